@@ -1,0 +1,166 @@
+# hexrig: `make`, `make demo`, `make check`; V=1 shows the commands.  All output goes to $(BUILD), laid out as an
+# installation is: bin lib libexec/hexrig share/hexrig.
+BUILD  ?= build
+PREFIX ?= /usr/local
+CC     ?= gcc
+MARCH  ?= native
+OPT    ?= -O2
+SAN    ?=
+
+ifeq ($(V),1)
+Q =
+say =
+else
+Q = @
+say = @printf '  %-7s %s\n'
+endif
+
+VERSION := $(shell cat tools/VERSION)
+warn    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-psabi
+sanflag := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+CFLAGS_ALL = -std=gnu11 $(OPT) -g -march=$(MARCH) -ffp-contract=off -fno-math-errno -fvisibility=hidden $(warn) $(sanflag) \
+             -MMD -MP -D_GNU_SOURCE -DHX_VERSION='"$(VERSION)"' $(CFLAGS)
+LDFLAGS_ALL = $(sanflag) $(LDFLAGS)
+
+obj := $(BUILD)/obj
+B   := $(BUILD)/bin
+L   := $(BUILD)/lib
+X   := $(BUILD)/libexec/hexrig
+S   := $(BUILD)/share/hexrig
+
+inc_rpc := -Irpc/wire
+inc_lib := $(inc_rpc) -Irpc/lib
+inc_dsp := $(inc_rpc) -Idsp/include
+
+# Lazy, so that a tree without the packages can still run `make demo` and `make check`, which install them.
+fuse_cflags = $(shell pkg-config --cflags fuse3)
+fuse_libs   = $(shell pkg-config --libs fuse3)
+
+# folder -> objects
+objs = $(patsubst %.c,$(obj)/%.o,$(wildcard $(1)))
+wire_o    := $(call objs,rpc/wire/*.c)
+lib_o     := $(call objs,rpc/lib/*.c)
+dsp_o     := $(filter-out $(obj)/dsp/main.o,$(call objs,dsp/*.c))
+fuse_o    := $(filter-out $(obj)/fuse/main.o,$(call objs,fuse/*.c))
+kernels_o := $(call objs,kernels/*.c)
+host_o    := $(call objs,host/*.c host/*/*.c)
+tools_o   := $(call objs,tools/hexrig/*.c)
+testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
+
+data := $(S)/hexrig-tiny-q8_0.gguf $(S)/hexrig-tiny.cal $(S)/books-holdout.txt
+profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*.conf))
+programs := $(B)/hexrig $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so
+
+.PHONY: all tests demo check install clean deps
+.DELETE_ON_ERROR:
+all: $(programs) $(data) $(profiles)
+
+# --- objects: each folder sees what DESIGN.md section 3 lets it see
+$(obj)/rpc/wire/%.o:    inc := $(inc_rpc)
+$(obj)/rpc/lib/%.o:     inc := $(inc_lib)
+$(obj)/dsp/%.o:         inc := $(inc_dsp)
+$(obj)/fuse/%.o:        inc  = $(inc_rpc) $(fuse_cflags)
+$(obj)/kernels/%.o:     inc := $(inc_dsp) -DHEXRIG_COUNT
+$(obj)/host/%.o:        inc := $(inc_lib) -Ihost
+$(obj)/tools/%.o:       inc := $(inc_lib) -Ihost
+$(obj)/tests/%.o:       inc  = $(inc_lib) -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Itests/lib -Itests -DHEXRIG_COUNT \
+                               -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"' $(fuse_cflags)
+# the root PD is linked at a fixed low address, so that all that a skel sees lies below 4 GiB
+$(obj)/dsp/%.o: pic := -fno-pie
+pic = -fPIC
+
+$(obj)/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
+
+define archive
+	@mkdir -p $(@D)
+	$(say) AR $(notdir $@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+endef
+$(obj)/libhxwire.a: $(wire_o);       $(archive)
+$(obj)/libhxdsp.a: $(dsp_o);         $(archive)
+$(obj)/libhxfuse.a: $(fuse_o);       $(archive)
+$(obj)/libhxkernels.a: $(kernels_o); $(archive)
+$(obj)/libhxhost.a: $(host_o);       $(archive)
+$(obj)/libhxtest.a: $(testlib_o);    $(archive)
+
+define link
+	@mkdir -p $(@D)
+	$(say) LINK $(notdir $@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $(1) -o $@
+endef
+rpath := -Wl,-rpath,'$$ORIGIN/../lib'
+
+$(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/lib/libcdsprpc.map
+	$(call link,-shared -Wl$(comma)--version-script=rpc/lib/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so $(lib_o) $(obj)/libhxwire.a -lpthread)
+# a low preferred address: see the note on hexrig-dsp
+$(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxwire.a
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $(kernels_o) $(obj)/libhxwire.a -lm)
+$(X)/hexrig-dsp: $(obj)/dsp/main.o $(obj)/libhxdsp.a $(obj)/libhxwire.a
+	$(call link,-no-pie -rdynamic $(obj)/dsp/main.o -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -ldl -lpthread -lm)
+$(X)/hexrig-fuse: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
+	$(call link,$^ $(fuse_libs) -lpthread)
+$(B)/hexrig: $(tools_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+	$(call link,$(tools_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) $(host_libs))
+host_libs := -ljansson -llapacke -lopenblas -lpthread -lm
+comma := ,
+
+$(S)/profiles/%: dsp/profiles/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(S)/%: host/data/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# --- tests: each tests/test_*.c, check_*.c and bug_*.c is one program
+test_c := $(wildcard tests/test_*.c tests/check_*.c tests/bug_*.c)
+test_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_c))
+$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxfuse.a \
+                  $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)$(abspath $(L)) -lcmocka $(fuse_libs) $(host_libs) -ldl)
+fuzz_b := $(patsubst tests/fuzz_%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz_*.c))
+$(BUILD)/tests/fuzz_%: $(obj)/tests/fuzz_%.o $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
+                  $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)$(abspath $(L)) $(fuse_libs) $(host_libs) -ldl)
+# the oracle's cases, one per integer HVX intrinsic and immediate, from the one table
+$(obj)/tests/hvx_cases.inc: tests/oracle/gen.awk tests/oracle/hvx-v69-intrinsics.txt
+	@mkdir -p $(@D)
+	$(Q)awk -F' [|] ' -f $^ > $@
+$(obj)/tests/test_hvx_int.o: $(obj)/tests/hvx_cases.inc
+$(obj)/tests/test_hvx_int.o: inc = $(inc_dsp) -Itests -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
+.SECONDARY:
+$(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel
+$(BUILD)/tests/libhxt_skel.so: $(obj)/tests/skel/hxt_skel.o
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x18000000 $^)
+
+tests: $(BUILD)/tests/libhxt_skel.so
+tests: all $(test_b) $(fuzz_b)
+
+deps:
+	@tools/install-deps.sh
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@tools/demo.sh $(BUILD)
+
+check: deps
+	@$(MAKE) --no-print-directory -j2 tests
+	@$(MAKE) --no-print-directory -j2 SAN=address,undefined BUILD=$(BUILD)/asan tests
+	@tests/run.sh $(BUILD)
+
+# everything finds everything else relative to itself, so the folders are copied as they are
+install: all
+	@for d in bin lib libexec share; do \
+	    mkdir -p "$(DESTDIR)$(PREFIX)/$$d" && cp -R $(BUILD)/$$d/. "$(DESTDIR)$(PREFIX)/$$d/" || exit 1; done
+	$(say) INSTALL $(DESTDIR)$(PREFIX)
+
+# fetches clang-19, lld-19 and qemu-user into $(BUILD)/oracle; exit 77: no tools
+check-oracle:
+	$(Q)tests/oracle/run.sh $(BUILD)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(obj) -name '*.d' 2>/dev/null)

@@ -1,0 +1,107 @@
+/* Client buffers of this PD, see buffers.h. */
+#include "buffers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "HAP_farf.h"
+#include "low_memory.h"
+
+struct buffer {
+    uint8_t *base; /* NULL = no buffer with this id */
+    uint64_t size;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
+static pthread_cond_t applied = PTHREAD_COND_INITIALIZER;
+static struct buffer *table; /* [table_len], index = id */
+static int32_t table_len;
+static uint32_t last_seq;
+
+static int grow(int32_t id)
+{
+    int32_t want = table_len ? table_len : 16;
+
+    while (want <= id)
+        want *= 2;
+    if (want == table_len)
+        return 0;
+    struct buffer *t = realloc(table, (size_t)want * sizeof(*t));
+    if (!t)
+        return -ENOMEM;
+    for (int32_t i = table_len; i < want; i++)
+        t[i] = (struct buffer){0};
+    table = t;
+    table_len = want;
+    return 0;
+}
+
+static int map(const struct hx_ctl *ctl, int fd)
+{
+    int rc;
+
+    if (ctl->id < 0 || ctl->id >= 1 << 20 || fd < 0)
+        return -EINVAL;
+    rc = grow(ctl->id);
+    if (rc)
+        return rc;
+    table[ctl->id].base = hx_low_map(ctl->size, fd);
+    table[ctl->id].size = ctl->size;
+    return table[ctl->id].base ? 0 : -errno;
+}
+
+static int unmap(int32_t id)
+{
+    if (id < 0 || id >= table_len || !table[id].base)
+        return -ENOENT;
+    hx_low_unmap(table[id].base, table[id].size);
+    table[id] = (struct buffer){0};
+    return 0;
+}
+
+int hx_buffers_apply(const struct hx_ctl *ctl, int fd)
+{
+    int rc;
+
+    pthread_mutex_lock(&lock);
+    rc = ctl->op == HX_CTL_MAP ? map(ctl, fd) : unmap(ctl->id);
+    last_seq = ctl->seq;
+    pthread_cond_broadcast(&applied);
+    pthread_mutex_unlock(&lock);
+    if (fd >= 0)
+        close(fd);
+    if (rc)
+        FARF(ERROR, "buffer %d of %llu bytes cannot be %s: errno %d", ctl->id,
+             (unsigned long long)ctl->size, ctl->op == HX_CTL_MAP ? "mapped" : "unmapped", -rc);
+    return rc;
+}
+
+void hx_buffers_seen(uint32_t seq)
+{
+    pthread_mutex_lock(&lock);
+    last_seq = seq;
+    pthread_cond_broadcast(&applied);
+    pthread_mutex_unlock(&lock);
+}
+
+void hx_buffers_wait(uint32_t seq)
+{
+    pthread_mutex_lock(&lock);
+    while ((int32_t)(last_seq - seq) < 0)
+        pthread_cond_wait(&applied, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+void *hx_buffers_at(int32_t id, uint64_t offset, uint64_t len)
+{
+    void *p = NULL;
+
+    pthread_mutex_lock(&lock);
+    if (id >= 0 && id < table_len && table[id].base && offset <= table[id].size &&
+        len <= table[id].size - offset)
+        p = table[id].base + offset;
+    pthread_mutex_unlock(&lock);
+    return p;
+}

@@ -1,0 +1,22 @@
+/* Client buffers (rpcmem, dma-buf) that the driver announced to this PD, by id.  Thread-safe. */
+#ifndef HX_DSP_BUFFERS_H
+#define HX_DSP_BUFFERS_H
+
+#include <stdint.h>
+
+#include "hx_msg.h"
+
+/* Applies a control message: HX_CTL_MAP maps fd (owned by the callee) below 4 GiB, HX_CTL_UNMAP forgets.  Either way
+ * the message counts as seen.  Returns 0 or negative errno (the id then stays unknown). */
+int hx_buffers_apply(const struct hx_ctl *ctl, int fd);
+
+/* Counts a control message that is not about buffers (the root PD's) as seen. */
+void hx_buffers_seen(uint32_t seq);
+
+/* Waits until control messages up to `seq` were applied. */
+void hx_buffers_wait(uint32_t seq);
+
+/* Address of bytes [offset, offset + len) of buffer `id`, or NULL when there is no such buffer or range. */
+void *hx_buffers_at(int32_t id, uint64_t offset, uint64_t len);
+
+#endif

@@ -1,0 +1,51 @@
+/* Vector and scalar types of the Hexagon SDK's <hexagon_types.h>, 128-byte HVX mode, on GCC vector extensions.
+ *
+ * HVX_Vector, HVX_VectorPair: 32 and 64 words.  They take operators, subscripts, unions, function arguments and (in C++)
+ * template arguments as hexagon-clang's do.  The typedefs carry no `aligned` attribute: the types are 128 and 256 bytes
+ * aligned by nature, and an attribute would be dropped with a warning from template arguments.
+ * HVX_UVector: the same vector at any address (vmemu).
+ * HVX_VectorPred: a vector whose byte i is 0xff where predicate bit i is set and 0 elsewhere, which is what hexagon-clang
+ * keeps in memory too; hand only 0 and 0xff bytes to an intrinsic.
+ *
+ * HVX code reads float and int16_t arrays through HVX_Vector pointers.  In C the types may alias anything; C++ does not
+ * let a template argument carry that, so C++ skels are built with -fno-strict-aliasing (clang never needs it). */
+#ifndef HEXAGON_TYPES_H
+#define HEXAGON_TYPES_H
+
+#include <stdint.h>
+
+#ifndef __HVX_LENGTH__
+#define __HVX_LENGTH__ 128
+#endif
+#if __HVX_LENGTH__ != 128
+#error "hexrig emulates the 128-byte mode of HVX only"
+#endif
+
+#ifdef __cplusplus
+#define HX_VECTOR_ALIAS
+#else
+#define HX_VECTOR_ALIAS , may_alias
+#endif
+
+typedef int32_t HVX_Vector __attribute__((vector_size(128) HX_VECTOR_ALIAS));
+typedef int32_t HVX_VectorPair __attribute__((vector_size(256) HX_VECTOR_ALIAS));
+typedef HVX_Vector HVX_VectorPred;
+typedef int32_t HVX_UVector __attribute__((vector_size(128), may_alias, aligned(1)));
+typedef int32_t HVX_UVectorPair __attribute__((vector_size(256), may_alias, aligned(1)));
+
+/* Operand types as the instruction set manual names them. */
+typedef int8_t Byte;
+typedef int16_t HWord;
+typedef int32_t Word32;
+typedef int64_t Word64;
+typedef uint8_t UByte;
+typedef uint16_t UHWord;
+typedef uint32_t UWord32;
+typedef uint64_t UWord64;
+typedef int32_t Address;
+typedef int32_t HEXAGON_Vect32;
+typedef int64_t HEXAGON_Vect64;
+typedef uint32_t HEXAGON_UVect32;
+typedef uint64_t HEXAGON_UVect64;
+
+#endif

@@ -1,0 +1,99 @@
+/* One request, see invoke.h. */
+#include "invoke.h"
+
+#include <string.h>
+
+#include "AEEStdErr.h"
+#include "HAP_farf.h"
+#include "buffers.h"
+#include "machine.h"
+#include "module.h"
+
+/* Copies header and argument table out of the arena after checking that they lie in it. */
+static int read_args(const struct hx_dsp_channel *c, const struct hx_msg *msg,
+                     struct hx_invoke *head, struct hx_arg *args)
+{
+    uint64_t n = REMOTE_SCALARS_LENGTH(msg->sc), need = sizeof(*head) + n * sizeof(*args);
+
+    if (msg->addr > HX_ARENA_BYTES || msg->size > HX_ARENA_BYTES - msg->addr || need > msg->size)
+        return AEE_DSP(AEE_EBADPARM);
+    memcpy(head, c->arena + msg->addr, sizeof(*head));
+    if (head->n_args != n)
+        return AEE_DSP(AEE_EBADPARM);
+    memcpy(args, c->arena + msg->addr + sizeof(*head), n * sizeof(*args));
+    return AEE_SUCCESS;
+}
+
+static int unpack_buffer(const struct hx_dsp_channel *c, const struct hx_arg *a, remote_arg *out)
+{
+    void *p = NULL;
+
+    if (a->len == 0) {
+        out->buf = (remote_buf){NULL, 0};
+        return AEE_SUCCESS;
+    }
+    if (a->kind == HX_ARG_INLINE && a->addr <= HX_ARENA_BYTES && a->len <= HX_ARENA_BYTES - a->addr)
+        p = c->arena + a->addr;
+    else if (a->kind == HX_ARG_MAP)
+        p = hx_buffers_at(a->map, a->addr, a->len);
+    if (!p)
+        return AEE_DSP(AEE_EBADPARM);
+    out->buf = (remote_buf){p, a->len};
+    return AEE_SUCCESS;
+}
+
+static int unpack(const struct hx_dsp_channel *c, uint32_t sc, const struct hx_arg *args,
+                  remote_arg *pra)
+{
+    unsigned n_bufs = REMOTE_SCALARS_INBUFS(sc) + REMOTE_SCALARS_OUTBUFS(sc);
+
+    for (unsigned i = 0; i < REMOTE_SCALARS_LENGTH(sc); i++) {
+        if (i < n_bufs) {
+            int rc = unpack_buffer(c, &args[i], &pra[i]);
+            if (rc)
+                return rc;
+        } else {
+            pra[i].dma = (remote_dma_handle){args[i].map, (uint32_t)args[i].addr};
+        }
+    }
+    return AEE_SUCCESS;
+}
+
+static int call(uint32_t handle, uint32_t sc, remote_arg *pra,
+                const struct hx_static_service *services, size_t n_services)
+{
+    for (size_t i = 0; i < n_services; i++)
+        if (services[i].handle == handle)
+            return services[i].serve(sc, pra);
+    if (handle <= FASTRPC_HANDLE_MAX_STATIC)
+        return AEE_DSP(AEE_EUNSUPPORTED);
+    return hx_module_invoke(handle, sc, pra);
+}
+
+void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct hx_reply *reply,
+                     const struct hx_static_service *services, size_t n_services)
+{
+    struct hx_invoke head;
+    struct hx_arg args[FASTRPC_MAX_ARGS];
+    remote_arg pra[FASTRPC_MAX_ARGS];
+
+    memset(reply, 0, sizeof(*reply));
+    reply->ctx = msg->ctx;
+    reply->retval = read_args(c, msg, &head, args);
+    if (reply->retval)
+        return;
+    hx_buffers_wait(head.ctl_seq);
+    reply->retval = unpack(c, msg->sc, args, pra);
+    if (reply->retval)
+        return;
+    hx_vtime_begin(head.arrive_ns);
+    reply->retval = call(msg->handle, msg->sc, pra, services, n_services);
+    if (hx_hvx_release_leaked())
+        FARF(ERROR, "handle 0x%x method %u returned with its HVX context locked", msg->handle,
+             REMOTE_SCALARS_METHOD(msg->sc));
+
+    struct hx_vtime spent = hx_vtime_spent();
+    reply->exec_pcycles = spent.exec_pcycles;
+    reply->queue_pcycles = spent.queue_pcycles;
+    reply->hvx_ops = spent.hvx_ops;
+}

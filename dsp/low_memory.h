@@ -1,0 +1,21 @@
+/* Address space below 4 GiB.
+ *
+ * Hexagon is a 32-bit machine, and real DSP code casts pointers to u32 (DMA descriptors, VTCM addresses).  So whatever a
+ * skel can see lies low: VTCM, arenas, imported buffers, thread stacks, and the heap (hexrig-dsp is linked at a
+ * fixed low address and keeps malloc on brk). */
+#ifndef HX_LOW_MEMORY_H
+#define HX_LOW_MEMORY_H
+
+#include <stddef.h>
+
+/* Maps `bytes` (rounded up to pages) of fd (shared), or zeroed private memory when fd is -1, below 4 GiB.
+ * NULL with errno set when it cannot.  Thread-safe. */
+void *hx_low_map(size_t bytes, int fd);
+
+/* Undoes hx_low_map(); accepts NULL. */
+void hx_low_unmap(void *p, size_t bytes);
+
+/* Keeps malloc on the low heap; call once, before the first thread. */
+void hx_low_heap(void);
+
+#endif

@@ -1,0 +1,94 @@
+/* The shared machine, see machine.h. */
+#include "machine.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "low_memory.h"
+
+#define VTCM_BASE 0xFF000000u /* SILICON H03 */
+
+struct hx_machine *hx_machine;
+uint8_t *hx_vtcm;
+int32_t hx_pd_client;
+
+static int map_vtcm(void)
+{
+    int fd = memfd_create("hexrig-vtcm", MFD_CLOEXEC);
+    int rc = 0;
+
+    if (fd < 0 || ftruncate(fd, HX_VTCM_BYTES)) {
+        rc = -errno;
+    } else {
+#ifdef __SANITIZE_ADDRESS__
+        hx_vtcm = hx_low_map(HX_VTCM_BYTES, fd); /* the real address is shadow memory here */
+#else
+        hx_vtcm = mmap((void *)(uintptr_t)VTCM_BASE, HX_VTCM_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+        if (hx_vtcm == MAP_FAILED)
+            hx_vtcm = NULL;
+#endif
+        rc = hx_vtcm ? 0 : -errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static void init_locks(struct hx_machine *m)
+{
+    pthread_mutexattr_t ma;
+    pthread_condattr_t ca;
+
+    pthread_mutexattr_init(&ma);
+    pthread_mutexattr_setpshared(&ma, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&ma, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&m->lock, &ma);
+    pthread_mutexattr_destroy(&ma);
+    pthread_condattr_init(&ca);
+    pthread_condattr_setpshared(&ca, PTHREAD_PROCESS_SHARED);
+    pthread_condattr_setclock(&ca, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->freed, &ca);
+    pthread_condattr_destroy(&ca);
+}
+
+int hx_machine_init(const struct hx_profile *profile)
+{
+    void *p = mmap(NULL, sizeof(*hx_machine), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                   -1, 0);
+
+    if (p == MAP_FAILED)
+        return -errno;
+    hx_machine = p;
+    init_locks(hx_machine);
+    hx_machine->clock_mhz = profile->clock_mhz;
+    hx_machine->hvx_contexts = profile->hvx_contexts;
+    return map_vtcm();
+}
+
+void hx_machine_lock(void)
+{
+    /* A PD died inside: the tables are consistent between any two stores, so go on. */
+    if (pthread_mutex_lock(&hx_machine->lock) == EOWNERDEAD)
+        pthread_mutex_consistent(&hx_machine->lock);
+}
+
+void hx_machine_unlock(void)
+{
+    pthread_mutex_unlock(&hx_machine->lock);
+}
+
+void hx_machine_reap(int32_t client)
+{
+    hx_machine_lock();
+    for (unsigned i = 0; i < HX_VTCM_GRAINS; i++)
+        if (hx_machine->vtcm[i].client == client)
+            hx_machine->vtcm[i].client = 0;
+    for (unsigned i = 0; i < hx_machine->hvx_contexts; i++)
+        if (hx_machine->hvx[i].client == client)
+            hx_machine->hvx[i].client = 0;
+    pthread_cond_broadcast(&hx_machine->freed);
+    hx_machine_unlock();
+}

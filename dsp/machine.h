@@ -1,0 +1,64 @@
+/* What all PDs of a rig share: VTCM, HVX contexts, the virtual clock's profile.
+ *
+ * The state lies in memory that the root PD maps before it forks, so a user PD sees the same machine at the same address.
+ * A PD may die at any point: locks are robust, and the root PD gives back what the dead one held. */
+#ifndef HX_MACHINE_H
+#define HX_MACHINE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "hx_profile.h"
+
+enum {
+    HX_VTCM_BYTES = 8 << 20,        /* SILICON H01 */
+    HX_VTCM_GRAIN = 256 << 10,      /* SILICON H04 */
+    HX_VTCM_GRAINS = HX_VTCM_BYTES / HX_VTCM_GRAIN,
+    HX_HVX_CONTEXTS_MAX = 16,
+};
+
+struct hx_machine {
+    pthread_mutex_t lock; /* process-shared, robust; protects everything below */
+    pthread_cond_t freed; /* an HVX context was given back */
+    double clock_mhz;     /* pcycles per us */
+    unsigned hvx_contexts;
+    struct {
+        int32_t client;        /* PD that holds it, 0 = free */
+        uint64_t free_pcycles; /* virtual time at which it was last given back */
+    } hvx[HX_HVX_CONTEXTS_MAX];
+    struct {
+        int32_t client; /* PD that holds the grain, 0 = free */
+        int32_t first;  /* first grain of its grant */
+    } vtcm[HX_VTCM_GRAINS];
+};
+
+extern struct hx_machine *hx_machine; /* NULL until hx_machine_init() */
+extern uint8_t *hx_vtcm;              /* HX_VTCM_BYTES, at 0xFF000000 except in ASan builds */
+extern int32_t hx_pd_client;          /* the PD that this process is; 0 = root */
+
+/* Builds the machine.  Returns 0 or negative errno.  Call once, before the first fork. */
+int hx_machine_init(const struct hx_profile *profile);
+
+void hx_machine_lock(void);
+void hx_machine_unlock(void);
+
+/* Gives back all that PD `client` held; the root PD calls it when a user PD has ended. */
+void hx_machine_reap(int32_t client);
+
+/* --- virtual time of the calling thread, for the call that it serves ------------------------------------------- */
+
+/* A call reached the DSP at arrive_ns on the virtual clock. */
+void hx_vtime_begin(uint64_t arrive_ns);
+
+/* What the call has spent so far: executed and waited pcycles, HVX operations. */
+struct hx_vtime {
+    uint64_t exec_pcycles;
+    uint64_t queue_pcycles;
+    uint64_t hvx_ops;
+};
+struct hx_vtime hx_vtime_spent(void);
+
+/* Gives back an HVX context that the thread still holds; 1 when it did (a skel's bug). */
+int hx_hvx_release_leaked(void);
+
+#endif

@@ -1,0 +1,45 @@
+/* Client buffers (rpcmem, dma-buf) that the driver has imported for a session.
+ *
+ * Keyed by the client's descriptor number, as in the kernel driver.  A buffer that nobody holds any more stays cached for
+ * the next call; it is used again only while the number still means the same file.  A buffer that is held (a call in
+ * flight, MEM_MAP) is used whatever the number means now: the kernel's stale-map quirk. */
+#ifndef HX_BUFFER_H
+#define HX_BUFFER_H
+
+#include <stdint.h>
+
+#include "call.h"
+
+struct hx_session;
+
+struct hx_buffer {
+    struct hx_buffer *next;
+    int client_fd;
+    int32_t id;        /* announced to the PD */
+    int fd;            /* our duplicate */
+    uint64_t inode;
+    uint64_t size;     /* bytes */
+    unsigned refs;     /* calls in flight and MEM_MAPs */
+    unsigned mem_maps; /* of which MEM_MAPs */
+    uint64_t raddr;    /* DSP address given by MEM_MAP */
+    uint64_t va, va_len, va_offset; /* last client mapping seen: [va, va + va_len) shows the file from va_offset on */
+    uint8_t *bytes;    /* our own mapping, made only when a filter looks at it */
+};
+
+/* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, or -EINVAL when the
+ * descriptor cannot be imported. */
+int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out);
+
+/* Drops a reference. */
+void hx_buffer_put(struct hx_session *s, struct hx_buffer *b);
+
+/* Offset in the buffer of client address `addr`. */
+uint64_t hx_buffer_offset(struct hx_call *call, struct hx_buffer *b, uint64_t addr);
+
+/* The buffer's bytes in this process, or NULL. */
+uint8_t *hx_buffer_bytes(struct hx_buffer *b);
+
+/* The session ends: lets go of every buffer. */
+void hx_buffer_forget_all(struct hx_session *s);
+
+#endif

@@ -1,0 +1,90 @@
+/* One ioctl being served: where it came from, what it asks, and who gets the answer.
+ *
+ * A front end fills a struct hx_call and hands it to hx_call_begin().  The call is answered exactly once, by
+ * hx_call_finish(), perhaps much later; after that the front end frees it. */
+#ifndef HX_CALL_H
+#define HX_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fastrpc_uapi.h"
+
+struct hx_call;
+struct hx_context;
+struct hx_driver;
+struct hx_session;
+
+#define HX_ERESTARTSYS 512 /* the kernel's: an interrupted ioctl restarts or gives EINTR */
+
+/* How to reach the caller.  Functions return 0 (fd(): a descriptor) or negative errno. */
+struct hx_front_ops {
+    const char *name; /* "fuse", "socket" */
+    int (*read)(struct hx_call *call, void *dst, uint64_t addr, uint64_t len);
+    int (*write)(struct hx_call *call, uint64_t addr, const void *src, uint64_t len);
+    /* A duplicate of the client's descriptor, owned by the caller. */
+    int (*fd)(struct hx_call *call, int fd);
+    /* Where client address `addr` lies inside the file with this inode: the mapping [*va, *va + *len) shows the file
+     * from *offset on.  -ENOENT: addr is no mapping of it. */
+    int (*locate)(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *va,
+                  uint64_t *len, uint64_t *offset);
+    /* Answers; arg_bytes of call->arg go back to the client when result is not a plain errno. */
+    void (*finish)(struct hx_call *call, int result);
+};
+
+/* What an INVOKE moves and costs; filled as the call goes along, read by filters. */
+struct hx_invoke_view {
+    uint32_t handle, sc;
+    uint64_t bytes_in, bytes_out; /* inline bytes copied */
+    uint64_t bytes_shared;        /* lengths of fd-backed arguments */
+    uint32_t n_shared;            /* fd-backed arguments */
+    uint64_t arrive_ns;           /* virtual time of arrival on the DSP; set by `cost` */
+    uint64_t exec_pcycles, queue_pcycles, hvx_ops; /* from the reply */
+};
+
+struct hx_call {
+    struct hx_driver *driver;
+    struct hx_session *session;
+    const struct hx_front_ops *front;
+    void *request; /* the front end's own */
+    pid_t tid;     /* calling thread, as the rig sees it; 0 = unknown */
+    uint32_t cmd;  /* ioctl number */
+    union {
+        struct fastrpc_invoke invoke;
+        struct fastrpc_init_create create;
+        struct fastrpc_mem_map map;
+        struct fastrpc_mem_unmap unmap;
+        struct fastrpc_ioctl_capability capability;
+        uint8_t bytes[128];
+    } arg; /* in, and out */
+    size_t arg_bytes;
+    struct hx_invoke_view inv;
+    struct hx_context *ctx; /* set while the DSP works for this call */
+    bool is_invoke;         /* accepted as an INVOKE: `send` filters have run */
+    bool interrupted;
+};
+
+/* Starts serving; may finish the call before it returns. */
+void hx_call_begin(struct hx_call *call);
+
+/* Runs the filters and answers: result = ioctl result (negative errno, or a DSP value untouched). */
+void hx_call_finish(struct hx_call *call, int result);
+
+/* The client got a signal.  Answers an INVOKE that still runs with -ERESTARTSYS; the DSP goes on and the context id
+ * stays taken until it is done.  Other calls are short and go on. */
+void hx_call_interrupt(struct hx_call *call);
+
+/* Out buffer i (0-based) of a finished INVOKE, as the DSP left it, or NULL; *len gets its bytes.  For filters. */
+uint8_t *hx_call_out(struct hx_call *call, unsigned i, uint64_t *len);
+
+/* Handlers of the ioctls, in op_*.c.  Each leads to exactly one hx_call_finish(). */
+void hx_op_invoke(struct hx_call *call);
+void hx_op_init_create(struct hx_call *call);
+void hx_op_mem_map(struct hx_call *call);
+void hx_op_mem_unmap(struct hx_call *call);
+void hx_op_get_dsp_info(struct hx_call *call);
+void hx_op_session_stats(struct hx_call *call);
+
+#endif

@@ -1,0 +1,202 @@
+/* Messages in flight, see context.h. */
+#include "context.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "remote_scalars.h"
+
+enum { KERNEL_TIMEOUT_MS = 10000 };
+
+static int take_id(struct hx_driver *d, struct hx_context *ctx)
+{
+    for (unsigned i = 1; i < FASTRPC_CTX_MAX; i++) {
+        unsigned id = (d->last_ctx_id + i - 1) % (FASTRPC_CTX_MAX - 1) + 1; /* cyclic, 1..255 */
+        if (!d->context[id]) {
+            d->context[id] = ctx;
+            d->last_ctx_id = ctx->id = id;
+            return 0;
+        }
+    }
+    return -ENOSPC;
+}
+
+int hx_context_alloc(struct hx_context **out, struct hx_driver *d, struct hx_channel *channel,
+                     struct hx_session *session, unsigned n_args)
+{
+    struct hx_context *ctx = calloc(1, sizeof(*ctx));
+    int rc = -ENOMEM;
+
+    *out = NULL;
+    if (!ctx)
+        return rc;
+    ctx->driver = d;
+    ctx->channel = channel;
+    ctx->session = session;
+    ctx->offset = UINT64_MAX;
+    ctx->n_args = n_args;
+    ctx->args = calloc(n_args ? n_args : 1, sizeof(*ctx->args));
+    if (ctx->args)
+        rc = take_id(d, ctx);
+    if (rc) {
+        hx_context_free(ctx);
+        return rc;
+    }
+    *out = ctx;
+    return 0;
+}
+
+int hx_context_reserve(struct hx_context *ctx, uint64_t bytes)
+{
+    ctx->offset = hx_arena_take(&ctx->channel->space, bytes);
+    if (ctx->offset == UINT64_MAX) {
+        hx_log("arguments: need %llu bytes, the arena has %u", (unsigned long long)bytes,
+               HX_ARENA_BYTES);
+        return -ENOMEM;
+    }
+    ctx->bytes = bytes;
+    return 0;
+}
+
+void hx_context_free(struct hx_context *ctx)
+{
+    if (!ctx)
+        return;
+    if (ctx->call)
+        ctx->call->ctx = NULL;
+    if (ctx->id)
+        ctx->driver->context[ctx->id] = NULL;
+    for (unsigned i = 0; ctx->args && i < ctx->n_args; i++)
+        if (ctx->args[i].buffer)
+            hx_buffer_put(ctx->session, ctx->args[i].buffer);
+    if (ctx->offset != UINT64_MAX && ctx->channel->rings)
+        hx_channel_give(ctx->channel, ctx->offset, ctx->bytes);
+    free(ctx->args);
+    free(ctx);
+}
+
+int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_t tid)
+{
+    struct hx_msg msg = {
+        .client_id = client_id,
+        .tid = tid,
+        .ctx = (uint64_t)ctx->id << HX_CTX_ID_SHIFT | pd,
+        .handle = ctx->handle,
+        .sc = ctx->sc,
+        .addr = ctx->offset,
+        .size = (ctx->bytes + 4095) & ~UINT64_C(4095),
+    };
+
+    if (msg.size > HX_ARENA_BYTES - msg.addr)
+        msg.size = HX_ARENA_BYTES - msg.addr;
+    return hx_channel_send(ctx->channel, &msg);
+}
+
+static uint64_t align_up(uint64_t n)
+{
+    return (n + FASTRPC_ALIGN - 1) & ~(uint64_t)(FASTRPC_ALIGN - 1);
+}
+
+/* Lays out head, two arguments, `in` and room for the answer. */
+static int pack_kernel_call(struct hx_context *ctx, const void *in, size_t in_bytes,
+                            size_t out_bytes)
+{
+    uint64_t table = align_up(sizeof(struct hx_invoke) + 2 * sizeof(struct hx_arg));
+    uint64_t data[2] = {table, table + align_up(in_bytes)};
+    struct hx_arg args[2] = {{.len = in_bytes, .map = -1}, {.len = out_bytes, .map = -1}};
+    struct hx_invoke head = {.n_args = ctx->n_args, .ctl_seq = ctx->channel->ctl_seq};
+    int rc = hx_context_reserve(ctx, data[1] + align_up(out_bytes));
+    uint8_t *at;
+
+    if (rc)
+        return rc;
+    at = ctx->channel->arena + ctx->offset;
+    for (int i = 0; i < 2; i++) {
+        args[i].addr = ctx->offset + data[i];
+        if ((unsigned)i < ctx->n_args)
+            ctx->args[i].arena = args[i].addr;
+    }
+    memcpy(at, &head, sizeof(head));
+    memcpy(at + sizeof(head), args, ctx->n_args * sizeof(args[0]));
+    memcpy(at + data[0], in, in_bytes);
+    memset(at + data[1], 0, out_bytes);
+    return 0;
+}
+
+int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_session *session,
+                   struct hx_call *call, uint32_t handle, unsigned method, const void *in,
+                   size_t in_bytes, size_t out_bytes,
+                   void (*done)(struct hx_context *, const struct hx_reply *, int))
+{
+    struct hx_context *ctx;
+    int rc = hx_context_alloc(&ctx, d, channel, session, out_bytes ? 2 : 1);
+
+    if (rc)
+        return rc;
+    ctx->done = done;
+    ctx->handle = handle;
+    ctx->sc = REMOTE_SCALARS_MAKE(method, 1, out_bytes ? 1 : 0);
+    ctx->deadline_ms = hx_now_ms() + KERNEL_TIMEOUT_MS;
+    rc = pack_kernel_call(ctx, in, in_bytes, out_bytes);
+    if (!rc)
+        rc = hx_context_send(ctx, 0, HX_PD_ROOT, 0);
+    if (rc) {
+        hx_context_free(ctx);
+        return rc;
+    }
+    if (call) {
+        ctx->call = call;
+        call->ctx = ctx;
+    }
+    if (session)
+        session->stats.kernel_calls++;
+    return 0;
+}
+
+/* The context is done: tells whoever waits, then frees it. */
+static void complete(struct hx_context *ctx, const struct hx_reply *reply, int result)
+{
+    ctx->done(ctx, reply, result);
+    hx_context_free(ctx);
+}
+
+void hx_context_replies(struct hx_driver *d, struct hx_channel *channel)
+{
+    struct hx_reply reply;
+    int rc = 0;
+
+    while (channel->rings && (rc = hx_channel_take(channel, &reply)) == 0) {
+        uint64_t id = reply.ctx >> HX_CTX_ID_SHIFT;
+        struct hx_context *ctx = id < FASTRPC_CTX_MAX ? d->context[id] : NULL;
+        if (!ctx || ctx->channel != channel)
+            hx_log("No context ID matches response 0x%llx", (unsigned long long)reply.ctx);
+        else
+            complete(ctx, &reply, reply.retval);
+    }
+    if (rc == -EPROTO)
+        hx_log("a PD broke its reply ring");
+}
+
+void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result)
+{
+    for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++)
+        if (d->context[id] && d->context[id]->channel == channel)
+            complete(d->context[id], NULL, result);
+}
+
+void hx_context_expire(struct hx_driver *d)
+{
+    uint64_t now = 0;
+
+    for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++) {
+        struct hx_context *ctx = d->context[id];
+        if (!ctx || !ctx->deadline_ms)
+            continue;
+        if (!now)
+            now = hx_now_ms();
+        if (now >= ctx->deadline_ms)
+            complete(ctx, NULL, -ETIMEDOUT);
+    }
+}

@@ -1,0 +1,62 @@
+/* One message on its way to the DSP and back.  Ids 1..255, shared by all clients of the rig. */
+#ifndef HX_CONTEXT_H
+#define HX_CONTEXT_H
+
+#include "call.h"
+#include "channel.h"
+
+struct hx_buffer;
+
+/* An argument as the client gave it and where it went. */
+struct hx_ctx_arg {
+    uint64_t ptr, len;        /* client's */
+    uint64_t arena;           /* offset in the arena, for inline arguments */
+    struct hx_buffer *buffer; /* held reference, or NULL */
+    uint64_t offset;          /* in buffer */
+};
+
+struct hx_context {
+    unsigned id;
+    struct hx_driver *driver;
+    struct hx_channel *channel;
+    struct hx_session *session; /* NULL for a call of the rig itself */
+    struct hx_call *call;       /* who waits; NULL = nobody any more */
+    /* Called once: reply == NULL means the DSP died (result = what to tell the caller). */
+    void (*done)(struct hx_context *ctx, const struct hx_reply *reply, int result);
+    uint64_t deadline_ms; /* kernel calls; 0 = none */
+    uint32_t handle, sc;
+    uint64_t offset, bytes; /* arena piece */
+    unsigned n_args;
+    struct hx_ctx_arg *args; /* [n_args], owned */
+};
+
+/* Takes an id.  0, -ENOSPC (all 255 in use) or -ENOMEM. */
+int hx_context_alloc(struct hx_context **out, struct hx_driver *d, struct hx_channel *channel,
+                     struct hx_session *session, unsigned n_args);
+
+/* Reserves `bytes` of arena for the header, the argument table and the inline data.  0 or -ENOMEM. */
+int hx_context_reserve(struct hx_context *ctx, uint64_t bytes);
+
+/* Sends it.  client_id: session's, or 0 for the kernel's own calls.  0 or negative errno. */
+int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_t tid);
+
+/* Gives back everything; accepts NULL. */
+void hx_context_free(struct hx_context *ctx);
+
+/* A kernel call on handle 1 or 2: `in` bytes in, out_bytes out (read by done() at arena + args[1].arena).  Times out after
+ * 10 s with -ETIMEDOUT.  Returns 0, or negative errno when it could not be sent (done() is then not called). */
+int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_session *session,
+                   struct hx_call *call, uint32_t handle, unsigned method, const void *in,
+                   size_t in_bytes, size_t out_bytes,
+                   void (*done)(struct hx_context *, const struct hx_reply *, int));
+
+/* Takes every reply that waits on `channel`. */
+void hx_context_replies(struct hx_driver *d, struct hx_channel *channel);
+
+/* Ends every context on `channel` with `result`: its DSP side is gone. */
+void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result);
+
+/* Ends kernel calls whose time is up. */
+void hx_context_expire(struct hx_driver *d);
+
+#endif

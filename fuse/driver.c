@@ -1,0 +1,104 @@
+/* What the driver tells about itself, see driver.h. */
+#include "driver.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void hx_log(const char *fmt, ...)
+{
+    char line[1024];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof(line), fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "hexrig-fuse: %s\n", line);
+}
+
+uint64_t hx_driver_clock_ns(const struct hx_driver *d)
+{
+    uint64_t latest = d->closed.clock_ns;
+
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i] && d->session[i]->stats.clock_ns > latest)
+            latest = d->session[i]->stats.clock_ns;
+    return latest;
+}
+
+static unsigned open_sessions(const struct hx_driver *d)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        n += d->session[i] != NULL;
+    return n;
+}
+
+static void print_status(const struct hx_driver *d, FILE *f)
+{
+    fprintf(f,
+            "state=%s\nfront_end=%s\nprofile=%s\ntime=virtual\npid=%d\ndsp_pid=%d\n"
+            "dsp_restarts=%u\nmount=%s\nsessions=%u\nsessions_max=%u\nversion=%s\n",
+            hx_dsp_is_up(&d->dsp) ? "up" : "dsp-down", d->front_end, d->profile.name, getpid(),
+            d->dsp.pid, d->dsp.restarts, d->mount, open_sessions(d), d->profile.sessions,
+            HX_VERSION);
+}
+
+static void print_stats_line(FILE *f, const struct hx_session_stats *s)
+{
+    fprintf(f,
+            " invokes=%llu kernel_calls=%llu maps=%llu errors=%llu bytes_copied=%llu"
+            " bytes_shared=%llu hvx_ops=%llu model_dispatch_ns=%llu model_marshal_ns=%llu"
+            " model_queue_ns=%llu model_exec_ns=%llu model_clock_ns=%llu\n",
+            (unsigned long long)s->invokes, (unsigned long long)s->kernel_calls,
+            (unsigned long long)s->maps, (unsigned long long)s->errors,
+            (unsigned long long)s->bytes_copied, (unsigned long long)s->bytes_shared,
+            (unsigned long long)s->hvx_ops, (unsigned long long)s->dispatch_ns,
+            (unsigned long long)s->marshal_ns, (unsigned long long)s->queue_ns,
+            (unsigned long long)s->exec_ns, (unsigned long long)s->clock_ns);
+}
+
+static void print_stats(const struct hx_driver *d, FILE *f)
+{
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i]) {
+            fprintf(f, "session=%d pid=%d", d->session[i]->client_id, d->session[i]->pid);
+            print_stats_line(f, &d->session[i]->stats);
+        }
+    fprintf(f, "closed_sessions=%llu", (unsigned long long)d->sessions_closed);
+    print_stats_line(f, &d->closed);
+}
+
+static void print_sessions(const struct hx_driver *d, FILE *f)
+{
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++) {
+        const struct hx_session *s = d->session[i];
+        if (s)
+            fprintf(f, "session=%d pid=%d node=%s state=%s unsigned=%d\n", s->client_id, s->pid,
+                    s->secure_node ? "fastrpc-cdsp-secure" : "fastrpc-cdsp",
+                    hx_session_state_name(s->state), s->unsigned_pd);
+    }
+}
+
+const char *const hx_driver_nodes[] = {"status", "stats", "sessions", NULL};
+
+char *hx_driver_node_text(const struct hx_driver *d, const char *node)
+{
+    static void (*const print[])(const struct hx_driver *, FILE *) = {print_status, print_stats,
+                                                                      print_sessions};
+    char *text = NULL;
+    size_t n = 0;
+
+    for (unsigned i = 0; hx_driver_nodes[i]; i++)
+        if (strcmp(hx_driver_nodes[i], node) == 0) {
+            FILE *f = open_memstream(&text, &n);
+            if (!f)
+                return NULL;
+            print[i](d, f);
+            fclose(f);
+        }
+    return text;
+}

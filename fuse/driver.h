@@ -1,0 +1,44 @@
+/* The driver: what the kernel's fastrpc.c is on a phone.  Sessions, contexts, buffers and the channel to the DSP, behind
+ * whatever front end. */
+#ifndef HX_DRIVER_H
+#define HX_DRIVER_H
+
+#include "buffer.h"
+#include "call.h"
+#include "channel.h"
+#include "context.h"
+#include "dsp_process.h"
+#include "filter.h"
+#include "hx_profile.h"
+#include "hx_session_stats.h"
+#include "loop.h"
+#include "session.h"
+
+struct hx_driver {
+    struct hx_loop loop;
+    struct hx_profile profile;
+    struct hx_filter_stack filters;
+    struct hx_dsp_process dsp;
+    struct hx_session *session[FASTRPC_MAX_SESSIONS]; /* NULL = free slot */
+    struct hx_context *context[FASTRPC_CTX_MAX];      /* index = id; [0] unused */
+    unsigned last_ctx_id;
+    struct hx_session_stats closed; /* sums of the sessions that are gone */
+    uint64_t sessions_closed; /* of which so many had served a call */
+    uint32_t capability[FASTRPC_MAX_DSP_ATTRIBUTES];
+    bool have_capabilities;
+    const char *front_end; /* name of the one in use */
+    const char *mount;     /* folder in which the nodes appear */
+    bool remove_dir;       /* remove it at the end */
+};
+
+/* Logs one line to the rig's log. */
+void hx_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Largest virtual time that any client has reached; a new client starts there. */
+uint64_t hx_driver_clock_ns(const struct hx_driver *d);
+
+/* Text of a node ("status", "stats", "sessions"), malloc'ed, or NULL when there is no such node or memory. */
+char *hx_driver_node_text(const struct hx_driver *d, const char *node);
+extern const char *const hx_driver_nodes[]; /* NULL-terminated */
+
+#endif

@@ -1,0 +1,185 @@
+/* The DSP process, see dsp_process.h. */
+#include "dsp_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+enum { END_MS = 2000, QUICK_MS = 2000, QUICK_DEATHS_MAX = 5 };
+
+void hx_own_folder(char *path, size_t bytes)
+{
+    ssize_t n = readlink("/proc/self/exe", path, bytes - 1);
+    char *slash;
+
+    path[n > 0 ? n : 0] = '\0';
+    slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+void hx_dsp_configure(struct hx_dsp_process *p, const char *profile)
+{
+    const char *dsp = getenv("DSP_LIBRARY_PATH"), *adsp = getenv("ADSP_LIBRARY_PATH");
+    char own[2048];
+
+    hx_own_folder(own, sizeof(own));
+    snprintf(p->program, sizeof(p->program), "%s/hexrig-dsp", own);
+    snprintf(p->profile, sizeof(p->profile), "%s", profile);
+    snprintf(p->skel_path, sizeof(p->skel_path), "%.2500s:%.2500s:%s/../../lib", dsp ? dsp : "",
+             adsp ? adsp : "", own);
+}
+
+bool hx_dsp_is_up(const struct hx_dsp_process *p)
+{
+    return p->pid != 0;
+}
+
+static _Noreturn void exec_dsp(const struct hx_dsp_process *p, const int *fd)
+{
+    char list[80];
+    sigset_t none;
+
+    snprintf(list, sizeof(list), "%d,%d,%d,%d,%d", fd[0], fd[1], fd[2], fd[3], fd[4]);
+    for (int i = 0; i < HX_PD_FDS; i++)
+        fcntl(fd[i], F_SETFD, 0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execl(p->program, "hexrig-dsp", "--channel", list, "--profile", p->profile, "--skel-path",
+          p->skel_path, (char *)NULL);
+    fprintf(stderr, "hexrig-fuse: %s: %s\n", p->program, strerror(errno));
+    _exit(127);
+}
+
+static void replies_ready(void *arg)
+{
+    struct hx_driver *d = arg;
+    uint64_t bell;
+
+    if (read(d->dsp.channel.rep_bell, &bell, sizeof(bell)) > 0)
+        hx_context_replies(d, &d->dsp.channel);
+}
+
+/* The root PD ends by itself when its control socket closes, after its user PDs; if not in time, it is killed. */
+static void wait_for_end(pid_t pid, int ctl)
+{
+    uint64_t until = hx_now_ms() + END_MS;
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+    shutdown(ctl, SHUT_RDWR);
+    while (pidfd >= 0 && hx_now_ms() < until)
+        if (poll(&p, 1, (int)(until - hx_now_ms())) > 0)
+            break;
+    if (pidfd >= 0)
+        close(pidfd);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void tear_down(struct hx_driver *d)
+{
+    struct hx_dsp_process *p = &d->dsp;
+
+    wait_for_end(p->pid, p->channel.ctl);
+    p->pid = 0;
+    hx_loop_del(&d->loop, &p->replies);
+    hx_loop_del(&d->loop, &p->control);
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i])
+            hx_session_ssr(d->session[i]);
+    hx_context_abort(d, &p->channel, -EPIPE); /* ends the sessions that were closing, too */
+    hx_channel_close(&p->channel);
+}
+
+/* The root PD is gone: everything it ran is gone with it. */
+static void ssr(struct hx_driver *d)
+{
+    struct hx_dsp_process *p = &d->dsp;
+    bool quick = hx_now_ms() - p->started_ms < QUICK_MS;
+    pid_t pid = p->pid;
+
+    tear_down(d);
+    d->have_capabilities = false;
+    p->quick_deaths = quick ? p->quick_deaths + 1 : 0;
+    if (p->quick_deaths == QUICK_DEATHS_MAX) {
+        hx_log("the DSP died %d times in a row within %d ms of its start; it stays down",
+               QUICK_DEATHS_MAX, QUICK_MS);
+        return;
+    }
+    p->restarts++;
+    hx_log("the DSP (pid %d) died; subsystem restart %u", pid, p->restarts);
+    int rc = hx_dsp_start(d);
+    if (rc)
+        hx_log("the DSP cannot be started: %s", strerror(-rc));
+}
+
+static void control_ready(void *arg)
+{
+    struct hx_driver *d = arg;
+    struct hx_ctl ctl;
+    ssize_t n = recv(d->dsp.channel.ctl, &ctl, sizeof(ctl), MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0)
+        ssr(d);
+    else if (n == (ssize_t)sizeof(ctl) && ctl.op == HX_CTL_EXIT)
+        hx_log("user PD of client %d ended, wait status 0x%llx", ctl.id,
+               (unsigned long long)ctl.size);
+}
+
+int hx_dsp_start(struct hx_driver *d)
+{
+    struct hx_dsp_process *p = &d->dsp;
+    int fd[HX_PD_FDS], rc = hx_channel_create(&p->channel, fd);
+
+    if (rc)
+        return rc;
+    p->pid = fork();
+    if (p->pid == 0)
+        exec_dsp(p, fd);
+    rc = p->pid < 0 ? -errno : 0;
+    for (int i = 0; i < HX_PD_FDS; i++)
+        close(fd[i]);
+    p->replies = (struct hx_watch){p->channel.rep_bell, replies_ready, d};
+    p->control = (struct hx_watch){p->channel.ctl, control_ready, d};
+    if (!rc)
+        rc = hx_loop_add(&d->loop, &p->replies);
+    if (!rc)
+        rc = hx_loop_add(&d->loop, &p->control);
+    if (rc) {
+        p->pid = p->pid < 0 ? 0 : p->pid;
+        hx_channel_close(&p->channel);
+    }
+    p->started_ms = hx_now_ms();
+    return rc;
+}
+
+void hx_dsp_reap_orphans(const struct hx_dsp_process *p)
+{
+    siginfo_t info = {0};
+
+    /* Looks before it takes, so that the DSP's own end is left to its control socket. */
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
+           info.si_pid != p->pid) {
+        waitpid(info.si_pid, NULL, 0);
+        info.si_pid = 0;
+    }
+}
+
+void hx_dsp_stop(struct hx_driver *d)
+{
+    if (d->dsp.pid)
+        tear_down(d);
+}

@@ -1,0 +1,40 @@
+/* The DSP process: started with the rig, started again when it dies (a subsystem restart, SSR). */
+#ifndef HX_DSP_PROCESS_H
+#define HX_DSP_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "channel.h"
+#include "loop.h"
+
+struct hx_driver;
+
+struct hx_dsp_process {
+    pid_t pid; /* 0 = down */
+    struct hx_channel channel; /* to the root PD */
+    struct hx_watch replies, control;
+    unsigned restarts;        /* SSRs so far */
+    unsigned quick_deaths;    /* in a row, each soon after its start */
+    uint64_t started_ms;
+    char program[4096], profile[4096], skel_path[8192];
+};
+
+/* Sets where things are.  profile: path of the profile file. */
+void hx_dsp_configure(struct hx_dsp_process *p, const char *profile);
+
+/* Starts it.  0 or negative errno. */
+int hx_dsp_start(struct hx_driver *d);
+
+/* Ends it and waits for it. */
+void hx_dsp_stop(struct hx_driver *d);
+
+/* User PDs whose root PD was killed become our children (main() makes us their reaper): takes those that have ended. */
+void hx_dsp_reap_orphans(const struct hx_dsp_process *p);
+
+bool hx_dsp_is_up(const struct hx_dsp_process *p);
+
+/* Folder of this program's own file, without a trailing slash. */
+void hx_own_folder(char *path, size_t bytes);
+
+#endif

@@ -1,0 +1,106 @@
+/* The filter stack, see filter.h. */
+#include "filter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hx_filter *const known[] = {
+    &hx_filter_count,
+    &hx_filter_cost,
+    &hx_filter_error,
+};
+#define N_KNOWN (sizeof(known) / sizeof(known[0]))
+
+static const struct hx_filter *find(const char *name, size_t n)
+{
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (strlen(known[i]->name) == n && memcmp(known[i]->name, name, n) == 0)
+            return known[i];
+    return NULL;
+}
+
+int hx_filter_push(struct hx_filter_stack *s, const char *spec, const struct hx_profile *profile,
+                   char *why, size_t why_bytes)
+{
+    size_t n = strcspn(spec, ":");
+    const struct hx_filter *f = find(spec, n);
+    int rc;
+
+    if (!f) {
+        int at = snprintf(why, why_bytes, "unknown filter '%.*s', there are:", (int)n, spec);
+        for (size_t i = 0; i < N_KNOWN && at > 0 && (size_t)at < why_bytes; i++)
+            at += snprintf(why + at, why_bytes - (size_t)at, " %s", known[i]->name);
+        return -EINVAL;
+    }
+    if (s->n == HX_FILTERS_MAX) {
+        snprintf(why, why_bytes, "filter '%s': %d filters are the limit", spec, HX_FILTERS_MAX);
+        return -E2BIG;
+    }
+    s->at[s->n].filter = f;
+    s->at[s->n].state = NULL;
+    rc = f->load(&s->at[s->n].state, spec[n] ? spec + n + 1 : "", profile, why, why_bytes);
+    if (!rc)
+        s->n++;
+    return rc;
+}
+
+void hx_filter_unload(struct hx_filter_stack *s)
+{
+    while (s->n) {
+        s->n--;
+        if (s->at[s->n].filter->unload)
+            s->at[s->n].filter->unload(s->at[s->n].state);
+    }
+}
+
+int hx_filter_begin(struct hx_filter_stack *s, struct hx_call *call)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < s->n && !rc; i++)
+        if (s->at[i].filter->begin)
+            rc = s->at[i].filter->begin(s->at[i].state, call);
+    return rc;
+}
+
+void hx_filter_send(struct hx_filter_stack *s, struct hx_call *call)
+{
+    for (unsigned i = 0; i < s->n; i++)
+        if (s->at[i].filter->send)
+            s->at[i].filter->send(s->at[i].state, call);
+}
+
+void hx_filter_end(struct hx_filter_stack *s, struct hx_call *call, int *result)
+{
+    for (unsigned i = s->n; i-- > 0;)
+        if (s->at[i].filter->end)
+            s->at[i].filter->end(s->at[i].state, call, result);
+}
+
+int hx_filter_next_key(const char **config, char *key, size_t key_bytes, char *value,
+                       size_t value_bytes)
+{
+    const char *p = *config;
+    size_t n = strcspn(p, ","), eq;
+
+    if (!*p)
+        return 0;
+    eq = strcspn(p, "=,");
+    snprintf(key, key_bytes, "%.*s", (int)eq, p);
+    snprintf(value, value_bytes, "%.*s", eq < n ? (int)(n - eq - 1) : 0, p + (eq < n ? eq + 1 : n));
+    *config = p + n + (p[n] == ',');
+    return 1;
+}
+
+int hx_filter_number(const char *text, unsigned long min, unsigned long max, unsigned long *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoul(text, &end, 0);
+    if (end == text || *end || errno || *text == '-' || *out < min || *out > max)
+        return -EINVAL;
+    return 0;
+}

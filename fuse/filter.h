@@ -1,0 +1,56 @@
+/* Filters: small pieces that stand in front of the ioctl core and see every call.
+ *
+ * Each is one file with one table.  They are stacked in the order in which they are given; `count` and `cost` are always
+ * there, first.  begin() and send() run in that order, end() in the reverse order. */
+#ifndef HX_FILTER_H
+#define HX_FILTER_H
+
+#include <stddef.h>
+
+#include "call.h"
+#include "hx_profile.h"
+
+struct hx_filter {
+    const char *name;
+    const char *help; /* one line: the keys */
+    /* Parses "key=value,..." ("" = none) into *state.  0, or negative errno with one line in why. */
+    int (*load)(void **state, const char *config, const struct hx_profile *profile, char *why,
+                size_t why_bytes);
+    void (*unload)(void *state);
+    /* An ioctl arrived.  Non-zero = its result: it goes no further. */
+    int (*begin)(void *state, struct hx_call *call);
+    /* An INVOKE was accepted: its arguments are known, it goes to the DSP now. */
+    void (*send)(void *state, struct hx_call *call);
+    /* The result is known, nothing was written back yet; *result may be changed. */
+    void (*end)(void *state, struct hx_call *call, int *result);
+};
+
+extern const struct hx_filter hx_filter_count, hx_filter_cost, hx_filter_error;
+
+enum { HX_FILTERS_MAX = 16 };
+
+struct hx_filter_stack {
+    struct {
+        const struct hx_filter *filter;
+        void *state;
+    } at[HX_FILTERS_MAX];
+    unsigned n;
+};
+
+/* Adds "name" or "name:key=value,...".  0, or negative errno with one line in why. */
+int hx_filter_push(struct hx_filter_stack *s, const char *spec, const struct hx_profile *profile,
+                   char *why, size_t why_bytes);
+void hx_filter_unload(struct hx_filter_stack *s);
+
+int hx_filter_begin(struct hx_filter_stack *s, struct hx_call *call);
+void hx_filter_send(struct hx_filter_stack *s, struct hx_call *call);
+void hx_filter_end(struct hx_filter_stack *s, struct hx_call *call, int *result);
+
+/* Next "key=value" of a config; returns 0 at its end.  *config moves on; value is "" when there is no '='. */
+int hx_filter_next_key(const char **config, char *key, size_t key_bytes, char *value,
+                       size_t value_bytes);
+
+/* Whole number in [min, max]; 0, or -EINVAL. */
+int hx_filter_number(const char *text, unsigned long min, unsigned long max, unsigned long *out);
+
+#endif

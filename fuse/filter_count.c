@@ -1,0 +1,42 @@
+/* Filter `count`: how many calls, how many bytes copied and shared.  No keys. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "filter.h"
+#include "session.h"
+
+static int load(void **state, const char *config, const struct hx_profile *profile, char *why,
+                size_t why_bytes)
+{
+    (void)state;
+    (void)profile;
+    if (!*config)
+        return 0;
+    snprintf(why, why_bytes, "filter count takes no keys, got '%s'", config);
+    return -EINVAL;
+}
+
+static void send(void *state, struct hx_call *call)
+{
+    struct hx_session_stats *s = &call->session->stats;
+
+    (void)state;
+    s->invokes++;
+    s->bytes_copied += call->inv.bytes_in + call->inv.bytes_out;
+    s->bytes_shared += call->inv.bytes_shared;
+}
+
+static void end(void *state, struct hx_call *call, int *result)
+{
+    (void)state;
+    call->session->stats.hvx_ops += call->inv.hvx_ops;
+    call->session->stats.errors += *result != 0;
+}
+
+const struct hx_filter hx_filter_count = {
+    .name = "count",
+    .help = "(no keys) counts calls and bytes; always there",
+    .load = load,
+    .send = send,
+    .end = end,
+};

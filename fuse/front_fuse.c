@@ -1,0 +1,385 @@
+/* Front end `fuse`: the nodes are files of a FUSE mount.
+ *
+ * The low-level libfuse interface, because only it lets a DSP result below -4095 through as the ioctl's return value.
+ * Ioctls on a FUSE file come in restricted mode: the kernel copies the ioctl's own struct, what it points to is read from
+ * the caller's memory.  Requests are answered when the DSP answers, so any number can be under way, and FUSE_INTERRUPT
+ * is served in between. */
+#define FUSE_USE_VERSION 35
+#include <fuse_lowlevel.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client_memory.h"
+#include "front.h"
+
+struct fuse_call {
+    struct hx_call call;
+    fuse_req_t req;
+    bool signalled;          /* FUSE_INTERRUPT came */
+    struct fuse_call *next;  /* list of calls under way */
+    struct fuse_call **prev;
+};
+
+static struct fuse_session *se;
+static struct fuse_buf buf;
+static struct hx_watch watch;
+static struct fuse_call *under_way;
+static bool some_signalled;
+
+/* Nodes; the inode number is the index + 2.  Text nodes follow the devices. */
+static const struct {
+    const char *name;
+    bool device, secure;
+} nodes[] = {
+    {"fastrpc-cdsp", true, false}, {"fastrpc-cdsp-secure", true, true}, {"status", false, false},
+    {"stats", false, false},       {"sessions", false, false},
+};
+#define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
+#define FIRST_INO 2
+
+/* --- reaching the caller --------------------------------------------------------------------------------------- */
+
+static int read_client(struct hx_call *call, void *dst, uint64_t addr, uint64_t len)
+{
+    return hx_client_read(call->tid, dst, addr, len);
+}
+
+static int write_client(struct hx_call *call, uint64_t addr, const void *src, uint64_t len)
+{
+    return hx_client_write(call->tid, addr, src, len);
+}
+
+static int fd_of_client(struct hx_call *call, int fd)
+{
+    return hx_client_fd(call->tid, fd);
+}
+
+static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr,
+                            uint64_t *va, uint64_t *len, uint64_t *offset)
+{
+    (void)fd;
+    return hx_client_locate(call->tid, inode, addr, va, len, offset);
+}
+
+static void finish(struct hx_call *call, int result)
+{
+    struct fuse_call *fc = call->request;
+    bool out = (_IOC_DIR(call->cmd) & _IOC_READ) && result == 0;
+
+    fuse_req_interrupt_func(fc->req, NULL, NULL);
+    /* A negative ioctl result below -4095 reaches the caller as it is; -1..-4095 become its errno. */
+    fuse_reply_ioctl(fc->req, result, out ? call->arg.bytes : NULL, out ? call->arg_bytes : 0);
+    *fc->prev = fc->next;
+    if (fc->next)
+        fc->next->prev = fc->prev;
+    free(fc);
+}
+
+static const struct hx_front_ops ops = {
+    .name = "fuse",
+    .read = read_client,
+    .write = write_client,
+    .fd = fd_of_client,
+    .locate = locate_in_client,
+    .finish = finish,
+};
+
+/* --- requests -------------------------------------------------------------------------------------------------- */
+
+static struct hx_driver *driver_of(fuse_req_t req)
+{
+    return fuse_req_userdata(req);
+}
+
+/* Device nodes vanish while the DSP is down. */
+static bool node_exists(struct hx_driver *d, fuse_ino_t ino)
+{
+    return ino >= FIRST_INO && ino < FIRST_INO + N_NODES &&
+           (!nodes[ino - FIRST_INO].device || hx_dsp_is_up(&d->dsp));
+}
+
+static int attributes(struct hx_driver *d, fuse_ino_t ino, struct stat *st)
+{
+    memset(st, 0, sizeof(*st));
+    st->st_ino = ino;
+    st->st_uid = getuid();
+    st->st_gid = getgid();
+    st->st_nlink = 1;
+    if (ino == FUSE_ROOT_ID) {
+        st->st_mode = S_IFDIR | 0755;
+        st->st_nlink = 2;
+        return 0;
+    }
+    if (!node_exists(d, ino))
+        return -ENOENT;
+    st->st_mode = S_IFREG | (nodes[ino - FIRST_INO].device ? 0666 : 0444);
+    return 0;
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+    struct fuse_entry_param e = {0};
+    int rc = -ENOENT;
+
+    for (unsigned i = 0; i < N_NODES && parent == FUSE_ROOT_ID; i++)
+        if (strcmp(nodes[i].name, name) == 0) {
+            e.ino = i + FIRST_INO;
+            rc = attributes(driver_of(req), e.ino, &e.attr);
+        }
+    if (rc)
+        fuse_reply_err(req, -rc);
+    else
+        fuse_reply_entry(req, &e);
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct stat st;
+    int rc = attributes(driver_of(req), ino, &st);
+
+    (void)fi;
+    if (rc)
+        fuse_reply_err(req, -rc);
+    else
+        fuse_reply_attr(req, &st, 0);
+}
+
+static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+                       struct fuse_file_info *fi)
+{
+    char out[1024];
+    size_t used = 0;
+
+    (void)fi;
+    if (ino != FUSE_ROOT_ID) {
+        fuse_reply_err(req, ENOTDIR);
+        return;
+    }
+    if (size > sizeof(out))
+        size = sizeof(out);
+    for (size_t i = (size_t)off; i < N_NODES; i++) {
+        struct stat st;
+        if (attributes(driver_of(req), i + FIRST_INO, &st))
+            continue;
+        size_t n = fuse_add_direntry(req, out + used, size - used, nodes[i].name, &st, (off_t)i + 1);
+        if (n > size - used)
+            break;
+        used += n;
+    }
+    fuse_reply_buf(req, out, used);
+}
+
+static int open_device(struct hx_driver *d, const struct fuse_ctx *ctx, unsigned node,
+                       struct fuse_file_info *fi)
+{
+    struct hx_session *s;
+    pid_t pid = ctx->pid ? hx_client_process(ctx->pid) : 0;
+    int rc;
+
+    if (!pid) {
+        hx_log("a client in another PID namespace cannot use the FUSE front end; start the rig "
+               "with --front-end socket");
+        return -EPERM;
+    }
+    rc = hx_session_open(&s, d, pid, nodes[node].secure);
+    if (!rc)
+        fi->fh = (uintptr_t)s;
+    return rc;
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct hx_driver *d = driver_of(req);
+    unsigned node = (unsigned)(ino - FIRST_INO);
+    int rc = 0;
+
+    if (!node_exists(d, ino)) {
+        rc = -ENOENT;
+    } else if (nodes[node].device) {
+        rc = open_device(d, fuse_req_ctx(req), node, fi);
+    } else if ((fi->flags & O_ACCMODE) != O_RDONLY) {
+        rc = -EACCES;
+    } else {
+        fi->fh = (uintptr_t)hx_driver_node_text(d, nodes[node].name);
+        rc = fi->fh ? 0 : -ENOMEM;
+    }
+    fi->direct_io = 1;
+    if (rc)
+        fuse_reply_err(req, -rc);
+    else if (fuse_reply_open(req, fi) && nodes[node].device)
+        hx_session_close((struct hx_session *)(uintptr_t)fi->fh); /* the opener was killed meanwhile */
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+                    struct fuse_file_info *fi)
+{
+    const char *text = (const char *)(uintptr_t)fi->fh;
+    size_t n;
+
+    if (nodes[ino - FIRST_INO].device) {
+        fuse_reply_err(req, EINVAL);
+        return;
+    }
+    n = strlen(text);
+    if ((size_t)off >= n)
+        size = 0;
+    else if (size > n - (size_t)off)
+        size = n - (size_t)off;
+    fuse_reply_buf(req, size ? text + off : NULL, size);
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    fuse_reply_err(req, 0);
+    if (nodes[ino - FIRST_INO].device)
+        hx_session_close((struct hx_session *)(uintptr_t)fi->fh);
+    else
+        free((void *)(uintptr_t)fi->fh);
+}
+
+/* Only notes it: libfuse calls this while it holds locks of its own. */
+static void interrupted(fuse_req_t req, void *data)
+{
+    struct fuse_call *fc = data;
+
+    (void)req;
+    fc->signalled = true;
+    some_signalled = true;
+}
+
+static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
+                     struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
+                     size_t out_bytes)
+{
+    struct fuse_call *fc;
+    size_t bytes = _IOC_SIZE(cmd);
+
+    (void)arg;
+    (void)flags;
+    (void)out_bytes;
+    if (!nodes[ino - FIRST_INO].device || bytes > sizeof(fc->call.arg) || in_bytes > bytes) {
+        fuse_reply_err(req, ENOTTY);
+        return;
+    }
+    fc = calloc(1, sizeof(*fc));
+    if (!fc) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    fc->req = req;
+    fc->call = (struct hx_call){
+        .driver = driver_of(req), .session = (struct hx_session *)(uintptr_t)fi->fh, .front = &ops,
+        .request = fc, .tid = fuse_req_ctx(req)->pid, .cmd = cmd, .arg_bytes = bytes,
+    };
+    if (in_bytes)
+        memcpy(fc->call.arg.bytes, in, in_bytes);
+    fc->next = under_way;
+    fc->prev = &under_way;
+    if (under_way)
+        under_way->prev = &fc->next;
+    under_way = fc;
+    fuse_req_interrupt_func(req, interrupted, fc);
+    hx_call_begin(&fc->call);
+}
+
+static const struct fuse_lowlevel_ops fuse_ops = {
+    .lookup = op_lookup,
+    .getattr = op_getattr,
+    .readdir = op_readdir,
+    .open = op_open,
+    .read = op_read,
+    .release = op_release,
+    .ioctl = op_ioctl,
+};
+
+/* --- life ------------------------------------------------------------------------------------------------------ */
+
+static void ready(void *arg)
+{
+    struct hx_driver *d = arg;
+    int n = fuse_session_receive_buf(se, &buf);
+
+    if (n > 0)
+        fuse_session_process_buf(se, &buf);
+    if (n == 0 || (n < 0 && n != -EINTR && n != -EAGAIN) || fuse_session_exited(se))
+        d->loop.stop = 1; /* unmounted from outside */
+}
+
+static void idle(struct hx_driver *d)
+{
+    struct fuse_call *next;
+
+    (void)d;
+    if (!some_signalled)
+        return;
+    some_signalled = false;
+    for (struct fuse_call *fc = under_way; fc; fc = next) {
+        next = fc->next;
+        if (fc->signalled)
+            hx_call_interrupt(&fc->call);
+    }
+}
+
+static int check_permission(char *why, size_t why_bytes)
+{
+    int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    int rc = fd < 0 ? -errno : 0;
+
+    if (rc)
+        snprintf(why, why_bytes, "/dev/fuse: %s", strerror(-rc));
+    else
+        close(fd);
+    return rc;
+}
+
+static int start(struct hx_driver *d, char *why, size_t why_bytes)
+{
+    /* auto_unmount: a helper of libfuse's takes the mount away even when this process is killed */
+    char *argv[] = {"hexrig-fuse", "-o", "fsname=hexrig,subtype=hexrig,auto_unmount", NULL};
+    struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+    int rc = check_permission(why, why_bytes);
+
+    if (rc)
+        return rc;
+    se = fuse_session_new(&args, &fuse_ops, sizeof(fuse_ops), d);
+    fuse_opt_free_args(&args);
+    if (!se) {
+        snprintf(why, why_bytes, "libfuse cannot make a session");
+        return -EINVAL;
+    }
+    if (fuse_session_mount(se, d->mount)) {
+        snprintf(why, why_bytes, "cannot mount on %s (is fusermount3 installed?)", d->mount);
+        fuse_session_destroy(se);
+        se = NULL;
+        return -EIO;
+    }
+    watch = (struct hx_watch){fuse_session_fd(se), ready, d};
+    return hx_loop_add(&d->loop, &watch);
+}
+
+static void stop(struct hx_driver *d)
+{
+    if (!se)
+        return;
+    hx_loop_del(&d->loop, &watch);
+    while (under_way)
+        hx_call_finish(&under_way->call, -EPIPE);
+    fuse_session_unmount(se);
+    fuse_session_destroy(se);
+    free(buf.mem);
+    buf.mem = NULL;
+    se = NULL;
+}
+
+const struct hx_front hx_front_fuse = {
+    .name = "fuse",
+    .start = start,
+    .stop = stop,
+    .idle = idle,
+};

@@ -1,0 +1,290 @@
+/* hexrig-fuse: the driver of a rig, in the foreground.  `hexrig up` and the client library start it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "front.h"
+
+struct options {
+    const char *mount, *front_end, *profile, *log;
+    const char *filter[HX_FILTERS_MAX];
+    unsigned n_filters;
+    int ready_fd, lifeline_fd;
+    bool remove_dir;
+};
+
+static const struct option long_options[] = {
+    {"mount", required_argument, NULL, 'm'},     {"front-end", required_argument, NULL, 'f'},
+    {"profile", required_argument, NULL, 'p'},   {"filter", required_argument, NULL, 'F'},
+    {"ready-fd", required_argument, NULL, 'r'},  {"lifeline-fd", required_argument, NULL, 'l'},
+    {"remove-dir", no_argument, NULL, 'd'},      {"log", required_argument, NULL, 'L'},
+    {"help", no_argument, NULL, 'h'},            {"version", no_argument, NULL, 'V'},
+    {0},
+};
+
+static const char help[] =
+    "usage: hexrig-fuse --mount DIR [options]\n"
+    "Serves a rig's device nodes in DIR until SIGTERM.\n\n"
+    "  --front-end F     auto (default: fuse, else socket), fuse, socket\n"
+    "  --profile P       name in share/hexrig/profiles, or a path (default s22u-577)\n"
+    "  --filter SPEC     add a filter, e.g. error:method=4,nth=3,corrupt=all (repeatable)\n"
+    "  --log FILE        append messages to FILE instead of stderr\n"
+    "  --ready-fd N      write `ok ...` or `error: ...` there once it is known\n"
+    "  --lifeline-fd N   end when this pipe is closed by its other side\n"
+    "  --remove-dir      remove DIR at the end\n"
+    "  --help, --version\n\n"
+    "example: hexrig-fuse --mount /tmp/rig --front-end socket --profile s22u-sync\n";
+
+static struct hx_driver driver;
+static int ready_fd = -1;
+
+/* Tells the starter how it went, once. */
+static void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void tell(const char *fmt, ...)
+{
+    va_list ap;
+
+    if (ready_fd < 0)
+        return;
+    va_start(ap, fmt);
+    vdprintf(ready_fd, fmt, ap);
+    va_end(ap);
+    close(ready_fd);
+    ready_fd = -1;
+}
+
+static int fail(int status, const char *why)
+{
+    if (ready_fd >= 0)
+        tell("error: %s\n", why); /* the starter prints it */
+    else
+        hx_log("%s", why);
+    return status;
+}
+
+static int number(const char *text)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+
+    return end == text || *end || v < 0 || v > 1 << 20 ? -1 : (int)v;
+}
+
+/* 0, or the exit status + 1. */
+static int parse(int argc, char **argv, struct options *o)
+{
+    int c;
+
+    *o = (struct options){.front_end = "auto", .profile = "s22u-577", .ready_fd = -1, .lifeline_fd = -1};
+    while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        switch (c) {
+        case 'm': o->mount = optarg; break;
+        case 'f': o->front_end = optarg; break;
+        case 'p': o->profile = optarg; break;
+        case 'L': o->log = optarg; break;
+        case 'd': o->remove_dir = true; break;
+        case 'r': o->ready_fd = number(optarg); break;
+        case 'l': o->lifeline_fd = number(optarg); break;
+        case 'F':
+            if (o->n_filters == HX_FILTERS_MAX)
+                return fail(2, "too many --filter options") + 1;
+            o->filter[o->n_filters++] = optarg;
+            break;
+        case 'h': fputs(help, stdout); return 1;
+        case 'V': puts("hexrig-fuse " HX_VERSION); return 1;
+        default: return 3;
+        }
+    }
+    if (!o->mount || optind != argc) {
+        fputs(help, stderr);
+        return 3;
+    }
+    return 0;
+}
+
+/* --- events of the process ------------------------------------------------------------------------------------- */
+
+static struct hx_watch signal_watch, lifeline_watch;
+static const struct hx_front *front;
+
+static void stop_running(void *arg)
+{
+    (void)arg;
+    driver.loop.stop = 1;
+}
+
+static void tick(void *arg)
+{
+    struct hx_driver *d = arg;
+
+    hx_context_expire(d);
+    hx_dsp_reap_orphans(&d->dsp);
+    if (front && front->idle)
+        front->idle(d);
+}
+
+static int watch_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal_watch = (struct hx_watch){signalfd(-1, &set, SFD_CLOEXEC), stop_running, NULL};
+    return signal_watch.fd < 0 ? -errno : hx_loop_add(&driver.loop, &signal_watch);
+}
+
+static int watch_lifeline(int fd)
+{
+    if (fd < 0)
+        return 0;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    lifeline_watch = (struct hx_watch){fd, stop_running, NULL};
+    return hx_loop_add(&driver.loop, &lifeline_watch);
+}
+
+/* --- start ------------------------------------------------------------------------------------------------------ */
+
+static const struct hx_front *const fronts[] = {&hx_front_fuse, &hx_front_socket};
+
+static int start_front(const char *want, char *why, size_t why_bytes)
+{
+    int rc;
+
+    if (strcmp(want, "auto") == 0) {
+        front = &hx_front_fuse;
+        rc = front->start(&driver, why, why_bytes);
+        if (rc) {
+            hx_log("front end socket instead of fuse: %s", why);
+            front = &hx_front_socket;
+            rc = front->start(&driver, why, why_bytes);
+        }
+        return rc;
+    }
+    for (size_t i = 0; i < sizeof(fronts) / sizeof(fronts[0]); i++)
+        if (strcmp(want, fronts[i]->name) == 0) {
+            front = fronts[i];
+            return front->start(&driver, why, why_bytes);
+        }
+    if (strcmp(want, "cuse") == 0)
+        snprintf(why, why_bytes, "front end cuse is not in this version; there are auto, fuse, socket");
+    else
+        snprintf(why, why_bytes, "unknown front end '%s', there are auto, fuse, socket", want);
+    return -EINVAL;
+}
+
+static int load_profile(const struct options *o, char *path, size_t path_bytes, char *why,
+                        size_t why_bytes)
+{
+    char own[2048], folder[4096];
+    int rc;
+
+    hx_own_folder(own, sizeof(own));
+    snprintf(folder, sizeof(folder), "%s/../../share/hexrig/profiles", own);
+    rc = hx_profile_load(&driver.profile, folder, o->profile, why, why_bytes);
+    if (strchr(o->profile, '/') || strstr(o->profile, ".conf"))
+        snprintf(path, path_bytes, "%s", o->profile);
+    else
+        snprintf(path, path_bytes, "%s/%s.conf", folder, o->profile);
+    return rc;
+}
+
+static int load_filters(const struct options *o, char *why, size_t why_bytes)
+{
+    int rc = hx_filter_push(&driver.filters, "count", &driver.profile, why, why_bytes);
+
+    if (!rc)
+        rc = hx_filter_push(&driver.filters, "cost", &driver.profile, why, why_bytes);
+    for (unsigned i = 0; i < o->n_filters && !rc; i++)
+        rc = hx_filter_push(&driver.filters, o->filter[i], &driver.profile, why, why_bytes);
+    return rc;
+}
+
+static int open_log(const char *log)
+{
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+    if (fd < 0 || dup2(fd, 2) < 0)
+        return -errno;
+    close(fd);
+    return 0;
+}
+
+static int start_all(const struct options *o, const char *profile_path, char *why, size_t why_bytes)
+{
+    struct stat st;
+    int rc;
+
+    if (stat(o->mount, &st) || !S_ISDIR(st.st_mode)) {
+        snprintf(why, why_bytes, "--mount %s: no such folder", o->mount);
+        return -ENOENT;
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    hx_dsp_configure(&driver.dsp, profile_path);
+    rc = hx_loop_init(&driver.loop);
+    driver.loop.tick = tick;
+    driver.loop.tick_arg = &driver;
+    driver.loop.tick_ms = 250;
+    if (!rc)
+        rc = watch_signals();
+    if (!rc)
+        rc = watch_lifeline(o->lifeline_fd);
+    if (!rc)
+        rc = hx_dsp_start(&driver);
+    if (rc) {
+        snprintf(why, why_bytes, "start: %s", strerror(-rc));
+        return rc;
+    }
+    return start_front(o->front_end, why, why_bytes);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    char why[1024] = "", profile_path[4200];
+    int rc = parse(argc, argv, &o);
+
+    if (rc)
+        return rc - 1;
+    ready_fd = o.ready_fd;
+    if (ready_fd >= 0)
+        fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
+    if (o.log && open_log(o.log)) {
+        snprintf(why, sizeof(why), "--log %s: %s", o.log, strerror(errno));
+        return fail(1, why);
+    }
+    driver.mount = o.mount;
+    if (load_profile(&o, profile_path, sizeof(profile_path), why, sizeof(why)) ||
+        load_filters(&o, why, sizeof(why)))
+        return fail(2, why);
+    rc = start_all(&o, profile_path, why, sizeof(why));
+    if (!rc) {
+        driver.front_end = front->name;
+        tell("ok front_end=%s profile=%s pid=%d\n", front->name, driver.profile.name, getpid());
+        rc = hx_loop_run(&driver.loop);
+        front->stop(&driver);
+    } else {
+        rc = fail(1, why);
+    }
+    hx_dsp_stop(&driver);
+    hx_dsp_reap_orphans(&driver.dsp);
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (driver.session[i])
+            hx_session_close(driver.session[i]);
+    hx_filter_unload(&driver.filters);
+    if (o.remove_dir)
+        rmdir(o.mount);
+    return rc ? 1 : 0;
+}

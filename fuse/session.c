@@ -1,0 +1,145 @@
+/* One open file, see session.h. */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "AEEStdErr.h"
+#include "driver.h"
+
+const char *hx_session_state_name(enum hx_session_state state)
+{
+    static const char *const names[] = {"new", "creating", "up", "exited", "dead", "closing"};
+
+    return names[state];
+}
+
+int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, bool secure_node)
+{
+    unsigned slot = 0;
+    struct hx_session *s;
+
+    *out = NULL;
+    if (!hx_dsp_is_up(&d->dsp))
+        return -EPIPE;
+    while (slot < d->profile.sessions && d->session[slot])
+        slot++;
+    if (slot == d->profile.sessions) {
+        hx_log("No session available: all %u are open", d->profile.sessions);
+        return -EBUSY;
+    }
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return -ENOMEM;
+    s->driver = d;
+    s->client_id = (int32_t)slot + 1;
+    s->pid = pid;
+    s->secure_node = secure_node;
+    s->stats.clock_ns = hx_driver_clock_ns(d);
+    d->session[slot] = s;
+    *out = s;
+    return 0;
+}
+
+static void replies_ready(void *arg)
+{
+    struct hx_session *s = arg;
+    uint64_t bell;
+
+    if (read(s->channel.rep_bell, &bell, sizeof(bell)) > 0)
+        hx_context_replies(s->driver, &s->channel);
+}
+
+static void drop_channel(struct hx_session *s)
+{
+    if (!s->channel.rings)
+        return;
+    hx_loop_del(&s->driver->loop, &s->replies);
+    hx_loop_del(&s->driver->loop, &s->control);
+    hx_channel_close(&s->channel);
+}
+
+/* A PD never sends on its control socket: readable means that the PD is gone. */
+static void control_ready(void *arg)
+{
+    struct hx_session *s = arg;
+
+    hx_context_replies(s->driver, &s->channel); /* what it finished before it died counts */
+    hx_loop_del(&s->driver->loop, &s->control);
+    if (s->state == HX_SESSION_UP)
+        s->state = HX_SESSION_EXITED;
+    hx_context_abort(s->driver, &s->channel, AEE_DSP(AEE_ECPUEXCEPTION));
+}
+
+int hx_session_make_channel(struct hx_session *s)
+{
+    int peer[HX_PD_FDS];
+    int rc = hx_channel_create(&s->channel, peer);
+
+    if (rc)
+        return rc;
+    s->replies = (struct hx_watch){s->channel.rep_bell, replies_ready, s};
+    s->control = (struct hx_watch){s->channel.ctl, control_ready, s};
+    rc = hx_channel_control(&s->driver->dsp.channel, HX_CTL_PD, s->client_id, 0, peer, HX_PD_FDS);
+    if (!rc)
+        rc = hx_loop_add(&s->driver->loop, &s->replies);
+    if (!rc)
+        rc = hx_loop_add(&s->driver->loop, &s->control);
+    for (int i = 0; i < HX_PD_FDS; i++)
+        close(peer[i]);
+    if (rc)
+        drop_channel(s);
+    return rc;
+}
+
+static void add_stats(struct hx_session_stats *sum, const struct hx_session_stats *s)
+{
+    const uint64_t *from = (const uint64_t *)s;
+    uint64_t *to = (uint64_t *)sum, clock_ns = sum->clock_ns;
+
+    for (size_t i = 0; i < sizeof(*s) / sizeof(uint64_t); i++)
+        to[i] += from[i];
+    sum->clock_ns = clock_ns > s->clock_ns ? clock_ns : s->clock_ns; /* a time, not an amount */
+}
+
+static void free_session(struct hx_session *s)
+{
+    add_stats(&s->driver->closed, &s->stats);
+    s->driver->sessions_closed += s->used;
+    drop_channel(s);
+    hx_buffer_forget_all(s);
+    s->driver->session[s->client_id - 1] = NULL;
+    free(s);
+}
+
+static void released(struct hx_context *ctx, const struct hx_reply *reply, int result)
+{
+    struct hx_session *s = ctx->session;
+
+    if (!reply && result == -ETIMEDOUT)
+        hx_log("client %d: the DSP did not answer RELEASE for 10 s", s->client_id);
+    free_session(s);
+}
+
+void hx_session_close(struct hx_session *s)
+{
+    struct hx_kcreate in = {.client_id = s->client_id};
+    bool has_pd = s->channel.rings && hx_dsp_is_up(&s->driver->dsp) && s->state != HX_SESSION_DEAD;
+
+    s->state = HX_SESSION_CLOSING;
+    if (s->channel.rings)
+        hx_context_abort(s->driver, &s->channel, -EPIPE);
+    if (!has_pd || hx_kernel_call(s->driver, &s->driver->dsp.channel, s, NULL, FASTRPC_HANDLE_KERNEL,
+                                  FASTRPC_RMID_RELEASE, &in, sizeof(in), 0, released))
+        free_session(s);
+}
+
+void hx_session_ssr(struct hx_session *s)
+{
+    if (s->channel.rings)
+        hx_context_abort(s->driver, &s->channel, -EPIPE);
+    drop_channel(s);
+    if (s->state != HX_SESSION_CLOSING)
+        s->state = HX_SESSION_DEAD;
+}

@@ -1,0 +1,54 @@
+/* One open file on a node: its PD, its buffers, its figures. */
+#ifndef HX_SESSION_H
+#define HX_SESSION_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "channel.h"
+#include "hx_session_stats.h"
+#include "loop.h"
+
+struct hx_buffer;
+struct hx_driver;
+
+enum hx_session_state {
+    HX_SESSION_NEW,      /* open, no PD yet */
+    HX_SESSION_CREATING, /* INIT_CREATE is on its way */
+    HX_SESSION_UP,
+    HX_SESSION_EXITED,   /* its PD died: calls give AEE_DSP(AEE_ECPUEXCEPTION) */
+    HX_SESSION_DEAD,     /* the DSP died (SSR): calls give EPIPE until the file is closed */
+    HX_SESSION_CLOSING,  /* file closed, RELEASE is on its way */
+};
+
+struct hx_session {
+    struct hx_driver *driver;
+    int32_t client_id; /* slot + 1 */
+    pid_t pid;         /* who opened it, as the rig sees it; 0 = unknown */
+    bool secure_node;
+    bool unsigned_pd;
+    bool used; /* it served a call */
+    enum hx_session_state state;
+    struct hx_channel channel; /* to the user PD */
+    struct hx_watch replies, control;
+    struct hx_buffer *buffers; /* list */
+    int32_t next_buffer_id;
+    unsigned idle_buffers; /* cached ones that nobody holds */
+    struct hx_session_stats stats;
+};
+
+/* A file was opened.  0, or -EBUSY when every session of the profile is taken, -EPIPE while the DSP is down, -ENOMEM. */
+int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, bool secure_node);
+
+/* The file was closed: its calls end, the PD is released; the slot is free when the DSP has answered. */
+void hx_session_close(struct hx_session *s);
+
+/* Makes the channel of the user PD and announces it to the root PD.  0 or negative errno. */
+int hx_session_make_channel(struct hx_session *s);
+
+/* The DSP died: pending calls end with -EPIPE, the session stays dead.  Frees it when it was closing. */
+void hx_session_ssr(struct hx_session *s);
+
+const char *hx_session_state_name(enum hx_session_state state);
+
+#endif

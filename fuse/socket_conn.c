@@ -1,0 +1,210 @@
+/* One connection of the socket front end, see socket_conn.h. */
+#include "socket_conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void hx_frame_free(struct hx_socket_frame *f)
+{
+    if (!f)
+        return;
+    for (unsigned i = 0; i < HX_FRAME_MAX_FDS; i++)
+        if (f->fd[i] >= 0)
+            close(f->fd[i]);
+    free(f->body);
+    free(f);
+}
+
+static struct hx_socket_frame *new_frame(void)
+{
+    struct hx_socket_frame *f = calloc(1, sizeof(*f));
+
+    for (unsigned i = 0; f && i < HX_FRAME_MAX_FDS; i++)
+        f->fd[i] = -1;
+    return f;
+}
+
+static int check_head(const struct hx_frame *h, const char **why)
+{
+    const struct {
+        bool bad;
+        const char *why;
+    } rules[] = {
+        {h->magic != HX_FRAME_MAGIC, "frame: bad magic"},
+        {h->op < HX_FRAME_IOCTL || h->op > HX_FRAME_INTERRUPT, "frame: unknown op"},
+        {h->id == 0, "frame: id 0"},
+        {h->arg_bytes > HX_FRAME_MAX_ARG, "frame: arg too large"},
+        {h->n_segs > HX_FRAME_MAX_SEGS, "frame: too many segments"},
+        {h->n_fds > HX_FRAME_MAX_FDS, "frame: too many descriptors"},
+        {h->body_bytes > HX_FRAME_MAX_BODY, "frame: body too large"},
+    };
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].bad) {
+            *why = rules[i].why;
+            return -EPROTO;
+        }
+    return 0;
+}
+
+int hx_frame_parse(struct hx_socket_frame *f, const char **why)
+{
+    const struct hx_frame *h = &f->head;
+    uint64_t segs = (uint64_t)h->n_segs * sizeof(struct hx_frame_seg),
+             fds = (uint64_t)h->n_fds * sizeof(struct hx_frame_fd),
+             arg = h->arg_bytes, used = arg + segs + fds;
+
+    *why = "frame: segments after an arg that is no multiple of 8 bytes";
+    if (segs + fds && arg % 8)
+        return -EPROTO;
+    *why = "frame: body shorter than its parts";
+    if (used > h->body_bytes)
+        return -EPROTO;
+    f->arg = f->body;
+    f->segs = (struct hx_frame_seg *)(void *)(f->body + arg);
+    f->fds = (struct hx_frame_fd *)(void *)(f->body + arg + segs);
+    f->data = f->body + used;
+    for (unsigned i = 0; i < h->n_segs; i++)
+        if (f->segs[i].flags & HX_SEG_IN) {
+            if (f->segs[i].len > h->body_bytes - used)
+                return -EPROTO;
+            used += f->segs[i].len;
+        }
+    *why = "frame: body longer than its parts";
+    if (used != h->body_bytes)
+        return -EPROTO;
+    *why = "frame: a descriptor is missing";
+    for (unsigned i = 0; i < h->n_fds; i++)
+        if (f->fd[i] < 0)
+            return -EPROTO;
+    return 0;
+}
+
+/* Descriptors ride on the first byte of a frame, so they belong to the frame that is being read. */
+static void keep_fds(struct hx_socket_frame *f, struct msghdr *m)
+{
+    unsigned n = 0;
+
+    for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
+        if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t got = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < got; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
+            while (n < HX_FRAME_MAX_FDS && f->fd[n] >= 0)
+                n++;
+            if (n < HX_FRAME_MAX_FDS)
+                f->fd[n] = fd;
+            else
+                close(fd);
+        }
+    }
+}
+
+static ssize_t receive(struct hx_conn *c, void *dst, size_t n)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * HX_FRAME_MAX_FDS)];
+        struct cmsghdr align;
+    } cbuf;
+    struct iovec iov = {dst, n};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = cbuf.bytes,
+                       .msg_controllen = sizeof(cbuf.bytes)};
+    ssize_t got = recvmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+    if (got > 0)
+        keep_fds(c->frame, &m);
+    return got;
+}
+
+int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why)
+{
+    const size_t head = sizeof(struct hx_frame);
+    int rc;
+
+    *why = "closed";
+    if (!c->frame) {
+        c->frame = new_frame();
+        c->got = 0;
+        if (!c->frame)
+            return -ENOMEM;
+    }
+    for (;;) {
+        struct hx_socket_frame *f = c->frame;
+        uint64_t want = c->got < head ? head : head + f->head.body_bytes;
+        uint8_t *at = c->got < head ? (uint8_t *)&f->head + c->got : f->body + (c->got - head);
+
+        if (c->got == want)
+            break;
+        ssize_t n = receive(c, at, want - c->got);
+        if (n == 0)
+            return -ECONNRESET;
+        if (n < 0)
+            return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+        c->got += (uint64_t)n;
+        if (c->got == head) {
+            rc = check_head(&f->head, why);
+            if (rc)
+                return rc;
+            f->body = malloc(f->head.body_bytes ? f->head.body_bytes : 1);
+            if (!f->body)
+                return -ENOMEM;
+        }
+    }
+    rc = hx_frame_parse(c->frame, why);
+    if (rc)
+        return rc;
+    *frame = c->frame;
+    c->frame = NULL;
+    return 1;
+}
+
+int hx_conn_flush(struct hx_conn *c)
+{
+    size_t done = 0;
+
+    while (done < c->out_len) {
+        ssize_t n = send(c->watch.fd, c->out + done, c->out_len - done, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN)
+            return -errno;
+        if (n < 0)
+            break;
+        done += (size_t)n;
+    }
+    memmove(c->out, c->out + done, c->out_len - done);
+    c->out_len -= done;
+    if (c->waits == (c->out_len != 0))
+        return 0;
+    c->waits = !c->waits;
+    return hx_loop_want_write(c->loop, &c->watch, c->waits);
+}
+
+int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n)
+{
+    if (c->out_cap - c->out_len < n) {
+        size_t cap = c->out_len + n + 4096;
+        uint8_t *out = realloc(c->out, cap);
+        if (!out)
+            return -ENOMEM;
+        c->out = out;
+        c->out_cap = cap;
+    }
+    if (n)
+        memcpy(c->out + c->out_len, bytes, n);
+    c->out_len += n;
+    return 0;
+}
+
+void hx_conn_close(struct hx_conn *c)
+{
+    hx_loop_del(c->loop, &c->watch);
+    close(c->watch.fd);
+    hx_frame_free(c->frame);
+    free(c->out);
+}

@@ -1,0 +1,51 @@
+/* One connection of the socket front end: frames in, replies out, nothing about FastRPC. */
+#ifndef HX_SOCKET_CONN_H
+#define HX_SOCKET_CONN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hx_frame.h"
+#include "loop.h"
+
+/* A whole frame, checked: the parts point into body. */
+struct hx_socket_frame {
+    struct hx_frame head;
+    uint8_t *body; /* owned */
+    const uint8_t *arg;
+    struct hx_frame_seg *segs;
+    struct hx_frame_fd *fds;
+    const uint8_t *data;   /* bytes of the IN segments, in order */
+    int fd[HX_FRAME_MAX_FDS]; /* [head.n_fds] received descriptors, owned */
+};
+
+struct hx_conn {
+    struct hx_watch watch;
+    struct hx_loop *loop;
+    struct hx_socket_frame *frame; /* being read; NULL between frames */
+    uint64_t got;                  /* bytes of it so far, head included */
+    uint8_t *out;                  /* bytes that wait for room */
+    size_t out_len, out_cap;
+    bool waits; /* the loop watches for room */
+};
+
+void hx_frame_free(struct hx_socket_frame *f);
+
+/* Checks the layout of a frame whose body is complete and sets its parts.  0, or -EPROTO with a reason in *why. */
+int hx_frame_parse(struct hx_socket_frame *f, const char **why);
+
+/* Reads what there is.  1: *frame is a whole frame, now the caller's; 0: more is needed; negative errno: the connection
+ * is over (-EPROTO: the client broke the protocol, *why says how). */
+int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why);
+
+/* Sends, or keeps what does not fit until the socket takes it.  0 or negative errno. */
+int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n);
+
+/* Sends what waits.  0 or negative errno. */
+int hx_conn_flush(struct hx_conn *c);
+
+/* Closes the socket and drops what is half read. */
+void hx_conn_close(struct hx_conn *c);
+
+#endif

@@ -1,0 +1,39 @@
+/* Calibration files (.cal): the tables that 63-byte blocks of one model need.
+ *
+ * Layout, little-endian: 8 bytes "HXCAL\0\0\0"; u32 version (1); u32 dh (128); u32 basis (enum hx_block_basis); u32 flags
+ * (bit 0: K was taken after RoPE); u64 fingerprint of the model (struct hx_model); u32 n_slots; u32 bytes per table
+ * (1696); n_slots x struct hx_block_table; u32 CRC-32 of everything before it.  A reader refuses what it does not know. */
+#ifndef HX_CAL_FILE_H
+#define HX_CAL_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hx_block.h"
+#include "why.h"
+
+struct hx_cal {
+    uint32_t basis;        /* enum hx_block_basis */
+    int k_after_rope;      /* 1: K as it is cached after RoPE */
+    uint64_t fingerprint;  /* hx_model.fingerprint of the model that it was made with */
+    uint32_t n_slots;      /* n_layer * 2 * n_kv, see hx_block.h for the order */
+    struct hx_block_table *tables; /* [n_slots] */
+};
+
+/* 0, -errno of the file, -ENOMEM, -EINVAL (not a .cal file, damaged, another version). */
+int hx_cal_read(struct hx_cal **out, const char *path, struct hx_why *why);
+
+/* The same from n bytes; `name` is used in messages. */
+int hx_cal_parse(struct hx_cal **out, const char *name, const void *bytes, size_t n,
+                 struct hx_why *why);
+
+/* Writes a new file or replaces one; a failure leaves no partial file. */
+int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why);
+
+/* n_slots zeroed tables, or NULL. */
+struct hx_cal *hx_cal_alloc(uint32_t n_slots);
+
+/* Accepts NULL. */
+void hx_cal_free(struct hx_cal *cal);
+
+#endif

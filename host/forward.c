@@ -1,0 +1,251 @@
+/* The forward pass of a qwen3 model, see forward.h. */
+#include "forward.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attn.h"
+#include "vec.h"
+
+struct hx_forward {
+    const struct hx_model *m;
+    struct hx_kv *kv;
+    const struct hx_attn_ops *attn;
+    size_t max_batch;
+    float *x;           /* [max_batch][width] residual stream */
+    float *h;           /* [max_batch][width] normed input of a sub-layer, and its output */
+    float *q, *att;     /* [max_batch][n_head][dh] */
+    float *k, *v;       /* [max_batch][n_kv][dh] */
+    float *gate, *up;   /* [max_batch][ffn] */
+    float *scores;      /* [n_ctx] */
+    float *row;         /* [widest linear input] */
+    float *cosines, *sines; /* [n_ctx][dh / 2] */
+};
+
+/* y[i] = w[i] * x[i] / sqrt(mean(x^2) + eps); y may be x.  Source: Zhang & Sennrich 2019. */
+static void rmsnorm(float *y, const float *x, const float *w, size_t n, float eps)
+{
+    float scale = 1 / sqrtf(hx_dot(x, x, n) / (float)n + eps);
+
+    for (size_t i = 0; i < n; i++)
+        y[i] = w[i] * (x[i] * scale);
+}
+
+/* Rotates the pairs (i, i + dh/2), the NEOX layout. */
+static void rope(float *x, const float *c, const float *s, size_t dh)
+{
+    size_t half = dh / 2;
+
+    for (size_t i = 0; i < half; i++) {
+        float a = x[i], b = x[i + half];
+
+        x[i] = a * c[i] - b * s[i];
+        x[i + half] = a * s[i] + b * c[i];
+    }
+}
+
+/* Norm and rotation of n_heads heads of one token at `pos`. */
+static void finish_heads(const struct hx_forward *f, float *x, const float *w, size_t n_heads,
+                         size_t pos)
+{
+    const size_t dh = f->m->dh, at = pos * dh / 2;
+
+    for (size_t head = 0; head < n_heads; head++) {
+        rmsnorm(x + head * dh, x + head * dh, w, dh, f->m->eps);
+        rope(x + head * dh, f->cosines + at, f->sines + at, dh);
+    }
+}
+
+static void norm_rows(const struct hx_forward *f, const float *w, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        rmsnorm(f->h + i * f->m->width, f->x + i * f->m->width, w, f->m->width, f->m->eps);
+}
+
+static void linear(const struct hx_forward *f, const struct hx_linear *l, float *y, const float *x,
+                   size_t n)
+{
+    l->ops->apply(l, y, x, n, f->row);
+}
+
+/* x += W in */
+static void add_linear(const struct hx_forward *f, const struct hx_linear *l, const float *in,
+                       size_t n)
+{
+    linear(f, l, f->h, in, n);
+    for (size_t i = 0; i < n * f->m->width; i++)
+        f->x[i] += f->h[i];
+}
+
+static int attention(struct hx_forward *f, size_t layer, size_t n, size_t pos, struct hx_why *why)
+{
+    const struct hx_model *m = f->m;
+    const struct hx_layer *l = &m->layers[layer];
+    const size_t q_row = m->n_head * m->dh, kv_row = m->n_kv * m->dh;
+    struct hx_kv_view past;
+    int rc;
+
+    norm_rows(f, l->attn_norm, n);
+    linear(f, &l->q, f->q, f->h, n);
+    linear(f, &l->k, f->k, f->h, n);
+    linear(f, &l->v, f->v, f->h, n);
+    for (size_t i = 0; i < n; i++) {
+        finish_heads(f, f->q + i * q_row, l->q_norm, m->n_head, pos + i);
+        finish_heads(f, f->k + i * kv_row, l->k_norm, m->n_kv, pos + i);
+    }
+    rc = f->kv->ops->put(f->kv, layer, pos, n, f->k, f->v, why);
+    if (!rc)
+        rc = f->kv->ops->past(f->kv, layer, pos + n - 1, &past, why);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < n; i++) {
+        struct hx_attn_in in = {
+            .q = f->q + i * q_row, .k = f->k + i * kv_row, .v = f->v + i * kv_row,
+            .past = past,          .n_past = pos + i,
+            .n_head = m->n_head,   .n_kv = m->n_kv,        .dh = m->dh,
+        };
+        f->attn->run(&in, f->att + i * q_row, f->scores);
+    }
+    add_linear(f, &l->o, f->att, n);
+    return 0;
+}
+
+/* SwiGLU: down(silu(gate) * up).  Source: Shazeer 2020. */
+static void feed_forward(struct hx_forward *f, size_t layer, size_t n)
+{
+    const struct hx_layer *l = &f->m->layers[layer];
+
+    norm_rows(f, l->ffn_norm, n);
+    linear(f, &l->gate, f->gate, f->h, n);
+    linear(f, &l->up, f->up, f->h, n);
+    for (size_t i = 0; i < n * f->m->ffn; i++)
+        f->gate[i] = f->gate[i] / (1 + expf(-f->gate[i])) * f->up[i];
+    add_linear(f, &l->down, f->gate, n);
+}
+
+static int check_run(const struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
+                     struct hx_why *why)
+{
+    if (n < 1 || n > f->max_batch)
+        return hx_why_set(why, -EINVAL, "a batch of %zu tokens; 1 to %zu are legal", n,
+                          f->max_batch);
+    if (pos > f->kv->n_ctx || n > f->kv->n_ctx - pos)
+        return hx_why_set(why, -EINVAL, "%zu tokens at position %zu exceed the context of %zu", n,
+                          pos, f->kv->n_ctx);
+    for (size_t i = 0; i < n; i++)
+        if (tokens[i] >= f->m->vocab)
+            return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", tokens[i],
+                              f->m->vocab);
+    return 0;
+}
+
+int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
+                   struct hx_why *why)
+{
+    const struct hx_model *m = f->m;
+    int rc = check_run(f, tokens, n, pos, why);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        m->embd.ops->row(&m->embd, tokens[i], f->x + i * m->width);
+    for (size_t layer = 0; layer < m->n_layer; layer++) {
+        rc = attention(f, layer, n, pos, why);
+        if (rc)
+            return rc;
+        feed_forward(f, layer, n);
+    }
+    norm_rows(f, m->out_norm, n);
+    return 0;
+}
+
+void hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out)
+{
+    linear(f, &f->m->out, out, f->h + first * f->m->width, n);
+}
+
+size_t hx_forward_max_batch(const struct hx_forward *f)
+{
+    return f->max_batch;
+}
+
+static size_t max3(size_t a, size_t b, size_t c)
+{
+    size_t ab = a > b ? a : b;
+
+    return ab > c ? ab : c;
+}
+
+static void fill_rope(struct hx_forward *f)
+{
+    const size_t half = f->m->dh / 2;
+
+    for (size_t i = 0; i < half; i++) {
+        double freq = pow((double)f->m->rope_base, -2.0 * (double)i / (double)f->m->dh);
+
+        for (size_t pos = 0; pos < f->kv->n_ctx; pos++) {
+            f->cosines[pos * half + i] = (float)cos((double)pos * freq);
+            f->sines[pos * half + i] = (float)sin((double)pos * freq);
+        }
+    }
+}
+
+static int alloc_buffers(struct hx_forward *f)
+{
+    const struct hx_model *m = f->m;
+    const size_t b = f->max_batch, ctx = f->kv->n_ctx, q = m->n_head * m->dh, kv = m->n_kv * m->dh;
+    const struct {
+        float **p;
+        size_t n, each;
+    } want[] = {
+        {&f->x, b, m->width},     {&f->h, b, m->width}, {&f->q, b, q},
+        {&f->att, b, q},          {&f->k, b, kv},       {&f->v, b, kv},
+        {&f->gate, b, m->ffn},    {&f->up, b, m->ffn},  {&f->scores, ctx, 1},
+        {&f->row, 1, max3(m->width, m->ffn, q)},        {&f->cosines, ctx, m->dh / 2},
+        {&f->sines, ctx, m->dh / 2},
+    };
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        size_t floats;
+
+        if (__builtin_mul_overflow(want[i].n, want[i].each, &floats))
+            return -ENOMEM;
+        *want[i].p = calloc(floats, sizeof(float));
+        if (!*want[i].p)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
+                    size_t max_batch, struct hx_why *why)
+{
+    struct hx_forward *f = calloc(1, sizeof(*f));
+
+    if (!f)
+        return hx_why_set(why, -ENOMEM, "forward pass: out of memory");
+    f->m = m;
+    f->kv = kv;
+    f->attn = &hx_attn_ref;
+    f->max_batch = max_batch;
+    if (alloc_buffers(f)) {
+        hx_forward_close(f);
+        return hx_why_set(why, -ENOMEM, "forward pass: no memory for a context of %zu", kv->n_ctx);
+    }
+    fill_rope(f);
+    *out = f;
+    return 0;
+}
+
+void hx_forward_close(struct hx_forward *f)
+{
+    if (!f)
+        return;
+    float *const all[] = {f->x, f->h,    f->q,  f->att,    f->k,   f->v,
+                          f->gate, f->up, f->scores, f->row, f->cosines, f->sines};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        free(all[i]);
+    free(f);
+}

@@ -1,0 +1,35 @@
+/* The forward pass: tokens in, hidden states and logits out, over the seams linear, kv and attn.
+ *
+ * A token's result is bit-identical whatever batch it arrives in.  Nothing is allocated after open.
+ * One thread at a time. */
+#ifndef HX_FORWARD_H
+#define HX_FORWARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kv.h"
+#include "model.h"
+#include "why.h"
+
+struct hx_forward;
+
+/* m and kv are kept until close and stay the caller's.  max_batch: most tokens of one run, 1..kv->max_batch.
+ * 0, -ENOMEM. */
+int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
+                    size_t max_batch, struct hx_why *why);
+
+/* Accepts NULL. */
+void hx_forward_close(struct hx_forward *f);
+
+size_t hx_forward_max_batch(const struct hx_forward *f);
+
+/* Runs tokens [n] at positions pos..pos+n-1; positions before pos must have been run.  1 <= n <= max_batch,
+ * pos + n <= n_ctx, tokens below the vocabulary's size, else -EINVAL.  Other errors are the KV back end's. */
+int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
+                   struct hx_why *why);
+
+/* Logits of tokens first..first+n-1 (0-based) of the last run.  out: [n][vocab]. */
+void hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out);
+
+#endif

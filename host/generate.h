@@ -1,0 +1,31 @@
+/* The generation loop: prompt in, tokens out, over an engine, a sampler and a drafter. */
+#ifndef HX_GENERATE_H
+#define HX_GENERATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "draft.h"
+#include "engine.h"
+#include "sampler.h"
+#include "why.h"
+
+struct hx_generate {
+    struct hx_engine *e;
+    struct hx_sampler *s;
+    struct hx_draft *draft;
+    void (*token)(void *arg, uint32_t id); /* called for each new token; may be NULL */
+    void *arg;
+};
+
+/* Runs all prompt tokens but the last, at positions 0..n_prompt-2, so that hx_generate_run() can start. */
+int hx_generate_prefill(const struct hx_generate *g, const uint32_t *prompt, size_t n_prompt,
+                        struct hx_why *why);
+
+/* Makes exactly n >= 1 tokens.  ids: [n_prompt + n], the prompt first (n_prompt >= 1), new tokens are appended.  Without
+ * a drafter that is n steps: step i runs the token at position n_prompt - 1 + i.  *steps gets their number.
+ * 0, -ENOMEM, or what hx_forward_run() returns. */
+int hx_generate_run(const struct hx_generate *g, uint32_t *ids, size_t n_prompt, size_t n,
+                    size_t *steps, struct hx_why *why);
+
+#endif

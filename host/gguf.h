@@ -1,0 +1,96 @@
+/* Reader of GGUF v3 files (little-endian), the container of model weights.
+ *
+ * The file is mapped, not read: strings, arrays and tensor data point into the map and live until hx_gguf_close().
+ * Everything is validated at open, so later look-ups cannot leave the map.  The file must not shrink while it is open.
+ * Tensor types: F32, F16, Q8_0.  Format: the GGUF specification of the ggml project.
+ * Thread-safe after open. */
+#ifndef HX_GGUF_H
+#define HX_GGUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "why.h"
+
+enum hx_gguf_type {
+    HX_GGUF_U8 = 0,
+    HX_GGUF_I8 = 1,
+    HX_GGUF_U16 = 2,
+    HX_GGUF_I16 = 3,
+    HX_GGUF_U32 = 4,
+    HX_GGUF_I32 = 5,
+    HX_GGUF_F32 = 6,
+    HX_GGUF_BOOL = 7,
+    HX_GGUF_STRING = 8,
+    HX_GGUF_ARRAY = 9,
+    HX_GGUF_U64 = 10,
+    HX_GGUF_I64 = 11,
+    HX_GGUF_F64 = 12,
+    HX_GGUF_TYPES
+};
+
+enum hx_quant { /* ggml's numbers */
+    HX_QUANT_F32 = 0,
+    HX_QUANT_F16 = 1,
+    HX_QUANT_Q8_0 = 8, /* 32 weights: one fp16 scale, 32 int8 */
+};
+
+enum { HX_Q8_0_WEIGHTS = 32, HX_Q8_0_BYTES = 34 };
+
+struct hx_str {
+    const char *p; /* not terminated */
+    size_t n;      /* bytes */
+};
+
+struct hx_gguf_kv {
+    struct hx_str key;
+    uint32_t type;       /* enum hx_gguf_type */
+    uint32_t elem;       /* arrays: type of the elements, else == type */
+    uint64_t n;          /* arrays: number of elements, else 1 */
+    const uint8_t *data; /* the value; arrays: the first element */
+};
+
+struct hx_gguf_tensor {
+    struct hx_str name;
+    uint32_t n_dims;  /* 1..4 */
+    uint64_t dims[4]; /* fastest first: dims[0] = columns, dims[1] = rows; unused ones are 1 */
+    uint32_t type;    /* enum hx_quant */
+    uint64_t bytes;
+    const void *data; /* aligned to general.alignment within the file */
+};
+
+struct hx_gguf;
+
+/* Maps and validates `path`.  0, -errno of open/mmap, -ENOMEM, or -EINVAL (not a GGUF v3 file, truncated, sizes that
+ * overflow, a tensor type that is not supported). */
+int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_why *why);
+
+/* The same over n bytes (borrowed until close, 8-byte aligned); `name` is used in messages. */
+int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes, size_t n,
+                       struct hx_why *why);
+
+/* Accepts NULL. */
+void hx_gguf_close(struct hx_gguf *g);
+
+const char *hx_gguf_name(const struct hx_gguf *g);
+
+/* NULL when absent. */
+const struct hx_gguf_kv *hx_gguf_find(const struct hx_gguf *g, const char *key);
+const struct hx_gguf_tensor *hx_gguf_tensor(const struct hx_gguf *g, const char *name);
+
+/* Typed values.  0; -ENOENT: no such key; -EINVAL: another type, or an integer that does not fit. */
+int hx_gguf_u32(const struct hx_gguf *g, const char *key, uint32_t *out, struct hx_why *why);
+int hx_gguf_f32(const struct hx_gguf *g, const char *key, float *out, struct hx_why *why);
+int hx_gguf_str(const struct hx_gguf *g, const char *key, struct hx_str *out, struct hx_why *why);
+int hx_gguf_array(const struct hx_gguf *g, const char *key, enum hx_gguf_type elem,
+                  const struct hx_gguf_kv **out, struct hx_why *why);
+
+/* Walks the elements of a string array: *cursor starts at kv->data; call at most kv->n times. */
+struct hx_str hx_gguf_next_str(const uint8_t **cursor);
+
+/* "F32", ..., or "?" for numbers that ggml does not define. */
+const char *hx_quant_name(uint32_t type);
+
+int hx_str_is(struct hx_str s, const char *text);
+
+#endif

@@ -1,0 +1,126 @@
+/* Connections to the socket front end, and reading its text nodes. */
+#include "hx_frame_io.h"
+#include "hx_transport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int connect_path(int sock, const char *path)
+{
+    struct sockaddr_un sa = {.sun_family = AF_UNIX};
+
+    if ((size_t)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path) >= sizeof(sa.sun_path))
+        return -ENAMETOOLONG;
+    return connect(sock, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
+}
+
+/* A socket address holds 107 characters: a longer path goes through its directory's descriptor. */
+static int connect_long(int sock, const char *path)
+{
+    char *dir = strdup(path), *base = strdup(path), near[108];
+    int fd = dir ? open(dirname(dir), O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int rc = fd < 0 || !base ? -errno : 0;
+
+    if (rc == 0) {
+        snprintf(near, sizeof(near), "/proc/self/fd/%d/%.64s", fd, basename(base));
+        rc = connect_path(sock, near);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(dir);
+    free(base);
+    return rc;
+}
+
+static int read_greeting(int sock)
+{
+    struct hx_frame_reply r;
+    size_t got = 0;
+    int rc;
+
+    do
+        rc = hx_frame_recv_head(sock, &r, &got);
+    while (rc == -EINTR);
+    if (rc)
+        return rc;
+    return r.id || r.body_bytes ? -EPROTO : r.result;
+}
+
+int hx_frame_connect(const char *node, int *fd)
+{
+    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc;
+
+    if (sock < 0)
+        return -errno;
+    rc = connect_path(sock, node);
+    if (rc == -ENAMETOOLONG)
+        rc = connect_long(sock, node);
+    if (rc == 0)
+        rc = read_greeting(sock);
+    if (rc) {
+        close(sock);
+        return rc;
+    }
+    *fd = sock;
+    return 0;
+}
+
+static int recv_text(int sock, char **text)
+{
+    struct hx_frame_reply r;
+    size_t got = 0;
+    char *t;
+    int rc;
+
+    do
+        rc = hx_frame_recv_head(sock, &r, &got);
+    while (rc == -EINTR);
+    if (rc)
+        return rc;
+    if (r.result)
+        return r.result < 0 ? r.result : -EPROTO;
+    if (r.id != 1 || r.n_segs || r.body_bytes != r.arg_bytes)
+        return -EPROTO;
+    t = malloc(r.arg_bytes + 1);
+    if (!t)
+        return -ENOMEM;
+    rc = hx_frame_recv(sock, t, r.arg_bytes, NULL);
+    if (rc) {
+        free(t);
+        return rc;
+    }
+    t[r.arg_bytes] = '\0';
+    *text = t;
+    return 0;
+}
+
+int hx_transport_socket_read(const char *node, const char *name, char **text)
+{
+    size_t n = strlen(name);
+    struct hx_frame head = {.magic = HX_FRAME_MAGIC,
+                            .op = HX_FRAME_READ,
+                            .id = 1,
+                            .arg_bytes = (uint32_t)n,
+                            .body_bytes = n};
+    struct iovec iov[] = {{&head, sizeof(head)}, {(void *)name, n}};
+    int sock, rc;
+
+    if (n > HX_FRAME_MAX_ARG)
+        return -ENAMETOOLONG;
+    rc = hx_frame_connect(node, &sock);
+    if (rc)
+        return rc;
+    rc = hx_frame_send(sock, iov, 2, NULL, 0);
+    if (rc == 0)
+        rc = recv_text(sock, text);
+    close(sock);
+    return rc;
+}

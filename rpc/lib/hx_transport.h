@@ -1,0 +1,37 @@
+/* How an ioctl reaches the driver: a file descriptor (FUSE, CUSE, a real phone) or the socket front end's frames.
+ *
+ * A transport is one open file of the driver.  ioctl() may be called from several threads at once; close() only when
+ * none is inside. */
+#ifndef HX_TRANSPORT_H
+#define HX_TRANSPORT_H
+
+#include <stddef.h>
+
+#include "hx_frame.h"
+
+struct hx_transport;
+
+struct hx_transport_ops {
+    /* Returns the result as the kernel sees it (hx_error.h): >= 0, a negative errno, or a DSP code below -4095. */
+    int (*ioctl)(struct hx_transport *t, unsigned long cmd, void *arg);
+    void (*close)(struct hx_transport *t); /* frees t */
+};
+
+struct hx_transport {
+    const struct hx_transport_ops *ops;
+};
+
+/* Opens a node, whatever it is.  Returns 0, or the negative errno that open() gives. */
+int hx_transport_open(const char *node, struct hx_transport **out);
+
+/* The same for a node whose kind is known. */
+int hx_transport_file_open(const char *node, struct hx_transport **out);
+int hx_transport_socket_open(const char *node, struct hx_transport **out);
+
+/* Reads a text node through the socket `node` on a connection of its own.  *text: malloc'ed, for the caller. */
+int hx_transport_socket_read(const char *node, const char *name, char **text);
+
+/* One connection to the socket `node`, greeting read.  *fd is the caller's. */
+int hx_frame_connect(const char *node, int *fd);
+
+#endif

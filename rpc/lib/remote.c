@@ -1,0 +1,230 @@
+#include "hx_export.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "fastrpc_uapi.h"
+#include "hx_error.h"
+#include "hx_rpcmem.h"
+#include "hx_session.h"
+
+/* Methods of remotectl1, the static handle that opens and closes skels. */
+enum { CTL_OPEN1 = 2, CTL_CLOSE1 = 3 };
+
+#define DLERR_BYTES 256
+
+static int set_args(struct fastrpc_invoke_args *args, uint32_t sc, const remote_arg *pra)
+{
+    uint32_t n_bufs = REMOTE_SCALARS_INBUFS(sc) + REMOTE_SCALARS_OUTBUFS(sc);
+    uint32_t n = REMOTE_SCALARS_LENGTH(sc);
+
+    for (uint32_t i = 0; i < n_bufs; i++) {
+        const remote_buf *b = &pra[i].buf;
+
+        if (b->nLen && !b->pv)
+            return AEE_EBADPARM;
+        args[i].ptr = (uintptr_t)b->pv;
+        args[i].length = b->nLen;
+        args[i].fd = b->nLen ? hx_rpcmem_find(b->pv, b->nLen) : -1;
+        args[i].attr = 0;
+    }
+    for (uint32_t i = n_bufs; i < n; i++) {
+        const remote_dma_handle *d = &pra[i].dma;
+        struct stat st;
+
+        if (d->fd <= 0 || fstat(d->fd, &st) || d->offset >= (uint64_t)st.st_size)
+            return AEE_EBADPARM;
+        args[i].ptr = d->offset;
+        args[i].length = (uint64_t)st.st_size - d->offset;
+        args[i].fd = d->fd;
+        args[i].attr = 0;
+    }
+    return AEE_SUCCESS;
+}
+
+static int invoke(struct hx_session *s, uint32_t handle, uint32_t sc, const remote_arg *pra)
+{
+    struct fastrpc_invoke_args args[FASTRPC_MAX_ARGS];
+    struct fastrpc_invoke inv = {.handle = handle, .sc = sc, .args = (uintptr_t)args};
+    int rc;
+
+    if (REMOTE_SCALARS_LENGTH(sc) && !pra)
+        return AEE_EBADPARM;
+    rc = set_args(args, sc, pra);
+    if (rc)
+        return rc;
+    return hx_aee_from_result(hx_session_ioctl(s, FASTRPC_IOCTL_INVOKE, &inv));
+}
+
+/* What the DSP says about a failed open or close goes to stderr when HEXRIG_LOG is set. */
+static void log_dlerr(const char *what, int err, char *dlerr)
+{
+    char text[64];
+
+    dlerr[DLERR_BYTES - 1] = '\0';
+    if (getenv("HEXRIG_LOG"))
+        fprintf(stderr, "libcdsprpc: %s: %s%s%s\n", what, hx_aee_text(err, text, sizeof(text)),
+                *dlerr ? ": " : "", dlerr);
+}
+
+static int ctl_open(struct hx_session *s, const char *uri, uint32_t *dsp_handle)
+{
+    struct {
+        uint32_t name_len; /* with NUL */
+        uint32_t dlerr_len;
+    } in = {(uint32_t)strlen(uri) + 1, DLERR_BYTES};
+    struct {
+        uint32_t handle;
+        int32_t nErr;
+    } out = {0, AEE_ERPC};
+    char dlerr[DLERR_BYTES] = "";
+    remote_arg pra[4] = {
+        {.buf = {&in, sizeof(in)}},
+        {.buf = {(void *)uri, in.name_len}},
+        {.buf = {&out, sizeof(out)}},
+        {.buf = {dlerr, sizeof(dlerr)}},
+    };
+    int rc = invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_OPEN1, 2, 2), pra);
+
+    if (rc == AEE_SUCCESS)
+        rc = out.nErr;
+    if (rc)
+        log_dlerr(uri, rc, dlerr);
+    *dsp_handle = out.handle;
+    return rc;
+}
+
+/* *dsp_said: the result is the skel's own, the connection is well. */
+static int ctl_close(struct hx_session *s, uint32_t dsp_handle, int *dsp_said)
+{
+    struct {
+        uint32_t handle;
+        uint32_t dlerr_len;
+    } in = {dsp_handle, DLERR_BYTES};
+    int32_t nErr = AEE_ERPC;
+    char dlerr[DLERR_BYTES] = "";
+    remote_arg pra[3] = {
+        {.buf = {&in, sizeof(in)}},
+        {.buf = {&nErr, sizeof(nErr)}},
+        {.buf = {dlerr, sizeof(dlerr)}},
+    };
+    int rc = invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_CLOSE1, 1, 2), pra);
+
+    *dsp_said = rc == AEE_SUCCESS;
+    if (rc == AEE_SUCCESS)
+        rc = nErr;
+    if (rc)
+        log_dlerr("close", rc, dlerr);
+    return rc;
+}
+
+/* Value of `&key=` in the URI's query, *len = 0 when it is not there. */
+static const char *query(const char *uri, const char *key, size_t *len)
+{
+    const char *p = strchr(uri, '?');
+    size_t n = strlen(key);
+
+    *len = 0;
+    while (p) {
+        p++;
+        if (strncmp(p, key, n) == 0 && p[n] == '=') {
+            *len = strcspn(p + n + 1, "&");
+            return p + n + 1;
+        }
+        p = strchr(p, '&');
+    }
+    return NULL;
+}
+
+static int check_uri(const char *uri)
+{
+    size_t len;
+    const char *v = query(uri, "_dom", &len);
+
+    if (v && (len != 4 || strncmp(v, "cdsp", 4) != 0))
+        return AEE_EBADDOMAIN;
+    v = query(uri, "_session", &len);
+    if (v && (len != 1 || *v != '0'))
+        return AEE_EUNSUPPORTED;
+    return AEE_SUCCESS;
+}
+
+int remote_handle64_open(const char *uri, remote_handle64 *h)
+{
+    struct hx_session *s;
+    uint32_t dsp_handle;
+    uint64_t handle;
+    int rc, dsp_said;
+
+    if (!uri || !h)
+        return AEE_EBADPARM;
+    rc = check_uri(uri);
+    if (rc)
+        return rc;
+    rc = hx_session_get_new(&s);
+    if (rc)
+        return rc;
+    rc = ctl_open(s, uri, &dsp_handle);
+    if (rc == AEE_SUCCESS) {
+        handle = hx_session_add_handle(s, dsp_handle);
+        if (handle) {
+            *h = handle;
+        } else {
+            ctl_close(s, dsp_handle, &dsp_said);
+            rc = AEE_ENOMEMORY;
+        }
+    }
+    hx_session_put(s);
+    return rc;
+}
+
+int remote_handle64_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
+{
+    uint32_t dsp_handle;
+    struct hx_session *s = hx_session_get_handle(h, &dsp_handle);
+    int rc;
+
+    if (!s)
+        return AEE_EINVHANDLE;
+    rc = invoke(s, dsp_handle, sc, pra);
+    hx_session_put(s);
+    return rc;
+}
+
+int remote_handle64_close(remote_handle64 h)
+{
+    uint32_t dsp_handle;
+    struct hx_session *s = hx_session_get_handle(h, &dsp_handle);
+    int rc, dsp_said;
+
+    if (!s)
+        return AEE_EINVHANDLE;
+    rc = ctl_close(s, dsp_handle, &dsp_said);
+    /* A handle that the DSP still knows stays open; one whose PD is gone is forgotten, else the file never closes. */
+    if (rc == AEE_SUCCESS || !dsp_said)
+        hx_session_del_handle(s, dsp_handle);
+    hx_session_put(s);
+    return rc;
+}
+
+static int control_unsigned(const struct remote_rpc_control_unsigned_module *c)
+{
+    if (c->domain != CDSP_DOMAIN_ID && c->domain != -1)
+        return AEE_EBADDOMAIN;
+    return hx_session_set_unsigned(c->enable != 0);
+}
+
+int remote_session_control(uint32_t req, void *data, uint32_t datalen)
+{
+    switch (req) {
+    case DSPRPC_CONTROL_UNSIGNED_MODULE:
+        if (!data || datalen != sizeof(struct remote_rpc_control_unsigned_module))
+            return AEE_EBADPARM;
+        return control_unsigned(data);
+    default:
+        return AEE_EUNSUPPORTED;
+    }
+}

@@ -1,0 +1,292 @@
+#include "hx_export.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hx_rig_internal.h"
+#include "hx_session.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all of `rig` */
+static struct {
+    struct hx_rig_cfg cfg; /* strings are ours */
+    int connected;
+    pid_t owner;              /* process that started `proc` */
+    struct hx_rig_proc proc;  /* pidfd -1: somebody else's rig */
+    char node[HX_PATH_BYTES]; /* .../fastrpc-cdsp */
+    char front_end[HX_NAME_BYTES];
+    char profile[HX_NAME_BYTES];
+} rig = {.proc = {.pidfd = -1, .lifeline = -1}};
+
+static void cfg_free(struct hx_rig_cfg *c)
+{
+    free((char *)c->mount);
+    free((char *)c->front_end);
+    free((char *)c->profile);
+    for (size_t i = 0; i < c->n_filters; i++)
+        free((char *)c->filters[i]);
+    free((void *)c->filters);
+    memset(c, 0, sizeof(*c));
+}
+
+static int dup_text(const char **to, const char *from)
+{
+    *to = from ? strdup(from) : NULL;
+    return from && !*to ? -ENOMEM : 0;
+}
+
+static int cfg_copy(struct hx_rig_cfg *to, const struct hx_rig_cfg *from)
+{
+    char **filters = calloc(from->n_filters + 1, sizeof(*filters));
+    int rc = filters ? 0 : -ENOMEM;
+
+    memset(to, 0, sizeof(*to));
+    to->force_private = from->force_private;
+    to->filters = (const char *const *)filters;
+    if (rc == 0)
+        rc = dup_text(&to->mount, from->mount);
+    if (rc == 0)
+        rc = dup_text(&to->front_end, from->front_end);
+    if (rc == 0)
+        rc = dup_text(&to->profile, from->profile);
+    for (size_t i = 0; rc == 0 && i < from->n_filters; i++) {
+        rc = dup_text((const char **)&filters[i], from->filters[i]);
+        if (rc == 0)
+            to->n_filters++;
+    }
+    if (rc)
+        cfg_free(to);
+    return rc;
+}
+
+int hx_rig_configure(const struct hx_rig_cfg *cfg)
+{
+    struct hx_rig_cfg copy;
+    int rc = 0;
+
+    pthread_mutex_lock(&lock);
+    if (rig.connected)
+        rc = -EBUSY;
+    else
+        rc = cfg_copy(&copy, cfg);
+    if (rc == 0) {
+        cfg_free(&rig.cfg);
+        rig.cfg = copy;
+    }
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+/* Why a running rig is not the one that was asked for; NULL when it is. */
+static const char *mismatch(const struct hx_rig_cfg *c, const char *front_end, const char *profile)
+{
+    if (c->n_filters)
+        return "filters are asked for, and a running rig keeps its own";
+    if (c->front_end && strcmp(c->front_end, "auto") != 0 && strcmp(c->front_end, front_end) != 0)
+        return "its front end is another";
+    if (c->profile && strcmp(c->profile, profile) != 0)
+        return "its profile is another";
+    return NULL;
+}
+
+static void adopt(const char *node, const char *front_end, const char *profile)
+{
+    snprintf(rig.node, sizeof(rig.node), "%s", node);
+    snprintf(rig.front_end, sizeof(rig.front_end), "%s", front_end);
+    snprintf(rig.profile, sizeof(rig.profile), "%s", profile);
+    rig.connected = 1;
+}
+
+/* Tries a node that may be there.  Returns 0 (adopted) or negative errno: -ENOENT nothing there, -EEXIST not what was
+ * asked for, else it does not answer. */
+static int try_node(const char *node, char *why, size_t why_bytes)
+{
+    const char *kind = hx_rig_node_kind(node);
+    char *status = NULL, profile[HX_NAME_BYTES];
+    const char *bad;
+    int rc;
+
+    if (!kind)
+        return hx_rig_why(-errno, why, why_bytes, "%s: %s", node, strerror(errno));
+    rc = hx_rig_read_node(node, "status", &status);
+    /* a device node of the kernel has no text beside it */
+    if (rc && strcmp(kind, "cuse") != 0)
+        return hx_rig_why(rc == -ENOENT ? -EIO : rc, why, why_bytes, "%s: status: %s", node,
+                          strerror(-rc));
+    hx_rig_value(status, "profile", profile, sizeof(profile));
+    free(status);
+    bad = mismatch(&rig.cfg, kind, profile);
+    if (bad)
+        return hx_rig_why(-EEXIST, why, why_bytes,
+                          "%s: front_end=%s profile=%s: not what was asked for: %s", node, kind,
+                          profile, bad);
+    adopt(node, kind, profile);
+    return 0;
+}
+
+/* A rig that runs already.  *found: the search is over, with the result that is returned. */
+static int find_running(int *found, char *why, size_t why_bytes)
+{
+    const char *env = getenv("HEXRIG_DEVICE");
+    char dir[HX_PATH_BYTES], node[HX_PATH_BYTES], reason[HX_PATH_BYTES + 128];
+    int rc;
+
+    *found = 1;
+    if (env && *env)
+        return try_node(env, why, why_bytes); /* named by a person: no other will do */
+    hx_rig_default_mount(dir, sizeof(dir));
+    rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
+    if (rc == 0)
+        rc = try_node(node, reason, sizeof(reason));
+    if (rc == 0)
+        return 0;
+    if (rc != -ENOENT && rc != -ENOTDIR && rc != -EEXIST)
+        fprintf(stderr, "hexrig: %s; going on without that rig\n", reason);
+    if (try_node("/dev/" HX_NODE, reason, sizeof(reason)) == 0)
+        return 0;
+    *found = 0;
+    return -ENOENT;
+}
+
+static int private_dir(char *dir, size_t bytes, int *created, char *why, size_t why_bytes)
+{
+    char base[HX_PATH_BYTES];
+    int rc;
+
+    if (rig.cfg.mount) {
+        snprintf(dir, bytes, "%s", rig.cfg.mount);
+        rc = hx_rig_make_dir(dir, created);
+        return rc ? hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc)) : 0;
+    }
+    hx_rig_runtime_dir(base, sizeof(base));
+    rc = hx_rig_join(dir, bytes, base, "hexrig-XXXXXX");
+    if (rc == 0 && !mkdtemp(dir))
+        rc = -errno;
+    *created = 1;
+    return rc ? hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc)) : 0;
+}
+
+static int start_private(char *why, size_t why_bytes)
+{
+    char dir[HX_PATH_BYTES - 32], node[HX_PATH_BYTES];
+    struct hx_spawn_opts o = {.dir = dir, .lifeline = 1, .log_fd = -1};
+    int rc = private_dir(dir, sizeof(dir), &o.remove_dir, why, why_bytes);
+
+    if (rc)
+        return rc;
+    rc = hx_rig_spawn(&rig.cfg, &o, &rig.proc, why, why_bytes);
+    if (rc) {
+        if (o.remove_dir)
+            rmdir(dir); /* the rig may have done it */
+        return rc;
+    }
+    rig.owner = getpid();
+    snprintf(node, sizeof(node), "%s/" HX_NODE, dir);
+    adopt(node, rig.proc.front_end, rig.proc.profile);
+    return 0;
+}
+
+int hx_rig_connect(char *why, size_t why_bytes)
+{
+    int rc = -ENOENT, found = 0;
+
+    pthread_mutex_lock(&lock);
+    if (rig.connected) {
+        rc = 0;
+    } else {
+        if (!rig.cfg.force_private)
+            rc = find_running(&found, why, why_bytes);
+        if (!found)
+            rc = start_private(why, why_bytes);
+    }
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+int hx_rig_connected_node(char *node, size_t bytes)
+{
+    int rc;
+
+    pthread_mutex_lock(&lock);
+    rc = rig.connected ? 0 : -ENOTCONN;
+    if (rc == 0)
+        snprintf(node, bytes, "%s", rig.node);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+int hx_rig_node(char *node, size_t bytes)
+{
+    char why[HX_PATH_BYTES + 128];
+    int rc = hx_rig_connect(why, sizeof(why));
+
+    if (rc) {
+        /* the caller only sees an AEE code: this is the one place where the reason can be told */
+        fprintf(stderr, "libcdsprpc: %s\n", why);
+        return rc;
+    }
+    return hx_rig_connected_node(node, bytes);
+}
+
+int hx_rig_session_stats(struct hx_session_stats *out)
+{
+    struct hx_session *s = hx_session_get();
+    int rc;
+
+    if (!s)
+        return -ENOTCONN;
+    rc = hx_session_ioctl(s, HX_IOCTL_SESSION_STATS, out);
+    hx_session_put(s);
+    return rc;
+}
+
+/* The strings stay where they are until hx_rig_disconnect(), so that no lock is needed to read them. */
+const char *hx_rig_front_end(void)
+{
+    return rig.connected ? rig.front_end : NULL;
+}
+
+const char *hx_rig_profile(void)
+{
+    return rig.connected ? rig.profile : NULL;
+}
+
+void hx_rig_disconnect(void)
+{
+    hx_session_drop();
+    pthread_mutex_lock(&lock);
+    rig.connected = 0;
+    if (rig.proc.lifeline >= 0)
+        close(rig.proc.lifeline);
+    rig.proc.lifeline = -1;
+    if (rig.proc.pidfd >= 0) {
+        if (rig.owner == getpid() && hx_rig_wait_end(rig.proc.pidfd, HX_RIG_END_MS))
+            fprintf(stderr, "hexrig: private rig %d did not end within %d s\n", (int)rig.proc.pid,
+                    HX_RIG_END_MS / 1000);
+        close(rig.proc.pidfd);
+    }
+    rig.proc.pidfd = -1;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A forked child must not keep its parent's rig alive. */
+static void forked(void)
+{
+    if (rig.proc.lifeline >= 0)
+        close(rig.proc.lifeline);
+    rig.proc.lifeline = -1;
+}
+
+__attribute__((constructor)) static void at_load(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+    hx_rig_disconnect();
+    cfg_free(&rig.cfg);
+}

@@ -1,0 +1,57 @@
+#include "hx_transport.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct file_transport {
+    struct hx_transport base;
+    int fd;
+};
+
+static int file_ioctl(struct hx_transport *t, unsigned long cmd, void *arg)
+{
+    int rc = ioctl(((struct file_transport *)t)->fd, cmd, arg);
+
+    /* libc turns -1..-4095 into -1 and errno and leaves everything below alone, so -1 always means errno */
+    return rc == -1 ? -errno : rc;
+}
+
+static void file_close(struct hx_transport *t)
+{
+    close(((struct file_transport *)t)->fd);
+    free(t);
+}
+
+static const struct hx_transport_ops file_ops = {file_ioctl, file_close};
+
+int hx_transport_file_open(const char *node, struct hx_transport **out)
+{
+    struct file_transport *t = calloc(1, sizeof(*t));
+    int rc;
+
+    if (!t)
+        return -ENOMEM;
+    t->base.ops = &file_ops;
+    t->fd = open(node, O_RDWR | O_CLOEXEC);
+    if (t->fd < 0) {
+        rc = -errno;
+        free(t);
+        return rc;
+    }
+    *out = &t->base;
+    return 0;
+}
+
+int hx_transport_open(const char *node, struct hx_transport **out)
+{
+    struct stat st;
+
+    if (stat(node, &st))
+        return -errno;
+    return S_ISSOCK(st.st_mode) ? hx_transport_socket_open(node, out)
+                                : hx_transport_file_open(node, out);
+}

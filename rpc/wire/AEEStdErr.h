@@ -1,0 +1,56 @@
+/* AEE error codes, the language of FastRPC clients and skels (published names and values).
+ *
+ * Two bases: on the host a code is the bare number; a code made by DSP framework code carries
+ * AEE_DSP_OFFSET, so 0x80000414 is "unsupported, said by the DSP".  errno <-> AEE: hx_error.h. */
+#ifndef AEESTDERR_H
+#define AEESTDERR_H
+
+#define AEE_SUCCESS 0
+#define AEE_EUNKNOWN -1
+#define AEE_EFAILED 0x001
+#define AEE_ENOMEMORY 0x002
+#define AEE_ECLASSNOTSUPPORT 0x003
+#define AEE_EVERSIONNOTSUPPORT 0x004
+#define AEE_EALREADYLOADED 0x005
+#define AEE_EUNABLETOLOAD 0x006
+#define AEE_EUNABLETOUNLOAD 0x007
+#define AEE_EINVALIDTIME 0x00B
+#define AEE_EEXPIRED 0x00C
+#define AEE_EBADSTATE 0x00D
+#define AEE_EBADPARM 0x00E
+#define AEE_ESCHEMENOTSUPPORTED 0x00F
+#define AEE_EBADITEM 0x010
+#define AEE_EINVALIDFORMAT 0x011
+#define AEE_EINCOMPLETEITEM 0x012
+#define AEE_EUNSUPPORTED 0x014
+#define AEE_EPRIVLEVEL 0x015
+#define AEE_ERESOURCENOTFOUND 0x016
+#define AEE_EREENTERED 0x017
+#define AEE_EALREADY 0x01A
+#define AEE_EITEMBUSY 0x020
+#define AEE_ENOMORE 0x024
+#define AEE_ENOSUCH 0x027
+#define AEE_EINVHANDLE 0x02C
+#define AEE_EINTERRUPTED 0x02E
+#define AEE_ECPUEXCEPTION 0x030
+#define AEE_EWOULDBLOCK 0x204
+#define AEE_ENOSUCHMOD 0x03E
+#define AEE_ENOSUCHSYMBOL 0x042
+#define AEE_ENOSUCHDEVICE 0x043
+#define AEE_ENOSUCHMAP 0x048
+#define AEE_EBADDOMAIN 0x04B
+#define AEE_EBADPERMS 0x04E
+#define AEE_ECONNRESET 0x068
+#define AEE_EUNSUPPORTEDAPI 0x06C
+#define AEE_ECONNREFUSED 0x072
+#define AEE_EUNSIGNEDMOD 0x081
+#define AEE_ENOSESSION 0x08A
+#define AEE_EBUSY 0x183
+#define AEE_ESTUBSKELVERMISMATCH 0x194
+#define AEE_ERPC 0x200
+#define AEE_EFILE 0x201
+
+#define AEE_DSP_OFFSET 0x80000400u
+#define AEE_DSP(code) ((int)(AEE_DSP_OFFSET + (unsigned)(code)))
+
+#endif

@@ -1,0 +1,114 @@
+/* What driver and DSP say to each other: fixed-size messages in a shared ring, arguments in a shared arena, and
+ * buffers (file descriptors) over a control socket.
+ *
+ * A channel joins the driver to one protection domain (PD).  It is made by the driver and consists of
+ *   - one memfd with two rings (hx_ring.h): requests driver -> DSP, replies DSP -> driver;
+ *   - two eventfd doorbells: the request bell counts like a semaphore, so each message wakes one DSP thread;
+ *   - one memfd arena, where the arguments of every call in flight live;
+ *   - one SOCK_SEQPACKET socket for struct hx_ctl, whose only purpose is to carry file descriptors and to
+ *     break when a side dies.
+ * The root PD has a channel (kernel calls: create, release, capabilities) and so has each user PD.
+ *
+ * Nothing here is trusted by the driver: it keeps its own copy of every context and checks what it reads. */
+#ifndef HX_MSG_H
+#define HX_MSG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastrpc_uapi.h"
+
+/* Request.  The first 40 bytes are the kernel driver's rpmsg. */
+struct hx_msg {
+    int32_t client_id; /* session index + 1; 0 = the kernel itself */
+    int32_t tid;       /* calling thread */
+    uint64_t ctx;      /* context id << 4 | pd (0 root, 1 user) */
+    uint32_t handle;
+    uint32_t sc;
+    uint64_t addr;  /* arena offset of struct hx_invoke, multiple of 128 */
+    uint64_t size;  /* bytes at addr, rounded up to a page */
+    uint32_t flags; /* 0 */
+    uint32_t reserved;
+};
+
+/* Reply.  The first 12 bytes are the kernel driver's response. */
+struct hx_reply {
+    uint64_t ctx;
+    int32_t retval; /* DSP result, travels to the client untouched */
+    uint32_t flags; /* 0 */
+    uint64_t exec_pcycles;  /* modelled: the code that ran */
+    uint64_t queue_pcycles; /* modelled: waiting for an HVX context or VTCM */
+    uint64_t hvx_ops;       /* HVX operations that really ran; 0 = no vector code was reached */
+    uint64_t reserved;
+};
+
+#define HX_CTX_ID_SHIFT 4
+#define HX_PD_ROOT 0u
+#define HX_PD_USER 1u
+
+enum hx_arg_kind {
+    HX_ARG_INLINE, /* addr = arena offset of the bytes */
+    HX_ARG_MAP,    /* addr = byte offset inside buffer `map` */
+    HX_ARG_HANDLE, /* DMA handle: map, addr = offset, len */
+};
+
+struct hx_arg {
+    uint64_t addr;
+    uint64_t len; /* bytes; 0 = no buffer */
+    int32_t map;  /* buffer id announced by HX_CTL_MAP, -1 for inline */
+    uint32_t kind;
+};
+
+/* In the arena at hx_msg.addr, followed by struct hx_arg[REMOTE_SCALARS_LENGTH(sc)], then the inline buffers, each
+ * 128-byte aligned.  Written by the driver, except fdlist, by which the DSP gives buffers back. */
+struct hx_invoke {
+    uint64_t arrive_ns; /* virtual time at which the call reaches the DSP */
+    uint32_t n_args;
+    uint32_t ctl_seq; /* the PD has to have read control messages up to this one */
+    uint64_t fdlist[FASTRPC_MAX_FDLIST]; /* out: map id + 1, 0 ends the list */
+};
+
+enum hx_ctl_op {
+    HX_CTL_MAP = 1, /* driver -> PD, 1 fd: buffer `id` of `size` bytes */
+    HX_CTL_UNMAP,   /* driver -> PD: forget buffer `id` */
+    HX_CTL_PD,      /* driver -> root, 5 fds (enum hx_pd_fd): channel of the user PD for client `id` */
+    HX_CTL_EXIT,    /* root -> driver: PD of client `id` ended, `size` = wait status */
+};
+
+enum hx_pd_fd { HX_FD_RINGS, HX_FD_ARENA, HX_FD_REQ_BELL, HX_FD_REP_BELL, HX_FD_CTL, HX_PD_FDS };
+
+struct hx_ctl {
+    uint32_t op;
+    uint32_t seq; /* counts up from 1 per channel */
+    int32_t id;
+    uint32_t reserved;
+    uint64_t size;
+};
+
+/* In-buffer 0 of the kernel calls on handle 1 (hexrig's layout; the RMIDs are the driver's). */
+struct hx_kcreate {
+    int32_t client_id;
+    uint32_t attrs; /* FASTRPC_MODE_* */
+};
+struct hx_kmem_map {
+    int32_t map;
+    uint32_t flags;
+    uint64_t offset;
+    uint64_t length;
+};
+/* Out-buffer 0 of RMID_MEM_MAP. */
+struct hx_kmem_mapped {
+    uint64_t vaddr; /* DSP virtual address, below 4 GiB */
+};
+
+#define HX_RING_SLOTS 512u          /* more than FASTRPC_CTX_MAX, so a request ring cannot fill */
+#define HX_ARENA_BYTES (256u << 20) /* address space per channel; pages appear when touched */
+
+_Static_assert(sizeof(struct hx_msg) == 48, "message");
+_Static_assert(offsetof(struct hx_msg, flags) == 40, "the driver's 40 bytes come first");
+_Static_assert(sizeof(struct hx_reply) == 48, "reply");
+_Static_assert(sizeof(struct hx_arg) == 24, "argument");
+_Static_assert(sizeof(struct hx_invoke) == 144, "invoke header");
+_Static_assert(sizeof(struct hx_ctl) == 24, "control");
+
+#endif

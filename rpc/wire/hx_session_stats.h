@@ -1,0 +1,29 @@
+/* What the `count` and `cost` filters know of one open file, and the ioctl that reads it.
+ *
+ * hexrig's own ioctls use magic 'X', which the kernel driver answers with ENOTTY: a client can tell a rig from a phone. */
+#ifndef HX_SESSION_STATS_H
+#define HX_SESSION_STATS_H
+
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+struct hx_session_stats {
+    uint64_t invokes;       /* user INVOKE ioctls that the driver accepted */
+    uint64_t kernel_calls;  /* the driver's own calls for this file (create, map, ...) */
+    uint64_t maps;          /* buffers imported */
+    uint64_t errors;        /* INVOKEs that ended with a non-zero result */
+    uint64_t bytes_copied;  /* inline bytes moved in and out */
+    uint64_t bytes_shared;  /* sum of the lengths of fd-backed arguments */
+    uint64_t hvx_ops;       /* HVX operations that ran for this file */
+    uint64_t dispatch_ns;   /* modelled */
+    uint64_t marshal_ns;    /* modelled */
+    uint64_t queue_ns;      /* modelled */
+    uint64_t exec_ns;       /* modelled */
+    uint64_t clock_ns;      /* modelled: this client's virtual clock */
+};
+
+#define HX_IOCTL_SESSION_STATS _IOR('X', 1, struct hx_session_stats)
+
+_Static_assert(sizeof(struct hx_session_stats) == 96, "session stats");
+
+#endif

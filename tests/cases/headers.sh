@@ -1,0 +1,15 @@
+#!/bin/sh
+# Every header that clients and skels see compiles alone, without a warning.  Usage: headers.sh BUILD (unused)
+set -eu
+cd "$(dirname "$0")/../.."
+n=0
+for h in rpc/wire/*.h rpc/lib/hx_rig.h rpc/lib/rpcmem.h dsp/include/*.h; do
+    [ -f "$h" ] || continue
+    ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-psabi -Werror \
+        -Irpc/wire -Irpc/lib -Idsp/include -fsyntax-only -include "$h" -x c /dev/null || {
+        echo "headers: $h does not compile alone" >&2
+        exit 1
+    }
+    n=$((n + 1))
+done
+echo "$n headers"

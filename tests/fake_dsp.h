@@ -1,0 +1,214 @@
+/* A CDSP inside the test program: defines the calls of libcdsprpc that the engine makes, checks every argument strictly
+ * and codes blocks with the plain reference.  Include in one file of a test only. */
+#ifndef FAKE_DSP_H
+#define FAKE_DSP_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hx_rig.h"
+#include "hxt.h"
+#include "remote.h"
+#include "rpcmem.h"
+#include "sp_hex.h"
+#include "spinor.h"
+
+enum { FAKE_HANDLE = 77, FAKE_MAX_SHARED = 8 };
+
+static struct {
+    size_t calls[SP_HEX_METHODS];
+    size_t opens, closes;
+    uint32_t fail_method; /* this method fails with fail_code ... */
+    size_t fail_call;     /* ... at its call number, from 1; 0: never */
+    int fail_code;
+    int damage_tables;    /* 1: calibrate reports another CRC */
+    size_t damage_decode; /* number of the decode call whose reply is damaged, from 1 */
+
+    struct hx_block_table *tables;
+    size_t n_slots;
+    struct {
+        char *p;
+        size_t n;
+    } shared[FAKE_MAX_SHARED];
+} fake;
+
+static void fake_reset(void)
+{
+    free(fake.tables);
+    for (size_t i = 0; i < FAKE_MAX_SHARED; i++)
+        assert_null(fake.shared[i].p); /* the cache freed its buffers */
+    assert_int_equal(fake.opens, fake.closes);
+    memset(&fake, 0, sizeof(fake));
+}
+
+/* --- what libcdsprpc offers */
+
+int hx_rig_connect(char *why, size_t why_bytes)
+{
+    (void)why;
+    (void)why_bytes;
+    return 0;
+}
+
+void *rpcmem_alloc2(int heapid, uint32_t flags, size_t size)
+{
+    (void)heapid;
+    (void)flags;
+    for (size_t i = 0; i < FAKE_MAX_SHARED; i++)
+        if (!fake.shared[i].p) {
+            fake.shared[i].p = calloc(1, size);
+            fake.shared[i].n = size;
+            return fake.shared[i].p;
+        }
+    return NULL;
+}
+
+void rpcmem_free(void *po)
+{
+    for (size_t i = 0; po && i < FAKE_MAX_SHARED; i++)
+        if (fake.shared[i].p == po) {
+            free(po);
+            fake.shared[i].p = NULL;
+        }
+}
+
+static int fake_is_shared(const remote_buf *b)
+{
+    for (size_t i = 0; i < FAKE_MAX_SHARED; i++)
+        if (fake.shared[i].p && (char *)b->pv >= fake.shared[i].p &&
+            (char *)b->pv + b->nLen <= fake.shared[i].p + fake.shared[i].n)
+            return 1;
+    return 0;
+}
+
+int remote_session_control(uint32_t req, void *data, uint32_t datalen)
+{
+    const struct remote_rpc_control_unsigned_module *u = data;
+
+    assert_int_equal(req, DSPRPC_CONTROL_UNSIGNED_MODULE);
+    assert_int_equal(datalen, sizeof(*u));
+    assert_int_equal(u->domain, CDSP_DOMAIN_ID);
+    assert_int_equal(u->enable, 1);
+    assert_int_equal(fake.opens, fake.closes); /* before the first open */
+    return AEE_SUCCESS;
+}
+
+int remote_handle64_open(const char *uri, remote_handle64 *h)
+{
+    assert_string_equal(uri, "file:///libsp_hex_skel.so?sp_hex_skel_handle_invoke&_modver=1.0"
+                             "&_dom=cdsp");
+    *h = FAKE_HANDLE;
+    fake.opens++;
+    return AEE_SUCCESS;
+}
+
+int remote_handle64_close(remote_handle64 h)
+{
+    assert_int_equal(h, FAKE_HANDLE);
+    fake.closes++;
+    return AEE_SUCCESS;
+}
+
+/* --- the skel */
+
+static int fake_calibrate(const remote_arg *a)
+{
+    struct sp_hex_calibrate_in in;
+    struct sp_hex_calibrate_out out;
+
+    assert_int_equal(a[0].buf.nLen, sizeof(in));
+    memcpy(&in, a[0].buf.pv, sizeof(in));
+    assert_int_equal(in.dh, HX_BLOCK_DH);
+    assert_int_equal(in.basis, HX_BASIS_VHT2);
+    assert_int_equal(in.tables_len, a[1].buf.nLen);
+    assert_int_equal(in.tables_len % sizeof(*fake.tables), 0);
+    assert_int_equal(a[2].buf.nLen, sizeof(out));
+    free(fake.tables);
+    fake.n_slots = in.tables_len / sizeof(*fake.tables);
+    fake.tables = malloc(in.tables_len);
+    memcpy(fake.tables, a[1].buf.pv, in.tables_len);
+    out.crc = hx_crc32(0, fake.tables, in.tables_len) ^ (uint32_t)fake.damage_tables;
+    memcpy(a[2].buf.pv, &out, sizeof(out));
+    return AEE_SUCCESS;
+}
+
+/* n vectors of consecutive slots, x and blocks as the wire has them. */
+static void fake_code(int encode, size_t first, size_t n_slots, size_t n, float *x,
+                      struct hx_block *blocks)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct hx_block_table *t = &fake.tables[first + i % n_slots];
+        int rc = encode ? hx_spinor_encode_ref(t, x + i * HX_BLOCK_DH, &blocks[i])
+                        : hx_spinor_decode_ref(t, &blocks[i], x + i * HX_BLOCK_DH);
+
+        assert_int_equal(rc, AEE_SUCCESS);
+    }
+    if (!encode && fake.damage_decode == fake.calls[SP_HEX_HIER_DECODE_F32] +
+                                             fake.calls[SP_HEX_HIER_DECODE_BATCH_F32])
+        x[0] += 3;
+}
+
+static int fake_vector(int encode, const remote_arg *a)
+{
+    struct sp_hex_vector_in in;
+    const remote_buf *x = &a[encode ? 1 : 2].buf, *block = &a[encode ? 2 : 1].buf;
+
+    assert_int_equal(a[0].buf.nLen, sizeof(in));
+    memcpy(&in, a[0].buf.pv, sizeof(in));
+    assert_true(in.slot >= 0 && (size_t)in.slot < fake.n_slots);
+    assert_int_equal(encode ? in.in_len : in.out_len, HX_BLOCK_DH);
+    assert_int_equal(encode ? in.out_len : in.in_len, HX_BLOCK_SLOT);
+    assert_int_equal(x->nLen, HX_BLOCK_DH * sizeof(float));
+    assert_int_equal(block->nLen, HX_BLOCK_SLOT);
+    assert_false(fake_is_shared(x) || fake_is_shared(block));
+    fake_code(encode, (size_t)in.slot, 1, 1, x->pv, block->pv);
+    return AEE_SUCCESS;
+}
+
+static int fake_batch(int encode, const remote_arg *a)
+{
+    struct sp_hex_batch_in in;
+    const remote_buf *x = &a[encode ? 1 : 2].buf, *blocks = &a[encode ? 2 : 1].buf;
+    size_t n;
+
+    assert_int_equal(a[0].buf.nLen, sizeof(in));
+    memcpy(&in, a[0].buf.pv, sizeof(in));
+    assert_true(in.first_slot >= 0 && in.n_slots > 0 && in.n_pos > 0);
+    assert_true((size_t)in.first_slot + (size_t)in.n_slots <= fake.n_slots);
+    assert_int_equal(in.first_slot % in.n_slots, 0); /* one whole layer */
+    n = (size_t)in.n_slots * (size_t)in.n_pos;
+    assert_int_equal(encode ? in.in_len : in.out_len, n * HX_BLOCK_DH);
+    assert_int_equal(encode ? in.out_len : in.in_len, n * HX_BLOCK_SLOT);
+    assert_int_equal(x->nLen, n * HX_BLOCK_DH * sizeof(float));
+    assert_int_equal(blocks->nLen, n * HX_BLOCK_SLOT);
+    assert_true(fake_is_shared(x) && fake_is_shared(blocks));
+    fake_code(encode, (size_t)in.first_slot, (size_t)in.n_slots, n, x->pv, blocks->pv);
+    return AEE_SUCCESS;
+}
+
+int remote_handle64_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
+{
+    uint32_t method = REMOTE_SCALARS_METHOD(sc);
+
+    assert_int_equal(h, FAKE_HANDLE);
+    assert_int_equal(sc, REMOTE_SCALARS_MAKE(method, 2, 1));
+    assert_true(method < SP_HEX_METHODS);
+    fake.calls[method]++;
+    if (fake.fail_call && method == fake.fail_method && fake.calls[method] == fake.fail_call)
+        return fake.fail_code;
+    switch (method) {
+    case SP_HEX_CALIBRATE:
+        return fake_calibrate(pra);
+    case SP_HEX_HIER_ENCODE_F32:
+    case SP_HEX_HIER_DECODE_F32:
+        return fake_vector(method == SP_HEX_HIER_ENCODE_F32, pra);
+    case SP_HEX_HIER_ENCODE_BATCH_F32:
+    case SP_HEX_HIER_DECODE_BATCH_F32:
+        return fake_batch(method == SP_HEX_HIER_ENCODE_BATCH_F32, pra);
+    default:
+        fail_msg("method %u", method);
+        return AEE_EUNSUPPORTED;
+    }
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* Test support: running programs, for end-to-end tests.  No shell is involved: arguments are a vector.
+ *
+ * Every command runs in its own process group with a time limit; what it prints is collected.  When the limit expires the
+ * whole group is killed and the result says so.  A background process that a command left on purpose (a rig) does not
+ * keep hxt_wait() waiting, even if it holds the pipes. */
+#ifndef HXT_PROC_H
+#define HXT_PROC_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct hxt_cmd {
+    const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH when it has no slash */
+    const char *const *env;  /* NULL-terminated "KEY=VALUE" (added) and "KEY" (removed), or NULL */
+    const char *cwd;         /* or NULL */
+    const char *input;       /* written to stdin (at most 64 KiB), or NULL: stdin is /dev/null */
+    double timeout_s;        /* 0 = 60 */
+};
+
+struct hxt_child {
+    pid_t pid;      /* also the id of its process group */
+    int pidfd;
+    int out_fd;     /* read ends, non-blocking */
+    int err_fd;
+    double deadline; /* CLOCK_MONOTONIC seconds */
+    double start;
+};
+
+struct hxt_result {
+    int exit_code;  /* -1 when a signal ended it */
+    int signal;     /* 0 when it exited by itself */
+    int timed_out;  /* 1: the group was killed at the time limit */
+    double seconds; /* wall time */
+    char *out, *err; /* 0-terminated, never NULL; owned by the result */
+    size_t out_len, err_len;
+    pid_t group; /* for hxt_group_alive() */
+};
+
+/* Start and wait in one go.  Returns 0, or negative errno when it could not be started (nothing to free then). */
+int hxt_run(struct hxt_result *r, const struct hxt_cmd *cmd);
+
+/* The same in two steps, to do something (send a signal, look at files) in between. */
+int hxt_start(struct hxt_child *c, const struct hxt_cmd *cmd);
+int hxt_signal(const struct hxt_child *c, int sig); /* to the process, not to its group */
+int hxt_wait(struct hxt_child *c, struct hxt_result *r);
+
+/* 1 while any process of the command's group still exists. */
+int hxt_group_alive(pid_t group);
+
+/* Accepts a zeroed result. */
+void hxt_result_free(struct hxt_result *r);
+
+/* Polls `ready(arg)` every 10 ms until it returns non-zero or the time is over; returns its last answer. */
+int hxt_until(int (*ready)(void *arg), void *arg, double timeout_s);
+
+#endif

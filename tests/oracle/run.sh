@@ -1,0 +1,54 @@
+#!/bin/sh
+# Runs every integer intrinsic here and under qemu-hexagon on the same inputs and compares the results bit for bit.
+# Usage: run.sh BUILD.  Exit: 0 all verified, 1 a mismatch or a failed run, 77 no tools (and the reason).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+dir=$1/oracle
+mkdir -p "$dir"
+dir=$(cd "$dir" && pwd)
+tools=$dir/tools
+
+say() { echo "oracle: $*" >&2; }
+
+"$here/fetch.sh" "$tools"
+case $? in 0) ;; 77) exit 77 ;; *) say "cannot fetch clang-19, lld-19 and qemu-user"; exit 77 ;; esac
+llvm=$tools/root/usr/lib/llvm-19
+qemu=$tools/root/usr/bin/qemu-hexagon
+hexagon_cc() {
+    LD_LIBRARY_PATH=$llvm/lib:$tools/root/usr/lib/x86_64-linux-gnu PATH=$llvm/bin:$PATH \
+        clang --target=hexagon-unknown-linux-musl -O2 -mcpu=hexagonv69 -mhvx=v69 -mhvx-length=128b -ffreestanding \
+        -fno-builtin -nostdlib -static -fuse-ld=lld "$@"
+}
+
+set -e
+awk -F' [|] ' -f "$here/gen.awk" "$here/hvx-v69-intrinsics.txt" >"$dir/cases.inc"
+cases=$(sed -n 's/^#define ORACLE_CASES //p' "$dir/cases.inc")
+hexagon_cc -I"$here" -I"$dir" "$here/side_qemu.c" -o "$dir/side_qemu"
+${CC:-gcc} -std=gnu11 -O2 -march=native -Wall -Wextra -Wno-psabi -D_GNU_SOURCE -DHEXRIG_COUNT -I"$root/dsp/include" \
+    -I"$here" -I"$dir" "$here/side_host.c" "$root/dsp/hvx_count.c" -o "$dir/side_host"
+set +e
+
+# qemu < 10 runs some of the newer instructions as nothing at all, and says so only by its exit status.
+half=$((cases / 2))
+"$qemu" "$dir/side_qemu" 0 $half >"$dir/first.bin" & first=$!
+"$qemu" "$dir/side_qemu" $half "$cases" >"$dir/second.bin"; second_rc=$?
+wait $first; first_rc=$?
+if [ $first_rc -ne 0 ] || [ $second_rc -ne 0 ]; then
+    say "qemu-hexagon ended with status $first_rc and $second_rc"
+    exit 1
+fi
+cat "$dir/first.bin" "$dir/second.bin" >"$dir/qemu.bin"
+
+"$dir/side_host" check "$dir/qemu.bin" >"$dir/log"; rc=$?
+cat "$dir/log"
+sed -n 's/^mismatch .* case \([0-9]*\) batch \([0-9]*\)$/\1 \2/p' "$dir/log" | while read -r c b; do
+    "$qemu" "$dir/side_qemu" -d "$c" "$b" | "$dir/side_host" diff "$c" "$b"
+done
+awk -F' [|] ' '$10 == "qf/v69-float" { n++ } END { print "float names, by the golden vectors and test_qfloat: " n "/" n }' \
+    "$here/hvx-v69-intrinsics.txt"
+[ $rc -eq 0 ] || exit 1
+# What the offline test compares with: one number per case.
+"$dir/side_host" digest "$dir/qemu.bin" >"$dir/hvx-oracle.txt"
+cmp -s "$dir/hvx-oracle.txt" "$root/tests/data/hvx-oracle.txt" ||
+    { say "tests/data/hvx-oracle.txt is out of date: copy $dir/hvx-oracle.txt there"; exit 1; }

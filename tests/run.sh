@@ -1,0 +1,158 @@
+#!/bin/sh
+# make check: every test program of BUILD and of BUILD/asan, the shell cases, the fuzzers and the demo.
+#
+#   tests/run.sh [BUILD]      default: build.  FUZZ_SECONDS (60) is shared by all fuzz programs; JOBS (2).
+#
+# One line per program; its whole output only when it fails.  Counts single cmocka tests, everything else as one.  Exit
+# codes of a program: 0 passed, 77 skipped with a reason, anything else failed.  Everything runs with a TMPDIR and an
+# XDG_RUNTIME_DIR of this run, and at the end nothing may be left of it: no process, no mount, no file.
+set -u
+src=$(cd "$(dirname "$0")/.." && pwd)
+
+# --- one program: run.sh --one KIND NAME COMMAND...  (the runner calls itself, two at a time)
+if [ "${1:-}" = --one ]; then
+    kind=$2 name=$3
+    shift 3
+    out=$WORK/results/$(echo "$kind-$name" | tr / _)
+    mkdir -p "$WORK/tmp/$kind-$name"
+    chmod 711 "$WORK/tmp/$kind-$name" # a test runs commands as another user
+    start=$(date +%s)
+    # no stdin: a test must not wait for a person
+    TMPDIR=$WORK/tmp/$kind-$name timeout -k 10 "$TEST_TIMEOUT" "$@" >"$out.log" 2>&1 </dev/null
+    rc=$?
+    count() { # last number that cmocka gives after the word
+        sed -n "s/^\[ *$1 *\] \([0-9][0-9]*\) test(s).*/\1/p" "$out.log" |
+            awk '{ n += $1 } END { print n + 0 }'
+    }
+    passed=$(count PASSED) failed=$(count FAILED) skipped=$(count SKIPPED)
+    case $rc in
+    0) [ $((passed + skipped)) -gt 0 ] || passed=1 ;;
+    77) [ "$skipped" -gt 0 ] || { passed=0 skipped=1; } ;;
+    *) [ "$failed" -gt 0 ] || failed=1 ;; # a crash, a time-out, a leak found at exit
+    esac
+    echo "$passed $failed $skipped" >"$out.count"
+    took=$(($(date +%s) - start))s
+    if [ "$failed" -gt 0 ]; then
+        # in one piece, although another program may print
+        { echo "FAIL  $kind $name: exit $rc, $took; its output:"; sed 's/^/      /' "$out.log"; } >"$out.say"
+    elif [ "$rc" = 77 ] || [ "$skipped" -gt 0 ]; then
+        reason=$(grep -i -m 1 'skip:\|skip[a-z]*: ' "$out.log")
+        echo "skip  $kind $name: $passed passed, $skipped skipped: ${reason:-no reason given}" >"$out.say"
+    else
+        echo "ok    $kind $name ($passed) $took" >"$out.say"
+    fi
+    cat "$out.say"
+    exit 0
+fi
+
+build=${1:-build}
+build=$(cd "$build" && pwd) || exit 1
+jobs=${JOBS:-2}
+WORK=$(mktemp -d /tmp/hexrig-check.XXXXXX) || exit 1
+TEST_TIMEOUT=${TEST_TIMEOUT:-900}
+export WORK TEST_TIMEOUT
+export XDG_RUNTIME_DIR="$WORK/run"
+export ASAN_OPTIONS=halt_on_error=1:exitcode=99:detect_stack_use_after_return=0
+export UBSAN_OPTIONS=halt_on_error=1:exitcode=99:print_stacktrace=1
+unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_LOG
+mkdir -p "$WORK/results" "$WORK/tmp" "$XDG_RUNTIME_DIR"
+chmod 711 "$WORK" "$WORK/tmp"
+chmod 700 "$XDG_RUNTIME_DIR"
+
+# Processes that live (not zombies) and were started by this run: they carry its folder in their environment.
+ours() {
+    for p in /proc/[0-9]*; do
+        pid=${p#/proc/}
+        [ "$pid" != $$ ] || continue
+        grep -qsa "XDG_RUNTIME_DIR=$WORK/run" "$p/environ" || continue
+        case $(cat "$p/comm" 2>/dev/null) in
+        hexrig*) grep -qs '^State:.Z' "$p/status" || echo "$pid" ;;
+        esac
+    done
+}
+
+cleanup() {
+    trap - EXIT
+    kill $(ours) 2>/dev/null
+    grep -o " $WORK/[^ ]* fuse" /proc/self/mounts | while read -r dir _; do
+        fusermount3 -u -z "$dir" 2>/dev/null
+    done
+    rm -rf "$WORK"
+}
+trap cleanup EXIT
+trap 'cleanup; exit 130' INT TERM
+
+# Lines "KIND NAME COMMAND..." to run, so many at a time.
+run_list() {
+    xargs -r -L 1 -P "$jobs" "$src/tests/run.sh" --one
+}
+
+programs() { # programs DIR KIND
+    for f in "$1"/test_* "$1"/check_* "$1"/bug_*; do
+        [ -x "$f" ] && [ -f "$f" ] && echo "$2 $(basename "$f") $f"
+    done
+}
+
+fuzzers() {
+    set -- "$build"/asan/tests/fuzz_*
+    [ -x "$1" ] || return 0
+    each=$((${FUZZ_SECONDS:-60} / $#))
+    [ "$each" -gt 0 ] || each=1
+    for f in "$@"; do
+        name=${f##*/fuzz_}
+        corpus=$src/tests/data/fuzz/$name
+        echo "fuzz $name $f --seconds $each --crash-file $build/fuzz-$name.crash" \
+            "$([ -d "$corpus" ] && echo "--corpus $corpus")"
+    done
+}
+
+cases() {
+    for f in "$src"/tests/cases/*.sh; do
+        [ -f "$f" ] && echo "case $(basename "$f" .sh) sh $f $build"
+    done
+}
+
+{
+    programs "$build/tests" unit
+    programs "$build/asan/tests" asan
+    cases
+    fuzzers
+    echo "demo demo $src/tools/demo.sh $build"
+} >"$WORK/list"
+run_list <"$WORK/list"
+
+# --- what is left?
+left=
+for i in 1 2 3 4 5 6 7 8 9 10; do # rigs may take a moment to end
+    left=$(ours)
+    [ -n "$left" ] || break
+    sleep 1
+done
+leftovers=$({
+    for pid in $left; do echo "process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline")"; done
+    grep -o " $WORK/[^ ]* fuse[^ ]*" /proc/self/mounts | sed 's/^/mount/'
+    find "$XDG_RUNTIME_DIR" -mindepth 1 ! -name hexrig.log
+    find "$WORK/tmp" -mindepth 2
+} 2>&1)
+if [ -z "$leftovers" ]; then
+    echo "ok    check leftovers (1)"
+    echo "1 0 0" >"$WORK/results/leftovers.count"
+else
+    echo "FAIL  check leftovers:"
+    echo "$leftovers" | sed 's/^/      /'
+    echo "0 1 0" >"$WORK/results/leftovers.count"
+fi
+
+# A program that vanished without a count (the runner itself broke) is a failure too.
+expected=$(($(wc -l <"$WORK/list") + 1))
+counted=$(find "$WORK/results" -name '*.count' | wc -l)
+[ "$expected" -le "$counted" ] || echo "0 $((expected - counted)) 0" >"$WORK/results/lost.count"
+
+cat "$WORK"/results/*.count | {
+    p=0 f=0 s=0
+    while read -r a b c; do
+        p=$((p + a)) f=$((f + b)) s=$((s + c))
+    done
+    echo "$p passed, $f failed, $s skipped"
+    [ "$f" = 0 ]
+}

@@ -1,0 +1,142 @@
+/* A skel for tests of the driver and the DSP: each method provokes one thing.  Built as libhxt_skel.so into
+ * build/tests and found by DSP_LIBRARY_PATH. */
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "HAP_vtcm_mgr.h"
+#include "hxt_skel.h"
+#include "qurt_hvx.h"
+
+static int opened; /* handles given out */
+
+static int echo(const struct hxt_in *in, remote_arg *pra)
+{
+    size_t n = pra[1].buf.nLen < pra[2].buf.nLen ? pra[1].buf.nLen : pra[2].buf.nLen;
+
+    if (n) /* both may be NULL then */
+        memmove(pra[2].buf.pv, pra[1].buf.pv, n);
+    return in->code;
+}
+
+/* out[i] = in[i] + 1, byte by byte upwards: what comes out shows whether in and out are the same memory. */
+static int ripple(const struct hxt_in *in, remote_arg *pra)
+{
+    const uint8_t *from = pra[1].buf.pv;
+    uint8_t *to = pra[2].buf.pv;
+
+    for (size_t i = 0; i < pra[1].buf.nLen && i < pra[2].buf.nLen; i++)
+        to[i] = (uint8_t)(from[i] + 1);
+    return in->code;
+}
+
+static int block(const struct hxt_in *in, remote_arg *pra)
+{
+    struct timespec t = {in->value / 1000, (long)(in->value % 1000) * 1000000L};
+
+    (void)pra;
+    nanosleep(&t, NULL);
+    return in->code;
+}
+
+static int crash(const struct hxt_in *in, remote_arg *pra)
+{
+    (void)in;
+    (void)pra;
+    __builtin_trap();
+}
+
+/* Returns when `value` callers are inside: calls of one client run in parallel. */
+static int meet(const struct hxt_in *in, remote_arg *pra)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+    static uint32_t inside;
+
+    (void)pra;
+    pthread_mutex_lock(&lock);
+    inside++;
+    pthread_cond_broadcast(&more);
+    while (inside < in->value)
+        pthread_cond_wait(&more, &lock);
+    pthread_mutex_unlock(&lock);
+    return in->code;
+}
+
+static int vtcm(const struct hxt_in *in, remote_arg *pra)
+{
+    struct hxt_vtcm out;
+    void *p = HAP_request_VTCM(in->value, 1);
+
+    out.address = (uintptr_t)p;
+    HAP_query_avail_VTCM(&out.avail, &out.page, &out.pages);
+    if (p)
+        memset(p, 0x5a, in->value);
+    if (p && !in->code)
+        HAP_release_VTCM(p);
+    memcpy(pra[1].buf.pv, &out, sizeof(out));
+    return 0;
+}
+
+static int hvx_twice(const struct hxt_in *in, remote_arg *pra)
+{
+    int32_t out[4] = {qurt_hvx_lock(QURT_HVX_MODE_128B), qurt_hvx_lock(QURT_HVX_MODE_128B),
+                      qurt_hvx_unlock(), qurt_hvx_unlock()};
+
+    (void)in;
+    memcpy(pra[1].buf.pv, out, sizeof(out));
+    return 0;
+}
+
+/* Where things are: all of it below 4 GiB on the device. */
+static int addresses(const struct hxt_in *in, remote_arg *pra)
+{
+    int local;
+    uint64_t out[4] = {(uintptr_t)&local, (uintptr_t)&opened, (uintptr_t)pra[0].buf.pv,
+                       (uintptr_t)pra[1].buf.pv};
+
+    (void)in;
+    memcpy(pra[1].buf.pv, out, sizeof(out));
+    return 0;
+}
+
+/* Method -> what it does, and the argument shape it insists on. */
+static const struct {
+    int (*run)(const struct hxt_in *in, remote_arg *pra);
+    unsigned n_in, n_out;
+    size_t least_out;
+} methods[] = {
+    [HXT_ECHO] = {echo, 2, 1, 0},
+    [HXT_RIPPLE] = {ripple, 2, 1, 0},
+    [HXT_BLOCK] = {block, 1, 0, 0},
+    [HXT_CRASH] = {crash, 1, 0, 0},
+    [HXT_MEET] = {meet, 1, 0, 0},
+    [HXT_VTCM] = {vtcm, 1, 1, sizeof(struct hxt_vtcm)},
+    [HXT_HVX_TWICE] = {hvx_twice, 1, 1, 4 * sizeof(int32_t)},
+    [HXT_ADDRESSES] = {addresses, 1, 1, 4 * sizeof(uint64_t)},
+};
+#define N_METHODS (sizeof(methods) / sizeof(methods[0]))
+
+__attribute__((visibility("default"))) int hxt_skel_handle_invoke(remote_handle64 h, uint32_t sc,
+                                                                   remote_arg *pra)
+{
+    unsigned m = REMOTE_SCALARS_METHOD(sc);
+    struct hxt_in in;
+
+    (void)h;
+    if (m == 0) { /* open: uri in, handle out */
+        pra[2].h64 = (remote_handle64)++opened;
+        return 0;
+    }
+    if (m == 1)
+        return 0;
+    if (m >= N_METHODS || !methods[m].run)
+        return AEE_DSP(AEE_EUNSUPPORTED);
+    if (REMOTE_SCALARS_INBUFS(sc) != methods[m].n_in || REMOTE_SCALARS_OUTBUFS(sc) != methods[m].n_out ||
+        pra[0].buf.nLen != sizeof(in) ||
+        (methods[m].n_out && pra[methods[m].n_in].buf.nLen < methods[m].least_out))
+        return AEE_DSP(AEE_EBADPARM);
+    memcpy(&in, pra[0].buf.pv, sizeof(in));
+    return methods[m].run(&in, pra);
+}

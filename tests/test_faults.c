@@ -1,0 +1,297 @@
+/* Protects: bad input gives one clear line and exit 1 or 2; a killed client, rig or DSP leaves nothing behind. */
+#include "e2e.h"
+
+#include <sys/wait.h>
+
+#include "hx_block.h"
+
+static const char *model(void)
+{
+    return hxt_path("%s/share/hexrig/hexrig-tiny-q8_0.gguf", HXT_BUILD);
+}
+
+static const char *changed_model(const char *name, size_t keep, size_t at, unsigned char byte)
+{
+    size_t n;
+    unsigned char *bytes = hxt_read_file(model(), &n);
+    const char *path = hxt_path("%s/%s", hxt_tmpdir(), name);
+
+    assert_non_null(bytes);
+    if (at)
+        bytes[at] = byte;
+    hxt_write_file(path, bytes, keep ? keep : n);
+    free(bytes);
+    return path;
+}
+
+/* File offset of the type of a tensor: behind its name come u32 n_dims, u64 dims[n_dims], u32 type. */
+static size_t type_offset(const char *tensor)
+{
+    size_t n, at;
+    char *bytes = hxt_read_file(model(), &n), *p;
+    uint32_t dims;
+
+    p = memmem(bytes, n, tensor, strlen(tensor));
+    assert_non_null(p);
+    at = (size_t)(p - bytes) + strlen(tensor);
+    memcpy(&dims, bytes + at, sizeof(dims));
+    free(bytes);
+    return at + 4 + 8 * dims;
+}
+
+static void test_missing_model_is_named(void **state)
+{
+    (void)state;
+    e2e_refused("run -p PROMPT -m /nonexistent.gguf", 1, "/nonexistent.gguf");
+    e2e_refused("ppl -f /nonexistent.txt", 1, "/nonexistent.txt");
+}
+
+static void test_truncated_model_is_refused(void **state)
+{
+    static const size_t keep[] = {3, 20, 4000, 1000000};
+    char words[512];
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(keep); i++) {
+        const char *path = changed_model("truncated.gguf", keep[i], 0, 0);
+
+        snprintf(words, sizeof(words), "run -p PROMPT -m %s", path);
+        e2e_refused(words, 1, "truncated.gguf");
+    }
+}
+
+static void test_unknown_quant_type_is_refused(void **state)
+{
+    const char *path = changed_model("quant.gguf", 0, type_offset("blk.0.attn_q.weight"), 99);
+    char words[512];
+
+    (void)state;
+    snprintf(words, sizeof(words), "run -p PROMPT -m %s", path);
+    e2e_refused(words, 1, "99");
+}
+
+/* The shipped calibration with another fingerprint (layout: host/cal_file.h) and a correct CRC. */
+static const char *foreign_cal(void)
+{
+    const char *path = hxt_path("%s/foreign.cal", hxt_tmpdir());
+    size_t n;
+    unsigned char *bytes =
+        hxt_read_file(hxt_path("%s/share/hexrig/hexrig-tiny.cal", HXT_BUILD), &n);
+    uint32_t crc;
+
+    assert_non_null(bytes);
+    bytes[24] ^= 1;
+    crc = hx_crc32(0, bytes, n - sizeof(crc));
+    memcpy(bytes + n - sizeof(crc), &crc, sizeof(crc));
+    hxt_write_file(path, bytes, n);
+    free(bytes);
+    return path;
+}
+
+static void test_calibration_of_another_model_is_refused(void **state)
+{
+    char words[512];
+
+    (void)state;
+    snprintf(words, sizeof(words), "run -p PROMPT --cal %s", foreign_cal());
+    e2e_refused(words, 1, "another model");
+}
+
+static void test_unknown_values_list_the_legal_ones(void **state)
+{
+    (void)state;
+    e2e_refused("run -p PROMPT --kv q4", 2, "legal: f32, spinor");
+    e2e_refused("run -p PROMPT --density dense", 2, "per-vector");
+    e2e_refused("run -p PROMPT --front-end ether", 2, "legal: auto, fuse, socket, cuse");
+    e2e_refused("run -p PROMPT -n many", 2, "many");
+    e2e_refused("up --front-end ether", 2, "legal: auto, fuse, socket, cuse");
+    e2e_refused("run -p PROMPT --zork", 2, "--zork");
+    e2e_refused("zork", 2, "legal: up, down, status, run");
+    e2e_refused("run -p PROMPT --profile zork", 1, "zork");
+    e2e_refused("run -p PROMPT --filter zork:x=1", 1, "zork");
+}
+
+/* As nobody, who may not open /dev/fuse here: --front-end fuse fails, auto says that it falls back. */
+static void test_fuse_without_permission(void **state)
+{
+    const char *bin = hxt_path("%s/bin/hexrig", HXT_BUILD);
+    const char *dir = hxt_path("%s/nobody", hxt_tmpdir());
+    const char *env[] = {hxt_path("XDG_RUNTIME_DIR=%s", dir), "HEXRIG_DEVICE", NULL};
+    const char *can[] = {"runuser", "-u", "nobody", "--", "sh", "-c",
+                         hxt_path("test -x %s -a ! -w /dev/fuse -a -w %s", bin, dir), NULL};
+    const char *argv[] = {"runuser", "-u", "nobody", "--", bin, "run", "-p", "x", "-n", "1",
+                          "--front-end", "fuse", NULL};
+    struct hxt_result r;
+
+    (void)state;
+    if (geteuid() != 0)
+        hxt_skip_test("only root can run a command as nobody");
+    assert_int_equal(chmod(hxt_tmpdir(), 0711), 0);
+    assert_int_equal(mkdir(dir, 0777), 0);
+    assert_int_equal(chmod(dir, 0777), 0);
+    if (hxt_run(&r, &(struct hxt_cmd){.argv = can, .env = env}) || r.exit_code != 0)
+        hxt_skip_test("nobody cannot run %s, or may open /dev/fuse", bin);
+    hxt_result_free(&r);
+    assert_int_equal(hxt_run(&r, &(struct hxt_cmd){.argv = argv, .env = env}), 0);
+    assert_int_equal(r.exit_code, 1);
+    assert_non_null(strstr(r.err, "/dev/fuse"));
+    assert_true(e2e_one_line(r.err));
+    hxt_result_free(&r);
+    argv[11] = "auto";
+    assert_int_equal(hxt_run(&r, &(struct hxt_cmd){.argv = argv, .env = env}), 0);
+    assert_int_equal(r.exit_code, 0);
+    assert_non_null(strstr(r.out, "front_end=socket"));
+    assert_non_null(strstr(r.err, "/dev/fuse"));
+    assert_true(e2e_one_line(r.err));
+    hxt_result_free(&r);
+    assert_int_equal(rmdir(dir), 0); /* empty */
+}
+
+/* --- kills */
+
+static int process_is_there(void *name)
+{
+    return e2e_find(name) > 0;
+}
+
+static int dsp_is_busy(void *arg)
+{
+    (void)arg;
+    return e2e_find("hexrig-pd") > 0;
+}
+
+/* Starts a run that lasts long enough to be disturbed, and waits until its user PD works. */
+static void start_long_run(struct hxt_child *c, struct e2e_run *r, const char *front_end)
+{
+    char words[256];
+
+    snprintf(words, sizeof(words), "run --json -p PROMPT -n 200 --density per-vector --front-end %s",
+             front_end);
+    e2e_command(r, words);
+    assert_int_equal(hxt_start(c, &r->cmd), 0);
+    assert_true(hxt_until(process_is_there, "hexrig-fuse", 20));
+    assert_true(hxt_until(dsp_is_busy, NULL, 20));
+}
+
+static const char *const front_ends[] = {"fuse", "socket"};
+
+static int skip_front_end(size_t i)
+{
+    return i == 0 && !e2e_have_fuse();
+}
+
+static void test_killed_client_leaves_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(front_ends); i++) {
+        struct hxt_child c;
+        struct hxt_result res;
+        struct e2e_run r;
+
+        if (skip_front_end(i))
+            continue;
+        start_long_run(&c, &r, front_ends[i]);
+        assert_int_equal(hxt_signal(&c, SIGKILL), 0);
+        assert_int_equal(hxt_wait(&c, &res), 0);
+        assert_int_equal(res.signal, SIGKILL);
+        hxt_result_free(&res);
+        e2e_clean();
+    }
+}
+
+static void kill_during_run(const char *name, const char *front_end)
+{
+    struct hxt_child c;
+    struct hxt_result res;
+    struct e2e_run r;
+    pid_t pid;
+
+    start_long_run(&c, &r, front_end);
+    pid = e2e_find(name);
+    assert_true(pid > 1); /* kill(-1) would end the machine */
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(hxt_wait(&c, &res), 0);
+    if (res.exit_code != 1 || !*res.err)
+        fail_msg("%s killed: exit %d, signal %d, err '%s'", name, res.exit_code, res.signal,
+                 res.err);
+    hxt_result_free(&res);
+}
+
+static void test_killed_dsp_fails_the_run_and_leaves_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(front_ends); i++) {
+        if (skip_front_end(i))
+            continue;
+        kill_during_run("hexrig-dsp", front_ends[i]);
+        e2e_clean();
+        kill_during_run("hexrig-pd", front_ends[i]);
+        e2e_clean();
+    }
+}
+
+static void test_interrupted_client_leaves_nothing(void **state)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(signals); i++) {
+        struct hxt_child c;
+        struct hxt_result res;
+        struct e2e_run r;
+
+        start_long_run(&c, &r, "auto");
+        assert_int_equal(hxt_signal(&c, signals[i]), 0);
+        assert_int_equal(hxt_wait(&c, &res), 0);
+        assert_true(res.exit_code != 0);
+        hxt_result_free(&res);
+        e2e_clean();
+    }
+}
+
+/* A background rig that was killed: status says so, down cleans up, up works again. */
+static void test_killed_background_rig_is_cleaned_up_by_down(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(front_ends); i++) {
+        struct hxt_result res;
+        char words[64];
+        pid_t pid;
+
+        if (skip_front_end(i))
+            continue;
+        snprintf(words, sizeof(words), "up --front-end %s", front_ends[i]);
+        e2e_run(&res, words);
+        assert_int_equal(res.exit_code, 0);
+        hxt_result_free(&res);
+        pid = e2e_find("hexrig-fuse");
+        assert_true(pid > 1);
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        usleep(300000);
+        e2e_run(&res, "status");
+        assert_int_equal(res.exit_code, 1);
+        hxt_result_free(&res);
+        e2e_run(&res, "down"); /* 1 when the rig's helper has cleaned up by itself */
+        hxt_result_free(&res);
+        rmdir(hxt_path("%s/hexrig", e2e_dir())); /* the killed rig could not remove it */
+        e2e_clean();
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_missing_model_is_named),
+    cmocka_unit_test(test_truncated_model_is_refused),
+    cmocka_unit_test(test_unknown_quant_type_is_refused),
+    cmocka_unit_test(test_calibration_of_another_model_is_refused),
+    cmocka_unit_test(test_unknown_values_list_the_legal_ones),
+    cmocka_unit_test(test_fuse_without_permission),
+    cmocka_unit_test(test_killed_client_leaves_nothing),
+    cmocka_unit_test(test_killed_dsp_fails_the_run_and_leaves_nothing),
+    cmocka_unit_test(test_interrupted_client_leaves_nothing),
+    cmocka_unit_test(test_killed_background_rig_is_cleaned_up_by_down),
+};
+
+int main(void)
+{
+    return HXT_RUN(tests);
+}

@@ -1,0 +1,255 @@
+/* Protects the small parts of driver and DSP that need no rig: arena bookkeeping, filters, profiles, URIs, low memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "filter.h"
+#include "hx_profile.h"
+#include "hxt.h"
+#include "low_memory.h"
+#include "module.h"
+#include "remote_scalars.h"
+#include "session.h"
+
+/* --- arena -------------------------------------------------------------------------------------------------------- */
+
+static void test_arena_pieces_never_overlap_and_all_come_back(void **state)
+{
+    struct hx_arena a = {.size = 1 << 20};
+    struct {
+        uint64_t at, n;
+    } piece[64] = {{0}};
+    struct hxt_rng rng;
+
+    (void)state;
+    hxt_rng_init(&rng, 1);
+    for (int round = 0; round < 20000; round++) {
+        unsigned i = (unsigned)hxt_below(&rng, HXT_LEN(piece));
+
+        if (piece[i].n) {
+            hx_arena_give(&a, piece[i].at);
+            piece[i].n = 0;
+            continue;
+        }
+        piece[i].n = 1 + hxt_below(&rng, 40000);
+        piece[i].at = hx_arena_take(&a, piece[i].n);
+        if (piece[i].at == UINT64_MAX) {
+            piece[i].n = 0;
+            continue;
+        }
+        assert_true(piece[i].at % FASTRPC_ALIGN == 0 && piece[i].at + piece[i].n <= a.size);
+        for (unsigned j = 0; j < HXT_LEN(piece); j++)
+            assert_true(j == i || !piece[j].n || piece[j].at + piece[j].n <= piece[i].at ||
+                        piece[i].at + piece[i].n <= piece[j].at);
+    }
+    for (unsigned i = 0; i < HXT_LEN(piece); i++)
+        if (piece[i].n)
+            hx_arena_give(&a, piece[i].at);
+    assert_int_equal(a.n_used, 0);
+    assert_true(hx_arena_take(&a, a.size) == 0); /* one gap again */
+}
+
+static void test_arena_refuses_what_cannot_fit(void **state)
+{
+    struct hx_arena a = {.size = 4096};
+
+    (void)state;
+    assert_true(hx_arena_take(&a, 4097) == UINT64_MAX);
+    assert_true(hx_arena_take(&a, UINT64_MAX) == UINT64_MAX);
+    assert_true(hx_arena_take(&a, 4000) == 0);
+    assert_true(hx_arena_take(&a, 128) == UINT64_MAX);
+}
+
+/* --- filters ------------------------------------------------------------------------------------------------------ */
+
+static const struct hx_profile profile = {"t", 100, 2, 3, 1000, 2, 14};
+
+static void test_cost_follows_the_profile(void **state)
+{
+    struct hx_filter_stack s = {0};
+    struct hx_session session = {0};
+    struct hx_call call = {.session = &session};
+    char why[200];
+    int result = 0;
+
+    (void)state;
+    assert_int_equal(hx_filter_push(&s, "count", &profile, why, sizeof(why)), 0);
+    assert_int_equal(hx_filter_push(&s, "cost", &profile, why, sizeof(why)), 0);
+    call.inv = (struct hx_invoke_view){.bytes_in = 1024, .bytes_out = 2048, .n_shared = 2, .bytes_shared = 5000};
+    hx_filter_send(&s, &call);
+    assert_true(call.inv.arrive_ns == 100000 + 3 * 2000 + 2 * 3000); /* dispatch + copies + buffers */
+    call.inv.exec_pcycles = 7000;
+    call.inv.queue_pcycles = 1000;
+    call.inv.hvx_ops = 6000;
+    result = 5;
+    hx_filter_end(&s, &call, &result);
+    assert_int_equal(result, 5);
+    assert_true(session.stats.dispatch_ns == 100000 && session.stats.marshal_ns == 12000);
+    assert_true(session.stats.exec_ns == 7000 && session.stats.queue_ns == 1000);
+    assert_true(session.stats.clock_ns == 120000);
+    assert_true(session.stats.invokes == 1 && session.stats.errors == 1);
+    assert_true(session.stats.bytes_copied == 3072 && session.stats.bytes_shared == 5000);
+    assert_true(session.stats.hvx_ops == 6000);
+    hx_filter_unload(&s);
+}
+
+static void test_error_filter_hits_the_nth_call_of_its_method_only(void **state)
+{
+    struct hx_filter_stack s = {0};
+    char why[200];
+    static const struct {
+        uint32_t handle, method;
+        int expected;
+    } calls[] = {{8, 6, 0}, {0x100, 5, 0}, {0x100, 6, 0}, {0x100, 6, -EPIPE}, {0x100, 6, 0}};
+
+    (void)state;
+    assert_int_equal(hx_filter_push(&s, "error:method=6,nth=2,code=EPIPE", &profile, why, sizeof(why)), 0);
+    for (size_t i = 0; i < HXT_LEN(calls); i++) {
+        struct hx_call call = {.inv = {.handle = calls[i].handle,
+                                       .sc = REMOTE_SCALARS_MAKE(calls[i].method, 1, 1)}};
+        int result = 0;
+        hx_filter_end(&s, &call, &result);
+        assert_int_equal(result, calls[i].expected);
+    }
+    hx_filter_unload(&s);
+}
+
+static void test_bad_filters_are_named(void **state)
+{
+    static const struct {
+        const char *spec, *says;
+    } bad[] = {{"nope", "count"}, {"error", "code="}, {"error:nth=0,code=1", "nth=0"},
+               {"error:code=EFOO", "EFOO"}, {"error:colour=red", "colour=red"}, {"count:x=1", "x=1"}};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        struct hx_filter_stack s = {0};
+        char why[300] = "";
+        assert_int_not_equal(hx_filter_push(&s, bad[i].spec, &profile, why, sizeof(why)), 0);
+        if (!strstr(why, bad[i].says))
+            fail_msg("%s: '%s' does not name '%s'", bad[i].spec, why, bad[i].says);
+        assert_int_equal(s.n, 0);
+    }
+}
+
+/* --- profiles ----------------------------------------------------------------------------------------------------- */
+
+static void test_shipped_profiles_load(void **state)
+{
+    struct hx_profile p;
+    char why[300] = "";
+
+    (void)state;
+    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-577", why, sizeof(why)), 0);
+    assert_string_equal(p.name, "s22u-577");
+    assert_true(p.dispatch_us > 1e6 / 577 * 0.99 && p.dispatch_us < 1e6 / 577 * 1.01);
+    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-sync", why, sizeof(why)), 0);
+    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s99", why, sizeof(why)), -ENOENT);
+    assert_non_null(strstr(why, "s99"));
+}
+
+static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
+{
+    static const char good[] = "dispatch_us=1\nmarshal_us_per_kib=0\nshare_us_per_buffer=0\n"
+                               "clock_mhz=1000\nhvx_contexts=2\nsessions=14\n";
+    static const struct {
+        const char *more, *says;
+    } bad[] = {{"hvx_contexts = 17", ":7: hvx_contexts = '17', legal is 1..16"},
+               {"hvx_contexts = 1.5", "hvx_contexts"}, {"speed = 3", "unknown key 'speed'"},
+               {"clock_mhz = nan", "clock_mhz"}, {"what", "'what'"}, {"sessions = -1", "sessions"}};
+    const char *path = hxt_path("%s/p.conf", hxt_tmpdir());
+    struct hx_profile p;
+    char text[512], why[300];
+
+    (void)state;
+    hxt_write_file(path, good, sizeof(good) - 1);
+    assert_int_equal(hx_profile_load(&p, ".", path, why, sizeof(why)), 0);
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        int n = snprintf(text, sizeof(text), "%s%s\n", good, bad[i].more);
+        hxt_write_file(path, text, (size_t)n);
+        assert_int_equal(hx_profile_load(&p, ".", path, why, sizeof(why)), -EINVAL);
+        if (!strstr(why, bad[i].says))
+            fail_msg("'%s' does not say '%s'", why, bad[i].says);
+    }
+    hxt_write_file(path, good, 14); /* keys are missing */
+    assert_int_equal(hx_profile_load(&p, ".", path, why, sizeof(why)), -EINVAL);
+    assert_non_null(strstr(why, "missing"));
+}
+
+/* --- the DSP's side ------------------------------------------------------------------------------------------------- */
+
+static void test_uris_split_or_are_refused(void **state)
+{
+    static const char *const bad[] = {"", "libx.so", "file:///", "file:///?sym", "file:///libx.so",
+                                      "file:///libx.so?", "file:///libx.so?&_dom=cdsp",
+                                      "file:///../libx.so?sym", "file:////etc/x.so?sym",
+                                      "http:///libx.so?sym"};
+    char lib[16], symbol[16];
+
+    (void)state;
+    assert_int_equal(hx_module_parse_uri("file:///libx_skel.so?x_invoke&_modver=1.0&_dom=cdsp", lib,
+                                         sizeof(lib), symbol, sizeof(symbol)), 0);
+    assert_string_equal(lib, "libx_skel.so");
+    assert_string_equal(symbol, "x_invoke");
+    for (size_t i = 0; i < HXT_LEN(bad); i++)
+        assert_int_equal(hx_module_parse_uri(bad[i], lib, sizeof(lib), symbol, sizeof(symbol)), -1);
+    assert_int_equal(hx_module_parse_uri("file:///libmuchtoolonganame.so?s", lib, sizeof(lib), symbol,
+                                         sizeof(symbol)), -1);
+}
+
+static void test_missing_skel_and_missing_symbol_say_so(void **state)
+{
+    uint32_t h;
+    char why[300] = "";
+
+    (void)state;
+    hx_module_set_path("/nonexistent:" HXT_BUILD "/lib");
+    assert_int_equal((unsigned)hx_module_open("file:///libnope.so?x", &h, why, sizeof(why)), 0x80000406);
+    assert_non_null(strstr(why, "libnope.so"));
+    assert_int_equal((unsigned)hx_module_open("file:///libcdsprpc.so?no_such_symbol", &h, why, sizeof(why)),
+                     0x80000442);
+    assert_non_null(strstr(why, "no_such_symbol"));
+}
+
+static void test_low_maps_lie_below_4_gib_until_they_run_out(void **state)
+{
+    void *p[64] = {NULL};
+    const size_t bytes = 256 << 20;
+    int n = 0;
+
+    (void)state;
+    while (n < 64 && (p[n] = hx_low_map(bytes, -1))) {
+        assert_true((uintptr_t)p[n] + bytes <= 1ull << 32);
+        n++;
+    }
+    assert_true(n >= 2 && n < 16);
+    assert_int_equal(errno, ENOMEM);
+    for (int i = 0; i < n; i++)
+        hx_low_unmap(p[i], bytes);
+    p[0] = hx_low_map(bytes, -1);
+    assert_non_null(p[0]);
+    hx_low_unmap(p[0], bytes);
+    assert_null(hx_low_map(0, -1));
+    assert_null(hx_low_map(SIZE_MAX, -1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arena_pieces_never_overlap_and_all_come_back),
+        cmocka_unit_test(test_arena_refuses_what_cannot_fit),
+        cmocka_unit_test(test_cost_follows_the_profile),
+        cmocka_unit_test(test_error_filter_hits_the_nth_call_of_its_method_only),
+        cmocka_unit_test(test_bad_filters_are_named),
+        cmocka_unit_test(test_shipped_profiles_load),
+        cmocka_unit_test(test_bad_profiles_are_refused_with_file_line_and_limit),
+        cmocka_unit_test(test_uris_split_or_are_refused),
+        cmocka_unit_test(test_missing_skel_and_missing_symbol_say_so),
+        cmocka_unit_test(test_low_maps_lie_below_4_gib_until_they_run_out),
+    };
+
+    return HXT_RUN(tests);
+}

@@ -1,0 +1,36 @@
+/* The commands of `hexrig`, and what they share.
+ *
+ * A command gets its own argv (argv[0] = "hexrig NAME", for getopt), prints results to stdout and talk to
+ * stderr, and returns an enum hx_exit.  Each understands --help (stdout, exit 0). */
+#ifndef HX_CMD_H
+#define HX_CMD_H
+
+#include <getopt.h>
+#include <stddef.h>
+
+enum hx_exit { HX_EXIT_OK = 0, HX_EXIT_FAILED = 1, HX_EXIT_USAGE = 2 };
+
+int hx_cmd_up(int argc, char **argv);
+int hx_cmd_down(int argc, char **argv);
+int hx_cmd_status(int argc, char **argv);
+int hx_cmd_run(int argc, char **argv);
+int hx_cmd_ppl(int argc, char **argv);
+int hx_cmd_block(int argc, char **argv);
+int hx_cmd_demo(int argc, char **argv);
+
+/* `--front-end`'s legal values, for messages. */
+#define HX_FRONT_ENDS "auto, fuse, socket, cuse"
+
+/* 1 when `front_end` is one of HX_FRONT_ENDS. */
+int hx_cmd_front_end_ok(const char *front_end);
+
+/* Each prints one line and returns HX_EXIT_USAGE:
+ *   hexrig CMD: --OPTION: unknown value 'VALUE'; legal: LEGAL
+ *   hexrig CMD: MESSAGE; see hexrig CMD --help */
+int hx_cmd_bad_value(const char *cmd, const char *option, const char *value, const char *legal);
+int hx_cmd_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints `hexrig CMD: MESSAGE` to stderr and returns HX_EXIT_FAILED. */
+int hx_cmd_fail(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,307 @@
+/* hexrig demo: the point of the project in one table, from what `hexrig run --json` and `hexrig ppl --json` say. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+static const struct option options[] = {
+    {"prompt", required_argument, NULL, 'p'},
+    {"tokens", required_argument, NULL, 'n'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: hexrig demo [OPTION]...\n\n"
+    "Generates the same text with the K and V cache as f32 and as 63-byte spinor blocks that the\n"
+    "DSP encodes and decodes, at two dispatch densities, and prints what the DSP calls cost.\n"
+    "Exit 1 when the tokens differ between the densities.\n\n"
+    "  -p, --prompt TEXT   what to continue (\"In the beginning\")\n"
+    "  -n, --tokens N      tokens to generate (32)\n"
+    "  -h, --help          this text\n\n"
+    "Example: hexrig demo -p \"Once upon a time\" -n 24\n";
+
+
+enum { COLUMN = 46, MAX_LINES = 64, PPL_CTX = 128, PPL_CHUNKS = 8 };
+
+struct demo {
+    const char *prompt, *n;
+    char front_end[16]; /* of the first run that needed a rig; the others get the same */
+    json_t *f32, *vector, *batched, *ppl_f32, *ppl_spinor;
+};
+
+/* --- children */
+
+static void child(int out, const char *const *argv)
+{
+    dup2(out, STDOUT_FILENO);
+    execv("/proc/self/exe", (char *const *)argv);
+    _exit(127);
+}
+
+/* The JSON object that a hexrig command prints; NULL when it failed (it has said why on stderr). */
+static json_t *run_json(const char *const *argv)
+{
+    int fds[2], status = -1;
+    json_t *j = NULL;
+    FILE *f;
+    pid_t pid;
+
+    if (pipe(fds))
+        return NULL;
+    pid = fork();
+    if (pid == 0) {
+        close(fds[0]);
+        child(fds[1], argv);
+    }
+    close(fds[1]);
+    f = fdopen(fds[0], "r");
+    if (f) {
+        j = json_loadf(f, 0, NULL);
+        fclose(f);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (j && status == 0)
+        return j;
+    json_decref(j);
+    return NULL;
+}
+
+static const char *text(const json_t *j, const char *key)
+{
+    const char *s = json_string_value(json_object_get(j, key));
+
+    return s ? s : "?";
+}
+
+static double number(const json_t *j, const char *path)
+{
+    char key[64];
+
+    while (strchr(path, '.')) {
+        snprintf(key, sizeof(key), "%.*s", (int)strcspn(path, "."), path);
+        j = json_object_get(j, key);
+        path += strlen(key) + 1;
+    }
+    return json_number_value(json_object_get(j, path));
+}
+
+static json_t *generate(struct demo *d, const char *kv, const char *density)
+{
+    const char *argv[16] = {"hexrig", "run", "--json", "-p", d->prompt, "-n", d->n, "--kv", kv};
+    size_t n = 9;
+    json_t *j;
+
+    if (density) {
+        argv[n++] = "--density";
+        argv[n++] = density;
+        argv[n++] = "--front-end";
+        argv[n++] = d->front_end;
+    }
+    j = run_json(argv);
+    if (j && density) /* what auto has become, so that the reason is given once */
+        snprintf(d->front_end, sizeof(d->front_end), "%s", text(j, "front_end"));
+    return j;
+}
+
+static char *holdout_path(void)
+{
+    char exe[4096], *path;
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
+
+    for (int up = 0; up < 2 && n > 0; up++)
+        while (n > 0 && exe[--n] != '/')
+            ;
+    return n > 0 && asprintf(&path, "%.*s/share/hexrig/books-holdout.txt", (int)n, exe) > 0 ? path
+                                                                                           : NULL;
+}
+
+static json_t *perplexity(struct demo *d, const char *kv)
+{
+    char ctx[16], chunks[16], *file = holdout_path();
+    const char *argv[20] = {"hexrig", "ppl",      "--json", "-f", file ? file : "", "--ctx",
+                            ctx,      "--chunks", chunks,   "--kv", kv};
+    json_t *j;
+
+    snprintf(ctx, sizeof(ctx), "%d", PPL_CTX);
+    snprintf(chunks, sizeof(chunks), "%d", PPL_CHUNKS);
+    if (strcmp(kv, "f32") != 0) {
+        argv[11] = "--front-end";
+        argv[12] = d->front_end;
+    }
+    j = run_json(argv);
+    free(file);
+    return j;
+}
+
+/* --- two texts beside each other */
+
+struct column {
+    char line[MAX_LINES][4 * COLUMN + 1];
+    int used[MAX_LINES]; /* characters */
+    int n;
+};
+
+static int characters(const char *s, size_t bytes)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        n += (s[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static void append(struct column *c, const char *word, size_t bytes)
+{
+    int width = characters(word, bytes);
+    char *line;
+    size_t at;
+
+    if (width > COLUMN || bytes > 4 * COLUMN)
+        return; /* no word is that long; what is, would break the picture */
+    if (c->n == 0 || c->used[c->n - 1] + 1 + width > COLUMN) {
+        if (c->n == MAX_LINES)
+            return;
+        c->n++;
+    }
+    line = c->line[c->n - 1];
+    at = strlen(line);
+    if (at)
+        line[at++] = ' ';
+    memcpy(line + at, word, bytes);
+    c->used[c->n - 1] = characters(line, at + bytes);
+}
+
+static void wrap(struct column *c, const char *s)
+{
+    memset(c, 0, sizeof(*c));
+    for (;;) {
+        size_t bytes;
+
+        s += strspn(s, " \n\r\t");
+        bytes = strcspn(s, " \n\r\t");
+        if (bytes == 0)
+            return;
+        append(c, s, bytes);
+        s += bytes;
+    }
+}
+
+static void print_texts(const struct demo *d)
+{
+    static struct column a, b;
+
+    wrap(&a, text(d->f32, "text"));
+    wrap(&b, text(d->batched, "text"));
+    printf("prompt: %s\n\n%-*s | %s\n", d->prompt, COLUMN, "text with f32 K/V",
+           "text with K/V as 63-byte blocks through the DSP");
+    for (int i = 0; i < a.n || i < b.n; i++) {
+        printf("%s%*s | %s\n", i < a.n ? a.line[i] : "", COLUMN - (i < a.n ? a.used[i] : 0), "",
+               i < b.n ? b.line[i] : "");
+    }
+    putchar('\n');
+}
+
+/* --- the table */
+
+static void print_row(const json_t *j)
+{
+    static const char *const parts[] = {"dispatch", "marshal", "queue", "exec", "total"};
+    char key[64];
+
+    printf("%-11s %12.1f %15.0f %15.0f %17s", text(j, "density"),
+           number(j, "dispatch.calls_per_token"), number(j, "dispatch.bytes_copied_per_token"),
+           number(j, "dispatch.bytes_shared_per_token"), "");
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(key, sizeof(key), "dispatch.model_us_per_token.%s", parts[i]);
+        printf(" %10.3f", number(j, key) / 1000);
+    }
+    printf(" %16.2f\n", number(j, "host_s") * 1000 / number(j, "dispatch.steps"));
+}
+
+static void print_table(const struct demo *d, int identical)
+{
+    double f32 = number(d->ppl_f32, "ppl"), spinor = number(d->ppl_spinor, "ppl");
+
+    printf("front end: %s   profile: %s   model ms are modelled, host ms are measured here\n\n",
+           text(d->batched, "front_end"), text(d->batched, "profile"));
+    printf("%-11s %12s %15s %15s   %s %10s %10s %10s %10s %10s %16s\n", "density", "calls/token",
+           "copied B/token", "shared B/token", "model ms/token:", "dispatch", "marshal", "queue",
+           "exec", "total", "host ms/token");
+    print_row(d->vector);
+    print_row(d->batched);
+    printf("tokens identical: %s    block %.0f B: %.2fx (154 padded f32)  %.2fx (f32)  %.2fx (f16)"
+           "    ppl f32 kv / spinor kv: %.2f / %.2f\n",
+           identical ? "yes" : "no", number(d->batched, "block.payload_bytes"),
+           number(d->batched, "block.ratio_padded_f32"), number(d->batched, "block.ratio_f32"),
+           number(d->batched, "block.ratio_f16"), f32, spinor);
+    printf("\nPerplexity (measured: %d windows of %d tokens of held-out text) is %.1f times higher "
+           "from blocks than from\nf32: the papers' basis, vht2, loses that much, so the two texts "
+           "differ.  More figures: docs/engine.md\n",
+           PPL_CHUNKS, PPL_CTX, spinor / f32);
+}
+
+static int measure(struct demo *d)
+{
+    d->f32 = generate(d, "f32", NULL);
+    if (d->f32)
+        d->vector = generate(d, "spinor", "per-vector");
+    if (d->vector)
+        d->batched = generate(d, "spinor", "batched");
+    if (d->batched)
+        d->ppl_f32 = perplexity(d, "f32");
+    if (d->ppl_f32)
+        d->ppl_spinor = perplexity(d, "spinor");
+    return d->ppl_spinor ? HX_EXIT_OK : HX_EXIT_FAILED;
+}
+
+static int demo(struct demo *d)
+{
+    int rc = measure(d), identical;
+
+    if (rc == HX_EXIT_OK) {
+        identical = json_equal(json_object_get(d->vector, "tokens"),
+                               json_object_get(d->batched, "tokens"));
+        print_texts(d);
+        print_table(d, identical);
+        if (!identical)
+            rc = hx_cmd_fail("demo", "the densities made different tokens");
+    }
+    json_decref(d->f32);
+    json_decref(d->vector);
+    json_decref(d->batched);
+    json_decref(d->ppl_f32);
+    json_decref(d->ppl_spinor);
+    return rc;
+}
+
+int hx_cmd_demo(int argc, char **argv)
+{
+    struct demo d = {.prompt = "In the beginning", .n = "32", .front_end = "auto"};
+    int c;
+
+    while ((c = getopt_long(argc, argv, "p:n:h", options, NULL)) != -1) {
+        switch (c) {
+        case 'p':
+            d.prompt = optarg;
+            break;
+        case 'n':
+            d.n = optarg;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return HX_EXIT_OK;
+        default:
+            return HX_EXIT_USAGE; /* getopt has said why */
+        }
+    }
+    if (optind < argc)
+        return hx_cmd_usage("demo", "unexpected argument '%s'", argv[optind]);
+    return demo(&d);
+}

@@ -1,0 +1,189 @@
+/* Options of the commands with an engine, see engine_opts.h. */
+#include "engine_opts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hx_rig.h"
+#include "kv_spinor.h"
+
+#define MODEL "hexrig-tiny-q8_0.gguf"
+
+enum { MAX_CTX = 1 << 24 };
+
+int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,
+               uint64_t *out)
+{
+    char *end;
+    unsigned long long v;
+
+    errno = 0;
+    v = strtoull(arg, &end, 10);
+    if (*arg < '0' || *arg > '9' || *end || errno || v < min || v > max) {
+        char legal[64];
+
+        snprintf(legal, sizeof(legal), "integers from %llu to %llu", (unsigned long long)min,
+                 (unsigned long long)max);
+        return hx_cmd_bad_value(cmd, option, arg, legal);
+    }
+    *out = v;
+    return 0;
+}
+
+int hx_opt_size(const char *cmd, const char *option, const char *arg, size_t min, size_t max,
+                size_t *out)
+{
+    uint64_t v;
+    int rc = hx_opt_u64(cmd, option, arg, min, max, &v);
+
+    if (!rc)
+        *out = v;
+    return rc;
+}
+
+int hx_opt_real(const char *cmd, const char *option, const char *arg, double min, double max,
+                double *out)
+{
+    char *end, legal[64];
+    double v = strtod(arg, &end);
+
+    if (end == arg || *end || !isfinite(v) || v < min || v > max) {
+        snprintf(legal, sizeof(legal), "numbers from %g to %g", min, max);
+        return hx_cmd_bad_value(cmd, option, arg, legal);
+    }
+    *out = v;
+    return 0;
+}
+
+static int one_of(const char *cmd, const char *option, const char *arg, const char *const *names)
+{
+    char legal[128] = "";
+
+    for (size_t i = 0; names[i]; i++) {
+        if (strcmp(names[i], arg) == 0)
+            return 0;
+        snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
+                 names[i]);
+    }
+    return hx_cmd_bad_value(cmd, option, arg, legal);
+}
+
+int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
+{
+    switch (c) {
+    case 'm':
+        o->cfg.model = arg;
+        return 0;
+    case HX_OPT_KV:
+        o->cfg.kv = arg;
+        return one_of(o->cmd, "kv", arg, hx_engine_kvs);
+    case HX_OPT_DENSITY:
+        o->cfg.density = arg;
+        return one_of(o->cmd, "density", arg, hx_kv_spinor_densities);
+    case HX_OPT_CAL:
+        o->cfg.cal = arg;
+        return 0;
+    case HX_OPT_CALIB:
+        o->cfg.calib = arg;
+        return 0;
+    case HX_OPT_CTX:
+        return hx_opt_size(o->cmd, "ctx", arg, 1, MAX_CTX, &o->cfg.n_ctx);
+    case HX_OPT_PROFILE:
+        o->profile = arg;
+        return 0;
+    case HX_OPT_FRONT_END:
+        o->front_end = arg;
+        return hx_cmd_front_end_ok(arg)
+                   ? 0
+                   : hx_cmd_bad_value(o->cmd, "front-end", arg, HX_FRONT_ENDS);
+    case HX_OPT_FILTER:
+        if (o->n_filters == HX_MAX_FILTERS)
+            return hx_cmd_usage(o->cmd, "more than %d filters", HX_MAX_FILTERS);
+        o->filters[o->n_filters++] = arg;
+        return 0;
+    case HX_OPT_JSON:
+        o->json = 1;
+        return 0;
+    default: /* getopt_long has printed its line */
+        return HX_EXIT_USAGE;
+    }
+}
+
+/* PREFIX/bin/hexrig -> PREFIX/share/hexrig, malloc'ed. */
+static char *find_share(void)
+{
+    char exe[4096], *share;
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+    for (int up = 0; n > 0 && up < 2; up++) { /* drop the program's name, then bin */
+        while (n > 0 && exe[n - 1] != '/')
+            n--;
+        n -= n > 1;
+    }
+    if (n <= 0 || asprintf(&share, "%.*s/share/hexrig", (int)n, exe) < 0)
+        return NULL;
+    return share;
+}
+
+int hx_engine_opts_done(struct hx_engine_opts *o)
+{
+    if (o->cfg.cal && o->cfg.calib)
+        return hx_cmd_usage(o->cmd, "--cal and --calib exclude each other");
+    if (!o->cfg.kv)
+        o->cfg.kv = "spinor";
+    if (!hx_engine_opts_rig(o) && (o->cfg.density || o->cfg.cal || o->cfg.calib || o->profile ||
+                                   o->front_end || o->n_filters))
+        fprintf(stderr, "hexrig %s: --kv %s uses no DSP: --density, --cal, --calib, --profile, "
+                "--front-end and --filter change nothing\n", o->cmd, o->cfg.kv);
+    if (!o->cfg.density)
+        o->cfg.density = "batched";
+    o->share = find_share();
+    if (!o->share || asprintf(&o->default_model, "%s/" MODEL, o->share) < 0)
+        return hx_cmd_fail(o->cmd, "cannot find this program's share folder");
+    o->cfg.share = o->share;
+    if (!o->cfg.model)
+        o->cfg.model = o->default_model;
+    return HX_EXIT_OK;
+}
+
+int hx_engine_opts_rig(const struct hx_engine_opts *o)
+{
+    return strcmp(o->cfg.kv, "spinor") == 0;
+}
+
+/* Who asks for a profile, a front end or filters gets a rig that has them: a private one. */
+static int prepare_rig(const struct hx_engine_opts *o)
+{
+    struct hx_rig_cfg rig = {
+        .front_end = o->front_end,
+        .profile = o->profile,
+        .filters = o->filters,
+        .n_filters = o->n_filters,
+        .force_private = o->front_end || o->profile || o->n_filters,
+    };
+    int rc = hx_rig_configure(&rig);
+
+    return rc ? hx_cmd_fail(o->cmd, "cannot configure the rig: %s", strerror(-rc)) : HX_EXIT_OK;
+}
+
+int hx_engine_opts_open(const struct hx_engine_opts *o, struct hx_engine **e)
+{
+    struct hx_why why = {""};
+    int rc = hx_engine_opts_rig(o) ? prepare_rig(o) : HX_EXIT_OK;
+
+    if (rc)
+        return rc;
+    if (hx_engine_open(e, &o->cfg, &why))
+        return hx_cmd_fail(o->cmd, "%s", why.text);
+    return HX_EXIT_OK;
+}
+
+void hx_engine_opts_free(struct hx_engine_opts *o)
+{
+    free(o->share);
+    free(o->default_model);
+}

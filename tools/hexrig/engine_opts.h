@@ -1,0 +1,84 @@
+/* Options that every command with an engine understands (run, ppl, block calibrate): which model, which cache, which
+ * rig.  One long-option table, one parser, one help text. */
+#ifndef HX_ENGINE_OPTS_H
+#define HX_ENGINE_OPTS_H
+
+#include <getopt.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd.h"
+#include "engine.h"
+
+enum { HX_MAX_FILTERS = 16 };
+
+/* Values of struct option.val for options without a short name; commands number their own from HX_OPT_FREE on. */
+enum {
+    HX_OPT_KV = 0x100,
+    HX_OPT_DENSITY,
+    HX_OPT_CAL,
+    HX_OPT_CALIB,
+    HX_OPT_CTX,
+    HX_OPT_PROFILE,
+    HX_OPT_FRONT_END,
+    HX_OPT_FILTER,
+    HX_OPT_JSON,
+    HX_OPT_FREE
+};
+
+/* For the command's own table of struct option. */
+#define HX_ENGINE_OPTIONS                                                                          \
+    {"model", required_argument, NULL, 'm'}, {"kv", required_argument, NULL, HX_OPT_KV},           \
+        {"density", required_argument, NULL, HX_OPT_DENSITY},                                      \
+        {"cal", required_argument, NULL, HX_OPT_CAL},                                              \
+        {"calib", required_argument, NULL, HX_OPT_CALIB},                                          \
+        {"ctx", required_argument, NULL, HX_OPT_CTX},                                              \
+        {"profile", required_argument, NULL, HX_OPT_PROFILE},                                      \
+        {"front-end", required_argument, NULL, HX_OPT_FRONT_END},                                  \
+        {"filter", required_argument, NULL, HX_OPT_FILTER},                                        \
+        {"json", no_argument, NULL, HX_OPT_JSON}, {"help", no_argument, NULL, 'h'}
+
+/* Their help, without -m, --ctx and --json, whose defaults differ. */
+#define HX_ENGINE_HELP                                                                             \
+    "      --kv f32|spinor      K and V cache (spinor: 63-byte blocks coded by the DSP)\n"         \
+    "      --density D          per-vector | batched: how work is cut into calls (batched)\n"      \
+    "      --cal FILE           calibration of the blocks (beside the model, or the shipped one)\n" \
+    "      --calib TEXT         calibrate on a text file at start instead\n"                       \
+    "      --profile P          cost profile of a private rig, name or path (s22u-577)\n"          \
+    "      --front-end F        " HX_FRONT_ENDS ": of a private rig (auto)\n"                      \
+    "      --filter SPEC        filter of a private rig, name:key=value,...; repeatable\n"
+
+struct hx_engine_opts {
+    const char *cmd;          /* for messages */
+    struct hx_engine_cfg cfg; /* model, kv and density are set after hx_engine_opts_done() */
+    const char *profile, *front_end;       /* NULL: not given */
+    const char *filters[HX_MAX_FILTERS];
+    size_t n_filters;
+    int json;
+    char *share;          /* share/hexrig of this installation */
+    char *default_model;
+};
+
+/* Handles option c of the table above with optarg `arg`.  0; HX_EXIT_USAGE after a message, also for c == '?'. */
+int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg);
+
+/* Fills defaults and checks what options say together.  Returns an enum hx_exit; a message is printed when not 0. */
+int hx_engine_opts_done(struct hx_engine_opts *o);
+
+/* Configures the rig if the cache needs one, and opens the engine.  Returns an enum hx_exit. */
+int hx_engine_opts_open(const struct hx_engine_opts *o, struct hx_engine **e);
+
+void hx_engine_opts_free(struct hx_engine_opts *o);
+
+/* 1 when the chosen cache runs on a rig. */
+int hx_engine_opts_rig(const struct hx_engine_opts *o);
+
+/* Numbers: 0, or HX_EXIT_USAGE after a message that names the option, the value and the range. */
+int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,
+               uint64_t *out);
+int hx_opt_size(const char *cmd, const char *option, const char *arg, size_t min, size_t max,
+                size_t *out);
+int hx_opt_real(const char *cmd, const char *option, const char *arg, double min, double max,
+                double *out);
+
+#endif

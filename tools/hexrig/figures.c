@@ -1,0 +1,125 @@
+/* Figures of a run, see figures.h. */
+#include "figures.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "hx_rig.h"
+#include "unicode.h"
+
+int hx_figures_now(int rig, struct hx_session_stats *now)
+{
+    memset(now, 0, sizeof(*now));
+    return rig ? hx_rig_session_stats(now) : 0;
+}
+
+struct hx_session_stats hx_figures_diff(const struct hx_session_stats *after,
+                                        const struct hx_session_stats *before)
+{
+    return (struct hx_session_stats){
+        .invokes = after->invokes - before->invokes,
+        .kernel_calls = after->kernel_calls - before->kernel_calls,
+        .maps = after->maps - before->maps,
+        .errors = after->errors - before->errors,
+        .bytes_copied = after->bytes_copied - before->bytes_copied,
+        .bytes_shared = after->bytes_shared - before->bytes_shared,
+        .hvx_ops = after->hvx_ops - before->hvx_ops,
+        .dispatch_ns = after->dispatch_ns - before->dispatch_ns,
+        .marshal_ns = after->marshal_ns - before->marshal_ns,
+        .queue_ns = after->queue_ns - before->queue_ns,
+        .exec_ns = after->exec_ns - before->exec_ns,
+        .clock_ns = after->clock_ns - before->clock_ns,
+    };
+}
+
+double hx_figures_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+json_t *hx_figures_model_us(const struct hx_session_stats *s, double by)
+{
+    const double us = by > 0 ? 1e-3 / by : 0;
+    const uint64_t total = s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns;
+
+    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "dispatch", us * (double)s->dispatch_ns,
+                     "marshal", us * (double)s->marshal_ns, "queue", us * (double)s->queue_ns,
+                     "exec", us * (double)s->exec_ns, "total", us * (double)total);
+}
+
+static void print_value(const json_t *v)
+{
+    if (json_is_string(v))
+        printf("%s", json_string_value(v));
+    else if (json_is_integer(v))
+        printf("%" JSON_INTEGER_FORMAT, json_integer_value(v));
+    else if (json_is_real(v))
+        printf("%.12g", json_real_value(v));
+}
+
+static void print_array(const json_t *array)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        if (i)
+            putchar(',');
+        print_value(json_array_get(array, i));
+    }
+}
+
+static void print_object(const json_t *object, const char *prefix)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach((json_t *)object, key, v) {
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "." : "", key);
+        if (json_is_object(v)) {
+            print_object(v, path);
+            continue;
+        }
+        printf("%s=", path);
+        if (json_is_array(v))
+            print_array(v);
+        else
+            print_value(v);
+        putchar('\n');
+    }
+}
+
+void hx_figures_print(const json_t *object)
+{
+    print_object(object, "");
+}
+
+char *hx_figures_utf8(const char *bytes, size_t n)
+{
+    static const char bad[] = "\xef\xbf\xbd";
+    char *out = malloc(n * (sizeof(bad) - 1) + 1);
+    size_t used = 0;
+
+    for (size_t i = 0; out && i < n;) {
+        uint32_t c;
+        size_t len = hx_utf8_next(bytes + i, n - i, &c);
+
+        /* a lone byte says "not UTF-8"; a NUL is legal but ends strings */
+        if ((len == 1 && c == 0xfffd) || c == 0) {
+            memcpy(out + used, bad, sizeof(bad) - 1);
+            used += sizeof(bad) - 1;
+        } else {
+            memcpy(out + used, bytes + i, len);
+            used += len;
+        }
+        i += len;
+    }
+    if (out)
+        out[used] = '\0';
+    return out;
+}

@@ -1,0 +1,141 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "hx_rig.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+} commands[] = {
+    {"up", hx_cmd_up, "start a rig in the background"},
+    {"down", hx_cmd_down, "end it"},
+    {"status", hx_cmd_status, "show what runs"},
+    {"run", hx_cmd_run, "generate text, the K/V cache on the DSP"},
+    {"ppl", hx_cmd_ppl, "perplexity of a text"},
+    {"block", hx_cmd_block, "validate 63-byte blocks"},
+    {"demo", hx_cmd_demo, "what the project is about, in one table"},
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void help(void)
+{
+    printf("usage: hexrig COMMAND [OPTION]...\n\n"
+           "A Hexagon V69 cDSP on this machine, and an LLM engine that offloads to it.\n\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        printf("  %-8s %s\n", commands[i].name, commands[i].what);
+    printf("\n"
+           "hexrig COMMAND --help tells the options.  A command that needs a rig and finds none starts\n"
+           "a private one and ends it.  Example: hexrig run -p \"The king was\" -n 32 --kv spinor\n");
+}
+
+/* A private rig is not our child: the library detaches it.  Where init does not reap orphans (many containers) its
+ * processes would stay as zombies, so this process takes them in: they end before it does. */
+static void adopt_orphans(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static void reap_orphans(void)
+{
+    hx_rig_disconnect();
+    /* fusermount3 ends a moment after the rig that it served; what does not end within a second is not waited for */
+    for (int i = 0; i < 100; i++) {
+        pid_t pid = waitpid(-1, NULL, WNOHANG);
+
+        if (pid < 0)
+            return;
+        if (pid == 0)
+            usleep(10000);
+    }
+}
+
+static int run_command(size_t i, int argc, char **argv)
+{
+    char name[32];
+    int rc;
+
+    snprintf(name, sizeof(name), "hexrig %s", commands[i].name);
+    argv[0] = name; /* getopt speaks in this name */
+    if (commands[i].run == hx_cmd_up) /* its rig stays */
+        return hx_cmd_up(argc, argv);
+    adopt_orphans();
+    rc = commands[i].run(argc, argv);
+    reap_orphans();
+    return rc;
+}
+
+static int unknown(const char *name)
+{
+    fprintf(stderr, "hexrig: unknown command '%s'; legal:", name);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
+    fputc('\n', stderr);
+    return HX_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "hexrig: no command; see hexrig --help\n");
+        return HX_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help();
+        return HX_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("hexrig %s\n", HX_VERSION);
+        return HX_EXIT_OK;
+    }
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return run_command(i, argc - 1, argv + 1);
+    return unknown(argv[1]);
+}
+
+int hx_cmd_front_end_ok(const char *front_end)
+{
+    static const char *const legal[] = {"auto", "fuse", "socket", "cuse"};
+
+    for (size_t i = 0; i < sizeof(legal) / sizeof(legal[0]); i++)
+        if (strcmp(front_end, legal[i]) == 0)
+            return 1;
+    return 0;
+}
+
+int hx_cmd_bad_value(const char *cmd, const char *option, const char *value, const char *legal)
+{
+    fprintf(stderr, "hexrig %s: --%s: unknown value '%s'; legal: %s\n", cmd, option, value, legal);
+    return HX_EXIT_USAGE;
+}
+
+int hx_cmd_usage(const char *cmd, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "hexrig %s: ", cmd);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "; see hexrig %s --help\n", cmd);
+    return HX_EXIT_USAGE;
+}
+
+int hx_cmd_fail(const char *cmd, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "hexrig %s: ", cmd);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    return HX_EXIT_FAILED;
+}
