@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "AEEStdErr.h"
 #include "driver.h"
 #include "remote_scalars.h"
 
@@ -26,14 +25,10 @@ static unsigned n_bufs(uint32_t sc)
 
 static int check(const struct hx_call *call)
 {
-    static const int error[] = {
-        [HX_SESSION_NEW] = -EINVAL,    [HX_SESSION_CREATING] = -EINVAL,
-        [HX_SESSION_UP] = 0,           [HX_SESSION_EXITED] = AEE_DSP(AEE_ECPUEXCEPTION),
-        [HX_SESSION_DEAD] = -EPIPE,    [HX_SESSION_CLOSING] = -EPIPE,
-    };
+    int rc = hx_session_error(call->session);
 
-    if (error[call->session->state])
-        return error[call->session->state];
+    if (rc)
+        return rc;
     return call->arg.invoke.handle == FASTRPC_HANDLE_KERNEL ? -EPERM : 0;
 }
 

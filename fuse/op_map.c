@@ -2,18 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "AEEStdErr.h"
 #include "driver.h"
-
-static int session_error(const struct hx_session *s)
-{
-    static const int error[] = {
-        [HX_SESSION_NEW] = -EINVAL,    [HX_SESSION_CREATING] = -EINVAL,
-        [HX_SESSION_UP] = 0,           [HX_SESSION_EXITED] = AEE_DSP(AEE_ECPUEXCEPTION),
-        [HX_SESSION_DEAD] = -EPIPE,    [HX_SESSION_CLOSING] = -EPIPE,
-    };
-    return error[s->state];
-}
 
 static void mapped(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
@@ -39,7 +28,7 @@ void hx_op_mem_map(struct hx_call *call)
     const struct fastrpc_mem_map *m = &call->arg.map;
     struct hx_kmem_map in = {.flags = m->flags, .offset = (uint32_t)m->offset, .length = m->length};
     struct hx_buffer *b = NULL;
-    int rc = session_error(s);
+    int rc = hx_session_error(s);
 
     if (!rc)
         rc = hx_buffer_get(call, m->fd, &b);
@@ -62,7 +51,7 @@ void hx_op_mem_unmap(struct hx_call *call)
 {
     struct hx_session *s = call->session;
     const struct fastrpc_mem_unmap *m = &call->arg.unmap;
-    int rc = session_error(s);
+    int rc = hx_session_error(s);
 
     if (!rc) {
         struct hx_buffer *b = s->buffers;

@@ -15,6 +15,17 @@ const char *hx_session_state_name(enum hx_session_state state)
     return names[state];
 }
 
+int hx_session_error(const struct hx_session *s)
+{
+    static const int error[] = {
+        [HX_SESSION_NEW] = -EINVAL,    [HX_SESSION_CREATING] = -EINVAL,
+        [HX_SESSION_UP] = 0,           [HX_SESSION_EXITED] = AEE_DSP(AEE_ECPUEXCEPTION),
+        [HX_SESSION_DEAD] = -EPIPE,    [HX_SESSION_CLOSING] = -EPIPE,
+    };
+
+    return error[s->state];
+}
+
 int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, bool secure_node)
 {
     unsigned slot = 0;

@@ -49,6 +49,9 @@ int hx_session_make_channel(struct hx_session *s);
 /* The DSP died: pending calls end with -EPIPE, the session stays dead.  Frees it when it was closing. */
 void hx_session_ssr(struct hx_session *s);
 
+/* What INVOKE, MEM_MAP and the like get in this state: 0 when the PD is up. */
+int hx_session_error(const struct hx_session *s);
+
 const char *hx_session_state_name(enum hx_session_state state);
 
 #endif
