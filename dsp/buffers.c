@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "low_memory.h"
 
 struct buffer {
     uint8_t *base; /* NULL = no buffer with this id */
     uint64_t size;
+    int client_fd; /* -1 = the client has no number for it */
+    unsigned uses; /* HAP_mmap_get() without HAP_mmap_put() */
+    int returned;  /* last put since the driver was told */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
@@ -49,6 +53,9 @@ static int map(const struct hx_ctl *ctl, int fd)
         return rc;
     table[ctl->id].base = hx_low_map(ctl->size, fd);
     table[ctl->id].size = ctl->size;
+    table[ctl->id].client_fd = ctl->client_fd;
+    table[ctl->id].uses = 0;
+    table[ctl->id].returned = 0;
     return table[ctl->id].base ? 0 : -errno;
 }
 
@@ -92,6 +99,56 @@ void hx_buffers_wait(uint32_t seq)
     while ((int32_t)(last_seq - seq) < 0)
         pthread_cond_wait(&applied, &lock);
     pthread_mutex_unlock(&lock);
+}
+
+/* The newest buffer with this number: a number that the client has used again means the new file. */
+static struct buffer *find_fd(int client_fd)
+{
+    for (int32_t i = table_len; i-- > 0 && client_fd >= 0;)
+        if (table[i].base && table[i].client_fd == client_fd)
+            return &table[i];
+    return NULL;
+}
+
+int hx_buffers_get_fd(int client_fd, void **vaddr)
+{
+    pthread_mutex_lock(&lock);
+    struct buffer *b = find_fd(client_fd);
+    if (b) {
+        b->uses++;
+        b->returned = 0;
+        *vaddr = b->base;
+    }
+    pthread_mutex_unlock(&lock);
+    return b ? AEE_SUCCESS : AEE_ENOSUCHMAP;
+}
+
+int hx_buffers_put_fd(int client_fd)
+{
+    int rc = AEE_ENOSUCHMAP;
+
+    pthread_mutex_lock(&lock);
+    struct buffer *b = find_fd(client_fd);
+    if (b)
+        rc = b->uses ? AEE_SUCCESS : AEE_EBADSTATE;
+    if (rc == AEE_SUCCESS && --b->uses == 0)
+        b->returned = 1;
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+unsigned hx_buffers_returned(uint64_t *fds, unsigned max)
+{
+    unsigned n = 0;
+
+    pthread_mutex_lock(&lock);
+    for (int32_t i = 0; i < table_len && n < max; i++)
+        if (table[i].base && table[i].returned) {
+            table[i].returned = 0;
+            fds[n++] = (uint64_t)table[i].client_fd;
+        }
+    pthread_mutex_unlock(&lock);
+    return n;
 }
 
 void *hx_buffers_at(int32_t id, uint64_t offset, uint64_t len)

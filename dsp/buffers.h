@@ -16,6 +16,13 @@ void hx_buffers_seen(uint32_t seq);
 /* Waits until control messages up to `seq` were applied. */
 void hx_buffers_wait(uint32_t seq);
 
+/* HAP_mmap_get() and _put() (dsp/include/HAP_mmap.h).  AEE_SUCCESS, or AEE_ENOSUCHMAP / AEE_EBADSTATE. */
+int hx_buffers_get_fd(int client_fd, void **vaddr);
+int hx_buffers_put_fd(int client_fd);
+
+/* Client descriptors whose last use ended since the last time: the driver may forget them.  At most `max`. */
+unsigned hx_buffers_returned(uint64_t *fds, unsigned max);
+
 /* Address of bytes [offset, offset + len) of buffer `id`, or NULL when there is no such buffer or range. */
 void *hx_buffers_at(int32_t id, uint64_t offset, uint64_t len);
 

@@ -92,6 +92,10 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
         FARF(ERROR, "handle 0x%x method %u returned with its HVX context locked", msg->handle,
              REMOTE_SCALARS_METHOD(msg->sc));
 
+    hx_buffers_returned(head.fdlist, FASTRPC_MAX_FDLIST);
+    memcpy(c->arena + msg->addr + offsetof(struct hx_invoke, fdlist), head.fdlist,
+           sizeof(head.fdlist));
+
     struct hx_vtime spent = hx_vtime_spent();
     reply->exec_pcycles = spent.exec_pcycles;
     reply->queue_pcycles = spent.queue_pcycles;

@@ -135,8 +135,10 @@ static int kernel(uint32_t sc, remote_arg *pra)
     if (REMOTE_SCALARS_INBUFS(sc) < 1 || pra[0].buf.nLen < sizeof(struct hx_kcreate))
         return AEE_DSP(AEE_EBADPARM);
     switch (REMOTE_SCALARS_METHOD(sc)) {
+    case FASTRPC_RMID_ATTACH:
     case FASTRPC_RMID_CREATE:
     case FASTRPC_RMID_CREATE_ATTR:
+    case FASTRPC_RMID_CREATE_STATIC:
         return create(pra);
     case FASTRPC_RMID_RELEASE:
         return release(pra);

@@ -6,128 +6,19 @@
 #include "user_pd.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "buffers.h"
 #include "invoke.h"
 #include "low_memory.h"
-#include "machine.h"
-#include "module.h"
+#include "services.h"
 
 enum { WORKERS_MAX = 256, STACK_BYTES = 1 << 20 };
 
 static struct hx_dsp_channel *channel;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects idle, workers */
 static int idle, workers;
-
-/* --- services behind static handles --------------------------------------------------------------------------- */
-
-static int has_shape(uint32_t sc, unsigned in, unsigned out, const remote_arg *pra,
-                     const size_t *least)
-{
-    if (REMOTE_SCALARS_INBUFS(sc) != in || REMOTE_SCALARS_OUTBUFS(sc) != out)
-        return 0;
-    for (unsigned i = 0; i < in + out; i++)
-        if (pra[i].buf.nLen < least[i])
-            return 0;
-    return 1;
-}
-
-struct name_in {
-    uint32_t name_len;
-    uint32_t dlerr_len;
-};
-struct open_out {
-    uint32_t handle;
-    int32_t error;
-};
-struct close_in {
-    uint32_t handle;
-    uint32_t dlerr_len;
-};
-
-static int remotectl_open(uint32_t sc, remote_arg *pra)
-{
-    static const size_t least[] = {sizeof(struct name_in), 1, sizeof(struct open_out), 1};
-    const char *uri;
-    struct open_out out = {0};
-    char why[512] = "";
-
-    if (!has_shape(sc, 2, 2, pra, least))
-        return AEE_DSP(AEE_EBADPARM);
-    uri = pra[1].buf.pv;
-    if (uri[pra[1].buf.nLen - 1] != '\0')
-        return AEE_DSP(AEE_EBADPARM);
-    out.error = hx_module_open(uri, &out.handle, why, sizeof(why));
-    memcpy(pra[2].buf.pv, &out, sizeof(out));
-    snprintf(pra[3].buf.pv, pra[3].buf.nLen, "%s", why);
-    if (out.error)
-        FARF(ERROR, "open %s: 0x%x: %s", uri, (unsigned)out.error, why);
-    return AEE_SUCCESS;
-}
-
-static int remotectl_close(uint32_t sc, remote_arg *pra)
-{
-    static const size_t least[] = {sizeof(struct close_in), sizeof(int32_t), 1};
-    struct close_in in;
-    int32_t error;
-
-    if (!has_shape(sc, 1, 2, pra, least))
-        return AEE_DSP(AEE_EBADPARM);
-    memcpy(&in, pra[0].buf.pv, sizeof(in));
-    error = hx_module_close(in.handle);
-    memcpy(pra[1].buf.pv, &error, sizeof(error));
-    *(char *)pra[2].buf.pv = '\0';
-    return AEE_SUCCESS;
-}
-
-/* remotectl1 (static handle 8): methods 2 open1, 3 close1. */
-static int remotectl(uint32_t sc, remote_arg *pra)
-{
-    switch (REMOTE_SCALARS_METHOD(sc)) {
-    case 2:
-        return remotectl_open(sc, pra);
-    case 3:
-        return remotectl_close(sc, pra);
-    default:
-        return AEE_DSP(AEE_EUNSUPPORTED);
-    }
-}
-
-static int kernel_mem_map(uint32_t sc, remote_arg *pra)
-{
-    static const size_t least[] = {sizeof(struct hx_kmem_map), sizeof(struct hx_kmem_mapped)};
-    struct hx_kmem_map in;
-    struct hx_kmem_mapped out;
-
-    if (!has_shape(sc, 1, 1, pra, least))
-        return AEE_DSP(AEE_EBADPARM);
-    memcpy(&in, pra[0].buf.pv, sizeof(in));
-    out.vaddr = (uintptr_t)hx_buffers_at(in.map, in.offset, in.length);
-    if (!out.vaddr)
-        return AEE_DSP(AEE_EBADPARM);
-    memcpy(pra[1].buf.pv, &out, sizeof(out));
-    return AEE_SUCCESS;
-}
-
-/* The kernel's own calls to this PD (static handle 1).  Unmapping is the driver's HX_CTL_UNMAP. */
-static int kernel(uint32_t sc, remote_arg *pra)
-{
-    if (REMOTE_SCALARS_METHOD(sc) == FASTRPC_RMID_MEM_MAP)
-        return kernel_mem_map(sc, pra);
-    return AEE_DSP(AEE_EUNSUPPORTED);
-}
-
-static const struct hx_static_service services[] = {
-    {FASTRPC_HANDLE_KERNEL, kernel},
-    {FASTRPC_HANDLE_REMOTECTL1, remotectl},
-};
-
-/* --- threads -------------------------------------------------------------------------------------------------- */
 
 static void start_worker(void);
 
@@ -152,7 +43,7 @@ static void *worker(void *arg)
         pthread_mutex_unlock(&lock);
         if (start)
             start_worker();
-        hx_invoke_serve(channel, &msg, &reply, services, sizeof(services) / sizeof(services[0]));
+        hx_invoke_serve(channel, &msg, &reply, hx_user_services, hx_n_user_services);
         pthread_mutex_lock(&lock);
         idle++; /* before the answer, so that a client in a loop does not make us start threads */
         pthread_mutex_unlock(&lock);

@@ -12,6 +12,8 @@
 
 enum { IDLE_MAX = 64 }; /* cached buffers that nobody holds, per session */
 
+enum { NO_CLIENT_FD = -1 };
+
 static struct hx_buffer *find(struct hx_session *s, int client_fd)
 {
     for (struct hx_buffer *b = s->buffers; b; b = b->next)
@@ -62,7 +64,7 @@ static int import(struct hx_session *s, int client_fd, int fd, const struct stat
         return -ENOMEM;
     *b = (struct hx_buffer){.client_fd = client_fd, .fd = fd, .inode = st->st_ino,
                             .size = (uint64_t)st->st_size, .id = s->next_buffer_id};
-    rc = hx_channel_control(&s->channel, HX_CTL_MAP, b->id, b->size, &fd, 1);
+    rc = hx_channel_map(&s->channel, b->id, client_fd, b->size, fd);
     if (rc) {
         free(b);
         return rc;
@@ -76,6 +78,40 @@ static int import(struct hx_session *s, int client_fd, int fd, const struct stat
     return 0;
 }
 
+int hx_buffer_is_made(const struct hx_buffer *b)
+{
+    return b->client_fd == NO_CLIENT_FD;
+}
+
+int hx_buffer_make(struct hx_session *s, uint64_t size, struct hx_buffer **out)
+{
+    int fd = memfd_create("hexrig-mmap", MFD_CLOEXEC), rc;
+    struct stat st;
+
+    if (fd < 0)
+        return -errno;
+    rc = ftruncate(fd, (off_t)size) || fstat(fd, &st) ? -errno : 0;
+    if (!rc)
+        rc = import(s, NO_CLIENT_FD, fd, &st, out);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    s->idle_buffers--;
+    (*out)->refs = 1;
+    return 0;
+}
+
+void hx_buffer_return(struct hx_session *s, int client_fd)
+{
+    struct hx_buffer *b = client_fd > 0 ? find(s, client_fd) : NULL;
+
+    if (b && b->handles) {
+        b->handles--;
+        hx_buffer_put(s, b);
+    }
+}
+
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
 {
     struct hx_session *s = call->session;
@@ -83,6 +119,8 @@ int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
     struct stat st;
     int fd, rc = 0;
 
+    if (client_fd < 0)
+        return -EINVAL;
     if (b && b->refs) {
         b->refs++;
         *out = b;
@@ -119,8 +157,11 @@ int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
 
 void hx_buffer_put(struct hx_session *s, struct hx_buffer *b)
 {
-    if (--b->refs == 0)
-        s->idle_buffers++;
+    if (--b->refs)
+        return;
+    s->idle_buffers++;
+    if (hx_buffer_is_made(b))
+        destroy(s, b);
 }
 
 uint64_t hx_buffer_offset(struct hx_call *call, struct hx_buffer *b, uint64_t addr)

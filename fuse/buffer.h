@@ -14,13 +14,14 @@ struct hx_session;
 
 struct hx_buffer {
     struct hx_buffer *next;
-    int client_fd;
+    int client_fd;     /* -1 = made by the driver */
     int32_t id;        /* announced to the PD */
     int fd;            /* our duplicate */
     uint64_t inode;
     uint64_t size;     /* bytes */
     unsigned refs;     /* calls in flight and MEM_MAPs */
     unsigned mem_maps; /* of which MEM_MAPs */
+    unsigned handles;  /* of which DMA handles that the DSP has not given back */
     uint64_t raddr;    /* DSP address given by MEM_MAP */
     uint64_t va, va_len, va_offset; /* last client mapping seen: [va, va + va_len) shows the file from va_offset on */
     uint8_t *bytes;    /* our own mapping, made only when a filter looks at it */
@@ -29,6 +30,14 @@ struct hx_buffer {
 /* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, or -EINVAL when the
  * descriptor cannot be imported. */
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out);
+
+/* A buffer of the driver's own, `size` bytes of zeros, for MMAP; one reference is taken.  It has no client descriptor and
+ * goes away with its last reference.  0 or negative errno. */
+int hx_buffer_make(struct hx_session *s, uint64_t size, struct hx_buffer **out);
+int hx_buffer_is_made(const struct hx_buffer *b);
+
+/* The DSP gives back a DMA handle (fdlist): drops the reference that the call with the handle left. */
+void hx_buffer_return(struct hx_session *s, int client_fd);
 
 /* Drops a reference. */
 void hx_buffer_put(struct hx_session *s, struct hx_buffer *b);

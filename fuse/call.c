@@ -12,10 +12,17 @@ static const struct {
     void (*op)(struct hx_call *call);
 } ops[] = {
     {FASTRPC_IOCTL_INVOKE, hx_op_invoke},
+    {FASTRPC_IOCTL_ALLOC_DMA_BUFF, hx_op_alloc_dma_buff},
+    {FASTRPC_IOCTL_INIT_ATTACH, hx_op_init_attach},
+    {FASTRPC_IOCTL_INIT_ATTACH_SNS, hx_op_init_attach_sns},
     {FASTRPC_IOCTL_INIT_CREATE, hx_op_init_create},
+    {FASTRPC_IOCTL_INIT_CREATE_STATIC, hx_op_init_create_static},
+    {FASTRPC_IOCTL_MMAP, hx_op_mmap},
+    {FASTRPC_IOCTL_MUNMAP, hx_op_munmap},
     {FASTRPC_IOCTL_MEM_MAP, hx_op_mem_map},
     {FASTRPC_IOCTL_MEM_UNMAP, hx_op_mem_unmap},
     {FASTRPC_IOCTL_GET_DSP_INFO, hx_op_get_dsp_info},
+    {FASTRPC_IOCTL_SET_OPTION, hx_op_set_option},
     {HX_IOCTL_SESSION_STATS, hx_op_session_stats},
 };
 
@@ -50,6 +57,29 @@ void hx_call_interrupt(struct hx_call *call)
         call->interrupted = true;
         hx_call_finish(call, -HX_ERESTARTSYS);
     }
+}
+
+/* A file system cannot put a descriptor into its caller; rpcmem_alloc() of libcdsprpc.so makes buffers without it. */
+void hx_op_alloc_dma_buff(struct hx_call *call)
+{
+    hx_log("client %d: ALLOC_DMA_BUFF of %llu bytes: the %s front end cannot hand out descriptors; "
+           "use rpcmem_alloc() of hexrig's libcdsprpc.so",
+           call->session->client_id, (unsigned long long)call->arg.alloc.size, call->front->name);
+    hx_call_finish(call, -EOPNOTSUPP);
+}
+
+void hx_op_set_option(struct hx_call *call)
+{
+    const struct fastrpc_ioctl_set_option *o = &call->arg.option;
+    int rc = call->driver->profile.poll_mode ? 0 : -ENOTTY;
+
+    for (unsigned i = 0; i < sizeof(o->reserved) / sizeof(o->reserved[0]) && !rc; i++)
+        rc = o->reserved[i] ? -EINVAL : 0;
+    if (!rc && o->request_id != FASTRPC_POLL_MODE)
+        rc = -EINVAL;
+    if (!rc)
+        call->session->poll_mode = o->value != 0;
+    hx_call_finish(call, rc);
 }
 
 void hx_op_session_stats(struct hx_call *call)

@@ -53,7 +53,12 @@ struct hx_call {
     uint32_t cmd;  /* ioctl number */
     union {
         struct fastrpc_invoke invoke;
+        struct fastrpc_alloc_dma_buf alloc;
         struct fastrpc_init_create create;
+        struct fastrpc_init_create_static create_static;
+        struct fastrpc_req_mmap mmap;
+        struct fastrpc_req_munmap munmap;
+        struct fastrpc_ioctl_set_option option;
         struct fastrpc_mem_map map;
         struct fastrpc_mem_unmap unmap;
         struct fastrpc_ioctl_capability capability;
@@ -82,6 +87,13 @@ uint8_t *hx_call_out(struct hx_call *call, unsigned i, uint64_t *len);
 /* Handlers of the ioctls, in op_*.c.  Each leads to exactly one hx_call_finish(). */
 void hx_op_invoke(struct hx_call *call);
 void hx_op_init_create(struct hx_call *call);
+void hx_op_init_attach(struct hx_call *call);
+void hx_op_init_attach_sns(struct hx_call *call);
+void hx_op_init_create_static(struct hx_call *call);
+void hx_op_mmap(struct hx_call *call);
+void hx_op_munmap(struct hx_call *call);
+void hx_op_alloc_dma_buff(struct hx_call *call);
+void hx_op_set_option(struct hx_call *call);
 void hx_op_mem_map(struct hx_call *call);
 void hx_op_mem_unmap(struct hx_call *call);
 void hx_op_get_dsp_info(struct hx_call *call);

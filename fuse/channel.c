@@ -86,17 +86,17 @@ int hx_channel_take(struct hx_channel *c, struct hx_reply *reply)
     return hx_ring_pop(&c->rings->reply, reply);
 }
 
-int hx_channel_control(struct hx_channel *c, enum hx_ctl_op op, int32_t id, uint64_t size,
-                       const int *fd, int n)
+/* Sends *ctl, numbered, with n descriptors. */
+static int send_control(struct hx_channel *c, struct hx_ctl *ctl, const int *fd, int n)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * HX_PD_FDS)];
         struct cmsghdr align;
     } cbuf;
-    struct hx_ctl ctl = {.op = op, .seq = c->ctl_seq + 1, .id = id, .size = size};
-    struct iovec iov = {&ctl, sizeof(ctl)};
+    struct iovec iov = {ctl, sizeof(*ctl)};
     struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 
+    ctl->seq = c->ctl_seq + 1;
     if (n) {
         memset(&cbuf, 0, sizeof(cbuf));
         m.msg_control = cbuf.bytes;
@@ -111,6 +111,21 @@ int hx_channel_control(struct hx_channel *c, enum hx_ctl_op op, int32_t id, uint
         return -errno;
     c->ctl_seq++;
     return 0;
+}
+
+int hx_channel_control(struct hx_channel *c, enum hx_ctl_op op, int32_t id, uint64_t size,
+                       const int *fd, int n)
+{
+    struct hx_ctl ctl = {.op = op, .id = id, .client_fd = -1, .size = size};
+
+    return send_control(c, &ctl, fd, n);
+}
+
+int hx_channel_map(struct hx_channel *c, int32_t id, int client_fd, uint64_t size, int fd)
+{
+    struct hx_ctl ctl = {.op = HX_CTL_MAP, .id = id, .client_fd = client_fd, .size = size};
+
+    return send_control(c, &ctl, &fd, 1);
 }
 
 void hx_channel_give(struct hx_channel *c, uint64_t offset, uint64_t bytes)

@@ -28,6 +28,9 @@ int hx_channel_take(struct hx_channel *c, struct hx_reply *reply);
 int hx_channel_control(struct hx_channel *c, enum hx_ctl_op op, int32_t id, uint64_t size,
                        const int *fd, int n);
 
+/* Announces buffer `id` (HX_CTL_MAP): descriptor fd, borrowed, and the number that the client knows it by. */
+int hx_channel_map(struct hx_channel *c, int32_t id, int client_fd, uint64_t size, int fd);
+
 /* Gives arena space back; large pieces return their pages to the system. */
 void hx_channel_give(struct hx_channel *c, uint64_t offset, uint64_t bytes);
 

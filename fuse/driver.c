@@ -74,12 +74,14 @@ static void print_stats(const struct hx_driver *d, FILE *f)
 
 static void print_sessions(const struct hx_driver *d, FILE *f)
 {
+    static const char *const pd[] = {"root", "user", "sensors"};
+
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++) {
         const struct hx_session *s = d->session[i];
         if (s)
-            fprintf(f, "session=%d pid=%d node=%s state=%s unsigned=%d\n", s->client_id, s->pid,
+            fprintf(f, "session=%d pid=%d node=%s state=%s pd=%s unsigned=%d poll=%d\n", s->client_id, s->pid,
                     s->secure_node ? "fastrpc-cdsp-secure" : "fastrpc-cdsp",
-                    hx_session_state_name(s->state), s->unsigned_pd);
+                    hx_session_state_name(s->state), pd[s->pd], s->unsigned_pd, s->poll_mode);
     }
 }
 

@@ -178,6 +178,12 @@ void hx_dsp_reap_orphans(const struct hx_dsp_process *p)
     }
 }
 
+void hx_dsp_crash(const struct hx_dsp_process *p)
+{
+    if (p->pid > 0)
+        kill(p->pid, SIGKILL);
+}
+
 void hx_dsp_stop(struct hx_driver *d)
 {
     if (d->dsp.pid)

@@ -26,6 +26,9 @@ void hx_dsp_configure(struct hx_dsp_process *p, const char *profile);
 /* Starts it.  0 or negative errno. */
 int hx_dsp_start(struct hx_driver *d);
 
+/* The root PD has crashed: everything goes down, and up again (the control socket tells). */
+void hx_dsp_crash(const struct hx_dsp_process *p);
+
 /* Ends it and waits for it. */
 void hx_dsp_stop(struct hx_driver *d);
 

@@ -1,4 +1,7 @@
-/* INIT_CREATE: the client gets its user PD. */
+/* INIT_ATTACH, INIT_ATTACH_SNS, INIT_CREATE, INIT_CREATE_STATIC: the client gets its PD.
+ *
+ * Attached clients live in the root (or sensors) PD.  Here each has a process of its own as well, so that one thread
+ * forks for ever; but when a client of the root PD crashes, that is a crash of the DSP. */
 #include <errno.h>
 
 #include "driver.h"
@@ -15,37 +18,34 @@ static void created(struct hx_context *ctx, const struct hx_reply *reply, int re
         hx_call_finish(call, result);
 }
 
-/* A non-secure node serves unsigned PDs only; the CDSP is a secure channel. */
-static int check(const struct hx_call *call)
+/* A non-secure node serves unsigned PDs only: the CDSP is a secure channel. */
+static int check_rejected(const struct hx_session *s, bool unsigned_pd)
 {
-    const struct fastrpc_init_create *in = &call->arg.create;
-
-    if (!call->session->secure_node && !(in->attrs & FASTRPC_MODE_UNSIGNED_MODULE)) {
-        hx_log("client %d: a signed PD needs the node fastrpc-cdsp-secure",
-               call->session->client_id);
-        return -ECONNREFUSED;
-    }
-    if (in->filelen > FASTRPC_INIT_FILELEN_MAX) {
-        hx_log("client %d: INIT_CREATE filelen %u, at most %d", call->session->client_id, in->filelen,
-               FASTRPC_INIT_FILELEN_MAX);
-        return -EINVAL;
-    }
-    if (call->session->state == HX_SESSION_DEAD)
-        return -EPIPE;
-    return call->session->state == HX_SESSION_NEW ? 0 : -EINVAL;
+    if (s->secure_node || unsigned_pd)
+        return 0;
+    hx_log("client %d: a signed PD needs the node fastrpc-cdsp-secure", s->client_id);
+    return -ECONNREFUSED;
 }
 
-void hx_op_init_create(struct hx_call *call)
+static int check_new(const struct hx_session *s)
+{
+    if (s->state == HX_SESSION_DEAD)
+        return -EPIPE;
+    return s->state == HX_SESSION_NEW ? 0 : -EINVAL;
+}
+
+/* Finishes the call now when rc says so, else when the root PD has answered. */
+static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, uint32_t attrs)
 {
     struct hx_session *s = call->session;
-    struct hx_kcreate in = {.client_id = s->client_id, .attrs = call->arg.create.attrs};
-    unsigned method = in.attrs ? FASTRPC_RMID_CREATE_ATTR : FASTRPC_RMID_CREATE;
-    int rc = check(call);
+    struct hx_kcreate in = {.client_id = s->client_id, .attrs = attrs};
 
+    if (!rc)
+        rc = check_new(s);
     if (!rc && !s->channel.rings)
         rc = hx_session_make_channel(s);
     if (!rc) {
-        s->unsigned_pd = in.attrs & FASTRPC_MODE_UNSIGNED_MODULE;
+        s->pd = pd;
         s->state = HX_SESSION_CREATING;
         rc = hx_kernel_call(s->driver, &s->driver->dsp.channel, s, call, FASTRPC_HANDLE_KERNEL,
                             method, &in, sizeof(in), 0, created);
@@ -54,4 +54,48 @@ void hx_op_init_create(struct hx_call *call)
     }
     if (rc)
         hx_call_finish(call, rc);
+}
+
+void hx_op_init_attach(struct hx_call *call)
+{
+    make_pd(call, 0, HX_PD_ROOT, FASTRPC_RMID_ATTACH, 0);
+}
+
+void hx_op_init_attach_sns(struct hx_call *call)
+{
+    make_pd(call, 0, HX_PD_SENSORS, FASTRPC_RMID_ATTACH, 0);
+}
+
+void hx_op_init_create(struct hx_call *call)
+{
+    const struct fastrpc_init_create *in = &call->arg.create;
+    bool unsigned_pd = in->attrs & FASTRPC_MODE_UNSIGNED_MODULE;
+    int rc = check_rejected(call->session, unsigned_pd);
+
+    if (!rc && in->filelen > FASTRPC_INIT_FILELEN_MAX) {
+        hx_log("client %d: INIT_CREATE filelen %u, at most %d", call->session->client_id, in->filelen,
+               FASTRPC_INIT_FILELEN_MAX);
+        rc = -EINVAL;
+    }
+    call->session->unsigned_pd = unsigned_pd;
+    make_pd(call, rc, HX_PD_USER, in->attrs ? FASTRPC_RMID_CREATE_ATTR : FASTRPC_RMID_CREATE,
+            in->attrs);
+}
+
+void hx_op_init_create_static(struct hx_call *call)
+{
+    const struct fastrpc_init_create_static *in = &call->arg.create_static;
+    char name[FASTRPC_NAMELEN_MAX];
+    int rc = 0;
+
+    if (in->namelen > FASTRPC_NAMELEN_MAX) {
+        hx_log("client %d: INIT_CREATE_STATIC namelen %u, at most %d", call->session->client_id,
+               in->namelen, FASTRPC_NAMELEN_MAX);
+        rc = -EINVAL;
+    }
+    if (!rc)
+        rc = check_rejected(call->session, false);
+    if (!rc && call->front->read(call, name, in->name, in->namelen))
+        rc = -EFAULT;
+    make_pd(call, rc, HX_PD_USER, FASTRPC_RMID_CREATE_STATIC, 0);
 }

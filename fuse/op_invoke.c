@@ -133,7 +133,12 @@ static void write_table(struct hx_call *call, struct hx_context *ctx)
 
         if (a->buffer)
             out = (struct hx_arg){.len = a->len, .map = a->buffer->id, .addr = a->offset,
-                                  .kind = i < n_bufs(ctx->sc) ? HX_ARG_MAP : HX_ARG_HANDLE};
+                                  .kind = HX_ARG_MAP};
+        if (i >= n_bufs(ctx->sc)) {
+            out.kind = HX_ARG_HANDLE;
+            out.addr = a->ptr;
+            out.map = a->buffer ? a->buffer->client_fd : -1;
+        }
         memcpy(at, &out, sizeof(out));
     }
 }
@@ -186,11 +191,34 @@ static int copy_out(struct hx_call *call, struct hx_context *ctx)
     return 0;
 }
 
+/* A DMA handle stays with the DSP after the call, until it names the descriptor in an fdlist. */
+static void keep_handles(struct hx_context *ctx)
+{
+    for (unsigned i = n_bufs(ctx->sc); i < ctx->n_args; i++)
+        if (ctx->args[i].buffer) {
+            ctx->args[i].buffer->handles++;
+            ctx->args[i].buffer = NULL;
+        }
+}
+
+static void take_fdlist(struct hx_context *ctx)
+{
+    struct hx_invoke head;
+
+    memcpy(&head, ctx->channel->arena + ctx->offset, sizeof(head));
+    for (unsigned i = 0; i < FASTRPC_MAX_FDLIST && head.fdlist[i]; i++)
+        hx_buffer_return(ctx->session, (int)head.fdlist[i]);
+}
+
 static void done(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
     struct hx_call *call = ctx->call;
     int rc;
 
+    if (reply) {
+        keep_handles(ctx);
+        take_fdlist(ctx);
+    }
     if (!call) /* interrupted: nobody wants the answer */
         return;
     if (reply) {
@@ -238,7 +266,7 @@ static int start(struct hx_call *call, struct hx_context **out)
     call->ctx = ctx;
     hx_filter_send(&call->driver->filters, call);
     write_table(call, ctx);
-    return hx_context_send(ctx, s->client_id, HX_PD_USER, call->tid);
+    return hx_context_send(ctx, s->client_id, s->pd, call->tid);
 }
 
 void hx_op_invoke(struct hx_call *call)

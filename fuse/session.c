@@ -78,6 +78,10 @@ static void control_ready(void *arg)
 
     hx_context_replies(s->driver, &s->channel); /* what it finished before it died counts */
     hx_loop_del(&s->driver->loop, &s->control);
+    if (s->state == HX_SESSION_UP && s->pd == HX_PD_ROOT) {
+        hx_dsp_crash(&s->driver->dsp); /* it was part of the root PD */
+        return;
+    }
     if (s->state == HX_SESSION_UP)
         s->state = HX_SESSION_EXITED;
     hx_context_abort(s->driver, &s->channel, AEE_DSP(AEE_ECPUEXCEPTION));

@@ -27,6 +27,8 @@ struct hx_session {
     pid_t pid;         /* who opened it, as the rig sees it; 0 = unknown */
     bool secure_node;
     bool unsigned_pd;
+    bool poll_mode; /* SET_OPTION asked for it */
+    unsigned pd;    /* HX_PD_ROOT, _USER or _SENSORS */
     bool used; /* it served a call */
     enum hx_session_state state;
     struct hx_channel channel; /* to the user PD */

@@ -79,7 +79,8 @@ static void set_up(void)
 
     if (session.driver)
         return;
-    driver.profile = (struct hx_profile){"fuzz", 1, 1, 1, 1000, 2, 1};
+    driver.profile = (struct hx_profile){.name = "fuzz", .dispatch_us = 1, .marshal_us_per_kib = 1,
+                                         .clock_mhz = 1000, .poll_mode = 1};
     if (hx_loop_init(&driver.loop) || hx_channel_create(&session.channel, peer) ||
         hx_filter_push(&driver.filters, "count", &driver.profile, why, sizeof(why)) ||
         hx_filter_push(&driver.filters, "cost", &driver.profile, why, sizeof(why)) ||

@@ -418,6 +418,98 @@ static void test_mem_map_gives_a_low_address_and_unmap_wants_it_exactly(void **s
     close(fd);
 }
 
+static void test_mmap_wants_its_flags_and_munmap_the_exact_pair(void **state)
+{
+    uint32_t h;
+    int fd = connect_skel(&h);
+    struct fastrpc_req_mmap m = {.flags = ADSP_MMAP_ADD_PAGES, .size = 1 << 20};
+    struct fastrpc_req_munmap u;
+
+    (void)state;
+    m.flags = 3;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MMAP, &m), -1);
+    assert_int_equal(errno, EINVAL);
+    m.flags = ADSP_MMAP_ADD_PAGES;
+    m.vaddrin = 4096;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MMAP, &m), -1);
+    assert_int_equal(errno, EINVAL);
+    m.vaddrin = 0;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MMAP, &m), 0);
+    assert_true(m.vaddrout && m.vaddrout < 1ull << 32);
+    u = (struct fastrpc_req_munmap){m.vaddrout, m.size / 2};
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MUNMAP, &u), -1);
+    assert_int_equal(errno, EINVAL);
+    u.size = m.size;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MUNMAP, &u), 0);
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MUNMAP, &u), -1);
+    close(fd);
+}
+
+static void test_attached_clients_and_static_pds_serve_calls(void **state)
+{
+    char name[FASTRPC_NAMELEN_MAX + 1] = "audiopd";
+    struct fastrpc_init_create_static c = {.namelen = 8, .name = (uintptr_t)name};
+    int fd = open_node("fastrpc-cdsp");
+
+    (void)state;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_INIT_ATTACH), 0);
+    assert_int_equal(call0(fd, open_skel(fd), HXT_BLOCK, (struct hxt_in){6, 0}), 6);
+    close(fd);
+    fd = open_node("fastrpc-cdsp");
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_INIT_ATTACH_SNS), 0);
+    close(fd);
+    fd = open_node("fastrpc-cdsp");
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_INIT_CREATE_STATIC, &c), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    close(fd);
+    fd = open_node("fastrpc-cdsp-secure");
+    c.namelen = FASTRPC_NAMELEN_MAX + 1;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_INIT_CREATE_STATIC, &c), -1);
+    assert_int_equal(errno, EINVAL);
+    c.namelen = 8;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_INIT_CREATE_STATIC, &c), 0);
+    assert_int_equal(call0(fd, open_skel(fd), HXT_BLOCK, (struct hxt_in){7, 0}), 7);
+    close(fd);
+}
+
+static void test_alloc_dma_buff_says_that_it_cannot(void **state)
+{
+    struct fastrpc_alloc_dma_buf a = {.size = 4096};
+    int fd = open_node("fastrpc-cdsp");
+
+    (void)state;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_ALLOC_DMA_BUFF, &a), -1);
+    assert_int_equal(errno, EOPNOTSUPP);
+    close(fd);
+}
+
+static void test_set_option_is_unknown_to_a_profile_without_it(void **state)
+{
+    struct fastrpc_ioctl_set_option o = {.request_id = FASTRPC_POLL_MODE, .value = 1};
+    int fd = open_node("fastrpc-cdsp");
+
+    (void)state;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_SET_OPTION, &o), -1);
+    assert_int_equal(errno, ENOTTY);
+    close(fd);
+}
+
+/* The long poll of the client's reverse-RPC thread: it ends when the process says that it exits. */
+static void test_next2_waits_until_exit(void **state)
+{
+    uint32_t h;
+    int fd = connect_skel(&h);
+
+    (void)state;
+    assert_int_equal(invoke(fd, FASTRPC_HANDLE_LISTENER1, REMOTE_SCALARS_MAKE(5, 0, 0), NULL), 0);
+    assert_int_equal(invoke(fd, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(2, 0, 0), NULL), 0);
+    assert_int_equal((unsigned)invoke(fd, FASTRPC_HANDLE_LISTENER1, REMOTE_SCALARS_MAKE(6, 0, 0), NULL),
+                     0x8000040d);
+    assert_int_equal((unsigned)invoke(fd, FASTRPC_HANDLE_LISTENER, REMOTE_SCALARS_MAKE(4, 0, 0), NULL),
+                     0x8000040d);
+    close(fd);
+}
+
 static void test_what_a_skel_sees_lies_below_4_gib(void **state)
 {
     uint32_t h;
@@ -676,6 +768,11 @@ int main(void)
         cmocka_unit_test(test_reused_fd_number_reaches_the_new_buffer),
         cmocka_unit_test(test_fd_that_is_none_gives_einval_and_fd_0_means_no_fd),
         cmocka_unit_test(test_mem_map_gives_a_low_address_and_unmap_wants_it_exactly),
+        cmocka_unit_test(test_mmap_wants_its_flags_and_munmap_the_exact_pair),
+        cmocka_unit_test(test_attached_clients_and_static_pds_serve_calls),
+        cmocka_unit_test(test_alloc_dma_buff_says_that_it_cannot),
+        cmocka_unit_test(test_set_option_is_unknown_to_a_profile_without_it),
+        cmocka_unit_test(test_next2_waits_until_exit),
         cmocka_unit_test(test_what_a_skel_sees_lies_below_4_gib),
         cmocka_unit_test(test_vtcm_is_8_mib_in_256_kib_grains_and_comes_back_with_the_pd),
         cmocka_unit_test(test_second_hvx_lock_of_a_thread_fails),

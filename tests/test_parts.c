@@ -65,7 +65,8 @@ static void test_arena_refuses_what_cannot_fit(void **state)
 
 /* --- filters ------------------------------------------------------------------------------------------------------ */
 
-static const struct hx_profile profile = {"t", 100, 2, 3, 1000, 2, 14};
+static const struct hx_profile profile = {.name = "t", .dispatch_us = 100, .marshal_us_per_kib = 2,
+                                          .share_us_per_buffer = 3, .clock_mhz = 1000};
 
 static void test_cost_follows_the_profile(void **state)
 {
@@ -154,10 +155,10 @@ static void test_shipped_profiles_load(void **state)
 static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
 {
     static const char good[] = "dispatch_us=1\nmarshal_us_per_kib=0\nshare_us_per_buffer=0\n"
-                               "clock_mhz=1000\nhvx_contexts=2\nsessions=14\n";
+                               "clock_mhz=1000\nhvx_contexts=2\nsessions=14\npoll_mode=0\n";
     static const struct {
         const char *more, *says;
-    } bad[] = {{"hvx_contexts = 17", ":7: hvx_contexts = '17', legal is 1..16"},
+    } bad[] = {{"hvx_contexts = 17", ":8: hvx_contexts = '17', legal is 1..16"},
                {"hvx_contexts = 1.5", "hvx_contexts"}, {"speed = 3", "unknown key 'speed'"},
                {"clock_mhz = nan", "clock_mhz"}, {"what", "'what'"}, {"sessions = -1", "sessions"}};
     const char *path = hxt_path("%s/p.conf", hxt_tmpdir());

@@ -75,6 +75,12 @@ struct fastrpc_mem_unmap {
     int32_t reserved[5];
 };
 
+struct fastrpc_ioctl_set_option {
+    uint32_t request_id; /* FASTRPC_POLL_MODE */
+    uint32_t value;
+    int32_t reserved[6]; /* 0 */
+};
+
 struct fastrpc_ioctl_capability {
     uint32_t domain;
     uint32_t attribute_id;
@@ -93,6 +99,8 @@ struct fastrpc_ioctl_capability {
 #define FASTRPC_IOCTL_INIT_CREATE_STATIC _IOWR('R', 9, struct fastrpc_init_create_static)
 #define FASTRPC_IOCTL_MEM_MAP _IOWR('R', 10, struct fastrpc_mem_map)
 #define FASTRPC_IOCTL_MEM_UNMAP _IOWR('R', 11, struct fastrpc_mem_unmap)
+/* Kernels after 2026-07; before that nr 12 is a gap. */
+#define FASTRPC_IOCTL_SET_OPTION _IOWR('R', 12, struct fastrpc_ioctl_set_option)
 #define FASTRPC_IOCTL_GET_DSP_INFO _IOWR('R', 13, struct fastrpc_ioctl_capability)
 
 /* Process attributes of INIT_CREATE. */
@@ -107,6 +115,11 @@ enum {
 };
 
 #define FASTRPC_ATTR_SECUREMAP 1u
+#define FASTRPC_POLL_MODE 1u
+
+/* Flags of MMAP; all others are refused. */
+#define ADSP_MMAP_ADD_PAGES 0x1000u
+#define ADSP_MMAP_REMOTE_HEAP_ADDR 8u
 
 /* Limits of the driver. */
 enum {
@@ -128,7 +141,9 @@ enum {
     FASTRPC_HANDLE_REMOTECTL = 0,
     FASTRPC_HANDLE_KERNEL = 1,
     FASTRPC_HANDLE_DSP_UTILITIES = 2,
+    FASTRPC_HANDLE_LISTENER = 3,
     FASTRPC_HANDLE_CURRENT_PROCESS = 4,
+    FASTRPC_HANDLE_LISTENER1 = 7,
     FASTRPC_HANDLE_REMOTECTL1 = 8,
     FASTRPC_HANDLE_MAX_STATIC = 20,
 };
@@ -166,6 +181,7 @@ _Static_assert(sizeof(struct fastrpc_req_munmap) == 16, "MUNMAP");
 _Static_assert(sizeof(struct fastrpc_mem_map) == 64, "MEM_MAP");
 _Static_assert(offsetof(struct fastrpc_mem_map, vaddrin) == 16, "MEM_MAP vaddrin");
 _Static_assert(sizeof(struct fastrpc_mem_unmap) == 48, "MEM_UNMAP");
+_Static_assert(sizeof(struct fastrpc_ioctl_set_option) == 32, "SET_OPTION");
 _Static_assert(sizeof(struct fastrpc_ioctl_capability) == 28, "GET_DSP_INFO");
 
 #endif

@@ -22,7 +22,7 @@
 struct hx_msg {
     int32_t client_id; /* session index + 1; 0 = the kernel itself */
     int32_t tid;       /* calling thread */
-    uint64_t ctx;      /* context id << 4 | pd (0 root, 1 user) */
+    uint64_t ctx;      /* context id << 4 | pd (0 root, 1 user, 2 sensors) */
     uint32_t handle;
     uint32_t sc;
     uint64_t addr;  /* arena offset of struct hx_invoke, multiple of 128 */
@@ -45,11 +45,12 @@ struct hx_reply {
 #define HX_CTX_ID_SHIFT 4
 #define HX_PD_ROOT 0u
 #define HX_PD_USER 1u
+#define HX_PD_SENSORS 2u
 
 enum hx_arg_kind {
     HX_ARG_INLINE, /* addr = arena offset of the bytes */
     HX_ARG_MAP,    /* addr = byte offset inside buffer `map` */
-    HX_ARG_HANDLE, /* DMA handle: map, addr = offset, len */
+    HX_ARG_HANDLE, /* DMA handle: map = the client's descriptor, addr = offset, len */
 };
 
 struct hx_arg {
@@ -65,7 +66,7 @@ struct hx_invoke {
     uint64_t arrive_ns; /* virtual time at which the call reaches the DSP */
     uint32_t n_args;
     uint32_t ctl_seq; /* the PD has to have read control messages up to this one */
-    uint64_t fdlist[FASTRPC_MAX_FDLIST]; /* out: map id + 1, 0 ends the list */
+    uint64_t fdlist[FASTRPC_MAX_FDLIST]; /* out: client descriptors of DMA handles given back; 0 ends it */
 };
 
 enum hx_ctl_op {
@@ -81,7 +82,7 @@ struct hx_ctl {
     uint32_t op;
     uint32_t seq; /* counts up from 1 per channel */
     int32_t id;
-    uint32_t reserved;
+    int32_t client_fd; /* HX_CTL_MAP: the client's number for the buffer, -1 when it has none */
     uint64_t size;
 };
 

@@ -21,6 +21,7 @@ static const struct key {
     {"clock_mhz", REAL, offsetof(struct hx_profile, clock_mhz), 1, 1e5},
     {"hvx_contexts", COUNT, offsetof(struct hx_profile, hvx_contexts), 1, 16},
     {"sessions", COUNT, offsetof(struct hx_profile, sessions), 1, 14},
+    {"poll_mode", COUNT, offsetof(struct hx_profile, poll_mode), 0, 1},
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
 

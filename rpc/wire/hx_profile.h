@@ -14,6 +14,7 @@ struct hx_profile {
     double clock_mhz;          /* pcycles per us, > 0 */
     unsigned hvx_contexts;     /* 1..16 */
     unsigned sessions;         /* open files per node, 1..14 */
+    unsigned poll_mode;        /* 1: the driver knows SET_OPTION, as newer kernels do */
 };
 
 /* Reads `name` (a file when it contains a slash or ends in .conf, else DIR/name.conf).  Returns 0, -ENOENT, -EINVAL or
