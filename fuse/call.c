@@ -48,12 +48,34 @@ void hx_call_finish(struct hx_call *call, int result)
     if (call->ctx)
         call->ctx->call = NULL;
     call->ctx = NULL;
+    hx_loop_cancel(&call->driver->loop, &call->timer);
+    hx_filter_done(&call->driver->filters, call, result);
     call->front->finish(call, result);
+}
+
+static void time_is_up(void *arg)
+{
+    struct hx_call *call = arg;
+
+    hx_call_finish(call, call->late_result);
+}
+
+void hx_call_finish_later(struct hx_call *call, int result)
+{
+    if (!call->delay_us) {
+        hx_call_finish(call, result);
+        return;
+    }
+    if (call->ctx)
+        call->ctx->call = NULL;
+    call->ctx = NULL;
+    call->late_result = result;
+    hx_loop_after(&call->driver->loop, &call->timer, call->delay_us, time_is_up, call);
 }
 
 void hx_call_interrupt(struct hx_call *call)
 {
-    if (call->ctx && call->is_invoke && !call->interrupted) {
+    if (call->is_invoke && !call->interrupted) {
         call->interrupted = true;
         hx_call_finish(call, -HX_ERESTARTSYS);
     }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "fastrpc_uapi.h"
+#include "loop.h"
 
 struct hx_call;
 struct hx_context;
@@ -42,6 +43,7 @@ struct hx_invoke_view {
     uint32_t n_shared;            /* fd-backed arguments */
     uint64_t arrive_ns;           /* virtual time of arrival on the DSP; set by `cost` */
     uint64_t exec_pcycles, queue_pcycles, hvx_ops; /* from the reply */
+    uint64_t dispatch_ns, marshal_ns, queue_ns, exec_ns; /* modelled; set by `cost` */
 };
 
 struct hx_call {
@@ -69,6 +71,9 @@ struct hx_call {
     struct hx_context *ctx; /* set while the DSP works for this call */
     bool is_invoke;         /* accepted as an INVOKE: `send` filters have run */
     bool interrupted;
+    uint64_t delay_us;     /* real time that filters want the answer to wait */
+    struct hx_timer timer; /* for that */
+    int late_result;
 };
 
 /* Starts serving; may finish the call before it returns. */
@@ -77,7 +82,10 @@ void hx_call_begin(struct hx_call *call);
 /* Runs the filters and answers: result = ioctl result (negative errno, or a DSP value untouched). */
 void hx_call_finish(struct hx_call *call, int result);
 
-/* The client got a signal.  Answers an INVOKE that still runs with -ERESTARTSYS; the DSP goes on and the context id
+/* The same after call->delay_us; the context may go meanwhile. */
+void hx_call_finish_later(struct hx_call *call, int result);
+
+/* The client got a signal.  Answers an INVOKE that still runs or waits with -ERESTARTSYS; the DSP goes on and the context id
  * stays taken until it is done.  Other calls are short and go on. */
 void hx_call_interrupt(struct hx_call *call);
 

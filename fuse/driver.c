@@ -45,6 +45,9 @@ static void print_status(const struct hx_driver *d, FILE *f)
             hx_dsp_is_up(&d->dsp) ? "up" : "dsp-down", d->front_end, d->profile.name, getpid(),
             d->dsp.pid, d->dsp.restarts, d->mount, open_sessions(d), d->profile.sessions,
             HX_VERSION);
+    for (unsigned i = 0; i < d->filters.n; i++)
+        fprintf(f, "%s%s", i ? "+" : "filters=", d->filters.at[i].filter->name);
+    fputc('\n', f);
 }
 
 static void print_stats_line(FILE *f, const struct hx_session_stats *s)

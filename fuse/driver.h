@@ -7,6 +7,7 @@
 #include "call.h"
 #include "channel.h"
 #include "context.h"
+#include "control.h"
 #include "dsp_process.h"
 #include "filter.h"
 #include "hx_profile.h"

@@ -10,6 +10,9 @@ static const struct hx_filter *const known[] = {
     &hx_filter_count,
     &hx_filter_cost,
     &hx_filter_error,
+    &hx_filter_delay,
+    &hx_filter_log,
+    &hx_filter_trace,
 };
 #define N_KNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -46,6 +49,20 @@ int hx_filter_push(struct hx_filter_stack *s, const char *spec, const struct hx_
     return rc;
 }
 
+int hx_filter_remove(struct hx_filter_stack *s, const char *name, char *why, size_t why_bytes)
+{
+    for (unsigned i = s->n; i-- > HX_FILTERS_FIXED;)
+        if (strcmp(s->at[i].filter->name, name) == 0) {
+            if (s->at[i].filter->unload)
+                s->at[i].filter->unload(s->at[i].state);
+            s->n--;
+            memmove(&s->at[i], &s->at[i + 1], (s->n - i) * sizeof(s->at[0]));
+            return 0;
+        }
+    snprintf(why, why_bytes, "no filter '%s' that could be removed", name);
+    return -ENOENT;
+}
+
 void hx_filter_unload(struct hx_filter_stack *s)
 {
     while (s->n) {
@@ -77,6 +94,13 @@ void hx_filter_end(struct hx_filter_stack *s, struct hx_call *call, int *result)
     for (unsigned i = s->n; i-- > 0;)
         if (s->at[i].filter->end)
             s->at[i].filter->end(s->at[i].state, call, result);
+}
+
+void hx_filter_done(struct hx_filter_stack *s, const struct hx_call *call, int result)
+{
+    for (unsigned i = s->n; i-- > 0;)
+        if (s->at[i].filter->done)
+            s->at[i].filter->done(s->at[i].state, call, result);
 }
 
 int hx_filter_next_key(const char **config, char *key, size_t key_bytes, char *value,

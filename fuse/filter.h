@@ -23,11 +23,14 @@ struct hx_filter {
     void (*send)(void *state, struct hx_call *call);
     /* The result is known, nothing was written back yet; *result may be changed. */
     void (*end)(void *state, struct hx_call *call, int *result);
+    /* Any ioctl is answered with `result` now.  Runs in the reverse order. */
+    void (*done)(void *state, const struct hx_call *call, int result);
 };
 
-extern const struct hx_filter hx_filter_count, hx_filter_cost, hx_filter_error;
+extern const struct hx_filter hx_filter_count, hx_filter_cost, hx_filter_error, hx_filter_delay,
+    hx_filter_log, hx_filter_trace;
 
-enum { HX_FILTERS_MAX = 16 };
+enum { HX_FILTERS_MAX = 16, HX_FILTERS_FIXED = 2 /* count, cost */ };
 
 struct hx_filter_stack {
     struct {
@@ -40,11 +43,15 @@ struct hx_filter_stack {
 /* Adds "name" or "name:key=value,...".  0, or negative errno with one line in why. */
 int hx_filter_push(struct hx_filter_stack *s, const char *spec, const struct hx_profile *profile,
                    char *why, size_t why_bytes);
+/* Removes the last filter of that name, not one of the first HX_FILTERS_FIXED.  0, or -ENOENT with a reason. */
+int hx_filter_remove(struct hx_filter_stack *s, const char *name, char *why, size_t why_bytes);
+
 void hx_filter_unload(struct hx_filter_stack *s);
 
 int hx_filter_begin(struct hx_filter_stack *s, struct hx_call *call);
 void hx_filter_send(struct hx_filter_stack *s, struct hx_call *call);
 void hx_filter_end(struct hx_filter_stack *s, struct hx_call *call, int *result);
+void hx_filter_done(struct hx_filter_stack *s, const struct hx_call *call, int result);
 
 /* Next "key=value" of a config; returns 0 at its end.  *config moves on; value is "" when there is no '='. */
 int hx_filter_next_key(const char **config, char *key, size_t key_bytes, char *value,

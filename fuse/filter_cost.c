@@ -39,6 +39,8 @@ static void send(void *state, struct hx_call *call)
     s->marshal_ns += marshal;
     s->clock_ns += dispatch + marshal;
     call->inv.arrive_ns = s->clock_ns;
+    call->inv.dispatch_ns = dispatch;
+    call->inv.marshal_ns = marshal;
 }
 
 static void end(void *state, struct hx_call *call, int *result)
@@ -52,6 +54,8 @@ static void end(void *state, struct hx_call *call, int *result)
     s->exec_ns += exec;
     s->queue_ns += queue;
     s->clock_ns += exec + queue;
+    call->inv.exec_ns = exec;
+    call->inv.queue_ns = queue;
 }
 
 const struct hx_filter hx_filter_cost = {

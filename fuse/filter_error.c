@@ -1,30 +1,29 @@
 /* Filter `error`: makes calls fail, or their results wrong.
  *
- *   method=N    only calls of method N of a skel (calls on static handles do not match)
- *   nth=N       only the N-th matching call, from 1; default every one
- *   code=N      the result becomes N: an errno name (EPIPE), a number, or a DSP code (0x8000040e)
- *   corrupt=N   the first N bytes of each out buffer are inverted; `all` for all of them */
+ *   code=C      the result becomes C: an errno name (EPIPE), a number, or a DSP code (0x8000040e)
+ *   corrupt=N   of INVOKE, the first N bytes of each out buffer are inverted; `all` for all of them
+ * and the keys of filter_match.h.  An INVOKE still runs on the DSP; other calls are answered before anything is done. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "filter.h"
+#include "filter_match.h"
 #include "remote_scalars.h"
 
 struct state {
-    long method;       /* -1 = any */
-    unsigned long nth; /* 0 = every */
-    unsigned long seen;
-    int code;          /* 0 = leave the result */
-    uint64_t corrupt;  /* bytes */
+    struct hx_filter_match match;
+    int code;         /* 0 = leave the result */
+    uint64_t corrupt; /* bytes */
 };
 
 static const struct {
     const char *name;
     int value;
 } errnos[] = {{"EPIPE", EPIPE}, {"EINVAL", EINVAL}, {"ENOMEM", ENOMEM}, {"EIO", EIO},
-              {"EPERM", EPERM}, {"ENOSPC", ENOSPC}, {"EFAULT", EFAULT}, {"ETIMEDOUT", ETIMEDOUT}};
+              {"EPERM", EPERM}, {"ENOSPC", ENOSPC}, {"EFAULT", EFAULT}, {"ETIMEDOUT", ETIMEDOUT},
+              {"EBUSY", EBUSY}, {"ECONNREFUSED", ECONNREFUSED}};
 
 static int parse_code(const char *text, int *code)
 {
@@ -44,23 +43,20 @@ static int parse_code(const char *text, int *code)
 static int set(struct state *s, const char *key, const char *value)
 {
     unsigned long v;
-    int rc = 0;
+    int rc = hx_filter_match_key(&s->match, key, value);
 
-    if (strcmp(key, "method") == 0) {
-        rc = hx_filter_number(value, 0, 31, &v);
-        s->method = (long)v;
-    } else if (strcmp(key, "nth") == 0) {
-        rc = hx_filter_number(value, 1, UINT32_MAX, &s->nth);
-    } else if (strcmp(key, "code") == 0) {
-        rc = parse_code(value, &s->code);
-    } else if (strcmp(key, "corrupt") == 0 && strcmp(value, "all") == 0) {
+    if (rc)
+        return rc < 0 ? rc : 0;
+    if (strcmp(key, "code") == 0)
+        return parse_code(value, &s->code);
+    if (strcmp(key, "corrupt") != 0)
+        return -EINVAL;
+    if (strcmp(value, "all") == 0) {
         s->corrupt = UINT64_MAX;
-    } else if (strcmp(key, "corrupt") == 0) {
-        rc = hx_filter_number(value, 1, UINT32_MAX, &v);
-        s->corrupt = v;
-    } else if (strcmp(key, "op") != 0 || strcmp(value, "INVOKE") != 0) {
-        rc = -EINVAL;
+        return 0;
     }
+    rc = hx_filter_number(value, 1, UINT32_MAX, &v);
+    s->corrupt = v;
     return rc;
 }
 
@@ -73,7 +69,7 @@ static int load(void **state, const char *config, const struct hx_profile *profi
     (void)profile;
     if (!s)
         return -ENOMEM;
-    s->method = -1;
+    hx_filter_match_init(&s->match);
     while (hx_filter_next_key(&config, key, sizeof(key), value, sizeof(value)))
         if (set(s, key, value)) {
             snprintf(why, why_bytes, "filter error: '%s=%s' is not one of: %s", key, value,
@@ -90,6 +86,15 @@ static int load(void **state, const char *config, const struct hx_profile *profi
     return 0;
 }
 
+static int begin(void *state, struct hx_call *call)
+{
+    struct state *s = state;
+
+    if (call->cmd == FASTRPC_IOCTL_INVOKE || !s->code)
+        return 0;
+    return hx_filter_matches(&s->match, call) ? s->code : 0;
+}
+
 static void corrupt(struct hx_call *call, uint64_t bytes)
 {
     for (unsigned i = 0; i < REMOTE_SCALARS_OUTBUFS(call->inv.sc); i++) {
@@ -104,11 +109,7 @@ static void end(void *state, struct hx_call *call, int *result)
 {
     struct state *s = state;
 
-    if (s->method >= 0 && (call->inv.handle <= FASTRPC_HANDLE_MAX_STATIC ||
-                           REMOTE_SCALARS_METHOD(call->inv.sc) != (unsigned long)s->method))
-        return;
-    s->seen++;
-    if (s->nth && s->seen != s->nth)
+    if (!hx_filter_matches(&s->match, call))
         return;
     if (s->corrupt)
         corrupt(call, s->corrupt);
@@ -118,8 +119,9 @@ static void end(void *state, struct hx_call *call, int *result)
 
 const struct hx_filter hx_filter_error = {
     .name = "error",
-    .help = "op=INVOKE method=0..31 nth=1.. code=EPIPE|EINVAL|...|NUMBER corrupt=BYTES|all",
+    .help = "code=EPIPE|EINVAL|...|NUMBER corrupt=BYTES|all " HX_FILTER_MATCH_HELP,
     .load = load,
     .unload = free,
+    .begin = begin,
     .end = end,
 };

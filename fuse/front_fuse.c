@@ -38,8 +38,9 @@ static const struct {
     bool device, secure;
 } nodes[] = {
     {"fastrpc-cdsp", true, false}, {"fastrpc-cdsp-secure", true, true}, {"status", false, false},
-    {"stats", false, false},       {"sessions", false, false},
+    {"stats", false, false},       {"sessions", false, false},          {"control", false, false},
 };
+#define CONTROL 5
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define FIRST_INO 2
 
@@ -118,7 +119,9 @@ static int attributes(struct hx_driver *d, fuse_ino_t ino, struct stat *st)
     }
     if (!node_exists(d, ino))
         return -ENOENT;
-    st->st_mode = S_IFREG | (nodes[ino - FIRST_INO].device ? 0666 : 0444);
+    st->st_mode = S_IFREG | (nodes[ino - FIRST_INO].device       ? 0666
+                             : ino - FIRST_INO == CONTROL ? 0200
+                                                          : 0444);
     return 0;
 }
 
@@ -203,6 +206,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         rc = -ENOENT;
     } else if (nodes[node].device) {
         rc = open_device(d, fuse_req_ctx(req), node, fi);
+    } else if (node == CONTROL) {
+        rc = (fi->flags & O_ACCMODE) == O_WRONLY ? 0 : -EACCES;
     } else if ((fi->flags & O_ACCMODE) != O_RDONLY) {
         rc = -EACCES;
     } else {
@@ -232,6 +237,34 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     else if (size > n - (size_t)off)
         size = n - (size_t)off;
     fuse_reply_buf(req, size ? text + off : NULL, size);
+}
+
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t size, off_t off,
+                     struct fuse_file_info *fi)
+{
+    char why[512] = "";
+    int rc = ino - FIRST_INO == CONTROL ? hx_control(driver_of(req), text, size, why, sizeof(why))
+                                        : -EINVAL;
+
+    (void)off;
+    (void)fi;
+    if (*why)
+        hx_log("%s", why);
+    if (rc)
+        fuse_reply_err(req, -rc);
+    else
+        fuse_reply_write(req, size);
+}
+
+/* `echo ... > control` truncates first; there is nothing else to set. */
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *to, int set,
+                       struct fuse_file_info *fi)
+{
+    (void)to;
+    if (ino - FIRST_INO == CONTROL && !(set & ~(FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_CTIME)))
+        op_getattr(req, ino, fi);
+    else
+        fuse_reply_err(req, EPERM);
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -294,6 +327,8 @@ static const struct fuse_lowlevel_ops fuse_ops = {
     .readdir = op_readdir,
     .open = op_open,
     .read = op_read,
+    .write = op_write,
+    .setattr = op_setattr,
     .release = op_release,
     .ioctl = op_ioctl,
 };

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { BATCH = 16 };
 
@@ -20,12 +22,75 @@ uint64_t hx_now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+static uint64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Rings for the first timer. */
+static void set_alarm(struct hx_loop *l)
+{
+    uint64_t at = l->timers ? l->timers->at_us : 0;
+    struct itimerspec when = {.it_value = {(time_t)(at / 1000000), (long)(at % 1000000) * 1000}};
+
+    timerfd_settime(l->timer_watch.fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void timers_ready(void *arg)
+{
+    struct hx_loop *l = arg;
+    uint64_t rings;
+
+    if (read(l->timer_watch.fd, &rings, sizeof(rings)) < 0)
+        return;
+    while (l->timers && l->timers->at_us <= now_us()) {
+        struct hx_timer *t = l->timers;
+        l->timers = t->next;
+        t->at_us = 0;
+        t->fn(t->arg);
+    }
+    set_alarm(l);
+}
+
+void hx_loop_after(struct hx_loop *l, struct hx_timer *t, uint64_t us, hx_loop_fn fn, void *arg)
+{
+    struct hx_timer **p = &l->timers;
+
+    *t = (struct hx_timer){.at_us = now_us() + us, .fn = fn, .arg = arg};
+    while (*p && (*p)->at_us <= t->at_us)
+        p = &(*p)->next;
+    t->next = *p;
+    *p = t;
+    set_alarm(l);
+}
+
+void hx_loop_cancel(struct hx_loop *l, struct hx_timer *t)
+{
+    struct hx_timer **p = &l->timers;
+
+    if (!t->at_us)
+        return;
+    while (*p && *p != t)
+        p = &(*p)->next;
+    if (*p)
+        *p = t->next;
+    t->at_us = 0;
+    set_alarm(l);
+}
+
 int hx_loop_init(struct hx_loop *l)
 {
     memset(l, 0, sizeof(*l));
     l->tick_ms = -1;
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
-    return l->epoll < 0 ? -errno : 0;
+    if (l->epoll < 0)
+        return -errno;
+    l->timer_watch = (struct hx_watch){timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+                                       timers_ready, l};
+    return l->timer_watch.fd < 0 ? -errno : hx_loop_add(l, &l->timer_watch);
 }
 
 int hx_loop_add(struct hx_loop *l, struct hx_watch *w)

@@ -13,12 +13,21 @@ struct hx_watch { /* owned by whoever watches; must stay put while it is added *
     void *arg;
 };
 
+struct hx_timer { /* owned by whoever arms it; zeroed = not armed */
+    uint64_t at_us; /* monotonic; 0 = not armed */
+    hx_loop_fn fn;
+    void *arg;
+    struct hx_timer *next;
+};
+
 struct hx_loop {
     int epoll;
     int stop;      /* hx_loop_run() returns when set */
     hx_loop_fn tick; /* called after every round and at least every tick_ms */
     void *tick_arg;
     int tick_ms;
+    struct hx_watch timer_watch;
+    struct hx_timer *timers; /* ascending */
 };
 
 /* All return 0 or negative errno. */
@@ -31,6 +40,12 @@ void hx_loop_del(struct hx_loop *l, struct hx_watch *w);
 
 /* Also waits for room to write (1) or no longer (0). */
 int hx_loop_want_write(struct hx_loop *l, struct hx_watch *w, int on);
+
+/* Calls fn(arg) once, `us` from now.  t must not be armed. */
+void hx_loop_after(struct hx_loop *l, struct hx_timer *t, uint64_t us, hx_loop_fn fn, void *arg);
+
+/* Disarms; no effect when t is not armed. */
+void hx_loop_cancel(struct hx_loop *l, struct hx_timer *t);
 
 uint64_t hx_now_ms(void); /* monotonic */
 

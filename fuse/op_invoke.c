@@ -228,7 +228,7 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
     }
     hx_filter_end(&call->driver->filters, call, &result);
     rc = reply ? copy_out(call, ctx) : 0;
-    hx_call_finish(call, rc ? rc : result);
+    hx_call_finish_later(call, rc ? rc : result);
 }
 
 /* --- the whole ------------------------------------------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 #include "hxt_proc.h"
 #include "skel/hxt_skel.h"
 
-static const char *mount_dir;
+static char mount_dir[200];
 static struct hxt_child rig;
 
 /* --- a client in a few lines ----------------------------------------------------------------------------------- */
@@ -114,7 +115,9 @@ static int start_rig(void **state)
     struct hxt_cmd cmd = {.argv = argv, .env = env, .timeout_s = 300};
 
     (void)state;
-    mount_dir = hxt_tmpdir();
+    snprintf(mount_dir, sizeof(mount_dir), "%s/rig", hxt_tmpdir());
+    if (mkdir(mount_dir, 0700))
+        return -1;
     argv[2] = mount_dir;
     if (hxt_start(&rig, &cmd))
         return -1;
@@ -723,6 +726,84 @@ static int dsp_is_back(void *restarts)
     return status_number("dsp_restarts=") == *(int *)restarts && rig_serves(NULL);
 }
 
+static int control(const char *command)
+{
+    int fd = open(hxt_path("%s/control", mount_dir), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    ssize_t n = write(fd, command, strlen(command));
+
+    close(fd);
+    return n == (ssize_t)strlen(command) ? 0 : -1;
+}
+
+static void test_filters_come_and_go_while_the_rig_runs(void **state)
+{
+    uint32_t h;
+    int fd = connect_skel(&h);
+
+    (void)state;
+    assert_int_equal(control("filter +error:method=4,code=0x8000040e\n"), 0); /* HXT_BLOCK */
+    assert_int_equal((unsigned)call0(fd, h, HXT_BLOCK, (struct hxt_in){3, 0}), 0x8000040e);
+    assert_int_equal(control("filter -error"), 0);
+    assert_int_equal(call0(fd, h, HXT_BLOCK, (struct hxt_in){3, 0}), 3);
+    assert_int_equal(control("filter +error:ops=MAP,code=ENOMEM"), 0);
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &(struct fastrpc_mem_map){.fd = 999}), -1);
+    assert_int_equal(errno, ENOMEM);
+    assert_int_equal(control("filter -error"), 0);
+    assert_int_equal(control("filter -error"), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(control("filter -count"), -1);
+    assert_int_equal(control("filter +nope"), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(control("make coffee"), -1);
+    close(fd);
+}
+
+static void test_delay_filter_holds_one_answer_and_nobody_else(void **state)
+{
+    struct caller c = {.method = HXT_BLOCK, .in = {5, 0}};
+    uint32_t h;
+    int fd = connect_skel(&h);
+    pthread_t t;
+    double start;
+
+    (void)state;
+    c.fd = connect_skel(&c.handle);
+    assert_int_equal(control("filter +delay:us=400000,method=4,nth=1"), 0);
+    start = now();
+    assert_int_equal(pthread_create(&t, NULL, run_caller, &c), 0);
+    assert_true(hxt_until(pending_calls, &c.fd, 10));
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(call0(fd, h, HXT_BLOCK, (struct hxt_in){1, 0}), 1);
+    pthread_join(t, NULL);
+    assert_int_equal(c.result, 5);
+    assert_true(now() - start >= 0.4);
+    assert_int_equal(control("filter -delay"), 0);
+    close(fd);
+    close(c.fd);
+}
+
+static void test_trace_filter_writes_the_calls_on_the_virtual_clock(void **state)
+{
+    const char *path = hxt_path("%s/t.json", hxt_tmpdir());
+    char *text;
+    uint32_t h;
+    int fd = connect_skel(&h);
+
+    (void)state;
+    assert_int_equal(control(hxt_path("filter +trace:file=%s", path)), 0);
+    assert_int_equal(call0(fd, h, HXT_BLOCK, (struct hxt_in){0, 0}), 0);
+    assert_int_equal(control("filter -trace"), 0);
+    text = hxt_read_file(path, NULL);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\"traceEvents\": ["));
+    assert_non_null(strstr(text, "method 4 result 0x0"));
+    assert_non_null(strstr(text, "\"name\": \"dispatch\""));
+    assert_non_null(strstr(text, "\"dur\": 1733.102}"));
+    assert_non_null(strstr(text, "\n]}\n"));
+    free(text);
+    close(fd);
+}
+
 static void test_killing_the_dsp_is_a_subsystem_restart(void **state)
 {
     struct caller c = {.method = HXT_BLOCK, .in = {0, 30000}};
@@ -781,6 +862,9 @@ int main(void)
         cmocka_unit_test(test_a_signal_ends_the_wait_with_eintr),
         cmocka_unit_test(test_a_client_can_be_killed_inside_a_call),
         cmocka_unit_test(test_a_crash_ends_its_own_pd_only),
+        cmocka_unit_test(test_filters_come_and_go_while_the_rig_runs),
+        cmocka_unit_test(test_delay_filter_holds_one_answer_and_nobody_else),
+        cmocka_unit_test(test_trace_filter_writes_the_calls_on_the_virtual_clock),
         cmocka_unit_test(test_killing_the_dsp_is_a_subsystem_restart),
     };
 

@@ -7,6 +7,7 @@
 
 #include "arena.h"
 #include "filter.h"
+#include "filter_match.h"
 #include "hx_profile.h"
 #include "hxt.h"
 #include "low_memory.h"
@@ -109,7 +110,8 @@ static void test_error_filter_hits_the_nth_call_of_its_method_only(void **state)
     (void)state;
     assert_int_equal(hx_filter_push(&s, "error:method=6,nth=2,code=EPIPE", &profile, why, sizeof(why)), 0);
     for (size_t i = 0; i < HXT_LEN(calls); i++) {
-        struct hx_call call = {.inv = {.handle = calls[i].handle,
+        struct hx_call call = {.cmd = FASTRPC_IOCTL_INVOKE,
+                               .inv = {.handle = calls[i].handle,
                                        .sc = REMOTE_SCALARS_MAKE(calls[i].method, 1, 1)}};
         int result = 0;
         hx_filter_end(&s, &call, &result);
@@ -118,12 +120,33 @@ static void test_error_filter_hits_the_nth_call_of_its_method_only(void **state)
     hx_filter_unload(&s);
 }
 
+static void test_rate_chooses_about_its_share_and_always_the_same_calls(void **state)
+{
+    struct hx_filter_match m[2];
+    struct hx_call call = {.cmd = FASTRPC_IOCTL_INVOKE};
+    int hits = 0;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        hx_filter_match_init(&m[i]);
+        assert_int_equal(hx_filter_match_key(&m[i], "rate", "10%"), 1);
+    }
+    for (int i = 0; i < 10000; i++) {
+        int hit = hx_filter_matches(&m[0], &call);
+        assert_int_equal(hx_filter_matches(&m[1], &call), hit);
+        hits += hit;
+    }
+    assert_in_range(hits, 800, 1200);
+}
+
 static void test_bad_filters_are_named(void **state)
 {
     static const struct {
         const char *spec, *says;
     } bad[] = {{"nope", "count"}, {"error", "code="}, {"error:nth=0,code=1", "nth=0"},
-               {"error:code=EFOO", "EFOO"}, {"error:colour=red", "colour=red"}, {"count:x=1", "x=1"}};
+               {"error:code=EFOO", "EFOO"}, {"error:colour=red", "colour=red"}, {"delay", "us="},
+                 {"delay:us=0", "us=0"}, {"delay:us=5,ops=MAP", "ops=MAP"}, {"log:rate=101%", "rate=101%"},
+                 {"log:ops=FOO", "ops=FOO"}, {"trace", "file="}, {"trace:file=/nonexistent/x", "/nonexistent/x"}, {"count:x=1", "x=1"}};
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
@@ -244,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_arena_refuses_what_cannot_fit),
         cmocka_unit_test(test_cost_follows_the_profile),
         cmocka_unit_test(test_error_filter_hits_the_nth_call_of_its_method_only),
+        cmocka_unit_test(test_rate_chooses_about_its_share_and_always_the_same_calls),
         cmocka_unit_test(test_bad_filters_are_named),
         cmocka_unit_test(test_shipped_profiles_load),
         cmocka_unit_test(test_bad_profiles_are_refused_with_file_line_and_limit),
