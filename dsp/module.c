@@ -10,7 +10,8 @@
 
 #include "fastrpc_uapi.h"
 
-enum { MODULES_MAX = 256, FIRST_HANDLE = 0x100 };
+/* Above 0xff..0x200, which the open FastRPC library takes for handles of static PDs. */
+enum { MODULES_MAX = 256, FIRST_HANDLE = 0x10000 };
 
 struct module {
     void *dl;              /* NULL = free entry */

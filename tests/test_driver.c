@@ -282,6 +282,17 @@ static void test_dsp_codes_travel_verbatim_without_errno(void **state)
     close(fd);
 }
 
+/* The open FastRPC library takes 0x100..0x200 for handles of static PDs, and then calls without sending anything. */
+static void test_handles_of_skels_lie_above_those_of_static_pds(void **state)
+{
+    uint32_t h;
+    int fd = connect_skel(&h);
+
+    (void)state;
+    assert_true(h > 0x200);
+    close(fd);
+}
+
 static void test_outputs_are_copied_even_on_error(void **state)
 {
     uint32_t h;
@@ -842,6 +853,7 @@ int main(void)
         cmocka_unit_test(test_bad_pointers_give_efault),
         cmocka_unit_test(test_sizes_no_arena_holds_are_refused),
         cmocka_unit_test(test_dsp_codes_travel_verbatim_without_errno),
+        cmocka_unit_test(test_handles_of_skels_lie_above_those_of_static_pds),
         cmocka_unit_test(test_outputs_are_copied_even_on_error),
         cmocka_unit_test(test_overlapping_buffers_alias),
         cmocka_unit_test(test_zero_length_arguments_are_fine),
