@@ -1,7 +1,8 @@
-/* HVX contexts and the virtual time of the calling thread, see dsp/include/qurt_hvx.h and machine.h.
+/* HVX contexts and the modelled time of the calling thread, see dsp/include/qurt_hvx.h and machine.h.
  *
- * Real waiting and modelled waiting are two things.  A thread really waits until a context is free.  On the virtual clock
- * it waits until the context that frees earliest is free, however long that took here. */
+ * A thread really waits until a context is free, and is charged for it what the machine did meanwhile: the pcycles of the
+ * holds that ended while it waited, shared among the contexts.  A caller that meets nobody never waits, so its
+ * figures repeat; where callers overlap, they depend on how the threads really met. */
 #include "qurt_hvx.h"
 
 #include <errno.h>
@@ -15,15 +16,14 @@
 #define NONE (-1)
 
 static __thread struct {
-    uint64_t arrive_pcycles; /* virtual time at which the call reached the DSP */
     uint64_t queue_pcycles;
-    int context; /* index of the held HVX context, or NONE */
+    uint64_t hold_start; /* exec pcycles when the context was taken */
+    int context;         /* index of the held HVX context, or NONE */
 } now = {.context = NONE};
 
-void hx_vtime_begin(uint64_t arrive_ns)
+void hx_vtime_begin(void)
 {
     hx_hvx_reset();
-    now.arrive_pcycles = (uint64_t)((double)arrive_ns * hx_machine->clock_mhz / 1000.0);
     now.queue_pcycles = 0;
 }
 
@@ -35,24 +35,13 @@ struct hx_vtime hx_vtime_spent(void)
     return (struct hx_vtime){.exec_pcycles = ops, .queue_pcycles = now.queue_pcycles, .hvx_ops = ops};
 }
 
-static uint64_t thread_pcycles(void)
-{
-    struct hx_vtime t = hx_vtime_spent();
-
-    return now.arrive_pcycles + t.exec_pcycles + t.queue_pcycles;
-}
-
-/* The free context that was given back earliest in virtual time; under the machine's lock. */
+/* Under the machine's lock. */
 static int pick_free(void)
 {
-    int best = NONE;
-
     for (int i = 0; i < (int)hx_machine->hvx_contexts; i++)
-        if (hx_machine->hvx[i].client == 0 &&
-            (best == NONE ||
-             hx_machine->hvx[i].free_pcycles < hx_machine->hvx[best].free_pcycles))
-            best = i;
-    return best;
+        if (hx_machine->hvx[i].client == 0)
+            return i;
+    return NONE;
 }
 
 static void wait_freed(void)
@@ -82,13 +71,13 @@ EXPORT int qurt_hvx_lock(int mode)
         return QURT_HVX_LOCK_ERROR;
     }
     hx_machine_lock();
+    uint64_t held = hx_machine->held_pcycles;
     while ((now.context = pick_free()) == NONE)
         wait_freed();
     hx_machine->hvx[now.context].client = hx_pd_client ? hx_pd_client : -1;
-    uint64_t free_at = hx_machine->hvx[now.context].free_pcycles, t = thread_pcycles();
-    if (free_at > t)
-        now.queue_pcycles += free_at - t;
+    now.queue_pcycles += (hx_machine->held_pcycles - held) / hx_machine->hvx_contexts;
     hx_machine_unlock();
+    now.hold_start = hx_vtime_spent().exec_pcycles;
     return QURT_HVX_LOCK_SUCCESS;
 }
 
@@ -98,7 +87,7 @@ EXPORT int qurt_hvx_unlock(void)
         return QURT_HVX_LOCK_ERROR;
     hx_machine_lock();
     hx_machine->hvx[now.context].client = 0;
-    hx_machine->hvx[now.context].free_pcycles = thread_pcycles();
+    hx_machine->held_pcycles += hx_vtime_spent().exec_pcycles - now.hold_start;
     now.context = NONE;
     pthread_cond_broadcast(&hx_machine->freed);
     hx_machine_unlock();

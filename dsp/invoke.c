@@ -86,7 +86,7 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     reply->retval = unpack(c, msg->sc, args, pra);
     if (reply->retval)
         return;
-    hx_vtime_begin(head.arrive_ns);
+    hx_vtime_begin();
     reply->retval = call(msg->handle, msg->sc, pra, services, n_services);
     if (hx_hvx_release_leaked())
         FARF(ERROR, "handle 0x%x method %u returned with its HVX context locked", msg->handle,

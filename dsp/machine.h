@@ -22,10 +22,11 @@ struct hx_machine {
     pthread_cond_t freed; /* an HVX context was given back */
     double clock_mhz;     /* pcycles per us */
     unsigned hvx_contexts;
+    unsigned dspqueue; /* 0: this DSP has none */
     struct {
-        int32_t client;        /* PD that holds it, 0 = free */
-        uint64_t free_pcycles; /* virtual time at which it was last given back */
+        int32_t client; /* PD that holds it, 0 = free */
     } hvx[HX_HVX_CONTEXTS_MAX];
+    uint64_t held_pcycles; /* of all holds that have ended: the work that waiting threads have waited for */
     struct {
         int32_t client; /* PD that holds the grain, 0 = free */
         int32_t first;  /* first grain of its grant */
@@ -45,10 +46,10 @@ void hx_machine_unlock(void);
 /* Gives back all that PD `client` held; the root PD calls it when a user PD has ended. */
 void hx_machine_reap(int32_t client);
 
-/* --- virtual time of the calling thread, for the call that it serves ------------------------------------------- */
+/* --- modelled time of the calling thread, for the call that it serves ------------------------------------------ */
 
-/* A call reached the DSP at arrive_ns on the virtual clock. */
-void hx_vtime_begin(uint64_t arrive_ns);
+/* A call begins. */
+void hx_vtime_begin(void);
 
 /* What the call has spent so far: executed and waited pcycles, HVX operations. */
 struct hx_vtime {

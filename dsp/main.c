@@ -12,6 +12,7 @@
 #include "machine.h"
 #include "module.h"
 #include "root_pd.h"
+#include "sandbox.h"
 
 static const struct option options[] = {
     {"channel", required_argument, NULL, 'c'}, {"profile", required_argument, NULL, 'p'},
@@ -80,6 +81,9 @@ int main(int argc, char **argv)
     if (rc)
         return fail("VTCM at 0xFF000000", rc);
     hx_module_set_path(skel_path);
+    rc = hx_sandbox(skel_path);
+    if (rc)
+        return fail("sandbox", rc);
     rc = hx_dsp_channel_open(&channel, fd);
     if (rc)
         return fail("channel", rc);

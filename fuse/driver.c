@@ -18,16 +18,6 @@ void hx_log(const char *fmt, ...)
     fprintf(stderr, "hexrig-fuse: %s\n", line);
 }
 
-uint64_t hx_driver_clock_ns(const struct hx_driver *d)
-{
-    uint64_t latest = d->closed.clock_ns;
-
-    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
-        if (d->session[i] && d->session[i]->stats.clock_ns > latest)
-            latest = d->session[i]->stats.clock_ns;
-    return latest;
-}
-
 static unsigned open_sessions(const struct hx_driver *d)
 {
     unsigned n = 0;

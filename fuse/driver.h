@@ -35,9 +35,6 @@ struct hx_driver {
 /* Logs one line to the rig's log. */
 void hx_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Largest virtual time that any client has reached; a new client starts there. */
-uint64_t hx_driver_clock_ns(const struct hx_driver *d);
-
 /* Text of a node ("status", "stats", "sessions"), malloc'ed, or NULL when there is no such node or memory. */
 char *hx_driver_node_text(const struct hx_driver *d, const char *node);
 extern const char *const hx_driver_nodes[]; /* NULL-terminated */

@@ -119,11 +119,10 @@ static int copy_in(struct hx_call *call, struct hx_context *ctx)
 }
 
 /* The argument table that the DSP reads; ours is kept apart, because the DSP could change it. */
-static void write_table(struct hx_call *call, struct hx_context *ctx)
+static void write_table(struct hx_context *ctx)
 {
     uint8_t *at = ctx->channel->arena + ctx->offset;
-    struct hx_invoke head = {.arrive_ns = call->inv.arrive_ns, .n_args = ctx->n_args,
-                             .ctl_seq = ctx->channel->ctl_seq};
+    struct hx_invoke head = {.n_args = ctx->n_args, .ctl_seq = ctx->channel->ctl_seq};
 
     memcpy(at, &head, sizeof(head));
     at += sizeof(head);
@@ -265,7 +264,7 @@ static int start(struct hx_call *call, struct hx_context **out)
     ctx->call = call;
     call->ctx = ctx;
     hx_filter_send(&call->driver->filters, call);
-    write_table(call, ctx);
+    write_table(ctx);
     return hx_context_send(ctx, s->client_id, s->pd, call->tid);
 }
 

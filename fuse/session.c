@@ -47,7 +47,6 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, boo
     s->client_id = (int32_t)slot + 1;
     s->pid = pid;
     s->secure_node = secure_node;
-    s->stats.clock_ns = hx_driver_clock_ns(d);
     d->session[slot] = s;
     *out = s;
     return 0;

@@ -600,6 +600,24 @@ static int all_closed(void *unused)
     return status_number("\nsessions=") == 0;
 }
 
+static void test_a_skel_cannot_reach_out_of_the_dsp(void **state)
+{
+    uint32_t h;
+    int fd = connect_skel(&h);
+    int32_t e[4];
+
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    close(fd);
+    hxt_skip_test("a sanitizer needs more of the system than the sandbox leaves");
+#else
+    assert_int_equal(call1(fd, h, HXT_ESCAPE, (struct hxt_in){0, 0}, e, sizeof(e)), 0);
+    for (int i = 0; i < 4; i++)
+        assert_true(e[i] == EACCES || e[i] == EPERM);
+    close(fd);
+#endif
+}
+
 static void test_fifteenth_session_gives_ebusy(void **state)
 {
     int fd[FASTRPC_MAX_SESSIONS];
@@ -869,6 +887,7 @@ int main(void)
         cmocka_unit_test(test_what_a_skel_sees_lies_below_4_gib),
         cmocka_unit_test(test_vtcm_is_8_mib_in_256_kib_grains_and_comes_back_with_the_pd),
         cmocka_unit_test(test_second_hvx_lock_of_a_thread_fails),
+        cmocka_unit_test(test_a_skel_cannot_reach_out_of_the_dsp),
         cmocka_unit_test(test_fifteenth_session_gives_ebusy),
         cmocka_unit_test(test_calls_of_several_threads_run_in_parallel),
         cmocka_unit_test(test_a_signal_ends_the_wait_with_eintr),

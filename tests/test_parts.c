@@ -1,6 +1,8 @@
 /* Protects the small parts of driver and DSP that need no rig: arena bookkeeping, filters, profiles, URIs, low memory. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,8 +12,11 @@
 #include "filter_match.h"
 #include "hx_profile.h"
 #include "hxt.h"
+#include "hexrig_hvx_count.h"
 #include "low_memory.h"
+#include "machine.h"
 #include "module.h"
+#include "qurt_hvx.h"
 #include "remote_scalars.h"
 #include "session.h"
 
@@ -170,6 +175,7 @@ static void test_shipped_profiles_load(void **state)
     assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-577", why, sizeof(why)), 0);
     assert_string_equal(p.name, "s22u-577");
     assert_true(p.dispatch_us > 1e6 / 577 * 0.99 && p.dispatch_us < 1e6 / 577 * 1.01);
+    assert_true(p.marshal_us_per_kib == 0.47 && p.clock_mhz == 1081); /* SILICON R07, H10 */
     assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-sync", why, sizeof(why)), 0);
     assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s99", why, sizeof(why)), -ENOENT);
     assert_non_null(strstr(why, "s99"));
@@ -178,10 +184,11 @@ static void test_shipped_profiles_load(void **state)
 static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
 {
     static const char good[] = "dispatch_us=1\nmarshal_us_per_kib=0\nshare_us_per_buffer=0\n"
-                               "clock_mhz=1000\nhvx_contexts=2\nsessions=14\npoll_mode=0\n";
+                               "clock_mhz=1000\nhvx_contexts=2\nsessions=14\npoll_mode=0\n"
+                               "dspqueue=1\n";
     static const struct {
         const char *more, *says;
-    } bad[] = {{"hvx_contexts = 17", ":8: hvx_contexts = '17', legal is 1..16"},
+    } bad[] = {{"hvx_contexts = 17", ":9: hvx_contexts = '17', legal is 1..16"},
                {"hvx_contexts = 1.5", "hvx_contexts"}, {"speed = 3", "unknown key 'speed'"},
                {"clock_mhz = nan", "clock_mhz"}, {"what", "'what'"}, {"sessions = -1", "sessions"}};
     const char *path = hxt_path("%s/p.conf", hxt_tmpdir());
@@ -238,6 +245,44 @@ static void test_missing_skel_and_missing_symbol_say_so(void **state)
     assert_non_null(strstr(why, "no_such_symbol"));
 }
 
+enum { HVX_THREADS = 8, HOLDS = 200, HOLD_OPS = 1000 };
+
+static void *hold_hvx(void *queued)
+{
+    for (int i = 0; i < HOLDS; i++) {
+        hx_vtime_begin();
+        if (qurt_hvx_lock(QURT_HVX_MODE_128B))
+            return NULL;
+        hx_hvx_counts.op[0] += HOLD_OPS;
+        sched_yield(); /* gives the others a chance to find the contexts taken */
+        qurt_hvx_unlock();
+        *(uint64_t *)queued += hx_vtime_spent().queue_pcycles;
+    }
+    return queued;
+}
+
+/* A caller waits at most for what the others did; it once waited for the end of their virtual days. */
+static void test_waiting_for_hvx_costs_what_the_others_did_and_nothing_alone(void **state)
+{
+    struct hx_profile p = {.clock_mhz = 1000, .hvx_contexts = 2};
+    uint64_t queued[HVX_THREADS] = {0}, alone = 0;
+    pthread_t t[HVX_THREADS];
+
+    (void)state;
+    if (!hx_machine)
+        assert_int_equal(hx_machine_init(&p), 0);
+    assert_non_null(hold_hvx(&alone));
+    assert_true(alone == 0);
+    for (int i = 0; i < HVX_THREADS; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, hold_hvx, &queued[i]), 0);
+    for (int i = 0; i < HVX_THREADS; i++) {
+        void *ok;
+        pthread_join(t[i], &ok);
+        assert_non_null(ok);
+        assert_true(queued[i] <= (uint64_t)HVX_THREADS * HOLDS * HOLD_OPS / 2);
+    }
+}
+
 static void test_low_maps_lie_below_4_gib_until_they_run_out(void **state)
 {
     void *p[64] = {NULL};
@@ -273,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_bad_profiles_are_refused_with_file_line_and_limit),
         cmocka_unit_test(test_uris_split_or_are_refused),
         cmocka_unit_test(test_missing_skel_and_missing_symbol_say_so),
+        cmocka_unit_test(test_waiting_for_hvx_costs_what_the_others_did_and_nothing_alone),
         cmocka_unit_test(test_low_maps_lie_below_4_gib_until_they_run_out),
     };
 

@@ -63,7 +63,6 @@ struct hx_arg {
 /* In the arena at hx_msg.addr, followed by struct hx_arg[REMOTE_SCALARS_LENGTH(sc)], then the inline buffers, each
  * 128-byte aligned.  Written by the driver, except fdlist, by which the DSP gives buffers back. */
 struct hx_invoke {
-    uint64_t arrive_ns; /* virtual time at which the call reaches the DSP */
     uint32_t n_args;
     uint32_t ctl_seq; /* the PD has to have read control messages up to this one */
     uint64_t fdlist[FASTRPC_MAX_FDLIST]; /* out: client descriptors of DMA handles given back; 0 ends it */
@@ -74,6 +73,7 @@ enum hx_ctl_op {
     HX_CTL_UNMAP,   /* driver -> PD: forget buffer `id` */
     HX_CTL_PD,      /* driver -> root, 5 fds (enum hx_pd_fd): channel of the user PD for client `id` */
     HX_CTL_EXIT,    /* root -> driver: PD of client `id` ended, `size` = wait status */
+    HX_CTL_UNBIND,  /* driver -> PD: buffer `id` has no MEM_MAP map any more */
 };
 
 enum hx_pd_fd { HX_FD_RINGS, HX_FD_ARENA, HX_FD_REQ_BELL, HX_FD_REP_BELL, HX_FD_CTL, HX_PD_FDS };
@@ -109,7 +109,7 @@ _Static_assert(sizeof(struct hx_msg) == 48, "message");
 _Static_assert(offsetof(struct hx_msg, flags) == 40, "the driver's 40 bytes come first");
 _Static_assert(sizeof(struct hx_reply) == 48, "reply");
 _Static_assert(sizeof(struct hx_arg) == 24, "argument");
-_Static_assert(sizeof(struct hx_invoke) == 144, "invoke header");
+_Static_assert(sizeof(struct hx_invoke) == 136, "invoke header");
 _Static_assert(sizeof(struct hx_ctl) == 24, "control");
 
 #endif

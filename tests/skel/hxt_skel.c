@@ -1,10 +1,15 @@
 /* A skel for tests of the driver and the DSP: each method provokes one thing.  Built as libhxt_skel.so into
  * build/tests and found by DSP_LIBRARY_PATH. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "HAP_mmap.h"
 #include "HAP_vtcm_mgr.h"
 #include "hxt_skel.h"
 #include "qurt_hvx.h"
@@ -101,6 +106,82 @@ static int addresses(const struct hxt_in *in, remote_arg *pra)
     return 0;
 }
 
+static int error_of(int result)
+{
+    return result < 0 ? errno : 0;
+}
+
+static int escape(const struct hxt_in *in, remote_arg *pra)
+{
+    char *const argv[] = {"true", NULL};
+    int32_t out[4] = {error_of(open("/etc/passwd", O_RDONLY)),
+                      error_of(open("/tmp/hexrig-escaped", O_WRONLY | O_CREAT, 0600)),
+                      error_of(socket(AF_INET, SOCK_STREAM, 0)), error_of(execv("/bin/true", argv))};
+
+    (void)in;
+    memcpy(pra[1].buf.pv, out, sizeof(out));
+    return 0;
+}
+
+/* Answers whatever the shape of the call is. */
+static int any(uint32_t sc, remote_arg *pra)
+{
+    unsigned n_in = REMOTE_SCALARS_INBUFS(sc), n_out = REMOTE_SCALARS_OUTBUFS(sc);
+    unsigned n_in_handles = REMOTE_SCALARS_INHANDLES(sc);
+    struct hxt_any out = {.sum = 1, .handles = n_in_handles + REMOTE_SCALARS_OUTHANDLES(sc)};
+
+    if (n_out == 0 || pra[n_in].buf.nLen != sizeof(out))
+        return AEE_DSP(AEE_EBADPARM);
+    for (unsigned i = 0; i < n_in; i++)
+        out.sum = hxt_any_sum(out.sum, pra[i].buf.pv, pra[i].buf.nLen);
+    for (unsigned i = 0; i < n_in + n_out; i++)
+        out.misaligned += pra[i].buf.nLen && (uintptr_t)pra[i].buf.pv % 128;
+    for (unsigned i = 1; i < n_out; i++)
+        if (pra[n_in + i].buf.nLen)
+            memset(pra[n_in + i].buf.pv, hxt_any_byte(i), pra[n_in + i].buf.nLen);
+    for (unsigned i = 0; i < n_in_handles; i++)
+        out.offsets += pra[n_in + n_out + i].dma.offset;
+    memcpy(pra[n_in].buf.pv, &out, sizeof(out));
+    return 0;
+}
+
+/* The gate is memory that the client writes while the call runs. */
+static int wait_at_gate(const struct hxt_in *in, remote_arg *pra)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    struct hxt_gate *gate = pra[1].buf.pv;
+    uint32_t open;
+
+    if (pra[1].buf.nLen < sizeof(*gate))
+        return AEE_DSP(AEE_EBADPARM);
+    __atomic_add_fetch(&gate->inside, 1, __ATOMIC_SEQ_CST);
+    for (uint32_t ms = 0; !(open = __atomic_load_n(&gate->open, __ATOMIC_SEQ_CST)) && ms < in->value; ms += 5)
+        nanosleep(&pause, NULL);
+    __atomic_add_fetch(&gate->done, 1, __ATOMIC_SEQ_CST);
+    return open ? in->code : HXT_TIMED_OUT;
+}
+
+static int keep(uint32_t sc, remote_arg *pra)
+{
+    unsigned first = REMOTE_SCALARS_INBUFS(sc) + REMOTE_SCALARS_OUTBUFS(sc);
+    void *p = NULL;
+
+    for (unsigned i = 0; i < REMOTE_SCALARS_INHANDLES(sc); i++)
+        if (HAP_mmap_get(pra[first + i].dma.fd, &p, NULL))
+            return AEE_DSP(AEE_ENOSUCHMAP);
+    return p ? *(uint8_t *)p : AEE_DSP(AEE_EBADPARM);
+}
+
+static int give_back(const struct hxt_in *in, remote_arg *pra)
+{
+    int n = 0;
+
+    (void)pra;
+    for (uint32_t i = 0; i < in->value; i++)
+        n += HAP_mmap_put(in->code + (int)i) == 0;
+    return n;
+}
+
 /* Method -> what it does, and the argument shape it insists on. */
 static const struct {
     int (*run)(const struct hxt_in *in, remote_arg *pra);
@@ -115,6 +196,9 @@ static const struct {
     [HXT_VTCM] = {vtcm, 1, 1, sizeof(struct hxt_vtcm)},
     [HXT_HVX_TWICE] = {hvx_twice, 1, 1, 4 * sizeof(int32_t)},
     [HXT_ADDRESSES] = {addresses, 1, 1, 4 * sizeof(uint64_t)},
+    [HXT_ESCAPE] = {escape, 1, 1, 4 * sizeof(int32_t)},
+    [HXT_WAIT] = {wait_at_gate, 2, 0, 0},
+    [HXT_GIVE_BACK] = {give_back, 1, 0, 0},
 };
 #define N_METHODS (sizeof(methods) / sizeof(methods[0]))
 
@@ -131,6 +215,10 @@ __attribute__((visibility("default"))) int hxt_skel_handle_invoke(remote_handle6
     }
     if (m == 1)
         return 0;
+    if (m == HXT_ANY)
+        return any(sc, pra);
+    if (m == HXT_KEEP)
+        return keep(sc, pra);
     if (m >= N_METHODS || !methods[m].run)
         return AEE_DSP(AEE_EUNSUPPORTED);
     if (REMOTE_SCALARS_INBUFS(sc) != methods[m].n_in || REMOTE_SCALARS_OUTBUFS(sc) != methods[m].n_out ||

@@ -2,6 +2,7 @@
 #ifndef HXT_SKEL_H
 #define HXT_SKEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "remote.h"
@@ -17,11 +18,48 @@ enum hxt_method {
     HXT_VTCM,      /* requests `value` bytes; keeps them when code is not 0; out struct hxt_vtcm */
     HXT_HVX_TWICE, /* out i32[4]: lock, lock, unlock, unlock */
     HXT_ADDRESSES, /* out u64[4]: stack, data, in buffer, out buffer */
+    HXT_ANY,       /* any shape whose first out buffer is a struct hxt_any; fills the others, see hxt_any_byte() */
+    HXT_WAIT,      /* in struct hxt_gate: returns when it is open; after `value` ms HXT_TIMED_OUT */
+    HXT_KEEP,      /* in handles: takes hold of each and returns the first byte of the last one's buffer */
+    HXT_ESCAPE,    /* out i32[4]: errno of reading /etc/passwd, making a file, a socket, a program */
+    HXT_GIVE_BACK, /* lets go of `value` consecutive descriptors from `code` on; returns how many it held */
 };
+
+enum { HXT_TIMED_OUT = 1000 };
 
 struct hxt_in {
     int32_t code;   /* what the method returns */
     uint32_t value;
+};
+
+/* What HXT_ANY saw. */
+struct hxt_any {
+    uint32_t sum;        /* hxt_any_sum() over all in buffers */
+    uint32_t misaligned; /* buffers that do not start at a multiple of 128 */
+    uint32_t handles;    /* in and out handles */
+    uint32_t offsets;    /* sum of the offsets of the in handles */
+};
+
+/* Runs over one in buffer; starts with 1. */
+static inline uint32_t hxt_any_sum(uint32_t sum, const uint8_t *p, size_t n)
+{
+    sum = sum * 31 + (uint32_t)n;
+    for (size_t i = 0; i < n; i++)
+        sum = sum * 31 + p[i];
+    return sum;
+}
+
+/* What HXT_ANY writes into every byte of out buffer i (i > 0). */
+static inline uint8_t hxt_any_byte(unsigned i)
+{
+    return (uint8_t)(i * 7 + 3);
+}
+
+/* In memory that the client shares with the call. */
+struct hxt_gate {
+    uint32_t open;   /* client: non-zero lets everybody go */
+    uint32_t inside; /* skel: callers that have come */
+    uint32_t done;   /* skel: callers that have left */
 };
 
 struct hxt_vtcm {

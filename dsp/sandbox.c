@@ -1,0 +1,158 @@
+/* Locking the DSP process in, see sandbox.h.  Landlock limits files, seccomp limits system calls. */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "HAP_farf.h"
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* --- files ------------------------------------------------------------------------------------------------------ */
+
+#define READ_RIGHTS                                                                                \
+    (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_EXECUTE)
+#define WRITE_RIGHTS                                                                               \
+    (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
+     LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |    \
+     LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | \
+     LANDLOCK_ACCESS_FS_MAKE_SYM)
+
+/* What loading a shared library needs, besides the skel's own folder. */
+static const char *const system_paths[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib",
+                                           "/etc/ld.so.cache", "/etc/ld.so.preload"};
+
+static void allow_reading(int rules, const char *path)
+{
+    struct landlock_path_beneath_attr beneath = {.allowed_access = READ_RIGHTS};
+    struct stat st;
+
+    beneath.parent_fd = open(path, O_PATH | O_CLOEXEC);
+    if (beneath.parent_fd < 0)
+        return; /* what is not there needs no rule */
+    if (fstat(beneath.parent_fd, &st) == 0 && !S_ISDIR(st.st_mode))
+        beneath.allowed_access &= ~(uint64_t)LANDLOCK_ACCESS_FS_READ_DIR;
+    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+    close(beneath.parent_fd);
+}
+
+static void allow_skels(int rules, const char *skel_path)
+{
+    char folder[4096];
+
+    while (*skel_path) {
+        size_t n = strcspn(skel_path, ":;");
+
+        snprintf(folder, sizeof(folder), "%.*s", (int)n, skel_path);
+        if (n)
+            allow_reading(rules, folder);
+        skel_path += n + (skel_path[n] != '\0');
+    }
+}
+
+static int limit_files(const char *skel_path)
+{
+    struct landlock_ruleset_attr attr = {.handled_access_fs = READ_RIGHTS | WRITE_RIGHTS};
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0), rc;
+
+    if (rules < 0)
+        return -errno;
+    for (size_t i = 0; i < sizeof(system_paths) / sizeof(system_paths[0]); i++)
+        allow_reading(rules, system_paths[i]);
+    allow_skels(rules, skel_path);
+    rc = syscall(SYS_landlock_restrict_self, rules, 0) ? -errno : 0;
+    close(rules);
+    return rc;
+}
+
+/* --- system calls ----------------------------------------------------------------------------------------------- */
+
+#ifdef OUR_ARCH
+/* Memory, threads, the channel's descriptors, time, loading libraries.  No exec, no sockets of its own, no other
+ * processes' memory, no mounts. */
+static const int allowed[] = {
+    SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_mlock, SYS_munlock,
+    SYS_membarrier, SYS_memfd_create, SYS_ftruncate,
+    SYS_read, SYS_readv, SYS_pread64, SYS_write, SYS_writev, SYS_close, SYS_close_range, SYS_lseek,
+    SYS_openat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_faccessat2, SYS_readlinkat,
+    SYS_getdents64, SYS_getcwd, SYS_fcntl, SYS_dup, SYS_dup3, SYS_ioctl, SYS_eventfd2,
+    SYS_recvmsg, SYS_sendmsg, SYS_sendto, SYS_recvfrom, SYS_shutdown, SYS_ppoll, SYS_signalfd4,
+    SYS_futex, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_get_robust_list, SYS_rseq,
+    SYS_set_tid_address, SYS_exit, SYS_exit_group, SYS_wait4, SYS_waitid, SYS_kill, SYS_tgkill,
+    SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_sigaltstack,
+    SYS_restart_syscall, SYS_nanosleep, SYS_clock_nanosleep, SYS_clock_gettime, SYS_clock_getres,
+    SYS_gettimeofday, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid,
+    SYS_getegid, SYS_uname, SYS_sysinfo, SYS_getrandom, SYS_prlimit64, SYS_getrusage, SYS_getcpu,
+    SYS_prctl, SYS_sched_yield, SYS_sched_getaffinity, SYS_sched_setaffinity, SYS_mbind,
+    SYS_set_mempolicy, SYS_get_mempolicy,
+#ifdef __x86_64__
+    SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_poll, SYS_fork,
+    SYS_vfork, SYS_time, SYS_dup2, SYS_getrlimit, SYS_epoll_wait,
+#endif
+};
+#define N_ALLOWED (sizeof(allowed) / sizeof(allowed[0]))
+
+/* A refused call gives EPERM: a skel that tries is told, and its PD lives. */
+static int limit_calls(void)
+{
+    struct sock_filter code[4 + 2 * N_ALLOWED + 1];
+    struct sock_fprog prog = {.filter = code};
+    size_t n = 0;
+
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+    code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < N_ALLOWED; i++) {
+        code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)allowed[i], 0, 1);
+        code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    }
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    prog.len = (unsigned short)n;
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
+}
+#else
+static int limit_calls(void)
+{
+    return -ENOSYS; /* the list above is not written for this architecture */
+}
+#endif
+
+int hx_sandbox(const char *skel_path)
+{
+    int rc;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        return -errno;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)skel_path;
+    (void)limit_files;
+    (void)limit_calls;
+    (void)rc;
+    return 0;
+#else
+    rc = limit_files(skel_path);
+    if (rc)
+        FARF(ALWAYS, "the kernel has no landlock (%s): skels can read what the user can", strerror(-rc));
+    rc = limit_calls();
+    if (rc)
+        FARF(ALWAYS, "no seccomp filter (%s): skels can make any system call", strerror(-rc));
+    return 0;
+#endif
+}

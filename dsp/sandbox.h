@@ -1,0 +1,11 @@
+/* The DSP process runs other people's code: no new privileges, no files but the skels and what loading them needs, no system
+ * calls but those of a program that computes. */
+#ifndef HX_SANDBOX_H
+#define HX_SANDBOX_H
+
+/* Locks the process and all its children in.  skel_path: colon- or semicolon-separated folders that stay readable.
+ * What the kernel does not offer is named in the log, once.  Returns 0 or negative errno.
+ * Sanitizer builds need more of the system than this leaves and get no_new_privs only. */
+int hx_sandbox(const char *skel_path);
+
+#endif
