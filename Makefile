@@ -51,9 +51,9 @@ data := $(S)/hexrig-tiny-q8_0.gguf $(S)/hexrig-tiny.cal $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*.conf))
 programs := $(B)/hexrig $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so
 
-.PHONY: all tests demo check install clean deps
+.PHONY: all tests demo check check-oracle check-oracle-scalar bench install clean deps
 .DELETE_ON_ERROR:
-all: $(programs) $(data) $(profiles)
+all: $(programs) $(data) $(profiles) sdk
 
 # --- objects: each folder sees what DESIGN.md section 3 lets it see
 $(obj)/rpc/wire/%.o:    inc := $(inc_rpc)
@@ -107,6 +107,22 @@ $(B)/hexrig: $(tools_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 host_libs := -ljansson -llapacke -lopenblas -lpthread -lm
 comma := ,
 
+# --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
+sdk_h := $(wildcard dsp/include/*.h rpc/wire/*.h rpc/wire/*.inc rpc/lib/rpcmem.h rpc/lib/hx_rig.h)
+sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(L)/pkgconfig/hexrig-skel.pc
+.PHONY: sdk
+sdk: $(sdk)
+define sdk_copy
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+endef
+$(BUILD)/include/hexrig/%: dsp/include/%; $(sdk_copy)
+$(BUILD)/include/hexrig/%: rpc/wire/%;    $(sdk_copy)
+$(BUILD)/include/hexrig/%: rpc/lib/%;     $(sdk_copy)
+$(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION
+	@mkdir -p $(@D)
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
+
 $(S)/profiles/%: dsp/profiles/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
@@ -119,17 +135,23 @@ test_c := $(wildcard tests/test_*.c tests/check_*.c tests/bug_*.c)
 test_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_c))
 $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)$(abspath $(L)) -lcmocka $(fuse_libs) $(host_libs) -ldl)
+	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
 fuzz_b := $(patsubst tests/fuzz_%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz_*.c))
 $(BUILD)/tests/fuzz_%: $(obj)/tests/fuzz_%.o $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)$(abspath $(L)) $(fuse_libs) $(host_libs) -ldl)
+	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # the oracle's cases, one per integer HVX intrinsic and immediate, from the one table
-$(obj)/tests/hvx_cases.inc: tests/oracle/gen.awk tests/oracle/hvx-v69-intrinsics.txt
+$(obj)/tests/hvx_cases.inc: tests/oracle/gen.awk tests/oracle/hvx-v69-intrinsics.txt tests/oracle/scalar-intrinsics.txt
 	@mkdir -p $(@D)
 	$(Q)awk -F' [|] ' -f $^ > $@
 $(obj)/tests/test_hvx_int.o: $(obj)/tests/hvx_cases.inc
 $(obj)/tests/test_hvx_int.o: inc = $(inc_dsp) -Itests -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
+# the scalar oracle's, likewise
+$(obj)/tests/scalar_cases.inc: tests/oracle_scalar/gen.awk tests/oracle_scalar/scalar-v69-intrinsics.txt
+	@mkdir -p $(@D)
+	$(Q)awk -F' [|] ' -f $^ > $@
+$(obj)/tests/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
+$(obj)/tests/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
 .SECONDARY:
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel
 $(BUILD)/tests/libhxt_skel.so: $(obj)/tests/skel/hxt_skel.o
@@ -152,13 +174,27 @@ check: deps
 
 # everything finds everything else relative to itself, so the folders are copied as they are
 install: all
-	@for d in bin lib libexec share; do \
+	@for d in bin include lib libexec share; do \
 	    mkdir -p "$(DESTDIR)$(PREFIX)/$$d" && cp -R $(BUILD)/$$d/. "$(DESTDIR)$(PREFIX)/$$d/" || exit 1; done
 	$(say) INSTALL $(DESTDIR)$(PREFIX)
 
 # fetches clang-19, lld-19 and qemu-user into $(BUILD)/oracle; exit 77: no tools
 check-oracle:
 	$(Q)tests/oracle/run.sh $(BUILD)
+
+# the same for scalar intrinsics
+check-oracle-scalar:
+	$(Q)tests/oracle_scalar/run.sh $(BUILD)
+
+# ns per intrinsic and three kernels beside qemu-hexagon and AVX2
+# --- benchmarks: ratios against a limit or a peer measured in the same run
+bench_b := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+$(obj)/tests/bench/%.o: inc = $(inc_rpc) -Itests -Itests/bench -DHXT_BUILD='"$(abspath $(BUILD))"' $(fuse_cflags)
+$(BUILD)/bench/%: $(obj)/tests/bench/%.o
+	$(call link,$^ $(fuse_libs))
+bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so
+	$(Q)for b in $(bench_b); do $$b || [ $$? = 77 ] || exit 1; done
+	$(Q)tests/oracle/bench.sh $(BUILD)
 
 clean:
 	rm -rf $(BUILD)

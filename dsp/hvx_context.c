@@ -94,6 +94,11 @@ EXPORT int qurt_hvx_unlock(void)
     return QURT_HVX_LOCK_SUCCESS;
 }
 
+int hx_hvx_context_held(void)
+{
+    return now.context != NONE;
+}
+
 int hx_hvx_release_leaked(void)
 {
     return qurt_hvx_unlock() == QURT_HVX_LOCK_SUCCESS;

@@ -23,10 +23,12 @@ uint64_t hx_hvx_ops(const struct hx_hvx_counts *c)
 const char *hx_slot_class_name(unsigned int cls)
 {
     static const char *const name[HX_SLOT_CLASSES] = {
-        [HX_SLOT_VA] = "va",           [HX_SLOT_VA_DV] = "va_dv",     [HX_SLOT_VX] = "vx",
-        [HX_SLOT_VX_DV] = "vx_dv",     [HX_SLOT_VX_LATE] = "vx_late", [HX_SLOT_VS] = "vs",
-        [HX_SLOT_VP] = "vp",           [HX_SLOT_VP_VS] = "vp_vs",     [HX_SLOT_LD] = "ld",
-        [HX_SLOT_ST] = "st",           [HX_SLOT_GATHER] = "gather",   [HX_SLOT_GATHER_DV] = "gather_dv",
+        [HX_SLOT_VA] = "va",           [HX_SLOT_VA_DV] = "va_dv",
+        [HX_SLOT_VX] = "vx",           [HX_SLOT_VX_DV] = "vx_dv",
+        [HX_SLOT_VX_LATE] = "vx_late", [HX_SLOT_VS] = "vs",
+        [HX_SLOT_VP] = "vp",           [HX_SLOT_VP_VS] = "vp_vs",
+        [HX_SLOT_LD] = "ld",           [HX_SLOT_ST] = "st",
+        [HX_SLOT_GATHER] = "gather",   [HX_SLOT_GATHER_DV] = "gather_dv",
         [HX_SLOT_SCATTER] = "scatter", [HX_SLOT_SCATTER_DV] = "scatter_dv",
     };
 

@@ -30,6 +30,7 @@ struct hx_machine {
     struct {
         int32_t client; /* PD that holds the grain, 0 = free */
         int32_t first;  /* first grain of its grant */
+        uint32_t bytes; /* of the first grain: what was asked for */
     } vtcm[HX_VTCM_GRAINS];
 };
 
@@ -58,6 +59,9 @@ struct hx_vtime {
     uint64_t hvx_ops;
 };
 struct hx_vtime hx_vtime_spent(void);
+
+/* 1 while the calling thread holds an HVX context. */
+int hx_hvx_context_held(void);
 
 /* Gives back an HVX context that the thread still holds; 1 when it did (a skel's bug). */
 int hx_hvx_release_leaked(void);

@@ -44,6 +44,7 @@ EXPORT void *HAP_request_VTCM(unsigned int size, unsigned int single_page_flag)
             hx_machine->vtcm[j].first = (int32_t)i;
             hx_machine->vtcm[j].client = owner();
         }
+        hx_machine->vtcm[i].bytes = size;
         p = hx_vtcm + (size_t)i * HX_VTCM_GRAIN;
     }
     hx_machine_unlock();

@@ -1,5 +1,6 @@
-/* Protects: the 402 integer HVX intrinsics give the bits that qemu-hexagon gave (`make check-oracle` made the numbers in
- * tests/data/hvx-oracle.txt), and count themselves in the slot class of the table. */
+/* Protects: the 402 integer HVX intrinsics give the bits that qemu-hexagon gave (`make
+ * check-oracle` made the numbers in tests/data/hvx-oracle.txt), and count themselves in the slot
+ * class of the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

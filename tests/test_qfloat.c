@@ -1,7 +1,7 @@
 /* Protects: the 23 qfloat intrinsics give the bits of the definition in docs/hvx.md.
  *
- * Two oracles: the golden vectors (an exact-rational model, 4000 triples per operation) and the scalar reading of the
- * same definition below, compared on random and edge operands. */
+ * Two oracles: the golden vectors (an exact-rational model, 4000 triples per operation) and the
+ * scalar reading of the same definition below, compared on random and edge operands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,7 +169,8 @@ static uint32_t ref_conv(struct num a, struct fmt in, struct fmt out)
 
 enum kind { QF, IEEE };
 
-static uint32_t ref_op(char op, enum kind ka, enum kind kb, struct fmt in, struct fmt out, uint32_t a, uint32_t b)
+static uint32_t ref_op(char op, enum kind ka, enum kind kb, struct fmt in, struct fmt out,
+                       uint32_t a, uint32_t b)
 {
     struct num x = ka == QF ? from_qf(a, in) : from_ieee(a, in);
     struct num y = kb == QF ? from_qf(b, in) : from_ieee(b, in);
@@ -361,10 +362,13 @@ static uint32_t rnd(void)
     return (uint32_t)(seed >> 16);
 }
 
-/* Random words, with exponents often at the ends of the range or near `near`, and significands often extreme. */
+/* Random words, with exponents often at the ends of the range or near `near`, and significands
+ * often extreme. */
 static uint32_t operand(enum kind k, int bits, uint32_t near)
 {
-    static const uint32_t edge[] = {0, 1, 2, 3, 0x7fffff, 0x7ffffe, 0x800000, 0xffffff, 0xfffffe, 0x400000, 0xbfffff, 0x3ff, 0x400};
+    static const uint32_t edge[] = {0,        1,        2,        3,        0x7fffff,
+                                    0x7ffffe, 0x800000, 0xffffff, 0xfffffe, 0x400000,
+                                    0xbfffff, 0x3ff,    0x400};
     const struct fmt f = bits == 32 ? f32 : f16;
     const int eshift = k == QF ? 0 : f.F, sshift = k == QF ? f.X : 0;
     const uint32_t emask = ((1u << f.X) - 1) << eshift, mask = bits == 32 ? ~0u : 0xffffu;
@@ -445,7 +449,8 @@ static void test_qf16_agrees_for_every_first_operand(void **state)
             }
             run_op(o, a, b, got);
             for (int i = 0; i < 64; i++) {
-                const uint32_t want = ref_op(o->op, o->a, o->b, f16, o->wfn ? f32 : f16, a[i], b[i]);
+                const uint32_t want =
+                    ref_op(o->op, o->a, o->b, f16, o->wfn ? f32 : f16, a[i], b[i]);
 
                 if (got[i] != want)
                     report(o->file, a[i], b[i], got[i], want);
@@ -458,7 +463,8 @@ static void test_qf16_agrees_for_every_first_operand(void **state)
 static int ref_gt(uint32_t a, uint32_t b, int bits)
 {
     const uint32_t sign = 1u << (bits - 1);
-    const int64_t x = a & sign ? -(int64_t)(a & ~sign) : a, y = b & sign ? -(int64_t)(b & ~sign) : b;
+    const int64_t x = a & sign ? -(int64_t)(a & ~sign) : a,
+                  y = b & sign ? -(int64_t)(b & ~sign) : b;
 
     return x > y;
 }
@@ -477,9 +483,11 @@ static void check_compare(int bits, const uint32_t *a, const uint32_t *b)
     min.v = bits == 32 ? Q6_Vsf_vmin_VsfVsf(u, v) : Q6_Vhf_vmin_VhfVhf(u, v);
     for (int i = 0; i < 1024 / bits; i++) {
         const uint32_t g = bits == 32 ? gt.uw[i] : gt.uh[i], ones = bits == 32 ? ~0u : 0xffffu;
-        const uint32_t hi = bits == 32 ? max.uw[i] : max.uh[i], lo = bits == 32 ? min.uw[i] : min.uh[i];
+        const uint32_t hi = bits == 32 ? max.uw[i] : max.uh[i],
+                       lo = bits == 32 ? min.uw[i] : min.uh[i];
         /* equal values with different bits are the two zeros: + is the larger */
-        const int first = a[i] == b[i] || ref_gt(a[i], b[i], bits) || (!ref_gt(b[i], a[i], bits) && a[i] < b[i]);
+        const int first =
+            a[i] == b[i] || ref_gt(a[i], b[i], bits) || (!ref_gt(b[i], a[i], bits) && a[i] < b[i]);
 
         if (g != (ref_gt(a[i], b[i], bits) ? ones : 0))
             report("vcmp_gt", a[i], b[i], g, !g);
@@ -497,8 +505,9 @@ static void check_compare(int bits, const uint32_t *a, const uint32_t *b)
 
 static void test_compare_max_min_order_sign_and_magnitude(void **state)
 {
-    static const uint32_t sf[] = {0, 0x80000000, 1, 0x80000001, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
-                                  0x7f800001, 0xffffffff, 0x7fffffff, 0x3f800000, 0xbf800000, 0x00800000};
+    static const uint32_t sf[] = {0,          0x80000000, 1,          0x80000001, 0x7f800000,
+                                  0xff800000, 0x7fc00000, 0xffc00000, 0x7f800001, 0xffffffff,
+                                  0x7fffffff, 0x3f800000, 0xbf800000, 0x00800000};
 
     (void)state;
     for (int round = 0; round < 4000; round++) {
@@ -507,7 +516,9 @@ static void test_compare_max_min_order_sign_and_magnitude(void **state)
 
             for (int i = 0; i < 64; i++) {
                 a[i] = rnd() % 2 ? sf[rnd() % 14] >> (32 - bits) : rnd() >> (32 - bits);
-                b[i] = rnd() % 2 ? sf[rnd() % 14] >> (32 - bits) : rnd() % 4 ? rnd() >> (32 - bits) : a[i];
+                b[i] = rnd() % 2   ? sf[rnd() % 14] >> (32 - bits)
+                       : rnd() % 4 ? rnd() >> (32 - bits)
+                                   : a[i];
             }
             check_compare(bits, a, b);
         }
@@ -533,7 +544,8 @@ static void test_spot_values_of_the_definition(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(spot) / sizeof(*spot); i++) {
-        const HVX_Vector qf = spot[i].fn(Q6_V_vsplat_R((int)spot[i].a), Q6_V_vsplat_R((int)spot[i].b));
+        const HVX_Vector qf =
+            spot[i].fn(Q6_V_vsplat_R((int)spot[i].a), Q6_V_vsplat_R((int)spot[i].b));
         const HVX_Vector sf = Q6_Vsf_equals_Vqf32(qf);
 
         assert_int_equal((uint32_t)qf[0], spot[i].qf);

@@ -1,7 +1,22 @@
-/* Scalar Q6_ intrinsics that HVX kernels use, as <hexagon_protos.h> declares them. */
+/* The scalar intrinsics of V69, as <hexagon_protos.h> of hexagon-clang declares them, in portable C.
+ *
+ * Each is defined in one line of the header of its family; hexrig_scalar.h explains the notation.  docs/skel.md says which
+ * names are missing.  The `__builtin_HEXAGON_*` spellings that other people's headers use lead to the same functions. */
 #ifndef HEXAGON_PROTOS_H
 #define HEXAGON_PROTOS_H
 
 #include "hexagon_types.h"
+
+#include "hexrig_scalar_builtins.h"
+
+#include "hexrig_scalar_alu.h"
+#include "hexrig_scalar_bits.h"
+#include "hexrig_scalar_float.h"
+#include "hexrig_scalar_mem.h"
+#include "hexrig_scalar_mpy.h"
+#include "hexrig_scalar_mpyv.h"
+#include "hexrig_scalar_pred.h"
+#include "hexrig_scalar_shift.h"
+#include "hexrig_scalar_vec.h"
 
 #endif

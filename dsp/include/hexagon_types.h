@@ -1,19 +1,34 @@
-/* Vector and scalar types of the Hexagon SDK's <hexagon_types.h>, 128-byte HVX mode, on GCC vector extensions.
+/* Vector and scalar types of the Hexagon SDK's <hexagon_types.h>, 128-byte HVX mode, on GCC vector
+ * extensions.
  *
- * HVX_Vector, HVX_VectorPair: 32 and 64 words.  They take operators, subscripts, unions, function arguments and (in C++)
- * template arguments as hexagon-clang's do.  The typedefs carry no `aligned` attribute: the types are 128 and 256 bytes
- * aligned by nature, and an attribute would be dropped with a warning from template arguments.
- * HVX_UVector: the same vector at any address (vmemu).
- * HVX_VectorPred: a vector whose byte i is 0xff where predicate bit i is set and 0 elsewhere, which is what hexagon-clang
- * keeps in memory too; hand only 0 and 0xff bytes to an intrinsic.
+ * HVX_Vector, HVX_VectorPair: 32 and 64 words.  They take operators, subscripts, unions, function
+ * arguments and (in C++) template arguments as hexagon-clang's do.  The typedefs carry no `aligned`
+ * attribute: the types are 128 and 256 bytes aligned by nature, and an attribute would be dropped
+ * with a warning from template arguments. HVX_UVector: the same vector at any address (vmemu).
+ * HVX_VectorPred: a vector whose byte i is 0xff where predicate bit i is set and 0 elsewhere, which
+ * is what hexagon-clang keeps in memory too; hand only 0 and 0xff bytes to an intrinsic.
  *
- * HVX code reads float and int16_t arrays through HVX_Vector pointers.  In C the types may alias anything; C++ does not
- * let a template argument carry that, so C++ skels are built with -fno-strict-aliasing (clang never needs it). */
+ * HVX code reads float and int16_t arrays through HVX_Vector pointers.  In C the types may alias
+ * anything; C++ does not let a template argument carry that, so C++ skels are built with
+ * -fno-strict-aliasing (clang never needs it). */
 #ifndef HEXAGON_TYPES_H
 #define HEXAGON_TYPES_H
 
 #include <stdint.h>
 
+/* What hexagon-clang predefines, for code that asks. */
+#ifndef HEXRIG_HVX_ARCH
+#define HEXRIG_HVX_ARCH 69
+#endif
+#ifndef __HVX__
+#define __HVX__ 1
+#endif
+#ifndef __HVX_ARCH__
+#define __HVX_ARCH__ HEXRIG_HVX_ARCH
+#endif
+#if defined(HEXRIG_HVX_IEEE) && !defined(__HVX_IEEE_FP__)
+#define __HVX_IEEE_FP__ 1
+#endif
 #ifndef __HVX_LENGTH__
 #define __HVX_LENGTH__ 128
 #endif
@@ -21,14 +36,17 @@
 #error "hexrig emulates the 128-byte mode of HVX only"
 #endif
 
-#ifdef __cplusplus
-#define HX_VECTOR_ALIAS
+#if defined(HEXRIG_CHECK) && !defined(__cplusplus)
+/* gcc's -fsanitize=alignment believes no more than the host's registers without the attribute */
+#define HX_VECTOR_IS(bytes) __attribute__((vector_size(bytes), may_alias, aligned(bytes)))
+#elif defined(__cplusplus)
+#define HX_VECTOR_IS(bytes) __attribute__((vector_size(bytes)))
 #else
-#define HX_VECTOR_ALIAS , may_alias
+#define HX_VECTOR_IS(bytes) __attribute__((vector_size(bytes), may_alias))
 #endif
 
-typedef int32_t HVX_Vector __attribute__((vector_size(128) HX_VECTOR_ALIAS));
-typedef int32_t HVX_VectorPair __attribute__((vector_size(256) HX_VECTOR_ALIAS));
+typedef int32_t HVX_Vector HX_VECTOR_IS(128);
+typedef int32_t HVX_VectorPair HX_VECTOR_IS(256);
 typedef HVX_Vector HVX_VectorPred;
 typedef int32_t HVX_UVector __attribute__((vector_size(128), may_alias, aligned(1)));
 typedef int32_t HVX_UVectorPair __attribute__((vector_size(256), may_alias, aligned(1)));

@@ -1,4 +1,5 @@
-/* HVX intrinsics of the ALU: logic, predicates, compares, add and subtract, average, min and max, absolute value. */
+/* HVX intrinsics of the ALU: logic, predicates, compares, add and subtract, average, min and max,
+ * absolute value. */
 #ifndef HEXRIG_HVX_ALU_H
 #define HEXRIG_HVX_ALU_H
 
@@ -7,7 +8,7 @@
 /* --- whole vectors */
 HX_OP1(Q6_V_equals_V, VA, w, a)
 HX_OP1(Q6_V_vnot_V, VA, w, ~a)
-HX_OP2(Q6_V_vand_VV, VA, w, w, a & b)
+HX_OP2(Q6_V_vand_VV, VA, w, w, a &b)
 HX_OP2(Q6_V_vor_VV, VA, w, w, a | b)
 HX_OP2(Q6_V_vxor_VV, VA, w, w, a ^ b)
 HX_OP0(Q6_V_vzero, VA, (void), HVX_Vector, (HVX_Vector){0})
@@ -18,14 +19,14 @@ HX_OP0(Q6_W_equals_W, VA_DV, (HVX_VectorPair Vuu), HVX_VectorPair, Vuu)
 HX_OP0(Q6_W_vcombine_VV, VA_DV, (HVX_Vector Vu, HVX_Vector Vv), HVX_VectorPair, hx_pair(Vu, Vv))
 
 /* --- splat: the multiply unit with a late scalar source */
-#define HX_SPLAT(name, t, type)                     \
-    HX_FN HVX_Vector name(Word32 Rt)                \
-    {                                               \
-        union hx_v d;                               \
-        HX_HVX_COUNT(VX_LATE);                      \
-        HX_EACH(i)                                  \
-            d.n[i] = (hx_nw)((hx_n##t){0} + (type)Rt); \
-        return d.v;                                 \
+#define HX_SPLAT(name, t, type) \
+    HX_FN HVX_Vector name(Word32 Rt) \
+    { \
+        union hx_v d; \
+        HX_HVX_COUNT(VX_LATE); \
+        HX_EACH(i) \
+        d.n[i] = (hx_nw)((hx_n##t){0} + (type)Rt); \
+        return d.v; \
     }
 HX_SPLAT(Q6_V_vsplat_R, w, int32_t)
 HX_SPLAT(Q6_Vh_vsplat_R, h, int16_t)
@@ -33,7 +34,7 @@ HX_SPLAT(Q6_Vb_vsplat_R, b, int8_t)
 #undef HX_SPLAT
 
 /* --- predicates */
-HX_OP2(Q6_Q_and_QQ, VA_DV, w, w, a & b)
+HX_OP2(Q6_Q_and_QQ, VA_DV, w, w, a &b)
 HX_OP2(Q6_Q_and_QQn, VA_DV, w, w, a & ~b)
 HX_OP2(Q6_Q_or_QQ, VA_DV, w, w, a | b)
 HX_OP2(Q6_Q_or_QQn, VA_DV, w, w, a | ~b)
@@ -56,28 +57,28 @@ HX_FN hx_nub hx_iota(int i)
 }
 
 /* vsetq: the first Rt mod 128 bytes; vsetq2: the same but 128 instead of none. */
-#define HX_SETQ(name, test)                             \
-    HX_FN HVX_VectorPred name(Word32 Rt)                \
-    {                                                   \
-        union hx_v d;                                   \
-        HX_HVX_COUNT(VP);                               \
-        HX_EACH(i)                                      \
-            d.n[i] = (hx_nw)(hx_iota(i) test);          \
-        return d.v;                                     \
+#define HX_SETQ(name, test) \
+    HX_FN HVX_VectorPred name(Word32 Rt) \
+    { \
+        union hx_v d; \
+        HX_HVX_COUNT(VP); \
+        HX_EACH(i) \
+        d.n[i] = (hx_nw)(hx_iota(i) test); \
+        return d.v; \
     }
 HX_SETQ(Q6_Q_vsetq_R, < (uint8_t)(Rt & 127))
 HX_SETQ(Q6_Q_vsetq2_R, <= (uint8_t)(((uint32_t)Rt - 1) & 127))
 #undef HX_SETQ
 
 /* Byte i of the predicate meets byte i mod 4 of R. */
-HX_OP1R(Q6_Q_vand_VR, VX_LATE, w, (hx_nub)(a & R) != 0)
+HX_OP1R(Q6_Q_vand_VR, VX_LATE, w, (hx_nub)(a &R) != 0)
 HX_OP2R(Q6_Q_vandor_QVR, VX_LATE, w, w, a | (hx_nw)((hx_nub)(b & R) != 0))
-HX_OP1R(Q6_V_vand_QR, VX_LATE, w, a & R)
-HX_OP1R(Q6_V_vand_QnR, VX_LATE, w, ~a & R)
+HX_OP1R(Q6_V_vand_QR, VX_LATE, w, a &R)
+HX_OP1R(Q6_V_vand_QnR, VX_LATE, w, ~a &R)
 HX_OP2R(Q6_V_vandor_VQR, VX_LATE, w, w, a | (b & R))
 HX_OP2R(Q6_V_vandor_VQnR, VX_LATE, w, w, a | (~b & R))
-HX_OP2(Q6_V_vand_QV, VA, w, w, a & b)
-HX_OP2(Q6_V_vand_QnV, VA, w, w, ~a & b)
+HX_OP2(Q6_V_vand_QV, VA, w, w, a &b)
+HX_OP2(Q6_V_vand_QnV, VA, w, w, ~a &b)
 HX_OP3(Q6_V_vmux_QVV, VA, w, w, w, hx_nsel(a, b, c))
 
 /* Where Qt is set the low vector takes Vu and the high one Vv; elsewhere the other way round. */
@@ -97,15 +98,16 @@ HX_FN HVX_VectorPair Q6_W_vswap_QVV(HVX_VectorPred Qt, HVX_Vector Vu, HVX_Vector
     return d.w;
 }
 
-/* Every second predicate bit of two: the even byte (half) lanes come from Qt, the odd ones from Qs. */
+/* Every second predicate bit of two: the even byte (half) lanes come from Qt, the odd ones from Qs.
+ */
 HX_OP2(Q6_Qb_vshuffe_QhQh, VA_DV, uh, uh, (b & 0xff) | (a << 8))
 HX_OP2(Q6_Qh_vshuffe_QwQw, VA_DV, uw, uw, (b & 0xffff) | (a << 16))
 
 /* --- compares: plain, and combined into a predicate by and, or, exclusive or */
-#define HX_CMP(rel, op, T)                                                                           \
-    HX_OP2(Q6_Q_vcmp_##rel##_V##T##V##T, VA, T, T, a op b)                                           \
-    HX_OP3(Q6_Q_vcmp_##rel##and_QV##T##V##T, VA, w, T, T, a & (hx_nw)(b op c))                       \
-    HX_OP3(Q6_Q_vcmp_##rel##or_QV##T##V##T, VA, w, T, T, a | (hx_nw)(b op c))                        \
+#define HX_CMP(rel, op, T) \
+    HX_OP2(Q6_Q_vcmp_##rel##_V##T##V##T, VA, T, T, a op b) \
+    HX_OP3(Q6_Q_vcmp_##rel##and_QV##T##V##T, VA, w, T, T, a &(hx_nw)(b op c)) \
+    HX_OP3(Q6_Q_vcmp_##rel##or_QV##T##V##T, VA, w, T, T, a | (hx_nw)(b op c)) \
     HX_OP3(Q6_Q_vcmp_##rel##xacc_QV##T##V##T, VA, w, T, T, a ^ (hx_nw)(b op c))
 HX_CMP(eq, ==, b)
 HX_CMP(eq, ==, h)
@@ -118,47 +120,50 @@ HX_CMP(gt, >, uh)
 HX_CMP(gt, >, uw)
 #undef HX_CMP
 
-/* --- add and subtract, wrapping; conditional accumulate, where the predicate chooses byte by byte after the sum */
-#define HX_ADD(T)                                                                                          \
-    HX_OP2(Q6_V##T##_vadd_V##T##V##T, VA, u##T, u##T, a + b)                                               \
-    HX_OP2(Q6_V##T##_vsub_V##T##V##T, VA, u##T, u##T, a - b)                                               \
-    HX_OPW2(Q6_W##T##_vadd_W##T##W##T, VA_DV, u##T, a + b)                                                 \
-    HX_OPW2(Q6_W##T##_vsub_W##T##W##T, VA_DV, u##T, a - b)                                                 \
-    HX_OP3(Q6_V##T##_condacc_QV##T##V##T, VA, w, u##T, u##T, hx_nsel(a, (hx_nw)(b + c), (hx_nw)b))         \
-    HX_OP3(Q6_V##T##_condacc_QnV##T##V##T, VA, w, u##T, u##T, hx_nsel(~a, (hx_nw)(b + c), (hx_nw)b))       \
-    HX_OP3(Q6_V##T##_condnac_QV##T##V##T, VA, w, u##T, u##T, hx_nsel(a, (hx_nw)(b - c), (hx_nw)b))         \
+/* --- add and subtract, wrapping; conditional accumulate, where the predicate chooses byte by byte
+ * after the sum */
+#define HX_ADD(T) \
+    HX_OP2(Q6_V##T##_vadd_V##T##V##T, VA, u##T, u##T, a + b) \
+    HX_OP2(Q6_V##T##_vsub_V##T##V##T, VA, u##T, u##T, a - b) \
+    HX_OPW2(Q6_W##T##_vadd_W##T##W##T, VA_DV, u##T, a + b) \
+    HX_OPW2(Q6_W##T##_vsub_W##T##W##T, VA_DV, u##T, a - b) \
+    HX_OP3(Q6_V##T##_condacc_QV##T##V##T, VA, w, u##T, u##T, hx_nsel(a, (hx_nw)(b + c), (hx_nw)b)) \
+    HX_OP3(Q6_V##T##_condacc_QnV##T##V##T, VA, w, u##T, u##T, \
+           hx_nsel(~a, (hx_nw)(b + c), (hx_nw)b)) \
+    HX_OP3(Q6_V##T##_condnac_QV##T##V##T, VA, w, u##T, u##T, hx_nsel(a, (hx_nw)(b - c), (hx_nw)b)) \
     HX_OP3(Q6_V##T##_condnac_QnV##T##V##T, VA, w, u##T, u##T, hx_nsel(~a, (hx_nw)(b - c), (hx_nw)b))
 HX_ADD(b)
 HX_ADD(h)
 HX_ADD(w)
 #undef HX_ADD
 
-/* --- add and subtract, saturating: signed results are wrong where their sign contradicts the operands' */
-#define HX_SAT(T, bits)                                                                                    \
-    HX_FN hx_n##T hx_adds_##T(hx_n##T a, hx_n##T b)                                                        \
-    {                                                                                                      \
-        const hx_n##T r = (hx_n##T)((hx_nu##T)a + (hx_nu##T)b);                                            \
-        return HX_PICK(T, ((r ^ a) & (r ^ b)) < 0, (a >> (bits - 1)) ^ INT##bits##_MAX, r);                \
-    }                                                                                                      \
-    HX_FN hx_n##T hx_subs_##T(hx_n##T a, hx_n##T b)                                                        \
-    {                                                                                                      \
-        const hx_n##T r = (hx_n##T)((hx_nu##T)a - (hx_nu##T)b);                                            \
-        return HX_PICK(T, ((a ^ b) & (r ^ a)) < 0, (a >> (bits - 1)) ^ INT##bits##_MAX, r);                \
-    }                                                                                                      \
-    HX_FN hx_nu##T hx_adds_u##T(hx_nu##T a, hx_nu##T b)                                                    \
-    {                                                                                                      \
-        return (a + b) | (hx_nu##T)((a + b) < a);                                                          \
-    }                                                                                                      \
-    HX_FN hx_nu##T hx_subs_u##T(hx_nu##T a, hx_nu##T b)                                                    \
-    {                                                                                                      \
-        return (a - b) & (hx_nu##T)(a >= b);                                                               \
-    }                                                                                                      \
-    HX_SAT_NAMES(T)                                                                                        \
+/* --- add and subtract, saturating: signed results are wrong where their sign contradicts the
+ * operands' */
+#define HX_SAT(T, bits) \
+    HX_FN hx_n##T hx_adds_##T(hx_n##T a, hx_n##T b) \
+    { \
+        const hx_n##T r = (hx_n##T)((hx_nu##T)a + (hx_nu##T)b); \
+        return HX_PICK(T, ((r ^ a) & (r ^ b)) < 0, (a >> (bits - 1)) ^ INT##bits##_MAX, r); \
+    } \
+    HX_FN hx_n##T hx_subs_##T(hx_n##T a, hx_n##T b) \
+    { \
+        const hx_n##T r = (hx_n##T)((hx_nu##T)a - (hx_nu##T)b); \
+        return HX_PICK(T, ((a ^ b) & (r ^ a)) < 0, (a >> (bits - 1)) ^ INT##bits##_MAX, r); \
+    } \
+    HX_FN hx_nu##T hx_adds_u##T(hx_nu##T a, hx_nu##T b) \
+    { \
+        return (a + b) | (hx_nu##T)((a + b) < a); \
+    } \
+    HX_FN hx_nu##T hx_subs_u##T(hx_nu##T a, hx_nu##T b) \
+    { \
+        return (a - b) & (hx_nu##T)(a >= b); \
+    } \
+    HX_SAT_NAMES(T) \
     HX_SAT_NAMES(u##T)
-#define HX_SAT_NAMES(T)                                                                                    \
-    HX_OP2(Q6_V##T##_vadd_V##T##V##T##_sat, VA, T, T, hx_adds_##T(a, b))                                   \
-    HX_OP2(Q6_V##T##_vsub_V##T##V##T##_sat, VA, T, T, hx_subs_##T(a, b))                                   \
-    HX_OPW2(Q6_W##T##_vadd_W##T##W##T##_sat, VA_DV, T, hx_adds_##T(a, b))                                  \
+#define HX_SAT_NAMES(T) \
+    HX_OP2(Q6_V##T##_vadd_V##T##V##T##_sat, VA, T, T, hx_adds_##T(a, b)) \
+    HX_OP2(Q6_V##T##_vsub_V##T##V##T##_sat, VA, T, T, hx_subs_##T(a, b)) \
+    HX_OPW2(Q6_W##T##_vadd_W##T##W##T##_sat, VA_DV, T, hx_adds_##T(a, b)) \
     HX_OPW2(Q6_W##T##_vsub_W##T##W##T##_sat, VA_DV, T, hx_subs_##T(a, b))
 HX_SAT(b, 8)
 HX_SAT(h, 16)
@@ -170,14 +175,15 @@ HX_SAT(w, 32)
 HX_OP2(Q6_Vub_vadd_VubVb_sat, VA, ub, ub,
        HX_PICK(ub, (hx_nb)b < 0, (a + b) & (hx_nub)((a + b) < a), (a + b) | (hx_nub)((a + b) < a)))
 HX_OP2(Q6_Vub_vsub_VubVb_sat, VA, ub, ub,
-       HX_PICK(ub, (hx_nb)b < 0, (a - b) | (hx_nub)((a - b) <= a), (a - b) & (hx_nub)((a - b) <= a)))
+       HX_PICK(ub, (hx_nb)b < 0, (a - b) | (hx_nub)((a - b) <= a),
+               (a - b) & (hx_nub)((a - b) <= a)))
 
 /* --- average (floor, or half up), min and max */
-#define HX_AVG(T)                                                                              \
-    HX_OP2(Q6_V##T##_vavg_V##T##V##T, VA, T, T, (a & b) + ((a ^ b) >> 1))                      \
+#define HX_AVG(T) \
+    HX_OP2(Q6_V##T##_vavg_V##T##V##T, VA, T, T, (a & b) + ((a ^ b) >> 1)) \
     HX_OP2(Q6_V##T##_vavg_V##T##V##T##_rnd, VA, T, T, (a | b) - ((a ^ b) >> 1))
-#define HX_MINMAX(T)                                                                           \
-    HX_OP2(Q6_V##T##_vmax_V##T##V##T, VA, T, T, HX_PICK(T, a > b, a, b))                       \
+#define HX_MINMAX(T) \
+    HX_OP2(Q6_V##T##_vmax_V##T##V##T, VA, T, T, HX_PICK(T, a > b, a, b)) \
     HX_OP2(Q6_V##T##_vmin_V##T##V##T, VA, T, T, HX_PICK(T, a < b, a, b))
 HX_AVG(b)
 HX_AVG(ub)
@@ -194,8 +200,8 @@ HX_MINMAX(w)
 #undef HX_MINMAX
 
 /* Half of the difference, floor: the halves differ, and 0 - 1 in the last place borrows. */
-#define HX_NAVG(T, in)                                                  \
-    HX_OP2(Q6_V##T##_vnavg_V##in##V##in, VA, in, in,                    \
+#define HX_NAVG(T, in) \
+    HX_OP2(Q6_V##T##_vnavg_V##in##V##in, VA, in, in, \
            (hx_nu##T)(a >> 1) - (hx_nu##T)(b >> 1) - (hx_nu##T)(~a & b & 1))
 HX_NAVG(b, b)
 HX_NAVG(b, ub)
@@ -204,17 +210,17 @@ HX_NAVG(w, w)
 #undef HX_NAVG
 
 /* --- absolute value: the most negative lane stays, or with :sat becomes the most positive one */
-#define HX_ABS(T, bits)                                                                               \
-    HX_OP1(Q6_V##T##_vabs_V##T, VA, T, (hx_nu##T)(a ^ (a < 0)) - (hx_nu##T)(a < 0))                   \
-    HX_OP1(Q6_V##T##_vabs_V##T##_sat, VA, T,                                                          \
+#define HX_ABS(T, bits) \
+    HX_OP1(Q6_V##T##_vabs_V##T, VA, T, (hx_nu##T)(a ^ (a < 0)) - (hx_nu##T)(a < 0)) \
+    HX_OP1(Q6_V##T##_vabs_V##T##_sat, VA, T, \
            (hx_nu##T)(a ^ (a < 0)) - (hx_nu##T)((a < 0) & (a != INT##bits##_MIN)))
 HX_ABS(b, 8)
 HX_ABS(h, 16)
 HX_ABS(w, 32)
 #undef HX_ABS
 
-#define HX_ABSDIFF(T, in)                                                                             \
-    HX_OP2(Q6_V##T##_vabsdiff_V##in##V##in, VX, in, in,                                               \
+#define HX_ABSDIFF(T, in) \
+    HX_OP2(Q6_V##T##_vabsdiff_V##in##V##in, VX, in, in, \
            (((hx_n##T)a - (hx_n##T)b) ^ (hx_n##T)(a < b)) - (hx_n##T)(a < b))
 HX_ABSDIFF(ub, ub)
 HX_ABSDIFF(uh, h)

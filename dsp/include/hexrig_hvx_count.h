@@ -1,13 +1,16 @@
 /* Counters of executed HVX operations, by slot class.
  *
- * An intrinsic compiled with -DHEXRIG_COUNT adds one to hx_hvx_counts of the calling thread; without it nothing is
- * emitted.  The class is the instruction-type column of the V69 table (tests/oracle/hvx-v69-intrinsics.txt), so a cost
- * model can say which unit, and how many of them, an operation takes.  Vector loads and stores through plain pointers
- * are no intrinsics and are not counted here. */
+ * An intrinsic compiled with -DHEXRIG_COUNT adds one to hx_hvx_counts of the calling thread;
+ * without it nothing is emitted.  The class is the instruction-type column of the V69 table
+ * (tests/oracle/hvx-v69-intrinsics.txt), so a cost model can say which unit, and how many of them,
+ * an operation takes.  Vector loads and stores through plain pointers are no intrinsics and are not
+ * counted here. */
 #ifndef HEXRIG_HVX_COUNT_H
 #define HEXRIG_HVX_COUNT_H
 
 #include <stdint.h>
+
+#include "hexrig_hvx_check.h"
 
 enum hx_slot_class {
     HX_SLOT_VA,         /* CVI_VA: ALU, one vector unit */
@@ -35,7 +38,8 @@ struct hx_hvx_counts {
 extern "C" {
 #endif
 
-/* Lives in the DSP process and is exported to skels; initial-exec keeps the increment one instruction. */
+/* Lives in the DSP process and is exported to skels; initial-exec keeps the increment one
+ * instruction. */
 extern __thread struct hx_hvx_counts hx_hvx_counts
     __attribute__((tls_model("initial-exec"), visibility("default")));
 
@@ -53,9 +57,9 @@ const char *hx_slot_class_name(unsigned int cls) __attribute__((visibility("defa
 #endif
 
 #ifdef HEXRIG_COUNT
-#define HX_HVX_COUNT(cls) ((void)(hx_hvx_counts.op[HX_SLOT_##cls]++))
+#define HX_HVX_COUNT(cls) (HX_CHECK_CONTEXT(), (void)(hx_hvx_counts.op[HX_SLOT_##cls]++))
 #else
-#define HX_HVX_COUNT(cls) ((void)0)
+#define HX_HVX_COUNT(cls) HX_CHECK_CONTEXT()
 #endif
 
 #endif

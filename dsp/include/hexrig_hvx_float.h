@@ -1,4 +1,5 @@
-/* The 35 floating-point intrinsics of V69: qfloat arithmetic, and compares, max and min of sf and hf. */
+/* The 35 floating-point intrinsics of V69: qfloat arithmetic, and compares, max and min of sf and
+ * hf. */
 #ifndef HEXRIG_HVX_FLOAT_H
 #define HEXRIG_HVX_FLOAT_H
 
@@ -6,36 +7,37 @@
 #include "hexrig_hvx_qfloat.h"
 
 /* qf16: the even and odd halfwords of each word, sign-extended, one after the other. */
-#define HX_QF16(name, cls, fn, ...)                                                          \
-    HX_FN HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv)                                   \
-    {                                                                                        \
-        union hx_v u, v, d;                                                                 \
-        HX_HVX_COUNT(cls);                                                                   \
-        u.v = Vu;                                                                            \
-        v.v = Vv;                                                                            \
-        HX_EACH(i) {                                               \
-            const hx_nw a = u.n[i], b = v.n[i];                                              \
-            const hx_nw even = fn((a << 16) >> 16, (b << 16) >> 16, __VA_ARGS__);            \
-            const hx_nw odd = fn(a >> 16, b >> 16, __VA_ARGS__);                             \
-            d.n[i] = (even & 0xffff) | (odd << 16);                                          \
-        }                                                                                    \
-        return d.v;                                                                          \
+#define HX_QF16(name, cls, fn, ...) \
+    HX_FN HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) \
+    { \
+        union hx_v u, v, d; \
+        HX_HVX_COUNT(cls); \
+        u.v = Vu; \
+        v.v = Vv; \
+        HX_EACH(i) { \
+            const hx_nw a = u.n[i], b = v.n[i]; \
+            const hx_nw even = fn((a << 16) >> 16, (b << 16) >> 16, __VA_ARGS__); \
+            const hx_nw odd = fn(a >> 16, b >> 16, __VA_ARGS__); \
+            d.n[i] = (even & 0xffff) | (odd << 16); \
+        } \
+        return d.v; \
     }
 
-/* hf or qf16 -> qf32: the low result vector comes from the even halfwords, the high one from the odd. */
-#define HX_QF_WIDE(name, fn)                                                                 \
-    HX_FN HVX_VectorPair name(HVX_Vector Vu, HVX_Vector Vv)                               \
-    {                                                                                        \
-        union hx_v u, v, lo, hi;                                                            \
-        HX_HVX_COUNT(VX_DV);                                                                 \
-        u.v = Vu;                                                                            \
-        v.v = Vv;                                                                            \
-        HX_EACH(i) {                                               \
-            const hx_nw a = u.n[i], b = v.n[i];                                              \
-            lo.n[i] = fn((a << 16) >> 16, (b << 16) >> 16, 10, 5, 23, 8);                    \
-            hi.n[i] = fn(a >> 16, b >> 16, 10, 5, 23, 8);                                    \
-        }                                                                                    \
-        return hx_pair(hi.v, lo.v);                                                          \
+/* hf or qf16 -> qf32: the low result vector comes from the even halfwords, the high one from the
+ * odd. */
+#define HX_QF_WIDE(name, fn) \
+    HX_FN HVX_VectorPair name(HVX_Vector Vu, HVX_Vector Vv) \
+    { \
+        union hx_v u, v, lo, hi; \
+        HX_HVX_COUNT(VX_DV); \
+        u.v = Vu; \
+        v.v = Vv; \
+        HX_EACH(i) { \
+            const hx_nw a = u.n[i], b = v.n[i]; \
+            lo.n[i] = fn((a << 16) >> 16, (b << 16) >> 16, 10, 5, 23, 8); \
+            hi.n[i] = fn(a >> 16, b >> 16, 10, 5, 23, 8); \
+        } \
+        return hx_pair(hi.v, lo.v); \
     }
 
 HX_OP2(Q6_Vqf32_vmpy_Vqf32Vqf32, VX_DV, w, w, hx_qf_mpy_qq(a, b, 23, 8, 23, 8))
@@ -103,31 +105,34 @@ HX_FN HVX_Vector Q6_Vhf_equals_Wqf32(HVX_VectorPair Vuu)
     hi.v = hx_hi(Vuu);
     HX_EACH(i) {
         const hx_nw a = lo.n[i], b = hi.n[i];
-        const hx_nw even = hx_nmin(hx_qf_to_ieee(hx_qf_m(a, 8), hx_qf_e(a, 8), 23, 10, 15 - 127), top);
-        const hx_nw odd = hx_nmin(hx_qf_to_ieee(hx_qf_m(b, 8), hx_qf_e(b, 8), 23, 10, 15 - 127), top);
+        const hx_nw even =
+            hx_nmin(hx_qf_to_ieee(hx_qf_m(a, 8), hx_qf_e(a, 8), 23, 10, 15 - 127), top);
+        const hx_nw odd =
+            hx_nmin(hx_qf_to_ieee(hx_qf_m(b, 8), hx_qf_e(b, 8), 23, 10, 15 - 127), top);
 
         d.n[i] = even | (((hx_nw)((hx_nuw)a >> 31)) << 15) | (odd << 16) | (b & INT32_MIN);
     }
     return d.v;
 }
 
-/* Sign and magnitude as integers: the all-ones exponent is an ordinary binade, so +NaN > +inf.  In compares -0 equals +0,
- * for max and min it lies below. */
-#define HX_FLOAT_CMP(T, L, bits)                                                                      \
-    HX_FN hx_n##L hx_gt_##T(hx_n##L a, hx_n##L b)                                                     \
-    {                                                                                                 \
-        const hx_n##L sa = a >> (bits - 1), sb = b >> (bits - 1);                                     \
-        return ((a ^ (sa & INT##bits##_MAX)) - sa) > ((b ^ (sb & INT##bits##_MAX)) - sb);             \
-    }                                                                                                 \
-    HX_FN hx_n##L hx_above_##T(hx_n##L a, hx_n##L b)                                                  \
-    {                                                                                                 \
-        return (a ^ ((a >> (bits - 1)) & INT##bits##_MAX)) > (b ^ ((b >> (bits - 1)) & INT##bits##_MAX)); \
-    }                                                                                                 \
-    HX_OP2(Q6_Q_vcmp_gt_V##T##V##T, VA, L, L, hx_gt_##T(a, b))                                        \
-    HX_OP3(Q6_Q_vcmp_gtand_QV##T##V##T, VA, w, L, L, a & (hx_nw)hx_gt_##T(b, c))                      \
-    HX_OP3(Q6_Q_vcmp_gtor_QV##T##V##T, VA, w, L, L, a | (hx_nw)hx_gt_##T(b, c))                       \
-    HX_OP3(Q6_Q_vcmp_gtxacc_QV##T##V##T, VA, w, L, L, a ^ (hx_nw)hx_gt_##T(b, c))                     \
-    HX_OP2(Q6_V##T##_vmax_V##T##V##T, VA, L, L, HX_PICK(L, hx_above_##T(a, b), a, b))                 \
+/* Sign and magnitude as integers: the all-ones exponent is an ordinary binade, so +NaN > +inf.  In
+ * compares -0 equals +0, for max and min it lies below. */
+#define HX_FLOAT_CMP(T, L, bits) \
+    HX_FN hx_n##L hx_gt_##T(hx_n##L a, hx_n##L b) \
+    { \
+        const hx_n##L sa = a >> (bits - 1), sb = b >> (bits - 1); \
+        return ((a ^ (sa & INT##bits##_MAX)) - sa) > ((b ^ (sb & INT##bits##_MAX)) - sb); \
+    } \
+    HX_FN hx_n##L hx_above_##T(hx_n##L a, hx_n##L b) \
+    { \
+        return (a ^ ((a >> (bits - 1)) & INT##bits##_MAX)) > \
+               (b ^ ((b >> (bits - 1)) & INT##bits##_MAX)); \
+    } \
+    HX_OP2(Q6_Q_vcmp_gt_V##T##V##T, VA, L, L, hx_gt_##T(a, b)) \
+    HX_OP3(Q6_Q_vcmp_gtand_QV##T##V##T, VA, w, L, L, a &(hx_nw)hx_gt_##T(b, c)) \
+    HX_OP3(Q6_Q_vcmp_gtor_QV##T##V##T, VA, w, L, L, a | (hx_nw)hx_gt_##T(b, c)) \
+    HX_OP3(Q6_Q_vcmp_gtxacc_QV##T##V##T, VA, w, L, L, a ^ (hx_nw)hx_gt_##T(b, c)) \
+    HX_OP2(Q6_V##T##_vmax_V##T##V##T, VA, L, L, HX_PICK(L, hx_above_##T(a, b), a, b)) \
     HX_OP2(Q6_V##T##_vmin_V##T##V##T, VA, L, L, HX_PICK(L, hx_above_##T(a, b), b, a))
 HX_FLOAT_CMP(sf, w, 32)
 HX_FLOAT_CMP(hf, h, 16)

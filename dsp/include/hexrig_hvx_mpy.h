@@ -1,7 +1,8 @@
 /* HVX intrinsics of the multiply units.
  *
- * Widening forms put the even lanes' results into the low vector and the odd lanes' into the high one.  A scalar operand
- * acts as a vector that repeats its bytes or halves, unless its line says otherwise. */
+ * Widening forms put the even lanes' results into the low vector and the odd lanes' into the high
+ * one.  A scalar operand acts as a vector that repeats its bytes or halves, unless its line says
+ * otherwise. */
 #ifndef HEXRIG_HVX_MPY_H
 #define HEXRIG_HVX_MPY_H
 
@@ -9,22 +10,25 @@
 #include "hexrig_hvx_lanes.h"
 
 /* --- widening add and subtract (done by the multipliers) */
-#define HX_WIDE_ADD(X, T)                                                                                            \
-    HX_DEF2(Q6_W##X##_vadd_V##T##V##T, VX_DV, W, V, V, hx_e##T(a) + hx_e##T(b), hx_o##T(a) + hx_o##T(b))             \
-    HX_DEF2(Q6_W##X##_vsub_V##T##V##T, VX_DV, W, V, V, hx_e##T(a) - hx_e##T(b), hx_o##T(a) - hx_o##T(b))             \
-    HX_DEF3(Q6_W##X##_vaddacc_W##X##V##T##V##T, VX_DV, W, W, V, V, (hx_nu##X)a0 + hx_e##T(b) + hx_e##T(c),           \
-            (hx_nu##X)a1 + hx_o##T(b) + hx_o##T(c))
+#define HX_WIDE_ADD(X, T) \
+    HX_DEF2(Q6_W##X##_vadd_V##T##V##T, VX_DV, W, V, V, hx_e##T(a) + hx_e##T(b), \
+            hx_o##T(a) + hx_o##T(b)) \
+    HX_DEF2(Q6_W##X##_vsub_V##T##V##T, VX_DV, W, V, V, hx_e##T(a) - hx_e##T(b), \
+            hx_o##T(a) - hx_o##T(b)) \
+    HX_DEF3(Q6_W##X##_vaddacc_W##X##V##T##V##T, VX_DV, W, W, V, V, \
+            (hx_nu##X)a0 + hx_e##T(b) + hx_e##T(c), (hx_nu##X)a1 + hx_o##T(b) + hx_o##T(c))
 HX_WIDE_ADD(h, ub)
 HX_WIDE_ADD(w, h)
 HX_WIDE_ADD(w, uh)
 #undef HX_WIDE_ADD
 
 /* --- widening multiply, plain and accumulating, by a vector (k2 = V) or a scalar (k2 = R) */
-#define HX_WIDE_MPY(X, S, k1, T, k2, U)                                                                              \
-    HX_DEF2(Q6_W##X##_vmpy_##k1##T##k2##U, VX_DV, W, k1, k2, hx_e##T(a) * hx_e##U(b), hx_o##T(a) * hx_o##U(b))
-#define HX_WIDE_MAC(X, S, k1, T, k2, U)                                                                              \
-    HX_DEF3(Q6_W##X##_vmpyacc_W##X##k1##T##k2##U, VX_DV, W, W, k1, k2, (hx_n##S)a0 + hx_e##T(b) * hx_e##U(c),        \
-            (hx_n##S)a1 + hx_o##T(b) * hx_o##U(c))
+#define HX_WIDE_MPY(X, S, k1, T, k2, U) \
+    HX_DEF2(Q6_W##X##_vmpy_##k1##T##k2##U, VX_DV, W, k1, k2, hx_e##T(a) * hx_e##U(b), \
+            hx_o##T(a) * hx_o##U(b))
+#define HX_WIDE_MAC(X, S, k1, T, k2, U) \
+    HX_DEF3(Q6_W##X##_vmpyacc_W##X##k1##T##k2##U, VX_DV, W, W, k1, k2, \
+            (hx_n##S)a0 + hx_e##T(b) * hx_e##U(c), (hx_n##S)a1 + hx_o##T(b) * hx_o##U(c))
 HX_WIDE_MPY(h, uh, V, b, V, b)
 HX_WIDE_MPY(h, uh, V, ub, V, b)
 HX_WIDE_MPY(h, uh, V, ub, R, b)
@@ -54,7 +58,8 @@ HX_DEF3(Q6_Ww_vmpyacc_WwVhRh_sat, VX_DV, W, W, V, R, hx_adds_w(a0, (hx_nw)(hx_eh
 HX_DEF2(Q6_Vuw_vmpye_VuhRuh, VX, V, V, R, hx_euh(a) * hx_euh(b))
 HX_DEF3(Q6_Vuw_vmpyeacc_VuwVuhRuh, VX, V, V, V, R, (hx_nuw)a + hx_euh(b) * hx_euh(c))
 
-/* --- 16 x 16: upper half of the doubled product (saturating when both are -32768), and other single-width forms */
+/* --- 16 x 16: upper half of the doubled product (saturating when both are -32768), and other
+ * single-width forms */
 HX_FN hx_nuw hx_frac(hx_nuw product, int round)
 {
     const hx_nuw top = (hx_nuw)(product == 0x40000000);
@@ -62,7 +67,8 @@ HX_FN hx_nuw hx_frac(hx_nuw product, int round)
     return (((product << 1) + (uint32_t)round) >> 16) - (top & 1);
 }
 #define HX_FRAC(name, k2, round) \
-    HX_DEF2(name, VX, V, V, k2, hx_weave_h(hx_frac(hx_eh(a) * hx_eh(b), round), hx_frac(hx_oh(a) * hx_oh(b), round)))
+    HX_DEF2(name, VX, V, V, k2, \
+            hx_weave_h(hx_frac(hx_eh(a) * hx_eh(b), round), hx_frac(hx_oh(a) * hx_oh(b), round)))
 HX_FRAC(Q6_Vh_vmpy_VhRh_s1_sat, R, 0)
 HX_FRAC(Q6_Vh_vmpy_VhRh_s1_rnd_sat, R, 0x8000)
 HX_FRAC(Q6_Vh_vmpy_VhVh_s1_rnd_sat, V, 0x8000)
@@ -87,12 +93,19 @@ HX_FN hx_nw hx_repeat4(int32_t x0, int32_t x1, int32_t x2, int32_t x3)
     }
     return d;
 }
-HX_FN hx_nuw hx_bytes_w(Word32 r) { return (hx_nuw)hx_repeat4((int8_t)r, (int8_t)(r >> 8), (int8_t)(r >> 16), r >> 24); }
+HX_FN hx_nuw hx_bytes_w(Word32 r)
+{
+    return (hx_nuw)hx_repeat4((int8_t)r, (int8_t)(r >> 8), (int8_t)(r >> 16), r >> 24);
+}
 HX_FN hx_nuw hx_ubytes_w(Word32 r)
 {
-    return (hx_nuw)hx_repeat4((uint8_t)r, (uint8_t)(r >> 8), (uint8_t)(r >> 16), (uint8_t)(r >> 24));
+    return (hx_nuw)hx_repeat4((uint8_t)r, (uint8_t)(r >> 8), (uint8_t)(r >> 16),
+                              (uint8_t)(r >> 24));
 }
-HX_FN hx_nuw hx_halves_w(Word32 r) { return (hx_nuw)hx_repeat4((int16_t)r, r >> 16, (int16_t)r, r >> 16); }
+HX_FN hx_nuw hx_halves_w(Word32 r)
+{
+    return (hx_nuw)hx_repeat4((int16_t)r, r >> 16, (int16_t)r, r >> 16);
+}
 HX_FN hx_nuh hx_bytes_h(Word32 r)
 {
     const uint32_t low = (uint16_t)(int8_t)r | (uint32_t)(int8_t)(r >> 8) << 16;
@@ -110,8 +123,8 @@ HX_OP1R(Q6_Vw_vmpyi_VwRh, VX_DV, uw, a * hx_halves_w(R))
 HX_OP2R(Q6_Vw_vmpyiacc_VwVwRh, VX_DV, uw, uw, a + b * hx_halves_w(R))
 
 /* --- 32 x 16: word times the even (e) or odd (o) half of the other word */
-HX_DEF2(Q6_Vw_vmpyie_VwVuh, VX_DV, V, V, V, (hx_nuw)a * hx_euh(b))
-HX_DEF2(Q6_Vw_vmpyio_VwVh, VX_DV, V, V, V, (hx_nuw)a * hx_oh(b))
+HX_DEF2(Q6_Vw_vmpyie_VwVuh, VX_DV, V, V, V, (hx_nuw)a *hx_euh(b))
+HX_DEF2(Q6_Vw_vmpyio_VwVh, VX_DV, V, V, V, (hx_nuw)a *hx_oh(b))
 HX_DEF3(Q6_Vw_vmpyieacc_VwVwVh, VX_DV, V, V, V, V, (hx_nuw)a + (hx_nuw)b * hx_eh(c))
 HX_DEF3(Q6_Vw_vmpyieacc_VwVwVuh, VX_DV, V, V, V, V, (hx_nuw)a + (hx_nuw)b * hx_euh(c))
 HX_DEF2(Q6_Vw_vmpyieo_VhVh, VX, V, V, V, (hx_eh(a) * hx_oh(b)) << 16)
@@ -119,22 +132,29 @@ HX_DEF2(Q6_Vw_vmpyieo_VhVh, VX, V, V, V, (hx_eh(a) * hx_oh(b)) << 16)
 /* 48-bit products of the even and odd words, for the fractional forms: p(a, b) in 64-bit lanes */
 #define HX_E48(a, half) (hx_ew(a) * hx_ew((hx_nw)half(b)))
 #define HX_BOTH48(f, x, y, half, ...) \
-    hx_weave_w(f(hx_ew(x) * hx_ew((hx_nw)half(y)), __VA_ARGS__), f(hx_ow(x) * hx_ow((hx_nw)half(y)), __VA_ARGS__))
-HX_FN hx_nd hx_shift48(hx_nd p, int shift) { return p >> shift; }
+    hx_weave_w(f(hx_ew(x) * hx_ew((hx_nw)half(y)), __VA_ARGS__), \
+               f(hx_ow(x) * hx_ow((hx_nw)half(y)), __VA_ARGS__))
+HX_FN hx_nd hx_shift48(hx_nd p, int shift)
+{
+    return p >> shift;
+}
 /* <<1 (:rnd) :sat of the product's upper part: bits 15.. after optional rounding in bit 14 */
-HX_FN hx_nd hx_frac48(hx_nd p, int round) { return hx_sat_w_d(((p >> 14) + round) >> 1); }
+HX_FN hx_nd hx_frac48(hx_nd p, int round)
+{
+    return hx_sat_w_d(((p >> 14) + round) >> 1);
+}
 HX_DEF2(Q6_Vw_vmpye_VwVuh, VX_DV, V, V, V, HX_BOTH48(hx_shift48, a, b, hx_euh, 16))
 HX_DEF2(Q6_Vw_vmpyo_VwVh_s1_sat, VX_DV, V, V, V, HX_BOTH48(hx_frac48, a, b, hx_oh, 0))
 HX_DEF2(Q6_Vw_vmpyo_VwVh_s1_rnd_sat, VX_DV, V, V, V, HX_BOTH48(hx_frac48, a, b, hx_oh, 1))
-#define HX_MPYO_ACC(name, round)                                                                        \
-    HX_DEF3(name, VX_DV, V, V, V, V,                                                                    \
-            hx_weave_w(hx_frac48(hx_ew(a) + hx_ew(b) * hx_ew((hx_nw)hx_oh(c)), round),                  \
+#define HX_MPYO_ACC(name, round) \
+    HX_DEF3(name, VX_DV, V, V, V, V, \
+            hx_weave_w(hx_frac48(hx_ew(a) + hx_ew(b) * hx_ew((hx_nw)hx_oh(c)), round), \
                        hx_frac48(hx_ow(a) + hx_ow(b) * hx_ow((hx_nw)hx_oh(c)), round)))
 HX_MPYO_ACC(Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift, 0)
 HX_MPYO_ACC(Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift, 1)
 #undef HX_MPYO_ACC
-/* The two halves of a 64-bit product: low vector = product << 16, high = product >> 16; the second adds the high vector
- * of the first and keeps what that one had shifted out. */
+/* The two halves of a 64-bit product: low vector = product << 16, high = product >> 16; the second
+ * adds the high vector of the first and keeps what that one had shifted out. */
 HX_DEF2(Q6_W_vmpye_VwVuh, VX_DV, W, V, V, HX_BOTH48(hx_shift48, a, b, hx_euh, 0) << 16,
         HX_BOTH48(hx_shift48, a, b, hx_euh, 16))
 HX_FN hx_nw hx_mpyo_sum(hx_nw high, hx_nw x, hx_nw y, int shift)
@@ -149,21 +169,31 @@ HX_DEF3(Q6_W_vmpyoacc_WVwVh, VX_DV, W, W, V, V,
 
 /* --- two products per lane: even lane by even, odd by odd */
 HX_DEF2(Q6_Vh_vdmpy_VubRb, VX, V, V, R, hx_eub(a) * hx_eb(b) + hx_oub(a) * hx_ob(b))
-HX_DEF3(Q6_Vh_vdmpyacc_VhVubRb, VX, V, V, V, R, (hx_nuh)a + hx_eub(b) * hx_eb(c) + hx_oub(b) * hx_ob(c))
+HX_DEF3(Q6_Vh_vdmpyacc_VhVubRb, VX, V, V, V, R,
+        (hx_nuh)a + hx_eub(b) * hx_eb(c) + hx_oub(b) * hx_ob(c))
 
 /* Halves by bytes: word i has halves 2i, 2i + 1, which meet bytes 2i mod 4, (2i + 1) mod 4 of R. */
-HX_FN hx_nuw hx_byte_even(Word32 r) { return (hx_nuw)hx_repeat4((int8_t)r, (int8_t)(r >> 16), (int8_t)r, (int8_t)(r >> 16)); }
-HX_FN hx_nuw hx_byte_odd(Word32 r) { return (hx_nuw)hx_repeat4((int8_t)(r >> 8), r >> 24, (int8_t)(r >> 8), r >> 24); }
-#define HX_DOT_HB(x, y, r) ((x) * hx_byte_even(r) + (y) * hx_byte_odd(r))
+HX_FN hx_nuw hx_byte_even(Word32 r)
+{
+    return (hx_nuw)hx_repeat4((int8_t)r, (int8_t)(r >> 16), (int8_t)r, (int8_t)(r >> 16));
+}
+HX_FN hx_nuw hx_byte_odd(Word32 r)
+{
+    return (hx_nuw)hx_repeat4((int8_t)(r >> 8), r >> 24, (int8_t)(r >> 8), r >> 24);
+}
+#define HX_DOT_HB(x, y, r) ((x)*hx_byte_even(r) + (y)*hx_byte_odd(r))
 HX_DEF2(Q6_Vw_vdmpy_VhRb, VX, V, V, R, HX_DOT_HB(hx_eh(a), hx_oh(a), B))
 HX_DEF3(Q6_Vw_vdmpyacc_VwVhRb, VX, V, V, V, R, (hx_nuw)a + HX_DOT_HB(hx_eh(b), hx_oh(b), C))
-/* Pair forms slide: the low vector sees lanes 2i, 2i + 1 of the low operand, the high one lane 2i + 1 and the next, which
- * is lane 2i of the high operand. */
-#define HX_DOT_BB(x, y, r) ((x) * hx_eb(r) + (y) * hx_ob(r))
-HX_DEF2(Q6_Wh_vdmpy_WubRb, VX_DV, W, W, R, HX_DOT_BB(hx_eub(a0), hx_oub(a0), b), HX_DOT_BB(hx_oub(a0), hx_eub(a1), b))
-HX_DEF3(Q6_Wh_vdmpyacc_WhWubRb, VX_DV, W, W, W, R, (hx_nuh)a0 + HX_DOT_BB(hx_eub(b0), hx_oub(b0), c),
+/* Pair forms slide: the low vector sees lanes 2i, 2i + 1 of the low operand, the high one lane 2i +
+ * 1 and the next, which is lane 2i of the high operand. */
+#define HX_DOT_BB(x, y, r) ((x)*hx_eb(r) + (y)*hx_ob(r))
+HX_DEF2(Q6_Wh_vdmpy_WubRb, VX_DV, W, W, R, HX_DOT_BB(hx_eub(a0), hx_oub(a0), b),
+        HX_DOT_BB(hx_oub(a0), hx_eub(a1), b))
+HX_DEF3(Q6_Wh_vdmpyacc_WhWubRb, VX_DV, W, W, W, R,
+        (hx_nuh)a0 + HX_DOT_BB(hx_eub(b0), hx_oub(b0), c),
         (hx_nuh)a1 + HX_DOT_BB(hx_oub(b0), hx_eub(b1), c))
-HX_DEF2(Q6_Ww_vdmpy_WhRb, VX_DV, W, W, R, HX_DOT_HB(hx_eh(a0), hx_oh(a0), B), HX_DOT_HB(hx_oh(a0), hx_eh(a1), B))
+HX_DEF2(Q6_Ww_vdmpy_WhRb, VX_DV, W, W, R, HX_DOT_HB(hx_eh(a0), hx_oh(a0), B),
+        HX_DOT_HB(hx_oh(a0), hx_eh(a1), B))
 HX_DEF3(Q6_Ww_vdmpyacc_WwWhRb, VX_DV, W, W, W, R, (hx_nuw)a0 + HX_DOT_HB(hx_eh(b0), hx_oh(b0), C),
         (hx_nuw)a1 + HX_DOT_HB(hx_oh(b0), hx_eh(b1), C))
 
@@ -176,40 +206,49 @@ HX_FN hx_nw hx_dot_sat(hx_nw acc, hx_nuw x, hx_nuw p, hx_nuw y, hx_nuw q)
                       hx_sat_w_d(hx_ow(acc) + hx_ow(xw) * hx_ow(pw) + hx_ow(yw) * hx_ow(qw)));
 }
 #define HX_ZERO ((hx_nw){0})
-HX_DEF2(Q6_Vw_vdmpy_VhVh_sat, VX, V, V, V, hx_dot_sat(HX_ZERO, hx_eh(a), hx_eh(b), hx_oh(a), hx_oh(b)))
-HX_DEF2(Q6_Vw_vdmpy_VhRh_sat, VX, V, V, R, hx_dot_sat(HX_ZERO, hx_eh(a), hx_eh(b), hx_oh(a), hx_oh(b)))
-HX_DEF2(Q6_Vw_vdmpy_VhRuh_sat, VX, V, V, R, hx_dot_sat(HX_ZERO, hx_eh(a), hx_euh(b), hx_oh(a), hx_ouh(b)))
-HX_DEF2(Q6_Vw_vdmpy_WhRh_sat, VX_DV, V, W, R, hx_dot_sat(HX_ZERO, hx_oh(a0), hx_eh(b), hx_eh(a1), hx_oh(b)))
-HX_DEF2(Q6_Vw_vdmpy_WhRuh_sat, VX_DV, V, W, R, hx_dot_sat(HX_ZERO, hx_oh(a0), hx_euh(b), hx_eh(a1), hx_ouh(b)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwVhVh_sat, VX_DV, V, V, V, V, hx_dot_sat(a, hx_eh(b), hx_eh(c), hx_oh(b), hx_oh(c)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwVhRh_sat, VX, V, V, V, R, hx_dot_sat(a, hx_eh(b), hx_eh(c), hx_oh(b), hx_oh(c)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwVhRuh_sat, VX, V, V, V, R, hx_dot_sat(a, hx_eh(b), hx_euh(c), hx_oh(b), hx_ouh(c)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwWhRh_sat, VX_DV, V, V, W, R, hx_dot_sat(a, hx_oh(b0), hx_eh(c), hx_eh(b1), hx_oh(c)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwWhRuh_sat, VX_DV, V, V, W, R, hx_dot_sat(a, hx_oh(b0), hx_euh(c), hx_eh(b1), hx_ouh(c)))
+HX_DEF2(Q6_Vw_vdmpy_VhVh_sat, VX, V, V, V,
+        hx_dot_sat(HX_ZERO, hx_eh(a), hx_eh(b), hx_oh(a), hx_oh(b)))
+HX_DEF2(Q6_Vw_vdmpy_VhRh_sat, VX, V, V, R,
+        hx_dot_sat(HX_ZERO, hx_eh(a), hx_eh(b), hx_oh(a), hx_oh(b)))
+HX_DEF2(Q6_Vw_vdmpy_VhRuh_sat, VX, V, V, R,
+        hx_dot_sat(HX_ZERO, hx_eh(a), hx_euh(b), hx_oh(a), hx_ouh(b)))
+HX_DEF2(Q6_Vw_vdmpy_WhRh_sat, VX_DV, V, W, R,
+        hx_dot_sat(HX_ZERO, hx_oh(a0), hx_eh(b), hx_eh(a1), hx_oh(b)))
+HX_DEF2(Q6_Vw_vdmpy_WhRuh_sat, VX_DV, V, W, R,
+        hx_dot_sat(HX_ZERO, hx_oh(a0), hx_euh(b), hx_eh(a1), hx_ouh(b)))
+HX_DEF3(Q6_Vw_vdmpyacc_VwVhVh_sat, VX_DV, V, V, V, V,
+        hx_dot_sat(a, hx_eh(b), hx_eh(c), hx_oh(b), hx_oh(c)))
+HX_DEF3(Q6_Vw_vdmpyacc_VwVhRh_sat, VX, V, V, V, R,
+        hx_dot_sat(a, hx_eh(b), hx_eh(c), hx_oh(b), hx_oh(c)))
+HX_DEF3(Q6_Vw_vdmpyacc_VwVhRuh_sat, VX, V, V, V, R,
+        hx_dot_sat(a, hx_eh(b), hx_euh(c), hx_oh(b), hx_ouh(c)))
+HX_DEF3(Q6_Vw_vdmpyacc_VwWhRh_sat, VX_DV, V, V, W, R,
+        hx_dot_sat(a, hx_oh(b0), hx_eh(c), hx_eh(b1), hx_oh(c)))
+HX_DEF3(Q6_Vw_vdmpyacc_VwWhRuh_sat, VX_DV, V, V, W, R,
+        hx_dot_sat(a, hx_oh(b0), hx_euh(c), hx_eh(b1), hx_ouh(c)))
 #undef HX_ZERO
 
 /* --- four products per word */
-HX_FN hx_nuw hx_dot4_ubub(hx_nw a, hx_nw b)
+/* acc + the four products of each word's bytes: of type T in x, U in y */
+#define HX_DOT4(T, U) \
+    HX_FN hx_nuw hx_dot4_##T##U(hx_nuw acc, hx_nw x, hx_nw y) \
+    { \
+        return acc + hx_madd_h(hx_e##T(x), hx_e##U(y)) + hx_madd_h(hx_o##T(x), hx_o##U(y)); \
+    }
+HX_DOT4(ub, ub)
+HX_DOT4(b, b)
+#if HX_NATIVE_BYTES == 64 && defined(__AVX512VNNI__)
+HX_FN hx_nuw hx_dot4_ubb(hx_nuw acc, hx_nw x, hx_nw y)
 {
-    const hx_nw e = (hx_nw)(hx_eub(a) * hx_eub(b)), o = (hx_nw)(hx_oub(a) * hx_oub(b));
-
-    return hx_euh(e) + hx_ouh(e) + hx_euh(o) + hx_ouh(o);
+    return (hx_nuw)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)x, (__m512i)y);
 }
-HX_FN hx_nuw hx_dot4_ubb(hx_nw a, hx_nw b)
-{
-    const hx_nw e = (hx_nw)(hx_eub(a) * hx_eb(b)), o = (hx_nw)(hx_oub(a) * hx_ob(b));
-
-    return hx_eh(e) + hx_oh(e) + hx_eh(o) + hx_oh(o);
-}
-HX_FN hx_nuw hx_dot4_bb(hx_nw a, hx_nw b)
-{
-    const hx_nw e = (hx_nw)(hx_eb(a) * hx_eb(b)), o = (hx_nw)(hx_ob(a) * hx_ob(b));
-
-    return hx_eh(e) + hx_oh(e) + hx_eh(o) + hx_oh(o);
-}
-#define HX_RMPY(X, T, k2, U)                                                                             \
-    HX_DEF2(Q6_V##X##_vrmpy_V##T##k2##U, VX, V, V, k2, hx_dot4_##T##U(a, b))                             \
-    HX_DEF3(Q6_V##X##_vrmpyacc_V##X##V##T##k2##U, VX, V, V, V, k2, (hx_nuw)a + hx_dot4_##T##U(b, c))
+#else
+HX_DOT4(ub, b)
+#endif
+#undef HX_DOT4
+#define HX_RMPY(X, T, k2, U) \
+    HX_DEF2(Q6_V##X##_vrmpy_V##T##k2##U, VX, V, V, k2, hx_dot4_##T##U((hx_nuw){0}, a, b)) \
+    HX_DEF3(Q6_V##X##_vrmpyacc_V##X##V##T##k2##U, VX, V, V, V, k2, hx_dot4_##T##U((hx_nuw)a, b, c))
 HX_RMPY(w, b, V, b)
 HX_RMPY(w, ub, V, b)
 HX_RMPY(w, ub, R, b)
@@ -217,47 +256,55 @@ HX_RMPY(uw, ub, V, ub)
 HX_RMPY(uw, ub, R, ub)
 #undef HX_RMPY
 
-/* Pair forms with an immediate slide a 4-byte window over the pair: with I = 1 byte 0 comes from the high vector and R is
- * rotated by a byte; the high result starts two bytes further on. */
-HX_FN hx_nw hx_bytes_of(hx_nw x, hx_nw y, uint32_t from_y) { return hx_nsel(hx_nsplat((int32_t)from_y), y, x); }
-HX_FN Word32 hx_ror(Word32 r, int n) { return (Word32)((uint32_t)r >> n | (uint32_t)r << (32 - n)); }
-#define HX_WINDOW_LOW(x, I) hx_bytes_of(x##0, x##1, (I) ? 0x000000ffu : 0)
-#define HX_WINDOW_HIGH(x, I) hx_bytes_of(x##0, x##1, (I) ? 0x00ffffffu : 0x0000ffffu)
-#define HX_R_LOW(r, I) hx_nsplat((I) ? hx_ror(r, 24) : (r))
-#define HX_R_HIGH(r, I) hx_nsplat((I) ? hx_ror(r, 8) : hx_ror(r, 16))
-HX_FN hx_nuw hx_sad4(hx_nw a, hx_nw b)
+/* Pair forms with an immediate slide a 4-byte window over the pair: with Iu = 1 byte 0 comes from
+ * the high vector and R is rotated by a byte; the high result starts two bytes further on. */
+HX_FN hx_nw hx_bytes_of(hx_nw x, hx_nw y, uint32_t from_y)
+{
+    return hx_nsel(hx_nsplat((int32_t)from_y), y, x);
+}
+HX_FN Word32 hx_ror(Word32 r, int n)
+{
+    return (Word32)((uint32_t)r >> n | (uint32_t)r << (32 - n));
+}
+#define HX_WINDOW_LOW(x, Iu) hx_bytes_of(x##0, x##1, (Iu) ? 0x000000ffu : 0)
+#define HX_WINDOW_HIGH(x, Iu) hx_bytes_of(x##0, x##1, (Iu) ? 0x00ffffffu : 0x0000ffffu)
+#define HX_R_LOW(r, Iu) hx_nsplat((Iu) ? hx_ror(r, 24) : (r))
+#define HX_R_HIGH(r, Iu) hx_nsplat((Iu) ? hx_ror(r, 8) : hx_ror(r, 16))
+HX_FN hx_nuw hx_sad4(hx_nuw acc, hx_nw a, hx_nw b)
 {
     const hx_nub x = (hx_nub)a, y = (hx_nub)b, less = (hx_nub)(x < y);
     const hx_nw d = (hx_nw)(((x - y) ^ less) - less);
     const hx_nw s = (hx_nw)(hx_eub(d) + hx_oub(d));
 
-    return hx_euh(s) + hx_ouh(s);
+    return acc + hx_euh(s) + hx_ouh(s);
 }
-#define HX_WINDOW4(op, X, U, fn)                                                                                   \
-    HX_FN HVX_VectorPair Q6_W##X##_##op##_WubR##U##I(HVX_VectorPair A, Word32 B, Word32 I)                         \
-    {                                                                                                              \
-        union hx_w a_, z;                                                                                          \
-        a_.w = A;                                                                                                  \
-        HX_HVX_COUNT(VX_DV);                                                                                       \
-        HX_EACH(i) {                                                                                               \
-            HX_N_W(a);                                                                                             \
-            HX_S_W(fn(HX_WINDOW_LOW(a, I & 1), HX_R_LOW(B, I & 1)), fn(HX_WINDOW_HIGH(a, I & 1), HX_R_HIGH(B, I & 1))); \
-        }                                                                                                          \
-        return z.w;                                                                                                \
-    }                                                                                                              \
-    HX_FN HVX_VectorPair Q6_W##X##_##op##acc_W##X##WubR##U##I(HVX_VectorPair P, HVX_VectorPair A, Word32 B, Word32 I) \
-    {                                                                                                              \
-        union hx_w x_, a_, z;                                                                                      \
-        x_.w = P;                                                                                                  \
-        a_.w = A;                                                                                                  \
-        HX_HVX_COUNT(VX_DV);                                                                                       \
-        HX_EACH(i) {                                                                                               \
-            HX_N_W(x);                                                                                             \
-            HX_N_W(a);                                                                                             \
-            HX_S_W((hx_nuw)x0 + fn(HX_WINDOW_LOW(a, I & 1), HX_R_LOW(B, I & 1)),                                   \
-                   (hx_nuw)x1 + fn(HX_WINDOW_HIGH(a, I & 1), HX_R_HIGH(B, I & 1)));                                \
-        }                                                                                                          \
-        return z.w;                                                                                                \
+#define HX_WINDOW4(op, X, U, fn) \
+    HX_FN HVX_VectorPair Q6_W##X##_##op##_WubR##U##I(HVX_VectorPair A, Word32 B, Word32 Iu) \
+    { \
+        union hx_w a_, z; \
+        a_.w = A; \
+        HX_HVX_COUNT(VX_DV); \
+        HX_EACH(i) { \
+            HX_N_W(a); \
+            HX_S_W(fn((hx_nuw){0}, HX_WINDOW_LOW(a, Iu & 1), HX_R_LOW(B, Iu & 1)), \
+                   fn((hx_nuw){0}, HX_WINDOW_HIGH(a, Iu & 1), HX_R_HIGH(B, Iu & 1))); \
+        } \
+        return z.w; \
+    } \
+    HX_FN HVX_VectorPair Q6_W##X##_##op##acc_W##X##WubR##U##I(HVX_VectorPair P, HVX_VectorPair A, \
+                                                              Word32 B, Word32 Iu) \
+    { \
+        union hx_w x_, a_, z; \
+        x_.w = P; \
+        a_.w = A; \
+        HX_HVX_COUNT(VX_DV); \
+        HX_EACH(i) { \
+            HX_N_W(x); \
+            HX_N_W(a); \
+            HX_S_W(fn((hx_nuw)x0, HX_WINDOW_LOW(a, Iu & 1), HX_R_LOW(B, Iu & 1)), \
+                   fn((hx_nuw)x1, HX_WINDOW_HIGH(a, Iu & 1), HX_R_HIGH(B, Iu & 1))); \
+        } \
+        return z.w; \
     }
 HX_WINDOW4(vrmpy, w, b, hx_dot4_ubb)
 HX_WINDOW4(vrmpy, uw, ub, hx_dot4_ubub)
@@ -276,38 +323,53 @@ HX_FN hx_nuw hx_absdiff(hx_nuw x, hx_nuw y)
     return (hx_nuw)((d ^ (d >> 31)) - (d >> 31));
 }
 #define HX_DSAD(x, y, r) (hx_absdiff(x, hx_euh(r)) + hx_absdiff(y, hx_ouh(r)))
-HX_DEF2(Q6_Wuw_vdsad_WuhRuh, VX_DV, W, W, R, HX_DSAD(hx_euh(a0), hx_ouh(a0), b), HX_DSAD(hx_ouh(a0), hx_euh(a1), b))
-HX_DEF3(Q6_Wuw_vdsadacc_WuwWuhRuh, VX_DV, W, W, W, R, (hx_nuw)a0 + HX_DSAD(hx_euh(b0), hx_ouh(b0), c),
+HX_DEF2(Q6_Wuw_vdsad_WuhRuh, VX_DV, W, W, R, HX_DSAD(hx_euh(a0), hx_ouh(a0), b),
+        HX_DSAD(hx_ouh(a0), hx_euh(a1), b))
+HX_DEF3(Q6_Wuw_vdsadacc_WuwWuhRuh, VX_DV, W, W, W, R,
+        (hx_nuw)a0 + HX_DSAD(hx_euh(b0), hx_ouh(b0), c),
         (hx_nuw)a1 + HX_DSAD(hx_ouh(b0), hx_euh(b1), c))
 #undef HX_DSAD
 
 /* --- three taps, the third with weight 1 */
-#define HX_TMPY(T)                                                                                              \
-    HX_DEF2(Q6_Wh_vtmpy_W##T##Rb, VX_DV, W, W, R, HX_DOT_BB(hx_e##T(a0), hx_o##T(a0), b) + hx_e##T(a1),         \
-            HX_DOT_BB(hx_o##T(a0), hx_e##T(a1), b) + hx_o##T(a1))                                               \
-    HX_DEF3(Q6_Wh_vtmpyacc_WhW##T##Rb, VX_DV, W, W, W, R,                                                       \
-            (hx_nuh)a0 + HX_DOT_BB(hx_e##T(b0), hx_o##T(b0), c) + hx_e##T(b1),                                  \
+#define HX_TMPY(T) \
+    HX_DEF2(Q6_Wh_vtmpy_W##T##Rb, VX_DV, W, W, R, \
+            HX_DOT_BB(hx_e##T(a0), hx_o##T(a0), b) + hx_e##T(a1), \
+            HX_DOT_BB(hx_o##T(a0), hx_e##T(a1), b) + hx_o##T(a1)) \
+    HX_DEF3(Q6_Wh_vtmpyacc_WhW##T##Rb, VX_DV, W, W, W, R, \
+            (hx_nuh)a0 + HX_DOT_BB(hx_e##T(b0), hx_o##T(b0), c) + hx_e##T(b1), \
             (hx_nuh)a1 + HX_DOT_BB(hx_o##T(b0), hx_e##T(b1), c) + hx_o##T(b1))
 HX_TMPY(b)
 HX_TMPY(ub)
 #undef HX_TMPY
 HX_DEF2(Q6_Ww_vtmpy_WhRb, VX_DV, W, W, R, HX_DOT_HB(hx_eh(a0), hx_oh(a0), B) + hx_eh(a1),
         HX_DOT_HB(hx_oh(a0), hx_eh(a1), B) + hx_oh(a1))
-HX_DEF3(Q6_Ww_vtmpyacc_WwWhRb, VX_DV, W, W, W, R, (hx_nuw)a0 + HX_DOT_HB(hx_eh(b0), hx_oh(b0), C) + hx_eh(b1),
+HX_DEF3(Q6_Ww_vtmpyacc_WwWhRb, VX_DV, W, W, W, R,
+        (hx_nuw)a0 + HX_DOT_HB(hx_eh(b0), hx_oh(b0), C) + hx_eh(b1),
         (hx_nuw)a1 + HX_DOT_HB(hx_oh(b0), hx_eh(b1), C) + hx_oh(b1))
 #undef HX_DOT_BB
 #undef HX_DOT_HB
 
-/* --- low operand times one factor plus high operand times another: bytes 0, 1 of R for even lanes, 2, 3 for odd ones */
-HX_FN hx_nuh hx_factor_h_b(Word32 r, int k) { return (hx_nuh){0} + (uint16_t)(int8_t)(r >> (8 * k)); }
-HX_FN hx_nuh hx_factor_h_ub(Word32 r, int k) { return (hx_nuh){0} + (uint8_t)(r >> (8 * k)); }
-HX_FN hx_nuw hx_factor_w_b(Word32 r, int k) { return (hx_nuw){0} + (uint32_t)(int8_t)(r >> (8 * k)); }
-#define HX_MPA(f, x, y, r, k) ((x) * f(r, k) + (y) * f(r, k + 1))
-#define HX_MPA_R(X, T, U)                                                                                         \
-    HX_DEF2(Q6_W##X##_vmpa_W##T##R##U, VX_DV, W, W, R, HX_MPA(hx_factor_##X##_##U, hx_e##T(a0), hx_e##T(a1), B, 0), \
-            HX_MPA(hx_factor_##X##_##U, hx_o##T(a0), hx_o##T(a1), B, 2))                                          \
-    HX_DEF3(Q6_W##X##_vmpaacc_W##X##W##T##R##U, VX_DV, W, W, W, R,                                                \
-            (hx_nu##X)a0 + HX_MPA(hx_factor_##X##_##U, hx_e##T(b0), hx_e##T(b1), C, 0),                           \
+/* --- low operand times one factor plus high operand times another: bytes 0, 1 of R for even lanes,
+ * 2, 3 for odd ones */
+HX_FN hx_nuh hx_factor_h_b(Word32 r, int k)
+{
+    return (hx_nuh){0} + (uint16_t)(int8_t)(r >> (8 * k));
+}
+HX_FN hx_nuh hx_factor_h_ub(Word32 r, int k)
+{
+    return (hx_nuh){0} + (uint8_t)(r >> (8 * k));
+}
+HX_FN hx_nuw hx_factor_w_b(Word32 r, int k)
+{
+    return (hx_nuw){0} + (uint32_t)(int8_t)(r >> (8 * k));
+}
+#define HX_MPA(f, x, y, r, k) ((x)*f(r, k) + (y)*f(r, k + 1))
+#define HX_MPA_R(X, T, U) \
+    HX_DEF2(Q6_W##X##_vmpa_W##T##R##U, VX_DV, W, W, R, \
+            HX_MPA(hx_factor_##X##_##U, hx_e##T(a0), hx_e##T(a1), B, 0), \
+            HX_MPA(hx_factor_##X##_##U, hx_o##T(a0), hx_o##T(a1), B, 2)) \
+    HX_DEF3(Q6_W##X##_vmpaacc_W##X##W##T##R##U, VX_DV, W, W, W, R, \
+            (hx_nu##X)a0 + HX_MPA(hx_factor_##X##_##U, hx_e##T(b0), hx_e##T(b1), C, 0), \
             (hx_nu##X)a1 + HX_MPA(hx_factor_##X##_##U, hx_o##T(b0), hx_o##T(b1), C, 2))
 HX_MPA_R(h, ub, b)
 HX_MPA_R(h, ub, ub)
@@ -315,15 +377,16 @@ HX_MPA_R(w, h, b)
 HX_MPA_R(w, uh, b)
 #undef HX_MPA_R
 #undef HX_MPA
-#define HX_MPA_W(U)                                                                                   \
-    HX_DEF2(Q6_Wh_vmpa_WubW##U, VX_DV, W, W, W, hx_eub(a0) * hx_e##U(b0) + hx_eub(a1) * hx_e##U(b1),  \
+#define HX_MPA_W(U) \
+    HX_DEF2(Q6_Wh_vmpa_WubW##U, VX_DV, W, W, W, \
+            hx_eub(a0) * hx_e##U(b0) + hx_eub(a1) * hx_e##U(b1), \
             hx_oub(a0) * hx_o##U(b0) + hx_oub(a1) * hx_o##U(b1))
 HX_MPA_W(b)
 HX_MPA_W(ub)
 #undef HX_MPA_W
 
-/* Piecewise linear: the top two bits of Vu choose one of four halves of R, which is added (or subtracted) at weight 2^15 to
- * the product of Vx and Vu; vlut4 is the choice alone. */
+/* Piecewise linear: the top two bits of Vu choose one of four halves of R, which is added (or
+ * subtracted) at weight 2^15 to the product of Vx and Vu; vlut4 is the choice alone. */
 HX_FN hx_nuh hx_choose4(hx_nuh x, Word64 r)
 {
     const hx_nuh bit0 = (hx_nuh)((x & 0x4000) != 0), bit1 = (hx_nuh)((x & 0x8000) != 0);
@@ -333,10 +396,10 @@ HX_FN hx_nuh hx_choose4(hx_nuh x, Word64 r)
     return (bit1 & high) | (~bit1 & low);
 }
 HX_OP1_(Q6_Vh_vlut4_VuhPh, VX_DV, uh, hx_choose4(a, P), HVX_Vector A, Word64 P)
-#define HX_PIECE(name, e, o, term)                                                                                   \
-    HX_OP2_(name, VX_DV, w, w,                                                                                       \
-            hx_weave_h(term(hx_eh(a), e(b), e((hx_nw)hx_choose4((hx_nuh)b, P))),                                     \
-                       term(hx_oh(a), o(b), o((hx_nw)hx_choose4((hx_nuh)b, P)))),                                    \
+#define HX_PIECE(name, e, o, term) \
+    HX_OP2_(name, VX_DV, w, w, \
+            hx_weave_h(term(hx_eh(a), e(b), e((hx_nw)hx_choose4((hx_nuh)b, P))), \
+                       term(hx_oh(a), o(b), o((hx_nw)hx_choose4((hx_nuh)b, P)))), \
             HVX_Vector A, HVX_Vector B, Word64 P)
 /* (2xy + 2^15 t) >> 16 and (xy +- 2^15 t) >> 16 without leaving 32 bits */
 #define HX_TERM_H(x, y, t) hx_sat_h_w((hx_nw)((x) * (y) + ((t) << 14)) >> 15)
@@ -350,10 +413,11 @@ HX_PIECE(Q6_Vh_vmps_VhVhVuhPuh_sat, hx_euh, hx_ouh, HX_TERM_SUB)
 #undef HX_TERM_ADD
 #undef HX_TERM_SUB
 
-/* --- v6mpy: 3 x 2 taps of 10-bit coefficients, for words of 8 pixels (4 of the low, 4 of the high vector).
- * Coefficient k = 0..2 of a word: low eight bits in byte k, top two (signed) in bits 2k, 2k + 1 of byte 3; words of the low
- * vector hold c0..c2, those of the high one c3..c5.  The immediate chooses pixels a, b (bit 1) and which result vector gets
- * the whole sum, a . c0..2 + b . c3..5 (bit 0 clear: the high one); the other gets a . c3..5, or b . c0..2. */
+/* --- v6mpy: 3 x 2 taps of 10-bit coefficients, for words of 8 pixels (4 of the low, 4 of the high
+ * vector). Coefficient k = 0..2 of a word: low eight bits in byte k, top two (signed) in bits 2k,
+ * 2k + 1 of byte 3; words of the low vector hold c0..c2, those of the high one c3..c5.  The
+ * immediate chooses pixels a, b (bit 1) and which result vector gets the whole sum, a . c0..2 + b .
+ * c3..5 (bit 0 clear: the high one); the other gets a . c3..5, or b . c0..2. */
 HX_FN hx_nuw hx_tap10(hx_nw w, int k)
 {
     return (((hx_nuw)w >> (8 * k)) & 0xff) | (hx_nuw)((hx_nw)((hx_nuw)w << (6 - 2 * k)) >> 30 << 8);
@@ -364,7 +428,8 @@ HX_FN hx_nuw hx_pixel(hx_nw low, hx_nw high, int k)
     return ((hx_nuw)(k < 4 ? low : high) >> (k % 4 * 8)) & 0xff;
 }
 
-HX_FN HVX_VectorPair hx_v6mpy(HVX_VectorPair acc, HVX_VectorPair pixels, HVX_VectorPair taps, Word32 I, int vertical)
+HX_FN HVX_VectorPair hx_v6mpy(HVX_VectorPair acc, HVX_VectorPair pixels, HVX_VectorPair taps,
+                              Word32 Iu, int vertical)
 {
     static const uint8_t order[2][2][2][3] = {
         {{{6, 4, 2}, {7, 5, 3}}, {{4, 2, 0}, {5, 3, 1}}},
@@ -379,24 +444,26 @@ HX_FN HVX_VectorPair hx_v6mpy(HVX_VectorPair acc, HVX_VectorPair pixels, HVX_Vec
         hx_nuw whole = {0}, part = {0};
 
         HX_UNROLL for (int k = 0; k < 3; k++) {
-            const hx_nuw a = hx_pixel(u.n[i], u.n[HX_NATIVES + i], order[vertical][I >> 1 & 1][0][k]);
-            const hx_nuw b = hx_pixel(u.n[i], u.n[HX_NATIVES + i], order[vertical][I >> 1 & 1][1][k]);
+            const hx_nuw a =
+                hx_pixel(u.n[i], u.n[HX_NATIVES + i], order[vertical][Iu >> 1 & 1][0][k]);
+            const hx_nuw b =
+                hx_pixel(u.n[i], u.n[HX_NATIVES + i], order[vertical][Iu >> 1 & 1][1][k]);
             const hx_nuw c = hx_tap10(v.n[i], k), e = hx_tap10(v.n[HX_NATIVES + i], k);
 
             whole += a * c + b * e;
-            part += I & 1 ? b * c : a * e;
+            part += Iu & 1 ? b * c : a * e;
         }
-        d.n[i] = (hx_nw)((hx_nuw)d.n[i] + (I & 1 ? whole : part));
-        d.n[HX_NATIVES + i] = (hx_nw)((hx_nuw)d.n[HX_NATIVES + i] + (I & 1 ? part : whole));
+        d.n[i] = (hx_nw)((hx_nuw)d.n[i] + (Iu & 1 ? whole : part));
+        d.n[HX_NATIVES + i] = (hx_nw)((hx_nuw)d.n[HX_NATIVES + i] + (Iu & 1 ? part : whole));
     }
     return d.w;
 }
-#define HX_V6MPY(way, vertical)                                                                                        \
-    HX_OP0(Q6_Ww_v6mpy_WubWbI_##way, VX_DV, (HVX_VectorPair Vuu, HVX_VectorPair Vvv, Word32 Iu2), HVX_VectorPair,      \
-           hx_v6mpy((HVX_VectorPair){0}, Vuu, Vvv, Iu2, vertical))                                                     \
-    HX_OP0(Q6_Ww_v6mpyacc_WwWubWbI_##way, VX_DV,                                                                       \
-           (HVX_VectorPair Vxx, HVX_VectorPair Vuu, HVX_VectorPair Vvv, Word32 Iu2), HVX_VectorPair,                   \
-           hx_v6mpy(Vxx, Vuu, Vvv, Iu2, vertical))
+#define HX_V6MPY(way, vertical) \
+    HX_OP0(Q6_Ww_v6mpy_WubWbI_##way, VX_DV, (HVX_VectorPair Vuu, HVX_VectorPair Vvv, Word32 Iu2), \
+           HVX_VectorPair, hx_v6mpy((HVX_VectorPair){0}, Vuu, Vvv, Iu2, vertical)) \
+    HX_OP0(Q6_Ww_v6mpyacc_WwWubWbI_##way, VX_DV, \
+           (HVX_VectorPair Vxx, HVX_VectorPair Vuu, HVX_VectorPair Vvv, Word32 Iu2), \
+           HVX_VectorPair, hx_v6mpy(Vxx, Vuu, Vvv, Iu2, vertical))
 HX_V6MPY(h, 0)
 HX_V6MPY(v, 1)
 #undef HX_V6MPY

@@ -1,6 +1,8 @@
-/* HVX intrinsics that end in narrower lanes or in counts: narrowing shifts, rounding, saturation, bit counts, carries.
+/* HVX intrinsics that end in narrower lanes or in counts: narrowing shifts, rounding, saturation,
+ * bit counts, carries.
  *
- * Narrowing forms interleave: even lanes of the result come from Vv (or the low vector), odd ones from Vu (the high). */
+ * Narrowing forms interleave: even lanes of the result come from Vv (or the low vector), odd ones
+ * from Vu (the high). */
 #ifndef HEXRIG_HVX_NARROW_H
 #define HEXRIG_HVX_NARROW_H
 
@@ -29,21 +31,31 @@ HX_NARROW(Q6_Vub_vasr_VuhVuhR_rnd_sat, uh, 7, hx_weave_b, HX_RND, hx_sat_ub_uh)
 
 /* --- by a vector: the count is in the lane where the result lands */
 HX_DEF2(Q6_Vub_vasr_WuhVub_sat, VS, V, W, V,
-        hx_weave_b(hx_sat_ub_uh(HX_PLAIN((hx_nuh)a0, hx_eub(b) & 7)), hx_sat_ub_uh(HX_PLAIN((hx_nuh)a1, hx_oub(b) & 7))))
+        hx_weave_b(hx_sat_ub_uh(HX_PLAIN((hx_nuh)a0, hx_eub(b) & 7)),
+                   hx_sat_ub_uh(HX_PLAIN((hx_nuh)a1, hx_oub(b) & 7))))
 HX_DEF2(Q6_Vub_vasr_WuhVub_rnd_sat, VS, V, W, V,
-        hx_weave_b(hx_sat_ub_uh(HX_RND((hx_nuh)a0, hx_eub(b) & 7)), hx_sat_ub_uh(HX_RND((hx_nuh)a1, hx_oub(b) & 7))))
+        hx_weave_b(hx_sat_ub_uh(HX_RND((hx_nuh)a0, hx_eub(b) & 7)),
+                   hx_sat_ub_uh(HX_RND((hx_nuh)a1, hx_oub(b) & 7))))
 HX_DEF2(Q6_Vuh_vasr_WwVuh_sat, VS, V, W, V,
-        hx_weave_h(hx_sat_uh_w(HX_PLAIN(a0, (hx_nw)hx_euh(b) & 15)), hx_sat_uh_w(HX_PLAIN(a1, (hx_nw)hx_ouh(b) & 15))))
+        hx_weave_h(hx_sat_uh_w(HX_PLAIN(a0, (hx_nw)hx_euh(b) & 15)),
+                   hx_sat_uh_w(HX_PLAIN(a1, (hx_nw)hx_ouh(b) & 15))))
 HX_DEF2(Q6_Vuh_vasr_WwVuh_rnd_sat, VS, V, W, V,
-        hx_weave_h(hx_sat_uh_w(HX_RND(a0, (hx_nw)hx_euh(b) & 15)), hx_sat_uh_w(HX_RND(a1, (hx_nw)hx_ouh(b) & 15))))
+        hx_weave_h(hx_sat_uh_w(HX_RND(a0, (hx_nw)hx_euh(b) & 15)),
+                   hx_sat_uh_w(HX_RND(a1, (hx_nw)hx_ouh(b) & 15))))
 
 /* --- round to the upper half of each lane */
-HX_OP2(Q6_Vh_vround_VwVw_sat, VS, w, w, hx_weave_h(hx_sat_h_w(HX_RND(b, 16)), hx_sat_h_w(HX_RND(a, 16))))
-HX_OP2(Q6_Vuh_vround_VwVw_sat, VS, w, w, hx_weave_h(hx_sat_uh_w(HX_RND(b, 16)), hx_sat_uh_w(HX_RND(a, 16))))
-HX_OP2(Q6_Vuh_vround_VuwVuw_sat, VS, uw, uw, hx_weave_h(hx_sat_uh_uw(HX_RND(b, 16)), hx_sat_uh_uw(HX_RND(a, 16))))
-HX_OP2(Q6_Vb_vround_VhVh_sat, VS, h, h, hx_weave_b(hx_sat_b_h(HX_RND(b, 8)), hx_sat_b_h(HX_RND(a, 8))))
-HX_OP2(Q6_Vub_vround_VhVh_sat, VS, h, h, hx_weave_b(hx_sat_ub_h(HX_RND(b, 8)), hx_sat_ub_h(HX_RND(a, 8))))
-HX_OP2(Q6_Vub_vround_VuhVuh_sat, VS, uh, uh, hx_weave_b(hx_sat_ub_uh(HX_RND(b, 8)), hx_sat_ub_uh(HX_RND(a, 8))))
+HX_OP2(Q6_Vh_vround_VwVw_sat, VS, w, w,
+       hx_weave_h(hx_sat_h_w(HX_RND(b, 16)), hx_sat_h_w(HX_RND(a, 16))))
+HX_OP2(Q6_Vuh_vround_VwVw_sat, VS, w, w,
+       hx_weave_h(hx_sat_uh_w(HX_RND(b, 16)), hx_sat_uh_w(HX_RND(a, 16))))
+HX_OP2(Q6_Vuh_vround_VuwVuw_sat, VS, uw, uw,
+       hx_weave_h(hx_sat_uh_uw(HX_RND(b, 16)), hx_sat_uh_uw(HX_RND(a, 16))))
+HX_OP2(Q6_Vb_vround_VhVh_sat, VS, h, h,
+       hx_weave_b(hx_sat_b_h(HX_RND(b, 8)), hx_sat_b_h(HX_RND(a, 8))))
+HX_OP2(Q6_Vub_vround_VhVh_sat, VS, h, h,
+       hx_weave_b(hx_sat_ub_h(HX_RND(b, 8)), hx_sat_ub_h(HX_RND(a, 8))))
+HX_OP2(Q6_Vub_vround_VuhVuh_sat, VS, uh, uh,
+       hx_weave_b(hx_sat_ub_uh(HX_RND(b, 8)), hx_sat_ub_uh(HX_RND(a, 8))))
 
 /* --- saturate only */
 HX_OP2(Q6_Vh_vsat_VwVw, VA, w, w, hx_weave_h(hx_sat_h_w(b), hx_sat_h_w(a)))
@@ -66,15 +78,15 @@ HX_FN int hx_clb(int32_t x, int bits)
     return hx_cl0((uint32_t)(x ^ (x >> 31)), bits);
 }
 
-#define HX_COUNT1(name, lane, bits, expr)                     \
-    HX_BIG_FN HVX_Vector name(HVX_Vector Vu)                  \
-    {                                                         \
-        union hx_v u;                                         \
-        HX_HVX_COUNT(VS);                                     \
-        u.v = Vu;                                             \
-        for (int i = 0; i < 1024 / bits; i++)                 \
-            u.lane[i] = (int##bits##_t)(expr);                \
-        return u.v;                                           \
+#define HX_COUNT1(name, lane, bits, expr) \
+    HX_BIG_FN HVX_Vector name(HVX_Vector Vu) \
+    { \
+        union hx_v u; \
+        HX_HVX_COUNT(VS); \
+        u.v = Vu; \
+        for (int i = 0; i < 1024 / bits; i++) \
+            u.lane[i] = (int##bits##_t)(expr); \
+        return u.v; \
     }
 HX_COUNT1(Q6_Vuh_vcl0_Vuh, h, 16, hx_cl0(u.uh[i], 16))
 HX_COUNT1(Q6_Vuw_vcl0_Vuw, w, 32, hx_cl0(u.uw[i], 32))
@@ -83,65 +95,67 @@ HX_COUNT1(Q6_Vw_vnormamt_Vw, w, 32, hx_clb(u.w[i], 32) - 1)
 HX_COUNT1(Q6_Vh_vpopcount_Vh, h, 16, __builtin_popcount(u.uh[i]))
 #undef HX_COUNT1
 
-#define HX_COUNT2(name, lane, bits)                                         \
-    HX_BIG_FN HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv)                 \
-    {                                                                       \
-        union hx_v u, v;                                                    \
-        HX_HVX_COUNT(VS);                                                   \
-        u.v = Vu;                                                           \
-        v.v = Vv;                                                           \
-        for (int i = 0; i < 1024 / bits; i++)                               \
-            v.u##lane[i] += (uint##bits##_t)hx_clb(u.lane[i], bits);        \
-        return v.v;                                                         \
+#define HX_COUNT2(name, lane, bits) \
+    HX_BIG_FN HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) \
+    { \
+        union hx_v u, v; \
+        HX_HVX_COUNT(VS); \
+        u.v = Vu; \
+        v.v = Vv; \
+        for (int i = 0; i < 1024 / bits; i++) \
+            v.u##lane[i] += (uint##bits##_t)hx_clb(u.lane[i], bits); \
+        return v.v; \
     }
 HX_COUNT2(Q6_Vh_vadd_vclb_VhVh, h, 16)
 HX_COUNT2(Q6_Vw_vadd_vclb_VwVw, w, 32)
 #undef HX_COUNT2
 
 /* Predicate bits up to and including each lane. */
-#define HX_PREFIX(name, lane, bytes)                                \
-    HX_BIG_FN HVX_Vector name(HVX_VectorPred Qv)                    \
-    {                                                               \
-        union hx_v q, d;                                            \
-        int sum = 0;                                                \
-        HX_HVX_COUNT(VS);                                           \
-        q.v = Qv;                                                   \
-        for (int i = 0; i < 128; i++) {                             \
-            sum += q.ub[i] & 1;                                     \
-            d.lane[i / bytes] = (__typeof__(d.lane[0]))sum;         \
-        }                                                           \
-        return d.v;                                                 \
+#define HX_PREFIX(name, lane, bytes) \
+    HX_BIG_FN HVX_Vector name(HVX_VectorPred Qv) \
+    { \
+        union hx_v q, d; \
+        int sum = 0; \
+        HX_HVX_COUNT(VS); \
+        q.v = Qv; \
+        for (int i = 0; i < 128; i++) { \
+            sum += q.ub[i] & 1; \
+            d.lane[i / bytes] = (__typeof__(d.lane[0]))sum; \
+        } \
+        return d.v; \
     }
 HX_PREFIX(Q6_Vb_prefixsum_Q, ub, 1)
 HX_PREFIX(Q6_Vh_prefixsum_Q, uh, 2)
 HX_PREFIX(Q6_Vw_prefixsum_Q, uw, 4)
 #undef HX_PREFIX
 
-/* --- add with carry, and Vu + ~Vv + carry: bit 4i of the predicate is the carry of lane i, all four bits of it come out */
-#define HX_CARRY(name, second)                                                                     \
-    HX_FN HVX_Vector name(HVX_Vector A, HVX_Vector B, HVX_VectorPred *Qx)                          \
-    {                                                                                              \
-        union hx_v a_, b_, q, d;                                                                   \
-        HX_HVX_COUNT(VA);                                                                          \
-        a_.v = A;                                                                                  \
-        b_.v = B;                                                                                  \
-        q.v = *Qx;                                                                                 \
-        HX_EACH(i) {                                                                               \
-            const hx_nuw a = (hx_nuw)a_.n[i], s = a + (second), r = s + ((hx_nuw)q.n[i] & 1);      \
-            d.n[i] = (hx_nw)r;                                                                     \
-            q.n[i] = (hx_nw)(s < a) | (hx_nw)(r < s);                                              \
-        }                                                                                          \
-        *Qx = q.v;                                                                                 \
-        return d.v;                                                                                \
+/* --- add with carry, and Vu + ~Vv + carry: bit 4i of the predicate is the carry of lane i, all
+ * four bits of it come out */
+#define HX_CARRY(name, second) \
+    HX_FN HVX_Vector name(HVX_Vector A, HVX_Vector B, HVX_VectorPred *Qx) \
+    { \
+        union hx_v a_, b_, q, d; \
+        HX_HVX_COUNT(VA); \
+        a_.v = A; \
+        b_.v = B; \
+        q.v = *Qx; \
+        HX_EACH(i) { \
+            const hx_nuw a = (hx_nuw)a_.n[i], s = a + (second), r = s + ((hx_nuw)q.n[i] & 1); \
+            d.n[i] = (hx_nw)r; \
+            q.n[i] = (hx_nw)(s < a) | (hx_nw)(r < s); \
+        } \
+        *Qx = q.v; \
+        return d.v; \
     }
 HX_CARRY(Q6_Vw_vadd_VwVwQ_carry, (hx_nuw)b_.n[i])
 HX_CARRY(Q6_Vw_vsub_VwVwQ_carry, ~(hx_nuw)b_.n[i])
 #undef HX_CARRY
 HX_OP3(Q6_Vw_vadd_VwVwQ_carry_sat, VA, w, w, w,
-       hx_weave_w(hx_sat_w_d(hx_ew(a) + hx_ew(b) + hx_ew(c & 1)), hx_sat_w_d(hx_ow(a) + hx_ow(b) + hx_ow(c & 1))))
+       hx_weave_w(hx_sat_w_d(hx_ew(a) + hx_ew(b) + hx_ew(c & 1)),
+                  hx_sat_w_d(hx_ow(a) + hx_ow(b) + hx_ow(c & 1))))
 
-/* --- 64-bit lanes of Vxx (high, low) take in word Vu: shifted right by Vv (7 bits, signed) with Vu coming from above, or
- * left with Vu from below */
+/* --- 64-bit lanes of Vxx (high, low) take in word Vu: shifted right by Vv (7 bits, signed) with Vu
+ * coming from above, or left with Vu from below */
 HX_BIG_FN HVX_VectorPair Q6_Ww_vasrinto_WwVwVw(HVX_VectorPair Vxx, HVX_Vector Vu, HVX_Vector Vv)
 {
     union hx_w x;
@@ -158,7 +172,8 @@ HX_BIG_FN HVX_VectorPair Q6_Ww_vasrinto_WwVwVw(HVX_VectorPair Vxx, HVX_Vector Vu
         uint64_t r = 0;
 
         if (n >= 0)
-            r = (uint64_t)((int64_t)in >> n) | (both & 0xffffffffu >> (n > 31 ? 31 : n) >> (n > 31));
+            r = (uint64_t)((int64_t)in >> n) |
+                (both & 0xffffffffu >> (n > 31 ? 31 : n) >> (n > 31));
         else if (n > -64)
             r = in << -n | (both & 0xffffffffull << -n);
         x.u[0].uw[i] = (uint32_t)r;

@@ -1,12 +1,15 @@
-/* HVX intrinsics that move lanes of fixed patterns: pack and unpack, deal and shuffle of one vector, even and odd lanes,
- * table lookup. */
+/* HVX intrinsics that move lanes of fixed patterns: pack and unpack, deal and shuffle of one
+ * vector, even and odd lanes, table lookup. */
 #ifndef HEXRIG_HVX_PACK_H
 #define HEXRIG_HVX_PACK_H
 
+#include "hexrig_hvx_alu.h"
 #include "hexrig_hvx_lanes.h"
 
-/* Lists for __builtin_shufflevector over two registers: f(i) for every byte (half) lane i of the result. */
-#define HX_I8(f, n) f((n)), f((n) + 1), f((n) + 2), f((n) + 3), f((n) + 4), f((n) + 5), f((n) + 6), f((n) + 7)
+/* Lists for __builtin_shufflevector over two registers: f(i) for every byte (half) lane i of the
+ * result. */
+#define HX_I8(f, n) \
+    f((n)), f((n) + 1), f((n) + 2), f((n) + 3), f((n) + 4), f((n) + 5), f((n) + 6), f((n) + 7)
 #if HX_NATIVE_BYTES == 64
 #define HX_H_INDEX(f) HX_I8(f, 0), HX_I8(f, 8), HX_I8(f, 16), HX_I8(f, 24)
 #define HX_B_INDEX(f) HX_H_INDEX(f), HX_I8(f, 32), HX_I8(f, 40), HX_I8(f, 48), HX_I8(f, 56)
@@ -23,12 +26,25 @@
 #define HX_IDX_TURN_B1(i) ((i) % 2 * HX_NATIVE_BYTES + HX_NATIVE_BYTES / 2 + (i) / 2)
 #define HX_IDX_TURN_H0(i) ((i) % 2 * (HX_NATIVE_BYTES / 2) + (i) / 2)
 #define HX_IDX_TURN_H1(i) ((i) % 2 * (HX_NATIVE_BYTES / 2) + HX_NATIVE_BYTES / 4 + (i) / 2)
-#define HX_SHUFFLE(T, x, y, ...) ((hx_nw)__builtin_shufflevector((hx_n##T)(x), (hx_n##T)(y), __VA_ARGS__))
+#define HX_SHUFFLE(T, x, y, ...) \
+    ((hx_nw)__builtin_shufflevector((hx_n##T)(x), (hx_n##T)(y), __VA_ARGS__))
 
-HX_FN hx_nw hx_evens_b(hx_nw x, hx_nw y) { return HX_SHUFFLE(b, x, y, HX_B_INDEX(HX_IDX_EVEN)); }
-HX_FN hx_nw hx_odds_b(hx_nw x, hx_nw y) { return HX_SHUFFLE(b, x, y, HX_B_INDEX(HX_IDX_ODD)); }
-HX_FN hx_nw hx_evens_h(hx_nw x, hx_nw y) { return HX_SHUFFLE(h, x, y, HX_H_INDEX(HX_IDX_EVEN)); }
-HX_FN hx_nw hx_odds_h(hx_nw x, hx_nw y) { return HX_SHUFFLE(h, x, y, HX_H_INDEX(HX_IDX_ODD)); }
+HX_FN hx_nw hx_evens_b(hx_nw x, hx_nw y)
+{
+    return HX_SHUFFLE(b, x, y, HX_B_INDEX(HX_IDX_EVEN));
+}
+HX_FN hx_nw hx_odds_b(hx_nw x, hx_nw y)
+{
+    return HX_SHUFFLE(b, x, y, HX_B_INDEX(HX_IDX_ODD));
+}
+HX_FN hx_nw hx_evens_h(hx_nw x, hx_nw y)
+{
+    return HX_SHUFFLE(h, x, y, HX_H_INDEX(HX_IDX_EVEN));
+}
+HX_FN hx_nw hx_odds_h(hx_nw x, hx_nw y)
+{
+    return HX_SHUFFLE(h, x, y, HX_H_INDEX(HX_IDX_ODD));
+}
 
 /* Lanes of x and y by turns, from the lower (0) or upper (1) half of both. */
 HX_FN hx_nw hx_turns_b(hx_nw x, hx_nw y, int upper)
@@ -45,19 +61,20 @@ HX_FN hx_nw hx_turns_h(hx_nw x, hx_nw y, int upper)
     return HX_SHUFFLE(h, x, y, HX_H_INDEX(HX_IDX_TURN_H0));
 }
 
-/* --- pack: the lower half of the result from Vv, the upper from Vu; fn makes one register of two */
-#define HX_PACK(name, fn)                                                        \
-    HX_FN HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv)                          \
-    {                                                                            \
-        union hx_v u, v, d;                                                      \
-        HX_HVX_COUNT(VP);                                                        \
-        u.v = Vu;                                                                \
-        v.v = Vv;                                                                \
-        HX_UNROLL for (int i = 0; i < HX_NATIVES; i += 2) {                      \
-            d.n[i / 2] = fn(v.n[i], v.n[i + 1]);                                 \
-            d.n[HX_NATIVES / 2 + i / 2] = fn(u.n[i], u.n[i + 1]);                \
-        }                                                                        \
-        return d.v;                                                              \
+/* --- pack: the lower half of the result from Vv, the upper from Vu; fn makes one register of two
+ */
+#define HX_PACK(name, fn) \
+    HX_FN HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) \
+    { \
+        union hx_v u, v, d; \
+        HX_HVX_COUNT(VP); \
+        u.v = Vu; \
+        v.v = Vv; \
+        HX_UNROLL for (int i = 0; i < HX_NATIVES; i += 2) { \
+            d.n[i / 2] = fn(v.n[i], v.n[i + 1]); \
+            d.n[HX_NATIVES / 2 + i / 2] = fn(u.n[i], u.n[i + 1]); \
+        } \
+        return d.v; \
     }
 #define HX_PACK_B(x, y) hx_evens_b((hx_nw)hx_sat_b_h((hx_nh)(x)), (hx_nw)hx_sat_b_h((hx_nh)(y)))
 #define HX_PACK_UB(x, y) hx_evens_b((hx_nw)hx_sat_ub_h((hx_nh)(x)), (hx_nw)hx_sat_ub_h((hx_nh)(y)))
@@ -78,26 +95,26 @@ HX_PACK(Q6_Vuh_vpack_VwVw_sat, HX_PACK_UH)
 #undef HX_PACK
 
 /* --- deal: even lanes below, odd lanes above; shuff is the inverse */
-#define HX_DEAL(T)                                                                               \
-    HX_FN HVX_Vector hx_deal_##T(HVX_Vector Vu)                                                  \
-    {                                                                                            \
-        union hx_v u, d;                                                                         \
-        u.v = Vu;                                                                                \
-        HX_UNROLL for (int i = 0; i < HX_NATIVES; i += 2) {                                      \
-            d.n[i / 2] = hx_evens_##T(u.n[i], u.n[i + 1]);                                       \
-            d.n[HX_NATIVES / 2 + i / 2] = hx_odds_##T(u.n[i], u.n[i + 1]);                       \
-        }                                                                                        \
-        return d.v;                                                                              \
-    }                                                                                            \
-    HX_OP0(Q6_V##T##_vdeal_V##T, VP, (HVX_Vector Vu), HVX_Vector, hx_deal_##T(Vu))               \
-    HX_FN HVX_Vector Q6_V##T##_vshuff_V##T(HVX_Vector Vu)                                        \
-    {                                                                                            \
-        union hx_v u, d;                                                                         \
-        HX_HVX_COUNT(VP);                                                                        \
-        u.v = Vu;                                                                                \
-        HX_EACH(i)                                                                               \
-            d.n[i] = hx_turns_##T(u.n[i / 2], u.n[HX_NATIVES / 2 + i / 2], i & 1);               \
-        return d.v;                                                                              \
+#define HX_DEAL(T) \
+    HX_FN HVX_Vector hx_deal_##T(HVX_Vector Vu) \
+    { \
+        union hx_v u, d; \
+        u.v = Vu; \
+        HX_UNROLL for (int i = 0; i < HX_NATIVES; i += 2) { \
+            d.n[i / 2] = hx_evens_##T(u.n[i], u.n[i + 1]); \
+            d.n[HX_NATIVES / 2 + i / 2] = hx_odds_##T(u.n[i], u.n[i + 1]); \
+        } \
+        return d.v; \
+    } \
+    HX_OP0(Q6_V##T##_vdeal_V##T, VP, (HVX_Vector Vu), HVX_Vector, hx_deal_##T(Vu)) \
+    HX_FN HVX_Vector Q6_V##T##_vshuff_V##T(HVX_Vector Vu) \
+    { \
+        union hx_v u, d; \
+        HX_HVX_COUNT(VP); \
+        u.v = Vu; \
+        HX_EACH(i) \
+        d.n[i] = hx_turns_##T(u.n[i / 2], u.n[HX_NATIVES / 2 + i / 2], i & 1); \
+        return d.v; \
     }
 HX_DEAL(b)
 HX_DEAL(h)
@@ -111,8 +128,7 @@ HX_FN HVX_Vector Q6_Vb_vdeale_VbVb(HVX_Vector Vu, HVX_Vector Vv)
     HX_HVX_COUNT(VP);
     u.v = hx_deal_b(Vu); /* even bytes in the lower half; the second deal takes them apart again */
     v.v = hx_deal_b(Vv);
-    HX_UNROLL for (int i = 0; i < HX_NATIVES / 2; i++)
-        v.n[HX_NATIVES / 2 + i] = u.n[i];
+    HX_UNROLL for (int i = 0; i < HX_NATIVES / 2; i++) v.n[HX_NATIVES / 2 + i] = u.n[i];
     u.v = hx_deal_b(v.v); /* quarters in the order Vv 0, Vu 0, Vv 2, Vu 2 */
     for (int i = 0; i < 4; i++) {
         d.d[i] = u.d[i];
@@ -124,11 +140,17 @@ HX_FN HVX_Vector Q6_Vb_vdeale_VbVb(HVX_Vector Vu, HVX_Vector Vv)
 }
 
 /* --- even (odd) lanes of both by turns, Vv first */
-#define HX_SHUFFEO(T, L, bits, low)                                                                        \
-    HX_FN hx_nw hx_shuffe_##T(hx_nw a, hx_nw b) { return (hx_nw)(((hx_n##L)b & (low)) | ((hx_n##L)a << bits)); } \
-    HX_FN hx_nw hx_shuffo_##T(hx_nw a, hx_nw b) { return (hx_nw)(((hx_n##L)b >> bits) | ((hx_n##L)a & (low << bits))); } \
-    HX_OP2(Q6_V##T##_vshuffe_V##T##V##T, VA, w, w, hx_shuffe_##T(a, b))                                    \
-    HX_OP2(Q6_V##T##_vshuffo_V##T##V##T, VA, w, w, hx_shuffo_##T(a, b))                                    \
+#define HX_SHUFFEO(T, L, bits, low) \
+    HX_FN hx_nw hx_shuffe_##T(hx_nw a, hx_nw b) \
+    { \
+        return (hx_nw)(((hx_n##L)b & (low)) | ((hx_n##L)a << bits)); \
+    } \
+    HX_FN hx_nw hx_shuffo_##T(hx_nw a, hx_nw b) \
+    { \
+        return (hx_nw)(((hx_n##L)b >> bits) | ((hx_n##L)a & (low << bits))); \
+    } \
+    HX_OP2(Q6_V##T##_vshuffe_V##T##V##T, VA, w, w, hx_shuffe_##T(a, b)) \
+    HX_OP2(Q6_V##T##_vshuffo_V##T##V##T, VA, w, w, hx_shuffo_##T(a, b)) \
     HX_DEF2(Q6_W##T##_vshuffoe_V##T##V##T, VA_DV, W, V, V, hx_shuffe_##T(a, b), hx_shuffo_##T(a, b))
 HX_SHUFFEO(b, uh, 8, 0xffu)
 HX_SHUFFEO(h, uw, 16, 0xffffu)
@@ -139,16 +161,16 @@ HX_DEF1(Q6_Wh_vsxt_Vb, VA_DV, W, V, hx_eb(a), hx_ob(a))
 HX_DEF1(Q6_Ww_vsxt_Vh, VA_DV, W, V, hx_eh(a), hx_oh(a))
 HX_DEF1(Q6_Wuh_vzxt_Vub, VA_DV, W, V, hx_eub(a), hx_oub(a))
 HX_DEF1(Q6_Wuw_vzxt_Vuh, VA_DV, W, V, hx_euh(a), hx_ouh(a))
-#define HX_UNPACK(name, T, extend)                                                       \
-    HX_FN HVX_VectorPair name(HVX_Vector Vu)                                             \
-    {                                                                                    \
-        union hx_v u;                                                                    \
-        union hx_w d;                                                                    \
-        HX_HVX_COUNT(VP_VS);                                                             \
-        u.v = Vu;                                                                        \
-        HX_EACH2(i)                                                                      \
-            d.n[i] = (hx_nw)extend(hx_turns_##T(u.n[i / 2], u.n[i / 2], i & 1));         \
-        return d.w;                                                                      \
+#define HX_UNPACK(name, T, extend) \
+    HX_FN HVX_VectorPair name(HVX_Vector Vu) \
+    { \
+        union hx_v u; \
+        union hx_w d; \
+        HX_HVX_COUNT(VP_VS); \
+        u.v = Vu; \
+        HX_EACH2(i) \
+        d.n[i] = (hx_nw)extend(hx_turns_##T(u.n[i / 2], u.n[i / 2], i & 1)); \
+        return d.w; \
     }
 HX_UNPACK(Q6_Wh_vunpack_Vb, b, hx_eb)
 HX_UNPACK(Q6_Wuh_vunpack_Vub, b, hx_eub)
@@ -157,54 +179,89 @@ HX_UNPACK(Q6_Wuw_vunpack_Vuh, h, hx_euh)
 #undef HX_UNPACK
 
 /* The lane goes into the upper half of the wide one, which is ORed to Vxx. */
-#define HX_UNPACKO(name, T)                                                              \
-    HX_FN HVX_VectorPair name(HVX_VectorPair Vxx, HVX_Vector Vu)                         \
-    {                                                                                    \
-        union hx_v u;                                                                    \
-        union hx_w d;                                                                    \
-        HX_HVX_COUNT(VP_VS);                                                             \
-        u.v = Vu;                                                                        \
-        d.w = Vxx;                                                                       \
-        HX_EACH2(i)                                                                      \
-            d.n[i] |= hx_turns_##T((hx_nw){0}, u.n[i / 2], i & 1);                       \
-        return d.w;                                                                      \
+#define HX_UNPACKO(name, T) \
+    HX_FN HVX_VectorPair name(HVX_VectorPair Vxx, HVX_Vector Vu) \
+    { \
+        union hx_v u; \
+        union hx_w d; \
+        HX_HVX_COUNT(VP_VS); \
+        u.v = Vu; \
+        d.w = Vxx; \
+        HX_EACH2(i) \
+        d.n[i] |= hx_turns_##T((hx_nw){0}, u.n[i / 2], i & 1); \
+        return d.w; \
     }
 HX_UNPACKO(Q6_Wh_vunpackoor_WhVb, b)
 HX_UNPACKO(Q6_Ww_vunpackoor_WwVh, h)
 #undef HX_UNPACKO
 
-/* --- table lookup.  Bytes of `index` choose lanes of `table`: the low bits of r say which block of 32 bytes (16 halves)
- * is looked up, and r bit 1 also which byte (half) of each pair holds it.  Indices outside the block give 0; with :nomatch
- * only their low bits count. */
+/* --- table lookup.  Bytes of `index` choose lanes of `table`: the low bits of r say which block of
+ * 32 bytes (16 halves) is looked up, and r bit 1 also which byte (half) of each pair holds it.
+ * Indices outside the block give 0; with :nomatch only their low bits count. */
+
+/* t[k & 31] (or & 15) for every byte k of x; t: 32 bytes. */
+HX_FN hx_nw hx_lookup32(const uint8_t *t, hx_nub k)
+{
+    hx_nub d;
+
+#if defined(__GNUC__) && !defined(__clang__)
+    hx_nub low, high;
+
+    for (int i = 0; i < HX_NATIVE_BYTES; i += 16) {
+        memcpy((char *)&low + i, t, 16);
+        memcpy((char *)&high + i, t + 16, 16);
+    }
+    /* within 16 bytes, which is what every machine shuffles fast */
+    k &= 31;
+    {
+        const hx_nub at = (k & 15) | (hx_iota(0) & 0xf0);
+
+        d = HX_PICK(ub, k < 16, __builtin_shuffle(low, at), __builtin_shuffle(high, at));
+    }
+#else
+    for (int i = 0; i < HX_NATIVE_BYTES; i++)
+        d[i] = t[k[i] & 31];
+#endif
+    return (hx_nw)d;
+}
+
 HX_BIG_FN HVX_Vector hx_lut32(HVX_Vector index, HVX_Vector table, Word32 r, int nomatch)
 {
-    const unsigned int block = (unsigned int)(r & 7) << 5, odd = (unsigned int)r >> 1 & 1;
+    const int block = (r & 7) << 5, odd = r >> 1 & 1;
     union hx_v x, t, d;
 
     x.v = index;
-    t.v = table;
-    for (int i = 0; i < 128; i++) {
-        const unsigned int k = x.ub[i];
-        const uint8_t hit = t.ub[((k & 31) | block) % 64 * 2 + odd];
+    t.v = hx_deal_b(table);
+    HX_EACH(i) {
+        const hx_nub k = (hx_nub)x.n[i];
+        const hx_nw in = (hx_nw)((k & 0xe0) == (uint8_t)block);
 
-        d.ub[i] = nomatch || (k & 0xe0) == block ? hit : 0;
+        d.n[i] = hx_lookup32(t.ub + odd * 64 + block % 64, k) & (in | -nomatch);
     }
     return d.v;
 }
 
 HX_BIG_FN HVX_VectorPair hx_lut16(HVX_Vector index, HVX_Vector table, Word32 r, int nomatch)
 {
-    const unsigned int block = (unsigned int)(r & 15) << 4, odd = (unsigned int)r >> 1 & 1;
+    const int block = (r & 15) << 4, odd = r >> 1 & 1;
+    uint8_t low[32] = {0}, high[32] = {0};
     union hx_v x, t;
     union hx_w d;
 
     x.v = index;
-    t.v = table;
-    for (int i = 0; i < 128; i++) {
-        const unsigned int k = x.ub[i];
-        const uint16_t hit = t.uh[((k & 15) | block) % 32 * 2 + odd];
+    t.v = hx_deal_h(table);
+    for (int i = 0; i < 16; i++) {
+        low[i] = (uint8_t)t.uh[odd * 32 + block % 32 + i];
+        high[i] = (uint8_t)(t.uh[odd * 32 + block % 32 + i] >> 8);
+    }
+    HX_EACH(i) {
+        const hx_nub k = (hx_nub)x.n[i];
+        const hx_nw in = (hx_nw)((k & 0xf0) == (uint8_t)block) | -nomatch;
+        const hx_nuh l = (hx_nuh)(hx_lookup32(low, k & 15) & in);
+        const hx_nuh h = (hx_nuh)(hx_lookup32(high, k & 15) & in);
 
-        d.u[i & 1].uh[i / 2] = nomatch || (k & 0xf0) == block ? hit : 0;
+        d.n[i] = (hx_nw)((l & 0xff) | (h << 8));
+        d.n[HX_NATIVES + i] = (hx_nw)((l >> 8) | (h & 0xff00));
     }
     return d.w;
 }
@@ -216,7 +273,7 @@ HX_FN HVX_Vector hx_or_v(HVX_Vector x, HVX_Vector y)
     a.v = x;
     b.v = y;
     HX_EACH(i)
-        a.n[i] |= b.n[i];
+    a.n[i] |= b.n[i];
     return a.v;
 }
 
@@ -227,17 +284,20 @@ HX_FN HVX_VectorPair hx_or_w(HVX_VectorPair x, HVX_VectorPair y)
     a.w = x;
     b.w = y;
     HX_EACH2(i)
-        a.n[i] |= b.n[i];
+    a.n[i] |= b.n[i];
     return a.w;
 }
 
 #define HX_ARGS HVX_Vector Vu, HVX_Vector Vv, Word32 Rt
-#define HX_LUT32(name, cls, r, nomatch) HX_OP0(name, cls, (HX_ARGS), HVX_Vector, hx_lut32(Vu, Vv, r, nomatch))
+#define HX_LUT32(name, cls, r, nomatch) \
+    HX_OP0(name, cls, (HX_ARGS), HVX_Vector, hx_lut32(Vu, Vv, r, nomatch))
 #define HX_LUT32_OR(name, r) \
     HX_OP0(name, VP_VS, (HVX_Vector Vx, HX_ARGS), HVX_Vector, hx_or_v(Vx, hx_lut32(Vu, Vv, r, 0)))
-#define HX_LUT16(name, r, nomatch) HX_OP0(name, VP_VS, (HX_ARGS), HVX_VectorPair, hx_lut16(Vu, Vv, r, nomatch))
+#define HX_LUT16(name, r, nomatch) \
+    HX_OP0(name, VP_VS, (HX_ARGS), HVX_VectorPair, hx_lut16(Vu, Vv, r, nomatch))
 #define HX_LUT16_OR(name, r) \
-    HX_OP0(name, VP_VS, (HVX_VectorPair Vxx, HX_ARGS), HVX_VectorPair, hx_or_w(Vxx, hx_lut16(Vu, Vv, r, 0)))
+    HX_OP0(name, VP_VS, (HVX_VectorPair Vxx, HX_ARGS), HVX_VectorPair, \
+           hx_or_w(Vxx, hx_lut16(Vu, Vv, r, 0)))
 HX_LUT32(Q6_Vb_vlut32_VbVbR, VP, Rt, 0)
 HX_LUT32(Q6_Vb_vlut32_VbVbI, VP, Rt & 7, 0)
 HX_LUT32(Q6_Vb_vlut32_VbVbR_nomatch, VP, Rt, 1)

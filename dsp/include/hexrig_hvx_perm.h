@@ -13,7 +13,7 @@ HX_FN HVX_Vector hx_window(HVX_Vector hi, HVX_Vector lo, unsigned int at)
     u.v[0] = lo;
     u.v[1] = hi;
     HX_EACH(i)
-        memcpy(&d.n[i], u.u[0].b + at + i * HX_NATIVE_BYTES, HX_NATIVE_BYTES);
+    memcpy(&d.n[i], u.u[0].b + at + i * HX_NATIVE_BYTES, HX_NATIVE_BYTES);
     return d.v;
 }
 
@@ -22,10 +22,12 @@ HX_OP0(Q6_V_valign_VVR, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, Rt & 127))
 HX_OP0(Q6_V_vlalign_VVR, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, 128 - (Rt & 127)))
 HX_OP0(Q6_V_valign_VVI, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, Rt & 7))
 HX_OP0(Q6_V_vlalign_VVI, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, 128 - (Rt & 7)))
-HX_OP0(Q6_V_vror_VR, VP, (HVX_Vector Vu, Word32 Rt), HVX_Vector, hx_window(Vu, Vu, Rt & 127)) /* towards byte 0 */
+HX_OP0(Q6_V_vror_VR, VP, (HVX_Vector Vu, Word32 Rt), HVX_Vector,
+       hx_window(Vu, Vu, Rt & 127)) /* towards byte 0 */
 #undef HX_VVR
 
-/* Index lists for __builtin_shufflevector over the 64-bit lanes of one register: f(i, k) for every lane i. */
+/* Index lists for __builtin_shufflevector over the 64-bit lanes of one register: f(i, k) for every
+ * lane i. */
 #if HX_NATIVE_BYTES == 64
 #define HX_D_LANES 8
 #define HX_D_INDEX(f, k) f(0, k), f(1, k), f(2, k), f(3, k), f(4, k), f(5, k), f(6, k), f(7, k)
@@ -40,13 +42,14 @@ HX_OP0(Q6_V_vror_VR, VP, (HVX_Vector Vu, Word32 Rt), HVX_Vector, hx_window(Vu, V
 #define HX_D_HIGH(i, k) ((i) & (k) ? HX_D_LANES + (i) : (i) + (k))
 #define HX_D_XOR(i, k) ((i) ^ (k))
 
-/* One step of vshuff and vdeal within a register: where bit n of the byte index is clear, h[i] and l[i + n] change
- * places. */
+/* One step of vshuff and vdeal within a register: where bit n of the byte index is clear, h[i] and
+ * l[i + n] change places. */
 HX_FN void hx_exchange_in(hx_nw *h, hx_nw *l, int n)
 {
     const hx_nud x = (hx_nud)*h, y = (hx_nud)*l;
-    const hx_nud low = n == 1 ? (hx_nud){0} + 0x00ff00ff00ff00ffu : n == 2 ? (hx_nud){0} + 0x0000ffff0000ffffu
-                                                                           : (hx_nud){0} + 0xffffffffu;
+    const hx_nud low = n == 1   ? (hx_nud){0} + 0x00ff00ff00ff00ffu
+                       : n == 2 ? (hx_nud){0} + 0x0000ffff0000ffffu
+                                : (hx_nud){0} + 0xffffffffu;
 
     if (n < 8) {
         *l = (hx_nw)((y & low) | ((x & low) << (8 * n)));
@@ -86,15 +89,17 @@ HX_FN void hx_exchange(hx_nw *h, hx_nw *l, int n)
     }
 }
 
-/* Exchanges for every bit of Rt, ascending (vshuff: interleave) or descending (vdeal: its inverse). */
+/* Exchanges for every bit of Rt, ascending (vshuff: interleave) or descending (vdeal: its inverse).
+ */
 HX_FN HVX_VectorPair hx_shuff(HVX_Vector hi, HVX_Vector lo, Word32 r)
 {
     union hx_w d;
 
     d.w = hx_pair(hi, lo);
-    HX_UNROLL for (int k = 0; k < 7; k++)
+    HX_UNROLL for (int k = 0; k < 7; k++) {
         if (r & 1 << k)
             hx_exchange(d.n + HX_NATIVES, d.n, 1 << k);
+    }
     return d.w;
 }
 
@@ -103,14 +108,17 @@ HX_FN HVX_VectorPair hx_deal(HVX_Vector hi, HVX_Vector lo, Word32 r)
     union hx_w d;
 
     d.w = hx_pair(hi, lo);
-    HX_UNROLL for (int k = 6; k >= 0; k--)
+    HX_UNROLL for (int k = 6; k >= 0; k--) {
         if (r & 1 << k)
             hx_exchange(d.n + HX_NATIVES, d.n, 1 << k);
+    }
     return d.w;
 }
 
-HX_OP0(Q6_W_vshuff_VVR, VP_VS, (HVX_Vector Vu, HVX_Vector Vv, Word32 Rt), HVX_VectorPair, hx_shuff(Vu, Vv, Rt))
-HX_OP0(Q6_W_vdeal_VVR, VP_VS, (HVX_Vector Vu, HVX_Vector Vv, Word32 Rt), HVX_VectorPair, hx_deal(Vu, Vv, Rt))
+HX_OP0(Q6_W_vshuff_VVR, VP_VS, (HVX_Vector Vu, HVX_Vector Vv, Word32 Rt), HVX_VectorPair,
+       hx_shuff(Vu, Vv, Rt))
+HX_OP0(Q6_W_vdeal_VVR, VP_VS, (HVX_Vector Vu, HVX_Vector Vv, Word32 Rt), HVX_VectorPair,
+       hx_deal(Vu, Vv, Rt))
 
 /* Byte j of the result is byte j ^ n of v; n below the register width. */
 HX_FN hx_nw hx_swap_in(hx_nw v, int n)

@@ -1,17 +1,18 @@
-/* qfloat arithmetic of V69, lane by lane and without branches.  Definition: docs/hvx.md, section "qfloat".
+/* qfloat arithmetic of V69, lane by lane and without branches.  Definition: docs/hvx.md, section
+ * "qfloat".
  *
  * A qf32 (qf16) word is [ s : 24 (11) bits, two's complement ][ e : 8 (5) bits ]; its value is
  * (2s+1) * 2^(e - bias - F) with F = 23 (10), bias = 127 (15).  All work is done in 32-bit lanes:
  *   m, x, y  significand as an integer in units of 2^-F (2s+1, or the IEEE mantissa)
  *   e        biased exponent, may leave its field until the result is rounded
  *   t        8 * (value / 2^-F), with bit 0 also set when anything below it was cut off
- * An odd t stands for every value strictly between its even neighbours: that is all rounding needs to know, because all
- * thresholds are even.
+ * An odd t stands for every value strictly between its even neighbours: that is all rounding needs
+ * to know, because all thresholds are even.
  *
  * Three points that public sources leave open are decided here and nowhere else:
  *  (a) IEEE * IEEE rounds the magnitude and then complements s (not: rounds the signed product);
- *  (b) qf -> IEEE uses the all-ones exponent as an ordinary binade and saturates there (not: gives inf);
- *  (c) an exact zero becomes the word 0. */
+ *  (b) qf -> IEEE uses the all-ones exponent as an ordinary binade and saturates there (not: gives
+ * inf); (c) an exact zero becomes the word 0. */
 #ifndef HEXRIG_HVX_QFLOAT_H
 #define HEXRIG_HVX_QFLOAT_H
 
@@ -28,8 +29,8 @@ HX_FN hx_nw hx_qf_e(hx_nw w, int X)
     return w & ((1 << X) - 1);
 }
 
-/* IEEE word: magnitude of the mantissa, and the exponent (a subnormal has that of the smallest normal).  Exponent all
- * ones is an ordinary binade. */
+/* IEEE word: magnitude of the mantissa, and the exponent (a subnormal has that of the smallest
+ * normal).  Exponent all ones is an ordinary binade. */
 HX_FN hx_nw hx_ieee_m(hx_nw w, int F, int X)
 {
     const hx_nw ef = (w >> F) & ((1 << X) - 1);
@@ -45,8 +46,9 @@ HX_FN hx_nw hx_ieee_e(hx_nw w, int F, int X)
 }
 
 /* Rounds t * 2^(e - bias) to a qf word (sign-extended when F = 10).  |t| < 2^29.
- * Out of range (|value| >= 2 at the top exponent) saturates, far below range it becomes +-tiny; one step out of range on
- * either side, the value is halved and rounded to two candidates; elsewhere a third one keeps s unnormalised. */
+ * Out of range (|value| >= 2 at the top exponent) saturates, far below range it becomes +-tiny; one
+ * step out of range on either side, the value is halved and rounded to two candidates; elsewhere a
+ * third one keeps s unnormalised. */
 HX_FN hx_nw hx_qf_round(hx_nw t, hx_nw e, int F, int X)
 {
     const int emax = (1 << X) - 1;
@@ -54,12 +56,12 @@ HX_FN hx_nw hx_qf_round(hx_nw t, hx_nw e, int F, int X)
     const hx_nw ovf = (hx_nw)((hx_nuw)(t + (1 << (F + 4))) >= (uint32_t)1 << (F + 5));
     const hx_nw half = ovf | (e == -1);
     const hx_nw two = half | (e == emax);
-    const hx_nw u = t + (t & ~half); /* 16ths of a unit of 2s */
+    const hx_nw u = (t << 1) - (t & half); /* 16ths of a unit of 2s */
     const hx_nw q = u >> 6;
     const hx_nw rem = u & 63;
     const hx_nw up = rem > 40 - (two & 8);
-    const hx_nw mid = ~two & ~up & (rem > 24);
-    const hx_nw s = q + (q & ~mid) - up;
+    const hx_nw mid = (rem > 24 + (two & 8)) ^ up; /* nothing where there are two candidates */
+    const hx_nw s = (q << 1) - (q & mid) - up;
     const hx_nw ex = e - half - mid;
     const hx_nw sign = (t >> 31) << X;
     hx_nw w = (hx_nw)((hx_nuw)s << X) | (ex & emax);
@@ -69,7 +71,8 @@ HX_FN hx_nw hx_qf_round(hx_nw t, hx_nw e, int F, int X)
     return w & ~(t == 0);
 }
 
-/* t of x * y, both below 2^24 (25 bits with sign), for F = 23: products of 48 bits in 64-bit lanes. */
+/* t of x * y, both below 2^24 (25 bits with sign), for F = 23: products of 48 bits in 64-bit lanes.
+ */
 HX_FN hx_nw hx_qf_product24(hx_nw x, hx_nw y)
 {
     const hx_nd low = (1 << 20) - 1 + (hx_nd){0};
@@ -84,7 +87,8 @@ HX_FN hx_nw hx_qf_product24(hx_nw x, hx_nw y)
     return (hx_nw)(even_t | odd_t);
 }
 
-/* t of x * y for F = 10, rounded to qf16 (to = 10: seven bits fall off) or qf32 (to = 23: exact). */
+/* t of x * y for F = 10, rounded to qf16 (to = 10: seven bits fall off) or qf32 (to = 23: exact).
+ */
 HX_FN hx_nw hx_qf_product11(hx_nw x, hx_nw y, int to)
 {
     const hx_nw p = x * y;
@@ -94,8 +98,8 @@ HX_FN hx_nw hx_qf_product11(hx_nw x, hx_nw y, int to)
     return (p >> 7) | (((p & 127) + 127) >> 7);
 }
 
-/* t of x * 2^ex + y * 2^ey at the common exponent that the hardware picks: that of the operand with the larger exponent
- * after its leading zeros are used up, but not below the other one's. */
+/* t of x * 2^ex + y * 2^ey at the common exponent that the hardware picks: that of the operand with
+ * the larger exponent after its leading zeros are used up, but not below the other one's. */
 HX_FN hx_nw hx_qf_sum(hx_nw x, hx_nw ex, hx_nw y, hx_nw ey, int F, hx_nw *e)
 {
     const hx_nw swap = ex < ey;
@@ -103,8 +107,9 @@ HX_FN hx_nw hx_qf_sum(hx_nw x, hx_nw ex, hx_nw y, hx_nw ey, int F, hx_nw *e)
     const hx_nw dist = (diff ^ swap) - swap;
     const hx_nw flip = (x ^ y) & swap;
     const hx_nw big = x ^ flip, small = (y ^ flip) << 3;
-    /* |big| < 2^24 converts exactly, so the float's exponent gives the leading bit; 0 counts as 2^-1 */
-    const hx_nw msb = (((hx_nw)__builtin_convertvector(big, hx_nsf) >> 23) & 255) - 127;
+    /* |big| < 2^24 converts exactly, so the float's exponent gives the leading bit; 0 counts as
+     * 2^-1 */
+    const hx_nw msb = (((hx_nw) __builtin_convertvector(big, hx_nsf) >> 23) & 255) - 127;
     const hx_nw left = hx_nmin(hx_nmin(F - msb, (hx_nw){0} + F + 1), dist);
     const hx_nw right = hx_nmin(dist - left, (hx_nw){0} + 31);
     const hx_nw kept = small >> right;
@@ -114,13 +119,14 @@ HX_FN hx_nw hx_qf_sum(hx_nw x, hx_nw ex, hx_nw y, hx_nw ey, int F, hx_nw *e)
     return ((big << left) << 3) + (kept | (cut & 1));
 }
 
-/* qf significand and exponent -> IEEE pattern without sign, round to nearest even, gradual underflow.
- * bias_diff = bias of the target - bias of the source; F_in, F_out fraction bits of source and target. */
+/* qf significand and exponent -> IEEE pattern without sign, round to nearest even, gradual
+ * underflow. bias_diff = bias of the target - bias of the source; F_in, F_out fraction bits of
+ * source and target. */
 HX_FN hx_nw hx_qf_to_ieee(hx_nw m, hx_nw e, int F_in, int F_out, int bias_diff)
 {
     const hx_nw sign = m >> 31;
     const hx_nw mag = (m ^ sign) - sign;
-    const hx_nw msb = ((hx_nw)__builtin_convertvector(mag, hx_nsf) >> 23) - 127;
+    const hx_nw msb = ((hx_nw) __builtin_convertvector(mag, hx_nsf) >> 23) - 127;
     const hx_nw ef = msb + e + (bias_diff - F_in); /* exponent field; < 1 is subnormal */
     const hx_nw sub = (1 - ef) & (ef < 1);
     /* put the leading bit at 24, then drop (24 - F_out) bits, more when subnormal */
@@ -129,7 +135,8 @@ HX_FN hx_nw hx_qf_to_ieee(hx_nw m, hx_nw e, int F_in, int F_out, int bias_diff)
     const hx_nw odd = (wide >> drop) & 1;
     const hx_nw r = (wide + ((((hx_nw){0} + 1) << (drop - 1)) - 1) + odd) >> drop;
 
-    /* r carries the hidden bit when normal: one less in the field, and a carry out of r moves it up */
+    /* r carries the hidden bit when normal: one less in the field, and a carry out of r moves it up
+     */
     return r + (((ef - 1) & (ef > 0)) << F_out);
 }
 
@@ -137,7 +144,8 @@ HX_FN hx_nw hx_qf_to_ieee(hx_nw m, hx_nw e, int F_in, int F_out, int bias_diff)
 HX_FN hx_nw hx_qf_mpy_qq(hx_nw a, hx_nw b, int F, int X, int to, int Xto)
 {
     const hx_nw x = hx_qf_m(a, X), y = hx_qf_m(b, X);
-    const hx_nw e = hx_qf_e(a, X) + hx_qf_e(b, X) + ((1 << (Xto - 1)) - 1 - 2 * ((1 << (X - 1)) - 1));
+    const hx_nw e =
+        hx_qf_e(a, X) + hx_qf_e(b, X) + ((1 << (Xto - 1)) - 1 - 2 * ((1 << (X - 1)) - 1));
 
     return hx_qf_round(F == 23 ? hx_qf_product24(x, y) : hx_qf_product11(x, y, to), e, to, Xto);
 }
@@ -145,15 +153,18 @@ HX_FN hx_nw hx_qf_mpy_qq(hx_nw a, hx_nw b, int F, int X, int to, int Xto)
 HX_FN hx_nw hx_qf_mpy_qi(hx_nw a, hx_nw b, int F, int X, int to, int Xto)
 {
     const hx_nw x = hx_qf_m(a, X), y = hx_ieee_m(b, F, X);
-    const hx_nw e = hx_qf_e(a, X) + hx_ieee_e(b, F, X) + ((1 << (Xto - 1)) - 1 - 2 * ((1 << (X - 1)) - 1));
+    const hx_nw e =
+        hx_qf_e(a, X) + hx_ieee_e(b, F, X) + ((1 << (Xto - 1)) - 1 - 2 * ((1 << (X - 1)) - 1));
 
-    return hx_qf_round(F == 23 ? hx_qf_product24(x, y) : hx_qf_product11(x, y, to), e, to, Xto) ^ ((b >> 31) << Xto);
+    return hx_qf_round(F == 23 ? hx_qf_product24(x, y) : hx_qf_product11(x, y, to), e, to, Xto) ^
+           ((b >> 31) << Xto);
 }
 
 HX_FN hx_nw hx_qf_mpy_ii(hx_nw a, hx_nw b, int F, int X, int to, int Xto)
 {
     const hx_nw x = hx_ieee_m(a, F, X), y = hx_ieee_m(b, F, X);
-    const hx_nw e = hx_ieee_e(a, F, X) + hx_ieee_e(b, F, X) + ((1 << (Xto - 1)) - 1 - 2 * ((1 << (X - 1)) - 1));
+    const hx_nw e =
+        hx_ieee_e(a, F, X) + hx_ieee_e(b, F, X) + ((1 << (Xto - 1)) - 1 - 2 * ((1 << (X - 1)) - 1));
 
     return hx_qf_round(F == 23 ? hx_qf_product24(x, y) : hx_qf_product11(x, y, to), e, to, Xto) ^
            (((a ^ b) >> 31) << Xto);
@@ -172,8 +183,9 @@ HX_FN hx_nw hx_qf_add_qq(hx_nw a, hx_nw b, int neg, int F, int X)
 HX_FN hx_nw hx_qf_add_qi(hx_nw a, hx_nw b, int neg, int F, int X)
 {
     hx_nw e;
-    const hx_nw sign = (b >> 31) ^ neg, y = hx_ieee_m(b, F, X);
-    const hx_nw t = hx_qf_sum(hx_qf_m(a, X), hx_qf_e(a, X), (y ^ sign) - sign, hx_ieee_e(b, F, X), F, &e);
+    const hx_nw sign = (b ^ (neg & INT32_MIN)) >> 31, y = hx_ieee_m(b, F, X);
+    const hx_nw t =
+        hx_qf_sum(hx_qf_m(a, X), hx_qf_e(a, X), (y ^ sign) - sign, hx_ieee_e(b, F, X), F, &e);
 
     return hx_qf_round(t, e, F, X);
 }
@@ -182,10 +194,11 @@ HX_FN hx_nw hx_qf_add_qi(hx_nw a, hx_nw b, int neg, int F, int X)
 HX_FN hx_nw hx_qf_add_ii(hx_nw a, hx_nw b, int neg, int F, int X)
 {
     hx_nw e;
-    const hx_nw sa = a >> 31, sb = (b >> 31) ^ neg, both = sa & sb;
+    const hx_nw sa = a >> 31, sb = (b ^ (neg & INT32_MIN)) >> 31, both = sa & sb;
     const hx_nw fa = sa ^ both, fb = sb ^ both;
     const hx_nw x = hx_ieee_m(a, F, X), y = hx_ieee_m(b, F, X);
-    const hx_nw t = hx_qf_sum((x ^ fa) - fa, hx_ieee_e(a, F, X), (y ^ fb) - fb, hx_ieee_e(b, F, X), F, &e);
+    const hx_nw t =
+        hx_qf_sum((x ^ fa) - fa, hx_ieee_e(a, F, X), (y ^ fb) - fb, hx_ieee_e(b, F, X), F, &e);
 
     return hx_qf_round(t, e, F, X) ^ (both << X);
 }

@@ -17,30 +17,31 @@ HX_OP2R(Q6_Vw_vasracc_VwVwR, VS, uw, w, a + (hx_nuw)(b >> (R & 31)))
 HX_OP2R(Q6_Vh_vaslacc_VhVhR, VS, uh, uh, a + (b << (R & 15)))
 HX_OP2R(Q6_Vh_vasracc_VhVhR, VS, uh, h, a + (hx_nuh)(b >> (R & 15)))
 
-/* By a vector: each count is the lane's low log2(bits) + 1 bits as a signed number; a negative one shifts the other way,
- * by up to the whole width (hence the second shift by one).  n: the count, k: n or -n - 1. */
-#define HX_BIDIR(T, bits, unused_bits)                                                                       \
-    HX_FN hx_n##T hx_count_##T(hx_n##T b)                                                                    \
-    {                                                                                                        \
-        return (hx_n##T)((hx_nu##T)b << unused_bits) >> unused_bits;                                         \
-    }                                                                                                        \
-    HX_FN hx_n##T hx_asr_##T(hx_n##T a, hx_n##T n)                                                           \
-    {                                                                                                        \
-        const hx_n##T k = (n ^ (n < 0)) & (bits - 1);                                                        \
-        return HX_PICK(T, n < 0, ((hx_nu##T)a << (hx_nu##T)k) << 1, a >> k);                                 \
-    }                                                                                                        \
-    HX_FN hx_n##T hx_lsr_##T(hx_n##T a, hx_n##T n)                                                           \
-    {                                                                                                        \
-        const hx_nu##T k = (hx_nu##T)((n ^ (n < 0)) & (bits - 1));                                           \
-        return HX_PICK(T, n < 0, ((hx_nu##T)a << k) << 1, (hx_nu##T)a >> k);                                 \
-    }                                                                                                        \
-    HX_FN hx_n##T hx_asl_##T(hx_n##T a, hx_n##T n)                                                           \
-    {                                                                                                        \
-        const hx_n##T k = (n ^ (n < 0)) & (bits - 1);                                                        \
-        return HX_PICK(T, n < 0, (a >> k) >> 1, (hx_nu##T)a << (hx_nu##T)k);                                 \
-    }                                                                                                        \
-    HX_OP2(Q6_V##T##_vasr_V##T##V##T, VS, T, T, hx_asr_##T(a, hx_count_##T(b)))                              \
-    HX_OP2(Q6_V##T##_vlsr_V##T##V##T, VS, T, T, hx_lsr_##T(a, hx_count_##T(b)))                              \
+/* By a vector: each count is the lane's low log2(bits) + 1 bits as a signed number; a negative one
+ * shifts the other way, by up to the whole width (hence the second shift by one).  n: the count, k:
+ * n or -n - 1. */
+#define HX_BIDIR(T, bits, unused_bits) \
+    HX_FN hx_n##T hx_count_##T(hx_n##T b) \
+    { \
+        return (hx_n##T)((hx_nu##T)b << unused_bits) >> unused_bits; \
+    } \
+    HX_FN hx_n##T hx_asr_##T(hx_n##T a, hx_n##T n) \
+    { \
+        const hx_n##T k = (n ^ (n < 0)) & (bits - 1); \
+        return HX_PICK(T, n < 0, ((hx_nu##T)a << (hx_nu##T)k) << 1, a >> k); \
+    } \
+    HX_FN hx_n##T hx_lsr_##T(hx_n##T a, hx_n##T n) \
+    { \
+        const hx_nu##T k = (hx_nu##T)((n ^ (n < 0)) & (bits - 1)); \
+        return HX_PICK(T, n < 0, ((hx_nu##T)a << k) << 1, (hx_nu##T)a >> k); \
+    } \
+    HX_FN hx_n##T hx_asl_##T(hx_n##T a, hx_n##T n) \
+    { \
+        const hx_n##T k = (n ^ (n < 0)) & (bits - 1); \
+        return HX_PICK(T, n < 0, (a >> k) >> 1, (hx_nu##T)a << (hx_nu##T)k); \
+    } \
+    HX_OP2(Q6_V##T##_vasr_V##T##V##T, VS, T, T, hx_asr_##T(a, hx_count_##T(b))) \
+    HX_OP2(Q6_V##T##_vlsr_V##T##V##T, VS, T, T, hx_lsr_##T(a, hx_count_##T(b))) \
     HX_OP2(Q6_V##T##_vasl_V##T##V##T, VS, T, T, hx_asl_##T(a, hx_count_##T(b)))
 HX_BIDIR(w, 32, 26)
 HX_BIDIR(h, 16, 11)

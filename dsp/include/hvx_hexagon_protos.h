@@ -1,7 +1,8 @@
-/* The HVX intrinsics of V69 in 128-byte mode, as <hvx_hexagon_protos.h> of hexagon-clang declares them, in portable C.
+/* The HVX intrinsics of V69 in 128-byte mode, as <hvx_hexagon_protos.h> of hexagon-clang declares
+ * them, in portable C.
  *
- * Names, operand order and results are the published ones; docs/hvx.md lists the coverage.  Each intrinsic counts itself
- * under -DHEXRIG_COUNT (hexrig_hvx_count.h). */
+ * Names, operand order and results are the published ones; docs/hvx.md lists the coverage.  Each
+ * intrinsic counts itself under -DHEXRIG_COUNT (hexrig_hvx_count.h). */
 #ifndef HVX_HEXAGON_PROTOS_H
 #define HVX_HEXAGON_PROTOS_H
 
@@ -16,5 +17,7 @@
 #include "hexrig_hvx_pack.h"
 #include "hexrig_hvx_mem.h"
 #include "hexrig_hvx_float.h"
+#include "hexrig_hvx_ieee.h"
+#include "hexrig_hvx_builtins.h"
 
 #endif

@@ -4,13 +4,14 @@
 set -eu
 dir=$(mkdir -p "$1" && cd "$1" && pwd)
 [ -e "$dir/ok" ] && exit 0
-command -v apt-get >/dev/null || { echo "fetch: no apt-get here" >&2; exit 77; }
+command -v apt-get >/dev/null || { echo "fetch: skip: no apt-get here" >&2; exit 77; }
+rm -rf "$dir/root" "$dir/debs"
 mkdir -p "$dir/debs" "$dir/root" "$dir/state/lists/partial" "$dir/cache/archives/partial"
 
 # The first Debian (not security) mirror that this machine uses.
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT) $(CREATED_BY)' |
     awk '$2 == "bookworm" && $3 == "main" && $4 == "Packages" { print $1; exit }')
-[ -n "$mirror" ] || { echo "fetch: no bookworm mirror among the apt sources" >&2; exit 77; }
+[ -n "$mirror" ] || { echo "fetch: skip: no bookworm mirror among the apt sources" >&2; exit 77; }
 cat >"$dir/sources.list" <<EOF
 deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bookworm main
 deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror bookworm-backports main

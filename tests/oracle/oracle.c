@@ -10,8 +10,9 @@ static uint64_t rnd(uint64_t *s)
 }
 
 static const uint32_t edge[] = {
-    0,          0xffffffff, 0x80808080, 0x80008000, 0x80000000, 0x7f7f7f7f, 0x7fff7fff, 0x7fffffff, 0x55555555,
-    0xaaaaaaaa, 0x01010101, 0x00010001, 0x00000001, 0xff00ff00, 0x00ff00ff, 0xffff0000, 0x0000ffff, 0xfffffffe,
+    0,          0xffffffff, 0x80808080, 0x80008000, 0x80000000, 0x7f7f7f7f,
+    0x7fff7fff, 0x7fffffff, 0x55555555, 0xaaaaaaaa, 0x01010101, 0x00010001,
+    0x00000001, 0xff00ff00, 0x00ff00ff, 0xffff0000, 0x0000ffff, 0xfffffffe,
 };
 #define EDGES ((uint32_t)(sizeof(edge) / sizeof(*edge)))
 
@@ -42,8 +43,8 @@ static void same(uint64_t *d, int n, uint64_t x)
         d[i] = x;
 }
 
-/* Offsets for gather and scatter: of any alignment, with collisions in some vectors.  All are inside the region: qemu does
- * not look at its length. */
+/* Offsets for gather and scatter: of any alignment, with collisions in some vectors.  All are
+ * inside the region: qemu does not look at its length. */
 static void offsets(uint64_t *d, int bits, uint64_t *s)
 {
     const uint64_t start = rnd(s), range = start & 0x30000 ? 510 : 62;
@@ -67,7 +68,8 @@ void oracle_input(struct input *in, unsigned int c, unsigned int k, int memory)
     fill(in->q_, 16, &s);
     fill(in->p_, 16, &s);
     in->rr = (int64_t)((k & 3) ? rnd(&s) : edge64(rnd(&s)));
-    in->r = (int32_t)((k & 3 ? (uint32_t)rnd(&s) : pick(rnd(&s))) & 0xffffff00u) | (int32_t)(k & 255);
+    in->r =
+        (int32_t)((k & 3 ? (uint32_t)rnd(&s) : pick(rnd(&s))) & 0xffffff00u) | (int32_t)(k & 255);
     if (k % 5 == 0)
         in->r = (int32_t)pick(rnd(&s));
     if (k < 1024) { /* each single bit of one operand, then of the other */
@@ -77,7 +79,8 @@ void oracle_input(struct input *in, unsigned int c, unsigned int k, int memory)
         same(in->vv_, 16, 0);
         in->vv_[k / 64 - 16] = 1ull << k % 64;
     } else if (k < 2048 + EDGES * EDGES) { /* every edge against every edge */
-        const uint64_t a = edge[(k - 2048) % EDGES], b = edge[(k - 2048) / EDGES], x = pick(rnd(&s));
+        const uint64_t a = edge[(k - 2048) % EDGES], b = edge[(k - 2048) / EDGES],
+                       x = pick(rnd(&s));
 
         same(in->uu_, 32, a | a << 32);
         same(in->vv_, 32, b | b << 32);
@@ -103,7 +106,8 @@ static uint64_t mix(uint64_t h, const uint64_t *d, int n)
     return h;
 }
 
-uint64_t oracle_batch(const struct oracle_case *test, unsigned int c, unsigned int b, uint64_t *dump)
+uint64_t oracle_batch(const struct oracle_case *test, unsigned int c, unsigned int b,
+                      uint64_t *dump)
 {
     uint64_t h = 0, s = c * 64 + b + 1;
     struct input in;

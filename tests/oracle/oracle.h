@@ -1,13 +1,16 @@
-/* What both sides of the oracle share: the inputs, the outputs and how a batch of them becomes one number.
+/* What both sides of the oracle share: the inputs, the outputs and how a batch of them becomes one
+ * number.
  *
- * Built twice from the same generated cases: here with our headers, and for qemu with clang's.  Inputs come from a
- * generator that both run, so only results have to be exchanged.  Plain C without library calls. */
+ * Built twice from the same generated cases: here with our headers, and for qemu with clang's.
+ * Inputs come from a generator that both run, so only results have to be exchanged.  Plain C
+ * without library calls. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
 #include <stdint.h>
 
 #include <hexagon_types.h>
+#include <hexagon_protos.h>
 #include <hvx_hexagon_protos.h>
 
 #define ORACLE_BATCH 64   /* vectors per number */
@@ -40,8 +43,8 @@ struct input {
     };
     int64_t rr;
     int32_t r;
-    int32_t base;         /* address of the region that gather and scatter use */
-    int32_t length;       /* its last byte's offset */
+    int32_t base;          /* address of the region that gather and scatter use */
+    int32_t length;        /* its last byte's offset */
     unsigned char *target; /* where gather and conditional stores go */
 };
 
@@ -56,7 +59,7 @@ struct output {
 struct oracle_case {
     const char *name;
     int memory; /* bits of an offset, for cases that touch the region or the target, else 0 */
-    int slot;
+    int slot;   /* enum hx_slot_class, or -1 for a scalar intrinsic */
     void (*run)(const struct input *in, struct output *out);
 };
 
@@ -64,16 +67,18 @@ struct oracle_case {
 #define ORACLE_Q(v) Q6_Q_vand_VR((v), 0x01010101)
 #define ORACLE_BYTES(q) Q6_V_vand_QR((q), -1)
 
-/* Memory below 4 GiB of ORACLE_REGION + 256 bytes, 128-byte aligned; the target vector follows the region. */
+/* Memory below 4 GiB of ORACLE_REGION + 256 bytes, 128-byte aligned; the target vector follows the
+ * region. */
 extern unsigned char *oracle_memory;
 
 /* Inputs number k (0..4095) of case c. */
 void oracle_input(struct input *in, unsigned int c, unsigned int k, int memory);
 
-/* Runs vectors b * ORACLE_BATCH .. of case c; returns their number.  dump, unless NULL, gets every result:
- * [ORACLE_BATCH][ORACLE_DUMP]. */
+/* Runs vectors b * ORACLE_BATCH .. of case c; returns their number.  dump, unless NULL, gets every
+ * result: [ORACLE_BATCH][ORACLE_DUMP]. */
 #define ORACLE_DUMP (32 + (ORACLE_REGION + 128) / 8)
-uint64_t oracle_batch(const struct oracle_case *test, unsigned int c, unsigned int b, uint64_t *dump);
+uint64_t oracle_batch(const struct oracle_case *test, unsigned int c, unsigned int b,
+                      uint64_t *dump);
 
 /* One number out of those of all batches. */
 uint64_t oracle_digest(const uint64_t *n);

@@ -3,30 +3,27 @@
 # Usage: run.sh BUILD.  Exit: 0 all verified, 1 a mismatch or a failed run, 77 no tools (and the reason).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../..
-dir=$1/oracle
-mkdir -p "$dir"
-dir=$(cd "$dir" && pwd)
-tools=$dir/tools
+. "$here/tools.sh"
+tools_dir "$1"
 
 say() { echo "oracle: $*" >&2; }
 
 "$here/fetch.sh" "$tools"
-case $? in 0) ;; 77) exit 77 ;; *) say "cannot fetch clang-19, lld-19 and qemu-user"; exit 77 ;; esac
-llvm=$tools/root/usr/lib/llvm-19
-qemu=$tools/root/usr/bin/qemu-hexagon
-hexagon_cc() {
-    LD_LIBRARY_PATH=$llvm/lib:$tools/root/usr/lib/x86_64-linux-gnu PATH=$llvm/bin:$PATH \
-        clang --target=hexagon-unknown-linux-musl -O2 -mcpu=hexagonv69 -mhvx=v69 -mhvx-length=128b -ffreestanding \
-        -fno-builtin -nostdlib -static -fuse-ld=lld "$@"
-}
+case $? in 0) ;; 77) exit 77 ;; *) say "skip: cannot fetch clang-19, lld-19 and qemu-user"; exit 77 ;; esac
 
 set -e
-awk -F' [|] ' -f "$here/gen.awk" "$here/hvx-v69-intrinsics.txt" >"$dir/cases.inc"
+awk -F' [|] ' -f "$here/gen.awk" "$here/hvx-v69-intrinsics.txt" "$here/scalar-intrinsics.txt" >"$dir/cases.inc"
 cases=$(sed -n 's/^#define ORACLE_CASES //p' "$dir/cases.inc")
 hexagon_cc -I"$here" -I"$dir" "$here/side_qemu.c" -o "$dir/side_qemu"
 ${CC:-gcc} -std=gnu11 -O2 -march=native -Wall -Wextra -Wno-psabi -D_GNU_SOURCE -DHEXRIG_COUNT -I"$root/dsp/include" \
     -I"$here" -I"$dir" "$here/side_host.c" "$root/dsp/hvx_count.c" -o "$dir/side_host"
+# our own kernels build for the real thing, too
+for f in "$root"/kernels/*_hvx.c; do
+    hexagon_cc -std=gnu11 -Wall -Werror -I"$root/rpc/wire" -I"$here/libc" -c "$f" -o "$dir/kernel.o" || {
+        say "$f does not compile for hexagonv69"
+        exit 1
+    }
+done
 set +e
 
 # qemu < 10 runs some of the newer instructions as nothing at all, and says so only by its exit status.

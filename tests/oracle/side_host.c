@@ -1,7 +1,7 @@
 /* Our side of the oracle.
- * Usage: side_host check FILE         compares FILE (numbers of all cases, from qemu or from tests/data) with ours
- *        side_host digest FILE        one number per case of such a file
- *        side_host diff CASE BATCH    reads qemu's dump of that batch from stdin and prints the first difference
+ * Usage: side_host check FILE         compares FILE (numbers of all cases, from qemu or from
+ * tests/data) with ours side_host digest FILE        one number per case of such a file side_host
+ * diff CASE BATCH    reads qemu's dump of that batch from stdin and prints the first difference
  * Exit: 0 all equal, 1 not, 2 wrong usage. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,16 +30,18 @@ static int check(const char *path)
 {
     static uint64_t want[ORACLE_CASES][ORACLE_BATCHES];
     FILE *f = fopen(path, "rb");
-    unsigned int verified = 0;
+    unsigned int verified = 0, scalars = 0;
     int bad = 0;
 
     if (!f || fread(want, sizeof(want), 1, f) != 1 || fgetc(f) != EOF) {
-        fprintf(stderr, "oracle: %s: cannot read %zu bytes, or there are more\n", path, sizeof(want));
+        fprintf(stderr, "oracle: %s: cannot read %zu bytes, or there are more\n", path,
+                sizeof(want));
         return 1;
     }
     fclose(f);
     for (unsigned int c = 0; c < ORACLE_CASES;) {
         const char *name = oracle_cases[c].name;
+        const int scalar = oracle_cases[c].slot < 0;
         int good = 1;
 
         for (; c < ORACLE_CASES && !strcmp(oracle_cases[c].name, name); c++) {
@@ -52,10 +54,11 @@ static int check(const char *path)
             if (b >= 0 || !oracle_counted(&oracle_cases[c], c))
                 good = 0;
         }
-        verified += (unsigned int)good;
+        *(scalar ? &scalars : &verified) += (unsigned int)good;
         bad |= !good;
     }
-    printf("verified %u/%d\n", verified, ORACLE_NAMES);
+    printf("verified %u/%d\nscalar intrinsics: %u/%d\n", verified, ORACLE_NAMES, scalars,
+           ORACLE_SCALARS);
     return bad;
 }
 
@@ -72,10 +75,12 @@ static int diff(unsigned int c, unsigned int b)
             if (x == y)
                 continue;
             oracle_input(&in, c, b * ORACLE_BATCH + k, oracle_cases[c].memory);
-            printf("%s vector %u word %u: ours %016llx theirs %016llx\n  r %08x u %016llx v %016llx x %016llx rr %016llx\n",
-                   oracle_cases[c].name, b * ORACLE_BATCH + k, i, (unsigned long long)x, (unsigned long long)y,
-                   (unsigned int)in.r, (unsigned long long)in.uu_[i & 31], (unsigned long long)in.vv_[i & 31],
-                   (unsigned long long)in.xx_[i & 31], (unsigned long long)in.rr);
+            printf("%s vector %u word %u: ours %016llx theirs %016llx\n  r %08x u %016llx v "
+                   "%016llx x %016llx rr %016llx\n",
+                   oracle_cases[c].name, b * ORACLE_BATCH + k, i, (unsigned long long)x,
+                   (unsigned long long)y, (unsigned int)in.r, (unsigned long long)in.uu_[i & 31],
+                   (unsigned long long)in.vv_[i & 31], (unsigned long long)in.xx_[i & 31],
+                   (unsigned long long)in.rr);
             return 1;
         }
     return 0;

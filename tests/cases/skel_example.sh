@@ -1,0 +1,35 @@
+#!/bin/sh
+# The example of docs/skel.md builds without a warning, runs on the rig, and prints what the page says.
+# Usage: skel_example.sh BUILD
+set -eu
+src=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+command -v pkg-config >/dev/null || { echo "skip: no pkg-config"; exit 77; }
+export PKG_CONFIG_PATH="$build/lib/pkgconfig"
+unset HEXRIG_DEVICE HEXRIG_FARF DSP_LIBRARY_PATH ADSP_LIBRARY_PATH
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+export XDG_RUNTIME_DIR="$dir"
+
+# The fenced block whose opening line ends in NAME.
+block() {
+    awk -v name="$1" '/^```/ { on = !on && $NF == name && NF > 1; next } on' "$src/docs/skel.md"
+}
+block vadd_skel.c >vadd_skel.c
+block vadd.c >vadd.c
+block build | sed 's/^gcc /gcc -Wall -Wextra -Werror /' >build.sh
+[ -s vadd_skel.c ] && [ -s vadd.c ] && [ -s build.sh ]
+sh -eu build.sh >out 2>err || { cat out err; exit 1; }
+cat out err
+grep -qxF "$(cat out)" "$src/docs/skel.md" || { echo "the page shows other output than: $(cat out)"; exit 1; }
+grep -q 'HIGH: vadd_skel.c:[0-9]*: vadd: 512 bytes' err || { echo "no FARF message"; exit 1; }
+
+# A skel is found by the other variable too, and without either it is not.
+ADSP_LIBRARY_PATH=/nonexistent\;$dir LD_LIBRARY_PATH=$build/lib ./vadd >out2
+cmp out out2
+if LD_LIBRARY_PATH=$build/lib ./vadd >out2 2>err2; then
+    echo "found a skel that is on no path"
+    exit 1
+fi
+grep -q 'rc=0x80000406' out2 || { cat out2; exit 1; }

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Skel sources build without a warning with the flags of pkg-config --cflags hexrig-skel plus -Wall -Wextra: C and C++, gcc
+# and clang; what is built runs, and a shared object has the base that --libs gives.  Usage: skel_flags.sh BUILD
+set -eu
+src=$(cd "$(dirname "$0")/../.." && pwd)
+PKG_CONFIG_PATH=$(cd "$1" && pwd)/lib/pkgconfig
+export PKG_CONFIG_PATH
+command -v pkg-config >/dev/null || { echo "skip: no pkg-config"; exit 77; }
+cflags=$(pkg-config --cflags hexrig-skel)
+libs=$(pkg-config --libs hexrig-skel)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+for f in cxx/types data/hvx/families; do
+    cp "$src/tests/$f.c" "$dir/"
+    cp "$src/tests/$f.c" "$dir/${f##*/}.cc"
+done
+tried=0
+for cc in gcc g++ clang clang++; do
+    command -v $cc >/dev/null || { echo "$cc: not here"; continue; }
+    case $cc in
+    *++) ext=cc std=-std=gnu++17 ;; # standard containers of vectors need its aligned new
+    *) ext=c std= ;;
+    esac
+    for opt in -O0 "-O2 -march=native" "-O2 -DHEXRIG_COUNT"; do
+        $cc $std $opt $cflags -Wall -Wextra -Werror -c "$dir/families.$ext" -o "$dir/families.o"
+        $cc $std $opt $cflags -Wall -Wextra -Werror -c "$dir/types.$ext" -o "$dir/types.o"
+        case $opt in *COUNT*) continue ;; esac # the counters live in hexrig-dsp
+        $cc "$dir/types.o" -lm -o "$dir/types"
+        "$dir/types" || { echo "$cc $opt: types returned $?" >&2; exit 1; }
+    done
+    tried=$((tried + 1))
+done
+[ $tried -gt 0 ]
+
+gcc -O2 $cflags "$dir/families.c" $libs -o "$dir/libfamilies_skel.so"
+readelf -lW "$dir/libfamilies_skel.so" | grep -q 'LOAD .* 0x0*14000000 ' ||
+    { echo "the skel does not have its base" >&2; exit 1; }
+
+# The generated spellings belong to the table.
+awk -F' [|] ' -f "$src/tools/gen-scalar-builtins.awk" "$src/tests/oracle_scalar/scalar-v69-intrinsics.txt" |
+    cmp - "$src/dsp/include/hexrig_scalar_builtins.h"
+
+# An installation elsewhere gives its own paths.
+mkdir -p "$dir/there/lib" "$dir/there/include"
+cp -R "$1/lib/pkgconfig" "$dir/there/lib/"
+cp -R "$1/include/hexrig" "$dir/there/include/"
+PKG_CONFIG_PATH=$dir/there/lib/pkgconfig
+gcc $(pkg-config --cflags hexrig-skel) -Wall -Wextra -Werror -fsyntax-only "$dir/types.c"
+echo "$tried compilers"
