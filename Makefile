@@ -51,7 +51,7 @@ data := $(S)/hexrig-tiny-q8_0.gguf $(S)/hexrig-tiny.cal $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*.conf))
 programs := $(B)/hexrig $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so
 
-.PHONY: all tests demo check check-oracle check-oracle-scalar bench install clean deps
+.PHONY: all tests demo check check-oracle check-oracle-scalar bench check-conformance check-vm vm-programs install clean deps
 .DELETE_ON_ERROR:
 all: $(programs) $(data) $(profiles) sdk
 
@@ -157,7 +157,13 @@ $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel
 $(BUILD)/tests/libhxt_skel.so: $(obj)/tests/skel/hxt_skel.o
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x18000000 $^)
 
-tests: $(BUILD)/tests/libhxt_skel.so
+# the driver's conformance: one program for all front ends; see tests/vm for the static variant
+$(obj)/tests/conformance/%.o: inc := $(inc_lib) -Itests/conformance -Itests/skel
+conformance_o := $(call objs,tests/conformance/*.c) $(patsubst %,$(obj)/rpc/lib/%.o,frame_io frame_pack frame_connect)
+$(BUILD)/tests/conformance: $(conformance_o)
+	$(call link,$^ -lpthread)
+
+tests: $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/conformance
 tests: all $(test_b) $(fuzz_b)
 
 deps:
@@ -195,6 +201,22 @@ $(BUILD)/bench/%: $(obj)/tests/bench/%.o
 bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so
 	$(Q)for b in $(bench_b); do $$b || [ $$? = 77 ] || exit 1; done
 	$(Q)tests/oracle/bench.sh $(BUILD)
+
+# the points of docs/conformance.md against the FUSE device and the socket
+check-conformance: $(BUILD)/tests/conformance $(BUILD)/tests/libhxt_skel.so $(X)/hexrig-fuse $(X)/hexrig-dsp $(profiles)
+	$(Q)tests/cases/conformance.sh $(BUILD)
+
+# and against a character device, in a virtual machine; exit 77: no packages
+check-vm:
+	$(Q)tests/vm/run.sh $(BUILD)
+
+# what the virtual machine needs, see tests/vm/run.sh
+vm-programs: $(BUILD)/tests/conformance-static $(BUILD)/tests/libhxt_skel.so $(X)/hexrig-fuse-static $(X)/hexrig-dsp $(profiles)
+$(BUILD)/tests/conformance-static: $(conformance_o)
+	$(call link,-static $^ -lpthread)
+# ld warns of dlopen in libfuse's loader of modules, which the rig does not use
+$(X)/hexrig-fuse-static: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
+	$(call link,-static $^ $(fuse_libs) -lpthread -ldl)
 
 clean:
 	rm -rf $(BUILD)

@@ -65,6 +65,7 @@ int hx_machine_init(const struct hx_profile *profile)
     init_locks(hx_machine);
     hx_machine->clock_mhz = profile->clock_mhz;
     hx_machine->hvx_contexts = profile->hvx_contexts;
+    hx_machine->capabilities = profile->capabilities;
     hx_machine->dspqueue = profile->dspqueue;
     return map_vtcm();
 }

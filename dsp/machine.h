@@ -22,6 +22,7 @@ struct hx_machine {
     pthread_cond_t freed; /* an HVX context was given back */
     double clock_mhz;     /* pcycles per us */
     unsigned hvx_contexts;
+    unsigned capabilities; /* 0: the root PD does not tell them */
     unsigned dspqueue; /* 0: this DSP has none */
     struct {
         int32_t client; /* PD that holds it, 0 = free */

@@ -152,7 +152,7 @@ static int utilities(uint32_t sc, remote_arg *pra)
 {
     const size_t bytes = sizeof(capabilities) - sizeof(capabilities[0]);
 
-    if (sc != REMOTE_SCALARS_MAKE(0, 1, 1) || pra[1].buf.nLen > bytes)
+    if (!hx_machine->capabilities || sc != REMOTE_SCALARS_MAKE(0, 1, 1) || pra[1].buf.nLen > bytes)
         return AEE_DSP(AEE_EUNSUPPORTED);
     if (pra[1].buf.nLen)
         memcpy(pra[1].buf.pv, capabilities + 1, pra[1].buf.nLen);

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { KEEP_BYTES = 1 << 20 }; /* a smaller piece keeps its pages for the next call */
+enum { KEEP_BYTES = 8 << 20 }; /* a smaller piece keeps its pages for the next call */
 
 static int shared_memory(const char *name, size_t bytes, void **map)
 {

@@ -16,6 +16,8 @@
 #include "driver.h"
 
 enum { END_MS = 2000, QUICK_MS = 2000, QUICK_DEATHS_MAX = 5 };
+/* How long the nodes are away in a subsystem restart (assumed; a phone reloads its firmware meanwhile). */
+enum { DOWN_MS = 100 };
 
 void hx_own_folder(char *path, size_t bytes)
 {
@@ -64,10 +66,8 @@ static _Noreturn void exec_dsp(const struct hx_dsp_process *p, const int *fd)
 static void replies_ready(void *arg)
 {
     struct hx_driver *d = arg;
-    uint64_t bell;
 
-    if (read(d->dsp.channel.rep_bell, &bell, sizeof(bell)) > 0)
-        hx_context_replies(d, &d->dsp.channel);
+    hx_context_replies(d, &d->dsp.channel);
 }
 
 /* The root PD ends by itself when its control socket closes, after its user PDs; if not in time, it is killed. */
@@ -102,7 +102,8 @@ static void tear_down(struct hx_driver *d)
     hx_channel_close(&p->channel);
 }
 
-/* The root PD is gone: everything it ran is gone with it. */
+/* The root PD is gone: everything it ran is gone with it.  It comes back a little later, so that clients see the nodes
+ * vanish as they do on a phone. */
 static void ssr(struct hx_driver *d)
 {
     struct hx_dsp_process *p = &d->dsp;
@@ -117,9 +118,20 @@ static void ssr(struct hx_driver *d)
                QUICK_DEATHS_MAX, QUICK_MS);
         return;
     }
+    p->restart_ms = hx_now_ms() + DOWN_MS;
+    hx_log("the DSP (pid %d) died; subsystem restart %u", pid, p->restarts + 1);
+}
+
+void hx_dsp_revive(struct hx_driver *d)
+{
+    struct hx_dsp_process *p = &d->dsp;
+    int rc;
+
+    if (!p->restart_ms || hx_now_ms() < p->restart_ms)
+        return;
+    p->restart_ms = 0;
     p->restarts++;
-    hx_log("the DSP (pid %d) died; subsystem restart %u", pid, p->restarts);
-    int rc = hx_dsp_start(d);
+    rc = hx_dsp_start(d);
     if (rc)
         hx_log("the DSP cannot be started: %s", strerror(-rc));
 }
@@ -155,7 +167,7 @@ int hx_dsp_start(struct hx_driver *d)
     p->replies = (struct hx_watch){p->channel.rep_bell, replies_ready, d};
     p->control = (struct hx_watch){p->channel.ctl, control_ready, d};
     if (!rc)
-        rc = hx_loop_add(&d->loop, &p->replies);
+        rc = hx_loop_add_bell(&d->loop, &p->replies);
     if (!rc)
         rc = hx_loop_add(&d->loop, &p->control);
     if (rc) {

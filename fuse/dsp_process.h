@@ -17,6 +17,7 @@ struct hx_dsp_process {
     unsigned restarts;        /* SSRs so far */
     unsigned quick_deaths;    /* in a row, each soon after its start */
     uint64_t started_ms;
+    uint64_t restart_ms;      /* down after a crash: start it then; 0 = not */
     char program[4096], profile[4096], skel_path[8192];
 };
 
@@ -28,6 +29,9 @@ int hx_dsp_start(struct hx_driver *d);
 
 /* The root PD has crashed: everything goes down, and up again (the control socket tells). */
 void hx_dsp_crash(const struct hx_dsp_process *p);
+
+/* Starts a crashed one again when it is time; for every round of the loop. */
+void hx_dsp_revive(struct hx_driver *d);
 
 /* Ends it and waits for it. */
 void hx_dsp_stop(struct hx_driver *d);

@@ -16,6 +16,6 @@ struct hx_front {
     void (*idle)(struct hx_driver *d);
 };
 
-extern const struct hx_front hx_front_fuse, hx_front_socket;
+extern const struct hx_front hx_front_fuse, hx_front_socket, hx_front_cuse;
 
 #endif

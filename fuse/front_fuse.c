@@ -17,20 +17,11 @@
 
 #include "client_memory.h"
 #include "front.h"
-
-struct fuse_call {
-    struct hx_call call;
-    fuse_req_t req;
-    bool signalled;          /* FUSE_INTERRUPT came */
-    struct fuse_call *next;  /* list of calls under way */
-    struct fuse_call **prev;
-};
+#include "fuse_request.h"
 
 static struct fuse_session *se;
 static struct fuse_buf buf;
 static struct hx_watch watch;
-static struct fuse_call *under_way;
-static bool some_signalled;
 
 /* Nodes; the inode number is the index + 2.  Text nodes follow the devices. */
 static const struct {
@@ -43,53 +34,6 @@ static const struct {
 #define CONTROL 5
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define FIRST_INO 2
-
-/* --- reaching the caller --------------------------------------------------------------------------------------- */
-
-static int read_client(struct hx_call *call, void *dst, uint64_t addr, uint64_t len)
-{
-    return hx_client_read(call->tid, dst, addr, len);
-}
-
-static int write_client(struct hx_call *call, uint64_t addr, const void *src, uint64_t len)
-{
-    return hx_client_write(call->tid, addr, src, len);
-}
-
-static int fd_of_client(struct hx_call *call, int fd)
-{
-    return hx_client_fd(call->tid, fd);
-}
-
-static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr,
-                            uint64_t *va, uint64_t *len, uint64_t *offset)
-{
-    (void)fd;
-    return hx_client_locate(call->tid, inode, addr, va, len, offset);
-}
-
-static void finish(struct hx_call *call, int result)
-{
-    struct fuse_call *fc = call->request;
-    bool out = (_IOC_DIR(call->cmd) & _IOC_READ) && result == 0;
-
-    fuse_req_interrupt_func(fc->req, NULL, NULL);
-    /* A negative ioctl result below -4095 reaches the caller as it is; -1..-4095 become its errno. */
-    fuse_reply_ioctl(fc->req, result, out ? call->arg.bytes : NULL, out ? call->arg_bytes : 0);
-    *fc->prev = fc->next;
-    if (fc->next)
-        fc->next->prev = fc->prev;
-    free(fc);
-}
-
-static const struct hx_front_ops ops = {
-    .name = "fuse",
-    .read = read_client,
-    .write = write_client,
-    .fd = fd_of_client,
-    .locate = locate_in_client,
-    .finish = finish,
-};
 
 /* --- requests -------------------------------------------------------------------------------------------------- */
 
@@ -276,49 +220,18 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
         free((void *)(uintptr_t)fi->fh);
 }
 
-/* Only notes it: libfuse calls this while it holds locks of its own. */
-static void interrupted(fuse_req_t req, void *data)
-{
-    struct fuse_call *fc = data;
-
-    (void)req;
-    fc->signalled = true;
-    some_signalled = true;
-}
-
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
                      struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
                      size_t out_bytes)
 {
-    struct fuse_call *fc;
-    size_t bytes = _IOC_SIZE(cmd);
-
     (void)arg;
     (void)flags;
     (void)out_bytes;
-    if (!nodes[ino - FIRST_INO].device || bytes > sizeof(fc->call.arg) || in_bytes > bytes) {
+    if (nodes[ino - FIRST_INO].device)
+        hx_fuse_request_begin(req, "fuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in, in_bytes,
+                              _IOC_SIZE(cmd));
+    else
         fuse_reply_err(req, ENOTTY);
-        return;
-    }
-    fc = calloc(1, sizeof(*fc));
-    if (!fc) {
-        fuse_reply_err(req, ENOMEM);
-        return;
-    }
-    fc->req = req;
-    fc->call = (struct hx_call){
-        .driver = driver_of(req), .session = (struct hx_session *)(uintptr_t)fi->fh, .front = &ops,
-        .request = fc, .tid = fuse_req_ctx(req)->pid, .cmd = cmd, .arg_bytes = bytes,
-    };
-    if (in_bytes)
-        memcpy(fc->call.arg.bytes, in, in_bytes);
-    fc->next = under_way;
-    fc->prev = &under_way;
-    if (under_way)
-        under_way->prev = &fc->next;
-    under_way = fc;
-    fuse_req_interrupt_func(req, interrupted, fc);
-    hx_call_begin(&fc->call);
 }
 
 static const struct fuse_lowlevel_ops fuse_ops = {
@@ -348,17 +261,8 @@ static void ready(void *arg)
 
 static void idle(struct hx_driver *d)
 {
-    struct fuse_call *next;
-
     (void)d;
-    if (!some_signalled)
-        return;
-    some_signalled = false;
-    for (struct fuse_call *fc = under_way; fc; fc = next) {
-        next = fc->next;
-        if (fc->signalled)
-            hx_call_interrupt(&fc->call);
-    }
+    hx_fuse_request_interrupts();
 }
 
 static int check_permission(char *why, size_t why_bytes)
@@ -394,6 +298,8 @@ static int start(struct hx_driver *d, char *why, size_t why_bytes)
         se = NULL;
         return -EIO;
     }
+    /* a request can vanish (its caller was killed) between the event and the read */
+    fcntl(fuse_session_fd(se), F_SETFL, O_RDWR | O_NONBLOCK);
     watch = (struct hx_watch){fuse_session_fd(se), ready, d};
     return hx_loop_add(&d->loop, &watch);
 }
@@ -403,8 +309,7 @@ static void stop(struct hx_driver *d)
     if (!se)
         return;
     hx_loop_del(&d->loop, &watch);
-    while (under_way)
-        hx_call_finish(&under_way->call, -EPIPE);
+    hx_fuse_request_end_all();
     fuse_session_unmount(se);
     fuse_session_destroy(se);
     free(buf.mem);

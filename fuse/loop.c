@@ -100,6 +100,13 @@ int hx_loop_add(struct hx_loop *l, struct hx_watch *w)
     return epoll_ctl(l->epoll, EPOLL_CTL_ADD, w->fd, &e) ? -errno : 0;
 }
 
+int hx_loop_add_bell(struct hx_loop *l, struct hx_watch *w)
+{
+    struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.ptr = w};
+
+    return epoll_ctl(l->epoll, EPOLL_CTL_ADD, w->fd, &e) ? -errno : 0;
+}
+
 int hx_loop_want_write(struct hx_loop *l, struct hx_watch *w, int on)
 {
     struct epoll_event e = {.events = EPOLLIN | (on ? EPOLLOUT : 0), .data.ptr = w};

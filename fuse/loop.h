@@ -33,6 +33,8 @@ struct hx_loop {
 /* All return 0 or negative errno. */
 int hx_loop_init(struct hx_loop *l);
 int hx_loop_add(struct hx_loop *l, struct hx_watch *w);
+/* For an eventfd: calls once per ring, and the counter need not be read. */
+int hx_loop_add_bell(struct hx_loop *l, struct hx_watch *w);
 int hx_loop_run(struct hx_loop *l);
 
 /* Safe from inside any callback, also for the watch that is being served.  No effect when it is not added. */

@@ -34,7 +34,7 @@ static const struct option long_options[] = {
 static const char help[] =
     "usage: hexrig-fuse --mount DIR [options]\n"
     "Serves a rig's device nodes in DIR until SIGTERM.\n\n"
-    "  --front-end F     auto (default: fuse, else socket), fuse, socket\n"
+    "  --front-end F     auto (default: fuse, else socket), fuse, socket, cuse (devices in /dev)\n"
     "  --profile P       name in share/hexrig/profiles, or a path (default s22u-577)\n"
     "  --filter SPEC     add a filter, e.g. error:method=4,nth=3,corrupt=all (repeatable)\n"
     "  --log FILE        append messages to FILE instead of stderr\n"
@@ -116,6 +116,19 @@ static int parse(int argc, char **argv, struct options *o)
 static struct hx_watch signal_watch, lifeline_watch;
 static const struct hx_front *front;
 
+static void signal_ready(void *arg)
+{
+    struct signalfd_siginfo info;
+
+    (void)arg;
+    if (read(signal_watch.fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+        return;
+    if (info.ssi_signo == SIGCHLD)
+        hx_dsp_reap_orphans(&driver.dsp);
+    else
+        driver.loop.stop = 1;
+}
+
 static void stop_running(void *arg)
 {
     (void)arg;
@@ -127,7 +140,7 @@ static void tick(void *arg)
     struct hx_driver *d = arg;
 
     hx_context_expire(d);
-    hx_dsp_reap_orphans(&d->dsp);
+    hx_dsp_revive(d);
     if (front && front->idle)
         front->idle(d);
 }
@@ -140,9 +153,10 @@ static int watch_signals(void)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal_watch = (struct hx_watch){signalfd(-1, &set, SFD_CLOEXEC), stop_running, NULL};
+    signal_watch = (struct hx_watch){signalfd(-1, &set, SFD_CLOEXEC), signal_ready, NULL};
     return signal_watch.fd < 0 ? -errno : hx_loop_add(&driver.loop, &signal_watch);
 }
 
@@ -157,7 +171,7 @@ static int watch_lifeline(int fd)
 
 /* --- start ------------------------------------------------------------------------------------------------------ */
 
-static const struct hx_front *const fronts[] = {&hx_front_fuse, &hx_front_socket};
+static const struct hx_front *const fronts[] = {&hx_front_fuse, &hx_front_socket, &hx_front_cuse};
 
 static int start_front(const char *want, char *why, size_t why_bytes)
 {
@@ -178,10 +192,7 @@ static int start_front(const char *want, char *why, size_t why_bytes)
             front = fronts[i];
             return front->start(&driver, why, why_bytes);
         }
-    if (strcmp(want, "cuse") == 0)
-        snprintf(why, why_bytes, "front end cuse is not in this version; there are auto, fuse, socket");
-    else
-        snprintf(why, why_bytes, "unknown front end '%s', there are auto, fuse, socket", want);
+    snprintf(why, why_bytes, "unknown front end '%s', there are auto, fuse, socket, cuse", want);
     return -EINVAL;
 }
 

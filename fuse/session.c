@@ -33,7 +33,7 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, boo
 
     *out = NULL;
     if (!hx_dsp_is_up(&d->dsp))
-        return -EPIPE;
+        return -ENOENT; /* the nodes are away meanwhile */
     while (slot < d->profile.sessions && d->session[slot])
         slot++;
     if (slot == d->profile.sessions) {
@@ -55,10 +55,8 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, boo
 static void replies_ready(void *arg)
 {
     struct hx_session *s = arg;
-    uint64_t bell;
 
-    if (read(s->channel.rep_bell, &bell, sizeof(bell)) > 0)
-        hx_context_replies(s->driver, &s->channel);
+    hx_context_replies(s->driver, &s->channel);
 }
 
 static void drop_channel(struct hx_session *s)
@@ -97,7 +95,7 @@ int hx_session_make_channel(struct hx_session *s)
     s->control = (struct hx_watch){s->channel.ctl, control_ready, s};
     rc = hx_channel_control(&s->driver->dsp.channel, HX_CTL_PD, s->client_id, 0, peer, HX_PD_FDS);
     if (!rc)
-        rc = hx_loop_add(&s->driver->loop, &s->replies);
+        rc = hx_loop_add_bell(&s->driver->loop, &s->replies);
     if (!rc)
         rc = hx_loop_add(&s->driver->loop, &s->control);
     for (int i = 0; i < HX_PD_FDS; i++)

@@ -39,7 +39,7 @@ struct hx_session {
     struct hx_session_stats stats;
 };
 
-/* A file was opened.  0, or -EBUSY when every session of the profile is taken, -EPIPE while the DSP is down, -ENOMEM. */
+/* A file was opened.  0, or -EBUSY when every session of the profile is taken, -ENOENT while the DSP is down, -ENOMEM. */
 int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, bool secure_node);
 
 /* The file was closed: its calls end, the PD is released; the slot is free when the DSP has answered. */

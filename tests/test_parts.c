@@ -184,11 +184,11 @@ static void test_shipped_profiles_load(void **state)
 static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
 {
     static const char good[] = "dispatch_us=1\nmarshal_us_per_kib=0\nshare_us_per_buffer=0\n"
-                               "clock_mhz=1000\nhvx_contexts=2\nsessions=14\npoll_mode=0\n"
+                               "clock_mhz=1000\nhvx_contexts=2\nsessions=14\npoll_mode=0\ncapabilities=1\n"
                                "dspqueue=1\n";
     static const struct {
         const char *more, *says;
-    } bad[] = {{"hvx_contexts = 17", ":9: hvx_contexts = '17', legal is 1..16"},
+    } bad[] = {{"hvx_contexts = 17", ":10: hvx_contexts = '17', legal is 1..16"},
                {"hvx_contexts = 1.5", "hvx_contexts"}, {"speed = 3", "unknown key 'speed'"},
                {"clock_mhz = nan", "clock_mhz"}, {"what", "'what'"}, {"sessions = -1", "sessions"}};
     const char *path = hxt_path("%s/p.conf", hxt_tmpdir());

@@ -22,6 +22,7 @@ static const struct key {
     {"hvx_contexts", COUNT, offsetof(struct hx_profile, hvx_contexts), 1, 16},
     {"sessions", COUNT, offsetof(struct hx_profile, sessions), 1, 14},
     {"poll_mode", COUNT, offsetof(struct hx_profile, poll_mode), 0, 1},
+    {"capabilities", COUNT, offsetof(struct hx_profile, capabilities), 0, 1},
     {"dspqueue", COUNT, offsetof(struct hx_profile, dspqueue), 0, 1},
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))

@@ -15,6 +15,7 @@ struct hx_profile {
     unsigned hvx_contexts;     /* 1..16 */
     unsigned sessions;         /* open files per node, 1..14 */
     unsigned poll_mode;        /* 1: the driver knows SET_OPTION, as newer kernels do */
+    unsigned capabilities;     /* 0: this firmware does not answer GET_DSP_INFO */
     unsigned dspqueue;         /* 1: this DSP's firmware has it; 0: dspqueue_create() gives 0x80000414 */
 };
 

@@ -1,0 +1,125 @@
+/* Ioctls that came through libfuse, see fuse_request.h. */
+#define FUSE_USE_VERSION 35
+#include <fuse_lowlevel.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client_memory.h"
+#include "driver.h"
+#include "fuse_request.h"
+
+struct fuse_call {
+    struct hx_call call;
+    struct hx_front_ops ops;
+    fuse_req_t req;
+    bool signalled; /* FUSE_INTERRUPT came */
+    struct fuse_call *next, **prev;
+};
+
+static struct fuse_call *under_way;
+static bool some_signalled;
+
+static int read_client(struct hx_call *call, void *dst, uint64_t addr, uint64_t len)
+{
+    return hx_client_read(call->tid, dst, addr, len);
+}
+
+static int write_client(struct hx_call *call, uint64_t addr, const void *src, uint64_t len)
+{
+    return hx_client_write(call->tid, addr, src, len);
+}
+
+static int fd_of_client(struct hx_call *call, int fd)
+{
+    return hx_client_fd(call->tid, fd);
+}
+
+static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr,
+                            uint64_t *va, uint64_t *len, uint64_t *offset)
+{
+    (void)fd;
+    return hx_client_locate(call->tid, inode, addr, va, len, offset);
+}
+
+static void finish(struct hx_call *call, int result)
+{
+    struct fuse_call *fc = call->request;
+    bool out = (_IOC_DIR(call->cmd) & _IOC_READ) && result == 0;
+
+    fuse_req_interrupt_func(fc->req, NULL, NULL);
+    /* A negative ioctl result below -4095 reaches the caller as it is; -1..-4095 become its errno. */
+    fuse_reply_ioctl(fc->req, result, out ? call->arg.bytes : NULL, out ? call->arg_bytes : 0);
+    *fc->prev = fc->next;
+    if (fc->next)
+        fc->next->prev = fc->prev;
+    free(fc);
+}
+
+/* Only notes it: libfuse calls this while it holds locks of its own. */
+static void interrupted(fuse_req_t req, void *data)
+{
+    struct fuse_call *fc = data;
+
+    (void)req;
+    fc->signalled = true;
+    some_signalled = true;
+}
+
+static void enlist(struct fuse_call *fc)
+{
+    fc->next = under_way;
+    fc->prev = &under_way;
+    if (under_way)
+        under_way->prev = &fc->next;
+    under_way = fc;
+}
+
+void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct hx_session *session,
+                           uint32_t cmd, const void *in, size_t in_bytes, size_t bytes)
+{
+    struct fuse_call *fc;
+
+    if (bytes > sizeof(fc->call.arg) || in_bytes > bytes) {
+        fuse_reply_err(req, ENOTTY);
+        return;
+    }
+    fc = calloc(1, sizeof(*fc));
+    if (!fc) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    fc->req = req;
+    fc->ops = (struct hx_front_ops){front_name, read_client, write_client, fd_of_client,
+                                    locate_in_client, finish};
+    fc->call = (struct hx_call){
+        .driver = session->driver, .session = session, .front = &fc->ops, .request = fc,
+        .tid = fuse_req_ctx(req)->pid, .cmd = cmd, .arg_bytes = bytes,
+    };
+    if (in_bytes)
+        memcpy(fc->call.arg.bytes, in, in_bytes);
+    enlist(fc);
+    fuse_req_interrupt_func(req, interrupted, fc);
+    hx_call_begin(&fc->call);
+}
+
+void hx_fuse_request_interrupts(void)
+{
+    struct fuse_call *next;
+
+    if (!some_signalled)
+        return;
+    some_signalled = false;
+    for (struct fuse_call *fc = under_way; fc; fc = next) {
+        next = fc->next;
+        if (fc->signalled)
+            hx_call_interrupt(&fc->call);
+    }
+}
+
+void hx_fuse_request_end_all(void)
+{
+    while (under_way)
+        hx_call_finish(&under_way->call, -EPIPE);
+}

@@ -1,0 +1,315 @@
+/* Helpers of the points, see client.h. */
+#include "client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 256 << 10 };
+
+/* --- checks ----------------------------------------------------------------------------------------------------- */
+
+static int report = 2;
+
+void point_report_to(int fd)
+{
+    report = fd;
+}
+
+static _Noreturn void fail(const char *fmt, va_list ap)
+{
+    char why[512];
+    int n = vsnprintf(why, sizeof(why), fmt, ap);
+
+    if (write(report, why, (size_t)n < sizeof(why) ? (size_t)n : sizeof(why) - 1) < 0)
+        _exit(2);
+    _exit(1);
+}
+
+void need(bool ok, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (!ok)
+        fail(fmt, ap);
+    va_end(ap);
+}
+
+void need_is(long long got, long long want, const char *what)
+{
+    need(got == want, "%s is %lld (0x%llx), not %lld (0x%llx)", what, got, got, want, want);
+}
+
+void need_errno(int rc, int error, const char *what)
+{
+    int got = errno;
+
+    need(rc == -1, "%s: result %d, not -1 with %s", what, rc, strerror(error));
+    need(got == error, "%s: %s, not %s", what, strerror(got), strerror(error));
+}
+
+double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void need_soon(bool (*ready)(void *arg), void *arg, double seconds, const char *what)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    double end = now_s() + seconds;
+
+    while (!ready(arg)) {
+        need(now_s() < end, "%s: not within %g s", what, seconds);
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* --- files and PDs ---------------------------------------------------------------------------------------------- */
+
+int open_node(const char *node)
+{
+    int h = dev->open(node);
+
+    need(h >= 0, "open %s: %s", node, strerror(errno));
+    return h;
+}
+
+int init_create(int h, uint32_t attrs, uint32_t filelen)
+{
+    struct fastrpc_init_create c = {.filelen = filelen, .filefd = -1, .attrs = attrs};
+
+    return dev->ioctl(h, FASTRPC_IOCTL_INIT_CREATE, &c);
+}
+
+/* open1 of remotectl1 (static handle 8). */
+static uint32_t load_skel(int h)
+{
+    static const char uri[] = HXT_SKEL_URI;
+    uint32_t in[2] = {sizeof(uri), 256};
+    struct {
+        uint32_t handle;
+        int32_t error;
+    } out = {0, -1};
+    char dlerr[256] = "";
+    struct fastrpc_invoke_args a[4] = {arg(in, sizeof(in)), arg(uri, sizeof(uri)),
+                                       arg(&out, sizeof(out)), arg(dlerr, sizeof(dlerr))};
+    int rc = invoke(h, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(2, 2, 2), a);
+
+    need(rc == 0, "open1 returned 0x%x (%s)", (unsigned)rc, strerror(errno));
+    need(out.error == 0, "the test skel cannot be opened: 0x%x %s", (unsigned)out.error, dlerr);
+    return out.handle;
+}
+
+struct file open_skel(void)
+{
+    struct file f = {.h = open_node("fastrpc-cdsp")};
+    int rc = init_create(f.h, FASTRPC_MODE_UNSIGNED_MODULE, 0);
+
+    need(rc == 0, "INIT_CREATE: 0x%x (%s)", (unsigned)rc, strerror(errno));
+    f.skel = load_skel(f.h);
+    return f;
+}
+
+void close_file(struct file f)
+{
+    need_is(dev->close(f.h), 0, "close()");
+}
+
+/* --- calls ------------------------------------------------------------------------------------------------------ */
+
+struct fastrpc_invoke_args arg(const void *p, size_t n)
+{
+    return (struct fastrpc_invoke_args){(uintptr_t)p, n, -1, 0};
+}
+
+struct fastrpc_invoke_args arg_fd(const struct shared *s, size_t offset, size_t n)
+{
+    return (struct fastrpc_invoke_args){(uintptr_t)s->p + offset, n, s->fd, 0};
+}
+
+int invoke(int h, uint32_t handle, uint32_t sc, struct fastrpc_invoke_args *args)
+{
+    struct fastrpc_invoke inv = {handle, sc, (uintptr_t)args};
+
+    return dev->ioctl(h, FASTRPC_IOCTL_INVOKE, &inv);
+}
+
+int call0(struct file f, enum hxt_method m, int code, uint32_t value)
+{
+    struct hxt_in in = {code, value};
+    struct fastrpc_invoke_args a[1] = {arg(&in, sizeof(in))};
+
+    return invoke(f.h, f.skel, REMOTE_SCALARS_MAKE(m, 1, 0), a);
+}
+
+int call1(struct file f, enum hxt_method m, int code, uint32_t value, void *out, size_t n)
+{
+    struct hxt_in in = {code, value};
+    struct fastrpc_invoke_args a[2] = {arg(&in, sizeof(in)), arg(out, n)};
+
+    return invoke(f.h, f.skel, REMOTE_SCALARS_MAKE(m, 1, 1), a);
+}
+
+int echo(struct file f, int code, struct fastrpc_invoke_args in, struct fastrpc_invoke_args out)
+{
+    struct hxt_in head = {code, 0};
+    struct fastrpc_invoke_args a[3] = {arg(&head, sizeof(head)), in, out};
+
+    return invoke(f.h, f.skel, REMOTE_SCALARS_MAKE(HXT_ECHO, 2, 1), a);
+}
+
+struct hx_session_stats stats(struct file f)
+{
+    struct hx_session_stats s = {0};
+
+    need_is(dev->ioctl(f.h, HX_IOCTL_SESSION_STATS, &s), 0, "HX_IOCTL_SESSION_STATS");
+    return s;
+}
+
+/* --- shared memory ---------------------------------------------------------------------------------------------- */
+
+static struct shared shared[SHARED_MAX]; /* p = NULL: free */
+
+const struct shared *shared_find(int fd)
+{
+    for (int i = 0; i < SHARED_MAX; i++)
+        if (shared[i].p && shared[i].fd == fd)
+            return &shared[i];
+    return NULL;
+}
+
+struct shared *shared_get_at(size_t bytes, int fd)
+{
+    struct shared *s = shared;
+    int mem = memfd_create("conformance", MFD_CLOEXEC);
+
+    while (s < shared + SHARED_MAX && s->p)
+        s++;
+    need(s < shared + SHARED_MAX && mem >= 0 && ftruncate(mem, (off_t)bytes) == 0, "no shared memory");
+    if (fd >= 0) {
+        need(dup3(mem, fd, O_CLOEXEC) == fd, "dup3: %s", strerror(errno));
+        close(mem);
+        mem = fd;
+    }
+    s->fd = mem;
+    s->bytes = bytes;
+    s->p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
+    need(s->p != MAP_FAILED, "mmap: %s", strerror(errno));
+    return s;
+}
+
+struct shared *shared_get(size_t bytes)
+{
+    return shared_get_at(bytes, -1);
+}
+
+void shared_put(struct shared *s)
+{
+    munmap(s->p, s->bytes);
+    close(s->fd);
+    *s = (struct shared){0};
+}
+
+/* --- threads inside a call -------------------------------------------------------------------------------------- */
+
+struct shared *gate_get(void)
+{
+    return shared_get(4096);
+}
+
+struct hxt_gate *gate_of(const struct shared *s)
+{
+    return (struct hxt_gate *)s->p;
+}
+
+void gate_open(struct shared *s)
+{
+    __atomic_store_n(&gate_of(s)->open, 1, __ATOMIC_SEQ_CST);
+}
+
+struct wanted {
+    struct shared *gate;
+    unsigned n;
+};
+
+static bool are_inside(void *p)
+{
+    struct wanted *w = p;
+
+    return __atomic_load_n(&gate_of(w->gate)->inside, __ATOMIC_SEQ_CST) >= w->n;
+}
+
+void need_inside(struct shared *gate, unsigned n)
+{
+    struct wanted w = {gate, n};
+    char what[64];
+
+    snprintf(what, sizeof(what), "%u calls inside the DSP", n);
+    need_soon(are_inside, &w, 60, what);
+}
+
+int wait_at(struct file f, struct shared *gate, int code)
+{
+    struct hxt_in in = {code, 60000};
+    struct fastrpc_invoke_args a[2] = {arg(&in, sizeof(in)), arg_fd(gate, 0, sizeof(struct hxt_gate))};
+
+    return invoke(f.h, f.skel, REMOTE_SCALARS_MAKE(HXT_WAIT, 2, 0), a);
+}
+
+static void *run_waiter(void *p)
+{
+    struct waiter *w = p;
+
+    w->result = wait_at(w->f, w->gate, w->code);
+    w->error = errno;
+    return NULL;
+}
+
+void waiter_start(struct waiter *w, struct file f, struct shared *gate, int code)
+{
+    pthread_attr_t attr;
+    int rc;
+
+    *w = (struct waiter){.f = f, .gate = gate, .code = code};
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    rc = pthread_create(&w->thread, &attr, run_waiter, w);
+    need(rc == 0, "pthread_create: %s", strerror(rc));
+    pthread_attr_destroy(&attr);
+}
+
+void waiter_join(struct waiter *w)
+{
+    pthread_join(w->thread, NULL);
+}
+
+/* --- the rig's own figures -------------------------------------------------------------------------------------- */
+
+long status_number(const char *key)
+{
+    char *text = dev->text("status"), find[64], *at;
+    long v = -1;
+
+    snprintf(find, sizeof(find), "\n%s=", key);
+    at = text ? strstr(text, find) : NULL;
+    if (at)
+        v = strtol(at + strlen(find), NULL, 10);
+    free(text);
+    return v;
+}
+
+bool no_session_is_open(void *unused)
+{
+    (void)unused;
+    return status_number("sessions") == 0;
+}

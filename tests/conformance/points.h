@@ -1,0 +1,46 @@
+/* The points of FASTRPC's must-reproduce list, one function each.  A function that returns has passed. */
+#ifndef CONFORMANCE_POINTS_H
+#define CONFORMANCE_POINTS_H
+
+struct point {
+    unsigned number;
+    const char *title;
+    void (*run)(void);
+    const char *profile; /* "key = value" lines that the rig's profile gets for this point, or NULL */
+};
+
+extern const struct point points[];
+extern const unsigned n_points;
+
+/* points_ioctl.c: numbers and errors */
+void point_01_ioctl_numbers_and_sizes(void);
+void point_02_enotty_for_what_is_not_there(void);
+void point_03_eperm_for_handle_1(void);
+void point_04_ebusy_when_sessions_are_out(void);
+void point_04b_ebusy_at_the_limit_of_the_profile(void);
+void point_05_econnrefused_for_a_signed_pd_on_the_plain_node(void);
+void point_06_einval_for_bad_sizes_flags_and_addresses(void);
+void point_07_echrng_and_eoverflow(void);
+void point_07b_eopnotsupp_when_the_dsp_does_not_know(void);
+void point_08_dsp_codes_verbatim(void);
+
+void point_22_efault_for_bad_pointers(void);
+
+/* points_data.c: buffers */
+void point_13_overlaps_alias_and_buffers_are_aligned(void);
+void point_14_fd_buffers_are_shared_others_copied(void);
+void point_15_outputs_are_copied_even_on_error(void);
+void point_16_fdlist_gives_maps_back(void);
+void point_17_fd_0_is_none_and_maps_are_kept_by_fd(void);
+void point_18_540_arguments_and_empty_ones(void);
+
+/* points_life.c: what happens in between */
+void point_09_ssr(void);
+void point_10_time_limits(void);
+void point_11_a_signal_leaves_the_dsp_running(void);
+void point_12_255_contexts_for_all_clients(void);
+void point_19_threads_share_a_file(void);
+void point_20_close_inside_a_call(void);
+void point_21_a_fork_shares_the_file(void);
+
+#endif

@@ -1,0 +1,349 @@
+/* Calls, files and processes over time: points 9 to 12 and 19 to 21. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "points.h"
+
+/* The process of the root PD. */
+static pid_t dsp_pid(void)
+{
+    pid_t pid = (pid_t)status_number("dsp_pid");
+
+    need(pid > 1, "status: no dsp_pid"); /* a signal to -1 or 0 would hit bystanders */
+    return pid;
+}
+
+/* --- 9 ---------------------------------------------------------------------------------------------------------- */
+
+static _Atomic bool node_vanished, watcher_ends;
+
+static void *watch_node(void *node)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+
+    while (!watcher_ends && !node_vanished) {
+        int h = dev->open(node);
+
+        if (h >= 0)
+            dev->close(h);
+        else if (errno == ENOENT)
+            node_vanished = true;
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static bool node_opens(void *node)
+{
+    int h = dev->open(node);
+
+    if (h >= 0)
+        dev->close(h);
+    return h >= 0;
+}
+
+void point_09_ssr(void)
+{
+    enum { N = 4 };
+    struct file f[2] = {open_skel(), open_skel()};
+    struct shared *gate = gate_get();
+    struct waiter w[N];
+    pthread_t watcher;
+    long restarts = status_number("dsp_restarts");
+
+    for (int i = 0; i < N; i++)
+        waiter_start(&w[i], f[i % 2], gate, 0);
+    need_inside(gate, N);
+    need(pthread_create(&watcher, NULL, watch_node, "fastrpc-cdsp") == 0, "pthread_create");
+    need(kill(dsp_pid(), SIGKILL) == 0, "kill: %s", strerror(errno));
+    for (int i = 0; i < N; i++) {
+        waiter_join(&w[i]);
+        errno = w[i].error;
+        need_errno(w[i].result, EPIPE, "a call that was pending");
+    }
+    need_soon(node_opens, "fastrpc-cdsp", 20, "the node is back");
+    need_soon(node_opens, "fastrpc-cdsp-secure", 20, "the secure node is back");
+    watcher_ends = true;
+    pthread_join(watcher, NULL);
+    need(node_vanished, "the node never gave ENOENT");
+    need_is(status_number("dsp_restarts"), restarts + 1, "dsp_restarts");
+    for (int i = 0; i < 2; i++) {
+        need_errno(call0(f[i], HXT_BLOCK, 0, 0), EPIPE, "a call on an old file");
+        close_file(f[i]);
+    }
+    f[0] = open_skel();
+    need_is(call0(f[0], HXT_BLOCK, 4, 0), 4, "a call on a new file");
+    close_file(f[0]);
+}
+
+/* --- 10 --------------------------------------------------------------------------------------------------------- */
+
+void point_10_time_limits(void)
+{
+    struct file f = open_skel();
+    struct shared *gate = gate_get();
+    struct waiter w;
+    pid_t dsp = dsp_pid();
+    double start = now_s(), took;
+    int h = open_node("fastrpc-cdsp"), rc, error;
+
+    waiter_start(&w, f, gate, 9);
+    need_inside(gate, 1);
+    kill(dsp, SIGSTOP); /* the root PD answers no kernel call any more; the user PD is another process */
+    rc = init_create(h, FASTRPC_MODE_UNSIGNED_MODULE, 0);
+    error = errno;
+    took = now_s() - start;
+    kill(dsp, SIGCONT);
+    errno = error;
+    need_errno(rc, ETIMEDOUT, "INIT_CREATE while the DSP does not answer");
+    need(took > 9.5 && took < 15, "the kernel's call timed out after %.1f s, not 10", took);
+    gate_open(gate);
+    waiter_join(&w);
+    need_is(w.result, 9, "a user's call that took more than 10 s");
+    dev->close(h);
+    close_file(f);
+    f = open_skel(); /* the late answer has done no harm */
+    need_is(call0(f, HXT_BLOCK, 3, 0), 3, "a call afterwards");
+    close_file(f);
+}
+
+/* --- 11, 12 ----------------------------------------------------------------------------------------------------- */
+
+enum { CONTEXTS = FASTRPC_CTX_MAX - 1 };
+
+static void on_signal(int sig)
+{
+    (void)sig;
+}
+
+static bool has_left(void *gate)
+{
+    return __atomic_load_n(&gate_of(gate)->done, __ATOMIC_SEQ_CST) == 1;
+}
+
+static bool answers(void *file)
+{
+    int rc = call0(*(struct file *)file, HXT_BLOCK, 8, 0);
+
+    need(rc == 8 || errno == ENOSPC, "a call: result 0x%x, %s", (unsigned)rc, strerror(errno));
+    return rc == 8;
+}
+
+/* Signals the thread until its call has ended: a signal that comes before the call waits ends nothing. */
+static void interrupt(struct waiter *w)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    double end = now_s() + 20;
+
+    while (pthread_kill(w->thread, SIGUSR1) == 0 && pthread_tryjoin_np(w->thread, NULL)) {
+        need(now_s() < end, "the signal does not end the wait");
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* With SA_RESTART the kernel issues the system call again: the DSP gets the call a second time. */
+static void check_restart(struct file f)
+{
+    struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct shared *gate = gate_get();
+    struct waiter w;
+
+    sigaction(SIGUSR2, &sa, NULL);
+    waiter_start(&w, f, gate, 15);
+    need_inside(gate, 1);
+    pthread_kill(w.thread, SIGUSR2);
+    need_inside(gate, 2);
+    gate_open(gate);
+    waiter_join(&w);
+    need_is(w.result, 15, "the restarted call");
+}
+
+void point_11_a_signal_leaves_the_dsp_running(void)
+{
+    struct sigaction sa = {.sa_handler = on_signal}; /* no SA_RESTART */
+    struct file f = open_skel();
+    struct shared *gate = gate_get(), *others = gate_get();
+    static struct waiter w[CONTEXTS];
+
+    sigaction(SIGUSR1, &sa, NULL);
+    waiter_start(&w[0], f, gate, 0);
+    need_inside(gate, 1);
+    interrupt(&w[0]);
+    errno = w[0].error;
+    need_errno(w[0].result, EINTR, "the interrupted call");
+    for (int i = 1; i < CONTEXTS; i++)
+        waiter_start(&w[i], f, others, 0);
+    need_inside(others, CONTEXTS - 1);
+    need_errno(call0(f, HXT_BLOCK, 0, 0), ENOSPC, "a call while the interrupted one has its id");
+    need(!has_left(gate), "the DSP has left the interrupted call");
+    gate_open(gate);
+    need_soon(has_left, gate, 20, "the DSP ends the interrupted call");
+    need_soon(answers, &f, 20, "the id is free again");
+    gate_open(others);
+    for (int i = 1; i < CONTEXTS; i++) {
+        waiter_join(&w[i]);
+        need_is(w[i].result, 0, "a call beside the interrupted one");
+    }
+    if (dev->kernel)
+        check_restart(f);
+    close_file(f);
+}
+
+void point_12_255_contexts_for_all_clients(void)
+{
+    struct file f[2] = {open_skel(), open_skel()};
+    struct shared *gate = gate_get();
+    static struct waiter w[CONTEXTS];
+    int h = open_node("fastrpc-cdsp");
+
+    for (int i = 0; i < CONTEXTS; i++)
+        waiter_start(&w[i], f[i % 2], gate, i);
+    need_inside(gate, CONTEXTS);
+    for (int i = 0; i < 2; i++)
+        need_errno(call0(f[i], HXT_BLOCK, 0, 0), ENOSPC, "call 256");
+    need_errno(init_create(h, FASTRPC_MODE_UNSIGNED_MODULE, 0), ENOSPC, "the kernel's own call");
+    gate_open(gate);
+    for (int i = 0; i < CONTEXTS; i++) {
+        waiter_join(&w[i]);
+        need_is(w[i].result, i, "one of the 255");
+    }
+    need_is(call0(f[1], HXT_BLOCK, 6, 0), 6, "a call afterwards");
+    need_is(init_create(h, FASTRPC_MODE_UNSIGNED_MODULE, 0), 0, "INIT_CREATE afterwards");
+    dev->close(h);
+    close_file(f[0]);
+    close_file(f[1]);
+}
+
+/* --- 19 --------------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 16, ROUNDS = 40, LONGEST = 6000 };
+
+struct talker {
+    struct file f;
+    unsigned seed;
+    pthread_t thread;
+};
+
+static void *talk(void *p)
+{
+    struct talker *t = p;
+    uint8_t from[LONGEST], to[LONGEST];
+
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        size_t n = 1 + (t->seed * 977 + i * 131) % (LONGEST - 1);
+        int code = (int)(t->seed << 8 | i);
+
+        for (size_t k = 0; k < n; k++)
+            from[k] = (uint8_t)(t->seed * 31 + i * 7 + k);
+        memset(to, 0, sizeof(to));
+        need_is(echo(t->f, code, arg(from, n), arg(to, n)), code, "result among 16 threads");
+        need(memcmp(from, to, n) == 0, "thread %u, call %u: another call's bytes", t->seed, i);
+    }
+    need_is(call0(t->f, HXT_MEET, 0, THREADS), 0, "HXT_MEET"); /* returns when all are inside */
+    return NULL;
+}
+
+void point_19_threads_share_a_file(void)
+{
+    struct talker t[THREADS];
+    struct file f = open_skel();
+
+    for (unsigned i = 0; i < THREADS; i++) {
+        t[i] = (struct talker){.f = f, .seed = i + 1};
+        need(pthread_create(&t[i].thread, NULL, talk, &t[i]) == 0, "pthread_create");
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(t[i].thread, NULL);
+    close_file(f);
+}
+
+/* --- 20, 21 ----------------------------------------------------------------------------------------------------- */
+
+/* A child that ends with this process. */
+static pid_t fork_child(void)
+{
+    pid_t parent = getpid(), pid = fork();
+
+    need(pid >= 0, "fork: %s", strerror(errno));
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+    }
+    return pid;
+}
+
+static int end_of(pid_t pid)
+{
+    int status = -1;
+
+    need(waitpid(pid, &status, 0) == pid, "waitpid: %s", strerror(errno));
+    return status;
+}
+
+void point_20_close_inside_a_call(void)
+{
+    struct file f;
+    struct shared *gate = gate_get(), *other = gate_get();
+    struct waiter w;
+    pid_t pid;
+
+    need_soon(no_session_is_open, NULL, 10, "all files closed");
+    f = open_skel();
+    waiter_start(&w, f, gate, 12);
+    need_inside(gate, 1);
+    close_file(f);
+    need_is(status_number("sessions"), 1, "sessions while the call runs");
+    gate_open(gate);
+    waiter_join(&w);
+    need_is(w.result, 12, "the call whose file was closed");
+    need_soon(no_session_is_open, NULL, 10, "the closed file is released");
+
+    pid = fork_child();
+    if (pid == 0) {
+        f = open_skel();
+        wait_at(f, other, 0);
+        _exit(1); /* the gate is never opened */
+    }
+    need_inside(other, 1);
+    need(kill(pid, SIGKILL) == 0, "kill: %s", strerror(errno));
+    need(WIFSIGNALED(end_of(pid)), "the client was not killed inside its call");
+    need_soon(no_session_is_open, NULL, 10, "a killed client's file is released");
+}
+
+void point_21_a_fork_shares_the_file(void)
+{
+    struct file f = open_skel();
+    struct shared *gate = gate_get();
+    pid_t pid = fork_child();
+
+    if (pid == 0) {
+        char from[] = "child", to[6] = "";
+        need_is(echo(f, 2, arg(from, 6), arg(to, 6)), 2, "the child's call");
+        need(strcmp(to, "child") == 0, "the child's buffer was not written");
+        _exit(0);
+    }
+    need_is(end_of(pid), 0, "the child's end");
+    need_is(call0(f, HXT_BLOCK, 5, 0), 5, "the parent's call after the child has ended");
+
+    pid = fork_child();
+    if (pid == 0) {
+        wait_at(f, gate, 0);
+        _exit(1);
+    }
+    need_inside(gate, 1);
+    need(kill(pid, SIGKILL) == 0, "kill: %s", strerror(errno));
+    need(WIFSIGNALED(end_of(pid)), "the child was not killed inside its call");
+    need_is(call0(f, HXT_BLOCK, 6, 0), 6, "the parent's call beside the dead child's");
+    need(!has_left(gate), "the DSP has left the dead child's call: it belongs to the file");
+    gate_open(gate);
+    need_soon(has_left, gate, 10, "the DSP ends the dead child's call");
+    need_is(call0(f, HXT_BLOCK, 7, 0), 7, "the parent's call afterwards");
+    close_file(f);
+}
