@@ -27,6 +27,7 @@ B   := $(BUILD)/bin
 L   := $(BUILD)/lib
 X   := $(BUILD)/libexec/hexrig
 S   := $(BUILD)/share/hexrig
+G   := $(BUILD)/gen
 
 inc_rpc := -Irpc/wire
 inc_lib := $(inc_rpc) -Irpc/lib
@@ -42,14 +43,16 @@ wire_o    := $(call objs,rpc/wire/*.c)
 lib_o     := $(call objs,rpc/lib/*.c)
 dsp_o     := $(filter-out $(obj)/dsp/main.o,$(call objs,dsp/*.c))
 fuse_o    := $(filter-out $(obj)/fuse/main.o,$(call objs,fuse/*.c))
-kernels_o := $(call objs,kernels/*.c)
-host_o    := $(call objs,host/*.c host/*/*.c)
+kernels_o := $(call objs,kernels/*.c) $(obj)/gen/sp_hex_skel.o
+host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o
+idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
 tools_o   := $(call objs,tools/hexrig/*.c)
 testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
 
 data := $(S)/hexrig-tiny-q8_0.gguf $(S)/hexrig-tiny.cal $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*.conf))
-programs := $(B)/hexrig $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so
+idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
+programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so
 
 .PHONY: all tests demo check check-oracle check-oracle-scalar bench check-conformance check-vm vm-programs install clean deps
 .DELETE_ON_ERROR:
@@ -60,10 +63,11 @@ $(obj)/rpc/wire/%.o:    inc := $(inc_rpc)
 $(obj)/rpc/lib/%.o:     inc := $(inc_lib)
 $(obj)/dsp/%.o:         inc := $(inc_dsp)
 $(obj)/fuse/%.o:        inc  = $(inc_rpc) $(fuse_cflags)
-$(obj)/kernels/%.o:     inc := $(inc_dsp) -DHEXRIG_COUNT
-$(obj)/host/%.o:        inc := $(inc_lib) -Ihost
-$(obj)/tools/%.o:       inc := $(inc_lib) -Ihost
-$(obj)/tests/%.o:       inc  = $(inc_lib) -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Itests/lib -Itests -DHEXRIG_COUNT \
+$(obj)/kernels/%.o:     inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT
+$(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
+$(obj)/tools/%.o:       inc := $(inc_lib) -Ihost -Itools/hexidl
+$(obj)/gen/%.o:         inc := $(inc_rpc) -I$(G)
+$(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools/hexidl -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Itests/lib -Itests -DHEXRIG_COUNT \
                                -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"' $(fuse_cflags)
 # the root PD is linked at a fixed low address, so that all that a skel sees lies below 4 GiB
 $(obj)/dsp/%.o: pic := -fno-pie
@@ -73,6 +77,17 @@ $(obj)/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
+
+# --- rpc/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header
+$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: rpc/%.idl $(B)/hexidl $(idls)
+	@mkdir -p $(@D)
+	$(say) IDL $<
+	$(Q)$(B)/hexidl $< -o $(G)
+$(obj)/gen/%.o: $(G)/%.c
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
+$(kernels_o) $(host_o) $(call objs,tests/*.c tests/lib/*.c): | $(G)/sp_hex.h
 
 define archive
 	@mkdir -p $(@D)
@@ -102,9 +117,11 @@ $(X)/hexrig-dsp: $(obj)/dsp/main.o $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie -rdynamic $(obj)/dsp/main.o -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,$^ $(fuse_libs) -lpthread)
-$(B)/hexrig: $(tools_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,$(tools_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) $(host_libs))
-host_libs := -ljansson -llapacke -lopenblas -lpthread -lm
+$(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
+	$(call link,$^)
+$(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+	$(call link,$(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) $(host_libs))
+host_libs := -ljansson -lpthread -lm
 comma := ,
 
 # --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
@@ -123,6 +140,9 @@ $(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
 
+$(S)/idl/%: rpc/idl-include/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
 $(S)/profiles/%: dsp/profiles/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
@@ -152,6 +172,7 @@ $(obj)/tests/scalar_cases.inc: tests/oracle_scalar/gen.awk tests/oracle_scalar/s
 	$(Q)awk -F' [|] ' -f $^ > $@
 $(obj)/tests/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
 $(obj)/tests/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
+$(BUILD)/tests/test_hexidl $(BUILD)/tests/fuzz_idl: $(idl_o)
 .SECONDARY:
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel
 $(BUILD)/tests/libhxt_skel.so: $(obj)/tests/skel/hxt_skel.o

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hx_vht2.h"
@@ -131,6 +132,15 @@ int hx_cal_read(struct hx_cal **out, const char *path, struct hx_why *why)
     return rc;
 }
 
+/* Half a file is worse than none; a device or pipe that did not take the bytes is nobody's to remove. */
+static void remove_half(const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+        unlink(path);
+}
+
 int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why)
 {
     struct header h = {.version = VERSION, .dh = HX_BLOCK_DH, .basis = cal->basis,
@@ -143,7 +153,8 @@ int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why)
     FILE *f = fopen(path, "wbe");
 
     if (!f)
-        return hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
+        return hx_why_set(why, -errno, "%s: %s", path,
+                          errno == EISDIR ? "is a directory" : strerror(errno));
     memcpy(h.magic, magic, sizeof(magic));
     crc = hx_crc32(hx_crc32(0, &h, sizeof(h)), cal->tables, bytes);
     failed = fwrite(&h, sizeof(h), 1, f) != 1 || fwrite(cal->tables, bytes, 1, f) != 1 ||
@@ -151,7 +162,8 @@ int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why)
     failed |= fclose(f) != 0;
     if (failed) {
         int rc = hx_why_set(why, -EIO, "%s: cannot write: %s", path, strerror(errno));
-        unlink(path);
+
+        remove_half(path);
         return rc;
     }
     return 0;

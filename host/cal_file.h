@@ -27,7 +27,7 @@ int hx_cal_read(struct hx_cal **out, const char *path, struct hx_why *why);
 int hx_cal_parse(struct hx_cal **out, const char *name, const void *bytes, size_t n,
                  struct hx_why *why);
 
-/* Writes a new file or replaces one; a failure leaves no partial file. */
+/* Writes a new file or replaces one; a failure leaves no partial file.  -EIO, or fopen()'s errno. */
 int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why);
 
 /* n_slots zeroed tables, or NULL. */

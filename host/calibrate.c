@@ -3,7 +3,7 @@
 #include "calibrate.h"
 
 #include <errno.h>
-#include <lapacke.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,14 +141,48 @@ static void choose_skeleton(const struct sums *s, double n, uint8_t *skeleton)
             skeleton[out++] = (uint8_t)i;
 }
 
+/* a = L L^T, L in place of the lower triangle.  -EDOM: a is not positive definite.  Written out, because a library of
+ * linear algebra may round differently on every machine, and the tables shall not. */
+static int cholesky(double a[HX_BLOCK_SKEL][HX_BLOCK_SKEL])
+{
+    for (size_t i = 0; i < HX_BLOCK_SKEL; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = a[i][j];
+
+            for (size_t k = 0; k < j; k++)
+                sum -= a[i][k] * a[j][k];
+            if (i == j && !(sum > 0 && isfinite(sum)))
+                return -EDOM;
+            a[i][j] = i == j ? sqrt(sum) : sum / a[j][j];
+        }
+    return 0;
+}
+
+/* x = (L L^T)^-1 x, all columns of x at once. */
+static void solve(double l[HX_BLOCK_SKEL][HX_BLOCK_SKEL], double x[HX_BLOCK_SKEL][HX_BLOCK_RES])
+{
+    for (size_t i = 0; i < HX_BLOCK_SKEL; i++)
+        for (size_t r = 0; r < HX_BLOCK_RES; r++) {
+            for (size_t k = 0; k < i; k++)
+                x[i][r] -= l[i][k] * x[k][r];
+            x[i][r] /= l[i][i];
+        }
+    for (size_t i = HX_BLOCK_SKEL; i-- > 0;)
+        for (size_t r = 0; r < HX_BLOCK_RES; r++) {
+            for (size_t k = i + 1; k < HX_BLOCK_SKEL; k++)
+                x[i][r] -= l[k][i] * x[k][r];
+            x[i][r] /= l[i][i];
+        }
+}
+
 /* Solves (S^T S + 1e-4 n I) X = S^T T in place and stores W = X^T as fp16. */
 static int fit(struct sums *s, double n, struct hx_block_table *t)
 {
     for (size_t a = 0; a < HX_BLOCK_SKEL; a++)
         s->sts[a][a] += 1e-4 * n;
-    if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', HX_BLOCK_SKEL, HX_BLOCK_RES, &s->sts[0][0],
-                      HX_BLOCK_SKEL, &s->stt[0][0], HX_BLOCK_RES))
+    if (cholesky(s->sts))
         return -EDOM;
+    solve(s->sts, s->stt);
     for (size_t r = 0; r < HX_BLOCK_RES; r++)
         for (size_t a = 0; a < HX_BLOCK_SKEL; a++)
             t->w[r][a] = hx_f16_from_f32((float)s->stt[a][r]);

@@ -19,7 +19,8 @@ enum {
     HX_CAL_MIN_VECTORS = 24, /* per slot */
 };
 
-/* 0, -ENOMEM, -EINVAL (dh is not 128, text shorter than HX_CAL_MIN_VECTORS ids). */
+/* 0, -ENOMEM, -EINVAL (dh is not 128, text shorter than HX_CAL_MIN_VECTORS ids), -EDOM (values that cannot be fitted, or
+ * that hx_forward_run() refuses). */
 int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const uint32_t *ids, size_t n_ids,
                  struct hx_why *why);
 

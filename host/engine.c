@@ -99,7 +99,7 @@ int hx_engine_run(struct hx_engine *e, const uint32_t *tokens, size_t n, size_t 
     return 0;
 }
 
-void hx_engine_logits(struct hx_engine *e, float *out)
+int hx_engine_logits(struct hx_engine *e, float *out, struct hx_why *why)
 {
-    hx_forward_logits(e->forward, e->last, 1, out);
+    return hx_forward_logits(e->forward, e->last, 1, out, why);
 }

@@ -46,7 +46,7 @@ void hx_engine_close(struct hx_engine *e);
 int hx_engine_run(struct hx_engine *e, const uint32_t *tokens, size_t n, size_t pos,
                   struct hx_why *why);
 
-/* Logits after the last token of the last run.  out: [vocab]. */
-void hx_engine_logits(struct hx_engine *e, float *out);
+/* Logits after the last token of the last run.  out: [vocab].  0, or -EDOM as hx_forward_logits(). */
+int hx_engine_logits(struct hx_engine *e, float *out, struct hx_why *why);
 
 #endif

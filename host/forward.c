@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ struct hx_forward {
     struct hx_kv *kv;
     const struct hx_attn_ops *attn;
     size_t max_batch;
+    size_t pos;         /* of the first token of the last run */
     float *x;           /* [max_batch][width] residual stream */
     float *h;           /* [max_batch][width] normed input of a sub-layer, and its output */
     float *q, *att;     /* [max_batch][n_head][dh] */
@@ -79,6 +81,28 @@ static void add_linear(const struct hx_forward *f, const struct hx_linear *l, co
         f->x[i] += f->h[i];
 }
 
+/* Infinities and NaNs say that the model or the cache is damaged; whatever followed would be noise.  rows: [n][row],
+ * the first of them at position `pos`. */
+static int check_finite(const char *what, const float *rows, size_t row, size_t n, size_t pos,
+                        struct hx_why *why)
+{
+    for (size_t i = 0; i < n * row; i++)
+        if (!isfinite(rows[i]))
+            return hx_why_set(why, -EDOM, "position %zu: %s holds %s at index %zu: the model is "
+                              "damaged, or what the cache returned", pos + i / row, what,
+                              isnan(rows[i]) ? "NaN" : "an infinity", i % row);
+    return 0;
+}
+
+static int check_layer(const char *what, size_t layer, const float *rows, size_t row, size_t n,
+                       size_t pos, struct hx_why *why)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "%s of layer %zu", what, layer);
+    return check_finite(name, rows, row, n, pos, why);
+}
+
 static int attention(struct hx_forward *f, size_t layer, size_t n, size_t pos, struct hx_why *why)
 {
     const struct hx_model *m = f->m;
@@ -95,7 +119,11 @@ static int attention(struct hx_forward *f, size_t layer, size_t n, size_t pos, s
         finish_heads(f, f->q + i * q_row, l->q_norm, m->n_head, pos + i);
         finish_heads(f, f->k + i * kv_row, l->k_norm, m->n_kv, pos + i);
     }
-    rc = f->kv->ops->put(f->kv, layer, pos, n, f->k, f->v, why);
+    rc = check_layer("K", layer, f->k, kv_row, n, pos, why);
+    if (!rc)
+        rc = check_layer("V", layer, f->v, kv_row, n, pos, why);
+    if (!rc)
+        rc = f->kv->ops->put(f->kv, layer, pos, n, f->k, f->v, why);
     if (!rc)
         rc = f->kv->ops->past(f->kv, layer, pos + n - 1, &past, why);
     if (rc)
@@ -151,19 +179,27 @@ int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_
         return rc;
     for (size_t i = 0; i < n; i++)
         m->embd.ops->row(&m->embd, tokens[i], f->x + i * m->width);
-    for (size_t layer = 0; layer < m->n_layer; layer++) {
+    f->pos = pos;
+    rc = check_finite("the embedding", f->x, m->width, n, pos, why);
+    for (size_t layer = 0; !rc && layer < m->n_layer; layer++) {
         rc = attention(f, layer, n, pos, why);
         if (rc)
-            return rc;
+            break;
         feed_forward(f, layer, n);
+        rc = check_layer("the output", layer, f->x, m->width, n, pos, why);
     }
-    norm_rows(f, m->out_norm, n);
-    return 0;
+    if (!rc)
+        norm_rows(f, m->out_norm, n);
+    return rc;
 }
 
-void hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out)
+int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
+                      struct hx_why *why)
 {
-    linear(f, &f->m->out, out, f->h + first * f->m->width, n);
+    const struct hx_model *m = f->m;
+
+    linear(f, &m->out, out, f->h + first * m->width, n);
+    return check_finite("the vector of logits", out, m->vocab, n, f->pos + first, why);
 }
 
 size_t hx_forward_max_batch(const struct hx_forward *f)

@@ -25,11 +25,13 @@ void hx_forward_close(struct hx_forward *f);
 size_t hx_forward_max_batch(const struct hx_forward *f);
 
 /* Runs tokens [n] at positions pos..pos+n-1; positions before pos must have been run.  1 <= n <= max_batch,
- * pos + n <= n_ctx, tokens below the vocabulary's size, else -EINVAL.  Other errors are the KV back end's. */
+ * pos + n <= n_ctx, tokens below the vocabulary's size, else -EINVAL.  -EDOM: a value is infinite or no number, which
+ * a damaged model or cache makes; the reason names position and layer.  Other errors are the KV back end's. */
 int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
                    struct hx_why *why);
 
-/* Logits of tokens first..first+n-1 (0-based) of the last run.  out: [n][vocab]. */
-void hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out);
+/* Logits of tokens first..first+n-1 (0-based) of the last run.  out: [n][vocab].  0, or -EDOM as above. */
+int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
+                      struct hx_why *why);
 
 #endif

@@ -31,7 +31,9 @@ static long step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t le
     if (rc)
         return rc;
     do {
-        hx_forward_logits(g->e->forward, made, 1, logits);
+        rc = hx_forward_logits(g->e->forward, made, 1, logits, why);
+        if (rc)
+            return rc;
         ids[n + made] = hx_sampler_pick(g->s, logits);
         if (g->token)
             g->token(g->arg, ids[n + made]);

@@ -24,7 +24,7 @@ int hx_generate_prefill(const struct hx_generate *g, const uint32_t *prompt, siz
 
 /* Makes exactly n >= 1 tokens.  ids: [n_prompt + n], the prompt first (n_prompt >= 1), new tokens are appended.  Without
  * a drafter that is n steps: step i runs the token at position n_prompt - 1 + i.  *steps gets their number.
- * 0, -ENOMEM, or what hx_forward_run() returns. */
+ * 0, -ENOMEM, or what hx_forward_run() and hx_forward_logits() return. */
 int hx_generate_run(const struct hx_generate *g, uint32_t *ids, size_t n_prompt, size_t n,
                     size_t *steps, struct hx_why *why);
 

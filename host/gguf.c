@@ -327,6 +327,8 @@ int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_why *why)
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st)) {
         rc = hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
+    } else if (S_ISDIR(st.st_mode)) {
+        rc = hx_why_set(why, -EINVAL, "%s: is a directory", path);
     } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
         rc = hx_why_set(why, -EINVAL, "%s: not a GGUF file (%s)", path,
                         S_ISREG(st.st_mode) ? "empty" : "not a regular file");

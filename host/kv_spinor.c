@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsp_why.h"
 #include "hx_rig.h"
 #include "rpcmem.h"
 #include "sp_hex.h"
@@ -28,6 +29,7 @@ struct spinor {
     const struct density *density;
     remote_handle64 handle;
     int opened;
+    char node[256];  /* the device, for messages */
     size_t n_slots;  /* of a layer: K heads, then V heads */
     uint8_t *blocks; /* [n_layer][n_ctx][n_slots][HX_BLOCK_SLOT] */
     float *x;        /* [n_ctx][n_slots][HX_BLOCK_DH]: what goes to be encoded, then what comes back decoded */
@@ -38,11 +40,12 @@ static uint8_t *block_at(const struct spinor *s, size_t layer, size_t pos)
     return s->blocks + (layer * s->kv.n_ctx + pos) * s->n_slots * HX_BLOCK_SLOT;
 }
 
-static int failed(const char *method, size_t layer, size_t first, size_t last, int code,
-                  struct hx_why *why)
+static int failed(const struct spinor *s, const char *method, size_t layer, size_t first,
+                  size_t last, int code, struct hx_why *why)
 {
-    return hx_why_set(why, -EIO, "kv spinor: %s failed at layer %zu, positions %zu..%zu: AEE code "
-                      "0x%x", method, layer, first, last, (unsigned)code);
+    return hx_dsp_why(why, HX_DSP_CALL, s->node, code,
+                      "kv spinor: %s failed at layer %zu, positions %zu..%zu", method, layer, first,
+                      last);
 }
 
 static int encode_each(struct spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
@@ -55,7 +58,7 @@ static int encode_each(struct spinor *s, size_t layer, size_t pos, size_t n, str
         int code = sp_hex_hier_encode_f32(s->handle, (int32_t)slot, x, HX_BLOCK_DH, block,
                                           HX_BLOCK_SLOT);
         if (code)
-            return failed("hier_encode_f32", layer, at, at, code, why);
+            return failed(s, "hier_encode_f32", layer, at, at, code, why);
     }
     return 0;
 }
@@ -70,7 +73,7 @@ static int decode_each(struct spinor *s, size_t layer, size_t n, struct hx_why *
         int code = sp_hex_hier_decode_f32(s->handle, (int32_t)slot, block, HX_BLOCK_SLOT, x,
                                           HX_BLOCK_DH);
         if (code)
-            return failed("hier_decode_f32", layer, at, at, code, why);
+            return failed(s, "hier_decode_f32", layer, at, at, code, why);
     }
     return 0;
 }
@@ -83,7 +86,7 @@ static int encode_batch(struct spinor *s, size_t layer, size_t pos, size_t n, st
                                             (int)(vectors * HX_BLOCK_DH), block_at(s, layer, pos),
                                             (int)(vectors * HX_BLOCK_SLOT));
 
-    return code ? failed("hier_encode_batch_f32", layer, pos, pos + n - 1, code, why) : 0;
+    return code ? failed(s, "hier_encode_batch_f32", layer, pos, pos + n - 1, code, why) : 0;
 }
 
 static int decode_batch(struct spinor *s, size_t layer, size_t n, struct hx_why *why)
@@ -97,7 +100,7 @@ static int decode_batch(struct spinor *s, size_t layer, size_t n, struct hx_why 
                                         (int32_t)s->n_slots, (int32_t)n, block_at(s, layer, 0),
                                         (int)(vectors * HX_BLOCK_SLOT), s->x,
                                         (int)(vectors * HX_BLOCK_DH));
-    return code ? failed("hier_decode_batch_f32", layer, 0, n - 1, code, why) : 0;
+    return code ? failed(s, "hier_decode_batch_f32", layer, 0, n - 1, code, why) : 0;
 }
 
 static void *heap_alloc(size_t bytes)
@@ -165,7 +168,7 @@ static int push_tables(struct spinor *s, const struct hx_cal *cal, struct hx_why
                                 (const uint8_t *)cal->tables, (int)bytes, &got);
 
     if (code)
-        return hx_why_set(why, -EIO, "kv spinor: calibrate failed: AEE code 0x%x", (unsigned)code);
+        return hx_dsp_why(why, HX_DSP_CALL, s->node, code, "kv spinor: calibrate failed");
     if (got != want)
         return hx_why_set(why, -EIO, "kv spinor: calibration damaged on its way to the DSP: CRC-32 "
                           "0x%08x, 0x%08x was sent", got, want);
@@ -180,16 +183,15 @@ static int open_dsp(struct spinor *s, const struct hx_cal *cal, struct hx_why *w
 
     if (code)
         return hx_why_set(why, code, "kv spinor: no rig: %s", *reason ? reason : strerror(-code));
+    hx_dsp_node(s->node, sizeof(s->node));
     code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
                                   sizeof(unsigned_pd));
-
     if (code)
-        return hx_why_set(why, -EIO, "kv spinor: cannot ask for an unsigned PD: AEE code 0x%x",
-                          (unsigned)code);
+        return hx_dsp_why(why, HX_DSP_OPEN, s->node, code,
+                          "kv spinor: cannot ask for an unsigned PD");
     code = sp_hex_open(URI, &s->handle);
     if (code)
-        return hx_why_set(why, -EIO, "kv spinor: cannot open %s: AEE code 0x%x", URI,
-                          (unsigned)code);
+        return hx_dsp_why(why, HX_DSP_OPEN, s->node, code, "kv spinor: cannot open %s", URI);
     s->opened = 1;
     return push_tables(s, cal, why);
 }

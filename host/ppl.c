@@ -27,11 +27,16 @@ static double nll_of(const float *logits, size_t n, uint32_t want)
 static int score_batch(const struct hx_model *m, struct hx_forward *f, const uint32_t *want,
                        size_t n, float *logits, double *nll_sum, struct hx_why *why)
 {
+    int rc;
+
     for (size_t i = 0; i < n; i++) {
         if (want[i] >= m->vocab)
             return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", want[i], m->vocab);
-        if (i % HX_PPL_ROWS == 0)
-            hx_forward_logits(f, i, n - i < HX_PPL_ROWS ? n - i : HX_PPL_ROWS, logits);
+        if (i % HX_PPL_ROWS == 0) {
+            rc = hx_forward_logits(f, i, n - i < HX_PPL_ROWS ? n - i : HX_PPL_ROWS, logits, why);
+            if (rc)
+                return rc;
+        }
         *nll_sum += nll_of(logits + i % HX_PPL_ROWS * m->vocab, m->vocab, want[i]);
     }
     return 0;
@@ -53,16 +58,30 @@ int hx_ppl_score(const struct hx_model *m, struct hx_forward *f, const uint32_t 
     return rc;
 }
 
+static int check_windows(size_t n_ids, size_t ctx, size_t chunks, struct hx_why *why)
+{
+    size_t span;
+
+    if (ctx < 1 || chunks < 1 || n_ids < ctx + 1)
+        return hx_why_set(why, -EINVAL, "the text has %zu tokens; a window needs %zu", n_ids,
+                          ctx + 1);
+    span = n_ids - ctx - 1; /* more windows than that would start at the same places */
+    if (chunks > 1 && chunks > span)
+        return hx_why_set(why, -EINVAL, "%zu windows of %zu tokens in a text of %zu tokens: at "
+                          "most %zu start at different places", chunks, ctx + 1, n_ids,
+                          span ? span : 1);
+    return 0;
+}
+
 int hx_ppl_run(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
                size_t ctx, size_t chunks, struct hx_ppl *out, struct hx_why *why)
 {
     double sum = 0;
     float *logits;
-    int rc = 0;
+    int rc = check_windows(n_ids, ctx, chunks, why);
 
-    if (ctx < 1 || chunks < 1 || n_ids < ctx + 1)
-        return hx_why_set(why, -EINVAL, "the text has %zu tokens; a window needs %zu", n_ids,
-                          ctx + 1);
+    if (rc)
+        return rc;
     logits = calloc(m->vocab, HX_PPL_ROWS * sizeof(*logits));
     if (!logits)
         return hx_why_set(why, -ENOMEM, "out of memory");
@@ -74,5 +93,8 @@ int hx_ppl_run(const struct hx_model *m, struct hx_forward *f, const uint32_t *i
     out->tokens = ctx * chunks;
     out->nll = sum / (double)out->tokens;
     out->ppl = exp(out->nll);
+    if (!isfinite(out->ppl))
+        return hx_why_set(why, -ERANGE, "the mean nll is %g nats: its perplexity is too large for "
+                          "a number", out->nll);
     return 0;
 }

@@ -26,7 +26,9 @@ enum { HX_PPL_ROWS = 16 }; /* predictions whose logits are made at once */
 int hx_ppl_score(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t ctx,
                  float *logits, double *nll_sum, struct hx_why *why);
 
-/* All windows.  -EINVAL when the text is shorter than one window; others as hx_forward_run(). */
+/* All windows.  -EINVAL when the text is shorter than one window, or so short that windows would start at the same
+ * place (chunks > max(1, T - ctx - 1)); -ERANGE when ppl is too large for a double; others as hx_forward_run() and
+ * hx_forward_logits(). */
 int hx_ppl_run(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
                size_t ctx, size_t chunks, struct hx_ppl *out, struct hx_why *why);
 

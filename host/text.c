@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads f to its end; works for pipes too. */
+/* Reads f to its end; works for pipes too.  0 or negative errno: a directory opens, but does not read. */
 static int read_all(FILE *f, char **text, size_t *n)
 {
     size_t cap = 1 << 16, used = 0, got;
     char *p = malloc(cap + 1), *more;
 
+    errno = 0;
     while (p && (got = fread(p + used, 1, cap - used, f)) > 0) {
         used += got;
         if (used < cap)
@@ -25,8 +26,10 @@ static int read_all(FILE *f, char **text, size_t *n)
     if (!p)
         return -ENOMEM;
     if (ferror(f)) {
+        int err = errno ? errno : EIO;
+
         free(p);
-        return -EIO;
+        return -err;
     }
     p[used] = '\0';
     *text = p;
@@ -42,7 +45,9 @@ int hx_text_read(const char *path, char **text, size_t *n, struct hx_why *why)
     if (!f)
         return hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
     rc = read_all(f, text, n);
-    if (rc)
+    if (rc == -EISDIR)
+        hx_why_set(why, rc, "%s: is a directory", path);
+    else if (rc)
         hx_why_set(why, rc, "%s: cannot read: %s", path, strerror(-rc));
     fclose(f);
     return rc;

@@ -127,8 +127,8 @@ static int check_tables(const struct hx_block_table *tables, size_t n_slots)
     return AEE_SUCCESS;
 }
 
-int sp_hex_calibrate(remote_handle64 h, int32_t dh, int32_t basis, const uint8_t *tables,
-                     int tables_len, uint32_t *crc)
+int sp_hex_calibrate(remote_handle64 h, int dh, int basis, const unsigned char *tables,
+                     int tables_len, unsigned int *crc)
 {
     size_t n_slots = (size_t)tables_len / sizeof(struct hx_block_table);
 
@@ -229,9 +229,8 @@ static int run_batch(remote_handle64 h, const struct batch *b)
     return rc;
 }
 
-int sp_hex_hier_encode_batch_f32(remote_handle64 h, int32_t first_slot, int32_t n_slots,
-                                 int32_t n_pos, const float *x, int x_len, uint8_t *blocks,
-                                 int blocks_len)
+int sp_hex_hier_encode_batch_f32(remote_handle64 h, int first_slot, int n_slots, int n_pos,
+                                 const float *x, int x_len, unsigned char *blocks, int blocks_len)
 {
     struct batch b = {.first_slot = first_slot, .n_slots = n_slots, .n_pos = n_pos,
                       .x_in = x, .x_len = x_len, .blocks_out = blocks, .blocks_len = blocks_len};
@@ -239,9 +238,8 @@ int sp_hex_hier_encode_batch_f32(remote_handle64 h, int32_t first_slot, int32_t 
     return run_batch(h, &b);
 }
 
-int sp_hex_hier_decode_batch_f32(remote_handle64 h, int32_t first_slot, int32_t n_slots,
-                                 int32_t n_pos, const uint8_t *blocks, int blocks_len, float *x,
-                                 int x_len)
+int sp_hex_hier_decode_batch_f32(remote_handle64 h, int first_slot, int n_slots, int n_pos,
+                                 const unsigned char *blocks, int blocks_len, float *x, int x_len)
 {
     struct batch b = {.first_slot = first_slot, .n_slots = n_slots, .n_pos = n_pos,
                       .x_out = x, .x_len = x_len, .blocks_in = blocks, .blocks_len = blocks_len};
@@ -249,13 +247,13 @@ int sp_hex_hier_decode_batch_f32(remote_handle64 h, int32_t first_slot, int32_t 
     return run_batch(h, &b);
 }
 
-int sp_hex_hier_encode_f32(remote_handle64 h, int32_t slot, const float *x, int x_len,
-                           uint8_t *block, int block_len)
+int sp_hex_hier_encode_f32(remote_handle64 h, int slot, const float *x, int x_len,
+                           unsigned char *block, int block_len)
 {
     return sp_hex_hier_encode_batch_f32(h, slot, 1, 1, x, x_len, block, block_len);
 }
 
-int sp_hex_hier_decode_f32(remote_handle64 h, int32_t slot, const uint8_t *block, int block_len,
+int sp_hex_hier_decode_f32(remote_handle64 h, int slot, const unsigned char *block, int block_len,
                            float *x, int x_len)
 {
     return sp_hex_hier_decode_batch_f32(h, slot, 1, 1, block, block_len, x, x_len);

@@ -16,7 +16,7 @@
 enum { FAKE_HANDLE = 77, FAKE_MAX_SHARED = 8 };
 
 static struct {
-    size_t calls[SP_HEX_METHODS];
+    size_t calls[sp_hex_N_METHODS];
     size_t opens, closes;
     uint32_t fail_method; /* this method fails with fail_code ... */
     size_t fail_call;     /* ... at its call number, from 1; 0: never */
@@ -113,24 +113,34 @@ int remote_handle64_close(remote_handle64 h)
 
 static int fake_calibrate(const remote_arg *a)
 {
-    struct sp_hex_calibrate_in in;
-    struct sp_hex_calibrate_out out;
+    struct sp_hex_calibrate_primIn in;
+    struct sp_hex_calibrate_primROut out;
 
     assert_int_equal(a[0].buf.nLen, sizeof(in));
     memcpy(&in, a[0].buf.pv, sizeof(in));
     assert_int_equal(in.dh, HX_BLOCK_DH);
     assert_int_equal(in.basis, HX_BASIS_VHT2);
-    assert_int_equal(in.tables_len, a[1].buf.nLen);
-    assert_int_equal(in.tables_len % sizeof(*fake.tables), 0);
+    assert_int_equal(in.tablesLen, a[1].buf.nLen);
+    assert_int_equal(in.tablesLen % sizeof(*fake.tables), 0);
     assert_int_equal(a[2].buf.nLen, sizeof(out));
     free(fake.tables);
-    fake.n_slots = in.tables_len / sizeof(*fake.tables);
-    fake.tables = malloc(in.tables_len);
-    memcpy(fake.tables, a[1].buf.pv, in.tables_len);
-    out.crc = hx_crc32(0, fake.tables, in.tables_len) ^ (uint32_t)fake.damage_tables;
+    fake.n_slots = in.tablesLen / sizeof(*fake.tables);
+    fake.tables = malloc(in.tablesLen);
+    memcpy(fake.tables, a[1].buf.pv, in.tablesLen);
+    out.crc = hx_crc32(0, fake.tables, in.tablesLen) ^ (uint32_t)fake.damage_tables;
     memcpy(a[2].buf.pv, &out, sizeof(out));
     return AEE_SUCCESS;
 }
+
+/* Encode and decode have the same primIn but for the order of names; this is what both look like. */
+struct fake_vector_in {
+    int slot;
+    uint32_t in_len, out_len;
+};
+struct fake_batch_in {
+    int first_slot, n_slots, n_pos;
+    uint32_t in_len, out_len;
+};
 
 /* n vectors of consecutive slots, x and blocks as the wire has them. */
 static void fake_code(int encode, size_t first, size_t n_slots, size_t n, float *x,
@@ -143,14 +153,14 @@ static void fake_code(int encode, size_t first, size_t n_slots, size_t n, float 
 
         assert_int_equal(rc, AEE_SUCCESS);
     }
-    if (!encode && fake.damage_decode == fake.calls[SP_HEX_HIER_DECODE_F32] +
-                                             fake.calls[SP_HEX_HIER_DECODE_BATCH_F32])
+    if (!encode && fake.damage_decode == fake.calls[sp_hex_METHOD_hier_decode_f32] +
+                                             fake.calls[sp_hex_METHOD_hier_decode_batch_f32])
         x[0] += 3;
 }
 
 static int fake_vector(int encode, const remote_arg *a)
 {
-    struct sp_hex_vector_in in;
+    struct fake_vector_in in;
     const remote_buf *x = &a[encode ? 1 : 2].buf, *block = &a[encode ? 2 : 1].buf;
 
     assert_int_equal(a[0].buf.nLen, sizeof(in));
@@ -167,7 +177,7 @@ static int fake_vector(int encode, const remote_arg *a)
 
 static int fake_batch(int encode, const remote_arg *a)
 {
-    struct sp_hex_batch_in in;
+    struct fake_batch_in in;
     const remote_buf *x = &a[encode ? 1 : 2].buf, *blocks = &a[encode ? 2 : 1].buf;
     size_t n;
 
@@ -192,19 +202,19 @@ int remote_handle64_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
 
     assert_int_equal(h, FAKE_HANDLE);
     assert_int_equal(sc, REMOTE_SCALARS_MAKE(method, 2, 1));
-    assert_true(method < SP_HEX_METHODS);
+    assert_true(method < sp_hex_N_METHODS);
     fake.calls[method]++;
     if (fake.fail_call && method == fake.fail_method && fake.calls[method] == fake.fail_call)
         return fake.fail_code;
     switch (method) {
-    case SP_HEX_CALIBRATE:
+    case sp_hex_METHOD_calibrate:
         return fake_calibrate(pra);
-    case SP_HEX_HIER_ENCODE_F32:
-    case SP_HEX_HIER_DECODE_F32:
-        return fake_vector(method == SP_HEX_HIER_ENCODE_F32, pra);
-    case SP_HEX_HIER_ENCODE_BATCH_F32:
-    case SP_HEX_HIER_DECODE_BATCH_F32:
-        return fake_batch(method == SP_HEX_HIER_ENCODE_BATCH_F32, pra);
+    case sp_hex_METHOD_hier_encode_f32:
+    case sp_hex_METHOD_hier_decode_f32:
+        return fake_vector(method == sp_hex_METHOD_hier_encode_f32, pra);
+    case sp_hex_METHOD_hier_encode_batch_f32:
+    case sp_hex_METHOD_hier_decode_batch_f32:
+        return fake_batch(method == sp_hex_METHOD_hier_encode_batch_f32, pra);
     default:
         fail_msg("method %u", method);
         return AEE_EUNSUPPORTED;

@@ -14,7 +14,6 @@
 enum { MAX_ARGS = 8, ALIGN = 128 };
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
-int sp_hex_skel_handle_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra);
 
 /* --- platform: the heap serves as VTCM, so that ASan sees its ends */
 
@@ -62,7 +61,7 @@ static void open_handle(remote_handle64 *h)
     uint32_t len = sizeof(uri);
     remote_arg pra[3] = {{.buf = {&len, sizeof(len)}}, {.buf = {uri, len}}, {.h64 = 0}};
 
-    if (sp_hex_skel_handle_invoke(0, REMOTE_SCALARS_MAKEX(0, SP_HEX_OPEN, 2, 0, 0, 1), pra))
+    if (sp_hex_skel_handle_invoke(0, REMOTE_SCALARS_MAKEX(0, sp_hex_METHOD_open, 2, 0, 0, 1), pra))
         abort();
     *h = pra[2].h64;
 }
@@ -71,21 +70,22 @@ static void close_handle(remote_handle64 h)
 {
     remote_arg pra[1] = {{.h64 = h}};
 
-    if (sp_hex_skel_handle_invoke(0, REMOTE_SCALARS_MAKEX(0, SP_HEX_CLOSE, 0, 0, 1, 0), pra))
+    if (sp_hex_skel_handle_invoke(0, REMOTE_SCALARS_MAKEX(0, sp_hex_METHOD_close, 0, 0, 1, 0), pra))
         abort();
 }
 
 static void open_handles(void)
 {
     struct hx_block_table t = {.skeleton = {0, 1, 2, 4, 5, 6, 9, 10, 12, 13, 14, 16, 18, 20}};
-    struct sp_hex_calibrate_in in = {HX_BLOCK_DH, HX_BASIS_VHT2, sizeof(t)};
+    struct sp_hex_calibrate_primIn in = {HX_BLOCK_DH, HX_BASIS_VHT2, sizeof(t)};
     uint32_t crc;
     remote_arg pra[3] = {
         {.buf = {&in, sizeof(in)}}, {.buf = {&t, sizeof(t)}}, {.buf = {&crc, sizeof(crc)}}};
 
     open_handle(&handles[0]);
     open_handle(&handles[1]);
-    if (sp_hex_skel_handle_invoke(handles[0], REMOTE_SCALARS_MAKE(SP_HEX_CALIBRATE, 2, 1), pra))
+    const uint32_t sc = REMOTE_SCALARS_MAKE(sp_hex_METHOD_calibrate, 2, 1);
+    if (sp_hex_skel_handle_invoke(handles[0], sc, pra))
         abort();
 }
 
@@ -140,7 +140,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     if (!build(pra, sc, &r))
         return 0;
     int rc = sp_hex_skel_handle_invoke(handles[sc >> 31], sc, pra);
-    if (rc == AEE_SUCCESS && REMOTE_SCALARS_METHOD(sc) == SP_HEX_OPEN)
+    if (rc == AEE_SUCCESS && REMOTE_SCALARS_METHOD(sc) == sp_hex_METHOD_open)
         close_handle(pra[REMOTE_SCALARS_LENGTH(sc) - 1].h64);
     for (size_t i = 0; i < REMOTE_SCALARS_INBUFS(sc) + REMOTE_SCALARS_OUTBUFS(sc); i++)
         free(pra[i].buf.pv);

@@ -172,16 +172,30 @@ static void test_failing_call_fails_the_run_with_its_code(void **state)
                 "0x8000040e");
 }
 
+static void test_block_ratios_are_those_of_63_bytes(void **state)
+{
+    json_t *j = e2e_json("run --json -p PROMPT -n 1");
+
+    (void)state;
+    assert_true(e2e_number(j, "block.payload_bytes") == 63);
+    assert_true(e2e_number(j, "block.slot_bytes") == 64);
+    assert_true(fabs(e2e_number(j, "block.ratio_padded_f32") - 616.0 / 63) < 1e-9);
+    assert_true(fabs(e2e_number(j, "block.ratio_f32") - 512.0 / 63) < 1e-9);
+    assert_true(fabs(e2e_number(j, "block.ratio_f16") - 256.0 / 63) < 1e-9);
+    json_decref(j);
+}
+
 static void test_text_output_carries_the_same_figures_as_json(void **state)
 {
     json_t *j = e2e_json("run --json -p PROMPT -n 4");
     struct hxt_result res;
+    const char *start = hxt_path("%s\nmodel=", e2e_text(j, "text")); /* one newline after the text */
     char line[128];
 
     (void)state;
     e2e_run(&res, "run -p PROMPT -n 4");
     assert_int_equal(res.exit_code, 0);
-    assert_true(strncmp(res.out, e2e_text(j, "text"), strlen(e2e_text(j, "text"))) == 0);
+    assert_true(strncmp(res.out, start, strlen(start)) == 0);
     snprintf(line, sizeof(line), "\ndispatch.calls=%.0f\n", e2e_number(j, "dispatch.calls"));
     assert_non_null(strstr(res.out, line));
     hxt_result_free(&res);
@@ -230,6 +244,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_total_is_the_sum_of_its_parts),
     cmocka_unit_test(test_one_corrupted_decode_reply_changes_tokens_or_fails),
     cmocka_unit_test(test_failing_call_fails_the_run_with_its_code),
+    cmocka_unit_test(test_block_ratios_are_those_of_63_bytes),
     cmocka_unit_test(test_text_output_carries_the_same_figures_as_json),
     cmocka_unit_test(test_up_status_run_down),
 };

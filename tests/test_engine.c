@@ -110,7 +110,7 @@ static void test_logits_are_within_2e_3_of_the_reference(void **state)
 
             assert_int_equal(n, LOGIT_ROWS);
             run(e, ids, n, 0);
-            hx_forward_logits(e->forward, 0, LOGIT_ROWS, got);
+            assert_int_equal(hx_forward_logits(e->forward, 0, LOGIT_ROWS, got, NULL), 0);
             hxt_near_f32_abs(got, want + s * LOGIT_ROWS * VOCAB, LOGIT_ROWS * VOCAB, 0, 2e-3);
             free(ids);
         }
@@ -161,7 +161,7 @@ static void test_batches_change_no_bit(void **state)
         struct hx_engine *e = open_f32(MODEL_Q8_0, 64, cuts[c]);
 
         run(e, ids, n, 0);
-        hx_engine_logits(e, c ? got : want);
+        assert_int_equal(hx_engine_logits(e, c ? got : want, NULL), 0);
         if (c)
             hxt_same_bytes(got, want, sizeof(want));
         hx_engine_close(e);
@@ -304,6 +304,57 @@ static void test_a_text_shorter_than_a_window_is_refused(void **state)
     hx_engine_close(e);
 }
 
+static void test_windows_that_would_repeat_are_refused(void **state)
+{
+    struct hx_engine *e = open_f32(MODEL_Q8_0, 4, 4);
+    uint32_t ids[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    struct hx_ppl got;
+    struct hx_why why;
+
+    (void)state;
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 12, 4, 7, &got, &why), 0);
+    for (size_t i = 1; i < 7; i++)
+        assert_true(hx_ppl_window(12, 4, 7, i) > hx_ppl_window(12, 4, 7, i - 1));
+    assert_int_equal(hx_ppl_window(12, 4, 8, 1), hx_ppl_window(12, 4, 8, 0));
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 12, 4, 8, &got, &why), -EINVAL);
+    assert_string_equal(why.text, "8 windows of 5 tokens in a text of 12 tokens: at most 7 start at "
+                                  "different places");
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 5, 4, 1, &got, &why), 0);
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 5, 4, 2, &got, &why), -EINVAL);
+    hx_engine_close(e);
+}
+
+/* A cache whose past is poisoned from position 3 of layer 2 on. */
+static const struct hx_kv_ops *real_ops;
+
+static int poisoned_past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
+                         struct hx_why *why)
+{
+    int rc = real_ops->past(kv, layer, n, view, why);
+
+    if (!rc && layer == 2 && n > 2)
+        ((float *)view->v)[2 * view->stride] = NAN;
+    return rc;
+}
+
+static void test_a_nan_is_an_error_that_names_position_and_layer(void **state)
+{
+    const uint32_t ids[] = {505, 1560, 351, 12, 7};
+    struct hx_engine *e = open_f32(MODEL_Q8_0, 8, 8);
+    struct hx_kv_ops ops = *e->kv->ops;
+    struct hx_why why = {""};
+
+    (void)state;
+    real_ops = e->kv->ops;
+    ops.past = poisoned_past;
+    e->kv->ops = &ops;
+    assert_int_equal(hx_engine_run(e, ids, HXT_LEN(ids), 0, &why), -EDOM);
+    assert_non_null(strstr(why.text, "position 3: the output of layer 2 holds NaN at index 0"));
+    e->kv->ops = real_ops;
+    assert_int_equal(hx_engine_run(e, ids, HXT_LEN(ids), 0, &why), 0);
+    hx_engine_close(e);
+}
+
 static void test_unknown_kv_names_the_legal_ones(void **state)
 {
     struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = "f64"};
@@ -325,6 +376,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_holdout_perplexity_equals_the_reference),
     cmocka_unit_test(test_windows_lie_where_the_definition_says),
     cmocka_unit_test(test_a_text_shorter_than_a_window_is_refused),
+    cmocka_unit_test(test_windows_that_would_repeat_are_refused),
+    cmocka_unit_test(test_a_nan_is_an_error_that_names_position_and_layer),
     cmocka_unit_test(test_unknown_kv_names_the_legal_ones),
 };
 

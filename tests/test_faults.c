@@ -1,6 +1,7 @@
 /* Protects: bad input gives one clear line and exit 1 or 2; a killed client, rig or DSP leaves nothing behind. */
 #include "e2e.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 
 #include "hx_block.h"
@@ -44,6 +45,157 @@ static void test_missing_model_is_named(void **state)
     (void)state;
     e2e_refused("run -p PROMPT -m /nonexistent.gguf", 1, "/nonexistent.gguf");
     e2e_refused("ppl -f /nonexistent.txt", 1, "/nonexistent.txt");
+}
+
+static void test_a_directory_is_named_so(void **state)
+{
+    const char *want = "/tmp: is a directory";
+
+    (void)state;
+    e2e_refused("run -p PROMPT -m /tmp", 1, want);
+    e2e_refused("run -p PROMPT --cal /tmp", 1, want);
+    e2e_refused("run -p PROMPT --calib /tmp", 1, want);
+    e2e_refused("ppl -f /tmp --kv f32", 1, want);
+    e2e_refused(hxt_path("block calibrate -m %s -f /tmp -o /tmp/x.cal", model()), 1, want);
+}
+
+static void test_windows_that_would_repeat_are_refused(void **state)
+{
+    (void)state;
+    e2e_refused(hxt_path("ppl -f %s/share/hexrig/books-holdout.txt --kv f32 --ctx 1 --chunks "
+                         "1000000", HXT_BUILD), 1, "at most 46572 start at different places");
+}
+
+/* The end of the model becomes bytes 0xff: NaN as F32, F16 and scale of Q8_0.  The commands that use it. */
+static void nan_model(size_t bytes, char *run, char *ppl, size_t words)
+{
+    const char *path = hxt_path("%s/nan.gguf", hxt_tmpdir());
+    size_t n;
+    unsigned char *all = hxt_read_file(model(), &n);
+
+    assert_non_null(all);
+    assert_true(bytes < n);
+    memset(all + n - bytes, 0xff, bytes);
+    hxt_write_file(path, all, n);
+    free(all);
+    snprintf(run, words, "run -p PROMPT -n 2 --kv f32 -m %s", path);
+    snprintf(ppl, words, "ppl -f %s/share/hexrig/books-holdout.txt --ctx 8 --chunks 2 --kv f32 "
+             "-m %s", HXT_BUILD, path);
+}
+
+static void test_a_model_of_nans_fails_by_position(void **state)
+{
+    static const struct {
+        size_t bytes;
+        const char *message;
+    } cases[] = {
+        {100, "position 2: the vector of logits holds NaN"}, /* the last norm; 2 = last of prompt */
+        {20000, "position 0: the output of layer 5 holds NaN"},
+        {500000, "position 0: K of layer 5 holds NaN"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        char run[512], ppl[512];
+
+        nan_model(cases[i].bytes, run, ppl, sizeof(run));
+        e2e_refused(run, 1, cases[i].message);
+        e2e_refused(ppl, 1, strchr(cases[i].message, ':')); /* it scores from position 0 on */
+    }
+}
+
+static void test_names_that_are_not_utf8_become_json(void **state)
+{
+    const char *path = hxt_path("%s/\xff.gguf", hxt_tmpdir());
+    json_t *j;
+
+    (void)state;
+    assert_int_equal(symlink(model(), path), 0);
+    j = e2e_json(hxt_path("run --json -n 2 -p \xff\xfe -m %s --cal %s/share/hexrig/hexrig-tiny.cal",
+                          path, HXT_BUILD));
+    assert_string_equal(e2e_text(j, "prompt"), "\xef\xbf\xbd\xef\xbf\xbd");
+    assert_non_null(strstr(e2e_text(j, "model"), "/\xef\xbf\xbd.gguf"));
+    assert_int_equal(json_array_size(json_object_get(j, "prompt_tokens")), 2); /* the bytes count */
+    json_decref(j);
+    j = e2e_json(hxt_path("ppl --json -f %s/share/hexrig/books-holdout.txt --ctx 8 --chunks 2 --kv "
+                          "f32 -m %s", HXT_BUILD, path));
+    assert_non_null(strstr(e2e_text(j, "model"), "/\xef\xbf\xbd.gguf"));
+    json_decref(j);
+    e2e_clean();
+}
+
+/* OpenBLAS once started its threads here, and never got them. */
+static void test_little_memory_is_enough_without_a_dsp(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+    (void)state;
+    hxt_skip_test("the address sanitizer needs terabytes of address space");
+#else
+    const char *argv[] = {"sh", "-c", "ulimit -v 150000 && exec \"$0\" run -p x -n 2 --kv f32",
+                          hxt_path("%s/bin/hexrig", HXT_BUILD), NULL};
+    struct hxt_result res;
+
+    (void)state;
+    assert_int_equal(hxt_run(&res, &(struct hxt_cmd){.argv = argv, .timeout_s = 60}), 0);
+    if (res.exit_code != 0)
+        fail_msg("exit %d, timed out %d, err '%s'", res.exit_code, res.timed_out, res.err);
+    hxt_result_free(&res);
+#endif
+}
+
+/* --- devices */
+
+static void refused_by_device(const char *device, const char *name, const char *meaning)
+{
+    struct hxt_result res;
+    struct e2e_run r;
+
+    e2e_command(&r, "run -p PROMPT -n 1");
+    r.envs[1] = hxt_path("HEXRIG_DEVICE=%s", device);
+    assert_int_equal(hxt_run(&res, &r.cmd), 0);
+    if (res.exit_code != 1 || !e2e_one_line(res.err) || !strstr(res.err, name) ||
+        !strstr(res.err, hxt_path("device %s: %s", device, meaning)))
+        fail_msg("%s: exit %d, err '%s'", device, res.exit_code, res.err);
+    hxt_result_free(&res);
+}
+
+static void test_a_device_that_is_none_is_named(void **state)
+{
+    (void)state;
+    refused_by_device("/dev/null", "AEE_ERPC (0x200)", "no fastrpc device");
+    refused_by_device("/dev/zero", "AEE_ERPC (0x200)", "no fastrpc device");
+    e2e_clean();
+}
+
+static void test_the_session_that_is_one_too_many_learns_the_limit(void **state)
+{
+    const char *node = hxt_path("%s/hexrig/fastrpc-cdsp", e2e_dir());
+    struct hxt_result res;
+    int fds[64], max;
+    json_t *status;
+
+    (void)state;
+    if (!e2e_have_fuse())
+        hxt_skip_test("no /dev/fuse");
+    e2e_run(&res, "up --front-end fuse");
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    refused_by_device(hxt_path("%s/hexrig/status", e2e_dir()), "AEE_", "no fastrpc device");
+    status = e2e_json("status --json");
+    max = (int)e2e_number(status, "sessions_max");
+    json_decref(status);
+    assert_true(max > 0 && max < (int)HXT_LEN(fds));
+    for (int i = 0; i < max; i++) {
+        fds[i] = open(node, O_RDWR | O_CLOEXEC);
+        assert_true(fds[i] >= 0);
+    }
+    refused_by_device(node, "AEE_ERPC (0x200)", hxt_path("all of its %d sessions are taken", max));
+    for (int i = 0; i < max; i++)
+        close(fds[i]);
+    e2e_run(&res, "down");
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    e2e_clean();
 }
 
 static void test_truncated_model_is_refused(void **state)
@@ -104,6 +256,8 @@ static void test_unknown_values_list_the_legal_ones(void **state)
     e2e_refused("run -p PROMPT --density dense", 2, "per-vector");
     e2e_refused("run -p PROMPT --front-end ether", 2, "legal: auto, fuse, socket, cuse");
     e2e_refused("run -p PROMPT -n many", 2, "many");
+    e2e_refused("demo -n 0", 2, "hexrig demo: --tokens: unknown value '0'");
+    e2e_refused("demo -n x", 2, "hexrig demo: --tokens: unknown value 'x'");
     e2e_refused("up --front-end ether", 2, "legal: auto, fuse, socket, cuse");
     e2e_refused("run -p PROMPT --zork", 2, "--zork");
     e2e_refused("zork", 2, "legal: up, down, status, run");
@@ -280,6 +434,13 @@ static void test_killed_background_rig_is_cleaned_up_by_down(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_missing_model_is_named),
+    cmocka_unit_test(test_a_directory_is_named_so),
+    cmocka_unit_test(test_windows_that_would_repeat_are_refused),
+    cmocka_unit_test(test_a_model_of_nans_fails_by_position),
+    cmocka_unit_test(test_names_that_are_not_utf8_become_json),
+    cmocka_unit_test(test_little_memory_is_enough_without_a_dsp),
+    cmocka_unit_test(test_a_device_that_is_none_is_named),
+    cmocka_unit_test(test_the_session_that_is_one_too_many_learns_the_limit),
     cmocka_unit_test(test_truncated_model_is_refused),
     cmocka_unit_test(test_unknown_quant_type_is_refused),
     cmocka_unit_test(test_calibration_of_another_model_is_refused),

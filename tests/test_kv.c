@@ -2,9 +2,12 @@
  * bit, and calibration with its file. */
 #include <errno.h>
 #include <math.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "calibrate.h"
+#include "dsp_why.h"
 #include "engine.h"
 #include "fake_dsp.h"
 #include "golden.h"
@@ -49,7 +52,7 @@ static void logits_of_prompt(const char *kv, const char *density, size_t max_bat
     struct hx_engine *e = open_engine(kv, density, max_batch);
 
     run(e, prompt, HXT_LEN(prompt), 0);
-    hx_engine_logits(e, logits);
+    assert_int_equal(hx_engine_logits(e, logits, NULL), 0);
     hx_engine_close(e);
 }
 
@@ -75,11 +78,11 @@ static void test_a_position_sees_itself_in_f32(void **state)
 
     (void)state;
     run(e, prompt, 1, 0);
-    hx_engine_logits(e, want);
+    assert_int_equal(hx_engine_logits(e, want, NULL), 0);
     hx_engine_close(e);
     e = open_engine("spinor", "batched", 1);
     run(e, prompt, 1, 0); /* no past: nothing decoded takes part */
-    hx_engine_logits(e, got);
+    assert_int_equal(hx_engine_logits(e, got, NULL), 0);
     hx_engine_close(e);
     hxt_same_bytes(got, want, sizeof(want));
 }
@@ -90,16 +93,16 @@ static void test_per_vector_makes_one_call_per_vector(void **state)
     size_t decodes = 0;
 
     (void)state;
-    assert_int_equal(fake.calls[SP_HEX_CALIBRATE], 1);
+    assert_int_equal(fake.calls[sp_hex_METHOD_calibrate], 1);
     run(e, prompt, 5, 0); /* prefill too goes token by token */
     for (size_t p = 0; p < 5; p++)
         decodes += 2 * LAYERS * p;
-    assert_int_equal(fake.calls[SP_HEX_HIER_ENCODE_F32], 5 * 2 * LAYERS);
-    assert_int_equal(fake.calls[SP_HEX_HIER_DECODE_F32], decodes);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_encode_f32], 5 * 2 * LAYERS);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_decode_f32], decodes);
     run(e, prompt + 5, 1, 5);
-    assert_int_equal(fake.calls[SP_HEX_HIER_ENCODE_F32], 6 * 2 * LAYERS);
-    assert_int_equal(fake.calls[SP_HEX_HIER_DECODE_F32], decodes + 2 * LAYERS * 5);
-    assert_int_equal(fake.calls[SP_HEX_HIER_ENCODE_BATCH_F32], 0);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_encode_f32], 6 * 2 * LAYERS);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_decode_f32], decodes + 2 * LAYERS * 5);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_encode_batch_f32], 0);
     hx_engine_close(e);
 }
 
@@ -109,15 +112,15 @@ static void test_batched_makes_two_calls_per_layer(void **state)
 
     (void)state;
     run(e, prompt, 1, 0); /* nothing to decode at position 0 */
-    assert_int_equal(fake.calls[SP_HEX_HIER_ENCODE_BATCH_F32], LAYERS);
-    assert_int_equal(fake.calls[SP_HEX_HIER_DECODE_BATCH_F32], 0);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_encode_batch_f32], LAYERS);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_decode_batch_f32], 0);
     run(e, prompt, 8, 1);
-    assert_int_equal(fake.calls[SP_HEX_HIER_ENCODE_BATCH_F32], 2 * LAYERS);
-    assert_int_equal(fake.calls[SP_HEX_HIER_DECODE_BATCH_F32], LAYERS);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_encode_batch_f32], 2 * LAYERS);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_decode_batch_f32], LAYERS);
     run(e, prompt, 1, 9);
-    assert_int_equal(fake.calls[SP_HEX_HIER_ENCODE_BATCH_F32], 3 * LAYERS);
-    assert_int_equal(fake.calls[SP_HEX_HIER_DECODE_BATCH_F32], 2 * LAYERS);
-    assert_int_equal(fake.calls[SP_HEX_HIER_ENCODE_F32], 0);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_encode_batch_f32], 3 * LAYERS);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_decode_batch_f32], 2 * LAYERS);
+    assert_int_equal(fake.calls[sp_hex_METHOD_hier_encode_f32], 0);
     hx_engine_close(e);
 }
 
@@ -133,7 +136,19 @@ static void test_a_damaged_reply_changes_the_result(void **state)
     assert_true(memcmp(got, want, sizeof(want)) != 0);
 }
 
-static void check_failure(const char *density, uint32_t method, size_t call, const char *message)
+/* What the fake rig answers; the real call would find a rig that runs on this machine. */
+static const char *rig_status;
+
+int hx_rig_read(const char *mount, const char *node, char **text)
+{
+    assert_null(mount);
+    assert_string_equal(node, "status");
+    *text = rig_status ? strdup(rig_status) : NULL;
+    return *text ? 0 : -ENOENT;
+}
+
+static void check_failure(const char *density, uint32_t method, size_t call, int code,
+                          const char *message)
 {
     struct hx_engine *e;
     struct hx_why why = {""};
@@ -141,7 +156,7 @@ static void check_failure(const char *density, uint32_t method, size_t call, con
     fresh(NULL);
     fake.fail_method = method;
     fake.fail_call = call;
-    fake.fail_code = AEE_ECONNRESET;
+    fake.fail_code = code;
     e = open_engine("spinor", density, CTX);
     assert_int_equal(hx_engine_run(e, prompt, HXT_LEN(prompt), 0, &why), -EIO);
     assert_string_equal(why.text, message);
@@ -151,16 +166,49 @@ static void check_failure(const char *density, uint32_t method, size_t call, con
 static void test_a_dsp_error_names_method_layer_position_and_code(void **state)
 {
     (void)state;
-    check_failure("batched", SP_HEX_HIER_ENCODE_BATCH_F32, 3,
-                  "kv spinor: hier_encode_batch_f32 failed at layer 2, positions 0..9: AEE code "
-                  "0x68");
-    check_failure("batched", SP_HEX_HIER_DECODE_BATCH_F32, 1,
-                  "kv spinor: hier_decode_batch_f32 failed at layer 0, positions 0..8: AEE code "
-                  "0x68");
-    check_failure("per-vector", SP_HEX_HIER_ENCODE_F32, 15,
-                  "kv spinor: hier_encode_f32 failed at layer 1, positions 1..1: AEE code 0x68");
-    check_failure("per-vector", SP_HEX_HIER_DECODE_F32, 2 * LAYERS + 3,
-                  "kv spinor: hier_decode_f32 failed at layer 0, positions 1..1: AEE code 0x68");
+    rig_status = "state=up\nmount=/rig\nsessions=14\nsessions_max=14\n";
+    check_failure("batched", sp_hex_METHOD_hier_encode_batch_f32, 3, AEE_ECONNRESET,
+                  "kv spinor: hier_encode_batch_f32 failed at layer 2, positions 0..9: "
+                  "AEE_ECONNRESET (0x68), device /rig/fastrpc-cdsp: the DSP died or the rig went "
+                  "away");
+    check_failure("batched", sp_hex_METHOD_hier_decode_batch_f32, 1, AEE_EEXPIRED,
+                  "kv spinor: hier_decode_batch_f32 failed at layer 0, positions 0..8: "
+                  "AEE_EEXPIRED (0xc), device /rig/fastrpc-cdsp: the DSP did not answer in time");
+    check_failure("per-vector", sp_hex_METHOD_hier_encode_f32, 15, AEE_ERPC,
+                  "kv spinor: hier_encode_f32 failed at layer 1, positions 1..1: AEE_ERPC (0x200), "
+                  "device /rig/fastrpc-cdsp: the rig went away, or its driver refused the call");
+    check_failure("per-vector", sp_hex_METHOD_hier_decode_f32, 2 * LAYERS + 3, 0x12345,
+                  "kv spinor: hier_decode_f32 failed at layer 0, positions 1..1: error 0x12345, "
+                  "device /rig/fastrpc-cdsp");
+}
+
+static void check_open_failure(const char *device, const char *status, const char *tail)
+{
+    char node[64];
+    struct hx_why why;
+
+    assert_int_equal(device ? setenv("HEXRIG_DEVICE", device, 1) : unsetenv("HEXRIG_DEVICE"), 0);
+    rig_status = status;
+    hx_dsp_node(node, sizeof(node));
+    assert_int_equal(hx_dsp_why(&why, HX_DSP_OPEN, node, AEE_ERPC, "open %d", 1), -EIO);
+    assert_string_equal(why.text, hxt_path("open 1: AEE_ERPC (0x200), device %s", tail));
+    unsetenv("HEXRIG_DEVICE");
+}
+
+static void test_an_open_that_fails_names_device_and_limit(void **state)
+{
+    static const char full[] = "mount=/rig\nsessions=14\nsessions_max=14\n";
+    static const char vague[] = "no fastrpc device, or all of its sessions are taken";
+
+    (void)state;
+    check_open_failure(NULL, full, "/rig/fastrpc-cdsp: all of its 14 sessions are taken");
+    check_open_failure(NULL, "mount=/rig\nsessions=1\nsessions_max=14\n",
+                       hxt_path("/rig/fastrpc-cdsp: %s", vague));
+    check_open_failure("/dev/null", NULL, hxt_path("/dev/null: %s", vague));
+    check_open_failure("/rig/stats", full, "/rig/stats: all of its 14 sessions are taken");
+    check_open_failure("/other/fastrpc-cdsp", full, /* the rig is private */
+                       "/rig/fastrpc-cdsp: all of its 14 sessions are taken");
+    check_open_failure(NULL, NULL, hxt_path("?: %s", vague));
 }
 
 static void test_tables_damaged_on_their_way_are_noticed(void **state)
@@ -370,6 +418,26 @@ static void test_a_damaged_calibration_file_is_refused(void **state)
     free(good);
 }
 
+/* A full disk as a device: /dev/full under a name of ours, so that only that can get lost. */
+static void test_a_failed_write_removes_no_device(void **state)
+{
+    const char *path = hxt_path("%s/full", hxt_tmpdir());
+    struct hx_cal *cal;
+    struct hx_why why;
+    struct stat st;
+
+    (void)state;
+    if (mknod(path, S_IFCHR | 0600, makedev(1, 7)))
+        hxt_skip_test("cannot make a device node: %s", strerror(errno));
+    assert_int_equal(hx_cal_read(&cal, SHIPPED_CAL, &why), 0);
+    assert_int_equal(hx_cal_write(cal, path, &why), -EIO);
+    assert_non_null(strstr(why.text, "full: cannot write: No space left on device"));
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+    assert_int_equal(unlink(path), 0);
+    hx_cal_free(cal);
+}
+
 /* A .cal file of another model at `path`. */
 static void write_foreign(const char *path)
 {
@@ -441,7 +509,7 @@ static void test_calib_text_calibrates_at_start(void **state)
     assert_non_null(all);
     hxt_write_file(text, all, 2000);
     assert_int_equal(hx_engine_open(&e, &cfg, &why), 0);
-    assert_int_equal(fake.calls[SP_HEX_CALIBRATE], 1);
+    assert_int_equal(fake.calls[sp_hex_METHOD_calibrate], 1);
     run(e, prompt, HXT_LEN(prompt), 0);
     hx_engine_close(e);
     free(all);
@@ -454,6 +522,8 @@ static const struct CMUnitTest tests[] = {
     WITH_DSP(test_per_vector_makes_one_call_per_vector),
     WITH_DSP(test_batched_makes_two_calls_per_layer),
     WITH_DSP(test_a_damaged_reply_changes_the_result),
+    cmocka_unit_test(test_an_open_that_fails_names_device_and_limit),
+    cmocka_unit_test(test_a_failed_write_removes_no_device),
     WITH_DSP(test_a_dsp_error_names_method_layer_position_and_code),
     WITH_DSP(test_tables_damaged_on_their_way_are_noticed),
     WITH_DSP(test_spinor_perplexity_is_what_the_basis_gives),

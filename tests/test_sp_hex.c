@@ -11,7 +11,6 @@
 #include "sp_hex.h"
 #include "spinor.h"
 
-int sp_hex_skel_handle_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra);
 
 /* --- platform */
 
@@ -82,7 +81,8 @@ static int skel_open(remote_handle64 *h)
     char uri[] = sp_hex_URI;
     uint32_t len = sizeof(uri);
     remote_arg pra[3] = {{.buf = {&len, sizeof(len)}}, {.buf = {uri, len}}, {.h64 = 0}};
-    int rc = sp_hex_skel_handle_invoke(0, REMOTE_SCALARS_MAKEX(0, SP_HEX_OPEN, 2, 0, 0, 1), pra);
+    const uint32_t sc = REMOTE_SCALARS_MAKEX(0, sp_hex_METHOD_open, 2, 0, 0, 1);
+    int rc = sp_hex_skel_handle_invoke(0, sc, pra);
 
     *h = pra[2].h64;
     return rc;
@@ -91,27 +91,34 @@ static int skel_open(remote_handle64 *h)
 static int skel_close(remote_handle64 h)
 {
     remote_arg pra[1] = {{.h64 = h}};
+    const uint32_t sc = REMOTE_SCALARS_MAKEX(0, sp_hex_METHOD_close, 0, 0, 1, 0);
 
-    return sp_hex_skel_handle_invoke(0, REMOTE_SCALARS_MAKEX(0, SP_HEX_CLOSE, 0, 0, 1, 0), pra);
+    return sp_hex_skel_handle_invoke(0, sc, pra);
 }
 
-static int skel_calibrate(remote_handle64 h, struct sp_hex_calibrate_in in, const void *t,
+static int skel_calibrate(remote_handle64 h, struct sp_hex_calibrate_primIn in, const void *t,
                           size_t bytes, uint32_t *crc)
 {
     remote_arg pra[3] = {
         {.buf = {&in, sizeof(in)}}, {.buf = {(void *)t, bytes}}, {.buf = {crc, sizeof(*crc)}}};
 
-    return sp_hex_skel_handle_invoke(h, REMOTE_SCALARS_MAKE(SP_HEX_CALIBRATE, 2, 1), pra);
+    return sp_hex_skel_handle_invoke(h, REMOTE_SCALARS_MAKE(sp_hex_METHOD_calibrate, 2, 1), pra);
 }
 
 static int calibrate(remote_handle64 h, const void *t, size_t bytes, uint32_t *crc)
 {
-    struct sp_hex_calibrate_in in = {HX_BLOCK_DH, HX_BASIS_VHT2, (uint32_t)bytes};
+    struct sp_hex_calibrate_primIn in = {HX_BLOCK_DH, HX_BASIS_VHT2, (uint32_t)bytes};
 
     return skel_calibrate(h, in, t, bytes, crc);
 }
 
-static int skel_batch(remote_handle64 h, int method, struct sp_hex_batch_in in, const void *from,
+/* The primIn of both batch methods: sequence in, sequence out. */
+struct batch_in {
+    int first_slot, n_slots, n_pos;
+    uint32_t in_len, out_len;
+};
+
+static int skel_batch(remote_handle64 h, int method, struct batch_in in, const void *from,
                       size_t from_bytes, void *to, size_t to_bytes)
 {
     remote_arg pra[3] = {
@@ -122,19 +129,19 @@ static int skel_batch(remote_handle64 h, int method, struct sp_hex_batch_in in, 
 
 static int encode_all(remote_handle64 h)
 {
-    struct sp_hex_batch_in in = {0, SLOTS, POSITIONS, VECTORS * HX_BLOCK_DH,
+    struct batch_in in = {0, SLOTS, POSITIONS, VECTORS * HX_BLOCK_DH,
                                  VECTORS * HX_BLOCK_SLOT};
 
-    return skel_batch(h, SP_HEX_HIER_ENCODE_BATCH_F32, in, x, in.in_len * sizeof(float), blocks,
-                      in.out_len);
+    return skel_batch(h, sp_hex_METHOD_hier_encode_batch_f32, in, x, in.in_len * sizeof(float),
+                      blocks, in.out_len);
 }
 
 static int decode_all(remote_handle64 h)
 {
-    struct sp_hex_batch_in in = {0, SLOTS, POSITIONS, VECTORS * HX_BLOCK_SLOT,
+    struct batch_in in = {0, SLOTS, POSITIONS, VECTORS * HX_BLOCK_SLOT,
                                  VECTORS * HX_BLOCK_DH};
 
-    return skel_batch(h, SP_HEX_HIER_DECODE_BATCH_F32, in, blocks, in.in_len, x,
+    return skel_batch(h, sp_hex_METHOD_hier_decode_batch_f32, in, blocks, in.in_len, x,
                       in.out_len * sizeof(float));
 }
 
@@ -198,7 +205,7 @@ static void test_tables_may_lie_at_an_odd_address(void **state)
 
 static void test_calibrate_refuses_what_it_cannot_use(void **state)
 {
-    static const struct sp_hex_calibrate_in bad[] = {
+    static const struct sp_hex_calibrate_primIn bad[] = {
         {64, HX_BASIS_VHT2, sizeof(tables)}, {HX_BLOCK_DH, 1, sizeof(tables)},
         {HX_BLOCK_DH, HX_BASIS_VHT2, 0},     {HX_BLOCK_DH, HX_BASIS_VHT2, sizeof(tables) - 2},
         {HX_BLOCK_DH, HX_BASIS_VHT2, 100},
@@ -207,7 +214,7 @@ static void test_calibrate_refuses_what_it_cannot_use(void **state)
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++)
-        assert_int_equal(skel_calibrate(handle, bad[i], tables, bad[i].tables_len, &crc),
+        assert_int_equal(skel_calibrate(handle, bad[i], tables, bad[i].tablesLen, &crc),
                          AEE_DSP(AEE_EBADPARM));
     tables[2].skeleton[0] = 200;
     assert_int_equal(calibrate(handle, tables, sizeof(tables), &crc), AEE_DSP(AEE_EBADPARM));
@@ -259,14 +266,14 @@ static void test_calls_give_what_the_reference_gives(void **state)
     (void)state;
     assert_int_equal(encode_all(handle), AEE_SUCCESS);
     for (size_t i = 0; i < VECTORS; i++) {
-        struct sp_hex_vector_in in = {(int32_t)(i % SLOTS), HX_BLOCK_DH, HX_BLOCK_SLOT};
+        const uint32_t sc = REMOTE_SCALARS_MAKE(sp_hex_METHOD_hier_encode_f32, 2, 1);
+        struct sp_hex_hier_encode_f32_primIn in = {(int)(i % SLOTS), HX_BLOCK_DH, HX_BLOCK_SLOT};
         struct hx_block *one = hxt_guard_alloc(sizeof(*one), 64);
         remote_arg pra[3] = {{.buf = {&in, sizeof(in)}},
                              {.buf = {x + i * HX_BLOCK_DH, HX_BLOCK_DH * sizeof(float)}},
                              {.buf = {one, sizeof(*one)}}};
 
-        assert_int_equal(sp_hex_skel_handle_invoke(
-                             handle, REMOTE_SCALARS_MAKE(SP_HEX_HIER_ENCODE_F32, 2, 1), pra), 0);
+        assert_int_equal(sp_hex_skel_handle_invoke(handle, sc, pra), 0);
         hxt_same_bytes(one, &blocks[i], sizeof(*one));
         hxt_guard_free(one);
     }
@@ -294,7 +301,7 @@ static void test_lengths_must_agree_with_the_scalars_and_with_each_other(void **
 {
     const size_t from = VECTORS * HX_BLOCK_DH * sizeof(float), to = VECTORS * HX_BLOCK_SLOT;
     static const struct {
-        struct sp_hex_batch_in in;
+        struct batch_in in;
         int from_less, to_less; /* bytes that the buffers lack */
     } bad[] = {
         {{0, SLOTS, POSITIONS, VECTORS * HX_BLOCK_DH, VECTORS * HX_BLOCK_SLOT}, 1, 0},
@@ -311,7 +318,7 @@ static void test_lengths_must_agree_with_the_scalars_and_with_each_other(void **
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++)
-        assert_int_equal(skel_batch(handle, SP_HEX_HIER_ENCODE_BATCH_F32, bad[i].in, x,
+        assert_int_equal(skel_batch(handle, sp_hex_METHOD_hier_encode_batch_f32, bad[i].in, x,
                                     from - bad[i].from_less, blocks, to - bad[i].to_less),
                          AEE_DSP(AEE_EBADPARM));
     hxt_untouched(blocks, to);
@@ -319,20 +326,20 @@ static void test_lengths_must_agree_with_the_scalars_and_with_each_other(void **
 
 static void test_no_positions_is_no_work(void **state)
 {
-    struct sp_hex_batch_in in = {0, SLOTS, 0, 0, 0};
+    struct batch_in in = {0, SLOTS, 0, 0, 0};
 
     (void)state;
     hvx_refused = 1; /* it would need no HVX context either */
-    assert_int_equal(skel_batch(handle, SP_HEX_HIER_DECODE_BATCH_F32, in, NULL, 0, NULL, 0),
+    assert_int_equal(skel_batch(handle, sp_hex_METHOD_hier_decode_batch_f32, in, NULL, 0, NULL, 0),
                      AEE_SUCCESS);
 }
 
 static void test_misaligned_or_wild_values_are_ebadparm(void **state)
 {
-    struct sp_hex_batch_in in = {0, 1, 1, HX_BLOCK_DH, HX_BLOCK_SLOT};
+    struct batch_in in = {0, 1, 1, HX_BLOCK_DH, HX_BLOCK_SLOT};
 
     (void)state;
-    assert_int_equal(skel_batch(handle, SP_HEX_HIER_ENCODE_BATCH_F32, in, (char *)x + 2,
+    assert_int_equal(skel_batch(handle, sp_hex_METHOD_hier_encode_batch_f32, in, (char *)x + 2,
                                 HX_BLOCK_DH * sizeof(float), blocks, HX_BLOCK_SLOT),
                      AEE_DSP(AEE_EBADPARM));
     x[5] = 1e30f;
@@ -345,14 +352,14 @@ static void test_the_shape_of_a_call_is_checked(void **state)
     remote_arg pra[3] = {{.buf = {NULL, 0}}};
 
     (void)state;
-    for (uint32_t method = 0; method < SP_HEX_METHODS; method++)
+    for (uint32_t method = 0; method < sp_hex_N_METHODS; method++)
         assert_int_equal(sp_hex_skel_handle_invoke(handle, REMOTE_SCALARS_MAKE(method, 1, 1), pra),
                          AEE_DSP(AEE_EBADPARM));
-    for (uint32_t method = SP_HEX_METHODS; method < 32; method++)
+    for (uint32_t method = sp_hex_N_METHODS; method < 32; method++)
         assert_int_equal(sp_hex_skel_handle_invoke(handle, REMOTE_SCALARS_MAKE(method, 2, 1), pra),
                          AEE_DSP(AEE_EUNSUPPORTED));
     /* right shape, empty buffers */
-    for (uint32_t method = SP_HEX_CALIBRATE; method < SP_HEX_METHODS; method++)
+    for (uint32_t method = sp_hex_METHOD_calibrate; method < sp_hex_N_METHODS; method++)
         assert_int_equal(sp_hex_skel_handle_invoke(handle, REMOTE_SCALARS_MAKE(method, 2, 1), pra),
                          AEE_DSP(AEE_EBADPARM));
 }
@@ -367,14 +374,14 @@ static void test_without_an_hvx_context_a_call_fails(void **state)
 static void *decode_many(void *arg)
 {
     float *out = hxt_guard_alloc(VECTORS * HX_BLOCK_DH * sizeof(float), 128);
-    struct sp_hex_batch_in in = {0, SLOTS, POSITIONS, VECTORS * HX_BLOCK_SLOT,
+    struct batch_in in = {0, SLOTS, POSITIONS, VECTORS * HX_BLOCK_SLOT,
                                  VECTORS * HX_BLOCK_DH};
     intptr_t failures = 0;
 
     (void)arg;
     for (int i = 0; i < 50; i++)
-        failures += skel_batch(handle, SP_HEX_HIER_DECODE_BATCH_F32, in, blocks, in.in_len, out,
-                               in.out_len * sizeof(float)) != AEE_SUCCESS;
+        failures += skel_batch(handle, sp_hex_METHOD_hier_decode_batch_f32, in, blocks, in.in_len,
+                               out, in.out_len * sizeof(float)) != AEE_SUCCESS;
     hxt_guard_free(out);
     return (void *)failures;
 }

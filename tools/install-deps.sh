@@ -2,8 +2,7 @@
 # Installs the Debian packages that building, testing and the demo need.  Quick and silent when all are there.
 set -eu
 
-packages="gcc make pkg-config libfuse3-dev fuse3 libnuma-dev libcmocka-dev libjansson-dev
-    liblapacke-dev libopenblas-dev"
+packages="gcc make pkg-config libfuse3-dev fuse3 libnuma-dev libcmocka-dev libjansson-dev"
 
 # pkg-config may be provided by pkgconf, so a virtual name counts as well
 installed() {

@@ -72,20 +72,10 @@ static int print_report(const struct calibrate *k, const struct hx_cal *cal)
     json_t *j;
 
     snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, cal->fingerprint);
-    j = json_pack("{s:s, s:s, s:s, s:s, s:i, s:I}", "model", k->model, "file", k->out,
-                  "fingerprint", fingerprint, "basis", "vht2", "dh", HX_BLOCK_DH, "slots",
-                  (json_int_t)cal->n_slots);
-    if (!j)
-        return hx_cmd_fail("block", "cannot build the report (a name that is not UTF-8, or no "
-                           "memory)");
-    if (k->json) {
-        json_dumpf(j, stdout, 0);
-        putchar('\n');
-    } else {
-        hx_figures_print(j);
-    }
-    json_decref(j);
-    return HX_EXIT_OK;
+    j = json_pack("{s:o, s:o, s:s, s:s, s:i, s:I}", "model", hx_figures_text(k->model), "file",
+                  hx_figures_text(k->out), "fingerprint", fingerprint, "basis", "vht2", "dh",
+                  HX_BLOCK_DH, "slots", (json_int_t)cal->n_slots);
+    return hx_figures_report("block", j, k->json);
 }
 
 static int calibrate(const struct calibrate *k)

@@ -1,17 +1,21 @@
 /* hexrig demo: the point of the project in one table, from what `hexrig run --json` and `hexrig ppl --json` say. */
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd.h"
+#include "engine_opts.h"
 
 static const struct option options[] = {
     {"prompt", required_argument, NULL, 'p'},
     {"tokens", required_argument, NULL, 'n'},
+    {"filter", required_argument, NULL, HX_OPT_FILTER},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -23,22 +27,27 @@ static const char help[] =
     "Exit 1 when the tokens differ between the densities.\n\n"
     "  -p, --prompt TEXT   what to continue (\"In the beginning\")\n"
     "  -n, --tokens N      tokens to generate (32)\n"
+    "      --filter SPEC   one more filter, for the rig of the batched run only: with\n"
+    "                      error:method=6,nth=20,corrupt=all its tokens are others, and the demo fails\n"
     "  -h, --help          this text\n\n"
     "Example: hexrig demo -p \"Once upon a time\" -n 24\n";
-
 
 enum { COLUMN = 46, MAX_LINES = 64, PPL_CTX = 128, PPL_CHUNKS = 8 };
 
 struct demo {
     const char *prompt, *n;
+    const char *filter; /* of the batched run; NULL: none */
     char front_end[16]; /* of the first run that needed a rig; the others get the same */
     json_t *f32, *vector, *batched, *ppl_f32, *ppl_spinor;
 };
 
 /* --- children */
 
-static void child(int out, const char *const *argv)
+/* Ends with its parent, however that ends; its private rig ends with it. */
+static void child(pid_t parent, int out, const char *const *argv)
 {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+        _exit(127);
     dup2(out, STDOUT_FILENO);
     execv("/proc/self/exe", (char *const *)argv);
     _exit(127);
@@ -50,14 +59,16 @@ static json_t *run_json(const char *const *argv)
     int fds[2], status = -1;
     json_t *j = NULL;
     FILE *f;
-    pid_t pid;
+    pid_t parent = getpid(), pid;
 
-    if (pipe(fds))
+    if (pipe(fds)) {
+        hx_cmd_fail("demo", "pipe: %s", strerror(errno));
         return NULL;
+    }
     pid = fork();
     if (pid == 0) {
         close(fds[0]);
-        child(fds[1], argv);
+        child(parent, fds[1], argv);
     }
     close(fds[1]);
     f = fdopen(fds[0], "r");
@@ -69,6 +80,9 @@ static json_t *run_json(const char *const *argv)
         ;
     if (j && status == 0)
         return j;
+    if (pid < 0 || WIFSIGNALED(status)) /* it could not say why itself */
+        hx_cmd_fail("demo", "hexrig %s: %s", argv[1],
+                    pid < 0 ? "cannot start" : strsignal(WTERMSIG(status)));
     json_decref(j);
     return NULL;
 }
@@ -92,7 +106,7 @@ static double number(const json_t *j, const char *path)
     return json_number_value(json_object_get(j, path));
 }
 
-static json_t *generate(struct demo *d, const char *kv, const char *density)
+static json_t *generate(struct demo *d, const char *kv, const char *density, const char *filter)
 {
     const char *argv[16] = {"hexrig", "run", "--json", "-p", d->prompt, "-n", d->n, "--kv", kv};
     size_t n = 9;
@@ -103,6 +117,10 @@ static json_t *generate(struct demo *d, const char *kv, const char *density)
         argv[n++] = density;
         argv[n++] = "--front-end";
         argv[n++] = d->front_end;
+    }
+    if (filter) {
+        argv[n++] = "--filter";
+        argv[n++] = filter;
     }
     j = run_json(argv);
     if (j && density) /* what auto has become, so that the reason is given once */
@@ -228,6 +246,7 @@ static void print_row(const json_t *j)
 static void print_table(const struct demo *d, int identical)
 {
     double f32 = number(d->ppl_f32, "ppl"), spinor = number(d->ppl_spinor, "ppl");
+    int same = strcmp(text(d->f32, "text"), text(d->batched, "text")) == 0;
 
     printf("front end: %s   profile: %s   model ms are modelled, host ms are measured here\n\n",
            text(d->batched, "front_end"), text(d->batched, "profile"));
@@ -242,18 +261,19 @@ static void print_table(const struct demo *d, int identical)
            number(d->batched, "block.ratio_padded_f32"), number(d->batched, "block.ratio_f32"),
            number(d->batched, "block.ratio_f16"), f32, spinor);
     printf("\nPerplexity (measured: %d windows of %d tokens of held-out text) is %.1f times higher "
-           "from blocks than from\nf32: the papers' basis, vht2, loses that much, so the two texts "
-           "differ.  More figures: docs/engine.md\n",
-           PPL_CHUNKS, PPL_CTX, spinor / f32);
+           "from blocks than from\nf32: the papers' basis, vht2, loses that much%s.  More figures: "
+           "docs/engine.md\n",
+           PPL_CHUNKS, PPL_CTX, spinor / f32,
+           same ? ", but these two texts are the same" : ", so the two texts differ");
 }
 
 static int measure(struct demo *d)
 {
-    d->f32 = generate(d, "f32", NULL);
+    d->f32 = generate(d, "f32", NULL, NULL);
     if (d->f32)
-        d->vector = generate(d, "spinor", "per-vector");
+        d->vector = generate(d, "spinor", "per-vector", NULL);
     if (d->vector)
-        d->batched = generate(d, "spinor", "batched");
+        d->batched = generate(d, "spinor", "batched", d->filter);
     if (d->batched)
         d->ppl_f32 = perplexity(d, "f32");
     if (d->ppl_f32)
@@ -284,6 +304,7 @@ static int demo(struct demo *d)
 int hx_cmd_demo(int argc, char **argv)
 {
     struct demo d = {.prompt = "In the beginning", .n = "32", .front_end = "auto"};
+    size_t n;
     int c;
 
     while ((c = getopt_long(argc, argv, "p:n:h", options, NULL)) != -1) {
@@ -292,7 +313,12 @@ int hx_cmd_demo(int argc, char **argv)
             d.prompt = optarg;
             break;
         case 'n':
+            if (hx_opt_size("demo", "tokens", optarg, 1, HX_MAX_TOKENS, &n))
+                return HX_EXIT_USAGE;
             d.n = optarg;
+            break;
+        case HX_OPT_FILTER:
+            d.filter = optarg;
             break;
         case 'h':
             fputs(help, stdout);
@@ -303,5 +329,7 @@ int hx_cmd_demo(int argc, char **argv)
     }
     if (optind < argc)
         return hx_cmd_usage("demo", "unexpected argument '%s'", argv[optind]);
+    if (!*d.prompt)
+        return hx_cmd_usage("demo", "the prompt is empty");
     return demo(&d);
 }

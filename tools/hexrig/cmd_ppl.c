@@ -66,24 +66,14 @@ static int parse(struct ppl *p, int argc, char **argv)
 static int print_report(const struct ppl *p, const struct hx_ppl *got, double host_s)
 {
     const int rig = hx_engine_opts_rig(&p->o);
-    json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:f}", "model",
-                          p->o.cfg.model, "kv", p->o.cfg.kv, "density",
+    json_t *j = json_pack("{s:o, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:f}", "model",
+                          hx_figures_text(p->o.cfg.model), "kv", p->o.cfg.kv, "density",
                           rig ? p->o.cfg.density : "none", "front_end",
                           rig ? hx_rig_front_end() : "none", "ppl", got->ppl, "nll", got->nll,
                           "tokens", (json_int_t)got->tokens, "ctx", (json_int_t)p->o.cfg.n_ctx,
                           "chunks", (json_int_t)p->chunks, "host_s", host_s);
 
-    if (!j)
-        return hx_cmd_fail(p->o.cmd, "cannot build the report (a name that is not UTF-8, or no "
-                           "memory)");
-    if (p->o.json) {
-        json_dumpf(j, stdout, JSON_REAL_PRECISION(12));
-        putchar('\n');
-    } else {
-        hx_figures_print(j);
-    }
-    json_decref(j);
-    return HX_EXIT_OK;
+    return hx_figures_report(p->o.cmd, j, p->o.json);
 }
 
 static int score(const struct ppl *p, struct hx_engine *e)

@@ -13,7 +13,7 @@
 #include "hx_rig.h"
 #include "unicode.h"
 
-enum { OPT_TEMP = HX_OPT_FREE, OPT_TOP_K, OPT_TOP_P, OPT_SEED, MAX_TOKENS = 1 << 20 };
+enum { OPT_TEMP = HX_OPT_FREE, OPT_TOP_K, OPT_TOP_P, OPT_SEED };
 
 static const struct option options[] = {
     HX_ENGINE_OPTIONS,
@@ -68,7 +68,7 @@ static int parse(struct run *r, int argc, char **argv)
             r->prompt = optarg;
             break;
         case 'n':
-            rc = hx_opt_size(cmd, "tokens", optarg, 1, MAX_TOKENS, &r->n);
+            rc = hx_opt_size(cmd, "tokens", optarg, 1, HX_MAX_TOKENS, &r->n);
             break;
         case OPT_TEMP:
             rc = hx_opt_real(cmd, "temp", optarg, 0, 1e6, &r->sampling.temp);
@@ -258,43 +258,35 @@ static json_t *report(const struct run *r)
 {
     const int rig = hx_engine_opts_rig(&r->o);
     json_t *j = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:f}", "model", r->o.cfg.model,
-        "prompt", r->prompt, "prompt_tokens", id_array(r->ids, r->n_prompt), "tokens",
+        "{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:f}", "model",
+        hx_figures_text(r->o.cfg.model), "prompt", hx_figures_text(r->prompt), "prompt_tokens",
+        id_array(r->ids, r->n_prompt), "tokens",
         id_array(r->ids + r->n_prompt, r->n), "text", text_of(r), "front_end",
         rig ? hx_rig_front_end() : "none", "kv", r->o.cfg.kv, "density",
-        rig ? r->o.cfg.density : "none", "profile", rig ? hx_rig_profile() : "none", "dispatch",
-        dispatch_json(r), "prefill", prefill_json(r), "host_s", r->decode.host_s);
+        rig ? r->o.cfg.density : "none", "profile", hx_figures_text(rig ? hx_rig_profile() : "none"),
+        "dispatch", dispatch_json(r), "prefill", prefill_json(r), "host_s", r->decode.host_s);
 
     if (j && rig)
         json_object_set_new(j, "block", block_json());
     return j;
 }
 
-/* The text is printed (or has been), then every figure that is not text. */
+/* The text and one newline are printed (or have been); what is left of the report is figures. */
 static void print_text(const struct run *r, json_t *j)
 {
     if (!r->stream)
         printf("%s\n", json_string_value(json_object_get(j, "text")));
     json_object_del(j, "text");
     json_object_del(j, "prompt");
-    hx_figures_print(j);
 }
 
 static int print_report(const struct run *r)
 {
     json_t *j = report(r);
 
-    if (!j)
-        return hx_cmd_fail(r->o.cmd, "cannot build the report (a name that is not UTF-8, or no "
-                           "memory)");
-    if (r->o.json) {
-        json_dumpf(j, stdout, JSON_REAL_PRECISION(12));
-        putchar('\n');
-    } else {
+    if (j && !r->o.json)
         print_text(r, j);
-    }
-    json_decref(j);
-    return HX_EXIT_OK;
+    return hx_figures_report(r->o.cmd, j, r->o.json);
 }
 
 static int run_model(struct run *r)

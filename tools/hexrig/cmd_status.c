@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "figures.h"
 #include "hx_rig.h"
 #include "status_text.h"
 
@@ -33,7 +34,7 @@ static json_t *value(const char *text)
     n = strtoll(text, &end, 10);
     if (end != text && *end == '\0' && errno == 0)
         return json_integer(n);
-    return json_string(text);
+    return hx_figures_text(text);
 }
 
 static int print_json(char *text)

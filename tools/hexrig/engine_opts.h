@@ -10,7 +10,7 @@
 #include "cmd.h"
 #include "engine.h"
 
-enum { HX_MAX_FILTERS = 16 };
+enum { HX_MAX_FILTERS = 16, HX_MAX_TOKENS = 1 << 20 };
 
 /* Values of struct option.val for options without a short name; commands number their own from HX_OPT_FREE on. */
 enum {

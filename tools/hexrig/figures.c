@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cmd.h"
 #include "hx_rig.h"
 #include "unicode.h"
 
@@ -122,4 +123,27 @@ char *hx_figures_utf8(const char *bytes, size_t n)
     if (out)
         out[used] = '\0';
     return out;
+}
+
+json_t *hx_figures_text(const char *text)
+{
+    char *utf8 = hx_figures_utf8(text, strlen(text));
+    json_t *j = json_string(utf8);
+
+    free(utf8);
+    return j;
+}
+
+int hx_figures_report(const char *cmd, json_t *report, int json)
+{
+    if (!report)
+        return hx_cmd_fail(cmd, "out of memory");
+    if (json) {
+        json_dumpf(report, stdout, JSON_REAL_PRECISION(12));
+        putchar('\n');
+    } else {
+        hx_figures_print(report);
+    }
+    json_decref(report);
+    return HX_EXIT_OK;
 }

@@ -33,4 +33,11 @@ void hx_figures_print(const json_t *object);
 /* Valid UTF-8 out of any bytes: what is not becomes U+FFFD.  malloc'ed, terminated; NULL: out of memory. */
 char *hx_figures_utf8(const char *bytes, size_t n);
 
+/* The same as a JSON string, for what people and files call things: JSON knows no other bytes.  NULL: out of memory. */
+json_t *hx_figures_text(const char *text);
+
+/* Prints the report as one line of JSON or as key=value lines, and releases it.  Returns an enum hx_exit; NULL is
+ * "out of memory", said in the name of `cmd`. */
+int hx_figures_report(const char *cmd, json_t *report, int json);
+
 #endif

@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 
 #include "cmd.h"
 #include "hx_rig.h"
+#include "idl.h"
 
 static const struct {
     const char *name;
@@ -19,6 +22,7 @@ static const struct {
     {"run", hx_cmd_run, "generate text, the K/V cache on the DSP"},
     {"ppl", hx_cmd_ppl, "perplexity of a text"},
     {"block", hx_cmd_block, "validate 63-byte blocks"},
+    {"idl", hx_idl_main, "compile a FastRPC interface (also: hexidl)"},
     {"demo", hx_cmd_demo, "what the project is about, in one table"},
 };
 
@@ -80,7 +84,31 @@ static int unknown(const char *name)
     return HX_EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+/* A closed standard descriptor would go to the next file that is opened, and results would be written into that. */
+static void fill_standard_fds(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY); /* stdout still fails */
+}
+
+/* Results that did not arrive are a failure.  A reader that went away (| head) is no news to anybody. */
+static int finish(int rc)
+{
+    int lost = ferror(stdout), err;
+
+    errno = 0; /* of an earlier failure nothing is known */
+    lost |= fclose(stdout) != 0;
+    err = errno;
+    if (!lost)
+        return rc;
+    if (err != EPIPE)
+        fprintf(stderr, "hexrig: cannot write the output%s%s\n", err ? ": " : "",
+                err ? strerror(err) : "");
+    return rc ? rc : HX_EXIT_FAILED;
+}
+
+static int command_line(int argc, char **argv)
 {
     if (argc < 2) {
         fprintf(stderr, "hexrig: no command; see hexrig --help\n");
@@ -98,6 +126,12 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run_command(i, argc - 1, argv + 1);
     return unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_fds();
+    return finish(command_line(argc, argv));
 }
 
 int hx_cmd_front_end_ok(const char *front_end)

@@ -1,0 +1,186 @@
+/* The command line of hexidl. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "idl.h"
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, MAX_DIRS = 64 };
+
+struct options {
+    const char *me, *file, *out_dir;
+    const char *dirs[MAX_DIRS + 1]; /* one more: the folder of our own files */
+    size_t n_dirs;
+    int layout;
+};
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"include", required_argument, NULL, 'I'},
+    {"layout", no_argument, NULL, 'l'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'v'},
+    {0},
+};
+
+static void help(const char *me)
+{
+    printf("usage: %s FILE.idl -o DIR [-I DIR]...\n\n"
+           "Compiles a FastRPC interface: writes NAME.h, NAME_stub.c (host) and NAME_skel.c (DSP) into DIR.\n\n"
+           "  -o, --output DIR    where the files go; it must exist\n"
+           "  -I, --include DIR   look for included files there, after the including file's folder\n"
+           "      --layout        write nothing; print each method's scalars and wire layout\n"
+           "      --version       print the version\n\n"
+           "Errors: file:line:column: message, exit 1; nothing is written then.\n"
+           "Example: %s calculator.idl -o gen\n", me, me);
+}
+
+static int usage(const struct options *o, const char *problem, const char *value)
+{
+    fprintf(stderr, "%s: %s%s; see %s --help\n", o->me, problem, value, o->me);
+    return EXIT_USAGE;
+}
+
+/* AEEStdDef.idl and remote.idl are installed beside the programs. */
+static void add_own_folder(struct options *o)
+{
+    static char path[PATH_MAX + 32];
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+
+    if (n <= 0)
+        return;
+    path[n] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return;
+    strcpy(slash, "/../share/hexrig/idl");
+    o->dirs[o->n_dirs++] = path;
+}
+
+/* -1: go on; else an exit code. */
+static int parse(struct options *o, int argc, char **argv)
+{
+    int c;
+
+    o->me = argv[0];
+    while ((c = getopt_long(argc, argv, "o:I:h", long_options, NULL)) >= 0) {
+        switch (c) {
+        case 'o': o->out_dir = optarg; break;
+        case 'I':
+            if (o->n_dirs == MAX_DIRS)
+                return usage(o, "more than 64 -I", "");
+            o->dirs[o->n_dirs++] = optarg;
+            break;
+        case 'l': o->layout = 1; break;
+        case 'h': help(o->me); return EXIT_OK;
+        case 'v': printf("hexidl %s\n", HX_VERSION); return EXIT_OK;
+        default: return EXIT_USAGE;
+        }
+    }
+    if (optind == argc)
+        return usage(o, "no FILE.idl", "");
+    if (optind + 1 < argc)
+        return usage(o, "more than one file: ", argv[optind + 1]);
+    if (!o->out_dir && !o->layout)
+        return usage(o, "no -o DIR", "");
+    o->file = argv[optind];
+    return -1;
+}
+
+/* --- writing: all files complete under other names first, then renamed */
+
+struct output {
+    char path[PATH_MAX], temp[PATH_MAX + 8];
+    char *text; /* malloc'ed */
+};
+
+static int name_output(struct output *f, const struct options *o, const char *suffix)
+{
+    const char *slash = strrchr(o->file, '/'), *name = slash ? slash + 1 : o->file;
+    const char *dot = strrchr(name, '.');
+    int stem = dot && strcmp(dot, ".idl") == 0 ? (int)(dot - name) : (int)strlen(name);
+    int n = snprintf(f->path, sizeof(f->path), "%s/%.*s%s", o->out_dir, stem, name, suffix);
+
+    snprintf(f->temp, sizeof(f->temp), "%s.tmp", f->path);
+    return n < (int)sizeof(f->path);
+}
+
+static int write_temp(const struct output *f)
+{
+    FILE *file = fopen(f->temp, "w");
+
+    if (!file)
+        return 0;
+    int ok = fputs(f->text, file) >= 0;
+    return (fclose(file) == 0) && ok;
+}
+
+static int write_all(const struct options *o, struct output *f, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        if (!write_temp(&f[i]))
+            break;
+    }
+    size_t bad = i;
+    for (i = 0; bad == n && i < n; i++)
+        if (rename(f[i].temp, f[i].path))
+            bad = i;
+    if (bad == n)
+        return EXIT_OK;
+    fprintf(stderr, "%s: cannot write %s: %s\n", o->me, f[bad].path, strerror(errno));
+    for (i = 0; i < n; i++)
+        unlink(f[i].temp);
+    return EXIT_FAILED;
+}
+
+static int write_outputs(const struct options *o, const struct hx_idl *idl)
+{
+    static struct output f[3];
+    size_t n = hx_idl_has_interface(idl) ? 3 : 1;
+    int ok = name_output(&f[0], o, ".h") && name_output(&f[1], o, "_stub.c") &&
+             name_output(&f[2], o, "_skel.c");
+
+    if (!ok)
+        return usage(o, "the path is too long: ", o->out_dir);
+    f[0].text = hx_idl_header(idl);
+    if (n == 3) {
+        f[1].text = hx_idl_stub(idl);
+        f[2].text = hx_idl_skel(idl);
+    }
+    int rc = write_all(o, f, n);
+    for (size_t i = 0; i < n; i++)
+        free(f[i].text);
+    return rc;
+}
+
+int hx_idl_main(int argc, char **argv)
+{
+    struct options o = {0};
+    struct hx_idl *idl;
+    int rc = parse(&o, argc, argv);
+
+    if (rc >= 0)
+        return rc;
+    add_own_folder(&o);
+    if (hx_idl_compile(&idl, o.file, hx_idl_read_file, o.dirs, o.n_dirs)) {
+        fprintf(stderr, "%s\n", hx_idl_error(idl));
+        rc = EXIT_FAILED;
+    } else if (o.layout) {
+        char *text = hx_idl_layout(idl);
+
+        fputs(text, stdout);
+        free(text);
+        rc = EXIT_OK;
+    } else {
+        rc = write_outputs(&o, idl);
+    }
+    hx_idl_close(idl);
+    return rc;
+}

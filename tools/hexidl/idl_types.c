@@ -1,0 +1,172 @@
+/* Tokens -> types. */
+#include <stdio.h>
+#include <string.h>
+
+#include "idl_tree.h"
+
+static const struct {
+    const char *idl;
+    struct idl_type type;
+} builtins[] = {
+    {"octet", {IDL_INTEGER, false, "unsigned char", 1, 1, NULL, 0, NULL}},
+    {"char", {IDL_INTEGER, true, "char", 1, 1, NULL, 0, NULL}},
+    {"boolean", {IDL_BOOLEAN, false, "bool", 1, 1, NULL, 0, NULL}},
+    {"short", {IDL_INTEGER, true, "short", 2, 2, NULL, 0, NULL}},
+    {"unsigned short", {IDL_INTEGER, false, "unsigned short", 2, 2, NULL, 0, NULL}},
+    {"long", {IDL_INTEGER, true, "int", 4, 4, NULL, 0, NULL}},
+    {"unsigned long", {IDL_INTEGER, false, "unsigned int", 4, 4, NULL, 0, NULL}},
+    {"long long", {IDL_INTEGER, true, "int64_t", 8, 8, NULL, 0, NULL}},
+    {"unsigned long long", {IDL_INTEGER, false, "uint64_t", 8, 8, NULL, 0, NULL}},
+    {"float", {IDL_FLOATING, true, "float", 4, 4, NULL, 0, NULL}},
+    {"double", {IDL_FLOATING, true, "double", 8, 8, NULL, 0, NULL}},
+    {"int8_t", {IDL_INTEGER, true, "int8_t", 1, 1, NULL, 0, NULL}},
+    {"uint8_t", {IDL_INTEGER, false, "uint8_t", 1, 1, NULL, 0, NULL}},
+    {"int16_t", {IDL_INTEGER, true, "int16_t", 2, 2, NULL, 0, NULL}},
+    {"uint16_t", {IDL_INTEGER, false, "uint16_t", 2, 2, NULL, 0, NULL}},
+    {"int32_t", {IDL_INTEGER, true, "int32_t", 4, 4, NULL, 0, NULL}},
+    {"uint32_t", {IDL_INTEGER, false, "uint32_t", 4, 4, NULL, 0, NULL}},
+    {"int64_t", {IDL_INTEGER, true, "int64_t", 8, 8, NULL, 0, NULL}},
+    {"uint64_t", {IDL_INTEGER, false, "uint64_t", 8, 8, NULL, 0, NULL}},
+};
+
+const struct idl_type *idl_builtin(const char *name)
+{
+    char with_t[32];
+
+    snprintf(with_t, sizeof(with_t), "%.20s_t", name); /* `int8` is `int8_t` */
+    for (size_t i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
+        if (strcmp(builtins[i].idl, name) == 0 ||
+            (strstr(name, "int") && strcmp(builtins[i].idl, with_t) == 0))
+            return &builtins[i].type;
+    return NULL;
+}
+
+/* The words of a built-in type as one string: "unsigned long long". */
+static const char *take_builtin_words(struct hx_idl *idl)
+{
+    const char *words = idl->token.text;
+
+    if (idl_accept(idl, "unsigned")) {
+        if (!idl_is(idl, "short") && !idl_is(idl, "long")) {
+            idl_unexpected(idl, "'short' or 'long' after 'unsigned'");
+            return words;
+        }
+        words = idl_format(idl, "unsigned %s", idl->token.text);
+    }
+    bool is_long = idl_is(idl, "long");
+    idl_next(idl);
+    if (is_long && idl_accept(idl, "long"))
+        words = idl_format(idl, "%s long", words);
+    return words;
+}
+
+bool idl_refuse_unsupported(struct hx_idl *idl)
+{
+    static const char *const words[] = {"wchar", "wstring", "dmahandle", "union", "native",
+                                        "module"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (idl_is(idl, words[i])) {
+            idl_fail(idl, &idl->token.pos, "'%s' is not supported", words[i]);
+            return true;
+        }
+    return false;
+}
+
+static const struct idl_type *take_sequence(struct hx_idl *idl)
+{
+    struct idl_type *t = idl_alloc(idl, sizeof(*t));
+    struct idl_pos pos;
+
+    t->kind = IDL_SEQUENCE;
+    idl_expect(idl, "<", "'sequence'");
+    pos = idl->token.pos;
+    t->of = idl_take_type(idl);
+    if (idl_accept(idl, ","))
+        idl_count(idl); /* a bound says nothing on the wire */
+    idl_expect(idl, ">", "the sequence's type");
+    if (!idl->error && !idl_is_fixed(t->of))
+        idl_fail(idl, &pos, "a sequence of sequences, strings or handles is not supported");
+    return t;
+}
+
+static const struct idl_type *take_string(struct hx_idl *idl)
+{
+    struct idl_type *t = idl_alloc(idl, sizeof(*t));
+
+    t->kind = IDL_STRING;
+    if (idl_accept(idl, "<")) {
+        idl_count(idl);
+        idl_expect(idl, ">", "the string's bound");
+    }
+    return t;
+}
+
+static const struct idl_type *take_named_type(struct hx_idl *idl)
+{
+    struct idl_token t = idl->token;
+    const struct idl_type *b = t.kind == IDL_NAME ? idl_builtin(t.text) : NULL;
+    const char *name = idl_take_name(idl, "a type");
+    const struct idl_decl *d = idl->error ? NULL : idl_find(idl, idl->scope, name);
+
+    if (d && d->kind == IDL_DECL_TYPE)
+        return d->type;
+    if (b && name == t.text)
+        return b;
+    idl_fail(idl, &t.pos, "'%.60s' is not a type", name);
+    return &builtins[0].type;
+}
+
+const struct idl_type *idl_take_type(struct hx_idl *idl)
+{
+    static const char *const words[] = {"octet", "char", "boolean", "short", "long", "unsigned",
+                                        "float", "double"};
+    const struct idl_type *t = NULL;
+
+    if (++idl->depth > IDL_MAX_DEPTH)
+        idl_fail(idl, &idl->token.pos, "the type is nested too deeply");
+    if (idl->error || idl_refuse_unsupported(idl)) {
+        idl->depth--;
+        return &builtins[0].type;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !t; i++)
+        if (idl_is(idl, words[i]))
+            t = idl_builtin(take_builtin_words(idl));
+    if (t && t->kind == IDL_BOOLEAN && idl->is_main)
+        idl->uses_bool = true;
+    if (!t && idl_accept(idl, "sequence"))
+        t = take_sequence(idl);
+    else if (!t && idl_accept(idl, "string"))
+        t = take_string(idl);
+    else if (!t)
+        t = take_named_type(idl);
+    idl->depth--;
+    return t ? t : &builtins[0].type;
+}
+
+/* `[2][3]` behind a name: an array of 2 arrays of 3. */
+const struct idl_type *idl_take_dimensions(struct hx_idl *idl, const struct idl_type *base,
+                                              unsigned level)
+{
+    struct idl_pos pos = idl->token.pos;
+    uint64_t size;
+
+    if (!idl_accept(idl, "[") || idl->error)
+        return base;
+    struct idl_type *t = idl_alloc(idl, sizeof(*t));
+    t->kind = IDL_ARRAY;
+    t->count = idl_count(idl);
+    idl_expect(idl, "]", "the array's size");
+    if (level == 8)
+        idl_fail(idl, &pos, "an array has at most 8 dimensions");
+    t->of = idl->error ? base : idl_take_dimensions(idl, base, level + 1);
+    if (!idl->error && !idl_is_fixed(t->of))
+        idl_fail(idl, &pos, "an array of sequences, strings or handles is not supported");
+    size = (uint64_t)t->of->size * t->count;
+    if (size > IDL_MAX_BYTES)
+        idl_fail(idl, &pos, "the array has %llu bytes; %d are the limit", (unsigned long long)size,
+                 IDL_MAX_BYTES);
+    t->size = (uint32_t)size;
+    t->align = t->of->align;
+    return t;
+}
