@@ -41,7 +41,9 @@ fuse_libs   = $(shell pkg-config --libs fuse3)
 objs = $(patsubst %.c,$(obj)/%.o,$(wildcard $(1)))
 wire_o    := $(call objs,rpc/wire/*.c)
 lib_o     := $(call objs,rpc/lib/*.c)
-dsp_o     := $(filter-out $(obj)/dsp/main.o,$(call objs,dsp/*.c))
+# functions that libcdsprpc.so has, too: they must not get into test programs, which link both sides
+dsp_api_o := $(obj)/dsp/dspqueue.o $(obj)/dsp/dspqueue_service.o
+dsp_o     := $(filter-out $(obj)/dsp/main.o $(dsp_api_o),$(call objs,dsp/*.c))
 fuse_o    := $(filter-out $(obj)/fuse/main.o,$(call objs,fuse/*.c))
 kernels_o := $(call objs,kernels/*.c) $(obj)/gen/sp_hex_skel.o
 host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o
@@ -109,12 +111,12 @@ endef
 rpath := -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/lib/libcdsprpc.map
-	$(call link,-shared -Wl$(comma)--version-script=rpc/lib/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so $(lib_o) $(obj)/libhxwire.a -lpthread)
+	$(call link,-shared -Wl$(comma)--version-script=rpc/lib/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so -Wl$(comma)-z$(comma)nodelete $(lib_o) $(obj)/libhxwire.a -lpthread)
 # a low preferred address: see the note on hexrig-dsp
 $(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxwire.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $(kernels_o) $(obj)/libhxwire.a -lm)
-$(X)/hexrig-dsp: $(obj)/dsp/main.o $(obj)/libhxdsp.a $(obj)/libhxwire.a
-	$(call link,-no-pie -rdynamic $(obj)/dsp/main.o -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -ldl -lpthread -lm)
+$(X)/hexrig-dsp: $(obj)/dsp/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
+	$(call link,-no-pie -rdynamic $(obj)/dsp/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,$^ $(fuse_libs) -lpthread)
 $(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
@@ -156,6 +158,10 @@ test_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_c))
 $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
+# programs that use nothing but libcdsprpc.so, as a stranger's would
+api_b := $(addprefix $(BUILD)/tests/,test_remote_api test_dspqueue test_dspqueue_wire)
+$(api_b): $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(L)/libcdsprpc.so
+	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -lpthread -lm)
 fuzz_b := $(patsubst tests/fuzz_%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz_*.c))
 $(BUILD)/tests/fuzz_%: $(obj)/tests/fuzz_%.o $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
@@ -175,6 +181,10 @@ $(obj)/tests/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/t
 $(BUILD)/tests/test_hexidl $(BUILD)/tests/fuzz_idl: $(idl_o)
 .SECONDARY:
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel
+$(BUILD)/tests/libcalculator_skel.so: $(obj)/tests/skel/calculator_skel.o
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x19000000 $^)
+$(BUILD)/tests/libhxt_queue_skel.so: $(obj)/tests/skel/hxt_queue_skel.o
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x1a000000 $^)
 $(BUILD)/tests/libhxt_skel.so: $(obj)/tests/skel/hxt_skel.o
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x18000000 $^)
 
@@ -185,6 +195,7 @@ $(BUILD)/tests/conformance: $(conformance_o)
 	$(call link,$^ -lpthread)
 
 tests: $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/conformance
+tests: $(BUILD)/tests/libcalculator_skel.so $(BUILD)/tests/libhxt_queue_skel.so
 tests: all $(test_b) $(fuzz_b)
 
 deps:

@@ -8,6 +8,7 @@
 
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
+#include "bindings.h"
 #include "low_memory.h"
 
 struct buffer {
@@ -63,9 +64,38 @@ static int unmap(int32_t id)
 {
     if (id < 0 || id >= table_len || !table[id].base)
         return -ENOENT;
-    hx_low_unmap(table[id].base, table[id].size);
+    if (!hx_bindings_keep(id)) /* a dspqueue may still refer to it */
+        hx_low_unmap(table[id].base, table[id].size);
     table[id] = (struct buffer){0};
     return 0;
+}
+
+static int apply(const struct hx_ctl *ctl, int fd)
+{
+    switch (ctl->op) {
+    case HX_CTL_MAP:
+        return map(ctl, fd);
+    case HX_CTL_UNMAP:
+        return unmap(ctl->id);
+    case HX_CTL_UNBIND:
+        hx_bindings_unbind(ctl->id);
+        return 0;
+    default:
+        return -EPROTO;
+    }
+}
+
+int hx_buffers_bind(int32_t id)
+{
+    int rc = -ENOENT;
+
+    pthread_mutex_lock(&lock);
+    if (id >= 0 && id < table_len && table[id].base) /* what the kernel made has no number to be found by */
+        rc = table[id].client_fd < 0
+                 ? 0
+                 : hx_bindings_bind(id, table[id].client_fd, table[id].base, table[id].size);
+    pthread_mutex_unlock(&lock);
+    return rc;
 }
 
 int hx_buffers_apply(const struct hx_ctl *ctl, int fd)
@@ -73,15 +103,15 @@ int hx_buffers_apply(const struct hx_ctl *ctl, int fd)
     int rc;
 
     pthread_mutex_lock(&lock);
-    rc = ctl->op == HX_CTL_MAP ? map(ctl, fd) : unmap(ctl->id);
+    rc = apply(ctl, fd);
     last_seq = ctl->seq;
     pthread_cond_broadcast(&applied);
     pthread_mutex_unlock(&lock);
     if (fd >= 0)
         close(fd);
     if (rc)
-        FARF(ERROR, "buffer %d of %llu bytes cannot be %s: errno %d", ctl->id,
-             (unsigned long long)ctl->size, ctl->op == HX_CTL_MAP ? "mapped" : "unmapped", -rc);
+        FARF(ERROR, "buffer %d of %llu bytes, control %u: errno %d", ctl->id,
+             (unsigned long long)ctl->size, ctl->op, -rc);
     return rc;
 }
 

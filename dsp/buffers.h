@@ -10,6 +10,10 @@
  * the message counts as seen.  Returns 0 or negative errno (the id then stays unknown). */
 int hx_buffers_apply(const struct hx_ctl *ctl, int fd);
 
+/* MEM_MAP mapped buffer `id`: from now on a dspqueue finds it by its descriptor (bindings.h), until HX_CTL_UNBIND.
+ * 0 or negative errno. */
+int hx_buffers_bind(int32_t id);
+
 /* Counts a control message that is not about buffers (the root PD's) as seen. */
 void hx_buffers_seen(uint32_t seq);
 

@@ -20,6 +20,9 @@ struct module {
     unsigned calls;        /* in flight; an entry closes only at 0 */
 };
 
+/* The published name of the library behind dspqueue. */
+#define QUEUE_SKEL "libdspqueue_rpc_skel.so"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects modules[] */
 static struct module modules[MODULES_MAX];
 static char search_path[4096];
@@ -76,11 +79,15 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "'%.200s' is not file:///libNAME_skel.so?SYMBOL&...", uri);
         return AEE_DSP(AEE_EBADPARM);
     }
-    if (find(lib, path, sizeof(path))) {
+    if (strcmp(lib, QUEUE_SKEL) == 0) {
+        snprintf(path, sizeof(path), "%s (built in)", lib);
+        m->dl = dlopen(NULL, RTLD_NOW); /* hexrig-dsp itself: dsp/dspqueue_service.c */
+    } else if (find(lib, path, sizeof(path))) {
         snprintf(why, why_bytes, "%s is in none of: %.150s", lib, search_path);
         return AEE_DSP(AEE_EUNABLETOLOAD);
+    } else {
+        m->dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
-    m->dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!m->dl) {
         snprintf(why, why_bytes, "%s", dlerror());
         return AEE_DSP(AEE_EUNABLETOLOAD);

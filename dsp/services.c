@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "AEEStdErr.h"
@@ -151,14 +152,16 @@ static int exit_process(void)
     return AEE_SUCCESS;
 }
 
-/* adsp_current_process1 (static handle 4): 2 exit, 3 thread_exit, 6 setQoS, 9 poll_mode, 10 enable_notifications; the
- * last three change nothing that this DSP models. */
+/* adsp_current_process1 (static handle 4): 2 exit, 3 thread_exit, 7 exception; 6 setQoS, 9 poll_mode and 10
+ * enable_notifications change nothing that this DSP models. */
 static int current_process1(uint32_t sc, remote_arg *pra)
 {
     (void)pra;
     switch (REMOTE_SCALARS_METHOD(sc)) {
     case 2:
         return exit_process();
+    case 7:
+        abort(); /* what was asked for: the client's calls get the exception's code */
     case 3:
     case 6:
     case 9:
@@ -181,6 +184,8 @@ static int kernel_mem_map(uint32_t sc, remote_arg *pra)
     out.vaddr = (uintptr_t)hx_buffers_at(in.map, in.offset, in.length);
     if (!out.vaddr)
         return AEE_DSP(AEE_EBADPARM);
+    if (hx_buffers_bind(in.map))
+        return AEE_DSP(AEE_ENOMEMORY);
     memcpy(pra[1].buf.pv, &out, sizeof(out));
     return AEE_SUCCESS;
 }

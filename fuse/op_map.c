@@ -105,7 +105,8 @@ static void unmap(struct hx_call *call, struct hx_buffer *b)
     if (!rc && !b)
         rc = -EINVAL;
     if (!rc) {
-        b->mem_maps--;
+        if (--b->mem_maps == 0)
+            hx_channel_control(&call->session->channel, HX_CTL_UNBIND, b->id, 0, NULL, 0);
         hx_buffer_put(call->session, b);
     }
     hx_call_finish(call, rc);

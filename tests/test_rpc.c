@@ -303,7 +303,8 @@ static void test_domains_other_than_cdsp_are_refused(void **state)
     assert_int_equal(remote_handle64_open(URI "&_dom=adsp", &h), AEE_EBADDOMAIN);
     assert_int_equal(remote_handle64_open(URI "&_dom=cdsp1", &h), AEE_EBADDOMAIN);
     assert_int_equal(remote_handle64_open(URI "&_dom=", &h), AEE_EBADDOMAIN);
-    assert_int_equal(remote_handle64_open(URI "&_session=1", &h), AEE_EUNSUPPORTED);
+    assert_int_equal(remote_handle64_open(URI "&_session=4", &h), AEE_EBADPARM);
+    assert_int_equal(remote_handle64_open(URI "&_session=", &h), AEE_EBADPARM);
     assert_int_equal(remote_handle64_open(NULL, &h), AEE_EBADPARM);
     assert_int_equal(sessions, 0);
     assert_int_equal(remote_handle64_open(URI "&_dom=cdsp&_session=0", &h), 0);
@@ -400,8 +401,10 @@ static void test_mmap_twice_is_ealready_and_free_unmaps(void **state)
     h = open_ok();
     assert_int_equal(fastrpc_mmap(ADSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD), AEE_EBADDOMAIN);
     assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, 0, p, 0, 4096, FASTRPC_MAP_FD), AEE_EBADPARM);
-    assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_STATIC),
-                     AEE_EUNSUPPORTED);
+    assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_RESERVED),
+                     AEE_EBADPARM);
+    assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 4, 4096, FASTRPC_MAP_FD), AEE_EBADPARM);
+    assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, 5), AEE_EUNSUPPORTED);
     assert_int_equal(fastrpc_munmap(CDSP_DOMAIN_ID, fd, p, 4096), AEE_ENOSUCHMAP);
     assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD), 0);
     assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD), AEE_EALREADY);

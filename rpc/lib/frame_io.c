@@ -33,6 +33,14 @@ static void consume(struct msghdr *m, size_t n)
     }
 }
 
+#ifdef __SANITIZE_THREAD__
+/* ThreadSanitizer looks at the bytes that sendmsg() sent after it has returned; by then the reply may be there and another
+ * thread may have written it over them. */
+#include <sys/syscall.h>
+#include <unistd.h>
+#define sendmsg(sock, msg, flags) syscall(SYS_sendmsg, sock, msg, flags)
+#endif
+
 int hx_frame_send(int sock, struct iovec *iov, size_t n_iov, const struct hx_frame_fd *fds,
                   size_t n_fds)
 {

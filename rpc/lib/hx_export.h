@@ -4,6 +4,7 @@
 #define HX_EXPORT_H
 
 #pragma GCC visibility push(default)
+#include "dspqueue.h"
 #include "hx_rig.h"
 #include "remote.h"
 #include "rpcmem.h"

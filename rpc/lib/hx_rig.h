@@ -45,7 +45,7 @@ int hx_rig_down(const char *mount, char *why, size_t why_bytes);
  * the default mount).  *text is malloc'ed and belongs to the caller. */
 int hx_rig_read(const char *mount, const char *node, char **text);
 
-/* Figures of this process's session on the CDSP, from the driver's own filters.  -ENOTCONN: no session is open. */
+/* Figures of this process's session 0 on the CDSP, from the driver's own filters.  -ENOTCONN: no session is open. */
 int hx_rig_session_stats(struct hx_session_stats *out);
 
 /* Of the connected rig: "fuse", "socket" or "cuse"; and its profile's name.  NULL before hx_rig_connect(). */

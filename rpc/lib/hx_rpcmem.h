@@ -1,11 +1,18 @@
-/* Which memory is shared with the DSP: the registry behind rpcmem_alloc().  Thread-safe. */
+/* Which memory is shared with the DSP: the registries behind rpcmem_alloc() and remote_register_buf().  Thread-safe. */
 #ifndef HX_RPCMEM_H
 #define HX_RPCMEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Descriptor of the allocation that [va, va + len) lies wholly inside, or -1. */
 int hx_rpcmem_find(const void *va, size_t len);
+
+/* The same for buffers that the client registered (register.c). */
+int hx_registered_find(const void *va, size_t len);
+
+/* Bytes of the buffer behind a DMA handle: as registered for this one use, else the file's size.  0 or -1. */
+int hx_dma_length(int fd, uint64_t *len);
 
 /* Where an allocation's descriptor is mapped.  Returns 0, or -1 (not ours; *va and *len untouched). */
 int hx_rpcmem_find_fd(int fd, void **va, size_t *len);

@@ -1,19 +1,29 @@
-/* The user PD of this process: one session = one open file of the driver, made by the first open handle and ended
- * with the last one.  Thread-safe.  Functions that return int give AEE codes unless they say otherwise. */
+/* The user PDs of this process: up to 4 sessions on the CDSP.  One session = one open file of the driver, made by its first
+ * open handle and ended with the last one.  Thread-safe.  Functions that return int give AEE codes unless they say
+ * otherwise. */
 #ifndef HX_SESSION_H
 #define HX_SESSION_H
 
 #include <stdint.h>
 
 #include "hx_transport.h"
+#include "remote.h"
+
+#define HX_SESSIONS 4u /* per domain */
+#define HX_DOMAINS 8u  /* effective domain id = domain + HX_DOMAINS * session */
 
 struct hx_session;
 
-/* The session, made if there is none; the caller holds a reference until hx_session_put(). */
-int hx_session_get_new(struct hx_session **out);
+/* Session number of an effective domain id; -1 is session 0.  AEE_EBADDOMAIN: a domain that the rig has not; AEE_EBADPARM:
+ * no effective domain id. */
+int hx_domain_session(int domain, unsigned *index);
+int hx_session_domain(unsigned index);
+
+/* Session `index` (0..3), made if there is none; the caller holds a reference until hx_session_put(). */
+int hx_session_get_new(unsigned index, struct hx_session **out);
 
 /* The session that exists, referenced; NULL when there is none. */
-struct hx_session *hx_session_get(void);
+struct hx_session *hx_session_get(unsigned index);
 
 /* The session that h belongs to, referenced, and the DSP's own handle; NULL when h is not open. */
 struct hx_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle);
@@ -27,19 +37,51 @@ uint64_t hx_session_add_handle(struct hx_session *s, uint32_t dsp_handle);
 /* Forgets it again. */
 void hx_session_del_handle(struct hx_session *s, uint32_t dsp_handle);
 
-/* A driver call.  Result as the kernel sees it (hx_error.h). */
+/* Takes any one handle that is open, for closing.  0: there is none. */
+uint64_t hx_session_any_handle(unsigned index);
+
+/* A driver call.  Result as the kernel sees it (hx_error.h).  One that shows that the PD or the DSP died is told to who
+ * registered for it (hx_notify.h). */
 int hx_session_ioctl(struct hx_session *s, unsigned long cmd, void *arg);
 
 /* Number that tells this session from earlier ones. */
 uint32_t hx_session_generation(const struct hx_session *s);
+unsigned hx_session_index(const struct hx_session *s);
+uint32_t hx_session_generation_of(uint64_t handle);
 
-/* Whether the next user PD is unsigned.  AEE_EALREADY once the session exists. */
-int hx_session_set_unsigned(int enable);
+/* Whether the session's next user PD is unsigned.  AEE_EALREADY once it exists. */
+int hx_session_set_unsigned(unsigned index, int enable);
+int hx_session_is_unsigned(unsigned index);
 
-/* Closes the session whatever is still open (disconnecting). */
-void hx_session_drop(void);
+/* Thread parameters that the session's next PD is told; -1: default. */
+void hx_session_set_threads(unsigned index, int prio, int stack_bytes);
+
+/* Reserves a session above 0; its number, or 0 when none is free.  Ends with the session. */
+unsigned hx_session_reserve(void);
+
+/* Closes the session whatever is still open. */
+void hx_session_drop(unsigned index);
+
+/* Says that the session's end was told by other means; what it was before. */
+int hx_session_set_dead(struct hx_session *s);
+
+/* remote_set_mode().  Between begin and end (which gets begin's result) at most one call runs in serial mode. */
+void hx_session_set_serial(int serial);
+int hx_session_serial_begin(void);
+void hx_session_serial_end(int on);
+
+/* --- calls (remote.c) */
+
+/* Calls a method of the DSP's own handle (static handles too). */
+int hx_invoke(struct hx_session *s, uint32_t dsp_handle, uint32_t sc, const remote_arg *pra);
+
+/* --- maps (mmap.c) */
 
 /* Undoes fastrpc_mmap() of this descriptor, if any, before it is closed. */
 void hx_mmap_forget(int fd);
+
+/* Reference to a map of a session for dspqueue: delta as in hx_dspq.h.  AEE_ENOSUCHMAP, AEE_EBADPARM (nothing to give
+ * back). */
+int hx_mmap_ref(unsigned index, uint32_t generation, int fd, int delta, void **va, uint64_t *size);
 
 #endif

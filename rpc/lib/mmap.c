@@ -11,40 +11,52 @@
 struct map {
     struct map *next;
     int fd;
-    uint32_t generation; /* session that it belongs to */
+    unsigned index;      /* session that it belongs to */
+    uint32_t generation; /* of that session */
+    void *va;            /* host side, as the client said */
     uint64_t vaddr;      /* DSP side */
     size_t length;       /* bytes */
+    unsigned refs;       /* of dspqueue packets */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list; held over the driver's call, */
 static struct map *maps;                                 /* so that map and unmap of one fd cannot cross */
 
-/* Drops what an ended session left, then finds fd. */
-static struct map **find(int fd, uint32_t generation)
+/* What find() looks for: fd, or (fd < 0) the DSP's address. */
+struct key {
+    int fd;
+    uint64_t vaddr;
+};
+
+static struct map **find(unsigned index, uint32_t generation, struct key k)
+{
+    struct map **p = &maps;
+
+    while (*p && !((*p)->index == index && (*p)->generation == generation &&
+                   (k.fd < 0 ? (*p)->vaddr == k.vaddr : (*p)->fd == k.fd)))
+        p = &(*p)->next;
+    return *p ? p : NULL;
+}
+
+/* In the session that is there; what earlier ones of this number left is dropped. */
+static struct map **find_in(const struct hx_session *s, struct key k)
 {
     struct map **p = &maps;
 
     while (*p) {
         struct map *m = *p;
 
-        if (m->generation != generation) {
+        if (m->index == hx_session_index(s) && m->generation != hx_session_generation(s)) {
             *p = m->next;
             free(m);
-            continue;
+        } else {
+            p = &m->next;
         }
-        if (m->fd == fd)
-            return p;
-        p = &m->next;
     }
-    return NULL;
+    return find(hx_session_index(s), hx_session_generation(s), k);
 }
 
-static int domain_ok(int domain)
-{
-    return domain == CDSP_DOMAIN_ID || domain == -1;
-}
-
-static int map_new(struct hx_session *s, const struct fastrpc_mem_map *want)
+static int map_new(struct hx_session *s, const struct fastrpc_mem_map *want, uint64_t *vaddrout)
 {
     struct fastrpc_mem_map req = *want;
     struct map *m = malloc(sizeof(*m));
@@ -57,48 +69,75 @@ static int map_new(struct hx_session *s, const struct fastrpc_mem_map *want)
         free(m);
         return rc;
     }
-    *m = (struct map){maps, req.fd, hx_session_generation(s), req.vaddrout, req.length};
+    *m = (struct map){.next = maps,
+                      .fd = req.fd,
+                      .index = hx_session_index(s),
+                      .generation = hx_session_generation(s),
+                      .va = (void *)(uintptr_t)req.vaddrin,
+                      .vaddr = req.vaddrout,
+                      .length = req.length};
     maps = m;
+    *vaddrout = m->vaddr;
     return AEE_SUCCESS;
+}
+
+/* The session behind a domain argument, referenced. */
+static int get_session(int domain, struct hx_session **s)
+{
+    unsigned index;
+    int rc = hx_domain_session(domain, &index);
+
+    if (rc)
+        return rc;
+    *s = hx_session_get(index);
+    return *s ? AEE_SUCCESS : AEE_ENOSESSION;
+}
+
+static int do_map(int domain, const struct fastrpc_mem_map *req, uint64_t *vaddrout)
+{
+    struct hx_session *s;
+    int rc = get_session(domain, &s);
+
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&lock);
+    rc = find_in(s, (struct key){.fd = req->fd}) ? AEE_EALREADY : map_new(s, req, vaddrout);
+    pthread_mutex_unlock(&lock);
+    hx_session_put(s);
+    return rc;
 }
 
 int fastrpc_mmap(int domain, int fd, void *addr, int offset, size_t length,
                  enum fastrpc_map_flags flags)
 {
     struct fastrpc_mem_map req = {.fd = fd,
-                                  .offset = offset,
                                   .flags = flags,
                                   .vaddrin = (uintptr_t)addr,
                                   .length = length};
-    struct hx_session *s;
-    int rc;
+    uint64_t vaddrout;
 
-    if (!domain_ok(domain))
-        return AEE_EBADDOMAIN;
-    if (fd <= 0 || offset < 0 || length == 0)
+    if (fd <= 0 || offset != 0 || length == 0 || (int)flags < 0 || flags >= FASTRPC_MAP_MAX ||
+        flags == FASTRPC_MAP_RESERVED)
         return AEE_EBADPARM;
-    if (flags != FASTRPC_MAP_FD && flags != FASTRPC_MAP_FD_DELAYED && flags != FASTRPC_MAP_FD_NOMAP)
+    if (flags != FASTRPC_MAP_STATIC && flags != FASTRPC_MAP_FD && flags != FASTRPC_MAP_FD_DELAYED &&
+        flags != FASTRPC_MAP_FD_NOMAP)
         return AEE_EUNSUPPORTED;
-    s = hx_session_get();
-    if (!s)
-        return AEE_ENOSESSION;
-    pthread_mutex_lock(&lock);
-    rc = find(fd, hx_session_generation(s)) ? AEE_EALREADY : map_new(s, &req);
-    pthread_mutex_unlock(&lock);
-    hx_session_put(s);
-    return rc;
+    return do_map(domain, &req, &vaddrout);
 }
 
-static int unmap(struct hx_session *s, int fd)
+static int unmap(struct hx_session *s, struct key k)
 {
-    struct fastrpc_mem_unmap req = {.fd = fd};
+    struct fastrpc_mem_unmap req = {0};
     struct map **p, *m;
     int rc = AEE_ENOSUCHMAP;
 
     pthread_mutex_lock(&lock);
-    p = find(fd, hx_session_generation(s));
-    if (p) {
+    p = find_in(s, k);
+    if (p && (*p)->refs) {
+        rc = AEE_EBADPARM;
+    } else if (p) {
         m = *p;
+        req.fd = m->fd;
         req.vaddr = m->vaddr;
         req.length = m->length;
         rc = hx_aee_from_result(hx_session_ioctl(s, FASTRPC_IOCTL_MEM_UNMAP, &req));
@@ -109,29 +148,104 @@ static int unmap(struct hx_session *s, int fd)
     return rc;
 }
 
-int fastrpc_munmap(int domain, int fd, void *addr, size_t length)
+static int do_unmap(int domain, struct key k)
 {
     struct hx_session *s;
-    int rc;
+    int rc = get_session(domain, &s);
 
-    (void)addr; /* the driver finds a map by descriptor and DSP address */
-    (void)length;
-    if (!domain_ok(domain))
-        return AEE_EBADDOMAIN;
-    s = hx_session_get();
-    if (!s)
-        return AEE_ENOSESSION;
-    rc = unmap(s, fd);
+    if (rc)
+        return rc;
+    rc = unmap(s, k);
     hx_session_put(s);
     return rc;
 }
 
+int fastrpc_munmap(int domain, int fd, void *addr, size_t length)
+{
+    (void)addr; /* the driver finds a map by descriptor and DSP address */
+    (void)length;
+    if (fd < 0)
+        return AEE_EBADPARM;
+    return do_unmap(domain, (struct key){.fd = fd});
+}
+
+int remote_mem_map(int domain, int fd, int flags, uint64_t virtAddr, size_t size,
+                   uint64_t *remoteVirtAddr)
+{
+    struct fastrpc_mem_map req = {.fd = fd, .vaddrin = virtAddr, .length = size};
+
+    if (fd <= 0 || flags != REMOTE_MAP_MEM_STATIC || size == 0 || !remoteVirtAddr)
+        return AEE_EBADPARM;
+    return do_map(domain, &req, remoteVirtAddr);
+}
+
+int remote_mem_unmap(int domain, uint64_t remoteVirtAddr, size_t size)
+{
+    if (size == 0 || remoteVirtAddr == 0)
+        return AEE_EBADPARM;
+    return do_unmap(domain, (struct key){.fd = -1, .vaddr = remoteVirtAddr});
+}
+
+int remote_mmap64(int fd, uint32_t flags, uint64_t vaddrin, int64_t size, uint64_t *vaddrout)
+{
+    if (flags || size <= 0)
+        return AEE_EBADPARM;
+    return remote_mem_map(-1, fd, REMOTE_MAP_MEM_STATIC, vaddrin, (size_t)size, vaddrout);
+}
+
+int remote_munmap64(uint64_t vaddrout, int64_t size)
+{
+    return size <= 0 ? AEE_EBADPARM : remote_mem_unmap(-1, vaddrout, (size_t)size);
+}
+
+int remote_mmap(int fd, uint32_t flags, uint32_t vaddrin, int size, uint32_t *vaddrout)
+{
+    uint64_t wide = 0;
+    int rc;
+
+    if (!vaddrout)
+        return AEE_EBADPARM;
+    rc = remote_mmap64(fd, flags, vaddrin, size, &wide);
+    if (rc == AEE_SUCCESS)
+        *vaddrout = (uint32_t)wide; /* DSP addresses have 32 bits */
+    return rc;
+}
+
+int remote_munmap(uint32_t vaddrout, int size)
+{
+    return remote_munmap64(vaddrout, size);
+}
+
 void hx_mmap_forget(int fd)
 {
-    struct hx_session *s = hx_session_get();
+    for (unsigned i = 0; i < HX_SESSIONS; i++) {
+        struct hx_session *s = hx_session_get(i);
 
-    if (!s)
-        return;
-    unmap(s, fd); /* usually there is no such map */
-    hx_session_put(s);
+        if (s)
+            unmap(s, (struct key){.fd = fd}); /* usually there is no such map */
+        hx_session_put(s);
+    }
+}
+
+int hx_mmap_ref(unsigned index, uint32_t generation, int fd, int delta, void **va, uint64_t *size)
+{
+    struct map **p, *m;
+    int rc = AEE_SUCCESS;
+
+    pthread_mutex_lock(&lock);
+    p = fd > 0 ? find(index, generation, (struct key){.fd = fd}) : NULL;
+    m = p ? *p : NULL;
+    if (!m) {
+        rc = AEE_ENOSUCHMAP;
+    } else if (delta < 0 && !m->refs) {
+        rc = AEE_EBADPARM;
+    } else {
+        m->refs += (unsigned)delta;
+        if (va)
+            *va = m->va;
+        if (size)
+            *size = m->length;
+    }
+    pthread_mutex_unlock(&lock);
+    return rc;
 }

@@ -1,10 +1,8 @@
 #include "hx_export.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "fastrpc_uapi.h"
 #include "hx_error.h"
@@ -15,6 +13,14 @@
 enum { CTL_OPEN1 = 2, CTL_CLOSE1 = 3 };
 
 #define DLERR_BYTES 256
+
+/* What the client registered goes before what rpcmem_alloc() knows: it may have registered such memory as something else. */
+static int shared_fd(const remote_buf *b)
+{
+    int fd = hx_registered_find(b->pv, b->nLen);
+
+    return fd > 0 ? fd : hx_rpcmem_find(b->pv, b->nLen);
+}
 
 static int set_args(struct fastrpc_invoke_args *args, uint32_t sc, const remote_arg *pra)
 {
@@ -28,24 +34,24 @@ static int set_args(struct fastrpc_invoke_args *args, uint32_t sc, const remote_
             return AEE_EBADPARM;
         args[i].ptr = (uintptr_t)b->pv;
         args[i].length = b->nLen;
-        args[i].fd = b->nLen ? hx_rpcmem_find(b->pv, b->nLen) : -1;
+        args[i].fd = b->nLen ? shared_fd(b) : -1;
         args[i].attr = 0;
     }
     for (uint32_t i = n_bufs; i < n; i++) {
         const remote_dma_handle *d = &pra[i].dma;
-        struct stat st;
+        uint64_t len;
 
-        if (d->fd <= 0 || fstat(d->fd, &st) || d->offset >= (uint64_t)st.st_size)
+        if (hx_dma_length(d->fd, &len) || d->offset >= len)
             return AEE_EBADPARM;
         args[i].ptr = d->offset;
-        args[i].length = (uint64_t)st.st_size - d->offset;
+        args[i].length = len - d->offset;
         args[i].fd = d->fd;
         args[i].attr = 0;
     }
     return AEE_SUCCESS;
 }
 
-static int invoke(struct hx_session *s, uint32_t handle, uint32_t sc, const remote_arg *pra)
+int hx_invoke(struct hx_session *s, uint32_t handle, uint32_t sc, const remote_arg *pra)
 {
     struct fastrpc_invoke_args args[FASTRPC_MAX_ARGS];
     struct fastrpc_invoke inv = {.handle = handle, .sc = sc, .args = (uintptr_t)args};
@@ -87,7 +93,7 @@ static int ctl_open(struct hx_session *s, const char *uri, uint32_t *dsp_handle)
         {.buf = {&out, sizeof(out)}},
         {.buf = {dlerr, sizeof(dlerr)}},
     };
-    int rc = invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_OPEN1, 2, 2), pra);
+    int rc = hx_invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_OPEN1, 2, 2), pra);
 
     if (rc == AEE_SUCCESS)
         rc = out.nErr;
@@ -111,7 +117,7 @@ static int ctl_close(struct hx_session *s, uint32_t dsp_handle, int *dsp_said)
         {.buf = {&nErr, sizeof(nErr)}},
         {.buf = {dlerr, sizeof(dlerr)}},
     };
-    int rc = invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_CLOSE1, 1, 2), pra);
+    int rc = hx_invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_CLOSE1, 1, 2), pra);
 
     *dsp_said = rc == AEE_SUCCESS;
     if (rc == AEE_SUCCESS)
@@ -139,16 +145,21 @@ static const char *query(const char *uri, const char *key, size_t *len)
     return NULL;
 }
 
-static int check_uri(const char *uri)
+/* Session that the URI asks for. */
+static int check_uri(const char *uri, unsigned *index)
 {
     size_t len;
     const char *v = query(uri, "_dom", &len);
 
-    if (v && (len != 4 || strncmp(v, "cdsp", 4) != 0))
+    if (v && (len != 4 || strncmp(v, CDSP_DOMAIN_NAME, 4) != 0))
         return AEE_EBADDOMAIN;
+    *index = 0;
     v = query(uri, "_session", &len);
-    if (v && (len != 1 || *v != '0'))
-        return AEE_EUNSUPPORTED;
+    if (!v)
+        return AEE_SUCCESS;
+    if (len != 1 || *v < '0' || *v >= (char)('0' + HX_SESSIONS))
+        return AEE_EBADPARM;
+    *index = (unsigned)(*v - '0');
     return AEE_SUCCESS;
 }
 
@@ -157,14 +168,15 @@ int remote_handle64_open(const char *uri, remote_handle64 *h)
     struct hx_session *s;
     uint32_t dsp_handle;
     uint64_t handle;
+    unsigned index;
     int rc, dsp_said;
 
     if (!uri || !h)
         return AEE_EBADPARM;
-    rc = check_uri(uri);
+    rc = check_uri(uri, &index);
     if (rc)
         return rc;
-    rc = hx_session_get_new(&s);
+    rc = hx_session_get_new(index, &s);
     if (rc)
         return rc;
     rc = ctl_open(s, uri, &dsp_handle);
@@ -185,11 +197,13 @@ int remote_handle64_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
 {
     uint32_t dsp_handle;
     struct hx_session *s = hx_session_get_handle(h, &dsp_handle);
-    int rc;
+    int rc, serial;
 
     if (!s)
         return AEE_EINVHANDLE;
-    rc = invoke(s, dsp_handle, sc, pra);
+    serial = hx_session_serial_begin();
+    rc = hx_invoke(s, dsp_handle, sc, pra);
+    hx_session_serial_end(serial);
     hx_session_put(s);
     return rc;
 }
@@ -210,21 +224,26 @@ int remote_handle64_close(remote_handle64 h)
     return rc;
 }
 
-static int control_unsigned(const struct remote_rpc_control_unsigned_module *c)
+int remote_set_mode(uint32_t mode)
 {
-    if (c->domain != CDSP_DOMAIN_ID && c->domain != -1)
-        return AEE_EBADDOMAIN;
-    return hx_session_set_unsigned(c->enable != 0);
+    if (mode != REMOTE_MODE_PARALLEL && mode != REMOTE_MODE_SERIAL)
+        return AEE_EBADPARM;
+    hx_session_set_serial(mode == REMOTE_MODE_SERIAL);
+    return AEE_SUCCESS;
 }
 
-int remote_session_control(uint32_t req, void *data, uint32_t datalen)
+int remote_system_request(system_req_payload *req)
 {
-    switch (req) {
-    case DSPRPC_CONTROL_UNSIGNED_MODULE:
-        if (!data || datalen != sizeof(struct remote_rpc_control_unsigned_module))
-            return AEE_EBADPARM;
-        return control_unsigned(data);
-    default:
+    fastrpc_domain_type type;
+
+    if (!req)
+        return AEE_EBADPARM;
+    if (req->id != FASTRPC_GET_DOMAINS)
         return AEE_EUNSUPPORTED;
-    }
+    type = req->sys.flags & ((1u << DOMAINS_LIST_FLAGS_TYPE_POS) - 1);
+    req->sys.num_domains = type == ALL_DOMAINS || type == NSP;
+    if (req->sys.domains && req->sys.max_domains >= 1 && req->sys.num_domains)
+        req->sys.domains[0] = (fastrpc_domain){
+            .id = CDSP_DOMAIN_ID, .name = CDSP_DOMAIN_NAME, .type = NSP, .status = 1};
+    return AEE_SUCCESS;
 }

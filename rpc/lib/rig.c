@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "hx_rig_internal.h"
+#include "hx_queues.h"
 #include "hx_session.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all of `rig` */
@@ -233,7 +234,7 @@ int hx_rig_node(char *node, size_t bytes)
 
 int hx_rig_session_stats(struct hx_session_stats *out)
 {
-    struct hx_session *s = hx_session_get();
+    struct hx_session *s = hx_session_get(0);
     int rc;
 
     if (!s)
@@ -254,9 +255,14 @@ const char *hx_rig_profile(void)
     return rig.connected ? rig.profile : NULL;
 }
 
-void hx_rig_disconnect(void)
+/* at_exit: what needs an answer of the DSP is left out, the process's end does it. */
+static void disconnect(int at_exit)
 {
-    hx_session_drop();
+    for (unsigned i = 0; i < HX_SESSIONS; i++) {
+        if (!at_exit)
+            hx_queues_disconnect(i);
+        hx_session_drop(i);
+    }
     pthread_mutex_lock(&lock);
     rig.connected = 0;
     if (rig.proc.lifeline >= 0)
@@ -270,6 +276,11 @@ void hx_rig_disconnect(void)
     }
     rig.proc.pidfd = -1;
     pthread_mutex_unlock(&lock);
+}
+
+void hx_rig_disconnect(void)
+{
+    disconnect(0);
 }
 
 /* A forked child must not keep its parent's rig alive. */
@@ -287,6 +298,6 @@ __attribute__((constructor)) static void at_load(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-    hx_rig_disconnect();
+    disconnect(1);
     cfg_free(&rig.cfg);
 }

@@ -2,32 +2,63 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fastrpc_uapi.h"
 #include "hx_error.h"
+#include "hx_notify.h"
 #include "hx_rig_internal.h"
 #include "remote.h"
 
-/* remote_handle64 = generation << 48 | domain + 1 << 32 | the DSP's handle.  The generation makes handles of an ended
- * session invalid instead of meaning something else. */
-#define HANDLE_DOMAIN (CDSP_DOMAIN_ID + 1u)
+/* remote_handle64 = generation << 48 | effective domain id + 1 << 32 | the DSP's handle.  The generation makes handles of an
+ * ended session invalid instead of meaning something else. */
+
+#define CTL_SET_PARAM 5 /* method of remotectl1 */
 
 struct hx_session {
     struct hx_transport *t;
+    unsigned index;
     uint32_t generation; /* 16 bits */
     unsigned refs;       /* open handles + calls inside */
     uint32_t *handles;   /* [n_handles] DSP handles */
     size_t n_handles, room;
+    _Atomic int dead; /* the PD's end was told */
 };
 
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread creates a session */
+static pthread_mutex_t serial_lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls in serial mode */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* protects all below and every session's fields */
-static struct hx_session *current;
+static struct {
+    struct hx_session *current;
+    int unsigned_pd;
+    int reserved;
+    int threads_set, prio, stack_bytes;
+} slots[HX_SESSIONS];
 static uint32_t last_generation;
-static int unsigned_pd;
+static _Atomic int serial;
+
+int hx_domain_session(int domain, unsigned *index)
+{
+    if (domain == -1)
+        domain = CDSP_DOMAIN_ID;
+    if (domain < 0 || domain >= (int)(HX_DOMAINS * HX_SESSIONS))
+        return AEE_EBADPARM;
+    *index = (unsigned)domain / HX_DOMAINS;
+    return (unsigned)domain % HX_DOMAINS == CDSP_DOMAIN_ID ? AEE_SUCCESS : AEE_EBADDOMAIN;
+}
+
+int hx_session_domain(unsigned index)
+{
+    return CDSP_DOMAIN_ID + (int)(HX_DOMAINS * index);
+}
+
+static uint64_t handle_bits(const struct hx_session *s)
+{
+    return (uint64_t)s->generation << 48 | (uint64_t)(hx_session_domain(s->index) + 1) << 32;
+}
 
 static void session_free(struct hx_session *s)
 {
@@ -52,7 +83,26 @@ static int open_node(struct hx_transport **t)
     return rc;
 }
 
-static int session_create(struct hx_session **out)
+/* Tells a new PD its thread parameters.  A DSP that does not know the call goes on with its own. */
+static void send_threads(struct hx_session *s)
+{
+    struct {
+        uint32_t request, n_params;
+    } in = {FASTRPC_THREAD_PARAMS, 2};
+    int32_t params[2];
+    remote_arg pra[2] = {{.buf = {&in, sizeof(in)}}, {.buf = {params, sizeof(params)}}};
+    int set;
+
+    pthread_mutex_lock(&lock);
+    set = slots[s->index].threads_set;
+    params[0] = slots[s->index].prio;
+    params[1] = slots[s->index].stack_bytes;
+    pthread_mutex_unlock(&lock);
+    if (set)
+        hx_invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_SET_PARAM, 2, 0), pra);
+}
+
+static int session_create(unsigned index, struct hx_session **out)
 {
     struct hx_session *s = calloc(1, sizeof(*s));
     struct fastrpc_init_create create = {.filefd = -1};
@@ -60,6 +110,7 @@ static int session_create(struct hx_session **out)
 
     if (!s)
         return AEE_ENOMEMORY;
+    s->index = index;
     s->refs = 1;
     rc = hx_aee_from_result(open_node(&s->t));
     if (rc)
@@ -67,11 +118,12 @@ static int session_create(struct hx_session **out)
     pthread_mutex_lock(&lock);
     last_generation = (last_generation + 1) & 0xffff;
     s->generation = last_generation;
-    create.attrs = unsigned_pd ? FASTRPC_MODE_UNSIGNED_MODULE : 0;
+    create.attrs = slots[index].unsigned_pd ? FASTRPC_MODE_UNSIGNED_MODULE : 0;
     pthread_mutex_unlock(&lock);
     rc = hx_aee_from_result(s->t->ops->ioctl(s->t, FASTRPC_IOCTL_INIT_CREATE, &create));
     if (rc)
         goto fail;
+    send_threads(s);
     *out = s;
     return AEE_SUCCESS;
 fail:
@@ -79,33 +131,36 @@ fail:
     return rc;
 }
 
-int hx_session_get_new(struct hx_session **out)
+int hx_session_get_new(unsigned index, struct hx_session **out)
 {
     struct hx_session *s;
-    int rc = AEE_SUCCESS;
+    int rc = AEE_SUCCESS, made = 0;
 
     pthread_mutex_lock(&create_lock);
-    s = hx_session_get();
+    s = hx_session_get(index);
     if (!s) {
-        rc = session_create(&s);
-        if (rc == AEE_SUCCESS) {
+        rc = session_create(index, &s);
+        made = rc == AEE_SUCCESS;
+        if (made) {
             pthread_mutex_lock(&lock);
-            current = s;
+            slots[index].current = s;
             pthread_mutex_unlock(&lock);
         }
     }
     pthread_mutex_unlock(&create_lock);
+    if (made)
+        hx_notify(index, FASTRPC_USER_PD_UP);
     if (rc == AEE_SUCCESS)
         *out = s;
     return rc;
 }
 
-struct hx_session *hx_session_get(void)
+struct hx_session *hx_session_get(unsigned index)
 {
     struct hx_session *s;
 
     pthread_mutex_lock(&lock);
-    s = current;
+    s = slots[index].current;
     if (s)
         s->refs++;
     pthread_mutex_unlock(&lock);
@@ -125,11 +180,14 @@ static size_t find_handle(const struct hx_session *s, uint32_t dsp_handle)
 
 struct hx_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle)
 {
-    struct hx_session *s;
+    struct hx_session *s = NULL;
+    unsigned index;
 
+    if (hx_domain_session((int)(h >> 32 & 0xffff) - 1, &index) || (h >> 32 & 0xffff) == 0)
+        return NULL;
     pthread_mutex_lock(&lock);
-    s = current;
-    if (!s || s->generation != h >> 48 || (h >> 32 & 0xffff) != HANDLE_DOMAIN ||
+    s = slots[index].current;
+    if (!s || handle_bits(s) != (h & ~(uint64_t)UINT32_MAX) ||
         find_handle(s, (uint32_t)h) == s->n_handles)
         s = NULL;
     else
@@ -139,19 +197,34 @@ struct hx_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle)
     return s;
 }
 
+/* Under lock: nobody finds the session any more. */
+static void unlink_session(struct hx_session *s)
+{
+    if (slots[s->index].current != s)
+        return;
+    slots[s->index].current = NULL;
+    slots[s->index].reserved = 0;
+}
+
 void hx_session_put(struct hx_session *s)
 {
-    int last;
+    unsigned index;
+    int last, dead;
 
     if (!s)
         return;
     pthread_mutex_lock(&lock);
     last = --s->refs == 0;
-    if (last && current == s)
-        current = NULL;
-    pthread_mutex_unlock(&lock);
     if (last)
-        session_free(s);
+        unlink_session(s);
+    pthread_mutex_unlock(&lock);
+    if (!last)
+        return;
+    index = s->index;
+    dead = atomic_load(&s->dead);
+    session_free(s);
+    if (!dead)
+        hx_notify(index, FASTRPC_USER_PD_EXIT);
 }
 
 uint64_t hx_session_add_handle(struct hx_session *s, uint32_t dsp_handle)
@@ -170,7 +243,7 @@ uint64_t hx_session_add_handle(struct hx_session *s, uint32_t dsp_handle)
     }
     s->handles[s->n_handles++] = dsp_handle;
     s->refs++; /* put in hx_session_del_handle() */
-    h = (uint64_t)s->generation << 48 | (uint64_t)HANDLE_DOMAIN << 32 | dsp_handle;
+    h = handle_bits(s) | dsp_handle;
 out:
     pthread_mutex_unlock(&lock);
     return h;
@@ -191,9 +264,41 @@ void hx_session_del_handle(struct hx_session *s, uint32_t dsp_handle)
         hx_session_put(s);
 }
 
+uint64_t hx_session_any_handle(unsigned index)
+{
+    struct hx_session *s;
+    uint64_t h = 0;
+
+    pthread_mutex_lock(&lock);
+    s = slots[index].current;
+    if (s && s->n_handles)
+        h = handle_bits(s) | s->handles[0];
+    pthread_mutex_unlock(&lock);
+    return h;
+}
+
+/* What a call's result says about the PD. */
+static void note_death(struct hx_session *s, unsigned long cmd, int result)
+{
+    remote_rpc_status_flags_t status;
+
+    if (result == -EPIPE || result == -ECONNRESET || result == -ENOTCONN)
+        status = FASTRPC_DSP_SSR;
+    else if (result == AEE_DSP(AEE_ECPUEXCEPTION) && cmd == FASTRPC_IOCTL_INVOKE)
+        status = FASTRPC_USER_PD_EXCEPTION;
+    else
+        return;
+    if (!atomic_exchange(&s->dead, 1))
+        hx_notify(s->index, status);
+}
+
 int hx_session_ioctl(struct hx_session *s, unsigned long cmd, void *arg)
 {
-    return s->t->ops->ioctl(s->t, cmd, arg);
+    int result = s->t->ops->ioctl(s->t, cmd, arg);
+
+    if (result < 0)
+        note_death(s, cmd, result);
+    return result;
 }
 
 uint32_t hx_session_generation(const struct hx_session *s)
@@ -201,22 +306,65 @@ uint32_t hx_session_generation(const struct hx_session *s)
     return s->generation;
 }
 
-int hx_session_set_unsigned(int enable)
+uint32_t hx_session_generation_of(uint64_t handle)
+{
+    return (uint32_t)(handle >> 48);
+}
+
+unsigned hx_session_index(const struct hx_session *s)
+{
+    return s->index;
+}
+
+int hx_session_set_unsigned(unsigned index, int enable)
 {
     int rc = AEE_SUCCESS;
 
     pthread_mutex_lock(&lock);
-    if (current)
+    if (slots[index].current)
         rc = AEE_EALREADY;
     else
-        unsigned_pd = enable;
+        slots[index].unsigned_pd = enable;
     pthread_mutex_unlock(&lock);
     return rc;
 }
 
-void hx_session_drop(void)
+int hx_session_is_unsigned(unsigned index)
 {
-    struct hx_session *s = hx_session_get();
+    int is;
+
+    pthread_mutex_lock(&lock);
+    is = slots[index].unsigned_pd;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
+void hx_session_set_threads(unsigned index, int prio, int stack_bytes)
+{
+    pthread_mutex_lock(&lock);
+    slots[index].threads_set = 1;
+    slots[index].prio = prio;
+    slots[index].stack_bytes = stack_bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+unsigned hx_session_reserve(void)
+{
+    unsigned got = 0;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 1; i < HX_SESSIONS && !got; i++)
+        if (!slots[i].reserved) {
+            slots[i].reserved = 1;
+            got = i;
+        }
+    pthread_mutex_unlock(&lock);
+    return got;
+}
+
+void hx_session_drop(unsigned index)
+{
+    struct hx_session *s = hx_session_get(index);
     size_t n;
 
     if (!s)
@@ -225,8 +373,32 @@ void hx_session_drop(void)
     n = s->n_handles;
     s->n_handles = 0;
     s->refs -= (unsigned)n;
-    if (current == s)
-        current = NULL;
+    unlink_session(s);
     pthread_mutex_unlock(&lock);
     hx_session_put(s);
+}
+
+void hx_session_set_serial(int on)
+{
+    atomic_store(&serial, on);
+}
+
+int hx_session_set_dead(struct hx_session *s)
+{
+    return atomic_exchange(&s->dead, 1);
+}
+
+int hx_session_serial_begin(void)
+{
+    int on = atomic_load(&serial);
+
+    if (on)
+        pthread_mutex_lock(&serial_lock);
+    return on;
+}
+
+void hx_session_serial_end(int on)
+{
+    if (on)
+        pthread_mutex_unlock(&serial_lock);
 }

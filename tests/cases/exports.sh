@@ -3,10 +3,24 @@
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-nm -D --defined-only "$1/lib/libcdsprpc.so" | awk '{ print $3 }' | sort >"$dir/have"
-cat >"$dir/want" <<'END'
+nm -D --defined-only "$1/lib/libcdsprpc.so" | awk '{ print $3 }' | LC_ALL=C sort >"$dir/have"
+cat >"$dir/want" <<'END'dspqueue_close
+dspqueue_create
+dspqueue_export
+dspqueue_get_stat
+dspqueue_import
+dspqueue_peek
+dspqueue_peek_noblock
+dspqueue_read
+dspqueue_read_noblock
+dspqueue_request
+dspqueue_write
+dspqueue_write_early_wakeup_noblock
+dspqueue_write_noblock
+fastrpc_async_get_status
 fastrpc_mmap
 fastrpc_munmap
+fastrpc_release_async_job
 hx_rig_configure
 hx_rig_connect
 hx_rig_disconnect
@@ -17,9 +31,31 @@ hx_rig_read
 hx_rig_session_stats
 hx_rig_up
 remote_handle64_close
+remote_handle64_control
 remote_handle64_invoke
+remote_handle64_invoke_async
 remote_handle64_open
+remote_handle_close
+remote_handle_control
+remote_handle_invoke
+remote_handle_invoke_async
+remote_handle_open
+remote_mem_map
+remote_mem_unmap
+remote_mmap
+remote_mmap64
+remote_munmap
+remote_munmap64
+remote_register_buf
+remote_register_buf_attr
+remote_register_buf_attr2
+remote_register_dma_handle
+remote_register_dma_handle_attr
+remote_register_fd
+remote_register_fd2
 remote_session_control
+remote_set_mode
+remote_system_request
 rpcmem_alloc
 rpcmem_alloc2
 rpcmem_deinit

@@ -1,0 +1,60 @@
+/* The host's half of dspqueue, per session: the queue service's handle, the thread that watches over the PD, the queues.
+ * Thread-safe; AEE codes. */
+#ifndef HX_QUEUES_H
+#define HX_QUEUES_H
+
+#include "hx_dspq.h"
+#include "hx_session.h"
+
+/* Ends what the queues of session `index` have going with the DSP: for who ends the session.  The queues give
+ * AEE_ECONNRESET from now on and can only be closed. */
+void hx_queues_disconnect(unsigned index);
+
+/* --- between dspqueue.c and queue_service.c */
+
+struct dspqueue {
+    struct hx_dspq q;
+    unsigned index; /* session */
+    unsigned slot;
+    uint64_t dsp_id;
+    void *block;
+    int block_fd;
+    uint32_t generation; /* of the session */
+    dspqueue_callback_t packet_callback, error_callback;
+    void *callback_context;
+    pthread_t thread; /* runs packet_callback, when there is one */
+    /* under the service's lock: */
+    unsigned refs;       /* the client's, and one while an error callback is due */
+    int error_due;       /* it is, or it runs */
+    pthread_t error_thread; /* where it runs, valid while error_running */
+    int error_running;
+};
+
+/* Methods of the queue service, as published. */
+enum {
+    HX_QUEUE_CREATE = 3,
+    HX_QUEUE_DESTROY = 4,
+    HX_QUEUE_IS_IMPORTED = 5,
+    HX_QUEUE_WAIT_SIGNAL = 6,
+    HX_QUEUE_CANCEL_WAIT = 7,
+};
+
+/* Takes part in the service of the session (opening it if need be), gives q a slot, and notes the session's generation.
+ * AEE_EBADPARM: all slots are taken; AEE_ECONNRESET: the PD is gone and not all of its queues are closed. */
+int hx_service_join(unsigned index, struct dspqueue *q);
+
+/* From now on q hears of the PD's end. */
+void hx_service_publish(struct dspqueue *q);
+
+/* Gives the slot back; the last queue closes the service.  Waits until q's error callback is over, except when
+ * called from it.  q is freed when nothing refers to it any more. */
+void hx_service_leave(struct dspqueue *q);
+
+/* 0 while the service works, else the AEE code with which it ended. */
+int hx_service_state(unsigned index);
+
+/* Calls a method with one optional in and out buffer. */
+int hx_service_call(struct dspqueue *q, uint32_t method, void *in, size_t in_bytes, void *out,
+                    size_t out_bytes);
+
+#endif

@@ -1,0 +1,603 @@
+/* Protects: FastRPC as a program sees it that knows its public headers only (remote.h, rpcmem.h), against a real rig, on
+ * both front ends. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "own_rig.h"
+#include "remote.h"
+#include "rpcmem.h"
+#include "skel/calculator.h"
+
+/* --- the calculator's stub ---------------------------------------------------------------------------------------- */
+
+static remote_handle64 open_calculator(const char *more)
+{
+    char uri[200];
+    remote_handle64 h = 0;
+
+    snprintf(uri, sizeof(uri), "%s%s", calculator_URI, more);
+    assert_int_equal(remote_handle64_open(uri, &h), AEE_SUCCESS);
+    return h;
+}
+
+static int calc_sum(remote_handle64 h, const int32_t *v, uint32_t n, int64_t *s)
+{
+    remote_arg pra[3] = {{.buf = {&n, sizeof(n)}}, {.buf = {(void *)v, n * sizeof(*v)}},
+                         {.buf = {s, sizeof(*s)}}};
+
+    return remote_handle64_invoke(h, REMOTE_SCALARS_MAKE(CALC_SUM, 2, 1), pra);
+}
+
+static int calc_max(remote_handle64 h, const int32_t *v, uint32_t n, int32_t *m)
+{
+    remote_arg pra[3] = {{.buf = {&n, sizeof(n)}}, {.buf = {(void *)v, n * sizeof(*v)}},
+                         {.buf = {m, sizeof(*m)}}};
+
+    return remote_handle64_invoke(h, REMOTE_SCALARS_MAKE(CALC_MAX, 2, 1), pra);
+}
+
+static uint64_t calc_mapped(remote_handle64 h, int32_t fd)
+{
+    uint64_t at = 0;
+    remote_arg pra[2] = {{.buf = {&fd, sizeof(fd)}}, {.buf = {&at, sizeof(at)}}};
+
+    assert_int_equal(remote_handle64_invoke(h, REMOTE_SCALARS_MAKE(CALC_MAPPED, 1, 1), pra), 0);
+    return at;
+}
+
+static int calc_crash(remote_handle64 h)
+{
+    return remote_handle64_invoke(h, REMOTE_SCALARS_MAKE(CALC_CRASH, 0, 0), NULL);
+}
+
+static void expect_sum(remote_handle64 h, int32_t *v, uint32_t n)
+{
+    int64_t s = -1, want = 0;
+    int32_t m = -1, top = INT32_MIN;
+
+    for (uint32_t i = 0; i < n; i++) {
+        v[i] = (int32_t)(i * 2654435761u);
+        want += v[i];
+        top = v[i] > top ? v[i] : top;
+    }
+    assert_int_equal(calc_sum(h, v, n, &s), AEE_SUCCESS);
+    assert_int_equal(s, want);
+    assert_int_equal(calc_max(h, v, n, &m), AEE_SUCCESS);
+    assert_int_equal(m, top);
+}
+
+/* --- calls and memory --------------------------------------------------------------------------------------------- */
+
+static void test_sum_and_max_over_copied_and_shared_vectors(void **state)
+{
+    remote_handle64 h = open_calculator(CDSP_DOMAIN);
+    int32_t local[1000], *shared = rpcmem_alloc(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, 1 << 20);
+
+    (void)state;
+    assert_non_null(shared);
+    expect_sum(h, local, 1);
+    expect_sum(h, local, 1000);
+    expect_sum(h, shared, 1 << 18);
+    expect_sum(h, shared + 13, 4096);
+    assert_int_equal(calc_max(h, local, 0, local), AEE_EBADPARM);
+    rpcmem_free(shared);
+    assert_int_equal(remote_handle64_close(h), AEE_SUCCESS);
+}
+
+static void test_32_bit_handles_work_and_die(void **state)
+{
+    remote_handle h = 0;
+    int32_t v[2] = {4, 5};
+    uint32_t n = 2;
+    int64_t s = 0;
+    remote_arg pra[3] = {{.buf = {&n, sizeof(n)}}, {.buf = {v, sizeof(v)}}, {.buf = {&s, sizeof(s)}}};
+
+    (void)state;
+    assert_int_equal(remote_handle_open(calculator_URI, &h), AEE_SUCCESS);
+    assert_int_equal(remote_handle_invoke(h, REMOTE_SCALARS_MAKE(CALC_SUM, 2, 1), pra), AEE_SUCCESS);
+    assert_int_equal(s, 9);
+    assert_int_equal(remote_handle_close(h), AEE_SUCCESS);
+    assert_int_equal(remote_handle_close(h), AEE_EINVHANDLE);
+    assert_int_equal(remote_handle_invoke(h, REMOTE_SCALARS_MAKE(CALC_SUM, 2, 1), pra), AEE_EINVHANDLE);
+    assert_int_equal(remote_handle_open("file:///libno_skel.so?x", &h), AEE_DSP(AEE_EUNABLETOLOAD));
+}
+
+static void test_registered_buffers_are_shared_by_address(void **state)
+{
+    remote_handle64 h = open_calculator("");
+    int fd = memfd_create("mine", MFD_CLOEXEC);
+    int32_t *v;
+    void *nova;
+    int64_t s = 0;
+
+    (void)state;
+    assert_int_equal(ftruncate(fd, 8192), 0);
+    v = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(v != MAP_FAILED);
+    errno = 0;
+    remote_register_buf(v, 0, fd);
+    assert_int_equal(errno, EINVAL);
+    remote_register_buf(v, 8192, fd);
+    remote_register_buf_attr2(v, 8192, fd, FASTRPC_ATTR_TRY_MAP_STATIC);
+    expect_sum(h, v, 2048);
+    assert_true(calc_mapped(h, fd) != 0); /* it got there as a buffer, not as a copy */
+    remote_register_buf(v, 8192, -1);
+    remote_register_buf(v, 8192, -1);
+    expect_sum(h, v, 2048);
+
+    nova = remote_register_fd2(fd, 8192);
+    assert_true(nova != (void *)-1);
+    v[0] = 40;
+    v[1] = 2;
+    assert_int_equal(calc_sum(h, nova, 2, &s), AEE_SUCCESS);
+    assert_int_equal(s, 42);
+    remote_register_buf_attr(nova, 8192, -1, 0);
+    assert_true(remote_register_fd(-1, 4096) == (void *)-1);
+    assert_int_equal(remote_register_dma_handle(fd, 4096), AEE_SUCCESS);
+    assert_int_equal(remote_register_dma_handle_attr(fd, 4096, FASTRPC_ATTR_KEEP_MAP), AEE_EBADPARM);
+    munmap(v, 8192);
+    close(fd);
+    assert_int_equal(remote_handle64_close(h), AEE_SUCCESS);
+}
+
+static void test_maps_of_all_kinds_appear_and_go(void **state)
+{
+    void *p = rpcmem_alloc(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, 4096);
+    int fd = rpcmem_to_fd(p);
+    remote_handle64 h = open_calculator("");
+    uint64_t at = 0;
+    uint32_t at32 = 0;
+
+    (void)state;
+    assert_int_equal(fastrpc_mmap(-1, fd, p, 0, 4096, FASTRPC_MAP_FD), AEE_SUCCESS);
+    assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_STATIC), AEE_EALREADY);
+    assert_true(calc_mapped(h, fd) != 0);
+    assert_int_equal(fastrpc_munmap(CDSP_DOMAIN_ID, fd, p, 4096), AEE_SUCCESS);
+    assert_int_equal(fastrpc_munmap(CDSP_DOMAIN_ID, fd, p, 4096), AEE_ENOSUCHMAP);
+    assert_int_equal(fastrpc_mmap(ADSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD), AEE_EBADDOMAIN);
+    assert_int_equal(fastrpc_mmap(77, fd, p, 0, 4096, FASTRPC_MAP_FD), AEE_EBADPARM);
+
+    assert_int_equal(remote_mmap64(fd, 0, (uintptr_t)p, 4096, &at), AEE_SUCCESS);
+    assert_true(at && at < 1ull << 32);
+    assert_int_equal(at, calc_mapped(h, fd));
+    assert_int_equal(remote_munmap64(at + 4096, 4096), AEE_ENOSUCHMAP);
+    assert_int_equal(remote_munmap64(at, 4096), AEE_SUCCESS);
+    assert_int_equal(remote_mmap64(fd, 1, 0, 4096, &at), AEE_EBADPARM);
+    assert_int_equal(remote_mmap(fd, 0, 0, 4096, &at32), AEE_SUCCESS);
+    assert_int_equal(remote_munmap(at32, 4096), AEE_SUCCESS);
+    assert_int_equal(remote_mem_map(CDSP_DOMAIN_ID, fd, REMOTE_MAP_MEM_STATIC, 0, 4096, &at), AEE_SUCCESS);
+    assert_int_equal(remote_mem_unmap(CDSP_DOMAIN_ID, at, 4096), AEE_SUCCESS);
+    assert_int_equal(remote_handle64_close(h), AEE_SUCCESS);
+    rpcmem_free(p);
+}
+
+/* --- sessions ----------------------------------------------------------------------------------------------------- */
+
+static void test_reserved_sessions_are_pds_of_their_own(void **state)
+{
+    static char cdsp[] = "cdsp", name[] = "mine", module[] = calculator_URI;
+    remote_rpc_reserve_new_session_t r = {cdsp, 4, name, 4, 0, 0};
+    remote_rpc_effective_domain_id_t e = {cdsp, 4, 3, 0};
+    remote_handle64 h[4];
+    char uri[200];
+    remote_rpc_get_uri_t u = {cdsp, 4, 0, module, strlen(module), uri, sizeof(uri)};
+
+    (void)state;
+    assert_int_equal(remote_session_control(FASTRPC_GET_EFFECTIVE_DOMAIN_ID, &e, sizeof(e)), 0);
+    assert_int_equal(e.effective_domain_id, 27);
+    h[0] = open_calculator("");
+    for (uint32_t i = 1; i < 4; i++) {
+        remote_rpc_get_domain_t d = {-1};
+
+        assert_int_equal(remote_session_control(FASTRPC_RESERVE_NEW_SESSION, &r, sizeof(r)), 0);
+        assert_int_equal(r.session_id, i);
+        assert_int_equal(r.effective_domain_id, 3 + 8 * i);
+        u.session_id = i;
+        assert_int_equal(remote_session_control(FASTRPC_GET_URI, &u, sizeof(u)), 0);
+        assert_int_equal(remote_handle64_open(uri, &h[i]), 0);
+        assert_int_equal(remote_handle64_control(h[i], DSPRPC_GET_DOMAIN, &d, sizeof(d)), 0);
+        assert_int_equal(d.domain, r.effective_domain_id);
+    }
+    assert_int_equal(remote_session_control(FASTRPC_RESERVE_NEW_SESSION, &r, sizeof(r)), AEE_ENOSESSION);
+    u.uri_len = u.module_uri_len + 3;
+    assert_int_equal(remote_session_control(FASTRPC_GET_URI, &u, sizeof(u)), AEE_EBADSIZE);
+    assert_int_equal(calc_crash(h[2]), AEE_DSP(AEE_ECPUEXCEPTION));
+    for (int i = 0; i < 4; i++) {
+        int32_t v[10];
+
+        if (i == 2)
+            assert_int_equal(calc_sum(h[i], v, 10, (int64_t *)uri), AEE_DSP(AEE_ECPUEXCEPTION));
+        else
+            expect_sum(h[i], v, 10);
+        remote_handle64_close(h[i]);
+    }
+}
+
+static void test_session_control_checks_every_size(void **state)
+{
+    static const struct {
+        uint32_t req, size;
+    } all[] = {{FASTRPC_THREAD_PARAMS, sizeof(struct remote_rpc_thread_params)},
+               {DSPRPC_CONTROL_UNSIGNED_MODULE, sizeof(struct remote_rpc_control_unsigned_module)},
+               {FASTRPC_RELATIVE_THREAD_PRIORITY, sizeof(struct remote_rpc_relative_thread_priority)},
+               {FASTRPC_REMOTE_PROCESS_KILL, sizeof(struct remote_rpc_process_clean_params)},
+               {FASTRPC_SESSION_CLOSE, sizeof(struct remote_rpc_session_close)},
+               {FASTRPC_CONTROL_PD_DUMP, sizeof(struct remote_rpc_control_pd_dump)},
+               {FASTRPC_REMOTE_PROCESS_EXCEPTION, sizeof(remote_rpc_process_exception)},
+               {FASTRPC_REMOTE_PROCESS_TYPE, sizeof(struct remote_process_type)},
+               {FASTRPC_REGISTER_STATUS_NOTIFICATIONS, sizeof(struct remote_rpc_notif_register)},
+               {FASTRPC_PD_INITMEM_SIZE, sizeof(struct remote_rpc_pd_initmem_size)},
+               {FASTRPC_RESERVE_NEW_SESSION, sizeof(remote_rpc_reserve_new_session_t)},
+               {FASTRPC_GET_EFFECTIVE_DOMAIN_ID, sizeof(remote_rpc_effective_domain_id_t)},
+               {FASTRPC_GET_URI, sizeof(remote_rpc_get_uri_t)},
+               {FASTRPC_CONTEXT_CREATE, sizeof(fastrpc_context_create)},
+               {FASTRPC_CONTEXT_DESTROY, sizeof(fastrpc_context_destroy)}};
+    char zero[128] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(all); i++) {
+        assert_int_equal(remote_session_control(all[i].req, zero, all[i].size - 1), AEE_EBADPARM);
+        assert_int_equal(remote_session_control(all[i].req, zero, all[i].size + 1), AEE_EBADPARM);
+        assert_int_equal(remote_session_control(all[i].req, NULL, all[i].size), AEE_EBADPARM);
+    }
+    assert_int_equal(remote_session_control(FASTRPC_RESERVED_1, zero, 4), AEE_EUNSUPPORTED);
+    assert_int_equal(remote_session_control(FASTRPC_RESERVED_3, zero, 4), AEE_EUNSUPPORTED);
+    assert_int_equal(remote_session_control(FASTRPC_MAX_THREAD_PARAM, zero, 4), AEE_EUNSUPPORTED);
+    assert_int_equal(remote_session_control(19, zero, 4), AEE_EUNSUPPORTED);
+}
+
+static void test_session_control_checks_values(void **state)
+{
+    struct remote_rpc_thread_params t = {CDSP_DOMAIN_ID, 256, -1};
+    struct remote_rpc_relative_thread_priority r = {-1, -1000};
+    struct remote_rpc_control_unsigned_module u = {CDSP_DOMAIN_ID + 8, 1};
+    struct remote_process_type p = {CDSP_DOMAIN_ID + 8, -1};
+    struct remote_rpc_pd_initmem_size m = {CDSP_DOMAIN_ID, 2 << 20};
+    struct remote_rpc_control_pd_dump d = {MDSP_DOMAIN_ID, 1};
+    remote_handle64 h;
+    int32_t v[4];
+
+    (void)state;
+    assert_int_equal(remote_session_control(FASTRPC_THREAD_PARAMS, &t, sizeof(t)), AEE_EBADPARM);
+    t.prio = 100;
+    assert_int_equal(remote_session_control(FASTRPC_THREAD_PARAMS, &t, sizeof(t)), AEE_SUCCESS);
+    assert_int_equal(remote_session_control(FASTRPC_RELATIVE_THREAD_PRIORITY, &r, sizeof(r)), 0);
+    assert_int_equal(remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &u, sizeof(u)), 0);
+    assert_int_equal(remote_session_control(FASTRPC_REMOTE_PROCESS_TYPE, &p, sizeof(p)), 0);
+    assert_int_equal(p.process_type, PROCESS_TYPE_UNSIGNED);
+    p.domain = CDSP_DOMAIN_ID;
+    assert_int_equal(remote_session_control(FASTRPC_REMOTE_PROCESS_TYPE, &p, sizeof(p)), 0);
+    assert_int_equal(p.process_type, PROCESS_TYPE_SIGNED);
+    p.domain = 99;
+    assert_int_equal(remote_session_control(FASTRPC_REMOTE_PROCESS_TYPE, &p, sizeof(p)), AEE_EBADPARM);
+    assert_int_equal(remote_session_control(FASTRPC_PD_INITMEM_SIZE, &m, sizeof(m)), AEE_EBADPARM);
+    m.pd_initmem_size = 3 << 20;
+    assert_int_equal(remote_session_control(FASTRPC_PD_INITMEM_SIZE, &m, sizeof(m)), 0);
+    m.domain += 8;
+    assert_int_equal(remote_session_control(FASTRPC_PD_INITMEM_SIZE, &m, sizeof(m)), AEE_EUNSUPPORTED);
+    assert_int_equal(remote_session_control(FASTRPC_CONTROL_PD_DUMP, &d, sizeof(d)), AEE_EBADDOMAIN);
+    d.domain = -1;
+    assert_int_equal(remote_session_control(FASTRPC_CONTROL_PD_DUMP, &d, sizeof(d)), 0);
+    h = open_calculator("&_session=1"); /* unsigned, with thread parameters */
+    expect_sum(h, v, 4);
+    assert_int_equal(remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &u, sizeof(u)), AEE_EALREADY);
+    assert_int_equal(remote_handle64_close(h), 0);
+    u.enable = 0;
+    assert_int_equal(remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &u, sizeof(u)), 0);
+}
+
+static void test_a_context_keeps_its_sessions_up(void **state)
+{
+    uint32_t ids[2] = {CDSP_DOMAIN_ID, CDSP_DOMAIN_ID + 8};
+    fastrpc_context_create c = {ids, 2, 0, 0};
+    fastrpc_context_destroy d = {0, 0};
+    struct remote_rpc_session_close s = {-1};
+
+    (void)state;
+    assert_int_equal(remote_session_control(FASTRPC_CONTEXT_CREATE, &c, sizeof(c)), 0);
+    assert_true(c.ctx != 0);
+    d.ctx = c.ctx;
+    assert_int_equal(remote_session_control(FASTRPC_CONTEXT_DESTROY, &d, sizeof(d)), 0);
+    assert_int_equal(remote_session_control(FASTRPC_CONTEXT_DESTROY, &d, sizeof(d)), AEE_EBADPARM);
+    ids[1] = CDSP_DOMAIN_ID;
+    assert_int_equal(remote_session_control(FASTRPC_CONTEXT_CREATE, &c, sizeof(c)), AEE_EBADPARM);
+    assert_int_equal(remote_session_control(FASTRPC_SESSION_CLOSE, &s, sizeof(s)), 0);
+}
+
+/* --- capabilities, QoS, system ------------------------------------------------------------------------------------ */
+
+static uint32_t capability(uint32_t domain, uint32_t attribute)
+{
+    fastrpc_capability c = {domain, attribute, 12345};
+
+    assert_int_equal(remote_handle_control(DSPRPC_GET_DSP_INFO, &c, sizeof(c)), AEE_SUCCESS);
+    return c.capability;
+}
+
+static void test_capabilities_are_those_of_a_v69(void **state)
+{
+    fastrpc_capability bad = {99, ARCH_VER, 0};
+
+    (void)state;
+    assert_int_equal(capability(CDSP_DOMAIN_ID, DOMAIN_SUPPORT), 1);
+    assert_int_equal(capability(ADSP_DOMAIN_ID, DOMAIN_SUPPORT), 0);
+    assert_int_equal(capability(CDSP_DOMAIN_ID, ARCH_VER) & 0xff, 0x69);
+    assert_int_equal(capability(CDSP_DOMAIN_ID, HVX_SUPPORT_128B), 4);
+    assert_int_equal(capability(CDSP_DOMAIN_ID, HVX_SUPPORT_64B), 0);
+    assert_int_equal(capability(CDSP_DOMAIN_ID, VTCM_PAGE), 8 << 20);
+    assert_int_equal(capability(CDSP_DOMAIN_ID, VTCM_COUNT), 1);
+    assert_int_equal(capability(CDSP_DOMAIN_ID, UNSIGNED_PD_SUPPORT), 1);
+    assert_int_equal(capability(CDSP_DOMAIN_ID, ASYNC_FASTRPC_SUPPORT), 1);
+    assert_int_equal(capability(CDSP_DOMAIN_ID + 8, STATUS_NOTIFICATION_SUPPORT), 1);
+    assert_int_equal(capability(CDSP_DOMAIN_ID, 257), 0);
+    assert_int_equal(remote_handle_control(DSPRPC_GET_DSP_INFO, &bad, sizeof(bad)), AEE_EBADPARM);
+    bad = (fastrpc_capability){ADSP_DOMAIN_ID, ARCH_VER, 0};
+    assert_int_equal(remote_handle_control(DSPRPC_GET_DSP_INFO, &bad, sizeof(bad)), AEE_EBADDOMAIN);
+}
+
+static void test_qos_modes_are_checked(void **state)
+{
+    struct remote_rpc_control_latency l = {RPC_POLL_QOS, 10000};
+    struct remote_rpc_control_wakelock w = {1};
+    remote_handle64 h = open_calculator("");
+
+    (void)state;
+    assert_int_equal(remote_handle64_control(h, DSPRPC_CONTROL_LATENCY, &l, sizeof(l)), AEE_SUCCESS);
+    l.latency++;
+    assert_int_equal(remote_handle64_control(h, DSPRPC_CONTROL_LATENCY, &l, sizeof(l)), AEE_EBADPARM);
+    for (l.enable = RPC_DISABLE_QOS; l.enable < RPC_POLL_QOS; l.enable++)
+        assert_int_equal(remote_handle64_control(h, DSPRPC_CONTROL_LATENCY, &l, sizeof(l)), 0);
+    l.enable = 4;
+    assert_int_equal(remote_handle64_control(h, DSPRPC_CONTROL_LATENCY, &l, sizeof(l)), AEE_EBADPARM);
+    assert_int_equal(remote_handle64_control(h, DSPRPC_CONTROL_LATENCY, &l, 4), AEE_EBADPARM);
+    assert_int_equal(remote_handle64_control(h, DSPRPC_CONTROL_WAKELOCK, &w, sizeof(w)), 0);
+    assert_int_equal(remote_handle64_control(h, DSPRPC_SET_MODE, &w, sizeof(w)), AEE_EUNSUPPORTED);
+    assert_int_equal(remote_handle64_control(h, DSPRPC_RESERVED, &w, sizeof(w)), AEE_EUNSUPPORTED);
+    assert_int_equal(remote_handle64_close(h), 0);
+    assert_int_equal(remote_handle64_control(h, DSPRPC_CONTROL_WAKELOCK, &w, sizeof(w)), AEE_EINVHANDLE);
+}
+
+static void test_the_system_has_one_nsp(void **state)
+{
+    fastrpc_domain d = {0};
+    system_req_payload req = {.id = FASTRPC_GET_DOMAINS};
+
+    (void)state;
+    req.sys.flags = DOMAINS_LIST_FLAGS_SET_TYPE(req.sys.flags, NSP);
+    assert_int_equal(remote_system_request(&req), AEE_SUCCESS);
+    assert_int_equal(req.sys.num_domains, 1);
+    req.sys.domains = &d;
+    req.sys.max_domains = 1;
+    assert_int_equal(remote_system_request(&req), AEE_SUCCESS);
+    assert_int_equal(d.id, CDSP_DOMAIN_ID);
+    assert_string_equal(d.name, "cdsp");
+    req.sys.flags = LPASS;
+    assert_int_equal(remote_system_request(&req), AEE_SUCCESS);
+    assert_int_equal(req.sys.num_domains, 0);
+}
+
+static void *sum_in_a_loop(void *arg)
+{
+    remote_handle64 h = *(remote_handle64 *)arg;
+    int32_t v[3] = {1, 2, 3};
+
+    for (int i = 0; i < 200; i++) {
+        int64_t s = 0;
+
+        if (calc_sum(h, v, 3, &s) || s != 6)
+            return (void *)1;
+    }
+    return NULL;
+}
+
+static void test_threads_in_both_modes(void **state)
+{
+    remote_handle64 h = open_calculator("");
+    pthread_t t[4];
+    void *bad;
+
+    (void)state;
+    assert_int_equal(remote_set_mode(2), AEE_EBADPARM);
+    for (uint32_t mode = REMOTE_MODE_SERIAL + 1; mode-- > 0;) {
+        assert_int_equal(remote_set_mode(mode), 0);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(pthread_create(&t[i], NULL, sum_in_a_loop, &h), 0);
+        for (int i = 0; i < 4; i++) {
+            pthread_join(t[i], &bad);
+            assert_null(bad);
+        }
+    }
+    assert_int_equal(remote_handle64_close(h), 0);
+}
+
+/* --- asynchronous calls ------------------------------------------------------------------------------------------- */
+
+static _Atomic int callbacks, bad_callbacks;
+
+static void called_back(fastrpc_async_jobid id, void *context, int result)
+{
+    if (result || *(int64_t *)context != 60 || fastrpc_release_async_job(id))
+        bad_callbacks++;
+    callbacks++;
+}
+
+static int all_called(void *n)
+{
+    return callbacks == *(int *)n;
+}
+
+static void test_async_calls_call_back_poll_and_need_no_answer(void **state)
+{
+    enum { N = 16 };
+    remote_handle64 h = open_calculator("");
+    static int32_t v[3] = {10, 20, 30};
+    static uint32_t n = 3;
+    static int64_t s[N];
+    int32_t ms = 200, done = N, result = -1;
+    fastrpc_async_descriptor_t d = {.type = FASTRPC_ASYNC_CALLBACK, .cb = {called_back, NULL}};
+    remote_arg wait = {.buf = {&ms, sizeof(ms)}};
+    fastrpc_async_jobid id;
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        remote_arg pra[3] = {{.buf = {&n, sizeof(n)}}, {.buf = {v, sizeof(v)}}, {.buf = {&s[i], 8}}};
+
+        d.cb.context = &s[i];
+        assert_int_equal(remote_handle64_invoke_async(h, &d, REMOTE_SCALARS_MAKE(CALC_SUM, 2, 1), pra), 0);
+        assert_true(d.jobid != 0);
+    }
+    assert_true(hxt_until(all_called, &done, 20));
+    assert_int_equal(bad_callbacks, 0);
+    assert_int_equal(fastrpc_release_async_job(d.jobid), AEE_EBADPARM);
+
+    d.type = FASTRPC_ASYNC_POLL;
+    assert_int_equal(remote_handle64_invoke_async(h, &d, REMOTE_SCALARS_MAKE(CALC_SLEEP_MS, 1, 0), &wait), 0);
+    id = d.jobid;
+    assert_int_equal(fastrpc_async_get_status(id, 0, &result), AEE_EBUSY);
+    assert_int_equal(fastrpc_async_get_status(id, 1000, &result), AEE_EBUSY);
+    assert_int_equal(fastrpc_release_async_job(id), AEE_EBUSY);
+    assert_int_equal(fastrpc_async_get_status(id, -1, &result), AEE_SUCCESS);
+    assert_int_equal(result, 0);
+    assert_int_equal(fastrpc_release_async_job(id), AEE_SUCCESS);
+    assert_int_equal(fastrpc_async_get_status(id, 0, &result), AEE_EBADPARM);
+
+    d.type = FASTRPC_ASYNC_NO_SYNC;
+    ms = 1;
+    assert_int_equal(remote_handle64_invoke_async(h, &d, REMOTE_SCALARS_MAKE(CALC_SLEEP_MS, 1, 0), &wait), 0);
+    assert_int_equal(fastrpc_async_get_status(d.jobid, 0, &result), AEE_EBADPARM);
+    d.type = FASTRPC_ASYNC_CALLBACK;
+    d.cb.fn = NULL;
+    assert_int_equal(remote_handle64_invoke_async(h, &d, 0, NULL), AEE_EBADPARM);
+    assert_int_equal(remote_handle64_invoke_async(0, &d, 0, NULL), AEE_EBADPARM);
+    d.type = FASTRPC_ASYNC_POLL;
+    assert_int_equal(remote_handle64_invoke_async(h + 1, &d, 0, NULL), AEE_EINVHANDLE);
+    assert_int_equal(remote_handle_invoke_async(0, &d, 0, NULL), AEE_EINVHANDLE);
+    usleep(50000); /* the job without answer borrows `ms` */
+    assert_int_equal(remote_handle64_close(h), 0);
+}
+
+/* --- notifications ------------------------------------------------------------------------------------------------ */
+
+static _Atomic unsigned events; /* one hex digit each, oldest on top */
+
+static int heard(void *context, int domain, int session, remote_rpc_status_flags_t status)
+{
+    if (context != &events || domain != CDSP_DOMAIN_ID || session != 2)
+        status = 15;
+    events = events << 4 | (status + 1);
+    return 0;
+}
+
+static int events_are(void *want)
+{
+    return events == *(unsigned *)want;
+}
+
+static void expect_events(unsigned want)
+{
+    if (!hxt_until(events_are, &want, 10))
+        fail_msg("events 0x%x, want 0x%x (1 up, 2 exit, 3 kill, 4 exception, 5 SSR)", events, want);
+    events = 0;
+}
+
+static void test_what_happens_to_a_pd_is_told(void **state)
+{
+    remote_rpc_notif_register_t r = {&events, CDSP_DOMAIN_ID + 16, heard};
+    remote_rpc_process_exception x = {CDSP_DOMAIN_ID + 16};
+    struct remote_rpc_session_close c = {CDSP_DOMAIN_ID + 16};
+    remote_handle64 h;
+    int32_t v[2];
+
+    (void)state;
+    assert_int_equal(remote_session_control(FASTRPC_REMOTE_PROCESS_EXCEPTION, &x, sizeof(x)), AEE_ENOSESSION);
+    assert_int_equal(remote_session_control(FASTRPC_REGISTER_STATUS_NOTIFICATIONS, &r, sizeof(r)), 0);
+    h = open_calculator("&_session=2");
+    expect_events(0x1);
+    expect_sum(h, v, 2);
+    assert_int_equal(remote_handle64_close(h), 0);
+    expect_events(0x2);
+
+    h = open_calculator("&_session=2");
+    assert_int_equal(calc_crash(h), AEE_DSP(AEE_ECPUEXCEPTION));
+    assert_int_equal(calc_crash(h), AEE_DSP(AEE_ECPUEXCEPTION));
+    expect_events(0x14);
+    remote_handle64_close(h);
+
+    h = open_calculator("&_session=2");
+    assert_int_equal(remote_session_control(FASTRPC_REMOTE_PROCESS_EXCEPTION, &x, sizeof(x)), 0);
+    expect_events(0x14);
+    assert_int_equal(calc_sum(h, v, 2, (int64_t[1]){0}), AEE_DSP(AEE_ECPUEXCEPTION));
+    remote_handle64_close(h);
+
+    h = open_calculator("&_session=2");
+    assert_int_equal(remote_session_control(FASTRPC_REMOTE_PROCESS_KILL, &x, sizeof(x)), 0);
+    expect_events(0x13);
+    assert_int_equal(calc_sum(h, v, 2, (int64_t[1]){0}), AEE_EINVHANDLE);
+
+    h = open_calculator("&_session=2");
+    assert_int_equal(remote_session_control(FASTRPC_SESSION_CLOSE, &c, sizeof(c)), 0);
+    expect_events(0x12);
+    assert_int_equal(remote_handle64_close(h), AEE_EINVHANDLE);
+}
+
+static int opens_again(void *h)
+{
+    return remote_handle64_open(calculator_URI "&_session=2", h) == AEE_SUCCESS;
+}
+
+static void test_a_restart_of_the_dsp_is_told_and_got_over(void **state)
+{
+    remote_handle64 h = open_calculator("&_session=2");
+    int dsp = own_rig_dsp();
+    int32_t v[5];
+    int64_t s;
+
+    (void)state;
+    expect_events(0x1); /* registered by the test before */
+    assert_true(dsp > 1);
+    assert_int_equal(kill(dsp, SIGKILL), 0);
+    while (calc_sum(h, v, 0, &s) == AEE_SUCCESS) /* the driver may not have noticed yet */
+        usleep(1000);
+    assert_int_equal(calc_sum(h, v, 0, &s), AEE_ECONNRESET);
+    expect_events(0x5);
+    remote_handle64_close(h);
+    assert_true(hxt_until(opens_again, &h, 10));
+    expect_sum(h, v, 5);
+    assert_int_equal(remote_handle64_close(h), 0);
+}
+
+static int run(const char *front_end)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sum_and_max_over_copied_and_shared_vectors),
+        cmocka_unit_test(test_32_bit_handles_work_and_die),
+        cmocka_unit_test(test_registered_buffers_are_shared_by_address),
+        cmocka_unit_test(test_maps_of_all_kinds_appear_and_go),
+        cmocka_unit_test(test_reserved_sessions_are_pds_of_their_own),
+        cmocka_unit_test(test_session_control_checks_every_size),
+        cmocka_unit_test(test_session_control_checks_values),
+        cmocka_unit_test(test_a_context_keeps_its_sessions_up),
+        cmocka_unit_test(test_capabilities_are_those_of_a_v69),
+        cmocka_unit_test(test_qos_modes_are_checked),
+        cmocka_unit_test(test_the_system_has_one_nsp),
+        cmocka_unit_test(test_threads_in_both_modes),
+        cmocka_unit_test(test_async_calls_call_back_poll_and_need_no_answer),
+        cmocka_unit_test(test_what_happens_to_a_pd_is_told),
+        cmocka_unit_test(test_a_restart_of_the_dsp_is_told_and_got_over),
+    };
+
+    own_rig_front_end = front_end;
+    return HXT_RUN_FIXTURE(tests, own_rig_start, own_rig_stop);
+}
+
+int main(void)
+{
+    int rc = own_rig_run(run, "socket");
+
+    if (access("/dev/fuse", R_OK | W_OK) == 0)
+        rc |= own_rig_run(run, "fuse");
+    else
+        printf("skip: front end fuse: /dev/fuse: %s\n", strerror(errno));
+    return rc;
+}
