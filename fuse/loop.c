@@ -10,6 +10,14 @@
 
 enum { BATCH = 16 };
 
+void hx_loop_close(struct hx_loop *l)
+{
+    if (l->epoll > 0) {
+        close(l->timer_watch.fd);
+        close(l->epoll);
+    }
+}
+
 /* Events of the round that is being served; hx_loop_del() strikes out what must not be called any more. */
 static struct epoll_event batch[BATCH];
 static int batch_n;

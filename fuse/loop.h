@@ -37,6 +37,9 @@ int hx_loop_add(struct hx_loop *l, struct hx_watch *w);
 int hx_loop_add_bell(struct hx_loop *l, struct hx_watch *w);
 int hx_loop_run(struct hx_loop *l);
 
+/* Closes what hx_loop_init() opened; accepts a zeroed loop. */
+void hx_loop_close(struct hx_loop *l);
+
 /* Safe from inside any callback, also for the watch that is being served.  No effect when it is not added. */
 void hx_loop_del(struct hx_loop *l, struct hx_watch *w);
 

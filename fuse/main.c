@@ -295,6 +295,7 @@ int main(int argc, char **argv)
         if (driver.session[i])
             hx_session_close(driver.session[i]);
     hx_filter_unload(&driver.filters);
+    hx_loop_close(&driver.loop);
     if (o.remove_dir)
         rmdir(o.mount);
     return rc ? 1 : 0;

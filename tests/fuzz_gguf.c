@@ -1,4 +1,5 @@
 /* Fuzz target: a GGUF file from a stranger.  What opens as a model must also encode text and run a token. */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@ static int use(const struct hx_model *m)
         m->n_kv * m->dh < 4096 && !hx_kv_f32_open(&kv, m->n_layer, m->n_kv, m->dh, 4, NULL) &&
         !hx_forward_open(&f, m, kv, 1, NULL))
         rc = hx_forward_run(f, ids, 1, 0, NULL);
+    if (rc == -EDOM) /* weights that are no numbers are a reported error */
+        rc = 0;
     hx_forward_close(f);
     hx_kv_close(kv);
     free(ids);

@@ -34,6 +34,6 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
         frames++;
     }
     hx_conn_close(&conn);
-    close(loop.epoll);
+    hx_loop_close(&loop);
     return 0;
 }
