@@ -105,9 +105,22 @@ static int set_up(void **state)
     return oracle_memory == MAP_FAILED;
 }
 
+/* Kernels for the real compiler use its name for half precision. */
+static void test_fp16_is_a_type_where_the_compiler_has_one(void **state)
+{
+    (void)state;
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+    __fp16 h = 0.5;
+
+    assert_int_equal(sizeof(h), 2);
+    assert_true(h + h == 1);
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fp16_is_a_type_where_the_compiler_has_one),
         cmocka_unit_test(test_results_match_the_numbers_that_qemu_gave),
         cmocka_unit_test(test_every_intrinsic_counts_once_in_its_class),
         cmocka_unit_test(test_counts_add_up_and_have_names),

@@ -16,6 +16,11 @@
 
 #include <stdint.h>
 
+/* Hexagon's compiler has __fp16; gcc for x86 calls the same type _Float16 (in C; in C++ from gcc 13 on). */
+#if defined(__FLT16_MAX__) && !defined(__clang__) && !defined(__arm__) && !defined(__aarch64__)
+#define __fp16 _Float16
+#endif
+
 /* What hexagon-clang predefines, for code that asks. */
 #ifndef HEXRIG_HVX_ARCH
 #define HEXRIG_HVX_ARCH 69
