@@ -381,6 +381,8 @@ static void test_killed_dsp_fails_the_run_and_leaves_nothing(void **state)
         e2e_clean();
         kill_during_run("hexrig-pd", front_ends[i]);
         e2e_clean();
+        kill_during_run("hexrig-fuse", front_ends[i]);
+        e2e_clean();
     }
 }
 

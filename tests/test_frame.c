@@ -304,13 +304,19 @@ static void test_packing_refuses_what_a_frame_cannot_hold(void **state)
     assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), 0); /* 540 empty ones */
     assert_int_equal(f->head.n_segs, 1);
     for (int i = 0; i < FASTRPC_MAX_ARGS; i++)
-        a[i] = (struct fastrpc_invoke_args){(uintptr_t)a, 1, 1000 + i, 0};
+        a[i] = (struct fastrpc_invoke_args){(uintptr_t)a, 1, i < 300 ? dup(2) : 2, 0};
     assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), -E2BIG);
+    for (int i = 0; i < 300; i++)
+        close(a[i].fd);
+    assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), 0); /* those are no more */
+    assert_int_equal(f->head.n_fds, 1);
     inv.sc = REMOTE_SCALARS_MAKE(2, 1, 0);
     a[0] = (struct fastrpc_invoke_args){4096, UINT64_MAX, -1, 0};
     assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), -EFAULT);
     a[0].length = (uint64_t)HX_FRAME_MAX_BODY + 1;
-    assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), -E2BIG);
+    assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), -EINVAL);
+    a[0].length = HX_FRAME_MAX_BODY; /* and its argument list */
+    assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), -EINVAL);
     a[0] = (struct fastrpc_invoke_args){0, 1, -1, 0};
     assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), -EFAULT);
     inv.args = 0;
@@ -455,6 +461,58 @@ static void test_signal_with_sa_restart_does_not_disturb(void **state)
     assert_int_equal(g->f.interrupts, 0);
 }
 
+/* Lengths, memory and descriptors that are wrong are the fault of one call, as on a device file. */
+static void test_bad_call_is_refused_and_the_next_works(void **state)
+{
+    struct rig *g = *state;
+    char *hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), out[4];
+    struct fastrpc_invoke_args a = {(uintptr_t)out, 4, 900, 0};
+    struct fastrpc_invoke inv = {H_FDS, REMOTE_SCALARS_MAKE(2, 1, 0), (uintptr_t)&a};
+
+    assert_ptr_not_equal(hole, MAP_FAILED);
+    assert_int_equal(call(g->t, H_ECHO, "HAL", 1ul << 40, out, 3), -EINVAL);
+    assert_int_equal(call(g->t, H_ECHO, "HAL", 3, out, 3), 0);
+    assert_int_equal(call(g->t, H_ECHO, hole, 3, out, 3), -EFAULT);
+    assert_int_equal(call(g->t, H_ECHO, "HAL", 3, out, 3), 0);
+    assert_int_equal(call(g->t, H_ECHO, "HAL", 3, hole, 3), -EFAULT);
+    memset(out, 0, sizeof(out));
+    assert_int_equal(call(g->t, H_ECHO, "HAL", 3, out, 3), 0);
+    assert_memory_equal(out, "IBM", 3);
+    assert_int_equal(g->t->ops->ioctl(g->t, FASTRPC_IOCTL_INVOKE, &inv), 0); /* none came along */
+    assert_int_equal(call(g->t, H_ECHO, "HAL", 3, out, 3), 0);
+    munmap(hole, 4096);
+}
+
+static void test_half_a_frame_ends_the_connection(void **state)
+{
+    struct rig *g = *state;
+    size_t n = 8u << 20;
+    char *mem = mmap(NULL, n + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), out[4];
+
+    assert_ptr_not_equal(mem, MAP_FAILED);
+    assert_int_equal(mprotect(mem + n, 4096, PROT_NONE), 0);
+    assert_true(call(g->t, H_ECHO, mem, n + 4096, out, 3) < 0);
+    assert_true(call(g->t, H_ECHO, "HAL", 3, out, 3) < 0);
+    munmap(mem, n + 4096);
+}
+
+static void test_server_that_says_nothing_times_out(void **state)
+{
+    struct sockaddr_un sa = {.sun_family = AF_UNIX};
+    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct hx_transport *t;
+    char *text;
+
+    (void)state;
+    snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/mute", hxt_tmpdir());
+    assert_int_equal(bind(sock, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    assert_int_equal(listen(sock, 4), 0);
+    assert_int_equal(hx_transport_socket_open(sa.sun_path, &t), -ETIMEDOUT);
+    assert_int_equal(hx_transport_socket_read(sa.sun_path, "status", &text), -ETIMEDOUT);
+    close(sock);
+    unlink(sa.sun_path);
+}
+
 static void test_forked_child_may_not_use_the_connection(void **state)
 {
     struct rig *g = *state;
@@ -488,6 +546,9 @@ static const struct CMUnitTest tests[] = {
     RIG_TEST(test_dying_server_ends_every_call),
     RIG_TEST(test_signal_gives_the_call_up_once_in_reader_and_sleeper),
     RIG_TEST(test_signal_with_sa_restart_does_not_disturb),
+    RIG_TEST(test_bad_call_is_refused_and_the_next_works),
+    RIG_TEST(test_half_a_frame_ends_the_connection),
+    cmocka_unit_test(test_server_that_says_nothing_times_out),
     RIG_TEST(test_forked_child_may_not_use_the_connection),
 };
 

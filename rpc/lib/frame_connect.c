@@ -53,24 +53,67 @@ static int read_greeting(int sock)
     return r.id || r.body_bytes ? -EPROTO : r.result;
 }
 
-int hx_frame_connect(const char *node, int *fd)
+static void set_limit(int sock, int seconds)
+{
+    struct timeval t = {.tv_sec = seconds};
+
+    setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+    setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}
+
+static int late(int rc)
+{
+    return rc == -EAGAIN ? -ETIMEDOUT : rc;
+}
+
+/* A socket with the limits of text nodes, or negative errno. */
+static int connect_node(const char *node)
 {
     int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int rc;
 
     if (sock < 0)
         return -errno;
+    set_limit(sock, HX_NODE_LIMIT_S);
     rc = connect_path(sock, node);
     if (rc == -ENAMETOOLONG)
         rc = connect_long(sock, node);
     if (rc == 0)
-        rc = read_greeting(sock);
+        return sock;
+    close(sock);
+    return late(rc);
+}
+
+int hx_frame_connect(const char *node, int *fd)
+{
+    int sock = connect_node(node), rc;
+
+    if (sock < 0)
+        return sock;
+    rc = late(read_greeting(sock));
     if (rc) {
         close(sock);
         return rc;
     }
+    set_limit(sock, 0);
     *fd = sock;
     return 0;
+}
+
+int hx_transport_socket_peer(const char *node, uid_t *uid)
+{
+    int sock = connect_node(node), rc = 0;
+    struct ucred peer;
+    socklen_t n = sizeof(peer);
+
+    if (sock < 0)
+        return sock;
+    if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &n))
+        rc = -errno;
+    else
+        *uid = peer.uid;
+    close(sock);
+    return rc;
 }
 
 static int recv_text(int sock, char **text)
@@ -111,16 +154,18 @@ int hx_transport_socket_read(const char *node, const char *name, char **text)
                             .arg_bytes = (uint32_t)n,
                             .body_bytes = n};
     struct iovec iov[] = {{&head, sizeof(head)}, {(void *)name, n}};
-    int sock, rc;
+    int sock, greeting, rc;
 
     if (n > HX_FRAME_MAX_ARG)
         return -ENAMETOOLONG;
-    rc = hx_frame_connect(node, &sock);
-    if (rc)
-        return rc;
-    rc = hx_frame_send(sock, iov, 2, NULL, 0);
+    sock = connect_node(node);
+    if (sock < 0)
+        return sock;
+    /* text can be read while no session is to be had: all are taken, or the DSP restarts */
+    greeting = late(read_greeting(sock));
+    rc = greeting == -ETIMEDOUT ? greeting : hx_frame_send(sock, iov, 2, NULL, 0);
     if (rc == 0)
-        rc = recv_text(sock, text);
+        rc = late(recv_text(sock, text));
     close(sock);
-    return rc;
+    return rc && greeting ? greeting : rc;
 }

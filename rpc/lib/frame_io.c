@@ -41,12 +41,13 @@ static void consume(struct msghdr *m, size_t n)
 #define sendmsg(sock, msg, flags) syscall(SYS_sendmsg, sock, msg, flags)
 #endif
 
-int hx_frame_send(int sock, struct iovec *iov, size_t n_iov, const struct hx_frame_fd *fds,
-                  size_t n_fds)
+int hx_frame_send_count(int sock, struct iovec *iov, size_t n_iov, const struct hx_frame_fd *fds,
+                        size_t n_fds, size_t *sent)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(HX_FRAME_MAX_FDS * sizeof(int))];
     struct msghdr m = {.msg_iov = iov, .msg_iovlen = n_iov};
 
+    *sent = 0;
     if (n_fds)
         put_fds(&m, control, fds, n_fds);
     while (m.msg_iovlen) {
@@ -58,9 +59,18 @@ int hx_frame_send(int sock, struct iovec *iov, size_t n_iov, const struct hx_fra
             return errno == EPIPE ? -ECONNRESET : -errno;
         m.msg_control = NULL;
         m.msg_controllen = 0;
+        *sent += (size_t)n;
         consume(&m, (size_t)n);
     }
     return 0;
+}
+
+int hx_frame_send(int sock, struct iovec *iov, size_t n_iov, const struct hx_frame_fd *fds,
+                  size_t n_fds)
+{
+    size_t sent;
+
+    return hx_frame_send_count(sock, iov, n_iov, fds, n_fds, &sent);
 }
 
 int hx_frame_recv(int sock, void *buf, size_t n, int *interrupted)
@@ -83,6 +93,32 @@ int hx_frame_recv(int sock, void *buf, size_t n, int *interrupted)
         n -= (size_t)got;
     }
     return 0;
+}
+
+int hx_frame_recv_user(int sock, void *buf, size_t n, int *interrupted)
+{
+    char scrap[4096], *p = buf;
+    int fault = 0;
+
+    while (n) {
+        size_t want = fault && n > sizeof(scrap) ? sizeof(scrap) : n;
+        ssize_t got = recv(sock, fault ? scrap : p, want, MSG_WAITALL);
+
+        if (got < 0 && errno == EINTR) {
+            if (interrupted)
+                *interrupted = 1;
+        } else if (got < 0 && errno == EFAULT && !fault) {
+            fault = 1; /* what does not fit there is read all the same: the next reply follows it */
+        } else if (got < 0) {
+            return -errno;
+        } else if (got == 0) {
+            return -ECONNRESET;
+        } else {
+            p += fault ? 0 : got;
+            n -= (size_t)got;
+        }
+    }
+    return fault ? -EFAULT : 0;
 }
 
 int hx_frame_recv_head(int sock, struct hx_frame_reply *head, size_t *got)

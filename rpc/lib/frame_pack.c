@@ -1,6 +1,7 @@
 #include "hx_frame_pack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/ioctl.h>
 
 #include "fastrpc_uapi.h"
@@ -25,7 +26,9 @@ static int add_seg(struct hx_frame_out *f, uint64_t addr, uint64_t len, uint32_t
         return 0;
     if (addr == 0 || __builtin_add_overflow(addr, len, &end))
         return -EFAULT;
-    if (f->head.n_segs == HX_FRAME_MAX_SEGS || len > HX_FRAME_MAX_BODY)
+    if (len > HX_FRAME_MAX_BODY)
+        return -EINVAL;
+    if (f->head.n_segs == HX_FRAME_MAX_SEGS)
         return -E2BIG;
     f->segs[f->head.n_segs++] = (struct hx_frame_seg){addr, len, flags, 0};
     return 0;
@@ -48,6 +51,8 @@ static int add_fd(struct hx_frame_out *f, int fd)
     for (uint32_t i = 0; i < f->head.n_fds; i++)
         if (f->fds[i].fd == fd)
             return 0;
+    if (fcntl(fd, F_GETFD) < 0)
+        return 0; /* the driver misses it and refuses this call; sendmsg() would refuse the frame */
     if (f->head.n_fds == HX_FRAME_MAX_FDS)
         return -E2BIG;
     hx_rpcmem_find_fd(fd, &va, &len);
@@ -134,7 +139,7 @@ int hx_frame_pack(struct hx_frame_out *f, uint64_t id, unsigned long cmd, void *
     for (uint32_t i = 0; i < f->head.n_segs; i++)
         if (f->segs[i].flags & HX_SEG_IN)
             add_iov(f, (const void *)(uintptr_t)f->segs[i].addr, f->segs[i].len);
-    return f->head.body_bytes > HX_FRAME_MAX_BODY ? -E2BIG : 0;
+    return f->head.body_bytes > HX_FRAME_MAX_BODY ? -EINVAL : 0;
 }
 
 int hx_frame_may_write(const struct hx_frame_out *f, uint64_t addr, uint64_t len)

@@ -12,8 +12,15 @@
 int hx_frame_send(int sock, struct iovec *iov, size_t n_iov, const struct hx_frame_fd *fds,
                   size_t n_fds);
 
+/* The same; *sent gets the number of bytes that went out, also when it fails. */
+int hx_frame_send_count(int sock, struct iovec *iov, size_t n_iov, const struct hx_frame_fd *fds,
+                        size_t n_fds, size_t *sent);
+
 /* Reads exactly n bytes.  Signals do not break it; *interrupted (may be NULL) is set when one arrived. */
 int hx_frame_recv(int sock, void *buf, size_t n, int *interrupted);
+
+/* The same into memory that may not be there: -EFAULT after all n bytes were taken off the socket. */
+int hx_frame_recv_user(int sock, void *buf, size_t n, int *interrupted);
 
 /* Reads the rest of a reply header, of which *got bytes are there.  Returns -EINTR when a signal came first: call
  * again.  A header that cannot be is -EPROTO. */

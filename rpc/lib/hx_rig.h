@@ -45,12 +45,18 @@ int hx_rig_down(const char *mount, char *why, size_t why_bytes);
  * the default mount).  *text is malloc'ed and belongs to the caller. */
 int hx_rig_read(const char *mount, const char *node, char **text);
 
+/* The same with a one-line reason when it fails, as hx_rig_connect() has. */
+int hx_rig_read_why(const char *mount, const char *node, char **text, char *why, size_t why_bytes);
+
 /* Figures of this process's session 0 on the CDSP, from the driver's own filters.  -ENOTCONN: no session is open. */
 int hx_rig_session_stats(struct hx_session_stats *out);
 
 /* Of the connected rig: "fuse", "socket" or "cuse"; and its profile's name.  NULL before hx_rig_connect(). */
 const char *hx_rig_front_end(void);
 const char *hx_rig_profile(void);
+
+/* Path of the connected rig's fastrpc-cdsp node.  NULL before hx_rig_connect(). */
+const char *hx_rig_device(void);
 
 /* Ends the connection and the private rig, if any.  Also done at exit. */
 void hx_rig_disconnect(void);

@@ -11,6 +11,7 @@
 #define HX_NODE "fastrpc-cdsp"
 #define HX_NAME_BYTES 256
 #define HX_RIG_START_MS 10000 /* until a started rig serves */
+#define HX_RIG_AWAY_MS 2000  /* the nodes are away while the DSP restarts */
 #define HX_RIG_END_MS 10000   /* until a rig that was told to end is gone */
 
 /* A rig process that this process started. */
@@ -49,11 +50,36 @@ int hx_rig_make_dir(const char *dir, int *created);
 /* "dir/name"; -ENAMETOOLONG. */
 int hx_rig_join(char *path, size_t bytes, const char *dir, const char *name);
 
-/* Kind of a node: "fuse", "socket", "cuse"; NULL and errno when it is not there. */
-const char *hx_rig_node_kind(const char *node);
+/* The folder that `mount` (NULL = default) means, absolute, without slashes at the end. */
+int hx_rig_mount_dir(const char *mount, char *dir, size_t bytes, char *why, size_t why_bytes);
 
-/* Text node beside a device node, whatever its kind.  -ENOENT: no rig; other errors: it does not answer. */
-int hx_rig_read_node(const char *node, const char *name, char **text);
+/* rig_ask.c: the text node beside a device node, whatever its kind, within HX_NODE_LIMIT_S.  -ENOENT: no rig; other errors:
+ * it does not answer.  *kind (may be NULL) gets "fuse", "socket", "cuse", or NULL when the node itself is not there:
+ * with a text, the DSP is just being restarted. */
+int hx_rig_ask(const char *node, const char *name, const char **kind, char **text);
+
+/* The same for a status, waiting up to HX_RIG_AWAY_MS for a node that is away.  0: it is there. */
+int hx_rig_wait_node(const char *node, const char **kind);
+
+/* rig_admin.c: what is at dir: 0 and its status text, -ENOENT nothing, -ENOTCONN a rig that has died, -ETIMEDOUT one that
+ * does not answer, else its error. */
+int hx_rig_at(const char *dir, char **status);
+
+/* The reason in words of a failed hx_rig_at().  Returns rc. */
+int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes);
+
+/* rig_folder.c: 0 when the folder, and who serves there, is this user's.  -EPERM, -ENOENT (no folder), other. */
+int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes);
+
+/* Something is mounted there, dead or alive. */
+int hx_rig_is_mount(const char *dir);
+
+/* Removes what a killed rig left at dir: a mount without a server, sockets that nobody listens to.  0 or -ENOTCONN. */
+int hx_rig_clean_dead(const char *dir);
+
+/* Makes dir (*created) ready for a rig and keeps others from starting one there until the returned descriptor is closed.
+ * Refuses a mount point, a folder with something in it, a folder with a rig (-EALREADY). */
+int hx_rig_claim(const char *dir, int *created, char *why, size_t why_bytes);
 
 /* Value of `key=` in key=value lines, "" when missing.  Returns buf. */
 char *hx_rig_value(const char *text, const char *key, char *buf, size_t bytes);

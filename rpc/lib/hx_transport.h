@@ -6,10 +6,13 @@
 #define HX_TRANSPORT_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "hx_frame.h"
 
 struct hx_transport;
+
+#define HX_NODE_LIMIT_S 5 /* a text node or a greeting that takes longer is -ETIMEDOUT */
 
 struct hx_transport_ops {
     /* Returns the result as the kernel sees it (hx_error.h): >= 0, a negative errno, or a DSP code below -4095. */
@@ -30,6 +33,9 @@ int hx_transport_socket_open(const char *node, struct hx_transport **out);
 
 /* Reads a text node through the socket `node` on a connection of its own.  *text: malloc'ed, for the caller. */
 int hx_transport_socket_read(const char *node, const char *name, char **text);
+
+/* Who listens on the socket `node`. */
+int hx_transport_socket_peer(const char *node, uid_t *uid);
 
 /* One connection to the socket `node`, greeting read.  *fd is the caller's. */
 int hx_frame_connect(const char *node, int *fd);

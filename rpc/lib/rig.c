@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hx_rig_internal.h"
@@ -17,6 +18,8 @@ static struct {
     int connected;
     pid_t owner;              /* process that started `proc` */
     struct hx_rig_proc proc;  /* pidfd -1: somebody else's rig */
+    char dir[HX_PATH_BYTES];  /* its folder, cleaned up after it */
+    int remove_dir;
     char node[HX_PATH_BYTES]; /* .../fastrpc-cdsp */
     char front_end[HX_NAME_BYTES];
     char profile[HX_NAME_BYTES];
@@ -81,16 +84,18 @@ int hx_rig_configure(const struct hx_rig_cfg *cfg)
     return rc;
 }
 
-/* Why a running rig is not the one that was asked for; NULL when it is. */
-static const char *mismatch(const struct hx_rig_cfg *c, const char *front_end, const char *profile)
+/* Why a running rig is not the one that was asked for, in text; 0 when it is. */
+static int mismatch(const struct hx_rig_cfg *c, const char *front_end, const char *profile,
+                    char *text, size_t bytes)
 {
+    *text = '\0';
     if (c->n_filters)
-        return "filters are asked for, and a running rig keeps its own";
-    if (c->front_end && strcmp(c->front_end, "auto") != 0 && strcmp(c->front_end, front_end) != 0)
-        return "its front end is another";
-    if (c->profile && strcmp(c->profile, profile) != 0)
-        return "its profile is another";
-    return NULL;
+        snprintf(text, bytes, "filter %s, and a running rig keeps its own", c->filters[0]);
+    else if (c->front_end && strcmp(c->front_end, "auto") && strcmp(c->front_end, front_end))
+        snprintf(text, bytes, "front_end=%s", c->front_end);
+    else if (c->profile && strcmp(c->profile, profile) != 0)
+        snprintf(text, bytes, "profile=%s", c->profile);
+    return *text != '\0';
 }
 
 static void adopt(const char *node, const char *front_end, const char *profile)
@@ -105,22 +110,23 @@ static void adopt(const char *node, const char *front_end, const char *profile)
  * asked for, else it does not answer. */
 static int try_node(const char *node, char *why, size_t why_bytes)
 {
-    const char *kind = hx_rig_node_kind(node);
-    char *status = NULL, profile[HX_NAME_BYTES];
-    const char *bad;
-    int rc;
+    const char *kind;
+    char *status = NULL, profile[HX_NAME_BYTES], bad[HX_NAME_BYTES];
+    int rc = hx_rig_ask(node, "status", &kind, &status);
 
-    if (!kind)
-        return hx_rig_why(-errno, why, why_bytes, "%s: %s", node, strerror(errno));
-    rc = hx_rig_read_node(node, "status", &status);
+    if (!kind && rc == 0)
+        rc = hx_rig_wait_node(node, &kind);
+    if (!kind) {
+        free(status);
+        return hx_rig_why(rc, why, why_bytes, "%s: %s", node, strerror(-rc));
+    }
     /* a device node of the kernel has no text beside it */
     if (rc && strcmp(kind, "cuse") != 0)
         return hx_rig_why(rc == -ENOENT ? -EIO : rc, why, why_bytes, "%s: status: %s", node,
                           strerror(-rc));
     hx_rig_value(status, "profile", profile, sizeof(profile));
     free(status);
-    bad = mismatch(&rig.cfg, kind, profile);
-    if (bad)
+    if (mismatch(&rig.cfg, kind, profile, bad, sizeof(bad)))
         return hx_rig_why(-EEXIST, why, why_bytes,
                           "%s: front_end=%s profile=%s: not what was asked for: %s", node, kind,
                           profile, bad);
@@ -139,7 +145,9 @@ static int find_running(int *found, char *why, size_t why_bytes)
     if (env && *env)
         return try_node(env, why, why_bytes); /* named by a person: no other will do */
     hx_rig_default_mount(dir, sizeof(dir));
-    rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
+    rc = hx_rig_check_owner(dir, reason, sizeof(reason));
+    if (rc == 0)
+        rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
     if (rc == 0)
         rc = try_node(node, reason, sizeof(reason));
     if (rc == 0)
@@ -152,15 +160,19 @@ static int find_running(int *found, char *why, size_t why_bytes)
     return -ENOENT;
 }
 
-static int private_dir(char *dir, size_t bytes, int *created, char *why, size_t why_bytes)
+/* *claim: to be closed when the rig serves; -1: none. */
+static int private_dir(char *dir, size_t bytes, int *created, int *claim, char *why,
+                       size_t why_bytes)
 {
     char base[HX_PATH_BYTES];
     int rc;
 
+    *claim = -1;
     if (rig.cfg.mount) {
-        snprintf(dir, bytes, "%s", rig.cfg.mount);
-        rc = hx_rig_make_dir(dir, created);
-        return rc ? hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc)) : 0;
+        rc = hx_rig_mount_dir(rig.cfg.mount, dir, bytes, why, why_bytes);
+        if (rc == 0)
+            *claim = rc = hx_rig_claim(dir, created, why, why_bytes);
+        return rc < 0 ? rc : 0;
     }
     hx_rig_runtime_dir(base, sizeof(base));
     rc = hx_rig_join(dir, bytes, base, "hexrig-XXXXXX");
@@ -174,17 +186,21 @@ static int start_private(char *why, size_t why_bytes)
 {
     char dir[HX_PATH_BYTES - 32], node[HX_PATH_BYTES];
     struct hx_spawn_opts o = {.dir = dir, .lifeline = 1, .log_fd = -1};
-    int rc = private_dir(dir, sizeof(dir), &o.remove_dir, why, why_bytes);
+    int claim, rc = private_dir(dir, sizeof(dir), &o.remove_dir, &claim, why, why_bytes);
 
     if (rc)
         return rc;
     rc = hx_rig_spawn(&rig.cfg, &o, &rig.proc, why, why_bytes);
+    if (claim >= 0)
+        close(claim);
     if (rc) {
         if (o.remove_dir)
             rmdir(dir); /* the rig may have done it */
         return rc;
     }
     rig.owner = getpid();
+    rig.remove_dir = o.remove_dir;
+    snprintf(rig.dir, sizeof(rig.dir), "%s", dir);
     snprintf(node, sizeof(node), "%s/" HX_NODE, dir);
     adopt(node, rig.proc.front_end, rig.proc.profile);
     return 0;
@@ -255,6 +271,28 @@ const char *hx_rig_profile(void)
     return rig.connected ? rig.profile : NULL;
 }
 
+const char *hx_rig_device(void)
+{
+    return rig.connected ? rig.node : NULL;
+}
+
+/* Under lock: waits for the private rig, and cleans up after one that was killed. */
+static void end_private(void)
+{
+    struct stat st;
+
+    if (hx_rig_wait_end(rig.proc.pidfd, HX_RIG_END_MS)) {
+        fprintf(stderr, "hexrig: private rig %d did not end within %d s\n", (int)rig.proc.pid,
+                HX_RIG_END_MS / 1000);
+        return;
+    }
+    if (lstat(rig.dir, &st) && errno == ENOENT)
+        return;
+    hx_rig_clean_dead(rig.dir);
+    if (rig.remove_dir)
+        rmdir(rig.dir);
+}
+
 /* at_exit: what needs an answer of the DSP is left out, the process's end does it. */
 static void disconnect(int at_exit)
 {
@@ -269,9 +307,8 @@ static void disconnect(int at_exit)
         close(rig.proc.lifeline);
     rig.proc.lifeline = -1;
     if (rig.proc.pidfd >= 0) {
-        if (rig.owner == getpid() && hx_rig_wait_end(rig.proc.pidfd, HX_RIG_END_MS))
-            fprintf(stderr, "hexrig: private rig %d did not end within %d s\n", (int)rig.proc.pid,
-                    HX_RIG_END_MS / 1000);
+        if (rig.owner == getpid())
+            end_private();
         close(rig.proc.pidfd);
     }
     rig.proc.pidfd = -1;

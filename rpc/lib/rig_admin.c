@@ -1,6 +1,7 @@
 /* Background rigs: start, end, ask. */
 #include "hx_export.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,69 +10,74 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hx_rig_internal.h"
 
-static const char *const device_nodes[] = {HX_NODE, HX_NODE "-secure"};
-
-static int mount_dir(const char *mount, char *dir, size_t bytes)
-{
-    if (mount)
-        return (size_t)snprintf(dir, bytes, "%s", mount) < bytes ? 0 : -ENAMETOOLONG;
-    hx_rig_default_mount(dir, bytes);
-    return 0;
-}
-
-/* What is at dir: 0 and its status text, -ENOENT nothing, -ENOTCONN a rig that has died, else its error. */
-static int rig_at(const char *dir, char **status)
+int hx_rig_at(const char *dir, char **status)
 {
     char node[HX_PATH_BYTES];
     int rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
 
     if (rc == 0)
-        rc = hx_rig_read_node(node, "status", status);
+        rc = hx_rig_ask(node, "status", NULL, status);
     if (rc == -ENOTDIR)
         return -ENOENT;
     return rc == -ECONNREFUSED || rc == -ECONNABORTED ? -ENOTCONN : rc;
 }
 
-static void run_quietly(const char *const *argv)
+static int is_rig_of(const char *pid, const char *dir)
 {
-    pid_t pid = fork();
-    int status, null;
+    char path[64], args[8192];
+    ssize_t n;
+    int fd;
 
-    if (pid == 0) {
-        null = open("/dev/null", O_RDWR);
-        dup2(null, 0);
-        dup2(null, 1);
-        dup2(null, 2);
-        execvp(argv[0], (char *const *)argv);
-        _exit(127);
-    }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    snprintf(path, sizeof(path), "/proc/%.16s/cmdline", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? -1 : read(fd, args, sizeof(args) - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    args[n] = '\0';
+    if (!strstr(args, "hexrig-fuse"))
+        return 0;
+    for (char *p = args; p < args + n; p += strlen(p) + 1)
+        if (strcmp(p, "--mount") == 0 && p + sizeof("--mount") < args + n)
+            return strcmp(p + sizeof("--mount"), dir) == 0;
+    return 0;
 }
 
-/* Removes what a killed rig left at dir: a mount without a server, sockets that nobody listens to. */
-static int clean_dead(const char *dir)
+/* The process that serves dir, found without asking it; 0 = none. */
+static int find_rig_pid(const char *dir)
 {
-    const char *const unmount[] = {"fusermount3", "-u", "-z", "-q", dir, NULL};
-    char node[HX_PATH_BYTES], *status = NULL;
-    int rc;
+    DIR *d = opendir("/proc");
+    struct dirent *e;
+    int pid = 0;
 
-    run_quietly(unmount);
-    for (size_t i = 0; i < 2; i++) {
-        struct stat st;
+    while (d && !pid && (e = readdir(d)))
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_rig_of(e->d_name, dir))
+            pid = atoi(e->d_name);
+    if (d)
+        closedir(d);
+    return pid;
+}
 
-        if (hx_rig_join(node, sizeof(node), dir, device_nodes[i]) == 0 && lstat(node, &st) == 0 &&
-            S_ISSOCK(st.st_mode))
-            unlink(node);
-    }
-    rc = rig_at(dir, &status);
-    free(status);
-    return rc == -ENOENT ? 0 : -ENOTCONN;
+int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes)
+{
+    int pid;
+
+    if (rc == -ENOENT || rc == -ENOTDIR)
+        return hx_rig_why(rc, why, why_bytes, "%s: no rig runs there", dir);
+    if (rc == -ENOTCONN || rc == -ECONNREFUSED)
+        return hx_rig_why(rc, why, why_bytes, "%s: the rig has died; hexrig down cleans up", dir);
+    if (rc != -ETIMEDOUT)
+        return hx_rig_why(rc, why, why_bytes, "%s: status: %s", dir, strerror(-rc));
+    pid = find_rig_pid(dir);
+    if (pid)
+        return hx_rig_why(rc, why, why_bytes, "%s: the rig does not answer; kill -9 %d ends it, then "
+                          "hexrig down cleans up", dir, pid);
+    return hx_rig_why(rc, why, why_bytes, "%s: does not answer", dir);
 }
 
 /* A file of ours that nobody else can have put there as a link. */
@@ -111,21 +117,20 @@ static int up_at(const struct hx_rig_cfg *cfg, const char *dir, pid_t *pid, char
     struct hx_spawn_opts o = {.dir = dir, .log = log};
     struct hx_rig_proc proc;
     struct stat st;
-    int rc;
+    int claim, rc;
 
     hx_rig_log_path(log, sizeof(log));
     o.log_fd = open_log(log);
     if (o.log_fd < 0)
         return hx_rig_why(o.log_fd, why, n, "%s: %s", log, strerror(-o.log_fd));
     fstat(o.log_fd, &st);
-    rc = hx_rig_make_dir(dir, &o.remove_dir);
-    if (rc) {
-        hx_rig_why(rc, why, n, "%s: %s", dir, strerror(-rc));
-    } else {
+    claim = rc = hx_rig_claim(dir, &o.remove_dir, why, n);
+    if (claim >= 0) {
         rc = hx_rig_spawn(cfg, &o, &proc, why, n);
         show_log(log, st.st_size);
         if (rc && o.remove_dir)
             rmdir(dir);
+        close(claim);
     }
     close(o.log_fd);
     if (rc == 0) {
@@ -137,23 +142,12 @@ static int up_at(const struct hx_rig_cfg *cfg, const char *dir, pid_t *pid, char
 
 int hx_rig_up(const struct hx_rig_cfg *cfg, pid_t *pid, char *why, size_t why_bytes)
 {
-    char dir[HX_PATH_BYTES - 32], *status = NULL, text[32];
-    int rc = mount_dir(cfg->mount, dir, sizeof(dir));
+    char dir[HX_PATH_BYTES - 32];
+    int rc = hx_rig_mount_dir(cfg->mount, dir, sizeof(dir), why, why_bytes);
 
-    if (rc)
-        return hx_rig_why(rc, why, why_bytes, "mount: %s", strerror(-rc));
-    rc = rig_at(dir, &status);
-    if (rc == 0) {
-        hx_rig_why(0, why, why_bytes, "%s: a rig runs there already, pid %s", dir,
-                   hx_rig_value(status, "pid", text, sizeof(text)));
-        free(status);
-        return -EALREADY;
-    }
-    if (rc == -ENOTCONN)
-        rc = clean_dead(dir);
-    if (rc && rc != -ENOENT)
-        return hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc));
-    return up_at(cfg, dir, pid, why, why_bytes);
+    if (rc == 0 && !cfg->mount)
+        rc = hx_rig_check_owner(dir, why, why_bytes);
+    return rc && rc != -ENOENT ? rc : up_at(cfg, dir, pid, why, why_bytes);
 }
 
 /* A pid from a status text is only believed when it is a hexrig-fuse. */
@@ -192,24 +186,35 @@ static int end_pid(pid_t pid)
     return rc;
 }
 
+static int down_dead(const char *dir, char *why, size_t why_bytes)
+{
+    int rc = hx_rig_clean_dead(dir);
+
+    rmdir(dir); /* only when empty: it was the dead rig's */
+    return rc ? hx_rig_why(rc, why, why_bytes, "%s: the dead rig's mount stays", dir) : 0;
+}
+
+/* Where `mount` is, and that it is ours when nobody named it. */
+static int find_dir(const char *mount, char *dir, size_t bytes, char *why, size_t why_bytes)
+{
+    int rc = hx_rig_mount_dir(mount, dir, bytes, why, why_bytes);
+
+    return rc || mount ? rc : hx_rig_check_owner(dir, why, why_bytes);
+}
+
 int hx_rig_down(const char *mount, char *why, size_t why_bytes)
 {
     char dir[HX_PATH_BYTES - 32], *status = NULL, text[32];
-    int rc = mount_dir(mount, dir, sizeof(dir));
+    int rc = find_dir(mount, dir, sizeof(dir), why, why_bytes);
     pid_t pid;
 
     if (rc)
-        return hx_rig_why(rc, why, why_bytes, "mount: %s", strerror(-rc));
-    rc = rig_at(dir, &status);
-    if (rc == -ENOENT)
-        return hx_rig_why(rc, why, why_bytes, "%s: no rig runs there", dir);
-    if (rc == -ENOTCONN) {
-        rc = clean_dead(dir);
-        rmdir(dir); /* only when empty: it was the dead rig's */
-        return rc ? hx_rig_why(rc, why, why_bytes, "%s: the dead rig's mount stays", dir) : 0;
-    }
+        return rc;
+    rc = hx_rig_at(dir, &status);
+    if (rc == -ENOTCONN)
+        return down_dead(dir, why, why_bytes);
     if (rc)
-        return hx_rig_why(rc, why, why_bytes, "%s: status: %s", dir, strerror(-rc));
+        return hx_rig_read_failed(rc, dir, why, why_bytes);
     pid = (pid_t)atoi(hx_rig_value(status, "pid", text, sizeof(text)));
     free(status);
     status = NULL;
@@ -217,22 +222,34 @@ int hx_rig_down(const char *mount, char *why, size_t why_bytes)
     if (rc)
         return hx_rig_why(rc, why, why_bytes, "%s: rig with pid %d: %s", dir, (int)pid,
                           strerror(-rc));
-    rc = rig_at(dir, &status);
+    rc = hx_rig_at(dir, &status);
     free(status);
     if (rc != -ENOENT)
         return hx_rig_why(-EBUSY, why, why_bytes, "%s: the rig has ended, its nodes stay", dir);
     return 0;
 }
 
-int hx_rig_read(const char *mount, const char *node, char **text)
+int hx_rig_read_why(const char *mount, const char *node, char **text, char *why, size_t why_bytes)
 {
-    char dir[HX_PATH_BYTES - 32], path[HX_PATH_BYTES];
+    char dir[HX_PATH_BYTES - 32], path[HX_PATH_BYTES], *slash;
     int rc;
 
-    if (!mount && hx_rig_connected_node(path, sizeof(path)) == 0)
-        return hx_rig_read_node(path, node, text);
-    rc = mount_dir(mount, dir, sizeof(dir));
-    if (rc == 0)
-        rc = hx_rig_join(path, sizeof(path), dir, HX_NODE);
-    return rc ? rc : hx_rig_read_node(path, node, text);
+    if (!mount && hx_rig_connected_node(path, sizeof(path)) == 0) {
+        snprintf(dir, sizeof(dir), "%.*s", (int)sizeof(dir) - 1, path);
+        slash = strrchr(dir, '/');
+        if (slash)
+            *slash = '\0';
+    } else {
+        rc = find_dir(mount, dir, sizeof(dir), why, why_bytes);
+        if (rc)
+            return rc;
+        snprintf(path, sizeof(path), "%s/" HX_NODE, dir);
+    }
+    rc = hx_rig_ask(path, node, NULL, text);
+    return rc ? hx_rig_read_failed(rc, dir, why, why_bytes) : 0;
+}
+
+int hx_rig_read(const char *mount, const char *node, char **text)
+{
+    return hx_rig_read_why(mount, node, text, NULL, 0);
 }

@@ -1,15 +1,15 @@
 #include "hx_rig_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
-
-#include "hx_transport.h"
 
 int hx_rig_why(int rc, char *why, size_t why_bytes, const char *fmt, ...)
 {
@@ -81,74 +81,34 @@ int hx_rig_join(char *path, size_t bytes, const char *dir, const char *name)
     return (size_t)snprintf(path, bytes, "%s/%s", dir, name) < bytes ? 0 : -ENAMETOOLONG;
 }
 
-const char *hx_rig_node_kind(const char *node)
+/* Removes slashes at the end, so that files beside it are beside it. */
+static void trim(char *dir)
 {
-    struct stat st;
+    size_t n = strlen(dir);
 
-    if (stat(node, &st))
-        return NULL;
-    if (S_ISSOCK(st.st_mode))
-        return "socket";
-    if (S_ISCHR(st.st_mode))
-        return "cuse";
-    errno = EINVAL;
-    return S_ISREG(st.st_mode) ? "fuse" : NULL;
+    while (n > 1 && dir[n - 1] == '/')
+        dir[--n] = '\0';
 }
 
-static int read_file(const char *path, char **text)
+int hx_rig_mount_dir(const char *mount, char *dir, size_t bytes, char *why, size_t why_bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t n = 0, room = 65536;
-    char *t;
-    ssize_t got = 1;
+    char cwd[PATH_MAX];
+    int n;
 
-    if (fd < 0)
-        return -errno;
-    t = malloc(room + 1);
-    while (t && got > 0 && n < HX_FRAME_MAX_TEXT) {
-        if (n == room) {
-            char *bigger = realloc(t, 2 * room + 1);
-
-            if (!bigger) {
-                free(t);
-                t = NULL;
-                break;
-            }
-            t = bigger;
-            room *= 2;
-        }
-        got = read(fd, t + n, room - n);
-        n += got > 0 ? (size_t)got : 0;
+    if (!mount) {
+        hx_rig_default_mount(dir, bytes);
+        return 0;
     }
-    if (t && got < 0) {
-        int rc = -errno;
-
-        free(t);
-        close(fd);
-        return rc;
-    }
-    close(fd);
-    if (!t)
-        return -ENOMEM;
-    t[n] = '\0';
-    *text = t;
+    if (!*mount || (*mount != '/' && !getcwd(cwd, sizeof(cwd))))
+        return hx_rig_why(-ENOENT, why, why_bytes, "mount '%s': %s", mount, strerror(ENOENT));
+    n = snprintf(dir, bytes, "%s%s%s", *mount == '/' ? "" : cwd, *mount == '/' ? "" : "/", mount);
+    if (n < 0 || (size_t)n >= bytes)
+        return hx_rig_why(-ENAMETOOLONG, why, why_bytes,
+                          "mount: a path of %d bytes, at most %zu (%zu for sockets): %s", n,
+                          bytes - 1, sizeof(((struct sockaddr_un *)0)->sun_path) - 1 -
+                          strlen("/" HX_NODE "-secure"), mount);
+    trim(dir);
     return 0;
-}
-
-int hx_rig_read_node(const char *node, const char *name, char **text)
-{
-    const char *kind = hx_rig_node_kind(node);
-    char path[HX_PATH_BYTES];
-    const char *slash = strrchr(node, '/');
-
-    if (!kind)
-        return -errno;
-    if (strcmp(kind, "socket") == 0)
-        return hx_transport_socket_read(node, name, text);
-    if ((size_t)snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - node + 1) : 0, node,
-                         name) >= sizeof(path))
-        return -ENAMETOOLONG;
-    return read_file(path, text);
 }
 
 char *hx_rig_value(const char *text, const char *key, char *buf, size_t bytes)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fastrpc_uapi.h"
 #include "hx_error.h"
@@ -77,10 +78,18 @@ static int open_node(struct hx_transport **t)
     if (rc)
         return rc;
     snprintf(secure, sizeof(secure), "%s-secure", node);
-    rc = hx_transport_open(secure, t);
-    if (rc == -ENOENT || rc == -EACCES)
-        rc = hx_transport_open(node, t);
-    return rc;
+    for (int ms = 0;; ms += 20) {
+        char *status = NULL;
+
+        rc = hx_transport_open(secure, t);
+        if (rc == -ENOENT || rc == -EACCES)
+            rc = hx_transport_open(node, t);
+        /* while the DSP restarts its nodes are away, the rig's text is not */
+        if (rc != -ENOENT || ms >= HX_RIG_AWAY_MS || hx_rig_ask(node, "status", NULL, &status))
+            return rc;
+        free(status);
+        usleep(20000);
+    }
 }
 
 /* Tells a new PD its thread parameters.  A DSP that does not know the call goes on with its own. */

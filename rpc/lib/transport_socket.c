@@ -30,6 +30,7 @@ struct call {
     int bell; /* eventfd: done, or "read now"; a ring too many only costs a look */
     int done;
     int waiting; /* sent; its thread is in wait_done() */
+    int fault;   /* a part of the reply did not fit where it belongs */
     int result;
     enum interrupt_state interrupt;
     char *arg; /* caller's struct, where the reply's goes */
@@ -194,7 +195,11 @@ static int read_segments(struct socket_transport *s, struct call *c, uint64_t le
         if (g->len > left || !hx_frame_may_write(&c->out, g->addr, g->len))
             return -EPROTO;
         left -= g->len;
-        rc = hx_frame_recv(s->sock, (void *)(uintptr_t)g->addr, g->len, intr);
+        rc = hx_frame_recv_user(s->sock, (void *)(uintptr_t)g->addr, g->len, intr);
+        if (rc == -EFAULT) {
+            c->fault = 1;
+            rc = 0;
+        }
     }
     return rc == 0 && left ? -EPROTO : rc;
 }
@@ -204,7 +209,7 @@ static int read_body(struct socket_transport *s, int *intr)
 {
     struct call *c = find_call(s, s->head.id);
     uint64_t left = s->head.body_bytes;
-    int rc = 0;
+    int rc = 0, result = s->head.result;
 
     if (!c || left < s->head.arg_bytes ||
         (s->head.arg_bytes && s->head.arg_bytes != c->out.head.arg_bytes))
@@ -215,8 +220,10 @@ static int read_body(struct socket_transport *s, int *intr)
         rc = read_segments(s, c, left - s->head.arg_bytes, intr);
     if (rc)
         return rc;
+    if (c->fault)
+        result = -EFAULT;
     pthread_mutex_lock(&s->lock);
-    finish(s, c, s->head.result == RESULT_RESTART ? -EINTR : s->head.result);
+    finish(s, c, result == RESULT_RESTART ? -EINTR : result);
     pthread_mutex_unlock(&s->lock);
     return 0;
 }
@@ -287,6 +294,32 @@ static void wait_done(struct socket_transport *s, struct call *c)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* The call's own fault, found before a byte went out: unreadable memory, a descriptor closed meanwhile, no memory for
+ * either.  No reply can be under way to it. */
+static int only_this_call(int rc, size_t sent)
+{
+    return sent == 0 && (rc == -EFAULT || rc == -EBADF || rc == -ENOMEM || rc == -ENOBUFS ||
+                         rc == -ETOOMANYREFS);
+}
+
+static void send_call(struct socket_transport *s, struct call *c)
+{
+    size_t sent;
+    int rc = hx_frame_send_count(s->sock, c->out.iov, c->out.n_iov, c->out.fds, c->out.head.n_fds,
+                                 &sent);
+
+    if (only_this_call(rc, sent)) {
+        pthread_mutex_lock(&s->lock);
+        if (!c->done)
+            finish(s, c, rc);
+        pthread_mutex_unlock(&s->lock);
+    } else if (rc) {
+        /* A frame may be cut off in the middle, so nothing after it would make sense.  Only the reader ends calls,
+         * because it may be writing into their memory: it notices the shutdown. */
+        shutdown(s->sock, SHUT_RDWR);
+    }
+}
+
 /* Puts the call on the list before it is sent: the reply may be faster than this thread. */
 static int submit(struct socket_transport *s, struct call *c)
 {
@@ -300,14 +333,8 @@ static int submit(struct socket_transport *s, struct call *c)
         s->in_flight = c;
     }
     pthread_mutex_unlock(&s->lock);
-    if (rc == 0) {
-        int sent = hx_frame_send(s->sock, c->out.iov, c->out.n_iov, c->out.fds, c->out.head.n_fds);
-
-        /* A frame may be cut off in the middle, so nothing after it would make sense.  Only the reader ends calls,
-         * because it may be writing into their memory: it notices the shutdown. */
-        if (sent)
-            shutdown(s->sock, SHUT_RDWR);
-    }
+    if (rc == 0)
+        send_call(s, c);
     pthread_mutex_unlock(&s->send_lock);
     send_interrupts(s);
     return rc;
@@ -330,6 +357,7 @@ static int socket_ioctl(struct hx_transport *t, unsigned long cmd, void *arg)
     pthread_mutex_unlock(&s->lock);
     c->done = 0;
     c->waiting = 0;
+    c->fault = 0;
     c->interrupt = INTR_NONE;
     c->arg = arg;
     rc = hx_frame_pack(&c->out, id, cmd, arg);

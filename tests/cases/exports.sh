@@ -4,7 +4,8 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 nm -D --defined-only "$1/lib/libcdsprpc.so" | awk '{ print $3 }' | LC_ALL=C sort >"$dir/have"
-cat >"$dir/want" <<'END'dspqueue_close
+cat >"$dir/want" <<'END'
+dspqueue_close
 dspqueue_create
 dspqueue_export
 dspqueue_get_stat
@@ -23,11 +24,13 @@ fastrpc_munmap
 fastrpc_release_async_job
 hx_rig_configure
 hx_rig_connect
+hx_rig_device
 hx_rig_disconnect
 hx_rig_down
 hx_rig_front_end
 hx_rig_profile
 hx_rig_read
+hx_rig_read_why
 hx_rig_session_stats
 hx_rig_up
 remote_handle64_close

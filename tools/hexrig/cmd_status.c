@@ -58,17 +58,11 @@ static int print_json(char *text)
 
 int hx_print_status(const char *cmd, const char *mount, int json)
 {
-    char *text = NULL;
-    int rc = hx_rig_read(mount, "status", &text);
-    const char *where = mount ? mount : "default mount";
+    char *text = NULL, why[1280] = "";
+    int rc = HX_EXIT_OK;
 
-    if (rc == -ENOENT || rc == -ENOTDIR)
-        return hx_cmd_fail(cmd, "%s: no rig runs there", where);
-    if (rc == -ENOTCONN || rc == -ECONNREFUSED)
-        return hx_cmd_fail(cmd, "%s: the rig has died; hexrig down cleans up", where);
-    if (rc)
-        return hx_cmd_fail(cmd, "%s: %s", where, strerror(-rc));
-    rc = HX_EXIT_OK;
+    if (hx_rig_read_why(mount, "status", &text, why, sizeof(why)))
+        return hx_cmd_fail(cmd, "%s", why);
     if (json)
         rc = print_json(text);
     else

@@ -155,15 +155,17 @@ int hx_engine_opts_rig(const struct hx_engine_opts *o)
     return strcmp(o->cfg.kv, "spinor") == 0;
 }
 
-/* Who asks for a profile, a front end or filters gets a rig that has them: a private one. */
+/* Who asks for a profile, a front end or filters gets a rig that has them: a private one, unless HEXRIG_DEVICE names one,
+ * which then has to be as asked. */
 static int prepare_rig(const struct hx_engine_opts *o)
 {
+    const char *device = getenv("HEXRIG_DEVICE");
     struct hx_rig_cfg rig = {
         .front_end = o->front_end,
         .profile = o->profile,
         .filters = o->filters,
         .n_filters = o->n_filters,
-        .force_private = o->front_end || o->profile || o->n_filters,
+        .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters),
     };
     int rc = hx_rig_configure(&rig);
 

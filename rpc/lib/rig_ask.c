@@ -1,0 +1,233 @@
+/* Asking a rig for a text node.  A rig that was stopped (SIGSTOP, a debugger) answers nothing, and a file system without
+ * an answer blocks even stat(): so a thread asks, and the caller waits for it with a limit. */
+#include "hx_rig_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hx_transport.h"
+
+struct question {
+    pthread_mutex_t lock; /* protects all below but the strings */
+    pthread_cond_t answered;
+    int done;
+    int left; /* nobody waits any more: the thread frees it */
+    const char *kind;
+    char *text;
+    int rc;
+    char node[HX_PATH_BYTES], name[64];
+};
+
+/* NULL and errno when it is not there. */
+static const char *node_kind(const char *node)
+{
+    struct stat st;
+
+    if (stat(node, &st))
+        return NULL;
+    if (S_ISSOCK(st.st_mode))
+        return "socket";
+    if (S_ISCHR(st.st_mode))
+        return "cuse";
+    errno = EINVAL;
+    return S_ISREG(st.st_mode) ? "fuse" : NULL;
+}
+
+static int read_all(int fd, char **text)
+{
+    size_t n = 0, room = 65536;
+    char *t = malloc(room + 1);
+    ssize_t got = 1;
+    int rc = t ? 0 : -ENOMEM;
+
+    while (rc == 0 && got > 0 && n < HX_FRAME_MAX_TEXT) {
+        if (n == room) {
+            char *bigger = realloc(t, 2 * room + 1);
+
+            if (!bigger) {
+                rc = -ENOMEM;
+                break;
+            }
+            t = bigger;
+            room *= 2;
+        }
+        got = read(fd, t + n, room - n);
+        if (got < 0)
+            rc = -errno;
+        else
+            n += (size_t)got;
+    }
+    if (rc) {
+        free(t);
+        return rc;
+    }
+    t[n] = '\0';
+    *text = t;
+    return 0;
+}
+
+/* Anybody's file may be called `status`: a rig's lies on a FUSE mount, and its status tells a process id. */
+static int read_file(const char *path, const char *name, char **text)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+    struct statfs fs;
+    char pid[32];
+
+    if (fd < 0)
+        return -errno;
+    if (fstatfs(fd, &fs) || fs.f_type != FUSE_SUPER_MAGIC)
+        rc = -ENOENT;
+    else
+        rc = read_all(fd, text);
+    close(fd);
+    if (rc == 0 && strcmp(name, "status") == 0 &&
+        atoi(hx_rig_value(*text, "pid", pid, sizeof(pid))) <= 0) {
+        free(*text);
+        *text = NULL;
+        rc = -ENOENT;
+    }
+    return rc;
+}
+
+static int ask(const char *node, const char *name, const char **kind, char **text)
+{
+    char path[HX_PATH_BYTES + 64];
+    const char *slash = strrchr(node, '/');
+
+    *kind = node_kind(node);
+    /* the text stays while the DSP restarts, the devices do not */
+    if (!*kind && errno != ENOENT)
+        return -errno;
+    if (*kind && strcmp(*kind, "socket") == 0)
+        return hx_transport_socket_read(node, name, text);
+    if ((size_t)snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - node + 1) : 0, node,
+                         name) >= sizeof(path))
+        return -ENAMETOOLONG;
+    return read_file(path, name, text);
+}
+
+static void question_free(struct question *q)
+{
+    pthread_mutex_destroy(&q->lock);
+    pthread_cond_destroy(&q->answered);
+    free(q->text);
+    free(q);
+}
+
+static void *asker(void *arg)
+{
+    struct question *q = arg;
+    const char *kind = NULL;
+    char *text = NULL;
+    int rc = ask(q->node, q->name, &kind, &text), left;
+
+    pthread_mutex_lock(&q->lock);
+    q->kind = kind;
+    q->text = text;
+    q->rc = rc;
+    q->done = 1;
+    left = q->left;
+    pthread_cond_signal(&q->answered);
+    pthread_mutex_unlock(&q->lock);
+    if (left)
+        question_free(q);
+    return NULL;
+}
+
+/* The program's signal handlers expect the program's own threads. */
+static int start_asker(struct question *q)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+    pthread_t thread;
+    int rc;
+
+    sigfillset(&all);
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(&thread, &attr, asker, q);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    return -rc;
+}
+
+static struct question *question_new(const char *node, const char *name)
+{
+    struct question *q = calloc(1, sizeof(*q));
+    pthread_condattr_t attr;
+
+    if (!q)
+        return NULL;
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->answered, &attr);
+    pthread_condattr_destroy(&attr);
+    snprintf(q->node, sizeof(q->node), "%s", node);
+    snprintf(q->name, sizeof(q->name), "%s", name);
+    return q;
+}
+
+int hx_rig_ask(const char *node, const char *name, const char **kind, char **text)
+{
+    struct question *q;
+    struct timespec end;
+    int rc, late = 0;
+
+    if (kind)
+        *kind = NULL;
+    if (strlen(node) >= sizeof(q->node) || strlen(name) >= sizeof(q->name))
+        return -ENAMETOOLONG;
+    q = question_new(node, name);
+    rc = q ? start_asker(q) : -ENOMEM;
+    if (rc) {
+        if (q)
+            question_free(q);
+        return rc;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += HX_NODE_LIMIT_S;
+    pthread_mutex_lock(&q->lock);
+    while (!q->done && !late)
+        late = pthread_cond_timedwait(&q->answered, &q->lock, &end) == ETIMEDOUT;
+    if (!q->done) {
+        q->left = 1;
+        pthread_mutex_unlock(&q->lock);
+        return -ETIMEDOUT;
+    }
+    pthread_mutex_unlock(&q->lock);
+    rc = q->rc;
+    if (kind)
+        *kind = q->kind;
+    if (rc == 0) {
+        *text = q->text;
+        q->text = NULL;
+    }
+    question_free(q);
+    return rc;
+}
+
+int hx_rig_wait_node(const char *node, const char **kind)
+{
+    for (int ms = 0; ms <= HX_RIG_AWAY_MS; ms += 20) {
+        char *text = NULL;
+        int rc = hx_rig_ask(node, "status", kind, &text);
+
+        free(text);
+        if (rc || *kind)
+            return rc;
+        usleep(20000);
+    }
+    return -ENOENT;
+}

@@ -1,0 +1,126 @@
+/* Protects: a rig starts only in an empty folder of one's own, and a rig that was stopped makes nobody wait for ever. */
+#include "e2e.h"
+
+static void test_up_refuses_a_folder_with_something_in_it(void **state)
+{
+    const char *dir = hxt_path("%s/full", hxt_tmpdir());
+
+    (void)state;
+    assert_int_equal(mkdir(dir, 0700), 0);
+    hxt_write_file(hxt_path("%s/status", dir), "x\n", 2);
+    e2e_refused(hxt_path("up --mount %s", dir), 1, "is not empty");
+    e2e_refused(hxt_path("down --mount %s", dir), 1, "no rig runs there");
+}
+
+static void test_stopped_rig_is_named_by_its_pid(void **state)
+{
+    struct hxt_result res;
+    const char *want;
+    pid_t pid;
+
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    hxt_skip_test("at exit the leak checker stops all threads, and one waits for the stopped rig");
+#endif
+    e2e_run(&res, "up");
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    pid = e2e_find("hexrig-fuse");
+    assert_true(pid > 1);
+    want = hxt_path("kill -9 %d", (int)pid);
+    kill(pid, SIGSTOP);
+    e2e_run(&res, "status");
+    kill(pid, SIGCONT);
+    assert_int_equal(res.exit_code, 1);
+    assert_non_null(strstr(res.err, want));
+    hxt_result_free(&res);
+    e2e_run(&res, "down");
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    e2e_clean();
+}
+
+static void test_of_two_ups_at_once_one_is_refused(void **state)
+{
+    struct hxt_child c[2];
+    struct hxt_result res[2];
+    struct e2e_run r[2];
+    int failed = 0;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        e2e_command(&r[i], "up");
+        assert_int_equal(hxt_start(&c[i], &r[i].cmd), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(hxt_wait(&c[i], &res[i]), 0);
+        if (res[i].exit_code) {
+            assert_non_null(strstr(res[i].err, "a rig runs there already"));
+            failed++;
+        }
+        hxt_result_free(&res[i]);
+    }
+    assert_int_equal(failed, 1);
+    e2e_run(&res[0], "down");
+    assert_int_equal(res[0].exit_code, 0);
+    hxt_result_free(&res[0]);
+    e2e_clean();
+}
+
+/* The default folder may have been made by somebody else, to listen in. */
+static void test_default_folder_of_another_user_is_refused(void **state)
+{
+    static const char *const commands[] = {"up", "status", "down"};
+    const char *dir = hxt_path("%s/hexrig", e2e_dir());
+    struct hxt_result res;
+
+    (void)state;
+    if (geteuid() != 0)
+        hxt_skip_test("only root can make a folder that belongs to another user");
+    assert_int_equal(mkdir(dir, 0755), 0);
+    assert_int_equal(chown(dir, 65534, 65534), 0);
+    for (size_t i = 0; i < HXT_LEN(commands); i++) {
+        e2e_run(&res, commands[i]);
+        assert_int_equal(res.exit_code, 1);
+        if (!strstr(res.err, "belongs to user 65534"))
+            fail_msg("%s: '%s'", commands[i], res.err);
+        hxt_result_free(&res);
+    }
+    assert_int_equal(rmdir(dir), 0);
+    e2e_clean();
+}
+
+/* The device nodes are away during a subsystem restart; the rig is not. */
+static void test_rig_whose_dsp_restarts_is_still_there(void **state)
+{
+    struct hxt_result res;
+    pid_t dsp;
+
+    (void)state;
+    e2e_run(&res, "up");
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    dsp = e2e_find("hexrig-dsp");
+    assert_true(dsp > 1);
+    assert_int_equal(kill(dsp, SIGKILL), 0);
+    e2e_run(&res, "status");
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    e2e_run(&res, "down");
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    e2e_clean();
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_up_refuses_a_folder_with_something_in_it),
+    cmocka_unit_test(test_of_two_ups_at_once_one_is_refused),
+    cmocka_unit_test(test_default_folder_of_another_user_is_refused),
+    cmocka_unit_test(test_rig_whose_dsp_restarts_is_still_there),
+    cmocka_unit_test(test_stopped_rig_is_named_by_its_pid),
+};
+
+int main(void)
+{
+    return HXT_RUN(tests);
+}
