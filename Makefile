@@ -52,7 +52,7 @@ tools_o   := $(call objs,tools/hexrig/*.c)
 testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
 
 data := $(S)/hexrig-tiny-q8_0.gguf $(S)/hexrig-tiny.cal $(S)/books-holdout.txt
-profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*.conf))
+profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
 programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so
 

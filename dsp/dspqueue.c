@@ -7,6 +7,7 @@
 #include "dspqueue_slots.h"
 #include "low_memory.h"
 #include "machine.h"
+#include "vtime.h"
 
 enum { STACK_BYTES = 256 << 10 };
 
@@ -17,8 +18,9 @@ static void *run_callbacks(void *arg)
     int told = 0;
 
     while (hx_dspq_wait_packets(&d->q, &seen) == AEE_SUCCESS) {
-        hx_vtime_begin();
+        hx_vt_call_begin(0, 0);
         d->packet_callback(d, AEE_SUCCESS, d->callback_context);
+        hx_vt_call_end();
         if (!told && d->error_callback && atomic_load(&d->q.broken)) {
             told = 1;
             d->error_callback(d, AEE_EBADITEM, d->callback_context);

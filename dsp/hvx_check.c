@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "HAP_farf.h"
+#include "cost.h"
 #include "hexrig_hvx_trace.h"
 #include "machine.h"
 
@@ -63,7 +64,7 @@ static int in_vtcm(const void *p)
 
 /* All of p[bytes] lies in what one request of this PD asked for.  Reads the table without its lock: grants of others may
  * change meanwhile, those of this PD only by its own doing. */
-static int granted(const void *p, size_t bytes)
+int hx_vtcm_granted(const void *p, size_t bytes)
 {
     const uintptr_t from = (uintptr_t)p - (uintptr_t)hx_vtcm;
     uintptr_t start;
@@ -76,7 +77,7 @@ static int granted(const void *p, size_t bytes)
 
 void hx_check_vtcm(const char *intrinsic, const void *p, size_t bytes)
 {
-    if (hx_machine && !granted(p, bytes))
+    if (hx_machine && !hx_vtcm_granted(p, bytes))
         fault(__builtin_return_address(0), "gather or scatter outside of granted VTCM", intrinsic,
               p);
 }
@@ -117,9 +118,10 @@ static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
 {
     const int place = in_vtcm(p) ? HX_MEM_VTCM : HX_MEM_DDR;
 
+    hx_cost_access(p, bytes, is_store);
     if (on_stack(p))
         return;
-    if (place == HX_MEM_VTCM && hx_machine && !granted(p, bytes))
+    if (place == HX_MEM_VTCM && hx_machine && !hx_vtcm_granted(p, bytes))
         fault(pc, "access past what was granted of VTCM", is_store ? "store" : "load", p);
     if (bytes >= 16)
         *(is_store ? &hx_mem_counts.vector_store_bytes[place]

@@ -1,47 +1,32 @@
-/* HVX contexts and the modelled time of the calling thread, see dsp/include/qurt_hvx.h and machine.h.
+/* HVX contexts, see dsp/include/qurt_hvx.h and machine.h.
  *
- * A thread really waits until a context is free, and is charged for it what the machine did meanwhile: the pcycles of the
- * holds that ended while it waited, shared among the contexts.  A caller that meets nobody never waits, so its
- * figures repeat; where callers overlap, they depend on how the threads really met. */
+ * A thread really waits until a context is free, and its virtual clock goes on to the time at which the context was given
+ * back.  A caller that meets nobody never waits, so its figures repeat; where callers overlap, they depend on
+ * how the threads really met. */
 #include "qurt_hvx.h"
 
 #include <errno.h>
 #include <time.h>
 
 #include "HAP_farf.h"
-#include "hexrig_hvx_count.h"
 #include "machine.h"
+#include "vtime.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define NONE (-1)
 
-static __thread struct {
-    uint64_t queue_pcycles;
-    uint64_t hold_start; /* exec pcycles when the context was taken */
-    int context;         /* index of the held HVX context, or NONE */
-} now = {.context = NONE};
-
-void hx_vtime_begin(void)
-{
-    hx_hvx_reset();
-    now.queue_pcycles = 0;
-}
-
-/* The first cost model: every counted HVX operation is one packet of one pcycle (DESIGN.md 10). */
-struct hx_vtime hx_vtime_spent(void)
-{
-    uint64_t ops = hx_hvx_ops(&hx_hvx_counts);
-
-    return (struct hx_vtime){.exec_pcycles = ops, .queue_pcycles = now.queue_pcycles, .hvx_ops = ops};
-}
+static __thread int held = NONE; /* index of the held HVX context */
 
 /* Under the machine's lock. */
 static int pick_free(void)
 {
+    int best = NONE;
+
     for (int i = 0; i < (int)hx_machine->hvx_contexts; i++)
-        if (hx_machine->hvx[i].client == 0)
-            return i;
-    return NONE;
+        if (hx_machine->hvx[i].client == 0 &&
+            (best == NONE || hx_machine->hvx[i].free_at < hx_machine->hvx[best].free_at))
+            best = i;
+    return best;
 }
 
 static void wait_freed(void)
@@ -66,29 +51,27 @@ EXPORT int qurt_hvx_lock(int mode)
              QURT_HVX_MODE_128B);
         return QURT_HVX_LOCK_ERROR;
     }
-    if (now.context != NONE) {
-        FARF(ERROR, "qurt_hvx_lock: this thread holds HVX context %d already", now.context);
+    if (held != NONE) {
+        FARF(ERROR, "qurt_hvx_lock: this thread holds HVX context %d already", held);
         return QURT_HVX_LOCK_ERROR;
     }
     hx_machine_lock();
-    uint64_t held = hx_machine->held_pcycles;
-    while ((now.context = pick_free()) == NONE)
+    while ((held = pick_free()) == NONE)
         wait_freed();
-    hx_machine->hvx[now.context].client = hx_pd_client ? hx_pd_client : -1;
-    now.queue_pcycles += (hx_machine->held_pcycles - held) / hx_machine->hvx_contexts;
+    hx_machine->hvx[held].client = hx_pd_client ? hx_pd_client : -1;
+    hx_vt_reach(HX_VT_HVX, hx_machine->hvx[held].free_at);
     hx_machine_unlock();
-    now.hold_start = hx_vtime_spent().exec_pcycles;
     return QURT_HVX_LOCK_SUCCESS;
 }
 
 EXPORT int qurt_hvx_unlock(void)
 {
-    if (!hx_machine || now.context == NONE)
+    if (!hx_machine || held == NONE)
         return QURT_HVX_LOCK_ERROR;
     hx_machine_lock();
-    hx_machine->hvx[now.context].client = 0;
-    hx_machine->held_pcycles += hx_vtime_spent().exec_pcycles - now.hold_start;
-    now.context = NONE;
+    hx_machine->hvx[held].client = 0;
+    hx_machine->hvx[held].free_at = hx_vt_now();
+    held = NONE;
     pthread_cond_broadcast(&hx_machine->freed);
     hx_machine_unlock();
     return QURT_HVX_LOCK_SUCCESS;
@@ -96,7 +79,7 @@ EXPORT int qurt_hvx_unlock(void)
 
 int hx_hvx_context_held(void)
 {
-    return now.context != NONE;
+    return held != NONE;
 }
 
 int hx_hvx_release_leaked(void)

@@ -6,8 +6,10 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "buffers.h"
+#include "dma.h"
 #include "machine.h"
 #include "module.h"
+#include "vtime.h"
 
 /* Copies header and argument table out of the arena after checking that they lie in it. */
 static int read_args(const struct hx_dsp_channel *c, const struct hx_msg *msg,
@@ -86,17 +88,19 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     reply->retval = unpack(c, msg->sc, args, pra);
     if (reply->retval)
         return;
-    hx_vtime_begin();
+    hx_vt_call_begin(head.now_ns, head.clock_khz);
     reply->retval = call(msg->handle, msg->sc, pra, services, n_services);
     if (hx_hvx_release_leaked())
         FARF(ERROR, "handle 0x%x method %u returned with its HVX context locked", msg->handle,
              REMOTE_SCALARS_METHOD(msg->sc));
+    hx_dma_end();
 
     hx_buffers_returned(head.fdlist, FASTRPC_MAX_FDLIST);
     memcpy(c->arena + msg->addr + offsetof(struct hx_invoke, fdlist), head.fdlist,
            sizeof(head.fdlist));
 
     struct hx_vtime spent = hx_vtime_spent();
+    hx_vt_call_end();
     reply->exec_pcycles = spent.exec_pcycles;
     reply->queue_pcycles = spent.queue_pcycles;
     reply->hvx_ops = spent.hvx_ops;

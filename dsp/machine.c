@@ -64,7 +64,9 @@ int hx_machine_init(const struct hx_profile *profile)
     hx_machine = p;
     init_locks(hx_machine);
     hx_machine->clock_mhz = profile->clock_mhz;
+    hx_machine->cost = profile->cost;
     hx_machine->hvx_contexts = profile->hvx_contexts;
+    hx_machine->hw_threads = profile->hw_threads;
     hx_machine->capabilities = profile->capabilities;
     hx_machine->dspqueue = profile->dspqueue;
     return map_vtcm();

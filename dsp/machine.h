@@ -6,6 +6,7 @@
 #define HX_MACHINE_H
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hx_profile.h"
@@ -21,13 +22,16 @@ struct hx_machine {
     pthread_mutex_t lock; /* process-shared, robust; protects everything below */
     pthread_cond_t freed; /* an HVX context was given back */
     double clock_mhz;     /* pcycles per us */
+    struct hx_cost cost;
     unsigned hvx_contexts;
+    unsigned hw_threads;
     unsigned capabilities; /* 0: the root PD does not tell them */
     unsigned dspqueue; /* 0: this DSP has none */
     struct {
-        int32_t client; /* PD that holds it, 0 = free */
+        int32_t client;   /* PD that holds it, 0 = free */
+        uint64_t free_at; /* pcycle at which its last holder gave it back */
     } hvx[HX_HVX_CONTEXTS_MAX];
-    uint64_t held_pcycles; /* of all holds that have ended: the work that waiting threads have waited for */
+    uint64_t pcycles; /* the machine's counter: the latest end of a call; atomic */
     struct {
         int32_t client; /* PD that holds the grain, 0 = free */
         int32_t first;  /* first grain of its grant */
@@ -45,21 +49,11 @@ int hx_machine_init(const struct hx_profile *profile);
 void hx_machine_lock(void);
 void hx_machine_unlock(void);
 
+/* 1 when all of p[bytes], in VTCM, lies in what one request of this PD asked for. */
+int hx_vtcm_granted(const void *p, size_t bytes);
+
 /* Gives back all that PD `client` held; the root PD calls it when a user PD has ended. */
 void hx_machine_reap(int32_t client);
-
-/* --- modelled time of the calling thread, for the call that it serves ------------------------------------------ */
-
-/* A call begins. */
-void hx_vtime_begin(void);
-
-/* What the call has spent so far: executed and waited pcycles, HVX operations. */
-struct hx_vtime {
-    uint64_t exec_pcycles;
-    uint64_t queue_pcycles;
-    uint64_t hvx_ops;
-};
-struct hx_vtime hx_vtime_spent(void);
 
 /* 1 while the calling thread holds an HVX context. */
 int hx_hvx_context_held(void);

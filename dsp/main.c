@@ -42,6 +42,20 @@ static int fail(const char *what, int rc)
     return 1;
 }
 
+/* Where the profiles lie that came with this program: what a user's own profile includes may be there. */
+static const char *shipped_profiles(void)
+{
+    static const char from_here[] = "/../../share/hexrig/profiles";
+    static char path[4096 + sizeof(from_here)];
+    ssize_t n = readlink("/proc/self/exe", path, 4096);
+    char *slash;
+
+    path[n > 0 ? n : 0] = '\0';
+    slash = strrchr(path, '/');
+    strcpy(slash ? slash : path, from_here);
+    return path;
+}
+
 int main(int argc, char **argv)
 {
     const char *profile_path = NULL, *skel_path = "";
@@ -73,7 +87,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* Ctrl-C is the driver's to handle, it ends us */
     hx_low_heap();
-    if (hx_profile_load(&profile, ".", profile_path, why, sizeof(why))) {
+    if (hx_profile_load(&profile, shipped_profiles(), profile_path, why, sizeof(why))) {
         fprintf(stderr, "hexrig-dsp: %s\n", why);
         return 1;
     }

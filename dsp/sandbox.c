@@ -88,7 +88,7 @@ static int limit_files(const char *skel_path)
  * processes' memory, no mounts. */
 static const int allowed[] = {
     SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_mlock, SYS_munlock,
-    SYS_membarrier, SYS_memfd_create, SYS_ftruncate,
+    SYS_mincore, SYS_membarrier, SYS_memfd_create, SYS_ftruncate,
     SYS_read, SYS_readv, SYS_pread64, SYS_write, SYS_writev, SYS_close, SYS_close_range, SYS_lseek,
     SYS_openat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_faccessat2, SYS_readlinkat,
     SYS_getdents64, SYS_getcwd, SYS_fcntl, SYS_dup, SYS_dup3, SYS_ioctl, SYS_eventfd2,

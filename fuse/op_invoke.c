@@ -122,7 +122,11 @@ static int copy_in(struct hx_call *call, struct hx_context *ctx)
 static void write_table(struct hx_context *ctx)
 {
     uint8_t *at = ctx->channel->arena + ctx->offset;
-    struct hx_invoke head = {.n_args = ctx->n_args, .ctl_seq = ctx->channel->ctl_seq};
+    struct hx_invoke head = {
+        .n_args = ctx->n_args,
+        .ctl_seq = ctx->channel->ctl_seq,
+        .now_ns = ctx->call->inv.arrive_ns,
+    };
 
     memcpy(at, &head, sizeof(head));
     at += sizeof(head);

@@ -15,6 +15,7 @@
 #include "hexrig_hvx_count.h"
 #include "low_memory.h"
 #include "machine.h"
+#include "vtime.h"
 #include "module.h"
 #include "qurt_hvx.h"
 #include "remote_scalars.h"
@@ -103,6 +104,36 @@ static void test_cost_follows_the_profile(void **state)
     hx_filter_unload(&s);
 }
 
+/* A call of `pcycles`; returns what its dispatch cost. */
+static uint64_t dispatch_of(struct hx_filter_stack *s, struct hx_session *session, uint64_t pcycles)
+{
+    struct hx_call call = {.session = session};
+    int result = 0;
+
+    hx_filter_send(s, &call);
+    call.inv.exec_pcycles = pcycles;
+    hx_filter_end(s, &call, &result);
+    return call.inv.dispatch_ns;
+}
+
+static void test_a_dsp_that_was_hardly_busy_naps_and_has_to_be_woken(void **state)
+{
+    struct hx_profile napping = profile;
+    struct hx_filter_stack s = {0};
+    struct hx_session session = {0};
+    char why[200];
+
+    (void)state;
+    napping.wake_us = 30;
+    napping.nap_us = 5;
+    assert_int_equal(hx_filter_push(&s, "cost", &napping, why, sizeof(why)), 0);
+    assert_int_equal(dispatch_of(&s, &session, 4999), 130000); /* the first call finds it asleep */
+    assert_int_equal(dispatch_of(&s, &session, 5000), 130000);
+    assert_int_equal(dispatch_of(&s, &session, 100), 100000);
+    assert_int_equal(dispatch_of(&s, &session, 100), 130000);
+    hx_filter_unload(&s);
+}
+
 static void test_error_filter_hits_the_nth_call_of_its_method_only(void **state)
 {
     struct hx_filter_stack s = {0};
@@ -183,19 +214,20 @@ static void test_shipped_profiles_load(void **state)
 
 static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
 {
-    static const char good[] = "dispatch_us=1\nmarshal_us_per_kib=0\nshare_us_per_buffer=0\n"
-                               "clock_mhz=1000\nhvx_contexts=2\nsessions=14\npoll_mode=0\ncapabilities=1\n"
-                               "dspqueue=1\n";
+    static const char good[] = "include = v69.inc\ndispatch_us = 1\nwake_us = 0\nnap_us = 0\n";
     static const struct {
         const char *more, *says;
-    } bad[] = {{"hvx_contexts = 17", ":10: hvx_contexts = '17', legal is 1..16"},
+    } bad[] = {{"hvx_contexts = 17", ":5: hvx_contexts = '17', legal is 1..16"},
                {"hvx_contexts = 1.5", "hvx_contexts"}, {"speed = 3", "unknown key 'speed'"},
-               {"clock_mhz = nan", "clock_mhz"}, {"what", "'what'"}, {"sessions = -1", "sessions"}};
+               {"clock_mhz = nan", "clock_mhz"}, {"what", "'what'"}, {"sessions = -1", "sessions"},
+               {"packet_pcycles = 0", "packet_pcycles"}, {"include = none.inc", "none.inc"},
+               {"include = /etc/passwd", "/etc/passwd"}, {"include = p.conf", "p.conf"}};
     const char *path = hxt_path("%s/p.conf", hxt_tmpdir());
     struct hx_profile p;
     char text[512], why[300];
 
     (void)state;
+    assert_int_equal(symlink(HXT_SRC "/dsp/profiles/v69.inc", hxt_path("%s/v69.inc", hxt_tmpdir())), 0);
     hxt_write_file(path, good, sizeof(good) - 1);
     assert_int_equal(hx_profile_load(&p, ".", path, why, sizeof(why)), 0);
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
@@ -205,7 +237,7 @@ static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
         if (!strstr(why, bad[i].says))
             fail_msg("'%s' does not say '%s'", why, bad[i].says);
     }
-    hxt_write_file(path, good, 14); /* keys are missing */
+    hxt_write_file(path, good, 18); /* keys are missing */
     assert_int_equal(hx_profile_load(&p, ".", path, why, sizeof(why)), -EINVAL);
     assert_non_null(strstr(why, "missing"));
 }
@@ -250,13 +282,14 @@ enum { HVX_THREADS = 8, HOLDS = 200, HOLD_OPS = 1000 };
 static void *hold_hvx(void *queued)
 {
     for (int i = 0; i < HOLDS; i++) {
-        hx_vtime_begin();
+        hx_vt_call_begin(0, 0);
         if (qurt_hvx_lock(QURT_HVX_MODE_128B))
             return NULL;
         hx_hvx_counts.op[0] += HOLD_OPS;
         sched_yield(); /* gives the others a chance to find the contexts taken */
         qurt_hvx_unlock();
         *(uint64_t *)queued += hx_vtime_spent().queue_pcycles;
+        hx_vt_call_end();
     }
     return queued;
 }
@@ -264,7 +297,7 @@ static void *hold_hvx(void *queued)
 /* A caller waits at most for what the others did; it once waited for the end of their virtual days. */
 static void test_waiting_for_hvx_costs_what_the_others_did_and_nothing_alone(void **state)
 {
-    struct hx_profile p = {.clock_mhz = 1000, .hvx_contexts = 2};
+    struct hx_profile p = {.clock_mhz = 1000, .hvx_contexts = 2, .cost = {.packet_pcycles = 1, .hvx_pcycles = 4}};
     uint64_t queued[HVX_THREADS] = {0}, alone = 0;
     pthread_t t[HVX_THREADS];
 
@@ -279,7 +312,7 @@ static void test_waiting_for_hvx_costs_what_the_others_did_and_nothing_alone(voi
         void *ok;
         pthread_join(t[i], &ok);
         assert_non_null(ok);
-        assert_true(queued[i] <= (uint64_t)HVX_THREADS * HOLDS * HOLD_OPS / 2);
+        assert_true(queued[i] <= (uint64_t)HVX_THREADS * HOLDS * HOLD_OPS);
     }
 }
 
@@ -311,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_arena_pieces_never_overlap_and_all_come_back),
         cmocka_unit_test(test_arena_refuses_what_cannot_fit),
         cmocka_unit_test(test_cost_follows_the_profile),
+        cmocka_unit_test(test_a_dsp_that_was_hardly_busy_naps_and_has_to_be_woken),
         cmocka_unit_test(test_error_filter_hits_the_nth_call_of_its_method_only),
         cmocka_unit_test(test_rate_chooses_about_its_share_and_always_the_same_calls),
         cmocka_unit_test(test_bad_filters_are_named),

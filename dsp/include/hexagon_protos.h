@@ -7,6 +7,7 @@
 
 #include "hexagon_types.h"
 
+#include "hexrig_dma.h"
 #include "hexrig_scalar_builtins.h"
 
 #include "hexrig_scalar_alu.h"

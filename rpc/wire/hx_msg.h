@@ -3,7 +3,8 @@
  *
  * A channel joins the driver to one protection domain (PD).  It is made by the driver and consists of
  *   - one memfd with two rings (hx_ring.h): requests driver -> DSP, replies DSP -> driver;
- *   - two eventfd doorbells: the request bell counts like a semaphore, so each message wakes one DSP thread;
+ *   - two eventfd doorbells, for a side that sleeps in poll(): the root PD (request bell) and the driver (reply bell, rung
+ *     only while the driver says in the ring that it sleeps).  The threads of a user PD sleep on the ring itself;
  *   - one memfd arena, where the arguments of every call in flight live;
  *   - one SOCK_SEQPACKET socket for struct hx_ctl, whose only purpose is to carry file descriptors and to
  *     break when a side dies.
@@ -65,6 +66,9 @@ struct hx_arg {
 struct hx_invoke {
     uint32_t n_args;
     uint32_t ctl_seq; /* the PD has to have read control messages up to this one */
+    uint64_t now_ns;  /* virtual time of the client when the call reaches the DSP */
+    uint32_t clock_khz; /* the core's clock at that time */
+    uint32_t reserved;  /* 0 */
     uint64_t fdlist[FASTRPC_MAX_FDLIST]; /* out: client descriptors of DMA handles given back; 0 ends it */
 };
 
@@ -109,7 +113,7 @@ _Static_assert(sizeof(struct hx_msg) == 48, "message");
 _Static_assert(offsetof(struct hx_msg, flags) == 40, "the driver's 40 bytes come first");
 _Static_assert(sizeof(struct hx_reply) == 48, "reply");
 _Static_assert(sizeof(struct hx_arg) == 24, "argument");
-_Static_assert(sizeof(struct hx_invoke) == 136, "invoke header");
+_Static_assert(sizeof(struct hx_invoke) == 152, "invoke header");
 _Static_assert(sizeof(struct hx_ctl) == 24, "control");
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum type { REAL, COUNT };
 
@@ -18,12 +19,28 @@ static const struct key {
     {"dispatch_us", REAL, offsetof(struct hx_profile, dispatch_us), 1e-3, 1e9},
     {"marshal_us_per_kib", REAL, offsetof(struct hx_profile, marshal_us_per_kib), 0, 1e6},
     {"share_us_per_buffer", REAL, offsetof(struct hx_profile, share_us_per_buffer), 0, 1e6},
+    {"wake_us", REAL, offsetof(struct hx_profile, wake_us), 0, 1e9},
+    {"nap_us", REAL, offsetof(struct hx_profile, nap_us), 0, 1e9},
     {"clock_mhz", REAL, offsetof(struct hx_profile, clock_mhz), 1, 1e5},
     {"hvx_contexts", COUNT, offsetof(struct hx_profile, hvx_contexts), 1, 16},
+    {"hw_threads", COUNT, offsetof(struct hx_profile, hw_threads), 1, 16},
     {"sessions", COUNT, offsetof(struct hx_profile, sessions), 1, 14},
     {"poll_mode", COUNT, offsetof(struct hx_profile, poll_mode), 0, 1},
     {"capabilities", COUNT, offsetof(struct hx_profile, capabilities), 0, 1},
     {"dspqueue", COUNT, offsetof(struct hx_profile, dspqueue), 0, 1},
+    {"packet_pcycles", REAL, offsetof(struct hx_profile, cost.packet_pcycles), 0.1, 100},
+    {"load_pcycles", REAL, offsetof(struct hx_profile, cost.load_pcycles), 0, 1e3},
+    {"mpy_pcycles", REAL, offsetof(struct hx_profile, cost.mpy_pcycles), 0, 1e3},
+    {"hvx_pcycles", REAL, offsetof(struct hx_profile, cost.hvx_pcycles), 0, 1e3},
+    {"vtcm_pcycles", REAL, offsetof(struct hx_profile, cost.vtcm_pcycles), 0, 1e4},
+    {"l2_pcycles", REAL, offsetof(struct hx_profile, cost.l2_pcycles), 0, 1e4},
+    {"ddr_pcycles", REAL, offsetof(struct hx_profile, cost.ddr_pcycles), 0, 1e5},
+    {"dma_setup_pcycles", REAL, offsetof(struct hx_profile, cost.dma_setup_pcycles), 0, 1e6},
+    {"dma_bytes_per_pcycle", REAL, offsetof(struct hx_profile, cost.dma_bytes_per_pcycle), 0.01, 1e3},
+    {"vtcm_request_pcycles", REAL, offsetof(struct hx_profile, cost.vtcm_request_pcycles), 0, 1e9},
+    {"handoff_pcycles", REAL, offsetof(struct hx_profile, cost.handoff_pcycles), 0, 1e9},
+    {"l1_kib", COUNT, offsetof(struct hx_profile, cost.l1_kib), 1, 1024},
+    {"l2_kib", COUNT, offsetof(struct hx_profile, cost.l2_kib), 1, 65536},
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
 
@@ -64,38 +81,89 @@ static int store(struct hx_profile *p, const struct key *k, const char *text)
     return 0;
 }
 
-static int parse(struct hx_profile *p, FILE *f, const char *path, char *why, size_t why_bytes)
+struct reader {
+    struct hx_profile *p;
+    const char *dir; /* of the shipped profiles */
+    uint64_t seen; /* bit k: keys[k] */
+    char *why;
+    size_t why_bytes;
+};
+
+static int read_file(struct reader *r, const char *path, int depth);
+
+/* `include = FILE`, FILE beside the profile or where the shipped ones are: figures that profiles share. */
+static int include(struct reader *r, const char *path, const char *file, int depth)
+{
+    char sibling[4096];
+    const char *slash = strrchr(path, '/');
+    size_t n = strlen(file);
+
+    if (depth > 0 || strchr(file, '/') || n < 4 || strcmp(file + n - 4, ".inc")) {
+        snprintf(r->why, r->why_bytes, "%s: include = '%s' is no NAME.inc in the same folder, or inside one",
+                 path, file);
+        return -EINVAL;
+    }
+    snprintf(sibling, sizeof(sibling), "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, file);
+    if (access(sibling, F_OK))
+        snprintf(sibling, sizeof(sibling), "%s/%s", r->dir, file);
+    return read_file(r, sibling, depth + 1) ? -EINVAL : 0;
+}
+
+static int read_line(struct reader *r, char *line, const char *path, unsigned number, int depth)
+{
+    char *text = trim(line), *eq = strchr(text, '='), *name, *value;
+    int k;
+
+    if (!*text)
+        return 0;
+    if (!eq) {
+        snprintf(r->why, r->why_bytes, "%s:%u: '%s' is not `key = value`", path, number, text);
+        return -EINVAL;
+    }
+    *eq = '\0';
+    name = trim(text);
+    value = trim(eq + 1);
+    if (strcmp(name, "include") == 0)
+        return include(r, path, value, depth);
+    k = find_key(name);
+    if (k < 0) {
+        snprintf(r->why, r->why_bytes, "%s:%u: unknown key '%s'", path, number, name);
+        return -EINVAL;
+    }
+    if (store(r->p, &keys[k], value)) {
+        snprintf(r->why, r->why_bytes, "%s:%u: %s = '%s', legal is %g..%g", path, number, name, value,
+                 keys[k].min, keys[k].max);
+        return -EINVAL;
+    }
+    r->seen |= 1ull << k;
+    return 0;
+}
+
+static int read_file(struct reader *r, const char *path, int depth)
 {
     char line[512];
-    unsigned seen = 0, number = 0;
+    unsigned number = 0;
+    FILE *f = fopen(path, "re");
+    int rc = 0;
 
-    while (fgets(line, sizeof(line), f)) {
-        number++;
-        line[strcspn(line, "#")] = '\0';
-        char *text = trim(line), *eq = strchr(text, '=');
-        if (!*text)
-            continue;
-        if (!eq) {
-            snprintf(why, why_bytes, "%s:%u: '%s' is not `key = value`", path, number, text);
-            return -EINVAL;
-        }
-        *eq = '\0';
-        char *name = trim(text), *value = trim(eq + 1);
-        int k = find_key(name);
-        if (k < 0) {
-            snprintf(why, why_bytes, "%s:%u: unknown key '%s'", path, number, name);
-            return -EINVAL;
-        }
-        if (store(p, &keys[k], value)) {
-            snprintf(why, why_bytes, "%s:%u: %s = '%s', legal is %g..%g", path, number, name, value,
-                     keys[k].min, keys[k].max);
-            return -EINVAL;
-        }
-        seen |= 1u << k;
+    if (!f) {
+        rc = -errno;
+        snprintf(r->why, r->why_bytes, "profile: %s: %s", path, strerror(-rc));
+        return rc;
     }
+    while (!rc && fgets(line, sizeof(line), f)) {
+        line[strcspn(line, "#")] = '\0';
+        rc = read_line(r, line, path, ++number, depth);
+    }
+    fclose(f);
+    return rc;
+}
+
+static int all_there(const struct reader *r, const char *path)
+{
     for (size_t k = 0; k < N_KEYS; k++)
-        if (!(seen & (1u << k))) {
-            snprintf(why, why_bytes, "%s: key '%s' is missing", path, keys[k].name);
+        if (!(r->seen & (1ull << k))) {
+            snprintf(r->why, r->why_bytes, "%s: key '%s' is missing", path, keys[k].name);
             return -EINVAL;
         }
     return 0;
@@ -116,8 +184,8 @@ int hx_profile_load(struct hx_profile *p, const char *dir, const char *name, cha
 {
     size_t n = strlen(name);
     int is_path = strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".conf") == 0);
+    struct reader r = {.p = p, .dir = dir, .why = why, .why_bytes = why_bytes};
     char path[4096];
-    FILE *f;
     int rc;
 
     if (is_path)
@@ -125,14 +193,9 @@ int hx_profile_load(struct hx_profile *p, const char *dir, const char *name, cha
     else
         snprintf(path, sizeof(path), "%s/%s.conf", dir, name);
     memset(p, 0, sizeof(*p));
-    f = fopen(path, "re");
-    if (!f) {
-        rc = -errno;
-        snprintf(why, why_bytes, "profile '%s': %s: %s", name, path, strerror(-rc));
-        return rc;
-    }
-    rc = parse(p, f, path, why, why_bytes);
-    fclose(f);
+    rc = read_file(&r, path, 0);
+    if (!rc)
+        rc = all_there(&r, path);
     set_name(p, path);
     return rc;
 }

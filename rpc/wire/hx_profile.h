@@ -1,18 +1,39 @@
 /* Profiles: what a modelled phone costs.  A text file of `key = value` lines; `#` starts a comment, and every number
- * names its source (a row of SILICON, or "assumed").  The driver reads the dispatch costs, the DSP the machine. */
+ * names its source (a row of SILICON, or "assumed").  `include = NAME.inc` reads a file beside it
+ * (or in DIR) first.  The driver reads the dispatch costs, the DSP the machine. */
 #ifndef HX_PROFILE_H
 #define HX_PROFILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+/* Parameters of the cost model, dsp/cost.h; times in pcycles. */
+struct hx_cost {
+    double packet_pcycles; /* from one packet of a thread to the next, > 0 */
+    double load_pcycles;   /* latency of a scalar load that hits L1 */
+    double mpy_pcycles;    /* latency of scalar multiplies and float operations */
+    double hvx_pcycles;    /* latency of vector arithmetic */
+    double vtcm_pcycles;   /* latency of a vector load from VTCM */
+    double l2_pcycles;     /* latency of a load that hits L2 */
+    double ddr_pcycles;    /* latency of a load that goes to DDR */
+    double dma_setup_pcycles;    /* from dmstart to the first byte */
+    double dma_bytes_per_pcycle; /* DMA between DDR and VTCM, > 0 */
+    double vtcm_request_pcycles; /* per request to the VTCM manager */
+    double handoff_pcycles;      /* from the waking to the woken thread */
+    unsigned l1_kib, l2_kib;     /* data caches; rounded down to powers of two */
+};
+
 struct hx_profile {
     char name[64];             /* file name without .conf */
     double dispatch_us;        /* per call, > 0 */
     double marshal_us_per_kib; /* per KiB copied in or out, >= 0 */
     double share_us_per_buffer; /* cache maintenance per fd-backed argument, >= 0 */
+    double wake_us;            /* more than dispatch_us when the DSP has napped before the call, >= 0 */
+    double nap_us;             /* calls that keep the DSP busy for less than this let it nap afterwards */
     double clock_mhz;          /* pcycles per us, > 0 */
+    struct hx_cost cost;
     unsigned hvx_contexts;     /* 1..16 */
+    unsigned hw_threads;       /* hardware threads that a skel is told of, 1..16 */
     unsigned sessions;         /* open files per node, 1..14 */
     unsigned poll_mode;        /* 1: the driver knows SET_OPTION, as newer kernels do */
     unsigned capabilities;     /* 0: this firmware does not answer GET_DSP_INFO */

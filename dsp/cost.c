@@ -1,0 +1,227 @@
+/* The cost model, see cost.h. */
+#include "cost.h"
+
+#include <string.h>
+
+#include "cache.h"
+#include "hexrig_hvx_count.h"
+#include "listing.h"
+#include "machine.h"
+#include "vtime.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+    VECTOR_BYTES = 128,
+    VECTOR_PIECE = 16,  /* gcc may hand a vector over in pieces of this size and more */
+    L2_LINE_SHIFT = 7,
+    L1_LINE_SHIFT = 5,
+    TIMES = 128, /* listings kept per thread; a power of two */
+};
+
+static __thread struct {
+    const struct hx_code *code;
+    enum hx_code_build build;
+    unsigned level;
+    uint64_t loads_left;    /* vector loads until the loop is over */
+    unsigned in_trip;       /* vector loads seen of the current trip */
+    double slowest;         /* stall of the slowest of them */
+    uint64_t vector_end;    /* where the last vector piece ended */
+    struct hx_hvx_counts settled; /* HVX operations that are paid for */
+    struct hx_cache l1, l2;
+    struct {
+        const struct hx_code_level *level;
+        struct hx_listing_time time;
+    } times[TIMES];
+} now;
+
+static const struct hx_cost *cost(void)
+{
+    static const struct hx_cost none = {.packet_pcycles = 1, .hvx_pcycles = 1};
+
+    return hx_machine ? &hx_machine->cost : &none;
+}
+
+/* --- code ------------------------------------------------------------------------------------------------------ */
+
+static const struct hx_listing_time *time_of(const struct hx_code *code, unsigned level)
+{
+    const struct hx_code_level *l = &code->build[now.build][level];
+    unsigned i = (unsigned)((uintptr_t)l / sizeof(*l)) & (TIMES - 1);
+
+    if (now.times[i].level != l) {
+        now.times[i].level = l;
+        now.times[i].time = hx_listing_time(l, level > 0, cost());
+    }
+    return &now.times[i].time;
+}
+
+/* Packets that `n` operations need at least, by the units that V69 has: four vector units, two of which multiply, one
+ * shifts and one permutes, and one vector load and store per packet. */
+static double packets_by_pressure(const struct hx_hvx_counts *n)
+{
+    const uint64_t *op = n->op;
+    double mpy = (double)(op[HX_SLOT_VX] + 2 * op[HX_SLOT_VX_DV] + op[HX_SLOT_VX_LATE]);
+    double shift = (double)(op[HX_SLOT_VS] + op[HX_SLOT_VP_VS]);
+    double permute = (double)(op[HX_SLOT_VP] + op[HX_SLOT_VP_VS]);
+    double all = mpy + shift + permute + (double)(op[HX_SLOT_VA] + 2 * op[HX_SLOT_VA_DV]);
+    double memory = (double)(op[HX_SLOT_LD] + op[HX_SLOT_ST] + op[HX_SLOT_GATHER] + op[HX_SLOT_SCATTER] +
+                             2 * (op[HX_SLOT_GATHER_DV] + op[HX_SLOT_SCATTER_DV]));
+    const double need[] = {mpy / 2, shift, permute, all / 4, memory};
+    double most = 0;
+
+    for (unsigned i = 0; i < sizeof(need) / sizeof(need[0]); i++)
+        if (need[i] > most)
+            most = need[i];
+    return most;
+}
+
+double hx_cost_pending(void)
+{
+    struct hx_hvx_counts n;
+
+    if (now.code || memcmp(&now.settled, &hx_hvx_counts, sizeof(n)) == 0)
+        return 0;
+    for (int i = 0; i < HX_SLOT_CLASSES; i++)
+        n.op[i] = hx_hvx_counts.op[i] - now.settled.op[i];
+    now.settled = hx_hvx_counts;
+    return packets_by_pressure(&n) * cost()->hvx_pcycles;
+}
+
+EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
+{
+    struct hx_code_scope outer = {now.code, now.level};
+
+    hx_vt_spend(HX_VT_CODE, hx_cost_pending());
+    now.code = code;
+    now.level = 0;
+    now.loads_left = 0;
+    hx_vt_spend(HX_VT_CODE, time_of(code, 0)->trip);
+    return outer;
+}
+
+EXPORT void hx_code_leave(struct hx_code_scope *scope)
+{
+    now.code = scope->outer;
+    now.level = scope->outer_level;
+    now.loads_left = 0;
+    now.settled = hx_hvx_counts; /* the listing has paid for what was counted inside */
+}
+
+EXPORT void hx_code_trips(unsigned level, uint64_t trips)
+{
+    const struct hx_listing_time *t;
+    unsigned peeled;
+
+    if (!now.code || level >= now.code->levels)
+        return;
+    t = time_of(now.code, level);
+    peeled = now.code->build[now.build][level].peeled;
+    now.level = level;
+    now.loads_left = trips * t->vector_loads;
+    now.in_trip = 0;
+    now.slowest = 0;
+    if (trips > peeled)
+        hx_vt_spend(HX_VT_CODE, (double)(trips - peeled) * t->trip);
+}
+
+EXPORT void hx_code_set_build(enum hx_code_build build)
+{
+    if (build < HX_CODE_BUILDS)
+        now.build = build;
+}
+
+/* --- memory ---------------------------------------------------------------------------------------------------- */
+
+static int in_vtcm(const void *p)
+{
+    return hx_vtcm && (uintptr_t)p - (uintptr_t)hx_vtcm < HX_VTCM_BYTES;
+}
+
+static int caches_ready(void)
+{
+    if (!now.l1.tag && hx_cache_init(&now.l1, cost()->l1_kib << 10, L1_LINE_SHIFT))
+        return 0;
+    return now.l2.tag || hx_cache_init(&now.l2, cost()->l2_kib << 10, L2_LINE_SHIFT) == 0;
+}
+
+/* Latency of a vector access, from the start of the load. */
+static double vector_latency(const void *p)
+{
+    if (in_vtcm(p))
+        return cost()->vtcm_pcycles;
+    hx_cache_drop(&now.l1, (uintptr_t)p); /* HVX goes past L1 */
+    return hx_cache_touch(&now.l2, (uintptr_t)p) ? cost()->l2_pcycles : cost()->ddr_pcycles;
+}
+
+/* The slowest load of a trip is what the thread waits for. */
+static void vector_load(const void *p)
+{
+    double latency = vector_latency(p), stall;
+
+    if (!now.loads_left) {
+        stall = latency - cost()->vtcm_pcycles;
+        hx_vt_spend(HX_VT_STALL, stall > 0 ? stall : 0);
+        return;
+    }
+    const struct hx_listing_time *t = time_of(now.code, now.level);
+    stall = latency - t->load_to_use;
+    if (stall > now.slowest)
+        now.slowest = stall;
+    now.loads_left--;
+    if (++now.in_trip < t->vector_loads)
+        return;
+    hx_vt_spend(HX_VT_STALL, now.slowest);
+    now.in_trip = 0;
+    now.slowest = 0;
+}
+
+static void scalar_access(const void *p, int is_store)
+{
+    double latency;
+
+    if (hx_cache_touch(&now.l1, (uintptr_t)p))
+        return;
+    if (in_vtcm(p))
+        latency = cost()->vtcm_pcycles;
+    else
+        latency = hx_cache_touch(&now.l2, (uintptr_t)p) ? cost()->l2_pcycles : cost()->ddr_pcycles;
+    if (!is_store && latency > cost()->load_pcycles)
+        hx_vt_spend(HX_VT_STALL, latency - cost()->load_pcycles);
+}
+
+void hx_cost_access(const void *p, size_t bytes, int is_store)
+{
+    uint64_t at = (uintptr_t)p;
+
+    if (!caches_ready())
+        return;
+    if (bytes < VECTOR_PIECE) {
+        scalar_access(p, is_store);
+        return;
+    }
+    int more = at == now.vector_end && at % VECTOR_BYTES != 0; /* the rest of the vector before */
+    now.vector_end = at + bytes;
+    if (more)
+        return;
+    if (is_store)
+        (void)vector_latency(p);
+    else
+        vector_load(p);
+}
+
+/* --- the thread ------------------------------------------------------------------------------------------------ */
+
+void hx_cost_begin(void)
+{
+    now.code = NULL;
+    now.level = 0;
+    now.build = HX_BUILD_RELEASE;
+    now.loads_left = 0;
+    now.vector_end = 0;
+    now.settled = hx_hvx_counts;
+    if (now.l1.tag)
+        hx_cache_clear(&now.l1);
+    if (now.l2.tag)
+        hx_cache_clear(&now.l2);
+}

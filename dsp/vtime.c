@@ -1,0 +1,112 @@
+/* Virtual time, see vtime.h. */
+#include "vtime.h"
+
+#include <string.h>
+
+#include "cost.h"
+#include "hexrig_hvx_count.h"
+#include "machine.h"
+
+static __thread struct {
+    struct hx_vt_origin from;
+    double pcycles;            /* since from.start_pcycles */
+    double spent[HX_VT_KINDS];
+} now;
+
+static uint32_t clock_khz(void)
+{
+    if (now.from.clock_khz)
+        return now.from.clock_khz;
+    return hx_machine ? (uint32_t)(hx_machine->clock_mhz * 1000.0 + 0.5) : 1000000;
+}
+
+static void begin(const struct hx_vt_origin *o)
+{
+    memset(&now, 0, sizeof(now));
+    now.from = *o;
+    hx_hvx_reset();
+    hx_cost_begin();
+}
+
+void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
+{
+    uint64_t p = hx_machine ? __atomic_load_n(&hx_machine->pcycles, __ATOMIC_RELAXED) : 0;
+
+    begin(&(struct hx_vt_origin){p, p, now_ns, khz});
+}
+
+void hx_vt_call_end(void)
+{
+    uint64_t end = hx_vt_now(), seen;
+
+    if (!hx_machine)
+        return;
+    seen = __atomic_load_n(&hx_machine->pcycles, __ATOMIC_RELAXED);
+    while (seen < end && !__atomic_compare_exchange_n(&hx_machine->pcycles, &seen, end, 0,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+struct hx_vt_origin hx_vt_origin(void)
+{
+    struct hx_vt_origin o = now.from;
+
+    o.start_pcycles = hx_vt_now();
+    return o;
+}
+
+void hx_vt_thread_begin(const struct hx_vt_origin *o)
+{
+    begin(o);
+}
+
+/* Code that nobody has charged yet. */
+static void settle(void)
+{
+    double pcycles = hx_cost_pending();
+
+    now.pcycles += pcycles;
+    now.spent[HX_VT_CODE] += pcycles;
+}
+
+uint64_t hx_vt_now(void)
+{
+    settle();
+    return now.from.start_pcycles + (uint64_t)(now.pcycles + 0.5);
+}
+
+uint64_t hx_vt_now_ns(void)
+{
+    double spent = (double)(hx_vt_now() - now.from.call_pcycles);
+
+    return now.from.call_ns + (uint64_t)(spent * 1e6 / clock_khz());
+}
+
+uint64_t hx_vt_pcycles_of_ns(uint64_t ns)
+{
+    return (uint64_t)((double)ns * clock_khz() / 1e6);
+}
+
+void hx_vt_spend(enum hx_vt_kind kind, double pcycles)
+{
+    now.pcycles += pcycles;
+    now.spent[kind] += pcycles;
+}
+
+void hx_vt_reach(enum hx_vt_kind kind, uint64_t t)
+{
+    if (t > hx_vt_now())
+        hx_vt_spend(kind, (double)(t - hx_vt_now()));
+}
+
+struct hx_vtime hx_vtime_spent(void)
+{
+    double queue = now.spent[HX_VT_HVX] + now.spent[HX_VT_VTCM];
+
+    settle();
+    return (struct hx_vtime){
+        .exec_pcycles = (uint64_t)(now.pcycles - queue + 0.5),
+        .queue_pcycles = (uint64_t)(queue + 0.5),
+        .hvx_ops = hx_hvx_ops(&hx_hvx_counts),
+    };
+}

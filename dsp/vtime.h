@@ -1,0 +1,67 @@
+/* Virtual time of DSP threads, in pcycles.
+ *
+ * Every thread has a clock of its own.  It moves when the thread's code is charged (cost.h) and when the thread waits for
+ * something whose time is known: another thread's release of a lock, the end of a DMA transfer, a timer.  Real time plays
+ * no part, so a run whose threads meet in the same order gives the same figures.
+ *
+ * Synchronisation objects keep the time of their last release; who acquires them calls hx_vt_reach() with it:
+ *
+ *     unlock:  m->vt = hx_vt_now();              lock:  ... really wait ...; hx_vt_reach(HX_VT_SYNC, m->vt);
+ *     create:  arg->start = hx_vt_now();         child: hx_vt_thread_begin(arg->start);
+ *
+ * All functions concern the calling thread; none takes a lock. */
+#ifndef HX_VTIME_H
+#define HX_VTIME_H
+
+#include <stdint.h>
+
+/* What a thread's time went to.  The first two are exec, the others waiting. */
+enum hx_vt_kind {
+    HX_VT_CODE,  /* packets */
+    HX_VT_STALL, /* packets that wait for memory */
+    HX_VT_SYNC,  /* mutexes, barriers, signals, joins between threads of one call */
+    HX_VT_DMA,   /* dmwait */
+    HX_VT_SLEEP, /* timers */
+    HX_VT_HVX,   /* no free HVX context: reported as `queue` */
+    HX_VT_VTCM,  /* no free VTCM: reported as `queue` */
+    HX_VT_KINDS
+};
+
+/* A call begins on this thread.  now_ns: virtual time of its arrival; clock_khz: the core's clock; 0 for the profile's.
+ * The pcycle counter goes on where the machine's last call ended. */
+void hx_vt_call_begin(uint64_t now_ns, uint32_t clock_khz);
+
+/* The call is over; tells the machine. */
+void hx_vt_call_end(void);
+
+/* A thread that a skel started begins at pcycle `start`, as part of the call that serves `parent`. */
+struct hx_vt_origin {
+    uint64_t start_pcycles; /* of the new thread */
+    uint64_t call_pcycles;  /* when the call began */
+    uint64_t call_ns;
+    uint32_t clock_khz;
+};
+struct hx_vt_origin hx_vt_origin(void);
+void hx_vt_thread_begin(const struct hx_vt_origin *o);
+
+/* The thread's pcycle counter and its virtual time in ns. */
+uint64_t hx_vt_now(void);
+uint64_t hx_vt_now_ns(void);
+/* Pcycles that take `ns` at the thread's clock. */
+uint64_t hx_vt_pcycles_of_ns(uint64_t ns);
+
+/* Moves the thread on by `pcycles` (fractions add up). */
+void hx_vt_spend(enum hx_vt_kind kind, double pcycles);
+
+/* Moves the thread on to pcycle `t`; nothing happens when it is there already. */
+void hx_vt_reach(enum hx_vt_kind kind, uint64_t t);
+
+/* What the call on this thread has spent so far. */
+struct hx_vtime {
+    uint64_t exec_pcycles;  /* everything but queue */
+    uint64_t queue_pcycles; /* HX_VT_HVX + HX_VT_VTCM */
+    uint64_t hvx_ops;       /* of this thread */
+};
+struct hx_vtime hx_vtime_spent(void);
+
+#endif

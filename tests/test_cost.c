@@ -1,0 +1,198 @@
+/* The cost model: packets of a listing, caches, virtual time. */
+#include "hxt.h"
+
+#include <stdlib.h>
+
+#include "cache.h"
+#include "cost.h"
+#include "hexrig_hvx_count.h"
+#include "listing.h"
+#include "machine.h"
+#include "vtime.h"
+
+static const struct hx_profile profile = {
+    .clock_mhz = 1000,
+    .hvx_contexts = 2,
+    .cost = {.packet_pcycles = 2, .load_pcycles = 3, .mpy_pcycles = 5, .hvx_pcycles = 4,
+             .vtcm_pcycles = 6, .l2_pcycles = 20, .ddr_pcycles = 100, .l1_kib = 1, .l2_kib = 64},
+};
+
+static int setup(void **state)
+{
+    (void)state;
+    return hx_machine ? 0 : hx_machine_init(&profile);
+}
+
+/* --- listings -------------------------------------------------------------------------------------------------- */
+
+static double trip(const struct hx_packet *p, unsigned n, int is_loop)
+{
+    const struct hx_code_level level = {.packet = p, .packets = (uint16_t)n};
+
+    return hx_listing_time(&level, is_loop, &profile.cost).trip;
+}
+
+static void test_independent_packets_take_one_issue_each(void **state)
+{
+    const struct hx_packet p[3] = {{{0}, 0}};
+
+    (void)state;
+    assert_true(trip(p, 3, 0) == 6);
+    assert_true(trip(p, 3, 1) == 6);
+}
+
+static void test_a_packet_waits_for_the_unit_that_makes_its_operand(void **state)
+{
+    const struct hx_packet hvx[2] = {{{0}, 0}, {{[HX_UNIT_HVX] = 1}, 0}};
+    const struct hx_packet far[3] = {{{0}, 0}, {{0}, 0}, {{[HX_UNIT_MPY] = 2}, 0}};
+    const struct hx_packet both[3] = {{{0}, 0}, {{0}, 0}, {{[HX_UNIT_MPY] = 2, [HX_UNIT_HVX] = 1}, 0}};
+
+    (void)state;
+    assert_true(trip(hvx, 2, 0) == 4 + 2);
+    assert_true(trip(far, 3, 0) == 5 + 2);
+    assert_true(trip(both, 3, 0) == 2 + 4 + 2); /* the later of the two */
+}
+
+static void test_a_loop_waits_for_its_trip_before(void **state)
+{
+    const struct hx_packet sum[1] = {{{[HX_UNIT_HVX] = 1}, 0}};
+
+    (void)state;
+    assert_true(trip(sum, 1, 1) == 4);
+    assert_true(trip(sum, 1, 0) == 2); /* straight code has none */
+}
+
+static void test_loads_tell_how_far_their_use_is(void **state)
+{
+    const struct hx_packet p[4] = {{{0}, 1}, {{0}, 1}, {{0}, 0}, {{[HX_UNIT_VLOAD] = 2}, 0}};
+    const struct hx_code_level level = {.packet = p, .packets = 4};
+    struct hx_listing_time t = hx_listing_time(&level, 1, &profile.cost);
+
+    (void)state;
+    assert_int_equal(t.vector_loads, 2);
+    assert_true(t.load_to_use == 6); /* vtcm_pcycles: the use waited */
+}
+
+/* --- caches ---------------------------------------------------------------------------------------------------- */
+
+static void test_the_least_recently_used_line_goes_first(void **state)
+{
+    struct hx_cache c;
+
+    (void)state;
+    assert_int_equal(hx_cache_init(&c, HX_CACHE_WAYS * 128, 7), 0); /* one set */
+    for (uint64_t i = 0; i < HX_CACHE_WAYS; i++)
+        assert_false(hx_cache_touch(&c, i * 128));
+    assert_true(hx_cache_touch(&c, 5)); /* line 0 is now the most recent */
+    assert_false(hx_cache_touch(&c, 100 * 128));
+    assert_false(hx_cache_touch(&c, 128)); /* line 1 had to go */
+    assert_true(hx_cache_touch(&c, 0));
+    hx_cache_drop(&c, 0);
+    assert_false(hx_cache_touch(&c, 0));
+    hx_cache_clear(&c);
+    assert_false(hx_cache_touch(&c, 100 * 128));
+    free(c.tag);
+}
+
+/* --- both together --------------------------------------------------------------------------------------------- */
+
+static const struct hx_packet body[2] = {{{0}, 1}, {{[HX_UNIT_VLOAD] = 1}, 0}};
+static const struct hx_packet straight[1] = {{{0}, 0}};
+static const struct hx_code_level levels[2] = {{straight, 1, 0}, {body, 2, 1}};
+static const struct hx_code hx_code_sample = {"sample", 2, {levels, levels}};
+static _Alignas(128) uint8_t memory[4 * 128];
+
+static uint64_t exec(void)
+{
+    return hx_vtime_spent().exec_pcycles;
+}
+
+static void sample(unsigned trips)
+{
+    HX_CODE(sample);
+    HX_TRIPS(1, trips);
+    for (unsigned i = 0; i < trips; i++)
+        hx_cost_access(memory + i % 4 * 128, 128, 0);
+}
+
+static void test_a_function_costs_its_packets_and_the_stalls_of_its_loads(void **state)
+{
+    (void)state;
+    hx_vt_call_begin(0, 0);
+    sample(0);
+    assert_int_equal(exec(), 2);
+    sample(5); /* one trip is peeled; four lines from DDR, one from L2, each load hides 6 */
+    assert_int_equal(exec(), 2 + 2 + 4 * 8 + 4 * (100 - 6) + (20 - 6));
+    hx_vt_call_begin(0, 0); /* cold again */
+    sample(1);
+    assert_int_equal(exec(), 2 + (100 - 6));
+}
+
+static void test_hvx_operations_outside_of_listings_cost_by_unit(void **state)
+{
+    (void)state;
+    hx_vt_call_begin(0, 0);
+    hx_hvx_counts.op[HX_SLOT_VX_DV] += 10; /* both multipliers: ten packets */
+    hx_hvx_counts.op[HX_SLOT_VA] += 4;
+    assert_int_equal(exec(), 40);
+    assert_int_equal(exec(), 40); /* charged once */
+    {
+        HX_CODE(sample);
+        hx_hvx_counts.op[HX_SLOT_VX_DV] += 1000; /* the listing has them */
+    }
+    assert_int_equal(exec(), 42);
+}
+
+static void test_scalar_loads_know_three_places(void **state)
+{
+    (void)state;
+    hx_vt_call_begin(0, 0);
+    hx_cost_access(memory, 4, 0);
+    assert_int_equal(exec(), 100 - 3);
+    hx_cost_access(memory + 4, 4, 0); /* the same L1 line */
+    assert_int_equal(exec(), 97);
+    hx_cost_access(memory + 64, 4, 0); /* another L1 line of the same L2 line */
+    assert_int_equal(exec(), 97 + 17);
+    hx_cost_access(memory, 128, 1);    /* a vector store takes the line out of L1 */
+    hx_cost_access(memory, 4, 0);
+    assert_int_equal(exec(), 97 + 17 + 17);
+}
+
+/* --- virtual time ---------------------------------------------------------------------------------------------- */
+
+static void test_waiting_reaches_a_time_and_never_goes_back(void **state)
+{
+    uint64_t start;
+
+    (void)state;
+    hx_vt_call_begin(5000, 2000000);
+    start = hx_vt_now();
+    assert_int_equal(hx_vt_now_ns(), 5000);
+    hx_vt_spend(HX_VT_CODE, 400);
+    assert_int_equal(hx_vt_now_ns(), 5200); /* 2 GHz */
+    hx_vt_reach(HX_VT_HVX, start + 1000);
+    hx_vt_reach(HX_VT_HVX, start + 10);
+    assert_int_equal(hx_vt_now(), start + 1000);
+    assert_int_equal(hx_vtime_spent().queue_pcycles, 600);
+    assert_int_equal(exec(), 400);
+    hx_vt_call_end();
+    hx_vt_call_begin(0, 0); /* the machine's counter goes on */
+    assert_int_equal(hx_vt_now(), start + 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_independent_packets_take_one_issue_each),
+        cmocka_unit_test(test_a_packet_waits_for_the_unit_that_makes_its_operand),
+        cmocka_unit_test(test_a_loop_waits_for_its_trip_before),
+        cmocka_unit_test(test_loads_tell_how_far_their_use_is),
+        cmocka_unit_test(test_the_least_recently_used_line_goes_first),
+        cmocka_unit_test(test_a_function_costs_its_packets_and_the_stalls_of_its_loads),
+        cmocka_unit_test(test_hvx_operations_outside_of_listings_cost_by_unit),
+        cmocka_unit_test(test_scalar_loads_know_three_places),
+        cmocka_unit_test(test_waiting_reaches_a_time_and_never_goes_back),
+    };
+
+    return HXT_RUN_FIXTURE(tests, setup, NULL);
+}

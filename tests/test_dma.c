@@ -1,0 +1,220 @@
+/* User DMA on the virtual clock, dsp/include/hexrig_dma.h. */
+#include "hxt.h"
+
+#include <sys/mman.h>
+
+#include "HAP_vtcm_mgr.h"
+#include "dma.h"
+#include "hexrig_dma.h"
+#include "low_memory.h"
+#include "machine.h"
+#include "vtime.h"
+
+enum { BYTES = 4096, SETUP = 100 };
+
+static const struct hx_profile profile = {
+    .clock_mhz = 1000,
+    .hvx_contexts = 2,
+    .cost = {.packet_pcycles = 1, .hvx_pcycles = 1, .dma_setup_pcycles = SETUP, .dma_bytes_per_pcycle = 8},
+};
+
+static struct memory {
+    uint8_t src[4 * BYTES], dst[4 * BYTES];
+    struct hx_dma_type0 d0[4];
+    struct hx_dma_type1 d1[2];
+} *m;
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!hx_machine && hx_machine_init(&profile))
+        return -1;
+    m = hx_low_map(sizeof(*m), -1);
+    return m ? 0 : -1;
+}
+
+static uint32_t low(const void *p)
+{
+    return (uint32_t)(uintptr_t)p;
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    memset(m, 0, sizeof(*m));
+    for (unsigned i = 0; i < sizeof(m->src); i++)
+        m->src[i] = (uint8_t)(i * 7 + i / 256);
+    hx_vt_call_begin(0, 0);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    hx_dma_end();
+    hx_vt_call_end();
+    return 0;
+}
+
+static struct hx_dma_type0 *linear(unsigned i, uint32_t length)
+{
+    m->d0[i] = (struct hx_dma_type0){.length = length & 0xffffff, .src = low(m->src + i * BYTES),
+                                     .dst = low(m->dst + i * BYTES)};
+    return &m->d0[i];
+}
+
+static void test_bytes_arrive_with_the_wait_and_not_before(void **state)
+{
+    uint64_t start;
+
+    (void)state;
+    Q6_dmstart_A(linear(0, BYTES));
+    start = hx_vt_now();
+    assert_int_equal(m->dst[1], 0);
+    assert_int_equal(Q6_R_dmpoll() & HX_DMA_STATUS_MASK, HX_DMA_RUNNING);
+    assert_int_equal(m->dst[1], 0);
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    assert_memory_equal(m->dst, m->src, BYTES);
+    assert_int_equal(m->d0[0].done, 1);
+    assert_int_equal(hx_vt_now() - start, SETUP + BYTES / 8);
+}
+
+static void test_work_that_overlaps_hides_the_transfer(void **state)
+{
+    uint64_t start;
+
+    (void)state;
+    Q6_dmstart_A(linear(0, BYTES));
+    hx_vt_spend(HX_VT_CODE, 10000);
+    start = hx_vt_now();
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    assert_int_equal(hx_vt_now() - start, 1); /* the packet of dmwait */
+}
+
+static void test_a_source_overwritten_too_early_is_sent_overwritten(void **state)
+{
+    (void)state;
+    Q6_dmstart_A(linear(0, BYTES));
+    m->src[5] = 0xee;
+    Q6_R_dmwait();
+    assert_int_equal(m->dst[5], 0xee);
+}
+
+static void test_a_chain_runs_in_order_and_rows_keep_their_strides(void **state)
+{
+    const uint32_t longest = (1 << 24) - 1;
+
+    (void)state;
+    m->d1[0] = (struct hx_dma_type1){.type = 1, .src = low(m->src), .dst = low(m->dst + BYTES), .roi_width = 10,
+                                     .roi_height = 3, .src_stride = 100, .dst_stride = 50};
+    linear(0, 64)->next = low(&m->d1[0]);
+    Q6_dmstart_A(&m->d0[0]);
+    Q6_dmlink_AA(&m->d1[0], linear(2, 16)); /* while it runs */
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    assert_true(m->d0[0].done && m->d1[0].done && m->d0[2].done);
+    for (int r = 0; r < 3; r++)
+        assert_memory_equal(m->dst + BYTES + r * 50, m->src + r * 100, 10);
+    assert_int_equal(m->dst[BYTES + 10], 0);
+    Q6_dmlink_AA(&m->d0[2], linear(3, 16)); /* starts the idle engine again */
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    assert_memory_equal(m->dst + 3 * BYTES, m->src + 3 * BYTES, 16);
+    assert_int_equal(linear(0, longest)->length, longest);
+}
+
+static void test_polling_ends(void **state)
+{
+    int polls = 0;
+
+    (void)state;
+    Q6_dmstart_A(linear(0, 800));
+    while ((Q6_R_dmpoll() & HX_DMA_STATUS_MASK) == HX_DMA_RUNNING)
+        assert_true(++polls < 1000);
+    assert_true(polls > 100); /* SETUP pcycles and 832 / 8, a packet each */
+    assert_memory_equal(m->dst, m->src, 800);
+}
+
+static void test_pause_keeps_the_rest_for_resume(void **state)
+{
+    int rest;
+
+    (void)state;
+    linear(0, 64)->next = low(linear(1, BYTES));
+    Q6_dmstart_A(&m->d0[0]);
+    hx_vt_spend(HX_VT_CODE, SETUP + 8);
+    rest = Q6_R_dmpause();
+    assert_int_equal(rest, low(&m->d0[1]) | HX_DMA_RUNNING);
+    hx_vt_spend(HX_VT_CODE, 100000);
+    assert_int_equal(Q6_R_dmpoll() & HX_DMA_STATUS_MASK, HX_DMA_RUNNING);
+    assert_int_equal(m->dst[BYTES + 1], 0);
+    Q6_dmresume_A((void *)(uintptr_t)(uint32_t)rest);
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    assert_memory_equal(m->dst + BYTES, m->src + BYTES, BYTES);
+}
+
+static void expect_error(void *descriptor)
+{
+    int rc;
+
+    Q6_dmstart_A(descriptor);
+    rc = Q6_R_dmwait();
+    assert_int_equal(rc & HX_DMA_STATUS_MASK, HX_DMA_ERROR);
+    assert_int_equal((uint32_t)rc & ~3u, low(descriptor) & ~3u);
+}
+
+static void test_bad_descriptors_stop_the_engine(void **state)
+{
+    uint8_t *hole = hx_low_map(8192, -1);
+    void *vtcm;
+
+    (void)state;
+    assert_int_equal(munmap(hole, 8192), 0);
+    expect_error((uint8_t *)linear(0, 64) + 8);
+    linear(0, 64)->type = 2;
+    expect_error(&m->d0[0]);
+    linear(0, 64)->src_dlbc = 1;
+    expect_error(&m->d0[0]);
+    linear(0, 64)->src = low(hole);
+    expect_error(&m->d0[0]);
+    linear(0, 64)->dst = 0xffffffe0; /* runs over 4 GiB */
+    expect_error(&m->d0[0]);
+    linear(0, 64)->dst = low(hx_vtcm); /* nobody asked for it */
+    expect_error(&m->d0[0]);
+    vtcm = HAP_request_VTCM(64, 1);
+    assert_non_null(vtcm);
+    linear(0, 64)->dst = low(vtcm);
+    Q6_dmstart_A(&m->d0[0]); /* clears the error */
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    assert_memory_equal(vtcm, m->src, 64);
+    HAP_release_VTCM(vtcm);
+}
+
+static void test_misuse_is_an_error_or_a_line_in_the_log(void **state)
+{
+    (void)state;
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE); /* nothing was started */
+    Q6_dmstart_A(linear(0, BYTES));
+    Q6_dmstart_A(linear(1, BYTES));
+    assert_int_equal(Q6_R_dmwait() & HX_DMA_STATUS_MASK, HX_DMA_ERROR);
+    linear(2, 64)->next = low(&m->d0[2]); /* a ring */
+    expect_error(&m->d0[2]);
+    Q6_dmstart_A(linear(0, BYTES));
+    hx_dma_end(); /* as when the call returns */
+    assert_memory_equal(m->dst, m->src, BYTES);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(test_bytes_arrive_with_the_wait_and_not_before),
+        TEST(test_work_that_overlaps_hides_the_transfer),
+        TEST(test_a_source_overwritten_too_early_is_sent_overwritten),
+        TEST(test_a_chain_runs_in_order_and_rows_keep_their_strides),
+        TEST(test_polling_ends),
+        TEST(test_pause_keeps_the_rest_for_resume),
+        TEST(test_bad_descriptors_stop_the_engine),
+        TEST(test_misuse_is_an_error_or_a_line_in_the_log),
+    };
+
+    return HXT_RUN_FIXTURE(tests, setup, NULL);
+}
