@@ -6,6 +6,8 @@ CC     ?= gcc
 MARCH  ?= native
 OPT    ?= -O2
 SAN    ?=
+# runs a program that was just built, when that is for another machine
+RUN    ?=
 
 ifeq ($(V),1)
 Q =
@@ -46,19 +48,25 @@ dsp_api_o := $(obj)/dsp/dspqueue.o $(obj)/dsp/dspqueue_service.o
 dsp_o     := $(filter-out $(obj)/dsp/main.o $(dsp_api_o),$(call objs,dsp/*.c))
 fuse_o    := $(filter-out $(obj)/fuse/main.o,$(call objs,fuse/*.c))
 kernels_o := $(call objs,kernels/*.c) $(obj)/gen/sp_hex_skel.o
+silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/gen/silicon_skel.o
 host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o
 idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
-tools_o   := $(call objs,tools/hexrig/*.c)
+tools_o   := $(call objs,tools/hexrig/*.c) $(obj)/tools/preload/client_nodes.o $(obj)/gen/silicon_stub.o
+listing_o := $(call objs,tools/listing/*.c)
+preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/lib/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
 testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
 
 data := $(S)/hexrig-tiny-q8_0.gguf $(S)/hexrig-tiny.cal $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
-programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so
+programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so $(L)/libsilicon_skel.so $(L)/libhexrig-preload.so \
+            $(L)/libcdsprpc.so.1
 
-.PHONY: all tests demo check check-oracle check-oracle-scalar bench check-conformance check-vm vm-programs install clean deps
+.PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install clean deps
 .DELETE_ON_ERROR:
+# the recipe silences "Nothing to be done"
 all: $(programs) $(data) $(profiles) sdk
+	@:
 
 # --- objects: each folder sees what DESIGN.md section 3 lets it see
 $(obj)/rpc/wire/%.o:    inc := $(inc_rpc)
@@ -66,8 +74,14 @@ $(obj)/rpc/lib/%.o:     inc := $(inc_lib)
 $(obj)/dsp/%.o:         inc := $(inc_dsp)
 $(obj)/fuse/%.o:        inc  = $(inc_rpc) $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT
+# every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
+mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
+$(obj)/kernels/silicon/%.o: inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
-$(obj)/tools/%.o:       inc := $(inc_lib) -Ihost -Itools/hexidl
+$(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools/hexidl -Itools/preload
+# it defines open() and ioctl() themselves, not what a fortified build makes of them
+$(obj)/tools/preload/%.o: inc := $(inc_lib) -U_FORTIFY_SOURCE
+$(obj)/tools/listing/%.o: inc := $(inc_dsp)
 $(obj)/gen/%.o:         inc := $(inc_rpc) -I$(G)
 $(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools/hexidl -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Itests/lib -Itests -DHEXRIG_COUNT \
                                -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"' $(fuse_cflags)
@@ -84,12 +98,19 @@ $(obj)/%.o: %.c
 $(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: rpc/%.idl $(B)/hexidl $(idls)
 	@mkdir -p $(@D)
 	$(say) IDL $<
-	$(Q)$(B)/hexidl $< -o $(G)
+	$(Q)$(RUN) $(B)/hexidl $< -o $(G)
+# and those of test skels
+$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: tests/skel/%.idl $(B)/hexidl $(idls)
+	@mkdir -p $(@D)
+	$(say) IDL $<
+	$(Q)$(RUN) $(B)/hexidl $< -o $(G)
 $(obj)/gen/%.o: $(G)/%.c
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
 $(kernels_o) $(host_o) $(call objs,tests/*.c tests/lib/*.c): | $(G)/sp_hex.h
+
+$(silicon_o) $(tools_o) $(call objs,tests/*.c): | $(G)/silicon.h
 
 define archive
 	@mkdir -p $(@D)
@@ -100,6 +121,7 @@ $(obj)/libhxwire.a: $(wire_o);       $(archive)
 $(obj)/libhxdsp.a: $(dsp_o);         $(archive)
 $(obj)/libhxfuse.a: $(fuse_o);       $(archive)
 $(obj)/libhxkernels.a: $(kernels_o); $(archive)
+$(obj)/libhxsilicon.a: $(silicon_o); $(archive)
 $(obj)/libhxhost.a: $(host_o);       $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 
@@ -112,18 +134,28 @@ rpath := -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/lib/libcdsprpc.map
 	$(call link,-shared -Wl$(comma)--version-script=rpc/lib/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so -Wl$(comma)-z$(comma)nodelete $(lib_o) $(obj)/libhxwire.a -lpthread)
+# the name by which programs that were linked with qualcomm/fastrpc look for it
+$(L)/libcdsprpc.so.1: $(L)/libcdsprpc.so
+	$(Q)ln -sf libcdsprpc.so $@
 # a low preferred address: see the note on hexrig-dsp
 $(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxwire.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $(kernels_o) $(obj)/libhxwire.a -lm)
+$(L)/libsilicon_skel.so: $(silicon_o) $(obj)/libhxwire.a
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x12000000 $(silicon_o) $(obj)/libhxwire.a -lm)
 $(X)/hexrig-dsp: $(obj)/dsp/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
-	$(call link,-no-pie -rdynamic $(obj)/dsp/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -ldl -lpthread -lm)
+	$(call link,-no-pie -rdynamic $(obj)/dsp/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
-	$(call link,$^ $(fuse_libs) -lpthread)
+	$(call link,$^ $(fuse_libs) -lpthread -lm)
 $(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
+	$(call link,$^)
+# makes the packet tables of kernels/silicon; not installed
+$(BUILD)/tools/hexrig-listing: $(listing_o)
 	$(call link,$^)
 $(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,$(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) $(host_libs))
-host_libs := -ljansson -lpthread -lm
+$(L)/libhexrig-preload.so: $(preload_o)
+	$(call link,-shared -Wl$(comma)-soname$(comma)libhexrig-preload.so $^ -ldl)
+host_libs := -ljansson -lnuma -lpthread -lm
 comma := ,
 
 # --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
@@ -155,13 +187,15 @@ $(S)/%: host/data/%
 # --- tests: each tests/test_*.c, check_*.c and bug_*.c is one program
 test_c := $(wildcard tests/test_*.c tests/check_*.c tests/bug_*.c)
 test_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_c))
-$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxfuse.a \
+$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
-api_b := $(addprefix $(BUILD)/tests/,test_remote_api test_dspqueue test_dspqueue_wire)
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig)
 $(api_b): $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(L)/libcdsprpc.so
-	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -lpthread -lm)
+	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
+$(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/gen/silicon_stub.o
+$(BUILD)/tests/test_trace_rig: api_libs := -ljansson
 fuzz_b := $(patsubst tests/fuzz_%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz_*.c))
 $(BUILD)/tests/fuzz_%: $(obj)/tests/fuzz_%.o $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
@@ -179,8 +213,26 @@ $(obj)/tests/scalar_cases.inc: tests/oracle_scalar/gen.awk tests/oracle_scalar/s
 $(obj)/tests/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
 $(obj)/tests/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/tests/test_hexidl $(BUILD)/tests/fuzz_idl: $(idl_o)
+# tables as a kernel gets them
+listing_sample  := modmac,stage
+listing_corners := operands,nest
+$(obj)/tests/listing/%.listing.h: tests/data/listing/%.release.s tests/data/listing/%.debug.s $(BUILD)/tools/hexrig-listing
+	@mkdir -p $(@D)
+	$(Q)$(BUILD)/tools/hexrig-listing $(wordlist 1,2,$^) -f $(listing_$*) -o $@
+$(obj)/tests/test_listing.o: $(patsubst %,$(obj)/tests/listing/%.listing.h,sample corners)
+$(obj)/tests/test_listing.o: inc = $(inc_dsp) -Itests/lib -I$(obj)/tests/listing -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"'
+$(BUILD)/tests/test_listing: $(obj)/tests/test_listing.o $(obj)/libhxtest.a
+	$(call link,$^ -lcmocka -lpthread -lm)
 .SECONDARY:
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel
+idl_skels := hxt_classic hxt_deep
+$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
+$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/test_idl_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
+$(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
+$(BUILD)/tests/libhxt_classic_skel.so: $(obj)/gen/hxt_classic_skel.o $(obj)/tests/skel/hxt_classic_imp.o
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x1b000000 $^)
+$(BUILD)/tests/libhxt_deep_skel.so: $(obj)/gen/hxt_deep_skel.o $(obj)/tests/skel/hxt_deep_imp.o
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x1c000000 $^)
 $(BUILD)/tests/libcalculator_skel.so: $(obj)/tests/skel/calculator_skel.o
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x19000000 $^)
 $(BUILD)/tests/libhxt_queue_skel.so: $(obj)/tests/skel/hxt_queue_skel.o
@@ -194,8 +246,16 @@ conformance_o := $(call objs,tests/conformance/*.c) $(patsubst %,$(obj)/rpc/lib/
 $(BUILD)/tests/conformance: $(conformance_o)
 	$(call link,$^ -lpthread)
 
+# a client without any library of ours, dynamic and static; fortified, as distributions build
+$(obj)/tests/run_with/%.o: inc := $(inc_rpc) -Itests/skel -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+$(BUILD)/tests/run_with_client: $(obj)/tests/run_with/client.o
+	$(call link,$^ -lpthread)
+$(BUILD)/tests/run_with_client-static: $(obj)/tests/run_with/client.o
+	$(call link,-static $^ -lpthread)
+
+tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_client-static)
 tests: $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/conformance
-tests: $(BUILD)/tests/libcalculator_skel.so $(BUILD)/tests/libhxt_queue_skel.so
+tests: $(BUILD)/tests/libcalculator_skel.so $(BUILD)/tests/libhxt_queue_skel.so $(patsubst %,$(BUILD)/tests/lib%_skel.so,$(idl_skels))
 tests: all $(test_b) $(fuzz_b)
 
 deps:
@@ -224,13 +284,21 @@ check-oracle:
 check-oracle-scalar:
 	$(Q)tests/oracle_scalar/run.sh $(BUILD)
 
+# kernels/silicon/*.listing.h, the packets of the kernels, from clang's listings; check-listings only compares.  77: no clang
+listings: $(BUILD)/tools/hexrig-listing
+	$(Q)tools/listing/listings.sh make $(BUILD)
+check-listings: $(BUILD)/tools/hexrig-listing
+	$(Q)tools/listing/listings.sh check $(BUILD)
+
 # ns per intrinsic and three kernels beside qemu-hexagon and AVX2
 # --- benchmarks: ratios against a limit or a peer measured in the same run
 bench_b := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
-$(obj)/tests/bench/%.o: inc = $(inc_rpc) -Itests -Itests/bench -DHXT_BUILD='"$(abspath $(BUILD))"' $(fuse_cflags)
+$(obj)/tests/bench/%.o: inc = $(inc_lib) -Itests -Itests/bench -DHXT_BUILD='"$(abspath $(BUILD))"' $(fuse_cflags)
+$(BUILD)/bench/bench_queue: $(obj)/tests/bench/bench_queue.o $(L)/libcdsprpc.so
+	$(call link,$< -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib')
 $(BUILD)/bench/%: $(obj)/tests/bench/%.o
 	$(call link,$^ $(fuse_libs))
-bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so
+bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/libhxt_queue_skel.so
 	$(Q)for b in $(bench_b); do $$b || [ $$? = 77 ] || exit 1; done
 	$(Q)tests/oracle/bench.sh $(BUILD)
 
@@ -248,7 +316,53 @@ $(BUILD)/tests/conformance-static: $(conformance_o)
 	$(call link,-static $^ -lpthread)
 # ld warns of dlopen in libfuse's loader of modules, which the rig does not use
 $(X)/hexrig-fuse-static: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
-	$(call link,-static $^ $(fuse_libs) -lpthread -ldl)
+	$(call link,-static $^ $(fuse_libs) -lpthread -ldl -lm)
+
+# --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was
+# skipped; the skip says why.
+.PHONY: check-tsan check-valgrind check-aarch64 check-soak check-faults check-full
+sub = @$(MAKE) --no-print-directory -j2
+soak_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/soak_*.c))
+$(soak_b): $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(L)/libcdsprpc.so
+	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -lpthread -lm)
+
+# clients and driver under ThreadSanitizer, with a plain DSP: TSan wants the low addresses where a PD puts its memory
+check-tsan: deps tsan-programs
+	@tests/run.sh $(BUILD) tsan
+# valgrind knows no AVX-512
+check-valgrind: deps valgrind-programs
+	@tests/run.sh $(BUILD) valgrind
+# fetches a cross compiler and qemu-user into $(BUILD)/aarch64
+check-aarch64: deps
+	@mkdir -p $(BUILD)
+	@tests/run.sh $(BUILD) aarch64
+# SOAK_S=60: seconds of clients that come, call and die on each front end
+check-soak: deps soak-programs
+	@tests/run.sh $(BUILD) soak
+check-faults: deps soak-programs
+	$(sub) SAN=address,undefined BUILD=$(BUILD)/asan tests
+	@tests/run.sh $(BUILD) faults
+check-full: deps
+	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
+	$(sub) SAN=address,undefined BUILD=$(BUILD)/asan tests
+	@tests/run.sh $(BUILD) check tsan valgrind aarch64 oracle vm faults soak
+
+# it defines functions that gcc declares by itself when it sanitizes
+$(obj)/dsp/hvx_check.o: warn += $(if $(SAN),-Wno-builtin-declaration-mismatch)
+.PHONY: tsan-programs valgrind-programs soak-programs
+tsan-programs:
+	$(sub) tests
+	$(sub) SAN=thread BUILD=$(BUILD)/tsan tests
+	$(Q)mkdir -p $(BUILD)/tsan/rig/libexec/hexrig && rm -rf $(BUILD)/tsan/rig/lib $(BUILD)/tsan/rig/share
+	$(Q)cp $(BUILD)/tsan/libexec/hexrig/hexrig-fuse $(X)/hexrig-dsp $(BUILD)/tsan/rig/libexec/hexrig/
+	$(Q)cp -R $(L) $(S:%/hexrig=%) $(BUILD)/tsan/rig/
+valgrind-programs:
+	$(sub) tests
+	$(sub) MARCH=x86-64-v3 SAN= BUILD=$(BUILD)/valgrind tests
+soak-programs:
+	$(sub) tests soak
+.PHONY: soak
+soak: $(soak_b)
 
 clean:
 	rm -rf $(BUILD)

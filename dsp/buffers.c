@@ -153,6 +153,16 @@ int hx_buffers_get_fd(int client_fd, void **vaddr)
     return b ? AEE_SUCCESS : AEE_ENOSUCHMAP;
 }
 
+int hx_buffers_size_fd(int client_fd, uint64_t *bytes)
+{
+    pthread_mutex_lock(&lock);
+    struct buffer *b = find_fd(client_fd);
+    if (b)
+        *bytes = b->size;
+    pthread_mutex_unlock(&lock);
+    return b ? AEE_SUCCESS : AEE_ENOSUCHMAP;
+}
+
 int hx_buffers_put_fd(int client_fd)
 {
     int rc = AEE_ENOSUCHMAP;
@@ -163,6 +173,24 @@ int hx_buffers_put_fd(int client_fd)
         rc = b->uses ? AEE_SUCCESS : AEE_EBADSTATE;
     if (rc == AEE_SUCCESS && --b->uses == 0)
         b->returned = 1;
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+int hx_buffers_put_addr(const void *addr, uint64_t len)
+{
+    int rc = AEE_ENOSUCHMAP;
+
+    pthread_mutex_lock(&lock);
+    for (int32_t i = 0; i < table_len && rc; i++) {
+        struct buffer *b = &table[i];
+        uint64_t offset = (uintptr_t)addr - (uintptr_t)b->base;
+
+        if (!b->base || !b->uses || offset >= b->size || len > b->size - offset)
+            continue;
+        rc = AEE_SUCCESS;
+        b->returned |= --b->uses == 0;
+    }
     pthread_mutex_unlock(&lock);
     return rc;
 }

@@ -24,6 +24,12 @@ void hx_buffers_wait(uint32_t seq);
 int hx_buffers_get_fd(int client_fd, void **vaddr);
 int hx_buffers_put_fd(int client_fd);
 
+/* Ends one use of the buffer that [addr, addr + len) lies in.  AEE_SUCCESS, or AEE_ENOSUCHMAP: nobody uses one there. */
+int hx_buffers_put_addr(const void *addr, uint64_t len);
+
+/* Bytes of the client's buffer.  AEE_SUCCESS or AEE_ENOSUCHMAP. */
+int hx_buffers_size_fd(int client_fd, uint64_t *bytes);
+
 /* Client descriptors whose last use ended since the last time: the driver may forget them.  At most `max`. */
 unsigned hx_buffers_returned(uint64_t *fds, unsigned max);
 

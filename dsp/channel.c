@@ -24,19 +24,34 @@ int hx_dsp_channel_open(struct hx_dsp_channel *c, const int *fd)
     return c->arena ? 0 : -errno;
 }
 
-int hx_dsp_channel_take(struct hx_dsp_channel *c, struct hx_msg *msg)
+static int pop(struct hx_dsp_channel *c, struct hx_msg *msg)
 {
-    uint64_t one;
     int rc;
 
-    /* The bell is a semaphore: this thread is woken for exactly one message, which is in the ring by now. */
-    while (read(c->fd[HX_FD_REQ_BELL], &one, sizeof(one)) < 0)
-        if (errno != EINTR)
-            return -errno;
     pthread_mutex_lock(&c->pop);
     rc = hx_ring_pop(&c->rings->request, msg);
     pthread_mutex_unlock(&c->pop);
     return rc;
+}
+
+int hx_dsp_channel_take(struct hx_dsp_channel *c, struct hx_msg *msg)
+{
+    int rc;
+
+    while ((rc = pop(c, msg)) == -EAGAIN)
+        hx_ring_wait(&c->rings->request);
+    return rc;
+}
+
+int hx_dsp_channel_take_rung(struct hx_dsp_channel *c, struct hx_msg *msg)
+{
+    uint64_t one;
+
+    /* The bell is a semaphore: it was rung for exactly one message, which is in the ring by now. */
+    while (read(c->fd[HX_FD_REQ_BELL], &one, sizeof(one)) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return pop(c, msg);
 }
 
 void hx_dsp_channel_answer(struct hx_dsp_channel *c, const struct hx_reply *reply)
@@ -48,7 +63,8 @@ void hx_dsp_channel_answer(struct hx_dsp_channel *c, const struct hx_reply *repl
     pthread_mutex_unlock(&c->push);
     /* The ring holds more replies than the channel has contexts: only a broken driver can fill it, and it will not
      * miss an answer that it did not ask for. */
-    if (rc == 0 && write(c->fd[HX_FD_REP_BELL], &one, sizeof(one)) < 0)
+    if (rc == 0 && hx_ring_must_wake(&c->rings->reply) &&
+        write(c->fd[HX_FD_REP_BELL], &one, sizeof(one)) < 0)
         return;
 }
 

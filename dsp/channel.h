@@ -18,10 +18,13 @@ struct hx_dsp_channel {
 /* Maps the channel behind fd[HX_PD_FDS], which it then owns, even on failure.  Returns 0 or negative errno. */
 int hx_dsp_channel_open(struct hx_dsp_channel *c, const int *fd);
 
-/* Waits for the next request.  0, or -EPROTO (the driver broke the ring).  Any thread. */
+/* Waits for the next request.  0, or -EPROTO (the driver broke the ring).  Any thread of a user PD. */
 int hx_dsp_channel_take(struct hx_dsp_channel *c, struct hx_msg *msg);
 
-/* Sends a reply and rings the driver.  Any thread. */
+/* The same for the root PD, which sleeps in poll() on fd[HX_FD_REQ_BELL]: takes the request that the bell was rung for. */
+int hx_dsp_channel_take_rung(struct hx_dsp_channel *c, struct hx_msg *msg);
+
+/* Sends a reply and wakes the driver if it sleeps.  Any thread. */
 void hx_dsp_channel_answer(struct hx_dsp_channel *c, const struct hx_reply *reply);
 
 /* Receives one control message; up to HX_PD_FDS descriptors go to fd[] (-1 where there is none), owned by the caller.

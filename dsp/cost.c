@@ -1,9 +1,11 @@
 /* The cost model, see cost.h. */
 #include "cost.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cache.h"
+#include "frames.h"
 #include "hexrig_hvx_count.h"
 #include "listing.h"
 #include "machine.h"
@@ -17,18 +19,29 @@ enum {
     L2_LINE_SHIFT = 7,
     L1_LINE_SHIFT = 5,
     TIMES = 128, /* listings kept per thread; a power of two */
+    RECENT = 4,  /* vectors whose pieces may come mixed */
 };
 
+/* Calls that have begun in this PD: a thread that outlives calls starts each with empty caches, too. */
+static atomic_uint calls;
+
 static __thread struct {
+    unsigned call; /* the value of `calls` that the caches belong to */
     const struct hx_code *code;
     enum hx_code_build build;
     unsigned level;
     uint64_t loads_left;    /* vector loads until the loop is over */
     unsigned in_trip;       /* vector loads seen of the current trip */
     double slowest;         /* stall of the slowest of them */
-    uint64_t vector_end;    /* where the last vector piece ended */
+    unsigned ddr_lines;     /* how many of them come from DDR */
+    struct {
+        uint64_t line;
+        unsigned pieces; /* bit per VECTOR_PIECE of it that was seen */
+    } recent[RECENT];    /* the last vectors that came in pieces */
+    unsigned n_recent;
     struct hx_hvx_counts settled; /* HVX operations that are paid for */
     struct hx_cache l1, l2;
+    struct hx_frames frames;
     struct {
         const struct hx_code_level *level;
         struct hx_listing_time time;
@@ -93,6 +106,7 @@ EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
     struct hx_code_scope outer = {now.code, now.level};
 
     hx_vt_spend(HX_VT_CODE, hx_cost_pending());
+    hx_vt_scope(code->name);
     now.code = code;
     now.level = 0;
     now.loads_left = 0;
@@ -102,6 +116,7 @@ EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
 
 EXPORT void hx_code_leave(struct hx_code_scope *scope)
 {
+    hx_vt_scope(NULL);
     now.code = scope->outer;
     now.level = scope->outer_level;
     now.loads_left = 0;
@@ -121,6 +136,7 @@ EXPORT void hx_code_trips(unsigned level, uint64_t trips)
     now.loads_left = trips * t->vector_loads;
     now.in_trip = 0;
     now.slowest = 0;
+    now.ddr_lines = 0;
     if (trips > peeled)
         hx_vt_spend(HX_VT_CODE, (double)(trips - peeled) * t->trip);
 }
@@ -138,11 +154,23 @@ static int in_vtcm(const void *p)
     return hx_vtcm && (uintptr_t)p - (uintptr_t)hx_vtcm < HX_VTCM_BYTES;
 }
 
+static void empty_caches(void);
+
 static int caches_ready(void)
 {
+    if (now.call != atomic_load_explicit(&calls, memory_order_relaxed))
+        empty_caches();
     if (!now.l1.tag && hx_cache_init(&now.l1, cost()->l1_kib << 10, L1_LINE_SHIFT))
         return 0;
     return now.l2.tag || hx_cache_init(&now.l2, cost()->l2_kib << 10, L2_LINE_SHIFT) == 0;
+}
+
+/* DDR does not slow down with the core: in pcycles of a slower clock its latency is shorter. */
+static double ddr_pcycles(void)
+{
+    double top_khz = hx_machine ? hx_machine->clock_mhz * 1000.0 : hx_vt_clock_khz();
+
+    return cost()->ddr_pcycles * hx_vt_clock_khz() / top_khz;
 }
 
 /* Latency of a vector access, from the start of the load. */
@@ -150,11 +178,23 @@ static double vector_latency(const void *p)
 {
     if (in_vtcm(p))
         return cost()->vtcm_pcycles;
-    hx_cache_drop(&now.l1, (uintptr_t)p); /* HVX goes past L1 */
-    return hx_cache_touch(&now.l2, (uintptr_t)p) ? cost()->l2_pcycles : cost()->ddr_pcycles;
+    const uint64_t at = hx_frames_at(&now.frames, (uintptr_t)p);
+
+    hx_cache_drop(&now.l1, at); /* HVX goes past L1 */
+    return hx_cache_touch(&now.l2, at) ? cost()->l2_pcycles : ddr_pcycles();
 }
 
-/* The slowest load of a trip is what the thread waits for. */
+/* A trip's loads are under way together: the thread waits for the slowest, or for DDR to bring all that it has to. */
+static void end_trip(const struct hx_listing_time *t)
+{
+    double fetch = now.ddr_lines * VECTOR_BYTES / cost()->dma_bytes_per_pcycle - t->trip;
+
+    hx_vt_spend(HX_VT_STALL, fetch > now.slowest ? fetch : now.slowest);
+    now.in_trip = 0;
+    now.slowest = 0;
+    now.ddr_lines = 0;
+}
+
 static void vector_load(const void *p)
 {
     double latency = vector_latency(p), stall;
@@ -168,43 +208,60 @@ static void vector_load(const void *p)
     stall = latency - t->load_to_use;
     if (stall > now.slowest)
         now.slowest = stall;
+    now.ddr_lines += latency > cost()->l2_pcycles;
     now.loads_left--;
-    if (++now.in_trip < t->vector_loads)
-        return;
-    hx_vt_spend(HX_VT_STALL, now.slowest);
-    now.in_trip = 0;
-    now.slowest = 0;
+    if (++now.in_trip == t->vector_loads)
+        end_trip(t);
 }
 
 static void scalar_access(const void *p, int is_store)
 {
+    const uint64_t at = hx_frames_at(&now.frames, (uintptr_t)p);
     double latency;
 
-    if (hx_cache_touch(&now.l1, (uintptr_t)p))
+    if (hx_cache_touch(&now.l1, at))
         return;
     if (in_vtcm(p))
         latency = cost()->vtcm_pcycles;
     else
-        latency = hx_cache_touch(&now.l2, (uintptr_t)p) ? cost()->l2_pcycles : cost()->ddr_pcycles;
+        latency = hx_cache_touch(&now.l2, at) ? cost()->l2_pcycles : ddr_pcycles();
     if (!is_store && latency > cost()->load_pcycles)
         hx_vt_spend(HX_VT_STALL, latency - cost()->load_pcycles);
 }
 
+/* 1 when this belongs to a vector that was seen already: the host's compiler may read several in pieces, mixed. */
+static int is_rest_of_vector(uint64_t at, size_t bytes)
+{
+    const uint64_t line = at / VECTOR_BYTES;
+    const unsigned piece = 1u << at % VECTOR_BYTES / VECTOR_PIECE;
+
+    if (bytes >= VECTOR_BYTES)
+        return 0;
+    for (int i = 0; i < RECENT; i++)
+        if (now.recent[i].line == line && !(now.recent[i].pieces & piece)) {
+            now.recent[i].pieces |= piece;
+            return 1;
+        }
+    now.recent[now.n_recent].line = line;
+    now.recent[now.n_recent].pieces = piece;
+    now.n_recent = (now.n_recent + 1) % RECENT;
+    return 0;
+}
+
+void hx_cost_prepare(void)
+{
+    (void)caches_ready(); /* without memory there are no caches, then as now */
+}
+
 void hx_cost_access(const void *p, size_t bytes, int is_store)
 {
-    uint64_t at = (uintptr_t)p;
-
     if (!caches_ready())
         return;
-    if (bytes < VECTOR_PIECE) {
+    if (bytes < VECTOR_PIECE)
         scalar_access(p, is_store);
+    else if (is_rest_of_vector((uintptr_t)p, bytes))
         return;
-    }
-    int more = at == now.vector_end && at % VECTOR_BYTES != 0; /* the rest of the vector before */
-    now.vector_end = at + bytes;
-    if (more)
-        return;
-    if (is_store)
+    else if (is_store)
         (void)vector_latency(p);
     else
         vector_load(p);
@@ -212,16 +269,28 @@ void hx_cost_access(const void *p, size_t bytes, int is_store)
 
 /* --- the thread ------------------------------------------------------------------------------------------------ */
 
+static void empty_caches(void)
+{
+    now.call = atomic_load_explicit(&calls, memory_order_relaxed);
+    memset(now.recent, 0, sizeof(now.recent));
+    hx_frames_clear(&now.frames);
+    if (now.l1.tag)
+        hx_cache_clear(&now.l1);
+    if (now.l2.tag)
+        hx_cache_clear(&now.l2);
+}
+
+void hx_cost_call(void)
+{
+    atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
+}
+
 void hx_cost_begin(void)
 {
     now.code = NULL;
     now.level = 0;
     now.build = HX_BUILD_RELEASE;
     now.loads_left = 0;
-    now.vector_end = 0;
     now.settled = hx_hvx_counts;
-    if (now.l1.tag)
-        hx_cache_clear(&now.l1);
-    if (now.l2.tag)
-        hx_cache_clear(&now.l2);
+    empty_caches();
 }

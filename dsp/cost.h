@@ -19,8 +19,14 @@
 
 #include "hexrig_code.h"
 
+/* A call begins somewhere in this PD, before its thread's hx_cost_begin(). */
+void hx_cost_call(void);
+
 /* A call or a thread begins: no function, release build, empty caches, nothing pending. */
 void hx_cost_begin(void);
+
+/* Allocates what the calling thread's caches need, which else the first access does. */
+void hx_cost_prepare(void);
 
 /* Pcycles of HVX operations outside of functions with a listing, since the last time this was asked. */
 double hx_cost_pending(void);

@@ -14,6 +14,7 @@
 
 #include "HAP_farf.h"
 #include "machine.h"
+#include "trace.h"
 #include "vtime.h"
 
 _Static_assert(sizeof(struct hx_dma_type0) == 16, "the device's layout");
@@ -158,6 +159,7 @@ static uint64_t catch_up(uint64_t t)
             break;
         move(&x);
         mark_done(addr);
+        hx_trace_dma(engine.began, end, x.width * x.rows);
         engine.at = next;
         engine.began = last = end;
     }

@@ -1,39 +1,187 @@
-/* FARF messages, see dsp/include/HAP_farf.h. */
+/* FARF messages, see dsp/include/HAP_farf.h and farf.h. */
+#pragma GCC visibility push(default)
 #include "HAP_farf.h"
+#pragma GCC visibility pop
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "AEEStdErr.h"
+#include "farf.h"
 #include "machine.h"
 
-static const char *const names[] = {"LOW", "MEDIUM", "HIGH", "ERROR", "FATAL", "ALWAYS"};
+enum { FILES_MAX = 16, NAME_BYTES = 64, TEXT_BYTES = 512 };
 
-/* Lowest level that is printed.  The environment of a rig does not change while it runs. */
+static const char *const names[] = {"LOW", "MEDIUM", "HIGH", "ERROR", "FATAL", "CRITICAL",
+                                    "ALWAYS"};
+enum { LEVELS = sizeof(names) / sizeof(names[0]) };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects runtime */
+static struct {
+    unsigned mask; /* bit 1 << level */
+    unsigned n_files;
+    char file[FILES_MAX][NAME_BYTES];
+} runtime;
+
+/* --- who is heard ---------------------------------------------------------------------------------------------------- */
+
+/* Lowest level that is logged in any case.  The environment of a rig does not change while it runs. */
 static int threshold(void)
 {
     const char *want = getenv("HEXRIG_FARF");
 
-    for (int i = 0; want && i < HX_FARF_ERROR; i++)
+    for (int i = 0; want && i < LEVELS; i++)
         if (strcasecmp(want, names[i]) == 0)
             return i;
-    return HX_FARF_ERROR;
+    return LEVELS;
 }
 
-__attribute__((visibility("default"))) void hx_farf(enum hx_farf_level level, const char *file,
-                                                    int line, const char *fmt, ...)
+static const char *base_of(const char *file)
 {
-    char text[512];
-    const char *base = strrchr(file, '/');
+    const char *slash = strrchr(file, '/');
+
+    return slash ? slash + 1 : file;
+}
+
+static int mask_lets_pass(int level, const char *file)
+{
+    int pass;
+
+    pthread_mutex_lock(&lock);
+    pass = (runtime.mask >> level & 1) != 0;
+    if (pass && runtime.n_files) {
+        pass = 0;
+        for (unsigned i = 0; i < runtime.n_files; i++)
+            pass |= strcmp(runtime.file[i], base_of(file)) == 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return pass;
+}
+
+static int is_heard(int compiled_in, int level, const char *file)
+{
+    int plain = level & ~HAP_LEVEL_RUNTIME;
+
+    if (plain < 0 || plain >= LEVELS)
+        return 0;
+    if (plain >= threshold())
+        return 1;
+    return level & HAP_LEVEL_RUNTIME ? mask_lets_pass(plain, file) : compiled_in;
+}
+
+/* One write, so that lines of several PDs do not mix. */
+static void say(int compiled_in, int level, const char *file, int line, const char *fmt, va_list ap)
+{
+    char text[TEXT_BYTES];
+
+    if (!is_heard(compiled_in, level, file))
+        return;
+    vsnprintf(text, sizeof(text), fmt, ap);
+    fprintf(stderr, "hexrig-dsp: pd %d: %s: %s:%d: %s\n", hx_pd_client,
+            names[level & ~HAP_LEVEL_RUNTIME], base_of(file), line, text);
+}
+
+void hx_farf(int compiled_in, int level, const char *file, int line, const char *fmt, ...)
+{
     va_list ap;
 
-    if ((int)level < threshold())
-        return;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    say(compiled_in, level, file, line, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "hexrig-dsp: pd %d: %s: %s:%d: %s\n", hx_pd_client, names[level],
-            base ? base + 1 : file, line, text);
+}
+
+void HAP_debug_v2(int level, const char *file, int line, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    say(1, level & ~HAP_LEVEL_RUNTIME, file, line, format, ap);
+    va_end(ap);
+}
+
+void HAP_debug_runtime(int level, const char *file, int line, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    say(0, level | HAP_LEVEL_RUNTIME, file, line, format, ap);
+    va_end(ap);
+}
+
+void HAP_debug(const char *msg, int level, const char *filename, int line)
+{
+    HAP_debug_v2(level, filename, line, "%s", msg);
+}
+
+/* --- the mask ---------------------------------------------------------------------------------------------------------- */
+
+int HAP_setFARFRuntimeLoggingParams(unsigned int mask, const char *files[],
+                                    unsigned short numberOfFiles)
+{
+    if (numberOfFiles > FILES_MAX)
+        return AEE_EBADPARM;
+    for (unsigned i = 0; i < numberOfFiles; i++)
+        if (!files[i] || strlen(files[i]) >= NAME_BYTES)
+            return AEE_EBADPARM;
+    pthread_mutex_lock(&lock);
+    runtime.mask = mask;
+    runtime.n_files = numberOfFiles;
+    for (unsigned i = 0; i < numberOfFiles; i++)
+        strcpy(runtime.file[i], files[i]);
+    pthread_mutex_unlock(&lock);
+    return AEE_SUCCESS;
+}
+
+/* `0xMASK [file,file...]`; bits 32 and up are for the client's side.  0 or -EINVAL. */
+static int take_line(char *line)
+{
+    const char *files[FILES_MAX + 1];
+    unsigned short n = 0;
+    char *end, *save, *word;
+    unsigned long long mask = strtoull(line, &end, 16);
+
+    if (strncmp(line, "0x", 2) != 0 || end == line + 2 || !strchr(" \t\n", *end))
+        return -EINVAL;
+    word = strtok_r(end, ", \t\n", &save);
+    while (word && n <= FILES_MAX) {
+        files[n++] = word;
+        word = strtok_r(NULL, ", \t\n", &save);
+    }
+    return HAP_setFARFRuntimeLoggingParams((unsigned)mask, files, n) ? -EINVAL : 0;
+}
+
+static int load(const char *path)
+{
+    char line[TEXT_BYTES] = "";
+    FILE *f = fopen(path, "re");
+    int rc;
+
+    if (!f)
+        return -ENOENT;
+    rc = fgets(line, sizeof(line), f) ? take_line(line) : -EINVAL;
+    fclose(f);
+    if (rc)
+        FARF(ERROR, "%s: not of the form `0xMASK [file,file...]`", path);
+    return rc;
+}
+
+int hx_farf_load(const char *path, const char *program)
+{
+    char file[4096];
+    int rc = -ENOENT;
+
+    while (*path && rc == -ENOENT) {
+        size_t n = strcspn(path, ":;");
+
+        snprintf(file, sizeof(file), "%.*s/%s.farf", (int)n, path, program);
+        if (n)
+            rc = load(file);
+        path += n + (path[n] != '\0');
+    }
+    return rc;
 }

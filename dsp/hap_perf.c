@@ -3,6 +3,7 @@
 #include "HAP_perf.h"
 #pragma GCC visibility pop
 
+#include "qurt_timer.h"
 #include "vtime.h"
 
 /* 19.2 MHz = 24 ticks in 1250 ns */
@@ -26,4 +27,9 @@ uint64_t HAP_perf_qtimer_count_to_us(uint64_t count)
 uint64_t HAP_perf_get_time_us(void)
 {
     return hx_vt_now_ns() / 1000;
+}
+
+int HAP_timer_sleep(unsigned long long sleep_duration)
+{
+    return qurt_timer_sleep(sleep_duration);
 }

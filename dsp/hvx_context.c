@@ -5,11 +5,12 @@
  * how the threads really met. */
 #include "qurt_hvx.h"
 
-#include <errno.h>
-#include <time.h>
+#include <stdatomic.h>
 
 #include "HAP_farf.h"
+#include "hap_power.h"
 #include "machine.h"
+#include "trace.h"
 #include "vtime.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -29,39 +30,52 @@ static int pick_free(void)
     return best;
 }
 
-static void wait_freed(void)
-{
-    struct timespec t;
-
-    /* Bounded: a PD that dies while it waits can take the wake-up of another with it. */
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_nsec += 50 * 1000 * 1000;
-    if (t.tv_nsec >= 1000000000L) {
-        t.tv_nsec -= 1000000000L;
-        t.tv_sec++;
-    }
-    if (pthread_cond_timedwait(&hx_machine->freed, &hx_machine->lock, &t) == EOWNERDEAD)
-        pthread_mutex_consistent(&hx_machine->lock);
-}
-
-EXPORT int qurt_hvx_lock(int mode)
+/* Whether the thread may ask for a context at all. */
+static int may_lock(int mode)
 {
     if (!hx_machine || mode != QURT_HVX_MODE_128B) {
         FARF(ERROR, "qurt_hvx_lock: mode %d, only 128-byte mode (%d) exists", mode,
              QURT_HVX_MODE_128B);
-        return QURT_HVX_LOCK_ERROR;
+        return 0;
+    }
+    if (!hx_power_hvx_on()) {
+        FARF(ERROR, "qurt_hvx_lock: this PD has switched HVX off by HAP_power_set_HVX");
+        return 0;
     }
     if (held != NONE) {
         FARF(ERROR, "qurt_hvx_lock: this thread holds HVX context %d already", held);
-        return QURT_HVX_LOCK_ERROR;
+        return 0;
     }
+    return 1;
+}
+
+static int lock_context(int mode, int wait)
+{
+    int found;
+
+    if (!may_lock(mode))
+        return QURT_HVX_LOCK_ERROR;
     hx_machine_lock();
-    while ((held = pick_free()) == NONE)
-        wait_freed();
-    hx_machine->hvx[held].client = hx_pd_client ? hx_pd_client : -1;
-    hx_vt_reach(HX_VT_HVX, hx_machine->hvx[held].free_at);
+    while ((found = pick_free()) == NONE && wait)
+        hx_machine_wait(50);
+    held = found;
+    if (found != NONE) {
+        hx_machine->hvx[found].client = hx_pd_client ? hx_pd_client : -1;
+        hx_vt_reach(HX_VT_HVX, hx_machine->hvx[found].free_at);
+        hx_trace_hvx(found, hx_vt_now());
+    }
     hx_machine_unlock();
-    return QURT_HVX_LOCK_SUCCESS;
+    return found == NONE ? QURT_HVX_LOCK_ERROR : QURT_HVX_LOCK_SUCCESS;
+}
+
+EXPORT int qurt_hvx_lock(int lock_mode)
+{
+    return lock_context(lock_mode, 1);
+}
+
+EXPORT int qurt_hvx_try_lock(int lock_mode)
+{
+    return lock_context(lock_mode, 0);
 }
 
 EXPORT int qurt_hvx_unlock(void)
@@ -71,10 +85,44 @@ EXPORT int qurt_hvx_unlock(void)
     hx_machine_lock();
     hx_machine->hvx[held].client = 0;
     hx_machine->hvx[held].free_at = hx_vt_now();
+    hx_trace_hvx(NONE, hx_vt_now());
     held = NONE;
-    pthread_cond_broadcast(&hx_machine->freed);
+    hx_machine_freed();
     hx_machine_unlock();
     return QURT_HVX_LOCK_SUCCESS;
+}
+
+EXPORT int qurt_hvx_get_mode(void)
+{
+    return QURT_HVX_MODE_128B;
+}
+
+EXPORT int qurt_hvx_get_units(void)
+{
+    return hx_machine ? (int)hx_machine->hvx_contexts << 8 : 0;
+}
+
+EXPORT int qurt_hvx_get_lock_val(void)
+{
+    return held != NONE ? QURT_HVX_LOCKED : QURT_HVX_UNLOCKED;
+}
+
+static _Atomic int reserved; /* this PD has called qurt_hvx_reserve() */
+
+EXPORT int qurt_hvx_reserve(int num_units)
+{
+    int units = hx_machine ? 2 * (int)hx_machine->hvx_contexts : 0;
+
+    if (num_units == QURT_HVX_RESERVE_ALL_AVAILABLE)
+        num_units = units;
+    if (num_units < 1 || num_units > units)
+        return QURT_HVX_RESERVE_NOT_SUPPORTED;
+    return atomic_exchange(&reserved, 1) ? QURT_HVX_RESERVE_ALREADY_MADE : num_units;
+}
+
+EXPORT int qurt_hvx_cancel_reserve(void)
+{
+    return atomic_exchange(&reserved, 0) ? 0 : QURT_HVX_RESERVE_CANCEL_ERR;
 }
 
 int hx_hvx_context_held(void)

@@ -7,8 +7,11 @@
 #include "HAP_farf.h"
 #include "buffers.h"
 #include "dma.h"
+#include "hap_power.h"
 #include "machine.h"
+#include "hx_trace.h"
 #include "module.h"
+#include "trace.h"
 #include "vtime.h"
 
 /* Copies header and argument table out of the arena after checking that they lie in it. */
@@ -72,15 +75,27 @@ static int call(uint32_t handle, uint32_t sc, remote_arg *pra,
     return hx_module_invoke(handle, sc, pra);
 }
 
+/* Key of the trace that the driver wants of this call, or 0. */
+static uint64_t open_trace(const struct hx_dsp_channel *c, const struct hx_msg *msg, const struct hx_invoke *head)
+{
+    uint64_t end = msg->addr + msg->size;
+
+    if (head->trace <= msg->addr || head->trace >= end || head->trace % _Alignof(struct hx_trace_event))
+        return 0;
+    return hx_trace_open((unsigned)(msg->ctx >> HX_CTX_ID_SHIFT), c->arena + head->trace, end - head->trace);
+}
+
 void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct hx_reply *reply,
                      const struct hx_static_service *services, size_t n_services)
 {
     struct hx_invoke head;
     struct hx_arg args[FASTRPC_MAX_ARGS];
     remote_arg pra[FASTRPC_MAX_ARGS];
+    uint64_t trace;
 
     memset(reply, 0, sizeof(*reply));
     reply->ctx = msg->ctx;
+    reply->vote = hx_power_vote();
     reply->retval = read_args(c, msg, &head, args);
     if (reply->retval)
         return;
@@ -89,6 +104,9 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     if (reply->retval)
         return;
     hx_vt_call_begin(head.now_ns, head.clock_khz);
+    trace = open_trace(c, msg, &head);
+    if (trace)
+        hx_vt_trace(trace);
     reply->retval = call(msg->handle, msg->sc, pra, services, n_services);
     if (hx_hvx_release_leaked())
         FARF(ERROR, "handle 0x%x method %u returned with its HVX context locked", msg->handle,
@@ -101,7 +119,9 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
 
     struct hx_vtime spent = hx_vtime_spent();
     hx_vt_call_end();
+    hx_trace_close(trace);
     reply->exec_pcycles = spent.exec_pcycles;
     reply->queue_pcycles = spent.queue_pcycles;
     reply->hvx_ops = spent.hvx_ops;
+    reply->vote = hx_power_vote();
 }

@@ -2,8 +2,11 @@
 #include "machine.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "low_memory.h"
@@ -40,18 +43,12 @@ static int map_vtcm(void)
 static void init_locks(struct hx_machine *m)
 {
     pthread_mutexattr_t ma;
-    pthread_condattr_t ca;
 
     pthread_mutexattr_init(&ma);
     pthread_mutexattr_setpshared(&ma, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&ma, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&m->lock, &ma);
     pthread_mutexattr_destroy(&ma);
-    pthread_condattr_init(&ca);
-    pthread_condattr_setpshared(&ca, PTHREAD_PROCESS_SHARED);
-    pthread_condattr_setclock(&ca, CLOCK_MONOTONIC);
-    pthread_cond_init(&m->freed, &ca);
-    pthread_condattr_destroy(&ca);
 }
 
 int hx_machine_init(const struct hx_profile *profile)
@@ -69,7 +66,19 @@ int hx_machine_init(const struct hx_profile *profile)
     hx_machine->hw_threads = profile->hw_threads;
     hx_machine->capabilities = profile->capabilities;
     hx_machine->dspqueue = profile->dspqueue;
+    hx_machine->vtcm = hx_machine->own.grain;
     return map_vtcm();
+}
+
+int hx_machine_share_vtcm_table(int fd)
+{
+    struct hx_vtcm_table *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int rc = t == MAP_FAILED ? -errno : 0;
+
+    close(fd);
+    if (!rc)
+        hx_machine->vtcm = t->grain;
+    return rc;
 }
 
 void hx_machine_lock(void)
@@ -84,6 +93,22 @@ void hx_machine_unlock(void)
     pthread_mutex_unlock(&hx_machine->lock);
 }
 
+void hx_machine_freed(void)
+{
+    __atomic_add_fetch(&hx_machine->freed, 1, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &hx_machine->freed, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void hx_machine_wait(unsigned ms)
+{
+    const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000L};
+    uint32_t seen = __atomic_load_n(&hx_machine->freed, __ATOMIC_SEQ_CST);
+
+    hx_machine_unlock();
+    syscall(SYS_futex, &hx_machine->freed, FUTEX_WAIT, seen, &t, NULL, 0);
+    hx_machine_lock();
+}
+
 void hx_machine_reap(int32_t client)
 {
     hx_machine_lock();
@@ -93,6 +118,9 @@ void hx_machine_reap(int32_t client)
     for (unsigned i = 0; i < hx_machine->hvx_contexts; i++)
         if (hx_machine->hvx[i].client == client)
             hx_machine->hvx[i].client = 0;
-    pthread_cond_broadcast(&hx_machine->freed);
+    for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
+        if (hx_machine->crm.entry[i].client == client)
+            hx_machine->crm.entry[i] = (struct hx_crm_entry){0};
+    hx_machine_freed();
     hx_machine_unlock();
 }

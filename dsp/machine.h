@@ -9,18 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "compute_res_state.h"
 #include "hx_profile.h"
+#include "hx_vtcm_table.h"
 
-enum {
-    HX_VTCM_BYTES = 8 << 20,        /* SILICON H01 */
-    HX_VTCM_GRAIN = 256 << 10,      /* SILICON H04 */
-    HX_VTCM_GRAINS = HX_VTCM_BYTES / HX_VTCM_GRAIN,
-    HX_HVX_CONTEXTS_MAX = 16,
-};
+enum { HX_HVX_CONTEXTS_MAX = 16 };
 
 struct hx_machine {
     pthread_mutex_t lock; /* process-shared, robust; protects everything below */
-    pthread_cond_t freed; /* an HVX context was given back */
+    uint32_t freed;       /* counts what was given back; a futex, because a condition breaks when a waiter is killed */
     double clock_mhz;     /* pcycles per us */
     struct hx_cost cost;
     unsigned hvx_contexts;
@@ -32,11 +29,9 @@ struct hx_machine {
         uint64_t free_at; /* pcycle at which its last holder gave it back */
     } hvx[HX_HVX_CONTEXTS_MAX];
     uint64_t pcycles; /* the machine's counter: the latest end of a call; atomic */
-    struct {
-        int32_t client; /* PD that holds the grain, 0 = free */
-        int32_t first;  /* first grain of its grant */
-        uint32_t bytes; /* of the first grain: what was asked for */
-    } vtcm[HX_VTCM_GRAINS];
+    struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], own or in the driver's sight; the same address in all PDs */
+    struct hx_vtcm_table own;
+    struct hx_crm crm;
 };
 
 extern struct hx_machine *hx_machine; /* NULL until hx_machine_init() */
@@ -46,8 +41,19 @@ extern int32_t hx_pd_client;          /* the PD that this process is; 0 = root *
 /* Builds the machine.  Returns 0 or negative errno.  Call once, before the first fork. */
 int hx_machine_init(const struct hx_profile *profile);
 
+/* From now on the VTCM's table lies in this file (rpc/wire/hx_vtcm_table.h), which is closed.  Before the first grant and the
+ * first fork.  0 or negative errno. */
+int hx_machine_share_vtcm_table(int fd);
+
 void hx_machine_lock(void);
 void hx_machine_unlock(void);
+
+/* Wakes all who wait: something was given back, or somebody waits for VTCM. */
+void hx_machine_freed(void);
+
+/* With the lock, which is given up meanwhile: waits for hx_machine_freed(), `ms` at most.  Callers look again in a loop,
+ * in steps of 50 ms or so. */
+void hx_machine_wait(unsigned ms);
 
 /* 1 when all of p[bytes], in VTCM, lies in what one request of this PD asked for. */
 int hx_vtcm_granted(const void *p, size_t bytes);

@@ -17,12 +17,13 @@
 static const struct option options[] = {
     {"channel", required_argument, NULL, 'c'}, {"profile", required_argument, NULL, 'p'},
     {"skel-path", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'}, {0},
+    {"vtcm-table", required_argument, NULL, 't'}, {"version", no_argument, NULL, 'V'}, {0},
 };
 
 static void usage(FILE *out)
 {
     fprintf(out, "usage: hexrig-dsp --channel FD,FD,FD,FD,FD --profile PATH --skel-path DIR[:DIR...]\n"
+                 "                  [--vtcm-table FD]\n"
                  "The emulated DSP of a rig.  hexrig-fuse starts it and passes the descriptors:\n"
                  "rings, arena, request bell, reply bell, control socket.\n");
 }
@@ -59,7 +60,7 @@ static const char *shipped_profiles(void)
 int main(int argc, char **argv)
 {
     const char *profile_path = NULL, *skel_path = "";
-    int fd[HX_PD_FDS] = {-1, -1, -1, -1, -1}, c, rc;
+    int fd[HX_PD_FDS] = {-1, -1, -1, -1, -1}, table_fd = -1, c, rc;
     static struct hx_dsp_channel channel;
     struct hx_profile profile;
     char why[512];
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
             break;
         case 'p': profile_path = optarg; break;
         case 's': skel_path = optarg; break;
+        case 't': table_fd = atoi(optarg); break;
         case 'h': usage(stdout); return 0;
         case 'V': puts("hexrig-dsp " HX_VERSION); return 0;
         default: usage(stderr); return 2;
@@ -94,6 +96,9 @@ int main(int argc, char **argv)
     rc = hx_machine_init(&profile);
     if (rc)
         return fail("VTCM at 0xFF000000", rc);
+    rc = table_fd < 0 ? 0 : hx_machine_share_vtcm_table(table_fd);
+    if (rc)
+        return fail("--vtcm-table", rc);
     hx_module_set_path(skel_path);
     rc = hx_sandbox(skel_path);
     if (rc)

@@ -8,16 +8,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "HAP_farf.h"
 #include "fastrpc_uapi.h"
 
-/* Above 0xff..0x200, which the open FastRPC library takes for handles of static PDs. */
-enum { MODULES_MAX = 256, FIRST_HANDLE = 0x10000 };
+/* A handle is FIRST_HANDLE + entry + MODULES_MAX * how often the entry was used: a closed number comes back after HANDLE_USES
+ * opens of that entry.  All lie above 0xff..0x200, which the open FastRPC library takes for handles of static PDs. */
+enum { MODULES_MAX = 256, FIRST_HANDLE = 0x10000, HANDLE_USES = 1 << 22 };
 
+/* An entry point is of one of two kinds.  `handle_invoke` serves an interface that derives from remote_handle64: methods 0 and 1
+ * are open and close.  `invoke` serves one without handles: nothing is called when it is opened. */
 struct module {
-    void *dl;              /* NULL = free entry */
-    hx_skel_invoke invoke; /* the skel's entry point */
-    remote_handle64 h;     /* what its open() gave */
-    unsigned calls;        /* in flight; an entry closes only at 0 */
+    void *dl; /* NULL = free entry */
+    hx_skel_handle_invoke handle_invoke;
+    hx_skel_invoke invoke;
+    remote_handle64 h; /* what the skel's open() gave */
+    unsigned calls;    /* in flight; an entry closes only at 0 */
+};
+
+/* What a name asks for. */
+struct request {
+    char lib[256], symbol[256];
+    int has_handle;
 };
 
 /* The published name of the library behind dspqueue. */
@@ -25,11 +36,17 @@ struct module {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects modules[] */
 static struct module modules[MODULES_MAX];
+static uint32_t uses[MODULES_MAX]; /* of the entry, below HANDLE_USES; under lock */
 static char search_path[4096];
 
 void hx_module_set_path(const char *path)
 {
     snprintf(search_path, sizeof(search_path), "%s", path);
+}
+
+const char *hx_module_path(void)
+{
+    return search_path;
 }
 
 int hx_module_parse_uri(const char *uri, char *lib, size_t lib_bytes, char *symbol,
@@ -71,19 +88,75 @@ static int find(const char *lib, char *path, size_t path_bytes)
     return -1;
 }
 
+static int ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* `&_modver=1.0` in the URI.  As in the open library, a beginning of "1.0" will do. */
+static int says_modver(const char *uri)
+{
+    static const char key[] = "&_modver=", version[] = "1.0";
+    const char *p = strstr(uri, key);
+    size_t n;
+
+    if (!p)
+        return 0;
+    p += sizeof(key) - 1;
+    n = strcspn(p, "&");
+    return n > 0 && n < sizeof(version) && strncmp(p, version, n) == 0;
+}
+
+/* The kind of the entry point: _modver says it, unless the name is one that IDL compilers give.  They agree in every URI that
+ * such a compiler wrote; where they do not, a device calls the function with the other kind's arguments. */
+static int has_handle(const char *uri, const char *symbol)
+{
+    int by_modver = says_modver(uri), by_name = by_modver;
+
+    if (ends_with(symbol, "_skel_handle_invoke"))
+        by_name = 1;
+    else if (ends_with(symbol, "_skel_invoke"))
+        by_name = 0;
+    if (by_name != by_modver)
+        FARF(ERROR, "%s: a device would take %s for the other kind of entry point, by its _modver", uri,
+             symbol);
+    return by_name;
+}
+
+/* A URI, or what the stub of an interface without handles opens: the interface's bare name. */
+static int parse(const char *name, struct request *r)
+{
+    size_t n = strlen(name);
+
+    if (hx_module_parse_uri(name, r->lib, sizeof(r->lib), r->symbol, sizeof(r->symbol)) == 0) {
+        r->has_handle = has_handle(name, r->symbol);
+        return 0;
+    }
+    if (n == 0 || n > 200 || strpbrk(name, "/:?&"))
+        return -1;
+    snprintf(r->lib, sizeof(r->lib), "lib%s_skel.so", name);
+    snprintf(r->symbol, sizeof(r->symbol), "%s_skel_invoke", name);
+    r->has_handle = 0;
+    return 0;
+}
+
 static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
 {
-    char lib[256], symbol[256], path[4096];
+    struct request r;
+    char path[4096];
+    void *entry;
 
-    if (hx_module_parse_uri(uri, lib, sizeof(lib), symbol, sizeof(symbol))) {
-        snprintf(why, why_bytes, "'%.200s' is not file:///libNAME_skel.so?SYMBOL&...", uri);
+    if (parse(uri, &r)) {
+        snprintf(why, why_bytes, "'%.200s' is not file:///libNAME_skel.so?SYMBOL&..., nor a name", uri);
         return AEE_DSP(AEE_EBADPARM);
     }
-    if (strcmp(lib, QUEUE_SKEL) == 0) {
-        snprintf(path, sizeof(path), "%s (built in)", lib);
+    if (strcmp(r.lib, QUEUE_SKEL) == 0) {
+        snprintf(path, sizeof(path), "%s (built in)", r.lib);
         m->dl = dlopen(NULL, RTLD_NOW); /* hexrig-dsp itself: dsp/dspqueue_service.c */
-    } else if (find(lib, path, sizeof(path))) {
-        snprintf(why, why_bytes, "%s is in none of: %.150s", lib, search_path);
+    } else if (find(r.lib, path, sizeof(path))) {
+        snprintf(why, why_bytes, "%s is in none of: %.150s", r.lib, search_path);
         return AEE_DSP(AEE_EUNABLETOLOAD);
     } else {
         m->dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -92,11 +165,15 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "%s", dlerror());
         return AEE_DSP(AEE_EUNABLETOLOAD);
     }
-    *(void **)&m->invoke = dlsym(m->dl, symbol);
-    if (!m->invoke) {
-        snprintf(why, why_bytes, "%s has no symbol %s", path, symbol);
+    entry = dlsym(m->dl, r.symbol);
+    if (!entry) {
+        snprintf(why, why_bytes, "%s has no symbol %s", path, r.symbol);
         return AEE_DSP(AEE_ENOSUCHSYMBOL);
     }
+    if (r.has_handle)
+        *(void **)&m->handle_invoke = entry;
+    else
+        *(void **)&m->invoke = entry;
     return AEE_SUCCESS;
 }
 
@@ -105,8 +182,10 @@ static int skel_open(struct module *m, const char *uri)
 {
     uint32_t len = (uint32_t)strlen(uri) + 1;
     remote_arg pra[3] = {{.buf = {&len, sizeof(len)}}, {.buf = {(void *)uri, len}}, {.h64 = 0}};
-    int rc = m->invoke(0, REMOTE_SCALARS_MAKEX(0, 0, 2, 0, 0, 1), pra);
 
+    if (!m->handle_invoke)
+        return AEE_SUCCESS;
+    int rc = m->handle_invoke(0, REMOTE_SCALARS_MAKEX(0, 0, 2, 0, 0, 1), pra);
     m->h = pra[2].h64;
     return rc;
 }
@@ -115,7 +194,16 @@ static int skel_close(const struct module *m)
 {
     remote_arg pra[1] = {{.h64 = m->h}};
 
-    return m->invoke(0, REMOTE_SCALARS_MAKEX(0, 1, 0, 0, 1, 0), pra);
+    return m->handle_invoke ? m->handle_invoke(0, REMOTE_SCALARS_MAKEX(0, 1, 0, 0, 1, 0), pra)
+                            : AEE_SUCCESS;
+}
+
+/* Under lock: the entry that `handle` names now, or -1. */
+static int entry_of(uint32_t handle)
+{
+    uint32_t n = handle - FIRST_HANDLE, i = n % MODULES_MAX;
+
+    return handle >= FIRST_HANDLE && modules[i].dl && uses[i] == n / MODULES_MAX ? (int)i : -1;
 }
 
 static int publish(const struct module *m, uint32_t *handle)
@@ -126,10 +214,12 @@ static int publish(const struct module *m, uint32_t *handle)
     for (int i = 0; i < MODULES_MAX && slot < 0; i++)
         if (!modules[i].dl)
             slot = i;
-    if (slot >= 0)
+    if (slot >= 0) {
+        uses[slot] = (uses[slot] + 1) % HANDLE_USES;
         modules[slot] = *m;
+        *handle = FIRST_HANDLE + (uint32_t)slot + MODULES_MAX * uses[slot];
+    }
     pthread_mutex_unlock(&lock);
-    *handle = FIRST_HANDLE + (uint32_t)slot;
     return slot < 0 ? AEE_DSP(AEE_ENOMORE) : AEE_SUCCESS;
 }
 
@@ -160,10 +250,10 @@ unload:
 static struct module *get(uint32_t handle)
 {
     struct module *m = NULL;
-    uint32_t i = handle - FIRST_HANDLE;
 
     pthread_mutex_lock(&lock);
-    if (i < MODULES_MAX && modules[i].dl) {
+    int i = entry_of(handle);
+    if (i >= 0) {
         m = &modules[i];
         m->calls++; /* put in hx_module_invoke() */
     }
@@ -178,7 +268,7 @@ int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra)
 
     if (!m)
         return AEE_DSP(AEE_EINVHANDLE);
-    rc = m->invoke(m->h, sc, pra);
+    rc = m->handle_invoke ? m->handle_invoke(m->h, sc, pra) : m->invoke(sc, pra);
     pthread_mutex_lock(&lock);
     m->calls--;
     pthread_mutex_unlock(&lock);
@@ -188,13 +278,13 @@ int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra)
 int hx_module_close(uint32_t handle)
 {
     struct module m = {0};
-    uint32_t i = handle - FIRST_HANDLE;
     int rc = AEE_DSP(AEE_EINVHANDLE);
 
     pthread_mutex_lock(&lock);
-    if (i < MODULES_MAX && modules[i].dl && modules[i].calls) {
+    int i = entry_of(handle);
+    if (i >= 0 && modules[i].calls) {
         rc = AEE_DSP(AEE_EITEMBUSY);
-    } else if (i < MODULES_MAX && modules[i].dl) {
+    } else if (i >= 0) {
         m = modules[i];
         modules[i] = (struct module){0};
         rc = AEE_SUCCESS;

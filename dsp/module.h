@@ -7,13 +7,18 @@
 
 #include "remote.h"
 
-typedef int (*hx_skel_invoke)(remote_handle64 h, uint32_t sc, remote_arg *pra);
+typedef int (*hx_skel_handle_invoke)(remote_handle64 h, uint32_t sc, remote_arg *pra);
+typedef int (*hx_skel_invoke)(uint32_t sc, remote_arg *pra);
 
 /* Where skels are looked for: colon- or semicolon-separated folders, searched in order. */
 void hx_module_set_path(const char *path);
 
-/* Loads the library that `uri` names and opens its interface.  AEE_SUCCESS and *handle (above the static handles), or a
- * DSP code with one line in why[why_bytes]. */
+/* The same, until the next call. */
+const char *hx_module_path(void);
+
+/* Loads the library that `uri` names and opens its interface.  A bare NAME is libNAME_skel.so with NAME_skel_invoke, an
+ * interface without handles; so is a URI without _modver=1.0.  AEE_SUCCESS and *handle (above the static handles, not a
+ * number that was closed lately), or a DSP code with one line in why[why_bytes]. */
 int hx_module_open(const char *uri, uint32_t *handle, char *why, size_t why_bytes);
 
 /* Closes a handle.  AEE_DSP(AEE_EINVHANDLE) when there is none. */

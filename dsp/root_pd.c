@@ -15,8 +15,10 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "buffers.h"
+#include "farf.h"
 #include "invoke.h"
 #include "machine.h"
+#include "module.h"
 #include "user_pd.h"
 
 enum { CLIENTS_MAX = 64 };
@@ -67,7 +69,7 @@ static void forget(struct client *cl)
 
 /* --- the kernel's calls (static handles 1 and 2) --------------------------------------------------------------- */
 
-static _Noreturn void run_child(const struct client *cl)
+static _Noreturn void run_child(const struct client *cl, const char *program)
 {
     struct hx_dsp_channel pd;
     sigset_t none;
@@ -89,6 +91,8 @@ static _Noreturn void run_child(const struct client *cl)
         FARF(FATAL, "channel: errno %d", -rc);
         _exit(1);
     }
+    if (*program)
+        hx_farf_load(hx_module_path(), program);
     hx_user_pd_main(&pd);
 }
 
@@ -98,12 +102,13 @@ static int create(const remote_arg *pra)
     struct client *cl;
 
     memcpy(&in, pra[0].buf.pv, sizeof(in));
+    in.program[sizeof(in.program) - 1] = '\0';
     cl = in.client_id > 0 ? find(in.client_id) : NULL;
     if (!cl || cl->pid)
         return AEE_DSP(AEE_EBADSTATE);
     cl->pid = fork();
     if (cl->pid == 0)
-        run_child(cl);
+        run_child(cl, in.program);
     close_fds(cl->fd);
     if (cl->pid < 0) {
         forget(cl);
@@ -222,7 +227,7 @@ static int take_request(void)
     struct hx_msg msg;
     struct hx_reply reply;
 
-    if (hx_dsp_channel_take(channel, &msg))
+    if (hx_dsp_channel_take_rung(channel, &msg))
         return 0;
     hx_invoke_serve(channel, &msg, &reply, services, sizeof(services) / sizeof(services[0]));
     hx_dsp_channel_answer(channel, &reply);

@@ -1,17 +1,21 @@
 /* A user PD, see user_pd.h.
  *
  * The main thread reads the control socket (buffers come and go; its end is the PD's end).  Worker threads take requests:
- * whoever is woken by the bell serves the call to its end, and a thread that leaves nobody waiting starts another
+ * whoever finds one serves the call to its end, and a thread that leaves nobody waiting starts another
  * one first, so that calls of several client threads run in parallel. */
 #include "user_pd.h"
 
 #include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "HAP_farf.h"
 #include "buffers.h"
+#include "cost.h"
 #include "invoke.h"
 #include "low_memory.h"
+#include "qurt_wait.h"
 #include "services.h"
 
 enum { WORKERS_MAX = 256, STACK_BYTES = 1 << 20 };
@@ -22,12 +26,22 @@ static int idle, workers;
 
 static void start_worker(void);
 
-static void *worker(void *arg)
+/* What a thread needs of the heap for itself.  Had at once, while its maker waits: else a skel's memory would lie elsewhere when
+ * another thread happens to serve a call, and with it the figures of the cost model. */
+static void settle_in(sem_t *ready)
+{
+    free(malloc(1)); /* libc's part */
+    hx_qurt_self();
+    hx_cost_prepare();
+    sem_post(ready);
+}
+
+static void *worker(void *ready)
 {
     struct hx_msg msg;
     struct hx_reply reply;
 
-    (void)arg;
+    settle_in(ready);
     for (;;) {
         int rc = hx_dsp_channel_take(channel, &msg), start;
         if (rc) {
@@ -58,13 +72,15 @@ static void start_worker(void)
     pthread_attr_t attr;
     pthread_t t;
     void *stack = hx_low_map(STACK_BYTES, -1);
+    sem_t ready;
     int rc = stack ? 0 : ENOMEM;
 
+    sem_init(&ready, 0, 0);
     pthread_attr_init(&attr);
     if (!rc)
         rc = pthread_attr_setstack(&attr, stack, STACK_BYTES);
     if (!rc)
-        rc = pthread_create(&t, &attr, worker, NULL);
+        rc = pthread_create(&t, &attr, worker, &ready);
     pthread_attr_destroy(&attr);
     if (rc) {
         hx_low_unmap(stack, STACK_BYTES);
@@ -74,8 +90,11 @@ static void start_worker(void)
         workers--;
         pthread_mutex_unlock(&lock);
     } else {
+        while (sem_wait(&ready))
+            ;
         pthread_detach(t);
     }
+    sem_destroy(&ready);
 }
 
 _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)

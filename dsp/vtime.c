@@ -6,6 +6,7 @@
 #include "cost.h"
 #include "hexrig_hvx_count.h"
 #include "machine.h"
+#include "trace.h"
 
 static __thread struct {
     struct hx_vt_origin from;
@@ -13,7 +14,7 @@ static __thread struct {
     double spent[HX_VT_KINDS];
 } now;
 
-static uint32_t clock_khz(void)
+uint32_t hx_vt_clock_khz(void)
 {
     if (now.from.clock_khz)
         return now.from.clock_khz;
@@ -26,13 +27,21 @@ static void begin(const struct hx_vt_origin *o)
     now.from = *o;
     hx_hvx_reset();
     hx_cost_begin();
+    hx_trace_begin(o->trace_key, o->call_pcycles, o->start_pcycles);
 }
 
 void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
 {
     uint64_t p = hx_machine ? __atomic_load_n(&hx_machine->pcycles, __ATOMIC_RELAXED) : 0;
 
-    begin(&(struct hx_vt_origin){p, p, now_ns, khz});
+    hx_cost_call();
+    begin(&(struct hx_vt_origin){p, p, now_ns, khz, 0});
+}
+
+void hx_vt_trace(uint64_t key)
+{
+    now.from.trace_key = key;
+    hx_trace_begin(key, now.from.call_pcycles, now.from.start_pcycles);
 }
 
 void hx_vt_call_end(void)
@@ -60,37 +69,56 @@ void hx_vt_thread_begin(const struct hx_vt_origin *o)
     begin(o);
 }
 
+static uint64_t time_at(double pcycles)
+{
+    return now.from.start_pcycles + (uint64_t)(pcycles + 0.5);
+}
+
+static void move_on(enum hx_vt_kind kind, double pcycles)
+{
+    double before = now.pcycles;
+
+    now.pcycles += pcycles;
+    now.spent[kind] += pcycles;
+    if (__builtin_expect(now.from.trace_key != 0, 0) && pcycles > 0)
+        hx_trace_spend(kind, time_at(before), time_at(now.pcycles), pcycles);
+}
+
 /* Code that nobody has charged yet. */
 static void settle(void)
 {
-    double pcycles = hx_cost_pending();
-
-    now.pcycles += pcycles;
-    now.spent[HX_VT_CODE] += pcycles;
+    move_on(HX_VT_CODE, hx_cost_pending());
 }
 
 uint64_t hx_vt_now(void)
 {
     settle();
-    return now.from.start_pcycles + (uint64_t)(now.pcycles + 0.5);
+    return time_at(now.pcycles);
 }
 
 uint64_t hx_vt_now_ns(void)
 {
     double spent = (double)(hx_vt_now() - now.from.call_pcycles);
 
-    return now.from.call_ns + (uint64_t)(spent * 1e6 / clock_khz());
+    return now.from.call_ns + (uint64_t)(spent * 1e6 / hx_vt_clock_khz());
 }
 
 uint64_t hx_vt_pcycles_of_ns(uint64_t ns)
 {
-    return (uint64_t)((double)ns * clock_khz() / 1e6);
+    return (uint64_t)((double)ns * hx_vt_clock_khz() / 1e6);
 }
 
 void hx_vt_spend(enum hx_vt_kind kind, double pcycles)
 {
-    now.pcycles += pcycles;
-    now.spent[kind] += pcycles;
+    if (kind > HX_VT_STALL)
+        settle(); /* a wait begins after the code before it */
+    move_on(kind, pcycles);
+}
+
+void hx_vt_scope(const char *name)
+{
+    if (__builtin_expect(now.from.trace_key != 0, 0))
+        hx_trace_scope(name, hx_vt_now());
 }
 
 void hx_vt_reach(enum hx_vt_kind kind, uint64_t t)

@@ -31,6 +31,9 @@ enum hx_vt_kind {
  * The pcycle counter goes on where the machine's last call ended. */
 void hx_vt_call_begin(uint64_t now_ns, uint32_t clock_khz);
 
+/* The call that has just begun on this thread is traced under `key` (trace.h). */
+void hx_vt_trace(uint64_t key);
+
 /* The call is over; tells the machine. */
 void hx_vt_call_end(void);
 
@@ -40,6 +43,7 @@ struct hx_vt_origin {
     uint64_t call_pcycles;  /* when the call began */
     uint64_t call_ns;
     uint32_t clock_khz;
+    uint64_t trace_key; /* 0: the call is not traced */
 };
 struct hx_vt_origin hx_vt_origin(void);
 void hx_vt_thread_begin(const struct hx_vt_origin *o);
@@ -47,11 +51,17 @@ void hx_vt_thread_begin(const struct hx_vt_origin *o);
 /* The thread's pcycle counter and its virtual time in ns. */
 uint64_t hx_vt_now(void);
 uint64_t hx_vt_now_ns(void);
+/* The clock of the core during the thread's call. */
+uint32_t hx_vt_clock_khz(void);
+
 /* Pcycles that take `ns` at the thread's clock. */
 uint64_t hx_vt_pcycles_of_ns(uint64_t ns);
 
 /* Moves the thread on by `pcycles` (fractions add up). */
 void hx_vt_spend(enum hx_vt_kind kind, double pcycles);
+
+/* The thread enters a function with a listing (`name`, for traces); NULL: it leaves the last one. */
+void hx_vt_scope(const char *name);
 
 /* Moves the thread on to pcycle `t`; nothing happens when it is there already. */
 void hx_vt_reach(enum hx_vt_kind kind, uint64_t t);

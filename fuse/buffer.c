@@ -2,6 +2,9 @@
 #include "buffer.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,8 +36,6 @@ static void destroy(struct hx_session *s, struct hx_buffer *b)
         s->idle_buffers--;
     if (s->channel.rings)
         hx_channel_control(&s->channel, HX_CTL_UNMAP, b->id, 0, NULL, 0);
-    if (b->bytes)
-        munmap(b->bytes, b->size);
     close(b->fd);
     free(b);
 }
@@ -112,6 +113,24 @@ void hx_buffer_return(struct hx_session *s, int client_fd)
     }
 }
 
+/* Without asking for a duplicate, which takes four system calls. */
+static bool still_means(struct hx_call *call, int client_fd, const struct hx_buffer *b)
+{
+    return call->front->same_file && call->front->same_file(call, client_fd, b->fd);
+}
+
+/* The kernel's driver takes dma-bufs alone, this one memfds too.  Of any other file not even the size is asked: its file
+ * system may be this rig's mount, which would wait for itself, or one whose server never answers. */
+static bool is_memory(int fd)
+{
+    char link[64], name[16] = "";
+
+    if (fcntl(fd, F_GET_SEALS) >= 0)
+        return true;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return readlink(link, name, sizeof(name) - 1) > 0 && strncmp(name, "/dmabuf:", 8) == 0;
+}
+
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
 {
     struct hx_session *s = call->session;
@@ -121,12 +140,17 @@ int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
 
     if (client_fd < 0)
         return -EINVAL;
-    if (b && b->refs) {
+    if (b && (b->refs || still_means(call, client_fd, b))) {
+        s->idle_buffers -= b->refs == 0;
         b->refs++;
         *out = b;
         return 0;
     }
     fd = call->front->fd(call, client_fd);
+    if (fd >= 0 && !is_memory(fd)) {
+        close(fd);
+        fd = -EINVAL; /* no memory */
+    }
     if (fd < 0 || fstat(fd, &st)) {
         hx_log("client %d: fd %d cannot be imported: %s", s->client_id, client_fd,
                strerror(fd < 0 ? -fd : errno));
@@ -173,14 +197,43 @@ uint64_t hx_buffer_offset(struct hx_call *call, struct hx_buffer *b, uint64_t ad
     return addr - b->va + b->va_offset;
 }
 
-uint8_t *hx_buffer_bytes(struct hx_buffer *b)
+/* A memfd is never mapped here: its client may truncate it at any time, and touching such a mapping ends the driver. */
+static int alter_memfd(int fd, uint64_t at, uint64_t len, hx_buffer_alterer alter)
 {
-    if (!b->bytes) {
-        b->bytes = mmap(NULL, b->size, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
-        if (b->bytes == MAP_FAILED)
-            b->bytes = NULL;
+    uint8_t chunk[4096];
+
+    while (len) {
+        ssize_t n = pread(fd, chunk, len < sizeof(chunk) ? len : sizeof(chunk), (off_t)at);
+
+        if (n <= 0)
+            return n ? -errno : -EFAULT;
+        alter(chunk, (size_t)n);
+        if (pwrite(fd, chunk, (size_t)n, (off_t)at) != n)
+            return -EIO;
+        at += (uint64_t)n;
+        len -= (uint64_t)n;
     }
-    return b->bytes;
+    return 0;
+}
+
+/* A dma-buf has no read(), and its size is fixed. */
+static int alter_dma_buf(const struct hx_buffer *b, uint64_t at, uint64_t len, hx_buffer_alterer alter)
+{
+    uint8_t *bytes = mmap(NULL, b->size, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+
+    if (bytes == MAP_FAILED)
+        return -errno;
+    alter(bytes + at, len);
+    munmap(bytes, b->size);
+    return 0;
+}
+
+int hx_buffer_alter(struct hx_buffer *b, uint64_t at, uint64_t len, hx_buffer_alterer alter)
+{
+    if (at > b->size || len > b->size - at)
+        return -EFAULT;
+    return fcntl(b->fd, F_GET_SEALS) >= 0 ? alter_memfd(b->fd, at, len, alter)
+                                          : alter_dma_buf(b, at, len, alter);
 }
 
 void hx_buffer_forget_all(struct hx_session *s)

@@ -6,6 +6,7 @@
 #ifndef HX_BUFFER_H
 #define HX_BUFFER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "call.h"
@@ -24,7 +25,6 @@ struct hx_buffer {
     unsigned handles;  /* of which DMA handles that the DSP has not given back */
     uint64_t raddr;    /* DSP address given by MEM_MAP */
     uint64_t va, va_len, va_offset; /* last client mapping seen: [va, va + va_len) shows the file from va_offset on */
-    uint8_t *bytes;    /* our own mapping, made only when a filter looks at it */
 };
 
 /* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, or -EINVAL when the
@@ -45,8 +45,12 @@ void hx_buffer_put(struct hx_session *s, struct hx_buffer *b);
 /* Offset in the buffer of client address `addr`. */
 uint64_t hx_buffer_offset(struct hx_call *call, struct hx_buffer *b, uint64_t addr);
 
-/* The buffer's bytes in this process, or NULL. */
-uint8_t *hx_buffer_bytes(struct hx_buffer *b);
+/* Changes n bytes where they are. */
+typedef void (*hx_buffer_alterer)(uint8_t *bytes, size_t n);
+
+/* Hands the buffer's bytes from `at` on, `len` of them, to `alter`, piece by piece.  0 or negative errno; -EFAULT: they lie
+ * outside, or not all of them are there any more because the client has truncated its file. */
+int hx_buffer_alter(struct hx_buffer *b, uint64_t at, uint64_t len, hx_buffer_alterer alter);
 
 /* The session ends: lets go of every buffer. */
 void hx_buffer_forget_all(struct hx_session *s);

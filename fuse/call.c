@@ -81,11 +81,43 @@ void hx_call_interrupt(struct hx_call *call)
     }
 }
 
-/* A file system cannot put a descriptor into its caller; rpcmem_alloc() of libcdsprpc.so makes buffers without it. */
+static int each(struct hx_call *call, const struct hx_piece *p, unsigned n, bool in)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < n && !rc; i++)
+        rc = in ? call->front->read(call, p[i].here, p[i].there, p[i].len)
+                : call->front->write(call, p[i].there, p[i].here, p[i].len);
+    return rc;
+}
+
+static int batches(struct hx_call *call, const struct hx_piece *p, unsigned n,
+                   int (*move)(struct hx_call *, const struct hx_piece *, unsigned))
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < n && !rc; i += HX_PIECES_MAX)
+        rc = move(call, p + i, n - i < HX_PIECES_MAX ? n - i : HX_PIECES_MAX);
+    return rc;
+}
+
+int hx_call_read(struct hx_call *call, const struct hx_piece *p, unsigned n)
+{
+    return call->front->read_pieces ? batches(call, p, n, call->front->read_pieces)
+                                    : each(call, p, n, true);
+}
+
+int hx_call_write(struct hx_call *call, const struct hx_piece *p, unsigned n)
+{
+    return call->front->write_pieces ? batches(call, p, n, call->front->write_pieces)
+                                     : each(call, p, n, false);
+}
+
+/* A file system cannot put a descriptor into its caller.  What can (docs/run-with.md) answers before the driver is asked. */
 void hx_op_alloc_dma_buff(struct hx_call *call)
 {
     hx_log("client %d: ALLOC_DMA_BUFF of %llu bytes: the %s front end cannot hand out descriptors; "
-           "use rpcmem_alloc() of hexrig's libcdsprpc.so",
+           "start the program by `hexrig run-with`, or let it use rpcmem_alloc() of hexrig's libcdsprpc.so",
            call->session->client_id, (unsigned long long)call->arg.alloc.size, call->front->name);
     hx_call_finish(call, -EOPNOTSUPP);
 }

@@ -17,8 +17,15 @@ struct hx_call;
 struct hx_context;
 struct hx_driver;
 struct hx_session;
+struct hx_trace;
 
 #define HX_ERESTARTSYS 512 /* the kernel's: an interrupted ioctl restarts or gives EINTR */
+
+/* A piece of the client's memory and where it goes to or comes from here. */
+struct hx_piece {
+    void *here;
+    uint64_t there, len;
+};
 
 /* How to reach the caller.  Functions return 0 (fd(): a descriptor) or negative errno. */
 struct hx_front_ops {
@@ -33,7 +40,15 @@ struct hx_front_ops {
                   uint64_t *len, uint64_t *offset);
     /* Answers; arg_bytes of call->arg go back to the client when result is not a plain errno. */
     void (*finish)(struct hx_call *call, int result);
+    /* The rest is for speed and may be 0.  Several pieces, 1..HX_PIECES_MAX, at about the price of one: */
+    int (*read_pieces)(struct hx_call *call, const struct hx_piece *p, unsigned n);
+    int (*write_pieces)(struct hx_call *call, const struct hx_piece *p, unsigned n);
+    /* Whether the client's descriptor `fd` and `own` of this process are one open file; false: perhaps not. */
+    bool (*same_file)(struct hx_call *call, int fd, int own);
+    bool reads_pages; /* whoever may read() a byte may read the whole page around it */
 };
+
+enum { HX_PIECES_MAX = 32 };
 
 /* What an INVOKE moves and costs; filled as the call goes along, read by filters. */
 struct hx_invoke_view {
@@ -42,6 +57,8 @@ struct hx_invoke_view {
     uint64_t bytes_shared;        /* lengths of fd-backed arguments */
     uint32_t n_shared;            /* fd-backed arguments */
     uint64_t arrive_ns;           /* virtual time of arrival on the DSP; set by `cost` */
+    uint64_t sent_us;             /* real time at which it was sent; set by `cost` */
+    uint32_t clock_level, clock_khz; /* of the core while it executes; set by `cost` */
     uint64_t exec_pcycles, queue_pcycles, hvx_ops; /* from the reply */
     uint64_t dispatch_ns, marshal_ns, queue_ns, exec_ns; /* modelled; set by `cost` */
 };
@@ -68,6 +85,7 @@ struct hx_call {
     } arg; /* in, and out */
     size_t arg_bytes;
     struct hx_invoke_view inv;
+    uint32_t trace_events;  /* room that `begin` filters want for what the DSP tells about an INVOKE */
     struct hx_context *ctx; /* set while the DSP works for this call */
     bool is_invoke;         /* accepted as an INVOKE: `send` filters have run */
     bool interrupted;
@@ -89,8 +107,17 @@ void hx_call_finish_later(struct hx_call *call, int result);
  * stays taken until it is done.  Other calls are short and go on. */
 void hx_call_interrupt(struct hx_call *call);
 
-/* Out buffer i (0-based) of a finished INVOKE, as the DSP left it, or NULL; *len gets its bytes.  For filters. */
-uint8_t *hx_call_out(struct hx_call *call, unsigned i, uint64_t *len);
+/* Moves n pieces, any number, with as few steps as the front end can. */
+int hx_call_read(struct hx_call *call, const struct hx_piece *p, unsigned n);
+int hx_call_write(struct hx_call *call, const struct hx_piece *p, unsigned n);
+
+/* Lets `alter` change the first `bytes` bytes (or all, if there are less) of out buffer i (0-based) of a finished INVOKE, as
+ * the DSP left it, in pieces.  0, also when there is no such buffer, or negative errno.  For filters. */
+int hx_call_alter_out(struct hx_call *call, unsigned i, uint64_t bytes,
+                      void (*alter)(uint8_t *bytes, size_t n));
+
+/* What the DSP told about a finished INVOKE, *capacity events at most, or NULL; in memory that the DSP can write.  For filters. */
+const struct hx_trace *hx_call_trace(const struct hx_call *call, uint32_t *capacity);
 
 /* Handlers of the ioctls, in op_*.c.  Each leads to exactly one hx_call_finish(). */
 void hx_op_invoke(struct hx_call *call);

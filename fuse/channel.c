@@ -9,21 +9,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "hx_memfd.h"
+
 enum { KEEP_BYTES = 8 << 20 }; /* a smaller piece keeps its pages for the next call */
 
 static int shared_memory(const char *name, size_t bytes, void **map)
 {
-    int fd = memfd_create(name, MFD_CLOEXEC);
+    int fd = hx_memfd_make(name, bytes, MFD_CLOEXEC), rc;
 
     if (fd < 0)
-        return -errno;
-    if (ftruncate(fd, (off_t)bytes) == 0) {
-        *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-        if (*map != MAP_FAILED)
-            return fd;
-    }
+        return fd;
+    *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (*map != MAP_FAILED)
+        return fd;
+    rc = -errno;
     *map = NULL;
-    int rc = -errno;
     close(fd);
     return rc;
 }
@@ -78,7 +78,11 @@ int hx_channel_send(struct hx_channel *c, const struct hx_msg *msg)
 
     if (rc)
         return rc;
-    return write(c->req_bell, &one, sizeof(one)) < 0 ? -errno : 0;
+    if (c->rings_bell)
+        return write(c->req_bell, &one, sizeof(one)) < 0 ? -errno : 0;
+    if (hx_ring_must_wake(&c->rings->request))
+        hx_ring_wake(&c->rings->request);
+    return 0;
 }
 
 int hx_channel_take(struct hx_channel *c, struct hx_reply *reply)

@@ -2,6 +2,8 @@
 #ifndef HX_CHANNEL_H
 #define HX_CHANNEL_H
 
+#include <stdbool.h>
+
 #include "arena.h"
 #include "hx_msg.h"
 #include "hx_ring.h"
@@ -13,12 +15,14 @@ struct hx_channel {
     int req_bell, rep_bell, ctl; /* owned */
     int arena_fd;                /* owned, to punch holes */
     uint32_t ctl_seq;            /* last control message sent */
+    bool rings_bell;             /* its other end sleeps in poll(), not on the ring */
+    unsigned in_flight;          /* requests whose contexts are not freed yet */
 };
 
 /* Makes a channel and the five descriptors of its other end, which the caller owns.  0 or negative errno. */
 int hx_channel_create(struct hx_channel *c, int peer_fd[HX_PD_FDS]);
 
-/* Sends a request and rings the bell.  0, or -EPROTO / -EAGAIN when the DSP broke the ring. */
+/* Sends a request and wakes the DSP if it sleeps.  0, or -EPROTO / -EAGAIN when the DSP broke the ring. */
 int hx_channel_send(struct hx_channel *c, const struct hx_msg *msg);
 
 /* Next reply: 0, -EAGAIN (none), -EPROTO. */

@@ -3,32 +3,70 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "call.h"
+
 typedef ssize_t (*vm_fn)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                          unsigned long, unsigned long);
 
-static int transfer(vm_fn fn, pid_t tid, void *here, uint64_t there, uint64_t len)
+static int transfer(vm_fn fn, pid_t tid, const struct hx_piece *p, unsigned n)
 {
-    struct iovec local = {here, len}, remote = {(void *)(uintptr_t)there, len};
-    ssize_t n = fn(tid, &local, 1, &remote, 1, 0);
+    struct iovec local[HX_PIECES_MAX], remote[HX_PIECES_MAX];
+    uint64_t want = 0;
+    ssize_t moved;
 
-    if (n < 0)
+    for (unsigned i = 0; i < n; i++) {
+        local[i] = (struct iovec){p[i].here, p[i].len};
+        remote[i] = (struct iovec){(void *)(uintptr_t)p[i].there, p[i].len};
+        if (__builtin_add_overflow(want, p[i].len, &want))
+            return -EFAULT;
+    }
+    moved = fn(tid, local, n, remote, n, 0);
+    if (moved < 0)
         return -errno;
-    return (uint64_t)n == len ? 0 : -EFAULT;
+    if ((uint64_t)moved == want)
+        return 0;
+    /* a piece is not there, or they are more than the 2 GiB that one call moves */
+    for (unsigned i = 0; i < n && n > 1; i++) {
+        int rc = transfer(fn, tid, &p[i], 1);
+        if (rc)
+            return rc;
+    }
+    return n > 1 ? 0 : -EFAULT;
+}
+
+int hx_client_read_pieces(pid_t tid, const struct hx_piece *p, unsigned n)
+{
+    return transfer(process_vm_readv, tid, p, n);
+}
+
+int hx_client_write_pieces(pid_t tid, const struct hx_piece *p, unsigned n)
+{
+    return transfer(process_vm_writev, tid, p, n);
 }
 
 int hx_client_read(pid_t tid, void *dst, uint64_t addr, uint64_t len)
 {
-    return transfer(process_vm_readv, tid, dst, addr, len);
+    return hx_client_read_pieces(tid, &(struct hx_piece){dst, addr, len}, 1);
 }
 
 int hx_client_write(pid_t tid, uint64_t addr, const void *src, uint64_t len)
 {
-    return transfer(process_vm_writev, tid, (void *)(uintptr_t)src, addr, len);
+    return hx_client_write_pieces(tid, &(struct hx_piece){(void *)(uintptr_t)src, addr, len}, 1);
+}
+
+bool hx_client_same_file(pid_t tid, int fd, int own)
+{
+    static pid_t self;
+
+    if (!self)
+        self = getpid();
+    return syscall(SYS_kcmp, tid, self, KCMP_FILE, fd, own) == 0;
 }
 
 pid_t hx_client_process(pid_t tid)

@@ -2,13 +2,22 @@
 #ifndef HX_CLIENT_MEMORY_H
 #define HX_CLIENT_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+struct hx_piece;
 
 /* All return 0 (hx_client_fd: a descriptor that the caller owns) or negative errno.  tid: any thread of the client. */
 int hx_client_read(pid_t tid, void *dst, uint64_t addr, uint64_t len);
 int hx_client_write(pid_t tid, uint64_t addr, const void *src, uint64_t len);
 int hx_client_fd(pid_t tid, int fd);
+/* n pieces, 1..HX_PIECES_MAX (call.h), with one system call; on failure some may have been moved. */
+int hx_client_read_pieces(pid_t tid, const struct hx_piece *p, unsigned n);
+int hx_client_write_pieces(pid_t tid, const struct hx_piece *p, unsigned n);
+
+/* Whether the client's descriptor `fd` and `own` of this process are one open file; false also when it cannot be told. */
+bool hx_client_same_file(pid_t tid, int fd, int own);
 
 /* Finds the mapping that holds `addr` and shows the file with this inode: [*va, *va + *len) from *offset on. */
 int hx_client_locate(pid_t tid, uint64_t inode, uint64_t addr, uint64_t *va, uint64_t *len,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "AEEStdErr.h"
 #include "driver.h"
 #include "remote_scalars.h"
 
@@ -26,20 +27,18 @@ static int take_id(struct hx_driver *d, struct hx_context *ctx)
 int hx_context_alloc(struct hx_context **out, struct hx_driver *d, struct hx_channel *channel,
                      struct hx_session *session, unsigned n_args)
 {
-    struct hx_context *ctx = calloc(1, sizeof(*ctx));
-    int rc = -ENOMEM;
+    struct hx_context *ctx = calloc(1, sizeof(*ctx) + n_args * sizeof(ctx->args[0]));
+    int rc;
 
     *out = NULL;
     if (!ctx)
-        return rc;
+        return -ENOMEM;
     ctx->driver = d;
     ctx->channel = channel;
     ctx->session = session;
     ctx->offset = UINT64_MAX;
     ctx->n_args = n_args;
-    ctx->args = calloc(n_args ? n_args : 1, sizeof(*ctx->args));
-    if (ctx->args)
-        rc = take_id(d, ctx);
+    rc = take_id(d, ctx);
     if (rc) {
         hx_context_free(ctx);
         return rc;
@@ -68,12 +67,13 @@ void hx_context_free(struct hx_context *ctx)
         ctx->call->ctx = NULL;
     if (ctx->id)
         ctx->driver->context[ctx->id] = NULL;
-    for (unsigned i = 0; ctx->args && i < ctx->n_args; i++)
+    ctx->channel->in_flight -= ctx->sent;
+    ctx->driver->n_deadlines -= ctx->deadline_ms != 0;
+    for (unsigned i = 0; i < ctx->n_args; i++)
         if (ctx->args[i].buffer)
             hx_buffer_put(ctx->session, ctx->args[i].buffer);
     if (ctx->offset != UINT64_MAX && ctx->channel->rings)
         hx_channel_give(ctx->channel, ctx->offset, ctx->bytes);
-    free(ctx->args);
     free(ctx);
 }
 
@@ -88,10 +88,14 @@ int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_
         .addr = ctx->offset,
         .size = (ctx->bytes + 4095) & ~UINT64_C(4095),
     };
+    int rc;
 
     if (msg.size > HX_ARENA_BYTES - msg.addr)
         msg.size = HX_ARENA_BYTES - msg.addr;
-    return hx_channel_send(ctx->channel, &msg);
+    rc = hx_channel_send(ctx->channel, &msg);
+    ctx->sent = rc == 0;
+    ctx->channel->in_flight += ctx->sent;
+    return rc;
 }
 
 static uint64_t align_up(uint64_t n)
@@ -139,6 +143,7 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
     ctx->handle = handle;
     ctx->sc = REMOTE_SCALARS_MAKE(method, 1, out_bytes ? 1 : 0);
     ctx->deadline_ms = hx_now_ms() + KERNEL_TIMEOUT_MS;
+    d->n_deadlines++;
     rc = pack_kernel_call(ctx, in, in_bytes, out_bytes);
     if (!rc)
         rc = hx_context_send(ctx, 0, HX_PD_ROOT, 0);
@@ -167,7 +172,11 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel)
     struct hx_reply reply;
     int rc = 0;
 
-    while (channel->rings && (rc = hx_channel_take(channel, &reply)) == 0) {
+    /* bounded: a PD that writes faster than we read must not keep us from the others; the loop comes back for the rest */
+    for (unsigned n = 0; n < HX_RING_SLOTS && channel->rings; n++) {
+        rc = hx_channel_take(channel, &reply);
+        if (rc)
+            break;
         uint64_t id = reply.ctx >> HX_CTX_ID_SHIFT;
         struct hx_context *ctx = id < FASTRPC_CTX_MAX ? d->context[id] : NULL;
         if (!ctx || ctx->channel != channel)
@@ -175,8 +184,10 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel)
         else
             complete(ctx, &reply, reply.retval);
     }
-    if (rc == -EPROTO)
-        hx_log("a PD broke its reply ring");
+    if (rc == -EPROTO) {
+        hx_log("a PD broke its reply ring; its calls end");
+        hx_context_abort(d, channel, AEE_DSP(AEE_ECPUEXCEPTION));
+    }
 }
 
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result)
@@ -188,15 +199,14 @@ void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int resul
 
 void hx_context_expire(struct hx_driver *d)
 {
-    uint64_t now = 0;
+    uint64_t now;
 
+    if (!d->n_deadlines)
+        return;
+    now = hx_now_ms();
     for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++) {
         struct hx_context *ctx = d->context[id];
-        if (!ctx || !ctx->deadline_ms)
-            continue;
-        if (!now)
-            now = hx_now_ms();
-        if (now >= ctx->deadline_ms)
+        if (ctx && ctx->deadline_ms && now >= ctx->deadline_ms)
             complete(ctx, NULL, -ETIMEDOUT);
     }
 }

@@ -13,6 +13,7 @@ struct hx_ctx_arg {
     uint64_t arena;           /* offset in the arena, for inline arguments */
     struct hx_buffer *buffer; /* held reference, or NULL */
     uint64_t offset;          /* in buffer */
+    bool is_here;             /* its bytes came with the argument array */
 };
 
 struct hx_context {
@@ -26,8 +27,11 @@ struct hx_context {
     uint64_t deadline_ms; /* kernel calls; 0 = none */
     uint32_t handle, sc;
     uint64_t offset, bytes; /* arena piece */
+    uint64_t trace;         /* where in it a struct hx_trace with room for trace_events lies */
+    uint32_t trace_events;  /* 0 = there is none */
+    bool sent;              /* the DSP knows of it: counted in channel->in_flight */
     unsigned n_args;
-    struct hx_ctx_arg *args; /* [n_args], owned */
+    struct hx_ctx_arg args[]; /* [n_args] */
 };
 
 /* Takes an id.  0, -ENOSPC (all 255 in use) or -ENOMEM. */

@@ -30,11 +30,12 @@ static unsigned open_sessions(const struct hx_driver *d)
 static void print_status(const struct hx_driver *d, FILE *f)
 {
     fprintf(f,
-            "state=%s\nfront_end=%s\nprofile=%s\ntime=virtual\npid=%d\ndsp_pid=%d\n"
-            "dsp_restarts=%u\nmount=%s\nsessions=%u\nsessions_max=%u\nversion=%s\n",
-            hx_dsp_is_up(&d->dsp) ? "up" : "dsp-down", d->front_end, d->profile.name, getpid(),
-            d->dsp.pid, d->dsp.restarts, d->mount, open_sessions(d), d->profile.sessions,
-            HX_VERSION);
+            "state=%s\nfront_end=%s\nprofile=%s\ntime=%s\npid=%d\ndsp_pid=%d\n"
+            "dsp_restarts=%u\nmount=%s\nsockets=%s\nsessions=%u\nsessions_max=%u\nversion=%s\n",
+            hx_dsp_is_up(&d->dsp) ? "up" : "dsp-down", d->front_end, d->profile.name,
+            hx_cost_time(&d->filters), getpid(),
+            d->dsp.pid, d->dsp.restarts, d->mount, d->sockets ? d->sockets : "", open_sessions(d),
+            d->profile.sessions, HX_VERSION);
     for (unsigned i = 0; i < d->filters.n; i++)
         fprintf(f, "%s%s", i ? "+" : "filters=", d->filters.at[i].filter->name);
     fputc('\n', f);
@@ -78,12 +79,22 @@ static void print_sessions(const struct hx_driver *d, FILE *f)
     }
 }
 
-const char *const hx_driver_nodes[] = {"status", "stats", "sessions", NULL};
+static void print_thermal(const struct hx_driver *d, FILE *f)
+{
+    hx_thermal_print(&d->thermal, &d->profile, f);
+}
+
+static void print_vtcm(const struct hx_driver *d, FILE *f)
+{
+    hx_vtcm_view_print(&d->vtcm, f);
+}
+
+const char *const hx_driver_nodes[] = {"status", "stats", "sessions", "clock", "thermal", "vtcm", NULL};
 
 char *hx_driver_node_text(const struct hx_driver *d, const char *node)
 {
-    static void (*const print[])(const struct hx_driver *, FILE *) = {print_status, print_stats,
-                                                                      print_sessions};
+    static void (*const print[])(const struct hx_driver *, FILE *) = {
+        print_status, print_stats, print_sessions, hx_clock_print, print_thermal, print_vtcm};
     char *text = NULL;
     size_t n = 0;
 

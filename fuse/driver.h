@@ -3,9 +3,11 @@
 #ifndef HX_DRIVER_H
 #define HX_DRIVER_H
 
+#include "access.h"
 #include "buffer.h"
 #include "call.h"
 #include "channel.h"
+#include "clock.h"
 #include "context.h"
 #include "control.h"
 #include "dsp_process.h"
@@ -14,28 +16,35 @@
 #include "hx_session_stats.h"
 #include "loop.h"
 #include "session.h"
+#include "thermal.h"
+#include "vtcm_view.h"
 
 struct hx_driver {
     struct hx_loop loop;
     struct hx_profile profile;
+    struct hx_thermal thermal;
+    struct hx_vtcm_view vtcm;
     struct hx_filter_stack filters;
     struct hx_dsp_process dsp;
     struct hx_session *session[FASTRPC_MAX_SESSIONS]; /* NULL = free slot */
     struct hx_context *context[FASTRPC_CTX_MAX];      /* index = id; [0] unused */
     unsigned last_ctx_id;
+    unsigned n_deadlines; /* contexts with one */
     struct hx_session_stats closed; /* sums of the sessions that are gone */
     uint64_t sessions_closed; /* of which so many had served a call */
     uint32_t capability[FASTRPC_MAX_DSP_ATTRIBUTES];
     bool have_capabilities;
     const char *front_end; /* name of the one in use */
     const char *mount;     /* folder in which the nodes appear */
-    bool remove_dir;       /* remove it at the end */
+    const char *sockets;   /* folder whose nodes are sockets; NULL = there is none */
+    struct hx_access access;
+    bool remove_dir;       /* remove `mount` at the end */
 };
 
 /* Logs one line to the rig's log. */
 void hx_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Text of a node ("status", "stats", "sessions"), malloc'ed, or NULL when there is no such node or memory. */
+/* Text of a node (hx_driver_nodes), malloc'ed, or NULL when there is no such node or memory. */
 char *hx_driver_node_text(const struct hx_driver *d, const char *node);
 extern const char *const hx_driver_nodes[]; /* NULL-terminated */
 

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +20,7 @@
 enum { END_MS = 2000, QUICK_MS = 2000, QUICK_DEATHS_MAX = 5 };
 /* How long the nodes are away in a subsystem restart (assumed; a phone reloads its firmware meanwhile). */
 enum { DOWN_MS = 100 };
+enum { DSP_SLICE_NS = 500000 }; /* default slices are 0.7 ms and more */
 
 void hx_own_folder(char *path, size_t bytes)
 {
@@ -47,18 +50,52 @@ bool hx_dsp_is_up(const struct hx_dsp_process *p)
     return p->pid != 0;
 }
 
-static _Noreturn void exec_dsp(const struct hx_dsp_process *p, const int *fd)
+/* On a core that it shares with us, a thread of the DSP shall run as soon as we wake it, and answer before we sleep: a shorter
+ * slice than ours makes it so, for all of its threads and PDs.  Kernels before 6.12 take no notice. */
+static void run_before_us(void)
 {
-    char list[80];
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t slice_ns, deadline, period;
+    } attr = {.size = sizeof(attr), .flags = SCHED_FLAG_KEEP_POLICY,
+              .nice = getpriority(PRIO_PROCESS, 0), .slice_ns = DSP_SLICE_NS};
+
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/* glibc keeps what a thread has freed for that thread, so where a skel's memory lies would depend on which of a PD's threads
+ * happened to serve a call, and with it the figures of the cost model. */
+static void share_freed_memory(void)
+{
+    static const char off[] = "glibc.malloc.tcache_count=0";
+    const char *old = getenv("GLIBC_TUNABLES");
+    char text[512];
+
+    if (!old || !*old)
+        setenv("GLIBC_TUNABLES", off, 1);
+    else if (snprintf(text, sizeof(text), "%s:%s", old, off) < (int)sizeof(text))
+        setenv("GLIBC_TUNABLES", text, 1);
+}
+
+static _Noreturn void exec_dsp(const struct hx_dsp_process *p, const int *fd, int vtcm_fd)
+{
+    char list[80], table[16];
     sigset_t none;
 
     snprintf(list, sizeof(list), "%d,%d,%d,%d,%d", fd[0], fd[1], fd[2], fd[3], fd[4]);
+    snprintf(table, sizeof(table), "%d", vtcm_fd);
     for (int i = 0; i < HX_PD_FDS; i++)
         fcntl(fd[i], F_SETFD, 0);
+    fcntl(vtcm_fd, F_SETFD, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    run_before_us();
+    share_freed_memory();
     execl(p->program, "hexrig-dsp", "--channel", list, "--profile", p->profile, "--skel-path",
-          p->skel_path, (char *)NULL);
+          p->skel_path, "--vtcm-table", table, (char *)NULL);
     fprintf(stderr, "hexrig-fuse: %s: %s\n", p->program, strerror(errno));
     _exit(127);
 }
@@ -93,7 +130,7 @@ static void tear_down(struct hx_driver *d)
 
     wait_for_end(p->pid, p->channel.ctl);
     p->pid = 0;
-    hx_loop_del(&d->loop, &p->replies);
+    hx_loop_del(&d->loop, &p->replies.bell);
     hx_loop_del(&d->loop, &p->control);
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (d->session[i])
@@ -154,24 +191,34 @@ static void control_ready(void *arg)
 int hx_dsp_start(struct hx_driver *d)
 {
     struct hx_dsp_process *p = &d->dsp;
-    int fd[HX_PD_FDS], rc = hx_channel_create(&p->channel, fd);
+    int fd[HX_PD_FDS], vtcm_fd, rc = hx_vtcm_view_make(&d->vtcm, &vtcm_fd);
 
     if (rc)
         return rc;
+    rc = hx_channel_create(&p->channel, fd);
+    if (rc) {
+        close(vtcm_fd);
+        return rc;
+    }
+    p->channel.rings_bell = true;
     p->pid = fork();
     if (p->pid == 0)
-        exec_dsp(p, fd);
+        exec_dsp(p, fd, vtcm_fd);
     rc = p->pid < 0 ? -errno : 0;
+    close(vtcm_fd);
     for (int i = 0; i < HX_PD_FDS; i++)
         close(fd[i]);
-    p->replies = (struct hx_watch){p->channel.rep_bell, replies_ready, d};
+    p->replies = (struct hx_ring_watch){.bell = {p->channel.rep_bell, replies_ready, d},
+                                        .ring = &p->channel.rings->reply,
+                                        .expected = &p->channel.in_flight};
     p->control = (struct hx_watch){p->channel.ctl, control_ready, d};
     if (!rc)
-        rc = hx_loop_add_bell(&d->loop, &p->replies);
+        rc = hx_loop_add_ring(&d->loop, &p->replies);
     if (!rc)
         rc = hx_loop_add(&d->loop, &p->control);
     if (rc) {
         p->pid = p->pid < 0 ? 0 : p->pid;
+        hx_loop_del(&d->loop, &p->replies.bell);
         hx_channel_close(&p->channel);
     }
     p->started_ms = hx_now_ms();

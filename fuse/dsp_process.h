@@ -13,7 +13,8 @@ struct hx_driver;
 struct hx_dsp_process {
     pid_t pid; /* 0 = down */
     struct hx_channel channel; /* to the root PD */
-    struct hx_watch replies, control;
+    struct hx_ring_watch replies;
+    struct hx_watch control;
     unsigned restarts;        /* SSRs so far */
     unsigned quick_deaths;    /* in a row, each soon after its start */
     uint64_t started_ms;

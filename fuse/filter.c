@@ -24,11 +24,23 @@ static const struct hx_filter *find(const char *name, size_t n)
     return NULL;
 }
 
+/* Where f stands among those that are always there; HX_FILTERS_FIXED: not there. */
+static unsigned find_fixed(const struct hx_filter_stack *s, const struct hx_filter *f)
+{
+    unsigned i = 0;
+
+    while (i < HX_FILTERS_FIXED && !(i < s->n && s->at[i].filter == f))
+        i++;
+    return i;
+}
+
 int hx_filter_push(struct hx_filter_stack *s, const char *spec, const struct hx_profile *profile,
                    char *why, size_t why_bytes)
 {
     size_t n = strcspn(spec, ":");
     const struct hx_filter *f = find(spec, n);
+    unsigned at_fixed = f ? find_fixed(s, f) : HX_FILTERS_FIXED;
+    void *state = NULL;
     int rc;
 
     if (!f) {
@@ -37,16 +49,20 @@ int hx_filter_push(struct hx_filter_stack *s, const char *spec, const struct hx_
             at += snprintf(why + at, why_bytes - (size_t)at, " %s", known[i]->name);
         return -EINVAL;
     }
-    if (s->n == HX_FILTERS_MAX) {
+    if (s->n == HX_FILTERS_MAX && at_fixed == HX_FILTERS_FIXED) {
         snprintf(why, why_bytes, "filter '%s': %d filters are the limit", spec, HX_FILTERS_MAX);
         return -E2BIG;
     }
-    s->at[s->n].filter = f;
-    s->at[s->n].state = NULL;
-    rc = f->load(&s->at[s->n].state, spec[n] ? spec + n + 1 : "", profile, why, why_bytes);
-    if (!rc)
-        s->n++;
-    return rc;
+    rc = f->load(&state, spec[n] ? spec + n + 1 : "", profile, why, why_bytes);
+    if (rc)
+        return rc;
+    if (at_fixed == HX_FILTERS_FIXED)
+        at_fixed = s->n++;
+    else if (f->unload)
+        f->unload(s->at[at_fixed].state);
+    s->at[at_fixed].filter = f;
+    s->at[at_fixed].state = state;
+    return 0;
 }
 
 int hx_filter_remove(struct hx_filter_stack *s, const char *name, char *why, size_t why_bytes)

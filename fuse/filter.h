@@ -40,11 +40,14 @@ struct hx_filter_stack {
     unsigned n;
 };
 
-/* Adds "name" or "name:key=value,...".  0, or negative errno with one line in why. */
+/* Adds "name" or "name:key=value,..."; one of the first HX_FILTERS_FIXED gets these keys instead, others their defaults.  0, or negative errno with one line in why. */
 int hx_filter_push(struct hx_filter_stack *s, const char *spec, const struct hx_profile *profile,
                    char *why, size_t why_bytes);
 /* Removes the last filter of that name, not one of the first HX_FILTERS_FIXED.  0, or -ENOENT with a reason. */
 int hx_filter_remove(struct hx_filter_stack *s, const char *name, char *why, size_t why_bytes);
+
+/* The mode of the `cost` filter: "virtual", "real" or "off". */
+const char *hx_cost_time(const struct hx_filter_stack *s);
 
 void hx_filter_unload(struct hx_filter_stack *s);
 

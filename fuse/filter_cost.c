@@ -1,61 +1,126 @@
-/* Filter `cost`: what the call would have cost on the phone, by the profile.  No keys.
+/* Filter `cost`: what the call would have cost on the phone, by the profile.
  *
- *   dispatch  per call, and more when the DSP naps because the last call kept it busy for a short time only
+ *   host_us=N   the client's own work before each call, on its virtual clock; default 0
+ *   time=MODE   virtual (default): nobody waits.  real: the answer waits until the model's time has really passed.
+ *               off: no model, all figures stay 0 and clocks stand still
+ *
+ *   dispatch  per call, and more when the DSP naps: because the last call kept it busy for a short time only, or because it had
+ *             nothing to do for linger_us
  *   marshal   per KiB copied in and out, plus cache maintenance per shared buffer
- *   queue, exec  pcycles from the DSP's reply, divided by its clock
+ *   queue, exec  pcycles from the DSP's reply, divided by the clock that the call had (clock.h)
  *
- * Model figures: nothing here looks at a real clock.  A client's virtual clock moves on by the sum of the four. */
+ * Model figures: but for time=real nothing here looks at a real clock.  A client's virtual clock moves on by host_us and the sum
+ * of the four; execution heats the DSP (thermal.h). */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-#include "filter.h"
-#include "session.h"
+#include "driver.h"
+#include "filter_keys.h"
+
+enum mode { VIRTUAL, REAL, OFF };
+static const char *const modes[] = {"virtual", "real", "off"};
 
 struct cost {
     const struct hx_profile *profile; /* lives as long as the driver */
-    bool awake;                       /* the last call was long enough to keep the DSP from napping */
+    unsigned long host_us;
+    enum mode mode;
+    bool awake;             /* the last call was long enough to keep the DSP from napping at once */
+    uint64_t busy_until_ns; /* machine time at which the last call ended */
 };
+
+static int set(void *state, const char *key, const char *value)
+{
+    struct cost *c = state;
+
+    if (strcmp(key, "host_us") == 0)
+        return hx_filter_number(value, 0, 1000000000, &c->host_us);
+    for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]) && strcmp(key, "time") == 0; i++)
+        if (strcmp(value, modes[i]) == 0) {
+            c->mode = (enum mode)i;
+            return 0;
+        }
+    return -EINVAL;
+}
 
 static int load(void **state, const char *config, const struct hx_profile *profile, char *why,
                 size_t why_bytes)
 {
-    struct cost *c;
+    struct cost *c = calloc(1, sizeof(*c));
+    int rc = c ? 0 : -ENOMEM;
 
-    if (*config) {
-        snprintf(why, why_bytes, "filter cost takes no keys, got '%s'", config);
-        return -EINVAL;
+    if (!rc && *config)
+        rc = hx_filter_set_keys(&hx_filter_cost, config, set, c, why, why_bytes);
+    if (rc) {
+        free(c);
+        return rc;
     }
-    c = calloc(1, sizeof(*c));
-    if (!c)
-        return -ENOMEM;
     c->profile = profile;
     *state = c;
     return 0;
 }
 
+/* What the DSP sent is not trusted: nothing takes longer than 30 years. */
 static uint64_t ns(double us)
 {
-    return (uint64_t)(us * 1000.0 + 0.5);
+    return us < 1e15 ? (uint64_t)(us * 1000.0 + 0.5) : UINT64_C(1000000000000000000);
+}
+
+static uint64_t real_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Whether the DSP naps at machine time `at_ns`. */
+static bool naps(const struct cost *c, const struct hx_driver *d, uint64_t at_ns)
+{
+    uint64_t idle_ns = at_ns > c->busy_until_ns ? at_ns - c->busy_until_ns : 0;
+
+    return (!c->awake || idle_ns > ns(c->profile->linger_us)) && hx_clock_may_nap(d);
 }
 
 static void send(void *state, struct hx_call *call)
 {
     struct cost *c = state;
     const struct hx_profile *p = c->profile;
+    struct hx_driver *d = call->driver;
     struct hx_session_stats *s = &call->session->stats;
-    uint64_t copied = call->inv.bytes_in + call->inv.bytes_out;
-    uint64_t dispatch = ns(p->dispatch_us + (c->awake ? 0 : p->wake_us));
-    uint64_t marshal = ns((double)copied / 1024.0 * p->marshal_us_per_kib +
-                          call->inv.n_shared * p->share_us_per_buffer);
+    uint64_t copied = call->inv.bytes_in + call->inv.bytes_out, dispatch, marshal;
+    double wake_us;
 
-    s->dispatch_ns += dispatch;
-    s->marshal_ns += marshal;
-    s->clock_ns += dispatch + marshal;
+    if (c->mode != OFF) {
+        s->clock_ns += ns((double)c->host_us);
+        wake_us = naps(c, d, call->session->epoch_ns + s->clock_ns) ? p->wake_us : 0;
+        dispatch = ns(p->dispatch_us + wake_us);
+        marshal = ns((double)copied / 1024.0 * p->marshal_us_per_kib +
+                     call->inv.n_shared * p->share_us_per_buffer);
+        s->dispatch_ns += dispatch;
+        s->marshal_ns += marshal;
+        s->clock_ns += dispatch + marshal;
+        call->inv.dispatch_ns = dispatch;
+        call->inv.marshal_ns = marshal;
+        hx_thermal_idle(&d->thermal, p, call->session->epoch_ns + s->clock_ns);
+    }
     call->inv.arrive_ns = s->clock_ns;
-    call->inv.dispatch_ns = dispatch;
-    call->inv.marshal_ns = marshal;
+    call->inv.clock_level = hx_clock_level(d);
+    call->inv.clock_khz = hx_clock_khz(d);
+    call->inv.sent_us = c->mode == REAL ? real_us() : 0;
+}
+
+/* time=real: the answer waits for what is left of the model's time. */
+static void wait_for_model(struct hx_call *call, uint64_t model_ns)
+{
+    uint64_t elapsed_us = real_us() - call->inv.sent_us, model_us = model_ns / 1000;
+    uint64_t left_us = model_us > elapsed_us ? model_us - elapsed_us : 0;
+
+    if (left_us > call->delay_us)
+        call->delay_us = left_us;
 }
 
 static void end(void *state, struct hx_call *call, int *result)
@@ -63,21 +128,37 @@ static void end(void *state, struct hx_call *call, int *result)
     struct cost *c = state;
     const struct hx_profile *p = c->profile;
     struct hx_session_stats *s = &call->session->stats;
-    uint64_t exec = ns((double)call->inv.exec_pcycles / p->clock_mhz);
-    uint64_t queue = ns((double)call->inv.queue_pcycles / p->clock_mhz);
+    struct hx_invoke_view *v = &call->inv;
+    uint64_t start_ns;
 
     (void)result;
-    c->awake = exec >= ns(p->nap_us);
-    s->exec_ns += exec;
-    s->queue_ns += queue;
-    s->clock_ns += exec + queue;
-    call->inv.exec_ns = exec;
-    call->inv.queue_ns = queue;
+    if (c->mode == OFF)
+        return;
+    v->exec_ns = ns((double)v->exec_pcycles * 1000.0 / v->clock_khz);
+    v->queue_ns = ns((double)v->queue_pcycles * 1000.0 / v->clock_khz);
+    c->awake = v->exec_ns >= ns(p->nap_us);
+    s->exec_ns += v->exec_ns;
+    s->queue_ns += v->queue_ns;
+    s->clock_ns += v->exec_ns + v->queue_ns;
+    c->busy_until_ns = call->session->epoch_ns + s->clock_ns;
+    start_ns = c->busy_until_ns - v->exec_ns;
+    hx_thermal_busy(&call->driver->thermal, p, start_ns, c->busy_until_ns, v->clock_level);
+    if (c->mode == REAL)
+        wait_for_model(call, v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns);
+}
+
+const char *hx_cost_time(const struct hx_filter_stack *s)
+{
+    for (unsigned i = 0; i < s->n; i++)
+        if (s->at[i].filter == &hx_filter_cost)
+            return modes[((const struct cost *)s->at[i].state)->mode];
+    return modes[OFF];
 }
 
 const struct hx_filter hx_filter_cost = {
     .name = "cost",
-    .help = "(no keys) modelled time of calls by the profile; always there",
+    .help = "host_us=0..1000000000 time=virtual|real|off: modelled time of calls by the profile; "
+            "always there, adding it sets its keys",
     .load = load,
     .unload = free,
     .send = send,

@@ -4,16 +4,16 @@
  *   corrupt=N   of INVOKE, the first N bytes of each out buffer are inverted; `all` for all of them
  * and the keys of filter_match.h.  An INVOKE still runs on the DSP; other calls are answered before anything is done. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
+#include "driver.h"
+#include "filter_keys.h"
 #include "filter_match.h"
 #include "remote_scalars.h"
 
 struct state {
-    struct hx_filter_match match;
+    struct hx_filter_match match; /* first, for hx_filter_load_keys() */
     int code;         /* 0 = leave the result */
     uint64_t corrupt; /* bytes */
 };
@@ -40,8 +40,9 @@ static int parse_code(const char *text, int *code)
     return 0;
 }
 
-static int set(struct state *s, const char *key, const char *value)
+static int set(void *state, const char *key, const char *value)
 {
+    struct state *s = state;
     unsigned long v;
     int rc = hx_filter_match_key(&s->match, key, value);
 
@@ -60,30 +61,19 @@ static int set(struct state *s, const char *key, const char *value)
     return rc;
 }
 
+static const char *missing(const void *state)
+{
+    const struct state *s = state;
+
+    return s->code || s->corrupt ? NULL : "needs code= or corrupt=";
+}
+
 static int load(void **state, const char *config, const struct hx_profile *profile, char *why,
                 size_t why_bytes)
 {
-    struct state *s = calloc(1, sizeof(*s));
-    char key[32], value[64];
-
     (void)profile;
-    if (!s)
-        return -ENOMEM;
-    hx_filter_match_init(&s->match);
-    while (hx_filter_next_key(&config, key, sizeof(key), value, sizeof(value)))
-        if (set(s, key, value)) {
-            snprintf(why, why_bytes, "filter error: '%s=%s' is not one of: %s", key, value,
-                     hx_filter_error.help);
-            free(s);
-            return -EINVAL;
-        }
-    if (!s->code && !s->corrupt) {
-        snprintf(why, why_bytes, "filter error: needs code= or corrupt=");
-        free(s);
-        return -EINVAL;
-    }
-    *state = s;
-    return 0;
+    return hx_filter_load_keys(state, sizeof(struct state), &hx_filter_error, config, set, missing,
+                               why, why_bytes);
 }
 
 static int begin(void *state, struct hx_call *call)
@@ -95,13 +85,20 @@ static int begin(void *state, struct hx_call *call)
     return hx_filter_matches(&s->match, call) ? s->code : 0;
 }
 
+static void invert(uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)~bytes[i];
+}
+
 static void corrupt(struct hx_call *call, uint64_t bytes)
 {
     for (unsigned i = 0; i < REMOTE_SCALARS_OUTBUFS(call->inv.sc); i++) {
-        uint64_t len;
-        uint8_t *out = hx_call_out(call, i, &len);
-        for (uint64_t j = 0; out && j < len && j < bytes; j++)
-            out[j] = (uint8_t)~out[j];
+        int rc = hx_call_alter_out(call, i, bytes, invert);
+
+        if (rc)
+            hx_log("error: client %d: out buffer %u is not corrupted, or not all of it: %s",
+                   call->session->client_id, i, strerror(-rc));
     }
 }
 

@@ -4,30 +4,32 @@
 #include <stdlib.h>
 
 #include "driver.h"
-#include "filter.h"
+#include "filter_keys.h"
 #include "filter_match.h"
 #include "remote_scalars.h"
+
+static int set(void *match, const char *key, const char *value)
+{
+    return hx_filter_match_key(match, key, value) == 1 ? 0 : -EINVAL;
+}
 
 static int load(void **state, const char *config, const struct hx_profile *profile, char *why,
                 size_t why_bytes)
 {
     struct hx_filter_match *m = malloc(sizeof(*m));
-    char key[32], value[64];
+    int rc;
 
     (void)profile;
     if (!m)
         return -ENOMEM;
     hx_filter_match_init(m);
     hx_filter_match_key(m, "ops", "ALL");
-    while (hx_filter_next_key(&config, key, sizeof(key), value, sizeof(value)))
-        if (hx_filter_match_key(m, key, value) != 1) {
-            snprintf(why, why_bytes, "filter log: '%s=%s' is not one of: %s", key, value,
-                     hx_filter_log.help);
-            free(m);
-            return -EINVAL;
-        }
-    *state = m;
-    return 0;
+    rc = hx_filter_set_keys(&hx_filter_log, config, set, m, why, why_bytes);
+    if (rc)
+        free(m);
+    else
+        *state = m;
+    return rc;
 }
 
 static void done(void *state, const struct hx_call *call, int result)

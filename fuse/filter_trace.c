@@ -1,42 +1,62 @@
-/* Filter `trace`: every INVOKE as events of a Chrome / Perfetto trace, on the virtual clock (model, so it repeats).
+/* Filter `trace`: every INVOKE as slices of a Chrome / Perfetto trace, on the machine's virtual time (model, so it repeats).
  *
- *   file=PATH   where to; the file is complete when the filter is removed or the rig ends
- * One track per client: the call, and inside it dispatch, marshal, queue and exec. */
+ *   events=N    room for so many events of the DSP per call; 0: the DSP tells nothing
+ *   file=PATH   the last key; the file is complete when the filter is removed or the rig ends
+ *
+ * Per session: the client's calls, and inside them dispatch, marshal, queue and exec; the DSP threads that worked for them, their
+ * DMA engines, and the HVX contexts. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
+#include "driver.h"
 #include "remote_scalars.h"
-#include "session.h"
+#include "trace_dsp.h"
+
+enum { EVENTS = 16384, EVENTS_MAX = 1 << 20 };
 
 struct state {
-    FILE *f;
-    const char *comma; /* before the next event */
+    struct hx_trace_file file;
+    unsigned long events;
+    uint64_t lost;
+    unsigned session[FASTRPC_MAX_SESSIONS + 1]; /* by client id: how the file numbers it; 0 = not yet */
+    unsigned n_sessions;
 };
 
-static int load(void **state, const char *config, const struct hx_profile *profile, char *why,
-                size_t why_bytes)
+/* --- configuration --------------------------------------------------------------------------------------------- */
+
+/* The path may hold commas, so it ends the configuration.  NULL: not understood. */
+static const char *parse(const char *config, unsigned long *events)
 {
-    struct state *s;
+    char key[8], value[16];
+
+    while (strncmp(config, "file=", 5) != 0)
+        if (!hx_filter_next_key(&config, key, sizeof(key), value, sizeof(value)) || strcmp(key, "events") != 0 ||
+            hx_filter_number(value, 0, EVENTS_MAX, events))
+            return NULL;
+    return config[5] ? config + 5 : NULL;
+}
+
+static int load(void **state, const char *config, const struct hx_profile *profile, char *why, size_t why_bytes)
+{
+    struct state *s = calloc(1, sizeof(*s));
+    const char *path;
+    int rc;
 
     (void)profile;
-    if (strncmp(config, "file=", 5) != 0 || !config[5]) {
-        snprintf(why, why_bytes, "filter trace: '%s' is not file=PATH", config);
-        return -EINVAL;
-    }
-    s = calloc(1, sizeof(*s));
-    if (s)
-        s->f = fopen(config + 5, "we");
-    if (!s || !s->f) {
-        int rc = -errno;
-        snprintf(why, why_bytes, "filter trace: %s: %s", config + 5, strerror(-rc));
+    if (!s)
+        return -ENOMEM;
+    s->events = EVENTS;
+    path = parse(config, &s->events);
+    rc = path ? hx_trace_file_open(&s->file, path) : -EINVAL;
+    if (rc) {
+        if (path)
+            snprintf(why, why_bytes, "filter trace: %s: %s", path, strerror(-rc));
+        else
+            snprintf(why, why_bytes, "filter trace: '%s' is not %s", config, hx_filter_trace.help);
         free(s);
         return rc;
     }
-    s->comma = "";
-    fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", s->f);
     *state = s;
     return 0;
 }
@@ -44,45 +64,104 @@ static int load(void **state, const char *config, const struct hx_profile *profi
 static void unload(void *state)
 {
     struct state *s = state;
+    int rc = hx_trace_file_close(&s->file, s->lost);
 
-    fputs("\n]}\n", s->f);
-    fclose(s->f);
+    if (rc)
+        hx_log("filter trace: the file is not complete: %s", strerror(-rc));
+    if (s->lost)
+        hx_log("filter trace: %llu events of the DSP were lost; events=%lu is the room of a call",
+               (unsigned long long)s->lost, s->events);
     free(s);
 }
 
-static void event(struct state *s, const struct hx_call *call, const char *name, uint64_t start_ns,
-                  uint64_t ns)
+/* --- calls ------------------------------------------------------------------------------------------------------ */
+
+static unsigned session_of(struct state *s, const struct hx_session *session)
 {
-    fprintf(s->f,
-            "%s\n{\"ph\": \"X\", \"cat\": \"model\", \"pid\": 1, \"tid\": %d, \"name\": \"%s\","
-            " \"ts\": %llu.%03u, \"dur\": %llu.%03u}",
-            s->comma, call->session->client_id, name, (unsigned long long)(start_ns / 1000),
-            (unsigned)(start_ns % 1000), (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-    s->comma = ",";
+    unsigned *n = &s->session[session->client_id];
+
+    if (!*n) {
+        *n = ++s->n_sessions;
+        hx_trace_file_session(&s->file, *n, session->client_id);
+    }
+    return *n;
+}
+
+static int begin(void *state, struct hx_call *call)
+{
+    struct state *s = state;
+
+    if (!call->session->used) /* a session's number is given to others after it */
+        s->session[call->session->client_id] = 0;
+    /* without a model all is over at the time at which it begins */
+    if (strcmp(hx_cost_time(&call->driver->filters), "off") != 0 && s->events > call->trace_events)
+        call->trace_events = (uint32_t)s->events;
+    return 0;
+}
+
+/* The DSP's events are gone before `done`. */
+static void end(void *state, struct hx_call *call, int *result)
+{
+    const struct hx_invoke_view *v = &call->inv;
+    struct state *s = state;
+    uint32_t capacity;
+    const struct hx_trace *block = hx_call_trace(call, &capacity);
+    struct hx_trace_call c = {
+        .start_ns = call->session->epoch_ns + v->arrive_ns,
+        .pcycles = HX_TRACE_PCYCLES_MAX,
+        .clock_khz = v->clock_khz > 1000 ? v->clock_khz : 1000,
+    };
+    int64_t lost;
+    char name[32];
+
+    (void)result;
+    if (!block)
+        return;
+    if (v->exec_pcycles < c.pcycles && v->queue_pcycles < c.pcycles - v->exec_pcycles)
+        c.pcycles = v->exec_pcycles + v->queue_pcycles;
+    snprintf(name, sizeof(name), "method %u", REMOTE_SCALARS_METHOD(v->sc));
+    c.name = name;
+    c.session = session_of(s, call->session);
+    lost = hx_trace_dsp_write(&s->file, &c, block, capacity);
+    s->lost += lost > 0 ? (uint64_t)lost : 0;
+    if (lost < 0)
+        hx_log("filter trace: client %d: %s", call->session->client_id, strerror((int)-lost));
 }
 
 static void done(void *state, const struct hx_call *call, int result)
 {
     const struct hx_invoke_view *v = &call->inv;
-    uint64_t total = v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns, at;
-    char name[64];
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } part[] = {{"dispatch", v->dispatch_ns}, {"marshal", v->marshal_ns}, {"queue", v->queue_ns}, {"exec", v->exec_ns}};
+    uint64_t at = call->session->epoch_ns + v->arrive_ns - v->dispatch_ns - v->marshal_ns;
+    uint64_t over = at + v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns;
+    struct state *s = state;
+    unsigned track;
+    char text[160];
 
     if (!call->is_invoke)
         return;
-    at = v->arrive_ns - v->dispatch_ns - v->marshal_ns;
-    snprintf(name, sizeof(name), "handle 0x%x method %u result 0x%x", v->handle,
-             REMOTE_SCALARS_METHOD(v->sc), (unsigned)result);
-    event(state, call, name, at, total);
-    event(state, call, "dispatch", at, v->dispatch_ns);
-    event(state, call, "marshal", at + v->dispatch_ns, v->marshal_ns);
-    event(state, call, "queue", v->arrive_ns, v->queue_ns);
-    event(state, call, "exec", v->arrive_ns + v->queue_ns, v->exec_ns);
+    track = hx_trace_file_track(&s->file, session_of(s, call->session), HX_TRACK_CALLS, 0, "client calls", at, over);
+    snprintf(text, sizeof(text), "\"copied_bytes\": %llu, \"shared_bytes\": %llu, \"hvx_ops\": %llu",
+             (unsigned long long)(v->bytes_in + v->bytes_out), (unsigned long long)v->bytes_shared,
+             (unsigned long long)v->hvx_ops);
+    char name[80];
+    snprintf(name, sizeof(name), "handle 0x%x method %u result 0x%x", v->handle, REMOTE_SCALARS_METHOD(v->sc),
+             (unsigned)result);
+    hx_trace_file_slice(&s->file, track, name, at, over, text);
+    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); at += part[i++].ns)
+        if (part[i].ns)
+            hx_trace_file_slice(&s->file, track, part[i].name, at, at + part[i].ns, "");
 }
 
 const struct hx_filter hx_filter_trace = {
     .name = "trace",
-    .help = "file=PATH",
+    .help = "events=0..1048576,file=PATH",
     .load = load,
     .unload = unload,
+    .begin = begin,
+    .end = end,
     .done = done,
 };

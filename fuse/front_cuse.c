@@ -143,12 +143,15 @@ static int find_number(struct node *n)
 
 static int show(const struct node *n)
 {
+    const struct hx_access *a = &n->driver->access;
     char path[64];
 
     node_path(n, path, sizeof(path));
-    if (mknod(path, S_IFCHR | 0666, n->number) && errno != EEXIST)
+    if (mknod(path, S_IFCHR | 0600, n->number) && errno != EEXIST)
         return -errno;
-    return chmod(path, 0666) ? -errno : 0; /* the kernel's own has 0600, and there is the umask */
+    if (a->set && lchown(path, a->uid, a->gid))
+        return -errno;
+    return chmod(path, a->set ? a->mode : 0666) ? -errno : 0;
 }
 
 static void hide(const struct node *n)
@@ -248,7 +251,7 @@ static int start_node(struct node *n, struct hx_driver *d, char *why, size_t why
         snprintf(why, why_bytes, "/dev/%s cannot be made: %s", n->name, strerror(-rc));
         return rc;
     }
-    n->watch = (struct hx_watch){fd, ready, n};
+    n->watch = (struct hx_watch){.fd = fd, .ready = ready, .arg = n};
     return hx_loop_add(&d->loop, &n->watch);
 }
 

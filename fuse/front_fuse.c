@@ -18,6 +18,7 @@
 #include "client_memory.h"
 #include "front.h"
 #include "fuse_request.h"
+#include "hx_reach.h"
 
 static struct fuse_session *se;
 static struct fuse_buf buf;
@@ -29,9 +30,11 @@ static const struct {
     bool device, secure;
 } nodes[] = {
     {"fastrpc-cdsp", true, false}, {"fastrpc-cdsp-secure", true, true}, {"status", false, false},
-    {"stats", false, false},       {"sessions", false, false},          {"control", false, false},
+    {"stats", false, false},       {"sessions", false, false},          {"clock", false, false},
+    {"thermal", false, false},     {"vtcm", false, false},             {"control", false, false},
 };
-#define CONTROL 5
+#define CONTROL (N_NODES - 1)
+#define MOUNT_OPTIONS "fsname=hexrig,subtype=hexrig,auto_unmount"
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define FIRST_INO 2
 
@@ -49,6 +52,15 @@ static bool node_exists(struct hx_driver *d, fuse_ino_t ino)
            (!nodes[ino - FIRST_INO].device || hx_dsp_is_up(&d->dsp));
 }
 
+static void device_attributes(const struct hx_access *a, struct stat *st)
+{
+    st->st_mode = S_IFREG | (a->set ? a->mode : 0666);
+    if (a->set) {
+        st->st_uid = a->uid;
+        st->st_gid = a->gid;
+    }
+}
+
 static int attributes(struct hx_driver *d, fuse_ino_t ino, struct stat *st)
 {
     memset(st, 0, sizeof(*st));
@@ -63,9 +75,9 @@ static int attributes(struct hx_driver *d, fuse_ino_t ino, struct stat *st)
     }
     if (!node_exists(d, ino))
         return -ENOENT;
-    st->st_mode = S_IFREG | (nodes[ino - FIRST_INO].device       ? 0666
-                             : ino - FIRST_INO == CONTROL ? 0200
-                                                          : 0444);
+    st->st_mode = S_IFREG | (ino - FIRST_INO == CONTROL ? 0200 : 0444);
+    if (nodes[ino - FIRST_INO].device)
+        device_attributes(&d->access, st);
     return 0;
 }
 
@@ -129,6 +141,8 @@ static int open_device(struct hx_driver *d, const struct fuse_ctx *ctx, unsigned
     pid_t pid = ctx->pid ? hx_client_process(ctx->pid) : 0;
     int rc;
 
+    if (ctx->pid && !pid)
+        pid = ctx->pid; /* /proc may hide the processes of others */
     if (!pid) {
         hx_log("a client in another PID namespace cannot use the FUSE front end; start the rig "
                "with --front-end socket");
@@ -159,6 +173,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         rc = fi->fh ? 0 : -ENOMEM;
     }
     fi->direct_io = 1;
+    fi->noflush = 1; /* nothing to flush */
     if (rc)
         fuse_reply_err(req, -rc);
     else if (fuse_reply_open(req, fi) && nodes[node].device)
@@ -230,6 +245,8 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg
     if (nodes[ino - FIRST_INO].device)
         hx_fuse_request_begin(req, "fuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in, in_bytes,
                               _IOC_SIZE(cmd));
+    else if (cmd == HX_IOCTL_REACH && in_bytes == sizeof(struct hx_reach))
+        hx_fuse_request_reach(req, in);
     else
         fuse_reply_err(req, ENOTTY);
 }
@@ -279,8 +296,11 @@ static int check_permission(char *why, size_t why_bytes)
 
 static int start(struct hx_driver *d, char *why, size_t why_bytes)
 {
-    /* auto_unmount: a helper of libfuse's takes the mount away even when this process is killed */
-    char *argv[] = {"hexrig-fuse", "-o", "fsname=hexrig,subtype=hexrig,auto_unmount", NULL};
+    /* auto_unmount: a helper of libfuse's takes the mount away even when this process is killed.  Without allow_other only
+     * the user who mounts comes in; with it the kernel has to look at mode, owner and groups. */
+    char *argv[] = {"hexrig-fuse", "-o",
+                    d->access.set ? MOUNT_OPTIONS ",allow_other,default_permissions" : MOUNT_OPTIONS,
+                    NULL};
     struct fuse_args args = FUSE_ARGS_INIT(3, argv);
     int rc = check_permission(why, why_bytes);
 
@@ -293,15 +313,21 @@ static int start(struct hx_driver *d, char *why, size_t why_bytes)
         return -EINVAL;
     }
     if (fuse_session_mount(se, d->mount)) {
-        snprintf(why, why_bytes, "cannot mount on %s (is fusermount3 installed?)", d->mount);
+        snprintf(why, why_bytes, "cannot mount on %s (%s)", d->mount,
+                 d->access.set && geteuid()
+                     ? "--mode and --owner need user_allow_other in /etc/fuse.conf"
+                     : "is fusermount3 installed?");
         fuse_session_destroy(se);
         se = NULL;
         return -EIO;
     }
     /* a request can vanish (its caller was killed) between the event and the read */
     fcntl(fuse_session_fd(se), F_SETFL, O_RDWR | O_NONBLOCK);
-    watch = (struct hx_watch){fuse_session_fd(se), ready, d};
-    return hx_loop_add(&d->loop, &watch);
+    watch = (struct hx_watch){.fd = fuse_session_fd(se), .ready = ready, .arg = d};
+    rc = hx_loop_add(&d->loop, &watch);
+    if (!rc)
+        hx_sockets_beside_start(d);
+    return rc;
 }
 
 static void stop(struct hx_driver *d)
@@ -310,6 +336,7 @@ static void stop(struct hx_driver *d)
         return;
     hx_loop_del(&d->loop, &watch);
     hx_fuse_request_end_all();
+    hx_sockets_beside_stop(d);
     fuse_session_unmount(se);
     fuse_session_destroy(se);
     free(buf.mem);

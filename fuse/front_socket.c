@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,8 +18,9 @@
 struct client {
     struct hx_conn conn;
     struct hx_driver *driver;
-    struct hx_session *session; /* NULL: open failed, or only text nodes are read */
+    struct hx_session *session; /* NULL: open failed, or only text nodes are used */
     pid_t pid;
+    uid_t uid;
     bool closing;
     struct socket_call *calls; /* under way */
     struct client *next, **prev;
@@ -207,22 +209,63 @@ static int serve_ioctl(struct client *cl, struct hx_socket_frame *f)
     return 0;
 }
 
+/* Who only uses text nodes has no file open. */
+static void give_up_session(struct client *cl)
+{
+    if (cl->session && !cl->session->used) {
+        hx_session_close(cl->session);
+        cl->session = NULL;
+    }
+}
+
+/* The end of a frame that is answered at once with a text, which may be NULL. */
+static int reply_text(struct client *cl, struct hx_socket_frame *f, int result, const char *text)
+{
+    int rc = reply(cl, f->head.id, result, text, text ? strlen(text) : 0, NULL, 0, NULL, 0);
+
+    hx_frame_free(f);
+    return rc;
+}
+
 static int serve_read(struct client *cl, struct hx_socket_frame *f)
 {
     char name[64], *text;
     int rc;
 
-    /* Who only reads a text node has no file open. */
-    if (cl->session && !cl->session->used) {
-        hx_session_close(cl->session);
-        cl->session = NULL;
-    }
+    give_up_session(cl);
     snprintf(name, sizeof(name), "%.*s", (int)f->head.arg_bytes, (const char *)f->arg);
     text = hx_driver_node_text(cl->driver, name);
-    rc = reply(cl, f->head.id, text ? 0 : -ENOENT, text, text ? strlen(text) : 0, NULL, 0, NULL, 0);
+    rc = reply_text(cl, f, text ? 0 : -ENOENT, text);
     free(text);
-    hx_frame_free(f);
     return rc;
+}
+
+/* As the file `control` with its mode 0200: for the rig's owner and for root. */
+static int write_node(struct client *cl, const struct hx_socket_frame *f, char *why, size_t why_bytes)
+{
+    const char *name = (const char *)f->arg;
+    size_t n = strnlen(name, f->head.arg_bytes);
+
+    if (n == f->head.arg_bytes || strcmp(name, "control") != 0)
+        return -ENOENT;
+    if (cl->uid != geteuid() && cl->uid != 0) {
+        snprintf(why, why_bytes, "control: for user %u, who owns the rig, not for user %u",
+                 (unsigned)geteuid(), (unsigned)cl->uid);
+        return -EACCES;
+    }
+    return hx_control(cl->driver, name + n + 1, f->head.arg_bytes - n - 1, why, why_bytes);
+}
+
+static int serve_write(struct client *cl, struct hx_socket_frame *f)
+{
+    char why[512] = "";
+    int rc;
+
+    give_up_session(cl);
+    rc = write_node(cl, f, why, sizeof(why));
+    if (*why)
+        hx_log("%s", why);
+    return reply_text(cl, f, rc, why);
 }
 
 static int serve_interrupt(struct client *cl, struct hx_socket_frame *f)
@@ -257,6 +300,7 @@ static void client_ready(void *arg)
         [HX_FRAME_IOCTL] = serve_ioctl,
         [HX_FRAME_READ] = serve_read,
         [HX_FRAME_INTERRUPT] = serve_interrupt,
+        [HX_FRAME_WRITE] = serve_write,
     };
     struct client *cl = arg;
     struct hx_socket_frame *f;
@@ -277,7 +321,7 @@ static void accept_ready(void *arg)
 {
     struct node *n = arg;
     int fd = accept4(n->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), rc;
-    struct ucred cred = {0};
+    struct ucred cred = {.uid = (uid_t)-1};
     socklen_t len = sizeof(cred);
     struct client *cl = fd < 0 ? NULL : calloc(1, sizeof(*cl));
 
@@ -289,8 +333,9 @@ static void accept_ready(void *arg)
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len);
     cl->driver = n->driver;
     cl->pid = cred.pid;
+    cl->uid = cred.uid;
     cl->conn.loop = &n->driver->loop;
-    cl->conn.watch = (struct hx_watch){fd, client_ready, cl};
+    cl->conn.watch = (struct hx_watch){.fd = fd, .ready = client_ready, .arg = cl};
     cl->next = clients;
     cl->prev = &clients;
     if (clients)
@@ -307,35 +352,79 @@ static void accept_ready(void *arg)
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
-static int listen_at(struct node *n, const char *folder, char *why, size_t why_bytes)
+static void node_path(char *path, size_t bytes, const char *folder, const struct node *n)
+{
+    snprintf(path, bytes, "%s/%s", folder, n->name);
+}
+
+/* A socket that nobody listens to; a file would refuse connections, too. */
+static bool is_dead(int fd, const struct sockaddr_un *sa)
+{
+    struct stat st;
+
+    return lstat(sa->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+           connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) && errno == ECONNREFUSED;
+}
+
+/* A socket's address holds 107 characters: a longer path goes through its folder's descriptor, as the client's does. */
+static int bind_at(int fd, const char *folder, const char *name)
 {
     struct sockaddr_un sa = {.sun_family = AF_UNIX};
-    int need = snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/%s", folder, n->name), rc;
+    int dir = -1, rc;
 
-    if (need >= (int)sizeof(sa.sun_path)) {
-        snprintf(why, why_bytes, "socket path %s/%s is %d bytes, at most %zu", folder, n->name, need,
-                 sizeof(sa.sun_path) - 1);
-        return -ENAMETOOLONG;
+    if ((size_t)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/%s", folder, name) >=
+        sizeof(sa.sun_path)) {
+        dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (dir < 0)
+            return -errno;
+        snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, name);
     }
-    n->watch.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (n->watch.fd >= 0 && bind(n->watch.fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
-        listen(n->watch.fd, 64) == 0)
-        return 0;
-    rc = -errno;
-    snprintf(why, why_bytes, "socket %s: %s", sa.sun_path, strerror(-rc));
+    rc = bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
+    if (rc == -EADDRINUSE && is_dead(fd, &sa)) {
+        unlink(sa.sun_path); /* a killed rig left it */
+        rc = bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
+    }
+    if (dir >= 0)
+        close(dir);
     return rc;
 }
 
-static void remove_node(const char *folder, const char *name)
+/* Nobody can connect before listen(), so there is no moment with another mode. */
+static int set_access(const struct hx_driver *d, const char *folder, const struct node *n)
 {
     char path[4096];
 
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    unlink(path);
+    if (!d->access.set)
+        return 0;
+    node_path(path, sizeof(path), folder, n);
+    if (lchown(path, d->access.uid, d->access.gid) || chmod(path, d->access.mode))
+        return -errno;
+    return 0;
 }
 
-static void stop(struct hx_driver *d)
+static int listen_at(struct node *n, struct hx_driver *d, const char *folder)
 {
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
+
+    if (fd < 0)
+        return -errno;
+    rc = bind_at(fd, folder, n->name);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    n->driver = d; /* from here on hx_sockets_stop() ends it */
+    n->watch = (struct hx_watch){.fd = fd, .ready = accept_ready, .arg = n};
+    rc = set_access(d, folder, n);
+    if (!rc && listen(fd, 64))
+        rc = -errno;
+    return rc ? rc : hx_loop_add(&d->loop, &n->watch);
+}
+
+void hx_sockets_stop(struct hx_driver *d)
+{
+    char path[4096];
+
     while (clients)
         drop_client(clients);
     for (unsigned i = 0; i < N_NODES; i++) {
@@ -343,33 +432,47 @@ static void stop(struct hx_driver *d)
             continue;
         hx_loop_del(&d->loop, &nodes[i].watch);
         close(nodes[i].watch.fd);
-        remove_node(d->mount, nodes[i].name);
+        node_path(path, sizeof(path), d->sockets, &nodes[i]);
+        unlink(path);
         nodes[i].driver = NULL;
     }
+    d->sockets = NULL;
 }
 
-static int start(struct hx_driver *d, char *why, size_t why_bytes)
+int hx_sockets_start(struct hx_driver *d, const char *folder, char *why, size_t why_bytes)
 {
+    d->sockets = folder;
     for (unsigned i = 0; i < N_NODES; i++) {
-        int rc = listen_at(&nodes[i], d->mount, why, why_bytes);
+        int rc = listen_at(&nodes[i], d, folder);
 
-        if (!rc) {
-            nodes[i].driver = d;
-            nodes[i].watch = (struct hx_watch){nodes[i].watch.fd, accept_ready, &nodes[i]};
-            rc = hx_loop_add(&d->loop, &nodes[i].watch);
-        } else if (nodes[i].watch.fd >= 0) {
-            close(nodes[i].watch.fd);
-        }
         if (rc) {
-            stop(d);
+            snprintf(why, why_bytes, "socket %s/%s: %s", folder, nodes[i].name, strerror(-rc));
+            hx_sockets_stop(d);
             return rc;
         }
     }
     return 0;
 }
 
+/* `up` makes the mount folder for its user alone.  One that was there is left as it is. */
+static int open_folder(const struct hx_driver *d, char *why, size_t why_bytes)
+{
+    int rc = d->access.set && d->remove_dir && chmod(d->mount, 0755) ? -errno : 0;
+
+    if (rc)
+        snprintf(why, why_bytes, "folder %s: %s", d->mount, strerror(-rc));
+    return rc;
+}
+
+static int start(struct hx_driver *d, char *why, size_t why_bytes)
+{
+    int rc = open_folder(d, why, why_bytes);
+
+    return rc ? rc : hx_sockets_start(d, d->mount, why, why_bytes);
+}
+
 const struct hx_front hx_front_socket = {
     .name = "socket",
     .start = start,
-    .stop = stop,
+    .stop = hx_sockets_stop,
 };

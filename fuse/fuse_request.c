@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client_memory.h"
 #include "driver.h"
 #include "fuse_request.h"
+#include "hx_reach.h"
 
 struct fuse_call {
     struct hx_call call;
@@ -21,19 +23,51 @@ struct fuse_call {
 static struct fuse_call *under_way;
 static bool some_signalled;
 
+/* The errno that the client gets says nothing of this, so the log does, once per session.  Returns rc. */
+static int explain(struct hx_call *call, int rc)
+{
+    struct hx_session *s = call->session;
+
+    if ((rc != -EPERM && rc != -EACCES) || s->unreachable_told)
+        return rc;
+    s->unreachable_told = true;
+    hx_log("client %d: process %d does not let the rig (pid %d) read its memory or take its "
+           "descriptors (%s): it is not dumpable, or Yama's ptrace_scope is 1 or more; hexrig's "
+           "libcdsprpc.so then uses the sockets in %s by itself, a program with ioctls of its own "
+           "needs prctl(PR_SET_DUMPABLE, 1) or prctl(PR_SET_PTRACER, %d), or a rig of root's",
+           s->client_id, s->pid, getpid(), strerror(-rc),
+           s->driver->sockets ? s->driver->sockets : "(none)", getpid());
+    return rc;
+}
+
 static int read_client(struct hx_call *call, void *dst, uint64_t addr, uint64_t len)
 {
-    return hx_client_read(call->tid, dst, addr, len);
+    return explain(call, hx_client_read(call->tid, dst, addr, len));
 }
 
 static int write_client(struct hx_call *call, uint64_t addr, const void *src, uint64_t len)
 {
-    return hx_client_write(call->tid, addr, src, len);
+    return explain(call, hx_client_write(call->tid, addr, src, len));
 }
 
 static int fd_of_client(struct hx_call *call, int fd)
 {
-    return hx_client_fd(call->tid, fd);
+    return explain(call, hx_client_fd(call->tid, fd));
+}
+
+static int read_pieces(struct hx_call *call, const struct hx_piece *p, unsigned n)
+{
+    return explain(call, hx_client_read_pieces(call->tid, p, n));
+}
+
+static int write_pieces(struct hx_call *call, const struct hx_piece *p, unsigned n)
+{
+    return explain(call, hx_client_write_pieces(call->tid, p, n));
+}
+
+static bool same_file(struct hx_call *call, int fd, int own)
+{
+    return hx_client_same_file(call->tid, fd, own);
 }
 
 static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr,
@@ -46,7 +80,8 @@ static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64
 static void finish(struct hx_call *call, int result)
 {
     struct fuse_call *fc = call->request;
-    bool out = (_IOC_DIR(call->cmd) & _IOC_READ) && result == 0;
+    /* INVOKE changes nothing in its struct: what does not go back need not be copied */
+    bool out = (_IOC_DIR(call->cmd) & _IOC_READ) && result == 0 && call->cmd != FASTRPC_IOCTL_INVOKE;
 
     fuse_req_interrupt_func(fc->req, NULL, NULL);
     /* A negative ioctl result below -4095 reaches the caller as it is; -1..-4095 become its errno. */
@@ -92,7 +127,8 @@ void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct 
     }
     fc->req = req;
     fc->ops = (struct hx_front_ops){front_name, read_client, write_client, fd_of_client,
-                                    locate_in_client, finish};
+                                    locate_in_client, finish, read_pieces, write_pieces,
+                                    same_file, true};
     fc->call = (struct hx_call){
         .driver = session->driver, .session = session, .front = &fc->ops, .request = fc,
         .tid = fuse_req_ctx(req)->pid, .cmd = cmd, .arg_bytes = bytes,
@@ -102,6 +138,24 @@ void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct 
     enlist(fc);
     fuse_req_interrupt_func(req, interrupted, fc);
     hx_call_begin(&fc->call);
+}
+
+void hx_fuse_request_reach(struct fuse_req *req, const void *in)
+{
+    pid_t caller = fuse_req_ctx(req)->pid;
+    uint64_t bytes;
+    struct hx_reach r;
+    int fd;
+
+    memcpy(&r, in, sizeof(r));
+    r.memory = hx_client_read(caller, &bytes, r.addr, sizeof(bytes));
+    fd = hx_client_fd(caller, r.fd);
+    r.descriptor = fd < 0 ? fd : 0;
+    if (fd >= 0)
+        close(fd);
+    r.rig_pid = getpid();
+    r.caller_pid = caller ? hx_client_process(caller) : 0;
+    fuse_reply_ioctl(req, 0, &r, sizeof(r));
 }
 
 void hx_fuse_request_interrupts(void)

@@ -13,6 +13,9 @@ struct fuse_req;
 void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct hx_session *session,
                            uint32_t cmd, const void *in, size_t in_bytes, size_t bytes);
 
+/* Answers HX_IOCTL_REACH, whose struct is at `in`. */
+void hx_fuse_request_reach(struct fuse_req *req, const void *in);
+
 /* Serves the interrupts that have come; for the end of a round of the loop. */
 void hx_fuse_request_interrupts(void);
 

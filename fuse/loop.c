@@ -92,7 +92,6 @@ void hx_loop_cancel(struct hx_loop *l, struct hx_timer *t)
 int hx_loop_init(struct hx_loop *l)
 {
     memset(l, 0, sizeof(*l));
-    l->tick_ms = -1;
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (l->epoll < 0)
         return -errno;
@@ -108,11 +107,16 @@ int hx_loop_add(struct hx_loop *l, struct hx_watch *w)
     return epoll_ctl(l->epoll, EPOLL_CTL_ADD, w->fd, &e) ? -errno : 0;
 }
 
-int hx_loop_add_bell(struct hx_loop *l, struct hx_watch *w)
+int hx_loop_add_ring(struct hx_loop *l, struct hx_ring_watch *w)
 {
-    struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.ptr = w};
+    /* edge-triggered: one event per ring of the bell, and the counter need not be read */
+    struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.ptr = &w->bell};
 
-    return epoll_ctl(l->epoll, EPOLL_CTL_ADD, w->fd, &e) ? -errno : 0;
+    if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, w->bell.fd, &e))
+        return -errno;
+    w->next = l->rings;
+    l->rings = w;
+    return 0;
 }
 
 int hx_loop_want_write(struct hx_loop *l, struct hx_watch *w, int on)
@@ -122,18 +126,71 @@ int hx_loop_want_write(struct hx_loop *l, struct hx_watch *w, int on)
     return epoll_ctl(l->epoll, EPOLL_CTL_MOD, w->fd, &e) ? -errno : 0;
 }
 
+static void forget_ring(struct hx_loop *l, const struct hx_watch *bell)
+{
+    for (struct hx_ring_watch **p = &l->rings; *p; p = &(*p)->next)
+        if (&(*p)->bell == bell) {
+            if (l->next_ring == *p)
+                l->next_ring = (*p)->next;
+            *p = (*p)->next;
+            return;
+        }
+}
+
 void hx_loop_del(struct hx_loop *l, struct hx_watch *w)
 {
     epoll_ctl(l->epoll, EPOLL_CTL_DEL, w->fd, NULL);
+    forget_ring(l, w);
     for (int i = 0; i < batch_n; i++)
         if (batch[i].data.ptr == w)
             batch[i].data.ptr = NULL;
 }
 
+/* What came while we were awake, for which no bell was rung. */
+static void serve_rings(struct hx_loop *l)
+{
+    for (struct hx_ring_watch *w = l->rings; w; w = l->next_ring) {
+        l->next_ring = w->next; /* hx_loop_del() may change it */
+        if (*w->expected && !hx_ring_is_empty(w->ring))
+            w->bell.ready(w->bell.arg);
+    }
+}
+
+/* Tells the producers that we sleep.  False: something has come meanwhile, better not. */
+static bool fall_asleep(struct hx_loop *l)
+{
+    bool empty = true;
+
+    for (struct hx_ring_watch *w = l->rings; w; w = w->next)
+        if (*w->expected) {
+            hx_ring_doze(w->ring);
+            empty &= hx_ring_is_empty(w->ring);
+        }
+    return empty;
+}
+
+static void wake_up(struct hx_loop *l)
+{
+    for (struct hx_ring_watch *w = l->rings; w; w = w->next)
+        if (*w->expected)
+            hx_ring_rouse(w->ring);
+}
+
+static void tick_again(void *arg)
+{
+    struct hx_loop *l = arg;
+
+    hx_loop_after(l, &l->tick_timer, (uint64_t)l->tick_ms * 1000, tick_again, l);
+}
+
 int hx_loop_run(struct hx_loop *l)
 {
+    if (l->tick_ms > 0) /* not by a timeout: that would set a timer of the kernel's in every round */
+        tick_again(l);
     while (!l->stop) {
-        batch_n = epoll_wait(l->epoll, batch, BATCH, l->tick_ms);
+        serve_rings(l);
+        batch_n = epoll_wait(l->epoll, batch, BATCH, fall_asleep(l) && !l->stop ? -1 : 0);
+        wake_up(l);
         if (batch_n < 0) {
             batch_n = 0;
             if (errno != EINTR)

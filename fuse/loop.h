@@ -5,12 +5,22 @@
 
 #include <stdint.h>
 
+#include "hx_ring.h"
+
 typedef void (*hx_loop_fn)(void *arg);
 
 struct hx_watch { /* owned by whoever watches; must stay put while it is added */
     int fd;
     hx_loop_fn ready; /* fd is readable, or its other end is gone */
     void *arg;
+};
+
+/* A ring, and the eventfd that its producer rings while we sleep; owned and staying put likewise. */
+struct hx_ring_watch {
+    struct hx_watch bell; /* ready: there are entries */
+    struct hx_ring_shared *ring;
+    const unsigned *expected; /* entries to come; while it is 0 nobody looks into the ring */
+    struct hx_ring_watch *next;
 };
 
 struct hx_timer { /* owned by whoever arms it; zeroed = not armed */
@@ -28,13 +38,16 @@ struct hx_loop {
     int tick_ms;
     struct hx_watch timer_watch;
     struct hx_timer *timers; /* ascending */
+    struct hx_timer tick_timer;
+    struct hx_ring_watch *rings;
+    struct hx_ring_watch *next_ring; /* of the pass over them that is under way */
 };
 
 /* All return 0 or negative errno. */
 int hx_loop_init(struct hx_loop *l);
 int hx_loop_add(struct hx_loop *l, struct hx_watch *w);
-/* For an eventfd: calls once per ring, and the counter need not be read. */
-int hx_loop_add_bell(struct hx_loop *l, struct hx_watch *w);
+/* Looks into the ring once a round, and says in it when we sleep, so that the bell rings.  Ends with hx_loop_del(&w->bell). */
+int hx_loop_add_ring(struct hx_loop *l, struct hx_ring_watch *w);
 int hx_loop_run(struct hx_loop *l);
 
 /* Closes what hx_loop_init() opened; accepts a zeroed loop. */

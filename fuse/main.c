@@ -15,11 +15,10 @@
 #include "front.h"
 
 struct options {
-    const char *mount, *front_end, *profile, *log;
+    const char *mount, *front_end, *profile, *log, *mode, *owner;
     const char *filter[HX_FILTERS_MAX];
     unsigned n_filters;
     int ready_fd, lifeline_fd;
-    bool remove_dir;
 };
 
 static const struct option long_options[] = {
@@ -27,6 +26,7 @@ static const struct option long_options[] = {
     {"profile", required_argument, NULL, 'p'},   {"filter", required_argument, NULL, 'F'},
     {"ready-fd", required_argument, NULL, 'r'},  {"lifeline-fd", required_argument, NULL, 'l'},
     {"remove-dir", no_argument, NULL, 'd'},      {"log", required_argument, NULL, 'L'},
+    {"mode", required_argument, NULL, 'M'},      {"owner", required_argument, NULL, 'O'},
     {"help", no_argument, NULL, 'h'},            {"version", no_argument, NULL, 'V'},
     {0},
 };
@@ -37,6 +37,9 @@ static const char help[] =
     "  --front-end F     auto (default: fuse, else socket), fuse, socket, cuse (devices in /dev)\n"
     "  --profile P       name in share/hexrig/profiles, or a path (default s22u-577)\n"
     "  --filter SPEC     add a filter, e.g. error:method=4,nth=3,corrupt=all (repeatable)\n"
+    "  --mode MODE       octal mode of the device nodes; opens them to other users (default\n"
+    "                    0660 with --owner; without both: for the rig's owner)\n"
+    "  --owner UID:GID   owner and group of the device nodes, in numbers; either may be left out\n"
     "  --log FILE        append messages to FILE instead of stderr\n"
     "  --ready-fd N      write `ok ...` or `error: ...` there once it is known\n"
     "  --lifeline-fd N   end when this pipe is closed by its other side\n"
@@ -65,7 +68,7 @@ static void tell(const char *fmt, ...)
 static int fail(int status, const char *why)
 {
     if (ready_fd >= 0)
-        tell("error: %s\n", why); /* the starter prints it */
+        tell("%s: %s\n", status == 2 ? "refused" : "error", why); /* the starter prints it */
     else
         hx_log("%s", why);
     return status;
@@ -91,7 +94,9 @@ static int parse(int argc, char **argv, struct options *o)
         case 'f': o->front_end = optarg; break;
         case 'p': o->profile = optarg; break;
         case 'L': o->log = optarg; break;
-        case 'd': o->remove_dir = true; break;
+        case 'd': driver.remove_dir = true; break;
+        case 'M': o->mode = optarg; break;
+        case 'O': o->owner = optarg; break;
         case 'r': o->ready_fd = number(optarg); break;
         case 'l': o->lifeline_fd = number(optarg); break;
         case 'F':
@@ -156,7 +161,7 @@ static int watch_signals(void)
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal_watch = (struct hx_watch){signalfd(-1, &set, SFD_CLOEXEC), signal_ready, NULL};
+    signal_watch = (struct hx_watch){.fd = signalfd(-1, &set, SFD_CLOEXEC), .ready = signal_ready};
     return signal_watch.fd < 0 ? -errno : hx_loop_add(&driver.loop, &signal_watch);
 }
 
@@ -165,7 +170,7 @@ static int watch_lifeline(int fd)
     if (fd < 0)
         return 0;
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    lifeline_watch = (struct hx_watch){fd, stop_running, NULL};
+    lifeline_watch = (struct hx_watch){.fd = fd, .ready = stop_running};
     return hx_loop_add(&driver.loop, &lifeline_watch);
 }
 
@@ -173,27 +178,35 @@ static int watch_lifeline(int fd)
 
 static const struct hx_front *const fronts[] = {&hx_front_fuse, &hx_front_socket, &hx_front_cuse};
 
-static int start_front(const char *want, char *why, size_t why_bytes)
+static const struct hx_front *find_front(const char *name)
 {
-    int rc;
-
-    if (strcmp(want, "auto") == 0) {
-        front = &hx_front_fuse;
-        rc = front->start(&driver, why, why_bytes);
-        if (rc) {
-            hx_log("front end socket instead of fuse: %s", why);
-            front = &hx_front_socket;
-            rc = front->start(&driver, why, why_bytes);
-        }
-        return rc;
-    }
     for (size_t i = 0; i < sizeof(fronts) / sizeof(fronts[0]); i++)
-        if (strcmp(want, fronts[i]->name) == 0) {
-            front = fronts[i];
-            return front->start(&driver, why, why_bytes);
-        }
+        if (strcmp(name, fronts[i]->name) == 0)
+            return fronts[i];
+    return NULL;
+}
+
+static int check_front(const char *want, char *why, size_t why_bytes)
+{
+    if (strcmp(want, "auto") == 0 || find_front(want))
+        return 0;
     snprintf(why, why_bytes, "unknown front end '%s', there are auto, fuse, socket, cuse", want);
     return -EINVAL;
+}
+
+static int start_front(const char *want, char *why, size_t why_bytes)
+{
+    bool any = strcmp(want, "auto") == 0;
+    int rc;
+
+    front = any ? &hx_front_fuse : find_front(want);
+    rc = front->start(&driver, why, why_bytes);
+    if (rc && any) {
+        hx_log("front end socket instead of fuse: %s", why);
+        front = &hx_front_socket;
+        rc = front->start(&driver, why, why_bytes);
+    }
+    return rc;
 }
 
 static int load_profile(const struct options *o, char *path, size_t path_bytes, char *why,
@@ -238,7 +251,9 @@ static int start_all(const struct options *o, const char *profile_path, char *wh
     struct stat st;
     int rc;
 
-    if (stat(o->mount, &st) || !S_ISDIR(st.st_mode)) {
+    /* clients read the path in `status` */
+    driver.mount = o->mount[0] == '/' ? o->mount : realpath(o->mount, NULL);
+    if (!driver.mount || stat(driver.mount, &st) || !S_ISDIR(st.st_mode)) {
         snprintf(why, why_bytes, "--mount %s: no such folder", o->mount);
         return -ENOENT;
     }
@@ -276,8 +291,9 @@ int main(int argc, char **argv)
         snprintf(why, sizeof(why), "--log %s: %s", o.log, strerror(errno));
         return fail(1, why);
     }
-    driver.mount = o.mount;
-    if (load_profile(&o, profile_path, sizeof(profile_path), why, sizeof(why)) ||
+    if (check_front(o.front_end, why, sizeof(why)) ||
+        hx_access_parse(&driver.access, o.mode, o.owner, why, sizeof(why)) ||
+        load_profile(&o, profile_path, sizeof(profile_path), why, sizeof(why)) ||
         load_filters(&o, why, sizeof(why)))
         return fail(2, why);
     rc = start_all(&o, profile_path, why, sizeof(why));
@@ -295,8 +311,9 @@ int main(int argc, char **argv)
         if (driver.session[i])
             hx_session_close(driver.session[i]);
     hx_filter_unload(&driver.filters);
+    hx_vtcm_view_close(&driver.vtcm);
     hx_loop_close(&driver.loop);
-    if (o.remove_dir)
+    if (driver.remove_dir)
         rmdir(o.mount);
     return rc ? 1 : 0;
 }

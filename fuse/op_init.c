@@ -3,6 +3,10 @@
  * Attached clients live in the root (or sensors) PD.  Here each has a process of its own as well, so that one thread
  * forks for ever; but when a client of the root PD crashes, that is a crash of the DSP. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "driver.h"
 
@@ -34,12 +38,30 @@ static int check_new(const struct hx_session *s)
     return s->state == HX_SESSION_NEW ? 0 : -EINVAL;
 }
 
+/* What the client calls itself, for its .farf file: the last part of its argv[0], as the library on a phone has it.  No
+ * slashes: it becomes part of a path.  "" when it cannot be read. */
+static void program_of(pid_t pid, char *name, size_t bytes)
+{
+    char path[64], text[4096] = "", *slash;
+    int fd, n;
+
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+    fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    n = fd >= 0 ? (int)read(fd, text, sizeof(text) - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    slash = strrchr(text, '/');
+    snprintf(name, bytes, "%.*s", (int)bytes - 1, slash ? slash + 1 : text);
+}
+
 /* Finishes the call now when rc says so, else when the root PD has answered. */
 static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, uint32_t attrs)
 {
     struct hx_session *s = call->session;
     struct hx_kcreate in = {.client_id = s->client_id, .attrs = attrs};
 
+    program_of(s->pid, in.program, sizeof(in.program));
     if (!rc)
         rc = check_new(s);
     if (!rc && !s->channel.rings)

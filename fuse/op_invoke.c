@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "hx_trace.h"
 #include "remote_scalars.h"
 
 static uint64_t align_up(uint64_t n)
@@ -22,6 +23,44 @@ static unsigned n_bufs(uint32_t sc)
 }
 
 /* --- the way in ----------------------------------------------------------------------------------------------- */
+
+enum { BEFORE = 256, AFTER = 768 }; /* bytes around the argument array that are read along, within its pages */
+
+/* The client's argument array and what lies around it: small inputs mostly do, on the caller's stack, and then they cost no
+ * system call of their own. */
+struct window {
+    uint64_t start, end; /* client addresses */
+    uint8_t *bytes;      /* [end - start] */
+    struct fastrpc_invoke_args *args;
+    _Alignas(16) uint8_t room[BEFORE + FASTRPC_MAX_ARGS * sizeof(struct fastrpc_invoke_args) + AFTER];
+};
+
+static uint64_t page_of(uint64_t addr)
+{
+    return addr & ~UINT64_C(4095);
+}
+
+/* Reads the n arguments of the call.  What a window holds beyond them lies in pages that they lie in, too. */
+static int read_args(struct hx_call *call, unsigned n, struct window *w)
+{
+    uint64_t at = call->arg.invoke.args, bytes = n * sizeof(w->args[0]);
+
+    w->start = w->end = at;
+    w->args = (void *)(w->room + BEFORE);
+    w->bytes = w->room + BEFORE;
+    if (!n)
+        return 0;
+    if (__builtin_add_overflow(at, bytes, &w->end))
+        return -EFAULT;
+    if (call->front->reads_pages && w->end < UINT64_MAX - 4096) {
+        uint64_t first = page_of(at), last = page_of(w->end - 1) + 4096;
+
+        w->start = at - first > BEFORE ? at - BEFORE : first;
+        w->end = last - w->end > AFTER ? w->end + AFTER : last;
+        w->bytes -= at - w->start;
+    }
+    return call->front->read(call, w->bytes, w->start, w->end - w->start) ? -EFAULT : 0;
+}
 
 static int check(const struct hx_call *call)
 {
@@ -80,7 +119,8 @@ static uint64_t place_inline(struct hx_context *ctx, uint64_t at)
     for (unsigned i = 0; i < n_bufs(ctx->sc); i++)
         if (ctx->args[i].len && !ctx->args[i].buffer)
             sorted[n++] = &ctx->args[i];
-    qsort(sorted, n, sizeof(sorted[0]), by_start);
+    if (n > 1)
+        qsort(sorted, n, sizeof(sorted[0]), by_start);
     for (unsigned i = 0; i < n; i++) {
         uint64_t end;
 
@@ -101,21 +141,39 @@ static uint64_t place_inline(struct hx_context *ctx, uint64_t at)
     return at;
 }
 
-static int copy_in(struct hx_call *call, struct hx_context *ctx)
+/* Moves inline buffers [from, to) of the call, all of them at once. */
+static int move_inline(struct hx_call *call, const struct hx_context *ctx, unsigned from, unsigned to,
+                       int (*move)(struct hx_call *, const struct hx_piece *, unsigned))
 {
-    for (unsigned i = 0; i < n_in(ctx->sc); i++) {
+    struct hx_piece piece[FASTRPC_MAX_ARGS];
+    unsigned n = 0;
+
+    for (unsigned i = from; i < to; i++) {
         const struct hx_ctx_arg *a = &ctx->args[i];
+
+        if (a->len && !a->buffer && !a->is_here)
+            piece[n++] = (struct hx_piece){ctx->channel->arena + ctx->offset + a->arena, a->ptr, a->len};
+    }
+    return n && move(call, piece, n) ? -EFAULT : 0;
+}
+
+static int copy_in(struct hx_call *call, struct hx_context *ctx, const struct window *w)
+{
+    for (unsigned i = 0; i < n_bufs(ctx->sc); i++) {
+        struct hx_ctx_arg *a = &ctx->args[i];
 
         if (!a->len || a->buffer)
             continue;
-        if (call->front->read(call, ctx->channel->arena + ctx->offset + a->arena, a->ptr, a->len))
-            return -EFAULT;
+        if (i >= n_in(ctx->sc)) {
+            call->inv.bytes_out += a->len;
+            continue;
+        }
         call->inv.bytes_in += a->len;
+        a->is_here = a->ptr >= w->start && a->ptr < w->end && a->len <= w->end - a->ptr;
+        if (a->is_here)
+            memcpy(ctx->channel->arena + ctx->offset + a->arena, w->bytes + (a->ptr - w->start), a->len);
     }
-    for (unsigned i = n_in(ctx->sc); i < n_bufs(ctx->sc); i++)
-        if (!ctx->args[i].buffer)
-            call->inv.bytes_out += ctx->args[i].len;
-    return 0;
+    return move_inline(call, ctx, 0, n_in(ctx->sc), hx_call_read);
 }
 
 /* The argument table that the DSP reads; ours is kept apart, because the DSP could change it. */
@@ -126,8 +184,15 @@ static void write_table(struct hx_context *ctx)
         .n_args = ctx->n_args,
         .ctl_seq = ctx->channel->ctl_seq,
         .now_ns = ctx->call->inv.arrive_ns,
+        .clock_khz = ctx->call->inv.clock_khz,
     };
 
+    if (ctx->trace_events) {
+        struct hx_trace empty = {.capacity = ctx->trace_events};
+
+        memcpy(at + ctx->trace, &empty, offsetof(struct hx_trace, name));
+        head.trace = (uint32_t)(ctx->offset + ctx->trace);
+    }
     memcpy(at, &head, sizeof(head));
     at += sizeof(head);
     for (unsigned i = 0; i < ctx->n_args; i++, at += sizeof(struct hx_arg)) {
@@ -146,52 +211,65 @@ static void write_table(struct hx_context *ctx)
     }
 }
 
-static int gather(struct hx_call *call, struct hx_context *ctx,
-                  const struct fastrpc_invoke_args *args)
+/* Arena space for the arguments and, behind them, for a trace; no call fails for the latter. */
+static int reserve(struct hx_call *call, struct hx_context *ctx, uint64_t bytes)
+{
+    if (call->trace_events && hx_context_reserve(ctx, bytes + hx_trace_bytes(call->trace_events)) == 0) {
+        ctx->trace = bytes;
+        ctx->trace_events = call->trace_events;
+        return 0;
+    }
+    return hx_context_reserve(ctx, bytes);
+}
+
+static int gather(struct hx_call *call, struct hx_context *ctx, const struct window *w)
 {
     uint64_t table = align_up(sizeof(struct hx_invoke) + ctx->n_args * sizeof(struct hx_arg)), end;
-    int rc = take_buffers(call, ctx, args);
+    int rc = take_buffers(call, ctx, w->args);
 
     if (rc)
         return rc;
     end = place_inline(ctx, table);
     if (end == UINT64_MAX)
         return -EINVAL;
-    rc = hx_context_reserve(ctx, end);
-    return rc ? rc : copy_in(call, ctx);
+    rc = reserve(call, ctx, end);
+    return rc ? rc : copy_in(call, ctx, w);
 }
 
 /* --- the way back --------------------------------------------------------------------------------------------- */
 
-uint8_t *hx_call_out(struct hx_call *call, unsigned i, uint64_t *len)
+int hx_call_alter_out(struct hx_call *call, unsigned i, uint64_t bytes,
+                      void (*alter)(uint8_t *bytes, size_t n))
 {
-    struct hx_context *ctx = call->ctx;
-    struct hx_ctx_arg *a;
-    uint8_t *bytes;
+    const struct hx_context *ctx = call->ctx;
+    const struct hx_ctx_arg *a;
 
     if (!ctx || !call->is_invoke || i >= REMOTE_SCALARS_OUTBUFS(ctx->sc))
-        return NULL;
+        return 0;
     a = &ctx->args[n_in(ctx->sc) + i];
-    *len = a->len;
-    if (!a->buffer)
-        return a->len ? ctx->channel->arena + ctx->offset + a->arena : NULL;
-    bytes = hx_buffer_bytes(a->buffer);
-    if (!bytes || a->offset > a->buffer->size || a->len > a->buffer->size - a->offset)
+    if (bytes > a->len)
+        bytes = a->len;
+    if (a->buffer)
+        return hx_buffer_alter(a->buffer, a->offset, bytes, alter);
+    if (bytes)
+        alter(ctx->channel->arena + ctx->offset + a->arena, bytes);
+    return 0;
+}
+
+const struct hx_trace *hx_call_trace(const struct hx_call *call, uint32_t *capacity)
+{
+    const struct hx_context *ctx = call->ctx;
+
+    if (!ctx || !ctx->trace_events)
         return NULL;
-    return bytes + a->offset;
+    *capacity = ctx->trace_events;
+    return (const void *)(ctx->channel->arena + ctx->offset + ctx->trace);
 }
 
 /* Every inline out buffer goes back, whatever the result is. */
-static int copy_out(struct hx_call *call, struct hx_context *ctx)
+static int copy_out(struct hx_call *call, const struct hx_context *ctx)
 {
-    for (unsigned i = n_in(ctx->sc); i < n_bufs(ctx->sc); i++) {
-        const struct hx_ctx_arg *a = &ctx->args[i];
-
-        if (a->len && !a->buffer &&
-            call->front->write(call, a->ptr, ctx->channel->arena + ctx->offset + a->arena, a->len))
-            return -EFAULT;
-    }
-    return 0;
+    return move_inline(call, ctx, n_in(ctx->sc), n_bufs(ctx->sc), hx_call_write);
 }
 
 /* A DMA handle stays with the DSP after the call, until it names the descriptor in an fdlist. */
@@ -219,6 +297,7 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
     int rc;
 
     if (reply) {
+        ctx->session->vote = reply->vote;
         keep_handles(ctx);
         take_fdlist(ctx);
     }
@@ -236,20 +315,13 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
 
 /* --- the whole ------------------------------------------------------------------------------------------------ */
 
-static int read_args(struct hx_call *call, unsigned n, struct fastrpc_invoke_args *args)
-{
-    if (n && call->front->read(call, args, call->arg.invoke.args, n * sizeof(*args)))
-        return -EFAULT;
-    return 0;
-}
-
 static int start(struct hx_call *call, struct hx_context **out)
 {
-    struct fastrpc_invoke_args args[FASTRPC_MAX_ARGS];
     struct hx_session *s = call->session;
     unsigned n = REMOTE_SCALARS_LENGTH(call->arg.invoke.sc);
     struct hx_context *ctx = NULL;
-    int rc = read_args(call, n, args);
+    struct window w;
+    int rc = read_args(call, n, &w);
 
     if (!rc)
         rc = check(call);
@@ -261,7 +333,7 @@ static int start(struct hx_call *call, struct hx_context **out)
     ctx->handle = call->inv.handle = call->arg.invoke.handle;
     ctx->sc = call->inv.sc = call->arg.invoke.sc;
     ctx->done = done;
-    rc = gather(call, ctx, args);
+    rc = gather(call, ctx, &w);
     if (rc)
         return rc;
     call->is_invoke = true;

@@ -47,6 +47,7 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, boo
     s->client_id = (int32_t)slot + 1;
     s->pid = pid;
     s->secure_node = secure_node;
+    s->epoch_ns = d->thermal.now_ns;
     d->session[slot] = s;
     *out = s;
     return 0;
@@ -63,7 +64,7 @@ static void drop_channel(struct hx_session *s)
 {
     if (!s->channel.rings)
         return;
-    hx_loop_del(&s->driver->loop, &s->replies);
+    hx_loop_del(&s->driver->loop, &s->replies.bell);
     hx_loop_del(&s->driver->loop, &s->control);
     hx_channel_close(&s->channel);
 }
@@ -91,11 +92,13 @@ int hx_session_make_channel(struct hx_session *s)
 
     if (rc)
         return rc;
-    s->replies = (struct hx_watch){s->channel.rep_bell, replies_ready, s};
+    s->replies = (struct hx_ring_watch){.bell = {s->channel.rep_bell, replies_ready, s},
+                                        .ring = &s->channel.rings->reply,
+                                        .expected = &s->channel.in_flight};
     s->control = (struct hx_watch){s->channel.ctl, control_ready, s};
     rc = hx_channel_control(&s->driver->dsp.channel, HX_CTL_PD, s->client_id, 0, peer, HX_PD_FDS);
     if (!rc)
-        rc = hx_loop_add_bell(&s->driver->loop, &s->replies);
+        rc = hx_loop_add_ring(&s->driver->loop, &s->replies);
     if (!rc)
         rc = hx_loop_add(&s->driver->loop, &s->control);
     for (int i = 0; i < HX_PD_FDS; i++)

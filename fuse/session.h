@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "channel.h"
+#include "hx_msg.h"
 #include "hx_session_stats.h"
 #include "loop.h"
 
@@ -30,13 +31,17 @@ struct hx_session {
     bool poll_mode; /* SET_OPTION asked for it */
     unsigned pd;    /* HX_PD_ROOT, _USER or _SENSORS */
     bool used; /* it served a call */
+    bool unreachable_told; /* the log says that the client does not let the rig look into it */
     enum hx_session_state state;
     struct hx_channel channel; /* to the user PD */
-    struct hx_watch replies, control;
+    struct hx_ring_watch replies;
+    struct hx_watch control;
     struct hx_buffer *buffers; /* list */
     int32_t next_buffer_id;
     unsigned idle_buffers; /* cached ones that nobody holds */
     struct hx_session_stats stats;
+    uint64_t epoch_ns; /* machine time at which the session's clock was 0 */
+    struct hx_power_vote vote; /* as of the last reply; counts while the PD is up */
 };
 
 /* A file was opened.  0, or -EBUSY when every session of the profile is taken, -ENOENT while the DSP is down, -ENOMEM. */

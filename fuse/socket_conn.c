@@ -34,7 +34,7 @@ static int check_head(const struct hx_frame *h, const char **why)
         const char *why;
     } rules[] = {
         {h->magic != HX_FRAME_MAGIC, "frame: bad magic"},
-        {h->op < HX_FRAME_IOCTL || h->op > HX_FRAME_INTERRUPT, "frame: unknown op"},
+        {h->op < HX_FRAME_IOCTL || h->op > HX_FRAME_WRITE, "frame: unknown op"},
         {h->id == 0, "frame: id 0"},
         {h->arg_bytes > HX_FRAME_MAX_ARG, "frame: arg too large"},
         {h->n_segs > HX_FRAME_MAX_SEGS, "frame: too many segments"},

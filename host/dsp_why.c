@@ -44,22 +44,9 @@ static const char *value(const char *text, const char *key)
 
 void hx_dsp_node(char *node, size_t node_bytes)
 {
-    const char *env = getenv("HEXRIG_DEVICE"), *mount;
-    char *status = NULL;
-    size_t n;
+    const char *device = hx_rig_device();
 
-    if (hx_rig_read(NULL, "status", &status))
-        status = NULL;
-    mount = status ? value(status, "mount") : NULL;
-    n = mount ? strcspn(mount, "\n") : 0;
-    /* a private rig, which ignores the variable, has another folder */
-    if (env && *env && (!mount || (strncmp(env, mount, n) == 0 && env[n] == '/')))
-        snprintf(node, node_bytes, "%s", env);
-    else if (mount)
-        snprintf(node, node_bytes, "%.*s/fastrpc-cdsp", (int)n, mount);
-    else
-        snprintf(node, node_bytes, "?");
-    free(status);
+    snprintf(node, node_bytes, "%s", device ? device : "?");
 }
 
 /* "all of its 14 sessions are taken" when the rig still answers and says so; 1 when it does. */

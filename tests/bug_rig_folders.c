@@ -90,18 +90,23 @@ static void test_default_folder_of_another_user_is_refused(void **state)
     e2e_clean();
 }
 
+/* Right after its fork it still has the driver's name. */
+static int dsp_is_there(void *pid)
+{
+    return (*(pid_t *)pid = e2e_find("hexrig-dsp")) > 1;
+}
+
 /* The device nodes are away during a subsystem restart; the rig is not. */
 static void test_rig_whose_dsp_restarts_is_still_there(void **state)
 {
     struct hxt_result res;
-    pid_t dsp;
+    pid_t dsp = 0;
 
     (void)state;
     e2e_run(&res, "up");
     assert_int_equal(res.exit_code, 0);
     hxt_result_free(&res);
-    dsp = e2e_find("hexrig-dsp");
-    assert_true(dsp > 1);
+    assert_true(hxt_until(dsp_is_there, &dsp, 10));
     assert_int_equal(kill(dsp, SIGKILL), 0);
     e2e_run(&res, "status");
     assert_int_equal(res.exit_code, 0);

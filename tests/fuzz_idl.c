@@ -1,5 +1,5 @@
-/* Fuzz target: an IDL file from a stranger.  Includes lead to two small files, one of which includes itself and the main
- * file.  What compiles must give all of its outputs; what does not must say where. */
+/* Fuzz target: an IDL file from a stranger.  Includes lead to small files: one includes itself and the main file, one is
+ * for the inside of an interface.  What compiles must give all of its outputs; what does not must say where. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,7 @@ static char *read_one(const char *path, size_t *n)
                                  "  long close(in remote_handle64 h);\n};\n";
     static const char loop[] = "#ifndef L\n#define L\n#include \"loop.idl\"\n#include \"main.idl\"\n"
                                "typedef long AEEResult;\nstruct pair { long a, b; };\n#endif\n";
+    static const char body[] = "struct pair { long a; string b; };\nlong late(in pair p, rout sequence<pair> q);\n";
     const void *from = NULL;
 
     if (strcmp(path, "main.idl") == 0)
@@ -26,6 +27,8 @@ static char *read_one(const char *path, size_t *n)
         from = remote, *n = sizeof(remote) - 1;
     else if (strcmp(path, "loop.idl") == 0)
         from = loop, *n = sizeof(loop) - 1;
+    else if (strcmp(path, "body.idl") == 0)
+        from = body, *n = sizeof(body) - 1;
     char *copy = from ? malloc(*n ? *n : 1) : NULL; /* of exactly this size, for ASan */
     if (copy && *n)
         memcpy(copy, from, *n);
@@ -52,14 +55,12 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     if (hx_idl_compile(&idl, "main.idl", read_one, dirs, 1)) {
         finding = !is_message(hx_idl_error(idl));
     } else {
-        char *text[4] = {hx_idl_header(idl), hx_idl_layout(idl)};
-
-        if (hx_idl_has_interface(idl)) {
-            text[2] = hx_idl_stub(idl);
-            text[3] = hx_idl_skel(idl);
+        free(hx_idl_header(idl));
+        free(hx_idl_layout(idl));
+        for (size_t i = 0; hx_idl_interface(idl, i); i++) {
+            free(hx_idl_stub(idl, i));
+            free(hx_idl_skel(idl, i));
         }
-        for (size_t i = 0; i < 4; i++)
-            free(text[i]);
     }
     hx_idl_close(idl);
     return finding;

@@ -45,9 +45,9 @@ int qurt_hvx_unlock(void)
     return QURT_HVX_LOCK_SUCCESS;
 }
 
-void hx_farf(enum hx_farf_level level, const char *file, int line, const char *fmt, ...)
+void hx_farf(int compiled_in, int level, const char *file, int line, const char *fmt, ...)
 {
-    (void)level, (void)file, (void)line, (void)fmt;
+    (void)compiled_in, (void)level, (void)file, (void)line, (void)fmt;
 }
 
 /* --- target */

@@ -1,8 +1,9 @@
 #!/bin/sh
-# make check: every test program of BUILD and of BUILD/asan, the shell cases, the fuzzers and the demo.
+# Runs suites of tests and ends with one line: N passed, N failed, N skipped.
 #
-#   tests/run.sh [BUILD]      default: build.  FUZZ_SECONDS (60) is shared by all fuzz programs; JOBS (2).
+#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS (2) programs run at a time.
 #
+# A suite is tests/suites/NAME.sh, which prints what to run: lines "KIND NAME COMMAND...", see there.
 # One line per program; its whole output only when it fails.  Counts single cmocka tests, everything else as one.  Exit
 # codes of a program: 0 passed, 77 skipped with a reason, anything else failed.  Everything runs with a TMPDIR and an
 # XDG_RUNTIME_DIR of this run, and at the end nothing may be left of it: no process, no mount, no file.
@@ -47,9 +48,11 @@ fi
 
 build=${1:-build}
 build=$(cd "$build" && pwd) || exit 1
+[ $# = 0 ] || shift
+[ $# -gt 0 ] || set -- check
 jobs=${JOBS:-2}
 WORK=$(mktemp -d /tmp/hexrig-check.XXXXXX) || exit 1
-TEST_TIMEOUT=${TEST_TIMEOUT:-900}
+TEST_TIMEOUT=${TEST_TIMEOUT:-$((900 + 2 * ${SOAK_S:-60}))}
 export WORK TEST_TIMEOUT
 export XDG_RUNTIME_DIR="$WORK/run"
 export ASAN_OPTIONS=halt_on_error=1:exitcode=99:detect_stack_use_after_return=0
@@ -87,38 +90,13 @@ run_list() {
     xargs -r -L 1 -P "$jobs" "$src/tests/run.sh" --one
 }
 
-programs() { # programs DIR KIND
-    for f in "$1"/test_* "$1"/check_* "$1"/bug_*; do
-        [ -x "$f" ] && [ -f "$f" ] && echo "$2 $(basename "$f") $f"
-    done
-}
-
-fuzzers() {
-    set -- "$build"/asan/tests/fuzz_*
-    [ -x "$1" ] || return 0
-    each=$((${FUZZ_SECONDS:-60} / $#))
-    [ "$each" -gt 0 ] || each=1
-    for f in "$@"; do
-        name=${f##*/fuzz_}
-        corpus=$src/tests/data/fuzz/$name
-        echo "fuzz $name $f --seconds $each --crash-file $build/fuzz-$name.crash" \
-            "$([ -d "$corpus" ] && echo "--corpus $corpus")"
-    done
-}
-
-cases() {
-    for f in "$src"/tests/cases/*.sh; do
-        [ -f "$f" ] && echo "case $(basename "$f" .sh) sh $f $build"
-    done
-}
-
-{
-    programs "$build/tests" unit
-    programs "$build/asan/tests" asan
-    cases
-    fuzzers
-    echo "demo demo $src/tools/demo.sh $build"
-} >"$WORK/list"
+for suite in "$@"; do
+    [ -f "$src/tests/suites/$suite.sh" ] || {
+        echo "run.sh: no suite '$suite'; there are: $(cd "$src/tests/suites" && ls *.sh | sed '/^common/d; s/\.sh//' | tr '\n' ' ')" >&2
+        exit 2
+    }
+    sh "$src/tests/suites/$suite.sh" "$build" || exit 1
+done >"$WORK/list"
 run_list <"$WORK/list"
 
 # --- what is left?

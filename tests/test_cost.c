@@ -14,7 +14,8 @@ static const struct hx_profile profile = {
     .clock_mhz = 1000,
     .hvx_contexts = 2,
     .cost = {.packet_pcycles = 2, .load_pcycles = 3, .mpy_pcycles = 5, .hvx_pcycles = 4,
-             .vtcm_pcycles = 6, .l2_pcycles = 20, .ddr_pcycles = 100, .l1_kib = 1, .l2_kib = 64},
+             .vtcm_pcycles = 6, .l2_pcycles = 20, .ddr_pcycles = 100, .dma_bytes_per_pcycle = 8,
+             .l1_kib = 1, .l2_kib = 64},
 };
 
 static int setup(void **state)
@@ -128,6 +129,23 @@ static void test_a_function_costs_its_packets_and_the_stalls_of_its_loads(void *
     assert_int_equal(exec(), 2 + (100 - 6));
 }
 
+static const struct hx_packet eight_loads[1] = {{{0}, 8}};
+static const struct hx_code_level wide_levels[2] = {{straight, 1, 0}, {eight_loads, 1, 0}};
+static const struct hx_code hx_code_wide = {"wide", 2, {wide_levels, wide_levels}};
+
+static void test_many_loads_at_once_wait_for_the_bandwidth_of_ddr(void **state)
+{
+    static _Alignas(128) uint8_t lines[8 * 128];
+
+    (void)state;
+    hx_vt_call_begin(0, 0);
+    HX_CODE(wide);
+    HX_TRIPS(1, 1);
+    for (unsigned i = 0; i < 8; i++)
+        hx_cost_access(lines + i * 128, 128, 0);
+    assert_int_equal(exec(), 2 + 8 * 128 / 8); /* and not 100, the latency of one */
+}
+
 static void test_hvx_operations_outside_of_listings_cost_by_unit(void **state)
 {
     (void)state;
@@ -189,6 +207,7 @@ int main(void)
         cmocka_unit_test(test_loads_tell_how_far_their_use_is),
         cmocka_unit_test(test_the_least_recently_used_line_goes_first),
         cmocka_unit_test(test_a_function_costs_its_packets_and_the_stalls_of_its_loads),
+        cmocka_unit_test(test_many_loads_at_once_wait_for_the_bandwidth_of_ddr),
         cmocka_unit_test(test_hvx_operations_outside_of_listings_cost_by_unit),
         cmocka_unit_test(test_scalar_loads_know_three_places),
         cmocka_unit_test(test_waiting_reaches_a_time_and_never_goes_back),

@@ -1,6 +1,7 @@
 /* Protects: dspqueue from the host's end and from a skel's, through the public headers, against a real rig on both front
  * ends. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "dspqueue_shared.h"
@@ -319,6 +320,7 @@ static void test_bad_arguments_of_create(void **state)
 
 struct hot {
     dspqueue_t q;
+    uint32_t bytes; /* of a message */
     uint64_t sleeps, rings; /* of the last round */
 };
 
@@ -328,7 +330,7 @@ static int round_without_sleep(void *arg)
     uint64_t sleeps = stat(h->q, DSPQUEUE_STAT_HEXRIG_SLEEPS), rings = stat(h->q, DSPQUEUE_STAT_HEXRIG_RINGS);
 
     for (int i = 0; i < 50; i++)
-        echo_once(h->q, 64, (uint8_t)i);
+        echo_once(h->q, h->bytes, (uint8_t)i);
     h->sleeps = stat(h->q, DSPQUEUE_STAT_HEXRIG_SLEEPS) - sleeps;
     h->rings = stat(h->q, DSPQUEUE_STAT_HEXRIG_RINGS) - rings;
     return h->rings == 0 && h->sleeps == 0;
@@ -346,7 +348,7 @@ static int hot_at_last(void *arg)
  * it.  A busy machine gets time for it. */
 static void test_a_hot_queue_does_not_sleep(void **state)
 {
-    struct hot h = {0};
+    struct hot h = {.bytes = 64};
     uint64_t id;
 
     (void)state;
@@ -358,6 +360,44 @@ static void test_a_hot_queue_does_not_sleep(void **state)
     h.q = open_queue(0, 0, HXQ_ECHO, &id);
     assert_true(hxt_until(hot_at_last, &h, 60));
     close_queue(h.q, id);
+}
+
+static void pin(pid_t pid, int cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(pid, sizeof(one), &one), 0);
+}
+
+/* Each end has one CPU, but not the same one: polling pays. */
+static void test_ends_pinned_to_two_cpus_stay_hot(void **state)
+{
+    cpu_set_t all;
+    int cpu[2], n = 0;
+    struct hot h = {.bytes = 8192}; /* takes the DSP so long that we wait, one way or the other */
+    uint64_t id;
+
+#ifdef __SANITIZE_THREAD__
+    hxt_skip_test("ThreadSanitizer makes this end too slow to stay hot");
+#endif
+    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+        if (CPU_ISSET(i, &all))
+            cpu[n++] = i;
+    if (n < 2)
+        hxt_skip_test("one CPU: polling is switched off");
+    assert_int_not_equal(own_rig_dsp(), 0);
+    pin(own_rig_dsp(), cpu[1]); /* and with it the PD that is made next */
+    pin(0, cpu[0]);
+    assert_int_equal(open_skel(state), 0);
+    h.q = open_queue(1 << 20, 1 << 20, HXQ_ECHO, &id);
+    assert_true(hxt_until(hot_at_last, &h, 60));
+    close_queue(h.q, id);
+    close_skel(state);
+    sched_setaffinity(own_rig_dsp(), sizeof(all), &all);
+    sched_setaffinity(0, sizeof(all), &all);
 }
 
 /* --- ends ----------------------------------------------------------------------------------------------------------- */
@@ -460,6 +500,7 @@ static int run(const char *mode)
         cmocka_unit_test_setup_teardown(test_64_queues_and_no_more, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_bad_arguments_of_create, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_a_hot_queue_does_not_sleep, open_skel, close_skel),
+        cmocka_unit_test(test_ends_pinned_to_two_cpus_stay_hot),
         cmocka_unit_test_setup_teardown(test_the_pds_end_is_told_and_ends_reads, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_closing_ends_a_blocked_read, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_closing_the_session_under_a_queue, open_skel, close_skel),

@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "generate.h"
 #include "golden.h"
+#include "open_engine.h"
 #include "ppl.h"
 #include "text.h"
 
@@ -19,20 +20,8 @@ static struct hx_engine *open_f32(const char *path, size_t n_ctx, size_t max_bat
 {
     struct hx_engine_cfg cfg = {.model = path, .kv = "f32", .n_ctx = n_ctx,
                                 .max_batch = max_batch};
-    struct hx_engine *e = NULL;
-    struct hx_why why;
 
-    if (hx_engine_open(&e, &cfg, &why))
-        fail_msg("%s", why.text);
-    return e;
-}
-
-static void run(struct hx_engine *e, const uint32_t *ids, size_t n, size_t pos)
-{
-    struct hx_why why;
-
-    if (hx_engine_run(e, ids, n, pos, &why))
-        fail_msg("%s", why.text);
+    return hxt_engine_open(&cfg);
 }
 
 /* Greedy continuation of `prompt` equals `want` for the first n_want tokens. */

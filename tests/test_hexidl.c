@@ -172,6 +172,130 @@ static void test_apps_std_has_the_published_wire_format(void **state)
                   "32 ftrunc sc=0x1f010000 in=12:_mid@0,sin@4,offset@8\n");
 }
 
+/* --- deep types: the layouts of what qaic 1.0.51 writes for the same files, read off its stubs and skels */
+
+static void test_deep_records_lie_as_qaic_lays_them(void **state)
+{
+    (void)state;
+    expect_layout("struct A { octet t; string s; long long z; };\n"
+                  "struct B { octet q; A a; sequence<A> more; double d; };\n"
+                  "interface probe {\n"
+                  "long m0(in octet z, in A a, in octet y, rout A b, rout octet w);\n"
+                  "long m1(in B b);\nlong m2(rout B b);\n};\n",
+                  "0 m0 sc=0x00020200 in=32:z@0,a.t@8,a.sLen@12,a.z@16,y@24,b.sLen@28 rout=24:b.t@0,b.z@8,w@16\n"
+                  "1 m1 sc=0x01030000+ in=40:b.q@0,b.a.t@8,b.a.sLen@12,b.a.z@16,b.moreLen@24,b.d@32\n"
+                  "2 m2 sc=0x02020300+ in=8:b.a.sLen@0,b.moreLen@4 rout=32:b.q@0,b.a.t@8,b.a.z@16,b.d@24\n");
+    /* a record is padded to its alignment inside another */
+    expect_layout("struct P { string s; octet t; };\n"
+                  "struct W { P p; octet q; long long big[2]; };\n"
+                  "interface p2 {\n"
+                  "long a(in P p, in octet z, in sequence<P> q, rout P r, rout octet w, rout sequence<P> x);\n"
+                  "long b(in W w, in octet z, in sequence<W> ws, rout W v, rout octet y, rout sequence<W> u);\n};\n",
+                  "0 a sc=0x00040300+ in=24:p.sLen@0,p.t@4,z@8,qLen@12,r.sLen@16,xLen@20 rout=2:r.t@0,w@1\n"
+                  "1 b sc=0x01040300+ in=48:w.p.sLen@0,w.p.t@4,w.q@8,w.big@16,z@32,wsLen@36,v.p.sLen@40,uLen@44 "
+                  "rout=32:v.p.t@0,v.q@1,v.big@8,y@24\n");
+}
+
+/* How far apart elements' records lie, which is written nowhere else: 8 and 4 + 1 bytes, 32 and 4 + 24. */
+static void test_records_of_elements_are_padded(void **state)
+{
+    static const char text[] = "struct P { string s; octet t; }; struct W { P p; octet q; long long big[2]; };\n"
+                               "interface i { long a(in sequence<P> x, rout sequence<P> y, in sequence<W> w, rout sequence<W> v); };";
+    static const char *const in_stub[] = {
+        "_r = stub_in_records(_k, xLen, 8);", "_r = stub_in_records(_k, yLen, 4);", "_g = stub_out_records(_k, yLen, 1);",
+        "_r = stub_in_records(_k, wLen, 32);", "_r = stub_in_records(_k, vLen, 4);", "_g = stub_out_records(_k, vLen, 24);"};
+    static const char *const in_skel[] = {
+        "&_k->n_in, (uint64_t)xLen * 8);", "&_k->n_in, (uint64_t)yLen * 4);", "&_k->n_out, (uint64_t)yLen * 1);",
+        "&_k->n_in, (uint64_t)wLen * 32);", "&_k->n_in, (uint64_t)vLen * 4);", "&_k->n_out, (uint64_t)vLen * 24);"};
+    struct hx_idl *idl = compile(text);
+
+    (void)state;
+    char *stub = hx_idl_stub(idl, 0), *skel = hx_idl_skel(idl, 0);
+    for (size_t i = 0; i < HXT_LEN(in_stub); i++) {
+        if (!strstr(stub, in_stub[i]))
+            fail_msg("no '%s' in the stub", in_stub[i]);
+        if (!strstr(skel, in_skel[i]))
+            fail_msg("no '%s' in the skel", in_skel[i]);
+    }
+    free(stub);
+    free(skel);
+    hx_idl_close(idl);
+}
+
+/* The only deep methods in qualcomm/fastrpc: adsp_listener's first two, and one of apps_std. */
+static void test_published_deep_methods_have_their_wire_format(void **state)
+{
+    (void)state;
+    expect_layout("interface adsp_listener {\n"
+                  "typedef sequence<uint8> buffer;\ntypedef uint32 handle_t; typedef uint32 invoke_ctx;\n"
+                  "long next_invoke(in invoke_ctx prevCtx, in long prevResult, in sequence<buffer> outBufs,\n"
+                  " rout invoke_ctx ctx, rout handle_t handle, rout uint32 sc, rout sequence<buffer> inBuffers,\n"
+                  " rout sequence<long> inBufLenReq, rout sequence<long> routBufLenReq);\n"
+                  "long invoke_get_in_bufs(in invoke_ctx ctx, rout sequence<buffer> inBuffers);\n};\n",
+                  "0 next_invoke sc=0x00030300+ in=24:prevCtx@0,prevResult@4,outBufsLen@8,inBuffersLen@12,"
+                  "inBufLenReqLen@16,routBufLenReqLen@20 rout=12:ctx@0,handle@4,sc@8\n"
+                  "1 invoke_get_in_bufs sc=0x01020000+ in=8:ctx@0,inBuffersLen@4\n");
+    expect_layout("interface apps_std { long get_search_paths_with_env(in string env, in string delim,\n"
+                  "rout sequence<string> paths, rout uint32 numPaths, rout uint16 maxPathLen); };",
+                  "0 get_search_paths_with_env sc=0x00040100+ in=12:envLen@0,delimLen@4,pathsLen@8 "
+                  "rout=8:numPaths@0,maxPathLen@4\n");
+}
+
+static void test_handles_and_wide_strings_have_the_published_wire_format(void **state)
+{
+    (void)state;
+    expect_layout("interface i { long m(in dmahandle h, in long x, rout dmahandle g);\n"
+                  "long w(in wstring w, rout wstring v, in wchar c, inrout wstring b); };",
+                  "0 m sc=0x00010011 in=4:x@0\n"
+                  "1 w sc=0x01030200 in=20:wLen@0,vLen@4,c@8,bInLen@12,bLen@16\n");
+    expect_in_header("interface i { long m(in dmahandle h); };", "int i_m(int h, uint32_t hOffset, uint32_t hLen);");
+    expect_in_header("interface i { long m(in wstring w, rout sequence<wstring> v); };",
+                     "int i_m(const _wchar_t *w, _wstring1_t *v, int vLen);");
+}
+
+/* --- interfaces */
+
+static void test_a_base_gives_its_methods_and_its_kind(void **state)
+{
+    (void)state;
+    expect_layout("interface b { typedef short t; long x(in t a); };\ninterface c : b { long y(in t b); };\n"
+                  "interface d : c { long z(in sequence<t> q); };",
+                  "0 x sc=0x00010000 in=2:a@0\n"
+                  "interface c\n0 x sc=0x00010000 in=2:a@0\n1 y sc=0x01010000 in=2:b@0\n"
+                  "interface d\n0 x sc=0x00010000 in=2:a@0\n1 y sc=0x01010000 in=2:b@0\n"
+                  "2 z sc=0x02020000 in=4:qLen@0\n");
+    files[2] = "d/base.idl";
+    files[3] = REMOTE "interface base : remote_handle64 { long x(); };";
+    expect_layout("#include \"base.idl\"\ninterface i : base { long y(); };",
+                  HANDLE_METHODS "2 x sc=0x02000000\n3 y sc=0x03000000\n");
+    /* inside an interface a file's methods become the interface's */
+    files[3] = "struct s { long a; };\nlong x(in s p);";
+    expect_layout("interface i {\n#include \"base.idl\"\nlong y(); };", "0 x sc=0x00010000 in=4:p@0\n1 y sc=0x01000000\n");
+    expect_in_header("interface i {\n#include \"base.idl\"\nlong y(); };", "} i_s;\n");
+    files[3] = "long x(in s p)";
+    expect_error("interface i {\n#include \"base.idl\"\nlong y(); };", "d/base.idl:1:11: 's' is not a type");
+    memset(files, 0, sizeof(files));
+}
+
+/* _modver tells the DSP which kind of entry point it is. */
+static void test_uris_say_what_the_skel_is(void **state)
+{
+    (void)state;
+    expect_in_header("interface plain { long x(); };", "\"file:///libplain_skel.so?plain_skel_invoke\"\n");
+    expect_in_header(REMOTE "interface h : remote_handle64 { long x(); };",
+                     "\"file:///libh_skel.so?h_skel_handle_invoke&_modver=1.0\"\n");
+    expect_in_header("const string IDL_VERSION = \"1.2.3\";\n" REMOTE "interface h : remote_handle64 { long x(); };",
+                     "?h_skel_handle_invoke&_modver=1.0&_idlver=1.2.3\"\n");
+}
+
+static void test_words_of_c_get_a_prefix(void **state)
+{
+    (void)state;
+    expect_in_header("interface i { long delete(in long class); };", "int i_delete(int _cxx_class);");
+    expect_in_header("struct s { long new; };", "    int _cxx_new;\n");
+    expect_in_header("const short break = 3;", "#define _cxx_break 3\n");
+}
+
 static void test_inrout_is_in_then_rout(void **state)
 {
     (void)state;
@@ -246,25 +370,41 @@ static void test_mistakes_are_named_where_they_are(void **state)
          "d/main.idl:1:41: two arguments would be called 'x'"},
         {"interface i { long m(in sequence<long> x, in long xLen); };",
          "d/main.idl:1:51: two arguments would be called 'xLen'"},
-        {"interface i { long m(in long class); };",
-         "d/main.idl:1:30: 'class' is a word of C, C++, IDL or the generated code"},
+        {"interface i { long m(in long errno); };",
+         "d/main.idl:1:30: 'errno' is a word of IDL or of the generated code"},
         {"interface i { long m(in long _x); };",
          "d/main.idl:1:30: '_x': names that begin with '_' belong to the generated code"},
         {"interface i { };", "d/main.idl:1:11: interface 'i' has no methods"},
         {"interface i : j { long m(); };",
-         "d/main.idl:1:15: 'j' cannot be a base; only remote_handle64 can"},
+         "d/main.idl:1:15: 'j' is no interface that is declared above"},
+        {"interface i : i { long m(); };", "d/main.idl:1:15: 'i' is no interface that is declared above"},
+        {"interface j { long m(); };\ninterface i : j, k { long m(); };", "d/main.idl:2:16: an interface has one base"},
+        {"interface j { long m(); };\ninterface i : j { long m(); };", "d/main.idl:2:24: 'i_m' is declared already"},
         {"interface i : remote_handle64 { long m(); };",
          "d/main.idl:1:15: 'remote_handle64' is not declared; #include \"remote.idl\""},
         {REMOTE "interface i : remote_handle64 { long open(in long x); };",
          "d/main.idl:3:38: 'i_open' is declared already"},
-        {"interface i { long m(); };\ninterface j { long m(); };",
-         "d/main.idl:2:11: a second interface; a file has one"},
-        {"struct s { sequence<long> x; };",
-         "d/main.idl:1:27: member 'x': sequences and strings inside structs are not supported"},
-        {"interface i { long m(in sequence<string> x); };",
-         "d/main.idl:1:34: a sequence of sequences, strings or handles is not supported"},
-        {"interface i { long m(in wstring x); };", "d/main.idl:1:25: 'wstring' is not supported"},
-        {"interface i { long m(in dmahandle x); };", "d/main.idl:1:25: 'dmahandle' is not supported"},
+        {"interface i { long m(in sequence<sequence<long>> x); };",
+         "d/main.idl:1:34: a sequence of sequences needs a typedef for the inner one, which C names"},
+        {"interface i { long m(in sequence<dmahandle> x); };",
+         "d/main.idl:1:34: a sequence of handles is not supported"},
+        {"struct s { string a[2]; };",
+         "d/main.idl:1:20: an array of sequences, strings or handles is not supported"},
+        {"struct s { string a; }; typedef s t[2];",
+         "d/main.idl:1:36: an array of sequences, strings or handles is not supported"},
+        {"struct s { long aLen; string a; };", "d/main.idl:1:30: two members are called 'aLen'"},
+        {"struct s { string a; }; interface i { long m(inrout s x); };",
+         "d/main.idl:1:55: parameter 'x': inrout is not possible for a type with sequences, strings or handles inside, "
+         "nor for a handle"},
+        {"interface i { long m(in dmahandle x, in long xOffset); };",
+         "d/main.idl:1:46: two arguments would be called 'xOffset'"},
+        {"interface i { async long m(); };", "d/main.idl:1:15: 'async' is not supported"},
+        {"const string IDL_VERSION = \"1.2.3.4\";",
+         "d/main.idl:1:14: IDL_VERSION is one to three numbers below 1000: \"1.2.3\""},
+        {"const string IDL_VERSION = \"1..2\";",
+         "d/main.idl:1:14: IDL_VERSION is one to three numbers below 1000: \"1.2.3\""},
+        {"const string IDL_VERSION = \"1000\";",
+         "d/main.idl:1:14: IDL_VERSION is one to three numbers below 1000: \"1.2.3\""},
         {"union u { long a; };", "d/main.idl:1:1: 'union' is not supported"},
         {"struct s { s x; };", "d/main.idl:1:12: 's' is not a type"},
         {"struct s { long a; short a; };", "d/main.idl:1:26: two members are called 'a'"},
@@ -290,7 +430,8 @@ static void test_mistakes_are_named_where_they_are(void **state)
         {"/* no end", "d/main.idl:1:1: this comment has no end"},
         {"#if 0\n", "d/main.idl:1:1: this #if has no #endif"},
         {"#endif", "d/main.idl:1:1: #endif without an #if"},
-        {"#define A 3\n", "d/main.idl:1:11: unexpected text after this directive"},
+        {"#define A 3\nconst long B = A;", "d/main.idl:2:16: 'A' is not a whole-numbered constant"},
+        {"#undef A 3\n", "d/main.idl:1:10: unexpected text after this directive"},
         {"#frob", "d/main.idl:1:1: unknown directive '#frob'"},
         {"\n#include \"none.idl\"\n", "d/main.idl:2:10: cannot read 'none.idl'"},
         {"long @", "d/main.idl:1:1: unexpected 'long'; interface, typedef, struct, enum, const or "
@@ -392,6 +533,13 @@ int main(void)
         cmocka_unit_test(test_dspqueue_rpc_and_adspmsgd_adsp1_have_the_published_wire_format),
         cmocka_unit_test(test_apps_std_has_the_published_wire_format),
         cmocka_unit_test(test_inrout_is_in_then_rout),
+        cmocka_unit_test(test_deep_records_lie_as_qaic_lays_them),
+        cmocka_unit_test(test_records_of_elements_are_padded),
+        cmocka_unit_test(test_published_deep_methods_have_their_wire_format),
+        cmocka_unit_test(test_handles_and_wide_strings_have_the_published_wire_format),
+        cmocka_unit_test(test_a_base_gives_its_methods_and_its_kind),
+        cmocka_unit_test(test_uris_say_what_the_skel_is),
+        cmocka_unit_test(test_words_of_c_get_a_prefix),
         cmocka_unit_test(test_constants_are_computed),
         cmocka_unit_test(test_conditionals_and_comments_are_obeyed),
         cmocka_unit_test(test_an_include_is_read_once_and_only_used),

@@ -13,6 +13,7 @@
 #include "golden.h"
 #include "hx_f16.h"
 #include "hx_vht2.h"
+#include "open_engine.h"
 #include "ppl.h"
 
 enum { VOCAB = 2048, LAYERS = 6, CTX = 64 };
@@ -31,20 +32,8 @@ static struct hx_engine *open_engine(const char *kv, const char *density, size_t
     struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = kv, .density = density,
                                 .share = HXT_SRC "/host/data", .n_ctx = CTX,
                                 .max_batch = max_batch};
-    struct hx_engine *e = NULL;
-    struct hx_why why;
 
-    if (hx_engine_open(&e, &cfg, &why))
-        fail_msg("%s", why.text);
-    return e;
-}
-
-static void run(struct hx_engine *e, const uint32_t *ids, size_t n, size_t pos)
-{
-    struct hx_why why;
-
-    if (hx_engine_run(e, ids, n, pos, &why))
-        fail_msg("%s", why.text);
+    return hxt_engine_open(&cfg);
 }
 
 static void logits_of_prompt(const char *kv, const char *density, size_t max_batch, float *logits)
@@ -136,8 +125,13 @@ static void test_a_damaged_reply_changes_the_result(void **state)
     assert_true(memcmp(got, want, sizeof(want)) != 0);
 }
 
-/* What the fake rig answers; the real call would find a rig that runs on this machine. */
-static const char *rig_status;
+/* What the fake rig answers; the real calls would find a rig that runs on this machine. */
+static const char *rig_status, *rig_device;
+
+const char *hx_rig_device(void)
+{
+    return rig_device;
+}
 
 int hx_rig_read(const char *mount, const char *node, char **text)
 {
@@ -166,7 +160,8 @@ static void check_failure(const char *density, uint32_t method, size_t call, int
 static void test_a_dsp_error_names_method_layer_position_and_code(void **state)
 {
     (void)state;
-    rig_status = "state=up\nmount=/rig\nsessions=14\nsessions_max=14\n";
+    rig_status = "state=up\nsessions=14\nsessions_max=14\n";
+    rig_device = "/rig/fastrpc-cdsp";
     check_failure("batched", sp_hex_METHOD_hier_encode_batch_f32, 3, AEE_ECONNRESET,
                   "kv spinor: hier_encode_batch_f32 failed at layer 2, positions 0..9: "
                   "AEE_ECONNRESET (0x68), device /rig/fastrpc-cdsp: the DSP died or the rig went "
@@ -182,32 +177,27 @@ static void test_a_dsp_error_names_method_layer_position_and_code(void **state)
                   "device /rig/fastrpc-cdsp");
 }
 
+/* device: of the connected rig, or NULL */
 static void check_open_failure(const char *device, const char *status, const char *tail)
 {
     char node[64];
     struct hx_why why;
 
-    assert_int_equal(device ? setenv("HEXRIG_DEVICE", device, 1) : unsetenv("HEXRIG_DEVICE"), 0);
+    rig_device = device;
     rig_status = status;
     hx_dsp_node(node, sizeof(node));
     assert_int_equal(hx_dsp_why(&why, HX_DSP_OPEN, node, AEE_ERPC, "open %d", 1), -EIO);
     assert_string_equal(why.text, hxt_path("open 1: AEE_ERPC (0x200), device %s", tail));
-    unsetenv("HEXRIG_DEVICE");
 }
 
 static void test_an_open_that_fails_names_device_and_limit(void **state)
 {
-    static const char full[] = "mount=/rig\nsessions=14\nsessions_max=14\n";
+    static const char full[] = "sessions=14\nsessions_max=14\n", node[] = "/rig/fastrpc-cdsp";
     static const char vague[] = "no fastrpc device, or all of its sessions are taken";
 
     (void)state;
-    check_open_failure(NULL, full, "/rig/fastrpc-cdsp: all of its 14 sessions are taken");
-    check_open_failure(NULL, "mount=/rig\nsessions=1\nsessions_max=14\n",
-                       hxt_path("/rig/fastrpc-cdsp: %s", vague));
-    check_open_failure("/dev/null", NULL, hxt_path("/dev/null: %s", vague));
-    check_open_failure("/rig/stats", full, "/rig/stats: all of its 14 sessions are taken");
-    check_open_failure("/other/fastrpc-cdsp", full, /* the rig is private */
-                       "/rig/fastrpc-cdsp: all of its 14 sessions are taken");
+    check_open_failure(node, full, "/rig/fastrpc-cdsp: all of its 14 sessions are taken");
+    check_open_failure(node, "sessions=1\nsessions_max=14\n", hxt_path("%s: %s", node, vague));
     check_open_failure(NULL, NULL, hxt_path("?: %s", vague));
 }
 

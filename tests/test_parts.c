@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "arena.h"
+#include "driver.h"
 #include "filter.h"
 #include "filter_match.h"
 #include "hx_profile.h"
@@ -19,7 +20,6 @@
 #include "module.h"
 #include "qurt_hvx.h"
 #include "remote_scalars.h"
-#include "session.h"
 
 /* --- arena -------------------------------------------------------------------------------------------------------- */
 
@@ -79,7 +79,8 @@ static void test_cost_follows_the_profile(void **state)
 {
     struct hx_filter_stack s = {0};
     struct hx_session session = {0};
-    struct hx_call call = {.session = &session};
+    struct hx_driver driver = {.profile = profile};
+    struct hx_call call = {.driver = &driver, .session = &session};
     char why[200];
     int result = 0;
 
@@ -107,7 +108,7 @@ static void test_cost_follows_the_profile(void **state)
 /* A call of `pcycles`; returns what its dispatch cost. */
 static uint64_t dispatch_of(struct hx_filter_stack *s, struct hx_session *session, uint64_t pcycles)
 {
-    struct hx_call call = {.session = session};
+    struct hx_call call = {.driver = session->driver, .session = session};
     int result = 0;
 
     hx_filter_send(s, &call);
@@ -120,7 +121,8 @@ static void test_a_dsp_that_was_hardly_busy_naps_and_has_to_be_woken(void **stat
 {
     struct hx_profile napping = profile;
     struct hx_filter_stack s = {0};
-    struct hx_session session = {0};
+    struct hx_driver driver = {.profile = profile};
+    struct hx_session session = {.driver = &driver};
     char why[200];
 
     (void)state;
@@ -221,6 +223,8 @@ static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
                {"hvx_contexts = 1.5", "hvx_contexts"}, {"speed = 3", "unknown key 'speed'"},
                {"clock_mhz = nan", "clock_mhz"}, {"what", "'what'"}, {"sessions = -1", "sessions"},
                {"packet_pcycles = 0", "packet_pcycles"}, {"include = none.inc", "none.inc"},
+               {"clock_low_mhz = 2000", "clock_low_mhz is above clock_mhz"},
+               {"throttle_c = 70", "recover_c is above throttle_c"}, {"clock_levels = 0", "legal is 1..64"},
                {"include = /etc/passwd", "/etc/passwd"}, {"include = p.conf", "p.conf"}};
     const char *path = hxt_path("%s/p.conf", hxt_tmpdir());
     struct hx_profile p;

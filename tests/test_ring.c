@@ -143,6 +143,99 @@ static void test_two_threads_lose_nothing(void **state)
     free(r);
 }
 
+static void test_only_a_sleeping_consumer_has_to_be_woken(void **state)
+{
+    struct hx_ring_shared *r = new_ring();
+    struct hx_msg m = message(1);
+
+    (void)state;
+    assert_int_equal(hx_ring_push(r, &m), 0);
+    assert_false(hx_ring_must_wake(r));
+    assert_int_equal(hx_ring_pop(r, &m), 0);
+    hx_ring_doze(r);
+    assert_true(hx_ring_is_empty(r));
+    assert_int_equal(hx_ring_push(r, &m), 0);
+    assert_true(hx_ring_must_wake(r));
+    assert_false(hx_ring_is_empty(r));
+    hx_ring_rouse(r);
+    assert_false(hx_ring_must_wake(r));
+    hx_ring_wait(r); /* there is an entry: must not sleep */
+    free(r);
+}
+
+enum { N_CONSUMERS = 3, N_WOKEN = 20000 };
+
+struct shift {
+    struct hx_ring_shared *r;
+    pthread_mutex_t pop;
+    uint64_t sum;   /* under pop */
+    unsigned taken; /* under pop */
+    unsigned ended; /* under pop */
+};
+
+static int take(struct shift *s, struct hx_msg *m)
+{
+    int rc;
+
+    pthread_mutex_lock(&s->pop);
+    rc = hx_ring_pop(s->r, m);
+    if (rc == 0 && m->ctx) {
+        s->taken++;
+        s->sum += m->ctx;
+    }
+    s->ended += rc == 0 && !m->ctx;
+    pthread_mutex_unlock(&s->pop);
+    return rc;
+}
+
+/* Until an entry with ctx 0 comes. */
+static void *consume_asleep(void *arg)
+{
+    struct shift *s = arg;
+    struct hx_msg m;
+
+    do {
+        while (take(s, &m) == -EAGAIN)
+            hx_ring_wait(s->r);
+    } while (m.ctx);
+    return NULL;
+}
+
+static void push_and_wake(struct hx_ring_shared *r, uint64_t n)
+{
+    struct hx_msg m = message(n);
+
+    while (hx_ring_push(r, &m) == -EAGAIN)
+        sched_yield();
+    if (hx_ring_must_wake(r))
+        hx_ring_wake(r);
+}
+
+/* A lost wakeup leaves a thread asleep, and this test never ends. */
+static void test_consumers_that_sleep_miss_nothing(void **state)
+{
+    struct shift s = {.r = new_ring(), .pop = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t t[N_CONSUMERS];
+
+    (void)state;
+    for (int i = 0; i < N_CONSUMERS; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, consume_asleep, &s), 0);
+    for (uint64_t i = 1; i <= N_WOKEN; i++) {
+        push_and_wake(s.r, i);
+        if (i % 7 == 0)
+            sched_yield(); /* lets them fall asleep now and then */
+    }
+    for (int i = 0; i < N_CONSUMERS; i++)
+        push_and_wake(s.r, 0);
+    for (int i = 0; i < N_CONSUMERS; i++)
+        pthread_join(t[i], NULL);
+    assert_int_equal(s.taken, N_WOKEN);
+    assert_int_equal(s.sum, (uint64_t)N_WOKEN * (N_WOKEN + 1) / 2);
+    assert_int_equal(s.ended, N_CONSUMERS);
+    assert_false(hx_ring_must_wake(s.r));
+    free(s.r);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_entries_come_out_in_order_and_whole),
     cmocka_unit_test(test_pop_from_empty_ring_returns_eagain),
@@ -150,6 +243,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_indices_may_wrap_around_32_bits),
     cmocka_unit_test(test_impossible_indices_are_a_protocol_error),
     cmocka_unit_test(test_two_threads_lose_nothing),
+    cmocka_unit_test(test_only_a_sleeping_consumer_has_to_be_woken),
+    cmocka_unit_test(test_consumers_that_sleep_miss_nothing),
 };
 
 int main(void)

@@ -55,12 +55,12 @@ int qurt_hvx_unlock(void)
     return QURT_HVX_LOCK_SUCCESS;
 }
 
-void hx_farf(enum hx_farf_level level, const char *file, int line, const char *fmt, ...)
+void hx_farf(int compiled_in, int level, const char *file, int line, const char *fmt, ...)
 {
     va_list ap;
 
-    (void)file, (void)line;
-    if (level < HX_FARF_ERROR)
+    (void)level, (void)file, (void)line;
+    if (!compiled_in)
         return;
     va_start(ap, fmt);
     vsnprintf(last_message, sizeof(last_message), fmt, ap);

@@ -21,6 +21,9 @@ uint64_t HAP_perf_qtimer_count_to_us(uint64_t count);
 /* Microseconds on the client's virtual clock. */
 uint64_t HAP_perf_get_time_us(void);
 
+/* Moves the calling thread on by so many microseconds of virtual time.  0. */
+int HAP_timer_sleep(unsigned long long sleep_duration);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,6 +9,8 @@ struct context {
     struct context *next;
     uint64_t id;
     struct hx_session *session[HX_SESSIONS]; /* referenced; NULL = not in it */
+    int domains[HX_SESSIONS];                /* [n_domains], as they were given */
+    unsigned n_domains;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list, last_id */
@@ -35,6 +37,7 @@ static int fill(struct context *c, const struct fastrpc_context_create *want)
             rc = AEE_EBADPARM;
         if (rc == AEE_SUCCESS)
             rc = hx_session_get_new(index, &c->session[index]);
+        c->domains[c->n_domains++] = (int)want->effec_domain_ids[i];
     }
     return rc;
 }
@@ -61,6 +64,20 @@ int hx_context_create(struct fastrpc_context_create *want)
     list = c;
     pthread_mutex_unlock(&lock);
     return AEE_SUCCESS;
+}
+
+int hx_context_domains(uint64_t id, int *domains, unsigned *n)
+{
+    const struct context *c;
+
+    pthread_mutex_lock(&lock);
+    for (c = list; c && c->id != id; c = c->next)
+        ;
+    *n = c ? c->n_domains : 0;
+    for (unsigned i = 0; i < *n; i++)
+        domains[i] = c->domains[i];
+    pthread_mutex_unlock(&lock);
+    return c ? AEE_SUCCESS : AEE_EBADPARM;
 }
 
 int hx_context_destroy(const struct fastrpc_context_destroy *d)

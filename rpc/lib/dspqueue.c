@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "hx_queues.h"
+#include "hx_dspqueue_multi.h"
 
 static _Atomic uint32_t queue_count; /* queues that this process ever made */
 
@@ -153,6 +153,8 @@ AEEResult dspqueue_close(dspqueue_t d)
 
     if (!d)
         return AEE_EBADPARM;
+    if (d->multi)
+        return hx_multi_close(d);
     if (d->packet_callback && pthread_equal(d->thread, pthread_self()))
         return AEE_EBADSTATE;
     if (!hx_service_state(d->index) &&
@@ -173,6 +175,8 @@ AEEResult dspqueue_export(dspqueue_t d, uint64_t *queue_id)
 {
     if (!d || !queue_id)
         return AEE_EBADPARM;
+    if (d->multi)
+        return AEE_EUNSUPPORTED; /* dspqueue_request() gave the ids */
     *queue_id = d->dsp_id;
     return AEE_SUCCESS;
 }
@@ -189,4 +193,5 @@ AEEResult dspqueue_import(uint64_t queue_id, dspqueue_callback_t packet_callback
     return AEE_EUNSUPPORTED; /* the DSP's end imports */
 }
 
+#define HX_DSPQ_HOST
 #include "hx_dspq_api.inc"

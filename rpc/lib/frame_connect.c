@@ -116,6 +116,7 @@ int hx_transport_socket_peer(const char *node, uid_t *uid)
     return rc;
 }
 
+/* The reply to the one request of this connection: its result, or why there is none.  *text: what came with it. */
 static int recv_text(int sock, char **text)
 {
     struct hx_frame_reply r;
@@ -128,9 +129,7 @@ static int recv_text(int sock, char **text)
     while (rc == -EINTR);
     if (rc)
         return rc;
-    if (r.result)
-        return r.result < 0 ? r.result : -EPROTO;
-    if (r.id != 1 || r.n_segs || r.body_bytes != r.arg_bytes)
+    if (r.id != 1 || r.n_segs || r.body_bytes != r.arg_bytes || r.result > 0)
         return -EPROTO;
     t = malloc(r.arg_bytes + 1);
     if (!t)
@@ -142,30 +141,58 @@ static int recv_text(int sock, char **text)
     }
     t[r.arg_bytes] = '\0';
     *text = t;
-    return 0;
+    return r.result;
 }
 
-int hx_transport_socket_read(const char *node, const char *name, char **text)
+/* Sends one frame about text nodes and waits for its reply. */
+static int exchange(const char *node, uint32_t op, const char *arg, size_t n, char **text)
 {
-    size_t n = strlen(name);
     struct hx_frame head = {.magic = HX_FRAME_MAGIC,
-                            .op = HX_FRAME_READ,
+                            .op = op,
                             .id = 1,
                             .arg_bytes = (uint32_t)n,
                             .body_bytes = n};
-    struct iovec iov[] = {{&head, sizeof(head)}, {(void *)name, n}};
+    struct iovec iov[] = {{&head, sizeof(head)}, {(void *)arg, n}};
     int sock, greeting, rc;
 
+    *text = NULL;
     if (n > HX_FRAME_MAX_ARG)
         return -ENAMETOOLONG;
     sock = connect_node(node);
     if (sock < 0)
         return sock;
-    /* text can be read while no session is to be had: all are taken, or the DSP restarts */
+    /* works while no session is to be had: all are taken, or the DSP restarts */
     greeting = late(read_greeting(sock));
     rc = greeting == -ETIMEDOUT ? greeting : hx_frame_send(sock, iov, 2, NULL, 0);
     if (rc == 0)
         rc = late(recv_text(sock, text));
     close(sock);
-    return rc && greeting ? greeting : rc;
+    return rc && !*text && greeting ? greeting : rc;
+}
+
+int hx_transport_socket_read(const char *node, const char *name, char **text)
+{
+    int rc = exchange(node, HX_FRAME_READ, name, strlen(name), text);
+
+    if (rc) {
+        free(*text);
+        *text = NULL;
+    }
+    return rc;
+}
+
+int hx_transport_socket_write(const char *node, const char *name, const char *text, char **reply)
+{
+    const size_t n = strlen(name) + 1, all = n + strlen(text);
+    char *arg = malloc(all + 1);
+    int rc;
+
+    *reply = NULL;
+    if (!arg)
+        return -ENOMEM;
+    memcpy(arg, name, n);
+    memcpy(arg + n, text, all - n);
+    rc = exchange(node, HX_FRAME_WRITE, arg, all, reply);
+    free(arg);
+    return rc;
 }

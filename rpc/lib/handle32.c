@@ -81,8 +81,8 @@ int remote_handle_close(remote_handle h)
     if (!wide)
         return AEE_EINVHANDLE;
     rc = remote_handle64_close(wide);
-    if (rc && rc != AEE_EINVHANDLE && rc != AEE_ECONNRESET)
-        return rc; /* the DSP still knows it */
+    if (rc == (int)AEE_DSP(AEE_EITEMBUSY))
+        return rc; /* it stays open */
     pthread_mutex_lock(&lock);
     i = find(h);
     if (i >= 0)

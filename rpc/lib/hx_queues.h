@@ -14,6 +14,7 @@ void hx_queues_disconnect(unsigned index);
 
 struct dspqueue {
     struct hx_dspq q;
+    struct dspqueue_multi *multi; /* several queues behind one handle (hx_dspqueue_multi.h): nothing else is used; or NULL */
     unsigned index; /* session */
     unsigned slot;
     uint64_t dsp_id;

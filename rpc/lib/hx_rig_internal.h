@@ -74,8 +74,12 @@ int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes);
 /* Something is mounted there, dead or alive. */
 int hx_rig_is_mount(const char *dir);
 
-/* Removes what a killed rig left at dir: a mount without a server, sockets that nobody listens to.  0 or -ENOTCONN. */
+/* Removes what a killed rig left at dir: a mount of hexrig's without a server, sockets that nobody listens to, also beside a
+ * mount.  0 or -ENOTCONN: something stays. */
 int hx_rig_clean_dead(const char *dir);
+
+/* 1: a FUSE rig that was killed has left its sockets beside dir. */
+int hx_rig_left_beside(const char *dir);
 
 /* Makes dir (*created) ready for a rig and keeps others from starting one there until the returned descriptor is closed.
  * Refuses a mount point, a folder with something in it, a folder with a rig (-EALREADY). */

@@ -24,12 +24,21 @@ struct hx_transport {
     const struct hx_transport_ops *ops;
 };
 
-/* Opens a node, whatever it is.  Returns 0, or the negative errno that open() gives. */
+/* Opens a node, whatever it is.  Returns 0, or the negative errno that open() gives.  A FUSE rig that may not look into this
+ * process (not dumpable, Yama's ptrace_scope) is used through the sockets beside its mount. */
 int hx_transport_open(const char *node, struct hx_transport **out);
 
 /* The same for a node whose kind is known. */
 int hx_transport_file_open(const char *node, struct hx_transport **out);
 int hx_transport_socket_open(const char *node, struct hx_transport **out);
+
+/* 0: the node of a FUSE rig that cannot reach this process; instead[bytes] gets the socket to use.  -ENOENT and others: go on
+ * with the node itself. */
+int hx_transport_detour(const char *node, char *instead, size_t bytes);
+
+/* Writes to a node (`control`) through the socket `node`, likewise.  *reply: what the rig says to that, malloc'ed, may be
+ * empty; NULL when it did not answer. */
+int hx_transport_socket_write(const char *node, const char *name, const char *text, char **reply);
 
 /* Reads a text node through the socket `node` on a connection of its own.  *text: malloc'ed, for the caller. */
 int hx_transport_socket_read(const char *node, const char *name, char **text);

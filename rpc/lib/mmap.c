@@ -162,7 +162,7 @@ static int do_unmap(int domain, struct key k)
 
 int fastrpc_munmap(int domain, int fd, void *addr, size_t length)
 {
-    (void)addr; /* the driver finds a map by descriptor and DSP address */
+    (void)addr; /* as in the open library: the descriptor alone says which map, and all of it goes */
     (void)length;
     if (fd < 0)
         return AEE_EBADPARM;

@@ -53,7 +53,8 @@ static int set_args(struct fastrpc_invoke_args *args, uint32_t sc, const remote_
 
 int hx_invoke(struct hx_session *s, uint32_t handle, uint32_t sc, const remote_arg *pra)
 {
-    struct fastrpc_invoke_args args[FASTRPC_MAX_ARGS];
+    /* no longer than need be: what lies close to the caller's own variables is read with them, in one step */
+    struct fastrpc_invoke_args args[REMOTE_SCALARS_LENGTH(sc) + 1];
     struct fastrpc_invoke inv = {.handle = handle, .sc = sc, .args = (uintptr_t)args};
     int rc;
 
@@ -103,7 +104,7 @@ static int ctl_open(struct hx_session *s, const char *uri, uint32_t *dsp_handle)
     return rc;
 }
 
-/* *dsp_said: the result is the skel's own, the connection is well. */
+/* *dsp_said: the result is the DSP's or the skel's own, the connection is well. */
 static int ctl_close(struct hx_session *s, uint32_t dsp_handle, int *dsp_said)
 {
     struct {
@@ -217,8 +218,9 @@ int remote_handle64_close(remote_handle64 h)
     if (!s)
         return AEE_EINVHANDLE;
     rc = ctl_close(s, dsp_handle, &dsp_said);
-    /* A handle that the DSP still knows stays open; one whose PD is gone is forgotten, else the file never closes. */
-    if (rc == AEE_SUCCESS || !dsp_said)
+    /* A handle in use stays open.  In all other cases the DSP has forgotten it, whatever the skel said, or the PD is gone: it has
+     * to go here too, else the file never closes. */
+    if (!dsp_said || rc != (int)AEE_DSP(AEE_EITEMBUSY))
         hx_session_del_handle(s, dsp_handle);
     hx_session_put(s);
     return rc;

@@ -30,6 +30,8 @@ static void cfg_free(struct hx_rig_cfg *c)
     free((char *)c->mount);
     free((char *)c->front_end);
     free((char *)c->profile);
+    free((char *)c->mode);
+    free((char *)c->owner);
     for (size_t i = 0; i < c->n_filters; i++)
         free((char *)c->filters[i]);
     free((void *)c->filters);
@@ -56,6 +58,10 @@ static int cfg_copy(struct hx_rig_cfg *to, const struct hx_rig_cfg *from)
         rc = dup_text(&to->front_end, from->front_end);
     if (rc == 0)
         rc = dup_text(&to->profile, from->profile);
+    if (rc == 0)
+        rc = dup_text(&to->mode, from->mode);
+    if (rc == 0)
+        rc = dup_text(&to->owner, from->owner);
     for (size_t i = 0; rc == 0 && i < from->n_filters; i++) {
         rc = dup_text((const char **)&filters[i], from->filters[i]);
         if (rc == 0)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "hx_rig_internal.h"
+#include "hx_transport.h"
 
 int hx_rig_at(const char *dir, char **status)
 {
@@ -191,7 +192,8 @@ static int down_dead(const char *dir, char *why, size_t why_bytes)
     int rc = hx_rig_clean_dead(dir);
 
     rmdir(dir); /* only when empty: it was the dead rig's */
-    return rc ? hx_rig_why(rc, why, why_bytes, "%s: the dead rig's mount stays", dir) : 0;
+    return rc ? hx_rig_why(rc, why, why_bytes, "%s: what is mounted there is dead, and not this user's rig", dir)
+              : 0;
 }
 
 /* Where `mount` is, and that it is ours when nobody named it. */
@@ -211,7 +213,7 @@ int hx_rig_down(const char *mount, char *why, size_t why_bytes)
     if (rc)
         return rc;
     rc = hx_rig_at(dir, &status);
-    if (rc == -ENOTCONN)
+    if (rc == -ENOTCONN || (rc == -ENOENT && hx_rig_left_beside(dir)))
         return down_dead(dir, why, why_bytes);
     if (rc)
         return hx_rig_read_failed(rc, dir, why, why_bytes);
@@ -229,22 +231,32 @@ int hx_rig_down(const char *mount, char *why, size_t why_bytes)
     return 0;
 }
 
-int hx_rig_read_why(const char *mount, const char *node, char **text, char *why, size_t why_bytes)
+/* The device node of the rig that `mount` means, and its folder. */
+static int find_node(const char *mount, char *node, size_t node_bytes, char *dir, size_t dir_bytes,
+                     char *why, size_t why_bytes)
 {
-    char dir[HX_PATH_BYTES - 32], path[HX_PATH_BYTES], *slash;
     int rc;
 
-    if (!mount && hx_rig_connected_node(path, sizeof(path)) == 0) {
-        snprintf(dir, sizeof(dir), "%.*s", (int)sizeof(dir) - 1, path);
-        slash = strrchr(dir, '/');
-        if (slash)
-            *slash = '\0';
-    } else {
-        rc = find_dir(mount, dir, sizeof(dir), why, why_bytes);
-        if (rc)
-            return rc;
-        snprintf(path, sizeof(path), "%s/" HX_NODE, dir);
+    if (!mount && hx_rig_connected_node(node, node_bytes) == 0) {
+        const char *slash = strrchr(node, '/');
+
+        snprintf(dir, dir_bytes, "%.*s", slash ? (int)(slash - node) : 1, slash ? node : ".");
+        return 0;
     }
+    rc = find_dir(mount, dir, dir_bytes, why, why_bytes);
+    if (rc)
+        return rc;
+    rc = hx_rig_join(node, node_bytes, dir, HX_NODE);
+    return rc ? hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc)) : 0;
+}
+
+int hx_rig_read_why(const char *mount, const char *node, char **text, char *why, size_t why_bytes)
+{
+    char dir[HX_PATH_BYTES - 32], path[HX_PATH_BYTES];
+    int rc = find_node(mount, path, sizeof(path), dir, sizeof(dir), why, why_bytes);
+
+    if (rc)
+        return rc;
     rc = hx_rig_ask(path, node, NULL, text);
     return rc ? hx_rig_read_failed(rc, dir, why, why_bytes) : 0;
 }
@@ -252,4 +264,45 @@ int hx_rig_read_why(const char *mount, const char *node, char **text, char *why,
 int hx_rig_read(const char *mount, const char *node, char **text)
 {
     return hx_rig_read_why(mount, node, text, NULL, 0);
+}
+
+static int write_file(const char *dir, const char *node, const char *text)
+{
+    char path[HX_PATH_BYTES];
+    int rc = hx_rig_join(path, sizeof(path), dir, node), fd;
+
+    if (rc)
+        return rc;
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    rc = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+    close(fd);
+    return rc;
+}
+
+/* A socket also says why; the file is for rigs that have none. */
+int hx_rig_write(const char *mount, const char *node, const char *text, char *why, size_t why_bytes)
+{
+    char dir[HX_PATH_BYTES - 32], device[HX_PATH_BYTES], sockets[HX_PATH_BYTES], *status, *reply = NULL;
+    int rc = find_node(mount, device, sizeof(device), dir, sizeof(dir), why, why_bytes);
+
+    if (rc)
+        return rc;
+    rc = hx_rig_ask(device, "status", NULL, &status);
+    if (rc)
+        return hx_rig_read_failed(rc, dir, why, why_bytes);
+    hx_rig_value(status, "sockets", sockets, sizeof(sockets));
+    free(status);
+    if (*sockets)
+        rc = hx_rig_join(device, sizeof(device), sockets, HX_NODE);
+    if (rc == 0)
+        rc = *sockets ? hx_transport_socket_write(device, node, text, &reply)
+                      : write_file(dir, node, text);
+    if (rc && reply && *reply)
+        hx_rig_why(rc, why, why_bytes, "%s", reply);
+    else if (rc)
+        hx_rig_why(rc, why, why_bytes, "%s: %s: %s", dir, node, strerror(-rc));
+    free(reply);
+    return rc;
 }

@@ -16,6 +16,8 @@
 
 #include "hx_transport.h"
 
+enum { LOCK_MS = 50 };
+
 static const char *const device_nodes[] = {HX_NODE, HX_NODE "-secure"};
 
 /* Like stat(), but asks no FUSE server: it may have been stopped. */
@@ -48,24 +50,58 @@ static int mountinfo_name(const char *dir, char *name, size_t bytes)
     return 0;
 }
 
-/* The user who mounted a FUSE file system at dir: its files may claim any owner.  -ENOENT: there is none. */
-static int mount_owner(const char *dir, uid_t *uid)
+/* The n-th (from 0) field of a line of blank-separated ones; NULL when there are fewer. */
+static char *field(char *line, int n)
 {
-    char want[PATH_MAX], *line = NULL, *at, *user;
-    size_t room = 0;
+    for (; line && n; n--) {
+        line = strchr(line, ' ');
+        line += line != NULL;
+    }
+    return line;
+}
+
+/* What /proc/self/mountinfo tells of the uppermost mount at a folder.  The kernel escapes blanks in whatever a user may
+ * choose, but nothing else: a source may read "user_id=0", so each value is taken from its own field. */
+struct mount_info {
+    int rig;   /* its kind is fuse.hexrig */
+    int owned; /* the user who mounted it is known: */
+    uid_t uid;
+};
+
+static void parse_mount(char *at, struct mount_info *m)
+{
+    char *kind = strstr(at, " - "), *options, *save = NULL;
+
+    *m = (struct mount_info){.rig = 0};
+    if (!kind)
+        return;
+    kind += 3;
+    options = field(kind, 2);
+    m->rig = strncmp(kind, "fuse.hexrig ", 12) == 0;
+    if (!options || strncmp(kind, "fuse", 4) != 0)
+        return;
+    for (char *o = strtok_r(options, ",\n", &save); o; o = strtok_r(NULL, ",\n", &save))
+        if (strncmp(o, "user_id=", 8) == 0) {
+            m->owned = 1;
+            m->uid = (uid_t)strtoul(o + 8, NULL, 10);
+        }
+}
+
+/* 0 or -ENOENT: nothing is mounted there. */
+static int find_mount(const char *dir, struct mount_info *m)
+{
+    char want[PATH_MAX], *line = NULL, *at;
+    size_t room = 0, n;
     FILE *f = mountinfo_name(dir, want, sizeof(want)) ? NULL : fopen("/proc/self/mountinfo", "re");
     int rc = -ENOENT;
 
+    n = f ? strlen(want) : 0;
     while (f && getline(&line, &room, f) > 0) {
-        at = line;
-        for (int i = 0; at && i < 4; i++) /* id, parent, device, root */
-            at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL;
-        if (!at || strncmp(at, want, strlen(want)) != 0 || at[strlen(want)] != ' ')
+        at = field(line, 4); /* after id, parent, device, root */
+        if (!at || strncmp(at, want, n) != 0 || at[n] != ' ')
             continue;
-        user = strstr(at, "user_id=");
-        rc = user ? 0 : -ENOENT; /* the last one covers the others */
-        if (user)
-            *uid = (uid_t)strtoul(user + 8, NULL, 10);
+        parse_mount(at, m); /* the last one covers the others */
+        rc = 0;
     }
     free(line);
     if (f)
@@ -77,10 +113,13 @@ int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes)
 {
     char node[HX_PATH_BYTES];
     struct statx st;
+    struct mount_info m;
     uid_t uid;
-    int rc, mounted = mount_owner(dir, &uid) == 0;
+    int rc, mounted = find_mount(dir, &m) == 0 && m.owned;
 
-    if (!mounted) {
+    if (mounted) {
+        uid = m.uid; /* the files of a FUSE file system may claim any owner */
+    } else {
         rc = look(dir, AT_SYMLINK_NOFOLLOW, &st);
         if (rc)
             return hx_rig_why(rc, why, why_bytes, "%s: %s", dir,
@@ -130,14 +169,38 @@ static void remove_sockets(const char *dir)
     }
 }
 
+/* The folder that fuse/front_beside.c makes. */
+static int beside(const char *dir, char *path, size_t bytes)
+{
+    struct stat st;
+
+    return (size_t)snprintf(path, bytes, "%s.socket", dir) < bytes && lstat(path, &st) == 0 &&
+           S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+int hx_rig_left_beside(const char *dir)
+{
+    char path[HX_PATH_BYTES];
+    char *status = NULL;
+    int rc = beside(dir, path, sizeof(path)) ? hx_rig_at(path, &status) : -ENOENT;
+
+    free(status);
+    return rc == -ENOTCONN;
+}
+
 int hx_rig_clean_dead(const char *dir)
 {
     const char *const unmount[] = {"fusermount3", "-u", "-z", "-q", dir, NULL};
-    char *status = NULL;
+    char path[HX_PATH_BYTES], *status = NULL;
+    struct mount_info m;
     int rc;
 
-    if (hx_rig_is_mount(dir))
+    if (find_mount(dir, &m) == 0 && m.rig)
         run_quietly(unmount);
+    if (hx_rig_left_beside(dir) && beside(dir, path, sizeof(path))) {
+        remove_sockets(path);
+        rmdir(path);
+    }
     remove_sockets(dir);
     rc = hx_rig_at(dir, &status);
     free(status);
@@ -204,21 +267,29 @@ static int settle(const char *dir, char *why, size_t why_bytes)
     return rc && rc != -ENOENT ? hx_rig_read_failed(rc, dir, why, why_bytes) : 0;
 }
 
-/* Locks the folder itself: nothing is left of that.  1 when it is another folder by then. */
+/* Locks the folder itself: nothing is left of that.  1 when it is another folder by then; -EBUSY: somebody else keeps it
+ * locked for longer than a rig takes to start (who may read a folder may lock it). */
 static int lock_folder(const char *dir, int *fd)
 {
     struct stat mine, now;
-    int rc;
+    int rc = -1;
 
     *fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0)
         return errno == ENOENT ? 1 : -errno;
-    while ((rc = flock(*fd, LOCK_EX)) && errno == EINTR)
-        ;
+    errno = EWOULDBLOCK;
+    for (int ms = 0; rc && errno == EWOULDBLOCK && ms <= 2 * HX_RIG_START_MS; ms += LOCK_MS) {
+        rc = flock(*fd, LOCK_EX | LOCK_NB);
+        if (rc && errno == EWOULDBLOCK && usleep(LOCK_MS * 1000))
+            errno = EWOULDBLOCK; /* a signal ended the nap */
+    }
     if (rc == 0 && fstat(*fd, &mine) == 0 && stat(dir, &now) == 0 && mine.st_dev == now.st_dev &&
         mine.st_ino == now.st_ino)
         return 0;
-    rc = rc ? -errno : 1;
+    if (rc)
+        rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
+    else
+        rc = 1;
     close(*fd);
     *fd = -1;
     return rc;
@@ -238,15 +309,21 @@ int hx_rig_claim(const char *dir, int *created, char *why, size_t why_bytes)
             rc = lock_folder(dir, &fd);
         *created = made;
     } while (rc > 0);
-    if (rc)
-        return hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc));
+    if (rc) {
+        hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc));
+        goto fail;
+    }
     rc = settle(dir, why, why_bytes); /* somebody else may have had the lock until now */
     if (rc == 0)
         rc = check_vacant(dir, why, why_bytes);
-    if (rc) {
-        close(fd);
-        return rc;
-    }
+    if (rc)
+        goto fail;
     remove_sockets(dir);
     return fd;
+fail:
+    if (*created)
+        rmdir(dir); /* fails when it is in use by now */
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }

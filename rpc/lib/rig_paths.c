@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 int hx_rig_why(int rc, char *why, size_t why_bytes, const char *fmt, ...)
@@ -104,9 +102,7 @@ int hx_rig_mount_dir(const char *mount, char *dir, size_t bytes, char *why, size
     n = snprintf(dir, bytes, "%s%s%s", *mount == '/' ? "" : cwd, *mount == '/' ? "" : "/", mount);
     if (n < 0 || (size_t)n >= bytes)
         return hx_rig_why(-ENAMETOOLONG, why, why_bytes,
-                          "mount: a path of %d bytes, at most %zu (%zu for sockets): %s", n,
-                          bytes - 1, sizeof(((struct sockaddr_un *)0)->sun_path) - 1 -
-                          strlen("/" HX_NODE "-secure"), mount);
+                          "mount: a path of %d bytes, at most %zu: %s", n, bytes - 1, mount);
     trim(dir);
     return 0;
 }

@@ -77,35 +77,32 @@ static void close_fd(int *fd)
 
 static int make_argv(struct spawn *s, const struct hx_rig_cfg *cfg, const struct hx_spawn_opts *o)
 {
-    size_t n = 0;
+    const struct {
+        const char *name, *value;
+    } options[] = {
+        {"--mount", o->dir},
+        {"--ready-fd", s->ready_text},
+        {"--front-end", cfg->front_end},
+        {"--profile", cfg->profile},
+        {"--mode", cfg->mode},
+        {"--owner", cfg->owner},
+        {"--lifeline-fd", o->lifeline ? s->life_text : NULL},
+        {"--log", o->log},
+    };
+    size_t n_options = sizeof(options) / sizeof(options[0]), n = 0;
 
-    s->argv = calloc(20 + 2 * cfg->n_filters, sizeof(*s->argv));
+    s->argv = calloc(2 * (n_options + cfg->n_filters) + 3, sizeof(*s->argv));
     if (!s->argv)
         return -ENOMEM;
     s->argv[n++] = s->exe;
-    s->argv[n++] = "--mount";
-    s->argv[n++] = o->dir;
-    s->argv[n++] = "--ready-fd";
-    s->argv[n++] = s->ready_text;
-    if (cfg->front_end) {
-        s->argv[n++] = "--front-end";
-        s->argv[n++] = cfg->front_end;
-    }
-    if (cfg->profile) {
-        s->argv[n++] = "--profile";
-        s->argv[n++] = cfg->profile;
-    }
+    for (size_t i = 0; i < n_options; i++)
+        if (options[i].value) {
+            s->argv[n++] = options[i].name;
+            s->argv[n++] = options[i].value;
+        }
     for (size_t i = 0; i < cfg->n_filters; i++) {
         s->argv[n++] = "--filter";
         s->argv[n++] = cfg->filters[i];
-    }
-    if (o->lifeline) {
-        s->argv[n++] = "--lifeline-fd";
-        s->argv[n++] = s->life_text;
-    }
-    if (o->log) {
-        s->argv[n++] = "--log";
-        s->argv[n++] = o->log;
     }
     if (o->remove_dir)
         s->argv[n++] = "--remove-dir";
@@ -247,6 +244,8 @@ static int read_ready(struct spawn *s, struct hx_rig_proc *out, char *why, size_
                           "rig: hexrig-fuse ended before it could serve");
     if (strncmp(line, "error: ", 7) == 0)
         return hx_rig_why(-EIO, why, why_bytes, "rig: %s", line + 7);
+    if (strncmp(line, "refused: ", 9) == 0)
+        return hx_rig_why(-EINVAL, why, why_bytes, "rig: %s", line + 9);
     if (strncmp(line, "ok ", 3) != 0)
         return hx_rig_why(-EPROTO, why, why_bytes, "rig: hexrig-fuse said '%.100s'", line);
     field(line, "front_end", out->front_end, sizeof(out->front_end));

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "hx_memfd.h"
 #include "hx_rpcmem.h"
 #include "hx_session.h"
 
@@ -96,21 +97,13 @@ int hx_rpcmem_find_fd(int fd, void **va, size_t *len)
     return rc;
 }
 
-/* A sealed memfd: its size is fixed, so that nobody who maps it can be hit by a truncation. */
 static int make_fd(size_t len)
 {
-    int fd = memfd_create("rpcmem", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = hx_memfd_make("rpcmem", len, MFD_CLOEXEC);
 
     if (fd == 0) { /* the driver takes descriptor 0 for "none" */
         fd = fcntl(0, F_DUPFD_CLOEXEC, 1);
         close(0);
-    }
-    if (fd < 0)
-        return -1;
-    if (ftruncate(fd, (off_t)len) ||
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
-        close(fd);
-        return -1;
     }
     return fd;
 }

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hx_rig_internal.h"
+
 struct file_transport {
     struct hx_transport base;
     int fd;
@@ -48,10 +50,14 @@ int hx_transport_file_open(const char *node, struct hx_transport **out)
 
 int hx_transport_open(const char *node, struct hx_transport **out)
 {
+    char instead[HX_PATH_BYTES];
     struct stat st;
 
     if (stat(node, &st))
         return -errno;
-    return S_ISSOCK(st.st_mode) ? hx_transport_socket_open(node, out)
-                                : hx_transport_file_open(node, out);
+    if (S_ISSOCK(st.st_mode))
+        return hx_transport_socket_open(node, out);
+    if (S_ISREG(st.st_mode) && hx_transport_detour(node, instead, sizeof(instead)) == 0)
+        return hx_transport_socket_open(instead, out);
+    return hx_transport_file_open(node, out);
 }

@@ -25,5 +25,11 @@ typedef int64_t int64;
 typedef uint64_t uint64;
 typedef unsigned char byte;
 typedef unsigned char boolean;
+#ifndef TRUE
+#define TRUE 1
+#endif
+#ifndef FALSE
+#define FALSE 0
+#endif
 
 #endif

@@ -103,7 +103,8 @@ AEEResult dspqueue_write_noblock(dspqueue_t queue, uint32_t flags, uint32_t num_
                                  struct dspqueue_buffer *buffers, uint32_t message_length,
                                  const uint8_t *message);
 
-/* AEE_EEXPIRED: still full after timeout_us. */
+/* AEE_EEXPIRED: still full after timeout_us.  AEE_ENOMORE: without a timeout, the queue was empty for a second, and the packet,
+ * longer than half of the queue, fits neither behind nor before the position; on a device such a call never returns. */
 AEEResult dspqueue_write(dspqueue_t queue, uint32_t flags, uint32_t num_buffers,
                          struct dspqueue_buffer *buffers, uint32_t message_length,
                          const uint8_t *message, uint32_t timeout_us);
@@ -133,23 +134,27 @@ AEEResult dspqueue_write_early_wakeup_noblock(dspqueue_t queue, uint32_t wakeup_
 
 AEEResult dspqueue_get_stat(dspqueue_t queue, enum dspqueue_stat stat, uint64_t *value);
 
-/* Queues to several sessions at once: not in this version, AEE_EUNSUPPORTED. */
+/* A queue to several sessions at once.  Behind its handle there is one queue for each session of a context
+ * (FASTRPC_CONTEXT_CREATE), in the order of the context's domains: a packet that is written goes to each, reading takes a
+ * packet from the first that has one.  dspqueue_export() and, with more than one session, waiting reads and peeks and
+ * dspqueue_get_stat() are AEE_EUNSUPPORTED.  A write that any session cannot take is AEE_EBADSTATE: close the queue.
+ * Callbacks get the handle of the session's own queue, from several threads at once. */
 typedef enum {
     DSPQUEUE_CREATE,
 } dspqueue_request_req_id;
 
 typedef struct dspqueue_create_req {
-    uint64_t ctx;
-    uint64_t flags;
+    uint64_t ctx;   /* of FASTRPC_CONTEXT_CREATE */
+    uint64_t flags; /* 0 */
     uint32_t req_queue_size;
     uint32_t resp_queue_size;
-    uint32_t priority;
+    uint32_t priority; /* 0 */
     dspqueue_callback_t packet_callback;
     dspqueue_callback_t error_callback;
     void *callback_context;
-    dspqueue_t queue;
-    uint64_t *ids;
-    uint32_t num_ids;
+    dspqueue_t queue; /* out: NULL after an error */
+    uint64_t *ids;    /* out: [num_ids] what dspqueue_import() takes, one per session; the rest is 0 */
+    uint32_t num_ids; /* at least the context's sessions */
 } dspqueue_create_req;
 
 typedef struct dspqueue_request_payload {
@@ -159,6 +164,8 @@ typedef struct dspqueue_request_payload {
     };
 } dspqueue_request_payload;
 
+/* Host only.  AEE_EBADPARM: no such context, too few ids, flags or priority not 0; AEE_EUNSUPPORTED: unknown request; else what
+ * dspqueue_create() gave for a session, and no queue is left. */
 int dspqueue_request(dspqueue_request_payload *req);
 
 #ifdef __cplusplus

@@ -1,79 +1,21 @@
 /* One end of a dspqueue, see hx_dspq.h. */
 #include "hx_dspq.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "hx_dspq_wait.h"
 
 enum {
     EARLY_WAKEUP_US = 1000, /* default and limit of how long a reader polls after an early wakeup */
     EARLY_WAKEUP_MAX_US = 2500,
-    SPIN_NS = 50000,     /* longest polling before a sleep */
-    SPIN_SHORT_NS = 2000,
-    SPIN_TRIES = 256,    /* so often in vain, then so many short ones */
-    SPIN_SHORT_ONES = 4096,
-    NAP_NS = 500000000, /* a sleep without limit looks again this often */
 };
 
-#define SHARED(p) ((_Atomic uint32_t *)(p))
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t deadline_ns(uint32_t timeout_us)
-{
-    return timeout_us == DSPQUEUE_TIMEOUT_NONE ? UINT64_MAX : now_ns() + timeout_us * 1000ull;
-}
-
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
+_Static_assert(sizeof(struct hx_bell) <= sizeof(((struct dspqueue_doorbells *)0)->bell[0]) &&
+                   offsetof(struct hx_bell, sleepers) == 4 && offsetof(struct hx_bell, cpu) == 8,
+               "a doorbell");
 
 /* --- the block ---------------------------------------------------------------------------------------------------- */
-
-static uint32_t align_part(uint32_t n)
-{
-    return (n + DSPQUEUE_ALIGN - 1) / DSPQUEUE_ALIGN * DSPQUEUE_ALIGN;
-}
-
-uint64_t hx_dspq_block_bytes(uint32_t req_bytes, uint32_t resp_bytes)
-{
-    /* header, two queues, four states, doorbells */
-    return 6u * DSPQUEUE_ALIGN + (uint64_t)align_part(req_bytes) + align_part(resp_bytes);
-}
-
-static uint32_t format_one(struct dspqueue_packet_queue_header *h, uint32_t at, uint32_t bytes)
-{
-    h->queue_offset = at;
-    h->queue_length = bytes;
-    h->read_state_offset = at + align_part(bytes);
-    h->write_state_offset = h->read_state_offset + DSPQUEUE_ALIGN;
-    return h->write_state_offset + DSPQUEUE_ALIGN;
-}
-
-void hx_dspq_format(struct dspqueue_header *h, uint32_t req_bytes, uint32_t resp_bytes)
-{
-    uint32_t at = format_one(&h->req_queue, DSPQUEUE_ALIGN, req_bytes);
-
-    format_one(&h->resp_queue, at, resp_bytes);
-    h->version = DSPQUEUE_HEADER_CURRENT_VERSION;
-    h->flags = DSPQUEUE_HEADER_FLAG_WAIT_COUNTS | DSPQUEUE_HEADER_FLAG_HEXRIG_DOORBELLS;
-}
 
 static int find_doorbells(struct hx_dspq *q)
 {
@@ -90,7 +32,7 @@ static int find_doorbells(struct hx_dspq *q)
     if (at + sizeof(*d) > q->cfg.block_bytes)
         return AEE_EBADPARM;
     d = (void *)((uint8_t *)q->cfg.block + at);
-#define BELL(which) SHARED(&d->bell[DSPQUEUE_SIGNAL_##which].rings)
+#define BELL(which) ((struct hx_bell *)&d->bell[DSPQUEUE_SIGNAL_##which])
     q->packet_bell = dsp ? BELL(REQ_PACKET) : BELL(RESP_PACKET);
     q->space_bell = dsp ? BELL(RESP_SPACE) : BELL(REQ_SPACE);
     q->peer_packet_bell = dsp ? BELL(RESP_PACKET) : BELL(REQ_PACKET);
@@ -132,9 +74,7 @@ int hx_dspq_init(struct hx_dspq *q, const struct hx_dspq_cfg *cfg)
     rc = read_header(q);
     if (rc)
         return rc;
-    /* On a single CPU polling only keeps the other end from running. */
-    if (sched_getaffinity(0, sizeof(cpus), &cpus) || CPU_COUNT(&cpus) > 1)
-        q->spin_max_ns = SPIN_NS;
+    q->pinned = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) == 1;
     pthread_mutex_init(&q->read_lock, NULL);
     pthread_mutex_init(&q->write_lock, NULL);
     return AEE_SUCCESS;
@@ -144,152 +84,6 @@ void hx_dspq_fini(struct hx_dspq *q)
 {
     pthread_mutex_destroy(&q->read_lock);
     pthread_mutex_destroy(&q->write_lock);
-}
-
-/* --- waking and sleeping ------------------------------------------------------------------------------------------ */
-
-static void ring(_Atomic uint32_t *bell)
-{
-    atomic_fetch_add(bell, 1);
-    syscall(SYS_futex, bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-/* After publishing something: wakes the other end if it may sleep. */
-static void wake_peer(struct hx_dspq *q, struct dspqueue_packet_queue_state *peer,
-                      _Atomic uint32_t *bell, unsigned which)
-{
-    if (atomic_load(SHARED(&peer->wait_count)) == 0)
-        return;
-    atomic_fetch_add_explicit(&q->rings, 1, memory_order_relaxed);
-    if (q->doorbells)
-        ring(bell);
-    else if (q->cfg.signal)
-        q->cfg.signal(q->cfg.ctx, which);
-}
-
-static void wake_reader(struct hx_dspq *q)
-{
-    wake_peer(q, q->out.reader, q->peer_packet_bell,
-              q->cfg.is_dsp ? DSPQUEUE_SIGNAL_RESP_PACKET : DSPQUEUE_SIGNAL_REQ_PACKET);
-}
-
-static void wake_writer(struct hx_dspq *q)
-{
-    wake_peer(q, q->in.writer, q->peer_space_bell,
-              q->cfg.is_dsp ? DSPQUEUE_SIGNAL_REQ_SPACE : DSPQUEUE_SIGNAL_RESP_SPACE);
-}
-
-/* What a waiting call waits for. */
-struct wish {
-    enum { PACKET, SPACE, NEW_COUNT } kind;
-    uint32_t n_buffers, message_len; /* SPACE */
-    uint32_t seen;                   /* NEW_COUNT */
-};
-
-static int fulfilled(struct hx_dspq *q, const struct wish *w)
-{
-    pthread_mutex_t *lock = w->kind == SPACE ? &q->write_lock : &q->read_lock;
-    int yes;
-
-    if (atomic_load(&q->ended))
-        return 1;
-    if (w->kind == NEW_COUNT)
-        return atomic_load(SHARED(&q->in.writer->packet_count)) != w->seen;
-    pthread_mutex_lock(lock);
-    yes = w->kind == PACKET ? hx_pktq_has_packet(&q->in)
-                            : hx_pktq_has_room(&q->out, w->n_buffers, w->message_len);
-    pthread_mutex_unlock(lock);
-    return yes;
-}
-
-/* Polls before sleeping.  While both ends share one core, or the other one thinks for long, that only takes time; so after
- * some hundred times in vain it polls shortly for a while.  Not at once: two threads that wake each other tend to stay on
- * one core, and only both being busy for some milliseconds makes the scheduler part them. */
-static int spin(struct hx_dspq *q, const struct wish *w, uint64_t end)
-{
-    uint32_t vain = atomic_load_explicit(&q->spins_in_vain, memory_order_relaxed);
-    uint64_t until = now_ns() + (vain < SPIN_TRIES || !q->spin_max_ns ? q->spin_max_ns : SPIN_SHORT_NS);
-
-    if (until > end)
-        until = end;
-    do {
-        for (int i = 0; i < 16; i++) {
-            if (fulfilled(q, w)) {
-                atomic_store_explicit(&q->spins_in_vain, 0, memory_order_relaxed);
-                return 1;
-            }
-            relax();
-        }
-    } while (now_ns() < until); /* the clock is read in user space (vDSO) */
-    vain = vain + 1 < SPIN_TRIES + SPIN_SHORT_ONES ? vain + 1 : 0;
-    atomic_store_explicit(&q->spins_in_vain, vain, memory_order_relaxed);
-    return 0;
-}
-
-static void futex_wait(_Atomic uint32_t *bell, uint32_t seen, uint64_t ns)
-{
-    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-
-    syscall(SYS_futex, bell, FUTEX_WAIT, seen, &t, NULL, 0);
-}
-
-/* One sleep, at most until `end`; early returns are fine. */
-static void sleep_on(struct hx_dspq *q, const struct wish *w, uint64_t end)
-{
-    struct dspqueue_packet_queue_state *own = w->kind == SPACE ? q->out.writer : q->in.reader;
-    _Atomic uint32_t *bell = w->kind == SPACE ? q->space_bell : q->packet_bell;
-    uint64_t now = now_ns(), left = end > now ? end - now : 0;
-    uint32_t seen;
-
-    atomic_fetch_add(SHARED(&own->wait_count), 1);
-    /* "Say that I sleep, then look" against "publish, then look whether they sleep": pairs with publish() of hx_pktq.c, all
-     * four sequentially consistent.  The bell is read before looking, so a ring in between ends the wait at once. */
-    seen = atomic_load(bell);
-    if (!fulfilled(q, w) && left) {
-        atomic_fetch_add_explicit(&q->sleeps, 1, memory_order_relaxed);
-        futex_wait(bell, seen, left < NAP_NS ? left : NAP_NS);
-    }
-    atomic_fetch_sub(SHARED(&own->wait_count), 1);
-}
-
-/* Waits for w.  0: look again; AEE_EEXPIRED; q's end code. */
-static int wait_for(struct hx_dspq *q, const struct wish *w, uint64_t end)
-{
-    if (!spin(q, w, end))
-        while (!fulfilled(q, w) && now_ns() < end)
-            sleep_on(q, w, end);
-    if (atomic_load(&q->ended))
-        return atomic_load(&q->ended);
-    return fulfilled(q, w) || now_ns() < end ? AEE_SUCCESS : AEE_EEXPIRED;
-}
-
-int hx_dspq_wait_packets(struct hx_dspq *q, uint32_t *seen)
-{
-    struct wish w = {.kind = NEW_COUNT, .seen = *seen};
-    int rc = wait_for(q, &w, UINT64_MAX);
-
-    *seen = atomic_load(SHARED(&q->in.writer->packet_count));
-    return rc;
-}
-
-void hx_dspq_poke(struct hx_dspq *q)
-{
-    ring(q->packet_bell);
-    ring(q->space_bell);
-}
-
-void hx_dspq_quiesce(struct hx_dspq *q)
-{
-    const struct timespec t = {0, 100000};
-
-    while (atomic_load(&q->inside))
-        nanosleep(&t, NULL);
-}
-
-void hx_dspq_end(struct hx_dspq *q, int aee)
-{
-    atomic_store(&q->ended, aee);
-    hx_dspq_poke(q);
 }
 
 /* --- buffers ------------------------------------------------------------------------------------------------------ */
@@ -353,6 +147,32 @@ static void note_broken(struct hx_dspq *q, int rc)
 
 /* --- packets ------------------------------------------------------------------------------------------------------ */
 
+/* A call that may wait is counted, so that who ends the queue can wait until it has left. */
+static void enter(struct hx_dspq *q, uint32_t timeout_us)
+{
+    if (timeout_us)
+        atomic_fetch_add(&q->inside, 1);
+}
+
+static void leave(struct hx_dspq *q, uint32_t timeout_us)
+{
+    if (timeout_us)
+        atomic_fetch_sub(&q->inside, 1);
+}
+
+/* After an attempt that gave *rc: waits if that can help.  1: try again. */
+static int again(struct hx_dspq *q, const struct hx_wish *w, uint32_t timeout_us, uint64_t *end,
+                 int *rc)
+{
+    if (*rc != AEE_EWOULDBLOCK || !timeout_us)
+        return 0;
+    if (!*end)
+        *end = timeout_us == DSPQUEUE_TIMEOUT_NONE ? UINT64_MAX
+                                                   : hx_dspq_now() + timeout_us * 1000ull;
+    *rc = hx_dspq_wait(q, w, *end);
+    return *rc == AEE_SUCCESS;
+}
+
 static int write_now(struct hx_dspq *q, uint32_t flags, uint32_t n,
                      const struct dspqueue_buffer *buffers, uint32_t len, const uint8_t *message)
 {
@@ -368,7 +188,7 @@ static int write_now(struct hx_dspq *q, uint32_t flags, uint32_t n,
     if (rc == AEE_SUCCESS) {
         rc = hx_pktq_put(&q->out, flags | DSPQUEUE_PACKET_FLAG_USER_READY, n, buffers, len, message);
         if (rc == AEE_SUCCESS)
-            wake_reader(q);
+            hx_dspq_wake_reader(q);
         else
             give_back(q, n, buffers);
         note_broken(q, rc);
@@ -381,7 +201,7 @@ int hx_dspq_write(struct hx_dspq *q, uint32_t flags, uint32_t n_buffers,
                   const struct dspqueue_buffer *buffers, uint32_t message_len,
                   const uint8_t *message, uint32_t timeout_us)
 {
-    struct wish w = {.kind = SPACE, .n_buffers = n_buffers, .message_len = message_len};
+    struct hx_wish w = {.kind = HX_WISH_SPACE, .n_buffers = n_buffers, .message_len = message_len};
     uint64_t end = 0;
     int rc;
 
@@ -391,45 +211,40 @@ int hx_dspq_write(struct hx_dspq *q, uint32_t flags, uint32_t n_buffers,
     flags &= ~(uint32_t)(DSPQUEUE_PACKET_FLAG_BUFFERS | DSPQUEUE_PACKET_FLAG_MESSAGE);
     flags |= (n_buffers ? DSPQUEUE_PACKET_FLAG_BUFFERS : 0u) |
              (message_len ? DSPQUEUE_PACKET_FLAG_MESSAGE : 0u);
-    atomic_fetch_add(&q->inside, 1);
-    while ((rc = write_now(q, flags, n_buffers, buffers, message_len, message)) ==
-               AEE_EWOULDBLOCK &&
-           timeout_us) {
-        if (!end)
-            end = deadline_ns(timeout_us);
-        rc = wait_for(q, &w, end);
-        if (rc)
-            break;
-    }
-    atomic_fetch_sub(&q->inside, 1);
+    enter(q, timeout_us);
+    do
+        rc = write_now(q, flags, n_buffers, buffers, message_len, message);
+    while (again(q, &w, timeout_us, &end, &rc));
+    leave(q, timeout_us);
     return rc;
 }
 
 /* Swallows an early wakeup and polls for what it announces.  Under read_lock. */
 static int early_wakeup(struct hx_dspq *q, const struct hx_packet *p)
 {
+    int crowded = hx_dspq_in_its_way(q);
     uint32_t us = 0;
     uint64_t start, end;
 
     if (p->n_buffers || (p->message_len && p->message_len != sizeof(us)))
         return AEE_EBADITEM;
     hx_pktq_take(&q->in, p, NULL, (uint8_t *)&us);
-    wake_writer(q);
+    hx_dspq_wake_writer(q);
     if (us == 0)
         us = EARLY_WAKEUP_US;
-    start = now_ns();
+    start = hx_dspq_now();
     end = start + 1000ull * (us < EARLY_WAKEUP_MAX_US ? us : EARLY_WAKEUP_MAX_US);
     while (!hx_pktq_has_packet(&q->in) && !atomic_load(&q->ended)) {
-        if (now_ns() >= end) {
+        if (hx_dspq_now() >= end) {
             q->wakeup_misses++;
             break;
         }
-        if (q->spin_max_ns)
-            relax();
-        else
+        if (crowded)
             sched_yield();
+        else
+            hx_dspq_relax();
     }
-    q->wakeup_wait_us += (now_ns() - start) / 1000;
+    q->wakeup_wait_us += (hx_dspq_now() - start) / 1000;
     return AEE_SUCCESS;
 }
 
@@ -469,7 +284,7 @@ static int read_locked(struct hx_dspq *q, const struct dest *d)
         (d->message && d->max_message < p.message_len))
         return AEE_EBADPARM;
     hx_pktq_take(&q->in, &p, d->buffers, d->message);
-    wake_writer(q);
+    hx_dspq_wake_writer(q);
     tell(&p, d->flags, d->n_buffers, d->message_len);
     return d->buffers ? use_buffers(q, p.n_buffers, d->buffers, d->buffers) : AEE_SUCCESS;
 }
@@ -490,19 +305,15 @@ int hx_dspq_read(struct hx_dspq *q, uint32_t *flags, uint32_t max_buffers, uint3
                  uint8_t *message, uint32_t timeout_us)
 {
     const struct dest d = {flags, n_buffers, message_len, buffers, message, max_buffers, max_message};
-    const struct wish w = {.kind = PACKET};
+    const struct hx_wish w = {.kind = HX_WISH_PACKET};
     uint64_t end = 0;
     int rc;
 
-    atomic_fetch_add(&q->inside, 1);
-    while ((rc = read_now(q, &d)) == AEE_EWOULDBLOCK && timeout_us) {
-        if (!end)
-            end = deadline_ns(timeout_us);
-        rc = wait_for(q, &w, end);
-        if (rc)
-            break;
-    }
-    atomic_fetch_sub(&q->inside, 1);
+    enter(q, timeout_us);
+    do
+        rc = read_now(q, &d);
+    while (again(q, &w, timeout_us, &end, &rc));
+    leave(q, timeout_us);
     return rc;
 }
 
@@ -522,18 +333,14 @@ static int peek_now(struct hx_dspq *q, uint32_t *flags, uint32_t *n, uint32_t *l
 int hx_dspq_peek(struct hx_dspq *q, uint32_t *flags, uint32_t *n_buffers, uint32_t *message_len,
                  uint32_t timeout_us)
 {
-    const struct wish w = {.kind = PACKET};
+    const struct hx_wish w = {.kind = HX_WISH_PACKET};
     uint64_t end = 0;
     int rc;
 
-    atomic_fetch_add(&q->inside, 1);
-    while ((rc = peek_now(q, flags, n_buffers, message_len)) == AEE_EWOULDBLOCK && timeout_us) {
-        if (!end)
-            end = deadline_ns(timeout_us);
-        rc = wait_for(q, &w, end);
-        if (rc)
-            break;
-    }
-    atomic_fetch_sub(&q->inside, 1);
+    enter(q, timeout_us);
+    do
+        rc = peek_now(q, flags, n_buffers, message_len);
+    while (again(q, &w, timeout_us, &end, &rc));
+    leave(q, timeout_us);
     return rc;
 }

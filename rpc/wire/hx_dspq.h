@@ -26,6 +26,11 @@ struct hx_dspq_cfg {
     void *ctx;
 };
 
+/* One of struct dspqueue_doorbells, as it is used. */
+struct hx_bell {
+    _Atomic uint32_t rings, sleepers, cpu;
+};
+
 struct hx_dspq {
     struct hx_dspq_cfg cfg;
     struct dspqueue_header header; /* our copy, checked */
@@ -33,15 +38,15 @@ struct hx_dspq {
     pthread_mutex_t read_lock;  /* protects in, wakeup_* */
     pthread_mutex_t write_lock; /* protects out */
     struct hx_pktq in, out;
-    _Atomic uint32_t *packet_bell, *space_bell; /* we sleep on them */
-    _Atomic uint32_t *peer_packet_bell, *peer_space_bell;
-    _Atomic uint32_t own_bells[2]; /* packet and space, when nothing is shared */
+    struct hx_bell *packet_bell, *space_bell; /* we sleep on them */
+    struct hx_bell *peer_packet_bell, *peer_space_bell; /* NULL when nothing is shared */
+    struct hx_bell own_bells[2]; /* packet and space, when nothing is shared */
     _Atomic int ended; /* AEE code that every waiting call gives from now on; 0 = none */
     _Atomic int inside; /* calls that may wait */
     _Atomic int broken; /* the other end wrote something that cannot be */
     uint64_t wakeup_wait_us, wakeup_misses;
     _Atomic uint64_t sleeps, rings;
-    uint32_t spin_max_ns; /* longest that a waiting call polls before it sleeps; 0: never */
+    int pinned; /* there is one CPU for us */
     _Atomic uint32_t spins_in_vain; /* in a row */
 };
 

@@ -2,7 +2,7 @@
  * or where the rig may not read the client's memory.
  *
  * A node is a Unix SOCK_STREAM socket.  One connection = one open file.  On accept the server sends one
- * struct hx_frame_reply with id 0: result 0, or the error that open() would give; then it closes.
+ * struct hx_frame_reply with id 0: result 0, or the error that open() would give; then READ and WRITE work, ioctls do not.
  *
  * Request:  struct hx_frame, arg bytes, struct hx_frame_seg[n_segs], struct hx_frame_fd[n_fds], then the bytes of
  *           every segment with HX_SEG_IN, in order.  The n_fds descriptors ride on the frame's first byte (SCM_RIGHTS).
@@ -22,6 +22,7 @@ enum hx_frame_op {
     HX_FRAME_IOCTL = 1, /* cmd = ioctl number, arg = the ioctl's struct */
     HX_FRAME_READ,      /* arg = name of a text node; the reply's arg = its text */
     HX_FRAME_INTERRUPT, /* no reply: the call with this id got a signal; its reply will have result -512 */
+    HX_FRAME_WRITE,     /* arg = name of a node, 0, what to write; the reply's arg = why it failed, one line, may be empty */
 };
 
 enum { HX_SEG_IN = 1, HX_SEG_OUT = 2 };

@@ -32,6 +32,26 @@ struct hx_msg {
     uint32_t reserved;
 };
 
+/* Voltage corners, from slow to fast: what a PD votes for. */
+enum hx_corner {
+    HX_CORNER_NONE, /* no vote */
+    HX_CORNER_SVS2,
+    HX_CORNER_SVS,
+    HX_CORNER_SVS_PLUS,
+    HX_CORNER_NOM,
+    HX_CORNER_NOM_PLUS,
+    HX_CORNER_TURBO, /* the highest */
+};
+
+/* What a PD wants, all its HAP_power contexts together (dsp/hap_power.c); 0 everywhere: nothing. */
+struct hx_power_vote {
+    uint16_t clock_mhz;  /* at least */
+    uint16_t latency_us; /* longest wake-up that it tolerates */
+    uint8_t corner;      /* enum hx_corner */
+    uint8_t awake;       /* 1: no low-power modes at all */
+    uint16_t reserved;   /* 0 */
+};
+
 /* Reply.  The first 12 bytes are the kernel driver's response. */
 struct hx_reply {
     uint64_t ctx;
@@ -40,7 +60,7 @@ struct hx_reply {
     uint64_t exec_pcycles;  /* modelled: the code that ran */
     uint64_t queue_pcycles; /* modelled: waiting for an HVX context or VTCM */
     uint64_t hvx_ops;       /* HVX operations that really ran; 0 = no vector code was reached */
-    uint64_t reserved;
+    struct hx_power_vote vote; /* of a user PD, from now on */
 };
 
 #define HX_CTX_ID_SHIFT 4
@@ -68,7 +88,7 @@ struct hx_invoke {
     uint32_t ctl_seq; /* the PD has to have read control messages up to this one */
     uint64_t now_ns;  /* virtual time of the client when the call reaches the DSP */
     uint32_t clock_khz; /* the core's clock at that time */
-    uint32_t reserved;  /* 0 */
+    uint32_t trace;     /* arena offset of a struct hx_trace (hx_trace.h) inside [addr, addr + size), 0 = none */
     uint64_t fdlist[FASTRPC_MAX_FDLIST]; /* out: client descriptors of DMA handles given back; 0 ends it */
 };
 
@@ -94,6 +114,7 @@ struct hx_ctl {
 struct hx_kcreate {
     int32_t client_id;
     uint32_t attrs; /* FASTRPC_MODE_* */
+    char program[64]; /* the client's, without folder; "" = unknown.  Names its .farf file */
 };
 struct hx_kmem_map {
     int32_t map;
@@ -111,6 +132,7 @@ struct hx_kmem_mapped {
 
 _Static_assert(sizeof(struct hx_msg) == 48, "message");
 _Static_assert(offsetof(struct hx_msg, flags) == 40, "the driver's 40 bytes come first");
+_Static_assert(sizeof(struct hx_power_vote) == 8, "power vote");
 _Static_assert(sizeof(struct hx_reply) == 48, "reply");
 _Static_assert(sizeof(struct hx_arg) == 24, "argument");
 _Static_assert(sizeof(struct hx_invoke) == 152, "invoke header");

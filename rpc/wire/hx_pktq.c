@@ -47,8 +47,9 @@ int hx_pktq_init(struct hx_pktq *q, void *block, uint64_t block_bytes,
 static int peer_position(const struct hx_pktq *q, struct dspqueue_packet_queue_state *peer,
                          uint32_t *pos)
 {
-    /* Pairs with publish() at the other end. */
-    *pos = atomic_load(SHARED(&peer->position));
+    /* The count first, whose value brings the position that was published before it: see publish() at the other end. */
+    (void)atomic_load(SHARED(&peer->packet_count));
+    *pos = atomic_load_explicit(SHARED(&peer->position), memory_order_acquire);
     return *pos % 8 || *pos >= q->len ? AEE_EBADITEM : AEE_SUCCESS;
 }
 
@@ -56,9 +57,10 @@ static void publish(struct hx_pktq *q, struct dspqueue_packet_queue_state *own, 
 {
     q->pos = pos;
     q->count++;
-    /* Position before count: who waits for the count finds the packet.  Sequentially consistent, because the caller looks
-     * next whether the other end sleeps: pairs with sleep_on() of hx_dspq.c, which says that it sleeps and then looks here. */
-    atomic_store(SHARED(&own->position), pos);
+    /* Release: pairs with peer_position() at the other end. */
+    atomic_store_explicit(SHARED(&own->position), pos, memory_order_release);
+    /* Position before count: who sees the count finds the packet.  Sequentially consistent, because the caller looks next
+     * whether the other end sleeps: pairs with sleep_on() of hx_dspq_wait.c, which says that it sleeps and then looks here. */
     atomic_store(SHARED(&own->packet_count), q->count);
 }
 
@@ -83,11 +85,27 @@ static uint32_t packet_bytes(uint32_t n_buffers, uint32_t message_len)
     return 8 + n_buffers * (uint32_t)sizeof(struct dspqueue_buffer) + message_len;
 }
 
+/* The same, with the reader's position as we know it; only when that has no room we look again, because the reader writes that
+ * cache line with every packet. */
+static int find_room_now(struct hx_pktq *q, uint32_t bytes, uint32_t *start)
+{
+    uint32_t r;
+    int rc = find_room(q, q->r_pos, bytes, start);
+
+    if (rc != AEE_EWOULDBLOCK)
+        return rc;
+    rc = peer_position(q, q->reader, &r);
+    if (rc)
+        return rc;
+    q->r_pos = r;
+    return find_room(q, r, bytes, start);
+}
+
 int hx_pktq_put(struct hx_pktq *q, uint32_t flags, uint32_t n_buffers,
                 const struct dspqueue_buffer *buffers, uint32_t message_len,
                 const uint8_t *message)
 {
-    uint32_t len = packet_bytes(n_buffers, message_len), bytes = align8(len), r, at;
+    uint32_t len = packet_bytes(n_buffers, message_len), bytes = align8(len), at;
     uint64_t head = len | (uint64_t)(flags & 0xffff) << 32 | (uint64_t)n_buffers << 48 |
                     (uint64_t)q->seq << 56;
     size_t buffer_bytes = n_buffers * sizeof(*buffers);
@@ -95,9 +113,7 @@ int hx_pktq_put(struct hx_pktq *q, uint32_t flags, uint32_t n_buffers,
 
     if (bytes > q->len - 8)
         return AEE_EBADPARM;
-    rc = peer_position(q, q->reader, &r);
-    if (rc == AEE_SUCCESS)
-        rc = find_room(q, r, bytes, &at);
+    rc = find_room_now(q, bytes, &at);
     if (rc)
         return rc;
     if (at != q->pos)
@@ -112,17 +128,22 @@ int hx_pktq_put(struct hx_pktq *q, uint32_t flags, uint32_t n_buffers,
     return AEE_SUCCESS;
 }
 
-int hx_pktq_has_room(const struct hx_pktq *q, uint32_t n_buffers, uint32_t message_len)
+int hx_pktq_has_room(struct hx_pktq *q, uint32_t n_buffers, uint32_t message_len)
 {
-    uint32_t r, at;
+    uint32_t at;
 
-    return peer_position(q, q->reader, &r) ||
-           find_room(q, r, align8(packet_bytes(n_buffers, message_len)), &at) == AEE_SUCCESS;
+    return find_room_now(q, align8(packet_bytes(n_buffers, message_len)), &at) != AEE_EWOULDBLOCK;
+}
+
+int hx_pktq_is_stuck(struct hx_pktq *q, uint32_t n_buffers, uint32_t message_len)
+{
+    return !hx_pktq_has_room(q, n_buffers, message_len) && q->r_pos == q->pos;
 }
 
 int hx_pktq_has_packet(const struct hx_pktq *q)
 {
-    return atomic_load(SHARED(&q->writer->position)) != q->pos;
+    (void)atomic_load(SHARED(&q->writer->packet_count)); /* as in peer_position() */
+    return atomic_load_explicit(SHARED(&q->writer->position), memory_order_acquire) != q->pos;
 }
 
 /* Takes the copied header apart. */

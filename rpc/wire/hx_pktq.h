@@ -12,6 +12,7 @@ struct hx_pktq {
     uint32_t len;   /* multiple of 8 */
     struct dspqueue_packet_queue_state *reader, *writer; /* shared */
     uint32_t pos;   /* ours: of the reader or the writer */
+    uint32_t r_pos; /* writer only: the reader's position when we last had to look, checked */
     uint32_t count; /* packets that we moved */
     uint8_t seq;    /* writer only */
 };
@@ -37,7 +38,12 @@ int hx_pktq_put(struct hx_pktq *q, uint32_t flags, uint32_t n_buffers,
                 const uint8_t *message);
 
 /* 1 when there is room for a packet of these sizes (or when only hx_pktq_put() can tell why not). */
-int hx_pktq_has_room(const struct hx_pktq *q, uint32_t n_buffers, uint32_t message_len);
+int hx_pktq_has_room(struct hx_pktq *q, uint32_t n_buffers, uint32_t message_len);
+
+/* 1 when there is no room for a packet of these sizes although the reader has read everything: longer than half of the
+ * queue, it fits neither behind the position nor before it, and packets do not wrap.  Only a packet of another size, which
+ * moves the position, can change that. */
+int hx_pktq_is_stuck(struct hx_pktq *q, uint32_t n_buffers, uint32_t message_len);
 
 /* 1 when there is something to read, however broken. */
 int hx_pktq_has_packet(const struct hx_pktq *q);

@@ -22,6 +22,17 @@ static const struct key {
     {"wake_us", REAL, offsetof(struct hx_profile, wake_us), 0, 1e9},
     {"nap_us", REAL, offsetof(struct hx_profile, nap_us), 0, 1e9},
     {"clock_mhz", REAL, offsetof(struct hx_profile, clock_mhz), 1, 1e5},
+    {"clock_low_mhz", REAL, offsetof(struct hx_profile, clock_low_mhz), 1, 1e5},
+    {"clock_levels", COUNT, offsetof(struct hx_profile, clock_levels), 1, 64},
+    {"linger_us", REAL, offsetof(struct hx_profile, linger_us), 0, 1e9},
+    {"power_idle_w", REAL, offsetof(struct hx_profile, power_idle_w), 0, 1e3},
+    {"power_active_w", REAL, offsetof(struct hx_profile, power_active_w), 0, 1e3},
+    {"rth_k_per_w", REAL, offsetof(struct hx_profile, rth_k_per_w), 0, 1e3},
+    {"tau_s", REAL, offsetof(struct hx_profile, tau_s), 1e-3, 1e6},
+    {"ambient_c", REAL, offsetof(struct hx_profile, ambient_c), -100, 200},
+    {"throttle_c", REAL, offsetof(struct hx_profile, throttle_c), -100, 1e3},
+    {"recover_c", REAL, offsetof(struct hx_profile, recover_c), -100, 1e3},
+    {"throttle_ms", REAL, offsetof(struct hx_profile, throttle_ms), 1, 1e6},
     {"hvx_contexts", COUNT, offsetof(struct hx_profile, hvx_contexts), 1, 16},
     {"hw_threads", COUNT, offsetof(struct hx_profile, hw_threads), 1, 16},
     {"sessions", COUNT, offsetof(struct hx_profile, sessions), 1, 14},
@@ -169,6 +180,18 @@ static int all_there(const struct reader *r, const char *path)
     return 0;
 }
 
+/* What two keys say together. */
+static int fits(const struct reader *r, const char *path)
+{
+    const struct hx_profile *p = r->p;
+
+    if (p->clock_low_mhz <= p->clock_mhz && p->recover_c <= p->throttle_c)
+        return 0;
+    snprintf(r->why, r->why_bytes, "%s: %s", path,
+             p->recover_c > p->throttle_c ? "recover_c is above throttle_c" : "clock_low_mhz is above clock_mhz");
+    return -EINVAL;
+}
+
 static void set_name(struct hx_profile *p, const char *path)
 {
     const char *base = strrchr(path, '/');
@@ -196,6 +219,8 @@ int hx_profile_load(struct hx_profile *p, const char *dir, const char *name, cha
     rc = read_file(&r, path, 0);
     if (!rc)
         rc = all_there(&r, path);
+    if (!rc)
+        rc = fits(&r, path);
     set_name(p, path);
     return rc;
 }

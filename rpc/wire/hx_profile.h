@@ -30,7 +30,18 @@ struct hx_profile {
     double share_us_per_buffer; /* cache maintenance per fd-backed argument, >= 0 */
     double wake_us;            /* more than dispatch_us when the DSP has napped before the call, >= 0 */
     double nap_us;             /* calls that keep the DSP busy for less than this let it nap afterwards */
-    double clock_mhz;          /* pcycles per us, > 0 */
+    double clock_mhz;          /* pcycles per us at the top level, > 0 */
+    double clock_low_mhz;      /* at the lowest, <= clock_mhz */
+    unsigned clock_levels;     /* evenly spaced, 1..64 */
+    double linger_us;          /* an idle DSP that does not nap at once naps after this */
+    double power_idle_w;       /* always */
+    double power_active_w;     /* more while a call executes at the top level, fuse/thermal.h */
+    double rth_k_per_w;        /* kelvins above ambient per watt, in the end */
+    double tau_s;              /* time constant of getting there, > 0 */
+    double ambient_c;
+    double throttle_c;         /* hotter: a level is taken away, */
+    double recover_c;          /* cooler: given back, <= throttle_c; */
+    double throttle_ms;        /* one per this much virtual time, > 0 */
     struct hx_cost cost;
     unsigned hvx_contexts;     /* 1..16 */
     unsigned hw_threads;       /* hardware threads that a skel is told of, 1..16 */

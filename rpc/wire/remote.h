@@ -95,7 +95,8 @@ typedef union {
 /* --- handles and calls ------------------------------------------------------------------------------------------ */
 
 /* Opens the skel that `uri` names: file:///libNAME_skel.so?NAME_skel_handle_invoke&_modver=1.0[&_dom=cdsp][&_session=N],
- * N 0..3.  The first open of a session creates its user PD.  *h is set on success only. */
+ * N 0..3.  For an interface without handles: file:///libNAME_skel.so?NAME_skel_invoke[&...], or the bare NAME.  The first open
+ * of a session creates its user PD.  *h is set on success only. */
 int remote_handle64_open(const char *uri, remote_handle64 *h);
 
 /* Calls a method.  pra: REMOTE_SCALARS_LENGTH(sc) arguments in the order in buffers, out buffers, in handles, out
@@ -378,7 +379,8 @@ enum fastrpc_map_flags {
 int fastrpc_mmap(int domain, int fd, void *addr, int offset, size_t length,
                  enum fastrpc_map_flags flags);
 
-/* AEE_ENOSUCHMAP: fd is not mapped; AEE_EBADPARM: a dspqueue holds references to it. */
+/* Ends the map of fd, all of it: addr and length are ignored, as in Qualcomm's open library.  AEE_ENOSUCHMAP: fd is not
+ * mapped; AEE_EBADPARM: a dspqueue holds references to it. */
 int fastrpc_munmap(int domain, int fd, void *addr, size_t length);
 
 /* The older ways: *vaddrout is the DSP's address, below 4 GiB.  flags must be 0. */

@@ -43,4 +43,12 @@ static inline void bench_pin(pid_t pid, int core)
     sched_setaffinity(pid, sizeof(set), &set);
 }
 
+/* One line: what took how long, and how that compares with a peer.  aim: "" = none. */
+static inline void bench_row(const char *name, const char *where, double us, double peer_us, const char *peer,
+                             const char *aim)
+{
+    printf("%-20s %-9s %9.2f us %7.2fx of %s (%.2f us)%s%s\n", name, where, us, us / peer_us, peer, peer_us,
+           *aim ? ", aim " : "", aim);
+}
+
 #endif

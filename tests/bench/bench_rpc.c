@@ -1,28 +1,32 @@
-/* How fast a call gets through: INVOKE on the FUSE device against a bare FUSE ioctl that is answered at once and against a
- * futex ping-pong, buffers copied and shared against memcpy, and several clients at a time.  Both placements: everything on
- * one core, and client and rig on two. */
+/* How fast a call gets through the FUSE device, in two placements: client, driver and DSP on one core, or the client on another
+ * core than driver and DSP.
+ *
+ * An INVOKE is an ioctl to the driver and a message to the PD's process and back, each with two changes of process; nothing
+ * that keeps driver and PD apart can do with less.  So its floor is a bare FUSE ioctl, answered at once, plus a ping-pong
+ * between two processes, and both are measured here, in the same run.  `hop` is a bare FUSE ioctl whose server asks a third
+ * process before it answers: that floor as one piece, with what three processes cost in caches.
+ *
+ * Buffers are compared with the memcpys that cannot be left out: the skel's own (it copies its input to its output), and for
+ * inline buffers one in and one out. */
 #define FUSE_USE_VERSION 35
 #include <fuse_lowlevel.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
 
-#include "bench.h"
+#include "bench_rig.h"
 #include "fastrpc_uapi.h"
 #include "skel/hxt_skel.h"
 
-static char dir[64], echo_path[96], rig_dir[96];
-static pid_t echo_pid, rig_pid;
+enum { SESSIONS_MAX = 14, CLIENTS_MAX = 16 };
+#define ECHO_HOP _IOWR('h', 1, struct fastrpc_invoke)
 
-/* --- the limits ------------------------------------------------------------------------------------------------- */
+static char echo_path[96];
+static pid_t echo_pid;
+static struct bench_pong hop = {bench_futex_wait, bench_futex_set, NULL, 0};
+
+/* --- the floor -------------------------------------------------------------------------------------------------- */
 
 static void echo_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
@@ -42,7 +46,9 @@ static void echo_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *a
                        struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
                        size_t out_bytes)
 {
-    (void)ino, (void)cmd, (void)arg, (void)fi, (void)flags, (void)out_bytes;
+    (void)ino, (void)arg, (void)fi, (void)flags, (void)out_bytes;
+    if (cmd == ECHO_HOP)
+        bench_pong(&hop);
     fuse_reply_ioctl(req, 0, in, in_bytes);
 }
 
@@ -61,50 +67,6 @@ static int serve_echo(void)
     return 0;
 }
 
-struct pingpong {
-    _Alignas(64) int word;
-};
-
-static void futex_wait(int *word, int value)
-{
-    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value)
-        syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
-}
-
-static void futex_set(int *word, int value)
-{
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
-    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
-}
-
-static void pong(void *arg)
-{
-    struct pingpong *p = arg;
-
-    futex_set(&p->word, 1);
-    futex_wait(&p->word, 1);
-}
-
-static double futex_us(int other_core)
-{
-    struct pingpong *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    pid_t pid = fork();
-    double us;
-
-    if (pid == 0) {
-        bench_pin(0, other_core);
-        for (;;) {
-            futex_wait(&p->word, 0);
-            futex_set(&p->word, 0);
-        }
-    }
-    us = bench_us(pong, p, 5000);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    munmap(p, 4096);
-    return us;
-}
-
 /* --- the client ------------------------------------------------------------------------------------------------- */
 
 struct client {
@@ -115,10 +77,14 @@ struct client {
     struct fastrpc_invoke inv;
 };
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
-    fprintf(stderr, "bench_rpc: %s: %s\n", what, strerror(errno));
-    exit(1);
+    int error = errno;
+
+    bench_end(echo_pid);
+    unlink(echo_path);
+    errno = error;
+    bench_fail(what);
 }
 
 static struct fastrpc_invoke_args arg(void *p, size_t n, int fd)
@@ -131,13 +97,12 @@ static void open_client(struct client *c)
     static char uri[] = HXT_SKEL_URI;
     struct fastrpc_init_create create = {.filefd = -1, .attrs = FASTRPC_MODE_UNSIGNED_MODULE};
     uint32_t in[2] = {sizeof(uri), 64}, out[2] = {0, 1};
-    char dlerr[64], path[128];
+    char dlerr[64];
     struct fastrpc_invoke_args a[4] = {arg(in, sizeof(in), -1), arg(uri, sizeof(uri), -1),
                                        arg(out, sizeof(out), -1), arg(dlerr, sizeof(dlerr), -1)};
     struct fastrpc_invoke open1 = {FASTRPC_HANDLE_REMOTECTL1, 0x02020200, (uintptr_t)a};
 
-    snprintf(path, sizeof(path), "%s/fastrpc-cdsp", rig_dir);
-    c->fd = open(path, O_RDWR | O_CLOEXEC);
+    c->fd = open(bench_rig.device, O_RDWR | O_CLOEXEC);
     if (c->fd < 0 || ioctl(c->fd, FASTRPC_IOCTL_INIT_CREATE, &create) ||
         ioctl(c->fd, FASTRPC_IOCTL_INVOKE, &open1) || out[1])
         fail("client");
@@ -146,6 +111,16 @@ static void open_client(struct client *c)
     c->args[0] = arg(&c->in, sizeof(c->in), -1);
     c->args[1] = c->args[2] = arg(NULL, 0, -1);
     c->inv = (struct fastrpc_invoke){c->handle, REMOTE_SCALARS_MAKE(HXT_ECHO, 2, 1), (uintptr_t)c->args};
+}
+
+/* Without arguments: the method `close`, which the test skel answers with 0. */
+static void invoke_null(void *p)
+{
+    struct client *c = p;
+    struct fastrpc_invoke inv = {c->handle, REMOTE_SCALARS_MAKE(1, 0, 0), 0};
+
+    if (ioctl(c->fd, FASTRPC_IOCTL_INVOKE, &inv))
+        fail("invoke");
 }
 
 static void invoke(void *p)
@@ -164,83 +139,97 @@ static void echo_once(void *p)
         fail("echo");
 }
 
+static void hop_once(void *p)
+{
+    struct fastrpc_invoke inv = {0};
+
+    if (ioctl(*(int *)p, ECHO_HOP, &inv))
+        fail("hop");
+}
+
 struct copy {
     void *from, *to;
     size_t n;
 };
 
-static void copy_twice(void *p)
+static void copy_once(void *p)
 {
     struct copy *c = p;
 
     memcpy(c->to, c->from, c->n);
     __asm__ volatile("" ::: "memory");
-    memcpy(c->from, c->to, c->n);
-    __asm__ volatile("" ::: "memory");
 }
 
 /* --- what is printed -------------------------------------------------------------------------------------------- */
 
-static void move_rig(int core)
+static void place(int rig_core)
 {
-    char path[64], line[64];
-    FILE *f;
-
-    bench_pin(rig_pid, core);
-    bench_pin(echo_pid, core);
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", rig_pid, rig_pid);
-    f = fopen(path, "r");
-    while (f && fscanf(f, "%63s", line) == 1)
-        bench_pin(atoi(line), core); /* the DSP; PDs that it forks inherit this */
-    if (f)
-        fclose(f);
+    bench_pin(0, rig_core < 0 ? -1 : 0);
+    bench_rig_move(rig_core);
+    bench_pin(echo_pid, rig_core);
+    bench_pin(hop.pid, rig_core);
 }
 
-static void calls(const char *placement, int rig_core)
-{
-    struct client c;
-    int fd;
-    double floor_us, null_us, futex;
+/* What calls() measures, round about, so that a disturbance does not meet one of them alone. */
+enum { ECHO, HOP, PONG, PONG_HERE, NULL_INVOKE, SMALL_INVOKE, N_MEASURED };
 
-    bench_pin(0, 0);
-    move_rig(rig_core);
-    fd = open(echo_path, O_RDWR | O_CLOEXEC);
+static void keep_least(double *us, double now)
+{
+    *us = now < *us ? now : *us;
+}
+
+static void calls(const char *where, int rig_core)
+{
+    static const char sum[] = "FUSE ioctl + ping-pong on a core";
+    double us[N_MEASURED] = {1e30, 1e30, 1e30, 1e30, 1e30, 1e30};
+    int fd = open(echo_path, O_RDWR | O_CLOEXEC);
+    struct client c;
+
     if (fd < 0)
         fail(echo_path);
     open_client(&c);
-    floor_us = bench_us(echo_once, &fd, 3000);
-    futex = futex_us(rig_core);
-    null_us = bench_us(invoke, &c, 3000);
-    printf("null invoke   %-9s %8.2f us   %.2fx of a bare FUSE ioctl (%.2f us)   %.2fx of a futex ping-pong (%.2f us)\n",
-           placement, null_us, null_us / floor_us, floor_us, null_us / futex, futex);
+    for (int round = 0; round < 4; round++) {
+        keep_least(&us[ECHO], bench_us(echo_once, &fd, 1000));
+        keep_least(&us[HOP], bench_us(hop_once, &fd, 1000));
+        keep_least(&us[PONG], bench_futex_us(rig_core));
+        keep_least(&us[PONG_HERE], bench_futex_us(0)); /* as driver and DSP, which share a core in both placements */
+        keep_least(&us[NULL_INVOKE], bench_us(invoke_null, &c, 1000));
+        keep_least(&us[SMALL_INVOKE], bench_us(invoke, &c, 1000));
+    }
+    bench_row("null invoke", where, us[NULL_INVOKE], us[ECHO], "a bare FUSE ioctl", "<= 1.3x");
+    bench_row("null invoke", where, us[NULL_INVOKE], us[PONG], "a futex ping-pong", "");
+    bench_row("null invoke", where, us[NULL_INVOKE], us[ECHO] + us[PONG_HERE], sum, "");
+    bench_row("null invoke", where, us[NULL_INVOKE], us[HOP], "FUSE ioctl with a hop", "");
+    bench_row("invoke, 8 bytes in", where, us[SMALL_INVOKE], us[ECHO] + us[PONG_HERE], sum, "");
     close(fd);
     close(c.fd);
 }
 
-static void buffers(size_t n, const char *name)
+static void buffers(const char *where, size_t n, const char *size)
 {
-    int mem = memfd_create("bench", MFD_CLOEXEC);
-    uint8_t *shared;
+    int mem = memfd_create("bench", MFD_CLOEXEC), runs = n > 500000 ? 50 : 500;
     struct copy heap = {malloc(n), malloc(n), n};
     struct client c;
-    double copied_us, shared_us, memcpy_us;
+    char name[32];
+    uint8_t *shared;
+    double copy;
 
-    if (ftruncate(mem, (off_t)(2 * n)))
-        fail("memfd");
+    if (mem < 0 || !heap.from || !heap.to || ftruncate(mem, (off_t)(2 * n)))
+        fail("buffers");
     shared = mmap(NULL, 2 * n, PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
     memset(heap.from, 1, n);
     memset(heap.to, 2, n);
     memset(shared, 3, 2 * n);
     open_client(&c);
-    memcpy_us = bench_us(copy_twice, &heap, n > 500000 ? 50 : 500);
+    copy = bench_us(copy_once, &heap, runs);
     c.args[1] = arg(heap.from, n, -1);
     c.args[2] = arg(heap.to, n, -1);
-    copied_us = bench_us(invoke, &c, n > 500000 ? 50 : 500);
+    snprintf(name, sizeof(name), "%s copied", size);
+    bench_row(name, where, bench_us(invoke, &c, runs), 3 * copy, "three memcpys", "");
     c.args[1] = arg(shared, n, mem);
     c.args[2] = arg(shared + n, n, mem);
-    shared_us = bench_us(invoke, &c, n > 500000 ? 50 : 500);
-    printf("echo %-8s  copied %10.2f us   shared %10.2f us   two memcpy %8.2f us   copied %.2fx, shared %.2fx of them\n", name,
-           copied_us, shared_us, memcpy_us, copied_us / memcpy_us, shared_us / memcpy_us);
+    snprintf(name, sizeof(name), "%s shared", size);
+    bench_row(name, where, bench_us(invoke, &c, runs), copy, "one memcpy", "");
     munmap(shared, 2 * n);
     close(mem);
     close(c.fd);
@@ -248,105 +237,111 @@ static void buffers(size_t n, const char *name)
     free(heap.to);
 }
 
-/* us per call of each of n clients that call at the same time. */
-static double clients(int n)
+static void call_when_told(struct client *c, int go, int ready, int n)
 {
-    enum { CALLS = 2000 };
-    int go[2], done[2];
-    double start, us;
     char token;
 
-    if (pipe(go) || pipe(done))
-        fail("pipe");
+    (void)!write(ready, "r", 1);
+    (void)!read(go, &token, 1); /* ends when the parent closes the other end */
     for (int i = 0; i < n; i++)
-        if (fork() == 0) {
-            struct client c;
+        invoke(c);
+    _exit(0);
+}
 
+/* Calls per second of n processes that call at the same time.  The device has 14 sessions: with more clients than that, some
+ * share one. */
+static double calls_per_second(int n)
+{
+    enum { CALLS = 2000 };
+    struct client c[SESSIONS_MAX];
+    int go[2], ready[2], sessions = n < SESSIONS_MAX ? n : SESSIONS_MAX;
+    pid_t pid[CLIENTS_MAX];
+    char token;
+    double start;
+
+    if (pipe(go) || pipe(ready))
+        fail("pipe");
+    for (int i = 0; i < sessions; i++)
+        open_client(&c[i]);
+    for (int i = 0; i < n; i++) {
+        pid[i] = fork();
+        if (pid[i] == 0) {
             close(go[1]);
-            open_client(&c);
-            (void)!write(done[1], "r", 1);
-            (void)!read(go[0], &token, 1); /* ends when the parent closes */
-            for (int j = 0; j < CALLS; j++)
-                invoke(&c);
-            _exit(0);
+            call_when_told(&c[i % sessions], go[0], ready[1], CALLS);
         }
+    }
     for (int i = 0; i < n; i++)
-        (void)!read(done[0], &token, 1);
+        (void)!read(ready[0], &token, 1);
     start = bench_now_us();
     close(go[1]);
-    while (wait(NULL) != echo_pid && n-- > 1)
-        ;
-    us = (bench_now_us() - start) / CALLS;
+    for (int i = 0; i < n; i++)
+        waitpid(pid[i], NULL, 0);
+    start = bench_now_us() - start;
     close(go[0]);
-    close(done[0]);
-    close(done[1]);
-    return us;
+    close(ready[0]);
+    close(ready[1]);
+    for (int i = 0; i < sessions; i++)
+        close(c[i].fd);
+    return (double)n * CALLS / start * 1e6;
 }
 
-static pid_t start_rig(void)
+static void scaling(const char *where)
 {
-    pid_t pid = fork();
-    char path[128];
+    static const int counts[] = {1, 4, CLIENTS_MAX};
+    double one = 0;
 
-    if (pid == 0) {
-        setenv("DSP_LIBRARY_PATH", HXT_BUILD "/tests", 1);
-        execl(HXT_BUILD "/libexec/hexrig/hexrig-fuse", "hexrig-fuse", "--mount", rig_dir, "--front-end", "fuse", (char *)NULL);
-        _exit(127);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        double rate = 0;
+
+        for (int round = 0; round < 3; round++) {
+            double r = calls_per_second(counts[i]);
+
+            rate = r > rate ? r : rate;
+            usleep(100000); /* the PDs of the last round go */
+        }
+        one = i ? one : rate;
+        printf("%2d client%-11s %-9s %9.2f us %7.2fx of the calls/s of one client (%.0f calls/s)\n", counts[i],
+               counts[i] == 1 ? "" : "s", where, counts[i] / rate * 1e6, rate / one, rate);
     }
-    snprintf(path, sizeof(path), "%s/fastrpc-cdsp", rig_dir);
-    for (int i = 0; i < 500 && access(path, F_OK); i++)
-        usleep(10000);
-    return pid;
 }
 
-static void end(pid_t pid)
+static void start_echo(void)
 {
-    if (pid > 1) {
-        kill(pid, SIGTERM);
-        waitpid(pid, NULL, 0);
+    int fd;
+
+    snprintf(echo_path, sizeof(echo_path), "%.60s/echo", bench_rig.dir);
+    fd = open(echo_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd < 0)
+        fail(echo_path);
+    close(fd);
+    bench_pong_start(&hop, -1);
+    echo_pid = fork();
+    if (echo_pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        _exit(serve_echo());
     }
 }
 
 int main(void)
 {
-    static const int counts[] = {1, 4, 12};
-    double one = 0;
-    int fd;
+    static const struct {
+        const char *where;
+        int rig_core;
+    } placements[] = {{"one core", 0}, {"two cores", 1}};
 
-    if (access("/dev/fuse", R_OK | W_OK)) {
-        printf("skip: /dev/fuse: %s\n", strerror(errno));
-        return 77;
+    bench_rig_start();
+    start_echo();
+    for (size_t i = 0; i < sizeof(placements) / sizeof(placements[0]); i++) {
+        place(placements[i].rig_core);
+        calls(placements[i].where, placements[i].rig_core);
+        buffers(placements[i].where, 64 << 10, "64 KiB");
+        buffers(placements[i].where, 1 << 20, "1 MiB");
     }
-    snprintf(dir, sizeof(dir), "/tmp/hexrig-bench-XXXXXX");
-    if (!mkdtemp(dir))
-        fail(dir);
-    snprintf(echo_path, sizeof(echo_path), "%s/echo", dir);
-    snprintf(rig_dir, sizeof(rig_dir), "%s/rig", dir);
-    fd = open(echo_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-    close(fd);
-    if (fd < 0 || mkdir(rig_dir, 0700))
-        fail(dir);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    echo_pid = fork();
-    if (echo_pid == 0)
-        _exit(serve_echo());
-    rig_pid = start_rig();
-    calls("one core", 0);
-    calls("two cores", 1);
-    bench_pin(0, -1);
-    move_rig(-1);
-    buffers(64 << 10, "64 KiB");
-    buffers(1 << 20, "1 MiB");
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        double us = clients(counts[i]);
-        one = i ? one : us;
-        printf("%2d clients    %8.2f us per call and client   %.2f calls at a time against one client\n", counts[i], us,
-               one * counts[i] / us);
-    }
-    end(rig_pid);
-    end(echo_pid);
+    place(-1);
+    scaling("any core");
+    bench_end(echo_pid);
+    bench_end(hop.pid);
     unlink(echo_path);
-    rmdir(rig_dir);
-    rmdir(dir);
+    bench_rig_stop();
     return 0;
 }

@@ -33,6 +33,7 @@ hx_rig_read
 hx_rig_read_why
 hx_rig_session_stats
 hx_rig_up
+hx_rig_write
 remote_handle64_close
 remote_handle64_control
 remote_handle64_invoke

@@ -31,9 +31,13 @@ awk 'length > 110 { print FILENAME ":" FNR ": " length " columns"; bad = 1 } END
 san="-fsanitize=address,undefined -fno-sanitize-recover=all"
 $cc -std=c11 $flags $san -shared -fPIC -Wl,-Bsymbolic "$dir/every_skel.c" "$dir/plain_skel.c" \
     "$data/round_imp.c" -o "$dir/libround_skel.so"
+# wild numbers reach the implementation, which adds them up
+$cc -std=gnu11 $flags $san -fwrapv -shared -fPIC -Wl,-Bsymbolic "$dir/deep_skel.c" "$data/deep_imp.c" -o "$dir/libdeep_skel.so"
+$cc -std=gnu11 $flags $san "$dir/deep_stub.c" "$data/deep_main.c" -o "$dir/deep" -ldl
 $cc -std=c11 $flags $san "$dir/every_stub.c" "$dir/plain_stub.c" "$data/round_main.c" -o "$dir/round" -ldl -lpthread
 for seed in 1 2 3; do
     "$dir/round" "$dir/libround_skel.so" $seed
+    "$dir/deep" "$dir/libdeep_skel.so" $((seed * 1000))
 done
 
 # the command: the same from hexrig, an error names its place, nothing is left of it

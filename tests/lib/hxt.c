@@ -24,14 +24,19 @@ int hxt_run_group(const char *name, const struct CMUnitTest *tests, size_t n,
     return n_skipped == n ? EXIT_SKIP : 0;
 }
 
+static void say_skip(const char *fmt, va_list ap)
+{
+    printf("SKIP: ");
+    vprintf(fmt, ap);
+    printf("\n");
+}
+
 void hxt_skip_all(const char *fmt, ...)
 {
     va_list ap;
 
     va_start(ap, fmt);
-    printf("SKIP: ");
-    vprintf(fmt, ap);
-    printf("\n");
+    say_skip(fmt, ap);
     va_end(ap);
     exit(EXIT_SKIP);
 }
@@ -41,9 +46,7 @@ void hxt_skip_test(const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    printf("SKIP: ");
-    vprintf(fmt, ap);
-    printf("\n");
+    say_skip(fmt, ap);
     va_end(ap);
     n_skipped++;
     skip();

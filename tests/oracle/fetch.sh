@@ -3,6 +3,8 @@
 # sources, qemu-user (>= 10) from the backports suite of the same mirror.  Usage: fetch.sh DIR.  Does nothing when done.
 set -eu
 dir=$(mkdir -p "$1" && cd "$1" && pwd)
+exec 9>"$dir/lock"
+flock 9 # two test cases may want the tools at once
 [ -e "$dir/ok" ] && exit 0
 command -v apt-get >/dev/null || { echo "fetch: skip: no apt-get here" >&2; exit 77; }
 rm -rf "$dir/root" "$dir/debs"

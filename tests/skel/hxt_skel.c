@@ -9,10 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "HAP_compute_res.h"
 #include "HAP_mmap.h"
 #include "HAP_vtcm_mgr.h"
 #include "hxt_skel.h"
-#include "qurt_hvx.h"
+#include "qurt.h"
+#include "worker_pool.h"
 
 static int opened; /* handles given out */
 
@@ -182,6 +184,106 @@ static int give_back(const struct hxt_in *in, remote_arg *pra)
     return n;
 }
 
+/* --- threads and compute resources */
+
+static _Atomic uint32_t asked;
+
+static int count_request(unsigned context_id, void *client_context)
+{
+    (void)context_id;
+    (void)client_context;
+    asked++;
+    return 0;
+}
+
+static int acquire(const struct hxt_in *in, remote_arg *pra)
+{
+    struct hxt_grant out = {0, 0, asked};
+    compute_res_attr_t a;
+
+    HAP_compute_res_attr_init(&a);
+    HAP_compute_res_attr_set_vtcm_param(&a, in->value, 1);
+    HAP_compute_res_attr_set_release_callback(&a, count_request, NULL);
+    out.context = HAP_compute_res_acquire(&a, (unsigned)in->code);
+    out.address = (uintptr_t)HAP_compute_res_attr_get_vtcm_ptr(&a);
+    if (out.context)
+        memset((void *)(uintptr_t)out.address, 0x5a, in->value);
+    memcpy(pra[1].buf.pv, &out, sizeof(out));
+    return 0;
+}
+
+static int release(const struct hxt_in *in, remote_arg *pra)
+{
+    (void)pra;
+    return HAP_compute_res_release(in->value);
+}
+
+static int never; /* futex that nobody wakes */
+
+static void wait_for_ever(void *arg)
+{
+    (void)arg;
+    qurt_futex_wait(&never, 0);
+}
+
+static void spin_for_ever(void *arg)
+{
+    (void)arg;
+    qurt_hvx_lock(QURT_HVX_MODE_128B);
+    for (;;)
+        qurt_sleep(1000);
+}
+
+static int threads(const struct hxt_in *in, remote_arg *pra)
+{
+    static char stack[32 << 10] __attribute__((aligned(8)));
+    qurt_thread_attr_t a;
+    qurt_thread_t id;
+    int rc = 0;
+
+    (void)pra;
+    qurt_thread_attr_init(&a);
+    qurt_thread_attr_set_stack_addr(&a, stack); /* too small for the host: each gets one of its own */
+    qurt_thread_attr_set_stack_size(&a, sizeof(stack));
+    for (uint32_t i = 0; i < in->value && !rc; i++)
+        rc = qurt_thread_create(&id, &a, i ? wait_for_ever : spin_for_ever, NULL);
+    return rc ? AEE_DSP(AEE_EFAILED) : in->code;
+}
+
+struct summand {
+    uint32_t value;
+    _Atomic uint32_t *sum;
+    worker_synctoken_t *done;
+};
+
+static void add_up(void *arg)
+{
+    struct summand *s = arg;
+
+    *s->sum += s->value;
+    worker_pool_synctoken_jobdone(s->done);
+}
+
+static int pool_sum(const struct hxt_in *in, remote_arg *pra)
+{
+    struct summand part[64];
+    worker_pool_context_t pool;
+    worker_synctoken_t done;
+    _Atomic uint32_t sum = 0;
+
+    (void)pra;
+    if (in->value > 64 || worker_pool_init(&pool))
+        return AEE_DSP(AEE_EFAILED);
+    worker_pool_synctoken_init(&done, in->value);
+    for (uint32_t i = 0; i < in->value; i++) {
+        part[i] = (struct summand){i + 1, &sum, &done};
+        worker_pool_submit(pool, (worker_pool_job_t){add_up, &part[i]});
+    }
+    worker_pool_synctoken_wait(&done);
+    worker_pool_deinit(&pool);
+    return (int)sum;
+}
+
 /* Method -> what it does, and the argument shape it insists on. */
 static const struct {
     int (*run)(const struct hxt_in *in, remote_arg *pra);
@@ -199,6 +301,10 @@ static const struct {
     [HXT_ESCAPE] = {escape, 1, 1, 4 * sizeof(int32_t)},
     [HXT_WAIT] = {wait_at_gate, 2, 0, 0},
     [HXT_GIVE_BACK] = {give_back, 1, 0, 0},
+    [HXT_ACQUIRE] = {acquire, 1, 1, sizeof(struct hxt_grant)},
+    [HXT_RELEASE] = {release, 1, 0, 0},
+    [HXT_THREADS] = {threads, 1, 0, 0},
+    [HXT_POOL] = {pool_sum, 1, 0, 0},
 };
 #define N_METHODS (sizeof(methods) / sizeof(methods[0]))
 

@@ -23,6 +23,10 @@ enum hxt_method {
     HXT_KEEP,      /* in handles: takes hold of each and returns the first byte of the last one's buffer */
     HXT_ESCAPE,    /* out i32[4]: errno of reading /etc/passwd, making a file, a socket, a program */
     HXT_GIVE_BACK, /* lets go of `value` consecutive descriptors from `code` on; returns how many it held */
+    HXT_ACQUIRE,   /* VTCM of `value` bytes within `code` us; keeps it; out struct hxt_grant */
+    HXT_RELEASE,   /* compute resource context `value`; returns what HAP_compute_res_release() says */
+    HXT_THREADS,   /* starts `value` threads: one holds an HVX context and spins, the others wait for ever */
+    HXT_POOL,      /* sum of 1..value from a worker pool */
 };
 
 enum { HXT_TIMED_OUT = 1000 };
@@ -60,6 +64,12 @@ struct hxt_gate {
     uint32_t open;   /* client: non-zero lets everybody go */
     uint32_t inside; /* skel: callers that have come */
     uint32_t done;   /* skel: callers that have left */
+};
+
+struct hxt_grant {
+    uint64_t address; /* 0 = refused */
+    uint32_t context; /* 0 = refused */
+    uint32_t asked;   /* how often the release callback was called in this PD so far */
 };
 
 struct hxt_vtcm {

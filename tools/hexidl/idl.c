@@ -124,6 +124,7 @@ int hx_idl_compile(struct hx_idl **out, const char *path, hx_idl_reader *read,
     idl->n_dirs = n_dirs;
     idl->decls_end = &idl->decls;
     idl->includes_end = &idl->includes;
+    idl->interfaces_end = &idl->interfaces;
     path = idl_string(idl, path, strlen(path));
     idl->stem = stem_of(idl, path);
     idl->is_main = true;
@@ -133,8 +134,9 @@ int hx_idl_compile(struct hx_idl **out, const char *path, hx_idl_reader *read,
     else
         idl_fail(idl, &(struct idl_pos){path, 1, 1}, "cannot read this file: %s", strerror(errno));
     free(text);
-    if (!idl->error && idl->interface)
-        idl_wire_layout(idl);
+    for (struct idl_interface *i = idl->interfaces; i && !idl->error; i = i->next)
+        if (i->is_mine)
+            idl_wire_layout(idl, i);
     return idl->error ? -EINVAL : 0;
 }
 
@@ -154,7 +156,9 @@ const char *hx_idl_error(const struct hx_idl *idl)
     return idl->error;
 }
 
-int hx_idl_has_interface(const struct hx_idl *idl)
+const char *hx_idl_interface(const struct hx_idl *idl, size_t n)
 {
-    return idl->interface != NULL;
+    const struct idl_interface *i = idl_interface_at(idl, n);
+
+    return i ? i->name : NULL;
 }

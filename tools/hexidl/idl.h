@@ -26,14 +26,16 @@ const char *hx_idl_error(const struct hx_idl *idl);
 
 /* --- output of a compilation without an error; each returns malloc'ed text */
 
-/* 0 when the file declares no interface: only the header makes sense then. */
-int hx_idl_has_interface(const struct hx_idl *idl);
+/* Name of the file's interface number n, from 0 on; NULL when there are not so many. */
+const char *hx_idl_interface(const struct hx_idl *idl, size_t n);
 
 char *hx_idl_header(const struct hx_idl *idl);
-char *hx_idl_stub(const struct hx_idl *idl);
-char *hx_idl_skel(const struct hx_idl *idl);
+/* Of interface n, which must exist. */
+char *hx_idl_stub(const struct hx_idl *idl, size_t n);
+char *hx_idl_skel(const struct hx_idl *idl, size_t n);
 
-/* One line per method, its wire format: `2 sum sc=0x02020100 in=4:vecLen@0 rout=8:res@0`. */
+/* One line per method, its wire format: `2 sum sc=0x02020100 in=4:vecLen@0 rout=8:res@0`.  `sc+`: a call has more buffers, one
+ * or more for each element of a sequence.  Interfaces after the first begin with a line `interface NAME`. */
 char *hx_idl_layout(const struct hx_idl *idl);
 
 /* The command: `hexidl FILE.idl -o DIR`, and `hexrig idl`.  argv[0] is what messages call it.  Returns an exit code. */

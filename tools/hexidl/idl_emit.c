@@ -1,4 +1,4 @@
-#include "idl_emit.h"
+#include "idl_deep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ const char *idl_c_name(const struct idl_type *type)
 {
     while (!type->c_name && type->of)
         type = type->of;
-    return type->kind == IDL_STRING ? "char" : type->c_name;
+    return type->c_name;
 }
 
 bool idl_is_bool(const struct idl_type *type)
@@ -150,12 +150,11 @@ static void put_param(struct idl_list *l, const struct idl_param *p)
 
     switch (below->kind) {
     case IDL_SEQUENCE:
-        /* a typedef of a sequence has no C type: name the elements */
-        idl_list_item(l, "%s%s *%s", constant, idl_c_name(below->of), p->name);
+        idl_list_item(l, "%s%s *%s", constant, idl_value_c_name(below->of), p->name);
         idl_list_item(l, "int %sLen", p->name);
         break;
     case IDL_STRING:
-        idl_list_item(l, "%schar *%s", constant, p->name);
+        idl_list_item(l, "%s%s *%s", constant, below->of->c_name, p->name);
         if (p->dir != IDL_IN)
             idl_list_item(l, "int %sLen", p->name);
         break;
@@ -164,6 +163,11 @@ static void put_param(struct idl_list *l, const struct idl_param *p)
         break;
     case IDL_STRUCT:
         idl_list_item(l, "%s%s *%s", constant, type, p->name);
+        break;
+    case IDL_DMA:
+        idl_list_item(l, "int %s", p->name);
+        idl_list_item(l, "uint32_t %sOffset", p->name);
+        idl_list_item(l, "uint32_t %sLen", p->name);
         break;
     default:
         idl_list_item(l, p->dir == IDL_IN ? "%s %s" : "%s *%s", type, p->name);

@@ -11,7 +11,7 @@ static int64_t from_name(struct hx_idl *idl)
 {
     struct idl_token t = idl->token;
     const char *name = idl_take_name(idl, "a constant");
-    const struct idl_decl *d = idl->error ? NULL : idl_find(idl, idl->scope, name);
+    const struct idl_decl *d = idl->error ? NULL : idl_find(idl, name);
 
     if (idl->error)
         return 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idl_emit.h"
+#include "idl_deep.h"
 
 /* --- types and constants */
 
@@ -16,26 +16,44 @@ static void put_enum(struct idl_text *t, const struct idl_type *e)
     idl_put(t, "    _32BIT_PLACEHOLDER_%s = 0x7fffffff\n} %s;\n\n", e->c_name, e->c_name);
 }
 
+/* A sequence or string is a pointer and its length: elements, for a string with its NUL. */
+static void put_member(struct idl_text *t, const struct idl_type *type, const char *name)
+{
+    const struct idl_type *below = idl_resolve(type);
+
+    if (below->kind == IDL_STRING || below->kind == IDL_SEQUENCE) {
+        idl_put(t, "    %s *%s;\n    int %sLen;\n",
+                below->kind == IDL_STRING ? below->of->c_name : idl_value_c_name(below->of), name, name);
+        return;
+    }
+    idl_put(t, "    ");
+    idl_put_variable(t, type, name);
+    idl_put(t, ";\n");
+}
+
 static void put_struct(struct idl_text *t, const struct idl_type *s)
 {
     idl_put(t, "typedef struct %s {\n", s->c_name);
-    for (const struct idl_member *m = s->members; m; m = m->next) {
-        idl_put(t, "    ");
-        idl_put_variable(t, m->type, m->name);
-        idl_put(t, ";\n");
-    }
+    for (const struct idl_member *m = s->members; m; m = m->next)
+        put_member(t, m->type, m->name);
     idl_put(t, "} %s;\n\n", s->c_name);
 }
 
 static void put_type(struct idl_text *t, const struct idl_decl *d)
 {
-    if (d->type->kind == IDL_HANDLE || !idl_is_fixed(d->type))
-        return; /* sequences and strings are spelt out where they are used */
+    const struct idl_type *below = idl_resolve(d->type);
+
+    if (d->type->kind == IDL_HANDLE || below->kind == IDL_STRING)
+        return; /* strings are spelt out where they are used */
     idl_put_doc(t, "", d->doc);
     if (d->type->kind == IDL_ENUM) {
         put_enum(t, d->type);
     } else if (d->type->kind == IDL_STRUCT) {
         put_struct(t, d->type);
+    } else if (d->type->of->kind == IDL_SEQUENCE) {
+        idl_put(t, "typedef struct {\n");
+        put_member(t, d->type, "data");
+        idl_put(t, "} %s;\n\n", d->c_name);
     } else {
         idl_put(t, "typedef ");
         idl_put_variable(t, d->type->of, d->c_name);
@@ -90,7 +108,7 @@ static void put_methods(struct idl_text *t, const struct idl_interface *i)
 static void put_prim(struct idl_text *t, const struct idl_method *m, const struct idl_prim *prim,
                      const char *suffix)
 {
-    if (!prim->fields)
+    if (!prim->fields || m->is_deep)
         return;
     idl_put(t, "struct %s_%s {\n", m->c_name, suffix);
     for (const struct idl_field *f = prim->fields; f; f = f->next) {
@@ -111,7 +129,7 @@ static void put_wire(struct idl_text *t, const struct idl_interface *i)
     bool any = false;
 
     for (const struct idl_method *m = i->methods; m && !any; m = m->next)
-        any = m->in.fields || m->rout.fields;
+        any = !m->is_deep && (m->in.fields || m->rout.fields);
     if (!any)
         return;
     idl_put(t, "/* The wire: METHOD_primIn is in-buffer 0, the values that go in and the lengths of all sequences and\n"
@@ -150,11 +168,20 @@ static void put_prototypes(struct idl_text *t, const struct idl_interface *i)
         idl_put(t, "/* The skel. */\nint %s_skel_invoke(uint32_t sc, remote_arg *pra);\n\n", i->name);
 }
 
-static void put_interface(struct idl_text *t, const struct idl_interface *i)
+/* _modver says that the entry point takes a handle. */
+static void put_uri(struct idl_text *t, const struct hx_idl *idl, const struct idl_interface *i)
+{
+    idl_put(t, "#define %s_URI \"file:///lib%s_skel.so?%s_skel_%s", i->name, i->name, i->name,
+            i->has_handle ? "handle_invoke&_modver=1.0" : "invoke");
+    if (i->has_handle && idl->version)
+        idl_put(t, "&_idlver=%s", idl->version);
+    idl_put(t, "\"\n\n");
+}
+
+static void put_interface(struct idl_text *t, const struct hx_idl *idl, const struct idl_interface *i)
 {
     idl_put_doc(t, "", i->doc);
-    idl_put(t, "#define %s_URI \"file:///lib%s_skel.so?%s_skel_%sinvoke&_modver=1.0\"\n\n", i->name,
-            i->name, i->name, i->has_handle ? "handle_" : "");
+    put_uri(t, idl, i);
     put_methods(t, i);
     put_wire(t, i);
     put_prototypes(t, i);
@@ -180,6 +207,29 @@ static void put_includes(struct idl_text *t, const struct hx_idl *idl)
     idl_put(t, "#include \"remote.h\"\n\n");
 }
 
+/* Structs that every IDL compiler's headers may define, under the guards that they share. */
+static void put_common_structs(struct idl_text *t, const struct hx_idl *idl)
+{
+    if (idl->uses_wchar)
+        idl_put(t, "#ifndef __QIDL_WCHAR_T_DEFINED__\n#define __QIDL_WCHAR_T_DEFINED__\n"
+                   "typedef unsigned short _wchar_t;\n#endif\n\n");
+    if (idl->uses_string_struct)
+        idl_put(t, "#if !defined(__QAIC_STRING1_OBJECT_DEFINED__) && !defined(__STRING1_OBJECT__)\n"
+                   "#define __QAIC_STRING1_OBJECT_DEFINED__\n#define __STRING1_OBJECT__\n"
+                   "typedef struct _cstring1_s {\n    char *data;\n    int dataLen; /* with the NUL */\n"
+                   "} _cstring1_t;\n#endif\n\n");
+    if (idl->uses_wstring_struct)
+        idl_put(t, "#if !defined(__QAIC_WSTRING1_OBJECT_DEFINED__) && !defined(__WSTRING1_OBJECT__)\n"
+                   "#define __QAIC_WSTRING1_OBJECT_DEFINED__\n#define __WSTRING1_OBJECT__\n"
+                   "typedef struct _wstring1_s {\n    _wchar_t *data;\n    int dataLen; /* with the NUL */\n"
+                   "} _wstring1_t;\n#endif\n\n");
+    if (idl->uses_dma)
+        idl_put(t, "#if !defined(__QAIC_DMAHANDLE1_OBJECT_DEFINED__) && !defined(__DMAHANDLE1_OBJECT__)\n"
+                   "#define __QAIC_DMAHANDLE1_OBJECT_DEFINED__\n#define __DMAHANDLE1_OBJECT__\n"
+                   "typedef struct _dmahandle1_s {\n    int fd;\n    uint32_t offset;\n    uint32_t len;\n"
+                   "} _dmahandle1_t;\n#endif\n\n");
+}
+
 char *hx_idl_header(const struct hx_idl *idl)
 {
     struct idl_text t = {0};
@@ -192,9 +242,10 @@ char *hx_idl_header(const struct hx_idl *idl)
     idl_put(&t, "\n\n");
     put_includes(&t, idl);
     idl_put(&t, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    put_common_structs(&t, idl);
     put_declarations(&t, idl);
-    if (idl->interface)
-        put_interface(&t, idl->interface);
+    for (size_t n = 0; idl_interface_at(idl, n); n++)
+        put_interface(&t, idl, idl_interface_at(idl, n));
     idl_put(&t, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
     return t.p;
 }
@@ -212,17 +263,21 @@ static void put_layout(struct idl_text *t, const char *what, const struct idl_pr
 
 char *hx_idl_layout(const struct hx_idl *idl)
 {
-    const struct idl_interface *i = idl->interface;
+    const struct idl_interface *i;
     struct idl_text t = {0};
 
     idl_put(&t, "%s", "");
-    if (i && i->has_handle)
-        idl_put(&t, "0 open sc=0x00020001\n1 close sc=0x01000010\n");
-    for (const struct idl_method *m = i ? i->methods : NULL; m; m = m->next) {
-        idl_put(&t, "%u %s sc=0x%08x", m->id, m->name, idl_scalars(m));
-        put_layout(&t, "in", &m->in);
-        put_layout(&t, "rout", &m->rout);
-        idl_put(&t, "\n");
+    for (size_t n = 0; (i = idl_interface_at(idl, n)); n++) {
+        if (n)
+            idl_put(&t, "interface %s\n", i->name);
+        if (i->has_handle)
+            idl_put(&t, "0 open sc=0x00020001\n1 close sc=0x01000010\n");
+        for (const struct idl_method *m = i->methods; m; m = m->next) {
+            idl_put(&t, "%u %s sc=0x%08x%s", m->id, m->name, idl_scalars(m), m->varies ? "+" : "");
+            put_layout(&t, "in", &m->in);
+            put_layout(&t, "rout", &m->rout);
+            idl_put(&t, "\n");
+        }
     }
     return t.p;
 }

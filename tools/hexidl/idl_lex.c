@@ -319,7 +319,10 @@ static void directive_define(struct hx_idl *idl, const char *word, const struct 
         m->next = idl->macros;
         idl->macros = m;
     }
-    end_directive(idl); /* so a macro with a value is an error: const is the way */
+    if (strcmp(word, "define") == 0)
+        skip_line_comment(idl, NULL); /* no macro is expanded: const is the way to a value */
+    else
+        end_directive(idl);
 }
 
 static void directive_include(struct hx_idl *idl)

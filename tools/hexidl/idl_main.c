@@ -31,7 +31,8 @@ static const struct option long_options[] = {
 static void help(const char *me)
 {
     printf("usage: %s FILE.idl -o DIR [-I DIR]...\n\n"
-           "Compiles a FastRPC interface: writes NAME.h, NAME_stub.c (host) and NAME_skel.c (DSP) into DIR.\n\n"
+           "Compiles a FastRPC interface: writes FILE.h into DIR and, for each interface\n"
+           "NAME in it, NAME_stub.c (host) and NAME_skel.c (DSP).\n\n"
            "  -o, --output DIR    where the files go; it must exist\n"
            "  -I, --include DIR   look for included files there, after the including file's folder\n"
            "      --layout        write nothing; print each method's scalars and wire layout\n"
@@ -99,13 +100,19 @@ struct output {
     char *text; /* malloc'ed */
 };
 
-static int name_output(struct output *f, const struct options *o, const char *suffix)
+/* Names a file after the interface, or, when that is NULL, after the IDL file.  0: the path is too long. */
+static int name_output(struct output *f, const struct options *o, const char *interface,
+                       const char *suffix)
 {
     const char *slash = strrchr(o->file, '/'), *name = slash ? slash + 1 : o->file;
     const char *dot = strrchr(name, '.');
     int stem = dot && strcmp(dot, ".idl") == 0 ? (int)(dot - name) : (int)strlen(name);
-    int n = snprintf(f->path, sizeof(f->path), "%s/%.*s%s", o->out_dir, stem, name, suffix);
 
+    if (interface) {
+        name = interface;
+        stem = (int)strlen(name);
+    }
+    int n = snprintf(f->path, sizeof(f->path), "%s/%.*s%s", o->out_dir, stem, name, suffix);
     snprintf(f->temp, sizeof(f->temp), "%s.tmp", f->path);
     return n < (int)sizeof(f->path);
 }
@@ -142,21 +149,27 @@ static int write_all(const struct options *o, struct output *f, size_t n)
 
 static int write_outputs(const struct options *o, const struct hx_idl *idl)
 {
-    static struct output f[3];
-    size_t n = hx_idl_has_interface(idl) ? 3 : 1;
-    int ok = name_output(&f[0], o, ".h") && name_output(&f[1], o, "_stub.c") &&
-             name_output(&f[2], o, "_skel.c");
+    size_t n_interfaces = 0, n = 1;
+    const char *name;
 
-    if (!ok)
-        return usage(o, "the path is too long: ", o->out_dir);
-    f[0].text = hx_idl_header(idl);
-    if (n == 3) {
-        f[1].text = hx_idl_stub(idl);
-        f[2].text = hx_idl_skel(idl);
+    while (hx_idl_interface(idl, n_interfaces))
+        n_interfaces++;
+    struct output *f = calloc(1 + 2 * n_interfaces, sizeof(*f));
+    if (!f) {
+        fprintf(stderr, "%s: out of memory\n", o->me);
+        return EXIT_FAILED;
     }
-    int rc = write_all(o, f, n);
+    int ok = name_output(&f[0], o, NULL, ".h");
+    f[0].text = hx_idl_header(idl);
+    for (size_t i = 0; (name = hx_idl_interface(idl, i)); i++) {
+        ok &= name_output(&f[n], o, name, "_stub.c") && name_output(&f[n + 1], o, name, "_skel.c");
+        f[n++].text = hx_idl_stub(idl, i);
+        f[n++].text = hx_idl_skel(idl, i);
+    }
+    int rc = ok ? write_all(o, f, n) : usage(o, "the path is too long: ", o->out_dir);
     for (size_t i = 0; i < n; i++)
         free(f[i].text);
+    free(f);
     return rc;
 }
 

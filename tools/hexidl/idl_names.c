@@ -42,27 +42,43 @@ void idl_expect(struct hx_idl *idl, const char *text, const char *after)
     idl_unexpected(idl, wanted);
 }
 
-/* What C, C++ or the generated code would take for something else. */
-static bool is_reserved(const char *name)
+/* True for one of the words, which have a blank at both ends. */
+static bool is_among(const char *words, const char *name)
 {
-    static const char words[] =
-        " alignas alignof and and_eq asm auto bitand bitor bool break case catch class compl concept const_cast "
-        "constexpr continue decltype default delete do dynamic_cast else explicit export extern false for friend goto "
-        "if inline int mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
-        "register reinterpret_cast requires restrict return signed sizeof static static_assert static_cast template "
-        "this thread_local throw true try typeid typename using virtual void volatile wchar_t while xor xor_eq "
-        /* IDL */
-        "attribute boolean char const double dmahandle enum float in inout inrout interface long module native object "
-        "octet out rout sequence short string struct switch typedef union unsigned wchar wstring "
-        /* names that the generated code calls */
-        "errno memcpy memmove memset remote_arg remote_buf remote_handle remote_handle64 size_t strlen stub_in_buf "
-        "stub_out_buf stub_string_bytes skel_take skel_has skel_is_string skel_room uint32_t uintptr_t ";
     char padded[48];
 
     if (strlen(name) > 40)
         return false;
     snprintf(padded, sizeof(padded), " %s ", name);
     return strstr(words, padded) != NULL;
+}
+
+/* Words of IDL, and names that the generated code calls. */
+static bool is_reserved(const char *name)
+{
+    return is_among(
+        " attribute boolean char const double dmahandle enum float in inout inrout interface long module native "
+        "object octet out rout sequence short string struct switch typedef union unsigned wchar wstring "
+        "errno memcmp memcpy memmove memset remote_arg remote_buf remote_handle remote_handle64 size_t strlen "
+        "strstr strtoul stub_in_buf stub_out_buf stub_string_bytes skel_take skel_has skel_is_string skel_room "
+        "uint32_t uint64_t uintptr_t ", name);
+}
+
+static bool is_c_word(const char *name)
+{
+    return is_among(
+        " alignas alignof and and_eq asm auto bitand bitor bool break case catch class compl concept const_cast "
+        "constexpr continue decltype default delete do dynamic_cast else explicit export extern false for friend "
+        "goto if inline int mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected "
+        "public register reinterpret_cast requires restrict return signed sizeof static static_assert static_cast "
+        "template this thread_local throw true try typeid typename using virtual void volatile wchar_t while xor "
+        "xor_eq ", name);
+}
+
+/* A word of C or C++ gets a prefix in C, as qaic documents it. */
+const char *idl_c_safe(struct hx_idl *idl, const char *name)
+{
+    return is_c_word(name) ? idl_format(idl, "_cxx_%s", name) : name;
 }
 
 const char *idl_take_name(struct hx_idl *idl, const char *what)
@@ -102,7 +118,7 @@ const char *idl_take_new_name(struct hx_idl *idl, const char *what)
         idl_fail(idl, &t.pos, "'%s': names that begin with '_' belong to the generated code",
                  t.text);
     else if (is_reserved(t.text))
-        idl_fail(idl, &t.pos, "'%s' is a word of C, C++, IDL or the generated code", t.text);
+        idl_fail(idl, &t.pos, "'%s' is a word of IDL or of the generated code", t.text);
     else if (strlen(t.text) > 200)
         idl_fail(idl, &t.pos, "'%.40s...' is longer than 200 characters", t.text);
     idl_next(idl);
@@ -119,15 +135,16 @@ const struct idl_decl *idl_find_exact(const struct hx_idl *idl, const char *c_na
     return NULL;
 }
 
-const struct idl_decl *idl_find(const struct hx_idl *idl, const char *scope, const char *name)
+const struct idl_decl *idl_find(const struct hx_idl *idl, const char *name)
 {
-    size_t n = scope ? strlen(scope) : 0;
+    for (const struct idl_interface *i = idl->scope; i; i = i->base) {
+        size_t n = strlen(i->name);
 
-    if (scope)
         for (const struct idl_decl *d = idl->decls; d; d = d->next)
-            if (strncmp(d->c_name, scope, n) == 0 && d->c_name[n] == '_' &&
+            if (strncmp(d->c_name, i->name, n) == 0 && d->c_name[n] == '_' &&
                 strcmp(d->c_name + n + 1, name) == 0)
                 return d;
+    }
     return idl_find_exact(idl, name);
 }
 
@@ -135,8 +152,9 @@ const struct idl_decl *idl_find(const struct hx_idl *idl, const char *scope, con
 static bool is_local_name(const char *name)
 {
     static const char *const names[] = {
-        "arg", "b", "buf", "bytes", "code", "count", "h", "h64", "limit", "method", "methods", "n", "nLen", "name",
-        "nul", "p", "pra", "pv", "rc", "s", "sc", "serve", "shape", "shape_mask", "size", "to", "type", "uri"};
+        "arg", "b", "buf", "bytes", "code", "count", "data", "dataLen", "e", "end", "from", "get", "give", "h", "h64",
+        "i", "in", "jobs", "k", "left", "len", "length", "limit", "list", "mine", "method", "methods", "n", "nLen", "name",
+        "nul", "next", "offset", "out", "p", "pra", "pv", "r", "rc", "rec", "s", "sc", "serve", "shape", "shape_mask", "size", "text", "theirs", "to", "type", "uri"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
@@ -165,14 +183,15 @@ struct idl_decl *idl_declare(struct hx_idl *idl, enum idl_decl_kind kind, const 
 
 const char *idl_scoped(struct hx_idl *idl, const char *name)
 {
-    return idl->scope ? idl_format(idl, "%s_%s", idl->scope, name) : name;
+    return idl->scope ? idl_format(idl, "%s_%s", idl->scope->name, name)
+                      : idl_c_safe(idl, name);
 }
 
 /* A member or parameter: in C a constant, which is a macro, would replace it, and it would hide a type or enumerator. */
 const char *idl_take_local_name(struct hx_idl *idl, const char *what)
 {
     struct idl_pos pos = idl->token.pos;
-    const char *name = idl_take_new_name(idl, what);
+    const char *name = idl_c_safe(idl, idl_take_new_name(idl, what));
     const struct idl_decl *d = idl->error ? NULL : idl_find_exact(idl, name);
 
     if (d && (d->kind == IDL_DECL_CONST || d->kind == IDL_DECL_ENUMERATOR))

@@ -27,20 +27,38 @@ static void parse_typedef(struct hx_idl *idl, const char *doc)
     idl_expect(idl, ";", "the typedef");
 }
 
+/* A sequence or string NAME is followed by its NAMELen. */
+static bool has_length(const struct idl_type *t)
+{
+    enum idl_kind kind = idl_resolve(t)->kind;
+
+    return kind == IDL_SEQUENCE || kind == IDL_STRING;
+}
+
+static void check_member_name(struct hx_idl *idl, const struct idl_type *s, const struct idl_member *m)
+{
+    for (const struct idl_member *o = s->members; o; o = o->next) {
+        const char *mine = has_length(m->type) ? idl_format(idl, "%sLen", m->name) : m->name;
+        const char *theirs = has_length(o->type) ? idl_format(idl, "%sLen", o->name) : o->name;
+
+        if (!strcmp(o->name, m->name) || !strcmp(o->name, mine) || !strcmp(theirs, m->name))
+            idl_fail(idl, &m->pos, "two members are called '%s'",
+                     strcmp(o->name, mine) ? m->name : mine);
+    }
+}
+
 static void add_member(struct hx_idl *idl, struct idl_type *s, struct idl_member **end,
                        struct idl_member *m)
 {
-    for (const struct idl_member *o = s->members; o; o = o->next)
-        if (strcmp(o->name, m->name) == 0)
-            idl_fail(idl, &m->pos, "two members are called '%s'", m->name);
-    if (!idl->error && !idl_is_fixed(m->type))
-        idl_fail(idl, &m->pos, "member '%s': sequences and strings inside structs are not "
-                 "supported", m->name);
+    check_member_name(idl, s, m);
+    if (!idl->error && idl_resolve(m->type)->kind == IDL_HANDLE)
+        idl_fail(idl, &m->pos, "member '%s': a remote_handle64 in a struct is not supported", m->name);
     if (idl->error)
         return;
-    uint32_t align = m->type->align;
-    s->size = (s->size + align - 1) / align * align + m->type->size;
-    s->align = align > s->align ? align : s->align;
+    if (idl_is_fixed(m->type)) {
+        s->size = idl_align_up(s->size, m->type->align) + m->type->size;
+        s->align = m->type->align > s->align ? m->type->align : s->align;
+    }
     if (s->size > IDL_MAX_BYTES)
         idl_fail(idl, &m->pos, "the struct has more than %d bytes", IDL_MAX_BYTES);
     *end = m;
@@ -52,6 +70,7 @@ static void parse_struct(struct hx_idl *idl, const char *doc)
     const char *name = idl_take_new_name(idl, "the struct's name");
     struct idl_type *t = idl_alloc(idl, sizeof(*t));
     struct idl_member **end = &t->members;
+    bool deep = false;
 
     *t = (struct idl_type){.kind = IDL_STRUCT, .align = 1, .c_name = idl_scoped(idl, name)};
     idl_expect(idl, "{", "the struct's name");
@@ -65,6 +84,7 @@ static void parse_struct(struct hx_idl *idl, const char *doc)
             m->name = idl_take_local_name(idl, "the member's name");
             m->type = idl_take_dimensions(idl, base, 0);
             add_member(idl, t, end, m);
+            deep |= !idl_is_fixed(m->type);
             end = &m->next;
         } while (!idl->error && idl_accept(idl, ","));
         idl_expect(idl, ";", "the member");
@@ -73,7 +93,7 @@ static void parse_struct(struct hx_idl *idl, const char *doc)
     idl_expect(idl, ";", "the struct");
     if (!idl->error && !t->members)
         idl_fail(idl, &pos, "struct '%s' has no members", name);
-    t->size = (t->size + t->align - 1) / t->align * t->align;
+    t->size = deep ? 0 : idl_align_up(t->size, t->align);
     struct idl_decl *d = idl_declare(idl, IDL_DECL_TYPE, t->c_name, &pos);
     d->type = t;
     d->doc = doc;
@@ -98,7 +118,7 @@ static void parse_enum(struct hx_idl *idl, const char *doc)
         struct idl_member *m = idl_alloc(idl, sizeof(*m));
 
         m->pos = idl->token.pos;
-        m->name = idl_take_new_name(idl, "an enumerator");
+        m->name = idl_c_safe(idl, idl_take_new_name(idl, "an enumerator"));
         if (idl_is(idl, "="))
             idl_fail(idl, &idl->token.pos, "enumerators count from 0: a value cannot be given");
         struct idl_decl *e = idl_declare(idl, IDL_DECL_ENUMERATOR, m->name, &m->pos);
@@ -126,6 +146,26 @@ static const char *take_literal(struct hx_idl *idl, const struct idl_type *type)
     return minus ? idl_format(idl, "(-%s)", t.text) : t.text;
 }
 
+/* "1", "1.2" or "1.2.3", each number of at most three digits: stub and skel compare it. */
+static void take_version(struct hx_idl *idl, const char *literal, const struct idl_pos *pos)
+{
+    size_t n = strlen(literal) - 2, digits = 0, numbers = 1;
+
+    for (size_t i = 1; i <= n; i++) {
+        bool dot = literal[i] == '.';
+
+        if ((dot && digits == 0) || (!dot && (literal[i] < '0' || literal[i] > '9')) || digits > 3)
+            break;
+        numbers += dot;
+        digits = dot ? 0 : digits + 1;
+        if (i == n && digits > 0 && digits <= 3 && numbers <= 3) {
+            idl->version = idl_string(idl, literal + 1, n);
+            return;
+        }
+    }
+    idl_fail(idl, pos, "IDL_VERSION is one to three numbers below 1000: \"1.2.3\"");
+}
+
 static void parse_const(struct hx_idl *idl, const char *doc)
 {
     struct idl_pos type_pos = idl->token.pos;
@@ -144,63 +184,15 @@ static void parse_const(struct hx_idl *idl, const char *doc)
         v.value = idl_constant(idl, type);
     idl_expect(idl, ";", "the constant");
     struct idl_decl *d = idl_declare(idl, IDL_DECL_CONST, idl_scoped(idl, name), &pos);
+    if (!idl->error && !idl->scope && below->kind == IDL_STRING && strcmp(name, "IDL_VERSION") == 0)
+        take_version(idl, v.literal, &pos);
     d->type = type;
     d->doc = doc;
     d->value = v.value;
     d->literal = v.literal;
 }
 
-/* --- interfaces */
-
-static struct idl_param *take_param(struct hx_idl *idl)
-{
-    struct idl_param *p = idl_alloc(idl, sizeof(*p));
-
-    if (idl_accept(idl, "in"))
-        p->dir = IDL_IN;
-    else if (idl_accept(idl, "rout"))
-        p->dir = IDL_ROUT;
-    else if (idl_accept(idl, "inrout"))
-        p->dir = IDL_INROUT;
-    else
-        idl_unexpected(idl, "'in', 'rout' or 'inrout'");
-    p->type = idl_take_type(idl);
-    p->pos = idl->token.pos;
-    p->name = idl_take_local_name(idl, "the parameter's name");
-    if (!idl->error && idl_is(idl, "["))
-        idl_fail(idl, &idl->token.pos, "an array parameter needs a typedef");
-    return p;
-}
-
-static void parse_method(struct hx_idl *idl, struct idl_interface *iface,
-                         struct idl_method **end, const char *doc)
-{
-    struct idl_method *m = idl_alloc(idl, sizeof(*m));
-    struct idl_param **params = &m->params;
-    struct idl_pos type_pos = idl->token.pos;
-    const struct idl_type *type = idl_resolve(idl_take_type(idl));
-
-    if (!idl->error && (type->kind != IDL_INTEGER || type->size != 4 || !type->is_signed))
-        idl_fail(idl, &type_pos, "a method returns long (or AEEResult), an AEE code");
-    m->doc = doc;
-    m->pos = idl->token.pos;
-    m->name = idl_take_new_name(idl, "the method's name");
-    m->c_name = idl_scoped(idl, m->name);
-    m->id = iface->n_methods++;
-    idl_declare(idl, IDL_DECL_NAME, m->c_name, &m->pos);
-    idl_expect(idl, "(", "the method's name");
-    if (!idl_accept(idl, ")")) {
-        do {
-            *params = take_param(idl);
-            params = &(*params)->next;
-        } while (!idl->error && idl_accept(idl, ","));
-        idl_expect(idl, ")", "the parameters");
-    }
-    idl_expect(idl, ";", "the method");
-    *end = m;
-}
-
-static bool parse_declaration(struct hx_idl *idl)
+bool idl_parse_declaration(struct hx_idl *idl)
 {
     const char *doc = idl->token.doc;
 
@@ -215,85 +207,6 @@ static bool parse_declaration(struct hx_idl *idl)
     else
         return false;
     return true;
-}
-
-/* The names that the generated code declares beside methods and types. */
-static void declare_generated(struct hx_idl *idl, const struct idl_interface *i)
-{
-    static const char *const suffixes[] = {"URI", "method", "N_METHODS", "skel_invoke",
-                                           "skel_handle_invoke", "open", "close"};
-
-    for (size_t k = 0; k < sizeof(suffixes) / sizeof(suffixes[0]); k++)
-        if (i->has_handle || k < 4)
-            idl_declare(idl, IDL_DECL_NAME, idl_format(idl, "%s_%s", i->name, suffixes[k]),
-                        &i->pos);
-}
-
-static void parse_base(struct hx_idl *idl, struct idl_interface *i)
-{
-    struct idl_token base = idl->token;
-    const char *name = idl_take_name(idl, "the base interface");
-    const struct idl_decl *d = idl->error ? NULL : idl_find_exact(idl, name);
-
-    if (idl->error)
-        return;
-    if (strcmp(name, "remote_handle64"))
-        idl_fail(idl, &base.pos, "'%.60s' cannot be a base; only remote_handle64 can", name);
-    else if (!d)
-        idl_fail(idl, &base.pos, "'remote_handle64' is not declared; #include \"remote.idl\"");
-    i->has_handle = true;
-    i->n_methods = 2;
-}
-
-/* The root of all handles, as remote.idl declares it: a type, no code. */
-static void declare_handle_type(struct hx_idl *idl, const struct idl_pos *pos)
-{
-    struct idl_type *t = idl_alloc(idl, sizeof(*t));
-
-    *t = (struct idl_type){.kind = IDL_HANDLE, .c_name = "remote_handle64"};
-    idl_declare(idl, IDL_DECL_TYPE, "remote_handle64", pos)->type = t;
-}
-
-static void parse_interface(struct hx_idl *idl, const char *doc)
-{
-    struct idl_interface *i = idl_alloc(idl, sizeof(*i));
-    struct idl_method **end = &i->methods;
-
-    i->doc = doc;
-    i->pos = idl->token.pos;
-    if (idl_is(idl, "remote_handle64")) {
-        declare_handle_type(idl, &i->pos);
-        i->name = "remote_handle64";
-        idl_next(idl);
-    } else {
-        i->name = idl_take_new_name(idl, "the interface's name");
-        idl_declare(idl, IDL_DECL_INTERFACE, i->name, &i->pos);
-        if (!idl->error && idl->is_main && idl->interface)
-            idl_fail(idl, &i->pos, "a second interface; a file has one");
-        if (!idl->error && idl->is_main)
-            idl->interface = i;
-    }
-    if (idl_accept(idl, ":"))
-        parse_base(idl, i);
-    idl_expect(idl, "{", "the interface's name");
-    declare_generated(idl, i);
-    idl->scope = i->name;
-    while (!idl->error && !idl_is(idl, "}")) {
-        const char *method_doc = idl->token.doc;
-
-        if (idl->token.kind == IDL_INCLUDE)
-            idl_fail(idl, &idl->token.pos, "#include inside an interface is not supported");
-        else if (!parse_declaration(idl)) {
-            parse_method(idl, i, end, method_doc);
-            if (*end)
-                end = &(*end)->next;
-        }
-    }
-    idl->scope = NULL;
-    if (!idl->error && i->n_methods == 0)
-        idl_fail(idl, &i->pos, "interface '%s' has no methods", i->name);
-    idl_expect(idl, "}", "the interface's methods");
-    idl_expect(idl, ";", "the interface");
 }
 
 /* --- files */
@@ -320,33 +233,48 @@ static const char *find_include(struct hx_idl *idl, const char *name, char **tex
     return path;
 }
 
+/* The text of an included file, malloc'ed, and its path; NULL after an error. */
+char *idl_open_include(struct hx_idl *idl, const struct idl_token *t, const char **path, size_t *n)
+{
+    char *text = NULL;
+
+    *path = find_include(idl, t->text, &text, n);
+    if (!text)
+        idl_fail(idl, &t->pos, "cannot read '%.200s'", t->text);
+    else if (idl->n_open_files == IDL_MAX_INCLUDES)
+        idl_fail(idl, &t->pos, "more than %d files inside one another", IDL_MAX_INCLUDES);
+    if (idl->error) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* True when the file was included before. */
+static bool was_seen(struct hx_idl *idl, const struct idl_include *inc)
+{
+    for (struct idl_include *o = idl->includes; o; o = o->next)
+        if (strcmp(o->path, inc->path) == 0) {
+            o->is_mine |= inc->is_mine;
+            return true;
+        }
+    return false;
+}
+
 /* Each file is read once, however often it is included. */
 static void parse_include(struct hx_idl *idl)
 {
     struct idl_token t = idl->token;
     struct idl_include *inc = idl_alloc(idl, sizeof(*inc));
     const char *dot = strrchr(after_slash(t.text), '.');
+    bool was_main = idl->is_main;
     size_t n = 0;
-    char *text = NULL;
+    char *text = idl_open_include(idl, &t, &inc->path, &n);
 
-    inc->path = find_include(idl, t.text, &text, &n);
     inc->c_header = idl_format(idl, "%.*s.h", dot ? (int)(dot - t.text) : (int)strlen(t.text),
                                t.text);
-    inc->is_mine = idl->is_main;
-    if (!text)
-        idl_fail(idl, &t.pos, "cannot read '%.200s'", t.text);
-    else if (idl->n_open_files == IDL_MAX_INCLUDES)
-        idl_fail(idl, &t.pos, "more than %d files inside one another", IDL_MAX_INCLUDES);
-    bool seen = false;
-    for (struct idl_include *o = idl->includes; o; o = o->next) {
-        if (strcmp(o->path, inc->path) == 0) {
-            o->is_mine |= inc->is_mine;
-            seen = true;
-        }
-    }
-    if (!seen && !idl->error) {
-        bool was_main = idl->is_main;
-
+    inc->is_mine = was_main;
+    if (text && !was_seen(idl, inc)) {
         *idl->includes_end = inc;
         idl->includes_end = &inc->next;
         idl->is_main = false;
@@ -371,8 +299,8 @@ void idl_parse_file(struct hx_idl *idl, const char *text, size_t n, const char *
         if (idl->token.kind == IDL_INCLUDE)
             parse_include(idl);
         else if (idl_accept(idl, "interface"))
-            parse_interface(idl, doc);
-        else if (!idl_refuse_unsupported(idl) && !parse_declaration(idl))
+            idl_parse_interface(idl, doc);
+        else if (!idl_refuse_unsupported(idl) && !idl_parse_declaration(idl))
             idl_unexpected(idl, "interface, typedef, struct, enum, const or #include");
     }
     idl_input_end(idl);

@@ -1,8 +1,9 @@
 /* NAME_skel.c: the DSP side.  Nothing in it trusts the caller. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "idl_emit.h"
+#include "idl_deep.h"
 
 static enum idl_kind kind_of(const struct idl_param *p)
 {
@@ -17,9 +18,12 @@ struct needs {
 
 static struct needs needs_of(const struct idl_interface *i)
 {
-    struct needs n = {.take = i->has_handle, .has = i->has_handle, .string = i->has_handle};
+    struct needs n = {.take = i->has_handle || i->n_methods > IDL_METHOD_ESCAPE,
+                      .has = i->has_handle, .string = i->has_handle};
 
     for (const struct idl_method *m = i->methods; m; m = m->next) {
+        if (m->is_deep)
+            continue;
         n.take |= m->in.fields != NULL;
         n.room |= m->rout.fields != NULL;
         for (const struct idl_param *p = m->params; p; p = p->next) {
@@ -177,6 +181,10 @@ static void put_serve(struct idl_text *t, const struct idl_interface *i, const s
 {
     bool has_locals = m->in.fields || m->rout.fields;
 
+    if (m->is_deep) {
+        idl_put_deep_skel_method(t, i, m);
+        return;
+    }
     idl_put(t, "static int serve_%s(%sremote_arg *pra)\n{\n", m->name,
             i->has_handle ? "remote_handle64 h, " : "");
     if (m->in.fields)
@@ -196,14 +204,44 @@ static void put_serve(struct idl_text *t, const struct idl_interface *i, const s
     idl_put(t, "}\n\n");
 }
 
-static void put_serve_handle(struct idl_text *t, const struct idl_interface *i)
+/* The stub's version, from the URI, must not be above the skel's. */
+static void put_version_check(struct idl_text *t, const char *version)
 {
+    unsigned v[3] = {0};
+
+    sscanf(version, "%3u.%3u.%3u", &v[0], &v[1], &v[2]);
+    idl_put(t, "/* `_idlver=A.B.C` in the URI: the version of the stub's IDL file.  It may not be above this one's, %s. */\n"
+               "static bool skel_serves_version(const char *uri)\n{\n"
+               "    static const unsigned long mine[3] = {%u, %u, %u};\n"
+               "    const char *p = strstr(uri, \"_idlver=\");\n"
+               "    unsigned long theirs[3] = {0};\n\n"
+               "    if (!p)\n        return false;\n"
+               "    p += strlen(\"_idlver=\");\n"
+               "    for (int i = 0; *p && *p != '&'; i++) {\n"
+               "        char *end;\n\n"
+               "        if (i == 3 || *p < '0' || *p > '9')\n            return false;\n"
+               "        theirs[i] = strtoul(p, &end, 10);\n"
+               "        if (theirs[i] > 999 || (*end && *end != '.' && *end != '&'))\n            return false;\n"
+               "        p = end + (*end == '.');\n"
+               "    }\n"
+               "    for (int i = 0; i < 3; i++)\n"
+               "        if (theirs[i] != mine[i])\n            return theirs[i] < mine[i];\n"
+               "    return true;\n}\n\n", version, v[0], v[1], v[2]);
+}
+
+static void put_serve_handle(struct idl_text *t, const struct hx_idl *idl, const struct idl_interface *i)
+{
+    if (idl->version)
+        put_version_check(t, idl->version);
     idl_put(t, "static int serve_open(remote_handle64 h, remote_arg *pra)\n{\n"
                "    uint32_t bytes;\n\n"
                "    (void)h;\n"
                "    if (!skel_take(&bytes, sizeof(bytes), &pra[0].buf) || !skel_is_string(&pra[1].buf, bytes))\n"
                "        return AEE_DSP(AEE_EBADPARM);\n"
-               "    return %s_open(pra[1].buf.pv, &pra[2].h64);\n}\n\n", i->name);
+               "%s"
+               "    return %s_open(pra[1].buf.pv, &pra[2].h64);\n}\n\n",
+            idl->version ? "    if (!skel_serves_version(pra[1].buf.pv))\n"
+                           "        return AEE_DSP(AEE_ESTUBSKELVERMISMATCH);\n" : "", i->name);
     idl_put(t, "static int serve_close(remote_handle64 h, remote_arg *pra)\n{\n"
                "    (void)h;\n"
                "    return %s_close(pra[0].h64);\n}\n\n", i->name);
@@ -213,22 +251,28 @@ static void put_serve_handle(struct idl_text *t, const struct idl_interface *i)
 
 static void put_table(struct idl_text *t, const struct idl_interface *i)
 {
-    idl_put(t, "/* `shape`: the scalars without attributes and method; a call must have exactly these. */\n"
+    bool deep = idl_has_deep(i);
+
+    idl_put(t, "/* `shape`: the scalars without attributes and method; a call must have exactly these.%s */\n"
                "static const struct {\n"
-               "    int (*serve)(%sremote_arg *pra);\n"
-               "    uint32_t shape;\n"
-               "} methods[%s_N_METHODS] = {\n",
-            i->has_handle ? "remote_handle64 h, " : "", i->name);
+               "    int (*serve)(%sremote_arg *pra);\n",
+            deep ? "  Where the number\n * of buffers varies, serve_deep checks it." : "",
+            i->has_handle ? "remote_handle64 h, " : "");
+    if (deep)
+        idl_put(t, "    int (*serve_deep)(%suint32_t sc, remote_arg *pra);\n",
+                i->has_handle ? "remote_handle64 h, " : "");
+    idl_put(t, "    uint32_t shape;\n} methods[%s_N_METHODS] = {\n", i->name);
     if (i->has_handle)
-        idl_put(t, "    [%s_METHOD_open] = {serve_open, REMOTE_SCALARS_MAKEX(0, 0, 2, 0, 0, 1)},\n"
-                   "    [%s_METHOD_close] = {serve_close, REMOTE_SCALARS_MAKEX(0, 0, 0, 0, 1, 0)},\n",
+        idl_put(t, "    [%s_METHOD_open] = {.serve = serve_open, .shape = REMOTE_SCALARS_MAKEX(0, 0, 2, 0, 0, 1)},\n"
+                   "    [%s_METHOD_close] = {.serve = serve_close, .shape = REMOTE_SCALARS_MAKEX(0, 0, 0, 0, 1, 0)},\n",
                 i->name, i->name);
     for (const struct idl_method *m = i->methods; m; m = m->next) {
         struct idl_list l;
 
         idl_list_begin(&l, t, ", ", "    [%s_METHOD_%s] = {", i->name, m->name);
-        idl_list_item(&l, "serve_%s", m->name);
-        idl_list_item(&l, "REMOTE_SCALARS_MAKE(0, %u, %u)", m->n_in, m->n_rout);
+        idl_list_item(&l, m->is_deep ? ".serve_deep = serve_%s" : ".serve = serve_%s", m->name);
+        if (!m->is_deep)
+            idl_list_item(&l, ".shape = REMOTE_SCALARS_MAKE(0, %u, %u)", m->n_in, m->n_rout);
         idl_list_end(&l, "},\n");
     }
     idl_put(t, "};\n\n");
@@ -254,28 +298,34 @@ static void put_invoke(struct idl_text *t, const struct idl_interface *i)
                    "            return AEE_DSP(AEE_EUNSUPPORTED);\n"
                    "    }\n", IDL_METHOD_ESCAPE, IDL_METHOD_ESCAPE, IDL_METHOD_ESCAPE);
     idl_put(t, "    if (method >= %s_N_METHODS)\n"
-               "        return AEE_DSP(AEE_EUNSUPPORTED);\n"
-               "    if ((sc & shape_mask) != methods[method].shape || (!pra && (sc & shape_mask)))\n"
+               "        return AEE_DSP(AEE_EUNSUPPORTED);\n", i->name);
+    if (idl_has_deep(i))
+        idl_put(t, "    if (methods[method].serve_deep)\n"
+                   "        return pra ? methods[method].serve_deep(%ssc, pra) : AEE_DSP(AEE_EBADPARM);\n",
+                i->has_handle ? "_h, " : "");
+    idl_put(t, "    if ((sc & shape_mask) != methods[method].shape || (!pra && (sc & shape_mask)))\n"
                "        return AEE_DSP(AEE_EBADPARM);\n"
-               "    return methods[method].serve(%spra);\n}\n",
-            i->name, i->has_handle ? "_h, " : "");
+               "    return methods[method].serve(%spra);\n}\n", i->has_handle ? "_h, " : "");
 }
 
-char *hx_idl_skel(const struct hx_idl *idl)
+char *hx_idl_skel(const struct hx_idl *idl, size_t n)
 {
-    const struct idl_interface *i = idl->interface;
+    const struct idl_interface *i = idl_interface_at(idl, n);
     struct needs needs = needs_of(i);
     struct idl_text t = {0};
 
     idl_put_banner(&t, idl, "The DSP side: checks a call, takes it apart and calls the implementation");
-    idl_put(&t, "#include \"%s.h\"\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <string.h>\n\n"
+    idl_put(&t, "#include \"%s.h\"\n\n#include <stdbool.h>\n#include <stddef.h>\n%s#include <string.h>\n\n"
                 "#include \"AEEStdErr.h\"\n\n"
                 "#ifndef AEE_DSP\n"
                 "#define AEE_DSP(code) (code) /* where the DSP's codes carry their offset themselves */\n"
-                "#endif\n\n", idl->stem);
+                "#endif\n\n", idl->stem,
+            idl_has_deep(i) || (i->has_handle && idl->version) ? "#include <stdlib.h>\n" : "");
     put_helpers(&t, &needs);
     if (i->has_handle)
-        put_serve_handle(&t, i);
+        put_serve_handle(&t, idl, i);
+    if (idl_has_deep(i))
+        idl_put_deep_skel(&t, i);
     for (const struct idl_method *m = i->methods; m; m = m->next)
         put_serve(&t, i, m);
     put_table(&t, i);

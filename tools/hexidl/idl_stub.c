@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idl_emit.h"
+#include "idl_deep.h"
 
 static enum idl_kind kind_of(const struct idl_param *p)
 {
@@ -26,7 +26,7 @@ static bool has_strings(const struct idl_interface *i)
 {
     for (const struct idl_method *m = i->methods; m; m = m->next)
         for (const struct idl_param *p = m->params; p; p = p->next)
-            if (kind_of(p) == IDL_STRING && (p->dir & IDL_IN))
+            if (!m->is_deep && kind_of(p) == IDL_STRING && (p->dir & IDL_IN))
                 return true;
     return false;
 }
@@ -34,7 +34,7 @@ static bool has_strings(const struct idl_interface *i)
 static bool has_buffers(const struct idl_interface *i, bool rout)
 {
     for (const struct idl_method *m = i->methods; m; m = m->next)
-        if (rout ? m->n_rout : m->n_in)
+        if (!m->is_deep && (rout ? m->n_rout : m->n_in))
             return true;
     return false;
 }
@@ -71,7 +71,7 @@ static void put_static_handle(struct idl_text *t, const struct idl_interface *i)
                "    int rc = AEE_SUCCESS;\n\n"
                "    pthread_mutex_lock(&stub_lock);\n"
                "    if (!stub_is_open)\n"
-               "        rc = remote_handle_open(%s_URI, &stub_handle);\n"
+               "        rc = remote_handle_open(\"%s\", &stub_handle);\n"
                "    stub_is_open = rc == AEE_SUCCESS;\n"
                "    pthread_mutex_unlock(&stub_lock);\n"
                "    return rc ? rc : remote_handle_invoke(stub_handle, sc, args);\n}\n\n", i->name);
@@ -215,6 +215,10 @@ static void put_invoke(struct idl_text *t, const struct idl_interface *i,
 static void put_method(struct idl_text *t, const struct idl_interface *i,
                        const struct idl_method *m)
 {
+    if (m->is_deep) {
+        idl_put_deep_stub_method(t, i, m);
+        return;
+    }
     idl_put_prototype(t, i, m);
     idl_put(t, "\n{\n");
     if (m->in.fields)
@@ -240,21 +244,24 @@ static void put_open_close(struct idl_text *t, const struct idl_interface *i)
                "    return remote_handle64_close(h);\n}\n\n", i->name, i->name);
 }
 
-char *hx_idl_stub(const struct hx_idl *idl)
+char *hx_idl_stub(const struct hx_idl *idl, size_t n)
 {
-    const struct idl_interface *i = idl->interface;
+    const struct idl_interface *i = idl_interface_at(idl, n);
     struct idl_text t = {0};
 
     idl_put_banner(&t, idl, "The host side: packs arguments and calls the DSP");
     idl_put(&t, "#include \"%s.h\"\n\n", idl->stem);
     if (!i->has_handle)
         idl_put(&t, "#include <pthread.h>\n");
-    idl_put(&t, "#include <stddef.h>\n#include <string.h>\n\n#include \"AEEStdErr.h\"\n\n");
+    idl_put(&t, "#include <stddef.h>\n%s#include <string.h>\n\n#include \"AEEStdErr.h\"\n\n",
+            idl_has_deep(i) ? "#include <stdlib.h>\n" : "");
     put_helpers(&t, i);
     if (i->has_handle)
         put_open_close(&t, i);
     else
         put_static_handle(&t, i);
+    if (idl_has_deep(i))
+        idl_put_deep_stub(&t, i);
     for (const struct idl_method *m = i->methods; m; m = m->next)
         put_method(&t, i, m);
     t.p[t.n - 1] = '\0'; /* no blank line at the end */

@@ -2,8 +2,10 @@
  *
  *   idl_lex.c    bytes -> tokens, comments, conditionals
  *   idl_parse.c  tokens -> declarations, with idl_names.c, idl_types.c and idl_expr.c (constants)
- *   idl_wire.c   methods -> wire format
- *   idl_emit.c   names and lists in C; idl_header.c, idl_stub.c, idl_skel.c: the three files
+ *   idl_interface.c  interfaces, methods, inheritance
+ *   idl_wire.c   methods -> wire format; idl_deep.c for types with sequences or strings inside
+ *   idl_emit.c   names and lists in C; idl_header.c, idl_stub.c, idl_skel.c: the three files, with
+ *                idl_deep_stub.c and idl_deep_skel.c
  *
  * Every symbol is kept under the name it has in C (X of interface I is I_X), so a clash in C is found as a clash here.
  * Errors: the first one is kept; after it the lexer gives END only, so that every loop ends by itself. */
@@ -23,6 +25,7 @@ enum {
     IDL_MAX_INCLUDES = 32,     /* files inside one another */
     IDL_METHOD_ESCAPE = 31,    /* this method number in `sc`: the real one is in in-buffer 0 */
     IDL_MAX_BUFFERS = 255,     /* of one direction in `sc` */
+    IDL_MAX_HANDLES = 15,      /* likewise */
 };
 
 struct idl_pos {
@@ -42,6 +45,7 @@ enum idl_kind {
     IDL_ALIAS, /* typedef */
     IDL_SEQUENCE,
     IDL_STRING,
+    IDL_DMA,    /* dmahandle */
     IDL_HANDLE, /* an interface as a type; only in remote.idl */
 };
 
@@ -56,8 +60,9 @@ struct idl_type {
     enum idl_kind kind;
     bool is_signed;             /* integers */
     const char *c_name;         /* NULL for arrays, sequences and strings without a typedef */
-    uint32_t size, align;       /* bytes in C and on the wire; 0 for sequences and strings */
-    const struct idl_type *of;  /* ALIAS, ARRAY, SEQUENCE: the type below */
+    /* bytes in C and on the wire; 0 for sequences, strings and handles, and for structs that have any inside */
+    uint32_t size, align;
+    const struct idl_type *of;  /* ALIAS, ARRAY, SEQUENCE: the type below; STRING: char or wchar */
     uint32_t count;             /* ARRAY */
     struct idl_member *members; /* STRUCT; ENUM: names only */
 };
@@ -86,6 +91,8 @@ struct idl_param {
     const struct idl_type *type;
     struct idl_pos pos;
     struct idl_param *next;
+    /* of a deep method, see idl_deep.h: offsets of its `in` record, the one that asks, and the one that gives */
+    uint32_t in_at, ask_at, rout_at;
 };
 
 /* One field of in-buffer 0 or out-buffer 0. */
@@ -108,16 +115,23 @@ struct idl_method {
     struct idl_param *params;
     /* set by idl_wire.c */
     struct idl_prim in, rout;
-    uint32_t n_in, n_rout; /* buffers */
+    uint32_t n_in, n_rout; /* buffers; with deep parameters those that every call has */
+    bool is_deep;          /* has parameters that idl_deep.h is about, or wide strings */
+    bool varies;           /* the number of buffers depends on the call */
+    uint32_t n_dma_in, n_dma_rout;
     struct idl_method *next;
 };
 
 struct idl_interface {
     const char *name, *doc;
     struct idl_pos pos;
-    bool has_handle; /* derives from remote_handle64 */
-    struct idl_method *methods;
+    bool is_mine;                    /* not from an included file */
+    bool has_handle;                 /* derives from remote_handle64 */
+    const struct idl_interface *base; /* another interface, whose methods come first; or NULL */
+    struct idl_method *methods, **methods_end;
+    struct idl_node *nodes; /* idl_deep.h */
     uint32_t n_methods; /* with open and close */
+    struct idl_interface *next;
 };
 
 struct idl_include {
@@ -165,14 +179,15 @@ struct hx_idl {
     struct idl_token token; /* the next one */
     unsigned n_open_files, depth;
     bool is_main;                  /* reading the file that is compiled */
-    const char *scope;             /* the interface we are inside of, or NULL */
+    const struct idl_interface *scope; /* the interface we are inside of, or NULL */
     struct idl_decl *macros;       /* of #define, newest first */
 
     const char *stem; /* file name without folder and .idl */
     struct idl_decl *decls, **decls_end;
     struct idl_include *includes, **includes_end;
-    struct idl_interface *interface; /* of the main file, or NULL */
-    bool uses_bool;
+    struct idl_interface *interfaces, **interfaces_end;
+    const char *version; /* value of IDL_VERSION, without quotes; or NULL */
+    bool uses_bool, uses_wchar, uses_string_struct, uses_wstring_struct, uses_dma;
 };
 
 /* --- idl.c: memory and errors */
@@ -193,6 +208,12 @@ uint32_t idl_count(struct hx_idl *idl); /* 1..IDL_MAX_BYTES */
 
 /* --- idl_parse.c */
 void idl_parse_file(struct hx_idl *idl, const char *text, size_t n, const char *file);
+bool idl_parse_declaration(struct hx_idl *idl); /* typedef, struct, enum or const; false: none of them is next */
+char *idl_open_include(struct hx_idl *idl, const struct idl_token *t, const char **path, size_t *n);
+
+/* --- idl_interface.c */
+void idl_parse_interface(struct hx_idl *idl, const char *doc);
+const struct idl_interface *idl_interface_at(const struct hx_idl *idl, size_t n); /* of the main file; or NULL */
 
 /* --- idl_types.c */
 const struct idl_type *idl_builtin(const char *name); /* NULL: not built in */
@@ -204,10 +225,11 @@ const struct idl_type *idl_take_dimensions(struct hx_idl *idl, const struct idl_
 bool idl_refuse_unsupported(struct hx_idl *idl);
 
 /* --- idl_names.c */
-const struct idl_decl *idl_find(const struct hx_idl *idl, const char *scope, const char *name);
+const struct idl_decl *idl_find(const struct hx_idl *idl, const char *name); /* in scope, its bases, outside */
 struct idl_decl *idl_declare(struct hx_idl *idl, enum idl_decl_kind kind, const char *c_name,
                              const struct idl_pos *pos);
 const struct idl_decl *idl_find_exact(const struct hx_idl *idl, const char *c_name);
+const char *idl_c_safe(struct hx_idl *idl, const char *name);
 const char *idl_scoped(struct hx_idl *idl, const char *name); /* the name in C here */
 const char *idl_take_name(struct hx_idl *idl, const char *what);       /* of something: A, A::B */
 const char *idl_take_new_name(struct hx_idl *idl, const char *what);   /* that is declared here */
@@ -220,7 +242,10 @@ void idl_unexpected(struct hx_idl *idl, const char *wanted);
 /* --- idl_wire.c */
 const struct idl_type *idl_resolve(const struct idl_type *t); /* through typedefs */
 bool idl_is_fixed(const struct idl_type *t);                  /* neither sequence, string nor handle */
-void idl_wire_layout(struct hx_idl *idl);
+void idl_wire_layout(struct hx_idl *idl, struct idl_interface *i);
 uint32_t idl_scalars(const struct idl_method *m);
+uint32_t idl_align_up(uint32_t at, uint32_t align);
+void idl_add_field(struct hx_idl *idl, struct idl_prim *prim, const char *name,
+                   const struct idl_type *type, const struct idl_pos *pos);
 
 #endif

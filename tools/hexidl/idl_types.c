@@ -11,6 +11,8 @@ static const struct {
     {"octet", {IDL_INTEGER, false, "unsigned char", 1, 1, NULL, 0, NULL}},
     {"char", {IDL_INTEGER, true, "char", 1, 1, NULL, 0, NULL}},
     {"boolean", {IDL_BOOLEAN, false, "bool", 1, 1, NULL, 0, NULL}},
+    {"wchar", {IDL_INTEGER, false, "_wchar_t", 2, 2, NULL, 0, NULL}},
+    {"dmahandle", {IDL_DMA, false, "_dmahandle1_t", 0, 0, NULL, 0, NULL}},
     {"short", {IDL_INTEGER, true, "short", 2, 2, NULL, 0, NULL}},
     {"unsigned short", {IDL_INTEGER, false, "unsigned short", 2, 2, NULL, 0, NULL}},
     {"long", {IDL_INTEGER, true, "int", 4, 4, NULL, 0, NULL}},
@@ -62,8 +64,8 @@ static const char *take_builtin_words(struct hx_idl *idl)
 
 bool idl_refuse_unsupported(struct hx_idl *idl)
 {
-    static const char *const words[] = {"wchar", "wstring", "dmahandle", "union", "native",
-                                        "module"};
+    static const char *const words[] = {"union", "native", "module", "attribute", "readonly",
+                                        "async", "ext_params", "local", "out", "inout"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (idl_is(idl, words[i])) {
@@ -85,16 +87,23 @@ static const struct idl_type *take_sequence(struct hx_idl *idl)
     if (idl_accept(idl, ","))
         idl_count(idl); /* a bound says nothing on the wire */
     idl_expect(idl, ">", "the sequence's type");
-    if (!idl->error && !idl_is_fixed(t->of))
-        idl_fail(idl, &pos, "a sequence of sequences, strings or handles is not supported");
+    if (idl->error)
+        return t;
+    if (t->of->kind == IDL_SEQUENCE)
+        idl_fail(idl, &pos, "a sequence of sequences needs a typedef for the inner one, which C names");
+    else if (idl_resolve(t->of)->kind == IDL_DMA || idl_resolve(t->of)->kind == IDL_HANDLE)
+        idl_fail(idl, &pos, "a sequence of handles is not supported");
+    if (idl_resolve(t->of)->kind == IDL_STRING && idl->is_main)
+        *(idl_resolve(t->of)->of->size == 1 ? &idl->uses_string_struct : &idl->uses_wstring_struct) = true;
     return t;
 }
 
-static const struct idl_type *take_string(struct hx_idl *idl)
+static const struct idl_type *take_string(struct hx_idl *idl, const char *character)
 {
     struct idl_type *t = idl_alloc(idl, sizeof(*t));
 
     t->kind = IDL_STRING;
+    t->of = idl_builtin(character);
     if (idl_accept(idl, "<")) {
         idl_count(idl);
         idl_expect(idl, ">", "the string's bound");
@@ -107,7 +116,7 @@ static const struct idl_type *take_named_type(struct hx_idl *idl)
     struct idl_token t = idl->token;
     const struct idl_type *b = t.kind == IDL_NAME ? idl_builtin(t.text) : NULL;
     const char *name = idl_take_name(idl, "a type");
-    const struct idl_decl *d = idl->error ? NULL : idl_find(idl, idl->scope, name);
+    const struct idl_decl *d = idl->error ? NULL : idl_find(idl, name);
 
     if (d && d->kind == IDL_DECL_TYPE)
         return d->type;
@@ -117,10 +126,20 @@ static const struct idl_type *take_named_type(struct hx_idl *idl)
     return &builtins[0].type;
 }
 
+/* What the header has to define or include. */
+static void note_use(struct hx_idl *idl, const struct idl_type *t)
+{
+    if (!idl->is_main)
+        return;
+    idl->uses_bool |= t && t->kind == IDL_BOOLEAN;
+    idl->uses_dma |= t && t->kind == IDL_DMA;
+    idl->uses_wchar |= idl_is(idl, "wstring") || (t && t->c_name && !strcmp(t->c_name, "_wchar_t"));
+}
+
 const struct idl_type *idl_take_type(struct hx_idl *idl)
 {
     static const char *const words[] = {"octet", "char", "boolean", "short", "long", "unsigned",
-                                        "float", "double"};
+                                        "float", "double", "wchar", "dmahandle"};
     const struct idl_type *t = NULL;
 
     if (++idl->depth > IDL_MAX_DEPTH)
@@ -132,12 +151,13 @@ const struct idl_type *idl_take_type(struct hx_idl *idl)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !t; i++)
         if (idl_is(idl, words[i]))
             t = idl_builtin(take_builtin_words(idl));
-    if (t && t->kind == IDL_BOOLEAN && idl->is_main)
-        idl->uses_bool = true;
+    note_use(idl, t);
     if (!t && idl_accept(idl, "sequence"))
         t = take_sequence(idl);
     else if (!t && idl_accept(idl, "string"))
-        t = take_string(idl);
+        t = take_string(idl, "char");
+    else if (!t && idl_accept(idl, "wstring"))
+        t = take_string(idl, "wchar");
     else if (!t)
         t = take_named_type(idl);
     idl->depth--;

@@ -5,7 +5,7 @@
  * sequence has two lengths. */
 #include <string.h>
 
-#include "idl_tree.h"
+#include "idl_deep.h"
 
 const struct idl_type *idl_resolve(const struct idl_type *t)
 {
@@ -19,8 +19,13 @@ bool idl_is_fixed(const struct idl_type *t)
     return idl_resolve(t)->size > 0;
 }
 
-static void add_field(struct hx_idl *idl, struct idl_prim *prim, const char *name,
-                      const struct idl_type *type, const struct idl_pos *pos)
+uint32_t idl_align_up(uint32_t at, uint32_t align)
+{
+    return (at + align - 1) / align * align;
+}
+
+void idl_add_field(struct hx_idl *idl, struct idl_prim *prim, const char *name,
+                   const struct idl_type *type, const struct idl_pos *pos)
 {
     uint32_t size = type ? type->size : 4, align = type ? type->align : 4;
     struct idl_field **end = &prim->fields, *f = idl_alloc(idl, sizeof(*f));
@@ -32,7 +37,7 @@ static void add_field(struct hx_idl *idl, struct idl_prim *prim, const char *nam
     }
     f->name = name;
     f->type = type;
-    f->offset = (prim->size + align - 1) / align * align;
+    f->offset = idl_align_up(prim->size, align);
     prim->size = f->offset + size;
     if (prim->size > IDL_MAX_BYTES)
         idl_fail(idl, pos, "the values of this method have more than %d bytes", IDL_MAX_BYTES);
@@ -48,7 +53,7 @@ static void pad(struct idl_prim *prim)
 
         align = a > align ? a : align;
     }
-    prim->size = (prim->size + align - 1) / align * align;
+    prim->size = idl_align_up(prim->size, align);
 }
 
 /* One direction of a parameter. */
@@ -58,33 +63,42 @@ static void add_direction(struct hx_idl *idl, struct idl_method *m, const struct
     const char *in_part = p->dir == IDL_INROUT && dir == IDL_IN ? "In" : "";
 
     if (idl_is_fixed(p->type)) {
-        add_field(idl, dir == IDL_IN ? &m->in : &m->rout, p->name, p->type, &p->pos);
+        idl_add_field(idl, dir == IDL_IN ? &m->in : &m->rout, p->name, p->type, &p->pos);
         return;
     }
-    add_field(idl, &m->in, idl_format(idl, "%s%sLen", p->name, in_part), NULL, &p->pos);
+    idl_add_field(idl, &m->in, idl_format(idl, "%s%sLen", p->name, in_part), NULL, &p->pos);
     *(dir == IDL_IN ? &m->n_in : &m->n_rout) += 1;
 }
 
 /* The C prototype has NAME and NAMELen. */
 static void check_names(struct hx_idl *idl, const struct idl_method *m, const struct idl_param *p)
 {
-    const char *len = idl_is_fixed(p->type) ? NULL : idl_format(idl, "%sLen", p->name);
+    enum idl_kind kind = idl_resolve(p->type)->kind;
+    const char *len = kind == IDL_SEQUENCE || kind == IDL_STRING || kind == IDL_DMA
+                          ? idl_format(idl, "%sLen", p->name) : p->name;
+    const char *offset = kind == IDL_DMA ? idl_format(idl, "%sOffset", p->name) : p->name;
 
     for (const struct idl_param *o = m->params; o; o = o->next)
-        if (o != p && (strcmp(o->name, p->name) == 0 || (len && strcmp(o->name, len) == 0)))
+        if (o != p && (strcmp(o->name, p->name) == 0 || strcmp(o->name, len) == 0 ||
+                       strcmp(o->name, offset) == 0))
             idl_fail(idl, o->pos.line > p->pos.line || (o->pos.line == p->pos.line &&
                      o->pos.column > p->pos.column) ? &o->pos : &p->pos,
                      "two arguments would be called '%s'", o->name);
 }
 
-static void lay_out(struct hx_idl *idl, struct idl_method *m)
+static void lay_out(struct hx_idl *idl, struct idl_interface *i, struct idl_method *m)
 {
+    m->is_deep = idl_method_is_deep(m);
     if (m->id >= IDL_METHOD_ESCAPE)
-        add_field(idl, &m->in, "_mid", NULL, &m->pos);
-    for (const struct idl_param *p = m->params; p && !idl->error; p = p->next) {
+        idl_add_field(idl, &m->in, "_mid", NULL, &m->pos);
+    for (struct idl_param *p = m->params; p && !idl->error; p = p->next) {
         if (idl_resolve(p->type)->kind == IDL_HANDLE)
             idl_fail(idl, &p->pos, "parameter '%s': handles are not supported", p->name);
         check_names(idl, m, p);
+        if (m->is_deep) {
+            idl_deep_add_param(idl, i, m, p);
+            continue;
+        }
         if (p->dir & IDL_IN)
             add_direction(idl, m, p, IDL_IN);
         if (p->dir & IDL_ROUT)
@@ -99,16 +113,16 @@ static void lay_out(struct hx_idl *idl, struct idl_method *m)
                  m->name, m->n_in, m->n_rout, IDL_MAX_BUFFERS);
 }
 
-void idl_wire_layout(struct hx_idl *idl)
+void idl_wire_layout(struct hx_idl *idl, struct idl_interface *i)
 {
-    for (struct idl_method *m = idl->interface->methods; m && !idl->error; m = m->next) {
-        lay_out(idl, m);
-        if (m->in.fields)
+    for (struct idl_method *m = i->methods; m && !idl->error; m = m->next) {
+        lay_out(idl, i, m);
+        if (m->in.fields && !m->is_deep)
             idl_declare(idl, IDL_DECL_NAME, idl_format(idl, "%s_primIn", m->c_name), &m->pos);
-        if (m->rout.fields)
+        if (m->rout.fields && !m->is_deep)
             idl_declare(idl, IDL_DECL_NAME, idl_format(idl, "%s_primROut", m->c_name), &m->pos);
         idl_declare(idl, IDL_DECL_NAME,
-                    idl_format(idl, "%s_METHOD_%s", idl->interface->name, m->name), &m->pos);
+                    idl_format(idl, "%s_METHOD_%s", i->name, m->name), &m->pos);
     }
 }
 
@@ -116,5 +130,5 @@ uint32_t idl_scalars(const struct idl_method *m)
 {
     uint32_t id = m->id < IDL_METHOD_ESCAPE ? m->id : IDL_METHOD_ESCAPE;
 
-    return id << 24 | m->n_in << 16 | m->n_rout << 8;
+    return id << 24 | m->n_in << 16 | m->n_rout << 8 | m->n_dma_in << 4 | m->n_dma_rout;
 }

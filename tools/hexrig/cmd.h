@@ -13,10 +13,17 @@ enum hx_exit { HX_EXIT_OK = 0, HX_EXIT_FAILED = 1, HX_EXIT_USAGE = 2 };
 int hx_cmd_up(int argc, char **argv);
 int hx_cmd_down(int argc, char **argv);
 int hx_cmd_status(int argc, char **argv);
+int hx_cmd_filter(int argc, char **argv);
 int hx_cmd_run(int argc, char **argv);
 int hx_cmd_ppl(int argc, char **argv);
 int hx_cmd_block(int argc, char **argv);
 int hx_cmd_demo(int argc, char **argv);
+int hx_cmd_run_with(int argc, char **argv);
+int hx_cmd_trace(int argc, char **argv);
+int hx_cmd_report(int argc, char **argv);
+
+/* 1 when hexrig has a command of that name. */
+int hx_cmd_exists(const char *name);
 
 /* `--front-end`'s legal values, for messages. */
 #define HX_FRONT_ENDS "auto, fuse, socket, cuse"
@@ -32,5 +39,9 @@ int hx_cmd_usage(const char *cmd, const char *fmt, ...) __attribute__((format(pr
 
 /* Prints `hexrig CMD: MESSAGE` to stderr and returns HX_EXIT_FAILED. */
 int hx_cmd_fail(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Starts the rig that hx_rig_configure() was told, or finds one.  HX_EXIT_OK, or one of the two above: usage when the rig
+ * refused the value of an option. */
+int hx_cmd_connect(const char *cmd);
 
 #endif

@@ -11,11 +11,14 @@
 
 #include "cmd.h"
 #include "engine_opts.h"
+#include "share.h"
 
 static const struct option options[] = {
     {"prompt", required_argument, NULL, 'p'},
     {"tokens", required_argument, NULL, 'n'},
     {"filter", required_argument, NULL, HX_OPT_FILTER},
+    {"time", required_argument, NULL, HX_OPT_TIME},
+    {"host-us", required_argument, NULL, HX_OPT_HOST_US},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -29,6 +32,9 @@ static const char help[] =
     "  -n, --tokens N      tokens to generate (32)\n"
     "      --filter SPEC   one more filter, for the rig of the batched run only: with\n"
     "                      error:method=6,nth=20,corrupt=all its tokens are others, and the demo fails\n"
+    "      --time MODE     virtual | real | off: nobody waits for the modelled time, DSP calls\n"
+    "                      really take it, or there is no model (virtual)\n"
+    "      --host-us N     modelled work of the host before each call, us (0)\n"
     "  -h, --help          this text\n\n"
     "Example: hexrig demo -p \"Once upon a time\" -n 24\n";
 
@@ -37,6 +43,7 @@ enum { COLUMN = 46, MAX_LINES = 64, PPL_CTX = 128, PPL_CHUNKS = 8 };
 struct demo {
     const char *prompt, *n;
     const char *filter; /* of the batched run; NULL: none */
+    struct hx_rig_time time;
     char front_end[16]; /* of the first run that needed a rig; the others get the same */
     json_t *f32, *vector, *batched, *ppl_f32, *ppl_spinor;
 };
@@ -108,7 +115,7 @@ static double number(const json_t *j, const char *path)
 
 static json_t *generate(struct demo *d, const char *kv, const char *density, const char *filter)
 {
-    const char *argv[16] = {"hexrig", "run", "--json", "-p", d->prompt, "-n", d->n, "--kv", kv};
+    const char *argv[20] = {"hexrig", "run", "--json", "-p", d->prompt, "-n", d->n, "--kv", kv};
     size_t n = 9;
     json_t *j;
 
@@ -117,6 +124,10 @@ static json_t *generate(struct demo *d, const char *kv, const char *density, con
         argv[n++] = density;
         argv[n++] = "--front-end";
         argv[n++] = d->front_end;
+    }
+    if (density && hx_rig_time_filter(&d->time)) {
+        argv[n++] = "--filter";
+        argv[n++] = d->time.spec;
     }
     if (filter) {
         argv[n++] = "--filter";
@@ -128,21 +139,9 @@ static json_t *generate(struct demo *d, const char *kv, const char *density, con
     return j;
 }
 
-static char *holdout_path(void)
-{
-    char exe[4096], *path;
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
-
-    for (int up = 0; up < 2 && n > 0; up++)
-        while (n > 0 && exe[--n] != '/')
-            ;
-    return n > 0 && asprintf(&path, "%.*s/share/hexrig/books-holdout.txt", (int)n, exe) > 0 ? path
-                                                                                           : NULL;
-}
-
 static json_t *perplexity(struct demo *d, const char *kv)
 {
-    char ctx[16], chunks[16], *file = holdout_path();
+    char ctx[16], chunks[16], *file = hx_share("books-holdout.txt");
     const char *argv[20] = {"hexrig", "ppl",      "--json", "-f", file ? file : "", "--ctx",
                             ctx,      "--chunks", chunks,   "--kv", kv};
     json_t *j;
@@ -319,6 +318,14 @@ int hx_cmd_demo(int argc, char **argv)
             break;
         case HX_OPT_FILTER:
             d.filter = optarg;
+            break;
+        case HX_OPT_TIME:
+            if (hx_rig_time_mode(&d.time, "demo", optarg))
+                return HX_EXIT_USAGE;
+            break;
+        case HX_OPT_HOST_US:
+            if (hx_rig_time_host(&d.time, "demo", optarg))
+                return HX_EXIT_USAGE;
             break;
         case 'h':
             fputs(help, stdout);

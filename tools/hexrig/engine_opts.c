@@ -10,6 +10,7 @@
 
 #include "hx_rig.h"
 #include "kv_spinor.h"
+#include "share.h"
 
 #define MODEL "hexrig-tiny-q8_0.gguf"
 
@@ -59,13 +60,17 @@ int hx_opt_real(const char *cmd, const char *option, const char *arg, double min
     return 0;
 }
 
-static int one_of(const char *cmd, const char *option, const char *arg, const char *const *names)
+int hx_opt_name(const char *cmd, const char *option, const char *arg, const char *const *names,
+                size_t *out)
 {
     char legal[128] = "";
 
     for (size_t i = 0; names[i]; i++) {
-        if (strcmp(names[i], arg) == 0)
+        if (strcmp(names[i], arg) == 0) {
+            if (out)
+                *out = i;
             return 0;
+        }
         snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
                  names[i]);
     }
@@ -80,10 +85,10 @@ int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
         return 0;
     case HX_OPT_KV:
         o->cfg.kv = arg;
-        return one_of(o->cmd, "kv", arg, hx_engine_kvs);
+        return hx_opt_name(o->cmd, "kv", arg, hx_engine_kvs, NULL);
     case HX_OPT_DENSITY:
         o->cfg.density = arg;
-        return one_of(o->cmd, "density", arg, hx_kv_spinor_densities);
+        return hx_opt_name(o->cmd, "density", arg, hx_kv_spinor_densities, NULL);
     case HX_OPT_CAL:
         o->cfg.cal = arg;
         return 0;
@@ -105,6 +110,13 @@ int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
             return hx_cmd_usage(o->cmd, "more than %d filters", HX_MAX_FILTERS);
         o->filters[o->n_filters++] = arg;
         return 0;
+    case HX_OPT_TIME:
+        return hx_rig_time_mode(&o->time, o->cmd, arg);
+    case HX_OPT_HOST_US:
+        return hx_rig_time_host(&o->time, o->cmd, arg);
+    case HX_OPT_FARF:
+        o->farf = 1;
+        return hx_rig_farf(o->cmd, arg);
     case HX_OPT_JSON:
         o->json = 1;
         return 0;
@@ -113,35 +125,25 @@ int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
     }
 }
 
-/* PREFIX/bin/hexrig -> PREFIX/share/hexrig, malloc'ed. */
-static char *find_share(void)
-{
-    char exe[4096], *share;
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-    for (int up = 0; n > 0 && up < 2; up++) { /* drop the program's name, then bin */
-        while (n > 0 && exe[n - 1] != '/')
-            n--;
-        n -= n > 1;
-    }
-    if (n <= 0 || asprintf(&share, "%.*s/share/hexrig", (int)n, exe) < 0)
-        return NULL;
-    return share;
-}
-
 int hx_engine_opts_done(struct hx_engine_opts *o)
 {
+    const char *time = hx_rig_time_filter(&o->time);
+
+    if (time && o->n_filters == HX_MAX_FILTERS)
+        return hx_cmd_usage(o->cmd, "more than %d filters", HX_MAX_FILTERS);
+    if (time)
+        o->filters[o->n_filters++] = time;
     if (o->cfg.cal && o->cfg.calib)
         return hx_cmd_usage(o->cmd, "--cal and --calib exclude each other");
     if (!o->cfg.kv)
         o->cfg.kv = "spinor";
-    if (!hx_engine_opts_rig(o) && (o->cfg.density || o->cfg.cal || o->cfg.calib || o->profile ||
-                                   o->front_end || o->n_filters))
-        fprintf(stderr, "hexrig %s: --kv %s uses no DSP: --density, --cal, --calib, --profile, "
-                "--front-end and --filter change nothing\n", o->cmd, o->cfg.kv);
+    if (!hx_engine_opts_rig(o) && (o->cfg.density || o->cfg.cal || o->cfg.calib ||
+                                   o->profile || o->front_end || o->n_filters || o->farf))
+        fprintf(stderr, "hexrig %s: --kv %s uses no DSP: --density, --cal, --calib, "
+                "--profile, --front-end, --filter, --time, --host-us and --farf change nothing\n", o->cmd, o->cfg.kv);
     if (!o->cfg.density)
         o->cfg.density = "batched";
-    o->share = find_share();
+    o->share = hx_share("");
     if (!o->share || asprintf(&o->default_model, "%s/" MODEL, o->share) < 0)
         return hx_cmd_fail(o->cmd, "cannot find this program's share folder");
     o->cfg.share = o->share;
@@ -155,7 +157,7 @@ int hx_engine_opts_rig(const struct hx_engine_opts *o)
     return strcmp(o->cfg.kv, "spinor") == 0;
 }
 
-/* Who asks for a profile, a front end or filters gets a rig that has them: a private one, unless HEXRIG_DEVICE names one,
+/* Who asks for a profile, a front end, filters or messages gets a rig that has them: a private one, unless HEXRIG_DEVICE names one,
  * which then has to be as asked. */
 static int prepare_rig(const struct hx_engine_opts *o)
 {
@@ -165,11 +167,14 @@ static int prepare_rig(const struct hx_engine_opts *o)
         .profile = o->profile,
         .filters = o->filters,
         .n_filters = o->n_filters,
-        .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters),
+        .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters || o->farf),
     };
     int rc = hx_rig_configure(&rig);
 
-    return rc ? hx_cmd_fail(o->cmd, "cannot configure the rig: %s", strerror(-rc)) : HX_EXIT_OK;
+    if (rc)
+        return hx_cmd_fail(o->cmd, "cannot configure the rig: %s", strerror(-rc));
+    /* its own rig now, for what it says to an option's value; a running one is not needed before the model is read */
+    return rig.force_private ? hx_cmd_connect(o->cmd) : HX_EXIT_OK;
 }
 
 int hx_engine_opts_open(const struct hx_engine_opts *o, struct hx_engine **e)

@@ -9,6 +9,7 @@
 
 #include "cmd.h"
 #include "engine.h"
+#include "rig_time.h"
 
 enum { HX_MAX_FILTERS = 16, HX_MAX_TOKENS = 1 << 20 };
 
@@ -22,6 +23,9 @@ enum {
     HX_OPT_PROFILE,
     HX_OPT_FRONT_END,
     HX_OPT_FILTER,
+    HX_OPT_TIME,
+    HX_OPT_HOST_US,
+    HX_OPT_FARF,
     HX_OPT_JSON,
     HX_OPT_FREE
 };
@@ -36,6 +40,9 @@ enum {
         {"profile", required_argument, NULL, HX_OPT_PROFILE},                                      \
         {"front-end", required_argument, NULL, HX_OPT_FRONT_END},                                  \
         {"filter", required_argument, NULL, HX_OPT_FILTER},                                        \
+        {"time", required_argument, NULL, HX_OPT_TIME},                                            \
+        {"host-us", required_argument, NULL, HX_OPT_HOST_US},                                      \
+        {"farf", optional_argument, NULL, HX_OPT_FARF},                                            \
         {"json", no_argument, NULL, HX_OPT_JSON}, {"help", no_argument, NULL, 'h'}
 
 /* Their help, without -m, --ctx and --json, whose defaults differ. */
@@ -46,7 +53,8 @@ enum {
     "      --calib TEXT         calibrate on a text file at start instead\n"                       \
     "      --profile P          cost profile of a private rig, name or path (s22u-577)\n"          \
     "      --front-end F        " HX_FRONT_ENDS ": of a private rig (auto)\n"                      \
-    "      --filter SPEC        filter of a private rig, name:key=value,...; repeatable\n"
+    "      --filter SPEC        filter of a private rig, name:key=value,...; repeatable\n" \
+    HX_RIG_TIME_HELP
 
 struct hx_engine_opts {
     const char *cmd;          /* for messages */
@@ -54,6 +62,8 @@ struct hx_engine_opts {
     const char *profile, *front_end;       /* NULL: not given */
     const char *filters[HX_MAX_FILTERS];
     size_t n_filters;
+    struct hx_rig_time time;
+    int farf; /* --farf was given */
     int json;
     char *share;          /* share/hexrig of this installation */
     char *default_model;
@@ -77,6 +87,9 @@ int hx_engine_opts_rig(const struct hx_engine_opts *o);
 int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,
                uint64_t *out);
 int hx_opt_size(const char *cmd, const char *option, const char *arg, size_t min, size_t max,
+                size_t *out);
+/* One of `names` (NULL-terminated); *out, if given, becomes its index. */
+int hx_opt_name(const char *cmd, const char *option, const char *arg, const char *const *names,
                 size_t *out);
 int hx_opt_real(const char *cmd, const char *option, const char *arg, double min, double max,
                 double *out);

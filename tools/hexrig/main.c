@@ -19,9 +19,13 @@ static const struct {
     {"up", hx_cmd_up, "start a rig in the background"},
     {"down", hx_cmd_down, "end it"},
     {"status", hx_cmd_status, "show what runs"},
+    {"filter", hx_cmd_filter, "change the filters of a rig that runs"},
     {"run", hx_cmd_run, "generate text, the K/V cache on the DSP"},
     {"ppl", hx_cmd_ppl, "perplexity of a text"},
     {"block", hx_cmd_block, "validate 63-byte blocks"},
+    {"report", hx_cmd_report, "what the cost model says, beside silicon"},
+    {"run-with", hx_cmd_run_with, "run a FastRPC program so that it finds the rig"},
+    {"trace", hx_cmd_trace, "run a command and write what its calls did, for Perfetto"},
     {"idl", hx_idl_main, "compile a FastRPC interface (also: hexidl)"},
     {"demo", hx_cmd_demo, "what the project is about, in one table"},
 };
@@ -134,6 +138,14 @@ int main(int argc, char **argv)
     return finish(command_line(argc, argv));
 }
 
+int hx_cmd_exists(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
 int hx_cmd_front_end_ok(const char *front_end)
 {
     static const char *const legal[] = {"auto", "fuse", "socket", "cuse"};
@@ -172,4 +184,14 @@ int hx_cmd_fail(const char *cmd, const char *fmt, ...)
     va_end(ap);
     fputc('\n', stderr);
     return HX_EXIT_FAILED;
+}
+
+int hx_cmd_connect(const char *cmd)
+{
+    char why[1280] = "";
+    int rc = hx_rig_connect(why, sizeof(why));
+
+    if (rc == -EINVAL)
+        return hx_cmd_usage(cmd, "%s", why);
+    return rc ? hx_cmd_fail(cmd, "%s", why) : HX_EXIT_OK;
 }

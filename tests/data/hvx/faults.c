@@ -6,6 +6,7 @@
 
 #include <hvx_hexagon_protos.h>
 
+#include "HAP_compute_res.h"
 #include "HAP_vtcm_mgr.h"
 #include "hexrig_hvx_trace.h"
 #include "machine.h"
@@ -27,6 +28,17 @@ __attribute__((noinline)) void kernel_unaligned(HVX_Vector *to, const void *from
     *to = Q6_V_vnot_V(*(const HVX_UVector *)from);
 }
 
+/* VTCM of a compute resource context; in cache mode it is only assigned so far. */
+static HVX_Vector *assigned(unsigned char cached)
+{
+    compute_res_attr_t a;
+
+    HAP_compute_res_attr_init(&a);
+    HAP_compute_res_attr_set_vtcm_param(&a, ASKED, 1);
+    HAP_compute_res_attr_set_cache_mode(&a, cached);
+    return HAP_compute_res_acquire(&a, 0) ? HAP_compute_res_attr_get_vtcm_ptr(&a) : NULL;
+}
+
 int main(int argc, char **argv)
 {
     const struct hx_profile profile = {.clock_mhz = 1000, .hvx_contexts = 2};
@@ -44,6 +56,10 @@ int main(int argc, char **argv)
         kernel_copy(vtcm, (const HVX_Vector *)(data + 16), 1);
     if (!strcmp(what, "past"))
         kernel_copy(vtcm + ASKED / 128 - 1, (const HVX_Vector *)data, 2);
+    if (!strcmp(what, "context-past"))
+        kernel_copy(assigned(0) + ASKED / 128 - 1, (const HVX_Vector *)data, 2);
+    if (!strcmp(what, "context-rests"))
+        kernel_copy(assigned(1), (const HVX_Vector *)data, 1);
     if (!strcmp(what, "gather"))
         Q6_vgather_ARMVw(vtcm, (int32_t)(uintptr_t)data, 4095, Q6_V_vzero());
     if (!strcmp(what, "scatter"))

@@ -1,0 +1,57 @@
+/* Page frames, see frames.h. */
+#include "frames.h"
+
+#include <stdlib.h>
+
+enum { FIRST_SLOTS = 1024 };
+
+void hx_frames_clear(struct hx_frames *f)
+{
+    f->generation++;
+    f->used = 0;
+    f->last_page = UINT64_MAX;
+}
+
+/* The page's slot, or the free one where it belongs. */
+static struct hx_frame *find(const struct hx_frames *f, uint64_t page)
+{
+    uint32_t i = (uint32_t)(page * 0x9e3779b97f4a7c15u >> 32);
+
+    while (f->slot[i &= f->slots - 1].generation == f->generation && f->slot[i].page != page)
+        i++;
+    return &f->slot[i];
+}
+
+static int grow(struct hx_frames *f)
+{
+    struct hx_frames bigger = *f;
+
+    bigger.slots = f->slots ? f->slots * 2 : FIRST_SLOTS;
+    bigger.slot = calloc(bigger.slots, sizeof(*bigger.slot));
+    if (!bigger.slot)
+        return 0;
+    for (uint32_t i = 0; i < f->slots; i++)
+        if (f->slot[i].generation == f->generation)
+            *find(&bigger, f->slot[i].page) = f->slot[i];
+    free(f->slot);
+    *f = bigger;
+    return 1;
+}
+
+uint64_t hx_frames_at(struct hx_frames *f, uint64_t addr)
+{
+    const uint64_t page = addr >> HX_FRAME_SHIFT, offset = addr & ((1u << HX_FRAME_SHIFT) - 1);
+
+    if (f->generation == 0) /* no call has begun on this thread */
+        hx_frames_clear(f);
+    if (page != f->last_page) {
+        if (f->used >= f->slots / 2 && !grow(f))
+            return addr;
+        struct hx_frame *s = find(f, page);
+        if (s->generation != f->generation)
+            *s = (struct hx_frame){page, f->used++, f->generation};
+        f->last_page = page;
+        f->last_frame = s->frame;
+    }
+    return f->last_frame << HX_FRAME_SHIFT | offset;
+}

@@ -1,0 +1,31 @@
+/* Page frames: pages numbered in the order in which a thread first touches them.
+ *
+ * Caches are indexed by frame, so that what a call costs depends on what it touches and not on where the host's kernel
+ * has mapped it. */
+#ifndef HX_FRAMES_H
+#define HX_FRAMES_H
+
+#include <stdint.h>
+
+enum { HX_FRAME_SHIFT = 12 };
+
+struct hx_frames {
+    struct hx_frame {
+        uint64_t page;       /* address >> HX_FRAME_SHIFT */
+        uint32_t frame;
+        uint32_t generation; /* of `generation` below, else the slot is free */
+    } *slot;                 /* [slots], open addressing */
+    uint32_t slots;          /* a power of two, or 0 */
+    uint32_t used;
+    uint32_t generation;
+    uint64_t last_page;      /* of the last question */
+    uint64_t last_frame;
+};
+
+/* Forgets all pages; also makes a zeroed struct ready. */
+void hx_frames_clear(struct hx_frames *f);
+
+/* The address with its page's number replaced by its frame's.  The address itself when memory is out. */
+uint64_t hx_frames_at(struct hx_frames *f, uint64_t addr);
+
+#endif

@@ -1,0 +1,23 @@
+/* The driver's view of the DSP's VTCM, rpc/wire/hx_vtcm_table.h. */
+#ifndef HX_VTCM_VIEW_H
+#define HX_VTCM_VIEW_H
+
+#include <stdio.h>
+
+#include "hx_vtcm_table.h"
+
+struct hx_vtcm_view {
+    const struct hx_vtcm_table *table; /* NULL: there is none */
+};
+
+/* Makes an empty table in the place of the one before.  *fd gets the DSP's end, owned by the caller; its size is sealed.  0 or
+ * negative errno. */
+int hx_vtcm_view_make(struct hx_vtcm_view *v, int *fd);
+
+/* Accepts a zeroed view. */
+void hx_vtcm_view_close(struct hx_vtcm_view *v);
+
+/* The node `vtcm`: a line per grant.  What makes no sense in the table is left out. */
+void hx_vtcm_view_print(const struct hx_vtcm_view *v, FILE *f);
+
+#endif

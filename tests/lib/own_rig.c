@@ -1,0 +1,124 @@
+/* A rig of a test program's own, see own_rig.h. */
+#include "own_rig.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+const char *own_rig_front_end = "fuse";
+const char *own_rig_profile;
+double own_rig_seconds = 600;
+struct hxt_child own_rig_child;
+
+const char *own_rig_path(const char *name)
+{
+    return hxt_path("%s/rig/%s", hxt_tmpdir(), name);
+}
+
+static int serves(void *node)
+{
+    return access(node, F_OK) == 0;
+}
+
+int own_rig_start(void **state)
+{
+    const char *libexec = getenv("HEXRIG_LIBEXEC"), *skels = getenv("DSP_LIBRARY_PATH");
+    const char *argv[] = {hxt_path("%s/hexrig-fuse", libexec ? libexec : HXT_BUILD "/libexec/hexrig"),
+                          "--mount", own_rig_path(""), "--front-end", own_rig_front_end,
+                          own_rig_profile ? "--profile" : NULL, own_rig_profile, NULL};
+    const char *env[] = {hxt_path("DSP_LIBRARY_PATH=%s", skels ? skels : HXT_BUILD "/tests"), NULL};
+    struct hxt_cmd cmd = {.argv = argv, .env = env, .timeout_s = own_rig_seconds};
+    char node[512];
+
+    (void)state;
+    snprintf(node, sizeof(node), "%s", own_rig_path("fastrpc-cdsp"));
+    setenv("HEXRIG_DEVICE", node, 1);
+    if (mkdir(own_rig_path(""), 0700) && errno != EEXIST)
+        return -1;
+    if (hxt_start(&own_rig_child, &cmd))
+        return -1;
+    return hxt_until(serves, node, 10) ? 0 : -1;
+}
+
+int own_rig_stop(void **state)
+{
+    struct hxt_result r;
+    int bad;
+
+    (void)state;
+    hxt_signal(&own_rig_child, SIGTERM);
+    if (hxt_wait(&own_rig_child, &r))
+        return -1;
+    bad = r.exit_code != 0 || serves((void *)own_rig_path("fastrpc-cdsp"));
+    if (bad)
+        print_error("rig: exit %d signal %d\n", r.exit_code, r.signal);
+    if (bad || getenv("HXT_VERBOSE"))
+        print_error("%s\n", r.err);
+    hxt_result_free(&r);
+    return bad ? -1 : 0;
+}
+
+int own_rig_status(const char *key)
+{
+    char *text = hxt_read_file(own_rig_path("status"), NULL);
+    size_t n = strlen(key);
+    int v = -1;
+
+    for (char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (strncmp(at, key, n) == 0 && at[n] == '=')
+            v = atoi(at + n + 1);
+    free(text);
+    return v;
+}
+
+int own_rig_control(const char *command)
+{
+    int fd = open(own_rig_path("control"), O_WRONLY | O_TRUNC | O_CLOEXEC), error;
+    ssize_t n = write(fd, command, strlen(command));
+
+    error = errno;
+    close(fd);
+    errno = error;
+    return n == (ssize_t)strlen(command) ? 0 : -1;
+}
+
+int own_rig_idle(void *unused)
+{
+    (void)unused;
+    return own_rig_status("sessions") == 0;
+}
+
+int own_rig_dsp(void)
+{
+    char *text = hxt_read_file(hxt_path("/proc/%d/task/%d/children", own_rig_child.pid, own_rig_child.pid), NULL);
+    int pid = text ? atoi(text) : 0;
+
+    free(text);
+    return pid > 1 ? pid : 0;
+}
+
+int own_rig_run(int (*run)(const char *mode), const char *mode)
+{
+    pid_t pid;
+    int status;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        exit(run(mode));
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return 1;
+    if (!WIFEXITED(status))
+        print_error("%s: signal %d\n", mode, WTERMSIG(status));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int own_rig_run_both(int (*run)(const char *front_end))
+{
+    int rc = own_rig_run(run, "socket");
+
+    if (access("/dev/fuse", R_OK | W_OK) == 0)
+        rc |= own_rig_run(run, "fuse");
+    else
+        printf("skip: front end fuse: /dev/fuse: %s\n", strerror(errno));
+    return rc;
+}

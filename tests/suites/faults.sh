@@ -1,0 +1,13 @@
+# make check-faults: whatever fails on purpose: FAULT_ROUNDS (3) of the tests of kills, crashes and restarts, plainly and
+# under ASan, and every error that the `error` filter knows at every ioctl.
+. "$(dirname "$0")/common.sh"
+
+echo "faults filter $build/tests/soak_faults"
+round=1
+while [ $round -le "${FAULT_ROUNDS:-3}" ]; do
+    for name in test_faults test_driver_pd bug_lost_output; do
+        echo "faults $name-$round env HXT_SEED=$round $build/tests/$name"
+        echo "faults $name-asan-$round env HXT_SEED=$round $build/asan/tests/$name"
+    done
+    round=$((round + 1))
+done

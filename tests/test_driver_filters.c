@@ -1,0 +1,115 @@
+/* Protects the filters in front of the ioctl core: faults, delays and traces that come and go while a rig runs. */
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "driver_client.h"
+
+static void test_filters_come_and_go_while_the_rig_runs(void **state)
+{
+    uint32_t h;
+    int fd = drv_connect(&h);
+
+    (void)state;
+    assert_int_equal(own_rig_control("filter +error:method=4,code=0x8000040e\n"), 0); /* HXT_BLOCK */
+    assert_int_equal((unsigned)drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){3, 0}), 0x8000040e);
+    assert_int_equal(own_rig_control("filter -error"), 0);
+    assert_int_equal(drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){3, 0}), 3);
+    assert_int_equal(own_rig_control("filter +error:ops=MAP,code=ENOMEM"), 0);
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &(struct fastrpc_mem_map){.fd = 999}), -1);
+    assert_int_equal(errno, ENOMEM);
+    assert_int_equal(own_rig_control("filter -error"), 0);
+    assert_int_equal(own_rig_control("filter -error"), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(own_rig_control("filter -count"), -1);
+    assert_int_equal(own_rig_control("filter +nope"), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(own_rig_control("make coffee"), -1);
+    close(fd);
+}
+
+/* A mapping of the file would end the driver with SIGBUS. */
+static void test_corrupting_a_buffer_that_its_client_truncated_ends_nobody(void **state)
+{
+    enum { PAGE = 4096 };
+    uint32_t h;
+    int fd = drv_connect(&h), mem = memfd_create("t", MFD_CLOEXEC);
+    struct hxt_in in = {0, 0};
+    int32_t *p;
+
+    (void)state;
+    assert_int_equal(ftruncate(mem, 3 * PAGE), 0);
+    p = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
+    struct fastrpc_invoke_args a[2] = {drv_arg(&in, sizeof(in)), {(uintptr_t)p, 3 * PAGE, mem, 0}};
+    assert_int_equal(own_rig_control("filter +error:method=8,corrupt=all"), 0); /* HXT_HVX_TWICE: writes 16 bytes */
+    assert_int_equal(drv_invoke(fd, h, REMOTE_SCALARS_MAKE(HXT_HVX_TWICE, 1, 1), a), 0);
+    assert_int_equal(p[0], ~0);
+    assert_int_equal(p[3 * PAGE / 4 - 1], ~0);
+    assert_int_equal(ftruncate(mem, PAGE), 0);
+    assert_int_equal(drv_invoke(fd, h, REMOTE_SCALARS_MAKE(HXT_HVX_TWICE, 1, 1), a), 0);
+    assert_int_equal(p[0], ~0);
+    assert_int_equal(p[PAGE / 4 - 1], 0); /* for the second time */
+    assert_int_equal(own_rig_control("filter -error"), 0);
+    assert_int_equal(drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){3, 0}), 3);
+    munmap(p, 3 * PAGE);
+    close(mem);
+    close(fd);
+}
+
+static void test_delay_filter_holds_one_answer_and_nobody_else(void **state)
+{
+    struct drv_caller c = {.method = HXT_BLOCK, .in = {5, 0}};
+    uint32_t h;
+    int fd = drv_connect(&h);
+    pthread_t t;
+    double start;
+
+    (void)state;
+    c.fd = drv_connect(&c.handle);
+    assert_int_equal(own_rig_control("filter +delay:us=400000,method=4,nth=1"), 0);
+    start = drv_now();
+    assert_int_equal(pthread_create(&t, NULL, drv_run_caller, &c), 0);
+    assert_true(hxt_until(drv_call_is_under_way, &c.fd, 10));
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){1, 0}), 1);
+    pthread_join(t, NULL);
+    assert_int_equal(c.result, 5);
+    assert_true(drv_now() - start >= 0.4);
+    assert_int_equal(own_rig_control("filter -delay"), 0);
+    close(fd);
+    close(c.fd);
+}
+
+static void test_trace_filter_writes_the_calls_on_the_virtual_clock(void **state)
+{
+    const char *path = hxt_path("%s/t.json", hxt_tmpdir());
+    char *text;
+    uint32_t h;
+    int fd = drv_connect(&h);
+
+    (void)state;
+    assert_int_equal(own_rig_control(hxt_path("filter +trace:file=%s", path)), 0);
+    assert_int_equal(drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){0, 0}), 0);
+    assert_int_equal(own_rig_control("filter -trace"), 0);
+    text = hxt_read_file(path, NULL);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\"traceEvents\": ["));
+    assert_non_null(strstr(text, "method 4 result 0x0"));
+    assert_non_null(strstr(text, "\"name\": \"dispatch\""));
+    assert_non_null(strstr(text, "\"dur\": 1733.102}"));
+    assert_non_null(strstr(text, "\n], \"otherData\": {\"clock\": \"modelled\", \"lost_events\": 0}}\n"));
+    free(text);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_filters_come_and_go_while_the_rig_runs),
+        cmocka_unit_test(test_corrupting_a_buffer_that_its_client_truncated_ends_nobody),
+        cmocka_unit_test(test_delay_filter_holds_one_answer_and_nobody_else),
+        cmocka_unit_test(test_trace_filter_writes_the_calls_on_the_virtual_clock),
+    };
+
+    return DRV_RUN(tests);
+}

@@ -1,0 +1,122 @@
+/* Protects: `hexrig report timing`: every published row is predicted from a real call, close to silicon and the same in every
+ * run; other cases can be asked; and what a question changes goes the way that it must. */
+#include "e2e.h"
+
+static const char *const row_ids[] = {"R02", "R04", "R05", "R07", "R10", "K03", "K05", "K10",
+                                      "K11", "K15", "K16", "K20", "K21"};
+
+/* A build with a sanitizer has the sanitizer's callbacks instead of the cost model's: loads cost nothing there. */
+#ifdef __SANITIZE_ADDRESS__
+#define NEEDS_LOADS() hxt_skip_test("a sanitizer's build does not tell the cost model of loads and stores")
+#else
+#define NEEDS_LOADS() ((void)0)
+#endif
+
+static void test_all_rows_are_near_silicon_and_repeat(void **state)
+{
+    json_t *a, *b, *row;
+    unsigned seen = 0;
+    size_t i;
+
+    (void)state;
+    NEEDS_LOADS();
+    a = e2e_json("report timing --json");
+    b = e2e_json("report timing --json");
+    assert_true(json_equal(a, b));
+    assert_true(e2e_number(a, "median_error") <= 0.10);
+    assert_true(e2e_number(a, "worst_error") <= 0.30);
+    assert_true(e2e_number(a, "free_parameters") < (double)json_array_size(json_object_get(a, "rows")));
+    json_array_foreach(json_object_get(a, "rows"), i, row) {
+        double predicted = e2e_number(row, "predicted"), measured = e2e_number(row, "measured");
+
+        assert_true(predicted > 0 && fabs(predicted / measured - e2e_number(row, "ratio")) < 1e-9);
+        for (size_t k = 0; k < HXT_LEN(row_ids); k++)
+            if (strcmp(e2e_text(row, "id"), row_ids[k]) == 0)
+                seen |= 1u << k;
+    }
+    assert_int_equal(seen, (1u << HXT_LEN(row_ids)) - 1);
+    json_decref(a);
+    json_decref(b);
+    e2e_clean();
+}
+
+static double ask(const char *words, const char *figure)
+{
+    json_t *j = e2e_json(words);
+    double v = e2e_number(j, figure);
+
+    json_decref(j);
+    return v;
+}
+
+static void test_placement_threads_and_build_matter(void **state)
+{
+    double ddr, vtcm, two, fast, debug;
+
+    (void)state;
+    NEEDS_LOADS();
+    ddr = ask("report timing --json --kernel matmul --shape 2x1152x2048 --shared", "pcycles.total");
+    vtcm = ask("report timing --json --kernel matmul --shape 2x1152x2048 --shared --placement vtcm",
+               "pcycles.total");
+    two = ask("report timing --json --kernel matmul --shape 2x1152x2048 --shared --threads 2",
+              "pcycles.total");
+    fast = ask("report timing --json --kernel vht2 --shape 256", "pcycles.total");
+    debug = ask("report timing --json --kernel vht2 --shape 256 --build debug", "pcycles.total");
+    assert_true(ddr > 3 * vtcm);
+    assert_true(two > 0.45 * ddr && two < 0.6 * ddr);
+    assert_true(debug > 3 * fast);
+}
+
+static void test_pure_calls_follow_the_profile(void **state)
+{
+    const double small = ask("report timing --json --calls 10", "us_per_call");
+    const double large = ask("report timing --json --calls 10 --in-bytes 65536 --out-bytes 65536", "us_per_call");
+    const double crowd = ask("report timing --json --calls 10 --concurrent 4", "calls_per_s");
+
+    (void)state;
+    assert_true(fabs(small - 295) < 0.1); /* 185 and the waking of a DSP that has nothing to do */
+    assert_true(fabs(large - small - 128 * 0.47) < 0.01);
+    assert_true(crowd > 4 * 1e6 / small);
+}
+
+static void test_bad_questions_are_refused(void **state)
+{
+    static const char *const bad[][2] = {
+        {"report", "timing"},
+        {"report speed", "timing"},
+        {"report timing --kernel nope", "'nope'"},
+        {"report timing --kernel axpby --shape 64x64", "axpby takes N"},
+        {"report timing --shape 0", "'0'"},
+        {"report timing --kernel axpby --shape 64x", "'64x'"},
+        {"report timing --threads 3", "3"},
+        {"report timing --placement l2", "'l2'"},
+        {"report timing --kernel axpby --calls 2", "two questions"},
+        {"report timing --concurrent 65", "65"},
+    };
+    struct hxt_result res;
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        e2e_run(&res, bad[i][0]);
+        if (res.exit_code != 2 || !strstr(res.err, bad[i][1]))
+            fail_msg("%s: exit %d, '%s'", bad[i][0], res.exit_code, res.err);
+        hxt_result_free(&res);
+    }
+    e2e_run(&res, "report timing --kernel axpby --shape 65"); /* not a multiple of 64: the kernel refuses */
+    assert_int_equal(res.exit_code, 1);
+    assert_non_null(strstr(res.err, "axpby"));
+    hxt_result_free(&res);
+    e2e_clean();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_rows_are_near_silicon_and_repeat),
+        cmocka_unit_test(test_placement_threads_and_build_matter),
+        cmocka_unit_test(test_pure_calls_follow_the_profile),
+        cmocka_unit_test(test_bad_questions_are_refused),
+    };
+
+    return HXT_RUN(tests);
+}

@@ -1,0 +1,303 @@
+/* The kernels that can be asked for: buffers of a shape, and the call. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "AEEStdErr.h"
+#include "rpcmem.h"
+#include "timing.h"
+
+enum { Q1 = 1073738753, Q2 = 1073732609, MAX_BUFFERS = 6 };
+
+/* Buffers of one question; filled with numbers that repeat. */
+struct pool {
+    int shared;
+    void *buffer[MAX_BUFFERS];
+    int n;
+    uint32_t seed;
+    int failed;
+};
+
+static uint32_t next(struct pool *p)
+{
+    p->seed = p->seed * 1664525u + 1013904223u;
+    return p->seed >> 2;
+}
+
+static void *take(struct pool *p, size_t bytes)
+{
+    void *b = p->shared ? rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes + !bytes)
+                        : calloc(bytes + !bytes, 1);
+
+    if (!b)
+        p->failed = 1;
+    p->buffer[p->n++] = b;
+    return b;
+}
+
+static void *take_bytes(struct pool *p, size_t n)
+{
+    uint8_t *b = take(p, n);
+
+    for (size_t i = 0; b && i < n; i++)
+        b[i] = (uint8_t)next(p);
+    return b;
+}
+
+static void *take_residues(struct pool *p, size_t n)
+{
+    uint32_t *b = take(p, n * sizeof(*b));
+
+    for (size_t i = 0; b && i < n; i++)
+        b[i] = next(p) % Q1;
+    return b;
+}
+
+static void *take_floats(struct pool *p, size_t n)
+{
+    float *b = take(p, n * sizeof(*b));
+
+    for (size_t i = 0; b && i < n; i++)
+        b[i] = (float)(next(p) & 0xffff) / 32768.0f - 1;
+    return b;
+}
+
+static int give_back(struct pool *p, int rc)
+{
+    for (int i = 0; i < p->n; i++) {
+        if (p->shared)
+            rpcmem_free(p->buffer[i]);
+        else
+            free(p->buffer[i]);
+    }
+    return rc;
+}
+
+#define POOL(ask) {.shared = (ask)->shared, .seed = 1}
+
+static int run_echo(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int n = (int)a->shape[0];
+    uint8_t *in = take_bytes(&p, (size_t)n), *out = take(&p, (size_t)n);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_echo(h, &a->how, in, n, out, n, c));
+}
+
+static int run_axpby(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int n = (int)a->shape[0];
+    short *x = take_bytes(&p, (size_t)n * 2), *y = take(&p, (size_t)n * 2);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_axpby(h, &a->how, 3, 4, x, n, y, n, c));
+}
+
+static int run_barrett(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int n = (int)a->shape[0];
+    uint32_t *x = take_residues(&p, (size_t)n), *y = take_residues(&p, (size_t)n);
+    uint32_t *r = take(&p, (size_t)n * 4);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY
+                                  : silicon_barrett(h, &a->how, Q1, x, n, y, n, r, n, c));
+}
+
+static int run_modmatmul(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int batch = (int)a->shape[0], inner = (int)a->shape[1], outer = (int)a->shape[2];
+    uint32_t *x = take_residues(&p, (size_t)batch * inner);
+    uint32_t *w = take_residues(&p, (size_t)inner * outer), *y = take(&p, (size_t)batch * outer * 4);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY
+                                  : silicon_modmatmul(h, &a->how, Q1, batch, inner, outer, x,
+                                                      batch * inner, w, inner * outer, y,
+                                                      batch * outer, c));
+}
+
+static int vht2(remote_handle64 h, const struct hx_timing_ask *a, int hvx, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int n = (int)a->shape[0];
+    float *x = take_floats(&p, (size_t)n), *y = take(&p, (size_t)n * 4);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY
+                                  : silicon_vht2(h, &a->how, hvx, n, 1, x, n, y, n, c));
+}
+
+static int run_vht2(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return vht2(h, a, 0, c);
+}
+
+static int run_vht2_hvx(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return vht2(h, a, 1, c);
+}
+
+static int matmul(remote_handle64 h, const struct hx_timing_ask *a, int variant, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int tokens = (int)a->shape[0], inner = (int)a->shape[1], rows = (int)a->shape[2];
+    const int stride = (inner + 127) / 128 * 128;
+    float *x = take_floats(&p, (size_t)tokens * inner);
+    uint8_t *w = take_bytes(&p, (size_t)rows * stride);
+    float *scale = take_floats(&p, (size_t)rows), *y = take(&p, (size_t)tokens * rows * 4);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY
+                                  : silicon_matmul(h, &a->how, variant, tokens, inner, rows, x,
+                                                   tokens * inner, w, rows * stride, scale, rows, y,
+                                                   tokens * rows, c));
+}
+
+static int run_matmul(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return matmul(h, a, SILICON_ROW_SUMS, c);
+}
+
+/* The row sums, unless the question is about the call that makes them. */
+static int make_row_sums(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    struct hx_timing_ask cold = *a;
+
+    cold.how.cold = 1;
+    return a->how.cold ? AEE_SUCCESS : run_matmul(h, &cold, c);
+}
+
+static int run_matmul_single(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return matmul(h, a, SILICON_SINGLE, c);
+}
+
+static int run_matmul_qf32(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return matmul(h, a, SILICON_QF32, c);
+}
+
+static int run_argmax(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int n = (int)a->shape[0];
+    unsigned short *x = take_bytes(&p, (size_t)n * 2);
+    unsigned int index;
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_argmax(h, &a->how, x, n, &index, c));
+}
+
+/* Bytes of a vector of n floats in K's bands of 5, 5, 4 and 3 bits, each behind an fp16 scale. */
+static int band_bytes(int n)
+{
+    static const int bits[] = {5, 5, 4, 3};
+    int bytes = 0;
+
+    for (int b = 0; b < 4; b++) {
+        const int lanes = b < 3 ? n / 4 : n - 3 * (n / 4);
+
+        bytes += 2 + (lanes * bits[b] + 7) / 8;
+    }
+    return bytes;
+}
+
+static int compress(remote_handle64 h, const struct hx_timing_ask *a, int transform, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int n = (int)a->shape[0], vectors = (int)a->shape[1], all = n * vectors;
+    const int bytes = band_bytes(n) * vectors;
+    float *x = take_floats(&p, (size_t)all);
+    uint8_t *codes = take(&p, (size_t)bytes);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY
+                                  : silicon_compress(h, &a->how, 0, transform, n, x, all, codes,
+                                                     bytes, c));
+}
+
+static int run_compress(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return compress(h, a, 1, c);
+}
+
+static int run_band_quantize(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return compress(h, a, 0, c);
+}
+
+static int run_dot(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int n = (int)a->shape[0], times = (int)a->shape[1], all = n * times;
+    float *x = take_floats(&p, (size_t)all), *y = take_floats(&p, (size_t)all);
+    float *sums = take(&p, (size_t)times * 4);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY
+                                  : silicon_dot(h, &a->how, n, x, all, y, all, sums, times, c));
+}
+
+static int run_ntt_init(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return silicon_ntt_init(h, &a->how, c);
+}
+
+static int ntt(remote_handle64 h, const struct hx_timing_ask *a, int variant, int inverse, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    const int n = (int)a->shape[0];
+    uint32_t *x = take_residues(&p, (size_t)n), *y = take(&p, (size_t)n * 4);
+
+    return give_back(&p, p.failed ? AEE_ENOMEMORY
+                                  : silicon_ntt(h, &a->how, variant, inverse,
+                                                a->shape[1] == 2 ? Q2 : Q1, n, x, n, y, n, c));
+}
+
+#define RUN_NTT(name, variant, inverse) \
+    static int name(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c) \
+    { \
+        return ntt(h, a, variant, inverse, c); \
+    }
+RUN_NTT(run_ntt_scalar, SILICON_NTT_SCALAR, 0)
+RUN_NTT(run_ntt_hvx, SILICON_NTT_HVX, 0)
+RUN_NTT(run_ntt_vtcm, SILICON_NTT_PERSISTENT, 0)
+RUN_NTT(run_intt_scalar, SILICON_NTT_SCALAR, 1)
+RUN_NTT(run_intt_hvx, SILICON_NTT_HVX, 1)
+RUN_NTT(run_intt_vtcm, SILICON_NTT_PERSISTENT, 1)
+
+static int run_null(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    struct pool p = POOL(a);
+    uint8_t *in = take(&p, a->in_bytes), *out = take(&p, a->out_bytes);
+
+    *c = (silicon_cycles){0};
+    return give_back(&p, p.failed ? AEE_ENOMEMORY
+                                  : silicon_null(h, in, (int)a->in_bytes, out, (int)a->out_bytes));
+}
+
+#define NTT_SHAPE "N[xPRIME]", {256, 1}
+const struct hx_timing_kernel hx_timing_kernels[] = {
+    {"null", "", {0}, "a call that does nothing with --in-bytes and --out-bytes", NULL, run_null},
+    {"matmul", "TOKENSxINxOUT", {16, 1152, 6912}, "int8 vrmpy, row sums from a table (K02-K05)", make_row_sums,
+     run_matmul},
+    {"matmul-single", "TOKENSxINxOUT", {16, 1152, 6912}, "int8 vrmpy, dot and row sum (K01), 1 thread", NULL,
+     run_matmul_single},
+    {"matmul-qf32", "TOKENSxINxOUT", {16, 1152, 6912}, "its predecessor on qf32 (E02), 1 thread", NULL,
+     run_matmul_qf32},
+    {"modmatmul", "BATCHxINxOUT", {8, 128, 128}, "u32 matmul modulo a 30-bit prime (K10-K12)", NULL,
+     run_modmatmul},
+    {"barrett", "N", {4096}, "products modulo a 30-bit prime", NULL, run_barrett},
+    {"ntt-scalar", NTT_SHAPE, "forward NTT, no HVX, tables in the call (K20)", NULL, run_ntt_scalar},
+    {"ntt-hvx", NTT_SHAPE, "forward NTT on HVX, tables in the call (K21)", NULL, run_ntt_hvx},
+    {"ntt", NTT_SHAPE, "forward NTT on HVX, tables in VTCM", run_ntt_init, run_ntt_vtcm},
+    {"intt-scalar", NTT_SHAPE, "the inverse", NULL, run_intt_scalar},
+    {"intt-hvx", NTT_SHAPE, "the inverse", NULL, run_intt_hvx},
+    {"intt", NTT_SHAPE, "the inverse", run_ntt_init, run_intt_vtcm},
+    {"ntt-init", "", {0}, "the tables of ntt: six VTCM requests; --cold: the first time (R10)", NULL,
+     run_ntt_init},
+    {"vht2", "N", {256}, "Walsh-Hadamard butterflies, scalar (K15)", NULL, run_vht2},
+    {"vht2-hvx", "N", {256}, "the same with qf32 from stride 32 on (K16)", NULL, run_vht2_hvx},
+    {"compress", "NxVECTORS", {64, 1}, "VHT2 and band quantise (K18)", NULL, run_compress},
+    {"band-quantize", "NxVECTORS", {64, 1}, "bands of 5, 5, 4 and 3 bits", NULL, run_band_quantize},
+    {"dot", "NxTIMES", {1024, 1}, "qf32 dot products", NULL, run_dot},
+    {"argmax", "N", {151936}, "first largest of u16 values (K26)", NULL, run_argmax},
+    {"axpby", "N", {4096}, "alpha * x + beta on i16 (R04, R05)", NULL, run_axpby},
+    {"echo", "N", {65536}, "byte copy (R07: --build debug)", NULL, run_echo},
+};
+const size_t hx_timing_n_kernels = sizeof(hx_timing_kernels) / sizeof(hx_timing_kernels[0]);

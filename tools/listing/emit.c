@@ -1,0 +1,98 @@
+/* Prints tables as a C header. */
+#include <ctype.h>
+#include <string.h>
+
+#include "listing.h"
+
+static const char *const build_name[HX_CODE_BUILDS] = {"release", "debug"};
+
+void hx_emit_head(FILE *out, const char *source, const char *compiler)
+{
+    fprintf(
+        out,
+        "/* Made by `make listings` from what %s makes of %s; do not edit.\n"
+        " * See dsp/include/hexrig_code.h.  A packet: {{packets since the result of a load, multiply,\n"
+        " * vector operation, vector load}, vmem loads}. */\n#ifndef __hexagon__\n#include \"hexrig_code.h\"\n",
+        *compiler ? compiler : "the compiler", source);
+}
+
+void hx_emit_tail(FILE *out)
+{
+    fputs("#endif\n", out);
+}
+
+static void emit_packets(FILE *out, const char *name, int build, unsigned k,
+                         const struct hx_level *l)
+{
+    enum { PER_LINE = 5 };
+
+    if (!l->packets)
+        return;
+    fprintf(out, "static const struct hx_packet hx_%s_%s_%u[] = {", name, build_name[build], k);
+    for (size_t i = 0; i < l->packets; i++) {
+        const struct hx_packet *p = &l->packet[i];
+        fprintf(out, "%s{{%u, %u, %u, %u}, %u},", i % PER_LINE ? " " : "\n    ",
+                p->after[HX_UNIT_LOAD], p->after[HX_UNIT_MPY], p->after[HX_UNIT_HVX],
+                p->after[HX_UNIT_VLOAD], p->vector_loads);
+    }
+    fputs("\n};\n", out);
+}
+
+static bool has_table(const char *const *tables, const char *name)
+{
+    while (*tables && strcmp(*tables, name) != 0)
+        tables++;
+    return *tables != NULL;
+}
+
+/* What has to be charged apart. */
+static void emit_callees(FILE *out, const struct hx_function *f, int build,
+                         const char *const *tables)
+{
+    for (size_t i = 0; i < f->packets; i++) {
+        const char *callee = f->packet[i].callee;
+        bool again = has_table(tables, callee);
+
+        for (size_t k = 0; k < i && !again; k++)
+            again = strcmp(f->packet[k].callee, callee) == 0;
+        if (*callee && !again)
+            fprintf(out, "/* WARNING: the %s build of %s calls %s, which has no table here. */\n",
+                    build_name[build], f->name, callee);
+    }
+}
+
+static void emit_levels(FILE *out, const char *name, int build, const struct hx_levels *l)
+{
+    fprintf(out, "static const struct hx_code_level hx_%s_%s[] = {\n", name, build_name[build]);
+    for (unsigned k = 0; k < l->levels; k++) {
+        const struct hx_level *v = &l->level[k];
+        if (v->packets)
+            fprintf(out, "    {hx_%s_%s_%u, %zu, %u},", name, build_name[build], k, v->packets,
+                    v->peeled);
+        else
+            fputs("    {0, 0, 0},", out);
+        fprintf(out, " /* %u words", v->words);
+        if (k)
+            fprintf(out, ", in level %d", v->around);
+        fputs(" */\n", out);
+    }
+    fputs("};\n", out);
+}
+
+void hx_emit_function(FILE *out, const struct hx_function *f, const struct hx_levels *l,
+                      const char *const *tables)
+{
+    const char *name = f[HX_BUILD_RELEASE].name;
+
+    fputc('\n', out);
+    for (int b = 0; b < HX_CODE_BUILDS; b++) {
+        emit_callees(out, &f[b], b, tables);
+        for (unsigned k = 0; k < l[b].levels; k++)
+            emit_packets(out, name, b, k, &l[b].level[k]);
+        emit_levels(out, name, b, &l[b]);
+    }
+    fprintf(out,
+            "static const struct hx_code hx_code_%s __attribute__((unused)) = {\n"
+            "    \"%s\", %u, {hx_%s_release, hx_%s_debug},\n};\n",
+            name, name, l[HX_BUILD_RELEASE].levels, name, name);
+}

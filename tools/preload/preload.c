@@ -1,0 +1,230 @@
+/* libhexrig-preload.so: lets an unmodified, dynamically linked FastRPC client find the rig and get shared memory from it.
+ *
+ *     LD_PRELOAD=build/lib/libhexrig-preload.so PROGRAM         or: hexrig run-with --preload -- PROGRAM
+ *
+ * open() and its relatives: /dev/fastrpc-cdsp and /dev/fastrpc-cdsp-secure become the nodes of the rig that runs
+ * (HEXRIG_DEVICE, else the default mount, else /dev itself); /dev/dma_heap/system and the name of remote processor 0 become
+ * stand-ins.  ioctl(): ALLOC_DMA_BUFF on a rig's node and DMA_HEAP_IOCTL_ALLOC on the stand-in give a memfd.  Everything else
+ * goes to the next library untouched.
+ *
+ * Nothing is remembered about descriptors: the two rare ioctls look at the file behind theirs.  So dup(), fork(), exec(),
+ * descriptors that came over a socket and numbers that were closed and used again are all right, and close() need not be known. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client_nodes.h"
+#include "hx_rig_internal.h"
+
+/* The headers' prototypes of open() and ioctl() are inlines in a fortified build; these symbols must be plain functions. */
+#define EXPORT __attribute__((visibility("default")))
+
+enum next { OPEN, OPEN64, OPENAT, OPENAT64, OPEN_2, OPEN64_2, OPENAT_2, OPENAT64_2, IOCTL };
+
+/* The function that the program would have got.  Found on first use: a constructor of another library may come before ours. */
+static void *next_of(enum next which)
+{
+    static const char *const names[] = {
+        [OPEN] = "open",         [OPEN64] = "open64",         [OPENAT] = "openat",
+        [OPENAT64] = "openat64", [OPEN_2] = "__open_2",       [OPEN64_2] = "__open64_2",
+        [OPENAT_2] = "__openat_2", [OPENAT64_2] = "__openat64_2", [IOCTL] = "ioctl",
+    };
+    static _Atomic(void *) found[sizeof(names) / sizeof(names[0])];
+
+    if (!found[which])
+        found[which] = dlsym(RTLD_NEXT, names[which]); /* threads that race here store the same */
+    return found[which];
+}
+
+typedef int (*open_fn)(const char *path, int flags, ...);
+typedef int (*openat_fn)(int dir, const char *path, int flags, ...);
+typedef int (*ioctl_fn)(int fd, unsigned long cmd, ...);
+
+/* The default mount's node, when one is there and the folder is this user's. */
+static int default_device(char *device, size_t bytes)
+{
+    char dir[HX_PATH_BYTES];
+    struct statx st;
+
+    hx_rig_default_mount(dir, sizeof(dir));
+    return statx(AT_FDCWD, dir, AT_STATX_DONT_SYNC | AT_SYMLINK_NOFOLLOW, STATX_UID, &st) == 0 &&
+           st.stx_uid == geteuid() && hx_rig_join(device, bytes, dir, HX_NODE) == 0 &&
+           access(device, F_OK) == 0;
+}
+
+/* Path of the rig's fastrpc-cdsp, in the order of hx_rig.h.  Whether a rig is there, open() will tell. */
+static void find_device(char *device, size_t bytes)
+{
+    const char *env = getenv("HEXRIG_DEVICE");
+
+    if (env && *env)
+        snprintf(device, bytes, "%s", env);
+    else if (!default_device(device, bytes))
+        snprintf(device, bytes, "/dev/" HX_NODE);
+}
+
+static int failed(int rc)
+{
+    errno = -rc;
+    return -1;
+}
+
+/* The answer for one of our nodes. */
+static int open_node(enum hx_client_node node, int flags)
+{
+    char device[HX_PATH_BYTES], path[HX_PATH_BYTES + 8];
+    openat_fn next = (openat_fn)next_of(OPENAT);
+    int rc;
+
+    if (node == HX_CLIENT_HEAP || node == HX_CLIENT_PROC) {
+        rc = hx_client_stand_in(node, flags);
+        return rc < 0 ? failed(rc) : rc;
+    }
+    find_device(device, sizeof(device));
+    rc = hx_client_node_path(node, device, path, sizeof(path));
+    return rc ? failed(rc) : next(AT_FDCWD, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+}
+
+static int has_mode(int flags)
+{
+    return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+static int do_open(enum next which, const char *path, int flags, mode_t mode)
+{
+    open_fn next = (open_fn)next_of(which);
+    enum hx_client_node node = hx_client_node(path);
+
+    if (node != HX_CLIENT_OTHER)
+        return open_node(node, flags);
+    return next ? next(path, flags, mode) : failed(-ENOSYS);
+}
+
+/* An absolute path makes the folder meaningless, and ours are absolute. */
+static int do_openat(enum next which, int dir, const char *path, int flags, mode_t mode)
+{
+    openat_fn next = (openat_fn)next_of(which);
+    enum hx_client_node node = hx_client_node(path);
+
+    if (node != HX_CLIENT_OTHER)
+        return open_node(node, flags);
+    return next ? next(dir, path, flags, mode) : failed(-ENOSYS);
+}
+
+#define MODE(last)                                                                                 \
+    ({                                                                                             \
+        mode_t mode_ = 0;                                                                          \
+        va_list ap_;                                                                               \
+        va_start(ap_, last);                                                                       \
+        if (has_mode(last))                                                                        \
+            mode_ = va_arg(ap_, mode_t);                                                           \
+        va_end(ap_);                                                                               \
+        mode_;                                                                                     \
+    })
+
+EXPORT int open(const char *path, int flags, ...)
+{
+    return do_open(OPEN, path, flags, MODE(flags));
+}
+
+EXPORT int open64(const char *path, int flags, ...)
+{
+    return do_open(OPEN64, path, flags, MODE(flags));
+}
+
+EXPORT int openat(int dir, const char *path, int flags, ...)
+{
+    return do_openat(OPENAT, dir, path, flags, MODE(flags));
+}
+
+EXPORT int openat64(int dir, const char *path, int flags, ...)
+{
+    return do_openat(OPENAT64, dir, path, flags, MODE(flags));
+}
+
+/* What _FORTIFY_SOURCE makes of a call without a mode. */
+EXPORT int __open_2(const char *path, int flags);
+EXPORT int __open64_2(const char *path, int flags);
+EXPORT int __openat_2(int dir, const char *path, int flags);
+EXPORT int __openat64_2(int dir, const char *path, int flags);
+
+int __open_2(const char *path, int flags)
+{
+    return do_open(OPEN_2, path, flags, 0);
+}
+
+int __open64_2(const char *path, int flags)
+{
+    return do_open(OPEN64_2, path, flags, 0);
+}
+
+int __openat_2(int dir, const char *path, int flags)
+{
+    return do_openat(OPENAT_2, dir, path, flags, 0);
+}
+
+int __openat64_2(int dir, const char *path, int flags)
+{
+    return do_openat(OPENAT64_2, dir, path, flags, 0);
+}
+
+/* The requests that need a descriptor made here, and whose they are. */
+static enum hx_client_node request_for(unsigned long cmd)
+{
+    switch ((uint32_t)cmd) { /* as the kernel: musl's callers leave rubbish above */
+    case FASTRPC_IOCTL_ALLOC_DMA_BUFF:
+        return HX_CLIENT_CDSP;
+    case DMA_HEAP_IOCTL_ALLOC:
+        return HX_CLIENT_HEAP;
+    default:
+        return HX_CLIENT_OTHER;
+    }
+}
+
+static enum hx_client_node kind_of(int fd)
+{
+    char device[HX_PATH_BYTES];
+
+    find_device(device, sizeof(device));
+    return hx_client_fd_kind(0, fd, device);
+}
+
+static int allocate(enum hx_client_node node, void *arg)
+{
+    struct fastrpc_alloc_dma_buf *buff = arg;
+    struct dma_heap_allocation_data *heap = arg;
+    int fd;
+
+    if (!arg)
+        return failed(-EFAULT);
+    fd = node == HX_CLIENT_HEAP ? hx_client_alloc_heap(heap) : hx_client_alloc_buff(buff);
+    if (fd < 0)
+        return failed(fd);
+    if (node == HX_CLIENT_HEAP)
+        heap->fd = (uint32_t)fd;
+    else
+        buff->fd = fd;
+    return 0;
+}
+
+EXPORT int ioctl(int fd, unsigned long cmd, ...)
+{
+    ioctl_fn next = (ioctl_fn)next_of(IOCTL);
+    enum hx_client_node node = request_for(cmd);
+    int saved = errno;
+    va_list ap;
+    void *arg;
+
+    va_start(ap, cmd);
+    arg = va_arg(ap, void *);
+    va_end(ap);
+    if (node != HX_CLIENT_OTHER && kind_of(fd) == node)
+        return allocate(node, arg);
+    errno = saved;
+    return next ? next(fd, cmd, arg) : failed(-ENOSYS);
+}
