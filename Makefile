@@ -49,17 +49,18 @@ dsp_o     := $(filter-out $(obj)/dsp/main.o $(dsp_api_o),$(call objs,dsp/*.c))
 fuse_o    := $(filter-out $(obj)/fuse/main.o,$(call objs,fuse/*.c))
 kernels_o := $(call objs,kernels/*.c) $(obj)/gen/sp_hex_skel.o
 silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/gen/silicon_skel.o
-host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o
+linear_o  := $(call objs,kernels/linear/*.c) $(obj)/gen/hex_linear_skel.o
+host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o $(obj)/gen/hex_linear_stub.o
 idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
 tools_o   := $(call objs,tools/hexrig/*.c) $(obj)/tools/preload/client_nodes.o $(obj)/gen/silicon_stub.o
 listing_o := $(call objs,tools/listing/*.c)
 preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/lib/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
 testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
 
-data := $(S)/hexrig-tiny-q8_0.gguf $(S)/hexrig-tiny.cal $(S)/books-holdout.txt
+data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
-programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so $(L)/libsilicon_skel.so $(L)/libhexrig-preload.so \
+programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so $(L)/libsilicon_skel.so $(L)/libhex_linear_skel.so $(L)/libhexrig-preload.so \
             $(L)/libcdsprpc.so.1
 
 .PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install clean deps
@@ -76,7 +77,7 @@ $(obj)/fuse/%.o:        inc  = $(inc_rpc) $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
-$(obj)/kernels/silicon/%.o: inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT $(mem_trace)
+$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o: inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools/hexidl -Itools/preload
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
@@ -85,7 +86,8 @@ $(obj)/tools/listing/%.o: inc := $(inc_dsp)
 $(obj)/gen/%.o:         inc := $(inc_rpc) -I$(G)
 $(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools/hexidl -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Itests/lib -Itests -DHEXRIG_COUNT \
                                -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"' $(fuse_cflags)
-# the root PD is linked at a fixed low address, so that all that a skel sees lies below 4 GiB
+# the root PD is linked at a fixed low address, so that all that a skel sees lies below 4 GiB; its heap begins behind it, and the
+# skels' addresses lie below both, see docs/architecture.md
 $(obj)/dsp/%.o: pic := -fno-pie
 pic = -fPIC
 
@@ -111,6 +113,7 @@ $(obj)/gen/%.o: $(G)/%.c
 $(kernels_o) $(host_o) $(call objs,tests/*.c tests/lib/*.c): | $(G)/sp_hex.h
 
 $(silicon_o) $(tools_o) $(call objs,tests/*.c): | $(G)/silicon.h
+$(linear_o) $(host_o) $(call objs,tests/*.c): | $(G)/hex_linear.h
 
 define archive
 	@mkdir -p $(@D)
@@ -122,6 +125,7 @@ $(obj)/libhxdsp.a: $(dsp_o);         $(archive)
 $(obj)/libhxfuse.a: $(fuse_o);       $(archive)
 $(obj)/libhxkernels.a: $(kernels_o); $(archive)
 $(obj)/libhxsilicon.a: $(silicon_o); $(archive)
+$(obj)/libhxlinear.a: $(linear_o);   $(archive)
 $(obj)/libhxhost.a: $(host_o);       $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 
@@ -138,12 +142,16 @@ $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/lib/libcdsprpc.map
 $(L)/libcdsprpc.so.1: $(L)/libcdsprpc.so
 	$(Q)ln -sf libcdsprpc.so $@
 # a low preferred address: see the note on hexrig-dsp
-$(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxwire.a
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $(kernels_o) $(obj)/libhxwire.a -lm)
+# it uses kernels of kernels/silicon, too
+$(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxwire.a
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxwire.a -lm)
 $(L)/libsilicon_skel.so: $(silicon_o) $(obj)/libhxwire.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x12000000 $(silicon_o) $(obj)/libhxwire.a -lm)
+# its second HVX context is silicon's
+$(L)/libhex_linear_skel.so: $(linear_o) $(obj)/kernels/silicon/contexts.o
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x13000000 $^ -lm)
 $(X)/hexrig-dsp: $(obj)/dsp/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
-	$(call link,-no-pie -rdynamic $(obj)/dsp/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
+	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,$^ $(fuse_libs) -lpthread -lm)
 $(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
@@ -187,7 +195,7 @@ $(S)/%: host/data/%
 # --- tests: each tests/test_*.c, check_*.c and bug_*.c is one program
 test_c := $(wildcard tests/test_*.c tests/check_*.c tests/bug_*.c)
 test_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_c))
-$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
+$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
@@ -196,8 +204,11 @@ $(api_b): $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(L)/libcdsprpc.
 	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
 $(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/gen/silicon_stub.o
 $(BUILD)/tests/test_trace_rig: api_libs := -ljansson
+# the virtual machine runs it, too, and needs little for that
+$(BUILD)/tests/test_placement: $(obj)/tests/test_placement.o $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
+	$(call link,-no-pie $^ -lcmocka -lnuma -ldl -lpthread -lm)
 fuzz_b := $(patsubst tests/fuzz_%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz_*.c))
-$(BUILD)/tests/fuzz_%: $(obj)/tests/fuzz_%.o $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
+$(BUILD)/tests/fuzz_%: $(obj)/tests/fuzz_%.o $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # the oracle's cases, one per integer HVX intrinsic and immediate, from the one table
@@ -224,7 +235,7 @@ $(obj)/tests/test_listing.o: inc = $(inc_dsp) -Itests/lib -I$(obj)/tests/listing
 $(BUILD)/tests/test_listing: $(obj)/tests/test_listing.o $(obj)/libhxtest.a
 	$(call link,$^ -lcmocka -lpthread -lm)
 .SECONDARY:
-$(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel
+$(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
 idl_skels := hxt_classic hxt_deep
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/test_idl_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
@@ -284,7 +295,7 @@ check-oracle:
 check-oracle-scalar:
 	$(Q)tests/oracle_scalar/run.sh $(BUILD)
 
-# kernels/silicon/*.listing.h, the packets of the kernels, from clang's listings; check-listings only compares.  77: no clang
+# kernels/silicon and kernels/linear/*.listing.h, the packets of the kernels, from clang's listings; check-listings only compares.  77: no clang
 listings: $(BUILD)/tools/hexrig-listing
 	$(Q)tools/listing/listings.sh make $(BUILD)
 check-listings: $(BUILD)/tools/hexrig-listing
@@ -296,6 +307,9 @@ bench_b := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.
 $(obj)/tests/bench/%.o: inc = $(inc_lib) -Itests -Itests/bench -DHXT_BUILD='"$(abspath $(BUILD))"' $(fuse_cflags)
 $(BUILD)/bench/bench_queue: $(obj)/tests/bench/bench_queue.o $(L)/libcdsprpc.so
 	$(call link,$< -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib')
+$(obj)/tests/bench/bench_spinor.o: inc = $(inc_dsp) -Ikernels -Idsp -Itests/bench -DHXT_SRC='"$(CURDIR)"'
+$(BUILD)/bench/bench_spinor: $(obj)/tests/bench/bench_spinor.o $(obj)/libhxkernels.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
+	$(call link,-no-pie $^ -lnuma -lpthread -lm)
 $(BUILD)/bench/%: $(obj)/tests/bench/%.o
 	$(call link,$^ $(fuse_libs))
 bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/libhxt_queue_skel.so
@@ -311,7 +325,7 @@ check-vm:
 	$(Q)tests/vm/run.sh $(BUILD)
 
 # what the virtual machine needs, see tests/vm/run.sh
-vm-programs: $(BUILD)/tests/conformance-static $(BUILD)/tests/libhxt_skel.so $(X)/hexrig-fuse-static $(X)/hexrig-dsp $(profiles)
+vm-programs: $(BUILD)/tests/test_placement $(BUILD)/tests/conformance-static $(BUILD)/tests/libhxt_skel.so $(X)/hexrig-fuse-static $(X)/hexrig-dsp $(profiles)
 $(BUILD)/tests/conformance-static: $(conformance_o)
 	$(call link,-static $^ -lpthread)
 # ld warns of dlopen in libfuse's loader of modules, which the rig does not use
@@ -320,12 +334,17 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.
 
 # --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was
 # skipped; the skip says why.
-.PHONY: check-tsan check-valgrind check-aarch64 check-soak check-faults check-full
+.PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-full
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/soak_*.c))
 $(soak_b): $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -lpthread -lm)
 
+# a part of `make check` by itself
+check-asan: deps
+	$(sub) tests
+	$(sub) SAN=address,undefined BUILD=$(BUILD)/asan tests
+	@tests/run.sh $(BUILD) asan
 # clients and driver under ThreadSanitizer, with a plain DSP: TSan wants the low addresses where a PD puts its memory
 check-tsan: deps tsan-programs
 	@tests/run.sh $(BUILD) tsan

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "low_memory.h"
+#include "placement.h"
 
 int hx_dsp_channel_open(struct hx_dsp_channel *c, const int *fd)
 {
@@ -15,13 +16,18 @@ int hx_dsp_channel_open(struct hx_dsp_channel *c, const int *fd)
     memcpy(c->fd, fd, sizeof(c->fd));
     pthread_mutex_init(&c->pop, NULL);
     pthread_mutex_init(&c->push, NULL);
-    c->rings = mmap(NULL, sizeof(*c->rings), PROT_READ | PROT_WRITE, MAP_SHARED, fd[HX_FD_RINGS], 0);
+    c->rings = mmap(NULL, sizeof(*c->rings), PROT_READ | PROT_WRITE, MAP_SHARED, fd[HX_FD_RINGS],
+                    0);
     if (c->rings == MAP_FAILED) {
         c->rings = NULL;
         return -errno;
     }
     c->arena = hx_low_map(HX_ARENA_BYTES, fd[HX_FD_ARENA]);
-    return c->arena ? 0 : -errno;
+    if (!c->arena)
+        return -errno;
+    hx_placement_shared(c->rings, sizeof(*c->rings));
+    hx_placement_shared(c->arena, HX_ARENA_BYTES);
+    return 0;
 }
 
 static int pop(struct hx_dsp_channel *c, struct hx_msg *msg)

@@ -190,8 +190,10 @@ int hx_crm_wait_vtcm(const struct hx_vtcm_want *want, uint32_t bytes, uint32_t t
     struct hx_crm_entry *e = new_entry();
     int first = -1;
 
-    if (!e)
+    if (!e) {
+        FARF(ERROR, "VTCM: all %d places for grants and waiting requests are taken", HX_CRM_ENTRIES);
         return -1;
+    }
     e->want = *want;
     e->bytes = bytes;
     if (!wait_for(e, 0, timeout_us))

@@ -2,6 +2,7 @@
 #include "cost.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cache.h"
@@ -25,8 +26,13 @@ enum {
 /* Calls that have begun in this PD: a thread that outlives calls starts each with empty caches, too. */
 static atomic_uint calls;
 
+/* Bytes that went between DDR and L2 or VTCM. */
+static _Atomic uint64_t ddr_bytes;
+
 static __thread struct {
     unsigned call; /* the value of `calls` that the caches belong to */
+    uint64_t ddr_before;   /* `ddr_bytes` when the call on this thread began */
+    uint64_t began;        /* pcycle of that */
     const struct hx_code *code;
     enum hx_code_build build;
     unsigned level;
@@ -57,6 +63,18 @@ static const struct hx_cost *cost(void)
 
 /* --- code ------------------------------------------------------------------------------------------------------ */
 
+/* Vector loads of a trip that the source makes; a debug table has the compiler's spills, too, which the host's code never
+ * makes. */
+static unsigned source_loads(const struct hx_code *code, unsigned level)
+{
+    const struct hx_code_level *l = &code->build[HX_BUILD_RELEASE][level];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < l->packets; i++)
+        n += l->packet[i].vector_loads;
+    return n;
+}
+
 static const struct hx_listing_time *time_of(const struct hx_code *code, unsigned level)
 {
     const struct hx_code_level *l = &code->build[now.build][level];
@@ -65,6 +83,7 @@ static const struct hx_listing_time *time_of(const struct hx_code *code, unsigne
     if (now.times[i].level != l) {
         now.times[i].level = l;
         now.times[i].time = hx_listing_time(l, level > 0, cost());
+        now.times[i].time.vector_loads = source_loads(code, level);
     }
     return &now.times[i].time;
 }
@@ -78,7 +97,8 @@ static double packets_by_pressure(const struct hx_hvx_counts *n)
     double shift = (double)(op[HX_SLOT_VS] + op[HX_SLOT_VP_VS]);
     double permute = (double)(op[HX_SLOT_VP] + op[HX_SLOT_VP_VS]);
     double all = mpy + shift + permute + (double)(op[HX_SLOT_VA] + 2 * op[HX_SLOT_VA_DV]);
-    double memory = (double)(op[HX_SLOT_LD] + op[HX_SLOT_ST] + op[HX_SLOT_GATHER] + op[HX_SLOT_SCATTER] +
+    double memory = (double)(op[HX_SLOT_LD] + op[HX_SLOT_ST] + op[HX_SLOT_GATHER] +
+                             op[HX_SLOT_SCATTER] +
                              2 * (op[HX_SLOT_GATHER_DV] + op[HX_SLOT_SCATTER_DV]));
     const double need[] = {mpy / 2, shift, permute, all / 4, memory};
     double most = 0;
@@ -149,11 +169,6 @@ EXPORT void hx_code_set_build(enum hx_code_build build)
 
 /* --- memory ---------------------------------------------------------------------------------------------------- */
 
-static int in_vtcm(const void *p)
-{
-    return hx_vtcm && (uintptr_t)p - (uintptr_t)hx_vtcm < HX_VTCM_BYTES;
-}
-
 static void empty_caches(void);
 
 static int caches_ready(void)
@@ -165,29 +180,36 @@ static int caches_ready(void)
     return now.l2.tag || hx_cache_init(&now.l2, cost()->l2_kib << 10, L2_LINE_SHIFT) == 0;
 }
 
-/* DDR does not slow down with the core: in pcycles of a slower clock its latency is shorter. */
+/* Latency of a load from DDR. */
 static double ddr_pcycles(void)
 {
-    double top_khz = hx_machine ? hx_machine->clock_mhz * 1000.0 : hx_vt_clock_khz();
+    return cost()->ddr_pcycles * hx_vt_clock_ratio();
+}
 
-    return cost()->ddr_pcycles * hx_vt_clock_khz() / top_khz;
+/* Latency behind L1; a line that is not in L2 comes there from DDR. */
+static double l2_latency(uint64_t at)
+{
+    if (hx_cache_touch(&now.l2, at))
+        return cost()->l2_pcycles;
+    hx_cost_ddr(1u << L2_LINE_SHIFT);
+    return ddr_pcycles();
 }
 
 /* Latency of a vector access, from the start of the load. */
 static double vector_latency(const void *p)
 {
-    if (in_vtcm(p))
+    if (hx_in_vtcm(p))
         return cost()->vtcm_pcycles;
     const uint64_t at = hx_frames_at(&now.frames, (uintptr_t)p);
 
     hx_cache_drop(&now.l1, at); /* HVX goes past L1 */
-    return hx_cache_touch(&now.l2, at) ? cost()->l2_pcycles : ddr_pcycles();
+    return l2_latency(at);
 }
 
 /* A trip's loads are under way together: the thread waits for the slowest, or for DDR to bring all that it has to. */
 static void end_trip(const struct hx_listing_time *t)
 {
-    double fetch = now.ddr_lines * VECTOR_BYTES / cost()->dma_bytes_per_pcycle - t->trip;
+    double fetch = now.ddr_lines * VECTOR_BYTES / cost()->dma_bytes_per_pcycle * hx_vt_clock_ratio() - t->trip;
 
     hx_vt_spend(HX_VT_STALL, fetch > now.slowest ? fetch : now.slowest);
     now.in_trip = 0;
@@ -221,10 +243,10 @@ static void scalar_access(const void *p, int is_store)
 
     if (hx_cache_touch(&now.l1, at))
         return;
-    if (in_vtcm(p))
+    if (hx_in_vtcm(p))
         latency = cost()->vtcm_pcycles;
     else
-        latency = hx_cache_touch(&now.l2, at) ? cost()->l2_pcycles : ddr_pcycles();
+        latency = l2_latency(at);
     if (!is_store && latency > cost()->load_pcycles)
         hx_vt_spend(HX_VT_STALL, latency - cost()->load_pcycles);
 }
@@ -246,6 +268,14 @@ static int is_rest_of_vector(uint64_t at, size_t bytes)
     now.recent[now.n_recent].pieces = piece;
     now.n_recent = (now.n_recent + 1) % RECENT;
     return 0;
+}
+
+void hx_cost_end(void)
+{
+    free(now.l1.tag);
+    free(now.l2.tag);
+    hx_frames_free(&now.frames);
+    now.l1.tag = now.l2.tag = NULL;
 }
 
 void hx_cost_prepare(void)
@@ -285,6 +315,20 @@ void hx_cost_call(void)
     atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
 }
 
+void hx_cost_ddr(uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&ddr_bytes, bytes, memory_order_relaxed);
+}
+
+void hx_cost_call_end(void)
+{
+    const uint64_t moved = atomic_load_explicit(&ddr_bytes, memory_order_relaxed) - now.ddr_before;
+    const double rate = cost()->dma_bytes_per_pcycle;
+
+    if (rate > 0)
+        hx_vt_reach(HX_VT_STALL, now.began + (uint64_t)((double)moved / rate * hx_vt_clock_ratio()));
+}
+
 void hx_cost_begin(void)
 {
     now.code = NULL;
@@ -292,5 +336,7 @@ void hx_cost_begin(void)
     now.build = HX_BUILD_RELEASE;
     now.loads_left = 0;
     now.settled = hx_hvx_counts;
+    now.ddr_before = atomic_load_explicit(&ddr_bytes, memory_order_relaxed);
+    now.began = hx_vt_now();
     empty_caches();
 }

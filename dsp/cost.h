@@ -16,6 +16,7 @@
 #define HX_COST_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "hexrig_code.h"
 
@@ -28,8 +29,18 @@ void hx_cost_begin(void);
 /* Allocates what the calling thread's caches need, which else the first access does. */
 void hx_cost_prepare(void);
 
+/* The thread ends. */
+void hx_cost_end(void);
+
 /* Pcycles of HVX operations outside of functions with a listing, since the last time this was asked. */
 double hx_cost_pending(void);
+
+/* `bytes` moved between DDR and L2 or VTCM, for whichever thread. */
+void hx_cost_ddr(uint64_t bytes);
+
+/* The call on this thread has run: it took at least as long as DDR needed for what all threads of the PD have moved since it
+ * began. */
+void hx_cost_call_end(void);
 
 /* One load or store of `bytes` at p by instrumented code. */
 void hx_cost_access(const void *p, size_t bytes, int is_store);

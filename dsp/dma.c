@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "HAP_farf.h"
+#include "cost.h"
 #include "machine.h"
 #include "trace.h"
 #include "vtime.h"
@@ -44,32 +45,26 @@ static void *memory_at(uint32_t addr)
     return (void *)(uintptr_t)addr;
 }
 
-static int mapped(uint32_t addr, uint64_t bytes)
+/* 1 when all of it can be read, or written: the kernel is asked to bring the pages in for that. */
+static int mapped(uint32_t addr, uint64_t bytes, int advice)
 {
-    unsigned char residency[512];
     uint64_t at = addr & ~(uint64_t)(PAGE - 1), end = (uint64_t)addr + bytes;
 
-    if (end > 1ull << 32)
-        return 0;
-    for (; at < end; at += sizeof(residency) * PAGE) {
-        uint64_t n = end - at < sizeof(residency) * PAGE ? end - at : sizeof(residency) * PAGE;
-        if (mincore((void *)(uintptr_t)at, n, residency))
-            return 0;
-    }
-    return 1;
+    return end <= 1ull << 32 && madvise((void *)(uintptr_t)at, end - at, advice) == 0;
 }
 
 /* NULL, or what is wrong with one side of a transfer. */
-static const char *side_error(uint32_t addr, uint32_t stride, const struct transfer *t)
+static const char *side_error(uint32_t addr, uint32_t stride, const struct transfer *t, int advice)
 {
     uint64_t bytes = t->rows ? (uint64_t)stride * (t->rows - 1) + t->width : 0;
     const void *p = memory_at(addr);
 
     if (bytes == 0)
         return NULL;
-    if (!mapped(addr, bytes))
-        return "memory that is not mapped";
-    if (hx_vtcm && (uintptr_t)p - (uintptr_t)hx_vtcm < HX_VTCM_BYTES && !hx_vtcm_granted(p, bytes))
+    if (!mapped(addr, bytes, advice))
+        return advice == MADV_POPULATE_READ ? "its source is not mapped"
+                                            : "its destination is not mapped, or read-only";
+    if (hx_in_vtcm(p) && !hx_vtcm_granted(p, bytes))
         return "VTCM that was not granted";
     return NULL;
 }
@@ -82,8 +77,8 @@ static const char *decode(uint32_t addr, struct transfer *t, uint32_t *next)
 
     if (addr % DESCRIPTOR_ALIGN)
         return "its address is not a multiple of 16";
-    if (!mapped(addr, sizeof(struct hx_dma_type0)))
-        return "it lies in memory that is not mapped";
+    if (!mapped(addr, sizeof(struct hx_dma_type0), MADV_POPULATE_WRITE))
+        return "it lies in memory that is not mapped, or read-only";
     memcpy(&d, memory_at(addr), sizeof(struct hx_dma_type0));
     if (d.type > 1)
         return "its type is not 0 or 1";
@@ -92,15 +87,15 @@ static const char *decode(uint32_t addr, struct transfer *t, uint32_t *next)
     *next = d.next;
     *t = (struct transfer){d.src, d.dst, d.length, 1, d.length, d.length};
     if (d.type == 1) {
-        if (!mapped(addr, sizeof(d)))
+        if (!mapped(addr, sizeof(d), MADV_POPULATE_WRITE))
             return "it lies in memory that is not mapped";
         memcpy(&d, memory_at(addr), sizeof(d));
         if (d.src_width_offset || d.dst_width_offset)
             return "it starts inside of a row, which is not emulated";
         *t = (struct transfer){d.src, d.dst, d.roi_width, d.roi_height, d.src_stride, d.dst_stride};
     }
-    error = side_error(t->src, t->src_stride, t);
-    return error ? error : side_error(t->dst, t->dst_stride, t);
+    error = side_error(t->src, t->src_stride, t, MADV_POPULATE_READ);
+    return error ? error : side_error(t->dst, t->dst_stride, t, MADV_POPULATE_WRITE);
 }
 
 static uint64_t duration(const struct transfer *t)
@@ -108,13 +103,17 @@ static uint64_t duration(const struct transfer *t)
     const struct hx_cost *c = &hx_machine->cost;
     uint64_t row = (t->width + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES;
 
-    return (uint64_t)(c->dma_setup_pcycles + (double)(row * t->rows) / c->dma_bytes_per_pcycle + 0.5);
+    return (uint64_t)(c->dma_setup_pcycles + (double)(row * t->rows) / c->dma_bytes_per_pcycle +
+                      0.5);
 }
 
 static void move(const struct transfer *t)
 {
+    if (!hx_in_vtcm(memory_at(t->src)) || !hx_in_vtcm(memory_at(t->dst)))
+        hx_cost_ddr((uint64_t)t->width * t->rows);
     for (uint32_t r = 0; r < t->rows; r++)
-        memmove(memory_at(t->dst + r * t->dst_stride), memory_at(t->src + r * t->src_stride), t->width);
+        memmove(memory_at(t->dst + r * t->dst_stride), memory_at(t->src + r * t->src_stride),
+                t->width);
 }
 
 static void mark_done(uint32_t addr)

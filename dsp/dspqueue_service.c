@@ -5,6 +5,7 @@
  * its thread inside 6 wait_signal is our way to it.  Our own library lends that thread, too: its end tells it that the PD
  * ended. */
 #include <string.h>
+#include <time.h>
 
 #include "bindings.h"
 #include "dspqueue_slots.h"
@@ -15,7 +16,9 @@ enum { M_OPEN, M_CLOSE, M_INIT, M_CREATE, M_DESTROY, M_IS_IMPORTED, M_WAIT, M_CA
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t arrival = PTHREAD_COND_INITIALIZER;
 static int signalled, cancelled;
+static int waiting; /* threads inside wait_signal */
 static struct dspqueue_process_queue_state *state; /* client's memory, NULL = none */
 static int32_t state_fd;
 
@@ -88,6 +91,20 @@ static int init_state(remote_arg *pra)
     return dsp_code(rc);
 }
 
+/* Our library has sent its thread into wait_signal before it makes a queue.  Its call may come late; waiting for it here means that
+ * no call of the library's is counted once the queue is there, so that figures of packets repeat. */
+static void wait_for_thread(void)
+{
+    struct timespec end;
+
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec++;
+    pthread_mutex_lock(&lock);
+    while (!waiting && !cancelled && !pthread_cond_clockwait(&arrival, &lock, CLOCK_MONOTONIC, &end))
+        ;
+    pthread_mutex_unlock(&lock);
+}
+
 /* in: u32 slot, i32 descriptor of the block, u32 queue count; out: u64 id */
 static int create(remote_arg *pra)
 {
@@ -101,6 +118,8 @@ static int create(remote_arg *pra)
 
     memcpy(&in, pra[0].buf.pv, sizeof(in));
     rc = hx_slots_create(in.slot, in.fd, &id);
+    if (rc == AEE_SUCCESS && hx_slots_have_doorbells(id))
+        wait_for_thread();
     memcpy(pra[1].buf.pv, &id, sizeof(id));
     return dsp_code(rc);
 }
@@ -133,8 +152,11 @@ static int wait_signal(remote_arg *pra)
     int32_t what;
 
     pthread_mutex_lock(&lock);
+    waiting++;
+    pthread_cond_broadcast(&arrival);
     while (!signalled && !cancelled)
         pthread_cond_wait(&news, &lock);
+    waiting--;
     what = cancelled ? -1 : 0;
     signalled = 0;
     pthread_mutex_unlock(&lock);

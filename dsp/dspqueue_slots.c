@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "bindings.h"
+#include "packets.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the slots' id, host_fd, imported */
 static struct dspqueue slots[DSPQUEUE_MAX_PROCESS_QUEUES];
@@ -35,7 +36,8 @@ static void signal_host(void *ctx, unsigned which)
 
 static int create(struct dspqueue *d, int32_t host_fd)
 {
-    struct hx_dspq_cfg cfg = {.is_dsp = 1, .ref = ref_buffer, .signal = signal_host, .ctx = d};
+    struct hx_dspq_cfg cfg = {.is_dsp = 1, .ref = ref_buffer, .signal = signal_host,
+                              .packet = hx_packets_note, .ctx = d};
     int rc;
 
     if (hx_bindings_ref(host_fd, 1, &cfg.block, &cfg.block_bytes))
@@ -60,6 +62,18 @@ int hx_slots_create(uint32_t slot, int32_t host_fd, uint64_t *id)
     }
     pthread_mutex_unlock(&lock);
     return rc;
+}
+
+int hx_slots_have_doorbells(uint64_t id)
+{
+    struct dspqueue *d;
+    int have;
+
+    pthread_mutex_lock(&lock);
+    d = find(id);
+    have = d && d->q.doorbells;
+    pthread_mutex_unlock(&lock);
+    return have;
 }
 
 int hx_slots_destroy(uint64_t id)

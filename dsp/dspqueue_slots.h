@@ -22,6 +22,9 @@ struct dspqueue {
  * AEE_EBADPARM (without the DSP's offset). */
 int hx_slots_create(uint32_t slot, int32_t host_fd, uint64_t *id);
 
+/* 1 when both ends of the queue use our doorbells. */
+int hx_slots_have_doorbells(uint64_t id);
+
 /* AEE_ENOSUCH; AEE_EITEMBUSY: a skel has it. */
 int hx_slots_destroy(uint64_t id);
 int hx_slots_imported(uint64_t id, int32_t *imported);

@@ -13,6 +13,7 @@
 
 #include "AEEStdErr.h"
 #include "farf.h"
+#include "hx_log_tag.h"
 #include "machine.h"
 
 enum { FILES_MAX = 16, NAME_BYTES = 64, TEXT_BYTES = 512 };
@@ -77,12 +78,13 @@ static int is_heard(int compiled_in, int level, const char *file)
 /* One write, so that lines of several PDs do not mix. */
 static void say(int compiled_in, int level, const char *file, int line, const char *fmt, va_list ap)
 {
+    const char *tag = getenv(HX_LOG_TAG);
     char text[TEXT_BYTES];
 
     if (!is_heard(compiled_in, level, file))
         return;
     vsnprintf(text, sizeof(text), fmt, ap);
-    fprintf(stderr, "hexrig-dsp: pd %d: %s: %s:%d: %s\n", hx_pd_client,
+    fprintf(stderr, "hexrig-dsp%s: pd %d: %s: %s:%d: %s\n", tag ? tag : "", hx_pd_client,
             names[level & ~HAP_LEVEL_RUNTIME], base_of(file), line, text);
 }
 

@@ -1,7 +1,8 @@
 /* Page frames, see frames.h. */
 #include "frames.h"
 
-#include <stdlib.h>
+#include <stddef.h>
+#include <sys/mman.h>
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -27,13 +28,17 @@ static int grow(struct hx_frames *f)
     struct hx_frames bigger = *f;
 
     bigger.slots = f->slots ? f->slots * 2 : FIRST_SLOTS;
-    bigger.slot = calloc(bigger.slots, sizeof(*bigger.slot));
-    if (!bigger.slot)
+    /* not of the heap: where a skel's memory lies there must not depend on which thread has served which calls.
+     * MAP_NORESERVE tells it from malloc's maps, which the sandbox refuses */
+    bigger.slot = mmap(NULL, bigger.slots * sizeof(*bigger.slot), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (bigger.slot == MAP_FAILED)
         return 0;
     for (uint32_t i = 0; i < f->slots; i++)
         if (f->slot[i].generation == f->generation)
             *find(&bigger, f->slot[i].page) = f->slot[i];
-    free(f->slot);
+    if (f->slot)
+        munmap(f->slot, f->slots * sizeof(*f->slot));
     *f = bigger;
     return 1;
 }
@@ -54,4 +59,13 @@ uint64_t hx_frames_at(struct hx_frames *f, uint64_t addr)
         f->last_frame = s->frame;
     }
     return f->last_frame << HX_FRAME_SHIFT | offset;
+}
+
+void hx_frames_free(struct hx_frames *f)
+{
+    if (f->slot)
+        munmap(f->slot, f->slots * sizeof(*f->slot));
+    f->slot = NULL;
+    f->slots = f->used = 0;
+    f->last_page = UINT64_MAX;
 }

@@ -28,4 +28,7 @@ void hx_frames_clear(struct hx_frames *f);
 /* The address with its page's number replaced by its frame's.  The address itself when memory is out. */
 uint64_t hx_frames_at(struct hx_frames *f, uint64_t addr);
 
+/* Gives the memory back; the struct can be used on. */
+void hx_frames_free(struct hx_frames *f);
+
 #endif

@@ -57,11 +57,6 @@ static _Noreturn void fault(const void *pc, const char *what, const char *by, co
     abort();
 }
 
-static int in_vtcm(const void *p)
-{
-    return hx_vtcm && (uintptr_t)p - (uintptr_t)hx_vtcm < HX_VTCM_BYTES;
-}
-
 /* All of p[bytes] lies in what one request of this PD asked for.  Reads the table without its lock: grants of others may
  * change meanwhile, those of this PD only by its own doing. */
 int hx_vtcm_granted(const void *p, size_t bytes)
@@ -69,7 +64,7 @@ int hx_vtcm_granted(const void *p, size_t bytes)
     const uintptr_t from = (uintptr_t)p - (uintptr_t)hx_vtcm;
     uintptr_t start;
 
-    if (!in_vtcm(p) || hx_machine->vtcm[from / HX_VTCM_GRAIN].client != owner())
+    if (!hx_in_vtcm(p) || hx_machine->vtcm[from / HX_VTCM_GRAIN].client != owner())
         return 0;
     start = (uintptr_t)hx_machine->vtcm[from / HX_VTCM_GRAIN].first * HX_VTCM_GRAIN;
     return from - start + bytes <= hx_machine->vtcm[start / HX_VTCM_GRAIN].bytes;
@@ -116,7 +111,7 @@ static int on_stack(const void *p)
 /* One access of `bytes` at p from code at pc. */
 static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
 {
-    const int place = in_vtcm(p) ? HX_MEM_VTCM : HX_MEM_DDR;
+    const int place = hx_in_vtcm(p) ? HX_MEM_VTCM : HX_MEM_DDR;
 
     hx_cost_access(p, bytes, is_store);
     if (on_stack(p))

@@ -9,6 +9,7 @@
 
 #include "HAP_farf.h"
 #include "hap_power.h"
+#include "hexrig_hvx_count.h"
 #include "machine.h"
 #include "trace.h"
 #include "vtime.h"
@@ -16,16 +17,29 @@
 #define EXPORT __attribute__((visibility("default")))
 #define NONE (-1)
 
-static __thread int held = NONE; /* index of the held HVX context */
+static __thread int held = NONE;     /* index of the held HVX context */
+static __thread uint64_t unlocked;   /* HVX operations of this call that ran without one ... */
+static __thread uint64_t counted_to; /* ... up to this count of operations, when none is held */
+
+/* 1 when a context that is free from `a` on suits a thread at `now` better than one that is from `b` on: no waiting, and
+ * of those without it the one that was used last, so that threads which run one after the other here, but side by side on
+ * the device, leave the others' contexts alone. */
+static int suits_better(uint64_t a, uint64_t b, uint64_t now)
+{
+    if ((a <= now) != (b <= now))
+        return a <= now;
+    return a <= now ? a > b : a < b;
+}
 
 /* Under the machine's lock. */
 static int pick_free(void)
 {
+    const uint64_t now = hx_vt_now();
     int best = NONE;
 
     for (int i = 0; i < (int)hx_machine->hvx_contexts; i++)
         if (hx_machine->hvx[i].client == 0 &&
-            (best == NONE || hx_machine->hvx[i].free_at < hx_machine->hvx[best].free_at))
+            (best == NONE || suits_better(hx_machine->hvx[i].free_at, hx_machine->hvx[best].free_at, now)))
             best = i;
     return best;
 }
@@ -60,6 +74,7 @@ static int lock_context(int mode, int wait)
         hx_machine_wait(50);
     held = found;
     if (found != NONE) {
+        unlocked += hx_hvx_ops(&hx_hvx_counts) - counted_to;
         hx_machine->hvx[found].client = hx_pd_client ? hx_pd_client : -1;
         hx_vt_reach(HX_VT_HVX, hx_machine->hvx[found].free_at);
         hx_trace_hvx(found, hx_vt_now());
@@ -87,6 +102,7 @@ EXPORT int qurt_hvx_unlock(void)
     hx_machine->hvx[held].free_at = hx_vt_now();
     hx_trace_hvx(NONE, hx_vt_now());
     held = NONE;
+    counted_to = hx_hvx_ops(&hx_hvx_counts);
     hx_machine_freed();
     hx_machine_unlock();
     return QURT_HVX_LOCK_SUCCESS;
@@ -123,6 +139,16 @@ EXPORT int qurt_hvx_reserve(int num_units)
 EXPORT int qurt_hvx_cancel_reserve(void)
 {
     return atomic_exchange(&reserved, 0) ? 0 : QURT_HVX_RESERVE_CANCEL_ERR;
+}
+
+void hx_hvx_call_begin(void)
+{
+    unlocked = counted_to = 0;
+}
+
+uint64_t hx_hvx_unlocked_ops(void)
+{
+    return unlocked + (held == NONE ? hx_hvx_ops(&hx_hvx_counts) - counted_to : 0);
 }
 
 int hx_hvx_context_held(void)

@@ -6,6 +6,7 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "buffers.h"
+#include "cost.h"
 #include "dma.h"
 #include "hap_power.h"
 #include "machine.h"
@@ -75,14 +76,33 @@ static int call(uint32_t handle, uint32_t sc, remote_arg *pra,
     return hx_module_invoke(handle, sc, pra);
 }
 
+/* What is wrong with how a call used the HVX contexts; the device would have stopped at an operation without one, and its
+ * client would have seen this code (SILICON H07). */
+static int check_hvx(const struct hx_msg *msg, int result)
+{
+    const unsigned method = REMOTE_SCALARS_METHOD(msg->sc);
+    const uint64_t unlocked = hx_hvx_unlocked_ops();
+
+    if (hx_hvx_release_leaked())
+        FARF(ERROR, "handle 0x%x method %u returned with its HVX context locked", msg->handle, method);
+    if (!unlocked)
+        return result;
+    FARF(ERROR, "handle 0x%x method %u: %llu HVX operations without an HVX context (qurt_hvx_lock)",
+         msg->handle, method, (unsigned long long)unlocked);
+    return (int)AEE_DSP(AEE_EBADSTATE);
+}
+
 /* Key of the trace that the driver wants of this call, or 0. */
-static uint64_t open_trace(const struct hx_dsp_channel *c, const struct hx_msg *msg, const struct hx_invoke *head)
+static uint64_t open_trace(const struct hx_dsp_channel *c, const struct hx_msg *msg,
+                           const struct hx_invoke *head)
 {
     uint64_t end = msg->addr + msg->size;
 
-    if (head->trace <= msg->addr || head->trace >= end || head->trace % _Alignof(struct hx_trace_event))
+    if (head->trace <= msg->addr || head->trace >= end ||
+        head->trace % _Alignof(struct hx_trace_event))
         return 0;
-    return hx_trace_open((unsigned)(msg->ctx >> HX_CTX_ID_SHIFT), c->arena + head->trace, end - head->trace);
+    return hx_trace_open((unsigned)(msg->ctx >> HX_CTX_ID_SHIFT), c->arena + head->trace,
+                         end - head->trace);
 }
 
 void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct hx_reply *reply,
@@ -107,11 +127,9 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     trace = open_trace(c, msg, &head);
     if (trace)
         hx_vt_trace(trace);
-    reply->retval = call(msg->handle, msg->sc, pra, services, n_services);
-    if (hx_hvx_release_leaked())
-        FARF(ERROR, "handle 0x%x method %u returned with its HVX context locked", msg->handle,
-             REMOTE_SCALARS_METHOD(msg->sc));
+    reply->retval = check_hvx(msg, call(msg->handle, msg->sc, pra, services, n_services));
     hx_dma_end();
+    hx_cost_call_end();
 
     hx_buffers_returned(head.fdlist, FASTRPC_MAX_FDLIST);
     memcpy(c->arena + msg->addr + offsetof(struct hx_invoke, fdlist), head.fdlist,
@@ -121,6 +139,8 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     hx_vt_call_end();
     hx_trace_close(trace);
     reply->exec_pcycles = spent.exec_pcycles;
+    if (spent.exec_pcycles > spent.idle_pcycles)
+        reply->active = (uint32_t)(65536 * (spent.exec_pcycles - spent.idle_pcycles) / spent.exec_pcycles);
     reply->queue_pcycles = spent.queue_pcycles;
     reply->hvx_ops = spent.hvx_ops;
     reply->vote = hx_power_vote();

@@ -2,7 +2,7 @@
  *
  * Hexagon is a 32-bit machine, and real DSP code casts pointers to u32 (DMA descriptors, VTCM addresses).  So whatever a
  * skel can see lies low: VTCM, arenas, imported buffers, thread stacks, and the heap (hexrig-dsp is linked at a
- * fixed low address and keeps malloc on brk). */
+ * fixed low address and keeps malloc on brk; when brk meets a map, malloc returns NULL, see sandbox.h). */
 #ifndef HX_LOW_MEMORY_H
 #define HX_LOW_MEMORY_H
 
@@ -15,7 +15,8 @@ void *hx_low_map(size_t bytes, int fd);
 /* Undoes hx_low_map(); accepts NULL. */
 void hx_low_unmap(void *p, size_t bytes);
 
-/* Keeps malloc on the low heap; call once, before the first thread. */
+/* Keeps malloc on the low heap, and 512 MiB behind what it has now free of hx_low_map(); call once, before the first
+ * thread. */
 void hx_low_heap(void);
 
 #endif

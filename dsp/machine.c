@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "low_memory.h"
+#include "placement.h"
 
 #define VTCM_BASE 0xFF000000u /* SILICON H03 */
 
@@ -35,6 +36,8 @@ static int map_vtcm(void)
 #endif
         rc = hx_vtcm ? 0 : -errno;
     }
+    if (!rc)
+        hx_placement_shared(hx_vtcm, HX_VTCM_BYTES);
     if (fd >= 0)
         close(fd);
     return rc;

@@ -55,6 +55,12 @@ void hx_machine_freed(void);
  * in steps of 50 ms or so. */
 void hx_machine_wait(unsigned ms);
 
+/* 1 when p points into VTCM, whoever has it. */
+static inline int hx_in_vtcm(const void *p)
+{
+    return hx_vtcm && (uintptr_t)p - (uintptr_t)hx_vtcm < HX_VTCM_BYTES;
+}
+
 /* 1 when all of p[bytes], in VTCM, lies in what one request of this PD asked for. */
 int hx_vtcm_granted(const void *p, size_t bytes);
 
@@ -63,6 +69,11 @@ void hx_machine_reap(int32_t client);
 
 /* 1 while the calling thread holds an HVX context. */
 int hx_hvx_context_held(void);
+
+/* HVX operations of the call on this thread that ran while it held no context: on the device each is a fault.  Operations are
+ * counted in skels built with -DHEXRIG_COUNT; hx_hvx_call_begin() starts anew, when the counters are 0. */
+void hx_hvx_call_begin(void);
+uint64_t hx_hvx_unlocked_ops(void);
 
 /* Gives back an HVX context that the thread still holds; 1 when it did (a skel's bug). */
 int hx_hvx_release_leaked(void);

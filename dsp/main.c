@@ -11,6 +11,7 @@
 #include "low_memory.h"
 #include "machine.h"
 #include "module.h"
+#include "placement.h"
 #include "root_pd.h"
 #include "sandbox.h"
 
@@ -32,7 +33,8 @@ static int parse_channel(const char *text, int *fd)
 {
     int used = 0;
 
-    if (sscanf(text, "%d,%d,%d,%d,%d%n", &fd[0], &fd[1], &fd[2], &fd[3], &fd[4], &used) != HX_PD_FDS)
+    if (sscanf(text, "%d,%d,%d,%d,%d%n", &fd[0], &fd[1], &fd[2], &fd[3], &fd[4], &used) !=
+        HX_PD_FDS)
         return -1;
     return text[used] ? -1 : 0;
 }
@@ -89,6 +91,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGINT, SIG_IGN); /* Ctrl-C is the driver's to handle, it ends us */
     hx_low_heap();
+    hx_placement_start();
     if (hx_profile_load(&profile, shipped_profiles(), profile_path, why, sizeof(why))) {
         fprintf(stderr, "hexrig-dsp: %s\n", why);
         return 1;

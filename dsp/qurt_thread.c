@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "HAP_farf.h"
+#include "cost.h"
+#include "dma.h"
 #include "low_memory.h"
 #include "machine.h"
 #include "qurt_wait.h"
@@ -83,6 +85,8 @@ static void end(struct hx_qthread *t)
         FARF(ERROR, "thread %u '%s' ended with its HVX context locked", t->id, t->name);
     if (t->n_held)
         FARF(ERROR, "thread %u '%s' ended with %u mutexes locked", t->id, t->name, t->n_held);
+    hx_dma_end();
+    hx_cost_end();
     hx_qurt_enter();
     t->end_pcycles = hx_vt_now();
     t->state = HX_QURT_ENDED;

@@ -19,6 +19,7 @@
 #include "invoke.h"
 #include "machine.h"
 #include "module.h"
+#include "sandbox.h"
 #include "user_pd.h"
 
 enum { CLIENTS_MAX = 64 };
@@ -69,13 +70,15 @@ static void forget(struct client *cl)
 
 /* --- the kernel's calls (static handles 1 and 2) --------------------------------------------------------------- */
 
-static _Noreturn void run_child(const struct client *cl, const char *program)
+static _Noreturn void run_child(const struct client *cl, const char *program, pid_t root)
 {
     struct hx_dsp_channel pd;
     sigset_t none;
     int rc;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != root) /* it died before that: no signal will come */
+        _exit(1);
     prctl(PR_SET_NAME, "hexrig-pd");
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -93,11 +96,17 @@ static _Noreturn void run_child(const struct client *cl, const char *program)
     }
     if (*program)
         hx_farf_load(hx_module_path(), program);
+    rc = hx_sandbox_user_pd();
+    if (rc) {
+        FARF(FATAL, "sandbox: %s", strerror(-rc));
+        _exit(1);
+    }
     hx_user_pd_main(&pd);
 }
 
 static int create(const remote_arg *pra)
 {
+    const pid_t root = getpid();
     struct hx_kcreate in;
     struct client *cl;
 
@@ -108,7 +117,7 @@ static int create(const remote_arg *pra)
         return AEE_DSP(AEE_EBADSTATE);
     cl->pid = fork();
     if (cl->pid == 0)
-        run_child(cl, in.program);
+        run_child(cl, in.program, root);
     close_fds(cl->fd);
     if (cl->pid < 0) {
         forget(cl);

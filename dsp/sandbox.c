@@ -6,11 +6,15 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -29,14 +33,16 @@
 #define READ_RIGHTS                                                                                \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_EXECUTE)
 #define WRITE_RIGHTS                                                                               \
-    (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
+    (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                               \
+     LANDLOCK_ACCESS_FS_REMOVE_FILE |                                                              \
      LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |    \
      LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | \
      LANDLOCK_ACCESS_FS_MAKE_SYM)
 
 /* What loading a shared library needs, besides the skel's own folder. */
-static const char *const system_paths[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib",
-                                           "/etc/ld.so.cache", "/etc/ld.so.preload"};
+static const char *const system_paths[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64",
+                                           "/usr/local/lib", "/etc/ld.so.cache",
+                                           "/etc/ld.so.preload"};
 
 static void allow_reading(int rules, const char *path)
 {
@@ -85,10 +91,10 @@ static int limit_files(const char *skel_path)
 
 #ifdef OUR_ARCH
 /* Memory, threads, the channel's descriptors, time, loading libraries.  No exec, no sockets of its own, no other
- * processes' memory, no mounts. */
+ * processes' memory, no mounts.  What only the root PD needs of this (fork, kill) is taken from user PDs below. */
 static const int allowed[] = {
     SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_mlock, SYS_munlock,
-    SYS_mincore, SYS_membarrier, SYS_memfd_create, SYS_ftruncate,
+    SYS_membarrier, SYS_memfd_create, SYS_ftruncate,
     SYS_read, SYS_readv, SYS_pread64, SYS_write, SYS_writev, SYS_close, SYS_close_range, SYS_lseek,
     SYS_openat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_faccessat2, SYS_readlinkat,
     SYS_getdents64, SYS_getcwd, SYS_fcntl, SYS_dup, SYS_dup3, SYS_ioctl, SYS_eventfd2,
@@ -115,15 +121,96 @@ static int limit_calls(void)
     struct sock_fprog prog = {.filter = code};
     size_t n = 0;
 
-    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                             offsetof(struct seccomp_data, arch));
     code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
     code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                             offsetof(struct seccomp_data, nr));
     for (size_t i = 0; i < N_ALLOWED; i++) {
-        code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)allowed[i], 0, 1);
+        code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)allowed[i],
+                                                 0, 1);
         code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     }
     code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    prog.len = (unsigned short)n;
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
+}
+
+/* The 32 bits of an argument that the kernel looks at when it is an int; of a wider one, its halves. */
+#define LOW(arg)  offsetof(struct seccomp_data, args[arg]) /* both architectures are little-endian */
+#define HIGH(arg) (LOW(arg) + 4)
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+
+/* How a user PD may make a call that the list above allows: only when (word & mask) is one of the n values.  A call with
+ * several rules has to satisfy all; one whose rule has n = 0 is refused. */
+struct rule {
+    int nr, error; /* errno of a refused call */
+    uint32_t word; /* offset in struct seccomp_data */
+    uint32_t mask;
+    uint32_t n, value[8];
+    int except; /* the other way round: value[0], the only one, is refused */
+};
+
+enum { RULE_CODE_MAX = 6 + 8 }; /* instructions of one rule */
+
+static size_t add_rule(struct sock_filter *code, const struct rule *r)
+{
+    size_t n = 0;
+
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                             offsetof(struct seccomp_data, nr));
+    code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)r->nr, 0,
+                                             (uint8_t)(r->n + 3));
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, r->word);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, r->mask);
+    for (uint32_t i = 0; i < r->n; i++) { /* jumps to behind the refusal */
+        uint8_t equal = r->except ? 0 : (uint8_t)(r->n - i), other = r->except != 0;
+
+        code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, r->value[i], equal,
+                                                 other);
+    }
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+                                             SECCOMP_RET_ERRNO | (uint32_t)r->error);
+    return n;
+}
+
+/* A user PD is one process that acts on itself alone: it starts threads, not processes, and signals nobody else, so that it
+ * ends with the DSP and ends nobody else. */
+static int limit_pd_calls(void)
+{
+    const uint32_t own = (uint32_t)getpid(), all = ~0u;
+    const struct rule rules[] = {
+#ifdef __x86_64__
+        {.nr = SYS_fork, .error = EPERM},
+        {.nr = SYS_vfork, .error = EPERM},
+#endif
+        {.nr = SYS_clone3, .error = ENOSYS}, /* its flags lie in memory; libc then takes clone */
+        {SYS_clone, EPERM, LOW(0), CLONE_THREAD | CLONE_VM, 1, {CLONE_THREAD | CLONE_VM}},
+        {SYS_kill, EPERM, LOW(0), all, 1, {own}},
+        {SYS_tgkill, EPERM, LOW(0), all, 1, {own}},
+        {SYS_sched_setaffinity, EPERM, LOW(0), all, 1, {0}},
+        {SYS_prlimit64, EPERM, LOW(0), all, 2, {0, own}},
+        {SYS_prlimit64, EPERM, LOW(2), all, 1, {0}}, /* reading only */
+        {SYS_prlimit64, EPERM, HIGH(2), all, 1, {0}},
+        {SYS_prctl, EPERM, LOW(0), all, 3, {PR_SET_NAME, PR_GET_NAME, PR_SET_VMA}},
+        /* not F_SETOWN and F_SETSIG, which send signals, nor what types into the client's terminal */
+        {SYS_fcntl, EPERM, LOW(1), all, 8, {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
+                                           F_SETFL, F_ADD_SEALS, F_GET_SEALS}},
+        {SYS_ioctl, EPERM, LOW(1), all, 1, {TCGETS}}, /* stdio's question for a terminal */
+        /* what malloc does when brk meets a map: it would go on above 4 GiB, where a skel's memory must not be */
+        {SYS_mmap, ENOMEM, LOW(3), all, 1, {MAP_PRIVATE | MAP_ANONYMOUS}, .except = 1},
+    };
+    struct sock_filter code[sizeof(rules) / sizeof(rules[0]) * RULE_CODE_MAX + 1];
+    struct sock_fprog prog = {.filter = code};
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        n += add_rule(code + n, &rules[i]);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     prog.len = (unsigned short)n;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
 }
@@ -132,7 +219,13 @@ static int limit_calls(void)
 {
     return -ENOSYS; /* the list above is not written for this architecture */
 }
+static int limit_pd_calls(void)
+{
+    return -ENOSYS;
+}
 #endif
+
+static int calls_limited; /* written by hx_sandbox(), before any other thread or process */
 
 int hx_sandbox(const char *skel_path)
 {
@@ -144,6 +237,8 @@ int hx_sandbox(const char *skel_path)
     (void)skel_path;
     (void)limit_files;
     (void)limit_calls;
+    (void)limit_pd_calls;
+    (void)calls_limited;
     (void)rc;
     return 0;
 #else
@@ -153,6 +248,12 @@ int hx_sandbox(const char *skel_path)
     rc = limit_calls();
     if (rc)
         FARF(ALWAYS, "no seccomp filter (%s): skels can make any system call", strerror(-rc));
+    calls_limited = rc == 0;
     return 0;
 #endif
+}
+
+int hx_sandbox_user_pd(void)
+{
+    return calls_limited ? limit_pd_calls() : 0;
 }

@@ -9,8 +9,9 @@
 
 enum { DEPTH = 32, NONE = -1, KEY_SHIFT = 8 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below, and the blocks of open calls */
-static uint64_t calls;                                   /* that were opened, so that a key is never used twice */
+/* Protects the two below, and the blocks of open calls. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t calls; /* that were opened, so that a key is never used twice */
 static struct call {
     uint64_t key;          /* calls << KEY_SHIFT | context id; 0 = closed */
     struct hx_trace *block;
@@ -30,7 +31,7 @@ static __thread struct {
     uint64_t call_pcycles;
     unsigned lane;
     char name[HX_TRACE_NAME_BYTES];
-    struct level level[DEPTH]; /* [0]: the thread's part in the call; then the functions that it is in */
+    struct level level[DEPTH]; /* [0]: the thread's part in the call; then functions */
     unsigned depth;            /* may be larger than DEPTH: those are not told */
     double stall;              /* pcycles that waited for memory, in this call */
     double run_stall;          /* the same when the last HX_TRACE_RUN began */
@@ -38,7 +39,7 @@ static __thread struct {
     int context;               /* that context + 1 */
 } me;
 
-/* --- the block ------------------------------------------------------------------------------------------------- */
+/* --- the block -------------------------------------------------------------------------------- */
 
 /* The thread's call, locked; NULL: it is not traced or over, and nothing is locked. */
 static struct call *enter(void)
@@ -85,12 +86,19 @@ static int32_t push(struct call *c, struct hx_trace_event e)
     return (int32_t)c->n - 1;
 }
 
+/* One of this thread that begins. */
+static struct hx_trace_event event(enum hx_trace_kind kind, uint64_t start)
+{
+    return (struct hx_trace_event){.start = start, .end = start, .count = 1,
+                                   .kind = (uint16_t)kind, .lane = (uint16_t)me.lane};
+}
+
 static struct hx_trace_event *at(const struct call *c, int32_t i)
 {
     return i == NONE ? NULL : &c->block->event[i];
 }
 
-/* --- a thread's events ----------------------------------------------------------------------------------------- */
+/* --- a thread's events ------------------------------------------------------------------------ */
 
 static struct level *top(void)
 {
@@ -106,7 +114,8 @@ static void set_stall(struct hx_trace_event *e, double before)
 }
 
 /* The last child of the innermost open event, if one like that ended at `start`: then it goes on instead of a new one. */
-static struct hx_trace_event *neighbour(const struct call *c, enum hx_trace_kind kind, uint16_t name, uint64_t start)
+static struct hx_trace_event *neighbour(const struct call *c, enum hx_trace_kind kind,
+                                        uint16_t name, uint64_t start)
 {
     struct hx_trace_event *e = at(c, top()->last);
 
@@ -119,8 +128,7 @@ static void add_leaf(struct call *c, enum hx_trace_kind kind, uint64_t from, uin
     struct hx_trace_event *e = neighbour(c, kind, 0, from);
 
     if (!e) {
-        top()->last = push(c, (struct hx_trace_event){.start = from, .kind = (uint16_t)kind, .count = 1,
-                                                      .lane = (uint16_t)me.lane});
+        top()->last = push(c, event(kind, from));
         e = at(c, top()->last);
     }
     if (e)
@@ -142,8 +150,9 @@ static void add_run(struct call *c, uint64_t from, uint64_t to, double stall)
 void hx_trace_spend(enum hx_vt_kind kind, uint64_t from, uint64_t to, double pcycles)
 {
     static const enum hx_trace_kind wait[HX_VT_KINDS] = {
-        [HX_VT_SYNC] = HX_TRACE_WAIT_SYNC, [HX_VT_DMA] = HX_TRACE_WAIT_DMA,   [HX_VT_SLEEP] = HX_TRACE_WAIT_SLEEP,
-        [HX_VT_HVX] = HX_TRACE_WAIT_HVX,   [HX_VT_VTCM] = HX_TRACE_WAIT_VTCM,
+        [HX_VT_SYNC] = HX_TRACE_WAIT_SYNC,   [HX_VT_DMA] = HX_TRACE_WAIT_DMA,
+        [HX_VT_SLEEP] = HX_TRACE_WAIT_SLEEP, [HX_VT_HVX] = HX_TRACE_WAIT_HVX,
+        [HX_VT_VTCM] = HX_TRACE_WAIT_VTCM,
     };
     double stall = kind == HX_VT_STALL ? pcycles : 0;
     struct call *c = enter();
@@ -166,7 +175,7 @@ void hx_trace_spend(enum hx_vt_kind kind, uint64_t from, uint64_t to, double pcy
     leave();
 }
 
-/* --- functions ------------------------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static void enter_function(struct call *c, const char *function, uint64_t now)
 {
@@ -175,8 +184,11 @@ static void enter_function(struct call *c, const char *function, uint64_t now)
     int32_t i = top()->last;
 
     if (!e) {
-        i = push(c, (struct hx_trace_event){.start = now, .kind = HX_TRACE_CODE, .lane = (uint16_t)me.lane,
-                                            .name = name});
+        struct hx_trace_event new = event(HX_TRACE_CODE, now);
+
+        new.name = name;
+        new.count = 0;
+        i = push(c, new);
         e = at(c, i);
     }
     me.level[me.depth] = (struct level){i, NONE, me.stall - (e ? e->detail : 0)};
@@ -218,23 +230,29 @@ void hx_trace_scope(const char *function, uint64_t now)
     leave();
 }
 
-/* --- DMA and HVX contexts -------------------------------------------------------------------------------------- */
+/* --- DMA and HVX contexts --------------------------------------------------------------------- */
 
 void hx_trace_dma(uint64_t start, uint64_t end, uint32_t bytes)
 {
+    struct hx_trace_event e = event(HX_TRACE_DMA, start - me.call_pcycles);
     struct call *c = enter();
 
     if (!c)
         return;
-    push(c, (struct hx_trace_event){.start = start - me.call_pcycles, .end = end - me.call_pcycles, .detail = bytes,
-                                    .count = 1, .kind = HX_TRACE_DMA, .lane = (uint16_t)me.lane});
+    e.end = end - me.call_pcycles;
+    e.detail = bytes;
+    push(c, e);
     leave();
 }
 
 static void begin_hold(struct call *c, uint64_t now)
 {
-    me.hold = push(c, (struct hx_trace_event){.start = now, .end = HX_TRACE_OPEN, .detail = me.lane, .count = 1,
-                                              .kind = HX_TRACE_HVX, .lane = (uint16_t)(me.context - 1)});
+    struct hx_trace_event e = event(HX_TRACE_HVX, now);
+
+    e.lane = (uint16_t)(me.context - 1);
+    e.end = HX_TRACE_OPEN;
+    e.detail = me.lane;
+    me.hold = push(c, e);
 }
 
 void hx_trace_hvx(int context, uint64_t now)
@@ -255,7 +273,7 @@ void hx_trace_hvx(int context, uint64_t now)
     leave();
 }
 
-/* --- threads and calls ----------------------------------------------------------------------------------------- */
+/* --- threads and calls ------------------------------------------------------------------------ */
 
 void hx_trace_name_thread(unsigned lane, const char *name)
 {
@@ -266,6 +284,7 @@ void hx_trace_name_thread(unsigned lane, const char *name)
 
 void hx_trace_begin(uint64_t key, uint64_t call_pcycles, uint64_t start)
 {
+    struct hx_trace_event life;
     struct call *c;
 
     me.key = key;
@@ -278,8 +297,9 @@ void hx_trace_begin(uint64_t key, uint64_t call_pcycles, uint64_t start)
     me.hold = NONE;
     me.depth = 1;
     me.level[0] = (struct level){NONE, NONE, 0};
-    me.level[0].event = push(c, (struct hx_trace_event){.start = start, .end = start, .count = 1, .kind = HX_TRACE_THREAD,
-                                                        .lane = (uint16_t)me.lane, .name = name_of(c, me.name)});
+    life = event(HX_TRACE_THREAD, start);
+    life.name = name_of(c, me.name);
+    me.level[0].event = push(c, life);
     if (me.context)
         begin_hold(c, start);
     leave();
@@ -291,7 +311,8 @@ uint64_t hx_trace_open(unsigned ctx_id, void *block, size_t bytes)
     uint32_t capacity = bytes < sizeof(*t) ? 0 : t->capacity;
     uint64_t key = 0;
 
-    if (ctx_id >= FASTRPC_CTX_MAX || !capacity || capacity > (bytes - sizeof(*t)) / sizeof(t->event[0]))
+    if (ctx_id >= FASTRPC_CTX_MAX || !capacity ||
+        capacity > (bytes - sizeof(*t)) / sizeof(t->event[0]))
         return 0;
     pthread_mutex_lock(&lock);
     if (!open_call[ctx_id].key) {

@@ -15,6 +15,7 @@
 #include "cost.h"
 #include "invoke.h"
 #include "low_memory.h"
+#include "packets.h"
 #include "qurt_wait.h"
 #include "services.h"
 
@@ -103,6 +104,7 @@ _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
     int fd[HX_PD_FDS], rc;
 
     channel = c;
+    hx_packets_open(&c->rings->packets);
     idle = workers = 1;
     start_worker();
     while ((rc = hx_dsp_channel_control(c, &ctl, fd)) == 1) {

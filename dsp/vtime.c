@@ -21,11 +21,17 @@ uint32_t hx_vt_clock_khz(void)
     return hx_machine ? (uint32_t)(hx_machine->clock_mhz * 1000.0 + 0.5) : 1000000;
 }
 
+double hx_vt_clock_ratio(void)
+{
+    return hx_machine ? hx_vt_clock_khz() / (hx_machine->clock_mhz * 1000.0) : 1;
+}
+
 static void begin(const struct hx_vt_origin *o)
 {
     memset(&now, 0, sizeof(now));
     now.from = *o;
     hx_hvx_reset();
+    hx_hvx_call_begin();
     hx_cost_begin();
     hx_trace_begin(o->trace_key, o->call_pcycles, o->start_pcycles);
 }
@@ -134,6 +140,7 @@ struct hx_vtime hx_vtime_spent(void)
     settle();
     return (struct hx_vtime){
         .exec_pcycles = (uint64_t)(now.pcycles - queue + 0.5),
+        .idle_pcycles = (uint64_t)(now.spent[HX_VT_SLEEP] + now.spent[HX_VT_DMA]),
         .queue_pcycles = (uint64_t)(queue + 0.5),
         .hvx_ops = hx_hvx_ops(&hx_hvx_counts),
     };

@@ -54,6 +54,9 @@ uint64_t hx_vt_now_ns(void);
 /* The clock of the core during the thread's call. */
 uint32_t hx_vt_clock_khz(void);
 
+/* The thread's clock over the profile's top one: memory does not slow down with the core, so what it takes in pcycles does. */
+double hx_vt_clock_ratio(void);
+
 /* Pcycles that take `ns` at the thread's clock. */
 uint64_t hx_vt_pcycles_of_ns(uint64_t ns);
 
@@ -69,6 +72,7 @@ void hx_vt_reach(enum hx_vt_kind kind, uint64_t t);
 /* What the call on this thread has spent so far. */
 struct hx_vtime {
     uint64_t exec_pcycles;  /* everything but queue */
+    uint64_t idle_pcycles;  /* of these, asleep or waiting for DMA: the core does nothing */
     uint64_t queue_pcycles; /* HX_VT_HVX + HX_VT_VTCM */
     uint64_t hvx_ops;       /* of this thread */
 };

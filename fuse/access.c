@@ -70,7 +70,8 @@ int hx_access_parse(struct hx_access *a, const char *mode, const char *owner, ch
         return -EINVAL;
     }
     if (a->set && !may_give(a)) {
-        snprintf(why, why_bytes, "--owner %u:%u: only root gives nodes to another user, or to a group "
+        snprintf(why, why_bytes,
+                 "--owner %u:%u: only root gives nodes to another user, or to a group "
                  "that it is not in", (unsigned)a->uid, (unsigned)a->gid);
         return -EPERM;
     }

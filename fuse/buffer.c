@@ -15,6 +15,8 @@
 
 enum { IDLE_MAX = 64 }; /* cached buffers that nobody holds, per session */
 
+enum { MAPS_MAX = 1024, MAPS_MIN = 16 }; /* buffers of a session */
+enum { OWN_FDS = 512 }; /* channels, connections, the front end */
 enum { NO_CLIENT_FD = -1 };
 
 static struct hx_buffer *find(struct hx_session *s, int client_fd)
@@ -34,6 +36,7 @@ static void destroy(struct hx_session *s, struct hx_buffer *b)
         }
     if (b->refs == 0)
         s->idle_buffers--;
+    s->n_buffers--;
     if (s->channel.rings)
         hx_channel_control(&s->channel, HX_CTL_UNMAP, b->id, 0, NULL, 0);
     close(b->fd);
@@ -52,6 +55,25 @@ static void evict(struct hx_session *s)
         destroy(s, oldest);
 }
 
+unsigned hx_buffer_share(uint64_t descriptors, unsigned sessions)
+{
+    uint64_t left = descriptors > OWN_FDS ? descriptors - OWN_FDS : 0, share = left / sessions;
+
+    return share > MAPS_MAX ? MAPS_MAX : share < MAPS_MIN ? MAPS_MIN : (unsigned)share;
+}
+
+/* Every buffer is a descriptor of the rig's, which one client must not take from the others. */
+static int make_room(struct hx_session *s)
+{
+    if (s->idle_buffers >= IDLE_MAX || s->n_buffers >= s->driver->maps_max)
+        evict(s);
+    if (s->n_buffers < s->driver->maps_max)
+        return 0;
+    hx_log_client("client %d: %u buffers are mapped, at most %u per session", s->client_id,
+                  s->n_buffers, s->driver->maps_max);
+    return -ENOMEM;
+}
+
 static int import(struct hx_session *s, int client_fd, int fd, const struct stat *st,
                   struct hx_buffer **out)
 {
@@ -60,6 +82,9 @@ static int import(struct hx_session *s, int client_fd, int fd, const struct stat
 
     if (st->st_size <= 0)
         return -EINVAL;
+    rc = make_room(s);
+    if (rc)
+        return rc;
     b = calloc(1, sizeof(*b));
     if (!b)
         return -ENOMEM;
@@ -74,6 +99,7 @@ static int import(struct hx_session *s, int client_fd, int fd, const struct stat
     b->next = s->buffers;
     s->buffers = b;
     s->idle_buffers++;
+    s->n_buffers++;
     s->stats.maps++;
     *out = b;
     return 0;
@@ -131,6 +157,32 @@ static bool is_memory(int fd)
     return readlink(link, name, sizeof(name) - 1) > 0 && strncmp(name, "/dmabuf:", 8) == 0;
 }
 
+/* A duplicate of the client's descriptor when it is memory, else -EINVAL with a line in the log. */
+static int take_memory(struct hx_call *call, int client_fd, struct stat *st)
+{
+    int fd = call->front->fd(call, client_fd), rc;
+
+    if (fd >= 0 && is_memory(fd) && fstat(fd, st) == 0)
+        return fd;
+    rc = fd < 0 ? -fd : EINVAL;
+    hx_log_client("client %d: fd %d cannot be imported: %s", call->session->client_id, client_fd,
+                  strerror(rc));
+    if (fd >= 0)
+        close(fd);
+    return -EINVAL;
+}
+
+int hx_buffer_check(struct hx_call *call, int client_fd)
+{
+    struct stat st;
+    int fd = client_fd < 0 ? -EINVAL : take_memory(call, client_fd, &st);
+
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}
+
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
 {
     struct hx_session *s = call->session;
@@ -146,18 +198,9 @@ int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
         *out = b;
         return 0;
     }
-    fd = call->front->fd(call, client_fd);
-    if (fd >= 0 && !is_memory(fd)) {
-        close(fd);
-        fd = -EINVAL; /* no memory */
-    }
-    if (fd < 0 || fstat(fd, &st)) {
-        hx_log("client %d: fd %d cannot be imported: %s", s->client_id, client_fd,
-               strerror(fd < 0 ? -fd : errno));
-        if (fd >= 0)
-            close(fd);
-        return -EINVAL;
-    }
+    fd = take_memory(call, client_fd, &st);
+    if (fd < 0)
+        return fd;
     if (b && b->inode != st.st_ino) {
         destroy(s, b); /* the number was closed and used again */
         b = NULL;
@@ -165,12 +208,10 @@ int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
     if (b) {
         close(fd);
     } else {
-        if (s->idle_buffers >= IDLE_MAX)
-            evict(s);
         rc = import(s, client_fd, fd, &st, &b);
         if (rc) {
             close(fd);
-            return -EINVAL;
+            return rc == -ENOMEM ? rc : -EINVAL;
         }
     }
     s->idle_buffers--;
@@ -217,7 +258,8 @@ static int alter_memfd(int fd, uint64_t at, uint64_t len, hx_buffer_alterer alte
 }
 
 /* A dma-buf has no read(), and its size is fixed. */
-static int alter_dma_buf(const struct hx_buffer *b, uint64_t at, uint64_t len, hx_buffer_alterer alter)
+static int alter_dma_buf(const struct hx_buffer *b, uint64_t at, uint64_t len,
+                         hx_buffer_alterer alter)
 {
     uint8_t *bytes = mmap(NULL, b->size, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
 

@@ -27,9 +27,15 @@ struct hx_buffer {
     uint64_t va, va_len, va_offset; /* last client mapping seen: [va, va + va_len) shows the file from va_offset on */
 };
 
-/* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, or -EINVAL when the
- * descriptor cannot be imported. */
+/* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, -EINVAL when the
+ * descriptor cannot be imported, or -ENOMEM when the session has as many as it may. */
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out);
+
+/* The state of a PD that is gone comes after its arguments: 0 when `client_fd` could be imported, else -EINVAL. */
+int hx_buffer_check(struct hx_call *call, int client_fd);
+
+/* How many buffers each session may have: 1024, or its part of what is left of `descriptors` (RLIMIT_NOFILE). */
+unsigned hx_buffer_share(uint64_t descriptors, unsigned sessions);
 
 /* A buffer of the driver's own, `size` bytes of zeros, for MMAP; one reference is taken.  It has no client descriptor and
  * goes away with its last reference.  0 or negative errno. */

@@ -81,6 +81,38 @@ void hx_call_interrupt(struct hx_call *call)
     }
 }
 
+/* Its context goes, but not what the thread that hangs may still write to: the piece of the arena. */
+static void give_up(void *arg, struct hx_stall *stall)
+{
+    struct hx_call *call = arg;
+    struct hx_session *s = call->session;
+
+    hx_log_client("client %d: the memory of process %d does not answer (userfaultfd, or a file whose "
+                  "server hangs): EFAULT, also for its calls until it does", s->client_id, s->pid);
+    stall->session = s;
+    s->stall = stall;
+    if (call->ctx && call->ctx->offset != UINT64_MAX) {
+        stall->offset = call->ctx->offset;
+        stall->bytes = call->ctx->bytes;
+        call->ctx->offset = UINT64_MAX;
+    }
+    hx_context_free(call->ctx);
+    hx_call_finish(call, -EFAULT);
+}
+
+int hx_call_enter_client(struct hx_call *call)
+{
+    if (call->session->stall)
+        return -EFAULT;
+    hx_stall_enter(give_up, call);
+    return 0;
+}
+
+void hx_call_leave_client(void)
+{
+    hx_stall_leave();
+}
+
 static int each(struct hx_call *call, const struct hx_piece *p, unsigned n, bool in)
 {
     int rc = 0;
@@ -116,7 +148,7 @@ int hx_call_write(struct hx_call *call, const struct hx_piece *p, unsigned n)
 /* A file system cannot put a descriptor into its caller.  What can (docs/run-with.md) answers before the driver is asked. */
 void hx_op_alloc_dma_buff(struct hx_call *call)
 {
-    hx_log("client %d: ALLOC_DMA_BUFF of %llu bytes: the %s front end cannot hand out descriptors; "
+    hx_log_client("client %d: ALLOC_DMA_BUFF of %llu bytes: the %s front end cannot hand out descriptors; "
            "start the program by `hexrig run-with`, or let it use rpcmem_alloc() of hexrig's libcdsprpc.so",
            call->session->client_id, (unsigned long long)call->arg.alloc.size, call->front->name);
     hx_call_finish(call, -EOPNOTSUPP);
@@ -139,6 +171,7 @@ void hx_op_set_option(struct hx_call *call)
 void hx_op_session_stats(struct hx_call *call)
 {
     _Static_assert(sizeof(call->arg) >= sizeof(struct hx_session_stats), "arg");
+    hx_packets_collect(call->session);
     memcpy(&call->arg, &call->session->stats, sizeof(call->session->stats));
     hx_call_finish(call, 0);
 }

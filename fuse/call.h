@@ -53,6 +53,7 @@ enum { HX_PIECES_MAX = 32 };
 /* What an INVOKE moves and costs; filled as the call goes along, read by filters. */
 struct hx_invoke_view {
     uint32_t handle, sc;
+    uint32_t method; /* as the interface counts: for an extended one, what inline in buffer 0 says */
     uint64_t bytes_in, bytes_out; /* inline bytes copied */
     uint64_t bytes_shared;        /* lengths of fd-backed arguments */
     uint32_t n_shared;            /* fd-backed arguments */
@@ -60,6 +61,7 @@ struct hx_invoke_view {
     uint64_t sent_us;             /* real time at which it was sent; set by `cost` */
     uint32_t clock_level, clock_khz; /* of the core while it executes; set by `cost` */
     uint64_t exec_pcycles, queue_pcycles, hvx_ops; /* from the reply */
+    double active; /* 0..1, share of exec in which the core works */
     uint64_t dispatch_ns, marshal_ns, queue_ns, exec_ns; /* modelled; set by `cost` */
 };
 
@@ -107,12 +109,17 @@ void hx_call_finish_later(struct hx_call *call, int result);
  * stays taken until it is done.  Other calls are short and go on. */
 void hx_call_interrupt(struct hx_call *call);
 
+/* Around what touches the client's memory, see stall.h: if it hangs, the call ends with -EFAULT.  enter: 0, or -EFAULT when
+ * an earlier call of the session hangs still. */
+int hx_call_enter_client(struct hx_call *call);
+void hx_call_leave_client(void);
+
 /* Moves n pieces, any number, with as few steps as the front end can. */
 int hx_call_read(struct hx_call *call, const struct hx_piece *p, unsigned n);
 int hx_call_write(struct hx_call *call, const struct hx_piece *p, unsigned n);
 
-/* Lets `alter` change the first `bytes` bytes (or all, if there are less) of out buffer i (0-based) of a finished INVOKE, as
- * the DSP left it, in pieces.  0, also when there is no such buffer, or negative errno.  For filters. */
+/* Lets `alter` change the first `bytes` bytes (or all, if there are less) of out buffer i (0-based) of a finished INVOKE,
+ * as the DSP left it, in pieces.  0, also when there is no such buffer, or negative errno.  For filters. */
 int hx_call_alter_out(struct hx_call *call, unsigned i, uint64_t bytes,
                       void (*alter)(uint8_t *bytes, size_t n));
 

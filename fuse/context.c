@@ -51,7 +51,7 @@ int hx_context_reserve(struct hx_context *ctx, uint64_t bytes)
 {
     ctx->offset = hx_arena_take(&ctx->channel->space, bytes);
     if (ctx->offset == UINT64_MAX) {
-        hx_log("arguments: need %llu bytes, the arena has %u", (unsigned long long)bytes,
+        hx_log_client("arguments: need %llu bytes, the arena has %u", (unsigned long long)bytes,
                HX_ARENA_BYTES);
         return -ENOMEM;
     }
@@ -180,12 +180,12 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel)
         uint64_t id = reply.ctx >> HX_CTX_ID_SHIFT;
         struct hx_context *ctx = id < FASTRPC_CTX_MAX ? d->context[id] : NULL;
         if (!ctx || ctx->channel != channel)
-            hx_log("No context ID matches response 0x%llx", (unsigned long long)reply.ctx);
+            hx_log_client("No context ID matches response 0x%llx", (unsigned long long)reply.ctx);
         else
             complete(ctx, &reply, reply.retval);
     }
     if (rc == -EPROTO) {
-        hx_log("a PD broke its reply ring; its calls end");
+        hx_log_client("a PD broke its reply ring; its calls end");
         hx_context_abort(d, channel, AEE_DSP(AEE_ECPUEXCEPTION));
     }
 }

@@ -1,22 +1,10 @@
 /* What the driver tells about itself, see driver.h. */
 #include "driver.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-void hx_log(const char *fmt, ...)
-{
-    char line[1024];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(line, sizeof(line), fmt, ap);
-    va_end(ap);
-    fprintf(stderr, "hexrig-fuse: %s\n", line);
-}
 
 static unsigned open_sessions(const struct hx_driver *d)
 {
@@ -44,12 +32,13 @@ static void print_status(const struct hx_driver *d, FILE *f)
 static void print_stats_line(FILE *f, const struct hx_session_stats *s)
 {
     fprintf(f,
-            " invokes=%llu kernel_calls=%llu maps=%llu errors=%llu bytes_copied=%llu"
+            " invokes=%llu kernel_calls=%llu maps=%llu errors=%llu packets=%llu bytes_copied=%llu"
             " bytes_shared=%llu hvx_ops=%llu model_dispatch_ns=%llu model_marshal_ns=%llu"
             " model_queue_ns=%llu model_exec_ns=%llu model_clock_ns=%llu\n",
             (unsigned long long)s->invokes, (unsigned long long)s->kernel_calls,
             (unsigned long long)s->maps, (unsigned long long)s->errors,
-            (unsigned long long)s->bytes_copied, (unsigned long long)s->bytes_shared,
+            (unsigned long long)s->packets, (unsigned long long)s->bytes_copied,
+            (unsigned long long)s->bytes_shared,
             (unsigned long long)s->hvx_ops, (unsigned long long)s->dispatch_ns,
             (unsigned long long)s->marshal_ns, (unsigned long long)s->queue_ns,
             (unsigned long long)s->exec_ns, (unsigned long long)s->clock_ns);
@@ -68,14 +57,17 @@ static void print_stats(const struct hx_driver *d, FILE *f)
 
 static void print_sessions(const struct hx_driver *d, FILE *f)
 {
-    static const char *const pd[] = {"root", "user", "sensors"};
+    static const char *const kinds[] = {"root", "user", "sensors"};
 
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++) {
         const struct hx_session *s = d->session[i];
+        bool has_pd = s && s->state != HX_SESSION_NEW && s->state != HX_SESSION_CREATING;
+
         if (s)
-            fprintf(f, "session=%d pid=%d node=%s state=%s pd=%s unsigned=%d poll=%d\n", s->client_id, s->pid,
-                    s->secure_node ? "fastrpc-cdsp-secure" : "fastrpc-cdsp",
-                    hx_session_state_name(s->state), pd[s->pd], s->unsigned_pd, s->poll_mode);
+            fprintf(f, "session=%d pid=%d node=%s state=%s pd=%s unsigned=%d poll=%d\n",
+                    s->client_id, s->pid, s->secure_node ? "fastrpc-cdsp-secure" : "fastrpc-cdsp",
+                    hx_session_state_name(s->state), has_pd ? kinds[s->pd] : "none",
+                    s->unsigned_pd, s->poll_mode);
     }
 }
 
@@ -89,15 +81,19 @@ static void print_vtcm(const struct hx_driver *d, FILE *f)
     hx_vtcm_view_print(&d->vtcm, f);
 }
 
-const char *const hx_driver_nodes[] = {"status", "stats", "sessions", "clock", "thermal", "vtcm", NULL};
+const char *const hx_driver_nodes[] = {"status",  "stats", "sessions", "clock",
+                                       "thermal", "vtcm",  NULL};
 
-char *hx_driver_node_text(const struct hx_driver *d, const char *node)
+char *hx_driver_node_text(struct hx_driver *d, const char *node)
 {
     static void (*const print[])(const struct hx_driver *, FILE *) = {
         print_status, print_stats, print_sessions, hx_clock_print, print_thermal, print_vtcm};
     char *text = NULL;
     size_t n = 0;
 
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i])
+            hx_packets_collect(d->session[i]);
     for (unsigned i = 0; hx_driver_nodes[i]; i++)
         if (strcmp(hx_driver_nodes[i], node) == 0) {
             FILE *f = open_memstream(&text, &n);

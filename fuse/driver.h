@@ -14,8 +14,10 @@
 #include "filter.h"
 #include "hx_profile.h"
 #include "hx_session_stats.h"
+#include "log.h"
 #include "loop.h"
 #include "session.h"
+#include "stall.h"
 #include "thermal.h"
 #include "vtcm_view.h"
 
@@ -38,14 +40,12 @@ struct hx_driver {
     const char *mount;     /* folder in which the nodes appear */
     const char *sockets;   /* folder whose nodes are sockets; NULL = there is none */
     struct hx_access access;
+    unsigned maps_max;     /* buffers that a session may have imported */
     bool remove_dir;       /* remove `mount` at the end */
 };
 
-/* Logs one line to the rig's log. */
-void hx_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
 /* Text of a node (hx_driver_nodes), malloc'ed, or NULL when there is no such node or memory. */
-char *hx_driver_node_text(const struct hx_driver *d, const char *node);
+char *hx_driver_node_text(struct hx_driver *d, const char *node);
 extern const char *const hx_driver_nodes[]; /* NULL-terminated */
 
 #endif

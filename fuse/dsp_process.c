@@ -41,8 +41,8 @@ void hx_dsp_configure(struct hx_dsp_process *p, const char *profile)
     hx_own_folder(own, sizeof(own));
     snprintf(p->program, sizeof(p->program), "%s/hexrig-dsp", own);
     snprintf(p->profile, sizeof(p->profile), "%s", profile);
-    snprintf(p->skel_path, sizeof(p->skel_path), "%.2500s:%.2500s:%s/../../lib", dsp ? dsp : "",
-             adsp ? adsp : "", own);
+    snprintf(p->skel_path, sizeof(p->skel_path), "%.2500s%s%.2500s%s%s/../../lib", dsp ? dsp : "",
+             dsp && *dsp ? ":" : "", adsp ? adsp : "", adsp && *adsp ? ":" : "", own);
 }
 
 bool hx_dsp_is_up(const struct hx_dsp_process *p)
@@ -96,7 +96,7 @@ static _Noreturn void exec_dsp(const struct hx_dsp_process *p, const int *fd, in
     share_freed_memory();
     execl(p->program, "hexrig-dsp", "--channel", list, "--profile", p->profile, "--skel-path",
           p->skel_path, "--vtcm-table", table, (char *)NULL);
-    fprintf(stderr, "hexrig-fuse: %s: %s\n", p->program, strerror(errno));
+    hx_log("%s: %s", p->program, strerror(errno));
     _exit(127);
 }
 
@@ -151,7 +151,8 @@ static void ssr(struct hx_driver *d)
     d->have_capabilities = false;
     p->quick_deaths = quick ? p->quick_deaths + 1 : 0;
     if (p->quick_deaths == QUICK_DEATHS_MAX) {
-        hx_log("the DSP died %d times in a row within %d ms of its start; it stays down",
+        hx_log("the DSP died %d times in a row within %d ms of its start; it stays down "
+               "until `hexrig down` and `hexrig up`",
                QUICK_DEATHS_MAX, QUICK_MS);
         return;
     }
@@ -184,8 +185,23 @@ static void control_ready(void *arg)
     if (n <= 0)
         ssr(d);
     else if (n == (ssize_t)sizeof(ctl) && ctl.op == HX_CTL_EXIT)
-        hx_log("user PD of client %d ended, wait status 0x%llx", ctl.id,
+        hx_log_client("user PD of client %d ended, wait status 0x%llx", ctl.id,
                (unsigned long long)ctl.size);
+}
+
+struct birth {
+    struct hx_dsp_process *p;
+    const int *fd;
+    int vtcm_fd;
+};
+
+static void give_birth(void *arg)
+{
+    const struct birth *b = arg;
+
+    b->p->pid = fork();
+    if (b->p->pid == 0)
+        exec_dsp(b->p, b->fd, b->vtcm_fd);
 }
 
 int hx_dsp_start(struct hx_driver *d)
@@ -201,9 +217,7 @@ int hx_dsp_start(struct hx_driver *d)
         return rc;
     }
     p->channel.rings_bell = true;
-    p->pid = fork();
-    if (p->pid == 0)
-        exec_dsp(p, fd, vtcm_fd);
+    hx_stall_on_main(give_birth, &(struct birth){p, fd, vtcm_fd});
     rc = p->pid < 0 ? -errno : 0;
     close(vtcm_fd);
     for (int i = 0; i < HX_PD_FDS; i++)

@@ -112,6 +112,14 @@ void hx_filter_end(struct hx_filter_stack *s, struct hx_call *call, int *result)
             s->at[i].filter->end(s->at[i].state, call, result);
 }
 
+void hx_filter_packets(struct hx_filter_stack *s, struct hx_session *session,
+                       const struct hx_packets *news)
+{
+    for (unsigned i = 0; i < s->n; i++)
+        if (s->at[i].filter->packets)
+            s->at[i].filter->packets(s->at[i].state, session, news);
+}
+
 void hx_filter_done(struct hx_filter_stack *s, const struct hx_call *call, int result)
 {
     for (unsigned i = s->n; i-- > 0;)

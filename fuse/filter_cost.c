@@ -9,6 +9,9 @@
  *   marshal   per KiB copied in and out, plus cache maintenance per shared buffer
  *   queue, exec  pcycles from the DSP's reply, divided by the clock that the call had (clock.h)
  *
+ * Packets of a dspqueue cost packet_us each, answer and wake-up included, instead of dispatch; the rest as calls.  They are charged
+ * when the driver looks, at the core's clock of then, and nobody waits for them, not even with time=real.
+ *
  * Model figures: but for time=real nothing here looks at a real clock.  A client's virtual clock moves on by host_us and the sum
  * of the four; execution heats the DSP (thermal.h). */
 #include <errno.h>
@@ -142,9 +145,36 @@ static void end(void *state, struct hx_call *call, int *result)
     s->clock_ns += v->exec_ns + v->queue_ns;
     c->busy_until_ns = call->session->epoch_ns + s->clock_ns;
     start_ns = c->busy_until_ns - v->exec_ns;
-    hx_thermal_busy(&call->driver->thermal, p, start_ns, c->busy_until_ns, v->clock_level);
+    hx_thermal_busy(&call->driver->thermal, p, start_ns, c->busy_until_ns, v->clock_level, v->active);
     if (c->mode == REAL)
         wait_for_model(call, v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns);
+}
+
+static void packets(void *state, struct hx_session *session, const struct hx_packets *news)
+{
+    struct cost *c = state;
+    const struct hx_profile *p = c->profile;
+    struct hx_driver *d = session->driver;
+    struct hx_session_stats *s = &session->stats;
+    const uint64_t dispatch = ns((double)news->packets * p->packet_us);
+    const uint64_t marshal = ns((double)news->bytes_copied / 1024.0 * p->marshal_us_per_kib +
+                                (double)news->buffers * p->share_us_per_buffer);
+    const uint64_t exec = ns((double)news->exec_pcycles * 1000.0 / hx_clock_khz(d));
+    const uint64_t queue = ns((double)news->queue_pcycles * 1000.0 / hx_clock_khz(d));
+    uint64_t start_ns;
+
+    if (c->mode == OFF)
+        return;
+    s->dispatch_ns += dispatch;
+    s->marshal_ns += marshal;
+    s->queue_ns += queue;
+    s->exec_ns += exec;
+    s->clock_ns += dispatch + marshal + queue;
+    start_ns = session->epoch_ns + s->clock_ns;
+    hx_thermal_idle(&d->thermal, p, start_ns);
+    s->clock_ns += exec;
+    c->busy_until_ns = session->epoch_ns + s->clock_ns;
+    hx_thermal_busy(&d->thermal, p, start_ns, c->busy_until_ns, hx_clock_level(d), 1);
 }
 
 const char *hx_cost_time(const struct hx_filter_stack *s)
@@ -163,4 +193,5 @@ const struct hx_filter hx_filter_cost = {
     .unload = free,
     .send = send,
     .end = end,
+    .packets = packets,
 };

@@ -1,4 +1,4 @@
-/* Filter `count`: how many calls, how many bytes copied and shared.  No keys. */
+/* Filter `count`: how many calls and packets, how many bytes copied and shared.  No keys. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -33,10 +33,22 @@ static void end(void *state, struct hx_call *call, int *result)
     call->session->stats.errors += *result != 0;
 }
 
+static void packets(void *state, struct hx_session *session, const struct hx_packets *news)
+{
+    struct hx_session_stats *s = &session->stats;
+
+    (void)state;
+    s->packets += news->packets;
+    s->bytes_copied += news->bytes_copied;
+    s->bytes_shared += news->bytes_shared;
+    s->hvx_ops += news->hvx_ops;
+}
+
 const struct hx_filter hx_filter_count = {
     .name = "count",
     .help = "(no keys) counts calls and bytes; always there",
     .load = load,
     .send = send,
     .end = end,
+    .packets = packets,
 };

@@ -53,7 +53,7 @@ static void end(void *state, struct hx_call *call, int *result)
 
 const struct hx_filter hx_filter_delay = {
     .name = "delay",
-    .help = "us=1..10000000 ops=INVOKE method=0..31 nth=1.. rate=0..100%",
+    .help = "us=1..10000000 ops=INVOKE method=0.. nth=1.. rate=0..100%",
     .load = load,
     .unload = free,
     .end = end,

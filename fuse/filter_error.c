@@ -1,6 +1,6 @@
 /* Filter `error`: makes calls fail, or their results wrong.
  *
- *   code=C      the result becomes C: an errno name (EPIPE), a number, or a DSP code (0x8000040e)
+ *   code=C      the result becomes C: an errno's name (EPIPE), a number, or a DSP code (0x8000040e)
  *   corrupt=N   of INVOKE, the first N bytes of each out buffer are inverted; `all` for all of them
  * and the keys of filter_match.h.  An INVOKE still runs on the DSP; other calls are answered before anything is done. */
 #include <errno.h>
@@ -18,22 +18,36 @@ struct state {
     uint64_t corrupt; /* bytes */
 };
 
+enum { LAST_ERRNO = EHWPOISON };
+
+/* Second names; glibc knows the first ones. */
 static const struct {
     const char *name;
     int value;
-} errnos[] = {{"EPIPE", EPIPE}, {"EINVAL", EINVAL}, {"ENOMEM", ENOMEM}, {"EIO", EIO},
-              {"EPERM", EPERM}, {"ENOSPC", ENOSPC}, {"EFAULT", EFAULT}, {"ETIMEDOUT", ETIMEDOUT},
-              {"EBUSY", EBUSY}, {"ECONNREFUSED", ECONNREFUSED}};
+} aliases[] = {{"EWOULDBLOCK", EWOULDBLOCK}, {"EDEADLOCK", EDEADLOCK}, {"ENOTSUP", ENOTSUP}};
+
+/* 0: no errno is called that. */
+static int errno_by_name(const char *text)
+{
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+        if (strcmp(aliases[i].name, text) == 0)
+            return aliases[i].value;
+    for (int e = 1; e <= LAST_ERRNO; e++) {
+        const char *name = strerrorname_np(e);
+
+        if (name && strcmp(name, text) == 0)
+            return e;
+    }
+    return 0;
+}
 
 static int parse_code(const char *text, int *code)
 {
     unsigned long v;
 
-    for (size_t i = 0; i < sizeof(errnos) / sizeof(errnos[0]); i++)
-        if (strcmp(errnos[i].name, text) == 0) {
-            *code = -errnos[i].value;
-            return 0;
-        }
+    *code = -errno_by_name(text);
+    if (*code)
+        return 0;
     if (hx_filter_number(text, 1, UINT32_MAX, &v))
         return -EINVAL;
     *code = (int)v;
@@ -116,7 +130,7 @@ static void end(void *state, struct hx_call *call, int *result)
 
 const struct hx_filter hx_filter_error = {
     .name = "error",
-    .help = "code=EPIPE|EINVAL|...|NUMBER corrupt=BYTES|all " HX_FILTER_MATCH_HELP,
+    .help = "code=ERRNO_NAME|NUMBER corrupt=BYTES|all " HX_FILTER_MATCH_HELP,
     .load = load,
     .unload = free,
     .begin = begin,

@@ -6,7 +6,6 @@
 #include "driver.h"
 #include "filter_keys.h"
 #include "filter_match.h"
-#include "remote_scalars.h"
 
 static int set(void *match, const char *key, const char *value)
 {
@@ -45,9 +44,10 @@ static void done(void *state, const struct hx_call *call, int result)
     }
     hx_log("log: client=%d op=INVOKE tid=%d handle=0x%x method=%u sc=0x%08x in=%llu out=%llu"
            " shared=%llu pcycles=%llu result=0x%x",
-           call->session->client_id, call->tid, v->handle, REMOTE_SCALARS_METHOD(v->sc), v->sc,
+           call->session->client_id, call->tid, v->handle, v->method, v->sc,
            (unsigned long long)v->bytes_in, (unsigned long long)v->bytes_out,
-           (unsigned long long)v->bytes_shared, (unsigned long long)v->exec_pcycles, (unsigned)result);
+           (unsigned long long)v->bytes_shared, (unsigned long long)v->exec_pcycles,
+           (unsigned)result);
 }
 
 const struct hx_filter hx_filter_log = {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "filter.h"
-#include "remote_scalars.h"
 
 static const struct {
     const char *name;
@@ -81,9 +80,9 @@ int hx_filter_match_key(struct hx_filter_match *m, const char *key, const char *
         return hx_filter_number(value, 1, UINT32_MAX, &m->nth) ? -EINVAL : 1;
     if (strcmp(key, "method") != 0)
         return 0;
-    if (hx_filter_number(value, 0, 31, &v))
+    if (hx_filter_number(value, 0, UINT32_MAX, &v))
         return -EINVAL;
-    m->method = (long)v;
+    m->method = (int64_t)v;
     return 1;
 }
 
@@ -110,7 +109,7 @@ int hx_filter_matches(struct hx_filter_match *m, const struct hx_call *call)
         return 0;
     if (m->method >= 0 && (call->cmd != FASTRPC_IOCTL_INVOKE ||
                            call->inv.handle <= FASTRPC_HANDLE_MAX_STATIC ||
-                           REMOTE_SCALARS_METHOD(call->inv.sc) != (unsigned long)m->method))
+                           call->inv.method != m->method))
         return 0;
     m->seen++;
     if (m->nth && m->seen != m->nth)

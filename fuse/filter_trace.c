@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "driver.h"
-#include "remote_scalars.h"
 #include "trace_dsp.h"
 
 enum { EVENTS = 16384, EVENTS_MAX = 1 << 20 };
@@ -19,11 +18,11 @@ struct state {
     struct hx_trace_file file;
     unsigned long events;
     uint64_t lost;
-    unsigned session[FASTRPC_MAX_SESSIONS + 1]; /* by client id: how the file numbers it; 0 = not yet */
+    unsigned session[FASTRPC_MAX_SESSIONS + 1]; /* by client id: its number in the file, or 0 */
     unsigned n_sessions;
 };
 
-/* --- configuration --------------------------------------------------------------------------------------------- */
+/* --- configuration ---------------------------------------------------------------------------- */
 
 /* The path may hold commas, so it ends the configuration.  NULL: not understood. */
 static const char *parse(const char *config, unsigned long *events)
@@ -31,13 +30,14 @@ static const char *parse(const char *config, unsigned long *events)
     char key[8], value[16];
 
     while (strncmp(config, "file=", 5) != 0)
-        if (!hx_filter_next_key(&config, key, sizeof(key), value, sizeof(value)) || strcmp(key, "events") != 0 ||
-            hx_filter_number(value, 0, EVENTS_MAX, events))
+        if (!hx_filter_next_key(&config, key, sizeof(key), value, sizeof(value)) ||
+            strcmp(key, "events") != 0 || hx_filter_number(value, 0, EVENTS_MAX, events))
             return NULL;
     return config[5] ? config + 5 : NULL;
 }
 
-static int load(void **state, const char *config, const struct hx_profile *profile, char *why, size_t why_bytes)
+static int load(void **state, const char *config, const struct hx_profile *profile, char *why,
+                size_t why_bytes)
 {
     struct state *s = calloc(1, sizeof(*s));
     const char *path;
@@ -74,7 +74,7 @@ static void unload(void *state)
     free(s);
 }
 
-/* --- calls ------------------------------------------------------------------------------------------------------ */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static unsigned session_of(struct state *s, const struct hx_session *session)
 {
@@ -119,7 +119,7 @@ static void end(void *state, struct hx_call *call, int *result)
         return;
     if (v->exec_pcycles < c.pcycles && v->queue_pcycles < c.pcycles - v->exec_pcycles)
         c.pcycles = v->exec_pcycles + v->queue_pcycles;
-    snprintf(name, sizeof(name), "method %u", REMOTE_SCALARS_METHOD(v->sc));
+    snprintf(name, sizeof(name), "method %u", v->method);
     c.name = name;
     c.session = session_of(s, call->session);
     lost = hx_trace_dsp_write(&s->file, &c, block, capacity);
@@ -128,32 +128,36 @@ static void end(void *state, struct hx_call *call, int *result)
         hx_log("filter trace: client %d: %s", call->session->client_id, strerror((int)-lost));
 }
 
+/* A call and its parts, at `start` on the machine's clock. */
+static void write_call(struct state *s, const struct hx_call *call, uint64_t start, int result)
+{
+    const struct hx_invoke_view *v = &call->inv;
+    const char *const name[] = {"dispatch", "marshal", "queue", "exec"};
+    const uint64_t ns[] = {v->dispatch_ns, v->marshal_ns, v->queue_ns, v->exec_ns};
+    uint64_t end = start + ns[0] + ns[1] + ns[2] + ns[3];
+    unsigned track = hx_trace_file_track(&s->file, session_of(s, call->session), HX_TRACK_CALLS, 0,
+                                         "client calls", start, end);
+    char title[80], args[160];
+
+    snprintf(title, sizeof(title), "handle 0x%x method %u result 0x%x", v->handle, v->method,
+             (unsigned)result);
+    snprintf(args, sizeof(args),
+             "\"copied_bytes\": %llu, \"shared_bytes\": %llu, \"hvx_ops\": %llu",
+             (unsigned long long)(v->bytes_in + v->bytes_out), (unsigned long long)v->bytes_shared,
+             (unsigned long long)v->hvx_ops);
+    hx_trace_file_slice(&s->file, track, title, start, end, args);
+    for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); start += ns[i++])
+        if (ns[i])
+            hx_trace_file_slice(&s->file, track, name[i], start, start + ns[i], "");
+}
+
 static void done(void *state, const struct hx_call *call, int result)
 {
     const struct hx_invoke_view *v = &call->inv;
-    const struct {
-        const char *name;
-        uint64_t ns;
-    } part[] = {{"dispatch", v->dispatch_ns}, {"marshal", v->marshal_ns}, {"queue", v->queue_ns}, {"exec", v->exec_ns}};
-    uint64_t at = call->session->epoch_ns + v->arrive_ns - v->dispatch_ns - v->marshal_ns;
-    uint64_t over = at + v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns;
-    struct state *s = state;
-    unsigned track;
-    char text[160];
 
-    if (!call->is_invoke)
-        return;
-    track = hx_trace_file_track(&s->file, session_of(s, call->session), HX_TRACK_CALLS, 0, "client calls", at, over);
-    snprintf(text, sizeof(text), "\"copied_bytes\": %llu, \"shared_bytes\": %llu, \"hvx_ops\": %llu",
-             (unsigned long long)(v->bytes_in + v->bytes_out), (unsigned long long)v->bytes_shared,
-             (unsigned long long)v->hvx_ops);
-    char name[80];
-    snprintf(name, sizeof(name), "handle 0x%x method %u result 0x%x", v->handle, REMOTE_SCALARS_METHOD(v->sc),
-             (unsigned)result);
-    hx_trace_file_slice(&s->file, track, name, at, over, text);
-    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); at += part[i++].ns)
-        if (part[i].ns)
-            hx_trace_file_slice(&s->file, track, part[i].name, at, at + part[i].ns, "");
+    if (call->is_invoke)
+        write_call(state, call,
+                   call->session->epoch_ns + v->arrive_ns - v->dispatch_ns - v->marshal_ns, result);
 }
 
 const struct hx_filter hx_filter_trace = {

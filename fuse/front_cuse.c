@@ -38,7 +38,8 @@ struct node {
     dev_t number; /* 0 = not known yet */
 };
 
-static struct node nodes[] = {{.name = "fastrpc-cdsp"}, {.name = "fastrpc-cdsp-secure", .secure = true}};
+static struct node nodes[] = {{.name = "fastrpc-cdsp"},
+                              {.name = "fastrpc-cdsp-secure", .secure = true}};
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 static bool shown, sockets;
 static unsigned restarts_seen;
@@ -57,7 +58,7 @@ static void op_open(fuse_req_t req, struct fuse_file_info *fi)
     else if (pid)
         rc = hx_session_open(&s, n->driver, pid, n->secure);
     else
-        hx_log("a client in another PID namespace cannot use the CUSE front end; it can use the "
+        hx_log_client("a client in another PID namespace cannot use the CUSE front end; it can use the "
                "sockets in %s", n->driver->mount);
     fi->fh = (uintptr_t)s;
     if (rc)
@@ -96,13 +97,14 @@ static void op_ioctl(fuse_req_t req, int signed_cmd, void *arg, struct fuse_file
     unsigned cmd = (unsigned)signed_cmd, dir = _IOC_DIR(cmd);
     size_t bytes = _IOC_SIZE(cmd);
     struct iovec memory = {arg, bytes};
-    unsigned reads = bytes && (dir & _IOC_WRITE) ? 1 : 0, writes = bytes && (dir & _IOC_READ) ? 1 : 0;
+    unsigned reads = bytes && (dir & _IOC_WRITE) ? 1 : 0;
+    unsigned writes = bytes && (dir & _IOC_READ) ? 1 : 0;
 
     if ((flags & FUSE_IOCTL_UNRESTRICTED) && ((reads && !in_bytes) || (writes && !out_bytes)))
         fuse_reply_ioctl_retry(req, &memory, reads, &memory, writes);
     else
-        hx_fuse_request_begin(req, "cuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in, in_bytes,
-                              bytes);
+        hx_fuse_request_begin(req, "cuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in,
+                              in_bytes, bytes);
 }
 
 static const struct cuse_lowlevel_ops cuse_ops = {
@@ -200,7 +202,9 @@ static struct fuse_session *make_session(struct node *n)
     char *argv[] = {"hexrig-fuse", NULL}, info[64];
     const char *infos[] = {info};
     struct fuse_args args = FUSE_ARGS_INIT(1, argv);
-    struct cuse_info ci = {.dev_info_argc = 1, .dev_info_argv = infos, .flags = CUSE_UNRESTRICTED_IOCTL};
+    struct cuse_info ci = {.dev_info_argc = 1,
+                           .dev_info_argv = infos,
+                           .flags = CUSE_UNRESTRICTED_IOCTL};
 
     snprintf(info, sizeof(info), "DEVNAME=%s", n->name);
     return cuse_lowlevel_new(&args, &ci, &cuse_ops, n);

@@ -126,7 +126,8 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
         struct stat st;
         if (attributes(driver_of(req), i + FIRST_INO, &st))
             continue;
-        size_t n = fuse_add_direntry(req, out + used, size - used, nodes[i].name, &st, (off_t)i + 1);
+        size_t n = fuse_add_direntry(req, out + used, size - used, nodes[i].name, &st,
+                                     (off_t)i + 1);
         if (n > size - used)
             break;
         used += n;
@@ -144,7 +145,7 @@ static int open_device(struct hx_driver *d, const struct fuse_ctx *ctx, unsigned
     if (ctx->pid && !pid)
         pid = ctx->pid; /* /proc may hide the processes of others */
     if (!pid) {
-        hx_log("a client in another PID namespace cannot use the FUSE front end; start the rig "
+        hx_log_client("a client in another PID namespace cannot use the FUSE front end; start the rig "
                "with --front-end socket");
         return -EPERM;
     }
@@ -208,7 +209,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t si
     (void)off;
     (void)fi;
     if (*why)
-        hx_log("%s", why);
+        hx_log_client("%s", why);
     if (rc)
         fuse_reply_err(req, -rc);
     else
@@ -220,7 +221,8 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *to, int set,
                        struct fuse_file_info *fi)
 {
     (void)to;
-    if (ino - FIRST_INO == CONTROL && !(set & ~(FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_CTIME)))
+    if (ino - FIRST_INO == CONTROL &&
+        !(set & ~(FUSE_SET_ATTR_SIZE | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_CTIME)))
         op_getattr(req, ino, fi);
     else
         fuse_reply_err(req, EPERM);
@@ -243,8 +245,8 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg
     (void)flags;
     (void)out_bytes;
     if (nodes[ino - FIRST_INO].device)
-        hx_fuse_request_begin(req, "fuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in, in_bytes,
-                              _IOC_SIZE(cmd));
+        hx_fuse_request_begin(req, "fuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in,
+                              in_bytes, _IOC_SIZE(cmd));
     else if (cmd == HX_IOCTL_REACH && in_bytes == sizeof(struct hx_reach))
         hx_fuse_request_reach(req, in);
     else
@@ -299,7 +301,8 @@ static int start(struct hx_driver *d, char *why, size_t why_bytes)
     /* auto_unmount: a helper of libfuse's takes the mount away even when this process is killed.  Without allow_other only
      * the user who mounts comes in; with it the kernel has to look at mode, owner and groups. */
     char *argv[] = {"hexrig-fuse", "-o",
-                    d->access.set ? MOUNT_OPTIONS ",allow_other,default_permissions" : MOUNT_OPTIONS,
+                    d->access.set ? MOUNT_OPTIONS ",allow_other,default_permissions"
+                                  : MOUNT_OPTIONS,
                     NULL};
     struct fuse_args args = FUSE_ARGS_INIT(3, argv);
     int rc = check_permission(why, why_bytes);

@@ -37,10 +37,15 @@ struct socket_call {
     struct socket_call *next, **prev;
 };
 
+/* Connections that have no session: for text nodes, or refused because all are taken. */
+enum { BYSTANDERS_MAX = 64 };
+enum { SMALL_BODY = 64 << 10, PAUSE_US = 200000 };
+
 struct node {
     const char *name;
     bool secure;
     struct hx_watch watch;
+    struct hx_timer pause; /* armed: out of descriptors, nobody is let in */
     struct hx_driver *driver;
 };
 
@@ -241,7 +246,8 @@ static int serve_read(struct client *cl, struct hx_socket_frame *f)
 }
 
 /* As the file `control` with its mode 0200: for the rig's owner and for root. */
-static int write_node(struct client *cl, const struct hx_socket_frame *f, char *why, size_t why_bytes)
+static int write_node(struct client *cl, const struct hx_socket_frame *f, char *why,
+                      size_t why_bytes)
 {
     const char *name = (const char *)f->arg;
     size_t n = strnlen(name, f->head.arg_bytes);
@@ -264,7 +270,7 @@ static int serve_write(struct client *cl, struct hx_socket_frame *f)
     give_up_session(cl);
     rc = write_node(cl, f, why, sizeof(why));
     if (*why)
-        hx_log("%s", why);
+        hx_log_client("%s", why);
     return reply_text(cl, f, rc, why);
 }
 
@@ -294,6 +300,16 @@ static void drop_client(struct client *cl)
     free(cl);
 }
 
+/* Bytes that a frame may have: without a PD there is nothing large to send but the shell of INIT_CREATE. */
+static uint64_t body_max(const struct client *cl)
+{
+    if (!cl->session)
+        return SMALL_BODY;
+    return cl->session->state == HX_SESSION_NEW || cl->session->state == HX_SESSION_CREATING
+               ? FASTRPC_INIT_FILELEN_MAX + SMALL_BODY
+               : HX_FRAME_MAX_BODY;
+}
+
 static void client_ready(void *arg)
 {
     static int (*const serve[])(struct client *, struct hx_socket_frame *) = {
@@ -307,14 +323,50 @@ static void client_ready(void *arg)
     const char *why;
     int rc = hx_conn_flush(&cl->conn);
 
+    cl->conn.body_max = body_max(cl);
     if (!rc)
         rc = hx_conn_read(&cl->conn, &f, &why);
     if (rc == -EPROTO)
-        hx_log("client pid %d dropped: %s", cl->pid, why);
+        hx_log_client("client pid %d dropped: %s", cl->pid, why);
     if (rc == 1)
         rc = serve[f->head.op](cl, f);
     if (rc < 0)
         drop_client(cl);
+}
+
+static void listen_again(void *arg)
+{
+    struct node *n = arg;
+
+    hx_loop_add(&n->driver->loop, &n->watch);
+}
+
+/* The connection stays in the queue and the listener readable, which would keep us busy with nothing. */
+static void pause_listener(struct node *n, int error)
+{
+    if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM)
+        return;
+    hx_log_client("%s: nobody can connect for the moment: %s", n->name, strerror(error));
+    hx_loop_del(&n->driver->loop, &n->watch);
+    hx_loop_after(&n->driver->loop, &n->pause, PAUSE_US, listen_again, n);
+}
+
+/* There is room for a few of those without a session: the oldest one goes. */
+static void limit_bystanders(void)
+{
+    struct client *oldest = NULL;
+    unsigned n = 0;
+
+    for (struct client *cl = clients; cl; cl = cl->next)
+        if (!cl->session) {
+            oldest = cl;
+            n++;
+        }
+    if (n <= BYSTANDERS_MAX)
+        return;
+    hx_log_client("client pid %d dropped: more than %d connections have no session", oldest->pid,
+                  BYSTANDERS_MAX);
+    drop_client(oldest);
 }
 
 static void accept_ready(void *arg)
@@ -326,6 +378,7 @@ static void accept_ready(void *arg)
     struct client *cl = fd < 0 ? NULL : calloc(1, sizeof(*cl));
 
     if (!cl) {
+        pause_listener(n, errno);
         if (fd >= 0)
             close(fd);
         return;
@@ -344,6 +397,7 @@ static void accept_ready(void *arg)
     rc = hx_loop_add(cl->conn.loop, &cl->conn.watch);
     if (!rc) {
         int opened = hx_session_open(&cl->session, n->driver, cred.pid, n->secure);
+        limit_bystanders();
         rc = reply(cl, 0, opened, NULL, 0, NULL, 0, NULL, 0);
     }
     if (rc)
@@ -430,6 +484,7 @@ void hx_sockets_stop(struct hx_driver *d)
     for (unsigned i = 0; i < N_NODES; i++) {
         if (!nodes[i].driver)
             continue;
+        hx_loop_cancel(&d->loop, &nodes[i].pause);
         hx_loop_del(&d->loop, &nodes[i].watch);
         close(nodes[i].watch.fd);
         node_path(path, sizeof(path), d->sockets, &nodes[i]);
@@ -454,10 +509,10 @@ int hx_sockets_start(struct hx_driver *d, const char *folder, char *why, size_t 
     return 0;
 }
 
-/* `up` makes the mount folder for its user alone.  One that was there is left as it is. */
+/* `up` makes the mount folder for its user alone (and sticky, see hx_rig_made_dir()).  One that was there is left as it is. */
 static int open_folder(const struct hx_driver *d, char *why, size_t why_bytes)
 {
-    int rc = d->access.set && d->remove_dir && chmod(d->mount, 0755) ? -errno : 0;
+    int rc = d->access.set && d->remove_dir && chmod(d->mount, S_ISVTX | 0755) ? -errno : 0;
 
     if (rc)
         snprintf(why, why_bytes, "folder %s: %s", d->mount, strerror(-rc));

@@ -31,7 +31,7 @@ static int explain(struct hx_call *call, int rc)
     if ((rc != -EPERM && rc != -EACCES) || s->unreachable_told)
         return rc;
     s->unreachable_told = true;
-    hx_log("client %d: process %d does not let the rig (pid %d) read its memory or take its "
+    hx_log_client("client %d: process %d does not let the rig (pid %d) read its memory or take its "
            "descriptors (%s): it is not dumpable, or Yama's ptrace_scope is 1 or more; hexrig's "
            "libcdsprpc.so then uses the sockets in %s by itself, a program with ioctls of its own "
            "needs prctl(PR_SET_DUMPABLE, 1) or prctl(PR_SET_PTRACER, %d), or a rig of root's",
@@ -40,14 +40,28 @@ static int explain(struct hx_call *call, int rc)
     return rc;
 }
 
+static int move(struct hx_call *call, const struct hx_piece *p, unsigned n,
+                int (*pieces)(pid_t, const struct hx_piece *, unsigned))
+{
+    pid_t tid = call->tid; /* inside, the call may end at any time */
+    int rc = hx_call_enter_client(call);
+
+    if (rc)
+        return rc;
+    rc = pieces(tid, p, n);
+    hx_call_leave_client();
+    return explain(call, rc);
+}
+
 static int read_client(struct hx_call *call, void *dst, uint64_t addr, uint64_t len)
 {
-    return explain(call, hx_client_read(call->tid, dst, addr, len));
+    return move(call, &(struct hx_piece){dst, addr, len}, 1, hx_client_read_pieces);
 }
 
 static int write_client(struct hx_call *call, uint64_t addr, const void *src, uint64_t len)
 {
-    return explain(call, hx_client_write(call->tid, addr, src, len));
+    return move(call, &(struct hx_piece){(void *)(uintptr_t)src, addr, len}, 1,
+                hx_client_write_pieces);
 }
 
 static int fd_of_client(struct hx_call *call, int fd)
@@ -57,12 +71,12 @@ static int fd_of_client(struct hx_call *call, int fd)
 
 static int read_pieces(struct hx_call *call, const struct hx_piece *p, unsigned n)
 {
-    return explain(call, hx_client_read_pieces(call->tid, p, n));
+    return move(call, p, n, hx_client_read_pieces);
 }
 
 static int write_pieces(struct hx_call *call, const struct hx_piece *p, unsigned n)
 {
-    return explain(call, hx_client_write_pieces(call->tid, p, n));
+    return move(call, p, n, hx_client_write_pieces);
 }
 
 static bool same_file(struct hx_call *call, int fd, int own)
@@ -81,7 +95,8 @@ static void finish(struct hx_call *call, int result)
 {
     struct fuse_call *fc = call->request;
     /* INVOKE changes nothing in its struct: what does not go back need not be copied */
-    bool out = (_IOC_DIR(call->cmd) & _IOC_READ) && result == 0 && call->cmd != FASTRPC_IOCTL_INVOKE;
+    bool out = (_IOC_DIR(call->cmd) & _IOC_READ) && result == 0 &&
+               call->cmd != FASTRPC_IOCTL_INVOKE;
 
     fuse_req_interrupt_func(fc->req, NULL, NULL);
     /* A negative ioctl result below -4095 reaches the caller as it is; -1..-4095 become its errno. */
@@ -140,6 +155,13 @@ void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct 
     hx_call_begin(&fc->call);
 }
 
+/* Nothing is kept: what the thread that hangs reads goes to its own stack. */
+static void give_up_reach(void *req, struct hx_stall *stall)
+{
+    (void)stall;
+    fuse_reply_err(req, EFAULT);
+}
+
 void hx_fuse_request_reach(struct fuse_req *req, const void *in)
 {
     pid_t caller = fuse_req_ctx(req)->pid;
@@ -148,7 +170,9 @@ void hx_fuse_request_reach(struct fuse_req *req, const void *in)
     int fd;
 
     memcpy(&r, in, sizeof(r));
+    hx_stall_enter(give_up_reach, req);
     r.memory = hx_client_read(caller, &bytes, r.addr, sizeof(bytes));
+    hx_stall_leave();
     fd = hx_client_fd(caller, r.fd);
     r.descriptor = fd < 0 ? fd : 0;
     if (fd >= 0)

@@ -119,9 +119,9 @@ int hx_loop_add_ring(struct hx_loop *l, struct hx_ring_watch *w)
     return 0;
 }
 
-int hx_loop_want_write(struct hx_loop *l, struct hx_watch *w, int on)
+int hx_loop_want(struct hx_loop *l, struct hx_watch *w, bool in, bool out)
 {
-    struct epoll_event e = {.events = EPOLLIN | (on ? EPOLLOUT : 0), .data.ptr = w};
+    struct epoll_event e = {.events = (in ? EPOLLIN : 0) | (out ? EPOLLOUT : 0), .data.ptr = w};
 
     return epoll_ctl(l->epoll, EPOLL_CTL_MOD, w->fd, &e) ? -errno : 0;
 }
@@ -185,7 +185,9 @@ static void tick_again(void *arg)
 
 int hx_loop_run(struct hx_loop *l)
 {
-    if (l->tick_ms > 0) /* not by a timeout: that would set a timer of the kernel's in every round */
+    batch_n = 0;
+    set_alarm(l);
+    if (l->tick_ms > 0 && !l->tick_timer.at_us) /* not by a timeout: that would set a timer of the kernel's in every round */
         tick_again(l);
     while (!l->stop) {
         serve_rings(l);

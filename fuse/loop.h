@@ -1,8 +1,9 @@
-/* The driver's event loop: one thread, descriptors and deadlines.  Everything in fuse/ runs in it, so nothing in fuse/
+/* The driver's event loop: one thread at a time, descriptors and deadlines.  Everything in fuse/ runs in it, so nothing in fuse/
  * needs a lock. */
 #ifndef HX_LOOP_H
 #define HX_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "hx_ring.h"
@@ -48,6 +49,7 @@ int hx_loop_init(struct hx_loop *l);
 int hx_loop_add(struct hx_loop *l, struct hx_watch *w);
 /* Looks into the ring once a round, and says in it when we sleep, so that the bell rings.  Ends with hx_loop_del(&w->bell). */
 int hx_loop_add_ring(struct hx_loop *l, struct hx_ring_watch *w);
+/* May be called again by another thread when the one that is in it hangs in a callback (stall.h). */
 int hx_loop_run(struct hx_loop *l);
 
 /* Closes what hx_loop_init() opened; accepts a zeroed loop. */
@@ -56,8 +58,8 @@ void hx_loop_close(struct hx_loop *l);
 /* Safe from inside any callback, also for the watch that is being served.  No effect when it is not added. */
 void hx_loop_del(struct hx_loop *l, struct hx_watch *w);
 
-/* Also waits for room to write (1) or no longer (0). */
-int hx_loop_want_write(struct hx_loop *l, struct hx_watch *w, int on);
+/* What to wait for: something to read, room to write.  The end of the other side is told in any case. */
+int hx_loop_want(struct hx_loop *l, struct hx_watch *w, bool in, bool out);
 
 /* Calls fn(arg) once, `us` from now.  t must not be armed. */
 void hx_loop_after(struct hx_loop *l, struct hx_timer *t, uint64_t us, hx_loop_fn fn, void *arg);

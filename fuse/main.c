@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "front.h"
+#include "hx_log_tag.h"
 
 struct options {
     const char *mount, *front_end, *profile, *log, *mode, *owner;
@@ -40,7 +42,7 @@ static const char help[] =
     "  --mode MODE       octal mode of the device nodes; opens them to other users (default\n"
     "                    0660 with --owner; without both: for the rig's owner)\n"
     "  --owner UID:GID   owner and group of the device nodes, in numbers; either may be left out\n"
-    "  --log FILE        append messages to FILE instead of stderr\n"
+    "  --log FILE        append messages to FILE instead of stderr, with the process id in each\n"
     "  --ready-fd N      write `ok ...` or `error: ...` there once it is known\n"
     "  --lifeline-fd N   end when this pipe is closed by its other side\n"
     "  --remove-dir      remove DIR at the end\n"
@@ -144,6 +146,8 @@ static void tick(void *arg)
 {
     struct hx_driver *d = arg;
 
+    hx_stall_collect();
+    hx_log_tick();
     hx_context_expire(d);
     hx_dsp_revive(d);
     if (front && front->idle)
@@ -240,10 +244,25 @@ static int open_log(const char *log)
 {
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
+    char tag[32];
+
     if (fd < 0 || dup2(fd, 2) < 0)
         return -errno;
     close(fd);
-    return 0;
+    /* the file may be that of other rigs, too */
+    snprintf(tag, sizeof(tag), "[%d]", getpid());
+    return setenv(HX_LOG_TAG, tag, 1) ? -errno : 0;
+}
+
+/* Every buffer of every client is a descriptor here. */
+static void raise_descriptors(void)
+{
+    struct rlimit r;
+
+    getrlimit(RLIMIT_NOFILE, &r);
+    r.rlim_cur = r.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &r);
+    driver.maps_max = hx_buffer_share(r.rlim_cur, driver.profile.sessions);
 }
 
 static int start_all(const struct options *o, const char *profile_path, char *why, size_t why_bytes)
@@ -258,6 +277,7 @@ static int start_all(const struct options *o, const char *profile_path, char *wh
         return -ENOENT;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    raise_descriptors();
     hx_dsp_configure(&driver.dsp, profile_path);
     rc = hx_loop_init(&driver.loop);
     driver.loop.tick = tick;
@@ -276,6 +296,11 @@ static int start_all(const struct options *o, const char *profile_path, char *wh
     return start_front(o->front_end, why, why_bytes);
 }
 
+static int run_loop(void *loop)
+{
+    return hx_loop_run(loop);
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -287,6 +312,7 @@ int main(int argc, char **argv)
     ready_fd = o.ready_fd;
     if (ready_fd >= 0)
         fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
+    unsetenv(HX_LOG_TAG);
     if (o.log && open_log(o.log)) {
         snprintf(why, sizeof(why), "--log %s: %s", o.log, strerror(errno));
         return fail(1, why);
@@ -300,7 +326,7 @@ int main(int argc, char **argv)
     if (!rc) {
         driver.front_end = front->name;
         tell("ok front_end=%s profile=%s pid=%d\n", front->name, driver.profile.name, getpid());
-        rc = hx_loop_run(&driver.loop);
+        rc = hx_stall_run(run_loop, &driver.loop);
         front->stop(&driver);
     } else {
         rc = fail(1, why);
@@ -315,5 +341,7 @@ int main(int argc, char **argv)
     hx_loop_close(&driver.loop);
     if (driver.remove_dir)
         rmdir(o.mount);
+    if (hx_stall_count())
+        _exit(rc ? 1 : 0); /* a thread that hangs ends with the process only */
     return rc ? 1 : 0;
 }

@@ -48,8 +48,9 @@ void hx_op_get_dsp_info(struct hx_call *call)
         return;
     }
     if (!rc)
-        rc = hx_kernel_call(d, &d->dsp.channel, call->session, call, FASTRPC_HANDLE_DSP_UTILITIES, 0,
-                            &count, sizeof(count), ATTRIBUTES * sizeof(uint32_t), told);
+        rc = hx_kernel_call(d, &d->dsp.channel, call->session, call,
+                            FASTRPC_HANDLE_DSP_UTILITIES, 0, &count, sizeof(count),
+                            ATTRIBUTES * sizeof(uint32_t), told);
     if (rc)
         hx_call_finish(call, rc);
 }

@@ -27,7 +27,7 @@ static int check_rejected(const struct hx_session *s, bool unsigned_pd)
 {
     if (s->secure_node || unsigned_pd)
         return 0;
-    hx_log("client %d: a signed PD needs the node fastrpc-cdsp-secure", s->client_id);
+    hx_log_client("client %d: a signed PD needs the node fastrpc-cdsp-secure", s->client_id);
     return -ECONNREFUSED;
 }
 
@@ -45,6 +45,7 @@ static void program_of(pid_t pid, char *name, size_t bytes)
     char path[64], text[4096] = "", *slash;
     int fd, n;
 
+    /* cannot hang (fuse/stall.h): for this the kernel does not wait for a page that somebody has to fill */
     snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
     fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     n = fd >= 0 ? (int)read(fd, text, sizeof(text) - 1) : 0;
@@ -88,6 +89,23 @@ void hx_op_init_attach_sns(struct hx_call *call)
     make_pd(call, 0, HX_PD_SENSORS, FASTRPC_RMID_ATTACH, 0);
 }
 
+/* The shell is mapped for the DSP by its descriptor (0 = none, as everywhere) or else copied from where it is.  The
+ * DSP here has a shell of its own, so it is enough that there is one. */
+static int check_shell(struct hx_call *call)
+{
+    const struct fastrpc_init_create *in = &call->arg.create;
+    uint8_t chunk[4096];
+
+    if (in->filelen && in->filefd)
+        return hx_buffer_check(call, in->filefd);
+    for (uint32_t at = 0, n; at < in->filelen; at += n) {
+        n = in->filelen - at < sizeof(chunk) ? in->filelen - at : sizeof(chunk);
+        if (call->front->read(call, chunk, in->file + at, n))
+            return -EFAULT;
+    }
+    return 0;
+}
+
 void hx_op_init_create(struct hx_call *call)
 {
     const struct fastrpc_init_create *in = &call->arg.create;
@@ -95,10 +113,14 @@ void hx_op_init_create(struct hx_call *call)
     int rc = check_rejected(call->session, unsigned_pd);
 
     if (!rc && in->filelen > FASTRPC_INIT_FILELEN_MAX) {
-        hx_log("client %d: INIT_CREATE filelen %u, at most %d", call->session->client_id, in->filelen,
-               FASTRPC_INIT_FILELEN_MAX);
+        hx_log_client("client %d: INIT_CREATE filelen %u, at most %d", call->session->client_id,
+               in->filelen, FASTRPC_INIT_FILELEN_MAX);
         rc = -EINVAL;
     }
+    if (!rc)
+        rc = check_new(call->session);
+    if (!rc)
+        rc = check_shell(call);
     call->session->unsigned_pd = unsigned_pd;
     make_pd(call, rc, HX_PD_USER, in->attrs ? FASTRPC_RMID_CREATE_ATTR : FASTRPC_RMID_CREATE,
             in->attrs);
@@ -111,7 +133,7 @@ void hx_op_init_create_static(struct hx_call *call)
     int rc = 0;
 
     if (in->namelen > FASTRPC_NAMELEN_MAX) {
-        hx_log("client %d: INIT_CREATE_STATIC namelen %u, at most %d", call->session->client_id,
+        hx_log_client("client %d: INIT_CREATE_STATIC namelen %u, at most %d", call->session->client_id,
                in->namelen, FASTRPC_NAMELEN_MAX);
         rc = -EINVAL;
     }

@@ -32,7 +32,8 @@ struct window {
     uint64_t start, end; /* client addresses */
     uint8_t *bytes;      /* [end - start] */
     struct fastrpc_invoke_args *args;
-    _Alignas(16) uint8_t room[BEFORE + FASTRPC_MAX_ARGS * sizeof(struct fastrpc_invoke_args) + AFTER];
+    _Alignas(16)
+    uint8_t room[BEFORE + FASTRPC_MAX_ARGS * sizeof(struct fastrpc_invoke_args) + AFTER];
 };
 
 static uint64_t page_of(uint64_t addr)
@@ -66,9 +67,11 @@ static int check(const struct hx_call *call)
 {
     int rc = hx_session_error(call->session);
 
-    if (rc)
-        return rc;
-    return call->arg.invoke.handle == FASTRPC_HANDLE_KERNEL ? -EPERM : 0;
+    /* a PD that has exited is not known of before the DSP is asked */
+    if ((!rc || call->session->state == HX_SESSION_EXITED) &&
+        call->arg.invoke.handle == FASTRPC_HANDLE_KERNEL)
+        return -EPERM;
+    return rc;
 }
 
 /* 0 and -1 both mean "no descriptor": the kernel driver's quirk. */
@@ -103,7 +106,8 @@ static int take_buffers(struct hx_call *call, struct hx_context *ctx,
 
 static int by_start(const void *a, const void *b)
 {
-    const struct hx_ctx_arg *x = *(struct hx_ctx_arg *const *)a, *y = *(struct hx_ctx_arg *const *)b;
+    const struct hx_ctx_arg *x = *(struct hx_ctx_arg *const *)a;
+    const struct hx_ctx_arg *y = *(struct hx_ctx_arg *const *)b;
 
     return x->ptr < y->ptr ? -1 : x->ptr > y->ptr;
 }
@@ -124,7 +128,8 @@ static uint64_t place_inline(struct hx_context *ctx, uint64_t at)
     for (unsigned i = 0; i < n; i++) {
         uint64_t end;
 
-        if (sorted[i]->len > HX_ARENA_BYTES || __builtin_add_overflow(sorted[i]->ptr, sorted[i]->len, &end))
+        if (sorted[i]->len > HX_ARENA_BYTES ||
+            __builtin_add_overflow(sorted[i]->ptr, sorted[i]->len, &end))
             return UINT64_MAX;
         if (i == 0 || sorted[i]->ptr >= run_end) {
             run_at = at;
@@ -142,9 +147,11 @@ static uint64_t place_inline(struct hx_context *ctx, uint64_t at)
 }
 
 /* Moves inline buffers [from, to) of the call, all of them at once. */
-static int move_inline(struct hx_call *call, const struct hx_context *ctx, unsigned from, unsigned to,
+static int move_inline(struct hx_call *call, const struct hx_context *ctx, unsigned from,
+                       unsigned to,
                        int (*move)(struct hx_call *, const struct hx_piece *, unsigned))
 {
+    uint8_t *arena = ctx->channel->arena + ctx->offset;
     struct hx_piece piece[FASTRPC_MAX_ARGS];
     unsigned n = 0;
 
@@ -152,7 +159,7 @@ static int move_inline(struct hx_call *call, const struct hx_context *ctx, unsig
         const struct hx_ctx_arg *a = &ctx->args[i];
 
         if (a->len && !a->buffer && !a->is_here)
-            piece[n++] = (struct hx_piece){ctx->channel->arena + ctx->offset + a->arena, a->ptr, a->len};
+            piece[n++] = (struct hx_piece){arena + a->arena, a->ptr, a->len};
     }
     return n && move(call, piece, n) ? -EFAULT : 0;
 }
@@ -171,7 +178,8 @@ static int copy_in(struct hx_call *call, struct hx_context *ctx, const struct wi
         call->inv.bytes_in += a->len;
         a->is_here = a->ptr >= w->start && a->ptr < w->end && a->len <= w->end - a->ptr;
         if (a->is_here)
-            memcpy(ctx->channel->arena + ctx->offset + a->arena, w->bytes + (a->ptr - w->start), a->len);
+            memcpy(ctx->channel->arena + ctx->offset + a->arena,
+                   w->bytes + (a->ptr - w->start), a->len);
     }
     return move_inline(call, ctx, 0, n_in(ctx->sc), hx_call_read);
 }
@@ -211,10 +219,24 @@ static void write_table(struct hx_context *ctx)
     }
 }
 
+enum { EXTENDED = 31 }; /* a method with a number of its own, the first word of in buffer 0 */
+
+/* Once the arguments are here.  A number that lies in a shared buffer is for the DSP to read. */
+static uint32_t method_of(const struct hx_context *ctx)
+{
+    uint32_t method = REMOTE_SCALARS_METHOD(ctx->sc);
+    const struct hx_ctx_arg *a = &ctx->args[0];
+
+    if (method == EXTENDED && n_in(ctx->sc) && !a->buffer && a->len >= sizeof(method))
+        memcpy(&method, ctx->channel->arena + ctx->offset + a->arena, sizeof(method));
+    return method;
+}
+
 /* Arena space for the arguments and, behind them, for a trace; no call fails for the latter. */
 static int reserve(struct hx_call *call, struct hx_context *ctx, uint64_t bytes)
 {
-    if (call->trace_events && hx_context_reserve(ctx, bytes + hx_trace_bytes(call->trace_events)) == 0) {
+    if (call->trace_events &&
+        hx_context_reserve(ctx, bytes + hx_trace_bytes(call->trace_events)) == 0) {
         ctx->trace = bytes;
         ctx->trace_events = call->trace_events;
         return 0;
@@ -305,6 +327,7 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
         return;
     if (reply) {
         call->inv.exec_pcycles = reply->exec_pcycles;
+        call->inv.active = reply->active < 65536 ? reply->active / 65536.0 : 1;
         call->inv.queue_pcycles = reply->queue_pcycles;
         call->inv.hvx_ops = reply->hvx_ops;
     }
@@ -332,13 +355,16 @@ static int start(struct hx_call *call, struct hx_context **out)
     *out = ctx;
     ctx->handle = call->inv.handle = call->arg.invoke.handle;
     ctx->sc = call->inv.sc = call->arg.invoke.sc;
+    call->inv.method = REMOTE_SCALARS_METHOD(ctx->sc);
     ctx->done = done;
+    ctx->call = call;
+    call->ctx = ctx;
     rc = gather(call, ctx, &w);
     if (rc)
         return rc;
+    call->inv.method = method_of(ctx);
     call->is_invoke = true;
-    ctx->call = call;
-    call->ctx = ctx;
+    hx_packets_collect(s); /* what came before this call is on the clock before it */
     hx_filter_send(&call->driver->filters, call);
     write_table(ctx);
     return hx_context_send(ctx, s->client_id, s->pd, call->tid);

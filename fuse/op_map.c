@@ -62,27 +62,29 @@ void hx_op_mem_map(struct hx_call *call)
 
     if (!rc)
         rc = hx_buffer_get(call, m->fd, &b);
+    else if (hx_buffer_check(call, m->fd))
+        rc = -EINVAL;
     map(call, rc, b, in);
 }
 
+/* As in the kernel the arguments come first, and then whether there is still a PD to ask. */
 static int check_mmap(const struct hx_call *call)
 {
     const struct fastrpc_req_mmap *m = &call->arg.mmap;
-    int rc = hx_session_error(call->session);
 
-    if (rc)
-        return rc;
     if (m->flags != ADSP_MMAP_ADD_PAGES && m->flags != ADSP_MMAP_REMOTE_HEAP_ADDR) {
-        hx_log("client %d: MMAP flags 0x%x, legal are 0x%x and 0x%x", call->session->client_id,
+        hx_log_client("client %d: MMAP flags 0x%x, legal are 0x%x and 0x%x", call->session->client_id,
                m->flags, ADSP_MMAP_ADD_PAGES, ADSP_MMAP_REMOTE_HEAP_ADDR);
         return -EINVAL;
     }
     if (m->vaddrin) {
-        hx_log("client %d: MMAP vaddrin 0x%llx, must be 0", call->session->client_id,
+        hx_log_client("client %d: MMAP vaddrin 0x%llx, must be 0", call->session->client_id,
                (unsigned long long)m->vaddrin);
         return -EINVAL;
     }
-    return m->size == 0 || m->size > LARGEST ? -ENOMEM : 0;
+    if (m->size == 0 || m->size > LARGEST)
+        return -ENOMEM;
+    return hx_session_error(call->session);
 }
 
 void hx_op_mmap(struct hx_call *call)
@@ -100,10 +102,8 @@ void hx_op_mmap(struct hx_call *call)
 /* Ends a map; b = NULL: there is none of that description. */
 static void unmap(struct hx_call *call, struct hx_buffer *b)
 {
-    int rc = hx_session_error(call->session);
+    int rc = b ? hx_session_error(call->session) : -EINVAL;
 
-    if (!rc && !b)
-        rc = -EINVAL;
     if (!rc) {
         if (--b->mem_maps == 0)
             hx_channel_control(&call->session->channel, HX_CTL_UNBIND, b->id, 0, NULL, 0);
@@ -128,7 +128,8 @@ void hx_op_munmap(struct hx_call *call)
     const struct fastrpc_req_munmap *m = &call->arg.munmap;
     struct hx_buffer *b = call->session->buffers;
 
-    while (b && !(hx_buffer_is_made(b) && b->mem_maps && b->raddr == m->vaddrout && b->size == m->size))
+    while (b && !(hx_buffer_is_made(b) && b->mem_maps && b->raddr == m->vaddrout &&
+                  b->size == m->size))
         b = b->next;
     unmap(call, b);
 }

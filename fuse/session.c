@@ -37,7 +37,7 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, boo
     while (slot < d->profile.sessions && d->session[slot])
         slot++;
     if (slot == d->profile.sessions) {
-        hx_log("No session available: all %u are open", d->profile.sessions);
+        hx_log_client("No session available: all %u are open", d->profile.sessions);
         return -EBUSY;
     }
     s = calloc(1, sizeof(*s));
@@ -64,8 +64,10 @@ static void drop_channel(struct hx_session *s)
 {
     if (!s->channel.rings)
         return;
+    hx_packets_collect(s);
     hx_loop_del(&s->driver->loop, &s->replies.bell);
     hx_loop_del(&s->driver->loop, &s->control);
+    hx_stall_keep_arena(s);
     hx_channel_close(&s->channel);
 }
 
@@ -120,10 +122,11 @@ static void add_stats(struct hx_session_stats *sum, const struct hx_session_stat
 
 static void free_session(struct hx_session *s)
 {
+    drop_channel(s);
     add_stats(&s->driver->closed, &s->stats);
     s->driver->sessions_closed += s->used;
-    drop_channel(s);
     hx_buffer_forget_all(s);
+    hx_stall_forget(s);
     s->driver->session[s->client_id - 1] = NULL;
     free(s);
 }
@@ -133,7 +136,7 @@ static void released(struct hx_context *ctx, const struct hx_reply *reply, int r
     struct hx_session *s = ctx->session;
 
     if (!reply && result == -ETIMEDOUT)
-        hx_log("client %d: the DSP did not answer RELEASE for 10 s", s->client_id);
+        hx_log_client("client %d: the DSP did not answer RELEASE for 10 s", s->client_id);
     free_session(s);
 }
 
@@ -145,8 +148,9 @@ void hx_session_close(struct hx_session *s)
     s->state = HX_SESSION_CLOSING;
     if (s->channel.rings)
         hx_context_abort(s->driver, &s->channel, -EPIPE);
-    if (!has_pd || hx_kernel_call(s->driver, &s->driver->dsp.channel, s, NULL, FASTRPC_HANDLE_KERNEL,
-                                  FASTRPC_RMID_RELEASE, &in, sizeof(in), 0, released))
+    if (!has_pd || hx_kernel_call(s->driver, &s->driver->dsp.channel, s, NULL,
+                                  FASTRPC_HANDLE_KERNEL, FASTRPC_RMID_RELEASE, &in,
+                                  sizeof(in), 0, released))
         free_session(s);
 }
 

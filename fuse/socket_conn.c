@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { FULL_BYTES = 1 << 20, WAITING_MAX = 64 << 20 };
+
 void hx_frame_free(struct hx_socket_frame *f)
 {
     if (!f)
@@ -27,7 +29,7 @@ static struct hx_socket_frame *new_frame(void)
     return f;
 }
 
-static int check_head(const struct hx_frame *h, const char **why)
+static int check_head(const struct hx_frame *h, uint64_t body_max, const char **why)
 {
     const struct {
         bool bad;
@@ -40,6 +42,7 @@ static int check_head(const struct hx_frame *h, const char **why)
         {h->n_segs > HX_FRAME_MAX_SEGS, "frame: too many segments"},
         {h->n_fds > HX_FRAME_MAX_FDS, "frame: too many descriptors"},
         {h->body_bytes > HX_FRAME_MAX_BODY, "frame: body too large"},
+        {body_max && h->body_bytes > body_max, "frame: body too large for a client without a PD"},
     };
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
@@ -127,6 +130,8 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
     int rc;
 
     *why = "closed";
+    if (c->full)
+        return 0;
     if (!c->frame) {
         c->frame = new_frame();
         c->got = 0;
@@ -147,7 +152,7 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
             return errno == EAGAIN || errno == EINTR ? 0 : -errno;
         c->got += (uint64_t)n;
         if (c->got == head) {
-            rc = check_head(&f->head, why);
+            rc = check_head(&f->head, c->body_max, why);
             if (rc)
                 return rc;
             f->body = malloc(f->head.body_bytes ? f->head.body_bytes : 1);
@@ -163,38 +168,74 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
     return 1;
 }
 
+/* What goes out is bounded by what the client reads: until then it is not served any further. */
+static int watch_both_ways(struct hx_conn *c)
+{
+    size_t left = c->out_len - c->out_at;
+    bool waits = left != 0, full = left > FULL_BYTES;
+
+    if (waits == c->waits && full == c->full)
+        return 0;
+    c->waits = waits;
+    c->full = full;
+    return hx_loop_want(c->loop, &c->watch, !full, waits);
+}
+
+/* Everything is out: a large piece of memory goes back. */
+static void reset_out(struct hx_conn *c)
+{
+    c->out_at = c->out_len = 0;
+    if (c->out_cap <= FULL_BYTES)
+        return;
+    free(c->out);
+    c->out = NULL;
+    c->out_cap = 0;
+}
+
 int hx_conn_flush(struct hx_conn *c)
 {
-    size_t done = 0;
-
-    while (done < c->out_len) {
-        ssize_t n = send(c->watch.fd, c->out + done, c->out_len - done, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (c->out_at < c->out_len) {
+        ssize_t n = send(c->watch.fd, c->out + c->out_at, c->out_len - c->out_at,
+                         MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN)
             return -errno;
         if (n < 0)
             break;
-        done += (size_t)n;
+        c->out_at += (size_t)n;
     }
-    memmove(c->out, c->out + done, c->out_len - done);
-    c->out_len -= done;
-    if (c->waits == (c->out_len != 0))
+    if (c->out_at == c->out_len)
+        reset_out(c);
+    return watch_both_ways(c);
+}
+
+static int make_room(struct hx_conn *c, size_t n)
+{
+    size_t left = c->out_len - c->out_at, cap = left + n + 4096;
+    uint8_t *out;
+
+    if (c->out_cap - c->out_len >= n)
         return 0;
-    c->waits = !c->waits;
-    return hx_loop_want_write(c->loop, &c->watch, c->waits);
+    out = malloc(cap);
+    if (!out)
+        return -ENOMEM;
+    if (left)
+        memcpy(out, c->out + c->out_at, left);
+    free(c->out);
+    c->out = out;
+    c->out_at = 0;
+    c->out_len = left;
+    c->out_cap = cap;
+    return 0;
 }
 
 int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n)
 {
-    if (c->out_cap - c->out_len < n) {
-        size_t cap = c->out_len + n + 4096;
-        uint8_t *out = realloc(c->out, cap);
-        if (!out)
-            return -ENOMEM;
-        c->out = out;
-        c->out_cap = cap;
-    }
+    int rc = c->out_len - c->out_at > WAITING_MAX ? -ENOBUFS : make_room(c, n);
+
+    if (rc)
+        return rc;
     if (n)
         memcpy(c->out + c->out_len, bytes, n);
     c->out_len += n;

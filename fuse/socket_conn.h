@@ -25,9 +25,11 @@ struct hx_conn {
     struct hx_loop *loop;
     struct hx_socket_frame *frame; /* being read; NULL between frames */
     uint64_t got;                  /* bytes of it so far, head included */
-    uint8_t *out;                  /* bytes that wait for room */
-    size_t out_len, out_cap;
+    uint64_t body_max;             /* bytes that a frame may have; 0 = HX_FRAME_MAX_BODY */
+    uint8_t *out;                  /* [out_at, out_len): bytes that wait for room */
+    size_t out_at, out_len, out_cap;
     bool waits; /* the loop watches for room */
+    bool full;  /* so many wait that the loop does not watch for frames */
 };
 
 void hx_frame_free(struct hx_socket_frame *f);
@@ -35,11 +37,11 @@ void hx_frame_free(struct hx_socket_frame *f);
 /* Checks the layout of a frame whose body is complete and sets its parts.  0, or -EPROTO with a reason in *why. */
 int hx_frame_parse(struct hx_socket_frame *f, const char **why);
 
-/* Reads what there is.  1: *frame is a whole frame, now the caller's; 0: more is needed; negative errno: the connection
+/* Reads what there is, nothing while a client leaves more than 1 MiB of replies unread.  1: *frame is a whole frame, now the caller's; 0: more is needed; negative errno: the connection
  * is over (-EPROTO: the client broke the protocol, *why says how). */
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why);
 
-/* Sends, or keeps what does not fit until the socket takes it.  0 or negative errno. */
+/* Keeps bytes for hx_conn_flush().  0, -ENOMEM, or -ENOBUFS: 64 MiB wait already. */
 int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n);
 
 /* Sends what waits.  0 or negative errno. */

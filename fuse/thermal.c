@@ -45,21 +45,26 @@ static void pass(struct hx_thermal *t, const struct hx_profile *p, uint64_t ns, 
         t->peak_k = t->rise_k;
 }
 
-static void look(struct hx_thermal *t, const struct hx_profile *p)
+/* may_take: levels that this stretch of time may still cost. */
+static void look(struct hx_thermal *t, const struct hx_profile *p, unsigned *may_take)
 {
     double c = hx_thermal_celsius(t, p);
+    int warming = t->rise_k > t->looked_k;
 
-    if (c > p->throttle_c && t->taken + 1 < hx_levels(p)) {
+    if (c > p->throttle_c && warming && *may_take && t->taken + 1 < hx_levels(p)) {
         t->taken++;
         t->steps++;
-    } else if (c < p->recover_c && t->taken) {
+        (*may_take)--;
+    } else if (c < p->recover_c && !warming && t->taken) {
         t->taken--;
     }
+    t->looked_k = t->rise_k;
 }
 
 static void advance(struct hx_thermal *t, const struct hx_profile *p, uint64_t until_ns,
                     double watt)
 {
+    unsigned may_take = 1;
     uint64_t period = (uint64_t)(p->throttle_ms * 1e6);
 
     if (until_ns <= t->now_ns)
@@ -67,7 +72,7 @@ static void advance(struct hx_thermal *t, const struct hx_profile *p, uint64_t u
     if (!period || (until_ns - t->now_ns) / period >= LOOKS_MAX) {
         pass(t, p, until_ns - t->now_ns, watt);
         for (unsigned i = 0; period && i < hx_levels(p); i++)
-            look(t, p);
+            look(t, p, &may_take);
         return;
     }
     while (t->now_ns < until_ns) {
@@ -75,7 +80,7 @@ static void advance(struct hx_thermal *t, const struct hx_profile *p, uint64_t u
 
         pass(t, p, (next < until_ns ? next : until_ns) - t->now_ns, watt);
         if (t->now_ns == next)
-            look(t, p);
+            look(t, p, &may_take);
     }
 }
 
@@ -85,10 +90,9 @@ void hx_thermal_idle(struct hx_thermal *t, const struct hx_profile *p, uint64_t 
 }
 
 void hx_thermal_busy(struct hx_thermal *t, const struct hx_profile *p, uint64_t start_ns,
-                     uint64_t end_ns,
-                     unsigned level)
+                     uint64_t end_ns, unsigned level, double active)
 {
-    double watt = hx_level_watt(p, level);
+    double watt = hx_level_watt(p, level) * active;
     uint64_t past_ns = start_ns < t->now_ns ? (end_ns < t->now_ns
                                                ? end_ns : t->now_ns) - start_ns : 0;
     double past_s = (double)past_ns * 1e-9;
@@ -100,6 +104,8 @@ void hx_thermal_busy(struct hx_thermal *t, const struct hx_profile *p, uint64_t 
     if (past_ns) { /* beside another call, whose time has passed here already: the heat is not lost */
         t->rise_k += p->tau_s > 0 ? watt * past_s * p->rth_k_per_w / p->tau_s : 0;
         t->energy_j += watt * past_s;
+        if (t->rise_k > t->peak_k)
+            t->peak_k = t->rise_k;
     }
     advance(t, p, end_ns, p->power_idle_w + watt);
 }

@@ -7,8 +7,10 @@
  *     power_active_w * f/f_top * (V/V_top)^2,   V/V_top = (1 + f/f_top) / 2
  *
  * (CMOS power goes with f V^2; that the voltage falls to half its top value towards f = 0 is assumed.)  Calls that overlap each
- * bring their active power.  At every multiple of throttle_ms of virtual time the governor looks: above throttle_c it takes
- * one level away, below recover_c it gives one back. */
+ * bring their active power; a call that sleeps or waits for DMA part of the time brings so much less.  At every multiple of
+ * throttle_ms of virtual time the governor looks: above throttle_c it takes one level away unless the body is cooling already,
+ * below recover_c it gives one back unless the body is warming.  A call keeps its clock, so one call costs one level at
+ * most. */
 #ifndef HX_THERMAL_H
 #define HX_THERMAL_H
 
@@ -23,6 +25,7 @@ struct hx_thermal {       /* zeroed: at ambient temperature, at time 0 */
     double energy_j;
     uint64_t now_ns;      /* machine time up to which all this holds */
     uint64_t busy_ns;     /* of calls that executed */
+    double looked_k;      /* rise_k at the governor's last look */
     unsigned taken;       /* levels that heat has taken away */
     unsigned steps;       /* times that it took one */
 };
@@ -36,10 +39,9 @@ unsigned hx_levels(const struct hx_profile *p);
 /* Nothing executes until `until_ns`.  No effect when that is past. */
 void hx_thermal_idle(struct hx_thermal *t, const struct hx_profile *p, uint64_t until_ns);
 
-/* A call executes from start_ns to end_ns at `level`. */
+/* A call executes from start_ns to end_ns at `level`, and works for the share `active` (0..1) of that time. */
 void hx_thermal_busy(struct hx_thermal *t, const struct hx_profile *p, uint64_t start_ns,
-                     uint64_t end_ns,
-                     unsigned level);
+                     uint64_t end_ns, unsigned level, double active);
 
 double hx_thermal_celsius(const struct hx_thermal *t, const struct hx_profile *p);
 

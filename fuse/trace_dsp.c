@@ -5,22 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PCYCLES "\"pcycles\": %llu"
+#define STALL ", \"stall_pcycles\": %u"
+
 /* What is written of each kind. */
 static const struct kind {
     enum hx_track_kind track;
     const char *name; /* of the slice, where it has no other */
     const char *args; /* format: pcycles, detail, count */
 } kinds[HX_TRACE_KINDS] = {
-    [HX_TRACE_THREAD] = {HX_TRACK_THREAD, NULL, "\"pcycles\": %llu, \"stall_pcycles\": %u"},
-    [HX_TRACE_RUN] = {HX_TRACK_THREAD, "run", "\"pcycles\": %llu, \"stall_pcycles\": %u"},
-    [HX_TRACE_CODE] = {HX_TRACK_THREAD, "function", "\"pcycles\": %llu, \"stall_pcycles\": %u, \"calls\": %u"},
-    [HX_TRACE_WAIT_SYNC] = {HX_TRACK_THREAD, "wait for a thread", "\"pcycles\": %llu"},
-    [HX_TRACE_WAIT_DMA] = {HX_TRACK_THREAD, "wait for DMA", "\"pcycles\": %llu"},
-    [HX_TRACE_WAIT_SLEEP] = {HX_TRACK_THREAD, "sleep", "\"pcycles\": %llu"},
-    [HX_TRACE_WAIT_HVX] = {HX_TRACK_THREAD, "wait for an HVX context", "\"pcycles\": %llu"},
-    [HX_TRACE_WAIT_VTCM] = {HX_TRACK_THREAD, "wait for VTCM", "\"pcycles\": %llu"},
-    [HX_TRACE_DMA] = {HX_TRACK_DMA, "transfer", "\"pcycles\": %llu, \"bytes\": %u"},
-    [HX_TRACE_HVX] = {HX_TRACK_HVX, "held", "\"pcycles\": %llu, \"thread\": %u"},
+    [HX_TRACE_THREAD] = {HX_TRACK_THREAD, NULL, PCYCLES STALL},
+    [HX_TRACE_RUN] = {HX_TRACK_THREAD, "run", PCYCLES STALL},
+    [HX_TRACE_CODE] = {HX_TRACK_THREAD, "function", PCYCLES STALL ", \"calls\": %u"},
+    [HX_TRACE_WAIT_SYNC] = {HX_TRACK_THREAD, "wait for a thread", PCYCLES},
+    [HX_TRACE_WAIT_DMA] = {HX_TRACK_THREAD, "wait for DMA", PCYCLES},
+    [HX_TRACE_WAIT_SLEEP] = {HX_TRACK_THREAD, "sleep", PCYCLES},
+    [HX_TRACE_WAIT_HVX] = {HX_TRACK_THREAD, "wait for an HVX context", PCYCLES},
+    [HX_TRACE_WAIT_VTCM] = {HX_TRACK_THREAD, "wait for VTCM", PCYCLES},
+    [HX_TRACE_DMA] = {HX_TRACK_DMA, "transfer", PCYCLES ", \"bytes\": %u"},
+    [HX_TRACE_HVX] = {HX_TRACK_HVX, "held", PCYCLES ", \"thread\": %u"},
 };
 
 /* Our own copy of a block. */
@@ -35,7 +38,7 @@ struct events {
     } *at;
 };
 
-/* --- copying and checking -------------------------------------------------------------------------------------- */
+/* --- copying and checking --------------------------------------------------------------------- */
 
 enum { LANES_MAX = 1024 }; /* each may cost a track */
 
@@ -80,7 +83,7 @@ static int copy(struct events *s, const struct hx_trace *block, uint32_t capacit
     return 0;
 }
 
-/* --- order: by track, then what is around before what is inside ------------------------------------------------- */
+/* --- order: by track, then what is around before what is inside ------------------------------- */
 
 static int by_track(const void *pa, const void *pb)
 {
@@ -99,7 +102,7 @@ static bool same_track(const struct event *a, const struct event *b)
     return kinds[a->e.kind].track == kinds[b->e.kind].track && a->e.lane == b->e.lane;
 }
 
-/* --- names ------------------------------------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static const char *name_of(const struct events *s, const struct hx_trace_event *e)
 {
@@ -119,27 +122,32 @@ static void track_name(const struct hx_trace_event *e, char *text, size_t bytes)
     snprintf(text, bytes, format[kinds[e->kind].track], e->lane);
 }
 
-/* --- writing ---------------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static uint64_t ns_at(const struct hx_trace_call *c, uint64_t pcycles)
 {
-    return c->start_ns + (uint64_t)((double)pcycles * 1e6 / c->clock_khz + 0.5); /* as `cost` rounds */
+    double ns = (double)pcycles * 1e6 / c->clock_khz;
+
+    return c->start_ns + (uint64_t)(ns + 0.5); /* as `cost` rounds */
 }
 
-static void write_slice(struct hx_trace_file *f, const struct events *s, unsigned track, const struct hx_trace_event *e,
-                        uint64_t end)
+static void write_slice(struct hx_trace_file *f, const struct events *s, unsigned track,
+                        const struct hx_trace_event *e, uint64_t end)
 {
+    unsigned long long pcycles = end - e->start;
     char args[128];
 
-    snprintf(args, sizeof(args), kinds[e->kind].args, (unsigned long long)(end - e->start), e->detail, e->count);
-    hx_trace_file_slice(f, track, name_of(s, e), ns_at(s->call, e->start), ns_at(s->call, end), args);
+    snprintf(args, sizeof(args), kinds[e->kind].args, pcycles, e->detail, e->count);
+    hx_trace_file_slice(f, track, name_of(s, e), ns_at(s->call, e->start), ns_at(s->call, end),
+                        args);
 }
 
 enum { NEST_MAX = 64 };
 
 /* The events at[0..n) of one track.  Whatever they say, each lies inside or behind the one before: what sticks out is cut,
  * what is nested too deep is left out. */
-static uint32_t write_track(struct hx_trace_file *f, const struct events *s, const struct event *at, uint32_t n)
+static uint32_t write_track(struct hx_trace_file *f, const struct events *s,
+                            const struct event *at, uint32_t n)
 {
     uint64_t around[NEST_MAX], last = 0;
     uint32_t missing = 0;
@@ -168,8 +176,8 @@ static uint32_t write_track(struct hx_trace_file *f, const struct events *s, con
     return missing;
 }
 
-int64_t hx_trace_dsp_write(struct hx_trace_file *f, const struct hx_trace_call *call, const struct hx_trace *block,
-                           uint32_t capacity)
+int64_t hx_trace_dsp_write(struct hx_trace_file *f, const struct hx_trace_call *call,
+                           const struct hx_trace *block, uint32_t capacity)
 {
     struct events s = {.call = call};
     int rc = copy(&s, block, capacity);

@@ -18,7 +18,7 @@ struct hx_trace_call {
 
 /* Writes the events of `block`, which has room for `capacity` of them.  The DSP may have written anything there, and may still
  * do so.  Returns how many are missing: they found no room, or make no sense.  -ENOMEM. */
-int64_t hx_trace_dsp_write(struct hx_trace_file *f, const struct hx_trace_call *call, const struct hx_trace *block,
-                           uint32_t capacity);
+int64_t hx_trace_dsp_write(struct hx_trace_file *f, const struct hx_trace_call *call,
+                           const struct hx_trace *block, uint32_t capacity);
 
 #endif

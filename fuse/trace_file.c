@@ -20,7 +20,8 @@ int hx_trace_file_close(struct hx_trace_file *t, uint64_t lost)
     int failed;
 
     errno = EIO; /* of an earlier failure nothing is known */
-    fprintf(t->f, "\n], \"otherData\": {\"clock\": \"modelled\", \"lost_events\": %llu}}\n", (unsigned long long)lost);
+    fprintf(t->f, "\n], \"otherData\": {\"clock\": \"modelled\", \"lost_events\": %llu}}\n",
+            (unsigned long long)lost);
     failed = ferror(t->f);
     failed |= fclose(t->f);
     free(t->track);
@@ -52,21 +53,26 @@ void hx_trace_file_session(struct hx_trace_file *t, unsigned session, int client
             session, session, client_id);
 }
 
-static void put_track(struct hx_trace_file *t, const struct hx_track *k, unsigned number, const char *name)
+static void put_track(struct hx_trace_file *t, const struct hx_track *k, unsigned number,
+                      const char *name)
 {
     char text[96];
 
     snprintf(text, sizeof(text), k->copy > 1 ? "%s (%u)" : "%s", name, k->copy);
     next_event(t);
-    fprintf(t->f, "{\"ph\": \"M\", \"pid\": %u, \"tid\": %u, \"name\": \"thread_name\", \"args\": {\"name\": ", k->session,
-            number);
+    fprintf(t->f,
+            "{\"ph\": \"M\", \"pid\": %u, \"tid\": %u, \"name\": \"thread_name\","
+            " \"args\": {\"name\": ",
+            k->session, number);
     put_text(t, text);
-    fprintf(t->f, "}},\n{\"ph\": \"M\", \"pid\": %u, \"tid\": %u, \"name\": \"thread_sort_index\","
-            " \"args\": {\"sort_index\": %u}}", k->session, number, (unsigned)k->kind * LANES + k->lane);
+    fprintf(t->f,
+            "}},\n{\"ph\": \"M\", \"pid\": %u, \"tid\": %u, \"name\": \"thread_sort_index\","
+            " \"args\": {\"sort_index\": %u}}",
+            k->session, number, (unsigned)k->kind * LANES + k->lane);
 }
 
-unsigned hx_trace_file_track(struct hx_trace_file *t, unsigned session, enum hx_track_kind kind, unsigned lane,
-                             const char *name, uint64_t start_ns, uint64_t end_ns)
+unsigned hx_trace_file_track(struct hx_trace_file *t, unsigned session, enum hx_track_kind kind,
+                             unsigned lane, const char *name, uint64_t start_ns, uint64_t end_ns)
 {
     unsigned copy = 1;
     struct hx_track *more;
@@ -95,11 +101,12 @@ unsigned hx_trace_file_track(struct hx_trace_file *t, unsigned session, enum hx_
 /* Microseconds, with nanoseconds behind the point. */
 static void put_time(struct hx_trace_file *t, const char *key, uint64_t ns)
 {
-    fprintf(t->f, ", \"%s\": %llu.%03u", key, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+    fprintf(t->f, ", \"%s\": %llu.%03u", key, (unsigned long long)(ns / 1000),
+            (unsigned)(ns % 1000));
 }
 
-void hx_trace_file_slice(struct hx_trace_file *t, unsigned track, const char *name, uint64_t start_ns, uint64_t end_ns,
-                         const char *args)
+void hx_trace_file_slice(struct hx_trace_file *t, unsigned track, const char *name,
+                         uint64_t start_ns, uint64_t end_ns, const char *args)
 {
     if (!track)
         return;

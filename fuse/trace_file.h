@@ -38,11 +38,11 @@ int hx_trace_file_close(struct hx_trace_file *t, uint64_t lost);
 void hx_trace_file_session(struct hx_trace_file *t, unsigned session, int client_id);
 
 /* The number of a track that is free from start_ns to end_ns, and takes it; `name` is for a new one.  0: no memory. */
-unsigned hx_trace_file_track(struct hx_trace_file *t, unsigned session, enum hx_track_kind kind, unsigned lane,
-                             const char *name, uint64_t start_ns, uint64_t end_ns);
+unsigned hx_trace_file_track(struct hx_trace_file *t, unsigned session, enum hx_track_kind kind,
+                             unsigned lane, const char *name, uint64_t start_ns, uint64_t end_ns);
 
 /* One slice; track: of hx_trace_file_track(), 0 = nothing happens.  args: members of a JSON object, or "". */
-void hx_trace_file_slice(struct hx_trace_file *t, unsigned track, const char *name, uint64_t start_ns, uint64_t end_ns,
-                         const char *args);
+void hx_trace_file_slice(struct hx_trace_file *t, unsigned track, const char *name,
+                         uint64_t start_ns, uint64_t end_ns, const char *args);
 
 #endif

@@ -10,24 +10,75 @@
 
 #include "calibrate.h"
 
-#define SHIPPED "hexrig-tiny.cal"
+/* Of all shipped files the default's name has no suffix. */
+#define SHIPPED "hexrig-tiny"
+static const struct hx_cal_cfg preferred = {HX_BASIS_KLT, HX_CODE_SIGN, 0};
+
+/* What was asked for; -1: nothing. */
+struct wish {
+    int basis, k_after_rope;
+};
+
+static int index_of(const char *name, const char *const *names)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static int read_wish(struct wish *w, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    w->basis = cfg->basis ? index_of(cfg->basis, hx_block_basis_names) : -1;
+    w->k_after_rope = cfg->k ? index_of(cfg->k, hx_cal_k_names) : -1;
+    if (cfg->basis && w->basis < 0)
+        return hx_why_set(why, -EINVAL, "unknown basis '%s'; legal: vht2, vht2w, klt", cfg->basis);
+    if (cfg->k && w->k_after_rope < 0)
+        return hx_why_set(why, -EINVAL, "unknown k '%s'; legal: before, after", cfg->k);
+    return 0;
+}
+
+static struct hx_cal_cfg wanted(const struct wish *w)
+{
+    struct hx_cal_cfg c = preferred;
+
+    if (w->basis >= 0)
+        c.basis = (uint32_t)w->basis;
+    if (w->k_after_rope >= 0)
+        c.k_after_rope = w->k_after_rope;
+    return c;
+}
+
+static int check_wish(const struct hx_cal *cal, const char *path, const struct wish *w,
+                      struct hx_why *why)
+{
+    if (w->basis >= 0 && (uint32_t)w->basis != cal->format.basis)
+        return hx_why_set(why, -EINVAL, "%s: calibration for basis %s, not %s", path,
+                          hx_block_basis_names[cal->format.basis], hx_block_basis_names[w->basis]);
+    if (w->k_after_rope >= 0 && w->k_after_rope != cal->k_after_rope)
+        return hx_why_set(why, -EINVAL, "%s: calibration for K %s RoPE, not %s it", path,
+                          hx_cal_k_names[cal->k_after_rope], hx_cal_k_names[w->k_after_rope]);
+    return 0;
+}
 
 static int read_matching(struct hx_cal **out, const struct hx_model *m, const char *path,
-                         struct hx_why *why)
+                         const struct wish *w, struct hx_why *why)
 {
-    uint64_t have;
     int rc = hx_cal_read(out, path, why);
 
     if (rc)
         return rc;
-    have = (*out)->fingerprint;
-    if (have == m->fingerprint)
-        return 0;
-    hx_cal_free(*out);
-    *out = NULL;
-    return hx_why_set(why, -EINVAL, "%s: calibration of another model (fingerprint %016" PRIx64
-                      ", %s has %016" PRIx64 ")", path, have, hx_gguf_name(m->file),
-                      m->fingerprint);
+    if ((*out)->fingerprint != m->fingerprint)
+        rc = hx_why_set(why, -EINVAL, "%s: calibration of another model (fingerprint %016" PRIx64
+                        ", %s has %016" PRIx64 ")", path, (*out)->fingerprint,
+                        hx_gguf_name(m->file), m->fingerprint);
+    else
+        rc = check_wish(*out, path, w, why);
+    if (rc) {
+        hx_cal_free(*out);
+        *out = NULL;
+    }
+    return rc;
 }
 
 /* MODEL.gguf -> MODEL.cal, malloc'ed; NULL when the name does not end so. */
@@ -52,13 +103,28 @@ static int none(const struct hx_model *m, struct hx_why *why)
                       hx_gguf_name(m->file));
 }
 
-static int read_shipped(struct hx_cal **out, const struct hx_model *m, const char *share,
-                        struct hx_why *why)
+/* hexrig-tiny.cal, or hexrig-tiny-BASIS-K.cal; malloc'ed, NULL: out of memory. */
+static char *shipped(const char *share, const struct hx_cal_cfg *c)
 {
     char *path;
+    int n;
+
+    if (c->basis == preferred.basis && c->k_after_rope == preferred.k_after_rope)
+        n = asprintf(&path, "%s/" SHIPPED ".cal", share);
+    else
+        n = asprintf(&path, "%s/" SHIPPED "-%s-%s.cal", share, hx_block_basis_names[c->basis],
+                     hx_cal_k_names[c->k_after_rope]);
+    return n < 0 ? NULL : path;
+}
+
+static int read_shipped(struct hx_cal **out, const struct hx_model *m, const char *share,
+                        const struct wish *w, struct hx_why *why)
+{
+    const struct hx_cal_cfg c = wanted(w);
+    char *path = shipped(share, &c);
     int rc;
 
-    if (asprintf(&path, "%s/" SHIPPED, share) < 0)
+    if (!path)
         return hx_why_set(why, -ENOMEM, "out of memory");
     if (access(path, F_OK)) {
         free(path);
@@ -76,18 +142,23 @@ static int read_shipped(struct hx_cal **out, const struct hx_model *m, const cha
 int hx_cal_choose(struct hx_cal **out, const struct hx_model *m, const struct hx_engine_cfg *cfg,
                   struct hx_why *why)
 {
+    struct hx_cal_cfg c;
+    struct wish w;
     char *path;
-    int rc;
+    int rc = read_wish(&w, cfg, why);
 
+    if (rc)
+        return rc;
+    c = wanted(&w);
     if (cfg->cal)
-        return read_matching(out, m, cfg->cal, why);
+        return read_matching(out, m, cfg->cal, &w, why);
     if (cfg->calib)
-        return hx_calibrate_text(out, m, cfg->calib, why);
+        return hx_calibrate_text(out, m, &c, cfg->calib, why);
     path = beside(cfg->model);
     if (path && access(path, F_OK) == 0)
-        rc = read_matching(out, m, path, why);
+        rc = read_matching(out, m, path, &w, why);
     else
-        rc = cfg->share ? read_shipped(out, m, cfg->share, why) : none(m, why);
+        rc = cfg->share ? read_shipped(out, m, cfg->share, &w, why) : none(m, why);
     free(path);
     return rc;
 }

@@ -24,6 +24,10 @@ static int open_spinor(struct hx_engine *e, const struct hx_engine_cfg *cfg, str
 
     if (!rc)
         rc = hx_kv_spinor_open(&e->kv, e->model, cal, cfg->density, cfg->n_ctx, why);
+    if (!rc) {
+        e->block = cal->format;
+        e->k_after_rope = cal->k_after_rope;
+    }
     hx_cal_free(cal);
     return rc;
 }
@@ -43,6 +47,14 @@ static int open_kv(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct 
     return hx_why_set(why, -EINVAL, "unknown kv '%s'; legal: f32, spinor", cfg->kv);
 }
 
+static int open_offload(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    const struct hx_linear_dsp_cfg linear = {cfg->offload & HX_OFFLOAD_LINEAR, cfg->placement};
+
+    e->argmax = (cfg->offload & HX_OFFLOAD_ARGMAX) != 0;
+    return linear.set ? hx_linear_dsp_open(&e->linear, e->model, &linear, why) : 0;
+}
+
 int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, struct hx_why *why)
 {
     struct hx_engine *e = calloc(1, sizeof(*e));
@@ -59,6 +71,8 @@ int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, str
     cfg.density = cfg.density ? cfg.density : "batched";
     cfg.n_ctx = cfg.n_ctx ? cfg.n_ctx : e->model->n_ctx;
     rc = open_kv(e, &cfg, why);
+    if (!rc)
+        rc = open_offload(e, &cfg, why); /* after a calibration, which runs the model as it is */
     if (rc)
         goto fail;
     batch = cfg.max_batch ? cfg.max_batch : DEFAULT_BATCH;
@@ -78,6 +92,7 @@ void hx_engine_close(struct hx_engine *e)
     if (!e)
         return;
     hx_forward_close(e->forward);
+    hx_linear_dsp_close(e->linear);
     hx_kv_close(e->kv);
     hx_model_close(e->model);
     free(e);

@@ -1,6 +1,7 @@
 /* The engine as tools and tests use it: one model, one KV cache, one forward pass.
  *
- * With kv = "spinor" opening the engine connects to a rig (rpc/lib/hx_rig.h); set that up before. */
+ * With kv = "spinor" or something to offload, opening the engine connects to a rig (rpc/lib/hx_rig.h); set that up
+ * before. */
 #ifndef HX_ENGINE_H
 #define HX_ENGINE_H
 
@@ -8,18 +9,25 @@
 #include <stdint.h>
 
 #include "forward.h"
+#include "hx_block_codec.h"
 #include "kv.h"
+#include "linear_dsp.h"
 #include "model.h"
+#include "offload.h"
 #include "why.h"
 
 /* NULL and 0 mean the default.  Strings are borrowed for the call. */
 struct hx_engine_cfg {
     const char *model;   /* path, needed */
     const char *kv;      /* "f32" or "spinor" (default) */
-    const char *density; /* of spinor: "per-vector" or "batched" (default) */
+    const char *density; /* of spinor: one of hx_kv_spinor_densities; default "batched" */
     const char *cal;     /* calibration file */
     const char *calib;   /* text to calibrate on at start; not together with cal */
-    const char *share;   /* folder that holds the shipped hexrig-tiny.cal */
+    const char *basis;   /* of spinor: "vht2", "vht2w" or "klt"; default klt, or what the calibration file has */
+    const char *k;       /* K coded "before" or "after" RoPE; default before, or what the calibration file has */
+    const char *share;   /* folder that holds the shipped hexrig-tiny*.cal */
+    uint32_t offload;    /* bits of enum hx_offload: what else runs on the DSP */
+    uint32_t placement;  /* where its weights lie, index into hx_offload_placements */
     size_t n_ctx;        /* positions; default: the model's context length */
     size_t max_batch;    /* tokens per run; default 512 */
 };
@@ -27,7 +35,11 @@ struct hx_engine_cfg {
 struct hx_engine {
     struct hx_model *model;
     struct hx_kv *kv;
+    struct hx_linear_dsp *linear; /* NULL: all matrices stay here */
+    int argmax;                   /* 1: greedy choices are made on the DSP, without logits */
     struct hx_forward *forward;
+    struct hx_codec_format block; /* of spinor's blocks; shape NULL with another cache */
+    int k_after_rope;
     size_t last; /* index in the last batch of the last token that hx_engine_run() ran */
 };
 
@@ -35,7 +47,8 @@ struct hx_engine {
 extern const char *const hx_engine_kvs[];
 
 /* Which calibration spinor uses: cfg->cal; else made from cfg->calib; else the model's path with .gguf replaced by
- * .cal, if that file exists; else the shipped one, if it is of this model; else -ENOENT, saying what to do.
+ * .cal, if that file exists; else the shipped one of that basis and k, if it is of this model; else -ENOENT, saying what
+ * to do.  -EINVAL: basis or k is unknown or is not the file's.
  * 0 or negative errno with a reason. */
 int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_why *why);
 

@@ -66,19 +66,15 @@ static void norm_rows(const struct hx_forward *f, const float *w, size_t n)
         rmsnorm(f->h + i * f->m->width, f->x + i * f->m->width, w, f->m->width, f->m->eps);
 }
 
-static void linear(const struct hx_forward *f, const struct hx_linear *l, float *y, const float *x,
-                   size_t n)
-{
-    l->ops->apply(l, y, x, n, f->row);
-}
-
 /* x += W in */
-static void add_linear(const struct hx_forward *f, const struct hx_linear *l, const float *in,
-                       size_t n)
+static int add_linear(const struct hx_forward *f, const struct hx_linear *l, const float *in,
+                      size_t n, struct hx_why *why)
 {
-    linear(f, l, f->h, in, n);
-    for (size_t i = 0; i < n * f->m->width; i++)
+    int rc = hx_linear_apply(&l, &f->h, 1, in, n, f->row, why);
+
+    for (size_t i = 0; !rc && i < n * f->m->width; i++)
         f->x[i] += f->h[i];
+    return rc;
 }
 
 /* Infinities and NaNs say that the model or the cache is damaged; whatever followed would be noise.  rows: [n][row],
@@ -112,9 +108,10 @@ static int attention(struct hx_forward *f, size_t layer, size_t n, size_t pos, s
     int rc;
 
     norm_rows(f, l->attn_norm, n);
-    linear(f, &l->q, f->q, f->h, n);
-    linear(f, &l->k, f->k, f->h, n);
-    linear(f, &l->v, f->v, f->h, n);
+    rc = hx_linear_apply((const struct hx_linear *const[]){&l->q, &l->k, &l->v},
+                         (float *const[]){f->q, f->k, f->v}, 3, f->h, n, f->row, why);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < n; i++) {
         finish_heads(f, f->q + i * q_row, l->q_norm, m->n_head, pos + i);
         finish_heads(f, f->k + i * kv_row, l->k_norm, m->n_kv, pos + i);
@@ -136,21 +133,23 @@ static int attention(struct hx_forward *f, size_t layer, size_t n, size_t pos, s
         };
         f->attn->run(&in, f->att + i * q_row, f->scores);
     }
-    add_linear(f, &l->o, f->att, n);
-    return 0;
+    return add_linear(f, &l->o, f->att, n, why);
 }
 
 /* SwiGLU: down(silu(gate) * up).  Source: Shazeer 2020. */
-static void feed_forward(struct hx_forward *f, size_t layer, size_t n)
+static int feed_forward(struct hx_forward *f, size_t layer, size_t n, struct hx_why *why)
 {
     const struct hx_layer *l = &f->m->layers[layer];
+    int rc;
 
     norm_rows(f, l->ffn_norm, n);
-    linear(f, &l->gate, f->gate, f->h, n);
-    linear(f, &l->up, f->up, f->h, n);
+    rc = hx_linear_apply((const struct hx_linear *const[]){&l->gate, &l->up},
+                         (float *const[]){f->gate, f->up}, 2, f->h, n, f->row, why);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < n * f->m->ffn; i++)
         f->gate[i] = f->gate[i] / (1 + expf(-f->gate[i])) * f->up[i];
-    add_linear(f, &l->down, f->gate, n);
+    return add_linear(f, &l->down, f->gate, n, why);
 }
 
 static int check_run(const struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
@@ -178,15 +177,15 @@ int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_
     if (rc)
         return rc;
     for (size_t i = 0; i < n; i++)
-        m->embd.ops->row(&m->embd, tokens[i], f->x + i * m->width);
+        hx_linear_row(&m->embd, tokens[i], f->x + i * m->width);
     f->pos = pos;
     rc = check_finite("the embedding", f->x, m->width, n, pos, why);
     for (size_t layer = 0; !rc && layer < m->n_layer; layer++) {
         rc = attention(f, layer, n, pos, why);
-        if (rc)
-            break;
-        feed_forward(f, layer, n);
-        rc = check_layer("the output", layer, f->x, m->width, n, pos, why);
+        if (!rc)
+            rc = feed_forward(f, layer, n, why);
+        if (!rc)
+            rc = check_layer("the output", layer, f->x, m->width, n, pos, why);
     }
     if (!rc)
         norm_rows(f, m->out_norm, n);
@@ -198,8 +197,25 @@ int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
 {
     const struct hx_model *m = f->m;
 
-    linear(f, &m->out, out, f->h + first * m->width, n);
-    return check_finite("the vector of logits", out, m->vocab, n, f->pos + first, why);
+    const struct hx_linear *w = &m->out;
+    int rc = hx_linear_apply(&w, &out, 1, f->h + first * m->width, n, f->row, why);
+
+    return rc ? rc : check_finite("the vector of logits", out, m->vocab, n, f->pos + first, why);
+}
+
+int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *ids,
+                      struct hx_why *why)
+{
+    const struct hx_model *m = f->m;
+    int rc;
+
+    if (!m->out.ops->argmax)
+        return hx_why_set(why, -ENOTSUP, "linear method '%s' has no argmax", m->out.ops->name);
+    rc = m->out.ops->argmax(&m->out, ids, f->h + first * m->width, n, why);
+    return rc == -EDOM ? hx_why_set(why, rc, "positions %zu..%zu: a logit is an infinity or no number: "
+                                    "the model is damaged, or what the cache returned",
+                                    f->pos + first, f->pos + first + n - 1)
+                       : rc;
 }
 
 size_t hx_forward_max_batch(const struct hx_forward *f)

@@ -26,12 +26,19 @@ size_t hx_forward_max_batch(const struct hx_forward *f);
 
 /* Runs tokens [n] at positions pos..pos+n-1; positions before pos must have been run.  1 <= n <= max_batch,
  * pos + n <= n_ctx, tokens below the vocabulary's size, else -EINVAL.  -EDOM: a value is infinite or no number, which
- * a damaged model or cache makes; the reason names position and layer.  Other errors are the KV back end's. */
+ * a damaged model or cache makes; the reason names position and layer.  Other errors are the KV back end's or the linear
+ * layers' method's. */
 int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
                    struct hx_why *why);
 
-/* Logits of tokens first..first+n-1 (0-based) of the last run.  out: [n][vocab].  0, or -EDOM as above. */
+/* Logits of tokens first..first+n-1 (0-based) of the last run.  out: [n][vocab].  0, -EDOM as above, or what the linear
+ * layer's method returns. */
 int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
+                      struct hx_why *why);
+
+/* For each of these tokens the id with the largest logit, the lowest one among equals, without the logits.  Errors as
+ * above; -ENOTSUP: the output matrix's method has no argmax. */
+int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *ids,
                       struct hx_why *why);
 
 #endif

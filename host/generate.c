@@ -17,6 +17,19 @@ static size_t min3(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
+/* The token that follows token `index` of the last run. */
+static int choose(const struct hx_generate *g, size_t index, float *logits, uint32_t *id,
+                  struct hx_why *why)
+{
+    if (g->e->argmax)
+        return hx_forward_argmax(g->e->forward, index, 1, id, why);
+    int rc = hx_forward_logits(g->e->forward, index, 1, logits, why);
+
+    if (!rc)
+        *id = hx_sampler_pick(g->s, logits);
+    return rc;
+}
+
 /* One step: the last of the n known tokens and the guesses after it run as one batch; tokens are picked as long as the
  * guesses were right.  The cache holds wrong guesses until the next step overwrites them.  Appends to ids, at most
  * `left`; returns how many, or negative errno. */
@@ -31,10 +44,9 @@ static long step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t le
     if (rc)
         return rc;
     do {
-        rc = hx_forward_logits(g->e->forward, made, 1, logits, why);
+        rc = choose(g, made, logits, &ids[n + made], why);
         if (rc)
             return rc;
-        ids[n + made] = hx_sampler_pick(g->s, logits);
         if (g->token)
             g->token(g->arg, ids[n + made]);
         made++;

@@ -1,4 +1,5 @@
-/* The generation loop: prompt in, tokens out, over an engine, a sampler and a drafter. */
+/* The generation loop: prompt in, tokens out, over an engine, a sampler and a drafter.  An engine that makes its choices on
+ * the DSP (engine.h: argmax) is not asked for logits, and the sampler, which has to be a greedy one, not for tokens. */
 #ifndef HX_GENERATE_H
 #define HX_GENERATE_H
 

@@ -363,6 +363,11 @@ const char *hx_gguf_name(const struct hx_gguf *g)
     return g->name;
 }
 
+uint64_t hx_gguf_offset(const struct hx_gguf *g, const void *p)
+{
+    return (uint64_t)((const uint8_t *)p - g->base);
+}
+
 const struct hx_gguf_kv *hx_gguf_find(const struct hx_gguf *g, const char *key)
 {
     for (size_t i = 0; i < g->n_kv; i++)

@@ -74,6 +74,9 @@ void hx_gguf_close(struct hx_gguf *g);
 
 const char *hx_gguf_name(const struct hx_gguf *g);
 
+/* Where in the file lies what p, a pointer into the map, points at: bytes from its start. */
+uint64_t hx_gguf_offset(const struct hx_gguf *g, const void *p);
+
 /* NULL when absent. */
 const struct hx_gguf_kv *hx_gguf_find(const struct hx_gguf *g, const char *key);
 const struct hx_gguf_tensor *hx_gguf_tensor(const struct hx_gguf *g, const char *name);

@@ -2,171 +2,190 @@
 #include "kv_spinor.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dsp_why.h"
 #include "hx_rig.h"
+#include "kv_spinor_density.h"
 #include "rpcmem.h"
-#include "sp_hex.h"
 
 #define URI sp_hex_URI "&_dom=cdsp"
 
-struct spinor;
-
-/* One way of cutting the work into calls. */
-struct density {
-    const char *name;
-    int one_by_one; /* 1: one token per run, so that prefill dispatches like generation */
-    void *(*alloc)(size_t bytes); /* zeroed */
-    void (*free)(void *p);
-    int (*encode)(struct spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why);
-    int (*decode)(struct spinor *s, size_t layer, size_t n, struct hx_why *why);
+static const struct hx_density *const densities[] = {
+    &hx_density_vector, &hx_density_layer, &hx_density_batched,
+    &hx_density_token,  &hx_density_queue,
 };
+enum { N_DENSITIES = sizeof(densities) / sizeof(densities[0]) };
 
-struct spinor {
-    struct hx_kv kv;
-    const struct density *density;
-    remote_handle64 handle;
-    int opened;
-    char node[256];  /* the device, for messages */
-    size_t n_slots;  /* of a layer: K heads, then V heads */
-    uint8_t *blocks; /* [n_layer][n_ctx][n_slots][HX_BLOCK_SLOT] */
-    float *x;        /* [n_ctx][n_slots][HX_BLOCK_DH]: what goes to be encoded, then what comes back decoded */
-};
+const char *const hx_kv_spinor_densities[] = {"per-vector", "per-layer", "batched",
+                                              "per-token",  "queue",     NULL};
 
-static uint8_t *block_at(const struct spinor *s, size_t layer, size_t pos)
+/* Where a position's vectors of a layer are, counted in the n_slots of one. */
+static size_t at(const struct hx_spinor *s, size_t layer, size_t pos, size_t layer_stride)
 {
-    return s->blocks + (layer * s->kv.n_ctx + pos) * s->n_slots * HX_BLOCK_SLOT;
+    return (s->density->by_token ? pos * s->kv.n_layer + layer : layer * layer_stride + pos) *
+           s->n_slots;
 }
 
-static int failed(const struct spinor *s, const char *method, size_t layer, size_t first,
-                  size_t last, int code, struct hx_why *why)
+float *hx_spinor_x(const struct hx_spinor *s, size_t layer, size_t pos)
 {
-    return hx_dsp_why(why, HX_DSP_CALL, s->node, code,
-                      "kv spinor: %s failed at layer %zu, positions %zu..%zu", method, layer, first,
-                      last);
+    return s->x + at(s, layer, pos, 0) * s->shape->dh;
 }
 
-static int encode_each(struct spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
+uint8_t *hx_spinor_blocks(const struct hx_spinor *s, size_t layer, size_t pos)
 {
-    uint8_t *block = block_at(s, layer, pos);
-    const float *x = s->x;
-
-    for (size_t i = 0; i < n * s->n_slots; i++, block += HX_BLOCK_SLOT, x += HX_BLOCK_DH) {
-        size_t slot = layer * s->n_slots + i % s->n_slots, at = pos + i / s->n_slots;
-        int code = sp_hex_hier_encode_f32(s->handle, (int32_t)slot, x, HX_BLOCK_DH, block,
-                                          HX_BLOCK_SLOT);
-        if (code)
-            return failed(s, "hier_encode_f32", layer, at, at, code, why);
-    }
-    return 0;
+    return s->blocks + at(s, layer, pos, s->kv.n_ctx) * s->shape->slot;
 }
 
-static int decode_each(struct spinor *s, size_t layer, size_t n, struct hx_why *why)
+size_t hx_spinor_stride(const struct hx_spinor *s)
 {
-    const uint8_t *block = block_at(s, layer, 0);
-    float *x = s->x;
-
-    for (size_t i = 0; i < n * s->n_slots; i++, block += HX_BLOCK_SLOT, x += HX_BLOCK_DH) {
-        size_t slot = layer * s->n_slots + i % s->n_slots, at = i / s->n_slots;
-        int code = sp_hex_hier_decode_f32(s->handle, (int32_t)slot, block, HX_BLOCK_SLOT, x,
-                                          HX_BLOCK_DH);
-        if (code)
-            return failed(s, "hier_decode_f32", layer, at, at, code, why);
-    }
-    return 0;
+    return (s->density->by_token ? s->kv.n_layer : 1) * s->n_slots * s->shape->dh;
 }
 
-static int encode_batch(struct spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
-{
-    const size_t vectors = n * s->n_slots;
-    int code = sp_hex_hier_encode_batch_f32(s->handle, (int32_t)(layer * s->n_slots),
-                                            (int32_t)s->n_slots, (int32_t)n, s->x,
-                                            (int)(vectors * HX_BLOCK_DH), block_at(s, layer, pos),
-                                            (int)(vectors * HX_BLOCK_SLOT));
-
-    return code ? failed(s, "hier_encode_batch_f32", layer, pos, pos + n - 1, code, why) : 0;
-}
-
-static int decode_batch(struct spinor *s, size_t layer, size_t n, struct hx_why *why)
-{
-    const size_t vectors = n * s->n_slots;
-    int code;
-
-    if (n == 0)
-        return 0;
-    code = sp_hex_hier_decode_batch_f32(s->handle, (int32_t)(layer * s->n_slots),
-                                        (int32_t)s->n_slots, (int32_t)n, block_at(s, layer, 0),
-                                        (int)(vectors * HX_BLOCK_SLOT), s->x,
-                                        (int)(vectors * HX_BLOCK_DH));
-    return code ? failed(s, "hier_decode_batch_f32", layer, 0, n - 1, code, why) : 0;
-}
-
-static void *heap_alloc(size_t bytes)
-{
-    return calloc(1, bytes);
-}
-
-static void *shared_alloc(size_t bytes)
+void *hx_spinor_shared_alloc(size_t bytes)
 {
     return rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes);
 }
 
-static const struct density densities[] = {
-    {"per-vector", 1, heap_alloc, free, encode_each, decode_each},
-    {"batched", 0, shared_alloc, rpcmem_free, encode_batch, decode_batch},
-};
+int hx_spinor_failed(const struct hx_spinor *s, const char *method, size_t layer, size_t first,
+                     size_t last, int code, struct hx_why *why)
+{
+    char where[48];
 
-const char *const hx_kv_spinor_densities[] = {"per-vector", "batched", NULL};
+    if (s->density->by_token)
+        snprintf(where, sizeof(where), "layers 0..%zu", s->kv.n_layer - 1);
+    else
+        snprintf(where, sizeof(where), "layer %zu", layer);
+    return hx_dsp_why(why, HX_DSP_CALL, s->node, code,
+                      "kv spinor: %s failed at %s, positions %zu..%zu", method, where, first, last);
+}
+
+int hx_spinor_encode_call(struct hx_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
+                          struct hx_why *why)
+{
+    const size_t vectors = n * n_slots;
+    int code = sp_hex_hier_encode_batch_f32(s->handle, (int32_t)(layer * s->n_slots),
+                                            (int32_t)n_slots, (int32_t)n,
+                                            hx_spinor_x(s, layer, pos),
+                                            (int)(vectors * s->shape->dh),
+                                            hx_spinor_blocks(s, layer, pos),
+                                            (int)(vectors * s->shape->slot));
+
+    return code ? hx_spinor_failed(s, "hier_encode_batch_f32", layer, pos, pos + n - 1, code, why)
+                : 0;
+}
+
+int hx_spinor_decode_call(struct hx_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
+                          struct hx_why *why)
+{
+    const size_t vectors = n * n_slots;
+    int code = sp_hex_hier_decode_batch_f32(s->handle, (int32_t)(layer * s->n_slots),
+                                            (int32_t)n_slots, (int32_t)n,
+                                            hx_spinor_blocks(s, layer, pos),
+                                            (int)(vectors * s->shape->slot),
+                                            hx_spinor_x(s, layer, pos),
+                                            (int)(vectors * s->shape->dh));
+
+    return code ? hx_spinor_failed(s, "hier_decode_batch_f32", layer, pos, pos + n - 1, code, why)
+                : 0;
+}
+
+/* The K rows of positions pos..pos+n-1 of a layer that lie in x, when blocks hold K before RoPE. */
+static void rotate_k(const struct hx_spinor *s, size_t layer, size_t pos, size_t n,
+                     void (*rotate)(const struct hx_rope *r, float *x, size_t pos))
+{
+    const size_t dh = s->shape->dh;
+
+    for (size_t i = 0; s->rope.half && i < n; i++)
+        for (size_t head = 0; head < s->kv.n_kv; head++)
+            rotate(&s->rope, hx_spinor_x(s, layer, pos + i) + head * dh, pos + i);
+}
 
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
                struct hx_why *why)
 {
-    struct spinor *s = (struct spinor *)kv;
-    const size_t row = kv->n_kv * HX_BLOCK_DH;
+    struct hx_spinor *s = (struct hx_spinor *)kv;
+    const size_t row = kv->n_kv * s->shape->dh;
 
     for (size_t i = 0; i < n; i++) {
-        memcpy(s->x + 2 * i * row, k + i * row, row * sizeof(*k));
-        memcpy(s->x + (2 * i + 1) * row, v + i * row, row * sizeof(*v));
+        memcpy(hx_spinor_x(s, layer, pos + i), k + i * row, row * sizeof(*k));
+        memcpy(hx_spinor_x(s, layer, pos + i) + row, v + i * row, row * sizeof(*v));
     }
+    rotate_k(s, layer, pos, n, hx_rope_back);
+    if (s->decoded > pos)
+        s->decoded = pos;
     return s->density->encode(s, layer, pos, n, why);
+}
+
+static int decode_layer(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+{
+    int rc = s->density->decode(s, layer, n, why);
+
+    rotate_k(s, layer, 0, rc ? 0 : n, hx_rope_turn);
+    return rc;
+}
+
+/* All layers at once, when the first of them is asked for. */
+static int decode_token(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+{
+    int rc;
+
+    if (layer > 0 && n <= s->decoded)
+        return 0;
+    s->decoded = 0;
+    rc = s->density->decode(s, layer, n, why);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < s->kv.n_layer; i++)
+        rotate_k(s, i, 0, n, hx_rope_turn);
+    s->decoded = n;
+    return 0;
 }
 
 static int past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
                 struct hx_why *why)
 {
-    struct spinor *s = (struct spinor *)kv;
-    const size_t row = kv->n_kv * HX_BLOCK_DH;
+    struct hx_spinor *s = (struct hx_spinor *)kv;
+    const float *x = hx_spinor_x(s, layer, 0);
+    int rc = s->density->by_token ? decode_token(s, layer, n, why) : decode_layer(s, layer, n, why);
 
-    *view = (struct hx_kv_view){s->x, s->x + row, 2 * row};
-    return s->density->decode(s, layer, n, why);
+    *view = (struct hx_kv_view){x, x + kv->n_kv * s->shape->dh, hx_spinor_stride(s)};
+    return rc;
 }
 
 static void close_spinor(struct hx_kv *kv)
 {
-    struct spinor *s = (struct spinor *)kv;
+    struct hx_spinor *s = (struct hx_spinor *)kv;
 
+    if (s->density && s->density->close)
+        s->density->close(s);
     if (s->opened)
         sp_hex_close(s->handle);
     if (s->density) {
         s->density->free(s->blocks);
         s->density->free(s->x);
     }
+    hx_rope_free(&s->rope);
     free(s);
 }
 
 static const struct hx_kv_ops ops = {"spinor", put, past, close_spinor};
 
 /* Takes the tables to the DSP and compares the CRC-32 of what arrived. */
-static int push_tables(struct spinor *s, const struct hx_cal *cal, struct hx_why *why)
+static int push_tables(struct hx_spinor *s, const struct hx_cal *cal, struct hx_why *why)
 {
-    const size_t bytes = cal->n_slots * sizeof(*cal->tables);
+    const size_t bytes = cal->n_slots * cal->table_bytes;
     const uint32_t want = hx_crc32(0, cal->tables, bytes);
     uint32_t got = 0;
-    int code = sp_hex_calibrate(s->handle, HX_BLOCK_DH, (int32_t)cal->basis,
-                                (const uint8_t *)cal->tables, (int)bytes, &got);
+    int code;
 
+    if (bytes > INT32_MAX)
+        return hx_why_set(why, -EINVAL, "kv spinor: the calibration has %zu bytes, %d are the "
+                          "limit of one call", bytes, INT32_MAX);
+    code = sp_hex_calibrate(s->handle, s->shape->dh, (int32_t)cal->format.basis, cal->tables,
+                            (int)bytes, &got, (int32_t)cal->format.code);
     if (code)
         return hx_dsp_why(why, HX_DSP_CALL, s->node, code, "kv spinor: calibrate failed");
     if (got != want)
@@ -175,7 +194,7 @@ static int push_tables(struct spinor *s, const struct hx_cal *cal, struct hx_why
     return 0;
 }
 
-static int open_dsp(struct spinor *s, const struct hx_cal *cal, struct hx_why *why)
+static int open_dsp(struct hx_spinor *s, const struct hx_cal *cal, struct hx_why *why)
 {
     struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
     char reason[sizeof(why->text)] = "";
@@ -196,46 +215,70 @@ static int open_dsp(struct spinor *s, const struct hx_cal *cal, struct hx_why *w
     return push_tables(s, cal, why);
 }
 
-static int alloc_buffers(struct spinor *s, struct hx_why *why)
+/* Lengths of one call are int, and so are the bytes of one rpcmem buffer on a phone. */
+static int check_sizes(const struct hx_spinor *s, struct hx_why *why)
+{
+    const size_t limit = INT32_MAX;
+
+    if (s->x_bytes <= limit && (!s->density->by_token || s->block_bytes <= limit))
+        return 0;
+    return hx_why_set(why, -EINVAL, "kv spinor: a context of %zu positions needs %zu bytes%s, %zu "
+                      "are the limit", s->kv.n_ctx, s->x_bytes,
+                      s->density->by_token ? "" : " per layer", limit);
+}
+
+static int alloc_buffers(struct hx_spinor *s, struct hx_why *why)
 {
     const struct hx_kv *kv = &s->kv;
-    size_t x_bytes, block_bytes;
+    const size_t vector = s->shape->dh * sizeof(float);
+    const size_t held = s->density->by_token ? kv->n_layer : 1; /* layers in x */
+    int rc;
 
-    /* lengths of one call are int, and so are the bytes of one rpcmem buffer on a phone */
-    if (__builtin_mul_overflow(kv->n_ctx * s->n_slots, HX_BLOCK_DH * sizeof(float), &x_bytes) ||
-        x_bytes > INT32_MAX)
-        return hx_why_set(why, -EINVAL, "kv spinor: a context of %zu positions needs %zu bytes per "
-                          "layer, %d are the limit", kv->n_ctx, x_bytes, INT32_MAX);
-    if (__builtin_mul_overflow(x_bytes / (HX_BLOCK_DH * sizeof(float)) * HX_BLOCK_SLOT,
-                               kv->n_layer, &block_bytes))
+    if (__builtin_mul_overflow(kv->n_ctx * s->n_slots * held, vector, &s->x_bytes) ||
+        __builtin_mul_overflow(kv->n_ctx * s->n_slots * kv->n_layer, s->shape->slot,
+                               &s->block_bytes))
         return hx_why_set(why, -EINVAL, "kv spinor: a context of %zu positions is too long",
                           kv->n_ctx);
-    s->x = s->density->alloc(x_bytes);
-    s->blocks = s->density->alloc(block_bytes);
+    rc = check_sizes(s, why);
+    if (rc)
+        return rc;
+    s->x = s->density->alloc(s->x_bytes);
+    s->blocks = s->density->alloc(s->block_bytes);
     if (!s->x || !s->blocks)
         return hx_why_set(why, -ENOMEM, "kv spinor: no memory for %zu positions", kv->n_ctx);
     return 0;
 }
 
-static const struct density *find_density(const char *name)
+static const struct hx_density *find_density(const char *name)
 {
-    for (size_t i = 0; i < sizeof(densities) / sizeof(densities[0]); i++)
-        if (strcmp(densities[i].name, name) == 0)
-            return &densities[i];
+    for (size_t i = 0; i < N_DENSITIES; i++)
+        if (strcmp(densities[i]->name, name) == 0)
+            return densities[i];
     return NULL;
 }
 
-static int check(const struct hx_model *m, const struct hx_cal *cal, const struct density *d,
+double hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos)
+{
+    return find_density(density)->calls((double)n_layer, (double)n_kv, (double)pos);
+}
+
+static int unknown_density(const char *name, struct hx_why *why)
+{
+    char legal[128] = "";
+
+    for (size_t i = 0; i < N_DENSITIES; i++)
+        snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
+                 densities[i]->name);
+    return hx_why_set(why, -EINVAL, "unknown density '%s'; legal: %s", name, legal);
+}
+
+static int check(const struct hx_model *m, const struct hx_cal *cal, const struct hx_density *d,
                  const char *density, struct hx_why *why)
 {
     if (!d)
-        return hx_why_set(why, -EINVAL, "unknown density '%s'; legal: per-vector, batched",
-                          density);
-    if (m->dh != HX_BLOCK_DH)
-        return hx_why_set(why, -EINVAL, "kv spinor: the model's head dimension is %zu; blocks need "
-                          "%d", m->dh, HX_BLOCK_DH);
+        return unknown_density(density, why);
     if (cal->fingerprint != m->fingerprint || cal->n_slots != m->n_layer * 2 * m->n_kv ||
-        !cal->k_after_rope)
+        cal->format.shape->dh != m->dh)
         return hx_why_set(why, -EINVAL, "kv spinor: the calibration is of another model");
     return 0;
 }
@@ -243,8 +286,8 @@ static int check(const struct hx_model *m, const struct hx_cal *cal, const struc
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
                       const char *density, size_t n_ctx, struct hx_why *why)
 {
-    const struct density *d = find_density(density);
-    struct spinor *s;
+    const struct hx_density *d = find_density(density);
+    struct hx_spinor *s;
     int rc = check(m, cal, d, density, why);
 
     if (rc)
@@ -254,10 +297,15 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
         return hx_why_set(why, -ENOMEM, "kv spinor: out of memory");
     s->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, d->one_by_one ? 1 : n_ctx};
     s->density = d;
+    s->shape = cal->format.shape;
     s->n_slots = 2 * m->n_kv;
     rc = alloc_buffers(s, why);
+    if (!rc && !cal->k_after_rope && hx_rope_init(&s->rope, m->dh, n_ctx, m->rope_base))
+        rc = hx_why_set(why, -ENOMEM, "kv spinor: no memory for %zu positions", n_ctx);
     if (!rc)
         rc = open_dsp(s, cal, why);
+    if (!rc && d->open)
+        rc = d->open(s, why);
     if (rc) {
         close_spinor(&s->kv);
         return rc;

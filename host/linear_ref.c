@@ -75,7 +75,8 @@ static const float *widen_row(const struct hx_linear *l, size_t r, float *out)
     }
 }
 
-static void apply(const struct hx_linear *l, float *y, const float *x, size_t n, float *scratch)
+static void apply_one(const struct hx_linear *l, float *y, const float *x, size_t n,
+                      float *scratch)
 {
     for (size_t r = 0; r < l->rows; r++) {
         const float *w = widen_row(l, r, scratch);
@@ -93,12 +94,35 @@ static void apply(const struct hx_linear *l, float *y, const float *x, size_t n,
     }
 }
 
-static void row(const struct hx_linear *l, size_t r, float *out)
+static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
+                 size_t n, float *scratch, struct hx_why *why)
 {
-    const float *w = widen_row(l, r, out);
-
-    if (w != out)
-        memcpy(out, w, l->cols * sizeof(*out));
+    (void)why;
+    for (size_t m = 0; m < n_m; m++)
+        apply_one(w[m], y[m], x, n, scratch);
+    return 0;
 }
 
-const struct hx_linear_ops hx_linear_ref = {"ref", apply, row};
+const struct hx_linear_ops hx_linear_ref = {"ref", apply, NULL};
+
+void hx_linear_row(const struct hx_linear *w, size_t r, float *out)
+{
+    const float *row = widen_row(w, r, out);
+
+    if (row != out)
+        memcpy(out, row, w->cols * sizeof(*out));
+}
+
+int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
+                    size_t n, float *scratch, struct hx_why *why)
+{
+    size_t now;
+    int rc = 0;
+
+    for (size_t m = 0; m < n_m && !rc; m += now) {
+        for (now = 1; m + now < n_m && w[m + now]->ops == w[m]->ops; now++)
+            ;
+        rc = w[m]->ops->apply(w + m, y + m, now, x, n, scratch, why);
+    }
+    return rc;
+}

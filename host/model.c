@@ -111,7 +111,8 @@ static int get_linear(const struct hx_model *m, struct hx_linear *l, const char 
     int rc = find_tensor(m, name, rows, cols, &t, why);
 
     if (!rc)
-        *l = (struct hx_linear){&hx_linear_ref, t->data, t->type, rows, cols};
+        *l = (struct hx_linear){.ops = &hx_linear_ref, .w = t->data, .type = t->type,
+                                .rows = rows, .cols = cols};
     return rc;
 }
 

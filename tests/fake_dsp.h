@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hx_block_codec.h"
 #include "hx_rig.h"
 #include "hxt.h"
 #include "remote.h"
 #include "rpcmem.h"
 #include "sp_hex.h"
-#include "spinor.h"
 
 enum { FAKE_HANDLE = 77, FAKE_MAX_SHARED = 8 };
 
@@ -24,7 +24,8 @@ static struct {
     int damage_tables;    /* 1: calibrate reports another CRC */
     size_t damage_decode; /* number of the decode call whose reply is damaged, from 1 */
 
-    struct hx_block_table *tables;
+    struct hx_codec *codec;
+    const struct hx_block_shape *shape;
     size_t n_slots;
     struct {
         char *p;
@@ -34,7 +35,7 @@ static struct {
 
 static void fake_reset(void)
 {
-    free(fake.tables);
+    free(fake.codec);
     for (size_t i = 0; i < FAKE_MAX_SHARED; i++)
         assert_null(fake.shared[i].p); /* the cache freed its buffers */
     assert_int_equal(fake.opens, fake.closes);
@@ -115,19 +116,22 @@ static int fake_calibrate(const remote_arg *a)
 {
     struct sp_hex_calibrate_primIn in;
     struct sp_hex_calibrate_primROut out;
+    struct hx_codec_format f;
+    size_t bytes;
 
     assert_int_equal(a[0].buf.nLen, sizeof(in));
     memcpy(&in, a[0].buf.pv, sizeof(in));
-    assert_int_equal(in.dh, HX_BLOCK_DH);
-    assert_int_equal(in.basis, HX_BASIS_VHT2);
+    assert_int_equal(hx_codec_format(&f, (size_t)in.dh, (uint32_t)in.basis, (uint32_t)in.code), 0);
     assert_int_equal(in.tablesLen, a[1].buf.nLen);
-    assert_int_equal(in.tablesLen % sizeof(*fake.tables), 0);
+    bytes = hx_block_table_bytes(f.shape, f.basis);
+    assert_int_equal(in.tablesLen % bytes, 0);
     assert_int_equal(a[2].buf.nLen, sizeof(out));
-    free(fake.tables);
-    fake.n_slots = in.tablesLen / sizeof(*fake.tables);
-    fake.tables = malloc(in.tablesLen);
-    memcpy(fake.tables, a[1].buf.pv, in.tablesLen);
-    out.crc = hx_crc32(0, fake.tables, in.tablesLen) ^ (uint32_t)fake.damage_tables;
+    free(fake.codec);
+    fake.shape = f.shape;
+    fake.n_slots = in.tablesLen / bytes;
+    fake.codec = hx_codec_init(malloc(hx_codec_bytes(&f, fake.n_slots)), &f, a[1].buf.pv,
+                               fake.n_slots);
+    out.crc = hx_crc32(0, a[1].buf.pv, in.tablesLen) ^ (uint32_t)fake.damage_tables;
     memcpy(a[2].buf.pv, &out, sizeof(out));
     return AEE_SUCCESS;
 }
@@ -143,15 +147,15 @@ struct fake_batch_in {
 };
 
 /* n vectors of consecutive slots, x and blocks as the wire has them. */
-static void fake_code(int encode, size_t first, size_t n_slots, size_t n, float *x,
-                      struct hx_block *blocks)
+static void fake_code(int encode, size_t first, size_t n_slots, size_t n, float *x, uint8_t *blocks)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct hx_block_table *t = &fake.tables[first + i % n_slots];
-        int rc = encode ? hx_spinor_encode_ref(t, x + i * HX_BLOCK_DH, &blocks[i])
-                        : hx_spinor_decode_ref(t, &blocks[i], x + i * HX_BLOCK_DH);
+        const size_t slot = first + i % n_slots;
+        float *vector = x + i * fake.shape->dh;
+        uint8_t *block = blocks + i * fake.shape->slot;
 
-        assert_int_equal(rc, AEE_SUCCESS);
+        assert_int_equal(encode ? hx_codec_encode(fake.codec, slot, vector, block)
+                                : hx_codec_decode(fake.codec, slot, block, vector), 0);
     }
     if (!encode && fake.damage_decode == fake.calls[sp_hex_METHOD_hier_decode_f32] +
                                              fake.calls[sp_hex_METHOD_hier_decode_batch_f32])
@@ -166,10 +170,10 @@ static int fake_vector(int encode, const remote_arg *a)
     assert_int_equal(a[0].buf.nLen, sizeof(in));
     memcpy(&in, a[0].buf.pv, sizeof(in));
     assert_true(in.slot >= 0 && (size_t)in.slot < fake.n_slots);
-    assert_int_equal(encode ? in.in_len : in.out_len, HX_BLOCK_DH);
-    assert_int_equal(encode ? in.out_len : in.in_len, HX_BLOCK_SLOT);
-    assert_int_equal(x->nLen, HX_BLOCK_DH * sizeof(float));
-    assert_int_equal(block->nLen, HX_BLOCK_SLOT);
+    assert_int_equal(encode ? in.in_len : in.out_len, fake.shape->dh);
+    assert_int_equal(encode ? in.out_len : in.in_len, fake.shape->slot);
+    assert_int_equal(x->nLen, fake.shape->dh * sizeof(float));
+    assert_int_equal(block->nLen, fake.shape->slot);
     assert_false(fake_is_shared(x) || fake_is_shared(block));
     fake_code(encode, (size_t)in.slot, 1, 1, x->pv, block->pv);
     return AEE_SUCCESS;
@@ -187,10 +191,10 @@ static int fake_batch(int encode, const remote_arg *a)
     assert_true((size_t)in.first_slot + (size_t)in.n_slots <= fake.n_slots);
     assert_int_equal(in.first_slot % in.n_slots, 0); /* one whole layer */
     n = (size_t)in.n_slots * (size_t)in.n_pos;
-    assert_int_equal(encode ? in.in_len : in.out_len, n * HX_BLOCK_DH);
-    assert_int_equal(encode ? in.out_len : in.in_len, n * HX_BLOCK_SLOT);
-    assert_int_equal(x->nLen, n * HX_BLOCK_DH * sizeof(float));
-    assert_int_equal(blocks->nLen, n * HX_BLOCK_SLOT);
+    assert_int_equal(encode ? in.in_len : in.out_len, n * fake.shape->dh);
+    assert_int_equal(encode ? in.out_len : in.in_len, n * fake.shape->slot);
+    assert_int_equal(x->nLen, n * fake.shape->dh * sizeof(float));
+    assert_int_equal(blocks->nLen, n * fake.shape->slot);
     assert_true(fake_is_shared(x) && fake_is_shared(blocks));
     fake_code(encode, (size_t)in.first_slot, (size_t)in.n_slots, n, x->pv, blocks->pv);
     return AEE_SUCCESS;

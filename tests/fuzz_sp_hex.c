@@ -1,5 +1,5 @@
 /* Fuzz target: a whole FastRPC call into the sp_hex skel.  Input: u32 sc; one byte per buffer, its length in units of 4
- * bytes (at least 4 such bytes; 0xff = 1696 bytes, one table); the contents of the in buffers.  Two handles exist, one
+ * bytes (at least 4 such bytes; 0xff = 1712 bytes, one table); the contents of the in buffers.  Two handles exist, one
  * calibrated and one not; bit 31 of sc chooses. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "hx_block.h"
 #include "qurt_hvx.h"
 #include "sp_hex.h"
+#include "sp_hex_platform.h"
 
 enum { MAX_ARGS = 8, ALIGN = 128 };
 
@@ -32,6 +33,13 @@ int HAP_release_VTCM(void *pVA)
 int HAP_query_avail_VTCM(unsigned int *block, unsigned int *page, unsigned int *pages)
 {
     *block = *page = *pages = 0;
+    return 0;
+}
+
+int HAP_query_total_VTCM(unsigned int *page_size, unsigned int *page_count)
+{
+    *page_size = 8 << 20;
+    *page_count = 1;
     return 0;
 }
 
@@ -77,7 +85,7 @@ static void close_handle(remote_handle64 h)
 static void open_handles(void)
 {
     struct hx_block_table t = {.skeleton = {0, 1, 2, 4, 5, 6, 9, 10, 12, 13, 14, 16, 18, 20}};
-    struct sp_hex_calibrate_primIn in = {HX_BLOCK_DH, HX_BASIS_VHT2, sizeof(t)};
+    struct sp_hex_calibrate_primIn in = {HX_BLOCK_DH, HX_BASIS_VHT2, sizeof(t), HX_CODE_SIGN};
     uint32_t crc;
     remote_arg pra[3] = {
         {.buf = {&in, sizeof(in)}}, {.buf = {&t, sizeof(t)}}, {.buf = {&crc, sizeof(crc)}}};

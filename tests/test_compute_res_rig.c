@@ -50,30 +50,25 @@ static void *acquire_all(void *arg)
     return NULL;
 }
 
+static void hold_all(int ready)
+{
+    uint32_t h;
+    int fd = drv_connect(&h);
+
+    if (acquire(fd, h, 8 << 20, 0).context)
+        (void)!write(ready, "x", 1);
+    for (;;)
+        pause();
+}
+
 static void test_a_waiting_call_gets_what_a_killed_client_held(void **state)
 {
     struct caller c = {.fd = drv_connect(&c.handle)};
-    int go[2], status;
+    pid_t pid = drv_fork(hold_all);
     pthread_t t;
-    pid_t pid;
-    char x;
+    int status;
 
     (void)state;
-    assert_int_equal(pipe(go), 0);
-    pid = fork();
-    if (pid == 0) {
-        uint32_t h;
-        int fd = drv_connect(&h);
-
-        if (acquire(fd, h, 8 << 20, 0).context)
-            (void)!write(go[1], "x", 1);
-        for (;;)
-            pause();
-    }
-    assert_true(pid > 1);
-    close(go[1]);
-    assert_int_equal(read(go[0], &x, 1), 1);
-    close(go[0]);
     assert_int_equal(acquire(c.fd, c.handle, 256 << 10, 0).context, 0);
     assert_int_equal(pthread_create(&t, NULL, acquire_all, &c), 0);
     usleep(200000);

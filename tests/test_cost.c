@@ -146,6 +146,20 @@ static void test_many_loads_at_once_wait_for_the_bandwidth_of_ddr(void **state)
     assert_int_equal(exec(), 2 + 8 * 128 / 8); /* and not 100, the latency of one */
 }
 
+static void test_a_call_takes_as_long_as_ddr_needs_for_all_of_its_threads(void **state)
+{
+    (void)state;
+    hx_vt_call_begin(0, 0);
+    hx_vt_spend(HX_VT_CODE, 300);
+    hx_cost_ddr(8000); /* by whichever thread */
+    hx_cost_call_end();
+    assert_int_equal(exec(), 1000);
+    hx_vt_call_begin(0, 0);
+    hx_vt_spend(HX_VT_CODE, 300);
+    hx_cost_call_end();
+    assert_int_equal(exec(), 300);
+}
+
 static void test_hvx_operations_outside_of_listings_cost_by_unit(void **state)
 {
     (void)state;
@@ -208,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_the_least_recently_used_line_goes_first),
         cmocka_unit_test(test_a_function_costs_its_packets_and_the_stalls_of_its_loads),
         cmocka_unit_test(test_many_loads_at_once_wait_for_the_bandwidth_of_ddr),
+        cmocka_unit_test(test_a_call_takes_as_long_as_ddr_needs_for_all_of_its_threads),
         cmocka_unit_test(test_hvx_operations_outside_of_listings_cost_by_unit),
         cmocka_unit_test(test_scalar_loads_know_three_places),
         cmocka_unit_test(test_waiting_reaches_a_time_and_never_goes_back),

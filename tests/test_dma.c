@@ -179,6 +179,13 @@ static void test_bad_descriptors_stop_the_engine(void **state)
     expect_error(&m->d0[0]);
     linear(0, 64)->dst = low(hx_vtcm); /* nobody asked for it */
     expect_error(&m->d0[0]);
+    hole = hx_low_map(4096, -1);
+    assert_int_equal(mprotect(hole, 4096, PROT_READ), 0);
+    linear(0, 64)->dst = low(hole);
+    expect_error(&m->d0[0]);
+    linear(0, 64)->src = low(hole); /* may be read */
+    Q6_dmstart_A(&m->d0[0]);
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
     vtcm = HAP_request_VTCM(64, 1);
     assert_non_null(vtcm);
     linear(0, 64)->dst = low(vtcm);

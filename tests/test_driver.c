@@ -25,8 +25,12 @@ static void test_unknown_ioctls_give_enotty(void **state)
 static void test_invoke_before_init_create_gives_einval(void **state)
 {
     int fd = drv_open("fastrpc-cdsp");
+    char *text = hxt_read_file(own_rig_path("sessions"), NULL);
 
     (void)state;
+    assert_non_null(text);
+    assert_non_null(strstr(text, "state=new pd=none"));
+    free(text);
     assert_int_equal(drv_invoke(fd, 0x100, 0, NULL), -1);
     assert_int_equal(errno, EINVAL);
     close(fd);

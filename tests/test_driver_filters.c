@@ -28,6 +28,51 @@ static void test_filters_come_and_go_while_the_rig_runs(void **state)
     close(fd);
 }
 
+static int call_extended(int fd, uint32_t h, uint32_t method)
+{
+    uint32_t in[2] = {method, 0};
+    struct fastrpc_invoke_args a[1] = {drv_arg(in, sizeof(in))};
+
+    return drv_invoke(fd, h, REMOTE_SCALARS_MAKE(31, 1, 0), a);
+}
+
+/* Methods from 31 on have their number in the first in buffer. */
+static void test_filters_know_extended_methods(void **state)
+{
+    uint32_t h;
+    int fd = drv_connect(&h);
+
+    (void)state;
+    assert_int_equal(own_rig_control("filter +error:method=40,code=0x8000040e"), 0);
+    assert_int_equal((unsigned)call_extended(fd, h, 40), 0x8000040e);
+    assert_int_not_equal((unsigned)call_extended(fd, h, 41), 0x8000040e);
+    assert_int_not_equal((unsigned)call_extended(fd, h, 31), 0x8000040e);
+    assert_int_equal(own_rig_control("filter -error"), 0);
+    close(fd);
+}
+
+static void test_error_filter_knows_every_errno_by_name(void **state)
+{
+    static const struct {
+        const char *name;
+        int value;
+    } some[] = {{"EINTR", EINTR}, {"ENOENT", ENOENT}, {"ECONNRESET", ECONNRESET}, {"ENOTTY", ENOTTY},
+                {"EAGAIN", EAGAIN}, {"EWOULDBLOCK", EAGAIN}, {"ECHRNG", ECHRNG}, {"EOVERFLOW", EOVERFLOW},
+                {"ENOTSUP", EOPNOTSUPP}, {"EPERM", EPERM}, {"EHWPOISON", EHWPOISON}};
+    int fd = drv_open("fastrpc-cdsp");
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(some); i++) {
+        assert_int_equal(own_rig_control(hxt_path("filter +error:ops=MAP,code=%s", some[i].name)), 0);
+        assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &(struct fastrpc_mem_map){.fd = 999}), -1);
+        assert_int_equal(errno, some[i].value);
+        assert_int_equal(own_rig_control("filter -error"), 0);
+    }
+    assert_int_equal(own_rig_control("filter +error:code=EFROB"), -1);
+    assert_int_equal(own_rig_control("filter +error:code=0"), -1);
+    close(fd);
+}
+
 /* A mapping of the file would end the driver with SIGBUS. */
 static void test_corrupting_a_buffer_that_its_client_truncated_ends_nobody(void **state)
 {
@@ -106,6 +151,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filters_come_and_go_while_the_rig_runs),
+        cmocka_unit_test(test_filters_know_extended_methods),
+        cmocka_unit_test(test_error_filter_knows_every_errno_by_name),
         cmocka_unit_test(test_corrupting_a_buffer_that_its_client_truncated_ends_nobody),
         cmocka_unit_test(test_delay_filter_holds_one_answer_and_nobody_else),
         cmocka_unit_test(test_trace_filter_writes_the_calls_on_the_virtual_clock),

@@ -142,6 +142,27 @@ static void test_an_early_wakeup_is_swallowed_and_counted(void **state)
     close_queue(q, id);
 }
 
+/* A message that is marked as an early wakeup would be swallowed; bits without a meaning have to be zero. */
+static void test_a_write_takes_only_the_flags_of_a_packet(void **state)
+{
+    uint64_t id;
+    dspqueue_t q = open_queue(0, 0, 0, &id);
+    uint32_t out[2];
+    uint8_t m[4] = {1, 2, 3, 4};
+
+    (void)state;
+    for (unsigned bit = 0; bit < 32; bit++) {
+        int good = bit != 2 && bit < 5; /* 2: DSPQUEUE_PACKET_FLAG_WAKEUP */
+
+        assert_int_equal(dspqueue_write(q, 1u << bit, 0, NULL, sizeof(m), m, 1000000), good ? 0 : AEE_EBADPARM);
+        assert_int_equal(tell(HXQ_READ, id, good ? 1000000 : 0, out), 0);
+        assert_int_equal(out[0], good ? 0 : AEE_EWOULDBLOCK);
+    }
+    assert_int_equal(dspqueue_write_early_wakeup_noblock(q, 0, 1u << 16), AEE_EBADPARM);
+    assert_int_equal(dspqueue_write_early_wakeup_noblock(q, 0, DSPQUEUE_PACKET_FLAG_WAKEUP), 0);
+    close_queue(q, id);
+}
+
 /* --- buffers ------------------------------------------------------------------------------------------------------ */
 
 static void test_buffers_are_shared_referenced_and_checked(void **state)
@@ -493,6 +514,7 @@ static int run(const char *mode)
         cmocka_unit_test_setup_teardown(test_a_full_queue_waits_times_out_and_goes_on, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_blocking_reads_time_out_on_both_ends, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_an_early_wakeup_is_swallowed_and_counted, open_skel, close_skel),
+        cmocka_unit_test_setup_teardown(test_a_write_takes_only_the_flags_of_a_packet, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_buffers_are_shared_referenced_and_checked, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_a_referenced_buffer_cannot_be_unmapped, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_callbacks_see_every_packet_in_order, open_skel, close_skel),

@@ -113,6 +113,7 @@ static void test_with_one_session_it_waits_and_counts(void **state)
     assert_int_equal(len, 2);
     assert_int_equal(dspqueue_get_stat(q, DSPQUEUE_STAT_READ_QUEUE_PACKETS, &value), AEE_SUCCESS);
     assert_int_equal(value, 0);
+    assert_int_equal(dspqueue_write_early_wakeup_noblock(q, 1, 0), AEE_SUCCESS);
     tell_session(0, HXQ_STOP, id, 0);
     assert_int_equal(dspqueue_close(q), AEE_SUCCESS);
     close_skels();

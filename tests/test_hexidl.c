@@ -313,6 +313,7 @@ static void test_constants_are_computed(void **state)
         {"const unsigned long A = 0xffffffff;", "#define A 4294967295u\n"},
         {"const unsigned long long A = 18446744073709551615;", "UINT64_C(18446744073709551615)"},
         {"const long long A = -9223372036854775807 - 1;", "#define A INT64_MIN\n"},
+        {"const long long A = -9223372036854775808;", "#define A INT64_MIN\n"},
         {"const octet A = 'a'; const long B = A >> 1;", "#define B 48\n"},
         {"const boolean A = TRUE;", "#define A 1\n"},
         {"const string A = \"x\\\"y\";", "#define A \"x\\\"y\"\n"},
@@ -419,6 +420,12 @@ static void test_mistakes_are_named_where_they_are(void **state)
         {"typedef double a[1024][1024];", "d/main.idl:1:17: the array has 8388608 bytes; 1048576 are "
                                            "the limit"},
         {"enum e { A = 3 };", "d/main.idl:1:12: enumerators count from 0: a value cannot be given"},
+        {"const long X = 9223372036854775808;", "d/main.idl:1:16: the value 9223372036854775808 does not fit int"},
+        {"const long long X = 9223372036854775808;",
+         "d/main.idl:1:21: the value 9223372036854775808 does not fit int64_t"},
+        {"const long X = -9223372036854775808;", "d/main.idl:1:16: the value -9223372036854775808 does not fit int"},
+        {"interface i { const string IDL_VERSION = \"1.2.3\"; long m(); };",
+         "d/main.idl:1:28: IDL_VERSION is the file's: it belongs outside of the interface"},
         {"const octet A = 256;", "d/main.idl:1:17: the value 256 does not fit unsigned char"},
         {"const unsigned long A = -1;", "d/main.idl:1:25: the value -1 does not fit unsigned int"},
         {"const long A = 1 / 0;", "d/main.idl:1:18: the constant cannot be computed in 64 bits"},
@@ -498,6 +505,32 @@ static int count_files(const char *dir)
     return n - 2;
 }
 
+static void test_files_that_are_no_text_are_refused_with_the_reason(void **state)
+{
+    static const char *const cases[][2] = {
+        {".", ".:1:1: cannot read this file: Is a directory"},
+        {"/dev/zero", "/dev/zero:1:1: cannot read this file: File too large"},
+        {"/nonexistent", "/nonexistent:1:1: cannot read this file: No such file or directory"},
+    };
+    struct hx_idl *idl;
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        assert_true(hx_idl_compile(&idl, cases[i][0], hx_idl_read_file, NULL, 0) < 0);
+        assert_string_equal(hx_idl_error(idl), cases[i][1]);
+        hx_idl_close(idl);
+    }
+}
+
+/* void is long, as in qaic; a bound says nothing on the wire. */
+static void test_void_and_bounds_change_nothing(void **state)
+{
+    (void)state;
+    expect_layout("interface i { void m(in sequence<long, 5> a, in string<7> b); };",
+                  "0 m sc=0x00030000 in=8:aLen@0,bLen@4\n");
+    expect_in_header("interface i { void m(in long x); };", "int i_m(int x);");
+}
+
 static void test_the_command_writes_all_or_nothing(void **state)
 {
     const char *dir = hxt_tmpdir();
@@ -546,6 +579,8 @@ int main(void)
         cmocka_unit_test(test_mistakes_are_named_where_they_are),
         cmocka_unit_test(test_deep_nesting_ends_with_an_error),
         cmocka_unit_test(test_too_many_buffers_are_refused),
+        cmocka_unit_test(test_files_that_are_no_text_are_refused_with_the_reason),
+        cmocka_unit_test(test_void_and_bounds_change_nothing),
         cmocka_unit_test(test_the_command_writes_all_or_nothing),
     };
 

@@ -1,5 +1,7 @@
 /* Protects: interfaces as hexidl makes them, through a real rig on both front ends: one without handles, opened by its name and
  * by URIs; nested types, DMA handles and versions; what a handle means after it was closed, and in a child process. */
+#include <stdatomic.h>
+
 #include "calculator_client.h"
 #include "hxt_classic.h"
 #include "hxt_deep.h"
@@ -150,12 +152,30 @@ static void test_a_closed_handle_is_not_the_next_one(void **state)
 
 /* The file is shared after a fork, as the kernel's is, so a child's calls work and its close is everybody's; the file
  * itself ends with the last process that has it.  A socket cannot be shared: the child is told. */
+static atomic_int n_told; /* by notifications */
+
+static int told(void *context, int domain, int session, remote_rpc_status_flags_t status)
+{
+    (void)context;
+    (void)domain;
+    (void)session;
+    (void)status;
+    return n_told++;
+}
+
 static int in_child(remote_handle64 h)
 {
+    remote_rpc_notif_register_t n = {NULL, -1, told};
     int32_t v[2] = {1, 2};
     int64_t s = 0;
-    int rc = calc_sum(h, v, 2, &s);
+    int rc = remote_session_control(FASTRPC_REGISTER_STATUS_NOTIFICATIONS, &n, sizeof(n));
 
+    if (rc)
+        return 4;
+    rc = calc_sum(h, v, 2, &s);
+    usleep(100000);
+    if (n_told) /* no DSP has died */
+        return 5;
     if (strcmp(own_rig_front_end, "socket") == 0)
         return rc == AEE_ECONNREFUSED ? 0 : 1;
     if (rc || s != 3)

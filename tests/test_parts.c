@@ -150,7 +150,8 @@ static void test_error_filter_hits_the_nth_call_of_its_method_only(void **state)
     for (size_t i = 0; i < HXT_LEN(calls); i++) {
         struct hx_call call = {.cmd = FASTRPC_IOCTL_INVOKE,
                                .inv = {.handle = calls[i].handle,
-                                       .sc = REMOTE_SCALARS_MAKE(calls[i].method, 1, 1)}};
+                                       .sc = REMOTE_SCALARS_MAKE(calls[i].method, 1, 1),
+                                       .method = calls[i].method}};
         int result = 0;
         hx_filter_end(&s, &call, &result);
         assert_int_equal(result, calls[i].expected);
@@ -208,7 +209,7 @@ static void test_shipped_profiles_load(void **state)
     assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-577", why, sizeof(why)), 0);
     assert_string_equal(p.name, "s22u-577");
     assert_true(p.dispatch_us > 1e6 / 577 * 0.99 && p.dispatch_us < 1e6 / 577 * 1.01);
-    assert_true(p.marshal_us_per_kib == 0.47 && p.clock_mhz == 1081); /* SILICON R07, H10 */
+    assert_true(p.marshal_us_per_kib == 0.47 && p.clock_mhz == 1250); /* SILICON R07 */
     assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-sync", why, sizeof(why)), 0);
     assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s99", why, sizeof(why)), -ENOENT);
     assert_non_null(strstr(why, "s99"));
@@ -320,6 +321,36 @@ static void test_waiting_for_hvx_costs_what_the_others_did_and_nothing_alone(voi
     }
 }
 
+static void *hold_often(void *origin)
+{
+    hx_vt_thread_begin(origin);
+    for (int i = 0; i < HOLDS; i++) {
+        if (qurt_hvx_lock(QURT_HVX_MODE_128B))
+            return NULL;
+        hx_vt_spend(HX_VT_CODE, HOLD_OPS);
+        qurt_hvx_unlock();
+    }
+    return (void *)(uintptr_t)(1 + hx_vtime_spent().queue_pcycles);
+}
+
+/* Two threads of a call have a context each, also when this machine runs one after the other. */
+static void test_threads_do_not_wait_for_contexts_that_were_free_at_their_time(void **state)
+{
+    struct hx_vt_origin origin;
+    pthread_t t;
+    void *waited;
+
+    (void)state;
+    hx_vt_call_begin(0, 0);
+    origin = hx_vt_origin();
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&t, NULL, hold_often, &origin), 0);
+        pthread_join(t, &waited);
+        assert_int_equal((uintptr_t)waited, 1);
+    }
+    hx_vt_call_end();
+}
+
 static void test_low_maps_lie_below_4_gib_until_they_run_out(void **state)
 {
     void *p[64] = {NULL};
@@ -342,6 +373,30 @@ static void test_low_maps_lie_below_4_gib_until_they_run_out(void **state)
     assert_null(hx_low_map(SIZE_MAX, -1));
 }
 
+static void test_low_maps_leave_512_mib_to_the_heap(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    hxt_skip_test("the sanitizer has a heap of its own");
+#else
+    const size_t bytes = 64 << 20;
+    uintptr_t heap, heap_end;
+    void *p[64] = {NULL};
+    int n = 0;
+
+    hx_low_heap();
+    heap = (uintptr_t)sbrk(0);
+    heap_end = heap + (512u << 20);
+    while (n < 64 && (p[n] = hx_low_map(bytes, -1)))
+        n++;
+    assert_true(n > 16 && n < 64);
+    for (int i = 0; i < n; i++) {
+        assert_true((uintptr_t)p[i] + bytes <= heap || (uintptr_t)p[i] >= heap_end);
+        hx_low_unmap(p[i], bytes);
+    }
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,7 +412,9 @@ int main(void)
         cmocka_unit_test(test_uris_split_or_are_refused),
         cmocka_unit_test(test_missing_skel_and_missing_symbol_say_so),
         cmocka_unit_test(test_waiting_for_hvx_costs_what_the_others_did_and_nothing_alone),
+        cmocka_unit_test(test_threads_do_not_wait_for_contexts_that_were_free_at_their_time),
         cmocka_unit_test(test_low_maps_lie_below_4_gib_until_they_run_out),
+        cmocka_unit_test(test_low_maps_leave_512_mib_to_the_heap),
     };
 
     return HXT_RUN(tests);

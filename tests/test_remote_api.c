@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "calculator_client.h"
+#include "kept_log.h"
 #include "rpcmem.h"
 
 /* --- calls and memory --------------------------------------------------------------------------------------------- */
@@ -149,6 +150,63 @@ static void test_reserved_sessions_are_pds_of_their_own(void **state)
         else
             expect_sum(h[i], v, 10);
         remote_handle64_close(h[i]);
+    }
+}
+
+static uint32_t reserve(void)
+{
+    static char cdsp[] = "cdsp", name[] = "mine";
+    remote_rpc_reserve_new_session_t r = {cdsp, 4, name, 4, 0, 0};
+    int rc = remote_session_control(FASTRPC_RESERVE_NEW_SESSION, &r, sizeof(r));
+
+    assert_true(rc == 0 || rc == AEE_ENOSESSION);
+    return rc ? 0 : r.session_id;
+}
+
+static void close_session(int domain)
+{
+    struct remote_rpc_session_close c = {domain};
+
+    assert_int_equal(remote_session_control(FASTRPC_SESSION_CLOSE, &c, sizeof(c)), 0);
+}
+
+static void test_reserving_leaves_out_open_sessions_and_closing_frees_unopened_ones(void **state)
+{
+    remote_handle64 h = open_calculator("&_session=1");
+    int32_t v[10];
+
+    (void)state;
+    assert_int_equal(reserve(), 2);
+    assert_int_equal(reserve(), 3);
+    assert_int_equal(reserve(), 0);
+    expect_sum(h, v, 10);
+    close_session(3 + 8 * 2);
+    assert_int_equal(reserve(), 2);
+    assert_int_equal(remote_handle64_close(h), 0);
+    assert_int_equal(reserve(), 1);
+    close_session(-1);
+    for (uint32_t i = 1; i < 4; i++)
+        assert_int_equal(reserve(), i);
+    close_session(-1);
+}
+
+/* The signed PD needs fastrpc-cdsp-secure, which may come back between a try of that and one of fastrpc-cdsp. */
+static void test_a_signed_open_waits_for_a_dsp_that_restarts(void **state)
+{
+    (void)state;
+    for (int again = 0; again < 3; again++) {
+        remote_handle64 old = open_calculator(""), h = 0;
+        pid_t dsp = own_rig_dsp();
+        int rc;
+
+        assert_true(dsp > 1);
+        assert_int_equal(kill(dsp, SIGKILL), 0);
+        do /* until the driver has seen it, the old DSP's nodes are there */
+            rc = remote_handle64_open(calculator_URI "&_session=1", &h);
+        while (rc == AEE_ECONNRESET);
+        assert_int_equal(rc, 0);
+        assert_int_equal(remote_handle64_close(h), 0);
+        remote_handle64_close(old);
     }
 }
 
@@ -346,6 +404,31 @@ static void test_the_system_has_one_nsp(void **state)
     assert_int_equal(req.sys.num_domains, 0);
 }
 
+/* An AEE code has many causes: stderr tells them apart, once for who tries again and again. */
+static void test_why_no_session_can_be_made_is_said(void **state)
+{
+    remote_handle64 h;
+    char *text;
+
+    (void)state;
+    log_begin();
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(remote_handle64_open(calculator_URI, &h), AEE_ERPC);
+    log_end("libcdsprpc: /dev/null: no FastRPC device: Inappropriate ioctl for device\n");
+    text = hxt_read_file(hxt_path("%s/log", hxt_tmpdir()), NULL);
+    assert_ptr_equal(strstr(text, "libcdsprpc"), text);
+    assert_null(strstr(text + 1, "libcdsprpc"));
+    free(text);
+}
+
+static int run_without_rig(const char *device)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_why_no_session_can_be_made_is_said)};
+
+    setenv("HEXRIG_DEVICE", device, 1);
+    return HXT_RUN(tests);
+}
+
 static int run(const char *front_end)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +437,8 @@ static int run(const char *front_end)
         cmocka_unit_test(test_registered_buffers_are_shared_by_address),
         cmocka_unit_test(test_maps_of_all_kinds_appear_and_go),
         cmocka_unit_test(test_reserved_sessions_are_pds_of_their_own),
+        cmocka_unit_test(test_reserving_leaves_out_open_sessions_and_closing_frees_unopened_ones),
+        cmocka_unit_test(test_a_signed_open_waits_for_a_dsp_that_restarts),
         cmocka_unit_test(test_session_control_checks_every_size),
         cmocka_unit_test(test_session_control_checks_values),
         cmocka_unit_test(test_a_context_keeps_its_sessions_up),
@@ -369,5 +454,5 @@ static int run(const char *front_end)
 
 int main(void)
 {
-    return own_rig_run_both(run);
+    return own_rig_run(run_without_rig, "/dev/null") | own_rig_run_both(run);
 }

@@ -72,11 +72,14 @@ static void test_pure_calls_follow_the_profile(void **state)
     const double small = ask("report timing --json --calls 10", "us_per_call");
     const double large = ask("report timing --json --calls 10 --in-bytes 65536 --out-bytes 65536", "us_per_call");
     const double crowd = ask("report timing --json --calls 10 --concurrent 4", "calls_per_s");
+    const double paused = ask("report timing --json --kernel modmatmul --shape 32x128x128 --shared --idle-us 2000", "model_us.dispatch");
+    const double busy = ask("report timing --json --kernel modmatmul --shape 32x128x128 --shared", "model_us.dispatch");
 
     (void)state;
     assert_true(fabs(small - 295) < 0.1); /* 185 and the waking of a DSP that has nothing to do */
     assert_true(fabs(large - small - 128 * 0.47) < 0.01);
-    assert_true(crowd > 4 * 1e6 / small);
+    assert_true(fabs(crowd - 4 * 1e6 / small) < 1);
+    assert_true(busy == 185 && paused == 295); /* a DSP that was busy stays awake, but not for ever */
 }
 
 static void test_bad_questions_are_refused(void **state)
@@ -91,7 +94,11 @@ static void test_bad_questions_are_refused(void **state)
         {"report timing --threads 3", "3"},
         {"report timing --placement l2", "'l2'"},
         {"report timing --kernel axpby --calls 2", "two questions"},
-        {"report timing --concurrent 65", "65"},
+        {"report timing --calls 1 --concurrent 15", "15"},
+        {"report timing --concurrent 2", "--calls"},
+        {"report timing --threads 2", "--kernel"},
+        {"report timing --idle-us 5", "--kernel"},
+        {"report timing --kernel modmatmul --shape 16777216x16777216x1", "elements"},
     };
     struct hxt_result res;
 

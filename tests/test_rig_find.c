@@ -1,6 +1,7 @@
 /* Protects: which rig a program finds, and where one may start: a rig that HEXRIG_DEVICE names, rigs of other users at the
  * default mount, mount points, long paths, what killed rigs and other programs left. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/mount.h>
@@ -290,12 +291,104 @@ static void test_down_and_up_clear_what_a_killed_fuse_rig_left(void **state)
     e2e_clean();
 }
 
+static int rig_is_there(void *pid)
+{
+    return (*(pid_t *)pid = e2e_find("hexrig-fuse")) > 1;
+}
+
+static int rig_is_gone(void *pid)
+{
+    return kill(*(pid_t *)pid, 0) != 0;
+}
+
+static void test_down_after_a_kill_removes_only_folders_that_up_has_made(void **state)
+{
+    static const char *const front_ends[] = {"socket", "fuse"};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const char *dir = keep(hxt_path("%s/%s-%d", hxt_tmpdir(), front_ends[i / 2], i)), *more = i % 2 ? " --mode 0666" : "";
+        pid_t pid = 0;
+
+        if (i / 2 == 1 && !e2e_have_fuse())
+            break;
+        for (int made = 0; made < 2; made++) {
+            if (!made)
+                assert_int_equal(mkdir(dir, 0755), 0);
+            expect(hxt_path("up --mount %s --front-end %s%s", dir, front_ends[i / 2], more), 0, "");
+            assert_true(hxt_until(rig_is_there, &pid, 10));
+            assert_int_equal(kill(pid, SIGKILL), 0);
+            assert_true(hxt_until(rig_is_gone, &pid, 10));
+            expect(hxt_path("down --mount %s", dir), 0, "");
+            if (made)
+                expect_gone(dir);
+            else
+                assert_int_equal(rmdir(dir), 0);
+        }
+    }
+    e2e_clean();
+}
+
+/* Another rig of this user, which writes to the same log all the time. */
+static void *write_foreign_lines(void *log)
+{
+    for (;;) {
+        int fd = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+
+        if (fd < 0 || write(fd, "hexrig-fuse[1]: foreign\n", 24) != 24)
+            return "";
+        close(fd);
+        usleep(500);
+    }
+    return NULL;
+}
+
+static void test_log_tells_rigs_apart_and_up_shows_its_own_lines(void **state)
+{
+    const char *log = keep(hxt_path("%s/hexrig.log", e2e_dir()));
+    struct hxt_result r;
+    pthread_t t;
+    char *text;
+
+    (void)state;
+    unlink(log);
+    assert_int_equal(pthread_create(&t, NULL, write_foreign_lines, (void *)log), 0);
+    e2e_run(&r, "up --front-end socket --filter log");
+    pthread_cancel(t);
+    pthread_join(t, NULL);
+    assert_int_equal(r.exit_code, 0);
+    if (*r.err)
+        fail_msg("'%.200s'", r.err);
+    hxt_result_free(&r);
+    e2e_run(&r, "run -p PROMPT -n 1");
+    assert_int_equal(r.exit_code, 0);
+    hxt_result_free(&r);
+    text = hxt_read_file(log, NULL);
+    assert_non_null(text);
+    if (!strstr(text, "foreign") || !strstr(text, hxt_path("hexrig-fuse[%d]: log: ", (int)e2e_find("hexrig-fuse"))))
+        fail_msg("'%.2000s'", text);
+    free(text);
+    expect("down", 0, "");
+    e2e_clean();
+}
+
+static void test_mounts_that_cannot_be_are_refused_with_the_reason(void **state)
+{
+    const char *link = keep(hxt_path("%s/link", hxt_tmpdir()));
+
+    (void)state;
+    e2e_refused("up --mount=", 1, "mount '': No such file or directory");
+    assert_int_equal(symlink("/tmp", link), 0);
+    e2e_refused(hxt_path("up --mount %s", link), 1, "link: is a symbolic link; name the folder that it leads to");
+}
+
 static void test_bad_values_of_up_are_wrong_usage(void **state)
 {
     static const struct {
         const char *words, *part;
     } bad[] = {
         {"up --profile zork", "zork"},
+        {"up --profile /etc", "profile: /etc: Is a directory"},
         {"up --filter zork:x=1", "unknown filter 'zork'"},
         {"up --mode rw", "--mode 'rw'"},
         {"up --mode 0777", "--mode '0777'"},
@@ -351,6 +444,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_up_on_a_mount_point_is_refused),
     cmocka_unit_test(test_dead_mount_of_another_program_is_neither_taken_nor_unmounted),
     cmocka_unit_test(test_down_and_up_clear_what_a_killed_fuse_rig_left),
+    cmocka_unit_test(test_down_after_a_kill_removes_only_folders_that_up_has_made),
+    cmocka_unit_test(test_log_tells_rigs_apart_and_up_shows_its_own_lines),
+    cmocka_unit_test(test_mounts_that_cannot_be_are_refused_with_the_reason),
     cmocka_unit_test(test_bad_values_of_up_are_wrong_usage),
     cmocka_unit_test(test_filter_adds_removes_and_lists_on_every_front_end),
 };

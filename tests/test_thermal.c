@@ -34,7 +34,7 @@ static void test_temperature_follows_the_exponential(void **state)
     struct hx_thermal t = {0};
 
     (void)state;
-    hx_thermal_busy(&t, &profile, 0, s(5), 3);
+    hx_thermal_busy(&t, &profile, 0, s(5), 3, 1);
     assert_true(fabs(t.rise_k - 90 * (1 - exp(-5 / 20.0))) < 1e-9);
     assert_true(fabs(t.energy_j - 45) < 1e-9);
     hx_thermal_idle(&t, &profile, s(45));
@@ -49,9 +49,9 @@ static void test_the_way_does_not_depend_on_how_time_is_cut(void **state)
     struct hx_thermal whole = {0}, parts = {0};
 
     (void)state;
-    hx_thermal_busy(&whole, &profile, 0, s(6), 3);
+    hx_thermal_busy(&whole, &profile, 0, s(6), 3, 1);
     for (int i = 0; i < 600; i++)
-        hx_thermal_busy(&parts, &profile, s(i * 0.01), s((i + 1) * 0.01), 3);
+        hx_thermal_busy(&parts, &profile, s(i * 0.01), s((i + 1) * 0.01), 3, 1);
     assert_true(fabs(whole.rise_k - parts.rise_k) < 1e-9 && whole.now_ns == parts.now_ns);
     assert_int_equal(whole.taken, parts.taken);
 }
@@ -61,36 +61,68 @@ static void test_calls_that_overlap_both_heat(void **state)
     struct hx_thermal one = {0}, two = {0};
 
     (void)state;
-    hx_thermal_busy(&one, &profile, 0, s(1), 3);
-    hx_thermal_busy(&two, &profile, 0, s(1), 3);
-    hx_thermal_busy(&two, &profile, s(0.5), s(1), 3);
+    hx_thermal_busy(&one, &profile, 0, s(1), 3, 1);
+    hx_thermal_busy(&two, &profile, 0, s(1), 3, 1);
+    hx_thermal_busy(&two, &profile, s(0.5), s(1), 3, 1);
     assert_true(fabs(two.rise_k - one.rise_k - 8 * 0.5 * 10 / 20) < 1e-9);
     assert_true(fabs(two.energy_j - one.energy_j - 4) < 1e-9);
     assert_int_equal(two.now_ns, one.now_ns);
 }
 
-static void test_the_governor_takes_and_gives_one_level_per_look(void **state)
+static void test_the_governor_takes_a_level_per_call_while_it_warms_and_gives_back_while_it_cools(void **state)
 {
-    struct hx_thermal t = {.rise_k = 80}; /* 100 degrees */
+    struct hx_thermal t = {.rise_k = 61}; /* 81 degrees */
 
     (void)state;
-    hx_thermal_idle(&t, &profile, s(0.099));
+    hx_thermal_busy(&t, &profile, 0, s(0.099), 3, 1);
     assert_int_equal(t.taken, 0);
-    hx_thermal_idle(&t, &profile, s(0.1));
+    hx_thermal_busy(&t, &profile, s(0.099), s(0.15), 3, 1);
     assert_int_equal(t.taken, 1);
-    hx_thermal_idle(&t, &profile, s(0.25));
+    hx_thermal_busy(&t, &profile, s(0.15), s(3), 2, 1); /* 28 looks, but one call at one clock */
     assert_int_equal(t.taken, 2);
-    hx_thermal_idle(&t, &profile, s(1));
-    assert_int_equal(t.taken, 3); /* one is left */
-    t.rise_k = 50; /* 70 degrees: neither hot nor cool */
-    hx_thermal_idle(&t, &profile, s(1.5));
-    assert_int_equal(t.taken, 3);
-    t.rise_k = 30;
-    hx_thermal_idle(&t, &profile, s(1.6));
+    t.rise_k = 62;
+    t.looked_k = 63;
+    hx_thermal_busy(&t, &profile, s(3), s(3.4), 0, 1); /* hot, but cooling: that will do */
     assert_int_equal(t.taken, 2);
+    t.rise_k = t.looked_k = 30; /* 50 degrees */
+    hx_thermal_busy(&t, &profile, s(3.4), s(3.6), 3, 1); /* cool, but warming */
+    assert_int_equal(t.taken, 2);
+    hx_thermal_idle(&t, &profile, s(3.7));
+    assert_int_equal(t.taken, 1);
     hx_thermal_idle(&t, &profile, s(1e7)); /* too long to look at step by step */
     assert_int_equal(t.taken, 0);
     assert_true(fabs(t.rise_k - 10) < 1e-9);
+}
+
+static void test_a_load_settles_on_neighbouring_levels_however_it_is_cut(void **state)
+{
+    static const double cut[] = {0.005, 0.05, 0.2, 1};
+    const unsigned top = profile.clock_levels - 1;
+
+    (void)state;
+    for (size_t k = 0; k < HXT_LEN(cut); k++) {
+        struct hx_thermal t = {0};
+        unsigned least = top, most = 0;
+
+        for (double at = 0; at < 300; at += cut[k]) {
+            hx_thermal_busy(&t, &profile, s(at), s(at + cut[k]), top - t.taken, 1);
+            if (at > 200) {
+                least = top - t.taken < least ? top - t.taken : least;
+                most = top - t.taken > most ? top - t.taken : most;
+            }
+        }
+        assert_true(most - least <= 1 && most < top);
+        assert_true(hx_thermal_celsius(&t, &profile) < profile.throttle_c + 1);
+    }
+}
+
+static void test_a_call_that_sleeps_half_of_the_time_heats_half(void **state)
+{
+    struct hx_thermal half = {0};
+
+    (void)state;
+    hx_thermal_busy(&half, &profile, 0, s(5), 3, 0.5);
+    assert_true(fabs(half.rise_k - (10 + 40) * (1 - exp(-5 / 20.0))) < 1e-9);
 }
 
 /* --- through the filter ------------------------------------------------------------------------------------------ */
@@ -122,6 +154,7 @@ static struct hx_invoke_view call(struct run *r)
 
     hx_filter_send(&r->driver.filters, &c);
     c.inv.exec_pcycles = 100000000;
+    c.inv.active = 1;
     hx_filter_end(&r->driver.filters, &c, &result);
     return c.inv;
 }
@@ -276,7 +309,9 @@ int main(void)
         cmocka_unit_test(test_temperature_follows_the_exponential),
         cmocka_unit_test(test_the_way_does_not_depend_on_how_time_is_cut),
         cmocka_unit_test(test_calls_that_overlap_both_heat),
-        cmocka_unit_test(test_the_governor_takes_and_gives_one_level_per_look),
+        cmocka_unit_test(test_the_governor_takes_a_level_per_call_while_it_warms_and_gives_back_while_it_cools),
+        cmocka_unit_test(test_a_load_settles_on_neighbouring_levels_however_it_is_cut),
+        cmocka_unit_test(test_a_call_that_sleeps_half_of_the_time_heats_half),
         cmocka_unit_test(test_a_sustained_load_throttles_and_recovers_when_the_host_pauses),
         cmocka_unit_test(test_the_same_load_gives_the_same_figures),
         cmocka_unit_test(test_host_time_moves_the_clients_clock_and_lets_the_dsp_nap),

@@ -23,7 +23,7 @@ static struct hx_trace *new_block(uint32_t capacity)
     return b;
 }
 
-/* --- the driver's side -------------------------------------------------------------------------------------------- */
+/* --- the driver's side ------------------------------------------------------------------------ */
 
 static const struct hx_trace_call call = {.session = 1, .name = "method 7", .start_ns = 5000, .pcycles = 1000,
                                           .clock_khz = 500000}; /* 2 ns per pcycle */
@@ -203,7 +203,7 @@ static void test_a_full_disk_is_told(void **state)
     assert_int_equal(hx_trace_file_close(&f, 0), -ENOSPC);
 }
 
-/* --- the DSP's side ------------------------------------------------------------------------------------------------ */
+/* --- the DSP's side --------------------------------------------------------------------------- */
 
 /* A call of this thread, traced into `b`. */
 static uint64_t begin_call(struct hx_trace *b)

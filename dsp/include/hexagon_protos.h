@@ -1,7 +1,7 @@
 /* The scalar intrinsics of V69, as <hexagon_protos.h> of hexagon-clang declares them, in portable C.
  *
- * Each is defined in one line of the header of its family; hexrig_scalar.h explains the notation.  docs/skel.md says which
- * names are missing.  The `__builtin_HEXAGON_*` spellings that other people's headers use lead to the same functions. */
+ * Each is defined in one line of the header of its family; hexrig_scalar.h explains the notation.  docs/skel.md says how they
+ * are verified.  The `__builtin_HEXAGON_*` spellings that other people's headers use lead to the same functions. */
 #ifndef HEXAGON_PROTOS_H
 #define HEXAGON_PROTOS_H
 

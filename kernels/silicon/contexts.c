@@ -102,7 +102,11 @@ static int run_two(hx_part_body *body, void *arg, struct hx_contexts_time *time)
     worker.arg = arg;
     count_up(&worker.sequence);
     rc = run_part(body, arg, (struct hx_part){1, 2}, &own);
+    /* Who waits for a worker keeps no context from it: two callers with one each would wait for ever. */
+    qurt_hvx_unlock();
     wait_for_change(&worker.done, done);
+    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS && !rc)
+        rc = AEE_EFAILED;
     time->handler += own;
     time->worker += worker.pcycles;
     return rc ? rc : worker.rc;

@@ -35,7 +35,7 @@ struct hx_contexts_time {
 
 /* Runs body(arg, part) on 1 or 2 contexts, the handler's on the calling thread, which holds an HVX context already.
  * Returns the first error of a body, or AEE_EFAILED when there is no second context.  Calls from several threads take
- * turns. */
+ * turns.  With two contexts the calling thread gives its own away while it waits for the worker. */
 int hx_contexts_run(int threads, hx_part_body *body, void *arg, struct hx_contexts_time *time);
 
 /* Ends the worker; no run may be going on.  The next run makes another one. */

@@ -30,13 +30,15 @@ static AEEResult close_parts(struct dspqueue_multi *m)
     return first;
 }
 
-static int open_parts(struct dspqueue_multi *m, const dspqueue_create_req *c, const int *domains, uint64_t *ids)
+static int open_parts(struct dspqueue_multi *m, const dspqueue_create_req *c, const int *domains,
+                      uint64_t *ids)
 {
     int rc = AEE_SUCCESS;
 
     for (unsigned i = 0; i < m->n && rc == AEE_SUCCESS; i++) {
-        rc = dspqueue_create(domains[i], 0, c->req_queue_size, c->resp_queue_size, c->packet_callback,
-                             c->error_callback, c->callback_context, &m->queue[i]);
+        rc = dspqueue_create(domains[i], 0, c->req_queue_size, c->resp_queue_size,
+                             c->packet_callback, c->error_callback, c->callback_context,
+                             &m->queue[i]);
         if (rc == AEE_SUCCESS)
             rc = dspqueue_export(m->queue[i], &ids[i]);
     }
@@ -103,22 +105,24 @@ AEEResult hx_multi_close(struct dspqueue *whole)
 }
 
 AEEResult hx_multi_write(struct dspqueue_multi *m, uint32_t flags, uint32_t num_buffers,
-                         struct dspqueue_buffer *buffers, uint32_t message_length, const uint8_t *message,
-                         uint32_t timeout_us)
+                         struct dspqueue_buffer *buffers, uint32_t message_length,
+                         const uint8_t *message, uint32_t timeout_us)
 {
     AEEResult rc = AEE_SUCCESS;
 
     pthread_mutex_lock(&m->write_lock);
     for (unsigned i = 0; i < m->n && rc == AEE_SUCCESS; i++)
-        rc = dspqueue_write(m->queue[i], flags, num_buffers, buffers, message_length, message, timeout_us);
+        rc = hx_dspq_write(&m->queue[i]->q, flags, num_buffers, buffers, message_length, message,
+                           timeout_us);
     pthread_mutex_unlock(&m->write_lock);
     /* some sessions may have the packet and others not: that cannot be mended */
     return rc ? AEE_EBADSTATE : AEE_SUCCESS;
 }
 
-AEEResult hx_multi_read(struct dspqueue_multi *m, uint32_t *flags, uint32_t max_buffers, uint32_t *num_buffers,
-                        struct dspqueue_buffer *buffers, uint32_t max_message_length, uint32_t *message_length,
-                        uint8_t *message, uint32_t timeout_us)
+AEEResult hx_multi_read(struct dspqueue_multi *m, uint32_t *flags, uint32_t max_buffers,
+                        uint32_t *num_buffers, struct dspqueue_buffer *buffers,
+                        uint32_t max_message_length, uint32_t *message_length, uint8_t *message,
+                        uint32_t timeout_us)
 {
     AEEResult rc = AEE_EWOULDBLOCK;
 
@@ -126,8 +130,8 @@ AEEResult hx_multi_read(struct dspqueue_multi *m, uint32_t *flags, uint32_t max_
         return AEE_EUNSUPPORTED;
     pthread_mutex_lock(&m->read_lock);
     for (unsigned i = 0; i < m->n && rc == AEE_EWOULDBLOCK; i++)
-        rc = dspqueue_read(m->queue[i], flags, max_buffers, num_buffers, buffers, max_message_length,
-                           message_length, message, timeout_us);
+        rc = dspqueue_read(m->queue[i], flags, max_buffers, num_buffers, buffers,
+                           max_message_length, message_length, message, timeout_us);
     pthread_mutex_unlock(&m->read_lock);
     return rc;
 }

@@ -13,13 +13,14 @@ AEEResult hx_multi_close(struct dspqueue *whole);
 
 /* To every session in turn.  AEE_EBADSTATE: one could not take the packet; others may have it, so the queue is to be closed. */
 AEEResult hx_multi_write(struct dspqueue_multi *m, uint32_t flags, uint32_t num_buffers,
-                         struct dspqueue_buffer *buffers, uint32_t message_length, const uint8_t *message,
-                         uint32_t timeout_us);
+                         struct dspqueue_buffer *buffers, uint32_t message_length,
+                         const uint8_t *message, uint32_t timeout_us);
 
 /* From the first session that has a packet.  Waiting (timeout_us not 0) is AEE_EUNSUPPORTED with more than one. */
-AEEResult hx_multi_read(struct dspqueue_multi *m, uint32_t *flags, uint32_t max_buffers, uint32_t *num_buffers,
-                        struct dspqueue_buffer *buffers, uint32_t max_message_length, uint32_t *message_length,
-                        uint8_t *message, uint32_t timeout_us);
+AEEResult hx_multi_read(struct dspqueue_multi *m, uint32_t *flags, uint32_t max_buffers,
+                        uint32_t *num_buffers, struct dspqueue_buffer *buffers,
+                        uint32_t max_message_length, uint32_t *message_length, uint8_t *message,
+                        uint32_t timeout_us);
 AEEResult hx_multi_peek(struct dspqueue_multi *m, uint32_t *flags, uint32_t *num_buffers,
                         uint32_t *message_length, uint32_t timeout_us);
 

@@ -34,7 +34,8 @@ struct hx_rig_cfg {
 int hx_rig_configure(const struct hx_rig_cfg *cfg);
 
 /* Connects (finding or starting a rig) if that has not happened.  Returns 0 or negative errno; when it fails and
- * `why` is given, a one-line reason is stored there (why_bytes long, always terminated). */
+ * `why` is given, a one-line reason is stored there (why_bytes long, always terminated).  Who calls this tells its user by
+ * itself: the library then does not say on stderr why a session could not be made. */
 int hx_rig_connect(char *why, size_t why_bytes);
 
 /* Starts a background rig at cfg->mount and returns when it serves.  *pid gets its process id.  Errors as above; -EINVAL: the

@@ -43,9 +43,12 @@ void hx_rig_runtime_dir(char *dir, size_t bytes);   /* $XDG_RUNTIME_DIR when usa
 void hx_rig_default_mount(char *dir, size_t bytes); /* see hx_rig.h */
 void hx_rig_log_path(char *path, size_t bytes);     /* log of background rigs */
 
-/* Creates a 0700 directory of ours; *created tells whether it was missing.  A directory that belongs to somebody else
- * is -EPERM. */
+/* Creates a directory of ours that nobody else may enter; *created tells whether it was missing.  A directory that belongs to
+ * somebody else is -EPERM, a link -ELOOP. */
 int hx_rig_make_dir(const char *dir, int *created);
+
+/* 1: a directory that hx_rig_make_dir() created, also by another process. */
+int hx_rig_made_dir(const char *dir);
 
 /* "dir/name"; -ENAMETOOLONG. */
 int hx_rig_join(char *path, size_t bytes, const char *dir, const char *name);
@@ -90,6 +93,9 @@ char *hx_rig_value(const char *text, const char *key, char *buf, size_t bytes);
 
 /* rig.c: path of this process's fastrpc-cdsp node, connecting if needed (a failure is also said on stderr). */
 int hx_rig_node(char *node, size_t bytes);
+
+/* 1: the program connects by itself (hx_rig_connect()), and tells its user what went wrong by itself. */
+int hx_rig_program_tells(void);
 
 /* Directory of the connected rig; -ENOTCONN. */
 int hx_rig_connected_node(char *node, size_t bytes);

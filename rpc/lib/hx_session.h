@@ -56,10 +56,11 @@ int hx_session_is_unsigned(unsigned index);
 /* Thread parameters that the session's next PD is told; -1: default. */
 void hx_session_set_threads(unsigned index, int prio, int stack_bytes);
 
-/* Reserves a session above 0; its number, or 0 when none is free.  Ends with the session. */
+/* Reserves a session above 0 that is neither reserved nor open; its number, or 0 when none is free.  The reservation ends with
+ * the session, when it cannot be opened, or with hx_session_drop(). */
 unsigned hx_session_reserve(void);
 
-/* Closes the session whatever is still open. */
+/* Closes the session whatever is still open, and ends its reservation. */
 void hx_session_drop(unsigned index);
 
 /* Says that the session's end was told by other means; what it was before. */

@@ -19,7 +19,8 @@ struct hx_worker {
     int pid; /* process that the threads belong to; 0 = none yet */
 };
 
-#define HX_WORKER_INIT(max) {.max_threads = (max), .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER}
+#define HX_WORKER_INIT(max) \
+    {.max_threads = (max), .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER}
 
 /* Queues the job (kept until it runs).  0, or -EAGAIN when there is no thread and none can be started. */
 int hx_worker_submit(struct hx_worker *w, struct hx_job *job);

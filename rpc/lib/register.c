@@ -104,7 +104,8 @@ static void del(void *va, size_t len)
     pthread_rwlock_unlock(&lock);
     if (wrong_size) {
         /* The stale entry would attach its descriptor to other memory later; the open library ends the process, too. */
-        fprintf(stderr, "libcdsprpc: buffer %p is registered with another size than %zu\n", va, len);
+        fprintf(stderr, "libcdsprpc: buffer %p is registered with another size than %zu\n", va,
+                len);
         raise(SIGABRT);
     }
     if (r && r->ours)

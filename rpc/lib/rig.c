@@ -212,7 +212,14 @@ static int start_private(char *why, size_t why_bytes)
     return 0;
 }
 
-int hx_rig_connect(char *why, size_t why_bytes)
+static _Atomic int program_tells;
+
+int hx_rig_program_tells(void)
+{
+    return program_tells;
+}
+
+static int connect_rig(char *why, size_t why_bytes)
 {
     int rc = -ENOENT, found = 0;
 
@@ -227,6 +234,12 @@ int hx_rig_connect(char *why, size_t why_bytes)
     }
     pthread_mutex_unlock(&lock);
     return rc;
+}
+
+int hx_rig_connect(char *why, size_t why_bytes)
+{
+    program_tells = 1;
+    return connect_rig(why, why_bytes);
 }
 
 int hx_rig_connected_node(char *node, size_t bytes)
@@ -244,7 +257,7 @@ int hx_rig_connected_node(char *node, size_t bytes)
 int hx_rig_node(char *node, size_t bytes)
 {
     char why[HX_PATH_BYTES + 128];
-    int rc = hx_rig_connect(why, sizeof(why));
+    int rc = connect_rig(why, sizeof(why));
 
     if (rc) {
         /* the caller only sees an AEE code: this is the one place where the reason can be told */

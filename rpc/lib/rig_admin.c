@@ -76,8 +76,8 @@ int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes)
         return hx_rig_why(rc, why, why_bytes, "%s: status: %s", dir, strerror(-rc));
     pid = find_rig_pid(dir);
     if (pid)
-        return hx_rig_why(rc, why, why_bytes, "%s: the rig does not answer; kill -9 %d ends it, then "
-                          "hexrig down cleans up", dir, pid);
+        return hx_rig_why(rc, why, why_bytes, "%s: the rig does not answer; kill -9 %d ends it, "
+                          "then hexrig down cleans up", dir, pid);
     return hx_rig_why(rc, why, why_bytes, "%s: does not answer", dir);
 }
 
@@ -96,20 +96,40 @@ static int open_log(const char *path)
     return fd;
 }
 
-/* What the rig said while it started (why it fell back to sockets, say) is for the person who starts it. */
-static void show_log(const char *path, off_t from)
+/* "hexrig-fuse[4711]: text" and the like, which a rig writes into a log that it shares with others: the text and the number;
+ * NULL for any other line. */
+static const char *tagged(const char *line, long *pid)
 {
-    char buf[4096];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
+    size_t n = strncmp(line, "hexrig-", 7) == 0 ? 7 + strcspn(line + 7, "[: ") : 0;
+    char *end;
 
-    if (fd < 0)
-        return;
-    while ((n = pread(fd, buf, sizeof(buf), from)) > 0) {
-        fwrite(buf, 1, (size_t)n, stderr);
-        from += n;
-    }
-    close(fd);
+    if (line[n] != '[')
+        return NULL;
+    *pid = strtol(line + n + 1, &end, 10);
+    return strncmp(end, "]: ", 3) == 0 ? end + 1 : NULL;
+}
+
+/* What the rig said while it started (why it fell back to sockets, say) is for the person who starts it; what other rigs said
+ * meanwhile is not. */
+static void show_log(const char *path, off_t from, pid_t pid)
+{
+    FILE *f = fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0;
+
+    if (f && fseeko(f, from, SEEK_SET) == 0)
+        while (getline(&line, &room, f) > 0) {
+            long whose = pid;
+            const char *text = tagged(line, &whose);
+
+            if (text && whose == pid)
+                fprintf(stderr, "%.*s%s", (int)strcspn(line, "["), line, text);
+            else if (!text)
+                fputs(line, stderr); /* a loader's or a sanitizer's */
+        }
+    free(line);
+    if (f)
+        fclose(f);
 }
 
 static int up_at(const struct hx_rig_cfg *cfg, const char *dir, pid_t *pid, char *why, size_t n)
@@ -128,7 +148,7 @@ static int up_at(const struct hx_rig_cfg *cfg, const char *dir, pid_t *pid, char
     claim = rc = hx_rig_claim(dir, &o.remove_dir, why, n);
     if (claim >= 0) {
         rc = hx_rig_spawn(cfg, &o, &proc, why, n);
-        show_log(log, st.st_size);
+        show_log(log, st.st_size, proc.pid);
         if (rc && o.remove_dir)
             rmdir(dir);
         close(claim);
@@ -146,9 +166,14 @@ int hx_rig_up(const struct hx_rig_cfg *cfg, pid_t *pid, char *why, size_t why_by
     char dir[HX_PATH_BYTES - 32];
     int rc = hx_rig_mount_dir(cfg->mount, dir, sizeof(dir), why, why_bytes);
 
-    if (rc == 0 && !cfg->mount)
+    if (rc)
+        return rc;
+    if (!cfg->mount) {
         rc = hx_rig_check_owner(dir, why, why_bytes);
-    return rc && rc != -ENOENT ? rc : up_at(cfg, dir, pid, why, why_bytes);
+        if (rc && rc != -ENOENT)
+            return rc;
+    }
+    return up_at(cfg, dir, pid, why, why_bytes);
 }
 
 /* A pid from a status text is only believed when it is a hexrig-fuse. */
@@ -191,8 +216,10 @@ static int down_dead(const char *dir, char *why, size_t why_bytes)
 {
     int rc = hx_rig_clean_dead(dir);
 
-    rmdir(dir); /* only when empty: it was the dead rig's */
-    return rc ? hx_rig_why(rc, why, why_bytes, "%s: what is mounted there is dead, and not this user's rig", dir)
+    if (hx_rig_made_dir(dir))
+        rmdir(dir); /* only when empty */
+    return rc ? hx_rig_why(rc, why, why_bytes,
+                           "%s: what is mounted there is dead, and not this user's rig", dir)
               : 0;
 }
 
@@ -284,7 +311,8 @@ static int write_file(const char *dir, const char *node, const char *text)
 /* A socket also says why; the file is for rigs that have none. */
 int hx_rig_write(const char *mount, const char *node, const char *text, char *why, size_t why_bytes)
 {
-    char dir[HX_PATH_BYTES - 32], device[HX_PATH_BYTES], sockets[HX_PATH_BYTES], *status, *reply = NULL;
+    char dir[HX_PATH_BYTES - 32], device[HX_PATH_BYTES], sockets[HX_PATH_BYTES];
+    char *status, *reply = NULL;
     int rc = find_node(mount, device, sizeof(device), dir, sizeof(dir), why, why_bytes);
 
     if (rc)

@@ -233,8 +233,8 @@ static int check_vacant(const char *dir, char *why, size_t why_bytes)
     int rc = 0;
 
     if (hx_rig_is_mount(dir))
-        return hx_rig_why(-EBUSY, why, why_bytes, "%s: is a mount point; a rig needs an empty folder",
-                          dir);
+        return hx_rig_why(-EBUSY, why, why_bytes,
+                          "%s: is a mount point; a rig needs an empty folder", dir);
     d = opendir(dir);
     if (!d)
         return hx_rig_why(-errno, why, why_bytes, "%s: %s", dir, strerror(errno));
@@ -310,7 +310,9 @@ int hx_rig_claim(const char *dir, int *created, char *why, size_t why_bytes)
         *created = made;
     } while (rc > 0);
     if (rc) {
-        hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc));
+        hx_rig_why(rc, why, why_bytes, "%s: %s", dir,
+                   rc == -ELOOP ? "is a symbolic link; name the folder that it leads to"
+                                : strerror(-rc));
         goto fail;
     }
     rc = settle(dir, why, why_bytes); /* somebody else may have had the lock until now */

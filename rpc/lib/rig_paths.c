@@ -58,17 +58,30 @@ void hx_rig_log_path(char *path, size_t bytes)
         snprintf(path, bytes, "/tmp/hexrig-%u.log", (unsigned)getuid());
 }
 
+/* The sticky bit changes nothing in a folder of one user's, and stays when its rig is killed: it tells made ones apart. */
+#define MADE_MODE (S_ISVTX | 0700)
+
+int hx_rig_made_dir(const char *dir)
+{
+    struct stat st;
+
+    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX &&
+           st.st_uid == geteuid();
+}
+
 int hx_rig_make_dir(const char *dir, int *created)
 {
     struct stat st;
 
-    *created = mkdir(dir, 0700) == 0;
+    *created = mkdir(dir, MADE_MODE) == 0;
     if (*created)
         return 0;
     if (errno != EEXIST)
         return -errno;
     if (lstat(dir, &st))
         return -errno;
+    if (S_ISLNK(st.st_mode))
+        return -ELOOP;
     if (!S_ISDIR(st.st_mode))
         return -ENOTDIR;
     return st.st_uid == geteuid() ? 0 : -EPERM;

@@ -35,7 +35,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* protects all 
 static struct {
     struct hx_session *current;
     int unsigned_pd;
-    int reserved;
+    int reserved; /* by name, or in use */
     int threads_set, prio, stack_bytes;
 } slots[HX_SESSIONS];
 static uint32_t last_generation;
@@ -69,21 +69,33 @@ static void session_free(struct hx_session *s)
     free(s);
 }
 
-/* The secure node first, like the real library. */
-static int open_node(struct hx_transport **t)
+/* The secure node first, like the real library.  -EAGAIN: it was away, and back when the other one was opened: a restart of
+ * the DSP ended in between, and the other node is no place for a signed PD. */
+static int open_either(const char *node, struct hx_transport **t)
 {
-    char node[HX_PATH_BYTES], secure[HX_PATH_BYTES + 8];
-    int rc = hx_rig_node(node, sizeof(node));
+    char secure[HX_PATH_BYTES + 8];
+    int rc, away;
 
-    if (rc)
-        return rc;
     snprintf(secure, sizeof(secure), "%s-secure", node);
+    rc = hx_transport_open(secure, t);
+    away = rc == -ENOENT;
+    if (!away && rc != -EACCES)
+        return rc;
+    rc = hx_transport_open(node, t);
+    if (rc || !away || access(secure, F_OK))
+        return rc;
+    (*t)->ops->close(*t);
+    return -EAGAIN;
+}
+
+static int open_node(const char *node, struct hx_transport **t)
+{
     for (int ms = 0;; ms += 20) {
         char *status = NULL;
+        int rc = open_either(node, t);
 
-        rc = hx_transport_open(secure, t);
-        if (rc == -ENOENT || rc == -EACCES)
-            rc = hx_transport_open(node, t);
+        if (rc == -EAGAIN && ms < HX_RIG_AWAY_MS)
+            continue;
         /* while the DSP restarts its nodes are away, the rig's text is not */
         if (rc != -ENOENT || ms >= HX_RIG_AWAY_MS || hx_rig_ask(node, "status", NULL, &status))
             return rc;
@@ -111,33 +123,66 @@ static void send_threads(struct hx_session *s)
         hx_invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_SET_PARAM, 2, 0), pra);
 }
 
+/* The caller only gets an AEE code, and many causes share one: this is the place where they can be told apart.  Who tries
+ * again and again need not read it again and again.  Under create_lock. */
+static void say_refused(const char *node, const char *what, int result)
+{
+    static int told; /* the last result; 0: none since a session was made */
+
+    if (result && result != told && !hx_rig_program_tells())
+        fprintf(stderr, "libcdsprpc: %s: %s%s\n", node, what,
+                result < 0 && result > -4096 ? strerror(-result) : "it was refused");
+    told = result;
+}
+
+/* Opens a node and makes the user PD.  Result as the kernel sees it. */
+static int make_pd(struct hx_session *s)
+{
+    struct fastrpc_init_create create = {.filefd = -1};
+    char node[HX_PATH_BYTES];
+    int rc = hx_rig_node(node, sizeof(node));
+
+    if (rc)
+        return rc; /* said already */
+    rc = open_node(node, &s->t);
+    if (rc) {
+        say_refused(node, "", rc);
+        return rc;
+    }
+    pthread_mutex_lock(&lock);
+    last_generation = (last_generation + 1) & 0xffff;
+    s->generation = last_generation;
+    create.attrs = slots[s->index].unsigned_pd ? FASTRPC_MODE_UNSIGNED_MODULE : 0;
+    pthread_mutex_unlock(&lock);
+    rc = s->t->ops->ioctl(s->t, FASTRPC_IOCTL_INIT_CREATE, &create);
+    say_refused(node, rc == -ENOTTY ? "no FastRPC device: " : "no user PD: ", rc);
+    return rc;
+}
+
 static int session_create(unsigned index, struct hx_session **out)
 {
     struct hx_session *s = calloc(1, sizeof(*s));
-    struct fastrpc_init_create create = {.filefd = -1};
     int rc;
 
     if (!s)
         return AEE_ENOMEMORY;
     s->index = index;
     s->refs = 1;
-    rc = hx_aee_from_result(open_node(&s->t));
-    if (rc)
-        goto fail;
-    pthread_mutex_lock(&lock);
-    last_generation = (last_generation + 1) & 0xffff;
-    s->generation = last_generation;
-    create.attrs = slots[index].unsigned_pd ? FASTRPC_MODE_UNSIGNED_MODULE : 0;
-    pthread_mutex_unlock(&lock);
-    rc = hx_aee_from_result(s->t->ops->ioctl(s->t, FASTRPC_IOCTL_INIT_CREATE, &create));
-    if (rc)
-        goto fail;
+    rc = hx_aee_from_result(make_pd(s));
+    if (rc) {
+        session_free(s);
+        return rc;
+    }
     send_threads(s);
     *out = s;
     return AEE_SUCCESS;
-fail:
-    session_free(s);
-    return rc;
+}
+
+static void set_reserved(unsigned index, int reserved)
+{
+    pthread_mutex_lock(&lock);
+    slots[index].reserved = reserved;
+    pthread_mutex_unlock(&lock);
 }
 
 int hx_session_get_new(unsigned index, struct hx_session **out)
@@ -148,12 +193,17 @@ int hx_session_get_new(unsigned index, struct hx_session **out)
     pthread_mutex_lock(&create_lock);
     s = hx_session_get(index);
     if (!s) {
+        /* in use, and free again when nothing comes of it, as in the open library */
+        set_reserved(index, 1);
         rc = session_create(index, &s);
         made = rc == AEE_SUCCESS;
         if (made) {
             pthread_mutex_lock(&lock);
             slots[index].current = s;
+            slots[index].reserved = 1;
             pthread_mutex_unlock(&lock);
+        } else {
+            set_reserved(index, 0);
         }
     }
     pthread_mutex_unlock(&create_lock);
@@ -376,8 +426,10 @@ void hx_session_drop(unsigned index)
     struct hx_session *s = hx_session_get(index);
     size_t n;
 
-    if (!s)
+    if (!s) {
+        set_reserved(index, 0);
         return;
+    }
     pthread_mutex_lock(&lock);
     n = s->n_handles;
     s->n_handles = 0;

@@ -92,7 +92,8 @@ static int kill_session(unsigned index, const void *arg)
     hx_queues_disconnect(index);
     if (!hx_session_set_dead(s))
         hx_notify(index, FASTRPC_USER_PD_FORCE_KILL);
-    hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXCEPTION, 0, 0), NULL);
+    hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXCEPTION, 0, 0),
+              NULL);
     hx_session_put(s);
     hx_session_drop(index);
     return AEE_SUCCESS;

@@ -64,7 +64,8 @@ int hx_transport_detour(const char *node, char *instead, size_t bytes)
     struct hx_reach r;
     int status, rc = -ENOENT;
 
-    if ((size_t)snprintf(path, sizeof(path), "%.*sstatus", (int)(name - node), node) >= sizeof(path))
+    if ((size_t)snprintf(path, sizeof(path), "%.*sstatus", (int)(name - node), node) >=
+        sizeof(path))
         return rc;
     status = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (status < 0)

@@ -348,7 +348,7 @@ static int socket_ioctl(struct hx_transport *t, unsigned long cmd, void *arg)
     int rc;
 
     if (s->pid != getpid())
-        return -ENOTCONN;
+        return -ECONNREFUSED; /* not ENOTCONN, which would say that the rig has died */
     c = call_get(s);
     if (!c)
         return -ENOMEM;

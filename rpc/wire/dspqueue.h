@@ -103,8 +103,8 @@ AEEResult dspqueue_write_noblock(dspqueue_t queue, uint32_t flags, uint32_t num_
                                  struct dspqueue_buffer *buffers, uint32_t message_length,
                                  const uint8_t *message);
 
-/* AEE_EEXPIRED: still full after timeout_us.  AEE_ENOMORE: without a timeout, the queue was empty for a second, and the packet,
- * longer than half of the queue, fits neither behind nor before the position; on a device such a call never returns. */
+/* AEE_EEXPIRED: still full after timeout_us.  AEE_ENOMORE: without a timeout, the queue was empty for a second, and the
+ * packet, longer than half of the queue, fits neither behind nor before the position; a device's call never returns. */
 AEEResult dspqueue_write(dspqueue_t queue, uint32_t flags, uint32_t num_buffers,
                          struct dspqueue_buffer *buffers, uint32_t message_length,
                          const uint8_t *message, uint32_t timeout_us);

@@ -1,19 +1,15 @@
-/* The 63-byte spinor block for head dimension 128, and the tables that a (layer, KV head, K or V) needs to read one.
+/* The spinor block: one K or V vector of 64, 128, 256 or 512 floats in 46, 63, 96 or 183 bytes, and the calibrated tables
+ * that a (layer, KV head, K or V) needs to read one.  docs/block.md is the full description; hx_block_codec.h encodes and
+ * decodes.
  *
- * Format: 63 payload bytes in a 64-byte slot, two slots per HVX vector:
- *   0..27   skeleton: 14 fp16, little-endian, ascending coefficient index
- *   28..50  magnitudes of the 60 residual lanes: lane i = bits 3i..3i+2, LSB first
- *   51..58  phases: bit i is 1 when lane i is negative; 0 when its magnitude is 0
- *   59..62  amax: f32 little-endian, the largest |residual|
- *   63      CRC-8 (polynomial 0x07, init 0, no reflection) of bytes 0..62
- * Padding bits are 0.
- *
- * Basis `vht2`: the 128 values padded to 154 with their mean, transformed by VHT2 (hx_vht2.h).  Residual lanes are the
- * 60 indices i (ascending) with i+1 not squarefree; the skeleton is 14 of the 94 others, chosen by calibration.
- * pred = W[60x14] * skeleton (after fp16 rounding); residual = coefficient - pred;
- * magnitude = 7|r|/amax rounded half away from zero; decoded residual = +-magnitude * amax / 7.
- * Coefficients that are neither skeleton nor residual lane decode as 0.
- * Source: SEEDS-MATH 2.1 and DESIGN.md 10; docs/block.md is the full description. */
+ * A block lies in a slot of 64, 64, 128 or 192 bytes.  Its parts, in this order, all little-endian:
+ *   skeleton    14 fp16
+ *   magnitudes  n_res lanes of 3 bits: lane i = bits 3i..3i+2 of the plane, LSB first; padding bits 0
+ *   phases      n_res lanes of 1 bit: bit i; padding bits 0
+ *   amax        f32, >= 0
+ *   fill        0, up to the last byte of the slot
+ *   CRC-8       of all bytes of the slot before it: polynomial 0x07, init 0, no reflection
+ * The first four are the payload.  Source: SEEDS-MATH 2.1 and DESIGN.md 10. */
 #ifndef HX_BLOCK_H
 #define HX_BLOCK_H
 
@@ -21,12 +17,117 @@
 #include <stdint.h>
 
 enum {
+    HX_BLOCK_SKEL = 14, /* skeleton lanes, every shape */
+    HX_BLOCK_SHAPES = 4,
+    /* the largest shape's numbers, for buffers */
+    HX_BLOCK_MAX_DH = 512,
+    HX_BLOCK_MAX_PAD = 770,
+    HX_BLOCK_MAX_RES = 300,
+    HX_BLOCK_MAX_SLOT = 192,
+};
+
+/* Everything that follows from the head dimension. */
+struct hx_block_shape {
+    uint16_t dh;        /* floats of a vector */
+    uint16_t pad;       /* length that VHT2 transforms; smallest squarefree product of {2,3,5,7,11} >= dh */
+    uint16_t n_res;     /* residual lanes: indices i < pad with i+1 not squarefree */
+    uint16_t off_mag;   /* byte offsets in the slot; the skeleton is at 0 */
+    uint16_t off_phase;
+    uint16_t off_amax;
+    uint16_t payload;   /* bytes that carry information */
+    uint16_t slot;      /* bytes stored; the CRC is the last of them */
+};
+
+extern const struct hx_block_shape hx_block_shapes[HX_BLOCK_SHAPES]; /* dh ascending */
+
+/* The shape of head dimension dh, or NULL when blocks have none. */
+const struct hx_block_shape *hx_block_shape(size_t dh);
+
+/* Which coefficients of a vector a block holds. */
+enum hx_block_basis {
+    HX_BASIS_VHT2 = 0,  /* of VHT2; what is neither skeleton nor residual lane decodes as 0 */
+    HX_BASIS_VHT2W = 1, /* the same, but the others decode as a prediction from the skeleton */
+    HX_BASIS_KLT = 2,   /* of the vector minus its mean along calibrated principal directions */
+    HX_BASES
+};
+
+/* How the residual of a lane becomes 3 + 1 bits. */
+enum hx_block_code {
+    HX_CODE_SIGN = 0,  /* magnitude 0..7 in units of amax / 7, and a sign */
+    HX_CODE_SHEET = 1, /* the prediction or its negative, and one of 8 deviations from it */
+    HX_CODES
+};
+
+extern const char *const hx_block_basis_names[HX_BASES + 1]; /* "vht2", "vht2w", "klt", NULL */
+extern const char *const hx_block_code_names[HX_CODES + 1];  /* "sign", "sheet", NULL */
+
+/* Tables of one slot = one (layer, KV head, K or V).  The slots of a layer lie together, K heads first:
+ * slot = layer * 2 * n_kv_heads + is_v * n_kv_heads + head.  All numbers are u16 or fp16, little-endian:
+ *   vht2, vht2w  u16 skeleton[14]: coefficient indices, ascending, i+1 squarefree, < pad
+ *                u16 reserved[2]: 0
+ *                fp16 w[rows][14]: predictor; rows are hx_block_predicted(): n_res (vht2), pad - 14 (vht2w)
+ *   klt          fp16 mean[dh]
+ *                fp16 scale[n_res]: what residual lanes are divided by, >= 2^-14
+ *                fp16 basis[14 + n_res][dh]: the skeleton's directions, then those of the residual lanes
+ * Bytes of one table; 0 for an unknown basis. */
+size_t hx_block_table_bytes(const struct hx_block_shape *s, uint32_t basis);
+
+/* The residual lanes' coefficient indices, ascending: the i < pad with i+1 not squarefree.  rows: [n_res]. */
+void hx_block_residual_rows(const struct hx_block_shape *s, uint16_t *rows);
+
+/* The coefficients that the predictor of a VHT2 basis predicts, in the order of its rows: the residual lanes and, for
+ * vht2w, the squarefree indices that are not in the skeleton, ascending.  rows: room for pad.  Returns their number. */
+size_t hx_block_predicted(const struct hx_block_shape *s, uint32_t basis,
+                          const uint16_t skeleton[HX_BLOCK_SKEL], uint16_t *rows);
+
+/* --- blocks.  `block` is a slot, any alignment. */
+
+/* What is wrong with a block. */
+enum hx_block_fault {
+    HX_BLOCK_GOOD = 0,
+    HX_BLOCK_BAD_CRC,
+    HX_BLOCK_BAD_FILL,     /* a byte between payload and CRC is not 0 */
+    HX_BLOCK_BAD_SKELETON, /* infinity or NaN */
+    HX_BLOCK_BAD_AMAX,     /* infinity, NaN, or the sign bit is set */
+    HX_BLOCK_FAULTS
+};
+
+extern const char *const hx_block_fault_names[HX_BLOCK_FAULTS]; /* "good", "crc", "fill", "skeleton", "amax" */
+
+/* The first fault in the order above.  An intact CRC with another fault: no encoder wrote it. */
+enum hx_block_fault hx_block_fault(const struct hx_block_shape *s, const void *block);
+
+/* The same without CRC and fill, for payloads that were stored alone. */
+enum hx_block_fault hx_block_payload_fault(const struct hx_block_shape *s, const void *payload);
+
+/* Magnitude (0..7) and phase (0, 1) of lane i. */
+unsigned hx_block_magnitude(const struct hx_block_shape *s, const void *block, size_t i);
+unsigned hx_block_phase(const struct hx_block_shape *s, const void *block, size_t i);
+
+/* Sets the planes from magnitude[n_res] and phase[n_res]. */
+void hx_block_set_planes(const struct hx_block_shape *s, void *block, const uint8_t *magnitude,
+                         const uint8_t *phase);
+
+float hx_block_amax(const struct hx_block_shape *s, const void *block);
+uint16_t hx_block_skeleton(const void *block, size_t j); /* fp16 */
+
+/* Sets fill and CRC: the last step of every encoder. */
+void hx_block_seal(const struct hx_block_shape *s, void *block);
+
+/* CRC-8 of n bytes (borrowed), polynomial 0x07, init 0, no reflection; crc of "123456789" is 0xF4. */
+uint8_t hx_crc8(const void *bytes, size_t n);
+
+/* CRC-32 as in zlib and PNG (reflected 0xEDB88320), start with 0; chains over pieces. */
+uint32_t hx_crc32(uint32_t crc, const void *bytes, size_t n);
+
+/* --- head dimension 128 as C structs, for kernels that are made for it */
+
+enum {
     HX_BLOCK_DH = 128,
-    HX_BLOCK_PAD = 154,     /* padded vector, 2 * 7 * 11 */
-    HX_BLOCK_SKEL = 14,     /* skeleton lanes */
-    HX_BLOCK_RES = 60,      /* residual lanes */
-    HX_BLOCK_PAYLOAD = 63,  /* bytes that carry information */
-    HX_BLOCK_SLOT = 64,     /* bytes stored */
+    HX_BLOCK_PAD = 154,
+    HX_BLOCK_RES = 60,
+    HX_BLOCK_PAYLOAD = 63,
+    HX_BLOCK_SLOT = 64,
     HX_BLOCK_OFF_MAG = 28,
     HX_BLOCK_OFF_PHASE = 51,
     HX_BLOCK_OFF_AMAX = 59,
@@ -41,27 +142,18 @@ struct hx_block {
     uint8_t crc;
 };
 
-enum hx_block_basis { HX_BASIS_VHT2 = 0 };
-
-/* Calibrated tables of one slot = one (layer, KV head, K or V).  The slots of a layer lie together, K heads first:
- * slot = layer * 2 * n_kv_heads + is_v * n_kv_heads + head. */
+/* Basis vht2. */
 struct hx_block_table {
-    uint8_t skeleton[HX_BLOCK_SKEL];            /* coefficient indices, ascending, i+1 squarefree, < HX_BLOCK_PAD */
-    uint8_t reserved[2];                        /* 0 */
-    uint16_t w[HX_BLOCK_RES][HX_BLOCK_SKEL];    /* fp16 predictor, row = residual lane */
+    uint16_t skeleton[HX_BLOCK_SKEL];
+    uint16_t reserved[2];
+    uint16_t w[HX_BLOCK_RES][HX_BLOCK_SKEL];
 };
-
-/* CRC-8 of n bytes (borrowed), polynomial 0x07, init 0, no reflection; crc of "123456789" is 0xF4. */
-uint8_t hx_crc8(const void *bytes, size_t n);
-
-/* CRC-32 as in zlib and PNG (reflected 0xEDB88320), start with 0; chains over pieces. */
-uint32_t hx_crc32(uint32_t crc, const void *bytes, size_t n);
 
 _Static_assert(sizeof(struct hx_block) == HX_BLOCK_SLOT, "slot");
 _Static_assert(offsetof(struct hx_block, magnitude) == HX_BLOCK_OFF_MAG, "magnitudes");
 _Static_assert(offsetof(struct hx_block, phase) == HX_BLOCK_OFF_PHASE, "phases");
 _Static_assert(offsetof(struct hx_block, amax) == HX_BLOCK_OFF_AMAX, "amax");
 _Static_assert(offsetof(struct hx_block, crc) == HX_BLOCK_OFF_CRC, "crc");
-_Static_assert(sizeof(struct hx_block_table) == 1696, "table");
+_Static_assert(sizeof(struct hx_block_table) == 1712, "table");
 
 #endif

@@ -9,6 +9,9 @@
 enum {
     EARLY_WAKEUP_US = 1000, /* default and limit of how long a reader polls after an early wakeup */
     EARLY_WAKEUP_MAX_US = 2500,
+    PACKET_FLAGS = DSPQUEUE_PACKET_FLAG_MESSAGE | DSPQUEUE_PACKET_FLAG_BUFFERS |
+                   DSPQUEUE_PACKET_FLAG_WAKEUP | DSPQUEUE_PACKET_FLAG_DRIVER_READY |
+                   DSPQUEUE_PACKET_FLAG_USER_READY,
 };
 
 _Static_assert(sizeof(struct hx_bell) <= sizeof(((struct dspqueue_doorbells *)0)->bell[0]) &&
@@ -186,7 +189,10 @@ static int write_now(struct hx_dspq *q, uint32_t flags, uint32_t n,
     if (rc == AEE_SUCCESS)
         rc = use_buffers(q, n, buffers, NULL);
     if (rc == AEE_SUCCESS) {
-        rc = hx_pktq_put(&q->out, flags | DSPQUEUE_PACKET_FLAG_USER_READY, n, buffers, len, message);
+        if (q->cfg.packet && !(flags & DSPQUEUE_PACKET_FLAG_WAKEUP))
+            q->cfg.packet(q->cfg.ctx, 0, n, buffers, len);
+        rc = hx_pktq_put(&q->out, flags | DSPQUEUE_PACKET_FLAG_USER_READY, n, buffers, len,
+                         message);
         if (rc == AEE_SUCCESS)
             hx_dspq_wake_reader(q);
         else
@@ -206,7 +212,7 @@ int hx_dspq_write(struct hx_dspq *q, uint32_t flags, uint32_t n_buffers,
     int rc;
 
     if (n_buffers > DSPQUEUE_MAX_BUFFERS || message_len > DSPQUEUE_MAX_MESSAGE_SIZE ||
-        (n_buffers && !buffers) || (message_len && !message))
+        (n_buffers && !buffers) || (message_len && !message) || (flags & ~(uint32_t)PACKET_FLAGS))
         return AEE_EBADPARM;
     flags &= ~(uint32_t)(DSPQUEUE_PACKET_FLAG_BUFFERS | DSPQUEUE_PACKET_FLAG_MESSAGE);
     flags |= (n_buffers ? DSPQUEUE_PACKET_FLAG_BUFFERS : 0u) |
@@ -286,7 +292,11 @@ static int read_locked(struct hx_dspq *q, const struct dest *d)
     hx_pktq_take(&q->in, &p, d->buffers, d->message);
     hx_dspq_wake_writer(q);
     tell(&p, d->flags, d->n_buffers, d->message_len);
-    return d->buffers ? use_buffers(q, p.n_buffers, d->buffers, d->buffers) : AEE_SUCCESS;
+    rc = d->buffers ? use_buffers(q, p.n_buffers, d->buffers, d->buffers) : AEE_SUCCESS;
+    if (q->cfg.packet)
+        q->cfg.packet(q->cfg.ctx, 1, rc == AEE_SUCCESS ? p.n_buffers : 0, d->buffers,
+                      p.message_len);
+    return rc;
 }
 
 static int read_now(struct hx_dspq *q, const struct dest *d)
@@ -304,7 +314,8 @@ int hx_dspq_read(struct hx_dspq *q, uint32_t *flags, uint32_t max_buffers, uint3
                  struct dspqueue_buffer *buffers, uint32_t max_message, uint32_t *message_len,
                  uint8_t *message, uint32_t timeout_us)
 {
-    const struct dest d = {flags, n_buffers, message_len, buffers, message, max_buffers, max_message};
+    const struct dest d = {flags,   n_buffers,   message_len, buffers,
+                           message, max_buffers, max_message};
     const struct hx_wish w = {.kind = HX_WISH_PACKET};
     uint64_t end = 0;
     int rc;

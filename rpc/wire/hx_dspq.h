@@ -17,12 +17,18 @@ typedef int (*hx_dspq_ref)(void *ctx, uint32_t fd, int delta, void **va, uint64_
 /* Tells the other end by other means than a doorbell (which: enum dspqueue_signal). */
 typedef void (*hx_dspq_signal)(void *ctx, unsigned which);
 
+/* A packet was taken (taken = 1; buffers as the reader got them, NULL when it wanted none) or is about to be published (0).  Early
+ * wakeups are no packets.  Called under the queue's lock. */
+typedef void (*hx_dspq_packet)(void *ctx, int taken, uint32_t n_buffers,
+                               const struct dspqueue_buffer *buffers, uint32_t message_len);
+
 struct hx_dspq_cfg {
     void *block; /* kept until hx_dspq_fini() */
     uint64_t block_bytes;
     int is_dsp;
     hx_dspq_ref ref;
     hx_dspq_signal signal; /* used when the header says that the client has no doorbells */
+    hx_dspq_packet packet; /* NULL: nobody wants to know */
     void *ctx;
 };
 
@@ -59,7 +65,8 @@ void hx_dspq_fini(struct hx_dspq *q);
 uint64_t hx_dspq_block_bytes(uint32_t req_bytes, uint32_t resp_bytes);
 void hx_dspq_format(struct dspqueue_header *h, uint32_t req_bytes, uint32_t resp_bytes);
 
-/* As dspqueue_write(), _read() and _peek(); timeout_us 0: AEE_EWOULDBLOCK at once. */
+/* As dspqueue_write(), _read() and _peek(); timeout_us 0: AEE_EWOULDBLOCK at once.  A write with the wakeup flag is an early
+ * wakeup. */
 int hx_dspq_write(struct hx_dspq *q, uint32_t flags, uint32_t n_buffers,
                   const struct dspqueue_buffer *buffers, uint32_t message_len,
                   const uint8_t *message, uint32_t timeout_us);

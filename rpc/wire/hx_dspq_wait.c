@@ -76,9 +76,9 @@ int hx_dspq_in_its_way(struct hx_dspq *q)
            atomic_load_explicit(&q->peer_packet_bell->cpu, memory_order_relaxed) == here;
 }
 
-/* How long polling may pay: long, until it was in vain some hundred times (the other one thinks for long, or both share a core),
- * then shortly for a while.  Not shortly at once: two threads that wake each other tend to stay on one core, and only both being
- * busy for some milliseconds makes the scheduler part them. */
+/* How long polling may pay: long, until it was in vain some hundred times (the other one thinks for long, or both share a
+ * core), then shortly for a while.  Not shortly at once: two threads that wake each other tend to stay on one core, and
+ * only both being busy for some milliseconds makes the scheduler part them. */
 static uint32_t spin_ns(struct hx_dspq *q)
 {
     if (hx_dspq_in_its_way(q))
@@ -150,16 +150,17 @@ static void futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)
 /* One sleep, at most until `end`; early returns are fine. */
 static void sleep_on(struct hx_dspq *q, const struct hx_wish *w, uint64_t end)
 {
-    struct dspqueue_packet_queue_state *own = w->kind == HX_WISH_SPACE ? q->out.writer : q->in.reader;
-    struct hx_bell *bell = w->kind == HX_WISH_SPACE ? q->space_bell : q->packet_bell;
+    const int space = w->kind == HX_WISH_SPACE;
+    struct dspqueue_packet_queue_state *own = space ? q->out.writer : q->in.reader;
+    struct hx_bell *bell = space ? q->space_bell : q->packet_bell;
     uint64_t now = end == UINT64_MAX ? 0 : hx_dspq_now(), left = end > now ? end - now : 0;
     uint32_t seen;
 
     atomic_fetch_add(SHARED(&own->wait_count), 1);
     atomic_fetch_add(&bell->sleepers, 1);
-    /* "Say that I sleep, then look" against "publish, then look whether they sleep": pairs with publish() of hx_pktq.c and
-     * wake_peer(), all four sequentially consistent.  The bell is read before looking, so a ring in between ends the wait at
-     * once. */
+    /* "Say that I sleep, then look" against "publish, then look whether they sleep": pairs with publish() of hx_pktq.c
+     * and wake_peer(), all four sequentially consistent.  The bell is read before looking, so a ring in between ends
+     * the wait at once. */
     seen = atomic_load(&bell->rings);
     if (!fulfilled(q, w) && left) {
         atomic_fetch_add_explicit(&q->sleeps, 1, memory_order_relaxed);

@@ -37,9 +37,9 @@ void hx_dspq_wake_writer(struct hx_dspq *q);
 /* Whether the other end, where it was last, cannot run while we poll.  Tells it where we are. */
 int hx_dspq_in_its_way(struct hx_dspq *q);
 
-/* Polls, then sleeps until w seems fulfilled, at most until `end` (ns, UINT64_MAX = for ever).  0: look again; AEE_EEXPIRED;
- * AEE_ENOMORE: `end` is UINT64_MAX, and for a second no reader could have made the room, see hx_pktq_is_stuck(); q's end
- * code.  No lock of q is held. */
+/* Polls, then sleeps until w seems fulfilled, at most until `end` (ns, UINT64_MAX = for ever).  0: look again;
+ * AEE_EEXPIRED; AEE_ENOMORE: `end` is UINT64_MAX, and for a second no reader could have made the room, see
+ * hx_pktq_is_stuck(); q's end code.  The caller holds no lock of q. */
 int hx_dspq_wait(struct hx_dspq *q, const struct hx_wish *w, uint64_t end);
 
 #endif

@@ -17,6 +17,7 @@ static const struct key {
     double min, max;
 } keys[] = {
     {"dispatch_us", REAL, offsetof(struct hx_profile, dispatch_us), 1e-3, 1e9},
+    {"packet_us", REAL, offsetof(struct hx_profile, packet_us), 1e-3, 1e9},
     {"marshal_us_per_kib", REAL, offsetof(struct hx_profile, marshal_us_per_kib), 0, 1e6},
     {"share_us_per_buffer", REAL, offsetof(struct hx_profile, share_us_per_buffer), 0, 1e6},
     {"wake_us", REAL, offsetof(struct hx_profile, wake_us), 0, 1e9},
@@ -110,8 +111,9 @@ static int include(struct reader *r, const char *path, const char *file, int dep
     size_t n = strlen(file);
 
     if (depth > 0 || strchr(file, '/') || n < 4 || strcmp(file + n - 4, ".inc")) {
-        snprintf(r->why, r->why_bytes, "%s: include = '%s' is no NAME.inc in the same folder, or inside one",
-                 path, file);
+        snprintf(r->why, r->why_bytes,
+                 "%s: include = '%s' is no NAME.inc in the same folder, or inside one", path,
+                 file);
         return -EINVAL;
     }
     snprintf(sibling, sizeof(sibling), "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, file);
@@ -142,8 +144,8 @@ static int read_line(struct reader *r, char *line, const char *path, unsigned nu
         return -EINVAL;
     }
     if (store(r->p, &keys[k], value)) {
-        snprintf(r->why, r->why_bytes, "%s:%u: %s = '%s', legal is %g..%g", path, number, name, value,
-                 keys[k].min, keys[k].max);
+        snprintf(r->why, r->why_bytes, "%s:%u: %s = '%s', legal is %g..%g", path, number, name,
+                 value, keys[k].min, keys[k].max);
         return -EINVAL;
     }
     r->seen |= 1ull << k;
@@ -165,6 +167,10 @@ static int read_file(struct reader *r, const char *path, int depth)
     while (!rc && fgets(line, sizeof(line), f)) {
         line[strcspn(line, "#")] = '\0';
         rc = read_line(r, line, path, ++number, depth);
+    }
+    if (!rc && ferror(f)) { /* a folder, say */
+        rc = -errno;
+        snprintf(r->why, r->why_bytes, "profile: %s: %s", path, strerror(errno));
     }
     fclose(f);
     return rc;
@@ -188,7 +194,8 @@ static int fits(const struct reader *r, const char *path)
     if (p->clock_low_mhz <= p->clock_mhz && p->recover_c <= p->throttle_c)
         return 0;
     snprintf(r->why, r->why_bytes, "%s: %s", path,
-             p->recover_c > p->throttle_c ? "recover_c is above throttle_c" : "clock_low_mhz is above clock_mhz");
+             p->recover_c > p->throttle_c ? "recover_c is above throttle_c"
+                                          : "clock_low_mhz is above clock_mhz");
     return -EINVAL;
 }
 

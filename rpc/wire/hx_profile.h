@@ -26,6 +26,7 @@ struct hx_cost {
 struct hx_profile {
     char name[64];             /* file name without .conf */
     double dispatch_us;        /* per call, > 0 */
+    double packet_us;          /* per dspqueue packet, its answer included, > 0 */
     double marshal_us_per_kib; /* per KiB copied in or out, >= 0 */
     double share_us_per_buffer; /* cache maintenance per fd-backed argument, >= 0 */
     double wake_us;            /* more than dispatch_us when the DSP has napped before the call, >= 0 */

@@ -26,10 +26,24 @@ struct hx_ring_shared {
     _Alignas(128) unsigned char slot[HX_RING_SLOTS][HX_RING_ENTRY_BYTES];
 };
 
+/* What dspqueue packets did in a PD since it began.  They are no calls, so the driver sees nothing of them; the PD adds them up
+ * here before it sends its answer on, and the driver looks when somebody asks for figures.  Written by the PD; nothing here is
+ * trusted. */
+struct hx_packet_sums {
+    _Alignas(128) _Atomic uint64_t packets; /* that the PD took */
+    _Atomic uint64_t buffers;               /* in them */
+    _Atomic uint64_t bytes_copied;          /* messages of both directions */
+    _Atomic uint64_t bytes_shared;          /* lengths of the buffers */
+    _Atomic uint64_t exec_pcycles;          /* modelled, of packet callbacks, as in struct hx_reply */
+    _Atomic uint64_t queue_pcycles;
+    _Atomic uint64_t hvx_ops;
+};
+
 /* The memfd of a channel: both directions. */
 struct hx_rings {
     struct hx_ring_shared request; /* struct hx_msg, driver -> DSP */
     struct hx_ring_shared reply;   /* struct hx_reply, DSP -> driver */
+    struct hx_packet_sums packets; /* DSP -> driver */
 };
 
 /* Adds one entry (HX_RING_ENTRY_BYTES, borrowed for the call).

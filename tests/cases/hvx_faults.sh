@@ -12,7 +12,7 @@ gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wno-psabi -DHEXRIG_CHECK -DHE
     -fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 \
     --param asan-globals=0 -fno-pie -I"$src/dsp/include" -I"$src/dsp" -I"$src/rpc/wire" \
     -c "$src/tests/data/hvx/faults.c" -o "$dir/faults.o"
-gcc -no-pie -rdynamic "$dir/faults.o" "$1/obj/libhxdsp.a" "$1/obj/libhxwire.a" -ldl -lpthread -lm -o "$dir/faults"
+gcc -no-pie -rdynamic "$dir/faults.o" "$1/obj/libhxdsp.a" "$1/obj/libhxwire.a" -lnuma -ldl -lpthread -lm -o "$dir/faults"
 
 counts=$("$dir/faults" none)
 want="load vtcm=2048 ddr=8320 store vtcm=8320 ddr=2048"

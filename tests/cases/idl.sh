@@ -24,7 +24,8 @@ for f in "$dir"/*.h; do
             -include "$f" -x c++ /dev/null
     fi
 done
-awk 'length > 110 { print FILENAME ":" FNR ": " length " columns"; bad = 1 } END { exit bad }' \
+# comments are the IDL author's
+awk 'length > 110 && !/^ ?\/?\*/ { print FILENAME ":" FNR ": " length " columns"; bad = 1 } END { exit bad }' \
     "$dir"/sp_hex*.[ch] >&2
 
 # both sides have functions of the same names: the DSP's are in a library of their own

@@ -22,10 +22,10 @@ for cc in gcc g++ clang clang++; do
     *++) ext=cc std=-std=gnu++17 ;; # standard containers of vectors need its aligned new
     *) ext=c std= ;;
     esac
-    for opt in -O0 "-O2 -march=native" "-O2 -DHEXRIG_COUNT"; do
-        $cc $std $opt $cflags -Wall -Wextra -Werror -c "$dir/families.$ext" -o "$dir/families.o"
-        $cc $std $opt $cflags -Wall -Wextra -Werror -c "$dir/types.$ext" -o "$dir/types.o"
-        case $opt in *COUNT*) continue ;; esac # the counters live in hexrig-dsp
+    for opt in -O2 "-O0 -UHEXRIG_COUNT" "-O2 -march=native -UHEXRIG_COUNT"; do
+        $cc $std $cflags $opt -Wall -Wextra -Werror -c "$dir/families.$ext" -o "$dir/families.o"
+        $cc $std $cflags $opt -Wall -Wextra -Werror -c "$dir/types.$ext" -o "$dir/types.o"
+        case $opt in *-U*) ;; *) continue ;; esac # the counters live in hexrig-dsp
         $cc "$dir/types.o" -lm -o "$dir/types"
         "$dir/types" || { echo "$cc $opt: types returned $?" >&2; exit 1; }
     done

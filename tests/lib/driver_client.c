@@ -95,6 +95,25 @@ void *drv_run_caller(void *caller)
     return NULL;
 }
 
+pid_t drv_fork(void (*client)(int ready))
+{
+    int go[2];
+    pid_t pid;
+    char c;
+
+    assert_int_equal(pipe(go), 0);
+    pid = fork();
+    if (pid == 0) {
+        client(go[1]);
+        _exit(1);
+    }
+    assert_true(pid > 1);
+    close(go[1]);
+    assert_int_equal(read(go[0], &c, 1), 1);
+    close(go[0]);
+    return pid;
+}
+
 double drv_now(void)
 {
     struct timespec t;

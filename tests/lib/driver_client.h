@@ -37,6 +37,10 @@ struct drv_caller {
 };
 void *drv_run_caller(void *caller);
 
+/* A client in a process of its own, which runs `client(ready)` and then ends; returns its pid (> 1) when that has
+ * written a byte to `ready`.  The caller waits for it. */
+pid_t drv_fork(void (*client)(int ready));
+
 double drv_now(void); /* CLOCK_MONOTONIC, seconds */
 
 /* The group with an own rig, or exit 77 without /dev/fuse. */

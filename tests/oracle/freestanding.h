@@ -18,7 +18,7 @@ static long syscall3(long number, long a, long b, long c)
     return r0;
 }
 
-void *memset(void *d, int c, unsigned long n)
+void *memset(void *d, int c, __SIZE_TYPE__ n)
 {
     unsigned char *p = d;
 
@@ -27,7 +27,7 @@ void *memset(void *d, int c, unsigned long n)
     return d;
 }
 
-void *memcpy(void *d, const void *s, unsigned long n)
+void *memcpy(void *d, const void *s, __SIZE_TYPE__ n)
 {
     unsigned char *p = d;
     const unsigned char *q = s;
@@ -52,7 +52,7 @@ static void put(const void *p, long n)
     }
 }
 
-static unsigned int number(const char *s)
+__attribute__((unused)) static unsigned int number(const char *s)
 {
     unsigned int n = 0;
 

@@ -3,15 +3,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "HAP_compute_res.h"
 #include "HAP_mmap.h"
 #include "HAP_vtcm_mgr.h"
+#include "hexagon_protos.h"
+#include "hvx_hexagon_protos.h"
 #include "hxt_skel.h"
 #include "qurt.h"
 #include "worker_pool.h"
@@ -96,6 +103,33 @@ static int hvx_twice(const struct hxt_in *in, remote_arg *pra)
     return 0;
 }
 
+static void vector_work(int n)
+{
+    static HVX_Vector sum;
+
+    for (int i = 0; i < n; i++)
+        sum = Q6_Vw_vadd_VwVw(sum, Q6_V_vsplat_R(i));
+}
+
+static int hvx_bare(const struct hxt_in *in, remote_arg *pra)
+{
+    (void)pra;
+    vector_work((int)in->value);
+    qurt_hvx_lock(QURT_HVX_MODE_128B);
+    vector_work((int)in->code);
+    qurt_hvx_unlock();
+    return 0;
+}
+
+static int dma_wait(const struct hxt_in *in, remote_arg *pra)
+{
+    const int32_t status = Q6_R_dmwait();
+
+    (void)in;
+    memcpy(pra[1].buf.pv, &status, sizeof(status));
+    return 0;
+}
+
 /* Where things are: all of it below 4 GiB on the device. */
 static int addresses(const struct hxt_in *in, remote_arg *pra)
 {
@@ -108,21 +142,103 @@ static int addresses(const struct hxt_in *in, remote_arg *pra)
     return 0;
 }
 
-static int error_of(int result)
+static int error_of(long result)
 {
     return result < 0 ? errno : 0;
 }
 
+static int make_file(void)
+{
+    char path[] = "/tmp/hexrig-escaped-XXXXXX";
+    int fd = mkstemp(path);
+
+    if (fd < 0)
+        return errno;
+    close(fd);
+    unlink(path); /* the test fails, and that is enough */
+    return 0;
+}
+
+/* A child that came to be is gone at once. */
+static int make_process(pid_t (*make)(void))
+{
+    pid_t pid = make();
+
+    if (pid == 0)
+        _exit(0);
+    return error_of(pid);
+}
+
+static pid_t raw_fork(void) /* libc's is clone */
+{
+#ifdef SYS_fork
+    return (pid_t)syscall(SYS_fork);
+#else
+    return fork();
+#endif
+}
+
+static int set_limit(pid_t pid)
+{
+    struct rlimit now;
+
+    if (getrlimit(RLIMIT_CORE, &now))
+        return errno;
+    return error_of(prlimit(pid, RLIMIT_CORE, &now, NULL));
+}
+
 static int escape(const struct hxt_in *in, remote_arg *pra)
 {
+    const pid_t parent = getppid();
     char *const argv[] = {"true", NULL};
-    int32_t out[4] = {error_of(open("/etc/passwd", O_RDONLY)),
-                      error_of(open("/tmp/hexrig-escaped", O_WRONLY | O_CREAT, 0600)),
-                      error_of(socket(AF_INET, SOCK_STREAM, 0)), error_of(execv("/bin/true", argv))};
+    struct rlimit limit;
+    struct hxt_escape out = {
+        .error = {[HXT_READ_FILE] = error_of(open("/etc/passwd", O_RDONLY)),
+                  [HXT_MAKE_FILE] = make_file(),
+                  [HXT_SOCKET] = error_of(socket(AF_INET, SOCK_STREAM, 0)),
+                  [HXT_EXEC] = error_of(execv("/bin/true", argv)),
+                  [HXT_FORK] = make_process(fork),
+                  [HXT_RAW_FORK] = make_process(raw_fork),
+                  [HXT_VFORK] = make_process(vfork),
+                  [HXT_CLONE3] = error_of(syscall(SYS_clone3, NULL, 0)),
+                  [HXT_KILL_PARENT] = error_of(kill(parent, 0)), /* signal 0 does nothing */
+                  [HXT_KILL_ALL] = error_of(kill(-1, 0)),
+                  [HXT_TGKILL_PARENT] = error_of(syscall(SYS_tgkill, parent, parent, 0)),
+                  [HXT_LIMIT] = set_limit(0),
+                  [HXT_LIMIT_PARENT] = set_limit(parent),
+                  [HXT_OUTLIVE] = error_of(prctl(PR_SET_PDEATHSIG, SIGKILL)),
+                  [HXT_SIGNAL_BY_FD] = error_of(fcntl(0, F_SETOWN, 0))},
+        .own = pthread_kill(pthread_self(), 0),
+    };
 
     (void)in;
-    memcpy(pra[1].buf.pv, out, sizeof(out));
+    if (!out.own)
+        out.own = error_of(getrlimit(RLIMIT_NOFILE, &limit));
+    memcpy(pra[1].buf.pv, &out, sizeof(out));
     return 0;
+}
+
+static int use_up_the_heap(const struct hxt_in *in, remote_arg *pra)
+{
+    struct hxt_heap out = {0};
+    struct block {
+        struct block *before;
+    } *last = NULL, *b;
+
+    /* a heap that leaves the 4 GiB does not end: that is seen already */
+    while (out.highest >> 32 == 0 && (b = malloc(in->value))) {
+        b->before = last;
+        last = b;
+        out.blocks++;
+        out.highest = (uintptr_t)b > out.highest ? (uintptr_t)b : out.highest;
+    }
+    while (last) {
+        b = last->before;
+        free(last);
+        last = b;
+    }
+    memcpy(pra[1].buf.pv, &out, sizeof(out));
+    return in->code;
 }
 
 /* Answers whatever the shape of the call is. */
@@ -298,13 +414,16 @@ static const struct {
     [HXT_VTCM] = {vtcm, 1, 1, sizeof(struct hxt_vtcm)},
     [HXT_HVX_TWICE] = {hvx_twice, 1, 1, 4 * sizeof(int32_t)},
     [HXT_ADDRESSES] = {addresses, 1, 1, 4 * sizeof(uint64_t)},
-    [HXT_ESCAPE] = {escape, 1, 1, 4 * sizeof(int32_t)},
+    [HXT_ESCAPE] = {escape, 1, 1, sizeof(struct hxt_escape)},
     [HXT_WAIT] = {wait_at_gate, 2, 0, 0},
     [HXT_GIVE_BACK] = {give_back, 1, 0, 0},
     [HXT_ACQUIRE] = {acquire, 1, 1, sizeof(struct hxt_grant)},
     [HXT_RELEASE] = {release, 1, 0, 0},
     [HXT_THREADS] = {threads, 1, 0, 0},
     [HXT_POOL] = {pool_sum, 1, 0, 0},
+    [HXT_HVX_BARE] = {hvx_bare, 1, 0, 0},
+    [HXT_DMA_WAIT] = {dma_wait, 1, 1, sizeof(int32_t)},
+    [HXT_HEAP] = {use_up_the_heap, 1, 1, sizeof(struct hxt_heap)},
 };
 #define N_METHODS (sizeof(methods) / sizeof(methods[0]))
 

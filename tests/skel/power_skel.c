@@ -23,14 +23,17 @@ static int set_hvx(int up)
 /* n vector additions; -1 without HVX. */
 static int work(int n)
 {
-    HVX_Vector v = Q6_V_vzero();
+    HVX_Vector v;
+    int sum;
 
     if (qurt_hvx_lock(QURT_HVX_MODE_128B))
         return -1;
+    v = Q6_V_vzero();
     for (int i = 0; i < n; i++)
         v = Q6_Vw_vadd_VwVw(v, Q6_V_vsplat_R(i));
+    sum = Q6_R_vextract_VR(v, 0);
     qurt_hvx_unlock();
-    return Q6_R_vextract_VR(v, 0) != 0;
+    return sum != 0;
 }
 
 static int hold_vtcm(int bytes)

@@ -20,9 +20,10 @@ put "$rig/libexec/hexrig/hexrig-fuse-static" /rig/libexec/hexrig hexrig-fuse
 put "$rig/libexec/hexrig/hexrig-dsp" /rig/libexec/hexrig
 put "$rig/tests/conformance-static" /rig/tests
 put "$rig/tests/libhxt_skel.so" /rig/tests
+put "$rig/tests/test_placement" /rig/tests
 for p in "$rig"/share/hexrig/profiles/*; do put "$p" /rig/share/hexrig/profiles; done
 # the DSP loads skels, so it is linked dynamically: its loader and libraries where it expects them
-ldd "$rig/libexec/hexrig/hexrig-dsp" "$rig/tests/libhxt_skel.so" | grep -o '/[^ ]*\.so[^ ]*' | sort -u |
+ldd "$rig/libexec/hexrig/hexrig-dsp" "$rig/tests/libhxt_skel.so" "$rig/tests/test_placement" | grep -o '/[^ ]*\.so[^ ]*' | sort -u |
     while read -r lib; do
         case $lib in "$rig"/*) ;; *) put "${lib%:}" "$(dirname "$lib")" ;; esac
     done

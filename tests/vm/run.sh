@@ -59,13 +59,17 @@ env -u MAKEFLAGS -u MFLAGS make -s -j2 -C "$src" BUILD="$vm/rig" MARCH=x86-64 SA
 }
 "$src/tests/vm/initrd.sh" "$vm/rig" "$k" "$vm/initrd.gz"
 
-timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg -m 512 -smp 2 -nographic -no-reboot -nic none \
+# two NUMA nodes, for tests/test_placement.c
+nodes="-object memory-backend-ram,id=m0,size=256M -object memory-backend-ram,id=m1,size=256M
+    -numa node,cpus=0,memdev=m0 -numa node,cpus=1,memdev=m1"
+timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg -m 512 -smp 2 $nodes -nographic -no-reboot -nic none \
     -kernel "$k/vmlinuz" -initrd "$vm/initrd.gz" -append "console=ttyS0 quiet panic=-1" \
     </dev/null >"$vm/console.raw" 2>&1 || echo "check-vm: qemu ended with status $?, limit $limit s"
 tr -d '\r' <"$vm/console.raw" | grep -a '^\(ok\|FAIL\|conformance\|vm:\) ' || true
 tr -d '\r' <"$vm/console.raw" >"$vm/console.log"
 ! grep -q '^vm: left behind' "$vm/console.log" &&
-    grep -qx 'conformance cuse \([0-9]*\)/\1' "$vm/console.log" && grep -q '^vm: second rig: ok' "$vm/console.log" || {
+    grep -qx 'conformance cuse \([0-9]*\)/\1' "$vm/console.log" && grep -q '^vm: second rig: ok' "$vm/console.log" &&
+    grep -qx 'vm: placement on two NUMA nodes: exit status 0' "$vm/console.log" || {
     echo "check-vm: failed; the machine's console:"
     tail -n 40 "$vm/console.log" | sed 's/^/      /'
     exit 1

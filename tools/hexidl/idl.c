@@ -76,26 +76,42 @@ void idl_fail(struct hx_idl *idl, const struct idl_pos *pos, const char *fmt, ..
     idl->token.text = "";
 }
 
+/* The rest of f, malloc'ed; NULL and errno. */
+static char *read_rest(FILE *f, size_t *n)
+{
+    size_t room = 65536;
+    char *text = malloc(room), *bigger;
+
+    *n = 0;
+    while (text) {
+        *n += fread(text + *n, 1, room - *n, f);
+        if (*n < room)
+            break;
+        errno = EFBIG;
+        bigger = room < MAX_FILE ? realloc(text, 2 * room) : NULL;
+        if (!bigger)
+            free(text);
+        text = bigger;
+        room *= 2;
+    }
+    if (!text || !ferror(f))
+        return text;
+    free(text);
+    return NULL;
+}
+
 char *hx_idl_read_file(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");
-    char *text = NULL;
+    char *text;
+    int why;
 
     if (!f)
         return NULL;
-    if (fseek(f, 0, SEEK_END) == 0) {
-        long size = ftell(f);
-
-        rewind(f);
-        if (size >= 0 && size <= MAX_FILE)
-            text = malloc((size_t)size + 1);
-        *n = text ? fread(text, 1, (size_t)size, f) : 0;
-        if (text && *n != (size_t)size) {
-            free(text);
-            text = NULL;
-        }
-    }
+    text = read_rest(f, n);
+    why = errno;
     fclose(f);
+    errno = why;
     return text;
 }
 

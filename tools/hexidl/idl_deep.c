@@ -192,7 +192,8 @@ static void collect(struct hx_idl *idl, struct idl_interface *i, const struct id
 static void add_direction(struct hx_idl *idl, struct idl_interface *i, struct idl_method *m,
                           struct idl_param *p, enum idl_dir dir)
 {
-    const char *in_part = p->dir == IDL_INROUT && !idl_is_fixed(p->type) && dir == IDL_IN ? "In" : "";
+    const bool is_in_part = p->dir == IDL_INROUT && !idl_is_fixed(p->type) && dir == IDL_IN;
+    const char *in_part = is_in_part ? "In" : "";
     uint32_t *at = dir == IDL_IN ? &p->in_at : &p->rout_at;
     enum idl_role role = dir == IDL_IN ? IDL_ROLE_IN : IDL_ROLE_ASK;
 
@@ -262,7 +263,8 @@ void idl_put_members(struct idl_text *t, const struct idl_interface *i, const st
     uint32_t at = 0;
 
     for (const struct idl_member *m = n->members; m; m = m->next) {
-        struct idl_value v = {m->type, "_v->", m->name, false, idl_record_place(m->type, role, &at)};
+        struct idl_value v = {m->type, "_v->", m->name, false,
+                              idl_record_place(m->type, role, &at)};
 
         put(t, i, &v, "_rec");
     }

@@ -105,35 +105,41 @@ static void put_dma(struct idl_text *t, const struct idl_value *v, bool in)
     const char *list = in ? "in" : "out", *p = v->prefix, *n = v->name;
 
     idl_put(t, "    skel_dma(_k, &_k->dma_%s, &_k->n_dma_%s, ", list, list);
-    idl_put(t, *p ? "&%s%s.fd, &%s%s.offset, &%s%s.len);\n" : "&%s%s, &%s%sOffset, &%s%sLen);\n", p, n, p, n, p, n);
+    idl_put(t, *p ? "&%s%s.fd, &%s%s.offset, &%s%s.len);\n" : "&%s%s, &%s%sOffset, &%s%sLen);\n", p,
+            n, p, n, p, n);
 }
 
-static void put_call(struct idl_text *t, const char *function, const struct idl_value *v, const char *rec)
+static void put_call(struct idl_text *t, const char *function, const struct idl_value *v,
+                     const char *rec)
 {
     idl_put(t, "    %s%sLen = 0;\n", v->prefix, v->name);
-    idl_put(t, "    %s%s = (__typeof__(%s%s))%s(_k, %s + %u, &%s%sLen, sizeof(*%s%s));\n", v->prefix, v->name, v->prefix,
-            v->name, function, rec, v->at, v->prefix, v->name, v->prefix, v->name);
+    idl_put(t, "    %s%s = (__typeof__(%s%s))%s(_k, %s + %u, &%s%sLen, sizeof(*%s%s));\n",
+            v->prefix, v->name, v->prefix, v->name, function, rec, v->at, v->prefix, v->name,
+            v->prefix, v->name);
 }
 
 /* Calls `function` for each element with its record, which lies behind _r. */
-static void put_loop(struct idl_text *t, const struct idl_value *v, const char *function, const char *c_name,
-                     uint32_t bytes)
+static void put_loop(struct idl_text *t, const struct idl_value *v, const char *function,
+                     const char *c_name, uint32_t bytes)
 {
     char rec[64];
 
     snprintf(rec, sizeof(rec), bytes ? "_r + (size_t)_i * %u" : "NULL", bytes);
-    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n        %s_%s(_k, %s, &%s%s[_i]);\n", v->prefix, v->name,
-            function, c_name, rec, v->prefix, v->name);
+    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n"
+               "        %s_%s(_k, %s, &%s%s[_i]);\n", v->prefix, v->name, function, c_name, rec,
+            v->prefix, v->name);
 }
 
-static void put_records(struct idl_text *t, const struct idl_value *v, const char *to, const char *list, uint32_t bytes)
+static void put_records(struct idl_text *t, const struct idl_value *v, const char *to,
+                        const char *list, uint32_t bytes)
 {
     if (bytes)
         idl_put(t, "    %s = (unsigned char *)skel_next(_k, &_k->%s, &_k->n_%s, (uint64_t)%s%sLen * %u);\n", to, list, list,
                 v->prefix, v->name, bytes);
 }
 
-static void put_in(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v, const char *rec)
+static void put_in(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                   const char *rec)
 {
     const struct idl_type *below = idl_resolve(v->type);
 
@@ -162,7 +168,8 @@ static void put_in(struct idl_text *t, const struct idl_interface *i, const stru
     }
 }
 
-static void put_ask(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v, const char *rec)
+static void put_ask(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                    const char *rec)
 {
     const struct idl_type *below = idl_resolve(v->type);
 
@@ -185,13 +192,14 @@ static void put_ask(struct idl_text *t, const struct idl_interface *i, const str
         put_records(t, v, "_r", "in", ask);
         put_records(t, v, "_g", "out", give);
         if (give)
-            idl_put(t, "    skel_add_job(_k, _give_%s, _g, %u, %s%s, sizeof(*%s%s), %s%sLen);\n", n->c_name, give, v->prefix,
-                    v->name, v->prefix, v->name, v->prefix, v->name);
+            idl_put(t, "    skel_add_job(_k, _give_%s, _g, %u, %s%s, sizeof(*%s%s), %s%sLen);\n",
+                    n->c_name, give, v->prefix, v->name, v->prefix, v->name, v->prefix, v->name);
         put_loop(t, v, "_rout", n->c_name, ask);
     }
 }
 
-static void put_give(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v, const char *rec)
+static void put_give(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                     const char *rec)
 {
     const struct idl_type *below = idl_resolve(v->type);
 
@@ -218,13 +226,17 @@ static bool gives(const struct idl_node *n)
 
 static void put_node(struct idl_text *t, const struct idl_interface *i, const struct idl_node *n)
 {
-    const char *r = idl_node_has_elements(n) ? "    unsigned char *_r __attribute__((unused)) = NULL;\n\n" : "";
-    const char *g = idl_node_has_elements(n) ? "    unsigned char *_g __attribute__((unused)) = NULL;\n" : "";
+    const char *r = idl_node_has_elements(n)
+                        ? "    unsigned char *_r __attribute__((unused)) = NULL;\n\n"
+                        : "";
+    const char *g = idl_node_has_elements(n)
+                        ? "    unsigned char *_g __attribute__((unused)) = NULL;\n"
+                        : "";
     const char *unused = "__attribute__((unused)) ";
 
     if (n->in) {
-        idl_put(t, "static void _in_%s(struct skel_call *_k, %sconst unsigned char *_rec, %s *_v)\n{\n%s", n->c_name, unused,
-                n->c_name, r);
+        idl_put(t, "static void _in_%s(struct skel_call *_k, %sconst unsigned char *_rec, %s *_v)\n"
+                   "{\n%s", n->c_name, unused, n->c_name, r);
         idl_put_members(t, i, n, IDL_ROLE_IN, put_in);
     }
     if (n->rout && gives(n)) {
@@ -233,8 +245,8 @@ static void put_node(struct idl_text *t, const struct idl_interface *i, const st
         idl_put_members(t, i, n, IDL_ROLE_GIVE, put_give);
     }
     if (n->rout) {
-        idl_put(t, "static void _rout_%s(struct skel_call *_k, %sconst unsigned char *_rec, %s *_v)\n{\n%s%s", n->c_name, unused,
-                n->c_name, g, r);
+        idl_put(t, "static void _rout_%s(struct skel_call *_k, %sconst unsigned char *_rec, "
+                   "%s *_v)\n{\n%s%s", n->c_name, unused, n->c_name, g, r);
         idl_put_members(t, i, n, IDL_ROLE_ASK, put_ask);
     }
 }
@@ -256,11 +268,14 @@ static void put_locals(struct idl_text *t, const struct idl_method *m)
         const struct idl_type *below = idl_resolve(p->type);
 
         if (below->kind == IDL_STRING)
-            idl_put(t, "    %s *%s = NULL;\n    int %sLen = 0;\n", below->of->c_name, p->name, p->name);
+            idl_put(t, "    %s *%s = NULL;\n    int %sLen = 0;\n", below->of->c_name, p->name,
+                    p->name);
         else if (below->kind == IDL_SEQUENCE)
-            idl_put(t, "    %s *%s = NULL;\n    int %sLen = 0;\n", idl_value_c_name(below->of), p->name, p->name);
+            idl_put(t, "    %s *%s = NULL;\n    int %sLen = 0;\n", idl_value_c_name(below->of),
+                    p->name, p->name);
         else if (below->kind == IDL_DMA)
-            idl_put(t, "    int %s = -1;\n    uint32_t %sOffset = 0, %sLen = 0;\n", p->name, p->name, p->name);
+            idl_put(t, "    int %s = -1;\n    uint32_t %sOffset = 0, %sLen = 0;\n", p->name,
+                    p->name, p->name);
         else
             idl_put(t, "    %s %s;\n", idl_c_name(p->type), p->name);
     }
@@ -271,7 +286,8 @@ static struct idl_value value_of(const struct idl_param *p, uint32_t at)
     return (struct idl_value){p->type, "", p->name, idl_kind_of(p->type) == IDL_ARRAY, at};
 }
 
-static void put_params(struct idl_text *t, const struct idl_interface *i, const struct idl_method *m)
+static void put_params(struct idl_text *t, const struct idl_interface *i,
+                       const struct idl_method *m)
 {
     for (const struct idl_param *p = m->params; p; p = p->next) {
         struct idl_value in = value_of(p, p->in_at), ask = value_of(p, p->ask_at);
@@ -280,8 +296,9 @@ static void put_params(struct idl_text *t, const struct idl_interface *i, const 
         if (!buffer && idl_kind_of(p->type) != IDL_DMA)
             idl_put(t, "    memset(&%s, 0, sizeof(%s));\n", p->name, p->name);
         if (p->dir == IDL_INROUT && buffer) {
-            idl_put(t, "    %s = (__typeof__(%s))skel_inrout(_k, _in + %u, _in + %u, &%sLen, sizeof(*%s), %s);\n", p->name,
-                    p->name, p->in_at, p->ask_at, p->name, p->name, idl_kind_of(p->type) == IDL_STRING ? "true" : "false");
+            idl_put(t, "    %s = (__typeof__(%s))skel_inrout(_k, _in + %u, _in + %u, &%sLen, "
+                       "sizeof(*%s), %s);\n", p->name, p->name, p->in_at, p->ask_at, p->name,
+                    p->name, idl_kind_of(p->type) == IDL_STRING ? "true" : "false");
             continue;
         }
         if (p->dir & IDL_IN)
@@ -312,11 +329,13 @@ static void put_argument(struct idl_list *l, const struct idl_param *p)
         idl_list_item(l, "%s", p->name);
         break;
     default:
-        idl_list_item(l, p->dir != IDL_IN || idl_kind_of(p->type) == IDL_STRUCT ? "&%s" : "%s", p->name);
+        idl_list_item(l, p->dir != IDL_IN || idl_kind_of(p->type) == IDL_STRUCT ? "&%s" : "%s",
+                      p->name);
     }
 }
 
-static void put_implementation(struct idl_text *t, const struct idl_interface *i, const struct idl_method *m)
+static void put_implementation(struct idl_text *t, const struct idl_interface *i,
+                               const struct idl_method *m)
 {
     struct idl_list l;
 

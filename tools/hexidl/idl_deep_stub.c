@@ -100,8 +100,8 @@ static void put_dma(struct idl_text *t, const struct idl_value *v, bool in)
 
     idl_put(t, in ? "    stub_add_dma(_k, _k->dma_in, &_k->n_dma_in, "
                   : "    stub_add_dma(_k, _k->dma_out, &_k->n_dma_out, ");
-    idl_put(t, member ? "%s%s.fd, %s%s.offset, %s%s.len);\n" : "%s%s, %s%sOffset, %s%sLen);\n", v->prefix, v->name,
-            v->prefix, v->name, v->prefix, v->name);
+    idl_put(t, member ? "%s%s.fd, %s%s.offset, %s%s.len);\n" : "%s%s, %s%sOffset, %s%sLen);\n",
+            v->prefix, v->name, v->prefix, v->name, v->prefix, v->name);
 }
 
 /* The argument that is the record of element _i: NULL when it has none. */
@@ -111,23 +111,25 @@ static const char *element_record(char *out, size_t room, const char *from, uint
     return out;
 }
 
-static void put_elements_in(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
-                            const char *rec)
+static void put_elements_in(struct idl_text *t, const struct idl_interface *i,
+                            const struct idl_value *v, const char *rec)
 {
     const struct idl_type *of = idl_resolve(v->type)->of;
     const struct idl_node *n = idl_node_of(i, of);
     uint32_t bytes = idl_record_of(of, IDL_ROLE_IN).size;
     char arg[64];
 
-    idl_put(t, "    stub_put_length(_k, %s + %u, %s%s, %s%sLen);\n", rec, v->at, v->prefix, v->name, v->prefix,
-            v->name);
+    idl_put(t, "    stub_put_length(_k, %s + %u, %s%s, %s%sLen);\n", rec, v->at, v->prefix, v->name,
+            v->prefix, v->name);
     if (bytes)
         idl_put(t, "    _r = stub_in_records(_k, %s%sLen, %u);\n", v->prefix, v->name, bytes);
-    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n        _in_%s(_k, %s, &%s%s[_i]);\n", v->prefix,
-            v->name, n->c_name, element_record(arg, sizeof(arg), "_r", bytes), v->prefix, v->name);
+    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n"
+               "        _in_%s(_k, %s, &%s%s[_i]);\n", v->prefix, v->name, n->c_name,
+            element_record(arg, sizeof(arg), "_r", bytes), v->prefix, v->name);
 }
 
-static void put_in(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v, const char *rec)
+static void put_in(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                   const char *rec)
 {
     const struct idl_type *below = idl_resolve(v->type);
 
@@ -136,8 +138,8 @@ static void put_in(struct idl_text *t, const struct idl_interface *i, const stru
         idl_put_address(t, v);
         idl_put(t, ", %u);\n", below->size);
     } else if (below->kind == IDL_STRING) {
-        idl_put(t, "    stub_put_text(_k, %s + %u, %s%s, %u, INT32_MAX);\n", rec, v->at, v->prefix, v->name,
-                below->of->size);
+        idl_put(t, "    stub_put_text(_k, %s + %u, %s%s, %u, INT32_MAX);\n", rec, v->at, v->prefix,
+                v->name, below->of->size);
     } else if (below->kind == IDL_DMA) {
         put_dma(t, v, true);
     } else if (below->kind == IDL_STRUCT) {
@@ -147,33 +149,37 @@ static void put_in(struct idl_text *t, const struct idl_interface *i, const stru
     } else if (idl_is_deep(v->type)) {
         put_elements_in(t, i, v, rec);
     } else {
-        idl_put(t, "    stub_put_sequence(_k, %s + %u, %s%s, %s%sLen, sizeof(*%s%s));\n", rec, v->at, v->prefix,
-                v->name, v->prefix, v->name, v->prefix, v->name);
+        idl_put(t, "    stub_put_sequence(_k, %s + %u, %s%s, %s%sLen, sizeof(*%s%s));\n", rec,
+                v->at, v->prefix, v->name, v->prefix, v->name, v->prefix, v->name);
     }
 }
 
-static void put_elements_rout(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
-                              const char *rec)
+static void put_elements_rout(struct idl_text *t, const struct idl_interface *i,
+                              const struct idl_value *v, const char *rec)
 {
     const struct idl_type *of = idl_resolve(v->type)->of;
     const struct idl_node *n = idl_node_of(i, of);
-    uint32_t ask = idl_record_of(of, IDL_ROLE_ASK).size, give = idl_record_of(of, IDL_ROLE_GIVE).size;
+    uint32_t ask = idl_record_of(of, IDL_ROLE_ASK).size;
+    uint32_t give = idl_record_of(of, IDL_ROLE_GIVE).size;
     char arg[64];
 
-    idl_put(t, "    stub_put_length(_k, %s + %u, %s%s, %s%sLen);\n", rec, v->at, v->prefix, v->name, v->prefix,
-            v->name);
+    idl_put(t, "    stub_put_length(_k, %s + %u, %s%s, %s%sLen);\n", rec, v->at, v->prefix, v->name,
+            v->prefix, v->name);
     if (ask)
         idl_put(t, "    _r = stub_in_records(_k, %s%sLen, %u);\n", v->prefix, v->name, ask);
     if (give)
         idl_put(t, "    _g = stub_out_records(_k, %s%sLen, %u);\n", v->prefix, v->name, give);
     if (n->any_get)
-        idl_put(t, "    stub_add_job(_k, _get_%s, %s, %u, %s%s, sizeof(*%s%s), %s%sLen);\n", n->c_name,
-                give ? "_g" : "NULL", give, v->prefix, v->name, v->prefix, v->name, v->prefix, v->name);
-    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n        _rout_%s(_k, %s, &%s%s[_i]);\n", v->prefix,
-            v->name, n->c_name, element_record(arg, sizeof(arg), "_r", ask), v->prefix, v->name);
+        idl_put(t, "    stub_add_job(_k, _get_%s, %s, %u, %s%s, sizeof(*%s%s), %s%sLen);\n",
+                n->c_name, give ? "_g" : "NULL", give, v->prefix, v->name, v->prefix, v->name,
+                v->prefix, v->name);
+    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n"
+               "        _rout_%s(_k, %s, &%s%s[_i]);\n", v->prefix, v->name, n->c_name,
+            element_record(arg, sizeof(arg), "_r", ask), v->prefix, v->name);
 }
 
-static void put_rout(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v, const char *rec)
+static void put_rout(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                     const char *rec)
 {
     const struct idl_type *below = idl_resolve(v->type);
 
@@ -188,29 +194,32 @@ static void put_rout(struct idl_text *t, const struct idl_interface *i, const st
     } else if (idl_is_deep(v->type)) {
         put_elements_rout(t, i, v, rec);
     } else {
-        idl_put(t, "    stub_ask(_k, %s + %u, %s%s, %s%sLen, sizeof(*%s%s));\n", rec, v->at, v->prefix, v->name,
-                v->prefix, v->name, v->prefix, v->name);
+        idl_put(t, "    stub_ask(_k, %s + %u, %s%s, %s%sLen, sizeof(*%s%s));\n", rec, v->at,
+                v->prefix, v->name, v->prefix, v->name, v->prefix, v->name);
     }
 }
 
 /* After the call: from the record that gives. */
-static void put_get(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v, const char *rec)
+static void put_get(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                    const char *rec)
 {
     const struct idl_type *below = idl_resolve(v->type);
 
     if (below->kind == IDL_BOOLEAN) {
-        idl_put(t, "    %s%s%s = %s[%u] != 0;\n", v->by_address ? "*" : "", v->prefix, v->name, rec, v->at);
+        idl_put(t, "    %s%s%s = %s[%u] != 0;\n", v->by_address ? "*" : "", v->prefix, v->name, rec,
+                v->at);
     } else if (below->size) {
         idl_put(t, "    memcpy(");
         idl_put_address(t, v);
         idl_put(t, ", %s + %u, %u);\n", rec, v->at, below->size);
     } else if (below->kind == IDL_STRING) {
-        idl_put(t, "    if (%s%sLen > 0)\n        %s%s[%s%sLen - 1] = 0;\n", v->prefix, v->name, v->prefix, v->name,
-                v->prefix, v->name);
+        idl_put(t, "    if (%s%sLen > 0)\n        %s%s[%s%sLen - 1] = 0;\n", v->prefix, v->name,
+                v->prefix, v->name, v->prefix, v->name);
     } else if (below->kind == IDL_STRUCT && idl_node_of(i, v->type)->any_get) {
         bool none = idl_record_of(v->type, IDL_ROLE_GIVE).size == 0;
 
-        idl_put(t, none ? "    _get_%s(NULL, " : "    _get_%s(%s + %u, ", idl_node_of(i, v->type)->c_name, rec, v->at);
+        idl_put(t, none ? "    _get_%s(NULL, " : "    _get_%s(%s + %u, ",
+                idl_node_of(i, v->type)->c_name, rec, v->at);
         idl_put_address(t, v);
         idl_put(t, ");\n");
     }
@@ -220,22 +229,27 @@ static void put_get(struct idl_text *t, const struct idl_interface *i, const str
 
 static void put_node(struct idl_text *t, const struct idl_interface *i, const struct idl_node *n)
 {
-    const char *locals = idl_node_has_elements(n) ? "    unsigned char *_r __attribute__((unused)) = NULL;\n\n" : "";
+    const char *locals = idl_node_has_elements(n)
+                        ? "    unsigned char *_r __attribute__((unused)) = NULL;\n\n"
+                        : "";
+    const char *g = idl_node_has_elements(n)
+                        ? "    unsigned char *_g __attribute__((unused)) = NULL;\n"
+                        : "";
     const char *unused = "__attribute__((unused)) ";
 
     if (n->in) {
-        idl_put(t, "static void _in_%s(struct stub_call *_k, %sunsigned char *_rec, const %s *_v)\n{\n%s", n->c_name,
-                unused, n->c_name, locals);
+        idl_put(t, "static void _in_%s(struct stub_call *_k, %sunsigned char *_rec, const %s *_v)\n"
+                   "{\n%s", n->c_name, unused, n->c_name, locals);
         idl_put_members(t, i, n, IDL_ROLE_IN, put_in);
     }
     if (n->rout && n->any_get) {
-        idl_put(t, "static void _get_%s(%sconst unsigned char *_rec, void *_to)\n{\n    %s *_v = (%s *)_to;\n\n",
-                n->c_name, unused, n->c_name, n->c_name);
+        idl_put(t, "static void _get_%s(%sconst unsigned char *_rec, void *_to)\n{\n"
+                   "    %s *_v = (%s *)_to;\n\n", n->c_name, unused, n->c_name, n->c_name);
         idl_put_members(t, i, n, IDL_ROLE_GIVE, put_get);
     }
     if (n->rout) {
-        idl_put(t, "static void _rout_%s(struct stub_call *_k, %sunsigned char *_rec, %s *_v)\n{\n%s%s", n->c_name,
-                unused, n->c_name, idl_node_has_elements(n) ? "    unsigned char *_g __attribute__((unused)) = NULL;\n" : "", locals);
+        idl_put(t, "static void _rout_%s(struct stub_call *_k, %sunsigned char *_rec, %s *_v)\n"
+                   "{\n%s%s", n->c_name, unused, n->c_name, g, locals);
         idl_put_members(t, i, n, IDL_ROLE_ASK, put_rout);
     }
 }
@@ -265,7 +279,8 @@ static struct idl_value value_of(const struct idl_param *p, uint32_t at)
     return (struct idl_value){p->type, "", p->name, is_pointer(p), at};
 }
 
-static void put_params(struct idl_text *t, const struct idl_interface *i, const struct idl_method *m)
+static void put_params(struct idl_text *t, const struct idl_interface *i,
+                       const struct idl_method *m)
 {
     for (const struct idl_param *p = m->params; p; p = p->next) {
         struct idl_value in = value_of(p, p->in_at), ask = value_of(p, p->ask_at);
@@ -291,7 +306,8 @@ static void put_checks(struct idl_text *t, const struct idl_method *m)
 static bool any_deep_sequence(const struct idl_method *m, bool rout)
 {
     for (const struct idl_param *p = m->params; p; p = p->next)
-        if (idl_kind_of(p->type) == IDL_SEQUENCE && idl_is_deep(p->type) && (!rout || (p->dir & IDL_ROUT)))
+        if (idl_kind_of(p->type) == IDL_SEQUENCE && idl_is_deep(p->type) &&
+            (!rout || (p->dir & IDL_ROUT)))
             return true;
     return false;
 }
@@ -304,10 +320,11 @@ void idl_put_deep_stub_method(struct idl_text *t, const struct idl_interface *i,
     idl_put_prototype(t, i, m);
     idl_put(t, "\n{\n");
     if (m->in.size)
-        idl_put(t, "    uint64_t _in_words[%u] = {0};\n    unsigned char *_in = (unsigned char *)_in_words;\n",
-                (m->in.size + 7) / 8);
+        idl_put(t, "    uint64_t _in_words[%u] = {0};\n"
+                   "    unsigned char *_in = (unsigned char *)_in_words;\n", (m->in.size + 7) / 8);
     if (m->rout.size)
-        idl_put(t, "    uint64_t _rout_words[%u] = {0};\n    unsigned char *_rout = (unsigned char *)_rout_words;\n",
+        idl_put(t, "    uint64_t _rout_words[%u] = {0};\n"
+                   "    unsigned char *_rout = (unsigned char *)_rout_words;\n",
                 (m->rout.size + 7) / 8);
     if (any_deep_sequence(m, false))
         idl_put(t, "    unsigned char *_r __attribute__((unused)) = NULL;\n");
@@ -324,8 +341,8 @@ void idl_put_deep_stub_method(struct idl_text *t, const struct idl_interface *i,
     if (m->id >= IDL_METHOD_ESCAPE)
         idl_put(t, "    memcpy(_in, &(uint32_t){%u}, 4);\n", m->id);
     put_params(t, i, m);
-    idl_put(t, "    stub_send(_k, %s%u);\n    stub_free(_k);\n    if (_k->rc != AEE_SUCCESS)\n        return _k->rc;\n",
-            i->has_handle ? "_h, " : "", mid);
+    idl_put(t, "    stub_send(_k, %s%u);\n    stub_free(_k);\n    if (_k->rc != AEE_SUCCESS)\n"
+               "        return _k->rc;\n", i->has_handle ? "_h, " : "", mid);
     for (const struct idl_param *p = m->params; p; p = p->next) {
         struct idl_value v = value_of(p, p->rout_at);
 

@@ -36,6 +36,7 @@ static int64_t primary(struct hx_idl *idl)
     }
     if (t.kind == IDL_NUMBER || t.kind == IDL_CHAR) {
         idl_next(idl);
+        idl->is_wide |= t.number > INT64_MAX;
         return (int64_t)t.number;
     }
     if (t.kind == IDL_NAME)
@@ -129,15 +130,16 @@ static int64_t binary(struct hx_idl *idl, unsigned level)
     }
 }
 
-/* A 64-bit unsigned type holds every bit pattern except those that were written as a negative number. */
-static bool fits(const struct idl_type *t, int64_t v, bool was_negated)
+/* A 64-bit unsigned type holds every bit pattern except those that were written as a negative number, a signed one those whose
+ * sign was. */
+static bool fits(const struct idl_type *t, int64_t v, bool was_negated, bool is_wide)
 {
     unsigned bits = t->size * 8;
 
     if (t->kind == IDL_BOOLEAN)
         return v == 0 || v == 1;
     if (bits == 64)
-        return t->is_signed || !was_negated;
+        return t->is_signed ? v >= 0 || !is_wide || was_negated : !was_negated;
     if (t->is_signed)
         return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
     return v >= 0 && v < INT64_C(1) << bits;
@@ -147,10 +149,15 @@ int64_t idl_constant(struct hx_idl *idl, const struct idl_type *type)
 {
     struct idl_pos pos = idl->token.pos;
     bool was_negated = idl_is(idl, "-");
-    int64_t v = binary(idl, 0);
+    int64_t v;
 
-    if (!idl->error && !fits(idl_resolve(type), v, was_negated))
-        idl_fail(idl, &pos, "the value %lld does not fit %s", (long long)v, type->c_name);
+    idl->is_wide = false;
+    v = binary(idl, 0);
+    if (!idl->error && !fits(idl_resolve(type), v, was_negated, idl->is_wide))
+        idl_fail(idl, &pos, "the value %s does not fit %s",
+                 idl->is_wide && !was_negated ? idl_format(idl, "%llu", (unsigned long long)v)
+                                              : idl_format(idl, "%lld", (long long)v),
+                 type->c_name);
     return v;
 }
 

@@ -23,7 +23,8 @@ static void put_member(struct idl_text *t, const struct idl_type *type, const ch
 
     if (below->kind == IDL_STRING || below->kind == IDL_SEQUENCE) {
         idl_put(t, "    %s *%s;\n    int %sLen;\n",
-                below->kind == IDL_STRING ? below->of->c_name : idl_value_c_name(below->of), name, name);
+                below->kind == IDL_STRING ? below->of->c_name : idl_value_c_name(below->of), name,
+                name);
         return;
     }
     idl_put(t, "    ");
@@ -165,7 +166,8 @@ static void put_prototypes(struct idl_text *t, const struct idl_interface *i)
                    "int %s_skel_handle_invoke(remote_handle64 _h, uint32_t sc, remote_arg *pra);\n\n",
                 i->name);
     else
-        idl_put(t, "/* The skel. */\nint %s_skel_invoke(uint32_t sc, remote_arg *pra);\n\n", i->name);
+        idl_put(t, "/* The skel. */\nint %s_skel_invoke(uint32_t sc, remote_arg *pra);\n\n",
+                i->name);
 }
 
 /* _modver says that the entry point takes a handle. */
@@ -178,7 +180,8 @@ static void put_uri(struct idl_text *t, const struct hx_idl *idl, const struct i
     idl_put(t, "\"\n\n");
 }
 
-static void put_interface(struct idl_text *t, const struct hx_idl *idl, const struct idl_interface *i)
+static void put_interface(struct idl_text *t, const struct hx_idl *idl,
+                          const struct idl_interface *i)
 {
     idl_put_doc(t, "", i->doc);
     put_uri(t, idl, i);

@@ -35,7 +35,8 @@ static bool has_length(const struct idl_type *t)
     return kind == IDL_SEQUENCE || kind == IDL_STRING;
 }
 
-static void check_member_name(struct hx_idl *idl, const struct idl_type *s, const struct idl_member *m)
+static void check_member_name(struct hx_idl *idl, const struct idl_type *s,
+                              const struct idl_member *m)
 {
     for (const struct idl_member *o = s->members; o; o = o->next) {
         const char *mine = has_length(m->type) ? idl_format(idl, "%sLen", m->name) : m->name;
@@ -52,7 +53,8 @@ static void add_member(struct hx_idl *idl, struct idl_type *s, struct idl_member
 {
     check_member_name(idl, s, m);
     if (!idl->error && idl_resolve(m->type)->kind == IDL_HANDLE)
-        idl_fail(idl, &m->pos, "member '%s': a remote_handle64 in a struct is not supported", m->name);
+        idl_fail(idl, &m->pos, "member '%s': a remote_handle64 in a struct is not supported",
+                 m->name);
     if (idl->error)
         return;
     if (idl_is_fixed(m->type)) {
@@ -184,8 +186,12 @@ static void parse_const(struct hx_idl *idl, const char *doc)
         v.value = idl_constant(idl, type);
     idl_expect(idl, ";", "the constant");
     struct idl_decl *d = idl_declare(idl, IDL_DECL_CONST, idl_scoped(idl, name), &pos);
-    if (!idl->error && !idl->scope && below->kind == IDL_STRING && strcmp(name, "IDL_VERSION") == 0)
-        take_version(idl, v.literal, &pos);
+    if (!idl->error && below->kind == IDL_STRING && strcmp(name, "IDL_VERSION") == 0) {
+        if (idl->scope)
+            idl_fail(idl, &pos, "IDL_VERSION is the file's: it belongs outside of the interface");
+        else
+            take_version(idl, v.literal, &pos);
+    }
     d->type = type;
     d->doc = doc;
     d->value = v.value;

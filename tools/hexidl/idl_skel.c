@@ -229,7 +229,8 @@ static void put_version_check(struct idl_text *t, const char *version)
                "    return true;\n}\n\n", version, v[0], v[1], v[2]);
 }
 
-static void put_serve_handle(struct idl_text *t, const struct hx_idl *idl, const struct idl_interface *i)
+static void put_serve_handle(struct idl_text *t, const struct hx_idl *idl,
+                             const struct idl_interface *i)
 {
     if (idl->version)
         put_version_check(t, idl->version);

@@ -178,6 +178,7 @@ struct hx_idl {
     struct idl_input *input;
     struct idl_token token; /* the next one */
     unsigned n_open_files, depth;
+    bool is_wide; /* the expression so far has a number of 2^63 or more */
     bool is_main;                  /* reading the file that is compiled */
     const struct idl_interface *scope; /* the interface we are inside of, or NULL */
     struct idl_decl *macros;       /* of #define, newest first */

@@ -90,11 +90,13 @@ static const struct idl_type *take_sequence(struct hx_idl *idl)
     if (idl->error)
         return t;
     if (t->of->kind == IDL_SEQUENCE)
-        idl_fail(idl, &pos, "a sequence of sequences needs a typedef for the inner one, which C names");
+        idl_fail(idl, &pos,
+                 "a sequence of sequences needs a typedef for the inner one, which C names");
     else if (idl_resolve(t->of)->kind == IDL_DMA || idl_resolve(t->of)->kind == IDL_HANDLE)
         idl_fail(idl, &pos, "a sequence of handles is not supported");
     if (idl_resolve(t->of)->kind == IDL_STRING && idl->is_main)
-        *(idl_resolve(t->of)->of->size == 1 ? &idl->uses_string_struct : &idl->uses_wstring_struct) = true;
+        *(idl_resolve(t->of)->of->size == 1 ? &idl->uses_string_struct
+                                            : &idl->uses_wstring_struct) = true;
     return t;
 }
 

@@ -16,11 +16,13 @@ int hx_cmd_status(int argc, char **argv);
 int hx_cmd_filter(int argc, char **argv);
 int hx_cmd_run(int argc, char **argv);
 int hx_cmd_ppl(int argc, char **argv);
+int hx_cmd_density(int argc, char **argv);
 int hx_cmd_block(int argc, char **argv);
 int hx_cmd_demo(int argc, char **argv);
 int hx_cmd_run_with(int argc, char **argv);
 int hx_cmd_trace(int argc, char **argv);
 int hx_cmd_report(int argc, char **argv);
+int hx_cmd_bench(int argc, char **argv);
 
 /* 1 when hexrig has a command of that name. */
 int hx_cmd_exists(const char *name);
@@ -40,8 +42,8 @@ int hx_cmd_usage(const char *cmd, const char *fmt, ...) __attribute__((format(pr
 /* Prints `hexrig CMD: MESSAGE` to stderr and returns HX_EXIT_FAILED. */
 int hx_cmd_fail(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Starts the rig that hx_rig_configure() was told, or finds one.  HX_EXIT_OK, or one of the two above: usage when the rig
- * refused the value of an option. */
+/* Starts the rig that hx_rig_configure() was told, or finds one.  HX_EXIT_OK, or one of the two above: usage when the
+ * rig refused the value of an option. */
 int hx_cmd_connect(const char *cmd);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "cmd.h"
 #include "engine_opts.h"
+#include "kv_spinor.h"
 #include "share.h"
 
 static const struct option options[] = {
@@ -26,7 +27,7 @@ static const struct option options[] = {
 static const char help[] =
     "usage: hexrig demo [OPTION]...\n\n"
     "Generates the same text with the K and V cache as f32 and as 63-byte spinor blocks that the\n"
-    "DSP encodes and decodes, at two dispatch densities, and prints what the DSP calls cost.\n"
+    "DSP encodes and decodes, at each dispatch density, and prints what the DSP calls cost.\n"
     "Exit 1 when the tokens differ between the densities.\n\n"
     "  -p, --prompt TEXT   what to continue (\"In the beginning\")\n"
     "  -n, --tokens N      tokens to generate (32)\n"
@@ -38,14 +39,16 @@ static const char help[] =
     "  -h, --help          this text\n\n"
     "Example: hexrig demo -p \"Once upon a time\" -n 24\n";
 
-enum { COLUMN = 46, MAX_LINES = 64, PPL_CTX = 128, PPL_CHUNKS = 8 };
+enum { COLUMN = 46, MAX_LINES = 64, PPL_CTX = 128, PPL_CHUNKS = 8, MAX_DENSITIES = 8 };
 
 struct demo {
     const char *prompt, *n;
     const char *filter; /* of the batched run; NULL: none */
     struct hx_rig_time time;
     char front_end[16]; /* of the first run that needed a rig; the others get the same */
-    json_t *f32, *vector, *batched, *ppl_f32, *ppl_spinor;
+    json_t *f32, *ppl_f32, *ppl_spinor;
+    json_t *spinor[MAX_DENSITIES]; /* one run for each of hx_kv_spinor_densities */
+    json_t *batched;               /* one of them */
 };
 
 /* --- children */
@@ -232,8 +235,9 @@ static void print_row(const json_t *j)
     static const char *const parts[] = {"dispatch", "marshal", "queue", "exec", "total"};
     char key[64];
 
-    printf("%-11s %12.1f %15.0f %15.0f %17s", text(j, "density"),
-           number(j, "dispatch.calls_per_token"), number(j, "dispatch.bytes_copied_per_token"),
+    printf("%-11s %12.1f %14.1f %15.0f %15.0f %17s", text(j, "density"),
+           number(j, "dispatch.calls_per_token"), number(j, "dispatch.packets_per_token"),
+           number(j, "dispatch.bytes_copied_per_token"),
            number(j, "dispatch.bytes_shared_per_token"), "");
     for (size_t i = 0; i < 5; i++) {
         snprintf(key, sizeof(key), "dispatch.model_us_per_token.%s", parts[i]);
@@ -246,35 +250,56 @@ static void print_table(const struct demo *d, int identical)
 {
     double f32 = number(d->ppl_f32, "ppl"), spinor = number(d->ppl_spinor, "ppl");
     int same = strcmp(text(d->f32, "text"), text(d->batched, "text")) == 0;
+    const json_t *block = json_object_get(d->batched, "block");
 
     printf("front end: %s   profile: %s   model ms are modelled, host ms are measured here\n\n",
            text(d->batched, "front_end"), text(d->batched, "profile"));
-    printf("%-11s %12s %15s %15s   %s %10s %10s %10s %10s %10s %16s\n", "density", "calls/token",
-           "copied B/token", "shared B/token", "model ms/token:", "dispatch", "marshal", "queue",
-           "exec", "total", "host ms/token");
-    print_row(d->vector);
-    print_row(d->batched);
+    printf("%-11s %12s %14s %15s %15s   %s %10s %10s %10s %10s %10s %16s\n", "density",
+           "calls/token", "packets/token", "copied B/token", "shared B/token", "model ms/token:",
+           "dispatch", "marshal", "queue", "exec", "total", "host ms/token");
+    for (size_t i = 0; hx_kv_spinor_densities[i]; i++)
+        print_row(d->spinor[i]);
     printf("tokens identical: %s    block %.0f B: %.2fx (154 padded f32)  %.2fx (f32)  %.2fx (f16)"
            "    ppl f32 kv / spinor kv: %.2f / %.2f\n",
            identical ? "yes" : "no", number(d->batched, "block.payload_bytes"),
            number(d->batched, "block.ratio_padded_f32"), number(d->batched, "block.ratio_f32"),
            number(d->batched, "block.ratio_f16"), f32, spinor);
-    printf("\nPerplexity (measured: %d windows of %d tokens of held-out text) is %.1f times higher "
-           "from blocks than from\nf32: the papers' basis, vht2, loses that much%s.  More figures: "
-           "docs/engine.md\n",
-           PPL_CHUNKS, PPL_CTX, spinor / f32,
-           same ? ", but these two texts are the same" : ", so the two texts differ");
+    printf("\nPerplexity (measured: %d windows of %d tokens of held-out text) is %+.1f %% with blocks: "
+           "basis %s, K %s RoPE%s.\nThe papers' basis: hexrig run --basis vht2.  More figures: docs/block.md\n",
+           PPL_CHUNKS, PPL_CTX, 100 * (spinor / f32 - 1), text(block, "basis"),
+           text(block, "k"), same ? "; these two texts are the same" : "");
+}
+
+static int run_densities(struct demo *d)
+{
+    for (size_t i = 0; hx_kv_spinor_densities[i]; i++) {
+        const char *density = hx_kv_spinor_densities[i];
+        int is_batched = strcmp(density, "batched") == 0;
+
+        d->spinor[i] = generate(d, "spinor", density, is_batched ? d->filter : NULL);
+        if (!d->spinor[i])
+            return HX_EXIT_FAILED;
+        if (is_batched)
+            d->batched = d->spinor[i];
+    }
+    return HX_EXIT_OK;
+}
+
+static int all_identical(const struct demo *d)
+{
+    for (size_t i = 1; hx_kv_spinor_densities[i]; i++)
+        if (!json_equal(json_object_get(d->spinor[0], "tokens"),
+                        json_object_get(d->spinor[i], "tokens")))
+            return 0;
+    return 1;
 }
 
 static int measure(struct demo *d)
 {
     d->f32 = generate(d, "f32", NULL, NULL);
-    if (d->f32)
-        d->vector = generate(d, "spinor", "per-vector", NULL);
-    if (d->vector)
-        d->batched = generate(d, "spinor", "batched", d->filter);
-    if (d->batched)
-        d->ppl_f32 = perplexity(d, "f32");
+    if (!d->f32 || run_densities(d))
+        return HX_EXIT_FAILED;
+    d->ppl_f32 = perplexity(d, "f32");
     if (d->ppl_f32)
         d->ppl_spinor = perplexity(d, "spinor");
     return d->ppl_spinor ? HX_EXIT_OK : HX_EXIT_FAILED;
@@ -285,16 +310,15 @@ static int demo(struct demo *d)
     int rc = measure(d), identical;
 
     if (rc == HX_EXIT_OK) {
-        identical = json_equal(json_object_get(d->vector, "tokens"),
-                               json_object_get(d->batched, "tokens"));
+        identical = all_identical(d);
         print_texts(d);
         print_table(d, identical);
         if (!identical)
             rc = hx_cmd_fail("demo", "the densities made different tokens");
     }
     json_decref(d->f32);
-    json_decref(d->vector);
-    json_decref(d->batched);
+    for (size_t i = 0; hx_kv_spinor_densities[i]; i++)
+        json_decref(d->spinor[i]);
     json_decref(d->ppl_f32);
     json_decref(d->ppl_spinor);
     return rc;

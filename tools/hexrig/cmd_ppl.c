@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "block_figures.h"
 #include "cmd.h"
 #include "engine_opts.h"
 #include "figures.h"
 #include "hx_rig.h"
+#include "offload_figures.h"
 #include "ppl.h"
 #include "text.h"
 
@@ -14,6 +16,7 @@ enum { OPT_CHUNKS = HX_OPT_FREE };
 
 static const struct option options[] = {
     HX_ENGINE_OPTIONS,
+    HX_OFFLOAD_OPTIONS,
     {"file", required_argument, NULL, 'f'},
     {"chunks", required_argument, NULL, OPT_CHUNKS},
     {NULL, 0, NULL, 0},
@@ -27,6 +30,7 @@ static const char help[] =
     "      --ctx N              predictions per window (128)\n"
     "      --chunks M           windows (24)\n"
     HX_ENGINE_HELP
+    HX_OFFLOAD_HELP
     "      --json               one JSON object\n"
     "  -h, --help               this text\n\n"
     "Example: hexrig ppl -f share/hexrig/books-holdout.txt --ctx 128 --chunks 24 --kv f32\n";
@@ -60,19 +64,27 @@ static int parse(struct ppl *p, int argc, char **argv)
         rc = hx_cmd_usage(p->o.cmd, "unexpected argument '%s'", argv[optind]);
     if (!rc && !p->text)
         rc = hx_cmd_usage(p->o.cmd, "no text (-f FILE)");
+    if (!rc && (p->o.cfg.offload & HX_OFFLOAD_ARGMAX))
+        rc = hx_cmd_usage(p->o.cmd, "--offload argmax leaves the logits on the DSP; a perplexity needs "
+                          "them");
     return rc ? rc : hx_engine_opts_done(&p->o);
 }
 
-static int print_report(const struct ppl *p, const struct hx_ppl *got, double host_s)
+static int print_report(const struct ppl *p, const struct hx_engine *e, const struct hx_ppl *got,
+                        double host_s)
 {
-    const int rig = hx_engine_opts_rig(&p->o);
+    const int rig = hx_engine_opts_rig(&p->o), blocks = hx_engine_opts_blocks(&p->o);
     json_t *j = json_pack("{s:o, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:f}", "model",
                           hx_figures_text(p->o.cfg.model), "kv", p->o.cfg.kv, "density",
-                          rig ? p->o.cfg.density : "none", "front_end",
+                          blocks ? p->o.cfg.density : "none", "front_end",
                           rig ? hx_rig_front_end() : "none", "ppl", got->ppl, "nll", got->nll,
                           "tokens", (json_int_t)got->tokens, "ctx", (json_int_t)p->o.cfg.n_ctx,
                           "chunks", (json_int_t)p->chunks, "host_s", host_s);
 
+    if (j && blocks)
+        json_object_set_new(j, "block", hx_block_figures(&e->block, e->k_after_rope));
+    if (j)
+        hx_offload_figures(j, &p->o.cfg);
     return hx_figures_report(p->o.cmd, j, p->o.json);
 }
 
@@ -94,7 +106,7 @@ static int score(const struct ppl *p, struct hx_engine *e)
     free(ids);
     if (rc)
         return hx_cmd_fail(p->o.cmd, "%s", why.text);
-    return print_report(p, &got, hx_figures_clock() - start);
+    return print_report(p, e, &got, hx_figures_clock() - start);
 }
 
 int hx_cmd_ppl(int argc, char **argv)

@@ -8,10 +8,11 @@
 #include "cmd.h"
 #include "engine_opts.h"
 #include "figures.h"
+#include "hx_error.h"
 #include "hx_rig.h"
 #include "timing.h"
-#include "timing_queue.h"
 
+enum { ELEMENTS_MAX = 1 << 27 };
 enum { OPT_KERNEL = HX_OPT_FREE, OPT_SHAPE, OPT_PLACEMENT, OPT_THREADS, OPT_COLD, OPT_WARM, OPT_BUILD,
        OPT_SHARED, OPT_CALLS, OPT_IN, OPT_OUT, OPT_IDLE, OPT_CONCURRENT };
 
@@ -40,11 +41,12 @@ static const char help_head[] =
     "      --cold, --warm       the first call (DSP asleep, tables not made), or one after a call like it (warm)\n"
     "      --build B            release | debug: code as compiled with -O2 or -O0 (release)\n"
     "      --shared             buffers in rpcmem; without: copied\n"
+    "      --idle-us T          modelled pause of the client before each call (0)\n"
     "  pure calls, without --kernel:\n"
     "      --calls N            that many calls, one after the other\n"
     "      --in-bytes N, --out-bytes N   bytes of the one buffer each way (0)\n"
-    "      --idle-us T          time between the end of a call and the next (0)\n"
-    "      --concurrent N       clients at the same time (1)\n"
+    "      --concurrent N       clients at the same time, at most the profile's sessions (1).  Such calls wait for\n"
+    "                           nothing that others hold, so each takes what one alone does\n"
     "      --profile P          cost profile (s22u-sync)\n"
     "      --front-end F        " HX_FRONT_ENDS " (auto)\n"
     "      --json               one JSON object\n"
@@ -52,15 +54,14 @@ static const char help_head[] =
     "kernels:\n";
 
 static const char help_tail[] =
-    "\nK03, its repeated call: hexrig report timing --kernel matmul --shape 16x1152x6912 --threads 2 --shared --warm\n"
-    "R04: hexrig report timing --kernel axpby --shape 4096\n"
-    "A pure call: hexrig report timing --calls 1000 --in-bytes 256 --out-bytes 42\n";
+    "\nA pure call: hexrig report timing --calls 1000 --in-bytes 256 --out-bytes 42\n"
+    "The published rows, each as its own question (wall: model_us.total):\n";
 
 struct report {
     struct hx_timing_ask ask;
     int has_kernel, has_shape, json;
-    uint64_t calls, concurrent;
-    double idle_us;
+    uint64_t calls, concurrent, idle_us;
+    unsigned of_kernel, of_calls; /* options given that only one kind of question takes */
     const char *profile, *front_end;
 };
 
@@ -78,6 +79,14 @@ static void help(void)
         puts(k->sample[0] ? ")" : "");
     }
     fputs(help_tail, stdout);
+    for (size_t i = 0; i < hx_timing_n_rows; i++) {
+        static const char *const figures[] = {"pcycles.handler", "pcycles.worker", "pcycles.total", "model_us.total"};
+        const struct hx_timing_row *row = &hx_timing_rows[i];
+        char ask[256];
+
+        hx_timing_print_ask(&row->ask, ask, sizeof(ask));
+        printf("  %s  %-16s %s\n", row->id, figures[row->figure], ask);
+    }
 }
 
 /* --- the command line ------------------------------------------------------------------------------------------ */
@@ -118,6 +127,21 @@ static int parse_u64(const char *option, const char *arg, uint64_t min, uint64_t
     return hx_opt_u64(cmd, option, arg, min, max, out);
 }
 
+/* Options that only a kernel's question takes, and those of pure calls. */
+static void note_kind(struct report *r, int c)
+{
+    switch (c) {
+    case OPT_SHAPE: case OPT_PLACEMENT: case OPT_THREADS: case OPT_COLD: case OPT_WARM: case OPT_BUILD:
+        r->of_kernel = 1;
+        break;
+    case OPT_IN: case OPT_OUT: case OPT_CONCURRENT:
+        r->of_calls = 1;
+        break;
+    default:
+        break;
+    }
+}
+
 static int parse_one(struct report *r, int c, const char *arg)
 {
     static const char *const placements[] = {"ddr", "vtcm", "dma"}, *const builds[] = {"release", "debug"};
@@ -143,8 +167,8 @@ static int parse_one(struct report *r, int c, const char *arg)
     case OPT_CALLS: return parse_u64("calls", arg, 1, 1000000, &r->calls);
     case OPT_IN: return parse_u64("in-bytes", arg, 0, 64 << 20, &r->ask.in_bytes);
     case OPT_OUT: return parse_u64("out-bytes", arg, 0, 64 << 20, &r->ask.out_bytes);
-    case OPT_IDLE: return hx_opt_real(cmd, "idle-us", arg, 0, 1e9, &r->idle_us);
-    case OPT_CONCURRENT: return parse_u64("concurrent", arg, 1, 64, &r->concurrent);
+    case OPT_IDLE: return parse_u64("idle-us", arg, 0, 1000000000, &r->idle_us);
+    case OPT_CONCURRENT: return parse_u64("concurrent", arg, 1, 14, &r->concurrent);
     case HX_OPT_PROFILE: r->profile = arg; return 0;
     case HX_OPT_FRONT_END:
         r->front_end = arg;
@@ -163,12 +187,23 @@ static int complete(struct report *r)
 
     if (r->has_kernel && r->calls)
         return hx_cmd_usage(cmd, "--kernel and --calls are two questions");
+    if (r->of_kernel && !r->has_kernel)
+        return hx_cmd_usage(cmd, "--shape, --placement, --threads, --cold, --warm and --build need --kernel");
+    if (r->of_calls && !r->calls)
+        return hx_cmd_usage(cmd, "--in-bytes, --out-bytes and --concurrent need --calls");
+    if ((r->idle_us || r->ask.shared) && !r->calls && !r->has_kernel)
+        return hx_cmd_usage(cmd, "--idle-us and --shared need --kernel or --calls");
     while (dims < HX_TIMING_SHAPE && k->sample[dims])
         dims++;
     if (r->has_shape > dims)
         return hx_cmd_usage(cmd, "--shape: kernel %s takes %s", k->name, *k->shape ? k->shape : "none");
     for (int d = r->has_shape; d < dims; d++)
         r->ask.shape[d] = k->sample[d];
+    for (int d = 0; d < dims; d++)
+        for (int e = 0; e < d; e++)
+            if (r->ask.shape[d] * r->ask.shape[e] > ELEMENTS_MAX)
+                return hx_cmd_usage(cmd, "--shape: %ldx%ld is more than %d elements", r->ask.shape[e],
+                                    r->ask.shape[d], ELEMENTS_MAX);
     return 0;
 }
 
@@ -176,8 +211,10 @@ static int parse(struct report *r, int argc, char **argv)
 {
     int c, rc = 0;
 
-    while (!rc && (c = getopt_long(argc, argv, "h", options, NULL)) != -1)
+    while (!rc && (c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        note_kind(r, c);
         rc = parse_one(r, c, optarg);
+    }
     if (rc)
         return rc;
     if (optind != argc - 1 || strcmp(argv[optind], "timing") != 0)
@@ -189,28 +226,34 @@ static int parse(struct report *r, int argc, char **argv)
 
 static json_t *answer_json(const struct report *r, const struct hx_timing *t)
 {
-    return json_pack("{s:s, s:s, s:{s:f, s:f, s:f, s:f}, s:{s:f, s:f, s:f, s:f, s:f}}", "kernel", r->ask.kernel,
+    return json_pack("{s:s, s:s, s:{s:f, s:f, s:f, s:f, s:f}, s:{s:f, s:f, s:f, s:f, s:f}}", "kernel", r->ask.kernel,
                      "profile", r->profile, "pcycles", "handler", t->handler, "worker", t->worker, "once", t->once,
-                     "total", t->total, "model_us", "dispatch", t->dispatch_us, "marshal", t->marshal_us, "queue",
+                     "total", t->total, "copies", t->copies, "model_us", "dispatch", t->dispatch_us, "marshal", t->marshal_us, "queue",
                      t->queue_us, "exec", t->exec_us, "total", t->wall_us);
+}
+
+static int asked(const struct report *r, int rc)
+{
+    if (!rc)
+        return 0;
+    return hx_cmd_fail(cmd, "kernel %s: %s (0x%x): no such shape or way to run it, no memory, or what the DSP's log says",
+                       r->ask.kernel, hx_aee_name(rc), (unsigned)rc);
 }
 
 static int one_case(const struct report *r)
 {
     struct hx_timing t;
-    int rc = hx_timing_ask(&r->ask, &t);
+    int rc = asked(r, hx_timing_ask(&r->ask, &t));
 
-    if (rc)
-        return hx_cmd_fail(cmd, "kernel %s: error 0x%x; the DSP's log says why", r->ask.kernel, (unsigned)rc);
-    return hx_figures_report(cmd, answer_json(r, &t), r->json);
+    return rc ? rc : hx_figures_report(cmd, answer_json(r, &t), r->json);
 }
 
-/* Pure calls: one asked of the rig, the rest by how calls meet. */
+/* Pure calls: the first, and one after a call like it. */
 static int pure_calls(const struct report *r)
 {
     struct hx_timing first, next;
     struct hx_timing_ask ask = r->ask;
-    struct hx_timing_calls sum;
+    double total_us;
     int rc;
 
     ask.first = 1;
@@ -218,14 +261,14 @@ static int pure_calls(const struct report *r)
     ask.first = 0;
     if (!rc)
         rc = hx_timing_ask(&ask, &next);
-    if (!rc)
-        rc = hx_timing_calls(&first, &next, r->profile, r->calls, r->concurrent, r->idle_us, &sum);
     if (rc)
-        return hx_cmd_fail(cmd, "null call: error 0x%x", (unsigned)rc);
-    return hx_figures_report(cmd, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f}", "profile", r->profile, "calls",
+        return asked(r, rc);
+    total_us = first.wall_us + (double)(r->calls - 1) * (next.wall_us + (double)r->idle_us);
+    return hx_figures_report(cmd, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "profile", r->profile, "calls",
                                             (json_int_t)r->calls, "concurrent", (json_int_t)r->concurrent,
-                                            "us_per_call", sum.us_per_call, "first_us", sum.first_us,
-                                            "total_us", sum.total_us, "calls_per_s", sum.calls_per_s),
+                                            "us_per_call", next.wall_us, "us_first_call", first.wall_us, "dispatch_us",
+                                            next.dispatch_us, "marshal_us", next.marshal_us, "calls_per_s",
+                                            (double)(r->calls * r->concurrent) / total_us * 1e6),
                              r->json);
 }
 
@@ -251,8 +294,11 @@ static double median(struct errors *e)
 
 static json_t *row_json(const struct hx_timing_row *row, double predicted)
 {
-    return json_pack("{s:s, s:s, s:b, s:f, s:f, s:s, s:f}", "id", row->id, "what", row->what, "first_call",
-                     row->ask.first, "predicted", predicted, "measured", row->measured, "unit",
+    char ask[256];
+
+    hx_timing_print_ask(&row->ask, ask, sizeof(ask));
+    return json_pack("{s:s, s:s, s:s, s:b, s:f, s:f, s:s, s:f}", "id", row->id, "what", row->what, "ask", ask,
+                     "first_call", row->ask.first, "predicted", predicted, "measured", row->measured, "unit",
                      row->figure == HX_TIMING_WALL ? "us" : "pcycles", "ratio", predicted / row->measured);
 }
 
@@ -300,18 +346,33 @@ static int all_rows(const struct report *r)
     return rc;
 }
 
+/* The rig of a question: its own, or that of `hexrig trace`, which has made it for this.  Any other rig that runs might have
+ * another profile, or other clients. */
+static int connect_rig(const struct report *r)
+{
+    char cost[64];
+    const char *filters[] = {cost};
+    struct hx_rig_cfg rig = {
+        .force_private = getenv("HEXRIG_DEVICE") == NULL,
+        .profile = r->profile,
+        .front_end = r->front_end,
+        .filters = filters,
+        .n_filters = r->idle_us != 0,
+    };
+
+    snprintf(cost, sizeof(cost), "cost:host_us=%llu", (unsigned long long)r->idle_us);
+    hx_rig_configure(&rig);
+    return hx_cmd_connect(cmd);
+}
+
 int hx_cmd_report(int argc, char **argv)
 {
     struct report r = {.ask = {.kernel = "null", .how = {.threads = 1}}, .concurrent = 1, .profile = "s22u-sync"};
-    struct hx_rig_cfg rig = {.force_private = 1};
     int rc = parse(&r, argc, argv);
 
     if (rc)
         return rc < 0 ? HX_EXIT_OK : rc;
-    rig.profile = r.profile;
-    rig.front_end = r.front_end;
-    hx_rig_configure(&rig);
-    rc = hx_cmd_connect(cmd);
+    rc = connect_rig(&r);
     if (rc)
         return rc;
     if (r.has_kernel)

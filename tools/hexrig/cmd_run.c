@@ -5,18 +5,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "block_figures.h"
 #include "cmd.h"
 #include "engine_opts.h"
 #include "figures.h"
 #include "generate.h"
-#include "hx_block.h"
 #include "hx_rig.h"
+#include "offload_figures.h"
 #include "unicode.h"
 
 enum { OPT_TEMP = HX_OPT_FREE, OPT_TOP_K, OPT_TOP_P, OPT_SEED };
 
 static const struct option options[] = {
     HX_ENGINE_OPTIONS,
+    HX_OFFLOAD_OPTIONS,
     {"prompt", required_argument, NULL, 'p'},
     {"tokens", required_argument, NULL, 'n'},
     {"temp", required_argument, NULL, OPT_TEMP},
@@ -38,6 +40,7 @@ static const char help[] =
     "      --seed S             of the sampler (0)\n"
     "      --ctx N              positions of the cache (the model's context)\n"
     HX_ENGINE_HELP
+    HX_OFFLOAD_HELP
     "      --json               one JSON object instead of text and lines\n"
     "  -h, --help               this text\n\n"
     "Asking for a profile, a front end or a filter starts a private rig; without, a running one is used.\n"
@@ -93,6 +96,9 @@ static int parse(struct run *r, int argc, char **argv)
         rc = hx_cmd_usage(cmd, "unexpected argument '%s'", argv[optind]);
     if (!rc && (!r->prompt || !*r->prompt))
         rc = hx_cmd_usage(cmd, r->prompt ? "the prompt is empty" : "no prompt (-p TEXT)");
+    if (!rc && (r->o.cfg.offload & HX_OFFLOAD_ARGMAX) && r->sampling.temp > 0)
+        rc = hx_cmd_usage(cmd, "--offload argmax makes greedy choices; --temp %g needs the logits here",
+                          r->sampling.temp);
     return rc ? rc : hx_engine_opts_done(&r->o);
 }
 
@@ -226,8 +232,10 @@ static json_t *dispatch_json(const struct run *r)
     const struct hx_session_stats *s = &r->decode.sum;
     const double n = (double)r->decode.tokens;
 
-    return json_pack("{s:I, s:f, s:f, s:f, s:o, s:f, s:I, s:I}", "calls", (json_int_t)s->invokes,
-                     "calls_per_token", (double)s->invokes / n, "bytes_copied_per_token",
+    return json_pack("{s:I, s:f, s:I, s:f, s:f, s:f, s:o, s:f, s:I, s:I}", "calls",
+                     (json_int_t)s->invokes, "calls_per_token", (double)s->invokes / n, "packets",
+                     (json_int_t)s->packets, "packets_per_token", (double)s->packets / n,
+                     "bytes_copied_per_token",
                      (double)s->bytes_copied / n, "bytes_shared_per_token",
                      (double)s->bytes_shared / n, "model_us_per_token", hx_figures_model_us(s, n),
                      "hvx_ops_per_token", (double)s->hvx_ops / n, "steps",
@@ -239,35 +247,29 @@ static json_t *prefill_json(const struct run *r)
 {
     const struct hx_session_stats *s = &r->prefill.sum;
 
-    return json_pack("{s:I, s:I, s:I, s:I, s:o, s:f}", "tokens", (json_int_t)r->prefill.tokens,
-                     "calls", (json_int_t)s->invokes, "bytes_copied", (json_int_t)s->bytes_copied,
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f}", "tokens",
+                     (json_int_t)r->prefill.tokens, "calls", (json_int_t)s->invokes, "packets",
+                     (json_int_t)s->packets, "bytes_copied", (json_int_t)s->bytes_copied,
                      "bytes_shared", (json_int_t)s->bytes_shared, "model_us",
                      hx_figures_model_us(s, 1), "host_s", r->prefill.host_s);
 }
 
-static json_t *block_json(void)
-{
-    const double b = HX_BLOCK_PAYLOAD;
-
-    return json_pack("{s:i, s:i, s:f, s:f, s:f}", "payload_bytes", HX_BLOCK_PAYLOAD, "slot_bytes",
-                     HX_BLOCK_SLOT, "ratio_padded_f32", HX_BLOCK_PAD * 4 / b, "ratio_f32",
-                     HX_BLOCK_DH * 4 / b, "ratio_f16", HX_BLOCK_DH * 2 / b);
-}
-
 static json_t *report(const struct run *r)
 {
-    const int rig = hx_engine_opts_rig(&r->o);
+    const int rig = hx_engine_opts_rig(&r->o), blocks = hx_engine_opts_blocks(&r->o);
     json_t *j = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:f}", "model",
         hx_figures_text(r->o.cfg.model), "prompt", hx_figures_text(r->prompt), "prompt_tokens",
         id_array(r->ids, r->n_prompt), "tokens",
         id_array(r->ids + r->n_prompt, r->n), "text", text_of(r), "front_end",
         rig ? hx_rig_front_end() : "none", "kv", r->o.cfg.kv, "density",
-        rig ? r->o.cfg.density : "none", "profile", hx_figures_text(rig ? hx_rig_profile() : "none"),
+        blocks ? r->o.cfg.density : "none", "profile", hx_figures_text(rig ? hx_rig_profile() : "none"),
         "dispatch", dispatch_json(r), "prefill", prefill_json(r), "host_s", r->decode.host_s);
 
-    if (j && rig)
-        json_object_set_new(j, "block", block_json());
+    if (j && blocks)
+        json_object_set_new(j, "block", hx_block_figures(&r->e->block, r->e->k_after_rope));
+    if (j)
+        hx_offload_figures(j, &r->o.cfg);
     return j;
 }
 

@@ -57,7 +57,8 @@ static int absolute(const char *path, char *full, size_t bytes)
 static int start_rig(const struct trace *t, const char *file)
 {
     char *filter, device[PATH_MAX];
-    struct hx_rig_cfg rig = {.profile = t->profile, .front_end = t->front_end, .n_filters = 1, .force_private = 1};
+    struct hx_rig_cfg rig = {.profile = t->profile, .front_end = t->front_end, .n_filters = 1,
+                             .force_private = 1};
     int rc;
 
     if (asprintf(&filter, "trace:events=%llu,file=%s", (unsigned long long)t->events, file) < 0)
@@ -139,7 +140,7 @@ static int run(const struct trace *t)
     if (rc == HX_EXIT_OK) {
         rc = hx_program_run(&program);
         hx_rig_disconnect(); /* the file is complete when the rig has ended */
-        bad = report(file);
+        bad = report(t->output);
         rc = rc ? rc : bad;
     }
     free(program.argv);

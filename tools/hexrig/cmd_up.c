@@ -22,9 +22,10 @@ static const struct option options[] = {
 static void help(void)
 {
     printf("usage: hexrig up [OPTION]...\n\n"
-           "Starts a rig in the background and returns when it serves.\n\n"
+           "Starts a rig in the background and returns when it serves.  Its messages go to\n"
+           "$XDG_RUNTIME_DIR/hexrig.log, else /tmp/hexrig-UID.log, with its pid in each line.\n\n"
            "  --mount DIR       where its nodes appear (default: $XDG_RUNTIME_DIR/hexrig, else\n"
-           "                    /tmp/hexrig-UID); made if missing\n"
+           "                    /tmp/hexrig-UID); empty, no link; made if missing\n"
            "  --front-end F     auto, fuse, socket or cuse (default: auto = fuse, else socket)\n"
            "  --profile P       name or path of a cost profile (default: s22u-577)\n"
            "  --filter SPEC     one more filter, NAME:KEY=VALUE,...; may be repeated\n"

@@ -14,7 +14,7 @@
 
 #define MODEL "hexrig-tiny-q8_0.gguf"
 
-enum { MAX_CTX = 1 << 24 };
+enum { MAX_CTX = 1 << 24, DEFAULT_PLACEMENT = 2 /* of hx_offload_placements: dma */ };
 
 int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,
                uint64_t *out)
@@ -77,6 +77,25 @@ int hx_opt_name(const char *cmd, const char *option, const char *arg, const char
     return hx_cmd_bad_value(cmd, option, arg, legal);
 }
 
+static int offload(struct hx_engine_opts *o, const char *arg)
+{
+    struct hx_why why;
+
+    return hx_offload_parse(arg, &o->cfg.offload, &why)
+               ? hx_cmd_usage(o->cmd, "--offload: %s", why.text)
+               : 0;
+}
+
+static int placement(struct hx_engine_opts *o, const char *arg)
+{
+    size_t index = 0;
+    int rc = hx_opt_name(o->cmd, "placement", arg, hx_offload_placements, &index);
+
+    o->placement = arg;
+    o->cfg.placement = (uint32_t)index;
+    return rc;
+}
+
 int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
 {
     switch (c) {
@@ -95,6 +114,16 @@ int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
     case HX_OPT_CALIB:
         o->cfg.calib = arg;
         return 0;
+    case HX_OPT_BASIS:
+        o->cfg.basis = arg;
+        return hx_opt_name(o->cmd, "basis", arg, hx_block_basis_names, NULL);
+    case HX_OPT_K:
+        o->cfg.k = arg;
+        return hx_opt_name(o->cmd, "k", arg, hx_cal_k_names, NULL);
+    case HX_OPT_OFFLOAD:
+        return offload(o, arg);
+    case HX_OPT_PLACEMENT:
+        return placement(o, arg);
     case HX_OPT_CTX:
         return hx_opt_size(o->cmd, "ctx", arg, 1, MAX_CTX, &o->cfg.n_ctx);
     case HX_OPT_PROFILE:
@@ -125,6 +154,20 @@ int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
     }
 }
 
+static void warn_unused(const struct hx_engine_opts *o)
+{
+    const int blocks = o->cfg.density || o->cfg.cal || o->cfg.calib || o->cfg.basis || o->cfg.k;
+    const int rig = o->profile || o->front_end || o->n_filters || o->farf;
+
+    if (!hx_engine_opts_rig(o) && (blocks || rig))
+        fprintf(stderr, "hexrig %s: --kv %s uses no DSP: --density, --cal, --calib, --basis, --k, "
+                "--profile, --front-end, --filter, --time, --host-us and --farf change nothing\n",
+                o->cmd, o->cfg.kv);
+    else if (!hx_engine_opts_blocks(o) && blocks)
+        fprintf(stderr, "hexrig %s: --kv %s has no blocks: --density, --cal, --calib, --basis and "
+                "--k change nothing\n", o->cmd, o->cfg.kv);
+}
+
 int hx_engine_opts_done(struct hx_engine_opts *o)
 {
     const char *time = hx_rig_time_filter(&o->time);
@@ -137,10 +180,12 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
         return hx_cmd_usage(o->cmd, "--cal and --calib exclude each other");
     if (!o->cfg.kv)
         o->cfg.kv = "spinor";
-    if (!hx_engine_opts_rig(o) && (o->cfg.density || o->cfg.cal || o->cfg.calib ||
-                                   o->profile || o->front_end || o->n_filters || o->farf))
-        fprintf(stderr, "hexrig %s: --kv %s uses no DSP: --density, --cal, --calib, "
-                "--profile, --front-end, --filter, --time, --host-us and --farf change nothing\n", o->cmd, o->cfg.kv);
+    warn_unused(o);
+    if (o->placement && !o->cfg.offload)
+        return hx_cmd_usage(o->cmd, "--placement %s is of offloaded weights, and there is no --offload",
+                            o->placement);
+    if (!o->placement)
+        o->cfg.placement = DEFAULT_PLACEMENT;
     if (!o->cfg.density)
         o->cfg.density = "batched";
     o->share = hx_share("");
@@ -154,12 +199,17 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
 
 int hx_engine_opts_rig(const struct hx_engine_opts *o)
 {
+    return hx_engine_opts_blocks(o) || o->cfg.offload;
+}
+
+int hx_engine_opts_blocks(const struct hx_engine_opts *o)
+{
     return strcmp(o->cfg.kv, "spinor") == 0;
 }
 
 /* Who asks for a profile, a front end, filters or messages gets a rig that has them: a private one, unless HEXRIG_DEVICE names one,
  * which then has to be as asked. */
-static int prepare_rig(const struct hx_engine_opts *o)
+int hx_engine_opts_prepare(const struct hx_engine_opts *o)
 {
     const char *device = getenv("HEXRIG_DEVICE");
     struct hx_rig_cfg rig = {
@@ -169,8 +219,11 @@ static int prepare_rig(const struct hx_engine_opts *o)
         .n_filters = o->n_filters,
         .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters || o->farf),
     };
-    int rc = hx_rig_configure(&rig);
+    int rc;
 
+    if (!hx_engine_opts_rig(o))
+        return HX_EXIT_OK;
+    rc = hx_rig_configure(&rig);
     if (rc)
         return hx_cmd_fail(o->cmd, "cannot configure the rig: %s", strerror(-rc));
     /* its own rig now, for what it says to an option's value; a running one is not needed before the model is read */
@@ -180,7 +233,7 @@ static int prepare_rig(const struct hx_engine_opts *o)
 int hx_engine_opts_open(const struct hx_engine_opts *o, struct hx_engine **e)
 {
     struct hx_why why = {""};
-    int rc = hx_engine_opts_rig(o) ? prepare_rig(o) : HX_EXIT_OK;
+    int rc = hx_engine_opts_prepare(o);
 
     if (rc)
         return rc;

@@ -19,6 +19,10 @@ enum {
     HX_OPT_DENSITY,
     HX_OPT_CAL,
     HX_OPT_CALIB,
+    HX_OPT_BASIS,
+    HX_OPT_K,
+    HX_OPT_OFFLOAD,
+    HX_OPT_PLACEMENT,
     HX_OPT_CTX,
     HX_OPT_PROFILE,
     HX_OPT_FRONT_END,
@@ -36,6 +40,8 @@ enum {
         {"density", required_argument, NULL, HX_OPT_DENSITY},                                      \
         {"cal", required_argument, NULL, HX_OPT_CAL},                                              \
         {"calib", required_argument, NULL, HX_OPT_CALIB},                                          \
+        {"basis", required_argument, NULL, HX_OPT_BASIS},                                          \
+        {"k", required_argument, NULL, HX_OPT_K},                                                  \
         {"ctx", required_argument, NULL, HX_OPT_CTX},                                              \
         {"profile", required_argument, NULL, HX_OPT_PROFILE},                                      \
         {"front-end", required_argument, NULL, HX_OPT_FRONT_END},                                  \
@@ -45,12 +51,27 @@ enum {
         {"farf", optional_argument, NULL, HX_OPT_FARF},                                            \
         {"json", no_argument, NULL, HX_OPT_JSON}, {"help", no_argument, NULL, 'h'}
 
+/* And of commands that compute with a whole model. */
+#define HX_OFFLOAD_OPTIONS                                                                         \
+    {"offload", required_argument, NULL, HX_OPT_OFFLOAD},                                          \
+    {                                                                                              \
+        "placement", required_argument, NULL, HX_OPT_PLACEMENT                                     \
+    }
+#define HX_OFFLOAD_HELP                                                                            \
+    "      --offload LIST       on the DSP besides the cache: linear (all matrices as int8),\n"    \
+    "                           linear=NAME,... (wq wk wv wo gate up down out), argmax (none)\n"   \
+    "      --placement P        ddr | vtcm | dma: where offloaded weights lie while the DSP works:\n" \
+    "                           read from memory, fetched per call, streamed (dma)\n"
+
 /* Their help, without -m, --ctx and --json, whose defaults differ. */
 #define HX_ENGINE_HELP                                                                             \
     "      --kv f32|spinor      K and V cache (spinor: 63-byte blocks coded by the DSP)\n"         \
-    "      --density D          per-vector | batched: how work is cut into calls (batched)\n"      \
+    "      --density D          per-vector | per-layer | batched | per-token | queue: how work is\n"  \
+    "                           cut into calls (batched)\n"                                       \
     "      --cal FILE           calibration of the blocks (beside the model, or the shipped one)\n" \
     "      --calib TEXT         calibrate on a text file at start instead\n"                       \
+    "      --basis B            vht2 | vht2w | klt: what blocks hold (klt, or as in --cal)\n"      \
+    "      --k before|after     K coded before or after RoPE (before, or as in --cal)\n"           \
     "      --profile P          cost profile of a private rig, name or path (s22u-577)\n"          \
     "      --front-end F        " HX_FRONT_ENDS ": of a private rig (auto)\n"                      \
     "      --filter SPEC        filter of a private rig, name:key=value,...; repeatable\n" \
@@ -59,6 +80,7 @@ enum {
 struct hx_engine_opts {
     const char *cmd;          /* for messages */
     struct hx_engine_cfg cfg; /* model, kv and density are set after hx_engine_opts_done() */
+    const char *placement;                 /* NULL: not given */
     const char *profile, *front_end;       /* NULL: not given */
     const char *filters[HX_MAX_FILTERS];
     size_t n_filters;
@@ -75,13 +97,19 @@ int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg);
 /* Fills defaults and checks what options say together.  Returns an enum hx_exit; a message is printed when not 0. */
 int hx_engine_opts_done(struct hx_engine_opts *o);
 
-/* Configures the rig if the cache needs one, and opens the engine.  Returns an enum hx_exit. */
+/* Configures the rig if the cache needs one.  Once per process.  Returns an enum hx_exit. */
+int hx_engine_opts_prepare(const struct hx_engine_opts *o);
+
+/* The same, then opens the engine.  Returns an enum hx_exit. */
 int hx_engine_opts_open(const struct hx_engine_opts *o, struct hx_engine **e);
 
 void hx_engine_opts_free(struct hx_engine_opts *o);
 
-/* 1 when the chosen cache runs on a rig. */
+/* 1 when the chosen cache or something offloaded runs on a rig. */
 int hx_engine_opts_rig(const struct hx_engine_opts *o);
+
+/* 1 when the chosen cache holds blocks. */
+int hx_engine_opts_blocks(const struct hx_engine_opts *o);
 
 /* Numbers: 0, or HX_EXIT_USAGE after a message that names the option, the value and the range. */
 int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,

@@ -1,6 +1,7 @@
 /* Asking the cost model, see timing.h. */
 #include "timing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ static int measure(remote_handle64 h, const struct hx_timing_ask *ask, struct hx
         .worker = (double)c.worker,
         .once = (double)c.once,
         .total = (double)c.total,
+        .copies = (double)c.copies,
         .dispatch_us = (double)(after.dispatch_ns - before.dispatch_ns) / 1e3,
         .marshal_us = (double)(after.marshal_ns - before.marshal_ns) / 1e3,
         .queue_us = (double)(after.queue_ns - before.queue_ns) / 1e3,
@@ -94,4 +96,20 @@ double hx_timing_figure(const struct hx_timing_row *row, const struct hx_timing 
     case HX_TIMING_TOTAL: return t->total;
     default: return t->wall_us;
     }
+}
+
+void hx_timing_print_ask(const struct hx_timing_ask *ask, char *text, size_t bytes)
+{
+    static const char *const placement[] = {
+        [SILICON_DDR] = "", [SILICON_VTCM] = " --placement vtcm", [SILICON_DMA] = " --placement dma"};
+    char shape[64] = "", threads[24] = "";
+
+    for (int d = 0; d < HX_TIMING_SHAPE && ask->shape[d]; d++)
+        snprintf(shape + strlen(shape), sizeof(shape) - strlen(shape), "%s%ld", d ? "x" : " --shape ",
+                 ask->shape[d]);
+    if (ask->how.threads > 1)
+        snprintf(threads, sizeof(threads), " --threads %d", ask->how.threads);
+    snprintf(text, bytes, "--kernel %s%s%s%s%s%s%s", ask->kernel, shape, placement[ask->how.placement],
+             threads, ask->how.build == SILICON_DEBUG ? " --build debug" : "", ask->shared ? " --shared" : "",
+             ask->first ? " --cold" : "");
 }

@@ -20,7 +20,7 @@ struct hx_timing_ask {
 };
 
 struct hx_timing {
-    double handler, worker, once, total; /* pcycles, as the kernel measured itself (struct silicon_cycles) */
+    double handler, worker, once, total, copies; /* pcycles, as the kernel measured itself (struct silicon_cycles) */
     double dispatch_us, marshal_us, queue_us, exec_us, wall_us; /* of the whole call */
 };
 
@@ -56,6 +56,9 @@ struct hx_timing_row {
 
 /* The row's figure out of an answer. */
 double hx_timing_figure(const struct hx_timing_row *row, const struct hx_timing *t);
+
+/* Writes the options that ask a row's question, as `--kernel matmul --shape 16x1152x6912 --threads 2 --shared`. */
+void hx_timing_print_ask(const struct hx_timing_ask *ask, char *text, size_t bytes);
 
 extern const struct hx_timing_row hx_timing_rows[];
 extern const size_t hx_timing_n_rows;

@@ -6,12 +6,13 @@
 #include "rpcmem.h"
 #include "timing.h"
 
-enum { Q1 = 1073738753, Q2 = 1073732609, MAX_BUFFERS = 6 };
+enum { Q1 = 1073738753, Q2 = 1073732609, MAX_BUFFERS = 6, BYTES_MAX = 1 << 30 };
 
 /* Buffers of one question; filled with numbers that repeat. */
 struct pool {
     int shared;
     void *buffer[MAX_BUFFERS];
+    size_t bytes; /* of all of them */
     int n;
     uint32_t seed;
     int failed;
@@ -25,6 +26,11 @@ static uint32_t next(struct pool *p)
 
 static void *take(struct pool *p, size_t bytes)
 {
+    p->bytes += bytes;
+    if (bytes > BYTES_MAX || p->bytes > BYTES_MAX) {
+        p->failed = 1;
+        return NULL;
+    }
     void *b = p->shared ? rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes + !bytes)
                         : calloc(bytes + !bytes, 1);
 

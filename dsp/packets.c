@@ -1,0 +1,83 @@
+/* Packets in the PD's figures, see packets.h. */
+#include "packets.h"
+
+#include "cost.h"
+#include "dspqueue.h"
+#include "vtime.h"
+
+static struct hx_packet_sums *sums;
+static __thread struct {
+    int in_callback;
+    struct hx_vtime charged; /* of the thread's present call */
+} now;
+
+void hx_packets_open(struct hx_packet_sums *s)
+{
+    sums = s;
+}
+
+/* Adds what the callback spent since the last time. */
+static void charge(void)
+{
+    struct hx_vtime spent = hx_vtime_spent();
+
+    if (sums) {
+        atomic_fetch_add(&sums->exec_pcycles, spent.exec_pcycles - now.charged.exec_pcycles);
+        atomic_fetch_add(&sums->queue_pcycles, spent.queue_pcycles - now.charged.queue_pcycles);
+        atomic_fetch_add(&sums->hvx_ops, spent.hvx_ops - now.charged.hvx_ops);
+    }
+    now.charged = spent;
+}
+
+static void begin_call(void)
+{
+    hx_vt_call_begin(0, 0);
+    now.charged = (struct hx_vtime){0};
+}
+
+void hx_packets_thread_begin(void)
+{
+    hx_cost_prepare();
+}
+
+void hx_packets_callback_begin(void)
+{
+    begin_call();
+    now.in_callback = 1;
+}
+
+void hx_packets_callback_end(void)
+{
+    charge();
+    hx_vt_call_end();
+    now.in_callback = 0;
+}
+
+static void count(uint32_t n_buffers, const struct dspqueue_buffer *buffers)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; buffers && i < n_buffers; i++)
+        bytes += buffers[i].size;
+    atomic_fetch_add(&sums->packets, 1);
+    atomic_fetch_add(&sums->buffers, n_buffers);
+    atomic_fetch_add(&sums->bytes_shared, bytes);
+}
+
+void hx_packets_note(void *ctx, int taken, uint32_t n_buffers,
+                     const struct dspqueue_buffer *buffers, uint32_t message_len)
+{
+    (void)ctx;
+    if (!sums)
+        return;
+    atomic_fetch_add(&sums->bytes_copied, message_len);
+    if (taken)
+        count(n_buffers, buffers);
+    if (!now.in_callback)
+        return;
+    charge();
+    if (taken) {
+        hx_vt_call_end();
+        begin_call();
+    }
+}

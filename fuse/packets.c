@@ -1,0 +1,37 @@
+/* Packets of a session, see packets.h. */
+#include "packets.h"
+
+#include <stdatomic.h>
+
+#include "driver.h"
+
+/* What a sum grew by; a PD that counts backwards gets nothing. */
+static uint64_t grown(_Atomic uint64_t *sum, uint64_t *seen)
+{
+    uint64_t value = atomic_load(sum), before = *seen;
+
+    *seen = value;
+    return value > before ? value - before : 0;
+}
+
+void hx_packets_collect(struct hx_session *s)
+{
+    struct hx_packet_sums *sums;
+    struct hx_packets *seen = &s->packets, news;
+
+    if (!s->channel.rings)
+        return;
+    sums = &s->channel.rings->packets;
+    news = (struct hx_packets){
+        .packets = grown(&sums->packets, &seen->packets),
+        .buffers = grown(&sums->buffers, &seen->buffers),
+        .bytes_copied = grown(&sums->bytes_copied, &seen->bytes_copied),
+        .bytes_shared = grown(&sums->bytes_shared, &seen->bytes_shared),
+        .exec_pcycles = grown(&sums->exec_pcycles, &seen->exec_pcycles),
+        .queue_pcycles = grown(&sums->queue_pcycles, &seen->queue_pcycles),
+        .hvx_ops = grown(&sums->hvx_ops, &seen->hvx_ops),
+    };
+    if (news.packets || news.bytes_copied || news.exec_pcycles || news.queue_pcycles ||
+        news.hvx_ops)
+        hx_filter_packets(&s->driver->filters, s, &news);
+}

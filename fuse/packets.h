@@ -1,0 +1,18 @@
+/* dspqueue packets in a session's figures: the PD adds them up (rpc/wire/hx_ring.h), the filters turn what is new into counts
+ * and modelled time (hx_filter.packets). */
+#ifndef HX_PACKETS_VIEW_H
+#define HX_PACKETS_VIEW_H
+
+#include <stdint.h>
+
+struct hx_session;
+
+struct hx_packets {
+    uint64_t packets, buffers, bytes_copied, bytes_shared;
+    uint64_t exec_pcycles, queue_pcycles, hvx_ops;
+};
+
+/* Takes what came since the last time.  Before every look at the session's figures or clock, and before its channel goes. */
+void hx_packets_collect(struct hx_session *s);
+
+#endif

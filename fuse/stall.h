@@ -1,0 +1,61 @@
+/* What a client can make wait for ever, and the loop that goes on all the same.
+ *
+ * Reading or writing a client's memory waits where the client's own page fault would: for its userfaultfd handler, or for
+ * the server of a FUSE file that it has mapped.  Linux has no call that does not wait, and only a signal that ends the whole
+ * rig interrupts it.  So the loop's thread says when it goes in and when it comes out (a store and a compare-and-swap), and
+ * the main thread looks at that four times a second.  A thread that has not moved for a second, or has been inside for five,
+ * is replaced: a new thread gives up what the old one was doing and goes on with the loop.  The old one is let be until its
+ * system call returns, and then ends without touching anything. */
+#ifndef HX_STALL_H
+#define HX_STALL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hx_session;
+struct hx_stall;
+
+/* Ends what a replaced thread was doing, as if the client's memory were not there.  In the loop's new thread. */
+typedef void (*hx_give_up_fn)(void *arg, struct hx_stall *stall);
+
+/* A thread of the loop; when it is replaced, also what its system call may still touch. */
+struct hx_stall {
+    pthread_t thread;
+    _Atomic pid_t tid;     /* written by the thread, read by the main one */
+    _Atomic unsigned turn; /* odd: inside; top bit: replaced */
+    _Atomic int back;      /* replaced, and its system call has returned */
+    unsigned mine;         /* the thread's own idea of turn */
+    hx_give_up_fn give_up;
+    void *arg;
+    struct hx_stall *next; /* of those that are replaced */
+    /* the loop's, once it is replaced: */
+    struct hx_session *session; /* whose memory it is; NULL = closed meanwhile, or of none */
+    uint64_t offset, bytes;     /* piece of the session's arena that stays taken */
+    uint8_t *arena;             /* the whole arena, when the channel went first */
+};
+
+/* Runs loop(arg) in a thread of its own, once more after each replacement, and watches.  Returns what it returned. */
+int hx_stall_run(int (*loop)(void *arg), void *arg);
+
+/* Around whatever touches a client's memory; not nested.  No effect outside hx_stall_run().  leave() does not return in a
+ * thread that was replaced. */
+void hx_stall_enter(hx_give_up_fn give_up, void *arg);
+void hx_stall_leave(void);
+
+/* fn(arg) in the main thread, which lives as long as the rig: a child gets its PR_SET_PDEATHSIG when the thread that made it
+ * ends.  At once outside hx_stall_run(). */
+void hx_stall_on_main(void (*fn)(void *arg), void *arg);
+
+/* Frees what threads that have come back held; for the end of a round of the loop. */
+void hx_stall_collect(void);
+
+/* The session's channel is about to be closed, or the session to be freed. */
+void hx_stall_keep_arena(struct hx_session *s);
+void hx_stall_forget(struct hx_session *s);
+
+/* Threads that hang at this moment. */
+unsigned hx_stall_count(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* CPUs and NUMA nodes, see cpus.h. */
+#include "cpus.h"
+
+#include <errno.h>
+#include <numa.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FULL_CAPACITY = 1024 };
+
+static int several_nodes(void)
+{
+    return numa_available() >= 0 && numa_num_configured_nodes() > 1;
+}
+
+static int node_of(int cpu)
+{
+    int node = several_nodes() ? numa_node_of_cpu(cpu) : 0;
+
+    return node < 0 ? 0 : node;
+}
+
+/* Linux tells it on machines whose cores differ. */
+static unsigned capacity_of(int cpu)
+{
+    unsigned capacity = FULL_CAPACITY;
+    char path[64];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpu_capacity", cpu);
+    f = fopen(path, "re");
+    if (!f)
+        return FULL_CAPACITY;
+    if (fscanf(f, "%u", &capacity) != 1)
+        capacity = FULL_CAPACITY;
+    fclose(f);
+    return capacity;
+}
+
+/* 1 when a is the better CPU for a background thread whose partner runs on `node`. */
+static int better(const struct hx_cpu *a, const struct hx_cpu *b, int node)
+{
+    if ((a->node == node) != (b->node == node))
+        return a->node == node;
+    if (a->capacity != b->capacity)
+        return a->capacity < b->capacity;
+    return a->id > b->id;
+}
+
+int hx_cpus_choose(const struct hx_cpu *cpus, size_t n, int here)
+{
+    const struct hx_cpu *best = NULL;
+    int node = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (cpus[i].id == here)
+            node = cpus[i].node;
+    for (size_t i = 0; i < n; i++)
+        if (cpus[i].id != here && (!best || better(&cpus[i], best, node)))
+            best = &cpus[i];
+    return best ? best->id : -1;
+}
+
+static int choose_of(const cpu_set_t *allowed)
+{
+    struct hx_cpu cpus[CPU_SETSIZE];
+    size_t n = 0;
+
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, allowed))
+            cpus[n++] = (struct hx_cpu){i, node_of(i), capacity_of(i)};
+    return hx_cpus_choose(cpus, n, sched_getcpu());
+}
+
+int hx_cpus_part(int want, struct hx_why *why)
+{
+    cpu_set_t set;
+    int cpu;
+
+    if (sched_getaffinity(0, sizeof(set), &set))
+        return hx_why_set(why, -errno, "sched_getaffinity: %s", strerror(errno));
+    if (want >= CPU_SETSIZE || (want >= 0 && !CPU_ISSET(want, &set)))
+        return hx_why_set(why, -EINVAL, "CPU %d is not among those that this process may use", want);
+    if (CPU_COUNT(&set) < 2)
+        return hx_why_set(why, -ENODEV, "this process may use one CPU alone");
+    cpu = want >= 0 ? want : choose_of(&set);
+    CPU_CLR(cpu, &set);
+    if (sched_setaffinity(0, sizeof(set), &set))
+        return hx_why_set(why, -errno, "sched_setaffinity: %s", strerror(errno));
+    return cpu;
+}
+
+void hx_cpus_place_near(void *p, size_t bytes)
+{
+    int cpu = sched_getcpu();
+
+    if (cpu < 0 || !several_nodes())
+        return;
+    numa_set_bind_policy(0); /* a full node is no reason to fail */
+    numa_tonode_memory(p, bytes, node_of(cpu));
+}

@@ -1,0 +1,151 @@
+/* Models without weights, see geometry.h. */
+#include "geometry.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "hx_f16.h"
+#include "hx_vht2.h"
+
+#define QWEN3_4B "qwen3-4b"
+#define LLAMA3_8B "llama3-8b"
+#define GEMMA3_1B "gemma3-1b"
+#define SMOLLM2_135M "smollm2-135m"
+
+/* Source: config.json of the published models. */
+const struct hx_geometry hx_geometries[] = {
+    {QWEN3_4B, 36, 8, 128, 1e6f},
+    {LLAMA3_8B, 32, 8, 128, 5e5f},
+    {GEMMA3_1B, 26, 1, 256, 1e6f},
+    {SMOLLM2_135M, 30, 3, 64, 1e5f},
+    {NULL, 0, 0, 0, 0},
+};
+
+const char *const hx_geometry_names[] = {QWEN3_4B, LLAMA3_8B, GEMMA3_1B, SMOLLM2_135M, NULL};
+
+struct hx_model hx_geometry_model(const struct hx_geometry *g)
+{
+    return (struct hx_model){.n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh,
+                             .rope_base = g->rope_base};
+}
+
+/* SplitMix64.  Source: Steele, Lea, Flood 2014. */
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* [-1, 1) */
+static float noise(uint64_t *state)
+{
+    return (float)(int32_t)(next(state) >> 40) * 0x1p-23f - 1;
+}
+
+static void make_vht2(const struct hx_codec_format *f, uint64_t seed, uint16_t *table)
+{
+    const size_t n = hx_block_table_bytes(f->shape, f->basis) / sizeof(*table);
+    size_t used = 0;
+
+    for (size_t i = 0; used < HX_BLOCK_SKEL; i++)
+        if (hx_squarefree_index(i))
+            table[used++] = (uint16_t)i;
+    for (used += 2; used < n; used++) /* two reserved values stay 0 */
+        table[used] = hx_f16_from_f32(noise(&seed) / 16);
+}
+
+/* Signs over sqrt(dh): directions of length 1 that are nearly orthogonal. */
+static void make_klt(const struct hx_codec_format *f, uint64_t seed, uint16_t *table)
+{
+    const struct hx_block_shape *s = f->shape;
+    const size_t n = hx_block_table_bytes(s, f->basis) / sizeof(*table);
+    const float each = 1 / sqrtf((float)s->dh);
+
+    for (size_t i = 0; i < s->n_res; i++)
+        table[s->dh + i] = hx_f16_from_f32(1);
+    for (size_t i = s->dh + s->n_res; i < n; i++)
+        table[i] = hx_f16_from_f32(noise(&seed) < 0 ? -each : each);
+}
+
+static void (*const make[HX_BASES])(const struct hx_codec_format *f, uint64_t seed,
+                                    uint16_t *table) = {
+    [HX_BASIS_VHT2] = make_vht2,
+    [HX_BASIS_VHT2W] = make_vht2,
+    [HX_BASIS_KLT] = make_klt,
+};
+
+int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const struct hx_cal_cfg *cfg,
+                    struct hx_why *why)
+{
+    struct hx_codec_format f;
+    struct hx_cal *cal;
+
+    if (hx_codec_format(&f, g->dh, cfg->basis, cfg->code))
+        return hx_why_set(why, -EINVAL, "geometry %s: there are no blocks of head dimension %zu",
+                          g->name, g->dh);
+    cal = hx_cal_alloc(&f, (uint32_t)(g->n_layer * 2 * g->n_kv));
+    if (!cal)
+        return hx_why_set(why, -ENOMEM, "geometry %s: out of memory", g->name);
+    cal->k_after_rope = cfg->k_after_rope;
+    for (size_t slot = 0; slot < cal->n_slots; slot++)
+        make[f.basis](&f, slot, hx_cal_table(cal, slot));
+    *out = cal;
+    return 0;
+}
+
+/* K and V of positions pos..pos+n-1 of a layer. */
+static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, float *kv_rows,
+               struct hx_why *why)
+{
+    const size_t floats = n * kv->n_kv * kv->dh;
+    uint64_t seed = pos << 16 | layer;
+
+    for (size_t i = 0; i < 2 * floats; i++)
+        kv_rows[i] = noise(&seed);
+    return kv->ops->put(kv, layer, pos, n, kv_rows, kv_rows + floats, why);
+}
+
+static float *alloc_rows(const struct hx_kv *kv, size_t n, struct hx_why *why)
+{
+    float *rows = calloc(2 * n * kv->n_kv, kv->dh * sizeof(*rows));
+
+    if (!rows)
+        hx_why_set(why, -ENOMEM, "geometry: no memory for %zu positions", n);
+    return rows;
+}
+
+int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_why *why)
+{
+    const size_t end = pos + n;
+    float *rows = alloc_rows(kv, n < kv->max_batch ? n : kv->max_batch, why);
+    int rc = rows ? 0 : -ENOMEM;
+
+    while (!rc && pos < end) {
+        size_t now = end - pos < kv->max_batch ? end - pos : kv->max_batch;
+
+        for (size_t layer = 0; !rc && layer < kv->n_layer; layer++)
+            rc = put(kv, layer, pos, now, rows, why);
+        pos += now;
+    }
+    free(rows);
+    return rc;
+}
+
+int hx_geometry_token(struct hx_kv *kv, size_t pos, struct hx_why *why)
+{
+    float *rows = alloc_rows(kv, 1, why);
+    struct hx_kv_view past;
+    int rc = rows ? 0 : -ENOMEM;
+
+    for (size_t layer = 0; !rc && layer < kv->n_layer; layer++) {
+        rc = put(kv, layer, pos, 1, rows, why);
+        if (!rc)
+            rc = kv->ops->past(kv, layer, pos, &past, why);
+    }
+    free(rows);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* Density batched: for each layer one encode of all new positions and one decode of all past ones. */
+#include "kv_spinor_density.h"
+#include "rpcmem.h"
+
+static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
+{
+    return hx_spinor_encode_call(s, layer, s->n_slots, pos, n, why);
+}
+
+static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+{
+    return n ? hx_spinor_decode_call(s, layer, s->n_slots, 0, n, why) : 0;
+}
+
+static double calls(double layers, double kv_heads, double pos)
+{
+    (void)kv_heads;
+    return pos > 0 ? 2 * layers : layers;
+}
+
+const struct hx_density hx_density_batched = {
+    .name = "batched",
+    .alloc = hx_spinor_shared_alloc,
+    .free = rpcmem_free,
+    .encode = encode,
+    .decode = decode,
+    .calls = calls,
+};

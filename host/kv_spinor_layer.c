@@ -1,0 +1,37 @@
+/* Density per-layer: one call for each layer and position, all heads, K and V together. */
+#include "kv_spinor_density.h"
+#include "rpcmem.h"
+
+static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = hx_spinor_encode_call(s, layer, s->n_slots, pos + i, 1, why);
+    return rc;
+}
+
+static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+{
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = hx_spinor_decode_call(s, layer, s->n_slots, i, 1, why);
+    return rc;
+}
+
+static double calls(double layers, double kv_heads, double pos)
+{
+    (void)kv_heads;
+    return layers * (pos + 1);
+}
+
+const struct hx_density hx_density_layer = {
+    .name = "per-layer",
+    .one_by_one = 1,
+    .alloc = hx_spinor_shared_alloc,
+    .free = rpcmem_free,
+    .encode = encode,
+    .decode = decode,
+    .calls = calls,
+};

@@ -1,0 +1,82 @@
+/* --offload lists, see offload.h. */
+#include "offload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Bit i of the set. */
+static const char *const matrices[] = {"wq", "wk", "wv", "wo", "gate", "up", "down", "out"};
+enum { N_MATRICES = sizeof(matrices) / sizeof(matrices[0]) };
+
+const char *const hx_offload_placements[] = {"ddr", "vtcm", "dma", NULL};
+
+static int is(const char *word, size_t n, const char *name)
+{
+    return strlen(name) == n && memcmp(word, name, n) == 0;
+}
+
+static uint32_t matrix(const char *word, size_t n)
+{
+    for (size_t i = 0; i < N_MATRICES; i++)
+        if (is(word, n, matrices[i]))
+            return 1u << i;
+    return 0;
+}
+
+int hx_offload_parse(const char *list, uint32_t *set, struct hx_why *why)
+{
+    static const char prefix[] = "linear=";
+    const size_t skip = sizeof(prefix) - 1;
+    int named = 0; /* behind "linear=" */
+
+    for (const char *word = list;; word++) {
+        size_t n = strcspn(word, ",");
+
+        const int first = n >= skip && memcmp(word, prefix, skip) == 0;
+
+        if (first) {
+            named = 1;
+            word += skip;
+            n -= skip;
+        }
+        const uint32_t one = named ? matrix(word, n) : 0;
+
+        if (one)
+            *set |= one;
+        else if (!first && is(word, n, "linear"))
+            *set |= HX_OFFLOAD_LINEAR;
+        else if (!first && is(word, n, "argmax"))
+            *set |= HX_OFFLOAD_ARGMAX | HX_OFFLOAD_OUT;
+        else
+            return hx_why_set(why, -EINVAL, "'%.*s'; legal: linear, linear=NAME,... of wq, wk, wv, "
+                              "wo, gate, up, down, out; argmax", (int)(n < 64 ? n : 64), word);
+        word += n;
+        if (!*word)
+            return 0;
+    }
+}
+
+static void add(char *text, const char *separator, const char *name)
+{
+    const size_t n = strlen(text);
+
+    snprintf(text + n, HX_OFFLOAD_TEXT - n, "%s%s", n ? separator : "", name);
+}
+
+void hx_offload_text(uint32_t set, char text[HX_OFFLOAD_TEXT])
+{
+    *text = '\0';
+    if ((set & HX_OFFLOAD_LINEAR) == HX_OFFLOAD_LINEAR)
+        add(text, "", "linear");
+    else if (set & HX_OFFLOAD_LINEAR)
+        for (size_t i = 0; i < N_MATRICES; i++)
+            if (set & 1u << i) {
+                add(text, ",", *text ? "" : "linear=");
+                snprintf(text + strlen(text), HX_OFFLOAD_TEXT - strlen(text), "%s", matrices[i]);
+            }
+    if (set & HX_OFFLOAD_ARGMAX)
+        add(text, ",", "argmax");
+    if (!set)
+        add(text, "", "none");
+}

@@ -1,0 +1,85 @@
+/* A prefetch buffer: 16 slots that a background thread fills from a file in the order in which its bytes will be asked
+ * for.
+ *
+ * The order is known (a forward pass asks for its layers in the same order again and again), so the plan is an oracle:
+ * a list of items, repeated without end.  The thread reads ahead as far as there are free slots; hx_prefetch_get()
+ * finds the bytes ready (a hit), waits for the thread (late), or reads by itself (a miss: the plan was wrong and the
+ * bytes lie in no slot).  A get of something else than the plan says next counts as `wrong` and moves the plan on to
+ * that item; what lies between is dropped.  An item that the plan does not have is a miss and leaves the plan where it
+ * is.
+ *
+ * Where reading ahead fails, the get reads by itself (a miss), and an error is that of its own read.
+ *
+ * What was read leaves the page cache again (posix_fadvise, DONTNEED), so bytes really come from the file each time.
+ *
+ * One thread calls the functions below.  A wait lasts as long as the read that it waits for. */
+#ifndef HX_PREFETCH_H
+#define HX_PREFETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "hist.h"
+#include "why.h"
+
+enum { HX_PREFETCH_SLOTS = 16, HX_PREFETCH_ANY_CPU = -1 };
+
+struct hx_prefetch_item {
+    uint64_t offset; /* in the file */
+    size_t bytes;    /* >= 1 */
+};
+
+struct hx_prefetch_cfg {
+    unsigned slots; /* 1..HX_PREFETCH_SLOTS; 0: HX_PREFETCH_SLOTS */
+    int no_reader;  /* 1: no thread, every get is a miss: what the buffer is measured against */
+    int cpu;        /* the thread's, see hx_cpus_part(); HX_PREFETCH_ANY_CPU: not pinned */
+    int kernel_readahead; /* 1: leave the kernel's own on also where the plan is not the file from front to back */
+
+    /* Instead of reading the file: up to n bytes from `offset` to buf; returns how many, 0 at the end, or negative
+     * errno.  Called by the background thread and, for misses, by the caller's.  NULL: the file. */
+    ssize_t (*read)(void *arg, void *buf, size_t n, uint64_t offset);
+    void *arg;
+};
+
+struct hx_prefetch_stats {
+    uint64_t gets; /* = hits + late + misses + failed */
+    uint64_t hits, late, misses;
+    uint64_t failed;     /* gets that returned an error of the read */
+    uint64_t wrong;      /* gets of another item than the plan said next */
+    uint64_t dropped;    /* items that were read and given up, unasked */
+    uint64_t bytes_read; /* by the thread and by misses */
+    struct hx_hist stall; /* ns that each get took, without the failed ones */
+};
+
+struct hx_prefetch;
+
+/* Opens `path` (with cfg->read: a name for messages).  0; -EINVAL: cfg->slots, or not a regular file; -errno of
+ * open(); -ENOMEM. */
+int hx_prefetch_open(struct hx_prefetch **out, const char *path, const struct hx_prefetch_cfg *cfg,
+                     struct hx_why *why);
+
+/* Sets the plan (items [n], copied), allocates the slots, each as large as the largest item, and starts the thread.  A
+ * later call replaces plan, slots and thread, and keeps the figures.  0; -EINVAL: n == 0, an empty item, or one beyond
+ * the end of the file; -EBUSY: an item is held; -ENOMEM; -EAGAIN, or -EINVAL for a CPU that this process may not use:
+ * no thread. */
+int hx_prefetch_plan(struct hx_prefetch *p, const struct hx_prefetch_item *items, size_t n,
+                     struct hx_why *why);
+
+/* The item's bytes, page-aligned, until hx_prefetch_put(); after hx_prefetch_plan().  0; -EBUSY: all slots are held;
+ * -EINVAL: the item is empty or larger than a slot; -EIO: the file ends before the item does; other errors of the
+ * read.  After an error the same item may be asked for again. */
+int hx_prefetch_get(struct hx_prefetch *p, const struct hx_prefetch_item *item, const void **bytes,
+                    struct hx_why *why);
+
+/* Gives back what hx_prefetch_get() returned, in any order. */
+void hx_prefetch_put(struct hx_prefetch *p, const void *bytes);
+
+/* What was counted since hx_prefetch_open(), or since the figures were cleared. */
+void hx_prefetch_stats(struct hx_prefetch *p, struct hx_prefetch_stats *out);
+void hx_prefetch_clear_stats(struct hx_prefetch *p);
+
+/* Ends the thread (after the read that it is in) and frees everything, also what is held.  Accepts NULL. */
+void hx_prefetch_close(struct hx_prefetch *p);
+
+#endif

@@ -1,0 +1,385 @@
+/* The implementation of interface hex_linear on the DSP: handles, their weights, and checks of what a call asks for.
+ *
+ * Reentrant: calls on one handle take turns, calls on several share the HVX contexts. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "../silicon/contexts.h"
+#include "AEEStdErr.h"
+#include "HAP_farf.h"
+#include "HAP_mmap.h"
+#include "hex_linear_run.h"
+#include "qurt_hvx.h"
+#include "qurt_mutex.h"
+
+enum { ALIGN = 128, THREADS = 2, NOT_FINITE = -1 };
+
+/* The DSP's own: bytes of the buffer behind a client's descriptor. */
+extern int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
+
+struct state {
+    struct state *next; /* in `states` */
+    remote_handle64 id; /* what the client holds; never used twice */
+    unsigned refs;      /* one for being open, one per running call; under states_lock */
+    qurt_mutex_t lock;  /* held for the length of a call; protects what follows */
+    int fd;               /* of the weights; -1: none */
+    struct hx_linear_matrix *m; /* [n_m] */
+    size_t n_m;
+    uint8_t *scratch; /* grows as calls need it */
+    size_t scratch_bytes;
+    struct hx_linear_vtcm vtcm;
+};
+
+static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER; /* protects states, last_id, refs */
+static struct state *states;
+static remote_handle64 last_id;
+
+int hex_linear_open(const char *uri, remote_handle64 *h)
+{
+    struct state *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return AEE_DSP(AEE_ENOMEMORY);
+    s->refs = 1;
+    s->fd = -1;
+    qurt_mutex_init(&s->lock);
+    pthread_mutex_lock(&states_lock);
+    s->id = ++last_id;
+    s->next = states;
+    states = s;
+    pthread_mutex_unlock(&states_lock);
+    *h = s->id;
+    FARF(LOW, "hex_linear: opened %s as handle %llu", uri, (unsigned long long)s->id);
+    return AEE_SUCCESS;
+}
+
+static void unload(struct state *s)
+{
+    if (s->fd >= 0)
+        HAP_mmap_put(s->fd);
+    s->fd = -1;
+    free(s->m);
+    s->m = NULL;
+    s->n_m = 0;
+    hx_linear_vtcm_release(&s->vtcm);
+}
+
+/* The state behind a handle, locked, or NULL; give it back with put(). */
+static struct state *get(remote_handle64 h)
+{
+    struct state *s;
+
+    pthread_mutex_lock(&states_lock);
+    for (s = states; s && s->id != h; s = s->next)
+        ;
+    if (s)
+        s->refs++;
+    pthread_mutex_unlock(&states_lock);
+    if (s)
+        qurt_mutex_lock(&s->lock);
+    return s;
+}
+
+/* Nobody else has it any more. */
+static void drop(struct state *s)
+{
+    unload(s);
+    free(s->scratch);
+    qurt_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static void unref(struct state *s)
+{
+    pthread_mutex_lock(&states_lock);
+    const unsigned left = --s->refs;
+    const int last = !states; /* no handle is open */
+
+    pthread_mutex_unlock(&states_lock);
+    if (left)
+        return;
+    drop(s);
+    if (last)
+        hx_contexts_stop();
+}
+
+static int put(struct state *s, int rc)
+{
+    qurt_mutex_unlock(&s->lock);
+    unref(s);
+    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+}
+
+int hex_linear_close(remote_handle64 h)
+{
+    struct state **at, *s;
+
+    pthread_mutex_lock(&states_lock);
+    for (at = &states; *at && (*at)->id != h; at = &(*at)->next)
+        ;
+    s = *at;
+    if (s)
+        *at = s->next;
+    pthread_mutex_unlock(&states_lock);
+    if (!s)
+        return AEE_DSP(AEE_EINVHANDLE);
+    unref(s); /* the last running call frees it */
+    return AEE_SUCCESS;
+}
+
+/* --- load */
+
+static int check_matrix(const hex_linear_matrix *m, size_t index, size_t bytes)
+{
+    const size_t need = hx_weights_bytes(m->type, m->rows, m->cols);
+
+    if (need && m->offset % ALIGN == 0 && m->offset <= bytes && need <= bytes - m->offset)
+        return AEE_SUCCESS;
+    FARF(ERROR, "hex_linear: matrix %zu: type %u, %u x %u at offset %u of %zu bytes: there is no such "
+         "matrix", index, m->type, m->rows, m->cols, m->offset, bytes);
+    return AEE_EBADPARM;
+}
+
+static int map(int fd, size_t bytes, const uint8_t **at)
+{
+    uint32_t size = 0;
+    void *start = NULL;
+
+    if (adsp_mmap_fd_getinfo(fd, &size) || HAP_mmap_get(fd, &start, NULL)) {
+        FARF(ERROR, "hex_linear: the client has no buffer %d mapped", fd);
+        return AEE_ENOSUCHMAP;
+    }
+    if (bytes <= size && (uintptr_t)start % ALIGN == 0) {
+        *at = start;
+        return AEE_SUCCESS;
+    }
+    HAP_mmap_put(fd);
+    FARF(ERROR, "hex_linear: buffer %d has %u bytes, %zu are to be used", fd, size, bytes);
+    return AEE_EBADPARM;
+}
+
+/* s->lock is held; nothing is loaded. */
+static int load(struct state *s, int fd, size_t bytes, const hex_linear_matrix *list, size_t n)
+{
+    const uint8_t *base = NULL;
+    int rc = AEE_SUCCESS;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = check_matrix(&list[i], i, bytes);
+    if (!rc)
+        rc = map(fd, bytes, &base);
+    if (rc)
+        return rc;
+    s->fd = fd;
+    s->m = calloc(n, sizeof(*s->m));
+    if (!s->m) {
+        unload(s);
+        return AEE_ENOMEMORY;
+    }
+    s->n_m = n;
+    for (size_t i = 0; i < n; i++)
+        s->m[i] = (struct hx_linear_matrix){(enum hx_weights_type)list[i].type, list[i].rows,
+                                            list[i].cols, base + list[i].offset};
+    return AEE_SUCCESS;
+}
+
+int hex_linear_load(remote_handle64 h, int fd, unsigned int bytes,
+                    const hex_linear_matrix *matrices, int matricesLen)
+{
+    struct state *s = get(h);
+
+    if (!s)
+        return AEE_DSP(AEE_EINVHANDLE);
+    unload(s);
+    return put(s, matricesLen ? load(s, fd, bytes, matrices, (size_t)matricesLen) : AEE_SUCCESS);
+}
+
+/* --- calls */
+
+/* Scratch of a call: pieces, each at a multiple of 128. */
+static size_t piece(size_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static int grow(struct state *s, size_t bytes)
+{
+    if (bytes <= s->scratch_bytes)
+        return AEE_SUCCESS;
+    free(s->scratch);
+    s->scratch_bytes = 0;
+    s->scratch = aligned_alloc(ALIGN, piece(bytes));
+    if (!s->scratch) {
+        FARF(ERROR, "hex_linear: heap: need %zu bytes for a call", bytes);
+        return AEE_ENOMEMORY;
+    }
+    s->scratch_bytes = bytes;
+    return AEE_SUCCESS;
+}
+
+/* Fills c->m from `which`; *rows gets the sum of their rows. */
+static int choose(const struct state *s, struct hx_linear_call *c, const unsigned *which,
+                  size_t *rows)
+{
+    *rows = 0;
+    if (s->n_m == 0) {
+        FARF(ERROR, "hex_linear: no weights are loaded");
+        return AEE_EBADSTATE;
+    }
+    for (size_t i = 0; i < c->n_m; i++) {
+        if (which[i] >= s->n_m) {
+            FARF(ERROR, "hex_linear: matrix %u; %zu are loaded", which[i], s->n_m);
+            return AEE_EBADPARM;
+        }
+        c->m[i] = &s->m[which[i]];
+        *rows += c->m[i]->rows;
+        if (c->m[i]->type != c->m[0]->type || c->m[i]->cols != c->m[0]->cols) {
+            FARF(ERROR, "hex_linear: matrices %u and %u differ in type or columns", which[0],
+                 which[i]);
+            return AEE_EBADPARM;
+        }
+    }
+    return AEE_SUCCESS;
+}
+
+static int check_call(const struct hx_linear_call *c, size_t x_len)
+{
+    const hex_linear_how *how = c->how;
+
+    if (how->placement < HEX_LINEAR_DDR || how->placement > HEX_LINEAR_DMA || how->threads < 1 ||
+        how->threads > THREADS) {
+        FARF(ERROR, "hex_linear: placement %d, %d threads: no such way to run", how->placement,
+             how->threads);
+        return AEE_EBADPARM;
+    }
+    if (c->n < 1 || c->n > INT32_MAX || (uint64_t)c->n * c->m[0]->cols != x_len) {
+        FARF(ERROR, "hex_linear: %zu vectors of %zu floats; x has %zu", c->n, c->m[0]->cols, x_len);
+        return AEE_EBADPARM;
+    }
+    return AEE_SUCCESS;
+}
+
+/* Scratch for activations and `more` bytes behind them, at *rest. */
+static int alloc_scratch(struct state *s, struct hx_linear_call *c, size_t more, float **rest)
+{
+    const size_t blocks = piece(c->n * hx_weights_blocks(c->m[0]->cols) * sizeof(*c->blocks));
+    const size_t bad = piece(c->n);
+    int rc = grow(s, blocks + bad + more);
+
+    if (rc)
+        return rc;
+    c->blocks = (struct hx_linear_block *)s->scratch;
+    c->bad = s->scratch + blocks;
+    c->vtcm = &s->vtcm;
+    *rest = (float *)(s->scratch + blocks + bad);
+    return AEE_SUCCESS;
+}
+
+/* The products, and what `then`, if given, makes of them. */
+static int run(const struct hx_linear_call *c, hex_linear_cycles *cycles,
+               void (*then)(const struct hx_linear_call *c, unsigned *ids), unsigned *ids)
+{
+    int rc;
+
+    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
+        return AEE_EFAILED;
+    rc = hx_linear_call_run(c, cycles);
+    if (!rc && then)
+        then(c, ids);
+    qurt_hvx_unlock();
+    return rc;
+}
+
+/* Products with an infinity or NaN are no numbers; qf32 has none, so they are put in here. */
+static void spoil(const struct hx_linear_call *c)
+{
+    for (size_t t = 0; t < c->n; t++)
+        for (size_t m = 0; c->bad[t] && m < c->n_m; m++)
+            for (size_t r = 0; r < c->m[m]->rows; r++)
+                c->y[m][t * c->y_stride[m] + r] = NAN;
+}
+
+static int apply(struct state *s, struct hx_linear_call *c, const unsigned *which, size_t x_len,
+                 float *y, size_t y_len, hex_linear_cycles *cycles)
+{
+    float *unused;
+    size_t rows;
+    int rc = choose(s, c, which, &rows);
+
+    if (!rc)
+        rc = check_call(c, x_len);
+    if (!rc && (uint64_t)c->n * rows != y_len) {
+        FARF(ERROR, "hex_linear: %zu vectors of %zu rows; y has %zu floats", c->n, rows, y_len);
+        rc = AEE_EBADPARM;
+    }
+    if (!rc)
+        rc = alloc_scratch(s, c, 0, &unused);
+    if (rc)
+        return rc;
+    for (size_t m = 0; m < c->n_m; m++) {
+        c->y[m] = y;
+        c->y_stride[m] = c->m[m]->rows;
+        y += c->n * c->m[m]->rows;
+    }
+    rc = run(c, cycles, NULL, NULL);
+    if (!rc)
+        spoil(c);
+    return rc;
+}
+
+int hex_linear_apply(remote_handle64 h, const hex_linear_how *how, const unsigned int *which,
+                     int whichLen, unsigned int n, const float *x, int xLen, float *y, int yLen,
+                     hex_linear_cycles *pcycles)
+{
+    struct hx_linear_call c = {.how = how, .n_m = (size_t)whichLen, .x = x, .n = n};
+    struct state *s;
+
+    if (whichLen < 1 || whichLen > HX_LINEAR_FUSED) {
+        FARF(ERROR, "hex_linear: %d matrices in a call; 1 to %d are legal", whichLen,
+             HX_LINEAR_FUSED);
+        return AEE_DSP(AEE_EBADPARM);
+    }
+    s = get(h);
+    if (!s)
+        return AEE_DSP(AEE_EINVHANDLE);
+    return put(s, apply(s, &c, which, (size_t)xLen, y, (size_t)yLen, pcycles));
+}
+
+/* Of c->n rows of y; the caller holds an HVX context. */
+static void pick(const struct hx_linear_call *c, unsigned *ids)
+{
+    for (size_t t = 0; t < c->n; t++)
+        ids[t] = (unsigned)(c->bad[t] ? NOT_FINITE
+                                      : hx_linear_argmax_hvx(c->y[0] + t * c->y_stride[0],
+                                                             c->m[0]->rows));
+}
+
+static int argmax(struct state *s, struct hx_linear_call *c, unsigned which, size_t x_len,
+                  unsigned *ids, size_t ids_len, hex_linear_cycles *cycles)
+{
+    size_t rows;
+    int rc = choose(s, c, &which, &rows);
+
+    if (!rc)
+        rc = check_call(c, x_len);
+    if (!rc && ids_len != c->n)
+        rc = AEE_EBADPARM;
+    if (rc)
+        return rc;
+    c->y_stride[0] = hx_weights_groups(rows) * HX_WEIGHTS_ROWS;
+    rc = alloc_scratch(s, c, c->n * c->y_stride[0] * sizeof(float), &c->y[0]);
+    return rc ? rc : run(c, cycles, pick, ids);
+}
+
+int hex_linear_argmax(remote_handle64 h, const hex_linear_how *how, unsigned int which,
+                      unsigned int n, const float *x, int xLen, unsigned int *ids, int idsLen,
+                      hex_linear_cycles *pcycles)
+{
+    struct hx_linear_call c = {.how = how, .n_m = 1, .x = x, .n = n};
+    struct state *s = get(h);
+
+    if (!s)
+        return AEE_DSP(AEE_EINVHANDLE);
+    return put(s, argmax(s, &c, which, (size_t)xLen, ids, (size_t)idsLen, pcycles));
+}

@@ -1,0 +1,302 @@
+/* See hex_linear_run.h.
+ *
+ * A tile is some groups of one matrix.  In DDR a matrix is one tile.  In VTCM it is, too, and all are fetched before the
+ * first is worked on.  Streamed, a tile is what fits into a slot of 1 MiB, and the next one, of the same matrix or the
+ * next, is fetched into the other slot meanwhile, as the published kernels do. */
+#include "hex_linear_run.h"
+
+#include "../silicon/contexts.h"
+#include "AEEStdErr.h"
+#include "HAP_farf.h"
+#include "HAP_perf.h"
+#include "HAP_vtcm_mgr.h"
+#include "hexrig_dma.h"
+
+struct tile {
+    size_t m;             /* matrix; n_m: there is no tile */
+    size_t first, groups; /* of it */
+    const uint8_t *at;    /* where its weights are */
+};
+
+/* What goes through a whole call. */
+struct run {
+    const struct hx_linear_call *call;
+    struct hx_contexts_time time;
+    uint64_t fetch;
+    uint8_t *vtcm;
+    size_t slot; /* bytes of each of the two in VTCM */
+};
+
+/* --- activations */
+
+static int quantize_share(void *arg, struct hx_part part)
+{
+    const struct hx_linear_call *c = arg;
+    const struct hx_share s = hx_share_of((int)c->n, part);
+    const size_t cols = c->m[0]->cols, blocks = hx_weights_blocks(cols);
+
+    for (size_t t = (size_t)s.first; t < (size_t)(s.first + s.n); t++)
+        c->bad[t] = (uint8_t)hx_linear_quantize_dsp(c->m[0]->type, c->x + t * cols, cols,
+                                                    c->blocks + t * blocks);
+    return AEE_SUCCESS;
+}
+
+/* A hand-off to the second context costs more than one vector's share of the work. */
+static int quantize(struct run *r)
+{
+    const struct hx_linear_call *c = r->call;
+
+    return hx_contexts_run(c->n > 1 ? c->how->threads : 1, quantize_share, (void *)c, &r->time);
+}
+
+/* --- one tile */
+
+static size_t group_bytes(const struct hx_linear_matrix *m)
+{
+    return hx_weights_group_bytes(m->type, m->cols);
+}
+
+struct work {
+    const struct hx_linear_call *call;
+    const struct tile *tile;
+};
+
+static int tile_share(void *arg, struct hx_part part)
+{
+    const struct work *w = arg;
+    const struct tile *t = w->tile;
+    const struct hx_linear_call *c = w->call;
+    const struct hx_linear_matrix *m = c->m[t->m];
+    const struct hx_share s = hx_share_of((int)t->groups, part);
+    const size_t row = (t->first + (size_t)s.first) * HX_WEIGHTS_ROWS;
+    const size_t most = (size_t)s.n * HX_WEIGHTS_ROWS, left = m->rows - row;
+
+    if (s.n > 0)
+        hx_linear_rows_hvx(&(struct hx_linear_job){
+            .type = m->type,
+            .blocks = hx_weights_blocks(m->cols),
+            .w = t->at + (size_t)s.first * group_bytes(m),
+            .rows = left < most ? left : most,
+            .x = c->blocks,
+            .n = c->n,
+            .y = c->y[t->m] + row,
+            .y_stride = c->y_stride[t->m],
+        });
+    return AEE_SUCCESS;
+}
+
+static int compute(struct run *r, const struct tile *t)
+{
+    struct work w = {r->call, t};
+
+    return hx_contexts_run(r->call->how->threads, tile_share, &w, &r->time);
+}
+
+/* --- DMA */
+
+static uint32_t address(const void *p)
+{
+    return (uint32_t)(uintptr_t)p;
+}
+
+static void start_fetch(const struct hx_linear_call *c, const struct tile *t,
+                        struct hx_dma_type0 *d)
+{
+    const size_t group = group_bytes(c->m[t->m]);
+
+    *d = (struct hx_dma_type0){.length = (uint32_t)(t->groups * group),
+                               .src = address(c->m[t->m]->w + t->first * group),
+                               .dst = address(t->at)};
+    Q6_dmstart_A(d);
+}
+
+static int finish_fetch(struct run *r)
+{
+    const uint64_t started = HAP_perf_get_pcycles();
+    const int status = Q6_R_dmwait();
+
+    r->fetch += HAP_perf_get_pcycles() - started;
+    if ((status & HX_DMA_STATUS_MASK) == HX_DMA_IDLE)
+        return AEE_SUCCESS;
+    FARF(ERROR, "hex_linear: DMA of weights failed, status 0x%08x", (unsigned)status);
+    return AEE_EFAILED;
+}
+
+void hx_linear_vtcm_release(struct hx_linear_vtcm *v)
+{
+    if (v->at)
+        HAP_release_VTCM(v->at);
+    *v = (struct hx_linear_vtcm){NULL, 0};
+}
+
+static int request_vtcm(struct run *r, size_t bytes)
+{
+    struct hx_linear_vtcm *v = r->call->vtcm;
+    unsigned block = 0, page = 0, pages = 0;
+
+    if (v->bytes < bytes) {
+        hx_linear_vtcm_release(v);
+        v->at = bytes <= UINT32_MAX ? HAP_request_VTCM((unsigned)bytes, 0) : NULL;
+        v->bytes = v->at ? bytes : 0;
+    }
+    r->vtcm = v->at;
+    if (r->vtcm)
+        return AEE_SUCCESS;
+    HAP_query_avail_VTCM(&block, &page, &pages);
+    FARF(ERROR, "hex_linear: vtcm: need %zu bytes for weights, %u free", bytes, block);
+    return AEE_ENOMEMORY;
+}
+
+/* --- the three places */
+
+static struct tile whole(const struct hx_linear_call *c, size_t m, const uint8_t *at)
+{
+    return (struct tile){m, 0, hx_weights_groups(c->m[m]->rows), at};
+}
+
+static int run_ddr(struct run *r)
+{
+    const struct hx_linear_call *c = r->call;
+    int rc = quantize(r);
+
+    for (size_t m = 0; m < c->n_m && !rc; m++) {
+        const struct tile t = whole(c, m, c->m[m]->w);
+
+        rc = compute(r, &t);
+    }
+    return rc;
+}
+
+/* A descriptor's length has 24 bits. */
+static int fetch_whole(struct run *r, const struct tile *t)
+{
+    const size_t group = group_bytes(r->call->m[t->m]);
+    const size_t most = ((1u << 24) - 1) / group;
+    struct hx_dma_type0 d __attribute__((aligned(16)));
+    int rc = AEE_SUCCESS;
+
+    for (size_t done = 0; done < t->groups && !rc; done += most) {
+        const size_t left = t->groups - done;
+        const struct tile piece = {t->m, done, left < most ? left : most, t->at + done * group};
+
+        start_fetch(r->call, &piece, &d);
+        rc = finish_fetch(r);
+    }
+    return rc;
+}
+
+static int run_vtcm(struct run *r)
+{
+    const struct hx_linear_call *c = r->call;
+    struct tile tiles[HX_LINEAR_FUSED];
+    size_t bytes = 0;
+    int rc;
+
+    for (size_t m = 0; m < c->n_m; m++)
+        bytes += hx_weights_bytes(c->m[m]->type, c->m[m]->rows, c->m[m]->cols);
+    rc = request_vtcm(r, bytes);
+    if (!rc)
+        rc = quantize(r);
+    bytes = 0;
+    for (size_t m = 0; m < c->n_m && !rc; m++) {
+        tiles[m] = whole(c, m, r->vtcm + bytes);
+        bytes += tiles[m].groups * group_bytes(c->m[m]);
+        rc = fetch_whole(r, &tiles[m]);
+    }
+    for (size_t m = 0; m < c->n_m && !rc; m++)
+        rc = compute(r, &tiles[m]);
+    return rc;
+}
+
+/* Groups of a tile: what fits into a slot, or a quarter of a small matrix, so that its fetch is hidden, too; but two for
+ * each context. */
+static size_t tile_groups(const struct hx_linear_matrix *m)
+{
+    enum { PIECES = 4, LEAST = 4 };
+    const size_t fits = HX_WEIGHTS_SLOT / group_bytes(m);
+    const size_t quarter = (hx_weights_groups(m->rows) + PIECES - 1) / PIECES;
+    const size_t want = quarter > LEAST ? quarter : LEAST;
+
+    return want < fits ? want : fits;
+}
+
+/* The tile after t, in the other slot. */
+static struct tile next_tile(const struct run *r, const struct tile *t)
+{
+    const struct hx_linear_call *c = r->call;
+    const uint8_t *other = t->at == r->vtcm ? r->vtcm + r->slot : r->vtcm;
+    const size_t done = t->first + t->groups, all = hx_weights_groups(c->m[t->m]->rows);
+    struct tile next = {t->m, done, all - done, other};
+
+    if (done == all) {
+        next.m++;
+        if (next.m == c->n_m)
+            return next;
+        next.first = 0;
+        next.groups = hx_weights_groups(c->m[next.m]->rows);
+    }
+    const size_t most = tile_groups(c->m[next.m]);
+
+    next.groups = next.groups < most ? next.groups : most;
+    return next;
+}
+
+static int stream(struct run *r)
+{
+    const struct hx_linear_call *c = r->call;
+    const struct tile none = {0, 0, 0, r->vtcm + r->slot};
+    struct hx_dma_type0 d __attribute__((aligned(16)));
+    struct tile now, next = next_tile(r, &none);
+
+    start_fetch(c, &next, &d); /* goes on while activations are quantised */
+    int rc = quantize(r);
+    int arrived = finish_fetch(r); /* also before an error's return: d is on this stack */
+
+    rc = rc ? rc : arrived;
+    while (!rc && next.m < c->n_m) {
+        now = next;
+        next = next_tile(r, &now);
+        const int more = next.m < c->n_m;
+
+        if (more)
+            start_fetch(c, &next, &d);
+        rc = compute(r, &now);
+        arrived = more ? finish_fetch(r) : AEE_SUCCESS;
+        rc = rc ? rc : arrived;
+    }
+    return rc;
+}
+
+/* Slots are no larger than the largest tile: VTCM is small, and other sessions want some. */
+static int run_dma(struct run *r)
+{
+    const struct hx_linear_call *c = r->call;
+
+    for (size_t m = 0; m < c->n_m; m++) {
+        const size_t bytes = tile_groups(c->m[m]) * group_bytes(c->m[m]);
+
+        r->slot = bytes > r->slot ? bytes : r->slot;
+    }
+    int rc = request_vtcm(r, 2 * r->slot);
+
+    return rc ? rc : stream(r);
+}
+
+static int (*const placed[])(struct run *r) = {
+    [HEX_LINEAR_DDR] = run_ddr,
+    [HEX_LINEAR_VTCM] = run_vtcm,
+    [HEX_LINEAR_DMA] = run_dma,
+};
+
+int hx_linear_call_run(const struct hx_linear_call *call, hex_linear_cycles *cycles)
+{
+    const uint64_t started = HAP_perf_get_pcycles();
+    struct run r = {.call = call};
+    const int rc = placed[call->how->placement](&r);
+
+    *cycles = (hex_linear_cycles){.handler = r.time.handler,
+                                  .worker = r.time.worker,
+                                  .fetch = r.fetch,
+                                  .total = HAP_perf_get_pcycles() - started};
+    return rc;
+}

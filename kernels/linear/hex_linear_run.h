@@ -1,0 +1,45 @@
+/* The work of one call of interface hex_linear: quantised activations, then the matrices' groups in tiles, from where the
+ * call wants them, on one or two HVX contexts. */
+#ifndef HEX_LINEAR_RUN_H
+#define HEX_LINEAR_RUN_H
+
+#include <stddef.h>
+
+#include "hex_linear.h"
+#include "vrmpy_linear.h"
+
+/* A matrix as the handle knows it. */
+struct hx_linear_matrix {
+    enum hx_weights_type type;
+    size_t rows, cols;
+    const uint8_t *w; /* in DDR */
+};
+
+enum { HX_LINEAR_FUSED = 16 }; /* most matrices of one call */
+
+/* VTCM that calls keep from one to the next, because a request costs tens of microseconds; zero: none yet. */
+struct hx_linear_vtcm {
+    uint8_t *at;
+    size_t bytes;
+};
+
+struct hx_linear_call {
+    const hex_linear_how *how;
+    const struct hx_linear_matrix *m[HX_LINEAR_FUSED];
+    float *y[HX_LINEAR_FUSED];         /* [n][y_stride] each */
+    size_t y_stride[HX_LINEAR_FUSED];  /* floats */
+    size_t n_m;                        /* >= 1; all of one type and number of columns */
+    const float *x;                    /* [n][cols] */
+    size_t n;
+    struct hx_linear_block *blocks;    /* [n][hx_weights_blocks(cols)], scratch */
+    uint8_t *bad;                      /* [n]: 1 for vectors that are not finite; their y means nothing */
+    struct hx_linear_vtcm *vtcm;       /* grows when the call needs more */
+};
+
+/* The caller holds an HVX context.  AEE code without the DSP's offset: see hex_linear.idl. */
+int hx_linear_call_run(const struct hx_linear_call *call, hex_linear_cycles *cycles);
+
+/* Gives VTCM back. */
+void hx_linear_vtcm_release(struct hx_linear_vtcm *v);
+
+#endif

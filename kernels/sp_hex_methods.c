@@ -1,0 +1,458 @@
+/* The methods of interface sp_hex that are one step each, and those for measuring.
+ *
+ * All refuse with AEE_EBADPARM: lengths that are not whole vectors or do not agree, lengths of vectors that are not offered.
+ * Buffers may lie anywhere; vectors go through aligned ones of the method.  HVX versions: vht2 of powers of two from 32 on,
+ * bands both ways (HVX: silicon/band_quantize.h), prediction, residual planes both ways, argmax.  vht2 of other lengths
+ * runs in fp64, the Moebius order is scalar (band_dequantize.h).
+ *
+ * Reentrant; an HVX context is held while a method works, AEE_EFAILED when there is none. */
+#include <string.h>
+
+#include "HAP_vtcm_mgr.h"
+#include "band_dequantize.h"
+#include "hx_f16.h"
+#include "hx_vht2.h"
+#include "qurt_hvx.h"
+#include "silicon/elementwise.h"
+#include "silicon/vht2.h"
+#include "sp_hex_state.h"
+
+enum { MAX_N = HX_BAND_MAX_N };
+
+/* What the steps of one call work on: whole vectors of `in` bytes each that become `out` bytes. */
+struct job {
+    size_t in, out;
+    int n;               /* floats of a vector */
+    struct hx_bands bands;
+    int n_bands;
+    const uint16_t *order;
+    const struct hx_spinor *k;
+    const struct hx_sp_state *s;
+    size_t slot;
+};
+
+typedef int step_fn(const struct job *j, const uint8_t *from, uint8_t *to);
+
+/* An aligned vector. */
+union vector {
+    HVX_Vector align;
+    float f[MAX_N];
+};
+
+/* Runs a step over all vectors; lengths in bytes. */
+static int run(const struct job *j, step_fn *step, const void *from, size_t from_bytes, void *to,
+               size_t to_bytes)
+{
+    const size_t count = from_bytes / j->in;
+    int rc = AEE_SUCCESS;
+
+    if (from_bytes != count * j->in || to_bytes != count * j->out)
+        return AEE_DSP(AEE_EBADPARM);
+    if (count == 0)
+        return AEE_SUCCESS;
+    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
+        return AEE_DSP(AEE_EFAILED);
+    for (size_t i = 0; i < count && rc == AEE_SUCCESS; i++)
+        rc = step(j, (const uint8_t *)from + i * j->in, (uint8_t *)to + i * j->out);
+    qurt_hvx_unlock();
+    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+}
+
+static size_t floats(int n)
+{
+    return n > 0 ? (size_t)n * sizeof(float) : 0;
+}
+
+static size_t bytes_of(int n)
+{
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* --- VHT2 */
+
+static int is_power_of_two(int n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+static int transform(float *x, int n)
+{
+    double d[MAX_N];
+
+    if (is_power_of_two(n))
+        return n >= HX_SPINOR_LANES ? hx_vht2_hvx(x, n) : hx_vht2_ref(x, n);
+    for (int i = 0; i < n; i++)
+        d[i] = (double)x[i];
+    hx_vht2_f64(d, (size_t)n);
+    for (int i = 0; i < n; i++)
+        x[i] = (float)d[i];
+    return AEE_SUCCESS;
+}
+
+static int step_vht2(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    union vector x;
+
+    memcpy(x.f, from, j->in);
+    int rc = transform(x.f, j->n);
+    memcpy(to, x.f, j->out);
+    return rc;
+}
+
+/* Lengths that a transform has: hx_vht2_pad() returns them as they are. */
+static int is_vht2_length(int n)
+{
+    return n >= 2 && n <= MAX_N &&
+           (is_power_of_two(n) || (n <= HX_BLOCK_MAX_PAD && hx_vht2_pad((size_t)n) == (size_t)n));
+}
+
+int sp_hex_vht2_forward_f32(remote_handle64 h, int n, const float *x, int x_len, float *y,
+                            int y_len)
+{
+    const struct job j = {.n = n, .in = floats(n), .out = floats(n)};
+
+    (void)h;
+    if (!is_vht2_length(n))
+        return AEE_DSP(AEE_EBADPARM);
+    return run(&j, step_vht2, x, floats(x_len), y, floats(y_len));
+}
+
+/* --- Moebius order */
+
+static int step_scatter(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    union vector x, y;
+
+    memcpy(x.f, from, j->in);
+    hx_mobius_scatter(j->order, j->n, x.f, y.f);
+    memcpy(to, y.f, j->out);
+    return AEE_SUCCESS;
+}
+
+int sp_hex_mobius_scatter_f32(remote_handle64 h, int n, const float *x, int x_len, float *y,
+                              int y_len)
+{
+    uint16_t order[HX_MOBIUS_MAX];
+    const struct job j = {.n = n, .in = floats(n), .out = floats(n), .order = order};
+
+    (void)h;
+    if (n < 1 || n > HX_MOBIUS_MAX)
+        return AEE_DSP(AEE_EBADPARM);
+    hx_mobius_order(n, order);
+    return run(&j, step_scatter, x, floats(x_len), y, floats(y_len));
+}
+
+/* --- bands */
+
+/* NaN and infinity have no scale. */
+static int all_finite(const float *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t u;
+
+        memcpy(&u, &x[i], sizeof(u));
+        if ((u & 0x7f800000) == 0x7f800000)
+            return 0;
+    }
+    return 1;
+}
+
+static int step_quantize(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    union vector x;
+
+    memcpy(x.f, from, j->in);
+    return all_finite(x.f, j->n) ? hx_band_quantize_hvx(&j->bands, x.f, to) : AEE_EBADPARM;
+}
+
+static int step_dequantize(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    union vector x;
+    int rc = hx_band_dequantize_hvx(&j->bands, j->n_bands, from, x.f);
+
+    if (rc == AEE_SUCCESS)
+        memcpy(to, x.f, j->out);
+    return rc;
+}
+
+/* Fills the bands of a job; its codes' bytes, or 0. */
+static size_t set_bands(struct job *j, int n, const unsigned char *bits, int n_bits)
+{
+    j->n = n;
+    j->bands = (struct hx_bands){.n = n, .bands = n_bits};
+    if (n_bits < 1 || n_bits > HX_BANDS_MAX)
+        return 0;
+    memcpy(j->bands.bits, bits, (size_t)n_bits);
+    return (size_t)hx_bands_bytes(&j->bands);
+}
+
+int sp_hex_band_quantize_f32(remote_handle64 h, int n, const unsigned char *bits, int n_bits,
+                             const float *x, int x_len, unsigned char *codes, int codes_len)
+{
+    struct job j = {.in = floats(n)};
+
+    (void)h;
+    j.out = set_bands(&j, n, bits, n_bits);
+    if (j.out == 0)
+        return AEE_DSP(AEE_EBADPARM);
+    return run(&j, step_quantize, x, floats(x_len), codes, bytes_of(codes_len));
+}
+
+int sp_hex_band_dequantize_f32(remote_handle64 h, int n, const unsigned char *bits, int n_bits,
+                               int n_bands, const unsigned char *codes, int codes_len, float *x,
+                               int x_len)
+{
+    struct job j = {.out = floats(n), .n_bands = n_bands};
+
+    (void)h;
+    j.in = set_bands(&j, n, bits, n_bits);
+    if (j.in == 0)
+        return AEE_DSP(AEE_EBADPARM);
+    return run(&j, step_dequantize, codes, bytes_of(codes_len), x, floats(x_len));
+}
+
+/* --- compressed vectors: VHT2, Moebius order, bands */
+
+static int step_compress(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    union vector x, y;
+
+    memcpy(x.f, from, j->in);
+    if (!all_finite(x.f, j->n))
+        return AEE_EBADPARM;
+    int rc = transform(x.f, j->n);
+    if (rc)
+        return rc;
+    hx_mobius_scatter(j->order, j->n, x.f, y.f);
+    return step_quantize(j, (const uint8_t *)y.f, to);
+}
+
+static int step_decompress(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    union vector x, y;
+    int rc = hx_band_dequantize_hvx(&j->bands, j->n_bands, from, y.f);
+
+    if (rc)
+        return rc;
+    hx_mobius_gather(j->order, j->n, y.f, x.f);
+    rc = transform(x.f, j->n);
+    memcpy(to, x.f, j->out);
+    return rc;
+}
+
+/* Fills all but the sizes; a compressed vector's bytes, or 0. */
+static size_t set_compression(struct job *j, int dh, int is_v, uint16_t *order)
+{
+    if (!hx_block_shape(dh > 0 ? (size_t)dh : 0) || (is_v != 0 && is_v != 1))
+        return 0;
+    hx_mobius_order(dh, order);
+    j->n = dh;
+    j->order = order;
+    j->bands = is_v ? hx_bands_v(dh) : hx_bands_k(dh);
+    return (size_t)hx_bands_bytes(&j->bands);
+}
+
+static int compress(step_fn *step, int dh, int is_v, const float *x, int x_len,
+                    unsigned char *codes, int codes_len)
+{
+    uint16_t order[HX_MOBIUS_MAX];
+    struct job j = {.in = floats(dh)};
+
+    j.out = set_compression(&j, dh, is_v, order);
+    if (j.out == 0)
+        return AEE_DSP(AEE_EBADPARM);
+    return run(&j, step, x, floats(x_len), codes, bytes_of(codes_len));
+}
+
+int sp_hex_compress_f32_full_batch(remote_handle64 h, int dh, int is_v, const float *x, int x_len,
+                                   unsigned char *codes, int codes_len)
+{
+    (void)h;
+    return compress(step_compress, dh, is_v, x, x_len, codes, codes_len);
+}
+
+int sp_hex_compress_f32_batch(remote_handle64 h, int dh, int is_v, const float *coefficients,
+                              int len, unsigned char *codes, int codes_len)
+{
+    (void)h;
+    return compress(step_quantize, dh, is_v, coefficients, len, codes, codes_len);
+}
+
+int sp_hex_decompress_f32_batch(remote_handle64 h, int dh, int is_v, int n_bands,
+                                const unsigned char *codes, int codes_len, float *x, int x_len)
+{
+    uint16_t order[HX_MOBIUS_MAX];
+    struct job j = {.out = floats(dh), .n_bands = n_bands};
+
+    (void)h;
+    j.in = set_compression(&j, dh, is_v, order);
+    if (j.in == 0)
+        return AEE_DSP(AEE_EBADPARM);
+    return run(&j, step_decompress, codes, bytes_of(codes_len), x, floats(x_len));
+}
+
+/* --- steps of the block */
+
+static int step_predict(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    uint16_t skeleton[HX_BLOCK_SKEL];
+    union vector x;
+    int rc = AEE_SUCCESS;
+
+    memcpy(x.f, from, j->in);
+    for (size_t i = 0; i < HX_BLOCK_SKEL; i++) {
+        skeleton[i] = hx_f16_from_f32(x.f[i]);
+        if ((skeleton[i] & 0x7c00) == 0x7c00)
+            return AEE_EBADPARM;
+    }
+    if (j->s->hvx)
+        rc = hx_spinor_predict_hvx(j->s->hvx, j->slot, skeleton, x.f);
+    else
+        hx_spinor_predict_ref(j->s->codec, j->slot, skeleton, x.f);
+    memcpy(to, x.f, j->out);
+    return rc;
+}
+
+int sp_hex_hier_predict_f32(remote_handle64 h, int slot, const float *skeleton, int skeleton_len,
+                            float *prediction, int prediction_len)
+{
+    struct hx_sp_state *s = hx_sp_get(h);
+    int rc = AEE_DSP(AEE_EBADSTATE);
+
+    if (!s)
+        return AEE_DSP(AEE_EINVHANDLE);
+    pthread_rwlock_rdlock(&s->lock);
+    if (s->shape) {
+        const struct job j = {.in = floats(HX_BLOCK_SKEL), .out = floats(s->shape->n_res), .s = s,
+                              .slot = (size_t)slot};
+
+        rc = slot < 0 || (size_t)slot >= s->n_slots
+                 ? AEE_DSP(AEE_EBADPARM)
+                 : run(&j, step_predict, skeleton, floats(skeleton_len), prediction,
+                       floats(prediction_len));
+    }
+    pthread_rwlock_unlock(&s->lock);
+    hx_sp_put(s);
+    return rc;
+}
+
+static int step_pack(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    const struct hx_block_shape *s = j->k->f.shape;
+    uint8_t block[HX_BLOCK_MAX_SLOT] = {0};
+    float amax = 0;
+    union vector x;
+
+    memset(&x, 0, sizeof(x));
+    memcpy(x.f, from, j->in);
+    if (!all_finite(x.f, s->n_res))
+        return AEE_EBADPARM;
+    for (size_t i = 0; i < s->n_res; i++) {
+        const float a = x.f[i] < 0 ? -x.f[i] : x.f[i];
+
+        amax = a > amax ? a : amax;
+    }
+    int rc = hx_spinor_pack_hvx(j->k, x.f, amax, block);
+    memcpy(to, block + s->off_mag, j->out);
+    return rc;
+}
+
+static int step_unpack(const struct job *j, const uint8_t *from, uint8_t *to)
+{
+    uint8_t block[HX_BLOCK_MAX_SLOT] = {0};
+    union vector x;
+
+    memcpy(block + j->k->f.shape->off_mag, from, j->in);
+    int rc = hx_spinor_residual_hvx(j->k, block, x.f);
+    if (rc == AEE_SUCCESS)
+        memcpy(to, x.f, j->out);
+    return rc;
+}
+
+/* Both directions; `*planes` and `*residual` become the bytes of one vector. */
+static int open_planes(struct hx_spinor *k, int dh, size_t *planes, size_t *residual)
+{
+    struct hx_codec_format f;
+
+    if (dh <= 0 || hx_codec_format(&f, (size_t)dh, HX_BASIS_VHT2, HX_CODE_SIGN))
+        return AEE_DSP(AEE_EBADPARM);
+    hx_spinor_lay_out(k, &f, 0);
+    *planes = (size_t)(f.shape->payload - f.shape->off_mag);
+    *residual = floats(f.shape->n_res);
+    return AEE_SUCCESS;
+}
+
+int sp_hex_residual_quantize_spinor(remote_handle64 h, int dh, const float *residual,
+                                    int residual_len, unsigned char *planes, int planes_len)
+{
+    struct hx_spinor k;
+    struct job j = {.k = &k};
+    int rc = open_planes(&k, dh, &j.out, &j.in);
+
+    (void)h;
+    return rc ? rc
+              : run(&j, step_pack, residual, floats(residual_len), planes, bytes_of(planes_len));
+}
+
+int sp_hex_residual_unpack_f32(remote_handle64 h, int dh, const unsigned char *planes,
+                               int planes_len, float *residual, int residual_len)
+{
+    struct hx_spinor k;
+    struct job j = {.k = &k};
+    int rc = open_planes(&k, dh, &j.in, &j.out);
+
+    (void)h;
+    return rc ? rc
+              : run(&j, step_unpack, planes, bytes_of(planes_len), residual, floats(residual_len));
+}
+
+int sp_hex_logit_argmax_u16(remote_handle64 h, const unsigned short *logits, int n,
+                            unsigned int *index)
+{
+    (void)h;
+    if (n <= 0 || (uintptr_t)logits % sizeof(*logits))
+        return AEE_DSP(AEE_EBADPARM);
+    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
+        return AEE_DSP(AEE_EFAILED);
+    *index = (unsigned)hx_argmax_hvx(logits, n);
+    qurt_hvx_unlock();
+    return AEE_SUCCESS;
+}
+
+/* --- for measuring */
+
+int sp_hex_vtcm_status(remote_handle64 h, unsigned int *total, unsigned int *largest_free,
+                       unsigned int *of_tables)
+{
+    struct hx_sp_state *s = hx_sp_get(h);
+    unsigned page = 0, pages = 0;
+
+    if (!s)
+        return AEE_DSP(AEE_EINVHANDLE);
+    HAP_query_total_VTCM(&page, &pages);
+    *total = page * pages;
+    HAP_query_avail_VTCM(largest_free, &page, &pages);
+    pthread_rwlock_rdlock(&s->lock);
+    *of_tables = s->hvx && !s->on_heap
+                     ? (unsigned)hx_spinor_bytes(&s->hvx->f, s->n_slots)
+                     : 0;
+    pthread_rwlock_unlock(&s->lock);
+    hx_sp_put(s);
+    return AEE_SUCCESS;
+}
+
+int sp_hex_echo(remote_handle64 h, const unsigned char *data, int data_len, unsigned char *back,
+                int back_len)
+{
+    (void)h;
+    if (data_len != back_len)
+        return AEE_DSP(AEE_EBADPARM);
+    hx_echo(back, data, data_len);
+    return AEE_SUCCESS;
+}
+
+int sp_hex_null(remote_handle64 h)
+{
+    (void)h;
+    return AEE_SUCCESS;
+}

@@ -1,0 +1,39 @@
+/* What a handle of interface sp_hex is, for the files that implement its methods. */
+#ifndef SP_HEX_STATE_H
+#define SP_HEX_STATE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "sp_hex.h"
+#include "spinor.h"
+
+/* Corrupt blocks that calls on a handle met. */
+struct hx_sp_corrupt {
+    uint64_t total;        /* since open */
+    uint32_t slot, position; /* the first one of the last call that met any */
+};
+
+struct hx_sp_state {
+    struct hx_sp_state *next; /* in the list of open handles */
+    remote_handle64 id;       /* what the client holds; never used twice */
+    unsigned refs;            /* one for being open, one per running call; under the list's lock */
+    struct hx_sp_corrupt corrupt; /* under the list's lock */
+    pthread_rwlock_t lock;    /* protects what follows: calibrate writes, all others read */
+    const struct hx_block_shape *shape; /* NULL until calibrated */
+    size_t n_slots;
+    struct hx_spinor *hvx;    /* tables of the HVX version, or NULL */
+    int on_heap;              /* where they are: DDR (1) or VTCM */
+    struct hx_codec *codec;   /* tables of the C reference, or NULL */
+};
+
+/* The state behind a handle, or NULL; give it back with put. */
+struct hx_sp_state *hx_sp_get(remote_handle64 h);
+void hx_sp_put(struct hx_sp_state *s);
+
+/* Counts and logs corrupt blocks of slots first..first+n_slots-1, `at` as a batch numbers them. */
+void hx_sp_note_corrupt(struct hx_sp_state *s, const char *what, size_t first, size_t n_slots,
+                        const struct hx_spinor_faults *faults);
+struct hx_sp_corrupt hx_sp_corrupt_of(struct hx_sp_state *s);
+
+#endif

@@ -1,0 +1,363 @@
+/* Protects every client from one whose memory never answers: a page that its userfaultfd, or the server of a FUSE file,
+ * leaves unfilled.  Its call gets EFAULT, the rig and its DSP go on.  Raw ioctls on the FUSE device. */
+#define FUSE_USE_VERSION 35
+#include <fuse_lowlevel.h>
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "driver_client.h"
+#include "hx_reach.h"
+
+enum { PAGE = 4096 };
+
+/* A page that nobody fills. */
+struct hole {
+    int uffd;
+    uint8_t *page;
+};
+
+static int try_hole(struct hole *h)
+{
+    struct uffdio_api api = {.api = UFFD_API};
+    struct uffdio_register r = {.mode = UFFDIO_REGISTER_MODE_MISSING};
+
+    h->uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+    if (h->uffd < 0)
+        return -errno;
+    h->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    r.range.start = (uintptr_t)h->page;
+    r.range.len = PAGE;
+    if (h->page == MAP_FAILED || ioctl(h->uffd, UFFDIO_API, &api) ||
+        ioctl(h->uffd, UFFDIO_REGISTER, &r))
+        return -errno;
+    return 0;
+}
+
+static struct hole make_hole(void)
+{
+    struct hole h;
+    int rc = try_hole(&h);
+
+    if (rc)
+        hxt_skip_test("userfaultfd: %s", strerror(-rc));
+    return h;
+}
+
+static void fill(struct hole *h)
+{
+    struct uffdio_zeropage z = {.range = {(uintptr_t)h->page, PAGE}};
+
+    assert_int_equal(ioctl(h->uffd, UFFDIO_ZEROPAGE, &z), 0);
+    close(h->uffd);
+}
+
+/* --- a call that hangs ------------------------------------------------------------------------------------------- */
+
+enum place { ARGS, IN, OUT, PLACES };
+
+struct hanging {
+    pthread_t thread;
+    int fd;
+    uint32_t handle;
+    enum place place;
+    uint8_t *page;
+    int result, error;
+};
+
+static int hang(int fd, uint32_t handle, enum place place, uint8_t *page)
+{
+    struct hxt_in in = {0};
+    uint8_t from[8] = "abc", to[8];
+    struct fastrpc_invoke_args a[3] = {drv_arg(&in, sizeof(in)),
+                                       drv_arg(place == IN ? page : from, 8),
+                                       drv_arg(place == OUT ? page : to, 8)};
+
+    return drv_invoke(fd, handle, REMOTE_SCALARS_MAKE(HXT_ECHO, 2, 1),
+                      place == ARGS ? (void *)page : a);
+}
+
+static void *run_hanging(void *arg)
+{
+    struct hanging *h = arg;
+
+    h->result = hang(h->fd, h->handle, h->place, h->page);
+    h->error = errno;
+    return NULL;
+}
+
+static void start_hanging(struct hanging *h, enum place place, uint8_t *page)
+{
+    *h = (struct hanging){.place = place, .page = page};
+    h->fd = drv_connect(&h->handle);
+    assert_int_equal(pthread_create(&h->thread, NULL, run_hanging, h), 0);
+}
+
+static void end_hanging(struct hanging *h)
+{
+    pthread_join(h->thread, NULL);
+    if (h->result != -1 || h->error != EFAULT)
+        fail_msg("place %d: result %d, %s", h->place, h->result, strerror(h->error));
+}
+
+static int serves_again(void *hanging)
+{
+    const struct hanging *h = hanging;
+
+    return drv_call0(h->fd, h->handle, HXT_BLOCK, (struct hxt_in){6, 0}) == 6;
+}
+
+static void others_are_served(int fd, uint32_t handle)
+{
+    double start = drv_now();
+
+    assert_int_equal(drv_call0(fd, handle, HXT_BLOCK, (struct hxt_in){5, 0}), 5);
+    assert_true(drv_now() - start < 10);
+}
+
+static void test_the_call_gets_efault_and_others_go_on(void **state)
+{
+    uint32_t handle;
+    int fd = drv_connect(&handle), dsp = own_rig_dsp();
+
+    (void)state;
+    for (enum place p = ARGS; p < PLACES; p++) {
+        struct hole hole = make_hole();
+        struct hanging h;
+        double start;
+
+        start_hanging(&h, p, hole.page);
+        usleep(100000);
+        others_are_served(fd, handle);
+        end_hanging(&h);
+        start = drv_now(); /* its page is not there yet: no other thread is spent on it */
+        assert_int_equal(drv_call0(h.fd, h.handle, HXT_BLOCK, (struct hxt_in){6, 0}), -1);
+        assert_int_equal(errno, EFAULT);
+        assert_true(drv_now() - start < 0.7);
+        fill(&hole);
+        assert_true(hxt_until(serves_again, &h, 10));
+        close(h.fd);
+    }
+    assert_int_equal(own_rig_dsp(), dsp);
+    close(fd);
+}
+
+static void test_several_hang_at_once(void **state)
+{
+    struct hole hole[PLACES];
+    struct hanging h[PLACES];
+    uint32_t handle;
+    int fd = drv_connect(&handle);
+
+    (void)state;
+    for (enum place p = ARGS; p < PLACES; p++) {
+        hole[p] = make_hole();
+        start_hanging(&h[p], p, hole[p].page);
+    }
+    others_are_served(fd, handle);
+    for (enum place p = ARGS; p < PLACES; p++)
+        end_hanging(&h[p]);
+    for (enum place p = ARGS; p < PLACES; p++) {
+        fill(&hole[p]);
+        assert_true(hxt_until(serves_again, &h[p], 10));
+        close(h[p].fd);
+    }
+    close(fd);
+}
+
+/* What the rig's thread still writes when the page comes must not hit the next session's memory. */
+static void test_a_session_may_be_closed_meanwhile(void **state)
+{
+    struct hole hole = make_hole();
+    struct hanging h;
+    uint32_t handle;
+    int fd;
+
+    (void)state;
+    start_hanging(&h, IN, hole.page);
+    end_hanging(&h);
+    close(h.fd);
+    assert_true(hxt_until(own_rig_idle, NULL, 10));
+    fd = drv_connect(&handle);
+    fill(&hole);
+    for (int i = 0; i < 50; i++) {
+        others_are_served(fd, handle);
+        usleep(10000);
+    }
+    close(fd);
+}
+
+static void hang_for_ever(int ready)
+{
+    struct hole hole;
+    uint32_t handle;
+    int fd = drv_connect(&handle);
+
+    if (try_hole(&hole) || write(ready, "", 1) != 1)
+        return;
+    for (;;)
+        hang(fd, handle, IN, hole.page);
+}
+
+static void test_a_client_that_hangs_can_be_killed(void **state)
+{
+    struct hole probe = make_hole();
+    pid_t pid = drv_fork(hang_for_ever);
+    double start;
+
+    (void)state;
+    usleep(300000);
+    start = drv_now();
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_true(drv_now() - start < 10);
+    assert_true(hxt_until(own_rig_idle, NULL, 10));
+    fill(&probe);
+}
+
+static int another_dsp(void *old)
+{
+    int pid = own_rig_dsp();
+
+    return pid && pid != *(int *)old && access(own_rig_path("fastrpc-cdsp"), F_OK) == 0;
+}
+
+/* The DSP ends with the thread of the rig that made it, so that must not be one that hangs and ends. */
+static void test_the_dsp_outlives_the_thread_that_hung(void **state)
+{
+    struct hole hole = make_hole();
+    struct hanging h;
+    int dsp = own_rig_dsp();
+
+    (void)state;
+    assert_true(dsp > 1);
+    assert_int_equal(kill(dsp, SIGKILL), 0);
+    assert_true(hxt_until(another_dsp, &dsp, 10));
+    start_hanging(&h, IN, hole.page);
+    end_hanging(&h);
+    dsp = own_rig_dsp();
+    fill(&hole);
+    assert_true(hxt_until(serves_again, &h, 10));
+    usleep(200000);
+    assert_int_equal(own_rig_dsp(), dsp);
+    assert_true(serves_again(&h));
+    close(h.fd);
+}
+
+/* --- other ways in ----------------------------------------------------------------------------------------------- */
+
+static void test_the_question_whether_the_rig_reaches_a_client(void **state)
+{
+    struct hole hole = make_hole();
+    struct hx_reach r = {.addr = (uintptr_t)hole.page};
+    int fd = open(own_rig_path("status"), O_RDONLY | O_CLOEXEC);
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(ioctl(fd, HX_IOCTL_REACH, &r), -1);
+    assert_int_equal(errno, EFAULT);
+    close(fd);
+    fill(&hole);
+}
+
+/* --- a file whose server never answers --------------------------------------------------------------------------- */
+
+static void mute_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct stat st = {.st_ino = ino, .st_nlink = 1, .st_size = PAGE};
+
+    (void)fi;
+    st.st_mode = ino == FUSE_ROOT_ID ? S_IFDIR | 0755 : S_IFREG | 0644;
+    fuse_reply_attr(req, &st, 60);
+}
+
+static void mute_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+    struct fuse_entry_param e = {.ino = 2, .attr_timeout = 60, .entry_timeout = 60};
+
+    (void)parent;
+    (void)name;
+    e.attr = (struct stat){.st_ino = 2, .st_nlink = 1, .st_size = PAGE, .st_mode = S_IFREG | 0644};
+    fuse_reply_entry(req, &e);
+}
+
+static void mute_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
+                      struct fuse_file_info *fi)
+{
+    (void)req;
+    (void)ino;
+    (void)size;
+    (void)off;
+    (void)fi;
+}
+
+static void serve_mutely(int ready)
+{
+    static const struct fuse_lowlevel_ops ops = {
+        .getattr = mute_getattr, .lookup = mute_lookup, .read = mute_read};
+    char *argv[] = {"mute", "-o", "auto_unmount", NULL};
+    struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+    struct fuse_session *se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
+
+    if (se && fuse_session_mount(se, hxt_path("%s/mute", hxt_tmpdir())) == 0 &&
+        write(ready, "", 1) == 1)
+        fuse_session_loop(se);
+}
+
+static int is_unmounted(void *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+static void test_a_file_whose_server_hangs(void **state)
+{
+    char dir[512], file[520];
+    struct hanging h;
+    uint32_t handle;
+    uint8_t *page;
+    pid_t server;
+    int fd, mute;
+
+    (void)state;
+    snprintf(dir, sizeof(dir), "%s/mute", hxt_tmpdir());
+    snprintf(file, sizeof(file), "%s/x", dir);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    server = drv_fork(serve_mutely);
+    mute = open(file, O_RDONLY | O_CLOEXEC);
+    assert_true(mute >= 0);
+    page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, mute, 0);
+    assert_true(page != MAP_FAILED);
+    fd = drv_connect(&handle);
+    start_hanging(&h, IN, page);
+    usleep(100000);
+    others_are_served(fd, handle);
+    end_hanging(&h);
+    assert_int_equal(kill(server, SIGKILL), 0); /* the page is an error now */
+    assert_int_equal(waitpid(server, NULL, 0), server);
+    assert_true(hxt_until(serves_again, &h, 10));
+    munmap(page, PAGE);
+    close(mute);
+    close(h.fd);
+    close(fd);
+    assert_true(hxt_until(is_unmounted, file, 10));
+    rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_call_gets_efault_and_others_go_on),
+        cmocka_unit_test(test_several_hang_at_once),
+        cmocka_unit_test(test_a_session_may_be_closed_meanwhile),
+        cmocka_unit_test(test_a_client_that_hangs_can_be_killed),
+        cmocka_unit_test(test_the_dsp_outlives_the_thread_that_hung),
+        cmocka_unit_test(test_the_question_whether_the_rig_reaches_a_client),
+        cmocka_unit_test(test_a_file_whose_server_hangs),
+    };
+
+    return DRV_RUN(tests);
+}

@@ -1,0 +1,65 @@
+/* The actions of `hexrig block`.  Each gets its own argv (argv[0] = "hexrig block ACTION") and returns an enum hx_exit. */
+#ifndef HX_CMD_BLOCK_H
+#define HX_CMD_BLOCK_H
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "cal_file.h"
+#include "why.h"
+
+int hx_block_calibrate(int argc, char **argv);
+int hx_block_encode(int argc, char **argv);
+int hx_block_decode(int argc, char **argv);
+int hx_block_inspect(int argc, char **argv);
+int hx_block_validate(int argc, char **argv);
+int hx_block_golden(int argc, char **argv);
+int hx_block_stats(int argc, char **argv);
+
+/* Options of all actions; an action's own getopt table names those that it knows. */
+enum {
+    HX_BLOCK_OPT_BASIS = 0x100,
+    HX_BLOCK_OPT_K,
+    HX_BLOCK_OPT_CODE,
+    HX_BLOCK_OPT_CAL,
+    HX_BLOCK_OPT_SLOT,
+    HX_BLOCK_OPT_STRIDE,
+    HX_BLOCK_OPT_DH,
+    HX_BLOCK_OPT_WRITE,
+    HX_BLOCK_OPT_JSON,
+};
+
+/* What the options that several actions have in common say. */
+struct hx_block_opts {
+    const char *model, *text, *out; /* -m, -f, -o */
+    const char *cal;                /* --cal FILE, or NULL */
+    size_t basis, code, k;          /* indices of their name tables */
+    int basis_given, k_given;
+    size_t slot;                    /* --slot */
+    size_t stride, dh;              /* 0: not given */
+    int write, json;
+};
+
+/* Parses all options of `table` (short ones m:f:o:h).  0; HX_EXIT_USAGE after a message; -1 after --help. */
+int hx_block_parse(struct hx_block_opts *o, int argc, char **argv, const struct option *table,
+                   const char *help);
+
+/* A file of raw records: one block each. */
+struct hx_block_file {
+    const struct hx_block_shape *shape;
+    size_t stride;    /* the slot's bytes, or the payload's: no CRC, no verdict on it */
+    uint8_t *records; /* [n][stride] */
+    size_t n;
+};
+
+/* Shape and stride out of --dh and --stride (default: dh 128 or the calibration's, slots).  Returns an enum hx_exit. */
+int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
+                    const struct hx_cal *cal);
+
+/* Reads all of a .blk file; its layout is set.  "-" is stdin.  0 or negative errno. */
+int hx_block_file_read(struct hx_block_file *f, const char *path, struct hx_why *why);
+
+/* The fault of record i; CRC and fill only where they are stored. */
+enum hx_block_fault hx_block_file_fault(const struct hx_block_file *f, size_t i);
+
+#endif
