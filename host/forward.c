@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "attn.h"
+#include "rope.h"
 #include "vec.h"
 
 struct hx_forward {
@@ -23,7 +24,7 @@ struct hx_forward {
     float *gate, *up;   /* [max_batch][ffn] */
     float *scores;      /* [n_ctx] */
     float *row;         /* [widest linear input] */
-    float *cosines, *sines; /* [n_ctx][dh / 2] */
+    struct hx_rope rope; /* of positions below n_ctx */
 };
 
 /* y[i] = w[i] * x[i] / sqrt(mean(x^2) + eps); y may be x.  Source: Zhang & Sennrich 2019. */
@@ -35,28 +36,15 @@ static void rmsnorm(float *y, const float *x, const float *w, size_t n, float ep
         y[i] = w[i] * (x[i] * scale);
 }
 
-/* Rotates the pairs (i, i + dh/2), the NEOX layout. */
-static void rope(float *x, const float *c, const float *s, size_t dh)
-{
-    size_t half = dh / 2;
-
-    for (size_t i = 0; i < half; i++) {
-        float a = x[i], b = x[i + half];
-
-        x[i] = a * c[i] - b * s[i];
-        x[i + half] = a * s[i] + b * c[i];
-    }
-}
-
 /* Norm and rotation of n_heads heads of one token at `pos`. */
 static void finish_heads(const struct hx_forward *f, float *x, const float *w, size_t n_heads,
                          size_t pos)
 {
-    const size_t dh = f->m->dh, at = pos * dh / 2;
+    const size_t dh = f->m->dh;
 
     for (size_t head = 0; head < n_heads; head++) {
         rmsnorm(x + head * dh, x + head * dh, w, dh, f->m->eps);
-        rope(x + head * dh, f->cosines + at, f->sines + at, dh);
+        hx_rope_turn(&f->rope, x + head * dh, pos);
     }
 }
 
@@ -230,20 +218,6 @@ static size_t max3(size_t a, size_t b, size_t c)
     return ab > c ? ab : c;
 }
 
-static void fill_rope(struct hx_forward *f)
-{
-    const size_t half = f->m->dh / 2;
-
-    for (size_t i = 0; i < half; i++) {
-        double freq = pow((double)f->m->rope_base, -2.0 * (double)i / (double)f->m->dh);
-
-        for (size_t pos = 0; pos < f->kv->n_ctx; pos++) {
-            f->cosines[pos * half + i] = (float)cos((double)pos * freq);
-            f->sines[pos * half + i] = (float)sin((double)pos * freq);
-        }
-    }
-}
-
 static int alloc_buffers(struct hx_forward *f)
 {
     const struct hx_model *m = f->m;
@@ -255,8 +229,7 @@ static int alloc_buffers(struct hx_forward *f)
         {&f->x, b, m->width},     {&f->h, b, m->width}, {&f->q, b, q},
         {&f->att, b, q},          {&f->k, b, kv},       {&f->v, b, kv},
         {&f->gate, b, m->ffn},    {&f->up, b, m->ffn},  {&f->scores, ctx, 1},
-        {&f->row, 1, max3(m->width, m->ffn, q)},        {&f->cosines, ctx, m->dh / 2},
-        {&f->sines, ctx, m->dh / 2},
+        {&f->row, 1, max3(m->width, m->ffn, q)},
     };
 
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
@@ -268,7 +241,7 @@ static int alloc_buffers(struct hx_forward *f)
         if (!*want[i].p)
             return -ENOMEM;
     }
-    return 0;
+    return hx_rope_init(&f->rope, m->dh, ctx, m->rope_base);
 }
 
 int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
@@ -286,7 +259,6 @@ int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx
         hx_forward_close(f);
         return hx_why_set(why, -ENOMEM, "forward pass: no memory for a context of %zu", kv->n_ctx);
     }
-    fill_rope(f);
     *out = f;
     return 0;
 }
@@ -296,8 +268,9 @@ void hx_forward_close(struct hx_forward *f)
     if (!f)
         return;
     float *const all[] = {f->x, f->h,    f->q,  f->att,    f->k,   f->v,
-                          f->gate, f->up, f->scores, f->row, f->cosines, f->sines};
+                          f->gate, f->up, f->scores, f->row};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         free(all[i]);
+    hx_rope_free(&f->rope);
     free(f);
 }

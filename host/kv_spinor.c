@@ -205,7 +205,7 @@ static int open_dsp(struct hx_spinor *s, const struct hx_cal *cal, struct hx_why
     hx_dsp_node(s->node, sizeof(s->node));
     code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
                                   sizeof(unsigned_pd));
-    if (code)
+    if (code && code != AEE_EALREADY) /* this process has a session already */
         return hx_dsp_why(why, HX_DSP_OPEN, s->node, code,
                           "kv spinor: cannot ask for an unsigned PD");
     code = sp_hex_open(URI, &s->handle);

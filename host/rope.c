@@ -1,4 +1,4 @@
-/* Rotary position embedding, see rope.h.  The same angles and the same arithmetic as forward.c. */
+/* Rotary position embedding, see rope.h. */
 #include "rope.h"
 
 #include <errno.h>
