@@ -2,6 +2,7 @@
 #ifndef BENCH_RIG_H
 #define BENCH_RIG_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -77,20 +78,37 @@ static inline void bench_rig_start(void)
         bench_fail(r->device);
 }
 
-/* Puts driver and DSP on one core (-1 = any), and with them every PD that is made from now on. */
-static inline void bench_rig_move(int core)
+/* All threads of a process, and of the processes that they have started. */
+static inline void bench_pin_tree(pid_t pid, int core)
 {
     char path[64];
-    int child;
-    FILE *f;
+    struct dirent *e;
+    DIR *tasks;
 
-    bench_pin(bench_rig.pid, core);
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", bench_rig.pid, bench_rig.pid);
-    f = fopen(path, "r");
-    while (f && fscanf(f, "%d", &child) == 1)
-        bench_pin(child, core);
-    if (f)
-        fclose(f);
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    tasks = opendir(path);
+    while (tasks && (e = readdir(tasks))) {
+        int tid = atoi(e->d_name), child;
+        FILE *f;
+
+        if (tid <= 0)
+            continue;
+        bench_pin(tid, core);
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+        f = fopen(path, "r");
+        while (f && fscanf(f, "%d", &child) == 1)
+            bench_pin_tree(child, core);
+        if (f)
+            fclose(f);
+    }
+    if (tasks)
+        closedir(tasks);
+}
+
+/* The rig with its DSP to one core, or to all (-1). */
+static inline void bench_rig_move(int core)
+{
+    bench_pin_tree(bench_rig.pid, core);
 }
 
 /* --- two processes that pass a word to and fro ----------------------------------------------------------------------- */

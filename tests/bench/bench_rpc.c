@@ -305,6 +305,25 @@ static void scaling(const char *where)
     }
 }
 
+/* Until the server has mounted over its file: before, an ioctl reaches the file below. */
+static void await_echo(void)
+{
+    struct fastrpc_invoke inv = {0};
+    int served = 0;
+
+    for (int i = 0; i < 500 && !served; i++) {
+        int fd = open(echo_path, O_RDWR | O_CLOEXEC);
+
+        served = fd >= 0 && ioctl(fd, FASTRPC_IOCTL_INVOKE, &inv) == 0;
+        if (fd >= 0)
+            close(fd);
+        if (!served)
+            usleep(10000);
+    }
+    if (!served)
+        fail("echo server");
+}
+
 static void start_echo(void)
 {
     int fd;
@@ -320,6 +339,7 @@ static void start_echo(void)
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         _exit(serve_echo());
     }
+    await_echo();
 }
 
 int main(void)
