@@ -189,20 +189,20 @@ static int limit_pd_calls(void)
         {.nr = SYS_vfork, .error = EPERM},
 #endif
         {.nr = SYS_clone3, .error = ENOSYS}, /* its flags lie in memory; libc then takes clone */
-        {SYS_clone, EPERM, LOW(0), CLONE_THREAD | CLONE_VM, 1, {CLONE_THREAD | CLONE_VM}},
-        {SYS_kill, EPERM, LOW(0), all, 1, {own}},
-        {SYS_tgkill, EPERM, LOW(0), all, 1, {own}},
-        {SYS_sched_setaffinity, EPERM, LOW(0), all, 1, {0}},
-        {SYS_prlimit64, EPERM, LOW(0), all, 2, {0, own}},
-        {SYS_prlimit64, EPERM, LOW(2), all, 1, {0}}, /* reading only */
-        {SYS_prlimit64, EPERM, HIGH(2), all, 1, {0}},
-        {SYS_prctl, EPERM, LOW(0), all, 3, {PR_SET_NAME, PR_GET_NAME, PR_SET_VMA}},
+        {SYS_clone, EPERM, LOW(0), CLONE_THREAD | CLONE_VM, 1, {CLONE_THREAD | CLONE_VM}, 0},
+        {SYS_kill, EPERM, LOW(0), all, 1, {own}, 0},
+        {SYS_tgkill, EPERM, LOW(0), all, 1, {own}, 0},
+        {SYS_sched_setaffinity, EPERM, LOW(0), all, 1, {0}, 0},
+        {SYS_prlimit64, EPERM, LOW(0), all, 2, {0, own}, 0},
+        {SYS_prlimit64, EPERM, LOW(2), all, 1, {0}, 0}, /* reading only */
+        {SYS_prlimit64, EPERM, HIGH(2), all, 1, {0}, 0},
+        {SYS_prctl, EPERM, LOW(0), all, 3, {PR_SET_NAME, PR_GET_NAME, PR_SET_VMA}, 0},
         /* not F_SETOWN and F_SETSIG, which send signals, nor what types into the client's terminal */
         {SYS_fcntl, EPERM, LOW(1), all, 8, {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
-                                           F_SETFL, F_ADD_SEALS, F_GET_SEALS}},
-        {SYS_ioctl, EPERM, LOW(1), all, 1, {TCGETS}}, /* stdio's question for a terminal */
+                                           F_SETFL, F_ADD_SEALS, F_GET_SEALS}, 0},
+        {SYS_ioctl, EPERM, LOW(1), all, 1, {TCGETS}, 0}, /* stdio's question for a terminal */
         /* what malloc does when brk meets a map: it would go on above 4 GiB, where a skel's memory must not be */
-        {SYS_mmap, ENOMEM, LOW(3), all, 1, {MAP_PRIVATE | MAP_ANONYMOUS}, .except = 1},
+        {SYS_mmap, ENOMEM, LOW(3), all, 1, {MAP_PRIVATE | MAP_ANONYMOUS}, 1},
     };
     struct sock_filter code[sizeof(rules) / sizeof(rules[0]) * RULE_CODE_MAX + 1];
     struct sock_fprog prog = {.filter = code};
