@@ -19,6 +19,8 @@ endif
 
 VERSION := $(shell cat tools/VERSION)
 warn    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-psabi
+# the checks that a sanitizer adds make gcc see strings that could be null
+warn    += $(if $(SAN),-Wno-format-truncation -Wno-format-overflow)
 sanflag := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 CFLAGS_ALL = -std=gnu11 $(OPT) -g -march=$(MARCH) -ffp-contract=off -fno-math-errno -fvisibility=hidden $(warn) $(sanflag) \
              -MMD -MP -D_GNU_SOURCE -DHX_VERSION='"$(VERSION)"' $(CFLAGS)
