@@ -298,8 +298,9 @@ static int check_permission(char *why, size_t why_bytes)
 
 static int start(struct hx_driver *d, char *why, size_t why_bytes)
 {
-    /* auto_unmount: a helper of libfuse's takes the mount away even when this process is killed.  Without allow_other only
-     * the user who mounts comes in; with it the kernel has to look at mode, owner and groups. */
+    /* auto_unmount: a helper of libfuse's takes the mount away when this process is killed, unless it looks too early; the
+     * next `up` or `down` clears what it left.  Without allow_other only the user who mounts comes in; with it the kernel
+     * has to look at mode, owner and groups. */
     char *argv[] = {"hexrig-fuse", "-o",
                     d->access.set ? MOUNT_OPTIONS ",allow_other,default_permissions"
                                   : MOUNT_OPTIONS,

@@ -22,6 +22,7 @@ static const struct hx_fit *const fits[HX_BASES] = {
 struct visit {
     const struct hx_model *m;
     struct hx_kv *kv;
+    struct hx_attn *attn;
     struct hx_forward *f;
     struct hx_rope rope;
     int k_after_rope;
@@ -73,7 +74,9 @@ static int open_visit(struct visit *v, struct hx_why *why)
     if (hx_rope_init(&v->rope, m->dh, v->ctx, m->rope_base))
         return hx_why_set(why, -ENOMEM, "calibration: out of memory");
     rc = hx_kv_f32_open(&v->kv, m->n_layer, m->n_kv, m->dh, v->ctx, why);
-    return rc ? rc : hx_forward_open(&v->f, m, v->kv, v->ctx, why);
+    if (!rc)
+        rc = hx_attn_ref_open(&v->attn, v->ctx, why);
+    return rc ? rc : hx_forward_open(&v->f, m, v->kv, v->attn, v->ctx, why);
 }
 
 static size_t window(size_t n_ids)
@@ -113,6 +116,7 @@ int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids
     if (!rc)
         rc = visit_windows(&v, ids, windows(n_ids), why);
     hx_forward_close(v.f);
+    hx_attn_close(v.attn);
     hx_kv_close(v.kv);
     hx_rope_free(&v.rope);
     return rc;

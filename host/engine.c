@@ -2,11 +2,14 @@
 #include "engine.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cal_choose.h"
 #include "kv_spinor.h"
+#include "kv_spinor_attn.h"
 
 enum { DEFAULT_BATCH = 512 };
 
@@ -23,7 +26,8 @@ static int open_spinor(struct hx_engine *e, const struct hx_engine_cfg *cfg, str
     int rc = hx_cal_choose(&cal, e->model, cfg, why);
 
     if (!rc)
-        rc = hx_kv_spinor_open(&e->kv, e->model, cal, cfg->density, cfg->n_ctx, why);
+        rc = (cfg->offload & HX_OFFLOAD_ATTN ? hx_kv_spinor_attn_open : hx_kv_spinor_open)(
+            &e->kv, e->model, cal, cfg->density, cfg->n_ctx, why);
     if (!rc) {
         e->block = cal->format;
         e->k_after_rope = cal->k_after_rope;
@@ -32,27 +36,94 @@ static int open_spinor(struct hx_engine *e, const struct hx_engine_cfg *cfg, str
     return rc;
 }
 
-static const struct {
-    const char *name;
-    int (*open)(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why);
-} kvs[] = {{"f32", open_f32}, {"spinor", open_spinor}};
-
-const char *const hx_engine_kvs[] = {"f32", "spinor", NULL};
-
-static int open_kv(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+static int open_linear_ref(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
 {
-    for (size_t i = 0; i < sizeof(kvs) / sizeof(kvs[0]); i++)
-        if (strcmp(kvs[i].name, cfg->kv) == 0)
-            return kvs[i].open(e, cfg, why);
-    return hx_why_set(why, -EINVAL, "unknown kv '%s'; legal: f32, spinor", cfg->kv);
+    (void)e;
+    (void)cfg;
+    (void)why;
+    return 0; /* what the model's matrices have from the start */
 }
 
-static int open_offload(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+static int open_attn_ref(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
 {
-    const struct hx_linear_dsp_cfg linear = {cfg->offload & HX_OFFLOAD_LINEAR, cfg->placement};
+    return hx_attn_ref_open(&e->attn, cfg->n_ctx, why);
+}
 
-    e->argmax = (cfg->offload & HX_OFFLOAD_ARGMAX) != 0;
-    return linear.set ? hx_linear_dsp_open(&e->linear, e->model, &linear, why) : 0;
+/* The methods of each seam, the default first: a new one is a name and an open function here. */
+typedef int open_fn(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why);
+
+const char *const hx_engine_kvs[] = {"spinor", "f32", NULL};
+static open_fn *const open_kvs[] = {open_spinor, open_f32, NULL};
+
+const char *const hx_engine_linears[] = {"ref", NULL};
+static open_fn *const open_linears[] = {open_linear_ref, NULL};
+
+const char *const hx_engine_attns[] = {"ref", NULL};
+static open_fn *const open_attns[] = {open_attn_ref, NULL};
+
+#define SAME_LENGTH(a, b) _Static_assert(sizeof(a) == sizeof(b), "a name for each method")
+SAME_LENGTH(hx_engine_kvs, open_kvs);
+SAME_LENGTH(hx_engine_linears, open_linears);
+SAME_LENGTH(hx_engine_attns, open_attns);
+
+static const struct seam {
+    const char *name;
+    const char *const *methods;
+    open_fn *const *open;
+} kv_seam = {"kv", hx_engine_kvs, open_kvs},
+  linear_seam = {"linear", hx_engine_linears, open_linears},
+  attn_seam = {"attn", hx_engine_attns, open_attns};
+
+/* method: NULL means the seam's first. */
+static int open_method(const struct seam *seam, const char *method, struct hx_engine *e,
+                       const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    char legal[128] = "";
+
+    for (size_t i = 0; seam->methods[i]; i++) {
+        if (!method || strcmp(seam->methods[i], method) == 0)
+            return seam->open[i](e, cfg, why);
+        snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
+                 seam->methods[i]);
+    }
+    return hx_why_set(why, -EINVAL, "unknown %s '%s'; legal: %s", seam->name, method, legal);
+}
+
+static size_t cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) ? 1 : (size_t)CPU_COUNT(&set);
+}
+
+/* Model, threads and matrices: another engine's, or its own. */
+static int open_model(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    int rc;
+
+    if (cfg->of) {
+        e->shared = 1;
+        e->model = cfg->of->model;
+        e->pool = cfg->of->pool;
+        e->linear = cfg->of->linear;
+        e->offload = cfg->of->offload;
+        return 0;
+    }
+    rc = hx_model_open(&e->model, cfg->model, why);
+    return rc ? rc : hx_pool_open(&e->pool, cfg->threads ? cfg->threads : cpus(), why);
+}
+
+/* After a calibration, which runs the model as it is. */
+static int open_matrices(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    const struct hx_linear_dsp_cfg dsp = {cfg->offload & HX_OFFLOAD_LINEAR, cfg->placement};
+    int rc = 0;
+
+    if (!e->shared)
+        rc = open_method(&linear_seam, cfg->linear, e, cfg, why);
+    if (!rc && !e->shared && dsp.set)
+        rc = hx_linear_dsp_open(&e->offload, e->model, &dsp, why);
+    return rc;
 }
 
 int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, struct hx_why *why)
@@ -64,19 +135,22 @@ int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, str
 
     if (!e)
         return hx_why_set(why, -ENOMEM, "out of memory");
-    rc = hx_model_open(&e->model, cfg.model, why);
+    rc = open_model(e, &cfg, why);
     if (rc)
         goto fail;
-    cfg.kv = cfg.kv ? cfg.kv : "spinor";
     cfg.density = cfg.density ? cfg.density : "batched";
     cfg.n_ctx = cfg.n_ctx ? cfg.n_ctx : e->model->n_ctx;
-    rc = open_kv(e, &cfg, why);
+    e->argmax = (cfg.offload & HX_OFFLOAD_ARGMAX) != 0;
+    rc = open_method(&kv_seam, cfg.kv, e, &cfg, why);
     if (!rc)
-        rc = open_offload(e, &cfg, why); /* after a calibration, which runs the model as it is */
+        rc = open_matrices(e, &cfg, why);
+    if (!rc)
+        rc = cfg.offload & HX_OFFLOAD_ATTN ? hx_attn_kv_open(&e->attn, why)
+                                           : open_method(&attn_seam, cfg.attn, e, &cfg, why);
     if (rc)
         goto fail;
     batch = cfg.max_batch ? cfg.max_batch : DEFAULT_BATCH;
-    rc = hx_forward_open(&e->forward, e->model, e->kv,
+    rc = hx_forward_open(&e->forward, e->model, e->kv, e->attn,
                          batch < e->kv->max_batch ? batch : e->kv->max_batch, why);
     if (rc)
         goto fail;
@@ -92,9 +166,14 @@ void hx_engine_close(struct hx_engine *e)
     if (!e)
         return;
     hx_forward_close(e->forward);
-    hx_linear_dsp_close(e->linear);
+    hx_attn_close(e->attn);
     hx_kv_close(e->kv);
-    hx_model_close(e->model);
+    if (!e->shared) {
+        hx_linear_close(e->offload);
+        hx_linear_close(e->linear);
+        hx_pool_close(e->pool);
+        hx_model_close(e->model);
+    }
     free(e);
 }
 

@@ -1,4 +1,4 @@
-/* The engine as tools and tests use it: one model, one KV cache, one forward pass.
+/* The engine as tools and tests use it: one model, one KV cache, one forward pass, and the methods behind its seams.
  *
  * With kv = "spinor" or something to offload, opening the engine connects to a rig (rpc/lib/hx_rig.h); set that up
  * before. */
@@ -8,17 +8,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attn.h"
 #include "forward.h"
 #include "hx_block_codec.h"
 #include "kv.h"
 #include "linear_dsp.h"
 #include "model.h"
 #include "offload.h"
+#include "pool.h"
 #include "why.h"
 
 /* NULL and 0 mean the default.  Strings are borrowed for the call. */
 struct hx_engine_cfg {
-    const char *model;   /* path, needed */
+    const char *model;   /* path; needed, unless `of` is set */
+    const struct hx_engine *of; /* use this engine's model, linear methods and threads; it must be closed after this one,
+                                 * and the two must not run at the same time */
+    const char *linear;  /* one of hx_engine_linears; default the first */
+    const char *attn;    /* one of hx_engine_attns; default the first */
+    size_t threads;      /* that compute; default: the CPUs that this process may use */
     const char *kv;      /* "f32" or "spinor" (default) */
     const char *density; /* of spinor: one of hx_kv_spinor_densities; default "batched" */
     const char *cal;     /* calibration file */
@@ -35,7 +42,11 @@ struct hx_engine_cfg {
 struct hx_engine {
     struct hx_model *model;
     struct hx_kv *kv;
-    struct hx_linear_dsp *linear; /* NULL: all matrices stay here */
+    struct hx_pool *pool;
+    struct hx_linear_method *linear;  /* NULL: the reference */
+    struct hx_linear_method *offload; /* of the matrices that are on the DSP; NULL: none */
+    struct hx_attn *attn;
+    int shared;                   /* 1: model, pool, linear and offload are another engine's */
     int argmax;                   /* 1: greedy choices are made on the DSP, without logits */
     struct hx_forward *forward;
     struct hx_codec_format block; /* of spinor's blocks; shape NULL with another cache */
@@ -43,8 +54,8 @@ struct hx_engine {
     size_t last; /* index in the last batch of the last token that hx_engine_run() ran */
 };
 
-/* Names of the KV back ends, NULL-terminated. */
-extern const char *const hx_engine_kvs[];
+/* Names of the methods, NULL-terminated. */
+extern const char *const hx_engine_kvs[], *const hx_engine_linears[], *const hx_engine_attns[];
 
 /* Which calibration spinor uses: cfg->cal; else made from cfg->calib; else the model's path with .gguf replaced by
  * .cal, if that file exists; else the shipped one of that basis and k, if it is of this model; else -ENOENT, saying what

@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attn.h"
 #include "rope.h"
 #include "vec.h"
 
 struct hx_forward {
     const struct hx_model *m;
     struct hx_kv *kv;
-    const struct hx_attn_ops *attn;
+    struct hx_attn *attn;
     size_t max_batch;
     size_t pos;         /* of the first token of the last run */
     float *x;           /* [max_batch][width] residual stream */
@@ -22,7 +21,6 @@ struct hx_forward {
     float *q, *att;     /* [max_batch][n_head][dh] */
     float *k, *v;       /* [max_batch][n_kv][dh] */
     float *gate, *up;   /* [max_batch][ffn] */
-    float *scores;      /* [n_ctx] */
     float *row;         /* [widest linear input] */
     struct hx_rope rope; /* of positions below n_ctx */
 };
@@ -92,7 +90,10 @@ static int attention(struct hx_forward *f, size_t layer, size_t n, size_t pos, s
     const struct hx_model *m = f->m;
     const struct hx_layer *l = &m->layers[layer];
     const size_t q_row = m->n_head * m->dh, kv_row = m->n_kv * m->dh;
-    struct hx_kv_view past;
+    const struct hx_attn_in in = {
+        .layer = layer, .pos = pos, .n = n, .q = f->q, .k = f->k, .v = f->v, .kv = f->kv,
+        .n_head = m->n_head, .scale = 1 / sqrtf((float)m->dh),
+    };
     int rc;
 
     norm_rows(f, l->attn_norm, n);
@@ -110,17 +111,9 @@ static int attention(struct hx_forward *f, size_t layer, size_t n, size_t pos, s
     if (!rc)
         rc = f->kv->ops->put(f->kv, layer, pos, n, f->k, f->v, why);
     if (!rc)
-        rc = f->kv->ops->past(f->kv, layer, pos + n - 1, &past, why);
+        rc = f->attn->ops->run(f->attn, &in, f->att, why);
     if (rc)
         return rc;
-    for (size_t i = 0; i < n; i++) {
-        struct hx_attn_in in = {
-            .q = f->q + i * q_row, .k = f->k + i * kv_row, .v = f->v + i * kv_row,
-            .past = past,          .n_past = pos + i,
-            .n_head = m->n_head,   .n_kv = m->n_kv,        .dh = m->dh,
-        };
-        f->attn->run(&in, f->att + i * q_row, f->scores);
-    }
     return add_linear(f, &l->o, f->att, n, why);
 }
 
@@ -228,7 +221,7 @@ static int alloc_buffers(struct hx_forward *f)
     } want[] = {
         {&f->x, b, m->width},     {&f->h, b, m->width}, {&f->q, b, q},
         {&f->att, b, q},          {&f->k, b, kv},       {&f->v, b, kv},
-        {&f->gate, b, m->ffn},    {&f->up, b, m->ffn},  {&f->scores, ctx, 1},
+        {&f->gate, b, m->ffn},    {&f->up, b, m->ffn},
         {&f->row, 1, max3(m->width, m->ffn, q)},
     };
 
@@ -245,7 +238,7 @@ static int alloc_buffers(struct hx_forward *f)
 }
 
 int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
-                    size_t max_batch, struct hx_why *why)
+                    struct hx_attn *attn, size_t max_batch, struct hx_why *why)
 {
     struct hx_forward *f = calloc(1, sizeof(*f));
 
@@ -253,7 +246,7 @@ int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx
         return hx_why_set(why, -ENOMEM, "forward pass: out of memory");
     f->m = m;
     f->kv = kv;
-    f->attn = &hx_attn_ref;
+    f->attn = attn;
     f->max_batch = max_batch;
     if (alloc_buffers(f)) {
         hx_forward_close(f);
@@ -268,7 +261,7 @@ void hx_forward_close(struct hx_forward *f)
     if (!f)
         return;
     float *const all[] = {f->x, f->h,    f->q,  f->att,    f->k,   f->v,
-                          f->gate, f->up, f->scores, f->row};
+                          f->gate, f->up, f->row};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         free(all[i]);
     hx_rope_free(&f->rope);

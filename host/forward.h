@@ -8,16 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attn.h"
 #include "kv.h"
 #include "model.h"
 #include "why.h"
 
 struct hx_forward;
 
-/* m and kv are kept until close and stay the caller's.  max_batch: most tokens of one run, 1..kv->max_batch.
+/* m, kv and attn are kept until close and stay the caller's.  max_batch: most tokens of one run, 1..kv->max_batch.
  * 0, -ENOMEM. */
 int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
-                    size_t max_batch, struct hx_why *why);
+                    struct hx_attn *attn, size_t max_batch, struct hx_why *why);
 
 /* Accepts NULL. */
 void hx_forward_close(struct hx_forward *f);

@@ -46,7 +46,7 @@ static void close_f32(struct hx_kv *kv)
     free(c);
 }
 
-static const struct hx_kv_ops ops = {"f32", put, past, close_f32};
+static const struct hx_kv_ops ops = {.name = "f32", .put = put, .past = past, .close = close_f32};
 
 int hx_kv_f32_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, size_t n_ctx,
                    struct hx_why *why)

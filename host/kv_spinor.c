@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "dsp_why.h"
-#include "hx_rig.h"
 #include "kv_spinor_density.h"
 #include "rpcmem.h"
 
-#define URI sp_hex_URI "&_dom=cdsp"
 
 static const struct hx_density *const densities[] = {
     &hx_density_vector, &hx_density_layer, &hx_density_batched,
@@ -58,7 +56,7 @@ int hx_spinor_failed(const struct hx_spinor *s, const char *method, size_t layer
         snprintf(where, sizeof(where), "layers 0..%zu", s->kv.n_layer - 1);
     else
         snprintf(where, sizeof(where), "layer %zu", layer);
-    return hx_dsp_why(why, HX_DSP_CALL, s->node, code,
+    return hx_dsp_why(why, HX_DSP_CALL, s->dsp.node, code,
                       "kv spinor: %s failed at %s, positions %zu..%zu", method, where, first, last);
 }
 
@@ -66,7 +64,7 @@ int hx_spinor_encode_call(struct hx_spinor *s, size_t layer, size_t n_slots, siz
                           struct hx_why *why)
 {
     const size_t vectors = n * n_slots;
-    int code = sp_hex_hier_encode_batch_f32(s->handle, (int32_t)(layer * s->n_slots),
+    int code = sp_hex_hier_encode_batch_f32(s->dsp.handle, (int32_t)(layer * s->n_slots),
                                             (int32_t)n_slots, (int32_t)n,
                                             hx_spinor_x(s, layer, pos),
                                             (int)(vectors * s->shape->dh),
@@ -81,7 +79,7 @@ int hx_spinor_decode_call(struct hx_spinor *s, size_t layer, size_t n_slots, siz
                           struct hx_why *why)
 {
     const size_t vectors = n * n_slots;
-    int code = sp_hex_hier_decode_batch_f32(s->handle, (int32_t)(layer * s->n_slots),
+    int code = sp_hex_hier_decode_batch_f32(s->dsp.handle, (int32_t)(layer * s->n_slots),
                                             (int32_t)n_slots, (int32_t)n,
                                             hx_spinor_blocks(s, layer, pos),
                                             (int)(vectors * s->shape->slot),
@@ -161,8 +159,7 @@ static void close_spinor(struct hx_kv *kv)
 
     if (s->density && s->density->close)
         s->density->close(s);
-    if (s->opened)
-        sp_hex_close(s->handle);
+    hx_spinor_dsp_close(&s->dsp);
     if (s->density) {
         s->density->free(s->blocks);
         s->density->free(s->x);
@@ -171,49 +168,7 @@ static void close_spinor(struct hx_kv *kv)
     free(s);
 }
 
-static const struct hx_kv_ops ops = {"spinor", put, past, close_spinor};
-
-/* Takes the tables to the DSP and compares the CRC-32 of what arrived. */
-static int push_tables(struct hx_spinor *s, const struct hx_cal *cal, struct hx_why *why)
-{
-    const size_t bytes = cal->n_slots * cal->table_bytes;
-    const uint32_t want = hx_crc32(0, cal->tables, bytes);
-    uint32_t got = 0;
-    int code;
-
-    if (bytes > INT32_MAX)
-        return hx_why_set(why, -EINVAL, "kv spinor: the calibration has %zu bytes, %d are the "
-                          "limit of one call", bytes, INT32_MAX);
-    code = sp_hex_calibrate(s->handle, s->shape->dh, (int32_t)cal->format.basis, cal->tables,
-                            (int)bytes, &got, (int32_t)cal->format.code);
-    if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, s->node, code, "kv spinor: calibrate failed");
-    if (got != want)
-        return hx_why_set(why, -EIO, "kv spinor: calibration damaged on its way to the DSP: CRC-32 "
-                          "0x%08x, 0x%08x was sent", got, want);
-    return 0;
-}
-
-static int open_dsp(struct hx_spinor *s, const struct hx_cal *cal, struct hx_why *why)
-{
-    struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
-    char reason[sizeof(why->text)] = "";
-    int code = hx_rig_connect(reason, sizeof(reason)); /* first, for its reason in words */
-
-    if (code)
-        return hx_why_set(why, code, "kv spinor: no rig: %s", *reason ? reason : strerror(-code));
-    hx_dsp_node(s->node, sizeof(s->node));
-    code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
-                                  sizeof(unsigned_pd));
-    if (code && code != AEE_EALREADY) /* this process has a session already */
-        return hx_dsp_why(why, HX_DSP_OPEN, s->node, code,
-                          "kv spinor: cannot ask for an unsigned PD");
-    code = sp_hex_open(URI, &s->handle);
-    if (code)
-        return hx_dsp_why(why, HX_DSP_OPEN, s->node, code, "kv spinor: cannot open %s", URI);
-    s->opened = 1;
-    return push_tables(s, cal, why);
-}
+static const struct hx_kv_ops ops = {.name = "spinor", .put = put, .past = past, .close = close_spinor};
 
 /* Lengths of one call are int, and so are the bytes of one rpcmem buffer on a phone. */
 static int check_sizes(const struct hx_spinor *s, struct hx_why *why)
@@ -272,23 +227,12 @@ static int unknown_density(const char *name, struct hx_why *why)
     return hx_why_set(why, -EINVAL, "unknown density '%s'; legal: %s", name, legal);
 }
 
-static int check(const struct hx_model *m, const struct hx_cal *cal, const struct hx_density *d,
-                 const char *density, struct hx_why *why)
-{
-    if (!d)
-        return unknown_density(density, why);
-    if (cal->fingerprint != m->fingerprint || cal->n_slots != m->n_layer * 2 * m->n_kv ||
-        cal->format.shape->dh != m->dh)
-        return hx_why_set(why, -EINVAL, "kv spinor: the calibration is of another model");
-    return 0;
-}
-
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
                       const char *density, size_t n_ctx, struct hx_why *why)
 {
     const struct hx_density *d = find_density(density);
     struct hx_spinor *s;
-    int rc = check(m, cal, d, density, why);
+    int rc = d ? hx_spinor_check_cal(m, cal, why) : unknown_density(density, why);
 
     if (rc)
         return rc;
@@ -303,7 +247,7 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
     if (!rc && !cal->k_after_rope && hx_rope_init(&s->rope, m->dh, n_ctx, m->rope_base))
         rc = hx_why_set(why, -ENOMEM, "kv spinor: no memory for %zu positions", n_ctx);
     if (!rc)
-        rc = open_dsp(s, cal, why);
+        rc = hx_spinor_dsp_open(&s->dsp, cal, why);
     if (!rc && d->open)
         rc = d->open(s, why);
     if (rc) {

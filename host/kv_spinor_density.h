@@ -9,8 +9,8 @@
 #define HX_KV_SPINOR_DENSITY_H
 
 #include "kv_spinor.h"
+#include "kv_spinor_dsp.h"
 #include "rope.h"
-#include "sp_hex.h"
 
 struct hx_spinor;
 
@@ -45,9 +45,7 @@ struct hx_spinor {
     const struct hx_density *density;
     const struct hx_block_shape *shape;
     struct hx_rope rope; /* of K coded before RoPE; empty otherwise */
-    remote_handle64 handle;
-    int opened;
-    char node[256]; /* the device, for messages */
+    struct hx_spinor_dsp dsp;
     size_t n_slots; /* of a layer */
     uint8_t *blocks;
     float *x;          /* what goes to be encoded, then what comes back decoded */

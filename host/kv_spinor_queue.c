@@ -139,7 +139,7 @@ static int map(const struct hx_spinor *s, void *p, size_t bytes, int *fd, struct
     int code = fastrpc_mmap(CDSP_DOMAIN_ID, of, p, 0, bytes, FASTRPC_MAP_FD);
 
     if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, s->node, code, "kv spinor: cannot map %zu bytes",
+        return hx_dsp_why(why, HX_DSP_CALL, s->dsp.node, code, "kv spinor: cannot map %zu bytes",
                           bytes);
     *fd = of;
     return 0;
@@ -162,9 +162,9 @@ static int open_queue(struct hx_spinor *s, struct hx_why *why)
     if (code == AEE_SUCCESS)
         code = dspqueue_export(q->q, &q->id);
     if (code == AEE_SUCCESS)
-        code = sp_hex_queue_attach(s->handle, q->id);
+        code = sp_hex_queue_attach(s->dsp.handle, q->id);
     if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, s->node, code, "kv spinor: cannot make a dspqueue");
+        return hx_dsp_why(why, HX_DSP_CALL, s->dsp.node, code, "kv spinor: cannot make a dspqueue");
     q->attached = 1;
     return 0;
 }
@@ -176,7 +176,7 @@ static void close_queue(struct hx_spinor *s)
     if (!q)
         return;
     if (q->attached)
-        sp_hex_queue_detach(s->handle, q->id);
+        sp_hex_queue_detach(s->dsp.handle, q->id);
     if (q->q)
         dspqueue_close(q->q);
     if (q->blocks_fd != NONE)

@@ -9,7 +9,7 @@ static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struc
 
     for (size_t i = 0; i < n * s->n_slots; i++) {
         size_t slot = layer * s->n_slots + i % s->n_slots, at = pos + i / s->n_slots;
-        int code = sp_hex_hier_encode_f32(s->handle, (int32_t)slot,
+        int code = sp_hex_hier_encode_f32(s->dsp.handle, (int32_t)slot,
                                           hx_spinor_x(s, layer, pos) + i * dh, (int)dh,
                                           hx_spinor_blocks(s, layer, pos) + i * bytes, (int)bytes);
         if (code)
@@ -24,7 +24,7 @@ static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *wh
 
     for (size_t i = 0; i < n * s->n_slots; i++) {
         size_t slot = layer * s->n_slots + i % s->n_slots, at = i / s->n_slots;
-        int code = sp_hex_hier_decode_f32(s->handle, (int32_t)slot,
+        int code = sp_hex_hier_decode_f32(s->dsp.handle, (int32_t)slot,
                                           hx_spinor_blocks(s, layer, 0) + i * bytes, (int)bytes,
                                           hx_spinor_x(s, layer, 0) + i * dh, (int)dh);
         if (code)

@@ -34,11 +34,21 @@ struct hx_linear {
     const void *w; /* [rows][cols] in `type`; borrowed from the model file */
     uint32_t type; /* enum hx_quant */
     size_t rows, cols;
-    void *method;    /* the method's own, NULL for the reference */
-    uint32_t number; /* likewise: which of its matrices this is */
+    const float *bias; /* [rows], or NULL: added to what the method makes, by hx_linear_apply() */
+    void *method;      /* the method's own, NULL for the reference */
+    uint32_t number;   /* likewise: which of its matrices this is */
 };
 
-/* As ops->apply(), for matrices of any methods: neighbours with one method go together. */
+/* A method at work: what its open() returns.  It has set `ops`, `method` and `number` of a model's matrices, which are not
+ * to be applied after close.  A method embeds this as its first member. */
+struct hx_linear_method {
+    void (*close)(struct hx_linear_method *m);
+};
+
+/* Accepts NULL. */
+void hx_linear_close(struct hx_linear_method *m);
+
+/* As ops->apply(), for matrices of any methods, and biases: neighbours with one method go together. */
 int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
                     size_t n, float *scratch, struct hx_why *why);
 

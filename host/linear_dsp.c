@@ -17,6 +17,7 @@
 enum { THREADS = 2, CALL_BYTES = 16 << 20 };
 
 struct hx_linear_dsp {
+    struct hx_linear_method method;
     remote_handle64 handle;
     int opened, mapped, loaded;
     char node[80];
@@ -261,42 +262,10 @@ static int hand_over(struct hx_linear_dsp *d, struct hx_why *why)
     return 0;
 }
 
-int hx_linear_dsp_open(struct hx_linear_dsp **out, struct hx_model *m,
-                       const struct hx_linear_dsp_cfg *cfg, struct hx_why *why)
+static void close_linear(struct hx_linear_method *m)
 {
-    const size_t most = 7 * m->n_layer + 1;
-    struct hx_linear_dsp *d = calloc(1, sizeof(*d));
-    int rc;
+    struct hx_linear_dsp *d = (struct hx_linear_dsp *)m;
 
-    if (d) {
-        d->how = (hex_linear_how){(int)cfg->placement, THREADS};
-        d->matrix = calloc(most, sizeof(*d->matrix));
-        d->table = calloc(most, sizeof(*d->table));
-    }
-    if (!d || !d->matrix || !d->table) {
-        hx_linear_dsp_close(d);
-        return hx_why_set(why, -ENOMEM, "linear: out of memory");
-    }
-    collect(d, m, cfg->set);
-    rc = measure(d, why);
-    if (!rc)
-        rc = pack(d, why);
-    if (!rc)
-        rc = open_dsp(d, why);
-    if (!rc)
-        rc = hand_over(d, why);
-    if (rc) {
-        hx_linear_dsp_close(d);
-        return rc;
-    }
-    *out = d;
-    return 0;
-}
-
-void hx_linear_dsp_close(struct hx_linear_dsp *d)
-{
-    if (!d)
-        return;
     if (d->loaded) /* first: a buffer that the DSP holds cannot be unmapped */
         hex_linear_load(d->handle, -1, 0, NULL, 0);
     if (d->mapped)
@@ -309,4 +278,37 @@ void hx_linear_dsp_close(struct hx_linear_dsp *d)
     free(d->matrix);
     free(d->table);
     free(d);
+}
+
+int hx_linear_dsp_open(struct hx_linear_method **out, struct hx_model *m,
+                       const struct hx_linear_dsp_cfg *cfg, struct hx_why *why)
+{
+    const size_t most = 7 * m->n_layer + 1;
+    struct hx_linear_dsp *d = calloc(1, sizeof(*d));
+    int rc;
+
+    if (!d)
+        return hx_why_set(why, -ENOMEM, "linear: out of memory");
+    d->method.close = close_linear;
+    d->how = (hex_linear_how){(int)cfg->placement, THREADS};
+    d->matrix = calloc(most, sizeof(*d->matrix));
+    d->table = calloc(most, sizeof(*d->table));
+    if (!d->matrix || !d->table) {
+        close_linear(&d->method);
+        return hx_why_set(why, -ENOMEM, "linear: out of memory");
+    }
+    collect(d, m, cfg->set);
+    rc = measure(d, why);
+    if (!rc)
+        rc = pack(d, why);
+    if (!rc)
+        rc = open_dsp(d, why);
+    if (!rc)
+        rc = hand_over(d, why);
+    if (rc) {
+        close_linear(&d->method);
+        return rc;
+    }
+    *out = &d->method;
+    return 0;
 }

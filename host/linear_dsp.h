@@ -8,8 +8,6 @@
 
 #include "model.h"
 
-struct hx_linear_dsp;
-
 struct hx_linear_dsp_cfg {
     uint32_t set;      /* bits of enum hx_offload */
     uint32_t placement; /* index into hx_offload_placements */
@@ -17,10 +15,7 @@ struct hx_linear_dsp_cfg {
 
 /* Moves matrices of m to the DSP (their `ops`), until close; opens hex_linear on the CDSP in an unsigned PD.
  * 0; -EINVAL: a matrix or all of them are too large; -ENOMEM; -EIO: the DSP refused something. */
-int hx_linear_dsp_open(struct hx_linear_dsp **out, struct hx_model *m,
+int hx_linear_dsp_open(struct hx_linear_method **out, struct hx_model *m,
                        const struct hx_linear_dsp_cfg *cfg, struct hx_why *why);
-
-/* The model's matrices must not be applied any more.  Accepts NULL. */
-void hx_linear_dsp_close(struct hx_linear_dsp *d);
 
 #endif

@@ -112,17 +112,3 @@ void hx_linear_row(const struct hx_linear *w, size_t r, float *out)
     if (row != out)
         memcpy(out, row, w->cols * sizeof(*out));
 }
-
-int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
-                    size_t n, float *scratch, struct hx_why *why)
-{
-    size_t now;
-    int rc = 0;
-
-    for (size_t m = 0; m < n_m && !rc; m += now) {
-        for (now = 1; m + now < n_m && w[m + now]->ops == w[m]->ops; now++)
-            ;
-        rc = w[m]->ops->apply(w + m, y + m, now, x, n, scratch, why);
-    }
-    return rc;
-}

@@ -24,6 +24,26 @@ static uint32_t matrix(const char *word, size_t n)
     return 0;
 }
 
+/* Words by themselves, with what each brings with it. */
+static const struct {
+    const char *name;
+    uint32_t own, set;
+} parts[] = {
+    {"linear", 0, HX_OFFLOAD_LINEAR},
+    {"argmax", HX_OFFLOAD_ARGMAX, HX_OFFLOAD_ARGMAX | HX_OFFLOAD_OUT},
+    {"kv", HX_OFFLOAD_KV, HX_OFFLOAD_KV},
+    {"attn", HX_OFFLOAD_ATTN, HX_OFFLOAD_ATTN | HX_OFFLOAD_KV},
+};
+enum { N_PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+static uint32_t part(const char *word, size_t n)
+{
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (is(word, n, parts[i].name))
+            return parts[i].set;
+    return 0;
+}
+
 int hx_offload_parse(const char *list, uint32_t *set, struct hx_why *why)
 {
     static const char prefix[] = "linear=";
@@ -44,13 +64,12 @@ int hx_offload_parse(const char *list, uint32_t *set, struct hx_why *why)
 
         if (one)
             *set |= one;
-        else if (!first && is(word, n, "linear"))
-            *set |= HX_OFFLOAD_LINEAR;
-        else if (!first && is(word, n, "argmax"))
-            *set |= HX_OFFLOAD_ARGMAX | HX_OFFLOAD_OUT;
+        else if (!first && part(word, n))
+            *set |= part(word, n);
         else
-            return hx_why_set(why, -EINVAL, "'%.*s'; legal: linear, linear=NAME,... of wq, wk, wv, "
-                              "wo, gate, up, down, out; argmax", (int)(n < 64 ? n : 64), word);
+            return hx_why_set(why, -EINVAL, "'%.*s'; legal: kv, attn, linear, linear=NAME,... of "
+                              "wq, wk, wv, wo, gate, up, down, out; argmax",
+                              (int)(n < 64 ? n : 64), word);
         word += n;
         if (!*word)
             return 0;
@@ -75,8 +94,9 @@ void hx_offload_text(uint32_t set, char text[HX_OFFLOAD_TEXT])
                 add(text, ",", *text ? "" : "linear=");
                 snprintf(text + strlen(text), HX_OFFLOAD_TEXT - strlen(text), "%s", matrices[i]);
             }
-    if (set & HX_OFFLOAD_ARGMAX)
-        add(text, ",", "argmax");
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (set & parts[i].own)
+            add(text, ",", parts[i].name);
     if (!set)
         add(text, "", "none");
 }

@@ -14,6 +14,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n);
 static int use(const struct hx_model *m)
 {
     struct hx_kv *kv = NULL;
+    struct hx_attn *attn = NULL;
     struct hx_forward *f = NULL;
     uint32_t *ids = NULL;
     size_t n_ids;
@@ -25,11 +26,12 @@ static int use(const struct hx_model *m)
         rc |= ids[i] >= m->vocab;
     if (!rc && n_ids && m->vocab * m->width < MAX_RUN_FLOATS && m->n_layer < 8 &&
         m->n_kv * m->dh < 4096 && !hx_kv_f32_open(&kv, m->n_layer, m->n_kv, m->dh, 4, NULL) &&
-        !hx_forward_open(&f, m, kv, 1, NULL))
+        !hx_attn_ref_open(&attn, 4, NULL) && !hx_forward_open(&f, m, kv, attn, 1, NULL))
         rc = hx_forward_run(f, ids, 1, 0, NULL);
     if (rc == -EDOM) /* weights that are no numbers are a reported error */
         rc = 0;
     hx_forward_close(f);
+    hx_attn_close(attn);
     hx_kv_close(kv);
     free(ids);
     return rc;

@@ -221,6 +221,7 @@ static void test_a_loaded_tiny_model_runs(void **state)
     struct hx_model *m;
     struct hx_gguf *g;
     struct hx_kv *kv;
+    struct hx_attn *attn;
     struct hx_forward *f;
     struct hx_why why;
     const uint32_t ids[] = {1, 257, 3};
@@ -231,7 +232,8 @@ static void test_a_loaded_tiny_model_runs(void **state)
     assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &why), 0);
     assert_int_equal(hx_model_from_gguf(&m, g, &why), 0);
     assert_int_equal(hx_kv_f32_open(&kv, 1, 1, TINY_DH, 16, &why), 0);
-    assert_int_equal(hx_forward_open(&f, m, kv, 3, &why), 0);
+    assert_int_equal(hx_attn_ref_open(&attn, 16, &why), 0);
+    assert_int_equal(hx_forward_open(&f, m, kv, attn, 3, &why), 0);
     assert_int_equal(hx_forward_run(f, ids, 3, 0, &why), 0);
     assert_int_equal(hx_forward_logits(f, 2, 1, logits, NULL), 0);
     for (size_t i = 0; i < TINY_VOCAB; i++)
@@ -241,6 +243,7 @@ static void test_a_loaded_tiny_model_runs(void **state)
     assert_int_equal(hx_forward_run(f, (const uint32_t[]){TINY_VOCAB}, 1, 0, &why), -EINVAL);
     assert_int_equal(hx_forward_run(f, ids, 0, 0, &why), -EINVAL);
     hx_forward_close(f);
+    hx_attn_close(attn);
     hx_kv_close(kv);
     hx_model_close(m);
     free(t.p);

@@ -16,7 +16,7 @@ enum { OPT_CHUNKS = HX_OPT_FREE };
 
 static const struct option options[] = {
     HX_ENGINE_OPTIONS,
-    HX_OFFLOAD_OPTIONS,
+    HX_COMPUTE_OPTIONS,
     {"file", required_argument, NULL, 'f'},
     {"chunks", required_argument, NULL, OPT_CHUNKS},
     {NULL, 0, NULL, 0},
@@ -30,7 +30,7 @@ static const char help[] =
     "      --ctx N              predictions per window (128)\n"
     "      --chunks M           windows (24)\n"
     HX_ENGINE_HELP
-    HX_OFFLOAD_HELP
+    HX_COMPUTE_HELP
     "      --json               one JSON object\n"
     "  -h, --help               this text\n\n"
     "Example: hexrig ppl -f share/hexrig/books-holdout.txt --ctx 128 --chunks 24 --kv f32\n";

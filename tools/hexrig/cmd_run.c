@@ -18,7 +18,7 @@ enum { OPT_TEMP = HX_OPT_FREE, OPT_TOP_K, OPT_TOP_P, OPT_SEED };
 
 static const struct option options[] = {
     HX_ENGINE_OPTIONS,
-    HX_OFFLOAD_OPTIONS,
+    HX_COMPUTE_OPTIONS,
     {"prompt", required_argument, NULL, 'p'},
     {"tokens", required_argument, NULL, 'n'},
     {"temp", required_argument, NULL, OPT_TEMP},
@@ -40,7 +40,7 @@ static const char help[] =
     "      --seed S             of the sampler (0)\n"
     "      --ctx N              positions of the cache (the model's context)\n"
     HX_ENGINE_HELP
-    HX_OFFLOAD_HELP
+    HX_COMPUTE_HELP
     "      --json               one JSON object instead of text and lines\n"
     "  -h, --help               this text\n\n"
     "Asking for a profile, a front end or a filter starts a private rig; without, a running one is used.\n"

@@ -10,11 +10,12 @@
 
 #include "hx_rig.h"
 #include "kv_spinor.h"
+#include "kv_spinor_attn.h"
 #include "share.h"
 
 #define MODEL "hexrig-tiny-q8_0.gguf"
 
-enum { MAX_CTX = 1 << 24, DEFAULT_PLACEMENT = 2 /* of hx_offload_placements: dma */ };
+enum { MAX_CTX = 1 << 24, MAX_THREADS = 1024, DEFAULT_PLACEMENT = 2 /* of hx_offload_placements: dma */ };
 
 int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,
                uint64_t *out)
@@ -124,6 +125,14 @@ int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
         return offload(o, arg);
     case HX_OPT_PLACEMENT:
         return placement(o, arg);
+    case HX_OPT_LINEAR:
+        o->cfg.linear = arg;
+        return hx_opt_name(o->cmd, "linear", arg, hx_engine_linears, NULL);
+    case HX_OPT_ATTN:
+        o->cfg.attn = arg;
+        return hx_opt_name(o->cmd, "attn", arg, hx_engine_attns, NULL);
+    case HX_OPT_THREADS:
+        return hx_opt_size(o->cmd, "threads", arg, 1, MAX_THREADS, &o->cfg.threads);
     case HX_OPT_CTX:
         return hx_opt_size(o->cmd, "ctx", arg, 1, MAX_CTX, &o->cfg.n_ctx);
     case HX_OPT_PROFILE:
@@ -168,6 +177,29 @@ static void warn_unused(const struct hx_engine_opts *o)
                 "--k change nothing\n", o->cmd, o->cfg.kv);
 }
 
+/* What --offload kv and attn want of the cache. */
+static int check_offload(struct hx_engine_opts *o)
+{
+    if (!(o->cfg.offload & HX_OFFLOAD_KV))
+        return 0;
+    if (!hx_engine_opts_blocks(o))
+        return hx_cmd_usage(o->cmd, "--offload %s: --kv %s has nothing that the DSP could hold",
+                            o->cfg.offload & HX_OFFLOAD_ATTN ? "attn" : "kv", o->cfg.kv);
+    if (!(o->cfg.offload & HX_OFFLOAD_ATTN))
+        return 0;
+    if (o->cfg.attn)
+        return hx_cmd_usage(o->cmd, "--offload attn and --attn %s exclude each other", o->cfg.attn);
+    if (hx_kv_attn_refuses(o->cfg.density))
+        return hx_cmd_usage(o->cmd, "--offload attn needs a call per layer at least; --density %s "
+                            "makes less", o->cfg.density);
+    if (o->cfg.k && strcmp(o->cfg.k, "after") != 0)
+        return hx_cmd_usage(o->cmd, "--offload attn needs blocks of K after RoPE; --k %s cannot be "
+                            "scored without decoding", o->cfg.k);
+    if (!o->cfg.k && !o->cfg.cal)
+        o->cfg.k = "after";
+    return 0;
+}
+
 int hx_engine_opts_done(struct hx_engine_opts *o)
 {
     const char *time = hx_rig_time_filter(&o->time);
@@ -181,13 +213,15 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
     if (!o->cfg.kv)
         o->cfg.kv = "spinor";
     warn_unused(o);
-    if (o->placement && !o->cfg.offload)
-        return hx_cmd_usage(o->cmd, "--placement %s is of offloaded weights, and there is no --offload",
+    if (o->placement && !(o->cfg.offload & HX_OFFLOAD_LINEAR))
+        return hx_cmd_usage(o->cmd, "--placement %s is of offloaded weights, and no --offload has any",
                             o->placement);
     if (!o->placement)
         o->cfg.placement = DEFAULT_PLACEMENT;
     if (!o->cfg.density)
         o->cfg.density = "batched";
+    if (check_offload(o))
+        return HX_EXIT_USAGE;
     o->share = hx_share("");
     if (!o->share || asprintf(&o->default_model, "%s/" MODEL, o->share) < 0)
         return hx_cmd_fail(o->cmd, "cannot find this program's share folder");

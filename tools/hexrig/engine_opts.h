@@ -23,6 +23,9 @@ enum {
     HX_OPT_K,
     HX_OPT_OFFLOAD,
     HX_OPT_PLACEMENT,
+    HX_OPT_LINEAR,
+    HX_OPT_ATTN,
+    HX_OPT_THREADS,
     HX_OPT_CTX,
     HX_OPT_PROFILE,
     HX_OPT_FRONT_END,
@@ -52,14 +55,21 @@ enum {
         {"json", no_argument, NULL, HX_OPT_JSON}, {"help", no_argument, NULL, 'h'}
 
 /* And of commands that compute with a whole model. */
-#define HX_OFFLOAD_OPTIONS                                                                         \
-    {"offload", required_argument, NULL, HX_OPT_OFFLOAD},                                          \
+#define HX_COMPUTE_OPTIONS                                                                         \
+    {"linear", required_argument, NULL, HX_OPT_LINEAR},                                            \
+        {"attn", required_argument, NULL, HX_OPT_ATTN},                                            \
+        {"threads", required_argument, NULL, HX_OPT_THREADS},                                      \
+        {"offload", required_argument, NULL, HX_OPT_OFFLOAD},                                      \
     {                                                                                              \
         "placement", required_argument, NULL, HX_OPT_PLACEMENT                                     \
     }
-#define HX_OFFLOAD_HELP                                                                            \
-    "      --offload LIST       on the DSP besides the cache: linear (all matrices as int8),\n"    \
-    "                           linear=NAME,... (wq wk wv wo gate up down out), argmax (none)\n"   \
+#define HX_COMPUTE_HELP                                                                            \
+    "      --linear METHOD      how matrices are applied (" HX_LINEARS ")\n"                           \
+    "      --attn METHOD        how attention is computed (" HX_ATTNS ")\n"                            \
+    "      --threads N          that compute (the CPUs that this process may use)\n"               \
+    "      --offload LIST       what runs on the DSP: linear (all matrices as int8), linear=NAME,...\n" \
+    "                           (wq wk wv wo gate up down out), argmax, attn (attention where the\n" \
+    "                           blocks are), kv (the cache; spinor's always is)\n"                 \
     "      --placement P        ddr | vtcm | dma: where offloaded weights lie while the DSP works:\n" \
     "                           read from memory, fetched per call, streamed (dma)\n"
 
@@ -76,6 +86,10 @@ enum {
     "      --front-end F        " HX_FRONT_ENDS ": of a private rig (auto)\n"                      \
     "      --filter SPEC        filter of a private rig, name:key=value,...; repeatable\n" \
     HX_RIG_TIME_HELP
+
+/* Methods in help texts; the engine has the tables. */
+#define HX_LINEARS "ref"
+#define HX_ATTNS "ref"
 
 struct hx_engine_opts {
     const char *cmd;          /* for messages */

@@ -9,7 +9,7 @@ void hx_offload_figures(json_t *report, const struct hx_engine_cfg *cfg)
 
     hx_offload_text(cfg->offload, text);
     json_object_set_new(report, "offload", json_string(text));
-    if (cfg->offload)
+    if (cfg->offload & HX_OFFLOAD_LINEAR)
         json_object_set_new(report, "placement",
                             json_string(hx_offload_placements[cfg->placement]));
 }
