@@ -52,7 +52,9 @@ fuse_o    := $(filter-out $(obj)/fuse/main.o,$(call objs,fuse/*.c))
 kernels_o := $(call objs,kernels/*.c) $(obj)/gen/sp_hex_skel.o
 silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/gen/silicon_skel.o
 linear_o  := $(call objs,kernels/linear/*.c) $(obj)/gen/hex_linear_skel.o
-host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o $(obj)/gen/hex_linear_stub.o
+oklinear_o := $(call objs,kernels/ok/*.c) $(obj)/gen/ok_linear_skel.o
+nttkv_o   := $(call objs,kernels/ntt/*.c) $(obj)/gen/ntt_kv_skel.o
+host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o $(obj)/gen/hex_linear_stub.o $(obj)/gen/ok_linear_stub.o $(obj)/gen/ntt_kv_stub.o
 idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
 tools_o   := $(call objs,tools/hexrig/*.c) $(obj)/tools/preload/client_nodes.o $(obj)/gen/silicon_stub.o
 listing_o := $(call objs,tools/listing/*.c)
@@ -62,9 +64,15 @@ testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c
 data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
-programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so $(L)/libsilicon_skel.so $(L)/libhex_linear_skel.so $(L)/libhexrig-preload.so \
-            $(L)/libcdsprpc.so.1
+programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so $(L)/libsilicon_skel.so $(L)/libhex_linear_skel.so $(L)/libok_linear_skel.so $(L)/libntt_kv_skel.so $(L)/libhexrig-preload.so \
+            $(L)/libcdsprpc.so.1 $(L)/libhexrig.so
 
+# T6b of `hexrig theorems`: exact arithmetic from a second compiler, where there is one
+CLANG := $(firstword $(foreach c,clang clang-19 clang-16 clang-15 clang-14,$(shell command -v $(c) 2>/dev/null)))
+programs += $(if $(and $(CLANG),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/crt-digest)
+# ranks for `hexrig ppl --crt-shard`, where there is MPI
+MPICC := $(shell command -v mpicc 2>/dev/null)
+programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig-mpi.so)
 .PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
@@ -79,7 +87,7 @@ $(obj)/fuse/%.o:        inc  = $(inc_rpc) $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
-$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o: inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT $(mem_trace)
+$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/spinor_load_hvx.o: inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools/hexidl -Itools/preload
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
@@ -92,6 +100,8 @@ $(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools/hexidl -Ihost -Idsp -If
 # skels' addresses lie below both, see docs/architecture.md
 $(obj)/dsp/%.o: pic := -fno-pie
 pic = -fPIC
+# kernels of many unrolled vectors: what gcc checks there beside addresses takes it minutes per file
+$(obj)/host/cpu/isa_%.o: pic = -fPIC $(if $(findstring undefined,$(SAN)),-fno-sanitize=alignment$(comma)null$(comma)pointer-overflow$(comma)shift$(comma)signed-integer-overflow$(comma)bounds)
 
 $(obj)/%.o: %.c
 	@mkdir -p $(@D)
@@ -116,6 +126,8 @@ $(kernels_o) $(host_o) $(call objs,tests/*.c tests/lib/*.c): | $(G)/sp_hex.h
 
 $(silicon_o) $(tools_o) $(call objs,tests/*.c): | $(G)/silicon.h
 $(linear_o) $(host_o) $(call objs,tests/*.c): | $(G)/hex_linear.h
+$(oklinear_o) $(host_o) $(call objs,tests/*.c): | $(G)/ok_linear.h
+$(nttkv_o) $(host_o) $(call objs,tests/*.c): | $(G)/ntt_kv.h
 
 define archive
 	@mkdir -p $(@D)
@@ -128,6 +140,8 @@ $(obj)/libhxfuse.a: $(fuse_o);       $(archive)
 $(obj)/libhxkernels.a: $(kernels_o); $(archive)
 $(obj)/libhxsilicon.a: $(silicon_o); $(archive)
 $(obj)/libhxlinear.a: $(linear_o);   $(archive)
+$(obj)/libhxoklinear.a: $(oklinear_o); $(archive)
+$(obj)/libhxnttkv.a: $(nttkv_o); $(archive)
 $(obj)/libhxhost.a: $(host_o);       $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 
@@ -143,6 +157,15 @@ $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/lib/libcdsprpc.map
 # the name by which programs that were linked with qualcomm/fastrpc look for it
 $(L)/libcdsprpc.so.1: $(L)/libcdsprpc.so
 	$(Q)ln -sf libcdsprpc.so $@
+$(X)/hexrig-mpi.so: tools/mpi/hexrig_mpi.c host/shard/hx_mpi.h
+	@mkdir -p $(@D)
+	$(say) MPICC $(notdir $@)
+	$(Q)$(MPICC) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -fvisibility=hidden -Ihost -shared $< -o $@
+digest_c := tools/crt_digest/main.c host/theorems/crt_digest.c $(wildcard host/ntt/encode.c host/ntt/crt*.c)
+$(X)/crt-digest: $(digest_c) host/theorems/crt_digest.h $(wildcard host/ntt/*.h)
+	@mkdir -p $(@D)
+	$(say) CLANG $(notdir $@)
+	$(Q)$(CLANG) -std=gnu11 -O2 -march=$(MARCH) -ffp-contract=off -D_GNU_SOURCE -Ihost/theorems $(inc_rpc) -Ihost $(digest_c) -lm -o $@
 # a low preferred address: see the note on hexrig-dsp
 # it uses kernels of kernels/silicon, too
 $(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxwire.a
@@ -152,6 +175,11 @@ $(L)/libsilicon_skel.so: $(silicon_o) $(obj)/libhxwire.a
 # its second HVX context is silicon's
 $(L)/libhex_linear_skel.so: $(linear_o) $(obj)/kernels/silicon/contexts.o
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x13000000 $^ -lm)
+$(L)/libok_linear_skel.so: $(oklinear_o) $(obj)/kernels/silicon/contexts.o
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x14000000 $^ -lm)
+# modular arithmetic, root search and the second context are silicon's
+$(L)/libntt_kv_skel.so: $(nttkv_o) $(patsubst %,$(obj)/kernels/silicon/%.o,contexts ntt_scalar)
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x15000000 $^ -lm)
 $(X)/hexrig-dsp: $(obj)/dsp/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
@@ -162,7 +190,10 @@ $(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
 $(BUILD)/tools/hexrig-listing: $(listing_o)
 	$(call link,$^)
 $(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,$(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) $(host_libs))
+	$(call link,$(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
+# the C API of host/hexrig.h
+$(L)/libhexrig.so: $(host_o) $(obj)/libhxwire.a $(L)/libcdsprpc.so host/libhexrig.map
+	$(call link,-shared -Wl$(comma)--version-script=host/libhexrig.map -Wl$(comma)-soname$(comma)libhexrig.so $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
 $(L)/libhexrig-preload.so: $(preload_o)
 	$(call link,-shared -Wl$(comma)-soname$(comma)libhexrig-preload.so $^ -ldl)
 host_libs := -ljansson -lnuma -lpthread -lm
@@ -170,13 +201,15 @@ comma := ,
 
 # --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
 sdk_h := $(wildcard dsp/include/*.h rpc/wire/*.h rpc/wire/*.inc rpc/lib/rpcmem.h rpc/lib/hx_rig.h)
-sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(L)/pkgconfig/hexrig-skel.pc
+sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(L)/pkgconfig/hexrig-skel.pc \
+         $(BUILD)/include/hexrig.h $(L)/pkgconfig/hexrig.pc
 .PHONY: sdk
 sdk: $(sdk)
 define sdk_copy
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 endef
+$(BUILD)/include/hexrig.h: host/hexrig.h; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/wire/%;    $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/lib/%;     $(sdk_copy)
@@ -197,7 +230,7 @@ $(S)/%: host/data/%
 # --- tests: each tests/test_*.c, check_*.c and bug_*.c is one program
 test_c := $(wildcard tests/test_*.c tests/check_*.c tests/bug_*.c)
 test_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_c))
-$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
+$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxoklinear.a $(obj)/libhxnttkv.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
@@ -231,7 +264,7 @@ listing_sample  := modmac,stage
 listing_corners := operands,nest
 $(obj)/tests/listing/%.listing.h: tests/data/listing/%.release.s tests/data/listing/%.debug.s $(BUILD)/tools/hexrig-listing
 	@mkdir -p $(@D)
-	$(Q)$(BUILD)/tools/hexrig-listing $(wordlist 1,2,$^) -f $(listing_$*) -o $@
+	$(Q)$(RUN) $(BUILD)/tools/hexrig-listing $(wordlist 1,2,$^) -f $(listing_$*) -o $@
 $(obj)/tests/test_listing.o: $(patsubst %,$(obj)/tests/listing/%.listing.h,sample corners)
 $(obj)/tests/test_listing.o: inc = $(inc_dsp) -Itests/lib -I$(obj)/tests/listing -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/tests/test_listing: $(obj)/tests/test_listing.o $(obj)/libhxtest.a
@@ -312,11 +345,24 @@ $(BUILD)/bench/bench_queue: $(obj)/tests/bench/bench_queue.o $(L)/libcdsprpc.so
 $(obj)/tests/bench/bench_spinor.o: inc = $(inc_dsp) -Ikernels -Idsp -Itests/bench -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/bench/bench_spinor: $(obj)/tests/bench/bench_spinor.o $(obj)/libhxkernels.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $^ -lnuma -lpthread -lm)
+$(obj)/tests/bench/bench_ntt.o: inc = -Ihost -Itests/bench
+$(BUILD)/bench/bench_ntt: $(obj)/tests/bench/bench_ntt.o $(obj)/libhxhost.a
+	$(call link,$^ -lpthread -lm)
 $(BUILD)/bench/%: $(obj)/tests/bench/%.o
 	$(call link,$^ $(fuse_libs))
 bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/libhxt_queue_skel.so
 	$(Q)for b in $(bench_b); do $$b || [ $$? = 77 ] || exit 1; done
 	$(Q)tests/oracle/bench.sh $(BUILD)
+
+# this engine beside llama.cpp, see tests/peer/run.sh; exit 77: no peer
+$(obj)/tests/peer/%.o: inc := $(inc_rpc) -Ihost
+$(BUILD)/peer/make_model: $(obj)/tests/peer/make_model.o $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(host_libs))
+$(BUILD)/peer/peer_llama: $(obj)/tests/peer/peer_llama.o
+	$(call link,$^ -ldl)
+.PHONY: bench-peer
+bench-peer: all $(BUILD)/peer/make_model $(BUILD)/peer/peer_llama
+	$(Q)tests/peer/run.sh $(BUILD)
 
 # the points of docs/conformance.md against the FUSE device and the socket
 check-conformance: $(BUILD)/tests/conformance $(BUILD)/tests/libhxt_skel.so $(X)/hexrig-fuse $(X)/hexrig-dsp $(profiles)
@@ -340,7 +386,7 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/soak_*.c))
 $(soak_b): $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(L)/libcdsprpc.so
-	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -lpthread -lm)
+	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -ljansson -lpthread -lm)
 
 # a part of `make check` by itself
 check-asan: deps
@@ -357,7 +403,7 @@ check-valgrind: deps valgrind-programs
 check-aarch64: deps
 	@mkdir -p $(BUILD)
 	@tests/run.sh $(BUILD) aarch64
-# SOAK_S=60: seconds of clients that come, call and die on each front end
+# SOAK_S: seconds of clients that come, call and die on each front end (60), and of HTTP requests (600)
 check-soak: deps soak-programs
 	@tests/run.sh $(BUILD) soak
 check-faults: deps soak-programs

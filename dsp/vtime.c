@@ -12,6 +12,7 @@ static __thread struct {
     struct hx_vt_origin from;
     double pcycles;            /* since from.start_pcycles */
     double spent[HX_VT_KINDS];
+    uint64_t others_hvx_ops;
 } now;
 
 uint32_t hx_vt_clock_khz(void)
@@ -142,6 +143,11 @@ struct hx_vtime hx_vtime_spent(void)
         .exec_pcycles = (uint64_t)(now.pcycles - queue + 0.5),
         .idle_pcycles = (uint64_t)(now.spent[HX_VT_SLEEP] + now.spent[HX_VT_DMA]),
         .queue_pcycles = (uint64_t)(queue + 0.5),
-        .hvx_ops = hx_hvx_ops(&hx_hvx_counts),
+        .hvx_ops = hx_hvx_ops(&hx_hvx_counts) + now.others_hvx_ops,
     };
+}
+
+void hx_vt_add_hvx_ops(uint64_t n)
+{
+    now.others_hvx_ops += n;
 }

@@ -74,8 +74,11 @@ struct hx_vtime {
     uint64_t exec_pcycles;  /* everything but queue */
     uint64_t idle_pcycles;  /* of these, asleep or waiting for DMA: the core does nothing */
     uint64_t queue_pcycles; /* HX_VT_HVX + HX_VT_VTCM */
-    uint64_t hvx_ops;       /* of this thread */
+    uint64_t hvx_ops;       /* of this thread, and those that hx_vt_add_hvx_ops() told */
 };
 struct hx_vtime hx_vtime_spent(void);
+
+/* Other threads made these HVX operations for the call on this one. */
+void hx_vt_add_hvx_ops(uint64_t n);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "hexrig_hvx_count.h"
 #include "low_memory.h"
 #include "machine.h"
 #include "qurt_sysenv.h"
@@ -30,6 +31,12 @@ struct pool {
     size_t stack_bytes;
     struct worker worker[WORKERS_MAX];
 };
+
+/* Of the job that this thread works on. */
+static __thread struct {
+    int is_there;
+    uint64_t ops_before; /* HVX operations that are none of it, or were told */
+} present;
 
 /* The worker's next job, NULL when it shall end. */
 static struct job *take(struct worker *w)
@@ -68,7 +75,10 @@ static void work(void *arg)
 
     while ((j = take(w))) {
         join_call(&j->origin);
+        present.is_there = 1;
+        present.ops_before = hx_hvx_ops(&hx_hvx_counts);
         j->what.fptr(j->what.dptr);
+        present.is_there = 0;
         free(j);
     }
 }
@@ -163,14 +173,18 @@ HX_QURT_EXPORT AEEResult hx_worker_pool_submit(worker_pool_context_t context, wo
 
 HX_QURT_EXPORT void hx_worker_pool_synctoken_init(worker_synctoken_t *token, unsigned int njobs)
 {
-    *token = (worker_synctoken_t){njobs, 0};
+    *token = (worker_synctoken_t){njobs, 0, 0};
 }
 
 HX_QURT_EXPORT void hx_worker_pool_synctoken_jobdone(worker_synctoken_t *token)
 {
-    uint64_t now = hx_vt_now();
+    const uint64_t now = hx_vt_now(), ops = hx_hvx_ops(&hx_hvx_counts);
 
     hx_qurt_enter();
+    if (present.is_there) {
+        token->hvx_ops += ops - present.ops_before;
+        present.ops_before = ops;
+    }
     if (now > token->latest)
         token->latest = now;
     if (--token->left == 0)
@@ -187,6 +201,7 @@ HX_QURT_EXPORT void hx_worker_pool_synctoken_wait(worker_synctoken_t *token)
     else
         hx_qurt_meet(token->latest, HX_QURT_FOREVER);
     hx_qurt_leave();
+    hx_vt_add_hvx_ops(token->hvx_ops);
 }
 
 HX_QURT_EXPORT AEEResult hx_worker_pool_set_thread_priority(worker_pool_context_t context,

@@ -5,6 +5,7 @@
 #define HX_ATTN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "kv.h"
 #include "pool.h"
@@ -33,9 +34,18 @@ struct hx_attn_ops {
     void (*close)(struct hx_attn *a);
 };
 
+/* What integer softmax did: KL(fp32 || integers), nats, over rows (token and head). */
+struct hx_softmax_seen {
+    uint64_t rows;
+    double kl_sum, kl_max;
+};
+
 /* A method embeds this as its first member. */
 struct hx_attn {
     const struct hx_attn_ops *ops;
+    int can_softmax_int; /* 1: the method knows softmax by integer tables (softmax.h) */
+    int softmax_int;     /* 1: that is what it does; by hx_attn_softmax_int() */
+    struct hx_softmax_seen seen;
 };
 
 /* The first position that a token at `pos` sees. */
@@ -49,6 +59,9 @@ int hx_attn_ref_open(struct hx_attn **out, size_t n_ctx, struct hx_why *why);
 
 /* All of it where the cache is: needs kv->ops->attend, refuses soft-caps and windows that leave positions out (-ENOTSUP). */
 int hx_attn_kv_open(struct hx_attn **out, struct hx_why *why);
+
+/* Softmax by integer tables from now on.  -ENOTSUP: the method cannot. */
+int hx_attn_softmax_int(struct hx_attn *a, struct hx_why *why);
 
 /* Accepts NULL. */
 void hx_attn_close(struct hx_attn *a);

@@ -24,7 +24,7 @@ struct visit {
     struct hx_kv *kv;
     struct hx_attn *attn;
     struct hx_forward *f;
-    struct hx_rope rope;
+    struct hx_ropes ropes;
     int k_after_rope;
     size_t ctx;
     hx_cal_visit_fn *fn;
@@ -35,6 +35,7 @@ struct visit {
 static int visit_layer(struct visit *v, size_t layer, struct hx_why *why)
 {
     const size_t n_kv = v->m->n_kv, dh = v->m->dh;
+    const struct hx_rope *rope = hx_ropes_of(&v->ropes, layer);
     float x[HX_BLOCK_MAX_DH];
     struct hx_kv_view view;
     int rc = v->kv->ops->past(v->kv, layer, v->ctx, &view, why);
@@ -47,7 +48,7 @@ static int visit_layer(struct visit *v, size_t layer, struct hx_why *why)
 
             memcpy(x, rows + p * view.stride + s % n_kv * dh, dh * sizeof(*x));
             if (s < n_kv && !v->k_after_rope)
-                hx_rope_back(&v->rope, x, p);
+                hx_rope_back(rope, x, p);
             v->fn(v->arg, layer * 2 * n_kv + s, x);
         }
     return 0;
@@ -71,7 +72,7 @@ static int open_visit(struct visit *v, struct hx_why *why)
     const struct hx_model *m = v->m;
     int rc;
 
-    if (hx_rope_init(&v->rope, m->dh, v->ctx, m->rope_base))
+    if (hx_ropes_init(&v->ropes, &m->rope, v->ctx))
         return hx_why_set(why, -ENOMEM, "calibration: out of memory");
     rc = hx_kv_f32_open(&v->kv, m->n_layer, m->n_kv, m->dh, v->ctx, why);
     if (!rc)
@@ -118,7 +119,7 @@ int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids
     hx_forward_close(v.f);
     hx_attn_close(v.attn);
     hx_kv_close(v.kv);
-    hx_rope_free(&v.rope);
+    hx_ropes_free(&v.ropes);
     return rc;
 }
 

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attn_flash.h"
+#include "attn_poly.h"
 #include "cal_choose.h"
+#include "kv_ntt.h"
 #include "kv_spinor.h"
 #include "kv_spinor_attn.h"
+#include "linear_cpu.h"
 
 enum { DEFAULT_BATCH = 512 };
 
@@ -36,6 +40,15 @@ static int open_spinor(struct hx_engine *e, const struct hx_engine_cfg *cfg, str
     return rc;
 }
 
+static int open_ntt(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    const struct hx_model *m = e->model;
+    const struct hx_kv_shape shape = {m->n_layer, m->n_kv, m->dh, cfg->n_ctx};
+
+    return (cfg->offload & HX_OFFLOAD_KV ? hx_kv_ntt_dsp_open : hx_kv_ntt_open)(&e->kv, &shape, &cfg->poly,
+                                                                                e->pool, why);
+}
+
 static int open_linear_ref(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
 {
     (void)e;
@@ -44,22 +57,52 @@ static int open_linear_ref(struct hx_engine *e, const struct hx_engine_cfg *cfg,
     return 0; /* what the model's matrices have from the start */
 }
 
+/* The output matrix is no element of the ring: it stays here. */
+static int open_linear_ok(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    struct hx_ok_cfg ok = cfg->ok;
+
+    ok.dsp_set = cfg->offload & HX_OFFLOAD_LINEAR & ~(uint32_t)HX_OFFLOAD_OUT;
+    return hx_linear_ok_open(&e->linear, e->model, &ok, e->pool, why);
+}
+
+/* What is on the DSP is not here. */
+static int open_linear_cpu(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    const struct hx_linear_dsp_cfg dsp = {cfg->offload & HX_OFFLOAD_LINEAR, cfg->placement};
+    int rc = hx_linear_cpu_open(&e->linear, e->model, NULL, e->pool, why);
+
+    e->isa = hx_isa_best();
+    return !rc && dsp.set ? hx_linear_dsp_open(&e->offload, e->model, &dsp, why) : rc;
+}
+
+static int open_attn_flash(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    (void)cfg;
+    return hx_attn_flash_open(&e->attn, NULL, e->pool, why);
+}
+
 static int open_attn_ref(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
 {
     return hx_attn_ref_open(&e->attn, cfg->n_ctx, why);
 }
 
+static int open_attn_poly(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why)
+{
+    return hx_attn_poly_open(&e->attn, &cfg->poly, e->model->dh, e->pool, why);
+}
+
 /* The methods of each seam, the default first: a new one is a name and an open function here. */
 typedef int open_fn(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_why *why);
 
-const char *const hx_engine_kvs[] = {"spinor", "f32", NULL};
-static open_fn *const open_kvs[] = {open_spinor, open_f32, NULL};
+const char *const hx_engine_kvs[] = {"spinor", "f32", "ntt", NULL};
+static open_fn *const open_kvs[] = {open_spinor, open_f32, open_ntt, NULL};
 
-const char *const hx_engine_linears[] = {"ref", NULL};
-static open_fn *const open_linears[] = {open_linear_ref, NULL};
+const char *const hx_engine_linears[] = {"ref", "cpu", "ok", NULL};
+static open_fn *const open_linears[] = {open_linear_ref, open_linear_cpu, open_linear_ok, NULL};
 
-const char *const hx_engine_attns[] = {"ref", NULL};
-static open_fn *const open_attns[] = {open_attn_ref, NULL};
+const char *const hx_engine_attns[] = {"ref", "flash", "poly", NULL};
+static open_fn *const open_attns[] = {open_attn_ref, open_attn_flash, open_attn_poly, NULL};
 
 #define SAME_LENGTH(a, b) _Static_assert(sizeof(a) == sizeof(b), "a name for each method")
 SAME_LENGTH(hx_engine_kvs, open_kvs);
@@ -107,10 +150,14 @@ static int open_model(struct hx_engine *e, const struct hx_engine_cfg *cfg, stru
         e->pool = cfg->of->pool;
         e->linear = cfg->of->linear;
         e->offload = cfg->of->offload;
+        e->isa = cfg->of->isa;
         return 0;
     }
     rc = hx_model_open(&e->model, cfg->model, why);
-    return rc ? rc : hx_pool_open(&e->pool, cfg->threads ? cfg->threads : cpus(), why);
+    if (rc)
+        return rc;
+    hx_gguf_will_need(e->model->file);
+    return hx_pool_open(&e->pool, cfg->threads ? cfg->threads : cpus(), why);
 }
 
 /* After a calibration, which runs the model as it is. */
@@ -121,9 +168,16 @@ static int open_matrices(struct hx_engine *e, const struct hx_engine_cfg *cfg, s
 
     if (!e->shared)
         rc = open_method(&linear_seam, cfg->linear, e, cfg, why);
-    if (!rc && !e->shared && dsp.set)
+    if (!rc && !e->shared && dsp.set && !e->linear) /* another method than the reference has seen to it */
         rc = hx_linear_dsp_open(&e->offload, e->model, &dsp, why);
     return rc;
+}
+
+static size_t context(const struct hx_engine_cfg *cfg, const struct hx_model *m)
+{
+    if (cfg->n_ctx)
+        return cfg->n_ctx;
+    return cfg->n_ctx_most && cfg->n_ctx_most < m->n_ctx ? cfg->n_ctx_most : m->n_ctx;
 }
 
 int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, struct hx_why *why)
@@ -139,7 +193,7 @@ int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, str
     if (rc)
         goto fail;
     cfg.density = cfg.density ? cfg.density : "batched";
-    cfg.n_ctx = cfg.n_ctx ? cfg.n_ctx : e->model->n_ctx;
+    cfg.n_ctx = context(&cfg, e->model);
     e->argmax = (cfg.offload & HX_OFFLOAD_ARGMAX) != 0;
     rc = open_method(&kv_seam, cfg.kv, e, &cfg, why);
     if (!rc)
@@ -147,6 +201,8 @@ int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, str
     if (!rc)
         rc = cfg.offload & HX_OFFLOAD_ATTN ? hx_attn_kv_open(&e->attn, why)
                                            : open_method(&attn_seam, cfg.attn, e, &cfg, why);
+    if (!rc && cfg.softmax_int)
+        rc = hx_attn_softmax_int(e->attn, why);
     if (rc)
         goto fail;
     batch = cfg.max_batch ? cfg.max_batch : DEFAULT_BATCH;
@@ -154,6 +210,8 @@ int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, str
                          batch < e->kv->max_batch ? batch : e->kv->max_batch, why);
     if (rc)
         goto fail;
+    if (e->isa)
+        hx_forward_use(e->forward, e->isa, e->pool);
     *out = e;
     return 0;
 fail:

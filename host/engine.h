@@ -14,7 +14,9 @@
 #include "kv.h"
 #include "linear_dsp.h"
 #include "model.h"
+#include "ntt/poly.h"
 #include "offload.h"
+#include "ok/linear_ok.h"
 #include "pool.h"
 #include "why.h"
 
@@ -24,9 +26,12 @@ struct hx_engine_cfg {
     const struct hx_engine *of; /* use this engine's model, linear methods and threads; it must be closed after this one,
                                  * and the two must not run at the same time */
     const char *linear;  /* one of hx_engine_linears; default the first */
+    struct hx_ok_cfg ok; /* of linear "ok"; its dsp_set follows from offload */
     const char *attn;    /* one of hx_engine_attns; default the first */
+    struct hx_poly_cfg poly; /* of attn "poly" and kv "ntt" */
+    int softmax_int;     /* softmax of attn "ref" and "poly" by integer tables, softmax.h */
     size_t threads;      /* that compute; default: the CPUs that this process may use */
-    const char *kv;      /* "f32" or "spinor" (default) */
+    const char *kv;      /* one of hx_engine_kvs; default the first */
     const char *density; /* of spinor: one of hx_kv_spinor_densities; default "batched" */
     const char *cal;     /* calibration file */
     const char *calib;   /* text to calibrate on at start; not together with cal */
@@ -36,6 +41,7 @@ struct hx_engine_cfg {
     uint32_t offload;    /* bits of enum hx_offload: what else runs on the DSP */
     uint32_t placement;  /* where its weights lie, index into hx_offload_placements */
     size_t n_ctx;        /* positions; default: the model's context length */
+    size_t n_ctx_most;   /* of that default; 0 = no limit */
     size_t max_batch;    /* tokens per run; default 512 */
 };
 
@@ -46,6 +52,7 @@ struct hx_engine {
     struct hx_linear_method *linear;  /* NULL: the reference */
     struct hx_linear_method *offload; /* of the matrices that are on the DSP; NULL: none */
     struct hx_attn *attn;
+    const struct hx_isa_ops *isa; /* of linear "cpu": the other steps use its kernels, too; NULL: the plain ones */
     int shared;                   /* 1: model, pool, linear and offload are another engine's */
     int argmax;                   /* 1: greedy choices are made on the DSP, without logits */
     struct hx_forward *forward;

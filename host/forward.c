@@ -1,201 +1,106 @@
-/* The forward pass of a qwen3 model, see forward.h. */
+/* The forward pass, see forward.h: what all architectures share.  Their layers are in host/arch/. */
 #include "forward.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "rope.h"
-#include "vec.h"
+#include "arch/arch.h"
+#include "arch/pass.h"
 
 struct hx_forward {
-    const struct hx_model *m;
-    struct hx_kv *kv;
-    struct hx_attn *attn;
+    struct hx_pass pass; /* of the last run */
     size_t max_batch;
-    size_t pos;         /* of the first token of the last run */
-    float *x;           /* [max_batch][width] residual stream */
-    float *h;           /* [max_batch][width] normed input of a sub-layer, and its output */
-    float *q, *att;     /* [max_batch][n_head][dh] */
-    float *k, *v;       /* [max_batch][n_kv][dh] */
-    float *gate, *up;   /* [max_batch][ffn] */
-    float *row;         /* [widest linear input] */
-    struct hx_rope rope; /* of positions below n_ctx */
 };
-
-/* y[i] = w[i] * x[i] / sqrt(mean(x^2) + eps); y may be x.  Source: Zhang & Sennrich 2019. */
-static void rmsnorm(float *y, const float *x, const float *w, size_t n, float eps)
-{
-    float scale = 1 / sqrtf(hx_dot(x, x, n) / (float)n + eps);
-
-    for (size_t i = 0; i < n; i++)
-        y[i] = w[i] * (x[i] * scale);
-}
-
-/* Norm and rotation of n_heads heads of one token at `pos`. */
-static void finish_heads(const struct hx_forward *f, float *x, const float *w, size_t n_heads,
-                         size_t pos)
-{
-    const size_t dh = f->m->dh;
-
-    for (size_t head = 0; head < n_heads; head++) {
-        rmsnorm(x + head * dh, x + head * dh, w, dh, f->m->eps);
-        hx_rope_turn(&f->rope, x + head * dh, pos);
-    }
-}
-
-static void norm_rows(const struct hx_forward *f, const float *w, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        rmsnorm(f->h + i * f->m->width, f->x + i * f->m->width, w, f->m->width, f->m->eps);
-}
-
-/* x += W in */
-static int add_linear(const struct hx_forward *f, const struct hx_linear *l, const float *in,
-                      size_t n, struct hx_why *why)
-{
-    int rc = hx_linear_apply(&l, &f->h, 1, in, n, f->row, why);
-
-    for (size_t i = 0; !rc && i < n * f->m->width; i++)
-        f->x[i] += f->h[i];
-    return rc;
-}
-
-/* Infinities and NaNs say that the model or the cache is damaged; whatever followed would be noise.  rows: [n][row],
- * the first of them at position `pos`. */
-static int check_finite(const char *what, const float *rows, size_t row, size_t n, size_t pos,
-                        struct hx_why *why)
-{
-    for (size_t i = 0; i < n * row; i++)
-        if (!isfinite(rows[i]))
-            return hx_why_set(why, -EDOM, "position %zu: %s holds %s at index %zu: the model is "
-                              "damaged, or what the cache returned", pos + i / row, what,
-                              isnan(rows[i]) ? "NaN" : "an infinity", i % row);
-    return 0;
-}
-
-static int check_layer(const char *what, size_t layer, const float *rows, size_t row, size_t n,
-                       size_t pos, struct hx_why *why)
-{
-    char name[64];
-
-    snprintf(name, sizeof(name), "%s of layer %zu", what, layer);
-    return check_finite(name, rows, row, n, pos, why);
-}
-
-static int attention(struct hx_forward *f, size_t layer, size_t n, size_t pos, struct hx_why *why)
-{
-    const struct hx_model *m = f->m;
-    const struct hx_layer *l = &m->layers[layer];
-    const size_t q_row = m->n_head * m->dh, kv_row = m->n_kv * m->dh;
-    const struct hx_attn_in in = {
-        .layer = layer, .pos = pos, .n = n, .q = f->q, .k = f->k, .v = f->v, .kv = f->kv,
-        .n_head = m->n_head, .scale = 1 / sqrtf((float)m->dh),
-    };
-    int rc;
-
-    norm_rows(f, l->attn_norm, n);
-    rc = hx_linear_apply((const struct hx_linear *const[]){&l->q, &l->k, &l->v},
-                         (float *const[]){f->q, f->k, f->v}, 3, f->h, n, f->row, why);
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < n; i++) {
-        finish_heads(f, f->q + i * q_row, l->q_norm, m->n_head, pos + i);
-        finish_heads(f, f->k + i * kv_row, l->k_norm, m->n_kv, pos + i);
-    }
-    rc = check_layer("K", layer, f->k, kv_row, n, pos, why);
-    if (!rc)
-        rc = check_layer("V", layer, f->v, kv_row, n, pos, why);
-    if (!rc)
-        rc = f->kv->ops->put(f->kv, layer, pos, n, f->k, f->v, why);
-    if (!rc)
-        rc = f->attn->ops->run(f->attn, &in, f->att, why);
-    if (rc)
-        return rc;
-    return add_linear(f, &l->o, f->att, n, why);
-}
-
-/* SwiGLU: down(silu(gate) * up).  Source: Shazeer 2020. */
-static int feed_forward(struct hx_forward *f, size_t layer, size_t n, struct hx_why *why)
-{
-    const struct hx_layer *l = &f->m->layers[layer];
-    int rc;
-
-    norm_rows(f, l->ffn_norm, n);
-    rc = hx_linear_apply((const struct hx_linear *const[]){&l->gate, &l->up},
-                         (float *const[]){f->gate, f->up}, 2, f->h, n, f->row, why);
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < n * f->m->ffn; i++)
-        f->gate[i] = f->gate[i] / (1 + expf(-f->gate[i])) * f->up[i];
-    return add_linear(f, &l->down, f->gate, n, why);
-}
 
 static int check_run(const struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
                      struct hx_why *why)
 {
+    const size_t n_ctx = f->pass.kv->n_ctx, vocab = f->pass.m->vocab;
+
     if (n < 1 || n > f->max_batch)
         return hx_why_set(why, -EINVAL, "a batch of %zu tokens; 1 to %zu are legal", n,
                           f->max_batch);
-    if (pos > f->kv->n_ctx || n > f->kv->n_ctx - pos)
+    if (pos > n_ctx || n > n_ctx - pos)
         return hx_why_set(why, -EINVAL, "%zu tokens at position %zu exceed the context of %zu", n,
-                          pos, f->kv->n_ctx);
+                          pos, n_ctx);
     for (size_t i = 0; i < n; i++)
-        if (tokens[i] >= f->m->vocab)
-            return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", tokens[i],
-                              f->m->vocab);
+        if (tokens[i] >= vocab)
+            return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", tokens[i], vocab);
     return 0;
+}
+
+static void check_stream(struct hx_pass *p, const char *what)
+{
+    if (!p->rc)
+        p->rc = hx_pass_check(p, what, p->x, p->m->width, p->n, p->pos, p->why);
 }
 
 int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
                    struct hx_why *why)
 {
-    const struct hx_model *m = f->m;
+    struct hx_pass *p = &f->pass;
+    const struct hx_model *m = p->m;
+    char what[64];
     int rc = check_run(f, tokens, n, pos, why);
 
     if (rc)
         return rc;
-    for (size_t i = 0; i < n; i++)
-        hx_linear_row(&m->embd, tokens[i], f->x + i * m->width);
-    f->pos = pos;
-    rc = check_finite("the embedding", f->x, m->width, n, pos, why);
-    for (size_t layer = 0; !rc && layer < m->n_layer; layer++) {
-        rc = attention(f, layer, n, pos, why);
-        if (!rc)
-            rc = feed_forward(f, layer, n, why);
-        if (!rc)
-            rc = check_layer("the output", layer, f->x, m->width, n, pos, why);
+    p->tokens = tokens;
+    p->n = n;
+    p->pos = pos;
+    p->rc = 0;
+    p->why = why;
+    m->arch->embed(p);
+    check_stream(p, "the embedding");
+    for (p->layer = 0; !p->rc && p->layer < m->n_layer; p->layer++) {
+        m->arch->layer(p, &m->layers[p->layer]);
+        snprintf(what, sizeof(what), "the output of layer %zu", p->layer);
+        check_stream(p, what);
     }
-    if (!rc)
-        norm_rows(f, m->out_norm, n);
-    return rc;
+    hx_pass_norm(p, p->h, p->x, &m->out_norm);
+    return p->rc;
+}
+
+/* s becomes cap * tanh(s / cap).  Source: Gemma Team 2024. */
+static void soft_cap(float *s, size_t n, float cap)
+{
+    for (size_t i = 0; i < n; i++)
+        s[i] = cap * tanhf(s[i] / cap);
 }
 
 int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
                       struct hx_why *why)
 {
-    const struct hx_model *m = f->m;
-
+    const struct hx_pass *p = &f->pass;
+    const struct hx_model *m = p->m;
     const struct hx_linear *w = &m->out;
-    int rc = hx_linear_apply(&w, &out, 1, f->h + first * m->width, n, f->row, why);
+    int rc = hx_linear_apply(&w, &out, 1, p->h + first * m->width, n, p->row, why);
 
-    return rc ? rc : check_finite("the vector of logits", out, m->vocab, n, f->pos + first, why);
+    if (!rc)
+        rc = hx_pass_check(p, "the vector of logits", out, m->vocab, n, p->pos + first, why);
+    if (!rc && m->logit_softcap > 0)
+        soft_cap(out, n * m->vocab, m->logit_softcap);
+    return rc;
 }
 
 int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *ids,
                       struct hx_why *why)
 {
-    const struct hx_model *m = f->m;
+    const struct hx_pass *p = &f->pass;
+    const struct hx_model *m = p->m;
     int rc;
 
     if (!m->out.ops->argmax)
         return hx_why_set(why, -ENOTSUP, "linear method '%s' has no argmax", m->out.ops->name);
-    rc = m->out.ops->argmax(&m->out, ids, f->h + first * m->width, n, why);
+    if (m->out.bias)
+        return hx_why_set(why, -ENOTSUP, "linear method '%s' has no argmax with a bias, which %s "
+                          "has", m->out.ops->name, hx_gguf_name(m->file));
+    rc = m->out.ops->argmax(&m->out, ids, p->h + first * m->width, n, why);
     return rc == -EDOM ? hx_why_set(why, rc, "positions %zu..%zu: a logit is an infinity or no number: "
                                     "the model is damaged, or what the cache returned",
-                                    f->pos + first, f->pos + first + n - 1)
+                                    p->pos + first, p->pos + first + n - 1)
                        : rc;
 }
 
@@ -211,18 +116,18 @@ static size_t max3(size_t a, size_t b, size_t c)
     return ab > c ? ab : c;
 }
 
-static int alloc_buffers(struct hx_forward *f)
+static int alloc_buffers(struct hx_pass *p, size_t b)
 {
-    const struct hx_model *m = f->m;
-    const size_t b = f->max_batch, ctx = f->kv->n_ctx, q = m->n_head * m->dh, kv = m->n_kv * m->dh;
+    const struct hx_model *m = p->m;
+    const size_t q = m->n_head * m->dh, kv = m->n_kv * m->dh;
+    const size_t gate = m->arch->needs & HX_PART_GATE ? m->ffn : 0;
     const struct {
-        float **p;
+        float **to;
         size_t n, each;
     } want[] = {
-        {&f->x, b, m->width},     {&f->h, b, m->width}, {&f->q, b, q},
-        {&f->att, b, q},          {&f->k, b, kv},       {&f->v, b, kv},
-        {&f->gate, b, m->ffn},    {&f->up, b, m->ffn},
-        {&f->row, 1, max3(m->width, m->ffn, q)},
+        {&p->x, b, m->width}, {&p->h, b, m->width}, {&p->y, b, m->width}, {&p->q, b, q},
+        {&p->att, b, q},      {&p->k, b, kv},       {&p->v, b, kv},       {&p->gate, b, gate},
+        {&p->up, b, m->ffn},  {&p->row, 1, max3(m->width, m->ffn, q)},
     };
 
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
@@ -230,25 +135,27 @@ static int alloc_buffers(struct hx_forward *f)
 
         if (__builtin_mul_overflow(want[i].n, want[i].each, &floats))
             return -ENOMEM;
-        *want[i].p = calloc(floats, sizeof(float));
-        if (!*want[i].p)
+        *want[i].to = calloc(floats + !floats, sizeof(float));
+        if (!*want[i].to)
             return -ENOMEM;
     }
-    return hx_rope_init(&f->rope, m->dh, ctx, m->rope_base);
+    return hx_ropes_init(&p->ropes, &m->rope, p->kv->n_ctx);
 }
 
 int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
                     struct hx_attn *attn, size_t max_batch, struct hx_why *why)
 {
-    struct hx_forward *f = calloc(1, sizeof(*f));
+    struct hx_forward *f;
 
+    if (m->positions.rows && kv->n_ctx > m->n_ctx)
+        return hx_why_set(why, -EINVAL, "%s: a context of %zu; %s has learned %zu positions",
+                          hx_gguf_name(m->file), kv->n_ctx, m->arch->name, m->n_ctx);
+    f = calloc(1, sizeof(*f));
     if (!f)
         return hx_why_set(why, -ENOMEM, "forward pass: out of memory");
-    f->m = m;
-    f->kv = kv;
-    f->attn = attn;
+    f->pass = (struct hx_pass){.m = m, .kv = kv, .attn = attn, .steps = hx_steps_plain};
     f->max_batch = max_batch;
-    if (alloc_buffers(f)) {
+    if (alloc_buffers(&f->pass, max_batch)) {
         hx_forward_close(f);
         return hx_why_set(why, -ENOMEM, "forward pass: no memory for a context of %zu", kv->n_ctx);
     }
@@ -256,14 +163,21 @@ int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx
     return 0;
 }
 
+void hx_forward_use(struct hx_forward *f, const struct hx_isa_ops *isa, struct hx_pool *pool)
+{
+    f->pass.steps = hx_steps_of(isa);
+    f->pass.pool = pool;
+}
+
 void hx_forward_close(struct hx_forward *f)
 {
     if (!f)
         return;
-    float *const all[] = {f->x, f->h,    f->q,  f->att,    f->k,   f->v,
-                          f->gate, f->up, f->row};
+    struct hx_pass *p = &f->pass;
+    float *const all[] = {p->x, p->h, p->y, p->q, p->att, p->k, p->v, p->gate, p->up, p->row};
+
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         free(all[i]);
-    hx_rope_free(&f->rope);
+    hx_ropes_free(&p->ropes);
     free(f);
 }

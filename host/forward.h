@@ -9,16 +9,22 @@
 #include <stdint.h>
 
 #include "attn.h"
+#include "cpu/isa.h"
 #include "kv.h"
 #include "model.h"
+#include "pool.h"
 #include "why.h"
 
 struct hx_forward;
 
 /* m, kv and attn are kept until close and stay the caller's.  max_batch: most tokens of one run, 1..kv->max_batch.
- * 0, -ENOMEM. */
+ * 0, -ENOMEM; -EINVAL: kv's context is longer than the positions that the model has learned. */
 int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
                     struct hx_attn *attn, size_t max_batch, struct hx_why *why);
+
+/* From the next run on, norms and activations are computed by a CPU's kernels (NULL, as after open: plain C, the reference),
+ * and a pool's threads share the rows of a batch (NULL: none do).  Both are kept until close. */
+void hx_forward_use(struct hx_forward *f, const struct hx_isa_ops *isa, struct hx_pool *pool);
 
 /* Accepts NULL. */
 void hx_forward_close(struct hx_forward *f);

@@ -30,11 +30,10 @@ static int choose(const struct hx_generate *g, size_t index, float *logits, uint
     return rc;
 }
 
-/* One step: the last of the n known tokens and the guesses after it run as one batch; tokens are picked as long as the
- * guesses were right.  The cache holds wrong guesses until the next step overwrites them.  Appends to ids, at most
- * `left`; returns how many, or negative errno. */
-static long step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t left, float *logits,
-                 struct hx_why *why)
+/* The last of the n known tokens and the guesses after it run as one batch; tokens are picked as long as the guesses were
+ * right.  The cache holds wrong guesses until the next step overwrites them. */
+long hx_generate_step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t left,
+                      float *logits, struct hx_why *why)
 {
     uint32_t batch[1 + HX_DRAFT_MAX] = {ids[n - 1]};
     size_t max = min3(HX_DRAFT_MAX, left - 1, hx_forward_max_batch(g->e->forward) - 1);
@@ -47,8 +46,6 @@ static long step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t le
         rc = choose(g, made, logits, &ids[n + made], why);
         if (rc)
             return rc;
-        if (g->token)
-            g->token(g->arg, ids[n + made]);
         made++;
     } while (made <= guesses && ids[n + made - 1] == batch[made]);
     return (long)made;
@@ -64,7 +61,7 @@ int hx_generate_run(const struct hx_generate *g, uint32_t *ids, size_t n_prompt,
         return hx_why_set(why, -ENOMEM, "out of memory");
     *steps = 0;
     for (size_t done = 0; done < n; done += (size_t)made, ++*steps) {
-        made = step(g, ids, n_prompt + done, n - done, logits, why);
+        made = hx_generate_step(g, ids, n_prompt + done, n - done, logits, why);
         if (made < 0)
             break;
     }

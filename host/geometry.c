@@ -26,8 +26,10 @@ const char *const hx_geometry_names[] = {QWEN3_4B, LLAMA3_8B, GEMMA3_1B, SMOLLM2
 
 struct hx_model hx_geometry_model(const struct hx_geometry *g)
 {
-    return (struct hx_model){.n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh,
-                             .rope_base = g->rope_base};
+    return (struct hx_model){
+        .n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh,
+        .rope.global = {HX_ROPE_HALVES, g->dh, g->rope_base, 1, NULL},
+    };
 }
 
 /* SplitMix64.  Source: Steele, Lea, Flood 2014. */

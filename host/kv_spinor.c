@@ -94,11 +94,12 @@ int hx_spinor_decode_call(struct hx_spinor *s, size_t layer, size_t n_slots, siz
 static void rotate_k(const struct hx_spinor *s, size_t layer, size_t pos, size_t n,
                      void (*rotate)(const struct hx_rope *r, float *x, size_t pos))
 {
+    const struct hx_rope *rope = hx_ropes_of(&s->ropes, layer);
     const size_t dh = s->shape->dh;
 
-    for (size_t i = 0; s->rope.half && i < n; i++)
+    for (size_t i = 0; rope->half && i < n; i++)
         for (size_t head = 0; head < s->kv.n_kv; head++)
-            rotate(&s->rope, hx_spinor_x(s, layer, pos + i) + head * dh, pos + i);
+            rotate(rope, hx_spinor_x(s, layer, pos + i) + head * dh, pos + i);
 }
 
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
@@ -164,7 +165,7 @@ static void close_spinor(struct hx_kv *kv)
         s->density->free(s->blocks);
         s->density->free(s->x);
     }
-    hx_rope_free(&s->rope);
+    hx_ropes_free(&s->ropes);
     free(s);
 }
 
@@ -244,7 +245,7 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
     s->shape = cal->format.shape;
     s->n_slots = 2 * m->n_kv;
     rc = alloc_buffers(s, why);
-    if (!rc && !cal->k_after_rope && hx_rope_init(&s->rope, m->dh, n_ctx, m->rope_base))
+    if (!rc && !cal->k_after_rope && hx_ropes_init(&s->ropes, &m->rope, n_ctx))
         rc = hx_why_set(why, -ENOMEM, "kv spinor: no memory for %zu positions", n_ctx);
     if (!rc)
         rc = hx_spinor_dsp_open(&s->dsp, cal, why);

@@ -25,7 +25,7 @@ extern const char *const hx_kv_spinor_densities[];
 double hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos);
 
 /* Opens sp_hex on the CDSP in an unsigned PD and hands it the tables (borrowed for the call), which must be of this
- * model.  Of the model, only geometry, rope_base and fingerprint are looked at.  0; -EINVAL (unknown density, tables of another
+ * model.  Of the model, only geometry, rope and fingerprint are looked at.  0; -EINVAL (unknown density, tables of another
  * model, context too long for one call); -ENOMEM; -EIO (the DSP refused or damaged something). */
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
                       const char *density, size_t n_ctx, struct hx_why *why);

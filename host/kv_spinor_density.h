@@ -44,7 +44,7 @@ struct hx_spinor {
     struct hx_kv kv;
     const struct hx_density *density;
     const struct hx_block_shape *shape;
-    struct hx_rope rope; /* of K coded before RoPE; empty otherwise */
+    struct hx_ropes ropes; /* of K coded before RoPE; empty otherwise */
     struct hx_spinor_dsp dsp;
     size_t n_slots; /* of a layer */
     uint8_t *blocks;

@@ -161,7 +161,7 @@ static void collect(struct hx_linear_dsp *d, struct hx_model *m, uint32_t set)
         struct hx_linear *const all[] = {&l->q, &l->k, &l->v, &l->o, &l->gate, &l->up, &l->down};
 
         for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
-            if (set & 1u << k)
+            if (set & 1u << k && all[k]->rows) /* not every architecture has a gate */
                 d->matrix[d->n++] = all[k];
     }
     if (set & HX_OFFLOAD_OUT)
@@ -210,14 +210,20 @@ static int pack(struct hx_linear_dsp *d, struct hx_why *why)
     d->weights = shared(d->weights_bytes);
     d->x = shared(d->x_floats * sizeof(float));
     d->y = shared(d->y_floats * sizeof(float));
-    if (row && d->weights && d->x && d->y)
-        for (size_t i = 0; i < d->n; i++)
-            hx_linear_pack(d->matrix[i], d->weights + d->table[i].offset, row);
+    struct hx_why detail = {""};
+    int rc = 0;
+
+    if (!row || !d->weights || !d->x || !d->y)
+        rc = hx_why_set(why, -ENOMEM, "linear: no memory for %zu bytes of weights",
+                        d->weights_bytes);
+    for (size_t i = 0; !rc && i < d->n; i++) {
+        rc = hx_linear_pack(d->matrix[i], d->weights + d->table[i].offset, row, &detail);
+        if (rc)
+            hx_why_set(why, rc, "linear: matrix %zu of those for the DSP, %zu x %zu: %s", i,
+                       d->matrix[i]->rows, d->matrix[i]->cols, detail.text);
+    }
     free(row);
-    return d->weights && d->x && d->y && row
-               ? 0
-               : hx_why_set(why, -ENOMEM, "linear: no memory for %zu bytes of weights",
-                            d->weights_bytes);
+    return rc;
 }
 
 static int open_dsp(struct hx_linear_dsp *d, struct hx_why *why)
@@ -298,7 +304,9 @@ int hx_linear_dsp_open(struct hx_linear_method **out, struct hx_model *m,
         return hx_why_set(why, -ENOMEM, "linear: out of memory");
     }
     collect(d, m, cfg->set);
-    rc = measure(d, why);
+    rc = d->n ? measure(d, why)
+              : hx_why_set(why, -EINVAL, "linear: %s has none of the matrices to offload",
+                           hx_gguf_name(m->file));
     if (!rc)
         rc = pack(d, why);
     if (!rc)

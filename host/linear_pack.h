@@ -12,7 +12,8 @@ enum hx_weights_type hx_linear_pack_type(const struct hx_linear *w);
 /* Bytes of it; 0: more rows or columns than the layout takes. */
 size_t hx_linear_pack_bytes(const struct hx_linear *w);
 
-/* Fills out, hx_linear_pack_bytes(w) bytes at a multiple of 4; row: [cols] f32, scratch. */
-void hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row);
+/* Fills out, hx_linear_pack_bytes(w) bytes at a multiple of 4; row: [cols] f32, scratch.  0; -EDOM with the place: a weight is
+ * an infinity or no number, which int8 has not. */
+int hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row, struct hx_why *why);
 
 #endif

@@ -11,7 +11,8 @@ struct hx_pool;
 /* Part 0..n_parts-1 of an operation; parts run in any order, on any of the pool's threads, the caller included. */
 typedef void hx_pool_fn(void *arg, size_t part, size_t n_parts);
 
-/* n_threads >= 1, the caller of hx_pool_run() included: 1 makes no thread at all.  0, -ENOMEM or -EAGAIN. */
+/* n_threads >= 1, the caller of hx_pool_run() included: 1 makes no thread at all.  With as many threads as this process has
+ * CPUs each of them gets one for itself; the caller is left where it is.  0, -ENOMEM or -EAGAIN. */
 int hx_pool_open(struct hx_pool **out, size_t n_threads, struct hx_why *why);
 
 /* Accepts NULL. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 size_t hx_ppl_window(size_t n_ids, size_t ctx, size_t chunks, size_t i)
 {
@@ -23,42 +24,52 @@ static double nll_of(const float *logits, size_t n, uint32_t want)
     return log(sum) + (double)max - (double)logits[want];
 }
 
-/* Predictions of the n tokens of the last run; want: the ids that follow each. */
+/* Predictions of the tokens first..n-1 of the last run; want: the ids that follow each of its n. */
 static int score_batch(const struct hx_model *m, struct hx_forward *f, const uint32_t *want,
-                       size_t n, float *logits, double *nll_sum, struct hx_why *why)
+                       size_t first, size_t n, float *logits, double *nll_sum, struct hx_why *why)
 {
     int rc;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = first; i < n; i++) {
+        const size_t row = (i - first) % HX_PPL_ROWS;
+
         if (want[i] >= m->vocab)
             return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", want[i], m->vocab);
-        if (i % HX_PPL_ROWS == 0) {
+        if (row == 0) {
             rc = hx_forward_logits(f, i, n - i < HX_PPL_ROWS ? n - i : HX_PPL_ROWS, logits, why);
             if (rc)
                 return rc;
         }
-        *nll_sum += nll_of(logits + i % HX_PPL_ROWS * m->vocab, m->vocab, want[i]);
+        *nll_sum += nll_of(logits + row * m->vocab, m->vocab, want[i]);
     }
     return 0;
+}
+
+/* The predictions made at positions first..n-1 of ids [n + 1]. */
+static int score(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t first,
+                 size_t n, float *logits, double *nll_sum, struct hx_why *why)
+{
+    const size_t batch = hx_forward_max_batch(f);
+    int rc = 0;
+
+    for (size_t pos = 0; !rc && pos < n; pos += batch) {
+        size_t now = n - pos < batch ? n - pos : batch;
+
+        rc = hx_forward_run(f, ids + pos, now, pos, why);
+        if (!rc)
+            rc = score_batch(m, f, ids + pos + 1, first > pos ? first - pos : 0, now, logits,
+                             nll_sum, why);
+    }
+    return rc;
 }
 
 int hx_ppl_score(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t ctx,
                  float *logits, double *nll_sum, struct hx_why *why)
 {
-    const size_t batch = hx_forward_max_batch(f);
-    int rc = 0;
-
-    for (size_t pos = 0; !rc && pos < ctx; pos += batch) {
-        size_t n = ctx - pos < batch ? ctx - pos : batch;
-
-        rc = hx_forward_run(f, ids + pos, n, pos, why);
-        if (!rc)
-            rc = score_batch(m, f, ids + pos + 1, n, logits, nll_sum, why);
-    }
-    return rc;
+    return score(m, f, ids, 0, ctx, logits, nll_sum, why);
 }
 
-static int check_windows(size_t n_ids, size_t ctx, size_t chunks, struct hx_why *why)
+static int check_spread(size_t n_ids, size_t ctx, size_t chunks, struct hx_why *why)
 {
     size_t span;
 
@@ -73,28 +84,87 @@ static int check_windows(size_t n_ids, size_t ctx, size_t chunks, struct hx_why 
     return 0;
 }
 
-int hx_ppl_run(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
-               size_t ctx, size_t chunks, struct hx_ppl *out, struct hx_why *why)
+/* llama-perplexity wants two windows, too. */
+static int check_llama(size_t n_ids, size_t ctx, struct hx_why *why)
 {
+    if (ctx < 4)
+        return hx_why_set(why, -EINVAL, "a window of %zu tokens scores none; 4 are the least", ctx);
+    if (n_ids / 2 < ctx)
+        return hx_why_set(why, -EINVAL, "the text has %zu tokens; two windows need %zu", n_ids,
+                          2 * ctx);
+    return 0;
+}
+
+/* What one call of hx_ppl_windows() works with. */
+struct job {
+    const struct hx_model *m;
+    struct hx_forward *f;
+    const uint32_t *ids;
+    size_t n_ids;
+    const struct hx_ppl_cfg *cfg;
+    uint32_t *window; /* [ctx] */
+    float *logits;    /* [HX_PPL_ROWS][vocab] */
+};
+
+static int score_window(const struct job *j, size_t chunks, size_t i, double *sum,
+                        struct hx_why *why)
+{
+    const size_t ctx = j->cfg->ctx;
+
+    if (!j->cfg->llama)
+        return score(j->m, j->f, j->ids + hx_ppl_window(j->n_ids, ctx, chunks, i), 0, ctx,
+                     j->logits, sum, why);
+    memcpy(j->window, j->ids + i * ctx, ctx * sizeof(*j->window));
+    if (j->cfg->bos != HX_NO_TOKEN)
+        j->window[0] = j->cfg->bos;
+    return score(j->m, j->f, j->window, ctx / 2, ctx - 1, j->logits, sum, why);
+}
+
+static int score_windows(const struct job *j, struct hx_ppl *out, struct hx_why *why)
+{
+    const struct hx_ppl_cfg *cfg = j->cfg;
+    const size_t each = cfg->llama ? cfg->ctx - 1 - cfg->ctx / 2 : cfg->ctx;
+    const size_t most = cfg->llama ? j->n_ids / cfg->ctx : cfg->chunks;
     double sum = 0;
-    float *logits;
-    int rc = check_windows(n_ids, ctx, chunks, why);
+    int rc = 0;
+
+    out->chunks = cfg->chunks && cfg->chunks < most ? cfg->chunks : most;
+    for (size_t i = 0; !rc && i < out->chunks; i++) {
+        rc = score_window(j, out->chunks, i, &sum, why);
+        if (!rc && cfg->progress)
+            cfg->progress(cfg->arg, i + 1, out->chunks, exp(sum / (double)((i + 1) * each)));
+    }
+    out->tokens = each * out->chunks;
+    out->nll = sum / (double)out->tokens;
+    out->ppl = exp(out->nll);
+    if (!rc && !isfinite(out->ppl))
+        return hx_why_set(why, -ERANGE, "the mean nll is %g nats: its perplexity is too large for "
+                          "a number", out->nll);
+    return rc;
+}
+
+int hx_ppl_windows(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
+                   const struct hx_ppl_cfg *cfg, struct hx_ppl *out, struct hx_why *why)
+{
+    struct job j = {.m = m, .f = f, .ids = ids, .n_ids = n_ids, .cfg = cfg};
+    int rc = cfg->llama ? check_llama(n_ids, cfg->ctx, why)
+                        : check_spread(n_ids, cfg->ctx, cfg->chunks, why);
 
     if (rc)
         return rc;
-    logits = calloc(m->vocab, HX_PPL_ROWS * sizeof(*logits));
-    if (!logits)
-        return hx_why_set(why, -ENOMEM, "out of memory");
-    for (size_t i = 0; !rc && i < chunks; i++)
-        rc = hx_ppl_score(m, f, ids + hx_ppl_window(n_ids, ctx, chunks, i), ctx, logits, &sum, why);
-    free(logits);
-    if (rc)
-        return rc;
-    out->tokens = ctx * chunks;
-    out->nll = sum / (double)out->tokens;
-    out->ppl = exp(out->nll);
-    if (!isfinite(out->ppl))
-        return hx_why_set(why, -ERANGE, "the mean nll is %g nats: its perplexity is too large for "
-                          "a number", out->nll);
-    return 0;
+    j.window = calloc(cfg->ctx, sizeof(*j.window));
+    j.logits = calloc(m->vocab, HX_PPL_ROWS * sizeof(*j.logits));
+    rc = j.window && j.logits ? score_windows(&j, out, why)
+                              : hx_why_set(why, -ENOMEM, "out of memory");
+    free(j.window);
+    free(j.logits);
+    return rc;
+}
+
+int hx_ppl_run(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
+               size_t ctx, size_t chunks, struct hx_ppl *out, struct hx_why *why)
+{
+    const struct hx_ppl_cfg cfg = {.ctx = ctx, .chunks = chunks};
+
+    return hx_ppl_windows(m, f, ids, n_ids, &cfg, out, why);
 }

@@ -1,8 +1,9 @@
-/* Sampling, see sampler.h. */
+/* Sampling, see sampler.h.  Candidates form a heap, since few of a large vocabulary are ever taken from its top. */
 #include "sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct candidate {
     float logit;
@@ -14,8 +15,31 @@ struct hx_sampler {
     struct hx_sampler_cfg cfg;
     uint64_t state;
     size_t vocab;
-    struct candidate *list; /* [vocab] */
+    struct candidate *list; /* [vocab]: a heap [left], behind it what was taken, the last one first */
+    size_t left;
+    uint32_t *last;         /* [repeat_last] ring of ids, NULL without a penalty */
+    size_t n_seen;          /* ids that ever went into it */
+    uint8_t *done;          /* [vocab] 1: has its penalty; all 0 between picks */
+    float *changed;         /* [vocab] logits with penalties */
 };
+
+static int has_penalty(const struct hx_sampler_cfg *cfg)
+{
+    return cfg->repeat_last && cfg->repeat_penalty > 0 && cfg->repeat_penalty != 1;
+}
+
+int hx_sampler_is_greedy(const struct hx_sampler_cfg *cfg)
+{
+    return cfg->temp == 0 && !has_penalty(cfg);
+}
+
+static int alloc_penalty(struct hx_sampler *s)
+{
+    s->last = calloc(s->cfg.repeat_last, sizeof(*s->last));
+    s->done = calloc(s->vocab, sizeof(*s->done));
+    s->changed = calloc(s->vocab, sizeof(*s->changed));
+    return s->last && s->done && s->changed;
+}
 
 struct hx_sampler *hx_sampler_open(const struct hx_sampler_cfg *cfg, size_t vocab)
 {
@@ -26,9 +50,10 @@ struct hx_sampler *hx_sampler_open(const struct hx_sampler_cfg *cfg, size_t voca
     s->cfg = *cfg;
     s->state = cfg->seed;
     s->vocab = vocab;
-    s->list = calloc(vocab, sizeof(*s->list));
-    if (!s->list) {
-        free(s);
+    if (cfg->temp > 0)
+        s->list = calloc(vocab, sizeof(*s->list));
+    if ((cfg->temp > 0 && !s->list) || (has_penalty(cfg) && !alloc_penalty(s))) {
+        hx_sampler_close(s);
         return NULL;
     }
     return s;
@@ -39,7 +64,40 @@ void hx_sampler_close(struct hx_sampler *s)
     if (!s)
         return;
     free(s->list);
+    free(s->last);
+    free(s->done);
+    free(s->changed);
     free(s);
+}
+
+void hx_sampler_saw(struct hx_sampler *s, const uint32_t *ids, size_t n)
+{
+    for (size_t i = 0; s->last && i < n; i++)
+        s->last[s->n_seen++ % s->cfg.repeat_last] = ids[i];
+}
+
+void hx_sampler_forget(struct hx_sampler *s)
+{
+    s->n_seen = 0;
+}
+
+/* The logits with penalties, each id's once however often it was seen. */
+static const float *penalized(struct hx_sampler *s, const float *logits)
+{
+    const size_t n = s->n_seen < s->cfg.repeat_last ? s->n_seen : s->cfg.repeat_last;
+    const float penalty = (float)s->cfg.repeat_penalty;
+
+    memcpy(s->changed, logits, s->vocab * sizeof(*logits));
+    for (size_t i = 0; i < n; i++) {
+        float *l = &s->changed[s->last[i]];
+
+        if (!s->done[s->last[i]])
+            *l = *l > 0 ? *l / penalty : *l * penalty;
+        s->done[s->last[i]] = 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        s->done[s->last[i]] = 0;
+    return s->changed;
 }
 
 static double draw(struct hx_sampler *s)
@@ -65,49 +123,103 @@ static uint32_t greedy(const float *logits, size_t n)
     return best;
 }
 
-static int by_logit(const void *a, const void *b)
+static int before(const struct candidate *x, const struct candidate *y)
 {
-    const struct candidate *x = a, *y = b;
-
-    if (x->logit != y->logit)
-        return x->logit > y->logit ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
+    return x->logit != y->logit ? x->logit > y->logit : x->id < y->id;
 }
 
-/* Candidates left after top-k and top-p; *total gets the sum of their weights. */
+static void sift_down(struct candidate *heap, size_t n, size_t i)
+{
+    struct candidate moved = heap[i];
+
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!before(&heap[child], &moved))
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = moved;
+}
+
+static void make_heap(struct hx_sampler *s, const float *logits)
+{
+    float top = -INFINITY;
+
+    for (size_t i = 0; i < s->vocab; i++) {
+        s->list[i] = (struct candidate){isnan(logits[i]) ? -INFINITY : logits[i], (uint32_t)i, 0};
+        top = s->list[i].logit > top ? s->list[i].logit : top;
+    }
+    for (size_t i = 0; i < s->vocab; i++)
+        s->list[i].weight = exp(((double)s->list[i].logit - (double)top) / s->cfg.temp);
+    s->left = s->vocab;
+    for (size_t i = s->vocab / 2; i-- > 0;)
+        sift_down(s->list, s->vocab, i);
+}
+
+/* Candidate i in order, 0 <= i < vocab. */
+static const struct candidate *candidate(struct hx_sampler *s, size_t i)
+{
+    while (s->vocab - s->left <= i) {
+        struct candidate best = s->list[0];
+
+        s->list[0] = s->list[--s->left];
+        s->list[s->left] = best;
+        sift_down(s->list, s->left, 0);
+    }
+    return &s->list[s->vocab - 1 - i];
+}
+
+/* Candidates left after the cuts; *total gets the sum of their weights. */
 static size_t cut(struct hx_sampler *s, double *total)
 {
-    size_t n = s->cfg.top_k && s->cfg.top_k < s->vocab ? s->cfg.top_k : s->vocab, kept = 0;
+    const size_t n = s->cfg.top_k && s->cfg.top_k < s->vocab ? s->cfg.top_k : s->vocab;
     double sum = 0, limit;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        s->list[i].weight = exp(((double)s->list[i].logit - (double)s->list[0].logit) /
-                                s->cfg.temp);
-        sum += s->list[i].weight;
+    if (n < s->vocab)
+        for (size_t i = 0; i < n; i++)
+            sum += candidate(s, i)->weight;
+    else
+        for (size_t i = 0; i < n; i++)
+            sum += s->list[i].weight;
+    *total = sum;
+    if (s->cfg.top_p >= 1 && s->cfg.min_p <= 0)
+        return n;
+    limit = s->cfg.top_p >= 1 ? INFINITY : sum * s->cfg.top_p;
+    for (*total = 0; kept < n && *total < limit; kept++) {
+        double weight = candidate(s, kept)->weight;
+
+        if (kept && weight < s->cfg.min_p) /* the first one's is 1 */
+            break;
+        *total += weight;
     }
-    limit = sum * s->cfg.top_p;
-    *total = 0;
-    while (kept < n && (kept == 0 || *total < limit))
-        *total += s->list[kept++].weight;
     return kept;
 }
 
-uint32_t hx_sampler_pick(struct hx_sampler *s, const float *logits)
+static uint32_t sample(struct hx_sampler *s, const float *logits)
 {
     double total, at;
     size_t n;
 
-    if (s->cfg.temp == 0)
-        return greedy(logits, s->vocab);
-    for (size_t i = 0; i < s->vocab; i++)
-        s->list[i] = (struct candidate){isnan(logits[i]) ? -INFINITY : logits[i], (uint32_t)i, 0};
-    qsort(s->list, s->vocab, sizeof(*s->list), by_logit);
+    make_heap(s, logits);
     n = cut(s, &total);
     at = draw(s) * total;
     for (size_t i = 0; i + 1 < n; i++) {
-        at -= s->list[i].weight;
+        at -= candidate(s, i)->weight;
         if (at < 0)
-            return s->list[i].id;
+            return candidate(s, i)->id;
     }
-    return s->list[n - 1].id;
+    return candidate(s, n - 1)->id;
+}
+
+uint32_t hx_sampler_pick(struct hx_sampler *s, const float *logits)
+{
+    uint32_t id;
+
+    if (s->last)
+        logits = penalized(s, logits);
+    id = s->cfg.temp == 0 ? greedy(logits, s->vocab) : sample(s, logits);
+    hx_sampler_saw(s, &id, 1);
+    return id;
 }

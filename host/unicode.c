@@ -28,8 +28,20 @@ static int is_space(uint32_t c)
            c == 0x205f || c == 0x3000;
 }
 
+/* Most text is ASCII, and a table of ranges takes ten steps. */
+static enum hx_char_class ascii_class(uint32_t c)
+{
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+        return HX_CHAR_LETTER;
+    if (c >= '0' && c <= '9')
+        return HX_CHAR_NUMBER;
+    return c == ' ' || (c >= 0x09 && c <= 0x0d) ? HX_CHAR_SPACE : HX_CHAR_OTHER;
+}
+
 enum hx_char_class hx_char_class(uint32_t c)
 {
+    if (c < 0x80)
+        return ascii_class(c);
     if (is_space(c))
         return HX_CHAR_SPACE;
     if (in_table(hx_letters, LEN(hx_letters), c))
@@ -37,6 +49,11 @@ enum hx_char_class hx_char_class(uint32_t c)
     if (in_table(hx_numbers, LEN(hx_numbers), c))
         return HX_CHAR_NUMBER;
     return HX_CHAR_OTHER;
+}
+
+int hx_char_is_punct(uint32_t c)
+{
+    return in_table(hx_punctuation, LEN(hx_punctuation), c);
 }
 
 /* Length that the lead byte promises, 0 when it is none. */

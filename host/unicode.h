@@ -1,4 +1,4 @@
-/* UTF-8 and the three character classes that pre-tokenizers ask for. */
+/* UTF-8 and the character classes that pre-tokenizers ask for. */
 #ifndef HX_UNICODE_H
 #define HX_UNICODE_H
 
@@ -13,6 +13,9 @@ enum hx_char_class { HX_CHAR_OTHER, HX_CHAR_LETTER, HX_CHAR_NUMBER, HX_CHAR_SPAC
 
 /* Class of a code point: letter = L*, number = N*, space = White_Space. */
 enum hx_char_class hx_char_class(uint32_t c);
+
+/* Whether a code point is punctuation, P*: those are of class other. */
+int hx_char_is_punct(uint32_t c);
 
 /* Decodes the character at s (n >= 1 bytes).  Returns its length in bytes; a byte that starts no valid UTF-8 sequence
  * is a character of its own: length 1, *c = 0xFFFD. */

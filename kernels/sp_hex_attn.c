@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "HAP_farf.h"
-#include "qurt_hvx.h"
+#include "sp_hex_share.h"
 #include "sp_hex_state.h"
 #include "spinor_attn.h"
 
@@ -44,6 +44,8 @@ static int check_call(const struct hx_sp_state *s, struct call *c)
     c->a.n_slots = (size_t)heads;
     c->a.n_q = (size_t)n_q;
     c->a.n_pos = (size_t)c->n_pos;
+    c->a.row = c->a.n_slots;
+    c->a.out_row = c->a.n_pos;
     c->a.k_first = (size_t)c->k_first;
     c->a.v_first = (size_t)c->v_first;
     if (c->own_k_len == 0)
@@ -51,23 +53,155 @@ static int check_call(const struct hx_sp_state *s, struct call *c)
     return AEE_SUCCESS;
 }
 
-static int run_hvx(const struct hx_spinor *k, const struct call *c, struct hx_spinor_faults *bad,
-                   int *in_v)
+/* A step of a call on HVX: some of its heads, divided by heads; a single one by positions (scores) or queries. */
+struct step {
+    struct hx_spinor_attn a; /* of the step */
+    const struct hx_spinor *k;
+    int is_attend;
+    size_t work_bytes; /* of a part */
+    uint8_t *work;
+    struct hx_spinor_faults bad[HX_SP_PARTS];
+    int in_v[HX_SP_PARTS];
+};
+
+/* Heads first..first+n-1 of a call. */
+static struct hx_spinor_attn some_heads(const struct hx_spinor_attn *all, const struct hx_spinor *k,
+                                        int is_attend, size_t first, size_t n)
 {
-    const size_t align = sizeof(HVX_Vector), bytes = hx_spinor_attn_bytes(k, c->a.n_q, c->a.n_pos);
-    void *work = bytes ? aligned_alloc(align, (bytes + align - 1) / align * align) : NULL;
+    const size_t dh = k->f.shape->dh, queries = first * all->n_q, bytes = k->f.shape->slot;
+    struct hx_spinor_attn a = *all;
+
+    a.n_slots = n;
+    a.k_first += first;
+    a.v_first += first;
+    a.k = (const uint8_t *)all->k + first * bytes;
+    a.v = all->v ? (const uint8_t *)all->v + first * bytes : NULL;
+    a.q += queries * dh;
+    a.k_own = all->k_own ? all->k_own + first * dh : NULL;
+    a.v_own = all->v_own ? all->v_own + first * dh : NULL;
+    a.out += queries * (is_attend ? dh : all->out_row);
+    return a;
+}
+
+/* Units by which a step is divided, see part_of(). */
+static size_t units_of(const struct step *s)
+{
+    enum { GROUP = HX_SPINOR_LANES };
+
+    if (s->a.n_slots > 1)
+        return s->a.n_slots;
+    return s->is_attend ? s->a.n_q : (s->a.n_pos + GROUP - 1) / GROUP;
+}
+
+/* *at: number of the part's first block in the step. */
+static struct hx_spinor_attn part_of(const struct step *s, struct hx_sp_part part, size_t *at)
+{
+    enum { GROUP = HX_SPINOR_LANES };
+    const size_t units = units_of(s), dh = s->k->f.shape->dh, bytes = s->k->f.shape->slot;
+    const size_t first = hx_sp_share_first(units, part), n = hx_sp_share_n(units, part);
+    struct hx_spinor_attn a = s->a;
+
+    *at = first;
+    if (s->a.n_slots > 1)
+        return some_heads(&s->a, s->k, s->is_attend, first, n);
+    if (s->is_attend) {
+        a.n_q = n;
+        a.q += first * dh;
+        a.out += first * dh;
+        *at = 0;
+        return a;
+    }
+    a.n_pos = n * GROUP < a.n_pos - first * GROUP ? n * GROUP : a.n_pos - first * GROUP;
+    a.k = (const uint8_t *)a.k + first * GROUP * a.row * bytes;
+    a.out += first * GROUP;
+    *at = first * GROUP * a.row;
+    return a;
+}
+
+static int run_part(void *arg, struct hx_sp_part part)
+{
+    struct step *s = arg;
+    struct hx_spinor_faults *bad = &s->bad[part.index];
+    size_t at;
+    const struct hx_spinor_attn a = part_of(s, part, &at);
+    void *work = s->work + part.index * s->work_bytes;
+    int rc = s->is_attend ? hx_spinor_attend_hvx(s->k, &a, work, bad, &s->in_v[part.index])
+                          : hx_spinor_scores_hvx(s->k, &a, work, bad);
+
+    for (size_t i = 0; i < bad->n && i < HX_SPINOR_FAULTS; i++)
+        bad->at[i] += at;
+    return rc;
+}
+
+/* Adds a part's faults, `at` further; those of K hide those of V.  Parts that saw the same blocks count them once. */
+static void add_faults(struct hx_spinor_faults *all, int *in_v, struct hx_spinor_faults *part,
+                       int part_in_v, size_t at, int same)
+{
+    if (part->n == 0 || (all->n && (same || *in_v < part_in_v)))
+        return;
+    if (*in_v > part_in_v)
+        all->n = 0;
+    *in_v = part_in_v;
+    for (size_t i = 0; i < part->n && i < HX_SPINOR_FAULTS; i++)
+        part->at[i] += at;
+    hx_sp_merge_faults(all, part);
+}
+
+/* at: heads of the call before this step's. */
+static int run_step(struct step *s, size_t at, struct hx_spinor_faults *bad, int *in_v)
+{
+    const int same = s->is_attend && s->a.n_slots == 1;
+    const unsigned parts = hx_sp_share_parts(units_of(s), 1);
     int rc;
 
-    if (!work)
-        return AEE_ENOMEMORY;
-    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS) {
-        free(work);
-        return AEE_EFAILED;
+    for (unsigned i = 0; i < parts; i++)
+        s->in_v[i] = 0, s->bad[i].n = 0;
+    rc = hx_sp_share(parts, run_part, s);
+    for (unsigned i = 0; i < parts; i++)
+        add_faults(bad, in_v, &s->bad[i], s->in_v[i], at, same && i > 0);
+    return rc;
+}
+
+static int walk_heads(struct hx_sp_tables *t, const struct call *c, struct step *s,
+                      struct hx_spinor_faults *bad, int *in_v)
+{
+    const enum hx_sp_use use[] = {HX_SP_DECODE, HX_SP_DECODE_V};
+    const size_t first[] = {c->a.k_first, c->a.v_first};
+    struct hx_sp_walk w;
+    int rc, worst = AEE_SUCCESS;
+
+    hx_sp_walk_begin(&w, t, c->a.n_slots, c->is_attend ? 2 : 1, use, first);
+    while ((rc = hx_sp_walk_step(&w)) == AEE_SUCCESS && w.n) {
+        s->k = w.at[0].k;
+        s->a = some_heads(&c->a, s->k, c->is_attend, w.done, w.n);
+        s->a.k_first = w.at[0].first;
+        s->a.v_first = w.at[1].first;
+        s->a.v_tables = c->is_attend ? w.at[1].k : NULL;
+        rc = run_step(s, w.done, bad, in_v);
+        worst = rc ? rc : worst;
+        if (rc && rc != AEE_EBADITEM)
+            break;
     }
-    rc = c->is_attend ? hx_spinor_attend_hvx(k, &c->a, work, bad, in_v)
-                      : hx_spinor_scores_hvx(k, &c->a, work, bad);
-    qurt_hvx_unlock();
-    free(work);
+    hx_sp_walk_end(&w);
+    return rc ? rc : worst;
+}
+
+static int run_hvx(struct hx_sp_tables *t, const struct call *c, struct hx_spinor_faults *bad,
+                   int *in_v)
+{
+    const size_t align = sizeof(HVX_Vector);
+    const size_t bytes = hx_spinor_attn_bytes(hx_sp_tables_of(t), c->a.n_q, c->a.n_pos);
+    const unsigned parts = hx_sp_share_parts(HX_SP_PARTS, 1);
+    struct step s = {.is_attend = c->is_attend, .work_bytes = (bytes + align - 1) / align * align};
+    int rc;
+
+    s.work = bytes && bytes < UINT32_MAX / parts - align
+                 ? aligned_alloc(align, parts * s.work_bytes)
+                 : NULL;
+    if (!s.work)
+        return AEE_ENOMEMORY;
+    rc = walk_heads(t, c, &s, bad, in_v);
+    free(s.work);
     return rc;
 }
 

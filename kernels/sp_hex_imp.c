@@ -1,8 +1,7 @@
-/* The implementation of interface sp_hex on the DSP: handles, their tables, and calls of the kernels.
+/* The implementation of interface sp_hex on the DSP: handles and their tables.
  *
- * Formats with an HVX version (spinor.h) have their tables in VTCM, or in DDR when they are larger than VTCM.  The others
- * run in the C reference with tables on the heap: the same blocks, but no HVX operations, so their modelled cost says
- * nothing.
+ * Formats with an HVX version (spinor.h) have their tables as sp_hex_tables.h says.  The others run in the C reference with
+ * tables on the heap: the same blocks, but no HVX operations, so their modelled cost says nothing.
  *
  * Reentrant: calls on one handle may run in parallel; calibrate waits for the calls that still use the old tables. */
 #include <pthread.h>
@@ -11,15 +10,14 @@
 #include <string.h>
 
 #include "HAP_farf.h"
-#include "HAP_vtcm_mgr.h"
-#include "qurt_hvx.h"
 #include "sp_hex_queue.h"
+#include "sp_hex_share.h"
 #include "sp_hex_state.h"
-#include "spinor.h"
 
-/* protects states, last_id, refs, corrupt */
+/* protects states, n_states, last_id, refs, corrupt */
 static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hx_sp_state *states;
+static unsigned n_states; /* also those that are closed, while a call still runs */
 static remote_handle64 last_id;
 
 int sp_hex_open(const char *uri, remote_handle64 *h)
@@ -34,6 +32,7 @@ int sp_hex_open(const char *uri, remote_handle64 *h)
     s->id = ++last_id;
     s->next = states;
     states = s;
+    n_states++;
     pthread_mutex_unlock(&states_lock);
     *h = s->id;
     FARF(LOW, "sp_hex: opened %s as handle %llu", uri, (unsigned long long)s->id);
@@ -42,10 +41,7 @@ int sp_hex_open(const char *uri, remote_handle64 *h)
 
 static void drop_tables(struct hx_sp_state *s)
 {
-    if (s->hvx && s->on_heap)
-        free(s->hvx);
-    else if (s->hvx)
-        HAP_release_VTCM(s->hvx);
+    hx_sp_tables_close(s->hvx);
     free(s->codec);
     s->hvx = NULL;
     s->codec = NULL;
@@ -68,13 +64,17 @@ struct hx_sp_state *hx_sp_get(remote_handle64 h)
 void hx_sp_put(struct hx_sp_state *s)
 {
     pthread_mutex_lock(&states_lock);
-    unsigned left = --s->refs;
+    const unsigned left = --s->refs;
+    n_states -= left == 0;
+    const int last = left == 0 && n_states == 0;
     pthread_mutex_unlock(&states_lock);
     if (left)
         return;
     drop_tables(s);
     pthread_rwlock_destroy(&s->lock);
     free(s);
+    if (last)
+        hx_sp_share_stop();
 }
 
 int sp_hex_close(remote_handle64 h)
@@ -116,6 +116,22 @@ void hx_sp_note_corrupt(struct hx_sp_state *s, const char *what, size_t first, s
     pthread_mutex_unlock(&states_lock);
 }
 
+void hx_sp_merge_faults(struct hx_spinor_faults *all, const struct hx_spinor_faults *part)
+{
+    size_t listed = all->n < HX_SPINOR_FAULTS ? all->n : HX_SPINOR_FAULTS;
+
+    for (size_t i = 0; i < part->n && i < HX_SPINOR_FAULTS; i++) {
+        size_t to = listed < HX_SPINOR_FAULTS ? listed++ : HX_SPINOR_FAULTS;
+
+        for (; to > 0 && all->at[to - 1] > part->at[i]; to--)
+            if (to < HX_SPINOR_FAULTS)
+                all->at[to] = all->at[to - 1];
+        if (to < HX_SPINOR_FAULTS)
+            all->at[to] = part->at[i];
+    }
+    all->n += part->n;
+}
+
 struct hx_sp_corrupt hx_sp_corrupt_of(struct hx_sp_state *s)
 {
     pthread_mutex_lock(&states_lock);
@@ -133,36 +149,10 @@ struct tables {
     size_t n_slots;
 };
 
-/* Memory for HVX tables: VTCM, or the heap (DDR) when they are larger than all of it. */
-static struct hx_spinor *hvx_memory(struct hx_sp_state *s, size_t bytes, size_t n_slots)
-{
-    enum { ALL_VTCM = 8 << 20 };
-    unsigned block = 0, page = 0, pages = 0;
-
-    if (bytes > ALL_VTCM) {
-        s->on_heap = 1;
-        FARF(HIGH, "sp_hex: %zu bytes of tables for %zu slots stay in DDR", bytes, n_slots);
-        return aligned_alloc(sizeof(HVX_Vector), (bytes + sizeof(HVX_Vector) - 1) /
-                                                     sizeof(HVX_Vector) * sizeof(HVX_Vector));
-    }
-    s->on_heap = 0;
-    struct hx_spinor *k = bytes ? HAP_request_VTCM((unsigned)bytes, 1) : NULL;
-    if (!k) {
-        HAP_query_avail_VTCM(&block, &page, &pages);
-        FARF(ERROR, "sp_hex: vtcm: need %zu bytes for %zu slots, largest free block is %u", bytes,
-             n_slots, block);
-    }
-    return k;
-}
-
 static int build_hvx(struct hx_sp_state *s, const struct tables *t)
 {
-    size_t bytes = hx_spinor_bytes(&t->f, t->n_slots);
+    int rc = hx_sp_tables_open(&s->hvx, &t->f, t->bytes, t->n_slots);
 
-    s->hvx = hvx_memory(s, bytes, t->n_slots);
-    if (!s->hvx)
-        return AEE_DSP(AEE_ENOMEMORY);
-    int rc = hx_spinor_init(s->hvx, bytes, &t->f, t->bytes, t->n_slots);
     return rc ? AEE_DSP(rc) : AEE_SUCCESS;
 }
 
@@ -264,120 +254,4 @@ int sp_hex_calibrate(remote_handle64 h, int dh, int basis, const unsigned char *
     rc = calibrate(s, &t, tables, (size_t)tables_len, crc);
     hx_sp_put(s);
     return rc;
-}
-
-/* --- encode and decode */
-
-/* One batch as both directions see it. */
-struct batch {
-    int32_t first_slot, n_slots, n_pos;
-    const float *x_in; /* encode; NULL: decode */
-    float *x_out;
-    int x_len; /* floats */
-    const uint8_t *blocks_in;
-    uint8_t *blocks_out;
-    int blocks_len; /* bytes */
-};
-
-static int check_batch(const struct batch *b, const struct hx_sp_state *s)
-{
-    if (!s->shape)
-        return AEE_DSP(AEE_EBADSTATE);
-    if (b->n_slots <= 0 || b->n_pos < 0 || b->first_slot < 0 ||
-        (uint64_t)b->first_slot + (uint64_t)b->n_slots > s->n_slots)
-        return AEE_DSP(AEE_EBADPARM);
-
-    int64_t vectors = (int64_t)b->n_slots * b->n_pos;
-    if (vectors > INT32_MAX || b->x_len != vectors * s->shape->dh ||
-        b->blocks_len != vectors * s->shape->slot)
-        return AEE_DSP(AEE_EBADPARM);
-    return AEE_SUCCESS;
-}
-
-static int run_hvx(const struct batch *b, const struct hx_spinor *k, struct hx_spinor_faults *bad)
-{
-    size_t first = (size_t)b->first_slot, n_slots = (size_t)b->n_slots, n_pos = (size_t)b->n_pos;
-    int rc;
-
-    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
-        return AEE_EFAILED;
-    if (b->x_in)
-        rc = hx_spinor_encode_batch_hvx(k, first, n_slots, n_pos, b->x_in, b->blocks_out, bad);
-    else
-        rc = hx_spinor_decode_batch_hvx(k, first, n_slots, n_pos, b->blocks_in, b->x_out, bad);
-    qurt_hvx_unlock();
-    return rc;
-}
-
-static int run_reference(const struct batch *b, const struct hx_codec *c,
-                         struct hx_spinor_faults *bad)
-{
-    size_t first = (size_t)b->first_slot, n_slots = (size_t)b->n_slots, n_pos = (size_t)b->n_pos;
-
-    if (b->x_in)
-        return hx_spinor_encode_batch_ref(c, first, n_slots, n_pos, b->x_in, b->blocks_out, bad);
-    return hx_spinor_decode_batch_ref(c, first, n_slots, n_pos, b->blocks_in, b->x_out, bad);
-}
-
-static int run_kernel(const struct batch *b, struct hx_sp_state *s)
-{
-    struct hx_spinor_faults bad;
-    int rc = s->hvx ? run_hvx(b, s->hvx, &bad) : run_reference(b, s->codec, &bad);
-
-    if (rc == AEE_SUCCESS || rc == AEE_EFAILED)
-        return rc ? AEE_DSP(rc) : rc;
-    if (rc == AEE_EBADITEM)
-        hx_sp_note_corrupt(s, "decode", (size_t)b->first_slot, (size_t)b->n_slots, &bad);
-    else
-        FARF(ERROR, "sp_hex: %s of slot %zu, position %zu of %d failed: %s",
-             b->x_in ? "encode" : "decode",
-             (size_t)b->first_slot + (bad.n ? bad.at[0] % (size_t)b->n_slots : 0),
-             bad.n ? bad.at[0] / (size_t)b->n_slots : 0, b->n_pos,
-             bad.n ? "values out of range" : "misaligned buffer");
-    return AEE_DSP(rc);
-}
-
-static int run_batch(remote_handle64 h, const struct batch *b)
-{
-    struct hx_sp_state *s = hx_sp_get(h);
-
-    if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
-    pthread_rwlock_rdlock(&s->lock);
-    int rc = check_batch(b, s);
-    if (rc == AEE_SUCCESS && b->n_pos > 0)
-        rc = run_kernel(b, s);
-    pthread_rwlock_unlock(&s->lock);
-    hx_sp_put(s);
-    return rc;
-}
-
-int sp_hex_hier_encode_batch_f32(remote_handle64 h, int first_slot, int n_slots, int n_pos,
-                                 const float *x, int x_len, unsigned char *blocks, int blocks_len)
-{
-    struct batch b = {.first_slot = first_slot, .n_slots = n_slots, .n_pos = n_pos,
-                      .x_in = x, .x_len = x_len, .blocks_out = blocks, .blocks_len = blocks_len};
-
-    return run_batch(h, &b);
-}
-
-int sp_hex_hier_decode_batch_f32(remote_handle64 h, int first_slot, int n_slots, int n_pos,
-                                 const unsigned char *blocks, int blocks_len, float *x, int x_len)
-{
-    struct batch b = {.first_slot = first_slot, .n_slots = n_slots, .n_pos = n_pos,
-                      .x_out = x, .x_len = x_len, .blocks_in = blocks, .blocks_len = blocks_len};
-
-    return run_batch(h, &b);
-}
-
-int sp_hex_hier_encode_f32(remote_handle64 h, int slot, const float *x, int x_len,
-                           unsigned char *block, int block_len)
-{
-    return sp_hex_hier_encode_batch_f32(h, slot, 1, 1, x, x_len, block, block_len);
-}
-
-int sp_hex_hier_decode_f32(remote_handle64 h, int slot, const unsigned char *block, int block_len,
-                           float *x, int x_len)
-{
-    return sp_hex_hier_decode_batch_f32(h, slot, 1, 1, block, block_len, x, x_len);
 }

@@ -62,7 +62,8 @@ static uint8_t *joined(const struct step *s, const uint8_t *past, const uint8_t 
 
     if (!all)
         return NULL;
-    memcpy(all, past, before);
+    if (before) /* an empty sequence may be NULL */
+        memcpy(all, past, before);
     memcpy(all + before, fresh, after);
     return all;
 }

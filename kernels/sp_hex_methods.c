@@ -26,8 +26,8 @@ struct job {
     struct hx_bands bands;
     int n_bands;
     const uint16_t *order;
-    const struct hx_spinor *k;
-    const struct hx_sp_state *s;
+    const struct hx_spinor *k; /* prediction: NULL in the C reference */
+    const struct hx_codec *codec;
     size_t slot;
 };
 
@@ -305,11 +305,35 @@ static int step_predict(const struct job *j, const uint8_t *from, uint8_t *to)
         if ((skeleton[i] & 0x7c00) == 0x7c00)
             return AEE_EBADPARM;
     }
-    if (j->s->hvx)
-        rc = hx_spinor_predict_hvx(j->s->hvx, j->slot, skeleton, x.f);
+    if (j->k)
+        rc = hx_spinor_predict_hvx(j->k, j->slot, skeleton, x.f);
     else
-        hx_spinor_predict_ref(j->s->codec, j->slot, skeleton, x.f);
+        hx_spinor_predict_ref(j->codec, j->slot, skeleton, x.f);
     memcpy(to, x.f, j->out);
+    return rc;
+}
+
+/* With the tables of j->slot, which is one of them. */
+static int predict(struct hx_sp_state *s, struct job *j, const float *skeleton, int skeleton_len,
+                   float *prediction, int prediction_len)
+{
+    const enum hx_sp_use use = HX_SP_ENCODE;
+    struct hx_sp_walk w;
+    int rc = AEE_SUCCESS;
+
+    j->codec = s->codec;
+    if (s->hvx) {
+        hx_sp_walk_begin(&w, s->hvx, 1, 1, &use, &j->slot);
+        rc = hx_sp_walk_step(&w);
+        j->k = w.at[0].k;
+        j->slot = w.at[0].first;
+        rc = rc ? AEE_DSP(rc) : rc;
+    }
+    if (rc == AEE_SUCCESS)
+        rc = run(j, step_predict, skeleton, floats(skeleton_len), prediction,
+                 floats(prediction_len));
+    if (s->hvx)
+        hx_sp_walk_end(&w);
     return rc;
 }
 
@@ -323,13 +347,12 @@ int sp_hex_hier_predict_f32(remote_handle64 h, int slot, const float *skeleton, 
         return AEE_DSP(AEE_EINVHANDLE);
     pthread_rwlock_rdlock(&s->lock);
     if (s->shape) {
-        const struct job j = {.in = floats(HX_BLOCK_SKEL), .out = floats(s->shape->n_res), .s = s,
-                              .slot = (size_t)slot};
+        struct job j = {.in = floats(HX_BLOCK_SKEL), .out = floats(s->shape->n_res),
+                        .slot = (size_t)slot};
 
         rc = slot < 0 || (size_t)slot >= s->n_slots
                  ? AEE_DSP(AEE_EBADPARM)
-                 : run(&j, step_predict, skeleton, floats(skeleton_len), prediction,
-                       floats(prediction_len));
+                 : predict(s, &j, skeleton, skeleton_len, prediction, prediction_len);
     }
     pthread_rwlock_unlock(&s->lock);
     hx_sp_put(s);
@@ -433,9 +456,7 @@ int sp_hex_vtcm_status(remote_handle64 h, unsigned int *total, unsigned int *lar
     *total = page * pages;
     HAP_query_avail_VTCM(largest_free, &page, &pages);
     pthread_rwlock_rdlock(&s->lock);
-    *of_tables = s->hvx && !s->on_heap
-                     ? (unsigned)hx_spinor_bytes(&s->hvx->f, s->n_slots)
-                     : 0;
+    *of_tables = s->hvx ? (unsigned)hx_sp_tables_vtcm(s->hvx) : 0;
     pthread_rwlock_unlock(&s->lock);
     hx_sp_put(s);
     return AEE_SUCCESS;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "sp_hex.h"
-#include "spinor.h"
+#include "sp_hex_tables.h"
 
 /* Corrupt blocks that calls on a handle met. */
 struct hx_sp_corrupt {
@@ -22,8 +22,7 @@ struct hx_sp_state {
     pthread_rwlock_t lock;    /* protects what follows: calibrate writes, all others read */
     const struct hx_block_shape *shape; /* NULL until calibrated */
     size_t n_slots;
-    struct hx_spinor *hvx;    /* tables of the HVX version, or NULL */
-    int on_heap;              /* where they are: DDR (1) or VTCM */
+    struct hx_sp_tables *hvx; /* tables of the HVX version, or NULL */
     struct hx_codec *codec;   /* tables of the C reference, or NULL */
 };
 
@@ -34,6 +33,8 @@ void hx_sp_put(struct hx_sp_state *s);
 /* Counts and logs corrupt blocks of slots first..first+n_slots-1, `at` as a batch numbers them. */
 void hx_sp_note_corrupt(struct hx_sp_state *s, const char *what, size_t first, size_t n_slots,
                         const struct hx_spinor_faults *faults);
+/* Adds what a part of a call found, in indices of the call: the smallest ones stay listed, ascending. */
+void hx_sp_merge_faults(struct hx_spinor_faults *all, const struct hx_spinor_faults *part);
 struct hx_sp_corrupt hx_sp_corrupt_of(struct hx_sp_state *s);
 
 #endif

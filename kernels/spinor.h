@@ -1,8 +1,9 @@
 /* Encode and decode of spinor blocks (rpc/wire/hx_block.h, docs/block.md) on the DSP: the fp64 reference of every head
  * dimension, basis and code (rpc/wire/hx_block_codec.h) in batches, and HVX versions.
  *
- * What runs on HVX: all head dimensions, bases vht2, vht2w and klt, code sign.  What has no HVX version yet and runs in the C
- * reference: code sheet (hx_spinor_has_hvx()).
+ * What runs on HVX: all head dimensions, bases vht2, vht2w and klt, code sign; and code sheet with klt, which predicts nothing,
+ * so that a lane is its deviation.  Code sheet with the other bases turns a prediction round lane by lane, which cannot be folded
+ * into rows: it runs in the C reference (hx_spinor_has_hvx()).
  *
  * Exactness.  Given equal residuals and amax, the reference and hx_spinor_pack_hvx() give the same bytes.  From equal
  * inputs every coefficient is within 2^-17 of the largest one; so a stored half may be its neighbour near a tie,
@@ -119,11 +120,13 @@ struct hx_spinor {
     size_t columns_at;     /* [dh][coef_vectors] f32; 0: each slot has its own */
     size_t res_rows_at;    /* [out_vectors][quads]; 0: each slot has its own */
     size_t slot_at, slot_bytes;
-    /* bytes from a slot's beginning; 0: the basis has none */
+    /* Bytes from a slot's beginning; 0: the basis has none.  First what decode uses, from encode_in on what encode does. */
     size_t skel_rows_in;   /* [out_vectors][4] */
-    size_t w_in;           /* [14][res_vectors] f32, predictor columns */
+    size_t res_rows_in;
+    size_t encode_in;
     size_t mean_in;        /* [out_vectors] f32 */
-    size_t columns_in, res_rows_in;
+    size_t columns_in;
+    size_t w_in;           /* [14][res_vectors] f32, predictor columns */
     HVX_Vector shift3;    /* u32 lane j: 3 * (j mod 8) */
     HVX_Vector shift1;    /* u32 lane j: j */
     HVX_Vector tail_mask; /* ones in the residual lanes of the last residual vector */
@@ -147,6 +150,30 @@ size_t hx_spinor_lay_out(struct hx_spinor *k, const struct hx_codec_format *f, s
 int hx_spinor_init(struct hx_spinor *memory, size_t bytes, const struct hx_codec_format *f,
                    const void *tables, size_t n_slots);
 
+/* Tables for some slots only, and for one direction: what a part of VTCM holds of tables that lie in DDR.  *window is laid out
+ * for slots 0..n_slots-1, whose tables follow at `slots` in window->slot_bytes each, and the common tables of `all` (its bytes
+ * from hx_spinor_common() to slot_at) at `common`.  Both lie behind *window.  Which bytes of a slot go there:
+ * hx_spinor_window_parts().  Such tables work in the batches of their direction; prediction needs those of encode. */
+enum hx_spinor_use { HX_SPINOR_ENCODE, HX_SPINOR_DECODE, HX_SPINOR_USES };
+size_t hx_spinor_common(void);
+size_t hx_spinor_window_slot(const struct hx_spinor *all, enum hx_spinor_use use); /* slot_bytes of a window */
+void hx_spinor_window(const struct hx_spinor *all, enum hx_spinor_use use, size_t n_slots,
+                      const void *common, const void *slots, struct hx_spinor *window);
+
+/* `bytes` from offset `from` of a slot in `all` go to offset `to` of that slot in a window; returns how many parts there are. */
+struct hx_spinor_piece {
+    size_t from, to, bytes;
+};
+enum { HX_SPINOR_PIECES = 2 };
+size_t hx_spinor_window_parts(const struct hx_spinor *all, enum hx_spinor_use use,
+                              struct hx_spinor_piece piece[HX_SPINOR_PIECES]);
+
+/* A rectangle of a batch: n_pos positions of slots first..first+n_slots-1, `row` >= n_slots vectors from position to
+ * position. */
+struct hx_spinor_area {
+    size_t first, n_slots, n_pos, row;
+};
+
 /* n_pos positions of slots first..first+n_slots-1: x [n_pos][n_slots][dh], 128-byte aligned; blocks [n_pos][n_slots][slot
  * bytes], 64-byte aligned; else AEE_EBADPARM.  The operations do not depend on the data.  The calling thread holds an HVX
  * context.
@@ -160,6 +187,12 @@ int hx_spinor_encode_batch_hvx(const struct hx_spinor *k, size_t first, size_t n
 int hx_spinor_decode_batch_hvx(const struct hx_spinor *k, size_t first, size_t n_slots,
                                size_t n_pos, const void *blocks, float *x,
                                struct hx_spinor_faults *faults);
+
+/* The same for a rectangle; x and blocks are those of its first vector, *faults counts from there: pos * row + slot - first. */
+int hx_spinor_encode_area_hvx(const struct hx_spinor *k, const struct hx_spinor_area *a,
+                              const float *x, void *blocks, struct hx_spinor_faults *faults);
+int hx_spinor_decode_area_hvx(const struct hx_spinor *k, const struct hx_spinor_area *a,
+                              const void *blocks, float *x, struct hx_spinor_faults *faults);
 
 /* Planes, amax, fill and CRC of a block whose skeleton is set, as hx_codec_pack() makes them, with integer operations only.
  * residual: [32 * res_vectors] f32, 128-byte aligned (else AEE_EBADPARM), what follows n_res is ignored. */

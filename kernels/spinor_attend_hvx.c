@@ -1,17 +1,25 @@
 /* Softmax and weighted V, see spinor_attn.h.  The bytes of 32 blocks are transposed, so that lane = coefficient and a word
  * holds four positions, and multiplied by four weights at a time. */
+/* listing: softmax turn_eight quantise add_residuals add_skeleton add_rows */
 #include "spinor_attn_work.h"
+
+#include "hexrig_code.h"
 #include "spinor_exp.h"
+
+#include "spinor_attend_hvx.listing.h"
 
 /* --- softmax */
 
 /* Turns n scores into weights; returns that of the position in f32, whose score is *own (NULL: there is none). */
-static float softmax(float *s, size_t n, const float *own)
+HX_SPINOR_LISTED float softmax(float *s, size_t n, const float *own)
 {
     float top = own ? *own : s[0], total = 0, w = 0;
 
+    HX_CODE(softmax);
+    HX_TRIPS(1, n);
     for (size_t i = 0; i < n; i++)
         top = s[i] > top ? s[i] : top;
+    HX_TRIPS(2, n);
     for (size_t i = 0; i < n; i++) {
         s[i] = hx_spinor_exp(s[i] - top);
         total += s[i];
@@ -20,6 +28,7 @@ static float softmax(float *s, size_t n, const float *own)
         w = hx_spinor_exp(*own - top);
         total += w;
     }
+    HX_TRIPS(3, n);
     for (size_t i = 0; i < n; i++)
         s[i] /= total;
     return w / total;
@@ -32,24 +41,27 @@ struct swap {
     uint8_t bytes, vector_bit;
 };
 
-HX_SPINOR_FN void swap_bits(HVX_Vector *x, int n, const struct swap *s, int steps)
-{
-    for (int i = 0; i < steps; i++)
-        for (int v = 0; v < n; v++)
-            if (!(v & s[i].vector_bit))
-                hx_spinor_exchange(&x[v], &x[v | s[i].vector_bit], s[i].bytes);
-}
-
 /* x[quad]: lane = position, bytes = four coefficients.  After: x[t]: lane = coefficient of the eight quads, bytes = positions
  * 4t..4t+3. */
-static void turn_eight(HVX_Vector x[8])
+HX_SPINOR_LISTED void turn_eight(HVX_Vector x[8])
 {
-    static const struct swap bytes[] = {{1, 1}, {2, 2}, {4, 1}, {8, 2}, {1, 1}, {2, 2}};
-    static const struct swap units[] = {{16, 1}, {32, 2}, {64, 4}};
+    /* bytes within four vectors each, then lanes within all eight */
+    static const struct swap swaps[] = {{1, 1}, {2, 2}, {4, 1}, {8, 2}, {1, 1},
+                                        {2, 2}, {16, 1}, {32, 2}, {64, 4}};
+    enum { SWAPS = sizeof(swaps) / sizeof(swaps[0]) };
 
-    swap_bits(x, 4, bytes, 6);
-    swap_bits(x + 4, 4, bytes, 6);
-    swap_bits(x, 8, units, 3);
+    HX_CODE(turn_eight);
+    HX_TRIPS(1, SWAPS);
+    for (int s = 0; s < SWAPS; s++) {
+        const int bit = swaps[s].vector_bit;
+
+        HX_TRIPS(2, 4);
+        for (int p = 0; p < 4; p++) { /* the vectors whose number has not that bit */
+            const int i = (p & -bit) << 1 | (p & (bit - 1));
+
+            hx_spinor_exchange(&x[i], &x[i | bit], swaps[s].bytes);
+        }
+    }
 }
 
 static void turn(const struct hx_spinor *k, const struct hx_spinor_group *g, HVX_Vector (*to)[8])
@@ -70,16 +82,20 @@ struct weights {
     float unit;
 };
 
-static void quantise(const float w[LANES], struct weights *to)
+HX_SPINOR_LISTED void quantise(const float w[LANES], struct weights *to)
 {
     float top = 0, inverse;
 
+    HX_CODE(quantise);
+    HX_TRIPS(1, LANES);
     for (size_t i = 0; i < LANES; i++)
         top = w[i] > top ? w[i] : top;
     to->unit = top / 65535;
     inverse = to->unit > 0x1p-120f ? 1 / to->unit : 0;
+    HX_TRIPS(2, LANES / 4);
     for (size_t t = 0; t < LANES / 4; t++) {
         to->hi[t] = to->lo[t] = 0;
+        HX_TRIPS(3, 4);
         for (size_t i = 0; i < 4; i++) {
             const uint32_t u = (uint32_t)(int32_t)(w[4 * t + i] * inverse + 0.5f);
 
@@ -97,14 +113,17 @@ HX_SPINOR_FN HVX_Vector add_words(HVX_Vector sum, HVX_Vector w, int shift, float
         sum, Q6_Vqf32_vmpy_Vqf32Vqf32(w, hx_spinor_splat(hx_spinor_qf32(unit))));
 }
 
-static void add_residuals(const struct work *w, const struct weights *by, size_t vectors,
-                          HVX_Vector *sum)
+HX_SPINOR_LISTED void add_residuals(const struct work *w, const struct weights *by, size_t vectors,
+                                    HVX_Vector *sum)
 {
     enum { SHIFT = 7 }; /* 32 * 65535 * 7 < 2^24 */
 
+    HX_CODE(add_residuals);
+    HX_TRIPS(1, vectors);
     for (size_t v = 0; v < vectors; v++) {
         HVX_Vector hi = Q6_V_vzero(), lo = hi;
 
+        HX_TRIPS(2, LANES / 4);
         for (int t = 0; t < LANES / 4; t++) {
             hi = Q6_Vw_vrmpyacc_VwVubVb(hi, hx_spinor_splat(by->hi[t]), w->turned[v][t]);
             lo = Q6_Vw_vrmpyacc_VwVubVb(lo, hx_spinor_splat(by->lo[t]), w->turned[v][t]);
@@ -114,11 +133,14 @@ static void add_residuals(const struct work *w, const struct weights *by, size_t
 }
 
 /* Lanes 0..15 are the signed high bytes, 16..31 the unsigned low ones. */
-static void add_skeleton(const struct work *w, const struct weights *by, size_t v, HVX_Vector *sum)
+HX_SPINOR_LISTED void add_skeleton(const struct work *w, const struct weights *by, size_t v,
+                                   HVX_Vector *sum)
 {
     enum { SHIFT = 1 }; /* 32 * 65535 * 255 < 2^29 */
     HVX_Vector hi = Q6_V_vzero(), lo = hi, uhi = hi, ulo = hi;
 
+    HX_CODE(add_skeleton);
+    HX_TRIPS(1, LANES / 4);
     for (int t = 0; t < LANES / 4; t++) {
         const HVX_Vector h = hx_spinor_splat(by->hi[t]), l = hx_spinor_splat(by->lo[t]);
 
@@ -155,14 +177,18 @@ static void add_group(const struct hx_spinor *k, const struct work *w, const flo
 
 /* --- one vector from the sums */
 
-HX_SPINOR_FN void add_rows(const struct hx_spinor *k, const struct hx_spinor_rows *rows,
-                           size_t quads, const float *z, HVX_Vector *acc)
+HX_SPINOR_LISTED void add_rows(const struct hx_spinor *k, const struct hx_spinor_rows *rows,
+                               size_t quads, const float *z, HVX_Vector *acc)
 {
+    HX_CODE(add_rows);
+    HX_TRIPS(1, quads);
     for (size_t q = 0; q < quads; q++) {
+        HX_TRIPS(2, 4);
         for (int b = 0; b < 4; b++) {
             const HVX_Vector by = Q6_Vqf32_vadd_VsfVsf(
                 hx_spinor_splat(hx_spinor_bits(z[4 * q + (size_t)b])), Q6_V_vzero());
 
+            HX_TRIPS(3, k->out_vectors);
             for (size_t v = 0; v < k->out_vectors; v++)
                 acc[v] = Q6_Vqf32_vadd_Vqf32Vqf32(
                     acc[v], Q6_Vqf32_vmpy_Vqf32Vqf32(row_qf32(&rows[v * quads + q], b), by));
@@ -217,12 +243,13 @@ static void weigh_head(const struct hx_spinor *k, const struct hx_spinor_attn *a
 int hx_spinor_attend_hvx(const struct hx_spinor *k, const struct hx_spinor_attn *a, void *work,
                          struct hx_spinor_faults *faults, int *in_v)
 {
+    const struct hx_spinor *v = a->v_tables ? a->v_tables : k;
     struct hx_spinor_faults bad_v = {.n = 0};
     struct work *w = work;
 
     faults->n = 0;
     *in_v = 0;
-    if (!is_legal(k, a, a->k_first, a->k) || !is_legal(k, a, a->v_first, a->v) ||
+    if (!is_legal(k, a, a->k_first, a->k) || !is_legal(v, a, a->v_first, a->v) ||
         !a->k_own != !a->v_own || (a->n_pos == 0 && !a->k_own) ||
         !is_aligned(a->out, sizeof(HVX_Vector)) || !is_aligned(a->k_own, sizeof(HVX_Vector)) ||
         !is_aligned(a->v_own, sizeof(HVX_Vector)))
@@ -237,7 +264,7 @@ int hx_spinor_attend_hvx(const struct hx_spinor *k, const struct hx_spinor_attn 
 
             *own = softmax(scores + q * stride, a->n_pos, a->k_own ? own : NULL);
         }
-        weigh_head(k, a, i, w, &bad_v);
+        weigh_head(v, a, i, w, &bad_v);
     }
     if (faults->n == 0 && bad_v.n) {
         *faults = bad_v;

@@ -11,7 +11,7 @@
  *
  * Buffers are borrowed for the call; any thread; AEE codes without the DSP offset.  Floats 128-byte aligned, blocks
  * 64-byte aligned (AEE_EBADPARM otherwise; the reference: 4 bytes and none).  Corrupt blocks are AEE_EBADITEM and listed in
- * *faults as index pos * n_slots + slot; what then stands in scores and out is not to be used. */
+ * *faults as index pos * row + slot; what then stands in scores and out is not to be used. */
 #ifndef SPINOR_ATTN_H
 #define SPINOR_ATTN_H
 
@@ -25,6 +25,10 @@ struct hx_spinor_attn {
     const void *k, *v; /* [n_pos][n_slots][slot bytes] */
     const float *q;    /* [n_slots][n_q][dh] */
     const float *k_own, *v_own; /* [n_slots][dh], a position more that is in f32; both or neither (NULL) */
+    /* For parts of a call; the reference takes whole ones only, with 0 and NULL, or what these stand for. */
+    size_t row;        /* blocks from one position to the next; 0: n_slots */
+    size_t out_row;    /* scores: floats from one query to the next; 0: n_pos */
+    const struct hx_spinor *v_tables; /* HVX: where V's slots are; NULL: where K's are */
     float scale;       /* > 0, finite: of the products, before the softmax */
     float *out;        /* attend: [n_slots][n_q][dh]; scores: [n_slots][n_q][n_pos] */
 };

@@ -1,6 +1,11 @@
 /* Scores, see spinor_attn.h.  One head at a time, 32 of its positions at a time (spinor_group.h): lane = position; per query
  * the sums over the skeleton and over the signed magnitudes are vrmpy of the block's bytes with the projected query's. */
+/* listing: sum_each project_rows score_lanes */
 #include "spinor_attn_work.h"
+
+#include "hexrig_code.h"
+
+#include "spinor_attn_hvx.listing.h"
 
 size_t hx_spinor_attn_bytes(const struct hx_spinor *k, size_t n_q, size_t n_pos)
 {
@@ -16,9 +21,12 @@ size_t hx_spinor_attn_bytes(const struct hx_spinor *k, size_t n_q, size_t n_pos)
 /* --- the query's projection */
 
 /* Lane i of the result is the sum over x[i]'s lanes, qf32. */
-static HVX_Vector sum_each(HVX_Vector x[LANES])
+HX_SPINOR_LISTED HVX_Vector sum_each(HVX_Vector x[LANES])
 {
+    HX_CODE(sum_each);
     for (int n = LANES, bytes = 4; n > 1; n /= 2, bytes *= 2) {
+        HX_TRIPS(1, 1);
+        HX_TRIPS(2, n / 2);
         for (int i = 0; i < n; i += 2) {
             hx_spinor_exchange(&x[i], &x[i + 1], bytes);
             x[i / 2] = Q6_Vqf32_vadd_Vqf32Vqf32(x[i], x[i + 1]);
@@ -27,22 +35,38 @@ static HVX_Vector sum_each(HVX_Vector x[LANES])
     return Q6_Vsf_equals_Vqf32(x[0]);
 }
 
+/* part[i] = products of row i of n with x, not summed; quads: of all rows. */
+HX_SPINOR_LISTED void project_rows(const struct hx_spinor *k, const struct hx_spinor_rows *rows, size_t quads,
+                        size_t n, const HVX_Vector *x, HVX_Vector *part)
+{
+    HX_CODE(project_rows);
+    HX_TRIPS(1, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct hx_spinor_rows *r = rows + i / 4;
+        HVX_Vector sum = Q6_V_vzero();
+
+        HX_TRIPS(2, k->out_vectors);
+        for (size_t v = 0; v < k->out_vectors; v++) {
+            sum = Q6_Vqf32_vadd_Vqf32Vqf32(
+                sum, Q6_Vqf32_vmpy_Vqf32Vqf32(row_qf32(r, (int)i % 4), x[v]));
+            r += quads;
+        }
+        part[i] = sum;
+    }
+}
+
 /* to[lane] = row . x of 4 * quads rows, 1 being their unit; `to` has whole vectors. */
-static void project_rows(const struct hx_spinor *k, const struct hx_spinor_rows *rows, size_t quads,
-                         const HVX_Vector *x, union hx_spinor_lanes *to)
+static void project_all(const struct hx_spinor *k, const struct hx_spinor_rows *rows, size_t quads,
+                        const HVX_Vector *x, union hx_spinor_lanes *to)
 {
     HVX_Vector part[LANES];
 
     for (size_t first = 0; first < quads; first += LANES / 4) {
-        for (size_t i = 0; i < LANES; i++) {
-            const size_t q = first + i / 4;
+        const size_t left = 4 * (quads - first), n = left < LANES ? left : LANES;
 
+        project_rows(k, rows + first, quads, n, x, part);
+        for (size_t i = n; i < LANES; i++)
             part[i] = Q6_V_vzero();
-            for (size_t v = 0; q < quads && v < k->out_vectors; v++)
-                part[i] = Q6_Vqf32_vadd_Vqf32Vqf32(
-                    part[i],
-                    Q6_Vqf32_vmpy_Vqf32Vqf32(row_qf32(&rows[v * quads + q], (int)i % 4), x[v]));
-        }
         to[first / (LANES / 4)].v = sum_each(part);
     }
 }
@@ -105,8 +129,8 @@ static void project(const struct hx_spinor *k, const struct hx_spinor_slot *s,
 
     for (size_t v = 0; v < k->out_vectors; v++)
         x[v] = Q6_Vqf32_vadd_VsfVsf(((const HVX_Vector *)q)[v], Q6_V_vzero());
-    project_rows(k, hx_spinor_skel_rows(k, s), HX_SPINOR_SKEL_QUADS, x, skel);
-    project_rows(k, hx_spinor_res_rows(k, s), k->quads, x, res);
+    project_all(k, hx_spinor_skel_rows(k, s), HX_SPINOR_SKEL_QUADS, x, skel);
+    project_all(k, hx_spinor_res_rows(k, s), k->quads, x, res);
 
     unit = largest(skel->f, SKEL, &sum) / LARGEST;
     unit = sum / ROOM > unit ? sum / ROOM : unit;
@@ -121,11 +145,13 @@ static void project(const struct hx_spinor *k, const struct hx_spinor_slot *s,
 
 /* --- scores of one group */
 
-static HVX_Vector score_lanes(const struct hx_spinor *k, const struct hx_spinor_group *g,
+HX_SPINOR_LISTED HVX_Vector score_lanes(const struct hx_spinor *k, const struct hx_spinor_group *g,
                               const struct query *q)
 {
     HVX_Vector high = Q6_V_vzero(), cross = high, low = g->skel_fix.v, rh = high, rl = g->res_fix.v;
 
+    HX_CODE(score_lanes);
+    HX_TRIPS(1, HX_SPINOR_SKEL_QUADS);
     for (int i = 0; i < HX_SPINOR_SKEL_QUADS; i++) {
         const HVX_Vector hi = hx_spinor_splat(q->skel_hi[i]), lo = hx_spinor_splat(q->skel_lo[i]);
 
@@ -134,6 +160,7 @@ static HVX_Vector score_lanes(const struct hx_spinor *k, const struct hx_spinor_
         cross = Q6_Vuw_vrmpyacc_VuwVubVub(cross, hi, g->low[i].v);
         low = Q6_Vuw_vrmpyacc_VuwVubVub(low, lo, g->low[i].v);
     }
+    HX_TRIPS(2, k->quads);
     for (size_t i = 0; i < k->quads; i++) {
         rh = Q6_Vw_vrmpyacc_VwVubVb(rh, hx_spinor_splat(q->res_hi[i]), g->residual[i].v);
         rl = Q6_Vw_vrmpyacc_VwVubVb(rl, hx_spinor_splat(q->res_lo[i]), g->residual[i].v);
@@ -178,6 +205,7 @@ void hx_spinor_score_head(const struct hx_spinor *k, const struct hx_spinor_attn
 int hx_spinor_scores_hvx(const struct hx_spinor *k, const struct hx_spinor_attn *a, void *work,
                          struct hx_spinor_faults *faults)
 {
+    const size_t out_row = a->out_row ? a->out_row : a->n_pos;
     struct hx_spinor_attn scores = *a;
 
     faults->n = 0;
@@ -185,6 +213,6 @@ int hx_spinor_scores_hvx(const struct hx_spinor *k, const struct hx_spinor_attn 
         return AEE_EBADPARM;
     scores.k_own = NULL;
     for (size_t i = 0; i < a->n_slots; i++)
-        hx_spinor_score_head(k, &scores, i, a->out + i * a->n_q * a->n_pos, a->n_pos, work, faults);
+        hx_spinor_score_head(k, &scores, i, a->out + i * a->n_q * out_row, out_row, work, faults);
     return faults->n ? AEE_EBADITEM : AEE_SUCCESS;
 }

@@ -79,15 +79,15 @@ struct head {
 HX_SPINOR_FN struct head head_of(const struct hx_spinor *k, const struct hx_spinor_attn *a, int is_v,
                            size_t i)
 {
-    const size_t bytes = k->slot_words * 4u;
+    const size_t bytes = k->slot_words * 4u, row = a->row ? a->row : a->n_slots;
 
     return (struct head){.k = k,
                          .slot = hx_spinor_slot(k, (is_v ? a->v_first : a->k_first) + i),
                          .blocks = (const uint8_t *)(is_v ? a->v : a->k) + i * bytes,
-                         .stride = a->n_slots * bytes,
+                         .stride = row * bytes,
                          .n_pos = a->n_pos,
                          .first = i,
-                         .step = a->n_slots};
+                         .step = row};
 }
 
 /* Takes up to 32 positions apart, and forgets the corrupt ones after noting them. */
@@ -95,9 +95,11 @@ HX_SPINOR_FN size_t open_group(const struct head *h, size_t pos, struct hx_spino
                          struct hx_spinor_faults *faults)
 {
     const size_t n = h->n_pos - pos < LANES ? h->n_pos - pos : LANES;
+    const uint8_t *from[LANES];
 
-    hx_spinor_unpack(h->k, h->blocks + pos * h->stride, h->stride, n,
-                     hx_spinor_splat(h->slot->mean_half), g);
+    for (size_t i = 0; i < n; i++)
+        from[i] = h->blocks + (pos + i) * h->stride;
+    hx_spinor_unpack(h->k, from, n, hx_spinor_splat(h->slot->mean_half), g);
     for (size_t i = 0; i < n; i++)
         if (g->bad.u[i])
             hx_spinor_note(faults, h->first + (pos + i) * h->step);

@@ -44,8 +44,8 @@ HX_SPINOR_FN HVX_Vector residual_sum(const struct hx_spinor_rows *r, size_t quad
     return Q6_Vw_vadd_VwVw(low, Q6_Vw_vasl_VwR(high, 8));
 }
 
-static __attribute__((noinline)) void decode_one(const struct hx_spinor *k, const struct hx_spinor_slot *s,
-                       const struct hx_spinor_group *g, size_t lane, HVX_Vector *out)
+HX_SPINOR_LISTED void decode_one(const struct hx_spinor *k, const struct hx_spinor_slot *s,
+                                 const struct hx_spinor_group *g, size_t lane, HVX_Vector *out)
 {
     const struct hx_spinor_rows *skel = hx_spinor_skel_rows(k, s), *res = hx_spinor_res_rows(k, s);
     const int exponent = HX_SPINOR_UNIT - 28 + g->exponent.i[lane] - s->skel_exp;
@@ -64,46 +64,70 @@ static __attribute__((noinline)) void decode_one(const struct hx_spinor *k, cons
     }
 }
 
-/* The mean lanes of n blocks of slots first.., the first of them being number `at` of the batch. */
-static HVX_Vector mean_lanes(const struct hx_spinor *k, size_t first, size_t n_slots, size_t at,
-                             size_t n)
+/* Up to 32 vectors of an area, and where the walk over them goes on. */
+struct walk {
+    const struct hx_spinor_area *area;
+    size_t pos, slot;
+    size_t n;
+    size_t at[HX_SPINOR_LANES]; /* number in the area's batch */
+    const struct hx_spinor_slot *tables[HX_SPINOR_LANES];
+    const uint8_t *from[HX_SPINOR_LANES];
+};
+
+static void go_on(struct walk *w, const struct hx_spinor *k, const uint8_t *blocks)
+{
+    const struct hx_spinor_area *a = w->area;
+    const size_t bytes = k->slot_words * 4u;
+
+    for (w->n = 0; w->n < HX_SPINOR_LANES && w->pos < a->n_pos; w->n++) {
+        w->at[w->n] = w->pos * a->row + w->slot;
+        w->tables[w->n] = hx_spinor_slot(k, a->first + w->slot);
+        w->from[w->n] = blocks + w->at[w->n] * bytes;
+        if (++w->slot == a->n_slots) {
+            w->slot = 0;
+            w->pos++;
+        }
+    }
+}
+
+static HVX_Vector mean_lanes(const struct walk *w)
 {
     union hx_spinor_lanes m;
-    size_t slot = at % n_slots;
 
     m.v = Q6_V_vzero();
-    for (size_t i = 0; i < n; i++) {
-        m.u[i] = hx_spinor_slot(k, first + slot)->mean_half;
-        slot = slot + 1 < n_slots ? slot + 1 : 0;
-    }
+    for (size_t i = 0; i < w->n; i++)
+        m.u[i] = w->tables[i]->mean_half;
     return m.v;
+}
+
+int hx_spinor_decode_area_hvx(const struct hx_spinor *k, const struct hx_spinor_area *a,
+                              const void *blocks, float *x, struct hx_spinor_faults *faults)
+{
+    struct walk w = {.area = a, .pos = a->n_slots ? 0 : a->n_pos};
+    struct hx_spinor_group g;
+
+    faults->n = 0;
+    if ((uintptr_t)x % sizeof(HVX_Vector) || (uintptr_t)blocks % HX_BLOCK_SLOT ||
+        a->n_slots > k->n_slots || a->first > k->n_slots - a->n_slots || a->row < a->n_slots)
+        return AEE_EBADPARM;
+    for (go_on(&w, k, blocks); w.n; go_on(&w, k, blocks)) {
+        hx_spinor_unpack(k, w.from, w.n, mean_lanes(&w), &g);
+        for (size_t lane = 0; lane < w.n; lane++) {
+            if (g.bad.u[lane])
+                hx_spinor_note(faults, w.at[lane]);
+            else
+                decode_one(k, w.tables[lane], &g, lane,
+                           (HVX_Vector *)x + w.at[lane] * k->out_vectors);
+        }
+    }
+    return faults->n ? AEE_EBADITEM : AEE_SUCCESS;
 }
 
 int hx_spinor_decode_batch_hvx(const struct hx_spinor *k, size_t first, size_t n_slots,
                                size_t n_pos, const void *blocks, float *x,
                                struct hx_spinor_faults *faults)
 {
-    const size_t bytes = k->slot_words * 4u, total = n_slots * n_pos;
-    struct hx_spinor_group g;
-    size_t slot = 0;
+    const struct hx_spinor_area a = {first, n_slots, n_pos, n_slots};
 
-    faults->n = 0;
-    if ((uintptr_t)x % sizeof(HVX_Vector) || (uintptr_t)blocks % HX_BLOCK_SLOT ||
-        n_slots > k->n_slots || first > k->n_slots - n_slots)
-        return AEE_EBADPARM;
-    for (size_t at = 0; at < total; at += HX_SPINOR_LANES) {
-        const size_t n = total - at < HX_SPINOR_LANES ? total - at : HX_SPINOR_LANES;
-
-        hx_spinor_unpack(k, (const uint8_t *)blocks + at * bytes, bytes, n,
-                         mean_lanes(k, first, n_slots, at, n), &g);
-        for (size_t lane = 0; lane < n; lane++) {
-            if (g.bad.u[lane])
-                hx_spinor_note(faults, at + lane);
-            else
-                decode_one(k, hx_spinor_slot(k, first + slot), &g, lane,
-                           (HVX_Vector *)x + (at + lane) * k->out_vectors);
-            slot = slot + 1 < n_slots ? slot + 1 : 0;
-        }
-    }
-    return faults->n ? AEE_EBADITEM : AEE_SUCCESS;
+    return hx_spinor_decode_area_hvx(k, &a, blocks, x, faults);
 }

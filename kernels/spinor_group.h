@@ -1,9 +1,10 @@
-/* Up to 32 blocks that lie at equal distances, taken apart on HVX with integer operations only (spinor_group_hvx.c): what
+/* Up to 32 blocks, taken apart on HVX with integer operations only (spinor_group_hvx.c): what
  * decode, scores and attention have in common.  Lane i of every vector here belongs to block i.  The sequence of operations
  * does not depend on the data.  HVX code: the calling thread holds a context. */
 #ifndef SPINOR_GROUP_H
 #define SPINOR_GROUP_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <hvx_hexagon_protos.h>
@@ -11,6 +12,7 @@
 #include "spinor.h"
 
 #define HX_SPINOR_FN static inline __attribute__((always_inline))
+#define HX_SPINOR_LISTED static __attribute__((noinline)) /* a function with a listing */
 
 /* One vector as scalar code sees it. */
 union hx_spinor_lanes {
@@ -100,9 +102,29 @@ HX_SPINOR_FN void hx_spinor_exchange(HVX_Vector *a, HVX_Vector *b, int bytes)
     *b = Q6_V_hi_W(p);
 }
 
-/* Takes n blocks (1..32) apart, `stride` bytes from one to the next; lanes from n on are to be ignored.  means: per block the
- * fp16 of its slot's mean lane, in the low half (struct hx_spinor_slot). */
-void hx_spinor_unpack(const struct hx_spinor *k, const uint8_t *blocks, size_t stride, size_t n,
+/* Largest lane of a vector of non-negative words. */
+HX_SPINOR_FN uint32_t hx_spinor_largest(HVX_Vector m)
+{
+    union hx_spinor_lanes out;
+
+    for (int step = 4; step < 128; step *= 2)
+        m = Q6_Vw_vmax_VwVw(m, Q6_V_vror_VR(m, step));
+    out.v = m;
+    return out.u[0];
+}
+
+/* What comes from the client's buffers (spinor_load_hvx.c), the one part whose loads are traced: tables lie in VTCM.
+ *
+ * x[i]: 64 bytes from offset `at` of blocks 2i and 2i + 1, as far as there are n blocks, and zeros. */
+void hx_spinor_load_pairs(const uint8_t *const *blocks, size_t at, size_t n, HVX_Vector x[16]);
+
+/* Copies a vector and takes its mean off; false when a value is out of range. */
+bool hx_spinor_load_centred(const struct hx_spinor *k, const struct hx_spinor_slot *s,
+                            const float *x, union hx_spinor_lanes *to);
+
+/* Takes n blocks (1..32) apart; lanes from n on are to be ignored.  Two that follow each other are one vector load.  means: per
+ * block the fp16 of its slot's mean lane, in the low half (struct hx_spinor_slot). */
+void hx_spinor_unpack(const struct hx_spinor *k, const uint8_t *const *blocks, size_t n,
                       HVX_Vector means, struct hx_spinor_group *g);
 
 #endif

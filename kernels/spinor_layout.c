@@ -12,7 +12,7 @@ void hx_spinor_note(struct hx_spinor_faults *faults, size_t index)
 
 int hx_spinor_has_hvx(const struct hx_codec_format *f)
 {
-    return f->code == HX_CODE_SIGN;
+    return f->code == HX_CODE_SIGN || f->basis == HX_BASIS_KLT;
 }
 
 /* --- layout */
@@ -70,12 +70,17 @@ static void build_checks(struct hx_spinor *k)
     }
 }
 
+size_t hx_spinor_common(void)
+{
+    return vectors_of(sizeof(struct hx_spinor) / sizeof(float) + HX_SPINOR_LANES) *
+           sizeof(HVX_Vector);
+}
+
 size_t hx_spinor_lay_out(struct hx_spinor *k, const struct hx_codec_format *f, size_t n_slots)
 {
     const struct hx_block_shape *s = f->shape;
     const int klt = f->basis == HX_BASIS_KLT;
-    size_t end = vectors_of(sizeof(*k) / sizeof(float) + HX_SPINOR_LANES) * sizeof(HVX_Vector);
-    size_t in_slot = sizeof(HVX_Vector), columns;
+    size_t end = hx_spinor_common(), in_slot = sizeof(HVX_Vector), columns;
 
     memset(k, 0, sizeof(*k));
     k->f = *f;
@@ -95,10 +100,12 @@ size_t hx_spinor_lay_out(struct hx_spinor *k, const struct hx_codec_format *f, s
     }
     k->slot_at = end;
     k->skel_rows_in = place(&in_slot, row_vectors(k, HX_SPINOR_SKEL_QUADS));
+    if (klt)
+        k->res_rows_in = place(&in_slot, row_vectors(k, k->quads));
+    k->encode_in = in_slot;
     if (klt) {
         k->mean_in = place(&in_slot, k->out_vectors);
         k->columns_in = place(&in_slot, columns);
-        k->res_rows_in = place(&in_slot, row_vectors(k, k->quads));
     } else {
         k->w_in = place(&in_slot, (size_t)HX_BLOCK_SKEL * k->res_vectors);
     }

@@ -10,6 +10,7 @@
 #include "hx_block.h"
 #include "qurt_hvx.h"
 #include "sp_hex.h"
+#include "sp_hex_machine.h"
 #include "sp_hex_platform.h"
 
 enum { MAX_ARGS = 8, ALIGN = 128 };

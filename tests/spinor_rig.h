@@ -82,14 +82,14 @@ static inline void make_klt(struct hxt_rng *rng, const struct spinor_rig *r, uin
     free(b);
 }
 
-static inline void open_spinor_rig(struct spinor_rig *r, size_t dh, uint32_t basis, size_t n_slots,
-                                   uint64_t stream)
+static inline void open_spinor_rig_of(struct spinor_rig *r, size_t dh, uint32_t basis, uint32_t code,
+                                      size_t n_slots, uint64_t stream)
 {
     struct hxt_rng rng;
     size_t bytes;
 
     hxt_rng_init(&rng, stream);
-    assert_int_equal(hx_codec_format(&r->f, dh, basis, HX_CODE_SIGN), 0);
+    assert_int_equal(hx_codec_format(&r->f, dh, basis, code), 0);
     r->table_bytes = hx_block_table_bytes(r->f.shape, basis);
     r->tables = malloc(n_slots * r->table_bytes);
     for (size_t s = 0; s < n_slots; s++)
@@ -99,6 +99,12 @@ static inline void open_spinor_rig(struct spinor_rig *r, size_t dh, uint32_t bas
     r->k = hxt_guard_alloc(bytes, 128);
     assert_int_equal(hx_spinor_init(r->k, bytes, &r->f, r->tables, n_slots), AEE_SUCCESS);
     hxt_guard_intact(r->k);
+}
+
+static inline void open_spinor_rig(struct spinor_rig *r, size_t dh, uint32_t basis, size_t n_slots,
+                                   uint64_t stream)
+{
+    open_spinor_rig_of(r, dh, basis, HX_CODE_SIGN, n_slots, stream);
 }
 
 static inline void close_spinor_rig(struct spinor_rig *r)

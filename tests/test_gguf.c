@@ -1,6 +1,7 @@
 /* Protects: the GGUF reader and the model loader against files that lie, and the messages that people get then. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "forward.h"
@@ -65,16 +66,22 @@ static void test_every_metadata_type_is_read(void **state)
     assert_int_equal(hx_gguf_u32(g, "t.u32", &u, &why), 0);
     assert_int_equal(u, 0xfffffffe);
     static const char *const not_u32[] = {"t.i8",  "t.i16",  "t.i32", "t.u64",
-                                          "t.i64", "t.bool", "t.f64", "t.nested"};
+                                          "t.i64", "t.bool", "t.f64", "t.bytes"};
     for (size_t i = 0; i < HXT_LEN(not_u32); i++)
         assert_int_equal(hx_gguf_u32(g, not_u32[i], &u, &why), -EINVAL);
-    assert_int_equal(hx_gguf_u32(g, "t.none", &u, &why), -ENOENT);
+    assert_int_equal(hx_gguf_u32(g, "t.nothing", &u, &why), -ENOENT);
     assert_int_equal(hx_gguf_f32(g, "t.f64", &f, &why), -EINVAL);
     assert_int_equal(hx_gguf_str(g, "general.architecture", &s, &why), 0);
     assert_true(hx_str_is(s, "qwen3"));
-    assert_int_equal(hx_gguf_array(g, "t.nested", HX_GGUF_STRING, &kv, &why), -EINVAL);
-    assert_int_equal(hx_gguf_array(g, "t.nested", HX_GGUF_ARRAY, &kv, &why), 0);
-    assert_int_equal(kv->n, 2);
+    assert_int_equal(hx_gguf_array(g, "t.bytes", HX_GGUF_STRING, &kv, &why), -EINVAL);
+    assert_int_equal(hx_gguf_array(g, "t.bytes", HX_GGUF_U8, &kv, &why), 0);
+    assert_int_equal(kv->n, 3);
+    assert_int_equal(kv->bytes, 3);
+    assert_int_equal(kv->data[0], 0xfe);
+    assert_int_equal(hx_gguf_array(g, "t.doubles", HX_GGUF_F64, &kv, &why), 0);
+    assert_int_equal(kv->bytes, 8);
+    assert_int_equal(hx_gguf_array(g, "t.none", HX_GGUF_STRING, &kv, &why), 0);
+    assert_int_equal(kv->n + kv->bytes, 0);
     hx_gguf_close(g);
     free(t.p);
 }
@@ -99,7 +106,40 @@ static void test_not_a_gguf_is_named_so(void **state)
     (void)state;
     assert_int_equal(open_exact((const uint8_t *)"PK\3\4 something else", 20, &why), -EINVAL);
     assert_non_null(strstr(why.text, "not a GGUF file"));
-    expect((struct tiny){.version = 2}, -EINVAL, "version 2");
+}
+
+static void test_versions_2_and_3_are_read_and_others_named(void **state)
+{
+    (void)state;
+    expect((struct tiny){.version = 2}, 0, "");
+    expect((struct tiny){.version = 3}, 0, "");
+    expect((struct tiny){.version = 1}, -EINVAL, "GGUF version 1 is not supported; 2 and 3 are");
+    expect((struct tiny){.version = 4}, -EINVAL, "GGUF version 4 is not supported");
+    expect((struct tiny){.version = 3u << 24}, -EINVAL, "a big-endian GGUF file (version 3)");
+}
+
+static void test_arrays_of_arrays_and_unknown_types_are_named(void **state)
+{
+    (void)state;
+    expect((struct tiny){.odd_elem = HX_GGUF_ARRAY}, -EINVAL,
+           "metadata 't.odd' is an array of arrays");
+    expect((struct tiny){.odd_elem = 13}, -EINVAL, "metadata 't.odd' has type 13");
+}
+
+static void test_a_name_twice_is_refused(void **state)
+{
+    (void)state;
+    expect((struct tiny){.again = "qwen3.block_count"}, -EINVAL,
+           "metadata key 'qwen3.block_count' is there twice");
+    expect((struct tiny){.rename_tensor = "blk.0.ffn_up.weight", .to = "blk.0.ffn_gate.weight"},
+           -EINVAL, "tensor 'blk.0.ffn_gate.weight' is there twice");
+}
+
+static void test_names_cannot_break_a_message(void **state)
+{
+    (void)state;
+    expect((struct tiny){.rename_tensor = "output_norm.weight", .to = "a\n\x1b[2Jb",
+                         .shift_offset = 4}, -EINVAL, "tensor 'a??[2Jb' starts at");
 }
 
 static void test_counts_that_lie_are_refused(void **state)
@@ -114,10 +154,12 @@ static void test_counts_that_lie_are_refused(void **state)
 static void test_unknown_quant_type_is_named(void **state)
 {
     (void)state;
-    expect((struct tiny){.type_tensor = "blk.0.attn_q.weight", .type = 12}, -EINVAL,
-           "tensor 'blk.0.attn_q.weight' has type 12 (Q4_K)");
+    expect((struct tiny){.type_tensor = "blk.0.attn_q.weight", .type = 16}, -EINVAL,
+           "tensor 'blk.0.attn_q.weight' has type 16 (IQ2_XXS); supported are F32 F16 Q4_0");
     expect((struct tiny){.type_tensor = "blk.0.attn_q.weight", .type = 4711}, -EINVAL,
            "type 4711 (?)");
+    expect((struct tiny){.type_tensor = "blk.0.attn_q.weight", .type = HX_QUANT_Q4_K}, -EINVAL,
+           "'blk.0.attn_q.weight' has an impossible shape for Q4_K: 32 x 8 x 1 x 1 (a row is");
 }
 
 static void test_impossible_shapes_are_refused(void **state)
@@ -127,7 +169,7 @@ static void test_impossible_shapes_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++)
         expect((struct tiny){.dim_tensor = "token_embd.weight", .dim = bad[i]}, -EINVAL,
-               "token_embd.weight");
+               "'token_embd.weight' has an impossible shape");
     expect((struct tiny){.dim_tensor = "blk.0.attn_k.weight", .dim = 16}, -EINVAL,
            "'blk.0.attn_k.weight' is 4 x 16; 4 x 32 is needed");
 }
@@ -165,7 +207,7 @@ static void test_norms_must_be_f32(void **state)
 static void test_unsupported_architecture_is_named(void **state)
 {
     (void)state;
-    expect((struct tiny){.arch = "llama"}, -EINVAL, "architecture 'llama' is not supported");
+    expect((struct tiny){.arch = "mamba"}, -EINVAL, "architecture 'mamba' is not supported");
 }
 
 static void test_merge_of_unknown_tokens_is_refused(void **state)
@@ -185,6 +227,50 @@ static void test_missing_file_says_why(void **state)
     assert_non_null(strstr(why.text, "/nonexistent/x.gguf: No such file"));
     assert_int_equal(hx_gguf_open(&g, "/", &why), -EINVAL);
     assert_non_null(strstr(why.text, "/: is a directory"));
+}
+
+/* Of n bytes at p in a mapped file: how many are in memory. */
+static size_t resident(const void *p, size_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), start = (size_t)p & -page;
+    const size_t pages = ((size_t)p + n - start + page - 1) / page;
+    uint8_t *in = malloc(pages);
+    size_t sum = 0;
+
+    assert_int_equal(mincore((void *)start, pages * page, in), 0);
+    for (size_t i = 0; i < pages; i++)
+        sum += in[i] & 1;
+    free(in);
+    return sum * page;
+}
+
+/* A model of 800 MB, nearly all of it a hole in the file: it opens, and next to nothing comes into memory. */
+static void test_opening_a_large_model_reads_no_weights(void **state)
+{
+    struct tiny t = {.ffn = 1u << 23, .header_only = 1};
+    const char *path = hxt_path("%s/large.gguf", hxt_tmpdir());
+    const struct hx_gguf_tensor *up;
+    struct hx_why why = {""};
+    struct hx_gguf *g;
+    struct hx_model *m;
+    float row[TINY_WIDTH];
+
+    (void)state;
+    tiny_build(&t);
+    hxt_write_file(path, t.p, t.n);
+    assert_int_equal(truncate(path, (off_t)(t.n + t.data_bytes)), 0);
+    if (hx_gguf_open(&g, path, &why) || hx_model_from_gguf(&m, g, &why))
+        fail_msg("%s", why.text);
+    up = hx_gguf_tensor(g, "blk.0.ffn_up.weight");
+    assert_true(up->bytes > 200u << 20);
+    if (resident(up->data, up->bytes) > up->bytes / 50)
+        fail_msg("%zu of %zu bytes were read", resident(up->data, up->bytes), (size_t)up->bytes);
+    hx_linear_row(&m->layers[0].up, (1u << 23) - 1, row);
+    assert_true(row[TINY_WIDTH - 1] == 0);
+    if (resident(up->data, up->bytes) > up->bytes / 20)
+        fail_msg("one row brought in %zu bytes", resident(up->data, up->bytes));
+    hx_model_close(m);
+    free(t.p);
 }
 
 /* Two files are one model, the third has another norm weight. */
@@ -254,6 +340,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_metadata_type_is_read),
     cmocka_unit_test(test_every_truncation_is_refused),
     cmocka_unit_test(test_not_a_gguf_is_named_so),
+    cmocka_unit_test(test_versions_2_and_3_are_read_and_others_named),
+    cmocka_unit_test(test_arrays_of_arrays_and_unknown_types_are_named),
+    cmocka_unit_test(test_a_name_twice_is_refused),
+    cmocka_unit_test(test_names_cannot_break_a_message),
     cmocka_unit_test(test_counts_that_lie_are_refused),
     cmocka_unit_test(test_unknown_quant_type_is_named),
     cmocka_unit_test(test_impossible_shapes_are_refused),
@@ -264,6 +354,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_unsupported_architecture_is_named),
     cmocka_unit_test(test_merge_of_unknown_tokens_is_refused),
     cmocka_unit_test(test_missing_file_says_why),
+    cmocka_unit_test(test_opening_a_large_model_reads_no_weights),
     cmocka_unit_test(test_fingerprint_is_of_the_model_not_of_the_file),
     cmocka_unit_test(test_a_loaded_tiny_model_runs),
 };

@@ -297,7 +297,7 @@ static void test_q8_0_keeps_every_weight(void **state)
     assert_int_equal(hx_linear_pack_bytes(&w), 2 * BLOCKS * 1152);
     uint8_t *packed = hxt_guard_alloc(hx_linear_pack_bytes(&w), ALIGN);
 
-    hx_linear_pack(&w, packed, row);
+    assert_int_equal(hx_linear_pack(&w, packed, row, NULL), 0);
     for (size_t r = 0; r < 64; r++) {
         const uint8_t *group = packed + r / 32 * BLOCKS * 1152;
 
@@ -329,7 +329,7 @@ static void test_other_types_are_rounded_row_by_row(void **state)
     assert_int_equal(hx_linear_pack_bytes(&w), 2 * (3 * 1024 + 128));
     uint8_t *packed = hxt_guard_alloc(hx_linear_pack_bytes(&w), ALIGN);
 
-    hx_linear_pack(&w, packed, row);
+    assert_int_equal(hx_linear_pack(&w, packed, row, NULL), 0);
     for (size_t r = 0; r < ROWS; r++) {
         const uint8_t *group = packed + r / 32 * (3 * 1024 + 128);
         const float scale = ((const float *)(group + 3 * 1024))[r % 32];
@@ -343,6 +343,25 @@ static void test_other_types_are_rounded_row_by_row(void **state)
             assert_true(fabsf((float)code * scale - (i < COLS ? file[r * COLS + i] : 0)) <=
                         top / 253);
         }
+    }
+    hxt_guard_free(packed);
+}
+
+static void test_what_int8_has_not_is_refused(void **state)
+{
+    enum { ROWS = 40, COLS = 32 };
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    float file[ROWS * COLS] = {0}, row[COLS];
+    const struct hx_linear w = {.ops = &hx_linear_ref, .w = file, .type = HX_QUANT_F32,
+                                .rows = ROWS, .cols = COLS};
+    uint8_t *packed = hxt_guard_alloc(hx_linear_pack_bytes(&w), ALIGN);
+    struct hx_why why;
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        file[37 * COLS + 9] = bad[i];
+        assert_int_equal(hx_linear_pack(&w, packed, row, &why), -EDOM);
+        assert_non_null(strstr(why.text, "row 37"));
     }
     hxt_guard_free(packed);
 }
@@ -369,8 +388,10 @@ static void test_offload_lists(void **state)
                 {"argmax", "linear=out,argmax"},
                 {"argmax,linear=up", "linear=up,out,argmax"},
                 {"linear=wq,wk,wv,wo,gate,up,down,out", "linear"},
-                {"linear,argmax", "linear,argmax"}};
-    static const char *const bad[] = {"", "kv", "linear=", "linear=argmax", "wq", "linear,", "linear=wq,,wk",
+                {"linear,argmax", "linear,argmax"},
+                {"kv", "kv"},
+                {"attn,argmax", "linear=out,argmax,kv,attn"}};
+    static const char *const bad[] = {"", "block", "linear=", "linear=argmax", "wq", "linear,", "linear=wq,,wk",
                                       "linear=wx", "Linear", "argmax,wq"};
     char text[HX_OFFLOAD_TEXT];
     struct hx_why why;
@@ -404,6 +425,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_argmax_is_the_first_largest),
     cmocka_unit_test(test_q8_0_keeps_every_weight),
     cmocka_unit_test(test_other_types_are_rounded_row_by_row),
+    cmocka_unit_test(test_what_int8_has_not_is_refused),
     cmocka_unit_test(test_there_is_no_such_matrix),
     cmocka_unit_test(test_offload_lists),
 };

@@ -1,4 +1,5 @@
-/* Protects: which token is drawn, repeatability per seed, and the cuts of top-k and top-p. */
+/* Protects: which token is drawn, repeatability per seed, the cuts of top-k, top-p and min-p, and
+ * the repeat penalty. */
 #include <math.h>
 
 #include "hxt.h"
@@ -119,6 +120,106 @@ static void test_top_p_keeps_the_shortest_sufficient_prefix(void **state)
     assert_int_equal(count[0], 100);
 }
 
+static void test_min_p_keeps_what_is_likely_enough_beside_the_best(void **state)
+{
+    float logits[VOCAB]; /* probabilities 1, 1/2, 1/4, ... of the first one's */
+    size_t count[VOCAB];
+
+    (void)state;
+    for (size_t i = 0; i < VOCAB; i++)
+        logits[i] = -(float)i * logf(2);
+    histogram((struct hx_sampler_cfg){.temp = 1, .top_p = 1, .min_p = 0.2}, logits, 2000, count);
+    for (size_t i = 0; i < VOCAB; i++)
+        assert_true((count[i] > 0) == (i < 3));
+    histogram((struct hx_sampler_cfg){.temp = 1, .top_p = 1, .min_p = 1}, logits, 100, count);
+    assert_int_equal(count[0], 100);
+    /* at temperature 2 they are 1, 0.71, 0.5, 0.35, 0.25, 0.18 of it */
+    histogram((struct hx_sampler_cfg){.temp = 2, .top_p = 1, .min_p = 0.2}, logits, 2000, count);
+    for (size_t i = 0; i < VOCAB; i++)
+        assert_true((count[i] > 0) == (i < 5));
+}
+
+/* The list is a heap; a large vocabulary with many equal logits comes out in the order of a sorted one. */
+static void test_candidates_of_a_large_vocabulary_are_in_order(void **state)
+{
+    enum { N = 5000, K = 40 };
+    struct hx_sampler_cfg cfg = {.temp = 1, .top_k = K, .top_p = 1};
+    static float logits[N];
+    struct hxt_rng rng;
+    uint32_t best[K];
+
+    (void)state;
+    hxt_rng_init(&rng, 1);
+    for (size_t i = 0; i < N; i++)
+        logits[i] = (float)hxt_below(&rng, 50) - 100 * (float)(i % 3 == 0);
+    for (size_t i = 0, k = 0; k < K; i++) { /* 49 is the largest; there are about N / 75 of them */
+        assert_true(i < N);
+        if (logits[i] == 49)
+            best[k++] = (uint32_t)i;
+    }
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct hx_sampler *s;
+        size_t k = 0;
+        uint32_t id;
+
+        cfg.seed = seed;
+        s = hx_sampler_open(&cfg, N);
+        assert_non_null(s);
+        id = hx_sampler_pick(s, logits);
+        while (k < K && best[k] != id)
+            k++;
+        if (k == K)
+            fail_msg("seed %d: id %u is not among the first %d", (int)seed, id, K);
+        hx_sampler_close(s);
+    }
+}
+
+static uint32_t pick_after(struct hx_sampler_cfg cfg, const uint32_t *prompt, size_t n,
+                           const float *logits)
+{
+    struct hx_sampler *s = hx_sampler_open(&cfg, VOCAB);
+    uint32_t id;
+
+    assert_non_null(s);
+    hx_sampler_saw(s, prompt, n);
+    id = hx_sampler_pick(s, logits);
+    hx_sampler_close(s);
+    return id;
+}
+
+static void test_repeat_penalty_divides_positive_logits_once_and_multiplies_negative_ones(void **state)
+{
+    const float high[VOCAB] = {4, 3, 1, 0, 0, 0, 0, 0};
+    const float low[VOCAB] = {-1, -1.5f, -9, -9, -9, -9, -9, -9};
+    const uint32_t seen[] = {0, 0, 0};
+    struct hx_sampler_cfg cfg = {.top_p = 1, .repeat_penalty = 1.25, .repeat_last = 8};
+
+    (void)state;
+    assert_int_equal(pick_after(cfg, seen, 3, high), 0); /* 4 / 1.25 > 3: once, not thrice */
+    cfg.repeat_penalty = 1.5;
+    assert_int_equal(pick_after(cfg, seen, 3, high), 1);
+    assert_int_equal(pick_after(cfg, seen, 0, high), 0);
+    cfg.repeat_penalty = 2;
+    assert_int_equal(pick_after(cfg, seen, 1, low), 1);
+    cfg.repeat_penalty = 1;
+    assert_int_equal(pick_after(cfg, seen, 1, low), 0);
+    assert_true(hx_sampler_is_greedy(&cfg));
+}
+
+static void test_repeat_penalty_forgets_what_is_further_back(void **state)
+{
+    const float logits[VOCAB] = {9, 8, 7, 6, 5, 4, 3, 2};
+    struct hx_sampler_cfg cfg = {.top_p = 1, .repeat_penalty = 100, .repeat_last = 3};
+    struct hx_sampler *s = hx_sampler_open(&cfg, VOCAB);
+
+    (void)state;
+    assert_non_null(s);
+    assert_false(hx_sampler_is_greedy(&cfg));
+    for (uint32_t i = 0; i < 9; i++) /* its own picks are remembered: 0 1 2 3, then 0 is far enough */
+        assert_int_equal(hx_sampler_pick(s, logits), i % 4);
+    hx_sampler_close(s);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_greedy_takes_the_lowest_id_among_equals),
     cmocka_unit_test(test_top_1_is_greedy_at_any_temperature),
@@ -127,6 +228,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_frequencies_follow_the_softmax),
     cmocka_unit_test(test_top_k_keeps_the_k_best),
     cmocka_unit_test(test_top_p_keeps_the_shortest_sufficient_prefix),
+    cmocka_unit_test(test_min_p_keeps_what_is_likely_enough_beside_the_best),
+    cmocka_unit_test(test_candidates_of_a_large_vocabulary_are_in_order),
+    cmocka_unit_test(test_repeat_penalty_divides_positive_logits_once_and_multiplies_negative_ones),
+    cmocka_unit_test(test_repeat_penalty_forgets_what_is_further_back),
 };
 
 int main(void)

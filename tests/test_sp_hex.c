@@ -9,6 +9,7 @@
 #include "hxt.h"
 #include "qurt_hvx.h"
 #include "sp_hex.h"
+#include "sp_hex_machine.h"
 #include "sp_hex_platform.h"
 #include "spinor.h"
 

@@ -90,6 +90,15 @@ static void test_a_long_word_does_not_take_quadratic_time(void **state)
     free(word);
 }
 
+/* The first word of a text. */
+static size_t first_word(const char *pre, const char *text)
+{
+    struct hx_pretok_cursor c;
+
+    hx_pretok_start(&c, hx_pretok_find(pre, strlen(pre)), text, strlen(text));
+    return hx_pretok_next(&c);
+}
+
 static void test_words_are_cut_where_the_expression_cuts(void **state)
 {
     static const struct {
@@ -106,10 +115,72 @@ static void test_words_are_cut_where_the_expression_cuts(void **state)
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(cases); i++) {
-        size_t got = hx_pretok_gpt2(cases[i].text, strlen(cases[i].text));
+        size_t got = first_word("gpt-2", cases[i].text);
 
         if (got != cases[i].first)
             fail_msg("case %zu '%s': %zu, want %zu", i, cases[i].text, got, cases[i].first);
+    }
+}
+
+/* Ids for these cuts are those of llama.cpp: each line was compared with it. */
+static void test_each_expression_cuts_in_its_own_way(void **state)
+{
+    static const struct {
+        const char *pre, *text, *words; /* a bar behind each word */
+    } cases[] = {
+        {"llama-bpe", "I'M don't 'Re'x", "I|'M| don|'t| '|Re|'x|"},
+        {"llama-bpe", "12345 67", "123|45| |67|"},
+        {"llama-bpe", "(a)\n\n \n b\t!", "(a|)\n\n| \n| b|\t|!|"},
+        {"llama-bpe", "a  \r\n  b   ", "a|  \r\n| | b|   |"},
+        {"llama-bpe", "\tx !!\r\ny", "\tx| !!\r\n|y|"},
+        {"llama-bpe", "\nx", "\n|x|"},
+        {"qwen2", "12345 67", "1|2|3|4|5| |6|7|"},
+        {"qwen2", "It's 3.14!\n", "It|'s| |3|.|1|4|!\n|"},
+        {"smollm", "a 12  3's", "a| |1|2|  |3|'s|"},
+        {"smollm", "I'M  x", "I|'|M| | x|"},
+        {"default", "a-b 12345", "a|-|b| |123|45|"},
+        {"default", "x's $9+1 <=", "x|'|s| |$|9|+|1| |<=|"},
+        {"gpt-neox", "a  b", "a| | b|"},
+        {"dbrx", "1234", "123|4|"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_pretok_cursor c;
+        char got[64] = "";
+        size_t len;
+
+        hx_pretok_start(&c, hx_pretok_find(cases[i].pre, strlen(cases[i].pre)), cases[i].text,
+                        strlen(cases[i].text));
+        while ((len = hx_pretok_next(&c)) > 0) {
+            strncat(got, cases[i].text + c.at - len, len);
+            strcat(got, "|");
+        }
+        assert_string_equal(got, cases[i].words);
+    }
+}
+
+static void test_classes_are_those_of_unicode_15_1(void **state)
+{
+    static const struct {
+        uint32_t c;
+        enum hx_char_class class;
+        int punct;
+    } cases[] = {
+        {'_', HX_CHAR_OTHER, 1},     {'$', HX_CHAR_OTHER, 0},     {0xaa, HX_CHAR_LETTER, 0},
+        {0xb2, HX_CHAR_NUMBER, 0},   {0x85, HX_CHAR_SPACE, 0},    {0x301, HX_CHAR_OTHER, 0},
+        {0x2e80, HX_CHAR_OTHER, 0},  {0x2160, HX_CHAR_NUMBER, 0}, {0x200b, HX_CHAR_OTHER, 0},
+        {0x2028, HX_CHAR_SPACE, 0},  {0xfeff, HX_CHAR_OTHER, 0},  {0x3001, HX_CHAR_OTHER, 1},
+        {0x2ebf0, HX_CHAR_LETTER, 0}, /* since 15.1 */
+        {0x10d4a, HX_CHAR_OTHER, 0},  /* a letter since 16 */
+        {0x10ffff, HX_CHAR_OTHER, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        if (hx_char_class(cases[i].c) != cases[i].class)
+            fail_msg("U+%04x: class %d", cases[i].c, hx_char_class(cases[i].c));
+        assert_int_equal(hx_char_is_punct(cases[i].c), cases[i].punct);
     }
 }
 
@@ -176,6 +247,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_any_bytes_come_back),
     cmocka_unit_test(test_a_long_word_does_not_take_quadratic_time),
     cmocka_unit_test(test_words_are_cut_where_the_expression_cuts),
+    cmocka_unit_test(test_each_expression_cuts_in_its_own_way),
+    cmocka_unit_test(test_classes_are_those_of_unicode_15_1),
     cmocka_unit_test(test_malformed_utf8_is_one_byte_at_a_time),
     cmocka_unit_test(test_stream_holds_back_only_unfinished_characters),
     cmocka_unit_test(test_control_tokens_have_no_text),

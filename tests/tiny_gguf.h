@@ -27,6 +27,11 @@ struct tiny {
     uint32_t alignment;       /* written as general.alignment if not 0 */
     uint64_t shift_offset;    /* added to the last tensor's offset */
     const char *drop_merge;   /* "x y" instead of the second merge */
+    uint32_t odd_elem;        /* adds "t.odd", an array of one element of this type, if not 0 */
+    const char *again;        /* a metadata key that is written a second time, as u32 */
+    const char *rename_tensor, *to; /* the second name instead of the first */
+    uint64_t ffn;             /* default 32 */
+    int header_only;          /* no data: it would be data_bytes long */
 
     uint8_t *p; /* the file: n bytes */
     size_t n, cap;
@@ -94,7 +99,7 @@ static inline void tiny_kv_array(struct tiny *t, const char *key, uint32_t elem,
     tiny_u64(t, n);
 }
 
-/* One value of every type that the format has, nested arrays too. */
+/* One value of every type that the format has, and arrays of some. */
 static inline void tiny_every_type(struct tiny *t)
 {
     static const uint8_t bytes[8] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -113,13 +118,19 @@ static inline void tiny_every_type(struct tiny *t)
         tiny_key(t, all[i].key, all[i].type);
         tiny_put(t, bytes, all[i].n);
     }
-    tiny_kv_array(t, "t.nested", HX_GGUF_ARRAY, 2);
-    tiny_u32(t, HX_GGUF_U8);
-    tiny_u64(t, 3);
+    tiny_kv_array(t, "t.bytes", HX_GGUF_U8, 3);
     tiny_put(t, bytes, 3);
-    tiny_u32(t, HX_GGUF_STRING);
-    tiny_u64(t, 1);
-    tiny_str(t, "inner");
+    tiny_kv_array(t, "t.doubles", HX_GGUF_F64, 1);
+    tiny_put(t, bytes, 8);
+    tiny_kv_array(t, "t.none", HX_GGUF_STRING, 0);
+    if (t->odd_elem) {
+        tiny_kv_array(t, "t.odd", t->odd_elem, 1);
+        tiny_u32(t, HX_GGUF_U8);
+        tiny_u64(t, 1);
+        tiny_put(t, bytes, 1);
+    }
+    if (t->again)
+        tiny_kv_u32(t, t->again, 1);
 }
 
 static inline void tiny_vocab(struct tiny *t)
@@ -150,14 +161,15 @@ static inline void tiny_vocab(struct tiny *t)
 static inline void tiny_tensor(struct tiny *t, const char *name, uint64_t cols, uint64_t rows,
                                uint32_t type)
 {
-    uint64_t bytes = type == HX_QUANT_F32   ? cols * rows * 4
-                     : type == HX_QUANT_F16 ? cols * rows * 2
-                                            : cols * rows / HX_Q8_0_WEIGHTS * HX_Q8_0_BYTES;
+    if (t->type_tensor && strcmp(t->type_tensor, name) == 0 && hx_quant_info(t->type))
+        type = t->type; /* its size follows */
+
+    uint64_t bytes = hx_quant_row_bytes(type, cols) * rows;
     int last = strcmp(name, "output_norm.weight") == 0;
 
     if (t->drop_tensor && strcmp(t->drop_tensor, name) == 0)
         return;
-    tiny_str(t, name);
+    tiny_str(t, t->rename_tensor && strcmp(t->rename_tensor, name) == 0 ? t->to : name);
     tiny_u32(t, rows > 1 ? 2 : 1);
     tiny_u64(t, t->dim_tensor && strcmp(t->dim_tensor, name) == 0 ? t->dim : cols);
     if (rows > 1)
@@ -171,6 +183,7 @@ static inline void tiny_tensor(struct tiny *t, const char *name, uint64_t cols, 
 static inline void tiny_tensors(struct tiny *t)
 {
     const uint32_t f32 = HX_QUANT_F32, f16 = HX_QUANT_F16, q8 = HX_QUANT_Q8_0;
+    const uint64_t ffn = t->ffn ? t->ffn : 32;
 
     tiny_tensor(t, "token_embd.weight", TINY_WIDTH, TINY_VOCAB, q8);
     tiny_tensor(t, "blk.0.attn_norm.weight", TINY_WIDTH, 1, f32);
@@ -181,9 +194,9 @@ static inline void tiny_tensors(struct tiny *t)
     tiny_tensor(t, "blk.0.attn_k_norm.weight", TINY_DH, 1, f32);
     tiny_tensor(t, "blk.0.attn_output.weight", 2 * TINY_DH, TINY_WIDTH, f16);
     tiny_tensor(t, "blk.0.ffn_norm.weight", TINY_WIDTH, 1, f32);
-    tiny_tensor(t, "blk.0.ffn_gate.weight", TINY_WIDTH, 32, q8);
-    tiny_tensor(t, "blk.0.ffn_up.weight", TINY_WIDTH, 32, q8);
-    tiny_tensor(t, "blk.0.ffn_down.weight", 32, TINY_WIDTH, q8);
+    tiny_tensor(t, "blk.0.ffn_gate.weight", TINY_WIDTH, ffn, q8);
+    tiny_tensor(t, "blk.0.ffn_up.weight", TINY_WIDTH, ffn, q8);
+    tiny_tensor(t, "blk.0.ffn_down.weight", ffn, TINY_WIDTH, q8);
     tiny_tensor(t, "output_norm.weight", TINY_WIDTH, 1, f32);
 }
 
@@ -203,7 +216,7 @@ static inline void tiny_build(struct tiny *t)
     tiny_kv_u32(t, "qwen3.block_count", 1);
     tiny_kv_u32(t, "qwen3.context_length", 16);
     tiny_kv_u32(t, "qwen3.embedding_length", TINY_WIDTH);
-    tiny_kv_u32(t, "qwen3.feed_forward_length", 32);
+    tiny_kv_u32(t, "qwen3.feed_forward_length", t->ffn ? (uint32_t)t->ffn : 32);
     tiny_kv_u32(t, "qwen3.attention.head_count", 2);
     tiny_kv_u32(t, "qwen3.attention.head_count_kv", 1);
     tiny_kv_u32(t, "qwen3.attention.key_length", TINY_DH);
@@ -219,7 +232,7 @@ static inline void tiny_build(struct tiny *t)
     memcpy(t->p + counts + 8, &t->n_kvs, 8);
     while (t->n % TINY_ALIGN)
         tiny_put(t, "", 1);
-    for (uint64_t i = 0; i < t->data_bytes; i++) {
+    for (uint64_t i = 0; !t->header_only && i < t->data_bytes; i++) {
         uint8_t byte = (uint8_t)(i % 4 == 3 ? 0x3c : i % 61); /* no NaN in any of the three types */
 
         tiny_put(t, &byte, 1);

@@ -45,12 +45,96 @@ HX_FN hx_nw hx_ieee_e(hx_nw w, int F, int X)
     return ef - (ef == 0);
 }
 
+#if HX_NATIVE_BYTES == 64
+/* Rounding, sum and product of F = 23 once more for registers of 64 bytes: comparisons there give bits, not lanes, and the
+ * portable forms below make the compiler turn each into lanes and back.  tests/test_qfloat.c holds either form to the same
+ * vectors; builds without AVX-512 use the portable one. */
+#define HX_QF_BITS 1
+/* With a mask of all lanes: what has none makes g++ 12 warn of a word without a value. */
+#define HX_ALL 0xffff
+#define HX_SLL(x, n) _mm512_maskz_slli_epi32(HX_ALL, x, n)
+#define HX_SRA(x, n) _mm512_maskz_srai_epi32(HX_ALL, x, n)
+#define HX_SLLV(x, n) _mm512_maskz_sllv_epi32(HX_ALL, x, n)
+#define HX_ABS(x) _mm512_maskz_abs_epi32(HX_ALL, x)
+#define HX_SLL64(x, n) _mm512_maskz_slli_epi64((__mmask8)HX_ALL, x, n)
+#define HX_SRL64(x, n) _mm512_maskz_srli_epi64((__mmask8)HX_ALL, x, n)
+#define HX_MUL(x, y) _mm512_maskz_mul_epi32((__mmask8)HX_ALL, x, y)
+#define HX_I(x) ((__m512i)(x))
+#define HX_N(x) ((hx_nw)(x))
+
+/* hx_qf_round() for F = 23. */
+HX_FN hx_nw hx_qf_round_bits(hx_nw t, hx_nw e)
+{
+    const __m512i one = _mm512_set1_epi32(1), top = _mm512_set1_epi32(255);
+    const __m512i sign = HX_SLL(HX_SRA(HX_I(t), 31), 8);
+    /* whole: not halved; three: not two candidates */
+    const __mmask16 whole = _mm512_mask_cmpneq_epi32_mask(
+        _mm512_cmplt_epu32_mask(HX_I(t + (1 << 27)), _mm512_set1_epi32(1 << 28)), HX_I(e),
+        _mm512_set1_epi32(-1));
+    const __mmask16 three = _mm512_mask_cmpneq_epi32_mask(whole, HX_I(e), top);
+    const __m512i u = _mm512_mask_slli_epi32(HX_I(t), whole, HX_I(t), 1);
+    const __m512i q = HX_SRA(u, 6), rem = _mm512_and_si512(u, _mm512_set1_epi32(63));
+    const __m512i most =
+        _mm512_mask_mov_epi32(_mm512_set1_epi32(32), three, _mm512_set1_epi32(40));
+    const __mmask16 up = _mm512_cmpgt_epi32_mask(rem, most);
+    const __mmask16 mid = _mm512_mask_cmple_epi32_mask(
+        _mm512_mask_cmpgt_epi32_mask(three, rem, _mm512_set1_epi32(24)), rem, most);
+    __m512i s = _mm512_mask_mov_epi32(HX_SLL(q, 1), mid, q), ex, w;
+
+    s = _mm512_mask_add_epi32(s, up, s, one);
+    ex = _mm512_mask_mov_epi32(HX_I(e + 1), whole, HX_I(e));
+    ex = _mm512_mask_add_epi32(ex, mid, ex, one);
+    w = _mm512_or_si512(HX_SLL(s, 8), _mm512_and_si512(ex, top));
+    w = _mm512_mask_xor_epi32(w, _mm512_cmpgt_epi32_mask(ex, top), sign,
+                              _mm512_set1_epi32(INT32_MAX));
+    w = _mm512_mask_mov_epi32(w, _mm512_movepi32_mask(ex), sign);
+    return HX_N(_mm512_maskz_mov_epi32(_mm512_test_epi32_mask(HX_I(t), HX_I(t)), w));
+}
+
+/* hx_qf_sum() for F = 23. */
+HX_FN hx_nw hx_qf_sum_bits(hx_nw x, hx_nw ex, hx_nw y, hx_nw ey, hx_nw *e)
+{
+    const __mmask16 swap = _mm512_cmplt_epi32_mask(HX_I(ex), HX_I(ey));
+    const __m512i dist = HX_ABS(HX_I(ex - ey));
+    const __m512i big = _mm512_mask_mov_epi32(HX_I(x), swap, HX_I(y));
+    const __m512i small = HX_SLL(_mm512_mask_mov_epi32(HX_I(y), swap, HX_I(x)), 3);
+    const __m512i zeros = _mm512_sub_epi32(_mm512_maskz_lzcnt_epi32(HX_ALL, HX_ABS(big)),
+                                           _mm512_set1_epi32(8));
+    const __m512i left = _mm512_maskz_min_epi32(HX_ALL, zeros, dist), right = _mm512_sub_epi32(dist, left);
+    const __m512i kept = _mm512_maskz_srav_epi32(HX_ALL, small, right);
+    const __mmask16 cut = _mm512_cmpneq_epi32_mask(HX_SLLV(kept, right), small);
+    const __m512i t = _mm512_add_epi32(
+        HX_SLL(HX_SLLV(big, left), 3), kept);
+
+    *e = HX_N(_mm512_sub_epi32(_mm512_maskz_max_epi32(HX_ALL, HX_I(ex), HX_I(ey)), left));
+    return HX_N(_mm512_mask_or_epi32(t, cut, t, _mm512_set1_epi32(1)));
+}
+
+/* hx_qf_product24(). */
+HX_FN hx_nw hx_qf_product24_bits(hx_nw x, hx_nw y)
+{
+    const __mmask16 upper = 0xaaaa;
+    const __m512i even = HX_MUL(HX_I(x), HX_I(y));
+    const __m512i odd = HX_MUL(HX_SRL64(HX_I(x), 32), HX_SRL64(HX_I(y), 32));
+    const __m512i low = _mm512_mask_mov_epi32(even, upper, HX_SLL64(odd, 32));
+    const __m512i t = _mm512_mask_mov_epi32(HX_SRL64(even, 20), upper,
+                                            HX_SLL64(odd, 12));
+
+    return HX_N(_mm512_mask_or_epi32(
+        t, _mm512_test_epi32_mask(low, _mm512_set1_epi32((1 << 20) - 1)), t, _mm512_set1_epi32(1)));
+}
+#endif
+
 /* Rounds t * 2^(e - bias) to a qf word (sign-extended when F = 10).  |t| < 2^29.
  * Out of range (|value| >= 2 at the top exponent) saturates, far below range it becomes +-tiny; one
  * step out of range on either side, the value is halved and rounded to two candidates; elsewhere a
  * third one keeps s unnormalised. */
 HX_FN hx_nw hx_qf_round(hx_nw t, hx_nw e, int F, int X)
 {
+#ifdef HX_QF_BITS
+    if (F == 23)
+        return hx_qf_round_bits(t, e);
+#endif
     const int emax = (1 << X) - 1;
     const int smax = (1 << F) - 1;
     const hx_nw ovf = (hx_nw)((hx_nuw)(t + (1 << (F + 4))) >= (uint32_t)1 << (F + 5));
@@ -75,16 +159,26 @@ HX_FN hx_nw hx_qf_round(hx_nw t, hx_nw e, int F, int X)
  */
 HX_FN hx_nw hx_qf_product24(hx_nw x, hx_nw y)
 {
+#ifdef HX_QF_BITS
+    return hx_qf_product24_bits(x, y);
+#else
     const hx_nd low = (1 << 20) - 1 + (hx_nd){0};
     const hx_nd dx = (hx_nd)x, dy = (hx_nd)y;
+#if HX_NATIVE_BYTES == 32 /* AVX2 multiplies 32 bits to 64, not 64 by 64 */
+    const hx_nd even = (hx_nd)_mm256_mul_epi32((__m256i)x, (__m256i)y);
+    const hx_nd odd =
+        (hx_nd)_mm256_mul_epi32((__m256i)((hx_nud)dx >> 32), (__m256i)((hx_nud)dy >> 32));
+#else
     const hx_nd even = ((dx << 32) >> 32) * ((dy << 32) >> 32);
     const hx_nd odd = (dx >> 32) * (dy >> 32);
+#endif
     const hx_nd even_cut = ((even & low) + low) >> 20; /* 1 when bits fall off */
     const hx_nd odd_cut = ((odd & low) + low) << 12;   /* bit 32 when bits fall off */
     const hx_nd even_t = ((hx_nd)((hx_nud)even >> 20) | even_cut) & 0xffffffffLL;
     const hx_nd odd_t = ((hx_nd)((hx_nud)odd << 12) & ~0xffffffffLL) | (odd_cut & (1LL << 32));
 
     return (hx_nw)(even_t | odd_t);
+#endif
 }
 
 /* t of x * y for F = 10, rounded to qf16 (to = 10: seven bits fall off) or qf32 (to = 23: exact).
@@ -102,6 +196,10 @@ HX_FN hx_nw hx_qf_product11(hx_nw x, hx_nw y, int to)
  * the larger exponent after its leading zeros are used up, but not below the other one's. */
 HX_FN hx_nw hx_qf_sum(hx_nw x, hx_nw ex, hx_nw y, hx_nw ey, int F, hx_nw *e)
 {
+#ifdef HX_QF_BITS
+    if (F == 23)
+        return hx_qf_sum_bits(x, ex, y, ey, e);
+#endif
     const hx_nw swap = ex < ey;
     const hx_nw diff = ex - ey;
     const hx_nw dist = (diff ^ swap) - swap;

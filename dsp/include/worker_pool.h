@@ -44,6 +44,7 @@ typedef struct {
 typedef struct {
     unsigned int left;         /* jobs */
     unsigned long long latest; /* pcycle at which the latest of the others was done */
+    unsigned long long hvx_ops; /* of their jobs */
 } worker_synctoken_t;
 
 /* AEE_SUCCESS, or AEE_ENOMEMORY: threads could not be started.  Stacks have 32 KiB unless given (bytes). */

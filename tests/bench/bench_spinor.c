@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "HAP_vtcm_mgr.h"
 #include "bench.h"
 #include "cost.h"
 #include "hx_f16.h"
@@ -13,7 +14,7 @@
 #include "spinor.h"
 #include "vtime.h"
 
-enum { DH = HX_BLOCK_DH, ROWS = HX_BLOCK_SKEL + HX_BLOCK_RES, VECTORS = 512, REPEATS = 10, GROUPS = DH / 8 };
+enum { DH = HX_BLOCK_DH, ROWS = HX_BLOCK_SKEL + HX_BLOCK_RES, VECTORS = 128, ROUNDS = 40, GROUPS = DH / 8 };
 
 struct rig {
     float (*x)[DH], (*y)[DH];
@@ -223,7 +224,10 @@ static void open_rig(struct rig *r)
     table = aligned(hx_block_table_bytes(f.shape, f.basis));
     bytes = hx_spinor_bytes(&f, 1);
     *r = (struct rig){aligned(sizeof(*r->x) * VECTORS), aligned(sizeof(*r->y) * VECTORS),
-                      aligned(sizeof(*r->blocks) * VECTORS), aligned(bytes), aligned(sizeof(*r->plain))};
+                      aligned(sizeof(*r->blocks) * VECTORS), HAP_request_VTCM((unsigned)bytes, 1),
+                      aligned(sizeof(*r->plain))};
+    if (!r->hvx)
+        exit(1);
     orthonormal(r->plain->row);
     for (int i = 0; i < DH; i++)
         table[i] = hx_f16_from_f32(r->plain->mean[i] = 0.25f * (float)(i % 3));
@@ -267,10 +271,23 @@ static double pcycles_of(void (*run)(void *), struct rig *r)
     return pcycles / VECTORS;
 }
 
+/* The shortest of many short runs: others use the machine, too. */
+static double best_us(void (*run)(void *), struct rig *r)
+{
+    double best = bench_us(run, r, 1);
+
+    for (int i = 1; i < ROUNDS; i++) {
+        const double us = bench_us(run, r, 1);
+
+        best = us < best ? us : best;
+    }
+    return best;
+}
+
 static void row(const char *what, void (*run)(void *), double peer_us, double copy_us, struct rig *r,
                 const char *aim)
 {
-    const double us = bench_us(run, r, REPEATS), gb = sizeof(*r->x) * VECTORS / 1e3;
+    const double us = best_us(run, r), gb = sizeof(*r->x) * VECTORS / 1e3;
     char name[64];
 
     snprintf(name, sizeof(name), "spinor %s", what);
@@ -301,8 +318,8 @@ int main(void)
         fprintf(stderr, "bench_spinor: the two versions differ by %g\n", (double)difference(&r));
         return 1;
     }
-    const double copy = bench_us(run_memcpy, &r, 100 * REPEATS);
-    row("encode", run_encode_hvx, bench_us(run_encode_plain, &r, REPEATS), copy, &r, "");
-    row("decode", run_decode_hvx, bench_us(run_decode_plain, &r, REPEATS), copy, &r, ", aim 0.4");
+    const double copy = best_us(run_memcpy, &r);
+    row("encode", run_encode_hvx, best_us(run_encode_plain, &r), copy, &r, "");
+    row("decode", run_decode_hvx, best_us(run_decode_plain, &r), copy, &r, ", aim 0.4");
     return 0;
 }

@@ -1,15 +1,18 @@
 /* The integer parts of our own kernels on random inputs: the same source here and under qemu-hexagon, one 64-bit number per
  * result to stdout, for comparing the two.  Covers: blocks taken apart (CRC, fill, skeleton integers, signed magnitudes), the
- * integer sums of a decode, planes and CRC of an encode, planes back to levels, argmax, band codes both ways.
+ * integer sums of a decode, planes and CRC of an encode, planes back to levels, argmax, band codes both ways, 64-bit sums of the
+ * exact linear layer.
  * With an argument it prints the results' names instead. */
 #include "../../kernels/spinor_hvx.c"
 #include "../../kernels/spinor_layout.c"
 #include "../../kernels/spinor_group_hvx.c"
+#include "../../kernels/spinor_load_hvx.c"
 #include "../../kernels/spinor_decode_hvx.c"
 
 #include "../../kernels/band_dequantize_hvx.c"
 #include "../../kernels/silicon/band_quantize_hvx.c"
 #include "../../kernels/silicon/elementwise_hvx.c"
+#include "../../kernels/ok/ok_sums_hvx.c"
 
 #ifdef __hexagon__
 #include "freestanding.h"
@@ -122,6 +125,7 @@ static uint8_t bytes[HX_SPINOR_LANES * HX_BLOCK_MAX_SLOT] __attribute__((aligned
 
 static void group_case(const struct hx_block_shape *s, size_t n)
 {
+    const uint8_t *from[HX_SPINOR_LANES];
     union hx_spinor_lanes means;
     HVX_Vector sums[2];
 
@@ -131,7 +135,9 @@ static void group_case(const struct hx_block_shape *s, size_t n)
         means.u[i] = any() % 30 << 10;
     for (size_t i = n; i < HX_SPINOR_LANES; i++)
         means.u[i] = 0;
-    hx_spinor_unpack(&k, bytes, s->slot, n, means.v, &g);
+    for (size_t i = 0; i < n; i++)
+        from[i] = bytes + i * s->slot;
+    hx_spinor_unpack(&k, from, n, means.v, &g);
     result("words", g.word, s->slot / 4 * sizeof(g.word[0]));
     result("skeleton high", g.high, sizeof(g.high));
     result("skeleton low", g.low, sizeof(g.low));
@@ -205,10 +211,31 @@ static void argmax_case(int n)
     result("argmax", &n, sizeof(n));
 }
 
+/* Odd cases have extreme numbers. */
+static void ok_case(int i)
+{
+    enum { COLS = 24, VECTORS = 6, PLANES = 2 };
+    static int32_t w[COLS * PLANES * HX_OKW_ROWS] __attribute__((aligned(128)));
+    static int32_t x[COLS * VECTORS];
+    static struct hx_ok_acc acc[VECTORS * PLANES];
+    static int64_t y[HX_OKW_ROWS];
+    const struct hx_ok_tile tile = {(const uint8_t *)w, COLS, PLANES, x, COLS, VECTORS, acc};
+
+    fill(w, sizeof(w));
+    fill(x, sizeof(x));
+    fill(acc, sizeof(acc));
+    for (size_t j = 0; i % 2 && j < COLS * VECTORS; j++)
+        x[j] = x[j] & 1 ? INT32_MIN + (x[j] >> 1 & 1) : INT32_MAX;
+    hx_ok_sums_hvx(&tile);
+    result("64-bit sums", acc, sizeof(acc));
+    hx_ok_store_hvx(y, acc, 1 + any() % HX_OKW_ROWS);
+    result("stored sums", y, sizeof(y));
+}
+
 static void all_cases(void)
 {
-    for (size_t d = 0; d < HX_BLOCK_SHAPES; d++) {
-        const struct hx_codec_format f = {&hx_block_shapes[d], HX_BASIS_VHT2, HX_CODE_SIGN};
+    for (size_t d = 0; d < HX_CODES * HX_BLOCK_SHAPES; d++) {
+        const struct hx_codec_format f = {&hx_block_shapes[d / HX_CODES], HX_BASIS_KLT, d % HX_CODES};
 
         hx_spinor_lay_out(&k, &f, 0);
         for (size_t n = 1; n <= HX_SPINOR_LANES; n++)
@@ -219,6 +246,7 @@ static void all_cases(void)
     for (int i = 0; i < 100; i++) {
         band_case(4 + (int)(any() % 508));
         argmax_case(1 + (int)(any() % 4000));
+        ok_case(i);
     }
 }
 

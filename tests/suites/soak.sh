@@ -1,3 +1,5 @@
-# make check-soak: SOAK_S (60) seconds of clients that come, call and die, on each front end.
+# make check-soak: SOAK_S (60) seconds of clients that come, call and die, on each front end; SOAK_S (600) seconds of eight
+# clients of `hexrig serve`.
 . "$(dirname "$0")/common.sh"
 echo "soak clients $build/tests/soak_clients"
+echo "soak serve $build/tests/soak_serve"

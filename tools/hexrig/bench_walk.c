@@ -10,18 +10,6 @@
 
 enum { RAW_COLS = 1024 };
 
-static size_t row_bytes(uint32_t type, size_t cols)
-{
-    switch (type) {
-    case HX_QUANT_Q8_0:
-        return cols / HX_Q8_0_WEIGHTS * HX_Q8_0_BYTES;
-    case HX_QUANT_F16:
-        return cols * 2;
-    default:
-        return cols * 4;
-    }
-}
-
 static int add(struct hx_walk *w, struct hx_walk_item item)
 {
     if (w->n == w->cap) {
@@ -42,7 +30,8 @@ static int add(struct hx_walk *w, struct hx_walk_item item)
 static int add_rows(struct hx_walk *w, uint64_t offset, uint32_t type, size_t rows, size_t cols,
                     size_t item_bytes)
 {
-    const size_t row = row_bytes(type, cols), fit = item_bytes / row ? item_bytes / row : 1;
+    const size_t row = hx_quant_row_bytes(type, cols);
+    const size_t fit = item_bytes / row ? item_bytes / row : 1;
     int rc = 0;
 
     for (size_t at = 0; !rc && at < rows; at += fit) {
@@ -67,7 +56,8 @@ static int add_layer(struct hx_walk *w, const struct hx_model *m, const struct h
     int rc = 0;
 
     for (size_t i = 0; !rc && i < sizeof(all) / sizeof(all[0]); i++)
-        rc = add_matrix(w, m, all[i], item_bytes);
+        if (all[i]->rows) /* not every architecture has a gate */
+            rc = add_matrix(w, m, all[i], item_bytes);
     return rc;
 }
 
@@ -105,10 +95,12 @@ int hx_walk_file(struct hx_walk *w, const char *path, size_t item_bytes, struct 
 
     if (stat(path, &st))
         return hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
-    rows = S_ISREG(st.st_mode) ? (size_t)st.st_size / row_bytes(HX_QUANT_F16, RAW_COLS) : 0;
+    rows = S_ISREG(st.st_mode)
+               ? (size_t)st.st_size / hx_quant_row_bytes(HX_QUANT_F16, RAW_COLS)
+               : 0;
     if (!rows)
         return hx_why_set(why, -EINVAL, "%s: a regular file of at least %zu bytes is needed", path,
-                          row_bytes(HX_QUANT_F16, RAW_COLS));
+                          hx_quant_row_bytes(HX_QUANT_F16, RAW_COLS));
     w->layers = 1;
     return finish(w, path, add_rows(w, 0, HX_QUANT_F16, rows, RAW_COLS, item_bytes), why);
 }

@@ -16,13 +16,17 @@ int hx_cmd_status(int argc, char **argv);
 int hx_cmd_filter(int argc, char **argv);
 int hx_cmd_run(int argc, char **argv);
 int hx_cmd_ppl(int argc, char **argv);
+int hx_cmd_perplexity_sp(int argc, char **argv);
 int hx_cmd_density(int argc, char **argv);
+int hx_cmd_model(int argc, char **argv);
 int hx_cmd_block(int argc, char **argv);
 int hx_cmd_demo(int argc, char **argv);
 int hx_cmd_run_with(int argc, char **argv);
 int hx_cmd_trace(int argc, char **argv);
 int hx_cmd_report(int argc, char **argv);
 int hx_cmd_bench(int argc, char **argv);
+int hx_cmd_theorems(int argc, char **argv);
+int hx_cmd_serve(int argc, char **argv);
 
 /* 1 when hexrig has a command of that name. */
 int hx_cmd_exists(const char *name);

@@ -10,6 +10,8 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *what;
 } kinds[] = {
+    {"engine", hx_bench_engine, "tokens per second of a model, prefill and decode"},
+    {"exact", hx_bench_exact, "exact attention step by step, exact matrices beside fp32 and int8"},
     {"prefetch", hx_bench_prefetch, "weights paged from a file, with and without reading ahead"},
 };
 
@@ -18,7 +20,7 @@ static const struct {
 static void help(void)
 {
     printf("usage: hexrig bench KIND [OPTION]...\n\n"
-           "Measures on this machine; nothing printed here is modelled.\n\n");
+           "Measures on this machine; what is modelled says so in its name.\n\n");
     for (size_t i = 0; i < N_KINDS; i++)
         printf("  %-10s %s\n", kinds[i].name, kinds[i].what);
     printf("\nhexrig bench KIND --help tells the options.  Example: hexrig bench prefetch --passes 8\n");

@@ -1,183 +1,277 @@
 /* hexrig run: text from a model, with what the DSP did for it. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "block_figures.h"
-#include "cmd.h"
-#include "engine_opts.h"
-#include "figures.h"
-#include "generate.h"
-#include "hx_rig.h"
-#include "offload_figures.h"
-#include "unicode.h"
+#include "crt_shard.h"
+#include "run.h"
+#include "text.h"
 
-enum { OPT_TEMP = HX_OPT_FREE, OPT_TOP_K, OPT_TOP_P, OPT_SEED };
+enum {
+    OPT_TEMP = HX_OPT_FREE,
+    OPT_TOP_K,
+    OPT_TOP_P,
+    OPT_MIN_P,
+    OPT_REPEAT_PENALTY,
+    OPT_REPEAT_LAST,
+    OPT_SEED,
+    OPT_STOP,
+    OPT_STREAM,
+    OPT_CHAT,
+    OPT_SYSTEM,
+    OPT_IGNORE_EOS,
+};
+
+enum { DEFAULT_TOKENS = 64, DEFAULT_REPEAT_LAST = 64 };
 
 static const struct option options[] = {
     HX_ENGINE_OPTIONS,
     HX_COMPUTE_OPTIONS,
+    HX_SHARD_OPTIONS,
     {"prompt", required_argument, NULL, 'p'},
+    {"file", required_argument, NULL, 'f'},
     {"tokens", required_argument, NULL, 'n'},
     {"temp", required_argument, NULL, OPT_TEMP},
     {"top-k", required_argument, NULL, OPT_TOP_K},
     {"top-p", required_argument, NULL, OPT_TOP_P},
+    {"min-p", required_argument, NULL, OPT_MIN_P},
+    {"repeat-penalty", required_argument, NULL, OPT_REPEAT_PENALTY},
+    {"repeat-last", required_argument, NULL, OPT_REPEAT_LAST},
     {"seed", required_argument, NULL, OPT_SEED},
+    {"stop", required_argument, NULL, OPT_STOP},
+    {"stream", no_argument, NULL, OPT_STREAM},
+    {"chat", optional_argument, NULL, OPT_CHAT},
+    {"system", required_argument, NULL, OPT_SYSTEM},
+    {"ignore-eos", no_argument, NULL, OPT_IGNORE_EOS},
     {NULL, 0, NULL, 0},
 };
 
 static const char help[] =
-    "usage: hexrig run -p PROMPT [OPTION]...\n\n"
-    "Generates exactly N tokens and prints the text, then the figures as key=value lines.\n\n"
+    "usage: hexrig run -p PROMPT [OPTION]...\n"
+    "       hexrig run --chat [-p MESSAGE] [OPTION]...\n\n"
+    "Generates exactly N tokens and prints the text, then the figures as key=value lines.\n"
+    "With --chat: one reply, or without -p and -f a conversation, one line of stdin per turn.\n\n"
     "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
-    "  -p, --prompt TEXT        what to continue\n"
-    "  -n, --tokens N           tokens to generate (64)\n"
+    "  -p, --prompt TEXT        what to continue, or to answer; - reads stdin\n"
+    "  -f, --file FILE          the same from a file; one newline at the end is dropped\n"
+    "  -n, --tokens N           tokens to generate (64; with --chat at most N, what the context holds)\n"
+    "      --chat[=FAMILY]      the prompt is a message, put into the model's template or FAMILY's:\n"
+    "                           %s; ends with the turn\n"
+    "      --system TEXT        system message of --chat\n"
+    "      --ignore-eos         --chat goes on behind the end of the turn\n"
+    "      --stop TEXT          ends in front of this text; repeatable\n"
+    "      --stream             prints text as it is made also when stdout is no terminal\n"
     "      --temp T             temperature, 0 = greedy (0)\n"
     "      --top-k K            sample among the K best, 0 = all (0)\n"
     "      --top-p P            sample among the best that reach probability P (1)\n"
+    "      --min-p P            sample among those with P times the probability of the best (0)\n"
+    "      --repeat-penalty R   divides the logit of tokens that came already, 1 = no penalty (1)\n"
+    "      --repeat-last N      tokens that it looks back (64)\n"
     "      --seed S             of the sampler (0)\n"
     "      --ctx N              positions of the cache (the model's context)\n"
     HX_ENGINE_HELP
     HX_COMPUTE_HELP
+    HX_SHARD_HELP
     "      --json               one JSON object instead of text and lines\n"
     "  -h, --help               this text\n\n"
     "Asking for a profile, a front end or a filter starts a private rig; without, a running one is used.\n"
     "Times named model_* are modelled, *host_s are measured.\n\n"
     "Example: hexrig run -p \"The king was\" -n 32 --density per-vector --json\n";
 
-struct run {
-    struct hx_engine_opts o;
-    const char *prompt;
-    size_t n;
-    struct hx_sampler_cfg sampling;
-    int stream; /* 1: text goes out as it is made */
+static int add_stop(struct hx_run *r, const char *text)
+{
+    if (!*text)
+        return hx_cmd_usage(r->o.cmd, "--stop: the text is empty");
+    if (r->n_stops == HX_RUN_STOPS)
+        return hx_cmd_usage(r->o.cmd, "more than %d stop texts", HX_RUN_STOPS);
+    r->stops[r->n_stops++] = text;
+    return 0;
+}
 
-    struct hx_engine *e;
-    uint32_t *ids; /* [n_prompt + n]: the prompt, then what was made of it */
-    size_t n_prompt, steps;
-    struct hx_figures prefill, decode;
-};
+static int sampling_option(struct hx_run *r, int c, const char *arg)
+{
+    struct hx_sampler_cfg *s = &r->sampling;
+    const char *cmd = r->o.cmd;
 
-static int parse(struct run *r, int argc, char **argv)
+    switch (c) {
+    case OPT_TEMP:
+        return hx_opt_real(cmd, "temp", arg, 0, 1e6, &s->temp);
+    case OPT_TOP_K:
+        return hx_opt_size(cmd, "top-k", arg, 0, UINT32_MAX, &s->top_k);
+    case OPT_TOP_P:
+        return hx_opt_real(cmd, "top-p", arg, 1e-9, 1, &s->top_p);
+    case OPT_MIN_P:
+        return hx_opt_real(cmd, "min-p", arg, 0, 1, &s->min_p);
+    case OPT_REPEAT_PENALTY:
+        return hx_opt_real(cmd, "repeat-penalty", arg, 1e-3, 1e3, &s->repeat_penalty);
+    case OPT_REPEAT_LAST:
+        return hx_opt_size(cmd, "repeat-last", arg, 0, HX_MAX_TOKENS, &s->repeat_last);
+    case OPT_SEED:
+        return hx_opt_u64(cmd, "seed", arg, 0, UINT64_MAX, &s->seed);
+    default:
+        return hx_engine_opt(&r->o, c, arg);
+    }
+}
+
+static int option(struct hx_run *r, int c, const char *arg)
+{
+    switch (c) {
+    case 'p':
+        r->prompt = arg;
+        return 0;
+    case 'f':
+        r->file = arg;
+        return 0;
+    case 'n':
+        return hx_opt_size(r->o.cmd, "tokens", arg, 1, HX_MAX_TOKENS, &r->n);
+    case OPT_STOP:
+        return add_stop(r, arg);
+    case OPT_STREAM:
+        r->stream = 1;
+        return 0;
+    case OPT_CHAT:
+        r->chat = 1;
+        r->family = arg;
+        return 0;
+    case OPT_SYSTEM:
+        r->system = arg;
+        return 0;
+    case OPT_IGNORE_EOS:
+        r->ignore_eos = 1;
+        return 0;
+    default:
+        return sampling_option(r, c, arg);
+    }
+}
+
+/* What options say together. */
+static int check(struct hx_run *r)
 {
     const char *cmd = r->o.cmd;
+
+    if (r->prompt && r->file)
+        return hx_cmd_usage(cmd, "-p and -f exclude each other");
+    if (r->prompt && !*r->prompt)
+        return hx_cmd_usage(cmd, "the prompt is empty");
+    if (!r->prompt && !r->file && !r->chat)
+        return hx_cmd_usage(cmd, "no prompt (-p TEXT)");
+    if (!r->chat && (r->system || r->ignore_eos))
+        return hx_cmd_usage(cmd, "--%s is of a chat, and there is no --chat",
+                            r->system ? "system" : "ignore-eos");
+    if (r->o.json && r->stream)
+        return hx_cmd_usage(cmd, "--stream and --json exclude each other");
+    if (r->o.json && !r->prompt && !r->file)
+        return hx_cmd_usage(cmd, "--json reports one reply (-p TEXT), no conversation");
+    if (r->o.exact.crt_shard && !r->file && (!r->prompt || strcmp(r->prompt, "-") == 0))
+        return hx_cmd_usage(cmd, "--crt-shard: both processes need the prompt, and stdin has it once "
+                            "(-p TEXT or -f FILE)");
+    if ((r->o.cfg.offload & HX_OFFLOAD_ARGMAX) && r->sampling.temp > 0)
+        return hx_cmd_usage(cmd, "--offload argmax makes greedy choices; --temp %g needs the logits here",
+                            r->sampling.temp);
+    return 0;
+}
+
+static int parse(struct hx_run *r, int argc, char **argv)
+{
     int c, rc = 0;
 
-    while (!rc && (c = getopt_long(argc, argv, "m:p:n:h", options, NULL)) != -1) {
-        switch (c) {
-        case 'p':
-            r->prompt = optarg;
-            break;
-        case 'n':
-            rc = hx_opt_size(cmd, "tokens", optarg, 1, HX_MAX_TOKENS, &r->n);
-            break;
-        case OPT_TEMP:
-            rc = hx_opt_real(cmd, "temp", optarg, 0, 1e6, &r->sampling.temp);
-            break;
-        case OPT_TOP_K:
-            rc = hx_opt_size(cmd, "top-k", optarg, 0, UINT32_MAX, &r->sampling.top_k);
-            break;
-        case OPT_TOP_P:
-            rc = hx_opt_real(cmd, "top-p", optarg, 1e-9, 1, &r->sampling.top_p);
-            break;
-        case OPT_SEED:
-            rc = hx_opt_u64(cmd, "seed", optarg, 0, UINT64_MAX, &r->sampling.seed);
-            break;
-        case 'h':
-            fputs(help, stdout);
+    while (!rc && (c = getopt_long(argc, argv, "m:p:f:n:h", options, NULL)) != -1) {
+        if (c == 'h') {
+            printf(help, hx_chat_families());
             return -1;
-        default:
-            rc = hx_engine_opt(&r->o, c, optarg);
         }
+        rc = option(r, c, optarg);
     }
     if (!rc && optind < argc)
-        rc = hx_cmd_usage(cmd, "unexpected argument '%s'", argv[optind]);
-    if (!rc && (!r->prompt || !*r->prompt))
-        rc = hx_cmd_usage(cmd, r->prompt ? "the prompt is empty" : "no prompt (-p TEXT)");
-    if (!rc && (r->o.cfg.offload & HX_OFFLOAD_ARGMAX) && r->sampling.temp > 0)
-        rc = hx_cmd_usage(cmd, "--offload argmax makes greedy choices; --temp %g needs the logits here",
-                          r->sampling.temp);
+        rc = hx_cmd_usage(r->o.cmd, "unexpected argument '%s'%s", argv[optind],
+                          r->chat && !r->family ? " (a family is --chat=FAMILY)" : "");
+    if (!rc)
+        rc = check(r);
+    if (!r->n && !r->chat)
+        r->n = DEFAULT_TOKENS;
     return rc ? rc : hx_engine_opts_done(&r->o);
 }
 
-static int check_context(const struct run *r)
+/* Prompt text from the options, a file or stdin. */
+static int read_prompt(struct hx_run *r)
+{
+    const char *path = r->file ? r->file : strcmp(r->prompt, "-") == 0 ? "/dev/stdin" : NULL;
+    struct hx_why why = {""};
+
+    if (!path) {
+        r->text = strdup(r->prompt);
+        r->text_bytes = strlen(r->prompt);
+        return r->text ? HX_EXIT_OK : hx_cmd_fail(r->o.cmd, "out of memory");
+    }
+    if (hx_text_read(path, &r->text, &r->text_bytes, &why))
+        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    r->text_bytes -= r->text_bytes && r->text[r->text_bytes - 1] == '\n';
+    return r->text_bytes ? HX_EXIT_OK : hx_cmd_fail(r->o.cmd, "the prompt is empty");
+}
+
+static int encode_prompt(const struct hx_run *r, uint32_t **ids, size_t *n)
+{
+    const struct hx_chat_message messages[] = {
+        {"system", {r->system, r->system ? strlen(r->system) : 0}},
+        {"user", {r->text, r->text_bytes}},
+    };
+
+    if (r->chat)
+        return r->system ? hx_run_render(r, messages, 2, ids, n)
+                         : hx_run_render(r, messages + 1, 1, ids, n);
+    return hx_tokenizer_encode_with(r->e->model->tok, r->text, r->text_bytes,
+                                    HX_ENCODE_BOS | HX_ENCODE_SPECIAL, ids, n)
+               ? hx_cmd_fail(r->o.cmd, "out of memory")
+               : HX_EXIT_OK;
+}
+
+int hx_run_open(struct hx_run *r, const uint32_t *ids, size_t n, size_t n_cached)
 {
     const size_t n_ctx = r->e->kv->n_ctx;
+    const struct hx_completion_cfg cfg = {
+        .prompt = ids,
+        .n_prompt = n,
+        .n_cached = n_cached,
+        .n_max = r->n ? r->n : n <= n_ctx ? n_ctx - n + 1 : 1,
+        .at_end_token = r->chat && !r->ignore_eos,
+        .whole_text = r->chat,
+        .sampling = r->sampling,
+        .stops = r->stops,
+        .n_stops = r->n_stops,
+    };
+    struct hx_why why = {""};
 
-    if (n_ctx > r->e->model->n_ctx)
-        return hx_cmd_fail(r->o.cmd, "--ctx %zu: the model's context is %zu", n_ctx,
-                           r->e->model->n_ctx);
-    if (r->n_prompt - 1 + r->n > n_ctx)
-        return hx_cmd_fail(r->o.cmd, "%zu prompt tokens and %zu new ones need %zu positions, the "
-                           "context has %zu", r->n_prompt, r->n, r->n_prompt - 1 + r->n, n_ctx);
-    return HX_EXIT_OK;
+    r->shown = 0;
+    return hx_completion_open(&r->c, r->e, &cfg, &why) ? hx_cmd_fail(r->o.cmd, "%s", why.text)
+                                                       : HX_EXIT_OK;
 }
 
-static int encode_prompt(struct run *r)
+static void show(struct hx_run *r)
 {
-    uint32_t *prompt;
+    const struct hx_stream *text = &r->c.text;
 
-    if (hx_tokenizer_encode(r->e->model->tok, r->prompt, strlen(r->prompt), &prompt, &r->n_prompt))
-        return hx_cmd_fail(r->o.cmd, "out of memory");
-    r->ids = realloc(prompt, (r->n_prompt + r->n) * sizeof(*r->ids));
-    if (!r->ids) {
-        free(prompt);
-        return hx_cmd_fail(r->o.cmd, "out of memory");
-    }
-    return check_context(r);
-}
-
-/* Text on its way to a terminal. */
-struct stream {
-    const struct hx_tokenizer *tok;
-    char pending[256]; /* bytes that may still become a character */
-    size_t n;
-};
-
-/* Prints whole characters; at the end everything. */
-static void stream_out(struct stream *s, int last)
-{
-    size_t whole = last ? s->n : hx_utf8_whole(s->pending, s->n);
-
-    fwrite(s->pending, 1, whole, stdout);
+    if (!r->stream || text->ready == r->shown)
+        return;
+    fwrite(text->text + r->shown, 1, text->ready - r->shown, stdout);
     fflush(stdout);
-    memmove(s->pending, s->pending + whole, s->n - whole);
-    s->n -= whole;
+    r->shown = text->ready;
 }
 
-static void stream_token(void *arg, uint32_t id)
+/* Steps of the prefill, or those that make tokens. */
+static int steps(struct hx_run *r, int prefill, struct hx_why *why)
 {
-    struct stream *s = arg;
-    struct hx_str piece = hx_tokenizer_piece(s->tok, id);
+    int more = 1;
 
-    while (piece.n) {
-        size_t room = sizeof(s->pending) - s->n, now = piece.n < room ? piece.n : room;
-
-        memcpy(s->pending + s->n, piece.p, now);
-        s->n += now;
-        piece.p += now;
-        piece.n -= now;
-        stream_out(s, 0);
+    while (more > 0 && (!prefill || !hx_completion_prefilled(&r->c))) {
+        more = hx_completion_step(&r->c, why);
+        show(r);
     }
+    return more;
 }
 
-static int decode(struct run *r, const struct hx_generate *g, struct hx_why *why)
+int hx_run_complete(struct hx_run *r)
 {
-    int rc = hx_generate_run(g, r->ids, r->n_prompt, r->n, &r->steps, why);
-
-    if (r->stream) {
-        stream_out(g->arg, 1);
-        putchar('\n');
-    }
-    return rc;
-}
-
-static int generate(struct run *r, struct hx_sampler *s)
-{
-    struct stream out = {.tok = r->e->model->tok};
-    const struct hx_generate g = {r->e, s, &hx_draft_none, r->stream ? stream_token : NULL, &out};
     const int rig = hx_engine_opts_rig(&r->o);
     struct hx_session_stats start, middle, end;
     struct hx_why why = {""};
@@ -185,142 +279,77 @@ static int generate(struct run *r, struct hx_sampler *s)
     int rc = hx_figures_now(rig, &start);
 
     t0 = hx_figures_clock();
-    if (!rc && hx_generate_prefill(&g, r->ids, r->n_prompt, &why))
+    if (!rc && steps(r, 1, &why) < 0)
         return hx_cmd_fail(r->o.cmd, "%s", why.text);
     t1 = hx_figures_clock();
     if (!rc)
         rc = hx_figures_now(rig, &middle);
-    if (!rc && decode(r, &g, &why))
-        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    if (!rc) {
+        int failed = steps(r, 0, &why);
+
+        if (r->stream)
+            putchar('\n');
+        if (failed < 0)
+            return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    }
     t2 = hx_figures_clock();
     if (!rc)
         rc = hx_figures_now(rig, &end);
     if (rc)
         return hx_cmd_fail(r->o.cmd, "cannot read the session's figures: %s", strerror(-rc));
-    r->prefill = (struct hx_figures){r->n_prompt - 1, hx_figures_diff(&middle, &start), t1 - t0};
-    r->decode = (struct hx_figures){r->n, hx_figures_diff(&end, &middle), t2 - t1};
+    r->prefill = (struct hx_figures){r->c.n_prompt - 1, hx_figures_diff(&middle, &start), t1 - t0};
+    r->decode = (struct hx_figures){r->c.n_made, hx_figures_diff(&end, &middle), t2 - t1};
     return HX_EXIT_OK;
 }
 
-static json_t *id_array(const uint32_t *ids, size_t n)
+static int run_prompt(struct hx_run *r)
 {
-    json_t *array = json_array();
+    uint32_t *ids = NULL;
+    size_t n;
+    int rc = encode_prompt(r, &ids, &n);
 
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(array, json_integer(ids[i]));
-    return array;
-}
-
-static json_t *text_of(const struct run *r)
-{
-    const uint32_t *made = r->ids + r->n_prompt;
-    char *raw = hx_tokenizer_decode(r->e->model->tok, made, r->n), *utf8;
-    json_t *text;
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++)
-        n += hx_tokenizer_piece(r->e->model->tok, made[i]).n;
-    utf8 = raw ? hx_figures_utf8(raw, n) : NULL;
-    text = json_string(utf8);
-    free(raw);
-    free(utf8);
-    return text;
-}
-
-static json_t *dispatch_json(const struct run *r)
-{
-    const struct hx_session_stats *s = &r->decode.sum;
-    const double n = (double)r->decode.tokens;
-
-    return json_pack("{s:I, s:f, s:I, s:f, s:f, s:f, s:o, s:f, s:I, s:I}", "calls",
-                     (json_int_t)s->invokes, "calls_per_token", (double)s->invokes / n, "packets",
-                     (json_int_t)s->packets, "packets_per_token", (double)s->packets / n,
-                     "bytes_copied_per_token",
-                     (double)s->bytes_copied / n, "bytes_shared_per_token",
-                     (double)s->bytes_shared / n, "model_us_per_token", hx_figures_model_us(s, n),
-                     "hvx_ops_per_token", (double)s->hvx_ops / n, "steps",
-                     (json_int_t)r->steps, "first_position",
-                     (json_int_t)(r->n_prompt - 1));
-}
-
-static json_t *prefill_json(const struct run *r)
-{
-    const struct hx_session_stats *s = &r->prefill.sum;
-
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:f}", "tokens",
-                     (json_int_t)r->prefill.tokens, "calls", (json_int_t)s->invokes, "packets",
-                     (json_int_t)s->packets, "bytes_copied", (json_int_t)s->bytes_copied,
-                     "bytes_shared", (json_int_t)s->bytes_shared, "model_us",
-                     hx_figures_model_us(s, 1), "host_s", r->prefill.host_s);
-}
-
-static json_t *report(const struct run *r)
-{
-    const int rig = hx_engine_opts_rig(&r->o), blocks = hx_engine_opts_blocks(&r->o);
-    json_t *j = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:f}", "model",
-        hx_figures_text(r->o.cfg.model), "prompt", hx_figures_text(r->prompt), "prompt_tokens",
-        id_array(r->ids, r->n_prompt), "tokens",
-        id_array(r->ids + r->n_prompt, r->n), "text", text_of(r), "front_end",
-        rig ? hx_rig_front_end() : "none", "kv", r->o.cfg.kv, "density",
-        blocks ? r->o.cfg.density : "none", "profile", hx_figures_text(rig ? hx_rig_profile() : "none"),
-        "dispatch", dispatch_json(r), "prefill", prefill_json(r), "host_s", r->decode.host_s);
-
-    if (j && blocks)
-        json_object_set_new(j, "block", hx_block_figures(&r->e->block, r->e->k_after_rope));
-    if (j)
-        hx_offload_figures(j, &r->o.cfg);
-    return j;
-}
-
-/* The text and one newline are printed (or have been); what is left of the report is figures. */
-static void print_text(const struct run *r, json_t *j)
-{
-    if (!r->stream)
-        printf("%s\n", json_string_value(json_object_get(j, "text")));
-    json_object_del(j, "text");
-    json_object_del(j, "prompt");
-}
-
-static int print_report(const struct run *r)
-{
-    json_t *j = report(r);
-
-    if (j && !r->o.json)
-        print_text(r, j);
-    return hx_figures_report(r->o.cmd, j, r->o.json);
-}
-
-static int run_model(struct run *r)
-{
-    struct hx_sampler *s;
-    int rc = encode_prompt(r);
-
-    if (rc)
-        return rc;
-    s = hx_sampler_open(&r->sampling, r->e->model->vocab);
-    if (!s)
-        return hx_cmd_fail(r->o.cmd, "out of memory");
-    rc = generate(r, s);
     if (!rc)
-        rc = print_report(r);
-    hx_sampler_close(s);
-    return rc;
+        rc = hx_run_open(r, ids, n, 0);
+    free(ids);
+    if (!rc)
+        rc = hx_run_complete(r);
+    return rc ? rc : hx_run_report(r);
+}
+
+static int run_model(struct hx_run *r)
+{
+    const struct hx_model *m = r->e->model;
+    struct hx_why why = {""};
+
+    if (r->e->kv->n_ctx > m->n_ctx)
+        return hx_cmd_fail(r->o.cmd, "--ctx %zu: the model's context is %zu", r->e->kv->n_ctx,
+                           m->n_ctx);
+    if (r->chat && hx_chat_init(&r->template, m->tok, m->file, r->family, &why))
+        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    return r->text ? run_prompt(r) : hx_run_conversation(r);
 }
 
 int hx_cmd_run(int argc, char **argv)
 {
-    struct run r = {.o = {.cmd = "run"}, .n = 64, .sampling = {.top_p = 1}};
+    struct hx_run r = {
+        .o = {.cmd = "run"},
+        .sampling = {.top_p = 1, .repeat_last = DEFAULT_REPEAT_LAST},
+    };
     int rc = parse(&r, argc, argv);
 
-    if (rc == 0) {
-        r.stream = !r.o.json && isatty(STDOUT_FILENO);
+    r.stream |= !r.o.json && isatty(STDOUT_FILENO);
+    if (rc == 0 && (r.prompt || r.file))
+        rc = read_prompt(&r);
+    if (rc == 0)
+        rc = hx_crt_shard_open(&r.o);
+    if (rc == 0)
         rc = hx_engine_opts_open(&r.o, &r.e);
-    }
     if (rc == 0)
         rc = run_model(&r);
+    hx_completion_close(&r.c);
     hx_engine_close(r.e);
+    rc = hx_crt_shard_close(&r.o, rc);
     hx_engine_opts_free(&r.o);
-    free(r.ids);
+    free(r.text);
     return rc < 0 ? HX_EXIT_OK : rc;
 }

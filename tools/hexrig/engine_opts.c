@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "crt_shard.h"
 #include "hx_rig.h"
 #include "kv_spinor.h"
 #include "kv_spinor_attn.h"
@@ -99,6 +100,10 @@ static int placement(struct hx_engine_opts *o, const char *arg)
 
 int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
 {
+    const int exact = hx_exact_opt(&o->exact, o->cmd, c, arg);
+
+    if (exact >= 0)
+        return exact;
     switch (c) {
     case 'm':
         o->cfg.model = arg;
@@ -182,6 +187,8 @@ static int check_offload(struct hx_engine_opts *o)
 {
     if (!(o->cfg.offload & HX_OFFLOAD_KV))
         return 0;
+    if (strcmp(o->cfg.kv, "ntt") == 0 && !(o->cfg.offload & HX_OFFLOAD_ATTN))
+        return 0;
     if (!hx_engine_opts_blocks(o))
         return hx_cmd_usage(o->cmd, "--offload %s: --kv %s has nothing that the DSP could hold",
                             o->cfg.offload & HX_OFFLOAD_ATTN ? "attn" : "kv", o->cfg.kv);
@@ -218,10 +225,17 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
                             o->placement);
     if (!o->placement)
         o->cfg.placement = DEFAULT_PLACEMENT;
+    if (hx_exact_opts_done(&o->exact, o->cmd, &o->cfg))
+        return HX_EXIT_USAGE;
     if (!o->cfg.density)
         o->cfg.density = "batched";
     if (check_offload(o))
         return HX_EXIT_USAGE;
+    /* what people want is the fastest; the engine's own defaults are the references */
+    if (!o->cfg.linear)
+        o->cfg.linear = "cpu";
+    if (!o->cfg.attn)
+        o->cfg.attn = o->cfg.softmax_int ? "ref" : "flash";
     o->share = hx_share("");
     if (!o->share || asprintf(&o->default_model, "%s/" MODEL, o->share) < 0)
         return hx_cmd_fail(o->cmd, "cannot find this program's share folder");
@@ -242,7 +256,7 @@ int hx_engine_opts_blocks(const struct hx_engine_opts *o)
 }
 
 /* Who asks for a profile, a front end, filters or messages gets a rig that has them: a private one, unless HEXRIG_DEVICE names one,
- * which then has to be as asked. */
+ * which then has to be as asked.  Two processes with a prime each have two rigs. */
 int hx_engine_opts_prepare(const struct hx_engine_opts *o)
 {
     const char *device = getenv("HEXRIG_DEVICE");
@@ -253,10 +267,14 @@ int hx_engine_opts_prepare(const struct hx_engine_opts *o)
         .n_filters = o->n_filters,
         .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters || o->farf),
     };
-    int rc;
+    int own, rc;
 
     if (!hx_engine_opts_rig(o))
         return HX_EXIT_OK;
+    rc = hx_crt_shard_rig(o, &own);
+    if (rc)
+        return rc;
+    rig.force_private |= own;
     rc = hx_rig_configure(&rig);
     if (rc)
         return hx_cmd_fail(o->cmd, "cannot configure the rig: %s", strerror(-rc));

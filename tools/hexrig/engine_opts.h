@@ -9,6 +9,7 @@
 
 #include "cmd.h"
 #include "engine.h"
+#include "exact_opts.h"
 #include "rig_time.h"
 
 enum { HX_MAX_FILTERS = 16, HX_MAX_TOKENS = 1 << 20 };
@@ -59,7 +60,7 @@ enum {
     {"linear", required_argument, NULL, HX_OPT_LINEAR},                                            \
         {"attn", required_argument, NULL, HX_OPT_ATTN},                                            \
         {"threads", required_argument, NULL, HX_OPT_THREADS},                                      \
-        {"offload", required_argument, NULL, HX_OPT_OFFLOAD},                                      \
+        {"offload", required_argument, NULL, HX_OPT_OFFLOAD}, HX_EXACT_OPTIONS,                     \
     {                                                                                              \
         "placement", required_argument, NULL, HX_OPT_PLACEMENT                                     \
     }
@@ -71,11 +72,13 @@ enum {
     "                           (wq wk wv wo gate up down out), argmax, attn (attention where the\n" \
     "                           blocks are), kv (the cache; spinor's always is)\n"                 \
     "      --placement P        ddr | vtcm | dma: where offloaded weights lie while the DSP works:\n" \
-    "                           read from memory, fetched per call, streamed (dma)\n"
+    "                           read from memory, fetched per call, streamed (dma)\n"               \
+    HX_EXACT_HELP
 
 /* Their help, without -m, --ctx and --json, whose defaults differ. */
 #define HX_ENGINE_HELP                                                                             \
-    "      --kv f32|spinor      K and V cache (spinor: 63-byte blocks coded by the DSP)\n"         \
+    "      --kv f32|spinor|ntt  K and V cache (spinor: 63-byte blocks coded by the DSP; ntt: K as\n" \
+    "                           transforms)\n"                                                   \
     "      --density D          per-vector | per-layer | batched | per-token | queue: how work is\n"  \
     "                           cut into calls (batched)\n"                                       \
     "      --cal FILE           calibration of the blocks (beside the model, or the shipped one)\n" \
@@ -88,12 +91,13 @@ enum {
     HX_RIG_TIME_HELP
 
 /* Methods in help texts; the engine has the tables. */
-#define HX_LINEARS "ref"
-#define HX_ATTNS "ref"
+#define HX_LINEARS "cpu | ref: plain fp32 | ok: exact integers"
+#define HX_ATTNS "flash | ref: plain fp32 | poly: exact integers"
 
 struct hx_engine_opts {
     const char *cmd;          /* for messages */
     struct hx_engine_cfg cfg; /* model, kv and density are set after hx_engine_opts_done() */
+    struct hx_exact_opts exact;
     const char *placement;                 /* NULL: not given */
     const char *profile, *front_end;       /* NULL: not given */
     const char *filters[HX_MAX_FILTERS];

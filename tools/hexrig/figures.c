@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "cmd.h"
@@ -43,6 +44,13 @@ double hx_figures_clock(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+size_t hx_figures_peak_rss(void)
+{
+    struct rusage use;
+
+    return getrusage(RUSAGE_SELF, &use) ? 0 : (size_t)use.ru_maxrss << 10; /* KiB */
 }
 
 json_t *hx_figures_model_us(const struct hx_session_stats *s, double by)

@@ -24,6 +24,9 @@ struct hx_session_stats hx_figures_diff(const struct hx_session_stats *after,
 /* Wall clock, seconds. */
 double hx_figures_clock(void);
 
+/* Most memory that this process had resident so far, bytes. */
+size_t hx_figures_peak_rss(void);
+
 /* {"dispatch", "marshal", "queue", "exec", "total"} of the modelled time divided by `by`, in microseconds. */
 json_t *hx_figures_model_us(const struct hx_session_stats *s, double by);
 

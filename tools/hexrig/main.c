@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,13 +23,17 @@ static const struct {
     {"filter", hx_cmd_filter, "change the filters of a rig that runs"},
     {"run", hx_cmd_run, "generate text, the K/V cache on the DSP"},
     {"ppl", hx_cmd_ppl, "perplexity of a text"},
+    {"perplexity-sp", hx_cmd_perplexity_sp, "the same by exact arithmetic, as published: flags and SP_* variables"},
+    {"serve", hx_cmd_serve, "answer OpenAI-compatible HTTP requests"},
     {"density", hx_cmd_density, "what a token costs, by how its work is cut into DSP calls"},
+    {"model", hx_cmd_model, "look into GGUF files, change their number format"},
     {"block", hx_cmd_block, "validate 63-byte blocks"},
     {"report", hx_cmd_report, "what the cost model says, beside silicon"},
-    {"bench", hx_cmd_bench, "measure this machine: prefetch"},
+    {"bench", hx_cmd_bench, "measure this machine: engine, exact, prefetch"},
     {"run-with", hx_cmd_run_with, "run a FastRPC program so that it finds the rig"},
     {"trace", hx_cmd_trace, "run a command and write what its calls did, for Perfetto"},
     {"idl", hx_idl_main, "compile a FastRPC interface (also: hexidl)"},
+    {"theorems", hx_cmd_theorems, "check the papers' statements, one line each"},
     {"demo", hx_cmd_demo, "what the project is about, in one table"},
 };
 
@@ -39,7 +44,7 @@ static void help(void)
     printf("usage: hexrig COMMAND [OPTION]...\n\n"
            "A Hexagon V69 cDSP on this machine, and an LLM engine that offloads to it.\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-8s %s\n", commands[i].name, commands[i].what);
+        printf("  %-13s %s\n", commands[i].name, commands[i].what);
     printf("\n"
            "hexrig COMMAND --help tells the options.  A command that needs a rig and finds none starts\n"
            "a private one and ends it.  Example: hexrig run -p \"The king was\" -n 32 --kv spinor\n");
@@ -137,6 +142,7 @@ static int command_line(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_standard_fds();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, which is cleaned up after */
     return finish(command_line(argc, argv));
 }
 

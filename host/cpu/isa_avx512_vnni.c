@@ -1,0 +1,26 @@
+/* AVX-512 with VNNI: four products of bytes per lane in one instruction. */
+#include "isa_tables.h"
+
+#ifdef HX_ISA_X86
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")
+#include <immintrin.h>
+
+#include "v16_avx512.h"
+
+V16_INLINE __m512i dot_bytes(__m512i sum, __m512i codes, __m512i x)
+{
+    return _mm512_dpbusd_epi32(sum, codes, x);
+}
+
+V16_INLINE __m512i dot_words(__m512i sum, __m512i a, __m512i b)
+{
+    return _mm512_dpwssd_epi32(sum, a, b);
+}
+
+#include "ops.inc"
+#include "flash.inc"
+#include "matmul_float.inc"
+#include "matmul_avx512.inc"
+
+const struct hx_isa_ops hx_isa_avx512_vnni = HX_ISA_TABLE("avx512-vnni", m_matmul);
+#endif

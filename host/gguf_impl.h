@@ -1,0 +1,34 @@
+/* What the files of the GGUF reader share; users see gguf.h. */
+#ifndef HX_GGUF_IMPL_H
+#define HX_GGUF_IMPL_H
+
+#include "gguf.h"
+
+/* Names in order, for look-ups; each points at the `key` or `name` that its record begins with. */
+struct hx_gguf_index {
+    const struct hx_str **at; /* [n] */
+    size_t n;
+};
+
+struct hx_gguf {
+    char *name;
+    const uint8_t *base;
+    size_t size;
+    int mapped; /* base belongs to us */
+    uint32_t version;
+    uint32_t alignment;
+    struct hx_gguf_kv *kv;
+    size_t n_kv;
+    struct hx_gguf_tensor *tensors;
+    size_t n_tensors;
+    struct hx_gguf_index keys, names;
+    uint64_t data_start; /* bytes from base */
+};
+
+/* Fills g from base and size.  What it has allocated when it fails is the caller's to free. */
+int hx_gguf_parse(struct hx_gguf *g, struct hx_why *why);
+
+/* The record's first member, or NULL. */
+const struct hx_str *hx_gguf_look_up(const struct hx_gguf_index *index, const char *name);
+
+#endif

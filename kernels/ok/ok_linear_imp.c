@@ -1,0 +1,257 @@
+/* The implementation of interface ok_linear on the DSP: handles, their weights, and checks of what a call asks for.
+ *
+ * Reentrant: calls take turns, those of several handles, too. */
+#include <stdlib.h>
+
+#include "../silicon/contexts.h"
+#include "AEEStdErr.h"
+#include "HAP_farf.h"
+#include "HAP_mmap.h"
+#include "HAP_vtcm_mgr.h"
+#include "ok_linear_run.h"
+#include "qurt_hvx.h"
+#include "qurt_mutex.h"
+
+/* The DSP's own: bytes of the buffer behind a client's descriptor. */
+extern int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
+
+struct state {
+    struct state *next; /* in `states` */
+    remote_handle64 id; /* what the client holds; never used twice */
+    int fd;             /* of the weights; -1: none */
+    struct hx_okl_matrix *m; /* [n_m] */
+    size_t n_m;
+    uint8_t *vtcm;      /* the handle's from its first call until load or close: a request takes long */
+};
+
+static qurt_mutex_t lock = QURT_MUTEX_INIT; /* held for the length of a call; protects all of this */
+static struct state *states;
+static remote_handle64 last_id;
+
+/* Where the state of a handle hangs; *find() is NULL when there is none. */
+static struct state **find(remote_handle64 h)
+{
+    struct state **at = &states;
+
+    while (*at && (*at)->id != h)
+        at = &(*at)->next;
+    return at;
+}
+
+static int leave(int rc)
+{
+    qurt_mutex_unlock(&lock);
+    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+}
+
+int ok_linear_open(const char *uri, remote_handle64 *h)
+{
+    struct state *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return AEE_DSP(AEE_ENOMEMORY);
+    s->fd = -1;
+    qurt_mutex_lock(&lock);
+    s->id = ++last_id;
+    s->next = states;
+    states = s;
+    *h = s->id;
+    FARF(LOW, "ok_linear: opened %s as handle %llu", uri, (unsigned long long)s->id);
+    return leave(AEE_SUCCESS);
+}
+
+static void unload(struct state *s)
+{
+    if (s->fd >= 0)
+        HAP_mmap_put(s->fd);
+    s->fd = -1;
+    free(s->m);
+    s->m = NULL;
+    s->n_m = 0;
+    if (s->vtcm)
+        HAP_release_VTCM(s->vtcm);
+    s->vtcm = NULL;
+}
+
+int ok_linear_close(remote_handle64 h)
+{
+    struct state **at, *s;
+
+    qurt_mutex_lock(&lock);
+    at = find(h);
+    s = *at;
+    if (!s)
+        return leave(AEE_EINVHANDLE);
+    *at = s->next;
+    unload(s);
+    free(s);
+    if (!states)
+        hx_contexts_stop();
+    return leave(AEE_SUCCESS);
+}
+
+/* --- load */
+
+static int check_matrix(const ok_linear_matrix *m, size_t index, size_t bytes)
+{
+    const size_t need = hx_okw_bytes(m->rows, m->cols, m->planes);
+
+    if (need && m->offset % HX_OKW_VECTOR == 0 && m->offset <= bytes && need <= bytes - m->offset)
+        return AEE_SUCCESS;
+    FARF(ERROR, "ok_linear: matrix %zu: %u planes of %u x %u at offset %u of %zu bytes: there is no "
+         "such matrix", index, m->planes, m->rows, m->cols, m->offset, bytes);
+    return AEE_EBADPARM;
+}
+
+static int map(int fd, size_t bytes, const uint8_t **at)
+{
+    uint32_t size = 0;
+    void *start = NULL;
+
+    if (adsp_mmap_fd_getinfo(fd, &size) || HAP_mmap_get(fd, &start, NULL)) {
+        FARF(ERROR, "ok_linear: the client has no buffer %d mapped", fd);
+        return AEE_ENOSUCHMAP;
+    }
+    if (bytes <= size && (uintptr_t)start % HX_OKW_VECTOR == 0) {
+        *at = start;
+        return AEE_SUCCESS;
+    }
+    HAP_mmap_put(fd);
+    FARF(ERROR, "ok_linear: buffer %d has %u bytes, %zu are to be used", fd, size, bytes);
+    return AEE_EBADPARM;
+}
+
+/* Nothing is loaded. */
+static int load(struct state *s, int fd, size_t bytes, const ok_linear_matrix *list, size_t n)
+{
+    const uint8_t *base = NULL;
+    int rc = AEE_SUCCESS;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = check_matrix(&list[i], i, bytes);
+    if (!rc)
+        rc = map(fd, bytes, &base);
+    if (rc)
+        return rc;
+    s->fd = fd;
+    s->m = calloc(n, sizeof(*s->m));
+    if (!s->m) {
+        unload(s);
+        return AEE_ENOMEMORY;
+    }
+    s->n_m = n;
+    for (size_t i = 0; i < n; i++)
+        s->m[i] = (struct hx_okl_matrix){list[i].rows, list[i].cols, list[i].planes,
+                                         base + list[i].offset};
+    return AEE_SUCCESS;
+}
+
+int ok_linear_load(remote_handle64 h, int fd, unsigned int bytes, const ok_linear_matrix *matrices,
+                   int matricesLen)
+{
+    struct state *s;
+
+    qurt_mutex_lock(&lock);
+    s = *find(h);
+    if (!s)
+        return leave(AEE_EINVHANDLE);
+    unload(s);
+    return leave(matricesLen ? load(s, fd, bytes, matrices, (size_t)matricesLen) : AEE_SUCCESS);
+}
+
+/* --- sums */
+
+/* Fills c->m and c->y. */
+static int choose(const struct state *s, struct hx_okl_call *c, const unsigned *which, int64_t *y,
+                  size_t y_len)
+{
+    size_t at = 0;
+
+    if (s->n_m == 0) {
+        FARF(ERROR, "ok_linear: no weights are loaded");
+        return AEE_EBADSTATE;
+    }
+    for (size_t i = 0; i < c->n_m; i++) {
+        if (which[i] >= s->n_m) {
+            FARF(ERROR, "ok_linear: matrix %u; %zu are loaded", which[i], s->n_m);
+            return AEE_EBADPARM;
+        }
+        c->m[i] = &s->m[which[i]];
+        if (c->m[i]->cols != c->m[0]->cols) {
+            FARF(ERROR, "ok_linear: matrices %u and %u differ in columns", which[0], which[i]);
+            return AEE_EBADPARM;
+        }
+        c->y[i] = y + at;
+        at += c->n * c->m[i]->planes * c->m[i]->rows;
+        if (at > y_len)
+            break;
+    }
+    if (at == y_len)
+        return AEE_SUCCESS;
+    FARF(ERROR, "ok_linear: y has %zu sums, which is not what %zu vectors give", y_len, c->n);
+    return AEE_EBADPARM;
+}
+
+static int check_call(const struct hx_okl_call *c, size_t x_len)
+{
+    if (c->n * c->m[0]->cols == x_len)
+        return AEE_SUCCESS;
+    FARF(ERROR, "ok_linear: %zu vectors of %zu integers; x has %zu", c->n, c->m[0]->cols, x_len);
+    return AEE_EBADPARM;
+}
+
+static int request_vtcm(struct state *s)
+{
+    const size_t bytes = hx_okl_vtcm_bytes();
+    unsigned block = 0, page = 0, pages = 0;
+
+    if (!s->vtcm)
+        s->vtcm = HAP_request_VTCM((unsigned)bytes, 0);
+    if (s->vtcm)
+        return AEE_SUCCESS;
+    HAP_query_avail_VTCM(&block, &page, &pages);
+    FARF(ERROR, "ok_linear: vtcm: need %zu bytes, %u free", bytes, block);
+    return AEE_ENOMEMORY;
+}
+
+static int sums(struct state *s, struct hx_okl_call *c, const unsigned *which, size_t x_len,
+                int64_t *y, size_t y_len, ok_linear_cycles *cycles)
+{
+    int rc = choose(s, c, which, y, y_len);
+
+    if (!rc)
+        rc = check_call(c, x_len);
+    if (!rc)
+        rc = request_vtcm(s);
+    if (rc)
+        return rc;
+    c->vtcm = s->vtcm;
+    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
+        return AEE_EFAILED;
+    rc = hx_okl_run(c, cycles);
+    qurt_hvx_unlock();
+    return rc;
+}
+
+int ok_linear_sums(remote_handle64 h, int threads, const unsigned int *which, int whichLen,
+                   unsigned int n, const int *x, int xLen, int64_t *y, int yLen,
+                   ok_linear_cycles *pcycles)
+{
+    struct hx_okl_call c = {.n_m = (size_t)whichLen, .x = x, .n = n, .threads = threads};
+    struct state *s;
+
+    if (whichLen < 1 || whichLen > HX_OKL_FUSED || threads < 1 || threads > HX_OKL_THREADS) {
+        FARF(ERROR, "ok_linear: %d matrices on %d threads; 1 to %d on 1 to %d are legal", whichLen,
+             threads, HX_OKL_FUSED, HX_OKL_THREADS);
+        return AEE_DSP(AEE_EBADPARM);
+    }
+    if (n < 1 || n > (unsigned)xLen) { /* so that no product of sizes overflows */
+        FARF(ERROR, "ok_linear: %u vectors; x has %d integers", n, xLen);
+        return AEE_DSP(AEE_EBADPARM);
+    }
+    qurt_mutex_lock(&lock);
+    s = *find(h);
+    if (!s)
+        return leave(AEE_EINVHANDLE);
+    return leave(sums(s, &c, which, (size_t)xLen, y, (size_t)yLen, pcycles));
+}

@@ -1,0 +1,196 @@
+/* Encode and decode of batches, by hx_sp_tables' windows and HVX contexts, or in the C reference. */
+#include "HAP_farf.h"
+#include "sp_hex_share.h"
+#include "sp_hex_state.h"
+
+/* One batch as both directions see it. */
+struct batch {
+    int32_t first_slot, n_slots, n_pos;
+    const float *x_in; /* encode; NULL: decode */
+    float *x_out;
+    int x_len; /* floats */
+    const uint8_t *blocks_in;
+    uint8_t *blocks_out;
+    int blocks_len; /* bytes */
+};
+
+static int check_batch(const struct batch *b, const struct hx_sp_state *s)
+{
+    if (!s->shape)
+        return AEE_DSP(AEE_EBADSTATE);
+    if (b->n_slots <= 0 || b->n_pos < 0 || b->first_slot < 0 ||
+        (uint64_t)b->first_slot + (uint64_t)b->n_slots > s->n_slots)
+        return AEE_DSP(AEE_EBADPARM);
+
+    int64_t vectors = (int64_t)b->n_slots * b->n_pos;
+    if (vectors > INT32_MAX || b->x_len != vectors * s->shape->dh ||
+        b->blocks_len != vectors * s->shape->slot)
+        return AEE_DSP(AEE_EBADPARM);
+    return AEE_SUCCESS;
+}
+
+/* A step of a batch on HVX: some of its slots, divided by positions or by slots. */
+struct work {
+    const struct batch *b;
+    const struct hx_spinor *k;
+    size_t first; /* slot in k */
+    size_t at;    /* the batch's number of that slot */
+    size_t n_slots, n_pos;
+    struct hx_spinor_faults bad[HX_SP_PARTS];
+};
+
+/* The rectangle of a part: of its positions, or of its slots where there are more of them. */
+static struct hx_spinor_area area_of(const struct work *w, struct hx_sp_part part, size_t *offset)
+{
+    struct hx_spinor_area a = {w->first, w->n_slots, w->n_pos, (size_t)w->b->n_slots};
+    size_t pos = 0, slot = 0;
+
+    if (w->n_pos >= w->n_slots) {
+        pos = hx_sp_share_first(w->n_pos, part);
+        a.n_pos = hx_sp_share_n(w->n_pos, part);
+    } else {
+        slot = hx_sp_share_first(w->n_slots, part);
+        a.n_slots = hx_sp_share_n(w->n_slots, part);
+        a.first += slot;
+    }
+    *offset = pos * a.row + w->at + slot;
+    return a;
+}
+
+static int run_part(void *arg, struct hx_sp_part part)
+{
+    struct work *w = arg;
+    const struct hx_block_shape *s = w->k->f.shape;
+    struct hx_spinor_faults *bad = &w->bad[part.index];
+    size_t offset;
+    const struct hx_spinor_area a = area_of(w, part, &offset);
+    int rc = w->b->x_in
+                 ? hx_spinor_encode_area_hvx(w->k, &a, w->b->x_in + offset * s->dh,
+                                             w->b->blocks_out + offset * s->slot, bad)
+                 : hx_spinor_decode_area_hvx(w->k, &a, w->b->blocks_in + offset * s->slot,
+                                             w->b->x_out + offset * s->dh, bad);
+
+    for (size_t i = 0; i < bad->n && i < HX_SPINOR_FAULTS; i++)
+        bad->at[i] += offset;
+    return rc;
+}
+
+/* Parts that are worth a hand-off to another thread. */
+static unsigned parts_of(const struct work *w)
+{
+    enum { LEAST_ENCODED = 2, LEAST_DECODED = 8 };
+    const size_t least = w->b->x_in ? LEAST_ENCODED : LEAST_DECODED;
+    const size_t cuts = w->n_pos >= w->n_slots ? w->n_pos : w->n_slots;
+    const unsigned parts = hx_sp_share_parts(w->n_pos * w->n_slots, least);
+
+    return parts < cuts ? parts : (unsigned)cuts;
+}
+
+static int run_step(struct work *w, struct hx_spinor_faults *bad)
+{
+    const unsigned parts = parts_of(w);
+    int rc;
+
+    for (unsigned i = 0; i < parts; i++)
+        w->bad[i].n = 0;
+    rc = hx_sp_share(parts, run_part, w);
+    for (unsigned i = 0; i < parts; i++)
+        hx_sp_merge_faults(bad, &w->bad[i]);
+    return rc;
+}
+
+static int run_hvx(const struct batch *b, struct hx_sp_tables *t, struct hx_spinor_faults *bad)
+{
+    const enum hx_sp_use use = b->x_in ? HX_SP_ENCODE : HX_SP_DECODE;
+    struct work w = {.b = b, .n_pos = (size_t)b->n_pos};
+    struct hx_sp_walk walk;
+    int rc, worst = AEE_SUCCESS;
+
+    bad->n = 0;
+    hx_sp_walk_begin(&walk, t, (size_t)b->n_slots, 1, &use, &(size_t){(size_t)b->first_slot});
+    while ((rc = hx_sp_walk_step(&walk)) == AEE_SUCCESS && walk.n) {
+        w.k = walk.at[0].k;
+        w.first = walk.at[0].first;
+        w.at = walk.done;
+        w.n_slots = walk.n;
+        rc = run_step(&w, bad);
+        worst = rc ? rc : worst;
+        if (rc && rc != AEE_EBADITEM)
+            break;
+    }
+    hx_sp_walk_end(&walk);
+    return rc ? rc : worst;
+}
+
+static int run_reference(const struct batch *b, const struct hx_codec *c,
+                         struct hx_spinor_faults *bad)
+{
+    size_t first = (size_t)b->first_slot, n_slots = (size_t)b->n_slots, n_pos = (size_t)b->n_pos;
+
+    if (b->x_in)
+        return hx_spinor_encode_batch_ref(c, first, n_slots, n_pos, b->x_in, b->blocks_out, bad);
+    return hx_spinor_decode_batch_ref(c, first, n_slots, n_pos, b->blocks_in, b->x_out, bad);
+}
+
+static int run_kernel(const struct batch *b, struct hx_sp_state *s)
+{
+    struct hx_spinor_faults bad;
+    int rc = s->hvx ? run_hvx(b, s->hvx, &bad) : run_reference(b, s->codec, &bad);
+
+    if (rc == AEE_SUCCESS || rc == AEE_EFAILED)
+        return rc ? AEE_DSP(rc) : rc;
+    if (rc == AEE_EBADITEM)
+        hx_sp_note_corrupt(s, "decode", (size_t)b->first_slot, (size_t)b->n_slots, &bad);
+    else
+        FARF(ERROR, "sp_hex: %s of slot %zu, position %zu of %d failed: %s",
+             b->x_in ? "encode" : "decode",
+             (size_t)b->first_slot + (bad.n ? bad.at[0] % (size_t)b->n_slots : 0),
+             bad.n ? bad.at[0] / (size_t)b->n_slots : 0, b->n_pos,
+             bad.n ? "values out of range" : "misaligned buffer");
+    return AEE_DSP(rc);
+}
+
+static int run_batch(remote_handle64 h, const struct batch *b)
+{
+    struct hx_sp_state *s = hx_sp_get(h);
+
+    if (!s)
+        return AEE_DSP(AEE_EINVHANDLE);
+    pthread_rwlock_rdlock(&s->lock);
+    int rc = check_batch(b, s);
+    if (rc == AEE_SUCCESS && b->n_pos > 0)
+        rc = run_kernel(b, s);
+    pthread_rwlock_unlock(&s->lock);
+    hx_sp_put(s);
+    return rc;
+}
+
+int sp_hex_hier_encode_batch_f32(remote_handle64 h, int first_slot, int n_slots, int n_pos,
+                                 const float *x, int x_len, unsigned char *blocks, int blocks_len)
+{
+    struct batch b = {.first_slot = first_slot, .n_slots = n_slots, .n_pos = n_pos,
+                      .x_in = x, .x_len = x_len, .blocks_out = blocks, .blocks_len = blocks_len};
+
+    return run_batch(h, &b);
+}
+
+int sp_hex_hier_decode_batch_f32(remote_handle64 h, int first_slot, int n_slots, int n_pos,
+                                 const unsigned char *blocks, int blocks_len, float *x, int x_len)
+{
+    struct batch b = {.first_slot = first_slot, .n_slots = n_slots, .n_pos = n_pos,
+                      .x_out = x, .x_len = x_len, .blocks_in = blocks, .blocks_len = blocks_len};
+
+    return run_batch(h, &b);
+}
+
+int sp_hex_hier_encode_f32(remote_handle64 h, int slot, const float *x, int x_len,
+                           unsigned char *block, int block_len)
+{
+    return sp_hex_hier_encode_batch_f32(h, slot, 1, 1, x, x_len, block, block_len);
+}
+
+int sp_hex_hier_decode_f32(remote_handle64 h, int slot, const unsigned char *block, int block_len,
+                           float *x, int x_len)
+{
+    return sp_hex_hier_decode_batch_f32(h, slot, 1, 1, block, block_len, x, x_len);
+}

@@ -1,0 +1,348 @@
+/* Protects the exact linear layer (host/ok/linear_ok.c) on the project's model: with and without the shim every logit has
+ * the same bits, whatever kernel, threads and batch; no division leaves a remainder, and a damaged weight is found; the model
+ * stays as good as it was. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "golden.h"
+#include "offload.h"
+#include "open_engine.h"
+#include "ppl.h"
+#include "text.h"
+
+enum { VOCAB = 2048, TOKENS = 256, SHORT = 24 };
+
+static const uint32_t prompt[] = {1066, 260, 579, 700, 49, 49, 260, 959, 1711, 273};
+
+static struct hx_engine *open_ok(const struct hx_ok_cfg *ok, size_t threads)
+{
+    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .linear = "ok", .ok = *ok,
+                                      .threads = threads};
+
+    return hxt_engine_open(&cfg);
+}
+
+static uint32_t largest(const float *logits)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < VOCAB; i++)
+        if (logits[i] > logits[best])
+            best = i;
+    return best;
+}
+
+/* Prompt and n greedy tokens.  logits: [n][VOCAB]. */
+static void generate(struct hx_engine *e, uint32_t *ids, float *logits, size_t n)
+{
+    uint32_t id;
+
+    run(e, prompt, HXT_LEN(prompt), 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(hx_engine_logits(e, logits + i * VOCAB, NULL), 0);
+        ids[i] = id = largest(logits + i * VOCAB);
+        run(e, &id, 1, HXT_LEN(prompt) + i);
+    }
+}
+
+/* What a configuration makes of `n` tokens. */
+struct made {
+    uint32_t ids[TOKENS];
+    float *logits;
+    struct hx_ok_report report;
+};
+
+static void make(struct made *m, const struct hx_ok_cfg *ok, size_t threads, size_t n)
+{
+    struct hx_engine *e = open_ok(ok, threads);
+
+    m->logits = malloc(n * VOCAB * sizeof(*m->logits));
+    generate(e, m->ids, m->logits, n);
+    hx_linear_ok_report(e->linear, &m->report);
+    hx_engine_close(e);
+}
+
+static void assert_same(const struct made *a, const struct made *b, size_t n)
+{
+    assert_memory_equal(a->ids, b->ids, n * sizeof(*a->ids));
+    hxt_same_bytes(a->logits, b->logits, n * VOCAB * sizeof(*a->logits));
+}
+
+/* Rows of all matrices of the ring. */
+static uint64_t ring_rows(void)
+{
+    struct hx_model *m = NULL;
+    uint64_t rows = 0;
+
+    assert_int_equal(hx_model_open(&m, MODEL_F16, NULL), 0);
+    for (size_t i = 0; i < m->n_layer; i++) {
+        const struct hx_layer *l = &m->layers[i];
+
+        rows += l->q.rows + l->k.rows + l->v.rows + l->o.rows + l->gate.rows + l->up.rows +
+                l->down.rows;
+    }
+    hx_model_close(m);
+    return rows;
+}
+
+/* --- the promise */
+
+/* Done means: 256 tokens, B and E, bit for bit; a remainder looked for in every product. */
+static void test_shim_on_and_off_give_the_same_bits_over_256_tokens(void **state)
+{
+    const uint64_t products = ring_rows() * (HXT_LEN(prompt) + TOKENS);
+    struct made native, b, e;
+
+    (void)state;
+    make(&native, &(struct hx_ok_cfg){.mode = HX_OK_NATIVE}, 2, TOKENS);
+    make(&b, &(struct hx_ok_cfg){.mode = HX_OK_B}, 2, TOKENS);
+    make(&e, &(struct hx_ok_cfg){.mode = HX_OK_E}, 2, TOKENS);
+    assert_same(&b, &native, TOKENS);
+    assert_same(&e, &native, TOKENS);
+    assert_int_equal(native.report.count.divisions, 0);
+    assert_int_equal(b.report.count.divisions, products * (2 * 8 + 1));
+    assert_int_equal(b.report.count.remainders, 0);
+    assert_true(e.report.count.divisions > products * (2 * 2 + 1));
+    assert_true(e.report.count.divisions < products * (2 * 8 + 1));
+    assert_int_equal(e.report.count.remainders, 0);
+    print_message("%llu products: %llu divisions in B, %llu in E, 0 remainders\n",
+                  (unsigned long long)products, (unsigned long long)b.report.count.divisions,
+                  (unsigned long long)e.report.count.divisions);
+    free(native.logits);
+    free(b.logits);
+    free(e.logits);
+}
+
+static void test_q_max_15_cuts_coordinates_and_gives_the_same_bits(void **state)
+{
+    struct made native, b;
+
+    (void)state;
+    make(&native, &(struct hx_ok_cfg){.mode = HX_OK_NATIVE, .q_max = 15}, 2, SHORT);
+    make(&b, &(struct hx_ok_cfg){.mode = HX_OK_B, .q_max = 15}, 2, SHORT);
+    assert_same(&b, &native, SHORT);
+    assert_int_equal(native.report.split, 0);
+    assert_int_equal(b.report.split, b.report.matrices);
+    assert_int_equal(b.report.bytes, 4 * native.report.bytes);
+    assert_true(b.report.count.divisions > 0 && b.report.count.remainders == 0);
+    free(native.logits);
+    free(b.logits);
+}
+
+static void test_other_primes_cancel_too(void **state)
+{
+    static const unsigned shims[][2] = {{2, 8}, {3, 5}, {43, 6}, {163, 2}};
+    struct made native;
+
+    (void)state;
+    make(&native, &(struct hx_ok_cfg){.mode = HX_OK_NATIVE}, 1, SHORT);
+    for (size_t i = 0; i < HXT_LEN(shims); i++) {
+        struct made b;
+
+        make(&b, &(struct hx_ok_cfg){HX_OK_B, .p = shims[i][0], .k = shims[i][1]}, 1, SHORT);
+        assert_same(&b, &native, SHORT);
+        assert_int_equal(b.report.count.remainders, 0);
+        free(b.logits);
+    }
+    free(native.logits);
+}
+
+static void test_kernels_and_threads_change_no_bit(void **state)
+{
+    struct made want;
+
+    (void)state;
+    make(&want, &(struct hx_ok_cfg){HX_OK_B, .kernel = "scalar"}, 1, SHORT);
+    assert_string_equal(want.report.kernel, "scalar");
+    for (size_t i = 0; hx_ok_kernels[i]; i++)
+        for (size_t threads = 1; threads <= 5 && hx_ok_kernels[i]->usable(); threads += 2) {
+            struct made got;
+
+            make(&got, &(struct hx_ok_cfg){HX_OK_B, .kernel = hx_ok_kernels[i]->name}, threads,
+                 SHORT);
+            assert_string_equal(got.report.kernel, hx_ok_kernels[i]->name);
+            assert_same(&got, &want, SHORT);
+            free(got.logits);
+        }
+    free(want.logits);
+}
+
+static void test_quantised_files_are_encoded_from_what_they_hold(void **state)
+{
+    float *logits[2];
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = "f32", .linear = "ok",
+                                          .ok.mode = i ? HX_OK_B : HX_OK_NATIVE};
+        struct hx_engine *e = hxt_engine_open(&cfg);
+        uint32_t ids[SHORT];
+
+        logits[i] = malloc(SHORT * VOCAB * sizeof(float));
+        generate(e, ids, logits[i], SHORT);
+        hx_engine_close(e);
+    }
+    hxt_same_bytes(logits[1], logits[0], SHORT * VOCAB * sizeof(float));
+    free(logits[0]);
+    free(logits[1]);
+}
+
+/* 23 vectors: five times four and three single ones. */
+static void test_a_batch_gives_what_its_vectors_give(void **state)
+{
+    enum { N = 23 };
+    struct hx_engine *e = open_ok(&(struct hx_ok_cfg){.mode = HX_OK_B}, 2);
+    float *one = malloc(N * VOCAB * sizeof(*one)), *all = malloc(N * VOCAB * sizeof(*all));
+    uint32_t ids[N];
+
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        ids[i] = prompt[i % HXT_LEN(prompt)];
+        run(e, &ids[i], 1, i);
+        assert_int_equal(hx_engine_logits(e, one + i * VOCAB, NULL), 0);
+    }
+    run(e, ids, N, 0);
+    assert_int_equal(hx_forward_logits(e->forward, 0, N, all, NULL), 0);
+    hxt_same_bytes(all, one, N * VOCAB * sizeof(*all));
+    free(one);
+    free(all);
+    hx_engine_close(e);
+}
+
+/* --- what could go wrong */
+
+static void test_a_damaged_weight_leaves_a_remainder_and_ends_the_run(void **state)
+{
+    struct hx_engine *e = open_ok(&(struct hx_ok_cfg){.mode = HX_OK_B}, 2);
+    struct hx_ok_report r;
+    struct hx_why why = {""};
+
+    (void)state;
+    for (size_t j = 0; j < 64; j++) /* some of row 3 of the first layer's V */
+        hx_linear_ok_planes(e->linear, 2)->w[3 * 2 * 256 + j]++;
+    assert_int_equal(hx_engine_run(e, prompt, 4, 0, &why), -EDOM);
+    assert_non_null(strstr(why.text, "matrix 2, rows from 0"));
+    assert_non_null(strstr(why.text, "pi_41^8"));
+    hx_linear_ok_report(e->linear, &r);
+    assert_true(r.count.remainders > 0);
+    hx_engine_close(e);
+}
+
+static void test_what_cannot_be_exact_is_refused(void **state)
+{
+    static const struct {
+        struct hx_ok_cfg ok;
+        int rc;
+        const char *says;
+    } bad[] = {
+        {{.mode = HX_OK_B, .p = 4}, -EINVAL, "p = 4"},
+        {{.mode = HX_OK_B, .k = 17}, -EINVAL, "k = 17"},
+        {{.q_max = 21}, -EINVAL, "q_max 21"},
+        {{.mode = HX_OK_B, .q_max = 15, .x_bits = 16}, -ERANGE, "x_bits up to 15 would do"},
+        {{.kernel = "mmx"}, -EINVAL, "'mmx'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .linear = "ok",
+                                          .ok = bad[i].ok};
+        struct hx_engine *e = NULL;
+        struct hx_why why = {""};
+
+        assert_int_equal(hx_engine_open(&e, &cfg, &why), bad[i].rc);
+        if (!strstr(why.text, bad[i].says))
+            fail_msg("'%s' does not say '%s'", why.text, bad[i].says);
+    }
+}
+
+/* --- quality */
+
+/* The paper's largest element error, 7.98e-5, against half a step of one scale per tensor and of one per row. */
+static void test_one_scale_per_tensor_cannot_err_as_little_as_claimed(void **state)
+{
+    const double claimed = 7.98e-5;
+    struct hx_model *m = NULL;
+    double per_tensor = 0, per_row = 0;
+
+    (void)state;
+    assert_int_equal(hx_model_open(&m, MODEL_F16, NULL), 0);
+    for (size_t i = 0; i < m->n_layer; i++) {
+        const struct hx_linear *w = &m->layers[i].down;
+        struct hx_ok_tensor *t = NULL;
+        double top = 0;
+
+        assert_int_equal(hx_ok_tensor_of_linear(&t, w, 15, NULL), 0);
+        for (size_t r = 0; r < t->rows; r++) {
+            top = fmax(top, t->scale[r] * 0x1p15);
+            per_row = fmax(per_row, t->scale[r] / 2);
+        }
+        hx_ok_tensor_free(t);
+        per_tensor = fmax(per_tensor, top / 0x1p10); /* q_max 9 */
+    }
+    hx_model_close(m);
+    print_message("half a step: %.3g with q_max 9 per tensor, %.3g with q_max 15 per row\n", per_tensor,
+                  per_row);
+    assert_true(per_tensor > 5 * claimed);
+    assert_true(per_row < claimed / 2);
+}
+
+static double ppl_of(const struct hx_engine_cfg *cfg, struct hx_ok_report *r)
+{
+    struct hx_engine *e = hxt_engine_open(cfg);
+    struct hx_ppl got;
+    struct hx_why why;
+    uint32_t *ids;
+    size_t n;
+
+    if (hx_text_encode(e->model->tok, HXT_SRC "/host/data/books-holdout.txt", &ids, &n, &why) ||
+        hx_ppl_run(e->model, e->forward, ids, n, 128, 4, &got, &why))
+        fail_msg("%s", why.text);
+    if (r)
+        hx_linear_ok_report(e->linear, r);
+    free(ids);
+    hx_engine_close(e);
+    return got.ppl;
+}
+
+static void test_perplexity_stays_within_a_ten_thousandth(void **state)
+{
+    struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .n_ctx = 128, .max_batch = 128};
+    const double f32 = ppl_of(&cfg, NULL);
+    static const struct {
+        unsigned q_max;
+        double ppl, rel_l2;
+    } gates[] = {{9, 1e-3, 2.05e-3}, {15, 1e-4, 4e-5}};
+
+    (void)state;
+    cfg.linear = "ok";
+    for (size_t i = 0; i < HXT_LEN(gates); i++) {
+        struct hx_ok_report r;
+
+        cfg.ok = (struct hx_ok_cfg){.q_max = gates[i].q_max};
+        const double ok = ppl_of(&cfg, &r);
+
+        print_message("q_max %u, x_bits %u: ppl %.6f, f32 %.6f, weights off by %.3g\n", r.q_max,
+                      r.x_bits, ok, f32, r.rel_l2);
+        assert_true(fabs(ok / f32 - 1) < gates[i].ppl);
+        assert_true(r.rel_l2 < gates[i].rel_l2);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_shim_on_and_off_give_the_same_bits_over_256_tokens),
+    cmocka_unit_test(test_q_max_15_cuts_coordinates_and_gives_the_same_bits),
+    cmocka_unit_test(test_other_primes_cancel_too),
+    cmocka_unit_test(test_kernels_and_threads_change_no_bit),
+    cmocka_unit_test(test_quantised_files_are_encoded_from_what_they_hold),
+    cmocka_unit_test(test_a_batch_gives_what_its_vectors_give),
+    cmocka_unit_test(test_a_damaged_weight_leaves_a_remainder_and_ends_the_run),
+    cmocka_unit_test(test_what_cannot_be_exact_is_refused),
+    cmocka_unit_test(test_one_scale_per_tensor_cannot_err_as_little_as_claimed),
+    cmocka_unit_test(test_perplexity_stays_within_a_ten_thousandth),
+};
+
+int main(void)
+{
+    return HXT_RUN(tests);
+}

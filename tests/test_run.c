@@ -1,0 +1,175 @@
+/* Protects `hexrig run` and `hexrig ppl` as people type them: where a prompt comes from, streams, chats, stop texts, what
+ * sampling options do, refusals before anything is run, windows. */
+#include "e2e.h"
+
+#define F32 "--kv f32 --threads 1"
+
+/* hexrig with words, of which PROMPT is one (e2e.h), and text on stdin. */
+static char *output(const char *words, const char *input)
+{
+    struct hxt_result res;
+    struct e2e_run r;
+    char *out;
+
+    e2e_command(&r, words);
+    r.cmd.input = input;
+    assert_int_equal(hxt_run(&res, &r.cmd), 0);
+    if (res.exit_code != 0)
+        fail_msg("hexrig %s: exit %d: %s", words, res.exit_code, res.err);
+    out = strdup(res.out);
+    hxt_result_free(&res);
+    return out;
+}
+
+/* The text that a run prints: what stands before the figures. */
+static char *printed(const char *words, const char *input)
+{
+    char *out = output(words, input), *end = strstr(out, "\nmodel=");
+
+    assert_non_null(end);
+    *end = '\0';
+    return out;
+}
+
+static void test_a_stream_is_the_text(void **state)
+{
+    char *whole = printed("run -p PROMPT -n 40 " F32, NULL);
+    char *stream = printed("run -p PROMPT -n 40 --stream " F32, NULL);
+
+    (void)state;
+    assert_true(strlen(whole) > 40);
+    assert_string_equal(stream, whole);
+    free(stream);
+    free(whole);
+}
+
+static void test_a_prompt_comes_from_a_file_or_stdin(void **state)
+{
+    const char *path = strdup(hxt_path("%s/prompt", hxt_tmpdir()));
+    char *want = printed("run -p PROMPT -n 12 " F32, NULL);
+    char *file, *input;
+
+    (void)state;
+    hxt_write_file(path, "The king was\n", 13);
+    file = printed(hxt_path("run -f %s -n 12 " F32, path), NULL);
+    input = printed("run -p - -n 12 " F32, "The king was");
+    assert_string_equal(file, want);
+    assert_string_equal(input, want);
+    free(input);
+    free(file);
+    free(want);
+    free((char *)path);
+}
+
+static void test_a_stop_text_ends_it(void **state)
+{
+    json_t *j = e2e_json("run --json -p PROMPT -n 64 --stop nowhere --stop dom " F32);
+
+    (void)state;
+    assert_string_equal(e2e_text(j, "text"), " a king");
+    assert_string_equal(e2e_text(j, "finish"), "stop");
+    assert_true(json_array_size(json_object_get(j, "tokens")) == e2e_number(j, "dispatch.steps"));
+    assert_true(e2e_number(j, "dispatch.steps") < 8);
+    json_decref(j);
+}
+
+static void test_exactly_n_tokens_without_chat(void **state)
+{
+    json_t *j = e2e_json("run --json -p PROMPT -n 17 " F32);
+
+    (void)state;
+    assert_int_equal(json_array_size(json_object_get(j, "tokens")), 17);
+    assert_string_equal(e2e_text(j, "finish"), "length");
+    assert_true(e2e_number(j, "host.peak_rss_bytes") > 1 << 20);
+    json_decref(j);
+}
+
+static json_t *tokens(const char *options)
+{
+    json_t *j = e2e_json(hxt_path("run --json -p PROMPT -n 24 %s " F32, options));
+    json_t *ids = json_incref(json_object_get(j, "tokens"));
+
+    json_decref(j);
+    return ids;
+}
+
+static void test_sampling_options_reach_the_sampler(void **state)
+{
+    json_t *greedy = tokens(""), *min_p = tokens("--temp 1 --min-p 1"), *top_k = tokens("--temp 1 --top-k 1");
+    json_t *warm = tokens("--temp 1 --seed 4"), *other = tokens("--repeat-penalty 1000 --repeat-last 100");
+
+    (void)state;
+    assert_true(json_equal(greedy, min_p) && json_equal(greedy, top_k));
+    assert_false(json_equal(greedy, warm));
+    for (size_t i = 0; i < json_array_size(other); i++) /* none comes twice */
+        for (size_t k = 0; k < i; k++)
+            assert_false(json_equal(json_array_get(other, i), json_array_get(other, k)));
+    json_decref(greedy);
+    json_decref(min_p);
+    json_decref(top_k);
+    json_decref(warm);
+    json_decref(other);
+}
+
+static void test_a_conversation_remembers(void **state)
+{
+    static const char talk[] = "Tell me of the king\nAnd of the queen\n";
+    char *one = printed("run --chat=chatml --system Brief. -n 8 -p - " F32, "Tell me of the king");
+    char *both = output("run --chat=chatml --system Brief. -n 8 " F32, talk);
+    char *alone = printed("run --chat=chatml --system Brief. -n 8 -p - " F32, "And of the queen");
+
+    (void)state;
+    assert_memory_equal(both, one, strlen(one)); /* its first reply */
+    assert_int_equal(both[strlen(one)], '\n');
+    assert_string_not_equal(both + strlen(one) + 1, hxt_path("%s\n", alone));
+    free(alone);
+    free(both);
+    free(one);
+}
+
+static void test_wrong_usage_is_told(void **state)
+{
+    (void)state;
+    e2e_refused("run", 2, "no prompt");
+    e2e_refused("run -p x -f y", 2, "-p and -f");
+    e2e_refused("run -f /nonexistent", 1, "/nonexistent: No such file");
+    e2e_refused("run -p x --stream --json", 2, "--stream and --json");
+    e2e_refused("run --chat --json", 2, "conversation");
+    e2e_refused("run -p x --system y", 2, "--system is of a chat");
+    e2e_refused("run -p x --ignore-eos", 2, "--ignore-eos is of a chat");
+    e2e_refused("run --chat chatml", 2, "--chat=FAMILY");
+    e2e_refused("run --chat=telepathy -p x " F32, 1, "telepathy");
+    e2e_refused("run -p x --min-p 2", 2, "--min-p: unknown value '2'");
+    e2e_refused("run -p x --repeat-penalty 0", 2, "--repeat-penalty: unknown value '0'");
+    e2e_refused("run -p PROMPT --ctx 8 -n 7 " F32, 1,
+                "3 prompt tokens and 7 new ones need 9 positions, the context has 8");
+    e2e_refused("ppl -f x --windows both", 2, "--windows: unknown value 'both'; legal: spread, llama");
+}
+
+static void test_ppl_has_the_windows_of_llama(void **state)
+{
+    json_t *j = e2e_json(hxt_path("ppl --json -f %s/share/hexrig/books-holdout.txt --ctx 32 --chunks 3 "
+                                  "--windows llama " F32, HXT_BUILD));
+
+    (void)state;
+    assert_string_equal(e2e_text(j, "windows"), "llama");
+    assert_true(e2e_number(j, "chunks") == 3 && e2e_number(j, "tokens") == 3 * (32 - 1 - 16));
+    assert_true(e2e_number(j, "ppl") > 1 && e2e_number(j, "host.peak_rss_bytes") > 1 << 20);
+    json_decref(j);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_a_stream_is_the_text),
+    cmocka_unit_test(test_a_prompt_comes_from_a_file_or_stdin),
+    cmocka_unit_test(test_a_stop_text_ends_it),
+    cmocka_unit_test(test_exactly_n_tokens_without_chat),
+    cmocka_unit_test(test_sampling_options_reach_the_sampler),
+    cmocka_unit_test(test_a_conversation_remembers),
+    cmocka_unit_test(test_wrong_usage_is_told),
+    cmocka_unit_test(test_ppl_has_the_windows_of_llama),
+};
+
+int main(void)
+{
+    return HXT_RUN(tests);
+}

@@ -1,0 +1,360 @@
+/* Jobs of hexrig serve and the thread that computes them, see cmd_serve.h. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd_serve.h"
+
+struct slot {
+    struct hx_engine *e;
+    struct hx_job *job; /* NULL: free; the computing thread's */
+};
+
+struct hx_jobs {
+    pthread_t thread;
+    struct slot *slots; /* [n_slots] */
+    size_t n_slots, max_queued;
+    struct pollfd *fds; /* [n_slots + max_queued] */
+
+    pthread_mutex_t lock; /* protects what follows, and the jobs' fields */
+    pthread_cond_t work;  /* a job was queued, or stop */
+    struct hx_job *first, **end; /* the queue */
+    struct hx_jobs_counts count;
+    uint64_t n_jobs;
+    int stop;
+};
+
+static void put(struct hx_job *job) /* under the lock */
+{
+    if (--job->refs)
+        return;
+    pthread_cond_destroy(&job->news);
+    hx_serve_request_free(&job->req);
+    free(job->text);
+    free(job);
+}
+
+/* Ends a job and drops the jobs' reference to it; under the lock. */
+static void done(struct hx_jobs *j, struct hx_job *job)
+{
+    if (job->cancelled)
+        j->count.cancelled++;
+    else if (job->error.status)
+        j->count.failed++;
+    else
+        j->count.done++;
+    if (!job->cancelled)
+        j->count.failing = job->error.status >= 500;
+    j->count.active -= job->state == HX_JOB_ACTIVE;
+    job->state = HX_JOB_DONE;
+    pthread_cond_broadcast(&job->news);
+    put(job);
+}
+
+/* --- the computing thread */
+
+/* Clients whose end of the connection is closed wait for nothing; under the lock.  A client cannot half-close. */
+static void look_for_the_gone(struct hx_jobs *j)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < j->n_slots; i++)
+        if (j->slots[i].job)
+            j->fds[n++] = (struct pollfd){.fd = j->slots[i].job->fd, .events = POLLRDHUP};
+    for (struct hx_job *job = j->first; job; job = job->next)
+        j->fds[n++] = (struct pollfd){.fd = job->fd, .events = POLLRDHUP};
+    if (poll(j->fds, n, 0) <= 0)
+        return;
+    n = 0;
+    for (size_t i = 0; i < j->n_slots; i++)
+        if (j->slots[i].job)
+            j->slots[i].job->cancelled |= j->fds[n++].revents != 0;
+    for (struct hx_job *job = j->first; job; job = job->next)
+        job->cancelled |= j->fds[n++].revents != 0;
+}
+
+/* Takes the job that *at points to out of the queue; under the lock, as what follows. */
+static struct hx_job *unqueue(struct hx_jobs *j, struct hx_job **at)
+{
+    struct hx_job *job = *at;
+
+    *at = job->next;
+    if (!*at)
+        j->end = at;
+    j->count.queued--;
+    return job;
+}
+
+static void drop_cancelled(struct hx_jobs *j)
+{
+    for (struct hx_job **at = &j->first; *at;)
+        if ((*at)->cancelled)
+            done(j, unqueue(j, at));
+        else
+            at = &(*at)->next;
+}
+
+/* Queued jobs take free slots; returns how many slots are taken. */
+static size_t fill_slots(struct hx_jobs *j)
+{
+    for (size_t i = 0; j->first && i < j->n_slots; i++) {
+        if (j->slots[i].job)
+            continue;
+        j->slots[i].job = unqueue(j, &j->first);
+        j->slots[i].job->state = HX_JOB_ACTIVE;
+        j->count.active++;
+    }
+    return j->count.active;
+}
+
+/* What the completion has made and the connection has not seen; under the lock. */
+static int publish(struct hx_job *job)
+{
+    const struct hx_stream *s = &job->c.text;
+
+    job->jobs->count.tokens += job->c.n_made - job->n_made;
+    job->n_made = job->c.n_made;
+    if (s->ready == job->n)
+        return 0;
+    if (s->ready >= job->room) {
+        char *text = realloc(job->text, 2 * s->ready + 64);
+
+        if (!text)
+            return -ENOMEM;
+        job->text = text;
+        job->room = 2 * s->ready + 64;
+    }
+    memcpy(job->text + job->n, s->text + job->n, s->ready - job->n);
+    job->n = s->ready;
+    pthread_cond_broadcast(&job->news);
+    return 0;
+}
+
+static int step(struct hx_engine *e, struct hx_job *job, struct hx_why *why)
+{
+    int rc = 0;
+
+    if (!job->c.ids) /* its first */
+        rc = hx_completion_open(&job->c, e, &job->req.cfg, why);
+    return rc ? rc : hx_completion_step(&job->c, why);
+}
+
+/* One step of the slot's job. */
+static void advance(struct hx_jobs *j, struct slot *s)
+{
+    struct hx_job *job = s->job;
+    struct hx_why why = {""};
+    int rc = 0;
+
+    pthread_mutex_lock(&j->lock);
+    int cancelled = job->cancelled;
+    pthread_mutex_unlock(&j->lock);
+
+    if (!cancelled)
+        rc = step(s->e, job, &why);
+    pthread_mutex_lock(&j->lock);
+    if (rc >= 0 && !cancelled && publish(job))
+        rc = hx_why_set(&why, -ENOMEM, "out of memory");
+    if (rc < 0)
+        hx_serve_fail(&job->error, 500, NULL, NULL, "%s", why.text);
+    if (rc <= 0 || job->cancelled) {
+        job->finish = job->c.finish;
+        s->job = NULL;
+        hx_completion_close(&job->c);
+        done(j, job);
+    }
+    pthread_mutex_unlock(&j->lock);
+}
+
+static void cancel_all(struct hx_jobs *j)
+{
+    for (size_t i = 0; i < j->n_slots; i++)
+        if (j->slots[i].job) {
+            j->slots[i].job->cancelled = 1;
+            hx_completion_close(&j->slots[i].job->c);
+            done(j, j->slots[i].job);
+            j->slots[i].job = NULL;
+        }
+    for (struct hx_job *job = j->first; job; job = job->next)
+        job->cancelled = 1;
+    drop_cancelled(j);
+}
+
+static void *compute(void *arg)
+{
+    struct hx_jobs *j = arg;
+
+    pthread_mutex_lock(&j->lock);
+    while (!j->stop) {
+        look_for_the_gone(j);
+        drop_cancelled(j);
+        if (!fill_slots(j)) {
+            pthread_cond_wait(&j->work, &j->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&j->lock);
+        for (size_t i = 0; i < j->n_slots; i++)
+            if (j->slots[i].job)
+                advance(j, &j->slots[i]);
+        pthread_mutex_lock(&j->lock);
+    }
+    cancel_all(j);
+    pthread_mutex_unlock(&j->lock);
+    return NULL;
+}
+
+/* --- for connections */
+
+static struct hx_job *new_job(struct hx_jobs *j, struct hx_serve_request *req, int fd)
+{
+    struct hx_job *job = calloc(1, sizeof(*job));
+
+    if (!job)
+        return NULL;
+    job->jobs = j;
+    job->req = *req;
+    job->req.cfg.stops = (const char *const *)job->req.stops;
+    memset(req, 0, sizeof(*req));
+    job->fd = fd;
+    job->refs = 1;
+    job->created = time(NULL);
+    pthread_cond_init(&job->news, NULL);
+    return job;
+}
+
+struct hx_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *req, int fd,
+                             struct hx_serve_error *e)
+{
+    struct hx_job *job = new_job(j, req, fd);
+
+    if (!job) {
+        hx_serve_fail(e, 500, NULL, NULL, "out of memory");
+        return NULL;
+    }
+    pthread_mutex_lock(&j->lock);
+    if (j->stop || j->count.active + j->count.queued == j->n_slots + j->max_queued) {
+        hx_serve_fail(e, 503, NULL, j->stop ? "server_stops" : "server_overloaded",
+                      j->stop ? "the server ends" : "%zu requests run and %zu wait already",
+                      j->count.active, j->count.queued);
+        j->count.refused++;
+        put(job);
+        job = NULL;
+    } else {
+        job->number = ++j->n_jobs;
+        job->refs++; /* put in done() */
+        *j->end = job;
+        j->end = &job->next;
+        j->count.queued++;
+        pthread_cond_signal(&j->work);
+    }
+    pthread_mutex_unlock(&j->lock);
+    return job;
+}
+
+void hx_job_wait(struct hx_job *job, size_t seen)
+{
+    pthread_mutex_lock(&job->jobs->lock);
+    while (job->state != HX_JOB_DONE && job->n <= seen)
+        pthread_cond_wait(&job->news, &job->jobs->lock);
+    pthread_mutex_unlock(&job->jobs->lock);
+}
+
+void hx_job_wait_done(struct hx_job *job)
+{
+    hx_job_wait(job, SIZE_MAX);
+}
+
+char *hx_job_text(struct hx_job *job, size_t from, size_t *n, int *is_done)
+{
+    char *text;
+
+    pthread_mutex_lock(&job->jobs->lock);
+    *n = job->n - from;
+    *is_done = job->state == HX_JOB_DONE;
+    text = malloc(*n + 1);
+    if (text) {
+        if (*n)
+            memcpy(text, job->text + from, *n);
+        text[*n] = '\0';
+    }
+    pthread_mutex_unlock(&job->jobs->lock);
+    return text;
+}
+
+void hx_job_leave(struct hx_job *job)
+{
+    struct hx_jobs *j;
+
+    if (!job)
+        return;
+    j = job->jobs;
+    pthread_mutex_lock(&j->lock);
+    job->cancelled |= job->state != HX_JOB_DONE;
+    job->fd = -1; /* it may soon be another connection's */
+    put(job);
+    pthread_mutex_unlock(&j->lock);
+}
+
+struct hx_jobs_counts hx_jobs_count(struct hx_jobs *j)
+{
+    struct hx_jobs_counts count;
+
+    pthread_mutex_lock(&j->lock);
+    count = j->count;
+    pthread_mutex_unlock(&j->lock);
+    return count;
+}
+
+/* --- life */
+
+int hx_jobs_open(struct hx_jobs **out, struct hx_engine *const *engines, size_t n, size_t queued)
+{
+    struct hx_jobs *j = calloc(1, sizeof(*j));
+    int rc = -ENOMEM;
+
+    if (!j)
+        return rc;
+    j->slots = calloc(n, sizeof(*j->slots));
+    j->fds = calloc(n + queued, sizeof(*j->fds));
+    if (!j->slots || !j->fds)
+        goto fail;
+    for (size_t i = 0; i < n; i++)
+        j->slots[i].e = engines[i];
+    j->n_slots = n;
+    j->max_queued = queued;
+    j->end = &j->first;
+    pthread_mutex_init(&j->lock, NULL);
+    pthread_cond_init(&j->work, NULL);
+    rc = -pthread_create(&j->thread, NULL, compute, j);
+    if (rc)
+        goto fail;
+    *out = j;
+    return 0;
+fail:
+    free(j->fds);
+    free(j->slots);
+    free(j);
+    return rc;
+}
+
+void hx_jobs_stop(struct hx_jobs *j)
+{
+    pthread_mutex_lock(&j->lock);
+    j->stop = 1;
+    pthread_cond_signal(&j->work);
+    pthread_mutex_unlock(&j->lock);
+    pthread_join(j->thread, NULL);
+}
+
+void hx_jobs_close(struct hx_jobs *j)
+{
+    if (!j)
+        return;
+    pthread_cond_destroy(&j->work);
+    pthread_mutex_destroy(&j->lock);
+    free(j->fds);
+    free(j->slots);
+    free(j);
+}

@@ -1,0 +1,67 @@
+/* See crt_shard.h. */
+#include "crt_shard.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "offload.h"
+#include "shard/shard.h"
+
+int hx_crt_shard_open(struct hx_engine_opts *o)
+{
+    struct hx_why why = {""};
+    char *libexec;
+    int rc;
+
+    if (!o->exact.crt_shard)
+        return HX_EXIT_OK;
+    if (asprintf(&libexec, "%s/../../libexec/hexrig", o->share) < 0)
+        return hx_cmd_fail(o->cmd, "out of memory");
+    fflush(stdout);
+    rc = hx_shard_open(&o->cfg.poly.shard, libexec, &why);
+    free(libexec);
+    return rc ? hx_cmd_fail(o->cmd, "%s", why.text) : HX_EXIT_OK;
+}
+
+/* A number of the rig that HEXRIG_DEVICE names, wherever it is; 0: none. */
+static uint64_t named_rig(void)
+{
+    const char *device = getenv("HEXRIG_DEVICE");
+    char host[256] = "", path[PATH_MAX];
+    uint64_t h;
+
+    if (!device || !*device)
+        return 0;
+    if (realpath(device, path))
+        device = path;
+    gethostname(host, sizeof(host) - 1);
+    h = hx_shard_digest(0, host, strlen(host));
+    return hx_shard_digest(h, device, strlen(device)) | 1;
+}
+
+int hx_crt_shard_rig(const struct hx_engine_opts *o, int *own)
+{
+    const uint64_t here = named_rig();
+    struct hx_why why = {""};
+    uint32_t mine[2], theirs[2];
+
+    *own = 0;
+    if (!o->cfg.poly.shard || !(o->cfg.offload & HX_OFFLOAD_KV) || strcmp(o->cfg.kv, "ntt") != 0)
+        return HX_EXIT_OK;
+    memcpy(mine, &here, sizeof(mine));
+    if (hx_shard_swap(o->cfg.poly.shard, hx_shard_digest(0, "rig", 3), mine, theirs, 2, &why))
+        return hx_cmd_fail(o->cmd, "%s", why.text);
+    *own = !here || memcmp(mine, theirs, sizeof(mine)) == 0;
+    return HX_EXIT_OK;
+}
+
+int hx_crt_shard_close(struct hx_engine_opts *o, int rc)
+{
+    const int failed = hx_shard_close(o->cfg.poly.shard, rc > HX_EXIT_OK);
+
+    o->cfg.poly.shard = NULL;
+    return failed && rc <= HX_EXIT_OK ? HX_EXIT_FAILED : rc;
+}

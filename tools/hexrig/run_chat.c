@@ -1,0 +1,125 @@
+/* Conversations of `hexrig run --chat`, see run.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run.h"
+
+struct talk {
+    struct hx_chat_message *messages; /* [n], texts malloc'ed */
+    size_t n;
+    uint32_t *past; /* [n_past] ids that the cache holds, at their positions */
+    size_t n_past;
+};
+
+int hx_run_render(const struct hx_run *r, const struct hx_chat_message *messages, size_t n,
+                  uint32_t **ids, size_t *n_ids)
+{
+    struct hx_why why = {""};
+
+    if (hx_chat_render(&r->template, messages, n, 1, ids, n_ids, &why))
+        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    return HX_EXIT_OK;
+}
+
+/* The talk gets a copy of the text. */
+static int say(struct hx_run *r, struct talk *t, const char *role, const char *text, size_t n)
+{
+    struct hx_chat_message *more = reallocarray(t->messages, t->n + 1, sizeof(*more));
+    char *copy = malloc(n + 1);
+
+    if (more)
+        t->messages = more;
+    if (!more || !copy) {
+        free(copy);
+        return hx_cmd_fail(r->o.cmd, "out of memory");
+    }
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    t->messages[t->n++] = (struct hx_chat_message){role, {copy, n}};
+    return HX_EXIT_OK;
+}
+
+static size_t common_start(const uint32_t *a, size_t n_a, const uint32_t *b, size_t n_b)
+{
+    size_t n = 0;
+
+    while (n < n_a && n < n_b && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* The cache holds what the completion ran; its ids change hands. */
+static void keep_past(struct talk *t, struct hx_completion *c)
+{
+    free(t->past);
+    t->past = c->ids;
+    t->n_past = c->n_run;
+    c->ids = NULL;
+}
+
+static int reply(struct hx_run *r, struct talk *t)
+{
+    uint32_t *ids;
+    size_t n;
+    int rc = hx_run_render(r, t->messages, t->n, &ids, &n);
+
+    if (rc)
+        return rc;
+    hx_completion_close(&r->c);
+    rc = hx_run_open(r, ids, n, common_start(ids, n, t->past, t->n_past));
+    free(ids);
+    if (!rc)
+        rc = hx_run_complete(r);
+    if (!rc)
+        rc = say(r, t, "assistant", r->c.text.text, r->c.text.n);
+    if (!rc)
+        keep_past(t, &r->c);
+    return rc;
+}
+
+static int turns(struct hx_run *r, struct talk *t)
+{
+    const int person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    char *line = NULL;
+    size_t room = 0;
+    int rc = r->system ? say(r, t, "system", r->system, strlen(r->system)) : HX_EXIT_OK;
+
+    while (!rc) {
+        ssize_t n;
+
+        if (person)
+            fputs("> ", stdout);
+        fflush(stdout);
+        n = getline(&line, &room, stdin);
+        if (n < 0)
+            break;
+        n -= n && line[n - 1] == '\n';
+        if (n == 0)
+            continue;
+        rc = say(r, t, "user", line, (size_t)n);
+        if (!rc)
+            rc = reply(r, t);
+    }
+    free(line);
+    if (!rc && ferror(stdin))
+        rc = hx_cmd_fail(r->o.cmd, "cannot read stdin");
+    if (person)
+        putchar('\n');
+    return rc;
+}
+
+int hx_run_conversation(struct hx_run *r)
+{
+    struct talk t = {0};
+    int rc;
+
+    r->stream = 1;
+    rc = turns(r, &t);
+    while (t.n)
+        free((char *)t.messages[--t.n].text.p);
+    free(t.messages);
+    free(t.past);
+    return rc;
+}
