@@ -215,6 +215,18 @@ int hxt_run(struct hxt_result *r, const struct hxt_cmd *cmd)
     return rc ? rc : hxt_wait(&c, r);
 }
 
+int hxt_succeeds(const struct hxt_cmd *cmd)
+{
+    struct hxt_result r;
+    int yes = hxt_run(&r, cmd) == 0;
+
+    if (!yes)
+        return 0;
+    yes = r.exit_code == 0;
+    hxt_result_free(&r);
+    return yes;
+}
+
 int hxt_group_alive(pid_t group)
 {
     return kill(-group, 0) == 0 || errno == EPERM;

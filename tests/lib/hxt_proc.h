@@ -39,6 +39,9 @@ struct hxt_result {
 /* Start and wait in one go.  Returns 0, or negative errno when it could not be started (nothing to free then). */
 int hxt_run(struct hxt_result *r, const struct hxt_cmd *cmd);
 
+/* 1 when it could be started and exits 0.  For skips: a result that is still held when a test leaves is a leak. */
+int hxt_succeeds(const struct hxt_cmd *cmd);
+
 /* The same in two steps, to do something (send a signal, look at files) in between. */
 int hxt_start(struct hxt_child *c, const struct hxt_cmd *cmd);
 int hxt_signal(const struct hxt_child *c, int sig); /* to the process, not to its group */
