@@ -33,8 +33,9 @@ X   := $(BUILD)/libexec/hexrig
 S   := $(BUILD)/share/hexrig
 G   := $(BUILD)/gen
 
-inc_rpc := -Irpc/wire
-inc_lib := $(inc_rpc) -Irpc/lib
+# what client, driver and DSP agree on; and the client library
+inc_rpc := -Irpc/include -Irpc/wire -Irpc/queue -Irpc/block
+inc_lib := $(inc_rpc) -Irpc/transport -Irpc/rig -Irpc/client
 inc_dsp := $(inc_rpc) -Idsp/include
 
 # Lazy, so that a tree without the packages can still run `make demo` and `make check`, which install them.
@@ -43,8 +44,8 @@ fuse_libs   = $(shell pkg-config --libs fuse3)
 
 # folder -> objects
 objs = $(patsubst %.c,$(obj)/%.o,$(wildcard $(1)))
-wire_o    := $(call objs,rpc/wire/*.c)
-lib_o     := $(call objs,rpc/lib/*.c)
+wire_o    := $(call objs,rpc/wire/*.c rpc/queue/*.c rpc/block/*.c)
+lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c)
 # functions that libcdsprpc.so has, too: they must not get into test programs, which link both sides
 dsp_api_o := $(obj)/dsp/dspqueue.o $(obj)/dsp/dspqueue_service.o
 dsp_o     := $(filter-out $(obj)/dsp/main.o $(dsp_api_o),$(call objs,dsp/*.c))
@@ -58,7 +59,7 @@ host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o $(obj)/ge
 idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
 tools_o   := $(call objs,tools/hexrig/*.c) $(obj)/tools/preload/client_nodes.o $(obj)/gen/silicon_stub.o
 listing_o := $(call objs,tools/listing/*.c)
-preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/lib/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
+preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/rig/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
 testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
 
 data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
@@ -80,8 +81,8 @@ all: $(programs) $(data) $(profiles) sdk
 	@:
 
 # --- objects: each folder sees what DESIGN.md section 3 lets it see
-$(obj)/rpc/wire/%.o:    inc := $(inc_rpc)
-$(obj)/rpc/lib/%.o:     inc := $(inc_lib)
+$(wire_o):              inc := $(inc_rpc)
+$(lib_o):               inc := $(inc_lib)
 $(obj)/dsp/%.o:         inc := $(inc_dsp)
 $(obj)/fuse/%.o:        inc  = $(inc_rpc) $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT
@@ -152,8 +153,8 @@ define link
 endef
 rpath := -Wl,-rpath,'$$ORIGIN/../lib'
 
-$(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/lib/libcdsprpc.map
-	$(call link,-shared -Wl$(comma)--version-script=rpc/lib/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so -Wl$(comma)-z$(comma)nodelete $(lib_o) $(obj)/libhxwire.a -lpthread)
+$(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/client/libcdsprpc.map
+	$(call link,-shared -Wl$(comma)--version-script=rpc/client/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so -Wl$(comma)-z$(comma)nodelete $(lib_o) $(obj)/libhxwire.a -lpthread)
 # the name by which programs that were linked with qualcomm/fastrpc look for it
 $(L)/libcdsprpc.so.1: $(L)/libcdsprpc.so
 	$(Q)ln -sf libcdsprpc.so $@
@@ -200,7 +201,7 @@ host_libs := -ljansson -lnuma -lpthread -lm
 comma := ,
 
 # --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
-sdk_h := $(wildcard dsp/include/*.h rpc/wire/*.h rpc/wire/*.inc rpc/lib/rpcmem.h rpc/lib/hx_rig.h)
+sdk_h := $(wildcard dsp/include/*.h rpc/include/*.h rpc/wire/*.h rpc/queue/*.h rpc/queue/*.inc rpc/block/*.h)
 sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(L)/pkgconfig/hexrig-skel.pc \
          $(BUILD)/include/hexrig.h $(L)/pkgconfig/hexrig.pc
 .PHONY: sdk
@@ -211,8 +212,10 @@ define sdk_copy
 endef
 $(BUILD)/include/hexrig.h: host/hexrig.h; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/%; $(sdk_copy)
-$(BUILD)/include/hexrig/%: rpc/wire/%;    $(sdk_copy)
-$(BUILD)/include/hexrig/%: rpc/lib/%;     $(sdk_copy)
+$(BUILD)/include/hexrig/%: rpc/include/%; $(sdk_copy)
+$(BUILD)/include/hexrig/%: rpc/wire/%; $(sdk_copy)
+$(BUILD)/include/hexrig/%: rpc/queue/%; $(sdk_copy)
+$(BUILD)/include/hexrig/%: rpc/block/%; $(sdk_copy)
 $(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
@@ -288,7 +291,7 @@ $(BUILD)/tests/libhxt_skel.so: $(obj)/tests/skel/hxt_skel.o
 
 # the driver's conformance: one program for all front ends; see tests/vm for the static variant
 $(obj)/tests/conformance/%.o: inc := $(inc_lib) -Itests/conformance -Itests/skel
-conformance_o := $(call objs,tests/conformance/*.c) $(patsubst %,$(obj)/rpc/lib/%.o,frame_io frame_pack frame_connect)
+conformance_o := $(call objs,tests/conformance/*.c) $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack frame_connect)
 $(BUILD)/tests/conformance: $(conformance_o)
 	$(call link,$^ -lpthread)
 

@@ -1,4 +1,4 @@
-/* dspqueue as skels see it, see rpc/wire/dspqueue.h. */
+/* dspqueue as skels see it, see rpc/include/dspqueue.h. */
 #pragma GCC visibility push(default)
 #include "dspqueue.h"
 #pragma GCC visibility pop

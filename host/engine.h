@@ -1,6 +1,6 @@
 /* The engine as tools and tests use it: one model, one KV cache, one forward pass, and the methods behind its seams.
  *
- * With kv = "spinor" or something to offload, opening the engine connects to a rig (rpc/lib/hx_rig.h); set that up
+ * With kv = "spinor" or something to offload, opening the engine connects to a rig (rpc/include/hx_rig.h); set that up
  * before. */
 #ifndef HX_ENGINE_H
 #define HX_ENGINE_H

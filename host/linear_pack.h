@@ -1,4 +1,4 @@
-/* Weights of a model in the DSP's layout, rpc/wire/hx_weights.h. */
+/* Weights of a model in the DSP's layout, rpc/block/hx_weights.h. */
 #ifndef HX_LINEAR_PACK_H
 #define HX_LINEAR_PACK_H
 

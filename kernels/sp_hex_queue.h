@@ -1,4 +1,4 @@
-/* Queues that handles of sp_hex attached: rpc/wire/hx_sp_packet.h says what goes through them.  Any thread. */
+/* Queues that handles of sp_hex attached: rpc/block/hx_sp_packet.h says what goes through them.  Any thread. */
 #ifndef SP_HEX_QUEUE_H
 #define SP_HEX_QUEUE_H
 

@@ -1,5 +1,5 @@
-/* Encode and decode of spinor blocks (rpc/wire/hx_block.h, docs/block.md) on the DSP: the fp64 reference of every head
- * dimension, basis and code (rpc/wire/hx_block_codec.h) in batches, and HVX versions.
+/* Encode and decode of spinor blocks (rpc/block/hx_block.h, docs/block.md) on the DSP: the fp64 reference of every head
+ * dimension, basis and code (rpc/block/hx_block_codec.h) in batches, and HVX versions.
  *
  * What runs on HVX: all head dimensions, bases vht2, vht2w and klt, code sign; and code sheet with klt, which predicts nothing,
  * so that a lane is its deviation.  Code sheet with the other bases turns a prediction round lane by lane, which cannot be folded

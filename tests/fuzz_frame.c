@@ -1,9 +1,9 @@
 /* Fuzzes the socket front end's client: the input is what a server sends after the greeting of a connection, while one
  * INVOKE (id 1) with two out buffers waits.  Nothing but those buffers and the ioctl's struct may be written. */
-#include "../rpc/lib/frame_connect.c"
-#include "../rpc/lib/frame_io.c"
-#include "../rpc/lib/frame_pack.c"
-#include "../rpc/lib/transport_socket.c"
+#include "frame_connect.c"
+#include "frame_io.c"
+#include "frame_pack.c"
+#include "transport_socket.c"
 
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 /* Protects: every density of the spinor cache returns the same bits, also when positions are run again; packets for sp_hex
- * (rpc/wire/hx_sp_packet.h) do what calls do, refuse what is wrong, and are in the client's figures.  Against a real rig. */
+ * (rpc/block/hx_sp_packet.h) do what calls do, refuse what is wrong, and are in the client's figures.  Against a real rig. */
 #include <stdlib.h>
 
 #include "dspqueue.h"

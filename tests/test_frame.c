@@ -1,9 +1,9 @@
 /* Protects: the socket front end's client side: what goes along with an ioctl, that a reply can only write where it
  * may, many calls in flight, signals, a server that dies. */
-#include "../rpc/lib/frame_connect.c"
-#include "../rpc/lib/frame_io.c"
-#include "../rpc/lib/frame_pack.c"
-#include "../rpc/lib/transport_socket.c"
+#include "frame_connect.c"
+#include "frame_io.c"
+#include "frame_pack.c"
+#include "transport_socket.c"
 
 #include <signal.h>
 #include <sys/mman.h>

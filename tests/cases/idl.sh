@@ -8,7 +8,7 @@ data=$src/tests/data/idl
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cc=${CC:-gcc}
-flags="-D_GNU_SOURCE -g -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror -I$src/rpc/wire -I$dir"
+flags="-D_GNU_SOURCE -g -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror -I$src/rpc/include -I$dir"
 
 for f in "$data"/*.idl "$src/rpc/sp_hex.idl"; do
     "$build/bin/hexidl" "$f" -o "$dir"
@@ -20,7 +20,7 @@ done
 for f in "$dir"/*.h; do
     $cc -std=c11 $flags -fsyntax-only -include "$f" -x c /dev/null
     if command -v "${CXX:-g++}" >/dev/null; then
-        ${CXX:-g++} -std=c++11 -Wall -Wextra -Wshadow -Werror -I"$src/rpc/wire" -I"$dir" -fsyntax-only \
+        ${CXX:-g++} -std=c++11 -Wall -Wextra -Wshadow -Werror -I"$src/rpc/include" -I"$dir" -fsyntax-only \
             -include "$f" -x c++ /dev/null
     fi
 done

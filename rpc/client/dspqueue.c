@@ -1,4 +1,4 @@
-/* dspqueue as host programs see it, see rpc/wire/dspqueue.h. */
+/* dspqueue as host programs see it, see rpc/include/dspqueue.h. */
 #include "hx_export.h"
 
 #include <stdatomic.h>
