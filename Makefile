@@ -36,7 +36,7 @@ G   := $(BUILD)/gen
 # what client, driver and DSP agree on; and the client library
 inc_rpc := -Irpc/include -Irpc/wire -Irpc/queue -Irpc/block
 inc_lib := $(inc_rpc) -Irpc/transport -Irpc/rig -Irpc/client
-inc_dsp := $(inc_rpc) -Idsp/include
+inc_dsp := $(inc_rpc) -Idsp/include -Idsp/include/hexrig
 
 # Lazy, so that a tree without the packages can still run `make demo` and `make check`, which install them.
 fuse_cflags = $(shell pkg-config --cflags fuse3)
@@ -47,8 +47,8 @@ objs = $(patsubst %.c,$(obj)/%.o,$(wildcard $(1)))
 wire_o    := $(call objs,rpc/wire/*.c rpc/queue/*.c rpc/block/*.c)
 lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c)
 # functions that libcdsprpc.so has, too: they must not get into test programs, which link both sides
-dsp_api_o := $(obj)/dsp/dspqueue.o $(obj)/dsp/dspqueue_service.o
-dsp_o     := $(filter-out $(obj)/dsp/main.o $(dsp_api_o),$(call objs,dsp/*.c))
+dsp_api_o := $(obj)/dsp/queue/dspqueue.o $(obj)/dsp/queue/dspqueue_service.o
+dsp_o     := $(filter-out $(obj)/dsp/pd/main.o $(dsp_api_o),$(call objs,dsp/*/*.c))
 fuse_o    := $(filter-out $(obj)/fuse/main.o,$(call objs,fuse/*.c))
 kernels_o := $(call objs,kernels/*.c) $(obj)/gen/sp_hex_skel.o
 silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/gen/silicon_skel.o
@@ -83,7 +83,7 @@ all: $(programs) $(data) $(profiles) sdk
 # --- objects: each folder sees what DESIGN.md section 3 lets it see
 $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib)
-$(obj)/dsp/%.o:         inc := $(inc_dsp)
+$(obj)/dsp/%.o:         inc := $(inc_dsp) -Idsp
 $(obj)/fuse/%.o:        inc  = $(inc_rpc) $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
@@ -95,7 +95,7 @@ $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools/hexidl -Itools/p
 $(obj)/tools/preload/%.o: inc := $(inc_lib) -U_FORTIFY_SOURCE
 $(obj)/tools/listing/%.o: inc := $(inc_dsp)
 $(obj)/gen/%.o:         inc := $(inc_rpc) -I$(G)
-$(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools/hexidl -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Itests/lib -Itests -DHEXRIG_COUNT \
+$(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools/hexidl -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Idsp/include/hexrig -Itests/lib -Itests -DHEXRIG_COUNT \
                                -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"' $(fuse_cflags)
 # the root PD is linked at a fixed low address, so that all that a skel sees lies below 4 GiB; its heap begins behind it, and the
 # skels' addresses lie below both, see docs/architecture.md
@@ -181,8 +181,8 @@ $(L)/libok_linear_skel.so: $(oklinear_o) $(obj)/kernels/silicon/contexts.o
 # modular arithmetic, root search and the second context are silicon's
 $(L)/libntt_kv_skel.so: $(nttkv_o) $(patsubst %,$(obj)/kernels/silicon/%.o,contexts ntt_scalar)
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x15000000 $^ -lm)
-$(X)/hexrig-dsp: $(obj)/dsp/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
-	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
+$(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
+	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,$^ $(fuse_libs) -lpthread -lm)
 $(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
@@ -201,7 +201,7 @@ host_libs := -ljansson -lnuma -lpthread -lm
 comma := ,
 
 # --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
-sdk_h := $(wildcard dsp/include/*.h rpc/include/*.h rpc/wire/*.h rpc/queue/*.h rpc/queue/*.inc rpc/block/*.h)
+sdk_h := $(wildcard dsp/include/*.h dsp/include/hexrig/*.h rpc/include/*.h rpc/wire/*.h rpc/queue/*.h rpc/queue/*.inc rpc/block/*.h)
 sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(L)/pkgconfig/hexrig-skel.pc \
          $(BUILD)/include/hexrig.h $(L)/pkgconfig/hexrig.pc
 .PHONY: sdk
@@ -212,6 +212,7 @@ define sdk_copy
 endef
 $(BUILD)/include/hexrig.h: host/hexrig.h; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/%; $(sdk_copy)
+$(BUILD)/include/hexrig/%: dsp/include/hexrig/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/include/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/wire/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/queue/%; $(sdk_copy)
@@ -418,7 +419,7 @@ check-full: deps
 	@tests/run.sh $(BUILD) check tsan valgrind aarch64 oracle vm faults soak
 
 # it defines functions that gcc declares by itself when it sanitizes
-$(obj)/dsp/hvx_check.o: warn += $(if $(SAN),-Wno-builtin-declaration-mismatch)
+$(obj)/dsp/machine/hvx_check.o: warn += $(if $(SAN),-Wno-builtin-declaration-mismatch)
 .PHONY: tsan-programs valgrind-programs soak-programs
 tsan-programs:
 	$(sub) tests

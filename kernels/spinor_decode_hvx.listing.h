@@ -1,5 +1,5 @@
 /* Made by `make listings` from what clang version 19.1.7 makes of spinor_decode_hvx.c; do not edit.
- * See dsp/include/hexrig_code.h.  A packet: {{packets since the result of a load, multiply,
+ * See dsp/include/hexrig/hexrig_code.h.  A packet: {{packets since the result of a load, multiply,
  * vector operation, vector load}, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

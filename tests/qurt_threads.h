@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "hxt.h"
-#include "low_memory.h"
+#include "base/low_memory.h"
 #include "qurt_thread.h"
-#include "vtime.h"
+#include "cost/vtime.h"
 
 enum { STACK = 1 << 20 };
 

@@ -13,9 +13,9 @@
 #include "hxt.h"
 #include "hxt_proc.h"
 #include "kept_log.h"
-#include "machine.h"
+#include "base/machine.h"
 #include "qurt_thread.h"
-#include "vtime.h"
+#include "cost/vtime.h"
 
 enum { MIB = 1 << 20, KIB = 1 << 10 };
 

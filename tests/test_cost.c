@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-#include "cache.h"
-#include "cost.h"
+#include "base/cache.h"
+#include "cost/cost.h"
 #include "hexrig_hvx_count.h"
-#include "listing.h"
-#include "machine.h"
-#include "vtime.h"
+#include "cost/listing.h"
+#include "base/machine.h"
+#include "cost/vtime.h"
 
 static const struct hx_profile profile = {
     .clock_mhz = 1000,

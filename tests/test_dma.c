@@ -1,14 +1,14 @@
-/* User DMA on the virtual clock, dsp/include/hexrig_dma.h. */
+/* User DMA on the virtual clock, dsp/include/hexrig/hexrig_dma.h. */
 #include "hxt.h"
 
 #include <sys/mman.h>
 
 #include "HAP_vtcm_mgr.h"
-#include "dma.h"
+#include "machine/dma.h"
 #include "hexrig_dma.h"
-#include "low_memory.h"
-#include "machine.h"
-#include "vtime.h"
+#include "base/low_memory.h"
+#include "base/machine.h"
+#include "cost/vtime.h"
 
 enum { BYTES = 4096, SETUP = 100 };
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "hxt.h"
-#include "placement.h"
+#include "base/placement.h"
 
 enum { BYTES = 1 << 20 };
 

@@ -11,16 +11,16 @@
 #include "HAP_mem.h"
 #include "HAP_perf.h"
 #include "HAP_power.h"
-#include "buffers.h"
-#include "cost.h"
+#include "pd/buffers.h"
+#include "cost/cost.h"
 #include "driver.h"
-#include "farf.h"
-#include "hap_power.h"
+#include "base/farf.h"
+#include "machine/hap_power.h"
 #include "hexrig_hvx_count.h"
-#include "machine.h"
+#include "base/machine.h"
 #include "qurt_hvx.h"
 #include "qurt_memory.h"
-#include "vtime.h"
+#include "cost/vtime.h"
 
 static const struct hx_profile profile = {
     .clock_mhz = 1000,

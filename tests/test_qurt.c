@@ -5,7 +5,7 @@
 
 #include "hx_profile.h"
 #include "kept_log.h"
-#include "machine.h"
+#include "base/machine.h"
 #include "qurt.h"
 #include "qurt_threads.h"
 

@@ -2,7 +2,7 @@
  * that virtual time does not depend on how the threads really run. */
 #include "hx_profile.h"
 #include "kept_log.h"
-#include "machine.h"
+#include "base/machine.h"
 #include "qurt.h"
 #include "qurt_threads.h"
 #include "worker_pool.h"

@@ -6,12 +6,12 @@
 #include "hexrig_hvx_count.h"
 #include "hx_profile.h"
 #include "hxt.h"
-#include "low_memory.h"
-#include "machine.h"
+#include "base/low_memory.h"
+#include "base/machine.h"
 #include "sp_hex.h"
 #include "spinor_attn.h"
 #include "spinor_rig.h"
-#include "vtime.h"
+#include "cost/vtime.h"
 
 enum { QUERIES = 2 };
 

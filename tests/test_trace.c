@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "trace.h"
+#include "cost/trace.h"
 #include "trace_dsp.h"
-#include "vtime.h"
+#include "cost/vtime.h"
 
 enum { CAPACITY = 256 };
 

@@ -5,8 +5,8 @@
 #include "hx_profile.h"
 #include "hxt.h"
 #include "kept_log.h"
-#include "machine.h"
-#include "vtime.h"
+#include "base/machine.h"
+#include "cost/vtime.h"
 
 enum { MIB = 1 << 20, KIB = 1 << 10 };
 

@@ -1,5 +1,5 @@
-# Makes dsp/include/hexrig_hvx_builtins.h from the table of intrinsics.  Usage:
-#   awk -F' [|] ' -f tools/gen-hvx-builtins.awk tests/oracle/hvx-v69-intrinsics.txt > dsp/include/hexrig_hvx_builtins.h
+# Makes dsp/include/hexrig/hexrig_hvx_builtins.h from the table of intrinsics.  Usage:
+#   awk -F' [|] ' -f tools/gen-hvx-builtins.awk tests/oracle/hvx-v69-intrinsics.txt > dsp/include/hexrig/hexrig_hvx_builtins.h
 BEGIN {
     print "/* The __builtin_HEXAGON_V6_*_128B names that third-party headers reach for, as the Q6_"
     print " * intrinsics that they are.  Made by tools/gen-hvx-builtins.awk; do not edit. */"

@@ -1,4 +1,4 @@
-# Makes dsp/include/hexrig_scalar_builtins.h from the table of scalar intrinsics.
+# Makes dsp/include/hexrig/hexrig_scalar_builtins.h from the table of scalar intrinsics.
 # Usage: awk -F' [|] ' -f tools/gen-scalar-builtins.awk tests/oracle_scalar/scalar-v69-intrinsics.txt
 BEGIN {
     print "/* The compiler's spelling of the scalar intrinsics, which third-party headers use."

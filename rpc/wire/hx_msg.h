@@ -43,7 +43,7 @@ enum hx_corner {
     HX_CORNER_TURBO, /* the highest */
 };
 
-/* What a PD wants, all its HAP_power contexts together (dsp/hap_power.c); 0 everywhere: nothing. */
+/* What a PD wants, all its HAP_power contexts together (dsp/machine/hap_power.c); 0 everywhere: nothing. */
 struct hx_power_vote {
     uint16_t clock_mhz;  /* at least */
     uint16_t latency_us; /* longest wake-up that it tolerates */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parameters of the cost model, dsp/cost.h; times in pcycles. */
+/* Parameters of the cost model, dsp/cost/cost.h; times in pcycles. */
 struct hx_cost {
     double packet_pcycles; /* from one packet of a thread to the next, > 0 */
     double load_pcycles;   /* latency of a scalar load that hits L1 */

@@ -31,7 +31,7 @@ struct hx_trace_event {
     uint32_t detail;
     uint32_t count;
     uint16_t kind;
-    uint16_t lane; /* 0: the thread that serves the call; others: threads of the PD, see dsp/trace.h */
+    uint16_t lane; /* 0: the thread that serves the call; others: threads of the PD, see dsp/cost/trace.h */
     uint16_t name; /* index + 1 of hx_trace.name, 0 = none */
     uint16_t reserved; /* 0 */
 };

@@ -1,5 +1,5 @@
 /* Who holds which VTCM: memory that the driver makes and the DSP process maps at its start.  The PDs keep it, under the machine's
- * lock (dsp/machine.h); the driver reads it for the node `vtcm`, without a lock, and trusts nothing in it. */
+ * lock (dsp/base/machine.h); the driver reads it for the node `vtcm`, without a lock, and trusts nothing in it. */
 #ifndef HX_VTCM_TABLE_H
 #define HX_VTCM_TABLE_H
 

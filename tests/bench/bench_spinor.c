@@ -7,12 +7,12 @@
 
 #include "HAP_vtcm_mgr.h"
 #include "bench.h"
-#include "cost.h"
+#include "cost/cost.h"
 #include "hx_f16.h"
 #include "hx_profile.h"
-#include "machine.h"
+#include "base/machine.h"
 #include "spinor.h"
-#include "vtime.h"
+#include "cost/vtime.h"
 
 enum { DH = HX_BLOCK_DH, ROWS = HX_BLOCK_SKEL + HX_BLOCK_RES, VECTORS = 128, ROUNDS = 40, GROUPS = DH / 8 };
 

@@ -10,7 +10,7 @@ ulimit -c 0
 # the flags of hexrig_hvx_trace.h and hexrig_hvx_check.h
 gcc -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wno-psabi -DHEXRIG_CHECK -DHEXRIG_COUNT -fsanitize=alignment \
     -fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 \
-    --param asan-globals=0 -fno-pie -I"$src/dsp/include" -I"$src/dsp" -I"$src/rpc/include" -I"$src/rpc/wire" \
+    --param asan-globals=0 -fno-pie -I"$src/dsp/include" -I"$src/dsp/include/hexrig" -I"$src/dsp" -I"$src/rpc/include" -I"$src/rpc/wire" \
     -c "$src/tests/data/hvx/faults.c" -o "$dir/faults.o"
 gcc -no-pie -rdynamic "$dir/faults.o" "$1/obj/libhxdsp.a" "$1/obj/libhxwire.a" -lnuma -ldl -lpthread -lm -o "$dir/faults"
 

@@ -7,7 +7,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cp "$src/tests/data/hvx/families.c" "$dir/c.c"
 cp "$src/tests/data/hvx/families.c" "$dir/cc.cc"
-flags="-O1 -Wall -Wextra -Werror -Wno-psabi -I$src/dsp/include"
+flags="-O1 -Wall -Wextra -Werror -Wno-psabi -I$src/dsp/include -I$src/dsp/include/hexrig"
 tried=0
 for cc in gcc g++ clang clang++; do
     command -v $cc >/dev/null || { echo "$cc: not here"; continue; }

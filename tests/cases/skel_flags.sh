@@ -39,7 +39,7 @@ readelf -lW "$dir/libfamilies_skel.so" | grep -q 'LOAD .* 0x0*14000000 ' ||
 
 # The generated spellings belong to the table.
 awk -F' [|] ' -f "$src/tools/gen-scalar-builtins.awk" "$src/tests/oracle_scalar/scalar-v69-intrinsics.txt" |
-    cmp - "$src/dsp/include/hexrig_scalar_builtins.h"
+    cmp - "$src/dsp/include/hexrig/hexrig_scalar_builtins.h"
 
 # An installation elsewhere gives its own paths.
 mkdir -p "$dir/there/lib" "$dir/there/include"

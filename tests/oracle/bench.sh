@@ -5,7 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tools.sh"
 tools_dir "$1"
-${CC:-gcc} -std=gnu11 -O2 -march=native -ffp-contract=off -Wall -Wextra -Wno-psabi -D_GNU_SOURCE -I"$root/dsp/include" \
+${CC:-gcc} -std=gnu11 -O2 -march=native -ffp-contract=off -Wall -Wextra -Wno-psabi -D_GNU_SOURCE -I"$root/dsp/include" -I"$root/dsp/include/hexrig" \
     "$here/bench_host.c" -o "$dir/bench_host"
 if "$here/fetch.sh" "$tools"; then
     hexagon_cc -I"$here" "$here/bench_qemu.c" -o "$dir/bench_qemu"

@@ -3,7 +3,7 @@
  *        side_qemu -d CASE BATCH   every result of one batch */
 #include "oracle.c"
 
-#include "../../dsp/include/hexrig_hvx_count.h" /* the slot classes that the cases name */
+#include "hexrig_hvx_count.h" /* the slot classes that the cases name */
 
 #include "freestanding.h"
 

@@ -14,7 +14,7 @@ case $? in 0) ;; 77) exit 77 ;; *) echo "scalar oracle: skip: cannot fetch clang
 set -e
 awk -F' [|] ' -f "$here/gen.awk" "$here/scalar-v69-intrinsics.txt" >"$out/scalar_cases.inc"
 hexagon_cc -w -I"$here" -I"$out" "$here/side_qemu.c" -o "$out/side_qemu"
-${CC:-gcc} -std=gnu11 -O2 -ffp-contract=off -Wall -Wextra -Wno-psabi -I"$root/dsp/include" -I"$here" -I"$out" \
+${CC:-gcc} -std=gnu11 -O2 -ffp-contract=off -Wall -Wextra -Wno-psabi -I"$root/dsp/include" -I"$root/dsp/include/hexrig" -I"$here" -I"$out" \
     "$here/side_host.c" -o "$out/side_host"
 set +e
 

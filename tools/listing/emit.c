@@ -11,7 +11,7 @@ void hx_emit_head(FILE *out, const char *source, const char *compiler)
     fprintf(
         out,
         "/* Made by `make listings` from what %s makes of %s; do not edit.\n"
-        " * See dsp/include/hexrig_code.h.  A packet: {{packets since the result of a load, multiply,\n"
+        " * See dsp/include/hexrig/hexrig_code.h.  A packet: {{packets since the result of a load, multiply,\n"
         " * vector operation, vector load}, vmem loads}. */\n#ifndef __hexagon__\n#include \"hexrig_code.h\"\n",
         *compiler ? compiler : "the compiler", source);
 }

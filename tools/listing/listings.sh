@@ -41,7 +41,7 @@ compile() { # compile SOURCE OUT FLAGS...; clang's own headers come before those
     source=$1 to=$2
     shift 2
     $launch "$clang" --target=hexagon -mv69 -mhvx -mhvx-length=128B -std=gnu11 -ffreestanding -fno-builtin -nostdlibinc \
-        -gline-tables-only -S -iquote "$out/none" -idirafter dsp/include -idirafter rpc/include -idirafter rpc/wire -idirafter rpc/block \
+        -gline-tables-only -S -iquote "$out/none" -idirafter dsp/include -idirafter dsp/include/hexrig -idirafter rpc/include -idirafter rpc/wire -idirafter rpc/block \
         -idirafter tests/oracle/libc "$@" "$source" -o "$to"
 }
 

@@ -9,7 +9,7 @@
 #include "HAP_compute_res.h"
 #include "HAP_vtcm_mgr.h"
 #include "hexrig_hvx_trace.h"
-#include "machine.h"
+#include "base/machine.h"
 #include "qurt_hvx.h"
 
 enum { ASKED = 2 * HX_VTCM_GRAIN - 4096 }; /* the grant is whole grains, the check is not */

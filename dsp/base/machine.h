@@ -1,0 +1,81 @@
+/* What all PDs of a rig share: VTCM, HVX contexts, the virtual clock's profile.
+ *
+ * The state lies in memory that the root PD maps before it forks, so a user PD sees the same machine at the same address.
+ * A PD may die at any point: locks are robust, and the root PD gives back what the dead one held. */
+#ifndef HX_MACHINE_H
+#define HX_MACHINE_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine/compute_res_state.h"
+#include "hx_profile.h"
+#include "hx_vtcm_table.h"
+
+enum { HX_HVX_CONTEXTS_MAX = 16 };
+
+struct hx_machine {
+    pthread_mutex_t lock; /* process-shared, robust; protects everything below */
+    uint32_t freed;       /* counts what was given back; a futex, because a condition breaks when a waiter is killed */
+    double clock_mhz;     /* pcycles per us */
+    struct hx_cost cost;
+    unsigned hvx_contexts;
+    unsigned hw_threads;
+    unsigned capabilities; /* 0: the root PD does not tell them */
+    unsigned dspqueue; /* 0: this DSP has none */
+    struct {
+        int32_t client;   /* PD that holds it, 0 = free */
+        uint64_t free_at; /* pcycle at which its last holder gave it back */
+    } hvx[HX_HVX_CONTEXTS_MAX];
+    uint64_t pcycles; /* the machine's counter: the latest end of a call; atomic */
+    struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], own or in the driver's sight; the same address in all PDs */
+    struct hx_vtcm_table own;
+    struct hx_crm crm;
+};
+
+extern struct hx_machine *hx_machine; /* NULL until hx_machine_init() */
+extern uint8_t *hx_vtcm;              /* HX_VTCM_BYTES, at 0xFF000000 except in ASan builds */
+extern int32_t hx_pd_client;          /* the PD that this process is; 0 = root */
+
+/* Builds the machine.  Returns 0 or negative errno.  Call once, before the first fork. */
+int hx_machine_init(const struct hx_profile *profile);
+
+/* From now on the VTCM's table lies in this file (rpc/wire/hx_vtcm_table.h), which is closed.  Before the first grant and the
+ * first fork.  0 or negative errno. */
+int hx_machine_share_vtcm_table(int fd);
+
+void hx_machine_lock(void);
+void hx_machine_unlock(void);
+
+/* Wakes all who wait: something was given back, or somebody waits for VTCM. */
+void hx_machine_freed(void);
+
+/* With the lock, which is given up meanwhile: waits for hx_machine_freed(), `ms` at most.  Callers look again in a loop,
+ * in steps of 50 ms or so. */
+void hx_machine_wait(unsigned ms);
+
+/* 1 when p points into VTCM, whoever has it. */
+static inline int hx_in_vtcm(const void *p)
+{
+    return hx_vtcm && (uintptr_t)p - (uintptr_t)hx_vtcm < HX_VTCM_BYTES;
+}
+
+/* 1 when all of p[bytes], in VTCM, lies in what one request of this PD asked for. */
+int hx_vtcm_granted(const void *p, size_t bytes);
+
+/* Gives back all that PD `client` held; the root PD calls it when a user PD has ended. */
+void hx_machine_reap(int32_t client);
+
+/* 1 while the calling thread holds an HVX context. */
+int hx_hvx_context_held(void);
+
+/* HVX operations of the call on this thread that ran while it held no context: on the device each is a fault.  Operations are
+ * counted in skels built with -DHEXRIG_COUNT; hx_hvx_call_begin() starts anew, when the counters are 0. */
+void hx_hvx_call_begin(void);
+uint64_t hx_hvx_unlocked_ops(void);
+
+/* Gives back an HVX context that the thread still holds; 1 when it did (a skel's bug). */
+int hx_hvx_release_leaked(void);
+
+#endif

@@ -1,0 +1,342 @@
+/* The cost model, see cost.h. */
+#include "cost.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cache.h"
+#include "base/frames.h"
+#include "hexrig_hvx_count.h"
+#include "listing.h"
+#include "base/machine.h"
+#include "vtime.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+    VECTOR_BYTES = 128,
+    VECTOR_PIECE = 16,  /* gcc may hand a vector over in pieces of this size and more */
+    L2_LINE_SHIFT = 7,
+    L1_LINE_SHIFT = 5,
+    TIMES = 128, /* listings kept per thread; a power of two */
+    RECENT = 4,  /* vectors whose pieces may come mixed */
+};
+
+/* Calls that have begun in this PD: a thread that outlives calls starts each with empty caches, too. */
+static atomic_uint calls;
+
+/* Bytes that went between DDR and L2 or VTCM. */
+static _Atomic uint64_t ddr_bytes;
+
+static __thread struct {
+    unsigned call; /* the value of `calls` that the caches belong to */
+    uint64_t ddr_before;   /* `ddr_bytes` when the call on this thread began */
+    uint64_t began;        /* pcycle of that */
+    const struct hx_code *code;
+    enum hx_code_build build;
+    unsigned level;
+    uint64_t loads_left;    /* vector loads until the loop is over */
+    unsigned in_trip;       /* vector loads seen of the current trip */
+    double slowest;         /* stall of the slowest of them */
+    unsigned ddr_lines;     /* how many of them come from DDR */
+    struct {
+        uint64_t line;
+        unsigned pieces; /* bit per VECTOR_PIECE of it that was seen */
+    } recent[RECENT];    /* the last vectors that came in pieces */
+    unsigned n_recent;
+    struct hx_hvx_counts settled; /* HVX operations that are paid for */
+    struct hx_cache l1, l2;
+    struct hx_frames frames;
+    struct {
+        const struct hx_code_level *level;
+        struct hx_listing_time time;
+    } times[TIMES];
+} now;
+
+static const struct hx_cost *cost(void)
+{
+    static const struct hx_cost none = {.packet_pcycles = 1, .hvx_pcycles = 1};
+
+    return hx_machine ? &hx_machine->cost : &none;
+}
+
+/* --- code ------------------------------------------------------------------------------------------------------ */
+
+/* Vector loads of a trip that the source makes; a debug table has the compiler's spills, too, which the host's code never
+ * makes. */
+static unsigned source_loads(const struct hx_code *code, unsigned level)
+{
+    const struct hx_code_level *l = &code->build[HX_BUILD_RELEASE][level];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < l->packets; i++)
+        n += l->packet[i].vector_loads;
+    return n;
+}
+
+static const struct hx_listing_time *time_of(const struct hx_code *code, unsigned level)
+{
+    const struct hx_code_level *l = &code->build[now.build][level];
+    unsigned i = (unsigned)((uintptr_t)l / sizeof(*l)) & (TIMES - 1);
+
+    if (now.times[i].level != l) {
+        now.times[i].level = l;
+        now.times[i].time = hx_listing_time(l, level > 0, cost());
+        now.times[i].time.vector_loads = source_loads(code, level);
+    }
+    return &now.times[i].time;
+}
+
+/* Packets that `n` operations need at least, by the units that V69 has: four vector units, two of which multiply, one
+ * shifts and one permutes, and one vector load and store per packet. */
+static double packets_by_pressure(const struct hx_hvx_counts *n)
+{
+    const uint64_t *op = n->op;
+    double mpy = (double)(op[HX_SLOT_VX] + 2 * op[HX_SLOT_VX_DV] + op[HX_SLOT_VX_LATE]);
+    double shift = (double)(op[HX_SLOT_VS] + op[HX_SLOT_VP_VS]);
+    double permute = (double)(op[HX_SLOT_VP] + op[HX_SLOT_VP_VS]);
+    double all = mpy + shift + permute + (double)(op[HX_SLOT_VA] + 2 * op[HX_SLOT_VA_DV]);
+    double memory = (double)(op[HX_SLOT_LD] + op[HX_SLOT_ST] + op[HX_SLOT_GATHER] +
+                             op[HX_SLOT_SCATTER] +
+                             2 * (op[HX_SLOT_GATHER_DV] + op[HX_SLOT_SCATTER_DV]));
+    const double need[] = {mpy / 2, shift, permute, all / 4, memory};
+    double most = 0;
+
+    for (unsigned i = 0; i < sizeof(need) / sizeof(need[0]); i++)
+        if (need[i] > most)
+            most = need[i];
+    return most;
+}
+
+double hx_cost_pending(void)
+{
+    struct hx_hvx_counts n;
+
+    if (now.code || memcmp(&now.settled, &hx_hvx_counts, sizeof(n)) == 0)
+        return 0;
+    for (int i = 0; i < HX_SLOT_CLASSES; i++)
+        n.op[i] = hx_hvx_counts.op[i] - now.settled.op[i];
+    now.settled = hx_hvx_counts;
+    return packets_by_pressure(&n) * cost()->hvx_pcycles;
+}
+
+EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
+{
+    struct hx_code_scope outer = {now.code, now.level};
+
+    hx_vt_spend(HX_VT_CODE, hx_cost_pending());
+    hx_vt_scope(code->name);
+    now.code = code;
+    now.level = 0;
+    now.loads_left = 0;
+    hx_vt_spend(HX_VT_CODE, time_of(code, 0)->trip);
+    return outer;
+}
+
+EXPORT void hx_code_leave(struct hx_code_scope *scope)
+{
+    hx_vt_scope(NULL);
+    now.code = scope->outer;
+    now.level = scope->outer_level;
+    now.loads_left = 0;
+    now.settled = hx_hvx_counts; /* the listing has paid for what was counted inside */
+}
+
+EXPORT void hx_code_trips(unsigned level, uint64_t trips)
+{
+    const struct hx_listing_time *t;
+    unsigned peeled;
+
+    if (!now.code || level >= now.code->levels)
+        return;
+    t = time_of(now.code, level);
+    peeled = now.code->build[now.build][level].peeled;
+    now.level = level;
+    now.loads_left = trips * t->vector_loads;
+    now.in_trip = 0;
+    now.slowest = 0;
+    now.ddr_lines = 0;
+    if (trips > peeled)
+        hx_vt_spend(HX_VT_CODE, (double)(trips - peeled) * t->trip);
+}
+
+EXPORT void hx_code_set_build(enum hx_code_build build)
+{
+    if (build < HX_CODE_BUILDS)
+        now.build = build;
+}
+
+/* --- memory ---------------------------------------------------------------------------------------------------- */
+
+static void empty_caches(void);
+
+static int caches_ready(void)
+{
+    if (now.call != atomic_load_explicit(&calls, memory_order_relaxed))
+        empty_caches();
+    if (!now.l1.tag && hx_cache_init(&now.l1, cost()->l1_kib << 10, L1_LINE_SHIFT))
+        return 0;
+    return now.l2.tag || hx_cache_init(&now.l2, cost()->l2_kib << 10, L2_LINE_SHIFT) == 0;
+}
+
+/* Latency of a load from DDR. */
+static double ddr_pcycles(void)
+{
+    return cost()->ddr_pcycles * hx_vt_clock_ratio();
+}
+
+/* Latency behind L1; a line that is not in L2 comes there from DDR. */
+static double l2_latency(uint64_t at)
+{
+    if (hx_cache_touch(&now.l2, at))
+        return cost()->l2_pcycles;
+    hx_cost_ddr(1u << L2_LINE_SHIFT);
+    return ddr_pcycles();
+}
+
+/* Latency of a vector access, from the start of the load. */
+static double vector_latency(const void *p)
+{
+    if (hx_in_vtcm(p))
+        return cost()->vtcm_pcycles;
+    const uint64_t at = hx_frames_at(&now.frames, (uintptr_t)p);
+
+    hx_cache_drop(&now.l1, at); /* HVX goes past L1 */
+    return l2_latency(at);
+}
+
+/* A trip's loads are under way together: the thread waits for the slowest, or for DDR to bring all that it has to. */
+static void end_trip(const struct hx_listing_time *t)
+{
+    double fetch = now.ddr_lines * VECTOR_BYTES / cost()->dma_bytes_per_pcycle * hx_vt_clock_ratio() - t->trip;
+
+    hx_vt_spend(HX_VT_STALL, fetch > now.slowest ? fetch : now.slowest);
+    now.in_trip = 0;
+    now.slowest = 0;
+    now.ddr_lines = 0;
+}
+
+static void vector_load(const void *p)
+{
+    double latency = vector_latency(p), stall;
+
+    if (!now.loads_left) {
+        stall = latency - cost()->vtcm_pcycles;
+        hx_vt_spend(HX_VT_STALL, stall > 0 ? stall : 0);
+        return;
+    }
+    const struct hx_listing_time *t = time_of(now.code, now.level);
+    stall = latency - t->load_to_use;
+    if (stall > now.slowest)
+        now.slowest = stall;
+    now.ddr_lines += latency > cost()->l2_pcycles;
+    now.loads_left--;
+    if (++now.in_trip == t->vector_loads)
+        end_trip(t);
+}
+
+static void scalar_access(const void *p, int is_store)
+{
+    const uint64_t at = hx_frames_at(&now.frames, (uintptr_t)p);
+    double latency;
+
+    if (hx_cache_touch(&now.l1, at))
+        return;
+    if (hx_in_vtcm(p))
+        latency = cost()->vtcm_pcycles;
+    else
+        latency = l2_latency(at);
+    if (!is_store && latency > cost()->load_pcycles)
+        hx_vt_spend(HX_VT_STALL, latency - cost()->load_pcycles);
+}
+
+/* 1 when this belongs to a vector that was seen already: the host's compiler may read several in pieces, mixed. */
+static int is_rest_of_vector(uint64_t at, size_t bytes)
+{
+    const uint64_t line = at / VECTOR_BYTES;
+    const unsigned piece = 1u << at % VECTOR_BYTES / VECTOR_PIECE;
+
+    if (bytes >= VECTOR_BYTES)
+        return 0;
+    for (int i = 0; i < RECENT; i++)
+        if (now.recent[i].line == line && !(now.recent[i].pieces & piece)) {
+            now.recent[i].pieces |= piece;
+            return 1;
+        }
+    now.recent[now.n_recent].line = line;
+    now.recent[now.n_recent].pieces = piece;
+    now.n_recent = (now.n_recent + 1) % RECENT;
+    return 0;
+}
+
+void hx_cost_end(void)
+{
+    free(now.l1.tag);
+    free(now.l2.tag);
+    hx_frames_free(&now.frames);
+    now.l1.tag = now.l2.tag = NULL;
+}
+
+void hx_cost_prepare(void)
+{
+    (void)caches_ready(); /* without memory there are no caches, then as now */
+}
+
+void hx_cost_access(const void *p, size_t bytes, int is_store)
+{
+    if (!caches_ready())
+        return;
+    if (bytes < VECTOR_PIECE)
+        scalar_access(p, is_store);
+    else if (is_rest_of_vector((uintptr_t)p, bytes))
+        return;
+    else if (is_store)
+        (void)vector_latency(p);
+    else
+        vector_load(p);
+}
+
+/* --- the thread ------------------------------------------------------------------------------------------------ */
+
+static void empty_caches(void)
+{
+    now.call = atomic_load_explicit(&calls, memory_order_relaxed);
+    memset(now.recent, 0, sizeof(now.recent));
+    hx_frames_clear(&now.frames);
+    if (now.l1.tag)
+        hx_cache_clear(&now.l1);
+    if (now.l2.tag)
+        hx_cache_clear(&now.l2);
+}
+
+void hx_cost_call(void)
+{
+    atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
+}
+
+void hx_cost_ddr(uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&ddr_bytes, bytes, memory_order_relaxed);
+}
+
+void hx_cost_call_end(void)
+{
+    const uint64_t moved = atomic_load_explicit(&ddr_bytes, memory_order_relaxed) - now.ddr_before;
+    const double rate = cost()->dma_bytes_per_pcycle;
+
+    if (rate > 0)
+        hx_vt_reach(HX_VT_STALL, now.began + (uint64_t)((double)moved / rate * hx_vt_clock_ratio()));
+}
+
+void hx_cost_begin(void)
+{
+    now.code = NULL;
+    now.level = 0;
+    now.build = HX_BUILD_RELEASE;
+    now.loads_left = 0;
+    now.settled = hx_hvx_counts;
+    now.ddr_before = atomic_load_explicit(&ddr_bytes, memory_order_relaxed);
+    now.began = hx_vt_now();
+    empty_caches();
+}

@@ -1,0 +1,262 @@
+/* User DMA, see dsp/include/hexrig/hexrig_dma.h.
+ *
+ * A thread's engine knows the descriptor in work and the pcycle at which that began.  Nothing happens between calls: each
+ * intrinsic first lets the engine catch up to the thread's time. */
+#include "dma.h"
+
+#pragma GCC visibility push(default)
+#include "hexrig_dma.h"
+#pragma GCC visibility pop
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "HAP_farf.h"
+#include "cost/cost.h"
+#include "base/machine.h"
+#include "cost/trace.h"
+#include "cost/vtime.h"
+
+_Static_assert(sizeof(struct hx_dma_type0) == 16, "the device's layout");
+_Static_assert(sizeof(struct hx_dma_type1) == 32, "the device's layout");
+
+enum { DESCRIPTOR_ALIGN = 16, BURST_BYTES = 64, PAGE = 4096, CHAIN_MAX = 1 << 16 };
+
+static __thread struct {
+    uint32_t at;    /* descriptor in work, 0 = none */
+    uint64_t began; /* pcycle at which it started */
+    uint32_t bad;   /* descriptor that stopped the engine, 0 = none */
+    int started;    /* something was started since the last wait */
+    int paused;     /* `at` waits for dmresume */
+} engine;
+
+/* --- one descriptor -------------------------------------------------------------------------------------------- */
+
+/* A transfer, whatever its descriptor's type. */
+struct transfer {
+    uint32_t src, dst;
+    uint32_t width, rows;
+    uint32_t src_stride, dst_stride;
+};
+
+static void *memory_at(uint32_t addr)
+{
+    return (void *)(uintptr_t)addr;
+}
+
+/* 1 when all of it can be read, or written: the kernel is asked to bring the pages in for that. */
+static int mapped(uint32_t addr, uint64_t bytes, int advice)
+{
+    uint64_t at = addr & ~(uint64_t)(PAGE - 1), end = (uint64_t)addr + bytes;
+
+    return end <= 1ull << 32 && madvise((void *)(uintptr_t)at, end - at, advice) == 0;
+}
+
+/* NULL, or what is wrong with one side of a transfer. */
+static const char *side_error(uint32_t addr, uint32_t stride, const struct transfer *t, int advice)
+{
+    uint64_t bytes = t->rows ? (uint64_t)stride * (t->rows - 1) + t->width : 0;
+    const void *p = memory_at(addr);
+
+    if (bytes == 0)
+        return NULL;
+    if (!mapped(addr, bytes, advice))
+        return advice == MADV_POPULATE_READ ? "its source is not mapped"
+                                            : "its destination is not mapped, or read-only";
+    if (hx_in_vtcm(p) && !hx_vtcm_granted(p, bytes))
+        return "VTCM that was not granted";
+    return NULL;
+}
+
+/* Reads the descriptor at `addr`.  NULL, or what is wrong with it. */
+static const char *decode(uint32_t addr, struct transfer *t, uint32_t *next)
+{
+    struct hx_dma_type1 d;
+    const char *error;
+
+    if (addr % DESCRIPTOR_ALIGN)
+        return "its address is not a multiple of 16";
+    if (!mapped(addr, sizeof(struct hx_dma_type0), MADV_POPULATE_WRITE))
+        return "it lies in memory that is not mapped, or read-only";
+    memcpy(&d, memory_at(addr), sizeof(struct hx_dma_type0));
+    if (d.type > 1)
+        return "its type is not 0 or 1";
+    if (d.src_dlbc || d.dst_dlbc)
+        return "it asks for bandwidth compression";
+    *next = d.next;
+    *t = (struct transfer){d.src, d.dst, d.length, 1, d.length, d.length};
+    if (d.type == 1) {
+        if (!mapped(addr, sizeof(d), MADV_POPULATE_WRITE))
+            return "it lies in memory that is not mapped";
+        memcpy(&d, memory_at(addr), sizeof(d));
+        if (d.src_width_offset || d.dst_width_offset)
+            return "it starts inside of a row, which is not emulated";
+        *t = (struct transfer){d.src, d.dst, d.roi_width, d.roi_height, d.src_stride, d.dst_stride};
+    }
+    error = side_error(t->src, t->src_stride, t, MADV_POPULATE_READ);
+    return error ? error : side_error(t->dst, t->dst_stride, t, MADV_POPULATE_WRITE);
+}
+
+static uint64_t duration(const struct transfer *t)
+{
+    const struct hx_cost *c = &hx_machine->cost;
+    uint64_t row = (t->width + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES;
+
+    return (uint64_t)(c->dma_setup_pcycles + (double)(row * t->rows) / c->dma_bytes_per_pcycle +
+                      0.5);
+}
+
+static void move(const struct transfer *t)
+{
+    if (!hx_in_vtcm(memory_at(t->src)) || !hx_in_vtcm(memory_at(t->dst)))
+        hx_cost_ddr((uint64_t)t->width * t->rows);
+    for (uint32_t r = 0; r < t->rows; r++)
+        memmove(memory_at(t->dst + r * t->dst_stride), memory_at(t->src + r * t->src_stride),
+                t->width);
+}
+
+static void mark_done(uint32_t addr)
+{
+    ((struct hx_dma_type0 *)memory_at(addr))->done = 1;
+}
+
+/* --- the engine ------------------------------------------------------------------------------------------------ */
+
+static void stop(uint32_t addr, const char *why)
+{
+    FARF(ERROR, "DMA: descriptor 0x%x: %s", addr, why);
+    engine.at = 0;
+    engine.bad = addr;
+}
+
+static void start(uint32_t addr)
+{
+    engine.at = addr;
+    engine.began = hx_vt_now();
+    engine.bad = 0;
+    engine.started = 1;
+    engine.paused = 0;
+}
+
+/* Completes what is done by pcycle `t`; returns when the last of it was. */
+static uint64_t catch_up(uint64_t t)
+{
+    uint64_t last = 0;
+
+    for (int n = 0; engine.at && !engine.paused; n++) {
+        struct transfer x;
+        uint32_t next = 0, addr = engine.at;
+        const char *error = n < CHAIN_MAX ? decode(addr, &x, &next) : "its chain has no end";
+
+        if (error) {
+            stop(addr, error);
+            break;
+        }
+        uint64_t end = engine.began + duration(&x);
+        if (end > t)
+            break;
+        move(&x);
+        mark_done(addr);
+        hx_trace_dma(engine.began, end, x.width * x.rows);
+        engine.at = next;
+        engine.began = last = end;
+    }
+    return last;
+}
+
+static int status(void)
+{
+    if (engine.bad)
+        return (int)((engine.bad & ~(uint32_t)HX_DMA_STATUS_MASK) | HX_DMA_ERROR);
+    return engine.at ? (int)(engine.at | HX_DMA_RUNNING) : HX_DMA_IDLE;
+}
+
+/* An intrinsic of a thread that has a machine: it takes a packet, and the engine catches up. */
+static int enter(const char *name)
+{
+    if (!hx_machine) {
+        FARF(ERROR, "%s outside of a DSP", name);
+        return 0;
+    }
+    hx_vt_spend(HX_VT_CODE, hx_machine->cost.packet_pcycles);
+    catch_up(hx_vt_now());
+    return 1;
+}
+
+void Q6_dmstart_A(void *descriptor)
+{
+    uint32_t addr = (uint32_t)(uintptr_t)descriptor;
+
+    if (!enter("dmstart"))
+        return;
+    if (engine.at) {
+        FARF(ERROR, "dmstart: 0x%x, but the chain at 0x%x still runs", addr, engine.at);
+        engine.bad = addr;
+        engine.at = 0;
+    } else if ((uintptr_t)descriptor != addr) {
+        stop(addr, "its address is above 4 GiB");
+    } else {
+        start(addr);
+    }
+}
+
+void Q6_dmlink_AA(void *tail, void *descriptor)
+{
+    uint32_t addr = (uint32_t)(uintptr_t)descriptor;
+
+    if (!enter("dmlink"))
+        return;
+    if (tail)
+        ((struct hx_dma_type0 *)tail)->next = addr;
+    if (!engine.at && !engine.bad)
+        start(addr);
+}
+
+int Q6_R_dmpoll(void)
+{
+    return enter("dmpoll") ? status() : HX_DMA_ERROR;
+}
+
+int Q6_R_dmwait(void)
+{
+    uint64_t done;
+
+    if (!enter("dmwait"))
+        return HX_DMA_ERROR;
+    if (!engine.started)
+        FARF(ERROR, "dmwait: this thread has started no DMA");
+    done = catch_up(UINT64_MAX);
+    hx_vt_reach(HX_VT_DMA, done);
+    engine.started = engine.paused;
+    return status();
+}
+
+int Q6_R_dmpause(void)
+{
+    int was;
+
+    if (!enter("dmpause"))
+        return HX_DMA_ERROR;
+    was = status();
+    engine.paused = engine.at != 0;
+    engine.bad = 0;
+    return was;
+}
+
+void Q6_dmresume_A(void *descriptor)
+{
+    uint32_t addr = (uint32_t)(uintptr_t)descriptor & ~(uint32_t)HX_DMA_STATUS_MASK;
+
+    if (enter("dmresume") && addr)
+        start(addr);
+}
+
+void hx_dma_end(void)
+{
+    if (engine.at && !engine.paused) {
+        FARF(ERROR, "DMA: the chain at 0x%x was started and never waited for", engine.at);
+        catch_up(UINT64_MAX);
+    }
+    memset(&engine, 0, sizeof(engine));
+}

@@ -1,0 +1,259 @@
+/* VTCM grants, see dsp/include/HAP_vtcm_mgr.h and vtcm.h. */
+#include "vtcm.h"
+
+#include <stddef.h>
+
+#include "AEEStdErr.h"
+#include "HAP_farf.h"
+#include "HAP_vtcm_mgr.h"
+#include "compute_res.h"
+#include "cost/vtime.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* In grains. */
+static const uint32_t pages[] = {1, 4, 16, 32};
+#define N_PAGES (sizeof(pages) / sizeof(pages[0]))
+
+static uint32_t grains_of(uint32_t bytes)
+{
+    return bytes / HX_VTCM_GRAIN + (bytes % HX_VTCM_GRAIN != 0);
+}
+
+/* Smallest page of at least `grains`; 0: there is none. */
+static uint32_t page_of(uint32_t grains)
+{
+    for (size_t i = 0; i < N_PAGES; i++)
+        if (pages[i] >= grains)
+            return pages[i];
+    return 0;
+}
+
+static uint32_t round_up(uint32_t n, uint32_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+int hx_vtcm_want(struct hx_vtcm_want *want, uint32_t bytes, int single_page, uint32_t min_page,
+                 uint32_t min_bytes)
+{
+    uint32_t page = page_of(grains_of(single_page ? bytes : min_page));
+
+    *want = (struct hx_vtcm_want){grains_of(bytes), grains_of(min_bytes ? min_bytes : bytes), page};
+    if (!page)
+        return -1;
+    want->grains = round_up(want->grains, page);
+    want->least = round_up(want->least, page);
+    if (want->least > want->grains)
+        want->least = want->grains;
+    return want->least > HX_VTCM_GRAINS ? -1 : 0;
+}
+
+/* Length of the free run that starts at grain `i`. */
+static unsigned free_run(unsigned i)
+{
+    unsigned n = 0;
+
+    while (i + n < HX_VTCM_GRAINS && hx_machine->vtcm[i + n].client == 0)
+        n++;
+    return n;
+}
+
+/* A context in cache mode holds it. */
+static int held_cached(unsigned grain)
+{
+    uint32_t id = hx_machine->vtcm[grain].context;
+
+    for (unsigned i = 0; id && i < HX_CRM_ENTRIES; i++)
+        if (hx_machine->crm.entry[i].client && hx_machine->crm.entry[i].id == id)
+            return hx_machine->crm.entry[i].cached;
+    return 0;
+}
+
+static int suits(int first, uint32_t n, int over_cached)
+{
+    for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++)
+        if (hx_machine->vtcm[i].client && !(over_cached && held_cached(i)))
+            return 0;
+    return 1;
+}
+
+int hx_vtcm_is_free(int first, uint32_t n)
+{
+    return suits(first, n, 0);
+}
+
+uint64_t hx_vtcm_free_at(int first, uint32_t n)
+{
+    uint64_t at = 0;
+
+    for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++)
+        if (hx_machine->vtcm[i].free_at > at)
+            at = hx_machine->vtcm[i].free_at;
+    return at;
+}
+
+/* Where exactly n grains fit; what is free by now in virtual time is as good as what has been for long. */
+static int find_exactly(uint32_t n, uint32_t page, int over_cached)
+{
+    uint64_t best_at = 0, now = hx_vt_now();
+    int best = -1;
+
+    for (uint32_t i = 0; i + n <= HX_VTCM_GRAINS; i += page) {
+        uint64_t at;
+
+        if (!suits((int)i, n, over_cached))
+            continue;
+        at = hx_vtcm_free_at((int)i, n);
+        if (at < now)
+            at = now;
+        if (best < 0 || at < best_at) {
+            best = (int)i;
+            best_at = at;
+        }
+    }
+    return best;
+}
+
+int hx_vtcm_find(const struct hx_vtcm_want *want, int over_cached, uint32_t *n)
+{
+    int first = -1;
+
+    *n = want->grains;
+    if (*n > HX_VTCM_GRAINS)
+        *n = HX_VTCM_GRAINS;
+    for (;; *n -= want->page) {
+        first = find_exactly(*n, want->page, over_cached);
+        if (first >= 0 || *n < want->least + want->page)
+            return first;
+    }
+}
+
+void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes)
+{
+    for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++) {
+        hx_machine->vtcm[i].first = first;
+        hx_machine->vtcm[i].context = context;
+        hx_machine->vtcm[i].client = hx_vtcm_owner();
+    }
+    hx_machine->vtcm[first].bytes = bytes;
+}
+
+void hx_vtcm_give(int first, uint32_t n)
+{
+    for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++) {
+        hx_machine->vtcm[i].free_at = hx_vt_now();
+        hx_machine->vtcm[i].client = 0;
+        hx_machine->vtcm[i].context = 0;
+    }
+    hx_machine_freed();
+}
+
+uint32_t hx_vtcm_free(uint32_t *range, uint32_t *page, uint32_t *n_pages)
+{
+    uint32_t all = 0, largest = 0, start = 0, p = 0, n = 0;
+
+    for (unsigned i = 0; i < HX_VTCM_GRAINS; i++) {
+        all += hx_machine->vtcm[i].client == 0;
+        if (free_run(i) > largest) {
+            largest = free_run(i);
+            start = i;
+        }
+    }
+    for (size_t i = N_PAGES; i-- > 0 && !n;) {
+        p = pages[i];
+        for (uint32_t at = round_up(start, p); at + p <= start + largest; at += p)
+            n++;
+    }
+    if (range)
+        *range = largest * HX_VTCM_GRAIN;
+    if (page)
+        *page = n ? p * HX_VTCM_GRAIN : 0;
+    if (n_pages)
+        *n_pages = n;
+    return all * HX_VTCM_GRAIN;
+}
+
+int32_t hx_vtcm_owner(void)
+{
+    return hx_pd_client ? hx_pd_client : -1;
+}
+
+/* --- the published names */
+
+EXPORT void *HAP_request_VTCM(unsigned int size, unsigned int single_page_flag)
+{
+    return HAP_request_async_VTCM(size, single_page_flag, 0);
+}
+
+EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_page_flag,
+                                    unsigned int timeout_us)
+{
+    struct hx_vtcm_want want;
+    uint32_t all, range;
+    int first;
+
+    if (!hx_machine || size == 0)
+        return NULL;
+    if (hx_vtcm_want(&want, size, single_page_flag != 0, 0, 0)) {
+        FARF(ERROR, "vtcm: need %u bytes, there are %u in all", size, HX_VTCM_BYTES);
+        return NULL;
+    }
+    hx_vt_spend(HX_VT_CODE, hx_machine->cost.vtcm_request_pcycles);
+    hx_machine_lock();
+    first = hx_crm_wait_vtcm(&want, size, timeout_us);
+    all = hx_vtcm_free(&range, NULL, NULL);
+    hx_machine_unlock();
+    if (first >= 0)
+        return hx_vtcm + (size_t)first * HX_VTCM_GRAIN;
+    FARF(HIGH, "vtcm: need %u bytes%s, %u free, %u of them in one range", size,
+         single_page_flag ? " in one page" : "", all, range);
+    return NULL;
+}
+
+EXPORT int HAP_release_VTCM(void *pVA)
+{
+    size_t off = (uintptr_t)pVA - (uintptr_t)hx_vtcm;
+    int32_t first = (int32_t)(off / HX_VTCM_GRAIN);
+    uint32_t n = 0;
+
+    if (!hx_machine || off >= HX_VTCM_BYTES || off % HX_VTCM_GRAIN)
+        return AEE_EBADPARM;
+    hx_machine_lock();
+    while (first + n < HX_VTCM_GRAINS && hx_machine->vtcm[first + n].first == first &&
+           hx_machine->vtcm[first + n].client == hx_vtcm_owner() &&
+           !hx_machine->vtcm[first + n].context)
+        n++;
+    if (n)
+        hx_vtcm_give(first, n);
+    hx_machine_unlock();
+    return n ? AEE_SUCCESS : AEE_EBADPARM;
+}
+
+EXPORT int HAP_query_total_VTCM(unsigned int *page_size, unsigned int *page_count)
+{
+    if (page_size)
+        *page_size = HX_VTCM_BYTES;
+    if (page_count)
+        *page_count = 1;
+    return 0;
+}
+
+EXPORT int HAP_query_avail_VTCM(unsigned int *avail_block_size, unsigned int *max_page_size,
+                                unsigned int *num_pages)
+{
+    uint32_t range = 0, page = 0, n = 0;
+
+    if (hx_machine) {
+        hx_machine_lock();
+        hx_vtcm_free(&range, &page, &n);
+        hx_machine_unlock();
+    }
+    if (avail_block_size)
+        *avail_block_size = range;
+    if (max_page_size)
+        *max_page_size = page;
+    if (num_pages)
+        *num_pages = n;
+    return 0;
+}

@@ -1,0 +1,298 @@
+/* Skels loaded into this PD, see module.h. */
+#include "module.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "HAP_farf.h"
+#include "fastrpc_uapi.h"
+
+/* A handle is FIRST_HANDLE + entry + MODULES_MAX * how often the entry was used: a closed number comes back after HANDLE_USES
+ * opens of that entry.  All lie above 0xff..0x200, which the open FastRPC library takes for handles of static PDs. */
+enum { MODULES_MAX = 256, FIRST_HANDLE = 0x10000, HANDLE_USES = 1 << 22 };
+
+/* An entry point is of one of two kinds.  `handle_invoke` serves an interface that derives from remote_handle64: methods 0 and 1
+ * are open and close.  `invoke` serves one without handles: nothing is called when it is opened. */
+struct module {
+    void *dl; /* NULL = free entry */
+    hx_skel_handle_invoke handle_invoke;
+    hx_skel_invoke invoke;
+    remote_handle64 h; /* what the skel's open() gave */
+    unsigned calls;    /* in flight; an entry closes only at 0 */
+};
+
+/* What a name asks for. */
+struct request {
+    char lib[256], symbol[256];
+    int has_handle;
+};
+
+/* The published name of the library behind dspqueue. */
+#define QUEUE_SKEL "libdspqueue_rpc_skel.so"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects modules[] */
+static struct module modules[MODULES_MAX];
+static uint32_t uses[MODULES_MAX]; /* of the entry, below HANDLE_USES; under lock */
+static char search_path[4096];
+
+void hx_module_set_path(const char *path)
+{
+    snprintf(search_path, sizeof(search_path), "%s", path);
+}
+
+const char *hx_module_path(void)
+{
+    return search_path;
+}
+
+int hx_module_parse_uri(const char *uri, char *lib, size_t lib_bytes, char *symbol,
+                        size_t symbol_bytes)
+{
+    static const char scheme[] = "file:///";
+    const char *name, *mark, *end;
+
+    if (strncmp(uri, scheme, sizeof(scheme) - 1) != 0)
+        return -1;
+    name = uri + sizeof(scheme) - 1;
+    mark = strchr(name, '?');
+    if (!mark || mark == name || memchr(name, '/', (size_t)(mark - name)))
+        return -1;
+    end = strchr(mark, '&');
+    if (!end)
+        end = mark + strlen(mark);
+    if ((size_t)(mark - name) >= lib_bytes || (size_t)(end - mark - 1) >= symbol_bytes ||
+        end == mark + 1)
+        return -1;
+    snprintf(lib, lib_bytes, "%.*s", (int)(mark - name), name);
+    snprintf(symbol, symbol_bytes, "%.*s", (int)(end - mark - 1), mark + 1);
+    return 0;
+}
+
+/* First folder of the search path that holds `lib`; 0, or -1 when none does. */
+static int find(const char *lib, char *path, size_t path_bytes)
+{
+    const char *p = search_path;
+
+    while (*p) {
+        size_t n = strcspn(p, ":;");
+
+        snprintf(path, path_bytes, "%.*s/%s", (int)n, p, lib);
+        if (n && access(path, R_OK) == 0)
+            return 0;
+        p += n + (p[n] != '\0');
+    }
+    return -1;
+}
+
+static int ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* `&_modver=1.0` in the URI.  As in the open library, a beginning of "1.0" will do. */
+static int says_modver(const char *uri)
+{
+    static const char key[] = "&_modver=", version[] = "1.0";
+    const char *p = strstr(uri, key);
+    size_t n;
+
+    if (!p)
+        return 0;
+    p += sizeof(key) - 1;
+    n = strcspn(p, "&");
+    return n > 0 && n < sizeof(version) && strncmp(p, version, n) == 0;
+}
+
+/* The kind of the entry point: _modver says it, unless the name is one that IDL compilers give.  They agree in every URI that
+ * such a compiler wrote; where they do not, a device calls the function with the other kind's arguments. */
+static int has_handle(const char *uri, const char *symbol)
+{
+    int by_modver = says_modver(uri), by_name = by_modver;
+
+    if (ends_with(symbol, "_skel_handle_invoke"))
+        by_name = 1;
+    else if (ends_with(symbol, "_skel_invoke"))
+        by_name = 0;
+    if (by_name != by_modver)
+        FARF(ERROR, "%s: a device would take %s for the other kind of entry point, by its _modver", uri,
+             symbol);
+    return by_name;
+}
+
+/* A URI, or what the stub of an interface without handles opens: the interface's bare name. */
+static int parse(const char *name, struct request *r)
+{
+    size_t n = strlen(name);
+
+    if (hx_module_parse_uri(name, r->lib, sizeof(r->lib), r->symbol, sizeof(r->symbol)) == 0) {
+        r->has_handle = has_handle(name, r->symbol);
+        return 0;
+    }
+    if (n == 0 || n > 200 || strpbrk(name, "/:?&"))
+        return -1;
+    snprintf(r->lib, sizeof(r->lib), "lib%s_skel.so", name);
+    snprintf(r->symbol, sizeof(r->symbol), "%s_skel_invoke", name);
+    r->has_handle = 0;
+    return 0;
+}
+
+static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
+{
+    struct request r;
+    char path[4096];
+    void *entry;
+
+    if (parse(uri, &r)) {
+        snprintf(why, why_bytes, "'%.200s' is not file:///libNAME_skel.so?SYMBOL&..., nor a name", uri);
+        return AEE_DSP(AEE_EBADPARM);
+    }
+    if (strcmp(r.lib, QUEUE_SKEL) == 0) {
+        snprintf(path, sizeof(path), "%s (built in)", r.lib);
+        m->dl = dlopen(NULL, RTLD_NOW); /* hexrig-dsp itself: dsp/queue/dspqueue_service.c */
+    } else if (find(r.lib, path, sizeof(path))) {
+        snprintf(why, why_bytes, "%s is in none of: %.150s", r.lib, search_path);
+        return AEE_DSP(AEE_EUNABLETOLOAD);
+    } else {
+        m->dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!m->dl) {
+        snprintf(why, why_bytes, "%s", dlerror());
+        return AEE_DSP(AEE_EUNABLETOLOAD);
+    }
+    entry = dlsym(m->dl, r.symbol);
+    if (!entry) {
+        snprintf(why, why_bytes, "%s has no symbol %s", path, r.symbol);
+        return AEE_DSP(AEE_ENOSUCHSYMBOL);
+    }
+    if (r.has_handle)
+        *(void **)&m->handle_invoke = entry;
+    else
+        *(void **)&m->invoke = entry;
+    return AEE_SUCCESS;
+}
+
+/* Method 0 of every remote_handle64 interface: in { u32 length, uri }, out handle. */
+static int skel_open(struct module *m, const char *uri)
+{
+    uint32_t len = (uint32_t)strlen(uri) + 1;
+    remote_arg pra[3] = {{.buf = {&len, sizeof(len)}}, {.buf = {(void *)uri, len}}, {.h64 = 0}};
+
+    if (!m->handle_invoke)
+        return AEE_SUCCESS;
+    int rc = m->handle_invoke(0, REMOTE_SCALARS_MAKEX(0, 0, 2, 0, 0, 1), pra);
+    m->h = pra[2].h64;
+    return rc;
+}
+
+static int skel_close(const struct module *m)
+{
+    remote_arg pra[1] = {{.h64 = m->h}};
+
+    return m->handle_invoke ? m->handle_invoke(0, REMOTE_SCALARS_MAKEX(0, 1, 0, 0, 1, 0), pra)
+                            : AEE_SUCCESS;
+}
+
+/* Under lock: the entry that `handle` names now, or -1. */
+static int entry_of(uint32_t handle)
+{
+    uint32_t n = handle - FIRST_HANDLE, i = n % MODULES_MAX;
+
+    return handle >= FIRST_HANDLE && modules[i].dl && uses[i] == n / MODULES_MAX ? (int)i : -1;
+}
+
+static int publish(const struct module *m, uint32_t *handle)
+{
+    int slot = -1;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MODULES_MAX && slot < 0; i++)
+        if (!modules[i].dl)
+            slot = i;
+    if (slot >= 0) {
+        uses[slot] = (uses[slot] + 1) % HANDLE_USES;
+        modules[slot] = *m;
+        *handle = FIRST_HANDLE + (uint32_t)slot + MODULES_MAX * uses[slot];
+    }
+    pthread_mutex_unlock(&lock);
+    return slot < 0 ? AEE_DSP(AEE_ENOMORE) : AEE_SUCCESS;
+}
+
+int hx_module_open(const char *uri, uint32_t *handle, char *why, size_t why_bytes)
+{
+    struct module m = {0};
+    int rc = load(uri, &m, why, why_bytes);
+
+    if (rc)
+        goto unload;
+    rc = skel_open(&m, uri);
+    if (rc) {
+        snprintf(why, why_bytes, "the skel's open() returned 0x%x", (unsigned)rc);
+        goto unload;
+    }
+    rc = publish(&m, handle);
+    if (rc == AEE_SUCCESS)
+        return rc;
+    snprintf(why, why_bytes, "%d modules are open, the limit", MODULES_MAX);
+    skel_close(&m);
+unload:
+    if (m.dl)
+        dlclose(m.dl);
+    return rc;
+}
+
+/* The open module behind `handle`, its call count raised by one; NULL when there is none. */
+static struct module *get(uint32_t handle)
+{
+    struct module *m = NULL;
+
+    pthread_mutex_lock(&lock);
+    int i = entry_of(handle);
+    if (i >= 0) {
+        m = &modules[i];
+        m->calls++; /* put in hx_module_invoke() */
+    }
+    pthread_mutex_unlock(&lock);
+    return m;
+}
+
+int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra)
+{
+    struct module *m = get(handle);
+    int rc;
+
+    if (!m)
+        return AEE_DSP(AEE_EINVHANDLE);
+    rc = m->handle_invoke ? m->handle_invoke(m->h, sc, pra) : m->invoke(sc, pra);
+    pthread_mutex_lock(&lock);
+    m->calls--;
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+int hx_module_close(uint32_t handle)
+{
+    struct module m = {0};
+    int rc = AEE_DSP(AEE_EINVHANDLE);
+
+    pthread_mutex_lock(&lock);
+    int i = entry_of(handle);
+    if (i >= 0 && modules[i].calls) {
+        rc = AEE_DSP(AEE_EITEMBUSY);
+    } else if (i >= 0) {
+        m = modules[i];
+        modules[i] = (struct module){0};
+        rc = AEE_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    if (rc == AEE_SUCCESS) {
+        rc = skel_close(&m);
+        dlclose(m.dl);
+    }
+    return rc;
+}

@@ -1,0 +1,285 @@
+/* The root PD, see root_pd.h.  One thread: it forks, and a forked child must find every lock free. */
+#include "root_pd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "AEEStdErr.h"
+#include "HAP_farf.h"
+#include "buffers.h"
+#include "base/farf.h"
+#include "invoke.h"
+#include "base/machine.h"
+#include "module.h"
+#include "sandbox.h"
+#include "user_pd.h"
+
+enum { CLIENTS_MAX = 64 };
+
+/* One user PD, or the channel that waits for its RMID_CREATE. */
+struct client {
+    int32_t id;        /* 0 = free entry */
+    pid_t pid;         /* 0 = not created yet */
+    int fd[HX_PD_FDS]; /* until the PD has taken them; -1 afterwards */
+};
+
+static struct hx_dsp_channel *channel;
+static struct client clients[CLIENTS_MAX];
+static int signals = -1;
+
+/* Attributes of this DSP, by index (FASTRPC.md 2.3); what is not named is 0. */
+static const uint32_t capabilities[FASTRPC_MAX_DSP_ATTRIBUTES] = {
+    [FASTRPC_ATTR_UNSIGNED_PD_SUPPORT] = 1,
+    [FASTRPC_ATTR_HVX_SUPPORT_128B] = 4,
+    [FASTRPC_ATTR_VTCM_PAGE] = HX_VTCM_BYTES,
+    [FASTRPC_ATTR_VTCM_COUNT] = 1,
+    [FASTRPC_ATTR_ARCH_VER] = 0x69,
+};
+
+static struct client *find(int32_t id)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        if (clients[i].id == id)
+            return &clients[i];
+    return NULL;
+}
+
+static void close_fds(int *fd)
+{
+    for (int i = 0; i < HX_PD_FDS; i++) {
+        if (fd[i] >= 0)
+            close(fd[i]);
+        fd[i] = -1;
+    }
+}
+
+static void forget(struct client *cl)
+{
+    close_fds(cl->fd);
+    cl->id = 0;
+    cl->pid = 0;
+}
+
+/* --- the kernel's calls (static handles 1 and 2) --------------------------------------------------------------- */
+
+static _Noreturn void run_child(const struct client *cl, const char *program, pid_t root)
+{
+    struct hx_dsp_channel pd;
+    sigset_t none;
+    int rc;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != root) /* it died before that: no signal will come */
+        _exit(1);
+    prctl(PR_SET_NAME, "hexrig-pd");
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    hx_pd_client = cl->id;
+    hx_buffers_seen(0); /* the new channel counts from 1 again */
+    hx_dsp_channel_close(channel);
+    close(signals);
+    rc = hx_dsp_channel_open(&pd, cl->fd);
+    for (int i = 0; i < CLIENTS_MAX; i++) /* channels that wait for their RMID_CREATE are not ours */
+        if (clients[i].id && &clients[i] != cl)
+            close_fds(clients[i].fd);
+    if (rc) {
+        FARF(FATAL, "channel: errno %d", -rc);
+        _exit(1);
+    }
+    if (*program)
+        hx_farf_load(hx_module_path(), program);
+    rc = hx_sandbox_user_pd();
+    if (rc) {
+        FARF(FATAL, "sandbox: %s", strerror(-rc));
+        _exit(1);
+    }
+    hx_user_pd_main(&pd);
+}
+
+static int create(const remote_arg *pra)
+{
+    const pid_t root = getpid();
+    struct hx_kcreate in;
+    struct client *cl;
+
+    memcpy(&in, pra[0].buf.pv, sizeof(in));
+    in.program[sizeof(in.program) - 1] = '\0';
+    cl = in.client_id > 0 ? find(in.client_id) : NULL;
+    if (!cl || cl->pid)
+        return AEE_DSP(AEE_EBADSTATE);
+    cl->pid = fork();
+    if (cl->pid == 0)
+        run_child(cl, in.program, root);
+    close_fds(cl->fd);
+    if (cl->pid < 0) {
+        forget(cl);
+        return AEE_DSP(AEE_ENOMEMORY);
+    }
+    return AEE_SUCCESS;
+}
+
+static int release(const remote_arg *pra)
+{
+    struct hx_kcreate in;
+    struct client *cl;
+
+    memcpy(&in, pra[0].buf.pv, sizeof(in));
+    cl = in.client_id > 0 ? find(in.client_id) : NULL;
+    if (!cl)
+        return AEE_DSP(AEE_ENOSUCH);
+    if (cl->pid) {
+        kill(cl->pid, SIGKILL);
+        waitpid(cl->pid, NULL, 0);
+        hx_machine_reap(cl->id);
+    }
+    forget(cl);
+    return AEE_SUCCESS;
+}
+
+static int kernel(uint32_t sc, remote_arg *pra)
+{
+    if (REMOTE_SCALARS_INBUFS(sc) < 1 || pra[0].buf.nLen < sizeof(struct hx_kcreate))
+        return AEE_DSP(AEE_EBADPARM);
+    switch (REMOTE_SCALARS_METHOD(sc)) {
+    case FASTRPC_RMID_ATTACH:
+    case FASTRPC_RMID_CREATE:
+    case FASTRPC_RMID_CREATE_ATTR:
+    case FASTRPC_RMID_CREATE_STATIC:
+        return create(pra);
+    case FASTRPC_RMID_RELEASE:
+        return release(pra);
+    default:
+        return AEE_DSP(AEE_EUNSUPPORTED);
+    }
+}
+
+/* DSP utilities (static handle 2), method 0: in u32 count (255), out u32[count] = attributes 1..count. */
+static int utilities(uint32_t sc, remote_arg *pra)
+{
+    const size_t bytes = sizeof(capabilities) - sizeof(capabilities[0]);
+
+    if (!hx_machine->capabilities || sc != REMOTE_SCALARS_MAKE(0, 1, 1) || pra[1].buf.nLen > bytes)
+        return AEE_DSP(AEE_EUNSUPPORTED);
+    if (pra[1].buf.nLen)
+        memcpy(pra[1].buf.pv, capabilities + 1, pra[1].buf.nLen);
+    return AEE_SUCCESS;
+}
+
+static const struct hx_static_service services[] = {
+    {FASTRPC_HANDLE_KERNEL, kernel},
+    {FASTRPC_HANDLE_DSP_UTILITIES, utilities},
+};
+
+/* --- events --------------------------------------------------------------------------------------------------- */
+
+/* A PD ended by itself: say so to the driver, which fails the client's pending calls. */
+static void report_exit(const struct client *cl, int status)
+{
+    struct hx_ctl ctl = {.op = HX_CTL_EXIT, .id = cl->id, .size = (uint64_t)status};
+
+    if (WIFSIGNALED(status))
+        FARF(ERROR, "user PD of client %d (pid %d) died: %s", cl->id, cl->pid,
+             strsignal(WTERMSIG(status)));
+    if (send(channel->fd[HX_FD_CTL], &ctl, sizeof(ctl), MSG_NOSIGNAL) < 0)
+        FARF(ERROR, "control socket: %s", strerror(errno));
+}
+
+static void reap_children(void)
+{
+    struct signalfd_siginfo info;
+    pid_t pid;
+    int status;
+
+    if (read(signals, &info, sizeof(info)) < 0)
+        return;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        for (int i = 0; i < CLIENTS_MAX; i++)
+            if (clients[i].id && clients[i].pid == pid) {
+                hx_machine_reap(clients[i].id);
+                report_exit(&clients[i], status);
+                forget(&clients[i]);
+            }
+}
+
+/* Keeps the descriptors of a PD to come.  1 = go on, 0 = the driver is gone. */
+static int take_control(void)
+{
+    struct hx_ctl ctl;
+    int fd[HX_PD_FDS], rc = hx_dsp_channel_control(channel, &ctl, fd);
+    struct client *cl;
+
+    if (rc != 1)
+        return 0;
+    hx_buffers_seen(ctl.seq);
+    cl = ctl.op == HX_CTL_PD && ctl.id > 0 && !find(ctl.id) ? find(0) : NULL;
+    if (!cl) {
+        FARF(ERROR, "control: op %u for client %d is not possible", ctl.op, ctl.id);
+        close_fds(fd);
+        return 1;
+    }
+    cl->id = ctl.id;
+    cl->pid = 0;
+    memcpy(cl->fd, fd, sizeof(cl->fd));
+    return 1;
+}
+
+static int take_request(void)
+{
+    struct hx_msg msg;
+    struct hx_reply reply;
+
+    if (hx_dsp_channel_take_rung(channel, &msg))
+        return 0;
+    hx_invoke_serve(channel, &msg, &reply, services, sizeof(services) / sizeof(services[0]));
+    hx_dsp_channel_answer(channel, &reply);
+    return 1;
+}
+
+static int watch_children(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    if (sigprocmask(SIG_BLOCK, &set, NULL))
+        return -errno;
+    signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return signals < 0 ? -errno : 0;
+}
+
+int hx_root_pd_main(struct hx_dsp_channel *c)
+{
+    channel = c;
+    if (watch_children()) {
+        FARF(FATAL, "signalfd: %s", strerror(errno));
+        return 1;
+    }
+    /* Control before requests: a create finds the descriptors that were sent before it. */
+    struct pollfd p[] = {{.fd = c->fd[HX_FD_CTL], .events = POLLIN},
+                         {.fd = signals, .events = POLLIN},
+                         {.fd = c->fd[HX_FD_REQ_BELL], .events = POLLIN}};
+    for (int go = 1; go;) {
+        if (poll(p, 3, -1) < 0 && errno != EINTR)
+            return 1;
+        if (p[0].revents)
+            go = take_control();
+        else if (p[1].revents)
+            reap_children();
+        else if (p[2].revents)
+            go = take_request();
+    }
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        if (clients[i].pid > 0) {
+            kill(clients[i].pid, SIGKILL);
+            waitpid(clients[i].pid, NULL, 0);
+        }
+    return 0;
+}

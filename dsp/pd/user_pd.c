@@ -1,0 +1,118 @@
+/* A user PD, see user_pd.h.
+ *
+ * The main thread reads the control socket (buffers come and go; its end is the PD's end).  Worker threads take requests:
+ * whoever finds one serves the call to its end, and a thread that leaves nobody waiting starts another
+ * one first, so that calls of several client threads run in parallel. */
+#include "user_pd.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "HAP_farf.h"
+#include "buffers.h"
+#include "cost/cost.h"
+#include "invoke.h"
+#include "base/low_memory.h"
+#include "cost/packets.h"
+#include "qurt/qurt_wait.h"
+#include "services.h"
+
+enum { WORKERS_MAX = 256, STACK_BYTES = 1 << 20 };
+
+static struct hx_dsp_channel *channel;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects idle, workers */
+static int idle, workers;
+
+static void start_worker(void);
+
+/* What a thread needs of the heap for itself.  Had at once, while its maker waits: else a skel's memory would lie elsewhere when
+ * another thread happens to serve a call, and with it the figures of the cost model. */
+static void settle_in(sem_t *ready)
+{
+    free(malloc(1)); /* libc's part */
+    hx_qurt_self();
+    hx_cost_prepare();
+    sem_post(ready);
+}
+
+static void *worker(void *ready)
+{
+    struct hx_msg msg;
+    struct hx_reply reply;
+
+    settle_in(ready);
+    for (;;) {
+        int rc = hx_dsp_channel_take(channel, &msg), start;
+        if (rc) {
+            FARF(FATAL, "request ring: errno %d", -rc);
+            _exit(1);
+        }
+        pthread_mutex_lock(&lock);
+        start = --idle == 0 && workers < WORKERS_MAX;
+        if (start) {
+            idle++;
+            workers++;
+        }
+        pthread_mutex_unlock(&lock);
+        if (start)
+            start_worker();
+        hx_invoke_serve(channel, &msg, &reply, hx_user_services, hx_n_user_services);
+        pthread_mutex_lock(&lock);
+        idle++; /* before the answer, so that a client in a loop does not make us start threads */
+        pthread_mutex_unlock(&lock);
+        hx_dsp_channel_answer(channel, &reply);
+    }
+    return NULL;
+}
+
+/* The caller has counted the new thread already. */
+static void start_worker(void)
+{
+    pthread_attr_t attr;
+    pthread_t t;
+    void *stack = hx_low_map(STACK_BYTES, -1);
+    sem_t ready;
+    int rc = stack ? 0 : ENOMEM;
+
+    sem_init(&ready, 0, 0);
+    pthread_attr_init(&attr);
+    if (!rc)
+        rc = pthread_attr_setstack(&attr, stack, STACK_BYTES);
+    if (!rc)
+        rc = pthread_create(&t, &attr, worker, &ready);
+    pthread_attr_destroy(&attr);
+    if (rc) {
+        hx_low_unmap(stack, STACK_BYTES);
+        FARF(ERROR, "thread %d cannot be started: errno %d", workers, rc);
+        pthread_mutex_lock(&lock);
+        idle--;
+        workers--;
+        pthread_mutex_unlock(&lock);
+    } else {
+        while (sem_wait(&ready))
+            ;
+        pthread_detach(t);
+    }
+    sem_destroy(&ready);
+}
+
+_Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
+{
+    struct hx_ctl ctl;
+    int fd[HX_PD_FDS], rc;
+
+    channel = c;
+    hx_packets_open(&c->rings->packets);
+    idle = workers = 1;
+    start_worker();
+    while ((rc = hx_dsp_channel_control(c, &ctl, fd)) == 1) {
+        hx_buffers_apply(&ctl, fd[0]);
+        for (int i = 1; i < HX_PD_FDS; i++)
+            if (fd[i] >= 0)
+                close(fd[i]);
+    }
+    /* The client is gone, or the driver; whatever still runs here must not outlive them. */
+    _exit(rc ? 1 : 0);
+}

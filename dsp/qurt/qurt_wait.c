@@ -1,0 +1,245 @@
+/* Parking of threads, see qurt_wait.h. */
+#include "qurt_wait.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "HAP_farf.h"
+#include "base/machine.h"
+
+struct hx_qthread *hx_qurt_threads;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all QuRT objects of the PD */
+static struct hx_qthread *parked;                        /* in the order in which they came */
+static unsigned last_id;
+
+static __thread struct hx_qthread *self;
+static pthread_key_t key_of_self; /* frees the records of threads that QuRT did not start */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void forget_foreign(void *arg)
+{
+    struct hx_qthread *t = arg;
+
+    hx_qurt_enter();
+    hx_qurt_remove(t);
+    hx_qurt_leave();
+    pthread_cond_destroy(&t->woken);
+    free(t);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key_of_self, forget_foreign);
+}
+
+struct hx_qthread *hx_qurt_self(void)
+{
+    if (self)
+        return self;
+    self = calloc(1, sizeof(*self));
+    if (!self)
+        hx_qurt_fatal("qurt: no memory for a thread's record");
+    self->priority = HX_QURT_PRIORITY;
+    pthread_once(&once, make_key);
+    pthread_setspecific(key_of_self, self);
+    hx_qurt_enter();
+    hx_qurt_add(self);
+    hx_qurt_leave();
+    return self;
+}
+
+void hx_qurt_set_self(struct hx_qthread *t)
+{
+    self = t;
+}
+
+void hx_qurt_enter(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void hx_qurt_leave(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void hx_qurt_add(struct hx_qthread *t)
+{
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&t->woken, &attr);
+    pthread_condattr_destroy(&attr);
+    t->id = ++last_id;
+    t->next = hx_qurt_threads;
+    hx_qurt_threads = t;
+}
+
+void hx_qurt_remove(struct hx_qthread *t)
+{
+    struct hx_qthread **at = &hx_qurt_threads;
+
+    while (*at && *at != t)
+        at = &(*at)->next;
+    if (*at)
+        *at = t->next;
+}
+
+struct hx_qthread *hx_qurt_find(unsigned id)
+{
+    struct hx_qthread *t = hx_qurt_threads;
+
+    while (t && t->id != id)
+        t = t->next;
+    return t;
+}
+
+/* Takes the thread out of the line and lets it go. */
+static void send_off(struct hx_qthread *t, int result, uint64_t at)
+{
+    struct hx_qthread **p = &parked;
+
+    while (*p != t)
+        p = &(*p)->next_parked;
+    *p = t->next_parked;
+    t->key = NULL;
+    t->result = result;
+    t->at = at;
+    t->from = hx_vt_origin();
+    pthread_cond_signal(&t->woken);
+}
+
+/* Pcycle at which a wait of `us` that begins now is over. */
+static uint64_t limit_of(uint64_t us)
+{
+    return us >= UINT64_MAX / 1000 ? UINT64_MAX : hx_vt_now() + hx_vt_pcycles_of_ns(us * 1000);
+}
+
+static struct timespec real_after(uint64_t ms)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += (time_t)(ms / 1000);
+    t.tv_nsec += (long)(ms % 1000) * 1000000L;
+    if (t.tv_nsec >= 1000000000L) {
+        t.tv_nsec -= 1000000000L;
+        t.tv_sec++;
+    }
+    return t;
+}
+
+/* The thread had to wait until `at` when its clock is behind; then the hand-off takes time as well. */
+static void reach(uint64_t at)
+{
+    if (at > hx_vt_now())
+        hx_vt_reach(HX_VT_SYNC, at + (hx_machine ? (uint64_t)hx_machine->cost.handoff_pcycles : 0));
+}
+
+void hx_qurt_follow(const struct hx_vt_origin *from)
+{
+    struct hx_vt_origin o = *from, mine = hx_vt_origin();
+
+    if (!self->created || o.call_pcycles < mine.call_pcycles ||
+        (o.call_pcycles == mine.call_pcycles && o.call_ns <= mine.call_ns))
+        return;
+    o.start_pcycles = mine.start_pcycles; /* now */
+    hx_vt_thread_begin(&o);
+}
+
+/* Parks until `limit` by the virtual clock (UINT64_MAX: no limit), and until `until` really (NULL: for ever). */
+static int park(const void *key, uint64_t limit, const struct timespec *until)
+{
+    struct hx_qthread *t = self, **p = &parked;
+
+    t->key = key;
+    t->limit = limit;
+    t->next_parked = NULL;
+    while (*p)
+        p = &(*p)->next_parked;
+    *p = t;
+    while (t->key)
+        if (!until)
+            pthread_cond_wait(&t->woken, &lock);
+        else if (pthread_cond_timedwait(&t->woken, &lock, until) == ETIMEDOUT && t->key)
+            send_off(t, ETIMEDOUT, limit);
+    if (!t->result) {
+        reach(t->at);
+        hx_qurt_follow(&t->from);
+    } else if (limit != UINT64_MAX) {
+        hx_vt_reach(HX_VT_SYNC, limit);
+    }
+    return t->result;
+}
+
+int hx_qurt_park(const void *key, uint64_t us)
+{
+    uint64_t limit = limit_of(us);
+    struct timespec until;
+
+    if (limit == UINT64_MAX)
+        return park(key, limit, NULL);
+    until = real_after(us / 1000 < HX_QURT_PATIENCE_MS ? HX_QURT_PATIENCE_MS : us / 1000 + 1);
+    return park(key, limit, &until);
+}
+
+int hx_qurt_park_briefly(const void *key, unsigned ms)
+{
+    const struct timespec until = real_after(ms);
+
+    return park(key, UINT64_MAX, &until);
+}
+
+struct hx_qthread *hx_qurt_waiter(const void *key, uint64_t at)
+{
+    struct hx_qthread *best = NULL;
+
+    for (struct hx_qthread *t = parked, *next; t; t = next) {
+        next = t->next_parked;
+        if (t->key != key)
+            continue;
+        if (at > t->limit)
+            send_off(t, ETIMEDOUT, t->limit);
+        else if (!best || t->priority < best->priority)
+            best = t;
+    }
+    return best;
+}
+
+struct hx_qthread *hx_qurt_unpark(const void *key, uint64_t at)
+{
+    struct hx_qthread *t = hx_qurt_waiter(key, at);
+
+    if (t)
+        send_off(t, 0, at);
+    return t;
+}
+
+int hx_qurt_meet(uint64_t at, uint64_t us)
+{
+    uint64_t limit = limit_of(us);
+
+    if (at <= limit) {
+        reach(at);
+        return 0;
+    }
+    hx_vt_reach(HX_VT_SYNC, limit);
+    return ETIMEDOUT;
+}
+
+void hx_qurt_fatal(const char *fmt, ...)
+{
+    char text[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    FARF(FATAL, "%s", text);
+    abort();
+}
