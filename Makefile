@@ -49,7 +49,7 @@ lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c)
 # functions that libcdsprpc.so has, too: they must not get into test programs, which link both sides
 dsp_api_o := $(obj)/dsp/queue/dspqueue.o $(obj)/dsp/queue/dspqueue_service.o
 dsp_o     := $(filter-out $(obj)/dsp/pd/main.o $(dsp_api_o),$(call objs,dsp/*/*.c))
-fuse_o    := $(filter-out $(obj)/fuse/main.o,$(call objs,fuse/*.c))
+fuse_o    := $(filter-out $(obj)/fuse/core/main.o,$(call objs,fuse/*/*.c))
 kernels_o := $(call objs,kernels/*.c) $(obj)/gen/sp_hex_skel.o
 silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/gen/silicon_skel.o
 linear_o  := $(call objs,kernels/linear/*.c) $(obj)/gen/hex_linear_skel.o
@@ -84,7 +84,7 @@ all: $(programs) $(data) $(profiles) sdk
 $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib)
 $(obj)/dsp/%.o:         inc := $(inc_dsp) -Idsp
-$(obj)/fuse/%.o:        inc  = $(inc_rpc) $(fuse_cflags)
+$(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
@@ -183,7 +183,7 @@ $(L)/libntt_kv_skel.so: $(nttkv_o) $(patsubst %,$(obj)/kernels/silicon/%.o,conte
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x15000000 $^ -lm)
 $(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
-$(X)/hexrig-fuse: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
+$(X)/hexrig-fuse: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,$^ $(fuse_libs) -lpthread -lm)
 $(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
 	$(call link,$^)
@@ -381,7 +381,7 @@ vm-programs: $(BUILD)/tests/test_placement $(BUILD)/tests/conformance-static $(B
 $(BUILD)/tests/conformance-static: $(conformance_o)
 	$(call link,-static $^ -lpthread)
 # ld warns of dlopen in libfuse's loader of modules, which the rig does not use
-$(X)/hexrig-fuse-static: $(obj)/fuse/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
+$(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,-static $^ $(fuse_libs) -lpthread -ldl -lm)
 
 # --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was

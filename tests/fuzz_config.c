@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "core/driver.h"
 
 enum { MEMORY_AT = 0x10000, CLIENT_FD = 7 };
 

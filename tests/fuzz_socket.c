@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "socket_conn.h"
+#include "front/socket_conn.h"
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 

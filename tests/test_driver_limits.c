@@ -7,10 +7,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "buffer.h"
+#include "core/buffer.h"
 #include "driver_client.h"
 #include "hx_frame.h"
-#include "log.h"
+#include "base/log.h"
 
 /* --- buffers ----------------------------------------------------------------------------------------------------- */
 

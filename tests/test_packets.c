@@ -2,7 +2,7 @@
  * changes nothing. */
 #include <stdlib.h>
 
-#include "driver.h"
+#include "core/driver.h"
 #include "hxt.h"
 
 static const struct hx_profile profile = {

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "arena.h"
-#include "driver.h"
-#include "filter.h"
-#include "filter_match.h"
+#include "base/arena.h"
+#include "core/driver.h"
+#include "filter/filter.h"
+#include "filter/filter_match.h"
 #include "hx_profile.h"
 #include "hxt.h"
 #include "hexrig_hvx_count.h"

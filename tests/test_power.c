@@ -13,7 +13,7 @@
 #include "HAP_power.h"
 #include "pd/buffers.h"
 #include "cost/cost.h"
-#include "driver.h"
+#include "core/driver.h"
 #include "base/farf.h"
 #include "machine/hap_power.h"
 #include "hexrig_hvx_count.h"

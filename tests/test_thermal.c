@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "driver.h"
+#include "core/driver.h"
 
 static const struct hx_profile profile = {
     .name = "t", .dispatch_us = 100, .clock_mhz = 1000, .clock_low_mhz = 400, .clock_levels = 4,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cost/trace.h"
-#include "trace_dsp.h"
+#include "filter/trace_dsp.h"
 #include "cost/vtime.h"
 
 enum { CAPACITY = 256 };

@@ -36,7 +36,7 @@ struct hx_profile {
     unsigned clock_levels;     /* evenly spaced, 1..64 */
     double linger_us;          /* an idle DSP that does not nap at once naps after this */
     double power_idle_w;       /* always */
-    double power_active_w;     /* more while a call executes at the top level, fuse/thermal.h */
+    double power_active_w;     /* more while a call executes at the top level, fuse/power/thermal.h */
     double rth_k_per_w;        /* kelvins above ambient per watt, in the end */
     double tau_s;              /* time constant of getting there, > 0 */
     double ambient_c;

@@ -3,22 +3,22 @@
 #ifndef HX_DRIVER_H
 #define HX_DRIVER_H
 
-#include "access.h"
+#include "front/access.h"
 #include "buffer.h"
 #include "call.h"
 #include "channel.h"
-#include "clock.h"
+#include "power/clock.h"
 #include "context.h"
 #include "control.h"
 #include "dsp_process.h"
-#include "filter.h"
+#include "filter/filter.h"
 #include "hx_profile.h"
 #include "hx_session_stats.h"
-#include "log.h"
-#include "loop.h"
+#include "base/log.h"
+#include "base/loop.h"
 #include "session.h"
-#include "stall.h"
-#include "thermal.h"
+#include "base/stall.h"
+#include "power/thermal.h"
 #include "vtcm_view.h"
 
 struct hx_driver {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "core/driver.h"
 #include "filter_keys.h"
 #include "filter_match.h"
 #include "remote_scalars.h"

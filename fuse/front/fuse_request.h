@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "call.h"
+#include "core/call.h"
 
 struct fuse_req;
 

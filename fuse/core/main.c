@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "front.h"
+#include "front/front.h"
 #include "hx_log_tag.h"
 
 struct options {

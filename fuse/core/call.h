@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "fastrpc_uapi.h"
-#include "loop.h"
+#include "base/loop.h"
 
 struct hx_call;
 struct hx_context;

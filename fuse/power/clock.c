@@ -1,7 +1,7 @@
 /* The core's clock, see clock.h. */
 #include "clock.h"
 
-#include "driver.h"
+#include "core/driver.h"
 
 static const char *const corner_names[] = {"none", "SVS2", "SVS", "SVS_PLUS", "NOM", "NOM_PLUS",
                                            "TURBO"};

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "driver.h"
+#include "core/driver.h"
 #include "filter_keys.h"
 #include "filter_match.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "hx_frame.h"
-#include "loop.h"
+#include "base/loop.h"
 
 /* A whole frame, checked: the parts point into body. */
 struct hx_socket_frame {

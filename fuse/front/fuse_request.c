@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "client_memory.h"
-#include "driver.h"
+#include "core/driver.h"
 #include "fuse_request.h"
 #include "hx_reach.h"
 

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "channel.h"
-#include "loop.h"
+#include "base/loop.h"
 
 struct hx_driver;
 

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-#include "call.h"
+#include "core/call.h"
 #include "hx_profile.h"
-#include "packets.h"
+#include "core/packets.h"
 
 struct hx_filter {
     const char *name;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "filter.h"
-#include "session.h"
+#include "core/session.h"
 
 static int load(void **state, const char *config, const struct hx_profile *profile, char *why,
                 size_t why_bytes)

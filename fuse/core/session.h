@@ -8,7 +8,7 @@
 #include "channel.h"
 #include "hx_msg.h"
 #include "hx_session_stats.h"
-#include "loop.h"
+#include "base/loop.h"
 #include "packets.h"
 
 struct hx_buffer;

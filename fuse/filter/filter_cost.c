@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "driver.h"
+#include "core/driver.h"
 #include "filter_keys.h"
 
 enum mode { VIRTUAL, REAL, OFF };

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "hx_msg.h"
 #include "hx_ring.h"
 

@@ -8,7 +8,7 @@
 #ifndef HX_FILTER_MATCH_H
 #define HX_FILTER_MATCH_H
 
-#include "call.h"
+#include "core/call.h"
 
 struct hx_filter_match {
     unsigned ops;      /* bits, as in filter_match.c */

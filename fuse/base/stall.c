@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "core/driver.h"
 
 #define GONE 0x80000000u
 enum { LOOK_MS = 250, LOOKS_STILL = 4, LOOKS_INSIDE = 20 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "core/driver.h"
 #include "trace_dsp.h"
 
 enum { EVENTS = 16384, EVENTS_MAX = 1 << 20 };

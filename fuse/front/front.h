@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "driver.h"
+#include "core/driver.h"
 
 struct hx_front {
     const char *name;
