@@ -50,8 +50,8 @@ lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c)
 dsp_api_o := $(obj)/dsp/queue/dspqueue.o $(obj)/dsp/queue/dspqueue_service.o
 dsp_o     := $(filter-out $(obj)/dsp/pd/main.o $(dsp_api_o),$(call objs,dsp/*/*.c))
 fuse_o    := $(filter-out $(obj)/fuse/core/main.o,$(call objs,fuse/*/*.c))
-kernels_o := $(call objs,kernels/*.c) $(obj)/gen/sp_hex_skel.o
-silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/gen/silicon_skel.o
+kernels_o := $(call objs,kernels/spinor/*.c) $(obj)/kernels/skel/sp_hex_share.o $(obj)/gen/sp_hex_skel.o
+silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/kernels/skel/contexts.o $(obj)/gen/silicon_skel.o
 linear_o  := $(call objs,kernels/linear/*.c) $(obj)/gen/hex_linear_skel.o
 oklinear_o := $(call objs,kernels/ok/*.c) $(obj)/gen/ok_linear_skel.o
 nttkv_o   := $(call objs,kernels/ntt/*.c) $(obj)/gen/ntt_kv_skel.o
@@ -85,10 +85,10 @@ $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib)
 $(obj)/dsp/%.o:         inc := $(inc_dsp) -Idsp
 $(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
-$(obj)/kernels/%.o:     inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT
+$(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
-$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/spinor_load_hvx.o: inc := $(inc_dsp) -I$(G) -DHEXRIG_COUNT $(mem_trace)
+$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/skel/contexts.o $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools/hexidl -Itools/preload
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
@@ -109,11 +109,14 @@ $(obj)/%.o: %.c
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
 
-# --- rpc/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header
-$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: rpc/%.idl $(B)/hexidl $(idls)
-	@mkdir -p $(@D)
-	$(say) IDL $<
-	$(Q)$(RUN) $(B)/hexidl $< -o $(G)
+# --- kernels/DIR/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header
+define idl
+$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: $(1)/%.idl $(B)/hexidl $(idls)
+	@mkdir -p $$(@D)
+	$(say) IDL $$<
+	$(Q)$(RUN) $(B)/hexidl $$< -o $(G)
+endef
+$(foreach d,$(sort $(dir $(wildcard kernels/*/*.idl))),$(eval $(call idl,$(d:/=))))
 # and those of test skels
 $(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: tests/skel/%.idl $(B)/hexidl $(idls)
 	@mkdir -p $(@D)
@@ -173,13 +176,12 @@ $(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxwire.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxwire.a -lm)
 $(L)/libsilicon_skel.so: $(silicon_o) $(obj)/libhxwire.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x12000000 $(silicon_o) $(obj)/libhxwire.a -lm)
-# its second HVX context is silicon's
-$(L)/libhex_linear_skel.so: $(linear_o) $(obj)/kernels/silicon/contexts.o
+$(L)/libhex_linear_skel.so: $(linear_o) $(obj)/kernels/skel/contexts.o
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x13000000 $^ -lm)
-$(L)/libok_linear_skel.so: $(oklinear_o) $(obj)/kernels/silicon/contexts.o
+$(L)/libok_linear_skel.so: $(oklinear_o) $(obj)/kernels/skel/contexts.o
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x14000000 $^ -lm)
-# modular arithmetic, root search and the second context are silicon's
-$(L)/libntt_kv_skel.so: $(nttkv_o) $(patsubst %,$(obj)/kernels/silicon/%.o,contexts ntt_scalar)
+# its root search is silicon's
+$(L)/libntt_kv_skel.so: $(nttkv_o) $(obj)/kernels/skel/contexts.o $(obj)/kernels/silicon/ntt_scalar.o
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x15000000 $^ -lm)
 $(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
@@ -187,7 +189,7 @@ $(X)/hexrig-fuse: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,$^ $(fuse_libs) -lpthread -lm)
 $(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
 	$(call link,$^)
-# makes the packet tables of kernels/silicon; not installed
+# makes the packet tables of kernels; not installed
 $(BUILD)/tools/hexrig-listing: $(listing_o)
 	$(call link,$^)
 $(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
@@ -334,7 +336,7 @@ check-oracle:
 check-oracle-scalar:
 	$(Q)tests/oracle_scalar/run.sh $(BUILD)
 
-# kernels/silicon and kernels/linear/*.listing.h, the packets of the kernels, from clang's listings; check-listings only compares.  77: no clang
+# kernels/*/*.listing.h, the packets of the kernels, from clang's listings; check-listings only compares.  77: no clang
 listings: $(BUILD)/tools/hexrig-listing
 	$(Q)tools/listing/listings.sh make $(BUILD)
 check-listings: $(BUILD)/tools/hexrig-listing

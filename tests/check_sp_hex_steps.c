@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "band_dequantize.h"
+#include "spinor/band_dequantize.h"
 #include "hexrig_hvx_count.h"
 #include "hx_f16.h"
 #include "hxt.h"
 #include "silicon/elementwise.h"
-#include "spinor.h"
+#include "spinor/spinor.h"
 #include "spinor_rig.h"
 
 static void random_bands(struct hxt_rng *rng, struct hx_bands *b)

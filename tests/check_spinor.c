@@ -7,7 +7,7 @@
 #include "hx_f16.h"
 #include "hx_vht2.h"
 #include "hxt.h"
-#include "spinor.h"
+#include "spinor/spinor.h"
 
 enum { LAYERS = 6, SLOTS = LAYERS * 2, POSITIONS = 160, RANDOM_VECTORS = 64 };
 

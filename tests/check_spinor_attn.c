@@ -7,7 +7,7 @@
 #include "hx_f16.h"
 #include "hx_vht2.h"
 #include "hxt.h"
-#include "spinor_attn.h"
+#include "spinor/spinor_attn.h"
 #include "spinor_rig.h"
 
 enum { HEADS = 2, QUERIES = 3, MAX_POS = 70 };

@@ -7,7 +7,7 @@
 #include "hx_f16.h"
 #include "hx_vht2.h"
 #include "hxt.h"
-#include "spinor.h"
+#include "spinor/spinor.h"
 #include "spinor_rig.h"
 
 enum { SLOTS = 3, POSITIONS = 15, VECTORS = SLOTS * POSITIONS };

@@ -8,7 +8,7 @@
 #include "hx_f16.h"
 #include "hx_vht2.h"
 #include "hxt.h"
-#include "spinor.h"
+#include "spinor/spinor.h"
 
 struct spinor_rig {
     struct hx_codec_format f;

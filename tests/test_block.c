@@ -6,7 +6,7 @@
 #include "hx_f16.h"
 #include "hx_vht2.h"
 #include "hxt.h"
-#include "spinor.h"
+#include "spinor/spinor.h"
 
 /* Every second squarefree index; W[r][j] = ((3r + 5j) mod 17 - 8) / 64. */
 static struct hx_block_table golden_table(void)

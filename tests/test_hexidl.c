@@ -534,7 +534,7 @@ static void test_void_and_bounds_change_nothing(void **state)
 static void test_the_command_writes_all_or_nothing(void **state)
 {
     const char *dir = hxt_tmpdir();
-    char in[] = HXT_SRC "/rpc/sp_hex.idl", inc[] = "-I" HXT_SRC "/rpc/idl-include", out[512], bad[512];
+    char in[] = HXT_SRC "/kernels/spinor/sp_hex.idl", inc[] = "-I" HXT_SRC "/rpc/idl-include", out[512], bad[512];
 
     (void)state;
     snprintf(out, sizeof(out), "%s/gen", dir);

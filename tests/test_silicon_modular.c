@@ -5,7 +5,7 @@
 #include "AEEStdErr.h"
 #include "hexrig_hvx_count.h"
 #include "hxt.h"
-#include "silicon/mod30.h"
+#include "skel/mod30.h"
 #include "silicon/modmatmul.h"
 #include "silicon/ntt.h"
 

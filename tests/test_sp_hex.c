@@ -11,7 +11,7 @@
 #include "sp_hex.h"
 #include "sp_hex_machine.h"
 #include "sp_hex_platform.h"
-#include "spinor.h"
+#include "spinor/spinor.h"
 
 
 /* --- platform */

@@ -9,7 +9,7 @@
 #include "base/low_memory.h"
 #include "base/machine.h"
 #include "sp_hex.h"
-#include "spinor_attn.h"
+#include "spinor/spinor_attn.h"
 #include "spinor_rig.h"
 #include "cost/vtime.h"
 

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "band_dequantize.h"
+#include "spinor/band_dequantize.h"
 #include "hx_f16.h"
 #include "hx_vht2.h"
 #include "own_rig.h"
 #include "remote.h"
 #include "sp_hex.h"
-#include "spinor_attn.h"
+#include "spinor/spinor_attn.h"
 #include "spinor_rig.h"
 
 enum { HEADS = 2, QUERIES = 2, POSITIONS = 40, DH = 128, BLOCKS = HEADS * POSITIONS };

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../silicon/contexts.h"
+#include "skel/contexts.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_mmap.h"

@@ -5,7 +5,7 @@
  * next, is fetched into the other slot meanwhile, as the published kernels do. */
 #include "hex_linear_run.h"
 
-#include "../silicon/contexts.h"
+#include "skel/contexts.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"

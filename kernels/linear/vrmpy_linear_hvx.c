@@ -2,7 +2,7 @@
 /* listing: linear_quantize linear_q8_one linear_q8_four linear_row8_one linear_row8_four linear_argmax */
 #include "vrmpy_linear.h"
 
-#include "../silicon/kernel.h"
+#include "skel/kernel.h"
 #include "vrmpy_linear_hvx.listing.h"
 
 /* --- activations, on the scalar unit */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../silicon/contexts.h"
+#include "skel/contexts.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"

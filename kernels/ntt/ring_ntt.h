@@ -9,7 +9,7 @@
 #ifndef RING_NTT_H
 #define RING_NTT_H
 
-#include "../silicon/kernel.h"
+#include "skel/kernel.h"
 #include "../silicon/ntt.h"
 
 enum { HX_RING_PRIMES = 2, HX_RING_LANE_STAGES = 5 };

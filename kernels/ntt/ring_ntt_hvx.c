@@ -2,7 +2,7 @@
  * places with the choice of vector (vshuff by 4d bytes), so that lane i of one meets lane i of the other. */
 #include "ring_ntt.h"
 
-#include "../silicon/mod30.h"
+#include "skel/mod30.h"
 
 enum { WORDS = HX_VECTOR_WORDS, CHUNK = 8 };
 

@@ -1,7 +1,7 @@
 /* Tables of ring_ntt.h, from the powers of psi that kernels/silicon/ntt.h makes. */
 #include "ring_ntt.h"
 
-#include "../silicon/mod30.h"
+#include "skel/mod30.h"
 
 static uint32_t shoup(uint32_t w, uint32_t q)
 {

@@ -3,7 +3,7 @@
  * Reentrant: calls take turns, those of several handles, too. */
 #include <stdlib.h>
 
-#include "../silicon/contexts.h"
+#include "skel/contexts.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_mmap.h"

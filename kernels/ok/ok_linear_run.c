@@ -5,7 +5,7 @@
  * Sums of up to CHUNK vectors stay in VTCM until their group is done; more vectors take another round of all weights. */
 #include "ok_linear_run.h"
 
-#include "../silicon/contexts.h"
+#include "skel/contexts.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"

@@ -2,7 +2,7 @@
 /* listing: ok_sums_one ok_sums_four */
 #include "ok_sums.h"
 
-#include "../silicon/kernel.h"
+#include "skel/kernel.h"
 #include "ok_sums_hvx.listing.h"
 
 /* sum += w * x */

@@ -2,7 +2,7 @@
 /* listing: band_quantize */
 #include "band_quantize.h"
 
-#include "kernel.h"
+#include "skel/kernel.h"
 #include "band_quantize_hvx.listing.h"
 
 union bits32 {

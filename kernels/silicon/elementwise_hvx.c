@@ -2,7 +2,7 @@
 /* listing: axpby echo copy argmax */
 #include "elementwise.h"
 
-#include "kernel.h"
+#include "skel/kernel.h"
 #include "elementwise_hvx.listing.h"
 
 /* The word additions cannot overflow: alpha * x is at most 2^30, beta less. */

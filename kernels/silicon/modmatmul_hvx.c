@@ -2,7 +2,7 @@
 /* listing: modmatmul barrett */
 #include "modmatmul.h"
 
-#include "mod30.h"
+#include "skel/mod30.h"
 #include "modmatmul_hvx.listing.h"
 
 /* As published: one strip of 32 columns at a time, so w is read with a stride of a whole row. */

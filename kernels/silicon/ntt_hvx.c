@@ -2,7 +2,7 @@
 /* listing: ntt_stage */
 #include "ntt.h"
 
-#include "mod30.h"
+#include "skel/mod30.h"
 #include "ntt_hvx.listing.h"
 
 /* All butterflies of distance half >= 32.  The twiddles lie at any word, hence the unaligned load. */

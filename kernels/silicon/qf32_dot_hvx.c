@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "kernel.h"
+#include "skel/kernel.h"
 #include "qf32_dot_hvx.listing.h"
 
 HX_INLINE float float_of(int32_t pattern)

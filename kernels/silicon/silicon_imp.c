@@ -9,7 +9,7 @@
 #include "AEEStdErr.h"
 #include "band_quantize.h"
 #include "elementwise.h"
-#include "kernel.h"
+#include "skel/kernel.h"
 #include "modmatmul.h"
 #include "qf32_dot.h"
 #include "silicon_job.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "contexts.h"
+#include "skel/contexts.h"
 #include "silicon.h"
 
 enum { HX_JOB_BUFFERS = 3 };

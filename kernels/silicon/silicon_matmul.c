@@ -7,7 +7,7 @@
 #include "HAP_perf.h"
 #include "HAP_vtcm_mgr.h"
 #include "hexrig_dma.h"
-#include "kernel.h"
+#include "skel/kernel.h"
 #include "qf32_dot.h"
 #include "qurt_mutex.h"
 #include "silicon_job.h"

@@ -2,7 +2,7 @@
 /* listing: vht2_scalar vht2_hvx */
 #include "vht2.h"
 
-#include "kernel.h"
+#include "skel/kernel.h"
 #include "vht2_hvx.listing.h"
 
 #define RSQRT2 0.70710678118654752f

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "kernel.h"
+#include "skel/kernel.h"
 #include "vrmpy_matmul_hvx.listing.h"
 
 static HX_KERNEL float vrmpy_quantize(const float *x, int in, int stride, uint8_t *u)

@@ -11,7 +11,7 @@
 #include "hx_f16.h"
 #include "hx_profile.h"
 #include "base/machine.h"
-#include "spinor.h"
+#include "spinor/spinor.h"
 #include "cost/vtime.h"
 
 enum { DH = HX_BLOCK_DH, ROWS = HX_BLOCK_SKEL + HX_BLOCK_RES, VECTORS = 128, ROUNDS = 40, GROUPS = DH / 8 };

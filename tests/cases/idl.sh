@@ -10,7 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 cc=${CC:-gcc}
 flags="-D_GNU_SOURCE -g -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror -I$src/rpc/include -I$dir"
 
-for f in "$data"/*.idl "$src/rpc/sp_hex.idl"; do
+for f in "$data"/*.idl "$src/kernels/spinor/sp_hex.idl"; do
     "$build/bin/hexidl" "$f" -o "$dir"
 done
 [ ! -e "$dir/types_only_stub.c" ] || { echo "idl: a stub without an interface" >&2; exit 1; }
@@ -43,7 +43,7 @@ done
 
 # the command: the same from hexrig, an error names its place, nothing is left of it
 mkdir "$dir/again" "$dir/none"
-"$build/bin/hexrig" idl "$src/rpc/sp_hex.idl" -o "$dir/again"
+"$build/bin/hexrig" idl "$src/kernels/spinor/sp_hex.idl" -o "$dir/again"
 for f in sp_hex.h sp_hex_stub.c sp_hex_skel.c; do
     cmp "$dir/$f" "$dir/again/$f"
 done

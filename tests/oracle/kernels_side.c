@@ -3,16 +3,16 @@
  * integer sums of a decode, planes and CRC of an encode, planes back to levels, argmax, band codes both ways, 64-bit sums of the
  * exact linear layer.
  * With an argument it prints the results' names instead. */
-#include "../../kernels/spinor_hvx.c"
-#include "../../kernels/spinor_layout.c"
-#include "../../kernels/spinor_group_hvx.c"
-#include "../../kernels/spinor_load_hvx.c"
-#include "../../kernels/spinor_decode_hvx.c"
+#include "spinor/spinor_hvx.c"
+#include "spinor/spinor_layout.c"
+#include "spinor/spinor_group_hvx.c"
+#include "spinor/spinor_load_hvx.c"
+#include "spinor/spinor_decode_hvx.c"
 
-#include "../../kernels/band_dequantize_hvx.c"
-#include "../../kernels/silicon/band_quantize_hvx.c"
-#include "../../kernels/silicon/elementwise_hvx.c"
-#include "../../kernels/ok/ok_sums_hvx.c"
+#include "spinor/band_dequantize_hvx.c"
+#include "silicon/band_quantize_hvx.c"
+#include "silicon/elementwise_hvx.c"
+#include "ok/ok_sums_hvx.c"
 
 #ifdef __hexagon__
 #include "freestanding.h"

@@ -18,8 +18,8 @@ hexagon_cc -I"$root/dsp/include/hexrig" -I"$here" -I"$dir" "$here/side_qemu.c" -
 ${CC:-gcc} -std=gnu11 -O2 -march=native -Wall -Wextra -Wno-psabi -D_GNU_SOURCE -DHEXRIG_COUNT -I"$root/dsp/include" -I"$root/dsp/include/hexrig" \
     -I"$here" -I"$dir" "$here/side_host.c" "$root/dsp/machine/hvx_count.c" -o "$dir/side_host"
 # our own kernels build for the real thing, too
-for f in "$root"/kernels/*_hvx.c; do
-    hexagon_cc -std=gnu11 -Wall -Werror -I"$root/rpc/include" -I"$root/rpc/wire" -I"$root/rpc/block" -I"$here/libc" -idirafter "$root/dsp/include" -idirafter "$root/dsp/include/hexrig" -c "$f" -o "$dir/kernel.o" || {
+for f in "$root"/kernels/spinor/*_hvx.c; do
+    hexagon_cc -std=gnu11 -Wall -Werror -I"$root/rpc/include" -I"$root/rpc/wire" -I"$root/rpc/block" -I"$here/libc" -I"$root/kernels" -idirafter "$root/dsp/include" -idirafter "$root/dsp/include/hexrig" -c "$f" -o "$dir/kernel.o" || {
         say "$f does not compile for hexagonv69"
         exit 1
     }

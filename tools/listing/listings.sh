@@ -1,5 +1,5 @@
 #!/bin/sh
-# The packet tables of kernels/silicon, kernels/linear and kernels/ok: NAME.listing.h from what clang makes of NAME.c for Hexagon, for the functions in
+# The packet tables of kernels: NAME.listing.h from what clang makes of NAME.c for Hexagon, for the functions in
 # its line `/* listing: FUNCTION... */`.
 #
 #   listings.sh make|check BUILD
@@ -41,7 +41,7 @@ compile() { # compile SOURCE OUT FLAGS...; clang's own headers come before those
     source=$1 to=$2
     shift 2
     $launch "$clang" --target=hexagon -mv69 -mhvx -mhvx-length=128B -std=gnu11 -ffreestanding -fno-builtin -nostdlibinc \
-        -gline-tables-only -S -iquote "$out/none" -idirafter dsp/include -idirafter dsp/include/hexrig -idirafter rpc/include -idirafter rpc/wire -idirafter rpc/block \
+        -gline-tables-only -S -iquote "$out/none" -Ikernels -idirafter dsp/include -idirafter dsp/include/hexrig -idirafter rpc/include -idirafter rpc/wire -idirafter rpc/block \
         -idirafter tests/oracle/libc "$@" "$source" -o "$to"
 }
 
@@ -75,12 +75,12 @@ one() { # one SOURCE
 }
 
 rc=0 n=0
-for f in kernels/*.c kernels/silicon/*.c kernels/linear/*.c kernels/ok/*.c; do
+for f in kernels/*/*.c; do
     grep -qs '^/\* listing: ' "$f" || continue
     one "$f" || rc=1
     n=$((n + 1))
 done
-for f in kernels/*.listing.h kernels/silicon/*.listing.h kernels/linear/*.listing.h kernels/ok/*.listing.h; do
+for f in kernels/*/*.listing.h; do
     [ ! -e "$f" ] || grep -qs '^/\* listing: ' "${f%.listing.h}.c" || { say "$f has no kernel"; rc=1; }
 done
 [ $rc = 0 ] && echo "listings: $n kernels up to date, $("$clang" --version | sed -n '1s/.*\(clang version [^ ]*\).*/\1/p')"

@@ -11,7 +11,7 @@
 
 #include "HAP_farf.h"
 #include "sp_hex_queue.h"
-#include "sp_hex_share.h"
+#include "skel/sp_hex_share.h"
 #include "sp_hex_state.h"
 
 /* protects states, n_states, last_id, refs, corrupt */

@@ -1,6 +1,6 @@
 /* Encode and decode of batches, by hx_sp_tables' windows and HVX contexts, or in the C reference. */
 #include "HAP_farf.h"
-#include "sp_hex_share.h"
+#include "skel/sp_hex_share.h"
 #include "sp_hex_state.h"
 
 /* One batch as both directions see it. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "HAP_farf.h"
-#include "sp_hex_share.h"
+#include "skel/sp_hex_share.h"
 #include "sp_hex_state.h"
 #include "spinor_attn.h"
 
