@@ -55,7 +55,9 @@ silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/kernels/skel/contexts.o $(o
 linear_o  := $(call objs,kernels/linear/*.c) $(obj)/gen/hex_linear_skel.o
 oklinear_o := $(call objs,kernels/ok/*.c) $(obj)/gen/ok_linear_skel.o
 nttkv_o   := $(call objs,kernels/ntt/*.c) $(obj)/gen/ntt_kv_skel.o
-host_o    := $(call objs,host/*.c host/*/*.c) $(obj)/gen/sp_hex_stub.o $(obj)/gen/hex_linear_stub.o $(obj)/gen/ok_linear_stub.o $(obj)/gen/ntt_kv_stub.o
+# loaded by itself, where there is MPI
+mpi_c     := host/methods/ntt/shard/hexrig_mpi.c
+host_o    := $(filter-out $(mpi_c:%.c=$(obj)/%.o),$(call objs,host/*.c host/*/*.c host/*/*/*.c host/*/*/*/*.c)) $(obj)/gen/sp_hex_stub.o $(obj)/gen/hex_linear_stub.o $(obj)/gen/ok_linear_stub.o $(obj)/gen/ntt_kv_stub.o
 idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
 tools_o   := $(call objs,tools/hexrig/*.c) $(obj)/tools/preload/client_nodes.o $(obj)/gen/silicon_stub.o
 listing_o := $(call objs,tools/listing/*.c)
@@ -102,7 +104,7 @@ $(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools/hexidl -Ihost -Idsp -If
 $(obj)/dsp/%.o: pic := -fno-pie
 pic = -fPIC
 # kernels of many unrolled vectors: what gcc checks there beside addresses takes it minutes per file
-$(obj)/host/cpu/isa_%.o: pic = -fPIC $(if $(findstring undefined,$(SAN)),-fno-sanitize=alignment$(comma)null$(comma)pointer-overflow$(comma)shift$(comma)signed-integer-overflow$(comma)bounds)
+$(obj)/host/methods/cpu/isa/isa_%.o: pic = -fPIC $(if $(findstring undefined,$(SAN)),-fno-sanitize=alignment$(comma)null$(comma)pointer-overflow$(comma)shift$(comma)signed-integer-overflow$(comma)bounds)
 
 $(obj)/%.o: %.c
 	@mkdir -p $(@D)
@@ -161,12 +163,12 @@ $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/client/libcdsprpc.map
 # the name by which programs that were linked with qualcomm/fastrpc look for it
 $(L)/libcdsprpc.so.1: $(L)/libcdsprpc.so
 	$(Q)ln -sf libcdsprpc.so $@
-$(X)/hexrig-mpi.so: tools/mpi/hexrig_mpi.c host/shard/hx_mpi.h
+$(X)/hexrig-mpi.so: $(mpi_c) host/methods/ntt/shard/hx_mpi.h
 	@mkdir -p $(@D)
 	$(say) MPICC $(notdir $@)
 	$(Q)$(MPICC) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -fvisibility=hidden -Ihost -shared $< -o $@
-digest_c := tools/crt_digest/main.c host/theorems/crt_digest.c $(wildcard host/ntt/encode.c host/ntt/crt*.c)
-$(X)/crt-digest: $(digest_c) host/theorems/crt_digest.h $(wildcard host/ntt/*.h)
+digest_c := tools/crt_digest/main.c host/theorems/crt_digest.c $(wildcard host/methods/ntt/ring/encode.c host/methods/ntt/ring/crt*.c)
+$(X)/crt-digest: $(digest_c) host/theorems/crt_digest.h $(wildcard host/methods/ntt/ring/*.h)
 	@mkdir -p $(@D)
 	$(say) CLANG $(notdir $@)
 	$(Q)$(CLANG) -std=gnu11 -O2 -march=$(MARCH) -ffp-contract=off -D_GNU_SOURCE -Ihost/theorems $(inc_rpc) -Ihost $(digest_c) -lm -o $@
@@ -194,9 +196,9 @@ $(BUILD)/tools/hexrig-listing: $(listing_o)
 	$(call link,$^)
 $(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,$(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
-# the C API of host/hexrig.h
-$(L)/libhexrig.so: $(host_o) $(obj)/libhxwire.a $(L)/libcdsprpc.so host/libhexrig.map
-	$(call link,-shared -Wl$(comma)--version-script=host/libhexrig.map -Wl$(comma)-soname$(comma)libhexrig.so $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
+# the C API of host/api/hexrig.h
+$(L)/libhexrig.so: $(host_o) $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map
+	$(call link,-shared -Wl$(comma)--version-script=host/api/libhexrig.map -Wl$(comma)-soname$(comma)libhexrig.so $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
 $(L)/libhexrig-preload.so: $(preload_o)
 	$(call link,-shared -Wl$(comma)-soname$(comma)libhexrig-preload.so $^ -ldl)
 host_libs := -ljansson -lnuma -lpthread -lm
@@ -212,7 +214,7 @@ define sdk_copy
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 endef
-$(BUILD)/include/hexrig.h: host/hexrig.h; $(sdk_copy)
+$(BUILD)/include/hexrig.h: host/api/hexrig.h; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/hexrig/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/include/%; $(sdk_copy)

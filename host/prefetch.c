@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cpus.h"
+#include "base/cpus.h"
 
 #define UNPLANNED UINT64_MAX /* sequence of a slot whose item is not in the plan */
 

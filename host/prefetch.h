@@ -20,8 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "hist.h"
-#include "why.h"
+#include "base/hist.h"
+#include "base/why.h"
 
 enum { HX_PREFETCH_SLOTS = 16, HX_PREFETCH_ANY_CPU = -1 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cal_file.h"
+#include "methods/spinor/cal_file.h"
 
 enum { MIN_BYTES = 44, MAX_SLOTS = 64 };
 

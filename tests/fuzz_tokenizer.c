@@ -6,8 +6,8 @@
  * back, and a text in two parts must be the text. */
 #include <stdlib.h>
 
-#include "chat.h"
-#include "detok.h"
+#include "text/chat.h"
+#include "text/detok.h"
 #include "vocab_gguf.h"
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "forward.h"
-#include "model.h"
+#include "engine/forward.h"
+#include "model/model.h"
 
 enum { GGUF_USE_FLOATS = 1 << 20 }; /* larger models are not run: it would only be slow */
 

@@ -3,7 +3,7 @@
 #define OK_RING_H
 
 #include "hxt.h"
-#include "ok/ok.h"
+#include "methods/ok/ok.h"
 
 #define ASSERT_OK(x, want_a, want_b)                                                               \
     do {                                                                                           \

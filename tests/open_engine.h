@@ -2,7 +2,7 @@
 #ifndef OPEN_ENGINE_H
 #define OPEN_ENGINE_H
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "hxt.h"
 
 static inline struct hx_engine *hxt_engine_open(const struct hx_engine_cfg *cfg)

@@ -5,9 +5,9 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "api.h"
+#include "api/api.h"
 #include "golden.h"
-#include "hexrig.h"
+#include "api/hexrig.h"
 #include "hxt.h"
 
 enum { CTX = 96, N = 24, MAX = 64 };

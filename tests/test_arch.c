@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "calibrate.h"
-#include "cpu/isa.h"
-#include "forward.h"
+#include "methods/spinor/calibrate.h"
+#include "methods/cpu/isa/isa.h"
+#include "engine/forward.h"
 #include "gen_model.h"
 #include "hxt.h"
-#include "model.h"
+#include "model/model.h"
 #include "ref64.h"
 
 enum { N = 24 };

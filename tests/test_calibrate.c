@@ -6,7 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "calibrate.h"
+#include "methods/spinor/calibrate.h"
 #include "golden.h"
 #include "hx_f16.h"
 #include "hx_vht2.h"

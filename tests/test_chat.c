@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "chat.h"
+#include "text/chat.h"
 #include "vocab_open.h"
 
 static const char *const templates[][2] = {

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "completion.h"
+#include "generate/completion.h"
 #include "golden.h"
 #include "open_engine.h"
-#include "ppl.h"
-#include "unicode.h"
+#include "generate/ppl.h"
+#include "base/unicode.h"
 
 static struct hx_engine *engine;
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/acts.h"
-#include "cpu/isa.h"
+#include "methods/cpu/isa/acts.h"
+#include "methods/cpu/isa/isa.h"
 #include "hx_f16.h"
 #include "hxt.h"
-#include "quant.h"
+#include "quant/quant.h"
 
 enum { MAX_COLS = 4352, MAX_ROWS = 37, MAX_N = 133, SEED = 71 };
 

@@ -1,13 +1,13 @@
-/* Protects the element-wise kernels and attention of host/cpu and host/attn_flash.c: within their stated tolerance of f64 or of
+/* Protects the element-wise kernels and attention of host/cpu and host/methods/cpu/attn_flash.c: within their stated tolerance of f64 or of
  * the reference, on every instruction set, and independent of batch and threads. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "attn_flash.h"
-#include "cpu/isa.h"
+#include "methods/cpu/attn_flash.h"
+#include "methods/cpu/isa/isa.h"
 #include "hxt.h"
-#include "kv.h"
+#include "engine/kv.h"
 
 static const size_t lengths[] = {1, 15, 16, 17, 31, 64, 100, 1000};
 

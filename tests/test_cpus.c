@@ -1,5 +1,5 @@
 /* Protects: which CPU a background thread gets, on machines of any shape. */
-#include "cpus.h"
+#include "base/cpus.h"
 #include "hxt.h"
 
 static void test_a_background_thread_gets_a_cpu_apart_on_the_same_node(void **state)

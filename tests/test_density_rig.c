@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "dspqueue.h"
-#include "geometry.h"
+#include "methods/spinor/geometry.h"
 #include "golden.h"
 #include "hx_rig.h"
 #include "hx_sp_packet.h"
-#include "kv_spinor.h"
+#include "methods/spinor/kv_spinor.h"
 #include "open_engine.h"
 #include "own_rig.h"
 #include "rpcmem.h"

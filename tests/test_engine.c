@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <math.h>
 
-#include "engine.h"
-#include "generate.h"
+#include "engine/engine.h"
+#include "generate/generate.h"
 #include "golden.h"
 #include "open_engine.h"
-#include "ppl.h"
-#include "text.h"
+#include "generate/ppl.h"
+#include "text/text.h"
 
 enum { VOCAB = 2048, LOGIT_ROWS = 28, KV_POSITIONS = 160, DH = 128, LAYERS = 6 };
 

@@ -222,7 +222,7 @@ static void test_unknown_quant_type_is_refused(void **state)
     e2e_refused(words, 1, "99");
 }
 
-/* The shipped calibration with another fingerprint (layout: host/cal_file.h) and a correct CRC. */
+/* The shipped calibration with another fingerprint (layout: host/methods/spinor/cal_file.h) and a correct CRC. */
 static const char *foreign_cal(void)
 {
     const char *path = hxt_path("%s/foreign.cal", hxt_tmpdir());

@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "forward.h"
+#include "engine/forward.h"
 #include "hxt.h"
-#include "model.h"
+#include "model/model.h"
 #include "tiny_gguf.h"
 
 /* Opens the first n bytes from an allocation of exactly that size, so that ASan sees a read past the end. */

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gguf_convert.h"
-#include "gguf_write.h"
+#include "gguf/gguf_convert.h"
+#include "gguf/gguf_write.h"
 #include "hxt.h"
-#include "model.h"
+#include "model/model.h"
 
 #define SHIPPED HXT_SRC "/tests/data/hexrig-tiny-f16.gguf"
 

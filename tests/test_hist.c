@@ -1,5 +1,5 @@
 /* Protects: the percentiles that measurements report. */
-#include "hist.h"
+#include "base/hist.h"
 #include "hxt.h"
 
 static void test_percentiles_of_known_samples(void **state)

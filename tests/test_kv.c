@@ -4,13 +4,13 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "cal_file.h"
-#include "dsp_why.h"
-#include "engine.h"
+#include "methods/spinor/cal_file.h"
+#include "dsp/dsp_why.h"
+#include "engine/engine.h"
 #include "fake_dsp.h"
 #include "golden.h"
 #include "open_engine.h"
-#include "ppl.h"
+#include "generate/ppl.h"
 
 enum { VOCAB = 2048, LAYERS = 6, CTX = 64 };
 

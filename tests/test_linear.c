@@ -1,17 +1,17 @@
-/* Protects the int8 linear layer (kernels/linear, host/linear_pack.c, host/offload.c): the layout keeps a model's weights, the
+/* Protects the int8 linear layer (kernels/linear, host/methods/dsp/linear_pack.c, host/dsp/offload.c): the layout keeps a model's weights, the
  * HVX kernels give what the reference gives, bit-identical however the work is cut, and argmax is the first largest.
  * Through a rig: test_linear_rig.c. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "gguf.h"
+#include "gguf/gguf.h"
 #include "hexrig_hvx_count.h"
 #include "hx_f16.h"
 #include "hxt.h"
 #include "linear/vrmpy_linear.h"
-#include "linear_pack.h"
-#include "offload.h"
+#include "methods/dsp/linear_pack.h"
+#include "dsp/offload.h"
 
 enum { ALIGN = 128, MAX_N = 9 };
 

@@ -4,7 +4,7 @@
 #include "golden.h"
 #include "method/kv_f16.c"
 #include "open_engine.h"
-#include "text.h"
+#include "text/text.h"
 
 enum { CTX = 64, VOCAB = 2048 };
 

@@ -1,11 +1,11 @@
-/* Protects: the transforms behind ring attention.  Every transform of host/ntt is a bijection, equals the schoolbook
+/* Protects: the transforms behind ring attention.  Every transform of host/methods/ntt/ring is a bijection, equals the schoolbook
  * product and the reference of its kind bit for bit, at every N; the two moduli give one and the same integer; what the
  * paper prints wrongly is shown to be wrong. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "hxt.h"
-#include "ntt/ntt.h"
+#include "methods/ntt/ring/ntt.h"
 #include "ntt_random.h"
 
 enum { N_MAX = HX_POLY_N_MAX, BLOCK = HX_CRT_PRIMES * N_MAX, ROUND_TRIPS = 4096, SCHOOLBOOK = 64 };
@@ -498,12 +498,12 @@ static void test_crt_objects_have_no_128_bit_type(void **state)
         hxt_skip_test("no gcc or no nm");
     for (size_t i = 0; i < HXT_LEN(files); i++) {
         /* without the system's headers, some of which declare such types */
-        snprintf(command, sizeof(command), "gcc -E -D_GNU_SOURCE -I%s/host %s/host/ntt/%s.c | "
-                 "awk '/^# [0-9]+ \"/ {ours = index($3, \"host/ntt/\")} ours' | grep -E '%s'",
+        snprintf(command, sizeof(command), "gcc -E -D_GNU_SOURCE -I%s/host %s/host/methods/ntt/ring/%s.c | "
+                 "awk '/^# [0-9]+ \"/ {ours = index($3, \"host/methods/ntt/ring/\")} ours' | grep -E '%s'",
                  HXT_SRC, HXT_SRC, files[i], types);
         assert_true((count_of(command) > 0) == (i == 3)); /* the control: one that has it */
         snprintf(command, sizeof(command),
-                 "nm %s/obj/host/ntt/%s.o | grep -E ' U __.*(ti3|ti4|tisf|tidf)$'", HXT_BUILD,
+                 "nm %s/obj/host/methods/ntt/ring/%s.o | grep -E ' U __.*(ti3|ti4|tisf|tidf)$'", HXT_BUILD,
                  files[i]);
         assert_true(i == 3 || count_of(command) == 0);
     }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "hxt.h"
-#include "ntt/ntt.h"
+#include "methods/ntt/ring/ntt.h"
 #include "ntt_random.h"
 
 enum { N_MAX = HX_POLY_N_MAX };

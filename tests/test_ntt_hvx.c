@@ -5,7 +5,7 @@
 #include "AEEStdErr.h"
 #include "hexrig_hvx_count.h"
 #include "hxt.h"
-#include "../host/ntt/ntt.h"
+#include "methods/ntt/ring/ntt.h"
 #include "../kernels/ntt/ring_ntt.h"
 
 enum { N_MAX = HX_NTT_MAX, TIMES = 40 };

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "AEEStdErr.h"
-#include "attn_poly.h"
+#include "methods/ntt/attn_poly.h"
 #include "golden.h"
-#include "kv_ntt.h"
-#include "ntt/ntt.h"
+#include "methods/ntt/kv_ntt.h"
+#include "methods/ntt/ring/ntt.h"
 #include "ntt_kv.h"
 #include "open_engine.h"
 #include "own_rig.h"

@@ -1,4 +1,4 @@
-/* Protects linear layers and argmax on the DSP as people use them (hexrig run and ppl --offload, host/linear_dsp.c): tokens
+/* Protects linear layers and argmax on the DSP as people use them (hexrig run and ppl --offload, host/methods/dsp/linear_dsp.c): tokens
  * do not depend on where weights lie, how they are batched or who makes the choice, calls are what is promised,
  * perplexity stays, and what cannot work is said. */
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "golden.h"
 #include "open_engine.h"
 #include "own_rig.h"
-#include "ppl.h"
+#include "generate/ppl.h"
 
 #define RUN "run -p PROMPT -n 12 --kv f32 --json --offload "
 

@@ -1,4 +1,4 @@
-/* Protects host/ok/ok_ring.c, ok_shim.c and ok_unshim.c: arithmetic in the ring of integers of Q(sqrt(-163)) is exact or
+/* Protects host/methods/ok/ok_ring.c, ok_shim.c and ok_unshim.c: arithmetic in the ring of integers of Q(sqrt(-163)) is exact or
  * refused, the shim cancels exactly and says so when it cannot, and headroom keeps its bound.  Tensors and kernels:
  * test_ok_tensor.c.  Corrected statements of docs/ok.md, "What the paper has wrong", are tested here. */
 #include <errno.h>

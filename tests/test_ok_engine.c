@@ -1,4 +1,4 @@
-/* Protects the exact linear layer (host/ok/linear_ok.c) on the project's model: with and without the shim every logit has
+/* Protects the exact linear layer (host/methods/ok/linear_ok.c) on the project's model: with and without the shim every logit has
  * the same bits, whatever kernel, threads and batch; no division leaves a remainder, and a damaged weight is found; the model
  * stays as good as it was. */
 #include <errno.h>
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "golden.h"
-#include "offload.h"
+#include "dsp/offload.h"
 #include "open_engine.h"
-#include "ppl.h"
-#include "text.h"
+#include "generate/ppl.h"
+#include "text/text.h"
 
 enum { VOCAB = 2048, TOKENS = 256, SHORT = 24 };
 

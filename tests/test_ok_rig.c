@@ -7,7 +7,7 @@
 #include "AEEStdErr.h"
 #include "e2e.h"
 #include "golden.h"
-#include "offload.h"
+#include "dsp/offload.h"
 #include "ok/ok_sums.h"
 #include "ok_linear.h"
 #include "open_engine.h"

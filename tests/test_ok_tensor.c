@@ -1,10 +1,10 @@
-/* Protects host/ok/ok_tensor.c, ok_planes.c and the kernels: encoding keeps its bounds, and every kernel gives the bits of the
+/* Protects host/methods/ok/ok_tensor.c, ok_planes.c and the kernels: encoding keeps its bounds, and every kernel gives the bits of the
  * definition, for coordinates within int32 and beyond. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "ok/ok_planes.h"
+#include "methods/ok/ok_planes.h"
 #include "ok_ring.h"
 
 /* --- tensors */

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "attn_poly.h"
+#include "methods/ntt/attn_poly.h"
 #include "golden.h"
-#include "kv_ntt.h"
+#include "methods/ntt/kv_ntt.h"
 #include "open_engine.h"
-#include "ppl.h"
-#include "softmax.h"
+#include "generate/ppl.h"
+#include "engine/softmax.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { SLOW = 1 };

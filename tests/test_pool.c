@@ -1,4 +1,4 @@
-/* Protects the thread pool (host/pool.h): each part runs exactly once, on no more threads than promised, its writes are seen by
+/* Protects the thread pool (host/base/pool.h): each part runs exactly once, on no more threads than promised, its writes are seen by
  * the caller, and threads that slept take part again. */
 #include <pthread.h>
 #include <sched.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "hxt.h"
-#include "pool.h"
+#include "base/pool.h"
 
 enum { PARTS = 300 };
 

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
-#include "cpus.h"
+#include "base/cpus.h"
 #include "prefetch_gate.h"
 
 enum { TMPFS = 0x01021994 };

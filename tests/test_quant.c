@@ -5,8 +5,8 @@
 
 #include "hx_f16.h"
 #include "hxt.h"
-#include "linear.h"
-#include "quant.h"
+#include "engine/linear.h"
+#include "quant/quant.h"
 
 #define DIR HXT_SRC "/tests/data/quant/"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "hxt.h"
-#include "sampler.h"
+#include "generate/sampler.h"
 
 enum { VOCAB = 8 };
 

@@ -6,12 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attn_poly.h"
+#include "methods/ntt/attn_poly.h"
 #include "e2e.h"
 #include "golden.h"
-#include "kv_ntt.h"
-#include "ntt/crt.h"
-#include "shard/shard.h"
+#include "methods/ntt/kv_ntt.h"
+#include "methods/ntt/ring/crt.h"
+#include "methods/ntt/shard/shard.h"
 
 /* --- the transforms of one prime */
 

@@ -1,9 +1,9 @@
 /* Protects: token ids equal to the reference's, decoding that gives the bytes back, and the pre-tokenizer's edges. */
 #include "golden.h"
-#include "model.h"
-#include "pretok.h"
-#include "text.h"
-#include "unicode.h"
+#include "model/model.h"
+#include "text/pretok.h"
+#include "text/text.h"
+#include "base/unicode.h"
 
 static struct hx_model *m;
 

@@ -2,7 +2,7 @@
  * a stream of tokens.  Ids of all samples were compared with llama.cpp's. */
 #include <stdlib.h>
 
-#include "detok.h"
+#include "text/detok.h"
 #include "vocab_open.h"
 
 static struct vocab_list list; /* of the sample that is open */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gguf.h"
+#include "gguf/gguf.h"
 
 enum { TINY_WIDTH = 32, TINY_DH = 4, TINY_VOCAB = 258, TINY_ALIGN = 32 };
 

@@ -1,4 +1,4 @@
-/* The functions behind hx_quant_info(), one pair per type; see host/quant.h. */
+/* The functions behind hx_quant_info(), one pair per type; see host/quant/quant.h. */
 #ifndef HX_QUANT_CODECS_H
 #define HX_QUANT_CODECS_H
 

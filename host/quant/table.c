@@ -1,4 +1,4 @@
-/* The table of number formats, see host/quant.h. */
+/* The table of number formats, see host/quant/quant.h. */
 #include "codecs.h"
 
 static const struct hx_quant_info infos[HX_QUANT_NAMES] = {

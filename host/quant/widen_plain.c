@@ -1,10 +1,10 @@
-/* Rows of floats and of int8 to f32, see host/quant.h: the reference linear layer spends its time here, so these work on
+/* Rows of floats and of int8 to f32, see host/quant/quant.h: the reference linear layer spends its time here, so these work on
  * vectors of 16. */
 #include <string.h>
 
 #include "codecs.h"
 #include "hx_f16.h"
-#include "vec.h"
+#include "base/vec.h"
 
 typedef uint16_t u16x16 __attribute__((vector_size(32)));
 typedef uint32_t u32x16 __attribute__((vector_size(64)));

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "checks.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "lll.h"
-#include "text.h"
+#include "text/text.h"
 
 enum {
     TOKENS = 128,

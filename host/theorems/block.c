@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cal_file.h"
+#include "methods/spinor/cal_file.h"
 #include "checks.h"
 #include "hx_f16.h"
 

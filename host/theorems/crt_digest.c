@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../ntt/ntt.h"
+#include "methods/ntt/ring/ntt.h"
 
 static uint64_t next(uint64_t *state)
 {

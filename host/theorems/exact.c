@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../ntt/ntt.h"
-#include "../ok/linear_ok.h"
+#include "methods/ntt/ring/ntt.h"
+#include "methods/ok/linear_ok.h"
 #include "checks.h"
 #include "crt_digest.h"
-#include "engine.h"
+#include "engine/engine.h"
 
 /* --- T4 */
 

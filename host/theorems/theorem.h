@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "why.h"
+#include "base/why.h"
 
 enum hx_verdict {
     HX_VERIFIED,

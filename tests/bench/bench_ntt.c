@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "ntt/ntt.h"
+#include "methods/ntt/ring/ntt.h"
 
 enum { N = 256, BYTES = HX_CRT_PRIMES * N * 4, BATCH = 100, STREAM = 64 << 20 };
 

@@ -35,5 +35,5 @@ if command -v "${CXX:-g++}" >/dev/null; then
 fi
 
 nm -D --defined-only usr/lib/libhexrig.so | awk '{ print $3 }' | LC_ALL=C sort >names
-sed -n 's/.*\(hexrig_[a-z_]*\)(.*/\1/p' "$src/host/hexrig.h" | LC_ALL=C sort -u >declared
+sed -n 's/.*\(hexrig_[a-z_]*\)(.*/\1/p' "$src/host/api/hexrig.h" | LC_ALL=C sort -u >declared
 diff declared names || { echo "exported, but not declared, or the other way round"; exit 1; }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "hx_f16.h"
-#include "kv.h"
+#include "engine/kv.h"
 
 struct kv_f16 {
     struct hx_kv kv; /* first, so that a struct hx_kv * is one of ours */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gguf.h"
-#include "gguf_write.h"
+#include "gguf/gguf.h"
+#include "gguf/gguf_write.h"
 #include "hx_f16.h"
 
 enum { WIDTH = 1536, FFN = 4096, HEADS = 12, KV_HEADS = 4, DH = 128, CTX = 4096, MAX_ROW = 8192 };

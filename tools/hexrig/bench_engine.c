@@ -6,7 +6,7 @@
 
 #include "bench.h"
 #include "cmd.h"
-#include "cpu/isa.h"
+#include "methods/cpu/isa/isa.h"
 #include "engine_opts.h"
 #include "figures.h"
 #include "power_sensor.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "ntt/ntt.h"
-#include "softmax.h"
+#include "methods/ntt/ring/ntt.h"
+#include "engine/softmax.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

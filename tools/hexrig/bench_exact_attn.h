@@ -3,7 +3,7 @@
 #ifndef HX_BENCH_EXACT_ATTN_H
 #define HX_BENCH_EXACT_ATTN_H
 
-#include "attn.h"
+#include "engine/attn.h"
 
 struct hx_bench_attn_cfg {
     int barrett; /* 0: products are reduced by a 128-bit %; 1: by Barrett's method (ntt/ntt.h) */

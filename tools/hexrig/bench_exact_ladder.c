@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attn_poly.h"
+#include "methods/ntt/attn_poly.h"
 #include "bench_exact_attn.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "figures.h"
 
 /* own: the bench's attention; else the engine's. */

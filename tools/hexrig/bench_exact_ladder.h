@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "why.h"
+#include "base/why.h"
 
 enum { HX_LADDER_RUNGS = 7, HX_LADDER_BASE = 1 /* where the paper's ladder begins */ };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 #include "figures.h"
-#include "offload.h"
+#include "dsp/offload.h"
 
 /* The first is what ratios are of, the second likewise. */
 static const struct way {

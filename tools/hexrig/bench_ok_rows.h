@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "why.h"
+#include "base/why.h"
 
 struct hx_bench_ok {
     const char *model; /* GGUF; int8 is what it says only for a file of Q8_0 */

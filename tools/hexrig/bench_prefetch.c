@@ -11,7 +11,7 @@
 #include "bench.h"
 #include "bench_walk.h"
 #include "cmd.h"
-#include "cpus.h"
+#include "base/cpus.h"
 #include "engine_opts.h"
 #include "figures.h"
 #include "share.h"

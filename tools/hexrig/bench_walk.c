@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model.h"
+#include "model/model.h"
 
 enum { RAW_COLS = 1024 };
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "prefetch.h"
-#include "why.h"
+#include "base/why.h"
 
 struct hx_walk_item {
     struct hx_prefetch_item at;

@@ -1,7 +1,7 @@
 /* A block's sizes, see block_figures.h. */
 #include "block_figures.h"
 
-#include "cal_file.h"
+#include "methods/spinor/cal_file.h"
 
 json_t *hx_block_sizes(const struct hx_block_shape *s)
 {

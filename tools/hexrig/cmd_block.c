@@ -7,7 +7,7 @@
 
 #include "cmd.h"
 #include "engine_opts.h"
-#include "text.h"
+#include "text/text.h"
 
 static const char help[] =
     "usage: hexrig block ACTION [OPTION]...\n\n"

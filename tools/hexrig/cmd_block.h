@@ -5,8 +5,8 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "cal_file.h"
-#include "why.h"
+#include "methods/spinor/cal_file.h"
+#include "base/why.h"
 
 int hx_block_calibrate(int argc, char **argv);
 int hx_block_encode(int argc, char **argv);

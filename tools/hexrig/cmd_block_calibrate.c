@@ -3,7 +3,7 @@
 #include <jansson.h>
 
 #include "block_figures.h"
-#include "calibrate.h"
+#include "methods/spinor/calibrate.h"
 #include "cmd.h"
 #include "cmd_block.h"
 #include "figures.h"

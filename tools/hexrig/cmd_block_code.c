@@ -9,7 +9,7 @@
 #include "cmd.h"
 #include "cmd_block.h"
 #include "figures.h"
-#include "text.h"
+#include "text/text.h"
 
 static const struct option options[] = {
     {"cal", required_argument, NULL, HX_BLOCK_OPT_CAL},

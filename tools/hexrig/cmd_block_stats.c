@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 #include "block_figures.h"
-#include "cal_choose.h"
-#include "calibrate.h"
+#include "methods/spinor/cal_choose.h"
+#include "methods/spinor/calibrate.h"
 #include "cmd.h"
 #include "cmd_block.h"
 #include "engine_opts.h"
 #include "figures.h"
 #include "share.h"
-#include "text.h"
+#include "text/text.h"
 
 enum { WINDOWS = 8 }; /* of HX_CAL_CTX tokens */
 

@@ -11,7 +11,7 @@
 
 #include "cmd.h"
 #include "engine_opts.h"
-#include "kv_spinor.h"
+#include "methods/spinor/kv_spinor.h"
 #include "share.h"
 
 static const struct option options[] = {

@@ -9,7 +9,7 @@
 #include "density.h"
 #include "figures.h"
 #include "hx_rig.h"
-#include "kv_spinor.h"
+#include "methods/spinor/kv_spinor.h"
 
 enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_POS };
 enum { MAX_LIST = 64, MAX_POS = 1 << 20 };

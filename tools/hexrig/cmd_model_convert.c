@@ -10,7 +10,7 @@
 #include "cmd_model.h"
 #include "engine_opts.h"
 #include "figures.h"
-#include "gguf_convert.h"
+#include "gguf/gguf_convert.h"
 
 enum { OPT_TYPE = 0x100, OPT_THREADS, OPT_JSON };
 enum { MAX_THREADS = 1024 };

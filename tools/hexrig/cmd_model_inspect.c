@@ -9,7 +9,7 @@
 #include "cmd.h"
 #include "cmd_model.h"
 #include "figures.h"
-#include "gguf.h"
+#include "gguf/gguf.h"
 
 enum { OPT_JSON = 0x100, OPT_TENSORS };
 enum {

@@ -11,10 +11,10 @@
 #include "hx_rig.h"
 #include "crt_shard.h"
 #include "offload_figures.h"
-#include "ppl.h"
+#include "generate/ppl.h"
 #include "ppl_command.h"
 #include "share.h"
-#include "text.h"
+#include "text/text.h"
 
 enum { OPT_CHUNKS = HX_OPT_FREE, OPT_WINDOWS };
 enum { DEFAULT_CHUNKS = 24 };

@@ -6,7 +6,7 @@
 
 #include "crt_shard.h"
 #include "run.h"
-#include "text.h"
+#include "text/text.h"
 
 enum {
     OPT_TEMP = HX_OPT_FREE,

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chat.h"
-#include "completion.h"
-#include "engine.h"
+#include "text/chat.h"
+#include "generate/completion.h"
+#include "engine/engine.h"
 
 enum {
     HX_SERVE_STOPS = 4,            /* of a request, as OpenAI's */

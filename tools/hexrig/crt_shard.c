@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "offload.h"
-#include "shard/shard.h"
+#include "dsp/offload.h"
+#include "methods/ntt/shard/shard.h"
 
 int hx_crt_shard_open(struct hx_engine_opts *o)
 {

@@ -1,4 +1,4 @@
-/* --crt-shard: a command's work in two processes, each with one of the two primes (host/shard/shard.h). */
+/* --crt-shard: a command's work in two processes, each with one of the two primes (host/methods/ntt/shard/shard.h). */
 #ifndef HX_CRT_SHARD_H
 #define HX_CRT_SHARD_H
 

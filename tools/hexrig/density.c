@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "figures.h"
-#include "kv_spinor.h"
+#include "methods/spinor/kv_spinor.h"
 
 enum { MANY_CALLS = 40000 };
 

@@ -6,7 +6,7 @@
 #define HX_DENSITY_H
 
 #include "engine_opts.h"
-#include "geometry.h"
+#include "methods/spinor/geometry.h"
 #include "hx_session_stats.h"
 
 struct hx_density_row {

@@ -10,8 +10,8 @@
 
 #include "crt_shard.h"
 #include "hx_rig.h"
-#include "kv_spinor.h"
-#include "kv_spinor_attn.h"
+#include "methods/spinor/kv_spinor.h"
+#include "methods/spinor/kv_spinor_attn.h"
 #include "share.h"
 
 #define MODEL "hexrig-tiny-q8_0.gguf"

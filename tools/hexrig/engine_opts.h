@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cmd.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "exact_opts.h"
 #include "rig_time.h"
 

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "attn_poly.h"
+#include "methods/ntt/attn_poly.h"
 #include "cmd.h"
 #include "engine_opts.h"
-#include "kv_ntt.h"
-#include "offload.h"
-#include "shard/shard.h"
+#include "methods/ntt/kv_ntt.h"
+#include "dsp/offload.h"
+#include "methods/ntt/shard/shard.h"
 
 static int number(const char *cmd, const char *option, const char *arg, unsigned min, unsigned max,
                   unsigned *out)

@@ -6,7 +6,7 @@
 #include <getopt.h>
 #include <jansson.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 
 /* Values of struct option.val, apart from those of engine_opts.h and of the commands. */
 enum {

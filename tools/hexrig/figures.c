@@ -10,7 +10,7 @@
 
 #include "cmd.h"
 #include "hx_rig.h"
-#include "unicode.h"
+#include "base/unicode.h"
 
 int hx_figures_now(int rig, struct hx_session_stats *now)
 {

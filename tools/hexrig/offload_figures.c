@@ -1,7 +1,7 @@
 /* See offload_figures.h. */
 #include "offload_figures.h"
 
-#include "offload.h"
+#include "dsp/offload.h"
 
 void hx_offload_figures(json_t *report, const struct hx_engine_cfg *cfg)
 {

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 
 /* Adds "offload", an --offload list or "none", and, when there is one, "placement". */
 void hx_offload_figures(json_t *report, const struct hx_engine_cfg *cfg);

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "chat.h"
-#include "completion.h"
+#include "text/chat.h"
+#include "generate/completion.h"
 #include "engine_opts.h"
 #include "figures.h"
 

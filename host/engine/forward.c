@@ -1,0 +1,183 @@
+/* The forward pass, see forward.h: what all architectures share.  Their layers are in host/arch/. */
+#include "forward.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/arch/arch.h"
+#include "pass.h"
+
+struct hx_forward {
+    struct hx_pass pass; /* of the last run */
+    size_t max_batch;
+};
+
+static int check_run(const struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
+                     struct hx_why *why)
+{
+    const size_t n_ctx = f->pass.kv->n_ctx, vocab = f->pass.m->vocab;
+
+    if (n < 1 || n > f->max_batch)
+        return hx_why_set(why, -EINVAL, "a batch of %zu tokens; 1 to %zu are legal", n,
+                          f->max_batch);
+    if (pos > n_ctx || n > n_ctx - pos)
+        return hx_why_set(why, -EINVAL, "%zu tokens at position %zu exceed the context of %zu", n,
+                          pos, n_ctx);
+    for (size_t i = 0; i < n; i++)
+        if (tokens[i] >= vocab)
+            return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", tokens[i], vocab);
+    return 0;
+}
+
+static void check_stream(struct hx_pass *p, const char *what)
+{
+    if (!p->rc)
+        p->rc = hx_pass_check(p, what, p->x, p->m->width, p->n, p->pos, p->why);
+}
+
+int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
+                   struct hx_why *why)
+{
+    struct hx_pass *p = &f->pass;
+    const struct hx_model *m = p->m;
+    char what[64];
+    int rc = check_run(f, tokens, n, pos, why);
+
+    if (rc)
+        return rc;
+    p->tokens = tokens;
+    p->n = n;
+    p->pos = pos;
+    p->rc = 0;
+    p->why = why;
+    m->arch->embed(p);
+    check_stream(p, "the embedding");
+    for (p->layer = 0; !p->rc && p->layer < m->n_layer; p->layer++) {
+        m->arch->layer(p, &m->layers[p->layer]);
+        snprintf(what, sizeof(what), "the output of layer %zu", p->layer);
+        check_stream(p, what);
+    }
+    hx_pass_norm(p, p->h, p->x, &m->out_norm);
+    return p->rc;
+}
+
+/* s becomes cap * tanh(s / cap).  Source: Gemma Team 2024. */
+static void soft_cap(float *s, size_t n, float cap)
+{
+    for (size_t i = 0; i < n; i++)
+        s[i] = cap * tanhf(s[i] / cap);
+}
+
+int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
+                      struct hx_why *why)
+{
+    const struct hx_pass *p = &f->pass;
+    const struct hx_model *m = p->m;
+    const struct hx_linear *w = &m->out;
+    int rc = hx_linear_apply(&w, &out, 1, p->h + first * m->width, n, p->row, why);
+
+    if (!rc)
+        rc = hx_pass_check(p, "the vector of logits", out, m->vocab, n, p->pos + first, why);
+    if (!rc && m->logit_softcap > 0)
+        soft_cap(out, n * m->vocab, m->logit_softcap);
+    return rc;
+}
+
+int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *ids,
+                      struct hx_why *why)
+{
+    const struct hx_pass *p = &f->pass;
+    const struct hx_model *m = p->m;
+    int rc;
+
+    if (!m->out.ops->argmax)
+        return hx_why_set(why, -ENOTSUP, "linear method '%s' has no argmax", m->out.ops->name);
+    if (m->out.bias)
+        return hx_why_set(why, -ENOTSUP, "linear method '%s' has no argmax with a bias, which %s "
+                          "has", m->out.ops->name, hx_gguf_name(m->file));
+    rc = m->out.ops->argmax(&m->out, ids, p->h + first * m->width, n, why);
+    return rc == -EDOM ? hx_why_set(why, rc, "positions %zu..%zu: a logit is an infinity or no number: "
+                                    "the model is damaged, or what the cache returned",
+                                    p->pos + first, p->pos + first + n - 1)
+                       : rc;
+}
+
+size_t hx_forward_max_batch(const struct hx_forward *f)
+{
+    return f->max_batch;
+}
+
+static size_t max3(size_t a, size_t b, size_t c)
+{
+    size_t ab = a > b ? a : b;
+
+    return ab > c ? ab : c;
+}
+
+static int alloc_buffers(struct hx_pass *p, size_t b)
+{
+    const struct hx_model *m = p->m;
+    const size_t q = m->n_head * m->dh, kv = m->n_kv * m->dh;
+    const size_t gate = m->arch->needs & HX_PART_GATE ? m->ffn : 0;
+    const struct {
+        float **to;
+        size_t n, each;
+    } want[] = {
+        {&p->x, b, m->width}, {&p->h, b, m->width}, {&p->y, b, m->width}, {&p->q, b, q},
+        {&p->att, b, q},      {&p->k, b, kv},       {&p->v, b, kv},       {&p->gate, b, gate},
+        {&p->up, b, m->ffn},  {&p->row, 1, max3(m->width, m->ffn, q)},
+    };
+
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        size_t floats;
+
+        if (__builtin_mul_overflow(want[i].n, want[i].each, &floats))
+            return -ENOMEM;
+        *want[i].to = calloc(floats + !floats, sizeof(float));
+        if (!*want[i].to)
+            return -ENOMEM;
+    }
+    return hx_ropes_init(&p->ropes, &m->rope, p->kv->n_ctx);
+}
+
+int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
+                    struct hx_attn *attn, size_t max_batch, struct hx_why *why)
+{
+    struct hx_forward *f;
+
+    if (m->positions.rows && kv->n_ctx > m->n_ctx)
+        return hx_why_set(why, -EINVAL, "%s: a context of %zu; %s has learned %zu positions",
+                          hx_gguf_name(m->file), kv->n_ctx, m->arch->name, m->n_ctx);
+    f = calloc(1, sizeof(*f));
+    if (!f)
+        return hx_why_set(why, -ENOMEM, "forward pass: out of memory");
+    f->pass = (struct hx_pass){.m = m, .kv = kv, .attn = attn, .steps = hx_steps_plain};
+    f->max_batch = max_batch;
+    if (alloc_buffers(&f->pass, max_batch)) {
+        hx_forward_close(f);
+        return hx_why_set(why, -ENOMEM, "forward pass: no memory for a context of %zu", kv->n_ctx);
+    }
+    *out = f;
+    return 0;
+}
+
+void hx_forward_use(struct hx_forward *f, const struct hx_isa_ops *isa, struct hx_pool *pool)
+{
+    f->pass.steps = hx_steps_of(isa);
+    f->pass.pool = pool;
+}
+
+void hx_forward_close(struct hx_forward *f)
+{
+    if (!f)
+        return;
+    struct hx_pass *p = &f->pass;
+    float *const all[] = {p->x, p->h, p->y, p->q, p->att, p->k, p->v, p->gate, p->up, p->row};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        free(all[i]);
+    hx_ropes_free(&p->ropes);
+    free(f);
+}

@@ -1,0 +1,60 @@
+/* Seam `kv`: where K and V of past positions live, and in what form they come back.
+ *
+ * The engine's rule: position p attends to its own K and V in f32 and to positions 0..p-1 as the cache returns them.
+ * So for a batch of positions pos..pos+n-1 of a layer the forward pass calls put(), and then the attention method asks for
+ * the positions 0..pos+n-2, of which token i of the batch may see the first pos+i.
+ *
+ * A back end embeds struct hx_kv as its first member.  One thread at a time. */
+#ifndef HX_KV_H
+#define HX_KV_H
+
+#include <stddef.h>
+
+#include "base/why.h"
+
+struct hx_kv;
+struct hx_attn_in; /* attn.h */
+
+/* Rows as the cache returns them: K of position p, KV head h is k + p * stride + h * dh, V likewise.  f32. */
+struct hx_kv_view {
+    const float *k, *v;
+    size_t stride; /* floats from one position to the next */
+};
+
+struct hx_kv_ops {
+    const char *name;
+
+    /* Stores K (after RoPE) and V of positions pos..pos+n-1 of `layer`.  k, v: [n][n_kv][dh] f32, borrowed. */
+    int (*put)(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
+               struct hx_why *why);
+
+    /* Positions 0..n-1 of `layer` (n may be 0).  The view lasts until the next call on this cache. */
+    int (*past)(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
+                struct hx_why *why);
+
+    /* scores[head][p] = scale * q . k of the positions p = first..first+n-1 of `layer`, for one token's q [n_head][dh].
+     * NULL: the cache returns rows only. */
+    int (*scores)(struct hx_kv *kv, size_t layer, const float *q, size_t n_head, float scale, size_t first,
+                  size_t n, float *scores, struct hx_why *why);
+
+    /* The whole attention of a batch, as hx_attn_ops->run() has it, without rows.  NULL: likewise. */
+    int (*attend)(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_why *why);
+
+    /* Accepts half-built caches. */
+    void (*close)(struct hx_kv *kv);
+};
+
+struct hx_kv {
+    const struct hx_kv_ops *ops;
+    size_t n_layer, n_kv, dh, n_ctx;
+    size_t max_batch; /* most positions that one put() may bring; <= n_ctx */
+};
+
+/* f32 rows in memory: the reference.  0 or -ENOMEM. */
+int hx_kv_f32_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, size_t n_ctx,
+                   struct hx_why *why);
+
+/* Accepts NULL. */
+void hx_kv_close(struct hx_kv *kv);
+
+#endif

@@ -1,0 +1,61 @@
+/* Seam `linear`: how y = W x is computed.  A method is one table of functions; linear_ref.c is the fp32 reference.
+ *
+ * Matrices that have their input in common (q, k and v; gate and up) are applied together, so that a method can do them
+ * in one go. */
+#ifndef HX_LINEAR_H
+#define HX_LINEAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/why.h"
+
+struct hx_linear;
+
+struct hx_linear_ops {
+    const char *name;
+
+    /* y[m][i] = W[m] x[i] for n_m matrices of this method (1..HX_LINEAR_TOGETHER) and n vectors.  x: [n][cols], the same
+     * cols for all; y[m]: [n][rows of m]; scratch: [cols] f32; none overlapping.  The result for a vector must not depend
+     * on n, on the other vectors or on the other matrices.  0, or negative errno with a reason. */
+    int (*apply)(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
+                 size_t n, float *scratch, struct hx_why *why);
+
+    /* ids[i] = first index of the largest element of W x[i], whose elements nobody gets to see.  -EDOM: an element is an
+     * infinity or no number.  NULL: the method has no such thing. */
+    int (*argmax)(const struct hx_linear *w, uint32_t *ids, const float *x, size_t n,
+                  struct hx_why *why);
+};
+
+enum { HX_LINEAR_TOGETHER = 8 };
+
+struct hx_linear {
+    const struct hx_linear_ops *ops;
+    const void *w; /* [rows][cols] in `type`; borrowed from the model file */
+    uint32_t type; /* enum hx_quant */
+    size_t rows, cols;
+    const float *bias; /* [rows], or NULL: added to what the method makes, by hx_linear_apply() */
+    void *method;      /* the method's own, NULL for the reference */
+    uint32_t number;   /* likewise: which of its matrices this is */
+};
+
+/* A method at work: what its open() returns.  It has set `ops`, `method` and `number` of a model's matrices, which are not
+ * to be applied after close.  A method embeds this as its first member. */
+struct hx_linear_method {
+    void (*close)(struct hx_linear_method *m);
+};
+
+/* Accepts NULL. */
+void hx_linear_close(struct hx_linear_method *m);
+
+/* As ops->apply(), for matrices of any methods, and biases: neighbours with one method go together. */
+int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
+                    size_t n, float *scratch, struct hx_why *why);
+
+/* Row r as f32, exactly: out [cols].  Embedding look-up; no matter which method. */
+void hx_linear_row(const struct hx_linear *w, size_t r, float *out);
+
+/* F32, F16 and Q8_0 weights widened exactly to f32, f32 activations, f32 sums. */
+extern const struct hx_linear_ops hx_linear_ref;
+
+#endif

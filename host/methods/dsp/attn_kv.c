@@ -1,0 +1,35 @@
+/* Attention where the cache is, see attn.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/attn.h"
+
+static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_why *why)
+{
+    (void)a;
+    if (!in->kv->ops->attend)
+        return hx_why_set(why, -ENOTSUP, "attention: cache '%s' cannot attend by itself",
+                          in->kv->ops->name);
+    if (in->softcap > 0 || hx_attn_first(in, in->pos + in->n - 1) > 0)
+        return hx_why_set(why, -ENOTSUP, "attention of layer %zu: cache '%s' has no soft-caps and "
+                          "no windows", in->layer, in->kv->ops->name);
+    return in->kv->ops->attend(in->kv, in, out, why);
+}
+
+static void close_kv(struct hx_attn *a)
+{
+    free(a);
+}
+
+static const struct hx_attn_ops ops = {"kv", run, close_kv};
+
+int hx_attn_kv_open(struct hx_attn **out, struct hx_why *why)
+{
+    struct hx_attn *a = calloc(1, sizeof(*a));
+
+    if (!a)
+        return hx_why_set(why, -ENOMEM, "attention: out of memory");
+    a->ops = &ops;
+    *out = a;
+    return 0;
+}

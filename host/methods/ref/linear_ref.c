@@ -1,0 +1,55 @@
+/* The plain fp32 linear layer, see linear.h.  A row is widened once and used for all vectors of the batch. */
+#include <string.h>
+
+#include "engine/linear.h"
+#include "quant/quant.h"
+#include "base/vec.h"
+
+/* Row r as f32; points into the weights when they are f32 already, else into out. */
+static const float *widen_row(const struct hx_linear *l, size_t r, float *out)
+{
+    const uint8_t *row = (const uint8_t *)l->w + r * hx_quant_row_bytes(l->type, l->cols);
+
+    if (l->type == HX_QUANT_F32)
+        return (const float *)row;
+    hx_quant_info(l->type)->widen(out, row, l->cols);
+    return out;
+}
+
+static void apply_one(const struct hx_linear *l, float *y, const float *x, size_t n,
+                      float *scratch)
+{
+    for (size_t r = 0; r < l->rows; r++) {
+        const float *w = widen_row(l, r, scratch);
+        size_t i = 0;
+
+        for (; i + 4 <= n; i += 4) {
+            float four[4];
+
+            hx_dot4(four, w, x + i * l->cols, l->cols, l->cols);
+            for (size_t t = 0; t < 4; t++)
+                y[(i + t) * l->rows + r] = four[t];
+        }
+        for (; i < n; i++)
+            y[i * l->rows + r] = hx_dot(w, x + i * l->cols, l->cols);
+    }
+}
+
+static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
+                 size_t n, float *scratch, struct hx_why *why)
+{
+    (void)why;
+    for (size_t m = 0; m < n_m; m++)
+        apply_one(w[m], y[m], x, n, scratch);
+    return 0;
+}
+
+const struct hx_linear_ops hx_linear_ref = {"ref", apply, NULL};
+
+void hx_linear_row(const struct hx_linear *w, size_t r, float *out)
+{
+    const float *row = widen_row(w, r, out);
+
+    if (row != out)
+        memcpy(out, row, w->cols * sizeof(*out));
+}

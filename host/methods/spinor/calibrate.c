@@ -1,0 +1,218 @@
+/* Calibration of the block's tables, see calibrate.h.  The text is run once per pass of the fit, so that memory does not
+ * grow with the text. */
+#include "calibrate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cal_fit.h"
+#include "engine/forward.h"
+#include "model/rope.h"
+#include "text/text.h"
+
+static const struct hx_fit *const fits[HX_BASES] = {
+    [HX_BASIS_VHT2] = &hx_fit_vht2,
+    [HX_BASIS_VHT2W] = &hx_fit_vht2,
+    [HX_BASIS_KLT] = &hx_fit_klt,
+};
+
+/* --- runs over a text */
+
+struct visit {
+    const struct hx_model *m;
+    struct hx_kv *kv;
+    struct hx_attn *attn;
+    struct hx_forward *f;
+    struct hx_ropes ropes;
+    int k_after_rope;
+    size_t ctx;
+    hx_cal_visit_fn *fn;
+    void *arg;
+};
+
+/* All K and V of one layer of the window that was just run. */
+static int visit_layer(struct visit *v, size_t layer, struct hx_why *why)
+{
+    const size_t n_kv = v->m->n_kv, dh = v->m->dh;
+    const struct hx_rope *rope = hx_ropes_of(&v->ropes, layer);
+    float x[HX_BLOCK_MAX_DH];
+    struct hx_kv_view view;
+    int rc = v->kv->ops->past(v->kv, layer, v->ctx, &view, why);
+
+    if (rc)
+        return rc;
+    for (size_t p = 0; p < v->ctx; p++)
+        for (size_t s = 0; s < 2 * n_kv; s++) {
+            const float *rows = s < n_kv ? view.k : view.v;
+
+            memcpy(x, rows + p * view.stride + s % n_kv * dh, dh * sizeof(*x));
+            if (s < n_kv && !v->k_after_rope)
+                hx_rope_back(rope, x, p);
+            v->fn(v->arg, layer * 2 * n_kv + s, x);
+        }
+    return 0;
+}
+
+static int visit_windows(struct visit *v, const uint32_t *ids, size_t n_windows,
+                         struct hx_why *why)
+{
+    int rc = 0;
+
+    for (size_t w = 0; !rc && w < n_windows; w++) {
+        rc = hx_forward_run(v->f, ids + w * v->ctx, v->ctx, 0, why);
+        for (size_t layer = 0; !rc && layer < v->m->n_layer; layer++)
+            rc = visit_layer(v, layer, why);
+    }
+    return rc;
+}
+
+static int open_visit(struct visit *v, struct hx_why *why)
+{
+    const struct hx_model *m = v->m;
+    int rc;
+
+    if (hx_ropes_init(&v->ropes, &m->rope, v->ctx))
+        return hx_why_set(why, -ENOMEM, "calibration: out of memory");
+    rc = hx_kv_f32_open(&v->kv, m->n_layer, m->n_kv, m->dh, v->ctx, why);
+    if (!rc)
+        rc = hx_attn_ref_open(&v->attn, v->ctx, why);
+    return rc ? rc : hx_forward_open(&v->f, m, v->kv, v->attn, v->ctx, why);
+}
+
+static size_t window(size_t n_ids)
+{
+    return n_ids < HX_CAL_CTX ? n_ids : HX_CAL_CTX;
+}
+
+static size_t windows(size_t n_ids)
+{
+    const size_t n = n_ids / window(n_ids);
+
+    return n < HX_CAL_WINDOWS ? n : HX_CAL_WINDOWS;
+}
+
+static int check(const struct hx_model *m, size_t n_ids, struct hx_why *why)
+{
+    if (!hx_block_shape(m->dh))
+        return hx_why_set(why, -EINVAL, "calibration: the model's head dimension is %zu; blocks "
+                          "need 64, 128, 256 or 512", m->dh);
+    if (n_ids < HX_CAL_MIN_VECTORS)
+        return hx_why_set(why, -EINVAL, "calibration: the text has %zu tokens; at least %d are "
+                          "needed", n_ids, HX_CAL_MIN_VECTORS);
+    return 0;
+}
+
+int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids, size_t n_ids,
+                 hx_cal_visit_fn *fn, void *arg, size_t *n_vectors, struct hx_why *why)
+{
+    struct visit v = {.m = m, .k_after_rope = k_after_rope, .fn = fn, .arg = arg};
+    int rc = check(m, n_ids, why);
+
+    if (rc)
+        return rc;
+    v.ctx = window(n_ids);
+    *n_vectors = windows(n_ids) * v.ctx;
+    rc = open_visit(&v, why);
+    if (!rc)
+        rc = visit_windows(&v, ids, windows(n_ids), why);
+    hx_forward_close(v.f);
+    hx_attn_close(v.attn);
+    hx_kv_close(v.kv);
+    hx_ropes_free(&v.ropes);
+    return rc;
+}
+
+/* --- fit */
+
+struct job {
+    struct hx_cal *cal;
+    const struct hx_fit *fit;
+    size_t pass, n_sums;
+    double *sums; /* [n_slots][n_sums] */
+};
+
+static void add(void *arg, size_t slot, const float *x)
+{
+    struct job *j = arg;
+
+    j->fit->add[j->pass](&j->cal->format, hx_cal_table(j->cal, slot), j->sums + slot * j->n_sums,
+                         x);
+}
+
+static int finish(struct job *j, size_t n_vectors, struct hx_why *why)
+{
+    struct hx_why detail = {""};
+
+    for (size_t slot = 0; slot < j->cal->n_slots; slot++) {
+        void *table = hx_cal_table(j->cal, slot);
+        int rc = j->fit->finish[j->pass](&j->cal->format, j->sums + slot * j->n_sums,
+                                         (double)n_vectors, table, &detail);
+        const int last = j->pass + 1 == HX_FIT_PASSES || !j->fit->add[j->pass + 1];
+
+        if (!rc && last && hx_codec_check_table(&j->cal->format, table))
+            rc = hx_why_set(&detail, -EDOM, "its numbers exceed fp16");
+        if (rc)
+            return hx_why_set(why, rc, "calibration: slot %zu cannot be fitted: %s", slot,
+                              detail.text);
+    }
+    return 0;
+}
+
+static int run_job(struct job *j, const struct hx_model *m, const uint32_t *ids, size_t n_ids,
+                   struct hx_why *why)
+{
+    size_t n_vectors;
+    int rc = 0;
+
+    for (j->pass = 0; !rc && j->pass < HX_FIT_PASSES && j->fit->add[j->pass]; j->pass++) {
+        memset(j->sums, 0, j->cal->n_slots * j->n_sums * sizeof(*j->sums));
+        rc = hx_cal_visit(m, j->cal->k_after_rope, ids, n_ids, add, j, &n_vectors, why);
+        if (!rc)
+            rc = finish(j, n_vectors, why);
+    }
+    return rc;
+}
+
+int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
+                 const uint32_t *ids, size_t n_ids, struct hx_why *why)
+{
+    struct hx_codec_format f;
+    struct job j = {.fit = fits[cfg->basis]};
+    int rc = check(m, n_ids, why);
+
+    if (rc)
+        return rc;
+    hx_codec_format(&f, m->dh, cfg->basis, cfg->code);
+    j.n_sums = j.fit->n_sums(&f);
+    j.cal = hx_cal_alloc(&f, (uint32_t)(m->n_layer * 2 * m->n_kv));
+    if (j.cal)
+        j.sums = calloc(j.cal->n_slots, j.n_sums * sizeof(*j.sums));
+    if (!j.sums) {
+        hx_cal_free(j.cal);
+        return hx_why_set(why, -ENOMEM, "calibration: out of memory");
+    }
+    j.cal->k_after_rope = cfg->k_after_rope;
+    j.cal->fingerprint = m->fingerprint;
+    rc = run_job(&j, m, ids, n_ids, why);
+    free(j.sums);
+    if (rc)
+        hx_cal_free(j.cal);
+    else
+        *out = j.cal;
+    return rc;
+}
+
+int hx_calibrate_text(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
+                      const char *path, struct hx_why *why)
+{
+    uint32_t *ids;
+    size_t n;
+    int rc = hx_text_encode(m->tok, path, &ids, &n, why);
+
+    if (rc)
+        return rc;
+    rc = hx_calibrate(out, m, cfg, ids, n, why);
+    free(ids);
+    return rc;
+}

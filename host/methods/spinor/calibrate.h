@@ -1,0 +1,48 @@
+/* Makes the block's calibrated tables from a model's own K and V.
+ *
+ * Data: K (after RoPE, or turned back to before it) and V of an f32 run over the first HX_CAL_WINDOWS windows of
+ * HX_CAL_CTX ids of a text (fewer when the text is shorter), each in a fresh context.  Per slot = (layer, KV head, K or V),
+ * over n vectors:
+ *   vht2, vht2w  skeleton = the 14 squarefree indices of largest variance among the coefficients (lower index among
+ *                equals), ascending; W = (S^T S + 1e-4 n I)^-1 S^T T, S = [n][14] skeletons rounded to fp16, T = [n][rows]
+ *                the coefficients that the basis predicts; fp16.
+ *   klt          mean; principal directions of the centred vectors by falling variance, the first entry of each that
+ *                exceeds 1e-12 positive; scale of a residual lane = square root of its standard deviation, at least
+ *                1/64 of the first lane's; fp16.
+ * The same model file and text give the same tables on one machine; klt may differ in last bits between machines, as its
+ * eigensolver (LAPACK) rounds by CPU.  Source: SEEDS-MATH 2.1. */
+#ifndef HX_CALIBRATE_H
+#define HX_CALIBRATE_H
+
+#include "cal_file.h"
+#include "model/model.h"
+#include "base/why.h"
+
+enum {
+    HX_CAL_WINDOWS = 120,
+    HX_CAL_CTX = 128,
+    HX_CAL_MIN_VECTORS = 24, /* per slot */
+};
+
+/* What to make.  Zeroes are basis vht2, code sign, K before RoPE. */
+struct hx_cal_cfg {
+    uint32_t basis, code;
+    int k_after_rope;
+};
+
+/* 0, -ENOMEM, -EINVAL (a dh that blocks have not, text shorter than HX_CAL_MIN_VECTORS ids), -EDOM (values that cannot be
+ * fitted, or that hx_forward_run() refuses), -ELIBACC (klt: LAPACK cannot be loaded). */
+int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
+                 const uint32_t *ids, size_t n_ids, struct hx_why *why);
+
+/* The same from a text file. */
+int hx_calibrate_text(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
+                      const char *path, struct hx_why *why);
+
+/* Hands fn each K and V vector that a calibration on ids looks at, in a fixed order; calibrate and `block stats` use it.
+ * x: [dh], K before RoPE unless k_after_rope; borrowed for the call.  *n_vectors: per slot. */
+typedef void hx_cal_visit_fn(void *arg, size_t slot, const float *x);
+int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids, size_t n_ids,
+                 hx_cal_visit_fn *fn, void *arg, size_t *n_vectors, struct hx_why *why);
+
+#endif

@@ -1,0 +1,33 @@
+/* KV cache of spinor blocks (63 bytes at head dimension 128) that the DSP encodes and decodes over FastRPC (interface sp_hex).
+ *
+ * Density says how the work is cut into calls:
+ *   per-vector  one call per K or V vector, in ordinary memory, so that its bytes are copied;
+ *   per-layer   one call per layer and position, all heads, K and V;
+ *   batched     per layer one encode of all new positions and one decode of all past ones;
+ *   per-token   one decode of all layers before a token, one encode of all layers after it;
+ *   queue       one dspqueue packet per token, which encodes what the last one brought and decodes all layers; no calls.
+ * All but the first keep their bytes in rpcmem, so that they are shared.  Where there is no past nothing is decoded.  Tokens come
+ * in batches with `batched` alone, one by one else.  What the cache returns does not depend on the density.
+ *
+ * The calibration says whether blocks hold K before RoPE: then put() turns K back by its position first, and past() turns
+ * what was decoded forth again, so that callers see K after RoPE either way. */
+#ifndef HX_KV_SPINOR_H
+#define HX_KV_SPINOR_H
+
+#include "cal_file.h"
+#include "engine/kv.h"
+#include "model/model.h"
+
+/* Names of the densities, NULL-terminated. */
+extern const char *const hx_kv_spinor_densities[];
+
+/* INVOKEs for one token at position pos, 0-based.  `density` is a name of the table above. */
+double hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos);
+
+/* Opens sp_hex on the CDSP in an unsigned PD and hands it the tables (borrowed for the call), which must be of this
+ * model.  Of the model, only geometry, rope and fingerprint are looked at.  0; -EINVAL (unknown density, tables of another
+ * model, context too long for one call); -ENOMEM; -EIO (the DSP refused or damaged something). */
+int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
+                      const char *density, size_t n_ctx, struct hx_why *why);
+
+#endif

@@ -1,0 +1,316 @@
+/* Spinor blocks with attention on the DSP, see kv_spinor_attn.h. */
+#include "kv_spinor_attn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/attn.h"
+#include "dsp/dsp_why.h"
+#include "kv_spinor_density.h"
+#include "rpcmem.h"
+
+enum { MAX_BATCH = 256 };
+
+struct cache;
+
+/* A call's share of a layer: some of its KV heads. */
+struct part {
+    size_t layer, head; /* the first */
+    size_t pos, n;
+    size_t k_slot, v_slot;
+    uint8_t *k, *v; /* blocks from position 0 on */
+};
+
+/* One density. */
+struct cut {
+    const char *name;
+    int by_head;    /* 1: calls for one KV head each; 0: for all of a layer */
+    int one_by_one; /* as in struct hx_density */
+    void *(*alloc)(size_t bytes);
+    void (*free)(void *p);
+    int (*step)(struct cache *c, const struct part *p, struct hx_why *why);
+    size_t calls; /* of one step */
+};
+
+struct cache {
+    struct hx_kv kv;
+    const struct cut *cut;
+    const struct hx_block_shape *shape;
+    struct hx_spinor_dsp dsp;
+    size_t heads;   /* KV heads of a call */
+    size_t n_q;     /* queries of a KV head; 0 until the first attend() */
+    float scale;    /* of the running attend() */
+    /* of the running call, for max_batch positions: own K, then own V [2][n][heads][dh]; queries and results
+     * [n][heads][n_q][dh] */
+    float *own, *q, *y;
+    size_t q_floats;
+    uint8_t *k, *v; /* blocks: [n_layer][n_kv / heads][n_ctx][heads][slot bytes] */
+    uint8_t *fresh; /* one position's blocks of K, then of V: [2][heads][slot bytes] */
+};
+
+static size_t row(const struct cache *c)
+{
+    return c->heads * c->shape->dh;
+}
+
+static size_t block_row(const struct cache *c)
+{
+    return c->heads * c->shape->slot;
+}
+
+static int failed(const struct cache *c, const char *method, const struct part *p, int code,
+                  struct hx_why *why)
+{
+    return hx_dsp_why(why, HX_DSP_CALL, c->dsp.node, code, "kv spinor: %s failed at layer %zu, KV "
+                      "heads %zu..%zu, positions %zu..%zu", method, p->layer, p->head,
+                      p->head + c->heads - 1, p->pos, p->pos + p->n - 1);
+}
+
+/* --- densities */
+
+static int attend_block(struct cache *c, const struct part *p, struct hx_why *why)
+{
+    const int past = (int)(p->pos * block_row(c)), q = (int)(row(c) * c->n_q), own = (int)row(c);
+    int code = sp_hex_attn_block(c->dsp.handle, (int)p->k_slot, (int)p->v_slot, (int)c->heads,
+                                 (int)p->pos, 1, c->scale, c->q, q, c->own, own, c->own + own, own,
+                                 p->k, past, p->v, past, c->y, q);
+
+    return code ? failed(c, "attn_block", p, code, why) : 0;
+}
+
+/* What was encoded, to where the blocks of K and of V are. */
+static void keep_fresh(struct cache *c, const struct part *p)
+{
+    const size_t bytes = block_row(c);
+
+    memcpy(p->k + p->pos * bytes, c->fresh, bytes);
+    memcpy(p->v + p->pos * bytes, c->fresh + bytes, bytes);
+}
+
+static int step_vector(struct cache *c, const struct part *p, struct hx_why *why)
+{
+    const int dh = c->shape->dh, slot = c->shape->slot;
+    int code = sp_hex_hier_encode_f32(c->dsp.handle, (int)p->k_slot, c->own, dh, c->fresh, slot);
+
+    if (!code)
+        code = sp_hex_hier_encode_f32(c->dsp.handle, (int)p->v_slot, c->own + dh, dh,
+                                      c->fresh + slot, slot);
+    if (code)
+        return failed(c, "hier_encode_f32", p, code, why);
+    keep_fresh(c, p);
+    return attend_block(c, p, why);
+}
+
+/* A layer's slots of K and V follow each other, so one call encodes both. */
+static int step_layer(struct cache *c, const struct part *p, struct hx_why *why)
+{
+    int code = sp_hex_hier_encode_batch_f32(c->dsp.handle, (int)p->k_slot, (int)(2 * c->heads), 1,
+                                            c->own, (int)(2 * row(c)), c->fresh,
+                                            (int)(2 * block_row(c)));
+
+    if (code)
+        return failed(c, "hier_encode_batch_f32", p, code, why);
+    keep_fresh(c, p);
+    return attend_block(c, p, why);
+}
+
+static int step_batched(struct cache *c, const struct part *p, struct hx_why *why)
+{
+    const size_t bytes = block_row(c), past = p->pos * bytes, fresh = p->n * bytes;
+    const int own = (int)(p->n * row(c)), q = own * (int)c->n_q;
+    int code = sp_hex_attn_layer(c->dsp.handle, (int)p->k_slot, (int)p->v_slot, (int)c->heads,
+                                 (int)p->pos, (int)p->n, 1, c->scale, c->q, q, c->own, own,
+                                 c->own + own, own, p->k, (int)past, p->v, (int)past, p->k + past,
+                                 (int)fresh, p->v + past, (int)fresh, c->y, q);
+
+    return code ? failed(c, "attn_layer", p, code, why) : 0;
+}
+
+static void *heap_alloc(size_t bytes)
+{
+    return calloc(1, bytes);
+}
+
+static const struct cut cuts[] = {
+    {"per-vector", 1, 1, heap_alloc, free, step_vector, 3},
+    {"per-layer", 0, 1, hx_spinor_shared_alloc, rpcmem_free, step_layer, 2},
+    {"batched", 0, 0, hx_spinor_shared_alloc, rpcmem_free, step_batched, 1},
+};
+
+static const struct cut *find_cut(const char *density)
+{
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++)
+        if (strcmp(cuts[i].name, density) == 0)
+            return &cuts[i];
+    return NULL;
+}
+
+int hx_kv_attn_refuses(const char *density)
+{
+    return density && !find_cut(density);
+}
+
+double hx_kv_attn_calls(const char *density, size_t n_layer, size_t n_kv)
+{
+    const struct cut *cut = find_cut(density);
+
+    return (double)(n_layer * cut->calls * (cut->by_head ? n_kv : 1));
+}
+
+/* --- the cache */
+
+/* Nothing yet: the step brings K and V along. */
+static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
+               struct hx_why *why)
+{
+    (void)kv;
+    (void)layer;
+    (void)pos;
+    (void)n;
+    (void)k;
+    (void)v;
+    (void)why;
+    return 0;
+}
+
+static int past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
+                struct hx_why *why)
+{
+    (void)kv;
+    (void)n;
+    (void)view;
+    return hx_why_set(why, -ENOTSUP, "kv spinor: layer %zu is attended to on the DSP; its rows do "
+                      "not come back", layer);
+}
+
+/* Copies `width` floats at `from`, of each of n rows of `row` floats, behind each other. */
+static void gather(float *to, const float *from, size_t from_row, size_t width, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * width, from + i * from_row, width * sizeof(*to));
+}
+
+static int step(struct cache *c, const struct hx_attn_in *in, size_t head, float *out,
+                struct hx_why *why)
+{
+    const size_t dh = c->shape->dh, n_kv = c->kv.n_kv, q_width = row(c) * c->n_q;
+    const size_t first = ((in->layer * n_kv + head) / c->heads * c->kv.n_ctx) * block_row(c);
+    const struct part p = {
+        .layer = in->layer, .head = head, .pos = in->pos, .n = in->n,
+        .k_slot = in->layer * 2 * n_kv + head, .v_slot = in->layer * 2 * n_kv + n_kv + head,
+        .k = c->k + first, .v = c->v + first,
+    };
+    int rc;
+
+    gather(c->own, in->k + head * dh, n_kv * dh, row(c), in->n);
+    gather(c->own + in->n * row(c), in->v + head * dh, n_kv * dh, row(c), in->n);
+    gather(c->q, in->q + head * c->n_q * dh, in->n_head * dh, q_width, in->n);
+    rc = c->cut->step(c, &p, why);
+    for (size_t i = 0; !rc && i < in->n; i++)
+        memcpy(out + (i * in->n_head + head * c->n_q) * dh, c->y + i * q_width,
+               q_width * sizeof(*out));
+    return rc;
+}
+
+/* Buffers of queries and results: how many queries a model has, attend() tells first. */
+static int alloc_queries(struct cache *c, size_t n_q, struct hx_why *why)
+{
+    const size_t floats = c->kv.max_batch * row(c) * n_q;
+
+    if (floats <= c->q_floats)
+        return 0;
+    c->cut->free(c->q);
+    c->cut->free(c->y);
+    c->q = c->cut->alloc(floats * sizeof(*c->q));
+    c->y = c->cut->alloc(floats * sizeof(*c->y));
+    c->q_floats = c->q && c->y ? floats : 0;
+    return c->q_floats ? 0 : hx_why_set(why, -ENOMEM, "kv spinor: no memory for the queries of %zu "
+                                        "positions", c->kv.max_batch);
+}
+
+static int attend(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_why *why)
+{
+    struct cache *c = (struct cache *)kv;
+    int rc = alloc_queries(c, in->n_head / kv->n_kv, why);
+
+    c->n_q = in->n_head / kv->n_kv;
+    c->scale = in->scale;
+    for (size_t head = 0; !rc && head < kv->n_kv; head += c->heads)
+        rc = step(c, in, head, out, why);
+    return rc;
+}
+
+static void close_cache(struct hx_kv *kv)
+{
+    struct cache *c = (struct cache *)kv;
+
+    hx_spinor_dsp_close(&c->dsp);
+    c->cut->free(c->own);
+    c->cut->free(c->q);
+    c->cut->free(c->y);
+    c->cut->free(c->k);
+    c->cut->free(c->v);
+    c->cut->free(c->fresh);
+    free(c);
+}
+
+static const struct hx_kv_ops ops = {
+    .name = "spinor", .put = put, .past = past, .attend = attend, .close = close_cache,
+};
+
+static int alloc_buffers(struct cache *c, struct hx_why *why)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(c->kv.n_ctx * c->kv.n_layer * c->kv.n_kv, c->shape->slot, &bytes) ||
+        c->kv.n_ctx * block_row(c) > INT32_MAX || bytes > INT32_MAX)
+        return hx_why_set(why, -EINVAL, "kv spinor: a context of %zu positions is too long: its blocks "
+                          "exceed %d bytes", c->kv.n_ctx, INT32_MAX);
+    c->own = c->cut->alloc(2 * c->kv.max_batch * row(c) * sizeof(*c->own));
+    c->fresh = c->cut->alloc(2 * block_row(c));
+    c->k = c->cut->alloc(bytes);
+    c->v = c->cut->alloc(bytes);
+    if (!c->own || !c->fresh || !c->k || !c->v)
+        return hx_why_set(why, -ENOMEM, "kv spinor: no memory for %zu positions", c->kv.n_ctx);
+    return 0;
+}
+
+static int check(const struct hx_model *m, const struct hx_cal *cal, const char *density,
+                 struct hx_why *why)
+{
+    if (!find_cut(density))
+        return hx_why_set(why, -EINVAL, "density '%s' cannot have attention on the DSP; legal: "
+                          "per-vector, per-layer, batched", density);
+    if (!cal->k_after_rope)
+        return hx_why_set(why, -EINVAL, "kv spinor: attention on the DSP needs blocks of K after "
+                          "RoPE; this calibration is for K before RoPE");
+    return hx_spinor_check_cal(m, cal, why);
+}
+
+int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
+                           const char *density, size_t n_ctx, struct hx_why *why)
+{
+    struct cache *c;
+    int rc = check(m, cal, density, why);
+
+    if (rc)
+        return rc;
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return hx_why_set(why, -ENOMEM, "kv spinor: out of memory");
+    c->cut = find_cut(density);
+    c->shape = cal->format.shape;
+    c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx,
+                           c->cut->one_by_one ? 1 : n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH};
+    c->heads = c->cut->by_head ? 1 : m->n_kv;
+    rc = alloc_buffers(c, why);
+    if (!rc)
+        rc = hx_spinor_dsp_open(&c->dsp, cal, why);
+    if (rc) {
+        close_cache(&c->kv);
+        return rc;
+    }
+    *out = &c->kv;
+    return 0;
+}

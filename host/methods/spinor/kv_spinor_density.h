@@ -1,0 +1,77 @@
+/* Inside the spinor cache: what all densities share, and the table that each of them is (one file per density).
+ *
+ * Two layouts.  By layer: the positions of a layer lie together, and x holds one layer at a time.
+ *     blocks [n_layer][n_ctx][n_slots][slot bytes]   x [n_ctx][n_slots][dh]
+ * By token: the layers of a position lie together, and x holds all of them.
+ *     blocks [n_ctx][n_layer][n_slots][slot bytes]   x [n_ctx][n_layer][n_slots][dh]
+ * n_slots: of a layer, K heads, then V heads. */
+#ifndef HX_KV_SPINOR_DENSITY_H
+#define HX_KV_SPINOR_DENSITY_H
+
+#include "kv_spinor.h"
+#include "kv_spinor_dsp.h"
+#include "model/rope.h"
+
+struct hx_spinor;
+
+/* One way of cutting the work into calls. */
+struct hx_density {
+    const char *name;
+    int by_token;   /* the layout */
+    int one_by_one; /* 1: one token per run, so that prefill dispatches like generation */
+    void *(*alloc)(size_t bytes); /* of x and blocks; zeroed */
+    void (*free)(void *p);
+
+    /* NULL: nothing to do.  open: sp_hex is open, buffers are there; close copes with a half-open density. */
+    int (*open)(struct hx_spinor *s, struct hx_why *why);
+    void (*close)(struct hx_spinor *s);
+
+    /* K and V of positions pos..pos+n-1 of `layer` lie in x. */
+    int (*encode)(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why);
+    /* Positions 0..n-1 go to x: of `layer`, or of all layers (by token). */
+    int (*decode)(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why);
+
+    /* INVOKEs for one token at position pos. */
+    double (*calls)(double layers, double kv_heads, double pos);
+};
+
+extern const struct hx_density hx_density_vector, hx_density_layer, hx_density_batched,
+    hx_density_token, hx_density_queue;
+
+struct hx_spinor_queue; /* of density `queue` */
+
+struct hx_spinor {
+    struct hx_kv kv;
+    const struct hx_density *density;
+    const struct hx_block_shape *shape;
+    struct hx_ropes ropes; /* of K coded before RoPE; empty otherwise */
+    struct hx_spinor_dsp dsp;
+    size_t n_slots; /* of a layer */
+    uint8_t *blocks;
+    float *x;          /* what goes to be encoded, then what comes back decoded */
+    size_t x_bytes, block_bytes;
+    size_t decoded;    /* by token: so many positions of x hold what was decoded */
+    struct hx_spinor_queue *queue;
+};
+
+/* The n_slots vectors and blocks of a position. */
+float *hx_spinor_x(const struct hx_spinor *s, size_t layer, size_t pos);
+uint8_t *hx_spinor_blocks(const struct hx_spinor *s, size_t layer, size_t pos);
+
+/* Floats of x from one position to the next. */
+size_t hx_spinor_stride(const struct hx_spinor *s);
+
+/* One call for n_slots slots from first_slot on at n positions from pos on; x and blocks of `layer` as the layout has them. */
+int hx_spinor_encode_call(struct hx_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
+                          struct hx_why *why);
+int hx_spinor_decode_call(struct hx_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
+                          struct hx_why *why);
+
+/* Says that `method` failed with `code`, and why.  Returns a negative errno. */
+int hx_spinor_failed(const struct hx_spinor *s, const char *method, size_t layer, size_t first,
+                     size_t last, int code, struct hx_why *why);
+
+/* Zeroed rpcmem; NULL: no memory. */
+void *hx_spinor_shared_alloc(size_t bytes);
+
+#endif

@@ -1,0 +1,270 @@
+/* Keys of a model file, see model_keys.h. */
+#include "model_keys.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/arch/arch.h"
+
+enum { KEY = 128 };
+
+static const char *full(const struct hx_model *m, const char *name, char key[KEY])
+{
+    snprintf(key, KEY, "%s.%s", m->arch->name, name);
+    return key;
+}
+
+static int has(const struct hx_model *m, const char *name)
+{
+    char key[KEY];
+
+    return hx_gguf_find(m->file, full(m, name, key)) != NULL;
+}
+
+int hx_model_need_u32(const struct hx_model *m, const char *name, size_t max, size_t *out,
+                      struct hx_why *why)
+{
+    char key[KEY];
+    uint32_t v;
+    int rc = hx_gguf_u32(m->file, full(m, name, key), &v, why);
+
+    if (rc)
+        return rc;
+    if (v == 0 || v > max)
+        return hx_why_set(why, -EINVAL, "%s: %s is %u; 1 to %zu are legal", hx_gguf_name(m->file),
+                          key, v, max);
+    *out = v;
+    return 0;
+}
+
+int hx_model_u32(const struct hx_model *m, const char *name, size_t max, size_t missing,
+                 size_t *out, struct hx_why *why)
+{
+    if (has(m, name))
+        return hx_model_need_u32(m, name, max, out, why);
+    *out = missing;
+    return 0;
+}
+
+int hx_model_need_f32(const struct hx_model *m, const char *name, float *out, struct hx_why *why)
+{
+    char key[KEY];
+    int rc = hx_gguf_f32(m->file, full(m, name, key), out, why);
+
+    if (!rc && !(isfinite(*out) && *out > 0))
+        rc = hx_why_set(why, -EINVAL, "%s: %s is %g; it must be positive", hx_gguf_name(m->file),
+                        key, (double)*out);
+    return rc;
+}
+
+int hx_model_f32(const struct hx_model *m, const char *name, float missing, float *out,
+                 struct hx_why *why)
+{
+    if (has(m, name))
+        return hx_model_need_f32(m, name, out, why);
+    *out = missing;
+    return 0;
+}
+
+static int read_arch(struct hx_model *m, struct hx_why *why)
+{
+    struct hx_str name;
+    char all[128];
+    int rc = hx_gguf_str(m->file, "general.architecture", &name, why);
+
+    if (rc)
+        return rc;
+    m->arch = hx_arch_find(name);
+    if (m->arch)
+        return 0;
+    hx_arch_list(all, sizeof(all));
+    return hx_why_set(why, -EINVAL, "%s: architecture '%s' is not supported; supported: %s",
+                      hx_gguf_name(m->file), hx_str_shown(name).text, all);
+}
+
+/* Values of a head: given, or the heads' share of the width. */
+static int read_head(struct hx_model *m, struct hx_why *why)
+{
+    const size_t share = m->width / m->n_head;
+    size_t value_length;
+    int rc;
+
+    if ((!has(m, "attention.key_length") || !has(m, "attention.value_length")) &&
+        (!share || m->width % m->n_head))
+        return hx_why_set(why, -EINVAL, "%s: %zu heads do not share a width of %zu",
+                          hx_gguf_name(m->file), m->n_head, m->width);
+    rc = hx_model_u32(m, "attention.key_length", HX_MAX_HEAD, share, &m->dh, why);
+    if (!rc)
+        rc = hx_model_u32(m, "attention.value_length", HX_MAX_HEAD, share, &value_length, why);
+    if (!rc && (m->n_head % m->n_kv || m->dh % 2 || m->dh != value_length))
+        rc = hx_why_set(why, -EINVAL, "%s: %zu heads, %zu KV heads, key length %zu, value length "
+                        "%zu do not fit together", hx_gguf_name(m->file), m->n_head, m->n_kv, m->dh,
+                        value_length);
+    return rc;
+}
+
+static int read_geometry(struct hx_model *m, struct hx_why *why)
+{
+    const struct {
+        const char *name;
+        size_t max, *out;
+    } want[] = {
+        {"block_count", HX_MAX_LAYERS, &m->n_layer},
+        {"context_length", HX_MAX_DIM, &m->n_ctx},
+        {"embedding_length", HX_MAX_DIM, &m->width},
+        {"feed_forward_length", HX_MAX_DIM, &m->ffn},
+        {"attention.head_count", HX_MAX_DIM, &m->n_head},
+    };
+    const int biased = (m->arch->needs & HX_PART_NORM_BIAS) != 0;
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < sizeof(want) / sizeof(want[0]); i++)
+        rc = hx_model_need_u32(m, want[i].name, want[i].max, want[i].out, why);
+    if (!rc)
+        rc = hx_model_u32(m, "attention.head_count_kv", HX_MAX_DIM, m->n_head, &m->n_kv, why);
+    if (!rc)
+        rc = read_head(m, why);
+    if (!rc)
+        rc = hx_model_need_f32(m, biased ? "attention.layer_norm_epsilon"
+                                         : "attention.layer_norm_rms_epsilon", &m->eps, why);
+    return rc;
+}
+
+/* Parts of published models that change the result and that no architecture here computes. */
+static int refuse_experts(const struct hx_model *m, struct hx_why *why)
+{
+    char key[KEY];
+    uint32_t n = 0;
+    int rc = 0;
+
+    if (has(m, "expert_count"))
+        rc = hx_gguf_u32(m->file, full(m, "expert_count", key), &n, why);
+    if (!rc && n)
+        rc = hx_why_set(why, -EINVAL, "%s: %s is %u; mixtures of experts are not supported",
+                        hx_gguf_name(m->file), key, n);
+    return rc;
+}
+
+/* --- rotary embedding */
+
+static int scale_none(struct hx_model *m, struct hx_why *why)
+{
+    (void)m;
+    (void)why;
+    return 0;
+}
+
+/* Older files have scale_linear for scaling.factor. */
+static int scale_linear(struct hx_model *m, struct hx_why *why)
+{
+    static const char now[] = "rope.scaling.factor", older[] = "rope.scale_linear";
+    float factor = 1;
+    int rc = hx_model_f32(m, has(m, now) ? now : older, 1, &factor, why);
+
+    m->rope.global.scale = 1 / factor;
+    return rc;
+}
+
+/* Llama 3.1's: pairs that turn fast keep their frequency, those that turn slowly get 1/factor of it, and between them it goes
+ * over linearly in the number of turns within the original context.  Source: Dubey et al. 2024 (Llama 3), their code. */
+static int scale_llama3(struct hx_model *m, struct hx_why *why)
+{
+    const double pi = 3.14159265358979323846;
+    struct hx_rope_spec *r = &m->rope.global;
+    float factor, low, high;
+    size_t ctx; /* of the training before it was made longer */
+    int rc = hx_model_need_f32(m, "rope.scaling.factor", &factor, why);
+
+    if (!rc)
+        rc = hx_model_need_f32(m, "rope.scaling.low_freq_factor", &low, why);
+    if (!rc)
+        rc = hx_model_need_f32(m, "rope.scaling.high_freq_factor", &high, why);
+    if (!rc)
+        rc = hx_model_need_u32(m, "rope.scaling.original_context_length", HX_MAX_DIM, &ctx, why);
+    if (!rc && !(low < high))
+        rc = hx_why_set(why, -EINVAL, "%s: rope.scaling.low_freq_factor %g is not below "
+                        "rope.scaling.high_freq_factor %g", hx_gguf_name(m->file), (double)low,
+                        (double)high);
+    if (rc)
+        return rc;
+    m->rope_factors = calloc(r->dims / 2, sizeof(*m->rope_factors));
+    if (!m->rope_factors)
+        return hx_why_set(why, -ENOMEM, "%s: out of memory", hx_gguf_name(m->file));
+    r->factors = m->rope_factors;
+    for (size_t i = 0; i < r->dims / 2; i++) {
+        const double freq = pow((double)r->base, -2.0 * (double)i / (double)r->dims);
+        const double turns = (double)ctx * freq / (2 * pi);
+        const double keep = fmin(fmax((turns - low) / (high - low), 0), 1);
+
+        m->rope_factors[i] = (float)(1 / ((1 - keep) / factor + keep));
+    }
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*set)(struct hx_model *m, struct hx_why *why);
+} scalings[] = {
+    {"linear", scale_linear}, /* also without a type */
+    {"none", scale_none},
+    {"llama3", scale_llama3},
+};
+
+static int read_scaling(struct hx_model *m, struct hx_why *why)
+{
+    struct hx_str type = {scalings[0].name, 6};
+    char key[KEY], legal[64] = "";
+    int rc = 0;
+
+    if (has(m, "rope.scaling.type"))
+        rc = hx_gguf_str(m->file, full(m, "rope.scaling.type", key), &type, why);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < sizeof(scalings) / sizeof(scalings[0]); i++) {
+        if (hx_str_is(type, scalings[i].name))
+            return scalings[i].set(m, why);
+        snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
+                 scalings[i].name);
+    }
+    return hx_why_set(why, -EINVAL, "%s: %s '%s' is not supported; supported: %s",
+                      hx_gguf_name(m->file), key, hx_str_shown(type).text, legal);
+}
+
+static int read_rope(struct hx_model *m, struct hx_why *why)
+{
+    struct hx_rope_spec *r = &m->rope.global;
+    int rc;
+
+    r->pairs = m->arch->pairs;
+    r->scale = 1;
+    if (r->pairs == HX_ROPE_NONE)
+        return 0;
+    rc = hx_model_u32(m, "rope.dimension_count", m->dh, m->dh, &r->dims, why);
+    if (!rc && r->dims % 2)
+        rc = hx_why_set(why, -EINVAL, "%s: rope.dimension_count is %zu; it must be even",
+                        hx_gguf_name(m->file), r->dims);
+    if (!rc)
+        rc = hx_model_f32(m, "rope.freq_base", 10000, &r->base, why);
+    return rc ? rc : read_scaling(m, why);
+}
+
+int hx_model_read_keys(struct hx_model *m, struct hx_why *why)
+{
+    int rc = read_arch(m, why);
+
+    if (!rc)
+        rc = refuse_experts(m, why);
+    if (!rc)
+        rc = read_geometry(m, why);
+    if (!rc)
+        rc = read_rope(m, why);
+    if (rc)
+        return rc;
+    m->embd_scale = 1;
+    m->attn_scale = 1 / sqrtf((float)m->dh);
+    return m->arch->describe ? m->arch->describe(m, why) : 0;
+}
