@@ -59,7 +59,8 @@ nttkv_o   := $(call objs,kernels/ntt/*.c) $(obj)/gen/ntt_kv_skel.o
 mpi_c     := host/methods/ntt/shard/hexrig_mpi.c
 host_o    := $(filter-out $(mpi_c:%.c=$(obj)/%.o),$(call objs,host/*.c host/*/*.c host/*/*/*.c host/*/*/*/*.c)) $(obj)/gen/sp_hex_stub.o $(obj)/gen/hex_linear_stub.o $(obj)/gen/ok_linear_stub.o $(obj)/gen/ntt_kv_stub.o
 idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
-tools_o   := $(call objs,tools/hexrig/*.c) $(obj)/tools/preload/client_nodes.o $(obj)/gen/silicon_stub.o
+theorems_o := $(filter-out $(obj)/tools/theorems/crt_digest_main.o,$(call objs,tools/theorems/*.c))
+tools_o   := $(call objs,tools/hexrig/*/*.c) $(theorems_o) $(obj)/tools/preload/client_nodes.o $(obj)/gen/silicon_stub.o
 listing_o := $(call objs,tools/listing/*.c)
 preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/rig/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
 testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
@@ -92,12 +93,12 @@ $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
 $(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/skel/contexts.o $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
-$(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools/hexidl -Itools/preload
+$(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools -Itools/hexrig -Itools/hexidl -Itools/preload
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
 $(obj)/tools/preload/%.o: inc := $(inc_lib) -U_FORTIFY_SOURCE
 $(obj)/tools/listing/%.o: inc := $(inc_dsp)
 $(obj)/gen/%.o:         inc := $(inc_rpc) -I$(G)
-$(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools/hexidl -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Idsp/include/hexrig -Itests/lib -Itests -DHEXRIG_COUNT \
+$(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools -Itools/hexrig -Itools/hexidl -Ihost -Idsp -Ifuse -Ikernels -Idsp/include -Idsp/include/hexrig -Itests/lib -Itests -DHEXRIG_COUNT \
                                -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"' $(fuse_cflags)
 # the root PD is linked at a fixed low address, so that all that a skel sees lies below 4 GiB; its heap begins behind it, and the
 # skels' addresses lie below both, see docs/architecture.md
@@ -149,6 +150,8 @@ $(obj)/libhxlinear.a: $(linear_o);   $(archive)
 $(obj)/libhxoklinear.a: $(oklinear_o); $(archive)
 $(obj)/libhxnttkv.a: $(nttkv_o); $(archive)
 $(obj)/libhxhost.a: $(host_o);       $(archive)
+# parts of the commands that tests look into
+$(obj)/libhxtools.a: $(theorems_o) $(obj)/tools/hexrig/bench/prefetch.o; $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 
 define link
@@ -167,11 +170,11 @@ $(X)/hexrig-mpi.so: $(mpi_c) host/methods/ntt/shard/hx_mpi.h
 	@mkdir -p $(@D)
 	$(say) MPICC $(notdir $@)
 	$(Q)$(MPICC) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -fvisibility=hidden -Ihost -shared $< -o $@
-digest_c := tools/crt_digest/main.c host/theorems/crt_digest.c $(wildcard host/methods/ntt/ring/encode.c host/methods/ntt/ring/crt*.c)
-$(X)/crt-digest: $(digest_c) host/theorems/crt_digest.h $(wildcard host/methods/ntt/ring/*.h)
+digest_c := tools/theorems/crt_digest_main.c tools/theorems/crt_digest.c $(wildcard host/methods/ntt/ring/encode.c host/methods/ntt/ring/crt*.c)
+$(X)/crt-digest: $(digest_c) tools/theorems/crt_digest.h $(wildcard host/methods/ntt/ring/*.h)
 	@mkdir -p $(@D)
 	$(say) CLANG $(notdir $@)
-	$(Q)$(CLANG) -std=gnu11 -O2 -march=$(MARCH) -ffp-contract=off -D_GNU_SOURCE -Ihost/theorems $(inc_rpc) -Ihost $(digest_c) -lm -o $@
+	$(Q)$(CLANG) -std=gnu11 -O2 -march=$(MARCH) -ffp-contract=off -D_GNU_SOURCE -Itools/theorems $(inc_rpc) -Ihost $(digest_c) -lm -o $@
 # a low preferred address: see the note on hexrig-dsp
 # it uses kernels of kernels/silicon, too
 $(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxwire.a
@@ -238,7 +241,7 @@ $(S)/%: host/data/%
 # --- tests: each tests/test_*.c, check_*.c and bug_*.c is one program
 test_c := $(wildcard tests/test_*.c tests/check_*.c tests/bug_*.c)
 test_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_c))
-$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxoklinear.a $(obj)/libhxnttkv.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
+$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxoklinear.a $(obj)/libhxnttkv.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
 # programs that use nothing but libcdsprpc.so, as a stranger's would

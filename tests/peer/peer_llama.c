@@ -88,7 +88,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* As tools/hexrig/bench_engine.c. */
+/* As tools/hexrig/bench/bench_engine.c. */
 static void fill_tokens(int32_t *ids, size_t n, uint32_t vocab)
 {
     uint32_t s = 1;

@@ -1,0 +1,233 @@
+/* hexrig bench engine: how fast a model runs here. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "cli/cmd.h"
+#include "methods/cpu/isa/isa.h"
+#include "options/engine_opts.h"
+#include "cli/figures.h"
+#include "power_sensor.h"
+#include "cli/share.h"
+
+#define MODEL "hexrig-tiny-q8_0.gguf"
+
+enum { OPT_PREFILL = HX_OPT_FREE, OPT_DECODE, OPT_RUNS };
+
+static const struct option options[] = {
+    {"model", required_argument, NULL, 'm'},
+    {"threads", required_argument, NULL, HX_OPT_THREADS},
+    {"linear", required_argument, NULL, HX_OPT_LINEAR},
+    {"attn", required_argument, NULL, HX_OPT_ATTN},
+    {"prefill", required_argument, NULL, OPT_PREFILL},
+    {"decode", required_argument, NULL, OPT_DECODE},
+    {"runs", required_argument, NULL, OPT_RUNS},
+    {"json", no_argument, NULL, HX_OPT_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: hexrig bench engine [OPTION]...\n\n"
+    "Tokens per second of the engine on this machine's CPU: a prompt at once (prefill), then one token\n"
+    "after the other (decode), each with its logits.  K and V are f32; no rig is needed.  A first run is\n"
+    "not counted; of the others the fastest is printed, and the median.  All figures are measured.\n\n"
+    "  -m, --model FILE         GGUF model (share/hexrig/" MODEL ")\n"
+    "      --threads N          that compute (the CPUs that this process may use)\n"
+    "      --linear METHOD      how matrices are applied (cpu)\n"
+    "      --attn METHOD        how attention is computed (flash)\n"
+    "      --prefill N          tokens of the prompt (512)\n"
+    "      --decode N           tokens after it (64)\n"
+    "      --runs N             that count (5)\n"
+    "      --json               one JSON object\n"
+    "  -h, --help               this text\n\n"
+    "Example: hexrig bench engine -m model.gguf --threads 2 --json\n";
+
+static const char cmd[] = "bench engine";
+
+enum { MAX_RUNS = 1000 };
+
+struct bench {
+    struct hx_engine_cfg cfg;
+    size_t prefill, decode, runs;
+    int json;
+    struct hx_power_sensor sensor;
+    char sensor_text[512];
+};
+
+/* One phase of all runs. */
+struct phase {
+    size_t tokens;
+    double s[MAX_RUNS];
+    double joules; /* of all runs; negative: unknown */
+};
+
+static int parse_option(struct bench *b, int c)
+{
+    switch (c) {
+    case 'm':
+        b->cfg.model = optarg;
+        return 0;
+    case HX_OPT_THREADS:
+        return hx_opt_size(cmd, "threads", optarg, 1, 1024, &b->cfg.threads);
+    case HX_OPT_LINEAR:
+        b->cfg.linear = optarg;
+        return hx_opt_name(cmd, "linear", optarg, hx_engine_linears, NULL);
+    case HX_OPT_ATTN:
+        b->cfg.attn = optarg;
+        return hx_opt_name(cmd, "attn", optarg, hx_engine_attns, NULL);
+    case OPT_PREFILL:
+        return hx_opt_size(cmd, "prefill", optarg, 1, HX_MAX_TOKENS, &b->prefill);
+    case OPT_DECODE:
+        return hx_opt_size(cmd, "decode", optarg, 1, HX_MAX_TOKENS, &b->decode);
+    case OPT_RUNS:
+        return hx_opt_size(cmd, "runs", optarg, 1, MAX_RUNS, &b->runs);
+    case HX_OPT_JSON:
+        b->json = 1;
+        return 0;
+    default:
+        return HX_EXIT_USAGE;
+    }
+}
+
+static int parse(struct bench *b, int argc, char **argv)
+{
+    int c, rc = 0;
+
+    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return -1;
+        }
+        rc = parse_option(b, c);
+    }
+    if (!rc && optind < argc)
+        rc = hx_cmd_usage(cmd, "unexpected argument '%s'", argv[optind]);
+    return rc;
+}
+
+/* The same ids in every run and for every engine that is compared with this one: an LCG over the vocabulary. */
+static void fill_tokens(uint32_t *ids, size_t n, size_t vocab)
+{
+    uint32_t s = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        s = s * 1664525u + 1013904223u;
+        ids[i] = (uint32_t)((uint64_t)s * vocab >> 32);
+    }
+}
+
+/* Tokens first..first+n-1 in batches of `batch`, with the logits of each batch's last. */
+static int run_phase(const struct bench *b, struct hx_engine *e, const uint32_t *ids, size_t first, size_t n,
+                     size_t batch, float *logits, struct phase *p, size_t run, struct hx_why *why)
+{
+    const double j0 = b->sensor.path[0] ? hx_power_sensor_joules(&b->sensor) : 0;
+    const double t0 = hx_figures_clock();
+    double joules;
+    int rc = 0;
+
+    for (size_t i = first; !rc && i < first + n; i += batch) {
+        rc = hx_engine_run(e, ids + i, batch, i, why);
+        if (!rc)
+            rc = hx_engine_logits(e, logits, why);
+    }
+    if (run) {
+        p->s[run - 1] = hx_figures_clock() - t0;
+        joules = b->sensor.path[0] ? hx_power_sensor_joules(&b->sensor) - j0 : -1;
+        p->joules = joules < 0 ? -1 : p->joules + joules; /* the counter may have wrapped */
+    }
+    p->tokens = n;
+    return rc;
+}
+
+static int less(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static json_t *phase_json(const struct bench *b, struct phase *p)
+{
+    json_t *j;
+
+    qsort(p->s, b->runs, sizeof(p->s[0]), less);
+    j = json_pack("{s:I, s:f, s:f}", "tokens", (json_int_t)p->tokens, "tok_per_s",
+                  (double)p->tokens / p->s[0], "median_tok_per_s",
+                  (double)p->tokens / p->s[b->runs / 2]);
+    if (j && b->sensor.path[0] && p->joules > 0)
+        json_object_set_new(j, "tok_per_joule",
+                            json_real((double)(p->tokens * b->runs) / p->joules));
+    return j;
+}
+
+static json_t *report(const struct bench *b, const struct hx_engine *e, struct phase *prefill,
+                      struct phase *decode)
+{
+    return json_pack("{s:o, s:I, s:s, s:s, s:s, s:I, s:o, s:o, s:s, s:I}", "model",
+                     hx_figures_text(b->cfg.model), "threads",
+                     (json_int_t)hx_pool_threads(e->pool), "linear", b->cfg.linear, "attn",
+                     b->cfg.attn, "isa", hx_isa_best()->name, "runs", (json_int_t)b->runs, "prefill",
+                     phase_json(b, prefill), "decode", phase_json(b, decode), "power_sensor",
+                     b->sensor_text, "peak_rss_bytes", (json_int_t)hx_figures_peak_rss());
+}
+
+static int measure(struct bench *b, struct hx_engine *e)
+{
+    const size_t n = b->prefill + b->decode;
+    struct phase *phases = calloc(2, sizeof(*phases));
+    uint32_t *ids = calloc(n, sizeof(*ids));
+    float *logits = calloc(e->model->vocab, sizeof(*logits));
+    struct hx_why why = {""};
+    int rc = phases && ids && logits ? 0 : -1;
+
+    if (rc)
+        snprintf(why.text, sizeof(why.text), "out of memory");
+    else
+        fill_tokens(ids, n, e->model->vocab);
+    for (size_t run = 0; !rc && run <= b->runs; run++) {
+        rc = run_phase(b, e, ids, 0, b->prefill, b->prefill, logits, &phases[0], run, &why);
+        if (!rc)
+            rc = run_phase(b, e, ids, b->prefill, b->decode, 1, logits, &phases[1], run, &why);
+    }
+    rc = rc ? hx_cmd_fail(cmd, "%s", why.text)
+            : hx_figures_report(cmd, report(b, e, &phases[0], &phases[1]), b->json);
+    free(phases);
+    free(ids);
+    free(logits);
+    return rc;
+}
+
+static int bench(struct bench *b)
+{
+    struct hx_why why = {""};
+    struct hx_engine *e = NULL;
+    char *shipped = b->cfg.model ? NULL : hx_share(MODEL);
+    int rc;
+
+    if (!b->cfg.model)
+        b->cfg.model = shipped;
+    b->cfg.kv = "f32";
+    b->cfg.linear = b->cfg.linear ? b->cfg.linear : "cpu";
+    b->cfg.attn = b->cfg.attn ? b->cfg.attn : "flash";
+    b->cfg.n_ctx = b->prefill + b->decode;
+    snprintf(b->sensor_text, sizeof(b->sensor_text), "rapl");
+    hx_power_sensor_find(&b->sensor, NULL, b->sensor_text, sizeof(b->sensor_text));
+    rc = b->cfg.model ? hx_engine_open(&e, &b->cfg, &why) : hx_why_set(&why, -1, "cannot tell where %s lies", MODEL);
+    rc = rc ? hx_cmd_fail(cmd, "%s", why.text) : measure(b, e);
+    hx_engine_close(e);
+    free(shipped);
+    return rc;
+}
+
+int hx_bench_engine(int argc, char **argv)
+{
+    struct bench b = {.prefill = 512, .decode = 64, .runs = 5};
+    int rc = parse(&b, argc, argv);
+
+    if (rc)
+        return rc < 0 ? HX_EXIT_OK : rc;
+    return bench(&b);
+}

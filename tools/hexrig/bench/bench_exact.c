@@ -1,0 +1,180 @@
+/* hexrig bench exact: what exact arithmetic costs here, step by step. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "bench_exact_ladder.h"
+#include "bench_ok_rows.h"
+#include "cli/cmd.h"
+#include "options/engine_opts.h"
+#include "cli/figures.h"
+#include "hx_rig.h"
+#include "cli/share.h"
+
+#define MODEL "hexrig-tiny-q8_0.gguf"
+
+enum { OPT_RUNS = HX_OPT_FREE, OPT_BATCH, OPT_NO_DSP };
+enum { MAX_CTX = 4096, MAX_RUNS = 100, MAX_BATCH = 512 };
+
+static const char cmd[] = "bench exact";
+
+static const struct option options[] = {
+    {"model", required_argument, NULL, 'm'},
+    {"ctx", required_argument, NULL, HX_OPT_CTX},
+    {"runs", required_argument, NULL, OPT_RUNS},
+    {"batch", required_argument, NULL, OPT_BATCH},
+    {"no-dsp", no_argument, NULL, OPT_NO_DSP},
+    {"json", no_argument, NULL, HX_OPT_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: hexrig bench exact [OPTION]...\n\n"
+    "ladder: N tokens through a model, one by one, on one thread, attention in one exact way after the other;\n"
+    "all must give the same logits, bit for bit.  Ratios are of wall_s: to the rung before and to the first.\n"
+    "linear: one token through the matrices of all layers, and a batch: fp32, int8, exact integers.\n"
+    "Seconds are measured, the ladder by turns; the fastest run counts.  dsp_model_us is modelled.\n\n"
+    "  -m, --model FILE         GGUF model (share/hexrig/" MODEL ")\n"
+    "      --ctx N              tokens of the ladder (128)\n"
+    "      --runs N             that count (5)\n"
+    "      --batch N            vectors of the batch (32)\n"
+    "      --no-dsp             without modelled time on the DSP, which needs a rig\n"
+    "      --json               one JSON object\n"
+    "  -h, --help               this text\n\n"
+    "Example: hexrig bench exact --ctx 64 --runs 3 --json\n";
+
+struct bench {
+    struct hx_ladder_cfg ladder;
+    size_t batch;
+    int json;
+};
+
+static int parse_option(struct bench *b, int c)
+{
+    switch (c) {
+    case 'm':
+        b->ladder.model = optarg;
+        return 0;
+    case HX_OPT_CTX:
+        return hx_opt_size(cmd, "ctx", optarg, 1, MAX_CTX, &b->ladder.ctx);
+    case OPT_RUNS:
+        return hx_opt_size(cmd, "runs", optarg, 1, MAX_RUNS, &b->ladder.runs);
+    case OPT_BATCH:
+        return hx_opt_size(cmd, "batch", optarg, 1, MAX_BATCH, &b->batch);
+    case OPT_NO_DSP:
+        b->ladder.rig = 0;
+        return 0;
+    case HX_OPT_JSON:
+        b->json = 1;
+        return 0;
+    default:
+        return HX_EXIT_USAGE;
+    }
+}
+
+static int parse(struct bench *b, int argc, char **argv)
+{
+    int c, rc = 0;
+
+    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return -1;
+        }
+        rc = parse_option(b, c);
+    }
+    if (!rc && optind < argc)
+        rc = hx_cmd_usage(cmd, "unexpected argument '%s'", argv[optind]);
+    return rc;
+}
+
+static json_t *rung_json(const struct hx_ladder_rung *r, const struct hx_ladder_rung *before,
+                         const struct hx_ladder_rung *first)
+{
+    json_t *j = json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "kernel", r->kernel, "wall_s",
+                          r->wall_s, "attn_s",
+                          r->attn_s, "ratio_before", r->wall_s / before->wall_s, "ratio_first",
+                          r->wall_s / first->wall_s, "attn_ratio_before", r->attn_s / before->attn_s);
+
+    if (j && r->dsp_model_us >= 0)
+        json_object_set_new(j, "dsp_model_us", json_real(r->dsp_model_us));
+    return j;
+}
+
+/* Each rung at most 2 % slower than the one before it, and the last against where the paper's begins. */
+static json_t *gate_json(const struct hx_ladder_rung *rungs)
+{
+    const double last = rungs[HX_LADDER_RUNGS - 1].wall_s;
+    int monotone = 1;
+
+    for (size_t i = 1; i < HX_LADDER_RUNGS; i++)
+        monotone &= rungs[i].wall_s <= 1.02 * rungs[i - 1].wall_s;
+    return json_pack("{s:i, s:s, s:f}", "monotone_within_2_percent", monotone, "base",
+                     rungs[HX_LADDER_BASE].name, "cumulative_percent",
+                     100 * (last / rungs[HX_LADDER_BASE].wall_s - 1));
+}
+
+/* Rows with names become members of those names, which text and JSON show alike. */
+static json_t *by_name(json_t *rows)
+{
+    json_t *all = json_object(), *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row) {
+        json_t *name = json_incref(json_object_get(row, "name"));
+
+        json_object_del(row, "name");
+        json_object_set(all, json_string_value(name), row);
+        json_decref(name);
+    }
+    json_decref(rows);
+    return all;
+}
+
+static json_t *report(const struct bench *b, const struct hx_ladder_rung *rungs, json_t *rows)
+{
+    json_t *ladder = json_object();
+
+    for (size_t i = 0; i < HX_LADDER_RUNGS; i++)
+        json_object_set_new(ladder, rungs[i].name, rung_json(&rungs[i], &rungs[i ? i - 1 : 0],
+                                                             &rungs[0]));
+    return json_pack("{s:o, s:I, s:I, s:I, s:i, s:o, s:o, s:o}", "model",
+                     hx_figures_text(b->ladder.model), "ctx", (json_int_t)b->ladder.ctx, "runs", (json_int_t)b->ladder.runs, "batch",
+                     (json_int_t)b->batch, "same_bits", 1, "ladder", ladder, "gate",
+                     gate_json(rungs), "linear", by_name(rows));
+}
+
+static int measure(const struct bench *b)
+{
+    const struct hx_bench_ok linear = {.model = b->ladder.model, .threads = 1,
+                                       .runs = b->ladder.runs, .batch = b->batch, .rig = b->ladder.rig};
+    struct hx_ladder_rung rungs[HX_LADDER_RUNGS];
+    json_t *rows = json_array();
+    struct hx_why why = {""};
+
+    if (hx_ladder_run(rungs, &b->ladder, &why) || hx_bench_ok_rows(rows, &linear, &why)) {
+        json_decref(rows);
+        return hx_cmd_fail(cmd, "%s", why.text);
+    }
+    return hx_figures_report(cmd, report(b, rungs, rows), b->json);
+}
+
+int hx_bench_exact(int argc, char **argv)
+{
+    struct bench b = {.ladder = {.ctx = 128, .runs = 5, .rig = 1}, .batch = 32};
+    int rc = parse(&b, argc, argv);
+    char *shipped = rc || b.ladder.model ? NULL : hx_share(MODEL);
+
+    if (shipped)
+        b.ladder.model = shipped;
+    if (!rc && !b.ladder.model)
+        rc = hx_cmd_fail(cmd, "cannot tell where %s lies", MODEL);
+    if (!rc && b.ladder.rig)
+        rc = hx_cmd_connect(cmd);
+    if (!rc)
+        rc = measure(&b);
+    free(shipped);
+    return rc < 0 ? HX_EXIT_OK : rc;
+}

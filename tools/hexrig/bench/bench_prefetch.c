@@ -1,0 +1,316 @@
+/* hexrig bench prefetch: what a prefetch buffer hides of the time that weights take to come from a file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "bench_walk.h"
+#include "cli/cmd.h"
+#include "base/cpus.h"
+#include "options/engine_opts.h"
+#include "cli/figures.h"
+#include "cli/share.h"
+
+#define MODEL "hexrig-tiny-q8_0.gguf"
+
+enum { OPT_FILE = HX_OPT_FREE, OPT_SLOTS, OPT_PASSES, OPT_TOKENS, OPT_ITEM, OPT_CPU, OPT_NO };
+
+static const struct option options[] = {
+    {"model", required_argument, NULL, 'm'},       {"file", required_argument, NULL, OPT_FILE},
+    {"slots", required_argument, NULL, OPT_SLOTS}, {"passes", required_argument, NULL, OPT_PASSES},
+    {"tokens", required_argument, NULL, OPT_TOKENS}, {"item-kib", required_argument, NULL, OPT_ITEM},
+    {"reader-cpu", required_argument, NULL, OPT_CPU}, {"no-prefetch", no_argument, NULL, OPT_NO},
+    {"json", no_argument, NULL, HX_OPT_JSON},      {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: hexrig bench prefetch [OPTION]...\n\n"
+    "Walks the weights of a model layer by layer, read from the file, and multiplies each with vectors,\n"
+    "as a forward pass does.  Three ways: each item is read when it is needed (without); the same, the\n"
+    "kernel reading ahead as it does by itself (kernel); out of a prefetch buffer that a thread on a CPU of\n"
+    "its own fills in the order of the plan (with).  Before each pass the file is dropped from the page\n"
+    "cache (posix_fadvise; needs no root).  Of each way a first pass is not counted.  All times are\n"
+    "measured.\n\n"
+    "  -m, --model FILE         GGUF model (share/hexrig/" MODEL ")\n"
+    "      --file FILE          any file instead, read as F16 rows of 1024\n"
+    "      --slots N            of the buffer, 1 to 16 (16)\n"
+    "      --passes N           (8)\n"
+    "      --tokens N           vectors that each weight is multiplied with: 1 is decoding (64)\n"
+    "      --item-kib N         largest item; larger matrices are cut between rows (1024)\n"
+    "      --reader-cpu N       CPU of the thread that reads ahead (chosen)\n"
+    "      --no-prefetch        not the third way\n"
+    "      --json               one JSON object\n"
+    "  -h, --help               this text\n\n"
+    "Example: hexrig bench prefetch -m model.gguf --passes 4 --json\n";
+
+static const char cmd[] = "bench prefetch";
+
+struct bench {
+    const char *path; /* NULL: the shipped model */
+    int raw;          /* path is any file */
+    size_t slots, passes, tokens, item_kib;
+    size_t reader_cpu; /* SIZE_MAX: chosen */
+    int no_prefetch, json;
+    int cpu; /* the reader's; HX_PREFETCH_ANY_CPU: there is one CPU alone */
+};
+
+static const struct {
+    const char *name;
+    int no_reader, kernel_readahead;
+} ways[] = {{"without", 1, 0}, {"kernel", 1, 1}, {"with", 0, 0}};
+
+enum { WITHOUT, KERNEL, WITH, WAYS };
+
+/* One way of reading, all passes that count. */
+struct figures {
+    struct hx_prefetch_stats stats;
+    double wall_s, compute_s;
+    int64_t disk_bytes; /* that this process had fetched from a disk; -1: unknown */
+    uint64_t checksum;
+};
+
+static int parse_option(struct bench *b, int c)
+{
+    switch (c) {
+    case 'm':
+    case OPT_FILE:
+        if (b->path)
+            return hx_cmd_usage(cmd, "one file is enough (-m or --file)");
+        b->path = optarg;
+        b->raw = c == OPT_FILE;
+        return 0;
+    case OPT_SLOTS:
+        return hx_opt_size(cmd, "slots", optarg, 1, HX_PREFETCH_SLOTS, &b->slots);
+    case OPT_PASSES:
+        return hx_opt_size(cmd, "passes", optarg, 1, 1 << 20, &b->passes);
+    case OPT_TOKENS:
+        return hx_opt_size(cmd, "tokens", optarg, 1, 1 << 12, &b->tokens);
+    case OPT_ITEM:
+        return hx_opt_size(cmd, "item-kib", optarg, 1, 1 << 20, &b->item_kib);
+    case OPT_CPU:
+        return hx_opt_size(cmd, "reader-cpu", optarg, 0, 1023, &b->reader_cpu);
+    case OPT_NO:
+        b->no_prefetch = 1;
+        return 0;
+    case HX_OPT_JSON:
+        b->json = 1;
+        return 0;
+    default:
+        return HX_EXIT_USAGE;
+    }
+}
+
+static int parse(struct bench *b, int argc, char **argv)
+{
+    int c, rc = 0;
+
+    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return -1;
+        }
+        rc = parse_option(b, c);
+    }
+    if (!rc && optind < argc)
+        rc = hx_cmd_usage(cmd, "unexpected argument '%s'", argv[optind]);
+    return rc;
+}
+
+/* --- the page cache ---------------------------------------------------------------------------------------------- */
+
+/* Dirty pages stay, so a file that was just copied is written out first. */
+static int drop_cache(const char *path, struct hx_why *why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+
+    if (fd < 0)
+        return hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
+    if (fdatasync(fd) && errno != EROFS && errno != EINVAL)
+        rc = hx_why_set(why, -errno, "%s: fdatasync: %s", path, strerror(errno));
+    if (!rc)
+        rc = -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+    return rc;
+}
+
+static int64_t disk_bytes(void)
+{
+    FILE *f = fopen("/proc/self/io", "re");
+    char line[128];
+    int64_t n = -1;
+
+    while (f && fgets(line, sizeof(line), f))
+        if (sscanf(line, "read_bytes: %" SCNd64, &n) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* --- the passes -------------------------------------------------------------------------------------------------- */
+
+static int pass(struct hx_prefetch *p, const struct hx_walk *w, struct figures *f, struct hx_why *why)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        const void *bytes;
+        double start;
+        int rc = hx_prefetch_get(p, &w->plan[i], &bytes, why);
+
+        if (rc)
+            return rc;
+        start = hx_figures_clock();
+        f->checksum = f->checksum * 31 + hx_walk_compute(w, &w->items[i], bytes);
+        f->compute_s += hx_figures_clock() - start;
+        hx_prefetch_put(p, bytes);
+    }
+    return 0;
+}
+
+/* A pass over a file that no page of is in the cache. */
+static int cold_pass(const struct bench *b, struct hx_prefetch *p, const struct hx_walk *w,
+                     struct figures *f, struct hx_why *why)
+{
+    int rc = drop_cache(b->path, why);
+
+    return rc ? rc : pass(p, w, f, why);
+}
+
+static int passes(const struct bench *b, struct hx_prefetch *p, const struct hx_walk *w,
+                  struct figures *f, struct hx_why *why)
+{
+    int rc = cold_pass(b, p, w, f, why);
+    const int64_t disk = disk_bytes();
+    const double start = hx_figures_clock();
+
+    *f = (struct figures){0}; /* that was the start, with an empty buffer and a sleeping thread */
+    hx_prefetch_clear_stats(p);
+    for (size_t i = 0; !rc && i < b->passes; i++)
+        rc = cold_pass(b, p, w, f, why);
+    f->wall_s = hx_figures_clock() - start;
+    f->disk_bytes = disk < 0 ? -1 : disk_bytes() - disk;
+    hx_prefetch_stats(p, &f->stats);
+    return rc;
+}
+
+static int measure(const struct bench *b, const struct hx_walk *w, int way, struct figures *f,
+                   struct hx_why *why)
+{
+    const struct hx_prefetch_cfg cfg = {
+        .slots = (unsigned)b->slots, .no_reader = ways[way].no_reader, .cpu = b->cpu,
+        .kernel_readahead = ways[way].kernel_readahead,
+    };
+    struct hx_prefetch *p = NULL;
+    int rc = hx_prefetch_open(&p, b->path, &cfg, why);
+
+    if (!rc)
+        rc = hx_prefetch_plan(p, w->plan, w->n, why);
+    if (!rc)
+        rc = passes(b, p, w, f, why);
+    hx_prefetch_close(p);
+    return rc;
+}
+
+/* --- the report -------------------------------------------------------------------------------------------------- */
+
+static json_t *report_way(const struct bench *b, const struct hx_walk *w, const struct figures *f)
+{
+    const struct hx_prefetch_stats *s = &f->stats;
+
+    return json_pack(
+        "{s:I, s:f, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:o}", "gets",
+        (json_int_t)s->gets, "hit_rate", (double)s->hits / (double)s->gets, "hits",
+        (json_int_t)s->hits, "late", (json_int_t)s->late, "misses", (json_int_t)s->misses, "wrong",
+        (json_int_t)s->wrong, "stall_ms_per_pass", 1e-6 * (double)s->stall.sum / (double)b->passes,
+        "stall_p50_us", 1e-3 * (double)hx_hist_percentile(&s->stall, 500), "stall_p99_us",
+        1e-3 * (double)hx_hist_percentile(&s->stall, 990), "stall_max_us", 1e-3 * (double)s->stall.max,
+        "compute_ms_per_layer", 1e3 * f->compute_s / (double)(b->passes * w->layers), "wall_s",
+        f->wall_s, "bytes_read", (json_int_t)s->bytes_read, "disk_bytes",
+        f->disk_bytes < 0 ? json_null() : json_integer(f->disk_bytes));
+}
+
+static double stall_ratio(const struct figures *f, int way)
+{
+    return (double)f[way].stats.stall.sum / (double)f[WITH].stats.stall.sum;
+}
+
+static int print_report(const struct bench *b, const struct hx_walk *w, const struct figures *f, int n)
+{
+    json_t *j = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file", hx_figures_text(b->path),
+                          "layers", (json_int_t)w->layers, "items", (json_int_t)w->n,
+                          "bytes_per_pass", (json_int_t)w->bytes, "passes", (json_int_t)b->passes,
+                          "tokens", (json_int_t)b->tokens, "slots", (json_int_t)b->slots,
+                          "reader_cpu", b->cpu < 0 ? json_null() : json_integer(b->cpu));
+
+    for (int i = 0; j && i < n; i++)
+        json_object_set_new(j, ways[i].name, report_way(b, w, &f[i]));
+    if (j && n == WAYS) {
+        json_object_set_new(j, "stall_ratio", json_real(stall_ratio(f, WITHOUT)));
+        json_object_set_new(j, "stall_ratio_kernel", json_real(stall_ratio(f, KERNEL)));
+    }
+    return hx_figures_report(cmd, j, b->json);
+}
+
+static int run(struct bench *b, const struct hx_walk *w, struct hx_why *why)
+{
+    const int n = b->no_prefetch ? WITH : WAYS;
+    struct figures f[WAYS] = {0};
+
+    for (int i = 0; i < n; i++) {
+        if (measure(b, w, i, &f[i], why))
+            return hx_cmd_fail(cmd, "%s", why->text);
+        if (f[i].checksum != f[0].checksum)
+            return hx_cmd_fail(cmd, "%s %s: other bytes than the file's: checksum %016" PRIx64
+                               ", not %016" PRIx64, b->path, ways[i].name, f[i].checksum,
+                               f[0].checksum);
+    }
+    return print_report(b, w, f, n);
+}
+
+/* The computing thread leaves the reader's CPU in both ways of reading, so that they compare. */
+static int part_cpus(struct bench *b, struct hx_why *why)
+{
+    b->cpu = hx_cpus_part(b->reader_cpu == SIZE_MAX ? -1 : (int)b->reader_cpu, why);
+    if (b->cpu >= 0)
+        return 0;
+    if (b->cpu != -ENODEV)
+        return b->cpu;
+    if (!b->no_prefetch)
+        fprintf(stderr, "hexrig %s: %s: reading ahead shares it with computing\n", cmd, why->text);
+    b->cpu = HX_PREFETCH_ANY_CPU;
+    return 0;
+}
+
+static int prepare(struct bench *b, struct hx_walk *w, struct hx_why *why)
+{
+    const size_t item = b->item_kib << 10;
+    int rc = b->raw ? hx_walk_file(w, b->path, item, why) : hx_walk_model(w, b->path, item, why);
+
+    if (!rc)
+        rc = hx_walk_prepare(w, b->tokens, why);
+    return rc ? rc : part_cpus(b, why);
+}
+
+int hx_bench_prefetch(int argc, char **argv)
+{
+    struct bench b = {.slots = HX_PREFETCH_SLOTS, .passes = 8, .tokens = 64, .item_kib = 1024,
+                      .reader_cpu = SIZE_MAX};
+    char *shipped = hx_share(MODEL);
+    struct hx_why why = {""};
+    struct hx_walk w = {0};
+    int rc = parse(&b, argc, argv);
+
+    b.path = b.path ? b.path : shipped;
+    if (rc == 0 && !b.path)
+        rc = hx_cmd_fail(cmd, "cannot find this program's share folder");
+    if (rc == 0)
+        rc = prepare(&b, &w, &why) ? hx_cmd_fail(cmd, "%s", why.text) : run(&b, &w, &why);
+    hx_walk_free(&w);
+    free(shipped);
+    return rc < 0 ? HX_EXIT_OK : rc;
+}

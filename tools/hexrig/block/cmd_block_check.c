@@ -1,0 +1,198 @@
+/* hexrig block inspect, validate: what lies in a file of blocks, without any table. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/block_figures.h"
+#include "cli/cmd.h"
+#include "cmd_block.h"
+#include "cli/figures.h"
+#include "hx_f16.h"
+
+static const struct option options[] = {
+    {"stride", required_argument, NULL, HX_BLOCK_OPT_STRIDE},
+    {"dh", required_argument, NULL, HX_BLOCK_OPT_DH},
+    {"json", no_argument, NULL, HX_BLOCK_OPT_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+#define OPTIONS                                                                                    \
+    "      --dh N               head dimension: 64, 128, 256, 512 (128)\n"                         \
+    "      --stride N           bytes of a record: of a slot (default) or of a payload, which\n"    \
+    "                           has no CRC (at dh 128: 64, 63)\n"                                  \
+    "      --json               one JSON object\n"                                                 \
+    "  -h, --help               this text\n\n"
+
+static const char inspect_help[] =
+    "usage: hexrig block inspect [OPTION]... FILE[@OFFSET]\n\n"
+    "Prints the fields of the block that begins at byte OFFSET (0) of a file.  Exit 1 when it is\n"
+    "bad.\n\n" OPTIONS "Example: hexrig block inspect cache.blk@0x40\n";
+
+static const char validate_help[] =
+    "usage: hexrig block validate [OPTION]... FILE\n\n"
+    "Checks every record of a file: CRC-8, fill bytes, and that skeleton and amax are numbers.\n"
+    "Exit 1 when one is bad; each is named by its position.\n\n" OPTIONS
+    "Example: hexrig block validate --json cache.blk\n";
+
+static int parse(struct hx_block_opts *o, struct hx_block_file *f, int argc, char **argv,
+                 const char *help)
+{
+    int rc = hx_block_parse(o, argc, argv, options, help);
+
+    if (rc)
+        return rc;
+    if (optind + 1 != argc)
+        return hx_cmd_usage("block", "one file is needed");
+    return hx_block_layout(f, o, NULL);
+}
+
+/* --- inspect */
+
+/* FILE@OFFSET -> path (malloc'ed) and offset. */
+static int split(const char *arg, char **path, size_t *offset)
+{
+    const char *at = strrchr(arg, '@');
+    char *end;
+
+    *offset = 0;
+    *path = at ? strndup(arg, (size_t)(at - arg)) : strdup(arg);
+    if (!*path)
+        return hx_cmd_fail("block", "out of memory");
+    if (!at)
+        return HX_EXIT_OK;
+    errno = 0;
+    *offset = strtoull(at + 1, &end, 0);
+    if (at[1] < '0' || at[1] > '9' || *end || errno)
+        return hx_cmd_usage("block", "'%s': the offset is no number of bytes", at + 1);
+    return HX_EXIT_OK;
+}
+
+static int read_record(const char *path, size_t offset, uint8_t *record, size_t n)
+{
+    FILE *f = fopen(path, "rbe");
+    int bad;
+
+    if (!f)
+        return hx_cmd_fail("block", "%s: %s", path, strerror(errno));
+    bad = offset > INT64_MAX || fseeko(f, (off_t)offset, SEEK_SET) || fread(record, 1, n, f) != n;
+    fclose(f);
+    return bad ? hx_cmd_fail("block", "%s: no record of %zu bytes at offset %zu", path, n, offset)
+               : HX_EXIT_OK;
+}
+
+static json_t *fields(const struct hx_block_file *f, const uint8_t *b)
+{
+    const struct hx_block_shape *s = f->shape;
+    json_t *skeleton = json_array(), *mag = json_array(), *phase = json_array();
+    char hex[8];
+
+    for (size_t j = 0; j < HX_BLOCK_SKEL; j++) {
+        const float v = hx_f32_from_f16(hx_block_skeleton(b, j));
+
+        snprintf(hex, sizeof(hex), "%04x", hx_block_skeleton(b, j));
+        /* JSON knows neither infinity nor NaN */
+        json_array_append_new(skeleton, v - v == 0 ? json_real((double)v) : json_string(hex));
+    }
+    for (size_t i = 0; i < s->n_res; i++) {
+        json_array_append_new(mag, json_integer(hx_block_magnitude(s, b, i)));
+        json_array_append_new(phase, json_integer(hx_block_phase(s, b, i)));
+    }
+    return json_pack("{s:o, s:o, s:o}", "skeleton", skeleton, "magnitudes", mag, "phases", phase);
+}
+
+static void add_crc(json_t *j, const struct hx_block_file *f, const uint8_t *b)
+{
+    char stored[8] = "none", computed[8];
+    const size_t n = f->shape->slot - 1u;
+    uint8_t padded[HX_BLOCK_MAX_SLOT] = {0};
+
+    memcpy(padded, b, f->stride);
+    if (f->stride == f->shape->slot)
+        snprintf(stored, sizeof(stored), "%02x", b[n]);
+    snprintf(computed, sizeof(computed), "%02x", hx_crc8(padded, n));
+    json_object_set_new(j, "crc_stored", json_string(stored));
+    json_object_set_new(j, "crc_computed", json_string(computed));
+}
+
+int hx_block_inspect(int argc, char **argv)
+{
+    uint8_t record[HX_BLOCK_MAX_SLOT];
+    struct hx_block_opts o = {.json = 0};
+    struct hx_block_file f;
+    char *path = NULL;
+    size_t offset;
+    int rc = parse(&o, &f, argc, argv, inspect_help);
+
+    if (!rc)
+        rc = split(argv[optind], &path, &offset);
+    if (!rc)
+        rc = read_record(path, offset, record, f.stride);
+    if (!rc) {
+        const int has_crc = f.stride == f.shape->slot;
+        const enum hx_block_fault fault = has_crc ? hx_block_fault(f.shape, record)
+                                                  : hx_block_payload_fault(f.shape, record);
+        const float amax = hx_block_amax(f.shape, record);
+        json_t *j = json_pack("{s:o, s:I, s:i, s:s}", "file", hx_figures_text(path), "offset",
+                              (json_int_t)offset, "dh", f.shape->dh, "verdict",
+                              has_crc || fault ? hx_block_fault_names[fault] : "unknown (no CRC)");
+
+        if (j) {
+            json_object_update_new(j, fields(&f, record));
+            json_object_set_new(j, "amax", amax - amax == 0 ? json_real((double)amax)
+                                                            : json_string("not finite"));
+            add_crc(j, &f, record);
+        }
+        rc = hx_figures_report("block", j, o.json);
+        if (!rc && fault)
+            rc = HX_EXIT_FAILED;
+    }
+    free(path);
+    return rc;
+}
+
+/* --- validate */
+
+static json_t *one_bad(const struct hx_block_file *f, size_t i, enum hx_block_fault fault)
+{
+    return json_pack("{s:I, s:I, s:s}", "record", (json_int_t)i, "offset",
+                     (json_int_t)(i * f->stride), "fault", hx_block_fault_names[fault]);
+}
+
+int hx_block_validate(int argc, char **argv)
+{
+    struct hx_block_opts o = {.json = 0};
+    struct hx_why why = {""};
+    struct hx_block_file f;
+    int rc = parse(&o, &f, argc, argv, validate_help);
+    json_t *bad, *report;
+    size_t n;
+
+    if (rc)
+        return rc;
+    if (hx_block_file_read(&f, argv[optind], &why))
+        return hx_cmd_fail("block", "%s", why.text);
+    bad = json_array();
+    for (size_t i = 0; i < f.n; i++) {
+        const enum hx_block_fault fault = hx_block_file_fault(&f, i);
+
+        if (fault)
+            json_array_append_new(bad, one_bad(&f, i, fault));
+        if (fault && !o.json)
+            printf("record=%zu offset=%zu fault=%s\n", i, i * f.stride,
+                   hx_block_fault_names[fault]);
+    }
+    free(f.records);
+    n = json_array_size(bad);
+    report = json_pack("{s:o, s:I, s:I, s:s, s:o}", "file", hx_figures_text(argv[optind]),
+                       "records", (json_int_t)f.n, "bad", (json_int_t)n, "crc",
+                       f.stride == f.shape->slot ? "checked" : "not stored", "block",
+                       hx_block_sizes(f.shape));
+    if (report && o.json)
+        json_object_set(report, "positions", bad);
+    json_decref(bad);
+    rc = hx_figures_report("block", report, o.json);
+    return rc ? rc : n ? HX_EXIT_FAILED : HX_EXIT_OK;
+}

@@ -1,0 +1,191 @@
+/* hexrig block encode, decode: vectors to blocks and back, with the host's reference codec. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/block_figures.h"
+#include "cli/cmd.h"
+#include "cmd_block.h"
+#include "cli/figures.h"
+#include "text/text.h"
+
+static const struct option options[] = {
+    {"cal", required_argument, NULL, HX_BLOCK_OPT_CAL},
+    {"slot", required_argument, NULL, HX_BLOCK_OPT_SLOT},
+    {"output", required_argument, NULL, 'o'},
+    {"stride", required_argument, NULL, HX_BLOCK_OPT_STRIDE},
+    {"json", no_argument, NULL, HX_BLOCK_OPT_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+#define OPTIONS                                                                                    \
+    "      --cal FILE           calibration: says head dimension, basis and code\n"                \
+    "      --slot N             whose table: layer * 2 * heads + is_v * heads + head (0)\n"        \
+    "  -o, --output FILE        file to write\n"                                                   \
+    "      --stride N           bytes of a record: of a slot (default) or of a payload\n"          \
+    "      --json               one JSON object\n"                                                 \
+    "  -h, --help               this text\n\n"
+
+static const char encode_help[] =
+    "usage: hexrig block encode --cal FILE -o BLOCKS [OPTION]... VECTORS\n\n"
+    "Encodes vectors (raw little-endian f32, one after the other; - is stdin) of one slot.\n"
+    "K vectors must be before or after RoPE as the calibration has them.\n\n" OPTIONS
+    "Example: hexrig block encode --cal model.cal --slot 3 -o v.blk v.f32\n";
+
+static const char decode_help[] =
+    "usage: hexrig block decode --cal FILE -o VECTORS [OPTION]... BLOCKS\n\n"
+    "Decodes blocks of one slot to raw little-endian f32.  When a block is bad its position is\n"
+    "printed, nothing is written, and the exit code is 1.\n\n" OPTIONS
+    "Example: hexrig block decode --cal model.cal --slot 3 -o v.f32 v.blk\n";
+
+struct job {
+    struct hx_block_opts o;
+    struct hx_block_file blocks;
+    struct hx_cal *cal;
+    struct hx_codec *codec;
+    float *x; /* [blocks.n][dh] */
+};
+
+static int open_job(struct job *j, int argc, char **argv, const char *help)
+{
+    struct hx_why why = {""};
+    int rc = hx_block_parse(&j->o, argc, argv, options, help);
+
+    if (rc)
+        return rc;
+    if (optind + 1 != argc)
+        return hx_cmd_usage("block", "one input file is needed");
+    if (!j->o.cal || !j->o.out)
+        return hx_cmd_usage("block", "--cal and -o are needed");
+    if (hx_cal_read(&j->cal, j->o.cal, &why))
+        return hx_cmd_fail("block", "%s", why.text);
+    if (j->o.slot >= j->cal->n_slots)
+        return hx_cmd_usage("block", "--slot %zu: %s has slots 0 to %u", j->o.slot, j->o.cal,
+                            j->cal->n_slots - 1);
+    rc = hx_block_layout(&j->blocks, &j->o, j->cal);
+    if (rc)
+        return rc;
+    j->codec = hx_cal_codec(j->cal);
+    return j->codec ? HX_EXIT_OK : hx_cmd_fail("block", "out of memory");
+}
+
+static void close_job(struct job *j)
+{
+    free(j->codec);
+    free(j->x);
+    free(j->blocks.records);
+    hx_cal_free(j->cal);
+}
+
+static int write_file(const char *path, const void *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wbe");
+    int bad;
+
+    if (!f)
+        return hx_cmd_fail("block", "%s: %s", path, strerror(errno));
+    bad = fwrite(bytes, 1, n, f) != n;
+    bad |= fclose(f) != 0;
+    return bad ? hx_cmd_fail("block", "%s: cannot write: %s", path, strerror(errno)) : HX_EXIT_OK;
+}
+
+static int report(const struct job *j)
+{
+    json_t *r = json_pack("{s:o, s:I, s:I, s:o}", "file", hx_figures_text(j->o.out), "blocks",
+                          (json_int_t)j->blocks.n, "stride", (json_int_t)j->blocks.stride, "block",
+                          hx_block_figures(&j->cal->format, j->cal->k_after_rope));
+
+    return hx_figures_report("block", r, j->o.json);
+}
+
+static int read_vectors(struct job *j, const char *path)
+{
+    const size_t bytes = j->blocks.shape->dh * sizeof(float);
+    struct hx_why why = {""};
+    char *text;
+    size_t n;
+
+    if (hx_text_read(strcmp(path, "-") ? path : "/dev/stdin", &text, &n, &why))
+        return hx_cmd_fail("block", "%s", why.text);
+    j->x = (float *)text;
+    if (n == 0 || n % bytes)
+        return hx_cmd_fail("block", "%s: %zu bytes are no whole number of vectors of %zu", path, n,
+                           bytes);
+    j->blocks.n = n / bytes;
+    j->blocks.records = calloc(j->blocks.n, j->blocks.stride);
+    return j->blocks.records ? HX_EXIT_OK : hx_cmd_fail("block", "out of memory");
+}
+
+static int encode_all(struct job *j)
+{
+    const size_t dh = j->blocks.shape->dh;
+
+    for (size_t i = 0; i < j->blocks.n; i++) {
+        uint8_t block[HX_BLOCK_MAX_SLOT];
+
+        if (hx_codec_encode(j->codec, j->o.slot, j->x + i * dh, block))
+            return hx_cmd_fail("block", "vector %zu cannot be encoded: a value is not finite "
+                               "or too large for a block", i);
+        memcpy(j->blocks.records + i * j->blocks.stride, block, j->blocks.stride);
+    }
+    return HX_EXIT_OK;
+}
+
+int hx_block_encode(int argc, char **argv)
+{
+    struct job j = {.o = {.slot = 0}};
+    int rc = open_job(&j, argc, argv, encode_help);
+
+    if (!rc)
+        rc = read_vectors(&j, argv[optind]);
+    if (!rc)
+        rc = encode_all(&j);
+    if (!rc)
+        rc = write_file(j.o.out, j.blocks.records, j.blocks.n * j.blocks.stride);
+    if (!rc)
+        rc = report(&j);
+    close_job(&j);
+    return rc;
+}
+
+static int decode_all(struct job *j)
+{
+    const size_t dh = j->blocks.shape->dh;
+    int rc = HX_EXIT_OK;
+
+    j->x = calloc(j->blocks.n, dh * sizeof(*j->x));
+    if (!j->x)
+        return hx_cmd_fail("block", "out of memory");
+    for (size_t i = 0; i < j->blocks.n; i++) {
+        enum hx_block_fault fault = hx_block_file_fault(&j->blocks, i);
+
+        if (fault)
+            rc = hx_cmd_fail("block", "record %zu, offset %zu: %s is bad", i, i * j->blocks.stride,
+                             hx_block_fault_names[fault]);
+        else
+            hx_codec_decode_payload(j->codec, j->o.slot, j->blocks.records + i * j->blocks.stride,
+                                    j->x + i * dh);
+    }
+    return rc;
+}
+
+int hx_block_decode(int argc, char **argv)
+{
+    struct job j = {.o = {.slot = 0}};
+    struct hx_why why = {""};
+    int rc = open_job(&j, argc, argv, decode_help);
+
+    if (!rc && hx_block_file_read(&j.blocks, argv[optind], &why))
+        rc = hx_cmd_fail("block", "%s", why.text);
+    if (!rc)
+        rc = decode_all(&j);
+    if (!rc)
+        rc = write_file(j.o.out, j.x, j.blocks.n * j.blocks.shape->dh * sizeof(float));
+    if (!rc)
+        rc = report(&j);
+    close_job(&j);
+    return rc;
+}

@@ -1,0 +1,206 @@
+/* hexrig block stats: how well blocks hold the K and V of a model, per layer and head. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "options/block_figures.h"
+#include "methods/spinor/cal_choose.h"
+#include "methods/spinor/calibrate.h"
+#include "cli/cmd.h"
+#include "cmd_block.h"
+#include "options/engine_opts.h"
+#include "cli/figures.h"
+#include "cli/share.h"
+#include "text/text.h"
+
+enum { WINDOWS = 8 }; /* of HX_CAL_CTX tokens */
+
+static const struct option options[] = {
+    {"model", required_argument, NULL, 'm'},
+    {"file", required_argument, NULL, 'f'},
+    {"cal", required_argument, NULL, HX_BLOCK_OPT_CAL},
+    {"basis", required_argument, NULL, HX_BLOCK_OPT_BASIS},
+    {"k", required_argument, NULL, HX_BLOCK_OPT_K},
+    {"json", no_argument, NULL, HX_BLOCK_OPT_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: hexrig block stats [OPTION]...\n\n"
+    "Runs a model over the first 8 windows of 128 tokens of a text, encodes and decodes every K\n"
+    "and V vector, and prints cosine and relative error (of summed squares) per layer and head.\n\n"
+    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
+    "  -f, --file TEXT          text (share/hexrig/books-holdout.txt)\n"
+    "      --cal FILE           calibration (beside the model, or the shipped one)\n"
+    "      --basis B            vht2 | vht2w | klt (klt, or as in --cal)\n"
+    "      --k before|after     K before or after RoPE (before, or as in --cal)\n"
+    "      --json               one JSON object\n"
+    "  -h, --help               this text\n\n"
+    "Example: hexrig block stats --basis vht2 --json\n";
+
+struct tally {
+    size_t n;
+    double cosine, cosine_min, error2, norm2; /* sums, but for the smallest cosine */
+};
+
+struct stats {
+    struct hx_model *m;
+    struct hx_cal *cal;
+    struct hx_codec *codec;
+    struct tally *tally; /* [n_slots] */
+    size_t refused;      /* vectors that no block can hold */
+};
+
+static void add(void *arg, size_t slot, const float *x)
+{
+    struct stats *s = arg;
+    struct tally *t = &s->tally[slot];
+    uint8_t block[HX_BLOCK_MAX_SLOT];
+    float back[HX_BLOCK_MAX_DH];
+    double dot = 0, xx = 0, bb = 0, error2 = 0, cosine;
+
+    if (hx_codec_encode(s->codec, slot, x, block) || hx_codec_decode(s->codec, slot, block, back)) {
+        s->refused++;
+        return;
+    }
+    for (size_t i = 0; i < s->m->dh; i++) {
+        const double a = (double)x[i], b = (double)back[i];
+
+        dot += a * b;
+        xx += a * a;
+        bb += b * b;
+        error2 += (a - b) * (a - b);
+    }
+    cosine = xx > 0 && bb > 0 ? dot / sqrt(xx * bb) : xx == bb;
+    t->cosine_min = t->n ? fmin(t->cosine_min, cosine) : cosine;
+    t->cosine += cosine;
+    t->error2 += error2;
+    t->norm2 += xx;
+    t->n++;
+}
+
+static void merge(struct tally *to, const struct tally *t)
+{
+    to->cosine_min = to->n ? fmin(to->cosine_min, t->cosine_min) : t->cosine_min;
+    to->cosine += t->cosine;
+    to->error2 += t->error2;
+    to->norm2 += t->norm2;
+    to->n += t->n;
+}
+
+static double relative_error(const struct tally *t)
+{
+    return t->norm2 > 0 ? sqrt(t->error2 / t->norm2) : 0;
+}
+
+static json_t *tally_json(const struct tally *t)
+{
+    return json_pack("{s:I, s:f, s:f, s:f}", "vectors", (json_int_t)t->n, "cosine",
+                     t->n ? t->cosine / (double)t->n : 0, "cosine_min", t->cosine_min,
+                     "relative_error", relative_error(t));
+}
+
+/* One line or one JSON object per slot; sums them up by K and V. */
+static json_t *rows(const struct stats *s, int json, struct tally sum[2])
+{
+    static const char *const parts[] = {"k", "v"};
+    const size_t n_kv = s->m->n_kv;
+    json_t *list = json_array();
+
+    for (size_t slot = 0; slot < s->cal->n_slots; slot++) {
+        const struct tally *t = &s->tally[slot];
+        const size_t layer = slot / (2 * n_kv), is_v = slot / n_kv % 2, head = slot % n_kv;
+        json_t *row = json_pack("{s:I, s:I, s:s}", "layer", (json_int_t)layer, "head",
+                                (json_int_t)head, "part", parts[is_v]);
+
+        merge(&sum[is_v], t);
+        json_object_update_new(row, tally_json(t));
+        json_object_set_new(row, "bits_per_value",
+                            json_real(8.0 * s->cal->format.shape->payload / (double)s->m->dh));
+        json_array_append_new(list, row);
+        if (!json)
+            printf("layer=%zu head=%zu part=%s cosine=%.6f cosine_min=%.6f relative_error=%.6f\n",
+                   layer, head, parts[is_v], t->n ? t->cosine / (double)t->n : 0, t->cosine_min,
+                   relative_error(t));
+    }
+    return list;
+}
+
+static int report(const struct stats *s, const struct hx_block_opts *o)
+{
+    struct tally sum[2] = {{0}, {0}};
+    json_t *list = rows(s, o->json, sum);
+    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "model", hx_figures_text(o->model),
+                          "text", hx_figures_text(o->text), "block",
+                          hx_block_figures(&s->cal->format, s->cal->k_after_rope), "k",
+                          tally_json(&sum[0]), "v", tally_json(&sum[1]), "refused",
+                          (json_int_t)s->refused);
+
+    if (j && o->json)
+        json_object_set(j, "rows", list);
+    json_decref(list);
+    return hx_figures_report("block", j, o->json);
+}
+
+static int measure(struct stats *s, const struct hx_block_opts *o, const char *share,
+                   struct hx_why *why)
+{
+    struct hx_engine_cfg cfg = {.model = o->model, .cal = o->cal, .share = share,
+                                .basis = o->basis_given ? hx_block_basis_names[o->basis] : NULL,
+                                .k = o->k_given ? hx_cal_k_names[o->k] : NULL};
+    uint32_t *ids = NULL;
+    size_t n, n_vectors;
+    int rc = hx_model_open(&s->m, o->model, why);
+
+    if (!rc)
+        rc = hx_cal_choose(&s->cal, s->m, &cfg, why);
+    if (!rc)
+        rc = hx_text_encode(s->m->tok, o->text, &ids, &n, why);
+    if (rc)
+        return rc;
+    s->codec = hx_cal_codec(s->cal);
+    s->tally = calloc(s->cal->n_slots, sizeof(*s->tally));
+    if (!s->codec || !s->tally)
+        rc = hx_why_set(why, -ENOMEM, "out of memory");
+    else
+        rc = hx_cal_visit(s->m, s->cal->k_after_rope, ids,
+                          n < WINDOWS * HX_CAL_CTX ? n : WINDOWS * HX_CAL_CTX, add, s, &n_vectors,
+                          why);
+    free(ids);
+    return rc;
+}
+
+int hx_block_stats(int argc, char **argv)
+{
+    struct hx_block_opts o = {.json = 0};
+    struct stats s = {NULL};
+    struct hx_why why = {""};
+    char *share = NULL, *model = NULL, *text = NULL;
+    int rc = hx_block_parse(&o, argc, argv, options, help);
+
+    if (rc)
+        return rc;
+    if (optind != argc)
+        return hx_cmd_usage("block", "stats: unexpected argument '%s'", argv[optind]);
+    share = hx_share("");
+    model = hx_share("hexrig-tiny-q8_0.gguf");
+    text = hx_share("books-holdout.txt");
+    if (!share || !model || !text) {
+        rc = hx_cmd_fail("block", "cannot find this program's share folder");
+    } else {
+        o.model = o.model ? o.model : model;
+        o.text = o.text ? o.text : text;
+        rc = measure(&s, &o, share, &why) ? hx_cmd_fail("block", "%s", why.text) : report(&s, &o);
+    }
+    free(s.tally);
+    free(s.codec);
+    hx_cal_free(s.cal);
+    hx_model_close(s.m);
+    free(share);
+    free(model);
+    free(text);
+    return rc;
+}

@@ -1,0 +1,172 @@
+/* hexrig model convert: a model's weights in another number format. */
+#include <jansson.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cmd_model.h"
+#include "options/engine_opts.h"
+#include "cli/figures.h"
+#include "gguf/gguf_convert.h"
+
+enum { OPT_TYPE = 0x100, OPT_THREADS, OPT_JSON };
+enum { MAX_THREADS = 1024 };
+
+static const struct option options[] = {
+    {"type", required_argument, NULL, OPT_TYPE},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"json", no_argument, NULL, OPT_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: hexrig model convert IN OUT --type TYPE [OPTION]...\n\n"
+    "Writes a GGUF file with the weights of IN (F32, F16 or BF16) in another number format,\n"
+    "rounded as llama.cpp's quantize tool does with --pure.  Vectors become F32.  A matrix whose\n"
+    "rows do not fit the blocks of TYPE gets a format that they do fit; stderr says which.\n\n"
+    "      --type TYPE          f16 | q8_0 | q4_k | q6_k\n"
+    "      --threads N          that convert (the CPUs that this process may use)\n"
+    "      --json               one JSON object\n"
+    "  -h, --help               this text\n\n"
+    "OUT appears when it is complete.\n\n"
+    "Example: hexrig model convert model-f16.gguf model-q4_k.gguf --type q4_k\n";
+
+static const char *const type_names[] = {"f16", "q8_0", "q4_k", "q6_k", NULL};
+static const uint32_t types[] = {HX_QUANT_F16, HX_QUANT_Q8_0, HX_QUANT_Q4_K, HX_QUANT_Q6_K};
+
+static volatile sig_atomic_t stopped; /* written by the handler */
+
+static void stop(int sig)
+{
+    stopped = sig;
+}
+
+/* So that an interrupt leaves no half a file; the second one ends the program at once. */
+static void catch_signals(void)
+{
+    const struct sigaction act = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGHUP, &act, NULL);
+}
+
+struct progress {
+    int terminal;
+    size_t tensors, fell_back;
+    uint64_t in_bytes, out_bytes;
+};
+
+static int tell(void *arg, const struct hx_convert_step *s)
+{
+    struct progress *p = arg;
+
+    if (s->fell_back) {
+        fprintf(stderr, "%shexrig model: tensor '%s': rows of %zu do not fit; written as %s\n",
+                p->terminal ? "\r\033[K" : "", hx_str_shown(s->from->name).text,
+                (size_t)s->from->dims[0], hx_quant_name(s->type));
+        p->fell_back++;
+    }
+    if (p->terminal)
+        fprintf(stderr, "\r\033[K%zu of %zu %s", s->index + 1, s->n,
+                hx_str_shown(s->from->name).text);
+    p->tensors++;
+    p->in_bytes += s->in_bytes;
+    p->out_bytes += s->out_bytes;
+    return stopped != 0;
+}
+
+static int report(const char *in, const char *out, uint32_t type, const struct progress *p,
+                  double seconds, int json)
+{
+    json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:f}", "in", hx_figures_text(in),
+                          "out", hx_figures_text(out), "type", hx_quant_name(type), "tensors",
+                          (json_int_t)p->tensors, "fell_back", (json_int_t)p->fell_back,
+                          "in_bytes", (json_int_t)p->in_bytes, "out_bytes",
+                          (json_int_t)p->out_bytes, "seconds", seconds);
+
+    return hx_figures_report("model", j, json);
+}
+
+static size_t cpus(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) ? 1 : (size_t)CPU_COUNT(&set);
+}
+
+struct args {
+    const char *in, *out;
+    size_t type; /* index of the name */
+    size_t threads;
+    int given, json;
+};
+
+static int convert(const struct args *a)
+{
+    struct progress p = {.terminal = isatty(STDERR_FILENO)};
+    struct hx_convert how = {.type = types[a->type], .tell = tell, .arg = &p};
+    const double start = hx_figures_clock();
+    struct hx_why why = {""};
+    struct hx_gguf *g = NULL;
+    int rc = hx_gguf_open(&g, a->in, &why);
+
+    if (!rc)
+        rc = hx_pool_open(&how.pool, a->threads, &why);
+    if (!rc) {
+        catch_signals();
+        hx_gguf_will_need(g);
+        rc = hx_gguf_convert(g, a->out, &how, &why);
+    }
+    hx_pool_close(how.pool);
+    hx_gguf_close(g);
+    if (p.terminal)
+        fputs("\r\033[K", stderr);
+    if (rc)
+        return hx_cmd_fail("model", "%s", why.text);
+    return report(a->in, a->out, how.type, &p, hx_figures_clock() - start, a->json);
+}
+
+static int one_option(struct args *a, int c)
+{
+    switch (c) {
+    case OPT_TYPE:
+        a->given = 1;
+        return hx_opt_name("model", "type", optarg, type_names, &a->type);
+    case OPT_THREADS:
+        return hx_opt_size("model", "threads", optarg, 1, MAX_THREADS, &a->threads);
+    case OPT_JSON:
+        a->json = 1;
+        return 0;
+    default: /* getopt_long has printed its line */
+        return HX_EXIT_USAGE;
+    }
+}
+
+int hx_model_cmd_convert(int argc, char **argv)
+{
+    struct args a = {.threads = cpus()};
+    int c, rc = 0;
+
+    optind = 1;
+    while (!rc && (c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return HX_EXIT_OK;
+        }
+        rc = one_option(&a, c);
+    }
+    if (rc)
+        return rc;
+    if (!a.given)
+        return hx_cmd_usage("model", "convert: --type is needed: f16, q8_0, q4_k or q6_k");
+    if (optind + 2 != argc)
+        return hx_cmd_usage("model", "convert: IN and OUT are needed");
+    a.in = argv[optind];
+    a.out = argv[optind + 1];
+    return convert(&a);
+}

@@ -1,0 +1,381 @@
+/* hexrig report: what the cost model says, beside silicon or for any case. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cmd.h"
+#include "options/engine_opts.h"
+#include "cli/figures.h"
+#include "hx_error.h"
+#include "hx_rig.h"
+#include "timing.h"
+
+enum { ELEMENTS_MAX = 1 << 27 };
+enum { OPT_KERNEL = HX_OPT_FREE, OPT_SHAPE, OPT_PLACEMENT, OPT_THREADS, OPT_COLD, OPT_WARM, OPT_BUILD,
+       OPT_SHARED, OPT_CALLS, OPT_IN, OPT_OUT, OPT_IDLE, OPT_CONCURRENT };
+
+static const struct option options[] = {
+    {"kernel", required_argument, NULL, OPT_KERNEL},   {"shape", required_argument, NULL, OPT_SHAPE},
+    {"placement", required_argument, NULL, OPT_PLACEMENT}, {"threads", required_argument, NULL, OPT_THREADS},
+    {"cold", no_argument, NULL, OPT_COLD},             {"warm", no_argument, NULL, OPT_WARM},
+    {"build", required_argument, NULL, OPT_BUILD},     {"shared", no_argument, NULL, OPT_SHARED},
+    {"calls", required_argument, NULL, OPT_CALLS},     {"in-bytes", required_argument, NULL, OPT_IN},
+    {"out-bytes", required_argument, NULL, OPT_OUT},   {"idle-us", required_argument, NULL, OPT_IDLE},
+    {"concurrent", required_argument, NULL, OPT_CONCURRENT},
+    {"profile", required_argument, NULL, HX_OPT_PROFILE},
+    {"front-end", required_argument, NULL, HX_OPT_FRONT_END},
+    {"json", no_argument, NULL, HX_OPT_JSON},          {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help_head[] =
+    "usage: hexrig report timing [OPTION]...\n\n"
+    "Without --kernel and --calls: predicted against measured for every published row of a Galaxy S22 Ultra that the\n"
+    "model can be held against, each asked as below.  With them: any case.  All figures are modelled and repeat.\n\n"
+    "      --kernel NAME        see the list\n"
+    "      --shape AxBxC        as in the list (the sample given there)\n"
+    "      --placement P        ddr | vtcm | dma: where weights (small kernels: buffers) lie (ddr)\n"
+    "      --threads N          HVX contexts, 1 or 2 (1)\n"
+    "      --cold, --warm       the first call (DSP asleep, tables not made), or one after a call like it (warm)\n"
+    "      --build B            release | debug: code as compiled with -O2 or -O0 (release)\n"
+    "      --shared             buffers in rpcmem; without: copied\n"
+    "      --idle-us T          modelled pause of the client before each call (0)\n"
+    "  pure calls, without --kernel:\n"
+    "      --calls N            that many calls, one after the other\n"
+    "      --in-bytes N, --out-bytes N   bytes of the one buffer each way (0)\n"
+    "      --concurrent N       clients at the same time, at most the profile's sessions (1).  Such calls wait for\n"
+    "                           nothing that others hold, so each takes what one alone does\n"
+    "      --profile P          cost profile (s22u-sync)\n"
+    "      --front-end F        " HX_FRONT_ENDS " (auto)\n"
+    "      --json               one JSON object\n"
+    "  -h, --help               this text\n\n"
+    "kernels:\n";
+
+static const char help_tail[] =
+    "\nA pure call: hexrig report timing --calls 1000 --in-bytes 256 --out-bytes 42\n"
+    "The published rows, each as its own question (wall: model_us.total):\n";
+
+struct report {
+    struct hx_timing_ask ask;
+    int has_kernel, has_shape, json;
+    uint64_t calls, concurrent, idle_us;
+    unsigned of_kernel, of_calls; /* options given that only one kind of question takes */
+    const char *profile, *front_end;
+};
+
+static const char cmd[] = "report";
+
+static void help(void)
+{
+    fputs(help_head, stdout);
+    for (size_t i = 0; i < hx_timing_n_kernels; i++) {
+        const struct hx_timing_kernel *k = &hx_timing_kernels[i];
+
+        printf("  %-14s %-14s %s", k->name, k->shape, k->what);
+        for (int d = 0; d < HX_TIMING_SHAPE && k->sample[d]; d++)
+            printf("%s%ld", d ? "x" : " (", k->sample[d]);
+        puts(k->sample[0] ? ")" : "");
+    }
+    fputs(help_tail, stdout);
+    for (size_t i = 0; i < hx_timing_n_rows; i++) {
+        static const char *const figures[] = {"pcycles.handler", "pcycles.worker", "pcycles.total", "model_us.total"};
+        const struct hx_timing_row *row = &hx_timing_rows[i];
+        char ask[256];
+
+        hx_timing_print_ask(&row->ask, ask, sizeof(ask));
+        printf("  %s  %-16s %s\n", row->id, figures[row->figure], ask);
+    }
+}
+
+/* --- the command line ------------------------------------------------------------------------------------------ */
+
+static int choose(const char *option, const char *arg, const char *const names[], int n, const char *legal, int *out)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(arg, names[i]) == 0) {
+            *out = i;
+            return 0;
+        }
+    return hx_cmd_bad_value(cmd, option, arg, legal);
+}
+
+static int parse_shape(struct report *r, const char *text)
+{
+    const char *at = text;
+    char *end;
+
+    for (int d = 0; d < HX_TIMING_SHAPE; d++) {
+        long v = strtol(at, &end, 10);
+
+        if (end == at || v < 1 || v > 1 << 24)
+            break;
+        r->ask.shape[d] = v;
+        r->has_shape = d + 1;
+        if (!*end)
+            return 0;
+        if (*end != 'x')
+            break;
+        at = end + 1;
+    }
+    return hx_cmd_bad_value(cmd, "shape", text, "numbers of 1..16777216 with x between, at most 4");
+}
+
+static int parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max, uint64_t *out)
+{
+    return hx_opt_u64(cmd, option, arg, min, max, out);
+}
+
+/* Options that only a kernel's question takes, and those of pure calls. */
+static void note_kind(struct report *r, int c)
+{
+    switch (c) {
+    case OPT_SHAPE: case OPT_PLACEMENT: case OPT_THREADS: case OPT_COLD: case OPT_WARM: case OPT_BUILD:
+        r->of_kernel = 1;
+        break;
+    case OPT_IN: case OPT_OUT: case OPT_CONCURRENT:
+        r->of_calls = 1;
+        break;
+    default:
+        break;
+    }
+}
+
+static int parse_one(struct report *r, int c, const char *arg)
+{
+    static const char *const placements[] = {"ddr", "vtcm", "dma"}, *const builds[] = {"release", "debug"};
+    uint64_t n = 0;
+    int rc;
+
+    switch (c) {
+    case OPT_KERNEL:
+        r->ask.kernel = arg;
+        r->has_kernel = 1;
+        return hx_timing_kernel(arg) ? 0 : hx_cmd_bad_value(cmd, "kernel", arg, "see hexrig report --help");
+    case OPT_SHAPE: return parse_shape(r, arg);
+    case OPT_PLACEMENT:
+        return choose("placement", arg, placements, 3, "ddr, vtcm, dma", &r->ask.how.placement);
+    case OPT_BUILD: return choose("build", arg, builds, 2, "release, debug", &r->ask.how.build);
+    case OPT_THREADS:
+        rc = parse_u64("threads", arg, 1, 2, &n);
+        r->ask.how.threads = (int)n;
+        return rc;
+    case OPT_COLD: r->ask.first = r->ask.how.cold = 1; return 0;
+    case OPT_WARM: r->ask.first = r->ask.how.cold = 0; return 0;
+    case OPT_SHARED: r->ask.shared = 1; return 0;
+    case OPT_CALLS: return parse_u64("calls", arg, 1, 1000000, &r->calls);
+    case OPT_IN: return parse_u64("in-bytes", arg, 0, 64 << 20, &r->ask.in_bytes);
+    case OPT_OUT: return parse_u64("out-bytes", arg, 0, 64 << 20, &r->ask.out_bytes);
+    case OPT_IDLE: return parse_u64("idle-us", arg, 0, 1000000000, &r->idle_us);
+    case OPT_CONCURRENT: return parse_u64("concurrent", arg, 1, 14, &r->concurrent);
+    case HX_OPT_PROFILE: r->profile = arg; return 0;
+    case HX_OPT_FRONT_END:
+        r->front_end = arg;
+        return hx_cmd_front_end_ok(arg) ? 0 : hx_cmd_bad_value(cmd, "front-end", arg, HX_FRONT_ENDS);
+    case HX_OPT_JSON: r->json = 1; return 0;
+    case 'h': help(); return -1;
+    default: return HX_EXIT_USAGE;
+    }
+}
+
+/* What the options say together. */
+static int complete(struct report *r)
+{
+    const struct hx_timing_kernel *k = hx_timing_kernel(r->ask.kernel);
+    int dims = 0;
+
+    if (r->has_kernel && r->calls)
+        return hx_cmd_usage(cmd, "--kernel and --calls are two questions");
+    if (r->of_kernel && !r->has_kernel)
+        return hx_cmd_usage(cmd, "--shape, --placement, --threads, --cold, --warm and --build need --kernel");
+    if (r->of_calls && !r->calls)
+        return hx_cmd_usage(cmd, "--in-bytes, --out-bytes and --concurrent need --calls");
+    if ((r->idle_us || r->ask.shared) && !r->calls && !r->has_kernel)
+        return hx_cmd_usage(cmd, "--idle-us and --shared need --kernel or --calls");
+    while (dims < HX_TIMING_SHAPE && k->sample[dims])
+        dims++;
+    if (r->has_shape > dims)
+        return hx_cmd_usage(cmd, "--shape: kernel %s takes %s", k->name, *k->shape ? k->shape : "none");
+    for (int d = r->has_shape; d < dims; d++)
+        r->ask.shape[d] = k->sample[d];
+    for (int d = 0; d < dims; d++)
+        for (int e = 0; e < d; e++)
+            if (r->ask.shape[d] * r->ask.shape[e] > ELEMENTS_MAX)
+                return hx_cmd_usage(cmd, "--shape: %ldx%ld is more than %d elements", r->ask.shape[e],
+                                    r->ask.shape[d], ELEMENTS_MAX);
+    return 0;
+}
+
+static int parse(struct report *r, int argc, char **argv)
+{
+    int c, rc = 0;
+
+    while (!rc && (c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        note_kind(r, c);
+        rc = parse_one(r, c, optarg);
+    }
+    if (rc)
+        return rc;
+    if (optind != argc - 1 || strcmp(argv[optind], "timing") != 0)
+        return hx_cmd_usage(cmd, "what to report: timing");
+    return complete(r);
+}
+
+/* --- any case -------------------------------------------------------------------------------------------------- */
+
+static json_t *answer_json(const struct report *r, const struct hx_timing *t)
+{
+    return json_pack("{s:s, s:s, s:{s:f, s:f, s:f, s:f, s:f}, s:{s:f, s:f, s:f, s:f, s:f}}", "kernel", r->ask.kernel,
+                     "profile", r->profile, "pcycles", "handler", t->handler, "worker", t->worker, "once", t->once,
+                     "total", t->total, "copies", t->copies, "model_us", "dispatch", t->dispatch_us, "marshal", t->marshal_us, "queue",
+                     t->queue_us, "exec", t->exec_us, "total", t->wall_us);
+}
+
+static int asked(const struct report *r, int rc)
+{
+    if (!rc)
+        return 0;
+    return hx_cmd_fail(cmd, "kernel %s: %s (0x%x): no such shape or way to run it, no memory, or what the DSP's log says",
+                       r->ask.kernel, hx_aee_name(rc), (unsigned)rc);
+}
+
+static int one_case(const struct report *r)
+{
+    struct hx_timing t;
+    int rc = asked(r, hx_timing_ask(&r->ask, &t));
+
+    return rc ? rc : hx_figures_report(cmd, answer_json(r, &t), r->json);
+}
+
+/* Pure calls: the first, and one after a call like it. */
+static int pure_calls(const struct report *r)
+{
+    struct hx_timing first, next;
+    struct hx_timing_ask ask = r->ask;
+    double total_us;
+    int rc;
+
+    ask.first = 1;
+    rc = hx_timing_ask(&ask, &first);
+    ask.first = 0;
+    if (!rc)
+        rc = hx_timing_ask(&ask, &next);
+    if (rc)
+        return asked(r, rc);
+    total_us = first.wall_us + (double)(r->calls - 1) * (next.wall_us + (double)r->idle_us);
+    return hx_figures_report(cmd, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "profile", r->profile, "calls",
+                                            (json_int_t)r->calls, "concurrent", (json_int_t)r->concurrent,
+                                            "us_per_call", next.wall_us, "us_first_call", first.wall_us, "dispatch_us",
+                                            next.dispatch_us, "marshal_us", next.marshal_us, "calls_per_s",
+                                            (double)(r->calls * r->concurrent) / total_us * 1e6),
+                             r->json);
+}
+
+/* --- all rows -------------------------------------------------------------------------------------------------- */
+
+struct errors {
+    double *of;
+    size_t n;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static double median(struct errors *e)
+{
+    qsort(e->of, e->n, sizeof(*e->of), by_size);
+    return e->n % 2 ? e->of[e->n / 2] : (e->of[e->n / 2 - 1] + e->of[e->n / 2]) / 2;
+}
+
+static json_t *row_json(const struct hx_timing_row *row, double predicted)
+{
+    char ask[256];
+
+    hx_timing_print_ask(&row->ask, ask, sizeof(ask));
+    return json_pack("{s:s, s:s, s:s, s:b, s:f, s:f, s:s, s:f}", "id", row->id, "what", row->what, "ask", ask,
+                     "first_call", row->ask.first, "predicted", predicted, "measured", row->measured, "unit",
+                     row->figure == HX_TIMING_WALL ? "us" : "pcycles", "ratio", predicted / row->measured);
+}
+
+static void print_row(const struct hx_timing_row *row, double predicted)
+{
+    printf("%-4s %-46s %14.1f %14.1f %-8s %6.3f%s\n", row->id, row->what, predicted, row->measured,
+           row->figure == HX_TIMING_WALL ? "us" : "pcycles", predicted / row->measured,
+           row->ask.first ? "  first call" : "");
+}
+
+static int all_rows(const struct report *r)
+{
+    struct errors e = {calloc(hx_timing_n_rows, sizeof(double)), 0};
+    json_t *rows = json_array();
+    int rc = e.of ? 0 : HX_EXIT_FAILED;
+
+    if (!r->json)
+        printf("%-4s %-46s %14s %14s %-8s %6s\n", "id", "what", "predicted", "measured", "unit", "ratio");
+    for (size_t i = 0; !rc && i < hx_timing_n_rows; i++) {
+        const struct hx_timing_row *row = &hx_timing_rows[i];
+        struct hx_timing t;
+        int err = hx_timing_ask(&row->ask, &t);
+
+        if (err) {
+            rc = hx_cmd_fail(cmd, "%s: error 0x%x; the DSP's log says why", row->id, (unsigned)err);
+            break;
+        }
+        const double predicted = hx_timing_figure(row, &t);
+        e.of[e.n++] = fabs(predicted / row->measured - 1);
+        json_array_append_new(rows, row_json(row, predicted));
+        if (!r->json)
+            print_row(row, predicted);
+    }
+    if (!rc) {
+        const double middle = median(&e), worst = e.of[e.n - 1];
+        json_t *sum = json_pack("{s:f, s:f, s:I, s:I}", "median_error", middle, "worst_error", worst,
+                                "free_parameters", (json_int_t)hx_timing_n_fitted, "n_rows",
+                                (json_int_t)hx_timing_n_rows);
+        if (sum && r->json)
+            json_object_set(sum, "rows", rows);
+        rc = hx_figures_report(cmd, sum, r->json);
+    }
+    json_decref(rows);
+    free(e.of);
+    return rc;
+}
+
+/* The rig of a question: its own, or that of `hexrig trace`, which has made it for this.  Any other rig that runs might have
+ * another profile, or other clients. */
+static int connect_rig(const struct report *r)
+{
+    char cost[64];
+    const char *filters[] = {cost};
+    struct hx_rig_cfg rig = {
+        .force_private = getenv("HEXRIG_DEVICE") == NULL,
+        .profile = r->profile,
+        .front_end = r->front_end,
+        .filters = filters,
+        .n_filters = r->idle_us != 0,
+    };
+
+    snprintf(cost, sizeof(cost), "cost:host_us=%llu", (unsigned long long)r->idle_us);
+    hx_rig_configure(&rig);
+    return hx_cmd_connect(cmd);
+}
+
+int hx_cmd_report(int argc, char **argv)
+{
+    struct report r = {.ask = {.kernel = "null", .how = {.threads = 1}}, .concurrent = 1, .profile = "s22u-sync"};
+    int rc = parse(&r, argc, argv);
+
+    if (rc)
+        return rc < 0 ? HX_EXIT_OK : rc;
+    rc = connect_rig(&r);
+    if (rc)
+        return rc;
+    if (r.has_kernel)
+        return one_case(&r);
+    return r.calls ? pure_calls(&r) : all_rows(&r);
+}

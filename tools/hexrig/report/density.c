@@ -1,0 +1,190 @@
+/* Rows of a density sweep, see density.h. */
+#include "density.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/figures.h"
+#include "methods/spinor/kv_spinor.h"
+
+enum { MANY_CALLS = 40000 };
+
+/* What a sweep runs: a model's engine, or a cache without a model. */
+struct subject {
+    struct hx_engine *e; /* NULL: a geometry */
+    struct hx_kv *kv;    /* of a geometry; the engine owns its own */
+    uint32_t basis;
+};
+
+struct source {
+    int (*open)(struct subject *s, const struct hx_density_job *job, const char *density,
+                struct hx_why *why);
+    /* positions pos..pos+n-1, not measured */
+    int (*fill)(struct subject *s, size_t pos, size_t n, struct hx_why *why);
+    int (*token)(struct subject *s, size_t pos, struct hx_why *why);
+};
+
+static size_t last(const struct hx_density_job *job)
+{
+    return job->pos[job->n_pos - 1];
+}
+
+/* --- a model */
+
+static int model_open(struct subject *s, const struct hx_density_job *job, const char *density,
+                      struct hx_why *why)
+{
+    struct hx_engine_cfg cfg = job->o->cfg;
+    int rc;
+
+    cfg.density = density;
+    cfg.n_ctx = last(job) + 1;
+    rc = hx_engine_open(&s->e, &cfg, why);
+    if (rc)
+        return rc;
+    s->basis = s->e->block.basis;
+    if (last(job) >= s->e->model->n_ctx)
+        rc = hx_why_set(why, -1, "position %zu: the model's context is %zu", last(job),
+                        s->e->model->n_ctx);
+    return rc;
+}
+
+/* Any ids do: what a call costs does not depend on them. */
+static int model_fill(struct subject *s, size_t pos, size_t n, struct hx_why *why)
+{
+    uint32_t *ids = calloc(n, sizeof(*ids));
+    int rc;
+
+    if (!ids)
+        return hx_why_set(why, -1, "no memory for %zu tokens", n);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = (uint32_t)((pos + i) * 7919 % s->e->model->vocab);
+    rc = hx_engine_run(s->e, ids, n, pos, why);
+    free(ids);
+    return rc;
+}
+
+static int model_token(struct subject *s, size_t pos, struct hx_why *why)
+{
+    return model_fill(s, pos, 1, why);
+}
+
+static const struct source model = {model_open, model_fill, model_token};
+
+/* --- a geometry */
+
+static uint32_t index_of(const char *name, const char *const *names)
+{
+    uint32_t i = 0;
+
+    while (name && names[i] && strcmp(names[i], name))
+        i++;
+    return i;
+}
+
+static int geometry_open(struct subject *s, const struct hx_density_job *job, const char *density,
+                         struct hx_why *why)
+{
+    const struct hx_engine_cfg *cfg = &job->o->cfg;
+    const struct hx_cal_cfg want = {
+        .basis = cfg->basis ? index_of(cfg->basis, hx_block_basis_names) : HX_BASIS_KLT,
+        .k_after_rope = cfg->k ? (int)index_of(cfg->k, hx_cal_k_names) : 0,
+    };
+    const struct hx_model m = hx_geometry_model(job->geometry);
+    struct hx_cal *cal = NULL;
+    int rc = hx_geometry_cal(&cal, job->geometry, &want, why);
+
+    s->basis = want.basis;
+    if (!rc)
+        rc = hx_kv_spinor_open(&s->kv, &m, cal, density, last(job) + 1, why);
+    hx_cal_free(cal);
+    return rc;
+}
+
+static int geometry_fill(struct subject *s, size_t pos, size_t n, struct hx_why *why)
+{
+    return hx_geometry_fill(s->kv, pos, n, why);
+}
+
+static int geometry_token(struct subject *s, size_t pos, struct hx_why *why)
+{
+    return hx_geometry_token(s->kv, pos, why);
+}
+
+static const struct source geometry = {geometry_open, geometry_fill, geometry_token};
+
+/* --- both */
+
+static int measure_at(const struct source *from, struct subject *s, size_t pos,
+                      struct hx_session_stats *sum, struct hx_why *why)
+{
+    struct hx_session_stats before, after;
+    int rc = hx_figures_now(1, &before);
+
+    if (!rc) {
+        rc = from->token(s, pos, why);
+        if (rc)
+            return rc;
+        rc = hx_figures_now(1, &after);
+    }
+    if (rc)
+        return hx_why_set(why, rc, "cannot read the session's figures: %s", strerror(-rc));
+    *sum = hx_figures_diff(&after, &before);
+    return 0;
+}
+
+/* Counts of one call per position grow with its square. */
+static void warn_of_many(const struct subject *s, const struct hx_density_job *job,
+                         const char *density)
+{
+    const struct hx_kv *kv = s->e ? s->e->kv : s->kv;
+    double n = 0;
+
+    for (size_t pos = 0, i = 0; pos <= last(job); pos++) {
+        const int measured = pos == job->pos[i];
+
+        /* what only fills a geometry's cache is not decoded again */
+        n += hx_kv_spinor_calls(density, kv->n_layer, kv->n_kv, s->e || measured ? pos : 0);
+        i += (size_t)measured;
+    }
+    if (n > MANY_CALLS)
+        fprintf(stderr, "hexrig %s: %s makes %.0f calls up to position %zu, this takes a while\n",
+                job->o->cmd, density, n, last(job));
+}
+
+static int measure(const struct source *from, struct subject *s, const struct hx_density_job *job,
+                   const char *density, struct hx_density_row *rows, struct hx_why *why)
+{
+    size_t filled = 0;
+    int rc = 0;
+
+    warn_of_many(s, job, density);
+    for (size_t i = 0; !rc && i < job->n_pos; i++) {
+        const size_t pos = job->pos[i];
+
+        rows[i] = (struct hx_density_row){.density = density, .pos = pos,
+                                          .basis = hx_block_basis_names[s->basis]};
+        if (pos > filled)
+            rc = from->fill(s, filled, pos - filled, why);
+        if (!rc)
+            rc = measure_at(from, s, pos, &rows[i].sum, why);
+        filled = pos + 1;
+    }
+    return rc;
+}
+
+int hx_density_measure(const struct hx_density_job *job, const char *density,
+                       struct hx_density_row *rows)
+{
+    const struct source *from = job->geometry ? &geometry : &model;
+    struct subject s = {.e = NULL};
+    struct hx_why why = {""};
+    int rc = from->open(&s, job, density, &why);
+
+    if (!rc)
+        rc = measure(from, &s, job, density, rows, &why);
+    hx_engine_close(s.e);
+    hx_kv_close(s.kv);
+    return rc ? hx_cmd_fail(job->o->cmd, "%s", why.text) : HX_EXIT_OK;
+}

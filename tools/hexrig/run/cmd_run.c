@@ -1,0 +1,355 @@
+/* hexrig run: text from a model, with what the DSP did for it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options/crt_shard.h"
+#include "run.h"
+#include "text/text.h"
+
+enum {
+    OPT_TEMP = HX_OPT_FREE,
+    OPT_TOP_K,
+    OPT_TOP_P,
+    OPT_MIN_P,
+    OPT_REPEAT_PENALTY,
+    OPT_REPEAT_LAST,
+    OPT_SEED,
+    OPT_STOP,
+    OPT_STREAM,
+    OPT_CHAT,
+    OPT_SYSTEM,
+    OPT_IGNORE_EOS,
+};
+
+enum { DEFAULT_TOKENS = 64, DEFAULT_REPEAT_LAST = 64 };
+
+static const struct option options[] = {
+    HX_ENGINE_OPTIONS,
+    HX_COMPUTE_OPTIONS,
+    HX_SHARD_OPTIONS,
+    {"prompt", required_argument, NULL, 'p'},
+    {"file", required_argument, NULL, 'f'},
+    {"tokens", required_argument, NULL, 'n'},
+    {"temp", required_argument, NULL, OPT_TEMP},
+    {"top-k", required_argument, NULL, OPT_TOP_K},
+    {"top-p", required_argument, NULL, OPT_TOP_P},
+    {"min-p", required_argument, NULL, OPT_MIN_P},
+    {"repeat-penalty", required_argument, NULL, OPT_REPEAT_PENALTY},
+    {"repeat-last", required_argument, NULL, OPT_REPEAT_LAST},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"stop", required_argument, NULL, OPT_STOP},
+    {"stream", no_argument, NULL, OPT_STREAM},
+    {"chat", optional_argument, NULL, OPT_CHAT},
+    {"system", required_argument, NULL, OPT_SYSTEM},
+    {"ignore-eos", no_argument, NULL, OPT_IGNORE_EOS},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: hexrig run -p PROMPT [OPTION]...\n"
+    "       hexrig run --chat [-p MESSAGE] [OPTION]...\n\n"
+    "Generates exactly N tokens and prints the text, then the figures as key=value lines.\n"
+    "With --chat: one reply, or without -p and -f a conversation, one line of stdin per turn.\n\n"
+    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
+    "  -p, --prompt TEXT        what to continue, or to answer; - reads stdin\n"
+    "  -f, --file FILE          the same from a file; one newline at the end is dropped\n"
+    "  -n, --tokens N           tokens to generate (64; with --chat at most N, what the context holds)\n"
+    "      --chat[=FAMILY]      the prompt is a message, put into the model's template or FAMILY's:\n"
+    "                           %s; ends with the turn\n"
+    "      --system TEXT        system message of --chat\n"
+    "      --ignore-eos         --chat goes on behind the end of the turn\n"
+    "      --stop TEXT          ends in front of this text; repeatable\n"
+    "      --stream             prints text as it is made also when stdout is no terminal\n"
+    "      --temp T             temperature, 0 = greedy (0)\n"
+    "      --top-k K            sample among the K best, 0 = all (0)\n"
+    "      --top-p P            sample among the best that reach probability P (1)\n"
+    "      --min-p P            sample among those with P times the probability of the best (0)\n"
+    "      --repeat-penalty R   divides the logit of tokens that came already, 1 = no penalty (1)\n"
+    "      --repeat-last N      tokens that it looks back (64)\n"
+    "      --seed S             of the sampler (0)\n"
+    "      --ctx N              positions of the cache (the model's context)\n"
+    HX_ENGINE_HELP
+    HX_COMPUTE_HELP
+    HX_SHARD_HELP
+    "      --json               one JSON object instead of text and lines\n"
+    "  -h, --help               this text\n\n"
+    "Asking for a profile, a front end or a filter starts a private rig; without, a running one is used.\n"
+    "Times named model_* are modelled, *host_s are measured.\n\n"
+    "Example: hexrig run -p \"The king was\" -n 32 --density per-vector --json\n";
+
+static int add_stop(struct hx_run *r, const char *text)
+{
+    if (!*text)
+        return hx_cmd_usage(r->o.cmd, "--stop: the text is empty");
+    if (r->n_stops == HX_RUN_STOPS)
+        return hx_cmd_usage(r->o.cmd, "more than %d stop texts", HX_RUN_STOPS);
+    r->stops[r->n_stops++] = text;
+    return 0;
+}
+
+static int sampling_option(struct hx_run *r, int c, const char *arg)
+{
+    struct hx_sampler_cfg *s = &r->sampling;
+    const char *cmd = r->o.cmd;
+
+    switch (c) {
+    case OPT_TEMP:
+        return hx_opt_real(cmd, "temp", arg, 0, 1e6, &s->temp);
+    case OPT_TOP_K:
+        return hx_opt_size(cmd, "top-k", arg, 0, UINT32_MAX, &s->top_k);
+    case OPT_TOP_P:
+        return hx_opt_real(cmd, "top-p", arg, 1e-9, 1, &s->top_p);
+    case OPT_MIN_P:
+        return hx_opt_real(cmd, "min-p", arg, 0, 1, &s->min_p);
+    case OPT_REPEAT_PENALTY:
+        return hx_opt_real(cmd, "repeat-penalty", arg, 1e-3, 1e3, &s->repeat_penalty);
+    case OPT_REPEAT_LAST:
+        return hx_opt_size(cmd, "repeat-last", arg, 0, HX_MAX_TOKENS, &s->repeat_last);
+    case OPT_SEED:
+        return hx_opt_u64(cmd, "seed", arg, 0, UINT64_MAX, &s->seed);
+    default:
+        return hx_engine_opt(&r->o, c, arg);
+    }
+}
+
+static int option(struct hx_run *r, int c, const char *arg)
+{
+    switch (c) {
+    case 'p':
+        r->prompt = arg;
+        return 0;
+    case 'f':
+        r->file = arg;
+        return 0;
+    case 'n':
+        return hx_opt_size(r->o.cmd, "tokens", arg, 1, HX_MAX_TOKENS, &r->n);
+    case OPT_STOP:
+        return add_stop(r, arg);
+    case OPT_STREAM:
+        r->stream = 1;
+        return 0;
+    case OPT_CHAT:
+        r->chat = 1;
+        r->family = arg;
+        return 0;
+    case OPT_SYSTEM:
+        r->system = arg;
+        return 0;
+    case OPT_IGNORE_EOS:
+        r->ignore_eos = 1;
+        return 0;
+    default:
+        return sampling_option(r, c, arg);
+    }
+}
+
+/* What options say together. */
+static int check(struct hx_run *r)
+{
+    const char *cmd = r->o.cmd;
+
+    if (r->prompt && r->file)
+        return hx_cmd_usage(cmd, "-p and -f exclude each other");
+    if (r->prompt && !*r->prompt)
+        return hx_cmd_usage(cmd, "the prompt is empty");
+    if (!r->prompt && !r->file && !r->chat)
+        return hx_cmd_usage(cmd, "no prompt (-p TEXT)");
+    if (!r->chat && (r->system || r->ignore_eos))
+        return hx_cmd_usage(cmd, "--%s is of a chat, and there is no --chat",
+                            r->system ? "system" : "ignore-eos");
+    if (r->o.json && r->stream)
+        return hx_cmd_usage(cmd, "--stream and --json exclude each other");
+    if (r->o.json && !r->prompt && !r->file)
+        return hx_cmd_usage(cmd, "--json reports one reply (-p TEXT), no conversation");
+    if (r->o.exact.crt_shard && !r->file && (!r->prompt || strcmp(r->prompt, "-") == 0))
+        return hx_cmd_usage(cmd, "--crt-shard: both processes need the prompt, and stdin has it once "
+                            "(-p TEXT or -f FILE)");
+    if ((r->o.cfg.offload & HX_OFFLOAD_ARGMAX) && r->sampling.temp > 0)
+        return hx_cmd_usage(cmd, "--offload argmax makes greedy choices; --temp %g needs the logits here",
+                            r->sampling.temp);
+    return 0;
+}
+
+static int parse(struct hx_run *r, int argc, char **argv)
+{
+    int c, rc = 0;
+
+    while (!rc && (c = getopt_long(argc, argv, "m:p:f:n:h", options, NULL)) != -1) {
+        if (c == 'h') {
+            printf(help, hx_chat_families());
+            return -1;
+        }
+        rc = option(r, c, optarg);
+    }
+    if (!rc && optind < argc)
+        rc = hx_cmd_usage(r->o.cmd, "unexpected argument '%s'%s", argv[optind],
+                          r->chat && !r->family ? " (a family is --chat=FAMILY)" : "");
+    if (!rc)
+        rc = check(r);
+    if (!r->n && !r->chat)
+        r->n = DEFAULT_TOKENS;
+    return rc ? rc : hx_engine_opts_done(&r->o);
+}
+
+/* Prompt text from the options, a file or stdin. */
+static int read_prompt(struct hx_run *r)
+{
+    const char *path = r->file ? r->file : strcmp(r->prompt, "-") == 0 ? "/dev/stdin" : NULL;
+    struct hx_why why = {""};
+
+    if (!path) {
+        r->text = strdup(r->prompt);
+        r->text_bytes = strlen(r->prompt);
+        return r->text ? HX_EXIT_OK : hx_cmd_fail(r->o.cmd, "out of memory");
+    }
+    if (hx_text_read(path, &r->text, &r->text_bytes, &why))
+        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    r->text_bytes -= r->text_bytes && r->text[r->text_bytes - 1] == '\n';
+    return r->text_bytes ? HX_EXIT_OK : hx_cmd_fail(r->o.cmd, "the prompt is empty");
+}
+
+static int encode_prompt(const struct hx_run *r, uint32_t **ids, size_t *n)
+{
+    const struct hx_chat_message messages[] = {
+        {"system", {r->system, r->system ? strlen(r->system) : 0}},
+        {"user", {r->text, r->text_bytes}},
+    };
+
+    if (r->chat)
+        return r->system ? hx_run_render(r, messages, 2, ids, n)
+                         : hx_run_render(r, messages + 1, 1, ids, n);
+    return hx_tokenizer_encode_with(r->e->model->tok, r->text, r->text_bytes,
+                                    HX_ENCODE_BOS | HX_ENCODE_SPECIAL, ids, n)
+               ? hx_cmd_fail(r->o.cmd, "out of memory")
+               : HX_EXIT_OK;
+}
+
+int hx_run_open(struct hx_run *r, const uint32_t *ids, size_t n, size_t n_cached)
+{
+    const size_t n_ctx = r->e->kv->n_ctx;
+    const struct hx_completion_cfg cfg = {
+        .prompt = ids,
+        .n_prompt = n,
+        .n_cached = n_cached,
+        .n_max = r->n ? r->n : n <= n_ctx ? n_ctx - n + 1 : 1,
+        .at_end_token = r->chat && !r->ignore_eos,
+        .whole_text = r->chat,
+        .sampling = r->sampling,
+        .stops = r->stops,
+        .n_stops = r->n_stops,
+    };
+    struct hx_why why = {""};
+
+    r->shown = 0;
+    return hx_completion_open(&r->c, r->e, &cfg, &why) ? hx_cmd_fail(r->o.cmd, "%s", why.text)
+                                                       : HX_EXIT_OK;
+}
+
+static void show(struct hx_run *r)
+{
+    const struct hx_stream *text = &r->c.text;
+
+    if (!r->stream || text->ready == r->shown)
+        return;
+    fwrite(text->text + r->shown, 1, text->ready - r->shown, stdout);
+    fflush(stdout);
+    r->shown = text->ready;
+}
+
+/* Steps of the prefill, or those that make tokens. */
+static int steps(struct hx_run *r, int prefill, struct hx_why *why)
+{
+    int more = 1;
+
+    while (more > 0 && (!prefill || !hx_completion_prefilled(&r->c))) {
+        more = hx_completion_step(&r->c, why);
+        show(r);
+    }
+    return more;
+}
+
+int hx_run_complete(struct hx_run *r)
+{
+    const int rig = hx_engine_opts_rig(&r->o);
+    struct hx_session_stats start, middle, end;
+    struct hx_why why = {""};
+    double t0, t1, t2;
+    int rc = hx_figures_now(rig, &start);
+
+    t0 = hx_figures_clock();
+    if (!rc && steps(r, 1, &why) < 0)
+        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    t1 = hx_figures_clock();
+    if (!rc)
+        rc = hx_figures_now(rig, &middle);
+    if (!rc) {
+        int failed = steps(r, 0, &why);
+
+        if (r->stream)
+            putchar('\n');
+        if (failed < 0)
+            return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    }
+    t2 = hx_figures_clock();
+    if (!rc)
+        rc = hx_figures_now(rig, &end);
+    if (rc)
+        return hx_cmd_fail(r->o.cmd, "cannot read the session's figures: %s", strerror(-rc));
+    r->prefill = (struct hx_figures){r->c.n_prompt - 1, hx_figures_diff(&middle, &start), t1 - t0};
+    r->decode = (struct hx_figures){r->c.n_made, hx_figures_diff(&end, &middle), t2 - t1};
+    return HX_EXIT_OK;
+}
+
+static int run_prompt(struct hx_run *r)
+{
+    uint32_t *ids = NULL;
+    size_t n;
+    int rc = encode_prompt(r, &ids, &n);
+
+    if (!rc)
+        rc = hx_run_open(r, ids, n, 0);
+    free(ids);
+    if (!rc)
+        rc = hx_run_complete(r);
+    return rc ? rc : hx_run_report(r);
+}
+
+static int run_model(struct hx_run *r)
+{
+    const struct hx_model *m = r->e->model;
+    struct hx_why why = {""};
+
+    if (r->e->kv->n_ctx > m->n_ctx)
+        return hx_cmd_fail(r->o.cmd, "--ctx %zu: the model's context is %zu", r->e->kv->n_ctx,
+                           m->n_ctx);
+    if (r->chat && hx_chat_init(&r->template, m->tok, m->file, r->family, &why))
+        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    return r->text ? run_prompt(r) : hx_run_conversation(r);
+}
+
+int hx_cmd_run(int argc, char **argv)
+{
+    struct hx_run r = {
+        .o = {.cmd = "run"},
+        .sampling = {.top_p = 1, .repeat_last = DEFAULT_REPEAT_LAST},
+    };
+    int rc = parse(&r, argc, argv);
+
+    r.stream |= !r.o.json && isatty(STDOUT_FILENO);
+    if (rc == 0 && (r.prompt || r.file))
+        rc = read_prompt(&r);
+    if (rc == 0)
+        rc = hx_crt_shard_open(&r.o);
+    if (rc == 0)
+        rc = hx_engine_opts_open(&r.o, &r.e);
+    if (rc == 0)
+        rc = run_model(&r);
+    hx_completion_close(&r.c);
+    hx_engine_close(r.e);
+    rc = hx_crt_shard_close(&r.o, rc);
+    hx_engine_opts_free(&r.o);
+    free(r.text);
+    return rc < 0 ? HX_EXIT_OK : rc;
+}

@@ -1,0 +1,270 @@
+/* hexrig serve: an OpenAI-compatible HTTP server, see cmd_serve.h. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cmd_serve.h"
+#include "options/engine_opts.h"
+
+enum { OPT_HOST = HX_OPT_FREE, OPT_PORT, OPT_PARALLEL, OPT_QUEUE, OPT_NAME, OPT_CHAT };
+
+/* A prompt is run in pieces of MAX_BATCH tokens, between which others take their steps. */
+enum { MAX_BATCH = 128, MOST_CTX = 4096, SPARE_CONNECTIONS = 32 };
+
+static const struct option options[] = {
+    HX_ENGINE_OPTIONS,
+    HX_COMPUTE_OPTIONS,
+    {"host", required_argument, NULL, OPT_HOST},
+    {"port", required_argument, NULL, OPT_PORT},
+    {"parallel", required_argument, NULL, OPT_PARALLEL},
+    {"queue", required_argument, NULL, OPT_QUEUE},
+    {"name", required_argument, NULL, OPT_NAME},
+    {"chat", required_argument, NULL, OPT_CHAT},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "usage: hexrig serve [OPTION]...\n\n"
+    "Answers /v1/completions, /v1/chat/completions, /v1/models and /health over HTTP as OpenAI's API\n"
+    "does, until SIGINT or SIGTERM.  Prints url=... when it listens.\n\n"
+    "      --host ADDR          to listen on (127.0.0.1: this machine alone); there is no authentication\n"
+    "      --port N             0 = any free one (8080)\n"
+    "      --parallel N         requests that are computed at a time, each with a cache of its own (4)\n"
+    "      --queue N            requests that may wait for one of them; more get status 503 (64)\n"
+    "      --name NAME          of the model, as clients call it (its file's)\n"
+    "      --chat FAMILY        template of chats (the model's):\n"
+    "                           %s\n"
+    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
+    "      --ctx N              positions of each cache (the model's context, at most 4096)\n"
+    HX_ENGINE_HELP
+    HX_COMPUTE_HELP
+    "      --json               url=... as JSON\n"
+    "  -h, --help               this text\n\n"
+    "Example: hexrig serve --kv f32 --port 8080 &\n"
+    "         curl http://127.0.0.1:8080/v1/completions -H 'Content-Type: application/json' \\\n"
+    "              -d '{\"prompt\": \"The king was\", \"max_tokens\": 16, \"temperature\": 0}'\n";
+
+struct serve {
+    struct hx_engine_opts o;
+    struct hx_serve s;
+    size_t parallel, queue, port;
+    const char *name, *family;
+    char *file_name;           /* of the model, when it is the name */
+    struct hx_engine **engines; /* [n_engines], the first with the model */
+    size_t n_engines;
+};
+
+static int option(struct serve *v, int c, const char *arg)
+{
+    const char *cmd = v->o.cmd;
+
+    switch (c) {
+    case OPT_HOST:
+        v->s.host = arg;
+        return 0;
+    case OPT_PORT:
+        return hx_opt_size(cmd, "port", arg, 0, 65535, &v->port);
+    case OPT_PARALLEL:
+        return hx_opt_size(cmd, "parallel", arg, 1, HX_SERVE_MAX_PARALLEL, &v->parallel);
+    case OPT_QUEUE:
+        return hx_opt_size(cmd, "queue", arg, 0, HX_SERVE_MAX_QUEUE, &v->queue);
+    case OPT_NAME:
+        v->name = arg;
+        return *arg ? 0 : hx_cmd_usage(cmd, "--name: the name is empty");
+    case OPT_CHAT:
+        v->family = arg;
+        return 0;
+    default:
+        return hx_engine_opt(&v->o, c, arg);
+    }
+}
+
+static int parse(struct serve *v, int argc, char **argv)
+{
+    int c, rc = 0;
+
+    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
+        if (c == 'h') {
+            printf(help, hx_chat_families());
+            return -1;
+        }
+        rc = option(v, c, optarg);
+    }
+    if (!rc && optind < argc)
+        rc = hx_cmd_usage(v->o.cmd, "unexpected argument '%s'", argv[optind]);
+    if (!rc && v->o.cfg.calib) /* each cache would make its own */
+        rc = hx_cmd_usage(v->o.cmd, "--calib is for one run; make a file (hexrig block calibrate) for --cal");
+    return rc ? rc : hx_engine_opts_done(&v->o);
+}
+
+/* The engines: one model, and a cache for each request that is computed. */
+static int open_engines(struct serve *v)
+{
+    struct hx_engine_cfg cfg = v->o.cfg;
+    struct hx_why why = {""};
+    int rc = hx_engine_opts_prepare(&v->o);
+
+    if (rc)
+        return rc;
+    v->engines = calloc(v->parallel, sizeof(*v->engines));
+    if (!v->engines)
+        return hx_cmd_fail(v->o.cmd, "out of memory");
+    cfg.max_batch = MAX_BATCH;
+    cfg.n_ctx_most = MOST_CTX;
+    while (v->n_engines < v->parallel) {
+        if (hx_engine_open(&v->engines[v->n_engines], &cfg, &why))
+            return hx_cmd_fail(v->o.cmd, "%s", why.text);
+        v->n_engines++;
+        cfg.of = v->engines[0];
+    }
+    if (v->engines[0]->kv->n_ctx > v->engines[0]->model->n_ctx)
+        return hx_cmd_fail(v->o.cmd, "--ctx %zu: the model's context is %zu", cfg.n_ctx,
+                           v->engines[0]->model->n_ctx);
+    return HX_EXIT_OK;
+}
+
+/* "dir/NAME.gguf" is called NAME. */
+static char *name_of_file(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const size_t n = strlen(name);
+
+    return strndup(name, n > 5 && strcmp(name + n - 5, ".gguf") == 0 ? n - 5 : n);
+}
+
+static int describe_model(struct serve *v)
+{
+    struct hx_serve_model *m = &v->s.model;
+    const struct hx_model *model = v->engines[0]->model;
+    int rc = hx_chat_init(&m->chat, model->tok, model->file, v->family, &m->why);
+
+    if (rc && v->family)
+        return hx_cmd_fail(v->o.cmd, "%s", m->why.text);
+    m->has_chat = rc == 0;
+    if (rc)
+        fprintf(stderr, "hexrig serve: no chats: %s\n", m->why.text);
+    v->file_name = name_of_file(v->o.cfg.model);
+    m->name = v->name ? v->name : v->file_name;
+    m->e = v->engines[0];
+    m->since = time(NULL);
+    return m->name ? HX_EXIT_OK : hx_cmd_fail(v->o.cmd, "out of memory");
+}
+
+/* --- signals end the server through a pipe: any thread may get them */
+
+static int end_pipe[2] = {-1, -1};
+
+static void on_signal(int sig)
+{
+    const int saved = errno;
+
+    (void)sig;
+    (void)!write(end_pipe[1], "", 1);
+    errno = saved;
+}
+
+static int catch_signals(void)
+{
+    struct sigaction end = {.sa_handler = on_signal};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+    if (pipe2(end_pipe, O_CLOEXEC))
+        return -errno;
+    sigaction(SIGTERM, &end, NULL);
+    sigaction(SIGINT, &end, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+    return 0;
+}
+
+static void wait_for_end(void)
+{
+    char byte;
+
+    while (read(end_pipe[0], &byte, 1) < 0 && errno == EINTR)
+        ;
+}
+
+static int is_loopback(const char *host)
+{
+    struct in6_addr six;
+
+    return strncmp(host, "127.", 4) == 0 || strcmp(host, "localhost") == 0 ||
+           (inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six));
+}
+
+static int say_url(const struct serve *v)
+{
+    const char *host = v->s.host, *left = strchr(host, ':') ? "[" : "", *right = *left ? "]" : "";
+
+    if (!is_loopback(host))
+        fprintf(stderr, "hexrig serve: --host %s: other machines can use this server; it asks nobody "
+                "who they are\n", host);
+    printf(v->o.json ? "{\"url\": \"http://%s%s%s:%u\"}\n" : "url=http://%s%s%s:%u\n", left, host,
+           right, v->s.port);
+    return fflush(stdout) ? hx_cmd_fail(v->o.cmd, "cannot write the url: %s", strerror(errno))
+                          : HX_EXIT_OK;
+}
+
+static int listen_until_end(struct serve *v)
+{
+    struct hx_http *http;
+    struct hx_why why = {""};
+    int rc;
+
+    if (hx_http_open(&http, &v->s, &why)) {
+        hx_jobs_stop(v->s.jobs);
+        return hx_cmd_fail(v->o.cmd, "%s", why.text);
+    }
+    rc = say_url(v);
+    if (!rc)
+        wait_for_end();
+    hx_http_quiet(http);
+    hx_jobs_stop(v->s.jobs); /* whoever waits for text is told that there is none */
+    hx_http_close(http);
+    return rc;
+}
+
+static int serve(struct serve *v)
+{
+    int rc;
+
+    mallopt(M_ARENA_MAX, 2); /* or each connection's thread gets one, and keeps what was freed there */
+    v->s.port = (unsigned)v->port;
+    v->s.connections = v->parallel + v->queue + SPARE_CONNECTIONS;
+    rc = catch_signals();
+    if (!rc)
+        rc = hx_jobs_open(&v->s.jobs, v->engines, v->n_engines, v->queue);
+    if (rc)
+        return hx_cmd_fail(v->o.cmd, "cannot start: %s", strerror(-rc));
+    rc = listen_until_end(v);
+    hx_jobs_close(v->s.jobs);
+    return rc;
+}
+
+int hx_cmd_serve(int argc, char **argv)
+{
+    struct serve v = {.o = {.cmd = "serve"}, .s = {.host = "127.0.0.1"}, .port = 8080,
+                      .parallel = 4, .queue = 64};
+    int rc = parse(&v, argc, argv);
+
+    if (rc == 0)
+        rc = open_engines(&v);
+    if (rc == 0)
+        rc = describe_model(&v);
+    if (rc == 0)
+        rc = serve(&v);
+    while (v.n_engines) /* the first one's model last */
+        hx_engine_close(v.engines[--v.n_engines]);
+    free(v.engines);
+    free(v.file_name);
+    hx_engine_opts_free(&v.o);
+    return rc < 0 ? HX_EXIT_OK : rc;
+}
