@@ -64,6 +64,11 @@ tools_o   := $(call objs,tools/hexrig/*/*.c) $(theorems_o) $(obj)/tools/preload/
 listing_o := $(call objs,tools/listing/*.c)
 preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/rig/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
 testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
+# each tests/FOLDER/{test,check,bug,fuzz,soak}_NAME.c is one program, $(BUILD)/tests/{test,...}_NAME
+tests_c   := $(filter-out tests/lib/%,$(wildcard $(foreach k,test check bug fuzz soak,tests/*/$k_*.c tests/host/*/$k_*.c)))
+tests_o   := $(call objs,$(tests_c)) $(testlib_o)
+# the programs of one kind
+programs_of = $(patsubst %.c,$(BUILD)/tests/%,$(filter $(1)_%,$(notdir $(tests_c))))
 
 data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
@@ -129,12 +134,12 @@ $(obj)/gen/%.o: $(G)/%.c
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
-$(kernels_o) $(host_o) $(call objs,tests/*.c tests/lib/*.c): | $(G)/sp_hex.h
+$(kernels_o) $(host_o) $(tests_o): | $(G)/sp_hex.h
 
-$(silicon_o) $(tools_o) $(call objs,tests/*.c): | $(G)/silicon.h
-$(linear_o) $(host_o) $(call objs,tests/*.c): | $(G)/hex_linear.h
-$(oklinear_o) $(host_o) $(call objs,tests/*.c): | $(G)/ok_linear.h
-$(nttkv_o) $(host_o) $(call objs,tests/*.c): | $(G)/ntt_kv.h
+$(silicon_o) $(tools_o) $(tests_o): | $(G)/silicon.h
+$(linear_o) $(host_o) $(tests_o): | $(G)/hex_linear.h
+$(oklinear_o) $(host_o) $(tests_o): | $(G)/ok_linear.h
+$(nttkv_o) $(host_o) $(tests_o): | $(G)/ntt_kv.h
 
 define archive
 	@mkdir -p $(@D)
@@ -159,6 +164,8 @@ define link
 	$(say) LINK $(notdir $@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(1) -o $@
 endef
+# objects and behind them the archives, in whatever order the rules name them
+in = $(filter %.o,$^) $(filter %.a,$^)
 rpath := -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/client/libcdsprpc.map
@@ -201,7 +208,7 @@ $(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libc
 	$(call link,$(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
 # the C API of host/api/hexrig.h
 $(L)/libhexrig.so: $(host_o) $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map
-	$(call link,-shared -Wl$(comma)--version-script=host/api/libhexrig.map -Wl$(comma)-soname$(comma)libhexrig.so $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
+	$(call link,-shared -Wl$(comma)--version-script=host/api/libhexrig.map -Wl$(comma)-soname$(comma)libhexrig.so $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
 $(L)/libhexrig-preload.so: $(preload_o)
 	$(call link,-shared -Wl$(comma)-soname$(comma)libhexrig-preload.so $^ -ldl)
 host_libs := -ljansson -lnuma -lpthread -lm
@@ -238,37 +245,39 @@ $(S)/%: host/data/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-# --- tests: each tests/test_*.c, check_*.c and bug_*.c is one program
-test_c := $(wildcard tests/test_*.c tests/check_*.c tests/bug_*.c)
-test_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(test_c))
-$(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxoklinear.a $(obj)/libhxnttkv.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
-                  $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
+# --- tests
+$(foreach c,$(tests_c),$(eval $(BUILD)/tests/$(basename $(notdir $(c))): $(c:%.c=$(obj)/%.o)))
+test_b := $(foreach k,test check bug,$(call programs_of,$k))
 # programs that use nothing but libcdsprpc.so, as a stranger's would
 api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig)
-$(api_b): $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(L)/libcdsprpc.so
-	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
+# and some that need little
+lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
+$(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxoklinear.a $(obj)/libhxnttkv.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
+                  $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
+$(api_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
+	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
 $(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/gen/silicon_stub.o
 $(BUILD)/tests/test_trace_rig: api_libs := -ljansson
 # the virtual machine runs it, too, and needs little for that
-$(BUILD)/tests/test_placement: $(obj)/tests/test_placement.o $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
+$(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $^ -lcmocka -lnuma -ldl -lpthread -lm)
-fuzz_b := $(patsubst tests/fuzz_%.c,$(BUILD)/tests/fuzz_%,$(wildcard tests/fuzz_*.c))
-$(BUILD)/tests/fuzz_%: $(obj)/tests/fuzz_%.o $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
+fuzz_b := $(call programs_of,fuzz)
+$(fuzz_b): $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,-no-pie $(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
+	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # the oracle's cases, one per integer HVX intrinsic and immediate, from the one table
 $(obj)/tests/hvx_cases.inc: tests/oracle/gen.awk tests/oracle/hvx-v69-intrinsics.txt tests/oracle/scalar-intrinsics.txt
 	@mkdir -p $(@D)
 	$(Q)awk -F' [|] ' -f $^ > $@
-$(obj)/tests/test_hvx_int.o: $(obj)/tests/hvx_cases.inc
-$(obj)/tests/test_hvx_int.o: inc = $(inc_dsp) -Itests -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
+$(obj)/tests/dsp/test_hvx_int.o: $(obj)/tests/hvx_cases.inc
+$(obj)/tests/dsp/test_hvx_int.o: inc = $(inc_dsp) -Itests -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
 # the scalar oracle's, likewise
 $(obj)/tests/scalar_cases.inc: tests/oracle_scalar/gen.awk tests/oracle_scalar/scalar-v69-intrinsics.txt
 	@mkdir -p $(@D)
 	$(Q)awk -F' [|] ' -f $^ > $@
-$(obj)/tests/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
-$(obj)/tests/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
+$(obj)/tests/dsp/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
+$(obj)/tests/dsp/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/tests/test_hexidl $(BUILD)/tests/fuzz_idl: $(idl_o)
 # tables as a kernel gets them
 listing_sample  := modmac,stage
@@ -276,15 +285,15 @@ listing_corners := operands,nest
 $(obj)/tests/listing/%.listing.h: tests/data/listing/%.release.s tests/data/listing/%.debug.s $(BUILD)/tools/hexrig-listing
 	@mkdir -p $(@D)
 	$(Q)$(RUN) $(BUILD)/tools/hexrig-listing $(wordlist 1,2,$^) -f $(listing_$*) -o $@
-$(obj)/tests/test_listing.o: $(patsubst %,$(obj)/tests/listing/%.listing.h,sample corners)
-$(obj)/tests/test_listing.o: inc = $(inc_dsp) -Itests/lib -I$(obj)/tests/listing -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"'
-$(BUILD)/tests/test_listing: $(obj)/tests/test_listing.o $(obj)/libhxtest.a
+$(obj)/tests/tools/test_listing.o: $(patsubst %,$(obj)/tests/listing/%.listing.h,sample corners)
+$(obj)/tests/tools/test_listing.o: inc = $(inc_dsp) -Itests/lib -I$(obj)/tests/listing -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"'
+$(BUILD)/tests/test_listing: $(obj)/libhxtest.a
 	$(call link,$^ -lcmocka -lpthread -lm)
 .SECONDARY:
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
 idl_skels := hxt_classic hxt_deep
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
-$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/test_idl_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
+$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
 $(BUILD)/tests/libhxt_classic_skel.so: $(obj)/gen/hxt_classic_skel.o $(obj)/tests/skel/hxt_classic_imp.o
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x1b000000 $^)
@@ -368,7 +377,7 @@ bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/libhxt_queue_
 # this engine beside llama.cpp, see tests/peer/run.sh; exit 77: no peer
 $(obj)/tests/peer/%.o: inc := $(inc_rpc) -Ihost
 $(BUILD)/peer/make_model: $(obj)/tests/peer/make_model.o $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(host_libs))
+	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(host_libs))
 $(BUILD)/peer/peer_llama: $(obj)/tests/peer/peer_llama.o
 	$(call link,$^ -ldl)
 .PHONY: bench-peer
@@ -395,9 +404,9 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhx
 # skipped; the skip says why.
 .PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-full
 sub = @$(MAKE) --no-print-directory -j2
-soak_b := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/soak_*.c))
-$(soak_b): $(BUILD)/tests/%: $(obj)/tests/%.o $(obj)/libhxtest.a $(L)/libcdsprpc.so
-	$(call link,$(filter %.o %.a,$^) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -ljansson -lpthread -lm)
+soak_b := $(call programs_of,soak)
+$(soak_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
+	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -ljansson -lpthread -lm)
 
 # a part of `make check` by itself
 check-asan: deps

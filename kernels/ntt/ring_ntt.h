@@ -10,7 +10,7 @@
 #define RING_NTT_H
 
 #include "skel/kernel.h"
-#include "../silicon/ntt.h"
+#include "silicon/ntt.h"
 
 enum { HX_RING_PRIMES = 2, HX_RING_LANE_STAGES = 5 };
 

@@ -11,7 +11,7 @@
  * the largest coefficient (below that rounding noise of fp32 decides) and 2^-90 (qf32 ends near 2^-127).
  * Decode multiplies integers: rows of the basis with 16 bits, the skeleton with 15 bits below its largest exponent, the
  * signed magnitudes as they are.  A decoded value is within 2^-12 of the largest of: a coefficient, four times
- * an entry of the mean, 2^-14.  Rounding a coefficient to fp16 may cost as much.  tests/check_spinor.c and check_spinor_hvx.c
+ * an entry of the mean, 2^-14.  Rounding a coefficient to fp16 may cost as much.  tests/kernels/check_spinor.c and check_spinor_hvx.c
  * hold all of this.
  *
  * All functions return AEE codes without the DSP offset.  They allocate nothing and keep nothing; every buffer is

@@ -22,7 +22,7 @@ cat >"$dir/run" <<EOF
 exec $root/usr/bin/qemu-aarch64 -L $root/usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=$libs "\$@"
 EOF
 chmod +x "$dir/cc" "$dir/run"
-# gcc 12 for Arm ends with an internal error when it vectorises tests/check_spinor.c
+# gcc 12 for Arm ends with an internal error when it vectorises tests/kernels/check_spinor.c
 env -u MAKEFLAGS -u MFLAGS make -s -j2 -C "$src" BUILD="$dir/rig" CC="$dir/cc" MARCH=armv8-a SAN= RUN="$dir/run" \
     OPT="-O2 -fno-tree-vectorize" tests >"$dir/make.log" 2>&1 || {
     cat "$dir/make.log"

@@ -42,7 +42,7 @@ for cal in "$share"/hexrig-tiny*.cal; do
     "$hexrig" block decode --cal "$cal" --slot 5 --stride 63 -o w63.f32 v63.blk >out
     cmp w.f32 w63.f32
     if command -v python3 >/dev/null; then
-        python3 "$src/tests/block_decoder.py" "$cal" 5 v.blk >other
+        python3 "$src/tests/rpc/block_decoder.py" "$cal" 5 v.blk >other
         perl -e 'local $/; @a = unpack("f<*", <STDIN>); printf "%.9g\n", $_ for @a' <w.f32 >mine
         tr ' ' '\n' <other | paste mine - | awk '
             { d = $1 - $2; if (d < 0) d = -d; if (d > 1e-5) { print "block: " $0 " differ" > "/dev/stderr"; bad = 1 } n++ }
@@ -66,7 +66,7 @@ code "$hexrig" block inspect v.blk@0x40
 code "$hexrig" block inspect v.blk@128
 [ $rc = 0 ] && grep -qx 'verdict=good' out && grep -q '^magnitudes=[0-7],' out || die "inspect: $rc, $(cat out err)"
 if command -v python3 >/dev/null; then
-    code python3 "$src/tests/block_decoder.py" "$cal" 5 v.blk
+    code python3 "$src/tests/rpc/block_decoder.py" "$cal" 5 v.blk
     [ $rc = 1 ] && grep -qx 'offset 192: CRC is bad' err || die "the other decoder took damaged blocks"
 fi
 
@@ -90,5 +90,5 @@ if ! command -v python3 >/dev/null; then
     echo "skip: no python3, so the decoder in another language did not run; the rest passed"
     exit 77
 fi
-python3 "$src/tests/block_decoder.py" "$golden" >out
+python3 "$src/tests/rpc/block_decoder.py" "$golden" >out
 grep -qx 'checked=96' out && grep -qx 'bad=0' out || die "the other decoder: $(cat out)"

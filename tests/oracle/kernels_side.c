@@ -49,7 +49,7 @@ int __hexagon_divsi3(int a, int b)
 #else
 #include <stdio.h>
 
-#include "../sp_hex_platform.h"
+#include "sp_hex_platform.h"
 
 static void put(const void *p, long n)
 {

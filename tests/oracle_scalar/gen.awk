@@ -1,6 +1,6 @@
 # Makes the cases of both sides of the scalar oracle from the table: one function per intrinsic, which calls it with every
 # sampled value of its immediates.  Usage: awk -F' [|] ' -f gen.awk scalar-v69-intrinsics.txt > scalar_cases.inc
-# Intrinsics on memory are written by hand in memory_cases.h; user DMA (Y6_dm*) in tests/test_dma.c.
+# Intrinsics on memory are written by hand in memory_cases.h; user DMA (Y6_dm*) in tests/dsp/test_dma.c.
 
 # Values of an immediate: all when that is few, else the edges and some between.
 function values(type, many, v,    bits, n, i, low, high, scale) {

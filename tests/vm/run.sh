@@ -59,7 +59,7 @@ env -u MAKEFLAGS -u MFLAGS make -s -j2 -C "$src" BUILD="$vm/rig" MARCH=x86-64 SA
 }
 "$src/tests/vm/initrd.sh" "$vm/rig" "$k" "$vm/initrd.gz"
 
-# two NUMA nodes, for tests/test_placement.c
+# two NUMA nodes, for tests/dsp/test_placement.c
 nodes="-object memory-backend-ram,id=m0,size=256M -object memory-backend-ram,id=m1,size=256M
     -numa node,cpus=0,memdev=m0 -numa node,cpus=1,memdev=m1"
 timeout -k 5 "$limit" qemu-system-x86_64 -accel tcg -m 512 -smp 2 $nodes -nographic -no-reboot -nic none \

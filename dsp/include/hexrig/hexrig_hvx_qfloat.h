@@ -47,7 +47,7 @@ HX_FN hx_nw hx_ieee_e(hx_nw w, int F, int X)
 
 #if HX_NATIVE_BYTES == 64
 /* Rounding, sum and product of F = 23 once more for registers of 64 bytes: comparisons there give bits, not lanes, and the
- * portable forms below make the compiler turn each into lanes and back.  tests/test_qfloat.c holds either form to the same
+ * portable forms below make the compiler turn each into lanes and back.  tests/dsp/test_qfloat.c holds either form to the same
  * vectors; builds without AVX-512 use the portable one. */
 #define HX_QF_BITS 1
 /* With a mask of all lanes: what has none makes g++ 12 warn of a word without a value. */

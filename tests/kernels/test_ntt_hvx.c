@@ -6,7 +6,7 @@
 #include "hexrig_hvx_count.h"
 #include "hxt.h"
 #include "methods/ntt/ring/ntt.h"
-#include "../kernels/ntt/ring_ntt.h"
+#include "ntt/ring_ntt.h"
 
 enum { N_MAX = HX_NTT_MAX, TIMES = 40 };
 
