@@ -261,7 +261,7 @@ $(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/gen/silico
 $(BUILD)/tests/test_trace_rig: api_libs := -ljansson
 # the virtual machine runs it, too, and needs little for that
 $(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
-	$(call link,-no-pie $^ -lcmocka -lnuma -ldl -lpthread -lm)
+	$(call link,-no-pie $(in) -lcmocka -lnuma -ldl -lpthread -lm)
 fuzz_b := $(call programs_of,fuzz)
 $(fuzz_b): $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
@@ -288,7 +288,7 @@ $(obj)/tests/listing/%.listing.h: tests/data/listing/%.release.s tests/data/list
 $(obj)/tests/tools/test_listing.o: $(patsubst %,$(obj)/tests/listing/%.listing.h,sample corners)
 $(obj)/tests/tools/test_listing.o: inc = $(inc_dsp) -Itests/lib -I$(obj)/tests/listing -DHXT_BUILD='"$(abspath $(BUILD))"' -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/tests/test_listing: $(obj)/libhxtest.a
-	$(call link,$^ -lcmocka -lpthread -lm)
+	$(call link,$(in) -lcmocka -lpthread -lm)
 .SECONDARY:
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
 idl_skels := hxt_classic hxt_deep

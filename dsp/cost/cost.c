@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cache.h"
-#include "base/frames.h"
+#include "base/page_map.h"
 #include "hexrig_hvx_count.h"
 #include "listing.h"
 #include "base/machine.h"
@@ -47,7 +47,7 @@ static __thread struct {
     unsigned n_recent;
     struct hx_hvx_counts settled; /* HVX operations that are paid for */
     struct hx_cache l1, l2;
-    struct hx_frames frames;
+    struct hx_page_map frames;
     struct {
         const struct hx_code_level *level;
         struct hx_listing_time time;
@@ -200,7 +200,7 @@ static double vector_latency(const void *p)
 {
     if (hx_in_vtcm(p))
         return cost()->vtcm_pcycles;
-    const uint64_t at = hx_frames_at(&now.frames, (uintptr_t)p);
+    const uint64_t at = hx_page_map_at(&now.frames, (uintptr_t)p);
 
     hx_cache_drop(&now.l1, at); /* HVX goes past L1 */
     return l2_latency(at);
@@ -238,7 +238,7 @@ static void vector_load(const void *p)
 
 static void scalar_access(const void *p, int is_store)
 {
-    const uint64_t at = hx_frames_at(&now.frames, (uintptr_t)p);
+    const uint64_t at = hx_page_map_at(&now.frames, (uintptr_t)p);
     double latency;
 
     if (hx_cache_touch(&now.l1, at))
@@ -274,7 +274,7 @@ void hx_cost_end(void)
 {
     free(now.l1.tag);
     free(now.l2.tag);
-    hx_frames_free(&now.frames);
+    hx_page_map_free(&now.frames);
     now.l1.tag = now.l2.tag = NULL;
 }
 
@@ -303,7 +303,7 @@ static void empty_caches(void)
 {
     now.call = atomic_load_explicit(&calls, memory_order_relaxed);
     memset(now.recent, 0, sizeof(now.recent));
-    hx_frames_clear(&now.frames);
+    hx_page_map_clear(&now.frames);
     if (now.l1.tag)
         hx_cache_clear(&now.l1);
     if (now.l2.tag)

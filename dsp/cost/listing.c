@@ -4,7 +4,7 @@
 enum {
     WARM_UP = 4,  /* trips until the distances between trips repeat */
     MEASURED = 4, /* trips that count */
-    HISTORY = 64, /* packets that hx_packet.after can reach back */
+    HISTORY = 64, /* packets that hx_vliw_packet.after can reach back */
 };
 
 static double latency(const struct hx_cost *c, int unit)
@@ -30,7 +30,7 @@ struct hx_listing_time hx_listing_time(const struct hx_code_level *level, int is
         if (trip == WARM_UP)
             last_trips = t;
         for (unsigned i = 0; i < level->packets; i++, n++) {
-            const struct hx_packet *p = &level->packet[i];
+            const struct hx_vliw_packet *p = &level->packet[i];
 
             for (int u = 0; u < HX_CODE_UNITS; u++) {
                 unsigned d = p->after[u];

@@ -15,7 +15,7 @@
 #include "cost/cost.h"
 #include "invoke.h"
 #include "base/low_memory.h"
-#include "cost/packets.h"
+#include "cost/queue_cost.h"
 #include "qurt/qurt_wait.h"
 #include "services.h"
 
@@ -104,7 +104,7 @@ _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
     int fd[HX_PD_FDS], rc;
 
     channel = c;
-    hx_packets_open(&c->rings->packets);
+    hx_queue_cost_open(&c->rings->packets);
     idle = workers = 1;
     start_worker();
     while ((rc = hx_dsp_channel_control(c, &ctl, fd)) == 1) {

@@ -7,7 +7,7 @@
 #include "dspqueue_slots.h"
 #include "base/low_memory.h"
 #include "base/machine.h"
-#include "cost/packets.h"
+#include "cost/queue_cost.h"
 
 enum { STACK_BYTES = 256 << 10 };
 
@@ -17,11 +17,11 @@ static void *run_callbacks(void *arg)
     uint32_t seen = 0;
     int told = 0;
 
-    hx_packets_thread_begin();
+    hx_queue_cost_thread_begin();
     while (hx_dspq_wait_packets(&d->q, &seen) == AEE_SUCCESS) {
-        hx_packets_callback_begin();
+        hx_queue_cost_callback_begin();
         d->packet_callback(d, AEE_SUCCESS, d->callback_context);
-        hx_packets_callback_end();
+        hx_queue_cost_callback_end();
         if (!told && d->error_callback && atomic_load(&d->q.broken)) {
             told = 1;
             d->error_callback(d, AEE_EBADITEM, d->callback_context);

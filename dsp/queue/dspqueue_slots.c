@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "pd/bindings.h"
-#include "cost/packets.h"
+#include "cost/queue_cost.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the slots' id, host_fd, imported */
 static struct dspqueue slots[DSPQUEUE_MAX_PROCESS_QUEUES];
@@ -37,7 +37,7 @@ static void signal_host(void *ctx, unsigned which)
 static int create(struct dspqueue *d, int32_t host_fd)
 {
     struct hx_dspq_cfg cfg = {.is_dsp = 1, .ref = ref_buffer, .signal = signal_host,
-                              .packet = hx_packets_note, .ctx = d};
+                              .packet = hx_queue_cost_note, .ctx = d};
     int rc;
 
     if (hx_bindings_ref(host_fd, 1, &cfg.block, &cfg.block_bytes))

@@ -49,7 +49,7 @@ int hx_loop_init(struct hx_loop *l);
 int hx_loop_add(struct hx_loop *l, struct hx_watch *w);
 /* Looks into the ring once a round, and says in it when we sleep, so that the bell rings.  Ends with hx_loop_del(&w->bell). */
 int hx_loop_add_ring(struct hx_loop *l, struct hx_ring_watch *w);
-/* May be called again by another thread when the one that is in it hangs in a callback (stall.h). */
+/* May be called again by another thread when the one that is in it hangs in a callback (client_watchdog.h). */
 int hx_loop_run(struct hx_loop *l);
 
 /* Closes what hx_loop_init() opened; accepts a zeroed loop. */

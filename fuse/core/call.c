@@ -82,7 +82,7 @@ void hx_call_interrupt(struct hx_call *call)
 }
 
 /* Its context goes, but not what the thread that hangs may still write to: the piece of the arena. */
-static void give_up(void *arg, struct hx_stall *stall)
+static void give_up(void *arg, struct hx_watchdog *stall)
 {
     struct hx_call *call = arg;
     struct hx_session *s = call->session;
@@ -104,13 +104,13 @@ int hx_call_enter_client(struct hx_call *call)
 {
     if (call->session->stall)
         return -EFAULT;
-    hx_stall_enter(give_up, call);
+    hx_watchdog_enter(give_up, call);
     return 0;
 }
 
 void hx_call_leave_client(void)
 {
-    hx_stall_leave();
+    hx_watchdog_leave();
 }
 
 static int each(struct hx_call *call, const struct hx_piece *p, unsigned n, bool in)
@@ -171,7 +171,7 @@ void hx_op_set_option(struct hx_call *call)
 void hx_op_session_stats(struct hx_call *call)
 {
     _Static_assert(sizeof(call->arg) >= sizeof(struct hx_session_stats), "arg");
-    hx_packets_collect(call->session);
+    hx_queue_stats_collect(call->session);
     memcpy(&call->arg, &call->session->stats, sizeof(call->session->stats));
     hx_call_finish(call, 0);
 }

@@ -109,7 +109,7 @@ void hx_call_finish_later(struct hx_call *call, int result);
  * stays taken until it is done.  Other calls are short and go on. */
 void hx_call_interrupt(struct hx_call *call);
 
-/* Around what touches the client's memory, see stall.h: if it hangs, the call ends with -EFAULT.  enter: 0, or -EFAULT when
+/* Around what touches the client's memory, see client_watchdog.h: if it hangs, the call ends with -EFAULT.  enter: 0, or -EFAULT when
  * an earlier call of the session hangs still. */
 int hx_call_enter_client(struct hx_call *call);
 void hx_call_leave_client(void);

@@ -93,7 +93,7 @@ char *hx_driver_node_text(struct hx_driver *d, const char *node)
 
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (d->session[i])
-            hx_packets_collect(d->session[i]);
+            hx_queue_stats_collect(d->session[i]);
     for (unsigned i = 0; hx_driver_nodes[i]; i++)
         if (strcmp(hx_driver_nodes[i], node) == 0) {
             FILE *f = open_memstream(&text, &n);

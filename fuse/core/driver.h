@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "session.h"
-#include "base/stall.h"
+#include "base/client_watchdog.h"
 #include "power/thermal.h"
 #include "vtcm_view.h"
 

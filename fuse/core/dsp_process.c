@@ -217,7 +217,7 @@ int hx_dsp_start(struct hx_driver *d)
         return rc;
     }
     p->channel.rings_bell = true;
-    hx_stall_on_main(give_birth, &(struct birth){p, fd, vtcm_fd});
+    hx_watchdog_on_main(give_birth, &(struct birth){p, fd, vtcm_fd});
     rc = p->pid < 0 ? -errno : 0;
     close(vtcm_fd);
     for (int i = 0; i < HX_PD_FDS; i++)

@@ -146,7 +146,7 @@ static void tick(void *arg)
 {
     struct hx_driver *d = arg;
 
-    hx_stall_collect();
+    hx_watchdog_collect();
     hx_log_tick();
     hx_context_expire(d);
     hx_dsp_revive(d);
@@ -326,7 +326,7 @@ int main(int argc, char **argv)
     if (!rc) {
         driver.front_end = front->name;
         tell("ok front_end=%s profile=%s pid=%d\n", front->name, driver.profile.name, getpid());
-        rc = hx_stall_run(run_loop, &driver.loop);
+        rc = hx_watchdog_run(run_loop, &driver.loop);
         front->stop(&driver);
     } else {
         rc = fail(1, why);
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
     hx_loop_close(&driver.loop);
     if (driver.remove_dir)
         rmdir(o.mount);
-    if (hx_stall_count())
+    if (hx_watchdog_count())
         _exit(rc ? 1 : 0); /* a thread that hangs ends with the process only */
     return rc ? 1 : 0;
 }

@@ -45,7 +45,7 @@ static void program_of(pid_t pid, char *name, size_t bytes)
     char path[64], text[4096] = "", *slash;
     int fd, n;
 
-    /* cannot hang (fuse/base/stall.h): for this the kernel does not wait for a page that somebody has to fill */
+    /* cannot hang (fuse/base/client_watchdog.h): for this the kernel does not wait for a page that somebody has to fill */
     snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
     fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     n = fd >= 0 ? (int)read(fd, text, sizeof(text) - 1) : 0;

@@ -364,7 +364,7 @@ static int start(struct hx_call *call, struct hx_context **out)
         return rc;
     call->inv.method = method_of(ctx);
     call->is_invoke = true;
-    hx_packets_collect(s); /* what came before this call is on the clock before it */
+    hx_queue_stats_collect(s); /* what came before this call is on the clock before it */
     hx_filter_send(&call->driver->filters, call);
     write_table(ctx);
     return hx_context_send(ctx, s->client_id, s->pd, call->tid);

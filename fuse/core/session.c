@@ -64,10 +64,10 @@ static void drop_channel(struct hx_session *s)
 {
     if (!s->channel.rings)
         return;
-    hx_packets_collect(s);
+    hx_queue_stats_collect(s);
     hx_loop_del(&s->driver->loop, &s->replies.bell);
     hx_loop_del(&s->driver->loop, &s->control);
-    hx_stall_keep_arena(s);
+    hx_watchdog_keep_arena(s);
     hx_channel_close(&s->channel);
 }
 
@@ -126,7 +126,7 @@ static void free_session(struct hx_session *s)
     add_stats(&s->driver->closed, &s->stats);
     s->driver->sessions_closed += s->used;
     hx_buffer_forget_all(s);
-    hx_stall_forget(s);
+    hx_watchdog_forget(s);
     s->driver->session[s->client_id - 1] = NULL;
     free(s);
 }

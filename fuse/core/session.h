@@ -9,11 +9,11 @@
 #include "hx_msg.h"
 #include "hx_session_stats.h"
 #include "base/loop.h"
-#include "packets.h"
+#include "queue_stats.h"
 
 struct hx_buffer;
 struct hx_driver;
-struct hx_stall;
+struct hx_watchdog;
 
 enum hx_session_state {
     HX_SESSION_NEW,      /* open, no PD yet */
@@ -43,9 +43,9 @@ struct hx_session {
     unsigned n_buffers;
     unsigned idle_buffers; /* cached ones that nobody holds */
     struct hx_session_stats stats;
-    struct hx_packets packets; /* of the channel's sums, what is in stats already */
+    struct hx_queue_stats packets; /* of the channel's sums, what is in stats already */
     uint64_t epoch_ns; /* machine time at which the session's clock was 0 */
-    struct hx_stall *stall;      /* a thread that hangs in the client's memory; NULL = none */
+    struct hx_watchdog *stall;      /* a thread that hangs in the client's memory; NULL = none */
     struct hx_power_vote vote; /* as of the last reply; counts while the PD is up */
 };
 

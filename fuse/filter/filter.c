@@ -113,7 +113,7 @@ void hx_filter_end(struct hx_filter_stack *s, struct hx_call *call, int *result)
 }
 
 void hx_filter_packets(struct hx_filter_stack *s, struct hx_session *session,
-                       const struct hx_packets *news)
+                       const struct hx_queue_stats *news)
 {
     for (unsigned i = 0; i < s->n; i++)
         if (s->at[i].filter->packets)

@@ -9,7 +9,7 @@
 
 #include "core/call.h"
 #include "hx_profile.h"
-#include "core/packets.h"
+#include "core/queue_stats.h"
 
 struct hx_filter {
     const char *name;
@@ -25,7 +25,7 @@ struct hx_filter {
     /* The result is known, nothing was written back yet; *result may be changed. */
     void (*end)(void *state, struct hx_call *call, int *result);
     /* The DSP took dspqueue packets, which are no calls; this is what is new since the last time. */
-    void (*packets)(void *state, struct hx_session *session, const struct hx_packets *news);
+    void (*packets)(void *state, struct hx_session *session, const struct hx_queue_stats *news);
     /* Any ioctl is answered with `result` now.  Runs in the reverse order. */
     void (*done)(void *state, const struct hx_call *call, int result);
 };
@@ -58,7 +58,7 @@ int hx_filter_begin(struct hx_filter_stack *s, struct hx_call *call);
 void hx_filter_send(struct hx_filter_stack *s, struct hx_call *call);
 void hx_filter_end(struct hx_filter_stack *s, struct hx_call *call, int *result);
 void hx_filter_packets(struct hx_filter_stack *s, struct hx_session *session,
-                       const struct hx_packets *news);
+                       const struct hx_queue_stats *news);
 void hx_filter_done(struct hx_filter_stack *s, const struct hx_call *call, int result);
 
 /* Next "key=value" of a config; returns 0 at its end.  *config moves on; value is "" when there is no '='. */

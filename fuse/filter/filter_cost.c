@@ -150,7 +150,7 @@ static void end(void *state, struct hx_call *call, int *result)
         wait_for_model(call, v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns);
 }
 
-static void packets(void *state, struct hx_session *session, const struct hx_packets *news)
+static void packets(void *state, struct hx_session *session, const struct hx_queue_stats *news)
 {
     struct cost *c = state;
     const struct hx_profile *p = c->profile;

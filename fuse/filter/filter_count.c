@@ -33,7 +33,7 @@ static void end(void *state, struct hx_call *call, int *result)
     call->session->stats.errors += *result != 0;
 }
 
-static void packets(void *state, struct hx_session *session, const struct hx_packets *news)
+static void packets(void *state, struct hx_session *session, const struct hx_queue_stats *news)
 {
     struct hx_session_stats *s = &session->stats;
 

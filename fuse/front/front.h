@@ -23,7 +23,7 @@ extern const struct hx_front hx_front_fuse, hx_front_socket, hx_front_cuse;
 int hx_sockets_start(struct hx_driver *d, const char *folder, char *why, size_t why_bytes);
 void hx_sockets_stop(struct hx_driver *d);
 
-/* front_beside.c: the same in the folder `<mount>.socket`, which is made: the way in for clients whose memory the rig may not
+/* side_sockets.c: the same in the folder `<mount>.socket`, which is made: the way in for clients whose memory the rig may not
  * read.  A rig works without, so a failure is a line in the log. */
 void hx_sockets_beside_start(struct hx_driver *d);
 void hx_sockets_beside_stop(struct hx_driver *d);

@@ -156,7 +156,7 @@ void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct 
 }
 
 /* Nothing is kept: what the thread that hangs reads goes to its own stack. */
-static void give_up_reach(void *req, struct hx_stall *stall)
+static void give_up_reach(void *req, struct hx_watchdog *stall)
 {
     (void)stall;
     fuse_reply_err(req, EFAULT);
@@ -170,9 +170,9 @@ void hx_fuse_request_reach(struct fuse_req *req, const void *in)
     int fd;
 
     memcpy(&r, in, sizeof(r));
-    hx_stall_enter(give_up_reach, req);
+    hx_watchdog_enter(give_up_reach, req);
     r.memory = hx_client_read(caller, &bytes, r.addr, sizeof(bytes));
-    hx_stall_leave();
+    hx_watchdog_leave();
     fd = hx_client_fd(caller, r.fd);
     r.descriptor = fd < 0 ? fd : 0;
     if (fd >= 0)

@@ -7,7 +7,7 @@
 
 #include "engine/engine.h"
 #include "hexrig.h"
-#include "base/why.h"
+#include "base/error.h"
 
 /* Turns in the order in which threads ask. */
 struct hx_turns {
@@ -32,8 +32,8 @@ void hx_api_leave(struct hexrig_model *m);
 void hx_api_get(struct hexrig_model *m);
 void hx_api_put(struct hexrig_model *m);
 
-/* Copies a reason that was stored in `why` (a local of the API's function) to the caller; returns rc. */
-int hx_api_error(struct hexrig_error *err, const struct hx_why *why, int rc);
+/* Copies a reason that was stored in `cause` (a local of the API's function) to the caller; returns rc. */
+int hx_api_error(struct hexrig_error *err, const struct hx_error *cause, int rc);
 
 /* Makes one; returns rc. */
 int hx_api_fail(struct hexrig_error *err, int rc, const char *fmt, ...)

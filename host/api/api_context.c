@@ -17,17 +17,17 @@ struct hexrig_context {
     float *logits;  /* [vocab] */
 };
 
-static int open_engine(struct hexrig_context *c, size_t n_ctx, struct hx_why *why)
+static int open_engine(struct hexrig_context *c, size_t n_ctx, struct hx_error *cause)
 {
     struct hx_engine_cfg cfg = c->m->cfg;
     const size_t most = c->m->base->model->n_ctx;
     int rc;
 
     if (n_ctx > most)
-        return hx_why_set(why, -EINVAL, "a context of %zu; the model's is %zu", n_ctx, most);
+        return hx_error_set(cause, -EINVAL, "a context of %zu; the model's is %zu", n_ctx, most);
     cfg.n_ctx = n_ctx;
     hx_api_enter(c->m);
-    rc = hx_engine_open(&c->e, &cfg, why);
+    rc = hx_engine_open(&c->e, &cfg, cause);
     hx_api_leave(c->m);
     return rc;
 }
@@ -36,7 +36,7 @@ int hexrig_context_open(struct hexrig_context **out, struct hexrig_model *m, siz
                         struct hexrig_error *err)
 {
     struct hexrig_context *c = calloc(1, sizeof(*c));
-    struct hx_why why = {""};
+    struct hx_error cause = {""};
     int rc;
 
     *out = NULL;
@@ -45,19 +45,19 @@ int hexrig_context_open(struct hexrig_context **out, struct hexrig_model *m, siz
     hx_api_get(m); /* put in hexrig_context_close() */
     c->m = m;
     c->sampling.top_p = 1;
-    rc = open_engine(c, n_ctx, &why);
+    rc = open_engine(c, n_ctx, &cause);
     if (!rc) {
         c->ids = calloc(c->e->kv->n_ctx, sizeof(*c->ids));
         c->logits = calloc(c->e->model->vocab, sizeof(*c->logits));
         c->s = hx_sampler_open(&c->sampling, c->e->model->vocab);
         if (!c->ids || !c->logits || !c->s)
-            rc = hx_why_set(&why, -ENOMEM, "out of memory");
+            rc = hx_error_set(&cause, -ENOMEM, "out of memory");
     }
     if (rc)
         hexrig_context_close(c);
     else
         *out = c;
-    return hx_api_error(err, &why, rc);
+    return hx_api_error(err, &cause, rc);
 }
 
 void hexrig_context_close(struct hexrig_context *c)
@@ -93,14 +93,14 @@ int hexrig_rewind(struct hexrig_context *c, size_t pos, struct hexrig_error *err
 }
 
 /* Runs what has not been run. */
-static int settle(struct hexrig_context *c, struct hx_why *why)
+static int settle(struct hexrig_context *c, struct hx_error *cause)
 {
     int rc;
 
     if (c->n_run == c->n_ids)
         return 0;
     hx_api_enter(c->m);
-    rc = hx_engine_run(c->e, c->ids + c->n_run, c->n_ids - c->n_run, c->n_run, why);
+    rc = hx_engine_run(c->e, c->ids + c->n_run, c->n_ids - c->n_run, c->n_run, cause);
     hx_api_leave(c->m);
     if (!rc)
         c->n_run = c->n_ids;
@@ -124,7 +124,7 @@ static int check_tokens(const struct hexrig_context *c, const uint32_t *ids, siz
 int hexrig_feed(struct hexrig_context *c, const uint32_t *ids, size_t n, struct hexrig_error *err)
 {
     const size_t held = c->n_ids;
-    struct hx_why why = {""};
+    struct hx_error cause = {""};
     int rc = check_tokens(c, ids, n, 0, err);
 
     if (rc)
@@ -132,38 +132,38 @@ int hexrig_feed(struct hexrig_context *c, const uint32_t *ids, size_t n, struct 
     if (n)
         memcpy(c->ids + held, ids, n * sizeof(*ids));
     c->n_ids += n;
-    rc = settle(c, &why);
+    rc = settle(c, &cause);
     if (rc)
         c->n_ids = held;
-    return hx_api_error(err, &why, rc);
+    return hx_api_error(err, &cause, rc);
 }
 
-static int logits(struct hexrig_context *c, float *out, struct hx_why *why)
+static int logits(struct hexrig_context *c, float *out, struct hx_error *cause)
 {
     int rc;
 
     hx_api_enter(c->m);
-    rc = hx_engine_logits(c->e, out, why);
+    rc = hx_engine_logits(c->e, out, cause);
     hx_api_leave(c->m);
     return rc;
 }
 
-static int ready(struct hexrig_context *c, struct hx_why *why)
+static int ready(struct hexrig_context *c, struct hx_error *cause)
 {
-    return c->n_ids ? settle(c, why)
-                    : hx_why_set(why, -EINVAL, "the context holds no token: nothing follows");
+    return c->n_ids ? settle(c, cause)
+                    : hx_error_set(cause, -EINVAL, "the context holds no token: nothing follows");
 }
 
 int hexrig_logits(struct hexrig_context *c, float *out, struct hexrig_error *err)
 {
-    struct hx_why why = {""};
-    int rc = c->e->argmax ? hx_why_set(&why, -ENOTSUP, "choices are made on the DSP (offload "
+    struct hx_error cause = {""};
+    int rc = c->e->argmax ? hx_error_set(&cause, -ENOTSUP, "choices are made on the DSP (offload "
                                        "argmax), which keeps the logits")
-                          : ready(c, &why);
+                          : ready(c, &cause);
 
     if (!rc)
-        rc = logits(c, out, &why);
-    return hx_api_error(err, &why, rc);
+        rc = logits(c, out, &cause);
+    return hx_api_error(err, &cause, rc);
 }
 
 static int check_sampling(const struct hexrig_sampling *s, struct hexrig_error *err)
@@ -205,12 +205,12 @@ int hexrig_set_sampling(struct hexrig_context *c, const struct hexrig_sampling *
     return hx_api_fail(err, 0, "%s", "");
 }
 
-static int argmax(struct hexrig_context *c, uint32_t *id, struct hx_why *why)
+static int argmax(struct hexrig_context *c, uint32_t *id, struct hx_error *cause)
 {
     int rc;
 
     hx_api_enter(c->m);
-    rc = hx_forward_argmax(c->e->forward, c->e->last, 1, id, why);
+    rc = hx_forward_argmax(c->e->forward, c->e->last, 1, id, cause);
     hx_api_leave(c->m);
     return rc;
 }
@@ -218,19 +218,19 @@ static int argmax(struct hexrig_context *c, uint32_t *id, struct hx_why *why)
 int hexrig_sample(struct hexrig_context *c, uint32_t *id, struct hexrig_error *err)
 {
     const size_t back = c->sampling.repeat_last < c->n_ids ? c->sampling.repeat_last : c->n_ids;
-    struct hx_why why = {""};
-    int rc = ready(c, &why);
+    struct hx_error cause = {""};
+    int rc = ready(c, &cause);
 
     if (!rc && c->e->argmax)
-        return hx_api_error(err, &why, argmax(c, id, &why));
+        return hx_api_error(err, &cause, argmax(c, id, &cause));
     if (!rc)
-        rc = logits(c, c->logits, &why);
+        rc = logits(c, c->logits, &cause);
     if (!rc) { /* the penalty is for what the context holds, whoever picked it */
         hx_sampler_forget(c->s);
         hx_sampler_saw(c->s, c->ids + c->n_ids - back, back);
         *id = hx_sampler_pick(c->s, c->logits);
     }
-    return hx_api_error(err, &why, rc);
+    return hx_api_error(err, &cause, rc);
 }
 
 /* --- generation */
@@ -245,7 +245,7 @@ static int tell(const struct hexrig_generation *g, const struct hx_stream *text,
 }
 
 static int steps(struct hexrig_context *c, struct hexrig_generation *g, struct hx_completion *made,
-                 struct hx_why *why)
+                 struct hx_error *cause)
 {
     static const enum hexrig_finish names[] = {
         [HX_FINISH_LENGTH] = HEXRIG_LENGTH, [HX_FINISH_END] = HEXRIG_END,
@@ -256,7 +256,7 @@ static int steps(struct hexrig_context *c, struct hexrig_generation *g, struct h
 
     while (more > 0) {
         hx_api_enter(c->m);
-        more = hx_completion_step(made, why);
+        more = hx_completion_step(made, cause);
         hx_api_leave(c->m);
         if (more >= 0 && tell(g, &made->text, &told)) {
             g->finish = HEXRIG_CANCELLED;
@@ -276,7 +276,7 @@ static void keep(struct hexrig_context *c, const struct hx_completion *made)
     memcpy(c->ids, made->ids, c->n_ids * sizeof(*c->ids));
 }
 
-static int generate(struct hexrig_context *c, struct hexrig_generation *g, struct hx_why *why)
+static int generate(struct hexrig_context *c, struct hexrig_generation *g, struct hx_error *cause)
 {
     const struct hx_completion_cfg cfg = {
         .prompt = c->ids,
@@ -294,9 +294,9 @@ static int generate(struct hexrig_context *c, struct hexrig_generation *g, struc
 
     if (g->n_prompt)
         memcpy(c->ids + c->n_ids, g->prompt, g->n_prompt * sizeof(*c->ids));
-    rc = hx_completion_open(&made, c->e, &cfg, why);
+    rc = hx_completion_open(&made, c->e, &cfg, cause);
     if (!rc)
-        rc = steps(c, g, &made, why);
+        rc = steps(c, g, &made, cause);
     if (!rc) {
         g->n_made = made.n_made;
         keep(c, &made);
@@ -309,7 +309,7 @@ static int generate(struct hexrig_context *c, struct hexrig_generation *g, struc
 
 int hexrig_generate(struct hexrig_context *c, struct hexrig_generation *g, struct hexrig_error *err)
 {
-    struct hx_why why = {""};
+    struct hx_error cause = {""};
     int rc = check_tokens(c, g->prompt, g->n_prompt, g->max_tokens, err);
 
     g->n_made = 0;
@@ -320,5 +320,5 @@ int hexrig_generate(struct hexrig_context *c, struct hexrig_generation *g, struc
     for (size_t i = 0; i < g->n_stop; i++)
         if (!*g->stop[i])
             return hx_api_fail(err, -EINVAL, "stop string %zu is empty", i);
-    return hx_api_error(err, &why, generate(c, g, &why));
+    return hx_api_error(err, &cause, generate(c, g, &cause));
 }

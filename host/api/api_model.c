@@ -14,11 +14,11 @@ const char *hexrig_version(void)
     return HX_VERSION;
 }
 
-int hx_api_error(struct hexrig_error *err, const struct hx_why *why, int rc)
+int hx_api_error(struct hexrig_error *err, const struct hx_error *cause, int rc)
 {
-    _Static_assert(sizeof(err->text) == sizeof(why->text), "one size of reasons");
+    _Static_assert(sizeof(err->text) == sizeof(cause->text), "one size of reasons");
     if (err)
-        memcpy(err->text, why->text, sizeof(err->text));
+        memcpy(err->text, cause->text, sizeof(err->text));
     return rc;
 }
 
@@ -122,7 +122,7 @@ static int copy_names(struct hexrig_model *m, const struct hexrig_config *cfg)
     return 0;
 }
 
-static int set_placement(struct hx_engine_cfg *cfg, const char *name, struct hx_why *why)
+static int set_placement(struct hx_engine_cfg *cfg, const char *name, struct hx_error *cause)
 {
     const char *want = name ? name : "dma";
 
@@ -131,21 +131,21 @@ static int set_placement(struct hx_engine_cfg *cfg, const char *name, struct hx_
             cfg->placement = i;
             return 0;
         }
-    return hx_why_set(why, -EINVAL, "unknown placement '%s'; legal: ddr, vtcm, dma", want);
+    return hx_error_set(cause, -EINVAL, "unknown placement '%s'; legal: ddr, vtcm, dma", want);
 }
 
 /* What `hexrig run` refuses or chooses by itself. */
-static int check_offload(struct hx_engine_cfg *cfg, struct hx_why *why)
+static int check_offload(struct hx_engine_cfg *cfg, struct hx_error *cause)
 {
     if (cfg->offload & HX_OFFLOAD_KV && cfg->kv && strcmp(cfg->kv, "f32") == 0)
-        return hx_why_set(why, -EINVAL, "offload %s: kv f32 has nothing that the DSP could hold",
+        return hx_error_set(cause, -EINVAL, "offload %s: kv f32 has nothing that the DSP could hold",
                           cfg->offload & HX_OFFLOAD_ATTN ? "attn" : "kv");
     if (cfg->offload & HX_OFFLOAD_ATTN && !cfg->k && !cfg->cal)
         cfg->k = "after";
     return 0;
 }
 
-static int configure(struct hexrig_model *m, const struct hexrig_config *cfg, struct hx_why *why)
+static int configure(struct hexrig_model *m, const struct hexrig_config *cfg, struct hx_error *cause)
 {
     int rc = copy_names(m, cfg);
 
@@ -157,17 +157,17 @@ static int configure(struct hexrig_model *m, const struct hexrig_config *cfg, st
         rc = -ENOMEM;
     }
     if (rc)
-        return hx_why_set(why, rc, "out of memory");
+        return hx_error_set(cause, rc, "out of memory");
     if (!m->cfg.model)
         m->cfg.model = m->names[9];
-    rc = set_placement(&m->cfg, cfg->placement, why);
+    rc = set_placement(&m->cfg, cfg->placement, cause);
     if (!rc && cfg->offload)
-        rc = hx_offload_parse(cfg->offload, &m->cfg.offload, why);
-    return rc ? rc : check_offload(&m->cfg, why);
+        rc = hx_offload_parse(cfg->offload, &m->cfg.offload, cause);
+    return rc ? rc : check_offload(&m->cfg, cause);
 }
 
 /* What contexts share: an engine with the smallest cache there is. */
-static int open_base(struct hexrig_model *m, struct hx_why *why)
+static int open_base(struct hexrig_model *m, struct hx_error *cause)
 {
     struct hx_engine_cfg cfg = m->cfg;
     int rc;
@@ -176,7 +176,7 @@ static int open_base(struct hexrig_model *m, struct hx_why *why)
     cfg.kv = "f32";
     cfg.attn = NULL;
     cfg.n_ctx = cfg.max_batch = 1;
-    rc = hx_engine_open(&m->base, &cfg, why);
+    rc = hx_engine_open(&m->base, &cfg, cause);
     m->cfg.of = m->base;
     return rc;
 }
@@ -186,7 +186,7 @@ int hexrig_model_open(struct hexrig_model **out, const struct hexrig_config *use
 {
     struct hexrig_config cfg;
     struct hexrig_model *m;
-    struct hx_why why = {""};
+    struct hx_error cause = {""};
     int rc = read_config(&cfg, user, err);
 
     *out = NULL;
@@ -198,14 +198,14 @@ int hexrig_model_open(struct hexrig_model **out, const struct hexrig_config *use
     m->refs = 1; /* put in hexrig_model_close() */
     pthread_mutex_init(&m->turns.lock, NULL);
     pthread_cond_init(&m->turns.moved, NULL);
-    rc = configure(m, &cfg, &why);
+    rc = configure(m, &cfg, &cause);
     if (!rc)
-        rc = open_base(m, &why);
+        rc = open_base(m, &cause);
     if (rc)
         hx_api_put(m);
     else
         *out = m;
-    return hx_api_error(err, &why, rc);
+    return hx_api_error(err, &cause, rc);
 }
 
 void hx_api_get(struct hexrig_model *m)
@@ -303,7 +303,7 @@ long hexrig_chat(const struct hexrig_model *m, const char *family,
 {
     struct hx_chat_message *list = calloc(n ? n : 1, sizeof(*list));
     uint32_t *all = NULL;
-    struct hx_why why = {""};
+    struct hx_error cause = {""};
     struct hx_chat chat;
     size_t n_all = 0;
     int rc;
@@ -313,9 +313,9 @@ long hexrig_chat(const struct hexrig_model *m, const char *family,
     for (size_t i = 0; i < n; i++)
         list[i] = (struct hx_chat_message){messages[i].role,
                                            {messages[i].text, strlen(messages[i].text)}};
-    rc = hx_chat_init(&chat, m->base->model->tok, m->base->model->file, family, &why);
+    rc = hx_chat_init(&chat, m->base->model->tok, m->base->model->file, family, &cause);
     if (!rc)
-        rc = hx_chat_render(&chat, list, n, 1, &all, &n_all, &why);
+        rc = hx_chat_render(&chat, list, n, 1, &all, &n_all, &cause);
     free(list);
-    return rc ? hx_api_error(err, &why, rc) : give_ids(all, n_all, ids, max);
+    return rc ? hx_api_error(err, &cause, rc) : give_ids(all, n_all, ids, max);
 }

@@ -73,21 +73,21 @@ static int choose_of(const cpu_set_t *allowed)
     return hx_cpus_choose(cpus, n, sched_getcpu());
 }
 
-int hx_cpus_part(int want, struct hx_why *why)
+int hx_cpus_part(int want, struct hx_error *err)
 {
     cpu_set_t set;
     int cpu;
 
     if (sched_getaffinity(0, sizeof(set), &set))
-        return hx_why_set(why, -errno, "sched_getaffinity: %s", strerror(errno));
+        return hx_error_set(err, -errno, "sched_getaffinity: %s", strerror(errno));
     if (want >= CPU_SETSIZE || (want >= 0 && !CPU_ISSET(want, &set)))
-        return hx_why_set(why, -EINVAL, "CPU %d is not among those that this process may use", want);
+        return hx_error_set(err, -EINVAL, "CPU %d is not among those that this process may use", want);
     if (CPU_COUNT(&set) < 2)
-        return hx_why_set(why, -ENODEV, "this process may use one CPU alone");
+        return hx_error_set(err, -ENODEV, "this process may use one CPU alone");
     cpu = want >= 0 ? want : choose_of(&set);
     CPU_CLR(cpu, &set);
     if (sched_setaffinity(0, sizeof(set), &set))
-        return hx_why_set(why, -errno, "sched_setaffinity: %s", strerror(errno));
+        return hx_error_set(err, -errno, "sched_setaffinity: %s", strerror(errno));
     return cpu;
 }
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "why.h"
+#include "error.h"
 
 struct hx_cpu {
     int id;            /* as in sched_setaffinity() */
@@ -21,7 +21,7 @@ int hx_cpus_choose(const struct hx_cpu *cpus, size_t n, int here);
 /* Parts the CPUs that the calling thread may use: one, `want` or (-1) the one that hx_cpus_choose() names, is taken
  * away from the calling thread and from those that it starts later.  Returns that CPU; -ENODEV with a reason when the
  * thread may use one CPU alone; -EINVAL when it may not use `want`; other negative errno. */
-int hx_cpus_part(int want, struct hx_why *why);
+int hx_cpus_part(int want, struct hx_error *err);
 
 /* Asks for the pages of p[bytes] (page-aligned, not touched yet) on the NUMA node that the calling thread runs
  * on.  Nothing happens on a machine with one node. */

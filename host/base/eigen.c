@@ -14,7 +14,7 @@ enum { COLUMN_MAJOR = 102 };
 typedef int dsyevd_fn(int layout, char jobz, char uplo, int n, double *a, int lda, double *w);
 typedef void threads_fn(int n);
 
-static dsyevd_fn *load(struct hx_why *why)
+static dsyevd_fn *load(struct hx_error *err)
 {
     static void *library; /* stays: OpenBLAS' threads live in it */
     dsyevd_fn *solve = NULL;
@@ -25,7 +25,7 @@ static dsyevd_fn *load(struct hx_why *why)
     if (library)
         solve = (dsyevd_fn *)dlsym(library, "LAPACKE_dsyevd");
     if (!solve) {
-        hx_why_set(why, -ELIBACC, "basis klt needs LAPACK: %s; install the package liblapacke",
+        hx_error_set(err, -ELIBACC, "basis klt needs LAPACK: %s; install the package liblapacke",
                    dlerror());
         return NULL;
     }
@@ -56,18 +56,18 @@ static void fix_sign(double *row, size_t n)
             row[i] = -row[i];
 }
 
-int hx_eigen_symmetric(double *a, size_t n, double *values, struct hx_why *why)
+int hx_eigen_symmetric(double *a, size_t n, double *values, struct hx_error *err)
 {
-    dsyevd_fn *solve = load(why);
+    dsyevd_fn *solve = load(err);
 
     if (!solve)
         return -ELIBACC;
     for (size_t i = 0; i < n * n; i++)
         if (!isfinite(a[i]))
-            return hx_why_set(why, -EDOM, "a covariance is not finite");
+            return hx_error_set(err, -EDOM, "a covariance is not finite");
     /* columns of the result, so rows for us, by rising eigenvalue */
     if (solve(COLUMN_MAJOR, 'V', 'U', (int)n, a, (int)n, values))
-        return hx_why_set(why, -EDOM, "the eigensolver did not converge");
+        return hx_error_set(err, -EDOM, "the eigensolver did not converge");
     for (size_t i = 0; i < n / 2; i++) {
         swap_rows(a + i * n, a + (n - 1 - i) * n, n);
         swap_rows(values + i, values + n - 1 - i, 1);

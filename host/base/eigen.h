@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-#include "why.h"
+#include "error.h"
 
 /* a: [n][n], symmetric; becomes the eigenvectors, one per row, by falling eigenvalue; the first entry of each whose
  * absolute value exceeds 1e-12 is positive.  values: [n].  One thread.  0, -ELIBACC (no LAPACK), -EDOM (it did not converge, or a is
  * not finite). */
-int hx_eigen_symmetric(double *a, size_t n, double *values, struct hx_why *why);
+int hx_eigen_symmetric(double *a, size_t n, double *values, struct hx_error *err);
 
 #endif

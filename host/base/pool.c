@@ -144,7 +144,7 @@ static void pin(struct hx_pool *p)
     }
 }
 
-int hx_pool_open(struct hx_pool **out, size_t n_threads, struct hx_why *why)
+int hx_pool_open(struct hx_pool **out, size_t n_threads, struct hx_error *err)
 {
     struct hx_pool *p = aligned_alloc(64, (sizeof(*p) + 63) / 64 * 64);
 
@@ -154,7 +154,7 @@ int hx_pool_open(struct hx_pool **out, size_t n_threads, struct hx_why *why)
     }
     if (!p || !p->threads) {
         free(p);
-        return hx_why_set(why, -ENOMEM, "threads: out of memory");
+        return hx_error_set(err, -ENOMEM, "threads: out of memory");
     }
     p->n_threads = n_threads;
     for (; p->n_started + 1 < n_threads; p->n_started++) {
@@ -163,7 +163,7 @@ int hx_pool_open(struct hx_pool **out, size_t n_threads, struct hx_why *why)
 
         if (rc) {
             hx_pool_close(p);
-            return hx_why_set(why, -rc, "threads: cannot start thread %zu of %zu: %s", thread,
+            return hx_error_set(err, -rc, "threads: cannot start thread %zu of %zu: %s", thread,
                               n_threads, strerror(rc));
         }
     }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "why.h"
+#include "error.h"
 
 struct hx_pool;
 
@@ -13,7 +13,7 @@ typedef void hx_pool_fn(void *arg, size_t part, size_t n_parts);
 
 /* n_threads >= 1, the caller of hx_pool_run() included: 1 makes no thread at all.  With as many threads as this process has
  * CPUs each of them gets one for itself; the caller is left where it is.  0, -ENOMEM or -EAGAIN. */
-int hx_pool_open(struct hx_pool **out, size_t n_threads, struct hx_why *why);
+int hx_pool_open(struct hx_pool **out, size_t n_threads, struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_pool_close(struct hx_pool *p);

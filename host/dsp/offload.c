@@ -44,7 +44,7 @@ static uint32_t part(const char *word, size_t n)
     return 0;
 }
 
-int hx_offload_parse(const char *list, uint32_t *set, struct hx_why *why)
+int hx_offload_parse(const char *list, uint32_t *set, struct hx_error *err)
 {
     static const char prefix[] = "linear=";
     const size_t skip = sizeof(prefix) - 1;
@@ -67,7 +67,7 @@ int hx_offload_parse(const char *list, uint32_t *set, struct hx_why *why)
         else if (!first && part(word, n))
             *set |= part(word, n);
         else
-            return hx_why_set(why, -EINVAL, "'%.*s'; legal: kv, attn, linear, linear=NAME,... of "
+            return hx_error_set(err, -EINVAL, "'%.*s'; legal: kv, attn, linear, linear=NAME,... of "
                               "wq, wk, wv, wo, gate, up, down, out; argmax",
                               (int)(n < 64 ? n : 64), word);
         word += n;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/why.h"
+#include "base/error.h"
 
 enum hx_offload {
     HX_OFFLOAD_WQ = 1 << 0,
@@ -26,7 +26,7 @@ enum { HX_OFFLOAD_TEXT = 96 }; /* bytes that hold any set's text */
 
 /* Adds a list to *set: `linear` (all matrices), `linear=NAME,NAME...` (these), `argmax`, `kv`, `attn`; several separated by commas.
  * 0, or -EINVAL with a reason that lists what is legal. */
-int hx_offload_parse(const char *list, uint32_t *set, struct hx_why *why);
+int hx_offload_parse(const char *list, uint32_t *set, struct hx_error *err);
 
 /* The set as a list that hx_offload_parse() reads; "none" when it is empty. */
 void hx_offload_text(uint32_t set, char text[HX_OFFLOAD_TEXT]);

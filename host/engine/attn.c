@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-int hx_attn_softmax_int(struct hx_attn *a, struct hx_why *why)
+int hx_attn_softmax_int(struct hx_attn *a, struct hx_error *err)
 {
     if (!a->can_softmax_int)
-        return hx_why_set(why, -ENOTSUP, "attention '%s' has no softmax by integers", a->ops->name);
+        return hx_error_set(err, -ENOTSUP, "attention '%s' has no softmax by integers", a->ops->name);
     a->softmax_int = 1;
     return 0;
 }

@@ -1,5 +1,5 @@
 /* Seam `attn`: attention of new tokens over the past and themselves.  A method is an object with one table of functions;
- * attn_ref.c is the fp32 reference.  What it needs of the past it asks the cache for: rows (past), scores or the whole
+ * attn_ref.c is the fp32 reference.  What it needs of the past it asks the cache for: rows, scores or the whole
  * attention, see kv.h. */
 #ifndef HX_ATTN_H
 #define HX_ATTN_H
@@ -29,7 +29,7 @@ struct hx_attn_ops {
 
     /* Token i attends to its own k, v in f32 and to positions 0..pos+i-1 as the cache holds them: out[i] = softmax(scale *
      * q.k) V, [n][n_head][dh].  A token's result must not depend on the batch or on the number of threads. */
-    int (*run)(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_why *why);
+    int (*run)(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_error *err);
 
     void (*close)(struct hx_attn *a);
 };
@@ -55,13 +55,13 @@ static inline size_t hx_attn_first(const struct hx_attn_in *in, size_t pos)
 }
 
 /* The reference: one thread, scores in order.  n_ctx: most positions.  0 or -ENOMEM. */
-int hx_attn_ref_open(struct hx_attn **out, size_t n_ctx, struct hx_why *why);
+int hx_attn_ref_open(struct hx_attn **out, size_t n_ctx, struct hx_error *err);
 
 /* All of it where the cache is: needs kv->ops->attend, refuses soft-caps and windows that leave positions out (-ENOTSUP). */
-int hx_attn_kv_open(struct hx_attn **out, struct hx_why *why);
+int hx_attn_kv_open(struct hx_attn **out, struct hx_error *err);
 
 /* Softmax by integer tables from now on.  -ENOTSUP: the method cannot. */
-int hx_attn_softmax_int(struct hx_attn *a, struct hx_why *why);
+int hx_attn_softmax_int(struct hx_attn *a, struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_attn_close(struct hx_attn *a);

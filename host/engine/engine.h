@@ -18,7 +18,7 @@
 #include "dsp/offload.h"
 #include "methods/ok/linear_ok.h"
 #include "base/pool.h"
-#include "base/why.h"
+#include "base/error.h"
 
 /* NULL and 0 mean the default.  Strings are borrowed for the call. */
 struct hx_engine_cfg {
@@ -52,7 +52,7 @@ struct hx_engine {
     struct hx_linear_method *linear;  /* NULL: the reference */
     struct hx_linear_method *offload; /* of the matrices that are on the DSP; NULL: none */
     struct hx_attn *attn;
-    const struct hx_isa_ops *isa; /* of linear "cpu": the other steps use its kernels, too; NULL: the plain ones */
+    const struct hx_cpu_kernels *isa; /* of linear "cpu": the other steps use its kernels, too; NULL: the plain ones */
     int shared;                   /* 1: model, pool, linear and offload are another engine's */
     int argmax;                   /* 1: greedy choices are made on the DSP, without logits */
     struct hx_forward *forward;
@@ -68,16 +68,16 @@ extern const char *const hx_engine_kvs[], *const hx_engine_linears[], *const hx_
  * .cal, if that file exists; else the shipped one of that basis and k, if it is of this model; else -ENOENT, saying what
  * to do.  -EINVAL: basis or k is unknown or is not the file's.
  * 0 or negative errno with a reason. */
-int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_why *why);
+int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_engine_close(struct hx_engine *e);
 
 /* Runs any number of tokens (>= 1) from position pos on, in as few batches as the cache allows. */
 int hx_engine_run(struct hx_engine *e, const uint32_t *tokens, size_t n, size_t pos,
-                  struct hx_why *why);
+                  struct hx_error *err);
 
 /* Logits after the last token of the last run.  out: [vocab].  0, or -EDOM as hx_forward_logits(). */
-int hx_engine_logits(struct hx_engine *e, float *out, struct hx_why *why);
+int hx_engine_logits(struct hx_engine *e, float *out, struct hx_error *err);
 
 #endif

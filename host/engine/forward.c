@@ -15,35 +15,35 @@ struct hx_forward {
 };
 
 static int check_run(const struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
-                     struct hx_why *why)
+                     struct hx_error *err)
 {
     const size_t n_ctx = f->pass.kv->n_ctx, vocab = f->pass.m->vocab;
 
     if (n < 1 || n > f->max_batch)
-        return hx_why_set(why, -EINVAL, "a batch of %zu tokens; 1 to %zu are legal", n,
+        return hx_error_set(err, -EINVAL, "a batch of %zu tokens; 1 to %zu are legal", n,
                           f->max_batch);
     if (pos > n_ctx || n > n_ctx - pos)
-        return hx_why_set(why, -EINVAL, "%zu tokens at position %zu exceed the context of %zu", n,
+        return hx_error_set(err, -EINVAL, "%zu tokens at position %zu exceed the context of %zu", n,
                           pos, n_ctx);
     for (size_t i = 0; i < n; i++)
         if (tokens[i] >= vocab)
-            return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", tokens[i], vocab);
+            return hx_error_set(err, -EINVAL, "token %u; the vocabulary has %zu", tokens[i], vocab);
     return 0;
 }
 
 static void check_stream(struct hx_pass *p, const char *what)
 {
     if (!p->rc)
-        p->rc = hx_pass_check(p, what, p->x, p->m->width, p->n, p->pos, p->why);
+        p->rc = hx_pass_check(p, what, p->x, p->m->width, p->n, p->pos, p->err);
 }
 
 int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     struct hx_pass *p = &f->pass;
     const struct hx_model *m = p->m;
     char what[64];
-    int rc = check_run(f, tokens, n, pos, why);
+    int rc = check_run(f, tokens, n, pos, err);
 
     if (rc)
         return rc;
@@ -51,7 +51,7 @@ int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_
     p->n = n;
     p->pos = pos;
     p->rc = 0;
-    p->why = why;
+    p->err = err;
     m->arch->embed(p);
     check_stream(p, "the embedding");
     for (p->layer = 0; !p->rc && p->layer < m->n_layer; p->layer++) {
@@ -71,34 +71,34 @@ static void soft_cap(float *s, size_t n, float cap)
 }
 
 int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
-                      struct hx_why *why)
+                      struct hx_error *err)
 {
     const struct hx_pass *p = &f->pass;
     const struct hx_model *m = p->m;
     const struct hx_linear *w = &m->out;
-    int rc = hx_linear_apply(&w, &out, 1, p->h + first * m->width, n, p->row, why);
+    int rc = hx_linear_apply(&w, &out, 1, p->h + first * m->width, n, p->row, err);
 
     if (!rc)
-        rc = hx_pass_check(p, "the vector of logits", out, m->vocab, n, p->pos + first, why);
+        rc = hx_pass_check(p, "the vector of logits", out, m->vocab, n, p->pos + first, err);
     if (!rc && m->logit_softcap > 0)
         soft_cap(out, n * m->vocab, m->logit_softcap);
     return rc;
 }
 
 int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *ids,
-                      struct hx_why *why)
+                      struct hx_error *err)
 {
     const struct hx_pass *p = &f->pass;
     const struct hx_model *m = p->m;
     int rc;
 
     if (!m->out.ops->argmax)
-        return hx_why_set(why, -ENOTSUP, "linear method '%s' has no argmax", m->out.ops->name);
+        return hx_error_set(err, -ENOTSUP, "linear method '%s' has no argmax", m->out.ops->name);
     if (m->out.bias)
-        return hx_why_set(why, -ENOTSUP, "linear method '%s' has no argmax with a bias, which %s "
+        return hx_error_set(err, -ENOTSUP, "linear method '%s' has no argmax with a bias, which %s "
                           "has", m->out.ops->name, hx_gguf_name(m->file));
-    rc = m->out.ops->argmax(&m->out, ids, p->h + first * m->width, n, why);
-    return rc == -EDOM ? hx_why_set(why, rc, "positions %zu..%zu: a logit is an infinity or no number: "
+    rc = m->out.ops->argmax(&m->out, ids, p->h + first * m->width, n, err);
+    return rc == -EDOM ? hx_error_set(err, rc, "positions %zu..%zu: a logit is an infinity or no number: "
                                     "the model is damaged, or what the cache returned",
                                     p->pos + first, p->pos + first + n - 1)
                        : rc;
@@ -143,29 +143,29 @@ static int alloc_buffers(struct hx_pass *p, size_t b)
 }
 
 int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
-                    struct hx_attn *attn, size_t max_batch, struct hx_why *why)
+                    struct hx_attn *attn, size_t max_batch, struct hx_error *err)
 {
     struct hx_forward *f;
 
     if (m->positions.rows && kv->n_ctx > m->n_ctx)
-        return hx_why_set(why, -EINVAL, "%s: a context of %zu; %s has learned %zu positions",
+        return hx_error_set(err, -EINVAL, "%s: a context of %zu; %s has learned %zu positions",
                           hx_gguf_name(m->file), kv->n_ctx, m->arch->name, m->n_ctx);
     f = calloc(1, sizeof(*f));
     if (!f)
-        return hx_why_set(why, -ENOMEM, "forward pass: out of memory");
-    f->pass = (struct hx_pass){.m = m, .kv = kv, .attn = attn, .steps = hx_steps_plain};
+        return hx_error_set(err, -ENOMEM, "forward pass: out of memory");
+    f->pass = (struct hx_pass){.m = m, .kv = kv, .attn = attn, .steps = hx_row_ops_ref};
     f->max_batch = max_batch;
     if (alloc_buffers(&f->pass, max_batch)) {
         hx_forward_close(f);
-        return hx_why_set(why, -ENOMEM, "forward pass: no memory for a context of %zu", kv->n_ctx);
+        return hx_error_set(err, -ENOMEM, "forward pass: no memory for a context of %zu", kv->n_ctx);
     }
     *out = f;
     return 0;
 }
 
-void hx_forward_use(struct hx_forward *f, const struct hx_isa_ops *isa, struct hx_pool *pool)
+void hx_forward_use(struct hx_forward *f, const struct hx_cpu_kernels *isa, struct hx_pool *pool)
 {
-    f->pass.steps = hx_steps_of(isa);
+    f->pass.steps = hx_row_ops_of(isa);
     f->pass.pool = pool;
 }
 

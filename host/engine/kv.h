@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_kv;
 struct hx_attn_in; /* attn.h */
@@ -26,19 +26,19 @@ struct hx_kv_ops {
 
     /* Stores K (after RoPE) and V of positions pos..pos+n-1 of `layer`.  k, v: [n][n_kv][dh] f32, borrowed. */
     int (*put)(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
-               struct hx_why *why);
+               struct hx_error *err);
 
     /* Positions 0..n-1 of `layer` (n may be 0).  The view lasts until the next call on this cache. */
-    int (*past)(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
-                struct hx_why *why);
+    int (*rows)(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
+                struct hx_error *err);
 
     /* scores[head][p] = scale * q . k of the positions p = first..first+n-1 of `layer`, for one token's q [n_head][dh].
      * NULL: the cache returns rows only. */
     int (*scores)(struct hx_kv *kv, size_t layer, const float *q, size_t n_head, float scale, size_t first,
-                  size_t n, float *scores, struct hx_why *why);
+                  size_t n, float *scores, struct hx_error *err);
 
     /* The whole attention of a batch, as hx_attn_ops->run() has it, without rows.  NULL: likewise. */
-    int (*attend)(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_why *why);
+    int (*attend)(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_error *err);
 
     /* Accepts half-built caches. */
     void (*close)(struct hx_kv *kv);
@@ -52,7 +52,7 @@ struct hx_kv {
 
 /* f32 rows in memory: the reference.  0 or -ENOMEM. */
 int hx_kv_f32_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, size_t n_ctx,
-                   struct hx_why *why);
+                   struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_kv_close(struct hx_kv *kv);

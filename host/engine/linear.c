@@ -9,7 +9,7 @@ static void add_bias(const struct hx_linear *w, float *y, size_t n)
 }
 
 int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
-                    size_t n, float *scratch, struct hx_why *why)
+                    size_t n, float *scratch, struct hx_error *err)
 {
     size_t now;
     int rc = 0;
@@ -17,7 +17,7 @@ int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_
     for (size_t m = 0; m < n_m && !rc; m += now) {
         for (now = 1; m + now < n_m && w[m + now]->ops == w[m]->ops; now++)
             ;
-        rc = w[m]->ops->apply(w + m, y + m, now, x, n, scratch, why);
+        rc = w[m]->ops->apply(w + m, y + m, now, x, n, scratch, err);
     }
     for (size_t m = 0; m < n_m && !rc; m++)
         add_bias(w[m], y[m], n);

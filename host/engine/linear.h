@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_linear;
 
@@ -19,12 +19,12 @@ struct hx_linear_ops {
      * cols for all; y[m]: [n][rows of m]; scratch: [cols] f32; none overlapping.  The result for a vector must not depend
      * on n, on the other vectors or on the other matrices.  0, or negative errno with a reason. */
     int (*apply)(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
-                 size_t n, float *scratch, struct hx_why *why);
+                 size_t n, float *scratch, struct hx_error *err);
 
     /* ids[i] = first index of the largest element of W x[i], whose elements nobody gets to see.  -EDOM: an element is an
      * infinity or no number.  NULL: the method has no such thing. */
     int (*argmax)(const struct hx_linear *w, uint32_t *ids, const float *x, size_t n,
-                  struct hx_why *why);
+                  struct hx_error *err);
 };
 
 enum { HX_LINEAR_TOGETHER = 8 };
@@ -50,7 +50,7 @@ void hx_linear_close(struct hx_linear_method *m);
 
 /* As ops->apply(), for matrices of any methods, and biases: neighbours with one method go together. */
 int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
-                    size_t n, float *scratch, struct hx_why *why);
+                    size_t n, float *scratch, struct hx_error *err);
 
 /* Row r as f32, exactly: out [cols].  Embedding look-up; no matter which method. */
 void hx_linear_row(const struct hx_linear *w, size_t r, float *out);

@@ -118,7 +118,7 @@ void hx_pass_add(struct hx_pass *p)
 }
 
 int hx_pass_check(const struct hx_pass *p, const char *what, const float *rows, size_t row,
-                  size_t n, size_t pos, struct hx_why *why)
+                  size_t n, size_t pos, struct hx_error *err)
 {
     size_t i = 0;
 
@@ -126,7 +126,7 @@ int hx_pass_check(const struct hx_pass *p, const char *what, const float *rows, 
         return 0;
     while (i + 1 < n * row && isfinite(rows[i]))
         i++;
-    return hx_why_set(why, -EDOM, "position %zu: %s holds %s at index %zu: the model is damaged, or "
+    return hx_error_set(err, -EDOM, "position %zu: %s holds %s at index %zu: the model is damaged, or "
                       "what the cache returned", pos + i / row, what,
                       isnan(rows[i]) ? "NaN" : "an infinity", i % row);
 }
@@ -138,7 +138,7 @@ static void check_layer(struct hx_pass *p, const char *what, const float *rows, 
     if (p->rc)
         return;
     snprintf(name, sizeof(name), "%s of layer %zu", what, p->layer);
-    p->rc = hx_pass_check(p, name, rows, row, p->n, p->pos, p->why);
+    p->rc = hx_pass_check(p, name, rows, row, p->n, p->pos, p->err);
 }
 
 /* --- embedding */
@@ -167,7 +167,7 @@ void hx_pass_positions(struct hx_pass *p)
 static void project(struct hx_pass *p, float *out, const struct hx_linear *l, const float *in)
 {
     if (!p->rc)
-        p->rc = hx_linear_apply(&l, &out, 1, in, p->n, p->row, p->why);
+        p->rc = hx_linear_apply(&l, &out, 1, in, p->n, p->row, p->err);
 }
 
 struct act_arg {
@@ -188,7 +188,7 @@ void hx_pass_ffn_gated(struct hx_pass *p, const struct hx_layer *l, enum hx_acti
 {
     if (!p->rc)
         p->rc = hx_linear_apply((const struct hx_linear *const[]){&l->gate, &l->up},
-                                (float *const[]){p->gate, p->up}, 2, p->h, p->n, p->row, p->why);
+                                (float *const[]){p->gate, p->up}, 2, p->h, p->n, p->row, p->err);
     each_row(p, act_row, &(struct act_arg){p->steps.act[act], p->gate, p->up});
     project(p, p->y, &l->down, p->gate);
 }
@@ -206,7 +206,7 @@ void hx_pass_qkv(struct hx_pass *p, const struct hx_layer *l)
 {
     if (!p->rc)
         p->rc = hx_linear_apply((const struct hx_linear *const[]){&l->q, &l->k, &l->v},
-                                (float *const[]){p->q, p->k, p->v}, 3, p->h, p->n, p->row, p->why);
+                                (float *const[]){p->q, p->k, p->v}, 3, p->h, p->n, p->row, p->err);
 }
 
 static void rotate_row(const struct hx_pass *p, size_t i, const void *arg)
@@ -214,9 +214,9 @@ static void rotate_row(const struct hx_pass *p, size_t i, const void *arg)
     const struct hx_model *m = p->m;
 
     for (size_t h = 0; h < m->n_head; h++)
-        hx_rope_turn(arg, p->q + (i * m->n_head + h) * m->dh, p->pos + i);
+        hx_rope_apply(arg, p->q + (i * m->n_head + h) * m->dh, p->pos + i);
     for (size_t h = 0; h < m->n_kv; h++)
-        hx_rope_turn(arg, p->k + (i * m->n_kv + h) * m->dh, p->pos + i);
+        hx_rope_apply(arg, p->k + (i * m->n_kv + h) * m->dh, p->pos + i);
 }
 
 void hx_pass_rotate(struct hx_pass *p)
@@ -236,8 +236,8 @@ void hx_pass_attend(struct hx_pass *p, const struct hx_layer *l)
     check_layer(p, "K", p->k, m->n_kv * m->dh);
     check_layer(p, "V", p->v, m->n_kv * m->dh);
     if (!p->rc)
-        p->rc = p->kv->ops->put(p->kv, p->layer, p->pos, p->n, p->k, p->v, p->why);
+        p->rc = p->kv->ops->put(p->kv, p->layer, p->pos, p->n, p->k, p->v, p->err);
     if (!p->rc)
-        p->rc = p->attn->ops->run(p->attn, &in, p->att, p->why);
+        p->rc = p->attn->ops->run(p->attn, &in, p->att, p->err);
     project(p, p->y, &l->o, p->att);
 }

@@ -1,6 +1,6 @@
 /* The steps that layers of all architectures are made of, on one batch of tokens.
  *
- * The first step that fails leaves its error in `rc` and its reason in `why`; the steps after it do nothing.  So a layer is
+ * The first step that fails leaves its error in `rc` and its reason in `err`; the steps after it do nothing.  So a layer is
  * written as a list of steps, and whoever runs it looks at `rc` once.
  *
  * The methods of the seams do the heavy work: matrices by linear.h, K and V by kv.h, attention by attn.h. */
@@ -16,21 +16,21 @@
 #include "base/pool.h"
 #include "model/rope.h"
 #include "steps.h"
-#include "base/why.h"
+#include "base/error.h"
 
 /* n: tokens of the batch.  Buffers are made for the largest batch and overlap nowhere. */
 struct hx_pass {
     const struct hx_model *m;
     struct hx_kv *kv;
     struct hx_attn *attn;
-    struct hx_steps steps;
+    struct hx_row_ops steps;
     struct hx_pool *pool;   /* shares out the batch's rows; NULL: no threads */
     struct hx_ropes ropes;  /* of positions below kv->n_ctx */
     const uint32_t *tokens; /* [n], legal */
     size_t pos, n;          /* position of the first, and how many */
     size_t layer;
     int rc;                 /* 0, or the first error: negative errno */
-    struct hx_why *why;
+    struct hx_error *err;
     float *x;               /* [n][width] residual stream */
     float *h;               /* [n][width] normed input of a sub-layer */
     float *y;               /* [n][width] its output */
@@ -73,6 +73,6 @@ void hx_pass_add(struct hx_pass *p);
 /* -EDOM when one of the values in rows [n][row] is an infinity or no number, which says that the model or what the cache
  * returned is damaged; the reason names `what`, position (the first row's is pos) and index. */
 int hx_pass_check(const struct hx_pass *p, const char *what, const float *rows, size_t row,
-                  size_t n, size_t pos, struct hx_why *why);
+                  size_t n, size_t pos, struct hx_error *err);
 
 #endif

@@ -99,7 +99,7 @@ static void add_scaled(float *out, const float *v, float w, size_t n)
         out[i] += w * v[i];
 }
 
-double hx_attn_mix(const struct hx_attn_in *in, const struct hx_kv_view *past, size_t token,
+double hx_attn_softmax_v(const struct hx_attn_in *in, const struct hx_kv_view *past, size_t token,
                    size_t head, float *scores, float *work, float *out)
 {
     const size_t dh = in->kv->dh, off = head / (in->n_head / in->kv->n_kv) * dh;

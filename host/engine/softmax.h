@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "attn.h"
-#include "base/why.h"
+#include "base/error.h"
 
 /* In place: s[i] = exp(s[i] - max s) / sum.  Sums in order, so that the result depends on nothing but the values; expf is
  * the C library's.  n >= 1. */
@@ -24,7 +24,7 @@ void hx_softmax_count(struct hx_softmax_seen *seen, double kl);
 /* One head of a token of a layer's batch: softmax of the n `scores`, which are of the positions that the token sees, in
  * place, times their V (past->v; that of the last: in->v) into out [dh].  work: NULL: softmax in fp32, returns 0; [n] f32:
  * by integers, returns the KL. */
-double hx_attn_mix(const struct hx_attn_in *in, const struct hx_kv_view *past, size_t token,
+double hx_attn_softmax_v(const struct hx_attn_in *in, const struct hx_kv_view *past, size_t token,
                    size_t head, float *scores, float *work, float *out);
 
 #endif

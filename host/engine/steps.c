@@ -50,15 +50,15 @@ static int finite_all(const float *x, size_t n)
     return 1;
 }
 
-const struct hx_steps hx_steps_plain = {
+const struct hx_row_ops hx_row_ops_ref = {
     .rms_norm = rms_norm,
     .act = {[HX_SILU] = silu, [HX_GELU] = gelu, [HX_RELU] = relu},
     .finite = finite_all,
 };
 
-struct hx_steps hx_steps_of(const struct hx_isa_ops *isa)
+struct hx_row_ops hx_row_ops_of(const struct hx_cpu_kernels *isa)
 {
-    struct hx_steps s = hx_steps_plain;
+    struct hx_row_ops s = hx_row_ops_ref;
 
     if (isa) {
         s.rms_norm = isa->rmsnorm;

@@ -14,7 +14,7 @@ enum hx_activation {
     HX_ACTIVATIONS
 };
 
-struct hx_steps {
+struct hx_row_ops {
     /* y[i] = w[i] * x[i] / sqrt(mean(x^2) + eps); y may be x.  Source: Zhang & Sennrich 2019. */
     void (*rms_norm)(float *y, const float *x, const float *w, size_t n, float eps);
 
@@ -26,9 +26,9 @@ struct hx_steps {
 };
 
 /* The reference: f32, sums as vec.h has them. */
-extern const struct hx_steps hx_steps_plain;
+extern const struct hx_row_ops hx_row_ops_ref;
 
 /* The same by a CPU's kernels, which must outlive it; NULL: the reference. */
-struct hx_steps hx_steps_of(const struct hx_isa_ops *isa);
+struct hx_row_ops hx_row_ops_of(const struct hx_cpu_kernels *isa);
 
 #endif

@@ -6,22 +6,22 @@
 #include <string.h>
 
 int hx_completion_check(const struct hx_engine *e, const struct hx_completion_cfg *cfg,
-                        struct hx_why *why)
+                        struct hx_error *err)
 {
     const size_t n_ctx = e->kv->n_ctx;
 
     if (cfg->n_prompt < 1)
-        return hx_why_set(why, -EINVAL, "the prompt is empty");
+        return hx_error_set(err, -EINVAL, "the prompt is empty");
     for (size_t i = 0; i < cfg->n_prompt; i++)
         if (cfg->prompt[i] >= e->model->vocab)
-            return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", cfg->prompt[i],
+            return hx_error_set(err, -EINVAL, "token %u; the vocabulary has %zu", cfg->prompt[i],
                               e->model->vocab);
     if (cfg->n_prompt > n_ctx || cfg->n_max > n_ctx - cfg->n_prompt + 1)
-        return hx_why_set(why, -E2BIG, "%zu prompt tokens and %zu new ones need %zu positions, the "
+        return hx_error_set(err, -E2BIG, "%zu prompt tokens and %zu new ones need %zu positions, the "
                           "context has %zu", cfg->n_prompt, cfg->n_max,
                           cfg->n_prompt - 1 + cfg->n_max, n_ctx);
     if (e->argmax && !hx_sampler_is_greedy(&cfg->sampling))
-        return hx_why_set(why, -EINVAL, "choices are made on the DSP (--offload argmax), and those "
+        return hx_error_set(err, -EINVAL, "choices are made on the DSP (--offload argmax), and those "
                           "are greedy: temperature and repeat penalty need the logits here");
     return 0;
 }
@@ -39,9 +39,9 @@ static int alloc(struct hx_completion *c, const struct hx_engine *e,
 }
 
 int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
-                       const struct hx_completion_cfg *cfg, struct hx_why *why)
+                       const struct hx_completion_cfg *cfg, struct hx_error *err)
 {
-    int rc = hx_completion_check(e, cfg, why);
+    int rc = hx_completion_check(e, cfg, err);
 
     *c = (struct hx_completion){
         .g = {.e = e, .draft = &hx_draft_none},
@@ -54,7 +54,7 @@ int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
         return rc;
     rc = alloc(c, e, cfg);
     if (rc)
-        return hx_why_set(why, rc, "out of memory");
+        return hx_error_set(err, rc, "out of memory");
     memcpy(c->ids, cfg->prompt, cfg->n_prompt * sizeof(*c->ids));
     hx_sampler_saw(c->g.s, c->ids, c->n_prompt);
     return 0;
@@ -74,11 +74,11 @@ int hx_completion_prefilled(const struct hx_completion *c)
     return c->n_run + 1 >= c->n_prompt;
 }
 
-static int prefill(struct hx_completion *c, struct hx_why *why)
+static int prefill(struct hx_completion *c, struct hx_error *err)
 {
     const size_t left = c->n_prompt - 1 - c->n_run, max = hx_forward_max_batch(c->g.e->forward);
     const size_t n = left < max ? left : max;
-    int rc = hx_forward_run(c->g.e->forward, c->ids + c->n_run, n, c->n_run, why);
+    int rc = hx_forward_run(c->g.e->forward, c->ids + c->n_run, n, c->n_run, err);
 
     if (rc)
         return rc;
@@ -87,7 +87,7 @@ static int prefill(struct hx_completion *c, struct hx_why *why)
 }
 
 /* One more token of ids counts. */
-static int take(struct hx_completion *c, struct hx_why *why)
+static int take(struct hx_completion *c, struct hx_error *err)
 {
     const uint32_t id = c->ids[c->n_prompt + c->n_made++];
     int rc = 0;
@@ -102,10 +102,10 @@ static int take(struct hx_completion *c, struct hx_why *why)
         c->finish = HX_FINISH_LENGTH;
     if (!rc && c->finish)
         rc = hx_stream_end(&c->text);
-    return rc ? hx_why_set(why, rc, "out of memory") : 0;
+    return rc ? hx_error_set(err, rc, "out of memory") : 0;
 }
 
-int hx_completion_step(struct hx_completion *c, struct hx_why *why)
+int hx_completion_step(struct hx_completion *c, struct hx_error *err)
 {
     const size_t known = c->n_prompt + c->n_made;
     int rc = 0;
@@ -114,13 +114,13 @@ int hx_completion_step(struct hx_completion *c, struct hx_why *why)
     if (c->finish)
         return 0;
     if (!hx_completion_prefilled(c))
-        return prefill(c, why);
-    made = hx_generate_step(&c->g, c->ids, known, c->n_max - c->n_made, c->logits, why);
+        return prefill(c, err);
+    made = hx_generate_step(&c->g, c->ids, known, c->n_max - c->n_made, c->logits, err);
     if (made < 0)
         return (int)made;
     c->steps++;
     while (!rc && !c->finish && c->n_prompt + c->n_made < known + (size_t)made)
-        rc = take(c, why);
+        rc = take(c, err);
     c->n_run = c->n_prompt + c->n_made - 1; /* the last one is run by the step that comes after */
     return rc ? rc : c->finish == HX_FINISH_NOT;
 }

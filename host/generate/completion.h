@@ -13,7 +13,7 @@
 #include "generate.h"
 #include "sampler.h"
 #include "text/stream.h"
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_completion_cfg {
     const uint32_t *prompt;   /* [n_prompt], copied */
@@ -50,11 +50,11 @@ struct hx_completion {
  * large they are); -EINVAL: no prompt, a token that is none, or sampling with an engine that makes greedy choices on
  * the DSP. */
 int hx_completion_check(const struct hx_engine *e, const struct hx_completion_cfg *cfg,
-                        struct hx_why *why);
+                        struct hx_error *err);
 
 /* Sizes everything up front; nothing is run.  0; -ENOMEM; or as hx_completion_check().  c may be closed in any case. */
 int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
-                       const struct hx_completion_cfg *cfg, struct hx_why *why);
+                       const struct hx_completion_cfg *cfg, struct hx_error *err);
 
 /* Frees; accepts an object of zeros.  The engine stays the caller's. */
 void hx_completion_close(struct hx_completion *c);
@@ -64,6 +64,6 @@ int hx_completion_prefilled(const struct hx_completion *c);
 
 /* Runs one batch of the prompt or makes the next token (with a drafter, tokens).  1: there is more to do; 0: `finish` says
  * how the text ended; negative errno: as hx_forward_run() and hx_forward_logits(), -ENOMEM. */
-int hx_completion_step(struct hx_completion *c, struct hx_why *why);
+int hx_completion_step(struct hx_completion *c, struct hx_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 #include "engine/draft.h"
 #include "engine/engine.h"
 #include "sampler.h"
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_generate {
     struct hx_engine *e;
@@ -20,19 +20,19 @@ struct hx_generate {
 
 /* Runs all prompt tokens but the last, at positions 0..n_prompt-2, so that hx_generate_run() can start. */
 int hx_generate_prefill(const struct hx_generate *g, const uint32_t *prompt, size_t n_prompt,
-                        struct hx_why *why);
+                        struct hx_error *err);
 
 /* One step, which makes at least one token and at most `left` >= 1: with guesses of the drafter that were right, several.
  * ids: [n + left], the n known tokens first, of which all but the last have been run; new ones are appended.  logits:
  * [vocab] scratch.  Allocates nothing.  The number of new tokens, or what hx_forward_run() and hx_forward_logits()
  * return. */
 long hx_generate_step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t left,
-                      float *logits, struct hx_why *why);
+                      float *logits, struct hx_error *err);
 
 /* Makes exactly n >= 1 tokens.  ids: [n_prompt + n], the prompt first (n_prompt >= 1), new tokens are appended.  Without
  * a drafter that is n steps: step i runs the token at position n_prompt - 1 + i.  *steps gets their number.
  * 0, -ENOMEM, or as hx_generate_step(). */
 int hx_generate_run(const struct hx_generate *g, uint32_t *ids, size_t n_prompt, size_t n,
-                    size_t *steps, struct hx_why *why);
+                    size_t *steps, struct hx_error *err);
 
 #endif

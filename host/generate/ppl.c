@@ -26,7 +26,7 @@ static double nll_of(const float *logits, size_t n, uint32_t want)
 
 /* Predictions of the tokens first..n-1 of the last run; want: the ids that follow each of its n. */
 static int score_batch(const struct hx_model *m, struct hx_forward *f, const uint32_t *want,
-                       size_t first, size_t n, float *logits, double *nll_sum, struct hx_why *why)
+                       size_t first, size_t n, float *logits, double *nll_sum, struct hx_error *err)
 {
     int rc;
 
@@ -34,9 +34,9 @@ static int score_batch(const struct hx_model *m, struct hx_forward *f, const uin
         const size_t row = (i - first) % HX_PPL_ROWS;
 
         if (want[i] >= m->vocab)
-            return hx_why_set(why, -EINVAL, "token %u; the vocabulary has %zu", want[i], m->vocab);
+            return hx_error_set(err, -EINVAL, "token %u; the vocabulary has %zu", want[i], m->vocab);
         if (row == 0) {
-            rc = hx_forward_logits(f, i, n - i < HX_PPL_ROWS ? n - i : HX_PPL_ROWS, logits, why);
+            rc = hx_forward_logits(f, i, n - i < HX_PPL_ROWS ? n - i : HX_PPL_ROWS, logits, err);
             if (rc)
                 return rc;
         }
@@ -47,7 +47,7 @@ static int score_batch(const struct hx_model *m, struct hx_forward *f, const uin
 
 /* The predictions made at positions first..n-1 of ids [n + 1]. */
 static int score(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t first,
-                 size_t n, float *logits, double *nll_sum, struct hx_why *why)
+                 size_t n, float *logits, double *nll_sum, struct hx_error *err)
 {
     const size_t batch = hx_forward_max_batch(f);
     int rc = 0;
@@ -55,42 +55,42 @@ static int score(const struct hx_model *m, struct hx_forward *f, const uint32_t 
     for (size_t pos = 0; !rc && pos < n; pos += batch) {
         size_t now = n - pos < batch ? n - pos : batch;
 
-        rc = hx_forward_run(f, ids + pos, now, pos, why);
+        rc = hx_forward_run(f, ids + pos, now, pos, err);
         if (!rc)
             rc = score_batch(m, f, ids + pos + 1, first > pos ? first - pos : 0, now, logits,
-                             nll_sum, why);
+                             nll_sum, err);
     }
     return rc;
 }
 
 int hx_ppl_score(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t ctx,
-                 float *logits, double *nll_sum, struct hx_why *why)
+                 float *logits, double *nll_sum, struct hx_error *err)
 {
-    return score(m, f, ids, 0, ctx, logits, nll_sum, why);
+    return score(m, f, ids, 0, ctx, logits, nll_sum, err);
 }
 
-static int check_spread(size_t n_ids, size_t ctx, size_t chunks, struct hx_why *why)
+static int check_spread(size_t n_ids, size_t ctx, size_t chunks, struct hx_error *err)
 {
     size_t span;
 
     if (ctx < 1 || chunks < 1 || n_ids < ctx + 1)
-        return hx_why_set(why, -EINVAL, "the text has %zu tokens; a window needs %zu", n_ids,
+        return hx_error_set(err, -EINVAL, "the text has %zu tokens; a window needs %zu", n_ids,
                           ctx + 1);
     span = n_ids - ctx - 1; /* more windows than that would start at the same places */
     if (chunks > 1 && chunks > span)
-        return hx_why_set(why, -EINVAL, "%zu windows of %zu tokens in a text of %zu tokens: at "
+        return hx_error_set(err, -EINVAL, "%zu windows of %zu tokens in a text of %zu tokens: at "
                           "most %zu start at different places", chunks, ctx + 1, n_ids,
                           span ? span : 1);
     return 0;
 }
 
 /* llama-perplexity wants two windows, too. */
-static int check_llama(size_t n_ids, size_t ctx, struct hx_why *why)
+static int check_llama(size_t n_ids, size_t ctx, struct hx_error *err)
 {
     if (ctx < 4)
-        return hx_why_set(why, -EINVAL, "a window of %zu tokens scores none; 4 are the least", ctx);
+        return hx_error_set(err, -EINVAL, "a window of %zu tokens scores none; 4 are the least", ctx);
     if (n_ids / 2 < ctx)
-        return hx_why_set(why, -EINVAL, "the text has %zu tokens; two windows need %zu", n_ids,
+        return hx_error_set(err, -EINVAL, "the text has %zu tokens; two windows need %zu", n_ids,
                           2 * ctx);
     return 0;
 }
@@ -107,20 +107,20 @@ struct job {
 };
 
 static int score_window(const struct job *j, size_t chunks, size_t i, double *sum,
-                        struct hx_why *why)
+                        struct hx_error *err)
 {
     const size_t ctx = j->cfg->ctx;
 
     if (!j->cfg->llama)
         return score(j->m, j->f, j->ids + hx_ppl_window(j->n_ids, ctx, chunks, i), 0, ctx,
-                     j->logits, sum, why);
+                     j->logits, sum, err);
     memcpy(j->window, j->ids + i * ctx, ctx * sizeof(*j->window));
     if (j->cfg->bos != HX_NO_TOKEN)
         j->window[0] = j->cfg->bos;
-    return score(j->m, j->f, j->window, ctx / 2, ctx - 1, j->logits, sum, why);
+    return score(j->m, j->f, j->window, ctx / 2, ctx - 1, j->logits, sum, err);
 }
 
-static int score_windows(const struct job *j, struct hx_ppl *out, struct hx_why *why)
+static int score_windows(const struct job *j, struct hx_ppl *out, struct hx_error *err)
 {
     const struct hx_ppl_cfg *cfg = j->cfg;
     const size_t each = cfg->llama ? cfg->ctx - 1 - cfg->ctx / 2 : cfg->ctx;
@@ -130,7 +130,7 @@ static int score_windows(const struct job *j, struct hx_ppl *out, struct hx_why 
 
     out->chunks = cfg->chunks && cfg->chunks < most ? cfg->chunks : most;
     for (size_t i = 0; !rc && i < out->chunks; i++) {
-        rc = score_window(j, out->chunks, i, &sum, why);
+        rc = score_window(j, out->chunks, i, &sum, err);
         if (!rc && cfg->progress)
             cfg->progress(cfg->arg, i + 1, out->chunks, exp(sum / (double)((i + 1) * each)));
     }
@@ -138,33 +138,33 @@ static int score_windows(const struct job *j, struct hx_ppl *out, struct hx_why 
     out->nll = sum / (double)out->tokens;
     out->ppl = exp(out->nll);
     if (!rc && !isfinite(out->ppl))
-        return hx_why_set(why, -ERANGE, "the mean nll is %g nats: its perplexity is too large for "
+        return hx_error_set(err, -ERANGE, "the mean nll is %g nats: its perplexity is too large for "
                           "a number", out->nll);
     return rc;
 }
 
 int hx_ppl_windows(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
-                   const struct hx_ppl_cfg *cfg, struct hx_ppl *out, struct hx_why *why)
+                   const struct hx_ppl_cfg *cfg, struct hx_ppl *out, struct hx_error *err)
 {
     struct job j = {.m = m, .f = f, .ids = ids, .n_ids = n_ids, .cfg = cfg};
-    int rc = cfg->llama ? check_llama(n_ids, cfg->ctx, why)
-                        : check_spread(n_ids, cfg->ctx, cfg->chunks, why);
+    int rc = cfg->llama ? check_llama(n_ids, cfg->ctx, err)
+                        : check_spread(n_ids, cfg->ctx, cfg->chunks, err);
 
     if (rc)
         return rc;
     j.window = calloc(cfg->ctx, sizeof(*j.window));
     j.logits = calloc(m->vocab, HX_PPL_ROWS * sizeof(*j.logits));
-    rc = j.window && j.logits ? score_windows(&j, out, why)
-                              : hx_why_set(why, -ENOMEM, "out of memory");
+    rc = j.window && j.logits ? score_windows(&j, out, err)
+                              : hx_error_set(err, -ENOMEM, "out of memory");
     free(j.window);
     free(j.logits);
     return rc;
 }
 
 int hx_ppl_run(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
-               size_t ctx, size_t chunks, struct hx_ppl *out, struct hx_why *why)
+               size_t ctx, size_t chunks, struct hx_ppl *out, struct hx_error *err)
 {
     const struct hx_ppl_cfg cfg = {.ctx = ctx, .chunks = chunks};
 
-    return hx_ppl_windows(m, f, ids, n_ids, &cfg, out, why);
+    return hx_ppl_windows(m, f, ids, n_ids, &cfg, out, err);
 }

@@ -15,17 +15,17 @@ int hx_str_is(struct hx_str s, const char *text)
 }
 
 int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes, size_t n,
-                       struct hx_why *why)
+                       struct hx_error *err)
 {
     struct hx_gguf *g = calloc(1, sizeof(*g));
     int rc;
 
     if (!g)
-        return hx_why_set(why, -ENOMEM, "%s: out of memory", name);
+        return hx_error_set(err, -ENOMEM, "%s: out of memory", name);
     g->base = bytes;
     g->size = n;
     g->name = strdup(name);
-    rc = g->name ? hx_gguf_parse(g, why) : hx_why_set(why, -ENOMEM, "%s: out of memory", name);
+    rc = g->name ? hx_gguf_parse(g, err) : hx_error_set(err, -ENOMEM, "%s: out of memory", name);
     if (rc) {
         hx_gguf_close(g);
         return rc;
@@ -34,7 +34,7 @@ int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes
     return 0;
 }
 
-int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_why *why)
+int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_error *err)
 {
     void *map = MAP_FAILED;
     struct stat st;
@@ -42,16 +42,16 @@ int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_why *why)
 
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
     if (fd < 0 || fstat(fd, &st)) {
-        rc = hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
+        rc = hx_error_set(err, -errno, "%s: %s", path, strerror(errno));
     } else if (S_ISDIR(st.st_mode)) {
-        rc = hx_why_set(why, -EINVAL, "%s: is a directory", path);
+        rc = hx_error_set(err, -EINVAL, "%s: is a directory", path);
     } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        rc = hx_why_set(why, -EINVAL, "%s: not a GGUF file (%s)", path,
+        rc = hx_error_set(err, -EINVAL, "%s: not a GGUF file (%s)", path,
                         S_ISREG(st.st_mode) ? "empty" : "not a regular file");
     } else {
         map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        rc = map == MAP_FAILED ? hx_why_set(why, -errno, "%s: mmap: %s", path, strerror(errno))
-                               : hx_gguf_open_bytes(out, path, map, (size_t)st.st_size, why);
+        rc = map == MAP_FAILED ? hx_error_set(err, -errno, "%s: mmap: %s", path, strerror(errno))
+                               : hx_gguf_open_bytes(out, path, map, (size_t)st.st_size, err);
     }
     if (fd >= 0)
         close(fd);
@@ -116,16 +116,16 @@ struct hx_gguf_facts hx_gguf_facts(const struct hx_gguf *g)
 }
 
 static int find(const struct hx_gguf *g, const char *key, const struct hx_gguf_kv **kv,
-                struct hx_why *why)
+                struct hx_error *err)
 {
     *kv = hx_gguf_find(g, key);
-    return *kv ? 0 : hx_why_set(why, -ENOENT, "%s: no metadata key '%s'", g->name, key);
+    return *kv ? 0 : hx_error_set(err, -ENOENT, "%s: no metadata key '%s'", g->name, key);
 }
 
 static int wrong_type(const struct hx_gguf *g, const char *key, const char *want,
-                      struct hx_why *why)
+                      struct hx_error *err)
 {
-    return hx_why_set(why, -EINVAL, "%s: metadata '%s' is not %s", g->name, key, want);
+    return hx_error_set(err, -EINVAL, "%s: metadata '%s' is not %s", g->name, key, want);
 }
 
 /* The integer value of a scalar; -1 when it is negative, no integer, or beyond int64. */
@@ -152,58 +152,58 @@ static int64_t integer_value(const struct hx_gguf_kv *kv)
     }
 }
 
-int hx_gguf_u32(const struct hx_gguf *g, const char *key, uint32_t *out, struct hx_why *why)
+int hx_gguf_u32(const struct hx_gguf *g, const char *key, uint32_t *out, struct hx_error *err)
 {
     const struct hx_gguf_kv *kv;
     int64_t v;
-    int rc = find(g, key, &kv, why);
+    int rc = find(g, key, &kv, err);
 
     if (rc)
         return rc;
     v = integer_value(kv);
     if (v < 0 || v > UINT32_MAX)
-        return wrong_type(g, key, "an integer from 0 to 4294967295", why);
+        return wrong_type(g, key, "an integer from 0 to 4294967295", err);
     *out = (uint32_t)v;
     return 0;
 }
 
-int hx_gguf_f32(const struct hx_gguf *g, const char *key, float *out, struct hx_why *why)
+int hx_gguf_f32(const struct hx_gguf *g, const char *key, float *out, struct hx_error *err)
 {
     const struct hx_gguf_kv *kv;
-    int rc = find(g, key, &kv, why);
+    int rc = find(g, key, &kv, err);
 
     if (rc)
         return rc;
     if (kv->type != HX_GGUF_F32)
-        return wrong_type(g, key, "a 32-bit float", why);
+        return wrong_type(g, key, "a 32-bit float", err);
     memcpy(out, kv->data, sizeof(*out));
     return 0;
 }
 
-int hx_gguf_str(const struct hx_gguf *g, const char *key, struct hx_str *out, struct hx_why *why)
+int hx_gguf_str(const struct hx_gguf *g, const char *key, struct hx_str *out, struct hx_error *err)
 {
     const struct hx_gguf_kv *kv;
     const uint8_t *p;
-    int rc = find(g, key, &kv, why);
+    int rc = find(g, key, &kv, err);
 
     if (rc)
         return rc;
     if (kv->type != HX_GGUF_STRING)
-        return wrong_type(g, key, "a string", why);
+        return wrong_type(g, key, "a string", err);
     p = kv->data;
     *out = hx_gguf_next_str(&p);
     return 0;
 }
 
 int hx_gguf_array(const struct hx_gguf *g, const char *key, enum hx_gguf_type elem,
-                  const struct hx_gguf_kv **out, struct hx_why *why)
+                  const struct hx_gguf_kv **out, struct hx_error *err)
 {
-    int rc = find(g, key, out, why);
+    int rc = find(g, key, out, err);
 
     if (rc)
         return rc;
     if ((*out)->type != HX_GGUF_ARRAY || (*out)->elem != elem)
-        return wrong_type(g, key, "an array of the expected type", why);
+        return wrong_type(g, key, "an array of the expected type", err);
     return 0;
 }
 

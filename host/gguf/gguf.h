@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "quant/quant.h"
-#include "base/why.h"
+#include "base/error.h"
 
 enum hx_gguf_type {
     HX_GGUF_U8 = 0,
@@ -60,11 +60,11 @@ struct hx_gguf;
 
 /* Maps and validates `path`.  0, -errno of open/mmap, -ENOMEM, or -EINVAL (not a GGUF file, one that is not supported,
  * truncated, sizes that overflow, a tensor type that is not supported). */
-int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_why *why);
+int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_error *err);
 
 /* The same over n bytes (borrowed until close, 8-byte aligned); `name` is used in messages. */
 int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes, size_t n,
-                       struct hx_why *why);
+                       struct hx_error *err);
 
 /* The weights will be used soon: the kernel begins to read them, in the background.  Nothing happens when they are more
  * than half of the machine's memory, where the first would be gone again before the last is there, and for bytes. */
@@ -94,11 +94,11 @@ const struct hx_gguf_kv *hx_gguf_find(const struct hx_gguf *g, const char *key);
 const struct hx_gguf_tensor *hx_gguf_tensor(const struct hx_gguf *g, const char *name);
 
 /* Typed values.  0; -ENOENT: no such key; -EINVAL: another type, or an integer that does not fit. */
-int hx_gguf_u32(const struct hx_gguf *g, const char *key, uint32_t *out, struct hx_why *why);
-int hx_gguf_f32(const struct hx_gguf *g, const char *key, float *out, struct hx_why *why);
-int hx_gguf_str(const struct hx_gguf *g, const char *key, struct hx_str *out, struct hx_why *why);
+int hx_gguf_u32(const struct hx_gguf *g, const char *key, uint32_t *out, struct hx_error *err);
+int hx_gguf_f32(const struct hx_gguf *g, const char *key, float *out, struct hx_error *err);
+int hx_gguf_str(const struct hx_gguf *g, const char *key, struct hx_str *out, struct hx_error *err);
 int hx_gguf_array(const struct hx_gguf *g, const char *key, enum hx_gguf_type elem,
-                  const struct hx_gguf_kv **out, struct hx_why *why);
+                  const struct hx_gguf_kv **out, struct hx_error *err);
 
 /* Bytes of a value of a scalar type; 0 for strings and arrays. */
 size_t hx_gguf_scalar_size(uint32_t type);

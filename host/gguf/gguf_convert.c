@@ -85,7 +85,7 @@ enum { PART_WEIGHTS = 1 << 16, PARTS_PER_THREAD = 2 };
 struct part {
     float *in, *back; /* [dims[0]] */
     int rc;
-    struct hx_why why;
+    struct hx_error err;
 };
 
 struct slab {
@@ -122,12 +122,12 @@ static int convert_row(const struct hx_convert_step *s, uint64_t row, struct par
     hx_quant_info(t->type)->widen(p->in, from, n);
     top = peak(p->in, n);
     if (isnan(top))
-        return hx_why_set(&p->why, -EINVAL, "tensor '%s', row %" PRIu64 ": a weight that is "
+        return hx_error_set(&p->err, -EINVAL, "tensor '%s', row %" PRIu64 ": a weight that is "
                           "infinite or no number", hx_str_shown(t->name).text, row);
     to->narrow(out, p->in, n);
     to->widen(p->back, out, n);
     if (isnan(peak(p->back, n)))
-        return hx_why_set(&p->why, -EINVAL, "tensor '%s', row %" PRIu64 ": a weight of magnitude "
+        return hx_error_set(&p->err, -EINVAL, "tensor '%s', row %" PRIu64 ": a weight of magnitude "
                           "%g is too large for %s", hx_str_shown(t->name).text, row, (double)top,
                           to->name);
     return 0;
@@ -156,7 +156,7 @@ static void close_slab(struct slab *s)
 }
 
 static int open_slab(struct slab *s, const struct hx_convert_step *step, size_t n_threads,
-                     struct hx_why *why)
+                     struct hx_error *err)
 {
     const size_t n = step->from->dims[0];
     int ok;
@@ -172,20 +172,20 @@ static int open_slab(struct slab *s, const struct hx_convert_step *step, size_t 
         s->parts[i].back = malloc(n * sizeof(float));
         ok = s->parts[i].in && s->parts[i].back;
     }
-    return ok ? 0 : hx_why_set(why, -ENOMEM, "out of memory for rows of %zu weights", n);
+    return ok ? 0 : hx_error_set(err, -ENOMEM, "out of memory for rows of %zu weights", n);
 }
 
 /* The first fault in the order of the rows, so that it does not depend on the threads. */
-static int slab_fault(const struct slab *s, struct hx_why *why)
+static int slab_fault(const struct slab *s, struct hx_error *err)
 {
     for (size_t i = 0; i * s->rows_per_part < s->n; i++)
         if (s->parts[i].rc)
-            return hx_why_set(why, s->parts[i].rc, "%s", s->parts[i].why.text);
+            return hx_error_set(err, s->parts[i].rc, "%s", s->parts[i].err.text);
     return 0;
 }
 
 static int convert_rows(struct hx_gguf_writer *w, struct slab *s, struct hx_pool *pool,
-                        struct hx_why *why)
+                        struct hx_error *err)
 {
     const uint64_t rows = n_rows(s->step->from), most = s->n_parts * s->rows_per_part;
     int rc = 0;
@@ -193,43 +193,43 @@ static int convert_rows(struct hx_gguf_writer *w, struct slab *s, struct hx_pool
     for (s->first = 0; !rc && s->first < rows; s->first += s->n) {
         s->n = rows - s->first < most ? rows - s->first : most;
         hx_pool_run(pool, (s->n + s->rows_per_part - 1) / s->rows_per_part, convert_part, s);
-        rc = slab_fault(s, why);
+        rc = slab_fault(s, err);
         if (!rc)
-            rc = hx_gguf_writer_data(w, s->out, s->n * s->row_bytes, why);
+            rc = hx_gguf_writer_data(w, s->out, s->n * s->row_bytes, err);
     }
     return rc;
 }
 
 static int convert_tensor(struct hx_gguf_writer *w, const struct hx_convert_step *step,
-                          struct hx_pool *pool, struct hx_why *why)
+                          struct hx_pool *pool, struct hx_error *err)
 {
     struct slab s;
     int rc;
 
     if (step->type == step->from->type)
-        return hx_gguf_writer_data(w, step->from->data, step->from->bytes, why);
-    rc = open_slab(&s, step, hx_pool_threads(pool), why);
+        return hx_gguf_writer_data(w, step->from->data, step->from->bytes, err);
+    rc = open_slab(&s, step, hx_pool_threads(pool), err);
     if (!rc)
-        rc = convert_rows(w, &s, pool, why);
+        rc = convert_rows(w, &s, pool, err);
     close_slab(&s);
     return rc;
 }
 
 /* --- the file */
 
-static int check_source(const struct hx_gguf *in, const struct hx_gguf_facts *f, struct hx_why *why)
+static int check_source(const struct hx_gguf *in, const struct hx_gguf_facts *f, struct hx_error *err)
 {
     uint32_t parts;
 
     if (hx_gguf_find(in, "split.count") && !hx_gguf_u32(in, "split.count", &parts, NULL) &&
         parts > 1)
-        return hx_why_set(why, -EINVAL, "%s: one of %" PRIu32 " parts of a model; merge them first "
+        return hx_error_set(err, -EINVAL, "%s: one of %" PRIu32 " parts of a model; merge them first "
                           "(llama-gguf-split --merge)", hx_gguf_name(in), parts);
     for (size_t i = 0; i < f->n_tensors; i++) {
         const struct hx_gguf_tensor *t = &f->tensors[i];
 
         if (t->type != HX_QUANT_F32 && t->type != HX_QUANT_F16 && t->type != HX_QUANT_BF16)
-            return hx_why_set(why, -EINVAL, "%s: tensor '%s' is %s; conversion starts from F32, "
+            return hx_error_set(err, -EINVAL, "%s: tensor '%s' is %s; conversion starts from F32, "
                               "F16 or BF16, because rounding twice costs quality",
                               hx_gguf_name(in), hx_str_shown(t->name).text,
                               hx_quant_name(t->type));
@@ -257,7 +257,7 @@ static void put_header(struct hx_gguf_writer *w, const struct hx_gguf_facts *f,
 }
 
 static int convert_all(struct hx_gguf_writer *w, const struct hx_gguf_facts *f,
-                       const struct target *want, const struct hx_convert *how, struct hx_why *why)
+                       const struct target *want, const struct hx_convert *how, struct hx_error *err)
 {
     int rc = 0;
 
@@ -266,30 +266,30 @@ static int convert_all(struct hx_gguf_writer *w, const struct hx_gguf_facts *f,
 
         plan(&s, want);
         if (how->tell && how->tell(how->arg, &s))
-            return hx_why_set(why, -EINTR, "stopped at tensor %zu of %zu", i, f->n_tensors);
-        rc = convert_tensor(w, &s, how->pool, why);
+            return hx_error_set(err, -EINTR, "stopped at tensor %zu of %zu", i, f->n_tensors);
+        rc = convert_tensor(w, &s, how->pool, err);
     }
     return rc;
 }
 
 int hx_gguf_convert(const struct hx_gguf *in, const char *path, const struct hx_convert *how,
-                    struct hx_why *why)
+                    struct hx_error *err)
 {
     const struct hx_gguf_facts f = hx_gguf_facts(in);
     const struct target *want = find_target(how->type);
     struct hx_gguf_writer *w = NULL;
-    int rc = want ? check_source(in, &f, why)
-                  : hx_why_set(why, -EINVAL, "%s is no type to convert to",
+    int rc = want ? check_source(in, &f, err)
+                  : hx_error_set(err, -EINVAL, "%s is no type to convert to",
                                hx_quant_name(how->type));
 
     if (!rc)
-        rc = hx_gguf_writer_open(&w, path, f.alignment, why);
+        rc = hx_gguf_writer_open(&w, path, f.alignment, err);
     if (rc)
         return rc;
     put_header(w, &f, want);
-    rc = convert_all(w, &f, want, how, why);
+    rc = convert_all(w, &f, want, how, err);
     if (!rc)
-        rc = hx_gguf_writer_finish(w, why);
+        rc = hx_gguf_writer_finish(w, err);
     hx_gguf_writer_close(w);
     return rc;
 }

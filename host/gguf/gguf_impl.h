@@ -26,7 +26,7 @@ struct hx_gguf {
 };
 
 /* Fills g from base and size.  What it has allocated when it fails is the caller's to free. */
-int hx_gguf_parse(struct hx_gguf *g, struct hx_why *why);
+int hx_gguf_parse(struct hx_gguf *g, struct hx_error *err);
 
 /* The record's first member, or NULL. */
 const struct hx_str *hx_gguf_look_up(const struct hx_gguf_index *index, const char *name);

@@ -74,9 +74,9 @@ static int take_str(struct cursor *c, struct hx_str *s)
 }
 
 static int truncated(const struct hx_gguf *g, const struct cursor *c, const char *what,
-                     struct hx_why *why)
+                     struct hx_error *err)
 {
-    return hx_why_set(why, -EINVAL, "%s: truncated or damaged in %s at byte %zu of %zu", g->name,
+    return hx_error_set(err, -EINVAL, "%s: truncated or damaged in %s at byte %zu of %zu", g->name,
                       what, (size_t)(c->p - g->base), g->size);
 }
 
@@ -99,44 +99,44 @@ static int skip_values(struct cursor *c, uint32_t type, uint64_t n)
     return 0;
 }
 
-static int bad_type(const struct hx_gguf *g, const struct hx_gguf_kv *kv, struct hx_why *why)
+static int bad_type(const struct hx_gguf *g, const struct hx_gguf_kv *kv, struct hx_error *err)
 {
     if (kv->elem == HX_GGUF_ARRAY)
-        return hx_why_set(why, -EINVAL, "%s: metadata '%s' is an array of arrays, which hexrig "
+        return hx_error_set(err, -EINVAL, "%s: metadata '%s' is an array of arrays, which hexrig "
                           "does not read", g->name, hx_str_shown(kv->key).text);
-    return hx_why_set(why, -EINVAL, "%s: metadata '%s' has type %" PRIu32 "; 0 to %d are defined",
+    return hx_error_set(err, -EINVAL, "%s: metadata '%s' has type %" PRIu32 "; 0 to %d are defined",
                       g->name, hx_str_shown(kv->key).text, kv->elem, HX_GGUF_TYPES - 1);
 }
 
-static int read_kv(struct hx_gguf *g, struct cursor *c, struct hx_gguf_kv *kv, struct hx_why *why)
+static int read_kv(struct hx_gguf *g, struct cursor *c, struct hx_gguf_kv *kv, struct hx_error *err)
 {
     if (take_str(c, &kv->key) || take(c, &kv->type, sizeof(kv->type)))
-        return truncated(g, c, "the metadata", why);
+        return truncated(g, c, "the metadata", err);
     kv->elem = kv->type;
     kv->n = 1;
     if (kv->type == HX_GGUF_ARRAY &&
         (take(c, &kv->elem, sizeof(kv->elem)) || take(c, &kv->n, sizeof(kv->n))))
-        return truncated(g, c, "the metadata", why);
+        return truncated(g, c, "the metadata", err);
     if (kv->elem >= HX_GGUF_TYPES || kv->elem == HX_GGUF_ARRAY)
-        return bad_type(g, kv, why);
+        return bad_type(g, kv, err);
     kv->data = c->p;
     if (skip_values(c, kv->elem, kv->n))
-        return truncated(g, c, "the metadata", why);
+        return truncated(g, c, "the metadata", err);
     kv->bytes = (size_t)(c->p - kv->data);
     return 0;
 }
 
-static int read_alignment(struct hx_gguf *g, struct hx_why *why)
+static int read_alignment(struct hx_gguf *g, struct hx_error *err)
 {
     uint32_t alignment = DEFAULT_ALIGNMENT;
     int rc = 0;
 
     if (hx_gguf_find(g, "general.alignment"))
-        rc = hx_gguf_u32(g, "general.alignment", &alignment, why);
+        rc = hx_gguf_u32(g, "general.alignment", &alignment, err);
     if (rc)
         return rc;
     if (alignment < MIN_ALIGNMENT || alignment > MAX_ALIGNMENT || (alignment & (alignment - 1)))
-        return hx_why_set(why, -EINVAL, "%s: general.alignment is %" PRIu32
+        return hx_error_set(err, -EINVAL, "%s: general.alignment is %" PRIu32
                           "; powers of two from %d to %d are legal", g->name, alignment,
                           MIN_ALIGNMENT, MAX_ALIGNMENT);
     g->alignment = alignment;
@@ -171,37 +171,37 @@ const struct hx_str *hx_gguf_look_up(const struct hx_gguf_index *index, const ch
 
 /* Over n records of `stride` bytes that begin with their name; a name twice is refused: which one would count? */
 static int make_index(struct hx_gguf *g, struct hx_gguf_index *index, const void *records,
-                      size_t n, size_t stride, const char *what, struct hx_why *why)
+                      size_t n, size_t stride, const char *what, struct hx_error *err)
 {
     index->at = calloc(n ? n : 1, sizeof(*index->at));
     if (!index->at)
-        return hx_why_set(why, -ENOMEM, "%s: out of memory", g->name);
+        return hx_error_set(err, -ENOMEM, "%s: out of memory", g->name);
     for (size_t i = 0; i < n; i++)
         index->at[i] = (const struct hx_str *)((const char *)records + i * stride);
     index->n = n;
     qsort(index->at, n, sizeof(*index->at), compare_entries);
     for (size_t i = 1; i < n; i++)
         if (compare(index->at[i - 1], index->at[i]) == 0)
-            return hx_why_set(why, -EINVAL, "%s: %s '%s' is there twice", g->name, what,
+            return hx_error_set(err, -EINVAL, "%s: %s '%s' is there twice", g->name, what,
                               hx_str_shown(*index->at[i]).text);
     return 0;
 }
 
-static int read_all_kv(struct hx_gguf *g, struct cursor *c, uint64_t n, struct hx_why *why)
+static int read_all_kv(struct hx_gguf *g, struct cursor *c, uint64_t n, struct hx_error *err)
 {
     int rc = 0;
 
     if (n > left(c) / MIN_KV_BYTES)
-        return hx_why_set(why, -EINVAL, "%s: truncated: %" PRIu64 " metadata entries, %zu bytes "
+        return hx_error_set(err, -EINVAL, "%s: truncated: %" PRIu64 " metadata entries, %zu bytes "
                           "left", g->name, n, left(c));
     g->kv = calloc(n ? n : 1, sizeof(*g->kv));
     if (!g->kv)
-        return hx_why_set(why, -ENOMEM, "%s: out of memory", g->name);
+        return hx_error_set(err, -ENOMEM, "%s: out of memory", g->name);
     for (; !rc && g->n_kv < n; g->n_kv++)
-        rc = read_kv(g, c, &g->kv[g->n_kv], why);
+        rc = read_kv(g, c, &g->kv[g->n_kv], err);
     if (!rc)
-        rc = make_index(g, &g->keys, g->kv, g->n_kv, sizeof(*g->kv), "metadata key", why);
-    return rc ? rc : read_alignment(g, why);
+        rc = make_index(g, &g->keys, g->kv, g->n_kv, sizeof(*g->kv), "metadata key", err);
+    return rc ? rc : read_alignment(g, err);
 }
 
 /* --- tensors */
@@ -220,16 +220,16 @@ static uint64_t tensor_bytes(const struct hx_gguf_tensor *t, const struct hx_qua
 }
 
 static int impossible(const struct hx_gguf *g, const struct hx_gguf_tensor *t,
-                      const struct hx_quant_info *info, struct hx_why *why)
+                      const struct hx_quant_info *info, struct hx_error *err)
 {
-    return hx_why_set(why, -EINVAL, "%s: tensor '%s' has an impossible shape for %s: %" PRIu64
+    return hx_error_set(err, -EINVAL, "%s: tensor '%s' has an impossible shape for %s: %" PRIu64
                       " x %" PRIu64 " x %" PRIu64 " x %" PRIu64 "%s", g->name,
                       hx_str_shown(t->name).text, info->name, t->dims[0], t->dims[1], t->dims[2],
                       t->dims[3], t->dims[0] % info->weights ? " (a row is no whole number of its "
                       "blocks)" : "");
 }
 
-static int unsupported(const struct hx_gguf *g, const struct hx_gguf_tensor *t, struct hx_why *why)
+static int unsupported(const struct hx_gguf *g, const struct hx_gguf_tensor *t, struct hx_error *err)
 {
     char legal[192] = "";
     size_t n = 0;
@@ -238,38 +238,38 @@ static int unsupported(const struct hx_gguf *g, const struct hx_gguf_tensor *t, 
         if (hx_quant_info(type))
             n += (size_t)snprintf(legal + n, sizeof(legal) - n, "%s%s", n ? " " : "",
                                   hx_quant_name(type));
-    return hx_why_set(why, -EINVAL, "%s: tensor '%s' has type %" PRIu32 " (%s); supported are %s",
+    return hx_error_set(err, -EINVAL, "%s: tensor '%s' has type %" PRIu32 " (%s); supported are %s",
                       g->name, hx_str_shown(t->name).text, t->type, hx_quant_name(t->type), legal);
 }
 
 /* Reads one tensor's record; `offset` gets its place relative to the data section. */
 static int read_tensor(struct hx_gguf *g, struct cursor *c, struct hx_gguf_tensor *t,
-                       uint64_t *offset, struct hx_why *why)
+                       uint64_t *offset, struct hx_error *err)
 {
     const struct hx_quant_info *info;
 
     if (take_str(c, &t->name) || take(c, &t->n_dims, sizeof(t->n_dims)))
-        return truncated(g, c, "the tensor list", why);
+        return truncated(g, c, "the tensor list", err);
     if (t->n_dims < 1 || t->n_dims > MAX_DIMS)
-        return hx_why_set(why, -EINVAL, "%s: tensor '%s' has %" PRIu32
+        return hx_error_set(err, -EINVAL, "%s: tensor '%s' has %" PRIu32
                           " dimensions, 1 to %d are legal", g->name, hx_str_shown(t->name).text,
                           t->n_dims, MAX_DIMS);
     for (uint32_t i = 0; i < MAX_DIMS; i++) {
         t->dims[i] = 1;
         if (i < t->n_dims && take(c, &t->dims[i], sizeof(t->dims[i])))
-            return truncated(g, c, "the tensor list", why);
+            return truncated(g, c, "the tensor list", err);
     }
     if (take(c, &t->type, sizeof(t->type)) || take(c, offset, sizeof(*offset)))
-        return truncated(g, c, "the tensor list", why);
+        return truncated(g, c, "the tensor list", err);
     info = hx_quant_info(t->type);
     if (!info)
-        return unsupported(g, t, why);
+        return unsupported(g, t, err);
     t->bytes = tensor_bytes(t, info);
-    return t->bytes ? 0 : impossible(g, t, info, why);
+    return t->bytes ? 0 : impossible(g, t, info, err);
 }
 
 /* Turns the tensors' offsets into checked pointers. */
-static int place_tensors(struct hx_gguf *g, const uint64_t *offsets, struct hx_why *why)
+static int place_tensors(struct hx_gguf *g, const uint64_t *offsets, struct hx_error *err)
 {
     const uint64_t data_bytes = g->data_start < g->size ? g->size - g->data_start : 0;
 
@@ -277,11 +277,11 @@ static int place_tensors(struct hx_gguf *g, const uint64_t *offsets, struct hx_w
         struct hx_gguf_tensor *t = &g->tensors[i];
 
         if (offsets[i] & (g->alignment - 1))
-            return hx_why_set(why, -EINVAL, "%s: tensor '%s' starts at %" PRIu64
+            return hx_error_set(err, -EINVAL, "%s: tensor '%s' starts at %" PRIu64
                               ", not a multiple of %" PRIu32, g->name, hx_str_shown(t->name).text,
                               offsets[i], g->alignment);
         if (offsets[i] > data_bytes || t->bytes > data_bytes - offsets[i])
-            return hx_why_set(why, -EINVAL, "%s: truncated: tensor '%s' needs %" PRIu64
+            return hx_error_set(err, -EINVAL, "%s: truncated: tensor '%s' needs %" PRIu64
                               " bytes at %" PRIu64 ", the data section has %" PRIu64, g->name,
                               hx_str_shown(t->name).text, t->bytes, offsets[i], data_bytes);
         t->data = g->base + g->data_start + offsets[i];
@@ -289,47 +289,47 @@ static int place_tensors(struct hx_gguf *g, const uint64_t *offsets, struct hx_w
     return 0;
 }
 
-static int read_all_tensors(struct hx_gguf *g, struct cursor *c, uint64_t n, struct hx_why *why)
+static int read_all_tensors(struct hx_gguf *g, struct cursor *c, uint64_t n, struct hx_error *err)
 {
     uint64_t *offsets;
     int rc = 0;
 
     if (n > left(c) / MIN_TENSOR_BYTES)
-        return hx_why_set(why, -EINVAL, "%s: truncated: %" PRIu64 " tensors, %zu bytes left",
+        return hx_error_set(err, -EINVAL, "%s: truncated: %" PRIu64 " tensors, %zu bytes left",
                           g->name, n, left(c));
     g->tensors = calloc(n ? n : 1, sizeof(*g->tensors));
     offsets = calloc(n ? n : 1, sizeof(*offsets));
     if (!g->tensors || !offsets)
-        rc = hx_why_set(why, -ENOMEM, "%s: out of memory", g->name);
+        rc = hx_error_set(err, -ENOMEM, "%s: out of memory", g->name);
     for (; !rc && g->n_tensors < n; g->n_tensors++)
-        rc = read_tensor(g, c, &g->tensors[g->n_tensors], &offsets[g->n_tensors], why);
+        rc = read_tensor(g, c, &g->tensors[g->n_tensors], &offsets[g->n_tensors], err);
     if (!rc)
         rc = make_index(g, &g->names, g->tensors, g->n_tensors, sizeof(*g->tensors), "tensor",
-                        why);
+                        err);
     g->data_start = ((uint64_t)(c->p - g->base) + g->alignment - 1) & -(uint64_t)g->alignment;
     if (!rc)
-        rc = place_tensors(g, offsets, why);
+        rc = place_tensors(g, offsets, err);
     free(offsets);
     return rc;
 }
 
 /* --- the header */
 
-static int check_version(const struct hx_gguf *g, struct hx_why *why)
+static int check_version(const struct hx_gguf *g, struct hx_error *err)
 {
     const uint32_t swapped = __builtin_bswap32(g->version);
 
     if (g->version >= OLDEST && g->version <= NEWEST)
         return 0;
     if (swapped >= 1 && swapped <= NEWEST)
-        return hx_why_set(why, -EINVAL, "%s: a big-endian GGUF file (version %" PRIu32
+        return hx_error_set(err, -EINVAL, "%s: a big-endian GGUF file (version %" PRIu32
                           "); only little-endian ones are supported", g->name, swapped);
-    return hx_why_set(why, -EINVAL, "%s: GGUF version %" PRIu32 " is not supported; %d and %d "
+    return hx_error_set(err, -EINVAL, "%s: GGUF version %" PRIu32 " is not supported; %d and %d "
                       "are%s", g->name, g->version, OLDEST, NEWEST,
                       g->version == 1 ? " (version 1 files are from August 2023)" : "");
 }
 
-int hx_gguf_parse(struct hx_gguf *g, struct hx_why *why)
+int hx_gguf_parse(struct hx_gguf *g, struct hx_error *err)
 {
     struct cursor c = {g->base, g->base + g->size};
     uint64_t n_tensors, n_kv;
@@ -337,14 +337,14 @@ int hx_gguf_parse(struct hx_gguf *g, struct hx_why *why)
     int rc;
 
     if (take(&c, magic, sizeof(magic)) || memcmp(magic, "GGUF", 4))
-        return hx_why_set(why, -EINVAL, "%s: not a GGUF file (no GGUF magic)", g->name);
+        return hx_error_set(err, -EINVAL, "%s: not a GGUF file (no GGUF magic)", g->name);
     if (take(&c, &g->version, sizeof(g->version)))
-        return truncated(g, &c, "the header", why);
-    rc = check_version(g, why);
+        return truncated(g, &c, "the header", err);
+    rc = check_version(g, err);
     if (rc)
         return rc;
     if (take(&c, &n_tensors, sizeof(n_tensors)) || take(&c, &n_kv, sizeof(n_kv)))
-        return truncated(g, &c, "the header", why);
-    rc = read_all_kv(g, &c, n_kv, why);
-    return rc ? rc : read_all_tensors(g, &c, n_tensors, why);
+        return truncated(g, &c, "the header", err);
+    rc = read_all_kv(g, &c, n_kv, err);
+    return rc ? rc : read_all_tensors(g, &c, n_tensors, err);
 }

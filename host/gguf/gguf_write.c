@@ -154,18 +154,18 @@ static void start(struct hx_gguf_writer *w)
         w->missing = size_of(w, 0);
 }
 
-static int say(const struct hx_gguf_writer *w, struct hx_why *why)
+static int say(const struct hx_gguf_writer *w, struct hx_error *err)
 {
-    return w->failed ? hx_why_set(why, w->failed, "%s: cannot write: %s", w->path,
+    return w->failed ? hx_error_set(err, w->failed, "%s: cannot write: %s", w->path,
                                   strerror(-w->failed)) : 0;
 }
 
-int hx_gguf_writer_data(struct hx_gguf_writer *w, const void *bytes, size_t n, struct hx_why *why)
+int hx_gguf_writer_data(struct hx_gguf_writer *w, const void *bytes, size_t n, struct hx_error *err)
 {
     if (!w->started)
         start(w);
     if (!w->failed && (w->done == w->n_tensors || n > w->missing))
-        return hx_why_set(why, -EINVAL, "%s: %zu bytes of data that belong to no tensor", w->path,
+        return hx_error_set(err, -EINVAL, "%s: %zu bytes of data that belong to no tensor", w->path,
                           n);
     emit(w, bytes, n);
     w->missing -= w->failed ? 0 : n;
@@ -174,17 +174,17 @@ int hx_gguf_writer_data(struct hx_gguf_writer *w, const void *bytes, size_t n, s
         if (++w->done < w->n_tensors)
             w->missing = size_of(w, w->done);
     }
-    return say(w, why);
+    return say(w, err);
 }
 
-int hx_gguf_writer_finish(struct hx_gguf_writer *w, struct hx_why *why)
+int hx_gguf_writer_finish(struct hx_gguf_writer *w, struct hx_error *err)
 {
     int failed;
 
     if (!w->started)
         start(w);
     if (!w->failed && w->done < w->n_tensors)
-        return hx_why_set(why, -EINVAL, "%s: data of %llu tensors is missing", w->path,
+        return hx_error_set(err, -EINVAL, "%s: data of %llu tensors is missing", w->path,
                           (unsigned long long)(w->n_tensors - w->done));
     errno = 0;
     failed = fclose(w->f) != 0;
@@ -195,28 +195,28 @@ int hx_gguf_writer_finish(struct hx_gguf_writer *w, struct hx_why *why)
         free(w->part);
         w->part = NULL;
     }
-    return say(w, why);
+    return say(w, err);
 }
 
 /* A rename would take the place of anything, a device too. */
-static int check_target(const char *path, struct hx_why *why)
+static int check_target(const char *path, struct hx_error *err)
 {
     struct stat st;
 
     if (lstat(path, &st))
-        return errno == ENOENT ? 0 : hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
+        return errno == ENOENT ? 0 : hx_error_set(err, -errno, "%s: %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode))
-        return hx_why_set(why, -EINVAL, "%s: is a directory", path);
-    return S_ISREG(st.st_mode) ? 0 : hx_why_set(why, -EINVAL, "%s: not a regular file", path);
+        return hx_error_set(err, -EINVAL, "%s: is a directory", path);
+    return S_ISREG(st.st_mode) ? 0 : hx_error_set(err, -EINVAL, "%s: not a regular file", path);
 }
 
-static int open_part(struct hx_gguf_writer *w, struct hx_why *why)
+static int open_part(struct hx_gguf_writer *w, struct hx_error *err)
 {
     int fd;
 
     if (asprintf(&w->part, "%s.%d.part", w->path, (int)getpid()) < 0) {
         w->part = NULL;
-        return hx_why_set(why, -ENOMEM, "%s: out of memory", w->path);
+        return hx_error_set(err, -ENOMEM, "%s: out of memory", w->path);
     }
     fd = open(w->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     w->f = fd >= 0 ? fdopen(fd, "wb") : NULL;
@@ -224,7 +224,7 @@ static int open_part(struct hx_gguf_writer *w, struct hx_why *why)
         return 0;
     const int rc = -errno;
 
-    hx_why_set(why, rc, "%s: %s", w->part, strerror(-rc));
+    hx_error_set(err, rc, "%s: %s", w->part, strerror(-rc));
     if (fd >= 0) {
         close(fd);
         unlink(w->part);
@@ -235,19 +235,19 @@ static int open_part(struct hx_gguf_writer *w, struct hx_why *why)
 }
 
 int hx_gguf_writer_open(struct hx_gguf_writer **out, const char *path, uint32_t alignment,
-                        struct hx_why *why)
+                        struct hx_error *err)
 {
     struct hx_gguf_writer *w;
-    int rc = check_target(path, why);
+    int rc = check_target(path, err);
 
     if (rc)
         return rc;
     w = calloc(1, sizeof(*w));
     if (!w)
-        return hx_why_set(why, -ENOMEM, "%s: out of memory", path);
+        return hx_error_set(err, -ENOMEM, "%s: out of memory", path);
     w->alignment = alignment;
     w->path = strdup(path);
-    rc = w->path ? open_part(w, why) : hx_why_set(why, -ENOMEM, "%s: out of memory", path);
+    rc = w->path ? open_part(w, err) : hx_error_set(err, -ENOMEM, "%s: out of memory", path);
     if (rc) {
         hx_gguf_writer_close(w);
         return rc;

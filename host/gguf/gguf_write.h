@@ -17,7 +17,7 @@ struct hx_gguf_writer;
 /* alignment: of the tensors, in bytes; the caller writes general.alignment when it is not 32.  0, -errno of the file
  * system, -EINVAL when PATH is something else than a file, -ENOMEM. */
 int hx_gguf_writer_open(struct hx_gguf_writer **out, const char *path, uint32_t alignment,
-                        struct hx_why *why);
+                        struct hx_error *err);
 
 /* Metadata: a copy of kv, or a number. */
 void hx_gguf_writer_kv(struct hx_gguf_writer *w, const struct hx_gguf_kv *kv);
@@ -29,11 +29,11 @@ void hx_gguf_writer_tensor(struct hx_gguf_writer *w, const struct hx_gguf_tensor
 
 /* The next n bytes of data, of one tensor; the gaps between tensors are filled here.  0, or negative errno: nothing more
  * will be written. */
-int hx_gguf_writer_data(struct hx_gguf_writer *w, const void *bytes, size_t n, struct hx_why *why);
+int hx_gguf_writer_data(struct hx_gguf_writer *w, const void *bytes, size_t n, struct hx_error *err);
 
 /* 0: the file is complete and at its place.  Negative errno: also of anything that failed before; -EINVAL: data is
  * missing. */
-int hx_gguf_writer_finish(struct hx_gguf_writer *w, struct hx_why *why);
+int hx_gguf_writer_finish(struct hx_gguf_writer *w, struct hx_error *err);
 
 /* What was not finished is removed.  Accepts NULL. */
 void hx_gguf_writer_close(struct hx_gguf_writer *w);

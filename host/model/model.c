@@ -75,22 +75,22 @@ static uint64_t fingerprint(const struct hx_model *m)
     return hash_norm(h, &m->out_norm, m->width);
 }
 
-int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_why *why)
+int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_error *err)
 {
     struct hx_model *m = calloc(1, sizeof(*m));
     int rc;
 
     if (!m) {
         hx_gguf_close(g);
-        return hx_why_set(why, -ENOMEM, "out of memory");
+        return hx_error_set(err, -ENOMEM, "out of memory");
     }
     m->file = g;
-    rc = hx_model_read_keys(m, why);
+    rc = hx_model_read_keys(m, err);
     if (!rc)
-        rc = hx_tokenizer_open(&m->tok, g, why);
+        rc = hx_tokenizer_open(&m->tok, g, err);
     if (!rc) {
         m->vocab = hx_tokenizer_vocab(m->tok);
-        rc = hx_model_load_weights(m, why);
+        rc = hx_model_load_weights(m, err);
     }
     if (rc) {
         hx_model_close(m);
@@ -101,12 +101,12 @@ int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_why *
     return 0;
 }
 
-int hx_model_open(struct hx_model **out, const char *path, struct hx_why *why)
+int hx_model_open(struct hx_model **out, const char *path, struct hx_error *err)
 {
     struct hx_gguf *g;
-    int rc = hx_gguf_open(&g, path, why);
+    int rc = hx_gguf_open(&g, path, err);
 
-    return rc ? rc : hx_model_from_gguf(out, g, why);
+    return rc ? rc : hx_model_from_gguf(out, g, err);
 }
 
 void hx_model_close(struct hx_model *m)

@@ -10,7 +10,7 @@
 #include "engine/linear.h"
 #include "rope.h"
 #include "text/tokenizer.h"
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_arch; /* arch/arch.h */
 
@@ -55,10 +55,10 @@ struct hx_model {
 
 /* 0 or negative errno with a reason: see hx_gguf_open(); -ENOENT for a missing key or tensor, -EINVAL for a wrong shape
  * or type, a value out of range, an architecture, a rotary scaling or a tensor that is not supported. */
-int hx_model_open(struct hx_model **out, const char *path, struct hx_why *why);
+int hx_model_open(struct hx_model **out, const char *path, struct hx_error *err);
 
 /* From a file that is open already.  The model owns g from the call on, also when it fails. */
-int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_why *why);
+int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_model_close(struct hx_model *m);

@@ -33,14 +33,14 @@ struct loader {
 };
 
 static int find_tensor(const struct loader *ld, const char *name, size_t rows, size_t cols,
-                       const struct hx_gguf_tensor **out, struct hx_why *why)
+                       const struct hx_gguf_tensor **out, struct hx_error *err)
 {
     const struct hx_gguf_tensor *t = hx_gguf_tensor(ld->m->file, name);
 
     if (!t)
-        return hx_why_set(why, -ENOENT, "%s: no tensor '%s'", hx_gguf_name(ld->m->file), name);
+        return hx_error_set(err, -ENOENT, "%s: no tensor '%s'", hx_gguf_name(ld->m->file), name);
     if (t->dims[0] != cols || t->dims[1] != rows || t->dims[2] != 1 || t->dims[3] != 1)
-        return hx_why_set(why, -EINVAL, "%s: tensor '%s' is %" PRIu64 " x %" PRIu64
+        return hx_error_set(err, -EINVAL, "%s: tensor '%s' is %" PRIu64 " x %" PRIu64
                           "; %zu x %zu is needed", hx_gguf_name(ld->m->file), name, t->dims[1],
                           t->dims[0], rows, cols);
     ld->used[t - ld->file.tensors] = 1;
@@ -50,15 +50,15 @@ static int find_tensor(const struct loader *ld, const char *name, size_t rows, s
 
 /* A vector of n f32: `what` it is, for the message. */
 static int get_vector(const struct loader *ld, const float **out, const char *what,
-                      const char *name, size_t n, struct hx_why *why)
+                      const char *name, size_t n, struct hx_error *err)
 {
     const struct hx_gguf_tensor *t;
-    int rc = find_tensor(ld, name, 1, n, &t, why);
+    int rc = find_tensor(ld, name, 1, n, &t, err);
 
     if (rc)
         return rc;
     if (t->type != HX_QUANT_F32)
-        return hx_why_set(why, -EINVAL, "%s: %s '%s' is %s; F32 is needed",
+        return hx_error_set(err, -EINVAL, "%s: %s '%s' is %s; F32 is needed",
                           hx_gguf_name(ld->m->file), what, name, hx_quant_name(t->type));
     *out = t->data;
     return 0;
@@ -78,7 +78,7 @@ static int wanted(const struct hx_model *m, uint32_t part, const char *name)
 
 /* base.weight, and base.bias where the architecture has it. */
 static int get_linear(const struct loader *ld, struct hx_linear *l, const char *base, enum dim rows,
-                      enum dim cols, uint32_t bias, struct hx_why *why)
+                      enum dim cols, uint32_t bias, struct hx_error *err)
 {
     const size_t n_rows = size_of(ld->m, rows), n_cols = size_of(ld->m, cols);
     const struct hx_gguf_tensor *t;
@@ -86,27 +86,27 @@ static int get_linear(const struct loader *ld, struct hx_linear *l, const char *
     int rc;
 
     snprintf(name, sizeof(name), "%s.weight", base);
-    rc = find_tensor(ld, name, n_rows, n_cols, &t, why);
+    rc = find_tensor(ld, name, n_rows, n_cols, &t, err);
     if (rc)
         return rc;
     *l = (struct hx_linear){.ops = &hx_linear_ref, .w = t->data, .type = t->type,
                             .rows = n_rows, .cols = n_cols};
     snprintf(name, sizeof(name), "%s.bias", base);
-    return wanted(ld->m, bias, name) ? get_vector(ld, &l->bias, "bias", name, n_rows, why) : 0;
+    return wanted(ld->m, bias, name) ? get_vector(ld, &l->bias, "bias", name, n_rows, err) : 0;
 }
 
 static int get_norm(const struct loader *ld, struct hx_norm *norm, const char *base, enum dim n,
-                    struct hx_why *why)
+                    struct hx_error *err)
 {
     const size_t values = size_of(ld->m, n);
     char name[96];
     int rc;
 
     snprintf(name, sizeof(name), "%s.weight", base);
-    rc = get_vector(ld, &norm->w, "norm", name, values, why);
+    rc = get_vector(ld, &norm->w, "norm", name, values, err);
     snprintf(name, sizeof(name), "%s.bias", base);
     if (!rc && has_part(ld->m, HX_PART_NORM_BIAS))
-        rc = get_vector(ld, &norm->b, "norm", name, values, why);
+        rc = get_vector(ld, &norm->b, "norm", name, values, err);
     return rc;
 }
 
@@ -154,7 +154,7 @@ static struct hx_linear slice(const struct hx_linear *l, size_t *first, size_t r
     return part;
 }
 
-static int load_fused(const struct loader *ld, struct hx_layer *l, size_t index, struct hx_why *why)
+static int load_fused(const struct loader *ld, struct hx_layer *l, size_t index, struct hx_error *err)
 {
     const struct hx_model *m = ld->m;
     struct hx_linear qkv;
@@ -163,7 +163,7 @@ static int load_fused(const struct loader *ld, struct hx_layer *l, size_t index,
     int rc;
 
     snprintf(base, sizeof(base), "blk.%zu.attn_qkv", index);
-    rc = get_linear(ld, &qkv, base, QKV, WIDTH, HX_PART_QKV_BIAS, why);
+    rc = get_linear(ld, &qkv, base, QKV, WIDTH, HX_PART_QKV_BIAS, err);
     if (rc)
         return rc;
     l->q = slice(&qkv, &first, size_of(m, Q));
@@ -172,30 +172,30 @@ static int load_fused(const struct loader *ld, struct hx_layer *l, size_t index,
     return 0;
 }
 
-static int load_layer(const struct loader *ld, struct hx_layer *l, size_t index, struct hx_why *why)
+static int load_layer(const struct loader *ld, struct hx_layer *l, size_t index, struct hx_error *err)
 {
     uint8_t *to = (uint8_t *)l;
     char base[64];
     int rc = 0;
 
     if (has_part(ld->m, HX_PART_QKV_FUSED))
-        rc = load_fused(ld, l, index, why);
+        rc = load_fused(ld, l, index, err);
     for (size_t i = 0; !rc && i < sizeof(matrices) / sizeof(matrices[0]); i++) {
         snprintf(base, sizeof(base), "blk.%zu.%s", index, matrices[i].name);
         if (has_part(ld->m, matrices[i].part))
             rc = get_linear(ld, (struct hx_linear *)(to + matrices[i].at), base, matrices[i].rows,
-                            matrices[i].cols, matrices[i].bias, why);
+                            matrices[i].cols, matrices[i].bias, err);
     }
     for (size_t i = 0; !rc && i < sizeof(norms) / sizeof(norms[0]); i++) {
         snprintf(base, sizeof(base), "blk.%zu.%s", index, norms[i].name);
         if (has_part(ld->m, norms[i].part))
-            rc = get_norm(ld, (struct hx_norm *)(to + norms[i].at), base, norms[i].n, why);
+            rc = get_norm(ld, (struct hx_norm *)(to + norms[i].at), base, norms[i].n, err);
     }
     return rc;
 }
 
 /* Divisors of the rotary frequencies: how Llama 3.1's scaling is written to files. */
-static int load_factors(const struct loader *ld, struct hx_why *why)
+static int load_factors(const struct loader *ld, struct hx_error *err)
 {
     static const char name[] = "rope_freqs.weight";
     struct hx_model *m = ld->m;
@@ -204,58 +204,58 @@ static int load_factors(const struct loader *ld, struct hx_why *why)
     int rc = 0;
 
     if (wanted(m, HX_PART_FACTORS, name))
-        rc = get_vector(ld, &f, "rotary factors", name, n, why);
+        rc = get_vector(ld, &f, "rotary factors", name, n, err);
     if (rc || !f)
         return rc;
     if (m->rope_factors)
-        return hx_why_set(why, -EINVAL, "%s: rope.scaling.type llama3 and tensor '%s' exclude each "
+        return hx_error_set(err, -EINVAL, "%s: rope.scaling.type llama3 and tensor '%s' exclude each "
                           "other", hx_gguf_name(m->file), name);
     for (size_t i = 0; i < n; i++)
         if (!(f[i] > 0))
-            return hx_why_set(why, -EINVAL, "%s: tensor '%s' holds %g; factors are positive",
+            return hx_error_set(err, -EINVAL, "%s: tensor '%s' holds %g; factors are positive",
                               hx_gguf_name(m->file), name, (double)f[i]);
     m->rope.global.factors = f;
     return 0;
 }
 
 /* What is not in a layer. */
-static int load_ends(const struct loader *ld, struct hx_why *why)
+static int load_ends(const struct loader *ld, struct hx_error *err)
 {
     struct hx_model *m = ld->m;
-    int rc = get_linear(ld, &m->embd, "token_embd", VOCAB, WIDTH, 0, why);
+    int rc = get_linear(ld, &m->embd, "token_embd", VOCAB, WIDTH, 0, err);
 
     m->out = m->embd;
     if (!rc && ((m->arch->needs & HX_PART_OUT) || hx_gguf_tensor(m->file, "output.weight")))
-        rc = get_linear(ld, &m->out, "output", VOCAB, WIDTH, HX_PART_OUT_BIAS, why);
+        rc = get_linear(ld, &m->out, "output", VOCAB, WIDTH, HX_PART_OUT_BIAS, err);
     if (!rc && has_part(m, HX_PART_POSITIONS))
-        rc = get_linear(ld, &m->positions, "position_embd", POSITIONS, WIDTH, 0, why);
+        rc = get_linear(ld, &m->positions, "position_embd", POSITIONS, WIDTH, 0, err);
     if (!rc)
-        rc = get_norm(ld, &m->out_norm, "output_norm", WIDTH, why);
-    return rc ? rc : load_factors(ld, why);
+        rc = get_norm(ld, &m->out_norm, "output_norm", WIDTH, err);
+    return rc ? rc : load_factors(ld, err);
 }
 
 /* A tensor that nothing here computes with would be missing in the result. */
-static int refuse_others(const struct loader *ld, struct hx_why *why)
+static int refuse_others(const struct loader *ld, struct hx_error *err)
 {
     for (size_t i = 0; i < ld->file.n_tensors; i++)
         if (!ld->used[i])
-            return hx_why_set(why, -EINVAL, "%s: tensor '%s' has no place in architecture %s",
+            return hx_error_set(err, -EINVAL, "%s: tensor '%s' has no place in architecture %s",
                               hx_gguf_name(ld->m->file),
                               hx_str_shown(ld->file.tensors[i].name).text, ld->m->arch->name);
     return 0;
 }
 
-static int load(const struct loader *ld, struct hx_why *why)
+static int load(const struct loader *ld, struct hx_error *err)
 {
     struct hx_model *m = ld->m;
-    int rc = load_ends(ld, why);
+    int rc = load_ends(ld, err);
 
     for (size_t i = 0; !rc && i < m->n_layer; i++)
-        rc = load_layer(ld, &m->layers[i], i, why);
-    return rc ? rc : refuse_others(ld, why);
+        rc = load_layer(ld, &m->layers[i], i, err);
+    return rc ? rc : refuse_others(ld, err);
 }
 
-int hx_model_load_weights(struct hx_model *m, struct hx_why *why)
+int hx_model_load_weights(struct hx_model *m, struct hx_error *err)
 {
     struct loader ld = {.m = m, .file = hx_gguf_facts(m->file)};
     int rc;
@@ -263,9 +263,9 @@ int hx_model_load_weights(struct hx_model *m, struct hx_why *why)
     ld.used = calloc(ld.file.n_tensors + 1, 1);
     m->layers = calloc(m->n_layer, sizeof(*m->layers));
     if (ld.used && m->layers)
-        rc = load(&ld, why);
+        rc = load(&ld, err);
     else
-        rc = hx_why_set(why, -ENOMEM, "%s: out of memory", hx_gguf_name(m->file));
+        rc = hx_error_set(err, -ENOMEM, "%s: out of memory", hx_gguf_name(m->file));
     free(ld.used);
     return rc;
 }

@@ -61,12 +61,12 @@ static void rotate_head(const struct hx_rope *r, float *x, size_t pos, float sig
             rotate(x + i, x + i + r->half, c[i], sign * s[i]);
 }
 
-void hx_rope_turn(const struct hx_rope *r, float *x, size_t pos)
+void hx_rope_apply(const struct hx_rope *r, float *x, size_t pos)
 {
     rotate_head(r, x, pos, 1);
 }
 
-void hx_rope_back(const struct hx_rope *r, float *x, size_t pos)
+void hx_rope_undo(const struct hx_rope *r, float *x, size_t pos)
 {
     rotate_head(r, x, pos, -1);
 }

@@ -45,8 +45,8 @@ int hx_rope_init(struct hx_rope *r, const struct hx_rope_spec *spec, size_t n_ct
 void hx_rope_free(struct hx_rope *r);
 
 /* In place, x: [>= dims].  turn: as a token at `pos` is rotated; back: the inverse. */
-void hx_rope_turn(const struct hx_rope *r, float *x, size_t pos);
-void hx_rope_back(const struct hx_rope *r, float *x, size_t pos);
+void hx_rope_apply(const struct hx_rope *r, float *x, size_t pos);
+void hx_rope_undo(const struct hx_rope *r, float *x, size_t pos);
 
 /* Tables of a plan. */
 struct hx_ropes {

@@ -93,54 +93,54 @@ static int is_known_by(const struct hx_chat_family *f, struct hx_str template)
     return 1;
 }
 
-static int by_template(struct hx_chat *c, const struct hx_gguf *g, struct hx_why *why)
+static int by_template(struct hx_chat *c, const struct hx_gguf *g, struct hx_error *err)
 {
     struct hx_str template;
     int rc;
 
     if (!hx_gguf_find(g, TEMPLATE))
-        return hx_why_set(why, -ENOENT, "%s: no " TEMPLATE "; choose a family with --chat=FAMILY: "
+        return hx_error_set(err, -ENOENT, "%s: no " TEMPLATE "; choose a family with --chat=FAMILY: "
                           "%s", hx_gguf_name(g), all_names);
-    rc = hx_gguf_str(g, TEMPLATE, &template, why);
+    rc = hx_gguf_str(g, TEMPLATE, &template, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < LEN(families) && !c->family; i++)
         if (is_known_by(&families[i], template))
             c->family = &families[i];
-    return c->family ? 0 : hx_why_set(why, -EINVAL, "%s: " TEMPLATE " is of no family that is known "
+    return c->family ? 0 : hx_error_set(err, -EINVAL, "%s: " TEMPLATE " is of no family that is known "
                                       "here; choose one with --chat=FAMILY: %s", hx_gguf_name(g),
                                       all_names);
 }
 
-static int by_name(struct hx_chat *c, const char *name, struct hx_why *why)
+static int by_name(struct hx_chat *c, const char *name, struct hx_error *err)
 {
     for (size_t i = 0; i < LEN(families); i++)
         if (strcmp(families[i].name, name) == 0)
             c->family = &families[i];
-    return c->family ? 0 : hx_why_set(why, -EINVAL, "chat family '%s' is unknown; known: %s", name,
+    return c->family ? 0 : hx_error_set(err, -EINVAL, "chat family '%s' is unknown; known: %s", name,
                                       all_names);
 }
 
-static int check_tokens(const struct hx_chat *c, struct hx_why *why)
+static int check_tokens(const struct hx_chat *c, struct hx_error *err)
 {
     for (size_t i = 0; i < MARKS && c->family->tokens[i]; i++)
         if (hx_tokenizer_special(c->tok, c->family->tokens[i]) == HX_NO_TOKEN)
-            return hx_why_set(why, -EINVAL, "chat family %s: the vocabulary has no special token %s",
+            return hx_error_set(err, -EINVAL, "chat family %s: the vocabulary has no special token %s",
                               c->family->name, c->family->tokens[i]);
     if (c->family->eos && hx_tokenizer_eos(c->tok) == HX_NO_TOKEN)
-        return hx_why_set(why, -EINVAL, "chat family %s: the tokenizer has no eos_token_id",
+        return hx_error_set(err, -EINVAL, "chat family %s: the tokenizer has no eos_token_id",
                           c->family->name);
     return 0;
 }
 
 int hx_chat_init(struct hx_chat *c, const struct hx_tokenizer *t, const struct hx_gguf *g,
-                 const char *family, struct hx_why *why)
+                 const char *family, struct hx_error *err)
 {
     int rc;
 
     *c = (struct hx_chat){.tok = t};
-    rc = family ? by_name(c, family, why) : by_template(c, g, why);
-    return rc ? rc : check_tokens(c, why);
+    rc = family ? by_name(c, family, err) : by_template(c, g, err);
+    return rc ? rc : check_tokens(c, err);
 }
 
 /* Parts of the conversation as it is written. */
@@ -227,7 +227,7 @@ static enum role role_of(const char *name)
 
 /* Families without a system turn want user and assistant in turn. */
 static int check_order(const struct hx_chat *c, const struct hx_chat_message *messages, size_t n,
-                       struct hx_why *why)
+                       struct hx_error *err)
 {
     const int strict = !c->family->roles[SYSTEM];
     const size_t first = strict && n && role_of(messages[0].role) == SYSTEM;
@@ -236,15 +236,15 @@ static int check_order(const struct hx_chat *c, const struct hx_chat_message *me
         const enum role r = role_of(messages[i].role);
 
         if (r == ROLES)
-            return hx_why_set(why, -EINVAL, "chat message %zu has the role '%.64s'; system, user and "
+            return hx_error_set(err, -EINVAL, "chat message %zu has the role '%.64s'; system, user and "
                               "assistant are known", i + 1, messages[i].role);
         if (strict && i >= first && r != ((i - first) % 2 ? ASSISTANT : USER))
-            return hx_why_set(why, -EINVAL, "chat message %zu is of role %s; family %s wants user and "
+            return hx_error_set(err, -EINVAL, "chat message %zu is of role %s; family %s wants user and "
                               "assistant in turn, behind at most one system message", i + 1,
                               role_names[r], c->family->name);
     }
     if (n == first)
-        return hx_why_set(why, -EINVAL, "chat: %s", n ? "a system message alone is no conversation"
+        return hx_error_set(err, -EINVAL, "chat: %s", n ? "a system message alone is no conversation"
                                                       : "no messages");
     return 0;
 }
@@ -274,10 +274,10 @@ static void write_all(struct writer *w, const struct hx_chat_message *messages, 
 }
 
 int hx_chat_render(const struct hx_chat *c, const struct hx_chat_message *messages, size_t n,
-                   int reply, uint32_t **ids, size_t *n_ids, struct hx_why *why)
+                   int reply, uint32_t **ids, size_t *n_ids, struct hx_error *err)
 {
     struct writer w = {.chat = c};
-    int rc = check_order(c, messages, n, why);
+    int rc = check_order(c, messages, n, err);
 
     *ids = NULL;
     *n_ids = 0;
@@ -291,5 +291,5 @@ int hx_chat_render(const struct hx_chat *c, const struct hx_chat_message *messag
                                        n_ids);
     }
     free(w.parts);
-    return rc ? hx_why_set(why, rc, "chat: out of memory") : 0;
+    return rc ? hx_error_set(err, rc, "chat: out of memory") : 0;
 }

@@ -24,7 +24,7 @@
 
 #include "gguf/gguf.h"
 #include "tokenizer.h"
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_chat_message {
     const char *role;    /* "system", "user" or "assistant" */
@@ -43,7 +43,7 @@ struct hx_chat {
  * template that is not recognised (the message names --chat=FAMILY and the families as the way out), a name
  * that is no family, or a vocabulary without the family's marks. */
 int hx_chat_init(struct hx_chat *c, const struct hx_tokenizer *t, const struct hx_gguf *g,
-                 const char *family, struct hx_why *why);
+                 const char *family, struct hx_error *err);
 
 /* "chatml", ... */
 const char *hx_chat_name(const struct hx_chat *c);
@@ -58,6 +58,6 @@ const char *hx_chat_families(void);
  * 0; -ENOMEM; -EINVAL: an unknown role, no messages, or an order that the family cannot write (gemma, llama-2 and
  * the mistrals: an optional system message, then user and assistant in turn, user first). */
 int hx_chat_render(const struct hx_chat *c, const struct hx_chat_message *messages, size_t n,
-                   int reply, uint32_t **ids, size_t *n_ids, struct hx_why *why);
+                   int reply, uint32_t **ids, size_t *n_ids, struct hx_error *err);
 
 #endif

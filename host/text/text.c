@@ -37,32 +37,32 @@ static int read_all(FILE *f, char **text, size_t *n)
     return 0;
 }
 
-int hx_text_read(const char *path, char **text, size_t *n, struct hx_why *why)
+int hx_text_read(const char *path, char **text, size_t *n, struct hx_error *err)
 {
     FILE *f = fopen(path, "rbe");
     int rc;
 
     if (!f)
-        return hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
+        return hx_error_set(err, -errno, "%s: %s", path, strerror(errno));
     rc = read_all(f, text, n);
     if (rc == -EISDIR)
-        hx_why_set(why, rc, "%s: is a directory", path);
+        hx_error_set(err, rc, "%s: is a directory", path);
     else if (rc)
-        hx_why_set(why, rc, "%s: cannot read: %s", path, strerror(-rc));
+        hx_error_set(err, rc, "%s: cannot read: %s", path, strerror(-rc));
     fclose(f);
     return rc;
 }
 
 int hx_text_encode(const struct hx_tokenizer *t, const char *path, uint32_t **ids, size_t *n_ids,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     size_t n;
     char *text;
-    int rc = hx_text_read(path, &text, &n, why);
+    int rc = hx_text_read(path, &text, &n, err);
 
     if (rc)
         return rc;
     rc = hx_tokenizer_encode(t, text, n, ids, n_ids);
     free(text);
-    return rc ? hx_why_set(why, rc, "%s: out of memory while encoding", path) : 0;
+    return rc ? hx_error_set(err, rc, "%s: out of memory while encoding", path) : 0;
 }

@@ -7,14 +7,14 @@
 
 #include "tokenizer_impl.h"
 
-int hx_tokenizer_open(struct hx_tokenizer **out, const struct hx_gguf *g, struct hx_why *why)
+int hx_tokenizer_open(struct hx_tokenizer **out, const struct hx_gguf *g, struct hx_error *err)
 {
     struct hx_tokenizer *t = calloc(1, sizeof(*t));
     int rc;
 
     if (!t)
-        return hx_tokenizer_no_memory(why);
-    rc = hx_tokenizer_load(t, g, why);
+        return hx_tokenizer_no_memory(err);
+    rc = hx_tokenizer_load(t, g, err);
     if (rc) {
         hx_tokenizer_close(t);
         return rc;

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "gguf/gguf.h"
-#include "base/why.h"
+#include "base/error.h"
 
 #define HX_NO_TOKEN UINT32_MAX
 
@@ -41,7 +41,7 @@ struct hx_tokenizer;
 
 /* 0, -ENOMEM, -ENOENT (a key is missing), -EINVAL (unsupported tokenizer, damaged tables).  g is
  * borrowed for the call: what is needed is copied. */
-int hx_tokenizer_open(struct hx_tokenizer **out, const struct hx_gguf *g, struct hx_why *why);
+int hx_tokenizer_open(struct hx_tokenizer **out, const struct hx_gguf *g, struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_tokenizer_close(struct hx_tokenizer *t);

@@ -48,7 +48,7 @@ static int parse_rule(const struct hx_tokenizer *t, struct hx_str s, struct hx_b
 }
 
 static int read_rules(struct hx_tokenizer *t, const struct hx_gguf *g,
-                      const struct hx_gguf_kv *kv, char *joined, struct hx_why *why)
+                      const struct hx_gguf_kv *kv, char *joined, struct hx_error *err)
 {
     const uint8_t *cursor = kv->data;
 
@@ -58,7 +58,7 @@ static int read_rules(struct hx_tokenizer *t, const struct hx_gguf *g,
         size_t at;
 
         if (parse_rule(t, s, &rule, joined))
-            return hx_why_set(why, -EINVAL, "%s: tokenizer.ggml.merges: merge %" PRIu64 ", '%.*s', "
+            return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.merges: merge %" PRIu64 ", '%.*s', "
                               "does not join two tokens into a third", hx_gguf_name(g), i,
                               (int)(s.n < 64 ? s.n : 64), s.p);
         at = rule_place(t, rule.left, rule.right);
@@ -68,18 +68,18 @@ static int read_rules(struct hx_tokenizer *t, const struct hx_gguf *g,
     return 0;
 }
 
-static int load_rules(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load_rules(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     const struct hx_gguf_kv *kv;
     const uint8_t *cursor;
     size_t longest = 0, size;
     char *joined;
-    int rc = hx_gguf_array(g, "tokenizer.ggml.merges", HX_GGUF_STRING, &kv, why);
+    int rc = hx_gguf_array(g, "tokenizer.ggml.merges", HX_GGUF_STRING, &kv, err);
 
     if (rc)
         return rc;
     if (kv->n >= UINT32_MAX)
-        return hx_why_set(why, -EINVAL, "%s: tokenizer.ggml.merges has %" PRIu64 " merges; %u is "
+        return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.merges has %" PRIu64 " merges; %u is "
                           "the limit", hx_gguf_name(g), kv->n, UINT32_MAX - 1);
     size = hx_table_size(kv->n);
     t->rule_mask = size - 1;
@@ -92,10 +92,10 @@ static int load_rules(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx
     joined = malloc(longest + 1);
     if (!t->rules || !joined) {
         free(joined);
-        return hx_tokenizer_no_memory(why);
+        return hx_tokenizer_no_memory(err);
     }
     memset(t->rules, 0xff, size * sizeof(*t->rules));
-    rc = read_rules(t, g, kv, joined, why);
+    rc = read_rules(t, g, kv, joined, err);
     free(joined);
     return rc;
 }
@@ -106,36 +106,36 @@ static int in_utf8(uint32_t b)
     return b < 0xc0 || (b >= 0xc2 && b <= 0xf4);
 }
 
-static int check_bytes(const struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int check_bytes(const struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     for (uint32_t b = 0; b < 256; b++)
         if (t->byte_id[b] == HX_NO_TOKEN && t->unk == HX_NO_TOKEN && in_utf8(b))
-            return hx_why_set(why, -EINVAL, "%s: tokenizer.ggml.tokens: no token for byte 0x%02x",
+            return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.tokens: no token for byte 0x%02x",
                               hx_gguf_name(g), b);
     return 0;
 }
 
-static int load_expression(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load_expression(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     static const char key[] = "tokenizer.ggml.pre";
     struct hx_str name = {"default", 7};
     char known[320];
 
     if (hx_gguf_find(g, key)) {
-        int rc = hx_gguf_str(g, key, &name, why);
+        int rc = hx_gguf_str(g, key, &name, err);
 
         if (rc)
             return rc;
     }
     t->pre = hx_pretok_find(name.p, name.n);
     hx_pretok_names(known, sizeof(known));
-    return t->pre ? 0 : hx_why_set(why, -EINVAL, "%s: %s is '%.*s'; known: %s", hx_gguf_name(g), key,
+    return t->pre ? 0 : hx_error_set(err, -EINVAL, "%s: %s is '%.*s'; known: %s", hx_gguf_name(g), key,
                                    (int)(name.n < 64 ? name.n : 64), name.p, known);
 }
 
-static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
-    int rc = load_expression(t, g, why);
+    int rc = load_expression(t, g, err);
 
     if (rc)
         return rc;
@@ -145,8 +145,8 @@ static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *
 
         t->byte_id[b] = hx_tokenizer_lookup(t, &c, 1);
     }
-    rc = check_bytes(t, g, why);
-    return rc ? rc : load_rules(t, g, why);
+    rc = check_bytes(t, g, err);
+    return rc ? rc : load_rules(t, g, err);
 }
 
 /* A byte without token is the unknown token, or nothing in a vocabulary that has none. */

@@ -8,7 +8,7 @@
 #include "pretok.h"
 #include "tokenizer.h"
 #include "tokenizer_merge.h"
-#include "base/why.h"
+#include "base/error.h"
 
 /* A growing list of ids. */
 struct hx_ids {
@@ -30,7 +30,7 @@ struct hx_tokenizer_kind {
     int adds_bos, adds_eos, space_prefix; /* where the file does not say */
     int spaces_escaped;     /* U+2581 stands for a space; else spellings are GPT-2's stand-ins for bytes */
     /* Reads what the kind needs beyond vocabulary, types and scores. */
-    int (*load)(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why);
+    int (*load)(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err);
     /* Appends the ids of a text (n >= 1 bytes) to w->out.  fresh: it starts the text or follows a special token. */
     int (*encode)(const struct hx_tokenizer *t, struct hx_encode_work *w, const char *s, size_t n,
                   int fresh);
@@ -120,9 +120,9 @@ size_t hx_table_size(size_t n);
 
 /* Fills everything of t but what kind->load() reads; calls that, too.  t is zero before; close copes with a
  * half-loaded one. */
-int hx_tokenizer_load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why);
+int hx_tokenizer_load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err);
 
-int hx_tokenizer_no_memory(struct hx_why *why);
+int hx_tokenizer_no_memory(struct hx_error *err);
 
 /* --- tokenizer_unspell.c: the bytes that a spelling in the file stands for; never more than s.n of them */
 size_t hx_unspell_bytes(char *out, struct hx_str s);  /* GPT-2's stand-ins; other characters stay as they are */

@@ -10,9 +10,9 @@
 #define KEY(name) "tokenizer.ggml." name
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-int hx_tokenizer_no_memory(struct hx_why *why)
+int hx_tokenizer_no_memory(struct hx_error *err)
 {
-    return hx_why_set(why, -ENOMEM, "tokenizer: out of memory");
+    return hx_error_set(err, -ENOMEM, "tokenizer: out of memory");
 }
 
 size_t hx_table_size(size_t n)
@@ -29,13 +29,13 @@ static int shown(struct hx_str s)
     return (int)(s.n < 64 ? s.n : 64);
 }
 
-static int choose_kind(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int choose_kind(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     static const struct hx_tokenizer_kind *const kinds[] = {
         &hx_tokenizer_bpe, &hx_tokenizer_spm, &hx_tokenizer_unigram,
     };
     struct hx_str model;
-    int rc = hx_gguf_str(g, KEY("model"), &model, why);
+    int rc = hx_gguf_str(g, KEY("model"), &model, err);
 
     if (rc)
         return rc;
@@ -43,7 +43,7 @@ static int choose_kind(struct hx_tokenizer *t, const struct hx_gguf *g, struct h
         if (hx_str_is(model, kinds[i]->model))
             t->kind = kinds[i];
     if (!t->kind)
-        return hx_why_set(why, -EINVAL, "%s: " KEY("model") " is '%.*s'; known: gpt2, llama, t5",
+        return hx_error_set(err, -EINVAL, "%s: " KEY("model") " is '%.*s'; known: gpt2, llama, t5",
                           hx_gguf_name(g), shown(model), model.p);
     t->adds_bos = t->kind->adds_bos;
     t->adds_eos = t->kind->adds_eos;
@@ -53,18 +53,18 @@ static int choose_kind(struct hx_tokenizer *t, const struct hx_gguf *g, struct h
 
 /* An array of one element per token. */
 static int token_array(const struct hx_tokenizer *t, const struct hx_gguf *g, const char *key,
-                       enum hx_gguf_type elem, const struct hx_gguf_kv **kv, struct hx_why *why)
+                       enum hx_gguf_type elem, const struct hx_gguf_kv **kv, struct hx_error *err)
 {
-    int rc = hx_gguf_array(g, key, elem, kv, why);
+    int rc = hx_gguf_array(g, key, elem, kv, err);
 
     if (!rc && (*kv)->n != t->n_vocab)
-        rc = hx_why_set(why, -EINVAL, "%s: %s has %" PRIu64 " elements; the vocabulary has %zu "
+        rc = hx_error_set(err, -EINVAL, "%s: %s has %" PRIu64 " elements; the vocabulary has %zu "
                         "tokens", hx_gguf_name(g), key, (*kv)->n, t->n_vocab);
     return rc;
 }
 
 /* Without types all tokens are normal ones. */
-static int load_types(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load_types(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     const struct hx_gguf_kv *kv;
     int rc;
@@ -72,33 +72,33 @@ static int load_types(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx
     memset(t->type, HX_TOKEN_NORMAL, t->n_vocab);
     if (!hx_gguf_find(g, KEY("token_type")))
         return 0;
-    rc = token_array(t, g, KEY("token_type"), HX_GGUF_I32, &kv, why);
+    rc = token_array(t, g, KEY("token_type"), HX_GGUF_I32, &kv, err);
     for (size_t i = 0; !rc && i < t->n_vocab; i++) {
         int32_t type;
 
         memcpy(&type, kv->data + 4 * i, sizeof(type));
         if (type < HX_TOKEN_NORMAL || type > HX_TOKEN_BYTE)
-            return hx_why_set(why, -EINVAL, "%s: " KEY("token_type") ": token %zu is of type %d; "
+            return hx_error_set(err, -EINVAL, "%s: " KEY("token_type") ": token %zu is of type %d; "
                               "1 to 6 are known", hx_gguf_name(g), i, type);
         t->type[i] = (uint8_t)type;
     }
     return rc;
 }
 
-static int load_scores(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load_scores(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     const struct hx_gguf_kv *kv;
-    int rc = token_array(t, g, KEY("scores"), HX_GGUF_F32, &kv, why);
+    int rc = token_array(t, g, KEY("scores"), HX_GGUF_F32, &kv, err);
 
     if (rc)
         return rc;
     t->score = malloc(t->n_vocab * sizeof(*t->score));
     if (!t->score)
-        return hx_tokenizer_no_memory(why);
+        return hx_tokenizer_no_memory(err);
     memcpy(t->score, kv->data, t->n_vocab * sizeof(*t->score));
     for (size_t i = 0; i < t->n_vocab; i++)
         if (isnan(t->score[i]))
-            return hx_why_set(why, -EINVAL, "%s: " KEY("scores") ": the score of token %zu is not "
+            return hx_error_set(err, -EINVAL, "%s: " KEY("scores") ": the score of token %zu is not "
                               "a number", hx_gguf_name(g), i);
     return 0;
 }
@@ -152,23 +152,23 @@ static size_t unspell(const struct hx_tokenizer *t, uint8_t type, struct hx_str 
 }
 
 static int load_pieces(struct hx_tokenizer *t, const struct hx_gguf *g, const struct hx_str *words,
-                       struct hx_why *why)
+                       struct hx_error *err)
 {
     uint64_t total = 0;
 
     for (size_t i = 0; i < t->n_vocab; i++)
         total += words[i].n; /* cannot overflow: the words lie in the mapped file */
     if (total > UINT32_MAX)
-        return hx_why_set(why, -EINVAL, "%s: " KEY("tokens") ": the vocabulary's text is %" PRIu64
+        return hx_error_set(err, -EINVAL, "%s: " KEY("tokens") ": the vocabulary's text is %" PRIu64
                           " bytes; 4 GiB is the limit", hx_gguf_name(g), total);
     t->bytes = malloc(total + 1);
     if (!t->bytes)
-        return hx_tokenizer_no_memory(why);
+        return hx_tokenizer_no_memory(err);
     for (size_t i = 0; i < t->n_vocab; i++) {
         size_t n = unspell(t, t->type[i], words[i], t->bytes + t->start[i]);
 
         if (t->type[i] == HX_TOKEN_BYTE && n != 1)
-            return hx_why_set(why, -EINVAL, "%s: " KEY("tokens") ": token %zu, '%.*s', is of type "
+            return hx_error_set(err, -EINVAL, "%s: " KEY("tokens") ": token %zu, '%.*s', is of type "
                               "byte; <0x00> to <0xFF> are", hx_gguf_name(g), i, shown(words[i]),
                               words[i].p);
         t->start[i + 1] = t->start[i] + (uint32_t)n;
@@ -224,14 +224,14 @@ static void add_text(struct hx_tokenizer *t, uint32_t id)
 
 /* Normal tokens go first, so that a user-defined one of the same text does not hide them from the merges.
  * Where U+2581 is a space, a spelling with a plain space is none that text can become. */
-static int load_texts(struct hx_tokenizer *t, const struct hx_str *words, struct hx_why *why)
+static int load_texts(struct hx_tokenizer *t, const struct hx_str *words, struct hx_error *err)
 {
     const size_t size = hx_table_size(t->n_vocab);
 
     t->by_text_mask = size - 1;
     t->by_text = malloc(size * sizeof(*t->by_text));
     if (!t->by_text)
-        return hx_tokenizer_no_memory(why);
+        return hx_tokenizer_no_memory(err);
     memset(t->by_text, 0xff, size * sizeof(*t->by_text));
     for (int user = 0; user < 2; user++)
         for (size_t i = 0; i < t->n_vocab; i++)
@@ -242,21 +242,21 @@ static int load_texts(struct hx_tokenizer *t, const struct hx_str *words, struct
 }
 
 static int token_id(const struct hx_tokenizer *t, const struct hx_gguf *g, const char *key,
-                    uint32_t otherwise, uint32_t *id, struct hx_why *why)
+                    uint32_t otherwise, uint32_t *id, struct hx_error *err)
 {
     int rc = 0;
 
     *id = otherwise < t->n_vocab ? otherwise : HX_NO_TOKEN;
     if (!hx_gguf_find(g, key))
         return 0;
-    rc = hx_gguf_u32(g, key, id, why);
+    rc = hx_gguf_u32(g, key, id, err);
     if (!rc && *id >= t->n_vocab)
-        rc = hx_why_set(why, -EINVAL, "%s: %s is %u; the vocabulary has %zu tokens",
+        rc = hx_error_set(err, -EINVAL, "%s: %s is %u; the vocabulary has %zu tokens",
                         hx_gguf_name(g), key, *id, t->n_vocab);
     return rc;
 }
 
-static int load_ids(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load_ids(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     uint32_t eot, eom;
     const struct {
@@ -272,7 +272,7 @@ static int load_ids(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_w
     };
 
     for (size_t i = 0; i < LEN(want); i++) {
-        int rc = token_id(t, g, want[i].key, want[i].otherwise, want[i].out, why);
+        int rc = token_id(t, g, want[i].key, want[i].otherwise, want[i].out, err);
 
         if (rc)
             return rc;
@@ -282,7 +282,7 @@ static int load_ids(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_w
     return 0;
 }
 
-static int load_switches(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load_switches(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     const struct {
         const char *key;
@@ -300,23 +300,23 @@ static int load_switches(struct hx_tokenizer *t, const struct hx_gguf *g, struct
         const struct hx_gguf_kv *kv = hx_gguf_find(g, want[i].key);
 
         if (kv && kv->type != HX_GGUF_BOOL)
-            return hx_why_set(why, -EINVAL, "%s: %s is of type %u; a bool is needed",
+            return hx_error_set(err, -EINVAL, "%s: %s is of type %u; a bool is needed",
                               hx_gguf_name(g), want[i].key, kv->type);
         if (kv)
             *want[i].out = *kv->data != 0;
         if (*want[i].out && want[i].needs == HX_NO_TOKEN)
-            return hx_why_set(why, -EINVAL, "%s: %s is %s, but there is no %s", hx_gguf_name(g),
+            return hx_error_set(err, -EINVAL, "%s: %s is %s, but there is no %s", hx_gguf_name(g),
                               want[i].key, kv ? "true" : "true by default", want[i].needs_key);
     }
     return 0;
 }
 
 static int load_vocab(struct hx_tokenizer *t, const struct hx_gguf *g, const struct hx_gguf_kv *kv,
-                      struct hx_str *words, struct hx_why *why)
+                      struct hx_str *words, struct hx_error *err)
 {
     const int typed = hx_gguf_find(g, KEY("token_type")) != NULL;
     const uint8_t *cursor = kv->data;
-    int rc = load_types(t, g, why);
+    int rc = load_types(t, g, err);
 
     if (rc)
         return rc;
@@ -324,26 +324,26 @@ static int load_vocab(struct hx_tokenizer *t, const struct hx_gguf *g, const str
         words[i] = hx_gguf_next_str(&cursor);
         mark(t, i, words[i], typed);
     }
-    rc = load_pieces(t, g, words, why);
+    rc = load_pieces(t, g, words, err);
     if (!rc)
-        rc = load_texts(t, words, why);
+        rc = load_texts(t, words, err);
     if (!rc && hx_special_load(t))
-        rc = hx_tokenizer_no_memory(why);
+        rc = hx_tokenizer_no_memory(err);
     return rc;
 }
 
-int hx_tokenizer_load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+int hx_tokenizer_load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     const struct hx_gguf_kv *kv;
     struct hx_str *words;
-    int rc = choose_kind(t, g, why);
+    int rc = choose_kind(t, g, err);
 
     if (!rc)
-        rc = hx_gguf_array(g, KEY("tokens"), HX_GGUF_STRING, &kv, why);
+        rc = hx_gguf_array(g, KEY("tokens"), HX_GGUF_STRING, &kv, err);
     if (rc)
         return rc;
     if (kv->n == 0 || kv->n >= INT32_MAX)
-        return hx_why_set(why, -EINVAL, "%s: " KEY("tokens") ": a vocabulary of %" PRIu64 " tokens; "
+        return hx_error_set(err, -EINVAL, "%s: " KEY("tokens") ": a vocabulary of %" PRIu64 " tokens; "
                           "1 to %d are legal", hx_gguf_name(g), kv->n, INT32_MAX - 1);
     t->n_vocab = kv->n;
     memset(t->byte_id, 0xff, sizeof(t->byte_id));
@@ -351,14 +351,14 @@ int hx_tokenizer_load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx
     t->type = calloc(t->n_vocab, 1);
     t->ends = calloc(t->n_vocab, 1);
     words = calloc(t->n_vocab, sizeof(*words));
-    rc = t->start && t->type && t->ends && words ? load_vocab(t, g, kv, words, why)
-                                                 : hx_tokenizer_no_memory(why);
+    rc = t->start && t->type && t->ends && words ? load_vocab(t, g, kv, words, err)
+                                                 : hx_tokenizer_no_memory(err);
     free(words);
     if (!rc && t->kind->spaces_escaped)
-        rc = load_scores(t, g, why);
+        rc = load_scores(t, g, err);
     if (!rc)
-        rc = load_ids(t, g, why);
+        rc = load_ids(t, g, err);
     if (!rc)
-        rc = t->kind->load(t, g, why);
-    return rc ? rc : load_switches(t, g, why);
+        rc = t->kind->load(t, g, err);
+    return rc ? rc : load_switches(t, g, err);
 }

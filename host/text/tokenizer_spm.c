@@ -49,24 +49,24 @@ static void add_pairs(struct hx_tokenizer *t, struct hx_str s)
     }
 }
 
-static int check_bytes(const struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int check_bytes(const struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     for (uint32_t b = 0; b < 256; b++)
         if (t->byte_id[b] == HX_NO_TOKEN && t->unk == HX_NO_TOKEN)
-            return hx_why_set(why, -EINVAL, "%s: tokenizer.ggml.tokens: neither a token for byte "
+            return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.tokens: neither a token for byte "
                               "0x%02x nor an unknown token", hx_gguf_name(g), b);
     return 0;
 }
 
-static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     t->inner = calloc(((size_t)1 << INNER_BITS) / 64, sizeof(*t->inner));
     if (!t->inner)
-        return hx_tokenizer_no_memory(why);
+        return hx_tokenizer_no_memory(err);
     for (size_t i = 0; i <= t->by_text_mask; i++)
         if (t->by_text[i] != HX_NO_TOKEN)
             add_pairs(t, hx_token_bytes(t, t->by_text[i]));
-    return check_bytes(t, g, why);
+    return check_bytes(t, g, err);
 }
 
 /* Falls as the score rises: IEEE 754 floats order like sign-magnitude integers. */

@@ -42,7 +42,7 @@ static const char *strings(const struct hx_tokenizer *t)
     return (const char *)t->charsmap + 4 * t->charsmap_nodes;
 }
 
-static int load_charsmap(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load_charsmap(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     const struct hx_gguf_kv *kv = hx_gguf_find(g, CHARSMAP);
     uint32_t array;
@@ -50,17 +50,17 @@ static int load_charsmap(struct hx_tokenizer *t, const struct hx_gguf *g, struct
     if (!kv)
         return 0;
     if (kv->type != HX_GGUF_ARRAY || (kv->elem != HX_GGUF_U8 && kv->elem != HX_GGUF_I8))
-        return hx_why_set(why, -EINVAL, "%s: " CHARSMAP " is no array of bytes", hx_gguf_name(g));
+        return hx_error_set(err, -EINVAL, "%s: " CHARSMAP " is no array of bytes", hx_gguf_name(g));
     if (kv->n == 0)
         return 0;
     if (kv->n > 4)
         memcpy(&array, kv->data, sizeof(array));
     if (kv->n <= 4 || array % 4 || array >= kv->n - 4 || kv->data[kv->n - 1] != 0)
-        return hx_why_set(why, -EINVAL, "%s: " CHARSMAP " of %llu bytes is no double array with "
+        return hx_error_set(err, -EINVAL, "%s: " CHARSMAP " of %llu bytes is no double array with "
                           "strings behind it", hx_gguf_name(g), (unsigned long long)kv->n);
     t->charsmap = malloc(kv->n - 4);
     if (!t->charsmap)
-        return hx_tokenizer_no_memory(why);
+        return hx_tokenizer_no_memory(err);
     memcpy(t->charsmap, kv->data + 4, kv->n - 4);
     t->charsmap_nodes = array / 4;
     t->charsmap_bytes = kv->n - 4 - array;
@@ -91,16 +91,16 @@ static int load_starts(struct hx_tokenizer *t)
     return 0;
 }
 
-static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *why)
+static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     float lowest = FLT_MAX;
 
     if (t->unk == HX_NO_TOKEN)
-        return hx_why_set(why, -EINVAL, "%s: tokenizer.ggml.unknown_token_id is missing and the "
+        return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.unknown_token_id is missing and the "
                           "vocabulary has %zu tokens", hx_gguf_name(g), t->n_vocab);
     for (size_t i = 0; i < t->n_vocab; i++) {
         if (!isfinite(t->score[i]))
-            return hx_why_set(why, -EINVAL, "%s: tokenizer.ggml.scores: the score of token %zu is "
+            return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.scores: the score of token %zu is "
                               "%g; unigram scores are finite", hx_gguf_name(g), i,
                               (double)t->score[i]);
         if (t->type[i] == HX_TOKEN_NORMAL && t->score[i] < lowest)
@@ -108,8 +108,8 @@ static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_why *
     }
     t->unknown_score = lowest - UNKNOWN_PENALTY;
     if (load_starts(t))
-        return hx_tokenizer_no_memory(why);
-    return load_charsmap(t, g, why);
+        return hx_tokenizer_no_memory(err);
+    return load_charsmap(t, g, err);
 }
 
 /* The longest prefix of s that the map replaces: its length and, in *out, what replaces it; 0: none. */

@@ -4,7 +4,7 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_linear_quantize_release_0[] = {
+static const struct hx_vliw_packet hx_linear_quantize_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -14,13 +14,13 @@ static const struct hx_packet hx_linear_quantize_release_0[] = {
     {{0, 2, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_quantize_release_1[] = {
+static const struct hx_vliw_packet hx_linear_quantize_release_1[] = {
     {{1, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_quantize_release_2[] = {
+static const struct hx_vliw_packet hx_linear_quantize_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_quantize_release_3[] = {
+static const struct hx_vliw_packet hx_linear_quantize_release_3[] = {
     {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 3, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0},
@@ -31,7 +31,7 @@ static const struct hx_code_level hx_linear_quantize_release[] = {
     {hx_linear_quantize_release_2, 5, 0}, /* 14 words, in level 0 */
     {hx_linear_quantize_release_3, 11, 0}, /* 19 words, in level 2 */
 };
-static const struct hx_packet hx_linear_quantize_debug_0[] = {
+static const struct hx_vliw_packet hx_linear_quantize_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -58,7 +58,7 @@ static const struct hx_packet hx_linear_quantize_debug_0[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_quantize_debug_1[] = {
+static const struct hx_vliw_packet hx_linear_quantize_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -67,14 +67,14 @@ static const struct hx_packet hx_linear_quantize_debug_1[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_quantize_debug_2[] = {
+static const struct hx_vliw_packet hx_linear_quantize_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{4, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_quantize_debug_3[] = {
+static const struct hx_vliw_packet hx_linear_quantize_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -99,13 +99,13 @@ static const struct hx_code hx_code_linear_quantize __attribute__((unused)) = {
     "linear_quantize", 4, {hx_linear_quantize_release, hx_linear_quantize_debug},
 };
 
-static const struct hx_packet hx_linear_q8_one_release_0[] = {
+static const struct hx_vliw_packet hx_linear_q8_one_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{1, 0, 0, 0}, 0}, {{1, 0, 1, 3}, 1},
     {{2, 0, 1, 3}, 1}, {{2, 0, 1, 2}, 0}, {{2, 0, 1, 2}, 1}, {{2, 0, 1, 1}, 1}, {{3, 0, 1, 1}, 1},
     {{3, 0, 1, 1}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 2, 1}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_linear_q8_one_release_1[] = {
+static const struct hx_vliw_packet hx_linear_q8_one_release_1[] = {
     {{4, 0, 1, 3}, 1}, {{5, 0, 0, 0}, 1}, {{1, 0, 2, 0}, 1}, {{1, 0, 1, 3}, 1}, {{1, 0, 1, 3}, 0},
     {{1, 0, 1, 2}, 1}, {{0, 0, 5, 4}, 1}, {{3, 0, 2, 2}, 1}, {{3, 0, 1, 2}, 0}, {{0, 0, 3, 0}, 1},
     {{4, 0, 2, 3}, 1}, {{4, 0, 1, 1}, 0},
@@ -114,13 +114,13 @@ static const struct hx_code_level hx_linear_q8_one_release[] = {
     {hx_linear_q8_one_release_0, 17, 0}, /* 50 words */
     {hx_linear_q8_one_release_1, 12, 1}, /* 39 words, in level 0 */
 };
-static const struct hx_packet hx_linear_q8_one_debug_0[] = {
+static const struct hx_vliw_packet hx_linear_q8_one_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_q8_one_debug_1[] = {
+static const struct hx_vliw_packet hx_linear_q8_one_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0},
@@ -165,7 +165,7 @@ static const struct hx_code hx_code_linear_q8_one __attribute__((unused)) = {
     "linear_q8_one", 2, {hx_linear_q8_one_release, hx_linear_q8_one_debug},
 };
 
-static const struct hx_packet hx_linear_q8_four_release_0[] = {
+static const struct hx_vliw_packet hx_linear_q8_four_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 1, 0}, 1}, {{1, 0, 1, 3}, 0},
     {{1, 0, 1, 2}, 1}, {{4, 0, 1, 1}, 1}, {{3, 0, 1, 1}, 1}, {{3, 0, 1, 1}, 1}, {{1, 0, 1, 1}, 1},
     {{3, 9, 1, 1}, 1}, {{1, 0, 1, 1}, 0}, {{0, 11, 3, 0}, 1}, {{0, 0, 2, 0}, 0}, {{1, 0, 3, 13}, 0},
@@ -177,7 +177,7 @@ static const struct hx_packet hx_linear_q8_four_release_0[] = {
     {{0, 0, 2, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 3, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 3, 0}, 0},
     {{0, 0, 4, 0}, 0},
 };
-static const struct hx_packet hx_linear_q8_four_release_1[] = {
+static const struct hx_vliw_packet hx_linear_q8_four_release_1[] = {
     {{1, 0, 1, 20}, 0}, {{1, 0, 1, 19}, 0}, {{1, 0, 1, 19}, 0}, {{1, 0, 1, 19}, 0}, {{1, 0, 1, 17}, 0},
     {{1, 0, 1, 17}, 0}, {{1, 0, 1, 26}, 0}, {{1, 0, 1, 25}, 0}, {{1, 0, 1, 25}, 0}, {{1, 0, 1, 29}, 0},
     {{1, 0, 2, 26}, 0}, {{2, 0, 1, 24}, 1}, {{1, 0, 2, 1}, 0}, {{1, 0, 1, 30}, 1}, {{0, 0, 13, 22}, 1},
@@ -190,7 +190,7 @@ static const struct hx_code_level hx_linear_q8_four_release[] = {
     {hx_linear_q8_four_release_0, 46, 0}, /* 138 words */
     {hx_linear_q8_four_release_1, 34, 1}, /* 114 words, in level 0 */
 };
-static const struct hx_packet hx_linear_q8_four_debug_0[] = {
+static const struct hx_vliw_packet hx_linear_q8_four_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
@@ -201,7 +201,7 @@ static const struct hx_packet hx_linear_q8_four_debug_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_q8_four_debug_1[] = {
+static const struct hx_vliw_packet hx_linear_q8_four_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0},
@@ -324,12 +324,12 @@ static const struct hx_code hx_code_linear_q8_four __attribute__((unused)) = {
     "linear_q8_four", 2, {hx_linear_q8_four_release, hx_linear_q8_four_debug},
 };
 
-static const struct hx_packet hx_linear_row8_one_release_0[] = {
+static const struct hx_vliw_packet hx_linear_row8_one_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 1}, {{3, 0, 2, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 2, 3}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_linear_row8_one_release_1[] = {
+static const struct hx_vliw_packet hx_linear_row8_one_release_1[] = {
     {{0, 0, 0, 0}, 1}, {{1, 0, 2, 1}, 1}, {{1, 0, 1, 1}, 1}, {{1, 0, 1, 1}, 1}, {{1, 0, 1, 1}, 1},
     {{1, 0, 1, 1}, 1}, {{1, 0, 1, 1}, 1}, {{1, 0, 1, 1}, 1}, {{1, 0, 1, 1}, 0},
 };
@@ -337,7 +337,7 @@ static const struct hx_code_level hx_linear_row8_one_release[] = {
     {hx_linear_row8_one_release_0, 14, 0}, /* 32 words */
     {hx_linear_row8_one_release_1, 9, 0}, /* 26 words, in level 0 */
 };
-static const struct hx_packet hx_linear_row8_one_debug_0[] = {
+static const struct hx_vliw_packet hx_linear_row8_one_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -358,7 +358,7 @@ static const struct hx_packet hx_linear_row8_one_debug_0[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 8}, 0}, {{0, 0, 1, 17}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_row8_one_debug_1[] = {
+static const struct hx_vliw_packet hx_linear_row8_one_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0},
@@ -393,7 +393,7 @@ static const struct hx_code hx_code_linear_row8_one __attribute__((unused)) = {
     "linear_row8_one", 2, {hx_linear_row8_one_release, hx_linear_row8_one_debug},
 };
 
-static const struct hx_packet hx_linear_row8_four_release_0[] = {
+static const struct hx_vliw_packet hx_linear_row8_four_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{1, 2, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 5, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{1, 0, 1, 1}, 1}, {{1, 0, 1, 1}, 0}, {{1, 0, 1, 0}, 1}, {{0, 0, 0, 0}, 0},
@@ -407,7 +407,7 @@ static const struct hx_packet hx_linear_row8_four_release_0[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 1, 2}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 7, 0}, 1},
     {{1, 0, 0, 0}, 0}, {{0, 0, 1, 2}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_linear_row8_four_release_1[] = {
+static const struct hx_vliw_packet hx_linear_row8_four_release_1[] = {
     {{2, 0, 2, 1}, 0}, {{1, 0, 1, 3}, 1}, {{1, 0, 1, 3}, 1}, {{1, 0, 1, 2}, 0}, {{1, 0, 1, 2}, 1},
     {{1, 0, 1, 1}, 1}, {{1, 0, 2, 2}, 0}, {{1, 0, 1, 2}, 1}, {{0, 0, 0, 0}, 1}, {{1, 0, 2, 2}, 0},
     {{1, 0, 1, 2}, 0}, {{1, 0, 2, 12}, 0}, {{1, 0, 1, 11}, 0}, {{1, 0, 2, 5}, 0}, {{1, 0, 1, 12}, 0},
@@ -418,7 +418,7 @@ static const struct hx_code_level hx_linear_row8_four_release[] = {
     {hx_linear_row8_four_release_0, 59, 0}, /* 167 words */
     {hx_linear_row8_four_release_1, 21, 1}, /* 78 words, in level 0 */
 };
-static const struct hx_packet hx_linear_row8_four_debug_0[] = {
+static const struct hx_vliw_packet hx_linear_row8_four_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -487,7 +487,7 @@ static const struct hx_packet hx_linear_row8_four_debug_0[] = {
     {{0, 0, 1, 8}, 0}, {{0, 0, 1, 17}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 2, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_row8_four_debug_1[] = {
+static const struct hx_vliw_packet hx_linear_row8_four_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0},
@@ -571,21 +571,21 @@ static const struct hx_code hx_code_linear_row8_four __attribute__((unused)) = {
     "linear_row8_four", 2, {hx_linear_row8_four_release, hx_linear_row8_four_debug},
 };
 
-static const struct hx_packet hx_linear_argmax_release_0[] = {
+static const struct hx_vliw_packet hx_linear_argmax_release_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 2}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 4}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 6, 0}, 1}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 2}, 1},
     {{0, 0, 1, 1}, 0}, {{0, 0, 1, 2}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 4, 0}, 0},
 };
-static const struct hx_packet hx_linear_argmax_release_1[] = {
+static const struct hx_vliw_packet hx_linear_argmax_release_1[] = {
     {{0, 0, 1, 4}, 1}, {{0, 0, 1, 1}, 0}, {{0, 0, 1, 2}, 0}, {{0, 0, 2, 0}, 0},
 };
 static const struct hx_code_level hx_linear_argmax_release[] = {
     {hx_linear_argmax_release_0, 24, 0}, /* 53 words */
     {hx_linear_argmax_release_1, 4, 2}, /* 12 words, in level 0 */
 };
-static const struct hx_packet hx_linear_argmax_debug_0[] = {
+static const struct hx_vliw_packet hx_linear_argmax_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0},
@@ -598,7 +598,7 @@ static const struct hx_packet hx_linear_argmax_debug_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_linear_argmax_debug_1[] = {
+static const struct hx_vliw_packet hx_linear_argmax_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},

@@ -4,20 +4,20 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_ok_sums_one_release_0[] = {
+static const struct hx_vliw_packet hx_ok_sums_one_release_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 2, 1}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 1}, {{0, 0, 1, 1}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_ok_sums_one_release_1[] = {
+static const struct hx_vliw_packet hx_ok_sums_one_release_1[] = {
     {{0, 0, 1, 3}, 0}, {{1, 0, 1, 0}, 1}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 2}, 0},
 };
 static const struct hx_code_level hx_ok_sums_one_release[] = {
     {hx_ok_sums_one_release_0, 16, 0}, /* 36 words */
     {hx_ok_sums_one_release_1, 4, 1}, /* 12 words, in level 0 */
 };
-static const struct hx_packet hx_ok_sums_one_debug_0[] = {
+static const struct hx_vliw_packet hx_ok_sums_one_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 1}, {{2, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -28,7 +28,7 @@ static const struct hx_packet hx_ok_sums_one_debug_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 3}, 0}, {{0, 0, 0, 2}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ok_sums_one_debug_1[] = {
+static const struct hx_vliw_packet hx_ok_sums_one_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 7}, 0},
@@ -56,7 +56,7 @@ static const struct hx_code hx_code_ok_sums_one __attribute__((unused)) = {
     "ok_sums_one", 2, {hx_ok_sums_one_release, hx_ok_sums_one_debug},
 };
 
-static const struct hx_packet hx_ok_sums_four_release_0[] = {
+static const struct hx_vliw_packet hx_ok_sums_four_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{1, 0, 0, 0}, 1}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 5, 0, 0}, 1}, {{0, 6, 0, 0}, 1},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -66,7 +66,7 @@ static const struct hx_packet hx_ok_sums_four_release_0[] = {
     {{0, 0, 6, 0}, 0}, {{0, 0, 5, 0}, 0}, {{0, 0, 10, 0}, 0}, {{0, 0, 8, 0}, 0}, {{0, 0, 10, 0}, 0},
     {{0, 0, 10, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ok_sums_four_release_1[] = {
+static const struct hx_vliw_packet hx_ok_sums_four_release_1[] = {
     {{0, 0, 5, 7}, 0}, {{1, 0, 6, 0}, 0}, {{0, 0, 1, 9}, 0}, {{0, 0, 1, 10}, 1}, {{3, 0, 0, 0}, 0},
     {{0, 0, 2, 12}, 1}, {{5, 0, 4, 3}, 0}, {{0, 0, 1, 0}, 1}, {{0, 0, 1, 3}, 0}, {{0, 0, 3, 4}, 0},
     {{0, 0, 2, 5}, 0}, {{0, 0, 2, 6}, 0},
@@ -75,7 +75,7 @@ static const struct hx_code_level hx_ok_sums_four_release[] = {
     {hx_ok_sums_four_release_0, 37, 0}, /* 70 words */
     {hx_ok_sums_four_release_1, 12, 0}, /* 35 words, in level 0 */
 };
-static const struct hx_packet hx_ok_sums_four_debug_0[] = {
+static const struct hx_vliw_packet hx_ok_sums_four_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -112,7 +112,7 @@ static const struct hx_packet hx_ok_sums_four_debug_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 3}, 0}, {{0, 0, 0, 2}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ok_sums_four_debug_1[] = {
+static const struct hx_vliw_packet hx_ok_sums_four_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},

@@ -4,12 +4,12 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_band_quantize_release_0[] = {
+static const struct hx_vliw_packet hx_band_quantize_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{8, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_release_1[] = {
+static const struct hx_vliw_packet hx_band_quantize_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 3, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -28,16 +28,16 @@ static const struct hx_packet hx_band_quantize_release_1[] = {
     {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_release_2[] = {
+static const struct hx_vliw_packet hx_band_quantize_release_2[] = {
     {{0, 0, 1, 1}, 1},
 };
-static const struct hx_packet hx_band_quantize_release_3[] = {
+static const struct hx_vliw_packet hx_band_quantize_release_3[] = {
     {{1, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_release_4[] = {
+static const struct hx_vliw_packet hx_band_quantize_release_4[] = {
     {{1, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_release_5[] = {
+static const struct hx_vliw_packet hx_band_quantize_release_5[] = {
     {{3, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 3, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -50,12 +50,12 @@ static const struct hx_code_level hx_band_quantize_release[] = {
     {hx_band_quantize_release_4, 1, 2}, /* 3 words, in level 1 */
     {hx_band_quantize_release_5, 12, 0}, /* 24 words, in level 1 */
 };
-static const struct hx_packet hx_band_quantize_debug_0[] = {
+static const struct hx_vliw_packet hx_band_quantize_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_debug_1[] = {
+static const struct hx_vliw_packet hx_band_quantize_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -106,14 +106,14 @@ static const struct hx_packet hx_band_quantize_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_debug_2[] = {
+static const struct hx_vliw_packet hx_band_quantize_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0},
     {{0, 0, 1, 4}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_debug_3[] = {
+static const struct hx_vliw_packet hx_band_quantize_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -121,7 +121,7 @@ static const struct hx_packet hx_band_quantize_debug_3[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_debug_4[] = {
+static const struct hx_vliw_packet hx_band_quantize_debug_4[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -130,7 +130,7 @@ static const struct hx_packet hx_band_quantize_debug_4[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_band_quantize_debug_5[] = {
+static const struct hx_vliw_packet hx_band_quantize_debug_5[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},

@@ -4,22 +4,22 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_axpby_release_0[] = {
+static const struct hx_vliw_packet hx_axpby_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_axpby_release_1[] = {
+static const struct hx_vliw_packet hx_axpby_release_1[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
 static const struct hx_code_level hx_axpby_release[] = {
     {hx_axpby_release_0, 3, 0}, /* 6 words */
     {hx_axpby_release_1, 5, 0}, /* 8 words, in level 0 */
 };
-static const struct hx_packet hx_axpby_debug_0[] = {
+static const struct hx_vliw_packet hx_axpby_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_axpby_debug_1[] = {
+static const struct hx_vliw_packet hx_axpby_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 2}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 3, 0}, 0},
@@ -38,21 +38,21 @@ static const struct hx_code hx_code_axpby __attribute__((unused)) = {
     "axpby", 2, {hx_axpby_release, hx_axpby_debug},
 };
 
-static const struct hx_packet hx_echo_release_0[] = {
+static const struct hx_vliw_packet hx_echo_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_echo_release_1[] = {
+static const struct hx_vliw_packet hx_echo_release_1[] = {
     {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_echo_release[] = {
     {hx_echo_release_0, 3, 0}, /* 4 words */
     {hx_echo_release_1, 1, 0}, /* 2 words, in level 0 */
 };
-static const struct hx_packet hx_echo_debug_0[] = {
+static const struct hx_vliw_packet hx_echo_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_echo_debug_1[] = {
+static const struct hx_vliw_packet hx_echo_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -66,14 +66,14 @@ static const struct hx_code hx_code_echo __attribute__((unused)) = {
     "echo", 2, {hx_echo_release, hx_echo_debug},
 };
 
-static const struct hx_packet hx_copy_release_0[] = {
+static const struct hx_vliw_packet hx_copy_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_copy_release_1[] = {
+static const struct hx_vliw_packet hx_copy_release_1[] = {
     {{0, 0, 0, 0}, 1},
 };
-static const struct hx_packet hx_copy_release_2[] = {
+static const struct hx_vliw_packet hx_copy_release_2[] = {
     {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_copy_release[] = {
@@ -81,19 +81,19 @@ static const struct hx_code_level hx_copy_release[] = {
     {hx_copy_release_1, 1, 0}, /* 2 words, in level 0 */
     {hx_copy_release_2, 1, 0}, /* 2 words, in level 0 */
 };
-static const struct hx_packet hx_copy_debug_0[] = {
+static const struct hx_vliw_packet hx_copy_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_copy_debug_1[] = {
+static const struct hx_vliw_packet hx_copy_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 3}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_copy_debug_2[] = {
+static const struct hx_vliw_packet hx_copy_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -108,7 +108,7 @@ static const struct hx_code hx_code_copy __attribute__((unused)) = {
     "copy", 3, {hx_copy_release, hx_copy_debug},
 };
 
-static const struct hx_packet hx_argmax_release_0[] = {
+static const struct hx_vliw_packet hx_argmax_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -117,16 +117,16 @@ static const struct hx_packet hx_argmax_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_argmax_release_1[] = {
+static const struct hx_vliw_packet hx_argmax_release_1[] = {
     {{1, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_argmax_release_2[] = {
+static const struct hx_vliw_packet hx_argmax_release_2[] = {
     {{0, 0, 1, 0}, 1},
 };
-static const struct hx_packet hx_argmax_release_3[] = {
+static const struct hx_vliw_packet hx_argmax_release_3[] = {
     {{1, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_argmax_release_4[] = {
+static const struct hx_vliw_packet hx_argmax_release_4[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_argmax_release[] = {
@@ -136,7 +136,7 @@ static const struct hx_code_level hx_argmax_release[] = {
     {hx_argmax_release_3, 1, 1}, /* 2 words, in level 0 */
     {hx_argmax_release_4, 2, 0}, /* 3 words, in level 0 */
 };
-static const struct hx_packet hx_argmax_debug_0[] = {
+static const struct hx_vliw_packet hx_argmax_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -156,7 +156,7 @@ static const struct hx_packet hx_argmax_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_argmax_debug_1[] = {
+static const struct hx_vliw_packet hx_argmax_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -164,13 +164,13 @@ static const struct hx_packet hx_argmax_debug_1[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_argmax_debug_2[] = {
+static const struct hx_vliw_packet hx_argmax_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_argmax_debug_3[] = {
+static const struct hx_vliw_packet hx_argmax_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -178,7 +178,7 @@ static const struct hx_packet hx_argmax_debug_3[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_argmax_debug_4[] = {
+static const struct hx_vliw_packet hx_argmax_debug_4[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},

@@ -4,14 +4,14 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_modmatmul_release_0[] = {
+static const struct hx_vliw_packet hx_modmatmul_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_modmatmul_release_1[] = {
+static const struct hx_vliw_packet hx_modmatmul_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_modmatmul_release_2[] = {
+static const struct hx_vliw_packet hx_modmatmul_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -23,7 +23,7 @@ static const struct hx_packet hx_modmatmul_release_2[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_modmatmul_release_3[] = {
+static const struct hx_vliw_packet hx_modmatmul_release_3[] = {
     {{0, 0, 1, 0}, 1}, {{1, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 4}, 0},
     {{0, 0, 1, 5}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0},
 };
@@ -33,7 +33,7 @@ static const struct hx_code_level hx_modmatmul_release[] = {
     {hx_modmatmul_release_2, 47, 0}, /* 74 words, in level 1 */
     {hx_modmatmul_release_3, 10, 2}, /* 29 words, in level 2 */
 };
-static const struct hx_packet hx_modmatmul_debug_0[] = {
+static const struct hx_vliw_packet hx_modmatmul_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -43,19 +43,19 @@ static const struct hx_packet hx_modmatmul_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_modmatmul_debug_1[] = {
+static const struct hx_vliw_packet hx_modmatmul_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_modmatmul_debug_2[] = {
+static const struct hx_vliw_packet hx_modmatmul_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 19}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{5, 1, 0, 0}, 0}, {{0, 0, 0, 7}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_modmatmul_debug_3[] = {
+static const struct hx_vliw_packet hx_modmatmul_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{5, 1, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -105,10 +105,10 @@ static const struct hx_code hx_code_modmatmul __attribute__((unused)) = {
     "modmatmul", 4, {hx_modmatmul_release, hx_modmatmul_debug},
 };
 
-static const struct hx_packet hx_barrett_release_0[] = {
+static const struct hx_vliw_packet hx_barrett_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_barrett_release_1[] = {
+static const struct hx_vliw_packet hx_barrett_release_1[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 1}, {{0, 0, 1, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -118,7 +118,7 @@ static const struct hx_code_level hx_barrett_release[] = {
     {hx_barrett_release_0, 4, 0}, /* 11 words */
     {hx_barrett_release_1, 18, 0}, /* 22 words, in level 0 */
 };
-static const struct hx_packet hx_barrett_debug_0[] = {
+static const struct hx_vliw_packet hx_barrett_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -126,7 +126,7 @@ static const struct hx_packet hx_barrett_debug_0[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_barrett_debug_1[] = {
+static const struct hx_vliw_packet hx_barrett_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 5}, 0},

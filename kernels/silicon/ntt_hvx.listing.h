@@ -4,13 +4,13 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_ntt_stage_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_stage_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stage_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_stage_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stage_release_2[] = {
+static const struct hx_vliw_packet hx_ntt_stage_release_2[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 2, 2}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -22,7 +22,7 @@ static const struct hx_code_level hx_ntt_stage_release[] = {
     {hx_ntt_stage_release_1, 5, 0}, /* 10 words, in level 0 */
     {hx_ntt_stage_release_2, 24, 0}, /* 34 words, in level 1 */
 };
-static const struct hx_packet hx_ntt_stage_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_stage_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -30,12 +30,12 @@ static const struct hx_packet hx_ntt_stage_debug_0[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stage_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_stage_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stage_debug_2[] = {
+static const struct hx_vliw_packet hx_ntt_stage_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},

@@ -4,14 +4,14 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_ntt_reverse_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_reverse_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_reverse_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_reverse_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_reverse_release_2[] = {
+static const struct hx_vliw_packet hx_ntt_reverse_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_ntt_reverse_release[] = {
@@ -19,11 +19,11 @@ static const struct hx_code_level hx_ntt_reverse_release[] = {
     {hx_ntt_reverse_release_1, 6, 0}, /* 12 words, in level 0 */
     {hx_ntt_reverse_release_2, 2, 0}, /* 6 words, in level 1 */
 };
-static const struct hx_packet hx_ntt_reverse_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_reverse_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_reverse_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_reverse_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -33,7 +33,7 @@ static const struct hx_packet hx_ntt_reverse_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_reverse_debug_2[] = {
+static const struct hx_vliw_packet hx_ntt_reverse_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -48,13 +48,13 @@ static const struct hx_code hx_code_ntt_reverse __attribute__((unused)) = {
     "ntt_reverse", 3, {hx_ntt_reverse_release, hx_ntt_reverse_debug},
 };
 
-static const struct hx_packet hx_ntt_spread_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_spread_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_spread_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_spread_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_spread_release_2[] = {
+static const struct hx_vliw_packet hx_ntt_spread_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_ntt_spread_release[] = {
@@ -62,18 +62,18 @@ static const struct hx_code_level hx_ntt_spread_release[] = {
     {hx_ntt_spread_release_1, 5, 0}, /* 10 words, in level 0 */
     {hx_ntt_spread_release_2, 2, 0}, /* 4 words, in level 1 */
 };
-static const struct hx_packet hx_ntt_spread_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_spread_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_spread_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_spread_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_spread_debug_2[] = {
+static const struct hx_vliw_packet hx_ntt_spread_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{4, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
@@ -89,10 +89,10 @@ static const struct hx_code hx_code_ntt_spread __attribute__((unused)) = {
     "ntt_spread", 3, {hx_ntt_spread_release, hx_ntt_spread_debug},
 };
 
-static const struct hx_packet hx_ntt_weigh_q1_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_weigh_q1_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_weigh_q1_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_weigh_q1_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0},
     {{0, 4, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
@@ -103,13 +103,13 @@ static const struct hx_code_level hx_ntt_weigh_q1_release[] = {
     {hx_ntt_weigh_q1_release_1, 17, 0}, /* 23 words, in level 0 */
 };
 /* WARNING: the debug build of ntt_weigh_q1 calls __hexagon_umoddi3, which has no table here. */
-static const struct hx_packet hx_ntt_weigh_q1_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_weigh_q1_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_weigh_q1_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_weigh_q1_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
@@ -126,10 +126,10 @@ static const struct hx_code hx_code_ntt_weigh_q1 __attribute__((unused)) = {
     "ntt_weigh_q1", 2, {hx_ntt_weigh_q1_release, hx_ntt_weigh_q1_debug},
 };
 
-static const struct hx_packet hx_ntt_weigh_q2_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_weigh_q2_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_weigh_q2_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_weigh_q2_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0},
     {{0, 4, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 10, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -140,13 +140,13 @@ static const struct hx_code_level hx_ntt_weigh_q2_release[] = {
     {hx_ntt_weigh_q2_release_1, 19, 0}, /* 25 words, in level 0 */
 };
 /* WARNING: the debug build of ntt_weigh_q2 calls __hexagon_umoddi3, which has no table here. */
-static const struct hx_packet hx_ntt_weigh_q2_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_weigh_q2_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_weigh_q2_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_weigh_q2_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
@@ -163,19 +163,19 @@ static const struct hx_code hx_code_ntt_weigh_q2 __attribute__((unused)) = {
     "ntt_weigh_q2", 2, {hx_ntt_weigh_q2_release, hx_ntt_weigh_q2_debug},
 };
 
-static const struct hx_packet hx_ntt_stages_q1_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q1_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q1_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q1_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q1_release_2[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q1_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q1_release_3[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q1_release_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 2, 0, 0}, 0}, {{0, 4, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0},
     {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -189,25 +189,25 @@ static const struct hx_code_level hx_ntt_stages_q1_release[] = {
     {hx_ntt_stages_q1_release_3, 23, 0}, /* 36 words, in level 2 */
 };
 /* WARNING: the debug build of ntt_stages_q1 calls __hexagon_umoddi3, which has no table here. */
-static const struct hx_packet hx_ntt_stages_q1_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q1_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q1_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q1_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q1_debug_2[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q1_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q1_debug_3[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q1_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -236,19 +236,19 @@ static const struct hx_code hx_code_ntt_stages_q1 __attribute__((unused)) = {
     "ntt_stages_q1", 4, {hx_ntt_stages_q1_release, hx_ntt_stages_q1_debug},
 };
 
-static const struct hx_packet hx_ntt_stages_q2_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q2_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q2_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q2_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q2_release_2[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q2_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q2_release_3[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q2_release_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 2, 0, 0}, 0}, {{0, 4, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0},
     {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 10, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -262,25 +262,25 @@ static const struct hx_code_level hx_ntt_stages_q2_release[] = {
     {hx_ntt_stages_q2_release_3, 25, 0}, /* 38 words, in level 2 */
 };
 /* WARNING: the debug build of ntt_stages_q2 calls __hexagon_umoddi3, which has no table here. */
-static const struct hx_packet hx_ntt_stages_q2_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q2_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q2_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q2_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q2_debug_2[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q2_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_stages_q2_debug_3[] = {
+static const struct hx_vliw_packet hx_ntt_stages_q2_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -309,10 +309,10 @@ static const struct hx_code hx_code_ntt_stages_q2 __attribute__((unused)) = {
     "ntt_stages_q2", 4, {hx_ntt_stages_q2_release, hx_ntt_stages_q2_debug},
 };
 
-static const struct hx_packet hx_ntt_powers_q1_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_powers_q1_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_powers_q1_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_powers_q1_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 4, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
@@ -322,14 +322,14 @@ static const struct hx_code_level hx_ntt_powers_q1_release[] = {
     {hx_ntt_powers_q1_release_1, 15, 0}, /* 21 words, in level 0 */
 };
 /* WARNING: the debug build of ntt_powers_q1 calls __hexagon_umoddi3, which has no table here. */
-static const struct hx_packet hx_ntt_powers_q1_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_powers_q1_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_powers_q1_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_powers_q1_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
@@ -345,10 +345,10 @@ static const struct hx_code hx_code_ntt_powers_q1 __attribute__((unused)) = {
     "ntt_powers_q1", 2, {hx_ntt_powers_q1_release, hx_ntt_powers_q1_debug},
 };
 
-static const struct hx_packet hx_ntt_powers_q2_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_powers_q2_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_powers_q2_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_powers_q2_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 4, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 10, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -359,14 +359,14 @@ static const struct hx_code_level hx_ntt_powers_q2_release[] = {
     {hx_ntt_powers_q2_release_1, 17, 0}, /* 23 words, in level 0 */
 };
 /* WARNING: the debug build of ntt_powers_q2 calls __hexagon_umoddi3, which has no table here. */
-static const struct hx_packet hx_ntt_powers_q2_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_powers_q2_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_powers_q2_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_powers_q2_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
@@ -382,13 +382,13 @@ static const struct hx_code hx_code_ntt_powers_q2 __attribute__((unused)) = {
     "ntt_powers_q2", 2, {hx_ntt_powers_q2_release, hx_ntt_powers_q2_debug},
 };
 
-static const struct hx_packet hx_ntt_root_q1_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_root_q1_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q1_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_root_q1_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q1_release_2[] = {
+static const struct hx_vliw_packet hx_ntt_root_q1_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 4, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
@@ -397,7 +397,7 @@ static const struct hx_packet hx_ntt_root_q1_release_2[] = {
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q1_release_3[] = {
+static const struct hx_vliw_packet hx_ntt_root_q1_release_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 4, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
@@ -410,19 +410,19 @@ static const struct hx_code_level hx_ntt_root_q1_release[] = {
     {hx_ntt_root_q1_release_3, 16, 0}, /* 22 words, in level 1 */
 };
 /* WARNING: the debug build of ntt_root_q1 calls __hexagon_umoddi3, which has no table here. */
-static const struct hx_packet hx_ntt_root_q1_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_root_q1_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q1_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_root_q1_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q1_debug_2[] = {
+static const struct hx_vliw_packet hx_ntt_root_q1_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -432,7 +432,7 @@ static const struct hx_packet hx_ntt_root_q1_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q1_debug_3[] = {
+static const struct hx_vliw_packet hx_ntt_root_q1_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
     {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -449,13 +449,13 @@ static const struct hx_code hx_code_ntt_root_q1 __attribute__((unused)) = {
     "ntt_root_q1", 4, {hx_ntt_root_q1_release, hx_ntt_root_q1_debug},
 };
 
-static const struct hx_packet hx_ntt_root_q2_release_0[] = {
+static const struct hx_vliw_packet hx_ntt_root_q2_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q2_release_1[] = {
+static const struct hx_vliw_packet hx_ntt_root_q2_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q2_release_2[] = {
+static const struct hx_vliw_packet hx_ntt_root_q2_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 4, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 10, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -464,7 +464,7 @@ static const struct hx_packet hx_ntt_root_q2_release_2[] = {
     {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 10, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q2_release_3[] = {
+static const struct hx_vliw_packet hx_ntt_root_q2_release_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 4, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 6, 0, 0}, 0}, {{0, 8, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 10, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -477,19 +477,19 @@ static const struct hx_code_level hx_ntt_root_q2_release[] = {
     {hx_ntt_root_q2_release_3, 18, 0}, /* 24 words, in level 1 */
 };
 /* WARNING: the debug build of ntt_root_q2 calls __hexagon_umoddi3, which has no table here. */
-static const struct hx_packet hx_ntt_root_q2_debug_0[] = {
+static const struct hx_vliw_packet hx_ntt_root_q2_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q2_debug_1[] = {
+static const struct hx_vliw_packet hx_ntt_root_q2_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q2_debug_2[] = {
+static const struct hx_vliw_packet hx_ntt_root_q2_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -499,7 +499,7 @@ static const struct hx_packet hx_ntt_root_q2_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_ntt_root_q2_debug_3[] = {
+static const struct hx_vliw_packet hx_ntt_root_q2_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
     {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},

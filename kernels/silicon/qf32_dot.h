@@ -16,7 +16,7 @@ int hx_qf32_dot_hvx(const float *a, const float *b, int n, int count, float *sum
 /* y[t][r] = w_scale[r] * sum over i of w[r][i] * x[t][i] for rows first .. first+n-1 of all tokens; row outer, token
  * inner. HVX: arguments as hx_matmul_single_hvx(), sum and u are not used; `in` a multiple of 32, x 128-byte
  * aligned, else AEE_EBADPARM. */
-int hx_qf32_matmul_ref(const struct hx_matmul *shape, const float *x, const int8_t *w,
+int hx_qf32_matmul_ref(const struct hx_vrmpy_matmul *shape, const float *x, const int8_t *w,
                        const float *w_scale, float *y); /* all rows, in fp64 */
 int hx_qf32_matmul_hvx(const struct hx_matmul_half *half, const float *x, const int8_t *w,
                        const int32_t *sum, const float *w_scale, float *y, uint8_t *u);

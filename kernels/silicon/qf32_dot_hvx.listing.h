@@ -4,11 +4,11 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_qf32_dot_release_0[] = {
+static const struct hx_vliw_packet hx_qf32_dot_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_dot_release_1[] = {
+static const struct hx_vliw_packet hx_qf32_dot_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -16,7 +16,7 @@ static const struct hx_packet hx_qf32_dot_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_dot_release_2[] = {
+static const struct hx_vliw_packet hx_qf32_dot_release_2[] = {
     {{0, 0, 2, 1}, 1}, {{0, 0, 0, 0}, 1},
 };
 static const struct hx_code_level hx_qf32_dot_release[] = {
@@ -24,12 +24,12 @@ static const struct hx_code_level hx_qf32_dot_release[] = {
     {hx_qf32_dot_release_1, 28, 0}, /* 44 words, in level 0 */
     {hx_qf32_dot_release_2, 2, 2}, /* 5 words, in level 1 */
 };
-static const struct hx_packet hx_qf32_dot_debug_0[] = {
+static const struct hx_vliw_packet hx_qf32_dot_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_dot_debug_1[] = {
+static const struct hx_vliw_packet hx_qf32_dot_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 30}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0},
@@ -49,7 +49,7 @@ static const struct hx_packet hx_qf32_dot_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_dot_debug_2[] = {
+static const struct hx_vliw_packet hx_qf32_dot_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0},
@@ -65,24 +65,24 @@ static const struct hx_code hx_code_qf32_dot __attribute__((unused)) = {
     "qf32_dot", 3, {hx_qf32_dot_release, hx_qf32_dot_debug},
 };
 
-static const struct hx_packet hx_qf32_rows_release_0[] = {
+static const struct hx_vliw_packet hx_qf32_rows_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_rows_release_1[] = {
+static const struct hx_vliw_packet hx_qf32_rows_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_rows_release_2[] = {
+static const struct hx_vliw_packet hx_qf32_rows_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 13, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_rows_release_3[] = {
+static const struct hx_vliw_packet hx_qf32_rows_release_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 1}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_qf32_rows_release_4[] = {
+static const struct hx_vliw_packet hx_qf32_rows_release_4[] = {
     {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_qf32_rows_release[] = {
@@ -92,18 +92,18 @@ static const struct hx_code_level hx_qf32_rows_release[] = {
     {hx_qf32_rows_release_3, 8, 0}, /* 16 words, in level 2 */
     {hx_qf32_rows_release_4, 2, 2}, /* 4 words, in level 3 */
 };
-static const struct hx_packet hx_qf32_rows_debug_0[] = {
+static const struct hx_vliw_packet hx_qf32_rows_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_rows_debug_1[] = {
+static const struct hx_vliw_packet hx_qf32_rows_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_rows_debug_2[] = {
+static const struct hx_vliw_packet hx_qf32_rows_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 29}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0},
@@ -122,14 +122,14 @@ static const struct hx_packet hx_qf32_rows_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{7, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{4, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_rows_debug_3[] = {
+static const struct hx_vliw_packet hx_qf32_rows_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{3, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 7}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_qf32_rows_debug_4[] = {
+static const struct hx_vliw_packet hx_qf32_rows_debug_4[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{5, 2, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},

@@ -17,7 +17,7 @@ int hx_qf32_dot_ref(const float *a, const float *b, int n, int count, float *sum
     return AEE_SUCCESS;
 }
 
-int hx_qf32_matmul_ref(const struct hx_matmul *shape, const float *x, const int8_t *w,
+int hx_qf32_matmul_ref(const struct hx_vrmpy_matmul *shape, const float *x, const int8_t *w,
                        const float *w_scale, float *y)
 {
     const size_t stride = (size_t)hx_matmul_stride(shape->in);

@@ -46,7 +46,7 @@ int silicon_close(remote_handle64 h)
 
 /* --- echo */
 
-static int echo_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int echo_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     const struct hx_share s = hx_share_of((int)job->buffer[0].bytes, part);
 
@@ -70,7 +70,7 @@ int silicon_null(remote_handle64 h, const unsigned char *data, int dataLen, unsi
 int silicon_echo(remote_handle64 h, const silicon_how *run, const unsigned char *data, int dataLen,
                  unsigned char *back, int backLen, silicon_cycles *pcycles)
 {
-    struct hx_job job = {.run = run, .buffer = {IN(data, dataLen), OUT(back, backLen)}};
+    struct hx_silicon_job job = {.run = run, .buffer = {IN(data, dataLen), OUT(back, backLen)}};
 
     (void)h;
     if (dataLen != backLen)
@@ -88,7 +88,7 @@ struct axpby {
     int n;
 };
 
-static int axpby_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int axpby_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     const struct axpby *a = args;
     const struct hx_share s = hx_share_of(a->n / AXPBY_UNIT, part);
@@ -103,7 +103,7 @@ int silicon_axpby(remote_handle64 h, const silicon_how *run, short alpha, int be
                   int xLen, short *y, int yLen, silicon_cycles *pcycles)
 {
     const struct axpby a = {alpha, beta, xLen};
-    struct hx_job job = {.run = run, .buffer = {IN(x, xLen), OUT(y, yLen)}};
+    struct hx_silicon_job job = {.run = run, .buffer = {IN(x, xLen), OUT(y, yLen)}};
 
     (void)h;
     if (xLen != yLen || xLen % AXPBY_UNIT)
@@ -123,7 +123,7 @@ struct barrett {
     int n;
 };
 
-static int barrett_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int barrett_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     const struct barrett *b = args;
     const struct hx_share s = hx_share_of(b->n / HX_VECTOR_WORDS, part);
@@ -139,7 +139,7 @@ int silicon_barrett(remote_handle64 h, const silicon_how *run, unsigned int q,
                     unsigned int *r, int rLen, silicon_cycles *pcycles)
 {
     const struct barrett args = {q, aLen};
-    struct hx_job job = {.run = run, .buffer = {IN(a, aLen), IN(b, bLen), OUT(r, rLen)}};
+    struct hx_silicon_job job = {.run = run, .buffer = {IN(a, aLen), IN(b, bLen), OUT(r, rLen)}};
 
     (void)h;
     if (aLen != bLen || aLen != rLen || aLen % HX_VECTOR_WORDS || !is_modulus(q))
@@ -148,7 +148,7 @@ int silicon_barrett(remote_handle64 h, const silicon_how *run, unsigned int q,
 }
 
 /* Shares of the batch, so a second context wants a batch of two. */
-static int modmatmul_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int modmatmul_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     struct hx_modmatmul shape = *(const struct hx_modmatmul *)args;
     const struct hx_share s = hx_share_of(shape.batch, part);
@@ -165,7 +165,7 @@ int silicon_modmatmul(remote_handle64 h, const silicon_how *run, unsigned int q,
                       silicon_cycles *pcycles)
 {
     const struct hx_modmatmul shape = {.batch = batch, .inner = inner, .outer = outer, .q = q};
-    struct hx_job job = {.run = run, .buffer = {IN(x, xLen), IN(w, wLen), OUT(y, yLen)}};
+    struct hx_silicon_job job = {.run = run, .buffer = {IN(x, xLen), IN(w, wLen), OUT(y, yLen)}};
 
     (void)h;
     if (batch < 0 || inner < 0 || outer < 0 || (int64_t)batch * inner != xLen ||
@@ -182,7 +182,7 @@ struct vht2 {
 
 /* The published bench copies a vector to the stack, then transforms it there, again and again.  memcpy comes from a
  * library. */
-static int vht2_repeated(const struct hx_job *job, const struct vht2 *v, const float *from,
+static int vht2_repeated(const struct hx_silicon_job *job, const struct vht2 *v, const float *from,
                          float *tile)
 {
     int rc = AEE_SUCCESS;
@@ -196,7 +196,7 @@ static int vht2_repeated(const struct hx_job *job, const struct vht2 *v, const f
     return rc;
 }
 
-static int vht2_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int vht2_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     float tile[HX_VHT2_MAX] __attribute__((aligned(HX_VECTOR_BYTES)));
     const struct vht2 *v = args;
@@ -216,7 +216,7 @@ static int vht2_share(const struct hx_job *job, const void *args, struct hx_part
 int silicon_vht2(remote_handle64 h, const silicon_how *run, int hvx, int n, int repeats,
                  const float *x, int xLen, float *y, int yLen, silicon_cycles *pcycles)
 {
-    struct hx_job job = {.run = run, .buffer = {IN(x, xLen), OUT(y, yLen)}};
+    struct hx_silicon_job job = {.run = run, .buffer = {IN(x, xLen), OUT(y, yLen)}};
 
     (void)h;
     if (n < HX_VECTOR_WORDS || n > HX_VHT2_MAX || repeats < 1 || xLen != yLen || xLen % n)
@@ -230,7 +230,7 @@ struct compress {
     int transform, vectors, bytes;
 };
 
-static int compress_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int compress_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     float tile[HX_BAND_MAX_N] __attribute__((aligned(HX_VECTOR_BYTES)));
     const struct compress *c = args;
@@ -257,7 +257,7 @@ int silicon_compress(remote_handle64 h, const silicon_how *run, int kind, int tr
                      silicon_cycles *pcycles)
 {
     struct compress c = {.bands = kind ? hx_bands_v(n) : hx_bands_k(n), .transform = transform};
-    struct hx_job job = {.run = run, .buffer = {IN(x, xLen), OUT(codes, codesLen)}};
+    struct hx_silicon_job job = {.run = run, .buffer = {IN(x, xLen), OUT(codes, codesLen)}};
 
     (void)h;
     c.bytes = n % HX_VECTOR_WORDS ? 0 : hx_bands_bytes(&c.bands);
@@ -278,7 +278,7 @@ struct argmax {
     int *best; /* per part; -1: an empty share */
 };
 
-static int argmax_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int argmax_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     const struct argmax *a = args;
     const struct hx_share s = hx_share_of((a->n + ARGMAX_UNIT - 1) / ARGMAX_UNIT, part);
@@ -295,7 +295,7 @@ int silicon_argmax(remote_handle64 h, const silicon_how *run, const unsigned sho
 {
     int best[2] = {-1, -1};
     const struct argmax a = {xLen, best};
-    struct hx_job job = {.run = run, .buffer = {IN(x, xLen)}};
+    struct hx_silicon_job job = {.run = run, .buffer = {IN(x, xLen)}};
 
     (void)h;
     if (xLen < 1)
@@ -316,7 +316,7 @@ struct dot {
     int n, count;
 };
 
-static int dot_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int dot_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     const struct dot *d = args;
     const struct hx_share s = hx_share_of(d->count, part);
@@ -330,7 +330,7 @@ int silicon_dot(remote_handle64 h, const silicon_how *run, int n, const float *a
                 const float *b, int bLen, float *sums, int sumsLen, silicon_cycles *pcycles)
 {
     const struct dot d = {n, sumsLen};
-    struct hx_job job = {.run = run, .buffer = {IN(a, aLen), IN(b, bLen), OUT(sums, sumsLen)}};
+    struct hx_silicon_job job = {.run = run, .buffer = {IN(a, aLen), IN(b, bLen), OUT(sums, sumsLen)}};
 
     (void)h;
     if (n < 1 || aLen != bLen || (int64_t)sumsLen * n != aLen)

@@ -12,7 +12,7 @@
 
 enum { ALIGN = 128 };
 
-void hx_job_as_built(const struct hx_job *job)
+void hx_job_as_built(const struct hx_silicon_job *job)
 {
     hx_code_set_build(job->run->build == SILICON_DEBUG ? HX_BUILD_DEBUG : HX_BUILD_RELEASE);
 }
@@ -29,7 +29,7 @@ static size_t place_bytes(const struct hx_job_buffer *b)
     return (b->bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 }
 
-static int is_misaligned(const struct hx_job *job)
+static int is_misaligned(const struct hx_silicon_job *job)
 {
     uintptr_t all = 0;
 
@@ -58,7 +58,7 @@ static int dma_copy(void *to, const void *from, size_t bytes)
     return AEE_SUCCESS;
 }
 
-static int move(struct hx_job *job, void *to, const void *from, size_t bytes)
+static int move(struct hx_silicon_job *job, void *to, const void *from, size_t bytes)
 {
     const uint64_t started = HAP_perf_get_pcycles();
     int rc = AEE_SUCCESS;
@@ -71,7 +71,7 @@ static int move(struct hx_job *job, void *to, const void *from, size_t bytes)
     return rc;
 }
 
-static int move_in(struct hx_job *job)
+static int move_in(struct hx_silicon_job *job)
 {
     size_t total = 0;
     int rc = AEE_SUCCESS;
@@ -98,7 +98,7 @@ static int move_in(struct hx_job *job)
     return rc;
 }
 
-static int place_buffers(struct hx_job *job)
+static int place_buffers(struct hx_silicon_job *job)
 {
     if (job->run->placement != SILICON_DDR)
         return move_in(job);
@@ -110,7 +110,7 @@ static int place_buffers(struct hx_job *job)
     return AEE_SUCCESS;
 }
 
-static int move_out(struct hx_job *job)
+static int move_out(struct hx_silicon_job *job)
 {
     int rc = AEE_SUCCESS;
 
@@ -124,7 +124,7 @@ static int move_out(struct hx_job *job)
 
 /* What a context gets. */
 struct work {
-    const struct hx_job *job;
+    const struct hx_silicon_job *job;
     hx_job_body *body;
     const void *args;
 };
@@ -146,7 +146,7 @@ static int is_way(const silicon_how *run)
            run->threads <= 2;
 }
 
-int hx_job_begin(struct hx_job *job)
+int hx_job_begin(struct hx_silicon_job *job)
 {
     const silicon_how *run = job->run;
 
@@ -166,7 +166,7 @@ int hx_job_begin(struct hx_job *job)
     return rc;
 }
 
-int hx_job_share(const struct hx_job *job, hx_job_body *body, const void *args,
+int hx_job_share(const struct hx_silicon_job *job, hx_job_body *body, const void *args,
                  struct hx_contexts_time *time)
 {
     struct work w = {job, body, args};
@@ -174,7 +174,7 @@ int hx_job_share(const struct hx_job *job, hx_job_body *body, const void *args,
     return hx_contexts_run(job->run->threads, run_body, &w, time);
 }
 
-int hx_job_end(struct hx_job *job, int rc, const struct hx_contexts_time *time, uint64_t total,
+int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_contexts_time *time, uint64_t total,
                silicon_cycles *cycles)
 {
     if (rc == AEE_SUCCESS && job->vtcm)
@@ -187,7 +187,7 @@ int hx_job_end(struct hx_job *job, int rc, const struct hx_contexts_time *time, 
     return rc ? AEE_DSP(rc) : AEE_SUCCESS;
 }
 
-int hx_job_run(struct hx_job *job, hx_job_body *body, const void *args, silicon_cycles *cycles)
+int hx_job_run(struct hx_silicon_job *job, hx_job_body *body, const void *args, silicon_cycles *cycles)
 {
     struct hx_contexts_time time = {0, 0};
     int rc = hx_job_begin(job);

@@ -19,7 +19,7 @@ struct hx_job_buffer {
     void *at;
 };
 
-struct hx_job {
+struct hx_silicon_job {
     const silicon_how *run;
     struct hx_job_buffer buffer[HX_JOB_BUFFERS];
     void *vtcm;
@@ -27,24 +27,24 @@ struct hx_job {
 };
 
 /* One context's share of a kernel.  Returns an AEE code without the DSP offset. */
-typedef int hx_job_body(const struct hx_job *job, const void *args, struct hx_part part);
+typedef int hx_job_body(const struct hx_silicon_job *job, const void *args, struct hx_part part);
 
 /* Places the buffers, runs the body on the contexts that job->run asks for, brings results home unless a body failed.
  * Sets *cycles, `once` to 0.  Returns an AEE code with the DSP offset, also AEE_EBADPARM: an unknown way to
  * run or a misaligned buffer; AEE_ENOMEMORY: no room in VTCM; AEE_EFAILED: no context. */
-int hx_job_run(struct hx_job *job, hx_job_body *body, const void *args, silicon_cycles *cycles);
+int hx_job_run(struct hx_silicon_job *job, hx_job_body *body, const void *args, silicon_cycles *cycles);
 
 /* Its steps, for a kernel that runs in several rounds.  begin: an error (without the DSP offset) leaves nothing to
  * end. share: one round; adds to *time.  end: sets *cycles from time, total and the copies; returns rc with the DSP
  * offset. */
-int hx_job_begin(struct hx_job *job);
-int hx_job_share(const struct hx_job *job, hx_job_body *body, const void *args,
+int hx_job_begin(struct hx_silicon_job *job);
+int hx_job_share(const struct hx_silicon_job *job, hx_job_body *body, const void *args,
                  struct hx_contexts_time *time);
-int hx_job_end(struct hx_job *job, int rc, const struct hx_contexts_time *time, uint64_t total,
+int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_contexts_time *time, uint64_t total,
                silicon_cycles *cycles);
 
 /* What a body's code from here on is charged as: the job's build, or release, as functions of a library always are. */
-void hx_job_as_built(const struct hx_job *job);
+void hx_job_as_built(const struct hx_silicon_job *job);
 void hx_job_as_library(void);
 
 #endif

@@ -25,7 +25,7 @@ static rows_kernel *const variants[] = {
 
 /* A call. */
 struct matmul {
-    struct hx_matmul shape;
+    struct hx_vrmpy_matmul shape;
     rows_kernel *kernel;
     const float *x, *w_scale;
     const int8_t *w; /* as the call brought it */
@@ -96,7 +96,7 @@ static int ready_table(const silicon_how *run, struct matmul *m, uint64_t *once)
 
 /* --- weights in one piece */
 
-static int whole_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int whole_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     const struct matmul *m = args;
     const struct hx_share s = hx_share_of(m->shape.rows, part);
@@ -109,7 +109,7 @@ static int whole_share(const struct hx_job *job, const void *args, struct hx_par
 
 static int run_whole(const silicon_how *run, const struct matmul *m, silicon_cycles *pcycles)
 {
-    struct hx_job job = {.run = run};
+    struct hx_silicon_job job = {.run = run};
 
     job.buffer[0].in = m->w;
     job.buffer[0].bytes = (size_t)m->shape.rows * hx_matmul_stride(m->shape.in);
@@ -126,7 +126,7 @@ struct tile {
     int first, rows;
 };
 
-static int tile_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int tile_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     const struct tile *t = args;
     const struct matmul *m = t->m;
@@ -163,7 +163,7 @@ static int finish_fetch(void)
     return (Q6_R_dmwait() & HX_DMA_STATUS_MASK) == HX_DMA_IDLE ? AEE_SUCCESS : AEE_EFAILED;
 }
 
-static int stream(const struct hx_job *job, const struct matmul *m, uint8_t *vtcm,
+static int stream(const struct hx_silicon_job *job, const struct matmul *m, uint8_t *vtcm,
                   struct hx_contexts_time *time)
 {
     const int rows_per_tile = (SLOT_BYTES / hx_matmul_stride(m->shape.in)) & ~3;
@@ -187,7 +187,7 @@ static int stream(const struct hx_job *job, const struct matmul *m, uint8_t *vtc
 static int run_tiled(const silicon_how *run, const struct matmul *m, silicon_cycles *pcycles)
 {
     struct hx_contexts_time time = {0, 0};
-    struct hx_job job = {.run = run};
+    struct hx_silicon_job job = {.run = run};
 
     if (hx_matmul_stride(m->shape.in) > SLOT_BYTES / 4)
         return AEE_DSP(AEE_EBADPARM);

@@ -110,7 +110,7 @@ static int find_tables(const struct ntt *c, uint32_t *block, struct hx_ntt *t)
     return AEE_EBADSTATE;
 }
 
-static int ntt_share(const struct hx_job *job, const void *args, struct hx_part part)
+static int ntt_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     uint32_t block[5 * HX_NTT_MAX], v[HX_NTT_MAX] __attribute__((aligned(HX_VECTOR_BYTES)));
     const struct ntt *c = args;
@@ -145,7 +145,7 @@ int silicon_ntt(remote_handle64 h, const silicon_how *run, int variant, int inve
                 unsigned int q, int n, const unsigned int *v, int vLen, unsigned int *result,
                 int resultLen, silicon_cycles *pcycles)
 {
-    struct hx_job job = {.run = run};
+    struct hx_silicon_job job = {.run = run};
     int rc = check_call(run, variant, n, vLen, resultLen);
 
     (void)h;

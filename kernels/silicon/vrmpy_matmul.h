@@ -13,7 +13,7 @@
 
 #define HX_MATMUL_TINY 0x1p-120f /* 127 / it is finite */
 
-struct hx_matmul {
+struct hx_vrmpy_matmul {
     int tokens, in, rows;
 };
 
@@ -23,7 +23,7 @@ static inline int hx_matmul_stride(int in)
 }
 
 /* Exact integer sums; the float steps in the order of the HVX versions, so results agree bit for bit. */
-void hx_matmul_ref(const struct hx_matmul *shape, const float *x, const int8_t *w,
+void hx_matmul_ref(const struct hx_vrmpy_matmul *shape, const float *x, const int8_t *w,
                    const float *w_scale, float *y);
 
 /* Quantises one row and returns max|x|. */
@@ -35,7 +35,7 @@ void hx_matmul_row_sums(const int8_t *w, int rows, int stride, int32_t *sum);
 /* Rows first .. first+n-1 of all tokens: one context's share.  `w` points to row `first`; sum, w_scale and y are
  * those of the whole matrix. */
 struct hx_matmul_half {
-    struct hx_matmul shape;
+    struct hx_vrmpy_matmul shape;
     int first, n;
 };
 

@@ -124,7 +124,7 @@ static HX_KERNEL void vrmpy_rows(const HVX_Vector *u, float top, const HVX_Vecto
 int hx_matmul_single_hvx(const struct hx_matmul_half *half, const float *x, const int8_t *w,
                          const int32_t *sum, const float *w_scale, float *y, uint8_t *u)
 {
-    const struct hx_matmul *shape = &half->shape;
+    const struct hx_vrmpy_matmul *shape = &half->shape;
     const int stride = hx_matmul_stride(shape->in), vectors = stride / HX_VECTOR_BYTES;
 
     (void)sum;
@@ -142,7 +142,7 @@ int hx_matmul_single_hvx(const struct hx_matmul_half *half, const float *x, cons
 int hx_matmul_half_hvx(const struct hx_matmul_half *half, const float *x, const int8_t *w,
                        const int32_t *sum, const float *w_scale, float *y, uint8_t *u)
 {
-    const struct hx_matmul *shape = &half->shape;
+    const struct hx_vrmpy_matmul *shape = &half->shape;
     const int stride = hx_matmul_stride(shape->in), vectors = stride / HX_VECTOR_BYTES;
 
     if (!hx_is_aligned(w) || !hx_is_aligned(u))

@@ -4,7 +4,7 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_vrmpy_quantize_release_0[] = {
+static const struct hx_vliw_packet hx_vrmpy_quantize_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 2, 0, 0}, 0}, {{0, 3, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
@@ -12,14 +12,14 @@ static const struct hx_packet hx_vrmpy_quantize_release_0[] = {
     {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_quantize_release_1[] = {
+static const struct hx_vliw_packet hx_vrmpy_quantize_release_1[] = {
     {{1, 1, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_quantize_release_2[] = {
+static const struct hx_vliw_packet hx_vrmpy_quantize_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 3, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_quantize_release_3[] = {
+static const struct hx_vliw_packet hx_vrmpy_quantize_release_3[] = {
     {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_vrmpy_quantize_release[] = {
@@ -28,7 +28,7 @@ static const struct hx_code_level hx_vrmpy_quantize_release[] = {
     {hx_vrmpy_quantize_release_2, 9, 0}, /* 11 words, in level 0 */
     {hx_vrmpy_quantize_release_3, 1, 0}, /* 2 words, in level 0 */
 };
-static const struct hx_packet hx_vrmpy_quantize_debug_0[] = {
+static const struct hx_vliw_packet hx_vrmpy_quantize_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
@@ -41,7 +41,7 @@ static const struct hx_packet hx_vrmpy_quantize_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_quantize_debug_1[] = {
+static const struct hx_vliw_packet hx_vrmpy_quantize_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
@@ -49,7 +49,7 @@ static const struct hx_packet hx_vrmpy_quantize_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_quantize_debug_2[] = {
+static const struct hx_vliw_packet hx_vrmpy_quantize_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
@@ -60,7 +60,7 @@ static const struct hx_packet hx_vrmpy_quantize_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_quantize_debug_3[] = {
+static const struct hx_vliw_packet hx_vrmpy_quantize_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -75,14 +75,14 @@ static const struct hx_code hx_code_vrmpy_quantize __attribute__((unused)) = {
     "vrmpy_quantize", 4, {hx_vrmpy_quantize_release, hx_vrmpy_quantize_debug},
 };
 
-static const struct hx_packet hx_vrmpy_row_sums_release_0[] = {
+static const struct hx_vliw_packet hx_vrmpy_row_sums_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_row_sums_release_1[] = {
+static const struct hx_vliw_packet hx_vrmpy_row_sums_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_row_sums_release_2[] = {
+static const struct hx_vliw_packet hx_vrmpy_row_sums_release_2[] = {
     {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_vrmpy_row_sums_release[] = {
@@ -90,17 +90,17 @@ static const struct hx_code_level hx_vrmpy_row_sums_release[] = {
     {hx_vrmpy_row_sums_release_1, 6, 0}, /* 14 words, in level 0 */
     {hx_vrmpy_row_sums_release_2, 2, 0}, /* 3 words, in level 1 */
 };
-static const struct hx_packet hx_vrmpy_row_sums_debug_0[] = {
+static const struct hx_vliw_packet hx_vrmpy_row_sums_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_row_sums_debug_1[] = {
+static const struct hx_vliw_packet hx_vrmpy_row_sums_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_row_sums_debug_2[] = {
+static const struct hx_vliw_packet hx_vrmpy_row_sums_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 3, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -116,12 +116,12 @@ static const struct hx_code hx_code_vrmpy_row_sums __attribute__((unused)) = {
     "vrmpy_row_sums", 3, {hx_vrmpy_row_sums_release, hx_vrmpy_row_sums_debug},
 };
 
-static const struct hx_packet hx_vrmpy_rows_single_release_0[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_single_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_rows_single_release_1[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_single_release_1[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -132,7 +132,7 @@ static const struct hx_packet hx_vrmpy_rows_single_release_1[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 4, 1}, 1},
 };
-static const struct hx_packet hx_vrmpy_rows_single_release_2[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_single_release_2[] = {
     {{0, 0, 3, 2}, 1}, {{0, 0, 1, 1}, 1}, {{0, 0, 0, 1}, 1}, {{0, 0, 2, 2}, 1},
 };
 static const struct hx_code_level hx_vrmpy_rows_single_release[] = {
@@ -140,13 +140,13 @@ static const struct hx_code_level hx_vrmpy_rows_single_release[] = {
     {hx_vrmpy_rows_single_release_1, 42, 0}, /* 82 words, in level 0 */
     {hx_vrmpy_rows_single_release_2, 4, 1}, /* 12 words, in level 1 */
 };
-static const struct hx_packet hx_vrmpy_rows_single_debug_0[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_single_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_rows_single_debug_1[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_single_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 50}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 4, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -183,7 +183,7 @@ static const struct hx_packet hx_vrmpy_rows_single_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_rows_single_debug_2[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_single_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -207,11 +207,11 @@ static const struct hx_code hx_code_vrmpy_rows_single __attribute__((unused)) = 
     "vrmpy_rows_single", 3, {hx_vrmpy_rows_single_release, hx_vrmpy_rows_single_debug},
 };
 
-static const struct hx_packet hx_vrmpy_rows_release_0[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_rows_release_1[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_release_1[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0},
@@ -221,7 +221,7 @@ static const struct hx_packet hx_vrmpy_rows_release_1[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 4, 1}, 1},
 };
-static const struct hx_packet hx_vrmpy_rows_release_2[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_release_2[] = {
     {{0, 0, 3, 1}, 1}, {{0, 0, 1, 3}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1},
 };
 static const struct hx_code_level hx_vrmpy_rows_release[] = {
@@ -229,12 +229,12 @@ static const struct hx_code_level hx_vrmpy_rows_release[] = {
     {hx_vrmpy_rows_release_1, 38, 0}, /* 67 words, in level 0 */
     {hx_vrmpy_rows_release_2, 4, 1}, /* 10 words, in level 1 */
 };
-static const struct hx_packet hx_vrmpy_rows_debug_0[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_rows_debug_1[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 51}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -259,7 +259,7 @@ static const struct hx_packet hx_vrmpy_rows_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_vrmpy_rows_debug_2[] = {
+static const struct hx_vliw_packet hx_vrmpy_rows_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},

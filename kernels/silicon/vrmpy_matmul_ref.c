@@ -12,7 +12,7 @@ static int code_of(float x, float scale)
     return v > 127 ? 127 : v < -127 ? -127 : (int)v;
 }
 
-void hx_matmul_ref(const struct hx_matmul *shape, const float *x, const int8_t *w,
+void hx_matmul_ref(const struct hx_vrmpy_matmul *shape, const float *x, const int8_t *w,
                    const float *w_scale, float *y)
 {
     const int stride = hx_matmul_stride(shape->in);

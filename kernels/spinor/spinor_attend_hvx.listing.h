@@ -4,7 +4,7 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_softmax_release_0[] = {
+static const struct hx_vliw_packet hx_softmax_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
@@ -22,17 +22,17 @@ static const struct hx_packet hx_softmax_release_0[] = {
     {{0, 2, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0},
 };
-static const struct hx_packet hx_softmax_release_1[] = {
+static const struct hx_vliw_packet hx_softmax_release_1[] = {
     {{1, 1, 0, 0}, 0},
 };
-static const struct hx_packet hx_softmax_release_2[] = {
+static const struct hx_vliw_packet hx_softmax_release_2[] = {
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 5, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 6, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0},
 };
-static const struct hx_packet hx_softmax_release_3[] = {
+static const struct hx_vliw_packet hx_softmax_release_3[] = {
     {{0, 3, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 7, 0, 0}, 0},
     {{0, 3, 0, 0}, 0}, {{5, 3, 0, 0}, 0}, {{6, 0, 0, 0}, 0}, {{0, 3, 0, 0}, 0},
 };
@@ -42,7 +42,7 @@ static const struct hx_code_level hx_softmax_release[] = {
     {hx_softmax_release_2, 21, 0}, /* 40 words, in level 0 */
     {hx_softmax_release_3, 9, 3}, /* 28 words, in level 0 */
 };
-static const struct hx_packet hx_softmax_debug_0[] = {
+static const struct hx_vliw_packet hx_softmax_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -70,7 +70,7 @@ static const struct hx_packet hx_softmax_debug_0[] = {
     {{10, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 3, 0, 0}, 0}, {{0, 2, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_softmax_debug_1[] = {
+static const struct hx_vliw_packet hx_softmax_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -78,7 +78,7 @@ static const struct hx_packet hx_softmax_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_softmax_debug_2[] = {
+static const struct hx_vliw_packet hx_softmax_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
@@ -98,7 +98,7 @@ static const struct hx_packet hx_softmax_debug_2[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_softmax_debug_3[] = {
+static const struct hx_vliw_packet hx_softmax_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 3, 0, 0}, 0},
@@ -117,15 +117,15 @@ static const struct hx_code hx_code_softmax __attribute__((unused)) = {
     "softmax", 4, {hx_softmax_release, hx_softmax_debug},
 };
 
-static const struct hx_packet hx_turn_eight_release_0[] = {
+static const struct hx_vliw_packet hx_turn_eight_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_turn_eight_release_1[] = {
+static const struct hx_vliw_packet hx_turn_eight_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0},
     {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_turn_eight_release_2[] = {
+static const struct hx_vliw_packet hx_turn_eight_release_2[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
 };
 static const struct hx_code_level hx_turn_eight_release[] = {
@@ -133,17 +133,17 @@ static const struct hx_code_level hx_turn_eight_release[] = {
     {hx_turn_eight_release_1, 11, 0}, /* 21 words, in level 0 */
     {hx_turn_eight_release_2, 5, 1}, /* 13 words, in level 1 */
 };
-static const struct hx_packet hx_turn_eight_debug_0[] = {
+static const struct hx_vliw_packet hx_turn_eight_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_turn_eight_debug_1[] = {
+static const struct hx_vliw_packet hx_turn_eight_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_turn_eight_debug_2[] = {
+static const struct hx_vliw_packet hx_turn_eight_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{5, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -164,7 +164,7 @@ static const struct hx_code hx_code_turn_eight __attribute__((unused)) = {
     "turn_eight", 3, {hx_turn_eight_release, hx_turn_eight_debug},
 };
 
-static const struct hx_packet hx_quantise_release_0[] = {
+static const struct hx_vliw_packet hx_quantise_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 3, 0, 0}, 0}, {{0, 4, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 2, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
@@ -172,15 +172,15 @@ static const struct hx_packet hx_quantise_release_0[] = {
     {{0, 2, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 9, 0, 0}, 0},
     {{0, 2, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 3, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_quantise_release_1[] = {
+static const struct hx_vliw_packet hx_quantise_release_1[] = {
     {{1, 1, 0, 0}, 0},
 };
-static const struct hx_packet hx_quantise_release_2[] = {
+static const struct hx_vliw_packet hx_quantise_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
     {{0, 2, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_quantise_release_3[] = {
+static const struct hx_vliw_packet hx_quantise_release_3[] = {
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_quantise_release[] = {
@@ -189,7 +189,7 @@ static const struct hx_code_level hx_quantise_release[] = {
     {hx_quantise_release_2, 11, 0}, /* 28 words, in level 0 */
     {hx_quantise_release_3, 3, 2}, /* 10 words, in level 2 */
 };
-static const struct hx_packet hx_quantise_debug_0[] = {
+static const struct hx_vliw_packet hx_quantise_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 3, 0, 0}, 0},
@@ -205,7 +205,7 @@ static const struct hx_packet hx_quantise_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_quantise_debug_1[] = {
+static const struct hx_vliw_packet hx_quantise_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -213,13 +213,13 @@ static const struct hx_packet hx_quantise_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_quantise_debug_2[] = {
+static const struct hx_vliw_packet hx_quantise_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_quantise_debug_3[] = {
+static const struct hx_vliw_packet hx_quantise_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -239,16 +239,16 @@ static const struct hx_code hx_code_quantise __attribute__((unused)) = {
     "quantise", 4, {hx_quantise_release, hx_quantise_debug},
 };
 
-static const struct hx_packet hx_add_residuals_release_0[] = {
+static const struct hx_vliw_packet hx_add_residuals_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_residuals_release_1[] = {
+static const struct hx_vliw_packet hx_add_residuals_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1}, {{1, 0, 2, 1}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{2, 0, 2, 1}, 0}, {{1, 0, 2, 3}, 0}, {{0, 0, 1, 3}, 0},
     {{3, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 1}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 5}, 0},
 };
-static const struct hx_packet hx_add_residuals_release_2[] = {
+static const struct hx_vliw_packet hx_add_residuals_release_2[] = {
     {{1, 0, 3, 3}, 1}, {{3, 0, 3, 1}, 0}, {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_add_residuals_release[] = {
@@ -256,11 +256,11 @@ static const struct hx_code_level hx_add_residuals_release[] = {
     {hx_add_residuals_release_1, 18, 0}, /* 53 words, in level 0 */
     {hx_add_residuals_release_2, 3, 3}, /* 10 words, in level 1 */
 };
-static const struct hx_packet hx_add_residuals_debug_0[] = {
+static const struct hx_vliw_packet hx_add_residuals_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_residuals_debug_1[] = {
+static const struct hx_vliw_packet hx_add_residuals_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 16, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -286,7 +286,7 @@ static const struct hx_packet hx_add_residuals_debug_1[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 4, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_residuals_debug_2[] = {
+static const struct hx_vliw_packet hx_add_residuals_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -306,21 +306,21 @@ static const struct hx_code hx_code_add_residuals __attribute__((unused)) = {
     "add_residuals", 3, {hx_add_residuals_release, hx_add_residuals_debug},
 };
 
-static const struct hx_packet hx_add_skeleton_release_0[] = {
+static const struct hx_vliw_packet hx_add_skeleton_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{1, 0, 2, 0}, 0}, {{1, 0, 3, 0}, 1}, {{1, 0, 2, 1}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 2}, 0}, {{0, 0, 1, 0}, 0},
     {{1, 0, 3, 4}, 0}, {{0, 0, 1, 0}, 0}, {{3, 0, 3, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 2, 0}, 1}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 5}, 0},
 };
-static const struct hx_packet hx_add_skeleton_release_1[] = {
+static const struct hx_vliw_packet hx_add_skeleton_release_1[] = {
     {{0, 0, 2, 3}, 0}, {{0, 0, 3, 4}, 1}, {{1, 0, 3, 1}, 0}, {{3, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_add_skeleton_release[] = {
     {hx_add_skeleton_release_0, 21, 0}, /* 62 words */
     {hx_add_skeleton_release_1, 4, 2}, /* 13 words, in level 0 */
 };
-static const struct hx_packet hx_add_skeleton_debug_0[] = {
+static const struct hx_vliw_packet hx_add_skeleton_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
@@ -352,7 +352,7 @@ static const struct hx_packet hx_add_skeleton_debug_0[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 5}, 0}, {{0, 0, 1, 7}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 4, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_skeleton_debug_1[] = {
+static const struct hx_vliw_packet hx_add_skeleton_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -377,18 +377,18 @@ static const struct hx_code hx_code_add_skeleton __attribute__((unused)) = {
     "add_skeleton", 2, {hx_add_skeleton_release, hx_add_skeleton_debug},
 };
 
-static const struct hx_packet hx_add_rows_release_0[] = {
+static const struct hx_vliw_packet hx_add_rows_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_rows_release_1[] = {
+static const struct hx_vliw_packet hx_add_rows_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_rows_release_2[] = {
+static const struct hx_vliw_packet hx_add_rows_release_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_add_rows_release_3[] = {
+static const struct hx_vliw_packet hx_add_rows_release_3[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 1},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 3}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -400,17 +400,17 @@ static const struct hx_code_level hx_add_rows_release[] = {
     {hx_add_rows_release_2, 6, 0}, /* 13 words, in level 1 */
     {hx_add_rows_release_3, 16, 0}, /* 25 words, in level 2 */
 };
-static const struct hx_packet hx_add_rows_debug_0[] = {
+static const struct hx_vliw_packet hx_add_rows_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_rows_debug_1[] = {
+static const struct hx_vliw_packet hx_add_rows_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_rows_debug_2[] = {
+static const struct hx_vliw_packet hx_add_rows_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -418,7 +418,7 @@ static const struct hx_packet hx_add_rows_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_add_rows_debug_3[] = {
+static const struct hx_vliw_packet hx_add_rows_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},

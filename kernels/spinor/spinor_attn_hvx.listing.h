@@ -4,13 +4,13 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_sum_each_release_0[] = {
+static const struct hx_vliw_packet hx_sum_each_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0},
 };
-static const struct hx_packet hx_sum_each_release_1[] = {
+static const struct hx_vliw_packet hx_sum_each_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_sum_each_release_2[] = {
+static const struct hx_vliw_packet hx_sum_each_release_2[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0},
 };
 static const struct hx_code_level hx_sum_each_release[] = {
@@ -18,18 +18,18 @@ static const struct hx_code_level hx_sum_each_release[] = {
     {hx_sum_each_release_1, 4, 0}, /* 8 words, in level 0 */
     {hx_sum_each_release_2, 5, 0}, /* 8 words, in level 1 */
 };
-static const struct hx_packet hx_sum_each_debug_0[] = {
+static const struct hx_vliw_packet hx_sum_each_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_sum_each_debug_1[] = {
+static const struct hx_vliw_packet hx_sum_each_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_sum_each_debug_2[] = {
+static const struct hx_vliw_packet hx_sum_each_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -50,11 +50,11 @@ static const struct hx_code hx_code_sum_each __attribute__((unused)) = {
     "sum_each", 3, {hx_sum_each_release, hx_sum_each_debug},
 };
 
-static const struct hx_packet hx_project_rows_release_0[] = {
+static const struct hx_vliw_packet hx_project_rows_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_project_rows_release_1[] = {
+static const struct hx_vliw_packet hx_project_rows_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 1},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 2}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -63,7 +63,7 @@ static const struct hx_packet hx_project_rows_release_1[] = {
     {{0, 0, 1, 0}, 1}, {{15, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 1, 1}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_project_rows_release_2[] = {
+static const struct hx_vliw_packet hx_project_rows_release_2[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 2, 1}, 0}, {{0, 0, 1, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 3, 0}, 1},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
@@ -72,12 +72,12 @@ static const struct hx_code_level hx_project_rows_release[] = {
     {hx_project_rows_release_1, 33, 0}, /* 66 words, in level 0 */
     {hx_project_rows_release_2, 7, 2}, /* 18 words, in level 1 */
 };
-static const struct hx_packet hx_project_rows_debug_0[] = {
+static const struct hx_vliw_packet hx_project_rows_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_project_rows_debug_1[] = {
+static const struct hx_vliw_packet hx_project_rows_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 21}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -85,7 +85,7 @@ static const struct hx_packet hx_project_rows_debug_1[] = {
     {{0, 0, 0, 4}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_project_rows_debug_2[] = {
+static const struct hx_vliw_packet hx_project_rows_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{5, 0, 0, 0}, 0},
@@ -116,7 +116,7 @@ static const struct hx_code hx_code_project_rows __attribute__((unused)) = {
     "project_rows", 3, {hx_project_rows_release, hx_project_rows_debug},
 };
 
-static const struct hx_packet hx_score_lanes_release_0[] = {
+static const struct hx_vliw_packet hx_score_lanes_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 1}, {{1, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 1}, {{0, 0, 2, 1}, 0}, {{0, 0, 1, 2}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{5, 0, 0, 0}, 1}, {{3, 0, 1, 1}, 0}, {{3, 0, 0, 0}, 0},
@@ -127,10 +127,10 @@ static const struct hx_packet hx_score_lanes_release_0[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 1}, {{0, 0, 2, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_score_lanes_release_1[] = {
+static const struct hx_vliw_packet hx_score_lanes_release_1[] = {
     {{1, 0, 1, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 2, 1}, 0}, {{2, 0, 1, 2}, 0},
 };
-static const struct hx_packet hx_score_lanes_release_2[] = {
+static const struct hx_vliw_packet hx_score_lanes_release_2[] = {
     {{1, 0, 3, 3}, 1}, {{3, 0, 3, 1}, 0}, {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_score_lanes_release[] = {
@@ -138,7 +138,7 @@ static const struct hx_code_level hx_score_lanes_release[] = {
     {hx_score_lanes_release_1, 4, 1}, /* 12 words, in level 0 */
     {hx_score_lanes_release_2, 3, 3}, /* 11 words, in level 0 */
 };
-static const struct hx_packet hx_score_lanes_debug_0[] = {
+static const struct hx_vliw_packet hx_score_lanes_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
@@ -178,7 +178,7 @@ static const struct hx_packet hx_score_lanes_debug_0[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_score_lanes_debug_1[] = {
+static const struct hx_vliw_packet hx_score_lanes_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -194,7 +194,7 @@ static const struct hx_packet hx_score_lanes_debug_1[] = {
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_score_lanes_debug_2[] = {
+static const struct hx_vliw_packet hx_score_lanes_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},

@@ -4,24 +4,24 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_decode_one_release_0[] = {
+static const struct hx_vliw_packet hx_decode_one_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0}, {{3, 1, 0, 0}, 0}, {{3, 1, 0, 0}, 0},
     {{0, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 3, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_decode_one_release_1[] = {
+static const struct hx_vliw_packet hx_decode_one_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{1, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{3, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{2, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{0, 2, 0, 0}, 0},
 };
-static const struct hx_packet hx_decode_one_release_2[] = {
+static const struct hx_vliw_packet hx_decode_one_release_2[] = {
     {{3, 0, 4, 2}, 1}, {{3, 0, 1, 0}, 0}, {{4, 0, 1, 4}, 1}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_decode_one_release_3[] = {
+static const struct hx_vliw_packet hx_decode_one_release_3[] = {
     {{0, 0, 0, 0}, 1}, {{1, 0, 4, 1}, 1}, {{2, 0, 4, 1}, 0}, {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_decode_one_release[] = {
@@ -30,7 +30,7 @@ static const struct hx_code_level hx_decode_one_release[] = {
     {hx_decode_one_release_2, 4, 1}, /* 12 words, in level 1 */
     {hx_decode_one_release_3, 4, 0}, /* 9 words, in level 1 */
 };
-static const struct hx_packet hx_decode_one_debug_0[] = {
+static const struct hx_vliw_packet hx_decode_one_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
     {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -53,7 +53,7 @@ static const struct hx_packet hx_decode_one_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_decode_one_debug_1[] = {
+static const struct hx_vliw_packet hx_decode_one_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
@@ -90,7 +90,7 @@ static const struct hx_packet hx_decode_one_debug_1[] = {
     {{0, 0, 4, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_decode_one_debug_2[] = {
+static const struct hx_vliw_packet hx_decode_one_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -104,7 +104,7 @@ static const struct hx_packet hx_decode_one_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 2}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_decode_one_debug_3[] = {
+static const struct hx_vliw_packet hx_decode_one_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},

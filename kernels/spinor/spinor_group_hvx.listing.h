@@ -4,19 +4,19 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_transpose_release_0[] = {
+static const struct hx_vliw_packet hx_transpose_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1},
 };
-static const struct hx_packet hx_transpose_release_1[] = {
+static const struct hx_vliw_packet hx_transpose_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{4, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0},
     {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_transpose_release_2[] = {
+static const struct hx_vliw_packet hx_transpose_release_2[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
 };
-static const struct hx_packet hx_transpose_release_3[] = {
+static const struct hx_vliw_packet hx_transpose_release_3[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_transpose_release[] = {
@@ -25,18 +25,18 @@ static const struct hx_code_level hx_transpose_release[] = {
     {hx_transpose_release_2, 5, 1}, /* 13 words, in level 1 */
     {hx_transpose_release_3, 2, 2}, /* 7 words, in level 0 */
 };
-static const struct hx_packet hx_transpose_debug_0[] = {
+static const struct hx_vliw_packet hx_transpose_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_transpose_debug_1[] = {
+static const struct hx_vliw_packet hx_transpose_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_transpose_debug_2[] = {
+static const struct hx_vliw_packet hx_transpose_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{5, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -48,7 +48,7 @@ static const struct hx_packet hx_transpose_debug_2[] = {
     {{0, 0, 0, 2}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_transpose_debug_3[] = {
+static const struct hx_vliw_packet hx_transpose_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{6, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 3}, 0},
@@ -64,7 +64,7 @@ static const struct hx_code hx_code_transpose __attribute__((unused)) = {
     "transpose", 4, {hx_transpose_release, hx_transpose_debug},
 };
 
-static const struct hx_packet hx_check_release_0[] = {
+static const struct hx_vliw_packet hx_check_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -72,17 +72,17 @@ static const struct hx_packet hx_check_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 1, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_check_release_1[] = {
+static const struct hx_vliw_packet hx_check_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_check_release_2[] = {
+static const struct hx_vliw_packet hx_check_release_2[] = {
     {{0, 0, 1, 2}, 1}, {{1, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_check_release_3[] = {
+static const struct hx_vliw_packet hx_check_release_3[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_check_release_4[] = {
+static const struct hx_vliw_packet hx_check_release_4[] = {
     {{0, 0, 1, 2}, 1}, {{1, 0, 1, 0}, 0},
 };
 static const struct hx_code_level hx_check_release[] = {
@@ -92,7 +92,7 @@ static const struct hx_code_level hx_check_release[] = {
     {hx_check_release_3, 2, 0}, /* 5 words, in level 1 */
     {hx_check_release_4, 2, 1}, /* 5 words, in level 0 */
 };
-static const struct hx_packet hx_check_debug_0[] = {
+static const struct hx_vliw_packet hx_check_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -114,7 +114,7 @@ static const struct hx_packet hx_check_debug_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 4}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 3, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_check_debug_1[] = {
+static const struct hx_vliw_packet hx_check_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 11, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 0, 0}, 0},
@@ -123,7 +123,7 @@ static const struct hx_packet hx_check_debug_1[] = {
     {{0, 0, 1, 6}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_check_debug_2[] = {
+static const struct hx_vliw_packet hx_check_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0},
@@ -131,13 +131,13 @@ static const struct hx_packet hx_check_debug_2[] = {
     {{0, 0, 1, 14}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_check_debug_3[] = {
+static const struct hx_vliw_packet hx_check_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 2}, 0}, {{0, 0, 1, 3}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_check_debug_4[] = {
+static const struct hx_vliw_packet hx_check_debug_4[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -155,7 +155,7 @@ static const struct hx_code hx_code_check __attribute__((unused)) = {
     "check", 5, {hx_check_release, hx_check_debug},
 };
 
-static const struct hx_packet hx_skeleton_release_0[] = {
+static const struct hx_vliw_packet hx_skeleton_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 1}, {{0, 0, 1, 1}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 1}, {{0, 0, 1, 1}, 0}, {{0, 0, 1, 0}, 0},
@@ -164,10 +164,10 @@ static const struct hx_packet hx_skeleton_release_0[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_skeleton_release_1[] = {
+static const struct hx_vliw_packet hx_skeleton_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_skeleton_release_2[] = {
+static const struct hx_vliw_packet hx_skeleton_release_2[] = {
     {{0, 0, 1, 10}, 1}, {{0, 0, 1, 1}, 1}, {{0, 0, 1, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 3}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 6}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 1, 0}, 0},
@@ -177,7 +177,7 @@ static const struct hx_code_level hx_skeleton_release[] = {
     {hx_skeleton_release_1, 5, 2}, /* 10 words, in level 0 */
     {hx_skeleton_release_2, 11, 1}, /* 44 words, in level 0 */
 };
-static const struct hx_packet hx_skeleton_debug_0[] = {
+static const struct hx_vliw_packet hx_skeleton_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -190,7 +190,7 @@ static const struct hx_packet hx_skeleton_debug_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 3, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_skeleton_debug_1[] = {
+static const struct hx_vliw_packet hx_skeleton_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -201,7 +201,7 @@ static const struct hx_packet hx_skeleton_debug_1[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_skeleton_debug_2[] = {
+static const struct hx_vliw_packet hx_skeleton_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 3}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 4}, 0}, {{0, 0, 0, 0}, 0},
@@ -263,13 +263,13 @@ static const struct hx_code hx_code_skeleton __attribute__((unused)) = {
     "skeleton", 3, {hx_skeleton_release, hx_skeleton_debug},
 };
 
-static const struct hx_packet hx_residuals_release_0[] = {
+static const struct hx_vliw_packet hx_residuals_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 9, 0}, 0},
     {{8, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{2, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_residuals_release_1[] = {
+static const struct hx_vliw_packet hx_residuals_release_1[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 2, 1}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -280,7 +280,7 @@ static const struct hx_code_level hx_residuals_release[] = {
     {hx_residuals_release_0, 17, 0}, /* 52 words */
     {hx_residuals_release_1, 23, 0}, /* 48 words, in level 0 */
 };
-static const struct hx_packet hx_residuals_debug_0[] = {
+static const struct hx_vliw_packet hx_residuals_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 3, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -293,7 +293,7 @@ static const struct hx_packet hx_residuals_debug_0[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 2}, 0}, {{0, 0, 1, 4}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 3, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_residuals_debug_1[] = {
+static const struct hx_vliw_packet hx_residuals_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{4, 0, 0, 0}, 0}, {{0, 2, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},

@@ -4,24 +4,24 @@
 #ifndef __hexagon__
 #include "hexrig_code.h"
 
-static const struct hx_packet hx_multiply_columns_release_0[] = {
+static const struct hx_vliw_packet hx_multiply_columns_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 1},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 4, 1}, 0}, {{2, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 2, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 3, 1}, 0}, {{0, 0, 1, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_multiply_columns_release_1[] = {
+static const struct hx_vliw_packet hx_multiply_columns_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 5, 0}, 0},
     {{0, 0, 5, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1},
     {{0, 0, 2, 1}, 1}, {{0, 0, 3, 1}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 1, 0}, 1}, {{0, 0, 0, 0}, 1}, {{0, 0, 3, 1}, 0}, {{3, 0, 3, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_multiply_columns_release_2[] = {
+static const struct hx_vliw_packet hx_multiply_columns_release_2[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 2, 1}, 1}, {{0, 0, 3, 1}, 0}, {{2, 0, 2, 0}, 0},
 };
-static const struct hx_packet hx_multiply_columns_release_3[] = {
+static const struct hx_vliw_packet hx_multiply_columns_release_3[] = {
     {{0, 0, 1, 0}, 1}, {{1, 0, 2, 0}, 0},
 };
 static const struct hx_code_level hx_multiply_columns_release[] = {
@@ -30,7 +30,7 @@ static const struct hx_code_level hx_multiply_columns_release[] = {
     {hx_multiply_columns_release_2, 4, 2}, /* 9 words, in level 1 */
     {hx_multiply_columns_release_3, 2, 3}, /* 7 words, in level 0 */
 };
-static const struct hx_packet hx_multiply_columns_debug_0[] = {
+static const struct hx_vliw_packet hx_multiply_columns_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -40,7 +40,7 @@ static const struct hx_packet hx_multiply_columns_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 4}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_multiply_columns_debug_1[] = {
+static const struct hx_vliw_packet hx_multiply_columns_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},
@@ -51,7 +51,7 @@ static const struct hx_packet hx_multiply_columns_debug_1[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 4}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_multiply_columns_debug_2[] = {
+static const struct hx_vliw_packet hx_multiply_columns_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{4, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -66,7 +66,7 @@ static const struct hx_packet hx_multiply_columns_debug_2[] = {
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, {{0, 0, 1, 6}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_multiply_columns_debug_3[] = {
+static const struct hx_vliw_packet hx_multiply_columns_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
@@ -86,26 +86,26 @@ static const struct hx_code hx_code_multiply_columns __attribute__((unused)) = {
     "multiply_columns", 4, {hx_multiply_columns_release, hx_multiply_columns_debug},
 };
 
-static const struct hx_packet hx_planes_release_0[] = {
+static const struct hx_vliw_packet hx_planes_release_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{4, 0, 1, 0}, 0}, {{5, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_planes_release_1[] = {
+static const struct hx_vliw_packet hx_planes_release_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 1}, {{0, 0, 1, 1}, 0}, {{0, 0, 1, 2}, 0},
     {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 2, 1}, 1},
     {{0, 0, 1, 0}, 0}, {{0, 0, 2, 2}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 1, 0}, 0}, {{0, 0, 1, 2}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 1, 2, 0}, 0},
 };
-static const struct hx_packet hx_planes_release_2[] = {
+static const struct hx_vliw_packet hx_planes_release_2[] = {
     {{0, 0, 1, 0}, 0}, {{1, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_planes_release_3[] = {
+static const struct hx_vliw_packet hx_planes_release_3[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_planes_release_4[] = {
+static const struct hx_vliw_packet hx_planes_release_4[] = {
     {{0, 0, 1, 0}, 0}, {{0, 0, 1, 0}, 0},
 };
-static const struct hx_packet hx_planes_release_5[] = {
+static const struct hx_vliw_packet hx_planes_release_5[] = {
     {{0, 0, 0, 0}, 0},
 };
 static const struct hx_code_level hx_planes_release[] = {
@@ -116,7 +116,7 @@ static const struct hx_code_level hx_planes_release[] = {
     {hx_planes_release_4, 2, 0}, /* 6 words, in level 1 */
     {hx_planes_release_5, 1, 0}, /* 3 words, in level 1 */
 };
-static const struct hx_packet hx_planes_debug_0[] = {
+static const struct hx_vliw_packet hx_planes_debug_0[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 1, 0}, 0},
@@ -124,7 +124,7 @@ static const struct hx_packet hx_planes_debug_0[] = {
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_planes_debug_1[] = {
+static const struct hx_vliw_packet hx_planes_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
@@ -153,7 +153,7 @@ static const struct hx_packet hx_planes_debug_1[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{4, 1, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_planes_debug_2[] = {
+static const struct hx_vliw_packet hx_planes_debug_2[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 1, 7}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0},
@@ -161,19 +161,19 @@ static const struct hx_packet hx_planes_debug_2[] = {
     {{0, 0, 2, 1}, 0}, {{0, 0, 1, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_planes_debug_3[] = {
+static const struct hx_vliw_packet hx_planes_debug_3[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 2}, 0}, {{0, 0, 1, 3}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_planes_debug_4[] = {
+static const struct hx_vliw_packet hx_planes_debug_4[] = {
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{3, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 2}, 0}, {{0, 0, 1, 3}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 2, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
 };
-static const struct hx_packet hx_planes_debug_5[] = {
+static const struct hx_vliw_packet hx_planes_debug_5[] = {
     {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0},
     {{1, 0, 0, 0}, 0}, {{4, 1, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{0, 0, 0, 0}, 0}, {{1, 0, 0, 0}, 0},

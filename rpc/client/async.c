@@ -12,9 +12,9 @@
 enum { THREADS_MAX = 64 };
 
 struct async {
-    struct hx_job job;
+    struct hx_async_job job;
     struct async *next; /* in jobs */
-    struct hx_session *session;
+    struct hx_client_session *session;
     uint32_t dsp_handle, sc;
     fastrpc_async_jobid id;
     enum fastrpc_async_notify_type type;
@@ -50,7 +50,7 @@ static struct async **find(fastrpc_async_jobid id)
     return p;
 }
 
-static void run(struct hx_job *job)
+static void run(struct hx_async_job *job)
 {
     struct async *a = (struct async *)job;
     int serial = hx_session_serial_begin();

@@ -8,7 +8,7 @@
 struct context {
     struct context *next;
     uint64_t id;
-    struct hx_session *session[HX_SESSIONS]; /* referenced; NULL = not in it */
+    struct hx_client_session *session[HX_SESSIONS]; /* referenced; NULL = not in it */
     int domains[HX_SESSIONS];                /* [n_domains], as they were given */
     unsigned n_domains;
 };

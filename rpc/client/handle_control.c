@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "fastrpc_uapi.h"
-#include "hx_error.h"
+#include "hx_aee.h"
 #include "hx_rig_internal.h"
 #include "hx_session.h"
 
@@ -39,7 +39,7 @@ static uint32_t domain_present(void)
 /* Through the session's file when there is one, else through one of its own: no PD is needed. */
 static int ask_driver(unsigned index, struct fastrpc_ioctl_capability *c)
 {
-    struct hx_session *s = hx_session_get(index);
+    struct hx_client_session *s = hx_session_get(index);
     char node[HX_PATH_BYTES];
     struct hx_transport *t;
     int rc;
@@ -124,7 +124,7 @@ int remote_handle_control(uint32_t req, void *data, uint32_t datalen)
 int remote_handle64_control(remote_handle64 h, uint32_t req, void *data, uint32_t datalen)
 {
     uint32_t dsp_handle;
-    struct hx_session *s = hx_session_get_handle(h, &dsp_handle);
+    struct hx_client_session *s = hx_session_get_handle(h, &dsp_handle);
     int domain;
 
     if (!s)

@@ -12,7 +12,7 @@
 #define HX_SESSIONS 4u /* per domain */
 #define HX_DOMAINS 8u  /* effective domain id = domain + HX_DOMAINS * session */
 
-struct hx_session;
+struct hx_client_session;
 
 /* Session number of an effective domain id; -1 is session 0.  AEE_EBADDOMAIN: a domain that the rig has not; AEE_EBADPARM:
  * no effective domain id. */
@@ -20,33 +20,33 @@ int hx_domain_session(int domain, unsigned *index);
 int hx_session_domain(unsigned index);
 
 /* Session `index` (0..3), made if there is none; the caller holds a reference until hx_session_put(). */
-int hx_session_get_new(unsigned index, struct hx_session **out);
+int hx_session_get_new(unsigned index, struct hx_client_session **out);
 
 /* The session that exists, referenced; NULL when there is none. */
-struct hx_session *hx_session_get(unsigned index);
+struct hx_client_session *hx_session_get(unsigned index);
 
 /* The session that h belongs to, referenced, and the DSP's own handle; NULL when h is not open. */
-struct hx_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle);
+struct hx_client_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle);
 
 /* Gives a reference back; with the last one (open handles count) the file is closed.  Accepts NULL. */
-void hx_session_put(struct hx_session *s);
+void hx_session_put(struct hx_client_session *s);
 
 /* Records an open handle and returns what the client sees; 0 when memory is out. */
-uint64_t hx_session_add_handle(struct hx_session *s, uint32_t dsp_handle);
+uint64_t hx_session_add_handle(struct hx_client_session *s, uint32_t dsp_handle);
 
 /* Forgets it again. */
-void hx_session_del_handle(struct hx_session *s, uint32_t dsp_handle);
+void hx_session_del_handle(struct hx_client_session *s, uint32_t dsp_handle);
 
 /* Takes any one handle that is open, for closing.  0: there is none. */
 uint64_t hx_session_any_handle(unsigned index);
 
-/* A driver call.  Result as the kernel sees it (hx_error.h).  One that shows that the PD or the DSP died is told to who
+/* A driver call.  Result as the kernel sees it (hx_aee.h).  One that shows that the PD or the DSP died is told to who
  * registered for it (hx_notify.h). */
-int hx_session_ioctl(struct hx_session *s, unsigned long cmd, void *arg);
+int hx_session_ioctl(struct hx_client_session *s, unsigned long cmd, void *arg);
 
 /* Number that tells this session from earlier ones. */
-uint32_t hx_session_generation(const struct hx_session *s);
-unsigned hx_session_index(const struct hx_session *s);
+uint32_t hx_session_generation(const struct hx_client_session *s);
+unsigned hx_session_index(const struct hx_client_session *s);
 uint32_t hx_session_generation_of(uint64_t handle);
 
 /* Whether the session's next user PD is unsigned.  AEE_EALREADY once it exists. */
@@ -64,7 +64,7 @@ unsigned hx_session_reserve(void);
 void hx_session_drop(unsigned index);
 
 /* Says that the session's end was told by other means; what it was before. */
-int hx_session_set_dead(struct hx_session *s);
+int hx_session_set_dead(struct hx_client_session *s);
 
 /* remote_set_mode().  Between begin and end (which gets begin's result) at most one call runs in serial mode. */
 void hx_session_set_serial(int serial);
@@ -74,7 +74,7 @@ void hx_session_serial_end(int on);
 /* --- calls (remote.c) */
 
 /* Calls a method of the DSP's own handle (static handles too). */
-int hx_invoke(struct hx_session *s, uint32_t dsp_handle, uint32_t sc, const remote_arg *pra);
+int hx_invoke(struct hx_client_session *s, uint32_t dsp_handle, uint32_t sc, const remote_arg *pra);
 
 /* --- maps (mmap.c) */
 

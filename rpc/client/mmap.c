@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "fastrpc_uapi.h"
-#include "hx_error.h"
+#include "hx_aee.h"
 #include "hx_session.h"
 
 struct map {
@@ -39,7 +39,7 @@ static struct map **find(unsigned index, uint32_t generation, struct key k)
 }
 
 /* In the session that is there; what earlier ones of this number left is dropped. */
-static struct map **find_in(const struct hx_session *s, struct key k)
+static struct map **find_in(const struct hx_client_session *s, struct key k)
 {
     struct map **p = &maps;
 
@@ -56,7 +56,7 @@ static struct map **find_in(const struct hx_session *s, struct key k)
     return find(hx_session_index(s), hx_session_generation(s), k);
 }
 
-static int map_new(struct hx_session *s, const struct fastrpc_mem_map *want, uint64_t *vaddrout)
+static int map_new(struct hx_client_session *s, const struct fastrpc_mem_map *want, uint64_t *vaddrout)
 {
     struct fastrpc_mem_map req = *want;
     struct map *m = malloc(sizeof(*m));
@@ -82,7 +82,7 @@ static int map_new(struct hx_session *s, const struct fastrpc_mem_map *want, uin
 }
 
 /* The session behind a domain argument, referenced. */
-static int get_session(int domain, struct hx_session **s)
+static int get_session(int domain, struct hx_client_session **s)
 {
     unsigned index;
     int rc = hx_domain_session(domain, &index);
@@ -95,7 +95,7 @@ static int get_session(int domain, struct hx_session **s)
 
 static int do_map(int domain, const struct fastrpc_mem_map *req, uint64_t *vaddrout)
 {
-    struct hx_session *s;
+    struct hx_client_session *s;
     int rc = get_session(domain, &s);
 
     if (rc)
@@ -125,7 +125,7 @@ int fastrpc_mmap(int domain, int fd, void *addr, int offset, size_t length,
     return do_map(domain, &req, &vaddrout);
 }
 
-static int unmap(struct hx_session *s, struct key k)
+static int unmap(struct hx_client_session *s, struct key k)
 {
     struct fastrpc_mem_unmap req = {0};
     struct map **p, *m;
@@ -150,7 +150,7 @@ static int unmap(struct hx_session *s, struct key k)
 
 static int do_unmap(int domain, struct key k)
 {
-    struct hx_session *s;
+    struct hx_client_session *s;
     int rc = get_session(domain, &s);
 
     if (rc)
@@ -219,7 +219,7 @@ int remote_munmap(uint32_t vaddrout, int size)
 void hx_mmap_forget(int fd)
 {
     for (unsigned i = 0; i < HX_SESSIONS; i++) {
-        struct hx_session *s = hx_session_get(i);
+        struct hx_client_session *s = hx_session_get(i);
 
         if (s)
             unmap(s, (struct key){.fd = fd}); /* usually there is no such map */

@@ -14,7 +14,7 @@ struct listener {
 };
 
 struct event {
-    struct hx_job job;
+    struct hx_async_job job;
     unsigned index;
     remote_rpc_status_flags_t status;
 };
@@ -46,7 +46,7 @@ static struct listener *head(void)
     return l;
 }
 
-static void deliver(struct hx_job *job)
+static void deliver(struct hx_async_job *job)
 {
     struct event *e = (struct event *)job;
 

@@ -32,7 +32,7 @@ static int call(struct service *v, uint32_t method, void *in, size_t in_bytes, v
                 size_t out_bytes)
 {
     remote_arg pra[2] = {{.buf = {in, in_bytes}}, {.buf = {out, out_bytes}}};
-    struct hx_session *s;
+    struct hx_client_session *s;
     remote_handle64 h;
     uint32_t dsp_handle;
     int rc;
@@ -52,7 +52,7 @@ static int call(struct service *v, uint32_t method, void *in, size_t in_bytes, v
 /* --- the PD's end -------------------------------------------------------------------------------------------------- */
 
 struct error_job {
-    struct hx_job job;
+    struct hx_async_job job;
     struct dspqueue *q; /* referenced */
     int error;
 };
@@ -66,7 +66,7 @@ static void unref(struct dspqueue *q)
     free(q);
 }
 
-static void run_error(struct hx_job *job)
+static void run_error(struct hx_async_job *job)
 {
     struct error_job *e = (struct error_job *)job;
     struct dspqueue *q = e->q;

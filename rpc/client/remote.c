@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fastrpc_uapi.h"
-#include "hx_error.h"
+#include "hx_aee.h"
 #include "hx_rpcmem.h"
 #include "hx_session.h"
 
@@ -51,7 +51,7 @@ static int set_args(struct fastrpc_invoke_args *args, uint32_t sc, const remote_
     return AEE_SUCCESS;
 }
 
-int hx_invoke(struct hx_session *s, uint32_t handle, uint32_t sc, const remote_arg *pra)
+int hx_invoke(struct hx_client_session *s, uint32_t handle, uint32_t sc, const remote_arg *pra)
 {
     /* no longer than need be: what lies close to the caller's own variables is read with them, in one step */
     struct fastrpc_invoke_args args[REMOTE_SCALARS_LENGTH(sc) + 1];
@@ -77,7 +77,7 @@ static void log_dlerr(const char *what, int err, char *dlerr)
                 *dlerr ? ": " : "", dlerr);
 }
 
-static int ctl_open(struct hx_session *s, const char *uri, uint32_t *dsp_handle)
+static int ctl_open(struct hx_client_session *s, const char *uri, uint32_t *dsp_handle)
 {
     struct {
         uint32_t name_len; /* with NUL */
@@ -105,7 +105,7 @@ static int ctl_open(struct hx_session *s, const char *uri, uint32_t *dsp_handle)
 }
 
 /* *dsp_said: the result is the DSP's or the skel's own, the connection is well. */
-static int ctl_close(struct hx_session *s, uint32_t dsp_handle, int *dsp_said)
+static int ctl_close(struct hx_client_session *s, uint32_t dsp_handle, int *dsp_said)
 {
     struct {
         uint32_t handle;
@@ -166,7 +166,7 @@ static int check_uri(const char *uri, unsigned *index)
 
 int remote_handle64_open(const char *uri, remote_handle64 *h)
 {
-    struct hx_session *s;
+    struct hx_client_session *s;
     uint32_t dsp_handle;
     uint64_t handle;
     unsigned index;
@@ -197,7 +197,7 @@ int remote_handle64_open(const char *uri, remote_handle64 *h)
 int remote_handle64_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
 {
     uint32_t dsp_handle;
-    struct hx_session *s = hx_session_get_handle(h, &dsp_handle);
+    struct hx_client_session *s = hx_session_get_handle(h, &dsp_handle);
     int rc, serial;
 
     if (!s)
@@ -212,7 +212,7 @@ int remote_handle64_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
 int remote_handle64_close(remote_handle64 h)
 {
     uint32_t dsp_handle;
-    struct hx_session *s = hx_session_get_handle(h, &dsp_handle);
+    struct hx_client_session *s = hx_session_get_handle(h, &dsp_handle);
     int rc, dsp_said;
 
     if (!s)

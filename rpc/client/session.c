@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fastrpc_uapi.h"
-#include "hx_error.h"
+#include "hx_aee.h"
 #include "hx_notify.h"
 #include "hx_rig_internal.h"
 #include "remote.h"
@@ -19,7 +19,7 @@
 
 #define CTL_SET_PARAM 5 /* method of remotectl1 */
 
-struct hx_session {
+struct hx_client_session {
     struct hx_transport *t;
     unsigned index;
     uint32_t generation; /* 16 bits */
@@ -33,7 +33,7 @@ static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread cr
 static pthread_mutex_t serial_lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls in serial mode */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* protects all below and every session's fields */
 static struct {
-    struct hx_session *current;
+    struct hx_client_session *current;
     int unsigned_pd;
     int reserved; /* by name, or in use */
     int threads_set, prio, stack_bytes;
@@ -56,12 +56,12 @@ int hx_session_domain(unsigned index)
     return CDSP_DOMAIN_ID + (int)(HX_DOMAINS * index);
 }
 
-static uint64_t handle_bits(const struct hx_session *s)
+static uint64_t handle_bits(const struct hx_client_session *s)
 {
     return (uint64_t)s->generation << 48 | (uint64_t)(hx_session_domain(s->index) + 1) << 32;
 }
 
-static void session_free(struct hx_session *s)
+static void session_free(struct hx_client_session *s)
 {
     if (s->t)
         s->t->ops->close(s->t);
@@ -105,7 +105,7 @@ static int open_node(const char *node, struct hx_transport **t)
 }
 
 /* Tells a new PD its thread parameters.  A DSP that does not know the call goes on with its own. */
-static void send_threads(struct hx_session *s)
+static void send_threads(struct hx_client_session *s)
 {
     struct {
         uint32_t request, n_params;
@@ -136,7 +136,7 @@ static void say_refused(const char *node, const char *what, int result)
 }
 
 /* Opens a node and makes the user PD.  Result as the kernel sees it. */
-static int make_pd(struct hx_session *s)
+static int make_pd(struct hx_client_session *s)
 {
     struct fastrpc_init_create create = {.filefd = -1};
     char node[HX_PATH_BYTES];
@@ -159,9 +159,9 @@ static int make_pd(struct hx_session *s)
     return rc;
 }
 
-static int session_create(unsigned index, struct hx_session **out)
+static int session_create(unsigned index, struct hx_client_session **out)
 {
-    struct hx_session *s = calloc(1, sizeof(*s));
+    struct hx_client_session *s = calloc(1, sizeof(*s));
     int rc;
 
     if (!s)
@@ -185,9 +185,9 @@ static void set_reserved(unsigned index, int reserved)
     pthread_mutex_unlock(&lock);
 }
 
-int hx_session_get_new(unsigned index, struct hx_session **out)
+int hx_session_get_new(unsigned index, struct hx_client_session **out)
 {
-    struct hx_session *s;
+    struct hx_client_session *s;
     int rc = AEE_SUCCESS, made = 0;
 
     pthread_mutex_lock(&create_lock);
@@ -214,9 +214,9 @@ int hx_session_get_new(unsigned index, struct hx_session **out)
     return rc;
 }
 
-struct hx_session *hx_session_get(unsigned index)
+struct hx_client_session *hx_session_get(unsigned index)
 {
-    struct hx_session *s;
+    struct hx_client_session *s;
 
     pthread_mutex_lock(&lock);
     s = slots[index].current;
@@ -227,7 +227,7 @@ struct hx_session *hx_session_get(unsigned index)
 }
 
 /* Under lock. */
-static size_t find_handle(const struct hx_session *s, uint32_t dsp_handle)
+static size_t find_handle(const struct hx_client_session *s, uint32_t dsp_handle)
 {
     size_t i;
 
@@ -237,9 +237,9 @@ static size_t find_handle(const struct hx_session *s, uint32_t dsp_handle)
     return i;
 }
 
-struct hx_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle)
+struct hx_client_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle)
 {
-    struct hx_session *s = NULL;
+    struct hx_client_session *s = NULL;
     unsigned index;
 
     if (hx_domain_session((int)(h >> 32 & 0xffff) - 1, &index) || (h >> 32 & 0xffff) == 0)
@@ -257,7 +257,7 @@ struct hx_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle)
 }
 
 /* Under lock: nobody finds the session any more. */
-static void unlink_session(struct hx_session *s)
+static void unlink_session(struct hx_client_session *s)
 {
     if (slots[s->index].current != s)
         return;
@@ -265,7 +265,7 @@ static void unlink_session(struct hx_session *s)
     slots[s->index].reserved = 0;
 }
 
-void hx_session_put(struct hx_session *s)
+void hx_session_put(struct hx_client_session *s)
 {
     unsigned index;
     int last, dead;
@@ -286,7 +286,7 @@ void hx_session_put(struct hx_session *s)
         hx_notify(index, FASTRPC_USER_PD_EXIT);
 }
 
-uint64_t hx_session_add_handle(struct hx_session *s, uint32_t dsp_handle)
+uint64_t hx_session_add_handle(struct hx_client_session *s, uint32_t dsp_handle)
 {
     uint64_t h = 0;
 
@@ -308,7 +308,7 @@ out:
     return h;
 }
 
-void hx_session_del_handle(struct hx_session *s, uint32_t dsp_handle)
+void hx_session_del_handle(struct hx_client_session *s, uint32_t dsp_handle)
 {
     size_t i;
     int found;
@@ -325,7 +325,7 @@ void hx_session_del_handle(struct hx_session *s, uint32_t dsp_handle)
 
 uint64_t hx_session_any_handle(unsigned index)
 {
-    struct hx_session *s;
+    struct hx_client_session *s;
     uint64_t h = 0;
 
     pthread_mutex_lock(&lock);
@@ -337,7 +337,7 @@ uint64_t hx_session_any_handle(unsigned index)
 }
 
 /* What a call's result says about the PD. */
-static void note_death(struct hx_session *s, unsigned long cmd, int result)
+static void note_death(struct hx_client_session *s, unsigned long cmd, int result)
 {
     remote_rpc_status_flags_t status;
 
@@ -351,7 +351,7 @@ static void note_death(struct hx_session *s, unsigned long cmd, int result)
         hx_notify(s->index, status);
 }
 
-int hx_session_ioctl(struct hx_session *s, unsigned long cmd, void *arg)
+int hx_session_ioctl(struct hx_client_session *s, unsigned long cmd, void *arg)
 {
     int result = s->t->ops->ioctl(s->t, cmd, arg);
 
@@ -360,7 +360,7 @@ int hx_session_ioctl(struct hx_session *s, unsigned long cmd, void *arg)
     return result;
 }
 
-uint32_t hx_session_generation(const struct hx_session *s)
+uint32_t hx_session_generation(const struct hx_client_session *s)
 {
     return s->generation;
 }
@@ -370,7 +370,7 @@ uint32_t hx_session_generation_of(uint64_t handle)
     return (uint32_t)(handle >> 48);
 }
 
-unsigned hx_session_index(const struct hx_session *s)
+unsigned hx_session_index(const struct hx_client_session *s)
 {
     return s->index;
 }
@@ -423,7 +423,7 @@ unsigned hx_session_reserve(void)
 
 void hx_session_drop(unsigned index)
 {
-    struct hx_session *s = hx_session_get(index);
+    struct hx_client_session *s = hx_session_get(index);
     size_t n;
 
     if (!s) {
@@ -444,7 +444,7 @@ void hx_session_set_serial(int on)
     atomic_store(&serial, on);
 }
 
-int hx_session_set_dead(struct hx_session *s)
+int hx_session_set_dead(struct hx_client_session *s)
 {
     return atomic_exchange(&s->dead, 1);
 }

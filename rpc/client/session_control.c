@@ -84,7 +84,7 @@ static int unsigned_module(void *data)
 /* The PD is made to crash, which also ends calls that hang in it; then its file is closed. */
 static int kill_session(unsigned index, const void *arg)
 {
-    struct hx_session *s = hx_session_get(index);
+    struct hx_client_session *s = hx_session_get(index);
 
     (void)arg;
     if (!s)
@@ -140,7 +140,7 @@ static int pd_dump(void *data)
 
 static int raise_exception(unsigned index, const void *arg)
 {
-    struct hx_session *s = hx_session_get(index);
+    struct hx_client_session *s = hx_session_get(index);
     int rc;
 
     (void)arg;

@@ -10,7 +10,7 @@ static void *run(void *arg)
 
     pthread_mutex_lock(&w->lock);
     for (;;) {
-        struct hx_job *job = w->first;
+        struct hx_async_job *job = w->first;
 
         if (!job) {
             w->idle++;
@@ -61,7 +61,7 @@ static void check_pid(struct hx_worker *w)
     pthread_cond_init(&w->work, NULL);
 }
 
-int hx_worker_submit(struct hx_worker *w, struct hx_job *job)
+int hx_worker_submit(struct hx_worker *w, struct hx_async_job *job)
 {
     int rc = 0;
 

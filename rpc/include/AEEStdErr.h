@@ -1,7 +1,7 @@
 /* AEE error codes, the language of FastRPC clients and skels (published names and values).
  *
  * Two bases: on the host a code is the bare number; a code made by DSP framework code carries
- * AEE_DSP_OFFSET, so 0x80000414 is "unsupported, said by the DSP".  errno <-> AEE: hx_error.h. */
+ * AEE_DSP_OFFSET, so 0x80000414 is "unsupported, said by the DSP".  errno <-> AEE: hx_aee.h. */
 #ifndef AEESTDERR_H
 #define AEESTDERR_H
 

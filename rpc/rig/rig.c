@@ -269,7 +269,7 @@ int hx_rig_node(char *node, size_t bytes)
 
 int hx_rig_session_stats(struct hx_session_stats *out)
 {
-    struct hx_session *s = hx_session_get(0);
+    struct hx_client_session *s = hx_session_get(0);
     int rc;
 
     if (!s)

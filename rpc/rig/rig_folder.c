@@ -169,7 +169,7 @@ static void remove_sockets(const char *dir)
     }
 }
 
-/* The folder that fuse/front/front_beside.c makes. */
+/* The folder that fuse/front/side_sockets.c makes. */
 static int beside(const char *dir, char *path, size_t bytes)
 {
     struct stat st;

@@ -15,7 +15,7 @@ struct hx_transport;
 #define HX_NODE_LIMIT_S 5 /* a text node or a greeting that takes longer is -ETIMEDOUT */
 
 struct hx_transport_ops {
-    /* Returns the result as the kernel sees it (hx_error.h): >= 0, a negative errno, or a DSP code below -4095. */
+    /* Returns the result as the kernel sees it (hx_aee.h): >= 0, a negative errno, or a DSP code below -4095. */
     int (*ioctl)(struct hx_transport *t, unsigned long cmd, void *arg);
     void (*close)(struct hx_transport *t); /* frees t */
 };

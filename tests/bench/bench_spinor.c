@@ -300,15 +300,15 @@ int main(void)
 {
     static struct hx_profile profile;
     struct rig r;
-    char why[256] = "no machine";
+    char err[256] = "no machine";
 
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
         printf("bench_spinor: skip: no AVX2 here\n");
         return 77;
     }
-    if (hx_profile_load(&profile, HXT_SRC "/dsp/profiles", "s22u-577", why, sizeof(why)) ||
+    if (hx_profile_load(&profile, HXT_SRC "/dsp/profiles", "s22u-577", err, sizeof(err)) ||
         hx_machine_init(&profile)) {
-        fprintf(stderr, "bench_spinor: %s\n", why);
+        fprintf(stderr, "bench_spinor: %s\n", err);
         return 1;
     }
     for (int i = 0; i < 256; i++)

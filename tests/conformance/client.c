@@ -24,10 +24,10 @@ void point_report_to(int fd)
 
 static _Noreturn void fail(const char *fmt, va_list ap)
 {
-    char why[512];
-    int n = vsnprintf(why, sizeof(why), fmt, ap);
+    char err[512];
+    int n = vsnprintf(err, sizeof(err), fmt, ap);
 
-    if (write(report, why, (size_t)n < sizeof(why) ? (size_t)n : sizeof(why) - 1) < 0)
+    if (write(report, err, (size_t)n < sizeof(err) ? (size_t)n : sizeof(err) - 1) < 0)
         _exit(2);
     _exit(1);
 }

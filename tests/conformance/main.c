@@ -199,7 +199,7 @@ static _Noreturn void run_child(const struct point *p, int report)
 
 static bool run_point(const struct point *p)
 {
-    char why[600] = "";
+    char err[600] = "";
     double start = now_s();
     int report[2], status = -1;
     ssize_t n;
@@ -218,13 +218,13 @@ static bool run_point(const struct point *p)
         perror("fork");
         exit(1);
     }
-    n = read(report[0], why, sizeof(why) - 1);
+    n = read(report[0], err, sizeof(err) - 1);
     close(report[0]);
     if (n <= 0 && WIFSIGNALED(status))
-        snprintf(why, sizeof(why), WTERMSIG(status) == SIGALRM ? "it hangs" : "signal %d",
+        snprintf(err, sizeof(err), WTERMSIG(status) == SIGALRM ? "it hangs" : "signal %d",
                  WTERMSIG(status));
     if (status)
-        printf("FAIL %u %s: %s\n", p->number, p->title, why);
+        printf("FAIL %u %s: %s\n", p->number, p->title, err);
     else
         printf("ok %u %s (%.1f s)\n", p->number, p->title, now_s() - start);
     fflush(stdout);

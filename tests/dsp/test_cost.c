@@ -26,7 +26,7 @@ static int setup(void **state)
 
 /* --- listings -------------------------------------------------------------------------------------------------- */
 
-static double trip(const struct hx_packet *p, unsigned n, int is_loop)
+static double trip(const struct hx_vliw_packet *p, unsigned n, int is_loop)
 {
     const struct hx_code_level level = {.packet = p, .packets = (uint16_t)n};
 
@@ -35,7 +35,7 @@ static double trip(const struct hx_packet *p, unsigned n, int is_loop)
 
 static void test_independent_packets_take_one_issue_each(void **state)
 {
-    const struct hx_packet p[3] = {{{0}, 0}};
+    const struct hx_vliw_packet p[3] = {{{0}, 0}};
 
     (void)state;
     assert_true(trip(p, 3, 0) == 6);
@@ -44,9 +44,9 @@ static void test_independent_packets_take_one_issue_each(void **state)
 
 static void test_a_packet_waits_for_the_unit_that_makes_its_operand(void **state)
 {
-    const struct hx_packet hvx[2] = {{{0}, 0}, {{[HX_UNIT_HVX] = 1}, 0}};
-    const struct hx_packet far[3] = {{{0}, 0}, {{0}, 0}, {{[HX_UNIT_MPY] = 2}, 0}};
-    const struct hx_packet both[3] = {{{0}, 0}, {{0}, 0}, {{[HX_UNIT_MPY] = 2, [HX_UNIT_HVX] = 1}, 0}};
+    const struct hx_vliw_packet hvx[2] = {{{0}, 0}, {{[HX_UNIT_HVX] = 1}, 0}};
+    const struct hx_vliw_packet far[3] = {{{0}, 0}, {{0}, 0}, {{[HX_UNIT_MPY] = 2}, 0}};
+    const struct hx_vliw_packet both[3] = {{{0}, 0}, {{0}, 0}, {{[HX_UNIT_MPY] = 2, [HX_UNIT_HVX] = 1}, 0}};
 
     (void)state;
     assert_true(trip(hvx, 2, 0) == 4 + 2);
@@ -56,7 +56,7 @@ static void test_a_packet_waits_for_the_unit_that_makes_its_operand(void **state
 
 static void test_a_loop_waits_for_its_trip_before(void **state)
 {
-    const struct hx_packet sum[1] = {{{[HX_UNIT_HVX] = 1}, 0}};
+    const struct hx_vliw_packet sum[1] = {{{[HX_UNIT_HVX] = 1}, 0}};
 
     (void)state;
     assert_true(trip(sum, 1, 1) == 4);
@@ -65,7 +65,7 @@ static void test_a_loop_waits_for_its_trip_before(void **state)
 
 static void test_loads_tell_how_far_their_use_is(void **state)
 {
-    const struct hx_packet p[4] = {{{0}, 1}, {{0}, 1}, {{0}, 0}, {{[HX_UNIT_VLOAD] = 2}, 0}};
+    const struct hx_vliw_packet p[4] = {{{0}, 1}, {{0}, 1}, {{0}, 0}, {{[HX_UNIT_VLOAD] = 2}, 0}};
     const struct hx_code_level level = {.packet = p, .packets = 4};
     struct hx_listing_time t = hx_listing_time(&level, 1, &profile.cost);
 
@@ -97,8 +97,8 @@ static void test_the_least_recently_used_line_goes_first(void **state)
 
 /* --- both together --------------------------------------------------------------------------------------------- */
 
-static const struct hx_packet body[2] = {{{0}, 1}, {{[HX_UNIT_VLOAD] = 1}, 0}};
-static const struct hx_packet straight[1] = {{{0}, 0}};
+static const struct hx_vliw_packet body[2] = {{{0}, 1}, {{[HX_UNIT_VLOAD] = 1}, 0}};
+static const struct hx_vliw_packet straight[1] = {{{0}, 0}};
 static const struct hx_code_level levels[2] = {{straight, 1, 0}, {body, 2, 1}};
 static const struct hx_code hx_code_sample = {"sample", 2, {levels, levels}};
 static _Alignas(128) uint8_t memory[4 * 128];
@@ -129,7 +129,7 @@ static void test_a_function_costs_its_packets_and_the_stalls_of_its_loads(void *
     assert_int_equal(exec(), 2 + (100 - 6));
 }
 
-static const struct hx_packet eight_loads[1] = {{{0}, 8}};
+static const struct hx_vliw_packet eight_loads[1] = {{{0}, 8}};
 static const struct hx_code_level wide_levels[2] = {{straight, 1, 0}, {eight_loads, 1, 0}};
 static const struct hx_code hx_code_wide = {"wide", 2, {wide_levels, wide_levels}};
 

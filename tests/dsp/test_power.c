@@ -229,12 +229,12 @@ static void test_an_exec_takes_the_longer_the_lower_the_clock_was(void **state)
     struct hx_session s = {.state = HX_SESSION_UP, .vote.corner = HX_CORNER_SVS2};
     struct hx_driver d = {.profile = profile};
     struct hx_call c = {.driver = &d, .session = &s};
-    char why[200];
+    char err[200];
     int result = 0;
 
     (void)state;
     d.session[0] = &s;
-    assert_int_equal(hx_filter_push(&f, "cost", &d.profile, why, sizeof(why)), 0);
+    assert_int_equal(hx_filter_push(&f, "cost", &d.profile, err, sizeof(err)), 0);
     hx_filter_send(&f, &c);
     assert_int_equal(c.inv.clock_khz, 500000);
     c.inv.exec_pcycles = 1000;

@@ -125,7 +125,7 @@ static void test_threads_that_cannot_be_are_refused(void **state)
     static const struct {
         unsigned short priority;
         unsigned size, offset;
-        const char *why;
+        const char *err;
     } bad[] = {{0, STACK, 0, "priority"},
                {256, STACK, 0, "priority"},
                {10, 0, 0, "no stack"},
@@ -141,7 +141,7 @@ static void test_threads_that_cannot_be_are_refused(void **state)
         qurt_thread_attr_set_priority(&a, bad[i].priority);
         log_begin();
         assert_int_equal(qurt_thread_create(&id, &a, look, NULL), QURT_EFAILED);
-        log_end(bad[i].why);
+        log_end(bad[i].err);
     }
 }
 

@@ -13,14 +13,14 @@ int hxt_fuzz_one(const uint8_t *data, size_t n);
 static void profile(const uint8_t *text, size_t n)
 {
     struct hx_profile p;
-    char path[64], why[256] = "";
+    char path[64], err[256] = "";
     int fd = memfd_create("profile", MFD_CLOEXEC);
 
     if (write(fd, text, n) != (ssize_t)n)
         abort();
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (hx_profile_load(&p, ".", path, why, sizeof(why))) {
-        if (!*why)
+    if (hx_profile_load(&p, ".", path, err, sizeof(err))) {
+        if (!*err)
             abort(); /* an error without a reason */
     } else if (!(p.dispatch_us > 0) || p.hvx_contexts < 1 || p.hvx_contexts > 16) {
         abort();
@@ -32,7 +32,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
 {
     struct hx_filter_stack stack = {0};
     struct hx_profile p = {0};
-    char why[256] = "", *spec;
+    char err[256] = "", *spec;
 
     if (n == 0)
         return 0;
@@ -41,7 +41,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
         return 0;
     }
     spec = strndup((const char *)data + 1, n - 1);
-    if (hx_filter_push(&stack, spec, &p, why, sizeof(why)) && !*why)
+    if (hx_filter_push(&stack, spec, &p, err, sizeof(err)) && !*err)
         abort();
     hx_filter_unload(&stack);
     free(spec);

@@ -137,16 +137,16 @@ static const struct hx_front_ops fast_ops = {
 
 static void set_up(void)
 {
-    char why[256];
+    char err[256];
 
     if (session.driver)
         return;
     driver.profile = (struct hx_profile){.name = "fuzz", .dispatch_us = 1, .marshal_us_per_kib = 1,
                                          .clock_mhz = 1000, .poll_mode = 1};
     if (hx_loop_init(&driver.loop) || hx_channel_create(&session.channel, peer) ||
-        hx_filter_push(&driver.filters, "count", &driver.profile, why, sizeof(why)) ||
-        hx_filter_push(&driver.filters, "cost", &driver.profile, why, sizeof(why)) ||
-        hx_filter_push(&driver.filters, "error:nth=3,corrupt=all", &driver.profile, why, sizeof(why)))
+        hx_filter_push(&driver.filters, "count", &driver.profile, err, sizeof(err)) ||
+        hx_filter_push(&driver.filters, "cost", &driver.profile, err, sizeof(err)) ||
+        hx_filter_push(&driver.filters, "error:nth=3,corrupt=all", &driver.profile, err, sizeof(err)))
         abort();
     client_memfd = memfd_create("fuzz", MFD_CLOEXEC);
     if (ftruncate(client_memfd, 8192))

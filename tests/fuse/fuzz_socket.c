@@ -13,7 +13,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     struct hx_loop loop;
     struct hx_conn conn = {.loop = &loop};
     struct hx_socket_frame *f;
-    const char *why;
+    const char *err;
     int pair[2], rc, frames = 0;
 
     if (n > 60000 || hx_loop_init(&loop) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
@@ -23,7 +23,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     if (send(pair[1], data, n, 0) != (ssize_t)n)
         abort();
     close(pair[1]);
-    while ((rc = hx_conn_read(&conn, &f, &why)) == 1) {
+    while ((rc = hx_conn_read(&conn, &f, &err)) == 1) {
         uint64_t sum = 0;
         /* every part that the parser promises has to be there */
         for (unsigned i = 0; i < f->head.n_segs; i++)

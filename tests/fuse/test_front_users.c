@@ -116,7 +116,7 @@ struct client {
     int rc;
     int sockets; /* that it has open */
     struct hx_session_stats stats;
-    char why[1300];
+    char err[1300];
 };
 
 static int open_sockets(void)
@@ -408,22 +408,22 @@ static void test_fuse_rig_without_them_is_for_its_owner(void **state)
 
 static void add_filter(struct client *c)
 {
-    c->rc = hx_rig_write(mount_dir, "control", "filter +delay:us=1", c->why, sizeof(c->why));
+    c->rc = hx_rig_write(mount_dir, "control", "filter +delay:us=1", c->err, sizeof(c->err));
 }
 
 static void remove_filter(struct client *c)
 {
-    c->rc = hx_rig_write(mount_dir, "control", "filter -delay\n", c->why, sizeof(c->why));
+    c->rc = hx_rig_write(mount_dir, "control", "filter -delay\n", c->err, sizeof(c->err));
 }
 
 static void write_nonsense(struct client *c)
 {
-    c->rc = hx_rig_write(mount_dir, "control", "filter +zork:x=1", c->why, sizeof(c->why));
+    c->rc = hx_rig_write(mount_dir, "control", "filter +zork:x=1", c->err, sizeof(c->err));
 }
 
 static void write_status(struct client *c)
 {
-    c->rc = hx_rig_write(mount_dir, "status", "x", c->why, sizeof(c->why));
+    c->rc = hx_rig_write(mount_dir, "status", "x", c->err, sizeof(c->err));
 }
 
 static void expect_filters(const char *want)
@@ -458,7 +458,7 @@ static void check_control(const char *front_end, uid_t uid)
     expect_filters("count+cost+delay");
     run_client(&other);
     assert_int_equal(other.rc, -EACCES);
-    assert_non_null(strstr(other.why, "not for user 65533"));
+    assert_non_null(strstr(other.err, "not for user 65533"));
     expect_filters("count+cost+delay");
     other.work = open_control;
     run_client(&other);
@@ -469,7 +469,7 @@ static void check_control(const char *front_end, uid_t uid)
     owner.work = write_nonsense;
     run_client(&owner);
     assert_int_equal(owner.rc, -EINVAL);
-    assert_non_null(strstr(owner.why, "unknown filter 'zork'"));
+    assert_non_null(strstr(owner.err, "unknown filter 'zork'"));
     owner.work = write_status;
     run_client(&owner);
     assert_int_equal(owner.rc, -ENOENT);

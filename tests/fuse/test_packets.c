@@ -19,12 +19,12 @@ struct rig {
 
 static void open_rig(struct rig *r, const char *cost)
 {
-    char why[128];
+    char err[128];
 
     memset(r, 0, sizeof(*r));
     r->driver.profile = profile;
-    assert_int_equal(hx_filter_push(&r->driver.filters, "count", &profile, why, sizeof(why)), 0);
-    assert_int_equal(hx_filter_push(&r->driver.filters, cost, &profile, why, sizeof(why)), 0);
+    assert_int_equal(hx_filter_push(&r->driver.filters, "count", &profile, err, sizeof(err)), 0);
+    assert_int_equal(hx_filter_push(&r->driver.filters, cost, &profile, err, sizeof(err)), 0);
     r->session.driver = &r->driver;
     r->session.channel.rings = aligned_alloc(128, sizeof(struct hx_rings));
     assert_non_null(r->session.channel.rings);
@@ -57,8 +57,8 @@ static void test_packets_cost_what_the_profile_says(void **state)
     (void)state;
     open_rig(&r, "cost");
     add(&r, 3);
-    hx_packets_collect(&r.session);
-    hx_packets_collect(&r.session); /* nothing is new */
+    hx_queue_stats_collect(&r.session);
+    hx_queue_stats_collect(&r.session); /* nothing is new */
     assert_int_equal(s->invokes, 0);
     assert_int_equal(s->packets, 3);
     assert_int_equal(s->bytes_copied, 3 * 1024);
@@ -70,7 +70,7 @@ static void test_packets_cost_what_the_profile_says(void **state)
     assert_int_equal(s->queue_ns, 3 * 2000);
     assert_int_equal(s->clock_ns, 3 * (40000 + 8000 + 9000 + 2000));
     add(&r, 1);
-    hx_packets_collect(&r.session);
+    hx_queue_stats_collect(&r.session);
     assert_int_equal(s->packets, 4);
     assert_int_equal(s->clock_ns, 4 * (40000 + 8000 + 9000 + 2000));
     assert_true(r.driver.thermal.busy_ns > 0);
@@ -84,7 +84,7 @@ static void test_without_a_model_packets_are_counted_only(void **state)
     (void)state;
     open_rig(&r, "cost:time=off");
     add(&r, 5);
-    hx_packets_collect(&r.session);
+    hx_queue_stats_collect(&r.session);
     assert_int_equal(r.session.stats.packets, 5);
     assert_int_equal(r.session.stats.dispatch_ns, 0);
     assert_int_equal(r.session.stats.clock_ns, 0);
@@ -99,13 +99,13 @@ static void test_a_pd_that_counts_backwards_gets_nothing(void **state)
     (void)state;
     open_rig(&r, "cost");
     add(&r, 10);
-    hx_packets_collect(&r.session);
+    hx_queue_stats_collect(&r.session);
     before = r.session.stats;
     memset(r.sums, 0, sizeof(*r.sums));
-    hx_packets_collect(&r.session);
+    hx_queue_stats_collect(&r.session);
     hxt_same_bytes(&r.session.stats, &before, sizeof(before));
     add(&r, 1); /* and from there on forwards */
-    hx_packets_collect(&r.session);
+    hx_queue_stats_collect(&r.session);
     assert_int_equal(r.session.stats.packets, 11);
     close_rig(&r);
 }
@@ -119,7 +119,7 @@ static void test_a_session_without_a_pd_has_none(void **state)
     open_rig(&r, "cost");
     rings = r.session.channel.rings;
     r.session.channel.rings = NULL;
-    hx_packets_collect(&r.session);
+    hx_queue_stats_collect(&r.session);
     assert_int_equal(r.session.stats.packets, 0);
     r.session.channel.rings = rings;
     close_rig(&r);

@@ -81,12 +81,12 @@ static void test_cost_follows_the_profile(void **state)
     struct hx_session session = {0};
     struct hx_driver driver = {.profile = profile};
     struct hx_call call = {.driver = &driver, .session = &session};
-    char why[200];
+    char err[200];
     int result = 0;
 
     (void)state;
-    assert_int_equal(hx_filter_push(&s, "count", &profile, why, sizeof(why)), 0);
-    assert_int_equal(hx_filter_push(&s, "cost", &profile, why, sizeof(why)), 0);
+    assert_int_equal(hx_filter_push(&s, "count", &profile, err, sizeof(err)), 0);
+    assert_int_equal(hx_filter_push(&s, "cost", &profile, err, sizeof(err)), 0);
     call.inv = (struct hx_invoke_view){.bytes_in = 1024, .bytes_out = 2048, .n_shared = 2, .bytes_shared = 5000};
     hx_filter_send(&s, &call);
     assert_true(call.inv.arrive_ns == 100000 + 3 * 2000 + 2 * 3000); /* dispatch + copies + buffers */
@@ -123,12 +123,12 @@ static void test_a_dsp_that_was_hardly_busy_naps_and_has_to_be_woken(void **stat
     struct hx_filter_stack s = {0};
     struct hx_driver driver = {.profile = profile};
     struct hx_session session = {.driver = &driver};
-    char why[200];
+    char err[200];
 
     (void)state;
     napping.wake_us = 30;
     napping.nap_us = 5;
-    assert_int_equal(hx_filter_push(&s, "cost", &napping, why, sizeof(why)), 0);
+    assert_int_equal(hx_filter_push(&s, "cost", &napping, err, sizeof(err)), 0);
     assert_int_equal(dispatch_of(&s, &session, 4999), 130000); /* the first call finds it asleep */
     assert_int_equal(dispatch_of(&s, &session, 5000), 130000);
     assert_int_equal(dispatch_of(&s, &session, 100), 100000);
@@ -139,14 +139,14 @@ static void test_a_dsp_that_was_hardly_busy_naps_and_has_to_be_woken(void **stat
 static void test_error_filter_hits_the_nth_call_of_its_method_only(void **state)
 {
     struct hx_filter_stack s = {0};
-    char why[200];
+    char err[200];
     static const struct {
         uint32_t handle, method;
         int expected;
     } calls[] = {{8, 6, 0}, {0x100, 5, 0}, {0x100, 6, 0}, {0x100, 6, -EPIPE}, {0x100, 6, 0}};
 
     (void)state;
-    assert_int_equal(hx_filter_push(&s, "error:method=6,nth=2,code=EPIPE", &profile, why, sizeof(why)), 0);
+    assert_int_equal(hx_filter_push(&s, "error:method=6,nth=2,code=EPIPE", &profile, err, sizeof(err)), 0);
     for (size_t i = 0; i < HXT_LEN(calls); i++) {
         struct hx_call call = {.cmd = FASTRPC_IOCTL_INVOKE,
                                .inv = {.handle = calls[i].handle,
@@ -190,10 +190,10 @@ static void test_bad_filters_are_named(void **state)
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
         struct hx_filter_stack s = {0};
-        char why[300] = "";
-        assert_int_not_equal(hx_filter_push(&s, bad[i].spec, &profile, why, sizeof(why)), 0);
-        if (!strstr(why, bad[i].says))
-            fail_msg("%s: '%s' does not name '%s'", bad[i].spec, why, bad[i].says);
+        char err[300] = "";
+        assert_int_not_equal(hx_filter_push(&s, bad[i].spec, &profile, err, sizeof(err)), 0);
+        if (!strstr(err, bad[i].says))
+            fail_msg("%s: '%s' does not name '%s'", bad[i].spec, err, bad[i].says);
         assert_int_equal(s.n, 0);
     }
 }
@@ -203,16 +203,16 @@ static void test_bad_filters_are_named(void **state)
 static void test_shipped_profiles_load(void **state)
 {
     struct hx_profile p;
-    char why[300] = "";
+    char err[300] = "";
 
     (void)state;
-    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-577", why, sizeof(why)), 0);
+    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-577", err, sizeof(err)), 0);
     assert_string_equal(p.name, "s22u-577");
     assert_true(p.dispatch_us > 1e6 / 577 * 0.99 && p.dispatch_us < 1e6 / 577 * 1.01);
     assert_true(p.marshal_us_per_kib == 0.47 && p.clock_mhz == 1250); /* SILICON R07 */
-    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-sync", why, sizeof(why)), 0);
-    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s99", why, sizeof(why)), -ENOENT);
-    assert_non_null(strstr(why, "s99"));
+    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s22u-sync", err, sizeof(err)), 0);
+    assert_int_equal(hx_profile_load(&p, HXT_SRC "/dsp/profiles", "s99", err, sizeof(err)), -ENOENT);
+    assert_non_null(strstr(err, "s99"));
 }
 
 static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
@@ -229,22 +229,22 @@ static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
                {"include = /etc/passwd", "/etc/passwd"}, {"include = p.conf", "p.conf"}};
     const char *path = hxt_path("%s/p.conf", hxt_tmpdir());
     struct hx_profile p;
-    char text[512], why[300];
+    char text[512], err[300];
 
     (void)state;
     assert_int_equal(symlink(HXT_SRC "/dsp/profiles/v69.inc", hxt_path("%s/v69.inc", hxt_tmpdir())), 0);
     hxt_write_file(path, good, sizeof(good) - 1);
-    assert_int_equal(hx_profile_load(&p, ".", path, why, sizeof(why)), 0);
+    assert_int_equal(hx_profile_load(&p, ".", path, err, sizeof(err)), 0);
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
         int n = snprintf(text, sizeof(text), "%s%s\n", good, bad[i].more);
         hxt_write_file(path, text, (size_t)n);
-        assert_int_equal(hx_profile_load(&p, ".", path, why, sizeof(why)), -EINVAL);
-        if (!strstr(why, bad[i].says))
-            fail_msg("'%s' does not say '%s'", why, bad[i].says);
+        assert_int_equal(hx_profile_load(&p, ".", path, err, sizeof(err)), -EINVAL);
+        if (!strstr(err, bad[i].says))
+            fail_msg("'%s' does not say '%s'", err, bad[i].says);
     }
     hxt_write_file(path, good, 18); /* keys are missing */
-    assert_int_equal(hx_profile_load(&p, ".", path, why, sizeof(why)), -EINVAL);
-    assert_non_null(strstr(why, "missing"));
+    assert_int_equal(hx_profile_load(&p, ".", path, err, sizeof(err)), -EINVAL);
+    assert_non_null(strstr(err, "missing"));
 }
 
 /* --- the DSP's side ------------------------------------------------------------------------------------------------- */
@@ -271,15 +271,15 @@ static void test_uris_split_or_are_refused(void **state)
 static void test_missing_skel_and_missing_symbol_say_so(void **state)
 {
     uint32_t h;
-    char why[300] = "";
+    char err[300] = "";
 
     (void)state;
     hx_module_set_path("/nonexistent:" HXT_BUILD "/lib");
-    assert_int_equal((unsigned)hx_module_open("file:///libnope.so?x", &h, why, sizeof(why)), 0x80000406);
-    assert_non_null(strstr(why, "libnope.so"));
-    assert_int_equal((unsigned)hx_module_open("file:///libcdsprpc.so?no_such_symbol", &h, why, sizeof(why)),
+    assert_int_equal((unsigned)hx_module_open("file:///libnope.so?x", &h, err, sizeof(err)), 0x80000406);
+    assert_non_null(strstr(err, "libnope.so"));
+    assert_int_equal((unsigned)hx_module_open("file:///libcdsprpc.so?no_such_symbol", &h, err, sizeof(err)),
                      0x80000442);
-    assert_non_null(strstr(why, "no_such_symbol"));
+    assert_non_null(strstr(err, "no_such_symbol"));
 }
 
 enum { HVX_THREADS = 8, HOLDS = 200, HOLD_OPS = 1000 };

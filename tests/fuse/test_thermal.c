@@ -134,16 +134,16 @@ struct run {
 
 static void setup_run(struct run *r, const char *cost)
 {
-    char why[300] = "";
+    char err[300] = "";
 
     memset(r, 0, sizeof(*r));
     r->driver.profile = profile;
     r->session.driver = &r->driver;
     r->session.state = HX_SESSION_UP;
     r->driver.session[0] = &r->session;
-    if (hx_filter_push(&r->driver.filters, "count", &r->driver.profile, why, sizeof(why)) ||
-        hx_filter_push(&r->driver.filters, cost, &r->driver.profile, why, sizeof(why)))
-        fail_msg("%s", why);
+    if (hx_filter_push(&r->driver.filters, "count", &r->driver.profile, err, sizeof(err)) ||
+        hx_filter_push(&r->driver.filters, cost, &r->driver.profile, err, sizeof(err)))
+        fail_msg("%s", err);
 }
 
 /* A call of 100 M pcycles: 0.1 s at the top. */
@@ -161,10 +161,10 @@ static struct hx_invoke_view call(struct run *r)
 
 static void reconfigure(struct run *r, const char *cost)
 {
-    char why[300];
+    char err[300];
 
-    assert_int_equal(hx_filter_push(&r->driver.filters, cost, &r->driver.profile, why,
-                                    sizeof(why)), 0);
+    assert_int_equal(hx_filter_push(&r->driver.filters, cost, &r->driver.profile, err,
+                                    sizeof(err)), 0);
     assert_int_equal(r->driver.filters.n, 2); /* it changed the one that is there */
 }
 
@@ -290,13 +290,13 @@ static void test_bad_keys_are_refused(void **state)
     static const char *const bad[] = {"cost:time=slow", "cost:host_us=-1",
                                       "cost:host_us=1000000001", "cost:x=1"};
     struct run r;
-    char why[300];
+    char err[300];
 
     (void)state;
     setup_run(&r, "cost:host_us=3");
     for (size_t i = 0; i < HXT_LEN(bad); i++)
-        assert_int_equal(hx_filter_push(&r.driver.filters, bad[i], &r.driver.profile, why,
-                                        sizeof(why)), -EINVAL);
+        assert_int_equal(hx_filter_push(&r.driver.filters, bad[i], &r.driver.profile, err,
+                                        sizeof(err)), -EINVAL);
     call(&r);
     assert_int_equal(r.session.stats.clock_ns, 3000 + 100000 + 100000000); /* the old keys hold */
     hx_filter_unload(&r.driver.filters);

@@ -355,13 +355,13 @@ static void test_what_int8_has_not_is_refused(void **state)
     const struct hx_linear w = {.ops = &hx_linear_ref, .w = file, .type = HX_QUANT_F32,
                                 .rows = ROWS, .cols = COLS};
     uint8_t *packed = hxt_guard_alloc(hx_linear_pack_bytes(&w), ALIGN);
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
         file[37 * COLS + 9] = bad[i];
-        assert_int_equal(hx_linear_pack(&w, packed, row, &why), -EDOM);
-        assert_non_null(strstr(why.text, "row 37"));
+        assert_int_equal(hx_linear_pack(&w, packed, row, &err), -EDOM);
+        assert_non_null(strstr(err.text, "row 37"));
     }
     hxt_guard_free(packed);
 }
@@ -394,21 +394,21 @@ static void test_offload_lists(void **state)
     static const char *const bad[] = {"", "block", "linear=", "linear=argmax", "wq", "linear,", "linear=wq,,wk",
                                       "linear=wx", "Linear", "argmax,wq"};
     char text[HX_OFFLOAD_TEXT];
-    struct hx_why why;
+    struct hx_error err;
     uint32_t set, again;
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(good); i++) {
         set = again = 0;
-        assert_int_equal(hx_offload_parse(good[i].list, &set, &why), 0);
+        assert_int_equal(hx_offload_parse(good[i].list, &set, &err), 0);
         hx_offload_text(set, text);
         assert_string_equal(text, good[i].text);
-        assert_int_equal(hx_offload_parse(text, &again, &why), 0);
+        assert_int_equal(hx_offload_parse(text, &again, &err), 0);
         assert_int_equal(again, set);
     }
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
         set = 0;
-        if (hx_offload_parse(bad[i], &set, &why) != -EINVAL || !strstr(why.text, "wq, wk, wv"))
+        if (hx_offload_parse(bad[i], &set, &err) != -EINVAL || !strstr(err.text, "wq, wk, wv"))
             fail_msg("'%s' is taken for a list", bad[i]);
     }
     hx_offload_text(0, text);

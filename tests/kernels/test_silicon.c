@@ -17,7 +17,7 @@ enum { ALIGN = 128 };
 /* --- vrmpy matmul */
 
 struct matmul_case {
-    struct hx_matmul shape;
+    struct hx_vrmpy_matmul shape;
     float *x, *w_scale, *want, *got;
     int8_t *w;
     uint8_t *u;
@@ -26,7 +26,7 @@ struct matmul_case {
 
 static void matmul_alloc(struct matmul_case *c, struct hxt_rng *rng, enum hxt_fill kind)
 {
-    const struct hx_matmul *s = &c->shape;
+    const struct hx_vrmpy_matmul *s = &c->shape;
     const size_t stride = (size_t)hx_matmul_stride(s->in), n_y = (size_t)s->tokens * s->rows;
 
     c->x = hxt_guard_alloc((size_t)s->tokens * s->in * 4, ALIGN);
@@ -68,7 +68,7 @@ static void run_halves(struct matmul_case *c)
 
 static void test_matmul_equals_the_integer_reference(void **state)
 {
-    static const struct hx_matmul shapes[] = {{2, 1152, 7},  {1, 6912, 5}, {1, 1024, 4}, {3, 128, 3},
+    static const struct hx_vrmpy_matmul shapes[] = {{2, 1152, 7},  {1, 6912, 5}, {1, 1024, 4}, {3, 128, 3},
                                               {1, 1, 1},     {2, 127, 2},  {1, 129, 6},  {4, 2, 33},
                                               {16, 1152, 32}};
     static const enum hxt_fill fills[] = {HXT_NORMAL, HXT_ZERO, HXT_SPIKE, HXT_CONST, HXT_HUGE,
@@ -409,7 +409,7 @@ static uint64_t hvx_ops(void)
 
 static void test_the_fast_versions_run_on_hvx(void **state)
 {
-    const struct hx_matmul shape = {1, 128, 1};
+    const struct hx_vrmpy_matmul shape = {1, 128, 1};
     const struct hx_matmul_half all = {shape, 0, 1};
     const struct hx_bands bands = hx_bands_v(64);
     float *x = hxt_guard_alloc(1024, ALIGN), y[1], scale[1] = {1};

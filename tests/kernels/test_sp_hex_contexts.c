@@ -465,12 +465,12 @@ int main(void)
         cmocka_unit_test(test_the_first_vector_out_of_range_is_named),
     };
     static struct hx_profile profile;
-    char why[256] = "no machine";
+    char err[256] = "no machine";
 
     hx_low_heap();
-    if (hx_profile_load(&profile, HXT_SRC "/dsp/profiles", "s22u-577", why, sizeof(why)) ||
+    if (hx_profile_load(&profile, HXT_SRC "/dsp/profiles", "s22u-577", err, sizeof(err)) ||
         hx_machine_init(&profile)) {
-        fprintf(stderr, "%s\n", why);
+        fprintf(stderr, "%s\n", err);
         return 1;
     }
     return HXT_RUN(tests);

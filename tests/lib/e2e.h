@@ -168,13 +168,13 @@ static inline int e2e_dir_entries(void)
     return n;
 }
 
-static inline int e2e_is_clean(void *why)
+static inline int e2e_is_clean(void *err)
 {
-    *(const char **)why = e2e_find("hexrig")                      ? "a process"
+    *(const char **)err = e2e_find("hexrig")                      ? "a process"
                           : e2e_mentions_dir("/proc/self/mounts") ? "a mount"
                           : e2e_dir_entries()                     ? "a file or folder"
                                                                   : NULL;
-    return *(const char **)why == NULL;
+    return *(const char **)err == NULL;
 }
 
 /* No process, mount, socket or folder of this test's rigs is left (they get 10 s to end). */

@@ -8,19 +8,19 @@
 static inline struct hx_engine *hxt_engine_open(const struct hx_engine_cfg *cfg)
 {
     struct hx_engine *e = NULL;
-    struct hx_why why;
+    struct hx_error err;
 
-    if (hx_engine_open(&e, cfg, &why))
-        fail_msg("%s", why.text);
+    if (hx_engine_open(&e, cfg, &err))
+        fail_msg("%s", err.text);
     return e;
 }
 
 static inline void run(struct hx_engine *e, const uint32_t *ids, size_t n, size_t pos)
 {
-    struct hx_why why;
+    struct hx_error err;
 
-    if (hx_engine_run(e, ids, n, pos, &why))
-        fail_msg("%s", why.text);
+    if (hx_engine_run(e, ids, n, pos, &err))
+        fail_msg("%s", err.text);
 }
 
 #endif

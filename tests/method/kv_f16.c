@@ -9,7 +9,7 @@
 struct kv_f16 {
     struct hx_kv kv; /* first, so that a struct hx_kv * is one of ours */
     uint16_t *halves;
-    float *rows;     /* what past() returns: K and V of one layer */
+    float *rows;     /* what rows() returns: K and V of one layer */
     size_t row;      /* numbers per position: n_kv * dh */
 };
 
@@ -19,11 +19,11 @@ static uint16_t *part(const struct kv_f16 *c, size_t layer, size_t is_v)
 }
 
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
-               struct hx_why *why)
+               struct hx_error *err)
 {
     struct kv_f16 *c = (struct kv_f16 *)kv;
 
-    (void)why; /* memory cannot fail */
+    (void)err; /* memory cannot fail */
     for (size_t i = 0; i < n * c->row; i++) {
         part(c, layer, 0)[pos * c->row + i] = hx_f16_from_f32(k[i]);
         part(c, layer, 1)[pos * c->row + i] = hx_f16_from_f32(v[i]);
@@ -31,13 +31,13 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
     return 0;
 }
 
-static int past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
-                struct hx_why *why)
+static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
+                struct hx_error *err)
 {
     struct kv_f16 *c = (struct kv_f16 *)kv;
     float *k = c->rows, *v = k + kv->n_ctx * c->row;
 
-    (void)why;
+    (void)err;
     for (size_t i = 0; i < n * c->row; i++) {
         k[i] = hx_f32_from_f16(part(c, layer, 0)[i]);
         v[i] = hx_f32_from_f16(part(c, layer, 1)[i]);
@@ -55,22 +55,22 @@ static void close_f16(struct hx_kv *kv)
     free(c);
 }
 
-static const struct hx_kv_ops ops = {.name = "f16", .put = put, .past = past, .close = close_f16};
+static const struct hx_kv_ops ops = {.name = "f16", .put = put, .rows = rows, .close = close_f16};
 
 static int hx_kv_f16_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, size_t n_ctx,
-                          struct hx_why *why)
+                          struct hx_error *err)
 {
     struct kv_f16 *c = calloc(1, sizeof(*c));
 
     if (!c)
-        return hx_why_set(why, -ENOMEM, "kv f16: out of memory");
+        return hx_error_set(err, -ENOMEM, "kv f16: out of memory");
     c->kv = (struct hx_kv){&ops, n_layer, n_kv, dh, n_ctx, n_ctx};
     c->row = n_kv * dh;
     c->halves = calloc(n_layer * 2 * n_ctx, c->row * sizeof(*c->halves));
     c->rows = calloc(2 * n_ctx, c->row * sizeof(*c->rows));
     if (!c->halves || !c->rows) {
         close_f16(&c->kv);
-        return hx_why_set(why, -ENOMEM, "kv f16: no memory for %zu positions", n_ctx);
+        return hx_error_set(err, -ENOMEM, "kv f16: no memory for %zu positions", n_ctx);
     }
     *out = &c->kv;
     return 0;

@@ -28,7 +28,7 @@ struct maker {
     uint64_t seed;
     int data; /* 0: tensors are announced; 1: written */
     int rc;
-    struct hx_why why;
+    struct hx_error err;
     size_t vocab;
 };
 
@@ -85,14 +85,14 @@ static void tensor(struct maker *m, const char *name, uint32_t type, size_t cols
         return;
     all = malloc(bytes * rows);
     if (!all) {
-        m->rc = hx_why_set(&m->why, -1, "out of memory");
+        m->rc = hx_error_set(&m->err, -1, "out of memory");
         return;
     }
     for (size_t r = 0; r < rows && type != HX_QUANT_F32; r++)
         fill_row(m, all + r * bytes, type, cols);
     for (size_t i = 0; i < cols && type == HX_QUANT_F32; i++) /* norms */
         ((float *)all)[i] = 1;
-    m->rc = hx_gguf_writer_data(m->w, all, bytes * rows, &m->why);
+    m->rc = hx_gguf_writer_data(m->w, all, bytes * rows, &m->err);
     free(all);
 }
 
@@ -177,10 +177,10 @@ static void metadata(struct maker *m, const struct hx_gguf *from)
 static int make(struct maker *m, const struct hx_gguf *from, const char *out)
 {
     const struct hx_gguf_kv *tokens;
-    int rc = hx_gguf_array(from, "tokenizer.ggml.tokens", HX_GGUF_STRING, &tokens, &m->why);
+    int rc = hx_gguf_array(from, "tokenizer.ggml.tokens", HX_GGUF_STRING, &tokens, &m->err);
 
     if (!rc)
-        rc = hx_gguf_writer_open(&m->w, out, 32, &m->why);
+        rc = hx_gguf_writer_open(&m->w, out, 32, &m->err);
     if (rc)
         return rc;
     m->vocab = tokens->n;
@@ -188,7 +188,7 @@ static int make(struct maker *m, const struct hx_gguf *from, const char *out)
     tensors(m);
     m->data = 1;
     tensors(m);
-    return m->rc ? m->rc : hx_gguf_writer_finish(m->w, &m->why);
+    return m->rc ? m->rc : hx_gguf_writer_finish(m->w, &m->err);
 }
 
 int main(int argc, char **argv)
@@ -204,11 +204,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: make_model f16|q8_0|q4_k FROM.gguf OUT.gguf\n");
         return 2;
     }
-    rc = hx_gguf_open(&from, argv[2], &m.why);
+    rc = hx_gguf_open(&from, argv[2], &m.err);
     if (!rc)
         rc = make(&m, from, argv[3]);
     if (rc)
-        fprintf(stderr, "make_model: %s\n", m.why.text);
+        fprintf(stderr, "make_model: %s\n", m.err.text);
     hx_gguf_writer_close(m.w);
     hx_gguf_close(from);
     return rc != 0;

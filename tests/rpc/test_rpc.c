@@ -5,7 +5,7 @@
 
 #include "fake_driver.h"
 #include "fastrpc_uapi.h"
-#include "hx_error.h"
+#include "hx_aee.h"
 #include "hx_rig.h"
 #include "remote.h"
 #include "rpcmem.h"
@@ -418,11 +418,11 @@ static void test_mmap_twice_is_ealready_and_free_unmaps(void **state)
 
 static void test_running_rig_is_found_and_says_what_it_is(void **state)
 {
-    char why[256], *text;
+    char err[256], *text;
 
     (void)state;
     assert_null(hx_rig_front_end());
-    assert_int_equal(hx_rig_connect(why, sizeof(why)), 0);
+    assert_int_equal(hx_rig_connect(err, sizeof(err)), 0);
     assert_string_equal(hx_rig_front_end(), "socket");
     assert_string_equal(hx_rig_profile(), "s22u-577");
     assert_int_equal(hx_rig_read(NULL, "status", &text), 0);
@@ -434,18 +434,18 @@ static void test_named_rig_of_another_kind_is_an_error_with_a_reason(void **stat
 {
     static const struct hx_rig_cfg none = {.mount = NULL};
     struct hx_rig_cfg cfg = {.profile = "s22u-sync"};
-    char why[256];
+    char err[256];
 
     (void)state;
     assert_int_equal(hx_rig_configure(&cfg), 0);
-    assert_int_equal(hx_rig_connect(why, sizeof(why)), -EEXIST);
-    assert_non_null(strstr(why, "profile=s22u-577"));
+    assert_int_equal(hx_rig_connect(err, sizeof(err)), -EEXIST);
+    assert_non_null(strstr(err, "profile=s22u-577"));
     cfg = (struct hx_rig_cfg){.front_end = "fuse"};
     assert_int_equal(hx_rig_configure(&cfg), 0);
-    assert_int_equal(hx_rig_connect(why, sizeof(why)), -EEXIST);
+    assert_int_equal(hx_rig_connect(err, sizeof(err)), -EEXIST);
     cfg = (struct hx_rig_cfg){.front_end = "socket", .profile = "s22u-577"};
     assert_int_equal(hx_rig_configure(&cfg), 0);
-    assert_int_equal(hx_rig_connect(why, sizeof(why)), 0);
+    assert_int_equal(hx_rig_connect(err, sizeof(err)), 0);
     assert_int_equal(hx_rig_configure(&cfg), -EBUSY);
     hx_rig_disconnect();
     assert_int_equal(hx_rig_configure(&none), 0);
@@ -455,13 +455,13 @@ static void test_private_rig_without_its_program_says_so(void **state)
 {
     struct hx_rig_cfg cfg = {.force_private = 1};
     static const struct hx_rig_cfg none = {.mount = NULL};
-    char why[512];
+    char err[512];
 
     (void)state;
     setenv("HEXRIG_LIBEXEC", "/nonexistent", 1);
     assert_int_equal(hx_rig_configure(&cfg), 0);
-    assert_int_equal(hx_rig_connect(why, sizeof(why)), -ENOENT);
-    assert_string_equal(why, "/nonexistent/hexrig-fuse: No such file or directory");
+    assert_int_equal(hx_rig_connect(err, sizeof(err)), -ENOENT);
+    assert_string_equal(err, "/nonexistent/hexrig-fuse: No such file or directory");
     unsetenv("HEXRIG_LIBEXEC");
     assert_int_equal(hx_rig_configure(&none), 0);
 }

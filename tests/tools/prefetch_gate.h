@@ -155,7 +155,7 @@ static inline struct hx_prefetch *open_gate(int permits, struct hx_prefetch_cfg 
 {
     struct hx_prefetch_item items[ITEMS];
     struct hx_prefetch *p;
-    struct hx_why why;
+    struct hx_error err;
 
     gate = (struct gate){.permits = permits, .chunk = SIZE_MAX, .end = UINT64_MAX,
                          .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
@@ -163,8 +163,8 @@ static inline struct hx_prefetch *open_gate(int permits, struct hx_prefetch_cfg 
         items[i] = item(i);
     cfg.read = gate_read;
     cfg.arg = &gate;
-    assert_int_equal(hx_prefetch_open(&p, "gate", &cfg, &why), 0);
-    assert_int_equal(hx_prefetch_plan(p, items, n_items, &why), 0);
+    assert_int_equal(hx_prefetch_open(&p, "gate", &cfg, &err), 0);
+    assert_int_equal(hx_prefetch_plan(p, items, n_items, &err), 0);
     return p;
 }
 
@@ -175,11 +175,11 @@ static inline const void *get(struct hx_prefetch *p, uint64_t i)
 {
     const struct hx_prefetch_item it = item(i);
     const void *bytes = NULL;
-    struct hx_why why = {""};
-    int rc = hx_prefetch_get(p, &it, &bytes, &why);
+    struct hx_error err = {""};
+    int rc = hx_prefetch_get(p, &it, &bytes, &err);
 
     if (rc)
-        fail_msg("item %d: %d: %s", (int)i, rc, why.text);
+        fail_msg("item %d: %d: %s", (int)i, rc, err.text);
     assert_int_equal((uintptr_t)bytes % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
     for (size_t b = 0; b < ITEM; b++)
         if (((const uint8_t *)bytes)[b] != byte_at(it.offset + b))
@@ -196,11 +196,11 @@ static inline void get_fails(struct hx_prefetch *p, uint64_t i, int rc, const ch
 {
     const struct hx_prefetch_item it = item(i);
     const void *bytes = NULL;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
-    assert_int_equal(hx_prefetch_get(p, &it, &bytes, &why), rc);
-    if (!strstr(why.text, part))
-        fail_msg("message '%s' (want '%s')", why.text, part);
+    assert_int_equal(hx_prefetch_get(p, &it, &bytes, &err), rc);
+    if (!strstr(err.text, part))
+        fail_msg("message '%s' (want '%s')", err.text, part);
 }
 
 static inline void expect_stats(struct hx_prefetch *p, uint64_t hits, uint64_t late, uint64_t misses,

@@ -21,7 +21,7 @@ static const struct hx_code_level *level(const struct hx_code *code, enum hx_cod
     return &code->build[build][n];
 }
 
-static void check_level(const struct hx_code_level *got, const struct hx_packet *want, size_t n,
+static void check_level(const struct hx_code_level *got, const struct hx_vliw_packet *want, size_t n,
                         unsigned peeled)
 {
     assert_int_equal(got->packets, n);
@@ -37,7 +37,7 @@ static void check_level(const struct hx_code_level *got, const struct hx_packet 
 
 #define CHECK_LEVEL(code, build, n, peeled, ...)                              \
     do {                                                                      \
-        static const struct hx_packet want_[] = {__VA_ARGS__};                \
+        static const struct hx_vliw_packet want_[] = {__VA_ARGS__};                \
         check_level(level(&(code), build, n), want_, HXT_LEN(want_), peeled); \
     } while (0)
 

@@ -37,15 +37,15 @@ static void test_a_new_plan_replaces_the_old_one(void **state)
     struct hx_prefetch *p = open_gate(ALL, four, 8);
     const struct hx_prefetch_item large = {3 * ITEM, 3 * ITEM};
     const void *bytes = get(p, 0);
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_prefetch_plan(p, &large, 1, &why), -EBUSY);
+    assert_int_equal(hx_prefetch_plan(p, &large, 1, &err), -EBUSY);
     hx_prefetch_put(p, bytes);
-    assert_int_equal(hx_prefetch_get(p, &large, &bytes, &why), -EINVAL); /* of the old slots */
-    assert_int_equal(hx_prefetch_plan(p, &large, 1, &why), 0);
+    assert_int_equal(hx_prefetch_get(p, &large, &bytes, &err), -EINVAL); /* of the old slots */
+    assert_int_equal(hx_prefetch_plan(p, &large, 1, &err), 0);
     for (int i = 0; i < 6; i++) {
-        assert_int_equal(hx_prefetch_get(p, &large, &bytes, &why), 0);
+        assert_int_equal(hx_prefetch_get(p, &large, &bytes, &err), 0);
         assert_int_equal(((const uint8_t *)bytes)[3 * ITEM - 1], byte_at(6 * ITEM - 1));
         hx_prefetch_put(p, bytes);
     }
@@ -57,21 +57,21 @@ static void test_what_cannot_be_is_refused(void **state)
     const struct hx_prefetch_item empty = {0, 0}, huge = {0, SIZE_MAX};
     struct hx_prefetch_cfg cfg = {.slots = 17, .read = gate_read, .arg = &gate};
     struct hx_prefetch *p = NULL;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_prefetch_open(&p, "gate", &cfg, &why), -EINVAL);
-    assert_string_equal(why.text, "gate: 17 slots; 1 to 16 are legal");
+    assert_int_equal(hx_prefetch_open(&p, "gate", &cfg, &err), -EINVAL);
+    assert_string_equal(err.text, "gate: 17 slots; 1 to 16 are legal");
     assert_null(p);
     cfg.read = NULL;
     cfg.slots = 0;
-    assert_int_equal(hx_prefetch_open(&p, "/nowhere/file", &cfg, &why), -ENOENT);
-    assert_int_equal(hx_prefetch_open(&p, "/tmp", &cfg, &why), -EINVAL);
+    assert_int_equal(hx_prefetch_open(&p, "/nowhere/file", &cfg, &err), -ENOENT);
+    assert_int_equal(hx_prefetch_open(&p, "/tmp", &cfg, &err), -EINVAL);
     p = open_gate(ALL, four, 8);
-    assert_int_equal(hx_prefetch_plan(p, NULL, 0, &why), -EINVAL);
-    assert_int_equal(hx_prefetch_plan(p, &empty, 1, &why), -EINVAL);
+    assert_int_equal(hx_prefetch_plan(p, NULL, 0, &err), -EINVAL);
+    assert_int_equal(hx_prefetch_plan(p, &empty, 1, &err), -EINVAL);
     get_put(p, 0); /* the old plan lives */
-    assert_int_equal(hx_prefetch_plan(p, &huge, 1, &why), -ENOMEM);
+    assert_int_equal(hx_prefetch_plan(p, &huge, 1, &err), -ENOMEM);
     get_fails(p, 0, -EINVAL, "fit a slot"); /* there is no plan any more */
     hx_prefetch_close(p);
 }
@@ -81,12 +81,12 @@ static void test_a_cpu_that_is_not_there_is_refused(void **state)
     struct hx_prefetch_cfg cfg = {.cpu = CPU_SETSIZE - 1, .read = gate_read, .arg = &gate};
     const struct hx_prefetch_item it = item(0);
     struct hx_prefetch *p;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_prefetch_open(&p, "gate", &cfg, &why), 0);
-    assert_int_equal(hx_prefetch_plan(p, &it, 1, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "no thread that reads ahead on CPU 1023"));
+    assert_int_equal(hx_prefetch_open(&p, "gate", &cfg, &err), 0);
+    assert_int_equal(hx_prefetch_plan(p, &it, 1, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "no thread that reads ahead on CPU 1023"));
     hx_prefetch_close(p);
 }
 
@@ -110,13 +110,13 @@ static struct hx_prefetch *open_path(const char *path, size_t n_items)
 {
     struct hx_prefetch_item items[ITEMS];
     struct hx_prefetch *p;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     for (size_t i = 0; i < n_items; i++)
         items[i] = item(i);
-    assert_int_equal(hx_prefetch_open(&p, path, &four, &why), 0);
-    if (hx_prefetch_plan(p, items, n_items, &why))
-        fail_msg("%s", why.text);
+    assert_int_equal(hx_prefetch_open(&p, path, &four, &err), 0);
+    if (hx_prefetch_plan(p, items, n_items, &err))
+        fail_msg("%s", err.text);
     return p;
 }
 
@@ -139,12 +139,12 @@ static void test_a_plan_beyond_the_file_and_a_file_that_shrinks_are_errors(void 
     const char *path = make_file(8);
     struct hx_prefetch *p = open_path(path, 8);
     const struct hx_prefetch_item beyond = {7 * ITEM, ITEM + 1};
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_prefetch_plan(p, &beyond, 1, &why), -EINVAL);
-    if (!strstr(why.text, "item 0 of the plan needs 5001 bytes at 35000, the file has 40000"))
-        fail_msg("%s", why.text);
+    assert_int_equal(hx_prefetch_plan(p, &beyond, 1, &err), -EINVAL);
+    if (!strstr(err.text, "item 0 of the plan needs 5001 bytes at 35000, the file has 40000"))
+        fail_msg("%s", err.text);
     assert_int_equal(truncate(path, 6 * ITEM), 0);
     for (uint64_t i = 0; i < 6; i++)
         get_put(p, i);
@@ -179,16 +179,16 @@ static void test_what_was_read_leaves_the_page_cache(void **state)
     struct hx_prefetch *p;
     const void *got;
     struct statfs fs;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     assert_int_equal(statfs(path, &fs), 0);
     if (fs.f_type == TMPFS)
         hxt_skip_test("%s lies on tmpfs, which is its own page cache", path);
     assert_true(resident(path, bytes) > bytes / 4096 / 2); /* it was just written */
-    assert_int_equal(hx_prefetch_open(&p, path, &cfg, &why), 0);
-    assert_int_equal(hx_prefetch_plan(p, &whole, 1, &why), 0);
-    assert_int_equal(hx_prefetch_get(p, &whole, &got, &why), 0);
+    assert_int_equal(hx_prefetch_open(&p, path, &cfg, &err), 0);
+    assert_int_equal(hx_prefetch_plan(p, &whole, 1, &err), 0);
+    assert_int_equal(hx_prefetch_get(p, &whole, &got, &err), 0);
     assert_true(resident(path, bytes) < bytes / 4096 / 8);
     hx_prefetch_close(p);
 }
@@ -199,14 +199,14 @@ static void test_what_was_read_leaves_the_page_cache(void **state)
 static void *pinned_run(void *arg)
 {
     struct hx_prefetch_cfg cfg = four;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_prefetch *p;
     cpu_set_t mine;
 
     (void)arg;
-    cfg.cpu = hx_cpus_part(-1, &why);
+    cfg.cpu = hx_cpus_part(-1, &err);
     if (cfg.cpu < 0)
-        return strstr(why.text, "one CPU alone") ? "skip" : "no CPU";
+        return strstr(err.text, "one CPU alone") ? "skip" : "no CPU";
     p = open_gate(ALL, cfg, 8);
     get_put(p, 0);
     expect_reads(5);
@@ -216,7 +216,7 @@ static void *pinned_run(void *arg)
         return "the computing thread may still use the reader's CPU";
     if (CPU_COUNT(&gate.cpus) != 1 || !CPU_ISSET((unsigned)cfg.cpu, &gate.cpus))
         return "the reader is not pinned to its CPU";
-    return hx_cpus_part(cfg.cpu, &why) == -EINVAL ? NULL : "a CPU that is not ours was parted";
+    return hx_cpus_part(cfg.cpu, &err) == -EINVAL ? NULL : "a CPU that is not ours was parted";
 }
 
 static void test_the_reader_is_pinned_apart_from_who_computes(void **state)

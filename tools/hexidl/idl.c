@@ -104,14 +104,14 @@ char *hx_idl_read_file(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");
     char *text;
-    int why;
+    int err;
 
     if (!f)
         return NULL;
     text = read_rest(f, n);
-    why = errno;
+    err = errno;
     fclose(f);
-    errno = why;
+    errno = err;
     return text;
 }
 

@@ -28,9 +28,9 @@ static void emit_packets(FILE *out, const char *name, int build, unsigned k,
 
     if (!l->packets)
         return;
-    fprintf(out, "static const struct hx_packet hx_%s_%s_%u[] = {", name, build_name[build], k);
+    fprintf(out, "static const struct hx_vliw_packet hx_%s_%s_%u[] = {", name, build_name[build], k);
     for (size_t i = 0; i < l->packets; i++) {
-        const struct hx_packet *p = &l->packet[i];
+        const struct hx_vliw_packet *p = &l->packet[i];
         fprintf(out, "%s{{%u, %u, %u, %u}, %u},", i % PER_LINE ? " " : "\n    ",
                 p->after[HX_UNIT_LOAD], p->after[HX_UNIT_MPY], p->after[HX_UNIT_HVX],
                 p->after[HX_UNIT_VLOAD], p->vector_loads);

@@ -62,9 +62,9 @@ static unsigned distance(const struct rows *rows, size_t at, int reg, bool cycli
     return 0;
 }
 
-static struct hx_packet measure(const struct rows *rows, size_t at, bool cyclic)
+static struct hx_vliw_packet measure(const struct rows *rows, size_t at, bool cyclic)
 {
-    struct hx_packet out = {.vector_loads = rows->row[at].p->vector_loads};
+    struct hx_vliw_packet out = {.vector_loads = rows->row[at].p->vector_loads};
 
     for (int reg = 0; reg < HX_REGS; reg++) {
         int def = HX_DEF_NONE;

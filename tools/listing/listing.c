@@ -220,7 +220,7 @@ static int resolve_loops(struct reader *r)
 
     for (size_t i = 0; i < f->blocks; i++)
         if (f->block[i].is_header) {
-            struct hx_loop *l = append((void **)&f->loop, &f->loops, sizeof(*l));
+            struct hx_listing_loop *l = append((void **)&f->loop, &f->loops, sizeof(*l));
             if (!l)
                 return bad(r, "no memory", "");
             l->header = i;

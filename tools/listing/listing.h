@@ -52,7 +52,7 @@ struct hx_block {
     size_t first, packets;
 };
 
-struct hx_loop {
+struct hx_listing_loop {
     size_t header;  /* block */
     int parent;     /* index in loop[], or -1 */
     unsigned depth; /* 1: outermost */
@@ -67,7 +67,7 @@ struct hx_function {
     size_t packets;
     struct hx_block *block;
     size_t blocks;
-    struct hx_loop *loop; /* in the order of their headers */
+    struct hx_listing_loop *loop; /* in the order of their headers */
     size_t loops;
 };
 
@@ -85,7 +85,7 @@ int hx_packet_add(struct hx_lpacket *p, const char *text);
 
 /* One row of an hx_code_level. */
 struct hx_level {
-    struct hx_packet *packet;
+    struct hx_vliw_packet *packet;
     size_t packets;
     unsigned words, peeled, depth;
     int around; /* number of the loop around; 0: the function */

@@ -22,24 +22,24 @@ static struct hx_engine *run_text(struct hx_theorem_run *r)
     struct hx_engine_cfg cfg = {.model = model, .kv = "f32", .linear = "ref", .attn = "ref",
                                 .n_ctx = TOKENS, .threads = 1};
     struct hx_engine *e = NULL;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     uint32_t *ids = NULL;
     size_t n;
     int rc;
 
     snprintf(model, sizeof(model), "%s/hexrig-tiny-q8_0.gguf", r->share);
     snprintf(text, sizeof(text), "%s/books-holdout.txt", r->share);
-    rc = hx_engine_open(&e, &cfg, &why);
+    rc = hx_engine_open(&e, &cfg, &err);
     if (!rc)
-        rc = hx_text_encode(e->model->tok, text, &ids, &n, &why);
+        rc = hx_text_encode(e->model->tok, text, &ids, &n, &err);
     if (!rc && n < TOKENS)
-        rc = hx_why_set(&why, -1, "%s: %zu tokens, %d are needed", text, n, TOKENS);
+        rc = hx_error_set(&err, -1, "%s: %zu tokens, %d are needed", text, n, TOKENS);
     if (!rc)
-        rc = hx_engine_run(e, ids, TOKENS, 0, &why);
+        rc = hx_engine_run(e, ids, TOKENS, 0, &err);
     free(ids);
     if (!rc)
         return e;
-    hx_witness(r, "%s", why.text);
+    hx_witness(r, "%s", err.text);
     hx_engine_close(e);
     return NULL;
 }
@@ -93,7 +93,7 @@ enum hx_verdict hx_e95(struct hx_theorem_run *r)
     for (size_t t = 0; t < TRIALS; t++) {
         const size_t layer = t % e->model->n_layer, first = t / e->model->n_layer * 2 * VECTORS;
 
-        if (e->kv->ops->past(e->kv, layer, TOKENS, &view, NULL) == 0)
+        if (e->kv->ops->rows(e->kv, layer, TOKENS, &view, NULL) == 0)
             good += one_trial(r, &view, e->model->dh, first);
     }
     hx_engine_close(e);
@@ -127,7 +127,7 @@ enum hx_verdict hx_e10(struct hx_theorem_run *r)
     const size_t n = e->model->n_layer;
 
     for (size_t layer = 0; layer < n; layer++) {
-        e->kv->ops->past(e->kv, layer, TOKENS, &view, NULL);
+        e->kv->ops->rows(e->kv, layer, TOKENS, &view, NULL);
         const double x = (double)layer, y = log_norm(&view, e->model->n_kv * e->model->dh);
 
         hx_witness(r, "layer %zu: log rms of V %.4f", layer, y);

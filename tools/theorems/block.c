@@ -20,11 +20,11 @@ struct codec {
 static int open_codec(struct codec *k, struct hx_theorem_run *r)
 {
     char path[512];
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     snprintf(path, sizeof(path), "%s/hexrig-tiny-vht2-before.cal", r->share);
-    if (hx_cal_read(&k->cal, path, &why)) {
-        hx_witness(r, "%s", why.text);
+    if (hx_cal_read(&k->cal, path, &err)) {
+        hx_witness(r, "%s", err.text);
         return -1;
     }
     k->c = hx_cal_codec(k->cal);

@@ -80,29 +80,29 @@ static int logits_of(struct hx_theorem_run *r, enum hx_ok_mode mode, float **log
     struct hx_linear_method *method = NULL;
     struct hx_ok_report report = {.mode = mode};
     struct hx_engine *e = NULL;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     uint32_t ids[TOKENS];
     int rc;
 
     snprintf(model, sizeof(model), "%s/hexrig-tiny-q8_0.gguf", r->share);
-    rc = hx_engine_open(&e, &cfg, &why);
+    rc = hx_engine_open(&e, &cfg, &err);
     if (!rc)
-        rc = hx_linear_ok_open(&method, e->model, &ok, e->pool, &why);
+        rc = hx_linear_ok_open(&method, e->model, &ok, e->pool, &err);
     for (size_t i = 0; !rc && i < TOKENS; i++)
         ids[i] = (uint32_t)(97 * i + 5) % (uint32_t)e->model->vocab;
     if (!rc)
-        rc = hx_engine_run(e, ids, TOKENS, 0, &why);
+        rc = hx_engine_run(e, ids, TOKENS, 0, &err);
     if (!rc) {
         *vocab = e->model->vocab;
         *logits = malloc(*vocab * sizeof(**logits));
-        rc = *logits ? hx_engine_logits(e, *logits, &why) : -1;
+        rc = *logits ? hx_engine_logits(e, *logits, &err) : -1;
     }
     if (method)
         hx_linear_ok_report(method, &report);
     hx_linear_close(method);
     hx_engine_close(e);
     if (rc)
-        hx_witness(r, "%s", why.text);
+        hx_witness(r, "%s", err.text);
     else
         hx_witness(r, "mode %s: %zu matrices, %" PRIu64 " divisions, %" PRIu64 " with a remainder",
                    hx_ok_modes[mode], report.matrices, report.count.divisions, report.count.remainders);

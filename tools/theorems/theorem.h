@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/why.h"
+#include "base/error.h"
 
 enum hx_verdict {
     HX_VERIFIED,

@@ -34,14 +34,14 @@ enum hx_code_unit {
 
 /* One packet: how many packets earlier the nearest producer of one of its operands stands, by unit; 0: none within 63.
  * In a loop the count goes on into the trip before.  Scalar ALU results are ready for the next packet and not listed. */
-struct hx_packet {
+struct hx_vliw_packet {
     uint8_t after[HX_CODE_UNITS];
     uint8_t vector_loads; /* vmem loads in this packet, the compiler's spills included */
 };
 
 /* The blocks of one loop (level 0: of the function outside of its loops), without those of the loops inside. */
 struct hx_code_level {
-    const struct hx_packet *packet; /* of one trip (level 0: of one call), in the compiler's order */
+    const struct hx_vliw_packet *packet; /* of one trip (level 0: of one call), in the compiler's order */
     uint16_t packets;
     uint16_t peeled; /* trips that the compiler put before and after the loop, as part of the level around */
 };

@@ -12,7 +12,7 @@ struct hx_pass; /* pass.h */
 
 /* What the architectures differ in having.  All have token_embd, attn_norm, attn_output, ffn_up, ffn_down, output_norm;
  * without output.weight the output is the embedding. */
-enum hx_part {
+enum hx_arch_part {
     HX_PART_NORM_BIAS = 1 << 0,  /* layer norms, each with a bias; otherwise RMS norms */
     HX_PART_QKV = 1 << 1,        /* attn_q, attn_k, attn_v */
     HX_PART_QKV_FUSED = 1 << 2,  /* attn_qkv: rows of q, then k, then v */
@@ -31,12 +31,12 @@ enum hx_part {
 
 struct hx_arch {
     const char *name;         /* general.architecture, and the prefix of its keys */
-    uint32_t needs, may;      /* enum hx_part: what a file must have, and what it may have */
+    uint32_t needs, may;      /* enum hx_arch_part: what a file must have, and what it may have */
     enum hx_rope_pairs pairs;
     size_t first_position;    /* row of position_embd for position 0 */
 
     /* Reads the keys that only this architecture has; the common ones are in m.  NULL: there are none. */
-    int (*describe)(struct hx_model *m, struct hx_why *why);
+    int (*describe)(struct hx_model *m, struct hx_error *err);
 
     /* p->x: from p's tokens, and through layer p->layer.  Errors stay in p. */
     void (*embed)(struct hx_pass *p);

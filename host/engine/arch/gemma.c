@@ -37,41 +37,41 @@ static void set_scales(struct hx_model *m, size_t layers_of_27b)
 
 /* Window, which layers are local, and how those turn: by `base` unless a key says otherwise. */
 static int read_local(struct hx_model *m, uint32_t window, uint32_t period, float base, float scale,
-                      struct hx_why *why)
+                      struct hx_error *err)
 {
-    int rc = hx_model_u32(m, "attention.sliding_window", HX_MAX_DIM, window, &m->window, why);
+    int rc = hx_model_u32(m, "attention.sliding_window", HX_MAX_DIM, window, &m->window, err);
 
     if (!rc && m->window)
         rc = hx_model_u32(m, "attention.sliding_window_pattern", HX_MAX_LAYERS, period,
-                          &m->rope.period, why);
+                          &m->rope.period, err);
     if (!rc)
-        rc = hx_model_f32(m, "rope.freq_base_swa", base, &base, why);
+        rc = hx_model_f32(m, "rope.freq_base_swa", base, &base, err);
     m->rope.local = m->rope.global;
     m->rope.local.base = base;
     m->rope.local.scale = scale;
     return rc;
 }
 
-static int describe_gemma2(struct hx_model *m, struct hx_why *why)
+static int describe_gemma2(struct hx_model *m, struct hx_error *err)
 {
     const struct hx_rope_spec *r = &m->rope.global;
-    int rc = read_local(m, WINDOW_GEMMA2, PERIOD_GEMMA2, r->base, r->scale, why);
+    int rc = read_local(m, WINDOW_GEMMA2, PERIOD_GEMMA2, r->base, r->scale, err);
 
     set_scales(m, 46);
     if (!rc)
-        rc = hx_model_f32(m, "attn_logit_softcapping", 50, &m->attn_softcap, why);
+        rc = hx_model_f32(m, "attn_logit_softcapping", 50, &m->attn_softcap, err);
     if (!rc)
-        rc = hx_model_f32(m, "final_logit_softcapping", 30, &m->logit_softcap, why);
+        rc = hx_model_f32(m, "final_logit_softcapping", 30, &m->logit_softcap, err);
     return rc;
 }
 
-static int describe_gemma3(struct hx_model *m, struct hx_why *why)
+static int describe_gemma3(struct hx_model *m, struct hx_error *err)
 {
-    int rc = read_local(m, 0, PERIOD_GEMMA3, 10000, 1, why);
+    int rc = read_local(m, 0, PERIOD_GEMMA3, 10000, 1, err);
 
     set_scales(m, 62);
     if (!rc)
-        rc = hx_model_f32(m, "final_logit_softcapping", 0, &m->logit_softcap, why);
+        rc = hx_model_f32(m, "final_logit_softcapping", 0, &m->logit_softcap, err);
     return rc;
 }
 

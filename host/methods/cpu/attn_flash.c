@@ -14,7 +14,7 @@ enum {
 
 struct flash {
     struct hx_attn attn;
-    const struct hx_isa_ops *isa;
+    const struct hx_cpu_kernels *isa;
     struct hx_pool *pool;
 };
 
@@ -102,10 +102,10 @@ static size_t parts_of(const struct job *j)
     return parts < units ? parts : units;
 }
 
-static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_why *why)
+static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     struct job j = {.a = (const struct flash *)a, .in = in, .out = out};
-    int rc = in->kv->ops->past(in->kv, in->layer, in->pos + in->n - 1, &j.past, why);
+    int rc = in->kv->ops->rows(in->kv, in->layer, in->pos + in->n - 1, &j.past, err);
 
     if (!rc)
         hx_pool_run(j.a->pool, parts_of(&j), run_part, &j);
@@ -119,13 +119,13 @@ static void close_flash(struct hx_attn *a)
 
 static const struct hx_attn_ops ops = {"flash", run, close_flash};
 
-int hx_attn_flash_open(struct hx_attn **out, const struct hx_isa_ops *isa, struct hx_pool *pool,
-                       struct hx_why *why)
+int hx_attn_flash_open(struct hx_attn **out, const struct hx_cpu_kernels *isa, struct hx_pool *pool,
+                       struct hx_error *err)
 {
     struct flash *a = calloc(1, sizeof(*a));
 
     if (!a)
-        return hx_why_set(why, -ENOMEM, "attention: out of memory");
+        return hx_error_set(err, -ENOMEM, "attention: out of memory");
     a->attn.ops = &ops;
     a->isa = isa ? isa : hx_isa_best();
     a->pool = pool;

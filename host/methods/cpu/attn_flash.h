@@ -11,7 +11,7 @@
 #include "base/pool.h"
 
 /* pool is borrowed until close.  isa: NULL for the best of this machine.  0 or -ENOMEM. */
-int hx_attn_flash_open(struct hx_attn **out, const struct hx_isa_ops *isa, struct hx_pool *pool,
-                       struct hx_why *why);
+int hx_attn_flash_open(struct hx_attn **out, const struct hx_cpu_kernels *isa, struct hx_pool *pool,
+                       struct hx_error *err);
 
 #endif

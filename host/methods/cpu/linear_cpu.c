@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "methods/cpu/isa/acts.h"
+#include "methods/cpu/isa/qx.h"
 #include "quant/quant.h"
 
 enum {
@@ -16,9 +16,9 @@ enum {
 
 struct linear_cpu {
     struct hx_linear_method method;
-    const struct hx_isa_ops *isa;
+    const struct hx_cpu_kernels *isa;
     struct hx_pool *pool;
-    struct hx_acts_buf *acts;
+    struct hx_qx_buf *qx;
 };
 
 /* One call of apply(): the rows of all matrices, one behind the other, in groups of ROWS. */
@@ -27,7 +27,7 @@ struct job {
     const struct hx_linear *const *w;
     float *const *y;
     size_t n_m, groups;
-    const struct hx_acts *x;
+    const struct hx_qx *x;
     size_t first; /* vector of y */
 };
 
@@ -41,7 +41,7 @@ static void run_groups(const struct job *j, size_t m, size_t first, size_t end)
 {
     const struct hx_linear *w = j->w[m];
     const size_t last = end * ROWS < w->rows ? end * ROWS : w->rows;
-    const struct hx_matmul mm = {
+    const struct hx_cpu_matmul mm = {
         .w = w->w, .type = w->type, .row_bytes = hx_quant_row_bytes(w->type, w->cols),
         .first = first * ROWS, .rows = last - first * ROWS, .x = j->x,
         .y = j->y[m] + j->first * w->rows, .y_rows = w->rows,
@@ -83,28 +83,28 @@ static unsigned forms_of(const struct hx_linear *const *w, size_t n_m)
     unsigned forms = 0;
 
     for (size_t m = 0; m < n_m; m++) {
-        const int form = hx_acts_form(w[m]->type);
+        const int form = hx_qx_form(w[m]->type);
 
-        forms |= form == 32 ? HX_ACTS_32 : form == 256 ? HX_ACTS_256 : HX_ACTS_F32;
+        forms |= form == 32 ? HX_QX_32 : form == 256 ? HX_QX_256 : HX_QX_F32;
     }
     return forms;
 }
 
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
-                 size_t n, float *scratch, struct hx_why *why)
+                 size_t n, float *scratch, struct hx_error *err)
 {
     const struct linear_cpu *l = w[0]->method;
     const unsigned forms = forms_of(w, n_m);
     struct job j = {.l = l, .w = w, .y = y, .n_m = n_m};
 
     (void)scratch;
-    (void)why;
+    (void)err;
     for (size_t m = 0; m < n_m; m++)
         j.groups += groups_of(w[m]);
     for (; j.first < n; j.first += BATCH) {
         const size_t now = n - j.first < BATCH ? n - j.first : BATCH;
 
-        j.x = hx_acts_set(l->acts, l->isa, l->pool, x + j.first * w[0]->cols, w[0]->cols, now, forms);
+        j.x = hx_qx_set(l->qx, l->isa, l->pool, x + j.first * w[0]->cols, w[0]->cols, now, forms);
         hx_pool_run(l->pool, parts_of(&j), run_part, &j);
     }
     return 0;
@@ -116,13 +116,13 @@ static void close_cpu(struct hx_linear_method *m)
 {
     struct linear_cpu *l = (struct linear_cpu *)m;
 
-    hx_acts_buf_close(l->acts);
+    hx_qx_buf_close(l->qx);
     free(l);
 }
 
 static void adopt(struct linear_cpu *l, struct hx_linear *w, size_t *max_cols)
 {
-    if (!w->rows || hx_acts_form(w->type) < 0)
+    if (!w->rows || hx_qx_form(w->type) < 0)
         return;
     w->ops = &ops;
     w->method = l;
@@ -130,14 +130,14 @@ static void adopt(struct linear_cpu *l, struct hx_linear *w, size_t *max_cols)
 }
 
 int hx_linear_cpu_open(struct hx_linear_method **out, struct hx_model *m,
-                       const struct hx_isa_ops *isa, struct hx_pool *pool, struct hx_why *why)
+                       const struct hx_cpu_kernels *isa, struct hx_pool *pool, struct hx_error *err)
 {
     struct linear_cpu *l = calloc(1, sizeof(*l));
     size_t max_cols = 0;
     int rc;
 
     if (!l)
-        return hx_why_set(why, -ENOMEM, "linear cpu: out of memory");
+        return hx_error_set(err, -ENOMEM, "linear cpu: out of memory");
     l->method.close = close_cpu;
     l->isa = isa ? isa : hx_isa_best();
     l->pool = pool;
@@ -149,7 +149,7 @@ int hx_linear_cpu_open(struct hx_linear_method **out, struct hx_model *m,
             adopt(l, all[k], &max_cols);
     }
     adopt(l, &m->out, &max_cols);
-    rc = hx_acts_buf_open(&l->acts, max_cols, BATCH, why);
+    rc = hx_qx_buf_open(&l->qx, max_cols, BATCH, err);
     if (rc) {
         close_cpu(&l->method);
         return rc;

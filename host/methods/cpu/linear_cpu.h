@@ -13,6 +13,6 @@
 /* Moves the model's matrices to the method; pool is borrowed until close.  isa: NULL for the best of this machine.
  * 0 or -ENOMEM. */
 int hx_linear_cpu_open(struct hx_linear_method **out, struct hx_model *m,
-                       const struct hx_isa_ops *isa, struct hx_pool *pool, struct hx_why *why);
+                       const struct hx_cpu_kernels *isa, struct hx_pool *pool, struct hx_error *err);
 
 #endif

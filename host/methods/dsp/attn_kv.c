@@ -4,16 +4,16 @@
 
 #include "engine/attn.h"
 
-static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_why *why)
+static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     (void)a;
     if (!in->kv->ops->attend)
-        return hx_why_set(why, -ENOTSUP, "attention: cache '%s' cannot attend by itself",
+        return hx_error_set(err, -ENOTSUP, "attention: cache '%s' cannot attend by itself",
                           in->kv->ops->name);
     if (in->softcap > 0 || hx_attn_first(in, in->pos + in->n - 1) > 0)
-        return hx_why_set(why, -ENOTSUP, "attention of layer %zu: cache '%s' has no soft-caps and "
+        return hx_error_set(err, -ENOTSUP, "attention of layer %zu: cache '%s' has no soft-caps and "
                           "no windows", in->layer, in->kv->ops->name);
-    return in->kv->ops->attend(in->kv, in, out, why);
+    return in->kv->ops->attend(in->kv, in, out, err);
 }
 
 static void close_kv(struct hx_attn *a)
@@ -23,12 +23,12 @@ static void close_kv(struct hx_attn *a)
 
 static const struct hx_attn_ops ops = {"kv", run, close_kv};
 
-int hx_attn_kv_open(struct hx_attn **out, struct hx_why *why)
+int hx_attn_kv_open(struct hx_attn **out, struct hx_error *err)
 {
     struct hx_attn *a = calloc(1, sizeof(*a));
 
     if (!a)
-        return hx_why_set(why, -ENOMEM, "attention: out of memory");
+        return hx_error_set(err, -ENOMEM, "attention: out of memory");
     a->ops = &ops;
     *out = a;
     return 0;

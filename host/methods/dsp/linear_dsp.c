@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsp/dsp_why.h"
+#include "dsp/dsp_error.h"
 #include "hex_linear.h"
 #include "hx_rig.h"
 #include "linear_pack.h"
@@ -32,9 +32,9 @@ struct hx_linear_dsp {
 };
 
 static int failed(const struct hx_linear_dsp *d, const char *method, const struct hx_linear *w,
-                  size_t n, int code, struct hx_why *why)
+                  size_t n, int code, struct hx_error *err)
 {
-    return hx_dsp_why(why, HX_DSP_CALL, d->node, code, "linear: %s failed at matrix %u, %zu x %zu, "
+    return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear: %s failed at matrix %u, %zu x %zu, "
                       "%zu vectors, weights in %s", method, w->number, w->rows, w->cols, n,
                       hx_offload_placements[d->how.placement]);
 }
@@ -59,7 +59,7 @@ struct job {
 };
 
 static int apply_some(const struct hx_linear_dsp *d, const struct job *j, size_t first, size_t n,
-                      struct hx_why *why)
+                      struct hx_error *err)
 {
     const size_t cols = j->w[0]->cols;
     const float *from = d->y;
@@ -73,7 +73,7 @@ static int apply_some(const struct hx_linear_dsp *d, const struct job *j, size_t
     code = hex_linear_apply(d->handle, &d->how, which, (int)j->n_m, (uint32_t)n, d->x,
                             (int)(n * cols), d->y, (int)(n * j->rows), &unused);
     if (code)
-        return failed(d, "apply", j->w[0], n, code, why);
+        return failed(d, "apply", j->w[0], n, code, err);
     for (size_t m = 0; m < j->n_m; m++) {
         const size_t rows = j->w[m]->rows;
 
@@ -83,7 +83,7 @@ static int apply_some(const struct hx_linear_dsp *d, const struct job *j, size_t
     return 0;
 }
 
-static int apply_job(const struct hx_linear_dsp *d, struct job *j, size_t n, struct hx_why *why)
+static int apply_job(const struct hx_linear_dsp *d, struct job *j, size_t n, struct hx_error *err)
 {
     size_t now;
     int rc = 0;
@@ -93,14 +93,14 @@ static int apply_job(const struct hx_linear_dsp *d, struct job *j, size_t n, str
         j->rows += j->w[m]->rows;
     for (size_t i = 0; i < n && !rc; i += now) {
         now = in_one_call(d, n - i, j->w[0]->cols, j->rows);
-        rc = apply_some(d, j, i, now, why);
+        rc = apply_some(d, j, i, now, err);
     }
     return rc;
 }
 
 /* One call takes matrices of one type. */
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
-                 size_t n, float *scratch, struct hx_why *why)
+                 size_t n, float *scratch, struct hx_error *err)
 {
     const struct hx_linear_dsp *d = w[0]->method;
     struct job j = {.x = x};
@@ -113,13 +113,13 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
         for (j.n_m = 1; m + j.n_m < n_m &&
                         hx_linear_pack_type(j.w[j.n_m]) == hx_linear_pack_type(j.w[0]); j.n_m++)
             ;
-        rc = apply_job(d, &j, n, why);
+        rc = apply_job(d, &j, n, err);
     }
     return rc;
 }
 
 static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w, uint32_t *ids,
-                       const float *x, size_t n, struct hx_why *why)
+                       const float *x, size_t n, struct hx_error *err)
 {
     hex_linear_cycles unused;
     int code;
@@ -128,15 +128,15 @@ static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w,
     code = hex_linear_argmax(d->handle, &d->how, w->number, (uint32_t)n, d->x, (int)(n * w->cols),
                              ids, (int)n, &unused);
     if (code)
-        return failed(d, "argmax", w, n, code, why);
+        return failed(d, "argmax", w, n, code, err);
     for (size_t i = 0; i < n; i++)
         if (ids[i] >= w->rows)
-            return hx_why_set(why, -EDOM, "linear: argmax of vector %zu: not finite", i);
+            return hx_error_set(err, -EDOM, "linear: argmax of vector %zu: not finite", i);
     return 0;
 }
 
 static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size_t n,
-                  struct hx_why *why)
+                  struct hx_error *err)
 {
     const struct hx_linear_dsp *d = w->method;
     size_t now;
@@ -144,7 +144,7 @@ static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size
 
     for (size_t i = 0; i < n && !rc; i += now) {
         now = in_one_call(d, n - i, w->cols, w->rows);
-        rc = argmax_some(d, w, ids + i, x + i * w->cols, now, why);
+        rc = argmax_some(d, w, ids + i, x + i * w->cols, now, err);
     }
     return rc;
 }
@@ -169,7 +169,7 @@ static void collect(struct hx_linear_dsp *d, struct hx_model *m, uint32_t set)
 }
 
 /* Offsets of the matrices, and the buffers that a vector needs at least. */
-static int measure(struct hx_linear_dsp *d, struct hx_why *why)
+static int measure(struct hx_linear_dsp *d, struct hx_error *err)
 {
     size_t most_rows = 0, most_cols = 0;
 
@@ -178,7 +178,7 @@ static int measure(struct hx_linear_dsp *d, struct hx_why *why)
         const size_t bytes = hx_linear_pack_bytes(w);
 
         if (!bytes)
-            return hx_why_set(why, -EINVAL, "linear: a matrix of %zu x %zu is too large for the "
+            return hx_error_set(err, -EINVAL, "linear: a matrix of %zu x %zu is too large for the "
                               "DSP: a group of 32 rows must fit in %d bytes", w->rows, w->cols,
                               HX_WEIGHTS_SLOT);
         d->table[i] = (hex_linear_matrix){hx_linear_pack_type(w), (uint32_t)w->rows,
@@ -187,7 +187,7 @@ static int measure(struct hx_linear_dsp *d, struct hx_why *why)
         most_rows = w->rows > most_rows ? w->rows : most_rows;
         most_cols = w->cols > most_cols ? w->cols : most_cols;
         if (d->weights_bytes > INT32_MAX)
-            return hx_why_set(why, -EINVAL, "linear: the weights need more than %d bytes, the limit "
+            return hx_error_set(err, -EINVAL, "linear: the weights need more than %d bytes, the limit "
                               "of one buffer; offload fewer matrices", INT32_MAX);
     }
     d->x_floats = d->y_floats = CALL_BYTES / sizeof(float);
@@ -203,61 +203,61 @@ static void *shared(size_t bytes)
     return rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes);
 }
 
-static int pack(struct hx_linear_dsp *d, struct hx_why *why)
+static int pack(struct hx_linear_dsp *d, struct hx_error *err)
 {
     float *row = malloc(HX_WEIGHTS_SLOT * sizeof(*row)); /* the most columns that pass measure() */
 
     d->weights = shared(d->weights_bytes);
     d->x = shared(d->x_floats * sizeof(float));
     d->y = shared(d->y_floats * sizeof(float));
-    struct hx_why detail = {""};
+    struct hx_error detail = {""};
     int rc = 0;
 
     if (!row || !d->weights || !d->x || !d->y)
-        rc = hx_why_set(why, -ENOMEM, "linear: no memory for %zu bytes of weights",
+        rc = hx_error_set(err, -ENOMEM, "linear: no memory for %zu bytes of weights",
                         d->weights_bytes);
     for (size_t i = 0; !rc && i < d->n; i++) {
         rc = hx_linear_pack(d->matrix[i], d->weights + d->table[i].offset, row, &detail);
         if (rc)
-            hx_why_set(why, rc, "linear: matrix %zu of those for the DSP, %zu x %zu: %s", i,
+            hx_error_set(err, rc, "linear: matrix %zu of those for the DSP, %zu x %zu: %s", i,
                        d->matrix[i]->rows, d->matrix[i]->cols, detail.text);
     }
     free(row);
     return rc;
 }
 
-static int open_dsp(struct hx_linear_dsp *d, struct hx_why *why)
+static int open_dsp(struct hx_linear_dsp *d, struct hx_error *err)
 {
     struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
-    char reason[sizeof(why->text)] = "";
+    char reason[sizeof(err->text)] = "";
     int code = hx_rig_connect(reason, sizeof(reason)); /* first, for its reason in words */
 
     if (code)
-        return hx_why_set(why, code, "linear: no rig: %s", *reason ? reason : strerror(-code));
+        return hx_error_set(err, code, "linear: no rig: %s", *reason ? reason : strerror(-code));
     hx_dsp_node(d->node, sizeof(d->node));
     code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
                                   sizeof(unsigned_pd));
     if (code && code != AEE_EALREADY) /* this process has one, the cache's */
-        return hx_dsp_why(why, HX_DSP_OPEN, d->node, code, "linear: cannot ask for an unsigned PD");
+        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "linear: cannot ask for an unsigned PD");
     code = hex_linear_open(URI, &d->handle);
     if (code)
-        return hx_dsp_why(why, HX_DSP_OPEN, d->node, code, "linear: cannot open %s", URI);
+        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "linear: cannot open %s", URI);
     d->opened = 1;
     return 0;
 }
 
-static int hand_over(struct hx_linear_dsp *d, struct hx_why *why)
+static int hand_over(struct hx_linear_dsp *d, struct hx_error *err)
 {
     const int fd = rpcmem_to_fd(d->weights);
     int code = fastrpc_mmap(CDSP_DOMAIN_ID, fd, d->weights, 0, d->weights_bytes, FASTRPC_MAP_FD);
 
     if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, d->node, code, "linear: cannot map %zu bytes of weights",
+        return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear: cannot map %zu bytes of weights",
                           d->weights_bytes);
     d->mapped = 1;
     code = hex_linear_load(d->handle, fd, (uint32_t)d->weights_bytes, d->table, (int)d->n);
     if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, d->node, code, "linear: load of %zu matrices failed",
+        return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear: load of %zu matrices failed",
                           d->n);
     d->loaded = 1;
     for (size_t i = 0; i < d->n; i++) {
@@ -287,32 +287,32 @@ static void close_linear(struct hx_linear_method *m)
 }
 
 int hx_linear_dsp_open(struct hx_linear_method **out, struct hx_model *m,
-                       const struct hx_linear_dsp_cfg *cfg, struct hx_why *why)
+                       const struct hx_linear_dsp_cfg *cfg, struct hx_error *err)
 {
     const size_t most = 7 * m->n_layer + 1;
     struct hx_linear_dsp *d = calloc(1, sizeof(*d));
     int rc;
 
     if (!d)
-        return hx_why_set(why, -ENOMEM, "linear: out of memory");
+        return hx_error_set(err, -ENOMEM, "linear: out of memory");
     d->method.close = close_linear;
     d->how = (hex_linear_how){(int)cfg->placement, THREADS};
     d->matrix = calloc(most, sizeof(*d->matrix));
     d->table = calloc(most, sizeof(*d->table));
     if (!d->matrix || !d->table) {
         close_linear(&d->method);
-        return hx_why_set(why, -ENOMEM, "linear: out of memory");
+        return hx_error_set(err, -ENOMEM, "linear: out of memory");
     }
     collect(d, m, cfg->set);
-    rc = d->n ? measure(d, why)
-              : hx_why_set(why, -EINVAL, "linear: %s has none of the matrices to offload",
+    rc = d->n ? measure(d, err)
+              : hx_error_set(err, -EINVAL, "linear: %s has none of the matrices to offload",
                            hx_gguf_name(m->file));
     if (!rc)
-        rc = pack(d, why);
+        rc = pack(d, err);
     if (!rc)
-        rc = open_dsp(d, why);
+        rc = open_dsp(d, err);
     if (!rc)
-        rc = hand_over(d, why);
+        rc = hand_over(d, err);
     if (rc) {
         close_linear(&d->method);
         return rc;

@@ -16,6 +16,6 @@ struct hx_linear_dsp_cfg {
 /* Moves matrices of m to the DSP (their `ops`), until close; opens hex_linear on the CDSP in an unsigned PD.
  * 0; -EINVAL: a matrix or all of them are too large; -ENOMEM; -EIO: the DSP refused something. */
 int hx_linear_dsp_open(struct hx_linear_method **out, struct hx_model *m,
-                       const struct hx_linear_dsp_cfg *cfg, struct hx_why *why);
+                       const struct hx_linear_dsp_cfg *cfg, struct hx_error *err);
 
 #endif

@@ -31,12 +31,12 @@ static void put_scale(uint8_t *scales, size_t l, float scale)
     memcpy(scales + l * sizeof(scale), &scale, sizeof(scale));
 }
 
-static int bad_row(size_t r, struct hx_why *why)
+static int bad_row(size_t r, struct hx_error *err)
 {
-    return hx_why_set(why, -EDOM, "row %zu holds an infinity or NaN: the model is damaged", r);
+    return hx_error_set(err, -EDOM, "row %zu holds an infinity or NaN: the model is damaged", r);
 }
 
-static int pack_q8(const struct hx_linear *w, size_t r, uint8_t *group, struct hx_why *why)
+static int pack_q8(const struct hx_linear *w, size_t r, uint8_t *group, struct hx_error *err)
 {
     const size_t blocks = w->cols / HX_Q8_0_WEIGHTS, l = r % HX_WEIGHTS_ROWS;
     const uint8_t *from = (const uint8_t *)w->w + r * blocks * HX_Q8_0_BYTES;
@@ -47,7 +47,7 @@ static int pack_q8(const struct hx_linear *w, size_t r, uint8_t *group, struct h
 
         memcpy(&half, from, sizeof(half));
         if (!isfinite(hx_f32_from_f16(half)))
-            return bad_row(r, why);
+            return bad_row(r, err);
         for (size_t i = 0; i < HX_Q8_0_WEIGHTS; i++)
             put_code(to, l, i, (int8_t)from[2 + i]);
         put_scale(to + BLOCK_CODES, l, hx_f32_from_f16(half));
@@ -56,7 +56,7 @@ static int pack_q8(const struct hx_linear *w, size_t r, uint8_t *group, struct h
 }
 
 static int pack_row8(const struct hx_linear *w, size_t r, uint8_t *group, float *row,
-                     struct hx_why *why)
+                     struct hx_error *err)
 {
     const size_t l = r % HX_WEIGHTS_ROWS;
     float top = 0;
@@ -64,7 +64,7 @@ static int pack_row8(const struct hx_linear *w, size_t r, uint8_t *group, float 
     hx_linear_row(w, r, row);
     for (size_t i = 0; i < w->cols; i++) {
         if (!isfinite(row[i]))
-            return bad_row(r, why);
+            return bad_row(r, err);
         top = fmaxf(top, fabsf(row[i]));
     }
     for (size_t i = 0; i < w->cols; i++) {
@@ -86,7 +86,7 @@ static void clear_group(enum hx_weights_type type, size_t blocks, uint8_t *group
         memset(group + b * step, HX_WEIGHTS_ZERO, BLOCK_CODES);
 }
 
-int hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row, struct hx_why *why)
+int hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row, struct hx_error *err)
 {
     const enum hx_weights_type type = hx_linear_pack_type(w);
     const size_t bytes = hx_weights_group_bytes(type, w->cols);
@@ -97,7 +97,7 @@ int hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row, struct h
 
         if (r % HX_WEIGHTS_ROWS == 0)
             clear_group(type, hx_weights_blocks(w->cols), group);
-        rc = type == HX_WEIGHTS_Q8_0 ? pack_q8(w, r, group, why) : pack_row8(w, r, group, row, why);
+        rc = type == HX_WEIGHTS_Q8_0 ? pack_q8(w, r, group, err) : pack_row8(w, r, group, row, err);
     }
     return rc;
 }

@@ -14,6 +14,6 @@ size_t hx_linear_pack_bytes(const struct hx_linear *w);
 
 /* Fills out, hx_linear_pack_bytes(w) bytes at a multiple of 4; row: [cols] f32, scratch.  0; -EDOM with the place: a weight is
  * an infinity or no number, which int8 has not. */
-int hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row, struct hx_why *why);
+int hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row, struct hx_error *err);
 
 #endif

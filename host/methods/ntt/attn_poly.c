@@ -46,19 +46,19 @@ struct job {
     float *out;
 };
 
-static int grow(struct grown *g, size_t count, size_t each, struct hx_why *why)
+static int grow(struct grown *g, size_t count, size_t each, struct hx_error *err)
 {
     size_t bytes;
     void *p;
 
     if (__builtin_mul_overflow(count, each, &bytes) || bytes > SIZE_MAX / 2)
-        return hx_why_set(why, -ENOMEM, "ring attention: %zu blocks of %zu bytes", count, each);
+        return hx_error_set(err, -ENOMEM, "ring attention: %zu blocks of %zu bytes", count, each);
     if (bytes <= g->bytes)
         return 0;
     bytes = (bytes + bytes / 2 + ALIGN - 1) / ALIGN * ALIGN;
     p = aligned_alloc(ALIGN, bytes);
     if (!p)
-        return hx_why_set(why, -ENOMEM, "ring attention: no memory for %zu bytes", bytes);
+        return hx_error_set(err, -ENOMEM, "ring attention: no memory for %zu bytes", bytes);
     free(g->p);
     *g = (struct grown){p, bytes};
     return 0;
@@ -104,7 +104,7 @@ static void encode_queries(void *arg, size_t part, size_t n_parts)
 }
 
 /* The first key that a query must not be multiplied with. */
-static int find_too_long(const struct job *j, size_t token, size_t head, struct hx_why *why)
+static int find_too_long(const struct job *j, size_t token, size_t head, struct hx_error *err)
 {
     const struct hx_attn_in *in = j->in;
     const double q = ((const double *)j->a->query_lengths.p)[token * in->n_head + head];
@@ -114,7 +114,7 @@ static int find_too_long(const struct job *j, size_t token, size_t head, struct 
         const double k = j->lengths[row * in->kv->n_kv + head / group(in)];
 
         if (!(k * q <= (double)HX_POLY_LIMIT))
-            return hx_poly_out_of_range(&j->a->ring, k, q, in->layer, p, why);
+            return hx_poly_out_of_range(&j->a->ring, k, q, in->layer, p, err);
     }
     return 0;
 }
@@ -128,7 +128,7 @@ static double longest(const double *lengths, size_t n)
     return most;
 }
 
-static int check_range(const struct job *j, struct hx_why *why)
+static int check_range(const struct job *j, struct hx_error *err)
 {
     const struct hx_attn_in *in = j->in;
     int rc = 0;
@@ -137,7 +137,7 @@ static int check_range(const struct job *j, struct hx_why *why)
             longest(j->a->query_lengths.p, in->n * in->n_head) <= (double)HX_POLY_LIMIT)
         return 0;
     for (size_t i = 0; !rc && i < in->n * in->n_head; i++)
-        rc = find_too_long(j, i / in->n_head, i % in->n_head, why);
+        rc = find_too_long(j, i / in->n_head, i % in->n_head, err);
     return rc;
 }
 
@@ -170,7 +170,7 @@ static void mix(const struct job *j, size_t i)
     float *work = j->a->attn.softmax_int ? (float *)j->a->work.p + i * j->row : NULL;
 
     cap(in, scores_of(j, i), seen_by(in, token));
-    ((double *)j->a->kl.p)[i] = hx_attn_mix(in, &j->past, token, i % in->n_head, scores_of(j, i),
+    ((double *)j->a->kl.p)[i] = hx_attn_softmax_v(in, &j->past, token, i % in->n_head, scores_of(j, i),
                                             work, j->out + i * in->kv->dh);
 }
 
@@ -267,55 +267,55 @@ static uint64_t digest(const struct job *j)
 }
 
 /* One swap for all of a layer. */
-static int run_sharded(struct job *j, struct hx_why *why)
+static int run_sharded(struct job *j, struct hx_error *err)
 {
     const size_t n_q = j->in->n * j->in->n_head, n = residues_at(j, n_q);
     struct poly *a = j->a;
-    int rc = grow(&a->mine, n, sizeof(uint32_t), why);
+    int rc = grow(&a->mine, n, sizeof(uint32_t), err);
 
     if (!rc)
-        rc = grow(&a->theirs, n, sizeof(uint32_t), why);
+        rc = grow(&a->theirs, n, sizeof(uint32_t), err);
     if (rc)
         return rc;
     hx_pool_run(pool_for(a, products(j), FEW_PRODUCTS), n_q, find_residues, j);
-    rc = hx_shard_swap(a->ring.shard, digest(j), a->mine.p, a->theirs.p, n, why);
+    rc = hx_shard_swap(a->ring.shard, digest(j), a->mine.p, a->theirs.p, n, err);
     if (!rc)
         hx_pool_run(pool_for(a, products(j), FEW_PRODUCTS), n_q, combine_and_mix, j);
     return rc;
 }
 
 /* Keys are there: queries against them. */
-static int run_queries(struct job *j, struct hx_why *why)
+static int run_queries(struct job *j, struct hx_error *err)
 {
     const size_t n_q = j->in->n * j->in->n_head;
     struct poly *a = j->a;
-    int rc = grow(&a->queries, n_q, a->ring.block_bytes, why);
+    int rc = grow(&a->queries, n_q, a->ring.block_bytes, err);
 
     if (!rc)
-        rc = grow(&a->query_lengths, n_q, sizeof(double), why);
+        rc = grow(&a->query_lengths, n_q, sizeof(double), err);
     if (rc)
         return rc;
     hx_pool_run(pool_for(a, n_q, FEW_TRANSFORMS), j->in->n, encode_queries, j);
-    rc = check_range(j, why);
+    rc = check_range(j, err);
     if (!rc && a->ring.shard)
-        return run_sharded(j, why);
+        return run_sharded(j, err);
     if (!rc)
         hx_pool_run(pool_for(a, products(j), FEW_PRODUCTS), n_q, score_and_mix, j);
     return rc;
 }
 
 /* A cache of rows. */
-static int run_per_step(struct job *j, struct hx_why *why)
+static int run_per_step(struct job *j, struct hx_error *err)
 {
     const struct hx_attn_in *in = j->in;
     struct poly *a = j->a;
     const size_t rows = in->pos + 2 * in->n - 1, n_keys = rows * in->kv->n_kv;
-    int rc = in->kv->ops->past(in->kv, in->layer, in->pos + in->n - 1, &j->past, why);
+    int rc = in->kv->ops->rows(in->kv, in->layer, in->pos + in->n - 1, &j->past, err);
 
     if (!rc)
-        rc = grow(&a->keys, n_keys, a->ring.block_bytes, why);
+        rc = grow(&a->keys, n_keys, a->ring.block_bytes, err);
     if (!rc)
-        rc = grow(&a->key_lengths, n_keys, sizeof(double), why);
+        rc = grow(&a->key_lengths, n_keys, sizeof(double), err);
     if (rc)
         return rc;
     j->own = in->pos + in->n - 1;
@@ -323,20 +323,20 @@ static int run_per_step(struct job *j, struct hx_why *why)
     j->lengths = a->key_lengths.p;
     hx_pool_run(pool_for(a, n_keys, FEW_TRANSFORMS), (rows + KEYS_PER_PART - 1) / KEYS_PER_PART,
                 encode_keys, j);
-    return run_queries(j, why);
+    return run_queries(j, err);
 }
 
 /* A cache of keys, the tokens' own among them. */
-static int run_persistent(struct job *j, struct hx_why *why)
+static int run_persistent(struct job *j, struct hx_error *err)
 {
     j->own = j->in->pos;
     j->keys = hx_kv_ntt_keys(j->in->kv, j->in->layer, &j->lengths);
     hx_kv_ntt_values(j->in->kv, j->in->layer, &j->past);
-    return run_queries(j, why);
+    return run_queries(j, err);
 }
 
 /* A cache of keys that are elsewhere. */
-static int run_remote(struct job *j, struct hx_why *why)
+static int run_remote(struct job *j, struct hx_error *err)
 {
     const struct hx_attn_in *in = j->in;
     int rc = 0;
@@ -346,7 +346,7 @@ static int run_remote(struct job *j, struct hx_why *why)
         const size_t n = seen_by(in, i);
 
         rc = in->kv->ops->scores(in->kv, in->layer, q, in->n_head, in->scale, in->pos + i + 1 - n,
-                                 n, scores_of(j, i * in->n_head), why);
+                                 n, scores_of(j, i * in->n_head), err);
     }
     if (rc)
         return rc;
@@ -355,22 +355,22 @@ static int run_remote(struct job *j, struct hx_why *why)
     return 0;
 }
 
-static int run(struct hx_attn *attn, const struct hx_attn_in *in, float *out, struct hx_why *why)
+static int run(struct hx_attn *attn, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     struct poly *a = (struct poly *)attn;
     struct job j = {.a = a, .in = in, .row = in->pos + in->n, .out = out};
     const size_t n_q = in->n * in->n_head;
-    int rc = grow(&a->scores, n_q * j.row, sizeof(float), why);
+    int rc = grow(&a->scores, n_q * j.row, sizeof(float), err);
 
     if (!rc && attn->softmax_int)
-        rc = grow(&a->work, n_q * j.row, sizeof(float), why);
+        rc = grow(&a->work, n_q * j.row, sizeof(float), err);
     if (!rc)
-        rc = grow(&a->kl, n_q, sizeof(double), why);
+        rc = grow(&a->kl, n_q, sizeof(double), err);
     if (!rc && !hx_kv_is_ntt(in->kv))
-        rc = run_per_step(&j, why);
+        rc = run_per_step(&j, err);
     else if (!rc)
-        rc = hx_kv_ntt_keys(in->kv, in->layer, &j.lengths) ? run_persistent(&j, why)
-                                                           : run_remote(&j, why);
+        rc = hx_kv_ntt_keys(in->kv, in->layer, &j.lengths) ? run_persistent(&j, err)
+                                                           : run_remote(&j, err);
     for (size_t i = 0; !rc && attn->softmax_int && i < n_q; i++)
         hx_softmax_count(&attn->seen, ((const double *)a->kl.p)[i]);
     return rc;
@@ -395,14 +395,14 @@ static void close_poly(struct hx_attn *attn)
 static const struct hx_attn_ops ops = {"poly", run, close_poly};
 
 int hx_attn_poly_open(struct hx_attn **out, const struct hx_poly_cfg *cfg, size_t dh,
-                      struct hx_pool *pool, struct hx_why *why)
+                      struct hx_pool *pool, struct hx_error *err)
 {
     struct poly *a = calloc(1, sizeof(*a));
     int rc;
 
     if (!a)
-        return hx_why_set(why, -ENOMEM, "ring attention: out of memory");
-    rc = hx_poly_open(&a->ring, cfg, dh, why);
+        return hx_error_set(err, -ENOMEM, "ring attention: out of memory");
+    rc = hx_poly_open(&a->ring, cfg, dh, err);
     if (rc) {
         free(a);
         return rc;

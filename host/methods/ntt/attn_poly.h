@@ -14,7 +14,7 @@
 /* pool: borrowed, may be NULL.  0; -ENOMEM; as hx_poly_open().  Runs fail with -ERANGE where an inner product need not fit
  * the moduli. */
 int hx_attn_poly_open(struct hx_attn **out, const struct hx_poly_cfg *cfg, size_t dh,
-                      struct hx_pool *pool, struct hx_why *why);
+                      struct hx_pool *pool, struct hx_error *err);
 
 /* What a method opened by hx_attn_poly_open() computes with. */
 const struct hx_poly *hx_attn_poly(const struct hx_attn *a);

@@ -4,10 +4,10 @@
  * modulo the 60-bit prime.  2048 bytes at N = 256, four times an f16 key: this trades memory for time and compresses nothing.
  *
  * Of two processes that share a model (cfg->shard), each keeps the residues of one prime, 4 N bytes a block; scores() and
- * past() then swap once per call, and both processes must make the same calls.
+ * rows() then swap once per call, and both processes must make the same calls.
  *
  * scores() is exact: hx_poly_score() of the inner products of round(Delta q) and round(Delta k); it also knows the position
- * that was put last.  past() transforms back: its K is round(Delta k) / Delta, which encodes to the same block; V is as it
+ * that was put last.  rows() transforms back: its K is round(Delta k) / Delta, which encodes to the same block; V is as it
  * was put. */
 #ifndef HX_KV_NTT_H
 #define HX_KV_NTT_H
@@ -23,13 +23,13 @@ struct hx_kv_shape {
 /* pool: borrowed, may be NULL.  0; -ENOMEM; -EINVAL: schoolbook has no transforms; -EPIPE and others of
  * hx_shard_swap(); as hx_poly_open(). */
 int hx_kv_ntt_open(struct hx_kv **out, const struct hx_kv_shape *shape,
-                   const struct hx_poly_cfg *cfg, struct hx_pool *pool, struct hx_why *why);
+                   const struct hx_poly_cfg *cfg, struct hx_pool *pool, struct hx_error *err);
 
-/* The same with the blocks in the DSP's memory (ntt/ntt_dsp.h): one call per layer for put(), scores() and past().  V stays here.
+/* The same with the blocks in the DSP's memory (ntt/ntt_dsp.h): one call per layer for put(), scores() and rows().  V stays here.
  * With cfg->shard each process's DSP has one prime, so that each wants a rig of its own.
  * -EINVAL, too, for the 60-bit prime, which a 32-bit DSP has no use for; -EIO. */
 int hx_kv_ntt_dsp_open(struct hx_kv **out, const struct hx_kv_shape *shape,
-                       const struct hx_poly_cfg *cfg, struct hx_pool *pool, struct hx_why *why);
+                       const struct hx_poly_cfg *cfg, struct hx_pool *pool, struct hx_error *err);
 
 /* Blocks [position][n_kv] of a layer, and their lengths (poly.h) likewise; NULL: they are not in this program's memory. */
 const char *hx_kv_ntt_keys(const struct hx_kv *kv, size_t layer, const double **lengths);
@@ -37,7 +37,7 @@ const char *hx_kv_ntt_keys(const struct hx_kv *kv, size_t layer, const double **
 /* Whether it is one of these caches, whose scores() attn_poly.c can use. */
 int hx_kv_is_ntt(const struct hx_kv *kv);
 
-/* V as past() has it; view->k is NULL.  Only for these caches. */
+/* V as rows() has it; view->k is NULL.  Only for these caches. */
 void hx_kv_ntt_values(const struct hx_kv *kv, size_t layer, struct hx_kv_view *view);
 
 /* What it computes with, and the bytes of all blocks of n positions. */

@@ -176,7 +176,7 @@ static size_t parts(const struct ok_linear *l, size_t units)
     return units < threads ? units : threads;
 }
 
-static int finish(struct job *j, struct hx_why *why)
+static int finish(struct job *j, struct hx_error *err)
 {
     struct ok_linear *l = j->l;
 
@@ -188,13 +188,13 @@ static int finish(struct job *j, struct hx_why *why)
     const struct hx_linear *w = j->w[bad >> 32];
     const struct hx_ok_shim *s = &l->planes[w->number].shim;
 
-    return hx_why_set(why, -EDOM, "linear ok: matrix %u, rows from %u: a product is not divisible by "
+    return hx_error_set(err, -EDOM, "linear ok: matrix %u, rows from %u: a product is not divisible by "
                       "pi_%u^%u: weights or sums are damaged", w->number, (uint32_t)bad,
                       s->prime.p, s->k);
 }
 
 /* Matrices that are all here, or all on the DSP. */
-static int apply_alike(struct job *j, struct hx_why *why)
+static int apply_alike(struct job *j, struct hx_error *err)
 {
     struct ok_linear *l = j->l;
     int rc = 0;
@@ -205,15 +205,15 @@ static int apply_alike(struct job *j, struct hx_why *why)
         j->rows += j->w[m]->rows;
     j->sums = NULL;
     if (l->on_dsp[j->w[0]->number])
-        rc = hx_ok_dsp_sums(l->dsp, j->w, j->n_m, l->x, j->stride, j->n, &j->sums, why);
+        rc = hx_ok_dsp_sums(l->dsp, j->w, j->n_m, l->x, j->stride, j->n, &j->sums, err);
     if (rc)
         return rc;
     hx_pool_run(l->pool, parts(l, j->rows), rows_part, j);
-    return finish(j, why);
+    return finish(j, err);
 }
 
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
-                 size_t n, float *scratch, struct hx_why *why)
+                 size_t n, float *scratch, struct hx_error *err)
 {
     struct ok_linear *l = w[0]->method;
     struct job j = {.l = l, .in = x, .n = n, .cols = w[0]->cols,
@@ -222,7 +222,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
 
     (void)scratch;
     if (grow(l, n, j.stride))
-        return hx_why_set(why, -ENOMEM, "linear ok: no memory for %zu vectors of %zu integers", n,
+        return hx_error_set(err, -ENOMEM, "linear ok: no memory for %zu vectors of %zu integers", n,
                           j.stride);
     hx_pool_run(l->pool, parts(l, n), quantize_part, &j);
     for (size_t m = 0; m < n_m && !rc; m += j.n_m) {
@@ -231,7 +231,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
         for (j.n_m = 1; m + j.n_m < n_m &&
                         l->on_dsp[j.w[j.n_m]->number] == l->on_dsp[j.w[0]->number]; j.n_m++)
             ;
-        rc = apply_alike(&j, why);
+        rc = apply_alike(&j, err);
     }
     return rc;
 }
@@ -240,13 +240,13 @@ static const struct hx_linear_ops ops = {"ok", apply, NULL};
 
 /* --- open */
 
-static int fill_cfg(struct hx_ok_cfg *c, const struct hx_model *m, struct hx_why *why)
+static int fill_cfg(struct hx_ok_cfg *c, const struct hx_model *m, struct hx_error *err)
 {
     c->p = c->p ? c->p : DEFAULT_P;
     c->k = c->k ? c->k : DEFAULT_K;
     c->q_max = c->q_max ? c->q_max : DEFAULT_Q;
     if (c->mode >= HX_OK_MODES || c->q_max > HX_OK_MAX_Q || c->x_bits > HX_OK_MAX_X_BITS)
-        return hx_why_set(why, -EINVAL, "linear ok: mode %u, q_max %u, x_bits %u; at most %u, %d and %d "
+        return hx_error_set(err, -EINVAL, "linear ok: mode %u, q_max %u, x_bits %u; at most %u, %d and %d "
                           "are legal", c->mode, c->q_max, c->x_bits, HX_OK_MODES - 1, HX_OK_MAX_Q,
                           HX_OK_MAX_X_BITS);
     c->x_bits = c->x_bits ? c->x_bits : hx_ok_default_x_bits(m, c->q_max);
@@ -281,19 +281,19 @@ unsigned hx_ok_default_x_bits(const struct hx_model *m, unsigned q_max)
 }
 
 /* The shim of matrix i: E takes turns. */
-static int shim_of(const struct hx_ok_cfg *c, size_t i, struct hx_ok_shim *s, struct hx_why *why)
+static int shim_of(const struct hx_ok_cfg *c, size_t i, struct hx_ok_shim *s, struct hx_error *err)
 {
     if (c->mode == HX_OK_NATIVE)
-        return hx_ok_shim_init(s, 0, 0, why);
+        return hx_ok_shim_init(s, 0, 0, err);
     if (c->mode == HX_OK_E && i % 2 == 0)
-        return hx_ok_shim_init(s, 2, 2, why);
-    return hx_ok_shim_init(s, c->p, c->k, why);
+        return hx_ok_shim_init(s, 2, 2, err);
+    return hx_ok_shim_init(s, c->p, c->k, err);
 }
 
 /* What became of a matrix's encoding. */
 struct encoding {
     int rc;
-    struct hx_why why;
+    struct hx_error err;
     double error, norm; /* |decoded - W|^2 and |W|^2 */
 };
 
@@ -311,7 +311,7 @@ static int add_error(struct encoding *out, const struct hx_ok_tensor *t, const s
         }
     }
     free(row);
-    return row ? 0 : hx_why_set(&out->why, -ENOMEM, "out of memory");
+    return row ? 0 : hx_error_set(&out->err, -ENOMEM, "out of memory");
 }
 
 static int encode(struct ok_linear *l, size_t i, struct encoding *out)
@@ -319,18 +319,18 @@ static int encode(struct ok_linear *l, size_t i, struct encoding *out)
     const struct hx_linear *w = l->matrix[i];
     struct hx_ok_tensor *t = NULL;
     struct hx_ok_shim shim;
-    int rc = shim_of(&l->cfg, i, &shim, &out->why);
+    int rc = shim_of(&l->cfg, i, &shim, &out->err);
 
     if (!rc)
-        rc = hx_ok_headroom(&shim, l->cfg.q_max, l->cfg.x_bits, w->cols, &out->why);
+        rc = hx_ok_headroom(&shim, l->cfg.q_max, l->cfg.x_bits, w->cols, &out->err);
     if (!rc)
-        rc = hx_ok_tensor_of_linear(&t, w, l->cfg.q_max, &out->why);
+        rc = hx_ok_tensor_of_linear(&t, w, l->cfg.q_max, &out->err);
     if (!rc)
         rc = add_error(out, t, w);
     if (!rc)
-        rc = hx_ok_tensor_shim(t, &shim, &out->why);
+        rc = hx_ok_tensor_shim(t, &shim, &out->err);
     if (!rc)
-        rc = hx_ok_planes_of_tensor(&l->planes[i], t, &out->why);
+        rc = hx_ok_planes_of_tensor(&l->planes[i], t, &out->err);
     hx_ok_tensor_free(t);
     return rc;
 }
@@ -348,19 +348,19 @@ static void encode_part(void *arg, size_t part, size_t n_parts)
     j->out[part].rc = encode(j->l, part, &j->out[part]);
 }
 
-static int encode_all(struct ok_linear *l, struct hx_why *why)
+static int encode_all(struct ok_linear *l, struct hx_error *err)
 {
     struct encode_job j = {l, calloc(l->n, sizeof(*j.out))};
     int rc = 0;
 
     if (!j.out)
-        return hx_why_set(why, -ENOMEM, "linear ok: out of memory");
+        return hx_error_set(err, -ENOMEM, "linear ok: out of memory");
     hx_pool_run(l->pool, l->n, encode_part, &j);
     for (size_t i = 0; i < l->n && !rc; i++) {
         rc = j.out[i].rc;
         if (rc)
-            hx_why_set(why, rc, "linear ok: matrix %zu, %zu x %zu: %s", i, l->matrix[i]->rows,
-                       l->matrix[i]->cols, j.out[i].why.text);
+            hx_error_set(err, rc, "linear ok: matrix %zu, %zu x %zu: %s", i, l->matrix[i]->rows,
+                       l->matrix[i]->cols, j.out[i].err.text);
         l->error += j.out[i].error;
         l->norm += j.out[i].norm;
         l->split += l->planes[i].per_coord > 1;
@@ -386,12 +386,12 @@ static void collect(struct ok_linear *l, struct hx_model *m)
 }
 
 /* All are encoded before the first is changed: a failed open leaves the model as it was. */
-static int take_over(struct ok_linear *l, struct hx_why *why)
+static int take_over(struct ok_linear *l, struct hx_error *err)
 {
-    int rc = encode_all(l, why);
+    int rc = encode_all(l, err);
 
     if (!rc && l->cfg.dsp_set)
-        rc = hx_ok_dsp_open(&l->dsp, l->planes, l->on_dsp, l->n, why);
+        rc = hx_ok_dsp_open(&l->dsp, l->planes, l->on_dsp, l->n, err);
     for (size_t i = 0; i < l->n && !rc; i++) {
         l->matrix[i]->ops = &ops;
         l->matrix[i]->method = l;
@@ -416,14 +416,14 @@ static void close_ok(struct hx_linear_method *method)
 }
 
 int hx_linear_ok_open(struct hx_linear_method **out, struct hx_model *m,
-                      const struct hx_ok_cfg *cfg, struct hx_pool *pool, struct hx_why *why)
+                      const struct hx_ok_cfg *cfg, struct hx_pool *pool, struct hx_error *err)
 {
     const size_t most = m->n_layer * PER_LAYER;
     struct ok_linear *l = calloc(1, sizeof(*l));
     int rc;
 
     if (!l)
-        return hx_why_set(why, -ENOMEM, "linear ok: out of memory");
+        return hx_error_set(err, -ENOMEM, "linear ok: out of memory");
     l->method.close = close_ok;
     l->cfg = *cfg;
     l->pool = pool;
@@ -431,13 +431,13 @@ int hx_linear_ok_open(struct hx_linear_method **out, struct hx_model *m,
     l->planes = calloc(most, sizeof(*l->planes));
     l->on_dsp = calloc(most, sizeof(*l->on_dsp));
     rc = l->matrix && l->planes && l->on_dsp
-             ? fill_cfg(&l->cfg, m, why)
-             : hx_why_set(why, -ENOMEM, "linear ok: out of memory");
+             ? fill_cfg(&l->cfg, m, err)
+             : hx_error_set(err, -ENOMEM, "linear ok: out of memory");
     if (!rc)
-        rc = hx_ok_kernel(&l->kernel, cfg->kernel, why);
+        rc = hx_ok_kernel(&l->kernel, cfg->kernel, err);
     if (!rc) {
         collect(l, m);
-        rc = take_over(l, why);
+        rc = take_over(l, err);
     }
     if (rc)
         close_ok(&l->method);

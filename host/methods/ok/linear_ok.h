@@ -40,7 +40,7 @@ unsigned hx_ok_default_x_bits(const struct hx_model *m, unsigned q_max);
  * 0; -EINVAL: cfg is not legal; -ERANGE: no headroom; -EDOM: a weight is not finite; -ENOMEM; with dsp: as
  * hx_linear_dsp_open(). */
 int hx_linear_ok_open(struct hx_linear_method **out, struct hx_model *m,
-                      const struct hx_ok_cfg *cfg, struct hx_pool *pool, struct hx_why *why);
+                      const struct hx_ok_cfg *cfg, struct hx_pool *pool, struct hx_error *err);
 
 /* What an open method does and has done. */
 struct hx_ok_report {

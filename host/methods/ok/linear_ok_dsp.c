@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsp/dsp_why.h"
+#include "dsp/dsp_error.h"
 #include "hx_ok_weights.h"
 #include "hx_rig.h"
 #include "ok_linear.h"
@@ -39,7 +39,7 @@ struct call {
 };
 
 static int call_some(struct hx_ok_dsp *d, const struct call *c, const int32_t *x, size_t stride,
-                     size_t n, struct hx_why *why)
+                     size_t n, struct hx_error *err)
 {
     ok_linear_cycles unused;
     int code;
@@ -48,7 +48,7 @@ static int call_some(struct hx_ok_dsp *d, const struct call *c, const int32_t *x
         memcpy(d->x + t * c->cols, x + t * stride, c->cols * sizeof(*x));
     code = ok_linear_sums(d->handle, THREADS, c->which, (int)c->n_m, (uint32_t)n, d->x,
                           (int)(n * c->cols), d->y, (int)(n * c->per_vector), &unused);
-    return code ? hx_dsp_why(why, HX_DSP_CALL, d->node, code, "linear ok: sums of %zu vectors with "
+    return code ? hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear ok: sums of %zu vectors with "
                              "matrix %u failed", n, c->which[0])
                 : 0;
 }
@@ -81,7 +81,7 @@ static int grow(struct hx_ok_dsp *d, size_t n)
 
 int hx_ok_dsp_sums(struct hx_ok_dsp *d, const struct hx_linear *const *w, size_t n_m,
                    const int32_t *x, size_t stride, size_t n, const int64_t **sums,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     struct call c = {.n_m = n_m, .cols = w[0]->cols};
     size_t now;
@@ -92,13 +92,13 @@ int hx_ok_dsp_sums(struct hx_ok_dsp *d, const struct hx_linear *const *w, size_t
         c.per_vector += (size_t)d->table[c.which[m]].rows * d->table[c.which[m]].planes;
     }
     if (grow(d, n * c.per_vector))
-        return hx_why_set(why, -ENOMEM, "linear ok: no memory for %zu sums", n * c.per_vector);
+        return hx_error_set(err, -ENOMEM, "linear ok: no memory for %zu sums", n * c.per_vector);
     const size_t by_x = d->x_room / c.cols, by_y = d->y_room / c.per_vector;
     const size_t most = by_x < by_y ? by_x : by_y;
 
     for (size_t t = 0; t < n && !rc; t += now) {
         now = n - t < most ? n - t : most;
-        rc = call_some(d, &c, x + t * stride, stride, now, why);
+        rc = call_some(d, &c, x + t * stride, stride, now, err);
         if (!rc)
             keep(d, &c, t, now, n);
     }
@@ -109,7 +109,7 @@ int hx_ok_dsp_sums(struct hx_ok_dsp *d, const struct hx_linear *const *w, size_t
 /* --- open */
 
 static int measure(struct hx_ok_dsp *d, const struct hx_ok_planes *planes, const uint8_t *wanted,
-                   size_t n, struct hx_why *why)
+                   size_t n, struct hx_error *err)
 {
     size_t most_x = 0, most_y = 0;
 
@@ -120,7 +120,7 @@ static int measure(struct hx_ok_dsp *d, const struct hx_ok_planes *planes, const
         if (!wanted[i])
             continue;
         if (!bytes || bytes > INT32_MAX - d->weights_bytes)
-            return hx_why_set(why, -EINVAL, "linear ok: matrix %zu, %u planes of %zu x %zu, and those "
+            return hx_error_set(err, -EINVAL, "linear ok: matrix %zu, %u planes of %zu x %zu, and those "
                               "before it need more than %d bytes, the limit of one buffer; offload "
                               "fewer matrices", i, p->n, p->rows, p->cols, INT32_MAX);
         d->index[i] = (uint32_t)d->n;
@@ -160,13 +160,13 @@ static void *shared(size_t bytes)
 }
 
 static int pack_all(struct hx_ok_dsp *d, const struct hx_ok_planes *planes, const uint8_t *wanted,
-                    size_t n, struct hx_why *why)
+                    size_t n, struct hx_error *err)
 {
     d->weights = shared(d->weights_bytes);
     d->x = shared(d->x_room * sizeof(*d->x));
     d->y = shared(d->y_room * sizeof(*d->y));
     if (!d->weights || !d->x || !d->y)
-        return hx_why_set(why, -ENOMEM, "linear ok: no memory for %zu bytes of weights",
+        return hx_error_set(err, -ENOMEM, "linear ok: no memory for %zu bytes of weights",
                           d->weights_bytes);
     for (size_t i = 0; i < n; i++)
         if (wanted[i])
@@ -174,45 +174,45 @@ static int pack_all(struct hx_ok_dsp *d, const struct hx_ok_planes *planes, cons
     return 0;
 }
 
-static int connect(struct hx_ok_dsp *d, struct hx_why *why)
+static int connect(struct hx_ok_dsp *d, struct hx_error *err)
 {
     struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
-    char reason[sizeof(why->text)] = "";
+    char reason[sizeof(err->text)] = "";
     int code = hx_rig_connect(reason, sizeof(reason)); /* first, for its reason in words */
 
     if (code)
-        return hx_why_set(why, code, "linear ok: no rig: %s", *reason ? reason : strerror(-code));
+        return hx_error_set(err, code, "linear ok: no rig: %s", *reason ? reason : strerror(-code));
     hx_dsp_node(d->node, sizeof(d->node));
     code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
                                   sizeof(unsigned_pd));
     if (code && code != AEE_EALREADY) /* this process has one, the cache's */
-        return hx_dsp_why(why, HX_DSP_OPEN, d->node, code, "linear ok: cannot ask for an unsigned PD");
+        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "linear ok: cannot ask for an unsigned PD");
     code = ok_linear_open(URI, &d->handle);
     if (code)
-        return hx_dsp_why(why, HX_DSP_OPEN, d->node, code, "linear ok: cannot open %s", URI);
+        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "linear ok: cannot open %s", URI);
     d->opened = 1;
     return 0;
 }
 
-static int hand_over(struct hx_ok_dsp *d, struct hx_why *why)
+static int hand_over(struct hx_ok_dsp *d, struct hx_error *err)
 {
     const int fd = rpcmem_to_fd(d->weights);
     int code = fastrpc_mmap(CDSP_DOMAIN_ID, fd, d->weights, 0, d->weights_bytes, FASTRPC_MAP_FD);
 
     if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, d->node, code, "linear ok: cannot map %zu bytes of "
+        return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear ok: cannot map %zu bytes of "
                           "weights", d->weights_bytes);
     d->mapped = 1;
     code = ok_linear_load(d->handle, fd, (uint32_t)d->weights_bytes, d->table, (int)d->n);
     if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, d->node, code, "linear ok: load of %zu matrices failed",
+        return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear ok: load of %zu matrices failed",
                           d->n);
     d->loaded = 1;
     return 0;
 }
 
 int hx_ok_dsp_open(struct hx_ok_dsp **out, const struct hx_ok_planes *planes, const uint8_t *wanted,
-                   size_t n, struct hx_why *why)
+                   size_t n, struct hx_error *err)
 {
     struct hx_ok_dsp *d = calloc(1, sizeof(*d));
     int rc;
@@ -221,14 +221,14 @@ int hx_ok_dsp_open(struct hx_ok_dsp **out, const struct hx_ok_planes *planes, co
         d->table = calloc(n, sizeof(*d->table));
         d->index = calloc(n, sizeof(*d->index));
     }
-    rc = d && d->table && d->index ? measure(d, planes, wanted, n, why)
-                                   : hx_why_set(why, -ENOMEM, "linear ok: out of memory");
+    rc = d && d->table && d->index ? measure(d, planes, wanted, n, err)
+                                   : hx_error_set(err, -ENOMEM, "linear ok: out of memory");
     if (!rc)
-        rc = pack_all(d, planes, wanted, n, why);
+        rc = pack_all(d, planes, wanted, n, err);
     if (!rc)
-        rc = connect(d, why);
+        rc = connect(d, err);
     if (!rc)
-        rc = hand_over(d, why);
+        rc = hand_over(d, err);
     if (rc)
         hx_ok_dsp_close(d);
     else

@@ -11,7 +11,7 @@ struct hx_ok_dsp;
 /* Those of the n matrices whose `wanted` is 1; opens ok_linear on the CDSP in an unsigned PD.
  * 0; -EINVAL: too large; -ENOMEM; -EIO: the DSP refused something. */
 int hx_ok_dsp_open(struct hx_ok_dsp **out, const struct hx_ok_planes *planes, const uint8_t *wanted,
-                   size_t n, struct hx_why *why);
+                   size_t n, struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_ok_dsp_close(struct hx_ok_dsp *d);
@@ -20,6 +20,6 @@ void hx_ok_dsp_close(struct hx_ok_dsp *d);
  * index in hx_ok_dsp_open()'s list.  *sums: matrix after matrix [n][planes][rows], valid until the next call. */
 int hx_ok_dsp_sums(struct hx_ok_dsp *d, const struct hx_linear *const *w, size_t n_m,
                    const int32_t *x, size_t stride, size_t n, const int64_t **sums,
-                   struct hx_why *why);
+                   struct hx_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "engine/linear.h"
-#include "base/why.h"
+#include "base/error.h"
 
 /* --- elements */
 
@@ -55,7 +55,7 @@ struct hx_ok_prime {
 };
 
 /* -EINVAL with a reason: p is no prime number of 2..HX_OK_MAX_P. */
-int hx_ok_prime(struct hx_ok_prime *out, uint32_t p, struct hx_why *why);
+int hx_ok_prime(struct hx_ok_prime *out, uint32_t p, struct hx_error *err);
 
 /* --- the shim */
 
@@ -67,7 +67,7 @@ struct hx_ok_shim {
 };
 
 /* p = 0 and k = 0: identity.  -EINVAL with a reason: as hx_ok_prime(); k not of 1..HX_OK_MAX_K; pi^k does not fit. */
-int hx_ok_shim_init(struct hx_ok_shim *s, uint32_t p, unsigned k, struct hx_why *why);
+int hx_ok_shim_init(struct hx_ok_shim *s, uint32_t p, unsigned k, struct hx_error *err);
 
 /* Checked divisions, and those that were not exact; the second must stay 0. */
 struct hx_ok_count {
@@ -93,7 +93,7 @@ int hx_ok_unshim_many(const struct hx_ok_shim *s, int64_t *a, int64_t *b, size_t
 /* The rule  (q_max + log2 grow) + x_bits + ceil(log2 in) <= 62  in integers: no sum of `in` products of |a| <= 2^q_max and
  * |x| <= 2^x_bits leaves int64, nor does un-shimming it.  -ERANGE with a reason. */
 int hx_ok_headroom(const struct hx_ok_shim *s, unsigned q_max, unsigned x_bits, size_t in,
-                   struct hx_why *why);
+                   struct hx_error *err);
 
 /* The largest x_bits that the rule allows, or -1. */
 int hx_ok_x_bits(const struct hx_ok_shim *s, unsigned q_max, size_t in);
@@ -113,20 +113,20 @@ struct hx_ok_tensor {
 
 /* Zeros.  -EINVAL: q_max; -ENOMEM. */
 int hx_ok_tensor_alloc(struct hx_ok_tensor **out, size_t rows, size_t cols, unsigned q_max,
-                       struct hx_why *why);
+                       struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_ok_tensor_free(struct hx_ok_tensor *t);
 
 /* Encodes row r: a = round_half_away(w / s), b = 0.  row: [cols].  Before the shim.  -EDOM: a weight is not finite. */
-int hx_ok_tensor_set_row(struct hx_ok_tensor *t, size_t r, const float *row, struct hx_why *why);
+int hx_ok_tensor_set_row(struct hx_ok_tensor *t, size_t r, const float *row, struct hx_error *err);
 
 /* A whole matrix, widened by hx_linear_row(). */
 int hx_ok_tensor_of_linear(struct hx_ok_tensor **out, const struct hx_linear *w, unsigned q_max,
-                           struct hx_why *why);
+                           struct hx_error *err);
 
 /* Multiplies every element by s->power, once per tensor.  -ERANGE: a coordinate does not fit; the tensor is spoilt then. */
-int hx_ok_tensor_shim(struct hx_ok_tensor *t, const struct hx_ok_shim *s, struct hx_why *why);
+int hx_ok_tensor_shim(struct hx_ok_tensor *t, const struct hx_ok_shim *s, struct hx_error *err);
 
 /* y[r] = sum over j of data[r][j] * x[j], by hx_ok_mul() and hx_ok_add(): the definition that every faster way is tested
  * against.  x: [cols], y: [rows].  -ERANGE. */

@@ -61,7 +61,7 @@ const struct hx_ok_kernel *const hx_ok_kernels[] = {
     NULL,
 };
 
-int hx_ok_kernel(const struct hx_ok_kernel **out, const char *name, struct hx_why *why)
+int hx_ok_kernel(const struct hx_ok_kernel **out, const char *name, struct hx_error *err)
 {
     char usable[64] = "";
 
@@ -77,5 +77,5 @@ int hx_ok_kernel(const struct hx_ok_kernel **out, const char *name, struct hx_wh
                  k->name);
     }
     return *out ? 0
-                : hx_why_set(why, -EINVAL, "kernel '%s'; this CPU has %s", name, usable);
+                : hx_error_set(err, -EINVAL, "kernel '%s'; this CPU has %s", name, usable);
 }

@@ -51,7 +51,7 @@ static void put_row(const struct hx_ok_planes *p, const struct hx_ok_tensor *t, 
 }
 
 int hx_ok_planes_of_tensor(struct hx_ok_planes *out, const struct hx_ok_tensor *t,
-                           struct hx_why *why)
+                           struct hx_error *err)
 {
     *out = (struct hx_ok_planes){.rows = t->rows, .cols = t->cols, .stride = hx_ok_stride(t->cols),
                                  .shim = t->shim};
@@ -60,7 +60,7 @@ int hx_ok_planes_of_tensor(struct hx_ok_planes *out, const struct hx_ok_tensor *
     out->scale = malloc((t->rows + 1) * sizeof(*out->scale));
     if (!out->w || !out->scale) {
         hx_ok_planes_free(out);
-        return hx_why_set(why, -ENOMEM, "no memory for %u planes of %zu x %zu integers", out->n,
+        return hx_error_set(err, -ENOMEM, "no memory for %u planes of %zu x %zu integers", out->n,
                           t->rows, t->cols);
     }
     memcpy(out->scale, t->scale, t->rows * sizeof(*out->scale));

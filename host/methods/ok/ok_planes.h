@@ -36,7 +36,7 @@ uint64_t hx_ok_planes_bytes(const struct hx_ok_planes *p);
 
 /* -ENOMEM.  Copies what it needs of t. */
 int hx_ok_planes_of_tensor(struct hx_ok_planes *out, const struct hx_ok_tensor *t,
-                           struct hx_why *why);
+                           struct hx_error *err);
 
 /* Accepts zeros. */
 void hx_ok_planes_free(struct hx_ok_planes *p);
@@ -61,6 +61,6 @@ struct hx_ok_kernel {
 extern const struct hx_ok_kernel *const hx_ok_kernels[];
 
 /* By name, or NULL for the fastest.  -EINVAL: unknown or not on this CPU, with a reason. */
-int hx_ok_kernel(const struct hx_ok_kernel **out, const char *name, struct hx_why *why);
+int hx_ok_kernel(const struct hx_ok_kernel **out, const char *name, struct hx_error *err);
 
 #endif

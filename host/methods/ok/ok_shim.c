@@ -26,12 +26,12 @@ static int64_t square_root(int64_t n)
 }
 
 /* The class number is 1: a prime number that is not prime in the ring is the norm of an element. */
-int hx_ok_prime(struct hx_ok_prime *out, uint32_t p, struct hx_why *why)
+int hx_ok_prime(struct hx_ok_prime *out, uint32_t p, struct hx_error *err)
 {
     const int64_t p4 = 4 * (int64_t)p;
 
     if (p > HX_OK_MAX_P || !is_prime(p))
-        return hx_why_set(why, -EINVAL, "p = %u; prime numbers from 2 to %d are legal", p,
+        return hx_error_set(err, -EINVAL, "p = %u; prime numbers from 2 to %d are legal", p,
                           HX_OK_MAX_P);
     *out = (struct hx_ok_prime){p, HX_OK_INERT, {p, 0}};
     for (int64_t b = 1; DISCRIMINANT * b * b <= p4; b++) {
@@ -87,20 +87,20 @@ static int measure(struct hx_ok_shim *s)
     return 0;
 }
 
-int hx_ok_shim_init(struct hx_ok_shim *s, uint32_t p, unsigned k, struct hx_why *why)
+int hx_ok_shim_init(struct hx_ok_shim *s, uint32_t p, unsigned k, struct hx_error *err)
 {
     int rc;
 
     *s = (struct hx_ok_shim){.k = k, .power = {1, 0}, .grow = 1};
     if (p == 0 && k == 0)
         return 0;
-    rc = hx_ok_prime(&s->prime, p, why);
+    rc = hx_ok_prime(&s->prime, p, err);
     if (rc)
         return rc;
     if (k < 1 || k > HX_OK_MAX_K)
-        return hx_why_set(why, -EINVAL, "shim: k = %u; 1 to %d are legal", k, HX_OK_MAX_K);
+        return hx_error_set(err, -EINVAL, "shim: k = %u; 1 to %d are legal", k, HX_OK_MAX_K);
     rc = measure(s);
-    return rc ? hx_why_set(why, rc, "shim: the coordinates of pi_%u^%u exceed 2^30; take a smaller k", p,
+    return rc ? hx_error_set(err, rc, "shim: the coordinates of pi_%u^%u exceed 2^30; take a smaller k", p,
                            k)
               : 0;
 }
@@ -183,13 +183,13 @@ int hx_ok_x_bits(const struct hx_ok_shim *s, unsigned q_max, size_t in)
 }
 
 int hx_ok_headroom(const struct hx_ok_shim *s, unsigned q_max, unsigned x_bits, size_t in,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     const int most = hx_ok_x_bits(s, q_max, in);
 
     if ((int)x_bits <= most)
         return 0;
-    return hx_why_set(why, -ERANGE, "headroom: q_max %u + %.2f bits of the shim + x_bits %u + %u bits for %zu "
+    return hx_error_set(err, -ERANGE, "headroom: q_max %u + %.2f bits of the shim + x_bits %u + %u bits for %zu "
                       "columns exceed %d; x_bits up to %d would do", q_max, log2((double)s->grow),
                       x_bits, ceil_log2(in), in, HEADROOM_BITS, most);
 }

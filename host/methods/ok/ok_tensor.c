@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 int hx_ok_tensor_alloc(struct hx_ok_tensor **out, size_t rows, size_t cols, unsigned q_max,
-                       struct hx_why *why)
+                       struct hx_error *err)
 {
     struct hx_ok_tensor *t;
     size_t n;
 
     if (q_max < 1 || q_max > HX_OK_MAX_Q)
-        return hx_why_set(why, -EINVAL, "tensor: q_max %u; 1 to %d are legal", q_max, HX_OK_MAX_Q);
+        return hx_error_set(err, -EINVAL, "tensor: q_max %u; 1 to %d are legal", q_max, HX_OK_MAX_Q);
     t = calloc(1, sizeof(*t));
     if (t && !__builtin_mul_overflow(rows, cols, &n)) {
         *t = (struct hx_ok_tensor){.rows = rows, .cols = cols, .q_max = q_max};
@@ -26,7 +26,7 @@ int hx_ok_tensor_alloc(struct hx_ok_tensor **out, size_t rows, size_t cols, unsi
         return 0;
     }
     hx_ok_tensor_free(t);
-    return hx_why_set(why, -ENOMEM, "tensor: no memory for %zu x %zu elements", rows, cols);
+    return hx_error_set(err, -ENOMEM, "tensor: no memory for %zu x %zu elements", rows, cols);
 }
 
 void hx_ok_tensor_free(struct hx_ok_tensor *t)
@@ -47,14 +47,14 @@ static int64_t reciprocal(double s)
     return r < 0x1p63 ? (int64_t)r : INT64_MAX;
 }
 
-int hx_ok_tensor_set_row(struct hx_ok_tensor *t, size_t r, const float *row, struct hx_why *why)
+int hx_ok_tensor_set_row(struct hx_ok_tensor *t, size_t r, const float *row, struct hx_error *err)
 {
     struct hx_ok *out = t->data + r * t->cols;
     double top = 0;
 
     for (size_t j = 0; j < t->cols; j++) {
         if (!isfinite(row[j]))
-            return hx_why_set(why, -EDOM, "tensor: weight %zu of row %zu is not finite", j, r);
+            return hx_error_set(err, -EDOM, "tensor: weight %zu of row %zu is not finite", j, r);
         top = fmax(top, fabs((double)row[j]));
     }
     /* exact: a power of two apart, and no double is that small */
@@ -66,17 +66,17 @@ int hx_ok_tensor_set_row(struct hx_ok_tensor *t, size_t r, const float *row, str
 }
 
 int hx_ok_tensor_of_linear(struct hx_ok_tensor **out, const struct hx_linear *w, unsigned q_max,
-                           struct hx_why *why)
+                           struct hx_error *err)
 {
     float *row = malloc((w->cols + 1) * sizeof(*row));
     struct hx_ok_tensor *t = NULL;
-    int rc = hx_ok_tensor_alloc(&t, w->rows, w->cols, q_max, why);
+    int rc = hx_ok_tensor_alloc(&t, w->rows, w->cols, q_max, err);
 
     if (!row && !rc)
-        rc = hx_why_set(why, -ENOMEM, "tensor: out of memory");
+        rc = hx_error_set(err, -ENOMEM, "tensor: out of memory");
     for (size_t r = 0; r < w->rows && !rc; r++) {
         hx_linear_row(w, r, row);
-        rc = hx_ok_tensor_set_row(t, r, row, why);
+        rc = hx_ok_tensor_set_row(t, r, row, err);
     }
     free(row);
     if (rc)
@@ -86,13 +86,13 @@ int hx_ok_tensor_of_linear(struct hx_ok_tensor **out, const struct hx_linear *w,
     return rc;
 }
 
-int hx_ok_tensor_shim(struct hx_ok_tensor *t, const struct hx_ok_shim *s, struct hx_why *why)
+int hx_ok_tensor_shim(struct hx_ok_tensor *t, const struct hx_ok_shim *s, struct hx_error *err)
 {
     const size_t n = t->rows * t->cols;
 
     for (size_t i = 0; i < n; i++)
         if (hx_ok_mul(&t->data[i], t->data[i], s->power))
-            return hx_why_set(why, -ERANGE, "tensor: row %zu, column %zu times pi_%u^%u exceeds int64",
+            return hx_error_set(err, -ERANGE, "tensor: row %zu, column %zu times pi_%u^%u exceeds int64",
                               i / t->cols, i % t->cols, s->prime.p, s->k);
     t->shim = *s;
     return 0;

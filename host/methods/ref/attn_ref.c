@@ -30,16 +30,16 @@ static void one_head(struct ref *r, const struct hx_attn_in *in, const struct hx
     for (size_t p = 0; p < n; p++)
         r->scores[p] = score(in, q, past->k + (first + p) * past->stride + off);
     r->scores[n] = score(in, q, in->k + token * in->kv->n_kv * dh + off);
-    kl = hx_attn_mix(in, past, token, head, r->scores, r->attn.softmax_int ? r->work : NULL, out);
+    kl = hx_attn_softmax_v(in, past, token, head, r->scores, r->attn.softmax_int ? r->work : NULL, out);
     if (r->attn.softmax_int)
         hx_softmax_count(&r->attn.seen, kl);
 }
 
-static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_why *why)
+static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     struct ref *r = (struct ref *)a;
     struct hx_kv_view past;
-    int rc = in->kv->ops->past(in->kv, in->layer, in->pos + in->n - 1, &past, why);
+    int rc = in->kv->ops->rows(in->kv, in->layer, in->pos + in->n - 1, &past, err);
 
     for (size_t i = 0; !rc && i < in->n; i++)
         for (size_t head = 0; head < in->n_head; head++)
@@ -57,7 +57,7 @@ static void close_ref(struct hx_attn *a)
 
 static const struct hx_attn_ops ops = {"ref", run, close_ref};
 
-int hx_attn_ref_open(struct hx_attn **out, size_t n_ctx, struct hx_why *why)
+int hx_attn_ref_open(struct hx_attn **out, size_t n_ctx, struct hx_error *err)
 {
     struct ref *r = calloc(1, sizeof(*r));
 
@@ -65,7 +65,7 @@ int hx_attn_ref_open(struct hx_attn **out, size_t n_ctx, struct hx_why *why)
         r->scores = calloc(n_ctx, 2 * sizeof(*r->scores));
     if (!r || !r->scores) {
         free(r);
-        return hx_why_set(why, -ENOMEM, "attention: no memory for a context of %zu", n_ctx);
+        return hx_error_set(err, -ENOMEM, "attention: no memory for a context of %zu", n_ctx);
     }
     r->work = r->scores + n_ctx;
     r->attn.ops = &ops;

@@ -17,23 +17,23 @@ static float *part(const struct kv_f32 *c, size_t layer, size_t is_v)
 }
 
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
-               struct hx_why *why)
+               struct hx_error *err)
 {
     struct kv_f32 *c = (struct kv_f32 *)kv;
 
-    (void)why; /* memory cannot fail */
+    (void)err; /* memory cannot fail */
     memcpy(part(c, layer, 0) + pos * c->row, k, n * c->row * sizeof(*k));
     memcpy(part(c, layer, 1) + pos * c->row, v, n * c->row * sizeof(*v));
     return 0;
 }
 
-static int past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
-                struct hx_why *why)
+static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
+                struct hx_error *err)
 {
     struct kv_f32 *c = (struct kv_f32 *)kv;
 
     (void)n;
-    (void)why;
+    (void)err;
     *view = (struct hx_kv_view){part(c, layer, 0), part(c, layer, 1), c->row};
     return 0;
 }
@@ -46,16 +46,16 @@ static void close_f32(struct hx_kv *kv)
     free(c);
 }
 
-static const struct hx_kv_ops ops = {.name = "f32", .put = put, .past = past, .close = close_f32};
+static const struct hx_kv_ops ops = {.name = "f32", .put = put, .rows = rows, .close = close_f32};
 
 int hx_kv_f32_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, size_t n_ctx,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     struct kv_f32 *c = calloc(1, sizeof(*c));
     size_t floats;
 
     if (!c)
-        return hx_why_set(why, -ENOMEM, "kv f32: out of memory");
+        return hx_error_set(err, -ENOMEM, "kv f32: out of memory");
     c->kv = (struct hx_kv){&ops, n_layer, n_kv, dh, n_ctx, n_ctx};
     c->row = n_kv * dh;
     if (!__builtin_mul_overflow(n_layer * 2, c->row, &floats) &&
@@ -63,7 +63,7 @@ int hx_kv_f32_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, s
         c->rows = calloc(floats, sizeof(*c->rows));
     if (!c->rows) {
         close_f32(&c->kv);
-        return hx_why_set(why, -ENOMEM, "kv f32: no memory for %zu positions", n_ctx);
+        return hx_error_set(err, -ENOMEM, "kv f32: no memory for %zu positions", n_ctx);
     }
     *out = &c->kv;
     return 0;

@@ -36,9 +36,9 @@ static void apply_one(const struct hx_linear *l, float *y, const float *x, size_
 }
 
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
-                 size_t n, float *scratch, struct hx_why *why)
+                 size_t n, float *scratch, struct hx_error *err)
 {
-    (void)why;
+    (void)err;
     for (size_t m = 0; m < n_m; m++)
         apply_one(w[m], y[m], x, n, scratch);
     return 0;

@@ -27,14 +27,14 @@ static int index_of(const char *name, const char *const *names)
     return -1;
 }
 
-static int read_wish(struct wish *w, const struct hx_engine_cfg *cfg, struct hx_why *why)
+static int read_wish(struct wish *w, const struct hx_engine_cfg *cfg, struct hx_error *err)
 {
     w->basis = cfg->basis ? index_of(cfg->basis, hx_block_basis_names) : -1;
     w->k_after_rope = cfg->k ? index_of(cfg->k, hx_cal_k_names) : -1;
     if (cfg->basis && w->basis < 0)
-        return hx_why_set(why, -EINVAL, "unknown basis '%s'; legal: vht2, vht2w, klt", cfg->basis);
+        return hx_error_set(err, -EINVAL, "unknown basis '%s'; legal: vht2, vht2w, klt", cfg->basis);
     if (cfg->k && w->k_after_rope < 0)
-        return hx_why_set(why, -EINVAL, "unknown k '%s'; legal: before, after", cfg->k);
+        return hx_error_set(err, -EINVAL, "unknown k '%s'; legal: before, after", cfg->k);
     return 0;
 }
 
@@ -50,30 +50,30 @@ static struct hx_cal_cfg wanted(const struct wish *w)
 }
 
 static int check_wish(const struct hx_cal *cal, const char *path, const struct wish *w,
-                      struct hx_why *why)
+                      struct hx_error *err)
 {
     if (w->basis >= 0 && (uint32_t)w->basis != cal->format.basis)
-        return hx_why_set(why, -EINVAL, "%s: calibration for basis %s, not %s", path,
+        return hx_error_set(err, -EINVAL, "%s: calibration for basis %s, not %s", path,
                           hx_block_basis_names[cal->format.basis], hx_block_basis_names[w->basis]);
     if (w->k_after_rope >= 0 && w->k_after_rope != cal->k_after_rope)
-        return hx_why_set(why, -EINVAL, "%s: calibration for K %s RoPE, not %s it", path,
+        return hx_error_set(err, -EINVAL, "%s: calibration for K %s RoPE, not %s it", path,
                           hx_cal_k_names[cal->k_after_rope], hx_cal_k_names[w->k_after_rope]);
     return 0;
 }
 
 static int read_matching(struct hx_cal **out, const struct hx_model *m, const char *path,
-                         const struct wish *w, struct hx_why *why)
+                         const struct wish *w, struct hx_error *err)
 {
-    int rc = hx_cal_read(out, path, why);
+    int rc = hx_cal_read(out, path, err);
 
     if (rc)
         return rc;
     if ((*out)->fingerprint != m->fingerprint)
-        rc = hx_why_set(why, -EINVAL, "%s: calibration of another model (fingerprint %016" PRIx64
+        rc = hx_error_set(err, -EINVAL, "%s: calibration of another model (fingerprint %016" PRIx64
                         ", %s has %016" PRIx64 ")", path, (*out)->fingerprint,
                         hx_gguf_name(m->file), m->fingerprint);
     else
-        rc = check_wish(*out, path, w, why);
+        rc = check_wish(*out, path, w, err);
     if (rc) {
         hx_cal_free(*out);
         *out = NULL;
@@ -96,9 +96,9 @@ static char *beside(const char *model)
     return path;
 }
 
-static int none(const struct hx_model *m, struct hx_why *why)
+static int none(const struct hx_model *m, struct hx_error *err)
 {
-    return hx_why_set(why, -ENOENT, "%s: no calibration for this model; use --cal FILE, or "
+    return hx_error_set(err, -ENOENT, "%s: no calibration for this model; use --cal FILE, or "
                       "--calib TEXT, or make a file with `hexrig block calibrate`, or --kv f32",
                       hx_gguf_name(m->file));
 }
@@ -118,47 +118,47 @@ static char *shipped(const char *share, const struct hx_cal_cfg *c)
 }
 
 static int read_shipped(struct hx_cal **out, const struct hx_model *m, const char *share,
-                        const struct wish *w, struct hx_why *why)
+                        const struct wish *w, struct hx_error *err)
 {
     const struct hx_cal_cfg c = wanted(w);
     char *path = shipped(share, &c);
     int rc;
 
     if (!path)
-        return hx_why_set(why, -ENOMEM, "out of memory");
+        return hx_error_set(err, -ENOMEM, "out of memory");
     if (access(path, F_OK)) {
         free(path);
-        return none(m, why);
+        return none(m, err);
     }
-    rc = hx_cal_read(out, path, why);
+    rc = hx_cal_read(out, path, err);
     free(path);
     if (rc || (*out)->fingerprint == m->fingerprint)
         return rc;
     hx_cal_free(*out);
     *out = NULL;
-    return none(m, why);
+    return none(m, err);
 }
 
 int hx_cal_choose(struct hx_cal **out, const struct hx_model *m, const struct hx_engine_cfg *cfg,
-                  struct hx_why *why)
+                  struct hx_error *err)
 {
     struct hx_cal_cfg c;
     struct wish w;
     char *path;
-    int rc = read_wish(&w, cfg, why);
+    int rc = read_wish(&w, cfg, err);
 
     if (rc)
         return rc;
     c = wanted(&w);
     if (cfg->cal)
-        return read_matching(out, m, cfg->cal, &w, why);
+        return read_matching(out, m, cfg->cal, &w, err);
     if (cfg->calib)
-        return hx_calibrate_text(out, m, &c, cfg->calib, why);
+        return hx_calibrate_text(out, m, &c, cfg->calib, err);
     path = beside(cfg->model);
     if (path && access(path, F_OK) == 0)
-        rc = read_matching(out, m, path, &w, why);
+        rc = read_matching(out, m, path, &w, err);
     else
-        rc = cfg->share ? read_shipped(out, m, cfg->share, &w, why) : none(m, why);
+        rc = cfg->share ? read_shipped(out, m, cfg->share, &w, err) : none(m, err);
     free(path);
     return rc;
 }

@@ -7,6 +7,6 @@
 
 /* Of cfg: model, cal, calib, basis, k, share.  *out belongs to the caller.  0 or negative errno with a reason. */
 int hx_cal_choose(struct hx_cal **out, const struct hx_model *m, const struct hx_engine_cfg *cfg,
-                  struct hx_why *why);
+                  struct hx_error *err);
 
 #endif

@@ -65,33 +65,33 @@ struct hx_codec *hx_cal_codec(const struct hx_cal *cal)
 
 /* Fills *f. */
 static int check_header(const struct header *h, const char *name, size_t n,
-                        struct hx_codec_format *f, struct hx_why *why)
+                        struct hx_codec_format *f, struct hx_error *err)
 {
     const size_t body = n - sizeof(*h) - CRC_BYTES;
 
     if (memcmp(h->magic, magic, sizeof(magic)))
-        return hx_why_set(why, -EINVAL, "%s: not a calibration file", name);
+        return hx_error_set(err, -EINVAL, "%s: not a calibration file", name);
     if (h->version != VERSION)
-        return hx_why_set(why, -EINVAL, "%s: calibration file version %u is not supported, only "
+        return hx_error_set(err, -EINVAL, "%s: calibration file version %u is not supported, only "
                           "%d is%s", name, h->version, VERSION,
                           h->version == 1 ? "; make it anew with `hexrig block calibrate`" : "");
     if (h->flags & ~(uint32_t)(FLAG_K_AFTER_ROPE | FLAG_SHEET))
-        return hx_why_set(why, -EINVAL, "%s: unknown flags 0x%x", name, h->flags);
+        return hx_error_set(err, -EINVAL, "%s: unknown flags 0x%x", name, h->flags);
     if (hx_codec_format(f, h->dh, h->basis, h->flags & FLAG_SHEET ? HX_CODE_SHEET : HX_CODE_SIGN))
-        return hx_why_set(why, -EINVAL, "%s: head dimension %u with basis %u; supported: 64, 128, "
+        return hx_error_set(err, -EINVAL, "%s: head dimension %u with basis %u; supported: 64, 128, "
                           "256, 512 with 0 (vht2), 1 (vht2w), 2 (klt)", name, h->dh, h->basis);
     if (h->table_bytes != hx_block_table_bytes(f->shape, f->basis))
-        return hx_why_set(why, -EINVAL, "%s: tables of %u bytes; head dimension %u with basis %s "
+        return hx_error_set(err, -EINVAL, "%s: tables of %u bytes; head dimension %u with basis %s "
                           "has %zu", name, h->table_bytes, h->dh, hx_block_basis_names[h->basis],
                           hx_block_table_bytes(f->shape, f->basis));
     if (h->n_slots == 0 || body / h->table_bytes != h->n_slots || body % h->table_bytes)
-        return hx_why_set(why, -EINVAL, "%s: truncated or damaged: %zu bytes for %u tables", name,
+        return hx_error_set(err, -EINVAL, "%s: truncated or damaged: %zu bytes for %u tables", name,
                           n, h->n_slots);
     return 0;
 }
 
 int hx_cal_parse(struct hx_cal **out, const char *name, const void *bytes, size_t n,
-                 struct hx_why *why)
+                 struct hx_error *err)
 {
     const uint8_t *p = bytes;
     struct hx_codec_format f;
@@ -101,38 +101,38 @@ int hx_cal_parse(struct hx_cal **out, const char *name, const void *bytes, size_
     int rc;
 
     if (n < sizeof(h) + CRC_BYTES)
-        return hx_why_set(why, -EINVAL, "%s: not a calibration file (%zu bytes)", name, n);
+        return hx_error_set(err, -EINVAL, "%s: not a calibration file (%zu bytes)", name, n);
     memcpy(&h, p, sizeof(h));
-    rc = check_header(&h, name, n, &f, why);
+    rc = check_header(&h, name, n, &f, err);
     if (rc)
         return rc;
     memcpy(&crc, p + n - CRC_BYTES, sizeof(crc));
     if (crc != hx_crc32(0, p, n - CRC_BYTES))
-        return hx_why_set(why, -EINVAL, "%s: damaged: the CRC-32 does not match", name);
+        return hx_error_set(err, -EINVAL, "%s: damaged: the CRC-32 does not match", name);
     cal = hx_cal_alloc(&f, h.n_slots);
     if (!cal)
-        return hx_why_set(why, -ENOMEM, "%s: out of memory", name);
+        return hx_error_set(err, -ENOMEM, "%s: out of memory", name);
     cal->k_after_rope = (h.flags & FLAG_K_AFTER_ROPE) != 0;
     cal->fingerprint = h.fingerprint;
     memcpy(cal->tables, p + sizeof(h), h.n_slots * cal->table_bytes);
     for (uint32_t i = 0; i < h.n_slots; i++)
         if (hx_codec_check_table(&f, hx_cal_table(cal, i))) {
             hx_cal_free(cal);
-            return hx_why_set(why, -EINVAL, "%s: the table of slot %u is not legal", name, i);
+            return hx_error_set(err, -EINVAL, "%s: the table of slot %u is not legal", name, i);
         }
     *out = cal;
     return 0;
 }
 
-int hx_cal_read(struct hx_cal **out, const char *path, struct hx_why *why)
+int hx_cal_read(struct hx_cal **out, const char *path, struct hx_error *err)
 {
     char *bytes;
     size_t n;
-    int rc = hx_text_read(path, &bytes, &n, why);
+    int rc = hx_text_read(path, &bytes, &n, err);
 
     if (rc)
         return rc;
-    rc = hx_cal_parse(out, path, bytes, n, why);
+    rc = hx_cal_parse(out, path, bytes, n, err);
     free(bytes);
     return rc;
 }
@@ -146,7 +146,7 @@ static void remove_half(const char *path)
         unlink(path);
 }
 
-int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why)
+int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_error *err)
 {
     const struct hx_codec_format *form = &cal->format;
     struct header h = {.version = VERSION, .dh = form->shape->dh, .basis = form->basis,
@@ -160,7 +160,7 @@ int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why)
     FILE *f = fopen(path, "wbe");
 
     if (!f)
-        return hx_why_set(why, -errno, "%s: %s", path,
+        return hx_error_set(err, -errno, "%s: %s", path,
                           errno == EISDIR ? "is a directory" : strerror(errno));
     memcpy(h.magic, magic, sizeof(magic));
     crc = hx_crc32(hx_crc32(0, &h, sizeof(h)), cal->tables, bytes);
@@ -168,7 +168,7 @@ int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why)
              fwrite(&crc, sizeof(crc), 1, f) != 1;
     failed |= fclose(f) != 0;
     if (failed) {
-        int rc = hx_why_set(why, -EIO, "%s: cannot write: %s", path, strerror(errno));
+        int rc = hx_error_set(err, -EIO, "%s: cannot write: %s", path, strerror(errno));
 
         remove_half(path);
         return rc;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "hx_block_codec.h"
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_cal {
     struct hx_codec_format format;
@@ -29,14 +29,14 @@ extern const char *const hx_cal_k_names[];
 void *hx_cal_table(const struct hx_cal *cal, size_t slot);
 
 /* 0, -errno of the file, -ENOMEM, -EINVAL (not a .cal file, damaged, another version). */
-int hx_cal_read(struct hx_cal **out, const char *path, struct hx_why *why);
+int hx_cal_read(struct hx_cal **out, const char *path, struct hx_error *err);
 
 /* The same from n bytes; `name` is used in messages. */
 int hx_cal_parse(struct hx_cal **out, const char *name, const void *bytes, size_t n,
-                 struct hx_why *why);
+                 struct hx_error *err);
 
 /* Writes a new file or replaces one; a failure leaves no partial file.  -EIO, or fopen()'s errno. */
-int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_why *why);
+int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_error *err);
 
 /* n_slots zeroed tables, or NULL. */
 struct hx_cal *hx_cal_alloc(const struct hx_codec_format *f, uint32_t n_slots);

@@ -3,7 +3,7 @@
 #define HX_CAL_FIT_H
 
 #include "hx_block_codec.h"
-#include "base/why.h"
+#include "base/error.h"
 
 enum { HX_FIT_PASSES = 2 };
 
@@ -17,7 +17,7 @@ struct hx_fit {
 
     /* ... and makes the table, or what a next pass needs of it, from the sums of n vectors.  0, -EDOM, -ELIBACC. */
     int (*finish[HX_FIT_PASSES])(const struct hx_codec_format *f, double *sums, double n,
-                                 void *table, struct hx_why *why);
+                                 void *table, struct hx_error *err);
 };
 
 extern const struct hx_fit hx_fit_vht2; /* also vht2w */

@@ -60,7 +60,7 @@ static void scales(const struct hx_block_shape *s, const double *variance, uint1
 }
 
 static int finish(const struct hx_codec_format *f, double *sums, double n, void *table,
-                  struct hx_why *why)
+                  struct hx_error *err)
 {
     const struct hx_block_shape *s = f->shape;
     double *product = sums + s->dh, *variance = product + (size_t)s->dh * s->dh;
@@ -68,7 +68,7 @@ static int finish(const struct hx_codec_format *f, double *sums, double n, void 
     int rc;
 
     centre(product, sums, n, s->dh);
-    rc = hx_eigen_symmetric(product, s->dh, variance, why);
+    rc = hx_eigen_symmetric(product, s->dh, variance, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < s->dh; i++)

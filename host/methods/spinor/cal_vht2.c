@@ -52,14 +52,14 @@ static void add_variance(const struct hx_codec_format *f, const void *table, dou
 
 /* The 14 squarefree indices of largest variance, ascending. */
 static int choose_skeleton(const struct hx_codec_format *f, double *sums, double n, void *table,
-                           struct hx_why *why)
+                           struct hx_error *err)
 {
     const size_t pad = f->shape->pad;
     uint8_t chosen[HX_BLOCK_MAX_PAD] = {0};
     uint16_t *skeleton = table;
     double *variance = sums;
 
-    (void)why;
+    (void)err;
     for (size_t i = 0; i < pad; i++)
         variance[i] = sums[pad + i] / n - sums[i] / n * (sums[i] / n);
     for (size_t picked = 0; picked < SKEL; picked++) {
@@ -133,7 +133,7 @@ static void solve(double l[SKEL][SKEL], double *x, size_t rows)
 
 /* Solves (S^T S + 1e-4 n I) X = S^T T in place and stores W = X^T as fp16. */
 static int fit(const struct hx_codec_format *f, double *sums, double n, void *table,
-               struct hx_why *why)
+               struct hx_error *err)
 {
     double l[SKEL][SKEL], *stt = sums + SKEL * SKEL;
     const size_t rows = n_rows(f);
@@ -143,7 +143,7 @@ static int fit(const struct hx_codec_format *f, double *sums, double n, void *ta
     for (size_t a = 0; a < SKEL; a++)
         l[a][a] += 1e-4 * n;
     if (cholesky(l))
-        return hx_why_set(why, -EDOM, "its predictor has no solution");
+        return hx_error_set(err, -EDOM, "its predictor has no solution");
     solve(l, stt, rows);
     for (size_t r = 0; r < rows; r++)
         for (size_t a = 0; a < SKEL; a++)

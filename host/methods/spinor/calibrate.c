@@ -32,13 +32,13 @@ struct visit {
 };
 
 /* All K and V of one layer of the window that was just run. */
-static int visit_layer(struct visit *v, size_t layer, struct hx_why *why)
+static int visit_layer(struct visit *v, size_t layer, struct hx_error *err)
 {
     const size_t n_kv = v->m->n_kv, dh = v->m->dh;
     const struct hx_rope *rope = hx_ropes_of(&v->ropes, layer);
     float x[HX_BLOCK_MAX_DH];
     struct hx_kv_view view;
-    int rc = v->kv->ops->past(v->kv, layer, v->ctx, &view, why);
+    int rc = v->kv->ops->rows(v->kv, layer, v->ctx, &view, err);
 
     if (rc)
         return rc;
@@ -48,36 +48,36 @@ static int visit_layer(struct visit *v, size_t layer, struct hx_why *why)
 
             memcpy(x, rows + p * view.stride + s % n_kv * dh, dh * sizeof(*x));
             if (s < n_kv && !v->k_after_rope)
-                hx_rope_back(rope, x, p);
+                hx_rope_undo(rope, x, p);
             v->fn(v->arg, layer * 2 * n_kv + s, x);
         }
     return 0;
 }
 
 static int visit_windows(struct visit *v, const uint32_t *ids, size_t n_windows,
-                         struct hx_why *why)
+                         struct hx_error *err)
 {
     int rc = 0;
 
     for (size_t w = 0; !rc && w < n_windows; w++) {
-        rc = hx_forward_run(v->f, ids + w * v->ctx, v->ctx, 0, why);
+        rc = hx_forward_run(v->f, ids + w * v->ctx, v->ctx, 0, err);
         for (size_t layer = 0; !rc && layer < v->m->n_layer; layer++)
-            rc = visit_layer(v, layer, why);
+            rc = visit_layer(v, layer, err);
     }
     return rc;
 }
 
-static int open_visit(struct visit *v, struct hx_why *why)
+static int open_visit(struct visit *v, struct hx_error *err)
 {
     const struct hx_model *m = v->m;
     int rc;
 
     if (hx_ropes_init(&v->ropes, &m->rope, v->ctx))
-        return hx_why_set(why, -ENOMEM, "calibration: out of memory");
-    rc = hx_kv_f32_open(&v->kv, m->n_layer, m->n_kv, m->dh, v->ctx, why);
+        return hx_error_set(err, -ENOMEM, "calibration: out of memory");
+    rc = hx_kv_f32_open(&v->kv, m->n_layer, m->n_kv, m->dh, v->ctx, err);
     if (!rc)
-        rc = hx_attn_ref_open(&v->attn, v->ctx, why);
-    return rc ? rc : hx_forward_open(&v->f, m, v->kv, v->attn, v->ctx, why);
+        rc = hx_attn_ref_open(&v->attn, v->ctx, err);
+    return rc ? rc : hx_forward_open(&v->f, m, v->kv, v->attn, v->ctx, err);
 }
 
 static size_t window(size_t n_ids)
@@ -92,30 +92,30 @@ static size_t windows(size_t n_ids)
     return n < HX_CAL_WINDOWS ? n : HX_CAL_WINDOWS;
 }
 
-static int check(const struct hx_model *m, size_t n_ids, struct hx_why *why)
+static int check(const struct hx_model *m, size_t n_ids, struct hx_error *err)
 {
     if (!hx_block_shape(m->dh))
-        return hx_why_set(why, -EINVAL, "calibration: the model's head dimension is %zu; blocks "
+        return hx_error_set(err, -EINVAL, "calibration: the model's head dimension is %zu; blocks "
                           "need 64, 128, 256 or 512", m->dh);
     if (n_ids < HX_CAL_MIN_VECTORS)
-        return hx_why_set(why, -EINVAL, "calibration: the text has %zu tokens; at least %d are "
+        return hx_error_set(err, -EINVAL, "calibration: the text has %zu tokens; at least %d are "
                           "needed", n_ids, HX_CAL_MIN_VECTORS);
     return 0;
 }
 
 int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids, size_t n_ids,
-                 hx_cal_visit_fn *fn, void *arg, size_t *n_vectors, struct hx_why *why)
+                 hx_cal_visit_fn *fn, void *arg, size_t *n_vectors, struct hx_error *err)
 {
     struct visit v = {.m = m, .k_after_rope = k_after_rope, .fn = fn, .arg = arg};
-    int rc = check(m, n_ids, why);
+    int rc = check(m, n_ids, err);
 
     if (rc)
         return rc;
     v.ctx = window(n_ids);
     *n_vectors = windows(n_ids) * v.ctx;
-    rc = open_visit(&v, why);
+    rc = open_visit(&v, err);
     if (!rc)
-        rc = visit_windows(&v, ids, windows(n_ids), why);
+        rc = visit_windows(&v, ids, windows(n_ids), err);
     hx_forward_close(v.f);
     hx_attn_close(v.attn);
     hx_kv_close(v.kv);
@@ -140,9 +140,9 @@ static void add(void *arg, size_t slot, const float *x)
                          x);
 }
 
-static int finish(struct job *j, size_t n_vectors, struct hx_why *why)
+static int finish(struct job *j, size_t n_vectors, struct hx_error *err)
 {
-    struct hx_why detail = {""};
+    struct hx_error detail = {""};
 
     for (size_t slot = 0; slot < j->cal->n_slots; slot++) {
         void *table = hx_cal_table(j->cal, slot);
@@ -151,35 +151,35 @@ static int finish(struct job *j, size_t n_vectors, struct hx_why *why)
         const int last = j->pass + 1 == HX_FIT_PASSES || !j->fit->add[j->pass + 1];
 
         if (!rc && last && hx_codec_check_table(&j->cal->format, table))
-            rc = hx_why_set(&detail, -EDOM, "its numbers exceed fp16");
+            rc = hx_error_set(&detail, -EDOM, "its numbers exceed fp16");
         if (rc)
-            return hx_why_set(why, rc, "calibration: slot %zu cannot be fitted: %s", slot,
+            return hx_error_set(err, rc, "calibration: slot %zu cannot be fitted: %s", slot,
                               detail.text);
     }
     return 0;
 }
 
 static int run_job(struct job *j, const struct hx_model *m, const uint32_t *ids, size_t n_ids,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     size_t n_vectors;
     int rc = 0;
 
     for (j->pass = 0; !rc && j->pass < HX_FIT_PASSES && j->fit->add[j->pass]; j->pass++) {
         memset(j->sums, 0, j->cal->n_slots * j->n_sums * sizeof(*j->sums));
-        rc = hx_cal_visit(m, j->cal->k_after_rope, ids, n_ids, add, j, &n_vectors, why);
+        rc = hx_cal_visit(m, j->cal->k_after_rope, ids, n_ids, add, j, &n_vectors, err);
         if (!rc)
-            rc = finish(j, n_vectors, why);
+            rc = finish(j, n_vectors, err);
     }
     return rc;
 }
 
 int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
-                 const uint32_t *ids, size_t n_ids, struct hx_why *why)
+                 const uint32_t *ids, size_t n_ids, struct hx_error *err)
 {
     struct hx_codec_format f;
     struct job j = {.fit = fits[cfg->basis]};
-    int rc = check(m, n_ids, why);
+    int rc = check(m, n_ids, err);
 
     if (rc)
         return rc;
@@ -190,11 +190,11 @@ int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_
         j.sums = calloc(j.cal->n_slots, j.n_sums * sizeof(*j.sums));
     if (!j.sums) {
         hx_cal_free(j.cal);
-        return hx_why_set(why, -ENOMEM, "calibration: out of memory");
+        return hx_error_set(err, -ENOMEM, "calibration: out of memory");
     }
     j.cal->k_after_rope = cfg->k_after_rope;
     j.cal->fingerprint = m->fingerprint;
-    rc = run_job(&j, m, ids, n_ids, why);
+    rc = run_job(&j, m, ids, n_ids, err);
     free(j.sums);
     if (rc)
         hx_cal_free(j.cal);
@@ -204,15 +204,15 @@ int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_
 }
 
 int hx_calibrate_text(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
-                      const char *path, struct hx_why *why)
+                      const char *path, struct hx_error *err)
 {
     uint32_t *ids;
     size_t n;
-    int rc = hx_text_encode(m->tok, path, &ids, &n, why);
+    int rc = hx_text_encode(m->tok, path, &ids, &n, err);
 
     if (rc)
         return rc;
-    rc = hx_calibrate(out, m, cfg, ids, n, why);
+    rc = hx_calibrate(out, m, cfg, ids, n, err);
     free(ids);
     return rc;
 }

@@ -16,7 +16,7 @@
 
 #include "cal_file.h"
 #include "model/model.h"
-#include "base/why.h"
+#include "base/error.h"
 
 enum {
     HX_CAL_WINDOWS = 120,
@@ -33,16 +33,16 @@ struct hx_cal_cfg {
 /* 0, -ENOMEM, -EINVAL (a dh that blocks have not, text shorter than HX_CAL_MIN_VECTORS ids), -EDOM (values that cannot be
  * fitted, or that hx_forward_run() refuses), -ELIBACC (klt: LAPACK cannot be loaded). */
 int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
-                 const uint32_t *ids, size_t n_ids, struct hx_why *why);
+                 const uint32_t *ids, size_t n_ids, struct hx_error *err);
 
 /* The same from a text file. */
 int hx_calibrate_text(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
-                      const char *path, struct hx_why *why);
+                      const char *path, struct hx_error *err);
 
 /* Hands fn each K and V vector that a calibration on ids looks at, in a fixed order; calibrate and `block stats` use it.
  * x: [dh], K before RoPE unless k_after_rope; borrowed for the call.  *n_vectors: per slot. */
 typedef void hx_cal_visit_fn(void *arg, size_t slot, const float *x);
 int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids, size_t n_ids,
-                 hx_cal_visit_fn *fn, void *arg, size_t *n_vectors, struct hx_why *why);
+                 hx_cal_visit_fn *fn, void *arg, size_t *n_vectors, struct hx_error *err);
 
 #endif

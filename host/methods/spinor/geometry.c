@@ -81,17 +81,17 @@ static void (*const make[HX_BASES])(const struct hx_codec_format *f, uint64_t se
 };
 
 int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const struct hx_cal_cfg *cfg,
-                    struct hx_why *why)
+                    struct hx_error *err)
 {
     struct hx_codec_format f;
     struct hx_cal *cal;
 
     if (hx_codec_format(&f, g->dh, cfg->basis, cfg->code))
-        return hx_why_set(why, -EINVAL, "geometry %s: there are no blocks of head dimension %zu",
+        return hx_error_set(err, -EINVAL, "geometry %s: there are no blocks of head dimension %zu",
                           g->name, g->dh);
     cal = hx_cal_alloc(&f, (uint32_t)(g->n_layer * 2 * g->n_kv));
     if (!cal)
-        return hx_why_set(why, -ENOMEM, "geometry %s: out of memory", g->name);
+        return hx_error_set(err, -ENOMEM, "geometry %s: out of memory", g->name);
     cal->k_after_rope = cfg->k_after_rope;
     for (size_t slot = 0; slot < cal->n_slots; slot++)
         make[f.basis](&f, slot, hx_cal_table(cal, slot));
@@ -101,52 +101,52 @@ int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const stru
 
 /* K and V of positions pos..pos+n-1 of a layer. */
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, float *kv_rows,
-               struct hx_why *why)
+               struct hx_error *err)
 {
     const size_t floats = n * kv->n_kv * kv->dh;
     uint64_t seed = pos << 16 | layer;
 
     for (size_t i = 0; i < 2 * floats; i++)
         kv_rows[i] = noise(&seed);
-    return kv->ops->put(kv, layer, pos, n, kv_rows, kv_rows + floats, why);
+    return kv->ops->put(kv, layer, pos, n, kv_rows, kv_rows + floats, err);
 }
 
-static float *alloc_rows(const struct hx_kv *kv, size_t n, struct hx_why *why)
+static float *alloc_rows(const struct hx_kv *kv, size_t n, struct hx_error *err)
 {
     float *rows = calloc(2 * n * kv->n_kv, kv->dh * sizeof(*rows));
 
     if (!rows)
-        hx_why_set(why, -ENOMEM, "geometry: no memory for %zu positions", n);
+        hx_error_set(err, -ENOMEM, "geometry: no memory for %zu positions", n);
     return rows;
 }
 
-int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_why *why)
+int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_error *err)
 {
     const size_t end = pos + n;
-    float *rows = alloc_rows(kv, n < kv->max_batch ? n : kv->max_batch, why);
+    float *rows = alloc_rows(kv, n < kv->max_batch ? n : kv->max_batch, err);
     int rc = rows ? 0 : -ENOMEM;
 
     while (!rc && pos < end) {
         size_t now = end - pos < kv->max_batch ? end - pos : kv->max_batch;
 
         for (size_t layer = 0; !rc && layer < kv->n_layer; layer++)
-            rc = put(kv, layer, pos, now, rows, why);
+            rc = put(kv, layer, pos, now, rows, err);
         pos += now;
     }
     free(rows);
     return rc;
 }
 
-int hx_geometry_token(struct hx_kv *kv, size_t pos, struct hx_why *why)
+int hx_geometry_token(struct hx_kv *kv, size_t pos, struct hx_error *err)
 {
-    float *rows = alloc_rows(kv, 1, why);
+    float *rows = alloc_rows(kv, 1, err);
     struct hx_kv_view past;
     int rc = rows ? 0 : -ENOMEM;
 
     for (size_t layer = 0; !rc && layer < kv->n_layer; layer++) {
-        rc = put(kv, layer, pos, 1, rows, why);
+        rc = put(kv, layer, pos, 1, rows, err);
         if (!rc)
-            rc = kv->ops->past(kv, layer, pos, &past, why);
+            rc = kv->ops->rows(kv, layer, pos, &past, err);
     }
     free(rows);
     return rc;

@@ -9,7 +9,7 @@
 #include "calibrate.h"
 #include "engine/kv.h"
 #include "model/model.h"
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_geometry {
     const char *name;
@@ -29,12 +29,12 @@ struct hx_model hx_geometry_model(const struct hx_geometry *g);
 /* Legal tables of noise for every slot: what is coded with them comes back wrong, at the right cost.  The caller frees *out.
  * 0; -EINVAL: blocks have no such dh; -ENOMEM. */
 int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const struct hx_cal_cfg *cfg,
-                    struct hx_why *why);
+                    struct hx_error *err);
 
 /* Stores noise as K and V of positions pos..pos+n-1 of every layer. */
-int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_why *why);
+int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_error *err);
 
 /* What the forward pass asks of the cache for one token at `pos`: per layer K and V in, the past out. */
-int hx_geometry_token(struct hx_kv *kv, size_t pos, struct hx_why *why);
+int hx_geometry_token(struct hx_kv *kv, size_t pos, struct hx_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsp/dsp_why.h"
+#include "dsp/dsp_error.h"
 #include "kv_spinor_density.h"
 #include "rpcmem.h"
 
@@ -21,23 +21,23 @@ const char *const hx_kv_spinor_densities[] = {"per-vector", "per-layer", "batche
                                               "per-token",  "queue",     NULL};
 
 /* Where a position's vectors of a layer are, counted in the n_slots of one. */
-static size_t at(const struct hx_spinor *s, size_t layer, size_t pos, size_t layer_stride)
+static size_t at(const struct hx_kv_spinor *s, size_t layer, size_t pos, size_t layer_stride)
 {
     return (s->density->by_token ? pos * s->kv.n_layer + layer : layer * layer_stride + pos) *
            s->n_slots;
 }
 
-float *hx_spinor_x(const struct hx_spinor *s, size_t layer, size_t pos)
+float *hx_spinor_x(const struct hx_kv_spinor *s, size_t layer, size_t pos)
 {
     return s->x + at(s, layer, pos, 0) * s->shape->dh;
 }
 
-uint8_t *hx_spinor_blocks(const struct hx_spinor *s, size_t layer, size_t pos)
+uint8_t *hx_spinor_blocks(const struct hx_kv_spinor *s, size_t layer, size_t pos)
 {
     return s->blocks + at(s, layer, pos, s->kv.n_ctx) * s->shape->slot;
 }
 
-size_t hx_spinor_stride(const struct hx_spinor *s)
+size_t hx_spinor_stride(const struct hx_kv_spinor *s)
 {
     return (s->density->by_token ? s->kv.n_layer : 1) * s->n_slots * s->shape->dh;
 }
@@ -47,8 +47,8 @@ void *hx_spinor_shared_alloc(size_t bytes)
     return rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes);
 }
 
-int hx_spinor_failed(const struct hx_spinor *s, const char *method, size_t layer, size_t first,
-                     size_t last, int code, struct hx_why *why)
+int hx_spinor_failed(const struct hx_kv_spinor *s, const char *method, size_t layer, size_t first,
+                     size_t last, int code, struct hx_error *err)
 {
     char where[48];
 
@@ -56,12 +56,12 @@ int hx_spinor_failed(const struct hx_spinor *s, const char *method, size_t layer
         snprintf(where, sizeof(where), "layers 0..%zu", s->kv.n_layer - 1);
     else
         snprintf(where, sizeof(where), "layer %zu", layer);
-    return hx_dsp_why(why, HX_DSP_CALL, s->dsp.node, code,
+    return hx_dsp_error(err, HX_DSP_CALL, s->dsp.node, code,
                       "kv spinor: %s failed at %s, positions %zu..%zu", method, where, first, last);
 }
 
-int hx_spinor_encode_call(struct hx_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
-                          struct hx_why *why)
+int hx_spinor_encode_call(struct hx_kv_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
+                          struct hx_error *err)
 {
     const size_t vectors = n * n_slots;
     int code = sp_hex_hier_encode_batch_f32(s->dsp.handle, (int32_t)(layer * s->n_slots),
@@ -71,12 +71,12 @@ int hx_spinor_encode_call(struct hx_spinor *s, size_t layer, size_t n_slots, siz
                                             hx_spinor_blocks(s, layer, pos),
                                             (int)(vectors * s->shape->slot));
 
-    return code ? hx_spinor_failed(s, "hier_encode_batch_f32", layer, pos, pos + n - 1, code, why)
+    return code ? hx_spinor_failed(s, "hier_encode_batch_f32", layer, pos, pos + n - 1, code, err)
                 : 0;
 }
 
-int hx_spinor_decode_call(struct hx_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
-                          struct hx_why *why)
+int hx_spinor_decode_call(struct hx_kv_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
+                          struct hx_error *err)
 {
     const size_t vectors = n * n_slots;
     int code = sp_hex_hier_decode_batch_f32(s->dsp.handle, (int32_t)(layer * s->n_slots),
@@ -86,12 +86,12 @@ int hx_spinor_decode_call(struct hx_spinor *s, size_t layer, size_t n_slots, siz
                                             hx_spinor_x(s, layer, pos),
                                             (int)(vectors * s->shape->dh));
 
-    return code ? hx_spinor_failed(s, "hier_decode_batch_f32", layer, pos, pos + n - 1, code, why)
+    return code ? hx_spinor_failed(s, "hier_decode_batch_f32", layer, pos, pos + n - 1, code, err)
                 : 0;
 }
 
 /* The K rows of positions pos..pos+n-1 of a layer that lie in x, when blocks hold K before RoPE. */
-static void rotate_k(const struct hx_spinor *s, size_t layer, size_t pos, size_t n,
+static void rotate_k(const struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n,
                      void (*rotate)(const struct hx_rope *r, float *x, size_t pos))
 {
     const struct hx_rope *rope = hx_ropes_of(&s->ropes, layer);
@@ -103,52 +103,52 @@ static void rotate_k(const struct hx_spinor *s, size_t layer, size_t pos, size_t
 }
 
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
-               struct hx_why *why)
+               struct hx_error *err)
 {
-    struct hx_spinor *s = (struct hx_spinor *)kv;
+    struct hx_kv_spinor *s = (struct hx_kv_spinor *)kv;
     const size_t row = kv->n_kv * s->shape->dh;
 
     for (size_t i = 0; i < n; i++) {
         memcpy(hx_spinor_x(s, layer, pos + i), k + i * row, row * sizeof(*k));
         memcpy(hx_spinor_x(s, layer, pos + i) + row, v + i * row, row * sizeof(*v));
     }
-    rotate_k(s, layer, pos, n, hx_rope_back);
+    rotate_k(s, layer, pos, n, hx_rope_undo);
     if (s->decoded > pos)
         s->decoded = pos;
-    return s->density->encode(s, layer, pos, n, why);
+    return s->density->encode(s, layer, pos, n, err);
 }
 
-static int decode_layer(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+static int decode_layer(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
 {
-    int rc = s->density->decode(s, layer, n, why);
+    int rc = s->density->decode(s, layer, n, err);
 
-    rotate_k(s, layer, 0, rc ? 0 : n, hx_rope_turn);
+    rotate_k(s, layer, 0, rc ? 0 : n, hx_rope_apply);
     return rc;
 }
 
 /* All layers at once, when the first of them is asked for. */
-static int decode_token(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+static int decode_token(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
 {
     int rc;
 
     if (layer > 0 && n <= s->decoded)
         return 0;
     s->decoded = 0;
-    rc = s->density->decode(s, layer, n, why);
+    rc = s->density->decode(s, layer, n, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < s->kv.n_layer; i++)
-        rotate_k(s, i, 0, n, hx_rope_turn);
+        rotate_k(s, i, 0, n, hx_rope_apply);
     s->decoded = n;
     return 0;
 }
 
-static int past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
-                struct hx_why *why)
+static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
+                struct hx_error *err)
 {
-    struct hx_spinor *s = (struct hx_spinor *)kv;
+    struct hx_kv_spinor *s = (struct hx_kv_spinor *)kv;
     const float *x = hx_spinor_x(s, layer, 0);
-    int rc = s->density->by_token ? decode_token(s, layer, n, why) : decode_layer(s, layer, n, why);
+    int rc = s->density->by_token ? decode_token(s, layer, n, err) : decode_layer(s, layer, n, err);
 
     *view = (struct hx_kv_view){x, x + kv->n_kv * s->shape->dh, hx_spinor_stride(s)};
     return rc;
@@ -156,7 +156,7 @@ static int past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *vie
 
 static void close_spinor(struct hx_kv *kv)
 {
-    struct hx_spinor *s = (struct hx_spinor *)kv;
+    struct hx_kv_spinor *s = (struct hx_kv_spinor *)kv;
 
     if (s->density && s->density->close)
         s->density->close(s);
@@ -169,21 +169,21 @@ static void close_spinor(struct hx_kv *kv)
     free(s);
 }
 
-static const struct hx_kv_ops ops = {.name = "spinor", .put = put, .past = past, .close = close_spinor};
+static const struct hx_kv_ops ops = {.name = "spinor", .put = put, .rows = rows, .close = close_spinor};
 
 /* Lengths of one call are int, and so are the bytes of one rpcmem buffer on a phone. */
-static int check_sizes(const struct hx_spinor *s, struct hx_why *why)
+static int check_sizes(const struct hx_kv_spinor *s, struct hx_error *err)
 {
     const size_t limit = INT32_MAX;
 
     if (s->x_bytes <= limit && (!s->density->by_token || s->block_bytes <= limit))
         return 0;
-    return hx_why_set(why, -EINVAL, "kv spinor: a context of %zu positions needs %zu bytes%s, %zu "
+    return hx_error_set(err, -EINVAL, "kv spinor: a context of %zu positions needs %zu bytes%s, %zu "
                       "are the limit", s->kv.n_ctx, s->x_bytes,
                       s->density->by_token ? "" : " per layer", limit);
 }
 
-static int alloc_buffers(struct hx_spinor *s, struct hx_why *why)
+static int alloc_buffers(struct hx_kv_spinor *s, struct hx_error *err)
 {
     const struct hx_kv *kv = &s->kv;
     const size_t vector = s->shape->dh * sizeof(float);
@@ -193,15 +193,15 @@ static int alloc_buffers(struct hx_spinor *s, struct hx_why *why)
     if (__builtin_mul_overflow(kv->n_ctx * s->n_slots * held, vector, &s->x_bytes) ||
         __builtin_mul_overflow(kv->n_ctx * s->n_slots * kv->n_layer, s->shape->slot,
                                &s->block_bytes))
-        return hx_why_set(why, -EINVAL, "kv spinor: a context of %zu positions is too long",
+        return hx_error_set(err, -EINVAL, "kv spinor: a context of %zu positions is too long",
                           kv->n_ctx);
-    rc = check_sizes(s, why);
+    rc = check_sizes(s, err);
     if (rc)
         return rc;
     s->x = s->density->alloc(s->x_bytes);
     s->blocks = s->density->alloc(s->block_bytes);
     if (!s->x || !s->blocks)
-        return hx_why_set(why, -ENOMEM, "kv spinor: no memory for %zu positions", kv->n_ctx);
+        return hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", kv->n_ctx);
     return 0;
 }
 
@@ -218,39 +218,39 @@ double hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size
     return find_density(density)->calls((double)n_layer, (double)n_kv, (double)pos);
 }
 
-static int unknown_density(const char *name, struct hx_why *why)
+static int unknown_density(const char *name, struct hx_error *err)
 {
     char legal[128] = "";
 
     for (size_t i = 0; i < N_DENSITIES; i++)
         snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
                  densities[i]->name);
-    return hx_why_set(why, -EINVAL, "unknown density '%s'; legal: %s", name, legal);
+    return hx_error_set(err, -EINVAL, "unknown density '%s'; legal: %s", name, legal);
 }
 
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                      const char *density, size_t n_ctx, struct hx_why *why)
+                      const char *density, size_t n_ctx, struct hx_error *err)
 {
     const struct hx_density *d = find_density(density);
-    struct hx_spinor *s;
-    int rc = d ? hx_spinor_check_cal(m, cal, why) : unknown_density(density, why);
+    struct hx_kv_spinor *s;
+    int rc = d ? hx_spinor_check_cal(m, cal, err) : unknown_density(density, err);
 
     if (rc)
         return rc;
     s = calloc(1, sizeof(*s));
     if (!s)
-        return hx_why_set(why, -ENOMEM, "kv spinor: out of memory");
+        return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
     s->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, d->one_by_one ? 1 : n_ctx};
     s->density = d;
     s->shape = cal->format.shape;
     s->n_slots = 2 * m->n_kv;
-    rc = alloc_buffers(s, why);
+    rc = alloc_buffers(s, err);
     if (!rc && !cal->k_after_rope && hx_ropes_init(&s->ropes, &m->rope, n_ctx))
-        rc = hx_why_set(why, -ENOMEM, "kv spinor: no memory for %zu positions", n_ctx);
+        rc = hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", n_ctx);
     if (!rc)
-        rc = hx_spinor_dsp_open(&s->dsp, cal, why);
+        rc = hx_spinor_dsp_open(&s->dsp, cal, err);
     if (!rc && d->open)
-        rc = d->open(s, why);
+        rc = d->open(s, err);
     if (rc) {
         close_spinor(&s->kv);
         return rc;

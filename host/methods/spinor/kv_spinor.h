@@ -9,7 +9,7 @@
  * All but the first keep their bytes in rpcmem, so that they are shared.  Where there is no past nothing is decoded.  Tokens come
  * in batches with `batched` alone, one by one else.  What the cache returns does not depend on the density.
  *
- * The calibration says whether blocks hold K before RoPE: then put() turns K back by its position first, and past() turns
+ * The calibration says whether blocks hold K before RoPE: then put() turns K back by its position first, and rows() turns
  * what was decoded forth again, so that callers see K after RoPE either way. */
 #ifndef HX_KV_SPINOR_H
 #define HX_KV_SPINOR_H
@@ -28,6 +28,6 @@ double hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size
  * model.  Of the model, only geometry, rope and fingerprint are looked at.  0; -EINVAL (unknown density, tables of another
  * model, context too long for one call); -ENOMEM; -EIO (the DSP refused or damaged something). */
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                      const char *density, size_t n_ctx, struct hx_why *why);
+                      const char *density, size_t n_ctx, struct hx_error *err);
 
 #endif

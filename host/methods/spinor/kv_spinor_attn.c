@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/attn.h"
-#include "dsp/dsp_why.h"
+#include "dsp/dsp_error.h"
 #include "kv_spinor_density.h"
 #include "rpcmem.h"
 
@@ -29,7 +29,7 @@ struct cut {
     int one_by_one; /* as in struct hx_density */
     void *(*alloc)(size_t bytes);
     void (*free)(void *p);
-    int (*step)(struct cache *c, const struct part *p, struct hx_why *why);
+    int (*step)(struct cache *c, const struct part *p, struct hx_error *err);
     size_t calls; /* of one step */
 };
 
@@ -60,23 +60,23 @@ static size_t block_row(const struct cache *c)
 }
 
 static int failed(const struct cache *c, const char *method, const struct part *p, int code,
-                  struct hx_why *why)
+                  struct hx_error *err)
 {
-    return hx_dsp_why(why, HX_DSP_CALL, c->dsp.node, code, "kv spinor: %s failed at layer %zu, KV "
+    return hx_dsp_error(err, HX_DSP_CALL, c->dsp.node, code, "kv spinor: %s failed at layer %zu, KV "
                       "heads %zu..%zu, positions %zu..%zu", method, p->layer, p->head,
                       p->head + c->heads - 1, p->pos, p->pos + p->n - 1);
 }
 
 /* --- densities */
 
-static int attend_block(struct cache *c, const struct part *p, struct hx_why *why)
+static int attend_block(struct cache *c, const struct part *p, struct hx_error *err)
 {
     const int past = (int)(p->pos * block_row(c)), q = (int)(row(c) * c->n_q), own = (int)row(c);
     int code = sp_hex_attn_block(c->dsp.handle, (int)p->k_slot, (int)p->v_slot, (int)c->heads,
                                  (int)p->pos, 1, c->scale, c->q, q, c->own, own, c->own + own, own,
                                  p->k, past, p->v, past, c->y, q);
 
-    return code ? failed(c, "attn_block", p, code, why) : 0;
+    return code ? failed(c, "attn_block", p, code, err) : 0;
 }
 
 /* What was encoded, to where the blocks of K and of V are. */
@@ -88,7 +88,7 @@ static void keep_fresh(struct cache *c, const struct part *p)
     memcpy(p->v + p->pos * bytes, c->fresh + bytes, bytes);
 }
 
-static int step_vector(struct cache *c, const struct part *p, struct hx_why *why)
+static int step_vector(struct cache *c, const struct part *p, struct hx_error *err)
 {
     const int dh = c->shape->dh, slot = c->shape->slot;
     int code = sp_hex_hier_encode_f32(c->dsp.handle, (int)p->k_slot, c->own, dh, c->fresh, slot);
@@ -97,25 +97,25 @@ static int step_vector(struct cache *c, const struct part *p, struct hx_why *why
         code = sp_hex_hier_encode_f32(c->dsp.handle, (int)p->v_slot, c->own + dh, dh,
                                       c->fresh + slot, slot);
     if (code)
-        return failed(c, "hier_encode_f32", p, code, why);
+        return failed(c, "hier_encode_f32", p, code, err);
     keep_fresh(c, p);
-    return attend_block(c, p, why);
+    return attend_block(c, p, err);
 }
 
 /* A layer's slots of K and V follow each other, so one call encodes both. */
-static int step_layer(struct cache *c, const struct part *p, struct hx_why *why)
+static int step_layer(struct cache *c, const struct part *p, struct hx_error *err)
 {
     int code = sp_hex_hier_encode_batch_f32(c->dsp.handle, (int)p->k_slot, (int)(2 * c->heads), 1,
                                             c->own, (int)(2 * row(c)), c->fresh,
                                             (int)(2 * block_row(c)));
 
     if (code)
-        return failed(c, "hier_encode_batch_f32", p, code, why);
+        return failed(c, "hier_encode_batch_f32", p, code, err);
     keep_fresh(c, p);
-    return attend_block(c, p, why);
+    return attend_block(c, p, err);
 }
 
-static int step_batched(struct cache *c, const struct part *p, struct hx_why *why)
+static int step_batched(struct cache *c, const struct part *p, struct hx_error *err)
 {
     const size_t bytes = block_row(c), past = p->pos * bytes, fresh = p->n * bytes;
     const int own = (int)(p->n * row(c)), q = own * (int)c->n_q;
@@ -124,7 +124,7 @@ static int step_batched(struct cache *c, const struct part *p, struct hx_why *wh
                                  c->own + own, own, p->k, (int)past, p->v, (int)past, p->k + past,
                                  (int)fresh, p->v + past, (int)fresh, c->y, q);
 
-    return code ? failed(c, "attn_layer", p, code, why) : 0;
+    return code ? failed(c, "attn_layer", p, code, err) : 0;
 }
 
 static void *heap_alloc(size_t bytes)
@@ -162,7 +162,7 @@ double hx_kv_attn_calls(const char *density, size_t n_layer, size_t n_kv)
 
 /* Nothing yet: the step brings K and V along. */
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
-               struct hx_why *why)
+               struct hx_error *err)
 {
     (void)kv;
     (void)layer;
@@ -170,17 +170,17 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
     (void)n;
     (void)k;
     (void)v;
-    (void)why;
+    (void)err;
     return 0;
 }
 
-static int past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
-                struct hx_why *why)
+static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
+                struct hx_error *err)
 {
     (void)kv;
     (void)n;
     (void)view;
-    return hx_why_set(why, -ENOTSUP, "kv spinor: layer %zu is attended to on the DSP; its rows do "
+    return hx_error_set(err, -ENOTSUP, "kv spinor: layer %zu is attended to on the DSP; its rows do "
                       "not come back", layer);
 }
 
@@ -192,7 +192,7 @@ static void gather(float *to, const float *from, size_t from_row, size_t width, 
 }
 
 static int step(struct cache *c, const struct hx_attn_in *in, size_t head, float *out,
-                struct hx_why *why)
+                struct hx_error *err)
 {
     const size_t dh = c->shape->dh, n_kv = c->kv.n_kv, q_width = row(c) * c->n_q;
     const size_t first = ((in->layer * n_kv + head) / c->heads * c->kv.n_ctx) * block_row(c);
@@ -206,7 +206,7 @@ static int step(struct cache *c, const struct hx_attn_in *in, size_t head, float
     gather(c->own, in->k + head * dh, n_kv * dh, row(c), in->n);
     gather(c->own + in->n * row(c), in->v + head * dh, n_kv * dh, row(c), in->n);
     gather(c->q, in->q + head * c->n_q * dh, in->n_head * dh, q_width, in->n);
-    rc = c->cut->step(c, &p, why);
+    rc = c->cut->step(c, &p, err);
     for (size_t i = 0; !rc && i < in->n; i++)
         memcpy(out + (i * in->n_head + head * c->n_q) * dh, c->y + i * q_width,
                q_width * sizeof(*out));
@@ -214,7 +214,7 @@ static int step(struct cache *c, const struct hx_attn_in *in, size_t head, float
 }
 
 /* Buffers of queries and results: how many queries a model has, attend() tells first. */
-static int alloc_queries(struct cache *c, size_t n_q, struct hx_why *why)
+static int alloc_queries(struct cache *c, size_t n_q, struct hx_error *err)
 {
     const size_t floats = c->kv.max_batch * row(c) * n_q;
 
@@ -225,19 +225,19 @@ static int alloc_queries(struct cache *c, size_t n_q, struct hx_why *why)
     c->q = c->cut->alloc(floats * sizeof(*c->q));
     c->y = c->cut->alloc(floats * sizeof(*c->y));
     c->q_floats = c->q && c->y ? floats : 0;
-    return c->q_floats ? 0 : hx_why_set(why, -ENOMEM, "kv spinor: no memory for the queries of %zu "
+    return c->q_floats ? 0 : hx_error_set(err, -ENOMEM, "kv spinor: no memory for the queries of %zu "
                                         "positions", c->kv.max_batch);
 }
 
-static int attend(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_why *why)
+static int attend(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     struct cache *c = (struct cache *)kv;
-    int rc = alloc_queries(c, in->n_head / kv->n_kv, why);
+    int rc = alloc_queries(c, in->n_head / kv->n_kv, err);
 
     c->n_q = in->n_head / kv->n_kv;
     c->scale = in->scale;
     for (size_t head = 0; !rc && head < kv->n_kv; head += c->heads)
-        rc = step(c, in, head, out, why);
+        rc = step(c, in, head, out, err);
     return rc;
 }
 
@@ -256,57 +256,57 @@ static void close_cache(struct hx_kv *kv)
 }
 
 static const struct hx_kv_ops ops = {
-    .name = "spinor", .put = put, .past = past, .attend = attend, .close = close_cache,
+    .name = "spinor", .put = put, .rows = rows, .attend = attend, .close = close_cache,
 };
 
-static int alloc_buffers(struct cache *c, struct hx_why *why)
+static int alloc_buffers(struct cache *c, struct hx_error *err)
 {
     size_t bytes;
 
     if (__builtin_mul_overflow(c->kv.n_ctx * c->kv.n_layer * c->kv.n_kv, c->shape->slot, &bytes) ||
         c->kv.n_ctx * block_row(c) > INT32_MAX || bytes > INT32_MAX)
-        return hx_why_set(why, -EINVAL, "kv spinor: a context of %zu positions is too long: its blocks "
+        return hx_error_set(err, -EINVAL, "kv spinor: a context of %zu positions is too long: its blocks "
                           "exceed %d bytes", c->kv.n_ctx, INT32_MAX);
     c->own = c->cut->alloc(2 * c->kv.max_batch * row(c) * sizeof(*c->own));
     c->fresh = c->cut->alloc(2 * block_row(c));
     c->k = c->cut->alloc(bytes);
     c->v = c->cut->alloc(bytes);
     if (!c->own || !c->fresh || !c->k || !c->v)
-        return hx_why_set(why, -ENOMEM, "kv spinor: no memory for %zu positions", c->kv.n_ctx);
+        return hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", c->kv.n_ctx);
     return 0;
 }
 
 static int check(const struct hx_model *m, const struct hx_cal *cal, const char *density,
-                 struct hx_why *why)
+                 struct hx_error *err)
 {
     if (!find_cut(density))
-        return hx_why_set(why, -EINVAL, "density '%s' cannot have attention on the DSP; legal: "
+        return hx_error_set(err, -EINVAL, "density '%s' cannot have attention on the DSP; legal: "
                           "per-vector, per-layer, batched", density);
     if (!cal->k_after_rope)
-        return hx_why_set(why, -EINVAL, "kv spinor: attention on the DSP needs blocks of K after "
+        return hx_error_set(err, -EINVAL, "kv spinor: attention on the DSP needs blocks of K after "
                           "RoPE; this calibration is for K before RoPE");
-    return hx_spinor_check_cal(m, cal, why);
+    return hx_spinor_check_cal(m, cal, err);
 }
 
 int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                           const char *density, size_t n_ctx, struct hx_why *why)
+                           const char *density, size_t n_ctx, struct hx_error *err)
 {
     struct cache *c;
-    int rc = check(m, cal, density, why);
+    int rc = check(m, cal, density, err);
 
     if (rc)
         return rc;
     c = calloc(1, sizeof(*c));
     if (!c)
-        return hx_why_set(why, -ENOMEM, "kv spinor: out of memory");
+        return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
     c->cut = find_cut(density);
     c->shape = cal->format.shape;
     c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx,
                            c->cut->one_by_one ? 1 : n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH};
     c->heads = c->cut->by_head ? 1 : m->n_kv;
-    rc = alloc_buffers(c, why);
+    rc = alloc_buffers(c, err);
     if (!rc)
-        rc = hx_spinor_dsp_open(&c->dsp, cal, why);
+        rc = hx_spinor_dsp_open(&c->dsp, cal, err);
     if (rc) {
         close_cache(&c->kv);
         return rc;

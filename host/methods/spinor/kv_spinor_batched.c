@@ -2,14 +2,14 @@
 #include "kv_spinor_density.h"
 #include "rpcmem.h"
 
-static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
+static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
 {
-    return hx_spinor_encode_call(s, layer, s->n_slots, pos, n, why);
+    return hx_spinor_encode_call(s, layer, s->n_slots, pos, n, err);
 }
 
-static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
 {
-    return n ? hx_spinor_decode_call(s, layer, s->n_slots, 0, n, why) : 0;
+    return n ? hx_spinor_decode_call(s, layer, s->n_slots, 0, n, err) : 0;
 }
 
 static double calls(double layers, double kv_heads, double pos)

@@ -12,7 +12,7 @@
 #include "kv_spinor_dsp.h"
 #include "model/rope.h"
 
-struct hx_spinor;
+struct hx_kv_spinor;
 
 /* One way of cutting the work into calls. */
 struct hx_density {
@@ -23,13 +23,13 @@ struct hx_density {
     void (*free)(void *p);
 
     /* NULL: nothing to do.  open: sp_hex is open, buffers are there; close copes with a half-open density. */
-    int (*open)(struct hx_spinor *s, struct hx_why *why);
-    void (*close)(struct hx_spinor *s);
+    int (*open)(struct hx_kv_spinor *s, struct hx_error *err);
+    void (*close)(struct hx_kv_spinor *s);
 
     /* K and V of positions pos..pos+n-1 of `layer` lie in x. */
-    int (*encode)(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why);
+    int (*encode)(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err);
     /* Positions 0..n-1 go to x: of `layer`, or of all layers (by token). */
-    int (*decode)(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why);
+    int (*decode)(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err);
 
     /* INVOKEs for one token at position pos. */
     double (*calls)(double layers, double kv_heads, double pos);
@@ -40,7 +40,7 @@ extern const struct hx_density hx_density_vector, hx_density_layer, hx_density_b
 
 struct hx_spinor_queue; /* of density `queue` */
 
-struct hx_spinor {
+struct hx_kv_spinor {
     struct hx_kv kv;
     const struct hx_density *density;
     const struct hx_block_shape *shape;
@@ -55,21 +55,21 @@ struct hx_spinor {
 };
 
 /* The n_slots vectors and blocks of a position. */
-float *hx_spinor_x(const struct hx_spinor *s, size_t layer, size_t pos);
-uint8_t *hx_spinor_blocks(const struct hx_spinor *s, size_t layer, size_t pos);
+float *hx_spinor_x(const struct hx_kv_spinor *s, size_t layer, size_t pos);
+uint8_t *hx_spinor_blocks(const struct hx_kv_spinor *s, size_t layer, size_t pos);
 
 /* Floats of x from one position to the next. */
-size_t hx_spinor_stride(const struct hx_spinor *s);
+size_t hx_spinor_stride(const struct hx_kv_spinor *s);
 
 /* One call for n_slots slots from first_slot on at n positions from pos on; x and blocks of `layer` as the layout has them. */
-int hx_spinor_encode_call(struct hx_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
-                          struct hx_why *why);
-int hx_spinor_decode_call(struct hx_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
-                          struct hx_why *why);
+int hx_spinor_encode_call(struct hx_kv_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
+                          struct hx_error *err);
+int hx_spinor_decode_call(struct hx_kv_spinor *s, size_t layer, size_t n_slots, size_t pos, size_t n,
+                          struct hx_error *err);
 
 /* Says that `method` failed with `code`, and why.  Returns a negative errno. */
-int hx_spinor_failed(const struct hx_spinor *s, const char *method, size_t layer, size_t first,
-                     size_t last, int code, struct hx_why *why);
+int hx_spinor_failed(const struct hx_kv_spinor *s, const char *method, size_t layer, size_t first,
+                     size_t last, int code, struct hx_error *err);
 
 /* Zeroed rpcmem; NULL: no memory. */
 void *hx_spinor_shared_alloc(size_t bytes);

@@ -2,21 +2,21 @@
 #include "kv_spinor_density.h"
 #include "rpcmem.h"
 
-static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
+static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; !rc && i < n; i++)
-        rc = hx_spinor_encode_call(s, layer, s->n_slots, pos + i, 1, why);
+        rc = hx_spinor_encode_call(s, layer, s->n_slots, pos + i, 1, err);
     return rc;
 }
 
-static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; !rc && i < n; i++)
-        rc = hx_spinor_decode_call(s, layer, s->n_slots, i, 1, why);
+        rc = hx_spinor_decode_call(s, layer, s->n_slots, i, 1, err);
     return rc;
 }
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "dsp/dsp_why.h"
+#include "dsp/dsp_error.h"
 #include "dspqueue.h"
 #include "hx_sp_packet.h"
 #include "kv_spinor_density.h"
@@ -31,7 +31,7 @@ static const char *const op_names[HX_SP_OPS] = {
     [HX_SP_DECODE] = "hier_decode packet",
 };
 
-static void add_work(struct packet *p, const struct hx_spinor *s, enum hx_sp_op op, size_t pos,
+static void add_work(struct packet *p, const struct hx_kv_spinor *s, enum hx_sp_op op, size_t pos,
                      size_t n)
 {
     const size_t slots = s->kv.n_layer * s->n_slots;
@@ -72,7 +72,7 @@ static int exchange(struct hx_spinor_queue *q, struct packet *p, uint32_t *work)
     return a.code;
 }
 
-static int send(struct hx_spinor *s, struct packet *p, size_t n_decode, struct hx_why *why)
+static int send(struct hx_kv_spinor *s, struct packet *p, size_t n_decode, struct hx_error *err)
 {
     struct hx_spinor_queue *q = s->queue;
     uint32_t work = 0;
@@ -87,18 +87,18 @@ static int send(struct hx_spinor *s, struct packet *p, size_t n_decode, struct h
     }
     encode = p->work[work < p->n ? work : 0].op == HX_SP_ENCODE;
     return encode ? hx_spinor_failed(s, op_names[HX_SP_ENCODE], 0, q->pending_pos,
-                                     q->pending_pos + q->pending_n - 1, code, why)
-                  : hx_spinor_failed(s, op_names[HX_SP_DECODE], 0, 0, n_decode - 1, code, why);
+                                     q->pending_pos + q->pending_n - 1, code, err)
+                  : hx_spinor_failed(s, op_names[HX_SP_DECODE], 0, 0, n_decode - 1, code, err);
 }
 
-static void add_pending(struct packet *p, const struct hx_spinor *s)
+static void add_pending(struct packet *p, const struct hx_kv_spinor *s)
 {
     if (s->queue->pending_n)
         add_work(p, s, HX_SP_ENCODE, s->queue->pending_pos, s->queue->pending_n);
 }
 
 /* The rows stay where they are in x until the next packet takes them along. */
-static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
+static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
 {
     struct packet p = {.n = 0};
     int rc = 0;
@@ -106,13 +106,13 @@ static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struc
     if (layer + 1 < s->kv.n_layer)
         return 0;
     add_pending(&p, s); /* nobody has asked for the past since */
-    rc = send(s, &p, 0, why);
+    rc = send(s, &p, 0, err);
     s->queue->pending_pos = pos;
     s->queue->pending_n = n;
     return rc;
 }
 
-static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
 {
     struct packet p = {.n = 0};
 
@@ -121,7 +121,7 @@ static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *wh
         add_pending(&p, s);
     if (n)
         add_work(&p, s, HX_SP_DECODE, 0, n);
-    return send(s, &p, n, why);
+    return send(s, &p, n, err);
 }
 
 static double calls(double layers, double kv_heads, double pos)
@@ -133,29 +133,29 @@ static double calls(double layers, double kv_heads, double pos)
 }
 
 /* Maps an rpcmem buffer into the PD. */
-static int map(const struct hx_spinor *s, void *p, size_t bytes, int *fd, struct hx_why *why)
+static int map(const struct hx_kv_spinor *s, void *p, size_t bytes, int *fd, struct hx_error *err)
 {
     int of = rpcmem_to_fd(p);
     int code = fastrpc_mmap(CDSP_DOMAIN_ID, of, p, 0, bytes, FASTRPC_MAP_FD);
 
     if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, s->dsp.node, code, "kv spinor: cannot map %zu bytes",
+        return hx_dsp_error(err, HX_DSP_CALL, s->dsp.node, code, "kv spinor: cannot map %zu bytes",
                           bytes);
     *fd = of;
     return 0;
 }
 
-static int open_queue(struct hx_spinor *s, struct hx_why *why)
+static int open_queue(struct hx_kv_spinor *s, struct hx_error *err)
 {
     struct hx_spinor_queue *q = s->queue = calloc(1, sizeof(*q));
     int rc, code;
 
     if (!q)
-        return hx_why_set(why, -ENOMEM, "kv spinor: out of memory");
+        return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
     q->x_fd = q->blocks_fd = NONE;
-    rc = map(s, s->x, s->x_bytes, &q->x_fd, why);
+    rc = map(s, s->x, s->x_bytes, &q->x_fd, err);
     if (!rc)
-        rc = map(s, s->blocks, s->block_bytes, &q->blocks_fd, why);
+        rc = map(s, s->blocks, s->block_bytes, &q->blocks_fd, err);
     if (rc)
         return rc;
     code = dspqueue_create(CDSP_DOMAIN_ID, 0, 0, 0, NULL, NULL, NULL, &q->q);
@@ -164,12 +164,12 @@ static int open_queue(struct hx_spinor *s, struct hx_why *why)
     if (code == AEE_SUCCESS)
         code = sp_hex_queue_attach(s->dsp.handle, q->id);
     if (code)
-        return hx_dsp_why(why, HX_DSP_CALL, s->dsp.node, code, "kv spinor: cannot make a dspqueue");
+        return hx_dsp_error(err, HX_DSP_CALL, s->dsp.node, code, "kv spinor: cannot make a dspqueue");
     q->attached = 1;
     return 0;
 }
 
-static void close_queue(struct hx_spinor *s)
+static void close_queue(struct hx_kv_spinor *s)
 {
     struct hx_spinor_queue *q = s->queue;
 

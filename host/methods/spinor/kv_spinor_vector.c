@@ -3,7 +3,7 @@
 
 #include "kv_spinor_density.h"
 
-static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struct hx_why *why)
+static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
 {
     const size_t dh = s->shape->dh, bytes = s->shape->slot;
 
@@ -13,12 +13,12 @@ static int encode(struct hx_spinor *s, size_t layer, size_t pos, size_t n, struc
                                           hx_spinor_x(s, layer, pos) + i * dh, (int)dh,
                                           hx_spinor_blocks(s, layer, pos) + i * bytes, (int)bytes);
         if (code)
-            return hx_spinor_failed(s, "hier_encode_f32", layer, at, at, code, why);
+            return hx_spinor_failed(s, "hier_encode_f32", layer, at, at, code, err);
     }
     return 0;
 }
 
-static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *why)
+static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
 {
     const size_t dh = s->shape->dh, bytes = s->shape->slot;
 
@@ -28,7 +28,7 @@ static int decode(struct hx_spinor *s, size_t layer, size_t n, struct hx_why *wh
                                           hx_spinor_blocks(s, layer, 0) + i * bytes, (int)bytes,
                                           hx_spinor_x(s, layer, 0) + i * dh, (int)dh);
         if (code)
-            return hx_spinor_failed(s, "hier_decode_f32", layer, at, at, code, why);
+            return hx_spinor_failed(s, "hier_decode_f32", layer, at, at, code, err);
     }
     return 0;
 }

@@ -24,24 +24,24 @@ struct engine {
     struct hx_forward *f;
 };
 
-static int open_model(struct hx_model **m, const struct gen_model *g, struct hx_why *why)
+static int open_model(struct hx_model **m, const struct gen_model *g, struct hx_error *err)
 {
     struct hx_gguf *file;
-    int rc = hx_gguf_open_bytes(&file, g->arch, g->file, g->n_file, why);
+    int rc = hx_gguf_open_bytes(&file, g->arch, g->file, g->n_file, err);
 
-    return rc ? rc : hx_model_from_gguf(m, file, why);
+    return rc ? rc : hx_model_from_gguf(m, file, err);
 }
 
 static void open_engine(struct engine *e, const struct gen_model *g)
 {
-    struct hx_why why;
+    struct hx_error err;
 
     *e = (struct engine){0};
-    if (open_model(&e->m, g, &why) ||
-        hx_kv_f32_open(&e->kv, e->m->n_layer, e->m->n_kv, e->m->dh, e->m->n_ctx, &why) ||
-        hx_attn_ref_open(&e->attn, e->m->n_ctx, &why) ||
-        hx_forward_open(&e->f, e->m, e->kv, e->attn, N, &why))
-        fail_msg("%s", why.text);
+    if (open_model(&e->m, g, &err) ||
+        hx_kv_f32_open(&e->kv, e->m->n_layer, e->m->n_kv, e->m->dh, e->m->n_ctx, &err) ||
+        hx_attn_ref_open(&e->attn, e->m->n_ctx, &err) ||
+        hx_forward_open(&e->f, e->m, e->kv, e->attn, N, &err))
+        fail_msg("%s", err.text);
 }
 
 static void close_engine(struct engine *e)
@@ -54,22 +54,22 @@ static void close_engine(struct engine *e)
 
 /* Logits of all N positions, run in batches of `batch`, norms and activations by isa on some threads. */
 static float *logits_by(const struct gen_model *g, const uint32_t *ids, size_t batch,
-                        const struct hx_isa_ops *isa, size_t threads)
+                        const struct hx_cpu_kernels *isa, size_t threads)
 {
     float *out = malloc(N * GEN_VOCAB * sizeof(*out));
     struct hx_pool *pool;
     struct engine e;
-    struct hx_why why;
+    struct hx_error err;
 
     open_engine(&e, g);
-    assert_int_equal(hx_pool_open(&pool, threads, &why), 0);
+    assert_int_equal(hx_pool_open(&pool, threads, &err), 0);
     hx_forward_use(e.f, isa, pool);
     for (size_t pos = 0; pos < N; pos += batch) {
         const size_t now = N - pos < batch ? N - pos : batch;
 
-        if (hx_forward_run(e.f, ids + pos, now, pos, &why) ||
-            hx_forward_logits(e.f, 0, now, out + pos * GEN_VOCAB, &why))
-            fail_msg("%s: %s", g->arch, why.text);
+        if (hx_forward_run(e.f, ids + pos, now, pos, &err) ||
+            hx_forward_logits(e.f, 0, now, out + pos * GEN_VOCAB, &err))
+            fail_msg("%s: %s", g->arch, err.text);
     }
     close_engine(&e);
     hx_pool_close(pool);
@@ -267,7 +267,7 @@ static void test_every_instruction_set_equals_the_reference(void **state)
         gen_build(&g);
         want = ref64_logits(&g, ids, N);
         for (enum hx_isa which = 0; which < HX_ISAS; which++) {
-            const struct hx_isa_ops *isa = hx_isa(which);
+            const struct hx_cpu_kernels *isa = hx_isa(which);
             float *one, *three;
             double off;
 
@@ -306,12 +306,12 @@ static void test_turning_back_gives_what_was_turned(void **state)
         assert_ptr_equal(hx_ropes_of(&r, 2), &r.global);
         memcpy(y, x, sizeof(x));
         memcpy(z, x, sizeof(x));
-        hx_rope_turn(hx_ropes_of(&r, 1), y, 8);
-        hx_rope_turn(hx_ropes_of(&r, 2), z, 8);
+        hx_rope_apply(hx_ropes_of(&r, 1), y, 8);
+        hx_rope_apply(hx_ropes_of(&r, 2), z, 8);
         assert_memory_not_equal(y, x, 12 * sizeof(*x));
         assert_memory_not_equal(y, z, 12 * sizeof(*x));
         assert_memory_equal(y + 12, x + 12, 4 * sizeof(*x));
-        hx_rope_back(hx_ropes_of(&r, 1), y, 8);
+        hx_rope_undo(hx_ropes_of(&r, 1), y, 8);
         hxt_near_f32_abs(y, x, 16, 4, 1e-6);
         hx_ropes_free(&r);
     }
@@ -349,17 +349,17 @@ static void test_k_before_rope_is_the_same_at_every_position(void **state)
         struct spread before = {.most = 0}, after = {.most = 0};
         struct hx_model *m = NULL;
         struct gen_model g;
-        struct hx_why why;
+        struct hx_error err;
         size_t n;
 
         gen_init(&g, turned[i]);
         g.rot = g.rot == g.dh ? DH : 24;
         g.dh = DH;
         gen_build(&g);
-        assert_int_equal(open_model(&m, &g, &why), 0);
+        assert_int_equal(open_model(&m, &g, &err), 0);
         assert_true(m->n_layer * 2 * m->n_kv <= SLOTS);
-        assert_int_equal(hx_cal_visit(m, 0, ids, N, add_spread, &before, &n, &why), 0);
-        assert_int_equal(hx_cal_visit(m, 1, ids, N, add_spread, &after, &n, &why), 0);
+        assert_int_equal(hx_cal_visit(m, 0, ids, N, add_spread, &before, &n, &err), 0);
+        assert_int_equal(hx_cal_visit(m, 1, ids, N, add_spread, &after, &n, &err), 0);
         if (before.most > 1e-4 || after.most < 0.1)
             fail_msg("%s: K is spread by %g before RoPE, %g after it", g.arch, before.most,
                      after.most);
@@ -373,13 +373,13 @@ static void test_k_before_rope_is_the_same_at_every_position(void **state)
 static void refused(struct gen_model *g, int rc, const char *part)
 {
     struct hx_model *m = NULL;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int got;
 
     gen_build(g);
-    got = open_model(&m, g, &why);
-    if (got != rc || !strstr(why.text, part) || strchr(why.text, '\n'))
-        fail_msg("rc %d (want %d), message '%s' (want '%s')", got, rc, why.text, part);
+    got = open_model(&m, g, &err);
+    if (got != rc || !strstr(err.text, part) || strchr(err.text, '\n'))
+        fail_msg("rc %d (want %d), message '%s' (want '%s')", got, rc, err.text, part);
     hx_model_close(m);
     gen_free(g);
 }
@@ -455,7 +455,7 @@ static void test_tensors_without_a_place_are_refused(void **state)
 static void test_unknown_architecture_lists_the_known_ones(void **state)
 {
     struct hx_model *m = NULL;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct gen_model g;
 
     (void)state;
@@ -465,8 +465,8 @@ static void test_unknown_architecture_lists_the_known_ones(void **state)
     gen_init(&g, "llama");
     gen_build(&g);
     memcpy(memmem(g.file, g.n_file, "llama", 5), "llamb", 5); /* the first: the value of general.architecture */
-    assert_int_equal(open_model(&m, &g, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "architecture 'llamb' is not supported; supported: llama, "
+    assert_int_equal(open_model(&m, &g, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "architecture 'llamb' is not supported; supported: llama, "
                                      "qwen2, qwen3, gemma2, gemma3, gpt2, opt, gptj"));
     gen_free(&g);
 }
@@ -502,7 +502,7 @@ static void test_context_beyond_learned_positions_is_refused(void **state)
 {
     struct hx_forward *f = NULL;
     struct gen_model g;
-    struct hx_why why;
+    struct hx_error err;
     struct hx_kv *kv;
     struct engine e;
 
@@ -510,9 +510,9 @@ static void test_context_beyond_learned_positions_is_refused(void **state)
     gen_init(&g, "opt");
     gen_build(&g);
     open_engine(&e, &g);
-    assert_int_equal(hx_kv_f32_open(&kv, 2, e.m->n_kv, e.m->dh, e.m->n_ctx + 1, &why), 0);
-    assert_int_equal(hx_forward_open(&f, e.m, kv, e.attn, 1, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "has learned 32 positions"));
+    assert_int_equal(hx_kv_f32_open(&kv, 2, e.m->n_kv, e.m->dh, e.m->n_ctx + 1, &err), 0);
+    assert_int_equal(hx_forward_open(&f, e.m, kv, e.attn, 1, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "has learned 32 positions"));
     hx_kv_close(kv);
     close_engine(&e);
     gen_free(&g);

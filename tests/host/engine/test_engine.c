@@ -30,12 +30,12 @@ static void check_greedy(struct hx_engine *e, struct hx_sampler *s, const uint32
 {
     const struct hx_generate g = {.e = e, .s = s, .draft = &hx_draft_none};
     uint32_t *ids = malloc((n_prompt + n_want) * sizeof(*ids));
-    struct hx_why why;
+    struct hx_error err;
     size_t steps;
 
     memcpy(ids, prompt, n_prompt * sizeof(*ids));
-    assert_int_equal(hx_generate_prefill(&g, ids, n_prompt, &why), 0);
-    assert_int_equal(hx_generate_run(&g, ids, n_prompt, n_want, &steps, &why), 0);
+    assert_int_equal(hx_generate_prefill(&g, ids, n_prompt, &err), 0);
+    assert_int_equal(hx_generate_run(&g, ids, n_prompt, n_want, &steps, &err), 0);
     assert_int_equal(steps, n_want);
     for (size_t i = 0; i < n_want; i++)
         if (ids[n_prompt + i] != want[i])
@@ -116,7 +116,7 @@ static void test_k_after_rope_and_v_equal_the_reference(void **state)
     json_t *tokens = golden_json(GOLDEN "kv-f16.tokens.json");
     float *want = golden_f32(GOLDEN "kv-f16.f32", LAYERS * 2 * KV_POSITIONS * DH);
     struct hx_kv_view view;
-    struct hx_why why;
+    struct hx_error err;
     size_t n;
     uint32_t *ids = golden_ids(tokens, &n);
 
@@ -126,7 +126,7 @@ static void test_k_after_rope_and_v_equal_the_reference(void **state)
     for (size_t layer = 0; layer < LAYERS; layer++) {
         const float *k = want + layer * 2 * KV_POSITIONS * DH, *v = k + KV_POSITIONS * DH;
 
-        assert_int_equal(e->kv->ops->past(e->kv, layer, n, &view, &why), 0);
+        assert_int_equal(e->kv->ops->rows(e->kv, layer, n, &view, &err), 0);
         assert_int_equal(view.stride, DH);
         hxt_near_f32_abs(view.k, k, n * DH, 0, 1e-3);
         hxt_near_f32_abs(view.v, v, n * DH, 0, 1e-3);
@@ -185,7 +185,7 @@ static void test_a_drafter_changes_steps_but_no_token(void **state)
     struct hx_engine *e = open_f32(MODEL_Q8_0, 64, 64);
     uint32_t want[N_PROMPT + N] = {505, 1560, 351}, got[N_PROMPT + N] = {505, 1560, 351};
     struct knowing k = {{&ops}, want, 0};
-    struct hx_why why;
+    struct hx_error err;
     size_t steps;
 
     (void)state;
@@ -196,8 +196,8 @@ static void test_a_drafter_changes_steps_but_no_token(void **state)
                                       .draft = drafted ? &k.draft : &hx_draft_none};
         uint32_t *ids = drafted ? got : want;
 
-        assert_int_equal(hx_generate_prefill(&g, ids, N_PROMPT, &why), 0);
-        assert_int_equal(hx_generate_run(&g, ids, N_PROMPT, N, &steps, &why), 0);
+        assert_int_equal(hx_generate_prefill(&g, ids, N_PROMPT, &err), 0);
+        assert_int_equal(hx_generate_run(&g, ids, N_PROMPT, N, &steps, &err), 0);
         hx_sampler_close(s);
     }
     assert_true(k.proposed > 0);
@@ -229,7 +229,7 @@ static void test_wikitext_perplexity_equals_the_reference(void **state)
     size_t bytes;
     uint16_t *windows = hxt_read_file(GOLDEN "wikitext2-windows.u16", &bytes);
     float *logits = malloc(HX_PPL_ROWS * VOCAB * sizeof(*logits));
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     assert_non_null(windows);
@@ -243,7 +243,7 @@ static void test_wikitext_perplexity_equals_the_reference(void **state)
 
             for (size_t t = 0; t <= CTX; t++)
                 ids[t] = windows[w * (CTX + 1) + t];
-            assert_int_equal(hx_ppl_score(e->model, e->forward, ids, CTX, logits, &sum, &why), 0);
+            assert_int_equal(hx_ppl_score(e->model, e->forward, ids, CTX, logits, &sum, &err), 0);
         }
         check_ppl(exp(sum / (CTX * CHUNKS)),
                   golden_ppl(models[i].name, "wikitext2-test ctx=128 chunks=24"));
@@ -259,12 +259,12 @@ static void test_holdout_perplexity_equals_the_reference(void **state)
     for (size_t i = 0; i < HXT_LEN(models); i++) {
         struct hx_engine *e = open_f32(models[i].path, 128, 128);
         struct hx_ppl got;
-        struct hx_why why;
+        struct hx_error err;
         uint32_t *ids;
         size_t n;
 
-        assert_int_equal(hx_text_encode(e->model->tok, HOLDOUT, &ids, &n, &why), 0);
-        assert_int_equal(hx_ppl_run(e->model, e->forward, ids, n, 128, 24, &got, &why), 0);
+        assert_int_equal(hx_text_encode(e->model->tok, HOLDOUT, &ids, &n, &err), 0);
+        assert_int_equal(hx_ppl_run(e->model, e->forward, ids, n, 128, 24, &got, &err), 0);
         assert_int_equal(got.tokens, 128 * 24);
         check_ppl(got.ppl, golden_ppl(models[i].name, "books-holdout ctx=128 chunks=24"));
         free(ids);
@@ -285,11 +285,11 @@ static void test_a_text_shorter_than_a_window_is_refused(void **state)
     struct hx_engine *e = open_f32(MODEL_Q8_0, 128, 128);
     uint32_t ids[128] = {0};
     struct hx_ppl got;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 128, 128, 1, &got, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "has 128 tokens; a window needs 129"));
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 128, 128, 1, &got, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "has 128 tokens; a window needs 129"));
     hx_engine_close(e);
 }
 
@@ -298,18 +298,18 @@ static void test_windows_that_would_repeat_are_refused(void **state)
     struct hx_engine *e = open_f32(MODEL_Q8_0, 4, 4);
     uint32_t ids[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     struct hx_ppl got;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 12, 4, 7, &got, &why), 0);
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 12, 4, 7, &got, &err), 0);
     for (size_t i = 1; i < 7; i++)
         assert_true(hx_ppl_window(12, 4, 7, i) > hx_ppl_window(12, 4, 7, i - 1));
     assert_int_equal(hx_ppl_window(12, 4, 8, 1), hx_ppl_window(12, 4, 8, 0));
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 12, 4, 8, &got, &why), -EINVAL);
-    assert_string_equal(why.text, "8 windows of 5 tokens in a text of 12 tokens: at most 7 start at "
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 12, 4, 8, &got, &err), -EINVAL);
+    assert_string_equal(err.text, "8 windows of 5 tokens in a text of 12 tokens: at most 7 start at "
                                   "different places");
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 5, 4, 1, &got, &why), 0);
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 5, 4, 2, &got, &why), -EINVAL);
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 5, 4, 1, &got, &err), 0);
+    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 5, 4, 2, &got, &err), -EINVAL);
     hx_engine_close(e);
 }
 
@@ -317,9 +317,9 @@ static void test_windows_that_would_repeat_are_refused(void **state)
 static const struct hx_kv_ops *real_ops;
 
 static int poisoned_past(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
-                         struct hx_why *why)
+                         struct hx_error *err)
 {
-    int rc = real_ops->past(kv, layer, n, view, why);
+    int rc = real_ops->rows(kv, layer, n, view, err);
 
     if (!rc && layer == 2 && n > 2)
         ((float *)view->v)[2 * view->stride] = NAN;
@@ -331,16 +331,16 @@ static void test_a_nan_is_an_error_that_names_position_and_layer(void **state)
     const uint32_t ids[] = {505, 1560, 351, 12, 7};
     struct hx_engine *e = open_f32(MODEL_Q8_0, 8, 8);
     struct hx_kv_ops ops = *e->kv->ops;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     (void)state;
     real_ops = e->kv->ops;
-    ops.past = poisoned_past;
+    ops.rows = poisoned_past;
     e->kv->ops = &ops;
-    assert_int_equal(hx_engine_run(e, ids, HXT_LEN(ids), 0, &why), -EDOM);
-    assert_non_null(strstr(why.text, "position 3: the output of layer 2 holds NaN at index 0"));
+    assert_int_equal(hx_engine_run(e, ids, HXT_LEN(ids), 0, &err), -EDOM);
+    assert_non_null(strstr(err.text, "position 3: the output of layer 2 holds NaN at index 0"));
     e->kv->ops = real_ops;
-    assert_int_equal(hx_engine_run(e, ids, HXT_LEN(ids), 0, &why), 0);
+    assert_int_equal(hx_engine_run(e, ids, HXT_LEN(ids), 0, &err), 0);
     hx_engine_close(e);
 }
 
@@ -348,11 +348,11 @@ static void test_unknown_kv_names_the_legal_ones(void **state)
 {
     struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = "f64"};
     struct hx_engine *e;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "unknown kv 'f64'; legal: spinor, f32"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "unknown kv 'f64'; legal: spinor, f32"));
 }
 
 static const struct CMUnitTest tests[] = {

@@ -12,14 +12,14 @@ static void logits_of(struct hx_engine *e, struct hx_kv *kv, const uint32_t *ids
 {
     struct hx_attn *attn;
     struct hx_forward *f;
-    struct hx_why why;
+    struct hx_error err;
 
-    assert_int_equal(hx_attn_ref_open(&attn, CTX, &why), 0);
-    if (hx_forward_open(&f, e->model, kv, attn, CTX, &why))
-        fail_msg("%s", why.text);
-    assert_int_equal(hx_forward_run(f, ids, CTX / 2, 0, &why), 0);
-    assert_int_equal(hx_forward_run(f, ids + CTX / 2, CTX / 2, CTX / 2, &why), 0);
-    assert_int_equal(hx_forward_logits(f, CTX / 2 - 1, 1, logits, &why), 0);
+    assert_int_equal(hx_attn_ref_open(&attn, CTX, &err), 0);
+    if (hx_forward_open(&f, e->model, kv, attn, CTX, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(hx_forward_run(f, ids, CTX / 2, 0, &err), 0);
+    assert_int_equal(hx_forward_run(f, ids + CTX / 2, CTX / 2, CTX / 2, &err), 0);
+    assert_int_equal(hx_forward_logits(f, CTX / 2 - 1, 1, logits, &err), 0);
     hx_forward_close(f);
     hx_attn_close(attn);
 }
@@ -32,14 +32,14 @@ static void test_the_example_is_a_cache(void **state)
     static float want[VOCAB], got[VOCAB];
     double worst = 0, top = 0;
     struct hx_kv *kv = NULL;
-    struct hx_why why;
+    struct hx_error err;
     uint32_t *ids;
     size_t n;
 
     (void)state;
-    assert_int_equal(hx_text_encode(m->tok, HOLDOUT, &ids, &n, &why), 0);
+    assert_int_equal(hx_text_encode(m->tok, HOLDOUT, &ids, &n, &err), 0);
     logits_of(e, e->kv, ids, want);
-    assert_int_equal(hx_kv_f16_open(&kv, m->n_layer, m->n_kv, m->dh, CTX, &why), 0);
+    assert_int_equal(hx_kv_f16_open(&kv, m->n_layer, m->n_kv, m->dh, CTX, &err), 0);
     logits_of(e, kv, ids, got);
     for (size_t i = 0; i < VOCAB; i++) {
         worst = fmax(worst, fabs((double)got[i] - want[i]));

@@ -102,14 +102,14 @@ static struct hx_completion_cfg king(uint32_t **ids, size_t n_max)
 
 static void finish(struct hx_completion *c)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int more;
 
-    while ((more = hx_completion_step(c, &why)) > 0)
+    while ((more = hx_completion_step(c, &err)) > 0)
         ;
     if (more)
-        fail_msg("%s", why.text);
-    assert_int_equal(hx_completion_step(c, &why), 0); /* it stays so */
+        fail_msg("%s", err.text);
+    assert_int_equal(hx_completion_step(c, &err), 0); /* it stays so */
 }
 
 static void test_a_completion_is_that_of_the_loop(void **state)
@@ -118,17 +118,17 @@ static void test_a_completion_is_that_of_the_loop(void **state)
     struct hx_sampler *s = hx_sampler_open(&(struct hx_sampler_cfg){.top_p = 1}, engine->model->vocab);
     const struct hx_generate g = {.e = engine, .s = s, .draft = &hx_draft_none};
     struct hx_completion c;
-    struct hx_why why;
+    struct hx_error err;
     uint32_t *ids, want[64];
     struct hx_completion_cfg cfg = king(&ids, N);
     size_t steps;
 
     (void)state;
     memcpy(want, ids, cfg.n_prompt * sizeof(*ids));
-    assert_int_equal(hx_generate_prefill(&g, want, cfg.n_prompt, &why), 0);
-    assert_int_equal(hx_generate_run(&g, want, cfg.n_prompt, N, &steps, &why), 0);
+    assert_int_equal(hx_generate_prefill(&g, want, cfg.n_prompt, &err), 0);
+    assert_int_equal(hx_generate_run(&g, want, cfg.n_prompt, N, &steps, &err), 0);
     hx_sampler_close(s);
-    assert_int_equal(hx_completion_open(&c, engine, &cfg, &why), 0);
+    assert_int_equal(hx_completion_open(&c, engine, &cfg, &err), 0);
     finish(&c);
     assert_int_equal(c.finish, HX_FINISH_LENGTH);
     assert_int_equal(c.n_made, N);
@@ -141,19 +141,19 @@ static void test_a_completion_is_that_of_the_loop(void **state)
 static void test_what_the_cache_holds_is_not_run_again(void **state)
 {
     struct hx_completion a, b;
-    struct hx_why why;
+    struct hx_error err;
     uint32_t *ids;
     struct hx_completion_cfg cfg = king(&ids, 6);
 
     (void)state;
-    assert_int_equal(hx_completion_open(&a, engine, &cfg, &why), 0);
+    assert_int_equal(hx_completion_open(&a, engine, &cfg, &err), 0);
     finish(&a);
     assert_int_equal(a.n_run, cfg.n_prompt + 5);
     cfg.prompt = a.ids; /* goes on where the first three ended */
     cfg.n_prompt += 3;
     cfg.n_cached = a.n_run;
     cfg.n_max = 3;
-    assert_int_equal(hx_completion_open(&b, engine, &cfg, &why), 0);
+    assert_int_equal(hx_completion_open(&b, engine, &cfg, &err), 0);
     assert_true(hx_completion_prefilled(&b));
     finish(&b);
     hxt_same_bytes(b.ids, a.ids, (cfg.n_prompt + 3) * sizeof(*ids));
@@ -165,11 +165,11 @@ static void test_what_the_cache_holds_is_not_run_again(void **state)
 static void refused(struct hx_completion_cfg cfg, int rc, const char *part)
 {
     struct hx_completion c;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
-    assert_int_equal(hx_completion_open(&c, engine, &cfg, &why), rc);
-    if (!strstr(why.text, part))
-        fail_msg("want '%s', got '%s'", part, why.text);
+    assert_int_equal(hx_completion_open(&c, engine, &cfg, &err), rc);
+    if (!strstr(err.text, part))
+        fail_msg("want '%s', got '%s'", part, err.text);
     hx_completion_close(&c);
 }
 
@@ -179,11 +179,11 @@ static void test_what_does_not_fit_is_refused_before_anything_is_run(void **stat
     const size_t n_ctx = engine->kv->n_ctx;
     struct hx_completion_cfg cfg = king(&ids, n_ctx - 2), most = cfg; /* the last token needs no position */
     struct hx_completion c;
-    struct hx_why why;
+    struct hx_error err;
     char want[128];
 
     (void)state;
-    assert_int_equal(hx_completion_open(&c, engine, &most, &why), 0);
+    assert_int_equal(hx_completion_open(&c, engine, &most, &err), 0);
     hx_completion_close(&c);
     cfg.n_max = n_ctx - 1;
     snprintf(want, sizeof(want), "3 prompt tokens and %zu new ones need %zu positions, the context has %zu",
@@ -220,19 +220,19 @@ static void test_an_end_token_ends_the_text_where_it_is_asked_for(void **state)
 {
     struct hx_engine *all = engine;
     struct hx_completion c;
-    struct hx_why why;
+    struct hx_error err;
     uint32_t *ids;
     struct hx_completion_cfg cfg = king(&ids, 5);
     char *path;
 
     (void)state;
-    assert_int_equal(hx_completion_open(&c, engine, &cfg, &why), 0);
+    assert_int_equal(hx_completion_open(&c, engine, &cfg, &err), 0);
     finish(&c);
     path = model_with_end(c.ids[cfg.n_prompt + 1]);
     hx_completion_close(&c);
     engine = hxt_engine_open(&(struct hx_engine_cfg){.model = path, .kv = "f32", .n_ctx = 64});
     for (cfg.at_end_token = 0; cfg.at_end_token < 2; cfg.at_end_token++) {
-        assert_int_equal(hx_completion_open(&c, engine, &cfg, &why), 0);
+        assert_int_equal(hx_completion_open(&c, engine, &cfg, &err), 0);
         finish(&c);
         assert_int_equal(c.finish, cfg.at_end_token ? HX_FINISH_END : HX_FINISH_LENGTH);
         assert_int_equal(c.n_made, cfg.at_end_token ? 2 : 5);
@@ -251,11 +251,11 @@ static void test_an_end_token_ends_the_text_where_it_is_asked_for(void **state)
 /* -log softmax(logits)[want] after ids [n] in a fresh context. */
 static double nll(const uint32_t *ids, size_t n, uint32_t want, float *logits)
 {
-    struct hx_why why;
+    struct hx_error err;
     double sum = 0;
 
     run(engine, ids, n, 0);
-    assert_int_equal(hx_engine_logits(engine, logits, &why), 0);
+    assert_int_equal(hx_engine_logits(engine, logits, &err), 0);
     for (size_t i = 0; i < engine->model->vocab; i++)
         sum += exp((double)logits[i]);
     return log(sum) - (double)logits[want];
@@ -269,7 +269,7 @@ static void test_llama_windows_score_their_second_half(void **state)
     float *logits = calloc(engine->model->vocab, sizeof(*logits));
     struct hx_ppl_cfg cfg = {.ctx = CTX, .llama = 1, .bos = BOS};
     struct hx_ppl got;
-    struct hx_why why;
+    struct hx_error err;
     double want = 0;
     size_t n, count = 0;
     uint32_t *ids = encode(text, &n), window[CTX];
@@ -282,18 +282,18 @@ static void test_llama_windows_score_their_second_half(void **state)
             want += nll(window, i + 1, window[i + 1], logits);
     }
     assert_true(n / CTX > 2 && n % CTX);
-    assert_int_equal(hx_ppl_windows(engine->model, engine->forward, ids, n, &cfg, &got, &why), 0);
+    assert_int_equal(hx_ppl_windows(engine->model, engine->forward, ids, n, &cfg, &got, &err), 0);
     assert_int_equal(got.chunks, n / CTX);
     assert_int_equal(got.tokens, count);
     assert_true(fabs(got.nll - want / (double)count) < 1e-5);
     cfg.chunks = 2;
-    assert_int_equal(hx_ppl_windows(engine->model, engine->forward, ids, n, &cfg, &got, &why), 0);
+    assert_int_equal(hx_ppl_windows(engine->model, engine->forward, ids, n, &cfg, &got, &err), 0);
     assert_int_equal(got.tokens, 2 * (CTX - 1 - CTX / 2));
-    assert_int_equal(hx_ppl_windows(engine->model, engine->forward, ids, 2 * CTX - 1, &cfg, &got, &why),
+    assert_int_equal(hx_ppl_windows(engine->model, engine->forward, ids, 2 * CTX - 1, &cfg, &got, &err),
                      -EINVAL);
-    assert_non_null(strstr(why.text, "the text has 15 tokens; two windows need 16"));
+    assert_non_null(strstr(err.text, "the text has 15 tokens; two windows need 16"));
     cfg.ctx = 3;
-    assert_int_equal(hx_ppl_windows(engine->model, engine->forward, ids, n, &cfg, &got, &why), -EINVAL);
+    assert_int_equal(hx_ppl_windows(engine->model, engine->forward, ids, n, &cfg, &got, &err), -EINVAL);
     free(logits);
     free(ids);
 }

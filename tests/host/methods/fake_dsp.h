@@ -44,9 +44,9 @@ static void fake_reset(void)
 
 /* --- what libcdsprpc offers */
 
-int hx_rig_connect(char *why, size_t why_bytes)
+int hx_rig_connect(char *err, size_t why_bytes)
 {
-    (void)why;
+    (void)err;
     (void)why_bytes;
     return 0;
 }

@@ -33,7 +33,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
 {
     uint8_t *copy = malloc(n ? n : 1); /* of exactly this size for ASan */
     struct hx_cal *cal = NULL;
-    struct hx_why why;
+    struct hx_error err;
     int rc = 0;
 
     if (!copy)
@@ -44,7 +44,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
 
         memcpy(copy + n - 4, &crc, sizeof(crc));
     }
-    if (!hx_cal_parse(&cal, "fuzz.cal", copy, n, &why))
+    if (!hx_cal_parse(&cal, "fuzz.cal", copy, n, &err))
         rc = cal->n_slots * cal->table_bytes + MIN_BYTES != n || use(cal);
     hx_cal_free(cal);
     free(copy);

@@ -132,14 +132,14 @@ static void check_calibration(const struct hx_model *m, const float *kv, const u
     enum { POSITIONS = 160 };
     const struct hx_cal_cfg cfg = {basis, HX_CODE_SIGN, 1};
     struct hx_cal *cal, *again;
-    struct hx_why why;
+    struct hx_error err;
 
-    int rc = hx_calibrate(&cal, m, &cfg, ids, n, &why); /* one window: the first 128 */
+    int rc = hx_calibrate(&cal, m, &cfg, ids, n, &err); /* one window: the first 128 */
 
     if (rc == -ELIBACC)
-        hxt_skip_test("%s", why.text);
+        hxt_skip_test("%s", err.text);
     assert_int_equal(rc, 0);
-    assert_int_equal(hx_calibrate(&again, m, &cfg, ids, n, &why), 0);
+    assert_int_equal(hx_calibrate(&again, m, &cfg, ids, n, &err), 0);
     assert_int_equal(cal->n_slots, 2 * LAYERS);
     assert_true(cal->fingerprint == m->fingerprint);
     assert_int_equal(cal->format.basis, basis);
@@ -163,11 +163,11 @@ static void follows_the_definition(uint32_t basis)
     float *kv = golden_f32(GOLDEN "kv-f16.f32", LAYERS * 2 * POSITIONS * DH);
     json_t *tokens = golden_json(GOLDEN "kv-f16.tokens.json");
     struct hx_model *m;
-    struct hx_why why;
+    struct hx_error err;
     size_t n;
     uint32_t *ids = golden_ids(tokens, &n);
 
-    assert_int_equal(hx_model_open(&m, MODEL_F16, &why), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, &err), 0);
     check_calibration(m, kv, ids, n, basis);
     hx_model_close(m);
     free(ids);
@@ -199,12 +199,12 @@ static void test_a_short_text_is_refused(void **state)
     const uint32_t ids[HX_CAL_MIN_VECTORS] = {1, 2, 3};
     struct hx_model *m;
     struct hx_cal *none;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_model_open(&m, MODEL_F16, &why), 0);
-    assert_int_equal(hx_calibrate(&none, m, &cfg, ids, HX_CAL_MIN_VECTORS - 1, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "has 23 tokens; at least 24"));
+    assert_int_equal(hx_model_open(&m, MODEL_F16, &err), 0);
+    assert_int_equal(hx_calibrate(&none, m, &cfg, ids, HX_CAL_MIN_VECTORS - 1, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "has 23 tokens; at least 24"));
     hx_model_close(m);
 }
 
@@ -224,15 +224,15 @@ static void test_the_shipped_files_are_what_their_names_say(void **state)
         {"-vht2w-after", HX_BASIS_VHT2W, 1},
     };
     struct hx_model *m;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_model_open(&m, MODEL_F16, &why), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, &err), 0);
     for (size_t i = 0; i < HXT_LEN(files); i++) {
         struct hx_cal *cal;
 
         assert_int_equal(hx_cal_read(&cal, hxt_path(HXT_SRC "/host/data/hexrig-tiny%s.cal",
-                                                    files[i].name), &why), 0);
+                                                    files[i].name), &err), 0);
         assert_int_equal(cal->format.basis, files[i].basis);
         assert_int_equal(cal->format.code, HX_CODE_SIGN);
         assert_int_equal(cal->k_after_rope, files[i].k_after_rope);
@@ -266,14 +266,14 @@ static void test_k_before_rope_does_not_depend_on_the_position(void **state)
     const uint32_t ids[24] = {17, [23] = 17};
     struct layer0 at[2];
     struct hx_model *m;
-    struct hx_why why;
+    struct hx_error err;
     size_t n;
 
     (void)state;
     memset(at, 0, sizeof(at));
-    assert_int_equal(hx_model_open(&m, MODEL_F16, &why), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, &err), 0);
     for (int after = 0; after < 2; after++) {
-        assert_int_equal(hx_cal_visit(m, after, ids, 24, add_layer0, &at[after], &n, &why), 0);
+        assert_int_equal(hx_cal_visit(m, after, ids, 24, add_layer0, &at[after], &n, &err), 0);
         assert_int_equal(n, 24);
         assert_int_equal(at[after].n, 24);
     }
@@ -289,15 +289,15 @@ static void test_a_calibration_file_comes_back(void **state)
 {
     const char *path = hxt_path("%s/a.cal", hxt_tmpdir());
     struct hx_cal *cal, *back;
-    struct hx_why why;
+    struct hx_error err;
     size_t n_want, n_got;
     char *want, *got;
 
     (void)state;
-    assert_int_equal(hx_cal_read(&cal, SHIPPED_CAL, &why), 0);
+    assert_int_equal(hx_cal_read(&cal, SHIPPED_CAL, &err), 0);
     assert_int_equal(cal->n_slots, 2 * LAYERS);
-    assert_int_equal(hx_cal_write(cal, path, &why), 0);
-    assert_int_equal(hx_cal_read(&back, path, &why), 0);
+    assert_int_equal(hx_cal_write(cal, path, &err), 0);
+    assert_int_equal(hx_cal_read(&back, path, &err), 0);
     want = hxt_read_file(SHIPPED_CAL, &n_want);
     got = hxt_read_file(path, &n_got);
     assert_int_equal(n_got, n_want);
@@ -310,7 +310,7 @@ static void test_a_calibration_file_comes_back(void **state)
 
 /* Damage whose CRC-32 was repaired: the content itself must be judged. */
 static int parse_with_byte(const uint8_t *good, size_t n, size_t at, uint8_t value,
-                           struct hx_why *why)
+                           struct hx_error *err)
 {
     uint8_t *bad = malloc(n);
     struct hx_cal *cal = NULL;
@@ -321,7 +321,7 @@ static int parse_with_byte(const uint8_t *good, size_t n, size_t at, uint8_t val
     bad[at] = value;
     crc = hx_crc32(0, bad, n - 4);
     memcpy(bad + n - 4, &crc, 4);
-    rc = hx_cal_parse(&cal, "bad.cal", bad, n, why);
+    rc = hx_cal_parse(&cal, "bad.cal", bad, n, err);
     hx_cal_free(cal);
     free(bad);
     return rc;
@@ -333,7 +333,7 @@ static void test_a_damaged_calibration_file_is_refused(void **state)
     size_t n;
     uint8_t *good = hxt_read_file(HXT_SRC "/host/data/hexrig-tiny-vht2-after.cal", &n);
     struct hx_cal *cal;
-    struct hx_why why;
+    struct hx_error err;
     struct hxt_rng rng;
 
     (void)state;
@@ -343,25 +343,25 @@ static void test_a_damaged_calibration_file_is_refused(void **state)
         size_t at = i < HEADER ? i : hxt_below(&rng, n);
 
         good[at] ^= 0x10;
-        assert_int_equal(hx_cal_parse(&cal, "bad.cal", good, n, &why), -EINVAL);
+        assert_int_equal(hx_cal_parse(&cal, "bad.cal", good, n, &err), -EINVAL);
         good[at] ^= 0x10;
     }
     for (size_t i = 0; i < 60; i++)
         assert_int_equal(hx_cal_parse(&cal, "bad.cal", good,
-                                      i < HEADER + 5 ? i : hxt_below(&rng, n), &why), -EINVAL);
-    assert_int_equal(parse_with_byte(good, n, HEADER, good[HEADER], &why), 0);
-    assert_int_equal(parse_with_byte(good, n, HEADER, 200, &why), -EINVAL);   /* >= 154 */
-    assert_int_equal(parse_with_byte(good, n, HEADER + 2, 3, &why), -EINVAL); /* 4 = 2 * 2 */
-    assert_int_equal(parse_with_byte(good, n, HEADER + 2, good[HEADER], &why), -EINVAL);
-    assert_int_equal(parse_with_byte(good, n, HEADER + 28, 1, &why), -EINVAL);    /* reserved */
-    assert_int_equal(parse_with_byte(good, n, HEADER + 33, 0x7c, &why), -EINVAL); /* infinity */
-    assert_int_equal(parse_with_byte(good, n, 12, 96, &why), -EINVAL);            /* dh */
-    assert_int_equal(parse_with_byte(good, n, 16, HX_BASES, &why), -EINVAL);
-    assert_int_equal(parse_with_byte(good, n, 16, HX_BASIS_KLT, &why), -EINVAL); /* other sizes */
-    assert_int_equal(parse_with_byte(good, n, 20, 0x80, &why), -EINVAL);         /* flags */
-    assert_int_equal(parse_with_byte(good, n, 8, 1, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "bad.cal: calibration file version 1 is not supported"));
-    assert_non_null(strstr(why.text, "hexrig block calibrate"));
+                                      i < HEADER + 5 ? i : hxt_below(&rng, n), &err), -EINVAL);
+    assert_int_equal(parse_with_byte(good, n, HEADER, good[HEADER], &err), 0);
+    assert_int_equal(parse_with_byte(good, n, HEADER, 200, &err), -EINVAL);   /* >= 154 */
+    assert_int_equal(parse_with_byte(good, n, HEADER + 2, 3, &err), -EINVAL); /* 4 = 2 * 2 */
+    assert_int_equal(parse_with_byte(good, n, HEADER + 2, good[HEADER], &err), -EINVAL);
+    assert_int_equal(parse_with_byte(good, n, HEADER + 28, 1, &err), -EINVAL);    /* reserved */
+    assert_int_equal(parse_with_byte(good, n, HEADER + 33, 0x7c, &err), -EINVAL); /* infinity */
+    assert_int_equal(parse_with_byte(good, n, 12, 96, &err), -EINVAL);            /* dh */
+    assert_int_equal(parse_with_byte(good, n, 16, HX_BASES, &err), -EINVAL);
+    assert_int_equal(parse_with_byte(good, n, 16, HX_BASIS_KLT, &err), -EINVAL); /* other sizes */
+    assert_int_equal(parse_with_byte(good, n, 20, 0x80, &err), -EINVAL);         /* flags */
+    assert_int_equal(parse_with_byte(good, n, 8, 1, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "bad.cal: calibration file version 1 is not supported"));
+    assert_non_null(strstr(err.text, "hexrig block calibrate"));
     free(good);
 }
 
@@ -370,15 +370,15 @@ static void test_a_failed_write_removes_no_device(void **state)
 {
     const char *path = hxt_path("%s/full", hxt_tmpdir());
     struct hx_cal *cal;
-    struct hx_why why;
+    struct hx_error err;
     struct stat st;
 
     (void)state;
     if (mknod(path, S_IFCHR | 0600, makedev(1, 7)))
         hxt_skip_test("cannot make a device node: %s", strerror(errno));
-    assert_int_equal(hx_cal_read(&cal, SHIPPED_CAL, &why), 0);
-    assert_int_equal(hx_cal_write(cal, path, &why), -EIO);
-    assert_non_null(strstr(why.text, "full: cannot write: No space left on device"));
+    assert_int_equal(hx_cal_read(&cal, SHIPPED_CAL, &err), 0);
+    assert_int_equal(hx_cal_write(cal, path, &err), -EIO);
+    assert_non_null(strstr(err.text, "full: cannot write: No space left on device"));
     assert_int_equal(lstat(path, &st), 0);
     assert_true(S_ISCHR(st.st_mode));
     assert_int_equal(unlink(path), 0);

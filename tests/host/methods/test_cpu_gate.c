@@ -42,11 +42,11 @@ static void window(const uint16_t *all, size_t w, uint32_t ids[CTX + 1])
 /* logits [CTX][vocab] after each of the first CTX ids */
 static void logits_of(struct hx_engine *e, const uint32_t *ids, float *logits)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     run(e, ids, CTX, 0);
-    if (hx_forward_logits(e->forward, 0, CTX, logits, &why))
-        fail_msg("%s", why.text);
+    if (hx_forward_logits(e->forward, 0, CTX, logits, &err))
+        fail_msg("%s", err.text);
 }
 
 static size_t top(const float *x, size_t n)
@@ -129,13 +129,13 @@ static void test_logits_depend_on_neither_threads_nor_batches(void **state)
         struct hx_engine *one = open_path(models[m].path, "cpu", "flash", 1);
         const size_t vocab = one->model->vocab;
         float *want = malloc(CTX * vocab * sizeof(*want)), *got = malloc(vocab * sizeof(*got));
-        struct hx_why why = {""};
+        struct hx_error err = {""};
 
         assert_true(want && got);
         logits_of(many, ids, want);
         for (size_t i = 0; i < CTX; i++) {
             run(one, ids + i, 1, i);
-            assert_int_equal(hx_engine_logits(one, got, &why), 0);
+            assert_int_equal(hx_engine_logits(one, got, &err), 0);
             hxt_same_bytes(got, want + i * vocab, vocab * sizeof(*got));
         }
         free(want);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/cpu/isa/acts.h"
+#include "methods/cpu/isa/qx.h"
 #include "methods/cpu/isa/isa.h"
 #include "hx_f16.h"
 #include "hxt.h"
@@ -24,8 +24,8 @@ static const size_t shapes[][3] = {
 };
 
 struct mm_case {
-    struct hx_matmul m;
-    struct hx_acts_buf *buf;
+    struct hx_cpu_matmul m;
+    struct hx_qx_buf *buf;
     uint8_t *w;
     float *x, *y, *wide;
     size_t rows, cols, n;
@@ -60,7 +60,7 @@ static void fill_weights(struct hxt_rng *rng, struct mm_case *c)
     const struct hx_quant_info *q = hx_quant_info(c->m.type);
     const size_t bytes = c->rows * c->m.row_bytes;
 
-    if (hx_acts_form(c->m.type) == 0) {
+    if (hx_qx_form(c->m.type) == 0) {
         hxt_fill_f32(rng, c->wide, c->rows * c->cols, HXT_NORMAL);
         for (size_t i = 0; i < c->rows * c->cols; i++) {
             uint32_t u;
@@ -88,7 +88,7 @@ static void mm_open(struct mm_case *c, uint32_t type, const size_t shape[3])
     struct hxt_rng rng;
 
     *c = (struct mm_case){.rows = shape[0], .n = shape[2]};
-    c->cols = shape[1] * 256 + (hx_acts_form(type) == 0 ? 9 : hx_acts_form(type) == 32 ? 32 : 0);
+    c->cols = shape[1] * 256 + (hx_qx_form(type) == 0 ? 9 : hx_qx_form(type) == 32 ? 32 : 0);
     hxt_rng_init(&rng, SEED + type + c->rows);
     c->m.type = type;
     c->m.row_bytes = hx_quant_row_bytes(type, c->cols);
@@ -100,11 +100,11 @@ static void mm_open(struct mm_case *c, uint32_t type, const size_t shape[3])
     assert_non_null(c->wide);
     fill_weights(&rng, c);
     hxt_fill_f32(&rng, c->x, c->n * c->cols, HXT_NORMAL);
-    assert_int_equal(hx_acts_buf_open(&c->buf, c->cols, c->n, NULL), 0);
+    assert_int_equal(hx_qx_buf_open(&c->buf, c->cols, c->n, NULL), 0);
     c->m.w = c->w;
     c->m.y = c->y;
-    c->m.x = hx_acts_set(c->buf, hx_isa(HX_ISA_PORTABLE), NULL, c->x, c->cols, c->n,
-                         HX_ACTS_F32 | HX_ACTS_32 | HX_ACTS_256);
+    c->m.x = hx_qx_set(c->buf, hx_isa(HX_ISA_PORTABLE), NULL, c->x, c->cols, c->n,
+                         HX_QX_F32 | HX_QX_32 | HX_QX_256);
 }
 
 static void mm_close(struct mm_case *c)
@@ -114,16 +114,16 @@ static void mm_close(struct mm_case *c)
     hxt_guard_free(c->x);
     hxt_guard_free(c->y);
     free(c->wide);
-    hx_acts_buf_close(c->buf);
+    hx_qx_buf_close(c->buf);
 }
 
 /* activation i of vector v as the kernel has it */
 static double activation(const struct mm_case *c, size_t v, size_t i)
 {
-    const struct hx_acts *x = c->m.x;
+    const struct hx_qx *x = c->m.x;
     size_t at;
 
-    switch (hx_acts_form(c->m.type)) {
+    switch (hx_qx_form(c->m.type)) {
     case 32:
         at = i / 32 * x->n + v;
         return (double)x->d32[at] * x->q32[at * 32 + i % 32];
@@ -151,9 +151,9 @@ static void check_value(const struct mm_case *c, const char *isa, size_t v, size
                  hx_quant_name(c->m.type), c->rows, c->cols, v, c->n, r, got, want);
 }
 
-static void run(struct mm_case *c, const struct hx_isa_ops *isa)
+static void run(struct mm_case *c, const struct hx_cpu_kernels *isa)
 {
-    hx_acts_set(c->buf, isa, NULL, c->x, c->cols, c->n, HX_ACTS_F32 | HX_ACTS_32 | HX_ACTS_256);
+    hx_qx_set(c->buf, isa, NULL, c->x, c->cols, c->n, HX_QX_F32 | HX_QX_32 | HX_QX_256);
     memset(c->y, 0xa5, c->n * c->rows * sizeof(float));
     isa->matmul(&c->m);
     hxt_guard_intact(c->y);
@@ -168,7 +168,7 @@ static void test_every_isa_and_type_meets_the_formats_definition(void **state)
 
             mm_open(&c, types[t], shapes[s]);
             for (int i = 0; i < HX_ISAS; i++) {
-                const struct hx_isa_ops *isa = hx_isa((enum hx_isa)i);
+                const struct hx_cpu_kernels *isa = hx_isa((enum hx_isa)i);
 
                 if (!isa)
                     continue;
@@ -188,14 +188,14 @@ static void test_quantised_products_have_the_same_bits_on_every_isa(void **state
         for (size_t s = 0; s < HXT_LEN(shapes); s++) {
             struct mm_case c;
             /* the AVX tables have fused multiply-adds for float weights, the portable one has none */
-            const int first = hx_acts_form(types[t]) ? HX_ISA_PORTABLE : HX_ISA_AVX2;
+            const int first = hx_qx_form(types[t]) ? HX_ISA_PORTABLE : HX_ISA_AVX2;
             float *want;
 
             mm_open(&c, types[t], shapes[s]);
             want = malloc(c.n * c.rows * sizeof(float));
             assert_non_null(want);
             for (int i = first; i < HX_ISAS; i++) {
-                const struct hx_isa_ops *isa = hx_isa((enum hx_isa)i);
+                const struct hx_cpu_kernels *isa = hx_isa((enum hx_isa)i);
 
                 if (!isa)
                     continue;
@@ -217,7 +217,7 @@ static void test_a_result_depends_on_its_row_and_vector_alone(void **state)
     (void)state;
     for (size_t t = 0; t < HXT_LEN(types); t++)
         for (int i = 0; i < HX_ISAS; i++) {
-            const struct hx_isa_ops *isa = hx_isa((enum hx_isa)i);
+            const struct hx_cpu_kernels *isa = hx_isa((enum hx_isa)i);
             struct mm_case c;
             float *want;
 
@@ -229,10 +229,10 @@ static void test_a_result_depends_on_its_row_and_vector_alone(void **state)
             assert_non_null(want);
             memcpy(want, c.y, c.n * c.rows * sizeof(float));
             for (size_t v = 0; v < c.n; v += 3) {
-                struct hx_matmul m = c.m;
+                struct hx_cpu_matmul m = c.m;
 
-                m.x = hx_acts_set(c.buf, isa, NULL, c.x + v * c.cols, c.cols, 1,
-                                  HX_ACTS_F32 | HX_ACTS_32 | HX_ACTS_256);
+                m.x = hx_qx_set(c.buf, isa, NULL, c.x + v * c.cols, c.cols, 1,
+                                  HX_QX_F32 | HX_QX_32 | HX_QX_256);
                 m.y = c.y + v * c.rows;
                 memset(m.y, 0xa5, c.rows * sizeof(float));
                 for (m.first = 0; m.first < c.rows; m.first += 13) {
@@ -254,7 +254,7 @@ static void test_activations_are_rounded_to_the_nearest_step(void **state)
 
     (void)state;
     for (int i = 0; i < HX_ISAS; i++) {
-        const struct hx_isa_ops *isa = hx_isa((enum hx_isa)i);
+        const struct hx_cpu_kernels *isa = hx_isa((enum hx_isa)i);
         struct mm_case c;
         int8_t *q;
 
@@ -264,7 +264,7 @@ static void test_activations_are_rounded_to_the_nearest_step(void **state)
         q = malloc(c.n * c.cols);
         assert_non_null(q);
         memcpy(q, c.m.x->q256, c.n * c.cols);
-        hx_acts_set(c.buf, isa, NULL, c.x, c.cols, c.n, HX_ACTS_32 | HX_ACTS_256);
+        hx_qx_set(c.buf, isa, NULL, c.x, c.cols, c.n, HX_QX_32 | HX_QX_256);
         hxt_same_bytes(c.m.x->q256, q, c.n * c.cols);
         for (c.m.type = HX_QUANT_Q8_0; c.m.type; c.m.type = c.m.type == HX_QUANT_Q8_0 ? HX_QUANT_Q4_K : 0)
             for (size_t v = 0; v < c.n; v++)
@@ -288,14 +288,14 @@ static void test_what_is_not_finite_stays_so(void **state)
     (void)state;
     for (int i = 0; i < HX_ISAS; i++)
         for (size_t t = 0; t < HXT_LEN(some) * HXT_LEN(bad); t++) {
-            const struct hx_isa_ops *isa = hx_isa((enum hx_isa)i);
+            const struct hx_cpu_kernels *isa = hx_isa((enum hx_isa)i);
             struct mm_case c;
 
             if (!isa)
                 continue;
             mm_open(&c, some[t % HXT_LEN(some)], (const size_t[3]){20, 2, 9});
             c.x[3 * c.cols + 50] = bad[t / HXT_LEN(some)];
-            hx_acts_set(c.buf, isa, NULL, c.x, c.cols, c.n, HX_ACTS_32 | HX_ACTS_256);
+            hx_qx_set(c.buf, isa, NULL, c.x, c.cols, c.n, HX_QX_32 | HX_QX_256);
             run(&c, isa);
             for (size_t r = 0; r < c.rows; r++) {
                 assert_false(isfinite(c.y[3 * c.rows + r]));

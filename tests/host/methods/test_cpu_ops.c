@@ -11,13 +11,13 @@
 
 static const size_t lengths[] = {1, 15, 16, 17, 31, 64, 100, 1000};
 
-static const struct hx_isa_ops *isa_at(int i)
+static const struct hx_cpu_kernels *isa_at(int i)
 {
     return hx_isa((enum hx_isa)i);
 }
 
 /* |got - want| <= rel * size + 1e-30 for each element */
-static void near_all(const char *what, const struct hx_isa_ops *isa, const float *got, const double *want,
+static void near_all(const char *what, const struct hx_cpu_kernels *isa, const float *got, const double *want,
                      size_t n, double rel, double size)
 {
     for (size_t i = 0; i < n; i++)
@@ -190,7 +190,7 @@ static void attn_close(struct attn_data *d)
     free(d->got);
 }
 
-static void run_flash(struct attn_data *d, const struct hx_isa_ops *isa, size_t threads)
+static void run_flash(struct attn_data *d, const struct hx_cpu_kernels *isa, size_t threads)
 {
     struct hx_pool *pool;
     struct hx_attn *a;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "methods/spinor/cal_file.h"
-#include "dsp/dsp_why.h"
+#include "dsp/dsp_error.h"
 #include "engine/engine.h"
 #include "fake_dsp.h"
 #include "golden.h"
@@ -141,15 +141,15 @@ static void check_failure(const char *density, uint32_t method, size_t call, int
                           const char *message)
 {
     struct hx_engine *e;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     fresh(NULL);
     fake.fail_method = method;
     fake.fail_call = call;
     fake.fail_code = code;
     e = open_engine("spinor", density, CTX);
-    assert_int_equal(hx_engine_run(e, prompt, HXT_LEN(prompt), 0, &why), -EIO);
-    assert_string_equal(why.text, message);
+    assert_int_equal(hx_engine_run(e, prompt, HXT_LEN(prompt), 0, &err), -EIO);
+    assert_string_equal(err.text, message);
     hx_engine_close(e);
 }
 
@@ -177,13 +177,13 @@ static void test_a_dsp_error_names_method_layer_position_and_code(void **state)
 static void check_open_failure(const char *device, const char *status, const char *tail)
 {
     char node[64];
-    struct hx_why why;
+    struct hx_error err;
 
     rig_device = device;
     rig_status = status;
     hx_dsp_node(node, sizeof(node));
-    assert_int_equal(hx_dsp_why(&why, HX_DSP_OPEN, node, AEE_ERPC, "open %d", 1), -EIO);
-    assert_string_equal(why.text, hxt_path("open 1: AEE_ERPC (0x200), device %s", tail));
+    assert_int_equal(hx_dsp_error(&err, HX_DSP_OPEN, node, AEE_ERPC, "open %d", 1), -EIO);
+    assert_string_equal(err.text, hxt_path("open 1: AEE_ERPC (0x200), device %s", tail));
 }
 
 static void test_an_open_that_fails_names_device_and_limit(void **state)
@@ -201,12 +201,12 @@ static void test_tables_damaged_on_their_way_are_noticed(void **state)
 {
     struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .share = HXT_SRC "/host/data"};
     struct hx_engine *e;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     fake.damage_tables = 1;
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -EIO);
-    assert_non_null(strstr(why.text, "calibration damaged on its way to the DSP"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EIO);
+    assert_non_null(strstr(err.text, "calibration damaged on its way to the DSP"));
 }
 
 /* Over every third of the windows in wikitext2-windows.u16. */
@@ -217,17 +217,17 @@ static double perplexity(const char *kv, const char *basis, const char *k, const
                                 .share = HXT_SRC "/host/data", .n_ctx = WINDOW};
     float *logits = malloc(HX_PPL_ROWS * VOCAB * sizeof(*logits));
     struct hx_engine *e;
-    struct hx_why why;
+    struct hx_error err;
     double sum = 0;
 
-    if (hx_engine_open(&e, &cfg, &why))
-        fail_msg("%s", why.text);
+    if (hx_engine_open(&e, &cfg, &err))
+        fail_msg("%s", err.text);
     for (size_t w = 0; w < CHUNKS; w++) {
         uint32_t ids[WINDOW + 1];
 
         for (size_t t = 0; t <= WINDOW; t++)
             ids[t] = windows[3 * w * (WINDOW + 1) + t];
-        assert_int_equal(hx_ppl_score(e->model, e->forward, ids, WINDOW, logits, &sum, &why), 0);
+        assert_int_equal(hx_ppl_score(e->model, e->forward, ids, WINDOW, logits, &sum, &err), 0);
     }
     hx_engine_close(e);
     free(logits);
@@ -271,11 +271,11 @@ static void test_perplexity_is_what_each_basis_gives(void **state)
 static void write_foreign(const char *path)
 {
     struct hx_cal *cal;
-    struct hx_why why;
+    struct hx_error err;
 
-    assert_int_equal(hx_cal_read(&cal, SHIPPED_CAL, &why), 0);
+    assert_int_equal(hx_cal_read(&cal, SHIPPED_CAL, &err), 0);
     cal->fingerprint ^= 1;
-    assert_int_equal(hx_cal_write(cal, path, &why), 0);
+    assert_int_equal(hx_cal_write(cal, path, &err), 0);
     hx_cal_free(cal);
 }
 
@@ -284,12 +284,12 @@ static void test_a_calibration_of_another_model_is_refused(void **state)
     const char *path = hxt_path("%s/foreign.cal", hxt_tmpdir());
     struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .cal = path};
     struct hx_engine *e;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     write_foreign(path);
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "foreign.cal: calibration of another model"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "foreign.cal: calibration of another model"));
     assert_int_equal(fake.opens, 0); /* before any DSP was asked */
 }
 
@@ -298,36 +298,36 @@ static void test_the_calibration_beside_the_model_wins(void **state)
     const char *dir = hxt_tmpdir(), *model = hxt_path("%s/m.gguf", dir);
     struct hx_engine_cfg cfg = {.model = model, .n_ctx = 8, .share = HXT_SRC "/host/data"};
     struct hx_engine *e;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     assert_int_equal(symlink(MODEL_Q8_0, model), 0);
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), 0); /* none there: the shipped one */
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), 0); /* none there: the shipped one */
     hx_engine_close(e);
     write_foreign(hxt_path("%s/m.cal", dir));
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "m.cal: calibration of another model"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "m.cal: calibration of another model"));
 }
 
 static void test_basis_and_k_must_be_the_files(void **state)
 {
     struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .cal = SHIPPED_CAL, .basis = "vht2"};
     struct hx_engine *e;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "hexrig-tiny.cal: calibration for basis klt, not vht2"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "hexrig-tiny.cal: calibration for basis klt, not vht2"));
     cfg.basis = "klt";
     cfg.k = "after";
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "calibration for K before RoPE, not after it"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "calibration for K before RoPE, not after it"));
     cfg.k = "sideways";
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "legal: before, after"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "legal: before, after"));
     cfg.basis = "dct";
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "legal: vht2, vht2w, klt"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "legal: vht2, vht2w, klt"));
     assert_int_equal(fake.opens, 0);
 }
 
@@ -336,15 +336,15 @@ static void test_without_a_calibration_the_message_says_what_to_do(void **state)
     const char *dir = hxt_tmpdir();
     struct hx_engine_cfg cfg = {.model = MODEL_Q8_0};
     struct hx_engine *e;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -ENOENT);
-    assert_non_null(strstr(why.text, "--calib TEXT"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -ENOENT);
+    assert_non_null(strstr(err.text, "--calib TEXT"));
     write_foreign(hxt_path("%s/hexrig-tiny.cal", dir)); /* the shipped one is of another model */
     cfg.share = dir;
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -ENOENT);
-    assert_non_null(strstr(why.text, "no calibration for this model"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -ENOENT);
+    assert_non_null(strstr(err.text, "no calibration for this model"));
 }
 
 static void test_calib_text_calibrates_at_start(void **state)
@@ -353,14 +353,14 @@ static void test_calib_text_calibrates_at_start(void **state)
     struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .calib = text, .basis = "vht2w",
                                 .n_ctx = 16};
     struct hx_engine *e;
-    struct hx_why why;
+    struct hx_error err;
     size_t n;
     char *all = hxt_read_file(HOLDOUT, &n);
 
     (void)state;
     assert_non_null(all);
     hxt_write_file(text, all, 2000);
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), 0);
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), 0);
     assert_int_equal(fake.calls[sp_hex_METHOD_calibrate], 1);
     run(e, prompt, HXT_LEN(prompt), 0);
     hx_engine_close(e);

@@ -65,25 +65,25 @@ static void test_scores_and_rows_equal_those_of_this_machine(void **state)
     struct hx_kv *kv[2];
     struct hx_kv_view view[2];
     struct hxt_rng rng;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     hxt_rng_init(&rng, 2);
     fill_rows(&rng, k, HXT_LEN(k));
     fill_rows(&rng, v, HXT_LEN(v));
     fill_rows(&rng, q, HXT_LEN(q));
-    if (hx_kv_ntt_open(&kv[0], &shape, &cfg, NULL, &why) ||
-        hx_kv_ntt_dsp_open(&kv[1], &shape, &cfg, NULL, &why))
-        fail_msg("%s", why.text);
+    if (hx_kv_ntt_open(&kv[0], &shape, &cfg, NULL, &err) ||
+        hx_kv_ntt_dsp_open(&kv[1], &shape, &cfg, NULL, &err))
+        fail_msg("%s", err.text);
     for (int i = 0; i < 2; i++) {
         const struct hx_kv_ops *ops = kv[i]->ops;
 
-        if (ops->put(kv[i], 1, 0, 30, k, v, &why) ||
+        if (ops->put(kv[i], 1, 0, 30, k, v, &err) ||
             ops->put(kv[i], 1, 30, POSITIONS - 30, k + 30 * KV_HEADS * DH, v + 30 * KV_HEADS * DH,
-                     &why) ||
-            ops->scores(kv[i], 1, q, HEADS, 0.1f, 5, POSITIONS - 5, scores[i], &why) ||
-            ops->past(kv[i], 1, POSITIONS, &view[i], &why))
-            fail_msg("%s", why.text);
+                     &err) ||
+            ops->scores(kv[i], 1, q, HEADS, 0.1f, 5, POSITIONS - 5, scores[i], &err) ||
+            ops->rows(kv[i], 1, POSITIONS, &view[i], &err))
+            fail_msg("%s", err.text);
     }
     hxt_same_bytes(scores[1], scores[0], HEADS * (POSITIONS - 5) * sizeof(float));
     hxt_same_bytes(view[1].k, view[0].k, sizeof(k));
@@ -133,13 +133,13 @@ static float *logits(uint32_t offload, const char *attn)
     struct hx_engine *e = hxt_engine_open(&cfg);
     float *out = calloc(e->model->vocab, sizeof(*out));
     uint32_t ids[RUN];
-    struct hx_why why;
+    struct hx_error err;
 
     for (uint32_t i = 0; i < RUN; i++)
         ids[i] = 11 + 97 * i;
     run(e, ids, RUN, 0);
-    if (hx_engine_logits(e, out, &why))
-        fail_msg("%s", why.text);
+    if (hx_engine_logits(e, out, &err))
+        fail_msg("%s", err.text);
     hx_engine_close(e);
     return out;
 }

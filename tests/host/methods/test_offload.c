@@ -176,12 +176,12 @@ static void test_argmax_needs_the_output_matrix_there(void **state)
 {
     const struct hx_engine_cfg cfg = config(HX_OFFLOAD_WQ, 0, 64);
     struct hx_engine *e = hxt_engine_open(&cfg);
-    struct hx_why why;
+    struct hx_error err;
     uint32_t id;
 
     (void)state;
     run(e, prompt, HXT_LEN(prompt), 0);
-    assert_int_equal(hx_forward_argmax(e->forward, e->last, 1, &id, &why), -ENOTSUP);
+    assert_int_equal(hx_forward_argmax(e->forward, e->last, 1, &id, &err), -ENOTSUP);
     hx_engine_close(e);
 }
 
@@ -195,7 +195,7 @@ static double golden_ppl(const char *model, uint32_t offload)
     float *logits = malloc(HX_PPL_ROWS * VOCAB * sizeof(*logits));
     uint32_t ids[CTX + 1];
     uint16_t *windows;
-    struct hx_why why;
+    struct hx_error err;
     size_t bytes = 0;
     double nll = 0;
 
@@ -204,8 +204,8 @@ static double golden_ppl(const char *model, uint32_t offload)
     for (size_t w = 0; w < WINDOWS; w++) {
         for (size_t t = 0; t <= CTX; t++)
             ids[t] = windows[w * (CTX + 1) + t];
-        if (hx_ppl_score(e->model, e->forward, ids, CTX, logits, &nll, &why))
-            fail_msg("%s", why.text);
+        if (hx_ppl_score(e->model, e->forward, ids, CTX, logits, &nll, &err))
+            fail_msg("%s", err.text);
     }
     hx_engine_close(e);
     free(logits);
@@ -236,7 +236,7 @@ static void test_without_vtcm_the_reason_names_the_place(void **state)
     const struct hx_engine_cfg cfg = config(HX_OFFLOAD_OUT, 1, 64);
     struct hx_engine *e[MOST];
     static float logits[VOCAB];
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     size_t n = 0;
     int rc = 0;
 
@@ -244,13 +244,13 @@ static void test_without_vtcm_the_reason_names_the_place(void **state)
     while (!rc && n < MOST) {
         e[n] = hxt_engine_open(&cfg);
         run(e[n], prompt, 1, 0);
-        rc = hx_engine_logits(e[n++], logits, &why);
+        rc = hx_engine_logits(e[n++], logits, &err);
     }
     assert_int_equal(rc, -EIO);
     assert_true(n > 1);
-    assert_non_null(strstr(why.text, "weights in vtcm: AEE_ENOMEMORY"));
+    assert_non_null(strstr(err.text, "weights in vtcm: AEE_ENOMEMORY"));
     hx_engine_close(e[0]);
-    assert_int_equal(hx_engine_logits(e[n - 1], logits, &why), 0);
+    assert_int_equal(hx_engine_logits(e[n - 1], logits, &err), 0);
     for (size_t i = 1; i < n; i++)
         hx_engine_close(e[i]);
 }

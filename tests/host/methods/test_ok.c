@@ -129,7 +129,7 @@ static int splits(unsigned p)
 static void test_every_prime_has_its_kind_and_its_element(void **state)
 {
     unsigned primes = 0, split = 0;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     for (unsigned p = 0; p <= HX_OK_MAX_P + 10; p++) {
@@ -139,10 +139,10 @@ static void test_every_prime_has_its_kind_and_its_element(void **state)
         while (d < p && p % d)
             d++;
         if (p < 2 || d < p || p > HX_OK_MAX_P) {
-            assert_int_equal(hx_ok_prime(&q, p, &why), -EINVAL);
+            assert_int_equal(hx_ok_prime(&q, p, &err), -EINVAL);
             continue;
         }
-        assert_int_equal(hx_ok_prime(&q, p, &why), 0);
+        assert_int_equal(hx_ok_prime(&q, p, &err), 0);
         primes++;
         if (q.kind == HX_OK_INERT) {
             ASSERT_OK(q.pi, p, 0);
@@ -272,13 +272,13 @@ static void test_shims_that_cannot_be_are_refused(void **state)
         unsigned p, k;
     } bad[] = {{1, 1}, {4, 2}, {41, 0}, {0, 8}, {41, 17}, {1009, 1}, {39, 1}, {997, 8}, {41, 16}};
     struct hx_ok_shim s;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
-        why.text[0] = 0;
-        assert_int_equal(hx_ok_shim_init(&s, bad[i].p, bad[i].k, &why), -EINVAL);
-        assert_true(strlen(why.text) > 0);
+        err.text[0] = 0;
+        assert_int_equal(hx_ok_shim_init(&s, bad[i].p, bad[i].k, &err), -EINVAL);
+        assert_true(strlen(err.text) > 0);
     }
 }
 
@@ -294,7 +294,7 @@ static void test_lanes_hold_887_and_not_888(void **state)
 static void test_headroom_is_the_rule_of_62_bits(void **state)
 {
     struct hx_ok_shim s, id;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     (void)state;
     hx_ok_shim_init(&s, 41, 8, NULL);
@@ -310,9 +310,9 @@ static void test_headroom_is_the_rule_of_62_bits(void **state)
     assert_int_equal(hx_ok_x_bits(&s, 9, 2048), 18);
     assert_int_equal(hx_ok_x_bits(&s, 15, 2048), 12);
     assert_int_equal(hx_ok_x_bits(&id, 15, 2048), 36);
-    assert_int_equal(hx_ok_headroom(&s, 15, 12, 2048, &why), 0);
-    assert_int_equal(hx_ok_headroom(&s, 15, 13, 2048, &why), -ERANGE);
-    assert_non_null(strstr(why.text, "x_bits up to 12"));
+    assert_int_equal(hx_ok_headroom(&s, 15, 12, 2048, &err), 0);
+    assert_int_equal(hx_ok_headroom(&s, 15, 13, 2048, &err), -ERANGE);
+    assert_non_null(strstr(err.text, "x_bits up to 12"));
     assert_int_equal(hx_ok_x_bits(&s, 20, (size_t)1 << 30), -1);
 }
 

@@ -216,14 +216,14 @@ static void test_a_damaged_weight_leaves_a_remainder_and_ends_the_run(void **sta
 {
     struct hx_engine *e = open_ok(&(struct hx_ok_cfg){.mode = HX_OK_B}, 2);
     struct hx_ok_report r;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     (void)state;
     for (size_t j = 0; j < 64; j++) /* some of row 3 of the first layer's V */
         hx_linear_ok_planes(e->linear, 2)->w[3 * 2 * 256 + j]++;
-    assert_int_equal(hx_engine_run(e, prompt, 4, 0, &why), -EDOM);
-    assert_non_null(strstr(why.text, "matrix 2, rows from 0"));
-    assert_non_null(strstr(why.text, "pi_41^8"));
+    assert_int_equal(hx_engine_run(e, prompt, 4, 0, &err), -EDOM);
+    assert_non_null(strstr(err.text, "matrix 2, rows from 0"));
+    assert_non_null(strstr(err.text, "pi_41^8"));
     hx_linear_ok_report(e->linear, &r);
     assert_true(r.count.remainders > 0);
     hx_engine_close(e);
@@ -248,11 +248,11 @@ static void test_what_cannot_be_exact_is_refused(void **state)
         const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .linear = "ok",
                                           .ok = bad[i].ok};
         struct hx_engine *e = NULL;
-        struct hx_why why = {""};
+        struct hx_error err = {""};
 
-        assert_int_equal(hx_engine_open(&e, &cfg, &why), bad[i].rc);
-        if (!strstr(why.text, bad[i].says))
-            fail_msg("'%s' does not say '%s'", why.text, bad[i].says);
+        assert_int_equal(hx_engine_open(&e, &cfg, &err), bad[i].rc);
+        if (!strstr(err.text, bad[i].says))
+            fail_msg("'%s' does not say '%s'", err.text, bad[i].says);
     }
 }
 
@@ -291,13 +291,13 @@ static double ppl_of(const struct hx_engine_cfg *cfg, struct hx_ok_report *r)
 {
     struct hx_engine *e = hxt_engine_open(cfg);
     struct hx_ppl got;
-    struct hx_why why;
+    struct hx_error err;
     uint32_t *ids;
     size_t n;
 
-    if (hx_text_encode(e->model->tok, HXT_SRC "/host/data/books-holdout.txt", &ids, &n, &why) ||
-        hx_ppl_run(e->model, e->forward, ids, n, 128, 4, &got, &why))
-        fail_msg("%s", why.text);
+    if (hx_text_encode(e->model->tok, HXT_SRC "/host/data/books-holdout.txt", &ids, &n, &err) ||
+        hx_ppl_run(e->model, e->forward, ids, n, 128, 4, &got, &err))
+        fail_msg("%s", err.text);
     if (r)
         hx_linear_ok_report(e->linear, r);
     free(ids);

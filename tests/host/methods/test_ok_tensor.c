@@ -111,15 +111,15 @@ static void test_bad_weights_and_activations_are_named(void **state)
 {
     const float bad[] = {1, INFINITY, 2}, zeros[3] = {0, -0.0f, 0};
     struct hx_ok_tensor *t = NULL;
-    struct hx_why why;
+    struct hx_error err;
     int32_t x[3] = {7, 7, 7};
 
     (void)state;
-    assert_int_equal(hx_ok_tensor_alloc(&t, 1, 3, 0, &why), -EINVAL);
-    assert_int_equal(hx_ok_tensor_alloc(&t, 1, 3, 21, &why), -EINVAL);
-    assert_int_equal(hx_ok_tensor_alloc(&t, 1, 3, 9, &why), 0);
-    assert_int_equal(hx_ok_tensor_set_row(t, 0, bad, &why), -EDOM);
-    assert_non_null(strstr(why.text, "weight 1 of row 0"));
+    assert_int_equal(hx_ok_tensor_alloc(&t, 1, 3, 0, &err), -EINVAL);
+    assert_int_equal(hx_ok_tensor_alloc(&t, 1, 3, 21, &err), -EINVAL);
+    assert_int_equal(hx_ok_tensor_alloc(&t, 1, 3, 9, &err), 0);
+    assert_int_equal(hx_ok_tensor_set_row(t, 0, bad, &err), -EDOM);
+    assert_non_null(strstr(err.text, "weight 1 of row 0"));
     hx_ok_tensor_free(t);
     assert_true(isnan(hx_ok_quantize(x, bad, 3, 16)));
     assert_int_equal(x[0], 7);
@@ -279,15 +279,15 @@ static void test_planes_give_the_products_of_their_tensor(void **state)
 static void test_an_unknown_kernel_is_refused_by_name(void **state)
 {
     const struct hx_ok_kernel *k;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_ok_kernel(&k, "mmx", &why), -EINVAL);
-    assert_non_null(strstr(why.text, "'mmx'"));
-    assert_non_null(strstr(why.text, "scalar"));
-    assert_int_equal(hx_ok_kernel(&k, "scalar", &why), 0);
+    assert_int_equal(hx_ok_kernel(&k, "mmx", &err), -EINVAL);
+    assert_non_null(strstr(err.text, "'mmx'"));
+    assert_non_null(strstr(err.text, "scalar"));
+    assert_int_equal(hx_ok_kernel(&k, "scalar", &err), 0);
     assert_string_equal(k->name, "scalar");
-    assert_int_equal(hx_ok_kernel(&k, NULL, &why), 0);
+    assert_int_equal(hx_ok_kernel(&k, NULL, &err), 0);
 }
 
 static const struct CMUnitTest tests[] = {

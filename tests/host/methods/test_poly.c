@@ -86,14 +86,14 @@ static void spy_row(struct spy *s, const struct hx_attn_in *in, size_t token, si
     s->rows++;
 }
 
-static int spy_run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_why *why)
+static int spy_run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     struct spy *s = (struct spy *)a;
 
     for (size_t i = 0; i < in->n; i++)
         for (size_t head = 0; head < in->n_head; head++)
             spy_row(s, in, i, head);
-    return s->inner->ops->run(s->inner, in, out, why);
+    return s->inner->ops->run(s->inner, in, out, err);
 }
 
 static void test_real_q_and_k_lose_less_than_1e_9(void **state)
@@ -105,14 +105,14 @@ static void test_real_q_and_k_lose_less_than_1e_9(void **state)
     struct hx_engine *e = hxt_engine_open(&cfg);
     uint32_t *ids = window_ids(3);
     struct hx_forward *f;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     s.inner = e->attn;
-    assert_int_equal(hx_poly_open(&s.ring, &crt, e->model->dh, &why), 0);
-    assert_int_equal(hx_forward_open(&f, e->model, e->kv, &s.attn, CTX, &why), 0);
-    if (hx_forward_run(f, ids, CTX, 0, &why))
-        fail_msg("%s", why.text);
+    assert_int_equal(hx_poly_open(&s.ring, &crt, e->model->dh, &err), 0);
+    assert_int_equal(hx_forward_open(&f, e->model, e->kv, &s.attn, CTX, &err), 0);
+    if (hx_forward_run(f, ids, CTX, 0, &err))
+        fail_msg("%s", err.text);
     print_message("%zu rows: KL <= %.3g, cosine >= 1 - %.3g\n", s.rows, s.kl_max, 1 - s.cosine_min);
     assert_int_equal(s.rows, CTX * e->model->n_layer * e->model->n_head);
     assert_true(s.kl_max < 1e-9);
@@ -129,13 +129,13 @@ static double perplexity(const struct hx_engine_cfg *cfg, size_t windows)
     struct hx_engine *e = hxt_engine_open(cfg);
     float *logits = calloc(HX_PPL_ROWS * e->model->vocab, sizeof(*logits));
     double sum = 0;
-    struct hx_why why;
+    struct hx_error err;
 
     for (size_t i = 0; i < windows; i++) {
         uint32_t *ids = window_ids(i * (WINDOWS / windows));
 
-        if (hx_ppl_score(e->model, e->forward, ids, CTX, logits, &sum, &why))
-            fail_msg("%s", why.text);
+        if (hx_ppl_score(e->model, e->forward, ids, CTX, logits, &sum, &err))
+            fail_msg("%s", err.text);
         free(ids);
     }
     free(logits);
@@ -163,14 +163,14 @@ static float *logits_of(const struct hx_engine_cfg *cfg, const uint32_t *ids, si
     struct hx_engine *e = hxt_engine_open(cfg);
     const size_t vocab = e->model->vocab;
     float *out = calloc(n * vocab, sizeof(*out));
-    struct hx_why why;
+    struct hx_error err;
 
     for (size_t pos = 0; pos < n; pos += batch) {
         const size_t now = n - pos < batch ? n - pos : batch;
 
-        if (hx_forward_run(e->forward, ids + pos, now, pos, &why) ||
-            hx_forward_logits(e->forward, 0, now, out + pos * vocab, &why))
-            fail_msg("%s", why.text);
+        if (hx_forward_run(e->forward, ids + pos, now, pos, &err) ||
+            hx_forward_logits(e->forward, 0, now, out + pos * vocab, &err))
+            fail_msg("%s", err.text);
     }
     hx_engine_close(e);
     return out;
@@ -229,7 +229,7 @@ struct rows {
 static void attend(struct hx_attn *a, struct hx_kv *kv, const struct rows *r, float softcap,
                    size_t window, size_t batch, float *out)
 {
-    struct hx_why why;
+    struct hx_error err;
 
     for (size_t pos = 0; pos < POSITIONS; pos += batch) {
         const struct hx_attn_in in = {
@@ -237,9 +237,9 @@ static void attend(struct hx_attn *a, struct hx_kv *kv, const struct rows *r, fl
             .k = r->k + pos * KV_HEADS * kv->dh, .v = r->v + pos * KV_HEADS * kv->dh, .kv = kv,
             .n_head = HEADS, .scale = 0.1f, .softcap = softcap, .window = window};
 
-        if (kv->ops->put(kv, 0, pos, batch, in.k, in.v, &why) ||
-            a->ops->run(a, &in, out + pos * HEADS * kv->dh, &why))
-            fail_msg("%s", why.text);
+        if (kv->ops->put(kv, 0, pos, batch, in.k, in.v, &err) ||
+            a->ops->run(a, &in, out + pos * HEADS * kv->dh, &err))
+            fail_msg("%s", err.text);
     }
 }
 
@@ -289,10 +289,10 @@ static void open_cache(struct hx_kv **kv, size_t dh, enum hx_poly_mode mode)
 {
     const struct hx_kv_shape shape = {2, KV_HEADS, dh, POSITIONS};
     const struct hx_poly_cfg cfg = {.mode = mode};
-    struct hx_why why;
+    struct hx_error err;
 
-    if (hx_kv_ntt_open(kv, &shape, &cfg, NULL, &why))
-        fail_msg("%s", why.text);
+    if (hx_kv_ntt_open(kv, &shape, &cfg, NULL, &err))
+        fail_msg("%s", err.text);
 }
 
 static void check_cache(size_t dh, enum hx_poly_mode mode)
@@ -314,7 +314,7 @@ static void check_cache(size_t dh, enum hx_poly_mode mode)
     assert_int_equal(kv->ops->put(kv, 1, 0, 4, r->k, r->v, NULL), 0);
     assert_int_equal(kv->ops->put(kv, 1, 4, POSITIONS - 4, r->k + 4 * row, r->v + 4 * row, NULL),
                      0);
-    assert_int_equal(kv->ops->past(kv, 1, POSITIONS, &view, NULL), 0);
+    assert_int_equal(kv->ops->rows(kv, 1, POSITIONS, &view, NULL), 0);
     for (size_t i = 0; i < POSITIONS * row; i++) {
         int32_t before, after;
 
@@ -382,25 +382,25 @@ static void test_products_beyond_the_moduli_are_refused_by_name(void **state)
     for (size_t i = 0; i < 2 * HXT_LEN(large); i++) {
         struct hx_attn_in in = {.n = 1, .q = r->q, .k = r->k, .v = r->v, .n_head = HEADS,
                                 .scale = 1};
-        struct hx_why why = {""};
+        struct hx_error err = {""};
 
         memset(r, 0, sizeof(*r));
         r->q[3 * 64] = r->k[64] = large[i / 2];
         assert_int_equal(i % 2 ? hx_kv_ntt_open(&in.kv, &shape, &cfg, NULL, NULL)
                                : hx_kv_f32_open(&in.kv, 1, KV_HEADS, 64, POSITIONS, NULL), 0);
         assert_int_equal(in.kv->ops->put(in.kv, 0, 0, 1, in.k, in.v, NULL), 0);
-        assert_int_equal(poly->ops->run(poly, &in, out, &why), -ERANGE);
-        assert_non_null(strstr(why.text, "layer 0, position 0"));
-        assert_non_null(strstr(why.text, i / 2 ? "2^31 / Delta = 32768" : "2.88e+17"));
+        assert_int_equal(poly->ops->run(poly, &in, out, &err), -ERANGE);
+        assert_non_null(strstr(err.text, "layer 0, position 0"));
+        assert_non_null(strstr(err.text, i / 2 ? "2^31 / Delta = 32768" : "2.88e+17"));
         if (i % 2) { /* nor can rows come back that had to be clamped */
             struct hx_kv_view view;
 
-            assert_int_equal(in.kv->ops->past(in.kv, 0, 1, &view, &why), i / 2 ? -ERANGE : 0);
+            assert_int_equal(in.kv->ops->rows(in.kv, 0, 1, &view, &err), i / 2 ? -ERANGE : 0);
         }
         if (i % 2)
-            assert_int_equal(in.kv->ops->scores(in.kv, 0, in.q, HEADS, 1, 0, 1, out, &why), -ERANGE);
+            assert_int_equal(in.kv->ops->scores(in.kv, 0, in.q, HEADS, 1, 0, 1, out, &err), -ERANGE);
         r->q[3 * 64] = 1; /* 20000 by itself is no problem, what had to be clamped is */
-        assert_int_equal(poly->ops->run(poly, &in, out, &why), i / 2 ? -ERANGE : 0);
+        assert_int_equal(poly->ops->run(poly, &in, out, &err), i / 2 ? -ERANGE : 0);
         hx_kv_close(in.kv);
     }
     hx_attn_close(poly);
@@ -413,15 +413,15 @@ static void test_wrong_configurations_are_refused(void **state)
     const struct hx_poly_cfg school = {.mode = HX_POLY_SCHOOL}, coarse = {.delta_bits = 9};
     const struct hx_poly_cfg crt = {0};
     struct hx_poly ring;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_kv *kv;
 
     (void)state;
-    assert_int_equal(hx_kv_ntt_open(&kv, &shape, &school, NULL, &why), -EINVAL);
-    assert_int_equal(hx_poly_open(&ring, &coarse, 64, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "2^9"));
-    assert_int_equal(hx_poly_open(&ring, &crt, 513, &why), -ENOTSUP);
-    assert_non_null(strstr(why.text, "513"));
+    assert_int_equal(hx_kv_ntt_open(&kv, &shape, &school, NULL, &err), -EINVAL);
+    assert_int_equal(hx_poly_open(&ring, &coarse, 64, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "2^9"));
+    assert_int_equal(hx_poly_open(&ring, &crt, 513, &err), -ENOTSUP);
+    assert_non_null(strstr(err.text, "513"));
 }
 
 /* --- softmax by integers */
@@ -510,11 +510,11 @@ static void test_methods_without_integer_softmax_say_so(void **state)
     const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .attn = "flash", .n_ctx = RUN,
                                       .softmax_int = 1};
     struct hx_engine *e = NULL;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     (void)state;
-    assert_int_equal(hx_engine_open(&e, &cfg, &why), -ENOTSUP);
-    assert_non_null(strstr(why.text, "flash"));
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -ENOTSUP);
+    assert_non_null(strstr(err.text, "flash"));
 }
 
 int main(void)

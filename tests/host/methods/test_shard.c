@@ -56,11 +56,11 @@ static void test_one_prime_is_half_of_a_block(void **state)
 static struct hx_shard *begin(void)
 {
     struct hx_shard *s = NULL;
-    struct hx_why why;
+    struct hx_error err;
 
     fflush(NULL);
-    if (hx_shard_open(&s, "", &why))
-        fail_msg("%s", why.text);
+    if (hx_shard_open(&s, "", &err))
+        fail_msg("%s", err.text);
     assert_string_equal(hx_shard_transport(s), "fork");
     return s;
 }
@@ -85,12 +85,12 @@ static int swap_once(struct hx_shard *s, size_t n)
 {
     uint32_t *mine = calloc(n + 1, sizeof(*mine)), *theirs = calloc(n + 1, sizeof(*theirs));
     const int prime = hx_shard_prime(s);
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int ok;
 
     for (size_t i = 0; i < n; i++)
         mine[i] = word(prime, n, i);
-    ok = hx_shard_swap(s, n, mine, theirs, n, &why) == 0;
+    ok = hx_shard_swap(s, n, mine, theirs, n, &err) == 0;
     for (size_t i = 0; i < n; i++)
         ok &= theirs[i] == word(1 - prime, n, i);
     ok &= theirs[n] == 0;
@@ -119,7 +119,7 @@ static void test_a_killed_process_is_named(void **state)
 {
     struct hx_shard *s = begin();
     uint32_t *words = calloc(1 << 20, 2 * sizeof(*words));
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int rc;
 
     (void)state;
@@ -128,9 +128,9 @@ static void test_a_killed_process_is_named(void **state)
         raise(SIGKILL);
     }
     assert_true(swap_once(s, 5));
-    rc = hx_shard_swap(s, 0, words, words + (1 << 20), 1 << 20, &why);
+    rc = hx_shard_swap(s, 0, words, words + (1 << 20), 1 << 20, &err);
     assert_int_equal(rc, -EPIPE);
-    assert_non_null(strstr(why.text, "q2 has gone (signal 9)"));
+    assert_non_null(strstr(err.text, "q2 has gone (signal 9)"));
     assert_int_equal(hx_shard_close(s, 1), 1);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
     free(words);
@@ -140,15 +140,15 @@ static void test_a_process_that_fails_tells_the_other_one(void **state)
 {
     struct hx_shard *s = begin();
     uint32_t word_here = 1, word_there;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     (void)state;
     if (hx_shard_prime(s)) {
         fprintf(stderr, "this comes from process 1, on purpose\n");
         _exit(hx_shard_close(s, 1) == 0 ? 1 : 0);
     }
-    assert_int_equal(hx_shard_swap(s, 0, &word_here, &word_there, 1, &why), -EPIPE);
-    assert_non_null(strstr(why.text, "q2 failed"));
+    assert_int_equal(hx_shard_swap(s, 0, &word_here, &word_there, 1, &err), -EPIPE);
+    assert_non_null(strstr(err.text, "q2 failed"));
     assert_int_equal(hx_shard_close(s, 1), 1);
 }
 
@@ -159,10 +159,10 @@ static void test_other_numbers_and_other_steps_are_refused(void **state)
         struct hx_shard *s = begin();
         const size_t one = (size_t)hx_shard_prime(s);
         uint32_t here[2] = {1, 2}, there[2];
-        struct hx_why why = {""};
+        struct hx_error err = {""};
         /* another digest, or another number of words */
-        int rc = hx_shard_swap(s, what ? 5 : one, here, there, what ? 1 + one : 1, &why);
-        int ok = rc == -EPROTO && strstr(why.text,
+        int rc = hx_shard_swap(s, what ? 5 : one, here, there, what ? 1 + one : 1, &err);
+        int ok = rc == -EPROTO && strstr(err.text,
                                          what ? "words of step 0" : "step 0 is of other numbers");
 
         if (hx_shard_prime(s))
@@ -192,24 +192,24 @@ static int attend(const struct shape *c, const struct hx_poly_cfg *cfg, const st
     const struct hx_kv_shape shape = {1, KV_HEADS, c->dh, POSITIONS};
     struct hx_attn *a = NULL;
     struct hx_kv *kv = NULL;
-    struct hx_why why = {""};
-    int rc = hx_attn_poly_open(&a, cfg, c->dh, NULL, &why);
+    struct hx_error err = {""};
+    int rc = hx_attn_poly_open(&a, cfg, c->dh, NULL, &err);
 
     if (!rc)
-        rc = c->persistent ? hx_kv_ntt_open(&kv, &shape, cfg, NULL, &why)
-                           : hx_kv_f32_open(&kv, 1, KV_HEADS, c->dh, POSITIONS, &why);
+        rc = c->persistent ? hx_kv_ntt_open(&kv, &shape, cfg, NULL, &err)
+                           : hx_kv_f32_open(&kv, 1, KV_HEADS, c->dh, POSITIONS, &err);
     for (size_t pos = 0; !rc && pos < POSITIONS; pos += c->batch) {
         const struct hx_attn_in in = {
             .pos = pos, .n = c->batch, .q = r->q + pos * HEADS * c->dh,
             .k = r->k + pos * KV_HEADS * c->dh, .v = r->v + pos * KV_HEADS * c->dh, .kv = kv,
             .n_head = HEADS, .scale = 0.1f, .window = c->window};
 
-        rc = kv->ops->put(kv, 0, pos, c->batch, in.k, in.v, &why);
+        rc = kv->ops->put(kv, 0, pos, c->batch, in.k, in.v, &err);
         if (!rc)
-            rc = a->ops->run(a, &in, out + pos * HEADS * c->dh, &why);
+            rc = a->ops->run(a, &in, out + pos * HEADS * c->dh, &err);
     }
     if (rc)
-        fprintf(stderr, "%s\n", why.text);
+        fprintf(stderr, "%s\n", err.text);
     hx_attn_close(a);
     *kept = kv;
     return rc == 0;
@@ -219,9 +219,9 @@ static int attend(const struct shape *c, const struct hx_poly_cfg *cfg, const st
 static int ask(struct hx_kv *kv, const struct rows *r, float *scores, float *keys)
 {
     struct hx_kv_view view;
-    struct hx_why why = {""};
-    int ok = kv->ops->scores(kv, 0, r->q, HEADS, 0.3f, 2, POSITIONS - 3, scores, &why) == 0 &&
-             kv->ops->past(kv, 0, POSITIONS - 1, &view, &why) == 0;
+    struct hx_error err = {""};
+    int ok = kv->ops->scores(kv, 0, r->q, HEADS, 0.3f, 2, POSITIONS - 3, scores, &err) == 0 &&
+             kv->ops->rows(kv, 0, POSITIONS - 1, &view, &err) == 0;
 
     if (ok)
         memcpy(keys, view.k, (POSITIONS - 1) * KV_HEADS * kv->dh * sizeof(*keys));
@@ -283,9 +283,9 @@ static void test_only_two_primes_can_be_shared_out(void **state)
 {
     struct hx_shard *s = begin();
     struct hx_attn *a = NULL;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     const struct hx_poly_cfg one = {.mode = HX_POLY_60, .shard = s};
-    int ok = hx_attn_poly_open(&a, &one, 64, NULL, &why) == -EINVAL && strstr(why.text, "60-bit");
+    int ok = hx_attn_poly_open(&a, &one, 64, NULL, &err) == -EINVAL && strstr(err.text, "60-bit");
 
     (void)state;
     assert_true(end(s, ok));

@@ -5,7 +5,7 @@
 
 #define PPL "ppl -f " HOLDOUT " -m " MODEL_F16 " --ctx 48 --chunks 2 --kv ntt --offload kv --json"
 #define RUN "run -p PROMPT -n 60 --ctx 80 -m " MODEL_F16 " --kv ntt --offload kv --json"
-/* attention that wants rows of K: each layer's past() is of two processes, too */
+/* attention that wants rows of K: each layer's rows() is of two processes, too */
 #define ROWS "run -p PROMPT -n 6 -m " MODEL_F16 " --kv ntt --attn ref --offload kv --json"
 /* would take minutes */
 #define LONG "ppl -f " HOLDOUT " -m " MODEL_F16 " --chunks 400 --kv ntt --offload kv --crt-shard"

@@ -39,15 +39,15 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     uint8_t *copy = malloc(n ? n : 1); /* aligned, and of exactly this size for ASan */
     struct hx_model *m = NULL;
     struct hx_gguf *g;
-    struct hx_why why;
+    struct hx_error err;
     int rc = 0;
 
     if (!copy)
         return 0;
     memcpy(copy, data, n);
-    if (!hx_gguf_open_bytes(&g, "fuzz.gguf", copy, n, &why)) {
+    if (!hx_gguf_open_bytes(&g, "fuzz.gguf", copy, n, &err)) {
         rc = walk(g);
-        if (!hx_model_from_gguf(&m, g, &why))
+        if (!hx_model_from_gguf(&m, g, &err))
             rc |= gguf_use(m);
     }
     hx_model_close(m);

@@ -10,7 +10,7 @@
 #include "tiny_gguf.h"
 
 /* Opens the first n bytes from an allocation of exactly that size, so that ASan sees a read past the end. */
-static int open_exact(const uint8_t *p, size_t n, struct hx_why *why)
+static int open_exact(const uint8_t *p, size_t n, struct hx_error *err)
 {
     uint8_t *copy = malloc(n ? n : 1);
     struct hx_model *m = NULL;
@@ -18,10 +18,10 @@ static int open_exact(const uint8_t *p, size_t n, struct hx_why *why)
     int rc;
 
     memcpy(copy, p, n);
-    why->text[0] = '\0';
-    rc = hx_gguf_open_bytes(&g, "tiny.gguf", copy, n, why);
+    err->text[0] = '\0';
+    rc = hx_gguf_open_bytes(&g, "tiny.gguf", copy, n, err);
     if (!rc)
-        rc = hx_model_from_gguf(&m, g, why);
+        rc = hx_model_from_gguf(&m, g, err);
     hx_model_close(m);
     free(copy);
     return rc;
@@ -30,14 +30,14 @@ static int open_exact(const uint8_t *p, size_t n, struct hx_why *why)
 /* Builds the distorted file and expects rc and a message with `part` in it. */
 static void expect(struct tiny t, int rc, const char *part)
 {
-    struct hx_why why;
+    struct hx_error err;
     int got;
 
     tiny_build(&t);
-    got = open_exact(t.p, t.n, &why);
+    got = open_exact(t.p, t.n, &err);
     free(t.p);
-    if (got != rc || !strstr(why.text, part) || strchr(why.text, '\n'))
-        fail_msg("rc %d (want %d), message '%s' (want '%s')", got, rc, why.text, part);
+    if (got != rc || !strstr(err.text, part) || strchr(err.text, '\n'))
+        fail_msg("rc %d (want %d), message '%s' (want '%s')", got, rc, err.text, part);
 }
 
 static void test_a_complete_file_opens(void **state)
@@ -50,7 +50,7 @@ static void test_every_metadata_type_is_read(void **state)
 {
     struct tiny t = {0};
     struct hx_gguf *g;
-    struct hx_why why;
+    struct hx_error err;
     const struct hx_gguf_kv *kv;
     struct hx_str s;
     uint32_t u = 0;
@@ -58,29 +58,29 @@ static void test_every_metadata_type_is_read(void **state)
 
     (void)state;
     tiny_build(&t);
-    assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &why), 0);
-    assert_int_equal(hx_gguf_u32(g, "t.u8", &u, &why), 0);
+    assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &err), 0);
+    assert_int_equal(hx_gguf_u32(g, "t.u8", &u, &err), 0);
     assert_int_equal(u, 0xfe);
-    assert_int_equal(hx_gguf_u32(g, "t.u16", &u, &why), 0);
+    assert_int_equal(hx_gguf_u32(g, "t.u16", &u, &err), 0);
     assert_int_equal(u, 0xfffe);
-    assert_int_equal(hx_gguf_u32(g, "t.u32", &u, &why), 0);
+    assert_int_equal(hx_gguf_u32(g, "t.u32", &u, &err), 0);
     assert_int_equal(u, 0xfffffffe);
     static const char *const not_u32[] = {"t.i8",  "t.i16",  "t.i32", "t.u64",
                                           "t.i64", "t.bool", "t.f64", "t.bytes"};
     for (size_t i = 0; i < HXT_LEN(not_u32); i++)
-        assert_int_equal(hx_gguf_u32(g, not_u32[i], &u, &why), -EINVAL);
-    assert_int_equal(hx_gguf_u32(g, "t.nothing", &u, &why), -ENOENT);
-    assert_int_equal(hx_gguf_f32(g, "t.f64", &f, &why), -EINVAL);
-    assert_int_equal(hx_gguf_str(g, "general.architecture", &s, &why), 0);
+        assert_int_equal(hx_gguf_u32(g, not_u32[i], &u, &err), -EINVAL);
+    assert_int_equal(hx_gguf_u32(g, "t.nothing", &u, &err), -ENOENT);
+    assert_int_equal(hx_gguf_f32(g, "t.f64", &f, &err), -EINVAL);
+    assert_int_equal(hx_gguf_str(g, "general.architecture", &s, &err), 0);
     assert_true(hx_str_is(s, "qwen3"));
-    assert_int_equal(hx_gguf_array(g, "t.bytes", HX_GGUF_STRING, &kv, &why), -EINVAL);
-    assert_int_equal(hx_gguf_array(g, "t.bytes", HX_GGUF_U8, &kv, &why), 0);
+    assert_int_equal(hx_gguf_array(g, "t.bytes", HX_GGUF_STRING, &kv, &err), -EINVAL);
+    assert_int_equal(hx_gguf_array(g, "t.bytes", HX_GGUF_U8, &kv, &err), 0);
     assert_int_equal(kv->n, 3);
     assert_int_equal(kv->bytes, 3);
     assert_int_equal(kv->data[0], 0xfe);
-    assert_int_equal(hx_gguf_array(g, "t.doubles", HX_GGUF_F64, &kv, &why), 0);
+    assert_int_equal(hx_gguf_array(g, "t.doubles", HX_GGUF_F64, &kv, &err), 0);
     assert_int_equal(kv->bytes, 8);
-    assert_int_equal(hx_gguf_array(g, "t.none", HX_GGUF_STRING, &kv, &why), 0);
+    assert_int_equal(hx_gguf_array(g, "t.none", HX_GGUF_STRING, &kv, &err), 0);
     assert_int_equal(kv->n + kv->bytes, 0);
     hx_gguf_close(g);
     free(t.p);
@@ -89,23 +89,23 @@ static void test_every_metadata_type_is_read(void **state)
 static void test_every_truncation_is_refused(void **state)
 {
     struct tiny t = {0};
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
     tiny_build(&t);
     for (size_t n = 0; n < t.n - TINY_ALIGN; n++) /* the last tensor may be followed by padding */
-        if (open_exact(t.p, n, &why) != -EINVAL || !why.text[0])
-            fail_msg("%zu of %zu bytes: '%s'", n, t.n, why.text);
+        if (open_exact(t.p, n, &err) != -EINVAL || !err.text[0])
+            fail_msg("%zu of %zu bytes: '%s'", n, t.n, err.text);
     free(t.p);
 }
 
 static void test_not_a_gguf_is_named_so(void **state)
 {
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(open_exact((const uint8_t *)"PK\3\4 something else", 20, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "not a GGUF file"));
+    assert_int_equal(open_exact((const uint8_t *)"PK\3\4 something else", 20, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "not a GGUF file"));
 }
 
 static void test_versions_2_and_3_are_read_and_others_named(void **state)
@@ -220,13 +220,13 @@ static void test_merge_of_unknown_tokens_is_refused(void **state)
 static void test_missing_file_says_why(void **state)
 {
     struct hx_gguf *g;
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_gguf_open(&g, "/nonexistent/x.gguf", &why), -ENOENT);
-    assert_non_null(strstr(why.text, "/nonexistent/x.gguf: No such file"));
-    assert_int_equal(hx_gguf_open(&g, "/", &why), -EINVAL);
-    assert_non_null(strstr(why.text, "/: is a directory"));
+    assert_int_equal(hx_gguf_open(&g, "/nonexistent/x.gguf", &err), -ENOENT);
+    assert_non_null(strstr(err.text, "/nonexistent/x.gguf: No such file"));
+    assert_int_equal(hx_gguf_open(&g, "/", &err), -EINVAL);
+    assert_non_null(strstr(err.text, "/: is a directory"));
 }
 
 /* Of n bytes at p in a mapped file: how many are in memory. */
@@ -250,7 +250,7 @@ static void test_opening_a_large_model_reads_no_weights(void **state)
     struct tiny t = {.ffn = 1u << 23, .header_only = 1};
     const char *path = hxt_path("%s/large.gguf", hxt_tmpdir());
     const struct hx_gguf_tensor *up;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_gguf *g;
     struct hx_model *m;
     float row[TINY_WIDTH];
@@ -259,8 +259,8 @@ static void test_opening_a_large_model_reads_no_weights(void **state)
     tiny_build(&t);
     hxt_write_file(path, t.p, t.n);
     assert_int_equal(truncate(path, (off_t)(t.n + t.data_bytes)), 0);
-    if (hx_gguf_open(&g, path, &why) || hx_model_from_gguf(&m, g, &why))
-        fail_msg("%s", why.text);
+    if (hx_gguf_open(&g, path, &err) || hx_model_from_gguf(&m, g, &err))
+        fail_msg("%s", err.text);
     up = hx_gguf_tensor(g, "blk.0.ffn_up.weight");
     assert_true(up->bytes > 200u << 20);
     if (resident(up->data, up->bytes) > up->bytes / 50)
@@ -279,23 +279,23 @@ static void test_fingerprint_is_of_the_model_not_of_the_file(void **state)
     struct tiny t = {0};
     struct hx_model *f16, *q8, *tiny;
     struct hx_gguf *g;
-    struct hx_why why;
+    struct hx_error err;
     uint64_t before;
 
     (void)state;
-    assert_int_equal(hx_model_open(&f16, HXT_SRC "/tests/data/hexrig-tiny-f16.gguf", &why), 0);
-    assert_int_equal(hx_model_open(&q8, HXT_SRC "/host/data/hexrig-tiny-q8_0.gguf", &why), 0);
+    assert_int_equal(hx_model_open(&f16, HXT_SRC "/tests/data/hexrig-tiny-f16.gguf", &err), 0);
+    assert_int_equal(hx_model_open(&q8, HXT_SRC "/host/data/hexrig-tiny-q8_0.gguf", &err), 0);
     assert_true(f16->fingerprint == q8->fingerprint);
     hx_model_close(f16);
     hx_model_close(q8);
     tiny_build(&t);
-    assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &why), 0);
-    assert_int_equal(hx_model_from_gguf(&tiny, g, &why), 0);
+    assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &err), 0);
+    assert_int_equal(hx_model_from_gguf(&tiny, g, &err), 0);
     before = tiny->fingerprint;
     hx_model_close(tiny);
     t.p[t.n - TINY_ALIGN] ^= 1; /* output_norm */
-    assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &why), 0);
-    assert_int_equal(hx_model_from_gguf(&tiny, g, &why), 0);
+    assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &err), 0);
+    assert_int_equal(hx_model_from_gguf(&tiny, g, &err), 0);
     assert_true(tiny->fingerprint != before);
     hx_model_close(tiny);
     free(t.p);
@@ -309,25 +309,25 @@ static void test_a_loaded_tiny_model_runs(void **state)
     struct hx_kv *kv;
     struct hx_attn *attn;
     struct hx_forward *f;
-    struct hx_why why;
+    struct hx_error err;
     const uint32_t ids[] = {1, 257, 3};
     float logits[TINY_VOCAB];
 
     (void)state;
     tiny_build(&t);
-    assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &why), 0);
-    assert_int_equal(hx_model_from_gguf(&m, g, &why), 0);
-    assert_int_equal(hx_kv_f32_open(&kv, 1, 1, TINY_DH, 16, &why), 0);
-    assert_int_equal(hx_attn_ref_open(&attn, 16, &why), 0);
-    assert_int_equal(hx_forward_open(&f, m, kv, attn, 3, &why), 0);
-    assert_int_equal(hx_forward_run(f, ids, 3, 0, &why), 0);
+    assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &err), 0);
+    assert_int_equal(hx_model_from_gguf(&m, g, &err), 0);
+    assert_int_equal(hx_kv_f32_open(&kv, 1, 1, TINY_DH, 16, &err), 0);
+    assert_int_equal(hx_attn_ref_open(&attn, 16, &err), 0);
+    assert_int_equal(hx_forward_open(&f, m, kv, attn, 3, &err), 0);
+    assert_int_equal(hx_forward_run(f, ids, 3, 0, &err), 0);
     assert_int_equal(hx_forward_logits(f, 2, 1, logits, NULL), 0);
     for (size_t i = 0; i < TINY_VOCAB; i++)
         assert_true(logits[i] == logits[i]);
-    assert_int_equal(hx_forward_run(f, ids, 3, 14, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "context of 16"));
-    assert_int_equal(hx_forward_run(f, (const uint32_t[]){TINY_VOCAB}, 1, 0, &why), -EINVAL);
-    assert_int_equal(hx_forward_run(f, ids, 0, 0, &why), -EINVAL);
+    assert_int_equal(hx_forward_run(f, ids, 3, 14, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "context of 16"));
+    assert_int_equal(hx_forward_run(f, (const uint32_t[]){TINY_VOCAB}, 1, 0, &err), -EINVAL);
+    assert_int_equal(hx_forward_run(f, ids, 0, 0, &err), -EINVAL);
     hx_forward_close(f);
     hx_attn_close(attn);
     hx_kv_close(kv);

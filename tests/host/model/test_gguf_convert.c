@@ -51,13 +51,13 @@ static void make_file(const char *path, const struct spec *specs, size_t n, uint
                       uint32_t alignment)
 {
     struct hx_gguf_writer *w;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     uint8_t name[8 + 4] = {4, 0, 0, 0, 0, 0, 0, 0, 't', 'e', 's', 't'};
     struct hx_gguf_kv kv = {.key = {"general.name", 12}, .type = HX_GGUF_STRING,
                             .elem = HX_GGUF_STRING, .n = 1, .data = name, .bytes = sizeof(name)};
 
-    if (hx_gguf_writer_open(&w, path, alignment ? alignment : 32, &why))
-        fail_msg("%s", why.text);
+    if (hx_gguf_writer_open(&w, path, alignment ? alignment : 32, &err))
+        fail_msg("%s", err.text);
     hx_gguf_writer_kv(w, &kv);
     hx_gguf_writer_u32(w, "general.file_type", 0);
     if (parts)
@@ -89,29 +89,29 @@ static void make_file(const char *path, const struct spec *specs, size_t n, uint
             free(x);
         }
         assert_int_equal(hx_gguf_writer_data(w, bytes, hx_quant_row_bytes(specs[i].type, weights),
-                                             &why), 0);
+                                             &err), 0);
         free(bytes);
     }
-    if (hx_gguf_writer_finish(w, &why))
-        fail_msg("%s", why.text);
+    if (hx_gguf_writer_finish(w, &err))
+        fail_msg("%s", err.text);
     hx_gguf_writer_close(w);
 }
 
 static struct hx_gguf *open_file(const char *path)
 {
     struct hx_gguf *g;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
-    if (hx_gguf_open(&g, path, &why))
-        fail_msg("%s", why.text);
+    if (hx_gguf_open(&g, path, &err))
+        fail_msg("%s", err.text);
     return g;
 }
 
-static int convert(const char *in, const char *out, uint32_t type, struct hx_why *why)
+static int convert(const char *in, const char *out, uint32_t type, struct hx_error *err)
 {
     const struct hx_convert how = {.type = type};
     struct hx_gguf *g = open_file(in);
-    int rc = hx_gguf_convert(g, out, &how, why);
+    int rc = hx_gguf_convert(g, out, &how, err);
 
     hx_gguf_close(g);
     return rc;
@@ -178,26 +178,26 @@ static void test_the_shipped_model_in_every_format(void **state)
     (void)state;
     for (size_t i = 0; i < HXT_LEN(all); i++) {
         const char *out = hxt_path("%s/out.gguf", dir);
-        struct hx_why why = {""};
+        struct hx_error err = {""};
         struct hx_gguf *a, *b;
         struct hx_model *m, *n;
         uint32_t v;
 
-        if (convert(SHIPPED, out, all[i].type, &why))
-            fail_msg("%s", why.text);
+        if (convert(SHIPPED, out, all[i].type, &err))
+            fail_msg("%s", err.text);
         a = open_file(SHIPPED);
         b = open_file(out);
         assert_int_equal(hx_gguf_facts(b).version, 3);
         same_metadata(a, b);
         same_weights(a, b);
-        assert_int_equal(hx_gguf_u32(b, "general.file_type", &v, &why), 0);
+        assert_int_equal(hx_gguf_u32(b, "general.file_type", &v, &err), 0);
         assert_int_equal(v, all[i].file_type);
-        assert_int_equal(hx_gguf_u32(b, "general.quantization_version", &v, &why), 0);
+        assert_int_equal(hx_gguf_u32(b, "general.quantization_version", &v, &err), 0);
         assert_int_equal(v, 2);
         assert_int_equal(hx_gguf_tensor(b, "blk.0.ffn_up.weight")->type, all[i].type);
         assert_int_equal(hx_gguf_tensor(b, "blk.0.ffn_norm.weight")->type, HX_QUANT_F32);
-        assert_int_equal(hx_model_from_gguf(&m, a, &why), 0);
-        assert_int_equal(hx_model_from_gguf(&n, b, &why), 0);
+        assert_int_equal(hx_model_from_gguf(&m, a, &err), 0);
+        assert_int_equal(hx_model_from_gguf(&n, b, &err), 0);
         assert_true(m->fingerprint == n->fingerprint);
         hx_model_close(m);
         hx_model_close(n);
@@ -252,10 +252,10 @@ static void test_each_tensor_gets_the_type_that_llama_cpp_gives_it(void **state)
         struct counts c = {0};
         const struct hx_convert how = {.type = all[i].want, .tell = count, .arg = &c};
         struct hx_gguf *a = open_file(in), *b;
-        struct hx_why why = {""};
+        struct hx_error err = {""};
 
-        if (hx_gguf_convert(a, out, &how, &why))
-            fail_msg("%s", why.text);
+        if (hx_gguf_convert(a, out, &how, &err))
+            fail_msg("%s", err.text);
         b = open_file(out);
         assert_int_equal(hx_gguf_facts(b).alignment, 64);
         for (size_t t = 0; t < HXT_LEN(odd); t++)
@@ -275,14 +275,14 @@ static void test_the_file_does_not_depend_on_the_threads(void **state)
 {
     const char *dir = new_dir(), *one = hxt_path("%s/1", dir), *three = hxt_path("%s/3", dir);
     struct hx_convert how = {.type = HX_QUANT_Q4_K};
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_gguf *g = open_file(SHIPPED);
     size_t n, m;
 
     (void)state;
-    assert_int_equal(hx_gguf_convert(g, one, &how, &why), 0);
-    assert_int_equal(hx_pool_open(&how.pool, 3, &why), 0);
-    assert_int_equal(hx_gguf_convert(g, three, &how, &why), 0);
+    assert_int_equal(hx_gguf_convert(g, one, &how, &err), 0);
+    assert_int_equal(hx_pool_open(&how.pool, 3, &err), 0);
+    assert_int_equal(hx_gguf_convert(g, three, &how, &err), 0);
     hx_pool_close(how.pool);
     hx_gguf_close(g);
     char *a = hxt_read_file(one, &n), *b = hxt_read_file(three, &m);
@@ -296,12 +296,12 @@ static void test_the_file_does_not_depend_on_the_threads(void **state)
 static void test_a_file_can_take_its_own_place(void **state)
 {
     const char *dir = new_dir(), *path = hxt_path("%s/x", dir);
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_gguf *g;
 
     (void)state;
     make_file(path, odd, HXT_LEN(odd), 0, 0);
-    assert_int_equal(convert(path, path, HX_QUANT_Q8_0, &why), 0);
+    assert_int_equal(convert(path, path, HX_QUANT_Q8_0, &err), 0);
     g = open_file(path);
     assert_int_equal(hx_gguf_tensor(g, "token_embd.weight")->type, HX_QUANT_Q8_0);
     hx_gguf_close(g);
@@ -314,14 +314,14 @@ static void test_a_file_can_take_its_own_place(void **state)
 static void refused(const char *dir, const char *in, uint32_t type, const char *part)
 {
     const char *out = hxt_path("%s/out", dir);
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     size_t n;
     char *was;
 
     hxt_write_file(out, "old", 3);
     n = files_in(dir);
-    if (convert(in, out, type, &why) != -EINVAL || !strstr(why.text, part))
-        fail_msg("'%s', want '%s'", why.text, part);
+    if (convert(in, out, type, &err) != -EINVAL || !strstr(err.text, part))
+        fail_msg("'%s', want '%s'", err.text, part);
     was = hxt_read_file(out, NULL);
     assert_string_equal(was, "old");
     free(was);
@@ -372,15 +372,15 @@ static void test_sources_that_cannot_be_converted(void **state)
 static void test_places_that_cannot_be_written(void **state)
 {
     const char *dir = new_dir(), *in = hxt_path("%s/in", dir);
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     (void)state;
     make_file(in, odd, HXT_LEN(odd), 0, 0);
-    assert_int_equal(convert(in, hxt_path("%s/none/out", dir), HX_QUANT_F16, &why), -ENOENT);
-    assert_int_equal(convert(in, dir, HX_QUANT_F16, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "is a directory"));
-    assert_int_equal(convert(in, "/dev/null", HX_QUANT_F16, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "/dev/null: not a regular file"));
+    assert_int_equal(convert(in, hxt_path("%s/none/out", dir), HX_QUANT_F16, &err), -ENOENT);
+    assert_int_equal(convert(in, dir, HX_QUANT_F16, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "is a directory"));
+    assert_int_equal(convert(in, "/dev/null", HX_QUANT_F16, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "/dev/null: not a regular file"));
     assert_int_equal(files_in(dir), 1);
 }
 
@@ -389,13 +389,13 @@ static void test_a_stop_leaves_nothing(void **state)
     const char *dir = new_dir(), *in = hxt_path("%s/in", dir), *out = hxt_path("%s/out", dir);
     struct counts c = {.stop_at = 3};
     const struct hx_convert how = {.type = HX_QUANT_F16, .tell = count, .arg = &c};
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_gguf *g;
 
     (void)state;
     make_file(in, odd, HXT_LEN(odd), 0, 0);
     g = open_file(in);
-    assert_int_equal(hx_gguf_convert(g, out, &how, &why), -EINTR);
+    assert_int_equal(hx_gguf_convert(g, out, &how, &err), -EINTR);
     assert_int_equal(c.calls, 3);
     assert_int_equal(files_in(dir), 1);
     hx_gguf_close(g);
@@ -406,7 +406,7 @@ static void test_a_full_disk_leaves_nothing(void **state)
 {
     const char *dir = new_dir(), *out = hxt_path("%s/out", dir);
     struct rlimit old, small;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     int rc;
 
@@ -414,11 +414,11 @@ static void test_a_full_disk_leaves_nothing(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = (struct rlimit){1 << 20, old.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    rc = convert(SHIPPED, out, HX_QUANT_Q8_0, &why);
+    rc = convert(SHIPPED, out, HX_QUANT_Q8_0, &err);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     signal(SIGXFSZ, handler);
     assert_int_equal(rc, -EFBIG);
-    assert_non_null(strstr(why.text, "cannot write: File too large"));
+    assert_non_null(strstr(err.text, "cannot write: File too large"));
     assert_int_equal(files_in(dir), 0);
 }
 
@@ -429,15 +429,15 @@ static void test_the_writer_counts_what_it_gets(void **state)
                                      .type = HX_QUANT_F32};
     const float x[9] = {0};
     struct hx_gguf_writer *w;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     (void)state;
-    assert_int_equal(hx_gguf_writer_open(&w, path, 32, &why), 0);
+    assert_int_equal(hx_gguf_writer_open(&w, path, 32, &err), 0);
     hx_gguf_writer_tensor(w, &t);
-    assert_int_equal(hx_gguf_writer_data(w, x, 4, &why), 0);
-    assert_int_equal(hx_gguf_writer_data(w, x, 32, &why), -EINVAL);
-    assert_int_equal(hx_gguf_writer_finish(w, &why), -EINVAL);
-    assert_non_null(strstr(why.text, "data of 1 tensors is missing"));
+    assert_int_equal(hx_gguf_writer_data(w, x, 4, &err), 0);
+    assert_int_equal(hx_gguf_writer_data(w, x, 32, &err), -EINVAL);
+    assert_int_equal(hx_gguf_writer_finish(w, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "data of 1 tensors is missing"));
     hx_gguf_writer_close(w);
     assert_int_equal(files_in(dir), 0);
     hx_gguf_writer_close(NULL);

@@ -39,11 +39,11 @@ struct pristine {
 static void find_places(struct places *p, const uint8_t *file, size_t n)
 {
     struct hx_gguf *g;
-    struct hx_why why;
+    struct hx_error err;
 
     *p = (struct places){.length = {8, 16}, .n_length = 2};
-    if (hx_gguf_open_bytes(&g, "pristine", file, n, &why))
-        fail_msg("%s", why.text);
+    if (hx_gguf_open_bytes(&g, "pristine", file, n, &err))
+        fail_msg("%s", err.text);
     const struct hx_gguf_facts f = hx_gguf_facts(g);
 
     for (size_t i = 0; i < f.n_kv; i++) {
@@ -202,7 +202,7 @@ static double cpu_seconds(void)
 }
 
 /* From memory of exactly its size, so that ASan sees a read past the end. */
-static int open_bytes(const struct mutant *x, struct hx_why *why)
+static int open_bytes(const struct mutant *x, struct hx_error *err)
 {
     uint8_t *copy = malloc(x->n ? x->n : 1);
     struct hx_model *m = NULL;
@@ -210,9 +210,9 @@ static int open_bytes(const struct mutant *x, struct hx_why *why)
     int rc;
 
     memcpy(copy, x->p, x->n);
-    rc = hx_gguf_open_bytes(&g, "mutant", copy, x->n, why);
+    rc = hx_gguf_open_bytes(&g, "mutant", copy, x->n, err);
     if (!rc)
-        rc = hx_model_from_gguf(&m, g, why);
+        rc = hx_model_from_gguf(&m, g, err);
     if (!rc && gguf_use(m))
         fail_msg("it loads but does not run");
     hx_model_close(m);
@@ -220,13 +220,13 @@ static int open_bytes(const struct mutant *x, struct hx_why *why)
     return rc;
 }
 
-static int open_file(const struct mutant *x, const char *path, struct hx_why *why)
+static int open_file(const struct mutant *x, const char *path, struct hx_error *err)
 {
     struct hx_model *m = NULL;
     int rc;
 
     hxt_write_file(path, x->p, x->n);
-    rc = hx_model_open(&m, path, why);
+    rc = hx_model_open(&m, path, err);
     hx_model_close(m);
     unlink(path); /* a file that is written over again and again goes to the disk each time */
     return rc;
@@ -235,9 +235,9 @@ static int open_file(const struct mutant *x, const char *path, struct hx_why *wh
 /* Returns 1 when it loads. */
 static int judge(const struct mutant *x, size_t number, const char *kind, const char *path)
 {
-    struct hx_why why = {""}, file_why = {""};
+    struct hx_error err = {""}, file_why = {""};
     const double start = cpu_seconds();
-    const int rc = open_bytes(x, &why), file_rc = open_file(x, path, &file_why);
+    const int rc = open_bytes(x, &err), file_rc = open_file(x, path, &file_why);
     const double seconds = cpu_seconds() - start;
 
     /* not a timing but the promise itself; usual are milliseconds, in a sanitizer build, too */
@@ -245,8 +245,8 @@ static int judge(const struct mutant *x, size_t number, const char *kind, const 
         fail_msg("mutant %zu (%s) took %.3f s of CPU time for two openings", number, kind, seconds);
     if (rc != file_rc)
         fail_msg("mutant %zu (%s): %d from memory, %d from a file", number, kind, rc, file_rc);
-    if (rc && (!why.text[0] || strchr(why.text, '\n')))
-        fail_msg("mutant %zu (%s): refused with %d and '%s'", number, kind, rc, why.text);
+    if (rc && (!err.text[0] || strchr(err.text, '\n')))
+        fail_msg("mutant %zu (%s): refused with %d and '%s'", number, kind, rc, err.text);
     return rc == 0;
 }
 

@@ -9,10 +9,10 @@ static struct hx_model *m;
 
 static int setup(void **state)
 {
-    struct hx_why why;
+    struct hx_error err;
 
     (void)state;
-    return hx_model_open(&m, MODEL_Q8_0, &why);
+    return hx_model_open(&m, MODEL_Q8_0, &err);
 }
 
 static int teardown(void **state)
@@ -223,7 +223,7 @@ static void test_control_tokens_have_no_text(void **state)
 static void test_a_whole_text_encodes_as_the_reference(void **state)
 {
     const char *dir = getenv("HEXRIG_WIKITEXT2");
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     uint32_t *ids;
     uint16_t *want;
     size_t n, bytes;
@@ -232,8 +232,8 @@ static void test_a_whole_text_encodes_as_the_reference(void **state)
     if (!dir)
         hxt_skip_test("HEXRIG_WIKITEXT2 is not set to a folder with wikitext2-test.{txt,u16}");
     want = hxt_read_file(hxt_path("%s/wikitext2-test.u16", dir), &bytes);
-    if (!want || hx_text_encode(m->tok, hxt_path("%s/wikitext2-test.txt", dir), &ids, &n, &why))
-        fail_msg("%s: wikitext2-test.{txt,u16} cannot be read %s", dir, why.text);
+    if (!want || hx_text_encode(m->tok, hxt_path("%s/wikitext2-test.txt", dir), &ids, &n, &err))
+        fail_msg("%s: wikitext2-test.{txt,u16} cannot be read %s", dir, err.text);
     assert_int_equal(n, bytes / 2);
     for (size_t i = 0; i < n; i++)
         if (ids[i] != want[i])

@@ -6,12 +6,12 @@
 
 static void expect_refusal(struct open *o, const char *text)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
-    if (try_open(o, &why) != -EINVAL)
-        fail_msg("not refused with -EINVAL; wanted '%s', why '%s'", text, why.text);
-    if (!strstr(why.text, text))
-        fail_msg("'%s' lacks '%s'", why.text, text);
+    if (try_open(o, &err) != -EINVAL)
+        fail_msg("not refused with -EINVAL; wanted '%s', why '%s'", text, err.text);
+    if (!strstr(err.text, text))
+        fail_msg("'%s' lacks '%s'", err.text, text);
     shut(o);
 }
 

@@ -13,20 +13,20 @@ struct open {
     struct hx_tokenizer *t;
 };
 
-static inline int try_open(struct open *o, struct hx_why *why)
+static inline int try_open(struct open *o, struct hx_error *err)
 {
     vocab_end(&o->file);
     o->t = NULL;
-    assert_int_equal(hx_gguf_open_bytes(&o->g, "sample", o->file.p, o->file.n, why), 0);
-    return hx_tokenizer_open(&o->t, o->g, why);
+    assert_int_equal(hx_gguf_open_bytes(&o->g, "sample", o->file.p, o->file.n, err), 0);
+    return hx_tokenizer_open(&o->t, o->g, err);
 }
 
 static inline struct hx_tokenizer *must_open(struct open *o)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
-    if (try_open(o, &why))
-        fail_msg("%s", why.text);
+    if (try_open(o, &err))
+        fail_msg("%s", err.text);
     return o->t;
 }
 

@@ -121,7 +121,7 @@ static void fill_tokens(uint32_t *ids, size_t n, size_t vocab)
 
 /* Tokens first..first+n-1 in batches of `batch`, with the logits of each batch's last. */
 static int run_phase(const struct bench *b, struct hx_engine *e, const uint32_t *ids, size_t first, size_t n,
-                     size_t batch, float *logits, struct phase *p, size_t run, struct hx_why *why)
+                     size_t batch, float *logits, struct phase *p, size_t run, struct hx_error *err)
 {
     const double j0 = b->sensor.path[0] ? hx_power_sensor_joules(&b->sensor) : 0;
     const double t0 = hx_figures_clock();
@@ -129,9 +129,9 @@ static int run_phase(const struct bench *b, struct hx_engine *e, const uint32_t 
     int rc = 0;
 
     for (size_t i = first; !rc && i < first + n; i += batch) {
-        rc = hx_engine_run(e, ids + i, batch, i, why);
+        rc = hx_engine_run(e, ids + i, batch, i, err);
         if (!rc)
-            rc = hx_engine_logits(e, logits, why);
+            rc = hx_engine_logits(e, logits, err);
     }
     if (run) {
         p->s[run - 1] = hx_figures_clock() - t0;
@@ -180,19 +180,19 @@ static int measure(struct bench *b, struct hx_engine *e)
     struct phase *phases = calloc(2, sizeof(*phases));
     uint32_t *ids = calloc(n, sizeof(*ids));
     float *logits = calloc(e->model->vocab, sizeof(*logits));
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int rc = phases && ids && logits ? 0 : -1;
 
     if (rc)
-        snprintf(why.text, sizeof(why.text), "out of memory");
+        snprintf(err.text, sizeof(err.text), "out of memory");
     else
         fill_tokens(ids, n, e->model->vocab);
     for (size_t run = 0; !rc && run <= b->runs; run++) {
-        rc = run_phase(b, e, ids, 0, b->prefill, b->prefill, logits, &phases[0], run, &why);
+        rc = run_phase(b, e, ids, 0, b->prefill, b->prefill, logits, &phases[0], run, &err);
         if (!rc)
-            rc = run_phase(b, e, ids, b->prefill, b->decode, 1, logits, &phases[1], run, &why);
+            rc = run_phase(b, e, ids, b->prefill, b->decode, 1, logits, &phases[1], run, &err);
     }
-    rc = rc ? hx_cmd_fail(cmd, "%s", why.text)
+    rc = rc ? hx_cmd_fail(cmd, "%s", err.text)
             : hx_figures_report(cmd, report(b, e, &phases[0], &phases[1]), b->json);
     free(phases);
     free(ids);
@@ -202,7 +202,7 @@ static int measure(struct bench *b, struct hx_engine *e)
 
 static int bench(struct bench *b)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_engine *e = NULL;
     char *shipped = b->cfg.model ? NULL : hx_share(MODEL);
     int rc;
@@ -215,8 +215,8 @@ static int bench(struct bench *b)
     b->cfg.n_ctx = b->prefill + b->decode;
     snprintf(b->sensor_text, sizeof(b->sensor_text), "rapl");
     hx_power_sensor_find(&b->sensor, NULL, b->sensor_text, sizeof(b->sensor_text));
-    rc = b->cfg.model ? hx_engine_open(&e, &b->cfg, &why) : hx_why_set(&why, -1, "cannot tell where %s lies", MODEL);
-    rc = rc ? hx_cmd_fail(cmd, "%s", why.text) : measure(b, e);
+    rc = b->cfg.model ? hx_engine_open(&e, &b->cfg, &err) : hx_error_set(&err, -1, "cannot tell where %s lies", MODEL);
+    rc = rc ? hx_cmd_fail(cmd, "%s", err.text) : measure(b, e);
     hx_engine_close(e);
     free(shipped);
     return rc;

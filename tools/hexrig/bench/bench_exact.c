@@ -152,11 +152,11 @@ static int measure(const struct bench *b)
                                        .runs = b->ladder.runs, .batch = b->batch, .rig = b->ladder.rig};
     struct hx_ladder_rung rungs[HX_LADDER_RUNGS];
     json_t *rows = json_array();
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
-    if (hx_ladder_run(rungs, &b->ladder, &why) || hx_bench_ok_rows(rows, &linear, &why)) {
+    if (hx_ladder_run(rungs, &b->ladder, &err) || hx_bench_ok_rows(rows, &linear, &err)) {
         json_decref(rows);
-        return hx_cmd_fail(cmd, "%s", why.text);
+        return hx_cmd_fail(cmd, "%s", err.text);
     }
     return hx_figures_report(cmd, report(b, rungs, rows), b->json);
 }

@@ -110,16 +110,16 @@ INLINE void run_by(struct ladder *l, const struct hx_attn_in *in, const struct h
                       (p < in->pos ? past->k + p * past->stride : in->k) + h * dh, dh, 1, barrett);
     for (size_t head = 0; head < in->n_head; head++) {
         score(l, in, head, barrett);
-        hx_attn_mix(in, past, 0, head, l->scores, NULL, out + head * dh);
+        hx_attn_softmax_v(in, past, 0, head, l->scores, NULL, out + head * dh);
     }
 }
 
-static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_why *why)
+static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     struct ladder *l = (struct ladder *)a;
     struct hx_kv_view past;
-    int rc = in->n == 1 ? in->kv->ops->past(in->kv, in->layer, in->pos, &past, why)
-                        : hx_why_set(why, -EINVAL, "bench: %zu tokens in one run; 1 is legal",
+    int rc = in->n == 1 ? in->kv->ops->rows(in->kv, in->layer, in->pos, &past, err)
+                        : hx_error_set(err, -EINVAL, "bench: %zu tokens in one run; 1 is legal",
                                      in->n);
 
     if (!rc && l->cfg.barrett)
@@ -161,27 +161,27 @@ static void make_tables(struct ladder *l)
 
 int hx_bench_attn_open(struct hx_attn **out, const struct hx_bench_attn_cfg *cfg, size_t n_kv,
                        size_t dh,
-                       size_t n_ctx, struct hx_why *why)
+                       size_t n_ctx, struct hx_error *err)
 {
     static const struct hx_attn_ops ops = {"bench", run, close_ladder};
     struct ladder *l = calloc(1, sizeof(*l));
 
     if (!l)
-        return hx_why_set(why, -ENOMEM, "bench: out of memory");
+        return hx_error_set(err, -ENOMEM, "bench: out of memory");
     l->attn.ops = &ops;
     l->cfg = *cfg;
     l->n = hx_poly_n(dh);
     l->tables = hx_ntt60_get(l->n);
     if (!l->tables) {
         free(l);
-        return hx_why_set(why, -ENOTSUP, "bench: heads of %zu elements; %d is the most", dh,
+        return hx_error_set(err, -ENOTSUP, "bench: heads of %zu elements; %d is the most", dh,
                           HX_POLY_N_MAX);
     }
     l->keys = calloc(n_ctx * n_kv, l->n * sizeof(*l->keys));
     l->scores = calloc(n_ctx, sizeof(*l->scores));
     if (!l->keys || !l->scores) {
         close_ladder(&l->attn);
-        return hx_why_set(why, -ENOMEM, "bench: no memory for %zu positions", n_ctx);
+        return hx_error_set(err, -ENOMEM, "bench: no memory for %zu positions", n_ctx);
     }
     make_tables(l);
     *out = &l->attn;

@@ -14,6 +14,6 @@ struct hx_bench_attn_cfg {
  * `poly`, which also checks their range: not done here.  0, -ENOTSUP as hx_poly_open(), or -ENOMEM. */
 int hx_bench_attn_open(struct hx_attn **out, const struct hx_bench_attn_cfg *cfg, size_t n_kv,
                        size_t dh,
-                       size_t n_ctx, struct hx_why *why);
+                       size_t n_ctx, struct hx_error *err);
 
 #endif

@@ -50,7 +50,7 @@ struct rung {
     float *logits; /* of the last token */
 };
 
-static int run_timed(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_why *why)
+static int run_timed(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     struct timed *t = (struct timed *)a;
     struct hx_attn_in real = *in;
@@ -58,45 +58,45 @@ static int run_timed(struct hx_attn *a, const struct hx_attn_in *in, float *out,
     int rc;
 
     real.kv = ((struct timed_kv *)in->kv)->inner;
-    rc = t->inner->ops->run(t->inner, &real, out, why);
+    rc = t->inner->ops->run(t->inner, &real, out, err);
     t->seconds += hx_figures_clock() - start;
     return rc;
 }
 
 static int put_timed(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k,
-                     const float *v, struct hx_why *why)
+                     const float *v, struct hx_error *err)
 {
     struct timed_kv *t = (struct timed_kv *)kv;
     const double start = hx_figures_clock();
-    int rc = t->inner->ops->put(t->inner, layer, pos, n, k, v, why);
+    int rc = t->inner->ops->put(t->inner, layer, pos, n, k, v, err);
 
     t->clock->seconds += hx_figures_clock() - start;
     return rc;
 }
 
 static int open_rung(struct rung *r, const struct way *way, const struct hx_engine *of,
-                     const struct hx_ladder_cfg *cfg, struct hx_why *why)
+                     const struct hx_ladder_cfg *cfg, struct hx_error *err)
 {
     static const struct hx_attn_ops attn_ops = {.name = "timed", .run = run_timed};
     static const struct hx_kv_ops kv_ops = {.name = "timed", .put = put_timed};
     const struct hx_engine_cfg engine = {.of = of, .kv = way->kv, .attn = "poly", .poly = {.mode = way->mode},
                                          .n_ctx = cfg->ctx, .max_batch = 1};
-    int rc = hx_engine_open(&r->e, &engine, why);
+    int rc = hx_engine_open(&r->e, &engine, err);
 
     r->way = way;
     if (!rc && way->own)
-        rc = hx_bench_attn_open(&r->own, &way->attn, r->e->kv->n_kv, r->e->kv->dh, cfg->ctx, why);
+        rc = hx_bench_attn_open(&r->own, &way->attn, r->e->kv->n_kv, r->e->kv->dh, cfg->ctx, err);
     if (rc)
         return rc;
     r->attn = (struct timed){.attn = {.ops = &attn_ops}, .inner = r->own ? r->own : r->e->attn};
     r->kv = (struct timed_kv){.kv = *r->e->kv, .inner = r->e->kv, .clock = &r->attn};
     r->kv.kv.ops = &kv_ops;
-    rc = hx_forward_open(&r->forward, r->e->model, &r->kv.kv, &r->attn.attn, 1, why);
+    rc = hx_forward_open(&r->forward, r->e->model, &r->kv.kv, &r->attn.attn, 1, err);
     if (rc)
         return rc;
     hx_forward_use(r->forward, r->e->isa, r->e->pool);
     r->logits = calloc(r->e->model->vocab, sizeof(*r->logits));
-    return r->logits ? 0 : hx_why_set(why, -ENOMEM, "bench: out of memory");
+    return r->logits ? 0 : hx_error_set(err, -ENOMEM, "bench: out of memory");
 }
 
 static void close_rung(struct rung *r)
@@ -115,7 +115,7 @@ static uint32_t token(size_t i, size_t vocab)
 
 /* One run of a rung; run 0 does not count. */
 static int run_once(struct rung *r, size_t ctx, size_t run, struct hx_ladder_rung *out,
-                    struct hx_why *why)
+                    struct hx_error *err)
 {
     const double start = hx_figures_clock();
     double wall;
@@ -125,29 +125,29 @@ static int run_once(struct rung *r, size_t ctx, size_t run, struct hx_ladder_run
     for (size_t i = 0; !rc && i < ctx; i++) {
         const uint32_t id = token(i, r->e->model->vocab);
 
-        rc = hx_forward_run(r->forward, &id, 1, i, why);
+        rc = hx_forward_run(r->forward, &id, 1, i, err);
     }
     wall = hx_figures_clock() - start;
     if (run == 1 || (run > 1 && wall < out->wall_s))
         out->wall_s = wall;
     if (run == 1 || (run > 1 && r->attn.seconds < out->attn_s))
         out->attn_s = r->attn.seconds;
-    return rc ? rc : hx_forward_logits(r->forward, 0, 1, r->logits, why);
+    return rc ? rc : hx_forward_logits(r->forward, 0, 1, r->logits, err);
 }
 
 /* By turns, so that what else the machine does falls on all alike. */
 static int run_all(struct rung *rungs, const struct hx_ladder_cfg *cfg, struct hx_ladder_rung *out,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     const size_t bytes = rungs[0].e->model->vocab * sizeof(float);
     int rc = 0;
 
     for (size_t run = 0; !rc && run <= cfg->runs; run++)
         for (size_t i = 0; !rc && i < HX_LADDER_RUNGS; i++)
-            rc = run_once(&rungs[i], cfg->ctx, run, &out[i], why);
+            rc = run_once(&rungs[i], cfg->ctx, run, &out[i], err);
     for (size_t i = 1; !rc && i < HX_LADDER_RUNGS; i++)
         if (memcmp(rungs[0].logits, rungs[i].logits, bytes) != 0)
-            rc = hx_why_set(why, -EBADMSG, "bench: the logits of %s are not those of %s",
+            rc = hx_error_set(err, -EBADMSG, "bench: the logits of %s are not those of %s",
                             ways[i].name,
                             ways[0].name);
     return rc;
@@ -156,14 +156,14 @@ static int run_all(struct rung *rungs, const struct hx_ladder_cfg *cfg, struct h
 /* Modelled exec of put() and scores() of the last token, whose past is the longest. */
 static int measure_dsp(const struct way *way, const struct hx_engine *of,
                        const struct hx_ladder_cfg *cfg, double *us,
-                       struct hx_why *why)
+                       struct hx_error *err)
 {
     const struct hx_engine_cfg engine = {.of = of, .kv = way->kv, .attn = "poly", .poly = {.mode = way->mode},
                                          .offload = HX_OFFLOAD_KV,
                                          .n_ctx = cfg->ctx, .max_batch = 1};
     struct hx_session_stats before = {0}, after = {0}, spent;
     struct hx_engine *e = NULL;
-    int rc = hx_engine_open(&e, &engine, why);
+    int rc = hx_engine_open(&e, &engine, err);
 
     for (size_t i = 0; !rc && i < cfg->ctx; i++) {
         const uint32_t id = token(i, e->model->vocab);
@@ -171,12 +171,12 @@ static int measure_dsp(const struct way *way, const struct hx_engine *of,
         if (i + 1 == cfg->ctx)
             rc = hx_figures_now(1, &before);
         if (rc)
-            hx_why_set(why, rc, "bench: cannot read the session's figures");
+            hx_error_set(err, rc, "bench: cannot read the session's figures");
         else
-            rc = hx_engine_run(e, &id, 1, i, why);
+            rc = hx_engine_run(e, &id, 1, i, err);
     }
     if (!rc && hx_figures_now(1, &after))
-        rc = hx_why_set(why, -EIO, "bench: cannot read the session's figures");
+        rc = hx_error_set(err, -EIO, "bench: cannot read the session's figures");
     spent = hx_figures_diff(&after, &before);
     *us = (double)spent.exec_ns / 1000;
     hx_engine_close(e);
@@ -184,16 +184,16 @@ static int measure_dsp(const struct way *way, const struct hx_engine *of,
 }
 
 int hx_ladder_run(struct hx_ladder_rung out[HX_LADDER_RUNGS], const struct hx_ladder_cfg *cfg,
-                  struct hx_why *why)
+                  struct hx_error *err)
 {
     const struct hx_engine_cfg first = {.model = cfg->model, .kv = "f32", .linear = "cpu", .threads = 1,
                                         .n_ctx = cfg->ctx, .max_batch = 1};
     struct rung rungs[HX_LADDER_RUNGS] = {0};
     struct hx_engine *e = NULL;
-    int rc = hx_engine_open(&e, &first, why);
+    int rc = hx_engine_open(&e, &first, err);
 
     for (size_t i = 0; !rc && i < HX_LADDER_RUNGS; i++) {
-        rc = open_rung(&rungs[i], &ways[i], e, cfg, why);
+        rc = open_rung(&rungs[i], &ways[i], e, cfg, err);
         if (!rc)
             out[i] = (struct hx_ladder_rung){
                 .name = ways[i].name,
@@ -201,10 +201,10 @@ int hx_ladder_run(struct hx_ladder_rung out[HX_LADDER_RUNGS], const struct hx_la
                 .dsp_model_us = -1};
     }
     if (!rc)
-        rc = run_all(rungs, cfg, out, why);
+        rc = run_all(rungs, cfg, out, err);
     for (size_t i = 0; !rc && cfg->rig && i < HX_LADDER_RUNGS; i++)
         if (ways[i].dsp)
-            rc = measure_dsp(&ways[i], e, cfg, &out[i].dsp_model_us, why);
+            rc = measure_dsp(&ways[i], e, cfg, &out[i].dsp_model_us, err);
     for (size_t i = 0; i < HX_LADDER_RUNGS; i++)
         close_rung(&rungs[i]);
     hx_engine_close(e);

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/why.h"
+#include "base/error.h"
 
 enum { HX_LADDER_RUNGS = 7, HX_LADDER_BASE = 1 /* where the paper's ladder begins */ };
 
@@ -25,6 +25,6 @@ struct hx_ladder_cfg {
 
 /* Compares the logits of all rungs, too: -EBADMSG when one has other bits than the first.  0, or negative errno with a reason. */
 int hx_ladder_run(struct hx_ladder_rung rungs[HX_LADDER_RUNGS], const struct hx_ladder_cfg *cfg,
-                  struct hx_why *why);
+                  struct hx_error *err);
 
 #endif

@@ -66,7 +66,7 @@ static void buffers_free(struct buffers *b)
 }
 
 /* n vectors through all matrices of the ring, those with one input together. */
-static int pass(const struct hx_model *m, const struct buffers *b, size_t n, struct hx_why *why)
+static int pass(const struct hx_model *m, const struct buffers *b, size_t n, struct hx_error *err)
 {
     int rc = 0;
 
@@ -80,7 +80,7 @@ static int pass(const struct hx_model *m, const struct buffers *b, size_t n, str
 
             while (n_m < TOGETHER && inputs[g][n_m] && inputs[g][n_m]->rows)
                 n_m++;
-            rc = hx_linear_apply(inputs[g], b->y, n_m, b->x, n, b->scratch, why);
+            rc = hx_linear_apply(inputs[g], b->y, n_m, b->x, n, b->scratch, err);
         }
     }
     return rc;
@@ -88,14 +88,14 @@ static int pass(const struct hx_model *m, const struct buffers *b, size_t n, str
 
 /* Seconds of the fastest of `runs` passes, after one that does not count. */
 static int fastest(const struct hx_model *m, const struct buffers *b, size_t n, size_t runs,
-                   double *seconds, struct hx_why *why)
+                   double *seconds, struct hx_error *err)
 {
     int rc = 0;
 
     for (size_t r = 0; r <= runs && !rc; r++) {
         const double start = hx_figures_clock();
 
-        rc = pass(m, b, n, why);
+        rc = pass(m, b, n, err);
         const double s = hx_figures_clock() - start;
 
         if (r == 1 || (r > 1 && s < *seconds))
@@ -118,20 +118,20 @@ static struct hx_engine_cfg engine_of(const struct way *w, const struct hx_bench
 }
 
 static int measure_here(const struct way *w, const struct hx_bench_ok *b, struct result *out,
-                        struct hx_why *why)
+                        struct hx_error *err)
 {
     const struct hx_engine_cfg cfg = engine_of(w, b, 0);
     struct buffers buffers = {0};
     struct hx_engine *e = NULL;
     struct hx_ok_report report = {0};
-    int rc = hx_engine_open(&e, &cfg, why);
+    int rc = hx_engine_open(&e, &cfg, err);
 
     if (!rc && buffers_alloc(&buffers, widest(e->model), b->batch))
-        rc = hx_why_set(why, -ENOMEM, "no memory for %zu vectors", b->batch);
+        rc = hx_error_set(err, -ENOMEM, "no memory for %zu vectors", b->batch);
     if (!rc)
-        rc = fastest(e->model, &buffers, 1, b->runs, &out->token_s, why);
+        rc = fastest(e->model, &buffers, 1, b->runs, &out->token_s, err);
     if (!rc)
-        rc = fastest(e->model, &buffers, b->batch, b->runs, &out->batch_s, why);
+        rc = fastest(e->model, &buffers, b->batch, b->runs, &out->batch_s, err);
     if (!rc && strcmp(cfg.linear, "ok") == 0)
         hx_linear_ok_report(e->linear, &report);
     out->bytes = report.bytes;
@@ -142,22 +142,22 @@ static int measure_here(const struct way *w, const struct hx_bench_ok *b, struct
 
 /* A token's modelled exec; the first pass asks for VTCM and does not count. */
 static int measure_dsp(const struct way *w, const struct hx_bench_ok *b, struct result *out,
-                       struct hx_why *why)
+                       struct hx_error *err)
 {
     const struct hx_engine_cfg cfg = engine_of(w, b, 1);
     struct hx_session_stats before = {0}, after = {0}, spent;
     struct buffers buffers = {0};
     struct hx_engine *e = NULL;
-    int rc = hx_engine_open(&e, &cfg, why);
+    int rc = hx_engine_open(&e, &cfg, err);
 
     if (!rc && buffers_alloc(&buffers, widest(e->model), 1))
-        rc = hx_why_set(why, -ENOMEM, "out of memory");
+        rc = hx_error_set(err, -ENOMEM, "out of memory");
     if (!rc)
-        rc = pass(e->model, &buffers, 1, why);
+        rc = pass(e->model, &buffers, 1, err);
     if (!rc)
         rc = hx_figures_now(1, &before);
     if (!rc)
-        rc = pass(e->model, &buffers, 1, why);
+        rc = pass(e->model, &buffers, 1, err);
     if (!rc)
         rc = hx_figures_now(1, &after);
     spent = hx_figures_diff(&after, &before);
@@ -182,19 +182,19 @@ static json_t *row(const struct way *w, const struct result *r, const struct res
     return j;
 }
 
-int hx_bench_ok_rows(json_t *rows, const struct hx_bench_ok *b, struct hx_why *why)
+int hx_bench_ok_rows(json_t *rows, const struct hx_bench_ok *b, struct hx_error *err)
 {
     struct result results[N_WAYS];
     int rc = 0;
 
     for (size_t i = 0; i < N_WAYS && !rc; i++) {
         results[i] = (struct result){.dsp_us = -1};
-        rc = measure_here(&ways[i], b, &results[i], why);
+        rc = measure_here(&ways[i], b, &results[i], err);
         if (!rc && b->rig && ways[i].dsp)
-            rc = measure_dsp(&ways[i], b, &results[i], why);
+            rc = measure_dsp(&ways[i], b, &results[i], err);
     }
     for (size_t i = 0; i < N_WAYS && !rc; i++)
         if (json_array_append_new(rows, row(&ways[i], &results[i], results, b->batch)))
-            rc = hx_why_set(why, -ENOMEM, "out of memory");
+            rc = hx_error_set(err, -ENOMEM, "out of memory");
     return rc;
 }

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_bench_ok {
     const char *model; /* GGUF; int8 is what it says only for a file of Q8_0 */
@@ -19,6 +19,6 @@ struct hx_bench_ok {
  * `rows`: "name", "token_us" and "batch_us_per_token" (measured), "ratio_fp32" and "ratio_int8" of token_us, "bytes" of
  * weights as the ring has them, and "dsp_model_us" (modelled exec of a token) where the way exists on the DSP.
  * 0, or negative errno with a reason. */
-int hx_bench_ok_rows(json_t *rows, const struct hx_bench_ok *b, struct hx_why *why);
+int hx_bench_ok_rows(json_t *rows, const struct hx_bench_ok *b, struct hx_error *err);
 
 #endif

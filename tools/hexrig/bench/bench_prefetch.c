@@ -125,14 +125,14 @@ static int parse(struct bench *b, int argc, char **argv)
 /* --- the page cache ---------------------------------------------------------------------------------------------- */
 
 /* Dirty pages stay, so a file that was just copied is written out first. */
-static int drop_cache(const char *path, struct hx_why *why)
+static int drop_cache(const char *path, struct hx_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
 
     if (fd < 0)
-        return hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
+        return hx_error_set(err, -errno, "%s: %s", path, strerror(errno));
     if (fdatasync(fd) && errno != EROFS && errno != EINVAL)
-        rc = hx_why_set(why, -errno, "%s: fdatasync: %s", path, strerror(errno));
+        rc = hx_error_set(err, -errno, "%s: fdatasync: %s", path, strerror(errno));
     if (!rc)
         rc = -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     close(fd);
@@ -155,12 +155,12 @@ static int64_t disk_bytes(void)
 
 /* --- the passes -------------------------------------------------------------------------------------------------- */
 
-static int pass(struct hx_prefetch *p, const struct hx_walk *w, struct figures *f, struct hx_why *why)
+static int pass(struct hx_prefetch *p, const struct hx_walk *w, struct figures *f, struct hx_error *err)
 {
     for (size_t i = 0; i < w->n; i++) {
         const void *bytes;
         double start;
-        int rc = hx_prefetch_get(p, &w->plan[i], &bytes, why);
+        int rc = hx_prefetch_get(p, &w->plan[i], &bytes, err);
 
         if (rc)
             return rc;
@@ -174,24 +174,24 @@ static int pass(struct hx_prefetch *p, const struct hx_walk *w, struct figures *
 
 /* A pass over a file that no page of is in the cache. */
 static int cold_pass(const struct bench *b, struct hx_prefetch *p, const struct hx_walk *w,
-                     struct figures *f, struct hx_why *why)
+                     struct figures *f, struct hx_error *err)
 {
-    int rc = drop_cache(b->path, why);
+    int rc = drop_cache(b->path, err);
 
-    return rc ? rc : pass(p, w, f, why);
+    return rc ? rc : pass(p, w, f, err);
 }
 
 static int passes(const struct bench *b, struct hx_prefetch *p, const struct hx_walk *w,
-                  struct figures *f, struct hx_why *why)
+                  struct figures *f, struct hx_error *err)
 {
-    int rc = cold_pass(b, p, w, f, why);
+    int rc = cold_pass(b, p, w, f, err);
     const int64_t disk = disk_bytes();
     const double start = hx_figures_clock();
 
     *f = (struct figures){0}; /* that was the start, with an empty buffer and a sleeping thread */
     hx_prefetch_clear_stats(p);
     for (size_t i = 0; !rc && i < b->passes; i++)
-        rc = cold_pass(b, p, w, f, why);
+        rc = cold_pass(b, p, w, f, err);
     f->wall_s = hx_figures_clock() - start;
     f->disk_bytes = disk < 0 ? -1 : disk_bytes() - disk;
     hx_prefetch_stats(p, &f->stats);
@@ -199,19 +199,19 @@ static int passes(const struct bench *b, struct hx_prefetch *p, const struct hx_
 }
 
 static int measure(const struct bench *b, const struct hx_walk *w, int way, struct figures *f,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     const struct hx_prefetch_cfg cfg = {
         .slots = (unsigned)b->slots, .no_reader = ways[way].no_reader, .cpu = b->cpu,
         .kernel_readahead = ways[way].kernel_readahead,
     };
     struct hx_prefetch *p = NULL;
-    int rc = hx_prefetch_open(&p, b->path, &cfg, why);
+    int rc = hx_prefetch_open(&p, b->path, &cfg, err);
 
     if (!rc)
-        rc = hx_prefetch_plan(p, w->plan, w->n, why);
+        rc = hx_prefetch_plan(p, w->plan, w->n, err);
     if (!rc)
-        rc = passes(b, p, w, f, why);
+        rc = passes(b, p, w, f, err);
     hx_prefetch_close(p);
     return rc;
 }
@@ -256,14 +256,14 @@ static int print_report(const struct bench *b, const struct hx_walk *w, const st
     return hx_figures_report(cmd, j, b->json);
 }
 
-static int run(struct bench *b, const struct hx_walk *w, struct hx_why *why)
+static int run(struct bench *b, const struct hx_walk *w, struct hx_error *err)
 {
     const int n = b->no_prefetch ? WITH : WAYS;
     struct figures f[WAYS] = {0};
 
     for (int i = 0; i < n; i++) {
-        if (measure(b, w, i, &f[i], why))
-            return hx_cmd_fail(cmd, "%s", why->text);
+        if (measure(b, w, i, &f[i], err))
+            return hx_cmd_fail(cmd, "%s", err->text);
         if (f[i].checksum != f[0].checksum)
             return hx_cmd_fail(cmd, "%s %s: other bytes than the file's: checksum %016" PRIx64
                                ", not %016" PRIx64, b->path, ways[i].name, f[i].checksum,
@@ -273,27 +273,27 @@ static int run(struct bench *b, const struct hx_walk *w, struct hx_why *why)
 }
 
 /* The computing thread leaves the reader's CPU in both ways of reading, so that they compare. */
-static int part_cpus(struct bench *b, struct hx_why *why)
+static int part_cpus(struct bench *b, struct hx_error *err)
 {
-    b->cpu = hx_cpus_part(b->reader_cpu == SIZE_MAX ? -1 : (int)b->reader_cpu, why);
+    b->cpu = hx_cpus_part(b->reader_cpu == SIZE_MAX ? -1 : (int)b->reader_cpu, err);
     if (b->cpu >= 0)
         return 0;
     if (b->cpu != -ENODEV)
         return b->cpu;
     if (!b->no_prefetch)
-        fprintf(stderr, "hexrig %s: %s: reading ahead shares it with computing\n", cmd, why->text);
+        fprintf(stderr, "hexrig %s: %s: reading ahead shares it with computing\n", cmd, err->text);
     b->cpu = HX_PREFETCH_ANY_CPU;
     return 0;
 }
 
-static int prepare(struct bench *b, struct hx_walk *w, struct hx_why *why)
+static int prepare(struct bench *b, struct hx_walk *w, struct hx_error *err)
 {
     const size_t item = b->item_kib << 10;
-    int rc = b->raw ? hx_walk_file(w, b->path, item, why) : hx_walk_model(w, b->path, item, why);
+    int rc = b->raw ? hx_walk_file(w, b->path, item, err) : hx_walk_model(w, b->path, item, err);
 
     if (!rc)
-        rc = hx_walk_prepare(w, b->tokens, why);
-    return rc ? rc : part_cpus(b, why);
+        rc = hx_walk_prepare(w, b->tokens, err);
+    return rc ? rc : part_cpus(b, err);
 }
 
 int hx_bench_prefetch(int argc, char **argv)
@@ -301,7 +301,7 @@ int hx_bench_prefetch(int argc, char **argv)
     struct bench b = {.slots = HX_PREFETCH_SLOTS, .passes = 8, .tokens = 64, .item_kib = 1024,
                       .reader_cpu = SIZE_MAX};
     char *shipped = hx_share(MODEL);
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_walk w = {0};
     int rc = parse(&b, argc, argv);
 
@@ -309,7 +309,7 @@ int hx_bench_prefetch(int argc, char **argv)
     if (rc == 0 && !b.path)
         rc = hx_cmd_fail(cmd, "cannot find this program's share folder");
     if (rc == 0)
-        rc = prepare(&b, &w, &why) ? hx_cmd_fail(cmd, "%s", why.text) : run(&b, &w, &why);
+        rc = prepare(&b, &w, &err) ? hx_cmd_fail(cmd, "%s", err.text) : run(&b, &w, &err);
     hx_walk_free(&w);
     free(shipped);
     return rc < 0 ? HX_EXIT_OK : rc;

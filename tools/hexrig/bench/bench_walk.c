@@ -61,21 +61,21 @@ static int add_layer(struct hx_walk *w, const struct hx_model *m, const struct h
     return rc;
 }
 
-static int finish(struct hx_walk *w, const char *path, int rc, struct hx_why *why)
+static int finish(struct hx_walk *w, const char *path, int rc, struct hx_error *err)
 {
     if (!rc)
         w->plan = calloc(w->n, sizeof(*w->plan));
     if (rc || !w->plan)
-        return hx_why_set(why, -ENOMEM, "%s: out of memory", path);
+        return hx_error_set(err, -ENOMEM, "%s: out of memory", path);
     for (size_t i = 0; i < w->n; i++)
         w->plan[i] = w->items[i].at;
     return 0;
 }
 
-int hx_walk_model(struct hx_walk *w, const char *path, size_t item_bytes, struct hx_why *why)
+int hx_walk_model(struct hx_walk *w, const char *path, size_t item_bytes, struct hx_error *err)
 {
     struct hx_model *m;
-    int rc = hx_model_open(&m, path, why);
+    int rc = hx_model_open(&m, path, err);
 
     if (rc)
         return rc;
@@ -85,27 +85,27 @@ int hx_walk_model(struct hx_walk *w, const char *path, size_t item_bytes, struct
     if (!rc)
         rc = add_matrix(w, m, &m->out, item_bytes);
     hx_model_close(m); /* a mapped page would not leave the page cache */
-    return finish(w, path, rc, why);
+    return finish(w, path, rc, err);
 }
 
-int hx_walk_file(struct hx_walk *w, const char *path, size_t item_bytes, struct hx_why *why)
+int hx_walk_file(struct hx_walk *w, const char *path, size_t item_bytes, struct hx_error *err)
 {
     struct stat st;
     size_t rows;
 
     if (stat(path, &st))
-        return hx_why_set(why, -errno, "%s: %s", path, strerror(errno));
+        return hx_error_set(err, -errno, "%s: %s", path, strerror(errno));
     rows = S_ISREG(st.st_mode)
                ? (size_t)st.st_size / hx_quant_row_bytes(HX_QUANT_F16, RAW_COLS)
                : 0;
     if (!rows)
-        return hx_why_set(why, -EINVAL, "%s: a regular file of at least %zu bytes is needed", path,
+        return hx_error_set(err, -EINVAL, "%s: a regular file of at least %zu bytes is needed", path,
                           hx_quant_row_bytes(HX_QUANT_F16, RAW_COLS));
     w->layers = 1;
-    return finish(w, path, add_rows(w, 0, HX_QUANT_F16, rows, RAW_COLS, item_bytes), why);
+    return finish(w, path, add_rows(w, 0, HX_QUANT_F16, rows, RAW_COLS, item_bytes), err);
 }
 
-int hx_walk_prepare(struct hx_walk *w, size_t tokens, struct hx_why *why)
+int hx_walk_prepare(struct hx_walk *w, size_t tokens, struct hx_error *err)
 {
     size_t cols = 0, rows = 0;
     uint32_t state = 1;
@@ -119,7 +119,7 @@ int hx_walk_prepare(struct hx_walk *w, size_t tokens, struct hx_why *why)
     w->y = calloc(tokens, rows * sizeof(float));
     w->scratch = calloc(cols, sizeof(float));
     if (!w->x || !w->y || !w->scratch)
-        return hx_why_set(why, -ENOMEM, "no memory for %zu vectors of %zu", tokens, cols + rows);
+        return hx_error_set(err, -ENOMEM, "no memory for %zu vectors of %zu", tokens, cols + rows);
     for (size_t i = 0; i < tokens * cols; i++) {
         state = state * 1664525 + 1013904223; /* Numerical Recipes' generator: any numbers will do */
         w->x[i] = (float)(int32_t)state * 0x1p-31f;

@@ -53,21 +53,21 @@ double hx_power_sensor_joules(const struct hx_power_sensor *s)
     return found ? sum : -1;
 }
 
-int hx_power_sensor_find(struct hx_power_sensor *s, const char *root, char *why, int n)
+int hx_power_sensor_find(struct hx_power_sensor *s, const char *root, char *err, int n)
 {
     DIR *d;
 
     snprintf(s->path, sizeof(s->path), "%s", root ? root : "/sys/class/powercap");
     d = opendir(s->path);
     if (!d) {
-        snprintf(why, (size_t)n, "none: %s: %s", s->path, strerror(errno));
+        snprintf(err, (size_t)n, "none: %s: %s", s->path, strerror(errno));
         s->path[0] = 0;
         return 0;
     }
     closedir(d);
     if (hx_power_sensor_joules(s) >= 0)
         return 1;
-    snprintf(why, (size_t)n, "none: no readable energy_uj in %s", s->path);
+    snprintf(err, (size_t)n, "none: no readable energy_uj in %s", s->path);
     s->path[0] = 0;
     return 0;
 }

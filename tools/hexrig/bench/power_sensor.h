@@ -7,7 +7,7 @@ struct hx_power_sensor {
 };
 
 /* Looks for readable counters below `root` (NULL: /sys/class/powercap).  1: found; 0: none, and `why` of `n` bytes says so. */
-int hx_power_sensor_find(struct hx_power_sensor *s, const char *root, char *why, int n);
+int hx_power_sensor_find(struct hx_power_sensor *s, const char *root, char *err, int n);
 
 /* Joules of all packages since some moment; differences count.  A counter that wraps around makes a step back, which
  * the caller sees as a negative difference.  Negative: not readable any more. */

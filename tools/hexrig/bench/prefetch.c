@@ -75,7 +75,7 @@ static ssize_t read_file(void *arg, void *buf, size_t n, uint64_t offset)
 
 /* The whole item to buf.  *got: bytes read, also when it fails. */
 static int read_item(struct hx_prefetch *p, const struct hx_prefetch_item *item, uint8_t *buf,
-                     size_t *got, struct hx_why *why)
+                     size_t *got, struct hx_error *err)
 {
     for (*got = 0; *got < item->bytes;) {
         ssize_t rc = p->cfg.read(p->cfg.arg, buf + *got, item->bytes - *got, item->offset + *got);
@@ -83,10 +83,10 @@ static int read_item(struct hx_prefetch *p, const struct hx_prefetch_item *item,
         if (rc == -EINTR)
             continue;
         if (rc < 0)
-            return hx_why_set(why, (int)rc, "%s: %zu bytes at %llu: %s", p->path, item->bytes,
+            return hx_error_set(err, (int)rc, "%s: %zu bytes at %llu: %s", p->path, item->bytes,
                               (unsigned long long)item->offset, strerror((int)-rc));
         if (rc == 0)
-            return hx_why_set(why, -EIO, "%s: truncated: %zu bytes at %llu are needed, the file ends "
+            return hx_error_set(err, -EIO, "%s: truncated: %zu bytes at %llu are needed, the file ends "
                               "at %llu", p->path, item->bytes, (unsigned long long)item->offset,
                               (unsigned long long)(item->offset + *got));
         *got += (size_t)rc;
@@ -109,13 +109,13 @@ static void announce(struct hx_prefetch *p, uint64_t until)
 
 /* With the lock, which is given up meanwhile: fills the slot, which is READY or FAILED then.  Until it returns others
  * look at `state`, `seq` and `unwanted` alone. */
-static int fill(struct hx_prefetch *p, struct slot *s, struct hx_prefetch_item item, struct hx_why *why)
+static int fill(struct hx_prefetch *p, struct slot *s, struct hx_prefetch_item item, struct hx_error *err)
 {
     size_t got;
     int rc;
 
     pthread_mutex_unlock(&p->lock);
-    rc = read_item(p, &item, s->bytes, &got, why);
+    rc = read_item(p, &item, s->bytes, &got, err);
     pthread_mutex_lock(&p->lock);
     p->stats.bytes_read += got;
     s->state = rc ? FAILED : READY;
@@ -246,7 +246,7 @@ static void *run_reader(void *arg)
     return NULL;
 }
 
-static int start_reader(struct hx_prefetch *p, struct hx_why *why)
+static int start_reader(struct hx_prefetch *p, struct hx_error *err)
 {
     sigset_t all, before;
     pthread_attr_t attr;
@@ -266,7 +266,7 @@ static int start_reader(struct hx_prefetch *p, struct hx_why *why)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     if (rc)
-        return hx_why_set(why, -rc, "%s: no thread that reads ahead on CPU %d: %s", p->path, p->cfg.cpu,
+        return hx_error_set(err, -rc, "%s: no thread that reads ahead on CPU %d: %s", p->path, p->cfg.cpu,
                           strerror(rc));
     pthread_setname_np(p->thread, "hx-prefetch");
     p->running = 1;
@@ -277,17 +277,17 @@ static int start_reader(struct hx_prefetch *p, struct hx_why *why)
 
 /* *largest starts at 0. */
 static int check_plan(const struct hx_prefetch *p, const struct hx_prefetch_item *items, size_t n,
-                      size_t *largest, struct hx_why *why)
+                      size_t *largest, struct hx_error *err)
 {
     if (n == 0)
-        return hx_why_set(why, -EINVAL, "%s: a plan without items", p->path);
+        return hx_error_set(err, -EINVAL, "%s: a plan without items", p->path);
     for (size_t i = 0; i < n; i++) {
         const struct hx_prefetch_item *it = &items[i];
 
         if (it->bytes == 0)
-            return hx_why_set(why, -EINVAL, "%s: item %zu of the plan is empty", p->path, i);
+            return hx_error_set(err, -EINVAL, "%s: item %zu of the plan is empty", p->path, i);
         if (it->offset > p->file_bytes || it->bytes > p->file_bytes - it->offset)
-            return hx_why_set(why, -EINVAL, "%s: item %zu of the plan needs %zu bytes at %llu, the file "
+            return hx_error_set(err, -EINVAL, "%s: item %zu of the plan needs %zu bytes at %llu, the file "
                               "has %llu", p->path, i, it->bytes, (unsigned long long)it->offset,
                               (unsigned long long)p->file_bytes);
         *largest = it->bytes > *largest ? it->bytes : *largest;
@@ -366,26 +366,26 @@ static int holds(struct hx_prefetch *p)
 }
 
 int hx_prefetch_plan(struct hx_prefetch *p, const struct hx_prefetch_item *items, size_t n,
-                     struct hx_why *why)
+                     struct hx_error *err)
 {
     size_t largest = 0;
-    int rc = check_plan(p, items, n, &largest, why);
+    int rc = check_plan(p, items, n, &largest, err);
 
     if (rc)
         return rc;
     if (holds(p))
-        return hx_why_set(why, -EBUSY, "%s: a new plan while an item is held", p->path);
+        return hx_error_set(err, -EBUSY, "%s: a new plan while an item is held", p->path);
     stop(p);
     p->plan = calloc(n, sizeof(*p->plan));
     if (!p->plan || alloc_slots(p, largest)) {
         stop(p);
-        return hx_why_set(why, -ENOMEM, "%s: no memory for %u slots of %zu bytes", p->path,
+        return hx_error_set(err, -ENOMEM, "%s: no memory for %u slots of %zu bytes", p->path,
                           p->cfg.slots, largest);
     }
     memcpy(p->plan, items, n * sizeof(*items));
     p->n = n;
     choose_readahead(p);
-    rc = p->cfg.no_reader ? 0 : start_reader(p, why);
+    rc = p->cfg.no_reader ? 0 : start_reader(p, err);
     if (rc)
         stop(p);
     return rc;
@@ -421,17 +421,17 @@ static struct slot *await(struct hx_prefetch *p, uint64_t seq)
 
 /* Reads by ourselves; the thread is told to go on behind. */
 static int read_now(struct hx_prefetch *p, const struct hx_prefetch_item *item, uint64_t seq,
-                    struct slot **out, struct hx_why *why)
+                    struct slot **out, struct hx_error *err)
 {
     struct slot *s = make_room(p);
     int rc;
 
     if (!s)
-        return hx_why_set(why, -EBUSY, "%s: all %u slots are held", p->path, p->cfg.slots);
+        return hx_error_set(err, -EBUSY, "%s: all %u slots are held", p->path, p->cfg.slots);
     if (seq != UNPLANNED)
         p->next = seq + 1;
     reserve(s, seq);
-    rc = fill(p, s, *item, why);
+    rc = fill(p, s, *item, err);
     *out = s;
     if (!rc)
         return 0;
@@ -445,7 +445,7 @@ static int read_now(struct hx_prefetch *p, const struct hx_prefetch_item *item, 
 
 /* Finds or makes a READY slot with the item; *how: what to count it as. */
 static int obtain(struct hx_prefetch *p, const struct hx_prefetch_item *item, struct slot **out,
-                  uint64_t **how, struct hx_why *why)
+                  uint64_t **how, struct hx_error *err)
 {
     const uint64_t expected = p->next, seq = find_planned(p, item);
     struct slot *s = NULL;
@@ -464,14 +464,14 @@ static int obtain(struct hx_prefetch *p, const struct hx_prefetch_item *item, st
     if (s)
         release(p, s); /* what failed ahead of time may succeed now, and if not, we know why */
     *how = &p->stats.misses;
-    return read_now(p, item, seq, out, why);
+    return read_now(p, item, seq, out, err);
 }
 
 static int take(struct hx_prefetch *p, const struct hx_prefetch_item *item, const void **bytes,
-                uint64_t **how, struct hx_why *why)
+                uint64_t **how, struct hx_error *err)
 {
     struct slot *s;
-    int rc = obtain(p, item, &s, how, why);
+    int rc = obtain(p, item, &s, how, err);
 
     if (rc)
         return rc;
@@ -483,17 +483,17 @@ static int take(struct hx_prefetch *p, const struct hx_prefetch_item *item, cons
 }
 
 int hx_prefetch_get(struct hx_prefetch *p, const struct hx_prefetch_item *item, const void **bytes,
-                    struct hx_why *why)
+                    struct hx_error *err)
 {
     const uint64_t start = now_ns();
     uint64_t *how;
     int rc;
 
     if (item->bytes == 0 || item->bytes > p->slot_bytes)
-        return hx_why_set(why, -EINVAL, "%s: %zu bytes; 1 to %zu fit a slot", p->path, item->bytes,
+        return hx_error_set(err, -EINVAL, "%s: %zu bytes; 1 to %zu fit a slot", p->path, item->bytes,
                           p->slot_bytes);
     pthread_mutex_lock(&p->lock);
-    rc = take(p, item, bytes, &how, why);
+    rc = take(p, item, bytes, &how, err);
     if (!rc) {
         p->stats.gets++;
         ++*how;
@@ -529,15 +529,15 @@ void hx_prefetch_clear_stats(struct hx_prefetch *p)
 
 /* --- life -------------------------------------------------------------------------------------------------------- */
 
-static int open_file(struct hx_prefetch *p, struct hx_why *why)
+static int open_file(struct hx_prefetch *p, struct hx_error *err)
 {
     struct stat st;
 
     p->fd = open(p->path, O_RDONLY | O_CLOEXEC);
     if (p->fd < 0 || fstat(p->fd, &st))
-        return hx_why_set(why, -errno, "%s: %s", p->path, strerror(errno));
+        return hx_error_set(err, -errno, "%s: %s", p->path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return hx_why_set(why, -EINVAL, "%s: not a regular file", p->path);
+        return hx_error_set(err, -EINVAL, "%s: not a regular file", p->path);
     p->file_bytes = (uint64_t)st.st_size;
     p->cfg.read = read_file;
     p->cfg.arg = p;
@@ -545,17 +545,17 @@ static int open_file(struct hx_prefetch *p, struct hx_why *why)
 }
 
 int hx_prefetch_open(struct hx_prefetch **out, const char *path, const struct hx_prefetch_cfg *cfg,
-                     struct hx_why *why)
+                     struct hx_error *err)
 {
     struct hx_prefetch *p;
     int rc = 0;
 
     if (cfg->slots > HX_PREFETCH_SLOTS)
-        return hx_why_set(why, -EINVAL, "%s: %u slots; 1 to %d are legal", path, cfg->slots,
+        return hx_error_set(err, -EINVAL, "%s: %u slots; 1 to %d are legal", path, cfg->slots,
                           HX_PREFETCH_SLOTS);
     p = calloc(1, sizeof(*p));
     if (!p)
-        return hx_why_set(why, -ENOMEM, "%s: out of memory", path);
+        return hx_error_set(err, -ENOMEM, "%s: out of memory", path);
     p->fd = -1;
     p->file_bytes = UINT64_MAX;
     p->cfg = *cfg;
@@ -565,9 +565,9 @@ int hx_prefetch_open(struct hx_prefetch **out, const char *path, const struct hx
     pthread_cond_init(&p->done, NULL);
     p->path = strdup(path);
     if (!p->path)
-        rc = hx_why_set(why, -ENOMEM, "%s: out of memory", path);
+        rc = hx_error_set(err, -ENOMEM, "%s: out of memory", path);
     else if (!cfg->read)
-        rc = open_file(p, why);
+        rc = open_file(p, err);
     if (rc) {
         hx_prefetch_close(p);
         return rc;

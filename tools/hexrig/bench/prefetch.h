@@ -21,7 +21,7 @@
 #include <sys/types.h>
 
 #include "base/hist.h"
-#include "base/why.h"
+#include "base/error.h"
 
 enum { HX_PREFETCH_SLOTS = 16, HX_PREFETCH_ANY_CPU = -1 };
 
@@ -57,20 +57,20 @@ struct hx_prefetch;
 /* Opens `path` (with cfg->read: a name for messages).  0; -EINVAL: cfg->slots, or not a regular file; -errno of
  * open(); -ENOMEM. */
 int hx_prefetch_open(struct hx_prefetch **out, const char *path, const struct hx_prefetch_cfg *cfg,
-                     struct hx_why *why);
+                     struct hx_error *err);
 
 /* Sets the plan (items [n], copied), allocates the slots, each as large as the largest item, and starts the thread.  A
  * later call replaces plan, slots and thread, and keeps the figures.  0; -EINVAL: n == 0, an empty item, or one beyond
  * the end of the file; -EBUSY: an item is held; -ENOMEM; -EAGAIN, or -EINVAL for a CPU that this process may not use:
  * no thread. */
 int hx_prefetch_plan(struct hx_prefetch *p, const struct hx_prefetch_item *items, size_t n,
-                     struct hx_why *why);
+                     struct hx_error *err);
 
 /* The item's bytes, page-aligned, until hx_prefetch_put(); after hx_prefetch_plan().  0; -EBUSY: all slots are held;
  * -EINVAL: the item is empty or larger than a slot; -EIO: the file ends before the item does; other errors of the
  * read.  After an error the same item may be asked for again. */
 int hx_prefetch_get(struct hx_prefetch *p, const struct hx_prefetch_item *item, const void **bytes,
-                    struct hx_why *why);
+                    struct hx_error *err);
 
 /* Gives back what hx_prefetch_get() returned, in any order. */
 void hx_prefetch_put(struct hx_prefetch *p, const void *bytes);

@@ -130,17 +130,17 @@ int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
     return HX_EXIT_OK;
 }
 
-int hx_block_file_read(struct hx_block_file *f, const char *path, struct hx_why *why)
+int hx_block_file_read(struct hx_block_file *f, const char *path, struct hx_error *err)
 {
     char *bytes;
     size_t n;
-    int rc = hx_text_read(strcmp(path, "-") ? path : "/dev/stdin", &bytes, &n, why);
+    int rc = hx_text_read(strcmp(path, "-") ? path : "/dev/stdin", &bytes, &n, err);
 
     if (rc)
         return rc;
     if (n % f->stride || n == 0) {
         free(bytes);
-        return hx_why_set(why, -EINVAL, "%s: %zu bytes are no whole number of records of %zu (dh "
+        return hx_error_set(err, -EINVAL, "%s: %zu bytes are no whole number of records of %zu (dh "
                           "%u)", path, n, f->stride, f->shape->dh);
     }
     f->records = (uint8_t *)bytes;

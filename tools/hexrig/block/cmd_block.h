@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "methods/spinor/cal_file.h"
-#include "base/why.h"
+#include "base/error.h"
 
 int hx_block_calibrate(int argc, char **argv);
 int hx_block_encode(int argc, char **argv);
@@ -57,7 +57,7 @@ int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
                     const struct hx_cal *cal);
 
 /* Reads all of a .blk file; its layout is set.  "-" is stdin.  0 or negative errno. */
-int hx_block_file_read(struct hx_block_file *f, const char *path, struct hx_why *why);
+int hx_block_file_read(struct hx_block_file *f, const char *path, struct hx_error *err);
 
 /* The fault of record i; CRC and fill only where they are stored. */
 enum hx_block_fault hx_block_file_fault(const struct hx_block_file *f, size_t i);

@@ -52,17 +52,17 @@ static int print_report(const struct hx_block_opts *o, const struct hx_cal *cal)
 static int calibrate(const struct hx_block_opts *o)
 {
     const struct hx_cal_cfg cfg = {(uint32_t)o->basis, (uint32_t)o->code, (int)o->k};
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_model *m;
     struct hx_cal *cal = NULL;
-    int rc = hx_model_open(&m, o->model, &why);
+    int rc = hx_model_open(&m, o->model, &err);
 
     if (rc)
-        return hx_cmd_fail("block", "%s", why.text);
-    rc = hx_calibrate_text(&cal, m, &cfg, o->text, &why);
+        return hx_cmd_fail("block", "%s", err.text);
+    rc = hx_calibrate_text(&cal, m, &cfg, o->text, &err);
     if (!rc)
-        rc = hx_cal_write(cal, o->out, &why);
-    rc = rc ? hx_cmd_fail("block", "%s", why.text) : print_report(o, cal);
+        rc = hx_cal_write(cal, o->out, &err);
+    rc = rc ? hx_cmd_fail("block", "%s", err.text) : print_report(o, cal);
     hx_cal_free(cal);
     hx_model_close(m);
     return rc;

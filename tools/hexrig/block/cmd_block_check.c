@@ -164,7 +164,7 @@ static json_t *one_bad(const struct hx_block_file *f, size_t i, enum hx_block_fa
 int hx_block_validate(int argc, char **argv)
 {
     struct hx_block_opts o = {.json = 0};
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_block_file f;
     int rc = parse(&o, &f, argc, argv, validate_help);
     json_t *bad, *report;
@@ -172,8 +172,8 @@ int hx_block_validate(int argc, char **argv)
 
     if (rc)
         return rc;
-    if (hx_block_file_read(&f, argv[optind], &why))
-        return hx_cmd_fail("block", "%s", why.text);
+    if (hx_block_file_read(&f, argv[optind], &err))
+        return hx_cmd_fail("block", "%s", err.text);
     bad = json_array();
     for (size_t i = 0; i < f.n; i++) {
         const enum hx_block_fault fault = hx_block_file_fault(&f, i);

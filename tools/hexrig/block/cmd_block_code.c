@@ -51,7 +51,7 @@ struct job {
 
 static int open_job(struct job *j, int argc, char **argv, const char *help)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int rc = hx_block_parse(&j->o, argc, argv, options, help);
 
     if (rc)
@@ -60,8 +60,8 @@ static int open_job(struct job *j, int argc, char **argv, const char *help)
         return hx_cmd_usage("block", "one input file is needed");
     if (!j->o.cal || !j->o.out)
         return hx_cmd_usage("block", "--cal and -o are needed");
-    if (hx_cal_read(&j->cal, j->o.cal, &why))
-        return hx_cmd_fail("block", "%s", why.text);
+    if (hx_cal_read(&j->cal, j->o.cal, &err))
+        return hx_cmd_fail("block", "%s", err.text);
     if (j->o.slot >= j->cal->n_slots)
         return hx_cmd_usage("block", "--slot %zu: %s has slots 0 to %u", j->o.slot, j->o.cal,
                             j->cal->n_slots - 1);
@@ -104,12 +104,12 @@ static int report(const struct job *j)
 static int read_vectors(struct job *j, const char *path)
 {
     const size_t bytes = j->blocks.shape->dh * sizeof(float);
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     char *text;
     size_t n;
 
-    if (hx_text_read(strcmp(path, "-") ? path : "/dev/stdin", &text, &n, &why))
-        return hx_cmd_fail("block", "%s", why.text);
+    if (hx_text_read(strcmp(path, "-") ? path : "/dev/stdin", &text, &n, &err))
+        return hx_cmd_fail("block", "%s", err.text);
     j->x = (float *)text;
     if (n == 0 || n % bytes)
         return hx_cmd_fail("block", "%s: %zu bytes are no whole number of vectors of %zu", path, n,
@@ -175,11 +175,11 @@ static int decode_all(struct job *j)
 int hx_block_decode(int argc, char **argv)
 {
     struct job j = {.o = {.slot = 0}};
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int rc = open_job(&j, argc, argv, decode_help);
 
-    if (!rc && hx_block_file_read(&j.blocks, argv[optind], &why))
-        rc = hx_cmd_fail("block", "%s", why.text);
+    if (!rc && hx_block_file_read(&j.blocks, argv[optind], &err))
+        rc = hx_cmd_fail("block", "%s", err.text);
     if (!rc)
         rc = decode_all(&j);
     if (!rc)

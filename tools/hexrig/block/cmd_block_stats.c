@@ -146,29 +146,29 @@ static int report(const struct stats *s, const struct hx_block_opts *o)
 }
 
 static int measure(struct stats *s, const struct hx_block_opts *o, const char *share,
-                   struct hx_why *why)
+                   struct hx_error *err)
 {
     struct hx_engine_cfg cfg = {.model = o->model, .cal = o->cal, .share = share,
                                 .basis = o->basis_given ? hx_block_basis_names[o->basis] : NULL,
                                 .k = o->k_given ? hx_cal_k_names[o->k] : NULL};
     uint32_t *ids = NULL;
     size_t n, n_vectors;
-    int rc = hx_model_open(&s->m, o->model, why);
+    int rc = hx_model_open(&s->m, o->model, err);
 
     if (!rc)
-        rc = hx_cal_choose(&s->cal, s->m, &cfg, why);
+        rc = hx_cal_choose(&s->cal, s->m, &cfg, err);
     if (!rc)
-        rc = hx_text_encode(s->m->tok, o->text, &ids, &n, why);
+        rc = hx_text_encode(s->m->tok, o->text, &ids, &n, err);
     if (rc)
         return rc;
     s->codec = hx_cal_codec(s->cal);
     s->tally = calloc(s->cal->n_slots, sizeof(*s->tally));
     if (!s->codec || !s->tally)
-        rc = hx_why_set(why, -ENOMEM, "out of memory");
+        rc = hx_error_set(err, -ENOMEM, "out of memory");
     else
         rc = hx_cal_visit(s->m, s->cal->k_after_rope, ids,
                           n < WINDOWS * HX_CAL_CTX ? n : WINDOWS * HX_CAL_CTX, add, s, &n_vectors,
-                          why);
+                          err);
     free(ids);
     return rc;
 }
@@ -177,7 +177,7 @@ int hx_block_stats(int argc, char **argv)
 {
     struct hx_block_opts o = {.json = 0};
     struct stats s = {NULL};
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     char *share = NULL, *model = NULL, *text = NULL;
     int rc = hx_block_parse(&o, argc, argv, options, help);
 
@@ -193,7 +193,7 @@ int hx_block_stats(int argc, char **argv)
     } else {
         o.model = o.model ? o.model : model;
         o.text = o.text ? o.text : text;
-        rc = measure(&s, &o, share, &why) ? hx_cmd_fail("block", "%s", why.text) : report(&s, &o);
+        rc = measure(&s, &o, share, &err) ? hx_cmd_fail("block", "%s", err.text) : report(&s, &o);
     }
     free(s.tally);
     free(s.codec);

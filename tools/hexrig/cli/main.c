@@ -196,10 +196,10 @@ int hx_cmd_fail(const char *cmd, const char *fmt, ...)
 
 int hx_cmd_connect(const char *cmd)
 {
-    char why[1280] = "";
-    int rc = hx_rig_connect(why, sizeof(why));
+    char err[1280] = "";
+    int rc = hx_rig_connect(err, sizeof(err));
 
     if (rc == -EINVAL)
-        return hx_cmd_usage(cmd, "%s", why);
-    return rc ? hx_cmd_fail(cmd, "%s", why) : HX_EXIT_OK;
+        return hx_cmd_usage(cmd, "%s", err);
+    return rc ? hx_cmd_fail(cmd, "%s", err) : HX_EXIT_OK;
 }

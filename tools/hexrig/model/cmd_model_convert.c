@@ -111,23 +111,23 @@ static int convert(const struct args *a)
     struct progress p = {.terminal = isatty(STDERR_FILENO)};
     struct hx_convert how = {.type = types[a->type], .tell = tell, .arg = &p};
     const double start = hx_figures_clock();
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_gguf *g = NULL;
-    int rc = hx_gguf_open(&g, a->in, &why);
+    int rc = hx_gguf_open(&g, a->in, &err);
 
     if (!rc)
-        rc = hx_pool_open(&how.pool, a->threads, &why);
+        rc = hx_pool_open(&how.pool, a->threads, &err);
     if (!rc) {
         catch_signals();
         hx_gguf_will_need(g);
-        rc = hx_gguf_convert(g, a->out, &how, &why);
+        rc = hx_gguf_convert(g, a->out, &how, &err);
     }
     hx_pool_close(how.pool);
     hx_gguf_close(g);
     if (p.terminal)
         fputs("\r\033[K", stderr);
     if (rc)
-        return hx_cmd_fail("model", "%s", why.text);
+        return hx_cmd_fail("model", "%s", err.text);
     return report(a->in, a->out, how.type, &p, hx_figures_clock() - start, a->json);
 }
 

@@ -285,7 +285,7 @@ static int report(const struct hx_gguf *g, int tensors, int json)
 int hx_model_cmd_inspect(int argc, char **argv)
 {
     struct hx_gguf *g;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int c, rc, tensors = 0, json = 0;
 
     optind = 1;
@@ -301,8 +301,8 @@ int hx_model_cmd_inspect(int argc, char **argv)
     }
     if (optind + 1 != argc)
         return hx_cmd_usage("model", "inspect: one FILE is needed");
-    if (hx_gguf_open(&g, argv[optind], &why))
-        return hx_cmd_fail("model", "%s", why.text);
+    if (hx_gguf_open(&g, argv[optind], &err))
+        return hx_cmd_fail("model", "%s", err.text);
     rc = report(g, tensors, json);
     hx_gguf_close(g);
     return rc;

@@ -12,7 +12,7 @@
 
 int hx_crt_shard_open(struct hx_engine_opts *o)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     char *libexec;
     int rc;
 
@@ -21,9 +21,9 @@ int hx_crt_shard_open(struct hx_engine_opts *o)
     if (asprintf(&libexec, "%s/../../libexec/hexrig", o->share) < 0)
         return hx_cmd_fail(o->cmd, "out of memory");
     fflush(stdout);
-    rc = hx_shard_open(&o->cfg.poly.shard, libexec, &why);
+    rc = hx_shard_open(&o->cfg.poly.shard, libexec, &err);
     free(libexec);
-    return rc ? hx_cmd_fail(o->cmd, "%s", why.text) : HX_EXIT_OK;
+    return rc ? hx_cmd_fail(o->cmd, "%s", err.text) : HX_EXIT_OK;
 }
 
 /* A number of the rig that HEXRIG_DEVICE names, wherever it is; 0: none. */
@@ -45,15 +45,15 @@ static uint64_t named_rig(void)
 int hx_crt_shard_rig(const struct hx_engine_opts *o, int *own)
 {
     const uint64_t here = named_rig();
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     uint32_t mine[2], theirs[2];
 
     *own = 0;
     if (!o->cfg.poly.shard || !(o->cfg.offload & HX_OFFLOAD_KV) || strcmp(o->cfg.kv, "ntt") != 0)
         return HX_EXIT_OK;
     memcpy(mine, &here, sizeof(mine));
-    if (hx_shard_swap(o->cfg.poly.shard, hx_shard_digest(0, "rig", 3), mine, theirs, 2, &why))
-        return hx_cmd_fail(o->cmd, "%s", why.text);
+    if (hx_shard_swap(o->cfg.poly.shard, hx_shard_digest(0, "rig", 3), mine, theirs, 2, &err))
+        return hx_cmd_fail(o->cmd, "%s", err.text);
     *own = !here || memcmp(mine, theirs, sizeof(mine)) == 0;
     return HX_EXIT_OK;
 }

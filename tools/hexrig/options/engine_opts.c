@@ -81,10 +81,10 @@ int hx_opt_name(const char *cmd, const char *option, const char *arg, const char
 
 static int offload(struct hx_engine_opts *o, const char *arg)
 {
-    struct hx_why why;
+    struct hx_error err;
 
-    return hx_offload_parse(arg, &o->cfg.offload, &why)
-               ? hx_cmd_usage(o->cmd, "--offload: %s", why.text)
+    return hx_offload_parse(arg, &o->cfg.offload, &err)
+               ? hx_cmd_usage(o->cmd, "--offload: %s", err.text)
                : 0;
 }
 
@@ -284,13 +284,13 @@ int hx_engine_opts_prepare(const struct hx_engine_opts *o)
 
 int hx_engine_opts_open(const struct hx_engine_opts *o, struct hx_engine **e)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int rc = hx_engine_opts_prepare(o);
 
     if (rc)
         return rc;
-    if (hx_engine_open(e, &o->cfg, &why))
-        return hx_cmd_fail(o->cmd, "%s", why.text);
+    if (hx_engine_open(e, &o->cfg, &err))
+        return hx_cmd_fail(o->cmd, "%s", err.text);
     return HX_EXIT_OK;
 }
 

@@ -24,10 +24,10 @@ static int number(const char *cmd, const char *option, const char *arg, unsigned
 static int prime(const char *cmd, const char *arg, unsigned *out)
 {
     struct hx_ok_prime p;
-    struct hx_why why;
+    struct hx_error err;
     int rc = number(cmd, "shim-p", arg, 1, HX_OK_MAX_P, out);
 
-    return rc || !hx_ok_prime(&p, *out, &why) ? rc : hx_cmd_usage(cmd, "--shim-p: %s", why.text);
+    return rc || !hx_ok_prime(&p, *out, &err) ? rc : hx_cmd_usage(cmd, "--shim-p: %s", err.text);
 }
 
 static int shim_config(struct hx_exact_opts *x, const char *cmd, const char *arg)

@@ -8,7 +8,7 @@
 #include "cli/cmd.h"
 #include "options/engine_opts.h"
 #include "cli/figures.h"
-#include "hx_error.h"
+#include "hx_aee.h"
 #include "hx_rig.h"
 #include "timing.h"
 

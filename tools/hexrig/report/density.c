@@ -19,10 +19,10 @@ struct subject {
 
 struct source {
     int (*open)(struct subject *s, const struct hx_density_job *job, const char *density,
-                struct hx_why *why);
+                struct hx_error *err);
     /* positions pos..pos+n-1, not measured */
-    int (*fill)(struct subject *s, size_t pos, size_t n, struct hx_why *why);
-    int (*token)(struct subject *s, size_t pos, struct hx_why *why);
+    int (*fill)(struct subject *s, size_t pos, size_t n, struct hx_error *err);
+    int (*token)(struct subject *s, size_t pos, struct hx_error *err);
 };
 
 static size_t last(const struct hx_density_job *job)
@@ -33,41 +33,41 @@ static size_t last(const struct hx_density_job *job)
 /* --- a model */
 
 static int model_open(struct subject *s, const struct hx_density_job *job, const char *density,
-                      struct hx_why *why)
+                      struct hx_error *err)
 {
     struct hx_engine_cfg cfg = job->o->cfg;
     int rc;
 
     cfg.density = density;
     cfg.n_ctx = last(job) + 1;
-    rc = hx_engine_open(&s->e, &cfg, why);
+    rc = hx_engine_open(&s->e, &cfg, err);
     if (rc)
         return rc;
     s->basis = s->e->block.basis;
     if (last(job) >= s->e->model->n_ctx)
-        rc = hx_why_set(why, -1, "position %zu: the model's context is %zu", last(job),
+        rc = hx_error_set(err, -1, "position %zu: the model's context is %zu", last(job),
                         s->e->model->n_ctx);
     return rc;
 }
 
 /* Any ids do: what a call costs does not depend on them. */
-static int model_fill(struct subject *s, size_t pos, size_t n, struct hx_why *why)
+static int model_fill(struct subject *s, size_t pos, size_t n, struct hx_error *err)
 {
     uint32_t *ids = calloc(n, sizeof(*ids));
     int rc;
 
     if (!ids)
-        return hx_why_set(why, -1, "no memory for %zu tokens", n);
+        return hx_error_set(err, -1, "no memory for %zu tokens", n);
     for (size_t i = 0; i < n; i++)
         ids[i] = (uint32_t)((pos + i) * 7919 % s->e->model->vocab);
-    rc = hx_engine_run(s->e, ids, n, pos, why);
+    rc = hx_engine_run(s->e, ids, n, pos, err);
     free(ids);
     return rc;
 }
 
-static int model_token(struct subject *s, size_t pos, struct hx_why *why)
+static int model_token(struct subject *s, size_t pos, struct hx_error *err)
 {
-    return model_fill(s, pos, 1, why);
+    return model_fill(s, pos, 1, err);
 }
 
 static const struct source model = {model_open, model_fill, model_token};
@@ -84,7 +84,7 @@ static uint32_t index_of(const char *name, const char *const *names)
 }
 
 static int geometry_open(struct subject *s, const struct hx_density_job *job, const char *density,
-                         struct hx_why *why)
+                         struct hx_error *err)
 {
     const struct hx_engine_cfg *cfg = &job->o->cfg;
     const struct hx_cal_cfg want = {
@@ -93,23 +93,23 @@ static int geometry_open(struct subject *s, const struct hx_density_job *job, co
     };
     const struct hx_model m = hx_geometry_model(job->geometry);
     struct hx_cal *cal = NULL;
-    int rc = hx_geometry_cal(&cal, job->geometry, &want, why);
+    int rc = hx_geometry_cal(&cal, job->geometry, &want, err);
 
     s->basis = want.basis;
     if (!rc)
-        rc = hx_kv_spinor_open(&s->kv, &m, cal, density, last(job) + 1, why);
+        rc = hx_kv_spinor_open(&s->kv, &m, cal, density, last(job) + 1, err);
     hx_cal_free(cal);
     return rc;
 }
 
-static int geometry_fill(struct subject *s, size_t pos, size_t n, struct hx_why *why)
+static int geometry_fill(struct subject *s, size_t pos, size_t n, struct hx_error *err)
 {
-    return hx_geometry_fill(s->kv, pos, n, why);
+    return hx_geometry_fill(s->kv, pos, n, err);
 }
 
-static int geometry_token(struct subject *s, size_t pos, struct hx_why *why)
+static int geometry_token(struct subject *s, size_t pos, struct hx_error *err)
 {
-    return hx_geometry_token(s->kv, pos, why);
+    return hx_geometry_token(s->kv, pos, err);
 }
 
 static const struct source geometry = {geometry_open, geometry_fill, geometry_token};
@@ -117,19 +117,19 @@ static const struct source geometry = {geometry_open, geometry_fill, geometry_to
 /* --- both */
 
 static int measure_at(const struct source *from, struct subject *s, size_t pos,
-                      struct hx_session_stats *sum, struct hx_why *why)
+                      struct hx_session_stats *sum, struct hx_error *err)
 {
     struct hx_session_stats before, after;
     int rc = hx_figures_now(1, &before);
 
     if (!rc) {
-        rc = from->token(s, pos, why);
+        rc = from->token(s, pos, err);
         if (rc)
             return rc;
         rc = hx_figures_now(1, &after);
     }
     if (rc)
-        return hx_why_set(why, rc, "cannot read the session's figures: %s", strerror(-rc));
+        return hx_error_set(err, rc, "cannot read the session's figures: %s", strerror(-rc));
     *sum = hx_figures_diff(&after, &before);
     return 0;
 }
@@ -154,7 +154,7 @@ static void warn_of_many(const struct subject *s, const struct hx_density_job *j
 }
 
 static int measure(const struct source *from, struct subject *s, const struct hx_density_job *job,
-                   const char *density, struct hx_density_row *rows, struct hx_why *why)
+                   const char *density, struct hx_density_row *rows, struct hx_error *err)
 {
     size_t filled = 0;
     int rc = 0;
@@ -166,9 +166,9 @@ static int measure(const struct source *from, struct subject *s, const struct hx
         rows[i] = (struct hx_density_row){.density = density, .pos = pos,
                                           .basis = hx_block_basis_names[s->basis]};
         if (pos > filled)
-            rc = from->fill(s, filled, pos - filled, why);
+            rc = from->fill(s, filled, pos - filled, err);
         if (!rc)
-            rc = measure_at(from, s, pos, &rows[i].sum, why);
+            rc = measure_at(from, s, pos, &rows[i].sum, err);
         filled = pos + 1;
     }
     return rc;
@@ -179,12 +179,12 @@ int hx_density_measure(const struct hx_density_job *job, const char *density,
 {
     const struct source *from = job->geometry ? &geometry : &model;
     struct subject s = {.e = NULL};
-    struct hx_why why = {""};
-    int rc = from->open(&s, job, density, &why);
+    struct hx_error err = {""};
+    int rc = from->open(&s, job, density, &err);
 
     if (!rc)
-        rc = measure(from, &s, job, density, rows, &why);
+        rc = measure(from, &s, job, density, rows, &err);
     hx_engine_close(s.e);
     hx_kv_close(s.kv);
-    return rc ? hx_cmd_fail(job->o->cmd, "%s", why.text) : HX_EXIT_OK;
+    return rc ? hx_cmd_fail(job->o->cmd, "%s", err.text) : HX_EXIT_OK;
 }

@@ -82,13 +82,13 @@ int hx_cmd_down(int argc, char **argv)
                 "  --json            print one JSON object\n\n"
                 "Example: hexrig down\n",
     };
-    char why[1280] = "";
+    char err[1280] = "";
     int rc = parse_all(&a, argc, argv);
 
     if (rc >= 0)
         return rc;
-    if (hx_rig_down(a.mount, why, sizeof(why)))
-        return hx_cmd_fail("down", "%s", why);
+    if (hx_rig_down(a.mount, err, sizeof(err)))
+        return hx_cmd_fail("down", "%s", err);
     if (a.json)
         puts("{\n  \"state\": \"down\"\n}");
     return HX_EXIT_OK;
@@ -134,10 +134,10 @@ static void print_json(char *text)
 
 int hx_print_status(const char *cmd, const char *mount, int json)
 {
-    char *text = NULL, why[1280] = "";
+    char *text = NULL, err[1280] = "";
 
-    if (hx_rig_read_why(mount, "status", &text, why, sizeof(why)))
-        return hx_cmd_fail(cmd, "%s", why);
+    if (hx_rig_read_why(mount, "status", &text, err, sizeof(err)))
+        return hx_cmd_fail(cmd, "%s", err);
     if (json)
         print_json(text);
     else
@@ -165,27 +165,27 @@ int hx_cmd_status(int argc, char **argv)
 /* +NAME:... or -NAME; 0 or an enum hx_exit. */
 static int change(const struct args *a, const char *what)
 {
-    char *text, why[1280] = "";
+    char *text, err[1280] = "";
     int rc;
 
     if (asprintf(&text, "filter %s", what) < 0)
         return hx_cmd_fail("filter", "out of memory");
-    rc = hx_rig_write(a->mount, "control", text, why, sizeof(why));
+    rc = hx_rig_write(a->mount, "control", text, err, sizeof(err));
     free(text);
     if (rc == -EINVAL)
-        return hx_cmd_usage("filter", "%s", why);
-    return rc ? hx_cmd_fail("filter", "%s", why) : 0;
+        return hx_cmd_usage("filter", "%s", err);
+    return rc ? hx_cmd_fail("filter", "%s", err) : 0;
 }
 
 /* The rig's filters, one per line, in the order in which calls meet them. */
 static int list(const struct args *a)
 {
-    char *status, *line, *rest, *name, why[1280] = "";
+    char *status, *line, *rest, *name, err[1280] = "";
     json_t *names = json_array();
 
-    if (hx_rig_read_why(a->mount, "status", &status, why, sizeof(why))) {
+    if (hx_rig_read_why(a->mount, "status", &status, err, sizeof(err))) {
         json_decref(names);
-        return hx_cmd_fail("filter", "%s", why);
+        return hx_cmd_fail("filter", "%s", err);
     }
     rest = status;
     while ((line = strsep(&rest, "\n")) && strncmp(line, "filters=", 8) != 0)

@@ -109,12 +109,12 @@ static int configure(struct hx_rig_time *time, int farf, const char *device)
 /* Finds or starts the rig and names it to the program, whose current directory may be another. */
 static int find_rig(const char *device, enum how how, char *path)
 {
-    char why[1280] = "";
+    char err[1280] = "";
 
     if (device && setenv("HEXRIG_DEVICE", device, 1))
         return hx_cmd_fail("run-with", "%s", strerror(errno));
-    if (hx_rig_connect(why, sizeof(why)))
-        return hx_cmd_fail("run-with", "%s", why);
+    if (hx_rig_connect(err, sizeof(err)))
+        return hx_cmd_fail("run-with", "%s", err);
     if (how != LIBRARY && strcmp(hx_rig_front_end(), "socket") == 0)
         return hx_cmd_fail("run-with", "%s: a socket, which no ioctl reaches: this way needs a rig with front end "
                            "fuse or cuse; programs that load libcdsprpc.so work with --library",
@@ -127,11 +127,11 @@ static int find_rig(const char *device, enum how how, char *path)
 static int run_with(enum how how, const char *device, char **argv)
 {
     struct hx_program program = {.argv = argv, .watch = how == SECCOMP};
-    char why[256], path[PATH_MAX];
+    char err[256], path[PATH_MAX];
     int rc;
 
-    if (program.watch && hx_seccomp_supported(why, sizeof(why)))
-        return hx_cmd_fail("run-with", "%s; try --preload", why);
+    if (program.watch && hx_seccomp_supported(err, sizeof(err)))
+        return hx_cmd_fail("run-with", "%s; try --preload", err);
     rc = find_rig(device, how, path);
     if (rc == HX_EXIT_OK)
         rc = set_loader(how);

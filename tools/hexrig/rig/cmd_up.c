@@ -95,14 +95,14 @@ static int owner_in_numbers(char *to, size_t bytes, const char *owner)
 
 static int up(const struct hx_rig_cfg *cfg, int json)
 {
-    char why[1024] = "";
+    char err[1024] = "";
     pid_t pid;
-    int rc = hx_rig_up(cfg, &pid, why, sizeof(why));
+    int rc = hx_rig_up(cfg, &pid, err, sizeof(err));
 
     if (rc == -EINVAL)
-        return hx_cmd_usage("up", "%s", why); /* the rig did not take an option's value */
+        return hx_cmd_usage("up", "%s", err); /* the rig did not take an option's value */
     if (rc)
-        return hx_cmd_fail("up", "%s", why);
+        return hx_cmd_fail("up", "%s", err);
     return hx_print_status("up", cfg->mount, json);
 }
 

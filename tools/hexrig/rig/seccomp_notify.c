@@ -92,24 +92,24 @@ int hx_seccomp_watch(void)
     return can_send_fds(fd) ? fd : -ENOTSUP;
 }
 
-static int refuse(char *why, size_t bytes, const char *text)
+static int refuse(char *err, size_t bytes, const char *text)
 {
-    snprintf(why, bytes, "%s", text);
+    snprintf(err, bytes, "%s", text);
     return -ENOTSUP;
 }
 
-int hx_seccomp_supported(char *why, size_t why_bytes)
+int hx_seccomp_supported(char *err, size_t why_bytes)
 {
     uint32_t action = SECCOMP_RET_USER_NOTIF;
     struct seccomp_notif_sizes sizes;
 
     if (!NATIVE_ARCH)
-        return refuse(why, why_bytes, "this machine's architecture has no filter here");
+        return refuse(err, why_bytes, "this machine's architecture has no filter here");
     if (seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &action) || seccomp(SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
-        return refuse(why, why_bytes, "this kernel has no seccomp user notification");
+        return refuse(err, why_bytes, "this kernel has no seccomp user notification");
     if (sizes.seccomp_notif > sizeof(union notification) ||
         sizes.seccomp_notif_resp > sizeof(union response))
-        return refuse(why, why_bytes, "this kernel's seccomp structs are longer than known");
+        return refuse(err, why_bytes, "this kernel's seccomp structs are longer than known");
     return 0;
 }
 

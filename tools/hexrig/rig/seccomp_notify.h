@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* 0, or -ENOTSUP with a reason: this machine has no user notification that we could use. */
-int hx_seccomp_supported(char *why, size_t why_bytes);
+int hx_seccomp_supported(char *err, size_t why_bytes);
 
 /* Puts this process, and all that it starts, under the filter, for good.  Returns the descriptor that
  * hx_seccomp_serve() needs (close-on-exec), or negative errno: -EBUSY, another listener watches already; -ENOTSUP, Linux

@@ -140,21 +140,21 @@ static void show_bar(void *arg, size_t done, size_t chunks, double ppl)
 }
 
 static int encode(const struct ppl *p, const struct hx_tokenizer *tok, uint32_t **ids, size_t *n,
-                  struct hx_why *why)
+                  struct hx_error *err)
 {
     char *text;
     size_t bytes;
     int rc;
 
     if (!p->windows)
-        return hx_text_encode(tok, p->text, ids, n, why);
-    rc = hx_text_read(p->text, &text, &bytes, why);
+        return hx_text_encode(tok, p->text, ids, n, err);
+    rc = hx_text_read(p->text, &text, &bytes, err);
     if (rc)
         return rc;
     bytes -= bytes && text[bytes - 1] == '\n'; /* as llama-perplexity reads files */
     rc = hx_tokenizer_encode_with(tok, text, bytes, HX_ENCODE_BOS, ids, n);
     free(text);
-    return rc ? hx_why_set(why, rc, "%s: out of memory while encoding", p->text) : 0;
+    return rc ? hx_error_set(err, rc, "%s: out of memory while encoding", p->text) : 0;
 }
 
 static int score(const struct ppl *p, struct hx_engine *e)
@@ -169,7 +169,7 @@ static int score(const struct ppl *p, struct hx_engine *e)
         .progress = isatty(STDERR_FILENO) ? show_bar : NULL,
         .arg = &bar,
     };
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     struct hx_ppl got;
     uint32_t *ids;
     size_t n;
@@ -178,12 +178,12 @@ static int score(const struct ppl *p, struct hx_engine *e)
     if (p->o.cfg.n_ctx > e->model->n_ctx)
         return hx_cmd_fail(p->o.cmd, "--ctx %zu: the model's context is %zu", p->o.cfg.n_ctx,
                            e->model->n_ctx);
-    if (encode(p, tok, &ids, &n, &why))
-        return hx_cmd_fail(p->o.cmd, "%s", why.text);
-    rc = hx_ppl_windows(e->model, e->forward, ids, n, &cfg, &got, &why);
+    if (encode(p, tok, &ids, &n, &err))
+        return hx_cmd_fail(p->o.cmd, "%s", err.text);
+    rc = hx_ppl_windows(e->model, e->forward, ids, n, &cfg, &got, &err);
     free(ids);
     if (rc)
-        return hx_cmd_fail(p->o.cmd, "%s", why.text);
+        return hx_cmd_fail(p->o.cmd, "%s", err.text);
     return print_report(p, e, &got, hx_figures_clock() - bar.start);
 }
 

@@ -197,15 +197,15 @@ static int parse(struct hx_run *r, int argc, char **argv)
 static int read_prompt(struct hx_run *r)
 {
     const char *path = r->file ? r->file : strcmp(r->prompt, "-") == 0 ? "/dev/stdin" : NULL;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     if (!path) {
         r->text = strdup(r->prompt);
         r->text_bytes = strlen(r->prompt);
         return r->text ? HX_EXIT_OK : hx_cmd_fail(r->o.cmd, "out of memory");
     }
-    if (hx_text_read(path, &r->text, &r->text_bytes, &why))
-        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    if (hx_text_read(path, &r->text, &r->text_bytes, &err))
+        return hx_cmd_fail(r->o.cmd, "%s", err.text);
     r->text_bytes -= r->text_bytes && r->text[r->text_bytes - 1] == '\n';
     return r->text_bytes ? HX_EXIT_OK : hx_cmd_fail(r->o.cmd, "the prompt is empty");
 }
@@ -240,10 +240,10 @@ int hx_run_open(struct hx_run *r, const uint32_t *ids, size_t n, size_t n_cached
         .stops = r->stops,
         .n_stops = r->n_stops,
     };
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     r->shown = 0;
-    return hx_completion_open(&r->c, r->e, &cfg, &why) ? hx_cmd_fail(r->o.cmd, "%s", why.text)
+    return hx_completion_open(&r->c, r->e, &cfg, &err) ? hx_cmd_fail(r->o.cmd, "%s", err.text)
                                                        : HX_EXIT_OK;
 }
 
@@ -259,12 +259,12 @@ static void show(struct hx_run *r)
 }
 
 /* Steps of the prefill, or those that make tokens. */
-static int steps(struct hx_run *r, int prefill, struct hx_why *why)
+static int steps(struct hx_run *r, int prefill, struct hx_error *err)
 {
     int more = 1;
 
     while (more > 0 && (!prefill || !hx_completion_prefilled(&r->c))) {
-        more = hx_completion_step(&r->c, why);
+        more = hx_completion_step(&r->c, err);
         show(r);
     }
     return more;
@@ -274,23 +274,23 @@ int hx_run_complete(struct hx_run *r)
 {
     const int rig = hx_engine_opts_rig(&r->o);
     struct hx_session_stats start, middle, end;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     double t0, t1, t2;
     int rc = hx_figures_now(rig, &start);
 
     t0 = hx_figures_clock();
-    if (!rc && steps(r, 1, &why) < 0)
-        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    if (!rc && steps(r, 1, &err) < 0)
+        return hx_cmd_fail(r->o.cmd, "%s", err.text);
     t1 = hx_figures_clock();
     if (!rc)
         rc = hx_figures_now(rig, &middle);
     if (!rc) {
-        int failed = steps(r, 0, &why);
+        int failed = steps(r, 0, &err);
 
         if (r->stream)
             putchar('\n');
         if (failed < 0)
-            return hx_cmd_fail(r->o.cmd, "%s", why.text);
+            return hx_cmd_fail(r->o.cmd, "%s", err.text);
     }
     t2 = hx_figures_clock();
     if (!rc)
@@ -319,13 +319,13 @@ static int run_prompt(struct hx_run *r)
 static int run_model(struct hx_run *r)
 {
     const struct hx_model *m = r->e->model;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     if (r->e->kv->n_ctx > m->n_ctx)
         return hx_cmd_fail(r->o.cmd, "--ctx %zu: the model's context is %zu", r->e->kv->n_ctx,
                            m->n_ctx);
-    if (r->chat && hx_chat_init(&r->template, m->tok, m->file, r->family, &why))
-        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    if (r->chat && hx_chat_init(&r->template, m->tok, m->file, r->family, &err))
+        return hx_cmd_fail(r->o.cmd, "%s", err.text);
     return r->text ? run_prompt(r) : hx_run_conversation(r);
 }
 

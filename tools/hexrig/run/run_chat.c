@@ -16,10 +16,10 @@ struct talk {
 int hx_run_render(const struct hx_run *r, const struct hx_chat_message *messages, size_t n,
                   uint32_t **ids, size_t *n_ids)
 {
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
-    if (hx_chat_render(&r->template, messages, n, 1, ids, n_ids, &why))
-        return hx_cmd_fail(r->o.cmd, "%s", why.text);
+    if (hx_chat_render(&r->template, messages, n, 1, ids, n_ids, &err))
+        return hx_cmd_fail(r->o.cmd, "%s", err.text);
     return HX_EXIT_OK;
 }
 

@@ -109,7 +109,7 @@ static int parse(struct serve *v, int argc, char **argv)
 static int open_engines(struct serve *v)
 {
     struct hx_engine_cfg cfg = v->o.cfg;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int rc = hx_engine_opts_prepare(&v->o);
 
     if (rc)
@@ -120,8 +120,8 @@ static int open_engines(struct serve *v)
     cfg.max_batch = MAX_BATCH;
     cfg.n_ctx_most = MOST_CTX;
     while (v->n_engines < v->parallel) {
-        if (hx_engine_open(&v->engines[v->n_engines], &cfg, &why))
-            return hx_cmd_fail(v->o.cmd, "%s", why.text);
+        if (hx_engine_open(&v->engines[v->n_engines], &cfg, &err))
+            return hx_cmd_fail(v->o.cmd, "%s", err.text);
         v->n_engines++;
         cfg.of = v->engines[0];
     }
@@ -144,13 +144,13 @@ static int describe_model(struct serve *v)
 {
     struct hx_serve_model *m = &v->s.model;
     const struct hx_model *model = v->engines[0]->model;
-    int rc = hx_chat_init(&m->chat, model->tok, model->file, v->family, &m->why);
+    int rc = hx_chat_init(&m->chat, model->tok, model->file, v->family, &m->err);
 
     if (rc && v->family)
-        return hx_cmd_fail(v->o.cmd, "%s", m->why.text);
+        return hx_cmd_fail(v->o.cmd, "%s", m->err.text);
     m->has_chat = rc == 0;
     if (rc)
-        fprintf(stderr, "hexrig serve: no chats: %s\n", m->why.text);
+        fprintf(stderr, "hexrig serve: no chats: %s\n", m->err.text);
     v->file_name = name_of_file(v->o.cfg.model);
     m->name = v->name ? v->name : v->file_name;
     m->e = v->engines[0];
@@ -216,12 +216,12 @@ static int say_url(const struct serve *v)
 static int listen_until_end(struct serve *v)
 {
     struct hx_http *http;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int rc;
 
-    if (hx_http_open(&http, &v->s, &why)) {
+    if (hx_http_open(&http, &v->s, &err)) {
         hx_jobs_stop(v->s.jobs);
-        return hx_cmd_fail(v->o.cmd, "%s", why.text);
+        return hx_cmd_fail(v->o.cmd, "%s", err.text);
     }
     rc = say_url(v);
     if (!rc)

@@ -55,7 +55,7 @@ struct hx_serve_model {
     const struct hx_engine *e; /* any of the engines: its model, context and method of choice */
     struct hx_chat chat;
     int has_chat;             /* 0: no template, `why` says what to do */
-    struct hx_why why;
+    struct hx_error err;
     int64_t since;            /* seconds since 1970 */
 };
 
@@ -69,8 +69,8 @@ enum hx_job_state { HX_JOB_QUEUED, HX_JOB_ACTIVE, HX_JOB_DONE };
 
 struct hx_jobs;
 
-struct hx_job {
-    struct hx_job *next; /* in the queue */
+struct hx_serve_job {
+    struct hx_serve_job *next; /* in the queue */
     struct hx_jobs *jobs;
     struct hx_serve_request req; /* constant */
     uint64_t number;
@@ -109,26 +109,26 @@ void hx_jobs_close(struct hx_jobs *j);
 
 /* Hands a request in; *req is the job's from then on.  The caller owns a reference.  NULL with an error: the queue is full
  * (503) or memory is out. */
-struct hx_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *req, int fd,
+struct hx_serve_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *req, int fd,
                              struct hx_serve_error *e);
 
 /* Waits until there is more than `seen` bytes of text, or no more to come. */
-void hx_job_wait(struct hx_job *job, size_t seen);
+void hx_job_wait(struct hx_serve_job *job, size_t seen);
 
 /* Waits for the end. */
-void hx_job_wait_done(struct hx_job *job);
+void hx_job_wait_done(struct hx_serve_job *job);
 
 /* A copy of the text from byte `from` on, malloc'ed and terminated; *done is set when nothing follows it.  NULL: out of
  * memory. */
-char *hx_job_text(struct hx_job *job, size_t from, size_t *n, int *done);
+char *hx_job_text(struct hx_serve_job *job, size_t from, size_t *n, int *done);
 
 /* Gives the caller's reference back; a job that is not done is cancelled.  Accepts NULL. */
-void hx_job_leave(struct hx_job *job);
+void hx_job_leave(struct hx_serve_job *job);
 
 struct hx_jobs_counts hx_jobs_count(struct hx_jobs *j);
 
 /* --- replies; all NULL when memory is out.  `text`: [n] bytes. */
-json_t *hx_serve_reply(const struct hx_serve_model *m, const struct hx_job *job, const char *text,
+json_t *hx_serve_reply(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *text,
                        size_t n);
 enum hx_serve_chunk {
     HX_CHUNK_ROLE,  /* a chat's first: who speaks */
@@ -136,7 +136,7 @@ enum hx_serve_chunk {
     HX_CHUNK_END,   /* why it ends */
     HX_CHUNK_USAGE, /* when asked for */
 };
-json_t *hx_serve_chunk(const struct hx_serve_model *m, const struct hx_job *job,
+json_t *hx_serve_chunk(const struct hx_serve_model *m, const struct hx_serve_job *job,
                        enum hx_serve_chunk kind, const char *text, size_t n);
 json_t *hx_serve_model_json(const struct hx_serve_model *m);
 
@@ -152,7 +152,7 @@ struct hx_serve {
 struct hx_http;
 
 /* Listens and answers.  0 or negative errno with a reason; s is kept until close. */
-int hx_http_open(struct hx_http **out, struct hx_serve *s, struct hx_why *why);
+int hx_http_open(struct hx_http **out, struct hx_serve *s, struct hx_error *err);
 
 /* Takes no more connections. */
 void hx_http_quiet(struct hx_http *h);

@@ -26,7 +26,7 @@ struct exchange {
     struct hx_serve *s;
     char *body; /* [n] */
     size_t n;
-    struct hx_job *job; /* until a stream takes it */
+    struct hx_serve_job *job; /* until a stream takes it */
 };
 
 /* --- replies */
@@ -73,7 +73,7 @@ enum phase { PHASE_ROLE, PHASE_TEXT, PHASE_END, PHASE_USAGE, PHASE_LAST, PHASE_O
 struct stream {
     struct hx_serve *s;
     struct MHD_Connection *c;
-    struct hx_job *job;
+    struct hx_serve_job *job;
     enum phase phase;
     size_t seen;  /* bytes of the job's text in events */
     char *event;  /* [n], of which `at` are out; NULL: none */
@@ -450,21 +450,21 @@ static struct MHD_Daemon *start(struct hx_http *h, const struct addrinfo *a)
                             (unsigned)IDLE_S, MHD_OPTION_END);
 }
 
-static int listen_on(struct hx_http *h, const struct addrinfo *a, struct hx_why *why)
+static int listen_on(struct hx_http *h, const struct addrinfo *a, struct hx_error *err)
 {
     const union MHD_DaemonInfo *info;
 
     errno = 0;
     h->daemon = start(h, a);
     if (!h->daemon)
-        return hx_why_set(why, errno ? -errno : -EIO, "cannot listen on %s, port %u: %s", h->s->host,
+        return hx_error_set(err, errno ? -errno : -EIO, "cannot listen on %s, port %u: %s", h->s->host,
                           h->s->port, errno ? strerror(errno) : "the HTTP server does not start");
     info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_BIND_PORT);
     h->s->port = info ? info->port : h->s->port;
     return 0;
 }
 
-int hx_http_open(struct hx_http **out, struct hx_serve *s, struct hx_why *why)
+int hx_http_open(struct hx_http **out, struct hx_serve *s, struct hx_error *err)
 {
     const struct addrinfo want = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
                                   .ai_flags = AI_NUMERICSERV};
@@ -475,13 +475,13 @@ int hx_http_open(struct hx_http **out, struct hx_serve *s, struct hx_why *why)
     snprintf(port, sizeof(port), "%u", s->port);
     rc = getaddrinfo(s->host, port, &want, &found);
     if (rc)
-        return hx_why_set(why, -EINVAL, "--host %s: %s", s->host, gai_strerror(rc));
+        return hx_error_set(err, -EINVAL, "--host %s: %s", s->host, gai_strerror(rc));
     *out = calloc(1, sizeof(**out));
     if (*out) {
         (*out)->s = s;
-        rc = listen_on(*out, found, why);
+        rc = listen_on(*out, found, err);
     } else {
-        rc = hx_why_set(why, -ENOMEM, "out of memory");
+        rc = hx_error_set(err, -ENOMEM, "out of memory");
     }
     freeaddrinfo(found);
     if (rc) {

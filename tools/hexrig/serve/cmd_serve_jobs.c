@@ -9,7 +9,7 @@
 
 struct slot {
     struct hx_engine *e;
-    struct hx_job *job; /* NULL: free; the computing thread's */
+    struct hx_serve_job *job; /* NULL: free; the computing thread's */
 };
 
 struct hx_jobs {
@@ -20,13 +20,13 @@ struct hx_jobs {
 
     pthread_mutex_t lock; /* protects what follows, and the jobs' fields */
     pthread_cond_t work;  /* a job was queued, or stop */
-    struct hx_job *first, **end; /* the queue */
+    struct hx_serve_job *first, **end; /* the queue */
     struct hx_jobs_counts count;
     uint64_t n_jobs;
     int stop;
 };
 
-static void put(struct hx_job *job) /* under the lock */
+static void put(struct hx_serve_job *job) /* under the lock */
 {
     if (--job->refs)
         return;
@@ -37,7 +37,7 @@ static void put(struct hx_job *job) /* under the lock */
 }
 
 /* Ends a job and drops the jobs' reference to it; under the lock. */
-static void done(struct hx_jobs *j, struct hx_job *job)
+static void done(struct hx_jobs *j, struct hx_serve_job *job)
 {
     if (job->cancelled)
         j->count.cancelled++;
@@ -63,7 +63,7 @@ static void look_for_the_gone(struct hx_jobs *j)
     for (size_t i = 0; i < j->n_slots; i++)
         if (j->slots[i].job)
             j->fds[n++] = (struct pollfd){.fd = j->slots[i].job->fd, .events = POLLRDHUP};
-    for (struct hx_job *job = j->first; job; job = job->next)
+    for (struct hx_serve_job *job = j->first; job; job = job->next)
         j->fds[n++] = (struct pollfd){.fd = job->fd, .events = POLLRDHUP};
     if (poll(j->fds, n, 0) <= 0)
         return;
@@ -71,14 +71,14 @@ static void look_for_the_gone(struct hx_jobs *j)
     for (size_t i = 0; i < j->n_slots; i++)
         if (j->slots[i].job)
             j->slots[i].job->cancelled |= j->fds[n++].revents != 0;
-    for (struct hx_job *job = j->first; job; job = job->next)
+    for (struct hx_serve_job *job = j->first; job; job = job->next)
         job->cancelled |= j->fds[n++].revents != 0;
 }
 
 /* Takes the job that *at points to out of the queue; under the lock, as what follows. */
-static struct hx_job *unqueue(struct hx_jobs *j, struct hx_job **at)
+static struct hx_serve_job *unqueue(struct hx_jobs *j, struct hx_serve_job **at)
 {
-    struct hx_job *job = *at;
+    struct hx_serve_job *job = *at;
 
     *at = job->next;
     if (!*at)
@@ -89,7 +89,7 @@ static struct hx_job *unqueue(struct hx_jobs *j, struct hx_job **at)
 
 static void drop_cancelled(struct hx_jobs *j)
 {
-    for (struct hx_job **at = &j->first; *at;)
+    for (struct hx_serve_job **at = &j->first; *at;)
         if ((*at)->cancelled)
             done(j, unqueue(j, at));
         else
@@ -110,7 +110,7 @@ static size_t fill_slots(struct hx_jobs *j)
 }
 
 /* What the completion has made and the connection has not seen; under the lock. */
-static int publish(struct hx_job *job)
+static int publish(struct hx_serve_job *job)
 {
     const struct hx_stream *s = &job->c.text;
 
@@ -132,20 +132,20 @@ static int publish(struct hx_job *job)
     return 0;
 }
 
-static int step(struct hx_engine *e, struct hx_job *job, struct hx_why *why)
+static int step(struct hx_engine *e, struct hx_serve_job *job, struct hx_error *err)
 {
     int rc = 0;
 
     if (!job->c.ids) /* its first */
-        rc = hx_completion_open(&job->c, e, &job->req.cfg, why);
-    return rc ? rc : hx_completion_step(&job->c, why);
+        rc = hx_completion_open(&job->c, e, &job->req.cfg, err);
+    return rc ? rc : hx_completion_step(&job->c, err);
 }
 
 /* One step of the slot's job. */
 static void advance(struct hx_jobs *j, struct slot *s)
 {
-    struct hx_job *job = s->job;
-    struct hx_why why = {""};
+    struct hx_serve_job *job = s->job;
+    struct hx_error err = {""};
     int rc = 0;
 
     pthread_mutex_lock(&j->lock);
@@ -153,12 +153,12 @@ static void advance(struct hx_jobs *j, struct slot *s)
     pthread_mutex_unlock(&j->lock);
 
     if (!cancelled)
-        rc = step(s->e, job, &why);
+        rc = step(s->e, job, &err);
     pthread_mutex_lock(&j->lock);
     if (rc >= 0 && !cancelled && publish(job))
-        rc = hx_why_set(&why, -ENOMEM, "out of memory");
+        rc = hx_error_set(&err, -ENOMEM, "out of memory");
     if (rc < 0)
-        hx_serve_fail(&job->error, 500, NULL, NULL, "%s", why.text);
+        hx_serve_fail(&job->error, 500, NULL, NULL, "%s", err.text);
     if (rc <= 0 || job->cancelled) {
         job->finish = job->c.finish;
         s->job = NULL;
@@ -177,7 +177,7 @@ static void cancel_all(struct hx_jobs *j)
             done(j, j->slots[i].job);
             j->slots[i].job = NULL;
         }
-    for (struct hx_job *job = j->first; job; job = job->next)
+    for (struct hx_serve_job *job = j->first; job; job = job->next)
         job->cancelled = 1;
     drop_cancelled(j);
 }
@@ -207,9 +207,9 @@ static void *compute(void *arg)
 
 /* --- for connections */
 
-static struct hx_job *new_job(struct hx_jobs *j, struct hx_serve_request *req, int fd)
+static struct hx_serve_job *new_job(struct hx_jobs *j, struct hx_serve_request *req, int fd)
 {
-    struct hx_job *job = calloc(1, sizeof(*job));
+    struct hx_serve_job *job = calloc(1, sizeof(*job));
 
     if (!job)
         return NULL;
@@ -224,10 +224,10 @@ static struct hx_job *new_job(struct hx_jobs *j, struct hx_serve_request *req, i
     return job;
 }
 
-struct hx_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *req, int fd,
+struct hx_serve_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *req, int fd,
                              struct hx_serve_error *e)
 {
-    struct hx_job *job = new_job(j, req, fd);
+    struct hx_serve_job *job = new_job(j, req, fd);
 
     if (!job) {
         hx_serve_fail(e, 500, NULL, NULL, "out of memory");
@@ -253,7 +253,7 @@ struct hx_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *req, in
     return job;
 }
 
-void hx_job_wait(struct hx_job *job, size_t seen)
+void hx_job_wait(struct hx_serve_job *job, size_t seen)
 {
     pthread_mutex_lock(&job->jobs->lock);
     while (job->state != HX_JOB_DONE && job->n <= seen)
@@ -261,12 +261,12 @@ void hx_job_wait(struct hx_job *job, size_t seen)
     pthread_mutex_unlock(&job->jobs->lock);
 }
 
-void hx_job_wait_done(struct hx_job *job)
+void hx_job_wait_done(struct hx_serve_job *job)
 {
     hx_job_wait(job, SIZE_MAX);
 }
 
-char *hx_job_text(struct hx_job *job, size_t from, size_t *n, int *is_done)
+char *hx_job_text(struct hx_serve_job *job, size_t from, size_t *n, int *is_done)
 {
     char *text;
 
@@ -283,7 +283,7 @@ char *hx_job_text(struct hx_job *job, size_t from, size_t *n, int *is_done)
     return text;
 }
 
-void hx_job_leave(struct hx_job *job)
+void hx_job_leave(struct hx_serve_job *job)
 {
     struct hx_jobs *j;
 

@@ -269,12 +269,12 @@ static int render(struct parse *p, const struct field *f, const struct hx_chat_m
                   size_t n)
 {
     struct hx_serve_request *r = p->r;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
 
     if (!p->m->has_chat)
-        return hx_serve_fail(p->e, 400, NULL, NULL, "%s", p->m->why.text);
-    if (hx_chat_render(&p->m->chat, messages, n, 1, &r->prompt, &r->cfg.n_prompt, &why))
-        return bad(p, f, why.text);
+        return hx_serve_fail(p->e, 400, NULL, NULL, "%s", p->m->err.text);
+    if (hx_chat_render(&p->m->chat, messages, n, 1, &r->prompt, &r->cfg.n_prompt, &err))
+        return bad(p, f, err.text);
     return 0;
 }
 
@@ -385,7 +385,7 @@ static int check_size(struct parse *p)
     const char *prompt = p->r->chat ? "messages" : "prompt";
     const size_t n_ctx = p->m->e->kv->n_ctx;
     struct hx_completion_cfg *cfg = &p->r->cfg;
-    struct hx_why why = {""};
+    struct hx_error err = {""};
     int rc;
 
     if (!p->r->prompt)
@@ -394,9 +394,9 @@ static int check_size(struct parse *p)
         cfg->n_max = !p->r->chat               ? DEFAULT_TOKENS
                      : cfg->n_prompt <= n_ctx ? n_ctx - cfg->n_prompt + 1
                                               : 1;
-    rc = hx_completion_check(p->m->e, cfg, &why);
+    rc = hx_completion_check(p->m->e, cfg, &err);
     return rc ? hx_serve_fail(p->e, 400, prompt, rc == -E2BIG ? "context_length_exceeded" : NULL,
-                              "%s", why.text)
+                              "%s", err.text)
               : 0;
 }
 
@@ -451,7 +451,7 @@ static const char *finish_reason(enum hx_finish finish)
     return finish == HX_FINISH_LENGTH ? "length" : "stop";
 }
 
-static json_t *usage(const struct hx_job *job)
+static json_t *usage(const struct hx_serve_job *job)
 {
     const json_int_t prompt = (json_int_t)job->req.cfg.n_prompt, made = (json_int_t)job->n_made;
 
@@ -460,7 +460,7 @@ static json_t *usage(const struct hx_job *job)
 }
 
 /* What every reply and chunk begins with; `choice` is its only one, or NULL. */
-static json_t *frame(const struct hx_serve_model *m, const struct hx_job *job, const char *object,
+static json_t *frame(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *object,
                      json_t *choice)
 {
     json_t *choices = json_array();
@@ -474,7 +474,7 @@ static json_t *frame(const struct hx_serve_model *m, const struct hx_job *job, c
                      (json_int_t)job->created, "model", m->name, "choices", choices);
 }
 
-json_t *hx_serve_reply(const struct hx_serve_model *m, const struct hx_job *job, const char *text,
+json_t *hx_serve_reply(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *text,
                        size_t n)
 {
     const int chat = job->req.chat;
@@ -493,7 +493,7 @@ json_t *hx_serve_reply(const struct hx_serve_model *m, const struct hx_job *job,
     return j;
 }
 
-json_t *hx_serve_chunk(const struct hx_serve_model *m, const struct hx_job *job,
+json_t *hx_serve_chunk(const struct hx_serve_model *m, const struct hx_serve_job *job,
                        enum hx_serve_chunk kind, const char *text, size_t n)
 {
     const char *object = job->req.chat ? "chat.completion.chunk" : "text_completion";

@@ -29,7 +29,7 @@ static int always(void)
 }
 
 static const struct {
-    const struct hx_isa_ops *ops;
+    const struct hx_cpu_kernels *ops;
     int (*here)(void);
 } tables[HX_ISAS] = {
     [HX_ISA_PORTABLE] = {&hx_isa_portable, always},
@@ -40,21 +40,21 @@ static const struct {
 #endif
 };
 
-const struct hx_isa_ops *hx_isa(enum hx_isa which)
+const struct hx_cpu_kernels *hx_isa(enum hx_isa which)
 {
     return tables[which].ops && tables[which].here() ? tables[which].ops : NULL;
 }
 
-const struct hx_isa_ops *hx_isa_best(void)
+const struct hx_cpu_kernels *hx_isa_best(void)
 {
-    const struct hx_isa_ops *best = NULL;
+    const struct hx_cpu_kernels *best = NULL;
 
     for (int i = HX_ISAS - 1; !best; i--)
         best = hx_isa((enum hx_isa)i);
     return best;
 }
 
-int hx_acts_form(uint32_t type)
+int hx_qx_form(uint32_t type)
 {
     static const int forms[HX_QUANT_NAMES] = {
         [HX_QUANT_Q8_0] = 32,  [HX_QUANT_Q4_0] = 32,  [HX_QUANT_Q4_1] = 32,  [HX_QUANT_Q5_0] = 32,

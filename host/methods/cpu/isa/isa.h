@@ -16,7 +16,7 @@ enum hx_isa { HX_ISA_PORTABLE, HX_ISA_AVX2, HX_ISA_AVX512, HX_ISA_AVX512_VNNI, H
 
 /* A batch of activations, in the forms that the matrices need.  Vector v of the batch has its block b at index
  * b * n + v, so that the vectors of a block lie together. */
-struct hx_acts {
+struct hx_qx {
     size_t n, cols;
     const float *f32; /* [n][cols] */
     float *panels;    /* [n / tile][cols / 16, rounded up][tile][16]: tiles of vectors side by side, 0 behind the columns; NULL:
@@ -33,11 +33,11 @@ struct hx_acts {
 };
 
 /* y[v][r] = row r of W times vector v, for rows first..first+rows-1. */
-struct hx_matmul {
+struct hx_cpu_matmul {
     const uint8_t *w; /* [y_rows][cols] */
     uint32_t type;    /* enum hx_quant */
     size_t row_bytes, first, rows;
-    const struct hx_acts *x; /* has the form that hx_acts_form() names */
+    const struct hx_qx *x; /* has the form that hx_qx_form() names */
     float *y;         /* [n][y_rows] */
     size_t y_rows;
 };
@@ -53,18 +53,18 @@ struct hx_flash {
 
 enum { HX_FLASH_BLOCK = 64 }; /* most positions of one step */
 
-struct hx_isa_ops {
+struct hx_cpu_kernels {
     const char *name;
 
-    void (*matmul)(const struct hx_matmul *m);
+    void (*matmul)(const struct hx_cpu_matmul *m);
 
     /* Vectors of a tile of float weights; above 1, pack() lays tiles first..first+n-1 out in acts->panels. */
     size_t tile;
-    void (*pack)(const struct hx_acts *acts, size_t first, size_t n);
+    void (*pack)(const struct hx_qx *qx, size_t first, size_t n);
 
     /* Vectors first..first+n-1 of acts->f32 as int8, nearest, ties to even. */
-    void (*quantize32)(const struct hx_acts *acts, size_t first, size_t n);
-    void (*quantize256)(const struct hx_acts *acts, size_t first, size_t n);
+    void (*quantize32)(const struct hx_qx *qx, size_t first, size_t n);
+    void (*quantize256)(const struct hx_qx *qx, size_t first, size_t n);
 
     /* y[i] = w[i] * x[i] / sqrt(mean(x^2) + eps); y may be x.  Source: Zhang & Sennrich 2019. */
     void (*rmsnorm)(float *y, const float *x, const float *w, size_t n, float eps);
@@ -87,12 +87,12 @@ struct hx_isa_ops {
 };
 
 /* NULL: this machine, or this build, does not have it. */
-const struct hx_isa_ops *hx_isa(enum hx_isa which);
+const struct hx_cpu_kernels *hx_isa(enum hx_isa which);
 
 /* The best of them. */
-const struct hx_isa_ops *hx_isa_best(void);
+const struct hx_cpu_kernels *hx_isa_best(void);
 
 /* Which activations a type needs: 0 f32, 32 or 256; -1: no kernel for it. */
-int hx_acts_form(uint32_t type);
+int hx_qx_form(uint32_t type);
 
 #endif

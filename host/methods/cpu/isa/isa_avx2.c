@@ -65,5 +65,5 @@ V16_INLINE int32_t dot_groups(const uint8_t codes[256], const int8_t x[256], con
 
 #include "matmul_rows.inc"
 
-const struct hx_isa_ops hx_isa_avx2 = HX_ISA_TABLE("avx2", r_matmul);
+const struct hx_cpu_kernels hx_isa_avx2 = HX_ISA_TABLE("avx2", r_matmul);
 #endif

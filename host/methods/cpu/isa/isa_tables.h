@@ -6,9 +6,9 @@
 
 #if defined(__x86_64__)
 #define HX_ISA_X86 1
-extern const struct hx_isa_ops hx_isa_avx2, hx_isa_avx512, hx_isa_avx512_vnni;
+extern const struct hx_cpu_kernels hx_isa_avx2, hx_isa_avx512, hx_isa_avx512_vnni;
 #endif
-extern const struct hx_isa_ops hx_isa_portable;
+extern const struct hx_cpu_kernels hx_isa_portable;
 
 /* What ops.inc and flash.inc define has the same names everywhere. */
 #define HX_ISA_TABLE(isa_name, isa_matmul)                                                  \

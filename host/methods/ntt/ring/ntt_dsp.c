@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "AEEStdErr.h"
-#include "dsp/dsp_why.h"
+#include "dsp/dsp_error.h"
 #include "hx_rig.h"
 #include "ntt.h"
 #include "ntt_kv.h"
@@ -32,7 +32,7 @@ struct hx_ntt_dsp {
     struct buffer in, out;
 };
 
-static int grow(struct buffer *b, size_t bytes, struct hx_why *why)
+static int grow(struct buffer *b, size_t bytes, struct hx_error *err)
 {
     if (bytes <= b->bytes)
         return 0;
@@ -40,27 +40,27 @@ static int grow(struct buffer *b, size_t bytes, struct hx_why *why)
     b->bytes = 0;
     b->p = rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes + bytes / 2);
     if (!b->p)
-        return hx_why_set(why, -ENOMEM, "kv ntt: no shared memory for %zu bytes", bytes);
+        return hx_error_set(err, -ENOMEM, "kv ntt: no shared memory for %zu bytes", bytes);
     b->bytes = bytes + bytes / 2;
     return 0;
 }
 
-static int connect_dsp(struct hx_ntt_dsp *d, struct hx_why *why)
+static int connect_dsp(struct hx_ntt_dsp *d, struct hx_error *err)
 {
     struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
-    char reason[sizeof(why->text)] = "";
+    char reason[sizeof(err->text)] = "";
     int code = hx_rig_connect(reason, sizeof(reason)); /* first, for its reason in words */
 
     if (code)
-        return hx_why_set(why, code, "kv ntt: no rig: %s", *reason ? reason : strerror(-code));
+        return hx_error_set(err, code, "kv ntt: no rig: %s", *reason ? reason : strerror(-code));
     hx_dsp_node(d->node, sizeof(d->node));
     code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
                                   sizeof(unsigned_pd));
     if (code && code != AEE_EALREADY) /* this process has one */
-        return hx_dsp_why(why, HX_DSP_OPEN, d->node, code, "kv ntt: cannot ask for an unsigned PD");
+        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "kv ntt: cannot ask for an unsigned PD");
     code = ntt_kv_open(URI, &d->handle);
     if (code)
-        return hx_dsp_why(why, HX_DSP_OPEN, d->node, code, "kv ntt: cannot open %s", URI);
+        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "kv ntt: cannot open %s", URI);
     d->opened = 1;
     return 0;
 }
@@ -70,7 +70,7 @@ static size_t primes(const struct hx_ntt_dsp *d)
     return d->prime == HX_NTT_DSP_BOTH ? HX_CRT_PRIMES : 1;
 }
 
-static int make_cache(struct hx_ntt_dsp *d, size_t layers, size_t positions, struct hx_why *why)
+static int make_cache(struct hx_ntt_dsp *d, size_t layers, size_t positions, struct hx_error *err)
 {
     const uint32_t n = (uint32_t)d->n, heads = (uint32_t)d->heads;
     int code = d->prime == HX_NTT_DSP_BOTH
@@ -80,25 +80,25 @@ static int make_cache(struct hx_ntt_dsp *d, size_t layers, size_t positions, str
 
     if (!code)
         return 0;
-    return hx_dsp_why(why, HX_DSP_CALL, d->node, code, "kv ntt: the DSP makes no cache of %zu "
+    return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "kv ntt: the DSP makes no cache of %zu "
                       "layers, %zu positions, %zu heads: %zu bytes", layers, positions, d->heads,
                       layers * positions * d->heads * d->n * primes(d) * sizeof(uint32_t));
 }
 
 int hx_ntt_dsp_open(struct hx_ntt_dsp **out, int prime, size_t n, size_t layers, size_t positions,
-                    size_t heads, struct hx_why *why)
+                    size_t heads, struct hx_error *err)
 {
     struct hx_ntt_dsp *d = calloc(1, sizeof(*d));
     int rc;
 
     if (!d)
-        return hx_why_set(why, -ENOMEM, "kv ntt: out of memory");
+        return hx_error_set(err, -ENOMEM, "kv ntt: out of memory");
     d->prime = prime;
     d->n = n;
     d->heads = heads;
-    rc = connect_dsp(d, why);
+    rc = connect_dsp(d, err);
     if (!rc)
-        rc = make_cache(d, layers, positions, why);
+        rc = make_cache(d, layers, positions, err);
     if (rc) {
         hx_ntt_dsp_close(d);
         return rc;
@@ -119,30 +119,30 @@ void hx_ntt_dsp_close(struct hx_ntt_dsp *d)
 }
 
 static int failed(const struct hx_ntt_dsp *d, const char *method, int code, size_t layer,
-                  size_t first, size_t count, struct hx_why *why)
+                  size_t first, size_t count, struct hx_error *err)
 {
-    return hx_dsp_why(why, HX_DSP_CALL, d->node, code,
+    return hx_dsp_error(err, HX_DSP_CALL, d->node, code,
                       "kv ntt: %s failed at layer %zu, positions %zu..%zu", method, layer, first,
                       first + count - 1);
 }
 
-int32_t *hx_ntt_dsp_room(struct hx_ntt_dsp *d, size_t integers, struct hx_why *why)
+int32_t *hx_ntt_dsp_room(struct hx_ntt_dsp *d, size_t integers, struct hx_error *err)
 {
-    return grow(&d->in, integers * sizeof(int32_t), why) ? NULL : d->in.p;
+    return grow(&d->in, integers * sizeof(int32_t), err) ? NULL : d->in.p;
 }
 
-int hx_ntt_dsp_put(struct hx_ntt_dsp *d, size_t layer, size_t pos, size_t count, struct hx_why *why)
+int hx_ntt_dsp_put(struct hx_ntt_dsp *d, size_t layer, size_t pos, size_t count, struct hx_error *err)
 {
     ntt_kv_cycles unused;
     int code = ntt_kv_put(d->handle, THREADS, (uint32_t)layer, (uint32_t)pos, d->in.p,
                           (int)(count * d->heads * d->n), &unused);
 
-    return code ? failed(d, "put", code, layer, pos, count, why) : 0;
+    return code ? failed(d, "put", code, layer, pos, count, err) : 0;
 }
 
 /* The reply's `words` are residues of the primes by turns, `run` of each: what is none was damaged on its way. */
 static int check_residues(const struct hx_ntt_dsp *d, const char *method, size_t words, size_t run,
-                          size_t layer, struct hx_why *why)
+                          size_t layer, struct hx_error *err)
 {
     static const uint32_t q[] = {HX_CRT_Q1, HX_CRT_Q2};
     const uint32_t *r = d->out.p;
@@ -151,7 +151,7 @@ static int check_residues(const struct hx_ntt_dsp *d, const char *method, size_t
         const size_t prime = primes(d) == 1 ? (size_t)d->prime : i / run % HX_CRT_PRIMES;
 
         if (r[i] >= q[prime])
-            return hx_why_set(why, -EIO, "kv ntt: %s of layer %zu: the reply, device %s, is damaged: %u at "
+            return hx_error_set(err, -EIO, "kv ntt: %s of layer %zu: the reply, device %s, is damaged: %u at "
                               "word %zu is no residue modulo q%zu = %u", method, layer, d->node, r[i],
                               i, prime + 1, q[prime]);
     }
@@ -160,24 +160,24 @@ static int check_residues(const struct hx_ntt_dsp *d, const char *method, size_t
 
 /* The reply, [primes][n_q][count], is in d->out. */
 static int call_scores(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t first, size_t count,
-                       struct hx_why *why)
+                       struct hx_error *err)
 {
     const size_t words = primes(d) * n_q * count;
     ntt_kv_cycles unused;
-    int code, rc = grow(&d->out, words * sizeof(uint32_t), why);
+    int code, rc = grow(&d->out, words * sizeof(uint32_t), err);
 
     if (rc)
         return rc;
     code = ntt_kv_scores(d->handle, THREADS, (uint32_t)layer, (uint32_t)first, (uint32_t)count,
                          d->in.p, (int)(n_q * d->n), d->out.p, (int)words, &unused);
-    return code ? failed(d, "scores", code, layer, first, count, why)
-                : check_residues(d, "scores", words, n_q * count, layer, why);
+    return code ? failed(d, "scores", code, layer, first, count, err)
+                : check_residues(d, "scores", words, n_q * count, layer, err);
 }
 
 int hx_ntt_dsp_residues(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t first, size_t count,
-                        uint32_t *residues, struct hx_why *why)
+                        uint32_t *residues, struct hx_error *err)
 {
-    int rc = call_scores(d, layer, n_q, first, count, why);
+    int rc = call_scores(d, layer, n_q, first, count, err);
 
     if (!rc)
         memcpy(residues, d->out.p, n_q * count * sizeof(*residues));
@@ -185,11 +185,11 @@ int hx_ntt_dsp_residues(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t f
 }
 
 int hx_ntt_dsp_scores(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t first, size_t count,
-                      unsigned delta_bits, float scale, float *scores, struct hx_why *why)
+                      unsigned delta_bits, float scale, float *scores, struct hx_error *err)
 {
     const size_t all = n_q * count;
     const uint32_t *sums;
-    int rc = call_scores(d, layer, n_q, first, count, why);
+    int rc = call_scores(d, layer, n_q, first, count, err);
 
     if (rc)
         return rc;
@@ -200,24 +200,24 @@ int hx_ntt_dsp_scores(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t fir
 }
 
 /* The reply, [count][heads][primes][n], is in d->out. */
-static int call_past(struct hx_ntt_dsp *d, size_t layer, size_t count, struct hx_why *why)
+static int call_past(struct hx_ntt_dsp *d, size_t layer, size_t count, struct hx_error *err)
 {
     const size_t words = count * d->heads * primes(d) * d->n;
     ntt_kv_cycles unused;
-    int code, rc = grow(&d->out, words * sizeof(uint32_t), why);
+    int code, rc = grow(&d->out, words * sizeof(uint32_t), err);
 
     if (rc || !count)
         return rc;
     code = ntt_kv_past(d->handle, THREADS, (uint32_t)layer, (uint32_t)count, d->out.p, (int)words,
                        &unused);
-    return code ? failed(d, "past", code, layer, 0, count, why)
-                : check_residues(d, "past", words, d->n, layer, why);
+    return code ? failed(d, "past", code, layer, 0, count, err)
+                : check_residues(d, "past", words, d->n, layer, err);
 }
 
 int hx_ntt_dsp_key_residues(struct hx_ntt_dsp *d, size_t layer, size_t count, uint32_t *residues,
-                            struct hx_why *why)
+                            struct hx_error *err)
 {
-    int rc = call_past(d, layer, count, why);
+    int rc = call_past(d, layer, count, err);
 
     if (!rc)
         memcpy(residues, d->out.p, count * d->heads * d->n * sizeof(*residues));
@@ -225,11 +225,11 @@ int hx_ntt_dsp_key_residues(struct hx_ntt_dsp *d, size_t layer, size_t count, ui
 }
 
 int hx_ntt_dsp_past(struct hx_ntt_dsp *d, size_t layer, size_t count, unsigned delta_bits,
-                    size_t dh, float *k, struct hx_why *why)
+                    size_t dh, float *k, struct hx_error *err)
 {
     const size_t words = HX_CRT_PRIMES * d->n, blocks = count * d->heads;
     int32_t a[HX_POLY_N_MAX];
-    int rc = call_past(d, layer, count, why);
+    int rc = call_past(d, layer, count, err);
 
     if (rc)
         return rc;

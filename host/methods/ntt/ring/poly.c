@@ -103,19 +103,19 @@ static const struct hx_poly_ops ops[HX_POLY_MODES] = {
 
 /* --- what they share */
 
-int hx_poly_open(struct hx_poly *p, const struct hx_poly_cfg *cfg, size_t dh, struct hx_why *why)
+int hx_poly_open(struct hx_poly *p, const struct hx_poly_cfg *cfg, size_t dh, struct hx_error *err)
 {
     const unsigned bits = cfg->delta_bits ? cfg->delta_bits : HX_POLY_DELTA_BITS;
     const size_t n = hx_poly_n(dh);
 
     if (!n)
-        return hx_why_set(why, -ENOTSUP, "ring attention: heads of %zu elements; %d is the most",
+        return hx_error_set(err, -ENOTSUP, "ring attention: heads of %zu elements; %d is the most",
                           dh, HX_POLY_N_MAX);
     if (bits < HX_POLY_DELTA_MIN || bits > HX_POLY_DELTA_MAX)
-        return hx_why_set(why, -EINVAL, "ring attention: Delta 2^%u; 2^%d to 2^%d are legal", bits,
+        return hx_error_set(err, -EINVAL, "ring attention: Delta 2^%u; 2^%d to 2^%d are legal", bits,
                           HX_POLY_DELTA_MIN, HX_POLY_DELTA_MAX);
     if (cfg->shard && cfg->mode != HX_POLY_CRT)
-        return hx_why_set(why, -EINVAL, "ring attention: %s products have no two primes to share out",
+        return hx_error_set(err, -EINVAL, "ring attention: %s products have no two primes to share out",
                           hx_poly_modes[cfg->mode]);
     *p = (struct hx_poly){.ops = cfg->shard ? &hx_poly_sharded : &ops[cfg->mode],
                           .t60 = hx_ntt60_get(n), .crt = hx_crt_get(n), .n = n, .dh = dh,
@@ -189,13 +189,13 @@ const char *hx_poly_kernel(const struct hx_poly *p)
 }
 
 int hx_poly_out_of_range(const struct hx_poly *p, double key, double query, size_t layer,
-                         size_t pos, struct hx_why *why)
+                         size_t pos, struct hx_error *err)
 {
     if (isinf(key) || isinf(query))
-        return hx_why_set(why, -ERANGE, "ring attention: layer %zu, position %zu: a value of %s exceeds "
+        return hx_error_set(err, -ERANGE, "ring attention: layer %zu, position %zu: a value of %s exceeds "
                           "2^31 / Delta = %g", layer, pos, isinf(key) ? "K" : "Q",
                           ldexp(1, 31 - (int)p->delta_bits));
-    return hx_why_set(why, -ERANGE, "ring attention: layer %zu, position %zu: |Delta q| |Delta k| is "
+    return hx_error_set(err, -ERANGE, "ring attention: layer %zu, position %zu: |Delta q| |Delta k| is "
                       "%.3g at Delta 2^%u; the moduli hold %.3g", layer, pos, key * query,
                       p->delta_bits, (double)HX_POLY_LIMIT);
 }

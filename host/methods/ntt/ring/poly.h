@@ -3,7 +3,7 @@
 #define HX_HOST_POLY_H
 
 #include "ntt.h"
-#include "base/why.h"
+#include "base/error.h"
 
 enum hx_poly_mode {
     HX_POLY_CRT,    /* two 30-bit primes; what a zeroed configuration means */
@@ -31,7 +31,7 @@ struct hx_poly {
 };
 
 /* 0; -ENOTSUP: no N is as large as dh; -EINVAL: delta_bits, or a shard of another mode. */
-int hx_poly_open(struct hx_poly *p, const struct hx_poly_cfg *cfg, size_t dh, struct hx_why *why);
+int hx_poly_open(struct hx_poly *p, const struct hx_poly_cfg *cfg, size_t dh, struct hx_error *err);
 
 /* block (block_bytes, 64-byte aligned) <- k or q, [dh].  Returns the integers' Euclidean length, INFINITY when one had to
  * be clamped: hx_poly_scores() is exact for keys and queries whose lengths multiply to HX_POLY_LIMIT or less. */
@@ -55,6 +55,6 @@ const char *hx_poly_kernel(const struct hx_poly *p);
 /* -ERANGE with a reason: a key of this length and a query of that one at a position of a layer; INFINITY: a value of it
  * exceeds 2^31 / Delta. */
 int hx_poly_out_of_range(const struct hx_poly *p, double key, double query, size_t layer,
-                         size_t pos, struct hx_why *why);
+                         size_t pos, struct hx_error *err);
 
 #endif

@@ -51,16 +51,16 @@ static void speak_again(struct hx_shard *s, int show)
         close(s->err);
 }
 
-int hx_shard_open(struct hx_shard **out, const char *libexec, struct hx_why *why)
+int hx_shard_open(struct hx_shard **out, const char *libexec, struct hx_error *err)
 {
     struct hx_shard *s = calloc(1, sizeof(*s));
     int rc;
 
     if (!s)
-        return hx_why_set(why, -ENOMEM, "crt-shard: out of memory");
+        return hx_error_set(err, -ENOMEM, "crt-shard: out of memory");
     s->ops = under_mpi() ? &hx_shard_mpi : &hx_shard_fork;
     s->fd = s->held = s->err = -1;
-    rc = s->ops->open(s, libexec, why);
+    rc = s->ops->open(s, libexec, err);
     if (rc) {
         free(s);
         return rc;
@@ -84,10 +84,10 @@ struct step {
     uint64_t number, words, of;
 };
 
-static int swap_step(struct hx_shard *s, const struct step *mine, struct hx_why *why)
+static int swap_step(struct hx_shard *s, const struct step *mine, struct hx_error *err)
 {
     struct step theirs;
-    int rc = s->ops->swap(s, mine, &theirs, sizeof(theirs), why);
+    int rc = s->ops->swap(s, mine, &theirs, sizeof(theirs), err);
 
     s->lost |= rc != 0;
     if (rc)
@@ -96,30 +96,30 @@ static int swap_step(struct hx_shard *s, const struct step *mine, struct hx_why 
                       (mine->number != FAILED && memcmp(mine, &theirs, sizeof(theirs)) != 0);
     s->over = s->other_failed || mine->number >= DONE;
     if (theirs.number == FAILED)
-        return hx_why_set(why, -EPIPE, "crt-shard: the process with the residues modulo q%d failed",
+        return hx_error_set(err, -EPIPE, "crt-shard: the process with the residues modulo q%d failed",
                           2 - s->prime);
     if (mine->number != theirs.number || mine->words != theirs.words)
-        return hx_why_set(why, -EPROTO, "crt-shard: %llu words of step %llu here, %llu of step %llu there: the "
+        return hx_error_set(err, -EPROTO, "crt-shard: %llu words of step %llu here, %llu of step %llu there: the "
                           "two processes were not told the same", (unsigned long long)mine->words,
                           (unsigned long long)mine->number, (unsigned long long)theirs.words,
                           (unsigned long long)theirs.number);
     if (mine->of != theirs.of)
-        return hx_why_set(why, -EPROTO, "crt-shard: step %llu is of other numbers in the other process: another "
+        return hx_error_set(err, -EPROTO, "crt-shard: step %llu is of other numbers in the other process: another "
                           "model, text or option, or another hexrig", (unsigned long long)mine->number);
     return 0;
 }
 
 int hx_shard_swap(struct hx_shard *s, uint64_t of, const uint32_t *mine, uint32_t *theirs, size_t n,
-                  struct hx_why *why)
+                  struct hx_error *err)
 {
     const struct step step = {s->steps, n, of};
-    int rc = swap_step(s, &step, why);
+    int rc = swap_step(s, &step, err);
 
     if (rc)
         return rc;
     s->steps++;
     s->words += n;
-    rc = n ? s->ops->swap(s, mine, theirs, n * sizeof(*mine), why) : 0;
+    rc = n ? s->ops->swap(s, mine, theirs, n * sizeof(*mine), err) : 0;
     s->lost |= rc != 0;
     return rc;
 }

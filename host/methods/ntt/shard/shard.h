@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/why.h"
+#include "base/error.h"
 
 struct hx_shard;
 
@@ -17,7 +17,7 @@ struct hx_shard;
  * what goes wrong there goes wrong in process 0 as well.  libexec: where hexrig-mpi.so is.
  * 0; -EINVAL: mpirun started other than two ranks; -ENOENT: under mpirun, and this hexrig was built without MPI; -ELIBACC: what
  * was built does not load; -ENOMEM; what fork() gives. */
-int hx_shard_open(struct hx_shard **out, const char *libexec, struct hx_why *why);
+int hx_shard_open(struct hx_shard **out, const char *libexec, struct hx_error *err);
 
 /* Whose residues this process has: 0 (q1) or 1 (q2).  The process with 0 is the one that speaks to people. */
 int hx_shard_prime(const struct hx_shard *s);
@@ -29,7 +29,7 @@ const char *hx_shard_transport(const struct hx_shard *s);
  * in both processes.  Waits for the other one as long as it lives.  One thread.
  * 0; -EPIPE: the other process has gone, or failed; -EPROTO: it is at another step, of other numbers; -EIO. */
 int hx_shard_swap(struct hx_shard *s, uint64_t of, const uint32_t *mine, uint32_t *theirs, size_t n,
-                  struct hx_why *why);
+                  struct hx_error *err);
 
 /* Words [n] of residues that swap() sent so far. */
 uint64_t hx_shard_words(const struct hx_shard *s);

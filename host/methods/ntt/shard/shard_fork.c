@@ -21,7 +21,7 @@ static void become_second(struct hx_shard *s, int fd, pid_t parent)
     s->fd = fd;
 }
 
-static int open_fork(struct hx_shard *s, const char *libexec, struct hx_why *why)
+static int open_fork(struct hx_shard *s, const char *libexec, struct hx_error *err)
 {
     const pid_t parent = getpid();
     int ends[2];
@@ -29,15 +29,15 @@ static int open_fork(struct hx_shard *s, const char *libexec, struct hx_why *why
 
     (void)libexec;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-        return hx_why_set(why, -errno, "crt-shard: no sockets: %s", strerror(errno));
+        return hx_error_set(err, -errno, "crt-shard: no sockets: %s", strerror(errno));
     pid = fork();
     if (pid < 0) {
-        const int err = errno;
+        const int code = errno;
 
         close(ends[0]);
         close(ends[1]);
-        return hx_why_set(why, -err, "crt-shard: cannot start the second process: %s",
-                          strerror(err));
+        return hx_error_set(err, -code, "crt-shard: cannot start the second process: %s",
+                          strerror(code));
     }
     close(ends[pid ? 1 : 0]);
     if (!pid) {
@@ -50,17 +50,17 @@ static int open_fork(struct hx_shard *s, const char *libexec, struct hx_why *why
 }
 
 /* The socket's end comes when the other process ends, so that waiting for it is short. */
-static int gone(struct hx_shard *s, struct hx_why *why)
+static int gone(struct hx_shard *s, struct hx_error *err)
 {
     const int child = s->child;
     int status = 0;
 
     s->child = 0;
     if (child <= 0 || waitpid(child, &status, 0) != child)
-        return hx_why_set(why, -EPIPE,
+        return hx_error_set(err, -EPIPE,
                           "crt-shard: the process with the residues modulo q%d has gone",
                           2 - s->prime);
-    return hx_why_set(why, -EPIPE,
+    return hx_error_set(err, -EPIPE,
                       "crt-shard: the process with the residues modulo q%d has gone (%s %d)",
                       2 - s->prime, WIFSIGNALED(status) ? "signal" : "exit status",
                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -68,7 +68,7 @@ static int gone(struct hx_shard *s, struct hx_why *why)
 
 /* Both send while both receive: what is not read fills a socket's buffer. */
 static int swap(struct hx_shard *s, const void *mine, void *theirs, size_t bytes,
-                struct hx_why *why)
+                struct hx_error *err)
 {
     size_t sent = 0, received = 0;
 
@@ -78,20 +78,20 @@ static int swap(struct hx_shard *s, const void *mine, void *theirs, size_t bytes
         ssize_t n;
 
         if (poll(&p, 1, -1) < 0 && errno != EINTR)
-            return hx_why_set(why, -EIO, "crt-shard: poll: %s", strerror(errno));
+            return hx_error_set(err, -EIO, "crt-shard: poll: %s", strerror(errno));
         if (p.revents & POLLOUT) {
             n = send(s->fd, (const char *)mine + sent, bytes - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
             if (n < 0 && errno != EAGAIN && errno != EINTR)
-                return gone(s, why);
+                return gone(s, err);
             sent += n > 0 ? (size_t)n : 0;
         }
         if (p.revents & (POLLIN | POLLHUP)) {
             n = recv(s->fd, (char *)theirs + received, bytes - received, MSG_DONTWAIT);
             if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-                return gone(s, why);
+                return gone(s, err);
             received += n > 0 ? (size_t)n : 0;
         } else if (p.revents & (POLLERR | POLLNVAL)) {
-            return gone(s, why);
+            return gone(s, err);
         }
     }
     return 0;

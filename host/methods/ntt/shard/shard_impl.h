@@ -6,9 +6,9 @@
 
 struct hx_shard_ops {
     const char *name;
-    int (*open)(struct hx_shard *s, const char *libexec, struct hx_why *why);
+    int (*open)(struct hx_shard *s, const char *libexec, struct hx_error *err);
     int (*swap)(struct hx_shard *s, const void *mine, void *theirs, size_t bytes,
-                struct hx_why *why);
+                struct hx_error *err);
     void (*close)(struct hx_shard *s);
 };
 

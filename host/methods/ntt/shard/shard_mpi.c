@@ -9,31 +9,31 @@
 
 enum { RANKS = 2 };
 
-static int load(struct hx_shard *s, const char *libexec, struct hx_why *why)
+static int load(struct hx_shard *s, const char *libexec, struct hx_error *err)
 {
     char path[512];
 
     snprintf(path, sizeof(path), "%s/hexrig-mpi.so", libexec);
     if (access(path, R_OK))
-        return hx_why_set(why, -ENOENT, "crt-shard: started by mpirun, but there is no %s: "
+        return hx_error_set(err, -ENOENT, "crt-shard: started by mpirun, but there is no %s: "
                           "build with MPI (package libopenmpi-dev)", path);
     s->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (s->library)
         s->mpi = dlsym(s->library, HX_MPI_OPS);
-    return s->mpi ? 0 : hx_why_set(why, -ELIBACC, "crt-shard: %s", dlerror());
+    return s->mpi ? 0 : hx_error_set(err, -ELIBACC, "crt-shard: %s", dlerror());
 }
 
-static int open_mpi(struct hx_shard *s, const char *libexec, struct hx_why *why)
+static int open_mpi(struct hx_shard *s, const char *libexec, struct hx_error *err)
 {
-    int rank, size, rc = load(s, libexec, why);
+    int rank, size, rc = load(s, libexec, err);
 
     if (rc)
         return rc;
     if (s->mpi->open(&rank, &size))
-        return hx_why_set(why, -EIO, "crt-shard: MPI does not start");
+        return hx_error_set(err, -EIO, "crt-shard: MPI does not start");
     if (size != RANKS) { /* every rank says so: the first that ends takes the others along */
         s->mpi->close(0);
-        return hx_why_set(why, -EINVAL, "crt-shard: mpirun started %d ranks; %d are needed, one for "
+        return hx_error_set(err, -EINVAL, "crt-shard: mpirun started %d ranks; %d are needed, one for "
                           "each prime", size, RANKS);
     }
     s->prime = rank;
@@ -43,10 +43,10 @@ static int open_mpi(struct hx_shard *s, const char *libexec, struct hx_why *why)
 }
 
 static int swap(struct hx_shard *s, const void *mine, void *theirs, size_t bytes,
-                struct hx_why *why)
+                struct hx_error *err)
 {
     return s->mpi->swap(mine, theirs, bytes)
-               ? hx_why_set(why, -EIO, "crt-shard: MPI cannot reach rank %d", 1 - s->prime)
+               ? hx_error_set(err, -EIO, "crt-shard: MPI cannot reach rank %d", 1 - s->prime)
                : 0;
 }
 

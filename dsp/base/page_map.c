@@ -1,12 +1,12 @@
-/* Page frames, see frames.h. */
-#include "frames.h"
+/* Page frames, see page_map.h. */
+#include "page_map.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
 
 enum { FIRST_SLOTS = 1024 };
 
-void hx_frames_clear(struct hx_frames *f)
+void hx_page_map_clear(struct hx_page_map *f)
 {
     f->generation++;
     f->used = 0;
@@ -14,7 +14,7 @@ void hx_frames_clear(struct hx_frames *f)
 }
 
 /* The page's slot, or the free one where it belongs. */
-static struct hx_frame *find(const struct hx_frames *f, uint64_t page)
+static struct hx_page_entry *find(const struct hx_page_map *f, uint64_t page)
 {
     uint32_t i = (uint32_t)(page * 0x9e3779b97f4a7c15u >> 32);
 
@@ -23,9 +23,9 @@ static struct hx_frame *find(const struct hx_frames *f, uint64_t page)
     return &f->slot[i];
 }
 
-static int grow(struct hx_frames *f)
+static int grow(struct hx_page_map *f)
 {
-    struct hx_frames bigger = *f;
+    struct hx_page_map bigger = *f;
 
     bigger.slots = f->slots ? f->slots * 2 : FIRST_SLOTS;
     /* not of the heap: where a skel's memory lies there must not depend on which thread has served which calls.
@@ -43,25 +43,25 @@ static int grow(struct hx_frames *f)
     return 1;
 }
 
-uint64_t hx_frames_at(struct hx_frames *f, uint64_t addr)
+uint64_t hx_page_map_at(struct hx_page_map *f, uint64_t addr)
 {
-    const uint64_t page = addr >> HX_FRAME_SHIFT, offset = addr & ((1u << HX_FRAME_SHIFT) - 1);
+    const uint64_t page = addr >> HX_PAGE_SHIFT, offset = addr & ((1u << HX_PAGE_SHIFT) - 1);
 
     if (f->generation == 0) /* no call has begun on this thread */
-        hx_frames_clear(f);
+        hx_page_map_clear(f);
     if (page != f->last_page) {
         if (f->used >= f->slots / 2 && !grow(f))
             return addr;
-        struct hx_frame *s = find(f, page);
+        struct hx_page_entry *s = find(f, page);
         if (s->generation != f->generation)
-            *s = (struct hx_frame){page, f->used++, f->generation};
+            *s = (struct hx_page_entry){page, f->used++, f->generation};
         f->last_page = page;
         f->last_frame = s->frame;
     }
-    return f->last_frame << HX_FRAME_SHIFT | offset;
+    return f->last_frame << HX_PAGE_SHIFT | offset;
 }
 
-void hx_frames_free(struct hx_frames *f)
+void hx_page_map_free(struct hx_page_map *f)
 {
     if (f->slot)
         munmap(f->slot, f->slots * sizeof(*f->slot));

@@ -4,26 +4,26 @@
  * figures do not depend on how many packets one callback happens to find.  What it took is in the sums before its answer is
  * published, so a client that has read the answer finds it in its figures.  Threads of a skel that read packets themselves
  * have their packets counted and nothing charged: what they run belongs to the call that made them. */
-#ifndef HX_PACKETS_H
-#define HX_PACKETS_H
+#ifndef HX_QUEUE_COST_H
+#define HX_QUEUE_COST_H
 
 #include "hx_ring.h"
 
 struct dspqueue_buffer;
 
 /* Where the sums are from now on; kept.  Before: nothing is counted. */
-void hx_packets_open(struct hx_packet_sums *sums);
+void hx_queue_cost_open(struct hx_packet_sums *sums);
 
 /* A thread that runs packet callbacks begins: has what it needs of the heap now, so that a skel's heap is the same whenever the
  * first packet comes. */
-void hx_packets_thread_begin(void);
+void hx_queue_cost_thread_begin(void);
 
 /* Around a packet callback, on its thread. */
-void hx_packets_callback_begin(void);
-void hx_packets_callback_end(void);
+void hx_queue_cost_callback_begin(void);
+void hx_queue_cost_callback_end(void);
 
 /* Of every queue: see hx_dspq_packet (hx_dspq.h). */
-void hx_packets_note(void *ctx, int taken, uint32_t n_buffers,
+void hx_queue_cost_note(void *ctx, int taken, uint32_t n_buffers,
                      const struct dspqueue_buffer *buffers, uint32_t message_len);
 
 #endif

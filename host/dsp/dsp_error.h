@@ -1,11 +1,11 @@
 /* A failed DSP call in words: which call, what the AEE code is called, which device, and what such a code usually means
  * there. */
-#ifndef HX_DSP_WHY_H
-#define HX_DSP_WHY_H
+#ifndef HX_DSP_ERROR_H
+#define HX_DSP_ERROR_H
 
 #include <stddef.h>
 
-#include "base/why.h"
+#include "base/error.h"
 
 enum hx_dsp_step {
     HX_DSP_OPEN, /* opening an interface: nothing has answered yet */
@@ -16,7 +16,7 @@ enum hx_dsp_step {
 void hx_dsp_node(char *node, size_t node_bytes);
 
 /* Stores "MESSAGE: AEE_NAME (0xCODE), device NODE: MEANING" and returns -EIO. */
-int hx_dsp_why(struct hx_why *why, enum hx_dsp_step step, const char *node, int code,
+int hx_dsp_error(struct hx_error *err, enum hx_dsp_step step, const char *node, int code,
                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

@@ -1,4 +1,4 @@
-#include "hx_error.h"
+#include "hx_aee.h"
 
 #include <errno.h>
 #include <stdio.h>

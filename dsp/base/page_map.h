@@ -2,16 +2,16 @@
  *
  * Caches are indexed by frame, so that what a call costs depends on what it touches and not on where the host's kernel
  * has mapped it. */
-#ifndef HX_FRAMES_H
-#define HX_FRAMES_H
+#ifndef HX_PAGE_MAP_H
+#define HX_PAGE_MAP_H
 
 #include <stdint.h>
 
-enum { HX_FRAME_SHIFT = 12 };
+enum { HX_PAGE_SHIFT = 12 };
 
-struct hx_frames {
-    struct hx_frame {
-        uint64_t page;       /* address >> HX_FRAME_SHIFT */
+struct hx_page_map {
+    struct hx_page_entry {
+        uint64_t page;       /* address >> HX_PAGE_SHIFT */
         uint32_t frame;
         uint32_t generation; /* of `generation` below, else the slot is free */
     } *slot;                 /* [slots], open addressing */
@@ -23,12 +23,12 @@ struct hx_frames {
 };
 
 /* Forgets all pages; also makes a zeroed struct ready. */
-void hx_frames_clear(struct hx_frames *f);
+void hx_page_map_clear(struct hx_page_map *f);
 
 /* The address with its page's number replaced by its frame's.  The address itself when memory is out. */
-uint64_t hx_frames_at(struct hx_frames *f, uint64_t addr);
+uint64_t hx_page_map_at(struct hx_page_map *f, uint64_t addr);
 
 /* Gives the memory back; the struct can be used on. */
-void hx_frames_free(struct hx_frames *f);
+void hx_page_map_free(struct hx_page_map *f);
 
 #endif

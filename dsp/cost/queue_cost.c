@@ -1,5 +1,5 @@
-/* Packets in the PD's figures, see packets.h. */
-#include "packets.h"
+/* Packets in the PD's figures, see queue_cost.h. */
+#include "queue_cost.h"
 
 #include "cost.h"
 #include "dspqueue.h"
@@ -11,7 +11,7 @@ static __thread struct {
     struct hx_vtime charged; /* of the thread's present call */
 } now;
 
-void hx_packets_open(struct hx_packet_sums *s)
+void hx_queue_cost_open(struct hx_packet_sums *s)
 {
     sums = s;
 }
@@ -35,18 +35,18 @@ static void begin_call(void)
     now.charged = (struct hx_vtime){0};
 }
 
-void hx_packets_thread_begin(void)
+void hx_queue_cost_thread_begin(void)
 {
     hx_cost_prepare();
 }
 
-void hx_packets_callback_begin(void)
+void hx_queue_cost_callback_begin(void)
 {
     begin_call();
     now.in_callback = 1;
 }
 
-void hx_packets_callback_end(void)
+void hx_queue_cost_callback_end(void)
 {
     charge();
     hx_vt_call_end();
@@ -64,7 +64,7 @@ static void count(uint32_t n_buffers, const struct dspqueue_buffer *buffers)
     atomic_fetch_add(&sums->bytes_shared, bytes);
 }
 
-void hx_packets_note(void *ctx, int taken, uint32_t n_buffers,
+void hx_queue_cost_note(void *ctx, int taken, uint32_t n_buffers,
                      const struct dspqueue_buffer *buffers, uint32_t message_len)
 {
     (void)ctx;

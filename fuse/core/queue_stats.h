@@ -7,12 +7,12 @@
 
 struct hx_session;
 
-struct hx_packets {
+struct hx_queue_stats {
     uint64_t packets, buffers, bytes_copied, bytes_shared;
     uint64_t exec_pcycles, queue_pcycles, hvx_ops;
 };
 
 /* Takes what came since the last time.  Before every look at the session's figures or clock, and before its channel goes. */
-void hx_packets_collect(struct hx_session *s);
+void hx_queue_stats_collect(struct hx_session *s);
 
 #endif

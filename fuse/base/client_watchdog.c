@@ -1,5 +1,5 @@
-/* The loop's threads and who watches them, see stall.h. */
-#include "stall.h"
+/* The loop's threads and who watches them, see client_watchdog.h. */
+#include "client_watchdog.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -27,14 +27,14 @@ static void *job_arg;
 
 static int (*loop_fn)(void *);
 static void *loop_arg;
-static struct hx_stall *current; /* the main thread's, and of a new thread while it starts */
-static struct hx_stall *gone;    /* the loop's: those that are replaced */
+static struct hx_watchdog *current; /* the main thread's, and of a new thread while it starts */
+static struct hx_watchdog *gone;    /* the loop's: those that are replaced */
 static _Atomic unsigned n_gone;
-static __thread struct hx_stall *self;
+static __thread struct hx_watchdog *self;
 
 /* --- the loop's side -------------------------------------------------------------------------------------------- */
 
-void hx_stall_enter(hx_give_up_fn give_up, void *arg)
+void hx_watchdog_enter(hx_give_up_fn give_up, void *arg)
 {
     if (!self)
         return;
@@ -44,7 +44,7 @@ void hx_stall_enter(hx_give_up_fn give_up, void *arg)
     atomic_store_explicit(&self->turn, self->mine, memory_order_release);
 }
 
-void hx_stall_leave(void)
+void hx_watchdog_leave(void)
 {
     unsigned inside;
 
@@ -59,7 +59,7 @@ void hx_stall_leave(void)
     pthread_exit(NULL);
 }
 
-void hx_stall_on_main(void (*fn)(void *arg), void *arg)
+void hx_watchdog_on_main(void (*fn)(void *arg), void *arg)
 {
     if (!self) {
         fn(arg);
@@ -74,7 +74,7 @@ void hx_stall_on_main(void (*fn)(void *arg), void *arg)
     pthread_mutex_unlock(&lock);
 }
 
-static void release(struct hx_stall *w)
+static void release(struct hx_watchdog *w)
 {
     if (w->arena)
         munmap(w->arena, HX_ARENA_BYTES);
@@ -86,10 +86,10 @@ static void release(struct hx_stall *w)
     atomic_fetch_sub(&n_gone, 1);
 }
 
-void hx_stall_collect(void)
+void hx_watchdog_collect(void)
 {
-    for (struct hx_stall **p = &gone; *p;) {
-        struct hx_stall *w = *p;
+    for (struct hx_watchdog **p = &gone; *p;) {
+        struct hx_watchdog *w = *p;
 
         if (!atomic_load_explicit(&w->back, memory_order_acquire)) {
             p = &w->next;
@@ -100,7 +100,7 @@ void hx_stall_collect(void)
     }
 }
 
-void hx_stall_keep_arena(struct hx_session *s)
+void hx_watchdog_keep_arena(struct hx_session *s)
 {
     if (!s->stall || !s->stall->bytes)
         return;
@@ -108,14 +108,14 @@ void hx_stall_keep_arena(struct hx_session *s)
     s->channel.arena = NULL;
 }
 
-void hx_stall_forget(struct hx_session *s)
+void hx_watchdog_forget(struct hx_session *s)
 {
     if (s->stall)
         s->stall->session = NULL;
     s->stall = NULL;
 }
 
-unsigned hx_stall_count(void)
+unsigned hx_watchdog_count(void)
 {
     return atomic_load(&n_gone);
 }
@@ -123,7 +123,7 @@ unsigned hx_stall_count(void)
 /* --- threads ---------------------------------------------------------------------------------------------------- */
 
 struct start {
-    struct hx_stall *me, *before; /* before: NULL = the first thread */
+    struct hx_watchdog *me, *before; /* before: NULL = the first thread */
 };
 
 static void *loop_thread(void *arg)
@@ -149,9 +149,9 @@ static void *loop_thread(void *arg)
 }
 
 /* 0 and a new `current`, or a positive errno. */
-static int start_thread(struct hx_stall *before)
+static int start_thread(struct hx_watchdog *before)
 {
-    struct hx_stall *w = calloc(1, sizeof(*w));
+    struct hx_watchdog *w = calloc(1, sizeof(*w));
     struct start *s = malloc(sizeof(*s));
     int rc = w && s ? 0 : ENOMEM;
 
@@ -217,7 +217,7 @@ static bool hangs(struct watch *seen, unsigned turn)
     return seen->still >= LOOKS_STILL || seen->inside >= LOOKS_INSIDE;
 }
 
-static void replace(struct hx_stall *w, unsigned turn)
+static void replace(struct hx_watchdog *w, unsigned turn)
 {
     int rc;
 
@@ -264,7 +264,7 @@ static void wait_a_while(void)
             return;
 }
 
-int hx_stall_run(int (*loop)(void *arg), void *arg)
+int hx_watchdog_run(int (*loop)(void *arg), void *arg)
 {
     struct watch seen = {0};
     pthread_condattr_t attr;

@@ -1,5 +1,5 @@
-/* Packets of a session, see packets.h. */
-#include "packets.h"
+/* Packets of a session, see queue_stats.h. */
+#include "queue_stats.h"
 
 #include <stdatomic.h>
 
@@ -14,15 +14,15 @@ static uint64_t grown(_Atomic uint64_t *sum, uint64_t *seen)
     return value > before ? value - before : 0;
 }
 
-void hx_packets_collect(struct hx_session *s)
+void hx_queue_stats_collect(struct hx_session *s)
 {
     struct hx_packet_sums *sums;
-    struct hx_packets *seen = &s->packets, news;
+    struct hx_queue_stats *seen = &s->packets, news;
 
     if (!s->channel.rings)
         return;
     sums = &s->channel.rings->packets;
-    news = (struct hx_packets){
+    news = (struct hx_queue_stats){
         .packets = grown(&sums->packets, &seen->packets),
         .buffers = grown(&sums->buffers, &seen->buffers),
         .bytes_copied = grown(&sums->bytes_copied, &seen->bytes_copied),

@@ -1,5 +1,5 @@
-/* Failed DSP calls in words, see dsp_why.h. */
-#include "dsp_why.h"
+/* Failed DSP calls in words, see dsp_error.h. */
+#include "dsp_error.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hx_error.h"
+#include "hx_aee.h"
 #include "hx_rig.h"
 
 /* What people meet.  A host side code says what the driver thinks, a DSP side one what the skel's process says. */
@@ -78,7 +78,7 @@ static const char *meaning(enum hx_dsp_step step, int code, char *buf, size_t bu
     return NULL;
 }
 
-int hx_dsp_why(struct hx_why *why, enum hx_dsp_step step, const char *node, int code,
+int hx_dsp_error(struct hx_error *err, enum hx_dsp_step step, const char *node, int code,
                const char *fmt, ...)
 {
     char what[256], name[80], buf[64];
@@ -88,7 +88,7 @@ int hx_dsp_why(struct hx_why *why, enum hx_dsp_step step, const char *node, int 
     va_start(args, fmt);
     vsnprintf(what, sizeof(what), fmt, args);
     va_end(args);
-    return hx_why_set(why, -EIO, "%s: %s, device %s%s%s", what,
+    return hx_error_set(err, -EIO, "%s: %s, device %s%s%s", what,
                       hx_aee_text(code, name, sizeof(name)), node, means ? ": " : "",
                       means ? means : "");
 }

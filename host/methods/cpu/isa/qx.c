@@ -1,12 +1,12 @@
-/* Activations, see acts.h. */
-#include "acts.h"
+/* Activations, see qx.h. */
+#include "qx.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct hx_acts_buf {
-    struct hx_acts acts;
-    const struct hx_isa_ops *isa; /* of the call */
+struct hx_qx_buf {
+    struct hx_qx qx;
+    const struct hx_cpu_kernels *isa; /* of the call */
     unsigned forms;
     float *panels; /* room for them */
 };
@@ -24,11 +24,11 @@ static void *room(size_t n, size_t m, size_t size)
     return aligned_alloc(ALIGN, (bytes + 2 * ALIGN) / ALIGN * ALIGN);
 }
 
-int hx_acts_buf_open(struct hx_acts_buf **out, size_t max_cols, size_t max_n, struct hx_why *why)
+int hx_qx_buf_open(struct hx_qx_buf **out, size_t max_cols, size_t max_n, struct hx_error *err)
 {
-    struct hx_acts_buf *b = calloc(1, sizeof(*b));
+    struct hx_qx_buf *b = calloc(1, sizeof(*b));
     const size_t n32 = max_cols / 32, n256 = max_cols / 256;
-    struct hx_acts *a = b ? &b->acts : NULL;
+    struct hx_qx *a = b ? &b->qx : NULL;
 
     if (b) {
         b->panels = room((max_cols + 15) / 16 * 16, max_n, sizeof(float));
@@ -41,57 +41,57 @@ int hx_acts_buf_open(struct hx_acts_buf **out, size_t max_cols, size_t max_n, st
         a->sum16 = room(n256, max_n, 16 * sizeof(int16_t));
     }
     if (!b || !b->panels || !a->q32 || !a->d32 || !a->ds32 || !a->sum32 || !a->q256 || !a->d256 || !a->sum16) {
-        hx_acts_buf_close(b);
-        return hx_why_set(why, -ENOMEM, "linear cpu: no memory for %zu activations of %zu tokens",
+        hx_qx_buf_close(b);
+        return hx_error_set(err, -ENOMEM, "linear cpu: no memory for %zu activations of %zu tokens",
                           max_cols, max_n);
     }
     *out = b;
     return 0;
 }
 
-void hx_acts_buf_close(struct hx_acts_buf *b)
+void hx_qx_buf_close(struct hx_qx_buf *b)
 {
     if (!b)
         return;
     free(b->panels);
-    free(b->acts.q32);
-    free(b->acts.d32);
-    free(b->acts.ds32);
-    free(b->acts.sum32);
-    free(b->acts.q256);
-    free(b->acts.d256);
-    free(b->acts.sum16);
+    free(b->qx.q32);
+    free(b->qx.d32);
+    free(b->qx.ds32);
+    free(b->qx.sum32);
+    free(b->qx.q256);
+    free(b->qx.d256);
+    free(b->qx.sum16);
     free(b);
 }
 
 static void make_part(void *arg, size_t part, size_t n_parts)
 {
-    const struct hx_acts_buf *b = arg;
-    const size_t n = b->acts.n, first = n * part / n_parts, end = n * (part + 1) / n_parts;
+    const struct hx_qx_buf *b = arg;
+    const size_t n = b->qx.n, first = n * part / n_parts, end = n * (part + 1) / n_parts;
 
-    if (b->acts.panels) {
+    if (b->qx.panels) {
         const size_t tiles = n / b->isa->tile, t = tiles * part / n_parts;
 
-        b->isa->pack(&b->acts, t, tiles * (part + 1) / n_parts - t);
+        b->isa->pack(&b->qx, t, tiles * (part + 1) / n_parts - t);
     }
-    if (b->forms & HX_ACTS_32)
-        b->isa->quantize32(&b->acts, first, end - first);
-    if (b->forms & HX_ACTS_256)
-        b->isa->quantize256(&b->acts, first, end - first);
+    if (b->forms & HX_QX_32)
+        b->isa->quantize32(&b->qx, first, end - first);
+    if (b->forms & HX_QX_256)
+        b->isa->quantize256(&b->qx, first, end - first);
 }
 
-const struct hx_acts *hx_acts_set(struct hx_acts_buf *b, const struct hx_isa_ops *isa, struct hx_pool *pool,
+const struct hx_qx *hx_qx_set(struct hx_qx_buf *b, const struct hx_cpu_kernels *isa, struct hx_pool *pool,
                                   const float *x, size_t cols, size_t n, unsigned forms)
 {
     const size_t parts = n * cols / PART_FLOATS + 1;
 
-    b->acts.f32 = x;
-    b->acts.cols = cols;
-    b->acts.n = n;
+    b->qx.f32 = x;
+    b->qx.cols = cols;
+    b->qx.n = n;
     b->isa = isa;
-    b->acts.panels = forms & HX_ACTS_F32 && isa->tile > 1 && n >= isa->tile ? b->panels : NULL;
-    b->forms = (cols % 32 ? 0 : forms & HX_ACTS_32) | (cols % 256 ? 0 : forms & HX_ACTS_256);
-    if (b->forms || b->acts.panels)
+    b->qx.panels = forms & HX_QX_F32 && isa->tile > 1 && n >= isa->tile ? b->panels : NULL;
+    b->forms = (cols % 32 ? 0 : forms & HX_QX_32) | (cols % 256 ? 0 : forms & HX_QX_256);
+    if (b->forms || b->qx.panels)
         hx_pool_run(pool, parts < n ? parts : n, make_part, b);
-    return &b->acts;
+    return &b->qx;
 }

@@ -6,8 +6,8 @@
  * the main thread looks at that four times a second.  A thread that has not moved for a second, or has been inside for five,
  * is replaced: a new thread gives up what the old one was doing and goes on with the loop.  The old one is let be until its
  * system call returns, and then ends without touching anything. */
-#ifndef HX_STALL_H
-#define HX_STALL_H
+#ifndef HX_CLIENT_WATCHDOG_H
+#define HX_CLIENT_WATCHDOG_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,13 +15,13 @@
 #include <sys/types.h>
 
 struct hx_session;
-struct hx_stall;
+struct hx_watchdog;
 
 /* Ends what a replaced thread was doing, as if the client's memory were not there.  In the loop's new thread. */
-typedef void (*hx_give_up_fn)(void *arg, struct hx_stall *stall);
+typedef void (*hx_give_up_fn)(void *arg, struct hx_watchdog *stall);
 
 /* A thread of the loop; when it is replaced, also what its system call may still touch. */
-struct hx_stall {
+struct hx_watchdog {
     pthread_t thread;
     _Atomic pid_t tid;     /* written by the thread, read by the main one */
     _Atomic unsigned turn; /* odd: inside; top bit: replaced */
@@ -29,7 +29,7 @@ struct hx_stall {
     unsigned mine;         /* the thread's own idea of turn */
     hx_give_up_fn give_up;
     void *arg;
-    struct hx_stall *next; /* of those that are replaced */
+    struct hx_watchdog *next; /* of those that are replaced */
     /* the loop's, once it is replaced: */
     struct hx_session *session; /* whose memory it is; NULL = closed meanwhile, or of none */
     uint64_t offset, bytes;     /* piece of the session's arena that stays taken */
@@ -37,25 +37,25 @@ struct hx_stall {
 };
 
 /* Runs loop(arg) in a thread of its own, once more after each replacement, and watches.  Returns what it returned. */
-int hx_stall_run(int (*loop)(void *arg), void *arg);
+int hx_watchdog_run(int (*loop)(void *arg), void *arg);
 
-/* Around whatever touches a client's memory; not nested.  No effect outside hx_stall_run().  leave() does not return in a
+/* Around whatever touches a client's memory; not nested.  No effect outside hx_watchdog_run().  leave() does not return in a
  * thread that was replaced. */
-void hx_stall_enter(hx_give_up_fn give_up, void *arg);
-void hx_stall_leave(void);
+void hx_watchdog_enter(hx_give_up_fn give_up, void *arg);
+void hx_watchdog_leave(void);
 
 /* fn(arg) in the main thread, which lives as long as the rig: a child gets its PR_SET_PDEATHSIG when the thread that made it
- * ends.  At once outside hx_stall_run(). */
-void hx_stall_on_main(void (*fn)(void *arg), void *arg);
+ * ends.  At once outside hx_watchdog_run(). */
+void hx_watchdog_on_main(void (*fn)(void *arg), void *arg);
 
 /* Frees what threads that have come back held; for the end of a round of the loop. */
-void hx_stall_collect(void);
+void hx_watchdog_collect(void);
 
 /* The session's channel is about to be closed, or the session to be freed. */
-void hx_stall_keep_arena(struct hx_session *s);
-void hx_stall_forget(struct hx_session *s);
+void hx_watchdog_keep_arena(struct hx_session *s);
+void hx_watchdog_forget(struct hx_session *s);
 
 /* Threads that hang at this moment. */
-unsigned hx_stall_count(void);
+unsigned hx_watchdog_count(void);
 
 #endif
