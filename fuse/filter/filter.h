@@ -61,11 +61,4 @@ void hx_filter_packets(struct hx_filter_stack *s, struct hx_session *session,
                        const struct hx_queue_stats *news);
 void hx_filter_done(struct hx_filter_stack *s, const struct hx_call *call, int result);
 
-/* Next "key=value" of a config; returns 0 at its end.  *config moves on; value is "" when there is no '='. */
-int hx_filter_next_key(const char **config, char *key, size_t key_bytes, char *value,
-                       size_t value_bytes);
-
-/* Whole number in [min, max]; 0, or -EINVAL. */
-int hx_filter_number(const char *text, unsigned long min, unsigned long max, unsigned long *out);
-
 #endif

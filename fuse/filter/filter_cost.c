@@ -23,6 +23,7 @@
 
 #include "core/driver.h"
 #include "filter_keys.h"
+#include "filter_text.h"
 
 enum mode { VIRTUAL, REAL, OFF };
 static const char *const modes[] = {"virtual", "real", "off"};

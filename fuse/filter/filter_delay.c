@@ -8,6 +8,7 @@
 
 #include "filter_keys.h"
 #include "filter_match.h"
+#include "filter_text.h"
 
 enum { LONGEST_US = 10 * 1000 * 1000 };
 

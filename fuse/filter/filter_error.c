@@ -10,6 +10,7 @@
 #include "core/driver.h"
 #include "filter_keys.h"
 #include "filter_match.h"
+#include "filter_text.h"
 #include "remote_scalars.h"
 
 struct state {

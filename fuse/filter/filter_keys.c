@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "filter_match.h"
+#include "filter_text.h"
 
 int hx_filter_set_keys(const struct hx_filter *f, const char *config,
                        int (*set)(void *state, const char *key, const char *value), void *state,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/driver.h"
+#include "filter_text.h"
 #include "trace_dsp.h"
 
 enum { EVENTS = 16384, EVENTS_MAX = 1 << 20 };
