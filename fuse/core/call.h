@@ -17,7 +17,6 @@ struct hx_call;
 struct hx_context;
 struct hx_driver;
 struct hx_session;
-struct hx_trace;
 
 #define HX_ERESTARTSYS 512 /* the kernel's: an interrupted ioctl restarts or gives EINTR */
 
@@ -117,14 +116,6 @@ void hx_call_leave_client(void);
 /* Moves n pieces, any number, with as few steps as the front end can. */
 int hx_call_read(struct hx_call *call, const struct hx_piece *p, unsigned n);
 int hx_call_write(struct hx_call *call, const struct hx_piece *p, unsigned n);
-
-/* Lets `alter` change the first `bytes` bytes (or all, if there are less) of out buffer i (0-based) of a finished INVOKE,
- * as the DSP left it, in pieces.  0, also when there is no such buffer, or negative errno.  For filters. */
-int hx_call_alter_out(struct hx_call *call, unsigned i, uint64_t bytes,
-                      void (*alter)(uint8_t *bytes, size_t n));
-
-/* What the DSP told about a finished INVOKE, *capacity events at most, or NULL; in memory that the DSP can write.  For filters. */
-const struct hx_trace *hx_call_trace(const struct hx_call *call, uint32_t *capacity);
 
 /* Handlers of the ioctls, in op_*.c.  Each leads to exactly one hx_call_finish(). */
 void hx_op_invoke(struct hx_call *call);

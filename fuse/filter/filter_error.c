@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/call_result.h"
 #include "core/driver.h"
 #include "filter_keys.h"
 #include "filter_match.h"

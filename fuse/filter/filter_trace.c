@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/call_result.h"
 #include "core/driver.h"
 #include "filter_text.h"
 #include "trace_dsp.h"
