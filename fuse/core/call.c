@@ -2,46 +2,8 @@
 #include "call.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "driver.h"
-#include "hx_session_stats.h"
-
-static const struct {
-    uint32_t cmd;
-    void (*op)(struct hx_call *call);
-} ops[] = {
-    {FASTRPC_IOCTL_INVOKE, hx_op_invoke},
-    {FASTRPC_IOCTL_ALLOC_DMA_BUFF, hx_op_alloc_dma_buff},
-    {FASTRPC_IOCTL_INIT_ATTACH, hx_op_init_attach},
-    {FASTRPC_IOCTL_INIT_ATTACH_SNS, hx_op_init_attach_sns},
-    {FASTRPC_IOCTL_INIT_CREATE, hx_op_init_create},
-    {FASTRPC_IOCTL_INIT_CREATE_STATIC, hx_op_init_create_static},
-    {FASTRPC_IOCTL_MMAP, hx_op_mmap},
-    {FASTRPC_IOCTL_MUNMAP, hx_op_munmap},
-    {FASTRPC_IOCTL_MEM_MAP, hx_op_mem_map},
-    {FASTRPC_IOCTL_MEM_UNMAP, hx_op_mem_unmap},
-    {FASTRPC_IOCTL_GET_DSP_INFO, hx_op_get_dsp_info},
-    {FASTRPC_IOCTL_SET_OPTION, hx_op_set_option},
-    {HX_IOCTL_SESSION_STATS, hx_op_session_stats},
-};
-
-void hx_call_begin(struct hx_call *call)
-{
-    int rc = hx_filter_begin(&call->driver->filters, call);
-
-    call->session->used = true;
-    if (rc) {
-        hx_call_finish(call, rc);
-        return;
-    }
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-        if (ops[i].cmd == call->cmd && _IOC_SIZE(call->cmd) == call->arg_bytes) {
-            ops[i].op(call);
-            return;
-        }
-    hx_call_finish(call, -ENOTTY);
-}
 
 void hx_call_finish(struct hx_call *call, int result)
 {
@@ -143,35 +105,4 @@ int hx_call_write(struct hx_call *call, const struct hx_piece *p, unsigned n)
 {
     return call->front->write_pieces ? batches(call, p, n, call->front->write_pieces)
                                      : each(call, p, n, false);
-}
-
-/* A file system cannot put a descriptor into its caller.  What can (docs/run-with.md) answers before the driver is asked. */
-void hx_op_alloc_dma_buff(struct hx_call *call)
-{
-    hx_log_client("client %d: ALLOC_DMA_BUFF of %llu bytes: the %s front end cannot hand out descriptors; "
-           "start the program by `hexrig run-with`, or let it use rpcmem_alloc() of hexrig's libcdsprpc.so",
-           call->session->client_id, (unsigned long long)call->arg.alloc.size, call->front->name);
-    hx_call_finish(call, -EOPNOTSUPP);
-}
-
-void hx_op_set_option(struct hx_call *call)
-{
-    const struct fastrpc_ioctl_set_option *o = &call->arg.option;
-    int rc = call->driver->profile.poll_mode ? 0 : -ENOTTY;
-
-    for (unsigned i = 0; i < sizeof(o->reserved) / sizeof(o->reserved[0]) && !rc; i++)
-        rc = o->reserved[i] ? -EINVAL : 0;
-    if (!rc && o->request_id != FASTRPC_POLL_MODE)
-        rc = -EINVAL;
-    if (!rc)
-        call->session->poll_mode = o->value != 0;
-    hx_call_finish(call, rc);
-}
-
-void hx_op_session_stats(struct hx_call *call)
-{
-    _Static_assert(sizeof(call->arg) >= sizeof(struct hx_session_stats), "arg");
-    hx_queue_stats_collect(call->session);
-    memcpy(&call->arg, &call->session->stats, sizeof(call->session->stats));
-    hx_call_finish(call, 0);
 }

@@ -95,7 +95,7 @@ struct hx_call {
     int late_result;
 };
 
-/* Starts serving; may finish the call before it returns. */
+/* Starts serving, in dispatch.c; may finish the call before it returns. */
 void hx_call_begin(struct hx_call *call);
 
 /* Runs the filters and answers: result = ioctl result (negative errno, or a DSP value untouched). */

@@ -1,0 +1,37 @@
+/* SET_OPTION, ALLOC_DMA_BUFF and the session's figures: ioctls that the driver answers by itself, without the DSP. */
+#include <errno.h>
+#include <string.h>
+
+#include "driver.h"
+#include "hx_session_stats.h"
+
+/* A file system cannot put a descriptor into its caller.  What can (docs/run-with.md) answers before the driver is asked. */
+void hx_op_alloc_dma_buff(struct hx_call *call)
+{
+    hx_log_client("client %d: ALLOC_DMA_BUFF of %llu bytes: the %s front end cannot hand out descriptors; "
+           "start the program by `hexrig run-with`, or let it use rpcmem_alloc() of hexrig's libcdsprpc.so",
+           call->session->client_id, (unsigned long long)call->arg.alloc.size, call->front->name);
+    hx_call_finish(call, -EOPNOTSUPP);
+}
+
+void hx_op_set_option(struct hx_call *call)
+{
+    const struct fastrpc_ioctl_set_option *o = &call->arg.option;
+    int rc = call->driver->profile.poll_mode ? 0 : -ENOTTY;
+
+    for (unsigned i = 0; i < sizeof(o->reserved) / sizeof(o->reserved[0]) && !rc; i++)
+        rc = o->reserved[i] ? -EINVAL : 0;
+    if (!rc && o->request_id != FASTRPC_POLL_MODE)
+        rc = -EINVAL;
+    if (!rc)
+        call->session->poll_mode = o->value != 0;
+    hx_call_finish(call, rc);
+}
+
+void hx_op_session_stats(struct hx_call *call)
+{
+    _Static_assert(sizeof(call->arg) >= sizeof(struct hx_session_stats), "arg");
+    hx_queue_stats_collect(call->session);
+    memcpy(&call->arg, &call->session->stats, sizeof(call->session->stats));
+    hx_call_finish(call, 0);
+}
