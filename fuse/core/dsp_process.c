@@ -33,11 +33,13 @@ void hx_own_folder(char *path, size_t bytes)
         *slash = '\0';
 }
 
-void hx_dsp_configure(struct hx_dsp_process *p, const char *profile)
+void hx_dsp_configure(struct hx_dsp_process *p, const char *profile,
+                      void (*gone)(struct hx_driver *d))
 {
     const char *dsp = getenv("DSP_LIBRARY_PATH"), *adsp = getenv("ADSP_LIBRARY_PATH");
     char own[2048];
 
+    p->gone = gone;
     hx_own_folder(own, sizeof(own));
     snprintf(p->program, sizeof(p->program), "%s/hexrig-dsp", own);
     snprintf(p->profile, sizeof(p->profile), "%s", profile);
@@ -132,9 +134,7 @@ static void tear_down(struct hx_driver *d)
     p->pid = 0;
     hx_loop_del(&d->loop, &p->replies.bell);
     hx_loop_del(&d->loop, &p->control);
-    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
-        if (d->session[i])
-            hx_session_ssr(d->session[i]);
+    p->gone(d);
     hx_context_abort(d, &p->channel, -EPIPE); /* ends the sessions that were closing, too */
     hx_channel_close(&p->channel);
 }

@@ -19,11 +19,14 @@ struct hx_dsp_process {
     unsigned quick_deaths;    /* in a row, each soon after its start */
     uint64_t started_ms;
     uint64_t restart_ms;      /* down after a crash: start it then; 0 = not */
+    void (*gone)(struct hx_driver *d); /* see hx_dsp_configure() */
     char program[4096], profile[4096], skel_path[8192];
 };
 
-/* Sets where things are.  profile: path of the profile file. */
-void hx_dsp_configure(struct hx_dsp_process *p, const char *profile);
+/* Sets where things are.  profile: path of the profile file.  gone() is called each time the DSP has ended, by itself or by
+ * hx_dsp_stop(), to end what it ran; the channel to the root PD is still open then. */
+void hx_dsp_configure(struct hx_dsp_process *p, const char *profile,
+                      void (*gone)(struct hx_driver *d));
 
 /* Starts it.  0 or negative errno. */
 int hx_dsp_start(struct hx_driver *d);

@@ -278,7 +278,7 @@ static int start_all(const struct options *o, const char *profile_path, char *wh
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     raise_descriptors();
-    hx_dsp_configure(&driver.dsp, profile_path);
+    hx_dsp_configure(&driver.dsp, profile_path, hx_session_ssr_all);
     rc = hx_loop_init(&driver.loop);
     driver.loop.tick = tick;
     driver.loop.tick_arg = &driver;

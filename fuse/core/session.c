@@ -154,11 +154,18 @@ void hx_session_close(struct hx_session *s)
         free_session(s);
 }
 
-void hx_session_ssr(struct hx_session *s)
+static void lose_pd(struct hx_session *s)
 {
     if (s->channel.rings)
         hx_context_abort(s->driver, &s->channel, -EPIPE);
     drop_channel(s);
     if (s->state != HX_SESSION_CLOSING)
         s->state = HX_SESSION_DEAD;
+}
+
+void hx_session_ssr_all(struct hx_driver *d)
+{
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i])
+            lose_pd(d->session[i]);
 }

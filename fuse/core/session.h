@@ -58,8 +58,9 @@ void hx_session_close(struct hx_session *s);
 /* Makes the channel of the user PD and announces it to the root PD.  0 or negative errno. */
 int hx_session_make_channel(struct hx_session *s);
 
-/* The DSP died: pending calls end with -EPIPE, the session stays dead.  Frees it when it was closing. */
-void hx_session_ssr(struct hx_session *s);
+/* The DSP died (a subsystem restart): pending calls of all sessions end with -EPIPE, and the sessions stay dead until they
+ * are closed. */
+void hx_session_ssr_all(struct hx_driver *d);
 
 /* What INVOKE, MEM_MAP and the like get in this state: 0 when the PD is up. */
 int hx_session_error(const struct hx_session *s);
