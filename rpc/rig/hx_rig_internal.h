@@ -64,7 +64,7 @@ int hx_rig_ask(const char *node, const char *name, const char **kind, char **tex
 /* The same for a status, waiting up to HX_RIG_AWAY_MS for a node that is away.  0: it is there. */
 int hx_rig_wait_node(const char *node, const char **kind);
 
-/* rig_admin.c: what is at dir: 0 and its status text, -ENOENT nothing, -ENOTCONN a rig that has died, -ETIMEDOUT one that
+/* What is at dir: 0 and its status text, -ENOENT nothing, -ENOTCONN a rig that has died, -ETIMEDOUT one that
  * does not answer, else its error. */
 int hx_rig_at(const char *dir, char **status);
 

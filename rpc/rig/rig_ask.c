@@ -2,6 +2,7 @@
  * an answer blocks even stat(): so a thread asks, and the caller waits for it with a limit. */
 #include "hx_rig_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -230,4 +231,70 @@ int hx_rig_wait_node(const char *node, const char **kind)
         usleep(20000);
     }
     return -ENOENT;
+}
+
+int hx_rig_at(const char *dir, char **status)
+{
+    char node[HX_PATH_BYTES];
+    int rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
+
+    if (rc == 0)
+        rc = hx_rig_ask(node, "status", NULL, status);
+    if (rc == -ENOTDIR)
+        return -ENOENT;
+    return rc == -ECONNREFUSED || rc == -ECONNABORTED ? -ENOTCONN : rc;
+}
+
+static int is_rig_of(const char *pid, const char *dir)
+{
+    char path[64], args[8192];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%.16s/cmdline", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? -1 : read(fd, args, sizeof(args) - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    args[n] = '\0';
+    if (!strstr(args, "hexrig-fuse"))
+        return 0;
+    for (char *p = args; p < args + n; p += strlen(p) + 1)
+        if (strcmp(p, "--mount") == 0 && p + sizeof("--mount") < args + n)
+            return strcmp(p + sizeof("--mount"), dir) == 0;
+    return 0;
+}
+
+/* The process that serves dir, found without asking it; 0 = none. */
+static int find_rig_pid(const char *dir)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *e;
+    int pid = 0;
+
+    while (d && !pid && (e = readdir(d)))
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_rig_of(e->d_name, dir))
+            pid = atoi(e->d_name);
+    if (d)
+        closedir(d);
+    return pid;
+}
+
+int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes)
+{
+    int pid;
+
+    if (rc == -ENOENT || rc == -ENOTDIR)
+        return hx_rig_why(rc, why, why_bytes, "%s: no rig runs there", dir);
+    if (rc == -ENOTCONN || rc == -ECONNREFUSED)
+        return hx_rig_why(rc, why, why_bytes, "%s: the rig has died; hexrig down cleans up", dir);
+    if (rc != -ETIMEDOUT)
+        return hx_rig_why(rc, why, why_bytes, "%s: status: %s", dir, strerror(-rc));
+    pid = find_rig_pid(dir);
+    if (pid)
+        return hx_rig_why(rc, why, why_bytes, "%s: the rig does not answer; kill -9 %d ends it, "
+                          "then hexrig down cleans up", dir, pid);
+    return hx_rig_why(rc, why, why_bytes, "%s: does not answer", dir);
 }
