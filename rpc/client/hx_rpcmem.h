@@ -5,6 +5,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What rpcmem_alloc() gave out. */
+struct hx_allocation {
+    char *va;
+    size_t len; /* bytes, whole pages */
+    int fd;
+    int hidden; /* RPCMEM_HEAP_NOREG: never shared by itself */
+};
+
+/* Adds a copy of *a.  0 or -ENOMEM. */
+int hx_rpcmem_add(const struct hx_allocation *a);
+
+/* Removes the allocation that starts at va, and hands its descriptor and memory to the caller.  0, or -ENOENT (*a untouched). */
+int hx_rpcmem_remove(const void *va, struct hx_allocation *a);
+
+/* Descriptor of the allocation that starts at va, or -1. */
+int hx_rpcmem_fd(const void *va);
+
 /* Descriptor of the allocation that [va, va + len) lies wholly inside, or -1. */
 int hx_rpcmem_find(const void *va, size_t len);
 
