@@ -71,7 +71,18 @@ void hx_session_set_serial(int serial);
 int hx_session_serial_begin(void);
 void hx_session_serial_end(int on);
 
-/* --- calls (remote.c) */
+/* --- between session_open.c and session.c */
+
+/* A session whose PD is up at the other end of t, which is its own from now on; the caller holds the one reference, and nobody
+ * finds it before hx_session_publish().  NULL: memory is out (t is still the caller's). */
+struct hx_client_session *hx_session_new(unsigned index, struct hx_transport *t);
+void hx_session_publish(struct hx_client_session *s);
+void hx_session_set_reserved(unsigned index, int reserved);
+
+/* What hx_session_set_threads() got: params = priority, bytes of stack.  0: it was not called. */
+int hx_session_threads(unsigned index, int32_t params[2]);
+
+/* --- calls (invoke.c) */
 
 /* Calls a method of the DSP's own handle (static handles too). */
 int hx_invoke(struct hx_client_session *s, uint32_t dsp_handle, uint32_t sc, const remote_arg *pra);

@@ -1,3 +1,4 @@
+/* remote_handle64_*() and what else remote.h has that is neither control nor memory: handles and calls. */
 #include "hx_export.h"
 
 #include <stdio.h>
@@ -6,65 +7,12 @@
 
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
-#include "hx_rpcmem.h"
 #include "hx_session.h"
 
 /* Methods of remotectl1, the static handle that opens and closes skels. */
 enum { CTL_OPEN1 = 2, CTL_CLOSE1 = 3 };
 
 #define DLERR_BYTES 256
-
-/* What the client registered goes before what rpcmem_alloc() knows: it may have registered such memory as something else. */
-static int shared_fd(const remote_buf *b)
-{
-    int fd = hx_registered_find(b->pv, b->nLen);
-
-    return fd > 0 ? fd : hx_rpcmem_find(b->pv, b->nLen);
-}
-
-static int set_args(struct fastrpc_invoke_args *args, uint32_t sc, const remote_arg *pra)
-{
-    uint32_t n_bufs = REMOTE_SCALARS_INBUFS(sc) + REMOTE_SCALARS_OUTBUFS(sc);
-    uint32_t n = REMOTE_SCALARS_LENGTH(sc);
-
-    for (uint32_t i = 0; i < n_bufs; i++) {
-        const remote_buf *b = &pra[i].buf;
-
-        if (b->nLen && !b->pv)
-            return AEE_EBADPARM;
-        args[i].ptr = (uintptr_t)b->pv;
-        args[i].length = b->nLen;
-        args[i].fd = b->nLen ? shared_fd(b) : -1;
-        args[i].attr = 0;
-    }
-    for (uint32_t i = n_bufs; i < n; i++) {
-        const remote_dma_handle *d = &pra[i].dma;
-        uint64_t len;
-
-        if (hx_dma_length(d->fd, &len) || d->offset >= len)
-            return AEE_EBADPARM;
-        args[i].ptr = d->offset;
-        args[i].length = len - d->offset;
-        args[i].fd = d->fd;
-        args[i].attr = 0;
-    }
-    return AEE_SUCCESS;
-}
-
-int hx_invoke(struct hx_client_session *s, uint32_t handle, uint32_t sc, const remote_arg *pra)
-{
-    /* no longer than need be: what lies close to the caller's own variables is read with them, in one step */
-    struct fastrpc_invoke_args args[REMOTE_SCALARS_LENGTH(sc) + 1];
-    struct fastrpc_invoke inv = {.handle = handle, .sc = sc, .args = (uintptr_t)args};
-    int rc;
-
-    if (REMOTE_SCALARS_LENGTH(sc) && !pra)
-        return AEE_EBADPARM;
-    rc = set_args(args, sc, pra);
-    if (rc)
-        return rc;
-    return hx_aee_from_result(hx_session_ioctl(s, FASTRPC_IOCTL_INVOKE, &inv));
-}
 
 /* What the DSP says about a failed open or close goes to stderr when HEXRIG_LOG is set. */
 static void log_dlerr(const char *what, int err, char *dlerr)

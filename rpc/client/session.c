@@ -1,23 +1,18 @@
+/* The table of sessions: who is open, which handles it has, how many refer to it.  session_open.c makes them. */
 #include "hx_session.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
 #include "hx_notify.h"
-#include "hx_rig_internal.h"
 #include "remote.h"
 
 /* remote_handle64 = generation << 48 | effective domain id + 1 << 32 | the DSP's handle.  The generation makes handles of an
  * ended session invalid instead of meaning something else. */
-
-#define CTL_SET_PARAM 5 /* method of remotectl1 */
 
 struct hx_client_session {
     struct hx_transport *t;
@@ -29,7 +24,6 @@ struct hx_client_session {
     _Atomic int dead; /* the PD's end was told */
 };
 
-static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread creates a session */
 static pthread_mutex_t serial_lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls in serial mode */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* protects all below and every session's fields */
 static struct {
@@ -63,155 +57,40 @@ static uint64_t handle_bits(const struct hx_client_session *s)
 
 static void session_free(struct hx_client_session *s)
 {
-    if (s->t)
-        s->t->ops->close(s->t);
+    s->t->ops->close(s->t);
     free(s->handles);
     free(s);
 }
 
-/* The secure node first, like the real library.  -EAGAIN: it was away, and back when the other one was opened: a restart of
- * the DSP ended in between, and the other node is no place for a signed PD. */
-static int open_either(const char *node, struct hx_transport **t)
+struct hx_client_session *hx_session_new(unsigned index, struct hx_transport *t)
 {
-    char secure[HX_PATH_BYTES + 8];
-    int rc, away;
+    struct hx_client_session *s = calloc(1, sizeof(*s));
 
-    snprintf(secure, sizeof(secure), "%s-secure", node);
-    rc = hx_transport_open(secure, t);
-    away = rc == -ENOENT;
-    if (!away && rc != -EACCES)
-        return rc;
-    rc = hx_transport_open(node, t);
-    if (rc || !away || access(secure, F_OK))
-        return rc;
-    (*t)->ops->close(*t);
-    return -EAGAIN;
-}
-
-static int open_node(const char *node, struct hx_transport **t)
-{
-    for (int ms = 0;; ms += 20) {
-        char *status = NULL;
-        int rc = open_either(node, t);
-
-        if (rc == -EAGAIN && ms < HX_RIG_AWAY_MS)
-            continue;
-        /* while the DSP restarts its nodes are away, the rig's text is not */
-        if (rc != -ENOENT || ms >= HX_RIG_AWAY_MS || hx_rig_ask(node, "status", NULL, &status))
-            return rc;
-        free(status);
-        usleep(20000);
-    }
-}
-
-/* Tells a new PD its thread parameters.  A DSP that does not know the call goes on with its own. */
-static void send_threads(struct hx_client_session *s)
-{
-    struct {
-        uint32_t request, n_params;
-    } in = {FASTRPC_THREAD_PARAMS, 2};
-    int32_t params[2];
-    remote_arg pra[2] = {{.buf = {&in, sizeof(in)}}, {.buf = {params, sizeof(params)}}};
-    int set;
-
-    pthread_mutex_lock(&lock);
-    set = slots[s->index].threads_set;
-    params[0] = slots[s->index].prio;
-    params[1] = slots[s->index].stack_bytes;
-    pthread_mutex_unlock(&lock);
-    if (set)
-        hx_invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_SET_PARAM, 2, 0), pra);
-}
-
-/* The caller only gets an AEE code, and many causes share one: this is the place where they can be told apart.  Who tries
- * again and again need not read it again and again.  Under create_lock. */
-static void say_refused(const char *node, const char *what, int result)
-{
-    static int told; /* the last result; 0: none since a session was made */
-
-    if (result && result != told && !hx_rig_program_tells())
-        fprintf(stderr, "libcdsprpc: %s: %s%s\n", node, what,
-                result < 0 && result > -4096 ? strerror(-result) : "it was refused");
-    told = result;
-}
-
-/* Opens a node and makes the user PD.  Result as the kernel sees it. */
-static int make_pd(struct hx_client_session *s)
-{
-    struct fastrpc_init_create create = {.filefd = -1};
-    char node[HX_PATH_BYTES];
-    int rc = hx_rig_node(node, sizeof(node));
-
-    if (rc)
-        return rc; /* said already */
-    rc = open_node(node, &s->t);
-    if (rc) {
-        say_refused(node, "", rc);
-        return rc;
-    }
+    if (!s)
+        return NULL;
+    s->t = t;
+    s->index = index;
+    s->refs = 1;
     pthread_mutex_lock(&lock);
     last_generation = (last_generation + 1) & 0xffff;
     s->generation = last_generation;
-    create.attrs = slots[s->index].unsigned_pd ? FASTRPC_MODE_UNSIGNED_MODULE : 0;
     pthread_mutex_unlock(&lock);
-    rc = s->t->ops->ioctl(s->t, FASTRPC_IOCTL_INIT_CREATE, &create);
-    say_refused(node, rc == -ENOTTY ? "no FastRPC device: " : "no user PD: ", rc);
-    return rc;
+    return s;
 }
 
-static int session_create(unsigned index, struct hx_client_session **out)
+void hx_session_publish(struct hx_client_session *s)
 {
-    struct hx_client_session *s = calloc(1, sizeof(*s));
-    int rc;
-
-    if (!s)
-        return AEE_ENOMEMORY;
-    s->index = index;
-    s->refs = 1;
-    rc = hx_aee_from_result(make_pd(s));
-    if (rc) {
-        session_free(s);
-        return rc;
-    }
-    send_threads(s);
-    *out = s;
-    return AEE_SUCCESS;
+    pthread_mutex_lock(&lock);
+    slots[s->index].current = s;
+    slots[s->index].reserved = 1;
+    pthread_mutex_unlock(&lock);
 }
 
-static void set_reserved(unsigned index, int reserved)
+void hx_session_set_reserved(unsigned index, int reserved)
 {
     pthread_mutex_lock(&lock);
     slots[index].reserved = reserved;
     pthread_mutex_unlock(&lock);
-}
-
-int hx_session_get_new(unsigned index, struct hx_client_session **out)
-{
-    struct hx_client_session *s;
-    int rc = AEE_SUCCESS, made = 0;
-
-    pthread_mutex_lock(&create_lock);
-    s = hx_session_get(index);
-    if (!s) {
-        /* in use, and free again when nothing comes of it, as in the open library */
-        set_reserved(index, 1);
-        rc = session_create(index, &s);
-        made = rc == AEE_SUCCESS;
-        if (made) {
-            pthread_mutex_lock(&lock);
-            slots[index].current = s;
-            slots[index].reserved = 1;
-            pthread_mutex_unlock(&lock);
-        } else {
-            set_reserved(index, 0);
-        }
-    }
-    pthread_mutex_unlock(&create_lock);
-    if (made)
-        hx_notify(index, FASTRPC_USER_PD_UP);
-    if (rc == AEE_SUCCESS)
-        *out = s;
-    return rc;
 }
 
 struct hx_client_session *hx_session_get(unsigned index)
@@ -407,6 +286,18 @@ void hx_session_set_threads(unsigned index, int prio, int stack_bytes)
     pthread_mutex_unlock(&lock);
 }
 
+int hx_session_threads(unsigned index, int32_t params[2])
+{
+    int set;
+
+    pthread_mutex_lock(&lock);
+    set = slots[index].threads_set;
+    params[0] = slots[index].prio;
+    params[1] = slots[index].stack_bytes;
+    pthread_mutex_unlock(&lock);
+    return set;
+}
+
 unsigned hx_session_reserve(void)
 {
     unsigned got = 0;
@@ -427,7 +318,7 @@ void hx_session_drop(unsigned index)
     size_t n;
 
     if (!s) {
-        set_reserved(index, 0);
+        hx_session_set_reserved(index, 0);
         return;
     }
     pthread_mutex_lock(&lock);

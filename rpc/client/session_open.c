@@ -1,0 +1,144 @@
+/* Making a session: a rig is found, a node opened, a user PD created in it. */
+#include "hx_session.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fastrpc_uapi.h"
+#include "hx_aee.h"
+#include "hx_notify.h"
+#include "hx_rig_internal.h"
+
+#define CTL_SET_PARAM 5 /* method of remotectl1 */
+
+static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread at a time creates a session */
+
+/* The secure node first, like the real library.  -EAGAIN: it was away, and back when the other one was opened: a restart of
+ * the DSP ended in between, and the other node is no place for a signed PD. */
+static int open_either(const char *node, struct hx_transport **t)
+{
+    char secure[HX_PATH_BYTES + 8];
+    int rc, away;
+
+    snprintf(secure, sizeof(secure), "%s-secure", node);
+    rc = hx_transport_open(secure, t);
+    away = rc == -ENOENT;
+    if (!away && rc != -EACCES)
+        return rc;
+    rc = hx_transport_open(node, t);
+    if (rc || !away || access(secure, F_OK))
+        return rc;
+    (*t)->ops->close(*t);
+    return -EAGAIN;
+}
+
+static int open_node(const char *node, struct hx_transport **t)
+{
+    for (int ms = 0;; ms += 20) {
+        char *status = NULL;
+        int rc = open_either(node, t);
+
+        if (rc == -EAGAIN && ms < HX_RIG_AWAY_MS)
+            continue;
+        /* while the DSP restarts its nodes are away, the rig's text is not */
+        if (rc != -ENOENT || ms >= HX_RIG_AWAY_MS || hx_rig_ask(node, "status", NULL, &status))
+            return rc;
+        free(status);
+        usleep(20000);
+    }
+}
+
+/* Tells a new PD its thread parameters.  A DSP that does not know the call goes on with its own. */
+static void send_threads(struct hx_client_session *s)
+{
+    struct {
+        uint32_t request, n_params;
+    } in = {FASTRPC_THREAD_PARAMS, 2};
+    int32_t params[2];
+    remote_arg pra[2] = {{.buf = {&in, sizeof(in)}}, {.buf = {params, sizeof(params)}}};
+
+    if (hx_session_threads(hx_session_index(s), params))
+        hx_invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_SET_PARAM, 2, 0), pra);
+}
+
+/* The caller only gets an AEE code, and many causes share one: this is the place where they can be told apart.  Who tries
+ * again and again need not read it again and again.  Under create_lock. */
+static void report_refused(const char *node, const char *what, int result)
+{
+    static int told; /* the last result; 0: none since a session was made */
+
+    if (result && result != told && !hx_rig_program_tells())
+        fprintf(stderr, "libcdsprpc: %s: %s%s\n", node, what,
+                result < 0 && result > -4096 ? strerror(-result) : "it was refused");
+    told = result;
+}
+
+/* Opens a node and makes the user PD.  Result as the kernel sees it. */
+static int make_pd(unsigned index, struct hx_transport **out)
+{
+    struct fastrpc_init_create create = {.filefd = -1};
+    struct hx_transport *t;
+    char node[HX_PATH_BYTES];
+    int rc = hx_rig_node(node, sizeof(node));
+
+    if (rc)
+        return rc; /* reported already */
+    rc = open_node(node, &t);
+    if (rc) {
+        report_refused(node, "", rc);
+        return rc;
+    }
+    create.attrs = hx_session_is_unsigned(index) ? FASTRPC_MODE_UNSIGNED_MODULE : 0;
+    rc = t->ops->ioctl(t, FASTRPC_IOCTL_INIT_CREATE, &create);
+    report_refused(node, rc == -ENOTTY ? "no FastRPC device: " : "no user PD: ", rc);
+    if (rc)
+        t->ops->close(t);
+    else
+        *out = t;
+    return rc;
+}
+
+static int create(unsigned index, struct hx_client_session **out)
+{
+    struct hx_transport *t;
+    int rc = hx_aee_from_result(make_pd(index, &t));
+
+    if (rc)
+        return rc;
+    *out = hx_session_new(index, t);
+    if (!*out) {
+        t->ops->close(t);
+        return AEE_ENOMEMORY;
+    }
+    send_threads(*out);
+    return AEE_SUCCESS;
+}
+
+int hx_session_get_new(unsigned index, struct hx_client_session **out)
+{
+    struct hx_client_session *s;
+    int rc = AEE_SUCCESS, made = 0;
+
+    pthread_mutex_lock(&create_lock);
+    s = hx_session_get(index);
+    if (!s) {
+        /* in use, and free again when nothing comes of it, as in the open library */
+        hx_session_set_reserved(index, 1);
+        rc = create(index, &s);
+        made = rc == AEE_SUCCESS;
+        if (made)
+            hx_session_publish(s);
+        else
+            hx_session_set_reserved(index, 0);
+    }
+    pthread_mutex_unlock(&create_lock);
+    if (made)
+        hx_notify(index, FASTRPC_USER_PD_UP);
+    if (rc == AEE_SUCCESS)
+        *out = s;
+    return rc;
+}
