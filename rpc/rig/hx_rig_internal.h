@@ -100,6 +100,12 @@ int hx_rig_program_tells(void);
 /* Directory of the connected rig; -ENOTCONN. */
 int hx_rig_connected_node(char *node, size_t bytes);
 
+/* Ends the connection and the private rig, if any; sessions have to be closed before. */
+void hx_rig_leave(void);
+
+/* Frees what hx_rig_configure() kept: for the library's end. */
+void hx_rig_free_cfg(void);
+
 /* Writes a reason, always terminated; why may be NULL.  Returns rc. */
 int hx_rig_why(int rc, char *why, size_t why_bytes, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -1,3 +1,4 @@
+/* The rig of this process: found or started on the first use, kept until hx_rig_disconnect(). */
 #include "hx_export.h"
 
 #include <errno.h>
@@ -9,8 +10,6 @@
 #include <unistd.h>
 
 #include "hx_rig_internal.h"
-#include "hx_queues.h"
-#include "hx_session.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all of `rig` */
 static struct {
@@ -267,18 +266,6 @@ int hx_rig_node(char *node, size_t bytes)
     return hx_rig_connected_node(node, bytes);
 }
 
-int hx_rig_session_stats(struct hx_session_stats *out)
-{
-    struct hx_client_session *s = hx_session_get(0);
-    int rc;
-
-    if (!s)
-        return -ENOTCONN;
-    rc = hx_session_ioctl(s, HX_IOCTL_SESSION_STATS, out);
-    hx_session_put(s);
-    return rc;
-}
-
 /* The strings stay where they are until hx_rig_disconnect(), so that no lock is needed to read them. */
 const char *hx_rig_front_end(void)
 {
@@ -312,14 +299,8 @@ static void end_private(void)
         rmdir(rig.dir);
 }
 
-/* at_exit: what needs an answer of the DSP is left out, the process's end does it. */
-static void disconnect(int at_exit)
+void hx_rig_leave(void)
 {
-    for (unsigned i = 0; i < HX_SESSIONS; i++) {
-        if (!at_exit)
-            hx_queues_disconnect(i);
-        hx_session_drop(i);
-    }
     pthread_mutex_lock(&lock);
     rig.connected = 0;
     if (rig.proc.lifeline >= 0)
@@ -334,9 +315,9 @@ static void disconnect(int at_exit)
     pthread_mutex_unlock(&lock);
 }
 
-void hx_rig_disconnect(void)
+void hx_rig_free_cfg(void)
 {
-    disconnect(0);
+    cfg_free(&rig.cfg);
 }
 
 /* A forked child must not keep its parent's rig alive. */
@@ -350,10 +331,4 @@ static void forked(void)
 __attribute__((constructor)) static void at_load(void)
 {
     pthread_atfork(NULL, NULL, forked);
-}
-
-__attribute__((destructor)) static void at_exit(void)
-{
-    disconnect(1);
-    cfg_free(&rig.cfg);
 }
