@@ -20,7 +20,7 @@ static AEEResult close_parts(struct dspqueue_multi *m)
     AEEResult first = AEE_SUCCESS;
 
     for (unsigned i = 0; i < m->n; i++) {
-        AEEResult rc = m->queue[i] ? dspqueue_close(m->queue[i]) : AEE_SUCCESS;
+        AEEResult rc = m->queue[i] ? hx_queue_close(m->queue[i]) : AEE_SUCCESS;
 
         first = first ? first : rc;
     }
@@ -33,14 +33,16 @@ static AEEResult close_parts(struct dspqueue_multi *m)
 static int open_parts(struct dspqueue_multi *m, const dspqueue_create_req *c, const int *domains,
                       uint64_t *ids)
 {
+    const struct dspqueue want = {.packet_callback = c->packet_callback,
+                                  .error_callback = c->error_callback,
+                                  .callback_context = c->callback_context};
     int rc = AEE_SUCCESS;
 
     for (unsigned i = 0; i < m->n && rc == AEE_SUCCESS; i++) {
-        rc = dspqueue_create(domains[i], 0, c->req_queue_size, c->resp_queue_size,
-                             c->packet_callback, c->error_callback, c->callback_context,
+        rc = hx_queue_create(domains[i], &want, c->req_queue_size, c->resp_queue_size,
                              &m->queue[i]);
         if (rc == AEE_SUCCESS)
-            rc = dspqueue_export(m->queue[i], &ids[i]);
+            ids[i] = m->queue[i]->dsp_id;
     }
     return rc;
 }
@@ -130,8 +132,8 @@ AEEResult hx_multi_read(struct dspqueue_multi *m, uint32_t *flags, uint32_t max_
         return AEE_EUNSUPPORTED;
     pthread_mutex_lock(&m->read_lock);
     for (unsigned i = 0; i < m->n && rc == AEE_EWOULDBLOCK; i++)
-        rc = dspqueue_read(m->queue[i], flags, max_buffers, num_buffers, buffers,
-                           max_message_length, message_length, message, timeout_us);
+        rc = hx_dspq_read(&m->queue[i]->q, flags, max_buffers, num_buffers, buffers,
+                          max_message_length, message_length, message, timeout_us);
     pthread_mutex_unlock(&m->read_lock);
     return rc;
 }
@@ -145,12 +147,12 @@ AEEResult hx_multi_peek(struct dspqueue_multi *m, uint32_t *flags, uint32_t *num
         return AEE_EUNSUPPORTED;
     pthread_mutex_lock(&m->read_lock);
     for (unsigned i = 0; i < m->n && rc == AEE_EWOULDBLOCK; i++)
-        rc = dspqueue_peek(m->queue[i], flags, num_buffers, message_length, timeout_us);
+        rc = hx_dspq_peek(&m->queue[i]->q, flags, num_buffers, message_length, timeout_us);
     pthread_mutex_unlock(&m->read_lock);
     return rc;
 }
 
 AEEResult hx_multi_stat(struct dspqueue_multi *m, enum dspqueue_stat stat, uint64_t *value)
 {
-    return m->n > 1 ? AEE_EUNSUPPORTED : dspqueue_get_stat(m->queue[0], stat, value);
+    return m->n > 1 ? AEE_EUNSUPPORTED : hx_dspq_stat(&m->queue[0]->q, stat, value);
 }

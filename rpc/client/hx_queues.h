@@ -10,8 +10,6 @@
  * AEE_ECONNRESET from now on and can only be closed. */
 void hx_queues_disconnect(unsigned index);
 
-/* --- between dspqueue.c and queue_service.c */
-
 struct dspqueue {
     struct hx_dspq q;
     struct dspqueue_multi *multi; /* several queues behind one handle (hx_dspqueue_multi.h): nothing else is used; or NULL */
@@ -30,6 +28,18 @@ struct dspqueue {
     pthread_t error_thread; /* where it runs, valid while error_running */
     int error_running;
 };
+
+/* --- one queue (queue.c) */
+
+/* Makes a queue; of *want the callbacks and their context count.  *queue is set before a callback can run, and NULL or untouched
+ * on failure.  Sizes in bytes, 0: the default. */
+int hx_queue_create(int domain, const struct dspqueue *want, uint32_t req_bytes,
+                    uint32_t resp_bytes, dspqueue_t *queue);
+
+/* As dspqueue_close() of one queue. */
+int hx_queue_close(struct dspqueue *d);
+
+/* --- the service (queue_service.c) */
 
 /* Methods of the queue service, as published. */
 enum {
