@@ -55,11 +55,6 @@ int hx_client_read(pid_t tid, void *dst, uint64_t addr, uint64_t len)
     return hx_client_read_pieces(tid, &(struct hx_piece){dst, addr, len}, 1);
 }
 
-int hx_client_write(pid_t tid, uint64_t addr, const void *src, uint64_t len)
-{
-    return hx_client_write_pieces(tid, &(struct hx_piece){(void *)(uintptr_t)src, addr, len}, 1);
-}
-
 bool hx_client_same_file(pid_t tid, int fd, int own)
 {
     static pid_t self;

@@ -10,7 +10,6 @@ struct hx_piece;
 
 /* All return 0 (hx_client_fd: a descriptor that the caller owns) or negative errno.  tid: any thread of the client. */
 int hx_client_read(pid_t tid, void *dst, uint64_t addr, uint64_t len);
-int hx_client_write(pid_t tid, uint64_t addr, const void *src, uint64_t len);
 int hx_client_fd(pid_t tid, int fd);
 /* n pieces, 1..HX_PIECES_MAX (call.h), with one system call; on failure some may have been moved. */
 int hx_client_read_pieces(pid_t tid, const struct hx_piece *p, unsigned n);
