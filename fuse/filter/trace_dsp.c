@@ -2,6 +2,7 @@
 #include "trace_dsp.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,9 @@ static bool check(struct hx_trace_event *e, uint64_t limit)
 
 static int copy(struct events *s, const struct hx_trace *block, uint32_t capacity)
 {
-    uint32_t n = __atomic_load_n(&block->n, __ATOMIC_RELAXED), dropped = block->dropped;
+    /* read once: the DSP could change them between a check and a use */
+    uint32_t n = atomic_load_explicit(&block->n, memory_order_relaxed);
+    uint32_t dropped = atomic_load_explicit(&block->dropped, memory_order_relaxed);
 
     if (n > capacity)
         n = capacity;
@@ -66,7 +69,7 @@ static int copy(struct events *s, const struct hx_trace *block, uint32_t capacit
     memcpy(s->name, block->name, sizeof(s->name));
     for (uint32_t i = 0; i < HX_TRACE_NAMES; i++)
         s->name[i][HX_TRACE_NAME_BYTES - 1] = '\0';
-    s->n_names = __atomic_load_n(&block->n_names, __ATOMIC_RELAXED);
+    s->n_names = atomic_load_explicit(&block->n_names, memory_order_relaxed);
     if (s->n_names > HX_TRACE_NAMES)
         s->n_names = HX_TRACE_NAMES;
     s->missing = dropped;

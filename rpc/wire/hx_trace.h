@@ -40,9 +40,10 @@ enum { HX_TRACE_NAMES = 64, HX_TRACE_NAME_BYTES = 32 };
 
 struct hx_trace {
     uint32_t capacity; /* driver: events that there is room for */
-    uint32_t n;        /* DSP: events that are there; those of one lane in the order in which they began */
-    uint32_t n_names;
-    uint32_t dropped;  /* events that found no room */
+    /* written by the DSP under its own lock, before the reply; atomic because the driver reads them whatever the DSP does: */
+    _Atomic uint32_t n;       /* events that are there; those of one lane in the order in which they began */
+    _Atomic uint32_t n_names;
+    _Atomic uint32_t dropped; /* events that found no room */
     char name[HX_TRACE_NAMES][HX_TRACE_NAME_BYTES]; /* terminated */
     struct hx_trace_event event[]; /* [capacity] */
 };
