@@ -9,7 +9,7 @@
  *   amax        f32, >= 0
  *   fill        0, up to the last byte of the slot
  *   CRC-8       of all bytes of the slot before it: polynomial 0x07, init 0, no reflection
- * The first four are the payload.  Source: SEEDS-MATH 2.1 and DESIGN.md 10. */
+ * The first four are the payload. */
 #ifndef HX_BLOCK_H
 #define HX_BLOCK_H
 

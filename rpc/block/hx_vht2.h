@@ -3,7 +3,7 @@
  * n must be a squarefree product of {2, 3, 5, 7, 11}.  For each prime p | n in ascending order, with stride s
  * (1 at first, then multiplied by p), every group of p elements that lie s apart becomes
  *   y_k = (1/sqrt p) * sum_j cas(2 pi k j / p) x_j,   cas = cos + sin.
- * The transform is orthonormal and its own inverse.  Source: SEEDS-MATH 2.1. */
+ * The transform is orthonormal and its own inverse.  docs/block.md says the same in words. */
 #ifndef HX_VHT2_H
 #define HX_VHT2_H
 

@@ -3,7 +3,7 @@
  *
  * A driver call's result is one int, as the kernel sees it: >= 0 is the result itself (for INVOKE the skel's code),
  * -1..-4095 is a negative errno, anything below is a DSP code such as 0x80000414 that travels untouched.
- * Source: FASTRPC.md 2.1 (convert_kernel_to_user_error of qualcomm/fastrpc).  All functions are pure. */
+ * Source: convert_kernel_to_user_error() of qualcomm/fastrpc.  All functions are pure. */
 #ifndef HX_AEE_H
 #define HX_AEE_H
 

@@ -1,5 +1,5 @@
 /* Profiles: what a modelled phone costs.  A text file of `key = value` lines; `#` starts a comment, and every number
- * names its source (a row of SILICON, or "assumed").  `include = NAME.inc` reads a file beside it
+ * names its source, a published measurement or "assumed" (docs/profiles.md).  `include = NAME.inc` reads a file beside it
  * (or in DIR) first.  The driver reads the dispatch costs, the DSP the machine. */
 #ifndef HX_PROFILE_H
 #define HX_PROFILE_H

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 enum {
-    HX_VTCM_BYTES = 8 << 20,        /* SILICON H01 */
-    HX_VTCM_GRAIN = 256 << 10,      /* SILICON H04 */
+    HX_VTCM_BYTES = 8 << 20,        /* of a V69 CDSP */
+    HX_VTCM_GRAIN = 256 << 10,      /* its smallest page */
     HX_VTCM_GRAINS = HX_VTCM_BYTES / HX_VTCM_GRAIN,
 };
 
