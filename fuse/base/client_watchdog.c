@@ -14,7 +14,7 @@
 #include "core/driver.h"
 
 #define GONE 0x80000000u
-enum { LOOK_MS = 250, LOOKS_STILL = 4, LOOKS_INSIDE = 20 };
+enum { CHECK_MS = 250, CHECKS_STILL = 4, CHECKS_INSIDE = 20 };
 enum { HANGING_MAX = 64 }; /* threads; a client that hangs holds one until it ends, and may start anew */
 
 /* The lock protects ended, result and the job. */
@@ -170,7 +170,7 @@ static int start_thread(struct hx_watchdog *before)
 
 /* --- the main thread's side ------------------------------------------------------------------------------------- */
 
-struct watch { /* what was seen of a thread that is inside, at the looks before this one */
+struct watch { /* what was seen of a thread that is inside, at the checks before this one */
     unsigned turn, inside, still;
     struct timespec cpu;
 };
@@ -214,7 +214,7 @@ static bool hangs(struct watch *seen, unsigned turn)
     }
     seen->inside++;
     seen->still = has_moved(seen) ? 0 : seen->still + 1;
-    return seen->still >= LOOKS_STILL || seen->inside >= LOOKS_INSIDE;
+    return seen->still >= CHECKS_STILL || seen->inside >= CHECKS_INSIDE;
 }
 
 static void replace(struct hx_watchdog *w, unsigned turn)
@@ -233,7 +233,7 @@ static void replace(struct hx_watchdog *w, unsigned turn)
         hx_log("a client's memory hangs, and no thread can be started to go on: %s", strerror(rc));
 }
 
-static void look(struct watch *seen)
+static void check_thread(struct watch *seen)
 {
     unsigned turn = atomic_load_explicit(&current->turn, memory_order_acquire);
 
@@ -256,7 +256,7 @@ static void wait_a_while(void)
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_nsec += CHECK_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     while (!ended && !job)
@@ -283,8 +283,8 @@ int hx_watchdog_run(int (*loop)(void *arg), void *arg)
     while (!ended) {
         wait_a_while();
         do_job();
-        pthread_mutex_unlock(&lock); /* what hangs is looked at without it */
-        look(&seen);
+        pthread_mutex_unlock(&lock); /* the loop takes it to hand over a job */
+        check_thread(&seen);
         pthread_mutex_lock(&lock);
     }
     pthread_mutex_unlock(&lock);

@@ -189,19 +189,19 @@ static void control_ready(void *arg)
                (unsigned long long)ctl.size);
 }
 
-struct birth {
+struct launch {
     struct hx_dsp_process *p;
     const int *fd;
     int vtcm_fd;
 };
 
-static void give_birth(void *arg)
+static void fork_dsp(void *arg)
 {
-    const struct birth *b = arg;
+    const struct launch *l = arg;
 
-    b->p->pid = fork();
-    if (b->p->pid == 0)
-        exec_dsp(b->p, b->fd, b->vtcm_fd);
+    l->p->pid = fork();
+    if (l->p->pid == 0)
+        exec_dsp(l->p, l->fd, l->vtcm_fd);
 }
 
 int hx_dsp_start(struct hx_driver *d)
@@ -217,7 +217,7 @@ int hx_dsp_start(struct hx_driver *d)
         return rc;
     }
     p->channel.rings_bell = true;
-    hx_watchdog_on_main(give_birth, &(struct birth){p, fd, vtcm_fd});
+    hx_watchdog_on_main(fork_dsp, &(struct launch){p, fd, vtcm_fd});
     rc = p->pid < 0 ? -errno : 0;
     close(vtcm_fd);
     for (int i = 0; i < HX_PD_FDS; i++)

@@ -53,8 +53,8 @@ static struct hx_driver driver;
 static int ready_fd = -1;
 
 /* Tells the starter how it went, once. */
-static void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void tell(const char *fmt, ...)
+static void notify_starter(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void notify_starter(const char *fmt, ...)
 {
     va_list ap;
 
@@ -70,7 +70,7 @@ static void tell(const char *fmt, ...)
 static int fail(int status, const char *why)
 {
     if (ready_fd >= 0)
-        tell("%s: %s\n", status == 2 ? "refused" : "error", why); /* the starter prints it */
+        notify_starter("%s: %s\n", status == 2 ? "refused" : "error", why); /* the starter prints it */
     else
         hx_log("%s", why);
     return status;
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
     rc = start_all(&o, profile_path, why, sizeof(why));
     if (!rc) {
         driver.front_end = front->name;
-        tell("ok front_end=%s profile=%s pid=%d\n", front->name, driver.profile.name, getpid());
+        notify_starter("ok front_end=%s profile=%s pid=%d\n", front->name, driver.profile.name, getpid());
         rc = hx_watchdog_run(run_loop, &driver.loop);
         front->stop(&driver);
     } else {

@@ -13,7 +13,7 @@ static void answer(struct hx_call *call)
     hx_call_finish(call, 0);
 }
 
-static void told(struct hx_context *ctx, const struct hx_reply *reply, int result)
+static void received(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
     struct hx_driver *d = ctx->driver;
 
@@ -50,7 +50,7 @@ void hx_op_get_dsp_info(struct hx_call *call)
     if (!rc)
         rc = hx_kernel_call(d, &d->dsp.channel, call->session, call,
                             FASTRPC_HANDLE_DSP_UTILITIES, 0, &count, sizeof(count),
-                            ATTRIBUTES * sizeof(uint32_t), told);
+                            ATTRIBUTES * sizeof(uint32_t), received);
     if (rc)
         hx_call_finish(call, rc);
 }

@@ -33,7 +33,7 @@ struct hx_session {
     bool poll_mode; /* SET_OPTION asked for it */
     unsigned pd;    /* HX_PD_ROOT, _USER or _SENSORS */
     bool used; /* it served a call */
-    bool unreachable_told; /* the log says that the client does not let the rig look into it */
+    bool unreachable_logged; /* the log says that the client does not let the rig look into it */
     enum hx_session_state state;
     struct hx_channel channel; /* to the user PD */
     struct hx_ring_watch replies;

@@ -28,9 +28,9 @@ static int explain(struct hx_call *call, int rc)
 {
     struct hx_session *s = call->session;
 
-    if ((rc != -EPERM && rc != -EACCES) || s->unreachable_told)
+    if ((rc != -EPERM && rc != -EACCES) || s->unreachable_logged)
         return rc;
-    s->unreachable_told = true;
+    s->unreachable_logged = true;
     hx_log_client("client %d: process %d does not let the rig (pid %d) read its memory or take its "
            "descriptors (%s): it is not dumpable, or Yama's ptrace_scope is 1 or more; hexrig's "
            "libcdsprpc.so then uses the sockets in %s by itself, a program with ioctls of its own "

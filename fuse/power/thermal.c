@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* A longer stretch of one power is not looked at step by step: the body has long reached its final temperature. */
-enum { LOOKS_MAX = 100000 };
+enum { STEPS_MAX = 100000 };
 
 unsigned hx_levels(const struct hx_profile *p)
 {
@@ -46,7 +46,7 @@ static void pass(struct hx_thermal *t, const struct hx_profile *p, uint64_t ns, 
 }
 
 /* may_take: levels that this stretch of time may still cost. */
-static void look(struct hx_thermal *t, const struct hx_profile *p, unsigned *may_take)
+static void govern(struct hx_thermal *t, const struct hx_profile *p, unsigned *may_take)
 {
     double c = hx_thermal_celsius(t, p);
     int warming = t->rise_k > t->looked_k;
@@ -69,10 +69,10 @@ static void advance(struct hx_thermal *t, const struct hx_profile *p, uint64_t u
 
     if (until_ns <= t->now_ns)
         return;
-    if (!period || (until_ns - t->now_ns) / period >= LOOKS_MAX) {
+    if (!period || (until_ns - t->now_ns) / period >= STEPS_MAX) {
         pass(t, p, until_ns - t->now_ns, watt);
         for (unsigned i = 0; period && i < hx_levels(p); i++)
-            look(t, p, &may_take);
+            govern(t, p, &may_take);
         return;
     }
     while (t->now_ns < until_ns) {
@@ -80,7 +80,7 @@ static void advance(struct hx_thermal *t, const struct hx_profile *p, uint64_t u
 
         pass(t, p, (next < until_ns ? next : until_ns) - t->now_ns, watt);
         if (t->now_ns == next)
-            look(t, p, &may_take);
+            govern(t, p, &may_take);
     }
 }
 

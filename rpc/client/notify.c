@@ -69,5 +69,5 @@ void hx_notify(unsigned index, remote_rpc_status_flags_t status)
             return;
         free(e);
     }
-    fprintf(stderr, "libcdsprpc: session %u: status %d could not be told\n", index, (int)status);
+    fprintf(stderr, "libcdsprpc: session %u: status %d could not be reported\n", index, (int)status);
 }

@@ -21,12 +21,12 @@ static void *run_callbacks(void *arg)
 {
     struct dspqueue *d = arg;
     uint32_t seen = 0;
-    int told = 0;
+    int reported = 0;
 
     while (hx_dspq_wait_packets(&d->q, &seen) == AEE_SUCCESS) {
         d->packet_callback(d, AEE_SUCCESS, d->callback_context);
-        if (!told && d->error_callback && atomic_load(&d->q.broken)) {
-            told = 1;
+        if (!reported && d->error_callback && atomic_load(&d->q.broken)) {
+            reported = 1;
             d->error_callback(d, AEE_EBADITEM, d->callback_context);
         }
     }
@@ -34,7 +34,7 @@ static void *run_callbacks(void *arg)
 }
 
 /* Asks the service to take the block.  A service that accepts the version that cannot be knows none of what we need. */
-static int shake_hands(struct dspqueue *d, struct dspqueue_header *h)
+static int handshake(struct dspqueue *d, struct dspqueue_header *h)
 {
     struct {
         uint32_t slot;
@@ -80,7 +80,7 @@ static int make_block(struct dspqueue *d, uint32_t req_bytes, uint32_t resp_byte
     rc = fastrpc_mmap(hx_session_domain(d->index), d->block_fd, d->block, 0, cfg.block_bytes,
                       FASTRPC_MAP_FD);
     if (rc == AEE_SUCCESS)
-        rc = shake_hands(d, h);
+        rc = handshake(d, h);
     if (rc == AEE_SUCCESS)
         rc = hx_dspq_init(&d->q, &cfg);
     if (rc)

@@ -85,7 +85,7 @@ static void run_error(struct hx_async_job *job)
 }
 
 /* Under lock. */
-static void tell(struct dspqueue *q, int error)
+static void report_end(struct dspqueue *q, int error)
 {
     struct error_job *e;
 
@@ -103,7 +103,7 @@ static void tell(struct dspqueue *q, int error)
         q->error_due = 0;
         free(e);
     }
-    fprintf(stderr, "libcdsprpc: dspqueue %u: error 0x%x could not be told\n", q->slot,
+    fprintf(stderr, "libcdsprpc: dspqueue %u: error 0x%x could not be reported\n", q->slot,
             (unsigned)error);
 }
 
@@ -114,12 +114,12 @@ static void end_service(struct service *v, int error)
         v->ended = error;
         for (unsigned i = 0; i < DSPQUEUE_MAX_PROCESS_QUEUES; i++)
             if (v->published[i])
-                tell(v->queue[i], error);
+                report_end(v->queue[i], error);
     }
     pthread_mutex_unlock(&lock);
 }
 
-static void poke_all(struct service *v)
+static void wake_all(struct service *v)
 {
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < DSPQUEUE_MAX_PROCESS_QUEUES; i++)
@@ -136,7 +136,7 @@ static void *watch(void *arg)
 
     while ((rc = call(v, HX_QUEUE_WAIT_SIGNAL, NULL, 0, &what, sizeof(what))) == AEE_SUCCESS &&
            what != -1)
-        poke_all(v);
+        wake_all(v);
     if (rc)
         end_service(v, rc == AEE_ECONNRESET || rc == AEE_ECONNREFUSED ? AEE_ECONNRESET
                                                                       : AEE_ENOSUCH);
@@ -242,7 +242,7 @@ void hx_service_publish(struct dspqueue *q)
     pthread_mutex_lock(&lock);
     v->published[q->slot] = 1;
     if (v->ended) /* between joining and now */
-        tell(q, v->ended);
+        report_end(q, v->ended);
     pthread_mutex_unlock(&lock);
 }
 

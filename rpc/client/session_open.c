@@ -69,12 +69,12 @@ static void send_threads(struct hx_client_session *s)
  * again and again need not read it again and again.  Under create_lock. */
 static void report_refused(const char *node, const char *what, int result)
 {
-    static int told; /* the last result; 0: none since a session was made */
+    static int last; /* 0: none since a session was made */
 
-    if (result && result != told && !hx_rig_program_tells())
+    if (result && result != last && !hx_rig_program_reports())
         fprintf(stderr, "libcdsprpc: %s: %s%s\n", node, what,
                 result < 0 && result > -4096 ? strerror(-result) : "it was refused");
-    told = result;
+    last = result;
 }
 
 /* Opens a node and makes the user PD.  Result as the kernel sees it. */

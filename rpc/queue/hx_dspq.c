@@ -262,7 +262,7 @@ struct dest {
     uint32_t max_buffers, max_message;
 };
 
-static void tell(const struct hx_packet *p, uint32_t *flags, uint32_t *n, uint32_t *len)
+static void describe(const struct hx_packet *p, uint32_t *flags, uint32_t *n, uint32_t *len)
 {
     if (flags)
         *flags = p->flags;
@@ -291,7 +291,7 @@ static int read_locked(struct hx_dspq *q, const struct dest *d)
         return AEE_EBADPARM;
     hx_pktq_take(&q->in, &p, d->buffers, d->message);
     hx_dspq_wake_writer(q);
-    tell(&p, d->flags, d->n_buffers, d->message_len);
+    describe(&p, d->flags, d->n_buffers, d->message_len);
     rc = d->buffers ? use_buffers(q, p.n_buffers, d->buffers, d->buffers) : AEE_SUCCESS;
     if (q->cfg.packet)
         q->cfg.packet(q->cfg.ctx, 1, rc == AEE_SUCCESS ? p.n_buffers : 0, d->buffers,
@@ -337,7 +337,7 @@ static int peek_now(struct hx_dspq *q, uint32_t *flags, uint32_t *n, uint32_t *l
     rc = hx_pktq_peek(&q->in, &p);
     pthread_mutex_unlock(&q->read_lock);
     if (rc == AEE_SUCCESS)
-        tell(&p, flags, n, len);
+        describe(&p, flags, n, len);
     return rc == AEE_EWOULDBLOCK && atomic_load(&q->ended) ? atomic_load(&q->ended) : rc;
 }
 

@@ -12,7 +12,7 @@ enum {
     SPIN_SHORT_NS = 2000,
     SPIN_TRIES = 256, /* so often in vain, then so many short ones */
     SPIN_SHORT_ONES = 4096,
-    SPIN_LOOKS = 64,       /* between two looks at the clock */
+    SPIN_POLLS = 64,       /* between two looks at the clock */
     NAP_NS = 500000000,    /* a sleep without limit looks again this often */
     STUCK_NS = 1000000000, /* so long a writer that is stuck waits for a packet of another thread */
 };
@@ -96,9 +96,9 @@ static _Atomic uint32_t *watched(struct hx_dspq *q, const struct hx_wish *w)
 }
 
 /* A few looks without locks and clock; 1 when the word has changed or it is over. */
-static int looks(struct hx_dspq *q, _Atomic uint32_t *word, uint32_t seen)
+static int poll_briefly(struct hx_dspq *q, _Atomic uint32_t *word, uint32_t seen)
 {
-    for (int i = 0; i < SPIN_LOOKS; i++)
+    for (int i = 0; i < SPIN_POLLS; i++)
         if (atomic_load_explicit(word, memory_order_acquire) != seen ||
             atomic_load_explicit(&q->ended, memory_order_relaxed))
             return 1;
@@ -108,7 +108,7 @@ static int looks(struct hx_dspq *q, _Atomic uint32_t *word, uint32_t seen)
 static int watch(struct hx_dspq *q, _Atomic uint32_t *word, uint32_t seen, uint64_t until)
 {
     do {
-        if (looks(q, word, seen))
+        if (poll_briefly(q, word, seen))
             return 1;
         hx_dspq_relax();
     } while (hx_dspq_now() < until); /* the clock is read in user space (vDSO) */
@@ -123,7 +123,7 @@ static int spin(struct hx_dspq *q, const struct hx_wish *w, uint64_t end)
     uint64_t until;
 
     /* a peer that is hot answers sooner than we find out how long to poll */
-    if (fulfilled(q, w) || looks(q, word, seen))
+    if (fulfilled(q, w) || poll_briefly(q, word, seen))
         return 1;
     ns = spin_ns(q);
     if (!ns)

@@ -82,7 +82,7 @@ int hx_rig_is_mount(const char *dir);
 int hx_rig_clean_dead(const char *dir);
 
 /* 1: a FUSE rig that was killed has left its sockets beside dir. */
-int hx_rig_left_beside(const char *dir);
+int hx_rig_left_side_sockets(const char *dir);
 
 /* Makes dir (*created) ready for a rig and keeps others from starting one there until the returned descriptor is closed.
  * Refuses a mount point, a folder with something in it, a folder with a rig (-EALREADY). */
@@ -95,7 +95,7 @@ char *hx_rig_value(const char *text, const char *key, char *buf, size_t bytes);
 int hx_rig_node(char *node, size_t bytes);
 
 /* 1: the program connects by itself (hx_rig_connect()), and tells its user what went wrong by itself. */
-int hx_rig_program_tells(void);
+int hx_rig_program_reports(void);
 
 /* Directory of the connected rig; -ENOTCONN. */
 int hx_rig_connected_node(char *node, size_t bytes);

@@ -211,11 +211,11 @@ static int start_private(char *why, size_t why_bytes)
     return 0;
 }
 
-static _Atomic int program_tells;
+static _Atomic int program_reports;
 
-int hx_rig_program_tells(void)
+int hx_rig_program_reports(void)
 {
-    return program_tells;
+    return program_reports;
 }
 
 static int connect_rig(char *why, size_t why_bytes)
@@ -237,7 +237,7 @@ static int connect_rig(char *why, size_t why_bytes)
 
 int hx_rig_connect(char *why, size_t why_bytes)
 {
-    program_tells = 1;
+    program_reports = 1;
     return connect_rig(why, why_bytes);
 }
 

@@ -173,7 +173,7 @@ int hx_rig_down(const char *mount, char *why, size_t why_bytes)
     if (rc)
         return rc;
     rc = hx_rig_at(dir, &status);
-    if (rc == -ENOTCONN || (rc == -ENOENT && hx_rig_left_beside(dir)))
+    if (rc == -ENOTCONN || (rc == -ENOENT && hx_rig_left_side_sockets(dir)))
         return down_dead(dir, why, why_bytes);
     if (rc)
         return hx_rig_read_failed(rc, dir, why, why_bytes);

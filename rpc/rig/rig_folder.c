@@ -21,7 +21,7 @@ enum { LOCK_MS = 50 };
 static const char *const device_nodes[] = {HX_NODE, HX_NODE "-secure"};
 
 /* Like stat(), but asks no FUSE server: it may have been stopped. */
-static int look(const char *path, int flags, struct statx *st)
+static int stat_cached(const char *path, int flags, struct statx *st)
 {
     return statx(AT_FDCWD, path, flags | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT,
                  STATX_BASIC_STATS, st) ? -errno : 0;
@@ -120,7 +120,7 @@ int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes)
     if (mounted) {
         uid = m.uid; /* the files of a FUSE file system may claim any owner */
     } else {
-        rc = look(dir, AT_SYMLINK_NOFOLLOW, &st);
+        rc = stat_cached(dir, AT_SYMLINK_NOFOLLOW, &st);
         if (rc)
             return hx_rig_why(rc, why, why_bytes, "%s: %s", dir,
                               rc == -ENOENT ? "no rig runs there" : strerror(-rc));
@@ -131,7 +131,7 @@ int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes)
                           dir, (unsigned)uid, (unsigned)geteuid());
     /* a look into a mount would ask its server; sockets lie in plain folders */
     if (!mounted && hx_rig_join(node, sizeof(node), dir, HX_NODE) == 0 &&
-        look(node, AT_SYMLINK_NOFOLLOW, &st) == 0 && S_ISSOCK(st.stx_mode) &&
+        stat_cached(node, AT_SYMLINK_NOFOLLOW, &st) == 0 && S_ISSOCK(st.stx_mode) &&
         hx_transport_socket_peer(node, &uid) == 0 && uid != geteuid() && uid != 0)
         return hx_rig_why(-EPERM, why, why_bytes, "%s: a rig of user %u listens, not of user %u "
                           "who asks", node, (unsigned)uid, (unsigned)geteuid());
@@ -170,7 +170,7 @@ static void remove_sockets(const char *dir)
 }
 
 /* The folder that fuse/front/side_sockets.c makes. */
-static int beside(const char *dir, char *path, size_t bytes)
+static int side_folder(const char *dir, char *path, size_t bytes)
 {
     struct stat st;
 
@@ -178,11 +178,11 @@ static int beside(const char *dir, char *path, size_t bytes)
            S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-int hx_rig_left_beside(const char *dir)
+int hx_rig_left_side_sockets(const char *dir)
 {
     char path[HX_PATH_BYTES];
     char *status = NULL;
-    int rc = beside(dir, path, sizeof(path)) ? hx_rig_at(path, &status) : -ENOENT;
+    int rc = side_folder(dir, path, sizeof(path)) ? hx_rig_at(path, &status) : -ENOENT;
 
     free(status);
     return rc == -ENOTCONN;
@@ -197,7 +197,7 @@ int hx_rig_clean_dead(const char *dir)
 
     if (find_mount(dir, &m) == 0 && m.rig)
         run_quietly(unmount);
-    if (hx_rig_left_beside(dir) && beside(dir, path, sizeof(path))) {
+    if (hx_rig_left_side_sockets(dir) && side_folder(dir, path, sizeof(path))) {
         remove_sockets(path);
         rmdir(path);
     }
@@ -214,11 +214,11 @@ int hx_rig_is_mount(const char *dir)
     char parent[HX_PATH_BYTES];
     struct statx st, up;
 
-    if (look(dir, 0, &st))
+    if (stat_cached(dir, 0, &st))
         return errno == ENOTCONN;
     if (st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
         return 1;
-    if (hx_rig_join(parent, sizeof(parent), dir, "..") || look(parent, 0, &up))
+    if (hx_rig_join(parent, sizeof(parent), dir, "..") || stat_cached(parent, 0, &up))
         return 0;
     return st.stx_dev_major != up.stx_dev_major || st.stx_dev_minor != up.stx_dev_minor ||
            st.stx_ino == up.stx_ino; /* the last: it is / */

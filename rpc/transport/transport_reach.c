@@ -27,7 +27,7 @@ static int reaches(int status, int sample, struct hx_reach *r)
 
 /* Yama's way to let one more process in.  A process has one such grant, which this may take from a crash handler, so it is
  * used only where nothing else helps; a number from another PID namespace would mean somebody else. */
-static int let_in(const struct hx_reach *r)
+static int allow_rig(const struct hx_reach *r)
 {
     return access("/proc/sys/kernel/yama/ptrace_scope", F_OK) == 0 && r->caller_pid == getpid() &&
            r->rig_pid > 1 && prctl(PR_SET_PTRACER, r->rig_pid, 0, 0, 0) == 0;
@@ -39,7 +39,7 @@ static int unreachable(int status, struct hx_reach *r)
 
     if (sample < 0)
         return 0; /* opening the node will fail in the same way */
-    no = !reaches(status, sample, r) && !(let_in(r) && reaches(status, sample, r));
+    no = !reaches(status, sample, r) && !(allow_rig(r) && reaches(status, sample, r));
     close(sample);
     return no;
 }

@@ -241,7 +241,7 @@ static int read_reply(struct socket_transport *s, int *intr)
 }
 
 /* Under lock, released meanwhile. */
-static void be_reader(struct socket_transport *s, struct call *c)
+static void read_for_all(struct socket_transport *s, struct call *c)
 {
     int intr = 0, rc;
 
@@ -287,7 +287,7 @@ static void wait_done(struct socket_transport *s, struct call *c)
         if (s->reading)
             sleep_on_bell(s, c);
         else
-            be_reader(s, c);
+            read_for_all(s, c);
     }
     c->waiting = 0;
     pass_on_reading(s);
