@@ -1,4 +1,4 @@
-/* First-fit bookkeeping of an arena, see arena.h. */
+/* First-fit bookkeeping of a channel's arena. */
 #include "arena.h"
 
 #include <string.h>

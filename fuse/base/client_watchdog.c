@@ -1,4 +1,4 @@
-/* The loop's threads and who watches them, see client_watchdog.h. */
+/* The threads that run the driver's loop one after the other, and the main thread that watches them. */
 #include "client_watchdog.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The rig's log, see log.h. */
+/* The rig's log, and its limit for lines that clients can cause. */
 #include "log.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The driver's event loop, see loop.h. */
+/* The driver's event loop: epoll, timers, and rings that need no system call while both sides are awake. */
 #include "loop.h"
 
 #include <errno.h>

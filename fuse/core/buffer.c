@@ -1,4 +1,4 @@
-/* Imported client buffers, see buffer.h. */
+/* Importing clients' buffers: which descriptor is which file, how long it stays cached, what it may be. */
 #include "buffer.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Serving one ioctl, see call.h. */
+/* The life of one ioctl: answering it, now or later, and moving the client's memory for it. */
 #include "call.h"
 
 #include <errno.h>

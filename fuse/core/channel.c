@@ -1,4 +1,4 @@
-/* The driver's end of a channel, see channel.h. */
+/* The driver's end of a channel: made, written to, read from. */
 #include "channel.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Messages in flight, see context.h. */
+/* Messages in flight: ids, space in the arena, replies, and calls of the driver itself. */
 #include "context.h"
 
 #include <errno.h>

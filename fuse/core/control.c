@@ -1,4 +1,4 @@
-/* The `control` node, see control.h. */
+/* The `control` node: commands that change a running rig. */
 #include "control.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What the driver tells about itself, see driver.h. */
+/* The text nodes: what the driver reports about itself, its sessions and its DSP. */
 #include "driver.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The DSP process, see dsp_process.h. */
+/* Starting, ending and restarting the DSP process. */
 #include "dsp_process.h"
 
 #include <errno.h>

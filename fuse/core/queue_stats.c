@@ -1,4 +1,4 @@
-/* Packets of a session, see queue_stats.h. */
+/* Taking what dspqueue packets added to a session's figures. */
 #include "queue_stats.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* One open file, see session.h. */
+/* Opening and closing sessions, and what happens to them when their PD or the DSP ends. */
 #include "session.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The driver's view of the DSP's VTCM, see vtcm_view.h. */
+/* The driver's view of the DSP's VTCM, and the node that prints it. */
 #include "vtcm_view.h"
 
 #include <errno.h>

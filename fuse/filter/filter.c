@@ -1,4 +1,4 @@
-/* The filter stack, see filter.h. */
+/* The filter stack: adding and removing filters, and running each through its steps. */
 #include "filter.h"
 
 #include <errno.h>

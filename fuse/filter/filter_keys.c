@@ -1,4 +1,4 @@
-/* Keys of a filter's configuration, see filter_keys.h. */
+/* Setting the keys of a filter's configuration, with the error that a user sees. */
 #include "filter_keys.h"
 
 #include <errno.h>

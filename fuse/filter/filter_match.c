@@ -1,4 +1,4 @@
-/* Which calls a filter means, see filter_match.h. */
+/* Deciding which calls a filter means. */
 #include "filter_match.h"
 
 #include <errno.h>

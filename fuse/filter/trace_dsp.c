@@ -1,4 +1,4 @@
-/* The DSP's side of a trace, see trace_dsp.h. */
+/* The DSP's side of a trace: what it wrote is copied, checked, sorted and written as slices. */
 #include "trace_dsp.h"
 
 #include <errno.h>

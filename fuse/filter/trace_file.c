@@ -1,4 +1,4 @@
-/* The writer of trace files, see trace_file.h. */
+/* Writing trace files in JSON. */
 #include "trace_file.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Mode and owner of the device nodes, see access.h. */
+/* Mode and owner of the device nodes: parsing and checking the options. */
 #include "access.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Another process's memory and descriptors, see client_memory.h. */
+/* Reading and writing another process's memory, and taking its descriptors. */
 #include "client_memory.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Ioctls that came through libfuse, see fuse_request.h. */
+/* Ioctls that came through libfuse: unpacked, served, interrupted and answered. */
 #define FUSE_USE_VERSION 35
 #include <fuse_lowlevel.h>
 

@@ -1,4 +1,4 @@
-/* One connection of the socket front end, see socket_conn.h. */
+/* One connection of the socket front end: reading frames and their descriptors, and sending replies. */
 #include "socket_conn.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The core's clock, see clock.h. */
+/* The core's clock: the votes of all sessions, and what heat leaves of them. */
 #include "clock.h"
 
 #include "core/driver.h"

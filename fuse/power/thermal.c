@@ -1,4 +1,4 @@
-/* Heat, see thermal.h. */
+/* Heat: the temperature after each stretch of virtual time, and the governor that takes levels away. */
 #include "thermal.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Shapes, table layouts and the bits of a block, see hx_block.h. */
+/* Shapes of a spinor block, the layout of its tables, and how its bits are set, read and checked. */
 #include "hx_block.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The two checksums of the wire, see hx_block.h. */
+/* The two checksums of the wire: CRC-8 of a block, CRC-32 of a file. */
 #include "hx_block.h"
 
 uint8_t hx_crc8(const void *bytes, size_t n)

@@ -1,3 +1,4 @@
+/* Calls that do not wait (remote_handle64_invoke_async): jobs, the threads that run them, and their results. */
 #include "hx_export.h"
 
 #include <errno.h>

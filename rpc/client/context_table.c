@@ -1,3 +1,4 @@
+/* The table of contexts: which sessions each keeps up. */
 #include "hx_context_table.h"
 
 #include <pthread.h>

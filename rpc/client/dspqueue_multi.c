@@ -1,4 +1,4 @@
-/* Queues to several sessions at once, see hx_dspqueue_multi.h. */
+/* One dspqueue handle for several sessions: a queue to each, written in turn, read from the first that has a packet. */
 #include "hx_export.h"
 
 #include "hx_dspqueue_multi.h"

@@ -1,3 +1,4 @@
+/* remote_handle_*(): 32-bit handles, in front of the 64-bit ones. */
 #include "hx_export.h"
 
 #include <pthread.h>

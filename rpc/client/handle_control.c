@@ -1,3 +1,4 @@
+/* remote_handle64_control(): a handle's latency, the DSP's capabilities, and other questions about one handle. */
 #include "hx_export.h"
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* fastrpc_mmap() and the older ways to map memory into a PD: which descriptors are mapped in which session. */
 #include "hx_export.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Status notifications: who registered, and the thread that calls them. */
 #include "hx_notify.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* remote_register_*(): memory that the client mapped by itself and wants to share, and DMA handles. */
 #include "hx_export.h"
 
 #include <errno.h>

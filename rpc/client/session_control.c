@@ -1,3 +1,4 @@
+/* remote_session_control(): requests about whole sessions, and contexts. */
 #include "hx_export.h"
 
 #include <stdio.h>

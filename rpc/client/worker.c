@@ -1,3 +1,4 @@
+/* Threads that run queued jobs, and end with the process. */
 #include "hx_worker.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* One end of a dspqueue, see hx_dspq.h. */
+/* One end of a dspqueue: joining a block, references to buffers, writing, reading and peeking. */
 #include "hx_dspq.h"
 
 #include <sched.h>

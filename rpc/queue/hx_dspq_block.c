@@ -1,4 +1,4 @@
-/* Laying out a dspqueue's block, see hx_dspq.h. */
+/* Laying out a dspqueue's block of shared memory. */
 #include "hx_dspq.h"
 
 static uint32_t align_part(uint32_t n)

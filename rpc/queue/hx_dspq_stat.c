@@ -1,4 +1,4 @@
-/* Figures of one end of a dspqueue, see hx_dspq.h. */
+/* The figures that dspqueue_get_stat() gives. */
 #include "hx_dspq.h"
 
 static uint32_t shared(uint32_t *word)

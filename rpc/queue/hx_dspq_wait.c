@@ -1,4 +1,4 @@
-/* Waiting and waking, see hx_dspq_wait.h, and the end of waiting, see hx_dspq.h. */
+/* How one end of a dspqueue waits (polls, then sleeps on a futex), wakes the other, and stops waiting when it ends. */
 #include "hx_dspq_wait.h"
 
 #include <limits.h>

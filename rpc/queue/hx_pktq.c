@@ -1,4 +1,4 @@
-/* One direction of a dspqueue, see hx_pktq.h. */
+/* One direction of a dspqueue: packets in a ring that the other end may have damaged. */
 #include "hx_pktq.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* Where things of a rig lie: run-time folder, default mount, log, and the making of such folders. */
 #include "hx_rig_internal.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Starting hexrig-fuse: found beside this library, run in a session of its own, waited for until it serves. */
 #include "hx_rig_internal.h"
 
 #include <dlfcn.h>

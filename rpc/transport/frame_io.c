@@ -1,3 +1,4 @@
+/* Sending and receiving whole frames over a stream socket, in spite of signals and short reads. */
 #include "hx_frame_io.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Packing an ioctl and all that it points to into one frame. */
 #include "hx_frame_pack.h"
 
 #include <errno.h>

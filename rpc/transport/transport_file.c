@@ -1,3 +1,4 @@
+/* The transport by ioctl() on a file (FUSE, CUSE, a phone), and the choice between it and a socket. */
 #include "hx_transport.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Tables between errno and AEE codes, and the names of the latter. */
 #include "hx_aee.h"
 
 #include <errno.h>

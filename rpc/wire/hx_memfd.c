@@ -1,4 +1,4 @@
-/* Memory by descriptor, see hx_memfd.h. */
+/* Making memory that is passed on by its descriptor. */
 #include "hx_memfd.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Profile files, see hx_profile.h. */
+/* Reading profile files: keys with their ranges, includes, and what two keys say together. */
 #include "hx_profile.h"
 
 #include <ctype.h>

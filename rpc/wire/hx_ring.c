@@ -1,4 +1,4 @@
-/* Shared-memory ring, see hx_ring.h. */
+/* The ring of 48-byte messages between driver and DSP. */
 #include "hx_ring.h"
 
 #include <errno.h>
