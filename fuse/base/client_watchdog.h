@@ -1,10 +1,10 @@
-/* What a client can make wait for ever, and the loop that goes on all the same.
+/* What a client can block for ever, and how the loop carries on regardless.
  *
  * Reading or writing a client's memory waits where the client's own page fault would: for its userfaultfd handler, or for
  * the server of a FUSE file that it has mapped.  Linux has no call that does not wait, and only a signal that ends the whole
- * rig interrupts it.  So the loop's thread says when it goes in and when it comes out (a store and a compare-and-swap), and
+ * rig interrupts it.  So the loop's thread marks when it goes in and when it comes out (a store and a compare-and-swap), and
  * the main thread looks at that four times a second.  A thread that has not moved for a second, or has been inside for five,
- * is replaced: a new thread gives up what the old one was doing and goes on with the loop.  The old one is let be until its
+ * is replaced: a new thread gives up what the old one was doing and goes on with the loop.  The old one is left alone until its
  * system call returns, and then ends without touching anything. */
 #ifndef HX_CLIENT_WATCHDOG_H
 #define HX_CLIENT_WATCHDOG_H
@@ -31,7 +31,7 @@ struct hx_watchdog {
     void *arg;
     struct hx_watchdog *next; /* of those that are replaced */
     /* the loop's, once it is replaced: */
-    struct hx_session *session; /* whose memory it is; NULL = closed meanwhile, or of none */
+    struct hx_session *session; /* whose memory it is; NULL = closed since, or no session's */
     uint64_t offset, bytes;     /* piece of the session's arena that stays taken */
     uint8_t *arena;             /* the whole arena, when the channel went first */
 };
@@ -48,14 +48,14 @@ void hx_watchdog_leave(void);
  * ends.  At once outside hx_watchdog_run(). */
 void hx_watchdog_on_main(void (*fn)(void *arg), void *arg);
 
-/* Frees what threads that have come back held; for the end of a round of the loop. */
+/* Frees what replaced threads held, once they have come back.  Called at the end of each round of the loop. */
 void hx_watchdog_collect(void);
 
 /* The session's channel is about to be closed, or the session to be freed. */
 void hx_watchdog_keep_arena(struct hx_session *s);
 void hx_watchdog_forget(struct hx_session *s);
 
-/* Threads that hang at this moment. */
+/* Number of threads that hang right now. */
 unsigned hx_watchdog_count(void);
 
 #endif

@@ -18,7 +18,7 @@ struct kind {
 };
 
 static struct kind kinds[KINDS];
-static unsigned n_held; /* kinds that have lines which were not written */
+static unsigned n_held; /* kinds with lines that were not written */
 
 static void put(const char *fmt, va_list ap)
 {

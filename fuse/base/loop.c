@@ -18,7 +18,7 @@ void hx_loop_close(struct hx_loop *l)
     }
 }
 
-/* Events of the round that is being served; hx_loop_del() strikes out what must not be called any more. */
+/* Events of the round that is being served; hx_loop_del() strikes out what must no longer be called. */
 static struct epoll_event batch[BATCH];
 static int batch_n;
 
@@ -38,7 +38,7 @@ static uint64_t now_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Rings for the first timer. */
+/* Arms the timerfd for the first timer. */
 static void set_alarm(struct hx_loop *l)
 {
     uint64_t at = l->timers ? l->timers->at_us : 0;
@@ -146,7 +146,7 @@ void hx_loop_del(struct hx_loop *l, struct hx_watch *w)
             batch[i].data.ptr = NULL;
 }
 
-/* What came while we were awake, for which no bell was rung. */
+/* Serves what came while we were awake: no bell was rung for it. */
 static void serve_rings(struct hx_loop *l)
 {
     for (struct hx_ring_watch *w = l->rings; w; w = l->next_ring) {
@@ -156,7 +156,7 @@ static void serve_rings(struct hx_loop *l)
     }
 }
 
-/* Tells the producers that we sleep.  False: something has come meanwhile, better not. */
+/* Tells the producers that we are about to sleep.  False: something has come in the meantime, so we must not. */
 static bool fall_asleep(struct hx_loop *l)
 {
     bool empty = true;
@@ -187,7 +187,7 @@ int hx_loop_run(struct hx_loop *l)
 {
     batch_n = 0;
     set_alarm(l);
-    if (l->tick_ms > 0 && !l->tick_timer.at_us) /* not by a timeout: that would set a timer of the kernel's in every round */
+    if (l->tick_ms > 0 && !l->tick_timer.at_us) /* not a timeout of epoll_wait(), which would arm a kernel timer in every round */
         tick_again(l);
     while (!l->stop) {
         serve_rings(l);

@@ -10,13 +10,13 @@
 
 typedef void (*hx_loop_fn)(void *arg);
 
-struct hx_watch { /* owned by whoever watches; must stay put while it is added */
+struct hx_watch { /* owned by whoever adds it; must not move while it is added */
     int fd;
     hx_loop_fn ready; /* fd is readable, or its other end is gone */
     void *arg;
 };
 
-/* A ring, and the eventfd that its producer rings while we sleep; owned and staying put likewise. */
+/* A ring, and the eventfd that its producer rings while we sleep; owned likewise. */
 struct hx_ring_watch {
     struct hx_watch bell; /* ready: there are entries */
     struct hx_ring_shared *ring;
@@ -47,9 +47,9 @@ struct hx_loop {
 /* All return 0 or negative errno. */
 int hx_loop_init(struct hx_loop *l);
 int hx_loop_add(struct hx_loop *l, struct hx_watch *w);
-/* Looks into the ring once a round, and says in it when we sleep, so that the bell rings.  Ends with hx_loop_del(&w->bell). */
+/* Looks into the ring once a round, and marks in it when we sleep, so that the bell rings.  Ends with hx_loop_del(&w->bell). */
 int hx_loop_add_ring(struct hx_loop *l, struct hx_ring_watch *w);
-/* May be called again by another thread when the one that is in it hangs in a callback (client_watchdog.h). */
+/* May be called again by another thread when the one inside hangs in a callback (client_watchdog.h). */
 int hx_loop_run(struct hx_loop *l);
 
 /* Closes what hx_loop_init() opened; accepts a zeroed loop. */
@@ -58,7 +58,7 @@ void hx_loop_close(struct hx_loop *l);
 /* Safe from inside any callback, also for the watch that is being served.  No effect when it is not added. */
 void hx_loop_del(struct hx_loop *l, struct hx_watch *w);
 
-/* What to wait for: something to read, room to write.  The end of the other side is told in any case. */
+/* What to wait for: something to read, room to write.  That the other side has gone is reported in any case. */
 int hx_loop_want(struct hx_loop *l, struct hx_watch *w, bool in, bool out);
 
 /* Calls fn(arg) once, `us` from now.  t must not be armed. */

@@ -43,7 +43,7 @@ static void destroy(struct hx_session *s, struct hx_buffer *b)
     free(b);
 }
 
-/* The oldest idle buffer makes room. */
+/* Evicts the oldest idle buffer. */
 static void evict(struct hx_session *s)
 {
     struct hx_buffer *oldest = NULL;
@@ -62,7 +62,7 @@ unsigned hx_buffer_share(uint64_t descriptors, unsigned sessions)
     return share > MAPS_MAX ? MAPS_MAX : share < MAPS_MIN ? MAPS_MIN : (unsigned)share;
 }
 
-/* Every buffer is a descriptor of the rig's, which one client must not take from the others. */
+/* Every buffer takes one of the rig's descriptors, and no client may use up those of the others. */
 static int make_room(struct hx_session *s)
 {
     if (s->idle_buffers >= IDLE_MAX || s->n_buffers >= s->driver->maps_max)
@@ -139,13 +139,13 @@ void hx_buffer_return(struct hx_session *s, int client_fd)
     }
 }
 
-/* Without asking for a duplicate, which takes four system calls. */
+/* Without a duplicate, which would take four system calls. */
 static bool still_means(struct hx_call *call, int client_fd, const struct hx_buffer *b)
 {
     return call->front->same_file && call->front->same_file(call, client_fd, b->fd);
 }
 
-/* The kernel's driver takes dma-bufs alone, this one memfds too.  Of any other file not even the size is asked: its file
+/* The kernel's driver takes dma-bufs alone, this one memfds too.  Any other file is not even asked for its size: its file
  * system may be this rig's mount, which would wait for itself, or one whose server never answers. */
 static bool is_memory(int fd)
 {
@@ -202,7 +202,7 @@ int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
     if (fd < 0)
         return fd;
     if (b && b->inode != st.st_ino) {
-        destroy(s, b); /* the number was closed and used again */
+        destroy(s, b); /* the number was closed and reused */
         b = NULL;
     }
     if (b) {

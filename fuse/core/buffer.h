@@ -22,7 +22,7 @@ struct hx_buffer {
     uint64_t size;     /* bytes */
     unsigned refs;     /* calls in flight and MEM_MAPs */
     unsigned mem_maps; /* of which MEM_MAPs */
-    unsigned handles;  /* of which DMA handles that the DSP has not given back */
+    unsigned handles;  /* references of DMA handles that the DSP has not given back */
     uint64_t raddr;    /* DSP address given by MEM_MAP */
     uint64_t va, va_len, va_offset; /* last client mapping seen: [va, va + va_len) shows the file from va_offset on */
 };
@@ -31,10 +31,10 @@ struct hx_buffer {
  * descriptor cannot be imported, or -ENOMEM when the session has as many as it may. */
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out);
 
-/* The state of a PD that is gone comes after its arguments: 0 when `client_fd` could be imported, else -EINVAL. */
+/* For calls to a PD that is gone, where bad arguments are reported first: 0 when `client_fd` could be imported, else -EINVAL. */
 int hx_buffer_check(struct hx_call *call, int client_fd);
 
-/* How many buffers each session may have: 1024, or its part of what is left of `descriptors` (RLIMIT_NOFILE). */
+/* How many buffers each session may have: 1024, or its share of what is left of `descriptors` (RLIMIT_NOFILE). */
 unsigned hx_buffer_share(uint64_t descriptors, unsigned sessions);
 
 /* A buffer of the driver's own, `size` bytes of zeros, for MMAP; one reference is taken.  It has no client descriptor and
@@ -58,7 +58,7 @@ typedef void (*hx_buffer_alterer)(uint8_t *bytes, size_t n);
  * outside, or not all of them are there any more because the client has truncated its file. */
 int hx_buffer_alter(struct hx_buffer *b, uint64_t at, uint64_t len, hx_buffer_alterer alter);
 
-/* The session ends: lets go of every buffer. */
+/* The session ends: releases every buffer. */
 void hx_buffer_forget_all(struct hx_session *s);
 
 #endif

@@ -43,7 +43,7 @@ void hx_call_interrupt(struct hx_call *call)
     }
 }
 
-/* Its context goes, but not what the thread that hangs may still write to: the piece of the arena. */
+/* Frees the context, but not the piece of the arena, to which the thread that hangs may still write. */
 static void give_up(void *arg, struct hx_watchdog *stall)
 {
     struct hx_call *call = arg;

@@ -18,7 +18,7 @@ struct hx_context;
 struct hx_driver;
 struct hx_session;
 
-#define HX_ERESTARTSYS 512 /* the kernel's: an interrupted ioctl restarts or gives EINTR */
+#define HX_ERESTARTSYS 512 /* the kernel's: an interrupted ioctl is restarted or returns EINTR */
 
 /* A piece of the client's memory and where it goes to or comes from here. */
 struct hx_piece {
@@ -26,7 +26,7 @@ struct hx_piece {
     uint64_t there, len;
 };
 
-/* How to reach the caller.  Functions return 0 (fd(): a descriptor) or negative errno. */
+/* How a front end reaches the caller.  Functions return 0 (fd(): a descriptor) or negative errno. */
 struct hx_front_ops {
     const char *name; /* "fuse", "socket" */
     int (*read)(struct hx_call *call, void *dst, uint64_t addr, uint64_t len);
@@ -39,10 +39,10 @@ struct hx_front_ops {
                   uint64_t *len, uint64_t *offset);
     /* Answers; arg_bytes of call->arg go back to the client when result is not a plain errno. */
     void (*finish)(struct hx_call *call, int result);
-    /* The rest is for speed and may be 0.  Several pieces, 1..HX_PIECES_MAX, at about the price of one: */
+    /* The rest is for speed and may be NULL or false.  Several pieces, 1..HX_PIECES_MAX, at about the cost of one: */
     int (*read_pieces)(struct hx_call *call, const struct hx_piece *p, unsigned n);
     int (*write_pieces)(struct hx_call *call, const struct hx_piece *p, unsigned n);
-    /* Whether the client's descriptor `fd` and `own` of this process are one open file; false: perhaps not. */
+    /* Whether the client's descriptor `fd` and our `own` are the same open file; false: not known. */
     bool (*same_file)(struct hx_call *call, int fd, int own);
     bool reads_pages; /* whoever may read() a byte may read the whole page around it */
 };
@@ -52,7 +52,7 @@ enum { HX_PIECES_MAX = 32 };
 /* What an INVOKE moves and costs; filled as the call goes along, read by filters. */
 struct hx_invoke_view {
     uint32_t handle, sc;
-    uint32_t method; /* as the interface counts: for an extended one, what inline in buffer 0 says */
+    uint32_t method; /* as the interface counts: an extended one is the first word of in buffer 0, if that is inline */
     uint64_t bytes_in, bytes_out; /* inline bytes copied */
     uint64_t bytes_shared;        /* lengths of fd-backed arguments */
     uint32_t n_shared;            /* fd-backed arguments */
@@ -86,11 +86,11 @@ struct hx_call {
     } arg; /* in, and out */
     size_t arg_bytes;
     struct hx_invoke_view inv;
-    uint32_t trace_events;  /* room that `begin` filters want for what the DSP tells about an INVOKE */
+    uint32_t trace_events;  /* room that `begin` filters want for the DSP's events during an INVOKE */
     struct hx_context *ctx; /* set while the DSP works for this call */
     bool is_invoke;         /* accepted as an INVOKE: `send` filters have run */
     bool interrupted;
-    uint64_t delay_us;     /* real time that filters want the answer to wait */
+    uint64_t delay_us;     /* real time by which filters want the answer delayed */
     struct hx_timer timer; /* for that */
     int late_result;
 };
@@ -101,19 +101,19 @@ void hx_call_begin(struct hx_call *call);
 /* Runs the filters and answers: result = ioctl result (negative errno, or a DSP value untouched). */
 void hx_call_finish(struct hx_call *call, int result);
 
-/* The same after call->delay_us; the context may go meanwhile. */
+/* The same after call->delay_us; the context may be freed in the meantime. */
 void hx_call_finish_later(struct hx_call *call, int result);
 
 /* The client got a signal.  Answers an INVOKE that still runs or waits with -ERESTARTSYS; the DSP goes on and the context id
  * stays taken until it is done.  Other calls are short and go on. */
 void hx_call_interrupt(struct hx_call *call);
 
-/* Around what touches the client's memory, see client_watchdog.h: if it hangs, the call ends with -EFAULT.  enter: 0, or -EFAULT when
- * an earlier call of the session hangs still. */
+/* Around what touches the client's memory, see client_watchdog.h: if it hangs, the call ends with -EFAULT.  enter: 0, or
+ * -EFAULT when an earlier call of the session still hangs. */
 int hx_call_enter_client(struct hx_call *call);
 void hx_call_leave_client(void);
 
-/* Moves n pieces, any number, with as few steps as the front end can. */
+/* Moves n pieces, any number, in as few steps as the front end can. */
 int hx_call_read(struct hx_call *call, const struct hx_piece *p, unsigned n);
 int hx_call_write(struct hx_call *call, const struct hx_piece *p, unsigned n);
 

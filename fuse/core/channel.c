@@ -135,7 +135,7 @@ int hx_channel_map(struct hx_channel *c, int32_t id, int client_fd, uint64_t siz
 void hx_channel_give(struct hx_channel *c, uint64_t offset, uint64_t bytes)
 {
     hx_arena_give(&c->space, offset);
-    if (bytes > KEEP_BYTES) /* best effort: a failure only keeps the pages */
+    if (bytes > KEEP_BYTES) /* best effort: on failure the pages merely stay */
         (void)!fallocate(c->arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                          (off_t)bytes);
 }

@@ -15,7 +15,7 @@ struct hx_channel {
     int req_bell, rep_bell, ctl; /* owned */
     int arena_fd;                /* owned, to punch holes */
     uint32_t ctl_seq;            /* last control message sent */
-    bool rings_bell;             /* its other end sleeps in poll(), not on the ring */
+    bool rings_bell;             /* its other end sleeps in poll(), not on the ring itself */
     unsigned in_flight;          /* requests whose contexts are not freed yet */
 };
 

@@ -160,7 +160,7 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
     return 0;
 }
 
-/* The context is done: tells whoever waits, then frees it. */
+/* The context is done: notifies whoever waits, then frees it. */
 static void complete(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
     ctx->done(ctx, reply, result);
@@ -172,7 +172,7 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel)
     struct hx_reply reply;
     int rc = 0;
 
-    /* bounded: a PD that writes faster than we read must not keep us from the others; the loop comes back for the rest */
+    /* bounded: a PD that writes faster than we read must not starve the others; the loop comes back for the rest */
     for (unsigned n = 0; n < HX_RING_SLOTS && channel->rings; n++) {
         rc = hx_channel_take(channel, &reply);
         if (rc)

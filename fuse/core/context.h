@@ -21,7 +21,7 @@ struct hx_context {
     struct hx_driver *driver;
     struct hx_channel *channel;
     struct hx_session *session; /* NULL for a call of the rig itself */
-    struct hx_call *call;       /* who waits; NULL = nobody any more */
+    struct hx_call *call;       /* the call that waits for it; NULL = none any more */
     /* Called once: reply == NULL means the DSP died (result = what to tell the caller). */
     void (*done)(struct hx_context *ctx, const struct hx_reply *reply, int result);
     uint64_t deadline_ms; /* kernel calls; 0 = none */
@@ -44,7 +44,7 @@ int hx_context_reserve(struct hx_context *ctx, uint64_t bytes);
 /* Sends it.  client_id: session's, or 0 for the kernel's own calls.  0 or negative errno. */
 int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_t tid);
 
-/* Gives back everything; accepts NULL. */
+/* Releases everything it holds; accepts NULL. */
 void hx_context_free(struct hx_context *ctx);
 
 /* A kernel call on handle 1 or 2: `in` bytes in, out_bytes out (read by done() at arena + args[1].arena).  Times out after
@@ -60,7 +60,7 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel);
 /* Ends every context on `channel` with `result`: its DSP side is gone. */
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result);
 
-/* Ends kernel calls whose time is up. */
+/* Ends kernel calls that are past their deadline. */
 void hx_context_expire(struct hx_driver *d);
 
 #endif

@@ -1,5 +1,5 @@
 /* The driver: what the kernel's fastrpc.c is on a phone.  Sessions, contexts, buffers and the channel to the DSP, behind
- * whatever front end. */
+ * any front end. */
 #ifndef HX_DRIVER_H
 #define HX_DRIVER_H
 
@@ -32,8 +32,8 @@ struct hx_driver {
     struct hx_context *context[FASTRPC_CTX_MAX];      /* index = id; [0] unused */
     unsigned last_ctx_id;
     unsigned n_deadlines; /* contexts with one */
-    struct hx_session_stats closed; /* sums of the sessions that are gone */
-    uint64_t sessions_closed; /* of which so many had served a call */
+    struct hx_session_stats closed; /* sums over closed sessions */
+    uint64_t sessions_closed; /* how many of them had served a call */
     uint32_t capability[FASTRPC_MAX_DSP_ATTRIBUTES];
     bool have_capabilities;
     const char *front_end; /* name of the one in use */

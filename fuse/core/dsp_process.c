@@ -52,8 +52,8 @@ bool hx_dsp_is_up(const struct hx_dsp_process *p)
     return p->pid != 0;
 }
 
-/* On a core that it shares with us, a thread of the DSP shall run as soon as we wake it, and answer before we sleep: a shorter
- * slice than ours makes it so, for all of its threads and PDs.  Kernels before 6.12 take no notice. */
+/* On a core that they share with us, threads of the DSP are to run as soon as we wake them and to answer before we sleep: a
+ * shorter slice than ours has that effect, for all threads and PDs.  Kernels before 6.12 ignore it. */
 static void run_before_us(void)
 {
     struct {
@@ -68,8 +68,8 @@ static void run_before_us(void)
     syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-/* glibc keeps what a thread has freed for that thread, so where a skel's memory lies would depend on which of a PD's threads
- * happened to serve a call, and with it the figures of the cost model. */
+/* glibc keeps what a thread has freed for that thread, so where a skel's memory lies, and with it the figures of the
+ * cost model, would depend on which of a PD's threads happened to serve a call. */
 static void share_freed_memory(void)
 {
     static const char off[] = "glibc.malloc.tcache_count=0";
@@ -109,7 +109,7 @@ static void replies_ready(void *arg)
     hx_context_replies(d, &d->dsp.channel);
 }
 
-/* The root PD ends by itself when its control socket closes, after its user PDs; if not in time, it is killed. */
+/* The root PD ends by itself when its control socket closes, once its user PDs have; if that takes too long, it is killed. */
 static void wait_for_end(pid_t pid, int ctl)
 {
     uint64_t until = hx_now_ms() + END_MS;
@@ -139,7 +139,7 @@ static void tear_down(struct hx_driver *d)
     hx_channel_close(&p->channel);
 }
 
-/* The root PD is gone: everything it ran is gone with it.  It comes back a little later, so that clients see the nodes
+/* The root PD is gone: everything it ran is gone with it.  It is restarted a little later, so that clients see the nodes
  * vanish as they do on a phone. */
 static void ssr(struct hx_driver *d)
 {
@@ -243,7 +243,7 @@ void hx_dsp_reap_orphans(const struct hx_dsp_process *p)
 {
     siginfo_t info = {0};
 
-    /* Looks before it takes, so that the DSP's own end is left to its control socket. */
+    /* Peeks before it reaps, because the DSP's own end is noticed by its control socket. */
     while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
            info.si_pid != p->pid) {
         waitpid(info.si_pid, NULL, 0);

@@ -23,24 +23,24 @@ struct hx_dsp_process {
     char program[4096], profile[4096], skel_path[8192];
 };
 
-/* Sets where things are.  profile: path of the profile file.  gone() is called each time the DSP has ended, by itself or by
- * hx_dsp_stop(), to end what it ran; the channel to the root PD is still open then. */
+/* Sets the paths and what to do at the end.  profile: path of the profile file.  gone() is called each time the DSP has
+ * ended, by itself or by hx_dsp_stop(), to end what it ran; the channel to the root PD is still open then. */
 void hx_dsp_configure(struct hx_dsp_process *p, const char *profile,
                       void (*gone)(struct hx_driver *d));
 
 /* Starts it.  0 or negative errno. */
 int hx_dsp_start(struct hx_driver *d);
 
-/* The root PD has crashed: everything goes down, and up again (the control socket tells). */
+/* Ends the DSP as if its root PD had crashed: everything goes down and comes up again, by way of the control socket. */
 void hx_dsp_crash(const struct hx_dsp_process *p);
 
-/* Starts a crashed one again when it is time; for every round of the loop. */
+/* Restarts a crashed one when it is time.  Called in every round of the loop. */
 void hx_dsp_revive(struct hx_driver *d);
 
 /* Ends it and waits for it. */
 void hx_dsp_stop(struct hx_driver *d);
 
-/* User PDs whose root PD was killed become our children (main() makes us their reaper): takes those that have ended. */
+/* User PDs whose root PD was killed become our children (main() makes us their subreaper): reaps those that have ended. */
 void hx_dsp_reap_orphans(const struct hx_dsp_process *p);
 
 bool hx_dsp_is_up(const struct hx_dsp_process *p);

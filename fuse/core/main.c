@@ -52,7 +52,7 @@ static const char help[] =
 static struct hx_driver driver;
 static int ready_fd = -1;
 
-/* Tells the starter how it went, once. */
+/* Reports to whoever started us whether the rig serves; the first call counts. */
 static void notify_starter(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void notify_starter(const char *fmt, ...)
 {
@@ -249,7 +249,7 @@ static int open_log(const char *log)
     if (fd < 0 || dup2(fd, 2) < 0)
         return -errno;
     close(fd);
-    /* the file may be that of other rigs, too */
+    /* other rigs may write to the same file */
     snprintf(tag, sizeof(tag), "[%d]", getpid());
     return setenv(HX_LOG_TAG, tag, 1) ? -errno : 0;
 }
@@ -342,6 +342,6 @@ int main(int argc, char **argv)
     if (driver.remove_dir)
         rmdir(o.mount);
     if (hx_watchdog_count())
-        _exit(rc ? 1 : 0); /* a thread that hangs ends with the process only */
+        _exit(rc ? 1 : 0); /* a thread that hangs only ends with the process */
     return rc ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 /* INIT_ATTACH, INIT_ATTACH_SNS, INIT_CREATE, INIT_CREATE_STATIC: the client gets its PD.
  *
- * Attached clients live in the root (or sensors) PD.  Here each has a process of its own as well, so that one thread
- * forks for ever; but when a client of the root PD crashes, that is a crash of the DSP. */
+ * Attached clients live in the root (or sensors) PD.  Here each has a process of its own as well, so that
+ * the root PD keeps a single thread and can always fork; but when a client of the root PD crashes, the whole DSP does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void program_of(pid_t pid, char *name, size_t bytes)
     char path[64], text[4096] = "", *slash;
     int fd, n;
 
-    /* cannot hang (fuse/base/client_watchdog.h): for this the kernel does not wait for a page that somebody has to fill */
+    /* cannot hang (fuse/base/client_watchdog.h): the kernel does not wait here for a page that somebody has to fill */
     snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
     fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     n = fd >= 0 ? (int)read(fd, text, sizeof(text) - 1) : 0;

@@ -24,10 +24,10 @@ static unsigned n_bufs(uint32_t sc)
 
 /* --- the way in ----------------------------------------------------------------------------------------------- */
 
-enum { BEFORE = 256, AFTER = 768 }; /* bytes around the argument array that are read along, within its pages */
+enum { BEFORE = 256, AFTER = 768 }; /* bytes around the argument array that are read with it, within its pages */
 
-/* The client's argument array and what lies around it: small inputs mostly do, on the caller's stack, and then they cost no
- * system call of their own. */
+/* The client's argument array and what lies around it: small inputs mostly lie there, on the caller's stack, and then
+ * cost no system call of their own. */
 struct window {
     uint64_t start, end; /* client addresses */
     uint8_t *bytes;      /* [end - start] */
@@ -41,7 +41,7 @@ static uint64_t page_of(uint64_t addr)
     return addr & ~UINT64_C(4095);
 }
 
-/* Reads the n arguments of the call.  What a window holds beyond them lies in pages that they lie in, too. */
+/* Reads the n arguments of the call.  Whatever else a window holds lies in the same pages. */
 static int read_args(struct hx_call *call, unsigned n, struct window *w)
 {
     uint64_t at = call->arg.invoke.args, bytes = n * sizeof(w->args[0]);
@@ -67,7 +67,7 @@ static int check(const struct hx_call *call)
 {
     int rc = hx_session_error(call->session);
 
-    /* a PD that has exited is not known of before the DSP is asked */
+    /* that a PD has exited is only known once the DSP has been asked */
     if ((!rc || call->session->state == HX_SESSION_EXITED) &&
         call->arg.invoke.handle == FASTRPC_HANDLE_KERNEL)
         return -EPERM;
@@ -219,9 +219,9 @@ static void write_table(struct hx_context *ctx)
     }
 }
 
-enum { EXTENDED = 31 }; /* a method with a number of its own, the first word of in buffer 0 */
+enum { EXTENDED = 31 }; /* method 31: the real number is the first word of in buffer 0 */
 
-/* Once the arguments are here.  A number that lies in a shared buffer is for the DSP to read. */
+/* Valid once the arguments are here.  A number in a shared buffer is for the DSP alone to read. */
 static uint32_t method_of(const struct hx_context *ctx)
 {
     uint32_t method = REMOTE_SCALARS_METHOD(ctx->sc);
@@ -232,7 +232,7 @@ static uint32_t method_of(const struct hx_context *ctx)
     return method;
 }
 
-/* Arena space for the arguments and, behind them, for a trace; no call fails for the latter. */
+/* Arena space for the arguments and, behind them, for a trace; no call fails for lack of the latter. */
 static int reserve(struct hx_call *call, struct hx_context *ctx, uint64_t bytes)
 {
     if (call->trace_events &&
@@ -336,7 +336,7 @@ static int start(struct hx_call *call, struct hx_context **out)
         return rc;
     call->inv.method = method_of(ctx);
     call->is_invoke = true;
-    hx_queue_stats_collect(s); /* what came before this call is on the clock before it */
+    hx_queue_stats_collect(s); /* packets that came before this call are charged before it */
     hx_filter_send(&call->driver->filters, call);
     write_table(ctx);
     return hx_context_send(ctx, s->client_id, s->pd, call->tid);

@@ -5,7 +5,7 @@
 #include "driver.h"
 #include "hx_session_stats.h"
 
-/* A file system cannot put a descriptor into its caller.  What can (docs/run-with.md) answers before the driver is asked. */
+/* A file system cannot put a descriptor into its caller.  `hexrig run-with` can, and answers before the driver is asked. */
 void hx_op_alloc_dma_buff(struct hx_call *call)
 {
     hx_log_client("client %d: ALLOC_DMA_BUFF of %llu bytes: the %s front end cannot hand out descriptors; "

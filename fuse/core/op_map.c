@@ -67,7 +67,7 @@ void hx_op_mem_map(struct hx_call *call)
     map(call, rc, b, in);
 }
 
-/* As in the kernel the arguments come first, and then whether there is still a PD to ask. */
+/* As in the kernel, the arguments are checked first, and only then whether there is still a PD to ask. */
 static int check_mmap(const struct hx_call *call)
 {
     const struct fastrpc_req_mmap *m = &call->arg.mmap;
@@ -99,7 +99,7 @@ void hx_op_mmap(struct hx_call *call)
     map(call, rc, b, in);
 }
 
-/* Ends a map; b = NULL: there is none of that description. */
+/* Ends a map; b = NULL: no map matches. */
 static void unmap(struct hx_call *call, struct hx_buffer *b)
 {
     int rc = b ? hx_session_error(call->session) : -EINVAL;

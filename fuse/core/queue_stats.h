@@ -12,7 +12,8 @@ struct hx_queue_stats {
     uint64_t exec_pcycles, queue_pcycles, hvx_ops;
 };
 
-/* Takes what came since the last time.  Before every look at the session's figures or clock, and before its channel goes. */
+/* Adds what is new since the last time.  To be called before the session's figures or clock are read, and before its channel
+ * is closed. */
 void hx_queue_stats_collect(struct hx_session *s);
 
 #endif

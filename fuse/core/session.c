@@ -33,7 +33,7 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, boo
 
     *out = NULL;
     if (!hx_dsp_is_up(&d->dsp))
-        return -ENOENT; /* the nodes are away meanwhile */
+        return -ENOENT; /* its nodes are away until it is back */
     while (slot < d->profile.sessions && d->session[slot])
         slot++;
     if (slot == d->profile.sessions) {
@@ -79,7 +79,7 @@ static void control_ready(void *arg)
     hx_context_replies(s->driver, &s->channel); /* what it finished before it died counts */
     hx_loop_del(&s->driver->loop, &s->control);
     if (s->state == HX_SESSION_UP && s->pd == HX_PD_ROOT) {
-        hx_dsp_crash(&s->driver->dsp); /* it was part of the root PD */
+        hx_dsp_crash(&s->driver->dsp); /* it stands for a part of the root PD */
         return;
     }
     if (s->state == HX_SESSION_UP)

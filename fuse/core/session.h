@@ -33,7 +33,7 @@ struct hx_session {
     bool poll_mode; /* SET_OPTION asked for it */
     unsigned pd;    /* HX_PD_ROOT, _USER or _SENSORS */
     bool used; /* it served a call */
-    bool unreachable_logged; /* the log says that the client does not let the rig look into it */
+    bool unreachable_logged; /* the log has said that the rig may not read the client's memory */
     enum hx_session_state state;
     struct hx_channel channel; /* to the user PD */
     struct hx_ring_watch replies;
@@ -43,7 +43,7 @@ struct hx_session {
     unsigned n_buffers;
     unsigned idle_buffers; /* cached ones that nobody holds */
     struct hx_session_stats stats;
-    struct hx_queue_stats packets; /* of the channel's sums, what is in stats already */
+    struct hx_queue_stats packets; /* the channel's sums as far as stats has them already */
     uint64_t epoch_ns; /* machine time at which the session's clock was 0 */
     struct hx_watchdog *stall;      /* a thread that hangs in the client's memory; NULL = none */
     struct hx_power_vote vote; /* as of the last reply; counts while the PD is up */

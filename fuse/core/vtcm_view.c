@@ -35,7 +35,7 @@ int hx_vtcm_view_make(struct hx_vtcm_view *v, int *fd)
     return 0;
 }
 
-/* Grains of the grant that starts at `i`; 0: none does. */
+/* Number of grains of the grant that starts at `i`; 0: none starts there. */
 static unsigned grant_at(const struct hx_vtcm_grain *g, unsigned i)
 {
     unsigned n = 0;

@@ -7,17 +7,16 @@
 #include "hx_vtcm_table.h"
 
 struct hx_vtcm_view {
-    const struct hx_vtcm_table *table; /* NULL: there is none */
+    const struct hx_vtcm_table *table; /* NULL: there is none yet */
 };
 
-/* Makes an empty table in the place of the one before.  *fd gets the DSP's end, owned by the caller; its size is sealed.  0 or
- * negative errno. */
+/* Replaces the table by an empty one.  *fd gets the DSP's end, owned by the caller; its size is sealed.  0 or negative errno. */
 int hx_vtcm_view_make(struct hx_vtcm_view *v, int *fd);
 
 /* Accepts a zeroed view. */
 void hx_vtcm_view_close(struct hx_vtcm_view *v);
 
-/* The node `vtcm`: a line per grant.  What makes no sense in the table is left out. */
+/* The node `vtcm`: a line per grant.  Entries that make no sense are left out. */
 void hx_vtcm_view_print(const struct hx_vtcm_view *v, FILE *f);
 
 #endif

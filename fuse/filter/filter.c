@@ -23,7 +23,7 @@ static const struct hx_filter *find(const char *name, size_t n)
     return NULL;
 }
 
-/* Where f stands among those that are always there; HX_FILTERS_FIXED: not there. */
+/* Index of f among the filters that are always there; HX_FILTERS_FIXED: it is not one of them. */
 static unsigned find_fixed(const struct hx_filter_stack *s, const struct hx_filter *f)
 {
     unsigned i = 0;

@@ -18,13 +18,13 @@ struct hx_filter {
     int (*load)(void **state, const char *config, const struct hx_profile *profile, char *why,
                 size_t why_bytes);
     void (*unload)(void *state);
-    /* An ioctl arrived.  Non-zero = its result: it goes no further. */
+    /* An ioctl arrived.  Non-zero = its result, and it goes no further. */
     int (*begin)(void *state, struct hx_call *call);
     /* An INVOKE was accepted: its arguments are known, it goes to the DSP now. */
     void (*send)(void *state, struct hx_call *call);
     /* The result is known, nothing was written back yet; *result may be changed. */
     void (*end)(void *state, struct hx_call *call, int *result);
-    /* The DSP took dspqueue packets, which are no calls; this is what is new since the last time. */
+    /* The DSP took dspqueue packets, which are not calls; `news` is what was added since the last time. */
     void (*packets)(void *state, struct hx_session *session, const struct hx_queue_stats *news);
     /* Any ioctl is answered with `result` now.  Runs in the reverse order. */
     void (*done)(void *state, const struct hx_call *call, int result);
@@ -43,7 +43,8 @@ struct hx_filter_stack {
     unsigned n;
 };
 
-/* Adds "name" or "name:key=value,..."; one of the first HX_FILTERS_FIXED gets these keys instead, others their defaults.  0, or negative errno with one line in why. */
+/* Adds "name" or "name:key=value,...".  One of the first HX_FILTERS_FIXED is not added again: it gets these keys, and the others
+ * their defaults.  0, or negative errno with one line in why. */
 int hx_filter_push(struct hx_filter_stack *s, const char *spec, const struct hx_profile *profile,
                    char *why, size_t why_bytes);
 /* Removes the last filter of that name, not one of the first HX_FILTERS_FIXED.  0, or -ENOENT with a reason. */

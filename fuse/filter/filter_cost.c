@@ -10,7 +10,7 @@
  *   queue, exec  pcycles from the DSP's reply, divided by the clock that the call had (clock.h)
  *
  * Packets of a dspqueue cost packet_us each, answer and wake-up included, instead of dispatch; the rest as calls.  They are charged
- * when the driver looks, at the core's clock of then, and nobody waits for them, not even with time=real.
+ * when the driver collects them, at the core's clock of that moment, and nobody waits for them, not even with time=real.
  *
  * Model figures: but for time=real nothing here looks at a real clock.  A client's virtual clock moves on by host_us and the sum
  * of the four; execution heats the DSP (thermal.h). */

@@ -1,4 +1,4 @@
-/* Filter `delay`: answers come later than they could.  Others are served meanwhile.
+/* Filter `delay`: holds answers back.  Other calls are served in the meantime.
  *
  *   us=N   microseconds, 1..10000000
  * and the keys of filter_match.h, of which `ops` is INVOKE only. */

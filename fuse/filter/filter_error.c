@@ -28,7 +28,7 @@ static const struct {
     int value;
 } aliases[] = {{"EWOULDBLOCK", EWOULDBLOCK}, {"EDEADLOCK", EDEADLOCK}, {"ENOTSUP", ENOTSUP}};
 
-/* 0: no errno is called that. */
+/* 0: there is no errno of that name. */
 static int errno_by_name(const char *text)
 {
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)

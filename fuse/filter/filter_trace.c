@@ -1,6 +1,6 @@
 /* Filter `trace`: every INVOKE as slices of a Chrome / Perfetto trace, on the machine's virtual time (model, so it repeats).
  *
- *   events=N    room for so many events of the DSP per call; 0: the DSP tells nothing
+ *   events=N    room for so many events of the DSP per call; 0: the DSP records nothing
  *   file=PATH   the last key; the file is complete when the filter is removed or the rig ends
  *
  * Per session: the client's calls, and inside them dispatch, marshal, queue and exec; the DSP threads that worked for them, their
@@ -93,9 +93,9 @@ static int begin(void *state, struct hx_call *call)
 {
     struct state *s = state;
 
-    if (!call->session->used) /* a session's number is given to others after it */
+    if (!call->session->used) /* client ids are reused */
         s->session[call->session->client_id] = 0;
-    /* without a model all is over at the time at which it begins */
+    /* without a model everything would have length 0 */
     if (strcmp(hx_cost_time(&call->driver->filters), "off") != 0 && s->events > call->trace_events)
         call->trace_events = (uint32_t)s->events;
     return 0;

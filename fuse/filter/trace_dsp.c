@@ -43,7 +43,7 @@ struct events {
 
 enum { LANES_MAX = 1024 }; /* each may cost a track */
 
-/* Whether the event can be true; cuts it to the length of the call. */
+/* Whether the event is possible; cuts it to the length of the call. */
 static bool check(struct hx_trace_event *e, uint64_t limit)
 {
     if (e->kind >= HX_TRACE_KINDS || e->lane >= LANES_MAX || e->start > e->end)
@@ -147,7 +147,7 @@ static void write_slice(struct hx_trace_file *f, const struct events *s, unsigne
 
 enum { NEST_MAX = 64 };
 
-/* The events at[0..n) of one track.  Whatever they say, each lies inside or behind the one before: what sticks out is cut,
+/* The events at[0..n) of one track.  Each is made to lie inside or behind the one before: what sticks out is cut,
  * what is nested too deep is left out. */
 static uint32_t write_track(struct hx_trace_file *f, const struct events *s,
                             const struct event *at, uint32_t n)

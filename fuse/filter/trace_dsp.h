@@ -7,12 +7,12 @@
 
 #define HX_TRACE_PCYCLES_MAX (UINT64_C(1) << 50) /* a week; keeps sums of ns in range */
 
-/* The call that a block tells about. */
+/* The call that a block is about. */
 struct hx_trace_call {
     unsigned session;
     const char *name;   /* of the slice on the thread that served it */
     uint64_t start_ns;  /* virtual time at which the DSP began with it */
-    uint64_t pcycles;   /* that it took, at most HX_TRACE_PCYCLES_MAX; what threads did later is cut off */
+    uint64_t pcycles;   /* its length, at most HX_TRACE_PCYCLES_MAX; what threads did later is cut off */
     uint32_t clock_khz; /* at least 1000 */
 };
 

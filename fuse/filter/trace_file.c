@@ -19,7 +19,7 @@ int hx_trace_file_close(struct hx_trace_file *t, uint64_t lost)
 {
     int failed;
 
-    errno = EIO; /* of an earlier failure nothing is known */
+    errno = EIO; /* errno of an earlier failure is lost */
     fprintf(t->f, "\n], \"otherData\": {\"clock\": \"modelled\", \"lost_events\": %llu}}\n",
             (unsigned long long)lost);
     failed = ferror(t->f);

@@ -39,7 +39,7 @@ static int parse_owner(struct hx_access *a, const char *owner)
     return 0;
 }
 
-/* What chown() would say. */
+/* Whether chown() would succeed. */
 static bool may_give(const struct hx_access *a)
 {
     gid_t groups[1024];

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct hx_access {
-    bool set; /* false: nothing was asked for; FUSE then lets the rig's owner in alone, CUSE everybody, and sockets whom
+    bool set; /* false: no option was given; FUSE then lets only the rig's owner in, CUSE everybody, and sockets whom
                * their folder lets in */
     mode_t mode;
     uid_t uid;

@@ -31,7 +31,7 @@ static int transfer(vm_fn fn, pid_t tid, const struct hx_piece *p, unsigned n)
         return -errno;
     if ((uint64_t)moved == want)
         return 0;
-    /* a piece is not there, or they are more than the 2 GiB that one call moves */
+    /* a piece is missing, or together they exceed the 2 GiB that one call moves */
     for (unsigned i = 0; i < n && n > 1; i++) {
         int rc = transfer(fn, tid, &p[i], 1);
         if (rc)

@@ -1,4 +1,4 @@
-/* Another process's memory and descriptors, by process id: how a kernel driver's view is had from user space. */
+/* Another process's memory and descriptors, by process id: what a kernel driver gets for free. */
 #ifndef HX_CLIENT_MEMORY_H
 #define HX_CLIENT_MEMORY_H
 
@@ -15,7 +15,8 @@ int hx_client_fd(pid_t tid, int fd);
 int hx_client_read_pieces(pid_t tid, const struct hx_piece *p, unsigned n);
 int hx_client_write_pieces(pid_t tid, const struct hx_piece *p, unsigned n);
 
-/* Whether the client's descriptor `fd` and `own` of this process are one open file; false also when it cannot be told. */
+/* Whether the client's descriptor `fd` and `own` of this process are the same open file; false also when that cannot be
+ * determined. */
 bool hx_client_same_file(pid_t tid, int fd, int own);
 
 /* Finds the mapping that holds `addr` and shows the file with this inode: [*va, *va + *len) from *offset on. */

@@ -18,7 +18,7 @@ struct hx_front {
 
 extern const struct hx_front hx_front_fuse, hx_front_socket, hx_front_cuse;
 
-/* front_socket.c: the device nodes as sockets in `folder`, which is kept until hx_sockets_stop(), beside whatever other front
+/* front_socket.c: the device nodes as sockets in `folder`, which is kept until hx_sockets_stop(), beside any other front
  * end; once per process.  Results as start() has them. */
 int hx_sockets_start(struct hx_driver *d, const char *folder, char *why, size_t why_bytes);
 void hx_sockets_stop(struct hx_driver *d);

@@ -4,8 +4,8 @@
  * and the answer to it says which memory the kernel is to copy (RETRY).  That is used for the ioctl's own struct
  * alone; what it points to is read from the caller's memory, because RETRY stops at 256 pieces and INVOKE has up to 540.
  *
- * The kernel makes and removes /dev/NAME with the session (devtmpfs).  While the DSP is down the session lives on, for
- * the files that are open, but new ones must not be: the node is unlinked then and made again afterwards.
+ * The kernel makes and removes /dev/NAME with the session (devtmpfs).  While the DSP is down the session lives on for
+ * the files that are open, but no new ones may be opened: the node is unlinked and made again afterwards.
  *
  * A device has no room for text, so the mount folder holds the socket front end's nodes as well. */
 #define FUSE_USE_VERSION 35

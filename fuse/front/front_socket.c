@@ -45,7 +45,7 @@ struct node {
     const char *name;
     bool secure;
     struct hx_watch watch;
-    struct hx_timer pause; /* armed: out of descriptors, nobody is let in */
+    struct hx_timer pause; /* armed: out of descriptors, nobody is accepted */
     struct hx_driver *driver;
 };
 
@@ -214,7 +214,7 @@ static int serve_ioctl(struct client *cl, struct hx_socket_frame *f)
     return 0;
 }
 
-/* Who only uses text nodes has no file open. */
+/* A connection that only uses text nodes has no file open. */
 static void give_up_session(struct client *cl)
 {
     if (cl->session && !cl->session->used) {
@@ -300,7 +300,7 @@ static void drop_client(struct client *cl)
     free(cl);
 }
 
-/* Bytes that a frame may have: without a PD there is nothing large to send but the shell of INIT_CREATE. */
+/* Limit of a frame: without a PD there is nothing large to send but the shell of INIT_CREATE. */
 static uint64_t body_max(const struct client *cl)
 {
     if (!cl->session)
@@ -341,7 +341,7 @@ static void listen_again(void *arg)
     hx_loop_add(&n->driver->loop, &n->watch);
 }
 
-/* The connection stays in the queue and the listener readable, which would keep us busy with nothing. */
+/* The connection stays in the queue and the listener readable, so we would spin. */
 static void pause_listener(struct node *n, int error)
 {
     if (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM)
@@ -351,7 +351,7 @@ static void pause_listener(struct node *n, int error)
     hx_loop_after(&n->driver->loop, &n->pause, PAUSE_US, listen_again, n);
 }
 
-/* There is room for a few of those without a session: the oldest one goes. */
+/* Only a few connections without a session are kept: the oldest one is closed. */
 static void limit_bystanders(void)
 {
     struct client *oldest = NULL;

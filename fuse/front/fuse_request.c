@@ -23,7 +23,7 @@ struct fuse_call {
 static struct fuse_call *under_way;
 static bool some_signalled;
 
-/* The errno that the client gets says nothing of this, so the log does, once per session.  Returns rc. */
+/* The client's errno does not show this, so the log does, once per session.  Returns rc. */
 static int explain(struct hx_call *call, int rc)
 {
     struct hx_session *s = call->session;
@@ -43,7 +43,7 @@ static int explain(struct hx_call *call, int rc)
 static int move(struct hx_call *call, const struct hx_piece *p, unsigned n,
                 int (*pieces)(pid_t, const struct hx_piece *, unsigned))
 {
-    pid_t tid = call->tid; /* inside, the call may end at any time */
+    pid_t tid = call->tid; /* while inside, the call may be ended at any time */
     int rc = hx_call_enter_client(call);
 
     if (rc)
@@ -155,7 +155,7 @@ void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct 
     hx_call_begin(&fc->call);
 }
 
-/* Nothing is kept: what the thread that hangs reads goes to its own stack. */
+/* Nothing has to be kept: the thread that hangs reads to its own stack. */
 static void give_up_reach(void *req, struct hx_watchdog *stall)
 {
     (void)stall;

@@ -16,7 +16,7 @@ void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct 
 /* Answers HX_IOCTL_REACH, whose struct is at `in`. */
 void hx_fuse_request_reach(struct fuse_req *req, const void *in);
 
-/* Serves the interrupts that have come; for the end of a round of the loop. */
+/* Serves the interrupts that have arrived.  Called at the end of each round of the loop. */
 void hx_fuse_request_interrupts(void);
 
 /* Ends all that are under way with -EPIPE. */

@@ -26,7 +26,7 @@ static int make_folder(const struct hx_driver *d, char *why, size_t why_bytes)
     else if (!S_ISDIR(st.st_mode))
         rc = -ENOTDIR;
     else if (st.st_uid != geteuid())
-        rc = -EPERM; /* who made it could exchange what lies in it */
+        rc = -EPERM; /* its owner could replace what lies in it */
     else if (chmod(folder, mode)) /* there is the umask */
         rc = -errno;
     if (rc)
@@ -52,7 +52,7 @@ void hx_sockets_beside_start(struct hx_driver *d)
     if (!rc) {
         rc = hx_sockets_start(d, folder, why, sizeof(why));
         if (rc)
-            rmdir(folder); /* fails when somebody else's nodes are in it */
+            rmdir(folder); /* fails when there is something else in it */
     }
     if (rc) {
         folder[0] = '\0';

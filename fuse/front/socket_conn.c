@@ -168,7 +168,7 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
     return 1;
 }
 
-/* What goes out is bounded by what the client reads: until then it is not served any further. */
+/* A client that does not read its replies is not served any further. */
 static int watch_both_ways(struct hx_conn *c)
 {
     size_t left = c->out_len - c->out_at;
@@ -181,7 +181,7 @@ static int watch_both_ways(struct hx_conn *c)
     return hx_loop_want(c->loop, &c->watch, !full, waits);
 }
 
-/* Everything is out: a large piece of memory goes back. */
+/* Everything is sent: a large buffer is freed. */
 static void reset_out(struct hx_conn *c)
 {
     c->out_at = c->out_len = 0;

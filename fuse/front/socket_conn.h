@@ -29,7 +29,7 @@ struct hx_conn {
     uint8_t *out;                  /* [out_at, out_len): bytes that wait for room */
     size_t out_at, out_len, out_cap;
     bool waits; /* the loop watches for room */
-    bool full;  /* so many wait that the loop does not watch for frames */
+    bool full;  /* so much waits that the loop does not watch for frames */
 };
 
 void hx_frame_free(struct hx_socket_frame *f);
@@ -37,8 +37,9 @@ void hx_frame_free(struct hx_socket_frame *f);
 /* Checks the layout of a frame whose body is complete and sets its parts.  0, or -EPROTO with a reason in *why. */
 int hx_frame_parse(struct hx_socket_frame *f, const char **why);
 
-/* Reads what there is, nothing while a client leaves more than 1 MiB of replies unread.  1: *frame is a whole frame, now the caller's; 0: more is needed; negative errno: the connection
- * is over (-EPROTO: the client broke the protocol, *why says how). */
+/* Reads what there is, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame is a whole frame,
+ * now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO: the client broke the protocol, *why
+ * says how). */
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why);
 
 /* Keeps bytes for hx_conn_flush().  0, -ENOMEM, or -ENOBUFS: 64 MiB wait already. */
@@ -47,7 +48,7 @@ int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n);
 /* Sends what waits.  0 or negative errno. */
 int hx_conn_flush(struct hx_conn *c);
 
-/* Closes the socket and drops what is half read. */
+/* Closes the socket and drops a frame that is half read. */
 void hx_conn_close(struct hx_conn *c);
 
 #endif

@@ -12,7 +12,7 @@ static unsigned corner_of(const struct hx_power_vote *v)
     return v->corner > HX_CORNER_TURBO ? HX_CORNER_TURBO : v->corner;
 }
 
-/* The corners spread over the levels. */
+/* The level of a voltage corner: corners are spread evenly over the levels. */
 static unsigned level_of_corner(const struct hx_profile *p, unsigned corner)
 {
     unsigned top = hx_levels(p) - 1, steps = HX_CORNER_TURBO - HX_CORNER_SVS2;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A longer stretch of one power is not looked at step by step: the body has long reached its final temperature. */
+/* A longer stretch of constant power is not stepped through: the body has long reached its final temperature. */
 enum { STEPS_MAX = 100000 };
 
 unsigned hx_levels(const struct hx_profile *p)
@@ -45,7 +45,7 @@ static void pass(struct hx_thermal *t, const struct hx_profile *p, uint64_t ns, 
         t->peak_k = t->rise_k;
 }
 
-/* may_take: levels that this stretch of time may still cost. */
+/* The governor's decision; may_take: levels that this stretch of time may still cost. */
 static void govern(struct hx_thermal *t, const struct hx_profile *p, unsigned *may_take)
 {
     double c = hx_thermal_celsius(t, p);
