@@ -91,7 +91,7 @@ enum hx_block_fault hx_block_payload_fault(const struct hx_block_shape *s, const
         if ((hx_block_skeleton(payload, j) & F16_EXPONENT) == F16_EXPONENT)
             return HX_BLOCK_BAD_SKELETON;
     memcpy(&amax, (const uint8_t *)payload + s->off_amax, sizeof(amax));
-    if (amax >= F32_INFINITY) /* also every pattern with the sign bit */
+    if (amax >= F32_INFINITY) /* which covers every pattern with the sign bit */
         return HX_BLOCK_BAD_AMAX;
     return HX_BLOCK_GOOD;
 }

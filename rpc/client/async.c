@@ -28,7 +28,7 @@ static struct hx_worker worker = HX_WORKER_INIT(THREADS_MAX);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects jobs, last_id and every job's done, result */
 static pthread_cond_t finished;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct async *jobs; /* those that can be asked for */
+static struct async *jobs; /* jobs whose result can be asked for */
 static fastrpc_async_jobid last_id;
 
 static void init_cond(void)
@@ -68,7 +68,7 @@ static void run(struct hx_async_job *job)
     }
     pthread_mutex_lock(&lock);
     a->result = result;
-    a->done = 1; /* from here on somebody else may free it */
+    a->done = 1; /* from here on another thread may free it */
     pthread_cond_broadcast(&finished);
     pthread_mutex_unlock(&lock);
     if (callback)
@@ -162,7 +162,7 @@ int fastrpc_async_get_status(fastrpc_async_jobid jobid, int timeout_us, int *res
         return AEE_EBADPARM;
     pthread_once(&once, init_cond);
     pthread_mutex_lock(&lock);
-    /* looked up anew each time: another thread may release it meanwhile */
+    /* looked up again each time: another thread may release it in between */
     while ((a = *find(jobid)) && !a->done && timeout_us && rc != ETIMEDOUT)
         rc = timeout_us < 0 ? pthread_cond_wait(&finished, &lock)
                             : pthread_cond_timedwait(&finished, &lock, &end);

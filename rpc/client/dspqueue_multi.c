@@ -117,7 +117,7 @@ AEEResult hx_multi_write(struct dspqueue_multi *m, uint32_t flags, uint32_t num_
         rc = hx_dspq_write(&m->queue[i]->q, flags, num_buffers, buffers, message_length, message,
                            timeout_us);
     pthread_mutex_unlock(&m->write_lock);
-    /* some sessions may have the packet and others not: that cannot be mended */
+    /* some sessions may have the packet and others not: that cannot be undone */
     return rc ? AEE_EBADSTATE : AEE_SUCCESS;
 }
 

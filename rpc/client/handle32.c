@@ -5,8 +5,8 @@
 
 #include "hx_handle32.h"
 
-/* A 32-bit handle is an entry of this table: index + 1, and above that how often the entry was used, so that a closed
- * handle does not mean the next one. */
+/* A 32-bit handle names an entry of this table: index + 1, and above that how often the entry was used, so that a closed
+ * handle is not taken for its successor. */
 enum { HANDLES_MAX = 1024, USES_SHIFT = 12 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the table */

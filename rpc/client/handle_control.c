@@ -10,7 +10,7 @@
 
 enum {
     POLL_US_MAX = 10000,      /* longest expected run time of RPC_POLL_QOS */
-    KERNEL_ATTRIBUTES = 256,  /* from here on attributes of the driver: a stock kernel has none of them */
+    KERNEL_ATTRIBUTES = 256,  /* from here on attributes of the driver, of which a stock kernel has none */
     ATTRIBUTES_MAX = 512,
 };
 
@@ -28,7 +28,7 @@ static int control_latency(const struct remote_rpc_control_latency *l)
     }
 }
 
-/* Is there a node?  Looks for a rig and, when none runs, starts the private one that the first call would start. */
+/* Whether there is a node.  Looks for a rig and, when none runs, starts the private one that the first call would start. */
 static uint32_t domain_present(void)
 {
     char node[HX_PATH_BYTES];
@@ -37,7 +37,7 @@ static uint32_t domain_present(void)
     return hx_rig_node(node, sizeof(node)) == 0 && stat(node, &st) == 0;
 }
 
-/* Through the session's file when there is one, else through one of its own: no PD is needed. */
+/* Through the session's file when there is one, else through a new one: no PD is needed. */
 static int ask_driver(unsigned index, struct fastrpc_ioctl_capability *c)
 {
     struct hx_client_session *s = hx_session_get(index);
@@ -77,7 +77,7 @@ static int get_dsp_info(struct remote_dsp_capability *cap)
     if (rc)
         return rc;
     switch (cap->attribute_ID) {
-    case ASYNC_FASTRPC_SUPPORT: /* these two are this library's own work */
+    case ASYNC_FASTRPC_SUPPORT: /* these two are up to this library */
     case STATUS_NOTIFICATION_SUPPORT:
         cap->capability = 1;
         return AEE_SUCCESS;
@@ -95,7 +95,7 @@ static int control(int domain, uint32_t req, void *data, uint32_t len)
 {
     static const uint32_t size[] = {
         [DSPRPC_CONTROL_LATENCY] = sizeof(struct remote_rpc_control_latency),
-        [DSPRPC_GET_DSP_INFO] = 0, /* the open library does not look at it */
+        [DSPRPC_GET_DSP_INFO] = 0, /* the open library does not check the length here */
         [DSPRPC_CONTROL_WAKELOCK] = sizeof(struct remote_rpc_control_wakelock),
         [DSPRPC_GET_DOMAIN] = sizeof(struct remote_rpc_get_domain),
     };

@@ -8,7 +8,7 @@
 int hx_context_create(struct fastrpc_context_create *c);
 int hx_context_destroy(const struct fastrpc_context_destroy *d);
 
-/* Effective domain ids of context `id`, in the order in which it was made of them: domains[HX_SESSIONS].  AEE_EBADPARM: there is
+/* Effective domain ids of context `id`, in the order in which they were given: domains[HX_SESSIONS].  AEE_EBADPARM: there is
  * no such context. */
 int hx_context_domains(uint64_t id, int *domains, unsigned *n);
 

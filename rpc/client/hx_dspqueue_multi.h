@@ -7,8 +7,8 @@
 
 struct dspqueue_multi;
 
-/* Closes every queue; the first code that is not 0.  The handle is gone in any case, except after AEE_EBADSTATE: called from
- * a packet callback of one of them. */
+/* Closes every queue and returns the first code that is not 0.  The handle is gone in any case, except after AEE_EBADSTATE:
+ * called from a packet callback of one of them. */
 AEEResult hx_multi_close(struct dspqueue *whole);
 
 /* To every session in turn.  AEE_EBADSTATE: one could not take the packet; others may have it, so the queue is to be closed. */

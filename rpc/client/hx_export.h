@@ -1,5 +1,5 @@
 /* The published headers with their functions visible outside of libcdsprpc.so (the build hides everything else).
- * Every source file of rpc/lib that defines a published function includes this one first. */
+ * Every source file of the library that defines a published function includes this one first. */
 #ifndef HX_EXPORT_H
 #define HX_EXPORT_H
 

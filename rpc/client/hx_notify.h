@@ -4,10 +4,10 @@
 
 #include "remote.h"
 
-/* From now on fn hears about session `index`.  Several may.  AEE_SUCCESS or AEE_ENOMEMORY. */
+/* From now on n's function is called about session `index`; several may be registered.  AEE_SUCCESS or AEE_ENOMEMORY. */
 int hx_notify_register(unsigned index, const struct remote_rpc_notif_register *n);
 
-/* Something happened to session `index`: whoever registered is called from the library's own thread, in order. */
+/* Something happened to session `index`: all that are registered are called from the library's own thread, in order. */
 void hx_notify(unsigned index, remote_rpc_status_flags_t status);
 
 #endif

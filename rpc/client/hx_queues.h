@@ -6,8 +6,8 @@
 #include "hx_dspq.h"
 #include "hx_session.h"
 
-/* Ends what the queues of session `index` have going with the DSP: for who ends the session.  The queues give
- * AEE_ECONNRESET from now on and can only be closed. */
+/* Ends what the queues of session `index` have going with the DSP, before the session is ended.  From then on the queues
+ * give AEE_ECONNRESET and can only be closed. */
 void hx_queues_disconnect(unsigned index);
 
 struct dspqueue {
@@ -54,7 +54,7 @@ enum {
  * AEE_EBADPARM: all slots are taken; AEE_ECONNRESET: the PD is gone and not all of its queues are closed. */
 int hx_service_join(unsigned index, struct dspqueue *q);
 
-/* From now on q hears of the PD's end. */
+/* From now on q is notified of the PD's end. */
 void hx_service_publish(struct dspqueue *q);
 
 /* Gives the slot back; the last queue closes the service.  Waits until q's error callback is over, except when

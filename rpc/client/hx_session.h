@@ -14,12 +14,12 @@
 
 struct hx_client_session;
 
-/* Session number of an effective domain id; -1 is session 0.  AEE_EBADDOMAIN: a domain that the rig has not; AEE_EBADPARM:
- * no effective domain id. */
+/* Session number of an effective domain id; -1 is session 0.  AEE_EBADDOMAIN: a domain that the rig does not have;
+ * AEE_EBADPARM: not an effective domain id. */
 int hx_domain_session(int domain, unsigned *index);
 int hx_session_domain(unsigned index);
 
-/* Session `index` (0..3), made if there is none; the caller holds a reference until hx_session_put(). */
+/* Session `index` (0..3), created if there is none; the caller holds a reference until hx_session_put(). */
 int hx_session_get_new(unsigned index, struct hx_client_session **out);
 
 /* The session that exists, referenced; NULL when there is none. */
@@ -31,17 +31,17 @@ struct hx_client_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle
 /* Gives a reference back; with the last one (open handles count) the file is closed.  Accepts NULL. */
 void hx_session_put(struct hx_client_session *s);
 
-/* Records an open handle and returns what the client sees; 0 when memory is out. */
+/* Records an open handle and returns what the client sees; 0 when out of memory. */
 uint64_t hx_session_add_handle(struct hx_client_session *s, uint32_t dsp_handle);
 
 /* Forgets it again. */
 void hx_session_del_handle(struct hx_client_session *s, uint32_t dsp_handle);
 
-/* Takes any one handle that is open, for closing.  0: there is none. */
+/* Any one handle that is open, for closing.  0: there is none. */
 uint64_t hx_session_any_handle(unsigned index);
 
-/* A driver call.  Result as the kernel sees it (hx_aee.h).  One that shows that the PD or the DSP died is told to who
- * registered for it (hx_notify.h). */
+/* A driver call.  Result as the kernel sees it (hx_aee.h).  If it shows that the PD or the DSP died, those who
+ * registered for that are notified (hx_notify.h). */
 int hx_session_ioctl(struct hx_client_session *s, unsigned long cmd, void *arg);
 
 /* Number that tells this session from earlier ones. */
@@ -53,17 +53,17 @@ uint32_t hx_session_generation_of(uint64_t handle);
 int hx_session_set_unsigned(unsigned index, int enable);
 int hx_session_is_unsigned(unsigned index);
 
-/* Thread parameters that the session's next PD is told; -1: default. */
+/* Thread parameters for the session's next PD; -1: default. */
 void hx_session_set_threads(unsigned index, int prio, int stack_bytes);
 
 /* Reserves a session above 0 that is neither reserved nor open; its number, or 0 when none is free.  The reservation ends with
  * the session, when it cannot be opened, or with hx_session_drop(). */
 unsigned hx_session_reserve(void);
 
-/* Closes the session whatever is still open, and ends its reservation. */
+/* Closes the session, whatever is still open in it, and ends its reservation. */
 void hx_session_drop(unsigned index);
 
-/* Says that the session's end was told by other means; what it was before. */
+/* Marks the session's end as known, so that nobody is notified of it any more.  Returns whether it was already. */
 int hx_session_set_dead(struct hx_client_session *s);
 
 /* remote_set_mode().  Between begin and end (which gets begin's result) at most one call runs in serial mode. */
@@ -73,8 +73,8 @@ void hx_session_serial_end(int on);
 
 /* --- between session_open.c and session.c */
 
-/* A session whose PD is up at the other end of t, which is its own from now on; the caller holds the one reference, and nobody
- * finds it before hx_session_publish().  NULL: memory is out (t is still the caller's). */
+/* A session whose PD is up at the other end of t, which it owns from now on.  The caller holds the only reference; nobody else
+ * finds it before hx_session_publish().  NULL: out of memory (t is still the caller's). */
 struct hx_client_session *hx_session_new(unsigned index, struct hx_transport *t);
 void hx_session_publish(struct hx_client_session *s);
 void hx_session_set_reserved(unsigned index, int reserved);

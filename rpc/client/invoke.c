@@ -4,7 +4,7 @@
 #include "hx_rpcmem.h"
 #include "hx_session.h"
 
-/* What the client registered goes before what rpcmem_alloc() knows: it may have registered such memory as something else. */
+/* What the client registered takes precedence over rpcmem_alloc()'s table: it may have registered such memory anew. */
 static int shared_fd(const remote_buf *b)
 {
     int fd = hx_registered_find(b->pv, b->nLen);
@@ -43,7 +43,7 @@ static int set_args(struct fastrpc_invoke_args *args, uint32_t sc, const remote_
 
 int hx_invoke(struct hx_client_session *s, uint32_t handle, uint32_t sc, const remote_arg *pra)
 {
-    /* no longer than need be: what lies close to the caller's own variables is read with them, in one step */
+    /* no longer than needed: the driver reads what lies close to the caller's own variables in one step with them */
     struct fastrpc_invoke_args args[REMOTE_SCALARS_LENGTH(sc) + 1];
     struct fastrpc_invoke inv = {.handle = handle, .sc = sc, .args = (uintptr_t)args};
     int rc;

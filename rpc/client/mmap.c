@@ -39,7 +39,7 @@ static struct map **find(unsigned index, uint32_t generation, struct key k)
     return *p ? p : NULL;
 }
 
-/* In the session that is there; what earlier ones of this number left is dropped. */
+/* Finds in the present session; maps that earlier sessions of this number left are dropped. */
 static struct map **find_in(const struct hx_client_session *s, struct key k)
 {
     struct map **p = &maps;
@@ -163,7 +163,7 @@ static int do_unmap(int domain, struct key k)
 
 int fastrpc_munmap(int domain, int fd, void *addr, size_t length)
 {
-    (void)addr; /* as in the open library: the descriptor alone says which map, and all of it goes */
+    (void)addr; /* as in the open library: the descriptor alone says which map, and all of it is removed */
     (void)length;
     if (fd < 0)
         return AEE_EBADPARM;

@@ -21,7 +21,7 @@ struct event {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct listener *listeners; /* only ever grows, at its head, under the lock: who walks it needs none */
+static struct listener *listeners; /* only ever grows, at its head, under the lock: walking it needs no lock */
 static struct hx_worker worker = HX_WORKER_INIT(1);
 
 int hx_notify_register(unsigned index, const struct remote_rpc_notif_register *n)

@@ -6,7 +6,7 @@
 
 #include "hx_queues.h"
 
-static _Atomic uint32_t queue_count; /* queues that this process ever made */
+static _Atomic uint32_t queue_count; /* queues that this process has ever made */
 
 static int ref_buffer(void *ctx, uint32_t fd, int delta, void **va, uint64_t *size)
 {
@@ -33,7 +33,7 @@ static void *run_callbacks(void *arg)
     return NULL;
 }
 
-/* Asks the service to take the block.  A service that accepts the version that cannot be knows none of what we need. */
+/* Asks the service to take the block.  First with an impossible version: a service that accepts that one checks nothing. */
 static int handshake(struct dspqueue *d, struct dspqueue_header *h)
 {
     struct {

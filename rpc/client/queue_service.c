@@ -13,7 +13,7 @@
 #define SERVICE_URI "file:///libdspqueue_rpc_skel.so?dspqueue_rpc_skel_handle_invoke&_modver=1.0"
 
 struct service {
-    remote_handle64 handle; /* 0 = not open; it keeps the session up, until somebody drops that */
+    remote_handle64 handle; /* 0 = not open; while open it keeps the session up, unless that is dropped */
     pthread_t watcher;
     int watching;
     int ended; /* AEE code */
@@ -22,7 +22,7 @@ struct service {
     int published[DSPQUEUE_MAX_PROCESS_QUEUES];
 };
 
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* opening and closing a service, over its calls */
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a service is opened or closed, calls included */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* protects all below and queues' refs, error_* */
 static pthread_cond_t error_over = PTHREAD_COND_INITIALIZER;
 static struct service services[HX_SESSIONS];
@@ -162,7 +162,7 @@ static void stop_watcher(struct service *v)
 {
     if (!v->watching)
         return;
-    call(v, HX_QUEUE_CANCEL_WAIT, NULL, 0, NULL, 0); /* a PD that is gone has let the thread go */
+    call(v, HX_QUEUE_CANCEL_WAIT, NULL, 0, NULL, 0); /* if the PD is gone, the thread has returned already */
     pthread_join(v->watcher, NULL);
     v->watching = 0;
 }

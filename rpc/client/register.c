@@ -19,13 +19,13 @@ struct registration {
     char *va;
     size_t len; /* bytes */
     int fd;
-    unsigned uses; /* registered so many times */
-    int ours;      /* the mapping is remote_register_fd()'s */
+    unsigned uses; /* number of times it was registered */
+    int ours;      /* remote_register_fd() made the mapping */
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER; /* protects the list */
 static struct registration *list;
-static _Atomic unsigned n_registered; /* lets calls of clients that register nothing pass without the lock */
+static _Atomic unsigned n_registered; /* so that clients that register nothing need no lock for their calls */
 
 static pthread_mutex_t dma_lock = PTHREAD_MUTEX_INITIALIZER; /* protects dma */
 static struct {
@@ -104,7 +104,7 @@ static void del(void *va, size_t len)
     }
     pthread_rwlock_unlock(&lock);
     if (wrong_size) {
-        /* The stale entry would attach its descriptor to other memory later; the open library ends the process, too. */
+        /* The stale entry would later attach its descriptor to other memory; the open library ends the process, too. */
         fprintf(stderr, "libcdsprpc: buffer %p is registered with another size than %zu\n", va,
                 len);
         raise(SIGABRT);
@@ -118,7 +118,7 @@ void remote_register_buf_attr2(void *buf, size_t size, int fd, int attr)
 {
     int rc = 0;
 
-    (void)attr; /* caches and the time of mapping: nothing to choose on a rig */
+    (void)attr; /* caches and mapping times: no choice on a rig */
     if (!buf || size == 0 || size > SIZE_MAX / 2 || fd == 0 || fd < -1)
         rc = -EINVAL;
     else if (fd == -1)
@@ -147,7 +147,7 @@ void *remote_register_fd2(int fd, size_t size)
         errno = EINVAL;
         return (void *)-1;
     }
-    /* of the file itself, so that the driver sees where in the file a pointer into it lies */
+    /* a mapping of the file itself, so that the driver sees where in it a pointer lies */
     va = mmap(NULL, size, PROT_NONE, MAP_SHARED, fd, 0);
     if (va == MAP_FAILED)
         return (void *)-1;
@@ -217,7 +217,7 @@ int hx_dma_length(int fd, uint64_t *len)
     pthread_mutex_lock(&dma_lock);
     i = dma_entry(fd);
     if (i >= 0 && dma[i].fd == fd) {
-        /* a use ends the registration, as in the open library */
+        /* one use ends the registration, as in the open library */
         if (dma[i].len && dma[i].len < *len)
             *len = dma[i].len;
         if (--dma[i].uses == 0)

@@ -1,4 +1,4 @@
-/* remote_handle64_*() and what else remote.h has that is neither control nor memory: handles and calls. */
+/* remote_handle64_*() and the process's mode: everything in remote.h that is neither control nor memory. */
 #include "hx_export.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int ctl_open(struct hx_client_session *s, const char *uri, uint32_t *dsp_
     return rc;
 }
 
-/* *dsp_said: the result is the DSP's or the skel's own, the connection is well. */
+/* *dsp_said: the result is the DSP's or the skel's own, and the connection works. */
 static int ctl_close(struct hx_client_session *s, uint32_t dsp_handle, int *dsp_said)
 {
     struct {
@@ -166,8 +166,8 @@ int remote_handle64_close(remote_handle64 h)
     if (!s)
         return AEE_EINVHANDLE;
     rc = ctl_close(s, dsp_handle, &dsp_said);
-    /* A handle in use stays open.  In all other cases the DSP has forgotten it, whatever the skel said, or the PD is gone: it has
-     * to go here too, else the file never closes. */
+    /* A handle in use stays open.  In all other cases the DSP has forgotten it, whatever the skel said, or the PD is gone:
+     * it has to be forgotten here too, or the file would never be closed. */
     if (!dsp_said || rc != (int)AEE_DSP(AEE_EITEMBUSY))
         hx_session_del_handle(s, dsp_handle);
     hx_session_put(s);

@@ -1,4 +1,4 @@
-/* The table of sessions: who is open, which handles it has, how many refer to it.  session_open.c makes them. */
+/* The table of sessions: which are open, their handles and references.  session_open.c makes them. */
 #include "hx_session.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct hx_client_session {
     unsigned refs;       /* open handles + calls inside */
     uint32_t *handles;   /* [n_handles] DSP handles */
     size_t n_handles, room;
-    _Atomic int dead; /* the PD's end was told */
+    _Atomic int dead; /* the PD's end is known, and was notified */
 };
 
 static pthread_mutex_t serial_lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls in serial mode */

@@ -18,7 +18,7 @@ enum {
     PROCESS_EXCEPTION = 7, /* method of the static handle "current process 1" */
 };
 
-/* Calls fn for the session of `domain`, or for every one when that is -1.  The first code that is not 0 ends it. */
+/* Calls fn for the session of `domain`, or for every one when that is -1.  Stops at the first code that is not 0. */
 static int for_sessions(int domain, int (*fn)(unsigned index, const void *arg), const void *arg)
 {
     unsigned index;
@@ -34,7 +34,7 @@ static int for_sessions(int domain, int (*fn)(unsigned index, const void *arg), 
     return rc ? rc : fn(index, arg);
 }
 
-/* For requests that mean one session. */
+/* For requests about a single session. */
 static int one_session(int domain, int (*fn)(unsigned index, const void *arg), const void *arg)
 {
     return domain == -1 ? AEE_EBADPARM : for_sessions(domain, fn, arg);
@@ -115,7 +115,7 @@ static int close_session(unsigned index, const void *arg)
     (void)arg;
     hx_queues_disconnect(index);
     while ((h = hx_session_any_handle(index)) && h != last) {
-        last = h; /* one that cannot be closed goes with the file */
+        last = h; /* one that cannot be closed ends with the file */
         remote_handle64_close(h);
     }
     hx_session_drop(index);
@@ -130,7 +130,7 @@ static int session_close(void *data)
 static int accept_dump(unsigned index, const void *arg)
 {
     (void)index;
-    (void)arg; /* whether a PD leaves a core is the rig's resource limit to say */
+    (void)arg; /* whether a PD dumps core is up to the rig's resource limit */
     return AEE_SUCCESS;
 }
 
@@ -150,7 +150,7 @@ static int raise_exception(unsigned index, const void *arg)
     rc = hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXCEPTION, 0, 0),
                    NULL);
     hx_session_put(s);
-    /* it worked when the call did not come back: the two codes by which DSPs say so */
+    /* it worked if the call did not return: the two codes by which DSPs say so */
     if (rc == AEE_DSP(AEE_ECPUEXCEPTION) || rc == AEE_DSP(AEE_EBADSTATE))
         return AEE_SUCCESS;
     return rc ? rc : AEE_ERPC;
@@ -202,7 +202,7 @@ static int initmem_size(void *data)
     return for_sessions(m->domain, needs_signed, m);
 }
 
-/* Names of the other DSPs are known, and not there. */
+/* The other DSPs' names are known, but they are not there. */
 static int check_domain_name(const char *name, uint32_t len)
 {
     static const char *const others[] = {ADSP_DOMAIN_NAME,  MDSP_DOMAIN_NAME,  SDSP_DOMAIN_NAME,
@@ -272,7 +272,7 @@ static int context_destroy(void *data)
 
 static const struct {
     int (*run)(void *data);
-    uint32_t size; /* of the struct, exactly */
+    uint32_t size; /* exact size of the struct */
 } requests[] = {
     [FASTRPC_THREAD_PARAMS] = {thread_params, sizeof(struct remote_rpc_thread_params)},
     [DSPRPC_CONTROL_UNSIGNED_MODULE] = {unsigned_module,

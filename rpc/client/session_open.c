@@ -18,7 +18,7 @@
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* one thread at a time creates a session */
 
 /* The secure node first, like the real library.  -EAGAIN: it was away, and back when the other one was opened: a restart of
- * the DSP ended in between, and the other node is no place for a signed PD. */
+ * the DSP ended in between, and the other node does not serve signed PDs. */
 static int open_either(const char *node, struct hx_transport **t)
 {
     char secure[HX_PATH_BYTES + 8];
@@ -65,8 +65,8 @@ static void send_threads(struct hx_client_session *s)
         hx_invoke(s, FASTRPC_HANDLE_REMOTECTL1, REMOTE_SCALARS_MAKE(CTL_SET_PARAM, 2, 0), pra);
 }
 
-/* The caller only gets an AEE code, and many causes share one: this is the place where they can be told apart.  Who tries
- * again and again need not read it again and again.  Under create_lock. */
+/* The caller only gets an AEE code, and many causes share one: this is the place where they can be told apart.  A repeated
+ * result is reported once.  Under create_lock. */
 static void report_refused(const char *node, const char *what, int result)
 {
     static int last; /* 0: none since a session was made */
@@ -126,7 +126,7 @@ int hx_session_get_new(unsigned index, struct hx_client_session **out)
     pthread_mutex_lock(&create_lock);
     s = hx_session_get(index);
     if (!s) {
-        /* in use, and free again when nothing comes of it, as in the open library */
+        /* reserved, and free again when it fails, as in the open library */
         hx_session_set_reserved(index, 1);
         rc = create(index, &s);
         made = rc == AEE_SUCCESS;

@@ -30,7 +30,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Under lock.  The client's signals are not for our threads. */
+/* Under lock.  Our threads must not take the client's signals. */
 static int start(struct hx_worker *w)
 {
     sigset_t all, old;
@@ -68,7 +68,7 @@ int hx_worker_submit(struct hx_worker *w, struct hx_async_job *job)
 
     pthread_mutex_lock(&w->lock);
     check_pid(w);
-    /* each waiting job has its idle thread, which may not have noticed yet */
+    /* each queued job has an idle thread, which may not have woken up yet */
     if (w->queued >= w->idle && w->threads < w->max_threads)
         rc = start(w);
     if (w->threads) {

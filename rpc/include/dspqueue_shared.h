@@ -67,7 +67,7 @@ struct dspqueue_doorbells {
     struct {
         uint32_t rings;    /* futex, counts up; written by either end */
         uint32_t sleepers; /* like wait_count, but nothing else that changes shares its cache line */
-        uint32_t cpu;      /* a hint: CPU + 1 on which the end that waits for this signal last began to wait, 0 = not known */
+        uint32_t cpu;      /* a hint: CPU + 1 on which the end that waits for this signal last began to wait, 0 = unknown */
         uint32_t pad[13];
     } bell[DSPQUEUE_NUM_SIGNALS];
 };

@@ -25,7 +25,7 @@ struct hx_rig_cfg {
     const char *const *filters; /* [n_filters] "name:key=value,..." */
     size_t n_filters;
     const char *mode;  /* octal, of the device nodes; NULL: "0660" when owner is given, else for the rig's owner */
-    const char *owner; /* of the device nodes, in numbers: "UID", "UID:GID", ":GID"; NULL = who starts the rig */
+    const char *owner; /* of the device nodes, in numbers: "UID", "UID:GID", ":GID"; NULL = the user who starts the rig */
     int force_private; /* 1: hx_rig_configure() ignores rigs that already run */
 };
 
@@ -34,26 +34,26 @@ struct hx_rig_cfg {
 int hx_rig_configure(const struct hx_rig_cfg *cfg);
 
 /* Connects (finding or starting a rig) if that has not happened.  Returns 0 or negative errno; when it fails and
- * `why` is given, a one-line reason is stored there (why_bytes long, always terminated).  Who calls this tells its user by
- * itself: the library then does not say on stderr why a session could not be made. */
+ * `why` is given, a one-line reason is stored there (why_bytes long, always terminated).  A program that calls this
+ * reports to its user itself: the library then does not print on stderr why a session could not be made. */
 int hx_rig_connect(char *why, size_t why_bytes);
 
-/* Starts a background rig at cfg->mount and returns when it serves.  *pid gets its process id.  Errors as above; -EINVAL: the
+/* Starts a background rig at cfg->mount and returns once it serves.  *pid gets its process id.  Errors as above; -EINVAL: the
  * rig refused a value of cfg. */
 int hx_rig_up(const struct hx_rig_cfg *cfg, pid_t *pid, char *why, size_t why_bytes);
 
 /* Ends the rig at `mount` (NULL = default) and waits until nothing of it is left.  -ENOENT: none runs there. */
 int hx_rig_down(const char *mount, char *why, size_t why_bytes);
 
-/* Reads a text node (`status`, `stats`, `sessions`, `clock`, `thermal`, `vtcm`) of the rig at `mount` (NULL = this process's rig when connected, else
- * the default mount).  *text is malloc'ed and belongs to the caller. */
+/* Reads a text node (`status`, `stats`, `sessions`, `clock`, `thermal`, `vtcm`) of the rig at `mount` (NULL = this process's rig
+ * when connected, else the default mount).  *text is malloc'ed and belongs to the caller. */
 int hx_rig_read(const char *mount, const char *node, char **text);
 
 /* The same with a one-line reason when it fails, as hx_rig_connect() has. */
 int hx_rig_read_why(const char *mount, const char *node, char **text, char *why, size_t why_bytes);
 
 /* Writes to a node (`control`: docs/filters.md) of the rig at `mount` (as above), whatever its front end.  -EACCES: not the
- * rig's owner; others: the rig refused the text, `why` tells. */
+ * rig's owner; others: the rig refused the text, and `why` says why. */
 int hx_rig_write(const char *mount, const char *node, const char *text, char *why, size_t why_bytes);
 
 /* Figures of this process's session 0 on the CDSP, from the driver's own filters.  -ENOTCONN: no session is open. */

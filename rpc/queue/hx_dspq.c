@@ -96,7 +96,7 @@ static int delta_of(uint32_t flags)
     return flags & DSPQUEUE_BUFFER_FLAG_REF ? 1 : flags & DSPQUEUE_BUFFER_FLAG_DEREF ? -1 : 0;
 }
 
-/* One buffer of a packet that goes (at == NULL) or came (*at gets address and size). */
+/* One buffer of a packet to be sent (at == NULL) or received (*at gets address and size). */
 static int use_buffer(struct hx_dspq *q, const struct dspqueue_buffer *b,
                       struct dspqueue_buffer *at)
 {
@@ -150,7 +150,7 @@ static void note_broken(struct hx_dspq *q, int rc)
 
 /* --- packets ------------------------------------------------------------------------------------------------------ */
 
-/* A call that may wait is counted, so that who ends the queue can wait until it has left. */
+/* Calls that may wait are counted, so that whoever ends the queue can wait until they have left. */
 static void enter(struct hx_dspq *q, uint32_t timeout_us)
 {
     if (timeout_us)
@@ -163,7 +163,7 @@ static void leave(struct hx_dspq *q, uint32_t timeout_us)
         atomic_fetch_sub(&q->inside, 1);
 }
 
-/* After an attempt that gave *rc: waits if that can help.  1: try again. */
+/* After an attempt that gave *rc: waits if that may help.  1: try again. */
 static int again(struct hx_dspq *q, const struct hx_wish *w, uint32_t timeout_us, uint64_t *end,
                  int *rc)
 {
@@ -254,7 +254,7 @@ static int early_wakeup(struct hx_dspq *q, const struct hx_packet *p)
     return AEE_SUCCESS;
 }
 
-/* Where a read puts things. */
+/* Where a read puts its results. */
 struct dest {
     uint32_t *flags, *n_buffers, *message_len;
     struct dspqueue_buffer *buffers;

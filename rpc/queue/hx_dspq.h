@@ -1,7 +1,7 @@
 /* One end of a dspqueue, the same code on host and DSP: both directions, waiting and waking, buffer references.
  *
  * It makes no threads and owns no shared memory.  Any thread may call anything; hx_dspq_init() first, hx_dspq_fini() last,
- * when nobody is inside.  Results are AEE codes. */
+ * when no call is inside.  Results are AEE codes. */
 #ifndef HX_DSPQ_H
 #define HX_DSPQ_H
 
@@ -18,7 +18,7 @@ typedef int (*hx_dspq_ref)(void *ctx, uint32_t fd, int delta, void **va, uint64_
 typedef void (*hx_dspq_signal)(void *ctx, unsigned which);
 
 /* A packet was taken (taken = 1; buffers as the reader got them, NULL when it wanted none) or is about to be published (0).  Early
- * wakeups are no packets.  Called under the queue's lock. */
+ * wakeups do not count as packets.  Called under the queue's lock. */
 typedef void (*hx_dspq_packet)(void *ctx, int taken, uint32_t n_buffers,
                                const struct dspqueue_buffer *buffers, uint32_t message_len);
 
@@ -28,7 +28,7 @@ struct hx_dspq_cfg {
     int is_dsp;
     hx_dspq_ref ref;
     hx_dspq_signal signal; /* used when the header says that the client has no doorbells */
-    hx_dspq_packet packet; /* NULL: nobody wants to know */
+    hx_dspq_packet packet; /* may be NULL */
     void *ctx;
 };
 
@@ -49,15 +49,15 @@ struct hx_dspq {
     struct hx_bell own_bells[2]; /* packet and space, when nothing is shared */
     _Atomic int ended; /* AEE code that every waiting call gives from now on; 0 = none */
     _Atomic int inside; /* calls that may wait */
-    _Atomic int broken; /* the other end wrote something that cannot be */
+    _Atomic int broken; /* the other end wrote something impossible */
     uint64_t wakeup_wait_us, wakeup_misses;
     _Atomic uint64_t sleeps, rings;
-    int pinned; /* there is one CPU for us */
+    int pinned; /* this process may use one CPU only */
     _Atomic uint32_t spins_in_vain; /* in a row */
 };
 
-/* Checks the block's header (a copy of it) and joins as one end.  AEE_EUNSUPPORTED: a version or flag that we do not know;
- * AEE_EBADPARM: offsets that cannot be.  Does nothing to the shared part. */
+/* Checks the block's header (a copy of it) and joins as one end.  AEE_EUNSUPPORTED: an unknown version or flag;
+ * AEE_EBADPARM: impossible offsets.  Does not change the shared part. */
 int hx_dspq_init(struct hx_dspq *q, const struct hx_dspq_cfg *cfg);
 void hx_dspq_fini(struct hx_dspq *q);
 
@@ -77,7 +77,7 @@ int hx_dspq_peek(struct hx_dspq *q, uint32_t *flags, uint32_t *n_buffers, uint32
                  uint32_t timeout_us);
 int hx_dspq_stat(struct hx_dspq *q, enum dspqueue_stat stat, uint64_t *value);
 
-/* Waits until packets came that *seen (a count, 0 at first) does not know.  Returns q's end code, or 0. */
+/* Waits for packets beyond *seen (a count, 0 at first), and updates it.  Returns q's end code, or 0. */
 int hx_dspq_wait_packets(struct hx_dspq *q, uint32_t *seen);
 
 /* Ends every waiting call, now and from now on, with `aee` (not 0). */
@@ -86,7 +86,7 @@ void hx_dspq_end(struct hx_dspq *q, int aee);
 /* After hx_dspq_end(): returns when no waiting call is inside any more. */
 void hx_dspq_quiesce(struct hx_dspq *q);
 
-/* The other end rang by other means: whoever waits looks again. */
+/* The other end signalled by other means: whoever waits checks again. */
 void hx_dspq_poke(struct hx_dspq *q);
 
 #endif

@@ -10,11 +10,11 @@
 enum {
     SPIN_NS = 50000, /* longest polling before a sleep */
     SPIN_SHORT_NS = 2000,
-    SPIN_TRIES = 256, /* so often in vain, then so many short ones */
+    SPIN_TRIES = 256, /* after so many in vain, so many short ones */
     SPIN_SHORT_ONES = 4096,
-    SPIN_POLLS = 64,       /* between two looks at the clock */
-    NAP_NS = 500000000,    /* a sleep without limit looks again this often */
-    STUCK_NS = 1000000000, /* so long a writer that is stuck waits for a packet of another thread */
+    SPIN_POLLS = 64,       /* polls between two readings of the clock */
+    NAP_NS = 500000000,    /* a sleep without limit checks again this often */
+    STUCK_NS = 1000000000, /* how long a writer that is stuck waits for a packet of another thread */
 };
 
 #define SHARED(p) ((_Atomic uint32_t *)(p))
@@ -76,9 +76,9 @@ int hx_dspq_in_its_way(struct hx_dspq *q)
            atomic_load_explicit(&q->peer_packet_bell->cpu, memory_order_relaxed) == here;
 }
 
-/* How long polling may pay: long, until it was in vain some hundred times (the other one thinks for long, or both share a
- * core), then shortly for a while.  Not shortly at once: two threads that wake each other tend to stay on one core, and
- * only both being busy for some milliseconds makes the scheduler part them. */
+/* How long polling may pay off: a long time, until it was in vain some hundred times (the other end computes for long, or both
+ * share a core), then briefly for a while.  Not briefly from the start: two threads that wake each other tend to stay on one
+ * core, and the scheduler only separates them once both have been busy for some milliseconds. */
 static uint32_t spin_ns(struct hx_dspq *q)
 {
     if (hx_dspq_in_its_way(q))
@@ -88,14 +88,14 @@ static uint32_t spin_ns(struct hx_dspq *q)
                : SPIN_SHORT_NS;
 }
 
-/* The word whose change makes a second look worth while. */
+/* The word whose change makes another attempt worthwhile. */
 static _Atomic uint32_t *watched(struct hx_dspq *q, const struct hx_wish *w)
 {
     return SHARED(w->kind == HX_WISH_SPACE ? &q->out.reader->packet_count
                                            : &q->in.writer->packet_count);
 }
 
-/* A few looks without locks and clock; 1 when the word has changed or it is over. */
+/* Polls a few times without locks or clock; 1 when the word has changed or the queue has ended. */
 static int poll_briefly(struct hx_dspq *q, _Atomic uint32_t *word, uint32_t seen)
 {
     for (int i = 0; i < SPIN_POLLS; i++)
@@ -115,14 +115,14 @@ static int watch(struct hx_dspq *q, _Atomic uint32_t *word, uint32_t seen, uint6
     return 0;
 }
 
-/* Polls before sleeping.  1: look again, something has changed. */
+/* Polls before sleeping.  1: something has changed, try again. */
 static int spin(struct hx_dspq *q, const struct hx_wish *w, uint64_t end)
 {
     _Atomic uint32_t *word = watched(q, w);
     uint32_t seen = atomic_load(word), ns, vain;
     uint64_t until;
 
-    /* a peer that is hot answers sooner than we find out how long to poll */
+    /* a busy peer answers sooner than we find out how long to poll */
     if (fulfilled(q, w) || poll_briefly(q, word, seen))
         return 1;
     ns = spin_ns(q);
@@ -170,8 +170,8 @@ static void sleep_on(struct hx_dspq *q, const struct hx_wish *w, uint64_t end)
     atomic_fetch_sub(SHARED(&own->wait_count), 1);
 }
 
-/* A writer that waits for ever for room that no reader can make, since *since (0: not so).  1: for long enough.  As
- * published it would hang; until then another thread's packet may still move the position. */
+/* Whether a writer waits, since *since (0: it does not), for room that no reader can make.  1: for too long.  By the published
+ * rules it would hang; until then another thread's packet may still move the position. */
 static int hopeless(struct hx_dspq *q, const struct hx_wish *w, uint64_t *since)
 {
     uint64_t now = hx_dspq_now();

@@ -1,4 +1,4 @@
-/* How one end of a dspqueue waits and wakes the other one.  For hx_dspq.c. */
+/* How one end of a dspqueue waits, and wakes the other end.  For hx_dspq.c. */
 #ifndef HX_DSPQ_WAIT_H
 #define HX_DSPQ_WAIT_H
 
@@ -34,10 +34,10 @@ static inline void hx_dspq_relax(void)
 void hx_dspq_wake_reader(struct hx_dspq *q);
 void hx_dspq_wake_writer(struct hx_dspq *q);
 
-/* Whether the other end, where it was last, cannot run while we poll.  Tells it where we are. */
+/* Whether the other end cannot run while we poll, because it last ran on our CPU.  Publishes where we run. */
 int hx_dspq_in_its_way(struct hx_dspq *q);
 
-/* Polls, then sleeps until w seems fulfilled, at most until `end` (ns, UINT64_MAX = for ever).  0: look again;
+/* Polls, then sleeps until w seems fulfilled, at most until `end` (ns, UINT64_MAX = for ever).  0: try again;
  * AEE_EEXPIRED; AEE_ENOMORE: `end` is UINT64_MAX, and for a second no reader could have made the room, see
  * hx_pktq_is_stuck(); q's end code.  The caller holds no lock of q. */
 int hx_dspq_wait(struct hx_dspq *q, const struct hx_wish *w, uint64_t end);

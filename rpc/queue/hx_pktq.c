@@ -43,11 +43,11 @@ int hx_pktq_init(struct hx_pktq *q, void *block, uint64_t block_bytes,
     return AEE_SUCCESS;
 }
 
-/* The other end's position; what it wrote (or read) before it is visible to us afterwards. */
+/* The other end's position; what it wrote (or read) before publishing that is visible to us afterwards. */
 static int peer_position(const struct hx_pktq *q, struct dspqueue_packet_queue_state *peer,
                          uint32_t *pos)
 {
-    /* The count first, whose value brings the position that was published before it: see publish() at the other end. */
+    /* The count first, whose value makes visible the position that was published before it: see publish() at the other end. */
     (void)atomic_load(SHARED(&peer->packet_count));
     *pos = atomic_load_explicit(SHARED(&peer->position), memory_order_acquire);
     return *pos % 8 || *pos >= q->len ? AEE_EBADITEM : AEE_SUCCESS;
@@ -59,8 +59,8 @@ static void publish(struct hx_pktq *q, struct dspqueue_packet_queue_state *own, 
     q->count++;
     /* Release: pairs with peer_position() at the other end. */
     atomic_store_explicit(SHARED(&own->position), pos, memory_order_release);
-    /* Position before count: who sees the count finds the packet.  Sequentially consistent, because the caller looks next
-     * whether the other end sleeps: pairs with sleep_on() of hx_dspq_wait.c, which says that it sleeps and then looks here. */
+    /* Position before count: whoever sees the count finds the packet.  Sequentially consistent, because the caller then
+     * checks whether the other end sleeps: pairs with sleep_on() of hx_dspq_wait.c, which says that it sleeps and then checks here. */
     atomic_store(SHARED(&own->packet_count), q->count);
 }
 
@@ -85,8 +85,8 @@ static uint32_t packet_bytes(uint32_t n_buffers, uint32_t message_len)
     return 8 + n_buffers * (uint32_t)sizeof(struct dspqueue_buffer) + message_len;
 }
 
-/* The same, with the reader's position as we know it; only when that has no room we look again, because the reader writes that
- * cache line with every packet. */
+/* The same with the reader's position as we last read it; only when that leaves no room do we read it again, because the
+ * reader writes that cache line with every packet. */
 static int find_room_now(struct hx_pktq *q, uint32_t bytes, uint32_t *start)
 {
     uint32_t r;
@@ -146,7 +146,7 @@ int hx_pktq_has_packet(const struct hx_pktq *q)
     return atomic_load_explicit(SHARED(&q->writer->position), memory_order_acquire) != q->pos;
 }
 
-/* Takes the copied header apart. */
+/* Decodes the copied header. */
 static int parse(uint64_t head, struct hx_packet *p, uint32_t *bytes)
 {
     uint32_t len = (uint32_t)head, fixed;

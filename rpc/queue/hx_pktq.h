@@ -12,7 +12,7 @@ struct hx_pktq {
     uint32_t len;   /* multiple of 8 */
     struct dspqueue_packet_queue_state *reader, *writer; /* shared */
     uint32_t pos;   /* ours: of the reader or the writer */
-    uint32_t r_pos; /* writer only: the reader's position when we last had to look, checked */
+    uint32_t r_pos; /* writer only: the reader's position when it was last read, checked */
     uint32_t count; /* packets that we moved */
     uint8_t seq;    /* writer only */
 };
@@ -31,7 +31,7 @@ int hx_pktq_init(struct hx_pktq *q, void *block, uint64_t block_bytes,
                  const struct dspqueue_packet_queue_header *head);
 
 /* Writes a packet: n_buffers <= DSPQUEUE_MAX_BUFFERS, message_len <= DSPQUEUE_MAX_MESSAGE_SIZE.  AEE_EWOULDBLOCK: no room
- * now; AEE_EBADPARM: never; AEE_EBADITEM: the reader's position cannot be.  On return the packet is visible; what
+ * now; AEE_EBADPARM: never; AEE_EBADITEM: the reader's position is impossible.  On return the packet is visible; what
  * the caller reads next with sequential consistency is read after that. */
 int hx_pktq_put(struct hx_pktq *q, uint32_t flags, uint32_t n_buffers,
                 const struct dspqueue_buffer *buffers, uint32_t message_len,
@@ -45,17 +45,17 @@ int hx_pktq_has_room(struct hx_pktq *q, uint32_t n_buffers, uint32_t message_len
  * moves the position, can change that. */
 int hx_pktq_is_stuck(struct hx_pktq *q, uint32_t n_buffers, uint32_t message_len);
 
-/* 1 when there is something to read, however broken. */
+/* 1 when there is something to read, even if it is broken. */
 int hx_pktq_has_packet(const struct hx_pktq *q);
 
-/* Looks at the next packet.  AEE_EWOULDBLOCK: none; AEE_EBADITEM: it cannot be. */
+/* Looks at the next packet.  AEE_EWOULDBLOCK: none; AEE_EBADITEM: it is impossible. */
 int hx_pktq_peek(const struct hx_pktq *q, struct hx_packet *p);
 
 /* Copies a peeked packet out (NULL: not that part) and moves on; then as above. */
 void hx_pktq_take(struct hx_pktq *q, const struct hx_packet *p, struct dspqueue_buffer *buffers,
                   uint8_t *message);
 
-/* Bytes in the queue; AEE_EBADITEM when the other end's position cannot be. */
+/* Bytes in the queue; AEE_EBADITEM when the other end's position is impossible. */
 int hx_pktq_bytes_to_read(const struct hx_pktq *q, uint32_t *bytes);
 int hx_pktq_bytes_written(const struct hx_pktq *q, uint32_t *bytes);
 

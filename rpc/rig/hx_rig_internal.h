@@ -12,7 +12,7 @@
 #define HX_NAME_BYTES 256
 #define HX_RIG_START_MS 10000 /* until a started rig serves */
 #define HX_RIG_AWAY_MS 2000  /* the nodes are away while the DSP restarts */
-#define HX_RIG_END_MS 10000   /* until a rig that was told to end is gone */
+#define HX_RIG_END_MS 10000   /* until a rig that has to end is gone */
 
 /* A rig process that this process started. */
 struct hx_rig_proc {
@@ -68,17 +68,17 @@ int hx_rig_wait_node(const char *node, const char **kind);
  * does not answer, else its error. */
 int hx_rig_at(const char *dir, char **status);
 
-/* The reason in words of a failed hx_rig_at().  Returns rc. */
+/* Puts the reason of a failed hx_rig_at() into words.  Returns rc. */
 int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes);
 
-/* rig_folder.c: 0 when the folder, and who serves there, is this user's.  -EPERM, -ENOENT (no folder), other. */
+/* rig_folder.c: 0 when the folder, and the rig that serves there, are this user's.  -EPERM, -ENOENT (no folder), other. */
 int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes);
 
 /* Something is mounted there, dead or alive. */
 int hx_rig_is_mount(const char *dir);
 
 /* Removes what a killed rig left at dir: a mount of hexrig's without a server, sockets that nobody listens to, also beside a
- * mount.  0 or -ENOTCONN: something stays. */
+ * mount.  0, or -ENOTCONN: something could not be removed. */
 int hx_rig_clean_dead(const char *dir);
 
 /* 1: a FUSE rig that was killed has left its sockets beside dir. */
@@ -91,10 +91,10 @@ int hx_rig_claim(const char *dir, int *created, char *why, size_t why_bytes);
 /* Value of `key=` in key=value lines, "" when missing.  Returns buf. */
 char *hx_rig_value(const char *text, const char *key, char *buf, size_t bytes);
 
-/* rig.c: path of this process's fastrpc-cdsp node, connecting if needed (a failure is also said on stderr). */
+/* rig.c: path of this process's fastrpc-cdsp node, connecting if needed (a failure is also reported on stderr). */
 int hx_rig_node(char *node, size_t bytes);
 
-/* 1: the program connects by itself (hx_rig_connect()), and tells its user what went wrong by itself. */
+/* 1: the program has called hx_rig_connect(), and reports to its user itself what went wrong. */
 int hx_rig_program_reports(void);
 
 /* Directory of the connected rig; -ENOTCONN. */

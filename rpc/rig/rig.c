@@ -148,7 +148,7 @@ static int find_running(int *found, char *why, size_t why_bytes)
 
     *found = 1;
     if (env && *env)
-        return try_node(env, why, why_bytes); /* named by a person: no other will do */
+        return try_node(env, why, why_bytes); /* the user named it: no other will do */
     hx_rig_default_mount(dir, sizeof(dir));
     rc = hx_rig_check_owner(dir, reason, sizeof(reason));
     if (rc == 0)
@@ -165,7 +165,7 @@ static int find_running(int *found, char *why, size_t why_bytes)
     return -ENOENT;
 }
 
-/* *claim: to be closed when the rig serves; -1: none. */
+/* The folder for a private rig.  *claim: to be closed once the rig serves; -1: none. */
 static int private_dir(char *dir, size_t bytes, int *created, int *claim, char *why,
                        size_t why_bytes)
 {
@@ -200,7 +200,7 @@ static int start_private(char *why, size_t why_bytes)
         close(claim);
     if (rc) {
         if (o.remove_dir)
-            rmdir(dir); /* the rig may have done it */
+            rmdir(dir); /* unless the rig has done it */
         return rc;
     }
     rig.owner = getpid();
@@ -259,7 +259,7 @@ int hx_rig_node(char *node, size_t bytes)
     int rc = connect_rig(why, sizeof(why));
 
     if (rc) {
-        /* the caller only sees an AEE code: this is the one place where the reason can be told */
+        /* the caller only sees an AEE code: this is the one place where the reason is known */
         fprintf(stderr, "libcdsprpc: %s\n", why);
         return rc;
     }

@@ -14,7 +14,7 @@
 #include "hx_rig_internal.h"
 #include "hx_transport.h"
 
-/* A file of ours that nobody else can have put there as a link. */
+/* Opens a regular file of ours: never a link that somebody else put there. */
 static int open_log(const char *path)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -29,7 +29,7 @@ static int open_log(const char *path)
     return fd;
 }
 
-/* "hexrig-fuse[4711]: text" and the like, which a rig writes into a log that it shares with others: the text and the number;
+/* The text and the number of a line like "hexrig-fuse[4711]: text", which a rig writes into a log that it shares with others;
  * NULL for any other line. */
 static const char *tagged(const char *line, long *pid)
 {
@@ -42,8 +42,8 @@ static const char *tagged(const char *line, long *pid)
     return strncmp(end, "]: ", 3) == 0 ? end + 1 : NULL;
 }
 
-/* What the rig said while it started (why it fell back to sockets, say) is for the person who starts it; what other rigs said
- * meanwhile is not. */
+/* Prints what the rig logged while it started (why it fell back to sockets, say), but not what other rigs logged in the
+ * meantime. */
 static void show_log(const char *path, off_t from, pid_t pid)
 {
     FILE *f = fopen(path, "re");
@@ -109,7 +109,7 @@ int hx_rig_up(const struct hx_rig_cfg *cfg, pid_t *pid, char *why, size_t why_by
     return up_at(cfg, dir, pid, why, why_bytes);
 }
 
-/* A pid from a status text is only believed when it is a hexrig-fuse. */
+/* A pid from a status text is only trusted if it is a hexrig-fuse. */
 static int open_rig_pid(pid_t pid)
 {
     char path[64], comm[32] = "";
@@ -241,7 +241,7 @@ static int write_file(const char *dir, const char *node, const char *text)
     return rc;
 }
 
-/* A socket also says why; the file is for rigs that have none. */
+/* Through a socket, which also says why it failed; through the file where a rig has no sockets. */
 int hx_rig_write(const char *mount, const char *node, const char *text, char *why, size_t why_bytes)
 {
     char dir[HX_PATH_BYTES - 32], device[HX_PATH_BYTES], sockets[HX_PATH_BYTES];

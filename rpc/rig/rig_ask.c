@@ -1,5 +1,5 @@
-/* Asking a rig for a text node.  A rig that was stopped (SIGSTOP, a debugger) answers nothing, and a file system without
- * an answer blocks even stat(): so a thread asks, and the caller waits for it with a limit. */
+/* Asking a rig for a text node.  A rig that was stopped (SIGSTOP, a debugger) does not answer, and a file system that does
+ * not answer blocks even stat(): so a thread asks, and the caller waits for it with a limit. */
 #include "hx_rig_internal.h"
 
 #include <dirent.h>
@@ -77,7 +77,7 @@ static int read_all(int fd, char **text)
     return 0;
 }
 
-/* Anybody's file may be called `status`: a rig's lies on a FUSE mount, and its status tells a process id. */
+/* Any file may be called `status`: a rig's lies on a FUSE mount, and names a process id. */
 static int read_file(const char *path, const char *name, char **text)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
@@ -106,7 +106,7 @@ static int ask(const char *node, const char *name, const char **kind, char **tex
     const char *slash = strrchr(node, '/');
 
     *kind = node_kind(node);
-    /* the text stays while the DSP restarts, the devices do not */
+    /* while the DSP restarts, the text is there and the devices are not */
     if (!*kind && errno != ENOENT)
         return -errno;
     if (*kind && strcmp(*kind, "socket") == 0)

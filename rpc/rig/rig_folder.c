@@ -1,4 +1,4 @@
-/* The folder of a rig: whose it is, whether a rig may start there, what a dead one left in it. */
+/* The folder of a rig: who owns it, whether a rig may start there, what a dead one left in it. */
 #include "hx_rig_internal.h"
 
 #include <dirent.h>
@@ -60,7 +60,7 @@ static char *field(char *line, int n)
     return line;
 }
 
-/* What /proc/self/mountinfo tells of the uppermost mount at a folder.  The kernel escapes blanks in whatever a user may
+/* What /proc/self/mountinfo says about the uppermost mount at a folder.  The kernel escapes blanks in whatever a user may
  * choose, but nothing else: a source may read "user_id=0", so each value is taken from its own field. */
 struct mount_info {
     int rig;   /* its kind is fuse.hexrig */
@@ -129,7 +129,7 @@ int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes)
     if (uid != geteuid())
         return hx_rig_why(-EPERM, why, why_bytes, "%s: belongs to user %u, not to user %u who asks",
                           dir, (unsigned)uid, (unsigned)geteuid());
-    /* a look into a mount would ask its server; sockets lie in plain folders */
+    /* not inside a mount, where it would ask its server; sockets lie in plain folders */
     if (!mounted && hx_rig_join(node, sizeof(node), dir, HX_NODE) == 0 &&
         stat_cached(node, AT_SYMLINK_NOFOLLOW, &st) == 0 && S_ISSOCK(st.stx_mode) &&
         hx_transport_socket_peer(node, &uid) == 0 && uid != geteuid() && uid != 0)
@@ -224,7 +224,7 @@ int hx_rig_is_mount(const char *dir)
            st.stx_ino == up.stx_ino; /* the last: it is / */
 }
 
-/* A rig covers or mixes with what is there, so nothing may be but the sockets of a dead rig. */
+/* A rig would hide or mix with what is there, so there may be nothing but the sockets of a dead rig. */
 static int check_vacant(const char *dir, char *why, size_t why_bytes)
 {
     DIR *d;
@@ -267,8 +267,8 @@ static int settle(const char *dir, char *why, size_t why_bytes)
     return rc && rc != -ENOENT ? hx_rig_read_failed(rc, dir, why, why_bytes) : 0;
 }
 
-/* Locks the folder itself: nothing is left of that.  1 when it is another folder by then; -EBUSY: somebody else keeps it
- * locked for longer than a rig takes to start (who may read a folder may lock it). */
+/* Locks the folder itself, which leaves no file behind.  1 when it is another folder by then; -EBUSY: somebody else keeps it
+ * locked for longer than a rig takes to start (whoever may read a folder may lock it). */
 static int lock_folder(const char *dir, int *fd)
 {
     struct stat mine, now;
@@ -281,7 +281,7 @@ static int lock_folder(const char *dir, int *fd)
     for (int ms = 0; rc && errno == EWOULDBLOCK && ms <= 2 * HX_RIG_START_MS; ms += LOCK_MS) {
         rc = flock(*fd, LOCK_EX | LOCK_NB);
         if (rc && errno == EWOULDBLOCK && usleep(LOCK_MS * 1000))
-            errno = EWOULDBLOCK; /* a signal ended the nap */
+            errno = EWOULDBLOCK; /* a signal ended the sleep */
     }
     if (rc == 0 && fstat(*fd, &mine) == 0 && stat(dir, &now) == 0 && mine.st_dev == now.st_dev &&
         mine.st_ino == now.st_ino)
@@ -315,7 +315,7 @@ int hx_rig_claim(const char *dir, int *created, char *why, size_t why_bytes)
                                 : strerror(-rc));
         goto fail;
     }
-    rc = settle(dir, why, why_bytes); /* somebody else may have had the lock until now */
+    rc = settle(dir, why, why_bytes); /* another process may have held the lock until now */
     if (rc == 0)
         rc = check_vacant(dir, why, why_bytes);
     if (rc)

@@ -59,7 +59,7 @@ void hx_rig_log_path(char *path, size_t bytes)
         snprintf(path, bytes, "/tmp/hexrig-%u.log", (unsigned)getuid());
 }
 
-/* The sticky bit changes nothing in a folder of one user's, and stays when its rig is killed: it tells made ones apart. */
+/* The sticky bit has no effect in a folder of a single user, and survives when its rig is killed: it marks folders that we made. */
 #define MADE_MODE (S_ISVTX | 0700)
 
 int hx_rig_made_dir(const char *dir)
@@ -93,7 +93,7 @@ int hx_rig_join(char *path, size_t bytes, const char *dir, const char *name)
     return (size_t)snprintf(path, bytes, "%s/%s", dir, name) < bytes ? 0 : -ENAMETOOLONG;
 }
 
-/* Removes slashes at the end, so that files beside it are beside it. */
+/* Removes slashes at the end, so that a suffix names something beside the folder and not in it. */
 static void trim(char *dir)
 {
     size_t n = strlen(dir);

@@ -17,14 +17,14 @@
 
 #define LINE_BYTES 1024
 
-/* One end of everything that parent and rig share while it starts; -1 = not open. */
+/* Our ends of what parent and rig share while it starts; -1 = not open. */
 struct spawn {
     char exe[PATH_MAX];
     const char **argv;
     char ready_text[16], life_text[16];
     int ready[2];    /* rig writes one line */
     int lifeline[2]; /* rig reads EOF */
-    int pid[2];      /* middle process tells the rig's pid */
+    int pid[2];      /* the middle process writes the rig's pid */
     int log_fd;
 };
 
@@ -146,7 +146,7 @@ static void child_exec(struct spawn *s)
     child_signals();
     if (null >= 0) {
         dup2(null, 0);
-        dup2(null, 1); /* a reader of the client's output must not wait for the rig */
+        dup2(null, 1); /* whoever reads the client's output must not wait for the rig to close it */
     }
     if (s->log_fd >= 0)
         dup2(s->log_fd, 2);
@@ -160,7 +160,7 @@ static void child_exec(struct spawn *s)
     _exit(127);
 }
 
-/* Forks twice: a client that waits for its own children must not meet ours, and the rig gets a session of its own, so
+/* Forks twice: a client that waits for its own children must not see ours, and the rig gets a session of its own, so
  * that a ^C meant for the client reaches it only through the lifeline. */
 static int fork_rig(struct spawn *s)
 {
@@ -269,7 +269,7 @@ int hx_rig_wait_end(int pidfd, int timeout_ms)
     }
 }
 
-/* A rig that did not come up: asked first, then made to go. */
+/* Ends a rig that did not come up: first by request, then by force. */
 static void give_up(struct hx_rig_proc *out)
 {
     close_fd(&out->lifeline);

@@ -116,7 +116,7 @@ int hx_transport_socket_peer(const char *node, uid_t *uid)
     return rc;
 }
 
-/* The reply to the one request of this connection: its result, or why there is none.  *text: what came with it. */
+/* The reply to the only request of this connection: its result, or why there is none.  *text: what came with it. */
 static int recv_text(int sock, char **text)
 {
     struct hx_frame_reply r;
@@ -161,7 +161,7 @@ static int exchange(const char *node, uint32_t op, const char *arg, size_t n, ch
     sock = connect_node(node);
     if (sock < 0)
         return sock;
-    /* works while no session is to be had: all are taken, or the DSP restarts */
+    /* works even while no session is free or the DSP restarts */
     greeting = late(read_greeting(sock));
     rc = greeting == -ETIMEDOUT ? greeting : hx_frame_send(sock, iov, 2, NULL, 0);
     if (rc == 0)

@@ -109,7 +109,7 @@ int hx_frame_recv_user(int sock, void *buf, size_t n, int *interrupted)
             if (interrupted)
                 *interrupted = 1;
         } else if (got < 0 && errno == EFAULT && !fault) {
-            fault = 1; /* what does not fit there is read all the same: the next reply follows it */
+            fault = 1; /* what cannot be stored is read all the same: the next reply follows it */
         } else if (got < 0) {
             return -errno;
         } else if (got == 0) {

@@ -53,7 +53,7 @@ static int add_fd(struct hx_frame_out *f, int fd)
         if (f->fds[i].fd == fd)
             return 0;
     if (fcntl(fd, F_GETFD) < 0)
-        return 0; /* the driver misses it and refuses this call; sendmsg() would refuse the frame */
+        return 0; /* left out, the driver refuses the call; with it, sendmsg() would refuse the frame */
     if (f->head.n_fds == HX_FRAME_MAX_FDS)
         return -E2BIG;
     hx_rpcmem_find_fd(fd, &va, &len);

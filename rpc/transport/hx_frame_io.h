@@ -23,7 +23,7 @@ int hx_frame_recv(int sock, void *buf, size_t n, int *interrupted);
 int hx_frame_recv_user(int sock, void *buf, size_t n, int *interrupted);
 
 /* Reads the rest of a reply header, of which *got bytes are there.  Returns -EINTR when a signal came first: call
- * again.  A header that cannot be is -EPROTO. */
+ * again.  An impossible header is -EPROTO. */
 int hx_frame_recv_head(int sock, struct hx_frame_reply *head, size_t *got);
 
 #endif

@@ -1,5 +1,5 @@
-/* One ioctl as one frame (hx_frame.h): which client memory and which descriptors go along, and whether a reply may
- * write where it wants to. */
+/* One ioctl as one frame (hx_frame.h): which client memory and which descriptors it carries, and where a reply may
+ * write. */
 #ifndef HX_FRAME_PACK_H
 #define HX_FRAME_PACK_H
 

@@ -24,8 +24,8 @@ struct hx_transport {
     const struct hx_transport_ops *ops;
 };
 
-/* Opens a node, whatever it is.  Returns 0, or the negative errno that open() gives.  A FUSE rig that may not look into this
- * process (not dumpable, Yama's ptrace_scope) is used through the sockets beside its mount. */
+/* Opens a node, whatever it is.  Returns 0, or the negative errno that open() gives.  A FUSE rig that may not read the memory
+ * of this process (not dumpable, Yama's ptrace_scope) is used through the sockets beside its mount. */
 int hx_transport_open(const char *node, struct hx_transport **out);
 
 /* The same for a node whose kind is known. */
@@ -36,14 +36,14 @@ int hx_transport_socket_open(const char *node, struct hx_transport **out);
  * with the node itself. */
 int hx_transport_detour(const char *node, char *instead, size_t bytes);
 
-/* Writes to a node (`control`) through the socket `node`, likewise.  *reply: what the rig says to that, malloc'ed, may be
- * empty; NULL when it did not answer. */
+/* Writes to a node (`control`) through the socket `node`, likewise.  *reply: the rig's answer, malloc'ed, may be
+ * empty; NULL when there was none. */
 int hx_transport_socket_write(const char *node, const char *name, const char *text, char **reply);
 
 /* Reads a text node through the socket `node` on a connection of its own.  *text: malloc'ed, for the caller. */
 int hx_transport_socket_read(const char *node, const char *name, char **text);
 
-/* Who listens on the socket `node`. */
+/* The user who listens on the socket `node`. */
 int hx_transport_socket_peer(const char *node, uid_t *uid);
 
 /* One connection to the socket `node`, greeting read.  *fd is the caller's. */

@@ -16,7 +16,7 @@
 #include "hx_reach.h"
 #include "hx_rig_internal.h"
 
-/* 1: no rig's node, or one that reaches this process. */
+/* 1: not a rig's node, or one that reaches this process. */
 static int reaches(int status, int sample, struct hx_reach *r)
 {
     static const uint64_t word = 1;

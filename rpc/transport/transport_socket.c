@@ -2,9 +2,9 @@
  *
  * Every waiting thread is either the reader (one at a time: it takes replies off the socket for everybody) or sleeps on
  * its call's eventfd.  Why that cannot deadlock on full sockets: a thread that sends waits for nothing but the socket, and
- * as long as a call waits for its reply some waiting thread reads, so the server can always get rid of replies.
+ * as long as a call waits for its reply some waiting thread reads, so the server can always send its replies.
  *
- * Signals: read() and recv() restart under SA_RESTART and return EINTR otherwise; only then the driver is told
+ * Signals: read() and recv() restart under SA_RESTART and return EINTR otherwise; only then is the driver informed
  * (HX_FRAME_INTERRUPT, once per call).  A call under SA_RESTART goes on waiting; the kernel would send it again.  Unlike
  * there, a signal that is handled between two system calls of ours goes unnoticed. */
 #include "hx_transport.h"
@@ -27,7 +27,7 @@ enum interrupt_state { INTR_NONE, INTR_WANTED, INTR_SENT };
 
 struct call {
     struct call *next;
-    int bell; /* eventfd: done, or "read now"; a ring too many only costs a look */
+    int bell; /* eventfd: done, or "read now"; a spurious ring does no harm */
     int done;
     int waiting; /* sent; its thread is in wait_done() */
     int fault;   /* a part of the reply did not fit where it belongs */
@@ -40,13 +40,13 @@ struct call {
 struct socket_transport {
     struct hx_transport base;
     int sock;
-    pid_t pid; /* the process that may use it: a fork's replies would go astray */
+    pid_t pid; /* the process that may use it: replies to a forked child would go astray */
 
     pthread_mutex_t send_lock; /* held for a whole frame; never taken while holding `lock` */
 
     pthread_mutex_t lock;   /* protects all below */
     struct call *in_flight; /* list */
-    struct call *spare;     /* list: calls are reused, so that calling does not allocate */
+    struct call *spare;     /* list: reused, so that a call does not allocate */
     uint64_t last_id;
     int reading; /* a thread is the reader */
     int broken;  /* negative errno once the connection is unusable */
@@ -140,8 +140,8 @@ static uint64_t take_interrupt(struct socket_transport *s)
     return id;
 }
 
-/* Sends interrupts that wait.  Whoever holds send_lock calls this after giving it up, so none is forgotten; a thread that
- * reads must not wait for the lock: its holder may be waiting for the server to read, and the server for us. */
+/* Sends pending interrupts.  Whoever held send_lock calls this after releasing it, so none is forgotten; a thread that reads
+ * must not wait for the lock: its holder may be waiting for the server to read, and the server for us. */
 static void send_interrupts(struct socket_transport *s)
 {
     while (atomic_load(&s->interrupts_wanted) > 0 && pthread_mutex_trylock(&s->send_lock) == 0) {
@@ -150,7 +150,7 @@ static void send_interrupts(struct socket_transport *s)
 
         f.id = take_interrupt(s);
         if (f.id)
-            hx_frame_send(s->sock, &iov, 1, NULL, 0); /* a broken socket shows at the reader */
+            hx_frame_send(s->sock, &iov, 1, NULL, 0); /* the reader notices a broken socket */
         pthread_mutex_unlock(&s->send_lock);
     }
 }
@@ -178,7 +178,7 @@ static struct call *find_call(struct socket_transport *s, uint64_t id)
     return c;
 }
 
-/* The reply's bytes go straight to where they belong; each place was offered by this very call, or it is -EPROTO. */
+/* The reply's bytes go straight to where they belong, which must be memory that this very call offered, else -EPROTO. */
 static int read_segments(struct socket_transport *s, struct call *c, uint64_t left, int *intr)
 {
     uint32_t n = s->head.n_segs;
@@ -228,7 +228,7 @@ static int read_body(struct socket_transport *s, int *intr)
     return 0;
 }
 
-/* As the reader: one reply, or a signal (*intr). */
+/* As the reader: takes one reply, or notices a signal (*intr). */
 static int read_reply(struct socket_transport *s, int *intr)
 {
     int rc = hx_frame_recv_head(s->sock, &s->head, &s->head_got);
@@ -240,7 +240,7 @@ static int read_reply(struct socket_transport *s, int *intr)
     return rc ? rc : read_body(s, intr);
 }
 
-/* Under lock, released meanwhile. */
+/* Becomes the reader for one reply.  Under lock, which is released meanwhile. */
 static void read_for_all(struct socket_transport *s, struct call *c)
 {
     int intr = 0, rc;
@@ -268,7 +268,7 @@ static void sleep_on_bell(struct socket_transport *s, struct call *c)
     pthread_mutex_lock(&s->lock);
 }
 
-/* Under lock: somebody who waits reads on.  A call that is still being sent would not notice. */
+/* Under lock: wakes a waiting thread to be the next reader.  One that is still sending would not notice. */
 static void pass_on_reading(struct socket_transport *s)
 {
     for (struct call *c = s->in_flight; c && !s->reading; c = c->next) {

@@ -1,4 +1,4 @@
-/* The one place where error languages meet: errno (host, driver), AEE (clients, skels) and AEE + AEE_DSP_OFFSET (made
+/* The one place where error codes are translated: errno (host, driver), AEE (clients, skels) and AEE + AEE_DSP_OFFSET (made
  * by framework code on the DSP).
  *
  * A driver call's result is one int, as the kernel sees it: >= 0 is the result itself (for INVOKE the skel's code),

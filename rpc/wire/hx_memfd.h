@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* A memfd called `name`: `bytes` bytes of zeros, whose number is sealed, so that nobody who maps it can be ended (SIGBUS)
- * by somebody who truncates it.  flags: MFD_CLOEXEC or 0.  The descriptor, the caller's, or negative errno. */
+/* A memfd called `name` of `bytes` zeros, whose size is sealed, so that nobody can kill (SIGBUS) those who map it by
+ * truncating it.  flags: MFD_CLOEXEC or 0.  Returns the descriptor, owned by the caller, or negative errno. */
 int hx_memfd_make(const char *name, uint64_t bytes, unsigned flags);
 
 #endif

@@ -1,14 +1,14 @@
-/* What driver and DSP say to each other: fixed-size messages in a shared ring, arguments in a shared arena, and
+/* What driver and DSP exchange: fixed-size messages in a shared ring, arguments in a shared arena, and
  * buffers (file descriptors) over a control socket.
  *
  * A channel joins the driver to one protection domain (PD).  It is made by the driver and consists of
  *   - one memfd with two rings (hx_ring.h): requests driver -> DSP, replies DSP -> driver;
  *   - two eventfd doorbells, for a side that sleeps in poll(): the root PD (request bell) and the driver (reply bell, rung
- *     only while the driver says in the ring that it sleeps).  The threads of a user PD sleep on the ring itself;
+ *     only while the ring says that the driver sleeps).  The threads of a user PD sleep on the ring itself;
  *   - one memfd arena, where the arguments of every call in flight live;
  *   - one SOCK_SEQPACKET socket for struct hx_ctl, whose only purpose is to carry file descriptors and to
  *     break when a side dies.
- * The root PD has a channel (kernel calls: create, release, capabilities) and so has each user PD.
+ * The root PD has a channel (kernel calls: create, release, capabilities), and each user PD has one.
  *
  * Nothing here is trusted by the driver: it keeps its own copy of every context and checks what it reads. */
 #ifndef HX_MSG_H

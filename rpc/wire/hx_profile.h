@@ -29,7 +29,7 @@ struct hx_profile {
     double packet_us;          /* per dspqueue packet, its answer included, > 0 */
     double marshal_us_per_kib; /* per KiB copied in or out, >= 0 */
     double share_us_per_buffer; /* cache maintenance per fd-backed argument, >= 0 */
-    double wake_us;            /* more than dispatch_us when the DSP has napped before the call, >= 0 */
+    double wake_us;            /* added to dispatch_us when the DSP has napped before the call, >= 0 */
     double nap_us;             /* calls that keep the DSP busy for less than this let it nap afterwards */
     double clock_mhz;          /* pcycles per us at the top level, > 0 */
     double clock_low_mhz;      /* at the lowest, <= clock_mhz */
@@ -37,15 +37,15 @@ struct hx_profile {
     double linger_us;          /* an idle DSP that does not nap at once naps after this */
     double power_idle_w;       /* always */
     double power_active_w;     /* more while a call executes at the top level, fuse/power/thermal.h */
-    double rth_k_per_w;        /* kelvins above ambient per watt, in the end */
-    double tau_s;              /* time constant of getting there, > 0 */
+    double rth_k_per_w;        /* kelvins above ambient per watt, in the steady state */
+    double tau_s;              /* time constant of the warming, > 0 */
     double ambient_c;
     double throttle_c;         /* hotter: a level is taken away, */
     double recover_c;          /* cooler: given back, <= throttle_c; */
     double throttle_ms;        /* one per this much virtual time, > 0 */
     struct hx_cost cost;
     unsigned hvx_contexts;     /* 1..16 */
-    unsigned hw_threads;       /* hardware threads that a skel is told of, 1..16 */
+    unsigned hw_threads;       /* hardware threads that a skel sees, 1..16 */
     unsigned sessions;         /* open files per node, 1..14 */
     unsigned poll_mode;        /* 1: the driver knows SET_OPTION, as newer kernels do */
     unsigned capabilities;     /* 0: this firmware does not answer GET_DSP_INFO */

@@ -1,7 +1,7 @@
 /* Can the rig reach this process?  A driver outside the kernel reads what an ioctl points to with process_vm_readv() and takes
- * descriptors with pidfd_getfd(), and Linux allows both only to who might trace the process.
+ * descriptors with pidfd_getfd(), and Linux allows both only to a process that may trace it.
  *
- * Asked on a text node (`status`) of a FUSE mount, so that no session is taken.  What is no rig answers ENOTTY. */
+ * Asked on a text node (`status`) of a FUSE mount, so that no session is taken.  Anything but a rig answers ENOTTY. */
 #ifndef HX_REACH_H
 #define HX_REACH_H
 
@@ -10,7 +10,7 @@
 
 struct hx_reach {
     uint64_t addr;      /* in: 8 readable bytes of the caller's */
-    int32_t fd;         /* in: any descriptor of the caller's that is no file of a FUSE mount */
+    int32_t fd;         /* in: any descriptor of the caller's that is not a file on a FUSE mount */
     int32_t memory;     /* out: 0, or the negative errno of reading addr */
     int32_t descriptor; /* out: 0, or the negative errno of taking fd */
     int32_t rig_pid;    /* out: as the rig sees itself */

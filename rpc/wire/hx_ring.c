@@ -18,8 +18,8 @@ int hx_ring_push(struct hx_ring_shared *r, const void *entry)
     if (tail - head == HX_RING_SLOTS)
         return -EAGAIN;
     memcpy(r->slot[tail & (HX_RING_SLOTS - 1)], entry, HX_RING_ENTRY_BYTES);
-    /* Publishes the slot: pairs with the acquire load in hx_ring_pop().  Sequentially consistent, because the caller looks next
-     * whether the other end sleeps: see hx_ring_must_wake(). */
+    /* Publishes the slot: pairs with the acquire load in hx_ring_pop().  Sequentially consistent, because the caller then
+     * checks whether the other end sleeps: see hx_ring_must_wake(). */
     atomic_store(&r->tail, tail + 1);
     return 0;
 }
@@ -40,7 +40,7 @@ int hx_ring_pop(struct hx_ring_shared *r, void *entry)
     return 0;
 }
 
-/* "Publish, then look whether they sleep" (hx_ring_push(), hx_ring_must_wake()) against "say that I sleep, then look"
+/* "Publish, then check whether they sleep" (hx_ring_push(), hx_ring_must_wake()) against "say that I sleep, then look"
  * (hx_ring_wait(), or hx_ring_doze() and hx_ring_is_empty()): all four are sequentially consistent, so at least one side sees
  * the other, and nobody sleeps over an entry. */
 bool hx_ring_must_wake(struct hx_ring_shared *r)
@@ -60,7 +60,7 @@ void hx_ring_wait(struct hx_ring_shared *r)
     if (tail != atomic_load_explicit(&r->head, memory_order_relaxed))
         return;
     atomic_fetch_add(&r->sleepers, 1);
-    /* the last look is the kernel's: it sleeps only if the tail is this one still */
+    /* the kernel checks last: it sleeps only if the tail is still this one */
     syscall(SYS_futex, &r->tail, FUTEX_WAIT, tail, NULL, NULL, 0);
     atomic_fetch_sub_explicit(&r->sleepers, 1, memory_order_relaxed);
 }

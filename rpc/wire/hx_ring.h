@@ -5,8 +5,9 @@
  * cannot be (tail - head > slots) give -EPROTO.
  * Several producers or consumers on one side have to serialise among themselves.
  *
- * A system call is made only for a consumer that sleeps: it says so in `sleepers`, looks once more, and sleeps; a producer
- * publishes its entry and then reads `sleepers`.  A peer that lies in `sleepers` misses its own entries or costs the producer a needless call, nothing else. */
+ * A system call is made only for a consumer that sleeps: it says so in `sleepers`, checks once more, and sleeps; a producer
+ * publishes its entry and then reads `sleepers`.  A peer that lies in `sleepers` misses its own entries or costs the producer a
+ * needless call, nothing else. */
 #ifndef HX_RING_H
 #define HX_RING_H
 
@@ -21,13 +22,13 @@
 
 struct hx_ring_shared {
     _Alignas(128) _Atomic uint32_t head; /* written by the consumer */
-    _Atomic uint32_t sleepers; /* written by the consumer: threads that sleep, or look a last time before they do */
+    _Atomic uint32_t sleepers; /* written by the consumer: threads that sleep, or check a last time before they do */
     _Alignas(128) _Atomic uint32_t tail; /* written by the producer; hx_ring_wait() sleeps on it */
     _Alignas(128) unsigned char slot[HX_RING_SLOTS][HX_RING_ENTRY_BYTES];
 };
 
-/* What dspqueue packets did in a PD since it began.  They are no calls, so the driver sees nothing of them; the PD adds them up
- * here before it sends its answer on, and the driver looks when somebody asks for figures.  Written by the PD; nothing here is
+/* What dspqueue packets did in a PD since its start.  They are not calls, so the driver does not see them; the PD adds them up
+ * here before it sends its answer on, and the driver reads them when somebody asks for figures.  Written by the PD; nothing here is
  * trusted. */
 struct hx_packet_sums {
     _Alignas(128) _Atomic uint64_t packets; /* that the PD took */

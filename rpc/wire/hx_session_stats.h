@@ -12,7 +12,7 @@ struct hx_session_stats {
     uint64_t kernel_calls;  /* the driver's own calls for this file (create, map, ...) */
     uint64_t maps;          /* buffers imported */
     uint64_t errors;        /* INVOKEs that ended with a non-zero result */
-    uint64_t packets;       /* that the DSP took from dspqueues; what it sends back is not counted */
+    uint64_t packets;       /* dspqueue packets that the DSP took; what it sends back is not counted */
     uint64_t bytes_copied;  /* inline bytes moved in and out, messages of packets included */
     uint64_t bytes_shared;  /* sum of the lengths of fd-backed arguments, and of buffers in packets that the DSP took */
     uint64_t hvx_ops;       /* HVX operations that ran for this file */

@@ -10,7 +10,7 @@
 
 enum hx_trace_kind {
     /* on a thread, one inside another */
-    HX_TRACE_THREAD, /* its part in the call; name: the thread's, none for the one that serves the call */
+    HX_TRACE_THREAD, /* the thread's part in the call; name: its own, none for the thread that serves the call */
     HX_TRACE_RUN,    /* code outside of functions with a listing; detail: pcycles of it that waited for memory */
     HX_TRACE_CODE,   /* function `name`, called `count` times in a row; detail as above */
     HX_TRACE_WAIT_SYNC,
