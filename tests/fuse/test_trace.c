@@ -3,6 +3,7 @@
 #include "trace_json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <unistd.h>
 

@@ -1,5 +1,7 @@
 /* Protects: the client library as clients see it (remote_*, rpcmem_*, fastrpc_mmap) and the translation of errors. */
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 

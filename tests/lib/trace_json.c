@@ -1,28 +1,10 @@
-/* Reads a trace as a viewer would, strictly: every slice lies on a named track of a named session, and slices of a track
- * nest or follow each other. */
-#ifndef TRACE_JSON_H
-#define TRACE_JSON_H
+/* Reading a trace, and checking its rules. */
+#include "trace_json.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "hxt.h"
-
-struct trace_slice {
-    int pid, tid;
-    double ts, dur;
-    const char *name, *track;
-    json_t *args;
-};
-
-struct trace_json {
-    json_t *root;
-    struct trace_slice *slice; /* [n], in the file's order */
-    size_t n;
-};
-
-static inline double trace_json_real(const json_t *e, const char *key)
+static double trace_json_real(const json_t *e, const char *key)
 {
     const json_t *v = json_object_get(e, key);
 
@@ -31,13 +13,13 @@ static inline double trace_json_real(const json_t *e, const char *key)
     return json_number_value(v);
 }
 
-static inline int trace_json_int(const json_t *e, const char *key)
+int trace_json_int(const json_t *e, const char *key)
 {
     return (int)trace_json_real(e, key);
 }
 
 /* The name that metadata `kind` gives; NULL: none. */
-static inline const char *trace_json_meta(const struct trace_json *t, const char *kind, int pid, int tid)
+static const char *trace_json_meta(const struct trace_json *t, const char *kind, int pid, int tid)
 {
     size_t i;
     json_t *e;
@@ -50,7 +32,7 @@ static inline const char *trace_json_meta(const struct trace_json *t, const char
     return NULL;
 }
 
-static inline void trace_json_take(struct trace_json *t, const json_t *e)
+static void trace_json_take(struct trace_json *t, const json_t *e)
 {
     struct trace_slice *s = &t->slice[t->n++];
 
@@ -66,12 +48,12 @@ static inline void trace_json_take(struct trace_json *t, const json_t *e)
 }
 
 /* In whole ns, so that sums are exact. */
-static inline long long trace_json_ns(double us)
+static long long trace_json_ns(double us)
 {
     return llround(us * 1000);
 }
 
-static inline int trace_json_by_time(const void *pa, const void *pb)
+static int trace_json_by_time(const void *pa, const void *pb)
 {
     const struct trace_slice *a = *(struct trace_slice *const *)pa, *b = *(struct trace_slice *const *)pb;
 
@@ -82,7 +64,7 @@ static inline int trace_json_by_time(const void *pa, const void *pb)
     return a < b ? -1 : a > b;
 }
 
-static inline void trace_json_check_track(const struct trace_json *t, int pid, int tid)
+static void trace_json_check_track(const struct trace_json *t, int pid, int tid)
 {
     struct trace_slice **s = calloc(t->n + 1, sizeof(*s));
     long long *end = calloc(t->n + 1, sizeof(*end));
@@ -105,7 +87,7 @@ static inline void trace_json_check_track(const struct trace_json *t, int pid, i
     free(end);
 }
 
-static inline void trace_json_load(struct trace_json *t, const char *text)
+void trace_json_load(struct trace_json *t, const char *text)
 {
     json_error_t err;
     json_t *events, *e;
@@ -125,14 +107,13 @@ static inline void trace_json_load(struct trace_json *t, const char *text)
             trace_json_check_track(t, t->slice[i].pid, t->slice[i].tid);
 }
 
-static inline void trace_json_free(struct trace_json *t)
+void trace_json_free(struct trace_json *t)
 {
     free(t->slice);
     json_decref(t->root);
 }
 
-/* Slices on tracks of that name that are called `name`, or whose name begins with it. */
-static inline size_t trace_json_count(const struct trace_json *t, const char *track, const char *name, int prefix)
+size_t trace_json_count(const struct trace_json *t, const char *track, const char *name, int prefix)
 {
     size_t n = 0;
 
@@ -142,8 +123,8 @@ static inline size_t trace_json_count(const struct trace_json *t, const char *tr
     return n;
 }
 
-/* The first slice of that name on a track of that name; NULL: none. */
-static inline const struct trace_slice *trace_json_find(const struct trace_json *t, const char *track, const char *name)
+const struct trace_slice *trace_json_find(const struct trace_json *t, const char *track,
+                                          const char *name)
 {
     for (size_t i = 0; i < t->n; i++)
         if (strcmp(t->slice[i].track, track) == 0 && strcmp(t->slice[i].name, name) == 0)
@@ -151,9 +132,7 @@ static inline const struct trace_slice *trace_json_find(const struct trace_json 
     return NULL;
 }
 
-static inline double trace_json_lost(const struct trace_json *t)
+double trace_json_lost(const struct trace_json *t)
 {
     return trace_json_real(json_object_get(t->root, "otherData"), "lost_events");
 }
-
-#endif

@@ -1,48 +1,14 @@
-/* A driver behind a socket, in this very process: speaks hx_frame.h by itself (none of the library's code), so that the
- * client side is tested against a second reading of the protocol.  One handler serves every request. */
-#ifndef FAKE_DRIVER_H
-#define FAKE_DRIVER_H
+/* A driver behind a socket: its threads, and the protocol's second reading. */
+#include "fake_driver.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "hx_frame.h"
-#include "hxt.h"
-
-#define FAKE_MAX_CONNECTIONS 16
-
-struct fake_request {
-    struct hx_frame head;
-    char *arg;
-    struct hx_frame_seg *segs;
-    struct hx_frame_fd *fds;
-    char *bytes; /* IN segments, in order */
-    int rx[HX_FRAME_MAX_FDS]; /* descriptors that came along */
-    size_t n_rx;
-    int sock;
-    char *body;
-};
-
-struct fake_driver {
-    char node[96];
-    int listener;
-    int greeting; /* result of the greeting */
-    void (*handle)(struct fake_driver *f, struct fake_request *r);
-    pthread_t acceptor;
-    pthread_t worker[FAKE_MAX_CONNECTIONS];
-    int sock[FAKE_MAX_CONNECTIONS];
-    int n_workers;
-    _Atomic int requests, interrupts;
-    pthread_mutex_t lock; /* protects held */
-    struct fake_request *held[8];
-    int n_held;
-};
-
-static inline void fake_write(int sock, const void *p, size_t n)
+static void fake_write(int sock, const void *p, size_t n)
 {
     const char *c = p;
 
@@ -56,7 +22,7 @@ static inline void fake_write(int sock, const void *p, size_t n)
     }
 }
 
-static inline int fake_read(int sock, void *p, size_t n)
+static int fake_read(int sock, void *p, size_t n)
 {
     char *c = p;
 
@@ -71,7 +37,7 @@ static inline int fake_read(int sock, void *p, size_t n)
     return 0;
 }
 
-static inline void fake_free(struct fake_request *r)
+void fake_free(struct fake_request *r)
 {
     for (size_t i = 0; i < r->n_rx; i++)
         close(r->rx[i]);
@@ -80,7 +46,7 @@ static inline void fake_free(struct fake_request *r)
 }
 
 /* The first byte carries the descriptors, so the header is read with recvmsg(). */
-static inline int fake_read_head(int sock, struct fake_request *r)
+static int fake_read_head(int sock, struct fake_request *r)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(r->rx))];
     struct iovec iov = {&r->head, sizeof(r->head)};
@@ -100,7 +66,7 @@ static inline int fake_read_head(int sock, struct fake_request *r)
     return fake_read(sock, (char *)&r->head + n, sizeof(r->head) - (size_t)n);
 }
 
-static inline struct fake_request *fake_read_request(int sock)
+static struct fake_request *fake_read_request(int sock)
 {
     struct fake_request *r = calloc(1, sizeof(*r));
 
@@ -121,8 +87,7 @@ static inline struct fake_request *fake_read_request(int sock)
     return r;
 }
 
-/* Client bytes at addr, as far as the request brought them. */
-static inline void *fake_in(struct fake_request *r, uint64_t addr)
+void *fake_in(struct fake_request *r, uint64_t addr)
 {
     char *p = r->bytes;
 
@@ -136,9 +101,8 @@ static inline void *fake_in(struct fake_request *r, uint64_t addr)
     return NULL;
 }
 
-/* Replies with the request's struct as it is now, and n segments whose bytes are given. */
-static inline void fake_reply(struct fake_request *r, int result, uint32_t n,
-                              const struct hx_frame_seg *segs, const void *const *bytes)
+void fake_reply(struct fake_request *r, int result, uint32_t n, const struct hx_frame_seg *segs,
+                const void *const *bytes)
 {
     struct hx_frame_reply h = {.magic = HX_FRAME_MAGIC,
                                .id = r->head.id,
@@ -156,7 +120,7 @@ static inline void fake_reply(struct fake_request *r, int result, uint32_t n,
         fake_write(r->sock, bytes[i], segs[i].len);
 }
 
-static inline void fake_reply_text(struct fake_request *r, const char *text)
+void fake_reply_text(struct fake_request *r, const char *text)
 {
     struct hx_frame_reply h = {.magic = HX_FRAME_MAGIC,
                                .id = r->head.id,
@@ -172,7 +136,7 @@ struct fake_worker {
     int sock;
 };
 
-static inline void *fake_serve(void *arg)
+static void *fake_serve(void *arg)
 {
     struct fake_worker w = *(struct fake_worker *)arg;
     struct hx_frame_reply hello = {.magic = HX_FRAME_MAGIC, .result = w.f->greeting};
@@ -191,7 +155,7 @@ static inline void *fake_serve(void *arg)
     return NULL;
 }
 
-static inline void *fake_accept(void *arg)
+static void *fake_accept(void *arg)
 {
     struct fake_driver *f = arg;
     int sock;
@@ -208,8 +172,7 @@ static inline void *fake_accept(void *arg)
     return NULL;
 }
 
-/* Serves at DIR/name; the caller sets greeting and handle before clients come. */
-static inline void fake_start(struct fake_driver *f, const char *name)
+void fake_start(struct fake_driver *f, const char *name)
 {
     struct sockaddr_un sa = {.sun_family = AF_UNIX};
 
@@ -224,7 +187,7 @@ static inline void fake_start(struct fake_driver *f, const char *name)
     pthread_create(&f->acceptor, NULL, fake_accept, f);
 }
 
-static inline void fake_stop(struct fake_driver *f)
+void fake_stop(struct fake_driver *f)
 {
     shutdown(f->listener, SHUT_RDWR);
     pthread_join(f->acceptor, NULL);
@@ -238,5 +201,3 @@ static inline void fake_stop(struct fake_driver *f)
     close(f->listener);
     unlink(f->node);
 }
-
-#endif
