@@ -85,7 +85,7 @@ static void test_a_full_queue_waits_times_out_and_goes_on(void **state)
     assert_int_equal(dspqueue_write_noblock(q, 0, 0, NULL, 248, m), AEE_EBADPARM); /* never */
     assert_int_equal(pthread_create(&t, NULL, write_patiently, q), 0);
     for (uint32_t i = 0; i < 5; i++) { /* the writer gets room, and its packet comes, too */
-        assert_int_equal(tell(HXQ_READ, id, 5000000, out), 0);
+        assert_int_equal(call_queue_skel(HXQ_READ, id, 5000000, out), 0);
         assert_int_equal(out[0], 0);
         assert_int_equal(out[1], 48);
     }
@@ -107,9 +107,9 @@ static void test_blocking_reads_time_out_on_both_ends(void **state)
     assert_int_equal(dspqueue_read(q, NULL, 0, NULL, NULL, 0, NULL, NULL, 10000), AEE_EEXPIRED);
     assert_int_equal(dspqueue_peek(q, NULL, NULL, NULL, 10000), AEE_EEXPIRED);
     assert_int_equal(dspqueue_peek_noblock(q, NULL, NULL, NULL), AEE_EWOULDBLOCK);
-    assert_int_equal(tell(HXQ_READ, id, 10000, out), 0);
+    assert_int_equal(call_queue_skel(HXQ_READ, id, 10000, out), 0);
     assert_int_equal(out[0], AEE_EEXPIRED);
-    assert_int_equal(tell(HXQ_WRITE, id, 13, out), 0);
+    assert_int_equal(call_queue_skel(HXQ_WRITE, id, 13, out), 0);
     assert_int_equal(dspqueue_peek(q, &flags, &bufs, &len, 1000000), 0);
     assert_int_equal(len, 13);
     assert_int_equal(stat(q, DSPQUEUE_STAT_READ_QUEUE_PACKETS), 1);
@@ -129,12 +129,12 @@ static void test_an_early_wakeup_is_swallowed_and_counted(void **state)
     uint8_t m[16];
 
     (void)state;
-    assert_int_equal(tell(HXQ_WAKEUP, id, 500, NULL), 0);
+    assert_int_equal(call_queue_skel(HXQ_WAKEUP, id, 500, NULL), 0);
     assert_int_equal(dspqueue_read(q, NULL, 0, NULL, NULL, sizeof(m), &len, m, 1000000), 0);
     assert_int_equal(len, 8);
     assert_string_equal((char *)m, "wakeup!");
     assert_int_equal(dspqueue_write_early_wakeup_noblock(q, 0, 0), 0);
-    assert_int_equal(tell(HXQ_READ, id, 20000, (uint32_t *)m), 0);
+    assert_int_equal(call_queue_skel(HXQ_READ, id, 20000, (uint32_t *)m), 0);
     assert_int_equal(*(uint32_t *)m, AEE_EEXPIRED);
     assert_int_equal(dspqueue_get_stat(q, DSPQUEUE_STAT_EARLY_WAKEUP_MISSES, &v), 0);
     assert_int_equal(dspqueue_get_stat(q, DSPQUEUE_STAT_EARLY_WAKEUP_WAIT_TIME, &v), 0);
@@ -155,7 +155,7 @@ static void test_a_write_takes_only_the_flags_of_a_packet(void **state)
         int good = bit != 2 && bit < 5; /* 2: DSPQUEUE_PACKET_FLAG_WAKEUP */
 
         assert_int_equal(dspqueue_write(q, 1u << bit, 0, NULL, sizeof(m), m, 1000000), good ? 0 : AEE_EBADPARM);
-        assert_int_equal(tell(HXQ_READ, id, good ? 1000000 : 0, out), 0);
+        assert_int_equal(call_queue_skel(HXQ_READ, id, good ? 1000000 : 0, out), 0);
         assert_int_equal(out[0], good ? 0 : AEE_EWOULDBLOCK);
     }
     assert_int_equal(dspqueue_write_early_wakeup_noblock(q, 0, 1u << 16), AEE_EBADPARM);
@@ -260,8 +260,8 @@ static void test_callbacks_see_every_packet_in_order(void **state)
     (void)state;
     assert_int_equal(dspqueue_create(-1, 0, 4096, 512, count_packets, NULL, (void *)&packets, &q), 0);
     assert_int_equal(dspqueue_export(q, &id), 0);
-    assert_int_equal(tell(HXQ_START, id, HXQ_ECHO, NULL), 0);
-    assert_int_equal(tell(HXQ_START, id, HXQ_ECHO, NULL), AEE_EITEMBUSY);
+    assert_int_equal(call_queue_skel(HXQ_START, id, HXQ_ECHO, NULL), 0);
+    assert_int_equal(call_queue_skel(HXQ_START, id, HXQ_ECHO, NULL), AEE_EITEMBUSY);
     assert_int_equal(dspqueue_close(q), AEE_EBADPARM); /* imported */
     for (uint32_t i = 0; i < (uint32_t)n; i++)
         assert_int_equal(dspqueue_write(q, 0, 0, NULL, sizeof(i), (uint8_t *)&i, 5000000), 0);
@@ -412,11 +412,11 @@ static void test_ends_pinned_to_two_cpus_stay_hot(void **state)
     assert_int_not_equal(own_rig_dsp(), 0);
     pin(own_rig_dsp(), cpu[1]); /* and with it the PD that is made next */
     pin(0, cpu[0]);
-    assert_int_equal(open_skel(state), 0);
+    assert_int_equal(open_queue_skel(state), 0);
     h.q = open_queue(1 << 20, 1 << 20, HXQ_ECHO, &id);
     assert_true(hxt_until(hot_at_last, &h, 60));
     close_queue(h.q, id);
-    close_skel(state);
+    close_queue_skel(state);
     sched_setaffinity(own_rig_dsp(), sizeof(all), &all);
     sched_setaffinity(0, sizeof(all), &all);
 }
@@ -452,7 +452,7 @@ static void test_the_pds_end_is_told_and_ends_reads(void **state)
     error_code = 0;
     assert_int_equal(dspqueue_create(CDSP_DOMAIN_ID, 0, 0, 0, NULL, on_error, &heard, &q), 0);
     assert_int_equal(pthread_create(&t, NULL, read_forever, q), 0);
-    assert_int_equal(remote_handle64_invoke(skel, REMOTE_SCALARS_MAKE(HXQ_CRASH, 0, 0), NULL),
+    assert_int_equal(remote_handle64_invoke(queue_skel, REMOTE_SCALARS_MAKE(HXQ_CRASH, 0, 0), NULL),
                      AEE_DSP(AEE_ECPUEXCEPTION));
     pthread_join(t, &rc);
     assert_int_equal((intptr_t)rc, AEE_ENOSUCH);
@@ -462,8 +462,8 @@ static void test_the_pds_end_is_told_and_ends_reads(void **state)
     assert_int_equal(dspqueue_write_noblock(q, 0, 0, NULL, 1, (const uint8_t *)"x"), AEE_ENOSUCH);
     assert_int_equal(dspqueue_create(CDSP_DOMAIN_ID, 0, 0, 0, NULL, NULL, NULL, &heard), AEE_ECONNRESET);
     assert_int_equal(dspqueue_close(q), 0);
-    remote_handle64_close(skel);
-    assert_int_equal(open_skel(NULL), 0); /* a new PD */
+    remote_handle64_close(queue_skel);
+    assert_int_equal(open_queue_skel(NULL), 0); /* a new PD */
     assert_int_equal(dspqueue_create(CDSP_DOMAIN_ID, 0, 0, 0, NULL, NULL, NULL, &q), 0);
     assert_int_equal(dspqueue_close(q), 0);
 }
@@ -493,7 +493,7 @@ static void test_closing_the_session_under_a_queue(void **state)
     assert_int_equal(remote_session_control(FASTRPC_SESSION_CLOSE, &c, sizeof(c)), 0);
     assert_int_equal(dspqueue_read(q, NULL, 0, NULL, NULL, 0, NULL, NULL, 1000000), AEE_ECONNRESET);
     assert_int_equal(dspqueue_close(q), 0);
-    assert_int_equal(open_skel(NULL), 0);
+    assert_int_equal(open_queue_skel(NULL), 0);
 }
 
 /* --- */
@@ -510,22 +510,22 @@ static void test_a_profile_can_switch_it_off(void **state)
 static int run(const char *mode)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_messages_of_all_sizes_come_back, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_a_full_queue_waits_times_out_and_goes_on, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_blocking_reads_time_out_on_both_ends, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_an_early_wakeup_is_swallowed_and_counted, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_a_write_takes_only_the_flags_of_a_packet, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_buffers_are_shared_referenced_and_checked, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_a_referenced_buffer_cannot_be_unmapped, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_callbacks_see_every_packet_in_order, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_threads_share_a_queue, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_64_queues_and_no_more, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_bad_arguments_of_create, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_a_hot_queue_does_not_sleep, open_skel, close_skel),
+        cmocka_unit_test_setup_teardown(test_messages_of_all_sizes_come_back, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_a_full_queue_waits_times_out_and_goes_on, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_blocking_reads_time_out_on_both_ends, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_an_early_wakeup_is_swallowed_and_counted, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_a_write_takes_only_the_flags_of_a_packet, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_buffers_are_shared_referenced_and_checked, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_a_referenced_buffer_cannot_be_unmapped, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_callbacks_see_every_packet_in_order, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_threads_share_a_queue, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_64_queues_and_no_more, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_bad_arguments_of_create, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_a_hot_queue_does_not_sleep, open_queue_skel, close_queue_skel),
         cmocka_unit_test(test_ends_pinned_to_two_cpus_stay_hot),
-        cmocka_unit_test_setup_teardown(test_the_pds_end_is_told_and_ends_reads, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_closing_ends_a_blocked_read, open_skel, close_skel),
-        cmocka_unit_test_setup_teardown(test_closing_the_session_under_a_queue, open_skel, close_skel),
+        cmocka_unit_test_setup_teardown(test_the_pds_end_is_told_and_ends_reads, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_closing_ends_a_blocked_read, open_queue_skel, close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_closing_the_session_under_a_queue, open_queue_skel, close_queue_skel),
     };
 
     own_rig_front_end = mode;

@@ -40,8 +40,8 @@ static void open_skels(void)
 
 static void tell_session(int i, uint32_t method, uint64_t id, uint32_t flags)
 {
-    skel = skels[i];
-    assert_int_equal(tell(method, id, flags, NULL), AEE_SUCCESS);
+    queue_skel = skels[i];
+    assert_int_equal(call_queue_skel(method, id, flags, NULL), AEE_SUCCESS);
 }
 
 static void close_skels(void)

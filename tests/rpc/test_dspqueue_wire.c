@@ -102,7 +102,7 @@ static int raw_read(struct raw *r, uint64_t head, uint32_t position)
 
     memcpy(r->block + 256, &head, sizeof(head));
     ((struct dspqueue_packet_queue_state *)(void *)(r->block + 768))->position = position;
-    assert_int_equal(tell(HXQ_READ, r->id, 0, out), 0);
+    assert_int_equal(call_queue_skel(HXQ_READ, r->id, 0, out), 0);
     return (int)out[0];
 }
 
@@ -114,7 +114,7 @@ static void test_packets_that_cannot_be_do_not_hurt_the_pd(void **state)
     (void)state;
     raw_open(&r);
     assert_int_equal(raw_create(&r), 0);
-    assert_int_equal(tell(HXQ_START, r.id, 0, NULL), 0);
+    assert_int_equal(call_queue_skel(HXQ_START, r.id, 0, NULL), 0);
     assert_int_equal(raw_destroy(&r), AEE_DSP(AEE_EITEMBUSY));
     assert_int_equal(raw_read(&r, 0, 0), AEE_EWOULDBLOCK);
     assert_int_equal(raw_read(&r, 0, 4), AEE_EBADITEM);        /* positions */
@@ -132,7 +132,7 @@ static void test_packets_that_cannot_be_do_not_hurt_the_pd(void **state)
     /* the memory is taken away under the queue: it stays where it is */
     assert_int_equal(fastrpc_munmap(CDSP_DOMAIN_ID, r.fd, r.block, RAW_BYTES), 0);
     assert_int_equal(raw_read(&r, 0, 16), AEE_EWOULDBLOCK);
-    assert_int_equal(tell(HXQ_STOP, r.id, 0, NULL), 0);
+    assert_int_equal(call_queue_skel(HXQ_STOP, r.id, 0, NULL), 0);
     assert_int_equal(raw_destroy(&r), 0);
     raw_close(&r);
 }
@@ -153,7 +153,7 @@ static void test_signals_by_rpc_serve_clients_without_doorbells(void **state)
     assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, ps, 0, sizeof(*ps), FASTRPC_MAP_FD), 0);
     assert_int_equal(remote_handle64_invoke(r.service, REMOTE_SCALARS_MAKE(2, 1, 0), &in), 0);
     assert_int_equal(raw_create(&r), 0);
-    assert_int_equal(tell(HXQ_START, r.id, HXQ_ECHO, NULL), 0);
+    assert_int_equal(call_queue_skel(HXQ_START, r.id, HXQ_ECHO, NULL), 0);
     req_writer = (void *)(r.block + 768);
     resp_reader = (void *)(r.block + 1280);
     resp_writer = (void *)(r.block + 1536);
@@ -171,7 +171,7 @@ static void test_signals_by_rpc_serve_clients_without_doorbells(void **state)
     assert_int_equal(remote_handle64_invoke(r.service, REMOTE_SCALARS_MAKE(7, 0, 0), NULL), 0);
     assert_int_equal(remote_handle64_invoke(r.service, REMOTE_SCALARS_MAKE(6, 0, 1), &out), 0);
     assert_int_equal(what, -1);
-    assert_int_equal(tell(HXQ_STOP, r.id, 0, NULL), 0);
+    assert_int_equal(call_queue_skel(HXQ_STOP, r.id, 0, NULL), 0);
     assert_int_equal(raw_destroy(&r), 0);
     raw_close(&r);
     rpcmem_free(ps);
@@ -180,12 +180,12 @@ static void test_signals_by_rpc_serve_clients_without_doorbells(void **state)
 static int run(const char *front_end)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_header_that_cannot_be_is_refused, open_skel,
-                                        close_skel),
-        cmocka_unit_test_setup_teardown(test_packets_that_cannot_be_do_not_hurt_the_pd, open_skel,
-                                        close_skel),
-        cmocka_unit_test_setup_teardown(test_signals_by_rpc_serve_clients_without_doorbells, open_skel,
-                                        close_skel),
+        cmocka_unit_test_setup_teardown(test_a_header_that_cannot_be_is_refused, open_queue_skel,
+                                        close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_packets_that_cannot_be_do_not_hurt_the_pd, open_queue_skel,
+                                        close_queue_skel),
+        cmocka_unit_test_setup_teardown(test_signals_by_rpc_serve_clients_without_doorbells, open_queue_skel,
+                                        close_queue_skel),
     };
 
     own_rig_front_end = front_end;

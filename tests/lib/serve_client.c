@@ -1,29 +1,14 @@
-/* A server of `hexrig serve` on a free port, and an HTTP client for it that knows just enough: one request per connection,
- * whole replies and event streams.  The client's functions may be called from any thread; they fail by NULL or 0, since
- * cmocka's assertions are for the main thread. */
-#ifndef SERVE_CLIENT_H
-#define SERVE_CLIENT_H
+/* A server of `hexrig serve`, and an HTTP client for it. */
+#include "serve_client.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "e2e.h"
-
-/* --- server */
-
-struct server {
-    struct e2e_run run;
-    struct hxt_child child;
-    int port;
-};
-
-/* hexrig serve with space-separated options; returns when it listens. */
-static inline void server_start(struct server *s, const char *options, double seconds)
+void server_start(struct server *s, const char *options, double seconds)
 {
     char line[256] = "", *at;
     size_t n = 0;
@@ -47,8 +32,7 @@ static inline void server_start(struct server *s, const char *options, double se
     s->port = atoi(at + 1);
 }
 
-/* Ends it by SIGTERM; the exit code has to be 0. */
-static inline void server_stop(struct server *s)
+void server_stop(struct server *s)
 {
     struct hxt_result res;
 
@@ -59,7 +43,7 @@ static inline void server_stop(struct server *s)
     hxt_result_free(&res);
 }
 
-static inline long server_rss_kib(const struct server *s)
+long server_rss_kib(const struct server *s)
 {
     char *text = hxt_read_file(hxt_path("/proc/%d/status", s->child.pid), NULL);
     char *at = text ? strstr(text, "VmRSS:") : NULL;
@@ -69,7 +53,7 @@ static inline long server_rss_kib(const struct server *s)
     return kib;
 }
 
-static inline int server_entries(const struct server *s, const char *folder)
+int server_entries(const struct server *s, const char *folder)
 {
     DIR *d = opendir(hxt_path("/proc/%d/%s", s->child.pid, folder));
     int n = 0;
@@ -81,9 +65,7 @@ static inline int server_entries(const struct server *s, const char *folder)
     return n - 2;
 }
 
-/* --- client */
-
-static inline int http_connect(int port)
+int http_connect(int port)
 {
     const struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -98,7 +80,7 @@ static inline int http_connect(int port)
     return fd;
 }
 
-static inline int http_write(int fd, const char *bytes, size_t n)
+int http_write(int fd, const char *bytes, size_t n)
 {
     while (n) {
         ssize_t now = send(fd, bytes, n, MSG_NOSIGNAL);
@@ -111,9 +93,7 @@ static inline int http_write(int fd, const char *bytes, size_t n)
     return 1;
 }
 
-/* Sends a request; body may be NULL.  Returns the socket, or -1. */
-static inline int http_send(int port, const char *method, const char *path, const char *type,
-                            const char *body)
+int http_send(int port, const char *method, const char *path, const char *type, const char *body)
 {
     int fd = http_connect(port);
     char *text = NULL;
@@ -130,7 +110,7 @@ static inline int http_send(int port, const char *method, const char *path, cons
 }
 
 /* All that comes until the other end closes, terminated; NULL: it broke, or took too long.  Closes fd. */
-static inline char *http_read_all(int fd)
+static char *http_read_all(int fd)
 {
     size_t n = 0, room = 4096;
     char *text = malloc(room);
@@ -153,7 +133,7 @@ static inline char *http_read_all(int fd)
 }
 
 /* Chunks to bytes, in place; 0: the last chunk is missing, the reply was broken off. */
-static inline int http_join_chunks(char *body)
+static int http_join_chunks(char *body)
 {
     char *out = body, *in = body, *end;
     unsigned long n;
@@ -171,14 +151,7 @@ static inline int http_join_chunks(char *body)
     return 1;
 }
 
-struct http_reply {
-    int status;
-    char *text; /* all of it; owned */
-    char *body; /* in text */
-};
-
-/* 0: no whole reply came. */
-static inline int http_receive(int fd, struct http_reply *r)
+int http_receive(int fd, struct http_reply *r)
 {
     char *end;
 
@@ -194,9 +167,7 @@ static inline int http_receive(int fd, struct http_reply *r)
     return !strcasestr(r->text, "\r\nTransfer-Encoding: chunked") || http_join_chunks(r->body);
 }
 
-/* The reply's JSON; NULL: none came.  *status may be NULL. */
-static inline json_t *http_json(int port, const char *method, const char *path, const char *body,
-                                int *status)
+json_t *http_json(int port, const char *method, const char *path, const char *body, int *status)
 {
     struct http_reply r = {0};
     json_t *j = NULL;
@@ -209,8 +180,7 @@ static inline json_t *http_json(int port, const char *method, const char *path, 
     return j;
 }
 
-/* choices[0].MEMBER, also where MEMBER is in a message or delta. */
-static inline const char *choice_text(const json_t *j, const char *member)
+const char *choice_text(const json_t *j, const char *member)
 {
     const json_t *c = json_array_get(json_object_get(j, "choices"), 0);
     const json_t *inner = json_object_get(c, "message");
@@ -222,7 +192,7 @@ static inline const char *choice_text(const json_t *j, const char *member)
 
 /* What an event stream says: its texts joined.  The last event has to be [DONE], and one before it has to tell the reason
  * of the end.  malloc'ed, or NULL. */
-static inline char *events_text(const char *body)
+static char *events_text(const char *body)
 {
     char *text = calloc(1, strlen(body) + 1);
     int ended = 0, done = 0;
@@ -247,8 +217,7 @@ static inline char *events_text(const char *body)
     return text;
 }
 
-/* The text that the server makes of a request, in one piece or by events, as the request says; malloc'ed, or NULL. */
-static inline char *http_text(int port, const char *path, const char *body)
+char *http_text(int port, const char *path, const char *body)
 {
     struct http_reply r = {0};
     char *text = NULL;
@@ -269,8 +238,7 @@ static inline char *http_text(int port, const char *path, const char *body)
     return text;
 }
 
-/* A field of /health, or -1. */
-static inline double health(const struct server *s, const char *field)
+double health(const struct server *s, const char *field)
 {
     json_t *j = http_json(s->port, "GET", "/health", NULL, NULL);
     double v = json_is_number(json_object_get(j, field)) ? json_number_value(json_object_get(j, field))
@@ -280,8 +248,7 @@ static inline double health(const struct server *s, const char *field)
     return v;
 }
 
-/* Reads until `what` has come; 0: the connection ended before. */
-static inline int http_wait_for(int fd, const char *what)
+int http_wait_for(int fd, const char *what)
 {
     char buf[4096];
     size_t n = 0;
@@ -298,5 +265,3 @@ static inline int http_wait_for(int fd, const char *what)
     }
     return 0;
 }
-
-#endif
