@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -98,14 +99,14 @@ void hx_machine_unlock(void)
 
 void hx_machine_freed(void)
 {
-    __atomic_add_fetch(&hx_machine->freed, 1, __ATOMIC_SEQ_CST);
+    atomic_fetch_add(&hx_machine->freed, 1);
     syscall(SYS_futex, &hx_machine->freed, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 void hx_machine_wait(unsigned ms)
 {
     const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000L};
-    uint32_t seen = __atomic_load_n(&hx_machine->freed, __ATOMIC_SEQ_CST);
+    uint32_t seen = atomic_load(&hx_machine->freed);
 
     hx_machine_unlock();
     syscall(SYS_futex, &hx_machine->freed, FUTEX_WAIT, seen, &t, NULL, 0);

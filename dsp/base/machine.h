@@ -17,7 +17,7 @@ enum { HX_HVX_CONTEXTS_MAX = 16 };
 
 struct hx_machine {
     pthread_mutex_t lock; /* process-shared, robust; protects everything below */
-    uint32_t freed;       /* counts what was given back; a futex, because a condition breaks when a waiter is killed */
+    _Atomic uint32_t freed; /* counts what was given back; a futex, because a condition breaks when a waiter is killed */
     double clock_mhz;     /* pcycles per us */
     struct hx_cost cost;
     unsigned hvx_contexts;
@@ -28,7 +28,7 @@ struct hx_machine {
         int32_t client;   /* PD that holds it, 0 = free */
         uint64_t free_at; /* pcycle at which its last holder gave it back */
     } hvx[HX_HVX_CONTEXTS_MAX];
-    uint64_t pcycles; /* the machine's counter: the latest end of a call; atomic */
+    _Atomic uint64_t pcycles; /* the machine's counter: the latest end of a call */
     struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], own or in the driver's sight; the same address in all PDs */
     struct hx_vtcm_table own;
     struct hx_crm crm;

@@ -4,6 +4,7 @@
  * Signals by RPC are for clients that do not know our doorbells: the client's 8 signal makes our waiters look again, and
  * its thread inside 6 wait_signal is our way to it.  Our own library lends that thread, too: its end tells it that the PD
  * ended. */
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -27,14 +28,20 @@ static int dsp_code(int aee)
     return aee ? AEE_DSP(aee) : AEE_SUCCESS;
 }
 
+/* In the client's memory, whose published struct has plain integers. */
+static void count_up(uint32_t *n)
+{
+    atomic_fetch_add_explicit((_Atomic uint32_t *)n, 1, memory_order_release);
+}
+
 void hx_service_signal(struct dspqueue *d, unsigned slot, unsigned which)
 {
     (void)d;
     pthread_mutex_lock(&lock);
     if (state && which == DSPQUEUE_SIGNAL_RESP_PACKET)
-        __atomic_fetch_add(&state->resp_packet_count[slot], 1, __ATOMIC_RELEASE);
+        count_up(&state->resp_packet_count[slot]);
     if (state && which == DSPQUEUE_SIGNAL_REQ_SPACE)
-        __atomic_fetch_add(&state->req_space_count[slot], 1, __ATOMIC_RELEASE);
+        count_up(&state->req_space_count[slot]);
     signalled = 1;
     pthread_cond_signal(&news);
     pthread_mutex_unlock(&lock);

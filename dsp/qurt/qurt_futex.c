@@ -1,6 +1,7 @@
-/* Futexes, see dsp/include/qurt_futex.h.  Threads park as on all objects, because a wake has to bring its time along. */
+/* Futexes by address.  Threads park as on all objects, because a wake has to carry its time to the sleeper. */
 #include "qurt_futex.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "qurt_wait.h"
@@ -23,7 +24,7 @@ static uint64_t n_wakes;
 
 static int value_of(const void *address)
 {
-    return __atomic_load_n((const int *)address, __ATOMIC_SEQ_CST);
+    return atomic_load((const _Atomic int *)address);
 }
 
 /* Where threads wait for the wake that goes with a change which they have seen already; no other object lies there. */
