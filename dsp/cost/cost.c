@@ -1,4 +1,4 @@
-/* The cost model, see cost.h. */
+/* The cost model: charges listed code by its packets and memory accesses by simulated caches. */
 #include "cost.h"
 
 #include <stdatomic.h>
@@ -7,9 +7,9 @@
 
 #include "base/cache.h"
 #include "base/page_map.h"
-#include "hexrig_hvx_count.h"
 #include "listing.h"
 #include "base/machine.h"
+#include "pending.h"
 #include "vtime.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -45,18 +45,17 @@ static __thread struct {
         unsigned pieces; /* bit per VECTOR_PIECE of it that was seen */
     } recent[RECENT];    /* the last vectors that came in pieces */
     unsigned n_recent;
-    struct hx_hvx_counts settled; /* HVX operations that are paid for */
     struct hx_cache l1, l2;
     struct hx_page_map frames;
     struct {
         const struct hx_code_level *level;
         struct hx_listing_time time;
     } times[TIMES];
-} now;
+} thread;
 
 static const struct hx_cost *cost(void)
 {
-    static const struct hx_cost none = {.packet_pcycles = 1, .hvx_pcycles = 1};
+    static const struct hx_cost none = {.packet_pcycles = 1};
 
     return hx_machine ? &hx_machine->cost : &none;
 }
@@ -77,59 +76,27 @@ static unsigned source_loads(const struct hx_code *code, unsigned level)
 
 static const struct hx_listing_time *time_of(const struct hx_code *code, unsigned level)
 {
-    const struct hx_code_level *l = &code->build[now.build][level];
+    const struct hx_code_level *l = &code->build[thread.build][level];
     unsigned i = (unsigned)((uintptr_t)l / sizeof(*l)) & (TIMES - 1);
 
-    if (now.times[i].level != l) {
-        now.times[i].level = l;
-        now.times[i].time = hx_listing_time(l, level > 0, cost());
-        now.times[i].time.vector_loads = source_loads(code, level);
+    if (thread.times[i].level != l) {
+        thread.times[i].level = l;
+        thread.times[i].time = hx_listing_time(l, level > 0, cost());
+        thread.times[i].time.vector_loads = source_loads(code, level);
     }
-    return &now.times[i].time;
-}
-
-/* Packets that `n` operations need at least, by the units that V69 has: four vector units, two of which multiply, one
- * shifts and one permutes, and one vector load and store per packet. */
-static double packets_by_pressure(const struct hx_hvx_counts *n)
-{
-    const uint64_t *op = n->op;
-    double mpy = (double)(op[HX_SLOT_VX] + 2 * op[HX_SLOT_VX_DV] + op[HX_SLOT_VX_LATE]);
-    double shift = (double)(op[HX_SLOT_VS] + op[HX_SLOT_VP_VS]);
-    double permute = (double)(op[HX_SLOT_VP] + op[HX_SLOT_VP_VS]);
-    double all = mpy + shift + permute + (double)(op[HX_SLOT_VA] + 2 * op[HX_SLOT_VA_DV]);
-    double memory = (double)(op[HX_SLOT_LD] + op[HX_SLOT_ST] + op[HX_SLOT_GATHER] +
-                             op[HX_SLOT_SCATTER] +
-                             2 * (op[HX_SLOT_GATHER_DV] + op[HX_SLOT_SCATTER_DV]));
-    const double need[] = {mpy / 2, shift, permute, all / 4, memory};
-    double most = 0;
-
-    for (unsigned i = 0; i < sizeof(need) / sizeof(need[0]); i++)
-        if (need[i] > most)
-            most = need[i];
-    return most;
-}
-
-double hx_cost_pending(void)
-{
-    struct hx_hvx_counts n;
-
-    if (now.code || memcmp(&now.settled, &hx_hvx_counts, sizeof(n)) == 0)
-        return 0;
-    for (int i = 0; i < HX_SLOT_CLASSES; i++)
-        n.op[i] = hx_hvx_counts.op[i] - now.settled.op[i];
-    now.settled = hx_hvx_counts;
-    return packets_by_pressure(&n) * cost()->hvx_pcycles;
+    return &thread.times[i].time;
 }
 
 EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
 {
-    struct hx_code_scope outer = {now.code, now.level};
+    struct hx_code_scope outer = {thread.code, thread.level};
 
     hx_vt_spend(HX_VT_CODE, hx_cost_pending());
     hx_vt_scope(code->name);
-    now.code = code;
-    now.level = 0;
-    now.loads_left = 0;
+    hx_cost_paid(1);
+    thread.code = code;
+    thread.level = 0;
+    thread.loads_left = 0;
     hx_vt_spend(HX_VT_CODE, time_of(code, 0)->trip);
     return outer;
 }
@@ -137,10 +104,10 @@ EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
 EXPORT void hx_code_leave(struct hx_code_scope *scope)
 {
     hx_vt_scope(NULL);
-    now.code = scope->outer;
-    now.level = scope->outer_level;
-    now.loads_left = 0;
-    now.settled = hx_hvx_counts; /* the listing has paid for what was counted inside */
+    thread.code = scope->outer;
+    thread.level = scope->outer_level;
+    thread.loads_left = 0;
+    hx_cost_paid(thread.code != NULL); /* the listing has paid for what was counted inside */
 }
 
 EXPORT void hx_code_trips(unsigned level, uint64_t trips)
@@ -148,15 +115,15 @@ EXPORT void hx_code_trips(unsigned level, uint64_t trips)
     const struct hx_listing_time *t;
     unsigned peeled;
 
-    if (!now.code || level >= now.code->levels)
+    if (!thread.code || level >= thread.code->levels)
         return;
-    t = time_of(now.code, level);
-    peeled = now.code->build[now.build][level].peeled;
-    now.level = level;
-    now.loads_left = trips * t->vector_loads;
-    now.in_trip = 0;
-    now.slowest = 0;
-    now.ddr_lines = 0;
+    t = time_of(thread.code, level);
+    peeled = thread.code->build[thread.build][level].peeled;
+    thread.level = level;
+    thread.loads_left = trips * t->vector_loads;
+    thread.in_trip = 0;
+    thread.slowest = 0;
+    thread.ddr_lines = 0;
     if (trips > peeled)
         hx_vt_spend(HX_VT_CODE, (double)(trips - peeled) * t->trip);
 }
@@ -164,7 +131,7 @@ EXPORT void hx_code_trips(unsigned level, uint64_t trips)
 EXPORT void hx_code_set_build(enum hx_code_build build)
 {
     if (build < HX_CODE_BUILDS)
-        now.build = build;
+        thread.build = build;
 }
 
 /* --- memory ---------------------------------------------------------------------------------------------------- */
@@ -173,11 +140,11 @@ static void empty_caches(void);
 
 static int caches_ready(void)
 {
-    if (now.call != atomic_load_explicit(&calls, memory_order_relaxed))
+    if (thread.call != atomic_load_explicit(&calls, memory_order_relaxed))
         empty_caches();
-    if (!now.l1.tag && hx_cache_init(&now.l1, cost()->l1_kib << 10, L1_LINE_SHIFT))
+    if (!thread.l1.tag && hx_cache_init(&thread.l1, cost()->l1_kib << 10, L1_LINE_SHIFT))
         return 0;
-    return now.l2.tag || hx_cache_init(&now.l2, cost()->l2_kib << 10, L2_LINE_SHIFT) == 0;
+    return thread.l2.tag || hx_cache_init(&thread.l2, cost()->l2_kib << 10, L2_LINE_SHIFT) == 0;
 }
 
 /* Latency of a load from DDR. */
@@ -189,7 +156,7 @@ static double ddr_pcycles(void)
 /* Latency behind L1; a line that is not in L2 comes there from DDR. */
 static double l2_latency(uint64_t at)
 {
-    if (hx_cache_touch(&now.l2, at))
+    if (hx_cache_touch(&thread.l2, at))
         return cost()->l2_pcycles;
     hx_cost_ddr(1u << L2_LINE_SHIFT);
     return ddr_pcycles();
@@ -200,48 +167,48 @@ static double vector_latency(const void *p)
 {
     if (hx_in_vtcm(p))
         return cost()->vtcm_pcycles;
-    const uint64_t at = hx_page_map_at(&now.frames, (uintptr_t)p);
+    const uint64_t at = hx_page_map_at(&thread.frames, (uintptr_t)p);
 
-    hx_cache_drop(&now.l1, at); /* HVX goes past L1 */
+    hx_cache_drop(&thread.l1, at); /* HVX goes past L1 */
     return l2_latency(at);
 }
 
 /* A trip's loads are under way together: the thread waits for the slowest, or for DDR to bring all that it has to. */
 static void end_trip(const struct hx_listing_time *t)
 {
-    double fetch = now.ddr_lines * VECTOR_BYTES / cost()->dma_bytes_per_pcycle * hx_vt_clock_ratio() - t->trip;
+    double fetch = thread.ddr_lines * VECTOR_BYTES / cost()->dma_bytes_per_pcycle * hx_vt_clock_ratio() - t->trip;
 
-    hx_vt_spend(HX_VT_STALL, fetch > now.slowest ? fetch : now.slowest);
-    now.in_trip = 0;
-    now.slowest = 0;
-    now.ddr_lines = 0;
+    hx_vt_spend(HX_VT_STALL, fetch > thread.slowest ? fetch : thread.slowest);
+    thread.in_trip = 0;
+    thread.slowest = 0;
+    thread.ddr_lines = 0;
 }
 
 static void vector_load(const void *p)
 {
     double latency = vector_latency(p), stall;
 
-    if (!now.loads_left) {
+    if (!thread.loads_left) {
         stall = latency - cost()->vtcm_pcycles;
         hx_vt_spend(HX_VT_STALL, stall > 0 ? stall : 0);
         return;
     }
-    const struct hx_listing_time *t = time_of(now.code, now.level);
+    const struct hx_listing_time *t = time_of(thread.code, thread.level);
     stall = latency - t->load_to_use;
-    if (stall > now.slowest)
-        now.slowest = stall;
-    now.ddr_lines += latency > cost()->l2_pcycles;
-    now.loads_left--;
-    if (++now.in_trip == t->vector_loads)
+    if (stall > thread.slowest)
+        thread.slowest = stall;
+    thread.ddr_lines += latency > cost()->l2_pcycles;
+    thread.loads_left--;
+    if (++thread.in_trip == t->vector_loads)
         end_trip(t);
 }
 
 static void scalar_access(const void *p, int is_store)
 {
-    const uint64_t at = hx_page_map_at(&now.frames, (uintptr_t)p);
+    const uint64_t at = hx_page_map_at(&thread.frames, (uintptr_t)p);
     double latency;
 
-    if (hx_cache_touch(&now.l1, at))
+    if (hx_cache_touch(&thread.l1, at))
         return;
     if (hx_in_vtcm(p))
         latency = cost()->vtcm_pcycles;
@@ -260,22 +227,22 @@ static int is_rest_of_vector(uint64_t at, size_t bytes)
     if (bytes >= VECTOR_BYTES)
         return 0;
     for (int i = 0; i < RECENT; i++)
-        if (now.recent[i].line == line && !(now.recent[i].pieces & piece)) {
-            now.recent[i].pieces |= piece;
+        if (thread.recent[i].line == line && !(thread.recent[i].pieces & piece)) {
+            thread.recent[i].pieces |= piece;
             return 1;
         }
-    now.recent[now.n_recent].line = line;
-    now.recent[now.n_recent].pieces = piece;
-    now.n_recent = (now.n_recent + 1) % RECENT;
+    thread.recent[thread.n_recent].line = line;
+    thread.recent[thread.n_recent].pieces = piece;
+    thread.n_recent = (thread.n_recent + 1) % RECENT;
     return 0;
 }
 
 void hx_cost_end(void)
 {
-    free(now.l1.tag);
-    free(now.l2.tag);
-    hx_page_map_free(&now.frames);
-    now.l1.tag = now.l2.tag = NULL;
+    free(thread.l1.tag);
+    free(thread.l2.tag);
+    hx_page_map_free(&thread.frames);
+    thread.l1.tag = thread.l2.tag = NULL;
 }
 
 void hx_cost_prepare(void)
@@ -301,13 +268,13 @@ void hx_cost_access(const void *p, size_t bytes, int is_store)
 
 static void empty_caches(void)
 {
-    now.call = atomic_load_explicit(&calls, memory_order_relaxed);
-    memset(now.recent, 0, sizeof(now.recent));
-    hx_page_map_clear(&now.frames);
-    if (now.l1.tag)
-        hx_cache_clear(&now.l1);
-    if (now.l2.tag)
-        hx_cache_clear(&now.l2);
+    thread.call = atomic_load_explicit(&calls, memory_order_relaxed);
+    memset(thread.recent, 0, sizeof(thread.recent));
+    hx_page_map_clear(&thread.frames);
+    if (thread.l1.tag)
+        hx_cache_clear(&thread.l1);
+    if (thread.l2.tag)
+        hx_cache_clear(&thread.l2);
 }
 
 void hx_cost_call(void)
@@ -322,21 +289,21 @@ void hx_cost_ddr(uint64_t bytes)
 
 void hx_cost_call_end(void)
 {
-    const uint64_t moved = atomic_load_explicit(&ddr_bytes, memory_order_relaxed) - now.ddr_before;
+    const uint64_t moved = atomic_load_explicit(&ddr_bytes, memory_order_relaxed) - thread.ddr_before;
     const double rate = cost()->dma_bytes_per_pcycle;
 
     if (rate > 0)
-        hx_vt_reach(HX_VT_STALL, now.began + (uint64_t)((double)moved / rate * hx_vt_clock_ratio()));
+        hx_vt_reach(HX_VT_STALL, thread.began + (uint64_t)((double)moved / rate * hx_vt_clock_ratio()));
 }
 
 void hx_cost_begin(void)
 {
-    now.code = NULL;
-    now.level = 0;
-    now.build = HX_BUILD_RELEASE;
-    now.loads_left = 0;
-    now.settled = hx_hvx_counts;
-    now.ddr_before = atomic_load_explicit(&ddr_bytes, memory_order_relaxed);
-    now.began = hx_vt_now();
+    thread.code = NULL;
+    thread.level = 0;
+    thread.build = HX_BUILD_RELEASE;
+    thread.loads_left = 0;
+    hx_cost_paid(0);
+    thread.ddr_before = atomic_load_explicit(&ddr_bytes, memory_order_relaxed);
+    thread.began = hx_vt_now();
     empty_caches();
 }

@@ -32,9 +32,6 @@ void hx_cost_prepare(void);
 /* The thread ends. */
 void hx_cost_end(void);
 
-/* Pcycles of HVX operations outside of functions with a listing, since the last time this was asked. */
-double hx_cost_pending(void);
-
 /* `bytes` moved between DDR and L2 or VTCM, for whichever thread. */
 void hx_cost_ddr(uint64_t bytes);
 

@@ -1,4 +1,4 @@
-/* Packets in the PD's figures, see queue_cost.h. */
+/* Adds what a dspqueue's callbacks spend to the PD's figures. */
 #include "queue_cost.h"
 
 #include "cost.h"
@@ -9,7 +9,7 @@ static struct hx_packet_sums *sums;
 static __thread struct {
     int in_callback;
     struct hx_vtime charged; /* of the thread's present call */
-} now;
+} thread;
 
 void hx_queue_cost_open(struct hx_packet_sums *s)
 {
@@ -22,17 +22,17 @@ static void charge(void)
     struct hx_vtime spent = hx_vtime_spent();
 
     if (sums) {
-        atomic_fetch_add(&sums->exec_pcycles, spent.exec_pcycles - now.charged.exec_pcycles);
-        atomic_fetch_add(&sums->queue_pcycles, spent.queue_pcycles - now.charged.queue_pcycles);
-        atomic_fetch_add(&sums->hvx_ops, spent.hvx_ops - now.charged.hvx_ops);
+        atomic_fetch_add(&sums->exec_pcycles, spent.exec_pcycles - thread.charged.exec_pcycles);
+        atomic_fetch_add(&sums->queue_pcycles, spent.queue_pcycles - thread.charged.queue_pcycles);
+        atomic_fetch_add(&sums->hvx_ops, spent.hvx_ops - thread.charged.hvx_ops);
     }
-    now.charged = spent;
+    thread.charged = spent;
 }
 
 static void begin_call(void)
 {
     hx_vt_call_begin(0, 0);
-    now.charged = (struct hx_vtime){0};
+    thread.charged = (struct hx_vtime){0};
 }
 
 void hx_queue_cost_thread_begin(void)
@@ -43,14 +43,14 @@ void hx_queue_cost_thread_begin(void)
 void hx_queue_cost_callback_begin(void)
 {
     begin_call();
-    now.in_callback = 1;
+    thread.in_callback = 1;
 }
 
 void hx_queue_cost_callback_end(void)
 {
     charge();
     hx_vt_call_end();
-    now.in_callback = 0;
+    thread.in_callback = 0;
 }
 
 static void count(uint32_t n_buffers, const struct dspqueue_buffer *buffers)
@@ -73,7 +73,7 @@ void hx_queue_cost_note(void *ctx, int taken, uint32_t n_buffers,
     atomic_fetch_add(&sums->bytes_copied, message_len);
     if (taken)
         count(n_buffers, buffers);
-    if (!now.in_callback)
+    if (!thread.in_callback)
         return;
     charge();
     if (taken) {

@@ -1,11 +1,11 @@
-/* Virtual time, see vtime.h. */
+/* The clock of a DSP thread: where it stands, and what its time went to. */
 #include "vtime.h"
 
 #include <string.h>
 
-#include "cost.h"
-#include "hexrig_hvx_count.h"
 #include "base/machine.h"
+#include "hexrig_hvx_count.h"
+#include "pending.h"
 #include "trace.h"
 
 static __thread struct {
@@ -13,12 +13,12 @@ static __thread struct {
     double pcycles;            /* since from.start_pcycles */
     double spent[HX_VT_KINDS];
     uint64_t others_hvx_ops;
-} now;
+} thread;
 
 uint32_t hx_vt_clock_khz(void)
 {
-    if (now.from.clock_khz)
-        return now.from.clock_khz;
+    if (thread.from.clock_khz)
+        return thread.from.clock_khz;
     return hx_machine ? (uint32_t)(hx_machine->clock_mhz * 1000.0 + 0.5) : 1000000;
 }
 
@@ -27,68 +27,39 @@ double hx_vt_clock_ratio(void)
     return hx_machine ? hx_vt_clock_khz() / (hx_machine->clock_mhz * 1000.0) : 1;
 }
 
-static void begin(const struct hx_vt_origin *o)
+void hx_vt_clock_start(const struct hx_vt_origin *o)
 {
-    memset(&now, 0, sizeof(now));
-    now.from = *o;
-    hx_hvx_reset();
-    hx_hvx_call_begin();
-    hx_cost_begin();
-    hx_trace_begin(o->trace_key, o->call_pcycles, o->start_pcycles);
-}
-
-void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
-{
-    uint64_t p = hx_machine ? __atomic_load_n(&hx_machine->pcycles, __ATOMIC_RELAXED) : 0;
-
-    hx_cost_call();
-    begin(&(struct hx_vt_origin){p, p, now_ns, khz, 0});
+    memset(&thread, 0, sizeof(thread));
+    thread.from = *o;
 }
 
 void hx_vt_trace(uint64_t key)
 {
-    now.from.trace_key = key;
-    hx_trace_begin(key, now.from.call_pcycles, now.from.start_pcycles);
-}
-
-void hx_vt_call_end(void)
-{
-    uint64_t end = hx_vt_now(), seen;
-
-    if (!hx_machine)
-        return;
-    seen = __atomic_load_n(&hx_machine->pcycles, __ATOMIC_RELAXED);
-    while (seen < end && !__atomic_compare_exchange_n(&hx_machine->pcycles, &seen, end, 0,
-                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
+    thread.from.trace_key = key;
+    hx_trace_begin(key, thread.from.call_pcycles, thread.from.start_pcycles);
 }
 
 struct hx_vt_origin hx_vt_origin(void)
 {
-    struct hx_vt_origin o = now.from;
+    struct hx_vt_origin o = thread.from;
 
     o.start_pcycles = hx_vt_now();
     return o;
 }
 
-void hx_vt_thread_begin(const struct hx_vt_origin *o)
-{
-    begin(o);
-}
-
 static uint64_t time_at(double pcycles)
 {
-    return now.from.start_pcycles + (uint64_t)(pcycles + 0.5);
+    return thread.from.start_pcycles + (uint64_t)(pcycles + 0.5);
 }
 
 static void move_on(enum hx_vt_kind kind, double pcycles)
 {
-    double before = now.pcycles;
+    double before = thread.pcycles;
 
-    now.pcycles += pcycles;
-    now.spent[kind] += pcycles;
-    if (__builtin_expect(now.from.trace_key != 0, 0) && pcycles > 0)
-        hx_trace_spend(kind, time_at(before), time_at(now.pcycles), pcycles);
+    thread.pcycles += pcycles;
+    thread.spent[kind] += pcycles;
+    if (__builtin_expect(thread.from.trace_key != 0, 0) && pcycles > 0)
+        hx_trace_spend(kind, time_at(before), time_at(thread.pcycles), pcycles);
 }
 
 /* Code that nobody has charged yet. */
@@ -100,14 +71,14 @@ static void settle(void)
 uint64_t hx_vt_now(void)
 {
     settle();
-    return time_at(now.pcycles);
+    return time_at(thread.pcycles);
 }
 
 uint64_t hx_vt_now_ns(void)
 {
-    double spent = (double)(hx_vt_now() - now.from.call_pcycles);
+    double spent = (double)(hx_vt_now() - thread.from.call_pcycles);
 
-    return now.from.call_ns + (uint64_t)(spent * 1e6 / hx_vt_clock_khz());
+    return thread.from.call_ns + (uint64_t)(spent * 1e6 / hx_vt_clock_khz());
 }
 
 uint64_t hx_vt_pcycles_of_ns(uint64_t ns)
@@ -124,7 +95,7 @@ void hx_vt_spend(enum hx_vt_kind kind, double pcycles)
 
 void hx_vt_scope(const char *name)
 {
-    if (__builtin_expect(now.from.trace_key != 0, 0))
+    if (__builtin_expect(thread.from.trace_key != 0, 0))
         hx_trace_scope(name, hx_vt_now());
 }
 
@@ -136,18 +107,18 @@ void hx_vt_reach(enum hx_vt_kind kind, uint64_t t)
 
 struct hx_vtime hx_vtime_spent(void)
 {
-    double queue = now.spent[HX_VT_HVX] + now.spent[HX_VT_VTCM];
+    double queue = thread.spent[HX_VT_HVX] + thread.spent[HX_VT_VTCM];
 
     settle();
     return (struct hx_vtime){
-        .exec_pcycles = (uint64_t)(now.pcycles - queue + 0.5),
-        .idle_pcycles = (uint64_t)(now.spent[HX_VT_SLEEP] + now.spent[HX_VT_DMA]),
+        .exec_pcycles = (uint64_t)(thread.pcycles - queue + 0.5),
+        .idle_pcycles = (uint64_t)(thread.spent[HX_VT_SLEEP] + thread.spent[HX_VT_DMA]),
         .queue_pcycles = (uint64_t)(queue + 0.5),
-        .hvx_ops = hx_hvx_ops(&hx_hvx_counts) + now.others_hvx_ops,
+        .hvx_ops = hx_hvx_ops(&hx_hvx_counts) + thread.others_hvx_ops,
     };
 }
 
 void hx_vt_add_hvx_ops(uint64_t n)
 {
-    now.others_hvx_ops += n;
+    thread.others_hvx_ops += n;
 }

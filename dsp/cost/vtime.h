@@ -46,6 +46,10 @@ struct hx_vt_origin {
     uint64_t trace_key; /* 0: the call is not traced */
 };
 struct hx_vt_origin hx_vt_origin(void);
+
+/* Sets the thread's clock alone; hx_vt_thread_begin() and hx_vt_call_begin() do that and begin whatever else goes with a
+ * call. */
+void hx_vt_clock_start(const struct hx_vt_origin *o);
 void hx_vt_thread_begin(const struct hx_vt_origin *o);
 
 /* The thread's pcycle counter and its virtual time in ns. */

@@ -8,6 +8,7 @@
 #include "HAP_vtcm_mgr.h"
 #include "bench.h"
 #include "cost/cost.h"
+#include "cost/pending.h"
 #include "hx_f16.h"
 #include "hx_profile.h"
 #include "base/machine.h"

@@ -1,0 +1,38 @@
+/* What begins with a call, or with a thread that works for one: the clock, the cost model's state, counters, the trace.
+ * Above all of them, so that the clock knows nothing of those that move it. */
+#include <stdatomic.h>
+
+#include "base/machine.h"
+#include "cost.h"
+#include "hexrig_hvx_count.h"
+#include "trace.h"
+#include "vtime.h"
+
+void hx_vt_thread_begin(const struct hx_vt_origin *o)
+{
+    hx_vt_clock_start(o);
+    hx_hvx_reset();
+    hx_hvx_call_begin();
+    hx_cost_begin();
+    hx_trace_begin(o->trace_key, o->call_pcycles, o->start_pcycles);
+}
+
+void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
+{
+    uint64_t p = hx_machine ? atomic_load_explicit(&hx_machine->pcycles, memory_order_relaxed) : 0;
+
+    hx_cost_call();
+    hx_vt_thread_begin(&(struct hx_vt_origin){p, p, now_ns, khz, 0});
+}
+
+void hx_vt_call_end(void)
+{
+    uint64_t end = hx_vt_now(), seen;
+
+    if (!hx_machine)
+        return;
+    seen = atomic_load_explicit(&hx_machine->pcycles, memory_order_relaxed);
+    while (seen < end && !atomic_compare_exchange_strong_explicit(&hx_machine->pcycles, &seen, end, memory_order_relaxed,
+                                                                  memory_order_relaxed))
+        ;
+}
