@@ -34,9 +34,8 @@ static void count_up(uint32_t *n)
     atomic_fetch_add_explicit((_Atomic uint32_t *)n, 1, memory_order_release);
 }
 
-void hx_service_signal(struct dspqueue *d, unsigned slot, unsigned which)
+static void signal_host(unsigned slot, unsigned which)
 {
-    (void)d;
     pthread_mutex_lock(&lock);
     if (state && which == DSPQUEUE_SIGNAL_RESP_PACKET)
         count_up(&state->resp_packet_count[slot]);
@@ -124,7 +123,7 @@ static int create(remote_arg *pra)
     int rc;
 
     memcpy(&in, pra[0].buf.pv, sizeof(in));
-    rc = hx_slots_create(in.slot, in.fd, &id);
+    rc = hx_slots_create(in.slot, in.fd, signal_host, &id);
     if (rc == AEE_SUCCESS && hx_slots_have_doorbells(id))
         wait_for_thread();
     memcpy(pra[1].buf.pv, &id, sizeof(id));

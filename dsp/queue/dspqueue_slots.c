@@ -1,4 +1,4 @@
-/* The queues of this PD, see dspqueue_slots.h. */
+/* The table of the PD's queues: created by the host through the queue service, imported by skels. */
 #include "dspqueue_slots.h"
 
 #include <errno.h>
@@ -31,10 +31,10 @@ static void signal_host(void *ctx, unsigned which)
 {
     struct dspqueue *d = ctx;
 
-    hx_service_signal(d, (unsigned)(d - slots), which);
+    d->signal((unsigned)(d - slots), which);
 }
 
-static int create(struct dspqueue *d, int32_t host_fd)
+static int create(struct dspqueue *d, int32_t host_fd, hx_slots_signal *signal)
 {
     struct hx_dspq_cfg cfg = {.is_dsp = 1, .ref = ref_buffer, .signal = signal_host,
                               .packet = hx_queue_cost_note, .ctx = d};
@@ -42,20 +42,21 @@ static int create(struct dspqueue *d, int32_t host_fd)
 
     if (hx_bindings_ref(host_fd, 1, &cfg.block, &cfg.block_bytes))
         return AEE_ENOSUCHMAP;
+    d->signal = signal;
     rc = hx_dspq_init(&d->q, &cfg);
     if (rc)
         hx_bindings_ref(host_fd, -1, NULL, NULL);
     return rc;
 }
 
-int hx_slots_create(uint32_t slot, int32_t host_fd, uint64_t *id)
+int hx_slots_create(uint32_t slot, int32_t host_fd, hx_slots_signal *signal, uint64_t *id)
 {
     int rc;
 
     if (slot >= DSPQUEUE_MAX_PROCESS_QUEUES)
         return AEE_EBADPARM;
     pthread_mutex_lock(&lock);
-    rc = slots[slot].id ? AEE_EITEMBUSY : create(&slots[slot], host_fd);
+    rc = slots[slot].id ? AEE_EITEMBUSY : create(&slots[slot], host_fd, signal);
     if (rc == AEE_SUCCESS) {
         slots[slot].host_fd = host_fd;
         slots[slot].id = *id = ++last_id << 8 | slot;

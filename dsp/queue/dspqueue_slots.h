@@ -6,10 +6,14 @@
 
 #include "hx_dspq.h"
 
+/* Tells the host that the queue in `slot` has something for it (which: enum dspqueue_signal). */
+typedef void hx_slots_signal(unsigned slot, unsigned which);
+
 struct dspqueue {
     uint64_t id;     /* 0 = free slot */
     int32_t host_fd; /* of the block; a reference to that buffer is held */
     int imported;    /* 1 from dspqueue_import() until dspqueue_close() is through */
+    hx_slots_signal *signal;
     struct hx_dspq q;
     /* of the importer */
     dspqueue_callback_t packet_callback, error_callback;
@@ -18,9 +22,9 @@ struct dspqueue {
     void *stack;      /* its stack, NULL = no thread */
 };
 
-/* Creates the queue in slot 0..63 on the block behind host_fd.  0 and *id, or AEE_EITEMBUSY, AEE_ENOSUCHMAP, AEE_EUNSUPPORTED,
- * AEE_EBADPARM (without the DSP's offset). */
-int hx_slots_create(uint32_t slot, int32_t host_fd, uint64_t *id);
+/* Creates the queue in slot 0..63 on the block behind host_fd; `signal` is called for it until it is destroyed.
+ * 0 and *id, or AEE_EITEMBUSY, AEE_ENOSUCHMAP, AEE_EUNSUPPORTED, AEE_EBADPARM (without the DSP's offset). */
+int hx_slots_create(uint32_t slot, int32_t host_fd, hx_slots_signal *signal, uint64_t *id);
 
 /* 1 when both ends of the queue use our doorbells. */
 int hx_slots_have_doorbells(uint64_t id);
@@ -35,8 +39,5 @@ void hx_slots_release(struct dspqueue *d);
 
 /* Signals by RPC, for clients without doorbells: every queue's waiters look again. */
 void hx_slots_poke_all(void);
-
-/* Queue service: d has something for the host (which: enum dspqueue_signal). */
-void hx_service_signal(struct dspqueue *d, unsigned slot, unsigned which);
 
 #endif
