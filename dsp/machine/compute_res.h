@@ -21,11 +21,28 @@ _Static_assert(sizeof(struct hx_crm_attr) <= sizeof(compute_res_attr_t), "the at
 int hx_crm_attr_read(const compute_res_attr_t *attr, struct hx_crm_attr *a, const char *what);
 void hx_crm_attr_write(compute_res_attr_t *attr, const struct hx_crm_attr *a);
 
-/* Takes VTCM for HAP_request_VTCM().  First grain, or -1: not within timeout_us.  Under the machine's lock. */
+/* --- entries of the machine's table; all under its lock */
+
+/* An entry of this PD that waits; NULL: all are taken. */
+struct hx_crm_entry *hx_crm_new_entry(void);
+
+/* A context of this PD that is not just being acquired; NULL: there is none. */
+struct hx_crm_entry *hx_crm_find(uint32_t id);
+
+/* Waits until `e` has what it wants.  VTCM then belongs to `context`.  0; ETIMEDOUT: `e` is as it was; ECANCELED: another
+ * thread has released `e`. */
+int hx_crm_wait(struct hx_crm_entry *e, uint32_t context, uint32_t timeout_us);
+
+/* Ends a hold, if there is one; the entry stays assigned. */
+void hx_crm_give_back(struct hx_crm_entry *e);
+
+/* Takes VTCM for HAP_request_VTCM().  First grain, or -1: not within timeout_us. */
 int hx_crm_wait_vtcm(const struct hx_vtcm_want *want, uint32_t bytes, uint32_t timeout_us);
 
-/* A more urgent entry that waits for what `e` holds; NULL: none.  Under the machine's lock. */
+/* A more urgent entry that waits for what `e` holds; NULL: none. */
 const struct hx_crm_entry *hx_crm_wanted_by(const struct hx_crm_entry *e);
+
+/* --- release callbacks */
 
 /* Keeps the callback of a context of this PD until its end; starts the thread that calls.  0, or -1: no room. */
 int hx_crm_watch(uint32_t context, int (*callback)(unsigned int context_id, void *client_context),

@@ -1,0 +1,87 @@
+/* HAP_request_VTCM() and its kin.  Requests wait in one queue with those of the compute resource manager. */
+#include <stddef.h>
+
+#include "AEEStdErr.h"
+#include "HAP_farf.h"
+#include "HAP_vtcm_mgr.h"
+#include "compute_res.h"
+#include "cost/vtime.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT void *HAP_request_VTCM(unsigned int size, unsigned int single_page_flag)
+{
+    return HAP_request_async_VTCM(size, single_page_flag, 0);
+}
+
+EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_page_flag,
+                                    unsigned int timeout_us)
+{
+    struct hx_vtcm_want want;
+    uint32_t all, range;
+    int first;
+
+    if (!hx_machine || size == 0)
+        return NULL;
+    if (hx_vtcm_want(&want, size, single_page_flag != 0, 0, 0)) {
+        FARF(ERROR, "vtcm: need %u bytes, there are %u in all", size, HX_VTCM_BYTES);
+        return NULL;
+    }
+    hx_vt_spend(HX_VT_CODE, hx_machine->cost.vtcm_request_pcycles);
+    hx_machine_lock();
+    first = hx_crm_wait_vtcm(&want, size, timeout_us);
+    all = hx_vtcm_free(&range, NULL, NULL);
+    hx_machine_unlock();
+    if (first >= 0)
+        return hx_vtcm + (size_t)first * HX_VTCM_GRAIN;
+    FARF(HIGH, "vtcm: need %u bytes%s, %u free, %u of them in one range", size,
+         single_page_flag ? " in one page" : "", all, range);
+    return NULL;
+}
+
+EXPORT int HAP_release_VTCM(void *pVA)
+{
+    size_t off = (uintptr_t)pVA - (uintptr_t)hx_vtcm;
+    int32_t first = (int32_t)(off / HX_VTCM_GRAIN);
+    uint32_t n = 0;
+
+    if (!hx_machine || off >= HX_VTCM_BYTES || off % HX_VTCM_GRAIN)
+        return AEE_EBADPARM;
+    hx_machine_lock();
+    while (first + n < HX_VTCM_GRAINS && hx_machine->vtcm[first + n].first == first &&
+           hx_machine->vtcm[first + n].client == hx_vtcm_owner() &&
+           !hx_machine->vtcm[first + n].context)
+        n++;
+    if (n)
+        hx_vtcm_give(first, n);
+    hx_machine_unlock();
+    return n ? AEE_SUCCESS : AEE_EBADPARM;
+}
+
+EXPORT int HAP_query_total_VTCM(unsigned int *page_size, unsigned int *page_count)
+{
+    if (page_size)
+        *page_size = HX_VTCM_BYTES;
+    if (page_count)
+        *page_count = 1;
+    return 0;
+}
+
+EXPORT int HAP_query_avail_VTCM(unsigned int *avail_block_size, unsigned int *max_page_size,
+                                unsigned int *num_pages)
+{
+    uint32_t range = 0, page = 0, n = 0;
+
+    if (hx_machine) {
+        hx_machine_lock();
+        hx_vtcm_free(&range, &page, &n);
+        hx_machine_unlock();
+    }
+    if (avail_block_size)
+        *avail_block_size = range;
+    if (max_page_size)
+        *max_page_size = page;
+    if (num_pages)
+        *num_pages = n;
+    return 0;
+}
