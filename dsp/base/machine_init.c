@@ -1,0 +1,77 @@
+/* Building the machine before the first PD: shared memory, VTCM at its address, the profile's parameters. */
+#include "machine.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "low_memory.h"
+#include "placement.h"
+
+#define VTCM_BASE 0xFF000000u /* where V69 devices have it */
+
+static int map_vtcm(void)
+{
+    int fd = memfd_create("hexrig-vtcm", MFD_CLOEXEC);
+    int rc = 0;
+
+    if (fd < 0 || ftruncate(fd, HX_VTCM_BYTES)) {
+        rc = -errno;
+    } else {
+#ifdef __SANITIZE_ADDRESS__
+        hx_vtcm = hx_low_map(HX_VTCM_BYTES, fd); /* the real address is shadow memory here */
+#else
+        hx_vtcm = mmap((void *)(uintptr_t)VTCM_BASE, HX_VTCM_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+        if (hx_vtcm == MAP_FAILED)
+            hx_vtcm = NULL;
+#endif
+        rc = hx_vtcm ? 0 : -errno;
+    }
+    if (!rc)
+        hx_placement_shared(hx_vtcm, HX_VTCM_BYTES);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static void init_locks(struct hx_machine *m)
+{
+    pthread_mutexattr_t ma;
+
+    pthread_mutexattr_init(&ma);
+    pthread_mutexattr_setpshared(&ma, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&ma, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&m->lock, &ma);
+    pthread_mutexattr_destroy(&ma);
+}
+
+int hx_machine_init(const struct hx_profile *profile)
+{
+    void *p = mmap(NULL, sizeof(*hx_machine), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                   -1, 0);
+
+    if (p == MAP_FAILED)
+        return -errno;
+    hx_machine = p;
+    init_locks(hx_machine);
+    hx_machine->clock_mhz = profile->clock_mhz;
+    hx_machine->cost = profile->cost;
+    hx_machine->hvx_contexts = profile->hvx_contexts;
+    hx_machine->hw_threads = profile->hw_threads;
+    hx_machine->capabilities = profile->capabilities;
+    hx_machine->dspqueue = profile->dspqueue;
+    hx_machine->vtcm = hx_machine->own.grain;
+    return map_vtcm();
+}
+
+int hx_machine_share_vtcm_table(int fd)
+{
+    struct hx_vtcm_table *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int rc = t == MAP_FAILED ? -errno : 0;
+
+    close(fd);
+    if (!rc)
+        hx_machine->vtcm = t->grain;
+    return rc;
+}
