@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "base/cache.h"
+#include "base/export.h"
 #include "base/page_map.h"
 #include "listing.h"
 #include "base/machine.h"
 #include "pending.h"
 #include "vtime.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 enum {
     VECTOR_BYTES = 128,
@@ -87,7 +86,7 @@ static const struct hx_listing_time *time_of(const struct hx_code *code, unsigne
     return &thread.times[i].time;
 }
 
-EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
+HX_EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
 {
     struct hx_code_scope outer = {thread.code, thread.level};
 
@@ -101,7 +100,7 @@ EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
     return outer;
 }
 
-EXPORT void hx_code_leave(struct hx_code_scope *scope)
+HX_EXPORT void hx_code_leave(struct hx_code_scope *scope)
 {
     hx_vt_scope(NULL);
     thread.code = scope->outer;
@@ -110,7 +109,7 @@ EXPORT void hx_code_leave(struct hx_code_scope *scope)
     hx_cost_paid(thread.code != NULL); /* the listing has paid for what was counted inside */
 }
 
-EXPORT void hx_code_trips(unsigned level, uint64_t trips)
+HX_EXPORT void hx_code_trips(unsigned level, uint64_t trips)
 {
     const struct hx_listing_time *t;
     unsigned peeled;
@@ -128,7 +127,7 @@ EXPORT void hx_code_trips(unsigned level, uint64_t trips)
         hx_vt_spend(HX_VT_CODE, (double)(trips - peeled) * t->trip);
 }
 
-EXPORT void hx_code_set_build(enum hx_code_build build)
+HX_EXPORT void hx_code_set_build(enum hx_code_build build)
 {
     if (build < HX_CODE_BUILDS)
         thread.build = build;

@@ -3,11 +3,10 @@
 
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
+#include "base/export.h"
 #include "pd/buffers.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
-EXPORT int HAP_mmap_get(int fd, void **vaddr, uint64_t *paddr)
+HX_EXPORT int HAP_mmap_get(int fd, void **vaddr, uint64_t *paddr)
 {
     void *p;
     int rc = hx_buffers_get_fd(fd, &p);
@@ -22,9 +21,9 @@ EXPORT int HAP_mmap_get(int fd, void **vaddr, uint64_t *paddr)
 }
 
 /* What skels by IDL compilers call for the length of a DMA handle's buffer (published name). */
-EXPORT int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
+HX_EXPORT int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
 
-EXPORT int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes)
+HX_EXPORT int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes)
 {
     uint64_t size;
     int rc = hx_buffers_size_fd(fd, &size);
@@ -33,7 +32,7 @@ EXPORT int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes)
     return rc;
 }
 
-EXPORT int HAP_mmap_put(int fd)
+HX_EXPORT int HAP_mmap_put(int fd)
 {
     return hx_buffers_put_fd(fd);
 }
@@ -44,7 +43,7 @@ static int lies_in(long offset, size_t len, uint64_t size)
     return offset >= 0 && (uint64_t)offset <= size && len <= size - (uint64_t)offset;
 }
 
-EXPORT void *HAP_mmap2(void *addr, size_t len, int prot, int flags, int fd, long offset)
+HX_EXPORT void *HAP_mmap2(void *addr, size_t len, int prot, int flags, int fd, long offset)
 {
     uint64_t size = 0;
     void *p;
@@ -60,17 +59,17 @@ EXPORT void *HAP_mmap2(void *addr, size_t len, int prot, int flags, int fd, long
     return (uint8_t *)p + offset;
 }
 
-EXPORT void *HAP_mmap(void *addr, int len, int prot, int flags, int fd, long offset)
+HX_EXPORT void *HAP_mmap(void *addr, int len, int prot, int flags, int fd, long offset)
 {
     return HAP_mmap2(addr, len < 0 ? SIZE_MAX : (size_t)len, prot, flags, fd, offset);
 }
 
-EXPORT int HAP_munmap2(void *addr, size_t len)
+HX_EXPORT int HAP_munmap2(void *addr, size_t len)
 {
     return hx_buffers_put_addr(addr, len);
 }
 
-EXPORT int HAP_munmap(void *addr, int len)
+HX_EXPORT int HAP_munmap(void *addr, int len)
 {
     return HAP_munmap2(addr, len < 0 ? SIZE_MAX : (size_t)len);
 }

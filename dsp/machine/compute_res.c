@@ -8,8 +8,6 @@
 #include "qurt/qurt_wait.h"
 #include "cost/vtime.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 /* Says why a request can never be met. */
 static int impossible(const struct hx_crm_attr *a, struct hx_vtcm_want *want)
 {
@@ -34,7 +32,7 @@ static void log_failure(const struct hx_crm_attr *a, int no_entry, uint32_t all,
              a->vtcm_size, a->serialize ? " and the serial turn" : "", all, timeout_us);
 }
 
-EXPORT unsigned int compute_resource_acquire(compute_res_attr_t *attr, unsigned int timeout_us)
+HX_EXPORT unsigned int compute_resource_acquire(compute_res_attr_t *attr, unsigned int timeout_us)
 {
     struct hx_crm_entry *e;
     struct hx_vtcm_want want;
@@ -75,7 +73,7 @@ EXPORT unsigned int compute_resource_acquire(compute_res_attr_t *attr, unsigned 
     return id;
 }
 
-EXPORT int compute_resource_release(unsigned int context_id)
+HX_EXPORT int compute_resource_release(unsigned int context_id)
 {
     struct hx_crm_entry *e;
 
@@ -96,7 +94,7 @@ EXPORT int compute_resource_release(unsigned int context_id)
     return 0;
 }
 
-EXPORT int compute_resource_acquire_cached(unsigned int context_id, unsigned int timeout_us)
+HX_EXPORT int compute_resource_acquire_cached(unsigned int context_id, unsigned int timeout_us)
 {
     struct hx_crm_entry *e;
     int rc = AEE_EBADPARM;
@@ -119,7 +117,7 @@ EXPORT int compute_resource_acquire_cached(unsigned int context_id, unsigned int
     return rc;
 }
 
-EXPORT int compute_resource_release_cached(unsigned int context_id)
+HX_EXPORT int compute_resource_release_cached(unsigned int context_id)
 {
     struct hx_crm_entry *e;
     int rc = AEE_EBADPARM;
@@ -139,7 +137,7 @@ EXPORT int compute_resource_release_cached(unsigned int context_id)
     return rc;
 }
 
-EXPORT int compute_resource_check_release_request(unsigned int context_id)
+HX_EXPORT int compute_resource_check_release_request(unsigned int context_id)
 {
     struct hx_crm_entry *e;
     int rc = AEE_EBADPARM;
@@ -154,7 +152,7 @@ EXPORT int compute_resource_check_release_request(unsigned int context_id)
     return rc;
 }
 
-EXPORT int compute_resource_update_priority(unsigned int context_id, unsigned short priority)
+HX_EXPORT int compute_resource_update_priority(unsigned int context_id, unsigned short priority)
 {
     struct hx_crm_entry *e = NULL;
 
@@ -170,13 +168,13 @@ EXPORT int compute_resource_update_priority(unsigned int context_id, unsigned sh
     return e ? 0 : AEE_EBADPARM;
 }
 
-EXPORT int compute_resource_hmx_lock(unsigned int context_id)
+HX_EXPORT int compute_resource_hmx_lock(unsigned int context_id)
 {
     FARF(ERROR, "HAP_compute_res_hmx_lock: context %u: V69 has no HMX for skels", context_id);
     return (int)HAP_COMPUTE_RES_NOT_SUPPORTED;
 }
 
-EXPORT int compute_resource_hmx_unlock(unsigned int context_id)
+HX_EXPORT int compute_resource_hmx_unlock(unsigned int context_id)
 {
     (void)context_id;
     return (int)HAP_COMPUTE_RES_NOT_SUPPORTED;

@@ -3,9 +3,9 @@
 
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
+#include "base/export.h"
 #include "compute_res.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define MAGIC 0x43524d31u
 
 int hx_crm_attr_read(const compute_res_attr_t *attr, struct hx_crm_attr *a, const char *what)
@@ -24,7 +24,7 @@ void hx_crm_attr_write(compute_res_attr_t *attr, const struct hx_crm_attr *a)
     memcpy(attr, a, sizeof(*a));
 }
 
-EXPORT int compute_resource_attr_init(compute_res_attr_t *attr)
+HX_EXPORT int compute_resource_attr_init(compute_res_attr_t *attr)
 {
     const struct hx_crm_attr a = {.magic = MAGIC};
 
@@ -35,7 +35,7 @@ EXPORT int compute_resource_attr_init(compute_res_attr_t *attr)
     return 0;
 }
 
-EXPORT int compute_resource_attr_set_serialize(compute_res_attr_t *attr, unsigned char b_enable)
+HX_EXPORT int compute_resource_attr_set_serialize(compute_res_attr_t *attr, unsigned char b_enable)
 {
     struct hx_crm_attr a;
     int rc = hx_crm_attr_read(attr, &a, "HAP_compute_res_attr_set_serialize");
@@ -47,7 +47,7 @@ EXPORT int compute_resource_attr_set_serialize(compute_res_attr_t *attr, unsigne
     return rc;
 }
 
-EXPORT int compute_resource_attr_set_cache_mode(compute_res_attr_t *attr, unsigned char b_enable)
+HX_EXPORT int compute_resource_attr_set_cache_mode(compute_res_attr_t *attr, unsigned char b_enable)
 {
     struct hx_crm_attr a;
     int rc = hx_crm_attr_read(attr, &a, "HAP_compute_res_attr_set_cache_mode");
@@ -59,8 +59,8 @@ EXPORT int compute_resource_attr_set_cache_mode(compute_res_attr_t *attr, unsign
     return rc;
 }
 
-EXPORT int compute_resource_attr_set_vtcm_param(compute_res_attr_t *attr, unsigned int vtcm_size,
-                                                unsigned char b_single_page)
+HX_EXPORT int compute_resource_attr_set_vtcm_param(compute_res_attr_t *attr, unsigned int vtcm_size,
+                                                   unsigned char b_single_page)
 {
     struct hx_crm_attr a;
     int rc = hx_crm_attr_read(attr, &a, "HAP_compute_res_attr_set_vtcm_param");
@@ -74,9 +74,9 @@ EXPORT int compute_resource_attr_set_vtcm_param(compute_res_attr_t *attr, unsign
     return rc;
 }
 
-EXPORT int compute_resource_attr_set_vtcm_param_v2(compute_res_attr_t *attr, unsigned int vtcm_size,
-                                                   unsigned int min_page_size,
-                                                   unsigned int min_vtcm_size)
+HX_EXPORT int compute_resource_attr_set_vtcm_param_v2(compute_res_attr_t *attr, unsigned int vtcm_size,
+                                                      unsigned int min_page_size,
+                                                      unsigned int min_vtcm_size)
 {
     struct hx_crm_attr a;
     int rc = hx_crm_attr_read(attr, &a, "HAP_compute_res_attr_set_vtcm_param_v2");
@@ -93,7 +93,7 @@ EXPORT int compute_resource_attr_set_vtcm_param_v2(compute_res_attr_t *attr, uns
     return rc;
 }
 
-EXPORT int compute_resource_attr_set_hmx_param(compute_res_attr_t *attr, unsigned char b_enable)
+HX_EXPORT int compute_resource_attr_set_hmx_param(compute_res_attr_t *attr, unsigned char b_enable)
 {
     struct hx_crm_attr a;
     int rc = hx_crm_attr_read(attr, &a, "HAP_compute_res_attr_set_hmx_param");
@@ -101,7 +101,7 @@ EXPORT int compute_resource_attr_set_hmx_param(compute_res_attr_t *attr, unsigne
     return !rc && b_enable ? (int)HAP_COMPUTE_RES_NOT_SUPPORTED : rc;
 }
 
-EXPORT int compute_resource_attr_set_app_type(compute_res_attr_t *attr, unsigned int application_id)
+HX_EXPORT int compute_resource_attr_set_app_type(compute_res_attr_t *attr, unsigned int application_id)
 {
     struct hx_crm_attr a;
 
@@ -109,7 +109,7 @@ EXPORT int compute_resource_attr_set_app_type(compute_res_attr_t *attr, unsigned
     return hx_crm_attr_read(attr, &a, "HAP_compute_res_attr_set_app_type");
 }
 
-EXPORT int compute_resource_attr_set_release_callback(
+HX_EXPORT int compute_resource_attr_set_release_callback(
     compute_res_attr_t *attr,
     int (*release_callback)(unsigned int context_id, void *client_context), void *client_context)
 {
@@ -124,8 +124,8 @@ EXPORT int compute_resource_attr_set_release_callback(
     return rc;
 }
 
-EXPORT int compute_resource_attr_get_vtcm_ptr_v2(compute_res_attr_t *attr, void **vtcm_ptr,
-                                                 unsigned int *vtcm_size)
+HX_EXPORT int compute_resource_attr_get_vtcm_ptr_v2(compute_res_attr_t *attr, void **vtcm_ptr,
+                                                    unsigned int *vtcm_size)
 {
     struct hx_crm_attr a;
     int rc = hx_crm_attr_read(attr, &a, "HAP_compute_res_attr_get_vtcm_ptr_v2");
@@ -135,7 +135,7 @@ EXPORT int compute_resource_attr_get_vtcm_ptr_v2(compute_res_attr_t *attr, void 
     return rc;
 }
 
-EXPORT void *compute_resource_attr_get_vtcm_ptr(compute_res_attr_t *attr)
+HX_EXPORT void *compute_resource_attr_get_vtcm_ptr(compute_res_attr_t *attr)
 {
     unsigned size;
     void *p;
@@ -158,10 +158,10 @@ static void describe(compute_res_vtcm_page_t *layout, uint32_t bytes, uint32_t p
             (compute_res_vtcm_page_def_t){HX_VTCM_GRAIN, bytes / HX_VTCM_GRAIN};
 }
 
-EXPORT int compute_resource_query_VTCM(unsigned int application_id, unsigned int *total_block_size,
-                                       compute_res_vtcm_page_t *total_block_layout,
-                                       unsigned int *avail_block_size,
-                                       compute_res_vtcm_page_t *avail_block_layout)
+HX_EXPORT int compute_resource_query_VTCM(unsigned int application_id, unsigned int *total_block_size,
+                                          compute_res_vtcm_page_t *total_block_layout,
+                                          unsigned int *avail_block_size,
+                                          compute_res_vtcm_page_t *avail_block_layout)
 {
     uint32_t range, page, n;
 

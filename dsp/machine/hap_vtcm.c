@@ -4,18 +4,17 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_vtcm_mgr.h"
+#include "base/export.h"
 #include "compute_res.h"
 #include "cost/vtime.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
-EXPORT void *HAP_request_VTCM(unsigned int size, unsigned int single_page_flag)
+HX_EXPORT void *HAP_request_VTCM(unsigned int size, unsigned int single_page_flag)
 {
     return HAP_request_async_VTCM(size, single_page_flag, 0);
 }
 
-EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_page_flag,
-                                    unsigned int timeout_us)
+HX_EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_page_flag,
+                                       unsigned int timeout_us)
 {
     struct hx_vtcm_want want;
     uint32_t all, range;
@@ -39,7 +38,7 @@ EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_page_
     return NULL;
 }
 
-EXPORT int HAP_release_VTCM(void *pVA)
+HX_EXPORT int HAP_release_VTCM(void *pVA)
 {
     size_t off = (uintptr_t)pVA - (uintptr_t)hx_vtcm;
     int32_t first = (int32_t)(off / HX_VTCM_GRAIN);
@@ -58,7 +57,7 @@ EXPORT int HAP_release_VTCM(void *pVA)
     return n ? AEE_SUCCESS : AEE_EBADPARM;
 }
 
-EXPORT int HAP_query_total_VTCM(unsigned int *page_size, unsigned int *page_count)
+HX_EXPORT int HAP_query_total_VTCM(unsigned int *page_size, unsigned int *page_count)
 {
     if (page_size)
         *page_size = HX_VTCM_BYTES;
@@ -67,8 +66,8 @@ EXPORT int HAP_query_total_VTCM(unsigned int *page_size, unsigned int *page_coun
     return 0;
 }
 
-EXPORT int HAP_query_avail_VTCM(unsigned int *avail_block_size, unsigned int *max_page_size,
-                                unsigned int *num_pages)
+HX_EXPORT int HAP_query_avail_VTCM(unsigned int *avail_block_size, unsigned int *max_page_size,
+                                   unsigned int *num_pages)
 {
     uint32_t range = 0, page = 0, n = 0;
 

@@ -13,6 +13,7 @@
 #include "HAP_farf.h"
 #include "cost/cost.h"
 #include "hexrig_hvx_trace.h"
+#include "base/export.h"
 #include "base/machine.h"
 
 __thread struct hx_mem_counts hx_mem_counts;
@@ -85,7 +86,6 @@ void hx_check_context(const char *intrinsic)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-#define CALLBACK __attribute__((visibility("default")))
 
 /* The calling thread's stack. */
 static __thread struct {
@@ -127,12 +127,12 @@ static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
 
 #define ACCESS(n) \
     void __asan_load##n##_noabort(const void *p); \
-    CALLBACK void __asan_load##n##_noabort(const void *p) \
+    HX_EXPORT void __asan_load##n##_noabort(const void *p) \
     { \
         access_at(__builtin_return_address(0), p, n, 0); \
     } \
     void __asan_store##n##_noabort(const void *p); \
-    CALLBACK void __asan_store##n##_noabort(const void *p) \
+    HX_EXPORT void __asan_store##n##_noabort(const void *p) \
     { \
         access_at(__builtin_return_address(0), p, n, 1); \
     }
@@ -144,19 +144,19 @@ ACCESS(16)
 #undef ACCESS
 
 void __asan_loadN_noabort(const void *p, size_t bytes);
-CALLBACK void __asan_loadN_noabort(const void *p, size_t bytes)
+HX_EXPORT void __asan_loadN_noabort(const void *p, size_t bytes)
 {
     access_at(__builtin_return_address(0), p, bytes, 0);
 }
 
 void __asan_storeN_noabort(const void *p, size_t bytes);
-CALLBACK void __asan_storeN_noabort(const void *p, size_t bytes)
+HX_EXPORT void __asan_storeN_noabort(const void *p, size_t bytes)
 {
     access_at(__builtin_return_address(0), p, bytes, 1);
 }
 
 void __asan_handle_no_return(void);
-CALLBACK void __asan_handle_no_return(void)
+HX_EXPORT void __asan_handle_no_return(void)
 {
 }
 
@@ -175,7 +175,7 @@ struct mismatch {
 };
 
 void __ubsan_handle_type_mismatch_v1(const struct mismatch *m, const void *p);
-CALLBACK void __ubsan_handle_type_mismatch_v1(const struct mismatch *m, const void *p)
+HX_EXPORT void __ubsan_handle_type_mismatch_v1(const struct mismatch *m, const void *p)
 {
     const struct place at = place_of(__builtin_return_address(0));
 

@@ -10,11 +10,11 @@
 #include "HAP_farf.h"
 #include "hap_power.h"
 #include "hexrig_hvx_count.h"
+#include "base/export.h"
 #include "base/machine.h"
 #include "cost/trace.h"
 #include "cost/vtime.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define NONE (-1)
 
 static __thread int held = NONE;     /* index of the held HVX context */
@@ -83,17 +83,17 @@ static int lock_context(int mode, int wait)
     return found == NONE ? QURT_HVX_LOCK_ERROR : QURT_HVX_LOCK_SUCCESS;
 }
 
-EXPORT int qurt_hvx_lock(int lock_mode)
+HX_EXPORT int qurt_hvx_lock(int lock_mode)
 {
     return lock_context(lock_mode, 1);
 }
 
-EXPORT int qurt_hvx_try_lock(int lock_mode)
+HX_EXPORT int qurt_hvx_try_lock(int lock_mode)
 {
     return lock_context(lock_mode, 0);
 }
 
-EXPORT int qurt_hvx_unlock(void)
+HX_EXPORT int qurt_hvx_unlock(void)
 {
     if (!hx_machine || held == NONE)
         return QURT_HVX_LOCK_ERROR;
@@ -108,24 +108,24 @@ EXPORT int qurt_hvx_unlock(void)
     return QURT_HVX_LOCK_SUCCESS;
 }
 
-EXPORT int qurt_hvx_get_mode(void)
+HX_EXPORT int qurt_hvx_get_mode(void)
 {
     return QURT_HVX_MODE_128B;
 }
 
-EXPORT int qurt_hvx_get_units(void)
+HX_EXPORT int qurt_hvx_get_units(void)
 {
     return hx_machine ? (int)hx_machine->hvx_contexts << 8 : 0;
 }
 
-EXPORT int qurt_hvx_get_lock_val(void)
+HX_EXPORT int qurt_hvx_get_lock_val(void)
 {
     return held != NONE ? QURT_HVX_LOCKED : QURT_HVX_UNLOCKED;
 }
 
 static _Atomic int reserved; /* this PD has called qurt_hvx_reserve() */
 
-EXPORT int qurt_hvx_reserve(int num_units)
+HX_EXPORT int qurt_hvx_reserve(int num_units)
 {
     int units = hx_machine ? 2 * (int)hx_machine->hvx_contexts : 0;
 
@@ -136,7 +136,7 @@ EXPORT int qurt_hvx_reserve(int num_units)
     return atomic_exchange(&reserved, 1) ? QURT_HVX_RESERVE_ALREADY_MADE : num_units;
 }
 
-EXPORT int qurt_hvx_cancel_reserve(void)
+HX_EXPORT int qurt_hvx_cancel_reserve(void)
 {
     return atomic_exchange(&reserved, 0) ? 0 : QURT_HVX_RESERVE_CANCEL_ERR;
 }

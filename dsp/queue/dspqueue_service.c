@@ -10,6 +10,7 @@
 
 #include "pd/bindings.h"
 #include "dspqueue_slots.h"
+#include "base/export.h"
 #include "base/machine.h"
 #include "remote.h"
 
@@ -204,8 +205,7 @@ static const struct {
     [M_SIGNAL] = {take_signal, REMOTE_SCALARS_MAKE(M_SIGNAL, 0, 0), 0, 0},
 };
 
-__attribute__((visibility("default"))) int
-dspqueue_rpc_skel_handle_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
+HX_EXPORT int dspqueue_rpc_skel_handle_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
 {
     unsigned m = REMOTE_SCALARS_METHOD(sc), n_in = REMOTE_SCALARS_INBUFS(sc);
 

@@ -69,7 +69,7 @@ static void catch_up(const void *address)
     hx_qurt_park_briefly(late_key(address), LATE_MS);
 }
 
-HX_QURT_EXPORT int qurt_futex_wait(void *lock, int val)
+HX_EXPORT int qurt_futex_wait(void *lock, int val)
 {
     int differs;
 
@@ -85,7 +85,7 @@ HX_QURT_EXPORT int qurt_futex_wait(void *lock, int val)
     return differs ? -1 : 0;
 }
 
-HX_QURT_EXPORT int qurt_futex_wake(void *lock, int n_to_wake)
+HX_EXPORT int qurt_futex_wake(void *lock, int n_to_wake)
 {
     int n = 0;
 

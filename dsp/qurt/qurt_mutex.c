@@ -105,72 +105,72 @@ static void destroy(qurt_mutex_t *m, const char *what)
 
 /* --- the published names */
 
-HX_QURT_EXPORT void qurt_mutex_init(qurt_mutex_t *m)
+HX_EXPORT void qurt_mutex_init(qurt_mutex_t *m)
 {
     *m = (qurt_mutex_t)QURT_MUTEX_INIT;
 }
 
-HX_QURT_EXPORT void qurt_mutex_destroy(qurt_mutex_t *m)
+HX_EXPORT void qurt_mutex_destroy(qurt_mutex_t *m)
 {
     destroy(m, "qurt_mutex_destroy");
 }
 
-HX_QURT_EXPORT void qurt_mutex_lock(qurt_mutex_t *m)
+HX_EXPORT void qurt_mutex_lock(qurt_mutex_t *m)
 {
     lock_within(m, 0, HX_QURT_FOREVER, "qurt_mutex_lock");
 }
 
-HX_QURT_EXPORT int qurt_mutex_lock_timed(qurt_mutex_t *m, unsigned long long int duration)
+HX_EXPORT int qurt_mutex_lock_timed(qurt_mutex_t *m, unsigned long long int duration)
 {
     return lock_within(m, 0, duration, "qurt_mutex_lock_timed");
 }
 
-HX_QURT_EXPORT void qurt_mutex_unlock(qurt_mutex_t *m)
+HX_EXPORT void qurt_mutex_unlock(qurt_mutex_t *m)
 {
     unlock(m, "qurt_mutex_unlock");
 }
 
-HX_QURT_EXPORT int qurt_mutex_try_lock(qurt_mutex_t *m)
+HX_EXPORT int qurt_mutex_try_lock(qurt_mutex_t *m)
 {
     return try_lock(m, 0);
 }
 
-HX_QURT_EXPORT void qurt_rmutex_init(qurt_mutex_t *m)
+HX_EXPORT void qurt_rmutex_init(qurt_mutex_t *m)
 {
     *m = (qurt_mutex_t)QURT_MUTEX_INIT;
 }
 
-HX_QURT_EXPORT void qurt_rmutex_destroy(qurt_mutex_t *m)
+HX_EXPORT void qurt_rmutex_destroy(qurt_mutex_t *m)
 {
     destroy(m, "qurt_rmutex_destroy");
 }
 
-HX_QURT_EXPORT void qurt_rmutex_lock(qurt_mutex_t *m)
+HX_EXPORT void qurt_rmutex_lock(qurt_mutex_t *m)
 {
     lock_within(m, 1, HX_QURT_FOREVER, "qurt_rmutex_lock");
 }
 
-HX_QURT_EXPORT int qurt_rmutex_lock_timed(qurt_mutex_t *m, unsigned long long int duration)
+HX_EXPORT int qurt_rmutex_lock_timed(qurt_mutex_t *m, unsigned long long int duration)
 {
     return lock_within(m, 1, duration, "qurt_rmutex_lock_timed");
 }
 
-HX_QURT_EXPORT void qurt_rmutex_unlock(qurt_mutex_t *m)
+HX_EXPORT void qurt_rmutex_unlock(qurt_mutex_t *m)
 {
     unlock(m, "qurt_rmutex_unlock");
 }
 
-HX_QURT_EXPORT int qurt_rmutex_try_lock(qurt_mutex_t *m)
+HX_EXPORT int qurt_rmutex_try_lock(qurt_mutex_t *m)
 {
     return try_lock(m, 1);
 }
 
-HX_QURT_EXPORT void qurt_cond_init(qurt_cond_t *cond)
+HX_EXPORT void qurt_cond_init(qurt_cond_t *cond)
 {
     cond->raw = 0;
 }
 
-HX_QURT_EXPORT void qurt_cond_destroy(qurt_cond_t *cond)
+HX_EXPORT void qurt_cond_destroy(qurt_cond_t *cond)
 {
     int waits;
 
@@ -181,7 +181,7 @@ HX_QURT_EXPORT void qurt_cond_destroy(qurt_cond_t *cond)
         FARF(ERROR, "qurt_cond_destroy: threads wait for condition %p", (void *)cond);
 }
 
-HX_QURT_EXPORT void qurt_cond_wait(qurt_cond_t *cond, qurt_mutex_t *m)
+HX_EXPORT void qurt_cond_wait(qurt_cond_t *cond, qurt_mutex_t *m)
 {
     struct hx_qthread *self = hx_qurt_self();
     int mine;
@@ -198,14 +198,14 @@ HX_QURT_EXPORT void qurt_cond_wait(qurt_cond_t *cond, qurt_mutex_t *m)
         FARF(ERROR, "qurt_cond_wait: thread %u does not hold mutex %p", self->id, (void *)m);
 }
 
-HX_QURT_EXPORT void qurt_cond_signal(qurt_cond_t *cond)
+HX_EXPORT void qurt_cond_signal(qurt_cond_t *cond)
 {
     hx_qurt_enter();
     hx_qurt_unpark(cond, hx_vt_now());
     hx_qurt_leave();
 }
 
-HX_QURT_EXPORT void qurt_cond_broadcast(qurt_cond_t *cond)
+HX_EXPORT void qurt_cond_broadcast(qurt_cond_t *cond)
 {
     hx_qurt_enter();
     while (hx_qurt_unpark(cond, hx_vt_now()))

@@ -12,14 +12,14 @@ enum { VAL_MAX = 65535 };
 
 /* --- semaphores */
 
-HX_QURT_EXPORT void qurt_sem_init_val(qurt_sem_t *sem, unsigned short val)
+HX_EXPORT void qurt_sem_init_val(qurt_sem_t *sem, unsigned short val)
 {
     memset(sem, 0, sizeof(*sem));
     sem->val = val;
     sem->ups = val; /* long ago */
 }
 
-HX_QURT_EXPORT void qurt_sem_init(qurt_sem_t *sem)
+HX_EXPORT void qurt_sem_init(qurt_sem_t *sem)
 {
     qurt_sem_init_val(sem, 1);
 }
@@ -34,13 +34,13 @@ static int somebody_waits(const void *object)
     return waits;
 }
 
-HX_QURT_EXPORT void qurt_sem_destroy(qurt_sem_t *sem)
+HX_EXPORT void qurt_sem_destroy(qurt_sem_t *sem)
 {
     if (somebody_waits(sem))
         FARF(ERROR, "qurt_sem_destroy: threads wait for semaphore %p", (void *)sem);
 }
 
-HX_QURT_EXPORT int qurt_sem_add(qurt_sem_t *sem, unsigned int amt)
+HX_EXPORT int qurt_sem_add(qurt_sem_t *sem, unsigned int amt)
 {
     uint64_t now = hx_vt_now();
     int rc = 0;
@@ -81,7 +81,7 @@ static int down(qurt_sem_t *sem, uint64_t us)
     return rc;
 }
 
-HX_QURT_EXPORT int qurt_sem_down(qurt_sem_t *sem)
+HX_EXPORT int qurt_sem_down(qurt_sem_t *sem)
 {
     hx_qurt_self();
     hx_qurt_enter();
@@ -90,7 +90,7 @@ HX_QURT_EXPORT int qurt_sem_down(qurt_sem_t *sem)
     return 0;
 }
 
-HX_QURT_EXPORT int qurt_sem_try_down(qurt_sem_t *sem)
+HX_EXPORT int qurt_sem_try_down(qurt_sem_t *sem)
 {
     int rc = -1;
 
@@ -101,7 +101,7 @@ HX_QURT_EXPORT int qurt_sem_try_down(qurt_sem_t *sem)
     return rc;
 }
 
-HX_QURT_EXPORT int qurt_sem_down_timed(qurt_sem_t *sem, unsigned long long int duration)
+HX_EXPORT int qurt_sem_down_timed(qurt_sem_t *sem, unsigned long long int duration)
 {
     int rc;
 
@@ -112,7 +112,7 @@ HX_QURT_EXPORT int qurt_sem_down_timed(qurt_sem_t *sem, unsigned long long int d
     return rc ? QURT_ETIMEDOUT : QURT_EOK;
 }
 
-HX_QURT_EXPORT unsigned short qurt_sem_get_val(qurt_sem_t *sem)
+HX_EXPORT unsigned short qurt_sem_get_val(qurt_sem_t *sem)
 {
     unsigned short val;
 
@@ -124,21 +124,21 @@ HX_QURT_EXPORT unsigned short qurt_sem_get_val(qurt_sem_t *sem)
 
 /* --- barriers */
 
-HX_QURT_EXPORT int qurt_barrier_init(qurt_barrier_t *barrier, unsigned int threads_total)
+HX_EXPORT int qurt_barrier_init(qurt_barrier_t *barrier, unsigned int threads_total)
 {
     memset(barrier, 0, sizeof(*barrier));
     barrier->threads_total = threads_total;
     return threads_total ? 0 : QURT_EINVALID;
 }
 
-HX_QURT_EXPORT int qurt_barrier_destroy(qurt_barrier_t *barrier)
+HX_EXPORT int qurt_barrier_destroy(qurt_barrier_t *barrier)
 {
     if (somebody_waits(barrier))
         FARF(ERROR, "qurt_barrier_destroy: threads wait at barrier %p", (void *)barrier);
     return 0;
 }
 
-HX_QURT_EXPORT int qurt_barrier_wait(qurt_barrier_t *barrier)
+HX_EXPORT int qurt_barrier_wait(qurt_barrier_t *barrier)
 {
     uint64_t now = hx_vt_now();
     int last;

@@ -110,18 +110,18 @@ static void destroy(const bits *signals)
 
 /* --- the published names */
 
-HX_QURT_EXPORT void qurt_signal_init(qurt_signal_t *s)
+HX_EXPORT void qurt_signal_init(qurt_signal_t *s)
 {
     memset(s, 0, sizeof(*s));
 }
 
-HX_QURT_EXPORT void qurt_signal_destroy(qurt_signal_t *s)
+HX_EXPORT void qurt_signal_destroy(qurt_signal_t *s)
 {
     destroy(&s->signals);
 }
 
-HX_QURT_EXPORT unsigned int qurt_signal_wait(qurt_signal_t *s, unsigned int mask,
-                                             unsigned int attribute)
+HX_EXPORT unsigned int qurt_signal_wait(qurt_signal_t *s, unsigned int mask,
+                                        unsigned int attribute)
 {
     bits now;
 
@@ -129,9 +129,9 @@ HX_QURT_EXPORT unsigned int qurt_signal_wait(qurt_signal_t *s, unsigned int mask
     return (unsigned)now;
 }
 
-HX_QURT_EXPORT int qurt_signal_wait_timed(qurt_signal_t *s, unsigned int mask,
-                                          unsigned int attribute, unsigned int *signals,
-                                          unsigned long long int duration)
+HX_EXPORT int qurt_signal_wait_timed(qurt_signal_t *s, unsigned int mask,
+                                     unsigned int attribute, unsigned int *signals,
+                                     unsigned long long int duration)
 {
     bits now;
     int rc;
@@ -143,33 +143,33 @@ HX_QURT_EXPORT int qurt_signal_wait_timed(qurt_signal_t *s, unsigned int mask,
     return rc;
 }
 
-HX_QURT_EXPORT void qurt_signal_set(qurt_signal_t *s, unsigned int mask)
+HX_EXPORT void qurt_signal_set(qurt_signal_t *s, unsigned int mask)
 {
     set(&s->signals, s->at, mask, hx_vt_now());
 }
 
-HX_QURT_EXPORT unsigned int qurt_signal_get(qurt_signal_t *s)
+HX_EXPORT unsigned int qurt_signal_get(qurt_signal_t *s)
 {
     return (unsigned)clear(&s->signals, 0);
 }
 
-HX_QURT_EXPORT void qurt_signal_clear(qurt_signal_t *s, unsigned int mask)
+HX_EXPORT void qurt_signal_clear(qurt_signal_t *s, unsigned int mask)
 {
     clear(&s->signals, mask);
 }
 
-HX_QURT_EXPORT unsigned int qurt_anysignal_set(qurt_anysignal_t *s, unsigned int mask)
+HX_EXPORT unsigned int qurt_anysignal_set(qurt_anysignal_t *s, unsigned int mask)
 {
     return (unsigned)set(&s->signals, s->at, mask, hx_vt_now());
 }
 
-HX_QURT_EXPORT unsigned int qurt_anysignal_clear(qurt_anysignal_t *s, unsigned int mask)
+HX_EXPORT unsigned int qurt_anysignal_clear(qurt_anysignal_t *s, unsigned int mask)
 {
     return (unsigned)clear(&s->signals, mask);
 }
 
-HX_QURT_EXPORT int qurt_anysignal_wait_timed(qurt_anysignal_t *s, unsigned int mask,
-                                             unsigned int *signals, unsigned long long int duration)
+HX_EXPORT int qurt_anysignal_wait_timed(qurt_anysignal_t *s, unsigned int mask,
+                                        unsigned int *signals, unsigned long long int duration)
 {
     return qurt_signal_wait_timed(s, mask, QURT_SIGNAL_ATTR_WAIT_ANY, signals, duration);
 }
@@ -179,18 +179,18 @@ void hx_qurt_signal_at(qurt_anysignal_t *s, unsigned int mask, uint64_t at)
     set(&s->signals, s->at, mask, at);
 }
 
-HX_QURT_EXPORT void qurt_signal_64_init(qurt_signal_64_t *s)
+HX_EXPORT void qurt_signal_64_init(qurt_signal_64_t *s)
 {
     memset(s, 0, sizeof(*s));
 }
 
-HX_QURT_EXPORT void qurt_signal_64_destroy(qurt_signal_64_t *s)
+HX_EXPORT void qurt_signal_64_destroy(qurt_signal_64_t *s)
 {
     destroy(&s->signals);
 }
 
-HX_QURT_EXPORT unsigned long long qurt_signal_64_wait(qurt_signal_64_t *s, unsigned long long mask,
-                                                      unsigned int attribute)
+HX_EXPORT unsigned long long qurt_signal_64_wait(qurt_signal_64_t *s, unsigned long long mask,
+                                                 unsigned int attribute)
 {
     bits now;
 
@@ -198,17 +198,17 @@ HX_QURT_EXPORT unsigned long long qurt_signal_64_wait(qurt_signal_64_t *s, unsig
     return now;
 }
 
-HX_QURT_EXPORT void qurt_signal_64_set(qurt_signal_64_t *s, unsigned long long mask)
+HX_EXPORT void qurt_signal_64_set(qurt_signal_64_t *s, unsigned long long mask)
 {
     set(&s->signals, s->at, mask, hx_vt_now());
 }
 
-HX_QURT_EXPORT unsigned long long qurt_signal_64_get(qurt_signal_64_t *s)
+HX_EXPORT unsigned long long qurt_signal_64_get(qurt_signal_64_t *s)
 {
     return clear(&s->signals, 0);
 }
 
-HX_QURT_EXPORT void qurt_signal_64_clear(qurt_signal_64_t *s, unsigned long long mask)
+HX_EXPORT void qurt_signal_64_clear(qurt_signal_64_t *s, unsigned long long mask)
 {
     clear(&s->signals, mask);
 }

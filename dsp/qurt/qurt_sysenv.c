@@ -7,18 +7,18 @@
 #include "qurt_wait.h"
 #include "cost/vtime.h"
 
-HX_QURT_EXPORT unsigned long long int qurt_get_core_pcycles(void)
+HX_EXPORT unsigned long long int qurt_get_core_pcycles(void)
 {
     return hx_vt_now();
 }
 
-HX_QURT_EXPORT int qurt_sysenv_get_arch_version(qurt_arch_version_t *vers)
+HX_EXPORT int qurt_sysenv_get_arch_version(qurt_arch_version_t *vers)
 {
     vers->arch_version = 0x69;
     return QURT_EOK;
 }
 
-HX_QURT_EXPORT int qurt_sysenv_get_max_hw_threads(qurt_sysenv_max_hthreads_t *mhwt)
+HX_EXPORT int qurt_sysenv_get_max_hw_threads(qurt_sysenv_max_hthreads_t *mhwt)
 {
     if (!hx_machine)
         return QURT_EINVALID;

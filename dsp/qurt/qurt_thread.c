@@ -109,7 +109,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-HX_QURT_EXPORT void qurt_thread_exit(int status)
+HX_EXPORT void qurt_thread_exit(int status)
 {
     struct hx_qthread *t = hx_qurt_self();
 
@@ -223,8 +223,8 @@ static unsigned free_lane(void)
     return lane;
 }
 
-HX_QURT_EXPORT int qurt_thread_create(qurt_thread_t *thread_id, qurt_thread_attr_t *attr,
-                                      void (*entrypoint)(void *), void *arg)
+HX_EXPORT int qurt_thread_create(qurt_thread_t *thread_id, qurt_thread_attr_t *attr,
+                                 void (*entrypoint)(void *), void *arg)
 {
     const char *why = objection(attr);
     struct hx_qthread *t = why ? NULL : make(attr);
@@ -278,7 +278,7 @@ static struct hx_qthread *joinable(const char *what, unsigned tid, int *rc)
     return t;
 }
 
-HX_QURT_EXPORT int qurt_thread_join(unsigned int tid, int *status)
+HX_EXPORT int qurt_thread_join(unsigned int tid, int *status)
 {
     uint64_t now = hx_vt_now();
     struct hx_qthread *t;
@@ -306,7 +306,7 @@ HX_QURT_EXPORT int qurt_thread_join(unsigned int tid, int *status)
     return rc;
 }
 
-HX_QURT_EXPORT int qurt_thread_detach(unsigned int tid)
+HX_EXPORT int qurt_thread_detach(unsigned int tid)
 {
     struct hx_qthread *t;
     int rc;
@@ -322,18 +322,18 @@ HX_QURT_EXPORT int qurt_thread_detach(unsigned int tid)
 
 /* --- what a thread is */
 
-HX_QURT_EXPORT qurt_thread_t qurt_thread_get_id(void)
+HX_EXPORT qurt_thread_t qurt_thread_get_id(void)
 {
     return hx_qurt_self()->id;
 }
 
-HX_QURT_EXPORT void qurt_thread_get_name(char *name, unsigned char max_len)
+HX_EXPORT void qurt_thread_get_name(char *name, unsigned char max_len)
 {
     if (max_len)
         snprintf(name, max_len, "%s", hx_qurt_self()->name);
 }
 
-HX_QURT_EXPORT int qurt_thread_get_priority(qurt_thread_t threadid)
+HX_EXPORT int qurt_thread_get_priority(qurt_thread_t threadid)
 {
     struct hx_qthread *t;
     int priority = -1;
@@ -347,7 +347,7 @@ HX_QURT_EXPORT int qurt_thread_get_priority(qurt_thread_t threadid)
     return priority;
 }
 
-HX_QURT_EXPORT int qurt_thread_set_priority(qurt_thread_t threadid, unsigned short newprio)
+HX_EXPORT int qurt_thread_set_priority(qurt_thread_t threadid, unsigned short newprio)
 {
     struct hx_qthread *t;
     int rc = -1;
@@ -365,7 +365,7 @@ HX_QURT_EXPORT int qurt_thread_set_priority(qurt_thread_t threadid, unsigned sho
     return rc;
 }
 
-HX_QURT_EXPORT int qurt_thread_attr_get(qurt_thread_t thread_id, qurt_thread_attr_t *attr)
+HX_EXPORT int qurt_thread_attr_get(qurt_thread_t thread_id, qurt_thread_attr_t *attr)
 {
     struct hx_qthread *t;
 
@@ -383,7 +383,7 @@ HX_QURT_EXPORT int qurt_thread_attr_get(qurt_thread_t thread_id, qurt_thread_att
     return t ? QURT_EOK : QURT_EINVALID;
 }
 
-HX_QURT_EXPORT int qurt_thread_get_thread_id(qurt_thread_t *thread_id, char *name)
+HX_EXPORT int qurt_thread_get_thread_id(qurt_thread_t *thread_id, char *name)
 {
     struct hx_qthread *t;
 
@@ -397,7 +397,7 @@ HX_QURT_EXPORT int qurt_thread_get_thread_id(qurt_thread_t *thread_id, char *nam
     return t ? QURT_EOK : QURT_EINVALID;
 }
 
-HX_QURT_EXPORT void qurt_sleep(unsigned long long int duration)
+HX_EXPORT void qurt_sleep(unsigned long long int duration)
 {
     hx_vt_spend(HX_VT_SLEEP, (double)hx_vt_pcycles_of_ns(duration * 1000));
     sched_yield();

@@ -129,24 +129,24 @@ static struct timer *timer_of(qurt_timer_t id)
     return id >= 1 && id <= TIMERS_MAX && timers[id - 1].used ? &timers[id - 1] : NULL;
 }
 
-HX_QURT_EXPORT void qurt_timer_attr_init(qurt_timer_attr_t *attr)
+HX_EXPORT void qurt_timer_attr_init(qurt_timer_attr_t *attr)
 {
     *attr = (qurt_timer_attr_t){1000000, QURT_TIMER_ONESHOT};
 }
 
-HX_QURT_EXPORT void qurt_timer_attr_set_duration(qurt_timer_attr_t *attr,
-                                                 qurt_timer_duration_t duration)
+HX_EXPORT void qurt_timer_attr_set_duration(qurt_timer_attr_t *attr,
+                                            qurt_timer_duration_t duration)
 {
     attr->duration = duration;
 }
 
-HX_QURT_EXPORT void qurt_timer_attr_set_type(qurt_timer_attr_t *attr, qurt_timer_type_t type)
+HX_EXPORT void qurt_timer_attr_set_type(qurt_timer_attr_t *attr, qurt_timer_type_t type)
 {
     attr->type = type;
 }
 
-HX_QURT_EXPORT int qurt_timer_create(qurt_timer_t *timer, const qurt_timer_attr_t *attr,
-                                     const qurt_anysignal_t *signal, unsigned int mask)
+HX_EXPORT int qurt_timer_create(qurt_timer_t *timer, const qurt_timer_attr_t *attr,
+                                const qurt_anysignal_t *signal, unsigned int mask)
 {
     unsigned i = 0;
     int rc = QURT_EMEM;
@@ -186,17 +186,17 @@ static int stop(qurt_timer_t timer, int used)
     return t ? QURT_EOK : QURT_EINVALID;
 }
 
-HX_QURT_EXPORT int qurt_timer_stop(qurt_timer_t timer)
+HX_EXPORT int qurt_timer_stop(qurt_timer_t timer)
 {
     return stop(timer, 1);
 }
 
-HX_QURT_EXPORT int qurt_timer_delete(qurt_timer_t timer)
+HX_EXPORT int qurt_timer_delete(qurt_timer_t timer)
 {
     return stop(timer, 0);
 }
 
-HX_QURT_EXPORT int qurt_timer_restart(qurt_timer_t timer, qurt_timer_duration_t duration)
+HX_EXPORT int qurt_timer_restart(qurt_timer_t timer, qurt_timer_duration_t duration)
 {
     struct timer *t;
 
@@ -210,14 +210,14 @@ HX_QURT_EXPORT int qurt_timer_restart(qurt_timer_t timer, qurt_timer_duration_t 
     return t ? QURT_EOK : QURT_EINVALID;
 }
 
-HX_QURT_EXPORT int qurt_timer_sleep(qurt_timer_duration_t duration)
+HX_EXPORT int qurt_timer_sleep(qurt_timer_duration_t duration)
 {
     hx_vt_spend(HX_VT_SLEEP, (double)hx_vt_pcycles_of_ns(duration * 1000));
     sched_yield();
     return QURT_EOK;
 }
 
-HX_QURT_EXPORT unsigned long long qurt_timer_get_ticks(void)
+HX_EXPORT unsigned long long qurt_timer_get_ticks(void)
 {
     return hx_vt_now_ns() * 192 / 10000;
 }

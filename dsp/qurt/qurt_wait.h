@@ -16,9 +16,8 @@
 #include <setjmp.h>
 #include <stdint.h>
 
+#include "base/export.h"
 #include "cost/vtime.h"
-
-#define HX_QURT_EXPORT __attribute__((visibility("default")))
 
 enum {
     HX_QURT_PATIENCE_MS = 50,

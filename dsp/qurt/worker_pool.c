@@ -97,8 +97,8 @@ static int start(struct pool *p, struct worker *w)
     return w->stack && qurt_thread_create(&w->thread, &a, work, w) == QURT_EOK ? 0 : -1;
 }
 
-HX_QURT_EXPORT AEEResult hx_worker_pool_init_with_stack_size(worker_pool_context_t *context,
-                                                             int stack_size)
+HX_EXPORT AEEResult hx_worker_pool_init_with_stack_size(worker_pool_context_t *context,
+                                                        int stack_size)
 {
     struct pool *p = calloc(1, sizeof(*p));
     qurt_sysenv_max_hthreads_t threads;
@@ -120,12 +120,12 @@ HX_QURT_EXPORT AEEResult hx_worker_pool_init_with_stack_size(worker_pool_context
     return AEE_SUCCESS;
 }
 
-HX_QURT_EXPORT AEEResult hx_worker_pool_init(worker_pool_context_t *context)
+HX_EXPORT AEEResult hx_worker_pool_init(worker_pool_context_t *context)
 {
     return hx_worker_pool_init_with_stack_size(context, STACK_BYTES);
 }
 
-HX_QURT_EXPORT void hx_worker_pool_deinit(worker_pool_context_t *context)
+HX_EXPORT void hx_worker_pool_deinit(worker_pool_context_t *context)
 {
     struct pool *p = context ? *context : NULL;
 
@@ -145,12 +145,12 @@ HX_QURT_EXPORT void hx_worker_pool_deinit(worker_pool_context_t *context)
     *context = NULL;
 }
 
-HX_QURT_EXPORT int hx_worker_pool_available(worker_pool_context_t context)
+HX_EXPORT int hx_worker_pool_available(worker_pool_context_t context)
 {
     return context != NULL;
 }
 
-HX_QURT_EXPORT AEEResult hx_worker_pool_submit(worker_pool_context_t context, worker_pool_job_t job)
+HX_EXPORT AEEResult hx_worker_pool_submit(worker_pool_context_t context, worker_pool_job_t job)
 {
     struct pool *p = context;
     struct worker *w;
@@ -171,12 +171,12 @@ HX_QURT_EXPORT AEEResult hx_worker_pool_submit(worker_pool_context_t context, wo
     return AEE_SUCCESS;
 }
 
-HX_QURT_EXPORT void hx_worker_pool_synctoken_init(worker_synctoken_t *token, unsigned int njobs)
+HX_EXPORT void hx_worker_pool_synctoken_init(worker_synctoken_t *token, unsigned int njobs)
 {
     *token = (worker_synctoken_t){njobs, 0, 0};
 }
 
-HX_QURT_EXPORT void hx_worker_pool_synctoken_jobdone(worker_synctoken_t *token)
+HX_EXPORT void hx_worker_pool_synctoken_jobdone(worker_synctoken_t *token)
 {
     const uint64_t now = hx_vt_now(), ops = hx_hvx_ops(&hx_hvx_counts);
 
@@ -192,7 +192,7 @@ HX_QURT_EXPORT void hx_worker_pool_synctoken_jobdone(worker_synctoken_t *token)
     hx_qurt_leave();
 }
 
-HX_QURT_EXPORT void hx_worker_pool_synctoken_wait(worker_synctoken_t *token)
+HX_EXPORT void hx_worker_pool_synctoken_wait(worker_synctoken_t *token)
 {
     hx_qurt_self();
     hx_qurt_enter();
@@ -204,8 +204,8 @@ HX_QURT_EXPORT void hx_worker_pool_synctoken_wait(worker_synctoken_t *token)
     hx_vt_add_hvx_ops(token->hvx_ops);
 }
 
-HX_QURT_EXPORT AEEResult hx_worker_pool_set_thread_priority(worker_pool_context_t context,
-                                                            unsigned int prio)
+HX_EXPORT AEEResult hx_worker_pool_set_thread_priority(worker_pool_context_t context,
+                                                       unsigned int prio)
 {
     struct pool *p = context;
 
@@ -216,8 +216,8 @@ HX_QURT_EXPORT AEEResult hx_worker_pool_set_thread_priority(worker_pool_context_
     return AEE_SUCCESS;
 }
 
-HX_QURT_EXPORT AEEResult hx_worker_pool_get_thread_priority(worker_pool_context_t context,
-                                                            unsigned int *prio)
+HX_EXPORT AEEResult hx_worker_pool_get_thread_priority(worker_pool_context_t context,
+                                                       unsigned int *prio)
 {
     struct pool *p = context;
 
