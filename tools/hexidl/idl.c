@@ -1,4 +1,4 @@
-/* One compilation from the outside: memory, the first error, files. */
+/* One compilation from the outside: its file, the steps from text to layout, its first error. */
 #include "idl.h"
 
 #include <errno.h>
@@ -9,72 +9,6 @@
 #include "idl_tree.h"
 
 enum { MAX_FILE = 16 << 20 };
-
-struct idl_block {
-    struct idl_block *next;
-    max_align_t bytes[];
-};
-
-static void no_memory(void)
-{
-    fprintf(stderr, "hexidl: out of memory\n");
-    exit(1);
-}
-
-void *idl_alloc(struct hx_idl *idl, size_t bytes)
-{
-    struct idl_block *b = calloc(1, sizeof(*b) + bytes);
-
-    if (!b)
-        no_memory();
-    b->next = idl->blocks;
-    idl->blocks = b;
-    return b->bytes;
-}
-
-char *idl_string(struct hx_idl *idl, const char *bytes, size_t n)
-{
-    char *s = idl_alloc(idl, n + 1);
-
-    memcpy(s, bytes, n);
-    return s;
-}
-
-static char *vformat(struct hx_idl *idl, const char *fmt, va_list ap)
-{
-    va_list again;
-
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
-    char *s = idl_alloc(idl, (size_t)n + 1);
-    vsnprintf(s, (size_t)n + 1, fmt, ap);
-    return s;
-}
-
-char *idl_format(struct hx_idl *idl, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    char *s = vformat(idl, fmt, ap);
-    va_end(ap);
-    return s;
-}
-
-void idl_fail(struct hx_idl *idl, const struct idl_pos *pos, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (idl->error)
-        return;
-    va_start(ap, fmt);
-    char *message = vformat(idl, fmt, ap);
-    va_end(ap);
-    idl->error = idl_format(idl, "%s:%u:%u: %s", pos->file, pos->line, pos->column, message);
-    idl->token.kind = IDL_END;
-    idl->token.text = "";
-}
 
 /* The rest of f, malloc'ed; NULL and errno. */
 static char *read_rest(FILE *f, size_t *n)
@@ -129,11 +63,9 @@ static const char *stem_of(struct hx_idl *idl, const char *path)
 int hx_idl_compile(struct hx_idl **out, const char *path, hx_idl_reader *read,
                    const char *const *dirs, size_t n_dirs)
 {
-    struct hx_idl *idl = calloc(1, sizeof(*idl));
+    struct hx_idl *idl = idl_new();
     size_t n = 0;
 
-    if (!idl)
-        no_memory();
     *out = idl;
     idl->read = read;
     idl->dirs = dirs;
@@ -158,13 +90,8 @@ int hx_idl_compile(struct hx_idl **out, const char *path, hx_idl_reader *read,
 
 void hx_idl_close(struct hx_idl *idl)
 {
-    struct idl_block *next;
-
-    for (struct idl_block *b = idl ? idl->blocks : NULL; b; b = next) {
-        next = b->next;
-        free(b);
-    }
-    free(idl);
+    if (idl)
+        idl_free(idl);
 }
 
 const char *hx_idl_error(const struct hx_idl *idl)

@@ -1,4 +1,4 @@
-/* Records and nodes of deep types, see idl_deep.h. */
+/* Records and nodes of deep types: what a method with deep parameters has on the wire, and which functions its code needs. */
 #include "idl_deep.h"
 
 #include <string.h>
@@ -116,15 +116,6 @@ static void count_least(struct idl_method *m, const struct idl_type *t, enum idl
 }
 
 /* --- nodes */
-
-const char *idl_value_c_name(const struct idl_type *t)
-{
-    const struct idl_type *below = idl_resolve(t);
-
-    if (below->kind == IDL_STRING)
-        return below->of->size == 1 ? "_cstring1_t" : "_wstring1_t";
-    return idl_c_name(t);
-}
 
 /* All strings of one width are one node. */
 static const struct idl_type *key_of(const struct idl_type *t)

@@ -44,9 +44,6 @@ uint32_t idl_record_place(const struct idl_type *t, enum idl_role role, uint32_t
 void idl_deep_add_param(struct hx_idl *idl, struct idl_interface *i, struct idl_method *m,
                         struct idl_param *p);
 
-/* The C type of a sequence's elements, a struct's member or a parameter, without its `*`. */
-const char *idl_value_c_name(const struct idl_type *t);
-
 const struct idl_node *idl_node_of(const struct idl_interface *i, const struct idl_type *t);
 
 /* How a value of type `t` called `name` is reached: prefix "_v->" inside a node, "" for a parameter. */

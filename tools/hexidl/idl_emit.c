@@ -1,4 +1,5 @@
-#include "idl_deep.h"
+/* Writing C: text that grows, lists that break before column 100, names of types, prototypes. */
+#include "idl_emit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,15 @@ const char *idl_c_name(const struct idl_type *type)
     while (!type->c_name && type->of)
         type = type->of;
     return type->c_name;
+}
+
+const char *idl_value_c_name(const struct idl_type *t)
+{
+    const struct idl_type *below = idl_resolve(t);
+
+    if (below->kind == IDL_STRING)
+        return below->of->size == 1 ? "_cstring1_t" : "_wstring1_t";
+    return idl_c_name(t);
 }
 
 bool idl_is_bool(const struct idl_type *type)

@@ -38,6 +38,9 @@ void idl_put_prototype(struct idl_text *t, const struct idl_interface *i,
 /* C spelling of what a sequence's elements or a parameter are ("char" for strings). */
 const char *idl_c_name(const struct idl_type *type);
 
+/* The C type of a sequence's elements, a struct's member or a parameter, without its `*`. */
+const char *idl_value_c_name(const struct idl_type *t);
+
 /* A boolean is a byte on the wire: any value of a byte may arrive. */
 bool idl_is_bool(const struct idl_type *type);
 

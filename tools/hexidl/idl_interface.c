@@ -1,4 +1,7 @@
-/* Interfaces: methods, bases, and the names that generated code takes for them. */
+/* Interfaces: methods, bases, and the names that generated code takes for them.
+ *
+ * This file and idl_parse.c call each other, because the grammar does: a file has interfaces, an interface has declarations
+ * and includes its bases' files. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -191,7 +191,9 @@ struct hx_idl {
     bool uses_bool, uses_wchar, uses_string_struct, uses_wstring_struct, uses_dma;
 };
 
-/* --- idl.c: memory and errors */
+/* --- idl_memory.c: without memory the process ends with a message */
+struct hx_idl *idl_new(void); /* zeroed */
+void idl_free(struct hx_idl *idl);
 void *idl_alloc(struct hx_idl *idl, size_t bytes); /* zeroed */
 char *idl_string(struct hx_idl *idl, const char *bytes, size_t n);
 char *idl_format(struct hx_idl *idl, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -212,12 +214,14 @@ void idl_parse_file(struct hx_idl *idl, const char *text, size_t n, const char *
 bool idl_parse_declaration(struct hx_idl *idl); /* typedef, struct, enum or const; false: none of them is next */
 char *idl_open_include(struct hx_idl *idl, const struct idl_token *t, const char **path, size_t *n);
 
-/* --- idl_interface.c */
+/* --- idl_interface.c: calls idl_parse.c and is called by it, as an interface lies in a file and has declarations inside */
 void idl_parse_interface(struct hx_idl *idl, const char *doc);
 const struct idl_interface *idl_interface_at(const struct hx_idl *idl, size_t n); /* of the main file; or NULL */
 
-/* --- idl_types.c */
+/* --- idl_builtin.c */
 const struct idl_type *idl_builtin(const char *name); /* NULL: not built in */
+
+/* --- idl_types.c */
 const struct idl_type *idl_take_type(struct hx_idl *idl);
 /* `[2][3]` behind a name: an array of 2 arrays of 3; without, base itself.  level: 0. */
 const struct idl_type *idl_take_dimensions(struct hx_idl *idl, const struct idl_type *base,
@@ -240,13 +244,15 @@ bool idl_accept(struct hx_idl *idl, const char *text);
 void idl_expect(struct hx_idl *idl, const char *text, const char *after);
 void idl_unexpected(struct hx_idl *idl, const char *wanted);
 
-/* --- idl_wire.c */
+/* --- idl_layout.c */
 const struct idl_type *idl_resolve(const struct idl_type *t); /* through typedefs */
 bool idl_is_fixed(const struct idl_type *t);                  /* neither sequence, string nor handle */
-void idl_wire_layout(struct hx_idl *idl, struct idl_interface *i);
-uint32_t idl_scalars(const struct idl_method *m);
 uint32_t idl_align_up(uint32_t at, uint32_t align);
 void idl_add_field(struct hx_idl *idl, struct idl_prim *prim, const char *name,
                    const struct idl_type *type, const struct idl_pos *pos);
+
+/* --- idl_wire.c */
+void idl_wire_layout(struct hx_idl *idl, struct idl_interface *i);
+uint32_t idl_scalars(const struct idl_method *m);
 
 #endif

@@ -1,47 +1,7 @@
 /* Tokens -> types. */
-#include <stdio.h>
 #include <string.h>
 
 #include "idl_tree.h"
-
-static const struct {
-    const char *idl;
-    struct idl_type type;
-} builtins[] = {
-    {"octet", {IDL_INTEGER, false, "unsigned char", 1, 1, NULL, 0, NULL}},
-    {"char", {IDL_INTEGER, true, "char", 1, 1, NULL, 0, NULL}},
-    {"boolean", {IDL_BOOLEAN, false, "bool", 1, 1, NULL, 0, NULL}},
-    {"wchar", {IDL_INTEGER, false, "_wchar_t", 2, 2, NULL, 0, NULL}},
-    {"dmahandle", {IDL_DMA, false, "_dmahandle1_t", 0, 0, NULL, 0, NULL}},
-    {"short", {IDL_INTEGER, true, "short", 2, 2, NULL, 0, NULL}},
-    {"unsigned short", {IDL_INTEGER, false, "unsigned short", 2, 2, NULL, 0, NULL}},
-    {"long", {IDL_INTEGER, true, "int", 4, 4, NULL, 0, NULL}},
-    {"unsigned long", {IDL_INTEGER, false, "unsigned int", 4, 4, NULL, 0, NULL}},
-    {"long long", {IDL_INTEGER, true, "int64_t", 8, 8, NULL, 0, NULL}},
-    {"unsigned long long", {IDL_INTEGER, false, "uint64_t", 8, 8, NULL, 0, NULL}},
-    {"float", {IDL_FLOATING, true, "float", 4, 4, NULL, 0, NULL}},
-    {"double", {IDL_FLOATING, true, "double", 8, 8, NULL, 0, NULL}},
-    {"int8_t", {IDL_INTEGER, true, "int8_t", 1, 1, NULL, 0, NULL}},
-    {"uint8_t", {IDL_INTEGER, false, "uint8_t", 1, 1, NULL, 0, NULL}},
-    {"int16_t", {IDL_INTEGER, true, "int16_t", 2, 2, NULL, 0, NULL}},
-    {"uint16_t", {IDL_INTEGER, false, "uint16_t", 2, 2, NULL, 0, NULL}},
-    {"int32_t", {IDL_INTEGER, true, "int32_t", 4, 4, NULL, 0, NULL}},
-    {"uint32_t", {IDL_INTEGER, false, "uint32_t", 4, 4, NULL, 0, NULL}},
-    {"int64_t", {IDL_INTEGER, true, "int64_t", 8, 8, NULL, 0, NULL}},
-    {"uint64_t", {IDL_INTEGER, false, "uint64_t", 8, 8, NULL, 0, NULL}},
-};
-
-const struct idl_type *idl_builtin(const char *name)
-{
-    char with_t[32];
-
-    snprintf(with_t, sizeof(with_t), "%.20s_t", name); /* `int8` is `int8_t` */
-    for (size_t i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
-        if (strcmp(builtins[i].idl, name) == 0 ||
-            (strstr(name, "int") && strcmp(builtins[i].idl, with_t) == 0))
-            return &builtins[i].type;
-    return NULL;
-}
 
 /* The words of a built-in type as one string: "unsigned long long". */
 static const char *take_builtin_words(struct hx_idl *idl)
@@ -125,7 +85,7 @@ static const struct idl_type *take_named_type(struct hx_idl *idl)
     if (b && name == t.text)
         return b;
     idl_fail(idl, &t.pos, "'%.60s' is not a type", name);
-    return &builtins[0].type;
+    return idl_builtin("octet");
 }
 
 /* What the header has to define or include. */
@@ -148,7 +108,7 @@ const struct idl_type *idl_take_type(struct hx_idl *idl)
         idl_fail(idl, &idl->token.pos, "the type is nested too deeply");
     if (idl->error || idl_refuse_unsupported(idl)) {
         idl->depth--;
-        return &builtins[0].type;
+        return idl_builtin("octet");
     }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !t; i++)
         if (idl_is(idl, words[i]))
@@ -163,7 +123,7 @@ const struct idl_type *idl_take_type(struct hx_idl *idl)
     else if (!t)
         t = take_named_type(idl);
     idl->depth--;
-    return t ? t : &builtins[0].type;
+    return t ? t : idl_builtin("octet");
 }
 
 /* `[2][3]` behind a name: an array of 2 arrays of 3. */
