@@ -240,7 +240,43 @@ void idl_put_address(struct idl_text *t, const struct idl_value *v)
     idl_put(t, "%s%s%s", v->by_address ? "" : "&", v->prefix, v->name);
 }
 
-bool idl_node_has_elements(const struct idl_node *n)
+void idl_put_to_record(struct idl_text *t, const struct idl_value *v, const char *rec)
+{
+    idl_put(t, "    memcpy(%s + %u, ", rec, v->at);
+    idl_put_address(t, v);
+    idl_put(t, ", %u);\n", idl_resolve(v->type)->size);
+}
+
+void idl_put_from_record(struct idl_text *t, const struct idl_value *v, const char *rec)
+{
+    if (idl_is_bool(v->type)) {
+        idl_put(t, "    %s%s%s = %s[%u] != 0;\n", v->by_address ? "*" : "", v->prefix, v->name, rec, v->at);
+        return;
+    }
+    idl_put(t, "    memcpy(");
+    idl_put_address(t, v);
+    idl_put(t, ", %s + %u, %u);\n", rec, v->at, idl_resolve(v->type)->size);
+}
+
+void idl_put_struct(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                    const char *function, const char *rec)
+{
+    idl_put(t, "    %s_%s(_k, %s + %u, ", function, idl_node_of(i, v->type)->c_name, rec, v->at);
+    idl_put_address(t, v);
+    idl_put(t, ");\n");
+}
+
+void idl_put_elements(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                      const char *function, uint32_t bytes)
+{
+    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n        %s_%s(_k, ", v->prefix, v->name,
+            function, idl_node_of(i, idl_resolve(v->type)->of)->c_name);
+    idl_put(t, bytes ? "_r + (size_t)_i * %u" : "NULL", bytes);
+    idl_put(t, ", &%s%s[_i]);\n", v->prefix, v->name);
+}
+
+/* A member is a sequence of deep elements, which have records of their own. */
+static bool has_elements(const struct idl_node *n)
 {
     for (const struct idl_member *m = n->members; m; m = m->next)
         if (idl_kind_of(m->type) == IDL_SEQUENCE && idl_is_deep(m->type))
@@ -248,11 +284,15 @@ bool idl_node_has_elements(const struct idl_node *n)
     return false;
 }
 
-void idl_put_members(struct idl_text *t, const struct idl_interface *i, const struct idl_node *n,
-                     enum idl_role role, idl_put_member *put)
+void idl_put_node_body(struct idl_text *t, const struct idl_interface *i, const struct idl_node *n,
+                       enum idl_role role, idl_put_member *put)
 {
     uint32_t at = 0;
 
+    if (has_elements(n) && role == IDL_ROLE_ASK)
+        idl_put(t, "    unsigned char *_g __attribute__((unused)) = NULL;\n");
+    if (has_elements(n) && role != IDL_ROLE_GIVE)
+        idl_put(t, "    unsigned char *_r __attribute__((unused)) = NULL;\n\n");
     for (const struct idl_member *m = n->members; m; m = m->next) {
         struct idl_value v = {m->type, "_v->", m->name, false,
                               idl_record_place(m->type, role, &at)};

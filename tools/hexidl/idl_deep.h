@@ -55,16 +55,26 @@ struct idl_value {
 };
 void idl_put_address(struct idl_text *t, const struct idl_value *v);
 
+/* Statements that stub and skel share.  rec: the pointer in the generated code to the record where the value lies; a boolean
+ * that comes out of one may be any byte. */
+void idl_put_to_record(struct idl_text *t, const struct idl_value *v, const char *rec);
+void idl_put_from_record(struct idl_text *t, const struct idl_value *v, const char *rec);
+
+/* Calls `function` ("_in" or "_rout") of a deep struct's node. */
+void idl_put_struct(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                    const char *function, const char *rec);
+
+/* The same for each element of a deep sequence; their records of `bytes` lie from _r on. */
+void idl_put_elements(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
+                      const char *function, uint32_t bytes);
+
 /* Writes what is done with one value, whose record is the pointer `rec` in the generated code. */
 typedef void idl_put_member(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
                             const char *rec);
 
-/* `put` for each member of a node, in its record _rec, and the end of the function. */
-void idl_put_members(struct idl_text *t, const struct idl_interface *i, const struct idl_node *n,
-                     enum idl_role role, idl_put_member *put);
-
-/* 1 when a member is a sequence of deep elements, which have records of their own. */
-bool idl_node_has_elements(const struct idl_node *n);
+/* The body of a node's function: local variables, `put` for each member in its record _rec, the end. */
+void idl_put_node_body(struct idl_text *t, const struct idl_interface *i, const struct idl_node *n,
+                       enum idl_role role, idl_put_member *put);
 
 /* Both return the text of all functions, one for each node, and for each deep method. */
 void idl_put_deep_stub(struct idl_text *t, const struct idl_interface *i);

@@ -2,9 +2,6 @@
  * in them trusts the caller: every length is read once and checked against the buffer that it speaks of. */
 #include "idl_deep.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* --- helpers that every skel with deep methods has */
 
 static const char helpers[] =
@@ -118,18 +115,6 @@ static void put_call(struct idl_text *t, const char *function, const struct idl_
             v->prefix, v->name);
 }
 
-/* Calls `function` for each element with its record, which lies behind _r. */
-static void put_loop(struct idl_text *t, const struct idl_value *v, const char *function,
-                     const char *c_name, uint32_t bytes)
-{
-    char rec[64];
-
-    snprintf(rec, sizeof(rec), bytes ? "_r + (size_t)_i * %u" : "NULL", bytes);
-    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n"
-               "        %s_%s(_k, %s, &%s%s[_i]);\n", v->prefix, v->name, function, c_name, rec,
-            v->prefix, v->name);
-}
-
 static void put_records(struct idl_text *t, const struct idl_value *v, const char *to,
                         const char *list, uint32_t bytes)
 {
@@ -143,20 +128,14 @@ static void put_in(struct idl_text *t, const struct idl_interface *i, const stru
 {
     const struct idl_type *below = idl_resolve(v->type);
 
-    if (below->kind == IDL_BOOLEAN) {
-        idl_put(t, "    %s%s = %s[%u] != 0;\n", v->prefix, v->name, rec, v->at);
-    } else if (below->size) {
-        idl_put(t, "    memcpy(");
-        idl_put_address(t, v);
-        idl_put(t, ", %s + %u, %u);\n", rec, v->at, below->size);
+    if (below->size) {
+        idl_put_from_record(t, v, rec);
     } else if (below->kind == IDL_STRING) {
         put_call(t, "skel_in_text", v, rec);
     } else if (below->kind == IDL_DMA) {
         put_dma(t, v, true);
     } else if (below->kind == IDL_STRUCT) {
-        idl_put(t, "    _in_%s(_k, %s + %u, ", idl_node_of(i, v->type)->c_name, rec, v->at);
-        idl_put_address(t, v);
-        idl_put(t, ");\n");
+        idl_put_struct(t, i, v, "_in", rec);
     } else if (!idl_is_deep(v->type)) {
         put_call(t, "skel_in", v, rec);
     } else {
@@ -164,7 +143,7 @@ static void put_in(struct idl_text *t, const struct idl_interface *i, const stru
 
         put_call(t, "skel_elements", v, rec);
         put_records(t, v, "_r", "in", bytes);
-        put_loop(t, v, "_in", idl_node_of(i, below->of)->c_name, bytes);
+        idl_put_elements(t, i, v, "_in", bytes);
     }
 }
 
@@ -178,9 +157,7 @@ static void put_ask(struct idl_text *t, const struct idl_interface *i, const str
     if (below->kind == IDL_DMA) {
         put_dma(t, v, false);
     } else if (below->kind == IDL_STRUCT) {
-        idl_put(t, "    _rout_%s(_k, %s + %u, ", idl_node_of(i, v->type)->c_name, rec, v->at);
-        idl_put_address(t, v);
-        idl_put(t, ");\n");
+        idl_put_struct(t, i, v, "_rout", rec);
     } else if (!idl_is_deep(v->type)) {
         put_call(t, "skel_out", v, rec);
     } else {
@@ -194,7 +171,7 @@ static void put_ask(struct idl_text *t, const struct idl_interface *i, const str
         if (give)
             idl_put(t, "    skel_add_job(_k, _give_%s, _g, %u, %s%s, sizeof(*%s%s), %s%sLen);\n",
                     n->c_name, give, v->prefix, v->name, v->prefix, v->name, v->prefix, v->name);
-        put_loop(t, v, "_rout", n->c_name, ask);
+        idl_put_elements(t, i, v, "_rout", ask);
     }
 }
 
@@ -204,9 +181,7 @@ static void put_give(struct idl_text *t, const struct idl_interface *i, const st
     const struct idl_type *below = idl_resolve(v->type);
 
     if (below->size) {
-        idl_put(t, "    memcpy(%s + %u, ", rec, v->at);
-        idl_put_address(t, v);
-        idl_put(t, ", %u);\n", below->size);
+        idl_put_to_record(t, v, rec);
     } else if (below->kind == IDL_STRUCT && idl_record_of(v->type, IDL_ROLE_GIVE).size) {
         idl_put(t, "    _give_%s(%s + %u, ", idl_node_of(i, v->type)->c_name, rec, v->at);
         idl_put_address(t, v);
@@ -226,28 +201,22 @@ static bool gives(const struct idl_node *n)
 
 static void put_node(struct idl_text *t, const struct idl_interface *i, const struct idl_node *n)
 {
-    const char *r = idl_node_has_elements(n)
-                        ? "    unsigned char *_r __attribute__((unused)) = NULL;\n\n"
-                        : "";
-    const char *g = idl_node_has_elements(n)
-                        ? "    unsigned char *_g __attribute__((unused)) = NULL;\n"
-                        : "";
     const char *unused = "__attribute__((unused)) ";
 
     if (n->in) {
         idl_put(t, "static void _in_%s(struct skel_call *_k, %sconst unsigned char *_rec, %s *_v)\n"
-                   "{\n%s", n->c_name, unused, n->c_name, r);
-        idl_put_members(t, i, n, IDL_ROLE_IN, put_in);
+                   "{\n", n->c_name, unused, n->c_name);
+        idl_put_node_body(t, i, n, IDL_ROLE_IN, put_in);
     }
     if (n->rout && gives(n)) {
         idl_put(t, "static void _give_%s(unsigned char *_rec, const void *_from)\n{\n"
                    "    const %s *_v = (const %s *)_from;\n\n", n->c_name, n->c_name, n->c_name);
-        idl_put_members(t, i, n, IDL_ROLE_GIVE, put_give);
+        idl_put_node_body(t, i, n, IDL_ROLE_GIVE, put_give);
     }
     if (n->rout) {
         idl_put(t, "static void _rout_%s(struct skel_call *_k, %sconst unsigned char *_rec, "
-                   "%s *_v)\n{\n%s%s", n->c_name, unused, n->c_name, g, r);
-        idl_put_members(t, i, n, IDL_ROLE_ASK, put_ask);
+                   "%s *_v)\n{\n", n->c_name, unused, n->c_name);
+        idl_put_node_body(t, i, n, IDL_ROLE_ASK, put_ask);
     }
 }
 

@@ -1,9 +1,6 @@
 /* The stub's part of deep types: functions that pack a value into records and buffers, and methods that use them. */
 #include "idl_deep.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* --- helpers that every stub with deep methods has */
 
 static const char helpers[] =
@@ -104,28 +101,16 @@ static void put_dma(struct idl_text *t, const struct idl_value *v, bool in)
             v->prefix, v->name, v->prefix, v->name, v->prefix, v->name);
 }
 
-/* The argument that is the record of element _i: NULL when it has none. */
-static const char *element_record(char *out, size_t room, const char *from, uint32_t bytes)
-{
-    snprintf(out, room, bytes ? "%s + (size_t)_i * %u" : "NULL", from, bytes);
-    return out;
-}
-
 static void put_elements_in(struct idl_text *t, const struct idl_interface *i,
                             const struct idl_value *v, const char *rec)
 {
-    const struct idl_type *of = idl_resolve(v->type)->of;
-    const struct idl_node *n = idl_node_of(i, of);
-    uint32_t bytes = idl_record_of(of, IDL_ROLE_IN).size;
-    char arg[64];
+    uint32_t bytes = idl_record_of(idl_resolve(v->type)->of, IDL_ROLE_IN).size;
 
     idl_put(t, "    stub_put_length(_k, %s + %u, %s%s, %s%sLen);\n", rec, v->at, v->prefix, v->name,
             v->prefix, v->name);
     if (bytes)
         idl_put(t, "    _r = stub_in_records(_k, %s%sLen, %u);\n", v->prefix, v->name, bytes);
-    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n"
-               "        _in_%s(_k, %s, &%s%s[_i]);\n", v->prefix, v->name, n->c_name,
-            element_record(arg, sizeof(arg), "_r", bytes), v->prefix, v->name);
+    idl_put_elements(t, i, v, "_in", bytes);
 }
 
 static void put_in(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
@@ -134,18 +119,14 @@ static void put_in(struct idl_text *t, const struct idl_interface *i, const stru
     const struct idl_type *below = idl_resolve(v->type);
 
     if (below->size) {
-        idl_put(t, "    memcpy(%s + %u, ", rec, v->at);
-        idl_put_address(t, v);
-        idl_put(t, ", %u);\n", below->size);
+        idl_put_to_record(t, v, rec);
     } else if (below->kind == IDL_STRING) {
         idl_put(t, "    stub_put_text(_k, %s + %u, %s%s, %u, INT32_MAX);\n", rec, v->at, v->prefix,
                 v->name, below->of->size);
     } else if (below->kind == IDL_DMA) {
         put_dma(t, v, true);
     } else if (below->kind == IDL_STRUCT) {
-        idl_put(t, "    _in_%s(_k, %s + %u, ", idl_node_of(i, v->type)->c_name, rec, v->at);
-        idl_put_address(t, v);
-        idl_put(t, ");\n");
+        idl_put_struct(t, i, v, "_in", rec);
     } else if (idl_is_deep(v->type)) {
         put_elements_in(t, i, v, rec);
     } else {
@@ -161,7 +142,6 @@ static void put_elements_rout(struct idl_text *t, const struct idl_interface *i,
     const struct idl_node *n = idl_node_of(i, of);
     uint32_t ask = idl_record_of(of, IDL_ROLE_ASK).size;
     uint32_t give = idl_record_of(of, IDL_ROLE_GIVE).size;
-    char arg[64];
 
     idl_put(t, "    stub_put_length(_k, %s + %u, %s%s, %s%sLen);\n", rec, v->at, v->prefix, v->name,
             v->prefix, v->name);
@@ -173,9 +153,7 @@ static void put_elements_rout(struct idl_text *t, const struct idl_interface *i,
         idl_put(t, "    stub_add_job(_k, _get_%s, %s, %u, %s%s, sizeof(*%s%s), %s%sLen);\n",
                 n->c_name, give ? "_g" : "NULL", give, v->prefix, v->name, v->prefix, v->name,
                 v->prefix, v->name);
-    idl_put(t, "    for (int _i = 0; !_k->rc && _i < %s%sLen; _i++)\n"
-               "        _rout_%s(_k, %s, &%s%s[_i]);\n", v->prefix, v->name, n->c_name,
-            element_record(arg, sizeof(arg), "_r", ask), v->prefix, v->name);
+    idl_put_elements(t, i, v, "_rout", ask);
 }
 
 static void put_rout(struct idl_text *t, const struct idl_interface *i, const struct idl_value *v,
@@ -188,9 +166,7 @@ static void put_rout(struct idl_text *t, const struct idl_interface *i, const st
     if (below->kind == IDL_DMA) {
         put_dma(t, v, false);
     } else if (below->kind == IDL_STRUCT) {
-        idl_put(t, "    _rout_%s(_k, %s + %u, ", idl_node_of(i, v->type)->c_name, rec, v->at);
-        idl_put_address(t, v);
-        idl_put(t, ");\n");
+        idl_put_struct(t, i, v, "_rout", rec);
     } else if (idl_is_deep(v->type)) {
         put_elements_rout(t, i, v, rec);
     } else {
@@ -205,13 +181,8 @@ static void put_get(struct idl_text *t, const struct idl_interface *i, const str
 {
     const struct idl_type *below = idl_resolve(v->type);
 
-    if (below->kind == IDL_BOOLEAN) {
-        idl_put(t, "    %s%s%s = %s[%u] != 0;\n", v->by_address ? "*" : "", v->prefix, v->name, rec,
-                v->at);
-    } else if (below->size) {
-        idl_put(t, "    memcpy(");
-        idl_put_address(t, v);
-        idl_put(t, ", %s + %u, %u);\n", rec, v->at, below->size);
+    if (below->size) {
+        idl_put_from_record(t, v, rec);
     } else if (below->kind == IDL_STRING) {
         idl_put(t, "    if (%s%sLen > 0)\n        %s%s[%s%sLen - 1] = 0;\n", v->prefix, v->name,
                 v->prefix, v->name, v->prefix, v->name);
@@ -229,28 +200,22 @@ static void put_get(struct idl_text *t, const struct idl_interface *i, const str
 
 static void put_node(struct idl_text *t, const struct idl_interface *i, const struct idl_node *n)
 {
-    const char *locals = idl_node_has_elements(n)
-                        ? "    unsigned char *_r __attribute__((unused)) = NULL;\n\n"
-                        : "";
-    const char *g = idl_node_has_elements(n)
-                        ? "    unsigned char *_g __attribute__((unused)) = NULL;\n"
-                        : "";
     const char *unused = "__attribute__((unused)) ";
 
     if (n->in) {
         idl_put(t, "static void _in_%s(struct stub_call *_k, %sunsigned char *_rec, const %s *_v)\n"
-                   "{\n%s", n->c_name, unused, n->c_name, locals);
-        idl_put_members(t, i, n, IDL_ROLE_IN, put_in);
+                   "{\n", n->c_name, unused, n->c_name);
+        idl_put_node_body(t, i, n, IDL_ROLE_IN, put_in);
     }
     if (n->rout && n->any_get) {
         idl_put(t, "static void _get_%s(%sconst unsigned char *_rec, void *_to)\n{\n"
                    "    %s *_v = (%s *)_to;\n\n", n->c_name, unused, n->c_name, n->c_name);
-        idl_put_members(t, i, n, IDL_ROLE_GIVE, put_get);
+        idl_put_node_body(t, i, n, IDL_ROLE_GIVE, put_get);
     }
     if (n->rout) {
         idl_put(t, "static void _rout_%s(struct stub_call *_k, %sunsigned char *_rec, %s *_v)\n"
-                   "{\n%s%s", n->c_name, unused, n->c_name, g, locals);
-        idl_put_members(t, i, n, IDL_ROLE_ASK, put_rout);
+                   "{\n", n->c_name, unused, n->c_name);
+        idl_put_node_body(t, i, n, IDL_ROLE_ASK, put_rout);
     }
 }
 
