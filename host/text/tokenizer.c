@@ -1,4 +1,4 @@
-/* The tokenizer's surface, see tokenizer.h. */
+/* Opening a tokenizer, encoding texts and parts of them, and what a caller may ask about it. */
 #include "tokenizer.h"
 
 #include <errno.h>
@@ -65,11 +65,6 @@ int hx_tokenizer_adds_bos(const struct hx_tokenizer *t)
     return t->adds_bos;
 }
 
-int hx_tokenizer_adds_eos(const struct hx_tokenizer *t)
-{
-    return t->adds_eos;
-}
-
 int hx_tokenizer_ends(const struct hx_tokenizer *t, uint32_t id)
 {
     return t->ends[id];
@@ -83,34 +78,6 @@ int hx_tokenizer_space_prefix(const struct hx_tokenizer *t)
 size_t hx_tokenizer_longest(const struct hx_tokenizer *t)
 {
     return t->longest;
-}
-
-int hx_ids_reserve(struct hx_ids *ids, size_t n)
-{
-    size_t need, cap;
-    uint32_t *p;
-
-    if (n <= ids->cap - ids->n)
-        return 0;
-    if (__builtin_add_overflow(ids->n, n, &need) || need > SIZE_MAX / (2 * sizeof(*p)))
-        return -ENOMEM;
-    cap = need < 2 * ids->cap ? 2 * ids->cap : need;
-    p = realloc(ids->p, cap * sizeof(*p));
-    if (!p)
-        return -ENOMEM;
-    ids->p = p;
-    ids->cap = cap;
-    return 0;
-}
-
-int hx_encode_text_room(struct hx_encode_work *w, size_t n)
-{
-    if (n <= w->text_cap)
-        return 0;
-    free(w->text);
-    w->text = malloc(n);
-    w->text_cap = w->text ? n : 0;
-    return w->text ? 0 : -ENOMEM;
 }
 
 static int put_token(struct hx_encode_work *w, uint32_t id)

@@ -94,10 +94,9 @@ uint32_t hx_tokenizer_special(const struct hx_tokenizer *t, const char *text);
 uint32_t hx_tokenizer_bos(const struct hx_tokenizer *t);
 uint32_t hx_tokenizer_eos(const struct hx_tokenizer *t);
 
-/* Whether HX_ENCODE_BOS and _EOS add them: `tokenizer.ggml.add_bos_token`, `add_eos_token`; where absent, what
- * the kind of tokenizer (and the expression, for gpt2) is known to want. */
+/* Whether HX_ENCODE_BOS adds it: `tokenizer.ggml.add_bos_token`; where absent, what the kind of tokenizer (and the
+ * expression, for gpt2) is known to want.  For HX_ENCODE_EOS `add_eos_token` says the same. */
 int hx_tokenizer_adds_bos(const struct hx_tokenizer *t);
-int hx_tokenizer_adds_eos(const struct hx_tokenizer *t);
 
 /* Whether a token ends a generated text: EOS, EOT, EOM of the metadata, and control tokens that are known to end a
  * turn: <|im_end|>, <|eot_id|>, <|eom_id|>, <end_of_turn>, <|end|>, <|endoftext|>, ... */

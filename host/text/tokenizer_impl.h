@@ -2,6 +2,7 @@
 #ifndef HX_TOKENIZER_IMPL_H
 #define HX_TOKENIZER_IMPL_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -107,13 +108,23 @@ static inline size_t hx_hash_end(uint64_t h)
     return (size_t)(h ^ h >> 32);
 }
 
+static inline int hx_tokenizer_no_memory(struct hx_error *err)
+{
+    return hx_error_set(err, -ENOMEM, "tokenizer: out of memory");
+}
+
+/* --- tokenizer_table.c */
+
 /* The token that these n bytes of text can become, or HX_NO_TOKEN; _hashed: with the unfinished hash of the
  * bytes. */
 uint32_t hx_tokenizer_lookup(const struct hx_tokenizer *t, const char *s, size_t n);
 uint32_t hx_tokenizer_lookup_hashed(const struct hx_tokenizer *t, const char *s, size_t n,
                                     uint64_t hash);
 
-/* Power of two, at least twice n. */
+/* Enters the text of a token, unless another token has it already. */
+void hx_tokenizer_add_text(struct hx_tokenizer *t, uint32_t id);
+
+/* Places of an open-addressing table for n entries: a power of two, at least twice n. */
 size_t hx_table_size(size_t n);
 
 /* --- tokenizer_load.c */
@@ -121,8 +132,6 @@ size_t hx_table_size(size_t n);
 /* Fills everything of t but what kind->load() reads; calls that, too.  t is zero before; close copes with a
  * half-loaded one. */
 int hx_tokenizer_load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err);
-
-int hx_tokenizer_no_memory(struct hx_error *err);
 
 /* --- tokenizer_unspell.c: the bytes that a spelling in the file stands for; never more than s.n of them */
 size_t hx_unspell_bytes(char *out, struct hx_str s);  /* GPT-2's stand-ins; other characters stay as they are */
@@ -139,7 +148,7 @@ int hx_special_load(struct hx_tokenizer *t);
 int hx_special_encode(const struct hx_tokenizer *t, struct hx_encode_work *w, const char *s,
                       size_t n, unsigned flags, int *fresh);
 
-/* --- tokenizer.c */
+/* --- tokenizer_work.c */
 
 /* Makes room for n more ids; 0 or -ENOMEM. */
 int hx_ids_reserve(struct hx_ids *ids, size_t n);

@@ -10,20 +10,6 @@
 #define KEY(name) "tokenizer.ggml." name
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-int hx_tokenizer_no_memory(struct hx_error *err)
-{
-    return hx_error_set(err, -ENOMEM, "tokenizer: out of memory");
-}
-
-size_t hx_table_size(size_t n)
-{
-    size_t size = 16;
-
-    while (size < 2 * n)
-        size *= 2;
-    return size;
-}
-
 static int shown(struct hx_str s)
 {
     return (int)(s.n < 64 ? s.n : 64);
@@ -179,49 +165,6 @@ static int load_pieces(struct hx_tokenizer *t, const struct hx_gguf *g, const st
     return 0;
 }
 
-uint32_t hx_tokenizer_lookup_hashed(const struct hx_tokenizer *t, const char *s, size_t n,
-                                    uint64_t hash)
-{
-    size_t i = hx_hash_end(hash) & t->by_text_mask;
-    uint32_t id;
-
-    while ((id = t->by_text[i]) != HX_NO_TOKEN) {
-        struct hx_str piece = hx_token_bytes(t, id);
-
-        if (piece.n == n && memcmp(piece.p, s, n) == 0)
-            break;
-        i = (i + 1) & t->by_text_mask;
-    }
-    return id;
-}
-
-static uint64_t hash_of(const char *s, size_t n)
-{
-    uint64_t h = HX_HASH_START;
-
-    for (size_t i = 0; i < n; i++)
-        h = hx_hash_add(h, s[i]);
-    return h;
-}
-
-uint32_t hx_tokenizer_lookup(const struct hx_tokenizer *t, const char *s, size_t n)
-{
-    return n <= t->longest ? hx_tokenizer_lookup_hashed(t, s, n, hash_of(s, n)) : HX_NO_TOKEN;
-}
-
-/* The first token of a spelling stays. */
-static void add_text(struct hx_tokenizer *t, uint32_t id)
-{
-    struct hx_str piece = hx_token_bytes(t, id);
-    size_t i = hx_hash_end(hash_of(piece.p, piece.n)) & t->by_text_mask;
-
-    if (!piece.n || hx_tokenizer_lookup(t, piece.p, piece.n) != HX_NO_TOKEN)
-        return;
-    while (t->by_text[i] != HX_NO_TOKEN)
-        i = (i + 1) & t->by_text_mask;
-    t->by_text[i] = id;
-}
-
 /* Normal tokens go first, so that a user-defined one of the same text does not hide them from the merges.
  * Where U+2581 is a space, a spelling with a plain space is none that text can become. */
 static int load_texts(struct hx_tokenizer *t, const struct hx_str *words, struct hx_error *err)
@@ -237,7 +180,7 @@ static int load_texts(struct hx_tokenizer *t, const struct hx_str *words, struct
         for (size_t i = 0; i < t->n_vocab; i++)
             if (is_text(t->type[i]) && (t->type[i] == HX_TOKEN_USER_DEFINED) == user &&
                 !(t->kind->spaces_escaped && memchr(words[i].p, ' ', words[i].n)))
-                add_text(t, (uint32_t)i);
+                hx_tokenizer_add_text(t, (uint32_t)i);
     return 0;
 }
 
