@@ -176,23 +176,3 @@ struct hx_str hx_tokenizer_piece(const struct hx_tokenizer *t, uint32_t id)
         return (struct hx_str){"", 0};
     return hx_token_bytes(t, id);
 }
-
-char *hx_tokenizer_decode(const struct hx_tokenizer *t, const uint32_t *ids, size_t n)
-{
-    size_t total = 0, used = 0;
-    char *text;
-
-    for (size_t i = 0; i < n; i++)
-        total += hx_tokenizer_piece(t, ids[i]).n;
-    text = malloc(total + 1);
-    if (!text)
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        struct hx_str piece = hx_tokenizer_piece(t, ids[i]);
-
-        memcpy(text + used, piece.p, piece.n);
-        used += piece.n;
-    }
-    text[used] = '\0';
-    return text;
-}

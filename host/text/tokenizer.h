@@ -80,11 +80,6 @@ int hx_tokenizer_encode_parts(const struct hx_tokenizer *t, const struct hx_text
  * from t. */
 struct hx_str hx_tokenizer_piece(const struct hx_tokenizer *t, uint32_t id);
 
-/* Decodes n ids: their pieces, one behind the other, in a malloc'ed, terminated string that belongs to the
- * caller; NULL: out of memory.  The space that SentencePiece puts before a text stays: hx_detok_open() can
- * take it away. */
-char *hx_tokenizer_decode(const struct hx_tokenizer *t, const uint32_t *ids, size_t n);
-
 enum hx_token_type hx_tokenizer_type(const struct hx_tokenizer *t, uint32_t id);
 
 /* Id of the control or user-defined token with exactly this text, or HX_NO_TOKEN. */

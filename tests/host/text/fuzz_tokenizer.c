@@ -6,6 +6,7 @@
  * back, and a text in two parts must be the text. */
 #include <stdlib.h>
 
+#include "decode.h"
 #include "text/chat.h"
 #include "text/detok.h"
 #include "vocab_gguf.h"
@@ -42,7 +43,7 @@ static int check_ids(const struct hx_tokenizer *t, const uint32_t *ids, size_t n
     for (size_t i = 0; i < n; i++)
         if (ids[i] >= hx_tokenizer_vocab(t))
             return 2;
-    text = hx_tokenizer_decode(t, ids, n);
+    text = hxt_decode(t, ids, n);
     if (!text || hx_detok_open(&d, t, 0))
         abort();
     for (size_t i = 0; i <= n; i++) {
@@ -73,7 +74,7 @@ static int check_text(const struct hx_tokenizer *t, const char *s, size_t n, uns
     rc = check_ids(t, ids, n_ids);
     if (n_ids != n_again || (n_ids && memcmp(ids, again, n_ids * sizeof(*ids))))
         rc = 4;
-    back = hx_tokenizer_decode(t, ids, n_ids);
+    back = hxt_decode(t, ids, n_ids);
     if (exact && !(flags & HX_ENCODE_SPECIAL) && memcmp(back, s, n))
         rc = 5;
     free(back);

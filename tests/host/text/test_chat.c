@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "decode.h"
 #include "text/chat.h"
 #include "vocab_open.h"
 
@@ -51,7 +52,7 @@ static void check(int bpe, const char *family, const struct hx_chat_message *m, 
     assert_int_equal(hx_tokenizer_encode_with(o.t, want, strlen(want), HX_ENCODE_SPECIAL, &ids,
                                               &n_ids), 0);
     if (n_got != n_ids || memcmp(got, ids, n_ids * sizeof(*ids)))
-        fail_msg("%s: '%s', want '%s'", family, hx_tokenizer_decode(o.t, got, n_got), want);
+        fail_msg("%s: '%s', want '%s'", family, hxt_decode(o.t, got, n_got), want);
     free(got);
     free(ids);
     shut(&o);
@@ -180,7 +181,7 @@ static void test_any_bytes_make_a_message(void **state)
         memcpy(want + 5, bytes, n);
         want[5 + n] = '\n';
         assert_int_equal(hx_chat_render(&c, &m, 1, 0, &ids, &n_ids, &err), 0);
-        back = hx_tokenizer_decode(o.t, ids, n_ids);
+        back = hxt_decode(o.t, ids, n_ids);
         hxt_same_bytes(back, want, n + 6);
         free(back);
         free(ids);
