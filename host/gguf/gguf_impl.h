@@ -28,6 +28,11 @@ struct hx_gguf {
 /* Fills g from base and size.  What it has allocated when it fails is the caller's to free. */
 int hx_gguf_parse(struct hx_gguf *g, struct hx_error *err);
 
+/* Over n records of `stride` bytes that begin with their name.  A name twice is refused, since nothing says which one
+ * counts; `what` is what the message calls a record.  0, -ENOMEM, -EINVAL; index->at is the caller's to free in all cases. */
+int hx_gguf_index_make(const struct hx_gguf *g, struct hx_gguf_index *index, const void *records,
+                       size_t n, size_t stride, const char *what, struct hx_error *err);
+
 /* The record's first member, or NULL. */
 const struct hx_str *hx_gguf_look_up(const struct hx_gguf_index *index, const char *name);
 

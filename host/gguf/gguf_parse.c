@@ -21,31 +21,10 @@ enum {
     DEFAULT_ALIGNMENT = 32,
 };
 
-size_t hx_gguf_scalar_size(uint32_t type)
-{
-    static const uint8_t bytes[HX_GGUF_TYPES] = {
-        [HX_GGUF_U8] = 1,  [HX_GGUF_I8] = 1,  [HX_GGUF_U16] = 2, [HX_GGUF_I16] = 2,
-        [HX_GGUF_U32] = 4, [HX_GGUF_I32] = 4, [HX_GGUF_F32] = 4, [HX_GGUF_BOOL] = 1,
-        [HX_GGUF_U64] = 8, [HX_GGUF_I64] = 8, [HX_GGUF_F64] = 8,
-    };
-
-    return bytes[type];
-}
-
 /* What is left to read. */
 struct cursor {
     const uint8_t *p, *end;
 };
-
-/* A stranger's name must not bring line ends or terminal controls into a message. */
-struct hx_shown hx_str_shown(struct hx_str s)
-{
-    struct hx_shown q = {""};
-
-    for (size_t i = 0; i < s.n && i + 1 < sizeof(q.text); i++)
-        q.text[i] = (uint8_t)s.p[i] < ' ' || s.p[i] == 0x7f ? '?' : s.p[i];
-    return q;
-}
 
 static size_t left(const struct cursor *c)
 {
@@ -143,50 +122,6 @@ static int read_alignment(struct hx_gguf *g, struct hx_error *err)
     return 0;
 }
 
-/* --- look-ups */
-
-static int compare(const struct hx_str *a, const struct hx_str *b)
-{
-    const size_t n = a->n < b->n ? a->n : b->n;
-    const int order = memcmp(a->p, b->p, n);
-
-    return order ? order : (a->n > b->n) - (a->n < b->n);
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    return compare(*(const struct hx_str *const *)a, *(const struct hx_str *const *)b);
-}
-
-const struct hx_str *hx_gguf_look_up(const struct hx_gguf_index *index, const char *name)
-{
-    const struct hx_str wanted = {name, strlen(name)}, *key = &wanted;
-    const struct hx_str **found;
-
-    if (!index->n)
-        return NULL;
-    found = bsearch(&key, index->at, index->n, sizeof(*index->at), compare_entries);
-    return found ? *found : NULL;
-}
-
-/* Over n records of `stride` bytes that begin with their name; a name twice is refused: which one would count? */
-static int make_index(struct hx_gguf *g, struct hx_gguf_index *index, const void *records,
-                      size_t n, size_t stride, const char *what, struct hx_error *err)
-{
-    index->at = calloc(n ? n : 1, sizeof(*index->at));
-    if (!index->at)
-        return hx_error_set(err, -ENOMEM, "%s: out of memory", g->name);
-    for (size_t i = 0; i < n; i++)
-        index->at[i] = (const struct hx_str *)((const char *)records + i * stride);
-    index->n = n;
-    qsort(index->at, n, sizeof(*index->at), compare_entries);
-    for (size_t i = 1; i < n; i++)
-        if (compare(index->at[i - 1], index->at[i]) == 0)
-            return hx_error_set(err, -EINVAL, "%s: %s '%s' is there twice", g->name, what,
-                              hx_str_shown(*index->at[i]).text);
-    return 0;
-}
-
 static int read_all_kv(struct hx_gguf *g, struct cursor *c, uint64_t n, struct hx_error *err)
 {
     int rc = 0;
@@ -200,7 +135,7 @@ static int read_all_kv(struct hx_gguf *g, struct cursor *c, uint64_t n, struct h
     for (; !rc && g->n_kv < n; g->n_kv++)
         rc = read_kv(g, c, &g->kv[g->n_kv], err);
     if (!rc)
-        rc = make_index(g, &g->keys, g->kv, g->n_kv, sizeof(*g->kv), "metadata key", err);
+        rc = hx_gguf_index_make(g, &g->keys, g->kv, g->n_kv, sizeof(*g->kv), "metadata key", err);
     return rc ? rc : read_alignment(g, err);
 }
 
@@ -304,8 +239,8 @@ static int read_all_tensors(struct hx_gguf *g, struct cursor *c, uint64_t n, str
     for (; !rc && g->n_tensors < n; g->n_tensors++)
         rc = read_tensor(g, c, &g->tensors[g->n_tensors], &offsets[g->n_tensors], err);
     if (!rc)
-        rc = make_index(g, &g->names, g->tensors, g->n_tensors, sizeof(*g->tensors), "tensor",
-                        err);
+        rc = hx_gguf_index_make(g, &g->names, g->tensors, g->n_tensors, sizeof(*g->tensors), "tensor",
+                                err);
     g->data_start = ((uint64_t)(c->p - g->base) + g->alignment - 1) & -(uint64_t)g->alignment;
     if (!rc)
         rc = place_tensors(g, offsets, err);
