@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "methods/cpu/attn_flash.h"
 #include "methods/ntt/attn_poly.h"
 #include "methods/spinor/cal_choose.h"
@@ -153,7 +154,7 @@ static int open_model(struct hx_engine *e, const struct hx_engine_cfg *cfg, stru
         e->isa = cfg->of->isa;
         return 0;
     }
-    rc = hx_model_open(&e->model, cfg->model, err);
+    rc = hx_model_open(&e->model, cfg->model, hx_archs, err);
     if (rc)
         return rc;
     hx_gguf_will_need(e->model->file);

@@ -1,4 +1,4 @@
-/* A model out of one file, see model.h. */
+/* A model out of one file: keys, tokenizer, weights, and the fingerprint that calibrations are checked by. */
 #include "model.h"
 
 #include <errno.h>
@@ -75,7 +75,8 @@ static uint64_t fingerprint(const struct hx_model *m)
     return hash_norm(h, &m->out_norm, m->width);
 }
 
-int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_error *err)
+int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, const struct hx_arch *const *archs,
+                       struct hx_error *err)
 {
     struct hx_model *m = calloc(1, sizeof(*m));
     int rc;
@@ -85,7 +86,7 @@ int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_error
         return hx_error_set(err, -ENOMEM, "out of memory");
     }
     m->file = g;
-    rc = hx_model_read_keys(m, err);
+    rc = hx_model_read_keys(m, archs, err);
     if (!rc)
         rc = hx_tokenizer_open(&m->tok, g, err);
     if (!rc) {
@@ -101,12 +102,13 @@ int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_error
     return 0;
 }
 
-int hx_model_open(struct hx_model **out, const char *path, struct hx_error *err)
+int hx_model_open(struct hx_model **out, const char *path, const struct hx_arch *const *archs,
+                  struct hx_error *err)
 {
     struct hx_gguf *g;
     int rc = hx_gguf_open(&g, path, err);
 
-    return rc ? rc : hx_model_from_gguf(out, g, err);
+    return rc ? rc : hx_model_from_gguf(out, g, archs, err);
 }
 
 void hx_model_close(struct hx_model *m)
@@ -118,9 +120,4 @@ void hx_model_close(struct hx_model *m)
     free(m->rope_factors);
     free(m->layers);
     free(m);
-}
-
-size_t hx_model_window(const struct hx_model *m, size_t layer)
-{
-    return hx_rope_is_local(m->rope.period, layer) ? m->window : 0;
 }

@@ -1,5 +1,5 @@
 /* A model: geometry, weights and tokenizer out of one GGUF file.  What architectures there are, and which keys and tensors
- * each needs: docs/engine.md, host/arch/.  Immutable after open. */
+ * each needs: docs/architectures.md, engine/arch/.  Immutable after open. */
 #ifndef HX_MODEL_H
 #define HX_MODEL_H
 
@@ -12,7 +12,7 @@
 #include "text/tokenizer.h"
 #include "base/error.h"
 
-struct hx_arch; /* arch/arch.h */
+struct hx_arch; /* engine/arch/arch.h */
 
 /* RMS norm, or layer norm when there is a bias; w NULL: there is no such norm. */
 struct hx_norm {
@@ -53,17 +53,23 @@ struct hx_model {
     uint64_t fingerprint;  /* of architecture, geometry and norms: equal for all quantisations of a model */
 };
 
-/* 0 or negative errno with a reason: see hx_gguf_open(); -ENOENT for a missing key or tensor, -EINVAL for a wrong shape
+/* archs: the architectures that the caller can run, NULL-terminated (hx_archs of engine/arch/arch.h: all); kept by the
+ * model.  0 or negative errno with a reason: see hx_gguf_open(); -ENOENT for a missing key or tensor, -EINVAL for a wrong shape
  * or type, a value out of range, an architecture, a rotary scaling or a tensor that is not supported. */
-int hx_model_open(struct hx_model **out, const char *path, struct hx_error *err);
+int hx_model_open(struct hx_model **out, const char *path, const struct hx_arch *const *archs,
+                  struct hx_error *err);
 
 /* From a file that is open already.  The model owns g from the call on, also when it fails. */
-int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, struct hx_error *err);
+int hx_model_from_gguf(struct hx_model **out, struct hx_gguf *g, const struct hx_arch *const *archs,
+                       struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_model_close(struct hx_model *m);
 
 /* Positions that `layer` sees, as struct hx_attn_in has it; 0: all. */
-size_t hx_model_window(const struct hx_model *m, size_t layer);
+static inline size_t hx_model_window(const struct hx_model *m, size_t layer)
+{
+    return hx_rope_is_local(m->rope.period, layer) ? m->window : 0;
+}
 
 #endif

@@ -1,4 +1,4 @@
-/* Keys of a model file, see model_keys.h. */
+/* From the keys of a model file to its architecture, geometry and rotary embedding. */
 #include "model_keys.h"
 
 #include <errno.h>
@@ -9,79 +9,23 @@
 #include <string.h>
 
 #include "engine/arch/arch.h"
+#include "key.h"
 
-enum { KEY = 128 };
-
-static const char *full(const struct hx_model *m, const char *name, char key[KEY])
+static int read_arch(struct hx_model *m, const struct hx_arch *const *archs, struct hx_error *err)
 {
-    snprintf(key, KEY, "%s.%s", m->arch->name, name);
-    return key;
-}
-
-static int has(const struct hx_model *m, const char *name)
-{
-    char key[KEY];
-
-    return hx_gguf_find(m->file, full(m, name, key)) != NULL;
-}
-
-int hx_model_need_u32(const struct hx_model *m, const char *name, size_t max, size_t *out,
-                      struct hx_error *err)
-{
-    char key[KEY];
-    uint32_t v;
-    int rc = hx_gguf_u32(m->file, full(m, name, key), &v, err);
-
-    if (rc)
-        return rc;
-    if (v == 0 || v > max)
-        return hx_error_set(err, -EINVAL, "%s: %s is %u; 1 to %zu are legal", hx_gguf_name(m->file),
-                          key, v, max);
-    *out = v;
-    return 0;
-}
-
-int hx_model_u32(const struct hx_model *m, const char *name, size_t max, size_t missing,
-                 size_t *out, struct hx_error *err)
-{
-    if (has(m, name))
-        return hx_model_need_u32(m, name, max, out, err);
-    *out = missing;
-    return 0;
-}
-
-int hx_model_need_f32(const struct hx_model *m, const char *name, float *out, struct hx_error *err)
-{
-    char key[KEY];
-    int rc = hx_gguf_f32(m->file, full(m, name, key), out, err);
-
-    if (!rc && !(isfinite(*out) && *out > 0))
-        rc = hx_error_set(err, -EINVAL, "%s: %s is %g; it must be positive", hx_gguf_name(m->file),
-                        key, (double)*out);
-    return rc;
-}
-
-int hx_model_f32(const struct hx_model *m, const char *name, float missing, float *out,
-                 struct hx_error *err)
-{
-    if (has(m, name))
-        return hx_model_need_f32(m, name, out, err);
-    *out = missing;
-    return 0;
-}
-
-static int read_arch(struct hx_model *m, struct hx_error *err)
-{
+    char all[128] = "";
     struct hx_str name;
-    char all[128];
     int rc = hx_gguf_str(m->file, "general.architecture", &name, err);
 
     if (rc)
         return rc;
-    m->arch = hx_arch_find(name);
-    if (m->arch)
-        return 0;
-    hx_arch_list(all, sizeof(all));
+    for (size_t i = 0; archs[i]; i++) {
+        if (hx_str_is(name, archs[i]->name)) {
+            m->arch = archs[i];
+            return 0;
+        }
+        snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "", archs[i]->name);
+    }
     return hx_error_set(err, -EINVAL, "%s: architecture '%s' is not supported; supported: %s",
                       hx_gguf_name(m->file), hx_str_shown(name).text, all);
 }
@@ -93,7 +37,7 @@ static int read_head(struct hx_model *m, struct hx_error *err)
     size_t value_length;
     int rc;
 
-    if ((!has(m, "attention.key_length") || !has(m, "attention.value_length")) &&
+    if ((!hx_model_has_key(m, "attention.key_length") || !hx_model_has_key(m, "attention.value_length")) &&
         (!share || m->width % m->n_head))
         return hx_error_set(err, -EINVAL, "%s: %zu heads do not share a width of %zu",
                           hx_gguf_name(m->file), m->n_head, m->width);
@@ -137,12 +81,12 @@ static int read_geometry(struct hx_model *m, struct hx_error *err)
 /* Parts of published models that change the result and that no architecture here computes. */
 static int refuse_experts(const struct hx_model *m, struct hx_error *err)
 {
-    char key[KEY];
+    char key[HX_KEY_BYTES];
     uint32_t n = 0;
     int rc = 0;
 
-    if (has(m, "expert_count"))
-        rc = hx_gguf_u32(m->file, full(m, "expert_count", key), &n, err);
+    if (hx_model_has_key(m, "expert_count"))
+        rc = hx_gguf_u32(m->file, hx_model_key(m, "expert_count", key), &n, err);
     if (!rc && n)
         rc = hx_error_set(err, -EINVAL, "%s: %s is %u; mixtures of experts are not supported",
                         hx_gguf_name(m->file), key, n);
@@ -163,7 +107,7 @@ static int scale_linear(struct hx_model *m, struct hx_error *err)
 {
     static const char now[] = "rope.scaling.factor", older[] = "rope.scale_linear";
     float factor = 1;
-    int rc = hx_model_f32(m, has(m, now) ? now : older, 1, &factor, err);
+    int rc = hx_model_f32(m, hx_model_has_key(m, now) ? now : older, 1, &factor, err);
 
     m->rope.global.scale = 1 / factor;
     return rc;
@@ -217,11 +161,11 @@ static const struct {
 static int read_scaling(struct hx_model *m, struct hx_error *err)
 {
     struct hx_str type = {scalings[0].name, 6};
-    char key[KEY], legal[64] = "";
+    char key[HX_KEY_BYTES], legal[64] = "";
     int rc = 0;
 
-    if (has(m, "rope.scaling.type"))
-        rc = hx_gguf_str(m->file, full(m, "rope.scaling.type", key), &type, err);
+    if (hx_model_has_key(m, "rope.scaling.type"))
+        rc = hx_gguf_str(m->file, hx_model_key(m, "rope.scaling.type", key), &type, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < sizeof(scalings) / sizeof(scalings[0]); i++) {
@@ -252,9 +196,9 @@ static int read_rope(struct hx_model *m, struct hx_error *err)
     return rc ? rc : read_scaling(m, err);
 }
 
-int hx_model_read_keys(struct hx_model *m, struct hx_error *err)
+int hx_model_read_keys(struct hx_model *m, const struct hx_arch *const *archs, struct hx_error *err)
 {
-    int rc = read_arch(m, err);
+    int rc = read_arch(m, archs, err);
 
     if (!rc)
         rc = refuse_experts(m, err);

@@ -43,16 +43,10 @@ struct hx_arch {
     void (*layer)(struct hx_pass *p, const struct hx_layer *l);
 };
 
-/* All, NULL-terminated. */
+/* All, NULL-terminated; what hx_model_open() looks a file's architecture up in. */
 extern const struct hx_arch *const hx_archs[];
 
 extern const struct hx_arch hx_arch_llama, hx_arch_qwen2, hx_arch_qwen3, hx_arch_gemma2,
     hx_arch_gemma3, hx_arch_gpt2, hx_arch_opt, hx_arch_gptj;
-
-/* NULL: unknown. */
-const struct hx_arch *hx_arch_find(struct hx_str name);
-
-/* "llama, qwen2, ...": at most n - 1 characters and a 0. */
-void hx_arch_list(char *out, size_t n);
 
 #endif

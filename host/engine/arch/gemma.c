@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "arch.h"
-#include "model/model_keys.h"
+#include "model/key.h"
 #include "engine/pass.h"
 
 static void layer(struct hx_pass *p, const struct hx_layer *l)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/arch/arch.h"
 #include "methods/spinor/calibrate.h"
 #include "methods/cpu/isa/isa.h"
 #include "engine/forward.h"
@@ -29,7 +30,7 @@ static int open_model(struct hx_model **m, const struct gen_model *g, struct hx_
     struct hx_gguf *file;
     int rc = hx_gguf_open_bytes(&file, g->arch, g->file, g->n_file, err);
 
-    return rc ? rc : hx_model_from_gguf(m, file, err);
+    return rc ? rc : hx_model_from_gguf(m, file, hx_archs, err);
 }
 
 static void open_engine(struct engine *e, const struct gen_model *g)

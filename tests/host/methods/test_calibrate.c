@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "engine/arch/arch.h"
 #include "methods/spinor/calibrate.h"
 #include "golden.h"
 #include "hx_f16.h"
@@ -167,7 +168,7 @@ static void follows_the_definition(uint32_t basis)
     size_t n;
     uint32_t *ids = golden_ids(tokens, &n);
 
-    assert_int_equal(hx_model_open(&m, MODEL_F16, &err), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, &err), 0);
     check_calibration(m, kv, ids, n, basis);
     hx_model_close(m);
     free(ids);
@@ -202,7 +203,7 @@ static void test_a_short_text_is_refused(void **state)
     struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_model_open(&m, MODEL_F16, &err), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, &err), 0);
     assert_int_equal(hx_calibrate(&none, m, &cfg, ids, HX_CAL_MIN_VECTORS - 1, &err), -EINVAL);
     assert_non_null(strstr(err.text, "has 23 tokens; at least 24"));
     hx_model_close(m);
@@ -227,7 +228,7 @@ static void test_the_shipped_files_are_what_their_names_say(void **state)
     struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_model_open(&m, MODEL_F16, &err), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, &err), 0);
     for (size_t i = 0; i < HXT_LEN(files); i++) {
         struct hx_cal *cal;
 
@@ -271,7 +272,7 @@ static void test_k_before_rope_does_not_depend_on_the_position(void **state)
 
     (void)state;
     memset(at, 0, sizeof(at));
-    assert_int_equal(hx_model_open(&m, MODEL_F16, &err), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, &err), 0);
     for (int after = 0; after < 2; after++) {
         assert_int_equal(hx_cal_visit(m, after, ids, 24, add_layer0, &at[after], &n, &err), 0);
         assert_int_equal(n, 24);

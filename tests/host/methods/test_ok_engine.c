@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/arch/arch.h"
 #include "golden.h"
 #include "dsp/offload.h"
 #include "open_engine.h"
@@ -75,7 +76,7 @@ static uint64_t ring_rows(void)
     struct hx_model *m = NULL;
     uint64_t rows = 0;
 
-    assert_int_equal(hx_model_open(&m, MODEL_F16, NULL), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, NULL), 0);
     for (size_t i = 0; i < m->n_layer; i++) {
         const struct hx_layer *l = &m->layers[i];
 
@@ -266,7 +267,7 @@ static void test_one_scale_per_tensor_cannot_err_as_little_as_claimed(void **sta
     double per_tensor = 0, per_row = 0;
 
     (void)state;
-    assert_int_equal(hx_model_open(&m, MODEL_F16, NULL), 0);
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, NULL), 0);
     for (size_t i = 0; i < m->n_layer; i++) {
         const struct hx_linear *w = &m->layers[i].down;
         struct hx_ok_tensor *t = NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/arch/arch.h"
 #include "gguf_use.h"
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
@@ -47,7 +48,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     memcpy(copy, data, n);
     if (!hx_gguf_open_bytes(&g, "fuzz.gguf", copy, n, &err)) {
         rc = walk(g);
-        if (!hx_model_from_gguf(&m, g, &err))
+        if (!hx_model_from_gguf(&m, g, hx_archs, &err))
             rc |= gguf_use(m);
     }
     hx_model_close(m);

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engine/arch/arch.h"
 #include "engine/forward.h"
 #include "hxt.h"
 #include "model/model.h"
@@ -21,7 +22,7 @@ static int open_exact(const uint8_t *p, size_t n, struct hx_error *err)
     err->text[0] = '\0';
     rc = hx_gguf_open_bytes(&g, "tiny.gguf", copy, n, err);
     if (!rc)
-        rc = hx_model_from_gguf(&m, g, err);
+        rc = hx_model_from_gguf(&m, g, hx_archs, err);
     hx_model_close(m);
     free(copy);
     return rc;
@@ -259,7 +260,7 @@ static void test_opening_a_large_model_reads_no_weights(void **state)
     tiny_build(&t);
     hxt_write_file(path, t.p, t.n);
     assert_int_equal(truncate(path, (off_t)(t.n + t.data_bytes)), 0);
-    if (hx_gguf_open(&g, path, &err) || hx_model_from_gguf(&m, g, &err))
+    if (hx_gguf_open(&g, path, &err) || hx_model_from_gguf(&m, g, hx_archs, &err))
         fail_msg("%s", err.text);
     up = hx_gguf_tensor(g, "blk.0.ffn_up.weight");
     assert_true(up->bytes > 200u << 20);
@@ -283,19 +284,19 @@ static void test_fingerprint_is_of_the_model_not_of_the_file(void **state)
     uint64_t before;
 
     (void)state;
-    assert_int_equal(hx_model_open(&f16, HXT_SRC "/tests/data/hexrig-tiny-f16.gguf", &err), 0);
-    assert_int_equal(hx_model_open(&q8, HXT_SRC "/host/data/hexrig-tiny-q8_0.gguf", &err), 0);
+    assert_int_equal(hx_model_open(&f16, HXT_SRC "/tests/data/hexrig-tiny-f16.gguf", hx_archs, &err), 0);
+    assert_int_equal(hx_model_open(&q8, HXT_SRC "/host/data/hexrig-tiny-q8_0.gguf", hx_archs, &err), 0);
     assert_true(f16->fingerprint == q8->fingerprint);
     hx_model_close(f16);
     hx_model_close(q8);
     tiny_build(&t);
     assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &err), 0);
-    assert_int_equal(hx_model_from_gguf(&tiny, g, &err), 0);
+    assert_int_equal(hx_model_from_gguf(&tiny, g, hx_archs, &err), 0);
     before = tiny->fingerprint;
     hx_model_close(tiny);
     t.p[t.n - TINY_ALIGN] ^= 1; /* output_norm */
     assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &err), 0);
-    assert_int_equal(hx_model_from_gguf(&tiny, g, &err), 0);
+    assert_int_equal(hx_model_from_gguf(&tiny, g, hx_archs, &err), 0);
     assert_true(tiny->fingerprint != before);
     hx_model_close(tiny);
     free(t.p);
@@ -316,7 +317,7 @@ static void test_a_loaded_tiny_model_runs(void **state)
     (void)state;
     tiny_build(&t);
     assert_int_equal(hx_gguf_open_bytes(&g, "t", t.p, t.n, &err), 0);
-    assert_int_equal(hx_model_from_gguf(&m, g, &err), 0);
+    assert_int_equal(hx_model_from_gguf(&m, g, hx_archs, &err), 0);
     assert_int_equal(hx_kv_f32_open(&kv, 1, 1, TINY_DH, 16, &err), 0);
     assert_int_equal(hx_attn_ref_open(&attn, 16, &err), 0);
     assert_int_equal(hx_forward_open(&f, m, kv, attn, 3, &err), 0);

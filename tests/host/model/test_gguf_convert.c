@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/arch/arch.h"
 #include "gguf/gguf_convert.h"
 #include "gguf/gguf_write.h"
 #include "hxt.h"
@@ -196,8 +197,8 @@ static void test_the_shipped_model_in_every_format(void **state)
         assert_int_equal(v, 2);
         assert_int_equal(hx_gguf_tensor(b, "blk.0.ffn_up.weight")->type, all[i].type);
         assert_int_equal(hx_gguf_tensor(b, "blk.0.ffn_norm.weight")->type, HX_QUANT_F32);
-        assert_int_equal(hx_model_from_gguf(&m, a, &err), 0);
-        assert_int_equal(hx_model_from_gguf(&n, b, &err), 0);
+        assert_int_equal(hx_model_from_gguf(&m, a, hx_archs, &err), 0);
+        assert_int_equal(hx_model_from_gguf(&n, b, hx_archs, &err), 0);
         assert_true(m->fingerprint == n->fingerprint);
         hx_model_close(m);
         hx_model_close(n);

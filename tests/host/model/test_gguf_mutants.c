@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/arch/arch.h"
 #include "gen_model.h"
 #include "gguf_use.h"
 #include "hxt.h"
@@ -212,7 +213,7 @@ static int open_bytes(const struct mutant *x, struct hx_error *err)
     memcpy(copy, x->p, x->n);
     rc = hx_gguf_open_bytes(&g, "mutant", copy, x->n, err);
     if (!rc)
-        rc = hx_model_from_gguf(&m, g, err);
+        rc = hx_model_from_gguf(&m, g, hx_archs, err);
     if (!rc && gguf_use(m))
         fail_msg("it loads but does not run");
     hx_model_close(m);
@@ -226,7 +227,7 @@ static int open_file(const struct mutant *x, const char *path, struct hx_error *
     int rc;
 
     hxt_write_file(path, x->p, x->n);
-    rc = hx_model_open(&m, path, err);
+    rc = hx_model_open(&m, path, hx_archs, err);
     hx_model_close(m);
     unlink(path); /* a file that is written over again and again goes to the disk each time */
     return rc;

@@ -1,4 +1,5 @@
 /* Protects: token ids equal to the reference's, decoding that gives the bytes back, and the pre-tokenizer's edges. */
+#include "engine/arch/arch.h"
 #include "decode.h"
 #include "golden.h"
 #include "model/model.h"
@@ -13,7 +14,7 @@ static int setup(void **state)
     struct hx_error err;
 
     (void)state;
-    return hx_model_open(&m, MODEL_Q8_0, &err);
+    return hx_model_open(&m, MODEL_Q8_0, hx_archs, &err);
 }
 
 static int teardown(void **state)

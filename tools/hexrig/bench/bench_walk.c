@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engine/arch/arch.h"
 #include "model/model.h"
 
 enum { RAW_COLS = 1024 };
@@ -75,7 +76,7 @@ static int finish(struct hx_walk *w, const char *path, int rc, struct hx_error *
 int hx_walk_model(struct hx_walk *w, const char *path, size_t item_bytes, struct hx_error *err)
 {
     struct hx_model *m;
-    int rc = hx_model_open(&m, path, err);
+    int rc = hx_model_open(&m, path, hx_archs, err);
 
     if (rc)
         return rc;

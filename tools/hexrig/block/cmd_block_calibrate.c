@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "engine/arch/arch.h"
 #include "options/block_figures.h"
 #include "methods/spinor/calibrate.h"
 #include "cli/cmd.h"
@@ -55,7 +56,7 @@ static int calibrate(const struct hx_block_opts *o)
     struct hx_error err = {""};
     struct hx_model *m;
     struct hx_cal *cal = NULL;
-    int rc = hx_model_open(&m, o->model, &err);
+    int rc = hx_model_open(&m, o->model, hx_archs, &err);
 
     if (rc)
         return hx_cmd_fail("block", "%s", err.text);

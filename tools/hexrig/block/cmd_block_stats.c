@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/arch/arch.h"
 #include "options/block_figures.h"
 #include "methods/spinor/cal_choose.h"
 #include "methods/spinor/calibrate.h"
@@ -153,7 +154,7 @@ static int measure(struct stats *s, const struct hx_block_opts *o, const char *s
                                 .k = o->k_given ? hx_cal_k_names[o->k] : NULL};
     uint32_t *ids = NULL;
     size_t n, n_vectors;
-    int rc = hx_model_open(&s->m, o->model, err);
+    int rc = hx_model_open(&s->m, o->model, hx_archs, err);
 
     if (!rc)
         rc = hx_cal_choose(&s->cal, s->m, &cfg, err);
