@@ -1,8 +1,5 @@
-/* The table of theorems, see theorem.h. */
+/* The table of theorems: id, claim, and the function that checks it. */
 #include "theorem.h"
-
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "checks.h"
 
@@ -31,28 +28,6 @@ const struct hx_theorem hx_theorems[] = {
     {"E10", "activations do not drift with depth (measured; of mu = 0: open)", hx_e10},
     {NULL, NULL, NULL},
 };
-
-void hx_witness(struct hx_theorem_run *r, const char *fmt, ...)
-{
-    char line[256];
-    va_list args;
-
-    if (!r->witness)
-        return;
-    va_start(args, fmt);
-    vsnprintf(line, sizeof(line), fmt, args);
-    va_end(args);
-    r->witness(r->arg, line);
-}
-
-uint64_t hx_theorem_random(struct hx_theorem_run *r)
-{
-    uint64_t z = r->random += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 
 enum hx_verdict hx_theorem_check(size_t i, struct hx_theorem_run *r)
 {

@@ -1,7 +1,7 @@
 /* The theorem suite: statements of the project's source papers, each checked mechanically.
  *
  * A theorem is a row of hx_theorems: an id, the claim, and a function that computes witnesses and says what came of it.
- * Everything is deterministic: random cases come from a fixed seed.  Source: SEEDS-MATH section 7; docs/theorems.md tells
+ * Everything is deterministic: random cases come from a fixed seed.  docs/theorems.md tells
  * what each line computes and where the papers had to be read or corrected. */
 #ifndef HX_THEOREM_H
 #define HX_THEOREM_H
