@@ -1,13 +1,10 @@
-/* See shard.h. */
+/* The steps of two processes in lockstep, above whichever transport carries them. */
 #include "shard_impl.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* Numbers of the last step. */
 #define DONE (UINT64_MAX - 1)
@@ -17,38 +14,6 @@
 static int under_mpi(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE");
-}
-
-void hx_shard_silence(struct hx_shard *s)
-{
-    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-    if (null >= 0) {
-        dup2(null, STDOUT_FILENO);
-        close(null);
-    }
-    s->held = memfd_create("crt-shard", MFD_CLOEXEC);
-    s->err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (s->held >= 0 && s->err >= 0)
-        dup2(s->held, STDERR_FILENO);
-}
-
-/* show: what was held back. */
-static void speak_again(struct hx_shard *s, int show)
-{
-    char text[1024];
-    ssize_t n;
-
-    if (s->held >= 0 && s->err >= 0) {
-        dup2(s->err, STDERR_FILENO);
-        for (off_t at = 0; show && (n = pread(s->held, text, sizeof(text), at)) > 0; at += n)
-            if (write(STDERR_FILENO, text, (size_t)n) != n)
-                break;
-    }
-    if (s->held >= 0)
-        close(s->held);
-    if (s->err >= 0)
-        close(s->err);
 }
 
 int hx_shard_open(struct hx_shard **out, const char *libexec, struct hx_error *err)
@@ -162,7 +127,7 @@ int hx_shard_close(struct hx_shard *s, int failed)
         s->ops->swap(s, &last, &bye, sizeof(bye), NULL);
     other = s->other_failed || s->lost;
     fflush(stderr);
-    speak_again(s, failed && !s->other_failed);
+    hx_shard_speak(s, failed && !s->other_failed);
     s->ops->close(s);
     free(s);
     return other;

@@ -31,4 +31,7 @@ extern const struct hx_shard_ops hx_shard_fork, hx_shard_mpi;
 /* For process 1: stdout goes nowhere, stderr is held back. */
 void hx_shard_silence(struct hx_shard *s);
 
+/* Gives stderr back; show: prints what was held back.  Does nothing in process 0. */
+void hx_shard_speak(struct hx_shard *s, int show);
+
 #endif
