@@ -1,4 +1,4 @@
-/* Transforms modulo one 60-bit prime, see ntt.h. */
+/* Transforms modulo one 60-bit prime: tables of weights, and which variant runs here. */
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
@@ -15,17 +15,6 @@ static const struct hx_ntt60_ops *best;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* --- arithmetic */
-
-uint64_t hx_ntt60_mul(uint64_t a, uint64_t b)
-{
-    const u128 ab = (u128)a * b;
-    const uint64_t t = (uint64_t)(((u128)(uint64_t)(ab >> 59) * HX_NTT60_MU) >> 61);
-    uint64_t r = (uint64_t)ab - t * q;
-
-    while (r >= q)
-        r -= q;
-    return r;
-}
 
 uint64_t hx_ntt60_residue(int64_t a)
 {
@@ -49,17 +38,6 @@ static uint64_t power(uint64_t base, uint64_t e)
         base = hx_ntt60_mul(base, base);
     }
     return r;
-}
-
-/* w v mod q in 0..2q-1 for any v, with ws = floor(2^64 w / q). */
-static inline uint64_t shoup(uint64_t v, uint64_t w, uint64_t ws)
-{
-    return v * w - (uint64_t)(((u128)v * ws) >> 64) * q;
-}
-
-static inline uint64_t less(uint64_t v, uint64_t m)
-{
-    return v >= m ? v - m : v;
 }
 
 /* --- tables */
@@ -145,65 +123,6 @@ uint64_t hx_ntt60_psi(const struct hx_ntt60 *t)
     return t->psi;
 }
 
-/* --- the reference: values stay in 0..4q-1 between stages (Harvey) */
-
-static int always(void)
-{
-    return 1;
-}
-
-static void forward(const struct hx_ntt60 *t, uint64_t *v)
-{
-    for (size_t m = 1, d = t->n / 2; d; m *= 2, d /= 2)
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 2 * i * d; j < (2 * i + 1) * d; j++) {
-                const uint64_t x = less(v[j], 2 * q);
-                const uint64_t y = shoup(v[j + d], t->w[m + i], t->ws[m + i]);
-
-                v[j] = x + y;
-                v[j + d] = x - y + 2 * q;
-            }
-    for (size_t j = 0; j < t->n; j++)
-        v[j] = less(less(v[j], 2 * q), q);
-}
-
-static void inverse(const struct hx_ntt60 *t, uint64_t *v)
-{
-    for (size_t m = t->n / 2, d = 1; m; m /= 2, d *= 2)
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 2 * i * d; j < (2 * i + 1) * d; j++) {
-                const uint64_t x = v[j], y = v[j + d];
-
-                v[j] = less(x + y, 2 * q);
-                v[j + d] = shoup(x - y + 2 * q, t->iw[m + i], t->iws[m + i]);
-            }
-    for (size_t j = 0; j < t->n; j++)
-        v[j] = less(shoup(v[j], t->n_inv, t->n_inv_s), q);
-}
-
-static void pointwise(const struct hx_ntt60 *t, uint64_t *c, const uint64_t *a, const uint64_t *b)
-{
-    for (size_t i = 0; i < t->n; i++)
-        c[i] = hx_ntt60_mul(a[i], b[i]);
-}
-
-/* Products below 2^120: 128 bits hold 256 of them. */
-static uint64_t dot(const struct hx_ntt60 *t, const uint64_t *a, const uint64_t *b)
-{
-    uint64_t r = 0;
-
-    for (size_t i = 0; i < t->n; i += HX_POLY_N_MIN) {
-        u128 sum = r;
-
-        for (size_t j = i; j < i + HX_POLY_N_MIN; j++)
-            sum += (u128)a[j] * b[j];
-        r = (uint64_t)(sum % q);
-    }
-    return r;
-}
-
-const struct hx_ntt60_ops hx_ntt60_ref = {"ref", always, forward, inverse, pointwise, dot};
-
 const struct hx_ntt60_ops *const hx_ntt60_variants[] = {
     &hx_ntt60_ref,
 #ifdef __x86_64__
@@ -225,7 +144,7 @@ void hx_ntt60_query(const struct hx_ntt60 *t, uint64_t *out, const int32_t *quer
 {
     hx_ntt60_transform(t, out, query);
     for (size_t i = 0; i < t->n; i++)
-        out[i] = less(shoup(out[i], t->n_inv, t->n_inv_s), q);
+        out[i] = hx_ntt60_less(hx_ntt60_shoup(out[i], t->n_inv, t->n_inv_s), q);
 }
 
 int64_t hx_ntt60_score(const struct hx_ntt60 *t, const uint64_t *query, const uint64_t *key)

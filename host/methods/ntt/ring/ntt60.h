@@ -1,4 +1,4 @@
-/* Between ntt60.c and ntt60_avx512.c. */
+/* What ntt60.c and the variants of the transforms share. */
 #ifndef HX_HOST_NTT60_H
 #define HX_HOST_NTT60_H
 
@@ -15,6 +15,17 @@ struct hx_ntt60 {
         _Alignas(64) uint64_t inverse[3 * HX_POLY_N_MAX];
     } lanes8;
 };
+
+/* w v mod q in 0..2q-1 for any v, with ws = floor(2^64 w / q). */
+static inline uint64_t hx_ntt60_shoup(uint64_t v, uint64_t w, uint64_t ws)
+{
+    return v * w - (uint64_t)(((unsigned __int128)v * ws) >> 64) * HX_NTT60_Q;
+}
+
+static inline uint64_t hx_ntt60_less(uint64_t v, uint64_t m)
+{
+    return v >= m ? v - m : v;
+}
 
 extern const struct hx_ntt60_ops hx_ntt60_ref, hx_ntt60_avx512;
 
