@@ -1,4 +1,4 @@
-/* The forward pass, see forward.h: what all architectures share.  Their layers are in host/arch/. */
+/* The forward pass, see forward.h: what all architectures share.  Their layers are in host/engine/arch/. */
 #include "forward.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The forward transform of N = 256 modulo two 30-bit primes, from 256 integers to a block of 2048 bytes, on one core: in each
- * version of host/ntt, beside the straightforward scalar one and beside what moving its bytes takes at the memory's
+ * version of host/methods/ntt, beside the straightforward scalar one and beside what moving its bytes takes at the memory's
  * bandwidth; likewise the dot product with a key, which is one read of such a block. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Protects: the transforms on HVX (kernels/ntt).  They are those of host/ntt bit for bit, for both primes and every n, at random
+/* Protects: the transforms on HVX (kernels/ntt).  They are those of host/methods/ntt bit for bit, for both primes and every n, at random
  * and at the ends of the range; and those of the published kernel (kernels/silicon) in another order. */
 #include <stdlib.h>
 

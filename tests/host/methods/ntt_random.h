@@ -1,4 +1,4 @@
-/* Random polynomials for tests of host/ntt. */
+/* Random polynomials for tests of host/methods/ntt. */
 #ifndef NTT_RANDOM_H
 #define NTT_RANDOM_H
 

@@ -1,6 +1,6 @@
 /* Keys as transforms in the DSP's memory (interface ntt_kv), for kv_ntt.c: one call stores the keys of some positions of a layer,
  * one call returns coefficient 0 of the products of all queries of a token with all keys.  The DSP gives each of the two primes an
- * HVX context of its own; their residues meet here (Garner).  The integers are those of host/ntt, bit for bit.
+ * HVX context of its own; their residues meet here (Garner).  The integers are those of host/methods/ntt, bit for bit.
  * Or it has one prime only: then its residues are returned, and those of the other one come from elsewhere (poly_shard.h).
  *
  * One thread at a time.  Errors: -EIO with a reason that names the call (dsp_error.h), -ENOMEM. */
