@@ -40,9 +40,6 @@ int hx_spinor_check_table(const struct hx_block_table *t);
 /* AEE_EBADITEM when hx_block_fault() finds one: no encoder wrote it. */
 int hx_spinor_check_block(const struct hx_block *b);
 
-/* What magnitude m of a block means before its sign: m * amax / 7, computed in fp64, rounded to f32. */
-void hx_spinor_levels(float amax, float level[8]);
-
 /* The vectors of which a batch complains.  at: indices pos * n_slots + (slot - first), ascending. */
 enum { HX_SPINOR_FAULTS = 16 };
 struct hx_spinor_faults {

@@ -21,11 +21,6 @@ int hx_spinor_check_block(const struct hx_block *b)
     return hx_block_fault(hx_block_shape(HX_BLOCK_DH), b) ? AEE_EBADITEM : AEE_SUCCESS;
 }
 
-void hx_spinor_levels(float amax, float level[8])
-{
-    hx_codec_levels(HX_CODE_SIGN, amax, level);
-}
-
 /* --- where things are */
 
 static void *at(struct hx_spinor *k, size_t offset)

@@ -477,8 +477,3 @@ const struct hx_poly *hx_kv_ntt_ring(const struct hx_kv *kv)
 {
     return &((const struct kv_ntt *)kv)->ring;
 }
-
-size_t hx_kv_ntt_bytes(const struct hx_kv *kv, size_t n)
-{
-    return kv->n_layer * n * kv->n_kv * hx_kv_ntt_ring(kv)->block_bytes;
-}

@@ -40,8 +40,7 @@ int hx_kv_is_ntt(const struct hx_kv *kv);
 /* V as rows() has it; view->k is NULL.  Only for these caches. */
 void hx_kv_ntt_values(const struct hx_kv *kv, size_t layer, struct hx_kv_view *view);
 
-/* What it computes with, and the bytes of all blocks of n positions. */
+/* What it computes with. */
 const struct hx_poly *hx_kv_ntt_ring(const struct hx_kv *kv);
-size_t hx_kv_ntt_bytes(const struct hx_kv *kv, size_t n);
 
 #endif
