@@ -88,7 +88,7 @@ programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig
 all: $(programs) $(data) $(profiles) sdk
 	@:
 
-# --- objects: each folder sees what DESIGN.md section 3 lets it see
+# --- objects: each folder sees what docs/architecture.md lets it see
 $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib)
 $(obj)/dsp/%.o:         inc := $(inc_dsp) -Idsp

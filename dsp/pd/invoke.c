@@ -77,7 +77,7 @@ static int call(uint32_t handle, uint32_t sc, remote_arg *pra,
 }
 
 /* What is wrong with how a call used the HVX contexts; the device would have stopped at an operation without one, and its
- * client would have seen this code (SILICON H07). */
+ * client would have seen this code. */
 static int check_hvx(const struct hx_msg *msg, int result)
 {
     const unsigned method = REMOTE_SCALARS_METHOD(msg->sc);

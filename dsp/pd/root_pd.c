@@ -35,7 +35,7 @@ static struct hx_dsp_channel *channel;
 static struct client clients[CLIENTS_MAX];
 static int signals = -1;
 
-/* Attributes of this DSP, by index (FASTRPC.md 2.3); what is not named is 0. */
+/* Attributes of this DSP, by index (enum remote_dsp_attributes); what is not named is 0. */
 static const uint32_t capabilities[FASTRPC_MAX_DSP_ATTRIBUTES] = {
     [FASTRPC_ATTR_UNSIGNED_PD_SUPPORT] = 1,
     [FASTRPC_ATTR_HVX_SUPPORT_128B] = 4,

@@ -21,7 +21,7 @@
 
 enum {
     HX_QURT_PATIENCE_MS = 50,
-    HX_QURT_PRIORITY = 192, /* of threads that serve calls: SILICON H23 */
+    HX_QURT_PRIORITY = 192, /* of threads that serve calls, as a V69 logs it */
     HX_QURT_NAME_BYTES = 16,
 };
 #define HX_QURT_FOREVER UINT64_MAX

@@ -66,7 +66,7 @@ static void test_a_thread_is_what_its_attributes_say(void **state)
 
 static void test_a_small_stack_is_replaced_by_one_below_4_gib(void **state)
 {
-    static char small[32 << 10] __attribute__((aligned(8))); /* SILICON H23 */
+    static char small[32 << 10] __attribute__((aligned(8))); /* the stack that published skels give their threads */
     qurt_thread_attr_t a;
     struct seen s;
     qurt_thread_t id;

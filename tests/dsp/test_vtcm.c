@@ -49,7 +49,7 @@ static void test_pages_are_granted_whole(void **state)
     (void)state;
     assert_int_equal(at_kib(one), 0);
     assert_int_equal(HAP_query_avail_VTCM(&range, NULL, NULL), 0);
-    assert_int_equal(range, 7936 * KIB); /* SILICON H02 */
+    assert_int_equal(range, 7936 * KIB); /* as published for V69 */
     for (unsigned i = 0; i < HXT_LEN(want); i++) {
         void *p = HAP_request_VTCM(want[i].bytes, want[i].single);
 
@@ -74,7 +74,7 @@ static void test_queries_tell_pages(void **state)
 
     (void)state;
     assert_int_equal(HAP_query_total_VTCM(&page, &n), 0);
-    assert_true(page == 8 * MIB && n == 1); /* SILICON H01 */
+    assert_true(page == 8 * MIB && n == 1); /* as published for V69 */
     assert_int_equal(HAP_query_avail_VTCM(&range, &page, &n), 0);
     assert_true(range == 8 * MIB && page == 8 * MIB && n == 1);
     one = HAP_request_VTCM(1, 1);

@@ -11,7 +11,7 @@
 
 enum { LAYERS = 6, SLOTS = LAYERS * 2, POSITIONS = 160, RANDOM_VECTORS = 64 };
 
-#define HALF_WINDOW 0x1p-10  /* DESIGN.md 10: a magnitude may differ only this near to a half */
+#define HALF_WINDOW 0x1p-10  /* docs/block.md: a magnitude may differ only this near to a half */
 #define MIN_SHARE 0x1p-6     /* smallest amax / largest coefficient that spinor.h promises it for */
 #define NOISE_SHARE 0x1p-17  /* of the largest coefficient: error of any one coefficient */
 #define DECODE_SHARE 0x1p-12 /* of the largest coefficient, or of 2^-14 */
@@ -193,7 +193,7 @@ static void compare_skeleton(const struct hx_block *got, const struct hx_block *
     }
 }
 
-/* The rule of DESIGN.md 10; the reference is made from the skeleton that the HVX version stored. */
+/* The rule of docs/block.md; the reference is made from the skeleton that the HVX version stored. */
 static void compare_planes(const struct hx_block *got, const struct hx_block *want,
                            const float *residual, float amax, struct tally *n)
 {

@@ -1,5 +1,5 @@
 /* The HVX spinor codec in every head dimension and basis against the fp64 codec, on random tables: planes by the rule of
- * DESIGN 10, packing bit for bit, decoded values, every corrupt bit found, batches of any length and place. */
+ * docs/block.md, packing bit for bit, decoded values, every corrupt bit found, batches of any length and place. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -47,7 +47,7 @@ static void check_level(const struct hx_code_level *got, const struct hx_vliw_pa
 
 /* --- what the compiler really writes */
 
-/* SILICON.md, K10-K12: ten packets; the code around the loop does two of the trips. */
+/* As published for rows K10 and K11 of docs/timing.md: ten packets; the code around the loop does two of the trips. */
 static void test_modular_product_has_the_published_ten_packets(void **state)
 {
     (void)state;

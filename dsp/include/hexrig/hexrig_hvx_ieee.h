@@ -128,7 +128,7 @@ HX_DEF1(Q6_Whf_vcvt_Vub, VX_DV, W, V, HX_HALVES(hx_eub(a)), HX_HALVES(hx_oub(a))
 #else
 #define HX_NO_IEEE(ret, name, args) \
     ret name(args) HX_REFUSE( \
-        "IEEE HVX float gives wrong results on V69 (SILICON H14): use qf32, or build with " \
+        "IEEE HVX float gives wrong results on V69 (docs/hvx.md): use qf32, or build with " \
         "-DHEXRIG_HVX_IEEE for later parts")
 HX_NO_IEEE(HVX_Vector, Q6_Vb_vcvt_VhfVhf, HX_V2);
 HX_NO_IEEE(HVX_Vector, Q6_Vh_vcvt_Vhf, HX_V1);

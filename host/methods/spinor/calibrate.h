@@ -10,7 +10,7 @@
  *                exceeds 1e-12 positive; scale of a residual lane = square root of its standard deviation, at least
  *                1/64 of the first lane's; fp16.
  * The same model file and text give the same tables on one machine; klt may differ in last bits between machines, as its
- * eigensolver (LAPACK) rounds by CPU.  Source: SEEDS-MATH 2.1. */
+ * eigensolver (LAPACK) rounds by CPU. */
 #ifndef HX_CALIBRATE_H
 #define HX_CALIBRATE_H
 

@@ -1,5 +1,5 @@
-/* Rows of the published measurements (SILICON.md, sections 2 and 3, tag M: neither bounds, ranges of claims nor QNN) as
- * questions to the cost model.  Where a row gives a range of runs, `measured` is its middle. */
+/* Rows of the published measurements on a phone (docs/timing.md; neither bounds, ranges of claims nor QNN) as questions
+ * to the cost model.  Where a row gives a range of runs, `measured` is its middle. */
 #include "timing.h"
 
 #define DDR SILICON_DDR
