@@ -1,4 +1,4 @@
-/* A cache's tags, see cache.h. */
+/* A simulated cache: tags only, least recently used goes first. */
 #include "cache.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ void hx_cache_clear(struct hx_cache *c)
     memset(c->tag, 0, (size_t)c->sets * HX_CACHE_WAYS * sizeof(*c->tag));
 }
 
-/* The ways of a line's set, and its tag: never 0, and whole for addresses of up to 36 bits and more in wide lines. */
+/* The ways of a line's set, and its tag: never 0, and unique for addresses of up to 36 bits (more with wider lines). */
 static uint32_t *find_set(const struct hx_cache *c, uint64_t addr, uint32_t *tag)
 {
     uint64_t line = addr >> c->line_shift;

@@ -1,4 +1,4 @@
-/* FARF messages, see dsp/include/HAP_farf.h and farf.h. */
+/* FARF: log messages of skels and of the DSP itself, filtered by level, by the PD's mask and by source file. */
 #pragma GCC visibility push(default)
 #include "HAP_farf.h"
 #pragma GCC visibility pop
@@ -29,7 +29,7 @@ static struct {
     char file[FILES_MAX][NAME_BYTES];
 } runtime;
 
-/* --- who is heard ---------------------------------------------------------------------------------------------------- */
+/* --- what is logged ---------------------------------------------------------------------------------------------------- */
 
 /* Lowest level that is logged in any case.  The environment of a rig does not change while it runs. */
 static int threshold(void)
@@ -64,7 +64,7 @@ static int mask_lets_pass(int level, const char *file)
     return pass;
 }
 
-static int is_heard(int compiled_in, int level, const char *file)
+static int is_logged(int compiled_in, int level, const char *file)
 {
     int plain = level & ~HAP_LEVEL_RUNTIME;
 
@@ -76,12 +76,12 @@ static int is_heard(int compiled_in, int level, const char *file)
 }
 
 /* One write, so that lines of several PDs do not mix. */
-static void say(int compiled_in, int level, const char *file, int line, const char *fmt, va_list ap)
+static void log_message(int compiled_in, int level, const char *file, int line, const char *fmt, va_list ap)
 {
     const char *tag = getenv(HX_LOG_TAG);
     char text[TEXT_BYTES];
 
-    if (!is_heard(compiled_in, level, file))
+    if (!is_logged(compiled_in, level, file))
         return;
     vsnprintf(text, sizeof(text), fmt, ap);
     fprintf(stderr, "hexrig-dsp%s: pd %d: %s: %s:%d: %s\n", tag ? tag : "", hx_pd_client,
@@ -93,7 +93,7 @@ void hx_farf(int compiled_in, int level, const char *file, int line, const char 
     va_list ap;
 
     va_start(ap, fmt);
-    say(compiled_in, level, file, line, fmt, ap);
+    log_message(compiled_in, level, file, line, fmt, ap);
     va_end(ap);
 }
 
@@ -102,7 +102,7 @@ void HAP_debug_v2(int level, const char *file, int line, const char *format, ...
     va_list ap;
 
     va_start(ap, format);
-    say(1, level & ~HAP_LEVEL_RUNTIME, file, line, format, ap);
+    log_message(1, level & ~HAP_LEVEL_RUNTIME, file, line, format, ap);
     va_end(ap);
 }
 
@@ -111,7 +111,7 @@ void HAP_debug_runtime(int level, const char *file, int line, const char *format
     va_list ap;
 
     va_start(ap, format);
-    say(0, level | HAP_LEVEL_RUNTIME, file, line, format, ap);
+    log_message(0, level | HAP_LEVEL_RUNTIME, file, line, format, ap);
     va_end(ap);
 }
 

@@ -1,4 +1,4 @@
-/* The PD's mask for run-time messages, see dsp/include/HAP_farf.h. */
+/* Loading the PD's mask for run-time FARF messages from a file, as devices do. */
 #ifndef HX_FARF_H
 #define HX_FARF_H
 

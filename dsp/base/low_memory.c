@@ -1,4 +1,4 @@
-/* Address space below 4 GiB, see low_memory.h. */
+/* Maps memory below 4 GiB and keeps malloc there. */
 #include "low_memory.h"
 
 #include <errno.h>

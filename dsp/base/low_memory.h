@@ -15,8 +15,8 @@ void *hx_low_map(size_t bytes, int fd);
 /* Undoes hx_low_map(); accepts NULL. */
 void hx_low_unmap(void *p, size_t bytes);
 
-/* Keeps malloc on the low heap, and 512 MiB behind what it has now free of hx_low_map(); call once, before the first
- * thread. */
+/* Keeps malloc on the low heap, and reserves the 512 MiB behind its present end for it: hx_low_map() maps nothing there.
+ * Call once, before the first thread. */
 void hx_low_heap(void);
 
 #endif

@@ -29,7 +29,7 @@ struct hx_machine {
         uint64_t free_at; /* pcycle at which its last holder gave it back */
     } hvx[HX_HVX_CONTEXTS_MAX];
     _Atomic uint64_t pcycles; /* the machine's counter: the latest end of a call */
-    struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], own or in the driver's sight; the same address in all PDs */
+    struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], our own or one that the driver sees, too; the same address in all PDs */
     struct hx_vtcm_table own;
     struct hx_crm crm;
 };
@@ -48,20 +48,20 @@ int hx_machine_share_vtcm_table(int fd);
 void hx_machine_lock(void);
 void hx_machine_unlock(void);
 
-/* Wakes all who wait: something was given back, or somebody waits for VTCM. */
+/* Wakes every waiter: something was given back, or somebody now waits for VTCM. */
 void hx_machine_freed(void);
 
-/* With the lock, which is given up meanwhile: waits for hx_machine_freed(), `ms` at most.  Callers look again in a loop,
- * in steps of 50 ms or so. */
+/* Waits for hx_machine_freed(), `ms` at most.  The lock is held before and after, but not while waiting.  Callers check
+ * again in a loop, in steps of 50 ms or so. */
 void hx_machine_wait(unsigned ms);
 
-/* 1 when p points into VTCM, whoever has it. */
+/* 1 when p points into VTCM, whoever holds it. */
 static inline int hx_in_vtcm(const void *p)
 {
     return hx_vtcm && (uintptr_t)p - (uintptr_t)hx_vtcm < HX_VTCM_BYTES;
 }
 
-/* 1 when all of p[bytes], in VTCM, lies in what one request of this PD asked for. */
+/* 1 when all of p[bytes], in VTCM, lies in what this PD got by one request. */
 int hx_vtcm_granted(const void *p, size_t bytes);
 
 /* Gives back all that PD `client` held; the root PD calls it when a user PD has ended. */

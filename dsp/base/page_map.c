@@ -1,4 +1,4 @@
-/* Page frames, see page_map.h. */
+/* Numbers pages in the order of their first touch, in a hash table that forgets everything at once. */
 #include "page_map.h"
 
 #include <stddef.h>
@@ -28,8 +28,8 @@ static int grow(struct hx_page_map *f)
     struct hx_page_map bigger = *f;
 
     bigger.slots = f->slots ? f->slots * 2 : FIRST_SLOTS;
-    /* not of the heap: where a skel's memory lies there must not depend on which thread has served which calls.
-     * MAP_NORESERVE tells it from malloc's maps, which the sandbox refuses */
+    /* Not from the heap: the addresses that a skel gets there must not depend on which thread served which calls.
+     * MAP_NORESERVE distinguishes it from malloc's maps, which the sandbox refuses. */
     bigger.slot = mmap(NULL, bigger.slots * sizeof(*bigger.slot), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (bigger.slot == MAP_FAILED)

@@ -25,10 +25,10 @@ struct hx_page_map {
 /* Forgets all pages; also makes a zeroed struct ready. */
 void hx_page_map_clear(struct hx_page_map *f);
 
-/* The address with its page's number replaced by its frame's.  The address itself when memory is out. */
+/* The address with its page's number replaced by its frame's.  The address itself when there is no memory for the table. */
 uint64_t hx_page_map_at(struct hx_page_map *f, uint64_t addr);
 
-/* Gives the memory back; the struct can be used on. */
+/* Frees the memory; the struct can still be used. */
 void hx_page_map_free(struct hx_page_map *f);
 
 #endif

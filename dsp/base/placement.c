@@ -1,4 +1,4 @@
-/* NUMA placement, see placement.h. */
+/* Keeps the DSP's memory on one NUMA node, through libnuma. */
 #include "placement.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Where the DSP's memory lies on a machine with several NUMA nodes: on the node of the CPU that the DSP process starts on.
  *
- * Private memory (heap, stacks) goes there because all PDs inherit the policy.  Shared memory (rings, arenas, VTCM) is told so
+ * Private memory (heap, stacks) goes there because all PDs inherit the policy.  Shared memory (rings, arenas, VTCM) is bound
  * page by page, since the driver may be the first to touch it from another node.  Buffers of clients stay where the client put
  * them.  Threads are not tied to the node: start the rig with `numactl --cpunodebind=N` or `taskset` for that.
  * Nothing happens on a machine with one node. */

@@ -1,5 +1,5 @@
-/* What begins with a call, or with a thread that works for one: the clock, the cost model's state, counters, the trace.
- * Above all of them, so that the clock knows nothing of those that move it. */
+/* Starts a call, or a thread that works for one: clock, cost model, counters, trace.  This file stands above all of them, so
+ * that the clock need not know what moves it. */
 #include <stdatomic.h>
 
 #include "base/machine.h"

@@ -15,14 +15,14 @@
 
 enum {
     VECTOR_BYTES = 128,
-    VECTOR_PIECE = 16,  /* gcc may hand a vector over in pieces of this size and more */
+    VECTOR_PIECE = 16,  /* gcc may split a vector access into pieces of this size or more */
     L2_LINE_SHIFT = 7,
     L1_LINE_SHIFT = 5,
     TIMES = 128, /* listings kept per thread; a power of two */
     RECENT = 4,  /* vectors whose pieces may come mixed */
 };
 
-/* Calls that have begun in this PD: a thread that outlives calls starts each with empty caches, too. */
+/* Calls begun in this PD, so that a thread that outlives calls also starts each of them with empty caches. */
 static atomic_uint calls;
 
 /* Bytes that went between DDR and L2 or VTCM. */
@@ -61,7 +61,7 @@ static const struct hx_cost *cost(void)
 
 /* --- code ------------------------------------------------------------------------------------------------------ */
 
-/* Vector loads of a trip that the source makes; a debug table has the compiler's spills, too, which the host's code never
+/* Vector loads of a trip that the source makes; a debug table also has the compiler's spills, which the host's code never
  * makes. */
 static unsigned source_loads(const struct hx_code *code, unsigned level)
 {
@@ -217,7 +217,7 @@ static void scalar_access(const void *p, int is_store)
         hx_vt_spend(HX_VT_STALL, latency - cost()->load_pcycles);
 }
 
-/* 1 when this belongs to a vector that was seen already: the host's compiler may read several in pieces, mixed. */
+/* 1 when this is a piece of a vector seen already: the host's compiler may interleave the pieces of several. */
 static int is_rest_of_vector(uint64_t at, size_t bytes)
 {
     const uint64_t line = at / VECTOR_BYTES;
@@ -246,7 +246,7 @@ void hx_cost_end(void)
 
 void hx_cost_prepare(void)
 {
-    (void)caches_ready(); /* without memory there are no caches, then as now */
+    (void)caches_ready(); /* without memory, the first access fails just as this does */
 }
 
 void hx_cost_access(const void *p, size_t bytes, int is_store)

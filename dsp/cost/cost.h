@@ -26,7 +26,7 @@ void hx_cost_call(void);
 /* A call or a thread begins: no function, release build, empty caches, nothing pending. */
 void hx_cost_begin(void);
 
-/* Allocates what the calling thread's caches need, which else the first access does. */
+/* Allocates the calling thread's caches now; otherwise its first access does. */
 void hx_cost_prepare(void);
 
 /* The thread ends. */
@@ -35,8 +35,8 @@ void hx_cost_end(void);
 /* `bytes` moved between DDR and L2 or VTCM, for whichever thread. */
 void hx_cost_ddr(uint64_t bytes);
 
-/* The call on this thread has run: it took at least as long as DDR needed for what all threads of the PD have moved since it
- * began. */
+/* The call on this thread has run.  It took at least as long as DDR needs for all that the PD's threads moved since the
+ * call began. */
 void hx_cost_call_end(void);
 
 /* One load or store of `bytes` at p by instrumented code. */

@@ -1,4 +1,4 @@
-/* In-order issue of a listing's packets, see listing.h. */
+/* Simulates the in-order issue of a loop's packets until the distance between trips repeats. */
 #include "listing.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* How long a loop of a listing takes, see cost.h. */
+/* How many pcycles a loop of a listing takes per trip; the part of the cost model (cost.h) that knows no thread. */
 #ifndef HX_LISTING_H
 #define HX_LISTING_H
 

@@ -11,11 +11,11 @@
 
 struct dspqueue_buffer;
 
-/* Where the sums are from now on; kept.  Before: nothing is counted. */
+/* Sets where the sums are; kept.  Nothing is counted before. */
 void hx_queue_cost_open(struct hx_packet_sums *sums);
 
-/* A thread that runs packet callbacks begins: has what it needs of the heap now, so that a skel's heap is the same whenever the
- * first packet comes. */
+/* A thread that runs packet callbacks begins.  Allocates what it needs of the heap now, so that a skel's heap is the same
+ * whenever the first packet comes. */
 void hx_queue_cost_thread_begin(void);
 
 /* Around a packet callback, on its thread. */

@@ -1,4 +1,4 @@
-/* Tracing of calls, see trace.h. */
+/* Records what the threads of a call do, in blocks that the driver reads. */
 #include "trace.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@ enum { DEPTH = 32, NONE = -1, KEY_SHIFT = 8 };
 
 /* Protects the two below, and the blocks of open calls. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t calls; /* that were opened, so that a key is never used twice */
+static uint64_t calls; /* opened so far, so that no key is used twice */
 static struct call {
     uint64_t key;          /* calls << KEY_SHIFT | context id; 0 = closed */
     struct hx_trace *block;
@@ -32,7 +32,7 @@ static __thread struct {
     unsigned lane;
     char name[HX_TRACE_NAME_BYTES];
     struct level level[DEPTH]; /* [0]: the thread's part in the call; then functions */
-    unsigned depth;            /* may be larger than DEPTH: those are not told */
+    unsigned depth;            /* may exceed DEPTH: deeper ones are not recorded */
     double stall;              /* pcycles that waited for memory, in this call */
     double run_stall;          /* the same when the last HX_TRACE_RUN began */
     int32_t hold;              /* HX_TRACE_HVX of the context that it holds, or NONE */

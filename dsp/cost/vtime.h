@@ -4,7 +4,7 @@
  * something whose time is known: another thread's release of a lock, the end of a DMA transfer, a timer.  Real time plays
  * no part, so a run whose threads meet in the same order gives the same figures.
  *
- * Synchronisation objects keep the time of their last release; who acquires them calls hx_vt_reach() with it:
+ * Synchronisation objects keep the time of their last release; whoever acquires them calls hx_vt_reach() with it:
  *
  *     unlock:  m->vt = hx_vt_now();              lock:  ... really wait ...; hx_vt_reach(HX_VT_SYNC, m->vt);
  *     create:  arg->start = hx_vt_now();         child: hx_vt_thread_begin(arg->start);
@@ -37,7 +37,7 @@ void hx_vt_trace(uint64_t key);
 /* The call is over; tells the machine. */
 void hx_vt_call_end(void);
 
-/* A thread that a skel started begins at pcycle `start`, as part of the call that serves `parent`. */
+/* A thread that a skel started begins at pcycle `start`, as part of its creator's call. */
 struct hx_vt_origin {
     uint64_t start_pcycles; /* of the new thread */
     uint64_t call_pcycles;  /* when the call began */
@@ -47,8 +47,7 @@ struct hx_vt_origin {
 };
 struct hx_vt_origin hx_vt_origin(void);
 
-/* Sets the thread's clock alone; hx_vt_thread_begin() and hx_vt_call_begin() do that and begin whatever else goes with a
- * call. */
+/* Sets only the thread's clock; hx_vt_thread_begin() and hx_vt_call_begin() also start whatever else goes with a call. */
 void hx_vt_clock_start(const struct hx_vt_origin *o);
 void hx_vt_thread_begin(const struct hx_vt_origin *o);
 
@@ -58,7 +57,8 @@ uint64_t hx_vt_now_ns(void);
 /* The clock of the core during the thread's call. */
 uint32_t hx_vt_clock_khz(void);
 
-/* The thread's clock over the profile's top one: memory does not slow down with the core, so what it takes in pcycles does. */
+/* The thread's clock divided by the profile's top one.  Memory does not slow down with the core, so what it takes in pcycles
+ * shrinks with the clock. */
 double hx_vt_clock_ratio(void);
 
 /* Pcycles that take `ns` at the thread's clock. */
@@ -78,7 +78,7 @@ struct hx_vtime {
     uint64_t exec_pcycles;  /* everything but queue */
     uint64_t idle_pcycles;  /* of these, asleep or waiting for DMA: the core does nothing */
     uint64_t queue_pcycles; /* HX_VT_HVX + HX_VT_VTCM */
-    uint64_t hvx_ops;       /* of this thread, and those that hx_vt_add_hvx_ops() told */
+    uint64_t hvx_ops;       /* of this thread, and those added by hx_vt_add_hvx_ops() */
 };
 struct hx_vtime hx_vtime_spent(void);
 

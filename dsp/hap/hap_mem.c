@@ -1,4 +1,4 @@
-/* Heap functions, see dsp/include/HAP_mem.h. */
+/* HAP_malloc() and its kin: the heap of a PD, and figures about it. */
 #pragma GCC visibility push(default)
 #include "HAP_mem.h"
 #pragma GCC visibility pop
@@ -28,7 +28,7 @@ int HAP_free(void *ptr)
     return AEE_SUCCESS;
 }
 
-/* The heap's own figures; a sanitizer has a heap of its own, and knows no pieces. */
+/* The heap's own figures; a sanitizer brings a heap of its own, which does not report free pieces. */
 static void read_heap(struct HAP_mem_stats *s)
 {
 #ifdef __SANITIZE_ADDRESS__

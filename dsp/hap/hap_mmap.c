@@ -1,4 +1,4 @@
-/* Client buffers by descriptor, see dsp/include/HAP_mmap.h. */
+/* HAP_mmap_get() and its kin: how skels reach client buffers by descriptor. */
 #include "HAP_mmap.h"
 
 #include "AEEStdErr.h"
@@ -20,7 +20,7 @@ HX_EXPORT int HAP_mmap_get(int fd, void **vaddr, uint64_t *paddr)
     return 0;
 }
 
-/* What skels by IDL compilers call for the length of a DMA handle's buffer (published name). */
+/* Skels made by IDL compilers call this for the length of a DMA handle's buffer (published name). */
 HX_EXPORT int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
 
 HX_EXPORT int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes)

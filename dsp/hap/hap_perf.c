@@ -1,4 +1,4 @@
-/* Clocks, see dsp/include/HAP_perf.h. */
+/* HAP_perf_get_pcycles() and its kin: virtual time as skels read it. */
 #pragma GCC visibility push(default)
 #include "HAP_perf.h"
 #pragma GCC visibility pop

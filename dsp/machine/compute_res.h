@@ -1,4 +1,4 @@
-/* The compute resource manager's parts, see dsp/include/HAP_compute_res.h. */
+/* What the parts of the compute resource manager share: attributes, entries and waiting, release callbacks. */
 #ifndef HX_COMPUTE_RES_H
 #define HX_COMPUTE_RES_H
 

@@ -1,4 +1,4 @@
-/* Attributes and queries of the compute resource manager, see dsp/include/HAP_compute_res.h. */
+/* Attributes of compute resource requests, and queries of what is free: the published functions. */
 #include <string.h>
 
 #include "AEEStdErr.h"

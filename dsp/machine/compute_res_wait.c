@@ -1,4 +1,4 @@
-/* Who waits for VTCM and the serial turn, and who is next: by priority, then by arrival.  All under the machine's lock. */
+/* The line for VTCM and for serial use: by priority, then by arrival.  Everything here runs under the machine's lock. */
 #include <errno.h>
 #include <time.h>
 
@@ -9,7 +9,7 @@
 
 enum {
     LEAST_TIMEOUT_US = 200,
-    STEP_MS = 50,     /* waits look again this often: a PD that dies may take a wake-up along */
+    STEP_MS = 50,     /* waiters check this often: a PD that dies may take a wake-up with it */
     PATIENCE_MS = 50, /* real time that a wait has at least, see qurt_wait.h */
 };
 
@@ -107,7 +107,7 @@ static uint64_t free_at(const struct hx_crm_entry *e, int first, uint32_t n)
     return at;
 }
 
-static void settle(struct hx_crm_entry *e, int first, uint32_t n, uint32_t context)
+static void grant(struct hx_crm_entry *e, int first, uint32_t n, uint32_t context)
 {
     int assigns = only_assigns(e);
 
@@ -146,7 +146,7 @@ int hx_crm_wait(struct hx_crm_entry *e, uint32_t context, uint32_t timeout_us)
     while (!possible(e, &first, &n) || must_yield(e)) {
         if (!us || real_ms() >= real_limit)
             goto late;
-        hx_machine_freed(); /* holders with a callback look who waits */
+        hx_machine_freed(); /* holders with a callback check who waits */
         hx_machine_wait(STEP_MS);
         if (e->id != id || e->client != hx_vtcm_owner())
             return ECANCELED;
@@ -154,13 +154,13 @@ int hx_crm_wait(struct hx_crm_entry *e, uint32_t context, uint32_t timeout_us)
     if (us && free_at(e, first, n) > limit)
         goto late;
     hx_vt_reach(HX_VT_VTCM, free_at(e, first, n));
-    settle(e, first, n, context);
+    grant(e, first, n, context);
     return 0;
 late:
     if (us)
         hx_vt_reach(HX_VT_VTCM, limit);
     e->state = state;
-    hx_machine_freed(); /* who had to yield to us need not any more */
+    hx_machine_freed(); /* those who had to yield to us no longer have to */
     return ETIMEDOUT;
 }
 

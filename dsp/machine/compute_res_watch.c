@@ -1,6 +1,6 @@
-/* Release callbacks: one thread per PD looks whether somebody more urgent waits for what the PD's contexts hold.
+/* Release callbacks: one thread per PD checks whether somebody more urgent waits for what the PD's contexts hold.
  *
- * Callbacks run without any lock, so they may release; a context may therefore end between the look and the call, as on
+ * Callbacks run without any lock, so they may release; a context may therefore end between the check and the call, as on
  * the device. */
 #include <pthread.h>
 
@@ -21,8 +21,8 @@ struct watch {
 static struct watch watches[HX_CRM_ENTRIES];
 static int running;
 
-/* Takes note of one context that shall be released; its callback is NULL: there is none.  *at: pcycle from which on it is
- * both held and wanted. */
+/* Marks one context that should be released as asked, and returns its watch; when there is none, the callback is NULL.
+ * *at: pcycle from which on it is both held and wanted. */
 static struct watch next_wanted(uint64_t *at)
 {
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++) {

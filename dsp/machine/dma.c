@@ -1,7 +1,7 @@
-/* User DMA, see dsp/include/hexrig/hexrig_dma.h.
+/* User DMA: the intrinsics of hexrig_dma.h.
  *
- * A thread's engine knows the descriptor in work and the pcycle at which that began.  Nothing happens between calls: each
- * intrinsic first lets the engine catch up to the thread's time. */
+ * A thread's engine knows the descriptor that it works on and the pcycle at which it started.  Nothing happens between
+ * calls: each intrinsic first lets the engine catch up to the thread's time. */
 #include "dma.h"
 
 #pragma GCC visibility push(default)

@@ -1,8 +1,8 @@
-/* The calling thread's DMA engine, dsp/include/hexrig/hexrig_dma.h. */
+/* Ending the calling thread's DMA engine; skels see dsp/include/hexrig/hexrig_dma.h. */
 #ifndef HX_DMA_H
 #define HX_DMA_H
 
-/* The call or thread ends: what nobody waited for is completed, and the log says so. */
+/* The call or thread ends: transfers that nobody waited for are completed, with a line in the log. */
 void hx_dma_end(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* HAP_power_set() and its kin, see dsp/include/HAP_power.h. */
+/* HAP_power_set() and its kin: each context's votes for clocks, latency and HVX, and what they add up to. */
 #pragma GCC visibility push(default)
 #include "HAP_power.h"
 #pragma GCC visibility pop

@@ -58,8 +58,8 @@ static _Noreturn void fault(const void *pc, const char *what, const char *by, co
     abort();
 }
 
-/* All of p[bytes] lies in what one request of this PD asked for.  Reads the table without its lock: grants of others may
- * change meanwhile, those of this PD only by its own doing. */
+/* All of p[bytes] lies in what one request of this PD asked for.  Reads the table without its lock: grants to others may
+ * change meanwhile, but those of this PD only change by its own calls. */
 int hx_vtcm_granted(const void *p, size_t bytes)
 {
     const uintptr_t from = (uintptr_t)p - (uintptr_t)hx_vtcm;

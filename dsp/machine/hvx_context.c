@@ -1,8 +1,8 @@
-/* HVX contexts, see dsp/include/qurt_hvx.h and machine.h.
+/* HVX contexts: qurt_hvx_lock() and its kin.
  *
  * A thread really waits until a context is free, and its virtual clock goes on to the time at which the context was given
- * back.  A caller that meets nobody never waits, so its figures repeat; where callers overlap, they depend on
- * how the threads really met. */
+ * back.  A caller on its own never waits, so its figures repeat; where callers overlap, figures depend on
+ * how the threads really interleaved. */
 #include "qurt_hvx.h"
 
 #include <stdatomic.h>

@@ -87,7 +87,7 @@ uint64_t hx_vtcm_free_at(int first, uint32_t n)
     return at;
 }
 
-/* Where exactly n grains fit; what is free by now in virtual time is as good as what has been for long. */
+/* Where exactly n grains fit; among places that are free by now in virtual time, none is better. */
 static int find_exactly(uint32_t n, uint32_t page, int over_cached)
 {
     uint64_t best_at = 0, now = hx_vt_now();

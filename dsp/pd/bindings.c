@@ -1,4 +1,4 @@
-/* Mapped buffers by descriptor, see bindings.h. */
+/* The table of buffers that MEM_MAP mapped, with the references that dspqueue holds. */
 #include "bindings.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Buffer `id` lies at base and is mapped.  Again: fine.  0 or -ENOMEM. */
+/* Buffer `id` lies at base and is mapped.  May be repeated.  0 or -ENOMEM. */
 int hx_bindings_bind(int32_t id, int32_t client_fd, uint8_t *base, uint64_t size);
 
 /* It is mapped no more; an id that is not bound is fine. */

@@ -1,4 +1,4 @@
-/* Client buffers of this PD, see buffers.h. */
+/* The client's buffers that the driver has announced to this PD: mapping, uses, unmapping. */
 #include "buffers.h"
 
 #include <errno.h>

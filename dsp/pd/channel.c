@@ -1,4 +1,4 @@
-/* The DSP's end of a channel, see channel.h. */
+/* The DSP's end of a channel: the shared ring, its bells, and the socket that carries descriptors. */
 #include "channel.h"
 
 #include <errno.h>

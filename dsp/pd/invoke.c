@@ -1,4 +1,4 @@
-/* One request, see invoke.h. */
+/* Serves one request: checks its arguments in the arena, calls the method, fills in the reply's figures. */
 #include "invoke.h"
 
 #include <string.h>
@@ -76,8 +76,7 @@ static int call(uint32_t handle, uint32_t sc, remote_arg *pra,
     return hx_module_invoke(handle, sc, pra);
 }
 
-/* What is wrong with how a call used the HVX contexts; the device would have stopped at an operation without one, and its
- * client would have seen this code. */
+/* Checks how a call used HVX contexts: a device stops at an operation without one, and the client sees this code. */
 static int check_hvx(const struct hx_msg *msg, int result)
 {
     const unsigned method = REMOTE_SCALARS_METHOD(msg->sc);

@@ -1,4 +1,4 @@
-/* hexrig-dsp: the emulated cDSP.  The driver starts it; it is no command for people. */
+/* hexrig-dsp: the emulated cDSP.  The driver starts it; it is not a command for users. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static int fail(const char *what, int rc)
     return 1;
 }
 
-/* Where the profiles lie that came with this program: what a user's own profile includes may be there. */
+/* The folder of the profiles that came with this program; a user's own profile may include one of them. */
 static const char *shipped_profiles(void)
 {
     static const char from_here[] = "/../../share/hexrig/profiles";

@@ -1,4 +1,4 @@
-/* Skels loaded into this PD, see module.h. */
+/* Skels loaded into this PD: finding a library by URI, its entry point, handles that are not reused soon. */
 #include "module.h"
 
 #include <dlfcn.h>

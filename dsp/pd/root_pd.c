@@ -1,4 +1,4 @@
-/* The root PD, see root_pd.h.  One thread: it forks, and a forked child must find every lock free. */
+/* The root PD's loop.  One thread: it forks, and a forked child must find every lock free. */
 #include "root_pd.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Locking the DSP process in, see sandbox.h.  Landlock limits files, seccomp limits system calls. */
+/* The sandbox of the DSP process: landlock limits files, seccomp limits system calls. */
 #include "sandbox.h"
 
 #include <errno.h>
@@ -152,7 +152,7 @@ struct rule {
     uint32_t word; /* offset in struct seccomp_data */
     uint32_t mask;
     uint32_t n, value[8];
-    int except; /* the other way round: value[0], the only one, is refused */
+    int except; /* inverted: value[0], the only one, is refused */
 };
 
 enum { RULE_CODE_MAX = 6 + 8 }; /* instructions of one rule */

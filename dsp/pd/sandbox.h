@@ -3,12 +3,12 @@
 #ifndef HX_SANDBOX_H
 #define HX_SANDBOX_H
 
-/* Locks the process and all its children in.  skel_path: colon- or semicolon-separated folders that stay readable.
- * What the kernel does not offer is named in the log, once.  Returns 0 or negative errno.
+/* Confines the process and all its children.  skel_path: colon- or semicolon-separated folders that stay readable.
+ * The log names, once, what the kernel does not offer.  Returns 0 or negative errno.
  * Sanitizer builds need more of the system than this leaves and get no_new_privs only. */
 int hx_sandbox(const char *skel_path);
 
-/* Locks a user PD in further: no process but itself, no signal to another, no limit or priority of another, and no heap above
+/* Confines a user PD further: no process but itself, no signal to another, no limit or priority of another, and no heap above
  * 4 GiB (malloc fails instead).  Called in the forked process before its first skel and thread, where hx_sandbox() was
  * called before the fork; does nothing where that could not limit system calls.  Returns 0 or negative errno. */
 int hx_sandbox_user_pd(void);

@@ -1,4 +1,4 @@
-/* What a user PD offers behind static handles, see services.h.  Method numbers: the public interfaces
+/* The services that a user PD offers behind static handles.  Method numbers: the public interfaces
  * of the same names. */
 #include "services.h"
 
@@ -72,7 +72,7 @@ static int remotectl_close(uint32_t sc, remote_arg *pra)
     return AEE_SUCCESS;
 }
 
-/* remotectl1 (static handle 8): methods 2 open1, 3 close1, 5 set_param, which this DSP takes note of by doing nothing. */
+/* remotectl1 (static handle 8): methods 2 open1, 3 close1, 5 set_param, which this DSP accepts and ignores. */
 static int remotectl1(uint32_t sc, remote_arg *pra)
 {
     switch (REMOTE_SCALARS_METHOD(sc)) {

@@ -1,4 +1,4 @@
-/* A user PD, see user_pd.h.
+/* The process of a user PD: its threads and their loop.
  *
  * The main thread reads the control socket (buffers come and go; its end is the PD's end).  Worker threads take requests:
  * whoever finds one serves the call to its end, and a thread that leaves nobody waiting starts another
@@ -27,8 +27,8 @@ static int idle, workers;
 
 static void start_worker(void);
 
-/* What a thread needs of the heap for itself.  Had at once, while its maker waits: else a skel's memory would lie elsewhere when
- * another thread happens to serve a call, and with it the figures of the cost model. */
+/* What a thread needs of the heap for itself.  Allocated at once, while its creator waits: otherwise a skel's memory, and with
+ * it the cost model's figures, would depend on which thread happens to serve a call. */
 static void settle_in(sem_t *ready)
 {
     free(malloc(1)); /* libc's part */

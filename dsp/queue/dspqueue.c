@@ -1,4 +1,4 @@
-/* dspqueue as skels see it, see rpc/include/dspqueue.h. */
+/* dspqueue as skels see it: import and close, and the thread that runs packet callbacks. */
 #pragma GCC visibility push(default)
 #include "dspqueue.h"
 #pragma GCC visibility pop
@@ -15,15 +15,15 @@ static void *run_callbacks(void *arg)
 {
     struct dspqueue *d = arg;
     uint32_t seen = 0;
-    int told = 0;
+    int error_reported = 0;
 
     hx_queue_cost_thread_begin();
     while (hx_dspq_wait_packets(&d->q, &seen) == AEE_SUCCESS) {
         hx_queue_cost_callback_begin();
         d->packet_callback(d, AEE_SUCCESS, d->callback_context);
         hx_queue_cost_callback_end();
-        if (!told && d->error_callback && atomic_load(&d->q.broken)) {
-            told = 1;
+        if (!error_reported && d->error_callback && atomic_load(&d->q.broken)) {
+            error_reported = 1;
             d->error_callback(d, AEE_EBADITEM, d->callback_context);
         }
     }

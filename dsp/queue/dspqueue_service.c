@@ -1,9 +1,9 @@
-/* The queue service: what the host's half of dspqueue calls to make and end queues.  A skel like any other, under its
+/* The queue service: what the host's half of dspqueue calls to create and destroy queues.  A skel like any other, under its
  * published name (libdspqueue_rpc_skel.so), except that it is built in; its methods are the published ones.
  *
- * Signals by RPC are for clients that do not know our doorbells: the client's 8 signal makes our waiters look again, and
- * its thread inside 6 wait_signal is our way to it.  Our own library lends that thread, too: its end tells it that the PD
- * ended. */
+ * Signals by RPC are for clients that do not know our doorbells: the client's 8 signal makes our waiters check again, and
+ * its thread inside 6 wait_signal is our way to reach it.  Our own library lends that thread as well, and learns from its
+ * return that the PD has ended. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -17,8 +17,8 @@
 enum { M_OPEN, M_CLOSE, M_INIT, M_CREATE, M_DESTROY, M_IS_IMPORTED, M_WAIT, M_CANCEL, M_SIGNAL };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
-static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
-static pthread_cond_t arrival = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t signal_came = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t thread_came = PTHREAD_COND_INITIALIZER;
 static int signalled, cancelled;
 static int waiting; /* threads inside wait_signal */
 static struct dspqueue_process_queue_state *state; /* client's memory, NULL = none */
@@ -43,7 +43,7 @@ static void signal_host(unsigned slot, unsigned which)
     if (state && which == DSPQUEUE_SIGNAL_REQ_SPACE)
         count_up(&state->req_space_count[slot]);
     signalled = 1;
-    pthread_cond_signal(&news);
+    pthread_cond_signal(&signal_came);
     pthread_mutex_unlock(&lock);
 }
 
@@ -98,8 +98,8 @@ static int init_state(remote_arg *pra)
     return dsp_code(rc);
 }
 
-/* Our library has sent its thread into wait_signal before it makes a queue.  Its call may come late; waiting for it here means that
- * no call of the library's is counted once the queue is there, so that figures of packets repeat. */
+/* Our library sends its thread into wait_signal before it creates a queue.  That call may arrive late; waiting for it here means
+ * that no call of the library is counted once the queue exists, so that figures of packets repeat. */
 static void wait_for_thread(void)
 {
     struct timespec end;
@@ -107,7 +107,7 @@ static void wait_for_thread(void)
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec++;
     pthread_mutex_lock(&lock);
-    while (!waiting && !cancelled && !pthread_cond_clockwait(&arrival, &lock, CLOCK_MONOTONIC, &end))
+    while (!waiting && !cancelled && !pthread_cond_clockwait(&thread_came, &lock, CLOCK_MONOTONIC, &end))
         ;
     pthread_mutex_unlock(&lock);
 }
@@ -153,16 +153,16 @@ static int is_imported(remote_arg *pra)
     return dsp_code(rc);
 }
 
-/* out: i32 0 = look at the counts, -1 = cancelled */
+/* out: i32 0 = check the counts, -1 = cancelled */
 static int wait_signal(remote_arg *pra)
 {
     int32_t what;
 
     pthread_mutex_lock(&lock);
     waiting++;
-    pthread_cond_broadcast(&arrival);
+    pthread_cond_broadcast(&thread_came);
     while (!signalled && !cancelled)
-        pthread_cond_wait(&news, &lock);
+        pthread_cond_wait(&signal_came, &lock);
     waiting--;
     what = cancelled ? -1 : 0;
     signalled = 0;
@@ -176,7 +176,7 @@ static int cancel_wait(remote_arg *pra)
     (void)pra;
     pthread_mutex_lock(&lock);
     cancelled = 1;
-    pthread_cond_broadcast(&news);
+    pthread_cond_broadcast(&signal_came);
     pthread_mutex_unlock(&lock);
     return AEE_SUCCESS;
 }

@@ -37,7 +37,7 @@ int hx_slots_imported(uint64_t id, int32_t *imported);
 struct dspqueue *hx_slots_import(uint64_t id, int *rc);
 void hx_slots_release(struct dspqueue *d);
 
-/* Signals by RPC, for clients without doorbells: every queue's waiters look again. */
+/* Signals by RPC, for clients without doorbells: every queue's waiters check again. */
 void hx_slots_poke_all(void);
 
 #endif

@@ -27,7 +27,7 @@ static int value_of(const void *address)
     return atomic_load((const _Atomic int *)address);
 }
 
-/* Where threads wait for the wake that goes with a change which they have seen already; no other object lies there. */
+/* Where threads wait for the wake that belongs to a change that they have already seen; no other object lies there. */
 static const void *late_key(const void *address)
 {
     return (const char *)address + 1;
@@ -54,8 +54,8 @@ static void remember(const void *address, uint64_t at)
     wakes[slot].number = ++n_wakes;
 }
 
-/* As if the thread had been woken by the wake that goes with the change of the value.  The waker may not have come that far
- * yet; or there is no such wake, and the change carries no time. */
+/* Moves the thread to where the wake that belongs to the change of the value would have put it.  The waker may not have got
+ * that far yet; or there is no such wake, and the change carries no time. */
 static void catch_up(const void *address)
 {
     int value = value_of(address);
@@ -75,7 +75,7 @@ HX_EXPORT int qurt_futex_wait(void *lock, int val)
 
     hx_qurt_self();
     hx_qurt_enter();
-    /* A waker changes the value first and takes our lock then: no wake is lost. */
+    /* A waker changes the value before it takes our lock, so no wake is lost. */
     differs = value_of(lock) != val;
     if (differs)
         catch_up(lock);

@@ -1,4 +1,4 @@
-/* Cache maintenance, see dsp/include/qurt_memory.h. */
+/* Cache maintenance: nothing to do, as client and DSP share coherent memory here. */
 #pragma GCC visibility push(default)
 #include "qurt_memory.h"
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Mutexes and conditions, see dsp/include/qurt_mutex.h, qurt_rmutex.h and qurt_cond.h. */
+/* Mutexes, recursive mutexes and conditions; each mutex remembers the time of its last release. */
 #include "qurt_mutex.h"
 
 #include "HAP_farf.h"
@@ -81,7 +81,7 @@ static int try_lock(qurt_mutex_t *m, int recursive)
 
     hx_qurt_enter();
     if (m->holder == 0) {
-        /* Fails by what really is, not by the clock: that does not move in a loop around us. */
+        /* Fails by the mutex's real state, not by the clock, which does not move in a loop of tries. */
         rc = take(m, self, HX_QURT_FOREVER);
     } else if (m->holder == self->id && recursive) {
         m->count++;

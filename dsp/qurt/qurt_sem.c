@@ -1,4 +1,4 @@
-/* Semaphores and barriers, see dsp/include/qurt_sem.h and qurt_barrier.h. */
+/* Semaphores, whose ups carry their times, and barriers. */
 #include "qurt_sem.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ HX_EXPORT int qurt_sem_add(qurt_sem_t *sem, unsigned int amt)
     for (; amt; amt--, sem->ups++) {
         unsigned long long *at = &sem->at[sem->ups % QURT_SEM_TIMES];
 
-        /* Where there is no room, two ups count as the later one. */
+        /* When the list of times is full, two ups share the later one's. */
         if (sem->ups - sem->downs < QURT_SEM_TIMES || *at < now)
             *at = now;
     }

@@ -1,4 +1,4 @@
-/* Signals of 32 and 64 bits, see dsp/include/qurt_signal.h. */
+/* Signals of 32 and 64 bits; each bit remembers the time at which it was set. */
 #include "qurt_signal.h"
 
 #include <string.h>

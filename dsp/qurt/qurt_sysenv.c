@@ -1,4 +1,4 @@
-/* The machine and its counter, see dsp/include/qurt_sysenv.h and qurt_cycles.h. */
+/* What skels may ask about the machine: hardware threads, and the pcycle counter. */
 #include "qurt_sysenv.h"
 
 #include "base/machine.h"

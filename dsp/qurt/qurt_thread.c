@@ -1,4 +1,4 @@
-/* Threads, see dsp/include/qurt_thread.h. */
+/* QuRT threads on host threads: attributes, stacks below 4 GiB, priorities, join. */
 #include "qurt_thread.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Timers, see dsp/include/qurt_timer.h.  One host thread per PD sets the signals. */
+/* Timers: one host thread per PD sets their signals, at virtual times. */
 #include "qurt_timer.h"
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* Parking of threads, see qurt_wait.h. */
+/* Parking threads on an address until somebody hands them what they wait for, and the time that goes with it. */
 #include "qurt_wait.h"
 
 #include <errno.h>

@@ -63,7 +63,7 @@ struct hx_qthread {
     jmp_buf end;                 /* qurt_thread_exit() goes there */
 };
 
-/* The calling thread's record; made when it has none.  Aborts the PD when memory is out. */
+/* The calling thread's record, created on first use.  Aborts the PD when there is no memory. */
 struct hx_qthread *hx_qurt_self(void);
 /* Makes `t` the calling thread's record. */
 void hx_qurt_set_self(struct hx_qthread *t);
@@ -79,14 +79,14 @@ void hx_qurt_add(struct hx_qthread *t);
 void hx_qurt_remove(struct hx_qthread *t);
 struct hx_qthread *hx_qurt_find(unsigned id);
 
-/* Parks the calling thread on `key` until hx_qurt_unpark(), for `us` at most; gives up the lock meanwhile.  Returns 0 or
+/* Parks the calling thread on `key` until hx_qurt_unpark(), for `us` at most; releases the lock meanwhile.  Returns 0 or
  * ETIMEDOUT, and has moved the thread's clock on to the event or to the limit.  The thread has called hx_qurt_self(). */
 int hx_qurt_park(const void *key, uint64_t us);
 
 /* The same for `ms` of real time, which the virtual clock does not see when nothing comes. */
 int hx_qurt_park_briefly(const void *key, unsigned ms);
 
-/* The thread that hx_qurt_unpark() would wake; NULL: none.  Threads whose limit is before `at` are sent away. */
+/* The thread that hx_qurt_unpark() would wake; NULL: none.  Threads whose limit is before `at` are timed out. */
 struct hx_qthread *hx_qurt_waiter(const void *key, uint64_t at);
 struct hx_qthread *hx_qurt_unpark(const void *key, uint64_t at);
 

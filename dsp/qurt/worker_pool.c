@@ -1,4 +1,4 @@
-/* Worker pools, see dsp/include/worker_pool.h. */
+/* Worker pools of the Hexagon SDK: QuRT threads, each with a list of jobs, which are handed out in turn. */
 #include "worker_pool.h"
 
 #include <stdlib.h>
@@ -35,10 +35,10 @@ struct pool {
 /* Of the job that this thread works on. */
 static __thread struct {
     int is_there;
-    uint64_t ops_before; /* HVX operations that are none of it, or were told */
+    uint64_t ops_before; /* HVX operations from before it, or already reported */
 } present;
 
-/* The worker's next job, NULL when it shall end. */
+/* The worker's next job; NULL when it is to end. */
 static struct job *take(struct worker *w)
 {
     struct job *j;
