@@ -1,4 +1,4 @@
-/* Conversion of GGUF files, see gguf_convert.h. */
+/* Writes a GGUF file again with its matrices in another number format, slab by slab on all threads. */
 #include "gguf_convert.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* From the bytes of a GGUF file to checked records, see gguf.h.  Every length in the file is a claim: it is compared with
+/* From the bytes of a GGUF file to checked records.  Every length in the file is a claim: it is compared with
  * what is left of the file before it is used, and counts are bounded by the smallest encoding of what they count. */
 #include <errno.h>
 #include <inttypes.h>

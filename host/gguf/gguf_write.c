@@ -1,4 +1,4 @@
-/* Writer of GGUF files, see gguf_write.h. */
+/* Writes a GGUF file in order: header and metadata, tensor list, data; under a temporary name until it is complete. */
 #include "gguf_write.h"
 
 #include <errno.h>
@@ -154,7 +154,7 @@ static void start(struct hx_gguf_writer *w)
         w->missing = size_of(w, 0);
 }
 
-static int say(const struct hx_gguf_writer *w, struct hx_error *err)
+static int write_result(const struct hx_gguf_writer *w, struct hx_error *err)
 {
     return w->failed ? hx_error_set(err, w->failed, "%s: cannot write: %s", w->path,
                                   strerror(-w->failed)) : 0;
@@ -174,7 +174,7 @@ int hx_gguf_writer_data(struct hx_gguf_writer *w, const void *bytes, size_t n, s
         if (++w->done < w->n_tensors)
             w->missing = size_of(w, w->done);
     }
-    return say(w, err);
+    return write_result(w, err);
 }
 
 int hx_gguf_writer_finish(struct hx_gguf_writer *w, struct hx_error *err)
@@ -195,7 +195,7 @@ int hx_gguf_writer_finish(struct hx_gguf_writer *w, struct hx_error *err)
         free(w->part);
         w->part = NULL;
     }
-    return say(w, err);
+    return write_result(w, err);
 }
 
 /* A rename would take the place of anything, a device too. */

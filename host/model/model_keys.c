@@ -113,8 +113,8 @@ static int scale_linear(struct hx_model *m, struct hx_error *err)
     return rc;
 }
 
-/* Llama 3.1's: pairs that turn fast keep their frequency, those that turn slowly get 1/factor of it, and between them it goes
- * over linearly in the number of turns within the original context.  Source: Dubey et al. 2024 (Llama 3), their code. */
+/* Llama 3.1's: pairs that rotate fast keep their frequency, slow ones get 1/factor of it, and between them the share is
+ * linear in the number of turns within the original context.  Source: Dubey et al. 2024 (Llama 3), their code. */
 static int scale_llama3(struct hx_model *m, struct hx_error *err)
 {
     const double pi = 3.14159265358979323846;

@@ -1,4 +1,4 @@
-/* Tensors of a model, see model_weights.h. */
+/* Finds the tensors of a model by name and checks their shapes against its geometry and its architecture's parts. */
 #include "model_weights.h"
 
 #include <errno.h>

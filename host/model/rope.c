@@ -1,4 +1,4 @@
-/* Rotary position embedding, see rope.h. */
+/* Rotary position embedding: tables of cosines and sines, and rotating by them. */
 #include "rope.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Rotary position embedding: each pair (a, b) of a head's values is turned by pos * frequency, a -> a cos - b sin,
- * b -> a sin + b cos.  Source: Su et al. 2021 (RoFormer).  Turning back is exact up to rounding, because a rotation is
+/* Rotary position embedding: each pair (a, b) of a head's values is rotated by pos * frequency, a -> a cos - b sin,
+ * b -> a sin + b cos.  Source: Su et al. 2021 (RoFormer).  Undoing it is exact up to rounding, because a rotation is
  * orthonormal.  Immutable after init. */
 #ifndef HX_ROPE_H
 #define HX_ROPE_H
@@ -12,7 +12,7 @@ enum hx_rope_pairs {
     HX_ROPE_NEIGHBOURS /* (2i, 2i + 1): the paper's layout */
 };
 
-/* How one layer turns.  Pair i has the frequency scale * base^(-2i/dims) / factors[i]. */
+/* How one layer rotates.  Pair i has the frequency scale * base^(-2i/dims) / factors[i]. */
 struct hx_rope_spec {
     enum hx_rope_pairs pairs;
     size_t dims;          /* so many values of a head are turned, from its first on; even */
@@ -21,7 +21,7 @@ struct hx_rope_spec {
     const float *factors; /* [dims/2], borrowed; NULL: all 1 */
 };
 
-/* How the layers of a model turn.  Of every `period` layers the last is global, the others are local (see a window only);
+/* How the layers of a model rotate.  Of every `period` layers the last is global, the others are local (see a window only);
  * period 0: all are global. */
 struct hx_rope_plan {
     struct hx_rope_spec global, local;
@@ -44,7 +44,7 @@ struct hx_rope {
 int hx_rope_init(struct hx_rope *r, const struct hx_rope_spec *spec, size_t n_ctx);
 void hx_rope_free(struct hx_rope *r);
 
-/* In place, x: [>= dims].  turn: as a token at `pos` is rotated; back: the inverse. */
+/* In place, x: [>= dims].  apply: as a token at `pos` is rotated; undo: the inverse. */
 void hx_rope_apply(const struct hx_rope *r, float *x, size_t pos);
 void hx_rope_undo(const struct hx_rope *r, float *x, size_t pos);
 
@@ -58,7 +58,7 @@ struct hx_ropes {
 int hx_ropes_init(struct hx_ropes *r, const struct hx_rope_plan *plan, size_t n_ctx);
 void hx_ropes_free(struct hx_ropes *r);
 
-/* The one that `layer` turns by. */
+/* The one that `layer` rotates by. */
 const struct hx_rope *hx_ropes_of(const struct hx_ropes *r, size_t layer);
 
 #endif

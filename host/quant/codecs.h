@@ -1,4 +1,4 @@
-/* The functions behind hx_quant_info(), one pair per type; see host/quant/quant.h. */
+/* The functions that the table of number formats (table.c) lists: one pair per type. */
 #ifndef HX_QUANT_CODECS_H
 #define HX_QUANT_CODECS_H
 

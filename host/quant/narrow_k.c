@@ -1,4 +1,4 @@
-/* f32 to Q4_K and Q6_K by ggml's reference rules, see host/quant/quant.h.
+/* f32 to Q4_K and Q6_K by ggml's reference rules.
  *
  * Each group of weights gets the scale (and minimum) that a short search finds best under weighted least squares; the
  * groups' scales are then quantised by the block's own scale, and the codes are chosen anew for what that left.

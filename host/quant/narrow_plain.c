@@ -1,4 +1,4 @@
-/* f32 to halves and to blocks of 32 weights by ggml's reference rules, see host/quant/quant.h: the file that comes out is the
+/* f32 to halves and to blocks of 32 weights by ggml's reference rules: the resulting file is the
  * one that llama.cpp's tool writes, byte for byte. */
 #include <math.h>
 #include <string.h>

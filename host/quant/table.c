@@ -1,4 +1,4 @@
-/* The table of number formats, see host/quant/quant.h. */
+/* The table of number formats: sizes, names, and the functions that convert rows. */
 #include "codecs.h"
 
 static const struct hx_quant_info infos[HX_QUANT_NAMES] = {

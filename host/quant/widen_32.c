@@ -1,4 +1,4 @@
-/* Blocks of 32 weights to f32, see host/quant/quant.h. */
+/* Blocks of 32 weights to f32, in the order of operations that ggml uses. */
 #include "codecs.h"
 #include "hx_f16.h"
 

@@ -1,4 +1,4 @@
-/* Blocks of 256 weights to f32, see host/quant/quant.h.  Products are formed in ggml's order: (d s) q, not d (s q). */
+/* Blocks of 256 weights to f32.  Products are formed in ggml's order: (d s) q, not d (s q). */
 #include "codecs.h"
 #include "hx_f16.h"
 

@@ -1,4 +1,4 @@
-/* Rows of floats and of int8 to f32, see host/quant/quant.h: the reference linear layer spends its time here, so these work on
+/* Rows of floats and of int8 to f32: the reference linear layer spends its time here, so these work on
  * vectors of 16. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Chat formats, see chat.h. */
+/* Renders chat messages in a model family's format, and recognises the family by its template. */
 #include "chat.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Streams of tokens to text, see detok.h. */
+/* Collects the bytes of tokens until they are whole characters. */
 #include "detok.h"
 
 #include <errno.h>

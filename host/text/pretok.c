@@ -1,4 +1,4 @@
-/* The expressions by hand, see pretok.h. */
+/* The regular expressions that cut text into words, written out by hand. */
 #include "pretok.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Text up to a stop string, see stream.h. */
+/* Generated text up to a stop string, which may begin in one token and end in another. */
 #include "stream.h"
 
 #include <errno.h>
@@ -69,8 +69,8 @@ static int may_stop(const struct hx_stream *s, size_t at)
     return 0;
 }
 
-/* Text that came behind `old` bytes: does it end here, and how much of it is final? */
-static void look(struct hx_stream *s, size_t old)
+/* After text was added behind `old` bytes: ends it at a stop string, and sets how much of it is final. */
+static void check_stops(struct hx_stream *s, size_t old)
 {
     const size_t from = old > s->longest ? old - s->longest : 0;
     const size_t stop = find_stop(s, from > s->ready ? from : s->ready);
@@ -92,7 +92,7 @@ static int add(struct hx_stream *s, struct hx_str more)
     int rc = append(s, more);
 
     if (!rc)
-        look(s, old);
+        check_stops(s, old);
     return rc;
 }
 

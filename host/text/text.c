@@ -1,4 +1,4 @@
-/* Whole text files, see text.h. */
+/* Reading whole text files. */
 #include "text.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Byte-level BPE (Radford et al. 2019, after Sennrich et al. 2016), see tokenizer.h. */
+/* Byte-level BPE (Radford et al. 2019, after Sennrich et al. 2016): words to bytes, bytes to merged tokens. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* From GGUF metadata to a tokenizer: vocabulary, types, scores, special ids.  See tokenizer_impl.h. */
+/* From GGUF metadata to a tokenizer: vocabulary, types, scores, special ids. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

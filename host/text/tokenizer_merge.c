@@ -1,4 +1,4 @@
-/* The merge loop, see tokenizer_merge.h. */
+/* The merge loop of both kinds of BPE: the best pair of neighbours first, from a heap. */
 #include "tokenizer_merge.h"
 
 #include <errno.h>

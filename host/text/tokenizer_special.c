@@ -1,4 +1,4 @@
-/* Special tokens in a text, see tokenizer_impl.h.
+/* Special tokens in a text.
  *
  * The rule is llama.cpp's: longer special tokens are found first, each from left to right, in what the ones
  * before left over.  Tokens of one length form a group, and each group that can occur is one walk over the text. */

@@ -1,4 +1,4 @@
-/* What the spelling of a token in the file stands for, see tokenizer_impl.h. */
+/* The bytes that a token's spelling in the file stands for. */
 #include <string.h>
 
 #include "tokenizer_impl.h"

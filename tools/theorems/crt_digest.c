@@ -1,4 +1,4 @@
-/* See crt_digest.h. */
+/* A digest of 100,489 inner products by two primes, the same from every compiler. */
 #include "crt_digest.h"
 
 #include <stdlib.h>

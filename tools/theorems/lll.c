@@ -1,4 +1,4 @@
-/* See lll.h.  Gram-Schmidt is made anew where rows change: n is small, and nothing drifts. */
+/* LLL reduction.  Gram-Schmidt is computed anew where rows change: n is small, and nothing drifts. */
 #include "lll.h"
 
 #include <math.h>

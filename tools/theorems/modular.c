@@ -1,4 +1,4 @@
-/* See modular.h. */
+/* Residues, primes, and points of elliptic curves over a prime field. */
 #include "modular.h"
 
 uint64_t hx_mod_pow(uint64_t a, uint64_t e, uint64_t p)
