@@ -1,10 +1,12 @@
-/* Perplexity, see ppl.h. */
+/* Perplexity: lays the windows out, runs them, adds up what the model thought of each next token. */
 #include "ppl.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ROWS = 16 }; /* predictions whose logits are made at once */
 
 size_t hx_ppl_window(size_t n_ids, size_t ctx, size_t chunks, size_t i)
 {
@@ -31,12 +33,12 @@ static int score_batch(const struct hx_model *m, struct hx_forward *f, const uin
     int rc;
 
     for (size_t i = first; i < n; i++) {
-        const size_t row = (i - first) % HX_PPL_ROWS;
+        const size_t row = (i - first) % ROWS;
 
         if (want[i] >= m->vocab)
             return hx_error_set(err, -EINVAL, "token %u; the vocabulary has %zu", want[i], m->vocab);
         if (row == 0) {
-            rc = hx_forward_logits(f, i, n - i < HX_PPL_ROWS ? n - i : HX_PPL_ROWS, logits, err);
+            rc = hx_forward_logits(f, i, n - i < ROWS ? n - i : ROWS, logits, err);
             if (rc)
                 return rc;
         }
@@ -53,20 +55,14 @@ static int score(const struct hx_model *m, struct hx_forward *f, const uint32_t 
     int rc = 0;
 
     for (size_t pos = 0; !rc && pos < n; pos += batch) {
-        size_t now = n - pos < batch ? n - pos : batch;
+        size_t rows = n - pos < batch ? n - pos : batch;
 
-        rc = hx_forward_run(f, ids + pos, now, pos, err);
+        rc = hx_forward_run(f, ids + pos, rows, pos, err);
         if (!rc)
-            rc = score_batch(m, f, ids + pos + 1, first > pos ? first - pos : 0, now, logits,
+            rc = score_batch(m, f, ids + pos + 1, first > pos ? first - pos : 0, rows, logits,
                              nll_sum, err);
     }
     return rc;
-}
-
-int hx_ppl_score(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t ctx,
-                 float *logits, double *nll_sum, struct hx_error *err)
-{
-    return score(m, f, ids, 0, ctx, logits, nll_sum, err);
 }
 
 static int check_spread(size_t n_ids, size_t ctx, size_t chunks, struct hx_error *err)
@@ -103,7 +99,7 @@ struct job {
     size_t n_ids;
     const struct hx_ppl_cfg *cfg;
     uint32_t *window; /* [ctx] */
-    float *logits;    /* [HX_PPL_ROWS][vocab] */
+    float *logits;    /* [ROWS][vocab] */
 };
 
 static int score_window(const struct job *j, size_t chunks, size_t i, double *sum,
@@ -153,18 +149,10 @@ int hx_ppl_windows(const struct hx_model *m, struct hx_forward *f, const uint32_
     if (rc)
         return rc;
     j.window = calloc(cfg->ctx, sizeof(*j.window));
-    j.logits = calloc(m->vocab, HX_PPL_ROWS * sizeof(*j.logits));
+    j.logits = calloc(m->vocab, ROWS * sizeof(*j.logits));
     rc = j.window && j.logits ? score_windows(&j, out, err)
                               : hx_error_set(err, -ENOMEM, "out of memory");
     free(j.window);
     free(j.logits);
     return rc;
-}
-
-int hx_ppl_run(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
-               size_t ctx, size_t chunks, struct hx_ppl *out, struct hx_error *err)
-{
-    const struct hx_ppl_cfg cfg = {.ctx = ctx, .chunks = chunks};
-
-    return hx_ppl_windows(m, f, ids, n_ids, &cfg, out, err);
 }

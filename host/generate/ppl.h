@@ -35,19 +35,10 @@ struct hx_ppl_cfg {
 /* First id of window i of spread ones; needs T >= ctx + 1 and chunks >= 1. */
 size_t hx_ppl_window(size_t n_ids, size_t ctx, size_t chunks, size_t i);
 
-/* Scores one spread window: adds the ctx predictions of ids [ctx + 1] to *nll_sum.  logits: [HX_PPL_ROWS][vocab] scratch. */
-enum { HX_PPL_ROWS = 16 }; /* predictions whose logits are made at once */
-int hx_ppl_score(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t ctx,
-                 float *logits, double *nll_sum, struct hx_error *err);
-
 /* All windows.  -EINVAL when the text is shorter than one window (llama: two, and a window shorter than 4 ids), or so
  * short that spread windows would start at the same place (chunks > max(1, T - ctx - 1)); -ERANGE when ppl is too large
  * for a double; -ENOMEM; others as hx_forward_run() and hx_forward_logits(). */
 int hx_ppl_windows(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
                    const struct hx_ppl_cfg *cfg, struct hx_ppl *out, struct hx_error *err);
-
-/* The same with spread windows and nobody watching. */
-int hx_ppl_run(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t n_ids,
-               size_t ctx, size_t chunks, struct hx_ppl *out, struct hx_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "generate/generate.h"
 #include "golden.h"
 #include "open_engine.h"
-#include "generate/ppl.h"
+#include "ppl_window.h"
 #include "text/text.h"
 
 enum { VOCAB = 2048, LOGIT_ROWS = 28, KV_POSITIONS = 160, DH = 128, LAYERS = 6 };
@@ -228,7 +228,6 @@ static void test_wikitext_perplexity_equals_the_reference(void **state)
     enum { CTX = 128, CHUNKS = 24 };
     size_t bytes;
     uint16_t *windows = hxt_read_file(GOLDEN "wikitext2-windows.u16", &bytes);
-    float *logits = malloc(HX_PPL_ROWS * VOCAB * sizeof(*logits));
     struct hx_error err;
 
     (void)state;
@@ -243,13 +242,12 @@ static void test_wikitext_perplexity_equals_the_reference(void **state)
 
             for (size_t t = 0; t <= CTX; t++)
                 ids[t] = windows[w * (CTX + 1) + t];
-            assert_int_equal(hx_ppl_score(e->model, e->forward, ids, CTX, logits, &sum, &err), 0);
+            assert_int_equal(hxt_ppl_window(e->model, e->forward, ids, CTX, &sum, &err), 0);
         }
         check_ppl(exp(sum / (CTX * CHUNKS)),
                   golden_ppl(models[i].name, "wikitext2-test ctx=128 chunks=24"));
         hx_engine_close(e);
     }
-    free(logits);
     free(windows);
 }
 
@@ -264,7 +262,7 @@ static void test_holdout_perplexity_equals_the_reference(void **state)
         size_t n;
 
         assert_int_equal(hx_text_encode(e->model->tok, HOLDOUT, &ids, &n, &err), 0);
-        assert_int_equal(hx_ppl_run(e->model, e->forward, ids, n, 128, 24, &got, &err), 0);
+        assert_int_equal(hxt_ppl_run(e->model, e->forward, ids, n, 128, 24, &got, &err), 0);
         assert_int_equal(got.tokens, 128 * 24);
         check_ppl(got.ppl, golden_ppl(models[i].name, "books-holdout ctx=128 chunks=24"));
         free(ids);
@@ -288,7 +286,7 @@ static void test_a_text_shorter_than_a_window_is_refused(void **state)
     struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 128, 128, 1, &got, &err), -EINVAL);
+    assert_int_equal(hxt_ppl_run(e->model, e->forward, ids, 128, 128, 1, &got, &err), -EINVAL);
     assert_non_null(strstr(err.text, "has 128 tokens; a window needs 129"));
     hx_engine_close(e);
 }
@@ -301,15 +299,15 @@ static void test_windows_that_would_repeat_are_refused(void **state)
     struct hx_error err;
 
     (void)state;
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 12, 4, 7, &got, &err), 0);
+    assert_int_equal(hxt_ppl_run(e->model, e->forward, ids, 12, 4, 7, &got, &err), 0);
     for (size_t i = 1; i < 7; i++)
         assert_true(hx_ppl_window(12, 4, 7, i) > hx_ppl_window(12, 4, 7, i - 1));
     assert_int_equal(hx_ppl_window(12, 4, 8, 1), hx_ppl_window(12, 4, 8, 0));
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 12, 4, 8, &got, &err), -EINVAL);
+    assert_int_equal(hxt_ppl_run(e->model, e->forward, ids, 12, 4, 8, &got, &err), -EINVAL);
     assert_string_equal(err.text, "8 windows of 5 tokens in a text of 12 tokens: at most 7 start at "
                                   "different places");
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 5, 4, 1, &got, &err), 0);
-    assert_int_equal(hx_ppl_run(e->model, e->forward, ids, 5, 4, 2, &got, &err), -EINVAL);
+    assert_int_equal(hxt_ppl_run(e->model, e->forward, ids, 5, 4, 1, &got, &err), 0);
+    assert_int_equal(hxt_ppl_run(e->model, e->forward, ids, 5, 4, 2, &got, &err), -EINVAL);
     hx_engine_close(e);
 }
 

@@ -7,7 +7,7 @@
 #include "golden.h"
 #include "open_engine.h"
 #include "own_rig.h"
-#include "generate/ppl.h"
+#include "ppl_window.h"
 
 #define RUN "run -p PROMPT -n 12 --kv f32 --json --offload "
 
@@ -192,7 +192,6 @@ static double golden_ppl(const char *model, uint32_t offload)
     const struct hx_engine_cfg cfg = {.model = model, .kv = "f32", .offload = offload,
                                       .placement = 2, .n_ctx = CTX, .max_batch = CTX};
     struct hx_engine *e = hxt_engine_open(&cfg);
-    float *logits = malloc(HX_PPL_ROWS * VOCAB * sizeof(*logits));
     uint32_t ids[CTX + 1];
     uint16_t *windows;
     struct hx_error err;
@@ -204,11 +203,10 @@ static double golden_ppl(const char *model, uint32_t offload)
     for (size_t w = 0; w < WINDOWS; w++) {
         for (size_t t = 0; t <= CTX; t++)
             ids[t] = windows[w * (CTX + 1) + t];
-        if (hx_ppl_score(e->model, e->forward, ids, CTX, logits, &nll, &err))
+        if (hxt_ppl_window(e->model, e->forward, ids, CTX, &nll, &err))
             fail_msg("%s", err.text);
     }
     hx_engine_close(e);
-    free(logits);
     free(windows);
     return exp(nll / (WINDOWS * CTX));
 }

@@ -9,7 +9,7 @@
 #include "golden.h"
 #include "dsp/offload.h"
 #include "open_engine.h"
-#include "generate/ppl.h"
+#include "ppl_window.h"
 #include "text/text.h"
 
 enum { VOCAB = 2048, TOKENS = 256, SHORT = 24 };
@@ -297,7 +297,7 @@ static double ppl_of(const struct hx_engine_cfg *cfg, struct hx_ok_report *r)
     size_t n;
 
     if (hx_text_encode(e->model->tok, HXT_SRC "/host/data/books-holdout.txt", &ids, &n, &err) ||
-        hx_ppl_run(e->model, e->forward, ids, n, 128, 4, &got, &err))
+        hxt_ppl_run(e->model, e->forward, ids, n, 128, 4, &got, &err))
         fail_msg("%s", err.text);
     if (r)
         hx_linear_ok_report(e->linear, r);

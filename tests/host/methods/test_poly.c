@@ -9,7 +9,7 @@
 #include "golden.h"
 #include "methods/ntt/kv_ntt.h"
 #include "open_engine.h"
-#include "generate/ppl.h"
+#include "ppl_window.h"
 #include "engine/softmax.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -127,18 +127,16 @@ static void test_real_q_and_k_lose_less_than_1e_9(void **state)
 static double perplexity(const struct hx_engine_cfg *cfg, size_t windows)
 {
     struct hx_engine *e = hxt_engine_open(cfg);
-    float *logits = calloc(HX_PPL_ROWS * e->model->vocab, sizeof(*logits));
     double sum = 0;
     struct hx_error err;
 
     for (size_t i = 0; i < windows; i++) {
         uint32_t *ids = window_ids(i * (WINDOWS / windows));
 
-        if (hx_ppl_score(e->model, e->forward, ids, CTX, logits, &sum, &err))
+        if (hxt_ppl_window(e->model, e->forward, ids, CTX, &sum, &err))
             fail_msg("%s", err.text);
         free(ids);
     }
-    free(logits);
     hx_engine_close(e);
     return exp(sum / (double)(CTX * windows));
 }
