@@ -117,12 +117,13 @@ $(obj)/%.o: %.c
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
 
-# --- kernels/DIR/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header
+# --- kernels/DIR/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header.  Implementations there
+# return plain AEE codes, the skels add the DSP's offset.
 define idl
 $(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: $(1)/%.idl $(B)/hexidl $(idls)
 	@mkdir -p $$(@D)
 	$(say) IDL $$<
-	$(Q)$(RUN) $(B)/hexidl $$< -o $(G)
+	$(Q)$(RUN) $(B)/hexidl --dsp-codes $$< -o $(G)
 endef
 $(foreach d,$(sort $(dir $(wildcard kernels/*/*.idl))),$(eval $(call idl,$(d:/=))))
 # and those of test skels

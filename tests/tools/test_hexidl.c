@@ -2,6 +2,7 @@
  * is, and a failed run writes nothing.  What the generated code does: tests/cases/idl.sh. */
 #include <dirent.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -210,7 +211,7 @@ static void test_records_of_elements_are_padded(void **state)
     struct hx_idl *idl = compile(text);
 
     (void)state;
-    char *stub = hx_idl_stub(idl, 0), *skel = hx_idl_skel(idl, 0);
+    char *stub = hx_idl_stub(idl, 0), *skel = hx_idl_skel(idl, 0, HX_IDL_CODES_AS_RETURNED);
     for (size_t i = 0; i < HXT_LEN(in_stub); i++) {
         if (!strstr(stub, in_stub[i]))
             fail_msg("no '%s' in the stub", in_stub[i]);
@@ -482,6 +483,39 @@ static void test_too_many_buffers_are_refused(void **state)
     expect_error(text, "d/main.idl:1:20: 'm' needs 256 in and 0 out buffers; 255 of each are the limit");
 }
 
+/* --- results of an implementation */
+
+static void expect_in_skel(const struct hx_idl *idl, enum hx_idl_codes codes, const char *text, bool there)
+{
+    char *skel = hx_idl_skel(idl, 0, codes);
+
+    if ((strstr(skel, text) != NULL) != there)
+        fail_msg("%s'%s' in:\n%s", there ? "no " : "", text, skel);
+    free(skel);
+}
+
+/* Of methods with and without a result, of a deep one, and of open and close: each exactly once. */
+static void test_dsp_codes_add_the_offset_once(void **state)
+{
+    static const char helper[] = "static int skel_code(int rc)\n{\n    return rc > 0 ? AEE_DSP(rc) : rc;\n}\n";
+    struct hx_idl *idl = compile(REMOTE "struct P { string s; };\n"
+                                        "interface i : remote_handle64 { long a(in long x); long b(in P p); long c(rout long y); };");
+
+    (void)state;
+    assert_null(hx_idl_error(idl));
+    expect_in_skel(idl, HX_IDL_CODES_DSP, helper, true);
+    expect_in_skel(idl, HX_IDL_CODES_DSP, "    return skel_code(i_open(pra[1].buf.pv, &pra[2].h64));\n", true);
+    expect_in_skel(idl, HX_IDL_CODES_DSP, "    return skel_code(i_close(pra[0].h64));\n", true);
+    expect_in_skel(idl, HX_IDL_CODES_DSP, "    return skel_code(i_a(h, in.x));\n", true);
+    expect_in_skel(idl, HX_IDL_CODES_DSP, "        _k->rc = skel_code(i_b(_h, &p));\n", true);
+    expect_in_skel(idl, HX_IDL_CODES_DSP, "    int rc = i_c(h, &rout.y);\n", true);
+    expect_in_skel(idl, HX_IDL_CODES_DSP, "    return skel_code(rc);\n", true);
+    expect_in_skel(idl, HX_IDL_CODES_DSP, "    return methods[method].serve(_h, pra);\n}\n", true);
+    expect_in_skel(idl, HX_IDL_CODES_AS_RETURNED, "skel_code", false);
+    expect_in_skel(idl, HX_IDL_CODES_AS_RETURNED, "    return i_a(h, in.x);\n", true);
+    hx_idl_close(idl);
+}
+
 /* --- the command */
 
 static int run_hexidl(char *const args[], int n)
@@ -558,6 +592,32 @@ static void test_the_command_writes_all_or_nothing(void **state)
     assert_int_equal(count_files(out), 1);
 }
 
+/* 1 when the file has the text. */
+static int file_has(const char *path, const char *text)
+{
+    size_t n;
+    char *all = hx_idl_read_file(path, &n);
+    int has = all && memmem(all, n, text, strlen(text)) != NULL;
+
+    free(all);
+    return has;
+}
+
+static void test_the_command_adds_the_offset_when_asked(void **state)
+{
+    const char *dir = hxt_tmpdir();
+    char in[] = HXT_SRC "/kernels/spinor/sp_hex.idl", inc[] = "-I" HXT_SRC "/rpc/idl-include", out[512];
+
+    (void)state;
+    snprintf(out, sizeof(out), "%s/codes", dir);
+    mkdir(out, 0755);
+    assert_int_equal(run_hexidl((char *[]){in, "-o", out, inc}, 4), 0);
+    assert_false(file_has(hxt_path("%s/sp_hex_skel.c", out), "skel_code"));
+    assert_int_equal(run_hexidl((char *[]){in, "--dsp-codes", "-o", out, inc}, 5), 0);
+    assert_true(file_has(hxt_path("%s/sp_hex_skel.c", out), "return skel_code("));
+    assert_false(file_has(hxt_path("%s/sp_hex_stub.c", out), "skel_code"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -581,7 +641,9 @@ int main(void)
         cmocka_unit_test(test_too_many_buffers_are_refused),
         cmocka_unit_test(test_files_that_are_no_text_are_refused_with_the_reason),
         cmocka_unit_test(test_void_and_bounds_change_nothing),
+        cmocka_unit_test(test_dsp_codes_add_the_offset_once),
         cmocka_unit_test(test_the_command_writes_all_or_nothing),
+        cmocka_unit_test(test_the_command_adds_the_offset_when_asked),
     };
 
     return HXT_RUN(tests);

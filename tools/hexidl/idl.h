@@ -29,10 +29,16 @@ const char *hx_idl_error(const struct hx_idl *idl);
 /* Name of the file's interface number n, from 0 on; NULL when there are not so many. */
 const char *hx_idl_interface(const struct hx_idl *idl, size_t n);
 
+/* What the skel does with the code that an implementation returns. */
+enum hx_idl_codes {
+    HX_IDL_CODES_AS_RETURNED, /* it travels untouched */
+    HX_IDL_CODES_DSP,         /* a plain AEE code gets the DSP's offset; one that has it stays */
+};
+
 char *hx_idl_header(const struct hx_idl *idl);
 /* Of interface n, which must exist. */
 char *hx_idl_stub(const struct hx_idl *idl, size_t n);
-char *hx_idl_skel(const struct hx_idl *idl, size_t n);
+char *hx_idl_skel(const struct hx_idl *idl, size_t n, enum hx_idl_codes codes);
 
 /* One line per method, its wire format: `2 sum sc=0x02020100 in=4:vecLen@0 rout=8:res@0`.  `sc+`: a call has more buffers, one
  * or more for each element of a sequence.  Interfaces after the first begin with a line `interface NAME`. */

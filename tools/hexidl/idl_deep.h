@@ -82,7 +82,7 @@ void idl_put_deep_stub_method(struct idl_text *t, const struct idl_interface *i,
                               const struct idl_method *m);
 void idl_put_deep_skel(struct idl_text *t, const struct idl_interface *i);
 void idl_put_deep_skel_method(struct idl_text *t, const struct idl_interface *i,
-                              const struct idl_method *m);
+                              const struct idl_method *m, enum hx_idl_codes codes);
 bool idl_has_deep(const struct idl_interface *i);
 bool idl_has_dma(const struct idl_interface *i); /* once its nodes are collected */
 

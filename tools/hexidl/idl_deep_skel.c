@@ -304,21 +304,22 @@ static void put_argument(struct idl_list *l, const struct idl_param *p)
 }
 
 static void put_implementation(struct idl_text *t, const struct idl_interface *i,
-                               const struct idl_method *m)
+                               const struct idl_method *m, enum hx_idl_codes codes)
 {
+    const bool adds = codes == HX_IDL_CODES_DSP;
     struct idl_list l;
 
     idl_put(t, "    if (skel_ready(_k) == AEE_SUCCESS)\n");
-    idl_list_begin(&l, t, ", ", "        _k->rc = %s(", m->c_name);
+    idl_list_begin(&l, t, ", ", "        _k->rc = %s%s(", adds ? "skel_code(" : "", m->c_name);
     if (i->has_handle)
         idl_list_item(&l, "_h");
     for (const struct idl_param *p = m->params; p; p = p->next)
         put_argument(&l, p);
-    idl_list_end(&l, ");\n");
+    idl_list_end(&l, adds ? "));\n" : ");\n");
 }
 
 void idl_put_deep_skel_method(struct idl_text *t, const struct idl_interface *i,
-                              const struct idl_method *m)
+                              const struct idl_method *m, enum hx_idl_codes codes)
 {
     idl_put(t, "static int serve_%s(%suint32_t _sc, remote_arg *_pra)\n{\n", m->name,
             i->has_handle ? "remote_handle64 _h, " : "");
@@ -336,7 +337,7 @@ void idl_put_deep_skel_method(struct idl_text *t, const struct idl_interface *i,
     if (m->rout.size)
         idl_put(t, "    _to = skel_next(_k, &_k->out, &_k->n_out, sizeof(_rout));\n");
     put_params(t, i, m);
-    put_implementation(t, i, m);
+    put_implementation(t, i, m, codes);
     if (m->rout.size) {
         for (const struct idl_param *p = m->params; p; p = p->next) {
             struct idl_value v = value_of(p, p->rout_at);

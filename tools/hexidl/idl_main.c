@@ -17,12 +17,14 @@ struct options {
     const char *dirs[MAX_DIRS + 1]; /* one more: the folder of our own files */
     size_t n_dirs;
     int layout;
+    enum hx_idl_codes codes;
 };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"include", required_argument, NULL, 'I'},
     {"layout", no_argument, NULL, 'l'},
+    {"dsp-codes", no_argument, NULL, 'c'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'v'},
     {0},
@@ -35,6 +37,8 @@ static void help(const char *me)
            "NAME in it, NAME_stub.c (host) and NAME_skel.c (DSP).\n\n"
            "  -o, --output DIR    where the files go; it must exist\n"
            "  -I, --include DIR   look for included files there, after the including file's folder\n"
+           "      --dsp-codes     the skel adds the DSP's offset (0x80000400) to plain AEE codes that an\n"
+           "                      implementation returns; without, they travel untouched\n"
            "      --layout        write nothing; print each method's scalars and wire layout\n"
            "      --version       print the version\n\n"
            "Errors: file:line:column: message, exit 1; nothing is written then.\n"
@@ -78,6 +82,7 @@ static int parse(struct options *o, int argc, char **argv)
             o->dirs[o->n_dirs++] = optarg;
             break;
         case 'l': o->layout = 1; break;
+        case 'c': o->codes = HX_IDL_CODES_DSP; break;
         case 'h': help(o->me); return EXIT_OK;
         case 'v': printf("hexidl %s\n", HX_VERSION); return EXIT_OK;
         default: return EXIT_USAGE;
@@ -164,7 +169,7 @@ static int write_outputs(const struct options *o, const struct hx_idl *idl)
     for (size_t i = 0; (name = hx_idl_interface(idl, i)); i++) {
         ok &= name_output(&f[n], o, name, "_stub.c") && name_output(&f[n + 1], o, name, "_skel.c");
         f[n++].text = hx_idl_stub(idl, i);
-        f[n++].text = hx_idl_skel(idl, i);
+        f[n++].text = hx_idl_skel(idl, i, o->codes);
     }
     int rc = ok ? write_all(o, f, n) : usage(o, "the path is too long: ", o->out_dir);
     for (size_t i = 0; i < n; i++)

@@ -13,13 +13,14 @@ static enum idl_kind kind_of(const struct idl_param *p)
 /* --- what the helpers are needed for */
 
 struct needs {
-    bool take, room, has, string, boolean;
+    bool take, room, has, string, boolean, code;
 };
 
-static struct needs needs_of(const struct idl_interface *i)
+static struct needs needs_of(const struct idl_interface *i, enum hx_idl_codes codes)
 {
     struct needs n = {.take = i->has_handle || i->n_methods > IDL_METHOD_ESCAPE,
-                      .has = i->has_handle, .string = i->has_handle};
+                      .has = i->has_handle, .string = i->has_handle,
+                      .code = codes == HX_IDL_CODES_DSP && i->n_methods > 0};
 
     for (const struct idl_method *m = i->methods; m; m = m->next) {
         if (m->is_deep)
@@ -54,6 +55,21 @@ static void put_helpers(struct idl_text *t, const struct needs *n)
         idl_put(t, "static bool skel_is_string(const remote_buf *b, uint32_t bytes)\n{\n"
                    "    return bytes > 0 && skel_has(b, bytes, 1) &&\n"
                    "           ((const char *)b->pv)[bytes - 1] == '\\0';\n}\n\n");
+    if (n->code)
+        idl_put(t, "/* The implementation returns plain AEE codes, which are positive; the caller gets them with the DSP's offset, which\n"
+                   " * makes them negative.  What has the offset already stays as it is. */\n"
+                   "static int skel_code(int rc)\n{\n    return rc > 0 ? AEE_DSP(rc) : rc;\n}\n\n");
+}
+
+/* What stands before and behind a result of the implementation. */
+static const char *before_result(enum hx_idl_codes codes)
+{
+    return codes == HX_IDL_CODES_DSP ? "skel_code(" : "";
+}
+
+static const char *behind_result(enum hx_idl_codes codes)
+{
+    return codes == HX_IDL_CODES_DSP ? ")" : "";
 }
 
 /* --- one method */
@@ -157,16 +173,19 @@ static void put_argument(struct idl_list *l, const struct idl_method *m, const s
     }
 }
 
-static void put_call(struct idl_text *t, const struct idl_interface *i, const struct idl_method *m)
+static void put_call(struct idl_text *t, const struct idl_interface *i, const struct idl_method *m,
+                     enum hx_idl_codes codes)
 {
+    const bool wraps = codes == HX_IDL_CODES_DSP && !m->rout.fields;
     struct idl_list l;
 
-    idl_list_begin(&l, t, ", ", m->rout.fields ? "    int rc = %s(" : "    return %s(", m->c_name);
+    idl_list_begin(&l, t, ", ", "    %s%s%s(", m->rout.fields ? "int rc = " : "return ",
+                   wraps ? "skel_code(" : "", m->c_name);
     if (i->has_handle)
         idl_list_item(&l, "h");
     for (const struct idl_param *p = m->params; p; p = p->next)
         put_argument(&l, m, p);
-    idl_list_end(&l, ");\n");
+    idl_list_end(&l, wraps ? "));\n" : ");\n");
     if (!m->rout.fields)
         return;
     for (const struct idl_param *p = m->params; p; p = p->next)
@@ -174,15 +193,16 @@ static void put_call(struct idl_text *t, const struct idl_interface *i, const st
             idl_put(t, "    rout.%s = %sBool;\n", p->name, p->name);
     idl_put(t, "    if (rc == AEE_SUCCESS)\n"
                "        memcpy(pra[%u].buf.pv, &rout, sizeof(rout));\n"
-               "    return rc;\n", m->n_in);
+               "    return %src%s;\n", m->n_in, before_result(codes), behind_result(codes));
 }
 
-static void put_serve(struct idl_text *t, const struct idl_interface *i, const struct idl_method *m)
+static void put_serve(struct idl_text *t, const struct idl_interface *i, const struct idl_method *m,
+                      enum hx_idl_codes codes)
 {
     bool has_locals = m->in.fields || m->rout.fields;
 
     if (m->is_deep) {
-        idl_put_deep_skel_method(t, i, m);
+        idl_put_deep_skel_method(t, i, m, codes);
         return;
     }
     idl_put(t, "static int serve_%s(%sremote_arg *pra)\n{\n", m->name,
@@ -200,7 +220,7 @@ static void put_serve(struct idl_text *t, const struct idl_interface *i, const s
         idl_put(t, "    (void)pra;\n");
     put_checks(t, m);
     put_before_call(t, m);
-    put_call(t, i, m);
+    put_call(t, i, m, codes);
     idl_put(t, "}\n\n");
 }
 
@@ -230,8 +250,10 @@ static void put_version_check(struct idl_text *t, const char *version)
 }
 
 static void put_serve_handle(struct idl_text *t, const struct hx_idl *idl,
-                             const struct idl_interface *i)
+                             const struct idl_interface *i, enum hx_idl_codes codes)
 {
+    const char *before = before_result(codes), *behind = behind_result(codes);
+
     if (idl->version)
         put_version_check(t, idl->version);
     idl_put(t, "static int serve_open(remote_handle64 h, remote_arg *pra)\n{\n"
@@ -240,12 +262,12 @@ static void put_serve_handle(struct idl_text *t, const struct hx_idl *idl,
                "    if (!skel_take(&bytes, sizeof(bytes), &pra[0].buf) || !skel_is_string(&pra[1].buf, bytes))\n"
                "        return AEE_DSP(AEE_EBADPARM);\n"
                "%s"
-               "    return %s_open(pra[1].buf.pv, &pra[2].h64);\n}\n\n",
+               "    return %s%s_open(pra[1].buf.pv, &pra[2].h64)%s;\n}\n\n",
             idl->version ? "    if (!skel_serves_version(pra[1].buf.pv))\n"
-                           "        return AEE_DSP(AEE_ESTUBSKELVERMISMATCH);\n" : "", i->name);
+                           "        return AEE_DSP(AEE_ESTUBSKELVERMISMATCH);\n" : "", before, i->name, behind);
     idl_put(t, "static int serve_close(remote_handle64 h, remote_arg *pra)\n{\n"
                "    (void)h;\n"
-               "    return %s_close(pra[0].h64);\n}\n\n", i->name);
+               "    return %s%s_close(pra[0].h64)%s;\n}\n\n", before, i->name, behind);
 }
 
 /* --- dispatch */
@@ -309,10 +331,10 @@ static void put_invoke(struct idl_text *t, const struct idl_interface *i)
                "    return methods[method].serve(%spra);\n}\n", i->has_handle ? "_h, " : "");
 }
 
-char *hx_idl_skel(const struct hx_idl *idl, size_t n)
+char *hx_idl_skel(const struct hx_idl *idl, size_t n, enum hx_idl_codes codes)
 {
     const struct idl_interface *i = idl_interface_at(idl, n);
-    struct needs needs = needs_of(i);
+    struct needs needs = needs_of(i, codes);
     struct idl_text t = {0};
 
     idl_put_banner(&t, idl, "The DSP side: checks a call, takes it apart and calls the implementation");
@@ -324,11 +346,11 @@ char *hx_idl_skel(const struct hx_idl *idl, size_t n)
             idl_has_deep(i) || (i->has_handle && idl->version) ? "#include <stdlib.h>\n" : "");
     put_helpers(&t, &needs);
     if (i->has_handle)
-        put_serve_handle(&t, idl, i);
+        put_serve_handle(&t, idl, i, codes);
     if (idl_has_deep(i))
         idl_put_deep_skel(&t, i);
     for (const struct idl_method *m = i->methods; m; m = m->next)
-        put_serve(&t, i, m);
+        put_serve(&t, i, m, codes);
     put_table(&t, i);
     put_invoke(&t, i);
     return t.p;
