@@ -40,7 +40,7 @@ int hex_linear_open(const char *uri, remote_handle64 *h)
     struct state *s = calloc(1, sizeof(*s));
 
     if (!s)
-        return AEE_DSP(AEE_ENOMEMORY);
+        return AEE_ENOMEMORY;
     s->refs = 1;
     s->fd = -1;
     qurt_mutex_init(&s->lock);
@@ -108,7 +108,7 @@ static int put(struct state *s, int rc)
 {
     qurt_mutex_unlock(&s->lock);
     unref(s);
-    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+    return rc;
 }
 
 int hex_linear_close(remote_handle64 h)
@@ -123,7 +123,7 @@ int hex_linear_close(remote_handle64 h)
         *at = s->next;
     pthread_mutex_unlock(&states_lock);
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     unref(s); /* the last running call frees it */
     return AEE_SUCCESS;
 }
@@ -190,7 +190,7 @@ int hex_linear_load(remote_handle64 h, int fd, unsigned int bytes,
     struct state *s = get(h);
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     unload(s);
     return put(s, matricesLen ? load(s, fd, bytes, matrices, (size_t)matricesLen) : AEE_SUCCESS);
 }
@@ -338,11 +338,11 @@ int hex_linear_apply(remote_handle64 h, const hex_linear_how *how, const unsigne
     if (whichLen < 1 || whichLen > HX_LINEAR_FUSED) {
         FARF(ERROR, "hex_linear: %d matrices in a call; 1 to %d are legal", whichLen,
              HX_LINEAR_FUSED);
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     }
     s = get(h);
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     return put(s, apply(s, &c, which, (size_t)xLen, y, (size_t)yLen, pcycles));
 }
 
@@ -380,6 +380,6 @@ int hex_linear_argmax(remote_handle64 h, const hex_linear_how *how, unsigned int
     struct state *s = get(h);
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     return put(s, argmax(s, &c, which, (size_t)xLen, ids, (size_t)idsLen, pcycles));
 }

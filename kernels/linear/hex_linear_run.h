@@ -36,7 +36,7 @@ struct hx_linear_call {
     struct hx_linear_vtcm *vtcm;       /* grows when the call needs more */
 };
 
-/* The caller holds an HVX context.  AEE code without the DSP's offset: see hex_linear.idl. */
+/* The caller holds an HVX context.  AEE codes: see hex_linear.idl. */
 int hx_linear_call_run(const struct hx_linear_call *call, hex_linear_cycles *cycles);
 
 /* Gives VTCM back. */

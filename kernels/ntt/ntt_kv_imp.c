@@ -52,7 +52,7 @@ int ntt_kv_open(const char *uri, remote_handle64 *h)
         s->ring = aligned_alloc(ALIGN, HX_RING_PRIMES * sizeof(*s->ring));
     if (!s || !s->ring) {
         free(s);
-        return AEE_DSP(AEE_ENOMEMORY);
+        return AEE_ENOMEMORY;
     }
     s->ring[0].n = 0;
     s->refs = 1;
@@ -101,7 +101,7 @@ static int put(struct state *s, int rc)
 {
     qurt_mutex_unlock(&s->lock);
     unref(s);
-    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+    return rc;
 }
 
 int ntt_kv_close(remote_handle64 h)
@@ -116,7 +116,7 @@ int ntt_kv_close(remote_handle64 h)
         *at = s->next;
     pthread_mutex_unlock(&states_lock);
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     unref(s); /* the last running call frees it */
     return AEE_SUCCESS;
 }
@@ -289,7 +289,7 @@ int ntt_kv_cache(remote_handle64 h, unsigned int n, unsigned int layers, unsigne
     struct state *s = get(h);
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     s->prime = 0;
     s->primes = HX_RING_PRIMES;
     return put(s, replace_cache(s, n, layers, positions, heads));
@@ -301,7 +301,7 @@ int ntt_kv_cache_one(remote_handle64 h, unsigned int prime, unsigned int n, unsi
     struct state *s = get(h);
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     if (prime >= HX_RING_PRIMES) {
         FARF(ERROR, "ntt_kv: prime %u; 0 and 1 are legal", prime);
         return put(s, AEE_EBADPARM);
@@ -331,7 +331,7 @@ int ntt_kv_put(remote_handle64 h, int threads, unsigned int layer, unsigned int 
     int rc;
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     j.count = s->layers ? (size_t)kLen / (s->heads * n_of(s)) : 0;
     rc = check_positions(s, layer, pos, j.count);
     if (!rc && j.count * s->heads * n_of(s) != (size_t)kLen)
@@ -379,7 +379,7 @@ int ntt_kv_scores(remote_handle64 h, int threads, unsigned int layer, unsigned i
                     .count = count, .in = q, .out = sums};
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     return put(s, scores(&j, threads, (size_t)qLen, (size_t)sumsLen, pcycles));
 }
 
@@ -406,7 +406,7 @@ int ntt_kv_past(remote_handle64 h, int threads, unsigned int layer, unsigned int
     int rc;
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     rc = check_positions(s, layer, 0, count);
     if (!rc && (uint64_t)count * s->heads * block_words(s) != (uint64_t)residuesLen)
         rc = bad_length("residues", (size_t)residuesLen, "those of the positions");
@@ -441,7 +441,7 @@ int ntt_kv_product(remote_handle64 h, int threads, const int *a, int aLen, const
     int rc = AEE_SUCCESS;
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     if (bLen != aLen || (int64_t)cLen != HX_RING_PRIMES * (int64_t)aLen)
         rc = bad_length("b or c", (size_t)bLen, "as many as a, and twice as many");
     else if (s->layers && n_of(s) != (size_t)aLen)

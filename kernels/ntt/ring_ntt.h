@@ -5,7 +5,7 @@
  * whose stages are scalar; its tables are these ones' source.)
  *
  * Values are residues 0..q-1 throughout.  Vectors are 128-byte aligned, else AEE_EBADPARM.  Functions borrow their buffers,
- * allocate nothing, may run on any thread and need an HVX context.  They return AEE codes without the DSP offset. */
+ * allocate nothing, may run on any thread and need an HVX context.  They return AEE codes. */
 #ifndef RING_NTT_H
 #define RING_NTT_H
 

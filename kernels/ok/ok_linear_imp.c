@@ -41,7 +41,7 @@ static struct state **find(remote_handle64 h)
 static int leave(int rc)
 {
     qurt_mutex_unlock(&lock);
-    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+    return rc;
 }
 
 int ok_linear_open(const char *uri, remote_handle64 *h)
@@ -49,7 +49,7 @@ int ok_linear_open(const char *uri, remote_handle64 *h)
     struct state *s = calloc(1, sizeof(*s));
 
     if (!s)
-        return AEE_DSP(AEE_ENOMEMORY);
+        return AEE_ENOMEMORY;
     s->fd = -1;
     qurt_mutex_lock(&lock);
     s->id = ++last_id;
@@ -243,11 +243,11 @@ int ok_linear_sums(remote_handle64 h, int threads, const unsigned int *which, in
     if (whichLen < 1 || whichLen > HX_OKL_FUSED || threads < 1 || threads > HX_OKL_THREADS) {
         FARF(ERROR, "ok_linear: %d matrices on %d threads; 1 to %d on 1 to %d are legal", whichLen,
              threads, HX_OKL_FUSED, HX_OKL_THREADS);
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     }
     if (n < 1 || n > (unsigned)xLen) { /* so that no product of sizes overflows */
         FARF(ERROR, "ok_linear: %u vectors; x has %d integers", n, xLen);
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     }
     qurt_mutex_lock(&lock);
     s = *find(h);

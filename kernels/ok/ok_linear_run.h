@@ -25,7 +25,7 @@ struct hx_okl_call {
 
 size_t hx_okl_vtcm_bytes(void);
 
-/* The caller holds an HVX context.  AEE code without the DSP's offset: see ok_linear.idl. */
+/* The caller holds an HVX context.  AEE codes: see ok_linear.idl. */
 int hx_okl_run(const struct hx_okl_call *call, ok_linear_cycles *cycles);
 
 #endif

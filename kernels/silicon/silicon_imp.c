@@ -74,7 +74,7 @@ int silicon_echo(remote_handle64 h, const silicon_how *run, const unsigned char 
 
     (void)h;
     if (dataLen != backLen)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return hx_job_run(&job, echo_share, NULL, pcycles);
 }
 
@@ -107,7 +107,7 @@ int silicon_axpby(remote_handle64 h, const silicon_how *run, short alpha, int be
 
     (void)h;
     if (xLen != yLen || xLen % AXPBY_UNIT)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return hx_job_run(&job, axpby_share, &a, pcycles);
 }
 
@@ -143,7 +143,7 @@ int silicon_barrett(remote_handle64 h, const silicon_how *run, unsigned int q,
 
     (void)h;
     if (aLen != bLen || aLen != rLen || aLen % HX_VECTOR_WORDS || !is_modulus(q))
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return hx_job_run(&job, barrett_share, &args, pcycles);
 }
 
@@ -170,7 +170,7 @@ int silicon_modmatmul(remote_handle64 h, const silicon_how *run, unsigned int q,
     (void)h;
     if (batch < 0 || inner < 0 || outer < 0 || (int64_t)batch * inner != xLen ||
         (int64_t)inner * outer != wLen || (int64_t)batch * outer != yLen || !is_modulus(q))
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return hx_job_run(&job, modmatmul_share, &shape, pcycles);
 }
 
@@ -220,7 +220,7 @@ int silicon_vht2(remote_handle64 h, const silicon_how *run, int hvx, int n, int 
 
     (void)h;
     if (n < HX_VECTOR_WORDS || n > HX_VHT2_MAX || repeats < 1 || xLen != yLen || xLen % n)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     const struct vht2 v = {hvx, n, repeats, xLen / n};
     return hx_job_run(&job, vht2_share, &v, pcycles);
 }
@@ -262,10 +262,10 @@ int silicon_compress(remote_handle64 h, const silicon_how *run, int kind, int tr
     (void)h;
     c.bytes = n % HX_VECTOR_WORDS ? 0 : hx_bands_bytes(&c.bands);
     if (c.bytes == 0 || (kind != 0 && kind != 1) || xLen % n)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     c.vectors = xLen / n;
     if ((int64_t)c.vectors * c.bytes != codesLen)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return hx_job_run(&job, compress_share, &c, pcycles);
 }
 
@@ -299,7 +299,7 @@ int silicon_argmax(remote_handle64 h, const silicon_how *run, const unsigned sho
 
     (void)h;
     if (xLen < 1)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     int rc = hx_job_run(&job, argmax_share, &a, pcycles);
     if (rc)
         return rc;
@@ -334,6 +334,6 @@ int silicon_dot(remote_handle64 h, const silicon_how *run, int n, const float *a
 
     (void)h;
     if (n < 1 || aLen != bLen || (int64_t)sumsLen * n != aLen)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return hx_job_run(&job, dot_share, &d, pcycles);
 }

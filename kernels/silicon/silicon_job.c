@@ -184,7 +184,7 @@ int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_contexts_time
     qurt_hvx_unlock();
     *cycles = (silicon_cycles){.handler = time->handler, .worker = time->worker, .total = total,
                                .copies = job->copies};
-    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+    return rc;
 }
 
 int hx_job_run(struct hx_silicon_job *job, hx_job_body *body, const void *args, silicon_cycles *cycles)
@@ -193,7 +193,7 @@ int hx_job_run(struct hx_silicon_job *job, hx_job_body *body, const void *args, 
     int rc = hx_job_begin(job);
 
     if (rc)
-        return AEE_DSP(rc);
+        return rc;
     const uint64_t started = HAP_perf_get_pcycles();
     rc = hx_job_share(job, body, args, &time);
     return hx_job_end(job, rc, &time, HAP_perf_get_pcycles() - started, cycles);

@@ -26,17 +26,17 @@ struct hx_silicon_job {
     uint64_t copies; /* pcycles of copies into and out of VTCM so far */
 };
 
-/* One context's share of a kernel.  Returns an AEE code without the DSP offset. */
+/* One context's share of a kernel.  Returns an AEE code. */
 typedef int hx_job_body(const struct hx_silicon_job *job, const void *args, struct hx_part part);
 
 /* Places the buffers, runs the body on the contexts that job->run asks for, brings results home unless a body failed.
- * Sets *cycles, `once` to 0.  Returns an AEE code with the DSP offset, also AEE_EBADPARM: an unknown way to
- * run or a misaligned buffer; AEE_ENOMEMORY: no room in VTCM; AEE_EFAILED: no context. */
+ * Sets *cycles, `once` to 0.  Returns an AEE code, also AEE_EBADPARM: an unknown way to run or a
+ * misaligned buffer; AEE_ENOMEMORY: no room in VTCM; AEE_EFAILED: no context. */
 int hx_job_run(struct hx_silicon_job *job, hx_job_body *body, const void *args, silicon_cycles *cycles);
 
-/* Its steps, for a kernel that runs in several rounds.  begin: an error (without the DSP offset) leaves nothing to
- * end. share: one round; adds to *time.  end: sets *cycles from time, total and the copies; returns rc with the DSP
- * offset. */
+/* Its steps, for a kernel that runs in several rounds.  begin: an error leaves nothing to end.
+ * share: one round; adds to *time.  end: sets *cycles from time, total and the copies; returns rc, or what copying the
+ * results failed with. */
 int hx_job_begin(struct hx_silicon_job *job);
 int hx_job_share(const struct hx_silicon_job *job, hx_job_body *body, const void *args,
                  struct hx_contexts_time *time);

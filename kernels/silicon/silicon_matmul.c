@@ -190,10 +190,10 @@ static int run_tiled(const silicon_how *run, const struct matmul *m, silicon_cyc
     struct hx_silicon_job job = {.run = run};
 
     if (hx_matmul_stride(m->shape.in) > SLOT_BYTES / 4)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     int rc = hx_job_begin(&job);
     if (rc)
-        return AEE_DSP(rc);
+        return rc;
     uint8_t *vtcm = HAP_request_VTCM(2 * SLOT_BYTES, 1);
     if (!vtcm)
         return hx_job_end(&job, AEE_ENOMEMORY, &time, 0, pcycles);
@@ -217,7 +217,8 @@ static int run_with_table(const silicon_how *run, struct matmul *m, silicon_cycl
 
     qurt_mutex_lock(&table.lock);
     int rc = ready_table(run, m, &once);
-    rc = rc ? AEE_DSP(rc) : run_placed(run, m, pcycles);
+    if (!rc)
+        rc = run_placed(run, m, pcycles);
     pcycles->once = once;
     qurt_mutex_unlock(&table.lock);
     return rc;
@@ -247,10 +248,10 @@ int silicon_matmul(remote_handle64 h, const silicon_how *run, int variant, int t
         inner > INT32_MAX - 127 || (int64_t)tokens * inner != xLen ||
         (int64_t)rows * hx_matmul_stride(inner) != wLen || w_scaleLen != rows ||
         (int64_t)tokens * rows != yLen)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     m.kernel = variants[variant];
     if (alloc_scratch(&m))
-        return AEE_DSP(AEE_ENOMEMORY);
+        return AEE_ENOMEMORY;
     int rc = (variant == SILICON_ROW_SUMS ? run_with_table(run, &m, pcycles)
                                           : run_placed(run, &m, pcycles));
     free(m.scratch[0]);

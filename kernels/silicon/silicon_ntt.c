@@ -73,7 +73,7 @@ int silicon_ntt_init(remote_handle64 h, const silicon_how *run, silicon_cycles *
 
     (void)h;
     if (run->build != SILICON_RELEASE)
-        return AEE_DSP(AEE_EUNSUPPORTED);
+        return AEE_EUNSUPPORTED;
     pthread_rwlock_wrlock(&tables.lock);
     const uint64_t started = HAP_perf_get_pcycles();
     if (!tables.ready)
@@ -81,7 +81,7 @@ int silicon_ntt_init(remote_handle64 h, const silicon_how *run, silicon_cycles *
     const uint64_t taken = HAP_perf_get_pcycles() - started;
     *pcycles = (silicon_cycles){.handler = taken, .total = taken};
     pthread_rwlock_unlock(&tables.lock);
-    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+    return rc;
 }
 
 /* --- a call */
@@ -150,7 +150,7 @@ int silicon_ntt(remote_handle64 h, const silicon_how *run, int variant, int inve
 
     (void)h;
     if (rc)
-        return AEE_DSP(rc);
+        return rc;
     const struct ntt c = {variant, inverse, n, vLen / n, q};
     job.buffer[0] = (struct hx_job_buffer){.in = v, .bytes = (size_t)vLen * sizeof(*v)};
     job.buffer[1] = (struct hx_job_buffer){.out = result, .bytes = (size_t)vLen * sizeof(*v)};

@@ -25,7 +25,7 @@ static inline struct hx_share hx_share_of(int units, struct hx_part part)
     return (struct hx_share){first, end - first};
 }
 
-/* Runs with an HVX context held.  Returns an AEE code without the DSP offset. */
+/* Runs with an HVX context held.  Returns an AEE code. */
 typedef int hx_part_body(void *arg, struct hx_part part);
 
 /* Pcycles inside the bodies; added up. */

@@ -1,15 +1,13 @@
-/* What the kernels of this folder share.
+/* What the hot paths of kernels share: how a function is charged, and a few lines of HVX.
  *
- * They rebuild, from descriptions, kernels whose run times on a phone are published, so that the cost model can be
- * held against silicon: loop order, unrolling and what goes through the stack are theirs, not what one would write
- * today.  Every function on a hot path is charged by its Hexagon listing (hexrig_code.h), hence HX_KERNEL and
- * HX_INLINE: one listing per function, its helpers inside, at -O0 too.
+ * Every function on a hot path is charged by its Hexagon listing (hexrig_code.h), hence HX_KERNEL and HX_INLINE: one
+ * listing per function, its helpers inside, at -O0 too.  Kernels borrow their buffers for the call, allocate and keep
+ * nothing, and may run on any thread; those of files *_hvx.c need an HVX context.
  *
- * All functions borrow their buffers for the call, allocate nothing, keep nothing and may run on any thread; those
- * of files *_hvx.c need an HVX context.  They return AEE codes without the DSP offset, or nothing when they cannot
- * fail. */
-#ifndef SILICON_KERNEL_H
-#define SILICON_KERNEL_H
+ * Everything in kernels/ returns plain AEE codes, or nothing when it cannot fail; the skel that hexidl generates adds
+ * the DSP's offset to a method's result (docs/idl.md). */
+#ifndef HX_KERNEL_H
+#define HX_KERNEL_H
 
 #include <stdint.h>
 

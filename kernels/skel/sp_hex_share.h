@@ -28,7 +28,7 @@ static inline size_t hx_sp_share_n(size_t units, struct hx_sp_part part)
 /* How many parts are worth it: one for each context (at most HX_SP_PARTS), each of `least` units or more; at least 1. */
 unsigned hx_sp_share_parts(size_t units, size_t least);
 
-/* Runs with an HVX context held; an AEE code without the DSP offset. */
+/* Runs with an HVX context held; returns an AEE code. */
 typedef int hx_sp_part_fn(void *arg, struct hx_sp_part part);
 
 /* Runs all parts (1..HX_SP_PARTS) and waits for them; the calling thread holds no context.  Returns the code of the first part

@@ -1,7 +1,7 @@
 /* The way back from bands (silicon/band_quantize.h) and from the Moebius order.
  *
  * Value = (code - M) * scale, M = 2^(bits-1) - 1; a scale of infinity or NaN makes its band 0.  Both versions give the same
- * floats.  Borrowed buffers; any thread; AEE codes without the DSP offset. */
+ * floats.  Borrowed buffers; any thread; AEE codes. */
 #ifndef BAND_DEQUANTIZE_H
 #define BAND_DEQUANTIZE_H
 

@@ -23,24 +23,24 @@ static int check_slots(const struct hx_sp_state *s, const struct call *c, int32_
 static int check_call(const struct hx_sp_state *s, struct call *c)
 {
     if (!s->shape)
-        return AEE_DSP(AEE_EBADSTATE);
+        return AEE_EBADSTATE;
     if (!c->k_after_rope) {
         FARF(ERROR, "sp_hex: %s: K coded before RoPE has no scores without decoding; code it after "
              "RoPE, or decode", c->is_attend ? "attn_block" : "kq_scores");
-        return AEE_DSP(AEE_EUNSUPPORTED);
+        return AEE_EUNSUPPORTED;
     }
     if (c->n_slots <= 0 || c->n_pos < 0 || !check_slots(s, c, c->k_first) ||
         (c->is_attend && !check_slots(s, c, c->v_first)))
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
 
     const int64_t dh = s->shape->dh, heads = c->n_slots, blocks = heads * c->n_pos * s->shape->slot;
     const int64_t n_q = c->q_len / (heads * dh);
     if (n_q < 1 || c->q_len != n_q * heads * dh || c->k_len != blocks ||
         c->out_len != n_q * heads * (c->is_attend ? dh : c->n_pos))
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     if (c->is_attend && (c->v_len != blocks || c->own_k_len != c->own_v_len ||
                          (c->own_k_len && c->own_k_len != heads * dh)))
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     c->a.n_slots = (size_t)heads;
     c->a.n_q = (size_t)n_q;
     c->a.n_pos = (size_t)c->n_pos;
@@ -219,13 +219,11 @@ static int run(remote_handle64 h, struct call *c)
     int in_v = 0;
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     pthread_rwlock_rdlock(&s->lock);
     int rc = check_call(s, c);
-    if (rc == AEE_SUCCESS) {
+    if (rc == AEE_SUCCESS)
         rc = s->hvx ? run_hvx(s->hvx, c, &bad, &in_v) : run_reference(s->codec, c, &bad, &in_v);
-        rc = rc ? AEE_DSP(rc) : rc;
-    }
     pthread_rwlock_unlock(&s->lock);
     if (bad.n)
         hx_sp_note_corrupt(s, c->is_attend ? "attn_block" : "kq_scores",
@@ -267,7 +265,7 @@ int sp_hex_corrupt_blocks(remote_handle64 h, uint64_t *total, unsigned int *slot
     struct hx_sp_state *s = hx_sp_get(h);
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     const struct hx_sp_corrupt c = hx_sp_corrupt_of(s);
     hx_sp_put(s);
     *total = c.total;

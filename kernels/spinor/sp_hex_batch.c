@@ -17,15 +17,15 @@ struct batch {
 static int check_batch(const struct batch *b, const struct hx_sp_state *s)
 {
     if (!s->shape)
-        return AEE_DSP(AEE_EBADSTATE);
+        return AEE_EBADSTATE;
     if (b->n_slots <= 0 || b->n_pos < 0 || b->first_slot < 0 ||
         (uint64_t)b->first_slot + (uint64_t)b->n_slots > s->n_slots)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
 
     int64_t vectors = (int64_t)b->n_slots * b->n_pos;
     if (vectors > INT32_MAX || b->x_len != vectors * s->shape->dh ||
         b->blocks_len != vectors * s->shape->slot)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return AEE_SUCCESS;
 }
 
@@ -138,7 +138,7 @@ static int run_kernel(const struct batch *b, struct hx_sp_state *s)
     int rc = s->hvx ? run_hvx(b, s->hvx, &bad) : run_reference(b, s->codec, &bad);
 
     if (rc == AEE_SUCCESS || rc == AEE_EFAILED)
-        return rc ? AEE_DSP(rc) : rc;
+        return rc;
     if (rc == AEE_EBADITEM)
         hx_sp_note_corrupt(s, "decode", (size_t)b->first_slot, (size_t)b->n_slots, &bad);
     else
@@ -147,7 +147,7 @@ static int run_kernel(const struct batch *b, struct hx_sp_state *s)
              (size_t)b->first_slot + (bad.n ? bad.at[0] % (size_t)b->n_slots : 0),
              bad.n ? bad.at[0] / (size_t)b->n_slots : 0, b->n_pos,
              bad.n ? "values out of range" : "misaligned buffer");
-    return AEE_DSP(rc);
+    return rc;
 }
 
 static int run_batch(remote_handle64 h, const struct batch *b)
@@ -155,7 +155,7 @@ static int run_batch(remote_handle64 h, const struct batch *b)
     struct hx_sp_state *s = hx_sp_get(h);
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     pthread_rwlock_rdlock(&s->lock);
     int rc = check_batch(b, s);
     if (rc == AEE_SUCCESS && b->n_pos > 0)

@@ -25,7 +25,7 @@ int sp_hex_open(const char *uri, remote_handle64 *h)
     struct hx_sp_state *s = calloc(1, sizeof(*s));
 
     if (!s)
-        return AEE_DSP(AEE_ENOMEMORY);
+        return AEE_ENOMEMORY;
     s->refs = 1;
     pthread_rwlock_init(&s->lock, NULL);
     pthread_mutex_lock(&states_lock);
@@ -90,7 +90,7 @@ int sp_hex_close(remote_handle64 h)
         *at = s->next;
     pthread_mutex_unlock(&states_lock);
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     hx_sp_put(s); /* the last running call frees it */
     return AEE_SUCCESS;
 }
@@ -153,7 +153,7 @@ static int build_hvx(struct hx_sp_state *s, const struct tables *t)
 {
     int rc = hx_sp_tables_open(&s->hvx, &t->f, t->bytes, t->n_slots);
 
-    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+    return rc;
 }
 
 static int build_reference(struct hx_sp_state *s, const struct tables *t)
@@ -163,7 +163,7 @@ static int build_reference(struct hx_sp_state *s, const struct tables *t)
 
     if (!memory) {
         FARF(ERROR, "sp_hex: heap: need %zu bytes for %zu slots", bytes, t->n_slots);
-        return AEE_DSP(AEE_ENOMEMORY);
+        return AEE_ENOMEMORY;
     }
     s->codec = hx_codec_init(memory, &t->f, t->bytes, t->n_slots);
     FARF(HIGH, "sp_hex: dh %d, basis %s, code %s: C reference, not HVX", t->f.shape->dh,
@@ -194,7 +194,7 @@ static int check_tables(const struct tables *t)
         if (hx_codec_check_table(&t->f, (const uint8_t *)t->bytes + i * bytes)) {
             FARF(ERROR, "sp_hex: calibrate: the table of slot %zu of %zu is not valid", i,
                  t->n_slots);
-            return AEE_DSP(AEE_EBADPARM);
+            return AEE_EBADPARM;
         }
     }
     return AEE_SUCCESS;
@@ -205,14 +205,14 @@ static int check_format(struct tables *t, int dh, int basis, int code, int table
 {
     if (hx_codec_format(&t->f, (size_t)dh, (uint32_t)basis, (uint32_t)code)) {
         FARF(ERROR, "sp_hex: calibrate: no blocks of dh %d, basis %d, code %d", dh, basis, code);
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     }
     const size_t bytes = hx_block_table_bytes(t->f.shape, t->f.basis);
 
     if (tables_len <= 0 || (size_t)tables_len % bytes) {
         FARF(ERROR, "sp_hex: calibrate: %d bytes of tables; dh %d, basis %d need a multiple of %zu",
              tables_len, dh, basis, bytes);
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     }
     t->n_slots = (size_t)tables_len / bytes;
     return AEE_SUCCESS;
@@ -225,7 +225,7 @@ static int calibrate(struct hx_sp_state *s, struct tables *t, const void *from, 
     void *copy = malloc(n);
 
     if (!copy)
-        return AEE_DSP(AEE_ENOMEMORY);
+        return AEE_ENOMEMORY;
     memcpy(copy, from, n);
     t->bytes = copy;
     int rc = check_tables(t);
@@ -250,7 +250,7 @@ int sp_hex_calibrate(remote_handle64 h, int dh, int basis, const unsigned char *
         return rc;
     struct hx_sp_state *s = hx_sp_get(h);
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     rc = calibrate(s, &t, tables, (size_t)tables_len, crc);
     hx_sp_put(s);
     return rc;

@@ -27,19 +27,19 @@ static int row_of(int length, int n)
 static int check(struct step *s, const int lengths[8])
 {
     if (s->n_new < 1 || s->n_past < 0 || s->n_past > INT32_MAX - s->n_new)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     s->q_row = row_of(lengths[0], s->n_new);
     s->x_row = row_of(lengths[1], s->n_new);
     s->block_row = row_of(lengths[5], s->n_new);
     if (s->q_row < 0 || s->x_row < 0 || s->block_row < 0 || lengths[2] != lengths[1] ||
         lengths[6] != lengths[5] || lengths[7] != lengths[0])
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     const int64_t past = (int64_t)s->n_past * s->block_row;
 
     return lengths[3] == past && lengths[4] == past &&
                    past + (int64_t)s->n_new * s->block_row <= INT32_MAX
                ? AEE_SUCCESS
-               : AEE_DSP(AEE_EBADPARM);
+               : AEE_EBADPARM;
 }
 
 static int encode(remote_handle64 h, const struct step *s)
@@ -87,7 +87,7 @@ static int attend(remote_handle64 h, const struct step *s, const uint8_t *k, con
 static int attend_batch(remote_handle64 h, const struct step *s)
 {
     uint8_t *k = joined(s, s->past_k, s->new_k), *v = joined(s, s->past_v, s->new_v);
-    int rc = k && v ? attend(h, s, k, v) : AEE_DSP(AEE_ENOMEMORY);
+    int rc = k && v ? attend(h, s, k, v) : AEE_ENOMEMORY;
 
     free(k);
     free(v);

@@ -47,15 +47,15 @@ static int run(const struct job *j, step_fn *step, const void *from, size_t from
     int rc = AEE_SUCCESS;
 
     if (from_bytes != count * j->in || to_bytes != count * j->out)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     if (count == 0)
         return AEE_SUCCESS;
     if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
-        return AEE_DSP(AEE_EFAILED);
+        return AEE_EFAILED;
     for (size_t i = 0; i < count && rc == AEE_SUCCESS; i++)
         rc = step(j, (const uint8_t *)from + i * j->in, (uint8_t *)to + i * j->out);
     qurt_hvx_unlock();
-    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+    return rc;
 }
 
 static size_t floats(int n)
@@ -113,7 +113,7 @@ int sp_hex_vht2_forward_f32(remote_handle64 h, int n, const float *x, int x_len,
 
     (void)h;
     if (!is_vht2_length(n))
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return run(&j, step_vht2, x, floats(x_len), y, floats(y_len));
 }
 
@@ -137,7 +137,7 @@ int sp_hex_mobius_scatter_f32(remote_handle64 h, int n, const float *x, int x_le
 
     (void)h;
     if (n < 1 || n > HX_MOBIUS_MAX)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     hx_mobius_order(n, order);
     return run(&j, step_scatter, x, floats(x_len), y, floats(y_len));
 }
@@ -194,7 +194,7 @@ int sp_hex_band_quantize_f32(remote_handle64 h, int n, const unsigned char *bits
     (void)h;
     j.out = set_bands(&j, n, bits, n_bits);
     if (j.out == 0)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return run(&j, step_quantize, x, floats(x_len), codes, bytes_of(codes_len));
 }
 
@@ -207,7 +207,7 @@ int sp_hex_band_dequantize_f32(remote_handle64 h, int n, const unsigned char *bi
     (void)h;
     j.in = set_bands(&j, n, bits, n_bits);
     if (j.in == 0)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return run(&j, step_dequantize, codes, bytes_of(codes_len), x, floats(x_len));
 }
 
@@ -260,7 +260,7 @@ static int compress(step_fn *step, int dh, int is_v, const float *x, int x_len,
 
     j.out = set_compression(&j, dh, is_v, order);
     if (j.out == 0)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return run(&j, step, x, floats(x_len), codes, bytes_of(codes_len));
 }
 
@@ -287,7 +287,7 @@ int sp_hex_decompress_f32_batch(remote_handle64 h, int dh, int is_v, int n_bands
     (void)h;
     j.in = set_compression(&j, dh, is_v, order);
     if (j.in == 0)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     return run(&j, step_decompress, codes, bytes_of(codes_len), x, floats(x_len));
 }
 
@@ -327,7 +327,6 @@ static int predict(struct hx_sp_state *s, struct job *j, const float *skeleton, 
         rc = hx_sp_walk_step(&w);
         j->k = w.at[0].k;
         j->slot = w.at[0].first;
-        rc = rc ? AEE_DSP(rc) : rc;
     }
     if (rc == AEE_SUCCESS)
         rc = run(j, step_predict, skeleton, floats(skeleton_len), prediction,
@@ -341,17 +340,17 @@ int sp_hex_hier_predict_f32(remote_handle64 h, int slot, const float *skeleton, 
                             float *prediction, int prediction_len)
 {
     struct hx_sp_state *s = hx_sp_get(h);
-    int rc = AEE_DSP(AEE_EBADSTATE);
+    int rc = AEE_EBADSTATE;
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     pthread_rwlock_rdlock(&s->lock);
     if (s->shape) {
         struct job j = {.in = floats(HX_BLOCK_SKEL), .out = floats(s->shape->n_res),
                         .slot = (size_t)slot};
 
         rc = slot < 0 || (size_t)slot >= s->n_slots
-                 ? AEE_DSP(AEE_EBADPARM)
+                 ? AEE_EBADPARM
                  : predict(s, &j, skeleton, skeleton_len, prediction, prediction_len);
     }
     pthread_rwlock_unlock(&s->lock);
@@ -398,7 +397,7 @@ static int open_planes(struct hx_spinor *k, int dh, size_t *planes, size_t *resi
     struct hx_codec_format f;
 
     if (dh <= 0 || hx_codec_format(&f, (size_t)dh, HX_BASIS_VHT2, HX_CODE_SIGN))
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     hx_spinor_lay_out(k, &f, 0);
     *planes = (size_t)(f.shape->payload - f.shape->off_mag);
     *residual = floats(f.shape->n_res);
@@ -434,9 +433,9 @@ int sp_hex_logit_argmax_u16(remote_handle64 h, const unsigned short *logits, int
 {
     (void)h;
     if (n <= 0 || (uintptr_t)logits % sizeof(*logits))
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
-        return AEE_DSP(AEE_EFAILED);
+        return AEE_EFAILED;
     *index = (unsigned)hx_argmax_hvx(logits, n);
     qurt_hvx_unlock();
     return AEE_SUCCESS;
@@ -451,7 +450,7 @@ int sp_hex_vtcm_status(remote_handle64 h, unsigned int *total, unsigned int *lar
     unsigned page = 0, pages = 0;
 
     if (!s)
-        return AEE_DSP(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     HAP_query_total_VTCM(&page, &pages);
     *total = page * pages;
     HAP_query_avail_VTCM(largest_free, &page, &pages);
@@ -467,7 +466,7 @@ int sp_hex_echo(remote_handle64 h, const unsigned char *data, int data_len, unsi
 {
     (void)h;
     if (data_len != back_len)
-        return AEE_DSP(AEE_EBADPARM);
+        return AEE_EBADPARM;
     hx_echo(back, data, data_len);
     return AEE_SUCCESS;
 }

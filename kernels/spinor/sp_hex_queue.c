@@ -82,7 +82,7 @@ static struct hx_sp_answer serve(remote_handle64 h, const struct packet *p)
     struct hx_sp_answer a = {AEE_SUCCESS, 0};
 
     if (!is_legal(p))
-        return (struct hx_sp_answer){AEE_DSP(AEE_EBADPARM), n};
+        return (struct hx_sp_answer){AEE_EBADPARM, n};
     for (a.work = 0; a.work < n && a.code == AEE_SUCCESS; a.work++)
         a.code = ops[p->work[a.work].op](h, &p->work[a.work], &p->buffer[2 * a.work],
                                          &p->buffer[2 * a.work + 1]);
@@ -105,12 +105,15 @@ static int read_packet(dspqueue_t q, struct packet *p)
     return rc ? rc : AEE_EBADPARM;
 }
 
-static int answer(dspqueue_t q, const struct packet *p, const struct hx_sp_answer *a)
+/* An answer does not pass the generated skel, so its code gets the DSP's offset here. */
+static int answer(dspqueue_t q, const struct packet *p, struct hx_sp_answer a)
 {
     struct dspqueue_buffer out[HX_SP_WORKS];
-    uint32_t n = a->code ? 0 : outputs(p, a->work, out);
+    uint32_t n = a.code ? 0 : outputs(p, a.work, out);
 
-    return dspqueue_write(q, 0, n, out, sizeof(*a), (const uint8_t *)a, ANSWER_TIMEOUT_US);
+    if (a.code)
+        a.code = AEE_DSP(a.code);
+    return dspqueue_write(q, 0, n, out, sizeof(a), (const uint8_t *)&a, ANSWER_TIMEOUT_US);
 }
 
 static void packets_came(dspqueue_t q, AEEResult error, void *context)
@@ -122,10 +125,7 @@ static void packets_came(dspqueue_t q, AEEResult error, void *context)
     (void)error;
     while ((rc = read_packet(q, &p)) != AEE_EWOULDBLOCK && rc != AEE_EBADITEM &&
            rc != AEE_EINTERRUPTED) {
-        const struct hx_sp_answer a = rc ? (struct hx_sp_answer){AEE_DSP(rc), 0}
-                                         : serve(own->handle, &p);
-
-        rc = answer(q, &p, &a);
+        rc = answer(q, &p, rc ? (struct hx_sp_answer){rc, 0} : serve(own->handle, &p));
         if (rc) {
             FARF(ERROR, "sp_hex: the answer to a packet was not taken: 0x%x", (unsigned)rc);
             return;
@@ -139,7 +139,7 @@ int sp_hex_queue_attach(remote_handle64 h, uint64_t id)
     int rc;
 
     if (!own)
-        return AEE_DSP(AEE_ENOMEMORY);
+        return AEE_ENOMEMORY;
     own->handle = h;
     own->id = id;
     rc = dspqueue_import(id, packets_came, NULL, own, &own->q);
@@ -147,7 +147,7 @@ int sp_hex_queue_attach(remote_handle64 h, uint64_t id)
         FARF(ERROR, "sp_hex: queue 0x%llx cannot be imported: 0x%x", (unsigned long long)id,
              (unsigned)rc);
         free(own);
-        return AEE_DSP(rc);
+        return rc;
     }
     pthread_mutex_lock(&lock);
     own->next = queues;
@@ -177,14 +177,14 @@ static int close_queue(struct queue *own)
     int rc = dspqueue_close(own->q);
 
     free(own);
-    return rc ? AEE_DSP(rc) : AEE_SUCCESS;
+    return rc;
 }
 
 int sp_hex_queue_detach(remote_handle64 h, uint64_t id)
 {
     struct queue *own = id ? take(h, id) : NULL;
 
-    return own ? close_queue(own) : AEE_DSP(AEE_ENOSUCH);
+    return own ? close_queue(own) : AEE_ENOSUCH;
 }
 
 void hx_sp_queues_drop(remote_handle64 h)

@@ -10,8 +10,8 @@
  *         ... slots w.done .. w.done + w.n - 1 of the call: w.at[0].k, slots from w.at[0].first on ...
  *     hx_sp_walk_end(&w);
  *
- * Walks of several threads over windows take turns; tables wholly in VTCM are read-only.  Functions return AEE codes
- * without the DSP offset. */
+ * Walks of several threads over windows take turns; tables wholly in VTCM are read-only.  Functions return AEE
+ * codes. */
 #ifndef SP_HEX_TABLES_H
 #define SP_HEX_TABLES_H
 

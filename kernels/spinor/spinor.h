@@ -14,7 +14,7 @@
  * an entry of the mean, 2^-14.  Rounding a coefficient to fp16 may cost as much.  tests/kernels/check_spinor.c and check_spinor_hvx.c
  * hold all of this.
  *
- * All functions return AEE codes without the DSP offset.  They allocate nothing and keep nothing; every buffer is
+ * All functions return AEE codes.  They allocate nothing and keep nothing; every buffer is
  * borrowed for the call.  Any thread may call them; a struct hx_spinor is read-only after hx_spinor_init().
  *
  * Input domain of an encode: every |x| <= HX_SPINOR_MAX_ABS (so neither NaN nor infinity) and skeleton coefficients that

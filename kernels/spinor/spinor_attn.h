@@ -9,7 +9,7 @@
  * of K, times the square root of dh; an output as far from the weighted sum as decoded values are from vectors, after the
  * change that the scores' differences make.  tests/kernels/check_spinor_attn.c prints and holds both.
  *
- * Buffers are borrowed for the call; any thread; AEE codes without the DSP offset.  Floats 128-byte aligned, blocks
+ * Buffers are borrowed for the call; any thread; AEE codes.  Floats 128-byte aligned, blocks
  * 64-byte aligned (AEE_EBADPARM otherwise; the reference: 4 bytes and none).  Corrupt blocks are AEE_EBADITEM and listed in
  * *faults as index pos * row + slot; what then stands in scores and out is not to be used. */
 #ifndef SPINOR_ATTN_H
