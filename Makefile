@@ -50,8 +50,9 @@ lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c)
 dsp_api_o := $(obj)/dsp/queue/dspqueue.o $(obj)/dsp/queue/dspqueue_service.o
 dsp_o     := $(filter-out $(obj)/dsp/pd/main.o $(dsp_api_o),$(call objs,dsp/*/*.c))
 fuse_o    := $(filter-out $(obj)/fuse/core/main.o,$(call objs,fuse/*/*.c))
-kernels_o := $(call objs,kernels/spinor/*.c) $(obj)/kernels/skel/sp_hex_share.o $(obj)/gen/sp_hex_skel.o
-silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/kernels/skel/contexts.o $(obj)/gen/silicon_skel.o
+skel_o    := $(call objs,kernels/skel/*.c)
+kernels_o := $(call objs,kernels/spinor/*.c) $(obj)/gen/sp_hex_skel.o
+silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/gen/silicon_skel.o
 linear_o  := $(call objs,kernels/linear/*.c) $(obj)/gen/hex_linear_skel.o
 oklinear_o := $(call objs,kernels/ok/*.c) $(obj)/gen/ok_linear_skel.o
 nttkv_o   := $(call objs,kernels/ntt/*.c) $(obj)/gen/ntt_kv_skel.o
@@ -96,7 +97,7 @@ $(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
-$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/skel/contexts.o $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
+$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/skel/parallel_pair.o $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools -Itools/hexrig -Itools/hexidl -Itools/preload
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
@@ -152,6 +153,8 @@ $(obj)/libhxdsp.a: $(dsp_o);         $(archive)
 $(obj)/libhxfuse.a: $(fuse_o);       $(archive)
 $(obj)/libhxkernels.a: $(kernels_o); $(archive)
 $(obj)/libhxsilicon.a: $(silicon_o); $(archive)
+# what skels share: each takes what it needs
+$(obj)/libhxskel.a: $(skel_o);       $(archive)
 $(obj)/libhxlinear.a: $(linear_o);   $(archive)
 $(obj)/libhxoklinear.a: $(oklinear_o); $(archive)
 $(obj)/libhxnttkv.a: $(nttkv_o); $(archive)
@@ -185,16 +188,16 @@ $(X)/crt-digest: $(digest_c) tools/theorems/crt_digest.h $(wildcard host/methods
 	$(Q)$(CLANG) -std=gnu11 -O2 -march=$(MARCH) -ffp-contract=off -D_GNU_SOURCE -Itools/theorems $(inc_rpc) -Ihost $(digest_c) -lm -o $@
 # a low preferred address: see the note on hexrig-dsp
 # it uses kernels of kernels/silicon, too
-$(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxwire.a
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxwire.a -lm)
-$(L)/libsilicon_skel.so: $(silicon_o) $(obj)/libhxwire.a
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x12000000 $(silicon_o) $(obj)/libhxwire.a -lm)
-$(L)/libhex_linear_skel.so: $(linear_o) $(obj)/kernels/skel/contexts.o
+$(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxskel.a $(obj)/libhxwire.a
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $^ -lm)
+$(L)/libsilicon_skel.so: $(silicon_o) $(obj)/libhxskel.a $(obj)/libhxwire.a
+	$(call link,-shared -Wl$(comma)-Ttext-segment=0x12000000 $^ -lm)
+$(L)/libhex_linear_skel.so: $(linear_o) $(obj)/libhxskel.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x13000000 $^ -lm)
-$(L)/libok_linear_skel.so: $(oklinear_o) $(obj)/kernels/skel/contexts.o
+$(L)/libok_linear_skel.so: $(oklinear_o) $(obj)/libhxskel.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x14000000 $^ -lm)
 # its root search is silicon's
-$(L)/libntt_kv_skel.so: $(nttkv_o) $(obj)/kernels/skel/contexts.o $(obj)/kernels/silicon/ntt_scalar.o
+$(L)/libntt_kv_skel.so: $(nttkv_o) $(obj)/kernels/silicon/ntt_scalar.o $(obj)/libhxskel.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x15000000 $^ -lm)
 $(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
@@ -253,7 +256,7 @@ test_b := $(foreach k,test check bug,$(call programs_of,$k))
 api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
-$(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxoklinear.a $(obj)/libhxnttkv.a $(obj)/libhxsilicon.a $(obj)/libhxfuse.a \
+$(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxoklinear.a $(obj)/libhxnttkv.a $(obj)/libhxsilicon.a $(obj)/libhxskel.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
 $(api_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
@@ -264,7 +267,7 @@ $(BUILD)/tests/test_trace_rig: api_libs := -ljansson
 $(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $(in) -lcmocka -lnuma -ldl -lpthread -lm)
 fuzz_b := $(call programs_of,fuzz)
-$(fuzz_b): $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
+$(fuzz_b): $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxskel.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # the oracle's cases, one per integer HVX intrinsic and immediate, from the one table

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "skel/contexts.h"
+#include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_mmap.h"
@@ -101,7 +101,7 @@ static void unref(struct state *s)
         return;
     drop(s);
     if (last)
-        hx_contexts_stop();
+        hx_parallel_stop(&hx_handover_pair);
 }
 
 static int put(struct state *s, int rc)

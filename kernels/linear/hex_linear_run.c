@@ -5,7 +5,7 @@
  * next, is fetched into the other slot meanwhile, as the published kernels do. */
 #include "hex_linear_run.h"
 
-#include "skel/contexts.h"
+#include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"
@@ -21,7 +21,7 @@ struct tile {
 /* What goes through a whole call. */
 struct run {
     const struct hx_linear_call *call;
-    struct hx_contexts_time time;
+    struct hx_parallel_time time;
     uint64_t fetch;
     uint8_t *vtcm;
     size_t slot; /* bytes of each of the two in VTCM */
@@ -32,21 +32,22 @@ struct run {
 static int quantize_share(void *arg, struct hx_part part)
 {
     const struct hx_linear_call *c = arg;
-    const struct hx_share s = hx_share_of((int)c->n, part);
+    const struct hx_share s = hx_share_of(c->n, part);
     const size_t cols = c->m[0]->cols, blocks = hx_weights_blocks(cols);
 
-    for (size_t t = (size_t)s.first; t < (size_t)(s.first + s.n); t++)
+    for (size_t t = s.first; t < s.first + s.n; t++)
         c->bad[t] = (uint8_t)hx_linear_quantize_dsp(c->m[0]->type, c->x + t * cols, cols,
                                                     c->blocks + t * blocks);
     return AEE_SUCCESS;
 }
 
-/* A hand-off to the second context costs more than one vector's share of the work. */
+/* A hand-over to the second context costs more than one vector's share of the work. */
 static int quantize(struct run *r)
 {
     const struct hx_linear_call *c = r->call;
 
-    return hx_contexts_run(c->n > 1 ? c->how->threads : 1, quantize_share, (void *)c, &r->time);
+    return hx_parallel(c->n > 1 ? (unsigned)c->how->threads : 1, quantize_share, (void *)c,
+                       &r->time, &hx_handover_pair);
 }
 
 /* --- one tile */
@@ -67,15 +68,15 @@ static int tile_share(void *arg, struct hx_part part)
     const struct tile *t = w->tile;
     const struct hx_linear_call *c = w->call;
     const struct hx_linear_matrix *m = c->m[t->m];
-    const struct hx_share s = hx_share_of((int)t->groups, part);
-    const size_t row = (t->first + (size_t)s.first) * HX_WEIGHTS_ROWS;
-    const size_t most = (size_t)s.n * HX_WEIGHTS_ROWS, left = m->rows - row;
+    const struct hx_share s = hx_share_of(t->groups, part);
+    const size_t row = (t->first + s.first) * HX_WEIGHTS_ROWS;
+    const size_t most = s.n * HX_WEIGHTS_ROWS, left = m->rows - row;
 
     if (s.n > 0)
         hx_linear_rows_hvx(&(struct hx_linear_job){
             .type = m->type,
             .blocks = hx_weights_blocks(m->cols),
-            .w = t->at + (size_t)s.first * group_bytes(m),
+            .w = t->at + s.first * group_bytes(m),
             .rows = left < most ? left : most,
             .x = c->blocks,
             .n = c->n,
@@ -89,7 +90,8 @@ static int compute(struct run *r, const struct tile *t)
 {
     struct work w = {r->call, t};
 
-    return hx_contexts_run(r->call->how->threads, tile_share, &w, &r->time);
+    return hx_parallel((unsigned)r->call->how->threads, tile_share, &w, &r->time,
+                       &hx_handover_pair);
 }
 
 /* --- DMA */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "skel/contexts.h"
+#include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"
@@ -94,7 +94,7 @@ static void unref(struct state *s)
         return;
     drop(s);
     if (last)
-        hx_contexts_stop();
+        hx_parallel_stop(&hx_handover_pair);
 }
 
 static int put(struct state *s, int rc)
@@ -206,19 +206,19 @@ struct job {
 static int part(void *arg, struct hx_part which)
 {
     const struct job *j = arg;
-    const struct hx_share share = hx_share_of((int)(j->primes * j->items), which);
-    uint32_t *v = j->s->scratch + (size_t)which.index * j->scratch;
+    const struct hx_share share = hx_share_of(j->primes * j->items, which);
+    uint32_t *v = j->s->scratch + which.index * j->scratch;
     int rc = AEE_SUCCESS;
 
-    for (int u = share.first; u < share.first + share.n && !rc; u++)
-        rc = j->body(j, (size_t)u / j->items, (size_t)u % j->items, v);
+    for (size_t u = share.first; u < share.first + share.n && !rc; u++)
+        rc = j->body(j, u / j->items, u % j->items, v);
     return rc;
 }
 
 static int run(int threads, struct job *j, ntt_kv_cycles *cycles)
 {
     const uint64_t started = HAP_perf_get_pcycles();
-    struct hx_contexts_time time = {0, 0};
+    struct hx_parallel_time time = {0, 0};
     int rc;
 
     if (threads < 1 || threads > THREADS) {
@@ -227,7 +227,7 @@ static int run(int threads, struct job *j, ntt_kv_cycles *cycles)
     }
     if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
         return AEE_EFAILED;
-    rc = hx_contexts_run(threads, part, j, &time);
+    rc = hx_parallel((unsigned)threads, part, j, &time, &hx_handover_pair);
     qurt_hvx_unlock();
     *cycles = (ntt_kv_cycles){time.handler, time.worker, HAP_perf_get_pcycles() - started};
     return rc;

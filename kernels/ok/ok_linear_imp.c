@@ -3,7 +3,7 @@
  * Reentrant: calls take turns, those of several handles, too. */
 #include <stdlib.h>
 
-#include "skel/contexts.h"
+#include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_mmap.h"
@@ -86,7 +86,7 @@ int ok_linear_close(remote_handle64 h)
     unload(s);
     free(s);
     if (!states)
-        hx_contexts_stop();
+        hx_parallel_stop(&hx_handover_pair);
     return leave(AEE_SUCCESS);
 }
 

@@ -5,7 +5,7 @@
  * Sums of up to CHUNK vectors stay in VTCM until their group is done; more vectors take another round of all weights. */
 #include "ok_linear_run.h"
 
-#include "skel/contexts.h"
+#include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"
@@ -198,9 +198,9 @@ static int share(void *arg, struct hx_part part)
 
     for (size_t m = 0; m < r->call->n_m; m++)
         groups += hx_okw_groups(r->call->m[m]->rows);
-    const struct hx_share s = hx_share_of((int)groups, part);
+    const struct hx_share s = hx_share_of(groups, part);
     struct walk w = {.call = r->call, .room = (struct room *)r->call->vtcm + part.index,
-                     .first = (size_t)s.first, .end = (size_t)(s.first + s.n)};
+                     .first = s.first, .end = s.first + s.n};
 
     if (s.n == 0)
         return AEE_SUCCESS;
@@ -211,9 +211,10 @@ static int share(void *arg, struct hx_part part)
 int hx_okl_run(const struct hx_okl_call *call, ok_linear_cycles *cycles)
 {
     const uint64_t started = HAP_perf_get_pcycles();
-    struct hx_contexts_time time = {0, 0};
+    struct hx_parallel_time time = {0, 0};
     struct run r = {.call = call};
-    const int rc = hx_contexts_run(call->threads, share, &r, &time);
+    const int rc = hx_parallel((unsigned)call->threads, share, &r, &time,
+                               &hx_handover_pair);
 
     *cycles = (ok_linear_cycles){.handler = time.handler,
                                  .worker = time.worker,

@@ -33,7 +33,7 @@ int silicon_close(remote_handle64 h)
     (void)h;
     pthread_mutex_lock(&lock);
     if (--open_handles == 0) {
-        hx_contexts_stop();
+        hx_parallel_stop(&hx_handover_pair);
         hx_matmul_drop_table();
         hx_ntt_drop_tables();
     }
@@ -48,11 +48,11 @@ int silicon_close(remote_handle64 h)
 
 static int echo_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
-    const struct hx_share s = hx_share_of((int)job->buffer[0].bytes, part);
+    const struct hx_share s = hx_share_of(job->buffer[0].bytes, part);
 
     (void)args;
     hx_echo((uint8_t *)job->buffer[1].at + s.first, (const uint8_t *)job->buffer[0].at + s.first,
-            s.n);
+            (int)s.n);
     return AEE_SUCCESS;
 }
 
@@ -92,10 +92,10 @@ static int axpby_share(const struct hx_silicon_job *job, const void *args, struc
 {
     const struct axpby *a = args;
     const struct hx_share s = hx_share_of(a->n / AXPBY_UNIT, part);
-    const int first = s.first * AXPBY_UNIT;
+    const int first = (int)s.first * AXPBY_UNIT;
 
     return hx_axpby_hvx((int16_t *)job->buffer[1].at + first,
-                        (const int16_t *)job->buffer[0].at + first, s.n * AXPBY_UNIT, a->alpha,
+                        (const int16_t *)job->buffer[0].at + first, (int)s.n * AXPBY_UNIT, a->alpha,
                         a->beta);
 }
 
@@ -127,11 +127,11 @@ static int barrett_share(const struct hx_silicon_job *job, const void *args, str
 {
     const struct barrett *b = args;
     const struct hx_share s = hx_share_of(b->n / HX_VECTOR_WORDS, part);
-    const int first = s.first * HX_VECTOR_WORDS;
+    const int first = (int)s.first * HX_VECTOR_WORDS;
 
     return hx_barrett_hvx((const uint32_t *)job->buffer[0].at + first,
                           (const uint32_t *)job->buffer[1].at + first,
-                          (uint32_t *)job->buffer[2].at + first, s.n * HX_VECTOR_WORDS, b->q);
+                          (uint32_t *)job->buffer[2].at + first, (int)s.n * HX_VECTOR_WORDS, b->q);
 }
 
 int silicon_barrett(remote_handle64 h, const silicon_how *run, unsigned int q,
@@ -153,7 +153,7 @@ static int modmatmul_share(const struct hx_silicon_job *job, const void *args, s
     struct hx_modmatmul shape = *(const struct hx_modmatmul *)args;
     const struct hx_share s = hx_share_of(shape.batch, part);
 
-    shape.batch = s.n;
+    shape.batch = (int)s.n;
     return hx_modmatmul_hvx(&shape, (const uint32_t *)job->buffer[0].at + s.first * shape.inner,
                             job->buffer[1].at,
                             (uint32_t *)job->buffer[2].at + s.first * shape.outer);
@@ -205,7 +205,7 @@ static int vht2_share(const struct hx_silicon_job *job, const void *args, struct
     float *to = (float *)job->buffer[1].at + s.first * v->n;
     int rc = AEE_SUCCESS;
 
-    for (int i = 0; i < s.n && rc == AEE_SUCCESS; i++, from += v->n, to += v->n) {
+    for (size_t i = 0; i < s.n && rc == AEE_SUCCESS; i++, from += v->n, to += v->n) {
         rc = vht2_repeated(job, v, from, tile);
         hx_job_as_library();
         hx_copy_hvx(to, tile, v->n * (int)sizeof(*tile));
@@ -240,7 +240,7 @@ static int compress_share(const struct hx_silicon_job *job, const void *args, st
     uint8_t *to = (uint8_t *)job->buffer[1].at + s.first * c->bytes;
     int rc = AEE_SUCCESS;
 
-    for (int i = 0; i < s.n && rc == AEE_SUCCESS; i++, from += n, to += c->bytes) {
+    for (size_t i = 0; i < s.n && rc == AEE_SUCCESS; i++, from += n, to += c->bytes) {
         hx_job_as_library();
         hx_copy_hvx(tile, from, n * (int)sizeof(*tile));
         hx_job_as_built(job);
@@ -282,7 +282,7 @@ static int argmax_share(const struct hx_silicon_job *job, const void *args, stru
 {
     const struct argmax *a = args;
     const struct hx_share s = hx_share_of((a->n + ARGMAX_UNIT - 1) / ARGMAX_UNIT, part);
-    const int first = s.first * ARGMAX_UNIT, most = s.n * ARGMAX_UNIT;
+    const int first = (int)s.first * ARGMAX_UNIT, most = (int)s.n * ARGMAX_UNIT;
     const int n = first + most < a->n ? most : a->n - first;
 
     a->best[part.index] =
@@ -322,7 +322,7 @@ static int dot_share(const struct hx_silicon_job *job, const void *args, struct 
     const struct hx_share s = hx_share_of(d->count, part);
 
     return hx_qf32_dot_hvx((const float *)job->buffer[0].at + s.first * d->n,
-                           (const float *)job->buffer[1].at + s.first * d->n, d->n, s.n,
+                           (const float *)job->buffer[1].at + s.first * d->n, d->n, (int)s.n,
                            (float *)job->buffer[2].at + s.first);
 }
 

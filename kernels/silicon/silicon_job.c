@@ -167,14 +167,14 @@ int hx_job_begin(struct hx_silicon_job *job)
 }
 
 int hx_job_share(const struct hx_silicon_job *job, hx_job_body *body, const void *args,
-                 struct hx_contexts_time *time)
+                 struct hx_parallel_time *time)
 {
     struct work w = {job, body, args};
 
-    return hx_contexts_run(job->run->threads, run_body, &w, time);
+    return hx_parallel((unsigned)job->run->threads, run_body, &w, time, &hx_handover_pair);
 }
 
-int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_contexts_time *time, uint64_t total,
+int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_parallel_time *time, uint64_t total,
                silicon_cycles *cycles)
 {
     if (rc == AEE_SUCCESS && job->vtcm)
@@ -189,7 +189,7 @@ int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_contexts_time
 
 int hx_job_run(struct hx_silicon_job *job, hx_job_body *body, const void *args, silicon_cycles *cycles)
 {
-    struct hx_contexts_time time = {0, 0};
+    struct hx_parallel_time time = {0, 0};
     int rc = hx_job_begin(job);
 
     if (rc)

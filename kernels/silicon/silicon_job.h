@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "skel/contexts.h"
+#include "skel/parallel.h"
 #include "silicon.h"
 
 enum { HX_JOB_BUFFERS = 3 };
@@ -39,8 +39,8 @@ int hx_job_run(struct hx_silicon_job *job, hx_job_body *body, const void *args, 
  * results failed with. */
 int hx_job_begin(struct hx_silicon_job *job);
 int hx_job_share(const struct hx_silicon_job *job, hx_job_body *body, const void *args,
-                 struct hx_contexts_time *time);
-int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_contexts_time *time, uint64_t total,
+                 struct hx_parallel_time *time);
+int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_parallel_time *time, uint64_t total,
                silicon_cycles *cycles);
 
 /* What a body's code from here on is charged as: the job's build, or release, as functions of a library always are. */

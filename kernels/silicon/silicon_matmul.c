@@ -100,9 +100,9 @@ static int whole_share(const struct hx_silicon_job *job, const void *args, struc
 {
     const struct matmul *m = args;
     const struct hx_share s = hx_share_of(m->shape.rows, part);
-    const struct hx_matmul_half half = {m->shape, s.first, s.n};
+    const struct hx_matmul_half half = {m->shape, (int)s.first, (int)s.n};
     const int8_t *w = (const int8_t *)job->buffer[0].at +
-                      (size_t)s.first * hx_matmul_stride(m->shape.in);
+                      s.first * hx_matmul_stride(m->shape.in);
 
     return m->kernel(&half, m->x, w, m->sum, m->w_scale, m->y, m->scratch[part.index]);
 }
@@ -131,10 +131,10 @@ static int tile_share(const struct hx_silicon_job *job, const void *args, struct
     const struct tile *t = args;
     const struct matmul *m = t->m;
     const struct hx_share s = hx_share_of(t->rows, part);
-    const struct hx_matmul_half half = {m->shape, t->first + s.first, s.n};
+    const struct hx_matmul_half half = {m->shape, t->first + (int)s.first, (int)s.n};
 
     (void)job;
-    return m->kernel(&half, m->x, t->w + (size_t)s.first * hx_matmul_stride(m->shape.in), m->sum,
+    return m->kernel(&half, m->x, t->w + s.first * hx_matmul_stride(m->shape.in), m->sum,
                      m->w_scale, m->y, m->scratch[part.index]);
 }
 
@@ -164,7 +164,7 @@ static int finish_fetch(void)
 }
 
 static int stream(const struct hx_silicon_job *job, const struct matmul *m, uint8_t *vtcm,
-                  struct hx_contexts_time *time)
+                  struct hx_parallel_time *time)
 {
     const int rows_per_tile = (SLOT_BYTES / hx_matmul_stride(m->shape.in)) & ~3;
     struct hx_dma_type0 d __attribute__((aligned(16)));
@@ -186,7 +186,7 @@ static int stream(const struct hx_silicon_job *job, const struct matmul *m, uint
 
 static int run_tiled(const silicon_how *run, const struct matmul *m, silicon_cycles *pcycles)
 {
-    struct hx_contexts_time time = {0, 0};
+    struct hx_parallel_time time = {0, 0};
     struct hx_silicon_job job = {.run = run};
 
     if (hx_matmul_stride(m->shape.in) > SLOT_BYTES / 4)

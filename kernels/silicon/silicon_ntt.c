@@ -120,7 +120,7 @@ static int ntt_share(const struct hx_silicon_job *job, const void *args, struct 
     struct hx_ntt t;
 
     int rc = s.n > 0 ? find_tables(c, block, &t) : AEE_SUCCESS;
-    for (int i = 0; i < s.n && rc == AEE_SUCCESS; i++, from += c->n, to += c->n) {
+    for (size_t i = 0; i < s.n && rc == AEE_SUCCESS; i++, from += c->n, to += c->n) {
         const struct hx_ntt_direction d = c->inverse ? hx_ntt_inverse(&t) : hx_ntt_forward(&t);
 
         hx_copy_hvx(v, from, c->n * (int)sizeof(*v));

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "HAP_farf.h"
-#include "skel/sp_hex_share.h"
+#include "skel/parallel.h"
 #include "sp_hex_state.h"
 #include "spinor_attn.h"
 
@@ -60,8 +60,8 @@ struct step {
     int is_attend;
     size_t work_bytes; /* of a part */
     uint8_t *work;
-    struct hx_spinor_faults bad[HX_SP_PARTS];
-    int in_v[HX_SP_PARTS];
+    struct hx_spinor_faults bad[HX_PARTS_MAX];
+    int in_v[HX_PARTS_MAX];
 };
 
 /* Heads first..first+n-1 of a call. */
@@ -94,11 +94,12 @@ static size_t units_of(const struct step *s)
 }
 
 /* *at: number of the part's first block in the step. */
-static struct hx_spinor_attn part_of(const struct step *s, struct hx_sp_part part, size_t *at)
+static struct hx_spinor_attn part_of(const struct step *s, struct hx_part part, size_t *at)
 {
     enum { GROUP = HX_SPINOR_LANES };
     const size_t units = units_of(s), dh = s->k->f.shape->dh, bytes = s->k->f.shape->slot;
-    const size_t first = hx_sp_share_first(units, part), n = hx_sp_share_n(units, part);
+    const struct hx_share share = hx_share_of(units, part);
+    const size_t first = share.first, n = share.n;
     struct hx_spinor_attn a = s->a;
 
     *at = first;
@@ -118,7 +119,7 @@ static struct hx_spinor_attn part_of(const struct step *s, struct hx_sp_part par
     return a;
 }
 
-static int run_part(void *arg, struct hx_sp_part part)
+static int run_part(void *arg, struct hx_part part)
 {
     struct step *s = arg;
     struct hx_spinor_faults *bad = &s->bad[part.index];
@@ -151,12 +152,12 @@ static void add_faults(struct hx_spinor_faults *all, int *in_v, struct hx_spinor
 static int run_step(struct step *s, size_t at, struct hx_spinor_faults *bad, int *in_v)
 {
     const int same = s->is_attend && s->a.n_slots == 1;
-    const unsigned parts = hx_sp_share_parts(units_of(s), 1);
+    const unsigned parts = hx_parallel_parts(units_of(s), 1);
     int rc;
 
     for (unsigned i = 0; i < parts; i++)
         s->in_v[i] = 0, s->bad[i].n = 0;
-    rc = hx_sp_share(parts, run_part, s);
+    rc = hx_parallel(parts, run_part, s, NULL, &hx_handover_pool);
     for (unsigned i = 0; i < parts; i++)
         add_faults(bad, in_v, &s->bad[i], s->in_v[i], at, same && i > 0);
     return rc;
@@ -191,7 +192,7 @@ static int run_hvx(struct hx_sp_tables *t, const struct call *c, struct hx_spino
 {
     const size_t align = sizeof(HVX_Vector);
     const size_t bytes = hx_spinor_attn_bytes(hx_sp_tables_of(t), c->a.n_q, c->a.n_pos);
-    const unsigned parts = hx_sp_share_parts(HX_SP_PARTS, 1);
+    const unsigned parts = hx_parallel_parts(HX_PARTS_MAX, 1);
     struct step s = {.is_attend = c->is_attend, .work_bytes = (bytes + align - 1) / align * align};
     int rc;
 

@@ -1,6 +1,6 @@
 /* Encode and decode of batches, by hx_sp_tables' windows and HVX contexts, or in the C reference. */
 #include "HAP_farf.h"
-#include "skel/sp_hex_share.h"
+#include "skel/parallel.h"
 #include "sp_hex_state.h"
 
 /* One batch as both directions see it. */
@@ -36,28 +36,27 @@ struct work {
     size_t first; /* slot in k */
     size_t at;    /* the batch's number of that slot */
     size_t n_slots, n_pos;
-    struct hx_spinor_faults bad[HX_SP_PARTS];
+    struct hx_spinor_faults bad[HX_PARTS_MAX];
 };
 
 /* The rectangle of a part: of its positions, or of its slots where there are more of them. */
-static struct hx_spinor_area area_of(const struct work *w, struct hx_sp_part part, size_t *offset)
+static struct hx_spinor_area area_of(const struct work *w, struct hx_part part, size_t *offset)
 {
     struct hx_spinor_area a = {w->first, w->n_slots, w->n_pos, (size_t)w->b->n_slots};
-    size_t pos = 0, slot = 0;
+    const int by_positions = w->n_pos >= w->n_slots;
+    const struct hx_share s = hx_share_of(by_positions ? w->n_pos : w->n_slots, part);
 
-    if (w->n_pos >= w->n_slots) {
-        pos = hx_sp_share_first(w->n_pos, part);
-        a.n_pos = hx_sp_share_n(w->n_pos, part);
+    *offset = w->at + (by_positions ? s.first * a.row : s.first);
+    if (by_positions) {
+        a.n_pos = s.n;
     } else {
-        slot = hx_sp_share_first(w->n_slots, part);
-        a.n_slots = hx_sp_share_n(w->n_slots, part);
-        a.first += slot;
+        a.n_slots = s.n;
+        a.first += s.first;
     }
-    *offset = pos * a.row + w->at + slot;
     return a;
 }
 
-static int run_part(void *arg, struct hx_sp_part part)
+static int run_part(void *arg, struct hx_part part)
 {
     struct work *w = arg;
     const struct hx_block_shape *s = w->k->f.shape;
@@ -75,13 +74,13 @@ static int run_part(void *arg, struct hx_sp_part part)
     return rc;
 }
 
-/* Parts that are worth a hand-off to another thread. */
+/* Parts that are worth a hand-over to another thread. */
 static unsigned parts_of(const struct work *w)
 {
     enum { LEAST_ENCODED = 2, LEAST_DECODED = 8 };
     const size_t least = w->b->x_in ? LEAST_ENCODED : LEAST_DECODED;
     const size_t cuts = w->n_pos >= w->n_slots ? w->n_pos : w->n_slots;
-    const unsigned parts = hx_sp_share_parts(w->n_pos * w->n_slots, least);
+    const unsigned parts = hx_parallel_parts(w->n_pos * w->n_slots, least);
 
     return parts < cuts ? parts : (unsigned)cuts;
 }
@@ -93,7 +92,7 @@ static int run_step(struct work *w, struct hx_spinor_faults *bad)
 
     for (unsigned i = 0; i < parts; i++)
         w->bad[i].n = 0;
-    rc = hx_sp_share(parts, run_part, w);
+    rc = hx_parallel(parts, run_part, w, NULL, &hx_handover_pool);
     for (unsigned i = 0; i < parts; i++)
         hx_sp_merge_faults(bad, &w->bad[i]);
     return rc;

@@ -11,7 +11,7 @@
 
 #include "HAP_farf.h"
 #include "sp_hex_queue.h"
-#include "skel/sp_hex_share.h"
+#include "skel/parallel.h"
 #include "sp_hex_state.h"
 
 /* protects states, n_states, last_id, refs, corrupt */
@@ -74,7 +74,7 @@ void hx_sp_put(struct hx_sp_state *s)
     pthread_rwlock_destroy(&s->lock);
     free(s);
     if (last)
-        hx_sp_share_stop();
+        hx_parallel_stop(&hx_handover_pool);
 }
 
 int sp_hex_close(remote_handle64 h)

@@ -1,5 +1,7 @@
-/* See contexts.h. */
-#include "contexts.h"
+/* The hand-over of the published skels: one worker thread that waits for a sequence number to change, see parallel.h.
+ *
+ * Its accesses are traced and its futex calls charged, because rows of `hexrig report timing` are runs on two contexts. */
+#include "parallel.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,7 +17,7 @@
 enum { STACK_BYTES = 32 * 1024 };
 
 static struct {
-    qurt_mutex_t lock; /* held from a hand-off until its completion; protects what follows */
+    qurt_mutex_t lock; /* held from a hand-over until its completion; protects what follows */
     bool alive;
     qurt_thread_t thread;
     char stack[STACK_BYTES] __attribute__((aligned(128)));
@@ -27,7 +29,7 @@ static struct {
     atomic_int sequence, done;
 } worker = {.lock = QURT_MUTEX_INIT};
 
-/* Waits until *counter is not `seen`.  The wait comes before the look: it is what moves this thread's clock. */
+/* Waits until *counter is not `seen`.  It waits before it looks, because only a wait moves this thread's clock. */
 static int wait_for_change(atomic_int *counter, int seen)
 {
     int value;
@@ -55,6 +57,7 @@ static int run_part(hx_part_body *body, void *arg, struct hx_part part, uint64_t
     return rc;
 }
 
+/* The worker.  With two parts its own is the first, the lower one. */
 static void serve(void *unused)
 {
     int seen = 0;
@@ -78,7 +81,7 @@ static int start_worker(void)
     qurt_thread_attr_t attr;
 
     qurt_thread_attr_init(&attr);
-    qurt_thread_attr_set_name(&attr, "silicon");
+    qurt_thread_attr_set_name(&attr, "pair");
     qurt_thread_attr_set_stack_addr(&attr, worker.stack);
     qurt_thread_attr_set_stack_size(&attr, sizeof(worker.stack));
     qurt_thread_attr_set_detachstate(&attr, QURT_THREAD_ATTR_CREATE_JOINABLE);
@@ -86,11 +89,11 @@ static int start_worker(void)
     atomic_store(&worker.done, 0);
     worker.alive = qurt_thread_create(&worker.thread, &attr, serve, NULL) == QURT_EOK;
     if (!worker.alive)
-        FARF(ERROR, "silicon: no thread for a second context");
+        FARF(ERROR, "skel: no thread for a second context");
     return worker.alive ? AEE_SUCCESS : AEE_EFAILED;
 }
 
-static int run_two(hx_part_body *body, void *arg, struct hx_contexts_time *time)
+static int run_two(hx_part_body *body, void *arg, struct hx_parallel_time *time)
 {
     uint64_t own;
     int rc = worker.alive ? AEE_SUCCESS : start_worker();
@@ -102,7 +105,7 @@ static int run_two(hx_part_body *body, void *arg, struct hx_contexts_time *time)
     worker.arg = arg;
     count_up(&worker.sequence);
     rc = run_part(body, arg, (struct hx_part){1, 2}, &own);
-    /* Who waits for a worker keeps no context from it: two callers with one each would wait for ever. */
+    /* The worker may need this thread's context: two callers that kept one each would wait for ever. */
     qurt_hvx_unlock();
     wait_for_change(&worker.done, done);
     if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS && !rc)
@@ -112,12 +115,12 @@ static int run_two(hx_part_body *body, void *arg, struct hx_contexts_time *time)
     return rc ? rc : worker.rc;
 }
 
-int hx_contexts_run(int threads, hx_part_body *body, void *arg, struct hx_contexts_time *time)
+static int run_pair(unsigned parts, hx_part_body *body, void *arg, struct hx_parallel_time *time)
 {
     uint64_t own;
     int rc;
 
-    if (threads == 1) {
+    if (parts == 1) {
         rc = run_part(body, arg, (struct hx_part){0, 1}, &own);
         time->handler += own;
         return rc;
@@ -128,7 +131,7 @@ int hx_contexts_run(int threads, hx_part_body *body, void *arg, struct hx_contex
     return rc;
 }
 
-void hx_contexts_stop(void)
+static void stop_pair(void)
 {
     qurt_mutex_lock(&worker.lock);
     if (worker.alive) {
@@ -139,3 +142,5 @@ void hx_contexts_stop(void)
     }
     qurt_mutex_unlock(&worker.lock);
 }
+
+const struct hx_handover hx_handover_pair = {2, run_pair, stop_pair};

@@ -1,5 +1,5 @@
-/* See sp_hex_share.h. */
-#include "sp_hex_share.h"
+/* The hand-over to a worker pool: as many threads as the machine has contexts, see parallel.h. */
+#include "parallel.h"
 
 #include <pthread.h>
 
@@ -14,29 +14,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects pool */
 static worker_pool_context_t pool;
 
 struct job {
-    hx_sp_part_fn *fn;
+    hx_part_body *body;
     void *arg;
-    struct hx_sp_part part;
+    struct hx_part part;
     worker_synctoken_t *done;
     int rc;
 };
-
-unsigned hx_sp_share_parts(size_t units, size_t least)
-{
-    const unsigned contexts = (unsigned)qurt_hvx_get_units() >> 8;
-    size_t parts = units / least;
-
-    parts = parts < contexts ? parts : contexts;
-    parts = parts < HX_SP_PARTS ? parts : HX_SP_PARTS;
-    return parts > 0 ? (unsigned)parts : 1;
-}
 
 static void run(struct job *j)
 {
     j->rc = AEE_EFAILED;
     if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
         return;
-    j->rc = j->fn(j->arg, j->part);
+    j->rc = j->body(j->arg, j->part);
     qurt_hvx_unlock();
 }
 
@@ -54,13 +44,13 @@ static worker_pool_context_t get_pool(void)
 
     pthread_mutex_lock(&lock);
     if (!pool && worker_pool_init_with_stack_size(&pool, STACK_BYTES) != AEE_SUCCESS)
-        FARF(ERROR, "sp_hex: no threads for more HVX contexts: one does it all");
+        FARF(ERROR, "skel: no threads for more HVX contexts: one does it all");
     p = pool;
     pthread_mutex_unlock(&lock);
     return p;
 }
 
-/* A part that no thread takes is done here, after the others' have begun. */
+/* A part that no thread takes is done here, once the others have begun. */
 static void run_all(struct job *job, unsigned parts)
 {
     worker_pool_context_t p = get_pool();
@@ -79,12 +69,13 @@ static void run_all(struct job *job, unsigned parts)
     worker_pool_synctoken_wait(&done);
 }
 
-int hx_sp_share(unsigned parts, hx_sp_part_fn *fn, void *arg)
+static int run_pool(unsigned parts, hx_part_body *body, void *arg, struct hx_parallel_time *time)
 {
-    struct job job[HX_SP_PARTS];
+    struct job job[HX_PARTS_MAX];
 
+    (void)time; /* nobody asks for it */
     for (unsigned i = 0; i < parts; i++)
-        job[i] = (struct job){fn, arg, {i, parts}, NULL, AEE_SUCCESS};
+        job[i] = (struct job){.body = body, .arg = arg, .part = {i, parts}};
     if (parts > 1)
         run_all(job, parts);
     else
@@ -95,7 +86,7 @@ int hx_sp_share(unsigned parts, hx_sp_part_fn *fn, void *arg)
     return AEE_SUCCESS;
 }
 
-void hx_sp_share_stop(void)
+static void stop_pool(void)
 {
     worker_pool_context_t p;
 
@@ -105,3 +96,5 @@ void hx_sp_share_stop(void)
     pthread_mutex_unlock(&lock);
     worker_pool_deinit(&p);
 }
+
+const struct hx_handover hx_handover_pool = {HX_PARTS_MAX, run_pool, stop_pool};
