@@ -2,16 +2,16 @@
  *
  * Reentrant: calls on one handle take turns, calls on several share the HVX contexts. */
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_mmap.h"
 #include "hex_linear_run.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
+#include "skel/handles.h"
+#include "skel/parallel.h"
 
 enum { ALIGN = 128, THREADS = 2, NOT_FINITE = -1 };
 
@@ -19,10 +19,8 @@ enum { ALIGN = 128, THREADS = 2, NOT_FINITE = -1 };
 extern int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
 
 struct state {
-    struct state *next; /* in `states` */
-    remote_handle64 id; /* what the client holds; never used twice */
-    unsigned refs;      /* one for being open, one per running call; under states_lock */
-    qurt_mutex_t lock;  /* held for the length of a call; protects what follows */
+    struct hx_handle handle;
+    qurt_mutex_t lock;    /* held for the length of a call; protects what follows */
     int fd;               /* of the weights; -1: none */
     struct hx_linear_matrix *m; /* [n_m] */
     size_t n_m;
@@ -30,29 +28,6 @@ struct state {
     size_t scratch_bytes;
     struct hx_linear_vtcm vtcm;
 };
-
-static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER; /* protects states, last_id, refs */
-static struct state *states;
-static remote_handle64 last_id;
-
-int hex_linear_open(const char *uri, remote_handle64 *h)
-{
-    struct state *s = calloc(1, sizeof(*s));
-
-    if (!s)
-        return AEE_ENOMEMORY;
-    s->refs = 1;
-    s->fd = -1;
-    qurt_mutex_init(&s->lock);
-    pthread_mutex_lock(&states_lock);
-    s->id = ++last_id;
-    s->next = states;
-    states = s;
-    pthread_mutex_unlock(&states_lock);
-    *h = s->id;
-    FARF(LOW, "hex_linear: opened %s as handle %llu", uri, (unsigned long long)s->id);
-    return AEE_SUCCESS;
-}
 
 static void unload(struct state *s)
 {
@@ -65,67 +40,60 @@ static void unload(struct state *s)
     hx_linear_vtcm_release(&s->vtcm);
 }
 
-/* The state behind a handle, locked, or NULL; give it back with put(). */
-static struct state *get(remote_handle64 h)
-{
-    struct state *s;
+/* --- handles */
 
-    pthread_mutex_lock(&states_lock);
-    for (s = states; s && s->id != h; s = s->next)
-        ;
-    if (s)
-        s->refs++;
-    pthread_mutex_unlock(&states_lock);
-    if (s)
-        qurt_mutex_lock(&s->lock);
-    return s;
-}
-
-/* Nobody else has it any more. */
-static void drop(struct state *s)
+static void drop(struct hx_handle *h)
 {
+    struct state *s = (struct state *)h;
+
     unload(s);
     free(s->scratch);
     qurt_mutex_destroy(&s->lock);
     free(s);
 }
 
-static void unref(struct state *s)
+static void idle(void)
 {
-    pthread_mutex_lock(&states_lock);
-    const unsigned left = --s->refs;
-    const int last = !states; /* no handle is open */
-
-    pthread_mutex_unlock(&states_lock);
-    if (left)
-        return;
-    drop(s);
-    if (last)
-        hx_parallel_stop(&hx_handover_pair);
+    hx_parallel_stop(&hx_handover_pair);
 }
 
-static int put(struct state *s, int rc)
+static struct hx_handles handles = HX_HANDLES("hex_linear", drop, idle);
+
+int hex_linear_open(const char *uri, remote_handle64 *h)
 {
-    qurt_mutex_unlock(&s->lock);
-    unref(s);
+    struct state *s = calloc(1, sizeof(*s));
+    int rc;
+
+    if (!s)
+        return AEE_ENOMEMORY;
+    s->fd = -1;
+    qurt_mutex_init(&s->lock);
+    rc = hx_handle_open(&handles, &s->handle, uri, h);
+    if (rc)
+        drop(&s->handle);
     return rc;
 }
 
 int hex_linear_close(remote_handle64 h)
 {
-    struct state **at, *s;
+    return hx_handle_close(&handles, h);
+}
 
-    pthread_mutex_lock(&states_lock);
-    for (at = &states; *at && (*at)->id != h; at = &(*at)->next)
-        ;
-    s = *at;
+/* The state behind a handle, locked, or NULL; give it back with put(). */
+static struct state *get(remote_handle64 h)
+{
+    struct state *s = (struct state *)hx_handle_get(&handles, h);
+
     if (s)
-        *at = s->next;
-    pthread_mutex_unlock(&states_lock);
-    if (!s)
-        return AEE_EINVHANDLE;
-    unref(s); /* the last running call frees it */
-    return AEE_SUCCESS;
+        qurt_mutex_lock(&s->lock);
+    return s;
+}
+
+static int put(struct state *s, int rc)
+{
+    qurt_mutex_unlock(&s->lock);
+    hx_handle_put(&handles, &s->handle);
+    return rc;
 }
 
 /* --- load */

@@ -1,11 +1,9 @@
 /* The implementation of interface ntt_kv on the DSP: handles, their caches, and checks of what a call asks for.
  *
  * Reentrant: calls on one handle take turns, calls on several share the HVX contexts. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"
@@ -13,13 +11,13 @@
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
 #include "ring_ntt.h"
+#include "skel/handles.h"
+#include "skel/parallel.h"
 
 enum { ALIGN = 128, THREADS = 2 };
 
 struct state {
-    struct state *next; /* in `states` */
-    remote_handle64 id; /* what the client holds; never used twice */
-    unsigned refs;      /* one for being open, one per running call; under states_lock */
+    struct hx_handle handle;
     qurt_mutex_t lock;  /* held for the length of a call; protects what follows */
     struct hx_ring *ring; /* [HX_RING_PRIMES]; its n is 0 before the first call that says it */
     size_t layers, positions, heads; /* of the cache; layers 0: none */
@@ -29,14 +27,12 @@ struct state {
     size_t scratch_words;
 };
 
-static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER; /* protects states, last_id, refs */
-static struct state *states;
-static remote_handle64 last_id;
-
 /* --- handles */
 
-static void drop(struct state *s)
+static void drop(struct hx_handle *h)
 {
+    struct state *s = (struct state *)h;
+
     free(s->ring);
     free(s->blocks);
     free(s->scratch);
@@ -44,9 +40,17 @@ static void drop(struct state *s)
     free(s);
 }
 
+static void idle(void)
+{
+    hx_parallel_stop(&hx_handover_pair);
+}
+
+static struct hx_handles handles = HX_HANDLES("ntt_kv", drop, idle);
+
 int ntt_kv_open(const char *uri, remote_handle64 *h)
 {
     struct state *s = calloc(1, sizeof(*s));
+    int rc;
 
     if (s)
         s->ring = aligned_alloc(ALIGN, HX_RING_PRIMES * sizeof(*s->ring));
@@ -55,70 +59,33 @@ int ntt_kv_open(const char *uri, remote_handle64 *h)
         return AEE_ENOMEMORY;
     }
     s->ring[0].n = 0;
-    s->refs = 1;
     qurt_mutex_init(&s->lock);
-    pthread_mutex_lock(&states_lock);
-    s->id = ++last_id;
-    s->next = states;
-    states = s;
-    pthread_mutex_unlock(&states_lock);
-    *h = s->id;
-    FARF(LOW, "ntt_kv: opened %s as handle %llu", uri, (unsigned long long)s->id);
-    return AEE_SUCCESS;
-}
-
-/* The state behind a handle, locked, or NULL; give it back with put(). */
-static struct state *get(remote_handle64 h)
-{
-    struct state *s;
-
-    pthread_mutex_lock(&states_lock);
-    for (s = states; s && s->id != h; s = s->next)
-        ;
-    if (s)
-        s->refs++;
-    pthread_mutex_unlock(&states_lock);
-    if (s)
-        qurt_mutex_lock(&s->lock);
-    return s;
-}
-
-static void unref(struct state *s)
-{
-    pthread_mutex_lock(&states_lock);
-    const unsigned left = --s->refs;
-    const int last = !states; /* no handle is open */
-
-    pthread_mutex_unlock(&states_lock);
-    if (left)
-        return;
-    drop(s);
-    if (last)
-        hx_parallel_stop(&hx_handover_pair);
-}
-
-static int put(struct state *s, int rc)
-{
-    qurt_mutex_unlock(&s->lock);
-    unref(s);
+    rc = hx_handle_open(&handles, &s->handle, uri, h);
+    if (rc)
+        drop(&s->handle);
     return rc;
 }
 
 int ntt_kv_close(remote_handle64 h)
 {
-    struct state **at, *s;
+    return hx_handle_close(&handles, h);
+}
 
-    pthread_mutex_lock(&states_lock);
-    for (at = &states; *at && (*at)->id != h; at = &(*at)->next)
-        ;
-    s = *at;
+/* The state behind a handle, locked, or NULL; give it back with put(). */
+static struct state *get(remote_handle64 h)
+{
+    struct state *s = (struct state *)hx_handle_get(&handles, h);
+
     if (s)
-        *at = s->next;
-    pthread_mutex_unlock(&states_lock);
-    if (!s)
-        return AEE_EINVHANDLE;
-    unref(s); /* the last running call frees it */
-    return AEE_SUCCESS;
+        qurt_mutex_lock(&s->lock);
+    return s;
+}
+
+static int put(struct state *s, int rc)
+{
+    qurt_mutex_unlock(&s->lock);
+    hx_handle_put(&handles, &s->handle);
+    return rc;
 }
 
 /* --- what calls share */

@@ -3,7 +3,6 @@
  * Reentrant: calls take turns, those of several handles, too. */
 #include <stdlib.h>
 
-#include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_mmap.h"
@@ -11,54 +10,22 @@
 #include "ok_linear_run.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
+#include "skel/handles.h"
+#include "skel/parallel.h"
 
 /* The DSP's own: bytes of the buffer behind a client's descriptor. */
 extern int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
 
 struct state {
-    struct state *next; /* in `states` */
-    remote_handle64 id; /* what the client holds; never used twice */
+    struct hx_handle handle;
     int fd;             /* of the weights; -1: none */
     struct hx_okl_matrix *m; /* [n_m] */
     size_t n_m;
     uint8_t *vtcm;      /* the handle's from its first call until load or close: a request takes long */
 };
 
-static qurt_mutex_t lock = QURT_MUTEX_INIT; /* held for the length of a call; protects all of this */
-static struct state *states;
-static remote_handle64 last_id;
-
-/* Where the state of a handle hangs; *find() is NULL when there is none. */
-static struct state **find(remote_handle64 h)
-{
-    struct state **at = &states;
-
-    while (*at && (*at)->id != h)
-        at = &(*at)->next;
-    return at;
-}
-
-static int leave(int rc)
-{
-    qurt_mutex_unlock(&lock);
-    return rc;
-}
-
-int ok_linear_open(const char *uri, remote_handle64 *h)
-{
-    struct state *s = calloc(1, sizeof(*s));
-
-    if (!s)
-        return AEE_ENOMEMORY;
-    s->fd = -1;
-    qurt_mutex_lock(&lock);
-    s->id = ++last_id;
-    s->next = states;
-    states = s;
-    *h = s->id;
-    FARF(LOW, "ok_linear: opened %s as handle %llu", uri, (unsigned long long)s->id);
-    return leave(AEE_SUCCESS);
-}
+/* Held for the length of a call, whatever its handle; protects all states. */
+static qurt_mutex_t turn = QURT_MUTEX_INIT;
 
 static void unload(struct state *s)
 {
@@ -73,21 +40,55 @@ static void unload(struct state *s)
     s->vtcm = NULL;
 }
 
+/* --- handles */
+
+static void drop(struct hx_handle *h)
+{
+    unload((struct state *)h);
+    free(h);
+}
+
+static void idle(void)
+{
+    hx_parallel_stop(&hx_handover_pair);
+}
+
+static struct hx_handles handles = HX_HANDLES("ok_linear", drop, idle);
+
+int ok_linear_open(const char *uri, remote_handle64 *h)
+{
+    struct state *s = calloc(1, sizeof(*s));
+    int rc;
+
+    if (!s)
+        return AEE_ENOMEMORY;
+    s->fd = -1;
+    rc = hx_handle_open(&handles, &s->handle, uri, h);
+    if (rc)
+        drop(&s->handle);
+    return rc;
+}
+
 int ok_linear_close(remote_handle64 h)
 {
-    struct state **at, *s;
+    return hx_handle_close(&handles, h);
+}
 
-    qurt_mutex_lock(&lock);
-    at = find(h);
-    s = *at;
-    if (!s)
-        return leave(AEE_EINVHANDLE);
-    *at = s->next;
-    unload(s);
-    free(s);
-    if (!states)
-        hx_parallel_stop(&hx_handover_pair);
-    return leave(AEE_SUCCESS);
+/* The state behind a handle, when it is its turn, or NULL; give it back with put(). */
+static struct state *get(remote_handle64 h)
+{
+    struct state *s = (struct state *)hx_handle_get(&handles, h);
+
+    if (s)
+        qurt_mutex_lock(&turn);
+    return s;
+}
+
+static int put(struct state *s, int rc)
+{
+    qurt_mutex_unlock(&turn);
+    hx_handle_put(&handles, &s->handle);
+    return rc;
 }
 
 /* --- load */
@@ -149,14 +150,12 @@ static int load(struct state *s, int fd, size_t bytes, const ok_linear_matrix *l
 int ok_linear_load(remote_handle64 h, int fd, unsigned int bytes, const ok_linear_matrix *matrices,
                    int matricesLen)
 {
-    struct state *s;
+    struct state *s = get(h);
 
-    qurt_mutex_lock(&lock);
-    s = *find(h);
     if (!s)
-        return leave(AEE_EINVHANDLE);
+        return AEE_EINVHANDLE;
     unload(s);
-    return leave(matricesLen ? load(s, fd, bytes, matrices, (size_t)matricesLen) : AEE_SUCCESS);
+    return put(s, matricesLen ? load(s, fd, bytes, matrices, (size_t)matricesLen) : AEE_SUCCESS);
 }
 
 /* --- sums */
@@ -249,9 +248,8 @@ int ok_linear_sums(remote_handle64 h, int threads, const unsigned int *which, in
         FARF(ERROR, "ok_linear: %u vectors; x has %d integers", n, xLen);
         return AEE_EBADPARM;
     }
-    qurt_mutex_lock(&lock);
-    s = *find(h);
+    s = get(h);
     if (!s)
-        return leave(AEE_EINVHANDLE);
-    return leave(sums(s, &c, which, (size_t)xLen, y, (size_t)yLen, pcycles));
+        return AEE_EINVHANDLE;
+    return put(s, sums(s, &c, which, (size_t)xLen, y, (size_t)yLen, pcycles));
 }

@@ -3,42 +3,47 @@
  *
  * Reentrant.  What outlives a call (worker thread, row sums, NTT tables) belongs to the PD and goes with the last
  * handle. */
-#include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "AEEStdErr.h"
 #include "band_quantize.h"
 #include "elementwise.h"
-#include "skel/kernel.h"
 #include "modmatmul.h"
 #include "qf32_dot.h"
 #include "silicon_job.h"
 #include "silicon_state.h"
+#include "skel/handles.h"
+#include "skel/kernel.h"
 #include "vht2.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects open_handles */
-static unsigned open_handles;
+static void drop(struct hx_handle *h)
+{
+    free(h);
+}
+
+static void idle(void)
+{
+    hx_parallel_stop(&hx_handover_pair);
+    hx_matmul_drop_table();
+    hx_ntt_drop_tables();
+}
+
+static struct hx_handles handles = HX_HANDLES("silicon", drop, idle);
 
 int silicon_open(const char *uri, remote_handle64 *h)
 {
-    (void)uri;
-    pthread_mutex_lock(&lock);
-    *h = ++open_handles;
-    pthread_mutex_unlock(&lock);
-    return AEE_SUCCESS;
+    struct hx_handle *state = calloc(1, sizeof(*state));
+    int rc = state ? hx_handle_open(&handles, state, uri, h) : AEE_ENOMEMORY;
+
+    if (rc)
+        free(state);
+    return rc;
 }
 
 int silicon_close(remote_handle64 h)
 {
-    (void)h;
-    pthread_mutex_lock(&lock);
-    if (--open_handles == 0) {
-        hx_parallel_stop(&hx_handover_pair);
-        hx_matmul_drop_table();
-        hx_ntt_drop_tables();
-    }
-    pthread_mutex_unlock(&lock);
-    return AEE_SUCCESS;
+    return hx_handle_close(&handles, h);
 }
 
 #define IN(pointer, elements) {.in = (pointer), .bytes = (size_t)(elements) * sizeof(*(pointer))}

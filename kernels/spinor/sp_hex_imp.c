@@ -10,34 +10,9 @@
 #include <string.h>
 
 #include "HAP_farf.h"
-#include "sp_hex_queue.h"
 #include "skel/parallel.h"
+#include "sp_hex_queue.h"
 #include "sp_hex_state.h"
-
-/* protects states, n_states, last_id, refs, corrupt */
-static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hx_sp_state *states;
-static unsigned n_states; /* also those that are closed, while a call still runs */
-static remote_handle64 last_id;
-
-int sp_hex_open(const char *uri, remote_handle64 *h)
-{
-    struct hx_sp_state *s = calloc(1, sizeof(*s));
-
-    if (!s)
-        return AEE_ENOMEMORY;
-    s->refs = 1;
-    pthread_rwlock_init(&s->lock, NULL);
-    pthread_mutex_lock(&states_lock);
-    s->id = ++last_id;
-    s->next = states;
-    states = s;
-    n_states++;
-    pthread_mutex_unlock(&states_lock);
-    *h = s->id;
-    FARF(LOW, "sp_hex: opened %s as handle %llu", uri, (unsigned long long)s->id);
-    return AEE_SUCCESS;
-}
 
 static void drop_tables(struct hx_sp_state *s)
 {
@@ -48,51 +23,54 @@ static void drop_tables(struct hx_sp_state *s)
     s->shape = NULL;
 }
 
-struct hx_sp_state *hx_sp_get(remote_handle64 h)
-{
-    struct hx_sp_state *s;
+/* --- handles */
 
-    pthread_mutex_lock(&states_lock);
-    for (s = states; s && s->id != h; s = s->next)
-        ;
-    if (s)
-        s->refs++;
-    pthread_mutex_unlock(&states_lock);
-    return s;
-}
-
-void hx_sp_put(struct hx_sp_state *s)
+static void drop(struct hx_handle *h)
 {
-    pthread_mutex_lock(&states_lock);
-    const unsigned left = --s->refs;
-    n_states -= left == 0;
-    const int last = left == 0 && n_states == 0;
-    pthread_mutex_unlock(&states_lock);
-    if (left)
-        return;
+    struct hx_sp_state *s = (struct hx_sp_state *)h;
+
     drop_tables(s);
     pthread_rwlock_destroy(&s->lock);
+    pthread_mutex_destroy(&s->corrupt_lock);
     free(s);
-    if (last)
-        hx_parallel_stop(&hx_handover_pool);
+}
+
+static void idle(void)
+{
+    hx_parallel_stop(&hx_handover_pool);
+}
+
+static struct hx_handles handles = HX_HANDLES("sp_hex", drop, idle);
+
+int sp_hex_open(const char *uri, remote_handle64 *h)
+{
+    struct hx_sp_state *s = calloc(1, sizeof(*s));
+    int rc;
+
+    if (!s)
+        return AEE_ENOMEMORY;
+    pthread_rwlock_init(&s->lock, NULL);
+    pthread_mutex_init(&s->corrupt_lock, NULL);
+    rc = hx_handle_open(&handles, &s->handle, uri, h);
+    if (rc)
+        drop(&s->handle);
+    return rc;
 }
 
 int sp_hex_close(remote_handle64 h)
 {
-    struct hx_sp_state **at, *s;
-
     hx_sp_queues_drop(h);
-    pthread_mutex_lock(&states_lock);
-    for (at = &states; *at && (*at)->id != h; at = &(*at)->next)
-        ;
-    s = *at;
-    if (s)
-        *at = s->next;
-    pthread_mutex_unlock(&states_lock);
-    if (!s)
-        return AEE_EINVHANDLE;
-    hx_sp_put(s); /* the last running call frees it */
-    return AEE_SUCCESS;
+    return hx_handle_close(&handles, h);
+}
+
+struct hx_sp_state *hx_sp_get(remote_handle64 h)
+{
+    return (struct hx_sp_state *)hx_handle_get(&handles, h);
+}
+
+void hx_sp_put(struct hx_sp_state *s)
+{
+    hx_handle_put(&handles, &s->handle);
 }
 
 /* --- corrupt blocks */
@@ -109,11 +87,11 @@ void hx_sp_note_corrupt(struct hx_sp_state *s, const char *what, size_t first, s
                                  first + faults->at[i] % n_slots, faults->at[i] / n_slots);
     FARF(ERROR, "sp_hex: %s: %zu corrupt blocks (CRC-8, fill or a non-finite field)%s%s", what,
          faults->n, text, faults->n > listed ? "; ..." : "");
-    pthread_mutex_lock(&states_lock);
+    pthread_mutex_lock(&s->corrupt_lock);
     s->corrupt.total += faults->n;
     s->corrupt.slot = (uint32_t)(first + faults->at[0] % n_slots);
     s->corrupt.position = (uint32_t)(faults->at[0] / n_slots);
-    pthread_mutex_unlock(&states_lock);
+    pthread_mutex_unlock(&s->corrupt_lock);
 }
 
 void hx_sp_merge_faults(struct hx_spinor_faults *all, const struct hx_spinor_faults *part)
@@ -134,9 +112,9 @@ void hx_sp_merge_faults(struct hx_spinor_faults *all, const struct hx_spinor_fau
 
 struct hx_sp_corrupt hx_sp_corrupt_of(struct hx_sp_state *s)
 {
-    pthread_mutex_lock(&states_lock);
+    pthread_mutex_lock(&s->corrupt_lock);
     const struct hx_sp_corrupt c = s->corrupt;
-    pthread_mutex_unlock(&states_lock);
+    pthread_mutex_unlock(&s->corrupt_lock);
     return c;
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "skel/handles.h"
 #include "sp_hex.h"
 #include "sp_hex_tables.h"
 
@@ -15,10 +16,9 @@ struct hx_sp_corrupt {
 };
 
 struct hx_sp_state {
-    struct hx_sp_state *next; /* in the list of open handles */
-    remote_handle64 id;       /* what the client holds; never used twice */
-    unsigned refs;            /* one for being open, one per running call; under the list's lock */
-    struct hx_sp_corrupt corrupt; /* under the list's lock */
+    struct hx_handle handle;
+    pthread_mutex_t corrupt_lock; /* protects corrupt */
+    struct hx_sp_corrupt corrupt;
     pthread_rwlock_t lock;    /* protects what follows: calibrate writes, all others read */
     const struct hx_block_shape *shape; /* NULL until calibrated */
     size_t n_slots;
