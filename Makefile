@@ -97,7 +97,7 @@ $(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
-$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/skel/parallel_pair.o $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
+$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/skel/parallel_pair.o $(obj)/kernels/skel/weights.o $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools -Itools/hexrig -Itools/hexidl -Itools/preload
 # it defines open() and ioctl() themselves, not what a fortified build makes of them

@@ -6,22 +6,19 @@
 
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
-#include "HAP_mmap.h"
 #include "hex_linear_run.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
 #include "skel/handles.h"
 #include "skel/parallel.h"
+#include "skel/weights.h"
 
 enum { ALIGN = 128, THREADS = 2, NOT_FINITE = -1 };
-
-/* The DSP's own: bytes of the buffer behind a client's descriptor. */
-extern int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
 
 struct state {
     struct hx_handle handle;
     qurt_mutex_t lock;    /* held for the length of a call; protects what follows */
-    int fd;               /* of the weights; -1: none */
+    struct hx_weights_map map;
     struct hx_linear_matrix *m; /* [n_m] */
     size_t n_m;
     uint8_t *scratch; /* grows as calls need it */
@@ -31,9 +28,7 @@ struct state {
 
 static void unload(struct state *s)
 {
-    if (s->fd >= 0)
-        HAP_mmap_put(s->fd);
-    s->fd = -1;
+    hx_weights_unmap(&s->map);
     free(s->m);
     s->m = NULL;
     s->n_m = 0;
@@ -66,7 +61,7 @@ int hex_linear_open(const char *uri, remote_handle64 *h)
 
     if (!s)
         return AEE_ENOMEMORY;
-    s->fd = -1;
+    s->map.fd = -1;
     qurt_mutex_init(&s->lock);
     rc = hx_handle_open(&handles, &s->handle, uri, h);
     if (rc)
@@ -102,28 +97,10 @@ static int check_matrix(const hex_linear_matrix *m, size_t index, size_t bytes)
 {
     const size_t need = hx_weights_bytes(m->type, m->rows, m->cols);
 
-    if (need && m->offset % ALIGN == 0 && m->offset <= bytes && need <= bytes - m->offset)
+    if (hx_weights_fit(need, m->offset, bytes))
         return AEE_SUCCESS;
     FARF(ERROR, "hex_linear: matrix %zu: type %u, %u x %u at offset %u of %zu bytes: there is no such "
          "matrix", index, m->type, m->rows, m->cols, m->offset, bytes);
-    return AEE_EBADPARM;
-}
-
-static int map(int fd, size_t bytes, const uint8_t **at)
-{
-    uint32_t size = 0;
-    void *start = NULL;
-
-    if (adsp_mmap_fd_getinfo(fd, &size) || HAP_mmap_get(fd, &start, NULL)) {
-        FARF(ERROR, "hex_linear: the client has no buffer %d mapped", fd);
-        return AEE_ENOSUCHMAP;
-    }
-    if (bytes <= size && (uintptr_t)start % ALIGN == 0) {
-        *at = start;
-        return AEE_SUCCESS;
-    }
-    HAP_mmap_put(fd);
-    FARF(ERROR, "hex_linear: buffer %d has %u bytes, %zu are to be used", fd, size, bytes);
     return AEE_EBADPARM;
 }
 
@@ -136,10 +113,9 @@ static int load(struct state *s, int fd, size_t bytes, const hex_linear_matrix *
     for (size_t i = 0; i < n && !rc; i++)
         rc = check_matrix(&list[i], i, bytes);
     if (!rc)
-        rc = map(fd, bytes, &base);
+        rc = hx_weights_map(&s->map, "hex_linear", fd, bytes, &base);
     if (rc)
         return rc;
-    s->fd = fd;
     s->m = calloc(n, sizeof(*s->m));
     if (!s->m) {
         unload(s);

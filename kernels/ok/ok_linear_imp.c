@@ -5,20 +5,17 @@
 
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
-#include "HAP_mmap.h"
 #include "HAP_vtcm_mgr.h"
 #include "ok_linear_run.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
 #include "skel/handles.h"
 #include "skel/parallel.h"
-
-/* The DSP's own: bytes of the buffer behind a client's descriptor. */
-extern int adsp_mmap_fd_getinfo(int fd, uint32_t *bytes);
+#include "skel/weights.h"
 
 struct state {
     struct hx_handle handle;
-    int fd;             /* of the weights; -1: none */
+    struct hx_weights_map map;
     struct hx_okl_matrix *m; /* [n_m] */
     size_t n_m;
     uint8_t *vtcm;      /* the handle's from its first call until load or close: a request takes long */
@@ -29,9 +26,7 @@ static qurt_mutex_t turn = QURT_MUTEX_INIT;
 
 static void unload(struct state *s)
 {
-    if (s->fd >= 0)
-        HAP_mmap_put(s->fd);
-    s->fd = -1;
+    hx_weights_unmap(&s->map);
     free(s->m);
     s->m = NULL;
     s->n_m = 0;
@@ -62,7 +57,7 @@ int ok_linear_open(const char *uri, remote_handle64 *h)
 
     if (!s)
         return AEE_ENOMEMORY;
-    s->fd = -1;
+    s->map.fd = -1;
     rc = hx_handle_open(&handles, &s->handle, uri, h);
     if (rc)
         drop(&s->handle);
@@ -97,28 +92,10 @@ static int check_matrix(const ok_linear_matrix *m, size_t index, size_t bytes)
 {
     const size_t need = hx_okw_bytes(m->rows, m->cols, m->planes);
 
-    if (need && m->offset % HX_OKW_VECTOR == 0 && m->offset <= bytes && need <= bytes - m->offset)
+    if (hx_weights_fit(need, m->offset, bytes))
         return AEE_SUCCESS;
     FARF(ERROR, "ok_linear: matrix %zu: %u planes of %u x %u at offset %u of %zu bytes: there is no "
          "such matrix", index, m->planes, m->rows, m->cols, m->offset, bytes);
-    return AEE_EBADPARM;
-}
-
-static int map(int fd, size_t bytes, const uint8_t **at)
-{
-    uint32_t size = 0;
-    void *start = NULL;
-
-    if (adsp_mmap_fd_getinfo(fd, &size) || HAP_mmap_get(fd, &start, NULL)) {
-        FARF(ERROR, "ok_linear: the client has no buffer %d mapped", fd);
-        return AEE_ENOSUCHMAP;
-    }
-    if (bytes <= size && (uintptr_t)start % HX_OKW_VECTOR == 0) {
-        *at = start;
-        return AEE_SUCCESS;
-    }
-    HAP_mmap_put(fd);
-    FARF(ERROR, "ok_linear: buffer %d has %u bytes, %zu are to be used", fd, size, bytes);
     return AEE_EBADPARM;
 }
 
@@ -131,10 +108,9 @@ static int load(struct state *s, int fd, size_t bytes, const ok_linear_matrix *l
     for (size_t i = 0; i < n && !rc; i++)
         rc = check_matrix(&list[i], i, bytes);
     if (!rc)
-        rc = map(fd, bytes, &base);
+        rc = hx_weights_map(&s->map, "ok_linear", fd, bytes, &base);
     if (rc)
         return rc;
-    s->fd = fd;
     s->m = calloc(n, sizeof(*s->m));
     if (!s->m) {
         unload(s);
