@@ -97,7 +97,7 @@ $(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
-$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(obj)/kernels/skel/parallel_pair.o $(obj)/kernels/skel/weights.o $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
+$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(patsubst %,$(obj)/kernels/skel/%.o,ntt_scalar parallel_pair weights) $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools -Itools/hexrig -Itools/hexidl -Itools/preload
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
@@ -196,8 +196,7 @@ $(L)/libhex_linear_skel.so: $(linear_o) $(obj)/libhxskel.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x13000000 $^ -lm)
 $(L)/libok_linear_skel.so: $(oklinear_o) $(obj)/libhxskel.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x14000000 $^ -lm)
-# its root search is silicon's
-$(L)/libntt_kv_skel.so: $(nttkv_o) $(obj)/kernels/silicon/ntt_scalar.o $(obj)/libhxskel.a
+$(L)/libntt_kv_skel.so: $(nttkv_o) $(obj)/libhxskel.a
 	$(call link,-shared -Wl$(comma)-Ttext-segment=0x15000000 $^ -lm)
 $(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)

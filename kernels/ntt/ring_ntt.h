@@ -1,7 +1,7 @@
 /* Transforms modulo two 30-bit primes on HVX: Z_q[x]/(x^n + 1), n = 64, 128, 256 or 512, q1 = 1073738753, q2 = 1073732609.
  *
  * V[i] = v(psi^(2 brv(i) + 1)), brv = reversal of log2(n) bits, psi = the power of the smallest base that has order 2n:
- * the order and the bits of host/methods/ntt/ring/ntt.h.  (kernels/silicon/ntt.h is the published kernel, in natural order, most of
+ * the order and the bits of host/methods/ntt/ring/ntt.h.  (kernels/skel/ntt.h is the published kernel, in natural order, most of
  * whose stages are scalar; its tables are these ones' source.)
  *
  * Values are residues 0..q-1 throughout.  Vectors are 128-byte aligned, else AEE_EBADPARM.  Functions borrow their buffers,
@@ -10,7 +10,7 @@
 #define RING_NTT_H
 
 #include "skel/kernel.h"
-#include "silicon/ntt.h"
+#include "skel/ntt.h"
 
 enum { HX_RING_PRIMES = 2, HX_RING_LANE_STAGES = 5 };
 

@@ -1,4 +1,4 @@
-/* Tables of ring_ntt.h, from the powers of psi that kernels/silicon/ntt.h makes. */
+/* Tables of ring_ntt.h, from the powers of psi that kernels/skel/ntt.h makes. */
 #include "ring_ntt.h"
 
 #include "skel/mod30.h"

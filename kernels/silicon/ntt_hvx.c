@@ -1,6 +1,6 @@
 /* The stages of ntt.h on HVX. */
 /* listing: ntt_stage */
-#include "ntt.h"
+#include "skel/ntt.h"
 
 #include "skel/mod30.h"
 #include "ntt_hvx.listing.h"

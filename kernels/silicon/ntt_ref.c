@@ -1,5 +1,5 @@
 /* See ntt.h. */
-#include "ntt.h"
+#include "skel/ntt.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "hxt.h"
 #include "skel/mod30.h"
 #include "silicon/modmatmul.h"
-#include "silicon/ntt.h"
+#include "skel/ntt.h"
 
 enum { ALIGN = 128 };
 

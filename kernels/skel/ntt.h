@@ -54,7 +54,7 @@ int hx_ntt_forward_ref(uint32_t *v, int n, uint32_t q, uint32_t psi);
 int hx_ntt_scalar(const struct hx_ntt_direction *d, uint32_t *v);
 int hx_ntt_hvx(const struct hx_ntt_direction *d, uint32_t *v);
 
-/* --- between ntt_scalar.c and ntt_hvx.c */
+/* --- between ntt_scalar.c and silicon/ntt_hvx.c */
 
 /* What precedes the stage of distance `half`: weights, bit reversal, the stages before it. */
 void hx_ntt_begin(const struct hx_ntt_direction *d, uint32_t *v, int half);

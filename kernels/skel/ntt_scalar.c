@@ -4,7 +4,7 @@
 /* listing: ntt_powers_q1 ntt_powers_q2 ntt_root_q1 ntt_root_q2 */
 #include "ntt.h"
 
-#include "skel/mod30.h"
+#include "mod30.h"
 #include "ntt_scalar.listing.h"
 
 HX_INLINE uint32_t mul(uint32_t a, uint32_t b, uint32_t q)
