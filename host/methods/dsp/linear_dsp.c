@@ -6,21 +6,18 @@
 #include <string.h>
 
 #include "dsp/dsp_error.h"
-#include "hex_linear.h"
-#include "hx_rig.h"
-#include "linear_pack.h"
 #include "dsp/offload.h"
+#include "dsp/skel.h"
+#include "hex_linear.h"
+#include "linear_pack.h"
 #include "rpcmem.h"
-
-#define URI hex_linear_URI "&_dom=cdsp"
 
 enum { THREADS = 2, CALL_BYTES = 16 << 20 };
 
 struct hx_linear_dsp {
     struct hx_linear_method method;
-    remote_handle64 handle;
-    int opened, mapped, loaded;
-    char node[80];
+    struct hx_skel skel;
+    int mapped, loaded;
     hex_linear_how how;
     struct hx_linear **matrix;  /* [n]: of the model */
     hex_linear_matrix *table;   /* [n]: as the DSP knows them */
@@ -34,7 +31,7 @@ struct hx_linear_dsp {
 static int failed(const struct hx_linear_dsp *d, const char *method, const struct hx_linear *w,
                   size_t n, int code, struct hx_error *err)
 {
-    return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear: %s failed at matrix %u, %zu x %zu, "
+    return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "linear: %s failed at matrix %u, %zu x %zu, "
                       "%zu vectors, weights in %s", method, w->number, w->rows, w->cols, n,
                       hx_offload_placements[d->how.placement]);
 }
@@ -70,7 +67,7 @@ static int apply_some(const struct hx_linear_dsp *d, const struct job *j, size_t
     for (size_t m = 0; m < j->n_m; m++)
         which[m] = j->w[m]->number;
     memcpy(d->x, j->x + first * cols, n * cols * sizeof(float));
-    code = hex_linear_apply(d->handle, &d->how, which, (int)j->n_m, (uint32_t)n, d->x,
+    code = hex_linear_apply(d->skel.handle, &d->how, which, (int)j->n_m, (uint32_t)n, d->x,
                             (int)(n * cols), d->y, (int)(n * j->rows), &unused);
     if (code)
         return failed(d, "apply", j->w[0], n, code, err);
@@ -125,7 +122,7 @@ static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w,
     int code;
 
     memcpy(d->x, x, n * w->cols * sizeof(float));
-    code = hex_linear_argmax(d->handle, &d->how, w->number, (uint32_t)n, d->x, (int)(n * w->cols),
+    code = hex_linear_argmax(d->skel.handle, &d->how, w->number, (uint32_t)n, d->x, (int)(n * w->cols),
                              ids, (int)n, &unused);
     if (code)
         return failed(d, "argmax", w, n, code, err);
@@ -226,38 +223,18 @@ static int pack(struct hx_linear_dsp *d, struct hx_error *err)
     return rc;
 }
 
-static int open_dsp(struct hx_linear_dsp *d, struct hx_error *err)
-{
-    struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
-    char reason[sizeof(err->text)] = "";
-    int code = hx_rig_connect(reason, sizeof(reason)); /* first, for its reason in words */
-
-    if (code)
-        return hx_error_set(err, code, "linear: no rig: %s", *reason ? reason : strerror(-code));
-    hx_dsp_node(d->node, sizeof(d->node));
-    code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
-                                  sizeof(unsigned_pd));
-    if (code && code != AEE_EALREADY) /* this process has one, the cache's */
-        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "linear: cannot ask for an unsigned PD");
-    code = hex_linear_open(URI, &d->handle);
-    if (code)
-        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "linear: cannot open %s", URI);
-    d->opened = 1;
-    return 0;
-}
-
 static int hand_over(struct hx_linear_dsp *d, struct hx_error *err)
 {
     const int fd = rpcmem_to_fd(d->weights);
     int code = fastrpc_mmap(CDSP_DOMAIN_ID, fd, d->weights, 0, d->weights_bytes, FASTRPC_MAP_FD);
 
     if (code)
-        return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear: cannot map %zu bytes of weights",
+        return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "linear: cannot map %zu bytes of weights",
                           d->weights_bytes);
     d->mapped = 1;
-    code = hex_linear_load(d->handle, fd, (uint32_t)d->weights_bytes, d->table, (int)d->n);
+    code = hex_linear_load(d->skel.handle, fd, (uint32_t)d->weights_bytes, d->table, (int)d->n);
     if (code)
-        return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear: load of %zu matrices failed",
+        return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "linear: load of %zu matrices failed",
                           d->n);
     d->loaded = 1;
     for (size_t i = 0; i < d->n; i++) {
@@ -273,11 +250,10 @@ static void close_linear(struct hx_linear_method *m)
     struct hx_linear_dsp *d = (struct hx_linear_dsp *)m;
 
     if (d->loaded) /* first: a buffer that the DSP holds cannot be unmapped */
-        hex_linear_load(d->handle, -1, 0, NULL, 0);
+        hex_linear_load(d->skel.handle, -1, 0, NULL, 0);
     if (d->mapped)
         fastrpc_munmap(CDSP_DOMAIN_ID, rpcmem_to_fd(d->weights), d->weights, d->weights_bytes);
-    if (d->opened)
-        hex_linear_close(d->handle);
+    hx_skel_close(&d->skel);
     rpcmem_free(d->weights);
     rpcmem_free(d->x);
     rpcmem_free(d->y);
@@ -310,7 +286,7 @@ int hx_linear_dsp_open(struct hx_linear_method **out, struct hx_model *m,
     if (!rc)
         rc = pack(d, err);
     if (!rc)
-        rc = open_dsp(d, err);
+        rc = hx_skel_open(&d->skel, "linear", hex_linear_URI, err);
     if (!rc)
         rc = hand_over(d, err);
     if (rc) {

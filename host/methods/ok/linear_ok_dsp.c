@@ -6,19 +6,16 @@
 #include <string.h>
 
 #include "dsp/dsp_error.h"
+#include "dsp/skel.h"
 #include "hx_ok_weights.h"
-#include "hx_rig.h"
 #include "ok_linear.h"
 #include "rpcmem.h"
-
-#define URI ok_linear_URI "&_dom=cdsp"
 
 enum { THREADS = 2, CALL_BYTES = 16 << 20 };
 
 struct hx_ok_dsp {
-    remote_handle64 handle;
-    int opened, mapped, loaded;
-    char node[80];
+    struct hx_skel skel;
+    int mapped, loaded;
     ok_linear_matrix *table; /* [n] */
     uint32_t *index;         /* [matrices of the method]: of the table */
     size_t n;
@@ -46,9 +43,9 @@ static int call_some(struct hx_ok_dsp *d, const struct call *c, const int32_t *x
 
     for (size_t t = 0; t < n; t++)
         memcpy(d->x + t * c->cols, x + t * stride, c->cols * sizeof(*x));
-    code = ok_linear_sums(d->handle, THREADS, c->which, (int)c->n_m, (uint32_t)n, d->x,
+    code = ok_linear_sums(d->skel.handle, THREADS, c->which, (int)c->n_m, (uint32_t)n, d->x,
                           (int)(n * c->cols), d->y, (int)(n * c->per_vector), &unused);
-    return code ? hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear ok: sums of %zu vectors with "
+    return code ? hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "linear ok: sums of %zu vectors with "
                              "matrix %u failed", n, c->which[0])
                 : 0;
 }
@@ -174,38 +171,18 @@ static int pack_all(struct hx_ok_dsp *d, const struct hx_ok_planes *planes, cons
     return 0;
 }
 
-static int connect(struct hx_ok_dsp *d, struct hx_error *err)
-{
-    struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
-    char reason[sizeof(err->text)] = "";
-    int code = hx_rig_connect(reason, sizeof(reason)); /* first, for its reason in words */
-
-    if (code)
-        return hx_error_set(err, code, "linear ok: no rig: %s", *reason ? reason : strerror(-code));
-    hx_dsp_node(d->node, sizeof(d->node));
-    code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
-                                  sizeof(unsigned_pd));
-    if (code && code != AEE_EALREADY) /* this process has one, the cache's */
-        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "linear ok: cannot ask for an unsigned PD");
-    code = ok_linear_open(URI, &d->handle);
-    if (code)
-        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "linear ok: cannot open %s", URI);
-    d->opened = 1;
-    return 0;
-}
-
 static int hand_over(struct hx_ok_dsp *d, struct hx_error *err)
 {
     const int fd = rpcmem_to_fd(d->weights);
     int code = fastrpc_mmap(CDSP_DOMAIN_ID, fd, d->weights, 0, d->weights_bytes, FASTRPC_MAP_FD);
 
     if (code)
-        return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear ok: cannot map %zu bytes of "
+        return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "linear ok: cannot map %zu bytes of "
                           "weights", d->weights_bytes);
     d->mapped = 1;
-    code = ok_linear_load(d->handle, fd, (uint32_t)d->weights_bytes, d->table, (int)d->n);
+    code = ok_linear_load(d->skel.handle, fd, (uint32_t)d->weights_bytes, d->table, (int)d->n);
     if (code)
-        return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "linear ok: load of %zu matrices failed",
+        return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "linear ok: load of %zu matrices failed",
                           d->n);
     d->loaded = 1;
     return 0;
@@ -226,7 +203,7 @@ int hx_ok_dsp_open(struct hx_ok_dsp **out, const struct hx_ok_planes *planes, co
     if (!rc)
         rc = pack_all(d, planes, wanted, n, err);
     if (!rc)
-        rc = connect(d, err);
+        rc = hx_skel_open(&d->skel, "linear ok", ok_linear_URI, err);
     if (!rc)
         rc = hand_over(d, err);
     if (rc)
@@ -241,11 +218,10 @@ void hx_ok_dsp_close(struct hx_ok_dsp *d)
     if (!d)
         return;
     if (d->loaded) /* first: a buffer that the DSP holds cannot be unmapped */
-        ok_linear_load(d->handle, -1, 0, NULL, 0);
+        ok_linear_load(d->skel.handle, -1, 0, NULL, 0);
     if (d->mapped)
         fastrpc_munmap(CDSP_DOMAIN_ID, rpcmem_to_fd(d->weights), d->weights, d->weights_bytes);
-    if (d->opened)
-        ok_linear_close(d->handle);
+    hx_skel_close(&d->skel);
     rpcmem_free(d->weights);
     rpcmem_free(d->x);
     rpcmem_free(d->y);

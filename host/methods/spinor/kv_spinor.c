@@ -160,7 +160,7 @@ static void close_spinor(struct hx_kv *kv)
 
     if (s->density && s->density->close)
         s->density->close(s);
-    hx_spinor_dsp_close(&s->dsp);
+    hx_skel_close(&s->dsp);
     if (s->density) {
         s->density->free(s->blocks);
         s->density->free(s->x);

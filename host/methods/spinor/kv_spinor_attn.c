@@ -37,7 +37,7 @@ struct cache {
     struct hx_kv kv;
     const struct cut *cut;
     const struct hx_block_shape *shape;
-    struct hx_spinor_dsp dsp;
+    struct hx_skel dsp;
     size_t heads;   /* KV heads of a call */
     size_t n_q;     /* queries of a KV head; 0 until the first attend() */
     float scale;    /* of the running attend() */
@@ -245,7 +245,7 @@ static void close_cache(struct hx_kv *kv)
 {
     struct cache *c = (struct cache *)kv;
 
-    hx_spinor_dsp_close(&c->dsp);
+    hx_skel_close(&c->dsp);
     c->cut->free(c->own);
     c->cut->free(c->q);
     c->cut->free(c->y);

@@ -45,7 +45,7 @@ struct hx_kv_spinor {
     const struct hx_density *density;
     const struct hx_block_shape *shape;
     struct hx_ropes ropes; /* of K coded before RoPE; empty otherwise */
-    struct hx_spinor_dsp dsp;
+    struct hx_skel dsp;
     size_t n_slots; /* of a layer */
     uint8_t *blocks;
     float *x;          /* what goes to be encoded, then what comes back decoded */

@@ -1,14 +1,10 @@
-/* See kv_spinor_dsp.h. */
+/* Interface sp_hex with the calibrated tables, for caches of blocks: see kv_spinor_dsp.h. */
 #include "kv_spinor_dsp.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "dsp/dsp_error.h"
-#include "hx_rig.h"
-#include "remote.h"
-
-#define URI sp_hex_URI "&_dom=cdsp"
 
 int hx_spinor_check_cal(const struct hx_model *m, const struct hx_cal *cal, struct hx_error *err)
 {
@@ -19,7 +15,7 @@ int hx_spinor_check_cal(const struct hx_model *m, const struct hx_cal *cal, stru
 }
 
 /* Takes the tables to the DSP and compares the CRC-32 of what arrived. */
-static int push_tables(struct hx_spinor_dsp *d, const struct hx_cal *cal, struct hx_error *err)
+static int push_tables(struct hx_skel *d, const struct hx_cal *cal, struct hx_error *err)
 {
     const size_t bytes = cal->n_slots * cal->table_bytes;
     const uint32_t want = hx_crc32(0, cal->tables, bytes);
@@ -39,30 +35,9 @@ static int push_tables(struct hx_spinor_dsp *d, const struct hx_cal *cal, struct
     return 0;
 }
 
-int hx_spinor_dsp_open(struct hx_spinor_dsp *d, const struct hx_cal *cal, struct hx_error *err)
+int hx_spinor_dsp_open(struct hx_skel *d, const struct hx_cal *cal, struct hx_error *err)
 {
-    struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
-    char reason[sizeof(err->text)] = "";
-    int code = hx_rig_connect(reason, sizeof(reason)); /* first, for its reason in words */
+    int rc = hx_skel_open(d, "kv spinor", sp_hex_URI, err);
 
-    if (code)
-        return hx_error_set(err, code, "kv spinor: no rig: %s", *reason ? reason : strerror(-code));
-    hx_dsp_node(d->node, sizeof(d->node));
-    code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
-                                  sizeof(unsigned_pd));
-    if (code && code != AEE_EALREADY) /* this process has a session already */
-        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code,
-                          "kv spinor: cannot ask for an unsigned PD");
-    code = sp_hex_open(URI, &d->handle);
-    if (code)
-        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "kv spinor: cannot open %s", URI);
-    d->opened = 1;
-    return push_tables(d, cal, err);
-}
-
-void hx_spinor_dsp_close(struct hx_spinor_dsp *d)
-{
-    if (d->opened)
-        sp_hex_close(d->handle);
-    d->opened = 0;
+    return rc ? rc : push_tables(d, cal, err);
 }

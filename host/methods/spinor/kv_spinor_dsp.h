@@ -3,24 +3,16 @@
 #define HX_KV_SPINOR_DSP_H
 
 #include "cal_file.h"
+#include "dsp/skel.h"
 #include "model/model.h"
 #include "sp_hex.h"
 #include "base/error.h"
-
-struct hx_spinor_dsp {
-    remote_handle64 handle;
-    int opened;
-    char node[256]; /* the device, for messages */
-};
 
 /* -EINVAL: cal is of another model than m. */
 int hx_spinor_check_cal(const struct hx_model *m, const struct hx_cal *cal, struct hx_error *err);
 
 /* Opens sp_hex on the CDSP in an unsigned PD and hands it the tables (borrowed for the call), whose CRC-32 it must return.
- * 0; -EINVAL (tables too long for a call), -EIO or what hx_rig_connect() returns, with a reason. */
-int hx_spinor_dsp_open(struct hx_spinor_dsp *d, const struct hx_cal *cal, struct hx_error *err);
-
-/* Also after a failed open, or of a zeroed *d. */
-void hx_spinor_dsp_close(struct hx_spinor_dsp *d);
+ * 0; -EINVAL (tables too long for a call) or what hx_skel_open() returns, with a reason.  hx_skel_close() also after an error. */
+int hx_spinor_dsp_open(struct hx_skel *d, const struct hx_cal *cal, struct hx_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* See ntt_dsp.h. */
+/* Keys as transforms in the DSP's memory: calls of interface ntt_kv, see ntt_dsp.h. */
 #include "ntt_dsp.h"
 
 #include <errno.h>
@@ -6,14 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "AEEStdErr.h"
 #include "dsp/dsp_error.h"
-#include "hx_rig.h"
+#include "dsp/skel.h"
 #include "ntt.h"
 #include "ntt_kv.h"
 #include "rpcmem.h"
-
-#define URI ntt_kv_URI "&_dom=cdsp"
 
 enum { THREADS = 2 };
 
@@ -24,9 +21,7 @@ struct buffer {
 };
 
 struct hx_ntt_dsp {
-    remote_handle64 handle;
-    int opened;
-    char node[80];
+    struct hx_skel skel;
     int prime; /* or HX_NTT_DSP_BOTH */
     size_t n, heads;
     struct buffer in, out;
@@ -45,26 +40,6 @@ static int grow(struct buffer *b, size_t bytes, struct hx_error *err)
     return 0;
 }
 
-static int connect_dsp(struct hx_ntt_dsp *d, struct hx_error *err)
-{
-    struct remote_rpc_control_unsigned_module unsigned_pd = {CDSP_DOMAIN_ID, 1};
-    char reason[sizeof(err->text)] = "";
-    int code = hx_rig_connect(reason, sizeof(reason)); /* first, for its reason in words */
-
-    if (code)
-        return hx_error_set(err, code, "kv ntt: no rig: %s", *reason ? reason : strerror(-code));
-    hx_dsp_node(d->node, sizeof(d->node));
-    code = remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &unsigned_pd,
-                                  sizeof(unsigned_pd));
-    if (code && code != AEE_EALREADY) /* this process has one */
-        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "kv ntt: cannot ask for an unsigned PD");
-    code = ntt_kv_open(URI, &d->handle);
-    if (code)
-        return hx_dsp_error(err, HX_DSP_OPEN, d->node, code, "kv ntt: cannot open %s", URI);
-    d->opened = 1;
-    return 0;
-}
-
 static size_t primes(const struct hx_ntt_dsp *d)
 {
     return d->prime == HX_NTT_DSP_BOTH ? HX_CRT_PRIMES : 1;
@@ -74,13 +49,13 @@ static int make_cache(struct hx_ntt_dsp *d, size_t layers, size_t positions, str
 {
     const uint32_t n = (uint32_t)d->n, heads = (uint32_t)d->heads;
     int code = d->prime == HX_NTT_DSP_BOTH
-                   ? ntt_kv_cache(d->handle, n, (uint32_t)layers, (uint32_t)positions, heads)
-                   : ntt_kv_cache_one(d->handle, (uint32_t)d->prime, n, (uint32_t)layers,
+                   ? ntt_kv_cache(d->skel.handle, n, (uint32_t)layers, (uint32_t)positions, heads)
+                   : ntt_kv_cache_one(d->skel.handle, (uint32_t)d->prime, n, (uint32_t)layers,
                                       (uint32_t)positions, heads);
 
     if (!code)
         return 0;
-    return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "kv ntt: the DSP makes no cache of %zu "
+    return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "kv ntt: the DSP makes no cache of %zu "
                       "layers, %zu positions, %zu heads: %zu bytes", layers, positions, d->heads,
                       layers * positions * d->heads * d->n * primes(d) * sizeof(uint32_t));
 }
@@ -96,7 +71,7 @@ int hx_ntt_dsp_open(struct hx_ntt_dsp **out, int prime, size_t n, size_t layers,
     d->prime = prime;
     d->n = n;
     d->heads = heads;
-    rc = connect_dsp(d, err);
+    rc = hx_skel_open(&d->skel, "kv ntt", ntt_kv_URI, err);
     if (!rc)
         rc = make_cache(d, layers, positions, err);
     if (rc) {
@@ -111,8 +86,7 @@ void hx_ntt_dsp_close(struct hx_ntt_dsp *d)
 {
     if (!d)
         return;
-    if (d->opened)
-        ntt_kv_close(d->handle);
+    hx_skel_close(&d->skel);
     rpcmem_free(d->in.p);
     rpcmem_free(d->out.p);
     free(d);
@@ -121,7 +95,7 @@ void hx_ntt_dsp_close(struct hx_ntt_dsp *d)
 static int failed(const struct hx_ntt_dsp *d, const char *method, int code, size_t layer,
                   size_t first, size_t count, struct hx_error *err)
 {
-    return hx_dsp_error(err, HX_DSP_CALL, d->node, code,
+    return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code,
                       "kv ntt: %s failed at layer %zu, positions %zu..%zu", method, layer, first,
                       first + count - 1);
 }
@@ -134,7 +108,7 @@ int32_t *hx_ntt_dsp_room(struct hx_ntt_dsp *d, size_t integers, struct hx_error 
 int hx_ntt_dsp_put(struct hx_ntt_dsp *d, size_t layer, size_t pos, size_t count, struct hx_error *err)
 {
     ntt_kv_cycles unused;
-    int code = ntt_kv_put(d->handle, THREADS, (uint32_t)layer, (uint32_t)pos, d->in.p,
+    int code = ntt_kv_put(d->skel.handle, THREADS, (uint32_t)layer, (uint32_t)pos, d->in.p,
                           (int)(count * d->heads * d->n), &unused);
 
     return code ? failed(d, "put", code, layer, pos, count, err) : 0;
@@ -152,7 +126,7 @@ static int check_residues(const struct hx_ntt_dsp *d, const char *method, size_t
 
         if (r[i] >= q[prime])
             return hx_error_set(err, -EIO, "kv ntt: %s of layer %zu: the reply, device %s, is damaged: %u at "
-                              "word %zu is no residue modulo q%zu = %u", method, layer, d->node, r[i],
+                              "word %zu is no residue modulo q%zu = %u", method, layer, d->skel.node, r[i],
                               i, prime + 1, q[prime]);
     }
     return 0;
@@ -168,7 +142,7 @@ static int call_scores(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t fi
 
     if (rc)
         return rc;
-    code = ntt_kv_scores(d->handle, THREADS, (uint32_t)layer, (uint32_t)first, (uint32_t)count,
+    code = ntt_kv_scores(d->skel.handle, THREADS, (uint32_t)layer, (uint32_t)first, (uint32_t)count,
                          d->in.p, (int)(n_q * d->n), d->out.p, (int)words, &unused);
     return code ? failed(d, "scores", code, layer, first, count, err)
                 : check_residues(d, "scores", words, n_q * count, layer, err);
@@ -208,7 +182,7 @@ static int call_past(struct hx_ntt_dsp *d, size_t layer, size_t count, struct hx
 
     if (rc || !count)
         return rc;
-    code = ntt_kv_past(d->handle, THREADS, (uint32_t)layer, (uint32_t)count, d->out.p, (int)words,
+    code = ntt_kv_past(d->skel.handle, THREADS, (uint32_t)layer, (uint32_t)count, d->out.p, (int)words,
                        &unused);
     return code ? failed(d, "past", code, layer, 0, count, err)
                 : check_residues(d, "past", words, d->n, layer, err);
