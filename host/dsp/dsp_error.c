@@ -1,4 +1,4 @@
-/* Failed DSP calls in words, see dsp_error.h. */
+/* Words failed DSP calls, see dsp_error.h. */
 #include "dsp_error.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "hx_aee.h"
 #include "hx_rig.h"
 
-/* What people meet.  A host side code says what the driver thinks, a DSP side one what the skel's process says. */
+/* The failures that users meet.  A code of the host's is the driver's view, one with the DSP's offset the skel's process's. */
 static const struct {
     int code;
     enum hx_dsp_step step;

@@ -1,5 +1,5 @@
-/* A failed DSP call in words: which call, what the AEE code is called, which device, and what such a code usually means
- * there. */
+/* Says in one line what a failed DSP call was: the call, the name of its AEE code, the device, and what such a code usually
+ * means there. */
 #ifndef HX_DSP_ERROR_H
 #define HX_DSP_ERROR_H
 
@@ -12,7 +12,7 @@ enum hx_dsp_step {
     HX_DSP_CALL, /* a call on an open interface */
 };
 
-/* Path of the device that this process talks to, after hx_rig_connect(); "?" when it cannot be told. */
+/* Path of the device that this process talks to, after hx_rig_connect(); "?" when it is not known. */
 void hx_dsp_node(char *node, size_t node_bytes);
 
 /* Stores "MESSAGE: AEE_NAME (0xCODE), device NODE: MEANING" and returns -EIO. */

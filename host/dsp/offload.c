@@ -1,4 +1,4 @@
-/* --offload lists, see offload.h. */
+/* Reads and writes --offload lists, see offload.h. */
 #include "offload.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static uint32_t matrix(const char *word, size_t n)
     return 0;
 }
 
-/* Words by themselves, with what each brings with it. */
+/* Words that stand by themselves, with what each implies. */
 static const struct {
     const char *name;
     uint32_t own, set;

@@ -17,9 +17,9 @@ enum hx_offload {
     HX_OFFLOAD_DOWN = 1 << 6,
     HX_OFFLOAD_OUT = 1 << 7,    /* the output matrix: logits */
     HX_OFFLOAD_LINEAR = (1 << 8) - 1,
-    HX_OFFLOAD_ARGMAX = 1 << 8, /* greedy choice where the logits are; brings HX_OFFLOAD_OUT with it */
+    HX_OFFLOAD_ARGMAX = 1 << 8, /* greedy choice where the logits are; implies HX_OFFLOAD_OUT */
     HX_OFFLOAD_KV = 1 << 9,     /* the cache */
-    HX_OFFLOAD_ATTN = 1 << 10,  /* attention over the cache where it is; brings HX_OFFLOAD_KV with it */
+    HX_OFFLOAD_ATTN = 1 << 10,  /* attention over the cache where it is; implies HX_OFFLOAD_KV */
 };
 
 enum { HX_OFFLOAD_TEXT = 96 }; /* bytes that hold any set's text */

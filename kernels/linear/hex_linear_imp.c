@@ -1,4 +1,4 @@
-/* The implementation of interface hex_linear on the DSP: handles, their weights, and checks of what a call asks for.
+/* Implements interface hex_linear on the DSP: handles, their weights, and checks of what a call asks for.
  *
  * Reentrant: calls on one handle take turns, calls on several share the HVX contexts. */
 #include <math.h>
@@ -162,7 +162,7 @@ static int grow(struct state *s, size_t bytes)
     return AEE_SUCCESS;
 }
 
-/* Fills c->m from `which`; *rows gets the sum of their rows. */
+/* Fills c->m from `which`; *rows: the sum of their rows. */
 static int choose(const struct state *s, struct hx_linear_call *c, const unsigned *which,
                   size_t *rows)
 {
@@ -220,7 +220,7 @@ static int alloc_scratch(struct state *s, struct hx_linear_call *c, size_t more,
     return AEE_SUCCESS;
 }
 
-/* The products, and what `then`, if given, makes of them. */
+/* Computes the products and hands them to `then`, if there is one. */
 static int run(const struct hx_linear_call *c, hex_linear_cycles *cycles,
                void (*then)(const struct hx_linear_call *c, unsigned *ids), unsigned *ids)
 {
@@ -235,7 +235,7 @@ static int run(const struct hx_linear_call *c, hex_linear_cycles *cycles,
     return rc;
 }
 
-/* Products with an infinity or NaN are no numbers; qf32 has none, so they are put in here. */
+/* Vectors with an infinity or NaN give NaN; qf32 cannot hold one, so it is written here. */
 static void spoil(const struct hx_linear_call *c)
 {
     for (size_t t = 0; t < c->n; t++)

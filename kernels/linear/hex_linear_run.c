@@ -1,4 +1,4 @@
-/* See hex_linear_run.h.
+/* Runs one call of interface hex_linear, see hex_linear_run.h.
  *
  * A tile is some groups of one matrix.  In DDR a matrix is one tile.  In VTCM it is, too, and all are fetched before the
  * first is worked on.  Streamed, a tile is what fits into a slot of 1 MiB, and the next one, of the same matrix or the

@@ -1,4 +1,4 @@
-/* See vrmpy_linear.h. */
+/* int8 linear layers in plain C, see vrmpy_linear.h. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The implementation of interface ntt_kv on the DSP: handles, their caches, and checks of what a call asks for.
+/* Implements interface ntt_kv on the DSP: handles, their caches, and checks of what a call asks for.
  *
  * Reentrant: calls on one handle take turns, calls on several share the HVX contexts. */
 #include <stdlib.h>
@@ -235,7 +235,7 @@ static int make_cache(struct state *s, size_t n, size_t layers, size_t positions
              positions);
         return AEE_ENOMEMORY;
     }
-    memset(s->blocks, 0, bytes); /* no residue that nobody put */
+    memset(s->blocks, 0, bytes); /* a position that nobody put has no stray residues */
     s->layers = layers;
     s->positions = positions;
     s->heads = heads;

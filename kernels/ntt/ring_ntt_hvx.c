@@ -1,5 +1,7 @@
-/* See ring_ntt.h.  Two vectors of 64 neighbouring words make a pair.  For a stage of distance d < 32 lane bit d of both changes
- * places with the choice of vector (vshuff by 4d bytes), so that lane i of one meets lane i of the other. */
+/* Ring transforms and products on HVX, see ring_ntt.h.
+ *
+ * Two vectors of 64 neighbouring words make a pair.  For a stage of distance d < 32 lane bit d of both changes places with
+ * the choice of vector (vshuff by 4d bytes), so that lane i of one meets lane i of the other. */
 #include "ring_ntt.h"
 
 #include "skel/mod30.h"

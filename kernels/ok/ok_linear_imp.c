@@ -1,6 +1,6 @@
-/* The implementation of interface ok_linear on the DSP: handles, their weights, and checks of what a call asks for.
+/* Implements interface ok_linear on the DSP: handles, their weights, and checks of what a call asks for.
  *
- * Reentrant: calls take turns, those of several handles, too. */
+ * Reentrant: calls take turns, also those on different handles. */
 #include <stdlib.h>
 
 #include "AEEStdErr.h"

@@ -1,6 +1,6 @@
-/* See ok_linear_run.h.
+/* Runs one call of interface ok_linear, see ok_linear_run.h.
  *
- * The groups of all matrices, one behind the other, are shared out to the contexts.  A tile is as many columns of a group
+ * The groups of all matrices, one after the other, are divided among the contexts.  A tile is as many columns of a group
  * as fit into a slot; the next one, of the same group or the next, is fetched into the other slot meanwhile.
  * Sums of up to CHUNK vectors stay in VTCM until their group is done; more vectors take another round of all weights. */
 #include "ok_linear_run.h"

@@ -1,4 +1,4 @@
-/* See ok_sums.h. */
+/* Exact sums of a tile in plain C, see ok_sums.h. */
 #include "ok_sums.h"
 
 static uint64_t sum_of(const struct hx_ok_acc *acc, size_t l)

@@ -1,4 +1,4 @@
-/* See band_quantize.h. */
+/* Quantising in bands in plain C, see band_quantize.h. */
 #include "band_quantize.h"
 
 #include <math.h>

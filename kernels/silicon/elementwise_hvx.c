@@ -1,4 +1,4 @@
-/* See elementwise.h. */
+/* axpby, echo, copy and argmax on HVX, see elementwise.h. */
 /* listing: axpby echo copy argmax */
 #include "elementwise.h"
 

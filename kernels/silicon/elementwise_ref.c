@@ -1,4 +1,4 @@
-/* See elementwise.h. */
+/* axpby and argmax in plain C, see elementwise.h. */
 #include "elementwise.h"
 
 #include "AEEStdErr.h"

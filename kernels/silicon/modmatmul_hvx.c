@@ -1,4 +1,4 @@
-/* See modmatmul.h. */
+/* Matrix and elementwise products modulo a 30-bit prime on HVX, see modmatmul.h. */
 /* listing: modmatmul barrett */
 #include "modmatmul.h"
 

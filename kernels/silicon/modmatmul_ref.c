@@ -1,4 +1,4 @@
-/* See modmatmul.h. */
+/* Matrix and elementwise products modulo a 30-bit prime in plain C, see modmatmul.h. */
 #include "modmatmul.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The stages of ntt.h on HVX. */
+/* The stages of skel/ntt.h on HVX. */
 /* listing: ntt_stage */
 #include "skel/ntt.h"
 

@@ -1,4 +1,4 @@
-/* See ntt.h. */
+/* The negacyclic NTT as the sum that defines it, see skel/ntt.h. */
 #include "skel/ntt.h"
 
 #include <string.h>

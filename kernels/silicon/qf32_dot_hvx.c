@@ -1,4 +1,4 @@
-/* See qf32_dot.h. */
+/* Dot products in qf32, and the matmul that was built of them, see qf32_dot.h. */
 /* listing: qf32_dot qf32_rows */
 #include "qf32_dot.h"
 

@@ -1,4 +1,4 @@
-/* See qf32_dot.h. */
+/* Dot products and their matmul in plain C, see qf32_dot.h. */
 #include "qf32_dot.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The implementation of interface silicon on the DSP: checks of lengths, then shares of a kernel for one or two
- * contexts. Matmul: silicon_matmul.c, NTT: silicon_ntt.c.
+/* Implements interface silicon on the DSP: checks lengths, then divides a kernel among one or two contexts.  Its matmul
+ * is in silicon_matmul.c, its NTT in silicon_ntt.c.
  *
  * Reentrant.  What outlives a call (worker thread, row sums, NTT tables) belongs to the PD and goes with the last
  * handle. */

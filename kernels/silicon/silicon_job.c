@@ -1,4 +1,4 @@
-/* See silicon_job.h. */
+/* Runs a kernel of interface silicon as a call asks for it, see silicon_job.h. */
 #include "silicon_job.h"
 
 #include "AEEStdErr.h"

@@ -1,4 +1,4 @@
-/* See vht2.h. */
+/* The Walsh-Hadamard transform in plain C, see vht2.h. */
 #include "vht2.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* See vrmpy_matmul.h. */
+/* The int8 matmul in plain C, see vrmpy_matmul.h. */
 #include "vrmpy_matmul.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* See band_dequantize.h.  32 codes at a time lie in as many words as a code has bits: each lane picks its word and the next
- * one by its own position, shifts, and becomes a float through a table of the band's 2^bits values, so that the floats are
- * those of the reference. */
+/* Bands of codes back to floats on HVX, see band_dequantize.h.
+ *
+ * 32 codes at a time lie in as many words as a code has bits.  Each lane picks its word and the next one by its own
+ * position, shifts, and becomes a float through a table of the band's 2^bits values, so the floats are the reference's. */
 #include "band_dequantize.h"
 
 #include <string.h>

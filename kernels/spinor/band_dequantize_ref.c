@@ -1,4 +1,4 @@
-/* See band_dequantize.h. */
+/* Bands of codes back to floats in plain C, see band_dequantize.h. */
 #include "band_dequantize.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The implementation of interface sp_hex on the DSP: handles and their tables.
+/* Implements interface sp_hex on the DSP: handles and their tables.
  *
  * Formats with an HVX version (spinor.h) have their tables as sp_hex_tables.h says.  The others run in the C reference with
  * tables on the heap: the same blocks, but no HVX operations, so their modelled cost says nothing.

@@ -1,4 +1,4 @@
-/* See sp_hex_tables.h. */
+/* Tables of a handle in VTCM, or in DDR with windows that DMA fills, see sp_hex_tables.h. */
 #include "sp_hex_tables.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See spinor_attn.h: decodes each block with the reference codec, sums in fp64. */
+/* Attention over blocks in plain C, see spinor_attn.h: decodes each block with the reference codec, sums in fp64. */
 #include "spinor_attn.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* See spinor_group.h. */
+/* 32 blocks taken apart at once, a lane for each, see spinor_group.h. */
 /* listing: transpose check skeleton residuals */
 #include "spinor_group.h"
 

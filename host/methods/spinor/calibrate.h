@@ -1,6 +1,6 @@
 /* Makes the block's calibrated tables from a model's own K and V.
  *
- * Data: K (after RoPE, or turned back to before it) and V of an f32 run over the first HX_CAL_WINDOWS windows of
+ * Data: K (after RoPE, or rotated back to before it) and V of an f32 run over the first HX_CAL_WINDOWS windows of
  * HX_CAL_CTX ids of a text (fewer when the text is shorter), each in a fresh context.  Per slot = (layer, KV head, K or V),
  * over n vectors:
  *   vht2, vht2w  skeleton = the 14 squarefree indices of largest variance among the coefficients (lower index among
@@ -10,7 +10,8 @@
  *                exceeds 1e-12 positive; scale of a residual lane = square root of its standard deviation, at least
  *                1/64 of the first lane's; fp16.
  * The same model file and text give the same tables on one machine; klt may differ in last bits between machines, as its
- * eigensolver (LAPACK) rounds by CPU. */
+ * eigensolver (LAPACK) rounds by CPU.  What the tables are for: docs/block.md,
+ * "Encode" and "Calibration". */
 #ifndef HX_CALIBRATE_H
 #define HX_CALIBRATE_H
 
