@@ -9,6 +9,8 @@ SAN    ?=
 # runs a program that was just built, when that is for another machine
 RUN    ?=
 
+.DEFAULT_GOAL := all
+
 ifeq ($(V),1)
 Q =
 say =
@@ -42,6 +44,29 @@ inc_dsp := $(inc_rpc) -Idsp/include -Idsp/include/hexrig
 fuse_cflags = $(shell pkg-config --cflags fuse3)
 fuse_libs   = $(shell pkg-config --libs fuse3)
 
+# A skel's text lies in 0x10000000..0x1fffffff (docs/architecture.md), 8 MiB each, handed out in the order of the lines that define
+# them: ours from 0x10000000, those of tests from 0x18000000.  From 0x1c000000 on is left to tools/hexrig-skel.pc.in.
+skel_bases      := $(foreach d,0 1 2 3 4 5 6 7,0x1$d000000 0x1$d800000)
+test_skel_bases := $(foreach d,8 9 a b,0x1$d000000 0x1$d800000)
+skel_base        = $(or $(word $(words $($1s)),$($1_bases)),$(error no address is left for another $1))
+define skel
+skels += $1
+$1_skel_o  := $$(call objs,kernels/$2/*.c) $(obj)/gen/$1_skel.o
+$1_skel_at := $$(call skel_base,skel)
+$$($1_skel_o): | $(G)/$1.h
+$(obj)/libhx$1.a: $$($1_skel_o); $$(archive)
+$(L)/lib$1_skel.so: $$($1_skel_o) $(3:%=$(obj)/libhx%.a) $(obj)/libhxskel.a $(obj)/libhxwire.a
+	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$(in) -lm)
+endef
+# $(call test_skel,NAME): of tests/skel/NAME_skel.c, or of NAME.idl and NAME_imp.c
+define test_skel
+test_skels += $1
+$1_skel_at := $$(call skel_base,test_skel)
+$(BUILD)/tests/lib$1_skel.so: $(if $(wildcard tests/skel/$1.idl),$(obj)/gen/$1_skel.o \
+                              $(obj)/tests/skel/$1_imp.o,$(obj)/tests/skel/$1_skel.o)
+	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$^)
+endef
+
 # folder -> objects
 objs = $(patsubst %.c,$(obj)/%.o,$(wildcard $(1)))
 wire_o    := $(call objs,rpc/wire/*.c rpc/queue/*.c rpc/block/*.c)
@@ -50,18 +75,14 @@ lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c)
 dsp_api_o := $(obj)/dsp/queue/dspqueue.o $(obj)/dsp/queue/dspqueue_service.o
 dsp_o     := $(filter-out $(obj)/dsp/pd/main.o $(dsp_api_o),$(call objs,dsp/*/*.c))
 fuse_o    := $(filter-out $(obj)/fuse/core/main.o,$(call objs,fuse/*/*.c))
-skel_o    := $(call objs,kernels/skel/*.c)
-kernels_o := $(call objs,kernels/spinor/*.c) $(obj)/gen/sp_hex_skel.o
-silicon_o := $(call objs,kernels/silicon/*.c) $(obj)/gen/silicon_skel.o
-linear_o  := $(call objs,kernels/linear/*.c) $(obj)/gen/hex_linear_skel.o
-oklinear_o := $(call objs,kernels/ok/*.c) $(obj)/gen/ok_linear_skel.o
-nttkv_o   := $(call objs,kernels/ntt/*.c) $(obj)/gen/ntt_kv_skel.o
 # loaded by itself, where there is MPI
 mpi_c     := host/methods/ntt/shard/hexrig_mpi.c
-host_o    := $(filter-out $(mpi_c:%.c=$(obj)/%.o),$(call objs,host/*.c host/*/*.c host/*/*/*.c host/*/*/*/*.c)) $(obj)/gen/sp_hex_stub.o $(obj)/gen/hex_linear_stub.o $(obj)/gen/ok_linear_stub.o $(obj)/gen/ntt_kv_stub.o
+host_c    := $(wildcard host/*.c host/*/*.c host/*/*/*.c host/*/*/*/*.c)
+host_o    := $(call objs,$(filter-out $(mpi_c),$(host_c)))
 idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
 theorems_o := $(filter-out $(obj)/tools/theorems/crt_digest_main.o,$(call objs,tools/theorems/*.c))
-tools_o   := $(call objs,tools/hexrig/*/*.c) $(theorems_o) $(obj)/tools/preload/client_nodes.o $(obj)/gen/silicon_stub.o
+tools_o   := $(call objs,tools/hexrig/*/*.c) $(theorems_o) $(obj)/tools/preload/client_nodes.o
+skel_o    := $(call objs,kernels/skel/*.c)
 listing_o := $(call objs,tools/listing/*.c)
 preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/rig/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
 testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
@@ -71,11 +92,20 @@ tests_o   := $(call objs,$(tests_c)) $(testlib_o)
 # the programs of one kind
 programs_of = $(patsubst %.c,$(BUILD)/tests/%,$(filter $(1)_%,$(notdir $(tests_c))))
 
+# --- skels: one line each.  $(call skel,NAME,DIR) makes $(L)/libNAME_skel.so of kernels/DIR/*.c and of what hexidl makes of
+# kernels/DIR/NAME.idl; the stub goes to whoever calls it.  What of kernels/skel it uses comes with it, and so do kernels of
+# other skels that a third argument names.
+$(eval $(call skel,sp_hex,spinor,silicon))
+$(eval $(call skel,silicon,silicon))
+$(eval $(call skel,hex_linear,linear))
+$(eval $(call skel,ok_linear,ok))
+$(eval $(call skel,ntt_kv,ntt,silicon))
+
 data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
-programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(L)/libsp_hex_skel.so $(L)/libsilicon_skel.so $(L)/libhex_linear_skel.so $(L)/libok_linear_skel.so $(L)/libntt_kv_skel.so $(L)/libhexrig-preload.so \
-            $(L)/libcdsprpc.so.1 $(L)/libhexrig.so
+programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
+            $(L)/libhexrig-preload.so $(L)/libcdsprpc.so.1 $(L)/libhexrig.so
 
 # T6b of `hexrig theorems`: exact arithmetic from a second compiler, where there is one
 CLANG := $(firstword $(foreach c,clang clang-19 clang-16 clang-15 clang-14,$(shell command -v $(c) 2>/dev/null)))
@@ -89,7 +119,7 @@ programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig
 all: $(programs) $(data) $(profiles) sdk
 	@:
 
-# --- objects: each folder sees what docs/architecture.md lets it see
+# --- objects: each folder sees what DESIGN.md section 3 lets it see
 $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib)
 $(obj)/dsp/%.o:         inc := $(inc_dsp) -Idsp
@@ -97,7 +127,9 @@ $(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
 # every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
 mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
-$(obj)/kernels/silicon/%.o $(obj)/kernels/linear/%.o $(obj)/kernels/ok/%.o $(patsubst %,$(obj)/kernels/skel/%.o,ntt_scalar parallel_pair weights) $(obj)/kernels/spinor/spinor_load_hvx.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT $(mem_trace)
+traced_o  := $(call objs,kernels/silicon/*.c kernels/linear/*.c kernels/ok/*.c kernels/skel/ntt_scalar.c kernels/skel/parallel_pair.c \
+                     kernels/skel/weights.c kernels/spinor/spinor_load_hvx.c)
+$(traced_o): private trace := $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools -Itools/hexrig -Itools/hexidl -Itools/preload
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
@@ -116,32 +148,23 @@ $(obj)/host/methods/cpu/isa/isa_%.o: pic = -fPIC $(if $(findstring undefined,$(S
 $(obj)/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $<
-	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) $(trace) -c $< -o $@
 
-# --- kernels/DIR/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header.  Implementations there
-# return plain AEE codes, the skels add the DSP's offset.
+# --- DIR/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header
 define idl
 $(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: $(1)/%.idl $(B)/hexidl $(idls)
 	@mkdir -p $$(@D)
 	$(say) IDL $$<
-	$(Q)$(RUN) $(B)/hexidl --dsp-codes $$< -o $(G)
+	$(Q)$(RUN) $(B)/hexidl $2 $$< -o $(G)
 endef
-$(foreach d,$(sort $(dir $(wildcard kernels/*/*.idl))),$(eval $(call idl,$(d:/=))))
-# and those of test skels
-$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: tests/skel/%.idl $(B)/hexidl $(idls)
-	@mkdir -p $(@D)
-	$(say) IDL $<
-	$(Q)$(RUN) $(B)/hexidl $< -o $(G)
+# implementations in kernels/ return plain AEE codes, the skels add the DSP's offset
+$(foreach d,$(sort $(dir $(wildcard kernels/*/*.idl))),$(eval $(call idl,$(d:/=),--dsp-codes)))
+$(eval $(call idl,tests/skel))
 $(obj)/gen/%.o: $(G)/%.c
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
-$(kernels_o) $(host_o) $(tests_o): | $(G)/sp_hex.h
-
-$(silicon_o) $(tools_o) $(tests_o): | $(G)/silicon.h
-$(linear_o) $(host_o) $(tests_o): | $(G)/hex_linear.h
-$(oklinear_o) $(host_o) $(tests_o): | $(G)/ok_linear.h
-$(nttkv_o) $(host_o) $(tests_o): | $(G)/ntt_kv.h
+$(host_o) $(tools_o) $(tests_o): | $(skels:%=$(G)/%.h)
 
 define archive
 	@mkdir -p $(@D)
@@ -151,13 +174,9 @@ endef
 $(obj)/libhxwire.a: $(wire_o);       $(archive)
 $(obj)/libhxdsp.a: $(dsp_o);         $(archive)
 $(obj)/libhxfuse.a: $(fuse_o);       $(archive)
-$(obj)/libhxkernels.a: $(kernels_o); $(archive)
-$(obj)/libhxsilicon.a: $(silicon_o); $(archive)
-# what skels share: each takes what it needs
+# of these two a program or skel takes what it uses
 $(obj)/libhxskel.a: $(skel_o);       $(archive)
-$(obj)/libhxlinear.a: $(linear_o);   $(archive)
-$(obj)/libhxoklinear.a: $(oklinear_o); $(archive)
-$(obj)/libhxnttkv.a: $(nttkv_o); $(archive)
+$(obj)/libhxstub.a: $(skels:%=$(obj)/gen/%_stub.o); $(archive)
 $(obj)/libhxhost.a: $(host_o);       $(archive)
 # parts of the commands that tests look into
 $(obj)/libhxtools.a: $(theorems_o) $(obj)/tools/hexrig/bench/prefetch.o; $(archive)
@@ -168,8 +187,8 @@ define link
 	$(say) LINK $(notdir $@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $(1) -o $@
 endef
-# objects and behind them the archives, in whatever order the rules name them
-in = $(filter %.o,$^) $(filter %.a,$^)
+# objects and behind them the archives, in whatever order the rules name them and whichever uses which
+in = $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
 rpath := -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/client/libcdsprpc.map
@@ -186,18 +205,6 @@ $(X)/crt-digest: $(digest_c) tools/theorems/crt_digest.h $(wildcard host/methods
 	@mkdir -p $(@D)
 	$(say) CLANG $(notdir $@)
 	$(Q)$(CLANG) -std=gnu11 -O2 -march=$(MARCH) -ffp-contract=off -D_GNU_SOURCE -Itools/theorems $(inc_rpc) -Ihost $(digest_c) -lm -o $@
-# a low preferred address: see the note on hexrig-dsp
-# it uses kernels of kernels/silicon, too
-$(L)/libsp_hex_skel.so: $(kernels_o) $(obj)/libhxsilicon.a $(obj)/libhxskel.a $(obj)/libhxwire.a
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x10000000 $^ -lm)
-$(L)/libsilicon_skel.so: $(silicon_o) $(obj)/libhxskel.a $(obj)/libhxwire.a
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x12000000 $^ -lm)
-$(L)/libhex_linear_skel.so: $(linear_o) $(obj)/libhxskel.a
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x13000000 $^ -lm)
-$(L)/libok_linear_skel.so: $(oklinear_o) $(obj)/libhxskel.a
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x14000000 $^ -lm)
-$(L)/libntt_kv_skel.so: $(nttkv_o) $(obj)/libhxskel.a
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x15000000 $^ -lm)
 $(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
@@ -207,10 +214,10 @@ $(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
 # makes the packet tables of kernels; not installed
 $(BUILD)/tools/hexrig-listing: $(listing_o)
 	$(call link,$^)
-$(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,$(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxwire.a -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
+$(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+	$(call link,$(in) -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
 # the C API of host/api/hexrig.h
-$(L)/libhexrig.so: $(host_o) $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map
+$(L)/libhexrig.so: $(host_o) $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map
 	$(call link,-shared -Wl$(comma)--version-script=host/api/libhexrig.map -Wl$(comma)-soname$(comma)libhexrig.so $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
 $(L)/libhexrig-preload.so: $(preload_o)
 	$(call link,-shared -Wl$(comma)-soname$(comma)libhexrig-preload.so $^ -ldl)
@@ -249,24 +256,25 @@ $(S)/%: host/data/%
 	$(Q)cp $< $@
 
 # --- tests
+kernels_a := $(skels:%=$(obj)/libhx%.a) $(obj)/libhxskel.a
 $(foreach c,$(tests_c),$(eval $(BUILD)/tests/$(basename $(notdir $(c))): $(c:%.c=$(obj)/%.o)))
 test_b := $(foreach k,test check bug,$(call programs_of,$k))
 # programs that use nothing but libcdsprpc.so, as a stranger's would
 api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
-$(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxkernels.a $(obj)/libhxlinear.a $(obj)/libhxoklinear.a $(obj)/libhxnttkv.a $(obj)/libhxsilicon.a $(obj)/libhxskel.a $(obj)/libhxfuse.a \
+$(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
 $(api_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
-$(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/gen/silicon_stub.o
+$(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/libhxstub.a
 $(BUILD)/tests/test_trace_rig: api_libs := -ljansson
 # the virtual machine runs it, too, and needs little for that
 $(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $(in) -lcmocka -lnuma -ldl -lpthread -lm)
 fuzz_b := $(call programs_of,fuzz)
-$(fuzz_b): $(obj)/tests/lib/fuzz_main.o $(obj)/libhxkernels.a $(obj)/libhxsilicon.a $(obj)/libhxskel.a $(obj)/libhxhost.a $(obj)/libhxfuse.a \
+$(fuzz_b): $(obj)/tests/lib/fuzz_main.o $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # the oracle's cases, one per integer HVX intrinsic and immediate, from the one table
@@ -282,7 +290,6 @@ $(obj)/tests/scalar_cases.inc: tests/oracle_scalar/gen.awk tests/oracle_scalar/s
 $(obj)/tests/dsp/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
 $(obj)/tests/dsp/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/tests/test_hexidl $(BUILD)/tests/fuzz_idl: $(idl_o)
-$(BUILD)/tests/fuzz_tokenizer: $(obj)/tests/lib/decode.o
 # tables as a kernel gets them
 listing_sample  := modmac,stage
 listing_corners := operands,nest
@@ -295,20 +302,11 @@ $(BUILD)/tests/test_listing: $(obj)/libhxtest.a
 	$(call link,$(in) -lcmocka -lpthread -lm)
 .SECONDARY:
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
-idl_skels := hxt_classic hxt_deep
+idl_skels := $(patsubst tests/skel/%.idl,%,$(wildcard tests/skel/*.idl))
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
-$(BUILD)/tests/libhxt_classic_skel.so: $(obj)/gen/hxt_classic_skel.o $(obj)/tests/skel/hxt_classic_imp.o
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x1b000000 $^)
-$(BUILD)/tests/libhxt_deep_skel.so: $(obj)/gen/hxt_deep_skel.o $(obj)/tests/skel/hxt_deep_imp.o
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x1c000000 $^)
-$(BUILD)/tests/libcalculator_skel.so: $(obj)/tests/skel/calculator_skel.o
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x19000000 $^)
-$(BUILD)/tests/libhxt_queue_skel.so: $(obj)/tests/skel/hxt_queue_skel.o
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x1a000000 $^)
-$(BUILD)/tests/libhxt_skel.so: $(obj)/tests/skel/hxt_skel.o
-	$(call link,-shared -Wl$(comma)-Ttext-segment=0x18000000 $^)
+$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep,$(eval $(call test_skel,$t)))
 
 # the driver's conformance: one program for all front ends; see tests/vm for the static variant
 $(obj)/tests/conformance/%.o: inc := $(inc_lib) -Itests/conformance -Itests/skel
@@ -324,8 +322,7 @@ $(BUILD)/tests/run_with_client-static: $(obj)/tests/run_with/client.o
 	$(call link,-static $^ -lpthread)
 
 tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_client-static)
-tests: $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/conformance
-tests: $(BUILD)/tests/libcalculator_skel.so $(BUILD)/tests/libhxt_queue_skel.so $(patsubst %,$(BUILD)/tests/lib%_skel.so,$(idl_skels))
+tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
 tests: all $(test_b) $(fuzz_b)
 
 deps:
@@ -367,8 +364,8 @@ $(obj)/tests/bench/%.o: inc = $(inc_lib) -Itests -Itests/bench -DHXT_BUILD='"$(a
 $(BUILD)/bench/bench_queue: $(obj)/tests/bench/bench_queue.o $(L)/libcdsprpc.so
 	$(call link,$< -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib')
 $(obj)/tests/bench/bench_spinor.o: inc = $(inc_dsp) -Ikernels -Idsp -Itests/bench -DHXT_SRC='"$(CURDIR)"'
-$(BUILD)/bench/bench_spinor: $(obj)/tests/bench/bench_spinor.o $(obj)/libhxkernels.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
-	$(call link,-no-pie $^ -lnuma -lpthread -lm)
+$(BUILD)/bench/bench_spinor: $(obj)/tests/bench/bench_spinor.o $(kernels_a) $(obj)/libhxdsp.a $(obj)/libhxwire.a
+	$(call link,-no-pie $(in) -lnuma -lpthread -lm)
 $(obj)/tests/bench/bench_ntt.o: inc = -Ihost -Itests/bench
 $(BUILD)/bench/bench_ntt: $(obj)/tests/bench/bench_ntt.o $(obj)/libhxhost.a
 	$(call link,$^ -lpthread -lm)

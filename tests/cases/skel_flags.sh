@@ -34,8 +34,17 @@ done
 [ $tried -gt 0 ]
 
 gcc -O2 $cflags "$dir/families.c" $libs -o "$dir/libfamilies_skel.so"
-readelf -lW "$dir/libfamilies_skel.so" | grep -q 'LOAD .* 0x0*14000000 ' ||
+base_of() { # the lowest address that a shared object asks for
+    readelf -lW "$1" | awk '$1 == "LOAD" { print $3; exit }'
+}
+base=$(base_of "$dir/libfamilies_skel.so")
+[ $((base)) = $(($(pkg-config --variable=skel_base hexrig-skel))) ] ||
     { echo "the skel does not have its base" >&2; exit 1; }
+# every skel that is built here has a base of its own, and none has that of a stranger's
+for f in "$1"/lib/*_skel.so "$1"/tests/lib*_skel.so "$dir/libfamilies_skel.so"; do
+    base_of "$f"
+done | sort | uniq -d >"$dir/twice"
+[ ! -s "$dir/twice" ] || { echo "two skels at $(cat "$dir/twice")" >&2; exit 1; }
 
 # The generated spellings belong to the table.
 awk -F' [|] ' -f "$src/tools/gen-scalar-builtins.awk" "$src/tests/oracle_scalar/scalar-v69-intrinsics.txt" |
