@@ -2,7 +2,10 @@
 # installation is: bin lib libexec/hexrig share/hexrig.
 BUILD  ?= build
 PREFIX ?= /usr/local
-CC     ?= gcc
+# make has a CC of its own, which ?= would leave as it is
+ifeq ($(origin CC),default)
+CC     := gcc
+endif
 MARCH  ?= native
 OPT    ?= -O2
 SAN    ?=
@@ -19,13 +22,13 @@ Q = @
 say = @printf '  %-7s %s\n'
 endif
 
-VERSION := $(shell cat tools/VERSION)
+VERSION := $(file <tools/VERSION)
 warn    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-psabi
 # the checks that a sanitizer adds make gcc see strings that could be null
 warn    += $(if $(SAN),-Wno-format-truncation -Wno-format-overflow)
 sanflag := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 CFLAGS_ALL = -std=gnu11 $(OPT) -g -march=$(MARCH) -ffp-contract=off -fno-math-errno -fvisibility=hidden $(warn) $(sanflag) \
-             -MMD -MP -D_GNU_SOURCE -DHX_VERSION='"$(VERSION)"' $(CFLAGS)
+             -MMD -MP -D_GNU_SOURCE $(CFLAGS)
 LDFLAGS_ALL = $(sanflag) $(LDFLAGS)
 
 obj := $(BUILD)/obj
@@ -34,6 +37,24 @@ L   := $(BUILD)/lib
 X   := $(BUILD)/libexec/hexrig
 S   := $(BUILD)/share/hexrig
 G   := $(BUILD)/gen
+
+# Objects depend on cc.flags, programs on ld.flags, and both on this file.  The stamps hold the flags of the last build and are
+# written only when the flags are others now; the comparison is done here rather than in a recipe so that `make -n` tells the
+# truth.  `make install` installs what was built, whichever flags that was built with.
+cc_stamp := $(obj)/cc.flags Makefile
+ld_stamp := $(obj)/ld.flags Makefile
+$(obj)/cc.flags: flags := $(CC) $(CFLAGS_ALL)
+$(obj)/ld.flags: flags := $(CC) $(LDFLAGS_ALL)
+ifneq ($(filter-out install uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(strip $(file <$(obj)/cc.flags)),$(strip $(CC) $(CFLAGS_ALL)))
+.PHONY: $(obj)/cc.flags
+endif
+ifneq ($(strip $(file <$(obj)/ld.flags)),$(strip $(CC) $(LDFLAGS_ALL)))
+.PHONY: $(obj)/ld.flags
+endif
+endif
+$(obj)/cc.flags $(obj)/ld.flags:
+	@mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(flags))' >$@
 
 # what client, driver and DSP agree on; and the client library
 inc_rpc := -Irpc/include -Irpc/wire -Irpc/queue -Irpc/block
@@ -64,7 +85,7 @@ test_skels += $1
 $1_skel_at := $$(call skel_base,test_skel)
 $(BUILD)/tests/lib$1_skel.so: $(if $(wildcard tests/skel/$1.idl),$(obj)/gen/$1_skel.o \
                               $(obj)/tests/skel/$1_imp.o,$(obj)/tests/skel/$1_skel.o)
-	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$^)
+	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$(in))
 endef
 
 # folder -> objects
@@ -79,7 +100,8 @@ fuse_o    := $(filter-out $(obj)/fuse/core/main.o,$(call objs,fuse/*/*.c))
 mpi_c     := host/methods/ntt/shard/hexrig_mpi.c
 host_c    := $(wildcard host/*.c host/*/*.c host/*/*/*.c host/*/*/*/*.c)
 host_o    := $(call objs,$(filter-out $(mpi_c),$(host_c)))
-idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(call objs,tools/hexidl/*.c))
+hexidl_o  := $(call objs,tools/hexidl/*.c)
+idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(hexidl_o))
 theorems_o := $(filter-out $(obj)/tools/theorems/crt_digest_main.o,$(call objs,tools/theorems/*.c))
 tools_o   := $(call objs,tools/hexrig/*/*.c) $(theorems_o) $(obj)/tools/preload/client_nodes.o
 skel_o    := $(call objs,kernels/skel/*.c)
@@ -122,6 +144,9 @@ all: $(programs) $(data) $(profiles) sdk
 # --- objects: each folder sees what DESIGN.md section 3 lets it see
 $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib)
+# the one object that knows the version
+$(obj)/rpc/wire/hx_version.o: inc := $(inc_rpc) -DHX_VERSION='"$(VERSION)"'
+$(obj)/rpc/wire/hx_version.o: tools/VERSION
 $(obj)/dsp/%.o:         inc := $(inc_dsp) -Idsp
 $(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
@@ -145,14 +170,15 @@ pic = -fPIC
 # kernels of many unrolled vectors: what gcc checks there beside addresses takes it minutes per file
 $(obj)/host/methods/cpu/isa/isa_%.o: pic = -fPIC $(if $(findstring undefined,$(SAN)),-fno-sanitize=alignment$(comma)null$(comma)pointer-overflow$(comma)shift$(comma)signed-integer-overflow$(comma)bounds)
 
-$(obj)/%.o: %.c
+$(obj)/%.o: %.c $(cc_stamp)
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) $(trace) -c $< -o $@
 
-# --- DIR/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header
+# --- DIR/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header.  They are made anew for a
+# changed compiler, but not for a new version number of it.
 define idl
-$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: $(1)/%.idl $(B)/hexidl $(idls)
+$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: $(1)/%.idl $(hexidl_o) $(idls) Makefile | $(B)/hexidl
 	@mkdir -p $$(@D)
 	$(say) IDL $$<
 	$(Q)$(RUN) $(B)/hexidl $2 $$< -o $(G)
@@ -160,7 +186,7 @@ endef
 # implementations in kernels/ return plain AEE codes, the skels add the DSP's offset
 $(foreach d,$(sort $(dir $(wildcard kernels/*/*.idl))),$(eval $(call idl,$(d:/=),--dsp-codes)))
 $(eval $(call idl,tests/skel))
-$(obj)/gen/%.o: $(G)/%.c
+$(obj)/gen/%.o: $(G)/%.c $(cc_stamp)
 	@mkdir -p $(@D)
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(pic) $(inc) -c $< -o $@
@@ -169,7 +195,7 @@ $(host_o) $(tools_o) $(tests_o): | $(skels:%=$(G)/%.h)
 define archive
 	@mkdir -p $(@D)
 	$(say) AR $(notdir $@)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 endef
 $(obj)/libhxwire.a: $(wire_o);       $(archive)
 $(obj)/libhxdsp.a: $(dsp_o);         $(archive)
@@ -196,31 +222,31 @@ $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/client/libcdsprpc.map
 # the name by which programs that were linked with qualcomm/fastrpc look for it
 $(L)/libcdsprpc.so.1: $(L)/libcdsprpc.so
 	$(Q)ln -sf libcdsprpc.so $@
-$(X)/hexrig-mpi.so: $(mpi_c) host/methods/ntt/shard/hx_mpi.h
+$(X)/hexrig-mpi.so: $(mpi_c) host/methods/ntt/shard/hx_mpi.h Makefile
 	@mkdir -p $(@D)
 	$(say) MPICC $(notdir $@)
 	$(Q)$(MPICC) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -fvisibility=hidden -Ihost -shared $< -o $@
 digest_c := tools/theorems/crt_digest_main.c tools/theorems/crt_digest.c $(wildcard host/methods/ntt/ring/encode.c host/methods/ntt/ring/crt*.c)
-$(X)/crt-digest: $(digest_c) tools/theorems/crt_digest.h $(wildcard host/methods/ntt/ring/*.h)
+$(X)/crt-digest: $(digest_c) tools/theorems/crt_digest.h $(wildcard host/methods/ntt/ring/*.h) $(cc_stamp)
 	@mkdir -p $(@D)
 	$(say) CLANG $(notdir $@)
 	$(Q)$(CLANG) -std=gnu11 -O2 -march=$(MARCH) -ffp-contract=off -D_GNU_SOURCE -Itools/theorems $(inc_rpc) -Ihost $(digest_c) -lm -o $@
 $(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie -rdynamic -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
-	$(call link,$^ $(fuse_libs) -lpthread -lm)
-$(B)/hexidl: $(obj)/tools/hexidl/main.o $(idl_o)
-	$(call link,$^)
+	$(call link,$(in) $(fuse_libs) -lpthread -lm)
+$(B)/hexidl: $(hexidl_o) $(obj)/libhxwire.a
+	$(call link,$(in))
 # makes the packet tables of kernels; not installed
-$(BUILD)/tools/hexrig-listing: $(listing_o)
-	$(call link,$^)
+$(BUILD)/tools/hexrig-listing: $(listing_o) $(obj)/libhxwire.a
+	$(call link,$(in))
 $(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
 # the C API of host/api/hexrig.h
 $(L)/libhexrig.so: $(host_o) $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map
 	$(call link,-shared -Wl$(comma)--version-script=host/api/libhexrig.map -Wl$(comma)-soname$(comma)libhexrig.so $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
 $(L)/libhexrig-preload.so: $(preload_o)
-	$(call link,-shared -Wl$(comma)-soname$(comma)libhexrig-preload.so $^ -ldl)
+	$(call link,-shared -Wl$(comma)-soname$(comma)libhexrig-preload.so $(in) -ldl)
 host_libs := -ljansson -lnuma -lpthread -lm
 comma := ,
 
@@ -241,7 +267,7 @@ $(BUILD)/include/hexrig/%: rpc/include/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/wire/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/queue/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/block/%; $(sdk_copy)
-$(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION
+$(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION Makefile
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
 
@@ -278,22 +304,22 @@ $(fuzz_b): $(obj)/tests/lib/fuzz_main.o $(obj)/libhxhost.a $(obj)/libhxstub.a $(
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # the oracle's cases, one per integer HVX intrinsic and immediate, from the one table
-$(obj)/tests/hvx_cases.inc: tests/oracle/gen.awk tests/oracle/hvx-v69-intrinsics.txt tests/oracle/scalar-intrinsics.txt
+$(obj)/tests/hvx_cases.inc: tests/oracle/gen.awk tests/oracle/hvx-v69-intrinsics.txt tests/oracle/scalar-intrinsics.txt Makefile
 	@mkdir -p $(@D)
-	$(Q)awk -F' [|] ' -f $^ > $@
+	$(Q)awk -F' [|] ' -f $(filter %.awk %.txt,$^) > $@
 $(obj)/tests/dsp/test_hvx_int.o: $(obj)/tests/hvx_cases.inc
 $(obj)/tests/dsp/test_hvx_int.o: inc = $(inc_dsp) -Itests -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
 # the scalar oracle's, likewise
-$(obj)/tests/scalar_cases.inc: tests/oracle_scalar/gen.awk tests/oracle_scalar/scalar-v69-intrinsics.txt
+$(obj)/tests/scalar_cases.inc: tests/oracle_scalar/gen.awk tests/oracle_scalar/scalar-v69-intrinsics.txt Makefile
 	@mkdir -p $(@D)
-	$(Q)awk -F' [|] ' -f $^ > $@
+	$(Q)awk -F' [|] ' -f $(filter %.awk %.txt,$^) > $@
 $(obj)/tests/dsp/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
 $(obj)/tests/dsp/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/tests/test_hexidl $(BUILD)/tests/fuzz_idl: $(idl_o)
 # tables as a kernel gets them
 listing_sample  := modmac,stage
 listing_corners := operands,nest
-$(obj)/tests/listing/%.listing.h: tests/data/listing/%.release.s tests/data/listing/%.debug.s $(BUILD)/tools/hexrig-listing
+$(obj)/tests/listing/%.listing.h: tests/data/listing/%.release.s tests/data/listing/%.debug.s $(listing_o) Makefile | $(BUILD)/tools/hexrig-listing
 	@mkdir -p $(@D)
 	$(Q)$(RUN) $(BUILD)/tools/hexrig-listing $(wordlist 1,2,$^) -f $(listing_$*) -o $@
 $(obj)/tests/tools/test_listing.o: $(patsubst %,$(obj)/tests/listing/%.listing.h,sample corners)
@@ -312,14 +338,14 @@ $(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep,$(eval $(call test_ske
 $(obj)/tests/conformance/%.o: inc := $(inc_lib) -Itests/conformance -Itests/skel
 conformance_o := $(call objs,tests/conformance/*.c) $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack frame_connect)
 $(BUILD)/tests/conformance: $(conformance_o)
-	$(call link,$^ -lpthread)
+	$(call link,$(in) -lpthread)
 
 # a client without any library of ours, dynamic and static; fortified, as distributions build
 $(obj)/tests/run_with/%.o: inc := $(inc_rpc) -Itests/skel -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 $(BUILD)/tests/run_with_client: $(obj)/tests/run_with/client.o
-	$(call link,$^ -lpthread)
+	$(call link,$(in) -lpthread)
 $(BUILD)/tests/run_with_client-static: $(obj)/tests/run_with/client.o
-	$(call link,-static $^ -lpthread)
+	$(call link,-static $(in) -lpthread)
 
 tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_client-static)
 tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
@@ -368,9 +394,9 @@ $(BUILD)/bench/bench_spinor: $(obj)/tests/bench/bench_spinor.o $(kernels_a) $(ob
 	$(call link,-no-pie $(in) -lnuma -lpthread -lm)
 $(obj)/tests/bench/bench_ntt.o: inc = -Ihost -Itests/bench
 $(BUILD)/bench/bench_ntt: $(obj)/tests/bench/bench_ntt.o $(obj)/libhxhost.a
-	$(call link,$^ -lpthread -lm)
+	$(call link,$(in) -lpthread -lm)
 $(BUILD)/bench/%: $(obj)/tests/bench/%.o
-	$(call link,$^ $(fuse_libs))
+	$(call link,$(in) $(fuse_libs))
 bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/libhxt_queue_skel.so
 	$(Q)for b in $(bench_b); do $$b || [ $$? = 77 ] || exit 1; done
 	$(Q)tests/oracle/bench.sh $(BUILD)
@@ -380,7 +406,7 @@ $(obj)/tests/peer/%.o: inc := $(inc_rpc) -Ihost
 $(BUILD)/peer/make_model: $(obj)/tests/peer/make_model.o $(obj)/libhxhost.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(host_libs))
 $(BUILD)/peer/peer_llama: $(obj)/tests/peer/peer_llama.o
-	$(call link,$^ -ldl)
+	$(call link,$(in) -ldl)
 .PHONY: bench-peer
 bench-peer: all $(BUILD)/peer/make_model $(BUILD)/peer/peer_llama
 	$(Q)tests/peer/run.sh $(BUILD)
@@ -396,10 +422,10 @@ check-vm:
 # what the virtual machine needs, see tests/vm/run.sh
 vm-programs: $(BUILD)/tests/test_placement $(BUILD)/tests/conformance-static $(BUILD)/tests/libhxt_skel.so $(X)/hexrig-fuse-static $(X)/hexrig-dsp $(profiles)
 $(BUILD)/tests/conformance-static: $(conformance_o)
-	$(call link,-static $^ -lpthread)
+	$(call link,-static $(in) -lpthread)
 # ld warns of dlopen in libfuse's loader of modules, which the rig does not use
 $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
-	$(call link,-static $^ $(fuse_libs) -lpthread -ldl -lm)
+	$(call link,-static $(in) $(fuse_libs) -lpthread -ldl -lm)
 
 # --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was
 # skipped; the skip says why.
@@ -451,6 +477,13 @@ soak-programs:
 	$(sub) tests soak
 .PHONY: soak
 soak: $(soak_b)
+
+# whatever `link` makes
+linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest %.so.1,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
+          $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) \
+          $(addprefix $(BUILD)/tests/,conformance conformance-static run_with_client run_with_client-static) \
+          $(addprefix $(BUILD)/peer/,make_model peer_llama)
+$(linked): $(ld_stamp)
 
 clean:
 	rm -rf $(BUILD)

@@ -10,6 +10,7 @@
 
 #include "base/low_memory.h"
 #include "base/machine.h"
+#include "hx_version.h"
 #include "module.h"
 #include "base/placement.h"
 #include "root_pd.h"
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
         case 's': skel_path = optarg; break;
         case 't': table_fd = atoi(optarg); break;
         case 'h': usage(stdout); return 0;
-        case 'V': puts("hexrig-dsp " HX_VERSION); return 0;
+        case 'V': printf("hexrig-dsp %s\n", hx_version); return 0;
         default: usage(stderr); return 2;
         }
     }

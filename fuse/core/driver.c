@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hx_version.h"
+
 static unsigned open_sessions(const struct hx_driver *d)
 {
     unsigned n = 0;
@@ -23,7 +25,7 @@ static void print_status(const struct hx_driver *d, FILE *f)
             hx_dsp_is_up(&d->dsp) ? "up" : "dsp-down", d->front_end, d->profile.name,
             hx_cost_time(&d->filters), getpid(),
             d->dsp.pid, d->dsp.restarts, d->mount, d->sockets ? d->sockets : "", open_sessions(d),
-            d->profile.sessions, HX_VERSION);
+            d->profile.sessions, hx_version);
     for (unsigned i = 0; i < d->filters.n; i++)
         fprintf(f, "%s%s", i ? "+" : "filters=", d->filters.at[i].filter->name);
     fputc('\n', f);

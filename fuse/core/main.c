@@ -15,6 +15,7 @@
 
 #include "front/front.h"
 #include "hx_log_tag.h"
+#include "hx_version.h"
 
 struct options {
     const char *mount, *front_end, *profile, *log, *mode, *owner;
@@ -107,7 +108,7 @@ static int parse(int argc, char **argv, struct options *o)
             o->filter[o->n_filters++] = optarg;
             break;
         case 'h': fputs(help, stdout); return 1;
-        case 'V': puts("hexrig-fuse " HX_VERSION); return 1;
+        case 'V': printf("hexrig-fuse %s\n", hx_version); return 1;
         default: return 3;
         }
     }

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "api.h"
+#include "hx_version.h"
 #include "text/chat.h"
 
 const char *hexrig_version(void)
 {
-    return HX_VERSION;
+    return hx_version;
 }
 
 int hx_api_error(struct hexrig_error *err, const struct hx_error *cause, int rc)
@@ -91,7 +92,7 @@ static int read_config(struct hexrig_config *out, const struct hexrig_config *cf
     for (size_t i = sizeof(*out); i < cfg->size; i++)
         if (((const char *)cfg)[i])
             return hx_api_fail(err, -EINVAL, "the configuration sets what this library (%s) does "
-                               "not know", HX_VERSION);
+                               "not know", hx_version);
     memcpy(out, cfg, cfg->size < sizeof(*out) ? cfg->size : sizeof(*out));
     return 0;
 }

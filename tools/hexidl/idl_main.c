@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hx_version.h"
 #include "idl.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, MAX_DIRS = 64 };
@@ -84,7 +85,7 @@ static int parse(struct options *o, int argc, char **argv)
         case 'l': o->layout = 1; break;
         case 'c': o->codes = HX_IDL_CODES_DSP; break;
         case 'h': help(o->me); return EXIT_OK;
-        case 'v': printf("hexidl %s\n", HX_VERSION); return EXIT_OK;
+        case 'v': printf("hexidl %s\n", hx_version); return EXIT_OK;
         default: return EXIT_USAGE;
         }
     }

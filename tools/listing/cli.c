@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hx_version.h"
 #include "listing.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, MAX_LOOPS = 63, MAX_FUNCTIONS = 64 };
@@ -130,7 +131,7 @@ int hx_listing_main(int argc, char **argv)
         case 's': o.source = optarg; break;
         case 'o': o.output = optarg; break;
         case 'h': help(argv[0]); return EXIT_OK;
-        case 'v': puts("hexrig-listing " HX_VERSION); return EXIT_OK;
+        case 'v': printf("hexrig-listing %s\n", hx_version); return EXIT_OK;
         default: return usage(argv[0], "unknown option");
         }
     if (argc - optind != HX_CODE_BUILDS)

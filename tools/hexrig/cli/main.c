@@ -10,6 +10,7 @@
 
 #include "cmd.h"
 #include "hx_rig.h"
+#include "hx_version.h"
 #include "idl.h"
 
 static const struct {
@@ -130,7 +131,7 @@ static int command_line(int argc, char **argv)
         return HX_EXIT_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("hexrig %s\n", HX_VERSION);
+        printf("hexrig %s\n", hx_version);
         return HX_EXIT_OK;
     }
     for (size_t i = 0; i < N_COMMANDS; i++)
