@@ -171,9 +171,12 @@ static void put_scales4(struct hx_q4_k *b, const struct line *lines)
 {
     float top_scale = 0, top_min = 0;
 
+    /* comparisons: which zero fmaxf(0, -0) returns is the compiler's choice, and ggml stores +0 */
     for (size_t g = 0; g < GROUPS4; g++) {
-        top_scale = fmaxf(top_scale, lines[g].scale);
-        top_min = fmaxf(top_min, -lines[g].low);
+        if (lines[g].scale > top_scale)
+            top_scale = lines[g].scale;
+        if (-lines[g].low > top_min)
+            top_min = -lines[g].low;
     }
     const float per_scale = top_scale > 0 ? 63 / top_scale : 0;
     const float per_min = top_min > 0 ? 63 / top_min : 0;

@@ -6,6 +6,9 @@
 
 #include "front/socket_conn.h"
 
+/* volatile: the reads are the test */
+static volatile uint8_t read_byte;
+
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 
 int hxt_fuzz_one(const uint8_t *data, size_t n)
@@ -14,7 +17,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     struct hx_conn conn = {.loop = &loop};
     struct hx_socket_frame *f;
     const char *err;
-    int pair[2], rc, frames = 0;
+    int pair[2], rc;
 
     if (n > 60000 || hx_loop_init(&loop) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
         return 0;
@@ -29,9 +32,8 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
         for (unsigned i = 0; i < f->head.n_segs; i++)
             sum += f->segs[i].flags & HX_SEG_IN ? f->segs[i].len : 0;
         for (uint64_t i = 0; i < sum; i++)
-            frames += f->data[i] == 0x5a;
+            read_byte = f->data[i];
         hx_frame_free(f);
-        frames++;
     }
     hx_conn_close(&conn);
     hx_loop_close(&loop);

@@ -83,7 +83,7 @@ void hx_code_set_build(enum hx_code_build build);
 #define HX_TRIPS(level, n) ((void)0)
 #else
 #define HX_CODE(function) \
-    __attribute__((cleanup(hx_code_leave))) struct hx_code_scope hx_scope = \
+    __attribute__((cleanup(hx_code_leave), unused)) struct hx_code_scope hx_scope = \
         hx_code_enter(&hx_code_##function)
 #define HX_TRIPS(level, n) hx_code_trips(level, (uint64_t)(n))
 #endif

@@ -253,7 +253,7 @@ static void test_opening_a_large_model_reads_no_weights(void **state)
     const struct hx_gguf_tensor *up;
     struct hx_error err = {""};
     struct hx_gguf *g;
-    struct hx_model *m;
+    struct hx_model *m = NULL;
     float row[TINY_WIDTH];
 
     (void)state;

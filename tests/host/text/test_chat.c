@@ -42,8 +42,8 @@ static void check(int bpe, const char *family, const struct hx_chat_message *m, 
     struct open o;
     struct hx_chat c;
     struct hx_error err = {""};
-    uint32_t *got, *ids;
-    size_t n_got, n_ids;
+    uint32_t *got = NULL, *ids;
+    size_t n_got = 0, n_ids;
 
     open_vocab(&o, bpe, NULL);
     if (hx_chat_init(&c, o.t, NULL, family, &err) ||

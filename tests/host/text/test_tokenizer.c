@@ -228,7 +228,7 @@ static void test_a_whole_text_encodes_as_the_reference(void **state)
     struct hx_error err = {""};
     uint32_t *ids;
     uint16_t *want;
-    size_t n, bytes;
+    size_t n = 0, bytes;
 
     (void)state;
     if (!dir)

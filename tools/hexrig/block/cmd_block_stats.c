@@ -177,7 +177,7 @@ static int measure(struct stats *s, const struct hx_block_opts *o, const char *s
 int hx_block_stats(int argc, char **argv)
 {
     struct hx_block_opts o = {.json = 0};
-    struct stats s = {NULL};
+    struct stats s = {.cal = NULL};
     struct hx_error err = {""};
     char *share = NULL, *model = NULL, *text = NULL;
     int rc = hx_block_parse(&o, argc, argv, options, help);

@@ -5,10 +5,19 @@
 #include "quant/quant.h"
 
 #ifdef HX_ISA_X86
+#include <cpuid.h>
+
+/* clang 16's __builtin_cpu_supports() does not know f16c. */
+static int has_f16c(void)
+{
+    unsigned a, b, c = 0, d;
+
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
 static int has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 
 static int has_avx512(void)

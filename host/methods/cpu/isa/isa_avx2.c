@@ -2,8 +2,13 @@
 #include "isa_tables.h"
 
 #ifdef HX_ISA_X86
+#ifdef __clang__
+#include <immintrin.h>
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#else
 #pragma GCC target("avx2,fma,f16c")
 #include <immintrin.h>
+#endif
 
 #include "v16_avx2.h"
 
@@ -66,4 +71,8 @@ V16_INLINE int32_t dot_groups(const uint8_t codes[256], const int8_t x[256], con
 #include "matmul_rows.inc"
 
 const struct hx_cpu_kernels hx_isa_avx2 = HX_ISA_TABLE("avx2", r_matmul);
+
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 #endif
