@@ -22,6 +22,13 @@ Q = @
 say = @printf '  %-7s %s\n'
 endif
 
+# clang's major version, or nothing
+clang := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | sed -n 's/^.define __clang_major__ //p')
+ifneq ($(and $(clang),$(filter-out clean deps install uninstall,$(or $(MAKECMDGOALS),all))),)
+ifneq ($(shell [ $(clang) -lt 16 ] && echo old),)
+$(error $(CC) is clang $(clang): it takes clang 16 or later, or gcc)
+endif
+endif
 VERSION := $(file <tools/VERSION)
 warn    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-psabi
 # the checks that a sanitizer adds make gcc see strings that could be null
@@ -57,6 +64,7 @@ $(obj)/cc.flags $(obj)/ld.flags:
 	@mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(flags))' >$@
 
 # what client, driver and DSP agree on; and the client library
+	@$(if $(and $(clang),$(filter %/cc.flags,$@)),echo "  NOTE    only gcc traces loads and stores of kernels; with clang they cost nothing in the model")
 inc_rpc := -Irpc/include -Irpc/wire -Irpc/queue -Irpc/block
 inc_lib := $(inc_rpc) -Irpc/transport -Irpc/rig -Irpc/client
 inc_dsp := $(inc_rpc) -Idsp/include -Idsp/include/hexrig
@@ -150,8 +158,9 @@ $(obj)/rpc/wire/hx_version.o: tools/VERSION
 $(obj)/dsp/%.o:         inc := $(inc_dsp) -Idsp
 $(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
-# every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names
-mem_trace := $(if $(SAN),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
+# every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names, and clang
+# has no such option
+mem_trace := $(if $(SAN)$(clang),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
 traced_o  := $(call objs,kernels/silicon/*.c kernels/linear/*.c kernels/ok/*.c kernels/skel/ntt_scalar.c kernels/skel/parallel_pair.c \
                      kernels/skel/weights.c kernels/spinor/spinor_load_hvx.c)
 $(traced_o): private trace := $(mem_trace)
@@ -178,7 +187,7 @@ $(obj)/%.o: %.c $(cc_stamp)
 # --- DIR/NAME.idl -> NAME.h, NAME_stub.c, NAME_skel.c; before anything that may include the header.  They are made anew for a
 # changed compiler, but not for a new version number of it.
 define idl
-$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: $(1)/%.idl $(hexidl_o) $(idls) Makefile | $(B)/hexidl
+$(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: $1/%.idl $(hexidl_o) $(idls) Makefile | $(B)/hexidl
 	@mkdir -p $$(@D)
 	$(say) IDL $$<
 	$(Q)$(RUN) $(B)/hexidl $2 $$< -o $(G)
