@@ -30,6 +30,8 @@ $(error $(CC) is clang $(clang): it takes clang 16 or later, or gcc)
 endif
 endif
 VERSION := $(file <tools/VERSION)
+# programs that were linked with libhexrig.so go on with later ones of the same number
+MAJOR   := $(firstword $(subst ., ,$(VERSION)))
 warn    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-psabi
 # the checks that a sanitizer adds make gcc see strings that could be null
 warn    += $(if $(SAN),-Wno-format-truncation -Wno-format-overflow)
@@ -62,9 +64,9 @@ endif
 endif
 $(obj)/cc.flags $(obj)/ld.flags:
 	@mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(flags))' >$@
+	@$(if $(and $(clang),$(filter %/cc.flags,$@)),echo "  NOTE    built with clang, loads and stores of kernels cost nothing in the model: only gcc traces them")
 
 # what client, driver and DSP agree on; and the client library
-	@$(if $(and $(clang),$(filter %/cc.flags,$@)),echo "  NOTE    only gcc traces loads and stores of kernels; with clang they cost nothing in the model")
 inc_rpc := -Irpc/include -Irpc/wire -Irpc/queue -Irpc/block
 inc_lib := $(inc_rpc) -Irpc/transport -Irpc/rig -Irpc/client
 inc_dsp := $(inc_rpc) -Idsp/include -Idsp/include/hexrig
@@ -135,7 +137,7 @@ data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
 programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
-            $(L)/libhexrig-preload.so $(L)/libcdsprpc.so.1 $(L)/libhexrig.so
+            $(L)/libhexrig-preload.so $(L)/libcdsprpc.so.1 $(L)/libhexrig.so $(L)/libhexrig.so.$(MAJOR)
 
 # T6b of `hexrig theorems`: exact arithmetic from a second compiler, where there is one
 CLANG := $(firstword $(foreach c,clang clang-19 clang-16 clang-15 clang-14,$(shell command -v $(c) 2>/dev/null)))
@@ -143,7 +145,7 @@ programs += $(if $(and $(CLANG),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/crt-di
 # ranks for `hexrig ppl --crt-shard`, where there is MPI
 MPICC := $(shell command -v mpicc 2>/dev/null)
 programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig-mpi.so)
-.PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install clean deps
+.PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
 all: $(programs) $(data) $(profiles) sdk
@@ -230,7 +232,7 @@ $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/client/libcdsprpc.map
 	$(call link,-shared -Wl$(comma)--version-script=rpc/client/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so -Wl$(comma)-z$(comma)nodelete $(lib_o) $(obj)/libhxwire.a -lpthread)
 # the name by which programs that were linked with qualcomm/fastrpc look for it
 $(L)/libcdsprpc.so.1: $(L)/libcdsprpc.so
-	$(Q)ln -sf libcdsprpc.so $@
+	$(Q)ln -sf $(<F) $@
 $(X)/hexrig-mpi.so: $(mpi_c) host/methods/ntt/shard/hx_mpi.h Makefile
 	@mkdir -p $(@D)
 	$(say) MPICC $(notdir $@)
@@ -252,17 +254,19 @@ $(BUILD)/tools/hexrig-listing: $(listing_o) $(obj)/libhxwire.a
 $(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
 # the C API of host/api/hexrig.h
-$(L)/libhexrig.so: $(host_o) $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map
-	$(call link,-shared -Wl$(comma)--version-script=host/api/libhexrig.map -Wl$(comma)-soname$(comma)libhexrig.so $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
+$(L)/libhexrig.so.$(MAJOR): $(host_o) $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map
+	$(call link,-shared -Wl$(comma)--version-script=host/api/libhexrig.map -Wl$(comma)-soname$(comma)$(@F) $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN' $(host_libs))
+$(L)/libhexrig.so: $(L)/libhexrig.so.$(MAJOR)
+	$(Q)ln -sf $(<F) $@
 $(L)/libhexrig-preload.so: $(preload_o)
 	$(call link,-shared -Wl$(comma)-soname$(comma)libhexrig-preload.so $(in) -ldl)
 host_libs := -ljansson -lnuma -lpthread -lm
 comma := ,
 
 # --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
-sdk_h := $(wildcard dsp/include/*.h dsp/include/hexrig/*.h rpc/include/*.h rpc/wire/*.h rpc/queue/*.h rpc/queue/*.inc rpc/block/*.h)
-sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(L)/pkgconfig/hexrig-skel.pc \
-         $(BUILD)/include/hexrig.h $(L)/pkgconfig/hexrig.pc
+sdk_h := $(wildcard dsp/include/*.h dsp/include/hexrig/*.h rpc/include/*.h)
+sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(BUILD)/include/hexrig.h \
+         $(patsubst tools/%.in,$(L)/pkgconfig/%,$(wildcard tools/*.pc.in))
 .PHONY: sdk
 sdk: $(sdk)
 define sdk_copy
@@ -273,9 +277,6 @@ $(BUILD)/include/hexrig.h: host/api/hexrig.h; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/hexrig/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/include/%; $(sdk_copy)
-$(BUILD)/include/hexrig/%: rpc/wire/%; $(sdk_copy)
-$(BUILD)/include/hexrig/%: rpc/queue/%; $(sdk_copy)
-$(BUILD)/include/hexrig/%: rpc/block/%; $(sdk_copy)
 $(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION Makefile
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
@@ -372,11 +373,23 @@ check: deps
 	@$(MAKE) --no-print-directory -j2 SAN=address,undefined BUILD=$(BUILD)/asan tests
 	@tests/run.sh $(BUILD)
 
-# everything finds everything else relative to itself, so the folders are copied as they are
+# Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  What `uninstall` leaves are
+# folders that others use, too: bin, lib, lib/pkgconfig, include, libexec, share.
+installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(idls) $(sdk))
+dest      := $(DESTDIR)$(PREFIX)
 install: all
-	@for d in bin include lib libexec share; do \
-	    mkdir -p "$(DESTDIR)$(PREFIX)/$$d" && cp -R $(BUILD)/$$d/. "$(DESTDIR)$(PREFIX)/$$d/" || exit 1; done
-	$(say) INSTALL $(DESTDIR)$(PREFIX)
+	@for f in $(installed); do \
+	    mkdir -p "$(dest)/$${f%/*}" || exit 1; \
+	    if [ -h $(BUILD)/$$f ]; then cp -Pf $(BUILD)/$$f "$(dest)/$$f"; \
+	    elif [ -x $(BUILD)/$$f ]; then install -m 755 $(BUILD)/$$f "$(dest)/$$f"; \
+	    else install -m 644 $(BUILD)/$$f "$(dest)/$$f"; fi || exit 1; \
+	done
+	$(say) INSTALL $(dest)
+uninstall:
+	@cd "$(dest)" && rm -f $(installed) && \
+	    for d in share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig; do \
+	        [ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d || exit 1; done
+	$(say) REMOVE $(dest)
 
 # fetches clang-19, lld-19 and qemu-user into $(BUILD)/oracle; exit 77: no tools
 check-oracle:
@@ -488,7 +501,7 @@ soak-programs:
 soak: $(soak_b)
 
 # whatever `link` makes
-linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest %.so.1,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
+linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest $(L)/libcdsprpc.so.1 $(L)/libhexrig.so,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
           $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) \
           $(addprefix $(BUILD)/tests/,conformance conformance-static run_with_client run_with_client-static) \
           $(addprefix $(BUILD)/peer/,make_model peer_llama)

@@ -4,6 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 build=$1
+major=$(sed 's/\..*//' tools/VERSION)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -85,7 +86,7 @@ same "after Makefile was touched" ours new2
 
 touched tools/VERSION CC rpc/wire/hx_version.c
 touched tools/VERSION IDL
-touched tools/VERSION copy tools/hexrig.pc.in tools/hexrig-skel.pc.in
+touched tools/VERSION copy tools/*.pc.in
 touched host/quant/table.c CC host/quant/table.c
 touched host/quant/table.c AR libhxhost.a
 touched tests/rpc/test_ring.c LINK test_ring
@@ -97,15 +98,15 @@ touched tests/data/listing/sample.release.s CC tests/tools/test_listing.c
 touched kernels/linear/hex_linear.idl IDL kernels/linear/hex_linear.idl
 touched kernels/linear/hex_linear.idl AR libhxhex_linear.a libhxhost.a libhxstub.a
 touched rpc/idl-include/remote.idl IDL $(ls kernels/*/*.idl tests/skel/*.idl)
-touched host/api/libhexrig.map LINK libhexrig.so
+touched host/api/libhexrig.map LINK "libhexrig.so.$major"
 touched host/data/hexrig-tiny-q8_0.gguf copy host/data/hexrig-tiny-q8_0.gguf
 touched dsp/include/qurt_futex.h copy dsp/include/qurt_futex.h
 touched tools/hexrig.pc.in copy tools/hexrig.pc.in
-touched rpc/client/libcdsprpc.map LN libcdsprpc.so
+touched rpc/client/libcdsprpc.map LN libcdsprpc.so "libhexrig.so.$major"
 grep -q '^LINK libcdsprpc.so$' "$dir/new" || fail "libcdsprpc.map does not link libcdsprpc.so"
 
 # some of every folder's files: each is something's source
-for f in $(ls */*/*.[ch] dsp/profiles/* | grep -v '^tests/' | awk 'NR % 20 == 0'); do
+for f in $(ls rpc/*/*.[ch] dsp/*/*.[ch] fuse/*/*.[ch] host/*/*.[ch] kernels/*/*.[ch] tools/*/*.[ch] dsp/profiles/* | awk 'NR % 20 == 0'); do
     plan new -W "$f"
     [ -s "$dir/new" ] || fail "nothing depends on $f"
 done

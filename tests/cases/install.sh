@@ -1,0 +1,90 @@
+#!/bin/sh
+# `make install` with DESTDIR: the files that it names and no others; public headers that need nothing else; a FastRPC client, a
+# skel and a C program by pkg-config against it, and they run; `make uninstall` leaves nothing.  Usage: install.sh BUILD
+set -eu
+src=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+command -v pkg-config >/dev/null || { echo "skip: no pkg-config"; exit 77; }
+unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_FARF DSP_LIBRARY_PATH ADSP_LIBRARY_PATH LD_LIBRARY_PATH
+cc=${CC:-gcc}
+dir=$(mktemp -d)
+stale=$build/include/hexrig/no_header_of_ours.h
+trap 'rm -rf "$dir" "$stale"' EXIT
+export XDG_RUNTIME_DIR="$dir"
+usr=$dir/stage/opt/rig
+export PKG_CONFIG_PATH="$usr/lib/pkgconfig"
+major=$(sed 's/\..*//' "$src/tools/VERSION")
+
+make_() { # quietly, with its output when it fails
+    make -s -C "$src" BUILD="$build" DESTDIR="$dir/stage" PREFIX=/opt/rig "$1" >"$dir/log" 2>&1 ||
+        { cat "$dir/log"; exit 1; }
+}
+names() { # names DIR SUFFIX FILE...: the files as they lie in DIR
+    in=$1
+    shift
+    for f in "$@"; do echo "$in/${f##*/}"; done
+}
+
+# --- what is there.  Two programs need what not every machine has.
+: >"$stale"
+make_ install
+(cd "$dir/stage" && find . ! -type d | sed 's|^\./opt/rig/||' | grep -v '^libexec/hexrig/\(crt-digest\|hexrig-mpi.so\)$' | LC_ALL=C sort) >"$dir/have"
+{
+    names bin hexrig hexidl
+    names libexec/hexrig hexrig-fuse hexrig-dsp
+    names lib libcdsprpc.so libcdsprpc.so.1 libhexrig.so "libhexrig.so.$major" libhexrig-preload.so
+    for idl in "$src"/kernels/*/*.idl; do echo "lib/lib$(basename "$idl" .idl)_skel.so"; done
+    names lib/pkgconfig hexrig.pc hexrig-rpc.pc hexrig-skel.pc
+    names include hexrig.h
+    names include/hexrig "$src"/rpc/include/*.h "$src"/dsp/include/*.h "$src"/dsp/include/hexrig/*.h
+    names share/hexrig "$src"/host/data/*.gguf "$src"/host/data/*.cal books-holdout.txt
+    names share/hexrig/idl "$src"/rpc/idl-include/*.idl
+    names share/hexrig/profiles "$src"/dsp/profiles/*
+} | LC_ALL=C sort >"$dir/want"
+diff "$dir/want" "$dir/have" || { echo "< is missing, > is nobody's"; exit 1; }
+soname() {
+    readelf -d "$usr/lib/$1" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p'
+}
+[ "$(soname libhexrig.so)" = "libhexrig.so.$major" ] && [ "$(soname libcdsprpc.so)" = libcdsprpc.so ]
+[ -h "$usr/lib/libhexrig.so" ] && [ -h "$usr/lib/libcdsprpc.so.1" ]
+
+# --- each header alone, with the flags that its users have
+flags="-Wall -Wextra -Werror -fsyntax-only -x c /dev/null"
+for h in "$usr"/include/hexrig/*.h; do
+    $cc -std=gnu11 $(pkg-config --cflags hexrig-skel) -include "$h" $flags
+done
+for h in "$src"/rpc/include/*.h; do
+    $cc -std=gnu11 $(pkg-config --cflags hexrig-rpc) -include "${h##*/}" $flags
+done
+$cc -std=c99 -pedantic $(pkg-config --cflags hexrig) -include hexrig.h $flags
+
+# --- programs
+cd "$dir"
+block() { # block PAGE NAME: the fenced block of the page whose opening line ends in NAME
+    awk -v name="$2" '/^```/ { on = !on && $NF == name && NF > 1; next } on' "$src/docs/$1.md"
+}
+block rpc client.c >client.c
+block rpc build | sed "s/^gcc /$cc -Wall -Wextra -Werror /" >client.sh
+block skel vadd_skel.c >vadd_skel.c
+block skel vadd.c >vadd.c
+[ -s client.c ] && [ -s client.sh ] && [ -s vadd_skel.c ] && [ -s vadd.c ]
+sh -eu client.sh
+$cc -O2 $(pkg-config --cflags hexrig-skel) vadd_skel.c $(pkg-config --libs hexrig-skel) -o libvadd_skel.so
+$cc -O2 vadd.c $(pkg-config --cflags --libs hexrig-rpc) -o vadd
+[ "$(DSP_LIBRARY_PATH=. ./vadd)" = "rc=0 sum[3]=700 sum[163]=32700" ]
+$cc -O2 "$src/docs/examples/generate.c" $(pkg-config --cflags --libs hexrig) -o generate
+./generate | grep -q '^The king was '
+readelf -d generate | grep -q "NEEDED.*libhexrig.so.$major"
+"$usr/bin/hexrig" --version | grep -qx "hexrig $(cat "$src/tools/VERSION")"
+"$usr/bin/hexidl" "$src/kernels/linear/hex_linear.idl" -o "$dir"
+cd "$src"
+
+# --- and it goes, but for what is somebody else's
+: >"$usr/share/hexrig/mine"
+make_ uninstall
+[ "$(find "$dir/stage" ! -type d)" = "$usr/share/hexrig/mine" ] || { find "$dir/stage" ! -type d; exit 1; }
+rm "$usr/share/hexrig/mine"
+make_ uninstall
+left=$(find "$dir/stage" -name '*hexrig*')
+[ -z "$left" ] || { echo "left: $left"; exit 1; }
+echo "$(wc -l <"$dir/have") files"
