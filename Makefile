@@ -64,7 +64,7 @@ endif
 endif
 $(obj)/cc.flags $(obj)/ld.flags:
 	@mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(flags))' >$@
-	@$(if $(and $(clang),$(filter %/cc.flags,$@)),echo "  NOTE    built with clang, loads and stores of kernels cost nothing in the model: only gcc traces them")
+	@$(if $(and $(clang),$(filter %/cc.flags,$@)),echo "  NOTE    only gcc traces loads and stores of kernels; with clang they cost nothing in the model")
 
 # what client, driver and DSP agree on; and the client library
 inc_rpc := -Irpc/include -Irpc/wire -Irpc/queue -Irpc/block

@@ -62,6 +62,15 @@ same "after LDFLAGS=" want links
 env -u MAKEFLAGS -u CC make -n -B V= BUILD="$build" "$build/obj/rpc/wire/hx_ring.o" | grep -q '^gcc .*hx_ring' ||
     fail "without CC= the compiler is not gcc"
 
+# really: one object compiles, is then up to date, and compiles again for other flags, whatever their quotes
+one() {
+    make BUILD="$dir/one" "$@" "$dir/one/obj/rpc/wire/hx_ring.o" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
+    grep -c '^  CC ' "$dir/out" || :
+}
+[ "$(one)" = 1 ] && [ "$(one)" = 0 ] || fail "an object is not compiled just once"
+[ "$(one "CFLAGS=-DA='\"b, c\"'")" = 1 ] && [ "$(one "CFLAGS=-DA='\"b, c\"'")" = 0 ] || fail "CFLAGS= with quotes"
+[ "$(one SAN=address,undefined)" = 1 ] || fail "SAN= does not compile"
+
 last=
 # touched FILE KIND WANT...: touching FILE makes of this kind just these
 touched() {
