@@ -25,6 +25,9 @@ endif
 # clang's major version, or nothing
 clang := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | sed -n 's/^.define __clang_major__ //p')
 ifneq ($(and $(clang),$(filter-out clean deps install uninstall,$(or $(MAKECMDGOALS),all))),)
+ifneq ($(SAN),)
+$(error SAN=$(SAN) wants CC=gcc)
+endif
 ifneq ($(shell [ $(clang) -lt 16 ] && echo old),)
 $(error $(CC) is clang $(clang): it takes clang 16 or later, or gcc)
 endif
@@ -361,6 +364,10 @@ tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_clien
 tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
 tests: all $(test_b) $(fuzz_b)
 
+# sanitizers are gcc's, also beside a build by clang
+asan := SAN=address,undefined BUILD=$(BUILD)/asan $(if $(clang),CC=gcc)
+tsan := SAN=thread BUILD=$(BUILD)/tsan $(if $(clang),CC=gcc)
+
 deps:
 	@tools/install-deps.sh
 
@@ -370,7 +377,7 @@ demo: deps
 
 check: deps
 	@$(MAKE) --no-print-directory -j2 tests
-	@$(MAKE) --no-print-directory -j2 SAN=address,undefined BUILD=$(BUILD)/asan tests
+	@$(MAKE) --no-print-directory -j2 $(asan) tests
 	@tests/run.sh $(BUILD)
 
 # Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  What `uninstall` leaves are
@@ -460,7 +467,7 @@ $(soak_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 # a part of `make check` by itself
 check-asan: deps
 	$(sub) tests
-	$(sub) SAN=address,undefined BUILD=$(BUILD)/asan tests
+	$(sub) $(asan) tests
 	@tests/run.sh $(BUILD) asan
 # clients and driver under ThreadSanitizer, with a plain DSP: TSan wants the low addresses where a PD puts its memory
 check-tsan: deps tsan-programs
@@ -476,11 +483,11 @@ check-aarch64: deps
 check-soak: deps soak-programs
 	@tests/run.sh $(BUILD) soak
 check-faults: deps soak-programs
-	$(sub) SAN=address,undefined BUILD=$(BUILD)/asan tests
+	$(sub) $(asan) tests
 	@tests/run.sh $(BUILD) faults
 check-full: deps
 	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
-	$(sub) SAN=address,undefined BUILD=$(BUILD)/asan tests
+	$(sub) $(asan) tests
 	@tests/run.sh $(BUILD) check tsan valgrind aarch64 oracle vm faults soak
 
 # it defines functions that gcc declares by itself when it sanitizes
@@ -488,7 +495,7 @@ $(obj)/dsp/machine/hvx_check.o: warn += $(if $(SAN),-Wno-builtin-declaration-mis
 .PHONY: tsan-programs valgrind-programs soak-programs
 tsan-programs:
 	$(sub) tests
-	$(sub) SAN=thread BUILD=$(BUILD)/tsan tests
+	$(sub) $(tsan) tests
 	$(Q)mkdir -p $(BUILD)/tsan/rig/libexec/hexrig && rm -rf $(BUILD)/tsan/rig/lib $(BUILD)/tsan/rig/share
 	$(Q)cp $(BUILD)/tsan/libexec/hexrig/hexrig-fuse $(X)/hexrig-dsp $(BUILD)/tsan/rig/libexec/hexrig/
 	$(Q)cp -R $(L) $(S:%/hexrig=%) $(BUILD)/tsan/rig/

@@ -42,7 +42,11 @@ plan all -B
 grep '^\(CC\|IDL\|AR\|LINK\) ' "$dir/all" >"$dir/ours"
 
 # flags: those of the compiler reach everything, those of the linker what is linked
-for flag in MARCH=x86-64-v2 OPT=-O1 CFLAGS=-DHX_OTHER SAN=undefined; do
+case $(${CC:-gcc} --version) in
+*clang*) san= ;; # SAN= wants gcc
+*) san=SAN=undefined ;;
+esac
+for flag in MARCH=x86-64-v2 OPT=-O1 CFLAGS=-DHX_OTHER $san; do
     plan new "$flag"
     grep '^\(CC\|IDL\|AR\|LINK\) ' "$dir/new" >"$dir/new2"
     # a static program has no sanitizer
@@ -64,12 +68,12 @@ env -u MAKEFLAGS -u CC make -n -B V= BUILD="$build" "$build/obj/rpc/wire/hx_ring
 
 # really: one object compiles, is then up to date, and compiles again for other flags, whatever their quotes
 one() {
-    make BUILD="$dir/one" "$@" "$dir/one/obj/rpc/wire/hx_ring.o" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
+    make V= BUILD="$dir/one" "$@" "$dir/one/obj/rpc/wire/hx_ring.o" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
     grep -c '^  CC ' "$dir/out" || :
 }
 [ "$(one)" = 1 ] && [ "$(one)" = 0 ] || fail "an object is not compiled just once"
 [ "$(one "CFLAGS=-DA='\"b, c\"'")" = 1 ] && [ "$(one "CFLAGS=-DA='\"b, c\"'")" = 0 ] || fail "CFLAGS= with quotes"
-[ "$(one SAN=address,undefined)" = 1 ] || fail "SAN= does not compile"
+[ -z "$san" ] || [ "$(one SAN=address,undefined)" = 1 ] || fail "SAN= does not compile"
 
 last=
 # touched FILE KIND WANT...: touching FILE makes of this kind just these
