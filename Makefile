@@ -148,7 +148,7 @@ programs += $(if $(and $(CLANG),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/crt-di
 # ranks for `hexrig ppl --crt-shard`, where there is MPI
 MPICC := $(shell command -v mpicc 2>/dev/null)
 programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig-mpi.so)
-.PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall clean deps
+.PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
 all: $(programs) $(data) $(profiles) sdk
@@ -379,6 +379,10 @@ check: deps
 	@$(MAKE) --no-print-directory -j2 tests
 	@$(MAKE) --no-print-directory -j2 $(asan) tests
 	@tests/run.sh $(BUILD)
+
+# tabs, long lines, .clang-format; a part of `make check`.  77: no clang-format 14
+lint:
+	$(Q)tools/lint.sh
 
 # Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  What `uninstall` leaves are
 # folders that others use, too: bin, lib, lib/pkgconfig, include, libexec, share.

@@ -1,5 +1,5 @@
-/* Protects the int8 linear layer (kernels/linear, host/methods/dsp/linear_pack.c, host/dsp/offload.c): the layout keeps a model's weights, the
- * HVX kernels give what the reference gives, bit-identical however the work is cut, and argmax is the first largest.
+/* Protects the int8 linear layer (kernels/linear, host/methods/dsp/linear_pack.c, host/dsp/offload.c): the layout keeps a
+ * model's weights, the HVX kernels give what the reference gives, bit-identical however the work is cut, and argmax is the first largest.
  * Through a rig: test_linear_rig.c. */
 #include <errno.h>
 #include <math.h>

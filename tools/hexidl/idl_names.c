@@ -154,7 +154,8 @@ static bool is_local_name(const char *name)
     static const char *const names[] = {
         "arg", "b", "buf", "bytes", "code", "count", "data", "dataLen", "e", "end", "from", "get", "give", "h", "h64",
         "i", "in", "jobs", "k", "left", "len", "length", "limit", "list", "mine", "method", "methods", "n", "nLen", "name",
-        "nul", "next", "offset", "out", "p", "pra", "pv", "r", "rc", "rec", "s", "sc", "serve", "shape", "shape_mask", "size", "text", "theirs", "to", "type", "uri"};
+        "nul", "next", "offset", "out", "p", "pra", "pv", "r", "rc", "rec", "s", "sc", "serve", "shape", "shape_mask",
+        "size", "text", "theirs", "to", "type", "uri"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)

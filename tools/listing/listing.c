@@ -104,7 +104,7 @@ static int close_packet(struct reader *r, const char *text)
     return 0;
 }
 
-/* "	.loc	1 27 18 is_stmt 0" : what follows comes from line 27 of file 1; line 0 belongs to none. */
+/* "\t.loc\t1 27 18 is_stmt 0": what follows comes from line 27 of file 1; line 0 belongs to none. */
 static void note_loc(struct reader *r, const char *text)
 {
     unsigned long file, line;

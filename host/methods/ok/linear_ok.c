@@ -455,7 +455,6 @@ void hx_linear_ok_report(const struct hx_linear_method *method, struct hx_ok_rep
                                  .k = shim ? l->cfg.k : 0, .q_max = l->cfg.q_max,
                                  .x_bits = l->cfg.x_bits, .matrices = l->n, .split = l->split,
                                  .kernel = l->cfg.dsp_set ? "hvx" : l->kernel->name,
-                                 
                                  .rel_l2 = l->norm > 0 ? sqrt(l->error / l->norm) : 0,
                                  .count = l->count};
     for (size_t i = 0; i < l->n; i++)

@@ -1,6 +1,6 @@
-/* Protects attention on the DSP as people use it (hexrig run and ppl --offload attn, host/methods/spinor/kv_spinor_attn.c, method attn_layer):
- * tokens do not depend on how the work is cut into calls or batches, calls are what is promised and do not grow with the
- * position, perplexity stays near that of decoded blocks, and what cannot work is said. */
+/* Protects attention on the DSP as people use it (hexrig run and ppl --offload attn, host/methods/spinor/kv_spinor_attn.c, method
+ * attn_layer): tokens do not depend on how the work is cut into calls or batches, calls are what is promised and do not grow
+ * with the position, perplexity stays near that of decoded blocks, and what cannot work is said. */
 #include <math.h>
 
 #include "e2e.h"

@@ -31,7 +31,8 @@ int32_t *hx_ntt_dsp_room(struct hx_ntt_dsp *d, size_t integers, struct hx_error 
 int hx_ntt_dsp_put(struct hx_ntt_dsp *d, size_t layer, size_t pos, size_t count,
                    struct hx_error *err);
 
-/* Of both primes: scores[q][p] = scale / Delta^2 times the inner product of query q, from hx_ntt_dsp_room(), and the key at position first + p. */
+/* Of both primes: scores[q][p] = scale / Delta^2 times the inner product of query q, from hx_ntt_dsp_room(), and the key at
+ * position first + p. */
 int hx_ntt_dsp_scores(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t first, size_t count,
                       unsigned delta_bits, float scale, float *scores, struct hx_error *err);
 
