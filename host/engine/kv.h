@@ -21,6 +21,13 @@ struct hx_kv_view {
     size_t stride; /* floats from one position to the next */
 };
 
+/* K of a layer as blocks of the polynomial ring (methods/ntt), made when it was put; the position put last is among them. */
+struct hx_kv_keys {
+    const char *blocks;       /* [position][n_kv] of the ring's block_bytes; NULL: elsewhere, ask scores() */
+    const double *lengths;    /* [position][n_kv] */
+    struct hx_kv_view values; /* V as rows() has it; k is NULL */
+};
+
 struct hx_kv_ops {
     const char *name;
 
@@ -36,6 +43,9 @@ struct hx_kv_ops {
      * NULL: the cache returns rows only. */
     int (*scores)(struct hx_kv *kv, size_t layer, const float *q, size_t n_head, float scale, size_t first,
                   size_t n, float *scores, struct hx_error *err);
+
+    /* Lasts until the next call on this cache.  NULL: the cache holds no such blocks. */
+    void (*keys)(const struct hx_kv *kv, size_t layer, struct hx_kv_keys *keys);
 
     /* The whole attention of a batch, as hx_attn_ops->run() has it, without rows.  NULL: likewise. */
     int (*attend)(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_error *err);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kv_ntt.h"
 #include "methods/ntt/ring/poly_shard.h"
 #include "methods/ntt/shard/shard.h"
 #include "engine/softmax.h"
@@ -327,16 +326,17 @@ static int run_per_step(struct job *j, struct hx_error *err)
 }
 
 /* A cache of keys, the tokens' own among them. */
-static int run_persistent(struct job *j, struct hx_error *err)
+static int run_persistent(struct job *j, const struct hx_kv_keys *k, struct hx_error *err)
 {
     j->own = j->in->pos;
-    j->keys = hx_kv_ntt_keys(j->in->kv, j->in->layer, &j->lengths);
-    hx_kv_ntt_values(j->in->kv, j->in->layer, &j->past);
+    j->keys = k->blocks;
+    j->lengths = k->lengths;
+    j->past = k->values;
     return run_queries(j, err);
 }
 
 /* A cache of keys that are elsewhere. */
-static int run_remote(struct job *j, struct hx_error *err)
+static int run_remote(struct job *j, const struct hx_kv_keys *k, struct hx_error *err)
 {
     const struct hx_attn_in *in = j->in;
     int rc = 0;
@@ -350,9 +350,21 @@ static int run_remote(struct job *j, struct hx_error *err)
     }
     if (rc)
         return rc;
-    hx_kv_ntt_values(in->kv, in->layer, &j->past);
+    j->past = k->values;
     hx_pool_run(pool_for(j->a, products(j), FEW_PRODUCTS), in->n * in->n_head, only_mix, j);
     return 0;
+}
+
+/* As the cache has its keys. */
+static int run_over(struct job *j, struct hx_error *err)
+{
+    const struct hx_kv *kv = j->in->kv;
+    struct hx_kv_keys k;
+
+    if (!kv->ops->keys)
+        return run_per_step(j, err);
+    kv->ops->keys(kv, j->in->layer, &k);
+    return k.blocks ? run_persistent(j, &k, err) : run_remote(j, &k, err);
 }
 
 static int run(struct hx_attn *attn, const struct hx_attn_in *in, float *out, struct hx_error *err)
@@ -366,11 +378,8 @@ static int run(struct hx_attn *attn, const struct hx_attn_in *in, float *out, st
         rc = grow(&a->work, n_q * j.row, sizeof(float), err);
     if (!rc)
         rc = grow(&a->kl, n_q, sizeof(double), err);
-    if (!rc && !hx_kv_is_ntt(in->kv))
-        rc = run_per_step(&j, err);
-    else if (!rc)
-        rc = hx_kv_ntt_keys(in->kv, in->layer, &j.lengths) ? run_persistent(&j, err)
-                                                           : run_remote(&j, err);
+    if (!rc)
+        rc = run_over(&j, err);
     for (size_t i = 0; !rc && attn->softmax_int && i < n_q; i++)
         hx_softmax_count(&attn->seen, ((const double *)a->kl.p)[i]);
     return rc;

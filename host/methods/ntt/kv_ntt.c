@@ -389,8 +389,17 @@ static void close_ntt(struct hx_kv *kv)
     free(c);
 }
 
+static void keys(const struct hx_kv *kv, size_t layer, struct hx_kv_keys *out)
+{
+    const struct kv_ntt *c = (const struct kv_ntt *)kv;
+
+    out->blocks = c->dsp ? NULL : block(c, layer, 0, 0);
+    out->lengths = c->lengths + index_of(c, layer, 0, 0);
+    out->values = (struct hx_kv_view){NULL, values(c, layer, 0), kv->n_kv * kv->dh};
+}
+
 static const struct hx_kv_ops ops = {
-    .name = "ntt", .put = put, .rows = rows, .scores = scores, .close = close_ntt};
+    .name = "ntt", .put = put, .rows = rows, .scores = scores, .keys = keys, .close = close_ntt};
 
 /* --- open */
 
@@ -452,25 +461,6 @@ int hx_kv_ntt_dsp_open(struct hx_kv **out, const struct hx_kv_shape *shape,
         return hx_error_set(err, -EINVAL, "kv ntt: on the DSP keys are kept modulo two primes, not as %s",
                           hx_poly_modes[cfg->mode]);
     return open_at(out, shape, cfg, pool, 1, err);
-}
-
-int hx_kv_is_ntt(const struct hx_kv *kv)
-{
-    return kv->ops == &ops;
-}
-
-const char *hx_kv_ntt_keys(const struct hx_kv *kv, size_t layer, const double **lengths)
-{
-    const struct kv_ntt *c = (const struct kv_ntt *)kv;
-
-    *lengths = c->lengths + index_of(c, layer, 0, 0);
-    return c->dsp ? NULL : block(c, layer, 0, 0);
-}
-
-void hx_kv_ntt_values(const struct hx_kv *kv, size_t layer, struct hx_kv_view *view)
-{
-    *view = (struct hx_kv_view){NULL, values((const struct kv_ntt *)kv, layer, 0),
-                                kv->n_kv * kv->dh};
 }
 
 const struct hx_poly *hx_kv_ntt_ring(const struct hx_kv *kv)

@@ -31,15 +31,6 @@ int hx_kv_ntt_open(struct hx_kv **out, const struct hx_kv_shape *shape,
 int hx_kv_ntt_dsp_open(struct hx_kv **out, const struct hx_kv_shape *shape,
                        const struct hx_poly_cfg *cfg, struct hx_pool *pool, struct hx_error *err);
 
-/* Blocks [position][n_kv] of a layer, and their lengths (poly.h) likewise; NULL: they are not in this program's memory. */
-const char *hx_kv_ntt_keys(const struct hx_kv *kv, size_t layer, const double **lengths);
-
-/* Whether it is one of these caches, whose scores() attn_poly.c can use. */
-int hx_kv_is_ntt(const struct hx_kv *kv);
-
-/* V as rows() has it; view->k is NULL.  Only for these caches. */
-void hx_kv_ntt_values(const struct hx_kv *kv, size_t layer, struct hx_kv_view *view);
-
 /* What it computes with. */
 const struct hx_poly *hx_kv_ntt_ring(const struct hx_kv *kv);
 

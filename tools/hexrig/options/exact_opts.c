@@ -167,7 +167,7 @@ int hx_exact_opts_done(const struct hx_exact_opts *x, const char *cmd, struct hx
 
 static void poly_figures(json_t *report, const struct hx_engine *e, const struct hx_engine_cfg *cfg)
 {
-    const int kv = hx_kv_is_ntt(e->kv);
+    const int kv = (e->kv->ops->keys != NULL);
     const struct hx_poly *p = kv ? hx_kv_ntt_ring(e->kv) : hx_attn_poly(e->attn);
 
     json_object_set_new(
@@ -200,7 +200,7 @@ void hx_exact_figures(json_t *report, const struct hx_engine *e, const struct hx
 {
     struct hx_ok_report r;
 
-    if (hx_kv_is_ntt(e->kv) || (cfg->attn && strcmp(cfg->attn, "poly") == 0))
+    if ((e->kv->ops->keys != NULL) || (cfg->attn && strcmp(cfg->attn, "poly") == 0))
         poly_figures(report, e, cfg);
     if (cfg->softmax_int)
         softmax_figures(report, e->attn);
