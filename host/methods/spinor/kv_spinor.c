@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "dsp/dsp_error.h"
-#include "kv_spinor_density.h"
+#include "kv_spinor_dispatch.h"
 #include "rpcmem.h"
 
 
-static const struct hx_density *const densities[] = {
-    &hx_density_vector, &hx_density_layer, &hx_density_batched,
-    &hx_density_token,  &hx_density_queue,
+static const struct hx_spinor_dispatch *const dispatches[] = {
+    &hx_spinor_dispatch_vector, &hx_spinor_dispatch_layer, &hx_spinor_dispatch_batched,
+    &hx_spinor_dispatch_token,  &hx_spinor_dispatch_queue,
 };
-enum { N_DENSITIES = sizeof(densities) / sizeof(densities[0]) };
+enum { N_DISPATCHES = sizeof(dispatches) / sizeof(dispatches[0]) };
 
 const char *const hx_kv_spinor_densities[] = {"per-vector", "per-layer", "batched",
                                               "per-token",  "queue",     NULL};
@@ -23,7 +23,7 @@ const char *const hx_kv_spinor_densities[] = {"per-vector", "per-layer", "batche
 /* Where a position's vectors of a layer are, counted in the n_slots of one. */
 static size_t at(const struct hx_kv_spinor *s, size_t layer, size_t pos, size_t layer_stride)
 {
-    return (s->density->by_token ? pos * s->kv.n_layer + layer : layer * layer_stride + pos) *
+    return (s->dispatch->by_token ? pos * s->kv.n_layer + layer : layer * layer_stride + pos) *
            s->n_slots;
 }
 
@@ -39,7 +39,7 @@ uint8_t *hx_spinor_blocks(const struct hx_kv_spinor *s, size_t layer, size_t pos
 
 size_t hx_spinor_stride(const struct hx_kv_spinor *s)
 {
-    return (s->density->by_token ? s->kv.n_layer : 1) * s->n_slots * s->shape->dh;
+    return (s->dispatch->by_token ? s->kv.n_layer : 1) * s->n_slots * s->shape->dh;
 }
 
 void *hx_spinor_shared_alloc(size_t bytes)
@@ -52,7 +52,7 @@ int hx_spinor_failed(const struct hx_kv_spinor *s, const char *method, size_t la
 {
     char where[48];
 
-    if (s->density->by_token)
+    if (s->dispatch->by_token)
         snprintf(where, sizeof(where), "layers 0..%zu", s->kv.n_layer - 1);
     else
         snprintf(where, sizeof(where), "layer %zu", layer);
@@ -115,12 +115,12 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
     rotate_k(s, layer, pos, n, hx_rope_undo);
     if (s->decoded > pos)
         s->decoded = pos;
-    return s->density->encode(s, layer, pos, n, err);
+    return s->dispatch->encode(s, layer, pos, n, err);
 }
 
 static int decode_layer(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
 {
-    int rc = s->density->decode(s, layer, n, err);
+    int rc = s->dispatch->decode(s, layer, n, err);
 
     rotate_k(s, layer, 0, rc ? 0 : n, hx_rope_apply);
     return rc;
@@ -134,7 +134,7 @@ static int decode_token(struct hx_kv_spinor *s, size_t layer, size_t n, struct h
     if (layer > 0 && n <= s->decoded)
         return 0;
     s->decoded = 0;
-    rc = s->density->decode(s, layer, n, err);
+    rc = s->dispatch->decode(s, layer, n, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < s->kv.n_layer; i++)
@@ -148,7 +148,7 @@ static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *vie
 {
     struct hx_kv_spinor *s = (struct hx_kv_spinor *)kv;
     const float *x = hx_spinor_x(s, layer, 0);
-    int rc = s->density->by_token ? decode_token(s, layer, n, err) : decode_layer(s, layer, n, err);
+    int rc = s->dispatch->by_token ? decode_token(s, layer, n, err) : decode_layer(s, layer, n, err);
 
     *view = (struct hx_kv_view){x, x + kv->n_kv * s->shape->dh, hx_spinor_stride(s)};
     return rc;
@@ -158,12 +158,12 @@ static void close_spinor(struct hx_kv *kv)
 {
     struct hx_kv_spinor *s = (struct hx_kv_spinor *)kv;
 
-    if (s->density && s->density->close)
-        s->density->close(s);
+    if (s->dispatch && s->dispatch->close)
+        s->dispatch->close(s);
     hx_skel_close(&s->dsp);
-    if (s->density) {
-        s->density->free(s->blocks);
-        s->density->free(s->x);
+    if (s->dispatch) {
+        s->dispatch->free(s->blocks);
+        s->dispatch->free(s->x);
     }
     hx_ropes_free(&s->ropes);
     free(s);
@@ -176,18 +176,18 @@ static int check_sizes(const struct hx_kv_spinor *s, struct hx_error *err)
 {
     const size_t limit = INT32_MAX;
 
-    if (s->x_bytes <= limit && (!s->density->by_token || s->block_bytes <= limit))
+    if (s->x_bytes <= limit && (!s->dispatch->by_token || s->block_bytes <= limit))
         return 0;
     return hx_error_set(err, -EINVAL, "kv spinor: a context of %zu positions needs %zu bytes%s, %zu "
                       "are the limit", s->kv.n_ctx, s->x_bytes,
-                      s->density->by_token ? "" : " per layer", limit);
+                      s->dispatch->by_token ? "" : " per layer", limit);
 }
 
 static int alloc_buffers(struct hx_kv_spinor *s, struct hx_error *err)
 {
     const struct hx_kv *kv = &s->kv;
     const size_t vector = s->shape->dh * sizeof(float);
-    const size_t held = s->density->by_token ? kv->n_layer : 1; /* layers in x */
+    const size_t held = s->dispatch->by_token ? kv->n_layer : 1; /* layers in x */
     int rc;
 
     if (__builtin_mul_overflow(kv->n_ctx * s->n_slots * held, vector, &s->x_bytes) ||
@@ -198,42 +198,42 @@ static int alloc_buffers(struct hx_kv_spinor *s, struct hx_error *err)
     rc = check_sizes(s, err);
     if (rc)
         return rc;
-    s->x = s->density->alloc(s->x_bytes);
-    s->blocks = s->density->alloc(s->block_bytes);
+    s->x = s->dispatch->alloc(s->x_bytes);
+    s->blocks = s->dispatch->alloc(s->block_bytes);
     if (!s->x || !s->blocks)
         return hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", kv->n_ctx);
     return 0;
 }
 
-static const struct hx_density *find_density(const char *name)
+static const struct hx_spinor_dispatch *find_dispatch(const char *name)
 {
-    for (size_t i = 0; i < N_DENSITIES; i++)
-        if (strcmp(densities[i]->name, name) == 0)
-            return densities[i];
+    for (size_t i = 0; i < N_DISPATCHES; i++)
+        if (strcmp(dispatches[i]->name, name) == 0)
+            return dispatches[i];
     return NULL;
 }
 
 double hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos)
 {
-    return find_density(density)->calls((double)n_layer, (double)n_kv, (double)pos);
+    return find_dispatch(density)->calls((double)n_layer, (double)n_kv, (double)pos);
 }
 
-static int unknown_density(const char *name, struct hx_error *err)
+static int unknown_dispatch(const char *name, struct hx_error *err)
 {
     char legal[128] = "";
 
-    for (size_t i = 0; i < N_DENSITIES; i++)
+    for (size_t i = 0; i < N_DISPATCHES; i++)
         snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
-                 densities[i]->name);
+                 dispatches[i]->name);
     return hx_error_set(err, -EINVAL, "unknown density '%s'; legal: %s", name, legal);
 }
 
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
                       const char *density, size_t n_ctx, struct hx_error *err)
 {
-    const struct hx_density *d = find_density(density);
+    const struct hx_spinor_dispatch *d = find_dispatch(density);
     struct hx_kv_spinor *s;
-    int rc = d ? hx_spinor_check_cal(m, cal, err) : unknown_density(density, err);
+    int rc = d ? hx_spinor_check_cal(m, cal, err) : unknown_dispatch(density, err);
 
     if (rc)
         return rc;
@@ -241,7 +241,7 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
     if (!s)
         return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
     s->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, d->one_by_one ? 1 : n_ctx};
-    s->density = d;
+    s->dispatch = d;
     s->shape = cal->format.shape;
     s->n_slots = 2 * m->n_kv;
     rc = alloc_buffers(s, err);

@@ -7,7 +7,7 @@
 
 #include "engine/attn.h"
 #include "dsp/dsp_error.h"
-#include "kv_spinor_density.h"
+#include "kv_spinor_dispatch.h"
 #include "rpcmem.h"
 
 enum { MAX_BATCH = 256 };
@@ -23,10 +23,10 @@ struct part {
 };
 
 /* One density. */
-struct cut {
+struct dispatch {
     const char *name;
     int by_head;    /* 1: calls for one KV head each; 0: for all of a layer */
-    int one_by_one; /* as in struct hx_density */
+    int one_by_one; /* as in struct hx_spinor_dispatch */
     void *(*alloc)(size_t bytes);
     void (*free)(void *p);
     int (*step)(struct cache *c, const struct part *p, struct hx_error *err);
@@ -35,7 +35,7 @@ struct cut {
 
 struct cache {
     struct hx_kv kv;
-    const struct cut *cut;
+    const struct dispatch *dispatch;
     const struct hx_block_shape *shape;
     struct hx_skel dsp;
     size_t heads;   /* KV heads of a call */
@@ -132,30 +132,30 @@ static void *heap_alloc(size_t bytes)
     return calloc(1, bytes);
 }
 
-static const struct cut cuts[] = {
+static const struct dispatch dispatches[] = {
     {"per-vector", 1, 1, heap_alloc, free, step_vector, 3},
     {"per-layer", 0, 1, hx_spinor_shared_alloc, rpcmem_free, step_layer, 2},
     {"batched", 0, 0, hx_spinor_shared_alloc, rpcmem_free, step_batched, 1},
 };
 
-static const struct cut *find_cut(const char *density)
+static const struct dispatch *find_dispatch(const char *density)
 {
-    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++)
-        if (strcmp(cuts[i].name, density) == 0)
-            return &cuts[i];
+    for (size_t i = 0; i < sizeof(dispatches) / sizeof(dispatches[0]); i++)
+        if (strcmp(dispatches[i].name, density) == 0)
+            return &dispatches[i];
     return NULL;
 }
 
 int hx_kv_attn_refuses(const char *density)
 {
-    return density && !find_cut(density);
+    return density && !find_dispatch(density);
 }
 
 double hx_kv_attn_calls(const char *density, size_t n_layer, size_t n_kv)
 {
-    const struct cut *cut = find_cut(density);
+    const struct dispatch *d = find_dispatch(density);
 
-    return (double)(n_layer * cut->calls * (cut->by_head ? n_kv : 1));
+    return (double)(n_layer * d->calls * (d->by_head ? n_kv : 1));
 }
 
 /* --- the cache */
@@ -206,7 +206,7 @@ static int step(struct cache *c, const struct hx_attn_in *in, size_t head, float
     gather(c->own, in->k + head * dh, n_kv * dh, row(c), in->n);
     gather(c->own + in->n * row(c), in->v + head * dh, n_kv * dh, row(c), in->n);
     gather(c->q, in->q + head * c->n_q * dh, in->n_head * dh, q_width, in->n);
-    rc = c->cut->step(c, &p, err);
+    rc = c->dispatch->step(c, &p, err);
     for (size_t i = 0; !rc && i < in->n; i++)
         memcpy(out + (i * in->n_head + head * c->n_q) * dh, c->y + i * q_width,
                q_width * sizeof(*out));
@@ -220,10 +220,10 @@ static int alloc_queries(struct cache *c, size_t n_q, struct hx_error *err)
 
     if (floats <= c->q_floats)
         return 0;
-    c->cut->free(c->q);
-    c->cut->free(c->y);
-    c->q = c->cut->alloc(floats * sizeof(*c->q));
-    c->y = c->cut->alloc(floats * sizeof(*c->y));
+    c->dispatch->free(c->q);
+    c->dispatch->free(c->y);
+    c->q = c->dispatch->alloc(floats * sizeof(*c->q));
+    c->y = c->dispatch->alloc(floats * sizeof(*c->y));
     c->q_floats = c->q && c->y ? floats : 0;
     return c->q_floats ? 0 : hx_error_set(err, -ENOMEM, "kv spinor: no memory for the queries of %zu "
                                         "positions", c->kv.max_batch);
@@ -246,12 +246,12 @@ static void close_cache(struct hx_kv *kv)
     struct cache *c = (struct cache *)kv;
 
     hx_skel_close(&c->dsp);
-    c->cut->free(c->own);
-    c->cut->free(c->q);
-    c->cut->free(c->y);
-    c->cut->free(c->k);
-    c->cut->free(c->v);
-    c->cut->free(c->fresh);
+    c->dispatch->free(c->own);
+    c->dispatch->free(c->q);
+    c->dispatch->free(c->y);
+    c->dispatch->free(c->k);
+    c->dispatch->free(c->v);
+    c->dispatch->free(c->fresh);
     free(c);
 }
 
@@ -267,10 +267,10 @@ static int alloc_buffers(struct cache *c, struct hx_error *err)
         c->kv.n_ctx * block_row(c) > INT32_MAX || bytes > INT32_MAX)
         return hx_error_set(err, -EINVAL, "kv spinor: a context of %zu positions is too long: its blocks "
                           "exceed %d bytes", c->kv.n_ctx, INT32_MAX);
-    c->own = c->cut->alloc(2 * c->kv.max_batch * row(c) * sizeof(*c->own));
-    c->fresh = c->cut->alloc(2 * block_row(c));
-    c->k = c->cut->alloc(bytes);
-    c->v = c->cut->alloc(bytes);
+    c->own = c->dispatch->alloc(2 * c->kv.max_batch * row(c) * sizeof(*c->own));
+    c->fresh = c->dispatch->alloc(2 * block_row(c));
+    c->k = c->dispatch->alloc(bytes);
+    c->v = c->dispatch->alloc(bytes);
     if (!c->own || !c->fresh || !c->k || !c->v)
         return hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", c->kv.n_ctx);
     return 0;
@@ -279,7 +279,7 @@ static int alloc_buffers(struct cache *c, struct hx_error *err)
 static int check(const struct hx_model *m, const struct hx_cal *cal, const char *density,
                  struct hx_error *err)
 {
-    if (!find_cut(density))
+    if (!find_dispatch(density))
         return hx_error_set(err, -EINVAL, "density '%s' cannot have attention on the DSP; legal: "
                           "per-vector, per-layer, batched", density);
     if (!cal->k_after_rope)
@@ -299,11 +299,11 @@ int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const s
     c = calloc(1, sizeof(*c));
     if (!c)
         return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
-    c->cut = find_cut(density);
+    c->dispatch = find_dispatch(density);
     c->shape = cal->format.shape;
     c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx,
-                           c->cut->one_by_one ? 1 : n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH};
-    c->heads = c->cut->by_head ? 1 : m->n_kv;
+                           c->dispatch->one_by_one ? 1 : n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH};
+    c->heads = c->dispatch->by_head ? 1 : m->n_kv;
     rc = alloc_buffers(c, err);
     if (!rc)
         rc = hx_spinor_dsp_open(&c->dsp, cal, err);

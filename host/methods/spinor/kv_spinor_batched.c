@@ -1,5 +1,5 @@
 /* Density batched: for each layer one encode of all new positions and one decode of all past ones. */
-#include "kv_spinor_density.h"
+#include "kv_spinor_dispatch.h"
 #include "rpcmem.h"
 
 static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
@@ -18,7 +18,7 @@ static double calls(double layers, double kv_heads, double pos)
     return pos > 0 ? 2 * layers : layers;
 }
 
-const struct hx_density hx_density_batched = {
+const struct hx_spinor_dispatch hx_spinor_dispatch_batched = {
     .name = "batched",
     .alloc = hx_spinor_shared_alloc,
     .free = rpcmem_free,

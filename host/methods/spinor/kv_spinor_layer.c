@@ -1,5 +1,5 @@
 /* Density per-layer: one call for each layer and position, all heads, K and V together. */
-#include "kv_spinor_density.h"
+#include "kv_spinor_dispatch.h"
 #include "rpcmem.h"
 
 static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
@@ -26,7 +26,7 @@ static double calls(double layers, double kv_heads, double pos)
     return layers * (pos + 1);
 }
 
-const struct hx_density hx_density_layer = {
+const struct hx_spinor_dispatch hx_spinor_dispatch_layer = {
     .name = "per-layer",
     .one_by_one = 1,
     .alloc = hx_spinor_shared_alloc,

@@ -6,7 +6,7 @@
 #include "dsp/dsp_error.h"
 #include "dspqueue.h"
 #include "hx_sp_packet.h"
-#include "kv_spinor_density.h"
+#include "kv_spinor_dispatch.h"
 #include "rpcmem.h"
 
 enum { WORKS_MAX = 2, NONE = -1 };
@@ -186,7 +186,7 @@ static void close_queue(struct hx_kv_spinor *s)
     free(q);
 }
 
-const struct hx_density hx_density_queue = {
+const struct hx_spinor_dispatch hx_spinor_dispatch_queue = {
     .name = "queue",
     .by_token = 1,
     .one_by_one = 1,

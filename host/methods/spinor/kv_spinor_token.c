@@ -1,5 +1,5 @@
 /* Density per-token: one decode of all layers before a token, one encode of all layers after it. */
-#include "kv_spinor_density.h"
+#include "kv_spinor_dispatch.h"
 #include "rpcmem.h"
 
 static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
@@ -22,7 +22,7 @@ static double calls(double layers, double kv_heads, double pos)
     return pos > 0 ? 2 : 1;
 }
 
-const struct hx_density hx_density_token = {
+const struct hx_spinor_dispatch hx_spinor_dispatch_token = {
     .name = "per-token",
     .by_token = 1,
     .one_by_one = 1,

@@ -1,7 +1,7 @@
 /* Density per-vector: one call for each K or V vector, in ordinary memory, so that its bytes are copied.  The wall. */
 #include <stdlib.h>
 
-#include "kv_spinor_density.h"
+#include "kv_spinor_dispatch.h"
 
 static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
 {
@@ -43,7 +43,7 @@ static double calls(double layers, double kv_heads, double pos)
     return 2 * layers * kv_heads * (1 + pos);
 }
 
-const struct hx_density hx_density_vector = {
+const struct hx_spinor_dispatch hx_spinor_dispatch_vector = {
     .name = "per-vector",
     .one_by_one = 1,
     .alloc = heap_alloc,

@@ -5,8 +5,8 @@
  * By token: the layers of a position lie together, and x holds all of them.
  *     blocks [n_ctx][n_layer][n_slots][slot bytes]   x [n_ctx][n_layer][n_slots][dh]
  * n_slots: of a layer, K heads, then V heads. */
-#ifndef HX_KV_SPINOR_DENSITY_H
-#define HX_KV_SPINOR_DENSITY_H
+#ifndef HX_KV_SPINOR_DISPATCH_H
+#define HX_KV_SPINOR_DISPATCH_H
 
 #include "kv_spinor.h"
 #include "kv_spinor_dsp.h"
@@ -15,7 +15,7 @@
 struct hx_kv_spinor;
 
 /* One way of cutting the work into calls. */
-struct hx_density {
+struct hx_spinor_dispatch {
     const char *name;
     int by_token;   /* the layout */
     int one_by_one; /* 1: one token per run, so that prefill dispatches like generation */
@@ -35,14 +35,14 @@ struct hx_density {
     double (*calls)(double layers, double kv_heads, double pos);
 };
 
-extern const struct hx_density hx_density_vector, hx_density_layer, hx_density_batched,
-    hx_density_token, hx_density_queue;
+extern const struct hx_spinor_dispatch hx_spinor_dispatch_vector, hx_spinor_dispatch_layer, hx_spinor_dispatch_batched,
+    hx_spinor_dispatch_token, hx_spinor_dispatch_queue;
 
 struct hx_spinor_queue; /* of density `queue` */
 
 struct hx_kv_spinor {
     struct hx_kv kv;
-    const struct hx_density *density;
+    const struct hx_spinor_dispatch *dispatch;
     const struct hx_block_shape *shape;
     struct hx_ropes ropes; /* of K coded before RoPE; empty otherwise */
     struct hx_skel dsp;
