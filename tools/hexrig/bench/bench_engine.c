@@ -8,7 +8,7 @@
 #include "cli/cmd.h"
 #include "methods/cpu/isa/isa.h"
 #include "options/engine_opts.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "power_sensor.h"
 #include "cli/share.h"
 
@@ -124,7 +124,7 @@ static int run_phase(const struct bench *b, struct hx_engine *e, const uint32_t 
                      size_t batch, float *logits, struct phase *p, size_t run, struct hx_error *err)
 {
     const double j0 = b->sensor.path[0] ? hx_power_sensor_joules(&b->sensor) : 0;
-    const double t0 = hx_figures_clock();
+    const double t0 = hx_report_clock();
     double joules;
     int rc = 0;
 
@@ -134,7 +134,7 @@ static int run_phase(const struct bench *b, struct hx_engine *e, const uint32_t 
             rc = hx_engine_logits(e, logits, err);
     }
     if (run) {
-        p->s[run - 1] = hx_figures_clock() - t0;
+        p->s[run - 1] = hx_report_clock() - t0;
         joules = b->sensor.path[0] ? hx_power_sensor_joules(&b->sensor) - j0 : -1;
         p->joules = joules < 0 ? -1 : p->joules + joules; /* the counter may have wrapped */
     }
@@ -167,11 +167,11 @@ static json_t *report(const struct bench *b, const struct hx_engine *e, struct p
                       struct phase *decode)
 {
     return json_pack("{s:o, s:I, s:s, s:s, s:s, s:I, s:o, s:o, s:s, s:I}", "model",
-                     hx_figures_text(b->cfg.model), "threads",
+                     hx_json_text(b->cfg.model), "threads",
                      (json_int_t)hx_pool_threads(e->pool), "linear", b->cfg.linear, "attn",
                      b->cfg.attn, "isa", hx_isa_best()->name, "runs", (json_int_t)b->runs, "prefill",
                      phase_json(b, prefill), "decode", phase_json(b, decode), "power_sensor",
-                     b->sensor_text, "peak_rss_bytes", (json_int_t)hx_figures_peak_rss());
+                     b->sensor_text, "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
 }
 
 static int measure(struct bench *b, struct hx_engine *e)
@@ -193,7 +193,7 @@ static int measure(struct bench *b, struct hx_engine *e)
             rc = run_phase(b, e, ids, b->prefill, b->decode, 1, logits, &phases[1], run, &err);
     }
     rc = rc ? hx_cmd_fail(cmd, "%s", err.text)
-            : hx_figures_report(cmd, report(b, e, &phases[0], &phases[1]), b->json);
+            : hx_report_print(cmd, report(b, e, &phases[0], &phases[1]), b->json);
     free(phases);
     free(ids);
     free(logits);

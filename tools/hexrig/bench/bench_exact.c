@@ -8,7 +8,7 @@
 #include "bench_ok_rows.h"
 #include "cli/cmd.h"
 #include "options/engine_opts.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "hx_rig.h"
 #include "cli/share.h"
 
@@ -141,7 +141,7 @@ static json_t *report(const struct bench *b, const struct hx_ladder_rung *rungs,
         json_object_set_new(ladder, rungs[i].name, rung_json(&rungs[i], &rungs[i ? i - 1 : 0],
                                                              &rungs[0]));
     return json_pack("{s:o, s:I, s:I, s:I, s:i, s:o, s:o, s:o}", "model",
-                     hx_figures_text(b->ladder.model), "ctx", (json_int_t)b->ladder.ctx, "runs", (json_int_t)b->ladder.runs, "batch",
+                     hx_json_text(b->ladder.model), "ctx", (json_int_t)b->ladder.ctx, "runs", (json_int_t)b->ladder.runs, "batch",
                      (json_int_t)b->batch, "same_bits", 1, "ladder", ladder, "gate",
                      gate_json(rungs), "linear", by_name(rows));
 }
@@ -158,7 +158,7 @@ static int measure(const struct bench *b)
         json_decref(rows);
         return hx_cmd_fail(cmd, "%s", err.text);
     }
-    return hx_figures_report(cmd, report(b, rungs, rows), b->json);
+    return hx_report_print(cmd, report(b, rungs, rows), b->json);
 }
 
 int hx_bench_exact(int argc, char **argv)

@@ -8,7 +8,7 @@
 #include "methods/ntt/attn_poly.h"
 #include "bench_exact_attn.h"
 #include "engine/engine.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 
 /* own: the bench's attention; else the engine's. */
 static const struct way {
@@ -54,12 +54,12 @@ static int run_timed(struct hx_attn *a, const struct hx_attn_in *in, float *out,
 {
     struct timed *t = (struct timed *)a;
     struct hx_attn_in real = *in;
-    const double start = hx_figures_clock();
+    const double start = hx_report_clock();
     int rc;
 
     real.kv = ((struct timed_kv *)in->kv)->inner;
     rc = t->inner->ops->run(t->inner, &real, out, err);
-    t->seconds += hx_figures_clock() - start;
+    t->seconds += hx_report_clock() - start;
     return rc;
 }
 
@@ -67,10 +67,10 @@ static int put_timed(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const
                      const float *v, struct hx_error *err)
 {
     struct timed_kv *t = (struct timed_kv *)kv;
-    const double start = hx_figures_clock();
+    const double start = hx_report_clock();
     int rc = t->inner->ops->put(t->inner, layer, pos, n, k, v, err);
 
-    t->clock->seconds += hx_figures_clock() - start;
+    t->clock->seconds += hx_report_clock() - start;
     return rc;
 }
 
@@ -117,7 +117,7 @@ static uint32_t token(size_t i, size_t vocab)
 static int run_once(struct rung *r, size_t ctx, size_t run, struct hx_ladder_rung *out,
                     struct hx_error *err)
 {
-    const double start = hx_figures_clock();
+    const double start = hx_report_clock();
     double wall;
     int rc = 0;
 
@@ -127,7 +127,7 @@ static int run_once(struct rung *r, size_t ctx, size_t run, struct hx_ladder_run
 
         rc = hx_forward_run(r->forward, &id, 1, i, err);
     }
-    wall = hx_figures_clock() - start;
+    wall = hx_report_clock() - start;
     if (run == 1 || (run > 1 && wall < out->wall_s))
         out->wall_s = wall;
     if (run == 1 || (run > 1 && r->attn.seconds < out->attn_s))
@@ -169,15 +169,15 @@ static int measure_dsp(const struct way *way, const struct hx_engine *of,
         const uint32_t id = token(i, e->model->vocab);
 
         if (i + 1 == cfg->ctx)
-            rc = hx_figures_now(1, &before);
+            rc = hx_report_now(1, &before);
         if (rc)
             hx_error_set(err, rc, "bench: cannot read the session's figures");
         else
             rc = hx_engine_run(e, &id, 1, i, err);
     }
-    if (!rc && hx_figures_now(1, &after))
+    if (!rc && hx_report_now(1, &after))
         rc = hx_error_set(err, -EIO, "bench: cannot read the session's figures");
-    spent = hx_figures_diff(&after, &before);
+    spent = hx_report_diff(&after, &before);
     *us = (double)spent.exec_ns / 1000;
     hx_engine_close(e);
     return rc;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "dsp/offload.h"
 
 /* The first is what ratios are of, the second likewise. */
@@ -93,10 +93,10 @@ static int fastest(const struct hx_model *m, const struct buffers *b, size_t n, 
     int rc = 0;
 
     for (size_t r = 0; r <= runs && !rc; r++) {
-        const double start = hx_figures_clock();
+        const double start = hx_report_clock();
 
         rc = pass(m, b, n, err);
-        const double s = hx_figures_clock() - start;
+        const double s = hx_report_clock() - start;
 
         if (r == 1 || (r > 1 && s < *seconds))
             *seconds = s;
@@ -155,12 +155,12 @@ static int measure_dsp(const struct way *w, const struct hx_bench_ok *b, struct 
     if (!rc)
         rc = pass(e->model, &buffers, 1, err);
     if (!rc)
-        rc = hx_figures_now(1, &before);
+        rc = hx_report_now(1, &before);
     if (!rc)
         rc = pass(e->model, &buffers, 1, err);
     if (!rc)
-        rc = hx_figures_now(1, &after);
-    spent = hx_figures_diff(&after, &before);
+        rc = hx_report_now(1, &after);
+    spent = hx_report_diff(&after, &before);
     out->dsp_us = (double)spent.exec_ns / 1000;
     buffers_free(&buffers);
     hx_engine_close(e);

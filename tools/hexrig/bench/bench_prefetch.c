@@ -13,7 +13,7 @@
 #include "cli/cmd.h"
 #include "base/cpus.h"
 #include "options/engine_opts.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "cli/share.h"
 
 #define MODEL "hexrig-tiny-q8_0.gguf"
@@ -164,9 +164,9 @@ static int pass(struct hx_prefetch *p, const struct hx_walk *w, struct figures *
 
         if (rc)
             return rc;
-        start = hx_figures_clock();
+        start = hx_report_clock();
         f->checksum = f->checksum * 31 + hx_walk_compute(w, &w->items[i], bytes);
-        f->compute_s += hx_figures_clock() - start;
+        f->compute_s += hx_report_clock() - start;
         hx_prefetch_put(p, bytes);
     }
     return 0;
@@ -186,13 +186,13 @@ static int passes(const struct bench *b, struct hx_prefetch *p, const struct hx_
 {
     int rc = cold_pass(b, p, w, f, err);
     const int64_t disk = disk_bytes();
-    const double start = hx_figures_clock();
+    const double start = hx_report_clock();
 
     *f = (struct figures){0}; /* that was the start, with an empty buffer and a sleeping thread */
     hx_prefetch_clear_stats(p);
     for (size_t i = 0; !rc && i < b->passes; i++)
         rc = cold_pass(b, p, w, f, err);
-    f->wall_s = hx_figures_clock() - start;
+    f->wall_s = hx_report_clock() - start;
     f->disk_bytes = disk < 0 ? -1 : disk_bytes() - disk;
     hx_prefetch_stats(p, &f->stats);
     return rc;
@@ -241,7 +241,7 @@ static double stall_ratio(const struct figures *f, int way)
 
 static int print_report(const struct bench *b, const struct hx_walk *w, const struct figures *f, int n)
 {
-    json_t *j = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file", hx_figures_text(b->path),
+    json_t *j = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file", hx_json_text(b->path),
                           "layers", (json_int_t)w->layers, "items", (json_int_t)w->n,
                           "bytes_per_pass", (json_int_t)w->bytes, "passes", (json_int_t)b->passes,
                           "tokens", (json_int_t)b->tokens, "slots", (json_int_t)b->slots,
@@ -253,7 +253,7 @@ static int print_report(const struct bench *b, const struct hx_walk *w, const st
         json_object_set_new(j, "stall_ratio", json_real(stall_ratio(f, WITHOUT)));
         json_object_set_new(j, "stall_ratio_kernel", json_real(stall_ratio(f, KERNEL)));
     }
-    return hx_figures_report(cmd, j, b->json);
+    return hx_report_print(cmd, j, b->json);
 }
 
 static int run(struct bench *b, const struct hx_walk *w, struct hx_error *err)

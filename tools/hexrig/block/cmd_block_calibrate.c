@@ -3,11 +3,11 @@
 #include <jansson.h>
 
 #include "engine/arch/arch.h"
-#include "options/block_figures.h"
+#include "methods/spinor/block_report.h"
 #include "methods/spinor/calibrate.h"
 #include "cli/cmd.h"
 #include "cmd_block.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 
 static const struct option options[] = {
     {"model", required_argument, NULL, 'm'},
@@ -42,12 +42,12 @@ static int print_report(const struct hx_block_opts *o, const struct hx_cal *cal)
     json_t *j;
 
     snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, cal->fingerprint);
-    j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:I, s:o}", "model", hx_figures_text(o->model), "text",
-                  hx_figures_text(o->text), "file", hx_figures_text(o->out), "fingerprint",
+    j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:I, s:o}", "model", hx_json_text(o->model), "text",
+                  hx_json_text(o->text), "file", hx_json_text(o->out), "fingerprint",
                   fingerprint, "slots", (json_int_t)cal->n_slots, "table_bytes",
                   (json_int_t)cal->table_bytes, "block",
-                  hx_block_figures(&cal->format, cal->k_after_rope));
-    return hx_figures_report("block", j, o->json);
+                  hx_block_report(&cal->format, cal->k_after_rope));
+    return hx_report_print("block", j, o->json);
 }
 
 static int calibrate(const struct hx_block_opts *o)

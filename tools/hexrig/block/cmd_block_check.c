@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/block_figures.h"
+#include "methods/spinor/block_report.h"
 #include "cli/cmd.h"
 #include "cmd_block.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "hx_f16.h"
 
 static const struct option options[] = {
@@ -135,7 +135,7 @@ int hx_block_inspect(int argc, char **argv)
         const enum hx_block_fault fault = has_crc ? hx_block_fault(f.shape, record)
                                                   : hx_block_payload_fault(f.shape, record);
         const float amax = hx_block_amax(f.shape, record);
-        json_t *j = json_pack("{s:o, s:I, s:i, s:s}", "file", hx_figures_text(path), "offset",
+        json_t *j = json_pack("{s:o, s:I, s:i, s:s}", "file", hx_json_text(path), "offset",
                               (json_int_t)offset, "dh", f.shape->dh, "verdict",
                               has_crc || fault ? hx_block_fault_names[fault] : "unknown (no CRC)");
 
@@ -145,7 +145,7 @@ int hx_block_inspect(int argc, char **argv)
                                                             : json_string("not finite"));
             add_crc(j, &f, record);
         }
-        rc = hx_figures_report("block", j, o.json);
+        rc = hx_report_print("block", j, o.json);
         if (!rc && fault)
             rc = HX_EXIT_FAILED;
     }
@@ -186,13 +186,13 @@ int hx_block_validate(int argc, char **argv)
     }
     free(f.records);
     n = json_array_size(bad);
-    report = json_pack("{s:o, s:I, s:I, s:s, s:o}", "file", hx_figures_text(argv[optind]),
+    report = json_pack("{s:o, s:I, s:I, s:s, s:o}", "file", hx_json_text(argv[optind]),
                        "records", (json_int_t)f.n, "bad", (json_int_t)n, "crc",
                        f.stride == f.shape->slot ? "checked" : "not stored", "block",
                        hx_block_sizes(f.shape));
     if (report && o.json)
         json_object_set(report, "positions", bad);
     json_decref(bad);
-    rc = hx_figures_report("block", report, o.json);
+    rc = hx_report_print("block", report, o.json);
     return rc ? rc : n ? HX_EXIT_FAILED : HX_EXIT_OK;
 }

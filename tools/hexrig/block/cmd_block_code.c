@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/block_figures.h"
+#include "methods/spinor/block_report.h"
 #include "cli/cmd.h"
 #include "cmd_block.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "text/text.h"
 
 static const struct option options[] = {
@@ -94,11 +94,11 @@ static int write_file(const char *path, const void *bytes, size_t n)
 
 static int report(const struct job *j)
 {
-    json_t *r = json_pack("{s:o, s:I, s:I, s:o}", "file", hx_figures_text(j->o.out), "blocks",
+    json_t *r = json_pack("{s:o, s:I, s:I, s:o}", "file", hx_json_text(j->o.out), "blocks",
                           (json_int_t)j->blocks.n, "stride", (json_int_t)j->blocks.stride, "block",
-                          hx_block_figures(&j->cal->format, j->cal->k_after_rope));
+                          hx_block_report(&j->cal->format, j->cal->k_after_rope));
 
-    return hx_figures_report("block", r, j->o.json);
+    return hx_report_print("block", r, j->o.json);
 }
 
 static int read_vectors(struct job *j, const char *path)

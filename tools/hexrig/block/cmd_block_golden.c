@@ -9,7 +9,7 @@
 #include "block_golden.h"
 #include "cli/cmd.h"
 #include "cmd_block.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 
 static const struct option options[] = {
     {"json", no_argument, NULL, HX_BLOCK_OPT_JSON},
@@ -91,7 +91,7 @@ static int print_all(int json)
     }
     list = json_array();
     rc = each(add_json, list);
-    return hx_figures_report("block", json_pack("{s:o}", "vectors", list), 1) ? HX_EXIT_FAILED : rc;
+    return hx_report_print("block", json_pack("{s:o}", "vectors", list), 1) ? HX_EXIT_FAILED : rc;
 }
 
 /* --- check */
@@ -173,8 +173,8 @@ static int check_file(const char *path, int json)
     }
     free(line);
     fclose(f);
-    rc = hx_figures_report("block",
-                           json_pack("{s:o, s:I, s:I}", "file", hx_figures_text(path), "checked",
+    rc = hx_report_print("block",
+                           json_pack("{s:o, s:I, s:I}", "file", hx_json_text(path), "checked",
                                      (json_int_t)checked, "bad", (json_int_t)bad), json);
     return rc ? rc : bad || !checked ? HX_EXIT_FAILED : HX_EXIT_OK;
 }

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 #include "engine/arch/arch.h"
-#include "options/block_figures.h"
+#include "methods/spinor/block_report.h"
 #include "methods/spinor/cal_choose.h"
 #include "methods/spinor/calibrate.h"
 #include "cli/cmd.h"
 #include "cmd_block.h"
 #include "options/engine_opts.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "cli/share.h"
 #include "text/text.h"
 
@@ -134,16 +134,16 @@ static int report(const struct stats *s, const struct hx_block_opts *o)
 {
     struct tally sum[2] = {{0}, {0}};
     json_t *list = rows(s, o->json, sum);
-    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "model", hx_figures_text(o->model),
-                          "text", hx_figures_text(o->text), "block",
-                          hx_block_figures(&s->cal->format, s->cal->k_after_rope), "k",
+    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "model", hx_json_text(o->model),
+                          "text", hx_json_text(o->text), "block",
+                          hx_block_report(&s->cal->format, s->cal->k_after_rope), "k",
                           tally_json(&sum[0]), "v", tally_json(&sum[1]), "refused",
                           (json_int_t)s->refused);
 
     if (j && o->json)
         json_object_set(j, "rows", list);
     json_decref(list);
-    return hx_figures_report("block", j, o->json);
+    return hx_report_print("block", j, o->json);
 }
 
 static int measure(struct stats *s, const struct hx_block_opts *o, const char *share,

@@ -9,7 +9,7 @@
 #include "cli/cmd.h"
 #include "cmd_model.h"
 #include "options/engine_opts.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "gguf/gguf_convert.h"
 
 enum { OPT_TYPE = 0x100, OPT_THREADS, OPT_JSON };
@@ -83,13 +83,13 @@ static int tell(void *arg, const struct hx_convert_step *s)
 static int report(const char *in, const char *out, uint32_t type, const struct progress *p,
                   double seconds, int json)
 {
-    json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:f}", "in", hx_figures_text(in),
-                          "out", hx_figures_text(out), "type", hx_quant_name(type), "tensors",
+    json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:f}", "in", hx_json_text(in),
+                          "out", hx_json_text(out), "type", hx_quant_name(type), "tensors",
                           (json_int_t)p->tensors, "fell_back", (json_int_t)p->fell_back,
                           "in_bytes", (json_int_t)p->in_bytes, "out_bytes",
                           (json_int_t)p->out_bytes, "seconds", seconds);
 
-    return hx_figures_report("model", j, json);
+    return hx_report_print("model", j, json);
 }
 
 static size_t cpus(void)
@@ -110,7 +110,7 @@ static int convert(const struct args *a)
 {
     struct progress p = {.terminal = isatty(STDERR_FILENO)};
     struct hx_convert how = {.type = types[a->type], .tell = tell, .arg = &p};
-    const double start = hx_figures_clock();
+    const double start = hx_report_clock();
     struct hx_error err = {""};
     struct hx_gguf *g = NULL;
     int rc = hx_gguf_open(&g, a->in, &err);
@@ -128,7 +128,7 @@ static int convert(const struct args *a)
         fputs("\r\033[K", stderr);
     if (rc)
         return hx_cmd_fail("model", "%s", err.text);
-    return report(a->in, a->out, how.type, &p, hx_figures_clock() - start, a->json);
+    return report(a->in, a->out, how.type, &p, hx_report_clock() - start, a->json);
 }
 
 static int one_option(struct args *a, int c)

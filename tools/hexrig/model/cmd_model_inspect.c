@@ -8,7 +8,7 @@
 
 #include "cli/cmd.h"
 #include "cmd_model.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "gguf/gguf.h"
 
 enum { OPT_JSON = 0x100, OPT_TENSORS };
@@ -44,7 +44,7 @@ static const char *const type_names[HX_GGUF_TYPES] = {
 
 static json_t *string_json(struct hx_str s)
 {
-    char *utf8 = hx_figures_utf8(s.p, s.n);
+    char *utf8 = hx_json_utf8(s.p, s.n);
     json_t *j = json_string(utf8);
 
     free(utf8);
@@ -188,7 +188,7 @@ static json_t *summary_json(const struct hx_gguf *g, const struct hx_gguf_facts 
         if (by[type].tensors)
             json_object_set_new(types, hx_quant_name(type), total_json(&by[type]));
     return json_pack("{s:o, s:I, s:I, s:I, s:I, s:o, s:o}", "file",
-                     hx_figures_text(hx_gguf_name(g)), "version", (json_int_t)f->version,
+                     hx_json_text(hx_gguf_name(g)), "version", (json_int_t)f->version,
                      "alignment", (json_int_t)f->alignment, "bytes", (json_int_t)f->file_bytes,
                      "data_start", (json_int_t)f->data_start, "all", total_json(&all), "types",
                      types);
@@ -212,7 +212,7 @@ static void print_value(const json_t *v)
         json_dumpf(v, stdout, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
         return;
     }
-    char *start = hx_figures_utf8(text, SHOWN_BYTES); /* a character that was cut becomes U+FFFD */
+    char *start = hx_json_utf8(text, SHOWN_BYTES); /* a character that was cut becomes U+FFFD */
     json_t *cut = json_string(start);
 
     json_dumpf(cut, stdout, JSON_ENCODE_ANY);
@@ -270,7 +270,7 @@ static int report(const struct hx_gguf *g, int tensors, int json)
         if (tensors)
             json_object_set(j, "tensors", list);
     }
-    rc = hx_figures_report("model", j, json);
+    rc = hx_report_print("model", j, json);
     if (!json) {
         json_array_foreach(kvs, i, item)
             print_kv(item);

@@ -7,7 +7,7 @@
 
 #include "cli/cmd.h"
 #include "density.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "hx_rig.h"
 #include "methods/spinor/kv_spinor.h"
 
@@ -203,7 +203,7 @@ static json_t *row_json(const struct hx_density_row *r)
                      "packets_per_token", (double)r->sum.packets, "bytes_copied_per_token",
                      (double)r->sum.bytes_copied, "bytes_shared_per_token",
                      (double)r->sum.bytes_shared, "model_us_per_token",
-                     hx_figures_model_us(&r->sum, 1));
+                     hx_report_model_us(&r->sum, 1));
 }
 
 static json_t *report(const struct sweep *s)
@@ -213,9 +213,9 @@ static json_t *report(const struct sweep *s)
     for (size_t i = 0; i < s->n_density * s->n_pos; i++)
         json_array_append_new(rows, row_json(&s->rows[i]));
     return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o}", s->shape ? "geometry" : "model",
-                     hx_figures_text(s->shape ? s->shape->name : s->o.cfg.model), "kv",
+                     hx_json_text(s->shape ? s->shape->name : s->o.cfg.model), "kv",
                      s->o.cfg.kv, "basis", s->rows[0].basis, "front_end", hx_rig_front_end(),
-                     "profile", hx_figures_text(hx_rig_profile()), "rows", rows);
+                     "profile", hx_json_text(hx_rig_profile()), "rows", rows);
 }
 
 static double number(const json_t *row, const char *key)
@@ -258,7 +258,7 @@ static int print_report(const struct sweep *s)
     json_t *j = report(s);
 
     if (!j || s->o.json)
-        return hx_figures_report(s->o.cmd, j, s->o.json);
+        return hx_report_print(s->o.cmd, j, s->o.json);
     print_table(s, j);
     json_decref(j);
     return HX_EXIT_OK;

@@ -7,7 +7,7 @@
 
 #include "cli/cmd.h"
 #include "options/engine_opts.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "hx_aee.h"
 #include "hx_rig.h"
 #include "timing.h"
@@ -245,7 +245,7 @@ static int one_case(const struct report *r)
     struct hx_timing t;
     int rc = asked(r, hx_timing_ask(&r->ask, &t));
 
-    return rc ? rc : hx_figures_report(cmd, answer_json(r, &t), r->json);
+    return rc ? rc : hx_report_print(cmd, answer_json(r, &t), r->json);
 }
 
 /* Pure calls: the first, and one after a call like it. */
@@ -264,7 +264,7 @@ static int pure_calls(const struct report *r)
     if (rc)
         return asked(r, rc);
     total_us = first.wall_us + (double)(r->calls - 1) * (next.wall_us + (double)r->idle_us);
-    return hx_figures_report(cmd, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "profile", r->profile, "calls",
+    return hx_report_print(cmd, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "profile", r->profile, "calls",
                                             (json_int_t)r->calls, "concurrent", (json_int_t)r->concurrent,
                                             "us_per_call", next.wall_us, "us_first_call", first.wall_us, "dispatch_us",
                                             next.dispatch_us, "marshal_us", next.marshal_us, "calls_per_s",
@@ -339,7 +339,7 @@ static int all_rows(const struct report *r)
                                 (json_int_t)hx_timing_n_rows);
         if (sum && r->json)
             json_object_set(sum, "rows", rows);
-        rc = hx_figures_report(cmd, sum, r->json);
+        rc = hx_report_print(cmd, sum, r->json);
     }
     json_decref(rows);
     free(e.of);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "methods/spinor/kv_spinor.h"
 
 enum { MANY_CALLS = 40000 };
@@ -120,17 +120,17 @@ static int measure_at(const struct source *from, struct subject *s, size_t pos,
                       struct hx_session_stats *sum, struct hx_error *err)
 {
     struct hx_session_stats before, after;
-    int rc = hx_figures_now(1, &before);
+    int rc = hx_report_now(1, &before);
 
     if (!rc) {
         rc = from->token(s, pos, err);
         if (rc)
             return rc;
-        rc = hx_figures_now(1, &after);
+        rc = hx_report_now(1, &after);
     }
     if (rc)
         return hx_error_set(err, rc, "cannot read the session's figures: %s", strerror(-rc));
-    *sum = hx_figures_diff(&after, &before);
+    *sum = hx_report_diff(&after, &before);
     return 0;
 }
 

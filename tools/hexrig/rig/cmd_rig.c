@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/cmd.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "hx_rig.h"
 #include "cli/status_text.h"
 
@@ -106,7 +106,7 @@ static json_t *value(const char *text)
     n = strtoll(text, &end, 10);
     if (end != text && *end == '\0' && errno == 0)
         return json_integer(n);
-    return hx_figures_text(text);
+    return hx_json_text(text);
 }
 
 static void print_object(json_t *o)
@@ -192,7 +192,7 @@ static int list(const struct args *a)
         ;
     line = line ? line + 8 : NULL;
     while ((name = strsep(&line, "+")))
-        json_array_append_new(names, hx_figures_text(name));
+        json_array_append_new(names, hx_json_text(name));
     for (size_t i = 0; !a->json && i < json_array_size(names); i++)
         puts(json_string_value(json_array_get(names, i)));
     free(status);

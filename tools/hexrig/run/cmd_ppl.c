@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "options/block_figures.h"
+#include "methods/spinor/block_report.h"
 #include "cli/cmd.h"
 #include "options/engine_opts.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 #include "hx_rig.h"
 #include "options/crt_shard.h"
 #include "options/offload_figures.h"
@@ -103,26 +103,26 @@ static int print_report(const struct ppl *p, const struct hx_engine *e, const st
 {
     const int rig = hx_engine_opts_rig(&p->o), blocks = hx_engine_opts_blocks(&p->o);
     json_t *j = json_pack("{s:o, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:s, s:f, s:{s:I}}",
-                          "model", hx_figures_text(p->o.cfg.model), "kv", p->o.cfg.kv, "density",
+                          "model", hx_json_text(p->o.cfg.model), "kv", p->o.cfg.kv, "density",
                           blocks ? p->o.cfg.density : "none", "front_end",
                           rig ? hx_rig_front_end() : "none", "ppl", got->ppl, "nll", got->nll,
                           "tokens", (json_int_t)got->tokens, "ctx", (json_int_t)p->o.cfg.n_ctx,
                           "chunks", (json_int_t)got->chunks, "windows", windows[p->windows],
                           "host_s", host_s, "host", "peak_rss_bytes",
-                          (json_int_t)hx_figures_peak_rss());
+                          (json_int_t)hx_report_peak_rss());
 
     if (j && blocks)
-        json_object_set_new(j, "block", hx_block_figures(&e->block, e->k_after_rope));
+        json_object_set_new(j, "block", hx_block_report(&e->block, e->k_after_rope));
     if (j)
         hx_offload_figures(j, &p->o.cfg);
     if (j)
         hx_exact_figures(j, e, &p->o.cfg);
-    return hx_figures_report(p->o.cmd, j, p->o.json);
+    return hx_report_print(p->o.cmd, j, p->o.json);
 }
 
 /* The bar of a terminal. */
 struct bar {
-    double start; /* hx_figures_clock() */
+    double start; /* hx_report_clock() */
 };
 
 static void show_bar(void *arg, size_t done, size_t chunks, double ppl)
@@ -130,7 +130,7 @@ static void show_bar(void *arg, size_t done, size_t chunks, double ppl)
     static const char marks[] = "##############################";
     const int width = sizeof(marks) - 1, full = (int)((size_t)width * done / chunks);
     const struct bar *bar = arg;
-    const double each = (hx_figures_clock() - bar->start) / (double)done;
+    const double each = (hx_report_clock() - bar->start) / (double)done;
     const unsigned left = (unsigned)(each * (double)(chunks - done) + 0.5);
 
     fprintf(stderr, "\r[%.*s%*s] %zu/%zu, ppl %.4f, %u:%02u:%02u left ", full, marks, width - full,
@@ -159,7 +159,7 @@ static int encode(const struct ppl *p, const struct hx_tokenizer *tok, uint32_t 
 
 static int score(const struct ppl *p, struct hx_engine *e)
 {
-    struct bar bar = {hx_figures_clock()};
+    struct bar bar = {hx_report_clock()};
     const struct hx_tokenizer *tok = e->model->tok;
     const struct hx_ppl_cfg cfg = {
         .ctx = p->o.cfg.n_ctx,
@@ -184,7 +184,7 @@ static int score(const struct ppl *p, struct hx_engine *e)
     free(ids);
     if (rc)
         return hx_cmd_fail(p->o.cmd, "%s", err.text);
-    return print_report(p, e, &got, hx_figures_clock() - bar.start);
+    return print_report(p, e, &got, hx_report_clock() - bar.start);
 }
 
 int hx_ppl_command(const struct hx_ppl_command *command, int argc, char **argv)

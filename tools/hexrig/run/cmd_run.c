@@ -276,14 +276,14 @@ int hx_run_complete(struct hx_run *r)
     struct hx_session_stats start, middle, end;
     struct hx_error err = {""};
     double t0, t1, t2;
-    int rc = hx_figures_now(rig, &start);
+    int rc = hx_report_now(rig, &start);
 
-    t0 = hx_figures_clock();
+    t0 = hx_report_clock();
     if (!rc && steps(r, 1, &err) < 0)
         return hx_cmd_fail(r->o.cmd, "%s", err.text);
-    t1 = hx_figures_clock();
+    t1 = hx_report_clock();
     if (!rc)
-        rc = hx_figures_now(rig, &middle);
+        rc = hx_report_now(rig, &middle);
     if (!rc) {
         int failed = steps(r, 0, &err);
 
@@ -292,13 +292,13 @@ int hx_run_complete(struct hx_run *r)
         if (failed < 0)
             return hx_cmd_fail(r->o.cmd, "%s", err.text);
     }
-    t2 = hx_figures_clock();
+    t2 = hx_report_clock();
     if (!rc)
-        rc = hx_figures_now(rig, &end);
+        rc = hx_report_now(rig, &end);
     if (rc)
         return hx_cmd_fail(r->o.cmd, "cannot read the session's figures: %s", strerror(-rc));
-    r->prefill = (struct hx_figures){r->c.n_prompt - 1, hx_figures_diff(&middle, &start), t1 - t0};
-    r->decode = (struct hx_figures){r->c.n_made, hx_figures_diff(&end, &middle), t2 - t1};
+    r->prefill = (struct hx_phase_report){r->c.n_prompt - 1, hx_report_diff(&middle, &start), t1 - t0};
+    r->decode = (struct hx_phase_report){r->c.n_made, hx_report_diff(&end, &middle), t2 - t1};
     return HX_EXIT_OK;
 }
 

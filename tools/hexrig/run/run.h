@@ -10,7 +10,7 @@
 #include "text/chat.h"
 #include "generate/completion.h"
 #include "options/engine_opts.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 
 enum { HX_RUN_STOPS = 16 };
 
@@ -34,7 +34,7 @@ struct hx_run {
     struct hx_chat template;   /* with `chat` */
     struct hx_completion c;    /* the last one */
     size_t shown;              /* bytes of its text that were printed */
-    struct hx_figures prefill, decode;
+    struct hx_phase_report prefill, decode;
 };
 
 /* Opens r->c for `n` prompt ids, the first n_cached of which the engine has run.  Returns an enum hx_exit. */

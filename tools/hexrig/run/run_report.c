@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/block_figures.h"
+#include "methods/spinor/block_report.h"
 #include "hx_rig.h"
 #include "options/offload_figures.h"
 #include "run.h"
@@ -19,7 +19,7 @@ static json_t *id_array(const uint32_t *ids, size_t n)
 
 static json_t *utf8_string(const char *bytes, size_t n)
 {
-    char *utf8 = hx_figures_utf8(bytes, n);
+    char *utf8 = hx_json_utf8(bytes, n);
     json_t *text = json_string(utf8);
 
     free(utf8);
@@ -43,7 +43,7 @@ static json_t *dispatch_json(const struct hx_run *r)
                      (json_int_t)s->packets, "packets_per_token", (double)s->packets / n,
                      "bytes_copied_per_token",
                      (double)s->bytes_copied / n, "bytes_shared_per_token",
-                     (double)s->bytes_shared / n, "model_us_per_token", hx_figures_model_us(s, n),
+                     (double)s->bytes_shared / n, "model_us_per_token", hx_report_model_us(s, n),
                      "hvx_ops_per_token", (double)s->hvx_ops / n, "steps",
                      (json_int_t)r->c.steps, "first_position",
                      (json_int_t)(r->c.n_prompt - 1));
@@ -57,7 +57,7 @@ static json_t *prefill_json(const struct hx_run *r)
                      (json_int_t)r->prefill.tokens, "calls", (json_int_t)s->invokes, "packets",
                      (json_int_t)s->packets, "bytes_copied", (json_int_t)s->bytes_copied,
                      "bytes_shared", (json_int_t)s->bytes_shared, "model_us",
-                     hx_figures_model_us(s, 1), "host_s", r->prefill.host_s);
+                     hx_report_model_us(s, 1), "host_s", r->prefill.host_s);
 }
 
 static json_t *report(const struct hx_run *r)
@@ -66,19 +66,19 @@ static json_t *report(const struct hx_run *r)
     const struct hx_completion *c = &r->c;
     json_t *j = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:{s:I}}", "model",
-        hx_figures_text(r->o.cfg.model), "prompt", utf8_string(r->text, r->text_bytes),
+        hx_json_text(r->o.cfg.model), "prompt", utf8_string(r->text, r->text_bytes),
         "prompt_tokens", id_array(c->ids, c->n_prompt), "tokens",
         id_array(c->ids + c->n_prompt, c->n_made), "text", utf8_string(c->text.text, c->text.n),
         "finish", finish_name(c->finish), "front_end", rig ? hx_rig_front_end() : "none", "kv",
         r->o.cfg.kv, "density", blocks ? r->o.cfg.density : "none", "profile",
-        hx_figures_text(rig ? hx_rig_profile() : "none"), "dispatch", dispatch_json(r), "prefill",
+        hx_json_text(rig ? hx_rig_profile() : "none"), "dispatch", dispatch_json(r), "prefill",
         prefill_json(r), "host_s", r->decode.host_s, "host", "peak_rss_bytes",
-        (json_int_t)hx_figures_peak_rss());
+        (json_int_t)hx_report_peak_rss());
 
     if (j && r->chat)
         json_object_set_new(j, "chat", json_string(hx_chat_name(&r->template)));
     if (j && blocks)
-        json_object_set_new(j, "block", hx_block_figures(&r->e->block, r->e->k_after_rope));
+        json_object_set_new(j, "block", hx_block_report(&r->e->block, r->e->k_after_rope));
     if (j)
         hx_offload_figures(j, &r->o.cfg);
     if (j)
@@ -103,5 +103,5 @@ int hx_run_report(const struct hx_run *r)
 
     if (j && !r->o.json)
         print_text(r, j);
-    return hx_figures_report(r->o.cmd, j, r->o.json);
+    return hx_report_print(r->o.cmd, j, r->o.json);
 }

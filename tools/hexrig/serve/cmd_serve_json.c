@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cmd_serve.h"
-#include "cli/figures.h"
+#include "cli/report.h"
 
 enum { DEFAULT_TOKENS = 16, DEFAULT_REPEAT_LAST = 64 };
 
@@ -28,7 +28,7 @@ int hx_serve_fail(struct hx_serve_error *e, unsigned status, const char *param, 
 
 json_t *hx_serve_error_json(const struct hx_serve_error *e)
 {
-    return json_pack("{s:{s:o, s:s, s:s?, s:s?}}", "error", "message", hx_figures_text(e->text),
+    return json_pack("{s:{s:o, s:s, s:s?, s:s?}}", "error", "message", hx_json_text(e->text),
                      "type", e->status < 500 ? "invalid_request_error" : "server_error", "param",
                      *e->param ? e->param : NULL, "code", e->code);
 }
@@ -439,7 +439,7 @@ void hx_serve_request_free(struct hx_serve_request *r)
 
 static json_t *utf8(const char *text, size_t n)
 {
-    char *s = hx_figures_utf8(text, n);
+    char *s = hx_json_utf8(text, n);
     json_t *j = json_string(s);
 
     free(s);

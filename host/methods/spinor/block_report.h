@@ -1,6 +1,6 @@
 /* What a block's format costs, on paper: sizes, and ratios three ways. */
-#ifndef HX_BLOCK_FIGURES_H
-#define HX_BLOCK_FIGURES_H
+#ifndef HX_BLOCK_REPORT_H
+#define HX_BLOCK_REPORT_H
 
 #include <jansson.h>
 
@@ -10,6 +10,6 @@
 json_t *hx_block_sizes(const struct hx_block_shape *s);
 
 /* The same with {"basis", "code", "k"}. */
-json_t *hx_block_figures(const struct hx_codec_format *f, int k_after_rope);
+json_t *hx_block_report(const struct hx_codec_format *f, int k_after_rope);
 
 #endif

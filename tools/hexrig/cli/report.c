@@ -1,5 +1,5 @@
-/* Figures of a run, see figures.h. */
-#include "figures.h"
+/* Figures of a run, see report.h. */
+#include "report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,13 +12,13 @@
 #include "hx_rig.h"
 #include "base/unicode.h"
 
-int hx_figures_now(int rig, struct hx_session_stats *now)
+int hx_report_now(int rig, struct hx_session_stats *now)
 {
     memset(now, 0, sizeof(*now));
     return rig ? hx_rig_session_stats(now) : 0;
 }
 
-struct hx_session_stats hx_figures_diff(const struct hx_session_stats *after,
+struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,
                                         const struct hx_session_stats *before)
 {
     return (struct hx_session_stats){
@@ -38,7 +38,7 @@ struct hx_session_stats hx_figures_diff(const struct hx_session_stats *after,
     };
 }
 
-double hx_figures_clock(void)
+double hx_report_clock(void)
 {
     struct timespec t;
 
@@ -46,14 +46,14 @@ double hx_figures_clock(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-size_t hx_figures_peak_rss(void)
+size_t hx_report_peak_rss(void)
 {
     struct rusage use;
 
     return getrusage(RUSAGE_SELF, &use) ? 0 : (size_t)use.ru_maxrss << 10; /* KiB */
 }
 
-json_t *hx_figures_model_us(const struct hx_session_stats *s, double by)
+json_t *hx_report_model_us(const struct hx_session_stats *s, double by)
 {
     const double us = by > 0 ? 1e-3 / by : 0;
     const uint64_t total = s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns;
@@ -104,12 +104,12 @@ static void print_object(const json_t *object, const char *prefix)
     }
 }
 
-void hx_figures_print(const json_t *object)
+void hx_json_print(const json_t *object)
 {
     print_object(object, "");
 }
 
-char *hx_figures_utf8(const char *bytes, size_t n)
+char *hx_json_utf8(const char *bytes, size_t n)
 {
     static const char bad[] = "\xef\xbf\xbd";
     char *out = malloc(n * (sizeof(bad) - 1) + 1);
@@ -134,16 +134,16 @@ char *hx_figures_utf8(const char *bytes, size_t n)
     return out;
 }
 
-json_t *hx_figures_text(const char *text)
+json_t *hx_json_text(const char *text)
 {
-    char *utf8 = hx_figures_utf8(text, strlen(text));
+    char *utf8 = hx_json_utf8(text, strlen(text));
     json_t *j = json_string(utf8);
 
     free(utf8);
     return j;
 }
 
-int hx_figures_report(const char *cmd, json_t *report, int json)
+int hx_report_print(const char *cmd, json_t *report, int json)
 {
     if (!report)
         return hx_cmd_fail(cmd, "out of memory");
@@ -151,7 +151,7 @@ int hx_figures_report(const char *cmd, json_t *report, int json)
         json_dumpf(report, stdout, JSON_REAL_PRECISION(12));
         putchar('\n');
     } else {
-        hx_figures_print(report);
+        hx_json_print(report);
     }
     json_decref(report);
     return HX_EXIT_OK;

@@ -1,46 +1,46 @@
 /* What the driver counted over one phase of a run, and its forms on paper: one struct, so that text and JSON agree.
  * Times are modelled by the cost filter, never measured here. */
-#ifndef HX_FIGURES_H
-#define HX_FIGURES_H
+#ifndef HX_CLI_REPORT_H
+#define HX_CLI_REPORT_H
 
 #include <jansson.h>
 #include <stddef.h>
 
 #include "hx_session_stats.h"
 
-struct hx_figures {
+struct hx_phase_report {
     size_t tokens;        /* that the phase ran */
     struct hx_session_stats sum; /* over the phase */
     double host_s;        /* measured wall seconds of the phase */
 };
 
 /* Reads the session's figures now; all zero when `rig` is 0.  0, or negative errno. */
-int hx_figures_now(int rig, struct hx_session_stats *now);
+int hx_report_now(int rig, struct hx_session_stats *now);
 
 /* after - before */
-struct hx_session_stats hx_figures_diff(const struct hx_session_stats *after,
+struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,
                                         const struct hx_session_stats *before);
 
 /* Wall clock, seconds. */
-double hx_figures_clock(void);
+double hx_report_clock(void);
 
 /* Most memory that this process had resident so far, bytes. */
-size_t hx_figures_peak_rss(void);
+size_t hx_report_peak_rss(void);
 
 /* {"dispatch", "marshal", "queue", "exec", "total"} of the modelled time divided by `by`, in microseconds. */
-json_t *hx_figures_model_us(const struct hx_session_stats *s, double by);
+json_t *hx_report_model_us(const struct hx_session_stats *s, double by);
 
 /* Prints a JSON object as key=value lines, nested keys joined by dots; arrays as numbers with commas. */
-void hx_figures_print(const json_t *object);
+void hx_json_print(const json_t *object);
 
 /* Valid UTF-8 out of any bytes: what is not becomes U+FFFD.  malloc'ed, terminated; NULL: out of memory. */
-char *hx_figures_utf8(const char *bytes, size_t n);
+char *hx_json_utf8(const char *bytes, size_t n);
 
 /* The same as a JSON string, for what people and files call things: JSON knows no other bytes.  NULL: out of memory. */
-json_t *hx_figures_text(const char *text);
+json_t *hx_json_text(const char *text);
 
 /* Prints the report as one line of JSON or as key=value lines, and releases it.  Returns an enum hx_exit; NULL is
  * "out of memory", said in the name of `cmd`. */
-int hx_figures_report(const char *cmd, json_t *report, int json);
+int hx_report_print(const char *cmd, json_t *report, int json);
 
 #endif

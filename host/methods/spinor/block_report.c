@@ -1,5 +1,5 @@
-/* A block's sizes, see block_figures.h. */
-#include "block_figures.h"
+/* A block's sizes, see block_report.h. */
+#include "block_report.h"
 
 #include "methods/spinor/cal_file.h"
 
@@ -13,7 +13,7 @@ json_t *hx_block_sizes(const struct hx_block_shape *s)
                      "ratio_f16", s->dh * 2 / b);
 }
 
-json_t *hx_block_figures(const struct hx_codec_format *f, int k_after_rope)
+json_t *hx_block_report(const struct hx_codec_format *f, int k_after_rope)
 {
     json_t *j = hx_block_sizes(f->shape);
 
