@@ -1,7 +1,7 @@
+/* hexrig COMMAND: finds the command and runs it, with what every command needs around it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,24 +18,9 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
-    {"up", hx_cmd_up, "start a rig in the background"},
-    {"down", hx_cmd_down, "end it"},
-    {"status", hx_cmd_status, "show what runs"},
-    {"filter", hx_cmd_filter, "change the filters of a rig that runs"},
-    {"run", hx_cmd_run, "generate text, the K/V cache on the DSP"},
-    {"ppl", hx_cmd_ppl, "perplexity of a text"},
-    {"perplexity-sp", hx_cmd_perplexity_sp, "the same by exact arithmetic, as published: flags and SP_* variables"},
-    {"serve", hx_cmd_serve, "answer OpenAI-compatible HTTP requests"},
-    {"density", hx_cmd_density, "what a token costs, by how its work is cut into DSP calls"},
-    {"model", hx_cmd_model, "look into GGUF files, change their number format"},
-    {"block", hx_cmd_block, "validate 63-byte blocks"},
-    {"report", hx_cmd_report, "what the cost model says, beside silicon"},
-    {"bench", hx_cmd_bench, "measure this machine: engine, exact, prefetch"},
-    {"run-with", hx_cmd_run_with, "run a FastRPC program so that it finds the rig"},
-    {"trace", hx_cmd_trace, "run a command and write what its calls did, for Perfetto"},
-    {"idl", hx_idl_main, "compile a FastRPC interface (also: hexidl)"},
-    {"theorems", hx_cmd_theorems, "check the papers' statements, one line each"},
-    {"demo", hx_cmd_demo, "what the project is about, in one table"},
+#define COMMAND(name, run, what) {name, run, what},
+#include "commands.inc"
+#undef COMMAND
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -145,62 +130,4 @@ int main(int argc, char **argv)
     fill_standard_fds();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, which is cleaned up after */
     return finish(command_line(argc, argv));
-}
-
-int hx_cmd_exists(const char *name)
-{
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return 1;
-    return 0;
-}
-
-int hx_cmd_front_end_ok(const char *front_end)
-{
-    static const char *const legal[] = {"auto", "fuse", "socket", "cuse"};
-
-    for (size_t i = 0; i < sizeof(legal) / sizeof(legal[0]); i++)
-        if (strcmp(front_end, legal[i]) == 0)
-            return 1;
-    return 0;
-}
-
-int hx_cmd_bad_value(const char *cmd, const char *option, const char *value, const char *legal)
-{
-    fprintf(stderr, "hexrig %s: --%s: unknown value '%s'; legal: %s\n", cmd, option, value, legal);
-    return HX_EXIT_USAGE;
-}
-
-int hx_cmd_usage(const char *cmd, const char *fmt, ...)
-{
-    va_list ap;
-
-    fprintf(stderr, "hexrig %s: ", cmd);
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fprintf(stderr, "; see hexrig %s --help\n", cmd);
-    return HX_EXIT_USAGE;
-}
-
-int hx_cmd_fail(const char *cmd, const char *fmt, ...)
-{
-    va_list ap;
-
-    fprintf(stderr, "hexrig %s: ", cmd);
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fputc('\n', stderr);
-    return HX_EXIT_FAILED;
-}
-
-int hx_cmd_connect(const char *cmd)
-{
-    char err[1280] = "";
-    int rc = hx_rig_connect(err, sizeof(err));
-
-    if (rc == -EINVAL)
-        return hx_cmd_usage(cmd, "%s", err);
-    return rc ? hx_cmd_fail(cmd, "%s", err) : HX_EXIT_OK;
 }

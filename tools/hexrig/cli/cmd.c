@@ -1,0 +1,73 @@
+/* What the commands share: their names, their messages, and the rig. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hx_rig.h"
+
+int hx_cmd_exists(const char *name)
+{
+#define COMMAND(name, run, what) name,
+    static const char *const names[] = {
+#include "commands.inc"
+    };
+#undef COMMAND
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], name) == 0)
+            return 1;
+    return 0;
+}
+
+int hx_cmd_front_end_ok(const char *front_end)
+{
+    static const char *const legal[] = {"auto", "fuse", "socket", "cuse"};
+
+    for (size_t i = 0; i < sizeof(legal) / sizeof(legal[0]); i++)
+        if (strcmp(front_end, legal[i]) == 0)
+            return 1;
+    return 0;
+}
+
+int hx_cmd_bad_value(const char *cmd, const char *option, const char *value, const char *legal)
+{
+    fprintf(stderr, "hexrig %s: --%s: unknown value '%s'; legal: %s\n", cmd, option, value, legal);
+    return HX_EXIT_USAGE;
+}
+
+int hx_cmd_usage(const char *cmd, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "hexrig %s: ", cmd);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "; see hexrig %s --help\n", cmd);
+    return HX_EXIT_USAGE;
+}
+
+int hx_cmd_fail(const char *cmd, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "hexrig %s: ", cmd);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    return HX_EXIT_FAILED;
+}
+
+int hx_cmd_connect(const char *cmd)
+{
+    char err[1280] = "";
+    int rc = hx_rig_connect(err, sizeof(err));
+
+    if (rc == -EINVAL)
+        return hx_cmd_usage(cmd, "%s", err);
+    return rc ? hx_cmd_fail(cmd, "%s", err) : HX_EXIT_OK;
+}
