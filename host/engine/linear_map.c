@@ -1,0 +1,128 @@
+/* --linear MAP: which method applies which matrix of which layers. */
+#include "linear_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int bad_item(struct hx_error *err, const char *item, size_t n, const char *what)
+{
+    return hx_error_set(err, -EINVAL, "%.*s: %s", (int)(n < 64 ? n : 64), item, what);
+}
+
+/* "FROM" or "FROM-TO", n characters. */
+static int parse_layers(struct hx_linear_item *to, const char *text, size_t n)
+{
+    char copy[48], *end;
+
+    if (n == 0 || n >= sizeof(copy) || *text < '0' || *text > '9')
+        return -EINVAL;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    errno = 0;
+    to->from = to->to = strtoull(copy, &end, 10);
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+        to->to = strtoull(end + 1, &end, 10);
+    return errno || *end || to->to < to->from ? -EINVAL : 0;
+}
+
+/* "SET" or "SET@LAYERS", n characters. */
+static int parse_set(struct hx_linear_item *to, const char *item, size_t n, struct hx_error *err)
+{
+    const char *at = memchr(item, '@', n);
+    const size_t word = at ? (size_t)(at - item) : n;
+
+    to->set = hx_matrix_set(item, word);
+    if (!to->set)
+        return bad_item(err, item, n, "no such matrices; legal: wq wk wv wo gate up down out (or their tensors' names), "
+                        "attn, ffn, all");
+    if (!at)
+        return 0;
+    if (to->set == 1u << HX_OUT)
+        return bad_item(err, item, n, "the output matrix is of no layer");
+    return parse_layers(to, at + 1, n - word - 1) ? bad_item(err, item, n, "layers are FROM or FROM-TO, from 0") : 0;
+}
+
+/* "METHOD" or "METHOD:ARG", n characters. */
+static int parse_method(struct hx_linear_item *to, const char *text, size_t n, struct hx_error *err)
+{
+    const char *colon = memchr(text, ':', n);
+    const size_t name = colon ? (size_t)(colon - text) : n;
+    char legal[160];
+
+    to->method = hx_method_find(HX_SEAM_LINEAR, text, name);
+    if (!to->method) {
+        hx_method_list(HX_SEAM_LINEAR, legal, sizeof(legal));
+        return hx_error_set(err, -EINVAL, "unknown value '%.*s'; legal: %s", (int)(name < 64 ? name : 64),
+                            text, legal);
+    }
+    if (!colon)
+        return 0;
+    if (!to->method->arg)
+        return bad_item(err, text, n, "this method takes nothing behind its name");
+    to->arg = strndup(colon + 1, n - name - 1);
+    return to->arg ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
+}
+
+static int parse_item(struct hx_linear_map *map, const char *item, size_t n, struct hx_error *err)
+{
+    const char *equals = memchr(item, '=', n);
+    struct hx_linear_item *to = &map->at[map->n];
+    int rc = 0;
+
+    if (map->n == HX_LINEAR_MAP_ITEMS)
+        return hx_error_set(err, -EINVAL, "more than %d items", HX_LINEAR_MAP_ITEMS);
+    *to = (struct hx_linear_item){.to = SIZE_MAX};
+    if (equals)
+        rc = parse_set(to, item, (size_t)(equals - item), err);
+    if (!rc)
+        rc = equals ? parse_method(to, equals + 1, n - (size_t)(equals + 1 - item), err)
+                    : parse_method(to, item, n, err);
+    map->n += !rc;
+    return rc;
+}
+
+int hx_linear_map_parse(struct hx_linear_map *map, const char *text, struct hx_error *err)
+{
+    for (const char *item = text;; item++) {
+        const size_t n = strcspn(item, ",");
+        int rc = parse_item(map, item, n, err);
+
+        if (rc)
+            return rc;
+        item += n;
+        if (!*item)
+            return 0;
+    }
+}
+
+static int names(const struct hx_linear_item *i, size_t layer, enum hx_matrix which)
+{
+    if (!(i->set & 1u << which))
+        return 0;
+    /* a range of layers leaves the output matrix out */
+    return which == HX_OUT ? i->from == 0 && i->to == SIZE_MAX : layer >= i->from && layer <= i->to;
+}
+
+const struct hx_linear_item *hx_linear_map_at(const struct hx_linear_map *map, size_t layer, enum hx_matrix which)
+{
+    for (size_t i = map->n; i-- > 0;)
+        if (!map->at[i].set || names(&map->at[i], layer, which))
+            return &map->at[i];
+    return NULL;
+}
+
+const struct hx_linear_item *hx_linear_map_base(const struct hx_linear_map *map)
+{
+    for (size_t i = map->n; i-- > 0;)
+        if (!map->at[i].set)
+            return &map->at[i];
+    return NULL;
+}
+
+void hx_linear_map_free(struct hx_linear_map *map)
+{
+    for (size_t i = 0; i < map->n; i++)
+        free(map->at[i].arg);
+    map->n = 0;
+}

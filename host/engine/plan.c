@@ -1,0 +1,536 @@
+/* The plan: from options to methods to capabilities, see plan.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_impl.h"
+
+static const char *const softmaxes[] = {"fp32", "int", NULL};
+
+const struct hx_option hx_plan_options[] = {
+    {.name = "linear", .arg = "METHOD", .help = "how matrices are applied, or a map of METHOD and SET[@LAYERS]=METHOD"},
+    {.name = "kv", .arg = "METHOD", .help = "K and V cache"},
+    {.name = "attn", .arg = "METHOD", .help = "how attention is computed"},
+    {.name = "draft", .arg = "METHOD", .help = "who guesses the next tokens, for the model to verify"},
+    {.name = "tap", .arg = "METHOD", .help = "who reads or changes the residual stream; repeatable"},
+    {.name = "offload", .arg = "LIST",
+     .help = "what runs on the DSP: linear (all matrices), linear=NAME,... (wq wk wv wo gate up down out), argmax, "
+             "attn (attention where the cache is), kv (the cache)"},
+    {.name = "softmax", .arg = "fp32|int", .def = "fp32", .names = softmaxes,
+     .help = "softmax of attention: fp32, or by integer tables"},
+    {.name = NULL},
+};
+
+/* --- values */
+
+int hx_plan_open(struct hx_plan **out, const char *prefix, unsigned flags, struct hx_error *err)
+{
+    struct hx_plan *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    p->values.prefix = prefix;
+    p->flags = flags;
+    *out = p;
+    return 0;
+}
+
+void hx_plan_close(struct hx_plan *p)
+{
+    if (!p)
+        return;
+    hx_plan_values_free(&p->values);
+    hx_linear_map_free(&p->map);
+    free(p);
+}
+
+int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err)
+{
+    struct hx_plan *to = NULL;
+    int rc = hx_plan_open(&to, p->values.prefix, p->flags, err);
+
+    for (size_t i = 0; !rc && i < p->values.n; i++)
+        rc = hx_plan_values_set(&to->values, p->values.at[i].option, p->values.at[i].text, 1, err);
+    if (rc)
+        hx_plan_close(to);
+    else
+        *out = to;
+    return rc;
+}
+
+static enum hx_seam seam_of(const char *option)
+{
+    int i = 0;
+
+    while (i < HX_SEAMS && strcmp(hx_seam_names[i], option) != 0)
+        i++;
+    return (enum hx_seam)i;
+}
+
+int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct hx_error *err)
+{
+    const struct hx_option *o = hx_option_find(name);
+
+    if (!o || (o->flags & HX_OPTION_FORKS && !(p->flags & HX_PLAN_MAY_FORK)))
+        return hx_error_set(err, -EINVAL, "%s%.64s: there is no such option", p->values.prefix, name);
+    if (value && seam_of(name) != HX_SEAM_LINEAR && seam_of(name) != HX_SEAMS &&
+        !hx_method_find(seam_of(name), value, strlen(value))) {
+        char legal[160];
+
+        hx_method_list(seam_of(name), legal, sizeof(legal));
+        return hx_error_set(err, -EINVAL, "%s%s: unknown value '%.64s'; legal: %s", p->values.prefix, name, value,
+                            legal);
+    }
+    return hx_plan_values_set(&p->values, o, value, seam_of(name) == HX_SEAM_TAP, err);
+}
+
+int hx_plan_set_list(struct hx_plan *p, const char *const *list, struct hx_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; list && list[i] && !rc; i++) {
+        const char *equals = strchr(list[i], '=');
+        char name[64];
+
+        snprintf(name, sizeof(name), "%.*s", equals ? (int)(equals - list[i]) : (int)strlen(list[i]), list[i]);
+        rc = hx_plan_set(p, name, equals ? equals + 1 : NULL, err);
+    }
+    return rc;
+}
+
+int hx_plan_given(const struct hx_plan *p, const char *name)
+{
+    return hx_plan_values_find(&p->values, name) != NULL;
+}
+
+const char *hx_plan_text(const struct hx_plan *p, const char *name)
+{
+    const struct hx_plan_value *v = hx_plan_values_find(&p->values, name);
+
+    return v ? v->text : hx_option_find(name)->def;
+}
+
+uint64_t hx_plan_number(const struct hx_plan *p, const char *name)
+{
+    const char *text = hx_plan_text(p, name);
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+size_t hx_plan_index(const struct hx_plan *p, const char *name)
+{
+    const struct hx_option *o = hx_option_find(name);
+    const char *text = hx_plan_text(p, name);
+    size_t i = 0;
+
+    while (text && o->names[i] && strcmp(o->names[i], text) != 0)
+        i++;
+    return text ? i : 0;
+}
+
+const char *hx_plan_prefix(const struct hx_plan *p)
+{
+    return p->values.prefix;
+}
+
+const char *hx_plan_spell(const struct hx_plan *p, const char *option)
+{
+    static _Thread_local char text[80];
+
+    snprintf(text, sizeof(text), "%s%s", p->values.prefix, option);
+    return text;
+}
+
+/* --- choosing methods */
+
+/* The option that was given and chooses a method of this seam by itself, and that method. */
+static const struct hx_option *chooser(const struct hx_plan *p, enum hx_seam seam, const struct hx_method **method)
+{
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_option *o = p->values.at[i].option;
+
+        for (size_t m = 0; o->flags & HX_OPTION_CHOOSES && hx_methods[m]; m++)
+            if (hx_methods[m]->seam == seam && hx_method_has(hx_methods[m], o->name)) {
+                *method = hx_methods[m];
+                return o;
+            }
+    }
+    return NULL;
+}
+
+static const struct hx_method *first_of(enum hx_seam seam)
+{
+    size_t i = 0;
+
+    while (hx_methods[i]->seam != seam)
+        i++;
+    return hx_methods[i];
+}
+
+/* What was said about a seam, by its own option or by one that chooses.  *method NULL: nothing. */
+static int said(const struct hx_plan *p, enum hx_seam seam, const struct hx_method **method, struct hx_error *err)
+{
+    const struct hx_plan_value *v = hx_plan_values_find(&p->values, hx_seam_names[seam]);
+    const struct hx_method *by_option = NULL;
+    const struct hx_option *o = chooser(p, seam, &by_option);
+
+    *method = v ? hx_method_find(seam, v->text, strlen(v->text)) : by_option;
+    if (v && o && *method != by_option)
+        return hx_error_set(err, -EINVAL, "%s%s and %s%s %s exclude each other", p->values.prefix, o->name,
+                            p->values.prefix, hx_seam_names[seam], v->text);
+    return 0;
+}
+
+static int choose_kv(struct hx_plan *p, struct hx_error *err)
+{
+    const struct hx_method *m;
+    int rc = said(p, HX_SEAM_KV, &m, err);
+
+    if (rc)
+        return rc;
+    m = m ? m : first_of(HX_SEAM_KV);
+    if (p->offload & (HX_OFFLOAD_KV | HX_OFFLOAD_ATTN)) {
+        const int attn = (p->offload & HX_OFFLOAD_ATTN) != 0;
+
+        if (attn && m->offloaded)
+            m = m->offloaded;
+        if (!(m->gives & (attn ? HX_TRAIT_ATTEND : HX_TRAIT_DSP)))
+            return hx_error_set(err, -EINVAL, "%soffload %s: %skv %s has nothing that the DSP could hold",
+                                p->values.prefix, attn ? "attn" : "kv", p->values.prefix, m->name);
+    }
+    p->method[HX_SEAM_KV] = m;
+    return 0;
+}
+
+static int bits(uint32_t set)
+{
+    return __builtin_popcount(set);
+}
+
+/* The attention that makes most of what the cache gives; the first one of equals. */
+static const struct hx_method *best_attn(uint32_t kv_gives, uint32_t wanted)
+{
+    const struct hx_method *best = NULL;
+    int most = -1;
+
+    for (size_t i = 0; hx_methods[i]; i++) {
+        const struct hx_method *m = hx_methods[i];
+        const int good = bits((m->needs | m->uses) & kv_gives);
+
+        if (m->seam != HX_SEAM_ATTN || m->needs & ~kv_gives & HX_TRAITS_OF_CACHES || wanted & ~m->gives || good <= most)
+            continue;
+        best = m;
+        most = good;
+    }
+    return best;
+}
+
+/* "rows, scores": the names of bits. */
+static void trait_list(uint32_t set, char *out, size_t n)
+{
+    size_t used = 0;
+
+    *out = '\0';
+    for (int i = 0; hx_trait_names[i] && used < n; i++)
+        if (set & 1u << i)
+            used += (size_t)snprintf(out + used, n - used, "%s%s", used ? ", " : "", hx_trait_names[i]);
+}
+
+static int check_attn(const struct hx_plan *p, const struct hx_method *m, struct hx_error *err)
+{
+    const struct hx_method *kv = p->method[HX_SEAM_KV];
+    const uint32_t missing = m->needs & ~kv->gives & HX_TRAITS_OF_CACHES;
+    char names[64];
+
+    trait_list(missing, names, sizeof(names));
+    return missing ? hx_error_set(err, -EINVAL, "%sattn %s needs %s of the cache; %skv %s has no such thing",
+                                  p->values.prefix, m->name, names, p->values.prefix, kv->name)
+                   : 0;
+}
+
+static int choose_attn(struct hx_plan *p, struct hx_error *err)
+{
+    const uint32_t kv_gives = p->method[HX_SEAM_KV]->gives;
+    const uint32_t wanted = p->softmax_int ? HX_TRAIT_SOFTMAX_INT : 0;
+    const char *dash = p->values.prefix;
+    const struct hx_method *m;
+    int rc = said(p, HX_SEAM_ATTN, &m, err);
+
+    if (rc)
+        return rc;
+    if (m && p->offload & HX_OFFLOAD_ATTN && !(m->needs & HX_TRAIT_ATTEND))
+        return hx_error_set(err, -EINVAL, "%soffload attn and %sattn %s exclude each other", dash, dash, m->name);
+    if (p->offload & HX_OFFLOAD_ATTN && wanted)
+        return hx_error_set(err, -EINVAL, "%soffload attn and %ssoftmax int exclude each other", dash, dash);
+    if (m && wanted & ~m->gives)
+        return hx_error_set(err, -EINVAL, "%ssoftmax int and %sattn %s exclude each other", dash, dash, m->name);
+    p->method[HX_SEAM_ATTN] = m ? m : best_attn(kv_gives, wanted);
+    if (!p->method[HX_SEAM_ATTN])
+        return hx_error_set(err, -EINVAL, "no attention method can use %skv %s%s", dash, p->method[HX_SEAM_KV]->name,
+                            wanted ? " with softmax by integers" : "");
+    return check_attn(p, p->method[HX_SEAM_ATTN], err);
+}
+
+static int choose_linear(struct hx_plan *p, struct hx_error *err)
+{
+    const struct hx_plan_value *v = hx_plan_values_find(&p->values, "linear");
+    const struct hx_method *by_option = NULL;
+    const struct hx_option *o = chooser(p, HX_SEAM_LINEAR, &by_option);
+    struct hx_error detail = {""};
+    int rc = hx_linear_map_parse(&p->map, (by_option ? by_option : first_of(HX_SEAM_LINEAR))->name, &detail);
+
+    if (!rc && v)
+        rc = hx_linear_map_parse(&p->map, v->text, &detail);
+    if (rc)
+        return hx_error_set(err, rc, "%slinear: %s", p->values.prefix, detail.text);
+    if (o && hx_linear_map_base(&p->map)->method != by_option)
+        rc = hx_error_set(err, -EINVAL, "%s%s and %slinear %s exclude each other", p->values.prefix, o->name,
+                          p->values.prefix, v->text);
+    return rc;
+}
+
+static int choose_draft(struct hx_plan *p, struct hx_error *err)
+{
+    const struct hx_method *m;
+    int rc = said(p, HX_SEAM_DRAFT, &m, err);
+
+    p->method[HX_SEAM_DRAFT] = m ? m : first_of(HX_SEAM_DRAFT);
+    return rc;
+}
+
+/* The tap that an option names, by --tap or because it chooses one; NULL: none. */
+static const struct hx_method *tap_of(const struct hx_plan_value *v)
+{
+    if (strcmp(v->option->name, hx_seam_names[HX_SEAM_TAP]) == 0)
+        return hx_method_find(HX_SEAM_TAP, v->text, strlen(v->text));
+    for (size_t i = 0; v->option->flags & HX_OPTION_CHOOSES && hx_methods[i]; i++)
+        if (hx_methods[i]->seam == HX_SEAM_TAP && hx_method_has(hx_methods[i], v->option->name))
+            return hx_methods[i];
+    return NULL;
+}
+
+/* Each once, in the order in which they were named. */
+static int choose_taps(struct hx_plan *p, struct hx_error *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_method *m = tap_of(&p->values.at[i]);
+
+        if (!m || hx_plan_uses(p, m))
+            continue;
+        if (n == HX_PLAN_TAPS)
+            return hx_error_set(err, -EINVAL, "%stap: more than %d", p->values.prefix, HX_PLAN_TAPS);
+        p->tap[n++] = m;
+    }
+    return 0;
+}
+
+/* --- matrices */
+
+struct hx_plan_linear hx_plan_linear(const struct hx_plan *p, size_t layer, enum hx_matrix which)
+{
+    const struct hx_linear_item *item = hx_linear_map_at(&p->map, layer, which);
+    const int named = (p->offload & 1u << which) != 0;
+
+    if (named && item->method->offloaded)
+        return (struct hx_plan_linear){item->method->offloaded, NULL, 1};
+    return (struct hx_plan_linear){item->method, item->arg, named && item->method->gives & HX_TRAIT_DSP};
+}
+
+int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_error *err)
+{
+    for (size_t i = 0; i < p->map.n; i++) {
+        const size_t last = p->map.at[i].to == SIZE_MAX ? p->map.at[i].from : p->map.at[i].to;
+
+        if (p->map.at[i].set && last >= n_layer)
+            return hx_error_set(err, -EINVAL, "%slinear: layer %zu; the model has %zu, from 0", p->values.prefix, last,
+                                n_layer);
+    }
+    return 0;
+}
+
+static int uses_linear(const struct hx_plan *p, const struct hx_method *m)
+{
+    for (size_t i = 0; i < p->map.n; i++) {
+        /* an item may be hidden by later ones; its first layer tells */
+        for (int w = 0; w < HX_MATRICES; w++)
+            if (hx_plan_linear(p, p->map.at[i].from, (enum hx_matrix)w).method == m)
+                return 1;
+    }
+    return 0;
+}
+
+int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m)
+{
+    if (m->seam == HX_SEAM_LINEAR)
+        return uses_linear(p, m);
+    if (m->seam != HX_SEAM_TAP)
+        return p->method[m->seam] == m;
+    for (size_t i = 0; p->tap[i]; i++)
+        if (p->tap[i] == m)
+            return 1;
+    return 0;
+}
+
+/* --- legality */
+
+/* "--a or --b": how methods that have this option are chosen. */
+static void who_has(const struct hx_plan *p, const char *option, char *out, size_t n)
+{
+    size_t used = 0;
+
+    *out = '\0';
+    for (size_t i = 0; hx_methods[i] && used < n; i++) {
+        const struct hx_method *m = hx_methods[i];
+        int by_option = 0;
+
+        if (!hx_method_has(m, option))
+            continue;
+        for (const struct hx_option *o = m->options; o->name && used < n; o++)
+            if (o->flags & HX_OPTION_CHOOSES) {
+                used += (size_t)snprintf(out + used, n - used, "%s%s%s", used ? " or " : "", p->values.prefix, o->name);
+                by_option = 1;
+            }
+        if (!by_option)
+            used += (size_t)snprintf(out + used, n - used, "%s%s%s %s", used ? " or " : "", p->values.prefix,
+                                     hx_seam_names[m->seam], m->name);
+    }
+}
+
+int hx_plan_uses_option(const struct hx_plan *p, const char *name)
+{
+    for (size_t i = 0; hx_methods[i]; i++)
+        if (hx_method_has(hx_methods[i], name) && hx_plan_uses(p, hx_methods[i]))
+            return 1;
+    return 0;
+}
+
+static int is_plans_own(const struct hx_option *o)
+{
+    return o >= hx_plan_options && o < hx_plan_options + sizeof(hx_plan_options) / sizeof(hx_plan_options[0]);
+}
+
+/* Options of methods that were not chosen. */
+static int check_idle(struct hx_plan *p, struct hx_error *err)
+{
+    char names[256] = "", who[160];
+    size_t used = 0;
+
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_option *o = p->values.at[i].option;
+
+        if (is_plans_own(o) || hx_plan_uses_option(p, o->name))
+            continue;
+        who_has(p, o->name, who, sizeof(who));
+        if (!(o->flags & HX_OPTION_IDLE_OK))
+            return hx_error_set(err, -EINVAL, "%s%s needs %s", p->values.prefix, o->name, who);
+        if (used < sizeof(names))
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s%s", used ? ", " : "", p->values.prefix,
+                                     o->name);
+    }
+    if (used)
+        snprintf(p->note, sizeof(p->note), "without %s, %s change%s nothing", who, names, strchr(names, ',') ? "" : "s");
+    return 0;
+}
+
+/* --offload names what the chosen methods cannot put there. */
+static int check_offload(const struct hx_plan *p, struct hx_error *err)
+{
+    const uint32_t linear = p->offload & HX_OFFLOAD_LINEAR;
+    int any = !linear;
+
+    for (int w = 0; w < HX_MATRICES; w++)
+        any |= linear & 1u << w && hx_plan_linear(p, 0, (enum hx_matrix)w).on_dsp;
+    if (!any)
+        return hx_error_set(err, -EINVAL, "%soffload linear: %slinear %s has nothing that the DSP could do",
+                            p->values.prefix, p->values.prefix, hx_linear_map_base(&p->map)->method->name);
+    return 0;
+}
+
+static int check_argmax(const struct hx_plan *p, struct hx_error *err)
+{
+    const struct hx_method *out = hx_plan_linear(p, 0, HX_OUT).method;
+
+    if (!(p->offload & HX_OFFLOAD_ARGMAX) || out->gives & HX_TRAIT_ARGMAX)
+        return 0;
+    return hx_error_set(err, -EINVAL, "%soffload argmax: %slinear %s cannot choose without the logits",
+                        p->values.prefix, p->values.prefix, out->name);
+}
+
+static int each_used(struct hx_plan *p, struct hx_error *err)
+{
+    int rc = 0;
+
+    p->rig = p->offload != 0;
+    for (size_t i = 0; hx_methods[i] && !rc; i++) {
+        if (!hx_plan_uses(p, hx_methods[i]))
+            continue;
+        p->rig |= (hx_methods[i]->needs & HX_TRAIT_RIG) != 0;
+        rc = hx_methods[i]->check ? hx_methods[i]->check(p, err) : 0;
+    }
+    return rc;
+}
+
+int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
+{
+    static int (*const steps[])(struct hx_plan *p, struct hx_error *err) = {choose_kv,    choose_attn, choose_linear,
+                                                                            choose_draft, choose_taps, check_idle};
+    const char *offload = hx_plan_text(p, "offload");
+    struct hx_error detail = {""};
+    int rc = offload ? hx_offload_parse(offload, &p->offload, &detail) : 0;
+
+    if (rc)
+        return hx_error_set(err, rc, "%soffload: %s", p->values.prefix, detail.text);
+    p->softmax_int = hx_plan_index(p, "softmax") == 1;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
+        rc = steps[i](p, err);
+    if (!rc)
+        rc = each_used(p, err);
+    if (!rc)
+        rc = check_offload(p, err);
+    return rc ? rc : check_argmax(p, err);
+}
+
+/* --- of a resolved plan */
+
+const struct hx_method *hx_plan_method(const struct hx_plan *p, enum hx_seam seam)
+{
+    return seam == HX_SEAM_LINEAR ? hx_linear_map_base(&p->map)->method : p->method[seam];
+}
+
+const struct hx_method *hx_plan_tap(const struct hx_plan *p, size_t i)
+{
+    return p->tap[i];
+}
+
+uint32_t hx_plan_offload(const struct hx_plan *p)
+{
+    return p->offload;
+}
+
+int hx_plan_softmax_int(const struct hx_plan *p)
+{
+    return p->softmax_int;
+}
+
+int hx_plan_rig(const struct hx_plan *p)
+{
+    return p->rig;
+}
+
+const char *hx_plan_note(const struct hx_plan *p)
+{
+    return *p->note ? p->note : NULL;
+}
+
+void hx_plan_share(struct hx_plan *p, struct hx_shard *s)
+{
+    p->shard = s;
+}
+
+struct hx_shard *hx_plan_shard(const struct hx_plan *p)
+{
+    return p->shard;
+}

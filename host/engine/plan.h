@@ -1,0 +1,115 @@
+/* The plan: what an engine will be made of.  Options in, methods and capabilities out, once, for every command, the server,
+ * the C API and the benches.
+ *
+ *     hx_plan_open(&p, "--", 0, &err);
+ *     hx_plan_set(p, "kv", "f32", &err);          as often as there are options
+ *     hx_plan_resolve(p, &err);                   defaults, legality; then it is constant
+ *     hx_engine_open(&e, &cfg with .plan = p, &err);
+ *
+ * Besides the methods' options (method.h) a plan has those of hx_plan_options: one for each seam, --offload and --softmax.
+ *
+ * --linear MAP says which method applies which matrix: items with commas, of which a later one wins.  An item is METHOD[:ARG]
+ * (all matrices) or SET[@FROM[-TO]]=METHOD[:ARG], SET a name of hx_matrix_set(), FROM and TO layers from 0:
+ *     cpu,ffn_down@2-5=native:64
+ *
+ * One thread at a time; a resolved plan may be read by many. */
+#ifndef HX_PLAN_H
+#define HX_PLAN_H
+
+#include "dsp/offload.h"
+#include "method.h"
+
+struct hx_shard;
+
+enum { HX_PLAN_TAPS = 8, HX_PLAN_ITEMS = 32 }; /* most taps, and most items of a map */
+
+enum hx_plan_flag {
+    HX_PLAN_MAY_FORK = 1, /* options with HX_OPTION_FORKS are legal */
+};
+
+/* The plan's own options, ends with a NULL name. */
+extern const struct hx_option hx_plan_options[];
+
+/* prefix: in front of option names in messages, "--" or ""; borrowed.  flags: enum hx_plan_flag.  0 or -ENOMEM. */
+int hx_plan_open(struct hx_plan **out, const char *prefix, unsigned flags, struct hx_error *err);
+
+/* Accepts NULL. */
+void hx_plan_close(struct hx_plan *p);
+
+/* A copy of an unresolved plan, for more options.  0 or -ENOMEM. */
+int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
+
+/* One option; value NULL: none.  A later one of the same name replaces it, but --tap adds up.  0; -EINVAL with a reason:
+ * unknown, or a value that is not legal. */
+int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct hx_error *err);
+
+/* Strings "name=value" or "name", NULL-terminated; list may be NULL. */
+int hx_plan_set_list(struct hx_plan *p, const char *const *list, struct hx_error *err);
+
+/* Chooses methods, fills in defaults and checks.  May be called once.  0, or -EINVAL with a reason. */
+int hx_plan_resolve(struct hx_plan *p, struct hx_error *err);
+
+/* --- what was said.  `name`: of an option that exists. */
+
+/* The value, else the default; NULL: neither. */
+const char *hx_plan_text(const struct hx_plan *p, const char *name);
+uint64_t hx_plan_number(const struct hx_plan *p, const char *name); /* 0: neither */
+size_t hx_plan_index(const struct hx_plan *p, const char *name);    /* among the legal values; 0: neither */
+int hx_plan_given(const struct hx_plan *p, const char *name);       /* also of a flag: 1 when it was set */
+
+/* --- of a resolved plan */
+
+/* The method of a seam; of linear the one that applies what no item with a SET names; of draft NULL when there is none.
+ * Not of taps. */
+const struct hx_method *hx_plan_method(const struct hx_plan *p, enum hx_seam seam);
+
+/* The i-th tap; NULL: there are no more. */
+const struct hx_method *hx_plan_tap(const struct hx_plan *p, size_t i);
+
+/* Which method applies a matrix, what stands behind its name in the map (NULL: nothing), and whether --offload names the
+ * matrix and the method sees to that by itself. */
+struct hx_plan_linear {
+    const struct hx_method *method;
+    const char *arg;
+    int on_dsp;
+};
+struct hx_plan_linear hx_plan_linear(const struct hx_plan *p, size_t layer, enum hx_matrix which);
+
+/* -EINVAL when the map names a layer that a model of n_layer does not have. */
+int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_error *err);
+
+uint32_t hx_plan_offload(const struct hx_plan *p); /* bits of enum hx_offload */
+int hx_plan_softmax_int(const struct hx_plan *p);
+int hx_plan_rig(const struct hx_plan *p);          /* 1: something of it needs a rig */
+
+/* 1: one of the chosen methods has this option. */
+int hx_plan_uses_option(const struct hx_plan *p, const char *name);
+
+/* A line about options that change nothing with the chosen methods; NULL: there are none. */
+const char *hx_plan_note(const struct hx_plan *p);
+
+/* INVOKEs and packets of one token at a position, by all methods. */
+struct hx_calls hx_plan_calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos);
+
+/* INVOKEs per token of a linear method that makes one call for the matrices with one input in common. */
+double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, const struct hx_shape *s);
+
+/* Adds "linear", "kv", "attn", "draft", "taps", "offload" and "options" (what was given and is not the default) to a report.
+ * 0 or -ENOMEM. */
+int hx_plan_report(const struct hx_plan *p, json_t *report);
+
+/* The other process that shares the work (--crt-shard), borrowed; NULL: none.  The only thing to be set after resolving. */
+void hx_plan_share(struct hx_plan *p, struct hx_shard *s);
+struct hx_shard *hx_plan_shard(const struct hx_plan *p);
+
+/* "--NAME", or however this plan spells options, for messages of methods.  Valid until the next call of this thread. */
+const char *hx_plan_spell(const struct hx_plan *p, const char *option);
+
+/* "--" or "". */
+const char *hx_plan_prefix(const struct hx_plan *p);
+
+/* Every option there is: the plan's own, then those of methods, each once.  NULL: no more.  *owner: the first method that
+ * has it, NULL for the plan's own. */
+const struct hx_option *hx_plan_option(size_t i, const struct hx_method **owner);
+
+#endif

@@ -1,0 +1,52 @@
+/* Inside the plan: plan_values.c keeps options as they were given, plan.c makes methods of them, plan_report.c tells about
+ * both. */
+#ifndef HX_PLAN_IMPL_H
+#define HX_PLAN_IMPL_H
+
+#include "linear_map.h"
+#include "method.h"
+#include "plan.h"
+
+enum { HX_PLAN_GIVEN = 64 };
+
+struct hx_plan_values {
+    struct hx_plan_value {
+        const struct hx_option *option; /* never an older spelling */
+        char *text;                     /* NULL: a flag */
+    } at[HX_PLAN_GIVEN];
+    size_t n;
+    const char *prefix; /* of option names in messages */
+};
+
+struct hx_plan {
+    struct hx_plan_values values;
+    unsigned flags;                           /* enum hx_plan_flag */
+    struct hx_linear_map map;
+    const struct hx_method *method[HX_SEAMS]; /* of kv, attn and draft */
+    const struct hx_method *tap[HX_PLAN_TAPS + 1];
+    uint32_t offload;                         /* enum hx_offload */
+    int softmax_int, rig;
+    char note[512];
+    struct hx_shard *shard;
+};
+
+/* 1: the method does some of the work. */
+int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m);
+
+/* The option of that name; older spellings too.  NULL: unknown. */
+const struct hx_option *hx_option_find(const char *name);
+
+/* 1: the method has an option of that name. */
+int hx_method_has(const struct hx_method *m, const char *option);
+
+/* Checks and keeps a value; value NULL: none.  add: 1: beside earlier ones of the same name, 0: in their place.
+ * 0; -EINVAL; -ENOMEM. */
+int hx_plan_values_set(struct hx_plan_values *v, const struct hx_option *o, const char *value, int add,
+                       struct hx_error *err);
+
+/* The last value of that name; NULL: it was not given. */
+const struct hx_plan_value *hx_plan_values_find(const struct hx_plan_values *v, const char *name);
+
+void hx_plan_values_free(struct hx_plan_values *v);
+
+#endif

@@ -1,0 +1,108 @@
+/* What a plan says about itself: in reports, and how many DSP calls its methods make. */
+#include <errno.h>
+#include <string.h>
+
+#include "plan_impl.h"
+
+struct hx_calls hx_plan_calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
+{
+    struct hx_calls sum = {0, 0};
+
+    for (size_t i = 0; hx_methods[i]; i++)
+        if (hx_methods[i]->calls && hx_plan_uses(p, hx_methods[i])) {
+            const struct hx_calls c = hx_methods[i]->calls(p, s, pos);
+
+            sum.invokes += c.invokes;
+            sum.packets += c.packets;
+        }
+    return sum;
+}
+
+static int is_call(const struct hx_plan *p, const struct hx_method *m, size_t layer, enum hx_matrix which)
+{
+    const struct hx_plan_linear l = hx_plan_linear(p, layer, which);
+
+    return l.method == m && (l.on_dsp || m->needs & HX_TRAIT_RIG);
+}
+
+double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, const struct hx_shape *s)
+{
+    /* a matrix, and the one before it that has the same input */
+    static const enum hx_matrix first[HX_PER_LAYER] = {HX_WQ, HX_WQ, HX_WQ, HX_WO, HX_GATE, HX_GATE, HX_DOWN};
+    double sum = 0;
+
+    for (size_t layer = 0; layer < s->n_layer; layer++) {
+        int called[HX_PER_LAYER] = {0};
+
+        for (int w = 0; w < HX_PER_LAYER; w++)
+            called[first[w]] |= is_call(p, m, layer, (enum hx_matrix)w);
+        for (int w = 0; w < HX_PER_LAYER; w++)
+            sum += called[w];
+    }
+    return sum + (m->gives & HX_TRAIT_ARGMAX && is_call(p, m, 0, HX_OUT));
+}
+
+static json_t *taps(const struct hx_plan *p)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; p->tap[i]; i++)
+        json_array_append_new(list, json_string(p->tap[i]->name));
+    return list;
+}
+
+/* The plan's own options are reported as methods. */
+static int is_a_choice(const struct hx_option *o)
+{
+    for (const struct hx_option *own = hx_plan_options; own->name; own++)
+        if (o == own && strcmp(o->name, "softmax") != 0)
+            return 1;
+    return 0;
+}
+
+static json_t *changed_options(const struct hx_plan *p)
+{
+    json_t *j = json_object();
+
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_option *o = p->values.at[i].option;
+        const char *text = p->values.at[i].text;
+
+        if (is_a_choice(o) || (text && o->def && strcmp(text, o->def) == 0))
+            continue;
+        json_object_set_new(j, o->name, text ? json_string(text) : json_true());
+    }
+    return j;
+}
+
+/* Options of the methods at work whose value is a figure by itself. */
+static int add_reported(const struct hx_plan *p, json_t *report)
+{
+    const struct hx_method *owner;
+    const struct hx_option *o;
+    int rc = 0;
+
+    for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++)
+        if (o->flags & HX_OPTION_REPORTED)
+            rc |= json_object_set_new(report, o->name,
+                                      json_string(hx_plan_uses_option(p, o->name) ? hx_plan_text(p, o->name) : "none"));
+    return rc;
+}
+
+int hx_plan_report(const struct hx_plan *p, json_t *report)
+{
+    const struct hx_plan_value *map = hx_plan_values_find(&p->values, "linear");
+    char offload[HX_OFFLOAD_TEXT];
+    int rc;
+
+    hx_offload_text(p->offload, offload);
+    rc = json_object_set_new(report, "linear",
+                             json_string(map ? map->text : hx_plan_method(p, HX_SEAM_LINEAR)->name));
+    for (int seam = HX_SEAM_KV; seam <= HX_SEAM_DRAFT; seam++)
+        rc |= json_object_set_new(report, hx_seam_names[seam], json_string(p->method[seam]->name));
+    rc |= json_object_set_new(report, "taps", taps(p));
+    rc |= json_object_set_new(report, "offload", json_string(offload));
+    rc |= add_reported(p, report);
+    rc |= json_object_set_new(report, "options", changed_options(p));
+    return rc ? -ENOMEM : 0;
+}

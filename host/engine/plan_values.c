@@ -1,0 +1,150 @@
+/* Options as they were given to a plan: finding them, checking and keeping their values. */
+#include "plan_impl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct hx_option *hx_plan_option(size_t i, const struct hx_method **owner)
+{
+    *owner = NULL;
+    for (const struct hx_option *o = hx_plan_options; o->name; o++)
+        if (i-- == 0)
+            return o;
+    for (size_t m = 0; hx_methods[m]; m++)
+        for (const struct hx_option *o = hx_methods[m]->options; o && o->name; o++) {
+            size_t before = 0;
+
+            while (before < m && !hx_method_has(hx_methods[before], o->name))
+                before++;
+            if (before == m && i-- == 0) {
+                *owner = hx_methods[m];
+                return o;
+            }
+        }
+    return NULL;
+}
+
+const struct hx_option *hx_option_find(const char *name)
+{
+    const struct hx_method *owner;
+    const struct hx_option *o;
+
+    for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++)
+        if (strcmp(o->name, name) == 0)
+            return o;
+    return NULL;
+}
+
+int hx_method_has(const struct hx_method *m, const char *option)
+{
+    for (const struct hx_option *o = m->options; o && o->name; o++)
+        if (strcmp(o->name, option) == 0)
+            return 1;
+    return 0;
+}
+
+/* --- values */
+
+static int bad_value(const struct hx_plan_values *v, const struct hx_option *o, const char *value, const char *legal,
+                     struct hx_error *err)
+{
+    return hx_error_set(err, -EINVAL, "%s%s: unknown value '%.64s'; legal: %s", v->prefix, o->name, value, legal);
+}
+
+static int check_number(const struct hx_plan_values *v, const struct hx_option *o, const char *value,
+                        struct hx_error *err)
+{
+    char *end, legal[64];
+    unsigned long long n;
+
+    errno = 0;
+    n = strtoull(value, &end, 10);
+    if (*value >= '0' && *value <= '9' && !*end && !errno && n >= o->min && n <= o->max)
+        return 0;
+    snprintf(legal, sizeof(legal), "integers from %llu to %llu", (unsigned long long)o->min,
+             (unsigned long long)o->max);
+    return bad_value(v, o, value, legal, err);
+}
+
+/* The index of a legal value; -1: none. */
+static int index_of(const struct hx_option *o, const char *value)
+{
+    for (int i = 0; o->names[i]; i++)
+        if (strcmp(o->names[i], value) == 0)
+            return i;
+    return -1;
+}
+
+static int check_name(const struct hx_plan_values *v, const struct hx_option *o, const char *value,
+                      struct hx_error *err)
+{
+    char legal[160] = "";
+
+    if (index_of(o, value) >= 0)
+        return 0;
+    for (size_t i = 0, n = 0; o->names[i] && n < sizeof(legal); i++)
+        n += (size_t)snprintf(legal + n, sizeof(legal) - n, "%s%s", i ? ", " : "", o->names[i]);
+    return bad_value(v, o, value, legal, err);
+}
+
+static int check_value(const struct hx_plan_values *v, const struct hx_option *o, const char *value,
+                       struct hx_error *err)
+{
+    if (!o->arg)
+        return value ? hx_error_set(err, -EINVAL, "%s%s takes no value, and '%.64s' is one", v->prefix, o->name,
+                                    value)
+                     : 0;
+    if (!value)
+        return hx_error_set(err, -EINVAL, "%s%s needs a value: %s", v->prefix, o->name, o->arg);
+    if (o->names)
+        return check_name(v, o, value, err);
+    return o->max ? check_number(v, o, value, err) : 0;
+}
+
+const struct hx_plan_value *hx_plan_values_find(const struct hx_plan_values *v, const char *name)
+{
+    for (size_t i = v->n; i-- > 0;)
+        if (strcmp(v->at[i].option->name, name) == 0)
+            return &v->at[i];
+    return NULL;
+}
+
+int hx_plan_values_set(struct hx_plan_values *v, const struct hx_option *o, const char *value, int add,
+                       struct hx_error *err)
+{
+    struct hx_plan_value *to;
+    char *text = NULL;
+    int rc = check_value(v, o, value, err);
+
+    if (rc)
+        return rc;
+    if (o->means) { /* an older spelling */
+        const struct hx_option *now = hx_option_find(o->means);
+
+        value = value && o->names ? now->names[index_of(o, value)] : value;
+        o = now;
+    }
+    if (value && !(text = strdup(value)))
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    to = add ? NULL : (struct hx_plan_value *)hx_plan_values_find(v, o->name);
+    if (!to && v->n == HX_PLAN_GIVEN) {
+        free(text);
+        return hx_error_set(err, -EINVAL, "more than %d options", HX_PLAN_GIVEN);
+    }
+    if (!to)
+        v->at[v->n++] = (struct hx_plan_value){o, text};
+    else {
+        free(to->text);
+        to->text = text;
+    }
+    return 0;
+}
+
+void hx_plan_values_free(struct hx_plan_values *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        free(v->at[i].text);
+    v->n = 0;
+}
