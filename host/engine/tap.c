@@ -1,0 +1,11 @@
+/* What all taps share: names of points, and closing. */
+#include "tap.h"
+
+const char *const hx_tap_point_names[] = {"embedding", "after_attn", "after_ffn", "before_norm", "in_qkv", "q",
+                                          "k",         "v",          "in_o",      "in_ffn",      "in_down", "in_out",
+                                          NULL};
+
+int hx_tap_close(struct hx_tap *t, struct hx_error *err)
+{
+    return t ? t->ops->close(t, err) : 0;
+}
