@@ -17,10 +17,9 @@ struct hx_turns {
 };
 
 struct hexrig_model {
-    struct hx_engine *base;      /* holds model, threads and matrices; never runs */
-    struct hx_engine_cfg cfg;    /* of contexts: `of` is base, strings are copies */
-    char *names[10];             /* those strings; NULL: none */
-    char *share;
+    struct hx_plan *plan;        /* of all contexts */
+    struct hx_core *core;        /* model, threads and matrices */
+    size_t max_batch;            /* of contexts */
     atomic_uint refs;            /* the caller's, and one per context */
     struct hx_turns turns;       /* who may run the model */
 };

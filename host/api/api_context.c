@@ -19,13 +19,13 @@ struct hexrig_context {
 
 static int open_engine(struct hexrig_context *c, size_t n_ctx, struct hx_error *cause)
 {
-    struct hx_engine_cfg cfg = c->m->cfg;
-    const size_t most = c->m->base->model->n_ctx;
+    const struct hx_engine_cfg cfg = {.plan = c->m->plan, .core = c->m->core, .n_ctx = n_ctx,
+                                      .max_batch = c->m->max_batch};
+    const size_t most = c->m->core->model->n_ctx;
     int rc;
 
     if (n_ctx > most)
         return hx_error_set(cause, -EINVAL, "a context of %zu; the model's is %zu", n_ctx, most);
-    cfg.n_ctx = n_ctx;
     hx_api_enter(c->m);
     rc = hx_engine_open(&c->e, &cfg, cause);
     hx_api_leave(c->m);

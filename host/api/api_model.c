@@ -97,88 +97,58 @@ static int read_config(struct hexrig_config *out, const struct hexrig_config *cf
     return 0;
 }
 
-/* The model's own copies of strings, since contexts are opened later. */
-static int copy_names(struct hexrig_model *m, const struct hexrig_config *cfg)
+/* The struct's fields, by the options that they are. */
+static int set_fields(struct hx_plan *p, const struct hexrig_config *cfg, struct hx_error *cause)
 {
     const struct {
-        const char *from;
-        const char **to;
-    } names[] = {
-        {cfg->model, &m->cfg.model}, {cfg->kv, &m->cfg.kv},         {cfg->density, &m->cfg.density},
-        {cfg->cal, &m->cfg.cal},     {cfg->basis, &m->cfg.basis},   {cfg->k, &m->cfg.k},
-        {cfg->linear ? cfg->linear : "cpu", &m->cfg.linear},
-        {cfg->attn ? cfg->attn : "flash", &m->cfg.attn},
+        const char *option, *value;
+    } fields[] = {
+        {"kv", cfg->kv},         {"density", cfg->density}, {"cal", cfg->cal},
+        {"basis", cfg->basis},   {"k", cfg->k},             {"linear", cfg->linear},
+        {"attn", cfg->attn},     {"offload", cfg->offload}, {"placement", cfg->placement},
     };
-    _Static_assert(sizeof(names) / sizeof(names[0]) <= sizeof(m->names) / sizeof(m->names[0]), "");
+    int rc = 0;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (!names[i].from)
-            continue;
-        *names[i].to = m->names[i] = strdup(names[i].from);
-        if (!m->names[i])
-            return -ENOMEM;
-    }
-    m->cfg.threads = cfg->threads;
-    m->cfg.max_batch = cfg->max_batch;
-    return 0;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && !rc; i++)
+        if (fields[i].value)
+            rc = hx_plan_set(p, fields[i].option, fields[i].value, cause);
+    return rc;
 }
 
-static int set_placement(struct hx_engine_cfg *cfg, const char *name, struct hx_error *cause)
+static int make_plan(struct hx_plan **out, const struct hexrig_config *cfg, struct hx_error *cause)
 {
-    const char *want = name ? name : "dma";
+    struct hx_plan *p;
+    int rc = hx_plan_open(&p, "", 0, cause);
 
-    for (uint32_t i = 0; hx_offload_placements[i]; i++)
-        if (strcmp(hx_offload_placements[i], want) == 0) {
-            cfg->placement = i;
-            return 0;
-        }
-    return hx_error_set(cause, -EINVAL, "unknown placement '%s'; legal: ddr, vtcm, dma", want);
-}
-
-/* What `hexrig run` refuses or chooses by itself. */
-static int check_offload(struct hx_engine_cfg *cfg, struct hx_error *cause)
-{
-    if (cfg->offload & HX_OFFLOAD_KV && cfg->kv && strcmp(cfg->kv, "f32") == 0)
-        return hx_error_set(cause, -EINVAL, "offload %s: kv f32 has nothing that the DSP could hold",
-                          cfg->offload & HX_OFFLOAD_ATTN ? "attn" : "kv");
-    if (cfg->offload & HX_OFFLOAD_ATTN && !cfg->k && !cfg->cal)
-        cfg->k = "after";
-    return 0;
-}
-
-static int configure(struct hexrig_model *m, const struct hexrig_config *cfg, struct hx_error *cause)
-{
-    int rc = copy_names(m, cfg);
-
-    m->share = rc ? NULL : share_folder();
-    m->cfg.share = m->share;
-    if (!rc && !m->cfg.model && asprintf(&m->names[9], "%s/hexrig-tiny-q8_0.gguf",
-                                         m->share ? m->share : ".") < 0) {
-        m->names[9] = NULL;
-        rc = -ENOMEM;
-    }
     if (rc)
-        return hx_error_set(cause, rc, "out of memory");
-    if (!m->cfg.model)
-        m->cfg.model = m->names[9];
-    rc = set_placement(&m->cfg, cfg->placement, cause);
-    if (!rc && cfg->offload)
-        rc = hx_offload_parse(cfg->offload, &m->cfg.offload, cause);
-    return rc ? rc : check_offload(&m->cfg, cause);
+        return rc;
+    rc = set_fields(p, cfg, cause);
+    if (!rc)
+        rc = hx_plan_set_list(p, cfg->options, cause);
+    if (!rc)
+        rc = hx_plan_resolve(p, cause);
+    if (rc)
+        hx_plan_close(p);
+    else
+        *out = p;
+    return rc;
 }
 
-/* What contexts share: an engine with the smallest cache there is. */
-static int open_base(struct hexrig_model *m, struct hx_error *cause)
+static int open_core(struct hexrig_model *m, const struct hexrig_config *cfg, struct hx_error *cause)
 {
-    struct hx_engine_cfg cfg = m->cfg;
-    int rc;
+    char *share = share_folder(), *shipped = NULL;
+    struct hx_core_cfg core = {.path = cfg->model, .share = share, .threads = cfg->threads};
+    int rc = 0;
 
-    cfg.offload &= HX_OFFLOAD_LINEAR;
-    cfg.kv = "f32";
-    cfg.attn = NULL;
-    cfg.n_ctx = cfg.max_batch = 1;
-    rc = hx_engine_open(&m->base, &cfg, cause);
-    m->cfg.of = m->base;
+    if (!core.path && asprintf(&shipped, "%s/hexrig-tiny-q8_0.gguf", share ? share : ".") < 0) {
+        shipped = NULL;
+        rc = hx_error_set(cause, -ENOMEM, "out of memory");
+    }
+    core.path = core.path ? core.path : shipped;
+    if (!rc)
+        rc = hx_core_open(&m->core, &core, m->plan, cause);
+    free(shipped);
+    free(share);
     return rc;
 }
 
@@ -199,9 +169,10 @@ int hexrig_model_open(struct hexrig_model **out, const struct hexrig_config *use
     m->refs = 1; /* put in hexrig_model_close() */
     pthread_mutex_init(&m->turns.lock, NULL);
     pthread_cond_init(&m->turns.moved, NULL);
-    rc = configure(m, &cfg, &cause);
+    m->max_batch = cfg.max_batch;
+    rc = make_plan(&m->plan, &cfg, &cause);
     if (!rc)
-        rc = open_base(m, &cause);
+        rc = open_core(m, &cfg, &cause);
     if (rc)
         hx_api_put(m);
     else
@@ -219,12 +190,10 @@ void hx_api_put(struct hexrig_model *m)
     /* acq_rel: the last one sees what the others did with the model */
     if (atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) > 1)
         return;
-    hx_engine_close(m->base);
+    hx_core_close(m->core);
+    hx_plan_close(m->plan);
     pthread_cond_destroy(&m->turns.moved);
     pthread_mutex_destroy(&m->turns.lock);
-    for (size_t i = 0; i < sizeof(m->names) / sizeof(m->names[0]); i++)
-        free(m->names[i]);
-    free(m->share);
     free(m);
 }
 
@@ -236,12 +205,12 @@ void hexrig_model_close(struct hexrig_model *m)
 
 size_t hexrig_model_vocab(const struct hexrig_model *m)
 {
-    return m->base->model->vocab;
+    return m->core->model->vocab;
 }
 
 size_t hexrig_model_context(const struct hexrig_model *m)
 {
-    return m->base->model->n_ctx;
+    return m->core->model->n_ctx;
 }
 
 /* --- text and tokens */
@@ -266,7 +235,7 @@ long hexrig_tokenize(const struct hexrig_model *m, const char *text, size_t n, u
 
     if (flags & ~known)
         return hx_api_fail(err, -EINVAL, "unknown flags 0x%x", flags & ~known);
-    if (hx_tokenizer_encode_with(m->base->model->tok, text, n, encode, &all, &n_all))
+    if (hx_tokenizer_encode_with(m->core->model->tok, text, n, encode, &all, &n_all))
         return hx_api_fail(err, -ENOMEM, "out of memory");
     return give_ids(all, n_all, ids, max);
 }
@@ -274,7 +243,7 @@ long hexrig_tokenize(const struct hexrig_model *m, const char *text, size_t n, u
 long hexrig_detokenize(const struct hexrig_model *m, const uint32_t *ids, size_t n, char *text,
                        size_t size, struct hexrig_error *err)
 {
-    const struct hx_model *model = m->base->model;
+    const struct hx_model *model = m->core->model;
     size_t used = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -295,7 +264,7 @@ long hexrig_detokenize(const struct hexrig_model *m, const uint32_t *ids, size_t
 
 int hexrig_is_end(const struct hexrig_model *m, uint32_t id)
 {
-    return id < m->base->model->vocab && hx_tokenizer_ends(m->base->model->tok, id);
+    return id < m->core->model->vocab && hx_tokenizer_ends(m->core->model->tok, id);
 }
 
 long hexrig_chat(const struct hexrig_model *m, const char *family,
@@ -314,7 +283,7 @@ long hexrig_chat(const struct hexrig_model *m, const char *family,
     for (size_t i = 0; i < n; i++)
         list[i] = (struct hx_chat_message){messages[i].role,
                                            {messages[i].text, strlen(messages[i].text)}};
-    rc = hx_chat_init(&chat, m->base->model->tok, m->base->model->file, family, &cause);
+    rc = hx_chat_init(&chat, m->core->model->tok, m->core->model->file, family, &cause);
     if (!rc)
         rc = hx_chat_render(&chat, list, n, 1, &all, &n_all, &cause);
     free(list);

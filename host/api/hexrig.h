@@ -46,13 +46,15 @@ struct hexrig_config {
     const char *density;   /* of spinor: "per-vector", "per-layer", "batched" (default), "per-token", "queue" */
     const char *cal;       /* of spinor: calibration file; default: the one beside the model, or the shipped one */
     const char *basis;     /* of spinor: "vht2", "vht2w", "klt" */
-    const char *k;         /* of spinor: K coded "before" or "after" RoPE */
-    const char *linear;    /* method of matrices: "cpu" (default), "ref" (plain fp32), ... */
+    const char *k;         /* of spinor: K coded "before" or "after" RoPE; as option k-rope "pre" or "post" */
+    const char *linear;    /* method of matrices: "cpu" (default), "ref" (plain fp32), ..., or a map (docs/methods.md) */
     const char *attn;      /* method of attention: "flash" (default), "ref", "poly" */
     const char *offload;   /* what else runs on the DSP: "linear", "argmax", ..., with commas */
     const char *placement; /* of offloaded weights: "ddr", "vtcm", "dma" (default) */
     size_t threads;        /* that compute; default: the CPUs that this process may use */
     size_t max_batch;      /* tokens of one pass over the model, 512 */
+    const char *const *options; /* any other option of `hexrig run` (docs/methods.md): "shim-p=41", "native-ok", ...;
+                                 * NULL-terminated, or NULL */
 };
 #define HEXRIG_CONFIG_INIT {.size = sizeof(struct hexrig_config)}
 

@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bit i of the set. */
-static const char *const matrices[] = {"wq", "wk", "wv", "wo", "gate", "up", "down", "out"};
-enum { N_MATRICES = sizeof(matrices) / sizeof(matrices[0]) };
+#include "model/matrix.h"
 
-const char *const hx_offload_placements[] = {"ddr", "vtcm", "dma", NULL};
+_Static_assert(HX_OFFLOAD_OUT == 1 << HX_OUT && HX_OFFLOAD_DOWN == 1 << HX_DOWN, "one order of matrices");
 
 static int is(const char *word, size_t n, const char *name)
 {
@@ -18,8 +16,8 @@ static int is(const char *word, size_t n, const char *name)
 
 static uint32_t matrix(const char *word, size_t n)
 {
-    for (size_t i = 0; i < N_MATRICES; i++)
-        if (is(word, n, matrices[i]))
+    for (size_t i = 0; i < HX_MATRICES; i++)
+        if (is(word, n, hx_matrix_names[i]))
             return 1u << i;
     return 0;
 }
@@ -89,10 +87,11 @@ void hx_offload_text(uint32_t set, char text[HX_OFFLOAD_TEXT])
     if ((set & HX_OFFLOAD_LINEAR) == HX_OFFLOAD_LINEAR)
         add(text, "", "linear");
     else if (set & HX_OFFLOAD_LINEAR)
-        for (size_t i = 0; i < N_MATRICES; i++)
+        for (size_t i = 0; i < HX_MATRICES; i++)
             if (set & 1u << i) {
                 add(text, ",", *text ? "" : "linear=");
-                snprintf(text + strlen(text), HX_OFFLOAD_TEXT - strlen(text), "%s", matrices[i]);
+                snprintf(text + strlen(text), HX_OFFLOAD_TEXT - strlen(text), "%s",
+                         hx_matrix_names[i]);
             }
     for (size_t i = 0; i < N_PARTS; i++)
         if (set & parts[i].own)

@@ -31,7 +31,4 @@ int hx_offload_parse(const char *list, uint32_t *set, struct hx_error *err);
 /* The set as a list that hx_offload_parse() reads; "none" when it is empty. */
 void hx_offload_text(uint32_t set, char text[HX_OFFLOAD_TEXT]);
 
-/* Where weights lie while the DSP works, by the DSP's numbers; NULL-terminated. */
-extern const char *const hx_offload_placements[];
-
 #endif

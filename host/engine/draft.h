@@ -1,22 +1,52 @@
-/* Seam `draft`: who guesses the tokens that the model then verifies, several in one batch.  A method is one table of
- * functions; hx_draft_none, which guesses nothing, is the reference.  Guesses change how many steps a text takes, never
- * the text: hx_generate() keeps a guess only where the sampler picks the same token. */
+/* Seam `draft`: who guesses the tokens that the model then verifies, several in one batch.
+ *
+ * A step of generation asks for a proposal behind the tokens that are known, runs it with the last known token as one batch,
+ * and keeps what the sampler picks anyway.  So guesses change how many steps a text takes, never the text.
+ *
+ * A proposal is a tree: token i follows token parent[i] of the same proposal, which stands before it, or, with
+ * HX_DRAFT_ROOT, the last known token.  parent[i] == i - 1 everywhere is a chain.  Trees that are none need a cache that
+ * keeps one path of a batch (HX_TRAIT_TREE); hx_draft_room says whether this engine's does.
+ *
+ * One thread at a time. */
 #ifndef HX_DRAFT_H
 #define HX_DRAFT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HX_DRAFT_MAX = 16 }; /* guesses per step */
+#include "base/error.h"
+
+enum { HX_DRAFT_MAX = 63, HX_DRAFT_ROOT = -1 }; /* tokens of a proposal */
 
 struct hx_draft;
+
+struct hx_draft_tree {
+    uint32_t id[HX_DRAFT_MAX];
+    int parent[HX_DRAFT_MAX]; /* HX_DRAFT_ROOT, or an index below its own */
+    size_t n;
+};
+
+/* What a step can take. */
+struct hx_draft_room {
+    size_t n;     /* tokens, 1..HX_DRAFT_MAX */
+    size_t depth; /* tokens in a row, from the known one on: what the text has left */
+    int tree;     /* 0: chains only */
+};
 
 struct hx_draft_ops {
     const char *name;
 
-    /* Guesses up to max (1..HX_DRAFT_MAX) tokens that follow ids [n] into out, all below the vocabulary's size.
-     * Returns how many. */
-    size_t (*propose)(struct hx_draft *d, const uint32_t *ids, size_t n, uint32_t *out, size_t max);
+    /* NULL: this one never guesses.  Fills `out` for the tokens that follow ids [n]; all below the vocabulary's size, none is legal (out->n = 0).
+     * 0, or negative errno with a reason, which ends the run. */
+    int (*propose)(struct hx_draft *d, const uint32_t *ids, size_t n, const struct hx_draft_room *room,
+                   struct hx_draft_tree *out, struct hx_error *err);
+
+    /* What became of the last proposal: ids [n] is now the text, of which the last n_new tokens are new; the first
+     * n_new - 1 of these were on a path of the proposal, the last one is the model's own.  NULL: not interested.  0, or
+     * negative errno with a reason. */
+    int (*accept)(struct hx_draft *d, const uint32_t *ids, size_t n, size_t n_new, struct hx_error *err);
+
+    void (*close)(struct hx_draft *d);
 };
 
 /* A method embeds this as its first member. */
@@ -24,6 +54,11 @@ struct hx_draft {
     const struct hx_draft_ops *ops;
 };
 
-extern struct hx_draft hx_draft_none;
+/* -EPROTO with a reason when a proposal breaks the rules above, which is the drafter's mistake. */
+int hx_draft_check(const struct hx_draft *d, const struct hx_draft_tree *t, const struct hx_draft_room *room,
+                   size_t vocab, struct hx_error *err);
+
+/* Accepts NULL. */
+void hx_draft_close(struct hx_draft *d);
 
 #endif

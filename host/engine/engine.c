@@ -1,176 +1,39 @@
-/* Puts model, cache and forward pass together, see engine.h. */
+/* Puts a plan's methods together around one forward pass, see engine.h. */
 #include "engine.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "arch/arch.h"
-#include "methods/cpu/attn_flash.h"
-#include "methods/ntt/attn_poly.h"
-#include "methods/spinor/cal_choose.h"
-#include "methods/ntt/kv_ntt.h"
-#include "methods/spinor/kv_spinor.h"
-#include "methods/spinor/kv_spinor_attn.h"
-#include "methods/cpu/linear_cpu.h"
 
 enum { DEFAULT_BATCH = 512 };
 
-static int open_f32(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    const struct hx_model *m = e->model;
-
-    return hx_kv_f32_open(&e->kv, m->n_layer, m->n_kv, m->dh, cfg->n_ctx, err);
-}
-
-static int open_spinor(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    struct hx_cal *cal = NULL;
-    int rc = hx_cal_choose(&cal, e->model, cfg, err);
-
-    if (!rc)
-        rc = (cfg->offload & HX_OFFLOAD_ATTN ? hx_kv_spinor_attn_open : hx_kv_spinor_open)(
-            &e->kv, e->model, cal, cfg->density, cfg->n_ctx, err);
-    if (!rc) {
-        e->block = cal->format;
-        e->k_after_rope = cal->k_after_rope;
-    }
-    hx_cal_free(cal);
-    return rc;
-}
-
-static int open_ntt(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    const struct hx_model *m = e->model;
-    const struct hx_kv_shape shape = {m->n_layer, m->n_kv, m->dh, cfg->n_ctx};
-
-    return (cfg->offload & HX_OFFLOAD_KV ? hx_kv_ntt_dsp_open : hx_kv_ntt_open)(&e->kv, &shape, &cfg->poly,
-                                                                                e->pool, err);
-}
-
-static int open_linear_ref(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    (void)e;
-    (void)cfg;
-    (void)err;
-    return 0; /* what the model's matrices have from the start */
-}
-
-/* The output matrix is no element of the ring: it stays here. */
-static int open_linear_ok(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    struct hx_ok_cfg ok = cfg->ok;
-
-    ok.dsp_set = cfg->offload & HX_OFFLOAD_LINEAR & ~(uint32_t)HX_OFFLOAD_OUT;
-    return hx_linear_ok_open(&e->linear, e->model, &ok, e->pool, err);
-}
-
-/* What is on the DSP is not here. */
-static int open_linear_cpu(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    const struct hx_linear_dsp_cfg dsp = {cfg->offload & HX_OFFLOAD_LINEAR, cfg->placement};
-    int rc = hx_linear_cpu_open(&e->linear, e->model, NULL, e->pool, err);
-
-    e->isa = hx_isa_best();
-    return !rc && dsp.set ? hx_linear_dsp_open(&e->offload, e->model, &dsp, err) : rc;
-}
-
-static int open_attn_flash(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    (void)cfg;
-    return hx_attn_flash_open(&e->attn, NULL, e->pool, err);
-}
-
-static int open_attn_ref(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    return hx_attn_ref_open(&e->attn, cfg->n_ctx, err);
-}
-
-static int open_attn_poly(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    return hx_attn_poly_open(&e->attn, &cfg->poly, e->model->dh, e->pool, err);
-}
-
-/* The methods of each seam, the default first: a new one is a name and an open function here. */
-typedef int open_fn(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err);
-
-const char *const hx_engine_kvs[] = {"spinor", "f32", "ntt", NULL};
-static open_fn *const open_kvs[] = {open_spinor, open_f32, open_ntt, NULL};
-
-const char *const hx_engine_linears[] = {"ref", "cpu", "ok", NULL};
-static open_fn *const open_linears[] = {open_linear_ref, open_linear_cpu, open_linear_ok, NULL};
-
-const char *const hx_engine_attns[] = {"ref", "flash", "poly", NULL};
-static open_fn *const open_attns[] = {open_attn_ref, open_attn_flash, open_attn_poly, NULL};
-
-#define SAME_LENGTH(a, b) _Static_assert(sizeof(a) == sizeof(b), "a name for each method")
-SAME_LENGTH(hx_engine_kvs, open_kvs);
-SAME_LENGTH(hx_engine_linears, open_linears);
-SAME_LENGTH(hx_engine_attns, open_attns);
-
-static const struct seam {
-    const char *name;
-    const char *const *methods;
-    open_fn *const *open;
-} kv_seam = {"kv", hx_engine_kvs, open_kvs},
-  linear_seam = {"linear", hx_engine_linears, open_linears},
-  attn_seam = {"attn", hx_engine_attns, open_attns};
-
-/* method: NULL means the seam's first. */
-static int open_method(const struct seam *seam, const char *method, struct hx_engine *e,
-                       const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    char legal[128] = "";
-
-    for (size_t i = 0; seam->methods[i]; i++) {
-        if (!method || strcmp(seam->methods[i], method) == 0)
-            return seam->open[i](e, cfg, err);
-        snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
-                 seam->methods[i]);
-    }
-    return hx_error_set(err, -EINVAL, "unknown %s '%s'; legal: %s", seam->name, method, legal);
-}
-
-static size_t cpus(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof(set), &set) ? 1 : (size_t)CPU_COUNT(&set);
-}
-
-/* Model, threads and matrices: another engine's, or its own. */
-static int open_model(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
+static int make_plan(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
 {
     int rc;
 
-    if (cfg->of) {
-        e->shared = 1;
-        e->model = cfg->of->model;
-        e->pool = cfg->of->pool;
-        e->linear = cfg->of->linear;
-        e->offload = cfg->of->offload;
-        e->isa = cfg->of->isa;
+    e->plan = cfg->plan;
+    if (e->plan)
         return 0;
-    }
-    rc = hx_model_open(&e->model, cfg->model, hx_archs, err);
-    if (rc)
-        return rc;
-    hx_gguf_will_need(e->model->file);
-    return hx_pool_open(&e->pool, cfg->threads ? cfg->threads : cpus(), err);
+    rc = hx_plan_open(&e->own_plan, "", 0, err);
+    if (!rc)
+        rc = hx_plan_set_list(e->own_plan, cfg->settings, err);
+    if (!rc)
+        rc = hx_plan_resolve(e->own_plan, err);
+    e->plan = e->own_plan;
+    return rc;
 }
 
-/* After a calibration, which runs the model as it is. */
-static int open_matrices(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
+static int take_core(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
 {
-    const struct hx_linear_dsp_cfg dsp = {cfg->offload & HX_OFFLOAD_LINEAR, cfg->placement};
+    const struct hx_core_cfg own = {.path = cfg->model, .share = cfg->share, .threads = cfg->threads};
     int rc = 0;
 
-    if (!e->shared)
-        rc = open_method(&linear_seam, cfg->linear, e, cfg, err);
-    if (!rc && !e->shared && dsp.set && !e->linear) /* another method than the reference has seen to it */
-        rc = hx_linear_dsp_open(&e->offload, e->model, &dsp, err);
+    e->core = cfg->share_with ? cfg->share_with->core : cfg->core;
+    if (!e->core) {
+        rc = hx_core_open(&e->own_core, &own, e->plan, err);
+        e->core = e->own_core;
+    }
+    if (!rc)
+        e->model = e->core->model;
     return rc;
 }
 
@@ -181,42 +44,67 @@ static size_t context(const struct hx_engine_cfg *cfg, const struct hx_model *m)
     return cfg->n_ctx_most && cfg->n_ctx_most < m->n_ctx ? cfg->n_ctx_most : m->n_ctx;
 }
 
-int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *user, struct hx_error *err)
+static int open_methods(struct hx_engine *e, size_t n_ctx, struct hx_error *err)
+{
+    const struct hx_open o = hx_core_for(e->core, e->plan, n_ctx);
+    const struct hx_method *m;
+    int rc = hx_plan_method(e->plan, HX_SEAM_KV)->open.kv(&e->kv, &o, err);
+
+    if (!rc)
+        rc = hx_plan_method(e->plan, HX_SEAM_ATTN)->open.attn(&e->attn, &o, err);
+    if (!rc && hx_plan_softmax_int(e->plan))
+        rc = hx_attn_softmax_int(e->attn, err);
+    if (!rc)
+        rc = hx_plan_method(e->plan, HX_SEAM_DRAFT)->open.draft(&e->draft, &o, err);
+    for (size_t i = 0; !rc && (m = hx_plan_tap(e->plan, i)); i++)
+        rc = m->open.tap(&e->taps[i], &o, err);
+    return rc;
+}
+
+static int open_forward(struct hx_engine *e, size_t max_batch, struct hx_error *err)
+{
+    const struct hx_forward_parts parts = {
+        .matrices = &e->core->matrices, .kernels = e->core->kernels,
+        .pool = e->core->kernels ? e->core->pool : NULL, .taps = e->taps,
+        .trees = e->kv->ops->keep && e->draft->ops->propose,
+    };
+    const size_t batch = max_batch ? max_batch : DEFAULT_BATCH;
+    int rc = hx_forward_open(&e->forward, e->model, e->kv, e->attn,
+                             batch < e->kv->max_batch ? batch : e->kv->max_batch, err);
+
+    return rc ? rc : hx_forward_use(e->forward, &parts, err);
+}
+
+int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_error *err)
 {
     struct hx_engine *e = calloc(1, sizeof(*e));
-    struct hx_engine_cfg cfg = *user;
-    size_t batch;
-    int rc;
+    int rc = e ? make_plan(e, cfg, err) : hx_error_set(err, -ENOMEM, "out of memory");
 
-    if (!e)
-        return hx_error_set(err, -ENOMEM, "out of memory");
-    rc = open_model(e, &cfg, err);
-    if (rc)
-        goto fail;
-    cfg.density = cfg.density ? cfg.density : "batched";
-    cfg.n_ctx = context(&cfg, e->model);
-    e->argmax = (cfg.offload & HX_OFFLOAD_ARGMAX) != 0;
-    rc = open_method(&kv_seam, cfg.kv, e, &cfg, err);
     if (!rc)
-        rc = open_matrices(e, &cfg, err);
+        rc = take_core(e, cfg, err);
     if (!rc)
-        rc = cfg.offload & HX_OFFLOAD_ATTN ? hx_attn_kv_open(&e->attn, err)
-                                           : open_method(&attn_seam, cfg.attn, e, &cfg, err);
-    if (!rc && cfg.softmax_int)
-        rc = hx_attn_softmax_int(e->attn, err);
-    if (rc)
-        goto fail;
-    batch = cfg.max_batch ? cfg.max_batch : DEFAULT_BATCH;
-    rc = hx_forward_open(&e->forward, e->model, e->kv, e->attn,
-                         batch < e->kv->max_batch ? batch : e->kv->max_batch, err);
-    if (rc)
-        goto fail;
-    if (e->isa)
-        hx_forward_use(e->forward, e->isa, e->pool);
+        rc = open_methods(e, context(cfg, e->model), err);
+    if (!rc)
+        rc = open_forward(e, cfg->max_batch, err);
+    if (rc) {
+        hx_engine_close(e);
+        return rc;
+    }
+    e->argmax = (hx_plan_offload(e->plan) & HX_OFFLOAD_ARGMAX) != 0;
     *out = e;
     return 0;
-fail:
-    hx_engine_close(e);
+}
+
+int hx_engine_finish(struct hx_engine *e, struct hx_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; e->taps[i]; i++) {
+        const int failed = hx_tap_close(e->taps[i], rc ? NULL : err);
+
+        rc = rc ? rc : failed;
+        e->taps[i] = NULL;
+    }
     return rc;
 }
 
@@ -225,14 +113,13 @@ void hx_engine_close(struct hx_engine *e)
     if (!e)
         return;
     hx_forward_close(e->forward);
+    for (size_t i = 0; e->taps[i]; i++)
+        hx_tap_close(e->taps[i], NULL);
+    hx_draft_close(e->draft);
     hx_attn_close(e->attn);
     hx_kv_close(e->kv);
-    if (!e->shared) {
-        hx_linear_close(e->offload);
-        hx_linear_close(e->linear);
-        hx_pool_close(e->pool);
-        hx_model_close(e->model);
-    }
+    hx_core_close(e->own_core);
+    hx_plan_close(e->own_plan);
     free(e);
 }
 
@@ -255,4 +142,41 @@ int hx_engine_run(struct hx_engine *e, const uint32_t *tokens, size_t n, size_t 
 int hx_engine_logits(struct hx_engine *e, float *out, struct hx_error *err)
 {
     return hx_forward_logits(e->forward, e->last, 1, out, err);
+}
+
+/* --- reports */
+
+static int add_report(const struct hx_engine *e, const struct hx_method *m, const void *self, json_t *to)
+{
+    json_t *j = m->report ? m->report(self, e->kv, e->plan) : NULL;
+
+    if (!m->report)
+        return 0;
+    return j ? json_object_set_new(to, m->reports, j) : -1;
+}
+
+static int add_softmax(const struct hx_engine *e, json_t *to)
+{
+    const struct hx_softmax_seen *seen = &e->attn->seen;
+    const double rows = (double)seen->rows;
+
+    return json_object_set_new(to, "softmax",
+                               json_pack("{s:s, s:I, s:f, s:f}", "method", "int", "rows", (json_int_t)seen->rows,
+                                         "kl_mean", rows > 0 ? seen->kl_sum / rows : 0.0, "kl_max", seen->kl_max));
+}
+
+int hx_engine_report(const struct hx_engine *e, json_t *to)
+{
+    int rc = hx_plan_report(e->plan, to);
+
+    rc |= add_report(e, hx_plan_method(e->plan, HX_SEAM_KV), e->kv, to);
+    rc |= add_report(e, hx_plan_method(e->plan, HX_SEAM_ATTN), e->attn, to);
+    for (size_t i = 0; i < e->core->n_linear; i++)
+        rc |= add_report(e, e->core->linear[i].method, e->core->linear[i].open, to);
+    rc |= add_report(e, hx_plan_method(e->plan, HX_SEAM_DRAFT), e->draft, to);
+    for (size_t i = 0; e->taps[i]; i++)
+        rc |= add_report(e, hx_plan_tap(e->plan, i), e->taps[i], to);
+    if (hx_plan_softmax_int(e->plan))
+        rc |= add_softmax(e, to);
+    return rc ? -ENOMEM : 0;
 }

@@ -11,6 +11,7 @@
 
 struct hx_forward {
     struct hx_pass pass; /* of the last run */
+    struct hx_matrices own, *matrices; /* the model's, and those in use */
     size_t max_batch;
 };
 
@@ -37,29 +38,59 @@ static void check_stream(struct hx_pass *p, const char *what)
         p->rc = hx_pass_check(p, what, p->x, p->m->width, p->n, p->pos, p->err);
 }
 
+/* Positions of the tokens. */
+static int place(struct hx_pass *p, const int *parent, size_t n, size_t pos, struct hx_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (parent && (i == 0 ? parent[i] != -1 : parent[i] < 0 || (size_t)parent[i] >= i))
+            return hx_error_set(err, -EINVAL, "token %zu of a tree follows token %d, which does not stand before it", i,
+                                parent[i]);
+        p->at[i] = !parent ? pos + i : i == 0 ? pos : p->at[parent[i]] + 1;
+    }
+    return 0;
+}
+
 int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
                    struct hx_error *err)
+{
+    return hx_forward_run_tree(f, tokens, NULL, n, pos, err);
+}
+
+int hx_forward_run_tree(struct hx_forward *f, const uint32_t *tokens, const int *parent, size_t n, size_t pos,
+                        struct hx_error *err)
 {
     struct hx_pass *p = &f->pass;
     const struct hx_model *m = p->m;
     char what[64];
     int rc = check_run(f, tokens, n, pos, err);
 
+    if (!rc && parent && !p->tree)
+        rc = hx_error_set(err, -ENOTSUP, "cache '%s' takes no trees of tokens", p->kv->ops->name);
+    if (!rc)
+        rc = place(p, parent, n, pos, err);
     if (rc)
         return rc;
     p->tokens = tokens;
+    p->parent = parent;
+    p->layer = 0;
     p->n = n;
     p->pos = pos;
     p->rc = 0;
     p->err = err;
     m->arch->embed(p);
+    hx_pass_tap(p, HX_TAP_EMBEDDING, p->x, m->width);
     check_stream(p, "the embedding");
     for (p->layer = 0; !p->rc && p->layer < m->n_layer; p->layer++) {
-        m->arch->layer(p, &m->layers[p->layer]);
+        m->arch->layer(p, &f->matrices->layers[p->layer]);
         snprintf(what, sizeof(what), "the output of layer %zu", p->layer);
         check_stream(p, what);
     }
+    p->layer = 0;
+    hx_pass_tap(p, HX_TAP_BEFORE_NORM, p->x, m->width);
+    if (p->tap_points & 1u << HX_TAP_BEFORE_NORM)
+        check_stream(p, "the stream before the last norm");
     hx_pass_norm(p, p->h, p->x, &m->out_norm);
+    hx_pass_tap(p, HX_TAP_IN_OUT, p->h, m->width);
     return p->rc;
 }
 
@@ -75,7 +106,7 @@ int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
 {
     const struct hx_pass *p = &f->pass;
     const struct hx_model *m = p->m;
-    const struct hx_linear *w = &m->out;
+    const struct hx_linear *w = &f->matrices->out;
     int rc = hx_linear_apply(&w, &out, 1, p->h + first * m->width, n, p->row, err);
 
     if (!rc)
@@ -90,18 +121,24 @@ int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *id
 {
     const struct hx_pass *p = &f->pass;
     const struct hx_model *m = p->m;
+    const struct hx_linear *w = &f->matrices->out;
     int rc;
 
-    if (!m->out.ops->argmax)
-        return hx_error_set(err, -ENOTSUP, "linear method '%s' has no argmax", m->out.ops->name);
-    if (m->out.bias)
+    if (!w->ops->argmax)
+        return hx_error_set(err, -ENOTSUP, "linear method '%s' has no argmax", w->ops->name);
+    if (w->bias)
         return hx_error_set(err, -ENOTSUP, "linear method '%s' has no argmax with a bias, which %s "
-                          "has", m->out.ops->name, hx_gguf_name(m->file));
-    rc = m->out.ops->argmax(&m->out, ids, p->h + first * m->width, n, err);
+                          "has", w->ops->name, hx_gguf_name(m->file));
+    rc = w->ops->argmax(w, ids, p->h + first * m->width, n, err);
     return rc == -EDOM ? hx_error_set(err, rc, "positions %zu..%zu: a logit is an infinity or no number: "
                                     "the model is damaged, or what the cache returned",
                                     p->pos + first, p->pos + first + n - 1)
                        : rc;
+}
+
+int hx_forward_trees(const struct hx_forward *f)
+{
+    return f->pass.tree != NULL;
 }
 
 size_t hx_forward_max_batch(const struct hx_forward *f)
@@ -139,7 +176,8 @@ static int alloc_buffers(struct hx_pass *p, size_t b)
         if (!*want[i].to)
             return -ENOMEM;
     }
-    return hx_ropes_init(&p->ropes, &m->rope, p->kv->n_ctx);
+    p->at = calloc(b, sizeof(*p->at));
+    return p->at ? hx_ropes_init(&p->ropes, &m->rope, p->kv->n_ctx) : -ENOMEM;
 }
 
 int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
@@ -153,8 +191,10 @@ int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx
     f = calloc(1, sizeof(*f));
     if (!f)
         return hx_error_set(err, -ENOMEM, "forward pass: out of memory");
-    f->pass = (struct hx_pass){.m = m, .kv = kv, .attn = attn, .steps = hx_row_ops_ref};
+    f->pass = (struct hx_pass){.m = m, .kv = kv, .attn = attn, .ops = hx_row_ops_ref};
     f->max_batch = max_batch;
+    f->own = (struct hx_matrices){m->layers, m->n_layer, m->out};
+    f->matrices = &f->own;
     if (alloc_buffers(&f->pass, max_batch)) {
         hx_forward_close(f);
         return hx_error_set(err, -ENOMEM, "forward pass: no memory for a context of %zu", kv->n_ctx);
@@ -163,10 +203,20 @@ int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx
     return 0;
 }
 
-void hx_forward_use(struct hx_forward *f, const struct hx_cpu_kernels *isa, struct hx_pool *pool)
+int hx_forward_use(struct hx_forward *f, const struct hx_forward_parts *parts, struct hx_error *err)
 {
-    f->pass.steps = hx_row_ops_of(isa);
-    f->pass.pool = pool;
+    struct hx_pass *p = &f->pass;
+
+    f->matrices = parts->matrices ? parts->matrices : &f->own;
+    p->ops = hx_row_ops_of(parts->kernels);
+    p->pool = parts->pool;
+    p->taps = parts->taps;
+    p->tap_points = 0;
+    for (size_t i = 0; parts->taps && parts->taps[i]; i++)
+        p->tap_points |= parts->taps[i]->points;
+    if (!parts->trees || p->tree)
+        return 0;
+    return hx_tree_attn_open(&p->tree, p->kv, err);
 }
 
 void hx_forward_close(struct hx_forward *f)
@@ -178,6 +228,8 @@ void hx_forward_close(struct hx_forward *f)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         free(all[i]);
+    free(p->at);
+    hx_tree_attn_close(p->tree);
     hx_ropes_free(&p->ropes);
     free(f);
 }

@@ -11,6 +11,8 @@
 #include "attn.h"
 #include "methods/cpu/isa/isa.h"
 #include "kv.h"
+#include "tap.h"
+#include "model/matrix.h"
 #include "model/model.h"
 #include "base/pool.h"
 #include "base/error.h"
@@ -22,9 +24,21 @@ struct hx_forward;
 int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx_kv *kv,
                     struct hx_attn *attn, size_t max_batch, struct hx_error *err);
 
-/* From the next run on, norms and activations are computed by a CPU's kernels (NULL, as after open: plain C, the reference),
- * and a pool's threads share the rows of a batch (NULL: none do).  Both are kept until close. */
-void hx_forward_use(struct hx_forward *f, const struct hx_cpu_kernels *isa, struct hx_pool *pool);
+/* What a pass can use besides a model, a cache and attention; NULL, as after open, means the reference.  All of it stays the
+ * caller's and is kept until close. */
+struct hx_forward_parts {
+    struct hx_matrices *matrices;         /* instead of the model's own, which compute by the reference */
+    const struct hx_cpu_kernels *kernels; /* for norms and activations; NULL: plain C */
+    struct hx_pool *pool;                 /* whose threads share the rows of a batch; NULL: none do */
+    struct hx_tap *const *taps;           /* NULL-terminated, called in this order; NULL: none */
+    int trees;                            /* 1: batches may be trees; the cache has HX_TRAIT_TREE */
+};
+
+/* From the next run on.  0, or -ENOMEM (trees). */
+int hx_forward_use(struct hx_forward *f, const struct hx_forward_parts *parts, struct hx_error *err);
+
+/* 1 when batches may be trees. */
+int hx_forward_trees(const struct hx_forward *f);
 
 /* Accepts NULL. */
 void hx_forward_close(struct hx_forward *f);
@@ -37,6 +51,13 @@ size_t hx_forward_max_batch(const struct hx_forward *f);
  * layers' method's. */
 int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_t pos,
                    struct hx_error *err);
+
+/* The same for a tree of tokens: token i follows token parent[i] < i of the batch, parent[0] is -1 and token 0 the only one
+ * without a parent.  Token i runs at position pos + its depth and sees its ancestors only; the cache holds it at position
+ * pos + i until hx_kv_ops.keep() says which path stays.  Each token's result is bit-identical to that of running its path
+ * alone.  parent NULL: a chain.  -ENOTSUP: without hx_forward_parts.trees. */
+int hx_forward_run_tree(struct hx_forward *f, const uint32_t *tokens, const int *parent, size_t n, size_t pos,
+                        struct hx_error *err);
 
 /* Logits of tokens first..first+n-1 (0-based) of the last run.  out: [n][vocab].  0, -EDOM as above, or what the linear
  * layer's method returns. */

@@ -31,11 +31,11 @@ struct hx_kv_keys {
 struct hx_kv_ops {
     const char *name;
 
-    /* Stores K (after RoPE) and V of positions pos..pos+n-1 of `layer`.  k, v: [n][n_kv][dh] f32, borrowed. */
+    /* NULL: attend() does it.  Stores K (after RoPE) and V of positions pos..pos+n-1 of `layer`.  k, v: [n][n_kv][dh] f32, borrowed. */
     int (*put)(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
                struct hx_error *err);
 
-    /* Positions 0..n-1 of `layer` (n may be 0).  The view lasts until the next call on this cache. */
+    /* NULL: the cache gives no rows (no HX_TRAIT_ROWS).  Positions 0..n-1 of `layer` (n may be 0).  The view lasts until the next call on this cache. */
     int (*rows)(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
                 struct hx_error *err);
 
@@ -44,11 +44,15 @@ struct hx_kv_ops {
     int (*scores)(struct hx_kv *kv, size_t layer, const float *q, size_t n_head, float scale, size_t first,
                   size_t n, float *scores, struct hx_error *err);
 
-    /* Lasts until the next call on this cache.  NULL: the cache holds no such blocks. */
+    /* Lasts until the next call on this cache.  NULL: the cache holds no such blocks (no HX_TRAIT_KEYS). */
     void (*keys)(const struct hx_kv *kv, size_t layer, struct hx_kv_keys *keys);
 
     /* The whole attention of a batch, as hx_attn_ops->run() has it, without rows.  NULL: likewise. */
     int (*attend)(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_error *err);
+
+    /* Of a run that stored a tree at pos.., the n entries `index` (ascending) become positions pos..pos+n-1; what follows is
+     * forgotten.  NULL: the cache takes no trees (HX_TRAIT_TREE). */
+    int (*keep)(struct hx_kv *kv, size_t pos, const size_t *index, size_t n, struct hx_error *err);
 
     /* Accepts half-built caches. */
     void (*close)(struct hx_kv *kv);

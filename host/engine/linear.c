@@ -15,7 +15,8 @@ int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_
     int rc = 0;
 
     for (size_t m = 0; m < n_m && !rc; m += now) {
-        for (now = 1; m + now < n_m && w[m + now]->ops == w[m]->ops; now++)
+        for (now = 1; m + now < n_m && w[m + now]->ops == w[m]->ops &&
+                      w[m + now]->state == w[m]->state; now++)
             ;
         rc = w[m]->ops->apply(w + m, y + m, now, x, n, scratch, err);
     }

@@ -35,12 +35,13 @@ struct hx_linear {
     uint32_t type; /* enum hx_quant */
     size_t rows, cols;
     const float *bias; /* [rows], or NULL: added to what the method makes, by hx_linear_apply() */
-    void *method;      /* the method's own, NULL for the reference */
-    uint32_t number;   /* likewise: which of its matrices this is */
+    void *state;       /* of the method that applies it, NULL for the reference */
+    uint32_t index;    /* likewise: which of its matrices this is */
 };
 
-/* A method at work: what its open() returns.  It has set `ops`, `method` and `number` of a model's matrices, which are not
- * to be applied after close.  A method embeds this as its first member. */
+/* A method at work: what its open() returns.  It has set `ops`, `state` and `index` of an engine's matrices (model/matrix.h),
+ * which are not to be applied after close.  Those that it leaves alone stay the reference's.  A method embeds this as its
+ * first member. */
 struct hx_linear_method {
     void (*close)(struct hx_linear_method *m);
 };

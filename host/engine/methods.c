@@ -4,7 +4,26 @@
 
 #include "method.h"
 
-const struct hx_method *const hx_methods[] = {NULL}; /* they move in one by one */
+#define METHODS(X)                                                                                 \
+    X(hx_method_linear_cpu)                                                                        \
+    X(hx_method_linear_ref)                                                                        \
+    X(hx_method_linear_ok)                                                                         \
+    X(hx_method_linear_dsp)                                                                        \
+    X(hx_method_attn_flash)                                                                        \
+    X(hx_method_attn_ref)                                                                          \
+    X(hx_method_attn_poly)                                                                         \
+    X(hx_method_attn_dsp)                                                                          \
+    X(hx_method_kv_spinor)                                                                         \
+    X(hx_method_kv_spinor_attn)                                                                    \
+    X(hx_method_kv_f32)                                                                            \
+    X(hx_method_kv_ntt)                                                                            \
+    X(hx_method_draft_none)                                                                        \
+    X(hx_method_tap_capture)
+
+#define DECLARE(name) extern const struct hx_method name;
+METHODS(DECLARE)
+#define ADDRESS(name) &name,
+const struct hx_method *const hx_methods[] = {METHODS(ADDRESS) NULL};
 
 const char *const hx_seam_names[] = {"linear", "kv", "attn", "draft", "tap", NULL};
 

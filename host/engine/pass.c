@@ -78,7 +78,7 @@ static void norm_row(const struct hx_pass *p, size_t i, const void *arg)
     if (a->norm->b)
         layer_norm(a->to + i * width, a->from + i * width, a->norm, width, p->m->eps);
     else
-        p->steps.rms_norm(a->to + i * width, a->from + i * width, a->norm->w, width, p->m->eps);
+        p->ops.rms_norm(a->to + i * width, a->from + i * width, a->norm->w, width, p->m->eps);
 }
 
 void hx_pass_norm(struct hx_pass *p, float *to, const float *from, const struct hx_norm *norm)
@@ -91,7 +91,7 @@ static void norm_heads(const struct hx_pass *p, float *heads, size_t n, const st
     const size_t dh = p->m->dh;
 
     for (size_t h = 0; h < n; h++)
-        p->steps.rms_norm(heads + h * dh, heads + h * dh, norm->w, dh, p->m->eps);
+        p->ops.rms_norm(heads + h * dh, heads + h * dh, norm->w, dh, p->m->eps);
 }
 
 static void head_norms_row(const struct hx_pass *p, size_t i, const void *arg)
@@ -111,10 +111,27 @@ void hx_pass_head_norms(struct hx_pass *p, const struct hx_layer *l)
 
 /* --- sums and checks */
 
-void hx_pass_add(struct hx_pass *p)
+static void add(struct hx_pass *p)
 {
     for (size_t i = 0; !p->rc && i < p->n * p->m->width; i++)
         p->x[i] += p->y[i];
+}
+
+void hx_pass_add(struct hx_pass *p, enum hx_tap_point point)
+{
+    add(p);
+    hx_pass_tap(p, point, p->x, p->m->width);
+}
+
+void hx_pass_tap(struct hx_pass *p, enum hx_tap_point point, float *rows, size_t row)
+{
+    const struct hx_tap_at at = {point, p->layer, p->tokens, p->at, p->n, row};
+
+    if (!(p->tap_points & 1u << point))
+        return;
+    for (size_t i = 0; p->taps[i] && !p->rc; i++)
+        if (p->taps[i]->points & 1u << point)
+            p->rc = p->taps[i]->ops->at(p->taps[i], &at, rows, p->err);
 }
 
 int hx_pass_check(const struct hx_pass *p, const char *what, const float *rows, size_t row,
@@ -122,7 +139,7 @@ int hx_pass_check(const struct hx_pass *p, const char *what, const float *rows, 
 {
     size_t i = 0;
 
-    if (p->steps.finite(rows, n * row))
+    if (p->ops.finite(rows, n * row))
         return 0;
     while (i + 1 < n * row && isfinite(rows[i]))
         i++;
@@ -158,8 +175,8 @@ void hx_pass_positions(struct hx_pass *p)
     const size_t width = p->m->width, first = p->m->arch->first_position;
 
     for (size_t i = 0; i < p->n; i++)
-        hx_linear_row(&p->m->positions, first + p->pos + i, p->y + i * width);
-    hx_pass_add(p);
+        hx_linear_row(&p->m->positions, first + p->at[i], p->y + i * width);
+    add(p);
 }
 
 /* --- feed-forward */
@@ -186,17 +203,21 @@ static void act_row(const struct hx_pass *p, size_t i, const void *arg)
 
 void hx_pass_ffn_gated(struct hx_pass *p, const struct hx_layer *l, enum hx_activation act)
 {
+    hx_pass_tap(p, HX_TAP_IN_FFN, p->h, p->m->width);
     if (!p->rc)
         p->rc = hx_linear_apply((const struct hx_linear *const[]){&l->gate, &l->up},
                                 (float *const[]){p->gate, p->up}, 2, p->h, p->n, p->row, p->err);
-    each_row(p, act_row, &(struct act_arg){p->steps.act[act], p->gate, p->up});
+    each_row(p, act_row, &(struct act_arg){p->ops.act[act], p->gate, p->up});
+    hx_pass_tap(p, HX_TAP_IN_DOWN, p->gate, p->m->ffn);
     project(p, p->y, &l->down, p->gate);
 }
 
 void hx_pass_ffn(struct hx_pass *p, const struct hx_layer *l, enum hx_activation act)
 {
+    hx_pass_tap(p, HX_TAP_IN_FFN, p->h, p->m->width);
     project(p, p->up, &l->up, p->h);
-    each_row(p, act_row, &(struct act_arg){p->steps.act[act], p->up, NULL});
+    each_row(p, act_row, &(struct act_arg){p->ops.act[act], p->up, NULL});
+    hx_pass_tap(p, HX_TAP_IN_DOWN, p->up, p->m->ffn);
     project(p, p->y, &l->down, p->up);
 }
 
@@ -204,6 +225,7 @@ void hx_pass_ffn(struct hx_pass *p, const struct hx_layer *l, enum hx_activation
 
 void hx_pass_qkv(struct hx_pass *p, const struct hx_layer *l)
 {
+    hx_pass_tap(p, HX_TAP_IN_QKV, p->h, p->m->width);
     if (!p->rc)
         p->rc = hx_linear_apply((const struct hx_linear *const[]){&l->q, &l->k, &l->v},
                                 (float *const[]){p->q, p->k, p->v}, 3, p->h, p->n, p->row, p->err);
@@ -214,9 +236,9 @@ static void rotate_row(const struct hx_pass *p, size_t i, const void *arg)
     const struct hx_model *m = p->m;
 
     for (size_t h = 0; h < m->n_head; h++)
-        hx_rope_apply(arg, p->q + (i * m->n_head + h) * m->dh, p->pos + i);
+        hx_rope_apply(arg, p->q + (i * m->n_head + h) * m->dh, p->at[i]);
     for (size_t h = 0; h < m->n_kv; h++)
-        hx_rope_apply(arg, p->k + (i * m->n_kv + h) * m->dh, p->pos + i);
+        hx_rope_apply(arg, p->k + (i * m->n_kv + h) * m->dh, p->at[i]);
 }
 
 void hx_pass_rotate(struct hx_pass *p)
@@ -235,9 +257,14 @@ void hx_pass_attend(struct hx_pass *p, const struct hx_layer *l)
 
     check_layer(p, "K", p->k, m->n_kv * m->dh);
     check_layer(p, "V", p->v, m->n_kv * m->dh);
-    if (!p->rc)
+    hx_pass_tap(p, HX_TAP_Q, p->q, m->n_head * m->dh);
+    hx_pass_tap(p, HX_TAP_K, p->k, m->n_kv * m->dh);
+    hx_pass_tap(p, HX_TAP_V, p->v, m->n_kv * m->dh);
+    if (!p->rc && p->kv->ops->put)
         p->rc = p->kv->ops->put(p->kv, p->layer, p->pos, p->n, p->k, p->v, p->err);
     if (!p->rc)
-        p->rc = p->attn->ops->run(p->attn, &in, p->att, p->err);
+        p->rc = p->parent ? hx_tree_attend(p->tree, p->attn, &in, p->parent, p->at, p->att, p->err)
+                          : p->attn->ops->run(p->attn, &in, p->att, p->err);
+    hx_pass_tap(p, HX_TAP_IN_O, p->att, m->n_head * m->dh);
     project(p, p->y, &l->o, p->att);
 }

@@ -15,18 +15,25 @@
 #include "model/model.h"
 #include "base/pool.h"
 #include "model/rope.h"
-#include "steps.h"
+#include "row_ops.h"
 #include "base/error.h"
+#include "tap.h"
+#include "tree_attn.h"
 
 /* n: tokens of the batch.  Buffers are made for the largest batch and overlap nowhere. */
 struct hx_pass {
     const struct hx_model *m;
     struct hx_kv *kv;
     struct hx_attn *attn;
-    struct hx_row_ops steps;
+    struct hx_row_ops ops;
+    struct hx_tree_attn *tree;        /* attention of trees; NULL: batches are chains */
+    struct hx_tap *const *taps;       /* NULL-terminated; NULL: none */
+    uint32_t tap_points;              /* at which one of them wants to be called */
     struct hx_pool *pool;   /* shares out the batch's rows; NULL: no threads */
     struct hx_ropes ropes;  /* of positions below kv->n_ctx */
     const uint32_t *tokens; /* [n], legal */
+    const int *parent;      /* [n] of a tree (forward.h); NULL: a chain */
+    size_t *at;             /* [n] positions of the tokens: pos + i, or pos + depth in a tree */
     size_t pos, n;          /* position of the first, and how many */
     size_t layer;
     int rc;                 /* 0, or the first error: negative errno */
@@ -67,8 +74,11 @@ void hx_pass_ffn_gated(struct hx_pass *p, const struct hx_layer *l, enum hx_acti
 /* y = down(act(up h)) */
 void hx_pass_ffn(struct hx_pass *p, const struct hx_layer *l, enum hx_activation act);
 
-/* x += y */
-void hx_pass_add(struct hx_pass *p);
+/* x += y, and the taps that wait for this point of the residual stream: HX_TAP_AFTER_ATTN or HX_TAP_AFTER_FFN. */
+void hx_pass_add(struct hx_pass *p, enum hx_tap_point point);
+
+/* Calls the taps that wait for a point.  rows [n][row]. */
+void hx_pass_tap(struct hx_pass *p, enum hx_tap_point point, float *rows, size_t row);
 
 /* -EDOM when one of the values in rows [n][row] is an infinity or no number, which says that the model or what the cache
  * returned is damaged; the reason names `what`, position (the first row's is pos) and index. */

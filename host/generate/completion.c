@@ -44,7 +44,7 @@ int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
     int rc = hx_completion_check(e, cfg, err);
 
     *c = (struct hx_completion){
-        .g = {.e = e, .draft = &hx_draft_none},
+        .g = {.e = e},
         .n_prompt = cfg->n_prompt,
         .n_max = cfg->n_max,
         .n_run = cfg->n_cached < cfg->n_prompt ? cfg->n_cached : cfg->n_prompt - !!cfg->n_prompt,

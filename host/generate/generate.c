@@ -30,25 +30,75 @@ static int choose(const struct hx_generate *g, size_t index, float *logits, uint
     return rc;
 }
 
-/* The last of the n known tokens and the guesses after it run as one batch; tokens are picked as long as the guesses were
- * right.  The cache holds wrong guesses until the next step overwrites them. */
+/* The last known token and a proposal behind it, as one batch. */
+struct batch {
+    size_t n;
+    uint32_t id[1 + HX_DRAFT_MAX];
+    int parent[1 + HX_DRAFT_MAX];
+    int chain; /* 1: token i follows token i - 1 everywhere */
+};
+
+static int propose(const struct hx_generate *g, const uint32_t *ids, size_t n, size_t left, struct batch *b,
+                   struct hx_error *err)
+{
+    struct hx_draft *d = g->draft ? g->draft : g->e->draft;
+    const size_t spare = g->e->kv->n_ctx - n; /* positions behind the known token */
+    const struct hx_draft_room room = {
+        .n = min3(HX_DRAFT_MAX, spare, hx_forward_max_batch(g->e->forward) - 1),
+        .depth = left - 1,
+        .tree = hx_forward_trees(g->e->forward),
+    };
+    struct hx_draft_tree t = {.n = 0};
+    int rc = 0;
+
+    if (d->ops->propose && room.n && room.depth)
+        rc = d->ops->propose(d, ids, n, &room, &t, err);
+    if (!rc)
+        rc = hx_draft_check(d, &t, &room, g->e->model->vocab, err);
+    *b = (struct batch){.n = 1 + t.n, .id = {ids[n - 1]}, .parent = {-1}, .chain = 1};
+    for (size_t i = 0; i < t.n; i++) {
+        b->id[1 + i] = t.id[i];
+        b->parent[1 + i] = t.parent[i] + 1;
+        b->chain &= t.parent[i] == (int)i - 1;
+    }
+    return rc;
+}
+
+/* The token of the batch that follows `from` and is `id`; 0: there is none. */
+static size_t follow(const struct batch *b, size_t from, uint32_t id)
+{
+    for (size_t i = from + 1; i < b->n; i++)
+        if (b->parent[i] == (int)from && b->id[i] == id)
+            return i;
+    return 0;
+}
+
+/* Tokens are picked along the path of the proposal that they agree with.  The cache holds wrong guesses until the next step
+ * overwrites them. */
 long hx_generate_step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t left,
                       float *logits, struct hx_error *err)
 {
-    uint32_t batch[1 + HX_DRAFT_MAX] = {ids[n - 1]};
-    size_t max = min3(HX_DRAFT_MAX, left - 1, hx_forward_max_batch(g->e->forward) - 1);
-    size_t guesses = max ? g->draft->ops->propose(g->draft, ids, n, batch + 1, max) : 0, made = 0;
-    int rc = hx_forward_run(g->e->forward, batch, 1 + guesses, n - 1, err);
+    struct hx_draft *d = g->draft ? g->draft : g->e->draft;
+    size_t path[1 + HX_DRAFT_MAX] = {0}, made = 0, at = 0;
+    struct batch b;
+    int rc = propose(g, ids, n, left, &b, err);
 
+    if (!rc)
+        rc = hx_forward_run_tree(g->e->forward, b.id, b.chain ? NULL : b.parent, b.n, n - 1, err);
     if (rc)
         return rc;
     do {
-        rc = choose(g, made, logits, &ids[n + made], err);
+        rc = choose(g, at, logits, &ids[n + made], err);
         if (rc)
             return rc;
-        made++;
-    } while (made <= guesses && ids[n + made - 1] == batch[made]);
-    return (long)made;
+        path[made++] = at;
+        at = follow(&b, at, ids[n + made - 1]);
+    } while (at && made < left);
+    if (!b.chain)
+        rc = g->e->kv->ops->keep(g->e->kv, n - 1, path, made, err);
+    if (!rc && d->ops->accept && b.n > 1)
+        rc = d->ops->accept(d, ids, n + made, made, err);
+    return rc ? rc : (long)made;
 }
 
 int hx_generate_run(const struct hx_generate *g, uint32_t *ids, size_t n_prompt, size_t n,

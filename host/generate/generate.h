@@ -1,4 +1,4 @@
-/* The generation loop: prompt in, tokens out, over an engine, a sampler and a drafter.  An engine that makes its choices on
+/* The generation loop: prompt in, tokens out, over an engine, a sampler and the engine's drafter (draft.h).  An engine that makes its choices on
  * the DSP (engine.h: argmax) is not asked for logits, and the sampler, which has to be a greedy one, not for tokens.
  * completion.h makes text of it, with an end. */
 #ifndef HX_GENERATE_H
@@ -15,7 +15,7 @@
 struct hx_generate {
     struct hx_engine *e;
     struct hx_sampler *s;
-    struct hx_draft *draft;
+    struct hx_draft *draft; /* NULL: the engine's */
 };
 
 /* Runs all prompt tokens but the last, at positions 0..n_prompt-2, so that hx_generate_run() can start. */

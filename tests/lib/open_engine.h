@@ -5,6 +5,18 @@
 #include "engine/engine.h"
 #include "hxt.h"
 
+/* For hx_engine_cfg.settings; the first NULL ends them.  They live as long as the block. */
+#define HXT_SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Settings of the reference: plain fp32, one thread. */
+#define HXT_REF "linear=ref", "attn=ref"
+
+/* "name=value", as long as hxt_path() lives; value NULL: NULL. */
+static inline const char *hxt_setting(const char *name, const char *value)
+{
+    return value ? hxt_path("%s=%s", name, value) : NULL;
+}
+
 static inline struct hx_engine *hxt_engine_open(const struct hx_engine_cfg *cfg)
 {
     struct hx_engine *e = NULL;

@@ -6,6 +6,7 @@
 
 #include "checks.h"
 #include "engine/engine.h"
+#include "hx_block.h"
 #include "lll.h"
 #include "text/text.h"
 
@@ -19,8 +20,8 @@ enum {
 static struct hx_engine *run_text(struct hx_theorem_run *r)
 {
     char model[512], text[512];
-    struct hx_engine_cfg cfg = {.model = model, .kv = "f32", .linear = "ref", .attn = "ref",
-                                .n_ctx = TOKENS, .threads = 1};
+    static const char *const settings[] = {"kv=f32", "linear=ref", "attn=ref", NULL};
+    struct hx_engine_cfg cfg = {.settings = settings, .model = model, .n_ctx = TOKENS, .threads = 1};
     struct hx_engine *e = NULL;
     struct hx_error err = {""};
     uint32_t *ids = NULL;

@@ -74,10 +74,10 @@ enum { TOKENS = 16 };
 static int logits_of(struct hx_theorem_run *r, enum hx_ok_mode mode, float **logits, size_t *vocab)
 {
     char model[512];
-    struct hx_engine_cfg cfg = {.model = model, .kv = "f32", .linear = "ref", .attn = "ref",
-                                .n_ctx = TOKENS, .threads = 1};
-    const struct hx_ok_cfg ok = {.mode = mode};
-    struct hx_linear_method *method = NULL;
+    static const char *const modes[HX_OK_MODES][3] = {
+        [HX_OK_NATIVE] = {"native-ok"}, [HX_OK_B] = {"frobenius-quant"}, [HX_OK_E] = {"frobenius-quant", "shim-config=E"}};
+    const char *const settings[] = {"kv=f32", "attn=ref", modes[mode][0], modes[mode][1], NULL};
+    struct hx_engine_cfg cfg = {.settings = settings, .model = model, .n_ctx = TOKENS, .threads = 1};
     struct hx_ok_report report = {.mode = mode};
     struct hx_engine *e = NULL;
     struct hx_error err = {""};
@@ -86,8 +86,6 @@ static int logits_of(struct hx_theorem_run *r, enum hx_ok_mode mode, float **log
 
     snprintf(model, sizeof(model), "%s/hexrig-tiny-q8_0.gguf", r->share);
     rc = hx_engine_open(&e, &cfg, &err);
-    if (!rc)
-        rc = hx_linear_ok_open(&method, e->model, &ok, e->pool, &err);
     for (size_t i = 0; !rc && i < TOKENS; i++)
         ids[i] = (uint32_t)(97 * i + 5) % (uint32_t)e->model->vocab;
     if (!rc)
@@ -97,9 +95,8 @@ static int logits_of(struct hx_theorem_run *r, enum hx_ok_mode mode, float **log
         *logits = malloc(*vocab * sizeof(**logits));
         rc = *logits ? hx_engine_logits(e, *logits, &err) : -1;
     }
-    if (method)
-        hx_linear_ok_report(method, &report);
-    hx_linear_close(method);
+    if (e)
+        hx_linear_ok_report(e->core->linear[0].open, &report);
     hx_engine_close(e);
     if (rc)
         hx_witness(r, "%s", err.text);

@@ -15,12 +15,12 @@ static void layer(struct hx_pass *p, const struct hx_layer *l)
     hx_pass_rotate(p);
     hx_pass_attend(p, l);
     hx_pass_norm(p, p->y, p->y, &l->attn_post);
-    hx_pass_add(p);
+    hx_pass_add(p, HX_TAP_AFTER_ATTN);
 
     hx_pass_norm(p, p->h, p->x, &l->ffn_norm);
     hx_pass_ffn_gated(p, l, HX_GELU);
     hx_pass_norm(p, p->y, p->y, &l->ffn_post);
-    hx_pass_add(p);
+    hx_pass_add(p, HX_TAP_AFTER_FFN);
 }
 
 enum { WINDOW_GEMMA2 = 4096, PERIOD_GEMMA2 = 2, PERIOD_GEMMA3 = 6 };

@@ -14,11 +14,11 @@ static void layer(struct hx_pass *p, const struct hx_layer *l, enum hx_activatio
     hx_pass_norm(p, p->h, p->x, &l->attn_norm);
     hx_pass_qkv(p, l);
     hx_pass_attend(p, l);
-    hx_pass_add(p);
+    hx_pass_add(p, HX_TAP_AFTER_ATTN);
 
     hx_pass_norm(p, p->h, p->x, &l->ffn_norm);
     hx_pass_ffn(p, l, act);
-    hx_pass_add(p);
+    hx_pass_add(p, HX_TAP_AFTER_FFN);
 }
 
 static void layer_gpt2(struct hx_pass *p, const struct hx_layer *l)

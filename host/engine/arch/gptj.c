@@ -9,9 +9,9 @@ static void layer(struct hx_pass *p, const struct hx_layer *l)
     hx_pass_qkv(p, l);
     hx_pass_rotate(p);
     hx_pass_attend(p, l);
-    hx_pass_add(p);
+    hx_pass_add(p, HX_TAP_AFTER_ATTN);
     hx_pass_ffn(p, l, HX_GELU); /* of the same p->h */
-    hx_pass_add(p);
+    hx_pass_add(p, HX_TAP_AFTER_FFN);
 }
 
 const struct hx_arch hx_arch_gptj = {

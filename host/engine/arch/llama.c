@@ -10,11 +10,11 @@ static void layer(struct hx_pass *p, const struct hx_layer *l)
     hx_pass_head_norms(p, l); /* of qwen3 */
     hx_pass_rotate(p);
     hx_pass_attend(p, l);
-    hx_pass_add(p);
+    hx_pass_add(p, HX_TAP_AFTER_ATTN);
 
     hx_pass_norm(p, p->h, p->x, &l->ffn_norm);
     hx_pass_ffn_gated(p, l, HX_SILU);
-    hx_pass_add(p);
+    hx_pass_add(p, HX_TAP_AFTER_FFN);
 }
 
 enum { COMMON = HX_PART_QKV | HX_PART_FFN_NORM | HX_PART_GATE };

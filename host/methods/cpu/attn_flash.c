@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/method.h"
+
 enum {
     PART_MACS = 1 << 16, /* a part of at least so many multiplications (some us) is worth handing to a thread */
     PARTS_PER_THREAD = 4,
@@ -132,3 +134,16 @@ int hx_attn_flash_open(struct hx_attn **out, const struct hx_cpu_kernels *isa, s
     *out = &a->attn;
     return 0;
 }
+
+static int open_flash(struct hx_attn **out, const struct hx_open *o, struct hx_error *err)
+{
+    return hx_attn_flash_open(out, NULL, o->pool, err);
+}
+
+const struct hx_method hx_method_attn_flash = {
+    .name = "flash",
+    .seam = HX_SEAM_ATTN,
+    .about = "fp32 with online softmax, this CPU's kernels and threads",
+    .needs = HX_TRAIT_ROWS | HX_TRAIT_POOL,
+    .open.attn = open_flash,
+};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "methods/cpu/isa/qx.h"
+#include "methods/dsp/linear_dsp.h"
 #include "quant/quant.h"
 
 enum {
@@ -93,7 +94,7 @@ static unsigned forms_of(const struct hx_linear *const *w, size_t n_m)
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
                  size_t n, float *scratch, struct hx_error *err)
 {
-    const struct linear_cpu *l = w[0]->method;
+    const struct linear_cpu *l = w[0]->state;
     const unsigned forms = forms_of(w, n_m);
     struct job j = {.l = l, .w = w, .y = y, .n_m = n_m};
 
@@ -125,11 +126,11 @@ static void adopt(struct linear_cpu *l, struct hx_linear *w, size_t *max_cols)
     if (!w->rows || hx_qx_form(w->type) < 0)
         return;
     w->ops = &ops;
-    w->method = l;
+    w->state = l;
     *max_cols = w->cols > *max_cols ? w->cols : *max_cols;
 }
 
-int hx_linear_cpu_open(struct hx_linear_method **out, struct hx_model *m,
+int hx_linear_cpu_open(struct hx_linear_method **out, const struct hx_linear_set *set,
                        const struct hx_cpu_kernels *isa, struct hx_pool *pool, struct hx_error *err)
 {
     struct linear_cpu *l = calloc(1, sizeof(*l));
@@ -141,14 +142,8 @@ int hx_linear_cpu_open(struct hx_linear_method **out, struct hx_model *m,
     l->method.close = close_cpu;
     l->isa = isa ? isa : hx_isa_best();
     l->pool = pool;
-    for (size_t i = 0; i < m->n_layer; i++) {
-        struct hx_layer *y = &m->layers[i];
-        struct hx_linear *const all[] = {&y->q, &y->k, &y->v, &y->o, &y->gate, &y->up, &y->down};
-
-        for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
-            adopt(l, all[k], &max_cols);
-    }
-    adopt(l, &m->out, &max_cols);
+    for (size_t i = 0; i < set->n; i++)
+        adopt(l, set->at[i].w, &max_cols);
     rc = hx_qx_buf_open(&l->qx, max_cols, BATCH, err);
     if (rc) {
         close_cpu(&l->method);
@@ -157,3 +152,19 @@ int hx_linear_cpu_open(struct hx_linear_method **out, struct hx_model *m,
     *out = &l->method;
     return 0;
 }
+
+static int open_cpu(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
+                    struct hx_error *err)
+{
+    return hx_linear_cpu_open(out, set, NULL, o->pool, err);
+}
+
+const struct hx_method hx_method_linear_cpu = {
+    .name = "cpu",
+    .seam = HX_SEAM_LINEAR,
+    .about = "this CPU's kernels on quantised weights, with activations rounded to int8",
+    .needs = HX_TRAIT_POOL,
+    .offloaded = &hx_method_linear_dsp,
+    .kernels = hx_isa_best,
+    .open.linear = open_cpu,
+};

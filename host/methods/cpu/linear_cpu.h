@@ -7,12 +7,13 @@
 #define HX_LINEAR_CPU_H
 
 #include "methods/cpu/isa/isa.h"
-#include "model/model.h"
+#include "engine/linear.h"
+#include "engine/method.h"
 #include "base/pool.h"
 
-/* Moves the model's matrices to the method; pool is borrowed until close.  isa: NULL for the best of this machine.
- * 0 or -ENOMEM. */
-int hx_linear_cpu_open(struct hx_linear_method **out, struct hx_model *m,
+/* Takes over the matrices of the set whose type it has kernels for; pool is borrowed until close.  isa: NULL for the best of
+ * this machine.  0 or -ENOMEM. */
+int hx_linear_cpu_open(struct hx_linear_method **out, const struct hx_linear_set *set,
                        const struct hx_cpu_kernels *isa, struct hx_pool *pool, struct hx_error *err);
 
 #endif

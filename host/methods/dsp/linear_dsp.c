@@ -32,8 +32,8 @@ static int failed(const struct hx_linear_dsp *d, const char *method, const struc
                   size_t n, int code, struct hx_error *err)
 {
     return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "linear: %s failed at matrix %u, %zu x %zu, "
-                      "%zu vectors, weights in %s", method, w->number, w->rows, w->cols, n,
-                      hx_offload_placements[d->how.placement]);
+                      "%zu vectors, weights in %s", method, w->index, w->rows, w->cols, n,
+                      hx_placements[d->how.placement]);
 }
 
 /* --- calls */
@@ -65,7 +65,7 @@ static int apply_some(const struct hx_linear_dsp *d, const struct job *j, size_t
     int code;
 
     for (size_t m = 0; m < j->n_m; m++)
-        which[m] = j->w[m]->number;
+        which[m] = j->w[m]->index;
     memcpy(d->x, j->x + first * cols, n * cols * sizeof(float));
     code = hex_linear_apply(d->skel.handle, &d->how, which, (int)j->n_m, (uint32_t)n, d->x,
                             (int)(n * cols), d->y, (int)(n * j->rows), &unused);
@@ -99,7 +99,7 @@ static int apply_job(const struct hx_linear_dsp *d, struct job *j, size_t n, str
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
                  size_t n, float *scratch, struct hx_error *err)
 {
-    const struct hx_linear_dsp *d = w[0]->method;
+    const struct hx_linear_dsp *d = w[0]->state;
     struct job j = {.x = x};
     int rc = 0;
 
@@ -122,7 +122,7 @@ static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w,
     int code;
 
     memcpy(d->x, x, n * w->cols * sizeof(float));
-    code = hex_linear_argmax(d->skel.handle, &d->how, w->number, (uint32_t)n, d->x, (int)(n * w->cols),
+    code = hex_linear_argmax(d->skel.handle, &d->how, w->index, (uint32_t)n, d->x, (int)(n * w->cols),
                              ids, (int)n, &unused);
     if (code)
         return failed(d, "argmax", w, n, code, err);
@@ -135,7 +135,7 @@ static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w,
 static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size_t n,
                   struct hx_error *err)
 {
-    const struct hx_linear_dsp *d = w->method;
+    const struct hx_linear_dsp *d = w->state;
     size_t now;
     int rc = 0;
 
@@ -149,21 +149,6 @@ static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size
 static const struct hx_linear_ops ops = {"dsp", apply, argmax};
 
 /* --- open */
-
-/* All matrices of the model in the order of enum hx_offload, layer by layer; those of the set. */
-static void collect(struct hx_linear_dsp *d, struct hx_model *m, uint32_t set)
-{
-    for (size_t i = 0; i < m->n_layer; i++) {
-        struct hx_layer *l = &m->layers[i];
-        struct hx_linear *const all[] = {&l->q, &l->k, &l->v, &l->o, &l->gate, &l->up, &l->down};
-
-        for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
-            if (set & 1u << k && all[k]->rows) /* not every architecture has a gate */
-                d->matrix[d->n++] = all[k];
-    }
-    if (set & HX_OFFLOAD_OUT)
-        d->matrix[d->n++] = &m->out;
-}
 
 /* Offsets of the matrices, and the buffers that a vector needs at least. */
 static int measure(struct hx_linear_dsp *d, struct hx_error *err)
@@ -239,8 +224,8 @@ static int hand_over(struct hx_linear_dsp *d, struct hx_error *err)
     d->loaded = 1;
     for (size_t i = 0; i < d->n; i++) {
         d->matrix[i]->ops = &ops;
-        d->matrix[i]->method = d;
-        d->matrix[i]->number = (uint32_t)i;
+        d->matrix[i]->state = d;
+        d->matrix[i]->index = (uint32_t)i;
     }
     return 0;
 }
@@ -262,27 +247,25 @@ static void close_linear(struct hx_linear_method *m)
     free(d);
 }
 
-int hx_linear_dsp_open(struct hx_linear_method **out, struct hx_model *m,
-                       const struct hx_linear_dsp_cfg *cfg, struct hx_error *err)
+int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set *set, uint32_t placement,
+                       struct hx_error *err)
 {
-    const size_t most = 7 * m->n_layer + 1;
     struct hx_linear_dsp *d = calloc(1, sizeof(*d));
     int rc;
 
     if (!d)
         return hx_error_set(err, -ENOMEM, "linear: out of memory");
     d->method.close = close_linear;
-    d->how = (hex_linear_how){(int)cfg->placement, THREADS};
-    d->matrix = calloc(most, sizeof(*d->matrix));
-    d->table = calloc(most, sizeof(*d->table));
+    d->how = (hex_linear_how){(int)placement, THREADS};
+    d->matrix = calloc(set->n, sizeof(*d->matrix));
+    d->table = calloc(set->n, sizeof(*d->table));
     if (!d->matrix || !d->table) {
         close_linear(&d->method);
         return hx_error_set(err, -ENOMEM, "linear: out of memory");
     }
-    collect(d, m, cfg->set);
-    rc = d->n ? measure(d, err)
-              : hx_error_set(err, -EINVAL, "linear: %s has none of the matrices to offload",
-                           hx_gguf_name(m->file));
+    for (size_t i = 0; i < set->n; i++)
+        d->matrix[d->n++] = set->at[i].w;
+    rc = measure(d, err);
     if (!rc)
         rc = pack(d, err);
     if (!rc)

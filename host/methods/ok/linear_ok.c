@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "linear_ok_dsp.h"
-#include "dsp/offload.h"
 
-enum { DEFAULT_P = 41, DEFAULT_K = 8, DEFAULT_Q = 9, MOST_DEFAULT_X = 16, PER_LAYER = 7 };
+enum { DEFAULT_P = 41, DEFAULT_K = 8, DEFAULT_Q = 9, MOST_DEFAULT_X = 16 };
 
 enum { TILE = HX_OK_BATCH }; /* rows that are un-shimmed together */
 
@@ -25,6 +24,7 @@ struct ok_linear {
     struct hx_linear **matrix;   /* [n]: of the model */
     struct hx_ok_planes *planes; /* [n] */
     uint8_t *on_dsp;             /* [n] */
+    int any_on_dsp;
     size_t n, split;
     double error, norm;          /* squares, of all weights */
     int32_t *x;                  /* [vectors][stride] integers of one apply(); grows */
@@ -112,7 +112,7 @@ static void tile_products(const struct job *j, const struct rows *r, const struc
 /* Vectors outside, rows inside: a tile's weights and four vectors stay in the cache. */
 static void run_rows(struct job *j, const struct rows *r, struct hx_ok_count *count)
 {
-    const struct hx_ok_planes *p = &j->l->planes[j->w[r->m]->number];
+    const struct hx_ok_planes *p = &j->l->planes[j->w[r->m]->index];
     struct tile z;
     size_t now;
 
@@ -139,7 +139,7 @@ static void rows_part(void *arg, size_t part, size_t n_parts)
     size_t at = 0; /* the matrix's first row in the stack */
 
     for (size_t m = 0; m < j->n_m; m++) {
-        const struct hx_ok_planes *p = &j->l->planes[j->w[m]->number];
+        const struct hx_ok_planes *p = &j->l->planes[j->w[m]->index];
         const size_t end = at + p->rows < hi ? at + p->rows : hi;
 
         for (size_t r = at > lo ? at : lo; r < end; r += TILE)
@@ -186,10 +186,10 @@ static int finish(struct job *j, struct hx_error *err)
         return 0;
     const uint64_t bad = j->bad - 1;
     const struct hx_linear *w = j->w[bad >> 32];
-    const struct hx_ok_shim *s = &l->planes[w->number].shim;
+    const struct hx_ok_shim *s = &l->planes[w->index].shim;
 
     return hx_error_set(err, -EDOM, "linear ok: matrix %u, rows from %u: a product is not divisible by "
-                      "pi_%u^%u: weights or sums are damaged", w->number, (uint32_t)bad,
+                      "pi_%u^%u: weights or sums are damaged", w->index, (uint32_t)bad,
                       s->prime.p, s->k);
 }
 
@@ -204,7 +204,7 @@ static int apply_alike(struct job *j, struct hx_error *err)
     for (size_t m = 0; m < j->n_m; m++)
         j->rows += j->w[m]->rows;
     j->sums = NULL;
-    if (l->on_dsp[j->w[0]->number])
+    if (l->on_dsp[j->w[0]->index])
         rc = hx_ok_dsp_sums(l->dsp, j->w, j->n_m, l->x, j->stride, j->n, &j->sums, err);
     if (rc)
         return rc;
@@ -215,7 +215,7 @@ static int apply_alike(struct job *j, struct hx_error *err)
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
                  size_t n, float *scratch, struct hx_error *err)
 {
-    struct ok_linear *l = w[0]->method;
+    struct ok_linear *l = w[0]->state;
     struct job j = {.l = l, .in = x, .n = n, .cols = w[0]->cols,
                     .stride = hx_ok_stride(w[0]->cols)};
     int rc = 0;
@@ -229,7 +229,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
         j.w = w + m;
         j.y = y + m;
         for (j.n_m = 1; m + j.n_m < n_m &&
-                        l->on_dsp[j.w[j.n_m]->number] == l->on_dsp[j.w[0]->number]; j.n_m++)
+                        l->on_dsp[j.w[j.n_m]->index] == l->on_dsp[j.w[0]->index]; j.n_m++)
             ;
         rc = apply_alike(&j, err);
     }
@@ -253,27 +253,11 @@ static int fill_cfg(struct hx_ok_cfg *c, const struct hx_model *m, struct hx_err
     return 0;
 }
 
-/* Of a layer, in the order of enum hx_offload. */
-static void of_layer(struct hx_layer *l, struct hx_linear *all[PER_LAYER])
-{
-    struct hx_linear *const list[PER_LAYER] = {&l->q,    &l->k,  &l->v,   &l->o,
-                                               &l->gate, &l->up, &l->down};
-
-    memcpy(all, list, sizeof(list));
-}
-
 unsigned hx_ok_default_x_bits(const struct hx_model *m, unsigned q_max)
 {
+    const size_t most = hx_model_most_cols(m);
     struct hx_ok_shim s;
-    size_t most = 1;
 
-    for (size_t i = 0; i < m->n_layer; i++) {
-        struct hx_linear *all[PER_LAYER];
-
-        of_layer(&m->layers[i], all);
-        for (size_t k = 0; k < PER_LAYER; k++)
-            most = all[k]->cols > most ? all[k]->cols : most;
-    }
     hx_ok_shim_init(&s, DEFAULT_P, DEFAULT_K, NULL);
     const int bits = hx_ok_x_bits(&s, q_max, most);
 
@@ -369,20 +353,15 @@ static int encode_all(struct ok_linear *l, struct hx_error *err)
     return rc;
 }
 
-/* Those that the architecture has. */
-static void collect(struct ok_linear *l, struct hx_model *m)
+/* All of the set but the output matrix, which is no element of the ring and stays the reference's. */
+static void collect(struct ok_linear *l, const struct hx_linear_set *set)
 {
-    l->n = 0;
-    for (size_t i = 0; i < m->n_layer; i++) {
-        struct hx_linear *all[PER_LAYER];
-
-        of_layer(&m->layers[i], all);
-        for (size_t k = 0; k < PER_LAYER; k++)
-            if (all[k]->rows) {
-                l->on_dsp[l->n] = (l->cfg.dsp_set >> k) & 1;
-                l->matrix[l->n++] = all[k];
-            }
-    }
+    for (size_t i = 0; i < set->n; i++)
+        if (set->at[i].which != HX_OUT) {
+            l->any_on_dsp |= set->at[i].on_dsp;
+            l->on_dsp[l->n] = (uint8_t)set->at[i].on_dsp;
+            l->matrix[l->n++] = set->at[i].w;
+        }
 }
 
 /* All are encoded before the first is changed: a failed open leaves the model as it was. */
@@ -390,12 +369,12 @@ static int take_over(struct ok_linear *l, struct hx_error *err)
 {
     int rc = encode_all(l, err);
 
-    if (!rc && l->cfg.dsp_set)
+    if (!rc && l->any_on_dsp)
         rc = hx_ok_dsp_open(&l->dsp, l->planes, l->on_dsp, l->n, err);
     for (size_t i = 0; i < l->n && !rc; i++) {
         l->matrix[i]->ops = &ops;
-        l->matrix[i]->method = l;
-        l->matrix[i]->number = (uint32_t)i;
+        l->matrix[i]->state = l;
+        l->matrix[i]->index = (uint32_t)i;
     }
     return rc;
 }
@@ -415,10 +394,9 @@ static void close_ok(struct hx_linear_method *method)
     free(l);
 }
 
-int hx_linear_ok_open(struct hx_linear_method **out, struct hx_model *m,
+int hx_linear_ok_open(struct hx_linear_method **out, const struct hx_model *m, const struct hx_linear_set *set,
                       const struct hx_ok_cfg *cfg, struct hx_pool *pool, struct hx_error *err)
 {
-    const size_t most = m->n_layer * PER_LAYER;
     struct ok_linear *l = calloc(1, sizeof(*l));
     int rc;
 
@@ -427,16 +405,16 @@ int hx_linear_ok_open(struct hx_linear_method **out, struct hx_model *m,
     l->method.close = close_ok;
     l->cfg = *cfg;
     l->pool = pool;
-    l->matrix = calloc(most, sizeof(struct hx_linear *));
-    l->planes = calloc(most, sizeof(*l->planes));
-    l->on_dsp = calloc(most, sizeof(*l->on_dsp));
+    l->matrix = calloc(set->n, sizeof(struct hx_linear *));
+    l->planes = calloc(set->n, sizeof(*l->planes));
+    l->on_dsp = calloc(set->n, sizeof(*l->on_dsp));
     rc = l->matrix && l->planes && l->on_dsp
              ? fill_cfg(&l->cfg, m, err)
              : hx_error_set(err, -ENOMEM, "linear ok: out of memory");
     if (!rc)
         rc = hx_ok_kernel(&l->kernel, cfg->kernel, err);
     if (!rc) {
-        collect(l, m);
+        collect(l, set);
         rc = take_over(l, err);
     }
     if (rc)
@@ -454,7 +432,7 @@ void hx_linear_ok_report(const struct hx_linear_method *method, struct hx_ok_rep
     *out = (struct hx_ok_report){.mode = l->cfg.mode, .p = shim ? l->cfg.p : 0,
                                  .k = shim ? l->cfg.k : 0, .q_max = l->cfg.q_max,
                                  .x_bits = l->cfg.x_bits, .matrices = l->n, .split = l->split,
-                                 .kernel = l->cfg.dsp_set ? "hvx" : l->kernel->name,
+                                 .kernel = l->any_on_dsp ? "hvx" : l->kernel->name,
                                  .rel_l2 = l->norm > 0 ? sqrt(l->error / l->norm) : 0,
                                  .count = l->count};
     for (size_t i = 0; i < l->n; i++)

@@ -8,6 +8,8 @@
 #ifndef HX_LINEAR_OK_H
 #define HX_LINEAR_OK_H
 
+#include "engine/linear.h"
+#include "engine/method.h"
 #include "model/model.h"
 #include "ok.h"
 #include "ok_planes.h"
@@ -27,7 +29,6 @@ struct hx_ok_cfg {
     unsigned q_max;      /* 9: |a| <= 2^q_max */
     unsigned x_bits;     /* |x| <= 2^x_bits; default hx_ok_default_x_bits(), the same in all modes */
     const char *kernel;  /* name of one of hx_ok_kernels; default the fastest of this CPU */
-    uint32_t dsp_set;    /* bits of enum hx_offload: of which matrices the DSP makes the sums, interface ok_linear */
 };
 
 /* "native", "B", "E" */
@@ -36,10 +37,10 @@ extern const char *const hx_ok_modes[];
 /* What headroom pi_41^8 leaves over the model's widest matrix, at most 16. */
 unsigned hx_ok_default_x_bits(const struct hx_model *m, unsigned q_max);
 
-/* Moves the model's matrices to the method; pool is borrowed until close.
- * 0; -EINVAL: cfg is not legal; -ERANGE: no headroom; -EDOM: a weight is not finite; -ENOMEM; with dsp: as
- * hx_linear_dsp_open(). */
-int hx_linear_ok_open(struct hx_linear_method **out, struct hx_model *m,
+/* Takes over the set's matrices but the output one; of those that are `on_dsp` the DSP makes the sums, interface ok_linear.
+ * m: the model they are of.  pool is borrowed until close.  0; -EINVAL: cfg is not legal; -ERANGE: no headroom; -EDOM: a weight is not finite; -ENOMEM; with some on
+ * the DSP: as hx_linear_dsp_open(). */
+int hx_linear_ok_open(struct hx_linear_method **out, const struct hx_model *m, const struct hx_linear_set *set,
                       const struct hx_ok_cfg *cfg, struct hx_pool *pool, struct hx_error *err);
 
 /* What an open method does and has done. */

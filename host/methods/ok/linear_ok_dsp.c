@@ -85,7 +85,7 @@ int hx_ok_dsp_sums(struct hx_ok_dsp *d, const struct hx_linear *const *w, size_t
     int rc = 0;
 
     for (size_t m = 0; m < n_m; m++) {
-        c.which[m] = d->index[w[m]->number];
+        c.which[m] = d->index[w[m]->index];
         c.per_vector += (size_t)d->table[c.which[m]].rows * d->table[c.which[m]].planes;
     }
     if (grow(d, n * c.per_vector))

@@ -16,7 +16,7 @@ int hx_ok_dsp_open(struct hx_ok_dsp **out, const struct hx_ok_planes *planes, co
 /* Accepts NULL. */
 void hx_ok_dsp_close(struct hx_ok_dsp *d);
 
-/* Sums of n vectors x [n][stride] with each plane of n_m matrices, which have their columns in common; `number` of w is the
+/* Sums of n vectors x [n][stride] with each plane of n_m matrices, which have their columns in common; `index` of w is the
  * index in hx_ok_dsp_open()'s list.  *sums: matrix after matrix [n][planes][rows], valid until the next call. */
 int hx_ok_dsp_sums(struct hx_ok_dsp *d, const struct hx_linear *const *w, size_t n_m,
                    const int32_t *x, size_t stride, size_t n, const int64_t **sums,

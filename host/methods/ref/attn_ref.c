@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/method.h"
 #include "engine/softmax.h"
 #include "base/vec.h"
 
@@ -73,3 +74,17 @@ int hx_attn_ref_open(struct hx_attn **out, size_t n_ctx, struct hx_error *err)
     *out = &r->attn;
     return 0;
 }
+
+static int open_ref(struct hx_attn **out, const struct hx_open *o, struct hx_error *err)
+{
+    return hx_attn_ref_open(out, o->n_ctx, err);
+}
+
+const struct hx_method hx_method_attn_ref = {
+    .name = "ref",
+    .seam = HX_SEAM_ATTN,
+    .about = "plain fp32, one thread: the reference",
+    .needs = HX_TRAIT_ROWS,
+    .gives = HX_TRAIT_SOFTMAX_INT,
+    .open.attn = open_ref,
+};

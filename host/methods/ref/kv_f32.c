@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/kv.h"
+#include "engine/method.h"
 
 struct kv_f32 {
     struct hx_kv kv;
@@ -38,6 +39,20 @@ static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *vie
     return 0;
 }
 
+static int keep(struct hx_kv *kv, size_t pos, const size_t *index, size_t n, struct hx_error *err)
+{
+    struct kv_f32 *c = (struct kv_f32 *)kv;
+
+    (void)err;
+    for (size_t half = 0; half < kv->n_layer * 2; half++) {
+        float *rows = part(c, half / 2, half % 2);
+
+        for (size_t i = 0; i < n; i++) /* ascending: nothing is overwritten before it was moved */
+            memmove(rows + (pos + i) * c->row, rows + (pos + index[i]) * c->row, c->row * sizeof(*rows));
+    }
+    return 0;
+}
+
 static void close_f32(struct hx_kv *kv)
 {
     struct kv_f32 *c = (struct kv_f32 *)kv;
@@ -46,7 +61,7 @@ static void close_f32(struct hx_kv *kv)
     free(c);
 }
 
-static const struct hx_kv_ops ops = {.name = "f32", .put = put, .rows = rows, .close = close_f32};
+static const struct hx_kv_ops ops = {.name = "f32", .put = put, .rows = rows, .keep = keep, .close = close_f32};
 
 int hx_kv_f32_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, size_t n_ctx,
                    struct hx_error *err)
@@ -68,3 +83,16 @@ int hx_kv_f32_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, s
     *out = &c->kv;
     return 0;
 }
+
+static int open_f32(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
+{
+    return hx_kv_f32_open(out, o->model->n_layer, o->model->n_kv, o->model->dh, o->n_ctx, err);
+}
+
+const struct hx_method hx_method_kv_f32 = {
+    .name = "f32",
+    .seam = HX_SEAM_KV,
+    .about = "f32 rows in memory: the reference",
+    .gives = HX_TRAIT_ROWS | HX_TRAIT_TREE,
+    .open.kv = open_f32,
+};

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "engine/linear.h"
+#include "engine/method.h"
+#include "methods/dsp/linear_dsp.h"
 #include "quant/quant.h"
 #include "base/vec.h"
 
@@ -53,3 +55,22 @@ void hx_linear_row(const struct hx_linear *w, size_t r, float *out)
     if (row != out)
         memcpy(out, row, w->cols * sizeof(*out));
 }
+
+/* An engine's matrices are the reference's until somebody takes them over. */
+static int open_ref(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
+                    struct hx_error *err)
+{
+    (void)o;
+    (void)set;
+    (void)err;
+    *out = NULL;
+    return 0;
+}
+
+const struct hx_method hx_method_linear_ref = {
+    .name = "ref",
+    .seam = HX_SEAM_LINEAR,
+    .about = "plain fp32: the reference",
+    .offloaded = &hx_method_linear_dsp,
+    .open.linear = open_ref,
+};

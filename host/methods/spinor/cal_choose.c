@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "calibrate.h"
+#include "engine/plan.h"
+#include "geometry.h"
 
 /* Of all shipped files the default's name has no suffix. */
 #define SHIPPED "hexrig-tiny"
@@ -19,23 +21,17 @@ struct wish {
     int basis, k_after_rope;
 };
 
-static int index_of(const char *name, const char *const *names)
+static struct wish read_wish(const struct hx_plan *p, int attn)
 {
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
+    struct wish w = {-1, -1};
 
-static int read_wish(struct wish *w, const struct hx_engine_cfg *cfg, struct hx_error *err)
-{
-    w->basis = cfg->basis ? index_of(cfg->basis, hx_block_basis_names) : -1;
-    w->k_after_rope = cfg->k ? index_of(cfg->k, hx_cal_k_names) : -1;
-    if (cfg->basis && w->basis < 0)
-        return hx_error_set(err, -EINVAL, "unknown basis '%s'; legal: vht2, vht2w, klt", cfg->basis);
-    if (cfg->k && w->k_after_rope < 0)
-        return hx_error_set(err, -EINVAL, "unknown k '%s'; legal: before, after", cfg->k);
-    return 0;
+    if (hx_plan_given(p, "basis"))
+        w.basis = (int)hx_plan_index(p, "basis");
+    if (hx_plan_given(p, "k-rope"))
+        w.k_after_rope = (int)hx_plan_index(p, "k-rope");
+    else if (attn && !hx_plan_given(p, "cal"))
+        w.k_after_rope = 1;
+    return w;
 }
 
 static struct hx_cal_cfg wanted(const struct wish *w)
@@ -139,26 +135,33 @@ static int read_shipped(struct hx_cal **out, const struct hx_model *m, const cha
     return none(m, err);
 }
 
-int hx_cal_choose(struct hx_cal **out, const struct hx_model *m, const struct hx_engine_cfg *cfg,
-                  struct hx_error *err)
+/* A geometry's. */
+static int noise(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *c, struct hx_error *err)
 {
-    struct hx_cal_cfg c;
-    struct wish w;
-    char *path;
-    int rc = read_wish(&w, cfg, err);
+    const struct hx_geometry g = {.name = "without a model", .n_layer = m->n_layer, .n_kv = m->n_kv, .dh = m->dh};
 
-    if (rc)
-        return rc;
-    c = wanted(&w);
-    if (cfg->cal)
-        return read_matching(out, m, cfg->cal, &w, err);
-    if (cfg->calib)
-        return hx_calibrate_text(out, m, &c, cfg->calib, err);
-    path = beside(cfg->model);
+    return hx_geometry_cal(out, &g, c, err);
+}
+
+int hx_cal_choose(struct hx_cal **out, const struct hx_open *o, int attn, struct hx_error *err)
+{
+    const struct wish w = read_wish(o->plan, attn);
+    const struct hx_cal_cfg c = wanted(&w);
+    const struct hx_model *m = o->model;
+    char *path;
+    int rc;
+
+    if (!m->file)
+        return noise(out, m, &c, err);
+    if (hx_plan_given(o->plan, "cal"))
+        return read_matching(out, m, hx_plan_text(o->plan, "cal"), &w, err);
+    if (hx_plan_given(o->plan, "calibrate-on"))
+        return hx_calibrate_text(out, m, &c, hx_plan_text(o->plan, "calibrate-on"), err);
+    path = o->model_path ? beside(o->model_path) : NULL;
     if (path && access(path, F_OK) == 0)
         rc = read_matching(out, m, path, &w, err);
     else
-        rc = cfg->share ? read_shipped(out, m, cfg->share, &w, err) : none(m, err);
+        rc = o->share ? read_shipped(out, m, o->share, &w, err) : none(m, err);
     free(path);
     return rc;
 }

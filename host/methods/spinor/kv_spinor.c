@@ -213,7 +213,7 @@ static const struct hx_spinor_dispatch *find_dispatch(const char *name)
     return NULL;
 }
 
-double hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos)
+struct hx_calls hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos)
 {
     return find_dispatch(density)->calls((double)n_layer, (double)n_kv, (double)pos);
 }
@@ -242,6 +242,8 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
         return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
     s->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, d->one_by_one ? 1 : n_ctx};
     s->dispatch = d;
+    s->format = cal->format;
+    s->k_after_rope = cal->k_after_rope;
     s->shape = cal->format.shape;
     s->n_slots = 2 * m->n_kv;
     rc = alloc_buffers(s, err);
@@ -257,4 +259,12 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
     }
     *out = &s->kv;
     return 0;
+}
+
+const struct hx_codec_format *hx_kv_spinor_format(const struct hx_kv *kv, int *k_after_rope)
+{
+    const struct hx_kv_spinor *s = (const struct hx_kv_spinor *)kv;
+
+    *k_after_rope = s->k_after_rope;
+    return &s->format;
 }

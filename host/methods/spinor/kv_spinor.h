@@ -16,13 +16,17 @@
 
 #include "cal_file.h"
 #include "engine/kv.h"
+#include "engine/method.h"
 #include "model/model.h"
 
 /* Names of the densities, NULL-terminated. */
 extern const char *const hx_kv_spinor_densities[];
 
-/* INVOKEs for one token at position pos, 0-based.  `density` is a name of the table above. */
-double hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos);
+/* For one token at position pos, 0-based.  `density` is a name of the table above. */
+struct hx_calls hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos);
+
+/* What the blocks of an open cache hold. */
+const struct hx_codec_format *hx_kv_spinor_format(const struct hx_kv *kv, int *k_after_rope);
 
 /* Opens sp_hex on the CDSP in an unsigned PD and hands it the tables (borrowed for the call), which must be of this
  * model.  Of the model, only geometry, rope and fingerprint are looked at.  0; -EINVAL (unknown density, tables of another

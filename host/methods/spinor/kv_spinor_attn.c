@@ -36,7 +36,8 @@ struct dispatch {
 struct cache {
     struct hx_kv kv;
     const struct dispatch *dispatch;
-    const struct hx_block_shape *shape;
+    const struct hx_block_shape *shape; /* the format's */
+    struct hx_codec_format format;
     struct hx_skel dsp;
     size_t heads;   /* KV heads of a call */
     size_t n_q;     /* queries of a KV head; 0 until the first attend() */
@@ -160,30 +161,6 @@ double hx_kv_attn_calls(const char *density, size_t n_layer, size_t n_kv)
 
 /* --- the cache */
 
-/* Nothing yet: the step brings K and V along. */
-static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
-               struct hx_error *err)
-{
-    (void)kv;
-    (void)layer;
-    (void)pos;
-    (void)n;
-    (void)k;
-    (void)v;
-    (void)err;
-    return 0;
-}
-
-static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
-                struct hx_error *err)
-{
-    (void)kv;
-    (void)n;
-    (void)view;
-    return hx_error_set(err, -ENOTSUP, "kv spinor: layer %zu is attended to on the DSP; its rows do "
-                      "not come back", layer);
-}
-
 /* Copies `width` floats at `from`, of each of n rows of `row` floats, behind each other. */
 static void gather(float *to, const float *from, size_t from_row, size_t width, size_t n)
 {
@@ -256,7 +233,7 @@ static void close_cache(struct hx_kv *kv)
 }
 
 static const struct hx_kv_ops ops = {
-    .name = "spinor", .put = put, .rows = rows, .attend = attend, .close = close_cache,
+    .name = "spinor-attn", .attend = attend, .close = close_cache,
 };
 
 static int alloc_buffers(struct cache *c, struct hx_error *err)
@@ -300,6 +277,7 @@ int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const s
     if (!c)
         return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
     c->dispatch = find_dispatch(density);
+    c->format = cal->format;
     c->shape = cal->format.shape;
     c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx,
                            c->dispatch->one_by_one ? 1 : n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH};
@@ -313,4 +291,9 @@ int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const s
     }
     *out = &c->kv;
     return 0;
+}
+
+const struct hx_codec_format *hx_kv_spinor_attn_format(const struct hx_kv *kv)
+{
+    return &((const struct cache *)kv)->format;
 }

@@ -19,8 +19,11 @@ int hx_kv_attn_refuses(const char *density);
 /* INVOKEs for one token; density: one that is not refused. */
 double hx_kv_attn_calls(const char *density, size_t n_layer, size_t n_kv);
 
-/* As hx_kv_spinor_open(); also -EINVAL: a density that is refused, or tables of K before RoPE.  rows() of this cache returns
- * -ENOTSUP; attend() takes any model without windows and soft-caps. */
+/* What the blocks of an open cache hold; K after RoPE. */
+const struct hx_codec_format *hx_kv_spinor_attn_format(const struct hx_kv *kv);
+
+/* As hx_kv_spinor_open(); also -EINVAL: a density that is refused, or tables of K before RoPE.  This cache has no put() and
+ * no rows(); attend() takes any model without windows and soft-caps. */
 int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
                            const char *density, size_t n_ctx, struct hx_error *err);
 

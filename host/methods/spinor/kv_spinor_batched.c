@@ -12,10 +12,10 @@ static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_erro
     return n ? hx_spinor_decode_call(s, layer, s->n_slots, 0, n, err) : 0;
 }
 
-static double calls(double layers, double kv_heads, double pos)
+static struct hx_calls calls(double layers, double kv_heads, double pos)
 {
     (void)kv_heads;
-    return pos > 0 ? 2 * layers : layers;
+    return (struct hx_calls){pos > 0 ? 2 * layers : layers, 0};
 }
 
 const struct hx_spinor_dispatch hx_spinor_dispatch_batched = {

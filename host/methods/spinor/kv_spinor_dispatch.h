@@ -31,8 +31,8 @@ struct hx_spinor_dispatch {
     /* Positions 0..n-1 go to x: of `layer`, or of all layers (by token). */
     int (*decode)(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err);
 
-    /* INVOKEs for one token at position pos. */
-    double (*calls)(double layers, double kv_heads, double pos);
+    /* For one token at position pos. */
+    struct hx_calls (*calls)(double layers, double kv_heads, double pos);
 };
 
 extern const struct hx_spinor_dispatch hx_spinor_dispatch_vector, hx_spinor_dispatch_layer, hx_spinor_dispatch_batched,
@@ -43,7 +43,9 @@ struct hx_spinor_queue; /* of density `queue` */
 struct hx_kv_spinor {
     struct hx_kv kv;
     const struct hx_spinor_dispatch *dispatch;
-    const struct hx_block_shape *shape;
+    const struct hx_block_shape *shape; /* the format's */
+    struct hx_codec_format format;
+    int k_after_rope;
     struct hx_ropes ropes; /* of K coded before RoPE; empty otherwise */
     struct hx_skel dsp;
     size_t n_slots; /* of a layer */

@@ -20,10 +20,10 @@ static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_erro
     return rc;
 }
 
-static double calls(double layers, double kv_heads, double pos)
+static struct hx_calls calls(double layers, double kv_heads, double pos)
 {
     (void)kv_heads;
-    return layers * (pos + 1);
+    return (struct hx_calls){layers * (pos + 1), 0};
 }
 
 const struct hx_spinor_dispatch hx_spinor_dispatch_layer = {

@@ -38,9 +38,9 @@ static void *heap_alloc(size_t bytes)
     return calloc(1, bytes);
 }
 
-static double calls(double layers, double kv_heads, double pos)
+static struct hx_calls calls(double layers, double kv_heads, double pos)
 {
-    return 2 * layers * kv_heads * (1 + pos);
+    return (struct hx_calls){2 * layers * kv_heads * (1 + pos), 0};
 }
 
 const struct hx_spinor_dispatch hx_spinor_dispatch_vector = {

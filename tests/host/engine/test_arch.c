@@ -64,7 +64,7 @@ static float *logits_by(const struct gen_model *g, const uint32_t *ids, size_t b
 
     open_engine(&e, g);
     assert_int_equal(hx_pool_open(&pool, threads, &err), 0);
-    hx_forward_use(e.f, isa, pool);
+    assert_int_equal(hx_forward_use(e.f, &(struct hx_forward_parts){.kernels = isa, .pool = pool}, &err), 0);
     for (size_t pos = 0; pos < N; pos += batch) {
         const size_t now = N - pos < batch ? N - pos : batch;
 

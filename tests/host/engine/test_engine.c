@@ -18,7 +18,7 @@ static const struct {
 
 static struct hx_engine *open_f32(const char *path, size_t n_ctx, size_t max_batch)
 {
-    struct hx_engine_cfg cfg = {.model = path, .kv = "f32", .n_ctx = n_ctx,
+    struct hx_engine_cfg cfg = {.model = path, .settings = HXT_SETTINGS("kv=f32", HXT_REF), .n_ctx = n_ctx,
                                 .max_batch = max_batch};
 
     return hxt_engine_open(&cfg);
@@ -28,7 +28,7 @@ static struct hx_engine *open_f32(const char *path, size_t n_ctx, size_t max_bat
 static void check_greedy(struct hx_engine *e, struct hx_sampler *s, const uint32_t *prompt,
                          size_t n_prompt, const uint32_t *want, size_t n_want)
 {
-    const struct hx_generate g = {.e = e, .s = s, .draft = &hx_draft_none};
+    const struct hx_generate g = {.e = e, .s = s};
     uint32_t *ids = malloc((n_prompt + n_want) * sizeof(*ids));
     struct hx_error err;
     size_t steps;
@@ -166,22 +166,26 @@ struct knowing {
     size_t proposed;
 };
 
-static size_t propose_known(struct hx_draft *d, const uint32_t *ids, size_t n, uint32_t *out,
-                            size_t max)
+static int propose_known(struct hx_draft *d, const uint32_t *ids, size_t n, const struct hx_draft_room *room,
+                         struct hx_draft_tree *out, struct hx_error *err)
 {
     struct knowing *k = (struct knowing *)d;
 
     (void)ids;
-    for (size_t i = 0; i < max; i++)
-        out[i] = (n + i) % 5 ? k->text[n + i] : (k->text[n + i] + 1) % VOCAB;
-    k->proposed += max;
-    return max;
+    (void)err;
+    out->n = room->n < room->depth ? room->n : room->depth;
+    for (size_t i = 0; i < out->n; i++) {
+        out->id[i] = (n + i) % 5 ? k->text[n + i] : (k->text[n + i] + 1) % VOCAB;
+        out->parent[i] = (int)i - 1;
+    }
+    k->proposed += out->n;
+    return 0;
 }
 
 static void test_a_drafter_changes_steps_but_no_token(void **state)
 {
     enum { N_PROMPT = 3, N = 40 };
-    static const struct hx_draft_ops ops = {"knowing", propose_known};
+    static const struct hx_draft_ops ops = {.name = "knowing", .propose = propose_known};
     struct hx_engine *e = open_f32(MODEL_Q8_0, 64, 64);
     uint32_t want[N_PROMPT + N] = {505, 1560, 351}, got[N_PROMPT + N] = {505, 1560, 351};
     struct knowing k = {{&ops}, want, 0};
@@ -192,8 +196,7 @@ static void test_a_drafter_changes_steps_but_no_token(void **state)
     for (int drafted = 0; drafted < 2; drafted++) {
         struct hx_sampler *s = hx_sampler_open(
             &(struct hx_sampler_cfg){.temp = 0.8, .top_p = 1, .seed = 11}, VOCAB);
-        const struct hx_generate g = {.e = e, .s = s,
-                                      .draft = drafted ? &k.draft : &hx_draft_none};
+        const struct hx_generate g = {.e = e, .s = s, .draft = drafted ? &k.draft : NULL};
         uint32_t *ids = drafted ? got : want;
 
         assert_int_equal(hx_generate_prefill(&g, ids, N_PROMPT, &err), 0);
@@ -344,13 +347,13 @@ static void test_a_nan_is_an_error_that_names_position_and_layer(void **state)
 
 static void test_unknown_kv_names_the_legal_ones(void **state)
 {
-    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = "f64"};
+    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .settings = HXT_SETTINGS("kv=f64")};
     struct hx_engine *e;
     struct hx_error err;
 
     (void)state;
     assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "unknown kv 'f64'; legal: spinor, f32"));
+    assert_string_equal(err.text, "kv: unknown value 'f64'; legal: spinor, spinor-attn, f32, ntt");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -26,7 +26,7 @@ static void logits_of(struct hx_engine *e, struct hx_kv *kv, const uint32_t *ids
 
 static void test_the_example_is_a_cache(void **state)
 {
-    const struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = "f32", .n_ctx = CTX};
+    const struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .settings = HXT_SETTINGS("kv=f32", HXT_REF), .n_ctx = CTX};
     struct hx_engine *e = hxt_engine_open(&cfg);
     const struct hx_model *m = e->model;
     static float want[VOCAB], got[VOCAB];

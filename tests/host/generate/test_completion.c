@@ -116,7 +116,7 @@ static void test_a_completion_is_that_of_the_loop(void **state)
 {
     enum { N = 20 };
     struct hx_sampler *s = hx_sampler_open(&(struct hx_sampler_cfg){.top_p = 1}, engine->model->vocab);
-    const struct hx_generate g = {.e = engine, .s = s, .draft = &hx_draft_none};
+    const struct hx_generate g = {.e = engine, .s = s};
     struct hx_completion c;
     struct hx_error err;
     uint32_t *ids, want[64];
@@ -230,7 +230,7 @@ static void test_an_end_token_ends_the_text_where_it_is_asked_for(void **state)
     finish(&c);
     path = model_with_end(c.ids[cfg.n_prompt + 1]);
     hx_completion_close(&c);
-    engine = hxt_engine_open(&(struct hx_engine_cfg){.model = path, .kv = "f32", .n_ctx = 64});
+    engine = hxt_engine_open(&(struct hx_engine_cfg){.model = path, .settings = HXT_SETTINGS("kv=f32", HXT_REF), .n_ctx = 64});
     for (cfg.at_end_token = 0; cfg.at_end_token < 2; cfg.at_end_token++) {
         assert_int_equal(hx_completion_open(&c, engine, &cfg, &err), 0);
         finish(&c);
@@ -301,8 +301,8 @@ static void test_llama_windows_score_their_second_half(void **state)
 static int open_engine(void **state)
 {
     (void)state;
-    engine = hxt_engine_open(&(struct hx_engine_cfg){.model = MODEL_Q8_0, .kv = "f32", .n_ctx = 64,
-                                                     .threads = 1});
+    engine = hxt_engine_open(&(struct hx_engine_cfg){.model = MODEL_Q8_0, .settings = HXT_SETTINGS("kv=f32", HXT_REF),
+                                                     .n_ctx = 64, .threads = 1});
     return 0;
 }
 

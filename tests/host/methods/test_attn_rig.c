@@ -100,8 +100,9 @@ static void test_what_cannot_work_is_said(void **state)
 static void logits_of(const char *density, size_t max_batch, float *logits)
 {
     const struct hx_engine_cfg cfg = {
-        .model = MODEL_Q8_0, .kv = "spinor", .density = density, .k = "after", .n_ctx = 32,
-        .max_batch = max_batch, .offload = HX_OFFLOAD_KV | HX_OFFLOAD_ATTN,
+        .model = MODEL_Q8_0, .n_ctx = 32, .max_batch = max_batch,
+        .settings = HXT_SETTINGS("kv=spinor", "k-rope=post", "linear=ref", "offload=kv,attn",
+                                 hxt_setting("density", density)),
         .share = HXT_SRC "/host/data",
     };
     struct hx_engine *e = hxt_engine_open(&cfg);

@@ -19,7 +19,8 @@ static const struct {
 static struct hx_engine *open_path(const char *model, const char *linear, const char *attn, size_t threads)
 {
     return hxt_engine_open(&(struct hx_engine_cfg){
-        .model = model, .kv = "f32", .linear = linear, .attn = attn, .threads = threads, .n_ctx = CTX + 1});
+        .model = model, .settings = HXT_SETTINGS("kv=f32", hxt_setting("linear", linear), hxt_setting("attn", attn)),
+        .threads = threads, .n_ctx = CTX + 1});
 }
 
 static double golden_ppl(const char *path)

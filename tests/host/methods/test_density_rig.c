@@ -21,7 +21,8 @@ enum { BACK = 4 }; /* where the other tokens go */
 
 static struct hx_engine *open_density(const char *density)
 {
-    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = "spinor", .density = density,
+    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0,
+                                .settings = HXT_SETTINGS(HXT_REF, "kv=spinor", hxt_setting("density", density)),
                                 .share = HXT_SRC "/host/data", .n_ctx = CTX};
 
     return hxt_engine_open(&cfg);

@@ -25,7 +25,9 @@ static int fresh(void **state)
 
 static struct hx_engine *open_engine(const char *kv, const char *density, size_t max_batch)
 {
-    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = kv, .density = density,
+    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0,
+                                .settings = HXT_SETTINGS(HXT_REF, hxt_setting("kv", kv),
+                                                         hxt_setting("density", density)),
                                 .share = HXT_SRC "/host/data", .n_ctx = CTX,
                                 .max_batch = max_batch};
 
@@ -213,7 +215,9 @@ static void test_tables_damaged_on_their_way_are_noticed(void **state)
 static double perplexity(const char *kv, const char *basis, const char *k, const uint16_t *windows)
 {
     enum { WINDOW = 128, CHUNKS = 8 };
-    struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = kv, .basis = basis, .k = k,
+    struct hx_engine_cfg cfg = {.model = MODEL_F16,
+                                .settings = HXT_SETTINGS(HXT_REF, hxt_setting("kv", kv), hxt_setting("basis", basis),
+                                                         hxt_setting("k", k)),
                                 .share = HXT_SRC "/host/data", .n_ctx = WINDOW};
     struct hx_engine *e;
     struct hx_error err;
@@ -280,7 +284,7 @@ static void write_foreign(const char *path)
 static void test_a_calibration_of_another_model_is_refused(void **state)
 {
     const char *path = hxt_path("%s/foreign.cal", hxt_tmpdir());
-    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .cal = path};
+    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .settings = HXT_SETTINGS(hxt_setting("cal", path))};
     struct hx_engine *e;
     struct hx_error err;
 
@@ -309,23 +313,28 @@ static void test_the_calibration_beside_the_model_wins(void **state)
 
 static void test_basis_and_k_must_be_the_files(void **state)
 {
-    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .cal = SHIPPED_CAL, .basis = "vht2"};
-    struct hx_engine *e;
-    struct hx_error err;
+    static const struct {
+        const char *basis, *k, *says;
+    } bad[] = {
+        {"basis=vht2", NULL, "hexrig-tiny.cal: calibration for basis klt, not vht2"},
+        {"basis=klt", "k=after", "calibration for K before RoPE, not after it"},
+        {"basis=klt", "k-rope=post", "calibration for K before RoPE, not after it"},
+        {"basis=klt", "k=sideways", "k: unknown value 'sideways'; legal: before, after"},
+        {"basis=klt", "k-rope=before", "k-rope: unknown value 'before'; legal: pre, post"},
+        {"basis=dct", NULL, "basis: unknown value 'dct'; legal: vht2, vht2w, klt"},
+    };
 
     (void)state;
-    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "hexrig-tiny.cal: calibration for basis klt, not vht2"));
-    cfg.basis = "klt";
-    cfg.k = "after";
-    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "calibration for K before RoPE, not after it"));
-    cfg.k = "sideways";
-    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "legal: before, after"));
-    cfg.basis = "dct";
-    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "legal: vht2, vht2w, klt"));
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        const struct hx_engine_cfg cfg = {
+            .model = MODEL_Q8_0, .settings = HXT_SETTINGS("cal=" SHIPPED_CAL, bad[i].basis, bad[i].k)};
+        struct hx_engine *e;
+        struct hx_error err;
+
+        assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+        if (!strstr(err.text, bad[i].says))
+            fail_msg("'%s' does not say '%s'", err.text, bad[i].says);
+    }
     assert_int_equal(fake.opens, 0);
 }
 
@@ -348,8 +357,8 @@ static void test_without_a_calibration_the_message_says_what_to_do(void **state)
 static void test_calib_text_calibrates_at_start(void **state)
 {
     const char *text = hxt_path("%s/calib.txt", hxt_tmpdir());
-    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .calib = text, .basis = "vht2w",
-                                .n_ctx = 16};
+    struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .n_ctx = 16,
+                                .settings = HXT_SETTINGS(hxt_setting("calibrate-on", text), "basis=vht2w")};
     struct hx_engine *e;
     struct hx_error err;
     size_t n;

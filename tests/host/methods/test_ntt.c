@@ -1,4 +1,4 @@
-/* Protects: the transforms behind ring attention.  Every transform of host/methods/ntt/ring is a bijection, equals the schoolbook
+/* Protects: the transforms behind ring attention.  Every transform of host/methods/ntt is a bijection, equals the schoolbook
  * product and the reference of its kind bit for bit, at every N; the two moduli give one and the same integer; what the
  * paper prints wrongly is shown to be wrong. */
 #include <math.h>

@@ -125,11 +125,12 @@ static void test_one_prime_gives_its_half(void **state)
     }
 }
 
-static float *logits(uint32_t offload, const char *attn)
+static float *logits(const char *offload, const char *attn)
 {
     enum { RUN = 12, BATCH = 5 };
-    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "ntt", .attn = attn, .n_ctx = RUN,
-                                      .max_batch = BATCH, .offload = offload};
+    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .n_ctx = RUN, .max_batch = BATCH,
+                                      .settings = HXT_SETTINGS("kv=ntt", "linear=ref", hxt_setting("attn", attn),
+                                                               hxt_setting("offload", offload))};
     struct hx_engine *e = hxt_engine_open(&cfg);
     float *out = calloc(e->model->vocab, sizeof(*out));
     uint32_t ids[RUN];
@@ -150,7 +151,7 @@ static void test_engine_makes_the_same_logits_with_keys_on_the_dsp(void **state)
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(attns); i++) {
-        float *here = logits(0, attns[i]), *there = logits(HX_OFFLOAD_KV, attns[i]);
+        float *here = logits(NULL, attns[i]), *there = logits("kv", attns[i]);
 
         hxt_same_bytes(there, here, 2048 * sizeof(*here));
         free(here);

@@ -5,6 +5,7 @@
 
 #include "e2e.h"
 #include "golden.h"
+#include "methods/dsp/linear_dsp.h"
 #include "open_engine.h"
 #include "own_rig.h"
 #include "ppl_window.h"
@@ -123,16 +124,18 @@ static void test_what_cannot_work_is_said(void **state)
 
 /* --- the engine, on a rig of this program's own */
 
-static struct hx_engine_cfg config(uint32_t offload, uint32_t placement, size_t max_batch)
+/* offload NULL: none. */
+static struct hx_engine *open_engine(const char *offload, const char *placement, size_t max_batch)
 {
-    return (struct hx_engine_cfg){.model = MODEL_Q8_0, .kv = "f32", .offload = offload,
-                                  .placement = placement, .n_ctx = 64, .max_batch = max_batch};
+    return hxt_engine_open(&(struct hx_engine_cfg){
+        .model = MODEL_Q8_0, .n_ctx = 64, .max_batch = max_batch,
+        .settings = HXT_SETTINGS("kv=f32", HXT_REF, hxt_setting("offload", offload),
+                                 offload ? hxt_setting("placement", placement) : NULL)});
 }
 
-static void logits_of(uint32_t offload, uint32_t placement, size_t max_batch, float *logits)
+static void logits_of(const char *offload, const char *placement, size_t max_batch, float *logits)
 {
-    const struct hx_engine_cfg cfg = config(offload, placement, max_batch);
-    struct hx_engine *e = hxt_engine_open(&cfg);
+    struct hx_engine *e = open_engine(offload, placement, max_batch);
 
     run(e, prompt, HXT_LEN(prompt), 0);
     assert_int_equal(hx_engine_logits(e, logits, NULL), 0);
@@ -145,9 +148,9 @@ static void test_logits_are_the_same_bits_in_any_batch_and_place(void **state)
     static float want[VOCAB], got[VOCAB];
 
     (void)state;
-    logits_of(HX_OFFLOAD_LINEAR, 0, 64, want);
+    logits_of("linear", "ddr", 64, want);
     for (size_t i = 0; i < HXT_LEN(batches); i++) {
-        logits_of(HX_OFFLOAD_LINEAR, (uint32_t)i % 3, batches[i], got);
+        logits_of("linear", hx_placements[i % 3], batches[i], got);
         hxt_same_bytes(got, want, sizeof(want));
     }
 }
@@ -158,24 +161,23 @@ static void test_every_matrix_goes_to_the_dsp(void **state)
     static float f32[VOCAB], got[VOCAB];
 
     (void)state;
-    logits_of(0, 0, 64, f32);
-    for (uint32_t bit = 1; bit <= HX_OFFLOAD_OUT; bit *= 2) {
+    logits_of(NULL, NULL, 64, f32);
+    for (size_t m = 0; hx_matrix_names[m]; m++) {
         double sum = 0, top = 0;
 
-        logits_of(bit, 0, 64, got);
+        logits_of(hxt_path("linear=%s", hx_matrix_names[m]), "ddr", 64, got);
         for (size_t i = 0; i < VOCAB; i++) {
             sum += fabs((double)got[i] - f32[i]);
             top = fmax(top, fabs((double)f32[i]));
         }
         if (!(sum > 0 && sum / VOCAB < 0.02 * top))
-            fail_msg("bit %u: the logits moved by %g of %g on average", bit, sum / VOCAB, top);
+            fail_msg("%s: the logits moved by %g of %g on average", hx_matrix_names[m], sum / VOCAB, top);
     }
 }
 
 static void test_argmax_needs_the_output_matrix_there(void **state)
 {
-    const struct hx_engine_cfg cfg = config(HX_OFFLOAD_WQ, 0, 64);
-    struct hx_engine *e = hxt_engine_open(&cfg);
+    struct hx_engine *e = open_engine("linear=wq", "ddr", 64);
     struct hx_error err;
     uint32_t id;
 
@@ -186,11 +188,11 @@ static void test_argmax_needs_the_output_matrix_there(void **state)
 }
 
 /* Of the 24 windows of WikiText-2. */
-static double golden_ppl(const char *model, uint32_t offload)
+static double golden_ppl(const char *model, const char *offload)
 {
     enum { WINDOWS = 24, CTX = 128 };
-    const struct hx_engine_cfg cfg = {.model = model, .kv = "f32", .offload = offload,
-                                      .placement = 2, .n_ctx = CTX, .max_batch = CTX};
+    const struct hx_engine_cfg cfg = {.model = model, .n_ctx = CTX, .max_batch = CTX,
+                                      .settings = HXT_SETTINGS("kv=f32", HXT_REF, hxt_setting("offload", offload))};
     struct hx_engine *e = hxt_engine_open(&cfg);
     uint32_t ids[CTX + 1];
     uint16_t *windows;
@@ -218,8 +220,8 @@ static void test_perplexity_stays_within_a_500th(void **state)
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(models); i++) {
-        const double f32 = golden_ppl(models[i], 0);
-        const double dsp = golden_ppl(models[i], HX_OFFLOAD_LINEAR);
+        const double f32 = golden_ppl(models[i], NULL);
+        const double dsp = golden_ppl(models[i], "linear");
 
         print_message("%s: perplexity %.4f in f32, %.4f on the DSP (%+.3f %%)\n", models[i], f32,
                       dsp, 100 * (dsp / f32 - 1));
@@ -231,7 +233,6 @@ static void test_perplexity_stays_within_a_500th(void **state)
 static void test_without_vtcm_the_reason_names_the_place(void **state)
 {
     enum { MOST = 33 };
-    const struct hx_engine_cfg cfg = config(HX_OFFLOAD_OUT, 1, 64);
     struct hx_engine *e[MOST];
     static float logits[VOCAB];
     struct hx_error err = {""};
@@ -240,7 +241,7 @@ static void test_without_vtcm_the_reason_names_the_place(void **state)
 
     (void)state;
     while (!rc && n < MOST) {
-        e[n] = hxt_engine_open(&cfg);
+        e[n] = open_engine("linear=out", "vtcm", 64);
         run(e[n], prompt, 1, 0);
         rc = hx_engine_logits(e[n++], logits, &err);
     }

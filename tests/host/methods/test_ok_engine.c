@@ -7,7 +7,7 @@
 
 #include "engine/arch/arch.h"
 #include "golden.h"
-#include "dsp/offload.h"
+#include "methods/ok/linear_ok.h"
 #include "open_engine.h"
 #include "ppl_window.h"
 #include "text/text.h"
@@ -16,12 +16,22 @@ enum { VOCAB = 2048, TOKENS = 256, SHORT = 24 };
 
 static const uint32_t prompt[] = {1066, 260, 579, 700, 49, 49, 260, 959, 1711, 273};
 
-static struct hx_engine *open_ok(const struct hx_ok_cfg *ok, size_t threads)
-{
-    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .linear = "ok", .ok = *ok,
-                                      .threads = threads};
+/* Settings: attention and cache are the reference, matrices are exact. */
+#define OK "kv=f32", "attn=ref", "linear=ok"
+#define OK_NATIVE OK, "native-ok"
+#define OK_B OK, "frobenius-quant"
+#define OK_E OK_B, "shim-config=E"
 
-    return hxt_engine_open(&cfg);
+static struct hx_engine *open_ok(const char *const *settings, size_t threads)
+{
+    return hxt_engine_open(&(struct hx_engine_cfg){.model = MODEL_F16, .settings = settings, .threads = threads});
+}
+
+/* The only method of such an engine. */
+static const struct hx_linear_method *ok_of(const struct hx_engine *e)
+{
+    assert_int_equal(e->core->n_linear, 1);
+    return e->core->linear[0].open;
 }
 
 static uint32_t largest(const float *logits)
@@ -54,13 +64,13 @@ struct made {
     struct hx_ok_report report;
 };
 
-static void make(struct made *m, const struct hx_ok_cfg *ok, size_t threads, size_t n)
+static void make(struct made *m, const char *const *settings, size_t threads, size_t n)
 {
-    struct hx_engine *e = open_ok(ok, threads);
+    struct hx_engine *e = open_ok(settings, threads);
 
     m->logits = malloc(n * VOCAB * sizeof(*m->logits));
     generate(e, m->ids, m->logits, n);
-    hx_linear_ok_report(e->linear, &m->report);
+    hx_linear_ok_report(ok_of(e), &m->report);
     hx_engine_close(e);
 }
 
@@ -96,9 +106,9 @@ static void test_shim_on_and_off_give_the_same_bits_over_256_tokens(void **state
     struct made native, b, e;
 
     (void)state;
-    make(&native, &(struct hx_ok_cfg){.mode = HX_OK_NATIVE}, 2, TOKENS);
-    make(&b, &(struct hx_ok_cfg){.mode = HX_OK_B}, 2, TOKENS);
-    make(&e, &(struct hx_ok_cfg){.mode = HX_OK_E}, 2, TOKENS);
+    make(&native, HXT_SETTINGS(OK_NATIVE), 2, TOKENS);
+    make(&b, HXT_SETTINGS(OK_B), 2, TOKENS);
+    make(&e, HXT_SETTINGS(OK_E), 2, TOKENS);
     assert_same(&b, &native, TOKENS);
     assert_same(&e, &native, TOKENS);
     assert_int_equal(native.report.count.divisions, 0);
@@ -120,8 +130,8 @@ static void test_q_max_15_cuts_coordinates_and_gives_the_same_bits(void **state)
     struct made native, b;
 
     (void)state;
-    make(&native, &(struct hx_ok_cfg){.mode = HX_OK_NATIVE, .q_max = 15}, 2, SHORT);
-    make(&b, &(struct hx_ok_cfg){.mode = HX_OK_B, .q_max = 15}, 2, SHORT);
+    make(&native, HXT_SETTINGS(OK_NATIVE, "q-max=15"), 2, SHORT);
+    make(&b, HXT_SETTINGS(OK_B, "q-max=15"), 2, SHORT);
     assert_same(&b, &native, SHORT);
     assert_int_equal(native.report.split, 0);
     assert_int_equal(b.report.split, b.report.matrices);
@@ -133,15 +143,16 @@ static void test_q_max_15_cuts_coordinates_and_gives_the_same_bits(void **state)
 
 static void test_other_primes_cancel_too(void **state)
 {
-    static const unsigned shims[][2] = {{2, 8}, {3, 5}, {43, 6}, {163, 2}};
+    static const char *const shims[][2] = {{"shim-p=2", "shim-k=8"}, {"shim-p=3", "shim-k=5"},
+                                           {"shim-p=43", "shim-k=6"}, {"shim-p=163", "shim-k=2"}};
     struct made native;
 
     (void)state;
-    make(&native, &(struct hx_ok_cfg){.mode = HX_OK_NATIVE}, 1, SHORT);
+    make(&native, HXT_SETTINGS(OK_NATIVE), 1, SHORT);
     for (size_t i = 0; i < HXT_LEN(shims); i++) {
         struct made b;
 
-        make(&b, &(struct hx_ok_cfg){HX_OK_B, .p = shims[i][0], .k = shims[i][1]}, 1, SHORT);
+        make(&b, HXT_SETTINGS(OK_B, shims[i][0], shims[i][1]), 1, SHORT);
         assert_same(&b, &native, SHORT);
         assert_int_equal(b.report.count.remainders, 0);
         free(b.logits);
@@ -154,14 +165,13 @@ static void test_kernels_and_threads_change_no_bit(void **state)
     struct made want;
 
     (void)state;
-    make(&want, &(struct hx_ok_cfg){HX_OK_B, .kernel = "scalar"}, 1, SHORT);
+    make(&want, HXT_SETTINGS(OK_B, "ok-kernel=scalar"), 1, SHORT);
     assert_string_equal(want.report.kernel, "scalar");
     for (size_t i = 0; hx_ok_kernels[i]; i++)
         for (size_t threads = 1; threads <= 5 && hx_ok_kernels[i]->usable(); threads += 2) {
             struct made got;
 
-            make(&got, &(struct hx_ok_cfg){HX_OK_B, .kernel = hx_ok_kernels[i]->name}, threads,
-                 SHORT);
+            make(&got, HXT_SETTINGS(OK_B, hxt_setting("ok-kernel", hx_ok_kernels[i]->name)), threads, SHORT);
             assert_string_equal(got.report.kernel, hx_ok_kernels[i]->name);
             assert_same(&got, &want, SHORT);
             free(got.logits);
@@ -175,8 +185,8 @@ static void test_quantised_files_are_encoded_from_what_they_hold(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        const struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .kv = "f32", .linear = "ok",
-                                          .ok.mode = i ? HX_OK_B : HX_OK_NATIVE};
+        const struct hx_engine_cfg cfg = {.model = MODEL_Q8_0,
+                                          .settings = HXT_SETTINGS(OK, i ? "frobenius-quant" : "native-ok")};
         struct hx_engine *e = hxt_engine_open(&cfg);
         uint32_t ids[SHORT];
 
@@ -193,7 +203,7 @@ static void test_quantised_files_are_encoded_from_what_they_hold(void **state)
 static void test_a_batch_gives_what_its_vectors_give(void **state)
 {
     enum { N = 23 };
-    struct hx_engine *e = open_ok(&(struct hx_ok_cfg){.mode = HX_OK_B}, 2);
+    struct hx_engine *e = open_ok(HXT_SETTINGS(OK_B), 2);
     float *one = malloc(N * VOCAB * sizeof(*one)), *all = malloc(N * VOCAB * sizeof(*all));
     uint32_t ids[N];
 
@@ -215,17 +225,17 @@ static void test_a_batch_gives_what_its_vectors_give(void **state)
 
 static void test_a_damaged_weight_leaves_a_remainder_and_ends_the_run(void **state)
 {
-    struct hx_engine *e = open_ok(&(struct hx_ok_cfg){.mode = HX_OK_B}, 2);
+    struct hx_engine *e = open_ok(HXT_SETTINGS(OK_B), 2);
     struct hx_ok_report r;
     struct hx_error err = {""};
 
     (void)state;
     for (size_t j = 0; j < 64; j++) /* some of row 3 of the first layer's V */
-        hx_linear_ok_planes(e->linear, 2)->w[3 * 2 * 256 + j]++;
+        hx_linear_ok_planes(ok_of(e), 2)->w[3 * 2 * 256 + j]++;
     assert_int_equal(hx_engine_run(e, prompt, 4, 0, &err), -EDOM);
     assert_non_null(strstr(err.text, "matrix 2, rows from 0"));
     assert_non_null(strstr(err.text, "pi_41^8"));
-    hx_linear_ok_report(e->linear, &r);
+    hx_linear_ok_report(ok_of(e), &r);
     assert_true(r.count.remainders > 0);
     hx_engine_close(e);
 }
@@ -243,11 +253,46 @@ static void test_what_cannot_be_exact_is_refused(void **state)
         {{.mode = HX_OK_B, .q_max = 15, .x_bits = 16}, -ERANGE, "x_bits up to 15 would do"},
         {{.kernel = "mmx"}, -EINVAL, "'mmx'"},
     };
+    struct hx_model *m = NULL;
+    struct hx_matrices all;
+    struct hx_linear_set set = {.at = calloc(1, sizeof(*set.at)), .n = 1};
+
+    (void)state;
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, NULL), 0);
+    assert_int_equal(hx_matrices_copy(&all, m), 0);
+    set.at[0].w = hx_matrices_at(&all, 0, HX_DOWN);
+    set.at[0].which = HX_DOWN;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        struct hx_linear_method *l = NULL;
+        struct hx_error err = {""};
+
+        assert_int_equal(hx_linear_ok_open(&l, m, &set, &bad[i].ok, NULL, &err), bad[i].rc);
+        if (!strstr(err.text, bad[i].says))
+            fail_msg("'%s' does not say '%s'", err.text, bad[i].says);
+    }
+    free(set.at);
+    hx_matrices_free(&all);
+    hx_model_close(m);
+}
+
+/* The same by its settings. */
+static void test_settings_that_cannot_be_exact_are_refused(void **state)
+{
+    static const struct {
+        const char *const settings[8];
+        int rc;
+        const char *says;
+    } bad[] = {
+        {{OK_B, "shim-p=4"}, -EINVAL, "shim-p: p = 4"},
+        {{OK_B, "shim-k=17"}, -EINVAL, "shim-k: unknown value '17'; legal: integers from 1 to 16"},
+        {{OK, "q-max=21"}, -EINVAL, "q-max: unknown value '21'; legal: integers from 1 to "},
+        {{OK_B, "q-max=15", "x-bits=16"}, -ERANGE, "x_bits up to 15 would do"},
+        {{OK, "ok-kernel=mmx"}, -EINVAL, "'mmx'"},
+    };
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
-        const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .linear = "ok",
-                                          .ok = bad[i].ok};
+        const struct hx_engine_cfg cfg = {.model = MODEL_F16, .settings = bad[i].settings};
         struct hx_engine *e = NULL;
         struct hx_error err = {""};
 
@@ -300,7 +345,7 @@ static double ppl_of(const struct hx_engine_cfg *cfg, struct hx_ok_report *r)
         hxt_ppl_run(e->model, e->forward, ids, n, 128, 4, &got, &err))
         fail_msg("%s", err.text);
     if (r)
-        hx_linear_ok_report(e->linear, r);
+        hx_linear_ok_report(ok_of(e), r);
     free(ids);
     hx_engine_close(e);
     return got.ppl;
@@ -308,19 +353,19 @@ static double ppl_of(const struct hx_engine_cfg *cfg, struct hx_ok_report *r)
 
 static void test_perplexity_stays_within_a_ten_thousandth(void **state)
 {
-    struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .n_ctx = 128, .max_batch = 128};
+    struct hx_engine_cfg cfg = {.model = MODEL_F16, .settings = HXT_SETTINGS("kv=f32", HXT_REF), .n_ctx = 128,
+                                .max_batch = 128};
     const double f32 = ppl_of(&cfg, NULL);
     static const struct {
-        unsigned q_max;
+        const char *q_max;
         double ppl, rel_l2;
-    } gates[] = {{9, 1e-3, 2.05e-3}, {15, 1e-4, 4e-5}};
+    } gates[] = {{"q-max=9", 1e-3, 2.05e-3}, {"q-max=15", 1e-4, 4e-5}};
 
     (void)state;
-    cfg.linear = "ok";
     for (size_t i = 0; i < HXT_LEN(gates); i++) {
         struct hx_ok_report r;
 
-        cfg.ok = (struct hx_ok_cfg){.q_max = gates[i].q_max};
+        cfg.settings = HXT_SETTINGS(OK, gates[i].q_max);
         const double ok = ppl_of(&cfg, &r);
 
         print_message("q_max %u, x_bits %u: ppl %.6f, f32 %.6f, weights off by %.3g\n", r.q_max,
@@ -339,6 +384,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_batch_gives_what_its_vectors_give),
     cmocka_unit_test(test_a_damaged_weight_leaves_a_remainder_and_ends_the_run),
     cmocka_unit_test(test_what_cannot_be_exact_is_refused),
+    cmocka_unit_test(test_settings_that_cannot_be_exact_are_refused),
     cmocka_unit_test(test_one_scale_per_tensor_cannot_err_as_little_as_claimed),
     cmocka_unit_test(test_perplexity_stays_within_a_ten_thousandth),
 };

@@ -7,7 +7,7 @@
 #include "AEEStdErr.h"
 #include "e2e.h"
 #include "golden.h"
-#include "dsp/offload.h"
+#include "methods/ok/linear_ok.h"
 #include "ok/ok_sums.h"
 #include "ok_linear.h"
 #include "open_engine.h"
@@ -219,10 +219,13 @@ static void test_matrices_that_are_not_there_are_refused(void **state)
 static const uint32_t prompt[] = {1066, 260, 579, 700, 49, 49, 260, 959, 1711, 273};
 
 /* Logits of a prompt and of TOKENS single tokens after it. */
-static float *logits_of(enum hx_ok_mode mode, unsigned q_max, uint32_t offload)
+static float *logits_of(const char *const mode[2], const char *q_max, const char *offload)
 {
-    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .linear = "ok",
-                                      .ok = {.mode = mode, .q_max = q_max}, .offload = offload};
+    const struct hx_engine_cfg cfg = {
+        .model = MODEL_F16,
+        .settings = HXT_SETTINGS("kv=f32", "attn=ref", "linear=ok", hxt_setting("q-max", q_max), mode[0],
+                                 offload ? hxt_setting("offload", offload) : mode[1],
+                                 offload ? mode[1] : NULL)};
     float *logits = malloc((TOKENS + 1) * VOCAB * sizeof(*logits));
     struct hx_engine *e = hxt_engine_open(&cfg);
     struct hx_ok_report r;
@@ -234,8 +237,8 @@ static float *logits_of(enum hx_ok_mode mode, unsigned q_max, uint32_t offload)
             break;
         run(e, &prompt[i % HXT_LEN(prompt)], 1, HXT_LEN(prompt) + i);
     }
-    hx_linear_ok_report(e->linear, &r);
-    assert_int_equal(strcmp(r.kernel, "hvx") == 0, offload != 0);
+    hx_linear_ok_report(e->core->linear[0].open, &r);
+    assert_int_equal(strcmp(r.kernel, "hvx") == 0, offload != NULL);
     assert_int_equal(r.count.remainders, 0);
     hx_engine_close(e);
     return logits;
@@ -243,22 +246,22 @@ static float *logits_of(enum hx_ok_mode mode, unsigned q_max, uint32_t offload)
 
 static void test_logits_are_the_hosts_bit_for_bit(void **state)
 {
+    static const char *const native[2] = {"native-ok"}, *const b[2] = {"frobenius-quant"};
+    static const char *const e[2] = {"frobenius-quant", "shim-config=E"};
     static const struct {
-        enum hx_ok_mode mode;
-        unsigned q_max;
-        uint32_t offload;
+        const char *const *mode;
+        int wide; /* q-max is 15, not 9 */
+        const char *offload;
     } ways[] = {
-        {HX_OK_NATIVE, 9, HX_OFFLOAD_LINEAR}, {HX_OK_B, 9, HX_OFFLOAD_LINEAR},
-        {HX_OK_E, 9, HX_OFFLOAD_LINEAR},      {HX_OK_B, 9, 1 << 1 | 1 << 6}, /* K and down */
-        {HX_OK_B, 15, HX_OFFLOAD_LINEAR},
+        {native, 0, "linear"}, {b, 0, "linear"}, {e, 0, "linear"}, {b, 0, "linear=wk,down"}, {b, 1, "linear"},
     };
-    float *here[2] = {logits_of(HX_OK_NATIVE, 9, 0), logits_of(HX_OK_NATIVE, 15, 0)};
+    float *here[2] = {logits_of(native, "9", NULL), logits_of(native, "15", NULL)};
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(ways); i++) {
-        float *there = logits_of(ways[i].mode, ways[i].q_max, ways[i].offload);
+        float *there = logits_of(ways[i].mode, ways[i].wide ? "15" : "9", ways[i].offload);
 
-        hxt_same_bytes(there, here[ways[i].q_max > 9], (TOKENS + 1) * VOCAB * sizeof(*there));
+        hxt_same_bytes(there, here[ways[i].wide], (TOKENS + 1) * VOCAB * sizeof(*there));
         free(there);
     }
     free(here[0]);

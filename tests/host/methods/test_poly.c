@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "methods/cpu/attn_flash.h"
 #include "methods/ntt/attn_poly.h"
 #include "golden.h"
 #include "methods/ntt/kv_ntt.h"
@@ -99,7 +100,8 @@ static int spy_run(struct hx_attn *a, const struct hx_attn_in *in, float *out, s
 static void test_real_q_and_k_lose_less_than_1e_9(void **state)
 {
     static const struct hx_attn_ops ops = {.name = "spy", .run = spy_run};
-    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .n_ctx = CTX, .threads = 1};
+    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .settings = HXT_SETTINGS("kv=f32", HXT_REF), .n_ctx = CTX,
+                                      .threads = 1};
     const struct hx_poly_cfg crt = {.mode = HX_POLY_CRT};
     struct spy s = {.attn = {.ops = &ops}, .cosine_min = 1};
     struct hx_engine *e = hxt_engine_open(&cfg);
@@ -143,8 +145,9 @@ static double perplexity(const struct hx_engine_cfg *cfg, size_t windows)
 
 static void test_perplexity_equals_the_reference_to_6_digits(void **state)
 {
-    const struct hx_engine_cfg ref = {.model = MODEL_F16, .kv = "f32", .n_ctx = CTX};
-    const struct hx_engine_cfg poly = {.model = MODEL_F16, .kv = "ntt", .attn = "poly", .n_ctx = CTX};
+    const struct hx_engine_cfg ref = {.model = MODEL_F16, .settings = HXT_SETTINGS("kv=f32", HXT_REF), .n_ctx = CTX};
+    const struct hx_engine_cfg poly = {
+        .model = MODEL_F16, .settings = HXT_SETTINGS("kv=ntt", "attn=poly", "linear=ref"), .n_ctx = CTX};
     const size_t windows = SLOW ? 2 : WINDOWS;
     const double want = perplexity(&ref, windows), got = perplexity(&poly, windows);
 
@@ -177,18 +180,18 @@ static float *logits_of(const struct hx_engine_cfg *cfg, const uint32_t *ids, si
 static void test_all_ways_give_the_same_bits(void **state)
 {
     static const struct way {
-        const char *name, *kv, *attn;
-        enum hx_poly_mode mode;
+        const char *name, *kv;
+        const char *primes; /* NULL: schoolbook */
         size_t threads, n, batch; /* CTX tokens at once are work enough for threads */
     } ways[] = {
-        {"two primes, per step, one thread", "f32", "poly", HX_POLY_CRT, 1, CTX, CTX},
-        {"two primes, per step, threads", "f32", "poly", HX_POLY_CRT, 3, CTX, CTX},
-        {"60 bits, per step", "f32", "poly", HX_POLY_60, 1, CTX, CTX},
-        {"schoolbook", "f32", "poly", HX_POLY_SCHOOL, 2, RUN, RUN},
-        {"two primes, persistent", "ntt", "poly", HX_POLY_CRT, 1, CTX, CTX},
-        {"60 bits, persistent, threads", "ntt", "poly", HX_POLY_60, 3, CTX, CTX},
-        {"two primes, per step, batches", "f32", "poly", HX_POLY_CRT, 3, RUN, 7},
-        {"two primes, persistent, tokens", "ntt", "poly", HX_POLY_CRT, 2, RUN, 1},
+        {"two primes, per step, one thread", "f32", "ntt-crt", 1, CTX, CTX},
+        {"two primes, per step, threads", "f32", "ntt-crt", 3, CTX, CTX},
+        {"60 bits, per step", "f32", "ntt", 1, CTX, CTX},
+        {"schoolbook", "f32", NULL, 2, RUN, RUN},
+        {"two primes, persistent", "ntt", "ntt-crt", 1, CTX, CTX},
+        {"60 bits, persistent, threads", "ntt", "ntt", 3, CTX, CTX},
+        {"two primes, per step, batches", "f32", "ntt-crt", 3, RUN, 7},
+        {"two primes, persistent, tokens", "ntt", "ntt-crt", 2, RUN, 1},
     };
     uint32_t *ids = window_ids(7);
     float *want = NULL;
@@ -196,8 +199,8 @@ static void test_all_ways_give_the_same_bits(void **state)
     (void)state;
     for (size_t i = 0; i < HXT_LEN(ways); i++) {
         const struct hx_engine_cfg cfg = {
-            .model = MODEL_F16, .kv = ways[i].kv, .attn = ways[i].attn, .n_ctx = CTX,
-            .threads = ways[i].threads, .poly = {.mode = ways[i].mode}};
+            .model = MODEL_F16, .n_ctx = CTX, .threads = ways[i].threads,
+            .settings = HXT_SETTINGS("linear=ref", "attn=poly", hxt_setting("kv", ways[i].kv), ways[i].primes)};
         float *got = logits_of(&cfg, ids, ways[i].n, ways[i].batch);
 
         if (!want)
@@ -497,8 +500,9 @@ static void test_integer_softmax_reports_what_it_did(void **state)
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(attns); i++) {
-        const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .attn = attns[i],
-                                          .n_ctx = RUN, .softmax_int = 1};
+        const struct hx_engine_cfg cfg = {.model = MODEL_F16, .n_ctx = RUN,
+                                          .settings = HXT_SETTINGS("kv=f32", "linear=ref", "softmax=int",
+                                                                   hxt_setting("attn", attns[i]))};
         struct hx_engine *e = hxt_engine_open(&cfg);
 
         run(e, ids, RUN, 0);
@@ -512,14 +516,19 @@ static void test_integer_softmax_reports_what_it_did(void **state)
 
 static void test_methods_without_integer_softmax_say_so(void **state)
 {
-    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .kv = "f32", .attn = "flash", .n_ctx = RUN,
-                                      .softmax_int = 1};
+    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .n_ctx = RUN,
+                                      .settings = HXT_SETTINGS("kv=f32", "attn=flash", "softmax=int")};
     struct hx_engine *e = NULL;
+    struct hx_attn *flash;
     struct hx_error err = {""};
 
     (void)state;
-    assert_int_equal(hx_engine_open(&e, &cfg, &err), -ENOTSUP);
+    assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+    assert_string_equal(err.text, "softmax int and attn flash exclude each other");
+    assert_int_equal(hx_attn_flash_open(&flash, NULL, NULL, &err), 0);
+    assert_int_equal(hx_attn_softmax_int(flash, &err), -ENOTSUP);
     assert_non_null(strstr(err.text, "flash"));
+    hx_attn_close(flash);
 }
 
 int main(void)

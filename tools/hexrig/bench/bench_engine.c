@@ -16,43 +16,26 @@
 
 enum { OPT_PREFILL = HX_OPT_FREE, OPT_DECODE, OPT_RUNS };
 
-static const struct option options[] = {
-    {"model", required_argument, NULL, 'm'},
-    {"threads", required_argument, NULL, HX_OPT_THREADS},
-    {"linear", required_argument, NULL, HX_OPT_LINEAR},
-    {"attn", required_argument, NULL, HX_OPT_ATTN},
-    {"prefill", required_argument, NULL, OPT_PREFILL},
-    {"decode", required_argument, NULL, OPT_DECODE},
-    {"runs", required_argument, NULL, OPT_RUNS},
-    {"json", no_argument, NULL, HX_OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"prefill", OPT_PREFILL, "N", 0, "Tokens of the prompt (512)", 0},
+    {"decode", OPT_DECODE, "N", 0, "Tokens after it (64)", 0},
+    {"runs", OPT_RUNS, "N", 0, "That count (5)", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig bench engine [OPTION]...\n\n"
-    "Tokens per second of the engine on this machine's CPU: a prompt at once (prefill), then one token\n"
-    "after the other (decode), each with its logits.  K and V are f32; no rig is needed.  A first run is\n"
-    "not counted; of the others the fastest is printed, and the median.  All figures are measured.\n\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/" MODEL ")\n"
-    "      --threads N          that compute (the CPUs that this process may use)\n"
-    "      --linear METHOD      how matrices are applied (cpu)\n"
-    "      --attn METHOD        how attention is computed (flash)\n"
-    "      --prefill N          tokens of the prompt (512)\n"
-    "      --decode N           tokens after it (64)\n"
-    "      --runs N             that count (5)\n"
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig bench engine -m model.gguf --threads 2 --json\n";
+static const char doc[] =
+    "Tokens per second of the engine on this machine: a prompt at once (prefill), then one token after the other (decode), "
+    "each with its logits.  K and V are f32 unless --kv says otherwise.  A first run is not counted; of the others the "
+    "fastest is printed, and the median.  All figures are measured."
+    "\vExample: hexrig bench engine -m model.gguf --threads 2 --json";
 
 static const char cmd[] = "bench engine";
 
 enum { MAX_RUNS = 1000 };
 
 struct bench {
-    struct hx_engine_cfg cfg;
+    struct hx_engine_opts o;
     size_t prefill, decode, runs;
-    int json;
     struct hx_power_sensor sensor;
     char sensor_text[512];
 };
@@ -64,48 +47,40 @@ struct phase {
     double joules; /* of all runs; negative: unknown */
 };
 
-static int parse_option(struct bench *b, int c)
+static int option(struct bench *b, int key, const char *arg)
 {
-    switch (c) {
-    case 'm':
-        b->cfg.model = optarg;
-        return 0;
-    case HX_OPT_THREADS:
-        return hx_opt_size(cmd, "threads", optarg, 1, 1024, &b->cfg.threads);
-    case HX_OPT_LINEAR:
-        b->cfg.linear = optarg;
-        return hx_opt_name(cmd, "linear", optarg, hx_engine_linears, NULL);
-    case HX_OPT_ATTN:
-        b->cfg.attn = optarg;
-        return hx_opt_name(cmd, "attn", optarg, hx_engine_attns, NULL);
+    switch (key) {
     case OPT_PREFILL:
-        return hx_opt_size(cmd, "prefill", optarg, 1, HX_MAX_TOKENS, &b->prefill);
+        return hx_opt_size(cmd, "prefill", arg, 1, HX_MAX_TOKENS, &b->prefill);
     case OPT_DECODE:
-        return hx_opt_size(cmd, "decode", optarg, 1, HX_MAX_TOKENS, &b->decode);
+        return hx_opt_size(cmd, "decode", arg, 1, HX_MAX_TOKENS, &b->decode);
     case OPT_RUNS:
-        return hx_opt_size(cmd, "runs", optarg, 1, MAX_RUNS, &b->runs);
-    case HX_OPT_JSON:
-        b->json = 1;
-        return 0;
+        return hx_opt_size(cmd, "runs", arg, 1, MAX_RUNS, &b->runs);
     default:
-        return HX_EXIT_USAGE;
+        return -1;
     }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct bench *b = state->input;
+    int rc;
+
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &b->o;
+    rc = option(b, key, arg);
+    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
 }
 
 static int parse(struct bench *b, int argc, char **argv)
 {
-    int c, rc = 0;
+    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
+    int rc = hx_opt_parse(cmd, &argp, argc, argv, b);
 
-    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            return -1;
-        }
-        rc = parse_option(b, c);
-    }
-    if (!rc && optind < argc)
-        rc = hx_cmd_usage(cmd, "unexpected argument '%s'", argv[optind]);
-    return rc;
+    if (!rc)
+        rc = hx_engine_opts_default(&b->o, "kv", "f32");
+    return rc ? rc : hx_engine_opts_done(&b->o);
 }
 
 /* The same ids in every run and for every engine that is compared with this one: an LCG over the vocabulary. */
@@ -166,12 +141,12 @@ static json_t *phase_json(const struct bench *b, struct phase *p)
 static json_t *report(const struct bench *b, const struct hx_engine *e, struct phase *prefill,
                       struct phase *decode)
 {
-    return json_pack("{s:o, s:I, s:s, s:s, s:s, s:I, s:o, s:o, s:s, s:I}", "model",
-                     hx_json_text(b->cfg.model), "threads",
-                     (json_int_t)hx_pool_threads(e->pool), "linear", b->cfg.linear, "attn",
-                     b->cfg.attn, "isa", hx_isa_best()->name, "runs", (json_int_t)b->runs, "prefill",
-                     phase_json(b, prefill), "decode", phase_json(b, decode), "power_sensor",
-                     b->sensor_text, "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
+    json_t *j = json_pack("{s:o, s:I, s:s, s:I, s:o, s:o, s:s, s:I}", "model", hx_json_text(b->o.model), "threads",
+                          (json_int_t)hx_pool_threads(e->core->pool), "isa", hx_isa_best()->name, "runs",
+                          (json_int_t)b->runs, "prefill", phase_json(b, prefill), "decode", phase_json(b, decode),
+                          "power_sensor", b->sensor_text, "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
+
+    return hx_engine_opts_report(&b->o, e, j);
 }
 
 static int measure(struct bench *b, struct hx_engine *e)
@@ -193,7 +168,7 @@ static int measure(struct bench *b, struct hx_engine *e)
             rc = run_phase(b, e, ids, b->prefill, b->decode, 1, logits, &phases[1], run, &err);
     }
     rc = rc ? hx_cmd_fail(cmd, "%s", err.text)
-            : hx_report_print(cmd, report(b, e, &phases[0], &phases[1]), b->json);
+            : hx_report_print(cmd, report(b, e, &phases[0], &phases[1]), b->o.json);
     free(phases);
     free(ids);
     free(logits);
@@ -202,32 +177,28 @@ static int measure(struct bench *b, struct hx_engine *e)
 
 static int bench(struct bench *b)
 {
-    struct hx_error err = {""};
     struct hx_engine *e = NULL;
-    char *shipped = b->cfg.model ? NULL : hx_share(MODEL);
     int rc;
 
-    if (!b->cfg.model)
-        b->cfg.model = shipped;
-    b->cfg.kv = "f32";
-    b->cfg.linear = b->cfg.linear ? b->cfg.linear : "cpu";
-    b->cfg.attn = b->cfg.attn ? b->cfg.attn : "flash";
-    b->cfg.n_ctx = b->prefill + b->decode;
+    b->o.n_ctx = b->prefill + b->decode;
     snprintf(b->sensor_text, sizeof(b->sensor_text), "rapl");
     hx_power_sensor_find(&b->sensor, NULL, b->sensor_text, sizeof(b->sensor_text));
-    rc = b->cfg.model ? hx_engine_open(&e, &b->cfg, &err) : hx_error_set(&err, -1, "cannot tell where %s lies", MODEL);
-    rc = rc ? hx_cmd_fail(cmd, "%s", err.text) : measure(b, e);
+    rc = hx_engine_opts_open(&b->o, &e);
+    if (!rc)
+        rc = measure(b, e);
     hx_engine_close(e);
-    free(shipped);
     return rc;
 }
 
 int hx_bench_engine(int argc, char **argv)
 {
     struct bench b = {.prefill = 512, .decode = 64, .runs = 5};
-    int rc = parse(&b, argc, argv);
+    int rc = hx_engine_opts_init(&b.o, cmd, 0);
 
-    if (rc)
-        return rc < 0 ? HX_EXIT_OK : rc;
-    return bench(&b);
+    if (!rc)
+        rc = parse(&b, argc, argv);
+    if (!rc)
+        rc = bench(&b);
+    hx_engine_opts_free(&b.o);
+    return rc < 0 ? HX_EXIT_OK : rc;
 }

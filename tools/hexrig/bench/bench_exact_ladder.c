@@ -12,19 +12,19 @@
 
 /* own: the bench's attention; else the engine's. */
 static const struct way {
-    const char *name, *kv;
+    const char *name, *kv; /* kv: a setting */
     int own;
     struct hx_bench_attn_cfg attn;
-    enum hx_poly_mode mode;
+    const char *how; /* the option that says how products are found; NULL: schoolbook */
     int dsp;
 } ways[HX_LADDER_RUNGS] = {
-    {"schoolbook", "f32", 0, {0, 0}, HX_POLY_SCHOOL, 0},
-    {"ntt60_percent", "f32", 1, {0, 0}, HX_POLY_60, 0},
-    {"barrett", "f32", 1, {1, 0}, HX_POLY_60, 0},
-    {"q_hoist", "f32", 1, {1, 1}, HX_POLY_60, 0},
-    {"vector_kernel", "f32", 0, {0, 0}, HX_POLY_60, 0},
-    {"persistent_k", "ntt", 0, {0, 0}, HX_POLY_60, 0},
-    {"crt", "ntt", 0, {0, 0}, HX_POLY_CRT, 1},
+    {"schoolbook", "kv=f32", 0, {0, 0}, NULL, 0},
+    {"ntt60_percent", "kv=f32", 1, {0, 0}, "ntt", 0},
+    {"barrett", "kv=f32", 1, {1, 0}, "ntt", 0},
+    {"q_hoist", "kv=f32", 1, {1, 1}, "ntt", 0},
+    {"vector_kernel", "kv=f32", 0, {0, 0}, "ntt", 0},
+    {"persistent_k", "kv=ntt", 0, {0, 0}, "ntt", 0},
+    {"crt", "kv=ntt", 0, {0, 0}, "ntt-crt", 1},
 };
 
 /* Attention and cache between the forward pass and the real ones: they tell how long those took. */
@@ -74,14 +74,28 @@ static int put_timed(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const
     return rc;
 }
 
+static int open_way(struct hx_engine **e, const struct way *way, const struct hx_engine *of, int dsp, size_t ctx,
+                    struct hx_error *err)
+{
+    const char *settings[6] = {"linear=cpu", "attn=poly", way->kv};
+    size_t n = 3;
+
+    if (way->how)
+        settings[n++] = way->how;
+    if (dsp)
+        settings[n++] = "offload=kv";
+    return hx_engine_open(e, &(struct hx_engine_cfg){.settings = settings, .share_with = of, .n_ctx = ctx,
+                                                     .max_batch = 1}, err);
+}
+
 static int open_rung(struct rung *r, const struct way *way, const struct hx_engine *of,
                      const struct hx_ladder_cfg *cfg, struct hx_error *err)
 {
     static const struct hx_attn_ops attn_ops = {.name = "timed", .run = run_timed};
     static const struct hx_kv_ops kv_ops = {.name = "timed", .put = put_timed};
-    const struct hx_engine_cfg engine = {.of = of, .kv = way->kv, .attn = "poly", .poly = {.mode = way->mode},
-                                         .n_ctx = cfg->ctx, .max_batch = 1};
-    int rc = hx_engine_open(&r->e, &engine, err);
+    int rc = open_way(&r->e, way, of, 0, cfg->ctx, err);
+
+    struct hx_forward_parts parts;
 
     r->way = way;
     if (!rc && way->own)
@@ -94,7 +108,11 @@ static int open_rung(struct rung *r, const struct way *way, const struct hx_engi
     rc = hx_forward_open(&r->forward, r->e->model, &r->kv.kv, &r->attn.attn, 1, err);
     if (rc)
         return rc;
-    hx_forward_use(r->forward, r->e->isa, r->e->pool);
+    parts = (struct hx_forward_parts){.matrices = &r->e->core->matrices, .kernels = r->e->core->kernels,
+                                      .pool = r->e->core->pool};
+    rc = hx_forward_use(r->forward, &parts, err);
+    if (rc)
+        return rc;
     r->logits = calloc(r->e->model->vocab, sizeof(*r->logits));
     return r->logits ? 0 : hx_error_set(err, -ENOMEM, "bench: out of memory");
 }
@@ -158,24 +176,21 @@ static int measure_dsp(const struct way *way, const struct hx_engine *of,
                        const struct hx_ladder_cfg *cfg, double *us,
                        struct hx_error *err)
 {
-    const struct hx_engine_cfg engine = {.of = of, .kv = way->kv, .attn = "poly", .poly = {.mode = way->mode},
-                                         .offload = HX_OFFLOAD_KV,
-                                         .n_ctx = cfg->ctx, .max_batch = 1};
     struct hx_session_stats before = {0}, after = {0}, spent;
     struct hx_engine *e = NULL;
-    int rc = hx_engine_open(&e, &engine, err);
+    int rc = open_way(&e, way, of, 1, cfg->ctx, err);
 
     for (size_t i = 0; !rc && i < cfg->ctx; i++) {
         const uint32_t id = token(i, e->model->vocab);
 
         if (i + 1 == cfg->ctx)
-            rc = hx_report_now(1, &before);
+            rc = hx_report_now(&before);
         if (rc)
             hx_error_set(err, rc, "bench: cannot read the session's figures");
         else
             rc = hx_engine_run(e, &id, 1, i, err);
     }
-    if (!rc && hx_report_now(1, &after))
+    if (!rc && hx_report_now(&after))
         rc = hx_error_set(err, -EIO, "bench: cannot read the session's figures");
     spent = hx_report_diff(&after, &before);
     *us = (double)spent.exec_ns / 1000;
@@ -186,8 +201,9 @@ static int measure_dsp(const struct way *way, const struct hx_engine *of,
 int hx_ladder_run(struct hx_ladder_rung out[HX_LADDER_RUNGS], const struct hx_ladder_cfg *cfg,
                   struct hx_error *err)
 {
-    const struct hx_engine_cfg first = {.model = cfg->model, .kv = "f32", .linear = "cpu", .threads = 1,
-                                        .n_ctx = cfg->ctx, .max_batch = 1};
+    static const char *const settings[] = {"kv=f32", "linear=cpu", NULL};
+    const struct hx_engine_cfg first = {.settings = settings, .model = cfg->model, .threads = 1, .n_ctx = cfg->ctx,
+                                        .max_batch = 1};
     struct rung rungs[HX_LADDER_RUNGS] = {0};
     struct hx_engine *e = NULL;
     int rc = hx_engine_open(&e, &first, err);

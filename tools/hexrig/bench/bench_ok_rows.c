@@ -3,26 +3,24 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/engine.h"
 #include "cli/report.h"
-#include "dsp/offload.h"
 
 /* The first is what ratios are of, the second likewise. */
 static const struct way {
-    const char *name, *linear;
-    struct hx_ok_cfg ok;
+    const char *name;
+    const char *settings[4];
     int dsp; /* it exists there, too */
 } ways[] = {
-    {"fp32", "ref", {.mode = HX_OK_NATIVE}, 0},
-    {"int8", "cpu", {.mode = HX_OK_NATIVE}, 1},
-    {"ok_native", "ok", {.mode = HX_OK_NATIVE}, 1},
-    {"ok_B", "ok", {.mode = HX_OK_B}, 1},
-    {"ok_E", "ok", {.mode = HX_OK_E}, 1},
-    {"ok_native_q15", "ok", {.mode = HX_OK_NATIVE, .q_max = 15}, 1},
-    {"ok_B_q15", "ok", {.mode = HX_OK_B, .q_max = 15}, 1},
-    {"ok_B_scalar", "ok", {.mode = HX_OK_B, .kernel = "scalar"}, 0},
+    {"fp32", {"linear=ref"}, 0},
+    {"int8", {"linear=cpu"}, 1},
+    {"ok_native", {"native-ok"}, 1},
+    {"ok_B", {"frobenius-quant"}, 1},
+    {"ok_E", {"frobenius-quant", "shim-config=E"}, 1},
+    {"ok_native_q15", {"native-ok", "q-max=15"}, 1},
+    {"ok_B_q15", {"frobenius-quant", "q-max=15"}, 1},
+    {"ok_B_scalar", {"frobenius-quant", "ok-kernel=scalar"}, 0},
 };
 enum { N_WAYS = sizeof(ways) / sizeof(ways[0]), FP32 = 0, INT8 = 1, TOGETHER = 3 };
 
@@ -66,7 +64,7 @@ static void buffers_free(struct buffers *b)
 }
 
 /* n vectors through all matrices of the ring, those with one input together. */
-static int pass(const struct hx_model *m, const struct buffers *b, size_t n, struct hx_error *err)
+static int pass(const struct hx_matrices *m, const struct buffers *b, size_t n, struct hx_error *err)
 {
     int rc = 0;
 
@@ -87,7 +85,7 @@ static int pass(const struct hx_model *m, const struct buffers *b, size_t n, str
 }
 
 /* Seconds of the fastest of `runs` passes, after one that does not count. */
-static int fastest(const struct hx_model *m, const struct buffers *b, size_t n, size_t runs,
+static int fastest(const struct hx_matrices *m, const struct buffers *b, size_t n, size_t runs,
                    double *seconds, struct hx_error *err)
 {
     int rc = 0;
@@ -104,37 +102,46 @@ static int fastest(const struct hx_model *m, const struct buffers *b, size_t n, 
     return rc;
 }
 
-static struct hx_engine_cfg engine_of(const struct way *w, const struct hx_bench_ok *b, int dsp)
+static int open_way(struct hx_engine **e, const struct way *w, const struct hx_bench_ok *b, int dsp,
+                    struct hx_error *err)
 {
-    struct hx_engine_cfg cfg = {.model = b->model, .kv = "f32", .linear = w->linear, .ok = w->ok,
-                                .threads = b->threads, .n_ctx = 1, .max_batch = 1};
+    const char *settings[8] = {"kv=f32"};
+    size_t n = 1;
 
-    if (dsp) {
-        cfg.offload = HX_OFFLOAD_LINEAR & ~(uint32_t)HX_OFFLOAD_OUT;
-        while (hx_offload_placements[cfg.placement + 1]) /* the last: dma */
-            cfg.placement++;
-    }
-    return cfg;
+    for (size_t i = 0; w->settings[i]; i++)
+        settings[n++] = w->settings[i];
+    if (dsp)
+        settings[n++] = "offload=linear=wq,wk,wv,wo,gate,up,down";
+    return hx_engine_open(e, &(struct hx_engine_cfg){.settings = settings, .model = b->model, .threads = b->threads,
+                                                     .n_ctx = 1, .max_batch = 1}, err);
+}
+
+/* Bytes of the weights in the method's own form; 0: it has none. */
+static uint64_t bytes_of(const struct hx_engine *e)
+{
+    json_t *j = json_object();
+    uint64_t bytes = 0;
+
+    if (j && !hx_engine_report(e, j))
+        bytes = (uint64_t)json_integer_value(json_object_get(json_object_get(j, "ok"), "bytes"));
+    json_decref(j);
+    return bytes;
 }
 
 static int measure_here(const struct way *w, const struct hx_bench_ok *b, struct result *out,
                         struct hx_error *err)
 {
-    const struct hx_engine_cfg cfg = engine_of(w, b, 0);
     struct buffers buffers = {0};
     struct hx_engine *e = NULL;
-    struct hx_ok_report report = {0};
-    int rc = hx_engine_open(&e, &cfg, err);
+    int rc = open_way(&e, w, b, 0, err);
 
     if (!rc && buffers_alloc(&buffers, widest(e->model), b->batch))
         rc = hx_error_set(err, -ENOMEM, "no memory for %zu vectors", b->batch);
     if (!rc)
-        rc = fastest(e->model, &buffers, 1, b->runs, &out->token_s, err);
+        rc = fastest(&e->core->matrices, &buffers, 1, b->runs, &out->token_s, err);
     if (!rc)
-        rc = fastest(e->model, &buffers, b->batch, b->runs, &out->batch_s, err);
-    if (!rc && strcmp(cfg.linear, "ok") == 0)
-        hx_linear_ok_report(e->linear, &report);
-    out->bytes = report.bytes;
+        rc = fastest(&e->core->matrices, &buffers, b->batch, b->runs, &out->batch_s, err);
+    out->bytes = rc ? 0 : bytes_of(e);
     buffers_free(&buffers);
     hx_engine_close(e);
     return rc;
@@ -144,22 +151,21 @@ static int measure_here(const struct way *w, const struct hx_bench_ok *b, struct
 static int measure_dsp(const struct way *w, const struct hx_bench_ok *b, struct result *out,
                        struct hx_error *err)
 {
-    const struct hx_engine_cfg cfg = engine_of(w, b, 1);
     struct hx_session_stats before = {0}, after = {0}, spent;
     struct buffers buffers = {0};
     struct hx_engine *e = NULL;
-    int rc = hx_engine_open(&e, &cfg, err);
+    int rc = open_way(&e, w, b, 1, err);
 
     if (!rc && buffers_alloc(&buffers, widest(e->model), 1))
         rc = hx_error_set(err, -ENOMEM, "out of memory");
     if (!rc)
-        rc = pass(e->model, &buffers, 1, err);
+        rc = pass(&e->core->matrices, &buffers, 1, err);
     if (!rc)
-        rc = hx_report_now(1, &before);
+        rc = hx_report_now(&before);
     if (!rc)
-        rc = pass(e->model, &buffers, 1, err);
+        rc = pass(&e->core->matrices, &buffers, 1, err);
     if (!rc)
-        rc = hx_report_now(1, &after);
+        rc = hx_report_now(&after);
     spent = hx_report_diff(&after, &before);
     out->dsp_us = (double)spent.exec_ns / 1000;
     buffers_free(&buffers);

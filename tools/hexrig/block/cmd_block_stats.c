@@ -146,18 +146,35 @@ static int report(const struct stats *s, const struct hx_block_opts *o)
     return hx_report_print("block", j, o->json);
 }
 
+/* What was said about the blocks. */
+static int plan_of(struct hx_plan **p, const struct hx_block_opts *o, struct hx_error *err)
+{
+    int rc = hx_plan_open(p, "--", 0, err);
+
+    if (!rc && o->cal)
+        rc = hx_plan_set(*p, "cal", o->cal, err);
+    if (!rc && o->basis_given)
+        rc = hx_plan_set(*p, "basis", hx_block_basis_names[o->basis], err);
+    if (!rc && o->k_given)
+        rc = hx_plan_set(*p, "k", hx_cal_k_names[o->k], err);
+    return rc ? rc : hx_plan_resolve(*p, err);
+}
+
 static int measure(struct stats *s, const struct hx_block_opts *o, const char *share,
                    struct hx_error *err)
 {
-    struct hx_engine_cfg cfg = {.model = o->model, .cal = o->cal, .share = share,
-                                .basis = o->basis_given ? hx_block_basis_names[o->basis] : NULL,
-                                .k = o->k_given ? hx_cal_k_names[o->k] : NULL};
+    struct hx_plan *plan = NULL;
     uint32_t *ids = NULL;
     size_t n, n_vectors;
     int rc = hx_model_open(&s->m, o->model, hx_archs, err);
 
     if (!rc)
-        rc = hx_cal_choose(&s->cal, s->m, &cfg, err);
+        rc = plan_of(&plan, o, err);
+    if (!rc)
+        rc = hx_cal_choose(&s->cal,
+                           &(struct hx_open){.plan = plan, .model = s->m, .model_path = o->model, .share = share}, 0,
+                           err);
+    hx_plan_close(plan);
     if (!rc)
         rc = hx_text_encode(s->m->tok, o->text, &ids, &n, err);
     if (rc)

@@ -12,10 +12,13 @@
 #include "hx_rig.h"
 #include "base/unicode.h"
 
-int hx_report_now(int rig, struct hx_session_stats *now)
+int hx_report_now(struct hx_session_stats *now)
 {
-    memset(now, 0, sizeof(*now));
-    return rig ? hx_rig_session_stats(now) : 0;
+    int rc = hx_rig_front_end() ? hx_rig_session_stats(now) : -ENOTCONN;
+
+    if (rc)
+        memset(now, 0, sizeof(*now));
+    return rc == -ENOTCONN ? 0 : rc; /* no session: nobody has called */
 }
 
 struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,
@@ -71,6 +74,8 @@ static void print_value(const json_t *v)
         printf("%" JSON_INTEGER_FORMAT, json_integer_value(v));
     else if (json_is_real(v))
         printf("%.12g", json_real_value(v));
+    else if (json_is_boolean(v))
+        printf("%d", json_is_true(v));
 }
 
 static void print_array(const json_t *array)

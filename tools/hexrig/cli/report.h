@@ -14,8 +14,9 @@ struct hx_phase_report {
     double host_s;        /* measured wall seconds of the phase */
 };
 
-/* Reads the session's figures now; all zero when `rig` is 0.  0, or negative errno. */
-int hx_report_now(int rig, struct hx_session_stats *now);
+/* What the driver has counted for this process by now, whoever made the calls; all zero when nothing is connected to a rig.
+ * 0, or negative errno. */
+int hx_report_now(struct hx_session_stats *now);
 
 /* after - before */
 struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,

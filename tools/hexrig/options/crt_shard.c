@@ -16,13 +16,14 @@ int hx_crt_shard_open(struct hx_engine_opts *o)
     char *libexec;
     int rc;
 
-    if (!o->exact.crt_shard)
+    if (!hx_plan_given(o->plan, "crt-shard"))
         return HX_EXIT_OK;
     if (asprintf(&libexec, "%s/../../libexec/hexrig", o->share) < 0)
         return hx_cmd_fail(o->cmd, "out of memory");
     fflush(stdout);
-    rc = hx_shard_open(&o->cfg.poly.shard, libexec, &err);
+    rc = hx_shard_open(&o->shard, libexec, &err);
     free(libexec);
+    hx_plan_share(o->plan, o->shard);
     return rc ? hx_cmd_fail(o->cmd, "%s", err.text) : HX_EXIT_OK;
 }
 
@@ -49,10 +50,11 @@ int hx_crt_shard_rig(const struct hx_engine_opts *o, int *own)
     uint32_t mine[2], theirs[2];
 
     *own = 0;
-    if (!o->cfg.poly.shard || !(o->cfg.offload & HX_OFFLOAD_KV) || strcmp(o->cfg.kv, "ntt") != 0)
+    if (!o->shard || !(hx_plan_offload(o->plan) & HX_OFFLOAD_KV) ||
+        !(hx_plan_method(o->plan, HX_SEAM_KV)->gives & HX_TRAIT_RESIDUES))
         return HX_EXIT_OK;
     memcpy(mine, &here, sizeof(mine));
-    if (hx_shard_swap(o->cfg.poly.shard, hx_shard_digest(0, "rig", 3), mine, theirs, 2, &err))
+    if (hx_shard_swap(o->shard, hx_shard_digest(0, "rig", 3), mine, theirs, 2, &err))
         return hx_cmd_fail(o->cmd, "%s", err.text);
     *own = !here || memcmp(mine, theirs, sizeof(mine)) == 0;
     return HX_EXIT_OK;
@@ -60,8 +62,14 @@ int hx_crt_shard_rig(const struct hx_engine_opts *o, int *own)
 
 int hx_crt_shard_close(struct hx_engine_opts *o, int rc)
 {
-    const int failed = hx_shard_close(o->cfg.poly.shard, rc > HX_EXIT_OK);
+    const int failed = hx_shard_close(o->shard, rc > HX_EXIT_OK);
 
-    o->cfg.poly.shard = NULL;
+    o->shard = NULL;
     return failed && rc <= HX_EXIT_OK ? HX_EXIT_FAILED : rc;
+}
+
+json_t *hx_crt_shard_report(const struct hx_engine_opts *o)
+{
+    return json_pack("{s:s, s:i, s:I}", "transport", hx_shard_transport(o->shard), "prime", hx_shard_prime(o->shard),
+                     "words", (json_int_t)hx_shard_words(o->shard));
 }

@@ -1,158 +1,149 @@
-/* Options of the commands with an engine, see engine_opts.h. */
+/* Options of the commands with an engine, made from the list of methods; see engine_opts.h. */
 #include "engine_opts.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/report.h"
+#include "cli/share.h"
 #include "crt_shard.h"
 #include "hx_rig.h"
-#include "methods/spinor/kv_spinor.h"
-#include "methods/spinor/kv_spinor_attn.h"
-#include "cli/share.h"
 
 #define MODEL "hexrig-tiny-q8_0.gguf"
 
-enum { MAX_CTX = 1 << 24, MAX_THREADS = 1024, DEFAULT_PLACEMENT = 2 /* of hx_offload_placements: dma */ };
+enum { MAX_CTX = 1 << 24, MAX_THREADS = 1024 };
 
-int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,
-               uint64_t *out)
+/* --- the table */
+
+static const struct argp_option fixed[] = {
+    {"model", 'm', "FILE", 0, "GGUF model (share/hexrig/" MODEL ")", 0},
+    {"ctx", HX_OPT_CTX, "N", 0, "Positions of the cache", 0},
+    {"threads", HX_OPT_THREADS, "N", 0, "That compute (the CPUs that this process may use)", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "One JSON object instead of text and lines", 0},
+    {NULL, 0, NULL, 0, "The rig (asking for one of these starts a private one):", 10},
+    {"profile", HX_OPT_PROFILE, "P", 0, "Cost profile, name or path (s22u-577)", 10},
+    {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", 10},
+    {"filter", HX_OPT_FILTER, "SPEC", 0, "name:key=value,...; repeatable", 10},
+    {"time", HX_OPT_TIME, "MODE", 0,
+     "virtual | real | off: nobody waits for the modelled time, calls really take it, or there is no model (virtual)", 10},
+    {"host-us", HX_OPT_HOST_US, "N", 0, "Modelled work of the host before each call, us (0)", 10},
+    {"farf", HX_OPT_FARF, "LEVEL", OPTION_ARG_OPTIONAL, "Messages of DSP code, from LOW, MEDIUM, HIGH, ERROR on (HIGH)", 10},
+    {NULL, 0, NULL, 0, "Methods (hexrig methods lists them):", 11},
+};
+enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), METHODS_GROUP = 11, MOST_OPTIONS = 192 };
+
+static size_t n_plan_options(void)
 {
-    char *end;
-    unsigned long long v;
+    const struct hx_method *owner;
+    size_t n = 0;
 
-    errno = 0;
-    v = strtoull(arg, &end, 10);
-    if (*arg < '0' || *arg > '9' || *end || errno || v < min || v > max) {
-        char legal[64];
+    while (hx_plan_option(n, &owner))
+        n++;
+    return n;
+}
 
-        snprintf(legal, sizeof(legal), "integers from %llu to %llu", (unsigned long long)min,
-                 (unsigned long long)max);
-        return hx_cmd_bad_value(cmd, option, arg, legal);
+/* "help (default)", with the legal names of a seam. */
+static char *help_of(const struct hx_option *o)
+{
+    char *text = NULL;
+    char names[160] = "";
+
+    for (int seam = 0; seam < HX_SEAMS; seam++)
+        if (strcmp(hx_seam_names[seam], o->name) == 0)
+            hx_method_list((enum hx_seam)seam, names, sizeof(names));
+    if (asprintf(&text, "%s%s%s%s%s%s", o->help, *names ? ": " : "", names, o->def ? " (" : "", o->def ? o->def : "",
+                 o->def ? ")" : "") < 0)
+        return NULL;
+    return text;
+}
+
+/* Which options stand together: the plan's own, then those of each method, in the order of the list. */
+static int group_of(const struct hx_method *owner)
+{
+    int i = 0;
+
+    while (owner && hx_methods[i] != owner)
+        i++;
+    return METHODS_GROUP + (owner ? 1 + i : 0);
+}
+
+static char *heading(const struct hx_method *m)
+{
+    char *text = NULL;
+
+    return asprintf(&text, "Of %s method %s:", hx_seam_names[m->seam], m->name) < 0 ? NULL : text;
+}
+
+static struct argp_option *table(void)
+{
+    static struct argp_option all[MOST_OPTIONS];
+    const struct hx_method *owner, *last = NULL;
+    const struct hx_option *o;
+    size_t n = FIXED;
+
+    if (all[0].name)
+        return all;
+    memcpy(all, fixed, sizeof(fixed));
+    for (size_t i = 0; i < n_plan_options() && n + 2 < MOST_OPTIONS; i++) {
+        o = hx_plan_option(i, &owner);
+        if (owner && owner != last)
+            all[n++] = (struct argp_option){.doc = heading(owner), .group = group_of(owner)};
+        last = owner;
+        all[n++] = (struct argp_option){.name = o->name, .key = HX_OPT_PLAN + (int)i, .arg = o->arg,
+                                        .flags = o->means ? OPTION_HIDDEN : 0, .doc = help_of(o),
+                                        .group = group_of(owner)};
     }
-    *out = v;
+    return all;
+}
+
+/* --- parsing */
+
+static int filter(struct hx_engine_opts *o, const char *spec)
+{
+    if (o->n_filters == HX_MAX_FILTERS)
+        return hx_cmd_usage(o->cmd, "more than %d filters", HX_MAX_FILTERS);
+    o->filters[o->n_filters++] = spec;
     return 0;
 }
 
-int hx_opt_size(const char *cmd, const char *option, const char *arg, size_t min, size_t max,
-                size_t *out)
+static int front_end(struct hx_engine_opts *o, const char *arg)
 {
-    uint64_t v;
-    int rc = hx_opt_u64(cmd, option, arg, min, max, &v);
-
-    if (!rc)
-        *out = v;
-    return rc;
+    o->front_end = arg;
+    return hx_cmd_front_end_ok(arg) ? 0 : hx_cmd_bad_value(o->cmd, "front-end", arg, HX_FRONT_ENDS);
 }
 
-int hx_opt_real(const char *cmd, const char *option, const char *arg, double min, double max,
-                double *out)
+static int plan_option(struct hx_engine_opts *o, size_t i, const char *arg)
 {
-    char *end, legal[64];
-    double v = strtod(arg, &end);
+    const struct hx_method *owner;
+    struct hx_error err = {""};
 
-    if (end == arg || *end || !isfinite(v) || v < min || v > max) {
-        snprintf(legal, sizeof(legal), "numbers from %g to %g", min, max);
-        return hx_cmd_bad_value(cmd, option, arg, legal);
-    }
-    *out = v;
-    return 0;
+    if (!hx_plan_set(o->plan, hx_plan_option(i, &owner)->name, arg, &err))
+        return 0;
+    fprintf(stderr, "hexrig %s: %s\n", o->cmd, err.text);
+    return HX_EXIT_USAGE;
 }
 
-int hx_opt_name(const char *cmd, const char *option, const char *arg, const char *const *names,
-                size_t *out)
+static int option(struct hx_engine_opts *o, int key, const char *arg)
 {
-    char legal[128] = "";
-
-    for (size_t i = 0; names[i]; i++) {
-        if (strcmp(names[i], arg) == 0) {
-            if (out)
-                *out = i;
-            return 0;
-        }
-        snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%s", i ? ", " : "",
-                 names[i]);
-    }
-    return hx_cmd_bad_value(cmd, option, arg, legal);
-}
-
-static int offload(struct hx_engine_opts *o, const char *arg)
-{
-    struct hx_error err;
-
-    return hx_offload_parse(arg, &o->cfg.offload, &err)
-               ? hx_cmd_usage(o->cmd, "--offload: %s", err.text)
-               : 0;
-}
-
-static int placement(struct hx_engine_opts *o, const char *arg)
-{
-    size_t index = 0;
-    int rc = hx_opt_name(o->cmd, "placement", arg, hx_offload_placements, &index);
-
-    o->placement = arg;
-    o->cfg.placement = (uint32_t)index;
-    return rc;
-}
-
-int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
-{
-    const int exact = hx_exact_opt(&o->exact, o->cmd, c, arg);
-
-    if (exact >= 0)
-        return exact;
-    switch (c) {
+    switch (key) {
     case 'm':
-        o->cfg.model = arg;
+        o->model = arg;
         return 0;
-    case HX_OPT_KV:
-        o->cfg.kv = arg;
-        return hx_opt_name(o->cmd, "kv", arg, hx_engine_kvs, NULL);
-    case HX_OPT_DENSITY:
-        o->cfg.density = arg;
-        return hx_opt_name(o->cmd, "density", arg, hx_kv_spinor_densities, NULL);
-    case HX_OPT_CAL:
-        o->cfg.cal = arg;
-        return 0;
-    case HX_OPT_CALIB:
-        o->cfg.calib = arg;
-        return 0;
-    case HX_OPT_BASIS:
-        o->cfg.basis = arg;
-        return hx_opt_name(o->cmd, "basis", arg, hx_block_basis_names, NULL);
-    case HX_OPT_K:
-        o->cfg.k = arg;
-        return hx_opt_name(o->cmd, "k", arg, hx_cal_k_names, NULL);
-    case HX_OPT_OFFLOAD:
-        return offload(o, arg);
-    case HX_OPT_PLACEMENT:
-        return placement(o, arg);
-    case HX_OPT_LINEAR:
-        o->cfg.linear = arg;
-        return hx_opt_name(o->cmd, "linear", arg, hx_engine_linears, NULL);
-    case HX_OPT_ATTN:
-        o->cfg.attn = arg;
-        return hx_opt_name(o->cmd, "attn", arg, hx_engine_attns, NULL);
-    case HX_OPT_THREADS:
-        return hx_opt_size(o->cmd, "threads", arg, 1, MAX_THREADS, &o->cfg.threads);
     case HX_OPT_CTX:
-        return hx_opt_size(o->cmd, "ctx", arg, 1, MAX_CTX, &o->cfg.n_ctx);
+        return hx_opt_size(o->cmd, "ctx", arg, 1, MAX_CTX, &o->n_ctx);
+    case HX_OPT_THREADS:
+        return hx_opt_size(o->cmd, "threads", arg, 1, MAX_THREADS, &o->threads);
+    case HX_OPT_JSON:
+        o->json = 1;
+        return 0;
     case HX_OPT_PROFILE:
         o->profile = arg;
         return 0;
     case HX_OPT_FRONT_END:
-        o->front_end = arg;
-        return hx_cmd_front_end_ok(arg)
-                   ? 0
-                   : hx_cmd_bad_value(o->cmd, "front-end", arg, HX_FRONT_ENDS);
+        return front_end(o, arg);
     case HX_OPT_FILTER:
-        if (o->n_filters == HX_MAX_FILTERS)
-            return hx_cmd_usage(o->cmd, "more than %d filters", HX_MAX_FILTERS);
-        o->filters[o->n_filters++] = arg;
-        return 0;
+        return filter(o, arg);
     case HX_OPT_TIME:
         return hx_rig_time_mode(&o->time, o->cmd, arg);
     case HX_OPT_HOST_US:
@@ -160,104 +151,76 @@ int hx_engine_opt(struct hx_engine_opts *o, int c, const char *arg)
     case HX_OPT_FARF:
         o->farf = 1;
         return hx_rig_farf(o->cmd, arg);
-    case HX_OPT_JSON:
-        o->json = 1;
-        return 0;
-    default: /* getopt_long has printed its line */
-        return HX_EXIT_USAGE;
+    default:
+        return key < HX_OPT_PLAN ? -1 : plan_option(o, (size_t)(key - HX_OPT_PLAN), arg);
     }
 }
 
-static void warn_unused(const struct hx_engine_opts *o)
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    const int blocks = o->cfg.density || o->cfg.cal || o->cfg.calib || o->cfg.basis || o->cfg.k;
-    const int rig = o->profile || o->front_end || o->n_filters || o->farf;
+    const int rc = key >= HX_OPT_PLAN + MOST_OPTIONS ? -1 : option(state->input, key, arg);
 
-    if (!hx_engine_opts_rig(o) && (blocks || rig))
-        fprintf(stderr, "hexrig %s: --kv %s uses no DSP: --density, --cal, --calib, --basis, --k, "
-                "--profile, --front-end, --filter, --time, --host-us and --farf change nothing\n",
-                o->cmd, o->cfg.kv);
-    else if (!hx_engine_opts_blocks(o) && blocks)
-        fprintf(stderr, "hexrig %s: --kv %s has no blocks: --density, --cal, --calib, --basis and "
-                "--k change nothing\n", o->cmd, o->cfg.kv);
+    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
 }
 
-/* What --offload kv and attn want of the cache. */
-static int check_offload(struct hx_engine_opts *o)
+const struct argp *hx_engine_argp(void)
 {
-    if (!(o->cfg.offload & HX_OFFLOAD_KV))
-        return 0;
-    if (strcmp(o->cfg.kv, "ntt") == 0 && !(o->cfg.offload & HX_OFFLOAD_ATTN))
-        return 0;
-    if (!hx_engine_opts_blocks(o))
-        return hx_cmd_usage(o->cmd, "--offload %s: --kv %s has nothing that the DSP could hold",
-                            o->cfg.offload & HX_OFFLOAD_ATTN ? "attn" : "kv", o->cfg.kv);
-    if (!(o->cfg.offload & HX_OFFLOAD_ATTN))
-        return 0;
-    if (o->cfg.attn)
-        return hx_cmd_usage(o->cmd, "--offload attn and --attn %s exclude each other", o->cfg.attn);
-    if (hx_kv_attn_refuses(o->cfg.density))
-        return hx_cmd_usage(o->cmd, "--offload attn needs a call per layer at least; --density %s "
-                            "makes less", o->cfg.density);
-    if (o->cfg.k && strcmp(o->cfg.k, "after") != 0)
-        return hx_cmd_usage(o->cmd, "--offload attn needs blocks of K after RoPE; --k %s cannot be "
-                            "scored without decoding", o->cfg.k);
-    if (!o->cfg.k && !o->cfg.cal)
-        o->cfg.k = "after";
-    return 0;
+    static struct argp argp = {.parser = parse};
+
+    argp.options = table();
+    return &argp;
+}
+
+/* --- before and after */
+
+int hx_engine_opts_init(struct hx_engine_opts *o, const char *cmd, unsigned flags)
+{
+    struct hx_error err = {""};
+
+    o->cmd = cmd;
+    return hx_plan_open(&o->plan, "--", flags, &err) ? hx_cmd_fail(cmd, "%s", err.text) : HX_EXIT_OK;
+}
+
+int hx_engine_opts_default(struct hx_engine_opts *o, const char *name, const char *value)
+{
+    struct hx_error err = {""};
+
+    if (hx_plan_given(o->plan, name) || !hx_plan_set(o->plan, name, value, &err))
+        return HX_EXIT_OK;
+    return hx_cmd_usage(o->cmd, "%s", err.text);
+}
+
+/* What was said about a rig although there is none. */
+static void note_unused(const struct hx_engine_opts *o)
+{
+    if (hx_plan_note(o->plan))
+        fprintf(stderr, "hexrig %s: %s\n", o->cmd, hx_plan_note(o->plan));
+    if (!hx_plan_rig(o->plan) && (o->profile || o->front_end || o->n_filters || o->farf))
+        fprintf(stderr, "hexrig %s: these methods use no DSP: --profile, --front-end, --filter, --time, --host-us and "
+                "--farf change nothing\n", o->cmd);
 }
 
 int hx_engine_opts_done(struct hx_engine_opts *o)
 {
     const char *time = hx_rig_time_filter(&o->time);
+    struct hx_error err = {""};
 
-    if (time && o->n_filters == HX_MAX_FILTERS)
-        return hx_cmd_usage(o->cmd, "more than %d filters", HX_MAX_FILTERS);
-    if (time)
-        o->filters[o->n_filters++] = time;
-    if (o->cfg.cal && o->cfg.calib)
-        return hx_cmd_usage(o->cmd, "--cal and --calib exclude each other");
-    if (!o->cfg.kv)
-        o->cfg.kv = "spinor";
-    warn_unused(o);
-    if (o->placement && !(o->cfg.offload & HX_OFFLOAD_LINEAR))
-        return hx_cmd_usage(o->cmd, "--placement %s is of offloaded weights, and no --offload has any",
-                            o->placement);
-    if (!o->placement)
-        o->cfg.placement = DEFAULT_PLACEMENT;
-    if (hx_exact_opts_done(&o->exact, o->cmd, &o->cfg))
+    if (time && filter(o, time))
         return HX_EXIT_USAGE;
-    if (!o->cfg.density)
-        o->cfg.density = "batched";
-    if (check_offload(o))
-        return HX_EXIT_USAGE;
-    /* what people want is the fastest; the engine's own defaults are the references */
-    if (!o->cfg.linear)
-        o->cfg.linear = "cpu";
-    if (!o->cfg.attn)
-        o->cfg.attn = o->cfg.softmax_int ? "ref" : "flash";
+    if (hx_plan_resolve(o->plan, &err))
+        return hx_cmd_usage(o->cmd, "%s", err.text);
+    note_unused(o);
     o->share = hx_share("");
     if (!o->share || asprintf(&o->default_model, "%s/" MODEL, o->share) < 0)
         return hx_cmd_fail(o->cmd, "cannot find this program's share folder");
-    o->cfg.share = o->share;
-    if (!o->cfg.model)
-        o->cfg.model = o->default_model;
+    if (!o->model)
+        o->model = o->default_model;
     return HX_EXIT_OK;
-}
-
-int hx_engine_opts_rig(const struct hx_engine_opts *o)
-{
-    return hx_engine_opts_blocks(o) || o->cfg.offload;
-}
-
-int hx_engine_opts_blocks(const struct hx_engine_opts *o)
-{
-    return strcmp(o->cfg.kv, "spinor") == 0;
 }
 
 /* Who asks for a profile, a front end, filters or messages gets a rig that has them: a private one, unless HEXRIG_DEVICE names one,
  * which then has to be as asked.  Two processes with a prime each have two rigs. */
-int hx_engine_opts_prepare(const struct hx_engine_opts *o)
+int hx_engine_opts_prepare(struct hx_engine_opts *o)
 {
     const char *device = getenv("HEXRIG_DEVICE");
     struct hx_rig_cfg rig = {
@@ -269,7 +232,7 @@ int hx_engine_opts_prepare(const struct hx_engine_opts *o)
     };
     int own, rc;
 
-    if (!hx_engine_opts_rig(o))
+    if (!hx_plan_rig(o->plan))
         return HX_EXIT_OK;
     rc = hx_crt_shard_rig(o, &own);
     if (rc)
@@ -282,20 +245,46 @@ int hx_engine_opts_prepare(const struct hx_engine_opts *o)
     return rig.force_private ? hx_cmd_connect(o->cmd) : HX_EXIT_OK;
 }
 
-int hx_engine_opts_open(const struct hx_engine_opts *o, struct hx_engine **e)
+struct hx_engine_cfg hx_engine_opts_cfg(const struct hx_engine_opts *o)
+{
+    return (struct hx_engine_cfg){.plan = o->plan, .model = o->model, .share = o->share, .threads = o->threads,
+                                  .n_ctx = o->n_ctx, .n_ctx_most = o->n_ctx_most, .max_batch = o->max_batch};
+}
+
+int hx_engine_opts_open(struct hx_engine_opts *o, struct hx_engine **e)
 {
     struct hx_error err = {""};
+    struct hx_engine_cfg cfg;
     int rc = hx_engine_opts_prepare(o);
 
     if (rc)
         return rc;
-    if (hx_engine_open(e, &o->cfg, &err))
-        return hx_cmd_fail(o->cmd, "%s", err.text);
-    return HX_EXIT_OK;
+    cfg = hx_engine_opts_cfg(o);
+    return hx_engine_open(e, &cfg, &err) ? hx_cmd_fail(o->cmd, "%s", err.text) : HX_EXIT_OK;
 }
 
 void hx_engine_opts_free(struct hx_engine_opts *o)
 {
+    hx_plan_close(o->plan);
     free(o->share);
     free(o->default_model);
+}
+
+json_t *hx_engine_opts_report(const struct hx_engine_opts *o, const struct hx_engine *e, json_t *j)
+{
+    const char *front_end = hx_rig_front_end(), *profile = hx_rig_profile();
+    int rc = j ? 0 : -1;
+
+    if (!rc)
+        rc = json_object_set_new(j, "front_end", json_string(front_end ? front_end : "none"));
+    if (!rc)
+        rc = json_object_set_new(j, "profile", hx_json_text(profile ? profile : "none"));
+    if (!rc)
+        rc = hx_engine_report(e, j);
+    if (!rc && o->shard)
+        rc = json_object_set_new(j, "shard", hx_crt_shard_report(o));
+    if (!rc)
+        return j;
+    json_decref(j);
+    return NULL;
 }

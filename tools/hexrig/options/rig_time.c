@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine_opts.h"
+#include "cli/opt.h"
 
 enum { HOST_US_MAX = 1000000000 };
 

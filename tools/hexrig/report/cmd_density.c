@@ -9,60 +9,31 @@
 #include "density.h"
 #include "cli/report.h"
 #include "hx_rig.h"
-#include "methods/spinor/kv_spinor.h"
 
-enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_POS };
+enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS };
 enum { MAX_LIST = 64, MAX_POS = 1 << 20 };
 
-static const struct option options[] = {
-    {"model", required_argument, NULL, 'm'},
-    {"geometry", required_argument, NULL, OPT_GEOMETRY},
-    {"kv", required_argument, NULL, HX_OPT_KV},
-    {"density", required_argument, NULL, HX_OPT_DENSITY},
-    {"pos", required_argument, NULL, OPT_POS},
-    {"cal", required_argument, NULL, HX_OPT_CAL},
-    {"calib", required_argument, NULL, HX_OPT_CALIB},
-    {"basis", required_argument, NULL, HX_OPT_BASIS},
-    {"k", required_argument, NULL, HX_OPT_K},
-    {"profile", required_argument, NULL, HX_OPT_PROFILE},
-    {"front-end", required_argument, NULL, HX_OPT_FRONT_END},
-    {"filter", required_argument, NULL, HX_OPT_FILTER},
-    {"time", required_argument, NULL, HX_OPT_TIME},
-    {"host-us", required_argument, NULL, HX_OPT_HOST_US},
-    {"farf", optional_argument, NULL, HX_OPT_FARF},
-    {"json", no_argument, NULL, HX_OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"geometry", OPT_GEOMETRY, "NAME", 0,
+     "Instead of a model: the cache's calls on random vectors, tables made up.  qwen3-4b | llama3-8b | gemma3-1b | "
+     "smollm2-135m", 0},
+    {"density", OPT_DENSITY, "LIST", 0,
+     "per-vector,per-layer,batched,per-token,queue (all that the methods allow); of caches with this option", 0},
+    {"pos", OPT_POS, "LIST", 0, "Positions of the token, from 0 (16,128)", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig density [-m FILE | --geometry NAME] [OPTION]...\n\n"
-    "Runs one token at each position and prints what its DSP calls and packets cost, one row for\n"
-    "each density and position.\n\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
-    "      --geometry NAME      instead of a model: the same calls on random vectors, tables made up.\n"
-    "                           qwen3-4b | llama3-8b | gemma3-1b | smollm2-135m\n"
-    "      --density LIST       per-vector,per-layer,batched,per-token,queue (all of them)\n"
-    "      --pos LIST           positions of the token, from 0 (16,128)\n"
-    "      --kv spinor          K and V cache\n"
-    "      --cal FILE           calibration of the blocks (beside the model, or the shipped one)\n"
-    "      --calib TEXT         calibrate on a text file at start instead\n"
-    "      --basis B            vht2 | vht2w | klt: what blocks hold (klt, or as in --cal)\n"
-    "      --k before|after     K coded before or after RoPE (before, or as in --cal)\n"
-    "      --profile P          cost profile of a private rig, name or path (s22u-577)\n"
-    "      --front-end F        " HX_FRONT_ENDS ": of a private rig (auto)\n"
-    "      --filter SPEC        filter of a private rig, name:key=value,...; repeatable\n"
-    HX_RIG_TIME_HELP
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "Times are modelled.\n\n"
-    "Example: hexrig density --geometry qwen3-4b --density batched --pos 16,128,512\n";
+static const char doc[] =
+    "Runs one token at each position and prints what its DSP calls and packets cost, one row for each density and position."
+    "\vTimes are modelled.\n\n"
+    "Example: hexrig density --geometry qwen3-4b --density batched --pos 16,128,512";
 
 struct sweep {
     struct hx_engine_opts o;
     const char *geometry, *densities, *positions; /* as given */
     const struct hx_geometry *shape;              /* NULL: a model */
     const char *density[MAX_LIST];
+    struct hx_plan *plan[MAX_LIST]; /* of each density, resolved */
     size_t pos[MAX_LIST];
     size_t n_density, n_pos;
     struct hx_density_row *rows; /* [n_density][n_pos] */
@@ -87,10 +58,22 @@ static int each_word(struct sweep *s, const char *option, char *list,
     return rc || n ? rc : hx_cmd_usage(s->o.cmd, "--%s: the list is empty", option);
 }
 
+/* --density, as the plan has it. */
+static const char *const *densities(void)
+{
+    const struct hx_method *owner;
+    const struct hx_option *o;
+
+    for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++)
+        if (strcmp(o->name, "density") == 0)
+            return o->names;
+    return NULL;
+}
+
 static int take_density(struct sweep *s, const char *word)
 {
     s->density[s->n_density++] = word;
-    return hx_opt_name(s->o.cmd, "density", word, hx_kv_spinor_densities, NULL);
+    return hx_opt_name(s->o.cmd, "density", word, densities(), NULL);
 }
 
 static int take_pos(struct sweep *s, const char *word)
@@ -124,17 +107,63 @@ static int read_positions(struct sweep *s)
 
 static int read_densities(struct sweep *s)
 {
-    if (!s->densities) {
-        while (hx_kv_spinor_densities[s->n_density]) {
-            s->density[s->n_density] = hx_kv_spinor_densities[s->n_density];
-            s->n_density++;
-        }
+    s->words = s->densities ? strdup(s->densities) : NULL;
+    if (!s->densities)
         return 0;
+    return s->words ? each_word(s, "density", s->words, take_density) : hx_cmd_fail(s->o.cmd, "out of memory");
+}
+
+/* The plan with a density; 0, -1: the methods do not allow it, or HX_EXIT_USAGE after a message. */
+static int plan_of(struct sweep *s, const char *density, struct hx_plan **out, struct hx_error *err)
+{
+    int rc = hx_plan_copy(out, s->o.plan, err);
+
+    if (!rc && density)
+        rc = hx_plan_set(*out, "density", density, err);
+    if (!rc)
+        rc = hx_plan_resolve(*out, err);
+    if (!rc && density && !hx_plan_uses_option(*out, "density"))
+        rc = hx_error_set(err, -EINVAL, "--kv %s has no --density", hx_plan_method(*out, HX_SEAM_KV)->name);
+    if (rc) {
+        hx_plan_close(*out);
+        *out = NULL;
     }
-    s->words = strdup(s->densities);
-    if (!s->words)
-        return hx_cmd_fail(s->o.cmd, "out of memory");
-    return each_word(s, "density", s->words, take_density);
+    return rc;
+}
+
+static int add(struct sweep *s, const char *density, struct hx_plan *plan)
+{
+    s->density[s->n_density] = density;
+    s->plan[s->n_density++] = plan;
+    return 0;
+}
+
+/* All densities that the methods allow; where the cache has no such option, itself. */
+static int all_plans(struct sweep *s)
+{
+    struct hx_error err = {""};
+    struct hx_plan *p;
+
+    for (size_t i = 0; densities()[i]; i++)
+        if (!plan_of(s, densities()[i], &p, &err))
+            add(s, densities()[i], p);
+    if (s->n_density)
+        return 0;
+    if (plan_of(s, NULL, &p, &err))
+        return hx_cmd_usage(s->o.cmd, "%s", err.text);
+    return add(s, hx_plan_method(p, HX_SEAM_KV)->name, p);
+}
+
+static int make_plans(struct sweep *s)
+{
+    struct hx_error err = {""};
+
+    if (!s->n_density)
+        return all_plans(s);
+    for (size_t i = 0; i < s->n_density; i++)
+        if (plan_of(s, s->density[i], &s->plan[i], &err))
+            return hx_cmd_usage(s->o.cmd, "%s", err.text);
+    return 0;
 }
 
 static int read_geometry(struct sweep *s)
@@ -143,8 +172,8 @@ static int read_geometry(struct sweep *s)
 
     if (!s->geometry)
         return 0;
-    if (s->o.cfg.model || s->o.cfg.cal || s->o.cfg.calib)
-        return hx_cmd_usage(s->o.cmd, "--geometry excludes --model, --cal and --calib");
+    if (s->o.model || hx_plan_given(s->o.plan, "cal") || hx_plan_given(s->o.plan, "calibrate-on"))
+        return hx_cmd_usage(s->o.cmd, "--geometry excludes --model, --cal and --calibrate-on");
     if (hx_opt_name(s->o.cmd, "geometry", s->geometry, hx_geometry_names, &i))
         return HX_EXIT_USAGE;
     s->shape = &hx_geometries[i];
@@ -160,37 +189,43 @@ static int check(struct sweep *s)
     if (!rc)
         rc = read_positions(s);
     if (!rc)
+        rc = make_plans(s);
+    if (!rc)
         rc = hx_engine_opts_done(&s->o);
-    if (!rc && !hx_engine_opts_rig(&s->o))
+    if (!rc && !hx_plan_rig(s->plan[0]))
         rc = hx_cmd_usage(s->o.cmd, "--kv %s makes no calls: there is nothing to measure",
-                          s->o.cfg.kv);
+                          hx_plan_method(s->plan[0], HX_SEAM_KV)->name);
     return rc;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct sweep *s = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &s->o;
+        return 0;
+    case OPT_GEOMETRY:
+        s->geometry = arg;
+        return 0;
+    case OPT_DENSITY:
+        s->densities = arg;
+        return 0;
+    case OPT_POS:
+        s->positions = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
 }
 
 static int parse(struct sweep *s, int argc, char **argv)
 {
-    int c, rc = 0;
+    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
+    int rc = hx_opt_parse(s->o.cmd, &argp, argc, argv, s);
 
-    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
-        switch (c) {
-        case OPT_GEOMETRY:
-            s->geometry = optarg;
-            break;
-        case HX_OPT_DENSITY:
-            s->densities = optarg;
-            break;
-        case OPT_POS:
-            s->positions = optarg;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return -1;
-        default:
-            rc = hx_engine_opt(&s->o, c, optarg);
-        }
-    }
-    if (!rc && optind < argc)
-        rc = hx_cmd_usage(s->o.cmd, "unexpected argument '%s'", argv[optind]);
     return rc ? rc : check(s);
 }
 
@@ -198,11 +233,12 @@ static int parse(struct sweep *s, int argc, char **argv)
 
 static json_t *row_json(const struct hx_density_row *r)
 {
-    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos",
+    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos",
                      (json_int_t)r->pos, "calls_per_token", (double)r->sum.invokes,
                      "packets_per_token", (double)r->sum.packets, "bytes_copied_per_token",
                      (double)r->sum.bytes_copied, "bytes_shared_per_token",
-                     (double)r->sum.bytes_shared, "model_us_per_token",
+                     (double)r->sum.bytes_shared, "formula_calls_per_token", r->formula.invokes,
+                     "formula_packets_per_token", r->formula.packets, "model_us_per_token",
                      hx_report_model_us(&r->sum, 1));
 }
 
@@ -213,8 +249,8 @@ static json_t *report(const struct sweep *s)
     for (size_t i = 0; i < s->n_density * s->n_pos; i++)
         json_array_append_new(rows, row_json(&s->rows[i]));
     return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o}", s->shape ? "geometry" : "model",
-                     hx_json_text(s->shape ? s->shape->name : s->o.cfg.model), "kv",
-                     s->o.cfg.kv, "basis", s->rows[0].basis, "front_end", hx_rig_front_end(),
+                     hx_json_text(s->shape ? s->shape->name : s->o.model), "kv",
+                     hx_plan_method(s->plan[0], HX_SEAM_KV)->name, "basis", s->rows[0].basis, "front_end", hx_rig_front_end(),
                      "profile", hx_json_text(hx_rig_profile()), "rows", rows);
 }
 
@@ -244,7 +280,7 @@ static void print_table(const struct sweep *s, const json_t *j)
 
     printf("%s: %s   basis: %s   front end: %s   profile: %s   "
            "times are modelled, ms per token\n\n",
-           s->shape ? "geometry" : "model", s->shape ? s->shape->name : s->o.cfg.model,
+           s->shape ? "geometry" : "model", s->shape ? s->shape->name : s->o.model,
            s->rows[0].basis, hx_rig_front_end(), hx_rig_profile());
     printf("%-11s %7s %12s %14s %15s %15s  %11s %11s %11s %11s %11s\n", "density", "pos",
            "calls/token", "packets/token", "copied B/token", "shared B/token", "dispatch",
@@ -266,26 +302,32 @@ static int print_report(const struct sweep *s)
 
 static int measure(struct sweep *s)
 {
-    const struct hx_density_job job = {&s->o, s->shape, s->pos, s->n_pos};
     int rc = hx_engine_opts_prepare(&s->o);
 
     s->rows = calloc(s->n_density * s->n_pos, sizeof(*s->rows));
     if (!rc && !s->rows)
         rc = hx_cmd_fail(s->o.cmd, "out of memory");
-    for (size_t i = 0; !rc && i < s->n_density; i++)
-        rc = hx_density_measure(&job, s->density[i], s->rows + i * s->n_pos);
+    for (size_t i = 0; !rc && i < s->n_density; i++) {
+        const struct hx_density_job job = {&s->o, s->plan[i], s->density[i], s->shape, s->pos, s->n_pos};
+
+        rc = hx_density_measure(&job, s->rows + i * s->n_pos);
+    }
     return rc ? rc : print_report(s);
 }
 
 int hx_cmd_density(int argc, char **argv)
 {
-    struct sweep s = {.o = {.cmd = "density"}};
-    int rc = parse(&s, argc, argv);
+    struct sweep s = {.n_pos = 0};
+    int rc = hx_engine_opts_init(&s.o, "density", 0);
 
+    if (rc == 0)
+        rc = parse(&s, argc, argv);
     if (rc == 0)
         rc = measure(&s);
     free(s.rows);
     free(s.words);
+    for (size_t i = 0; i < MAX_LIST; i++)
+        hx_plan_close(s.plan[i]);
     hx_engine_opts_free(&s.o);
     return rc < 0 ? HX_EXIT_OK : rc;
 }

@@ -1,25 +1,25 @@
 /* Rows of a density sweep, see density.h. */
 #include "density.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/report.h"
-#include "methods/spinor/kv_spinor.h"
 
 enum { MANY_CALLS = 40000 };
 
 /* What a sweep runs: a model's engine, or a cache without a model. */
 struct subject {
     struct hx_engine *e; /* NULL: a geometry */
-    struct hx_kv *kv;    /* of a geometry; the engine owns its own */
-    uint32_t basis;
+    struct hx_kv *kv;    /* the engine's, or its own */
+    struct hx_model m;   /* of a geometry */
+    struct hx_shape shape;
 };
 
 struct source {
-    int (*open)(struct subject *s, const struct hx_density_job *job, const char *density,
-                struct hx_error *err);
+    int (*open)(struct subject *s, const struct hx_density_job *job, struct hx_error *err);
     /* positions pos..pos+n-1, not measured */
     int (*fill)(struct subject *s, size_t pos, size_t n, struct hx_error *err);
     int (*token)(struct subject *s, size_t pos, struct hx_error *err);
@@ -32,21 +32,21 @@ static size_t last(const struct hx_density_job *job)
 
 /* --- a model */
 
-static int model_open(struct subject *s, const struct hx_density_job *job, const char *density,
-                      struct hx_error *err)
+static int model_open(struct subject *s, const struct hx_density_job *job, struct hx_error *err)
 {
-    struct hx_engine_cfg cfg = job->o->cfg;
+    struct hx_engine_cfg cfg = hx_engine_opts_cfg(job->o);
     int rc;
 
-    cfg.density = density;
+    cfg.plan = job->plan;
     cfg.n_ctx = last(job) + 1;
     rc = hx_engine_open(&s->e, &cfg, err);
     if (rc)
         return rc;
-    s->basis = s->e->block.basis;
+    s->kv = s->e->kv;
+    s->shape = hx_shape_of(s->e->model);
     if (last(job) >= s->e->model->n_ctx)
-        rc = hx_error_set(err, -1, "position %zu: the model's context is %zu", last(job),
-                        s->e->model->n_ctx);
+        rc = hx_error_set(err, -EINVAL, "position %zu: the model's context is %zu", last(job),
+                          s->e->model->n_ctx);
     return rc;
 }
 
@@ -57,7 +57,7 @@ static int model_fill(struct subject *s, size_t pos, size_t n, struct hx_error *
     int rc;
 
     if (!ids)
-        return hx_error_set(err, -1, "no memory for %zu tokens", n);
+        return hx_error_set(err, -ENOMEM, "no memory for %zu tokens", n);
     for (size_t i = 0; i < n; i++)
         ids[i] = (uint32_t)((pos + i) * 7919 % s->e->model->vocab);
     rc = hx_engine_run(s->e, ids, n, pos, err);
@@ -72,34 +72,18 @@ static int model_token(struct subject *s, size_t pos, struct hx_error *err)
 
 static const struct source model = {model_open, model_fill, model_token};
 
-/* --- a geometry */
+/* --- a geometry: the cache alone */
 
-static uint32_t index_of(const char *name, const char *const *names)
+static int geometry_open(struct subject *s, const struct hx_density_job *job, struct hx_error *err)
 {
-    uint32_t i = 0;
+    const struct hx_method *kv = hx_plan_method(job->plan, HX_SEAM_KV);
+    struct hx_open o = {.plan = job->plan, .model = &s->m, .n_ctx = last(job) + 1};
 
-    while (name && names[i] && strcmp(names[i], name))
-        i++;
-    return i;
-}
-
-static int geometry_open(struct subject *s, const struct hx_density_job *job, const char *density,
-                         struct hx_error *err)
-{
-    const struct hx_engine_cfg *cfg = &job->o->cfg;
-    const struct hx_cal_cfg want = {
-        .basis = cfg->basis ? index_of(cfg->basis, hx_block_basis_names) : HX_BASIS_KLT,
-        .k_after_rope = cfg->k ? (int)index_of(cfg->k, hx_cal_k_names) : 0,
-    };
-    const struct hx_model m = hx_geometry_model(job->geometry);
-    struct hx_cal *cal = NULL;
-    int rc = hx_geometry_cal(&cal, job->geometry, &want, err);
-
-    s->basis = want.basis;
-    if (!rc)
-        rc = hx_kv_spinor_open(&s->kv, &m, cal, density, last(job) + 1, err);
-    hx_cal_free(cal);
-    return rc;
+    if (!(kv->gives & HX_TRAIT_ROWS))
+        return hx_error_set(err, -EINVAL, "a geometry has no queries, which --kv %s needs", kv->name);
+    s->m = hx_geometry_model(job->geometry);
+    s->shape = hx_shape_of(&s->m);
+    return kv->open.kv(&s->kv, &o, err);
 }
 
 static int geometry_fill(struct subject *s, size_t pos, size_t n, struct hx_error *err)
@@ -120,13 +104,13 @@ static int measure_at(const struct source *from, struct subject *s, size_t pos,
                       struct hx_session_stats *sum, struct hx_error *err)
 {
     struct hx_session_stats before, after;
-    int rc = hx_report_now(1, &before);
+    int rc = hx_report_now(&before);
 
     if (!rc) {
         rc = from->token(s, pos, err);
         if (rc)
             return rc;
-        rc = hx_report_now(1, &after);
+        rc = hx_report_now(&after);
     }
     if (rc)
         return hx_error_set(err, rc, "cannot read the session's figures: %s", strerror(-rc));
@@ -135,36 +119,46 @@ static int measure_at(const struct source *from, struct subject *s, size_t pos,
 }
 
 /* Counts of one call per position grow with its square. */
-static void warn_of_many(const struct subject *s, const struct hx_density_job *job,
-                         const char *density)
+static void warn_of_many(const struct subject *s, const struct hx_density_job *job)
 {
-    const struct hx_kv *kv = s->e ? s->e->kv : s->kv;
     double n = 0;
 
     for (size_t pos = 0, i = 0; pos <= last(job); pos++) {
         const int measured = pos == job->pos[i];
 
         /* what only fills a geometry's cache is not decoded again */
-        n += hx_kv_spinor_calls(density, kv->n_layer, kv->n_kv, s->e || measured ? pos : 0);
+        n += hx_plan_calls(job->plan, &s->shape, s->e || measured ? pos : 0).invokes;
         i += (size_t)measured;
     }
     if (n > MANY_CALLS)
         fprintf(stderr, "hexrig %s: %s makes %.0f calls up to position %zu, this takes a while\n",
-                job->o->cmd, density, n, last(job));
+                job->o->cmd, job->density, n, last(job));
+}
+
+/* Of blocks, as the cache reports it. */
+static void basis_of(const struct subject *s, const struct hx_plan *p, char *out, size_t n)
+{
+    const struct hx_method *kv = hx_plan_method(p, HX_SEAM_KV);
+    json_t *j = kv->report ? kv->report(s->kv, s->kv, p) : NULL;
+    const char *basis = json_string_value(json_object_get(j, "basis"));
+
+    snprintf(out, n, "%s", basis ? basis : "none");
+    json_decref(j);
 }
 
 static int measure(const struct source *from, struct subject *s, const struct hx_density_job *job,
-                   const char *density, struct hx_density_row *rows, struct hx_error *err)
+                   struct hx_density_row *rows, struct hx_error *err)
 {
     size_t filled = 0;
     int rc = 0;
 
-    warn_of_many(s, job, density);
+    warn_of_many(s, job);
     for (size_t i = 0; !rc && i < job->n_pos; i++) {
         const size_t pos = job->pos[i];
 
-        rows[i] = (struct hx_density_row){.density = density, .pos = pos,
-                                          .basis = hx_block_basis_names[s->basis]};
+        rows[i] = (struct hx_density_row){.density = job->density, .pos = pos,
+                                          .formula = hx_plan_calls(job->plan, &s->shape, pos)};
+        basis_of(s, job->plan, rows[i].basis, sizeof(rows[i].basis));
         if (pos > filled)
             rc = from->fill(s, filled, pos - filled, err);
         if (!rc)
@@ -174,17 +168,17 @@ static int measure(const struct source *from, struct subject *s, const struct hx
     return rc;
 }
 
-int hx_density_measure(const struct hx_density_job *job, const char *density,
-                       struct hx_density_row *rows)
+int hx_density_measure(const struct hx_density_job *job, struct hx_density_row *rows)
 {
     const struct source *from = job->geometry ? &geometry : &model;
     struct subject s = {.e = NULL};
     struct hx_error err = {""};
-    int rc = from->open(&s, job, density, &err);
+    int rc = from->open(&s, job, &err);
 
     if (!rc)
-        rc = measure(from, &s, job, density, rows, &err);
+        rc = measure(from, &s, job, rows, &err);
+    if (!s.e)
+        hx_kv_close(s.kv);
     hx_engine_close(s.e);
-    hx_kv_close(s.kv);
     return rc ? hx_cmd_fail(job->o->cmd, "%s", err.text) : HX_EXIT_OK;
 }

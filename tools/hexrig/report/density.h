@@ -10,21 +10,23 @@
 #include "hx_session_stats.h"
 
 struct hx_density_row {
-    const char *density;
-    const char *basis;
+    const char *density;         /* the value of --density, or the cache's name where it has no such option */
+    char basis[16];              /* of blocks; "none" */
     size_t pos;                  /* of the token */
-    struct hx_session_stats sum; /* of the token */
+    struct hx_calls formula;     /* what the methods' formulas say */
+    struct hx_session_stats sum; /* what the driver has counted for the token */
 };
 
 struct hx_density_job {
     const struct hx_engine_opts *o;
+    const struct hx_plan *plan;         /* resolved, of this density */
+    const char *density;
     const struct hx_geometry *geometry; /* NULL: the model of o */
     const size_t *pos;                  /* [n_pos], ascending */
     size_t n_pos;
 };
 
-/* Fills rows [n_pos] for one density.  The rig is prepared.  Returns an enum hx_exit; a message is printed when not 0. */
-int hx_density_measure(const struct hx_density_job *job, const char *density,
-                       struct hx_density_row *rows);
+/* Fills rows [n_pos].  The rig is prepared.  Returns an enum hx_exit; a message is printed when not 0. */
+int hx_density_measure(const struct hx_density_job *job, struct hx_density_row *rows);
 
 #endif

@@ -6,28 +6,17 @@
 #include "cli/cmd.h"
 #include "ppl_command.h"
 
-static const char help[] =
-    "usage: hexrig perplexity-sp [OPTION]...\n\n"
-    "hexrig ppl with the published flags: exact matrices (--frobenius-quant), exact attention (--poly-attn); what no\n"
-    "flag is about is fp32 (--kv f32, --linear ref, --attn ref).  Flags win over the environment:\n\n"
-    "  SP_ENGINE_NATIVE=1         full native: exact matrices, ring attention (two primes) and softmax by integers, where no\n"
-    "                             flag says otherwise; 0: fp32 between exact layers, which is the default\n"
+static const char doc[] =
+    "hexrig ppl with the published flags: exact matrices (--frobenius-quant), exact attention (--poly-attn); what no flag is "
+    "about is fp32 (--kv f32, --linear ref, --attn ref).  4 windows of share/hexrig/books-holdout.txt unless -f and --chunks "
+    "say otherwise.  Flags win over the environment:\n\n"
+    "  SP_ENGINE_NATIVE=1         full native: exact matrices, ring attention (two primes) and softmax by integers, where no "
+    "flag says otherwise; 0: fp32 between exact layers, which is the default\n"
     "  SP_ENGINE_POLY_ATTN=1      --poly-attn\n"
     "  SP_ENGINE_POLY_NTT=1       --ntt (60 bits); 0: O(N^2)\n"
     "  SP_ENGINE_POLY_NTT_CRT=1   --ntt-crt\n"
-    "  SP_FREETHEDSP=1            unsigned PDs, which is what hexrig opens; 0 is refused where something runs on the DSP\n\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
-    "  -f, --file TEXT          text file (share/hexrig/books-holdout.txt)\n"
-    "      --ctx N              predictions per window (128)\n"
-    "      --chunks M           windows (4)\n"
-    "      --windows W          spread | llama, see hexrig ppl --help (spread)\n"
-    "  -p P, -k K               short for --shim-p, --shim-k\n"
-    HX_ENGINE_HELP
-    HX_COMPUTE_HELP
-    HX_SHARD_HELP
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig perplexity-sp --frobenius-quant -p 41 -k 8 --poly-attn --ntt-crt --ctx 128 --chunks 4\n";
+    "  SP_FREETHEDSP=1            unsigned PDs, which is what hexrig opens; 0 is refused where something runs on the DSP"
+    "\vExample: hexrig perplexity-sp --frobenius-quant -p 41 -k 8 --poly-attn --ntt-crt --ctx 128 --chunks 4";
 
 enum setting { NATIVE, POLY_ATTN, POLY_NTT, POLY_NTT_CRT, FREETHEDSP, SETTINGS };
 enum { UNSET = -1 };
@@ -54,62 +43,88 @@ static int read_environment(const char *cmd, int values[SETTINGS])
     return 0;
 }
 
+static int given(const struct hx_engine_opts *o, const char *name)
+{
+    return hx_plan_given(o->plan, name);
+}
+
+/* What a method that was named gives; 0: none was. */
+static uint32_t given_gives(const struct hx_engine_opts *o, enum hx_seam seam)
+{
+    const char *name = hx_plan_text(o->plan, hx_seam_names[seam]);
+
+    return name ? hx_method_find(seam, name, strlen(name))->gives : 0;
+}
+
 /* Ring attention, and how its products are found. */
 static int attention(struct hx_engine_opts *o, const int values[SETTINGS])
 {
-    struct hx_exact_opts *x = &o->exact;
-    int ring;
+    const int asked = values[POLY_ATTN] == UNSET ? values[NATIVE] == 1 : values[POLY_ATTN];
+    const char *how = NULL;
+    int rc = 0, ring;
 
-    if (!o->cfg.attn && !x->poly_attn)
-        x->poly_attn = values[POLY_ATTN] == UNSET ? values[NATIVE] == 1 : values[POLY_ATTN];
-    ring = x->poly_attn || strcmp(o->cfg.kv, "ntt") == 0 ||
-           (o->cfg.attn && strcmp(o->cfg.attn, "poly") == 0);
-    for (int i = POLY_NTT; !ring && !o->cfg.attn && i <= POLY_NTT_CRT; i++)
+    if (!given(o, "attn") && !given(o, "poly-attn") && asked)
+        rc = hx_engine_opts_default(o, "poly-attn", NULL);
+    ring = given(o, "poly-attn") || (given_gives(o, HX_SEAM_KV) | given_gives(o, HX_SEAM_ATTN)) & HX_TRAIT_RESIDUES;
+    for (int i = POLY_NTT; !ring && !given(o, "attn") && i <= POLY_NTT_CRT; i++)
         if (values[i] == 1)
             return hx_cmd_usage(o->cmd, "%s=1 needs %s=1, --poly-attn or --kv ntt", names[i],
                                 names[POLY_ATTN]);
-    if (x->ntt || !ring) /* a flag has chosen, or there is nothing to choose */
-        return 0;
-    if (values[POLY_NTT_CRT] == 1)
-        x->ntt = 1u << HX_POLY_CRT;
+    if (rc || !ring || given(o, "ntt") || given(o, "ntt-crt")) /* nothing to choose, or a flag has chosen */
+        return rc;
+    if (values[POLY_NTT_CRT] == 1 || (values[POLY_NTT] == UNSET && values[NATIVE] == 1))
+        how = "ntt-crt";
     else if (values[POLY_NTT] == 1)
-        x->ntt = 1u << HX_POLY_60;
-    else if (values[NATIVE] == 1 && values[POLY_NTT] == UNSET)
-        x->ntt = 1u << HX_POLY_CRT;
-    return 0;
+        how = "ntt";
+    return how ? hx_engine_opts_default(o, how, NULL) : 0;
+}
+
+/* Full native, where no flag says otherwise. */
+static int native(struct hx_engine_opts *o)
+{
+    int rc = 0;
+
+    if (!given(o, "linear") && !given(o, "frobenius-quant"))
+        rc = hx_engine_opts_default(o, "native-ok", NULL);
+    if (!rc && (!given(o, "attn") || given_gives(o, HX_SEAM_ATTN) & HX_TRAIT_SOFTMAX_INT))
+        rc = hx_engine_opts_default(o, "softmax", "int");
+    return rc;
 }
 
 static int settings(struct hx_engine_opts *o)
 {
-    struct hx_exact_opts *x = &o->exact;
     int values[SETTINGS];
     int rc = read_environment(o->cmd, values);
 
-    if (rc)
-        return rc;
-    if (!o->cfg.kv)
-        o->cfg.kv = "f32";
-    if (values[FREETHEDSP] == 0 && (o->cfg.offload || strcmp(o->cfg.kv, "spinor") == 0))
-        return hx_cmd_usage(o->cmd, "%s=0 asks for a signed PD; hexrig opens unsigned ones only, and %s needs one",
-                            names[FREETHEDSP], o->cfg.offload ? "--offload" : "--kv spinor");
-    rc = attention(o, values);
-    if (rc)
-        return rc;
-    if (values[NATIVE] == 1) {
-        x->native |= !o->cfg.linear && !x->frobenius;
-        x->softmax_int |= !x->softmax_given && (!o->cfg.attn || strcmp(o->cfg.attn, "flash") != 0);
-    }
+    if (!rc)
+        rc = hx_engine_opts_default(o, "kv", "f32");
+    if (!rc)
+        rc = attention(o, values);
+    if (!rc && values[NATIVE] == 1)
+        rc = native(o);
     /* fp32 means fp32 here, not the fastest */
-    if (!o->cfg.linear && !x->frobenius && !x->native)
-        o->cfg.linear = "ref";
-    if (!o->cfg.attn && !x->poly_attn && strcmp(o->cfg.kv, "ntt") != 0 && !(o->cfg.offload & HX_OFFLOAD_ATTN))
-        o->cfg.attn = "ref";
-    return 0;
+    if (!rc && !given(o, "frobenius-quant") && !given(o, "native-ok"))
+        rc = hx_engine_opts_default(o, "linear", "ref");
+    if (!rc && !given(o, "poly-attn") && !given(o, "offload") && !(given_gives(o, HX_SEAM_KV) & HX_TRAIT_KEYS))
+        rc = hx_engine_opts_default(o, "attn", "ref");
+    return rc;
+}
+
+static int check(struct hx_engine_opts *o)
+{
+    int values[SETTINGS];
+    int rc = read_environment(o->cmd, values);
+
+    if (!rc && values[FREETHEDSP] == 0 && hx_plan_rig(o->plan))
+        rc = hx_cmd_usage(o->cmd, "%s=0 asks for a signed PD; hexrig opens unsigned ones only, and these methods need one",
+                          names[FREETHEDSP]);
+    return rc;
 }
 
 int hx_cmd_perplexity_sp(int argc, char **argv)
 {
-    static const struct hx_ppl_command command = {"perplexity-sp", help, "books-holdout.txt", 4, settings};
+    static const struct hx_ppl_command command = {.name = "perplexity-sp", .doc = doc, .text = "books-holdout.txt",
+                                                  .chunks = 4, .settings = settings, .check = check};
 
     return hx_ppl_command(&command, argc, argv);
 }

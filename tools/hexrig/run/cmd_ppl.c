@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "methods/spinor/block_report.h"
 #include "cli/cmd.h"
 #include "options/engine_opts.h"
 #include "cli/report.h"
-#include "hx_rig.h"
 #include "options/crt_shard.h"
-#include "options/offload_figures.h"
 #include "generate/ppl.h"
 #include "ppl_command.h"
 #include "cli/share.h"
@@ -21,33 +18,21 @@ enum { DEFAULT_CHUNKS = 24 };
 
 static const char *const windows[] = {"spread", "llama", NULL};
 
-static const struct option options[] = {
-    HX_ENGINE_OPTIONS,
-    HX_COMPUTE_OPTIONS,
-    HX_SHARD_OPTIONS,
-    {"file", required_argument, NULL, 'f'},
-    {"chunks", required_argument, NULL, OPT_CHUNKS},
-    {"windows", required_argument, NULL, OPT_WINDOWS},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"file", 'f', "TEXT", 0, "Text file", 0},
+    {"chunks", OPT_CHUNKS, "M", 0, "Windows (llama: at most so many, all that fit)", 0},
+    {"windows", OPT_WINDOWS, "W", 0,
+     "spread | llama: llama.cpp's layout, windows of N tokens one behind the other, the second half of each scored (spread)",
+     0},
+    {NULL, 'p', "P", 0, "Short for --shim-p", 0},
+    {NULL, 'k', "K", 0, "Short for --shim-k", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig ppl -f TEXT [OPTION]...\n\n"
-    "Perplexity: M windows of N predictions, evenly spread over the text, each in a fresh context.\n"
-    "On a terminal stderr shows how far it is.\n\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
-    "  -f, --file TEXT          text file\n"
-    "      --ctx N              predictions per window (128)\n"
-    "      --chunks M           windows (24; llama: at most so many, all that fit)\n"
-    "      --windows W          spread | llama: llama.cpp's layout, windows of N tokens one behind the\n"
-    "                           other, the second half of each scored (spread)\n"
-    HX_ENGINE_HELP
-    HX_COMPUTE_HELP
-    HX_SHARD_HELP
-    "  -p P, -k K               short for --shim-p, --shim-k\n"
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig ppl -f share/hexrig/books-holdout.txt --ctx 128 --chunks 24 --kv f32\n";
+static const char doc[] =
+    "Perplexity: M (24) windows of --ctx N (128) predictions, evenly spread over the text, each in a fresh context.  On a "
+    "terminal stderr shows how far it is."
+    "\vExample: hexrig ppl -f share/hexrig/books-holdout.txt --ctx 128 --chunks 24 --kv f32";
 
 struct ppl {
     struct hx_engine_opts o;
@@ -58,66 +43,75 @@ struct ppl {
     size_t windows; /* index of the name */
 };
 
+static int short_option(struct ppl *p, const char *name, const char *arg)
+{
+    struct hx_error err = {""};
+
+    return hx_plan_set(p->o.plan, name, arg, &err) ? hx_cmd_usage(p->o.cmd, "%s", err.text) : 0;
+}
+
+static int option(struct ppl *p, int key, char *arg)
+{
+    switch (key) {
+    case 'f':
+        p->text = arg;
+        return 0;
+    case OPT_CHUNKS:
+        return hx_opt_size(p->o.cmd, "chunks", arg, 1, 1 << 20, &p->chunks);
+    case OPT_WINDOWS:
+        return hx_opt_name(p->o.cmd, "windows", arg, windows, &p->windows);
+    case 'p':
+        return short_option(p, "shim-p", arg);
+    case 'k':
+        return short_option(p, "shim-k", arg);
+    default:
+        return -1;
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct ppl *p = state->input;
+    int rc;
+
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &p->o;
+    rc = option(p, key, arg);
+    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
+}
+
 static int parse(struct ppl *p, int argc, char **argv)
 {
-    int c, rc = 0;
+    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp argp = {options, parse_option, p->command->text ? NULL : "-f TEXT", p->command->doc, children,
+                              NULL, NULL};
+    int rc = hx_opt_parse(p->o.cmd, &argp, argc, argv, p);
 
-    while (!rc && (c = getopt_long(argc, argv, "m:f:p:k:h", options, NULL)) != -1) {
-        switch (c) {
-        case 'f':
-            p->text = optarg;
-            break;
-        case OPT_CHUNKS:
-            rc = hx_opt_size(p->o.cmd, "chunks", optarg, 1, 1 << 20, &p->chunks);
-            break;
-        case OPT_WINDOWS:
-            rc = hx_opt_name(p->o.cmd, "windows", optarg, windows, &p->windows);
-            break;
-        case 'h':
-            fputs(p->command->help, stdout);
-            return -1;
-        case 'p':
-        case 'k':
-            rc = hx_engine_opt(&p->o, c == 'p' ? HX_OPT_SHIM_P : HX_OPT_SHIM_K, optarg);
-            break;
-        default:
-            rc = hx_engine_opt(&p->o, c, optarg);
-        }
-    }
-    if (!rc && optind < argc)
-        rc = hx_cmd_usage(p->o.cmd, "unexpected argument '%s'", argv[optind]);
     if (!rc && !p->text && p->command->text)
         p->text = p->shipped = hx_share(p->command->text);
     if (!rc && !p->text)
         rc = hx_cmd_usage(p->o.cmd, "no text (-f FILE)");
-    if (!rc && (p->o.cfg.offload & HX_OFFLOAD_ARGMAX))
-        rc = hx_cmd_usage(p->o.cmd, "--offload argmax leaves the logits on the DSP; a perplexity needs "
-                          "them");
     if (!rc && p->command->settings)
         rc = p->command->settings(&p->o);
-    return rc ? rc : hx_engine_opts_done(&p->o);
+    if (!rc)
+        rc = hx_engine_opts_done(&p->o);
+    if (!rc && hx_plan_offload(p->o.plan) & HX_OFFLOAD_ARGMAX)
+        rc = hx_cmd_usage(p->o.cmd, "--offload argmax leaves the logits on the DSP; a perplexity needs "
+                          "them");
+    if (!rc && p->command->check)
+        rc = p->command->check(&p->o);
+    return rc;
 }
 
 static int print_report(const struct ppl *p, const struct hx_engine *e, const struct hx_ppl *got,
                         double host_s)
 {
-    const int rig = hx_engine_opts_rig(&p->o), blocks = hx_engine_opts_blocks(&p->o);
-    json_t *j = json_pack("{s:o, s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:s, s:f, s:{s:I}}",
-                          "model", hx_json_text(p->o.cfg.model), "kv", p->o.cfg.kv, "density",
-                          blocks ? p->o.cfg.density : "none", "front_end",
-                          rig ? hx_rig_front_end() : "none", "ppl", got->ppl, "nll", got->nll,
-                          "tokens", (json_int_t)got->tokens, "ctx", (json_int_t)p->o.cfg.n_ctx,
-                          "chunks", (json_int_t)got->chunks, "windows", windows[p->windows],
-                          "host_s", host_s, "host", "peak_rss_bytes",
-                          (json_int_t)hx_report_peak_rss());
+    json_t *j = json_pack("{s:o, s:f, s:f, s:I, s:I, s:I, s:s, s:f, s:{s:I}}", "model", hx_json_text(p->o.model), "ppl",
+                          got->ppl, "nll", got->nll, "tokens", (json_int_t)got->tokens, "ctx",
+                          (json_int_t)p->o.n_ctx, "chunks", (json_int_t)got->chunks, "windows", windows[p->windows],
+                          "host_s", host_s, "host", "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
 
-    if (j && blocks)
-        json_object_set_new(j, "block", hx_block_report(&e->block, e->k_after_rope));
-    if (j)
-        hx_offload_figures(j, &p->o.cfg);
-    if (j)
-        hx_exact_figures(j, e, &p->o.cfg);
-    return hx_report_print(p->o.cmd, j, p->o.json);
+    return hx_report_print(p->o.cmd, hx_engine_opts_report(&p->o, e, j), p->o.json);
 }
 
 /* The bar of a terminal. */
@@ -162,7 +156,7 @@ static int score(const struct ppl *p, struct hx_engine *e)
     struct bar bar = {hx_report_clock()};
     const struct hx_tokenizer *tok = e->model->tok;
     const struct hx_ppl_cfg cfg = {
-        .ctx = p->o.cfg.n_ctx,
+        .ctx = p->o.n_ctx,
         .chunks = p->chunks || p->windows ? p->chunks : p->command->chunks,
         .llama = (int)p->windows,
         .bos = hx_tokenizer_adds_bos(tok) ? hx_tokenizer_bos(tok) : HX_NO_TOKEN,
@@ -175,8 +169,8 @@ static int score(const struct ppl *p, struct hx_engine *e)
     size_t n;
     int rc;
 
-    if (p->o.cfg.n_ctx > e->model->n_ctx)
-        return hx_cmd_fail(p->o.cmd, "--ctx %zu: the model's context is %zu", p->o.cfg.n_ctx,
+    if (p->o.n_ctx > e->model->n_ctx)
+        return hx_cmd_fail(p->o.cmd, "--ctx %zu: the model's context is %zu", p->o.n_ctx,
                            e->model->n_ctx);
     if (encode(p, tok, &ids, &n, &err))
         return hx_cmd_fail(p->o.cmd, "%s", err.text);
@@ -189,17 +183,22 @@ static int score(const struct ppl *p, struct hx_engine *e)
 
 int hx_ppl_command(const struct hx_ppl_command *command, int argc, char **argv)
 {
-    struct ppl p = {.o = {.cmd = command->name, .cfg = {.n_ctx = 128}}, .command = command};
+    struct ppl p = {.o = {.n_ctx = 128}, .command = command};
     struct hx_engine *e = NULL;
-    int rc = parse(&p, argc, argv);
+    struct hx_error err = {""};
+    int rc = hx_engine_opts_init(&p.o, command->name, HX_PLAN_MAY_FORK);
 
-    p.o.cfg.max_batch = p.o.cfg.n_ctx; /* a window is one batch, so that spinor encodes it at once */
+    if (rc == 0)
+        rc = parse(&p, argc, argv);
+    p.o.max_batch = p.o.n_ctx; /* a window is one batch, so that spinor encodes it at once */
     if (rc == 0)
         rc = hx_crt_shard_open(&p.o);
     if (rc == 0)
         rc = hx_engine_opts_open(&p.o, &e);
     if (rc == 0)
         rc = score(&p, e);
+    if (rc == 0 && hx_engine_finish(e, &err))
+        rc = hx_cmd_fail(p.o.cmd, "%s", err.text);
     hx_engine_close(e);
     rc = hx_crt_shard_close(&p.o, rc);
     hx_engine_opts_free(&p.o);
@@ -209,7 +208,7 @@ int hx_ppl_command(const struct hx_ppl_command *command, int argc, char **argv)
 
 int hx_cmd_ppl(int argc, char **argv)
 {
-    static const struct hx_ppl_command command = {"ppl", help, NULL, DEFAULT_CHUNKS, NULL};
+    static const struct hx_ppl_command command = {.name = "ppl", .doc = doc, .chunks = DEFAULT_CHUNKS};
 
     return hx_ppl_command(&command, argc, argv);
 }

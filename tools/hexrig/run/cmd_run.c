@@ -25,59 +25,33 @@ enum {
 
 enum { DEFAULT_TOKENS = 64, DEFAULT_REPEAT_LAST = 64 };
 
-static const struct option options[] = {
-    HX_ENGINE_OPTIONS,
-    HX_COMPUTE_OPTIONS,
-    HX_SHARD_OPTIONS,
-    {"prompt", required_argument, NULL, 'p'},
-    {"file", required_argument, NULL, 'f'},
-    {"tokens", required_argument, NULL, 'n'},
-    {"temp", required_argument, NULL, OPT_TEMP},
-    {"top-k", required_argument, NULL, OPT_TOP_K},
-    {"top-p", required_argument, NULL, OPT_TOP_P},
-    {"min-p", required_argument, NULL, OPT_MIN_P},
-    {"repeat-penalty", required_argument, NULL, OPT_REPEAT_PENALTY},
-    {"repeat-last", required_argument, NULL, OPT_REPEAT_LAST},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"stop", required_argument, NULL, OPT_STOP},
-    {"stream", no_argument, NULL, OPT_STREAM},
-    {"chat", optional_argument, NULL, OPT_CHAT},
-    {"system", required_argument, NULL, OPT_SYSTEM},
-    {"ignore-eos", no_argument, NULL, OPT_IGNORE_EOS},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"prompt", 'p', "TEXT", 0, "What to continue, or to answer; - reads stdin", 0},
+    {"file", 'f', "FILE", 0, "The same from a file; one newline at the end is dropped", 0},
+    {"tokens", 'n', "N", 0, "Tokens to generate (64; with --chat at most N, what the context holds)", 0},
+    {"stop", OPT_STOP, "TEXT", 0, "Ends in front of this text; repeatable", 0},
+    {"stream", OPT_STREAM, NULL, 0, "Prints text as it is made also when stdout is no terminal", 0},
+    {NULL, 0, NULL, 0, "Chats:", 1},
+    {"chat", OPT_CHAT, "FAMILY", OPTION_ARG_OPTIONAL,
+     "The prompt is a message, put into the model's template or FAMILY's; ends with the turn", 1},
+    {"system", OPT_SYSTEM, "TEXT", 0, "System message of --chat", 1},
+    {"ignore-eos", OPT_IGNORE_EOS, NULL, 0, "--chat goes on behind the end of the turn", 1},
+    {NULL, 0, NULL, 0, "Sampling:", 2},
+    {"temp", OPT_TEMP, "T", 0, "Temperature, 0 = greedy (0)", 2},
+    {"top-k", OPT_TOP_K, "K", 0, "Sample among the K best, 0 = all (0)", 2},
+    {"top-p", OPT_TOP_P, "P", 0, "Sample among the best that reach probability P (1)", 2},
+    {"min-p", OPT_MIN_P, "P", 0, "Sample among those with P times the probability of the best (0)", 2},
+    {"repeat-penalty", OPT_REPEAT_PENALTY, "R", 0, "Divides the logit of tokens that came already, 1 = no penalty (1)", 2},
+    {"repeat-last", OPT_REPEAT_LAST, "N", 0, "Tokens that it looks back (64)", 2},
+    {"seed", OPT_SEED, "S", 0, "Of the sampler (0)", 2},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig run -p PROMPT [OPTION]...\n"
-    "       hexrig run --chat [-p MESSAGE] [OPTION]...\n\n"
-    "Generates exactly N tokens and prints the text, then the figures as key=value lines.\n"
-    "With --chat: one reply, or without -p and -f a conversation, one line of stdin per turn.\n\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
-    "  -p, --prompt TEXT        what to continue, or to answer; - reads stdin\n"
-    "  -f, --file FILE          the same from a file; one newline at the end is dropped\n"
-    "  -n, --tokens N           tokens to generate (64; with --chat at most N, what the context holds)\n"
-    "      --chat[=FAMILY]      the prompt is a message, put into the model's template or FAMILY's:\n"
-    "                           %s; ends with the turn\n"
-    "      --system TEXT        system message of --chat\n"
-    "      --ignore-eos         --chat goes on behind the end of the turn\n"
-    "      --stop TEXT          ends in front of this text; repeatable\n"
-    "      --stream             prints text as it is made also when stdout is no terminal\n"
-    "      --temp T             temperature, 0 = greedy (0)\n"
-    "      --top-k K            sample among the K best, 0 = all (0)\n"
-    "      --top-p P            sample among the best that reach probability P (1)\n"
-    "      --min-p P            sample among those with P times the probability of the best (0)\n"
-    "      --repeat-penalty R   divides the logit of tokens that came already, 1 = no penalty (1)\n"
-    "      --repeat-last N      tokens that it looks back (64)\n"
-    "      --seed S             of the sampler (0)\n"
-    "      --ctx N              positions of the cache (the model's context)\n"
-    HX_ENGINE_HELP
-    HX_COMPUTE_HELP
-    HX_SHARD_HELP
-    "      --json               one JSON object instead of text and lines\n"
-    "  -h, --help               this text\n\n"
-    "Asking for a profile, a front end or a filter starts a private rig; without, a running one is used.\n"
-    "Times named model_* are modelled, *host_s are measured.\n\n"
-    "Example: hexrig run -p \"The king was\" -n 32 --density per-vector --json\n";
+static const char doc[] =
+    "Generates exactly N tokens and prints the text, then the figures as key=value lines.  With --chat: one reply, or "
+    "without -p and -f a conversation, one line of stdin per turn."
+    "\vTimes named model_* are modelled, *host_s are measured.\n\n"
+    "Example: hexrig run -p \"The king was\" -n 32 --density per-vector --json";
 
 static int add_stop(struct hx_run *r, const char *text)
 {
@@ -110,7 +84,7 @@ static int sampling_option(struct hx_run *r, int c, const char *arg)
     case OPT_SEED:
         return hx_opt_u64(cmd, "seed", arg, 0, UINT64_MAX, &s->seed);
     default:
-        return hx_engine_opt(&r->o, c, arg);
+        return -1;
     }
 }
 
@@ -163,34 +137,50 @@ static int check(struct hx_run *r)
         return hx_cmd_usage(cmd, "--stream and --json exclude each other");
     if (r->o.json && !r->prompt && !r->file)
         return hx_cmd_usage(cmd, "--json reports one reply (-p TEXT), no conversation");
-    if (r->o.exact.crt_shard && !r->file && (!r->prompt || strcmp(r->prompt, "-") == 0))
+    return 0;
+}
+
+/* And what they say with the methods. */
+static int check_plan(struct hx_run *r)
+{
+    const char *cmd = r->o.cmd;
+
+    if (hx_plan_given(r->o.plan, "crt-shard") && !r->file && (!r->prompt || strcmp(r->prompt, "-") == 0))
         return hx_cmd_usage(cmd, "--crt-shard: both processes need the prompt, and stdin has it once "
                             "(-p TEXT or -f FILE)");
-    if ((r->o.cfg.offload & HX_OFFLOAD_ARGMAX) && r->sampling.temp > 0)
+    if ((hx_plan_offload(r->o.plan) & HX_OFFLOAD_ARGMAX) && r->sampling.temp > 0)
         return hx_cmd_usage(cmd, "--offload argmax makes greedy choices; --temp %g needs the logits here",
                             r->sampling.temp);
     return 0;
 }
 
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct hx_run *r = state->input;
+    int rc;
+
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &r->o;
+    rc = option(r, key, arg);
+    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
+}
+
 static int parse(struct hx_run *r, int argc, char **argv)
 {
-    int c, rc = 0;
+    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp argp = {options, parse_option, "-p PROMPT\n--chat [-p MESSAGE]", doc, children, NULL, NULL};
+    int rest = 0, rc = hx_opt_parse_some(&argp, argc, argv, r, &rest);
 
-    while (!rc && (c = getopt_long(argc, argv, "m:p:f:n:h", options, NULL)) != -1) {
-        if (c == 'h') {
-            printf(help, hx_chat_families());
-            return -1;
-        }
-        rc = option(r, c, optarg);
-    }
-    if (!rc && optind < argc)
-        rc = hx_cmd_usage(r->o.cmd, "unexpected argument '%s'%s", argv[optind],
+    if (!rc && rest < argc)
+        rc = hx_cmd_usage(r->o.cmd, "unexpected argument '%s'%s", argv[rest],
                           r->chat && !r->family ? " (a family is --chat=FAMILY)" : "");
     if (!rc)
         rc = check(r);
     if (!r->n && !r->chat)
         r->n = DEFAULT_TOKENS;
-    return rc ? rc : hx_engine_opts_done(&r->o);
+    if (!rc)
+        rc = hx_engine_opts_done(&r->o);
+    return rc ? rc : check_plan(r);
 }
 
 /* Prompt text from the options, a file or stdin. */
@@ -272,18 +262,17 @@ static int steps(struct hx_run *r, int prefill, struct hx_error *err)
 
 int hx_run_complete(struct hx_run *r)
 {
-    const int rig = hx_engine_opts_rig(&r->o);
     struct hx_session_stats start, middle, end;
     struct hx_error err = {""};
     double t0, t1, t2;
-    int rc = hx_report_now(rig, &start);
+    int rc = hx_report_now(&start);
 
     t0 = hx_report_clock();
     if (!rc && steps(r, 1, &err) < 0)
         return hx_cmd_fail(r->o.cmd, "%s", err.text);
     t1 = hx_report_clock();
     if (!rc)
-        rc = hx_report_now(rig, &middle);
+        rc = hx_report_now(&middle);
     if (!rc) {
         int failed = steps(r, 0, &err);
 
@@ -294,7 +283,7 @@ int hx_run_complete(struct hx_run *r)
     }
     t2 = hx_report_clock();
     if (!rc)
-        rc = hx_report_now(rig, &end);
+        rc = hx_report_now(&end);
     if (rc)
         return hx_cmd_fail(r->o.cmd, "cannot read the session's figures: %s", strerror(-rc));
     r->prefill = (struct hx_phase_report){r->c.n_prompt - 1, hx_report_diff(&middle, &start), t1 - t0};
@@ -329,13 +318,21 @@ static int run_model(struct hx_run *r)
     return r->text ? run_prompt(r) : hx_run_conversation(r);
 }
 
+/* Files of taps are complete, or that is said. */
+static int finish(struct hx_run *r)
+{
+    struct hx_error err = {""};
+
+    return hx_engine_finish(r->e, &err) ? hx_cmd_fail(r->o.cmd, "%s", err.text) : HX_EXIT_OK;
+}
+
 int hx_cmd_run(int argc, char **argv)
 {
-    struct hx_run r = {
-        .o = {.cmd = "run"},
-        .sampling = {.top_p = 1, .repeat_last = DEFAULT_REPEAT_LAST},
-    };
-    int rc = parse(&r, argc, argv);
+    struct hx_run r = {.sampling = {.top_p = 1, .repeat_last = DEFAULT_REPEAT_LAST}};
+    int rc = hx_engine_opts_init(&r.o, "run", HX_PLAN_MAY_FORK);
+
+    if (rc == 0)
+        rc = parse(&r, argc, argv);
 
     r.stream |= !r.o.json && isatty(STDOUT_FILENO);
     if (rc == 0 && (r.prompt || r.file))
@@ -346,6 +343,8 @@ int hx_cmd_run(int argc, char **argv)
         rc = hx_engine_opts_open(&r.o, &r.e);
     if (rc == 0)
         rc = run_model(&r);
+    if (rc == 0)
+        rc = finish(&r);
     hx_completion_close(&r.c);
     hx_engine_close(r.e);
     rc = hx_crt_shard_close(&r.o, rc);

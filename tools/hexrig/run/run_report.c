@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/spinor/block_report.h"
-#include "hx_rig.h"
-#include "options/offload_figures.h"
 #include "run.h"
 
 static json_t *id_array(const uint32_t *ids, size_t n)
@@ -62,28 +59,17 @@ static json_t *prefill_json(const struct hx_run *r)
 
 static json_t *report(const struct hx_run *r)
 {
-    const int rig = hx_engine_opts_rig(&r->o), blocks = hx_engine_opts_blocks(&r->o);
     const struct hx_completion *c = &r->c;
-    json_t *j = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:{s:I}}", "model",
-        hx_json_text(r->o.cfg.model), "prompt", utf8_string(r->text, r->text_bytes),
-        "prompt_tokens", id_array(c->ids, c->n_prompt), "tokens",
-        id_array(c->ids + c->n_prompt, c->n_made), "text", utf8_string(c->text.text, c->text.n),
-        "finish", finish_name(c->finish), "front_end", rig ? hx_rig_front_end() : "none", "kv",
-        r->o.cfg.kv, "density", blocks ? r->o.cfg.density : "none", "profile",
-        hx_json_text(rig ? hx_rig_profile() : "none"), "dispatch", dispatch_json(r), "prefill",
-        prefill_json(r), "host_s", r->decode.host_s, "host", "peak_rss_bytes",
-        (json_int_t)hx_report_peak_rss());
+    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:f, s:{s:I}}", "model", hx_json_text(r->o.model),
+                          "prompt", utf8_string(r->text, r->text_bytes), "prompt_tokens", id_array(c->ids, c->n_prompt),
+                          "tokens", id_array(c->ids + c->n_prompt, c->n_made), "text",
+                          utf8_string(c->text.text, c->text.n), "finish", finish_name(c->finish), "dispatch",
+                          dispatch_json(r), "prefill", prefill_json(r), "host_s", r->decode.host_s, "host",
+                          "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
 
     if (j && r->chat)
         json_object_set_new(j, "chat", json_string(hx_chat_name(&r->template)));
-    if (j && blocks)
-        json_object_set_new(j, "block", hx_block_report(&r->e->block, r->e->k_after_rope));
-    if (j)
-        hx_offload_figures(j, &r->o.cfg);
-    if (j)
-        hx_exact_figures(j, r->e, &r->o.cfg);
-    return j;
+    return hx_engine_opts_report(&r->o, r->e, j);
 }
 
 /* The text and one newline are printed (or have been); what is left of the report is figures. */

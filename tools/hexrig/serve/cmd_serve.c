@@ -19,38 +19,22 @@ enum { OPT_HOST = HX_OPT_FREE, OPT_PORT, OPT_PARALLEL, OPT_QUEUE, OPT_NAME, OPT_
 /* A prompt is run in pieces of MAX_BATCH tokens, between which others take their steps. */
 enum { MAX_BATCH = 128, MOST_CTX = 4096, SPARE_CONNECTIONS = 32 };
 
-static const struct option options[] = {
-    HX_ENGINE_OPTIONS,
-    HX_COMPUTE_OPTIONS,
-    {"host", required_argument, NULL, OPT_HOST},
-    {"port", required_argument, NULL, OPT_PORT},
-    {"parallel", required_argument, NULL, OPT_PARALLEL},
-    {"queue", required_argument, NULL, OPT_QUEUE},
-    {"name", required_argument, NULL, OPT_NAME},
-    {"chat", required_argument, NULL, OPT_CHAT},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"host", OPT_HOST, "ADDR", 0, "To listen on (127.0.0.1: this machine alone); there is no authentication", 0},
+    {"port", OPT_PORT, "N", 0, "0 = any free one (8080)", 0},
+    {"parallel", OPT_PARALLEL, "N", 0, "Requests that are computed at a time, each with a cache of its own (4)", 0},
+    {"queue", OPT_QUEUE, "N", 0, "Requests that may wait for one of them; more get status 503 (64)", 0},
+    {"name", OPT_NAME, "NAME", 0, "Of the model, as clients call it (its file's)", 0},
+    {"chat", OPT_CHAT, "FAMILY", 0, "Template of chats (the model's)", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig serve [OPTION]...\n\n"
-    "Answers /v1/completions, /v1/chat/completions, /v1/models and /health over HTTP as OpenAI's API\n"
-    "does, until SIGINT or SIGTERM.  Prints url=... when it listens.\n\n"
-    "      --host ADDR          to listen on (127.0.0.1: this machine alone); there is no authentication\n"
-    "      --port N             0 = any free one (8080)\n"
-    "      --parallel N         requests that are computed at a time, each with a cache of its own (4)\n"
-    "      --queue N            requests that may wait for one of them; more get status 503 (64)\n"
-    "      --name NAME          of the model, as clients call it (its file's)\n"
-    "      --chat FAMILY        template of chats (the model's):\n"
-    "                           %s\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
-    "      --ctx N              positions of each cache (the model's context, at most 4096)\n"
-    HX_ENGINE_HELP
-    HX_COMPUTE_HELP
-    "      --json               url=... as JSON\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig serve --kv f32 --port 8080 &\n"
-    "         curl http://127.0.0.1:8080/v1/completions -H 'Content-Type: application/json' \\\n"
-    "              -d '{\"prompt\": \"The king was\", \"max_tokens\": 16, \"temperature\": 0}'\n";
+static const char doc[] =
+    "Answers /v1/completions, /v1/chat/completions, /v1/models and /health over HTTP as OpenAI's API does, until SIGINT or "
+    "SIGTERM.  Prints url=... when it listens.  --ctx is of each cache (the model's context, at most 4096)."
+    "\vExample: hexrig serve --kv f32 --port 8080 &\n"
+    "curl http://127.0.0.1:8080/v1/completions -H 'Content-Type: application/json' "
+    "-d '{\"prompt\": \"The king was\", \"max_tokens\": 16, \"temperature\": 0}'";
 
 struct serve {
     struct hx_engine_opts o;
@@ -83,47 +67,52 @@ static int option(struct serve *v, int c, const char *arg)
         v->family = arg;
         return 0;
     default:
-        return hx_engine_opt(&v->o, c, arg);
+        return -1;
     }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct serve *v = state->input;
+    int rc;
+
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &v->o;
+    rc = option(v, key, arg);
+    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
 }
 
 static int parse(struct serve *v, int argc, char **argv)
 {
-    int c, rc = 0;
+    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
+    int rc = hx_opt_parse(v->o.cmd, &argp, argc, argv, v);
 
-    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
-        if (c == 'h') {
-            printf(help, hx_chat_families());
-            return -1;
-        }
-        rc = option(v, c, optarg);
-    }
-    if (!rc && optind < argc)
-        rc = hx_cmd_usage(v->o.cmd, "unexpected argument '%s'", argv[optind]);
-    if (!rc && v->o.cfg.calib) /* each cache would make its own */
-        rc = hx_cmd_usage(v->o.cmd, "--calib is for one run; make a file (hexrig block calibrate) for --cal");
+    if (!rc && hx_plan_given(v->o.plan, "calibrate-on")) /* each cache would make its own */
+        rc = hx_cmd_usage(v->o.cmd, "--calibrate-on is for one run; make a file (hexrig block calibrate) for --cal");
     return rc ? rc : hx_engine_opts_done(&v->o);
 }
 
 /* The engines: one model, and a cache for each request that is computed. */
 static int open_engines(struct serve *v)
 {
-    struct hx_engine_cfg cfg = v->o.cfg;
+    struct hx_engine_cfg cfg;
     struct hx_error err = {""};
     int rc = hx_engine_opts_prepare(&v->o);
 
     if (rc)
         return rc;
+    v->o.max_batch = MAX_BATCH;
+    v->o.n_ctx_most = MOST_CTX;
+    cfg = hx_engine_opts_cfg(&v->o);
     v->engines = calloc(v->parallel, sizeof(*v->engines));
     if (!v->engines)
         return hx_cmd_fail(v->o.cmd, "out of memory");
-    cfg.max_batch = MAX_BATCH;
-    cfg.n_ctx_most = MOST_CTX;
     while (v->n_engines < v->parallel) {
         if (hx_engine_open(&v->engines[v->n_engines], &cfg, &err))
             return hx_cmd_fail(v->o.cmd, "%s", err.text);
         v->n_engines++;
-        cfg.of = v->engines[0];
+        cfg.share_with = v->engines[0];
     }
     if (v->engines[0]->kv->n_ctx > v->engines[0]->model->n_ctx)
         return hx_cmd_fail(v->o.cmd, "--ctx %zu: the model's context is %zu", cfg.n_ctx,
@@ -151,7 +140,7 @@ static int describe_model(struct serve *v)
     m->has_chat = rc == 0;
     if (rc)
         fprintf(stderr, "hexrig serve: no chats: %s\n", m->err.text);
-    v->file_name = name_of_file(v->o.cfg.model);
+    v->file_name = name_of_file(v->o.model);
     m->name = v->name ? v->name : v->file_name;
     m->e = v->engines[0];
     m->since = time(NULL);
@@ -251,10 +240,11 @@ static int serve(struct serve *v)
 
 int hx_cmd_serve(int argc, char **argv)
 {
-    struct serve v = {.o = {.cmd = "serve"}, .s = {.host = "127.0.0.1"}, .port = 8080,
-                      .parallel = 4, .queue = 64};
-    int rc = parse(&v, argc, argv);
+    struct serve v = {.s = {.host = "127.0.0.1"}, .port = 8080, .parallel = 4, .queue = 64};
+    int rc = hx_engine_opts_init(&v.o, "serve", 0);
 
+    if (rc == 0)
+        rc = parse(&v, argc, argv);
     if (rc == 0)
         rc = open_engines(&v);
     if (rc == 0)

@@ -1,8 +1,9 @@
-/* Attention where the cache is, see attn.h. */
+/* Attention method `dsp`: the whole attention happens where the cache is, see attn.h. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "engine/attn.h"
+#include "engine/method.h"
 
 static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
@@ -16,12 +17,12 @@ static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struc
     return in->kv->ops->attend(in->kv, in, out, err);
 }
 
-static void close_kv(struct hx_attn *a)
+static void close_dsp(struct hx_attn *a)
 {
     free(a);
 }
 
-static const struct hx_attn_ops ops = {"kv", run, close_kv};
+static const struct hx_attn_ops ops = {"dsp", run, close_dsp};
 
 int hx_attn_kv_open(struct hx_attn **out, struct hx_error *err)
 {
@@ -33,3 +34,18 @@ int hx_attn_kv_open(struct hx_attn **out, struct hx_error *err)
     *out = a;
     return 0;
 }
+
+static int open_dsp(struct hx_attn **out, const struct hx_open *o, struct hx_error *err)
+{
+    (void)o;
+    return hx_attn_kv_open(out, err);
+}
+
+const struct hx_method hx_method_attn_dsp = {
+    .name = "dsp",
+    .seam = HX_SEAM_ATTN,
+    .about = "on the DSP, where the cache keeps its blocks (--offload attn)",
+    .needs = HX_TRAIT_ATTEND,
+    .gives = HX_TRAIT_DSP,
+    .open.attn = open_dsp,
+};

@@ -1,5 +1,5 @@
-/* Norms and activations, see steps.h. */
-#include "steps.h"
+/* Norms and activations, see row_ops.h. */
+#include "row_ops.h"
 
 #include <math.h>
 

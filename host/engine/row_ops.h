@@ -1,7 +1,7 @@
 /* The arithmetic of a pass that is neither matrix nor attention, as a table: plain C is the reference, and a CPU's own
  * kernels (cpu/isa.h) can take its place. */
-#ifndef HX_STEPS_H
-#define HX_STEPS_H
+#ifndef HX_ROW_OPS_H
+#define HX_ROW_OPS_H
 
 #include <stddef.h>
 

@@ -1,0 +1,74 @@
+/* Tap method `capture`: what flows through the model goes to a file. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture.h"
+#include "engine/plan.h"
+
+static const struct hx_option options[] = {
+    {.name = "capture", .arg = "FILE", .flags = HX_OPTION_CHOOSES,
+     .help = "write hidden states, inputs of matrices, Q, K or V of every token to FILE"},
+    {.name = "capture-points", .arg = "LIST", .def = "after_ffn",
+     .help = "which: embedding after_attn after_ffn before_norm in_qkv q k v in_o in_ffn in_down in_out, or all"},
+    {.name = "capture-layers", .arg = "FROM[-TO]", .help = "of these layers only, from 0 (all)"},
+    {.name = NULL},
+};
+
+/* "2" or "2-5". */
+static int parse_layers(const char *text, struct hx_capture_cfg *cfg)
+{
+    char *end;
+
+    cfg->from = 0;
+    cfg->to = SIZE_MAX;
+    if (!text)
+        return 0;
+    if (*text < '0' || *text > '9')
+        return -EINVAL;
+    cfg->from = cfg->to = strtoull(text, &end, 10);
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+        cfg->to = strtoull(end + 1, &end, 10);
+    return *end || cfg->to < cfg->from ? -EINVAL : 0;
+}
+
+static int configure(const struct hx_plan *p, struct hx_capture_cfg *cfg, struct hx_error *err)
+{
+    struct hx_error detail = {""};
+
+    cfg->path = hx_plan_text(p, "capture");
+    if (!cfg->path || !*cfg->path)
+        return hx_error_set(err, -EINVAL, "tap capture needs %s FILE", hx_plan_spell(p, "capture"));
+    if (parse_layers(hx_plan_text(p, "capture-layers"), cfg))
+        return hx_error_set(err, -EINVAL, "%s: '%.32s' is not FROM or FROM-TO", hx_plan_spell(p, "capture-layers"),
+                            hx_plan_text(p, "capture-layers"));
+    if (hx_capture_points(hx_plan_text(p, "capture-points"), &cfg->points, &detail))
+        return hx_error_set(err, -EINVAL, "%s: %s", hx_plan_spell(p, "capture-points"), detail.text);
+    return 0;
+}
+
+static int check(const struct hx_plan *p, struct hx_error *err)
+{
+    struct hx_capture_cfg cfg;
+
+    return configure(p, &cfg, err);
+}
+
+static int open_capture(struct hx_tap **out, const struct hx_open *o, struct hx_error *err)
+{
+    struct hx_capture_cfg cfg;
+    int rc = configure(o->plan, &cfg, err);
+
+    if (!rc && cfg.from >= o->model->n_layer)
+        rc = hx_error_set(err, -EINVAL, "%s: layer %zu; the model has %zu, from 0",
+                          hx_plan_spell(o->plan, "capture-layers"), cfg.from, o->model->n_layer);
+    return rc ? rc : hx_capture_open(out, &cfg, o->model, err);
+}
+
+const struct hx_method hx_method_tap_capture = {
+    .name = "capture",
+    .seam = HX_SEAM_TAP,
+    .about = "what flows through the model goes to a file",
+    .options = options,
+    .check = check,
+    .open.tap = open_capture,
+};

@@ -1,0 +1,130 @@
+/* Methods of ring attention: attention `poly`, exact scores as ring products, and cache `ntt`, K as transforms. */
+#include <errno.h>
+
+#include "attn_poly.h"
+#include "engine/plan.h"
+#include "kv_ntt.h"
+
+/* Of both methods. */
+#define RING_OPTIONS                                                                                                     \
+    {.name = "ntt", .help = "ring products by transforms modulo one 60-bit prime"},                                      \
+        {.name = "ntt-crt", .help = "the same modulo two primes of 30 bits"},                                            \
+        {.name = "poly-delta", .arg = "BITS", .def = "16", .min = HX_POLY_DELTA_MIN, .max = HX_POLY_DELTA_MAX,           \
+         .help = "integers are values times 2^BITS"},                                                                    \
+        {.name = "crt-shard", .flags = HX_OPTION_FORKS,                                                                  \
+         .help = "of two primes: a process for each, the second forked, or two ranks under mpirun -np 2"},               \
+    {                                                                                                                    \
+        .name = NULL                                                                                                     \
+    }
+
+static const struct hx_option kv_options[] = {RING_OPTIONS};
+
+static const struct hx_option attn_options[] = {
+    {.name = "poly-attn", .flags = HX_OPTION_CHOOSES,
+     .help = "attention scores as exact ring products; without --ntt and --ntt-crt schoolbook, O(N^2)"},
+    RING_OPTIONS,
+};
+
+/* A cache of transforms needs some; by itself attention multiplies schoolbook. */
+static enum hx_poly_mode mode_of(const struct hx_plan *p)
+{
+    if (hx_plan_given(p, "ntt"))
+        return HX_POLY_60;
+    return hx_plan_given(p, "ntt-crt") || hx_plan_method(p, HX_SEAM_KV)->gives & HX_TRAIT_KEYS ? HX_POLY_CRT
+                                                                                              : HX_POLY_SCHOOL;
+}
+
+static struct hx_poly_cfg config(const struct hx_plan *p)
+{
+    return (struct hx_poly_cfg){mode_of(p), (unsigned)hx_plan_number(p, "poly-delta"), hx_plan_shard(p)};
+}
+
+static int check(const struct hx_plan *p, struct hx_error *err)
+{
+    if (hx_plan_given(p, "ntt") && hx_plan_given(p, "ntt-crt"))
+        return hx_error_set(err, -EINVAL, "ntt and ntt-crt exclude each other");
+    if (hx_plan_given(p, "crt-shard") && mode_of(p) != HX_POLY_CRT)
+        return hx_error_set(err, -EINVAL, "--crt-shard shares out two primes: it needs --poly-attn --ntt-crt, or --kv ntt");
+    return 0;
+}
+
+static int check_kv(const struct hx_plan *p, struct hx_error *err)
+{
+    if (hx_plan_offload(p) & HX_OFFLOAD_KV && mode_of(p) == HX_POLY_60)
+        return hx_error_set(err, -EINVAL, "%s and %soffload kv exclude each other: the DSP has the two 30-bit primes",
+                            hx_plan_spell(p, "ntt"), hx_plan_prefix(p));
+    return check(p, err);
+}
+
+static int open_attn(struct hx_attn **out, const struct hx_open *o, struct hx_error *err)
+{
+    const struct hx_poly_cfg cfg = config(o->plan);
+
+    return hx_attn_poly_open(out, &cfg, o->model->dh, o->pool, err);
+}
+
+static int open_kv(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
+{
+    const struct hx_model *m = o->model;
+    const struct hx_kv_shape shape = {m->n_layer, m->n_kv, m->dh, o->n_ctx};
+    const struct hx_poly_cfg cfg = config(o->plan);
+
+    return (hx_plan_offload(o->plan) & HX_OFFLOAD_KV ? hx_kv_ntt_dsp_open : hx_kv_ntt_open)(out, &shape, &cfg, o->pool,
+                                                                                           err);
+}
+
+static json_t *report_ring(const struct hx_poly *ring, int persistent, const struct hx_plan *p)
+{
+    const int on_dsp = persistent && hx_plan_offload(p) & HX_OFFLOAD_KV;
+
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "keys", persistent ? "persistent" : "per step", "product",
+                     hx_poly_modes[mode_of(p)], "kernel", on_dsp ? "hvx" : hx_poly_kernel(ring), "n",
+                     (json_int_t)ring->n, "delta_bits", (json_int_t)ring->delta_bits, "block_bytes",
+                     (json_int_t)ring->block_bytes);
+}
+
+static json_t *report_kv(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
+{
+    (void)self;
+    return report_ring(hx_kv_ntt_ring(kv), 1, p);
+}
+
+static json_t *report_attn(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
+{
+    return kv->ops->keys ? report_kv(kv, kv, p) : report_ring(hx_attn_poly(self), 0, p);
+}
+
+/* Of a layer one call that puts K, and one that scores it. */
+static struct hx_calls calls_kv(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
+{
+    (void)pos; /* whatever it is */
+    return (struct hx_calls){hx_plan_offload(p) & HX_OFFLOAD_KV ? 2 * (double)s->n_layer : 0, 0};
+}
+
+const struct hx_method hx_method_attn_poly = {
+    .name = "poly",
+    .seam = HX_SEAM_ATTN,
+    .about = "scores as exact inner products of integers, products in a polynomial ring",
+    .options = attn_options,
+    .needs = HX_TRAIT_ROWS | HX_TRAIT_POOL,
+    .uses = HX_TRAIT_KEYS | HX_TRAIT_SCORES,
+    .gives = HX_TRAIT_SOFTMAX_INT | HX_TRAIT_RESIDUES,
+    .check = check,
+    .open.attn = open_attn,
+    .reports = "poly",
+    .report = report_attn,
+};
+
+const struct hx_method hx_method_kv_ntt = {
+    .name = "ntt",
+    .seam = HX_SEAM_KV,
+    .about = "K as transforms modulo primes, made once per token; V in f32",
+    .options = kv_options,
+    .needs = HX_TRAIT_POOL,
+    .gives = HX_TRAIT_DSP | HX_TRAIT_ROWS | HX_TRAIT_SCORES | HX_TRAIT_KEYS | HX_TRAIT_RESIDUES,
+    .check = check_kv,
+    .open.kv = open_kv,
+    .reports = "poly",
+    .report = report_kv,
+    .calls = calls_kv,
+};

@@ -1,0 +1,129 @@
+/* KV methods `spinor` and `spinor-attn`: 63-byte blocks that the DSP codes, without and with attention where they are. */
+#include <errno.h>
+
+#include "block_report.h"
+#include "cal_choose.h"
+#include "engine/plan.h"
+#include "kv_spinor.h"
+#include "kv_spinor_attn.h"
+
+static const char *const k_rope[] = {"pre", "post", NULL}; /* as hx_cal_k_names */
+
+static const struct hx_option options[] = {
+    {.name = "density", .arg = "D", .def = "batched", .names = hx_kv_spinor_densities,
+     .flags = HX_OPTION_IDLE_OK | HX_OPTION_REPORTED,
+     .help = "per-vector | per-layer | batched | per-token | queue: how work is cut into calls"},
+    {.name = "cal", .arg = "FILE", .flags = HX_OPTION_IDLE_OK,
+     .help = "calibration of the blocks (beside the model, or the shipped one)"},
+    {.name = "calibrate-on", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK,
+     .help = "calibrate on a text file at start instead"},
+    {.name = "calib", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK, .means = "calibrate-on", .help = ""},
+    {.name = "basis", .arg = "B", .names = hx_block_basis_names, .flags = HX_OPTION_IDLE_OK,
+     .help = "vht2 | vht2w | klt: what blocks hold (klt, or as in --cal)"},
+    {.name = "k-rope", .arg = "pre|post", .names = k_rope, .flags = HX_OPTION_IDLE_OK,
+     .help = "K coded before or after RoPE (pre, or as in --cal)"},
+    {.name = "k", .arg = "before|after", .names = hx_cal_k_names, .flags = HX_OPTION_IDLE_OK, .means = "k-rope",
+     .help = ""},
+    {.name = NULL},
+};
+
+static int check(const struct hx_plan *p, struct hx_error *err)
+{
+    if (hx_plan_given(p, "cal") && hx_plan_given(p, "calibrate-on"))
+        return hx_error_set(err, -EINVAL, "%s is a calibration, another would be made on %s: they exclude each other",
+                            hx_plan_text(p, "cal"), hx_plan_text(p, "calibrate-on"));
+    return 0;
+}
+
+static int check_attn(const struct hx_plan *p, struct hx_error *err)
+{
+    if (hx_kv_attn_refuses(hx_plan_text(p, "density")))
+        return hx_error_set(err, -EINVAL, "attention on the DSP needs a call per layer at least; %s %s makes less",
+                            hx_plan_spell(p, "density"), hx_plan_text(p, "density"));
+    if (hx_plan_given(p, "k-rope") && hx_plan_index(p, "k-rope") == 0)
+        return hx_error_set(err, -EINVAL, "attention on the DSP needs blocks of K after RoPE; %s pre cannot be scored "
+                            "without decoding", hx_plan_spell(p, "k-rope"));
+    return check(p, err);
+}
+
+/* The calibration of the plan, or for an attention that needs it K after RoPE; then `open` of a cache. */
+static int open_with(struct hx_kv **out, const struct hx_open *o, int attn,
+                     int (*open)(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
+                                 const char *density, size_t n_ctx, struct hx_error *err),
+                     struct hx_error *err)
+{
+    struct hx_cal *cal = NULL;
+    int rc = hx_cal_choose(&cal, o, attn, err);
+
+    if (!rc)
+        rc = open(out, o->model, cal, hx_plan_text(o->plan, "density"), o->n_ctx, err);
+    hx_cal_free(cal);
+    return rc;
+}
+
+static int open_spinor(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
+{
+    return open_with(out, o, 0, hx_kv_spinor_open, err);
+}
+
+static int open_attn(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
+{
+    return open_with(out, o, 1, hx_kv_spinor_attn_open, err);
+}
+
+static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
+{
+    int k_after_rope;
+    const struct hx_codec_format *f = hx_kv_spinor_format(self, &k_after_rope);
+
+    (void)kv;
+    (void)p;
+    return hx_block_report(f, k_after_rope);
+}
+
+static json_t *report_attn(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
+{
+    (void)kv;
+    (void)p;
+    return hx_block_report(hx_kv_spinor_attn_format(self), 1);
+}
+
+static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
+{
+    return hx_kv_spinor_calls(hx_plan_text(p, "density"), s->n_layer, s->n_kv, pos);
+}
+
+static struct hx_calls calls_attn(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
+{
+    (void)pos; /* whatever it is */
+    return (struct hx_calls){hx_kv_attn_calls(hx_plan_text(p, "density"), s->n_layer, s->n_kv), 0};
+}
+
+const struct hx_method hx_method_kv_spinor_attn = {
+    .name = "spinor-attn",
+    .seam = HX_SEAM_KV,
+    .about = "63-byte blocks coded by the DSP, attention where they are (--offload attn)",
+    .options = options,
+    .needs = HX_TRAIT_RIG | HX_TRAIT_CALIBRATION,
+    .gives = HX_TRAIT_DSP | HX_TRAIT_ATTEND,
+    .check = check_attn,
+    .open.kv = open_attn,
+    .reports = "block",
+    .report = report_attn,
+    .calls = calls_attn,
+};
+
+const struct hx_method hx_method_kv_spinor = {
+    .name = "spinor",
+    .seam = HX_SEAM_KV,
+    .about = "63-byte blocks coded by the DSP",
+    .options = options,
+    .needs = HX_TRAIT_RIG | HX_TRAIT_CALIBRATION,
+    .gives = HX_TRAIT_DSP | HX_TRAIT_ROWS,
+    .offloaded = &hx_method_kv_spinor_attn,
+    .check = check,
+    .open.kv = open_spinor,
+    .reports = "block",
+    .report = report,
+    .calls = calls,
+};

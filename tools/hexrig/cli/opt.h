@@ -1,0 +1,60 @@
+/* Command lines: option values with their messages, and argp for whole commands.
+ *
+ * A command has a table of struct argp_option and a parser function, like every program that uses glibc's argp; tables of
+ * other parts (the engine's options: options/engine_opts.h) are its children.  hx_opt_parse() makes of argp what all
+ * commands have in common: one line per mistake, exit status 2, --help on stdout. */
+#ifndef HX_OPT_H
+#define HX_OPT_H
+
+#include <argp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd.h"
+
+enum { HX_MAX_TOKENS = 1 << 20 };
+
+/* Keys of options without a short name.  Every command numbers its own from HX_OPT_FREE on; the engine's are the others. */
+enum {
+    HX_OPT_CTX = 0x100,
+    HX_OPT_THREADS,
+    HX_OPT_PROFILE,
+    HX_OPT_FRONT_END,
+    HX_OPT_FILTER,
+    HX_OPT_TIME,
+    HX_OPT_HOST_US,
+    HX_OPT_FARF,
+    HX_OPT_JSON,
+    HX_OPT_FREE,
+    HX_OPT_PLAN = 0x1000, /* and above: options of the plan, engine_opts.c */
+};
+
+/* What a parser function returns when it has printed why. */
+enum { HX_OPT_SAID = 125 /* ECANCELED */ };
+
+/* rc of the functions below, or of hx_cmd_usage(), as a parser function returns it. */
+static inline error_t hx_opt_error(int rc)
+{
+    return rc ? HX_OPT_SAID : 0;
+}
+
+/* Parses the command's line; `input` goes to its parser function.  argv[0] is "hexrig NAME".  HX_EXIT_OK; -1 after --help,
+ * which was printed; HX_EXIT_USAGE after a message. */
+int hx_opt_parse(const char *cmd, const struct argp *argp, int argc, char **argv, void *input);
+
+/* The same for a command with words behind its options: *rest becomes the index of the first one (argc: there is none).
+ * *rest != 0 before: options end at the first word, which may be another command. */
+int hx_opt_parse_some(const struct argp *argp, int argc, char **argv, void *input, int *rest);
+
+/* Numbers: 0, or HX_EXIT_USAGE after a message that names the option, the value and the range. */
+int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,
+               uint64_t *out);
+int hx_opt_size(const char *cmd, const char *option, const char *arg, size_t min, size_t max,
+                size_t *out);
+/* One of `names` (NULL-terminated); *out, if given, becomes its index. */
+int hx_opt_name(const char *cmd, const char *option, const char *arg, const char *const *names,
+                size_t *out);
+int hx_opt_real(const char *cmd, const char *option, const char *arg, double min, double max,
+                double *out);
+
+#endif
