@@ -1,4 +1,4 @@
-/* hexrig model: looks into GGUF files and changes their number format.  This file chooses the action. */
+/* hexrig model: looks into GGUF files, changes their number format, captures what flows through a model.  This file chooses the action. */
 #include "cmd_model.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@ static const char help[] =
     "usage: hexrig model ACTION [OPTION]...\n\n"
     "Works on GGUF model files.\n\n"
     "  inspect   shows metadata and tensors\n"
-    "  convert   writes the weights in another number format\n\n"
+    "  convert   writes the weights in another number format\n"
+    "  capture   runs a text and writes what flows through the model\n\n"
     "Each has --help.\n\n"
     "Example: hexrig model inspect --tensors model.gguf\n";
 
@@ -20,9 +21,10 @@ static const struct {
 } actions[] = {
     {"inspect", hx_model_cmd_inspect},
     {"convert", hx_model_cmd_convert},
+    {"capture", hx_model_cmd_capture},
 };
 
-#define ACTIONS "inspect, convert"
+#define ACTIONS "inspect, convert, capture"
 
 int hx_cmd_model(int argc, char **argv)
 {

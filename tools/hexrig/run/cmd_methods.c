@@ -1,0 +1,177 @@
+/* hexrig methods: what the engine can compute with, from the methods' own tables; also the tables of docs/methods.md. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/opt.h"
+#include "cli/report.h"
+#include "engine/plan.h"
+
+enum { OPT_MARKDOWN = HX_OPT_FREE };
+
+static const struct argp_option options[] = {
+    {"json", HX_OPT_JSON, NULL, 0, "One JSON object", 0},
+    {"markdown", OPT_MARKDOWN, NULL, 0, "The tables of docs/methods.md", 0},
+    {0},
+};
+
+static const char doc[] = "Lists the methods behind each seam of the engine, the default first, and their options."
+                          "\vExample: hexrig methods";
+
+struct methods {
+    int json, markdown;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct methods *m = state->input;
+
+    (void)arg;
+    switch (key) {
+    case HX_OPT_JSON:
+        m->json = 1;
+        return 0;
+    case OPT_MARKDOWN:
+        m->markdown = 1;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --- what there is to say */
+
+static json_t *traits(uint32_t set)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; hx_trait_names[i]; i++)
+        if (set & 1u << i)
+            json_array_append_new(list, json_string(hx_trait_names[i]));
+    return list;
+}
+
+static json_t *options_of(const struct hx_option *o)
+{
+    json_t *list = json_array();
+
+    for (; o && o->name; o++) {
+        json_t *j = json_pack("{s:s, s:s*, s:s*, s:s}", "name", o->name, "arg", o->arg, "default", o->def, "help", o->help);
+
+        if (o->max) {
+            json_object_set_new(j, "min", json_integer((json_int_t)o->min));
+            json_object_set_new(j, "max", json_integer((json_int_t)o->max));
+        }
+        if (!o->means)
+            json_array_append_new(list, j);
+        else
+            json_decref(j);
+    }
+    return list;
+}
+
+static json_t *report(void)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; hx_methods[i]; i++) {
+        const struct hx_method *m = hx_methods[i];
+
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "seam", hx_seam_names[m->seam], "name",
+                                              m->name, "about", m->about, "needs", traits(m->needs), "gives",
+                                              traits(m->gives), "options", options_of(m->options)));
+    }
+    return json_pack("{s:o, s:o}", "methods", list, "options", options_of(hx_plan_options));
+}
+
+/* --- as text */
+
+static void print_traits(const char *word, uint32_t set)
+{
+    const char *between = word;
+
+    for (int i = 0; hx_trait_names[i]; i++)
+        if (set & 1u << i) {
+            printf("%s%s", between, hx_trait_names[i]);
+            between = ", ";
+        }
+}
+
+static void print_text(void)
+{
+    for (int seam = 0; seam < HX_SEAMS; seam++) {
+        printf("%s--%s\n", seam ? "\n" : "", hx_seam_names[seam]);
+        for (size_t i = 0; hx_methods[i]; i++) {
+            const struct hx_method *m = hx_methods[i];
+
+            if ((int)m->seam != seam)
+                continue;
+            printf("  %-12s %s", m->name, m->about);
+            print_traits("; needs ", m->needs);
+            print_traits("; gives ", m->gives);
+            putchar('\n');
+            for (const struct hx_option *o = m->options; o && o->name; o++)
+                if (!o->means)
+                    printf("               --%s%s%s\n", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+        }
+    }
+}
+
+static void print_row(const struct hx_option *o)
+{
+    char arg[64] = "";
+
+    for (size_t i = 0, n = 0; o->arg && o->arg[i] && n + 2 < sizeof(arg); i++) {
+        if (o->arg[i] == '|')
+            arg[n++] = '\\';
+        arg[n++] = o->arg[i];
+    }
+    printf("| `--%s%s%s` | %s | ", o->name, *arg ? " " : "", arg, o->def ? o->def : "");
+    for (const char *c = o->help; *c; c++)
+        printf(*c == '|' ? "\\|" : "%c", *c);
+    printf(" |\n");
+}
+
+static void print_markdown(void)
+{
+    const struct hx_method *owner, *last = NULL;
+    const struct hx_option *o;
+
+    for (int seam = 0; seam < HX_SEAMS; seam++) {
+        printf("| `--%s` | what it is | needs | gives |\n|---|---|---|---|\n", hx_seam_names[seam]);
+        for (size_t i = 0; hx_methods[i]; i++)
+            if ((int)hx_methods[i]->seam == seam) {
+                printf("| `%s` | %s | ", hx_methods[i]->name, hx_methods[i]->about);
+                print_traits("", hx_methods[i]->needs);
+                printf(" | ");
+                print_traits("", hx_methods[i]->gives);
+                printf(" |\n");
+            }
+        putchar('\n');
+    }
+    printf("| option | default | |\n|---|---|---|\n");
+    for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++) {
+        if (owner && owner != last)
+            printf("| **%s %s** | | |\n", hx_seam_names[owner->seam], owner->name);
+        last = owner;
+        if (!o->means)
+            print_row(o);
+    }
+}
+
+int hx_cmd_methods(int argc, char **argv)
+{
+    const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
+    struct methods m = {0, 0};
+    int rc = hx_opt_parse("methods", &argp, argc, argv, &m);
+
+    if (rc)
+        return rc < 0 ? HX_EXIT_OK : rc;
+    if (m.json)
+        return hx_report_print("methods", report(), 1);
+    if (m.markdown)
+        print_markdown();
+    else
+        print_text();
+    return HX_EXIT_OK;
+}
