@@ -20,6 +20,8 @@ static const struct hx_fit *const fits[HX_BASES] = {
 /* --- runs over a text */
 
 struct visit {
+    struct hx_tap tap; /* first: sees K and V of every layer go by */
+    struct hx_tap *taps[2];
     const struct hx_model *m;
     struct hx_kv *kv;
     struct hx_attn *attn;
@@ -31,25 +33,22 @@ struct visit {
     void *arg;
 };
 
-/* All K and V of one layer of the window that was just run. */
-static int visit_layer(struct visit *v, size_t layer, struct hx_error *err)
+/* All K or all V of one layer of the window that runs. */
+static int visit_rows(struct hx_tap *t, const struct hx_tap_at *at, float *rows, struct hx_error *err)
 {
+    struct visit *v = (struct visit *)t;
     const size_t n_kv = v->m->n_kv, dh = v->m->dh;
-    const struct hx_rope *rope = hx_ropes_of(&v->ropes, layer);
+    const int is_k = at->point == HX_TAP_K;
+    const struct hx_rope *rope = hx_ropes_of(&v->ropes, at->layer);
     float x[HX_BLOCK_MAX_DH];
-    struct hx_kv_view view;
-    int rc = v->kv->ops->rows(v->kv, layer, v->ctx, &view, err);
 
-    if (rc)
-        return rc;
-    for (size_t p = 0; p < v->ctx; p++)
-        for (size_t s = 0; s < 2 * n_kv; s++) {
-            const float *rows = s < n_kv ? view.k : view.v;
-
-            memcpy(x, rows + p * view.stride + s % n_kv * dh, dh * sizeof(*x));
-            if (s < n_kv && !v->k_after_rope)
-                hx_rope_undo(rope, x, p);
-            v->fn(v->arg, layer * 2 * n_kv + s, x);
+    (void)err;
+    for (size_t i = 0; i < at->n; i++)
+        for (size_t head = 0; head < n_kv; head++) {
+            memcpy(x, rows + i * at->row + head * dh, dh * sizeof(*x));
+            if (is_k && !v->k_after_rope)
+                hx_rope_undo(rope, x, at->pos[i]);
+            v->fn(v->arg, at->layer * 2 * n_kv + (is_k ? 0 : n_kv) + head, x);
         }
     return 0;
 }
@@ -59,11 +58,8 @@ static int visit_windows(struct visit *v, const uint32_t *ids, size_t n_windows,
 {
     int rc = 0;
 
-    for (size_t w = 0; !rc && w < n_windows; w++) {
+    for (size_t w = 0; !rc && w < n_windows; w++)
         rc = hx_forward_run(v->f, ids + w * v->ctx, v->ctx, 0, err);
-        for (size_t layer = 0; !rc && layer < v->m->n_layer; layer++)
-            rc = visit_layer(v, layer, err);
-    }
     return rc;
 }
 
@@ -77,7 +73,10 @@ static int open_visit(struct visit *v, struct hx_error *err)
     rc = hx_kv_f32_open(&v->kv, m->n_layer, m->n_kv, m->dh, v->ctx, err);
     if (!rc)
         rc = hx_attn_ref_open(&v->attn, v->ctx, err);
-    return rc ? rc : hx_forward_open(&v->f, m, v->kv, v->attn, v->ctx, err);
+    if (!rc)
+        rc = hx_forward_open(&v->f, m, v->kv, v->attn, v->ctx, err);
+    v->taps[0] = &v->tap;
+    return rc ? rc : hx_forward_use(v->f, &(struct hx_forward_parts){.taps = v->taps}, err);
 }
 
 static size_t window(size_t n_ids)
@@ -106,7 +105,9 @@ static int check(const struct hx_model *m, size_t n_ids, struct hx_error *err)
 int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids, size_t n_ids,
                  hx_cal_visit_fn *fn, void *arg, size_t *n_vectors, struct hx_error *err)
 {
-    struct visit v = {.m = m, .k_after_rope = k_after_rope, .fn = fn, .arg = arg};
+    static const struct hx_tap_ops ops = {.name = "calibration", .at = visit_rows};
+    struct visit v = {.tap = {&ops, 1u << HX_TAP_K | 1u << HX_TAP_V}, .m = m, .k_after_rope = k_after_rope,
+                      .fn = fn, .arg = arg};
     int rc = check(m, n_ids, err);
 
     if (rc)
