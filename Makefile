@@ -163,11 +163,11 @@ $(obj)/rpc/wire/hx_version.o: tools/VERSION
 $(obj)/dsp/%.o:         inc := $(inc_dsp) -Idsp
 $(obj)/fuse/%.o:        inc  = $(inc_rpc) -Ifuse $(fuse_cflags)
 $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
-# every load and store tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names, and clang
-# has no such option
+# every load and store of a kernel tells the DSP process its address, see docs/hvx.md; a sanitizer's callbacks have the same names,
+# and clang has no such option.  Of spinor (docs/kernels.md), ntt and skel only the named files do
 mem_trace := $(if $(SAN)$(clang),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
-traced_o  := $(call objs,kernels/silicon/*.c kernels/linear/*.c kernels/ok/*.c kernels/skel/ntt_scalar.c kernels/skel/parallel_pair.c \
-                     kernels/skel/weights.c kernels/spinor/spinor_load_hvx.c)
+traced_o  := $(filter-out $(call objs,$(foreach d,spinor ntt skel,kernels/$d/*.c)),$(call objs,kernels/*/*.c)) \
+             $(call objs,kernels/skel/ntt_scalar.c kernels/skel/parallel_pair.c kernels/skel/weights.c kernels/spinor/spinor_load_hvx.c)
 $(traced_o): private trace := $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools -Itools/hexrig -Itools/hexidl -Itools/preload
