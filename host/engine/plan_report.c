@@ -39,7 +39,7 @@ double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, 
         for (int w = 0; w < HX_PER_LAYER; w++)
             sum += called[w];
     }
-    return sum + (m->gives & HX_TRAIT_ARGMAX && is_call(p, m, 0, HX_OUT));
+    return sum + is_call(p, m, 0, HX_OUT);
 }
 
 static json_t *taps(const struct hx_plan *p)

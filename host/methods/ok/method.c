@@ -100,8 +100,11 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
 
 static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
+    const struct hx_plan_linear out = hx_plan_linear(p, 0, HX_OUT);
+    const int stays_here = out.method == &hx_method_linear_ok && out.on_dsp; /* see check_offload() */
+
     (void)pos; /* whatever it is */
-    return (struct hx_calls){hx_plan_linear_calls(p, &hx_method_linear_ok, s), 0};
+    return (struct hx_calls){hx_plan_linear_calls(p, &hx_method_linear_ok, s) - stays_here, 0};
 }
 
 const struct hx_method hx_method_linear_ok = {
