@@ -13,6 +13,7 @@ enum { MANY_CALLS = 40000 };
 /* What a sweep runs: a model's engine, or a cache without a model. */
 struct subject {
     struct hx_engine *e; /* NULL: a geometry */
+    float *logits;       /* [vocab] of a model */
     struct hx_kv *kv;    /* the engine's, or its own */
     struct hx_model m;   /* of a geometry */
     struct hx_shape shape;
@@ -45,9 +46,10 @@ static int model_open(struct subject *s, const struct hx_density_job *job, struc
     s->kv = s->e->kv;
     s->shape = hx_shape_of(s->e->model);
     if (last(job) >= s->e->model->n_ctx)
-        rc = hx_error_set(err, -EINVAL, "position %zu: the model's context is %zu", last(job),
-                          s->e->model->n_ctx);
-    return rc;
+        return hx_error_set(err, -EINVAL, "position %zu: the model's context is %zu", last(job),
+                            s->e->model->n_ctx);
+    s->logits = calloc(s->e->model->vocab, sizeof(*s->logits));
+    return s->logits ? 0 : hx_error_set(err, -ENOMEM, "no memory for logits");
 }
 
 /* Any ids do: what a call costs does not depend on them. */
@@ -65,9 +67,16 @@ static int model_fill(struct subject *s, size_t pos, size_t n, struct hx_error *
     return rc;
 }
 
+/* With the choice of the next one, which may be made on the DSP, or of logits that are. */
 static int model_token(struct subject *s, size_t pos, struct hx_error *err)
 {
-    return model_fill(s, pos, 1, err);
+    uint32_t id;
+    int rc = model_fill(s, pos, 1, err);
+
+    if (rc)
+        return rc;
+    return s->e->argmax ? hx_forward_argmax(s->e->forward, s->e->last, 1, &id, err)
+                        : hx_engine_logits(s->e, s->logits, err);
 }
 
 static const struct source model = {model_open, model_fill, model_token};
@@ -180,5 +189,6 @@ int hx_density_measure(const struct hx_density_job *job, struct hx_density_row *
     if (!s.e)
         hx_kv_close(s.kv);
     hx_engine_close(s.e);
+    free(s.logits);
     return rc ? hx_cmd_fail(job->o->cmd, "%s", err.text) : HX_EXIT_OK;
 }
