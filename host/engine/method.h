@@ -65,6 +65,7 @@ enum hx_option_flag {
     HX_OPTION_IDLE_OK = 1 << 1, /* without its method it changes nothing, which is said and no error */
     HX_OPTION_FORKS = 1 << 2,   /* the process becomes two: only for commands that can do that */
     HX_OPTION_REPORTED = 1 << 3, /* reports have its value, also the default, beside the methods */
+    HX_OPTION_ON_DSP = 1 << 4,   /* of matrices: matters to those on the DSP only */
 };
 
 /* An option, written once: --NAME VALUE of the commands, "NAME=VALUE" of the C API and of files. */
@@ -77,6 +78,7 @@ struct hx_option {
     const char *const *names; /* the legal values, NULL-terminated; NULL: any text */
     uint32_t flags;           /* enum hx_option_flag */
     const char *means;        /* another option's name: this one is an older spelling of it, its value i is that one's */
+    const char *of;           /* another option's name: legal with that one only; NULL: with the method */
 };
 
 /* The dimensions of a model that calls depend on. */

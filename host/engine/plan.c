@@ -351,21 +351,32 @@ int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_erro
     return 0;
 }
 
-static int uses_linear(const struct hx_plan *p, const struct hx_method *m)
+/* Matrices of a layer that a method applies, those on the DSP only or all. */
+static int applies(const struct hx_plan *p, const struct hx_method *m, size_t layer, int on_dsp)
 {
-    for (size_t i = 0; i < p->map.n; i++) {
-        /* an item may be hidden by later ones; its first layer tells */
-        for (int w = 0; w < HX_MATRICES; w++)
-            if (hx_plan_linear(p, p->map.at[i].from, (enum hx_matrix)w).method == m)
-                return 1;
+    for (int w = 0; w < HX_MATRICES; w++) {
+        const struct hx_plan_linear l = hx_plan_linear(p, layer, (enum hx_matrix)w);
+
+        if (l.method == m && (!on_dsp || l.on_dsp || m->needs & HX_TRAIT_RIG))
+            return 1;
     }
     return 0;
+}
+
+/* Who applies what changes only where the layers of an item begin and behind their end. */
+static int uses_linear(const struct hx_plan *p, const struct hx_method *m, int on_dsp)
+{
+    for (size_t i = 0; i < p->map.n; i++)
+        if (applies(p, m, p->map.at[i].from, on_dsp) ||
+            (p->map.at[i].to < SIZE_MAX && applies(p, m, p->map.at[i].to + 1, on_dsp)))
+            return 1;
+    return applies(p, m, 0, on_dsp);
 }
 
 int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m)
 {
     if (m->seam == HX_SEAM_LINEAR)
-        return uses_linear(p, m);
+        return uses_linear(p, m, 0);
     if (m->seam != HX_SEAM_TAP)
         return p->method[m->seam] == m;
     for (size_t i = 0; p->tap[i]; i++)
@@ -377,16 +388,20 @@ int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m)
 /* --- legality */
 
 /* "--a or --b": how methods that have this option are chosen. */
-static void who_has(const struct hx_plan *p, const char *option, char *out, size_t n)
+static void who_has(const struct hx_plan *p, const struct hx_option *option, char *out, size_t n)
 {
     size_t used = 0;
 
     *out = '\0';
+    if (option->of || option->flags & HX_OPTION_ON_DSP) {
+        snprintf(out, n, "%s%s", p->values.prefix, option->of ? option->of : "offload linear");
+        return;
+    }
     for (size_t i = 0; hx_methods[i] && used < n; i++) {
         const struct hx_method *m = hx_methods[i];
         int by_option = 0;
 
-        if (!hx_method_has(m, option))
+        if (!hx_method_has(m, option->name))
             continue;
         for (const struct hx_option *o = m->options; o->name && used < n; o++)
             if (o->flags & HX_OPTION_CHOOSES) {
@@ -401,8 +416,13 @@ static void who_has(const struct hx_plan *p, const char *option, char *out, size
 
 int hx_plan_uses_option(const struct hx_plan *p, const char *name)
 {
+    const struct hx_option *o = hx_option_find(name);
+
+    if (o->of && !hx_plan_given(p, o->of))
+        return 0;
     for (size_t i = 0; hx_methods[i]; i++)
-        if (hx_method_has(hx_methods[i], name) && hx_plan_uses(p, hx_methods[i]))
+        if (hx_method_has(hx_methods[i], name) &&
+            (o->flags & HX_OPTION_ON_DSP ? uses_linear(p, hx_methods[i], 1) : hx_plan_uses(p, hx_methods[i])))
             return 1;
     return 0;
 }
@@ -423,7 +443,7 @@ static int check_idle(struct hx_plan *p, struct hx_error *err)
 
         if (is_plans_own(o) || hx_plan_uses_option(p, o->name))
             continue;
-        who_has(p, o->name, who, sizeof(who));
+        who_has(p, o, who, sizeof(who));
         if (!(o->flags & HX_OPTION_IDLE_OK))
             return hx_error_set(err, -EINVAL, "%s%s needs %s", p->values.prefix, o->name, who);
         if (used < sizeof(names))

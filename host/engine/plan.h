@@ -82,7 +82,7 @@ uint32_t hx_plan_offload(const struct hx_plan *p); /* bits of enum hx_offload */
 int hx_plan_softmax_int(const struct hx_plan *p);
 int hx_plan_rig(const struct hx_plan *p);          /* 1: something of it needs a rig */
 
-/* 1: one of the chosen methods has this option. */
+/* 1: one of the chosen methods has this option, and it matters there. */
 int hx_plan_uses_option(const struct hx_plan *p, const char *name);
 
 /* A line about options that change nothing with the chosen methods; NULL: there are none. */

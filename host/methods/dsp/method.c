@@ -8,7 +8,8 @@
 const char *const hx_placements[] = {"ddr", "vtcm", "dma", NULL};
 
 const struct hx_option hx_placement_option[] = {
-    {.name = "placement", .arg = "P", .def = "dma", .names = hx_placements, .flags = HX_OPTION_REPORTED,
+    {.name = "placement", .arg = "P", .def = "dma", .names = hx_placements,
+     .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP,
      .help = "ddr | vtcm | dma: where weights on the DSP lie while it works: read from memory, fetched per call, streamed"},
     {.name = NULL},
 };

@@ -12,29 +12,26 @@ static const char *const configs[] = {"B", "E", NULL};
 static const struct hx_option options[] = {
     {.name = "native-ok", .flags = HX_OPTION_CHOOSES, .help = "matrices as exact integers of Q(sqrt(-163)), without a shim"},
     {.name = "frobenius-quant", .flags = HX_OPTION_CHOOSES, .help = "the same with the shim: identical bits"},
-    {.name = "shim-p", .arg = "P", .def = "41", .min = 1, .max = HX_OK_MAX_P, .help = "the shim is pi_P^K"},
-    {.name = "shim-k", .arg = "K", .def = "8", .min = 1, .max = HX_OK_MAX_K, .help = "likewise"},
-    {.name = "shim-config", .arg = "B|E", .def = "B", .names = configs, .help = "B: every matrix; E: 2^2 and pi_P^K by turns"},
+    {.name = "shim-p", .arg = "P", .def = "41", .min = 1, .max = HX_OK_MAX_P, .of = "frobenius-quant",
+     .help = "the shim is pi_P^K"},
+    {.name = "shim-k", .arg = "K", .def = "8", .min = 1, .max = HX_OK_MAX_K, .of = "frobenius-quant",
+     .help = "likewise"},
+    {.name = "shim-config", .arg = "B|E", .def = "B", .names = configs, .of = "frobenius-quant",
+     .help = "B: every matrix; E: 2^2 and pi_P^K by turns"},
     {.name = "q-max", .arg = "N", .def = "9", .min = 1, .max = HX_OK_MAX_Q, .help = "weights are integers of up to 2^N"},
     {.name = "x-bits", .arg = "N", .min = 1, .max = HX_OK_MAX_X_BITS,
      .help = "activations are integers of up to 2^N (what headroom leaves, 16 at most)"},
     {.name = "ok-kernel", .arg = "NAME", .help = "of the sums on this CPU: scalar, avx2, avx512 (the fastest there is)"},
-    {.name = "placement", .arg = "P", .def = "dma", .names = hx_placements, .flags = HX_OPTION_REPORTED, .help = "see linear method dsp"},
+    {.name = "placement", .arg = "P", .def = "dma", .names = hx_placements,
+     .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP, .help = "see linear method dsp"},
     {.name = NULL},
 };
 
 static int check_shim(const struct hx_plan *p, struct hx_error *err)
 {
-    static const char *const of_the_shim[] = {"shim-p", "shim-k", "shim-config", NULL};
     struct hx_ok_prime prime;
     struct hx_error detail = {""};
 
-    for (size_t i = 0; of_the_shim[i] && !hx_plan_given(p, "frobenius-quant"); i++)
-        if (hx_plan_given(p, of_the_shim[i])) {
-            hx_error_set(&detail, 0, "%s", hx_plan_spell(p, of_the_shim[i]));
-            return hx_error_set(err, -EINVAL, "%s is of the shim: it needs %s", detail.text,
-                                hx_plan_spell(p, "frobenius-quant"));
-        }
     if (!hx_ok_prime(&prime, (unsigned)hx_plan_number(p, "shim-p"), &detail))
         return 0;
     return hx_error_set(err, -EINVAL, "%s: %s", hx_plan_spell(p, "shim-p"), detail.text);

@@ -117,7 +117,8 @@ static void test_what_cannot_work_is_said(void **state)
     e2e_refused("run -p x --offload matmul", 2, "'matmul'; legal: kv, attn, linear, linear=NAME");
     e2e_refused("run -p x --offload linear=wq,wx", 2, "'wx'");
     e2e_refused("run -p x --offload linear --placement l2", 2, "ddr, vtcm, dma");
-    e2e_refused("run -p x --placement dma", 2, "no --offload");
+    e2e_refused("run -p x --placement dma", 2, "--placement needs --offload linear");
+    e2e_refused("run -p x --placement dma --offload kv", 2, "--placement needs --offload linear");
     e2e_refused("run -p x --offload argmax --temp 0.5", 2, "--temp 0.5 needs the logits");
     e2e_refused("ppl -f x --offload argmax", 2, "a perplexity needs them");
 }

@@ -305,12 +305,14 @@ static void test_what_cannot_be_meant_is_a_usage_error(void **state)
 {
     static const char *const wrong[][2] = {
         {"--frobenius-quant --native-ok", "exclude each other"},
-        {"--shim-k 8", "needs --frobenius-quant"},
-        {"--shim-config E --native-ok", "needs --frobenius-quant"},
-        {"--x-bits 16", "needs --frobenius-quant or --native-ok"},
+        {"--shim-k 8", "--shim-k needs --frobenius-quant;"},
+        {"--shim-config E --native-ok", "--shim-config needs --frobenius-quant;"},
+        {"--x-bits 16", "--x-bits needs --native-ok or --frobenius-quant"},
         {"--frobenius-quant --shim-p 39", "prime numbers from 2 to 1000"},
         {"--frobenius-quant --shim-config C", "legal: B, E"},
         {"--linear ref --native-ok", "exclude each other"},
+        {"--linear ok --shim-p 43", "--shim-p needs --frobenius-quant;"},
+        {"--native-ok --placement dma", "--placement needs --offload linear;"},
         {"--native-ok --offload argmax", "output matrix"},
         {"--native-ok --offload linear=wq,out", "output matrix"},
         {"--native-ok --offload linear --placement ddr", "legal: dma"},
