@@ -354,7 +354,8 @@ static void refused(const char *words, int exit_code, const char *reason)
 static void test_what_cannot_be_is_refused_in_one_line(void **state)
 {
     (void)state;
-    refused("ppl -f " HOLDOUT " --kv f32 --crt-shard", 2, "it needs --poly-attn --ntt-crt");
+    refused("ppl -f " HOLDOUT " --kv f32 --crt-shard", 2, "--crt-shard needs --poly-attn or --kv ntt");
+    refused("ppl -f " HOLDOUT " --kv f32 --poly-attn --crt-shard", 2, "it needs --poly-attn --ntt-crt");
     refused("ppl -f " HOLDOUT " --kv ntt --ntt --crt-shard", 2, "it needs --poly-attn --ntt-crt");
     refused("run -p - --kv ntt --crt-shard", 2, "stdin");
     refused("ppl -f /none/there --kv ntt --crt-shard", 1, "/none/there");
