@@ -260,8 +260,8 @@ static void test_what_cannot_be_exact_is_refused(void **state)
     (void)state;
     assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, NULL), 0);
     assert_int_equal(hx_matrices_copy(&all, m), 0);
-    set.at[0].w = hx_matrices_at(&all, 0, HX_DOWN);
-    set.at[0].which = HX_DOWN;
+    set.at[0].w = hx_matrices_at(&all, 0, HX_WQ);
+    set.at[0].which = HX_WQ;
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
         struct hx_linear_method *l = NULL;
         struct hx_error err = {""};
