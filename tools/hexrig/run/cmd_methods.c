@@ -77,9 +77,10 @@ static json_t *report(void)
     for (size_t i = 0; hx_methods[i]; i++) {
         const struct hx_method *m = hx_methods[i];
 
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "seam", hx_seam_names[m->seam], "name",
-                                              m->name, "about", m->about, "needs", traits(m->needs), "gives",
-                                              traits(m->gives), "options", options_of(m->options)));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s*, s:s, s:o, s:o, s:o}", "seam", hx_seam_names[m->seam],
+                                              "name", m->name, "arg", m->arg, "about", m->about, "needs",
+                                              traits(m->needs), "gives", traits(m->gives), "options",
+                                              options_of(m->options)));
     }
     return json_pack("{s:o, s:o}", "methods", list, "options", options_of(hx_plan_options));
 }
@@ -110,6 +111,8 @@ static void print_text(void)
             print_traits("; needs ", m->needs);
             print_traits("; gives ", m->gives);
             putchar('\n');
+            if (m->arg)
+                printf("               --%s %s:%s\n", hx_seam_names[seam], m->name, m->arg);
             for (const struct hx_option *o = m->options; o && o->name; o++)
                 if (!o->means)
                     printf("               --%s%s%s\n", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
@@ -132,6 +135,15 @@ static void print_row(const struct hx_option *o)
     printf(" |\n");
 }
 
+/* As a map has it, with what may stand behind the name. */
+static void print_name(const struct hx_method *m)
+{
+    if (m->arg)
+        printf("| `%s`, `%s:%s`", m->name, m->name, m->arg);
+    else
+        printf("| `%s`", m->name);
+}
+
 static void print_markdown(void)
 {
     const struct hx_method *owner, *last = NULL;
@@ -141,7 +153,8 @@ static void print_markdown(void)
         printf("| `--%s` | what it is | needs | gives |\n|---|---|---|---|\n", hx_seam_names[seam]);
         for (size_t i = 0; hx_methods[i]; i++)
             if ((int)hx_methods[i]->seam == seam) {
-                printf("| `%s` | %s | ", hx_methods[i]->name, hx_methods[i]->about);
+                print_name(hx_methods[i]);
+                printf(" | %s | ", hx_methods[i]->about);
                 print_traits("", hx_methods[i]->needs);
                 printf(" | ");
                 print_traits("", hx_methods[i]->gives);
