@@ -89,11 +89,11 @@ mkfifo pipe
 code timeout 20 "$hexrig" model inspect pipe
 [ $rc = 1 ] && grep -q 'not a regular file' err || die "a FIFO: $rc, $(cat err)"
 
-# --- an interrupt at any time: the whole file or none
+# --- an interrupt at any time: the whole file or none; without --foreground timeout sends it twice, and the second ends the program
 for delay in 0.01 0.02 0.05 0.1 0.2; do
     rm -f new.gguf
     rc=0
-    timeout -s INT $delay "$hexrig" model convert "$f16" new.gguf --type q4_k --threads 1 >out 2>err || rc=$?
+    timeout --foreground -s INT $delay "$hexrig" model convert "$f16" new.gguf --type q4_k --threads 1 >out 2>err || rc=$?
     ls new.gguf.*.part 2>/dev/null && die "half a file is left after $delay s"
     [ ! -e new.gguf ] || cmp new.gguf q4_k.gguf || die "another file after $delay s"
 done
