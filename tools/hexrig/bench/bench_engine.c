@@ -10,16 +10,13 @@
 #include "options/engine_opts.h"
 #include "cli/report.h"
 #include "power_sensor.h"
-#include "cli/share.h"
-
-#define MODEL "hexrig-tiny-q8_0.gguf"
 
 enum { OPT_PREFILL = HX_OPT_FREE, OPT_DECODE, OPT_RUNS };
 
 static const struct argp_option options[] = {
-    {"prefill", OPT_PREFILL, "N", 0, "Tokens of the prompt (512)", 0},
-    {"decode", OPT_DECODE, "N", 0, "Tokens after it (64)", 0},
-    {"runs", OPT_RUNS, "N", 0, "That count (5)", 0},
+    {"prefill", OPT_PREFILL, "N", 0, "tokens of the prompt (512)", 0},
+    {"decode", OPT_DECODE, "N", 0, "tokens after it (64)", 0},
+    {"runs", OPT_RUNS, "N", 0, "that count (5)", 0},
     {0},
 };
 
@@ -57,19 +54,17 @@ static int option(struct bench *b, int key, const char *arg)
     case OPT_RUNS:
         return hx_opt_size(cmd, "runs", arg, 1, MAX_RUNS, &b->runs);
     default:
-        return -1;
+        return HX_OPT_UNKNOWN;
     }
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct bench *b = state->input;
-    int rc;
 
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = &b->o;
-    rc = option(b, key, arg);
-    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
+    return hx_opt_error(option(b, key, arg));
 }
 
 static int parse(struct bench *b, int argc, char **argv)
@@ -200,5 +195,5 @@ int hx_bench_engine(int argc, char **argv)
     if (!rc)
         rc = bench(&b);
     hx_engine_opts_free(&b.o);
-    return rc < 0 ? HX_EXIT_OK : rc;
+    return rc;
 }

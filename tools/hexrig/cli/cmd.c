@@ -22,16 +22,6 @@ int hx_cmd_exists(const char *name)
     return 0;
 }
 
-int hx_cmd_front_end_ok(const char *front_end)
-{
-    static const char *const legal[] = {"auto", "fuse", "socket", "cuse"};
-
-    for (size_t i = 0; i < sizeof(legal) / sizeof(legal[0]); i++)
-        if (strcmp(front_end, legal[i]) == 0)
-            return 1;
-    return 0;
-}
-
 int hx_cmd_bad_value(const char *cmd, const char *option, const char *value, const char *legal)
 {
     fprintf(stderr, "hexrig %s: --%s: unknown value '%s'; legal: %s\n", cmd, option, value, legal);

@@ -1,14 +1,15 @@
 /* The commands of `hexrig`, and what they share.
  *
- * A command gets its own argv (argv[0] = "hexrig NAME", for getopt), prints results to stdout and talk to
- * stderr, and returns an enum hx_exit.  Each understands --help (stdout, exit 0). */
+ * A command gets its own argv (argv[0] = "hexrig NAME", for messages about options), prints results to stdout and
+ * everything else to stderr, and returns an enum hx_exit.  Each understands --help. */
 #ifndef HX_CMD_H
 #define HX_CMD_H
 
 #include <getopt.h>
 #include <stddef.h>
 
-enum hx_exit { HX_EXIT_OK = 0, HX_EXIT_FAILED = 1, HX_EXIT_USAGE = 2 };
+/* HX_EXIT_HELP: --help was printed, and nothing is left to do; the process exits with 0. */
+enum hx_exit { HX_EXIT_HELP = -1, HX_EXIT_OK = 0, HX_EXIT_FAILED = 1, HX_EXIT_USAGE = 2 };
 
 int hx_cmd_up(int argc, char **argv);
 int hx_cmd_down(int argc, char **argv);
@@ -31,12 +32,6 @@ int hx_cmd_serve(int argc, char **argv);
 
 /* 1 when hexrig has a command of that name. */
 int hx_cmd_exists(const char *name);
-
-/* `--front-end`'s legal values, for messages. */
-#define HX_FRONT_ENDS "auto, fuse, socket, cuse"
-
-/* 1 when `front_end` is one of HX_FRONT_ENDS. */
-int hx_cmd_front_end_ok(const char *front_end);
 
 /* Each prints one line and returns HX_EXIT_USAGE:
  *   hexrig CMD: --OPTION: unknown value 'VALUE'; legal: LEGAL

@@ -63,13 +63,15 @@ static int run_command(size_t i, int argc, char **argv)
     int rc;
 
     snprintf(name, sizeof(name), "hexrig %s", commands[i].name);
-    argv[0] = name; /* getopt speaks in this name */
-    if (commands[i].run == hx_cmd_up) /* its rig stays */
-        return hx_cmd_up(argc, argv);
-    adopt_orphans();
-    rc = commands[i].run(argc, argv);
-    reap_orphans();
-    return rc;
+    argv[0] = name;
+    if (commands[i].run == hx_cmd_up) { /* its rig stays */
+        rc = hx_cmd_up(argc, argv);
+    } else {
+        adopt_orphans();
+        rc = commands[i].run(argc, argv);
+        reap_orphans();
+    }
+    return rc == HX_EXIT_HELP ? HX_EXIT_OK : rc;
 }
 
 static int unknown(const char *name)

@@ -1,4 +1,4 @@
-/* Command lines: option values with their messages, and argp for whole commands; see opt.h. */
+/* Command lines: values of options with their messages, and argp as all commands use it. */
 #include "opt.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static error_t common(int key, char *arg, struct argp_state *state)
             state->err_stream = p->nowhere;
         return 0;
     case 'h':
-        setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30", 0);
+        setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30,no-dup-args-note", 0);
         argp_help(state->root_argp, stdout, ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG, state->name);
         p->helped = 1;
         return HX_OPT_SAID;
@@ -36,25 +36,24 @@ static error_t common(int key, char *arg, struct argp_state *state)
     }
 }
 
-int hx_opt_parse_some(const struct argp *argp, int argc, char **argv, void *input, int *rest)
+int hx_opt_parse_some(const struct argp *argp, unsigned flags, int argc, char **argv, void *input, int *rest)
 {
-    static const struct argp_option options[] = {{"help", 'h', NULL, 0, "This text", -1}, {0}};
+    static const struct argp_option options[] = {{"help", 'h', NULL, 0, "this text", -1}, {0}};
     struct parse p = {input, 0, fopen("/dev/null", "w")};
     const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
     const struct argp root = {options, common, NULL, NULL, children, NULL, NULL};
-    const unsigned in_order = *rest ? ARGP_IN_ORDER : 0;
-    error_t rc = argp_parse(&root, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | in_order, rest, &p);
+    error_t rc = argp_parse(&root, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | flags, rest, &p);
 
     if (p.nowhere)
         fclose(p.nowhere);
     if (p.helped)
-        return -1;
+        return HX_EXIT_HELP;
     return rc ? HX_EXIT_USAGE : HX_EXIT_OK;
 }
 
 int hx_opt_parse(const char *cmd, const struct argp *argp, int argc, char **argv, void *input)
 {
-    int rest = 0, rc = hx_opt_parse_some(argp, argc, argv, input, &rest);
+    int rest, rc = hx_opt_parse_some(argp, 0, argc, argv, input, &rest);
 
     return !rc && rest < argc ? hx_cmd_usage(cmd, "unexpected argument '%s'", argv[rest]) : rc;
 }
@@ -120,4 +119,12 @@ int hx_opt_name(const char *cmd, const char *option, const char *arg, const char
                  names[i]);
     }
     return hx_cmd_bad_value(cmd, option, arg, legal);
+}
+
+int hx_opt_front_end(const char *cmd, const char *arg, const char **out)
+{
+    static const char *const names[] = {"auto", "fuse", "socket", "cuse", NULL};
+
+    *out = arg;
+    return hx_opt_name(cmd, "front-end", arg, names, NULL);
 }

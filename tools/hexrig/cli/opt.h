@@ -32,19 +32,21 @@ enum {
 /* What a parser function returns when it has printed why. */
 enum { HX_OPT_SAID = 125 /* ECANCELED */ };
 
-/* rc of the functions below, or of hx_cmd_usage(), as a parser function returns it. */
+/* What a parser function returns for rc: 0, an enum hx_exit after a message, or HX_OPT_UNKNOWN: the key is not its. */
+enum { HX_OPT_UNKNOWN = -1 };
+
 static inline error_t hx_opt_error(int rc)
 {
-    return rc ? HX_OPT_SAID : 0;
+    return rc == HX_OPT_UNKNOWN ? ARGP_ERR_UNKNOWN : rc ? HX_OPT_SAID : 0;
 }
 
-/* Parses the command's line; `input` goes to its parser function.  argv[0] is "hexrig NAME".  HX_EXIT_OK; -1 after --help,
- * which was printed; HX_EXIT_USAGE after a message. */
+/* Parses the command's line; `input` goes to its parser function.  argv[0] is "hexrig NAME".  HX_EXIT_OK, HX_EXIT_HELP, or
+ * HX_EXIT_USAGE after a message. */
 int hx_opt_parse(const char *cmd, const struct argp *argp, int argc, char **argv, void *input);
 
-/* The same for a command with words behind its options: *rest becomes the index of the first one (argc: there is none).
- * *rest != 0 before: options end at the first word, which may be another command. */
-int hx_opt_parse_some(const struct argp *argp, int argc, char **argv, void *input, int *rest);
+/* The same for a command that takes words, too: *rest becomes the index of the first one (argc: there is none).
+ * flags: 0, words and options in any order; or ARGP_IN_ORDER, options end at the first word. */
+int hx_opt_parse_some(const struct argp *argp, unsigned flags, int argc, char **argv, void *input, int *rest);
 
 /* Numbers: 0, or HX_EXIT_USAGE after a message that names the option, the value and the range. */
 int hx_opt_u64(const char *cmd, const char *option, const char *arg, uint64_t min, uint64_t max,
@@ -56,5 +58,9 @@ int hx_opt_name(const char *cmd, const char *option, const char *arg, const char
                 size_t *out);
 int hx_opt_real(const char *cmd, const char *option, const char *arg, double min, double max,
                 double *out);
+
+/* --front-end: *out becomes arg.  HX_FRONT_ENDS: its values, for help texts. */
+#define HX_FRONT_ENDS "auto, fuse, socket, cuse"
+int hx_opt_front_end(const char *cmd, const char *arg, const char **out);
 
 #endif

@@ -13,11 +13,11 @@ enum { DEFAULT_TOKENS = 4096, WINDOW = 128 };
 static const char cmd[] = "model capture";
 
 static const struct argp_option options[] = {
-    {"file", 'f', "TEXT", 0, "Text file", 0},
-    {"output", 'o', "FILE", 0, "Capture to write: docs/capture.md", 0},
-    {"points", OPT_POINTS, "LIST", 0, "Short for --capture-points", 0},
-    {"layers", OPT_LAYERS, "FROM[-TO]", 0, "Short for --capture-layers", 0},
-    {"tokens", 'n', "N", 0, "At most so many of the text (4096)", 0},
+    {"file", 'f', "TEXT", 0, "text file", 0},
+    {"output", 'o', "FILE", 0, "capture to write: docs/capture.md", 0},
+    {"points", OPT_POINTS, "LIST", 0, "short for --capture-points", 0},
+    {"layers", OPT_LAYERS, "FROM[-TO]", 0, "short for --capture-layers", 0},
+    {"tokens", 'n', "N", 0, "at most so many of the text (4096)", 0},
     {0},
 };
 
@@ -54,19 +54,17 @@ static int option(struct capture *c, int key, const char *arg)
     case 'n':
         return hx_opt_size(cmd, "tokens", arg, 1, HX_MAX_TOKENS, &c->tokens);
     default:
-        return -1;
+        return HX_OPT_UNKNOWN;
     }
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct capture *c = state->input;
-    int rc;
 
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = &c->o;
-    rc = option(c, key, arg);
-    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
+    return hx_opt_error(option(c, key, arg));
 }
 
 static int parse(struct capture *c, int argc, char **argv)
@@ -135,5 +133,5 @@ int hx_model_cmd_capture(int argc, char **argv)
         rc = run(&c, e);
     hx_engine_close(e);
     hx_engine_opts_free(&c.o);
-    return rc < 0 ? HX_EXIT_OK : rc;
+    return rc;
 }

@@ -1,4 +1,4 @@
-/* Options of the commands with an engine, made from the list of methods; see engine_opts.h. */
+/* Options of the commands with an engine: the fixed ones, those made from the list of methods, and what they configure. */
 #include "engine_opts.h"
 
 #include <stdio.h>
@@ -16,22 +16,23 @@ enum { MAX_CTX = 1 << 24, MAX_THREADS = 1024 };
 
 /* --- the table */
 
+enum { MODEL_GROUP = 9, RIG_GROUP, METHODS_GROUP, MOST_OPTIONS = 192 };
+
 static const struct argp_option fixed[] = {
-    {"model", 'm', "FILE", 0, "GGUF model (share/hexrig/" MODEL ")", 0},
-    {"ctx", HX_OPT_CTX, "N", 0, "Positions of the cache", 0},
-    {"threads", HX_OPT_THREADS, "N", 0, "That compute (the CPUs that this process may use)", 0},
-    {"json", HX_OPT_JSON, NULL, 0, "One JSON object instead of text and lines", 0},
-    {NULL, 0, NULL, 0, "The rig (asking for one of these starts a private one):", 10},
-    {"profile", HX_OPT_PROFILE, "P", 0, "Cost profile, name or path (s22u-577)", 10},
-    {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", 10},
-    {"filter", HX_OPT_FILTER, "SPEC", 0, "name:key=value,...; repeatable", 10},
-    {"time", HX_OPT_TIME, "MODE", 0,
-     "virtual | real | off: nobody waits for the modelled time, calls really take it, or there is no model (virtual)", 10},
-    {"host-us", HX_OPT_HOST_US, "N", 0, "Modelled work of the host before each call, us (0)", 10},
-    {"farf", HX_OPT_FARF, "LEVEL", OPTION_ARG_OPTIONAL, "Messages of DSP code, from LOW, MEDIUM, HIGH, ERROR on (HIGH)", 10},
-    {NULL, 0, NULL, 0, "Methods (hexrig methods lists them):", 11},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object instead of text and lines", 0},
+    {NULL, 0, NULL, 0, "The model:", MODEL_GROUP},
+    {"model", 'm', "FILE", 0, "GGUF model (share/hexrig/" MODEL ")", MODEL_GROUP},
+    {"ctx", HX_OPT_CTX, "N", 0, "positions of the cache", MODEL_GROUP},
+    {"threads", HX_OPT_THREADS, "N", 0, "that compute (the CPUs that this process may use)", MODEL_GROUP},
+    {NULL, 0, NULL, 0, "The rig (any of these starts a private one):", RIG_GROUP},
+    {"profile", HX_OPT_PROFILE, "P", 0, "cost profile, name or path (s22u-577)", RIG_GROUP},
+    {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", RIG_GROUP},
+    {"filter", HX_OPT_FILTER, "SPEC", 0, "one more filter, NAME:KEY=VALUE,...; repeatable", RIG_GROUP},
+    HX_RIG_TIME_ROWS(RIG_GROUP),
+    HX_RIG_FARF_ROW(RIG_GROUP),
+    {NULL, 0, NULL, 0, "Methods (hexrig methods lists them):", METHODS_GROUP},
 };
-enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), METHODS_GROUP = 11, MOST_OPTIONS = 192 };
+enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
 
 static size_t n_plan_options(void)
 {
@@ -107,12 +108,6 @@ static int filter(struct hx_engine_opts *o, const char *spec)
     return 0;
 }
 
-static int front_end(struct hx_engine_opts *o, const char *arg)
-{
-    o->front_end = arg;
-    return hx_cmd_front_end_ok(arg) ? 0 : hx_cmd_bad_value(o->cmd, "front-end", arg, HX_FRONT_ENDS);
-}
-
 static int plan_option(struct hx_engine_opts *o, size_t i, const char *arg)
 {
     const struct hx_method *owner;
@@ -141,26 +136,18 @@ static int option(struct hx_engine_opts *o, int key, const char *arg)
         o->profile = arg;
         return 0;
     case HX_OPT_FRONT_END:
-        return front_end(o, arg);
+        return hx_opt_front_end(o->cmd, arg, &o->front_end);
     case HX_OPT_FILTER:
         return filter(o, arg);
-    case HX_OPT_TIME:
-        return hx_rig_time_mode(&o->time, o->cmd, arg);
-    case HX_OPT_HOST_US:
-        return hx_rig_time_host(&o->time, o->cmd, arg);
-    case HX_OPT_FARF:
-        o->farf = 1;
-        return hx_rig_farf(o->cmd, arg);
     default:
-        return key < HX_OPT_PLAN ? -1 : plan_option(o, (size_t)(key - HX_OPT_PLAN), arg);
+        return key < HX_OPT_PLAN ? hx_rig_time_option(&o->time, o->cmd, key, arg)
+                                 : plan_option(o, (size_t)(key - HX_OPT_PLAN), arg);
     }
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    const int rc = key >= HX_OPT_PLAN + MOST_OPTIONS ? -1 : option(state->input, key, arg);
-
-    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
+    return key >= HX_OPT_PLAN + MOST_OPTIONS ? ARGP_ERR_UNKNOWN : hx_opt_error(option(state->input, key, arg));
 }
 
 const struct argp *hx_engine_argp(void)
@@ -195,7 +182,7 @@ static void note_unused(const struct hx_engine_opts *o)
 {
     if (hx_plan_note(o->plan))
         fprintf(stderr, "hexrig %s: %s\n", o->cmd, hx_plan_note(o->plan));
-    if (!hx_plan_rig(o->plan) && (o->profile || o->front_end || o->n_filters || o->farf))
+    if (!hx_plan_rig(o->plan) && (o->profile || o->front_end || o->n_filters || o->time.farf))
         fprintf(stderr, "hexrig %s: these methods use no DSP: --profile, --front-end, --filter, --time, --host-us and "
                 "--farf change nothing\n", o->cmd);
 }
@@ -228,7 +215,7 @@ int hx_engine_opts_prepare(struct hx_engine_opts *o)
         .profile = o->profile,
         .filters = o->filters,
         .n_filters = o->n_filters,
-        .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters || o->farf),
+        .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters || o->time.farf),
     };
     int own, rc;
 

@@ -26,7 +26,6 @@ struct hx_engine_opts {
     const char *filters[HX_MAX_FILTERS];
     size_t n_filters;
     struct hx_rig_time time;
-    int farf; /* --farf was given */
     int json;
     struct hx_shard *shard; /* crt_shard.h */
     char *share;            /* share/hexrig of this installation */

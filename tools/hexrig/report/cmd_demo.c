@@ -9,35 +9,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cmd.h"
-#include "options/engine_opts.h"
-#include "methods/spinor/kv_spinor.h"
 #include "cli/share.h"
+#include "methods/spinor/kv_spinor.h"
+#include "options/rig_time.h"
 
-static const struct option options[] = {
-    {"prompt", required_argument, NULL, 'p'},
-    {"tokens", required_argument, NULL, 'n'},
-    {"filter", required_argument, NULL, HX_OPT_FILTER},
-    {"time", required_argument, NULL, HX_OPT_TIME},
-    {"host-us", required_argument, NULL, HX_OPT_HOST_US},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const char cmd[] = "demo";
+
+static const struct argp_option options[] = {
+    {"prompt", 'p', "TEXT", 0, "what to continue (\"In the beginning\")", 0},
+    {"tokens", 'n', "N", 0, "tokens to generate (32)", 0},
+    {"filter", HX_OPT_FILTER, "SPEC", 0,
+     "one more filter, for the rig of the batched run only: with error:method=6,nth=20,corrupt=all its tokens are others, "
+     "and the demo fails", 0},
+    HX_RIG_TIME_ROWS(0),
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig demo [OPTION]...\n\n"
-    "Generates the same text with the K and V cache as f32 and as 63-byte spinor blocks that the\n"
-    "DSP encodes and decodes, at each dispatch density, and prints what the DSP calls cost.\n"
-    "Exit 1 when the tokens differ between the densities.\n\n"
-    "  -p, --prompt TEXT   what to continue (\"In the beginning\")\n"
-    "  -n, --tokens N      tokens to generate (32)\n"
-    "      --filter SPEC   one more filter, for the rig of the batched run only: with\n"
-    "                      error:method=6,nth=20,corrupt=all its tokens are others, and the demo fails\n"
-    "      --time MODE     virtual | real | off: nobody waits for the modelled time, DSP calls\n"
-    "                      really take it, or there is no model (virtual)\n"
-    "      --host-us N     modelled work of the host before each call, us (0)\n"
-    "  -h, --help          this text\n\n"
-    "Example: hexrig demo -p \"Once upon a time\" -n 24\n";
+static const char doc[] =
+    "Generates the same text with the K and V cache as f32 and as 63-byte spinor blocks that the DSP encodes and decodes, "
+    "at each dispatch density, and prints what the DSP calls cost.  Exit 1 when the tokens differ between the densities."
+    "\vExample: hexrig demo -p \"Once upon a time\" -n 24";
 
 enum { COLUMN = 46, MAX_LINES = 64, PPL_CTX = 128, PPL_CHUNKS = 8, MAX_DENSITIES = 8 };
 
@@ -72,7 +63,7 @@ static json_t *run_json(const char *const *argv)
     pid_t parent = getpid(), pid;
 
     if (pipe(fds)) {
-        hx_cmd_fail("demo", "pipe: %s", strerror(errno));
+        hx_cmd_fail(cmd, "pipe: %s", strerror(errno));
         return NULL;
     }
     pid = fork();
@@ -91,7 +82,7 @@ static json_t *run_json(const char *const *argv)
     if (j && status == 0)
         return j;
     if (pid < 0 || WIFSIGNALED(status)) /* it could not say why itself */
-        hx_cmd_fail("demo", "hexrig %s: %s", argv[1],
+        hx_cmd_fail(cmd, "hexrig %s: %s", argv[1],
                     pid < 0 ? "cannot start" : strsignal(WTERMSIG(status)));
     json_decref(j);
     return NULL;
@@ -314,7 +305,7 @@ static int demo(struct demo *d)
         print_texts(d);
         print_table(d, identical);
         if (!identical)
-            rc = hx_cmd_fail("demo", "the densities made different tokens");
+            rc = hx_cmd_fail(cmd, "the densities made different tokens");
     }
     json_decref(d->f32);
     for (size_t i = 0; hx_kv_spinor_densities[i]; i++)
@@ -324,43 +315,38 @@ static int demo(struct demo *d)
     return rc;
 }
 
+static int option(struct demo *d, int key, const char *arg)
+{
+    size_t n;
+
+    switch (key) {
+    case 'p':
+        d->prompt = arg;
+        return *arg ? 0 : hx_cmd_usage(cmd, "the prompt is empty");
+    case 'n':
+        d->n = arg;
+        return hx_opt_size(cmd, "tokens", arg, 1, HX_MAX_TOKENS, &n);
+    case HX_OPT_FILTER:
+        d->filter = arg;
+        return 0;
+    case HX_OPT_TIME:
+    case HX_OPT_HOST_US:
+        return hx_rig_time_option(&d->time, cmd, key, arg);
+    default:
+        return HX_OPT_UNKNOWN;
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    return hx_opt_error(option(state->input, key, arg));
+}
+
 int hx_cmd_demo(int argc, char **argv)
 {
+    const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
     struct demo d = {.prompt = "In the beginning", .n = "32", .front_end = "auto"};
-    size_t n;
-    int c;
+    int rc = hx_opt_parse(cmd, &argp, argc, argv, &d);
 
-    while ((c = getopt_long(argc, argv, "p:n:h", options, NULL)) != -1) {
-        switch (c) {
-        case 'p':
-            d.prompt = optarg;
-            break;
-        case 'n':
-            if (hx_opt_size("demo", "tokens", optarg, 1, HX_MAX_TOKENS, &n))
-                return HX_EXIT_USAGE;
-            d.n = optarg;
-            break;
-        case HX_OPT_FILTER:
-            d.filter = optarg;
-            break;
-        case HX_OPT_TIME:
-            if (hx_rig_time_mode(&d.time, "demo", optarg))
-                return HX_EXIT_USAGE;
-            break;
-        case HX_OPT_HOST_US:
-            if (hx_rig_time_host(&d.time, "demo", optarg))
-                return HX_EXIT_USAGE;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return HX_EXIT_OK;
-        default:
-            return HX_EXIT_USAGE; /* getopt has said why */
-        }
-    }
-    if (optind < argc)
-        return hx_cmd_usage("demo", "unexpected argument '%s'", argv[optind]);
-    if (!*d.prompt)
-        return hx_cmd_usage("demo", "the prompt is empty");
-    return demo(&d);
+    return rc ? rc : demo(&d);
 }

@@ -15,11 +15,11 @@ enum { MAX_LIST = 64, MAX_POS = 1 << 20 };
 
 static const struct argp_option options[] = {
     {"geometry", OPT_GEOMETRY, "NAME", 0,
-     "Instead of a model: the cache's calls on random vectors, tables made up.  qwen3-4b | llama3-8b | gemma3-1b | "
+     "instead of a model: the cache's calls on random vectors, tables made up.  qwen3-4b | llama3-8b | gemma3-1b | "
      "smollm2-135m", 0},
     {"density", OPT_DENSITY, "LIST", 0,
      "per-vector,per-layer,batched,per-token,queue (all that the methods allow); of caches with this option", 0},
-    {"pos", OPT_POS, "LIST", 0, "Positions of the token, from 0 (16,128)", 0},
+    {"pos", OPT_POS, "LIST", 0, "positions of the token, from 0 (16,128)", 0},
     {0},
 };
 
@@ -329,5 +329,5 @@ int hx_cmd_density(int argc, char **argv)
     for (size_t i = 0; i < MAX_LIST; i++)
         hx_plan_close(s.plan[i]);
     hx_engine_opts_free(&s.o);
-    return rc < 0 ? HX_EXIT_OK : rc;
+    return rc;
 }

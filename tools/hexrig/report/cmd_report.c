@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd.h"
-#include "options/engine_opts.h"
+#include "cli/opt.h"
 #include "cli/report.h"
 #include "hx_aee.h"
 #include "hx_rig.h"
@@ -16,46 +15,40 @@ enum { ELEMENTS_MAX = 1 << 27 };
 enum { OPT_KERNEL = HX_OPT_FREE, OPT_SHAPE, OPT_PLACEMENT, OPT_THREADS, OPT_COLD, OPT_WARM, OPT_BUILD,
        OPT_SHARED, OPT_CALLS, OPT_IN, OPT_OUT, OPT_IDLE, OPT_CONCURRENT };
 
-static const struct option options[] = {
-    {"kernel", required_argument, NULL, OPT_KERNEL},   {"shape", required_argument, NULL, OPT_SHAPE},
-    {"placement", required_argument, NULL, OPT_PLACEMENT}, {"threads", required_argument, NULL, OPT_THREADS},
-    {"cold", no_argument, NULL, OPT_COLD},             {"warm", no_argument, NULL, OPT_WARM},
-    {"build", required_argument, NULL, OPT_BUILD},     {"shared", no_argument, NULL, OPT_SHARED},
-    {"calls", required_argument, NULL, OPT_CALLS},     {"in-bytes", required_argument, NULL, OPT_IN},
-    {"out-bytes", required_argument, NULL, OPT_OUT},   {"idle-us", required_argument, NULL, OPT_IDLE},
-    {"concurrent", required_argument, NULL, OPT_CONCURRENT},
-    {"profile", required_argument, NULL, HX_OPT_PROFILE},
-    {"front-end", required_argument, NULL, HX_OPT_FRONT_END},
-    {"json", no_argument, NULL, HX_OPT_JSON},          {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+enum { QUESTION, KERNEL, CALLS, RIG }; /* groups of options */
+
+static const char cmd[] = "report";
+
+static const struct argp_option options[] = {
+    {"shared", OPT_SHARED, NULL, 0, "buffers in rpcmem; without: copied", QUESTION},
+    {"idle-us", OPT_IDLE, "T", 0, "modelled pause of the client before each call (0)", QUESTION},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", QUESTION},
+    {NULL, 0, NULL, 0, "A kernel:", KERNEL},
+    {"kernel", OPT_KERNEL, "NAME", 0, "one of the list below", KERNEL},
+    {"shape", OPT_SHAPE, "AxBxC", 0, "as in the list (the sample given there)", KERNEL},
+    {"placement", OPT_PLACEMENT, "P", 0,
+     "ddr | vtcm | dma: where weights (small kernels: buffers) lie (ddr)", KERNEL},
+    {"threads", OPT_THREADS, "N", 0, "HVX contexts, 1 or 2 (1)", KERNEL},
+    {"cold", OPT_COLD, NULL, 0, "the first call: DSP asleep, tables not made", KERNEL},
+    {"warm", OPT_WARM, NULL, 0, "one after a call like it (default)", KERNEL},
+    {"build", OPT_BUILD, "B", 0, "release | debug: code as compiled with -O2 or -O0 (release)", KERNEL},
+    {NULL, 0, NULL, 0, "Pure calls:", CALLS},
+    {"calls", OPT_CALLS, "N", 0, "that many, one after the other", CALLS},
+    {"in-bytes", OPT_IN, "N", 0, "bytes of the one buffer to the DSP (0)", CALLS},
+    {"out-bytes", OPT_OUT, "N", 0, "and back (0)", CALLS},
+    {"concurrent", OPT_CONCURRENT, "N", 0,
+     "clients at the same time, at most the profile's sessions; such calls wait for nothing that others hold, so each takes "
+     "what one alone does (1)", CALLS},
+    {NULL, 0, NULL, 0, "The rig:", RIG},
+    {"profile", HX_OPT_PROFILE, "P", 0, "cost profile, name or path (s22u-sync)", RIG},
+    {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", RIG},
+    {0},
 };
 
-static const char help_head[] =
-    "usage: hexrig report timing [OPTION]...\n\n"
-    "Without --kernel and --calls: predicted against measured for every published row of a Galaxy S22 Ultra that the\n"
-    "model can be held against, each asked as below.  With them: any case.  All figures are modelled and repeat.\n\n"
-    "      --kernel NAME        see the list\n"
-    "      --shape AxBxC        as in the list (the sample given there)\n"
-    "      --placement P        ddr | vtcm | dma: where weights (small kernels: buffers) lie (ddr)\n"
-    "      --threads N          HVX contexts, 1 or 2 (1)\n"
-    "      --cold, --warm       the first call (DSP asleep, tables not made), or one after a call like it (warm)\n"
-    "      --build B            release | debug: code as compiled with -O2 or -O0 (release)\n"
-    "      --shared             buffers in rpcmem; without: copied\n"
-    "      --idle-us T          modelled pause of the client before each call (0)\n"
-    "  pure calls, without --kernel:\n"
-    "      --calls N            that many calls, one after the other\n"
-    "      --in-bytes N, --out-bytes N   bytes of the one buffer each way (0)\n"
-    "      --concurrent N       clients at the same time, at most the profile's sessions (1).  Such calls wait for\n"
-    "                           nothing that others hold, so each takes what one alone does\n"
-    "      --profile P          cost profile (s22u-sync)\n"
-    "      --front-end F        " HX_FRONT_ENDS " (auto)\n"
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "kernels:\n";
-
-static const char help_tail[] =
-    "\nA pure call: hexrig report timing --calls 1000 --in-bytes 256 --out-bytes 42\n"
-    "The published rows, each as its own question (wall: model_us.total):\n";
+static const char doc[] =
+    "Without --kernel and --calls: predicted against measured for every published row of a Galaxy S22 Ultra that the model "
+    "can be held against, each asked as below.  With them: any case.  All figures are modelled and repeat."
+    "\vExample: hexrig report timing --calls 1000 --in-bytes 256 --out-bytes 42";
 
 struct report {
     struct hx_timing_ask ask;
@@ -65,11 +58,10 @@ struct report {
     const char *profile, *front_end;
 };
 
-static const char cmd[] = "report";
-
-static void help(void)
+/* Behind --help: what --kernel can name, and the published rows, each as its own question. */
+static void print_lists(void)
 {
-    fputs(help_head, stdout);
+    puts("\nKernels:");
     for (size_t i = 0; i < hx_timing_n_kernels; i++) {
         const struct hx_timing_kernel *k = &hx_timing_kernels[i];
 
@@ -78,7 +70,7 @@ static void help(void)
             printf("%s%ld", d ? "x" : " (", k->sample[d]);
         puts(k->sample[0] ? ")" : "");
     }
-    fputs(help_tail, stdout);
+    puts("\nThe published rows, and what asks for each (wall: model_us.total):");
     for (size_t i = 0; i < hx_timing_n_rows; i++) {
         static const char *const figures[] = {"pcycles.handler", "pcycles.worker", "pcycles.total", "model_us.total"};
         const struct hx_timing_row *row = &hx_timing_rows[i];
@@ -91,14 +83,14 @@ static void help(void)
 
 /* --- the command line ------------------------------------------------------------------------------------------ */
 
-static int choose(const char *option, const char *arg, const char *const names[], int n, const char *legal, int *out)
+/* --placement and --build: *out becomes the index of the name. */
+static int choose(const char *option, const char *arg, const char *const names[], int *out)
 {
-    for (int i = 0; i < n; i++)
-        if (strcmp(arg, names[i]) == 0) {
-            *out = i;
-            return 0;
-        }
-    return hx_cmd_bad_value(cmd, option, arg, legal);
+    size_t i = 0;
+    int rc = hx_opt_name(cmd, option, arg, names, &i);
+
+    *out = (int)i;
+    return rc;
 }
 
 static int parse_shape(struct report *r, const char *text)
@@ -122,11 +114,6 @@ static int parse_shape(struct report *r, const char *text)
     return hx_cmd_bad_value(cmd, "shape", text, "numbers of 1..16777216 with x between, at most 4");
 }
 
-static int parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max, uint64_t *out)
-{
-    return hx_opt_u64(cmd, option, arg, min, max, out);
-}
-
 /* Options that only a kernel's question takes, and those of pure calls. */
 static void note_kind(struct report *r, int c)
 {
@@ -142,41 +129,47 @@ static void note_kind(struct report *r, int c)
     }
 }
 
-static int parse_one(struct report *r, int c, const char *arg)
+static int parse_threads(struct report *r, const char *arg)
 {
-    static const char *const placements[] = {"ddr", "vtcm", "dma"}, *const builds[] = {"release", "debug"};
     uint64_t n = 0;
-    int rc;
+    int rc = hx_opt_u64(cmd, "threads", arg, 1, 2, &n);
 
-    switch (c) {
+    r->ask.how.threads = (int)n;
+    return rc;
+}
+
+static int option(struct report *r, int key, const char *arg)
+{
+    static const char *const placements[] = {"ddr", "vtcm", "dma", NULL}, *const builds[] = {"release", "debug", NULL};
+
+    switch (key) {
     case OPT_KERNEL:
         r->ask.kernel = arg;
         r->has_kernel = 1;
         return hx_timing_kernel(arg) ? 0 : hx_cmd_bad_value(cmd, "kernel", arg, "see hexrig report --help");
     case OPT_SHAPE: return parse_shape(r, arg);
-    case OPT_PLACEMENT:
-        return choose("placement", arg, placements, 3, "ddr, vtcm, dma", &r->ask.how.placement);
-    case OPT_BUILD: return choose("build", arg, builds, 2, "release, debug", &r->ask.how.build);
-    case OPT_THREADS:
-        rc = parse_u64("threads", arg, 1, 2, &n);
-        r->ask.how.threads = (int)n;
-        return rc;
+    case OPT_PLACEMENT: return choose("placement", arg, placements, &r->ask.how.placement);
+    case OPT_BUILD: return choose("build", arg, builds, &r->ask.how.build);
+    case OPT_THREADS: return parse_threads(r, arg);
     case OPT_COLD: r->ask.first = r->ask.how.cold = 1; return 0;
     case OPT_WARM: r->ask.first = r->ask.how.cold = 0; return 0;
     case OPT_SHARED: r->ask.shared = 1; return 0;
-    case OPT_CALLS: return parse_u64("calls", arg, 1, 1000000, &r->calls);
-    case OPT_IN: return parse_u64("in-bytes", arg, 0, 64 << 20, &r->ask.in_bytes);
-    case OPT_OUT: return parse_u64("out-bytes", arg, 0, 64 << 20, &r->ask.out_bytes);
-    case OPT_IDLE: return parse_u64("idle-us", arg, 0, 1000000000, &r->idle_us);
-    case OPT_CONCURRENT: return parse_u64("concurrent", arg, 1, 14, &r->concurrent);
+    case OPT_CALLS: return hx_opt_u64(cmd, "calls", arg, 1, 1000000, &r->calls);
+    case OPT_IN: return hx_opt_u64(cmd, "in-bytes", arg, 0, 64 << 20, &r->ask.in_bytes);
+    case OPT_OUT: return hx_opt_u64(cmd, "out-bytes", arg, 0, 64 << 20, &r->ask.out_bytes);
+    case OPT_IDLE: return hx_opt_u64(cmd, "idle-us", arg, 0, 1000000000, &r->idle_us);
+    case OPT_CONCURRENT: return hx_opt_u64(cmd, "concurrent", arg, 1, 14, &r->concurrent);
     case HX_OPT_PROFILE: r->profile = arg; return 0;
-    case HX_OPT_FRONT_END:
-        r->front_end = arg;
-        return hx_cmd_front_end_ok(arg) ? 0 : hx_cmd_bad_value(cmd, "front-end", arg, HX_FRONT_ENDS);
+    case HX_OPT_FRONT_END: return hx_opt_front_end(cmd, arg, &r->front_end);
     case HX_OPT_JSON: r->json = 1; return 0;
-    case 'h': help(); return -1;
-    default: return HX_EXIT_USAGE;
+    default: return HX_OPT_UNKNOWN;
     }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    note_kind(state->input, key);
+    return hx_opt_error(option(state->input, key, arg));
 }
 
 /* What the options say together. */
@@ -209,15 +202,14 @@ static int complete(struct report *r)
 
 static int parse(struct report *r, int argc, char **argv)
 {
-    int c, rc = 0;
+    const struct argp argp = {options, parse_option, "timing", doc, NULL, NULL, NULL};
+    int word, rc = hx_opt_parse_some(&argp, 0, argc, argv, r, &word);
 
-    while (!rc && (c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        note_kind(r, c);
-        rc = parse_one(r, c, optarg);
-    }
+    if (rc == HX_EXIT_HELP)
+        print_lists();
     if (rc)
         return rc;
-    if (optind != argc - 1 || strcmp(argv[optind], "timing") != 0)
+    if (word != argc - 1 || strcmp(argv[word], "timing") != 0)
         return hx_cmd_usage(cmd, "what to report: timing");
     return complete(r);
 }
@@ -371,7 +363,7 @@ int hx_cmd_report(int argc, char **argv)
     int rc = parse(&r, argc, argv);
 
     if (rc)
-        return rc < 0 ? HX_EXIT_OK : rc;
+        return rc;
     rc = connect_rig(&r);
     if (rc)
         return rc;

@@ -4,27 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd.h"
+#include "cli/opt.h"
 #include "cli/share.h"
 #include "theorems/theorem.h"
 
-enum { OPT_JSON = 0x100, OPT_VERBOSE };
+enum { OPT_VERBOSE = HX_OPT_FREE };
 
-static const struct option options[] = {
-    {"verbose", no_argument, NULL, OPT_VERBOSE},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"verbose", OPT_VERBOSE, NULL, 0, "each claim, and what was computed", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object, with everything", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig theorems [OPTION]...\n\n"
-    "Checks the statements of the source papers, a line for each: its id and VERIFIED, PENDING (the part that can be\n"
-    "computed holds, the claim stays open), EXPECTED-FAIL (false, with a counterexample), SKIPPED or FAILED; then their\n"
-    "numbers.  Exit code 1 when one failed.  docs/theorems.md tells what each computes.\n\n"
-    "      --verbose            each claim, and what was computed\n"
-    "      --json               one JSON object, with everything\n"
-    "  -h, --help               this text\n";
+static const char doc[] =
+    "Checks the statements of the source papers, a line for each: its id and VERIFIED, PENDING (the part that can be "
+    "computed holds, the claim stays open), EXPECTED-FAIL (false, with a counterexample), SKIPPED or FAILED; then their "
+    "numbers.  Exit code 1 when one failed.  docs/theorems.md tells what each computes."
+    "\vExample: hexrig theorems --verbose";
 
 struct theorems {
     int verbose, json;
@@ -106,29 +102,31 @@ static int run(struct theorems *t)
     return count[HX_FAILED] ? HX_EXIT_FAILED : HX_EXIT_OK;
 }
 
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct theorems *t = state->input;
+
+    (void)arg;
+    switch (key) {
+    case OPT_VERBOSE:
+        t->verbose = 1;
+        return 0;
+    case HX_OPT_JSON:
+        t->json = 1;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
 int hx_cmd_theorems(int argc, char **argv)
 {
+    const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
     struct theorems t = {0};
-    int c, rc;
+    int rc = hx_opt_parse("theorems", &argp, argc, argv, &t);
 
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (c) {
-        case OPT_VERBOSE:
-            t.verbose = 1;
-            break;
-        case OPT_JSON:
-            t.json = 1;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return HX_EXIT_OK;
-        default:
-            return HX_EXIT_USAGE;
-        }
-    }
-    if (optind < argc)
-        return hx_cmd_usage("theorems", "unexpected argument '%s'", argv[optind]);
-    rc = run(&t);
+    if (!rc)
+        rc = run(&t);
     free(t.libexec);
     free(t.share);
     return rc;

@@ -6,86 +6,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd.h"
+#include "cli/opt.h"
 #include "cli/report.h"
-#include "hx_rig.h"
 #include "cli/status_text.h"
-
-#define WHERE "DIR (default: $XDG_RUNTIME_DIR/hexrig, else /tmp/hexrig-UID)"
+#include "hx_rig.h"
 
 /* --- their command lines */
 
+enum { OPT_MOUNT = HX_OPT_FREE };
+
+static const struct argp_option options[] = {
+    {"mount", OPT_MOUNT, "DIR", 0, "the rig's nodes ($XDG_RUNTIME_DIR/hexrig, else /tmp/hexrig-UID)", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {0},
+};
+
 struct args {
-    const char *cmd;
-    const char *help;
     const char *mount;
     int json;
 };
 
-static const struct option options[] = {
-    {"mount", required_argument, NULL, 'm'},
-    {"help", no_argument, NULL, 'h'},
-    {"json", no_argument, NULL, 'j'},
-    {NULL, 0, NULL, 0},
-};
-
-/* `-NAME`, which getopt would take for options. */
-static int is_removal(const char *arg)
+static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    return arg[0] == '-' && isalpha((unsigned char)arg[1]) && strcmp(arg, "-h") != 0;
-}
+    struct args *a = state->input;
 
-/* -1: go on with argv[optind], the first argument that is no option; else the command is done, with this exit. */
-static int parse(struct args *a, int argc, char **argv)
-{
-    int c;
-
-    while (optind < argc && !is_removal(argv[optind]) &&
-           (c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
-        switch (c) {
-        case 'm':
-            a->mount = optarg;
-            break;
-        case 'j':
-            a->json = 1;
-            break;
-        case 'h':
-            fputs(a->help, stdout);
-            return HX_EXIT_OK;
-        default:
-            return HX_EXIT_USAGE; /* getopt has said why */
-        }
+    switch (key) {
+    case OPT_MOUNT:
+        a->mount = arg;
+        return 0;
+    case HX_OPT_JSON:
+        a->json = 1;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    return -1;
 }
 
-/* The same for a command that takes no other arguments. */
-static int parse_all(struct args *a, int argc, char **argv)
+/* For a command that takes these options and nothing else. */
+static int parse(struct args *a, const char *cmd, const char *doc, int argc, char **argv)
 {
-    int rc = parse(a, argc, argv);
+    const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
 
-    return rc < 0 && optind < argc
-               ? hx_cmd_usage(a->cmd, "unexpected argument '%s'", argv[optind])
-               : rc;
+    return hx_opt_parse(cmd, &argp, argc, argv, a);
 }
 
 /* --- down */
 
 int hx_cmd_down(int argc, char **argv)
 {
-    struct args a = {
-        .cmd = "down",
-        .help = "usage: hexrig down [--mount DIR] [--json]\n\n"
-                "Ends the rig at " WHERE " and returns\n"
-                "when nothing of it is left: no process, no mount, no socket.  What a killed rig left\n"
-                "behind is removed too.  Exit 1 when none runs there.\n\n"
-                "  --json            print one JSON object\n\n"
-                "Example: hexrig down\n",
-    };
+    static const char doc[] =
+        "Ends a rig and returns when nothing of it is left: no process, no mount, no socket.  What a killed rig left "
+        "behind is removed, too.  Exit 1 when none runs there."
+        "\vExample: hexrig down";
+    struct args a = {NULL, 0};
     char err[1280] = "";
-    int rc = parse_all(&a, argc, argv);
+    int rc = parse(&a, "down", doc, argc, argv);
 
-    if (rc >= 0)
+    if (rc)
         return rc;
     if (hx_rig_down(a.mount, err, sizeof(err)))
         return hx_cmd_fail("down", "%s", err);
@@ -148,16 +125,13 @@ int hx_print_status(const char *cmd, const char *mount, int json)
 
 int hx_cmd_status(int argc, char **argv)
 {
-    struct args a = {
-        .cmd = "status",
-        .help = "usage: hexrig status [--mount DIR] [--json]\n\n"
-                "Shows the rig at " WHERE ": state, front\n"
-                "end, profile, process ids, sessions, kind of time.  Exit 1 when none runs there.\n\n"
-                "Example: hexrig status --json\n",
-    };
-    int rc = parse_all(&a, argc, argv);
+    static const char doc[] =
+        "Shows a rig: state, front end, profile, process ids, sessions, kind of time.  Exit 1 when none runs there."
+        "\vExample: hexrig status --json";
+    struct args a = {NULL, 0};
+    int rc = parse(&a, "status", doc, argc, argv);
 
-    return rc >= 0 ? rc : hx_print_status("status", a.mount, a.json);
+    return rc ? rc : hx_print_status("status", a.mount, a.json);
 }
 
 /* --- filter */
@@ -203,33 +177,44 @@ static int list(const struct args *a)
     return HX_EXIT_OK;
 }
 
-int hx_cmd_filter(int argc, char **argv)
+/* `-NAME`, which would be taken for options. */
+static int is_removal(const char *arg)
 {
-    struct args a = {
-        .cmd = "filter",
-        .help = "usage: hexrig filter [--mount DIR] [--json] list\n"
-                "       hexrig filter [--mount DIR] [--json] +NAME:KEY=VALUE,...|-NAME...\n\n"
-                "Lists or changes the filters of the rig at " WHERE ",\n"
-                "whatever its front end: + adds one behind the others, - removes the last one of that\n"
-                "name.  Prints the filters that are there then.  Only the rig's owner may change them.\n\n"
-                "Filters: count, cost (both stay), delay, error, log, trace; see docs/filters.md\n\n"
-                "Example: hexrig filter +delay:us=500 && hexrig filter -delay\n",
-    };
-    int rc = parse(&a, argc, argv);
+    return arg[0] == '-' && isalpha((unsigned char)arg[1]) && strcmp(arg, "-h") != 0;
+}
 
-    if (rc >= 0)
+/* The command's line; *words becomes the index of the first change, or of `list`. */
+static int parse_filter(struct args *a, int argc, char **argv, int *words)
+{
+    static const char doc[] =
+        "Lists or changes the filters of a rig, whatever its front end: + adds one behind the others, - removes the last "
+        "one of that name.  Prints the filters that are there then.  Only the rig's owner may change them."
+        "\vFilters: count, cost (both stay), delay, error, log, trace; see docs/filters.md\n\n"
+        "Example: hexrig filter +delay:us=500 && hexrig filter -delay";
+    const struct argp argp = {options, parse_option, "list\n+NAME:KEY=VALUE,...|-NAME...", doc, NULL, NULL, NULL};
+    int end = 1, rc;
+
+    while (end < argc && !is_removal(argv[end]))
+        end++;
+    rc = hx_opt_parse_some(&argp, ARGP_IN_ORDER, end, argv, a, words);
+    if (rc)
         return rc;
-    if (optind == argc)
+    if (*words == argc)
         return hx_cmd_usage("filter", "no filter, and not `list`");
-    if (strcmp(argv[optind], "list") == 0 && optind + 1 < argc)
-        return hx_cmd_usage("filter", "unexpected argument '%s'", argv[optind + 1]);
-    for (int i = optind; i < argc; i++)
+    if (strcmp(argv[*words], "list") == 0 && *words + 1 < argc)
+        return hx_cmd_usage("filter", "unexpected argument '%s'", argv[*words + 1]);
+    for (int i = *words; i < argc; i++)
         if (argv[i][0] != '+' && !is_removal(argv[i]) && strcmp(argv[i], "list") != 0)
             return hx_cmd_usage("filter", "'%s' is not +NAME:KEY=VALUE,..., -NAME or list", argv[i]);
-    for (int i = optind; i < argc && strcmp(argv[i], "list") != 0; i++) {
+    return 0;
+}
+
+int hx_cmd_filter(int argc, char **argv)
+{
+    struct args a = {NULL, 0};
+    int words = argc, rc = parse_filter(&a, argc, argv, &words);
+
+    for (int i = words; !rc && i < argc && strcmp(argv[i], "list") != 0; i++)
         rc = change(&a, argv[i]);
-        if (rc > 0)
-            return rc;
-    }
-    return list(&a);
+    return rc ? rc : list(&a);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cmd.h"
 #include "hx_rig.h"
 #include "options/rig_time.h"
 #include "run_program.h"
@@ -14,37 +13,41 @@
 
 enum how { SECCOMP, PRELOAD, LIBRARY };
 
-static const struct option options[] = {
-    {"device", required_argument, NULL, 'd'}, {"seccomp", no_argument, NULL, 's'},
-    {"preload", no_argument, NULL, 'p'},      {"library", no_argument, NULL, 'l'},
-    {"time", required_argument, NULL, 't'},   {"host-us", required_argument, NULL, 'u'},
-    {"farf", optional_argument, NULL, 'a'},   {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+enum { OPT_DEVICE = HX_OPT_FREE, OPT_HOW }; /* the last with an enum how added */
+
+static const char cmd[] = "run-with";
+
+static const struct argp_option options[] = {
+    {"seccomp", OPT_HOW + SECCOMP, NULL, 0,
+     "answer these system calls for PROGRAM and all that it starts, static programs, too; ends when all of them have "
+     "(default)", 0},
+    {"preload", OPT_HOW + PRELOAD, NULL, 0,
+     "libhexrig-preload.so does it inside PROGRAM: for kernels before 5.14, and where opening files must stay fast; "
+     "dynamically linked programs only", 0},
+    {"library", OPT_HOW + LIBRARY, NULL, 0, "for programs that load libcdsprpc.so: they find hexrig's", 0},
+    {"device", OPT_DEVICE, "DEV", 0,
+     "the rig's fastrpc-cdsp (HEXRIG_DEVICE, the default mount, /dev/fastrpc-cdsp, else a private rig that ends with the "
+     "program)", 0},
+    {NULL, 0, NULL, 0, "Of a private rig:", 1},
+    HX_RIG_TIME_ROWS(1),
+    HX_RIG_FARF_ROW(1),
+    {0},
 };
 
-static void help(void)
-{
-    printf("usage: hexrig run-with [OPTION]... [--] PROGRAM [ARG]...\n\n"
-           "Runs PROGRAM so that it finds the rig, as it would find the DSP of a phone.  For programs that open\n"
-           "/dev/fastrpc-cdsp (or -secure) and /dev/dma_heap/system themselves: the rig's device appears in their\n"
-           "place, and ALLOC_DMA_BUFF and DMA_HEAP_IOCTL_ALLOC give shared memory.\n\n"
-           "  --seccomp         answer these system calls for PROGRAM and all that it starts; static programs,\n"
-           "                    too; ends when all of them have (default)\n"
-           "  --preload         libhexrig-preload.so does it inside PROGRAM: for kernels before 5.14, and where\n"
-           "                    opening files must stay fast; dynamically linked programs only\n"
-           "  --library         for programs that load libcdsprpc.so: they find hexrig's\n"
-           "  --device DEV      the rig's fastrpc-cdsp (default: HEXRIG_DEVICE, the default mount,\n"
-           "                    /dev/fastrpc-cdsp, else a private rig that ends with the program)\n"
-           "  --time MODE       of a private rig: virtual (default): nobody waits for the modelled time; real:\n"
-           "                    calls really take it; off: no model\n"
-           "  --host-us N       of a private rig: modelled work of PROGRAM before each call, us (default: 0)\n"
-           "  --farf[=LEVEL]    of a private rig: messages of DSP code to stderr, from LOW, MEDIUM, HIGH or\n"
-           "                    ERROR on (default: HIGH)\n"
-           "  --help\n\n"
-           "Exit status: PROGRAM's, 128 + N when signal N ended it, 127 when there is no PROGRAM, 126 when it\n"
-           "cannot be executed.  PROGRAM is told HEXRIG_DEVICE in every case.\n\n"
-           "Example: hexrig run-with -- ./my-fastrpc-test\n");
-}
+static const char doc[] =
+    "Runs PROGRAM so that it finds the rig, as it would find the DSP of a phone.  For programs that open "
+    "/dev/fastrpc-cdsp (or -secure) and /dev/dma_heap/system themselves: the rig's device appears in their place, and "
+    "ALLOC_DMA_BUFF and DMA_HEAP_IOCTL_ALLOC give shared memory."
+    "\vExit status: PROGRAM's, 128 + N when signal N ended it, 127 when there is no PROGRAM, 126 when it cannot be "
+    "executed.  PROGRAM is told HEXRIG_DEVICE in every case.\n\n"
+    "Example: hexrig run-with -- ./my-fastrpc-test";
+
+struct args {
+    const char *device;
+    struct hx_rig_time time;
+    enum how how;
+    int n_how;
+};
 
 /* Path of "../lib/NAME" as seen from this executable. */
 static int installed(const char *name, char *path, size_t bytes)
@@ -90,20 +93,20 @@ static int set_loader(enum how how)
         return HX_EXIT_OK;
     rc = installed(loader[how].file, path, sizeof(path));
     if (rc)
-        return hx_cmd_fail("run-with", "../lib/%s: %s", loader[how].file, strerror(-rc));
+        return hx_cmd_fail(cmd, "../lib/%s: %s", loader[how].file, strerror(-rc));
     rc = prepend(loader[how].variable, path);
-    return rc ? hx_cmd_fail("run-with", "%s", strerror(-rc)) : HX_EXIT_OK;
+    return rc ? hx_cmd_fail(cmd, "%s", strerror(-rc)) : HX_EXIT_OK;
 }
 
 /* Who asks for something that a running rig may not have gets a private one, unless a device is named. */
-static int configure(struct hx_rig_time *time, int farf, const char *device)
+static int configure(struct args *a)
 {
-    const char *env = getenv("HEXRIG_DEVICE"), *spec = hx_rig_time_filter(time);
+    const char *env = getenv("HEXRIG_DEVICE"), *spec = hx_rig_time_filter(&a->time);
     struct hx_rig_cfg cfg = {.filters = &spec, .n_filters = spec != NULL,
-                             .force_private = !device && !(env && *env) && (spec || farf)};
+                             .force_private = !a->device && !(env && *env) && (spec || a->time.farf)};
     int rc = hx_rig_configure(&cfg);
 
-    return rc ? hx_cmd_fail("run-with", "cannot configure the rig: %s", strerror(-rc)) : HX_EXIT_OK;
+    return rc ? hx_cmd_fail(cmd, "cannot configure the rig: %s", strerror(-rc)) : HX_EXIT_OK;
 }
 
 /* Finds or starts the rig and names it to the program, whose current directory may be another. */
@@ -112,16 +115,16 @@ static int find_rig(const char *device, enum how how, char *path)
     char err[1280] = "";
 
     if (device && setenv("HEXRIG_DEVICE", device, 1))
-        return hx_cmd_fail("run-with", "%s", strerror(errno));
+        return hx_cmd_fail(cmd, "%s", strerror(errno));
     if (hx_rig_connect(err, sizeof(err)))
-        return hx_cmd_fail("run-with", "%s", err);
+        return hx_cmd_fail(cmd, "%s", err);
     if (how != LIBRARY && strcmp(hx_rig_front_end(), "socket") == 0)
-        return hx_cmd_fail("run-with", "%s: a socket, which no ioctl reaches: this way needs a rig with front end "
+        return hx_cmd_fail(cmd, "%s: a socket, which no ioctl reaches: this way needs a rig with front end "
                            "fuse or cuse; programs that load libcdsprpc.so work with --library",
                            hx_rig_device());
     if (!realpath(hx_rig_device(), path))
-        return hx_cmd_fail("run-with", "%s: %s", hx_rig_device(), strerror(errno));
-    return setenv("HEXRIG_DEVICE", path, 1) ? hx_cmd_fail("run-with", "%s", strerror(errno)) : HX_EXIT_OK;
+        return hx_cmd_fail(cmd, "%s: %s", hx_rig_device(), strerror(errno));
+    return setenv("HEXRIG_DEVICE", path, 1) ? hx_cmd_fail(cmd, "%s", strerror(errno)) : HX_EXIT_OK;
 }
 
 static int run_with(enum how how, const char *device, char **argv)
@@ -131,7 +134,7 @@ static int run_with(enum how how, const char *device, char **argv)
     int rc;
 
     if (program.watch && hx_seccomp_supported(err, sizeof(err)))
-        return hx_cmd_fail("run-with", "%s; try --preload", err);
+        return hx_cmd_fail(cmd, "%s; try --preload", err);
     rc = find_rig(device, how, path);
     if (rc == HX_EXIT_OK)
         rc = set_loader(how);
@@ -141,47 +144,40 @@ static int run_with(enum how how, const char *device, char **argv)
     return hx_program_run(&program);
 }
 
+static int option(struct args *a, int key, const char *arg)
+{
+    switch (key) {
+    case OPT_DEVICE:
+        a->device = arg;
+        return 0;
+    case OPT_HOW + SECCOMP:
+    case OPT_HOW + PRELOAD:
+    case OPT_HOW + LIBRARY:
+        a->how = (enum how)(key - OPT_HOW);
+        a->n_how++;
+        return 0;
+    default:
+        return hx_rig_time_option(&a->time, cmd, key, arg);
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    return hx_opt_error(option(state->input, key, arg));
+}
+
 int hx_cmd_run_with(int argc, char **argv)
 {
-    const char *device = NULL;
-    struct hx_rig_time time = {0};
-    enum how how = SECCOMP;
-    int c, n_how = 0, farf = 0, rc = HX_EXIT_OK;
+    const struct argp argp = {options, parse_option, "[--] PROGRAM [ARG]...", doc, NULL, NULL, NULL};
+    struct args a = {.how = SECCOMP};
+    int program, rc = hx_opt_parse_some(&argp, ARGP_IN_ORDER, argc, argv, &a, &program);
 
-    while (rc == HX_EXIT_OK && (c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
-        switch (c) {
-        case 'd':
-            device = optarg;
-            break;
-        case 's':
-        case 'p':
-        case 'l':
-            how = c == 's' ? SECCOMP : c == 'p' ? PRELOAD : LIBRARY;
-            n_how++;
-            break;
-        case 't':
-            rc = hx_rig_time_mode(&time, "run-with", optarg);
-            break;
-        case 'u':
-            rc = hx_rig_time_host(&time, "run-with", optarg);
-            break;
-        case 'a':
-            farf = 1;
-            rc = hx_rig_farf("run-with", optarg);
-            break;
-        case 'h':
-            help();
-            return HX_EXIT_OK;
-        default:
-            return HX_EXIT_USAGE; /* getopt has said why */
-        }
-    }
-    if (rc != HX_EXIT_OK)
+    if (rc)
         return rc;
-    if (n_how > 1)
-        return hx_cmd_usage("run-with", "one of --seccomp, --preload and --library");
-    if (optind == argc)
-        return hx_cmd_usage("run-with", "no program");
-    rc = configure(&time, farf, device);
-    return rc == HX_EXIT_OK ? run_with(how, device, argv + optind) : rc;
+    if (a.n_how > 1)
+        return hx_cmd_usage(cmd, "one of --seccomp, --preload and --library");
+    if (program == argc)
+        return hx_cmd_usage(cmd, "no program");
+    rc = configure(&a);
+    return rc ? rc : run_with(a.how, a.device, argv + program);
 }

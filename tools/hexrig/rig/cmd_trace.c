@@ -6,35 +6,31 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cmd.h"
-#include "options/engine_opts.h"
+#include "cli/opt.h"
 #include "hx_rig.h"
 #include "run_program.h"
 
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},    {"profile", required_argument, NULL, 'p'},
-    {"front-end", required_argument, NULL, 'f'}, {"events", required_argument, NULL, 'e'},
-    {"help", no_argument, NULL, 'h'},            {NULL, 0, NULL, 0},
+enum { OPT_EVENTS = HX_OPT_FREE };
+
+static const char cmd[] = "trace";
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "the trace (hexrig-trace.json)", 0},
+    {"profile", HX_OPT_PROFILE, "P", 0, "cost profile of the rig, name or path (s22u-577)", 0},
+    {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", 0},
+    {"events", OPT_EVENTS, "N", 0,
+     "room for so many events of the DSP per call, 0 to 1048576; what finds none is counted (16384)", 0},
+    {0},
 };
 
-static void help(void)
-{
-    printf("usage: hexrig trace [-o FILE] [--profile P] [--front-end F] [--events N] [--] COMMAND [ARG]...\n\n"
-           "Runs COMMAND on a private rig and writes what its calls did: on the client's side dispatch, marshal,\n"
-           "queue and exec; on the DSP each thread, its DMA transfers and the HVX contexts.  All times are\n"
-           "modelled, so two runs of a program that makes one call at a time give the same file.  Open it\n"
-           "at https://ui.perfetto.dev or chrome://tracing.\n\n"
-           "COMMAND is a command of hexrig (run, ppl, run-with, ...) with its arguments, else a program that\n"
-           "loads libcdsprpc.so.  Programs that open the device themselves: COMMAND = run-with -- PROGRAM.\n\n"
-           "  -o, --output FILE   default hexrig-trace.json\n"
-           "      --profile P     cost profile of the rig, name or path (s22u-577)\n"
-           "      --front-end F   " HX_FRONT_ENDS " (auto)\n"
-           "      --events N      room for so many events of the DSP per call, 0 to 1048576 (16384); what\n"
-           "                      finds none is counted\n"
-           "  -h, --help\n\n"
-           "Exit status: COMMAND's; 1 when the rig or the file fails.\n\n"
-           "Example: hexrig trace -o t.json -- run -p \"The king was\" -n 4 --kv spinor\n");
-}
+static const char doc[] =
+    "Runs COMMAND on a private rig and writes what its calls did: on the client's side dispatch, marshal, queue and exec; "
+    "on the DSP each thread, its DMA transfers and the HVX contexts.  All times are modelled, so two runs of a program "
+    "that makes one call at a time give the same file.  Open it at https://ui.perfetto.dev or chrome://tracing."
+    "\vCOMMAND is a command of hexrig (run, ppl, run-with, ...) with its arguments, else a program that loads "
+    "libcdsprpc.so.  Programs that open the device themselves: COMMAND = run-with -- PROGRAM.\n\n"
+    "Exit status: COMMAND's; 1 when the rig or the file fails.\n\n"
+    "Example: hexrig trace -o t.json -- run -p \"The king was\" -n 4 --kv spinor";
 
 struct trace {
     const char *output, *profile, *front_end;
@@ -62,17 +58,17 @@ static int start_rig(const struct trace *t, const char *file)
     int rc;
 
     if (asprintf(&filter, "trace:events=%llu,file=%s", (unsigned long long)t->events, file) < 0)
-        return hx_cmd_fail("trace", "out of memory");
+        return hx_cmd_fail(cmd, "out of memory");
     rig.filters = (const char *const *)&filter;
     rc = hx_rig_configure(&rig);
     free(filter);
     if (rc)
-        return hx_cmd_fail("trace", "%s", strerror(-rc));
-    rc = hx_cmd_connect("trace");
+        return hx_cmd_fail(cmd, "%s", strerror(-rc));
+    rc = hx_cmd_connect(cmd);
     if (rc)
         return rc;
     if (!realpath(hx_rig_device(), device) || setenv("HEXRIG_DEVICE", device, 1))
-        return hx_cmd_fail("trace", "%s: %s", hx_rig_device(), strerror(errno));
+        return hx_cmd_fail(cmd, "%s: %s", hx_rig_device(), strerror(errno));
     return HX_EXIT_OK;
 }
 
@@ -118,7 +114,7 @@ static int report(const char *file)
     int rc = has_call(file);
 
     if (rc < 0)
-        return hx_cmd_fail("trace", "%s: %s", file, strerror(-rc));
+        return hx_cmd_fail(cmd, "%s: %s", file, strerror(-rc));
     fprintf(stderr, "hexrig trace: %s: %s\n", file,
             rc ? "open it at https://ui.perfetto.dev or chrome://tracing"
                : "no call reached this rig (a COMMAND that insists on a rig of its own?)");
@@ -133,10 +129,10 @@ static int run(const struct trace *t)
     struct hx_program program = {0};
 
     if (rc)
-        return hx_cmd_fail("trace", "%s", strerror(-rc));
+        return hx_cmd_fail(cmd, "%s", strerror(-rc));
     self[n] = '\0';
     program.argv = command_line(t->argv, self);
-    rc = program.argv ? start_rig(t, file) : hx_cmd_fail("trace", "out of memory");
+    rc = program.argv ? start_rig(t, file) : hx_cmd_fail(cmd, "out of memory");
     if (rc == HX_EXIT_OK) {
         rc = hx_program_run(&program);
         hx_rig_disconnect(); /* the file is complete when the rig has ended */
@@ -147,37 +143,39 @@ static int run(const struct trace *t)
     return rc;
 }
 
+static int option(struct trace *t, int key, const char *arg)
+{
+    switch (key) {
+    case 'o':
+        t->output = arg;
+        return 0;
+    case HX_OPT_PROFILE:
+        t->profile = arg;
+        return 0;
+    case HX_OPT_FRONT_END:
+        return hx_opt_front_end(cmd, arg, &t->front_end);
+    case OPT_EVENTS:
+        return hx_opt_u64(cmd, "events", arg, 0, 1 << 20, &t->events);
+    default:
+        return HX_OPT_UNKNOWN;
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    return hx_opt_error(option(state->input, key, arg));
+}
+
 int hx_cmd_trace(int argc, char **argv)
 {
+    const struct argp argp = {options, parse_option, "[--] COMMAND [ARG]...", doc, NULL, NULL, NULL};
     struct trace t = {.output = "hexrig-trace.json", .events = 16384};
-    int c;
+    int command, rc = hx_opt_parse_some(&argp, ARGP_IN_ORDER, argc, argv, &t, &command);
 
-    while ((c = getopt_long(argc, argv, "+ho:", options, NULL)) != -1) {
-        switch (c) {
-        case 'o':
-            t.output = optarg;
-            break;
-        case 'p':
-            t.profile = optarg;
-            break;
-        case 'f':
-            if (!hx_cmd_front_end_ok(optarg))
-                return hx_cmd_bad_value("trace", "front-end", optarg, HX_FRONT_ENDS);
-            t.front_end = optarg;
-            break;
-        case 'e':
-            if (hx_opt_u64("trace", "events", optarg, 0, 1 << 20, &t.events))
-                return HX_EXIT_USAGE;
-            break;
-        case 'h':
-            help();
-            return HX_EXIT_OK;
-        default:
-            return HX_EXIT_USAGE; /* getopt has said why */
-        }
-    }
-    if (optind == argc)
-        return hx_cmd_usage("trace", "no command");
-    t.argv = argv + optind;
+    if (rc)
+        return rc;
+    if (command == argc)
+        return hx_cmd_usage(cmd, "no command");
+    t.argv = argv + command;
     return run(&t);
 }

@@ -1,3 +1,4 @@
+/* hexrig up: starts a rig in the background. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -6,41 +7,41 @@
 #include <string.h>
 
 #include "cli/cmd.h"
+#include "cli/status_text.h"
 #include "hx_rig.h"
 #include "options/rig_time.h"
-#include "cli/status_text.h"
 
-static const struct option options[] = {
-    {"mount", required_argument, NULL, 'm'},   {"front-end", required_argument, NULL, 'f'},
-    {"profile", required_argument, NULL, 'p'}, {"filter", required_argument, NULL, 'F'},
-    {"mode", required_argument, NULL, 'M'},    {"owner", required_argument, NULL, 'O'},
-    {"time", required_argument, NULL, 't'},    {"host-us", required_argument, NULL, 'u'},
-    {"farf", optional_argument, NULL, 'a'},    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+enum { OPT_MOUNT = HX_OPT_FREE, OPT_MODE, OPT_OWNER };
+
+static const char cmd[] = "up";
+
+static const struct argp_option options[] = {
+    {"mount", OPT_MOUNT, "DIR", 0,
+     "where its nodes appear; empty: no link; made if missing ($XDG_RUNTIME_DIR/hexrig, else /tmp/hexrig-UID)", 0},
+    {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto: fuse, else socket)", 0},
+    {"profile", HX_OPT_PROFILE, "P", 0, "cost profile, name or path (s22u-577)", 0},
+    {"filter", HX_OPT_FILTER, "SPEC", 0, "one more filter, NAME:KEY=VALUE,...; repeatable", 0},
+    HX_RIG_TIME_ROWS(0),
+    HX_RIG_FARF_ROW(0),
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {NULL, 0, NULL, 0, "Who may use it (without these: who starts it):", 1},
+    {"mode", OPT_MODE, "MODE", 0, "octal mode of the device nodes; lets other users in (0660 with --owner)", 1},
+    {"owner", OPT_OWNER, "USER[:GROUP]", 0, "owner of the device nodes, by names or numbers; also :GROUP", 1},
+    {0},
 };
 
-static void help(void)
-{
-    printf("usage: hexrig up [OPTION]...\n\n"
-           "Starts a rig in the background and returns when it serves.  Its messages go to\n"
-           "$XDG_RUNTIME_DIR/hexrig.log, else /tmp/hexrig-UID.log, with its pid in each line.\n\n"
-           "  --mount DIR       where its nodes appear (default: $XDG_RUNTIME_DIR/hexrig, else\n"
-           "                    /tmp/hexrig-UID); empty, no link; made if missing\n"
-           "  --front-end F     auto, fuse, socket or cuse (default: auto = fuse, else socket)\n"
-           "  --profile P       name or path of a cost profile (default: s22u-577)\n"
-           "  --filter SPEC     one more filter, NAME:KEY=VALUE,...; may be repeated\n"
-           "  --mode MODE       octal mode of the device nodes; lets other users in (default: 0660 with\n"
-           "                    --owner; without both the rig is for who starts it)\n"
-           "  --owner USER[:GROUP]  owner of the device nodes, by names or numbers; also :GROUP\n"
-           "  --time MODE       virtual (default): nobody waits for the modelled time; real: calls really\n"
-           "                    take it; off: no model\n"
-           "  --host-us N       modelled work of a client before each call, us (default: 0)\n"
-           "  --farf[=LEVEL]    messages of DSP code to the log, from LOW, MEDIUM, HIGH or ERROR on\n"
-           "                    (default: HIGH)\n"
-           "  --json            print one JSON object\n"
-           "  --help\n\n"
-           "Example: hexrig up --profile s22u-sync; cat /tmp/hexrig-$UID/status; hexrig down\n");
-}
+static const char doc[] =
+    "Starts a rig in the background and returns when it serves.  Its messages go to $XDG_RUNTIME_DIR/hexrig.log, else "
+    "/tmp/hexrig-UID.log, with its pid in each line."
+    "\vExample: hexrig up --profile s22u-sync; cat /tmp/hexrig-$UID/status; hexrig down";
+
+struct up {
+    struct hx_rig_cfg cfg;
+    struct hx_rig_time time;
+    const char **filters; /* what cfg.filters is: room for all of the command line's, and one more */
+    char owner[320];
+    int json;
+};
 
 /* Number of the user or group `name`, or -1. */
 static long long user_id(const char *name)
@@ -72,7 +73,7 @@ static int add_number(char *to, size_t bytes, const char *name, size_t n, const 
     }
     v = n < sizeof(word) ? id(word) : -1;
     if (v < 0)
-        return hx_cmd_usage("up", "--owner: there is no %s '%s'", kind, word);
+        return hx_cmd_usage(cmd, "--owner: there is no %s '%s'", kind, word);
     snprintf(to + used, bytes - used, "%lld", v);
     return 0;
 }
@@ -93,78 +94,64 @@ static int owner_in_numbers(char *to, size_t bytes, const char *owner)
     return rc;
 }
 
-static int up(const struct hx_rig_cfg *cfg, int json)
+static int option(struct up *u, int key, const char *arg)
+{
+    switch (key) {
+    case OPT_MOUNT:
+        u->cfg.mount = arg;
+        return 0;
+    case HX_OPT_FRONT_END:
+        return hx_opt_front_end(cmd, arg, &u->cfg.front_end);
+    case HX_OPT_PROFILE:
+        u->cfg.profile = arg;
+        return 0;
+    case HX_OPT_FILTER:
+        u->filters[u->cfg.n_filters++] = arg;
+        return 0;
+    case OPT_MODE:
+        u->cfg.mode = arg;
+        return 0;
+    case OPT_OWNER:
+        u->cfg.owner = u->owner;
+        return owner_in_numbers(u->owner, sizeof(u->owner), arg);
+    case HX_OPT_JSON:
+        u->json = 1;
+        return 0;
+    default:
+        return hx_rig_time_option(&u->time, cmd, key, arg);
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    return hx_opt_error(option(state->input, key, arg));
+}
+
+static int up(struct up *u)
 {
     char err[1024] = "";
     pid_t pid;
-    int rc = hx_rig_up(cfg, &pid, err, sizeof(err));
+    int rc;
 
+    if (hx_rig_time_filter(&u->time))
+        u->filters[u->cfg.n_filters++] = u->time.spec;
+    rc = hx_rig_up(&u->cfg, &pid, err, sizeof(err));
     if (rc == -EINVAL)
-        return hx_cmd_usage("up", "%s", err); /* the rig did not take an option's value */
+        return hx_cmd_usage(cmd, "%s", err); /* the rig did not take an option's value */
     if (rc)
-        return hx_cmd_fail("up", "%s", err);
-    return hx_print_status("up", cfg->mount, json);
+        return hx_cmd_fail(cmd, "%s", err);
+    return hx_print_status(cmd, u->cfg.mount, u->json);
 }
 
 int hx_cmd_up(int argc, char **argv)
 {
-    const char **filters = calloc((size_t)argc, sizeof(*filters));
-    struct hx_rig_cfg cfg = {.filters = filters};
-    struct hx_rig_time time = {0};
-    char owner[320];
-    int c, json = 0, rc = -1;
+    const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
+    const char **filters = calloc((size_t)argc + 1, sizeof(*filters));
+    struct up u = {.cfg = {.filters = filters}, .filters = filters};
+    int rc = filters ? hx_opt_parse(cmd, &argp, argc, argv, &u) : hx_cmd_fail(cmd, "out of memory");
 
-    if (!filters)
-        return hx_cmd_fail("up", "out of memory");
-    while (rc < 0 && (c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (c) {
-        case 'm':
-            cfg.mount = optarg;
-            break;
-        case 'f':
-            cfg.front_end = optarg;
-            if (!hx_cmd_front_end_ok(optarg))
-                rc = hx_cmd_bad_value("up", "front-end", optarg, HX_FRONT_ENDS);
-            break;
-        case 'p':
-            cfg.profile = optarg;
-            break;
-        case 'F':
-            filters[cfg.n_filters++] = optarg;
-            break;
-        case 'M':
-            cfg.mode = optarg;
-            break;
-        case 'O':
-            cfg.owner = owner;
-            rc = owner_in_numbers(owner, sizeof(owner), optarg) ? HX_EXIT_USAGE : -1;
-            break;
-        case 't':
-            rc = hx_rig_time_mode(&time, "up", optarg) ? HX_EXIT_USAGE : -1;
-            break;
-        case 'u':
-            rc = hx_rig_time_host(&time, "up", optarg) ? HX_EXIT_USAGE : -1;
-            break;
-        case 'a':
-            rc = hx_rig_farf("up", optarg) ? HX_EXIT_USAGE : -1;
-            break;
-        case 'j':
-            json = 1;
-            break;
-        case 'h':
-            help();
-            rc = HX_EXIT_OK;
-            break;
-        default:
-            rc = HX_EXIT_USAGE; /* getopt has said why */
-        }
-    }
-    if (rc < 0 && optind < argc)
-        rc = hx_cmd_usage("up", "unexpected argument '%s'", argv[optind]);
-    if (rc < 0 && hx_rig_time_filter(&time))
-        filters[cfg.n_filters++] = time.spec;
-    if (rc < 0)
-        rc = up(&cfg, json);
+    if (!rc)
+        rc = up(&u);
     free(filters);
     return rc;
 }

@@ -10,8 +10,8 @@
 enum { OPT_MARKDOWN = HX_OPT_FREE };
 
 static const struct argp_option options[] = {
-    {"json", HX_OPT_JSON, NULL, 0, "One JSON object", 0},
-    {"markdown", OPT_MARKDOWN, NULL, 0, "The tables of docs/methods.md", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {"markdown", OPT_MARKDOWN, NULL, 0, "the tables of docs/methods.md", 0},
     {0},
 };
 
@@ -179,7 +179,7 @@ int hx_cmd_methods(int argc, char **argv)
     int rc = hx_opt_parse("methods", &argp, argc, argv, &m);
 
     if (rc)
-        return rc < 0 ? HX_EXIT_OK : rc;
+        return rc;
     if (m.json)
         return hx_report_print("methods", report(), 1);
     if (m.markdown)

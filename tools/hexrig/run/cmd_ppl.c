@@ -19,13 +19,13 @@ enum { DEFAULT_CHUNKS = 24 };
 static const char *const windows[] = {"spread", "llama", NULL};
 
 static const struct argp_option options[] = {
-    {"file", 'f', "TEXT", 0, "Text file", 0},
-    {"chunks", OPT_CHUNKS, "M", 0, "Windows (llama: at most so many, all that fit)", 0},
+    {"file", 'f', "TEXT", 0, "text file", 0},
+    {"chunks", OPT_CHUNKS, "M", 0, "windows (llama: at most so many, all that fit)", 0},
     {"windows", OPT_WINDOWS, "W", 0,
      "spread | llama: llama.cpp's layout, windows of N tokens one behind the other, the second half of each scored (spread)",
      0},
-    {NULL, 'p', "P", 0, "Short for --shim-p", 0},
-    {NULL, 'k', "K", 0, "Short for --shim-k", 0},
+    {NULL, 'p', "P", 0, "short for --shim-p", 0},
+    {NULL, 'k', "K", 0, "short for --shim-k", 0},
     {0},
 };
 
@@ -65,19 +65,17 @@ static int option(struct ppl *p, int key, char *arg)
     case 'k':
         return short_option(p, "shim-k", arg);
     default:
-        return -1;
+        return HX_OPT_UNKNOWN;
     }
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct ppl *p = state->input;
-    int rc;
 
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = &p->o;
-    rc = option(p, key, arg);
-    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
+    return hx_opt_error(option(p, key, arg));
 }
 
 static int parse(struct ppl *p, int argc, char **argv)
@@ -203,7 +201,7 @@ int hx_ppl_command(const struct hx_ppl_command *command, int argc, char **argv)
     rc = hx_crt_shard_close(&p.o, rc);
     hx_engine_opts_free(&p.o);
     free(p.shipped);
-    return rc < 0 ? HX_EXIT_OK : rc;
+    return rc;
 }
 
 int hx_cmd_ppl(int argc, char **argv)

@@ -26,24 +26,24 @@ enum {
 enum { DEFAULT_TOKENS = 64, DEFAULT_REPEAT_LAST = 64 };
 
 static const struct argp_option options[] = {
-    {"prompt", 'p', "TEXT", 0, "What to continue, or to answer; - reads stdin", 0},
-    {"file", 'f', "FILE", 0, "The same from a file; one newline at the end is dropped", 0},
-    {"tokens", 'n', "N", 0, "Tokens to generate (64; with --chat at most N, what the context holds)", 0},
-    {"stop", OPT_STOP, "TEXT", 0, "Ends in front of this text; repeatable", 0},
-    {"stream", OPT_STREAM, NULL, 0, "Prints text as it is made also when stdout is no terminal", 0},
+    {"prompt", 'p', "TEXT", 0, "what to continue, or to answer; - reads stdin", 0},
+    {"file", 'f', "FILE", 0, "the same from a file; one newline at the end is dropped", 0},
+    {"tokens", 'n', "N", 0, "tokens to generate (64; with --chat at most N, what the context holds)", 0},
+    {"stop", OPT_STOP, "TEXT", 0, "ends in front of this text; repeatable", 0},
+    {"stream", OPT_STREAM, NULL, 0, "prints text as it is made also when stdout is no terminal", 0},
     {NULL, 0, NULL, 0, "Chats:", 1},
     {"chat", OPT_CHAT, "FAMILY", OPTION_ARG_OPTIONAL,
-     "The prompt is a message, put into the model's template or FAMILY's; ends with the turn", 1},
-    {"system", OPT_SYSTEM, "TEXT", 0, "System message of --chat", 1},
+     "the prompt is a message, put into the model's template or FAMILY's; ends with the turn", 1},
+    {"system", OPT_SYSTEM, "TEXT", 0, "system message of --chat", 1},
     {"ignore-eos", OPT_IGNORE_EOS, NULL, 0, "--chat goes on behind the end of the turn", 1},
     {NULL, 0, NULL, 0, "Sampling:", 2},
-    {"temp", OPT_TEMP, "T", 0, "Temperature, 0 = greedy (0)", 2},
-    {"top-k", OPT_TOP_K, "K", 0, "Sample among the K best, 0 = all (0)", 2},
-    {"top-p", OPT_TOP_P, "P", 0, "Sample among the best that reach probability P (1)", 2},
-    {"min-p", OPT_MIN_P, "P", 0, "Sample among those with P times the probability of the best (0)", 2},
-    {"repeat-penalty", OPT_REPEAT_PENALTY, "R", 0, "Divides the logit of tokens that came already, 1 = no penalty (1)", 2},
-    {"repeat-last", OPT_REPEAT_LAST, "N", 0, "Tokens that it looks back (64)", 2},
-    {"seed", OPT_SEED, "S", 0, "Of the sampler (0)", 2},
+    {"temp", OPT_TEMP, "T", 0, "temperature, 0 = greedy (0)", 2},
+    {"top-k", OPT_TOP_K, "K", 0, "sample among the K best, 0 = all (0)", 2},
+    {"top-p", OPT_TOP_P, "P", 0, "sample among the best that reach probability P (1)", 2},
+    {"min-p", OPT_MIN_P, "P", 0, "sample among those with P times the probability of the best (0)", 2},
+    {"repeat-penalty", OPT_REPEAT_PENALTY, "R", 0, "divides the logit of tokens that came already, 1 = no penalty (1)", 2},
+    {"repeat-last", OPT_REPEAT_LAST, "N", 0, "tokens that it looks back (64)", 2},
+    {"seed", OPT_SEED, "S", 0, "starts the sampler (0)", 2},
     {0},
 };
 
@@ -84,7 +84,7 @@ static int sampling_option(struct hx_run *r, int c, const char *arg)
     case OPT_SEED:
         return hx_opt_u64(cmd, "seed", arg, 0, UINT64_MAX, &s->seed);
     default:
-        return -1;
+        return HX_OPT_UNKNOWN;
     }
 }
 
@@ -157,19 +157,17 @@ static int check_plan(struct hx_run *r)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct hx_run *r = state->input;
-    int rc;
 
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = &r->o;
-    rc = option(r, key, arg);
-    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
+    return hx_opt_error(option(r, key, arg));
 }
 
 static int parse(struct hx_run *r, int argc, char **argv)
 {
     const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, "-p PROMPT\n--chat [-p MESSAGE]", doc, children, NULL, NULL};
-    int rest = 0, rc = hx_opt_parse_some(&argp, argc, argv, r, &rest);
+    int rest, rc = hx_opt_parse_some(&argp, 0, argc, argv, r, &rest);
 
     if (!rc && rest < argc)
         rc = hx_cmd_usage(r->o.cmd, "unexpected argument '%s'%s", argv[rest],
@@ -350,5 +348,5 @@ int hx_cmd_run(int argc, char **argv)
     rc = hx_crt_shard_close(&r.o, rc);
     hx_engine_opts_free(&r.o);
     free(r.text);
-    return rc < 0 ? HX_EXIT_OK : rc;
+    return rc;
 }

@@ -20,12 +20,12 @@ enum { OPT_HOST = HX_OPT_FREE, OPT_PORT, OPT_PARALLEL, OPT_QUEUE, OPT_NAME, OPT_
 enum { MAX_BATCH = 128, MOST_CTX = 4096, SPARE_CONNECTIONS = 32 };
 
 static const struct argp_option options[] = {
-    {"host", OPT_HOST, "ADDR", 0, "To listen on (127.0.0.1: this machine alone); there is no authentication", 0},
+    {"host", OPT_HOST, "ADDR", 0, "to listen on (127.0.0.1: this machine alone); there is no authentication", 0},
     {"port", OPT_PORT, "N", 0, "0 = any free one (8080)", 0},
-    {"parallel", OPT_PARALLEL, "N", 0, "Requests that are computed at a time, each with a cache of its own (4)", 0},
-    {"queue", OPT_QUEUE, "N", 0, "Requests that may wait for one of them; more get status 503 (64)", 0},
-    {"name", OPT_NAME, "NAME", 0, "Of the model, as clients call it (its file's)", 0},
-    {"chat", OPT_CHAT, "FAMILY", 0, "Template of chats (the model's)", 0},
+    {"parallel", OPT_PARALLEL, "N", 0, "requests that are computed at a time, each with a cache of its own (4)", 0},
+    {"queue", OPT_QUEUE, "N", 0, "requests that may wait for one of them; more get status 503 (64)", 0},
+    {"name", OPT_NAME, "NAME", 0, "of the model, as clients call it (its file's)", 0},
+    {"chat", OPT_CHAT, "FAMILY", 0, "template of chats (the model's)", 0},
     {0},
 };
 
@@ -67,19 +67,17 @@ static int option(struct serve *v, int c, const char *arg)
         v->family = arg;
         return 0;
     default:
-        return -1;
+        return HX_OPT_UNKNOWN;
     }
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct serve *v = state->input;
-    int rc;
 
     if (key == ARGP_KEY_INIT)
         state->child_inputs[0] = &v->o;
-    rc = option(v, key, arg);
-    return rc < 0 ? ARGP_ERR_UNKNOWN : hx_opt_error(rc);
+    return hx_opt_error(option(v, key, arg));
 }
 
 static int parse(struct serve *v, int argc, char **argv)
@@ -256,5 +254,5 @@ int hx_cmd_serve(int argc, char **argv)
     free(v.engines);
     free(v.file_name);
     hx_engine_opts_free(&v.o);
-    return rc < 0 ? HX_EXIT_OK : rc;
+    return rc;
 }
