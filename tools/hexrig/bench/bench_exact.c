@@ -6,44 +6,30 @@
 #include "bench.h"
 #include "bench_exact_ladder.h"
 #include "bench_ok_rows.h"
-#include "cli/cmd.h"
-#include "options/engine_opts.h"
+#include "cli/opt.h"
 #include "cli/report.h"
-#include "hx_rig.h"
-#include "cli/share.h"
-
-#define MODEL "hexrig-tiny-q8_0.gguf"
 
 enum { OPT_RUNS = HX_OPT_FREE, OPT_BATCH, OPT_NO_DSP };
 enum { MAX_CTX = 4096, MAX_RUNS = 100, MAX_BATCH = 512 };
 
 static const char cmd[] = "bench exact";
 
-static const struct option options[] = {
-    {"model", required_argument, NULL, 'm'},
-    {"ctx", required_argument, NULL, HX_OPT_CTX},
-    {"runs", required_argument, NULL, OPT_RUNS},
-    {"batch", required_argument, NULL, OPT_BATCH},
-    {"no-dsp", no_argument, NULL, OPT_NO_DSP},
-    {"json", no_argument, NULL, HX_OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"model", 'm', "FILE", 0, "GGUF model (share/hexrig/" HX_BENCH_MODEL ")", 0},
+    {"ctx", HX_OPT_CTX, "N", 0, "tokens of the ladder (128)", 0},
+    {"runs", OPT_RUNS, "N", 0, "that count (5)", 0},
+    {"batch", OPT_BATCH, "N", 0, "vectors of the batch (32)", 0},
+    {"no-dsp", OPT_NO_DSP, NULL, 0, "without modelled time on the DSP, which needs a rig", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig bench exact [OPTION]...\n\n"
-    "ladder: N tokens through a model, one by one, on one thread, attention in one exact way after the other;\n"
-    "all must give the same logits, bit for bit.  Ratios are of wall_s: to the rung before and to the first.\n"
-    "linear: one token through the matrices of all layers, and a batch: fp32, int8, exact integers.\n"
-    "Seconds are measured, the ladder by turns; the fastest run counts.  dsp_model_us is modelled.\n\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/" MODEL ")\n"
-    "      --ctx N              tokens of the ladder (128)\n"
-    "      --runs N             that count (5)\n"
-    "      --batch N            vectors of the batch (32)\n"
-    "      --no-dsp             without modelled time on the DSP, which needs a rig\n"
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig bench exact --ctx 64 --runs 3 --json\n";
+static const char doc[] =
+    "ladder: N tokens through a model, one by one, on one thread, attention in one exact way after the other; all must give "
+    "the same logits, bit for bit.  Ratios are of wall_s: to the rung before and to the first.\n\n"
+    "linear: one token through the matrices of all layers, and a batch: fp32, int8, exact integers.\n\n"
+    "Seconds are measured, the ladder by turns; the fastest run counts.  dsp_model_us is modelled."
+    "\vExample: hexrig bench exact --ctx 64 --runs 3 --json";
 
 struct bench {
     struct hx_ladder_cfg ladder;
@@ -51,18 +37,18 @@ struct bench {
     int json;
 };
 
-static int parse_option(struct bench *b, int c)
+static int option(struct bench *b, int key, const char *arg)
 {
-    switch (c) {
+    switch (key) {
     case 'm':
-        b->ladder.model = optarg;
+        b->ladder.model = arg;
         return 0;
     case HX_OPT_CTX:
-        return hx_opt_size(cmd, "ctx", optarg, 1, MAX_CTX, &b->ladder.ctx);
+        return hx_opt_size(cmd, "ctx", arg, 1, MAX_CTX, &b->ladder.ctx);
     case OPT_RUNS:
-        return hx_opt_size(cmd, "runs", optarg, 1, MAX_RUNS, &b->ladder.runs);
+        return hx_opt_size(cmd, "runs", arg, 1, MAX_RUNS, &b->ladder.runs);
     case OPT_BATCH:
-        return hx_opt_size(cmd, "batch", optarg, 1, MAX_BATCH, &b->batch);
+        return hx_opt_size(cmd, "batch", arg, 1, MAX_BATCH, &b->batch);
     case OPT_NO_DSP:
         b->ladder.rig = 0;
         return 0;
@@ -70,24 +56,13 @@ static int parse_option(struct bench *b, int c)
         b->json = 1;
         return 0;
     default:
-        return HX_EXIT_USAGE;
+        return HX_OPT_UNKNOWN;
     }
 }
 
-static int parse(struct bench *b, int argc, char **argv)
+static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    int c, rc = 0;
-
-    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            return -1;
-        }
-        rc = parse_option(b, c);
-    }
-    if (!rc && optind < argc)
-        rc = hx_cmd_usage(cmd, "unexpected argument '%s'", argv[optind]);
-    return rc;
+    return hx_opt_error(option(state->input, key, arg));
 }
 
 static json_t *rung_json(const struct hx_ladder_rung *r, const struct hx_ladder_rung *before,
@@ -163,18 +138,17 @@ static int measure(const struct bench *b)
 
 int hx_bench_exact(int argc, char **argv)
 {
+    const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
     struct bench b = {.ladder = {.ctx = 128, .runs = 5, .rig = 1}, .batch = 32};
-    int rc = parse(&b, argc, argv);
-    char *shipped = rc || b.ladder.model ? NULL : hx_share(MODEL);
+    char *shipped = NULL;
+    int rc = hx_opt_parse(cmd, &argp, argc, argv, &b);
 
-    if (shipped)
-        b.ladder.model = shipped;
-    if (!rc && !b.ladder.model)
-        rc = hx_cmd_fail(cmd, "cannot tell where %s lies", MODEL);
+    if (!rc)
+        rc = hx_bench_model(cmd, &b.ladder.model, &shipped);
     if (!rc && b.ladder.rig)
         rc = hx_cmd_connect(cmd);
     if (!rc)
         rc = measure(&b);
     free(shipped);
-    return rc < 0 ? HX_EXIT_OK : rc;
+    return rc;
 }

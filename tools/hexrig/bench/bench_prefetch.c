@@ -8,46 +8,34 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "bench.h"
 #include "bench_walk.h"
-#include "cli/cmd.h"
-#include "base/cpus.h"
-#include "options/engine_opts.h"
+#include "cli/opt.h"
 #include "cli/report.h"
-#include "cli/share.h"
-
-#define MODEL "hexrig-tiny-q8_0.gguf"
 
 enum { OPT_FILE = HX_OPT_FREE, OPT_SLOTS, OPT_PASSES, OPT_TOKENS, OPT_ITEM, OPT_CPU, OPT_NO };
 
-static const struct option options[] = {
-    {"model", required_argument, NULL, 'm'},       {"file", required_argument, NULL, OPT_FILE},
-    {"slots", required_argument, NULL, OPT_SLOTS}, {"passes", required_argument, NULL, OPT_PASSES},
-    {"tokens", required_argument, NULL, OPT_TOKENS}, {"item-kib", required_argument, NULL, OPT_ITEM},
-    {"reader-cpu", required_argument, NULL, OPT_CPU}, {"no-prefetch", no_argument, NULL, OPT_NO},
-    {"json", no_argument, NULL, HX_OPT_JSON},      {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"model", 'm', "FILE", 0, "GGUF model (share/hexrig/" HX_BENCH_MODEL ")", 0},
+    {"file", OPT_FILE, "FILE", 0, "any file instead, read as F16 rows of 1024", 0},
+    {"slots", OPT_SLOTS, "N", 0, "of the buffer, 1 to 16 (16)", 0},
+    {"passes", OPT_PASSES, "N", 0, "over the file, that count (8)", 0},
+    {"tokens", OPT_TOKENS, "N", 0, "vectors that each weight is multiplied with: 1 is decoding (64)", 0},
+    {"item-kib", OPT_ITEM, "N", 0, "largest item; larger matrices are cut between rows (1024)", 0},
+    {"reader-cpu", OPT_CPU, "N", 0, "CPU of the thread that reads ahead (chosen)", 0},
+    {"no-prefetch", OPT_NO, NULL, 0, "not the third way", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig bench prefetch [OPTION]...\n\n"
-    "Walks the weights of a model layer by layer, read from the file, and multiplies each with vectors,\n"
-    "as a forward pass does.  Three ways: each item is read when it is needed (without); the same, the\n"
-    "kernel reading ahead as it does by itself (kernel); out of a prefetch buffer that a thread on a CPU of\n"
-    "its own fills in the order of the plan (with).  Before each pass the file is dropped from the page\n"
-    "cache (posix_fadvise; needs no root).  Of each way a first pass is not counted.  All times are\n"
-    "measured.\n\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/" MODEL ")\n"
-    "      --file FILE          any file instead, read as F16 rows of 1024\n"
-    "      --slots N            of the buffer, 1 to 16 (16)\n"
-    "      --passes N           (8)\n"
-    "      --tokens N           vectors that each weight is multiplied with: 1 is decoding (64)\n"
-    "      --item-kib N         largest item; larger matrices are cut between rows (1024)\n"
-    "      --reader-cpu N       CPU of the thread that reads ahead (chosen)\n"
-    "      --no-prefetch        not the third way\n"
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig bench prefetch -m model.gguf --passes 4 --json\n";
+static const char doc[] =
+    "Walks the weights of a model layer by layer, read from the file, and multiplies each with vectors, as a forward pass "
+    "does.  Three ways: each item is read when it is needed (without); the same, the kernel reading ahead as it does by "
+    "itself (kernel); out of a prefetch buffer that a thread on a CPU of its own fills in the order of the plan (with).  "
+    "Before each pass the file is dropped from the page cache (posix_fadvise; needs no root).  Of each way a first pass is "
+    "not counted.  All times are measured."
+    "\vExample: hexrig bench prefetch -m model.gguf --passes 4 --json";
 
 static const char cmd[] = "bench prefetch";
 
@@ -75,26 +63,26 @@ struct figures {
     uint64_t checksum;
 };
 
-static int parse_option(struct bench *b, int c)
+static int option(struct bench *b, int key, const char *arg)
 {
-    switch (c) {
+    switch (key) {
     case 'm':
     case OPT_FILE:
         if (b->path)
             return hx_cmd_usage(cmd, "one file is enough (-m or --file)");
-        b->path = optarg;
-        b->raw = c == OPT_FILE;
+        b->path = arg;
+        b->raw = key == OPT_FILE;
         return 0;
     case OPT_SLOTS:
-        return hx_opt_size(cmd, "slots", optarg, 1, HX_PREFETCH_SLOTS, &b->slots);
+        return hx_opt_size(cmd, "slots", arg, 1, HX_PREFETCH_SLOTS, &b->slots);
     case OPT_PASSES:
-        return hx_opt_size(cmd, "passes", optarg, 1, 1 << 20, &b->passes);
+        return hx_opt_size(cmd, "passes", arg, 1, 1 << 20, &b->passes);
     case OPT_TOKENS:
-        return hx_opt_size(cmd, "tokens", optarg, 1, 1 << 12, &b->tokens);
+        return hx_opt_size(cmd, "tokens", arg, 1, 1 << 12, &b->tokens);
     case OPT_ITEM:
-        return hx_opt_size(cmd, "item-kib", optarg, 1, 1 << 20, &b->item_kib);
+        return hx_opt_size(cmd, "item-kib", arg, 1, 1 << 20, &b->item_kib);
     case OPT_CPU:
-        return hx_opt_size(cmd, "reader-cpu", optarg, 0, 1023, &b->reader_cpu);
+        return hx_opt_size(cmd, "reader-cpu", arg, 0, 1023, &b->reader_cpu);
     case OPT_NO:
         b->no_prefetch = 1;
         return 0;
@@ -102,24 +90,13 @@ static int parse_option(struct bench *b, int c)
         b->json = 1;
         return 0;
     default:
-        return HX_EXIT_USAGE;
+        return HX_OPT_UNKNOWN;
     }
 }
 
-static int parse(struct bench *b, int argc, char **argv)
+static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    int c, rc = 0;
-
-    while (!rc && (c = getopt_long(argc, argv, "m:h", options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            return -1;
-        }
-        rc = parse_option(b, c);
-    }
-    if (!rc && optind < argc)
-        rc = hx_cmd_usage(cmd, "unexpected argument '%s'", argv[optind]);
-    return rc;
+    return hx_opt_error(option(state->input, key, arg));
 }
 
 /* --- the page cache ---------------------------------------------------------------------------------------------- */
@@ -298,19 +275,19 @@ static int prepare(struct bench *b, struct hx_walk *w, struct hx_error *err)
 
 int hx_bench_prefetch(int argc, char **argv)
 {
+    const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
     struct bench b = {.slots = HX_PREFETCH_SLOTS, .passes = 8, .tokens = 64, .item_kib = 1024,
                       .reader_cpu = SIZE_MAX};
-    char *shipped = hx_share(MODEL);
+    char *shipped = NULL;
     struct hx_error err = {""};
     struct hx_walk w = {0};
-    int rc = parse(&b, argc, argv);
+    int rc = hx_opt_parse(cmd, &argp, argc, argv, &b);
 
-    b.path = b.path ? b.path : shipped;
-    if (rc == 0 && !b.path)
-        rc = hx_cmd_fail(cmd, "cannot find this program's share folder");
-    if (rc == 0)
+    if (!rc)
+        rc = hx_bench_model(cmd, &b.path, &shipped);
+    if (!rc)
         rc = prepare(&b, &w, &err) ? hx_cmd_fail(cmd, "%s", err.text) : run(&b, &w, &err);
     hx_walk_free(&w);
     free(shipped);
-    return rc < 0 ? HX_EXIT_OK : rc;
+    return rc;
 }

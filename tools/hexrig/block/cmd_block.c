@@ -1,115 +1,94 @@
-/* hexrig block: the spinor block's tools.  This file chooses the action and parses what several have in common. */
+/* hexrig block: the spinor block's tools.  This file lists them and has what several share: their options and files. */
 #include "cmd_block.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd.h"
-#include "options/engine_opts.h"
+#include "cli/action.h"
 #include "text/text.h"
 
-static const char help[] =
-    "usage: hexrig block ACTION [OPTION]...\n\n"
-    "Makes, reads and checks spinor blocks: one K or V vector in 46, 63, 96 or 183 bytes.\n\n"
-    "  calibrate   makes a model's tables from its own K and V\n"
-    "  encode      vectors (raw f32) to blocks\n"
-    "  decode      blocks to vectors\n"
-    "  inspect     shows the fields of one block\n"
-    "  validate    checks every block of a file\n"
-    "  golden      prints the published test vectors, or checks them\n"
-    "  stats       how well blocks hold the K and V of a model, per layer and head\n\n"
-    "Each has --help and --json.\n\n"
-    "Example: hexrig block validate cache.blk\n";
-
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} actions[] = {
-    {"calibrate", hx_block_calibrate}, {"encode", hx_block_encode},
-    {"decode", hx_block_decode},       {"inspect", hx_block_inspect},
-    {"validate", hx_block_validate},   {"golden", hx_block_golden},
-    {"stats", hx_block_stats},
+static const struct hx_action list[] = {
+    {"calibrate", hx_block_calibrate, "makes a model's tables from its own K and V"},
+    {"encode", hx_block_encode, "vectors (raw f32) to blocks"},
+    {"decode", hx_block_decode, "blocks to vectors"},
+    {"inspect", hx_block_inspect, "shows the fields of one block"},
+    {"validate", hx_block_validate, "checks every block of a file"},
+    {"golden", hx_block_golden, "prints the published test vectors, or checks them"},
+    {"stats", hx_block_stats, "how well blocks hold the K and V of a model, per layer and head"},
 };
-
-#define ACTIONS "calibrate, encode, decode, inspect, validate, golden, stats"
 
 int hx_cmd_block(int argc, char **argv)
 {
-    char name[64];
-    int rc;
+    static const struct hx_actions actions = {
+        .cmd = "block",
+        .about = "Makes, reads and checks spinor blocks: one K or V vector in 46, 63, 96 or 183 bytes.",
+        .example = "hexrig block validate cache.blk",
+        .list = list,
+        .n = sizeof(list) / sizeof(list[0]),
+    };
 
-    if (argc < 2)
-        return hx_cmd_usage("block", "one action is needed; legal: " ACTIONS);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        fputs(help, stdout);
-        return HX_EXIT_OK;
-    }
-    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-        if (strcmp(actions[i].name, argv[1]))
-            continue;
-        snprintf(name, sizeof(name), "hexrig block %s", argv[1]);
-        argv[1] = name;
-        rc = actions[i].run(argc - 1, argv + 1);
-        return rc < 0 ? HX_EXIT_OK : rc;
-    }
-    return hx_cmd_usage("block", "unknown action '%s'; legal: " ACTIONS, argv[1]);
+    return hx_action_run(&actions, argc, argv);
 }
 
-static int one_option(struct hx_block_opts *o, int c)
+static int option(struct hx_block_opts *o, int key, const char *arg)
 {
-    switch (c) {
+    switch (key) {
     case 'm':
-        o->model = optarg;
+        o->model = arg;
         return 0;
     case 'f':
-        o->text = optarg;
+        o->text = arg;
         return 0;
     case 'o':
-        o->out = optarg;
+        o->out = arg;
         return 0;
     case HX_BLOCK_OPT_CAL:
-        o->cal = optarg;
+        o->cal = arg;
         return 0;
     case HX_BLOCK_OPT_BASIS:
         o->basis_given = 1;
-        return hx_opt_name("block", "basis", optarg, hx_block_basis_names, &o->basis);
+        return hx_opt_name(o->cmd, "basis", arg, hx_block_basis_names, &o->basis);
     case HX_BLOCK_OPT_K:
         o->k_given = 1;
-        return hx_opt_name("block", "k", optarg, hx_cal_k_names, &o->k);
+        return hx_opt_name(o->cmd, "k", arg, hx_cal_k_names, &o->k);
     case HX_BLOCK_OPT_CODE:
-        return hx_opt_name("block", "code", optarg, hx_block_code_names, &o->code);
+        return hx_opt_name(o->cmd, "code", arg, hx_block_code_names, &o->code);
     case HX_BLOCK_OPT_SLOT:
-        return hx_opt_size("block", "slot", optarg, 0, UINT32_MAX, &o->slot);
+        return hx_opt_size(o->cmd, "slot", arg, 0, UINT32_MAX, &o->slot);
     case HX_BLOCK_OPT_STRIDE:
-        return hx_opt_size("block", "stride", optarg, 1, HX_BLOCK_MAX_SLOT, &o->stride);
+        return hx_opt_size(o->cmd, "stride", arg, 1, HX_BLOCK_MAX_SLOT, &o->stride);
     case HX_BLOCK_OPT_DH:
-        return hx_opt_size("block", "dh", optarg, 1, HX_BLOCK_MAX_DH, &o->dh);
-    case HX_BLOCK_OPT_WRITE:
-        o->write = 1;
-        return 0;
-    case HX_BLOCK_OPT_JSON:
+        return hx_opt_size(o->cmd, "dh", arg, 1, HX_BLOCK_MAX_DH, &o->dh);
+    case HX_OPT_JSON:
         o->json = 1;
         return 0;
-    default: /* getopt_long has printed its line */
-        return HX_EXIT_USAGE;
+    default:
+        return HX_OPT_UNKNOWN;
     }
 }
 
-int hx_block_parse(struct hx_block_opts *o, int argc, char **argv, const struct option *table,
-                   const char *text)
+static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    int c, rc = 0;
+    return hx_opt_error(option(state->input, key, arg));
+}
 
-    optind = 1;
-    while (!rc && (c = getopt_long(argc, argv, "m:f:o:h", table, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(text, stdout);
-            return -1;
-        }
-        rc = one_option(o, c);
-    }
-    return rc;
+int hx_block_parse(struct hx_block_opts *o, const struct hx_block_syntax *syntax, int argc, char **argv)
+{
+    const struct argp argp = {syntax->options, parse_option, syntax->words, syntax->doc, NULL, NULL, NULL};
+    int word, n, rc;
+
+    o->cmd = syntax->cmd;
+    rc = hx_opt_parse_some(&argp, 0, argc, argv, o, &word);
+    if (rc)
+        return rc;
+    n = argc - word;
+    if (n > syntax->max_words)
+        return hx_cmd_usage(o->cmd, "unexpected argument '%s'", argv[word + syntax->max_words]);
+    if (n < syntax->min_words)
+        return hx_cmd_usage(o->cmd, "no file");
+    o->file = n ? argv[word] : NULL;
+    return 0;
 }
 
 int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
@@ -119,13 +98,13 @@ int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
 
     *f = (struct hx_block_file){.shape = hx_block_shape(dh)};
     if (!f->shape)
-        return hx_cmd_usage("block", "--dh %zu: legal: 64, 128, 256, 512", dh);
+        return hx_cmd_usage(o->cmd, "--dh %zu: legal: 64, 128, 256, 512", dh);
     if (cal && cal->format.shape != f->shape)
-        return hx_cmd_usage("block", "--dh %zu, but the calibration is for %u", dh,
+        return hx_cmd_usage(o->cmd, "--dh %zu, but the calibration is for %u", dh,
                             cal->format.shape->dh);
     f->stride = o->stride ? o->stride : f->shape->slot;
     if (f->stride != f->shape->slot && f->stride != f->shape->payload)
-        return hx_cmd_usage("block", "--stride %zu: legal at dh %zu: %u (payload), %u (slots)",
+        return hx_cmd_usage(o->cmd, "--stride %zu: legal at dh %zu: %u (payload), %u (slots)",
                             f->stride, dh, f->shape->payload, f->shape->slot);
     return HX_EXIT_OK;
 }

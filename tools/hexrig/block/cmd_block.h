@@ -2,11 +2,11 @@
 #ifndef HX_CMD_BLOCK_H
 #define HX_CMD_BLOCK_H
 
-#include <getopt.h>
 #include <stdio.h>
 
-#include "methods/spinor/cal_file.h"
 #include "base/error.h"
+#include "cli/opt.h"
+#include "methods/spinor/cal_file.h"
 
 int hx_block_calibrate(int argc, char **argv);
 int hx_block_encode(int argc, char **argv);
@@ -16,33 +16,40 @@ int hx_block_validate(int argc, char **argv);
 int hx_block_golden(int argc, char **argv);
 int hx_block_stats(int argc, char **argv);
 
-/* Options of all actions; an action's own getopt table names those that it knows. */
+/* Options of all actions beside -m, -f, -o and HX_OPT_JSON; an action's own table names those that it knows. */
 enum {
-    HX_BLOCK_OPT_BASIS = 0x100,
+    HX_BLOCK_OPT_BASIS = HX_OPT_FREE,
     HX_BLOCK_OPT_K,
     HX_BLOCK_OPT_CODE,
     HX_BLOCK_OPT_CAL,
     HX_BLOCK_OPT_SLOT,
     HX_BLOCK_OPT_STRIDE,
     HX_BLOCK_OPT_DH,
-    HX_BLOCK_OPT_WRITE,
-    HX_BLOCK_OPT_JSON,
 };
 
-/* What the options that several actions have in common say. */
+/* An action's command line. */
+struct hx_block_syntax {
+    const char *cmd; /* "block ACTION" */
+    const struct argp_option *options;
+    const char *words, *doc; /* as argp has them */
+    int min_words, max_words; /* how many files it takes */
+};
+
+/* What a command line said. */
 struct hx_block_opts {
+    const char *cmd;                /* for messages */
     const char *model, *text, *out; /* -m, -f, -o */
     const char *cal;                /* --cal FILE, or NULL */
+    const char *file;               /* the word, or NULL */
     size_t basis, code, k;          /* indices of their name tables */
     int basis_given, k_given;
     size_t slot;                    /* --slot */
     size_t stride, dh;              /* 0: not given */
-    int write, json;
+    int json;
 };
 
-/* Parses all options of `table` (short ones m:f:o:h).  0; HX_EXIT_USAGE after a message; -1 after --help. */
-int hx_block_parse(struct hx_block_opts *o, int argc, char **argv, const struct option *table,
-                   const char *help);
+/* Parses an action's command line.  Returns an enum hx_exit. */
+int hx_block_parse(struct hx_block_opts *o, const struct hx_block_syntax *syntax, int argc, char **argv);
 
 /* A file of raw records: one block each. */
 struct hx_block_file {

@@ -5,36 +5,29 @@
 #include "engine/arch/arch.h"
 #include "methods/spinor/block_report.h"
 #include "methods/spinor/calibrate.h"
-#include "cli/cmd.h"
 #include "cmd_block.h"
 #include "cli/report.h"
 
-static const struct option options[] = {
-    {"model", required_argument, NULL, 'm'},
-    {"file", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"basis", required_argument, NULL, HX_BLOCK_OPT_BASIS},
-    {"k", required_argument, NULL, HX_BLOCK_OPT_K},
-    {"code", required_argument, NULL, HX_BLOCK_OPT_CODE},
-    {"json", no_argument, NULL, HX_BLOCK_OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"model", 'm', "FILE", 0, "GGUF model", 0},
+    {"file", 'f', "TEXT", 0, "text file, at least 24 tokens", 0},
+    {"output", 'o', "FILE", 0, "calibration file to write", 0},
+    {"basis", HX_BLOCK_OPT_BASIS, "B", 0, "vht2 | vht2w | klt: what blocks hold (klt)", 0},
+    {"k", HX_BLOCK_OPT_K, "before|after", 0, "K before or after RoPE (before)", 0},
+    {"code", HX_BLOCK_OPT_CODE, "C", 0, "sign | sheet: how residuals are coded (sign)", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig block calibrate -m MODEL -f TEXT -o FILE [OPTION]...\n\n"
-    "Runs the model over the first 120 windows of 128 tokens of a text and writes the tables that\n"
-    "its K and V blocks need.  Choose a text that you will not quote a perplexity on.\n\n"
-    "  -m, --model FILE         GGUF model\n"
-    "  -f, --file TEXT          text file, at least 24 tokens\n"
-    "  -o, --output FILE        calibration file to write\n"
-    "      --basis B            vht2 | vht2w | klt: what blocks hold (klt)\n"
-    "      --k before|after     K before or after RoPE (before)\n"
-    "      --code C             sign | sheet: how residuals are coded (sign)\n"
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "The file serves every quantisation of the same model.\n\n"
-    "Example: hexrig block calibrate -m model-f16.gguf -f text.txt -o model.cal\n";
+static const struct hx_block_syntax syntax = {
+    .cmd = "block calibrate",
+    .options = options,
+    .words = "-m MODEL -f TEXT -o FILE",
+    .doc = "Runs the model over the first 120 windows of 128 tokens of a text and writes the tables that its K and V "
+           "blocks need.  Choose a text that you will not quote a perplexity on."
+           "\vThe file serves every quantisation of the same model.\n\n"
+           "Example: hexrig block calibrate -m model-f16.gguf -f text.txt -o model.cal",
+};
 
 static int print_report(const struct hx_block_opts *o, const struct hx_cal *cal)
 {
@@ -47,7 +40,7 @@ static int print_report(const struct hx_block_opts *o, const struct hx_cal *cal)
                   fingerprint, "slots", (json_int_t)cal->n_slots, "table_bytes",
                   (json_int_t)cal->table_bytes, "block",
                   hx_block_report(&cal->format, cal->k_after_rope));
-    return hx_report_print("block", j, o->json);
+    return hx_report_print(o->cmd, j, o->json);
 }
 
 static int calibrate(const struct hx_block_opts *o)
@@ -59,11 +52,11 @@ static int calibrate(const struct hx_block_opts *o)
     int rc = hx_model_open(&m, o->model, hx_archs, &err);
 
     if (rc)
-        return hx_cmd_fail("block", "%s", err.text);
+        return hx_cmd_fail(o->cmd, "%s", err.text);
     rc = hx_calibrate_text(&cal, m, &cfg, o->text, &err);
     if (!rc)
         rc = hx_cal_write(cal, o->out, &err);
-    rc = rc ? hx_cmd_fail("block", "%s", err.text) : print_report(o, cal);
+    rc = rc ? hx_cmd_fail(o->cmd, "%s", err.text) : print_report(o, cal);
     hx_cal_free(cal);
     hx_model_close(m);
     return rc;
@@ -72,13 +65,9 @@ static int calibrate(const struct hx_block_opts *o)
 int hx_block_calibrate(int argc, char **argv)
 {
     struct hx_block_opts o = {.basis = HX_BASIS_KLT};
-    int rc = hx_block_parse(&o, argc, argv, options, help);
+    int rc = hx_block_parse(&o, &syntax, argc, argv);
 
-    if (rc)
-        return rc;
-    if (optind != argc)
-        return hx_cmd_usage("block", "calibrate: unexpected argument '%s'", argv[optind]);
-    if (!o.model || !o.text || !o.out)
-        return hx_cmd_usage("block", "calibrate needs -m, -f and -o");
-    return calibrate(&o);
+    if (!rc && (!o.model || !o.text || !o.out))
+        rc = hx_cmd_usage(o.cmd, "-m, -f and -o are needed");
+    return rc ? rc : calibrate(&o);
 }

@@ -6,47 +6,45 @@
 #include <string.h>
 
 #include "methods/spinor/block_report.h"
-#include "cli/cmd.h"
 #include "cmd_block.h"
 #include "cli/report.h"
 #include "hx_f16.h"
 
-static const struct option options[] = {
-    {"stride", required_argument, NULL, HX_BLOCK_OPT_STRIDE},
-    {"dh", required_argument, NULL, HX_BLOCK_OPT_DH},
-    {"json", no_argument, NULL, HX_BLOCK_OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"dh", HX_BLOCK_OPT_DH, "N", 0, "head dimension: 64, 128, 256, 512 (128)", 0},
+    {"stride", HX_BLOCK_OPT_STRIDE, "N", 0,
+     "bytes of a record: of a slot (default) or of a payload, which has no CRC (at dh 128: 64, 63)", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {0},
 };
 
-#define OPTIONS                                                                                    \
-    "      --dh N               head dimension: 64, 128, 256, 512 (128)\n"                         \
-    "      --stride N           bytes of a record: of a slot (default) or of a payload, which\n"    \
-    "                           has no CRC (at dh 128: 64, 63)\n"                                  \
-    "      --json               one JSON object\n"                                                 \
-    "  -h, --help               this text\n\n"
+static const struct hx_block_syntax inspect_syntax = {
+    .cmd = "block inspect",
+    .options = options,
+    .words = "FILE[@OFFSET]",
+    .doc = "Prints the fields of the block that begins at byte OFFSET (0) of a file.  Exit 1 when it is bad."
+           "\vExample: hexrig block inspect cache.blk@0x40",
+    .min_words = 1,
+    .max_words = 1,
+};
 
-static const char inspect_help[] =
-    "usage: hexrig block inspect [OPTION]... FILE[@OFFSET]\n\n"
-    "Prints the fields of the block that begins at byte OFFSET (0) of a file.  Exit 1 when it is\n"
-    "bad.\n\n" OPTIONS "Example: hexrig block inspect cache.blk@0x40\n";
+static const struct hx_block_syntax validate_syntax = {
+    .cmd = "block validate",
+    .options = options,
+    .words = "FILE",
+    .doc = "Checks every record of a file: CRC-8, fill bytes, and that skeleton and amax are numbers.  Exit 1 when one is "
+           "bad; each is named by its position."
+           "\vExample: hexrig block validate --json cache.blk",
+    .min_words = 1,
+    .max_words = 1,
+};
 
-static const char validate_help[] =
-    "usage: hexrig block validate [OPTION]... FILE\n\n"
-    "Checks every record of a file: CRC-8, fill bytes, and that skeleton and amax are numbers.\n"
-    "Exit 1 when one is bad; each is named by its position.\n\n" OPTIONS
-    "Example: hexrig block validate --json cache.blk\n";
-
-static int parse(struct hx_block_opts *o, struct hx_block_file *f, int argc, char **argv,
-                 const char *help)
+static int parse(struct hx_block_opts *o, struct hx_block_file *f, const struct hx_block_syntax *syntax, int argc,
+                 char **argv)
 {
-    int rc = hx_block_parse(o, argc, argv, options, help);
+    int rc = hx_block_parse(o, syntax, argc, argv);
 
-    if (rc)
-        return rc;
-    if (optind + 1 != argc)
-        return hx_cmd_usage("block", "one file is needed");
-    return hx_block_layout(f, o, NULL);
+    return rc ? rc : hx_block_layout(f, o, NULL);
 }
 
 /* --- inspect */
@@ -60,13 +58,13 @@ static int split(const char *arg, char **path, size_t *offset)
     *offset = 0;
     *path = at ? strndup(arg, (size_t)(at - arg)) : strdup(arg);
     if (!*path)
-        return hx_cmd_fail("block", "out of memory");
+        return hx_cmd_fail(inspect_syntax.cmd, "out of memory");
     if (!at)
         return HX_EXIT_OK;
     errno = 0;
     *offset = strtoull(at + 1, &end, 0);
     if (at[1] < '0' || at[1] > '9' || *end || errno)
-        return hx_cmd_usage("block", "'%s': the offset is no number of bytes", at + 1);
+        return hx_cmd_usage(inspect_syntax.cmd, "'%s': the offset is no number of bytes", at + 1);
     return HX_EXIT_OK;
 }
 
@@ -76,10 +74,10 @@ static int read_record(const char *path, size_t offset, uint8_t *record, size_t 
     int bad;
 
     if (!f)
-        return hx_cmd_fail("block", "%s: %s", path, strerror(errno));
+        return hx_cmd_fail(inspect_syntax.cmd, "%s: %s", path, strerror(errno));
     bad = offset > INT64_MAX || fseeko(f, (off_t)offset, SEEK_SET) || fread(record, 1, n, f) != n;
     fclose(f);
-    return bad ? hx_cmd_fail("block", "%s: no record of %zu bytes at offset %zu", path, n, offset)
+    return bad ? hx_cmd_fail(inspect_syntax.cmd, "%s: no record of %zu bytes at offset %zu", path, n, offset)
                : HX_EXIT_OK;
 }
 
@@ -124,10 +122,10 @@ int hx_block_inspect(int argc, char **argv)
     struct hx_block_file f;
     char *path = NULL;
     size_t offset;
-    int rc = parse(&o, &f, argc, argv, inspect_help);
+    int rc = parse(&o, &f, &inspect_syntax, argc, argv);
 
     if (!rc)
-        rc = split(argv[optind], &path, &offset);
+        rc = split(o.file, &path, &offset);
     if (!rc)
         rc = read_record(path, offset, record, f.stride);
     if (!rc) {
@@ -145,7 +143,7 @@ int hx_block_inspect(int argc, char **argv)
                                                             : json_string("not finite"));
             add_crc(j, &f, record);
         }
-        rc = hx_report_print("block", j, o.json);
+        rc = hx_report_print(o.cmd, j, o.json);
         if (!rc && fault)
             rc = HX_EXIT_FAILED;
     }
@@ -166,14 +164,14 @@ int hx_block_validate(int argc, char **argv)
     struct hx_block_opts o = {.json = 0};
     struct hx_error err = {""};
     struct hx_block_file f;
-    int rc = parse(&o, &f, argc, argv, validate_help);
+    int rc = parse(&o, &f, &validate_syntax, argc, argv);
     json_t *bad, *report;
     size_t n;
 
     if (rc)
         return rc;
-    if (hx_block_file_read(&f, argv[optind], &err))
-        return hx_cmd_fail("block", "%s", err.text);
+    if (hx_block_file_read(&f, o.file, &err))
+        return hx_cmd_fail(o.cmd, "%s", err.text);
     bad = json_array();
     for (size_t i = 0; i < f.n; i++) {
         const enum hx_block_fault fault = hx_block_file_fault(&f, i);
@@ -186,13 +184,13 @@ int hx_block_validate(int argc, char **argv)
     }
     free(f.records);
     n = json_array_size(bad);
-    report = json_pack("{s:o, s:I, s:I, s:s, s:o}", "file", hx_json_text(argv[optind]),
+    report = json_pack("{s:o, s:I, s:I, s:s, s:o}", "file", hx_json_text(o.file),
                        "records", (json_int_t)f.n, "bad", (json_int_t)n, "crc",
                        f.stride == f.shape->slot ? "checked" : "not stored", "block",
                        hx_block_sizes(f.shape));
     if (report && o.json)
         json_object_set(report, "positions", bad);
     json_decref(bad);
-    rc = hx_report_print("block", report, o.json);
+    rc = hx_report_print(o.cmd, report, o.json);
     return rc ? rc : n ? HX_EXIT_FAILED : HX_EXIT_OK;
 }

@@ -7,25 +7,24 @@
 #include <string.h>
 
 #include "block_golden.h"
-#include "cli/cmd.h"
 #include "cmd_block.h"
 #include "cli/report.h"
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, HX_BLOCK_OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"json", HX_OPT_JSON, NULL, 0, "JSON instead of text", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig block golden [--json] [FILE]\n\n"
-    "Without a file: prints a block and decoded values for every head dimension, basis, code and\n"
-    "test vector; docs/block.md has their tables and inputs.  With a file in that form (the\n"
-    "project's is tests/data/block/golden.txt): compares each of its lines with what this program\n"
-    "makes.  Exit 1 when one differs.\n\n"
-    "      --json               JSON instead of text\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig block golden tests/data/block/golden.txt\n";
+static const struct hx_block_syntax syntax = {
+    .cmd = "block golden",
+    .options = options,
+    .words = "[FILE]",
+    .doc = "Without a file: prints a block and decoded values for every head dimension, basis, code and test vector; "
+           "docs/block.md has their tables and inputs.  With a file in that form (the project's is "
+           "tests/data/block/golden.txt): compares each of its lines with what this program makes.  Exit 1 when one differs."
+           "\vExample: hexrig block golden tests/data/block/golden.txt",
+    .max_words = 1,
+};
 
 /* Calls fn for every combination. */
 static int each(int (*fn)(const struct hx_golden *g, void *arg), void *arg)
@@ -38,7 +37,7 @@ static int each(int (*fn)(const struct hx_golden *g, void *arg), void *arg)
                                     format % HX_CODES},
                               .vector = n % HX_GOLDEN_VECTORS};
 
-        rc = hx_golden_make(&g) ? hx_cmd_fail("block", "out of memory") : fn(&g, arg);
+        rc = hx_golden_make(&g) ? hx_cmd_fail(syntax.cmd, "out of memory") : fn(&g, arg);
     }
     return rc;
 }
@@ -91,7 +90,7 @@ static int print_all(int json)
     }
     list = json_array();
     rc = each(add_json, list);
-    return hx_report_print("block", json_pack("{s:o}", "vectors", list), 1) ? HX_EXIT_FAILED : rc;
+    return hx_report_print(syntax.cmd, json_pack("{s:o}", "vectors", list), 1) ? HX_EXIT_FAILED : rc;
 }
 
 /* --- check */
@@ -157,7 +156,7 @@ static int check_file(const char *path, int json)
     int rc;
 
     if (!f)
-        return hx_cmd_fail("block", "%s: %s", path, strerror(errno));
+        return hx_cmd_fail(syntax.cmd, "%s: %s", path, strerror(errno));
     while (getline(&line, &capacity, f) > 0) {
         const char *fault;
 
@@ -168,12 +167,12 @@ static int check_file(const char *path, int json)
         fault = check_line(line);
         if (fault) {
             bad++;
-            fprintf(stderr, "hexrig block: %s:%zu: %s\n", path, number, fault);
+            fprintf(stderr, "hexrig %s: %s:%zu: %s\n", syntax.cmd, path, number, fault);
         }
     }
     free(line);
     fclose(f);
-    rc = hx_report_print("block",
+    rc = hx_report_print(syntax.cmd,
                            json_pack("{s:o, s:I, s:I}", "file", hx_json_text(path), "checked",
                                      (json_int_t)checked, "bad", (json_int_t)bad), json);
     return rc ? rc : bad || !checked ? HX_EXIT_FAILED : HX_EXIT_OK;
@@ -182,11 +181,9 @@ static int check_file(const char *path, int json)
 int hx_block_golden(int argc, char **argv)
 {
     struct hx_block_opts o = {.json = 0};
-    int rc = hx_block_parse(&o, argc, argv, options, help);
+    int rc = hx_block_parse(&o, &syntax, argc, argv);
 
     if (rc)
         return rc;
-    if (argc - optind > 1)
-        return hx_cmd_usage("block", "golden: unexpected argument '%s'", argv[optind + 1]);
-    return optind < argc ? check_file(argv[optind], o.json) : print_all(o.json);
+    return o.file ? check_file(o.file, o.json) : print_all(o.json);
 }

@@ -6,41 +6,34 @@
 #include <stdlib.h>
 
 #include "engine/arch/arch.h"
+#include "engine/plan.h"
 #include "methods/spinor/block_report.h"
 #include "methods/spinor/cal_choose.h"
 #include "methods/spinor/calibrate.h"
-#include "cli/cmd.h"
 #include "cmd_block.h"
-#include "options/engine_opts.h"
 #include "cli/report.h"
 #include "cli/share.h"
 #include "text/text.h"
 
 enum { WINDOWS = 8 }; /* of HX_CAL_CTX tokens */
 
-static const struct option options[] = {
-    {"model", required_argument, NULL, 'm'},
-    {"file", required_argument, NULL, 'f'},
-    {"cal", required_argument, NULL, HX_BLOCK_OPT_CAL},
-    {"basis", required_argument, NULL, HX_BLOCK_OPT_BASIS},
-    {"k", required_argument, NULL, HX_BLOCK_OPT_K},
-    {"json", no_argument, NULL, HX_BLOCK_OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct argp_option options[] = {
+    {"model", 'm', "FILE", 0, "GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)", 0},
+    {"file", 'f', "TEXT", 0, "text (share/hexrig/books-holdout.txt)", 0},
+    {"cal", HX_BLOCK_OPT_CAL, "FILE", 0, "calibration (beside the model, or the shipped one)", 0},
+    {"basis", HX_BLOCK_OPT_BASIS, "B", 0, "vht2 | vht2w | klt (klt, or as in --cal)", 0},
+    {"k", HX_BLOCK_OPT_K, "before|after", 0, "K before or after RoPE (before, or as in --cal)", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig block stats [OPTION]...\n\n"
-    "Runs a model over the first 8 windows of 128 tokens of a text, encodes and decodes every K\n"
-    "and V vector, and prints cosine and relative error (of summed squares) per layer and head.\n\n"
-    "  -m, --model FILE         GGUF model (share/hexrig/hexrig-tiny-q8_0.gguf)\n"
-    "  -f, --file TEXT          text (share/hexrig/books-holdout.txt)\n"
-    "      --cal FILE           calibration (beside the model, or the shipped one)\n"
-    "      --basis B            vht2 | vht2w | klt (klt, or as in --cal)\n"
-    "      --k before|after     K before or after RoPE (before, or as in --cal)\n"
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig block stats --basis vht2 --json\n";
+static const struct hx_block_syntax syntax = {
+    .cmd = "block stats",
+    .options = options,
+    .doc = "Runs a model over the first 8 windows of 128 tokens of a text, encodes and decodes every K and V vector, and "
+           "prints cosine and relative error (of summed squares) per layer and head."
+           "\vExample: hexrig block stats --basis vht2 --json",
+};
 
 struct tally {
     size_t n;
@@ -143,7 +136,7 @@ static int report(const struct stats *s, const struct hx_block_opts *o)
     if (j && o->json)
         json_object_set(j, "rows", list);
     json_decref(list);
-    return hx_report_print("block", j, o->json);
+    return hx_report_print(o->cmd, j, o->json);
 }
 
 /* What was said about the blocks. */
@@ -197,21 +190,19 @@ int hx_block_stats(int argc, char **argv)
     struct stats s = {.cal = NULL};
     struct hx_error err = {""};
     char *share = NULL, *model = NULL, *text = NULL;
-    int rc = hx_block_parse(&o, argc, argv, options, help);
+    int rc = hx_block_parse(&o, &syntax, argc, argv);
 
     if (rc)
         return rc;
-    if (optind != argc)
-        return hx_cmd_usage("block", "stats: unexpected argument '%s'", argv[optind]);
     share = hx_share("");
     model = hx_share("hexrig-tiny-q8_0.gguf");
     text = hx_share("books-holdout.txt");
     if (!share || !model || !text) {
-        rc = hx_cmd_fail("block", "cannot find this program's share folder");
+        rc = hx_cmd_fail(o.cmd, "cannot find this program's share folder");
     } else {
         o.model = o.model ? o.model : model;
         o.text = o.text ? o.text : text;
-        rc = measure(&s, &o, share, &err) ? hx_cmd_fail("block", "%s", err.text) : report(&s, &o);
+        rc = measure(&s, &o, share, &err) ? hx_cmd_fail(o.cmd, "%s", err.text) : report(&s, &o);
     }
     free(s.tally);
     free(s.codec);

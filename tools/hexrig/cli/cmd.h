@@ -5,7 +5,6 @@
 #ifndef HX_CMD_H
 #define HX_CMD_H
 
-#include <getopt.h>
 #include <stddef.h>
 
 /* HX_EXIT_HELP: --help was printed, and nothing is left to do; the process exits with 0. */

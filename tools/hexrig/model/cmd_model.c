@@ -1,47 +1,24 @@
-/* hexrig model: looks into GGUF files, changes their number format, captures what flows through a model.  This file chooses the action. */
+/* hexrig model: looks into GGUF files, changes their number format, captures what flows through a model. */
 #include "cmd_model.h"
 
-#include <stdio.h>
-#include <string.h>
-
+#include "cli/action.h"
 #include "cli/cmd.h"
 
-static const char help[] =
-    "usage: hexrig model ACTION [OPTION]...\n\n"
-    "Works on GGUF model files.\n\n"
-    "  inspect   shows metadata and tensors\n"
-    "  convert   writes the weights in another number format\n"
-    "  capture   runs a text and writes what flows through the model\n\n"
-    "Each has --help.\n\n"
-    "Example: hexrig model inspect --tensors model.gguf\n";
-
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} actions[] = {
-    {"inspect", hx_model_cmd_inspect},
-    {"convert", hx_model_cmd_convert},
-    {"capture", hx_model_cmd_capture},
+static const struct hx_action list[] = {
+    {"inspect", hx_model_cmd_inspect, "shows metadata and tensors"},
+    {"convert", hx_model_cmd_convert, "writes the weights in another number format"},
+    {"capture", hx_model_cmd_capture, "runs a text and writes what flows through the model"},
 };
-
-#define ACTIONS "inspect, convert, capture"
 
 int hx_cmd_model(int argc, char **argv)
 {
-    char name[64];
+    static const struct hx_actions actions = {
+        .cmd = "model",
+        .about = "Works on GGUF model files.",
+        .example = "hexrig model inspect --tensors model.gguf",
+        .list = list,
+        .n = sizeof(list) / sizeof(list[0]),
+    };
 
-    if (argc < 2)
-        return hx_cmd_usage("model", "one action is needed; legal: " ACTIONS);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        fputs(help, stdout);
-        return HX_EXIT_OK;
-    }
-    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-        if (strcmp(actions[i].name, argv[1]))
-            continue;
-        snprintf(name, sizeof(name), "hexrig model %s", argv[1]);
-        argv[1] = name;
-        return actions[i].run(argc - 1, argv + 1);
-    }
-    return hx_cmd_usage("model", "unknown action '%s'; legal: " ACTIONS, argv[1]);
+    return hx_action_run(&actions, argc, argv);
 }

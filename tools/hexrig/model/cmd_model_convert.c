@@ -6,34 +6,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cmd.h"
-#include "cmd_model.h"
-#include "options/engine_opts.h"
+#include "cli/opt.h"
 #include "cli/report.h"
+#include "cmd_model.h"
 #include "gguf/gguf_convert.h"
 
-enum { OPT_TYPE = 0x100, OPT_THREADS, OPT_JSON };
+enum { OPT_TYPE = HX_OPT_FREE };
 enum { MAX_THREADS = 1024 };
 
-static const struct option options[] = {
-    {"type", required_argument, NULL, OPT_TYPE},
-    {"threads", required_argument, NULL, OPT_THREADS},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const char cmd[] = "model convert";
+
+static const struct argp_option options[] = {
+    {"type", OPT_TYPE, "TYPE", 0, "f16 | q8_0 | q4_k | q6_k", 0},
+    {"threads", HX_OPT_THREADS, "N", 0, "that convert (the CPUs that this process may use)", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig model convert IN OUT --type TYPE [OPTION]...\n\n"
-    "Writes a GGUF file with the weights of IN (F32, F16 or BF16) in another number format,\n"
-    "rounded as llama.cpp's quantize tool does with --pure.  Vectors become F32.  A matrix whose\n"
-    "rows do not fit the blocks of TYPE gets a format that they do fit; stderr says which.\n\n"
-    "      --type TYPE          f16 | q8_0 | q4_k | q6_k\n"
-    "      --threads N          that convert (the CPUs that this process may use)\n"
-    "      --json               one JSON object\n"
-    "  -h, --help               this text\n\n"
-    "OUT appears when it is complete.\n\n"
-    "Example: hexrig model convert model-f16.gguf model-q4_k.gguf --type q4_k\n";
+static const char doc[] =
+    "Writes a GGUF file with the weights of IN (F32, F16 or BF16) in another number format, rounded as llama.cpp's quantize "
+    "tool does with --pure.  Vectors become F32.  A matrix whose rows do not fit the blocks of TYPE gets a format that they "
+    "do fit; stderr says which."
+    "\vOUT appears when it is complete.\n\n"
+    "Example: hexrig model convert model-f16.gguf model-q4_k.gguf --type q4_k";
 
 static const char *const type_names[] = {"f16", "q8_0", "q4_k", "q6_k", NULL};
 static const uint32_t types[] = {HX_QUANT_F16, HX_QUANT_Q8_0, HX_QUANT_Q4_K, HX_QUANT_Q6_K};
@@ -66,8 +61,8 @@ static int tell(void *arg, const struct hx_convert_step *s)
     struct progress *p = arg;
 
     if (s->fell_back) {
-        fprintf(stderr, "%shexrig model: tensor '%s': rows of %zu do not fit; written as %s\n",
-                p->terminal ? "\r\033[K" : "", hx_str_shown(s->from->name).text,
+        fprintf(stderr, "%shexrig %s: tensor '%s': rows of %zu do not fit; written as %s\n",
+                p->terminal ? "\r\033[K" : "", cmd, hx_str_shown(s->from->name).text,
                 (size_t)s->from->dims[0], hx_quant_name(s->type));
         p->fell_back++;
     }
@@ -89,7 +84,7 @@ static int report(const char *in, const char *out, uint32_t type, const struct p
                           "in_bytes", (json_int_t)p->in_bytes, "out_bytes",
                           (json_int_t)p->out_bytes, "seconds", seconds);
 
-    return hx_report_print("model", j, json);
+    return hx_report_print(cmd, j, json);
 }
 
 static size_t cpus(void)
@@ -127,46 +122,44 @@ static int convert(const struct args *a)
     if (p.terminal)
         fputs("\r\033[K", stderr);
     if (rc)
-        return hx_cmd_fail("model", "%s", err.text);
+        return hx_cmd_fail(cmd, "%s", err.text);
     return report(a->in, a->out, how.type, &p, hx_report_clock() - start, a->json);
 }
 
-static int one_option(struct args *a, int c)
+static int option(struct args *a, int key, const char *arg)
 {
-    switch (c) {
+    switch (key) {
     case OPT_TYPE:
         a->given = 1;
-        return hx_opt_name("model", "type", optarg, type_names, &a->type);
-    case OPT_THREADS:
-        return hx_opt_size("model", "threads", optarg, 1, MAX_THREADS, &a->threads);
-    case OPT_JSON:
+        return hx_opt_name(cmd, "type", arg, type_names, &a->type);
+    case HX_OPT_THREADS:
+        return hx_opt_size(cmd, "threads", arg, 1, MAX_THREADS, &a->threads);
+    case HX_OPT_JSON:
         a->json = 1;
         return 0;
-    default: /* getopt_long has printed its line */
-        return HX_EXIT_USAGE;
+    default:
+        return HX_OPT_UNKNOWN;
     }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    return hx_opt_error(option(state->input, key, arg));
 }
 
 int hx_model_cmd_convert(int argc, char **argv)
 {
+    const struct argp argp = {options, parse_option, "IN OUT --type TYPE", doc, NULL, NULL, NULL};
     struct args a = {.threads = cpus()};
-    int c, rc = 0;
+    int word, rc = hx_opt_parse_some(&argp, 0, argc, argv, &a, &word);
 
-    optind = 1;
-    while (!rc && (c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            return HX_EXIT_OK;
-        }
-        rc = one_option(&a, c);
-    }
     if (rc)
         return rc;
     if (!a.given)
-        return hx_cmd_usage("model", "convert: --type is needed: f16, q8_0, q4_k or q6_k");
-    if (optind + 2 != argc)
-        return hx_cmd_usage("model", "convert: IN and OUT are needed");
-    a.in = argv[optind];
-    a.out = argv[optind + 1];
+        return hx_cmd_usage(cmd, "--type is needed: f16, q8_0, q4_k or q6_k");
+    if (word + 2 != argc)
+        return hx_cmd_usage(cmd, "IN and OUT are needed");
+    a.in = argv[word];
+    a.out = argv[word + 1];
     return convert(&a);
 }

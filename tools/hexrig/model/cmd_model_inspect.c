@@ -6,32 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd.h"
-#include "cmd_model.h"
+#include "cli/opt.h"
 #include "cli/report.h"
+#include "cmd_model.h"
 #include "gguf/gguf.h"
 
-enum { OPT_JSON = 0x100, OPT_TENSORS };
+enum { OPT_TENSORS = HX_OPT_FREE };
 enum {
     SHOWN_ELEMENTS = 8, /* of an array */
     SHOWN_BYTES = 60,   /* of a string, in text */
 };
 
-static const struct option options[] = {
-    {"tensors", no_argument, NULL, OPT_TENSORS},
-    {"json", no_argument, NULL, OPT_JSON},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const char cmd[] = "model inspect";
+
+static const struct argp_option options[] = {
+    {"tensors", OPT_TENSORS, NULL, 0, "every tensor: type, shape (rows' length first), offset, bytes", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "one JSON object; strings are whole there", 0},
+    {0},
 };
 
-static const char help[] =
-    "usage: hexrig model inspect FILE [OPTION]...\n\n"
-    "Shows what a GGUF file (version 2 or 3) says about itself.  The header is read, no weights.\n"
-    "Arrays are shown by their first 8 elements, long strings by their beginning.\n\n"
-    "      --tensors            every tensor: type, shape (rows' length first), offset, bytes\n"
-    "      --json               one JSON object; strings are whole there\n"
-    "  -h, --help               this text\n\n"
-    "Example: hexrig model inspect --tensors model.gguf\n";
+static const char doc[] =
+    "Shows what a GGUF file (version 2 or 3) says about itself.  The header is read, no weights.  Arrays are shown by their "
+    "first 8 elements, long strings by their beginning."
+    "\vExample: hexrig model inspect --tensors model.gguf";
 
 static const char *const type_names[HX_GGUF_TYPES] = {
     [HX_GGUF_U8] = "u8",   [HX_GGUF_I8] = "i8",   [HX_GGUF_U16] = "u16",
@@ -254,7 +251,11 @@ static void print_tensor(const json_t *t)
            json_integer_value(json_object_get(t, "bytes")));
 }
 
-static int report(const struct hx_gguf *g, int tensors, int json)
+struct args {
+    int tensors, json;
+};
+
+static int report(const struct hx_gguf *g, const struct args *a)
 {
     const struct hx_gguf_facts f = hx_gguf_facts(g);
     json_t *j = summary_json(g, &f), *kvs = json_array(), *list = json_array(), *item;
@@ -263,15 +264,15 @@ static int report(const struct hx_gguf *g, int tensors, int json)
 
     for (i = 0; i < f.n_kv; i++)
         json_array_append_new(kvs, kv_json(&f.kv[i]));
-    for (i = 0; tensors && i < f.n_tensors; i++)
+    for (i = 0; a->tensors && i < f.n_tensors; i++)
         json_array_append_new(list, tensor_json(g, &f.tensors[i]));
-    if (json) {
+    if (a->json) {
         json_object_set(j, "metadata", kvs);
-        if (tensors)
+        if (a->tensors)
             json_object_set(j, "tensors", list);
     }
-    rc = hx_report_print("model", j, json);
-    if (!json) {
+    rc = hx_report_print(cmd, j, a->json);
+    if (!a->json) {
         json_array_foreach(kvs, i, item)
             print_kv(item);
         json_array_foreach(list, i, item)
@@ -282,28 +283,38 @@ static int report(const struct hx_gguf *g, int tensors, int json)
     return rc;
 }
 
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct args *a = state->input;
+
+    (void)arg;
+    switch (key) {
+    case OPT_TENSORS:
+        a->tensors = 1;
+        return 0;
+    case HX_OPT_JSON:
+        a->json = 1;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
 int hx_model_cmd_inspect(int argc, char **argv)
 {
-    struct hx_gguf *g;
+    const struct argp argp = {options, parse_option, "FILE", doc, NULL, NULL, NULL};
+    struct args a = {0, 0};
     struct hx_error err = {""};
-    int c, rc, tensors = 0, json = 0;
+    struct hx_gguf *g;
+    int word, rc = hx_opt_parse_some(&argp, 0, argc, argv, &a, &word);
 
-    optind = 1;
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (c == 'h') {
-            fputs(help, stdout);
-            return HX_EXIT_OK;
-        }
-        if (c != OPT_TENSORS && c != OPT_JSON) /* getopt_long has printed its line */
-            return HX_EXIT_USAGE;
-        tensors |= c == OPT_TENSORS;
-        json |= c == OPT_JSON;
-    }
-    if (optind + 1 != argc)
-        return hx_cmd_usage("model", "inspect: one FILE is needed");
-    if (hx_gguf_open(&g, argv[optind], &err))
-        return hx_cmd_fail("model", "%s", err.text);
-    rc = report(g, tensors, json);
+    if (rc)
+        return rc;
+    if (word + 1 != argc)
+        return hx_cmd_usage(cmd, "one FILE is needed");
+    if (hx_gguf_open(&g, argv[word], &err))
+        return hx_cmd_fail(cmd, "%s", err.text);
+    rc = report(g, &a);
     hx_gguf_close(g);
     return rc;
 }
