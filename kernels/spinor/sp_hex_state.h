@@ -26,6 +26,13 @@ struct hx_sp_state {
     struct hx_codec *codec;   /* tables of the C reference, or NULL */
 };
 
+/* A handle without tables, and its end; what the interface's open and close return. */
+int hx_sp_open(const char *uri, remote_handle64 *h);
+int hx_sp_close(remote_handle64 h);
+
+/* s->lock is held for writing, or nobody else has s. */
+void hx_sp_drop_tables(struct hx_sp_state *s);
+
 /* The state behind a handle, or NULL; give it back with put. */
 struct hx_sp_state *hx_sp_get(remote_handle64 h);
 void hx_sp_put(struct hx_sp_state *s);
