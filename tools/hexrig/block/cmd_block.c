@@ -1,12 +1,7 @@
-/* hexrig block: the spinor block's tools.  This file lists them and has what several share: their options and files. */
+/* hexrig block: the spinor block's tools.  This file lists them. */
 #include "cmd_block.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/action.h"
-#include "text/text.h"
 
 static const struct hx_action list[] = {
     {"calibrate", hx_block_calibrate, "makes a model's tables from its own K and V"},
@@ -29,108 +24,4 @@ int hx_cmd_block(int argc, char **argv)
     };
 
     return hx_action_run(&actions, argc, argv);
-}
-
-static int option(struct hx_block_opts *o, int key, const char *arg)
-{
-    switch (key) {
-    case 'm':
-        o->model = arg;
-        return 0;
-    case 'f':
-        o->text = arg;
-        return 0;
-    case 'o':
-        o->out = arg;
-        return 0;
-    case HX_BLOCK_OPT_CAL:
-        o->cal = arg;
-        return 0;
-    case HX_BLOCK_OPT_BASIS:
-        o->basis_given = 1;
-        return hx_opt_name(o->cmd, "basis", arg, hx_block_basis_names, &o->basis);
-    case HX_BLOCK_OPT_K:
-        o->k_given = 1;
-        return hx_opt_name(o->cmd, "k", arg, hx_cal_k_names, &o->k);
-    case HX_BLOCK_OPT_CODE:
-        return hx_opt_name(o->cmd, "code", arg, hx_block_code_names, &o->code);
-    case HX_BLOCK_OPT_SLOT:
-        return hx_opt_size(o->cmd, "slot", arg, 0, UINT32_MAX, &o->slot);
-    case HX_BLOCK_OPT_STRIDE:
-        return hx_opt_size(o->cmd, "stride", arg, 1, HX_BLOCK_MAX_SLOT, &o->stride);
-    case HX_BLOCK_OPT_DH:
-        return hx_opt_size(o->cmd, "dh", arg, 1, HX_BLOCK_MAX_DH, &o->dh);
-    case HX_OPT_JSON:
-        o->json = 1;
-        return 0;
-    default:
-        return HX_OPT_UNKNOWN;
-    }
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    return hx_opt_error(option(state->input, key, arg));
-}
-
-int hx_block_parse(struct hx_block_opts *o, const struct hx_block_syntax *syntax, int argc, char **argv)
-{
-    const struct argp argp = {syntax->options, parse_option, syntax->words, syntax->doc, NULL, NULL, NULL};
-    int word, n, rc;
-
-    o->cmd = syntax->cmd;
-    rc = hx_opt_parse_some(&argp, 0, argc, argv, o, &word);
-    if (rc)
-        return rc;
-    n = argc - word;
-    if (n > syntax->max_words)
-        return hx_cmd_usage(o->cmd, "unexpected argument '%s'", argv[word + syntax->max_words]);
-    if (n < syntax->min_words)
-        return hx_cmd_usage(o->cmd, "no file");
-    o->file = n ? argv[word] : NULL;
-    return 0;
-}
-
-int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
-                    const struct hx_cal *cal)
-{
-    const size_t dh = o->dh ? o->dh : cal ? cal->format.shape->dh : 128;
-
-    *f = (struct hx_block_file){.shape = hx_block_shape(dh)};
-    if (!f->shape)
-        return hx_cmd_usage(o->cmd, "--dh %zu: legal: 64, 128, 256, 512", dh);
-    if (cal && cal->format.shape != f->shape)
-        return hx_cmd_usage(o->cmd, "--dh %zu, but the calibration is for %u", dh,
-                            cal->format.shape->dh);
-    f->stride = o->stride ? o->stride : f->shape->slot;
-    if (f->stride != f->shape->slot && f->stride != f->shape->payload)
-        return hx_cmd_usage(o->cmd, "--stride %zu: legal at dh %zu: %u (payload), %u (slots)",
-                            f->stride, dh, f->shape->payload, f->shape->slot);
-    return HX_EXIT_OK;
-}
-
-int hx_block_file_read(struct hx_block_file *f, const char *path, struct hx_error *err)
-{
-    char *bytes;
-    size_t n;
-    int rc = hx_text_read(strcmp(path, "-") ? path : "/dev/stdin", &bytes, &n, err);
-
-    if (rc)
-        return rc;
-    if (n % f->stride || n == 0) {
-        free(bytes);
-        return hx_error_set(err, -EINVAL, "%s: %zu bytes are no whole number of records of %zu (dh "
-                          "%u)", path, n, f->stride, f->shape->dh);
-    }
-    f->records = (uint8_t *)bytes;
-    f->n = n / f->stride;
-    return 0;
-}
-
-enum hx_block_fault hx_block_file_fault(const struct hx_block_file *f, size_t i)
-{
-    const uint8_t *record = f->records + i * f->stride;
-
-    return f->stride == f->shape->slot ? hx_block_fault(f->shape, record)
-                                       : hx_block_payload_fault(f->shape, record);
 }

@@ -1,5 +1,5 @@
-/* One `hexrig run`: what was asked, what came out.  cmd_run.c has options and the run, run_chat.c conversations, run_report.c
- * the figures. */
+/* One `hexrig run`: what was asked, what came out.  cmd_run.c has the options, run_complete.c one completion, run_chat.c
+ * conversations, run_report.c what is printed. */
 #ifndef HX_RUN_H
 #define HX_RUN_H
 
