@@ -1,7 +1,4 @@
-/* Interfaces: methods, bases, and the names that generated code takes for them.
- *
- * This file and idl_parse.c call each other, because the grammar does: a file has interfaces, an interface has declarations
- * and includes its bases' files. */
+/* Interfaces: methods, bases, and the names that generated code takes for them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,7 @@
-/* Tokens -> declarations, interfaces, files. */
-#include <stdlib.h>
+/* Tokens -> declarations: typedef, struct, enum, const. */
 #include <string.h>
 
 #include "idl_tree.h"
-
-/* --- declarations */
 
 static void parse_typedef(struct hx_idl *idl, const char *doc)
 {
@@ -213,103 +210,4 @@ bool idl_parse_declaration(struct hx_idl *idl)
     else
         return false;
     return true;
-}
-
-/* --- files */
-
-static const char *after_slash(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-/* Beside the including file first, then in the given folders. */
-static const char *find_include(struct hx_idl *idl, const char *name, char **text, size_t *n)
-{
-    const char *from = idl->input->file;
-    int folder = (int)(after_slash(from) - from);
-    const char *path = name[0] == '/' ? name : idl_format(idl, "%.*s%s", folder, from, name);
-
-    *text = idl->read ? idl->read(path, n) : NULL;
-    for (size_t i = 0; i < idl->n_dirs && !*text && idl->read; i++) {
-        path = idl_format(idl, "%s/%s", idl->dirs[i], name);
-        *text = idl->read(path, n);
-    }
-    return path;
-}
-
-/* The text of an included file, malloc'ed, and its path; NULL after an error. */
-char *idl_open_include(struct hx_idl *idl, const struct idl_token *t, const char **path, size_t *n)
-{
-    char *text = NULL;
-
-    *path = find_include(idl, t->text, &text, n);
-    if (!text)
-        idl_fail(idl, &t->pos, "cannot read '%.200s'", t->text);
-    else if (idl->n_open_files == IDL_MAX_INCLUDES)
-        idl_fail(idl, &t->pos, "more than %d files inside one another", IDL_MAX_INCLUDES);
-    if (idl->error) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-/* True when the file was included before. */
-static bool was_seen(struct hx_idl *idl, const struct idl_include *inc)
-{
-    for (struct idl_include *o = idl->includes; o; o = o->next)
-        if (strcmp(o->path, inc->path) == 0) {
-            o->is_mine |= inc->is_mine;
-            return true;
-        }
-    return false;
-}
-
-/* Each file is read once, however often it is included. */
-static void parse_include(struct hx_idl *idl)
-{
-    struct idl_token t = idl->token;
-    struct idl_include *inc = idl_alloc(idl, sizeof(*inc));
-    const char *dot = strrchr(after_slash(t.text), '.');
-    bool was_main = idl->is_main;
-    size_t n = 0;
-    char *text = idl_open_include(idl, &t, &inc->path, &n);
-
-    inc->c_header = idl_format(idl, "%.*s.h", dot ? (int)(dot - t.text) : (int)strlen(t.text),
-                               t.text);
-    inc->is_mine = was_main;
-    if (text && !was_seen(idl, inc)) {
-        *idl->includes_end = inc;
-        idl->includes_end = &inc->next;
-        idl->is_main = false;
-        idl_parse_file(idl, text, n, inc->path);
-        idl->is_main = was_main;
-    }
-    free(text);
-    idl_next(idl);
-}
-
-void idl_parse_file(struct hx_idl *idl, const char *text, size_t n, const char *file)
-{
-    struct idl_input *outer = idl->input, *in = idl_alloc(idl, sizeof(*in));
-
-    idl_input_open(in, file, text, n);
-    idl->input = in;
-    idl->n_open_files++;
-    idl_next(idl);
-    while (!idl->error && idl->token.kind != IDL_END) {
-        const char *doc = idl->token.doc;
-
-        if (idl->token.kind == IDL_INCLUDE)
-            parse_include(idl);
-        else if (idl_accept(idl, "interface"))
-            idl_parse_interface(idl, doc);
-        else if (!idl_refuse_unsupported(idl) && !idl_parse_declaration(idl))
-            idl_unexpected(idl, "interface, typedef, struct, enum, const or #include");
-    }
-    idl_input_end(idl);
-    idl->n_open_files--;
-    idl->input = outer;
 }

@@ -2,7 +2,7 @@
  *
  *   idl_lex.c    bytes -> tokens, comments, conditionals
  *   idl_parse.c  tokens -> declarations, with idl_names.c, idl_types.c and idl_expr.c (constants)
- *   idl_interface.c  interfaces, methods, inheritance
+ *   idl_interface.c  interfaces, methods, inheritance; idl_file.c: a file of all that, idl_include.c: those inside it
  *   idl_wire.c   methods -> wire format; idl_deep.c for types with sequences or strings inside
  *   idl_emit.c   names and lists in C; idl_header.c, idl_stub.c, idl_skel.c: the three files, with
  *                idl_deep_stub.c and idl_deep_skel.c
@@ -210,11 +210,17 @@ int64_t idl_constant(struct hx_idl *idl, const struct idl_type *type);
 uint32_t idl_count(struct hx_idl *idl); /* 1..IDL_MAX_BYTES */
 
 /* --- idl_parse.c */
-void idl_parse_file(struct hx_idl *idl, const char *text, size_t n, const char *file);
 bool idl_parse_declaration(struct hx_idl *idl); /* typedef, struct, enum or const; false: none of them is next */
+
+/* --- idl_include.c */
+const char *idl_file_name(const char *path); /* what is behind the last slash */
+/* The text of an included file, malloc'ed, and its path; NULL after an error. */
 char *idl_open_include(struct hx_idl *idl, const struct idl_token *t, const char **path, size_t *n);
 
-/* --- idl_interface.c: calls idl_parse.c and is called by it, as an interface lies in a file and has declarations inside */
+/* --- idl_file.c */
+void idl_parse_file(struct hx_idl *idl, const char *text, size_t n, const char *file);
+
+/* --- idl_interface.c */
 void idl_parse_interface(struct hx_idl *idl, const char *doc);
 const struct idl_interface *idl_interface_at(const struct hx_idl *idl, size_t n); /* of the main file; or NULL */
 
