@@ -1,5 +1,9 @@
-/* What all linear methods share, see linear.h. */
+/* What all linear methods share: biases, neighbours that are applied together, single rows. */
 #include "linear.h"
+
+#include <string.h>
+
+#include "quant/quant.h"
 
 static void add_bias(const struct hx_linear *w, float *y, size_t n)
 {
@@ -29,4 +33,15 @@ void hx_linear_close(struct hx_linear_method *m)
 {
     if (m)
         m->close(m);
+}
+
+void hx_linear_row(const struct hx_linear *w, size_t r, float *out)
+{
+    const size_t bytes = hx_quant_row_bytes(w->type, w->cols);
+    const uint8_t *row = (const uint8_t *)w->w + r * bytes;
+
+    if (w->type == HX_QUANT_F32)
+        memcpy(out, row, bytes);
+    else
+        hx_quant_info(w->type)->widen(out, row, w->cols);
 }

@@ -44,15 +44,16 @@ static int parse_set(struct hx_linear_item *to, const char *item, size_t n, stru
 }
 
 /* "METHOD" or "METHOD:ARG", n characters. */
-static int parse_method(struct hx_linear_item *to, const char *text, size_t n, struct hx_error *err)
+static int parse_method(struct hx_linear_item *to, const struct hx_method *const *methods, const char *text, size_t n,
+                        struct hx_error *err)
 {
     const char *colon = memchr(text, ':', n);
     const size_t name = colon ? (size_t)(colon - text) : n;
     char legal[160];
 
-    to->method = hx_method_find(HX_SEAM_LINEAR, text, name);
+    to->method = hx_method_find(methods, HX_SEAM_LINEAR, text, name);
     if (!to->method) {
-        hx_method_list(HX_SEAM_LINEAR, legal, sizeof(legal));
+        hx_method_list(methods, HX_SEAM_LINEAR, legal, sizeof(legal));
         return hx_error_set(err, -EINVAL, "unknown value '%.*s'; legal: %s", (int)(name < 64 ? name : 64),
                             text, legal);
     }
@@ -64,7 +65,8 @@ static int parse_method(struct hx_linear_item *to, const char *text, size_t n, s
     return to->arg ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
 }
 
-static int parse_item(struct hx_linear_map *map, const char *item, size_t n, struct hx_error *err)
+static int parse_item(struct hx_linear_map *map, const struct hx_method *const *methods, const char *item, size_t n,
+                      struct hx_error *err)
 {
     const char *equals = memchr(item, '=', n);
     struct hx_linear_item *to = &map->at[map->n];
@@ -76,17 +78,18 @@ static int parse_item(struct hx_linear_map *map, const char *item, size_t n, str
     if (equals)
         rc = parse_set(to, item, (size_t)(equals - item), err);
     if (!rc)
-        rc = equals ? parse_method(to, equals + 1, n - (size_t)(equals + 1 - item), err)
-                    : parse_method(to, item, n, err);
+        rc = equals ? parse_method(to, methods, equals + 1, n - (size_t)(equals + 1 - item), err)
+                    : parse_method(to, methods, item, n, err);
     map->n += !rc;
     return rc;
 }
 
-int hx_linear_map_parse(struct hx_linear_map *map, const char *text, struct hx_error *err)
+int hx_linear_map_parse(struct hx_linear_map *map, const struct hx_method *const *methods, const char *text,
+                        struct hx_error *err)
 {
     for (const char *item = text;; item++) {
         const size_t n = strcspn(item, ",");
-        int rc = parse_item(map, item, n, err);
+        int rc = parse_item(map, methods, item, n, err);
 
         if (rc)
             return rc;

@@ -16,8 +16,9 @@ struct hx_linear_map {
     size_t n;
 };
 
-/* Adds the items of a text.  0; -EINVAL with a reason that names the item; -ENOMEM. */
-int hx_linear_map_parse(struct hx_linear_map *map, const char *text, struct hx_error *err);
+/* Adds the items of a text; methods: those that it may name.  0; -EINVAL with a reason that names the item; -ENOMEM. */
+int hx_linear_map_parse(struct hx_linear_map *map, const struct hx_method *const *methods, const char *text,
+                        struct hx_error *err);
 
 /* The item that a matrix falls under: the last one that covers it; NULL: none does. */
 const struct hx_linear_item *hx_linear_map_at(const struct hx_linear_map *map, size_t layer, enum hx_matrix which);

@@ -152,11 +152,15 @@ struct hx_method {
 /* All, NULL-terminated; of each seam the one that is the default comes first. */
 extern const struct hx_method *const hx_methods[];
 
-/* NULL: unknown. */
-const struct hx_method *hx_method_find(enum hx_seam seam, const char *name, size_t n);
+/* The method of a list like hx_methods whose name are these n characters; NULL: none is. */
+const struct hx_method *hx_method_find(const struct hx_method *const *methods, enum hx_seam seam, const char *name,
+                                       size_t n);
 
 /* "a, b, c": at most n - 1 characters. */
-void hx_method_list(enum hx_seam seam, char *out, size_t n);
+void hx_method_list(const struct hx_method *const *methods, enum hx_seam seam, char *out, size_t n);
+
+/* 1: the method has an option of that name. */
+int hx_method_has(const struct hx_method *m, const char *option);
 
 struct hx_shape hx_shape_of(const struct hx_model *m);
 

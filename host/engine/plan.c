@@ -1,4 +1,4 @@
-/* The plan: from options to methods to capabilities, see plan.h. */
+/* Making a plan: from options to methods to capabilities. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,23 +6,12 @@
 
 #include "plan_impl.h"
 
-static const char *const softmaxes[] = {"fp32", "int", NULL};
-
-const struct hx_option hx_plan_options[] = {
-    {.name = "linear", .arg = "METHOD", .help = "how matrices are applied, or a map of METHOD and SET[@LAYERS]=METHOD"},
-    {.name = "kv", .arg = "METHOD", .help = "K and V cache"},
-    {.name = "attn", .arg = "METHOD", .help = "how attention is computed"},
-    {.name = "draft", .arg = "METHOD", .help = "who guesses the next tokens, for the model to verify"},
-    {.name = "tap", .arg = "METHOD", .help = "who reads or changes the residual stream; repeatable"},
-    {.name = "offload", .arg = "LIST",
-     .help = "what runs on the DSP: linear (all matrices), linear=NAME,... (wq wk wv wo gate up down out), argmax, "
-             "attn (attention where the cache is), kv (the cache)"},
-    {.name = "softmax", .arg = "fp32|int", .def = "fp32", .names = softmaxes,
-     .help = "softmax of attention: fp32, or by integer tables"},
-    {.name = NULL},
-};
-
 /* --- values */
+
+const struct hx_option *hx_plan_option(size_t i, const struct hx_method **owner)
+{
+    return hx_option_at(hx_methods, i, owner);
+}
 
 int hx_plan_open(struct hx_plan **out, const char *prefix, unsigned flags, struct hx_error *err)
 {
@@ -31,6 +20,7 @@ int hx_plan_open(struct hx_plan **out, const char *prefix, unsigned flags, struc
     if (!p)
         return hx_error_set(err, -ENOMEM, "out of memory");
     p->values.prefix = prefix;
+    p->values.methods = hx_methods;
     p->flags = flags;
     *out = p;
     return 0;
@@ -70,15 +60,15 @@ static enum hx_seam seam_of(const char *option)
 
 int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct hx_error *err)
 {
-    const struct hx_option *o = hx_option_find(name);
+    const struct hx_option *o = hx_option_find(hx_methods, name);
 
     if (!o || (o->flags & HX_OPTION_FORKS && !(p->flags & HX_PLAN_MAY_FORK)))
         return hx_error_set(err, -EINVAL, "%s%.64s: there is no such option", p->values.prefix, name);
     if (value && seam_of(name) != HX_SEAM_LINEAR && seam_of(name) != HX_SEAMS &&
-        !hx_method_find(seam_of(name), value, strlen(value))) {
+        !hx_method_find(hx_methods, seam_of(name), value, strlen(value))) {
         char legal[160];
 
-        hx_method_list(seam_of(name), legal, sizeof(legal));
+        hx_method_list(hx_methods, seam_of(name), legal, sizeof(legal));
         return hx_error_set(err, -EINVAL, "%s%s: unknown value '%.64s'; legal: %s", p->values.prefix, name, value,
                             legal);
     }
@@ -97,49 +87,6 @@ int hx_plan_set_list(struct hx_plan *p, const char *const *list, struct hx_error
         rc = hx_plan_set(p, name, equals ? equals + 1 : NULL, err);
     }
     return rc;
-}
-
-int hx_plan_given(const struct hx_plan *p, const char *name)
-{
-    return hx_plan_values_find(&p->values, name) != NULL;
-}
-
-const char *hx_plan_text(const struct hx_plan *p, const char *name)
-{
-    const struct hx_plan_value *v = hx_plan_values_find(&p->values, name);
-
-    return v ? v->text : hx_option_find(name)->def;
-}
-
-uint64_t hx_plan_number(const struct hx_plan *p, const char *name)
-{
-    const char *text = hx_plan_text(p, name);
-
-    return text ? strtoull(text, NULL, 10) : 0;
-}
-
-size_t hx_plan_index(const struct hx_plan *p, const char *name)
-{
-    const struct hx_option *o = hx_option_find(name);
-    const char *text = hx_plan_text(p, name);
-    size_t i = 0;
-
-    while (text && o->names[i] && strcmp(o->names[i], text) != 0)
-        i++;
-    return text ? i : 0;
-}
-
-const char *hx_plan_prefix(const struct hx_plan *p)
-{
-    return p->values.prefix;
-}
-
-const char *hx_plan_spell(const struct hx_plan *p, const char *option)
-{
-    static _Thread_local char text[80];
-
-    snprintf(text, sizeof(text), "%s%s", p->values.prefix, option);
-    return text;
 }
 
 /* --- choosing methods */
@@ -175,7 +122,7 @@ static int said(const struct hx_plan *p, enum hx_seam seam, const struct hx_meth
     const struct hx_method *by_option = NULL;
     const struct hx_option *o = chooser(p, seam, &by_option);
 
-    *method = v ? hx_method_find(seam, v->text, strlen(v->text)) : by_option;
+    *method = v ? hx_method_find(hx_methods, seam, v->text, strlen(v->text)) : by_option;
     if (v && o && *method != by_option)
         return hx_error_set(err, -EINVAL, "%s%s and %s%s %s exclude each other", p->values.prefix, o->name,
                             p->values.prefix, hx_seam_names[seam], v->text);
@@ -278,10 +225,10 @@ static int choose_linear(struct hx_plan *p, struct hx_error *err)
     const struct hx_method *by_option = NULL;
     const struct hx_option *o = chooser(p, HX_SEAM_LINEAR, &by_option);
     struct hx_error detail = {""};
-    int rc = hx_linear_map_parse(&p->map, (by_option ? by_option : first_of(HX_SEAM_LINEAR))->name, &detail);
+    int rc = hx_linear_map_parse(&p->map, hx_methods, (by_option ? by_option : first_of(HX_SEAM_LINEAR))->name, &detail);
 
     if (!rc && v)
-        rc = hx_linear_map_parse(&p->map, v->text, &detail);
+        rc = hx_linear_map_parse(&p->map, hx_methods, v->text, &detail);
     if (rc)
         return hx_error_set(err, rc, "%slinear: %s", p->values.prefix, detail.text);
     if (o && hx_linear_map_base(&p->map)->method != by_option)
@@ -303,7 +250,7 @@ static int choose_draft(struct hx_plan *p, struct hx_error *err)
 static const struct hx_method *tap_of(const struct hx_plan_value *v)
 {
     if (strcmp(v->option->name, hx_seam_names[HX_SEAM_TAP]) == 0)
-        return hx_method_find(HX_SEAM_TAP, v->text, strlen(v->text));
+        return hx_method_find(hx_methods, HX_SEAM_TAP, v->text, strlen(v->text));
     for (size_t i = 0; v->option->flags & HX_OPTION_CHOOSES && hx_methods[i]; i++)
         if (hx_methods[i]->seam == HX_SEAM_TAP && hx_method_has(hx_methods[i], v->option->name))
             return hx_methods[i];
@@ -329,16 +276,6 @@ static int choose_taps(struct hx_plan *p, struct hx_error *err)
 
 /* --- matrices */
 
-struct hx_plan_linear hx_plan_linear(const struct hx_plan *p, size_t layer, enum hx_matrix which)
-{
-    const struct hx_linear_item *item = hx_linear_map_at(&p->map, layer, which);
-    const int named = (p->offload & 1u << which) != 0;
-
-    if (named && item->method->offloaded)
-        return (struct hx_plan_linear){item->method->offloaded, NULL, 1};
-    return (struct hx_plan_linear){item->method, item->arg, named && item->method->gives & HX_TRAIT_DSP};
-}
-
 int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_error *err)
 {
     for (size_t i = 0; i < p->map.n; i++) {
@@ -348,40 +285,6 @@ int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_erro
             return hx_error_set(err, -EINVAL, "%slinear: layer %zu; the model has %zu, from 0", p->values.prefix, last,
                                 n_layer);
     }
-    return 0;
-}
-
-/* Matrices of a layer that a method applies, those on the DSP only or all. */
-static int applies(const struct hx_plan *p, const struct hx_method *m, size_t layer, int on_dsp)
-{
-    for (int w = 0; w < HX_MATRICES; w++) {
-        const struct hx_plan_linear l = hx_plan_linear(p, layer, (enum hx_matrix)w);
-
-        if (l.method == m && (!on_dsp || l.on_dsp || m->needs & HX_TRAIT_RIG))
-            return 1;
-    }
-    return 0;
-}
-
-/* Who applies what changes only where the layers of an item begin and behind their end. */
-static int uses_linear(const struct hx_plan *p, const struct hx_method *m, int on_dsp)
-{
-    for (size_t i = 0; i < p->map.n; i++)
-        if (applies(p, m, p->map.at[i].from, on_dsp) ||
-            (p->map.at[i].to < SIZE_MAX && applies(p, m, p->map.at[i].to + 1, on_dsp)))
-            return 1;
-    return applies(p, m, 0, on_dsp);
-}
-
-int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m)
-{
-    if (m->seam == HX_SEAM_LINEAR)
-        return uses_linear(p, m, 0);
-    if (m->seam != HX_SEAM_TAP)
-        return p->method[m->seam] == m;
-    for (size_t i = 0; p->tap[i]; i++)
-        if (p->tap[i] == m)
-            return 1;
     return 0;
 }
 
@@ -416,20 +319,24 @@ static void who_has(const struct hx_plan *p, const struct hx_option *option, cha
 
 int hx_plan_uses_option(const struct hx_plan *p, const char *name)
 {
-    const struct hx_option *o = hx_option_find(name);
+    const struct hx_option *o = hx_option_find(hx_methods, name);
 
     if (o->of && !hx_plan_given(p, o->of))
         return 0;
     for (size_t i = 0; hx_methods[i]; i++)
         if (hx_method_has(hx_methods[i], name) &&
-            (o->flags & HX_OPTION_ON_DSP ? uses_linear(p, hx_methods[i], 1) : hx_plan_uses(p, hx_methods[i])))
+            (o->flags & HX_OPTION_ON_DSP ? hx_plan_uses_on_dsp(p, hx_methods[i]) : hx_plan_uses(p, hx_methods[i])))
             return 1;
     return 0;
 }
 
 static int is_plans_own(const struct hx_option *o)
 {
-    return o >= hx_plan_options && o < hx_plan_options + sizeof(hx_plan_options) / sizeof(hx_plan_options[0]);
+    const struct hx_option *own = hx_plan_options;
+
+    while (own->name && own != o)
+        own++;
+    return own->name != NULL;
 }
 
 /* Options of methods that were not chosen. */
@@ -511,46 +418,4 @@ int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
     if (!rc)
         rc = check_offload(p, err);
     return rc ? rc : check_argmax(p, err);
-}
-
-/* --- of a resolved plan */
-
-const struct hx_method *hx_plan_method(const struct hx_plan *p, enum hx_seam seam)
-{
-    return seam == HX_SEAM_LINEAR ? hx_linear_map_base(&p->map)->method : p->method[seam];
-}
-
-const struct hx_method *hx_plan_tap(const struct hx_plan *p, size_t i)
-{
-    return p->tap[i];
-}
-
-uint32_t hx_plan_offload(const struct hx_plan *p)
-{
-    return p->offload;
-}
-
-int hx_plan_softmax_int(const struct hx_plan *p)
-{
-    return p->softmax_int;
-}
-
-int hx_plan_rig(const struct hx_plan *p)
-{
-    return p->rig;
-}
-
-const char *hx_plan_note(const struct hx_plan *p)
-{
-    return *p->note ? p->note : NULL;
-}
-
-void hx_plan_share(struct hx_plan *p, struct hx_shard *s)
-{
-    p->shard = s;
-}
-
-struct hx_shard *hx_plan_shard(const struct hx_plan *p)
-{
-    return p->shard;
 }

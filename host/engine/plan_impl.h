@@ -1,5 +1,5 @@
-/* Inside the plan: plan_values.c keeps options as they were given, plan.c makes methods of them, plan_report.c tells about
- * both. */
+/* Inside the plan: plan_values.c keeps options as they were given, plan.c makes methods of them, plan_read.c is what methods
+ * and others ask it for, plan_report.c tells about all of that. */
 #ifndef HX_PLAN_IMPL_H
 #define HX_PLAN_IMPL_H
 
@@ -15,7 +15,8 @@ struct hx_plan_values {
         char *text;                     /* NULL: a flag */
     } at[HX_PLAN_GIVEN];
     size_t n;
-    const char *prefix; /* of option names in messages */
+    const struct hx_method *const *methods; /* whose options there are, beside the plan's own */
+    const char *prefix;                     /* of option names in messages */
 };
 
 struct hx_plan {
@@ -33,11 +34,14 @@ struct hx_plan {
 /* 1: the method does some of the work. */
 int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m);
 
-/* The option of that name; older spellings too.  NULL: unknown. */
-const struct hx_option *hx_option_find(const char *name);
+/* 1: a linear method, some of whose matrices are on the DSP. */
+int hx_plan_uses_on_dsp(const struct hx_plan *p, const struct hx_method *m);
 
-/* 1: the method has an option of that name. */
-int hx_method_has(const struct hx_method *m, const char *option);
+/* The i-th option of the plan and these methods, as hx_plan_option(). */
+const struct hx_option *hx_option_at(const struct hx_method *const *methods, size_t i, const struct hx_method **owner);
+
+/* The option of that name; older spellings too.  NULL: unknown. */
+const struct hx_option *hx_option_find(const struct hx_method *const *methods, const char *name);
 
 /* Checks and keeps a value; value NULL: none.  add: 1: beside earlier ones of the same name, 0: in their place.
  * 0; -EINVAL; -ENOMEM. */

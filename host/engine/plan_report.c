@@ -18,30 +18,6 @@ struct hx_calls hx_plan_calls(const struct hx_plan *p, const struct hx_shape *s,
     return sum;
 }
 
-static int is_call(const struct hx_plan *p, const struct hx_method *m, size_t layer, enum hx_matrix which)
-{
-    const struct hx_plan_linear l = hx_plan_linear(p, layer, which);
-
-    return l.method == m && (l.on_dsp || m->needs & HX_TRAIT_RIG);
-}
-
-double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, const struct hx_shape *s)
-{
-    /* a matrix, and the one before it that has the same input */
-    static const enum hx_matrix first[HX_PER_LAYER] = {HX_WQ, HX_WQ, HX_WQ, HX_WO, HX_GATE, HX_GATE, HX_DOWN};
-    double sum = 0;
-
-    for (size_t layer = 0; layer < s->n_layer; layer++) {
-        int called[HX_PER_LAYER] = {0};
-
-        for (int w = 0; w < HX_PER_LAYER; w++)
-            called[first[w]] |= is_call(p, m, layer, (enum hx_matrix)w);
-        for (int w = 0; w < HX_PER_LAYER; w++)
-            sum += called[w];
-    }
-    return sum + is_call(p, m, 0, HX_OUT);
-}
-
 static json_t *taps(const struct hx_plan *p)
 {
     json_t *list = json_array();

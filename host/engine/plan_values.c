@@ -1,4 +1,4 @@
-/* Options as they were given to a plan: finding them, checking and keeping their values. */
+/* The options that there are: finding them, checking and keeping the values that they were given. */
 #include "plan_impl.h"
 
 #include <errno.h>
@@ -6,43 +6,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct hx_option *hx_plan_option(size_t i, const struct hx_method **owner)
+static const char *const softmaxes[] = {"fp32", "int", NULL};
+
+const struct hx_option hx_plan_options[] = {
+    {.name = "linear", .arg = "METHOD", .help = "how matrices are applied, or a map of METHOD and SET[@LAYERS]=METHOD"},
+    {.name = "kv", .arg = "METHOD", .help = "K and V cache"},
+    {.name = "attn", .arg = "METHOD", .help = "how attention is computed"},
+    {.name = "draft", .arg = "METHOD", .help = "who guesses the next tokens, for the model to verify"},
+    {.name = "tap", .arg = "METHOD", .help = "who reads or changes the residual stream; repeatable"},
+    {.name = "offload", .arg = "LIST",
+     .help = "what runs on the DSP: linear (all matrices), linear=NAME,... (wq wk wv wo gate up down out), argmax, "
+             "attn (attention where the cache is), kv (the cache)"},
+    {.name = "softmax", .arg = "fp32|int", .def = "fp32", .names = softmaxes,
+     .help = "softmax of attention: fp32, or by integer tables"},
+    {.name = NULL},
+};
+
+const struct hx_option *hx_option_at(const struct hx_method *const *methods, size_t i, const struct hx_method **owner)
 {
     *owner = NULL;
     for (const struct hx_option *o = hx_plan_options; o->name; o++)
         if (i-- == 0)
             return o;
-    for (size_t m = 0; hx_methods[m]; m++)
-        for (const struct hx_option *o = hx_methods[m]->options; o && o->name; o++) {
+    for (size_t m = 0; methods[m]; m++)
+        for (const struct hx_option *o = methods[m]->options; o && o->name; o++) {
             size_t before = 0;
 
-            while (before < m && !hx_method_has(hx_methods[before], o->name))
+            while (before < m && !hx_method_has(methods[before], o->name))
                 before++;
             if (before == m && i-- == 0) {
-                *owner = hx_methods[m];
+                *owner = methods[m];
                 return o;
             }
         }
     return NULL;
 }
 
-const struct hx_option *hx_option_find(const char *name)
+const struct hx_option *hx_option_find(const struct hx_method *const *methods, const char *name)
 {
     const struct hx_method *owner;
     const struct hx_option *o;
 
-    for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++)
+    for (size_t i = 0; (o = hx_option_at(methods, i, &owner)); i++)
         if (strcmp(o->name, name) == 0)
             return o;
     return NULL;
-}
-
-int hx_method_has(const struct hx_method *m, const char *option)
-{
-    for (const struct hx_option *o = m->options; o && o->name; o++)
-        if (strcmp(o->name, option) == 0)
-            return 1;
-    return 0;
 }
 
 /* --- values */
@@ -121,7 +129,7 @@ int hx_plan_values_set(struct hx_plan_values *v, const struct hx_option *o, cons
     if (rc)
         return rc;
     if (o->means) { /* an older spelling */
-        const struct hx_option *now = hx_option_find(o->means);
+        const struct hx_option *now = hx_option_find(v->methods, o->means);
 
         value = value && o->names ? now->names[index_of(o, value)] : value;
         o = now;

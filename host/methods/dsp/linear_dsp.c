@@ -1,4 +1,4 @@
-/* Linear layers on the DSP, see linear_dsp.h. */
+/* Linear layers on the DSP: weights go there once, a call names matrices. */
 #include "linear_dsp.h"
 
 #include <errno.h>
@@ -11,6 +11,8 @@
 #include "hex_linear.h"
 #include "linear_pack.h"
 #include "rpcmem.h"
+
+const char *const hx_placements[] = {"ddr", "vtcm", "dma", NULL};
 
 enum { THREADS = 2, CALL_BYTES = 16 << 20 };
 

@@ -5,8 +5,6 @@
 #include "engine/plan.h"
 #include "linear_dsp.h"
 
-const char *const hx_placements[] = {"ddr", "vtcm", "dma", NULL};
-
 const struct hx_option hx_placement_option[] = {
     {.name = "placement", .arg = "P", .def = "dma", .names = hx_placements,
      .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP,

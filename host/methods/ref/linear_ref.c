@@ -1,6 +1,4 @@
-/* The plain fp32 linear layer, see linear.h.  A row is widened once and used for all vectors of the batch. */
-#include <string.h>
-
+/* The plain fp32 linear layer: a row is widened once and used for all vectors of the batch. */
 #include "engine/linear.h"
 #include "engine/method.h"
 #include "methods/dsp/linear_dsp.h"
@@ -10,11 +8,9 @@
 /* Row r as f32; points into the weights when they are f32 already, else into out. */
 static const float *widen_row(const struct hx_linear *l, size_t r, float *out)
 {
-    const uint8_t *row = (const uint8_t *)l->w + r * hx_quant_row_bytes(l->type, l->cols);
-
     if (l->type == HX_QUANT_F32)
-        return (const float *)row;
-    hx_quant_info(l->type)->widen(out, row, l->cols);
+        return (const float *)l->w + r * l->cols;
+    hx_linear_row(l, r, out);
     return out;
 }
 
@@ -47,14 +43,6 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
 }
 
 const struct hx_linear_ops hx_linear_ref = {"ref", apply, NULL};
-
-void hx_linear_row(const struct hx_linear *w, size_t r, float *out)
-{
-    const float *row = widen_row(w, r, out);
-
-    if (row != out)
-        memcpy(out, row, w->cols * sizeof(*out));
-}
 
 /* An engine's matrices are the reference's until somebody takes them over. */
 static int open_ref(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,

@@ -52,7 +52,7 @@ static char *help_of(const struct hx_option *o)
 
     for (int seam = 0; seam < HX_SEAMS; seam++)
         if (strcmp(hx_seam_names[seam], o->name) == 0)
-            hx_method_list((enum hx_seam)seam, names, sizeof(names));
+            hx_method_list(hx_methods, (enum hx_seam)seam, names, sizeof(names));
     if (asprintf(&text, "%s%s%s%s%s%s", o->help, *names ? ": " : "", names, o->def ? " (" : "", o->def ? o->def : "",
                  o->def ? ")" : "") < 0)
         return NULL;

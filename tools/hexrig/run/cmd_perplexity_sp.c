@@ -53,7 +53,7 @@ static uint32_t given_gives(const struct hx_engine_opts *o, enum hx_seam seam)
 {
     const char *name = hx_plan_text(o->plan, hx_seam_names[seam]);
 
-    return name ? hx_method_find(seam, name, strlen(name))->gives : 0;
+    return name ? hx_method_find(hx_methods, seam, name, strlen(name))->gives : 0;
 }
 
 /* Ring attention, and how its products are found. */

@@ -1,0 +1,42 @@
+/* What methods, options and seams are called, and how one is found in a list. */
+#include "method.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const hx_seam_names[] = {"linear", "kv", "attn", "draft", "tap", NULL};
+
+const char *const hx_trait_names[] = {"rig",    "dsp",  "threads",     "calibration", "rows",   "scores", "keys",
+                                      "attend", "tree", "softmax int", "argmax",      "residues", NULL};
+
+const struct hx_method *hx_method_find(const struct hx_method *const *methods, enum hx_seam seam, const char *name,
+                                       size_t n)
+{
+    for (size_t i = 0; methods[i]; i++)
+        if (methods[i]->seam == seam && strlen(methods[i]->name) == n && memcmp(methods[i]->name, name, n) == 0)
+            return methods[i];
+    return NULL;
+}
+
+void hx_method_list(const struct hx_method *const *methods, enum hx_seam seam, char *out, size_t n)
+{
+    size_t used = 0;
+
+    *out = '\0';
+    for (size_t i = 0; methods[i] && used < n; i++)
+        if (methods[i]->seam == seam)
+            used += (size_t)snprintf(out + used, n - used, "%s%s", used ? ", " : "", methods[i]->name);
+}
+
+int hx_method_has(const struct hx_method *m, const char *option)
+{
+    for (const struct hx_option *o = m->options; o && o->name; o++)
+        if (strcmp(o->name, option) == 0)
+            return 1;
+    return 0;
+}
+
+struct hx_shape hx_shape_of(const struct hx_model *m)
+{
+    return (struct hx_shape){m->n_layer, m->n_head, m->n_kv, m->dh, m->width, m->ffn, m->vocab};
+}

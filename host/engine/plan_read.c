@@ -1,0 +1,168 @@
+/* What a plan can be asked for, by methods too: so nothing here knows which methods there are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_impl.h"
+
+/* --- what was said */
+
+int hx_plan_given(const struct hx_plan *p, const char *name)
+{
+    return hx_plan_values_find(&p->values, name) != NULL;
+}
+
+const char *hx_plan_text(const struct hx_plan *p, const char *name)
+{
+    const struct hx_plan_value *v = hx_plan_values_find(&p->values, name);
+
+    return v ? v->text : hx_option_find(p->values.methods, name)->def;
+}
+
+uint64_t hx_plan_number(const struct hx_plan *p, const char *name)
+{
+    const char *text = hx_plan_text(p, name);
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+size_t hx_plan_index(const struct hx_plan *p, const char *name)
+{
+    const struct hx_option *o = hx_option_find(p->values.methods, name);
+    const char *text = hx_plan_text(p, name);
+    size_t i = 0;
+
+    while (text && o->names[i] && strcmp(o->names[i], text) != 0)
+        i++;
+    return text ? i : 0;
+}
+
+const char *hx_plan_prefix(const struct hx_plan *p)
+{
+    return p->values.prefix;
+}
+
+const char *hx_plan_spell(const struct hx_plan *p, const char *option)
+{
+    static _Thread_local char text[80];
+
+    snprintf(text, sizeof(text), "%s%s", p->values.prefix, option);
+    return text;
+}
+
+/* --- of a resolved plan */
+
+const struct hx_method *hx_plan_method(const struct hx_plan *p, enum hx_seam seam)
+{
+    return seam == HX_SEAM_LINEAR ? hx_linear_map_base(&p->map)->method : p->method[seam];
+}
+
+const struct hx_method *hx_plan_tap(const struct hx_plan *p, size_t i)
+{
+    return p->tap[i];
+}
+
+uint32_t hx_plan_offload(const struct hx_plan *p)
+{
+    return p->offload;
+}
+
+int hx_plan_softmax_int(const struct hx_plan *p)
+{
+    return p->softmax_int;
+}
+
+int hx_plan_rig(const struct hx_plan *p)
+{
+    return p->rig;
+}
+
+const char *hx_plan_note(const struct hx_plan *p)
+{
+    return *p->note ? p->note : NULL;
+}
+
+void hx_plan_share(struct hx_plan *p, struct hx_shard *s)
+{
+    p->shard = s;
+}
+
+struct hx_shard *hx_plan_shard(const struct hx_plan *p)
+{
+    return p->shard;
+}
+
+/* Matrices of a layer that a method applies, those on the DSP only or all. */
+static int applies(const struct hx_plan *p, const struct hx_method *m, size_t layer, int on_dsp)
+{
+    for (int w = 0; w < HX_MATRICES; w++) {
+        const struct hx_plan_linear l = hx_plan_linear(p, layer, (enum hx_matrix)w);
+
+        if (l.method == m && (!on_dsp || l.on_dsp || m->needs & HX_TRAIT_RIG))
+            return 1;
+    }
+    return 0;
+}
+
+/* Who applies what changes only where the layers of an item begin and behind their end. */
+static int uses_linear(const struct hx_plan *p, const struct hx_method *m, int on_dsp)
+{
+    for (size_t i = 0; i < p->map.n; i++)
+        if (applies(p, m, p->map.at[i].from, on_dsp) ||
+            (p->map.at[i].to < SIZE_MAX && applies(p, m, p->map.at[i].to + 1, on_dsp)))
+            return 1;
+    return applies(p, m, 0, on_dsp);
+}
+
+int hx_plan_uses_on_dsp(const struct hx_plan *p, const struct hx_method *m)
+{
+    return uses_linear(p, m, 1);
+}
+
+int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m)
+{
+    if (m->seam == HX_SEAM_LINEAR)
+        return uses_linear(p, m, 0);
+    if (m->seam != HX_SEAM_TAP)
+        return p->method[m->seam] == m;
+    for (size_t i = 0; p->tap[i]; i++)
+        if (p->tap[i] == m)
+            return 1;
+    return 0;
+}
+
+/* --- matrices */
+
+struct hx_plan_linear hx_plan_linear(const struct hx_plan *p, size_t layer, enum hx_matrix which)
+{
+    const struct hx_linear_item *item = hx_linear_map_at(&p->map, layer, which);
+    const int named = (p->offload & 1u << which) != 0;
+
+    if (named && item->method->offloaded)
+        return (struct hx_plan_linear){item->method->offloaded, NULL, 1};
+    return (struct hx_plan_linear){item->method, item->arg, named && item->method->gives & HX_TRAIT_DSP};
+}
+
+static int is_call(const struct hx_plan *p, const struct hx_method *m, size_t layer, enum hx_matrix which)
+{
+    const struct hx_plan_linear l = hx_plan_linear(p, layer, which);
+
+    return l.method == m && (l.on_dsp || m->needs & HX_TRAIT_RIG);
+}
+
+double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, const struct hx_shape *s)
+{
+    /* a matrix, and the one before it that has the same input */
+    static const enum hx_matrix first[HX_PER_LAYER] = {HX_WQ, HX_WQ, HX_WQ, HX_WO, HX_GATE, HX_GATE, HX_DOWN};
+    double sum = 0;
+
+    for (size_t layer = 0; layer < s->n_layer; layer++) {
+        int called[HX_PER_LAYER] = {0};
+
+        for (int w = 0; w < HX_PER_LAYER; w++)
+            called[first[w]] |= is_call(p, m, layer, (enum hx_matrix)w);
+        for (int w = 0; w < HX_PER_LAYER; w++)
+            sum += called[w];
+    }
+    return sum + is_call(p, m, 0, HX_OUT);
+}
