@@ -1,4 +1,4 @@
-/* The client's side of /dev, see client_nodes.h. */
+/* Which paths of /dev a client means the DSP and the DMA heap by, and what it gets in their place. */
 #include "client_nodes.h"
 
 #include <errno.h>

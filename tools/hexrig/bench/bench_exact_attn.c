@@ -1,4 +1,4 @@
-/* See bench_exact_attn.h. */
+/* Ring attention in the forms that the paper's ladder starts from: products by % or Barrett, queries transformed per key or once. */
 #include "bench_exact_attn.h"
 
 #include <errno.h>

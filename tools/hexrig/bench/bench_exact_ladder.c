@@ -1,4 +1,4 @@
-/* See bench_exact_ladder.h. */
+/* hexrig bench exact: rung by rung, the same tokens through the same model; all must give the same logits. */
 #include "bench_exact_ladder.h"
 
 #include <errno.h>

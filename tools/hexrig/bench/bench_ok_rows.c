@@ -1,4 +1,4 @@
-/* Rows of the exact linear layer, see bench_ok_rows.h. */
+/* Measures the exact linear layer beside fp32 and int8, and asks the rig what it would cost on the DSP. */
 #include "bench_ok_rows.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The walk over weights, see bench_walk.h. */
+/* Cuts a model's weights into items in the order of a forward pass, and computes with each as one would. */
 #include "bench_walk.h"
 
 #include <errno.h>

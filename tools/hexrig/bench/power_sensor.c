@@ -1,4 +1,4 @@
-/* See power_sensor.h.  Format: Documentation/power/powercap/powercap.rst of the Linux kernel: NAME:N/energy_uj, where
+/* Finds RAPL's energy counters and adds them up.  Their format: Documentation/power/powercap/powercap.rst of the Linux kernel: NAME:N/energy_uj, where
  * NAME:N is a package and NAME:N:M a part of it. */
 #include "power_sensor.h"
 

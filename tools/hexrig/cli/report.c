@@ -1,4 +1,4 @@
-/* Figures of a run, see report.h. */
+/* What a run used, and its report as key=value lines or as JSON. */
 #include "report.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See share.h. */
+/* Finds share/hexrig of this installation. */
 #include "share.h"
 
 #include <stdio.h>

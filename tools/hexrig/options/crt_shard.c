@@ -1,4 +1,4 @@
-/* See crt_shard.h. */
+/* --crt-shard: starts the other process, gives each of the two a rig, and joins their exit codes. */
 #include "crt_shard.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Rows of a density sweep, see density.h. */
+/* Computes the rows of a density sweep: one token at each position, with what the driver counted for it. */
 #include "density.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Asking the cost model, see timing.h. */
+/* Asks the cost model: makes the call in question on a rig and reads back what it was charged. */
 #include "timing.h"
 
 #include <stdio.h>

@@ -43,7 +43,7 @@ const struct hx_timing_kernel *hx_timing_kernel(const char *name);
  * questions.  0, or the code of the call that failed. */
 int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out);
 
-/* --- the rows of SILICON ---------------------------------------------------------------------------------------- */
+/* --- the published rows ----------------------------------------------------------------------------------------- */
 
 enum hx_timing_figure { HX_TIMING_HANDLER, HX_TIMING_WORKER, HX_TIMING_TOTAL, HX_TIMING_WALL };
 

@@ -1,4 +1,4 @@
-/* Running a program, see run_program.h. */
+/* Runs a program as a shell would: signals, exit status, and with seccomp the system calls that are answered for it. */
 #include "run_program.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Answering a program's system calls, see seccomp_notify.h. */
+/* Answers a program's system calls about the DSP's device and the DMA heap, by seccomp's user notification. */
 #include "seccomp_notify.h"
 
 #include <errno.h>

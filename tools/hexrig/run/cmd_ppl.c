@@ -1,4 +1,4 @@
-/* hexrig ppl: perplexity of a text under a model and a cache; and perplexity-sp, see ppl_command.h. */
+/* hexrig ppl: perplexity of a text under a model and a cache; and what perplexity-sp has in common with it. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Conversations of `hexrig run --chat`, see run.h. */
+/* Conversations of `hexrig run --chat`: a line of stdin is a turn, and the cache keeps those before it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

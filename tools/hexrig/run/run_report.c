@@ -1,4 +1,4 @@
-/* What a run reports, see run.h. */
+/* What `hexrig run` reports: the text, both phases, what the DSP did per token. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* hexrig serve: an OpenAI-compatible HTTP server, see cmd_serve.h. */
+/* hexrig serve: an OpenAI-compatible HTTP server.  This file has its options, opens the engines and says where it listens. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Jobs of hexrig serve and the thread that computes them, see cmd_serve.h. */
+/* Jobs of hexrig serve: the queue in front of the engines, and the thread that computes all jobs step by step. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
