@@ -15,6 +15,7 @@ trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/run"
 export XDG_RUNTIME_DIR="$dir/run"
 tree=$dir/tree
+. "$src/tests/lib/page.sh"
 parts="Makefile dsp fuse host kernels rpc tools"
 
 fail() {
@@ -27,16 +28,8 @@ mkdir "$tree" "$tree/build" "$dir/page"
 tar -C "$src" -cf - $parts | tar -C "$tree" -xf -
 tar -C "$build" --exclude=obj/tests -cf - obj gen bin lib libexec share include | tar -C "$tree/build" -xf -
 
-# --- the page: the fenced block behind a line **`FILE`** is that file, or what is added to it
-awk -v dir="$dir/page" '
-/^\*\*`.*`\*\*$/ { name = substr($0, 4, length($0) - 6); next }
-/^```/ && out { close(out); out = name = ""; next }
-/^```/ && name {
-    out = dir "/" ++n
-    print name (/^```diff/ ? " line" : " file") >(dir "/list")
-    next
-}
-out { print >out }' "$page"
+# --- the page's files, and what it adds to others
+page_blocks "$page" "$dir/page"
 
 # A block of two lines: " BEFORE" and "+ADDED", which goes behind the only line BEFORE of the file.
 add_line() {
@@ -109,16 +102,9 @@ run() { # run NAME OPTION...: its report is the file NAME
     "$bin" run -p "The king was" -n 24 --json "$@" >"$dir/$name" 2>"$dir/err" || { cat "$dir/err"; fail "run $*"; }
 }
 
-# What the page shows after "$ hexrig ..." is what comes; perplexities take long and are not asked for.
-awk '/^```/ { out = ""; shown = !shown; next }
-/^\$ hexrig / && shown { out = /hexrig ppl/ ? "" : dir "/shown" ++n; if (out) { print substr($0, 3) >(out ".sh") }; next }
-out { print >(out ".want") }' dir="$dir/page" "$page"
+# perplexities take long
 cd "$dir"
-for f in page/shown*.sh; do
-    PATH="$tree/build/bin:$PATH" sh "$f" >out 2>&1 || :
-    cmp -s out "${f%.sh}.want" || { cat "$f"; diff "${f%.sh}.want" out || :; fail "the page shows another output"; }
-    echo "as on the page: $(cat "$f")"
-done
+page_shown "$tree/build" "$page" 'hexrig ppl'
 
 run ref --kv f32 --attn ref
 run wide --kv f32 --attn sinks --sink-window 512
