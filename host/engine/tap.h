@@ -32,6 +32,9 @@ enum hx_tap_point {
 /* "embedding", "after_attn", ...; NULL-terminated. */
 extern const char *const hx_tap_point_names[];
 
+/* 1: a point of a layer, 0: one before or behind all of them. */
+int hx_tap_in_layer(enum hx_tap_point point);
+
 /* Where the pass is. */
 struct hx_tap_at {
     enum hx_tap_point point;

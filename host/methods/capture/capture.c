@@ -2,8 +2,12 @@
 #include "capture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct capture {
     struct hx_tap tap; /* first */
@@ -24,18 +28,12 @@ static int failed(const struct capture *c, struct hx_error *err)
     return hx_error_set(err, -c->failed, "%s: cannot write the capture: %s", c->path, strerror(c->failed));
 }
 
-/* Points of no layer are those outside the loop over layers. */
-static int of_a_layer(enum hx_tap_point point)
-{
-    return point != HX_TAP_EMBEDDING && point != HX_TAP_BEFORE_NORM && point != HX_TAP_IN_OUT;
-}
-
 static int at(struct hx_tap *t, const struct hx_tap_at *at, float *rows, struct hx_error *err)
 {
     struct capture *c = (struct capture *)t;
     const struct hx_capture_record r = {at->point, (uint32_t)at->layer, (uint32_t)at->n, (uint32_t)at->row};
 
-    if (of_a_layer(at->point) && (at->layer < c->head.layer_from || at->layer > c->head.layer_to))
+    if (hx_tap_in_layer(at->point) && (at->layer < c->head.layer_from || at->layer > c->head.layer_to))
         return 0;
     put(c, &r, sizeof(r));
     put(c, at->tokens, at->n * sizeof(*at->tokens));
@@ -71,22 +69,41 @@ static int close_capture(struct hx_tap *t, struct hx_error *err)
 
 static const struct hx_tap_ops ops = {"capture", at, close_capture};
 
+/* Locked as long as it is open: engines of a server, or two processes, would write over each other.  Negative errno; -EBUSY:
+ * another one has it. */
+static int open_file(FILE **out, const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    struct stat st;
+    int rc = fd < 0 ? -errno : 0;
+
+    if (!rc && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        rc = -EBUSY;
+    if (!rc && (fstat(fd, &st) || (S_ISREG(st.st_mode) && ftruncate(fd, 0))))
+        rc = -errno;
+    if (!rc && !(*out = fdopen(fd, "wb")))
+        rc = -errno;
+    if (rc && fd >= 0)
+        close(fd);
+    return rc;
+}
+
 int hx_capture_open(struct hx_tap **out, const struct hx_capture_cfg *cfg, const struct hx_model *m,
                     struct hx_error *err)
 {
     struct capture *c = calloc(1, sizeof(*c));
     struct hx_capture_header unfinished;
+    int rc;
 
     if (!c || !(c->path = strdup(cfg->path))) {
         free(c);
         return hx_error_set(err, -ENOMEM, "capture: out of memory");
     }
-    c->file = fopen(cfg->path, "wb");
-    if (!c->file) {
-        const int rc = hx_error_set(err, -errno, "%s: cannot write the capture: %s", cfg->path, strerror(errno));
-
+    rc = open_file(&c->file, cfg->path);
+    if (rc) {
         free_capture(c);
-        return rc;
+        return hx_error_set(err, rc, "%s: cannot write the capture: %s", cfg->path,
+                            rc == -EBUSY ? "another engine writes it" : strerror(-rc));
     }
     c->tap = (struct hx_tap){&ops, cfg->points};
     c->head = (struct hx_capture_header){

@@ -44,7 +44,8 @@ struct hx_capture_cfg {
     size_t from, to;         /* layers, inclusive; beyond the model's last: up to that */
 };
 
-/* A tap that writes; its close() completes the file and tells what went wrong.  0; -ENOMEM; negative errno of the file. */
+/* A tap that writes; its close() completes the file and tells what went wrong.  0; -ENOMEM; -EBUSY: another engine writes
+ * the file; negative errno of the file. */
 int hx_capture_open(struct hx_tap **out, const struct hx_capture_cfg *cfg, const struct hx_model *m,
                     struct hx_error *err);
 
@@ -64,7 +65,8 @@ void hx_capture_read_close(struct hx_capture_reader *r);
 const struct hx_capture_header *hx_capture_header(const struct hx_capture_reader *r);
 
 /* The next record; tokens [n], positions [n] and rows [n][row] are the reader's until the next call.  1; 0: there are no more;
- * -EINVAL: a record that cannot be; -ENOMEM; negative errno. */
+ * -EINVAL: a record that cannot be, or something behind the last one; -ENOMEM; negative errno.  After an error there is no
+ * next one. */
 int hx_capture_next(struct hx_capture_reader *r, struct hx_capture_record *record, const uint32_t **tokens,
                     const uint32_t **positions, const float **rows, struct hx_error *err);
 

@@ -40,7 +40,13 @@ static int check_header(const struct hx_capture_reader *r, struct hx_error *err)
         return bad(r, err, "no capture: it does not begin with " HX_CAPTURE_MAGIC);
     if (h->version != 1)
         return hx_error_set(err, -EINVAL, "%s: a capture of version %u; this program reads 1", r->path, h->version);
-    return h->n_records ? 0 : bad(r, err, "the capture was not completed: its number of records is 0");
+    if (!h->n_records)
+        return bad(r, err, "the capture was not completed: its number of records is 0");
+    if (!h->points || h->points >> HX_TAP_POINTS || h->layer_from > h->layer_to || h->layer_to >= h->n_layer ||
+        h->reserved)
+        return hx_error_set(err, -EINVAL, "%s: points 0x%x, layers %u..%u of %u: no such capture can be", r->path,
+                            h->points, h->layer_from, h->layer_to, h->n_layer);
+    return 0;
 }
 
 int hx_capture_read(struct hx_capture_reader **out, const char *path, struct hx_error *err)
@@ -82,13 +88,39 @@ const struct hx_capture_header *hx_capture_header(const struct hx_capture_reader
     return &r->head;
 }
 
+/* Floats of a row at a point. */
+static uint64_t row_of(const struct hx_capture_header *h, uint32_t point)
+{
+    switch (point) {
+    case HX_TAP_Q:
+    case HX_TAP_IN_O:
+        return (uint64_t)h->n_head * h->dh;
+    case HX_TAP_K:
+    case HX_TAP_V:
+        return (uint64_t)h->n_kv * h->dh;
+    case HX_TAP_IN_DOWN:
+        return h->ffn;
+    default:
+        return h->width;
+    }
+}
+
+static int can_be(const struct hx_capture_header *h, const struct hx_capture_record *c)
+{
+    if (c->point >= HX_TAP_POINTS || !(h->points & 1u << c->point) || !c->n || !c->row ||
+        c->row != row_of(h, c->point))
+        return 0;
+    return hx_tap_in_layer((enum hx_tap_point)c->point) ? c->layer >= h->layer_from && c->layer <= h->layer_to
+                                                        : c->layer == 0;
+}
+
 /* Bytes behind a record's head; -EINVAL: it cannot be. */
 static int measure(const struct hx_capture_reader *r, const struct hx_capture_record *c, size_t *bytes,
                    struct hx_error *err)
 {
     uint64_t per_token;
 
-    if (c->point >= HX_TAP_POINTS || c->layer >= r->head.n_layer || !c->n || !c->row)
+    if (!can_be(&r->head, c))
         return hx_error_set(err, -EINVAL, "%s: record %llu: point %u of layer %u, %u tokens, %u floats each", r->path,
                             (unsigned long long)r->read, c->point, c->layer, c->n, c->row);
     per_token = 2 * sizeof(uint32_t) + (uint64_t)c->row * sizeof(float);
@@ -108,6 +140,17 @@ static int grow(struct hx_capture_reader *r, size_t bytes, struct hx_error *err)
     return r->data ? 0 : hx_error_set(err, -ENOMEM, "%s: no memory for a record of %zu bytes", r->path, bytes);
 }
 
+static int check_tokens(const struct hx_capture_reader *r, const struct hx_capture_record *c, struct hx_error *err)
+{
+    const uint32_t *tokens = r->data;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        if (tokens[i] >= r->head.vocab)
+            return hx_error_set(err, -EINVAL, "%s: record %llu: token %u; the vocabulary has %u", r->path,
+                                (unsigned long long)r->read, tokens[i], r->head.vocab);
+    return 0;
+}
+
 int hx_capture_next(struct hx_capture_reader *r, struct hx_capture_record *record, const uint32_t **tokens,
                     const uint32_t **positions, const float **rows, struct hx_error *err)
 {
@@ -115,7 +158,7 @@ int hx_capture_next(struct hx_capture_reader *r, struct hx_capture_record *recor
     int rc;
 
     if (r->read == r->head.n_records)
-        return 0;
+        return r->left ? bad(r, err, "the capture goes on behind its last record") : 0;
     rc = get(r, record, sizeof(*record), err);
     if (!rc)
         rc = measure(r, record, &bytes, err);
@@ -123,6 +166,8 @@ int hx_capture_next(struct hx_capture_reader *r, struct hx_capture_record *recor
         rc = grow(r, bytes, err);
     if (!rc)
         rc = get(r, r->data, bytes, err);
+    if (!rc)
+        rc = check_tokens(r, record, err);
     if (rc)
         return rc;
     r->read++;
