@@ -35,7 +35,7 @@ static int check_run(const struct hx_forward *f, const uint32_t *tokens, size_t 
 static void check_stream(struct hx_pass *p, const char *what)
 {
     if (!p->rc)
-        p->rc = hx_pass_check(p, what, p->x, p->m->width, p->n, p->pos, p->err);
+        p->rc = hx_pass_check(p, what, p->x, p->m->width, p->n, 0, p->err);
 }
 
 /* Positions of the tokens. */
@@ -110,7 +110,7 @@ int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
     int rc = hx_linear_apply(&w, &out, 1, p->h + first * m->width, n, p->row, err);
 
     if (!rc)
-        rc = hx_pass_check(p, "the vector of logits", out, m->vocab, n, p->pos + first, err);
+        rc = hx_pass_check(p, "the vector of logits", out, m->vocab, n, first, err);
     if (!rc && m->logit_softcap > 0)
         soft_cap(out, n * m->vocab, m->logit_softcap);
     return rc;
@@ -132,7 +132,7 @@ int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *id
     rc = w->ops->argmax(w, ids, p->h + first * m->width, n, err);
     return rc == -EDOM ? hx_error_set(err, rc, "positions %zu..%zu: a logit is an infinity or no number: "
                                     "the model is damaged, or what the cache returned",
-                                    p->pos + first, p->pos + first + n - 1)
+                                    p->at[first], p->at[first + n - 1])
                        : rc;
 }
 

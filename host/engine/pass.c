@@ -135,7 +135,7 @@ void hx_pass_tap(struct hx_pass *p, enum hx_tap_point point, float *rows, size_t
 }
 
 int hx_pass_check(const struct hx_pass *p, const char *what, const float *rows, size_t row,
-                  size_t n, size_t pos, struct hx_error *err)
+                  size_t n, size_t first, struct hx_error *err)
 {
     size_t i = 0;
 
@@ -144,7 +144,7 @@ int hx_pass_check(const struct hx_pass *p, const char *what, const float *rows, 
     while (i + 1 < n * row && isfinite(rows[i]))
         i++;
     return hx_error_set(err, -EDOM, "position %zu: %s holds %s at index %zu: the model is damaged, or "
-                      "what the cache returned", pos + i / row, what,
+                      "what the cache returned", p->at[first + i / row], what,
                       isnan(rows[i]) ? "NaN" : "an infinity", i % row);
 }
 
@@ -155,7 +155,7 @@ static void check_layer(struct hx_pass *p, const char *what, const float *rows, 
     if (p->rc)
         return;
     snprintf(name, sizeof(name), "%s of layer %zu", what, p->layer);
-    p->rc = hx_pass_check(p, name, rows, row, p->n, p->pos, p->err);
+    p->rc = hx_pass_check(p, name, rows, row, p->n, 0, p->err);
 }
 
 /* --- embedding */

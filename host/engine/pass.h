@@ -81,8 +81,8 @@ void hx_pass_add(struct hx_pass *p, enum hx_tap_point point);
 void hx_pass_tap(struct hx_pass *p, enum hx_tap_point point, float *rows, size_t row);
 
 /* -EDOM when one of the values in rows [n][row] is an infinity or no number, which says that the model or what the cache
- * returned is damaged; the reason names `what`, position (the first row's is pos) and index. */
+ * returned is damaged; the reason names `what`, position (the first row is token `first` of the batch) and index. */
 int hx_pass_check(const struct hx_pass *p, const char *what, const float *rows, size_t row,
-                  size_t n, size_t pos, struct hx_error *err);
+                  size_t n, size_t first, struct hx_error *err);
 
 #endif

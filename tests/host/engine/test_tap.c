@@ -477,6 +477,25 @@ static void test_positions_in_a_tree_are_those_of_the_paths(void **state)
     free_probe(p);
 }
 
+static void test_an_error_in_a_tree_names_the_position_on_the_path(void **state)
+{
+    static const int parent[N] = {-1, 0, 0, 1, 1, 2, 5};
+    static float poison[N * 256];
+    struct probe *p = new_probe(ALL);
+    struct hx_tap *const taps[] = {&p->tap, NULL};
+    struct hx_engine *e = open_tapped(taps);
+    struct hx_error err;
+
+    (void)state;
+    poison[4 * 256] = NAN; /* token 4 is the second behind the root */
+    p->point = HX_TAP_AFTER_FFN;
+    p->put = poison;
+    assert_int_equal(hx_forward_run_tree(e->forward, ids, parent, N, 0, &err), -EDOM);
+    assert_non_null(strstr(err.text, "position 2: the output of layer 0 holds NaN at index 0"));
+    hx_engine_close(e);
+    free_probe(p);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_architecture_calls_at_every_point_in_order),
     cmocka_unit_test(test_names_and_layers_of_points),
@@ -489,6 +508,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_an_error_ends_the_run_with_its_reason),
     cmocka_unit_test(test_what_a_tap_puts_is_checked),
     cmocka_unit_test(test_positions_in_a_tree_are_those_of_the_paths),
+    cmocka_unit_test(test_an_error_in_a_tree_names_the_position_on_the_path),
 };
 
 int main(void)
