@@ -58,6 +58,12 @@ static enum hx_seam seam_of(const char *option)
     return (enum hx_seam)i;
 }
 
+/* 1: an option that may be given several times, all of which count. */
+static int adds_up(const char *option)
+{
+    return seam_of(option) == HX_SEAM_TAP || strcmp(option, "offload") == 0;
+}
+
 int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct hx_error *err)
 {
     const struct hx_option *o = hx_option_find(hx_methods, name);
@@ -72,7 +78,7 @@ int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct h
         return hx_error_set(err, -EINVAL, "%s%s: unknown value '%.64s'; legal: %s", p->values.prefix, name, value,
                             legal);
     }
-    return hx_plan_values_set(&p->values, o, value, seam_of(name) == HX_SEAM_TAP, err);
+    return hx_plan_values_set(&p->values, o, value, adds_up(name), err);
 }
 
 int hx_plan_set_list(struct hx_plan *p, const char *const *list, struct hx_error *err)
@@ -400,16 +406,28 @@ static int each_used(struct hx_plan *p, struct hx_error *err)
     return rc;
 }
 
+static int parse_offload(struct hx_plan *p, struct hx_error *err)
+{
+    struct hx_error detail = {""};
+
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_plan_value *v = &p->values.at[i];
+        int rc = strcmp(v->option->name, "offload") == 0 ? hx_offload_parse(v->text, &p->offload, &detail) : 0;
+
+        if (rc)
+            return hx_error_set(err, rc, "%soffload: %s", p->values.prefix, detail.text);
+    }
+    return 0;
+}
+
 int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
 {
     static int (*const steps[])(struct hx_plan *p, struct hx_error *err) = {choose_kv,    choose_attn, choose_linear,
                                                                             choose_draft, choose_taps, check_idle};
-    const char *offload = hx_plan_text(p, "offload");
-    struct hx_error detail = {""};
-    int rc = offload ? hx_offload_parse(offload, &p->offload, &detail) : 0;
+    int rc = parse_offload(p, err);
 
     if (rc)
-        return hx_error_set(err, rc, "%soffload: %s", p->values.prefix, detail.text);
+        return rc;
     p->softmax_int = hx_plan_index(p, "softmax") == 1;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](p, err);

@@ -39,7 +39,7 @@ void hx_plan_close(struct hx_plan *p);
 /* A copy of an unresolved plan, for more options.  0 or -ENOMEM. */
 int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
 
-/* One option; value NULL: none.  A later one of the same name replaces it, but --tap adds up.  0; -EINVAL with a reason:
+/* One option; value NULL: none.  A later one of the same name replaces it, but --tap and --offload add up.  0; -EINVAL with a reason:
  * unknown, or a value that is not legal. */
 int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct hx_error *err);
 
