@@ -111,7 +111,7 @@ dsp_o     := $(filter-out $(obj)/dsp/pd/main.o $(dsp_api_o),$(call objs,dsp/*/*.
 fuse_o    := $(filter-out $(obj)/fuse/core/main.o,$(call objs,fuse/*/*.c))
 # loaded by itself, where there is MPI
 mpi_c     := host/methods/ntt/shard/hexrig_mpi.c
-host_c    := $(wildcard host/*.c host/*/*.c host/*/*/*.c host/*/*/*/*.c)
+host_c    := $(wildcard host/*/*.c host/*/*/*.c host/*/*/*/*.c)
 host_o    := $(call objs,$(filter-out $(mpi_c),$(host_c)))
 hexidl_o  := $(call objs,tools/hexidl/*.c)
 idl_o     := $(filter-out $(obj)/tools/hexidl/main.o,$(hexidl_o))
@@ -154,7 +154,7 @@ programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig
 all: $(programs) $(data) $(profiles) sdk
 	@:
 
-# --- objects: each folder sees what DESIGN.md section 3 lets it see
+# --- objects: each folder sees what docs/architecture.md lets it see
 $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib)
 # the one object that knows the version

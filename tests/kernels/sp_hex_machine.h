@@ -1,4 +1,4 @@
-/* What kernels/sp_hex_*.c expect of the machine beside VTCM, HVX contexts and messages, for programs that are their own platform:
+/* What kernels/spinor/sp_hex_*.c expect of the machine beside VTCM, HVX contexts and messages, for programs that are their own platform:
  * worker pools whose jobs are done at once, mutexes for one thread, and DMA that is done when it is started.  Include once. */
 #ifndef SP_HEX_MACHINE_H
 #define SP_HEX_MACHINE_H
