@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
     {"stream", OPT_STREAM, NULL, 0, "prints text as it is made also when stdout is no terminal", 0},
     {NULL, 0, NULL, 0, "Chats:", 1},
     {"chat", OPT_CHAT, "FAMILY", OPTION_ARG_OPTIONAL,
-     "the prompt is a message, put into the model's template or FAMILY's; ends with the turn", 1},
+     "the prompt is a message, put into the model's template; ends with the turn.  Or into that of a FAMILY", 1},
     {"system", OPT_SYSTEM, "TEXT", 0, "system message of --chat", 1},
     {"ignore-eos", OPT_IGNORE_EOS, NULL, 0, "--chat goes on behind the end of the turn", 1},
     {NULL, 0, NULL, 0, "Sampling:", 2},
@@ -46,6 +46,15 @@ static const struct argp_option options[] = {
     {"seed", OPT_SEED, "S", 0, "starts the sampler (0)", 2},
     {0},
 };
+
+/* The families are the templates' own list. */
+static char *option_help(int key, const char *text, void *input)
+{
+    char *all;
+
+    (void)input;
+    return key == OPT_CHAT && asprintf(&all, "%s: %s", text, hx_chat_families()) >= 0 ? all : (char *)text;
+}
 
 static const char doc[] =
     "Generates exactly N tokens and prints the text, then the figures as key=value lines.  With --chat: one reply, or "
@@ -166,7 +175,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int parse(struct hx_run *r, int argc, char **argv)
 {
     const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
-    const struct argp argp = {options, parse_option, "-p PROMPT\n--chat [-p MESSAGE]", doc, children, NULL, NULL};
+    const struct argp argp = {options, parse_option, "-p PROMPT\n--chat [-p MESSAGE]", doc, children, option_help, NULL};
     int rest, rc = hx_opt_parse_some(&argp, 0, argc, argv, r, &rest);
 
     if (!rc && rest < argc)

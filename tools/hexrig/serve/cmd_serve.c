@@ -25,9 +25,18 @@ static const struct argp_option options[] = {
     {"parallel", OPT_PARALLEL, "N", 0, "requests that are computed at a time, each with a cache of its own (4)", 0},
     {"queue", OPT_QUEUE, "N", 0, "requests that may wait for one of them; more get status 503 (64)", 0},
     {"name", OPT_NAME, "NAME", 0, "of the model, as clients call it (its file's)", 0},
-    {"chat", OPT_CHAT, "FAMILY", 0, "template of chats (the model's)", 0},
+    {"chat", OPT_CHAT, "FAMILY", 0, "template of chats instead of the model's", 0},
     {0},
 };
+
+/* The families are the templates' own list. */
+static char *option_help(int key, const char *text, void *input)
+{
+    char *all;
+
+    (void)input;
+    return key == OPT_CHAT && asprintf(&all, "%s: %s", text, hx_chat_families()) >= 0 ? all : (char *)text;
+}
 
 static const char doc[] =
     "Answers /v1/completions, /v1/chat/completions, /v1/models and /health over HTTP as OpenAI's API does, until SIGINT or "
@@ -83,7 +92,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int parse(struct serve *v, int argc, char **argv)
 {
     const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
-    const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
+    const struct argp argp = {options, parse_option, NULL, doc, children, option_help, NULL};
     int rc = hx_opt_parse(v->o.cmd, &argp, argc, argv, v);
 
     if (!rc && hx_plan_given(v->o.plan, "calibrate-on")) /* each cache would make its own */
