@@ -1,4 +1,5 @@
-/* Ring attention in the forms that the paper's ladder starts from: products by % or Barrett, queries transformed per key or once. */
+/* Ring attention in the forms that the paper's ladder starts from: products by % or by Barrett's method, queries
+ * transformed for every key or once. */
 #include "bench_exact_attn.h"
 
 #include <errno.h>

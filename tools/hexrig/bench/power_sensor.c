@@ -1,5 +1,5 @@
-/* Finds RAPL's energy counters and adds them up.  Their format: Documentation/power/powercap/powercap.rst of the Linux kernel: NAME:N/energy_uj, where
- * NAME:N is a package and NAME:N:M a part of it. */
+/* Finds RAPL's energy counters and adds them up.  Their format is that of the Linux kernel's
+ * Documentation/power/powercap/powercap.rst: NAME:N/energy_uj, where NAME:N is a package and NAME:N:M a part of it. */
 #include "power_sensor.h"
 
 #include <dirent.h>

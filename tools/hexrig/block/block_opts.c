@@ -61,7 +61,7 @@ int hx_block_parse(struct hx_block_opts *o, const struct hx_block_syntax *syntax
     if (n > syntax->max_words)
         return hx_cmd_usage(o->cmd, "unexpected argument '%s'", argv[word + syntax->max_words]);
     if (n < syntax->min_words)
-        return hx_cmd_usage(o->cmd, "no file");
+        return hx_cmd_usage(o->cmd, "a file is needed");
     o->file = n ? argv[word] : NULL;
     return 0;
 }

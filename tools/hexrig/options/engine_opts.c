@@ -205,8 +205,8 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
     return HX_EXIT_OK;
 }
 
-/* Who asks for a profile, a front end, filters or messages gets a rig that has them: a private one, unless HEXRIG_DEVICE names one,
- * which then has to be as asked.  Two processes with a prime each have two rigs. */
+/* A profile, a front end, filters or messages need a rig that has them: a private one, unless HEXRIG_DEVICE names one, which
+ * then has to be as asked.  Two processes with a prime each have two rigs. */
 int hx_engine_opts_prepare(struct hx_engine_opts *o)
 {
     const char *device = getenv("HEXRIG_DEVICE");

@@ -98,7 +98,7 @@ static int set_loader(enum how how)
     return rc ? hx_cmd_fail(cmd, "%s", strerror(-rc)) : HX_EXIT_OK;
 }
 
-/* Who asks for something that a running rig may not have gets a private one, unless a device is named. */
+/* What a running rig may not have needs a private one, unless a device is named. */
 static int configure(struct args *a)
 {
     const char *env = getenv("HEXRIG_DEVICE"), *spec = hx_rig_time_filter(&a->time);
