@@ -23,7 +23,7 @@ static int parse_layers(struct hx_linear_item *to, const char *text, size_t n)
     to->from = to->to = strtoull(copy, &end, 10);
     if (*end == '-' && end[1] >= '0' && end[1] <= '9')
         to->to = strtoull(end + 1, &end, 10);
-    return errno || *end || to->to < to->from ? -EINVAL : 0;
+    return errno || *end || to->to < to->from || to->to == SIZE_MAX ? -EINVAL : 0; /* SIZE_MAX: there is no end */
 }
 
 /* "SET" or "SET@LAYERS", n characters. */
