@@ -31,12 +31,15 @@ tar -C "$build" --exclude=obj/tests -cf - obj gen bin lib libexec share include 
 # --- the page's files, and what it adds to others
 page_blocks "$page" "$dir/page"
 
-# A block of two lines: " BEFORE" and "+ADDED", which goes behind the only line BEFORE of the file.
+# A block of two lines: " BEFORE" and "+ADDED", which goes behind the only line BEFORE of the file.  (How far the backslashes of
+# a list are to the right does not matter.)
 add_line() {
-    before=$(sed -n '1s/^ //p' "$1") added=$(sed -n '2s/^+//p' "$1")
-    [ "$(wc -l <"$1")" = 2 ] && [ "$added" ] && [ "$(grep -cxF -e "$before" "$2")" = 1 ] ||
+    awk 'function words(s) { gsub(/ +/, " ", s); return s }
+        NR == FNR { if (/^ /) before = words(substr($0, 2)); if (/^\+/) added = substr($0, 2); lines++; next }
+        { print }
+        words($0) == before { print added; found++ }
+        END { exit !(lines == 2 && added && found == 1) }' "$1" "$2" >"$dir/new" ||
         fail "$2: this is no line behind a line of it: $(cat "$1")"
-    BEFORE=$before ADDED=$added awk '{ print } $0 == ENVIRON["BEFORE"] { print ENVIRON["ADDED"] }' "$2" >"$dir/new"
     # Objects depend on the Makefile, which has a line more for nobody else: it keeps its age, so that only what is new is compiled.
     [ "${2##*/}" != Makefile ] || touch -r "$2" "$dir/new"
     cp -p "$dir/new" "$2"
