@@ -36,7 +36,8 @@ struct hx_draft_room {
 struct hx_draft_ops {
     const char *name;
 
-    /* NULL: this one never guesses.  Fills `out` for the tokens that follow ids [n]; all below the vocabulary's size, none is legal (out->n = 0).
+    /* NULL: this one never guesses.  Fills `out` for the tokens that follow ids [n]; all below the vocabulary's size, none is
+     * legal (out->n = 0).
      * 0, or negative errno with a reason, which ends the run. */
     int (*propose)(struct hx_draft *d, const uint32_t *ids, size_t n, const struct hx_draft_room *room,
                    struct hx_draft_tree *out, struct hx_error *err);

@@ -35,7 +35,8 @@ struct hx_kv_ops {
     int (*put)(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
                struct hx_error *err);
 
-    /* NULL: the cache gives no rows (no HX_TRAIT_ROWS).  Positions 0..n-1 of `layer` (n may be 0).  The view lasts until the next call on this cache. */
+    /* NULL: the cache gives no rows (no HX_TRAIT_ROWS).  Positions 0..n-1 of `layer` (n may be 0).  The view lasts until the
+     * next call on this cache. */
     int (*rows)(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
                 struct hx_error *err);
 

@@ -38,7 +38,8 @@ extern const char *const hx_ok_modes[];
 unsigned hx_ok_default_x_bits(const struct hx_model *m, unsigned q_max);
 
 /* Takes over the set's matrices but the output one; of those that are `on_dsp` the DSP makes the sums, interface ok_linear.
- * m: the model they are of.  pool is borrowed until close.  0; -EINVAL: cfg is not legal; -ERANGE: no headroom; -EDOM: a weight is not finite; -ENOMEM; with some on
+ * m: the model they are of.  pool is borrowed until close.
+ * 0; -EINVAL: cfg is not legal; -ERANGE: no headroom; -EDOM: a weight is not finite; -ENOMEM; with some on
  * the DSP: as hx_linear_dsp_open(). */
 int hx_linear_ok_open(struct hx_linear_method **out, const struct hx_model *m, const struct hx_linear_set *set,
                       const struct hx_ok_cfg *cfg, struct hx_pool *pool, struct hx_error *err);

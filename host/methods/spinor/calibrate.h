@@ -40,7 +40,8 @@ int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_
 int hx_calibrate_text(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
                       const char *path, struct hx_error *err);
 
-/* Hands fn each K and V vector that a calibration on ids looks at; those of a slot in the order of their positions.  Calibrate and `block stats` use it.
+/* Hands fn each K and V vector that a calibration on ids looks at; those of a slot in the order of their
+ * positions.  Calibrate and `block stats` use it.
  * x: [dh], K before RoPE unless k_after_rope; borrowed for the call.  *n_vectors: per slot. */
 typedef void hx_cal_visit_fn(void *arg, size_t slot, const float *x);
 int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids, size_t n_ids,

@@ -239,7 +239,7 @@ static void test_caches_keep_paths_where_they_say_so(void **state)
     (void)state;
     for (size_t i = 0; i < HXT_LEN(kvs); i++) {
         struct hx_engine *e = open_engine(kvs[i], "ref", "ref");
-        const struct hx_method *m = hx_method_find(HX_SEAM_KV, kvs[i], strlen(kvs[i]));
+        const struct hx_method *m = hx_method_find(hx_methods, HX_SEAM_KV, kvs[i], strlen(kvs[i]));
 
         assert_int_equal(e->kv->ops->keep != NULL, (m->gives & HX_TRAIT_TREE) != 0);
         assert_false(hx_forward_trees(e->forward)); /* nobody guesses */
