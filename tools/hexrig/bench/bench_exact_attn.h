@@ -1,5 +1,5 @@
 /* Ring attention modulo the 60-bit prime as it was before each step of the paper's ladder, in plain C: for
- * `hexrig bench exact`, which measures the steps that the engine's own method has long behind it. */
+ * `hexrig bench exact`, which measures what each step gained; the engine's own method has taken them all. */
 #ifndef HX_BENCH_EXACT_ATTN_H
 #define HX_BENCH_EXACT_ATTN_H
 

@@ -1,4 +1,4 @@
-/* The prefetch buffer, see prefetch.h.
+/* The prefetch buffer: slots, the thread that fills them, and the place in the plan.
  *
  * The plan repeats, so its places are numbered on and on: sequence s is item s % n.  `next` is the sequence that the
  * plan expects to be asked for; it only grows, but for a miss that failed.  The thread always takes the lowest sequence
@@ -25,7 +25,7 @@ enum state { EMPTY, READING, READY, FAILED /* to read ahead */, HELD };
 
 struct slot {
     enum state state;
-    int unwanted;  /* READING for nobody: the plan has moved on */
+    int unwanted;  /* 1: the plan has moved on while the item is READING */
     uint64_t seq;
     uint8_t *bytes; /* [slot_bytes], page-aligned */
 };
@@ -163,7 +163,7 @@ static void drop(struct hx_prefetch *p, struct slot *s)
     release(p, s);
 }
 
-/* The plan goes on at seq: what lies before it nobody will ask for. */
+/* Moves the plan on to seq: items before it will not be asked for any more. */
 static void move_to(struct hx_prefetch *p, uint64_t seq)
 {
     for (unsigned i = 0; i < p->cfg.slots; i++) {
@@ -309,7 +309,7 @@ static int alloc_slots(struct hx_prefetch *p, size_t largest)
     map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)
         return -ENOMEM;
-    hx_cpus_place_near(map, bytes); /* who computes reads them again and again */
+    hx_cpus_place_near(map, bytes); /* the computing thread reads them again and again */
     p->memory = map;
     for (unsigned i = 0; i < p->cfg.slots; i++)
         p->slot[i].bytes = p->memory + i * p->slot_bytes;

@@ -91,7 +91,7 @@ static void fill_standard_fds(void)
             open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY); /* stdout still fails */
 }
 
-/* Results that did not arrive are a failure.  A reader that went away (| head) is no news to anybody. */
+/* Results that did not arrive are a failure.  A reader that went away (| head) need not be told. */
 static int finish(int rc)
 {
     int lost = ferror(stdout), err;

@@ -12,7 +12,7 @@
 struct parse {
     void *input; /* of the command's parser function */
     int helped;
-    FILE *nowhere; /* gets argp's second line about a mistake; getopt has printed the first */
+    FILE *nowhere; /* /dev/null, for argp's second line about a mistake; getopt has printed the first */
 };
 
 static error_t common(int key, char *arg, struct argp_state *state)

@@ -18,7 +18,7 @@ int hx_report_now(struct hx_session_stats *now)
 
     if (rc)
         memset(now, 0, sizeof(*now));
-    return rc == -ENOTCONN ? 0 : rc; /* no session: nobody has called */
+    return rc == -ENOTCONN ? 0 : rc; /* no session: there were no calls */
 }
 
 struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,

@@ -1,4 +1,4 @@
-/* What the driver counted over one phase of a run, and its forms on paper: one struct, so that text and JSON agree.
+/* What the driver counted over one phase of a run, and how that is printed: one struct, so that text and JSON agree.
  * Times are modelled by the cost filter, never measured here. */
 #ifndef HX_CLI_REPORT_H
 #define HX_CLI_REPORT_H

@@ -1,4 +1,4 @@
-/* Options about a rig's time and messages, for `up`, `run-with` and the commands with an engine: --time, --host-us, --farf. */
+/* A rig's time and messages as options, for `up`, `run-with` and the commands with an engine: --time, --host-us, --farf. */
 #ifndef HX_RIG_TIME_H
 #define HX_RIG_TIME_H
 

@@ -58,7 +58,7 @@ static long long group_id(const char *name)
     return g ? (long long)g->gr_gid : -1;
 }
 
-/* Appends name[n] in numbers, as the rig wants it.  0, or the exit of a name that nobody has. */
+/* Appends name[n] in numbers, as the rig wants it.  0, or HX_EXIT_USAGE when there is no such user or group. */
 static int add_number(char *to, size_t bytes, const char *name, size_t n, const char *kind,
                       long long (*id)(const char *))
 {

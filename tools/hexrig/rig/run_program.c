@@ -27,7 +27,7 @@ struct run {
     sigset_t caught, before; /* signals that we read from `signals`; the mask that the program gets */
     int signals;             /* signalfd */
     int report[2];           /* child writes [1] */
-    int listener;            /* -1: none, or nobody is left who could ask */
+    int listener;            /* -1: none, or no process is left under the filter */
     pid_t pid;
     int ended, status; /* of the program, as wait() gives it */
 };
@@ -60,7 +60,7 @@ static _Noreturn void child(struct run *r, pid_t parent)
 {
     int listener;
 
-    /* However hexrig ends, the program must not stay: nobody would answer its system calls. */
+    /* However hexrig ends, the program must not stay: its system calls would not be answered. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -144,7 +144,7 @@ static void reap(struct run *r)
         }
 }
 
-/* Returns 1 when we are told to end and there is nobody to tell it to. */
+/* Returns 1 when we are told to end and the program, which would be told, has ended. */
 static int take_signal(struct run *r)
 {
     struct signalfd_siginfo s;

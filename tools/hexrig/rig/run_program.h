@@ -1,4 +1,4 @@
-/* Running somebody else's program under this one: it gets our signals, we get its status, and it does not outlive us. */
+/* Runs another program under this one: it gets our signals, we get its status, and it does not outlive us. */
 #ifndef HX_RUN_PROGRAM_H
 #define HX_RUN_PROGRAM_H
 

@@ -223,7 +223,7 @@ static int listen_until_end(struct serve *v)
     if (!rc)
         wait_for_end();
     hx_http_quiet(http);
-    hx_jobs_stop(v->s.jobs); /* whoever waits for text is told that there is none */
+    hx_jobs_stop(v->s.jobs); /* ends every wait for text */
     hx_http_close(http);
     return rc;
 }

@@ -81,7 +81,7 @@ struct hx_serve_job {
     pthread_cond_t news;         /* more text, or done */
     int refs;                    /* the connection's, and the jobs' until it is done */
     enum hx_job_state state;
-    int cancelled;               /* 1: nobody waits for it any more */
+    int cancelled;               /* 1: its text is not wanted any more */
     int fd;                      /* the client's socket, -1: unknown */
     char *text;                  /* [n] that may go out */
     size_t n, room;
@@ -101,7 +101,7 @@ struct hx_jobs_counts {
  * negative errno. */
 int hx_jobs_open(struct hx_jobs **out, struct hx_engine *const *engines, size_t n, size_t queued);
 
-/* Cancels all jobs, so that nobody waits for one, and refuses new ones. */
+/* Cancels all jobs, which ends every wait for one, and refuses new ones. */
 void hx_jobs_stop(struct hx_jobs *j);
 
 /* After hx_jobs_stop(), when no job is referenced any more.  Accepts NULL. */

@@ -1,4 +1,4 @@
-/* HTTP of hexrig serve, on libmicrohttpd, see cmd_serve.h.
+/* HTTP of hexrig serve, on libmicrohttpd: connections, routes, bodies, replies.
  *
  * Each connection has a thread of its own, which may wait: for a job's text, or for a client that reads slowly. */
 #include <arpa/inet.h>

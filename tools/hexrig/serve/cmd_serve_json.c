@@ -1,4 +1,4 @@
-/* Requests and replies of hexrig serve as JSON, see cmd_serve.h.
+/* Requests and replies of hexrig serve as JSON.
  * Source of the formats: OpenAI's API reference, "Completions", "Chat" and "Models". */
 #include <errno.h>
 #include <math.h>
