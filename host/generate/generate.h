@@ -1,7 +1,6 @@
-/* The generation loop: prompt in, tokens out, over an engine, a sampler and the engine's drafter (draft.h).  An
- * engine that makes its choices on
- * the DSP (engine.h: argmax) is not asked for logits, and the sampler, which has to be a greedy one, not for tokens.
- * completion.h makes text of it, with an end. */
+/* The generation loop: prompt in, tokens out, over an engine, a sampler and the engine's drafter (draft.h).  An engine that
+ * makes its choices on the DSP (engine.h: argmax) is not asked for logits, and the sampler, which has to be a greedy one, not
+ * for tokens.  completion.h makes text of it, with an end. */
 #ifndef HX_GENERATE_H
 #define HX_GENERATE_H
 

@@ -1,4 +1,5 @@
 /* E9.5, E10: what the shipped model makes of the shipped text. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static struct hx_engine *run_text(struct hx_theorem_run *r)
     if (!rc)
         rc = hx_text_encode(e->model->tok, text, &ids, &n, &err);
     if (!rc && n < TOKENS)
-        rc = hx_error_set(&err, -1, "%s: %zu tokens, %d are needed", text, n, TOKENS);
+        rc = hx_error_set(&err, -EINVAL, "%s: %zu tokens, %d are needed", text, n, TOKENS);
     if (!rc)
         rc = hx_engine_run(e, ids, TOKENS, 0, &err);
     free(ids);

@@ -133,7 +133,7 @@ static json_t *generate(struct demo *d, const char *kv, const char *density, con
     return j;
 }
 
-static json_t *perplexity(struct demo *d, const char *kv)
+static json_t *perplexity(struct demo *d, const char *kv, int on_rig)
 {
     char ctx[16], chunks[16], *file = hx_share("books-holdout.txt");
     const char *argv[20] = {"hexrig", "ppl",      "--json", "-f", file ? file : "", "--ctx",
@@ -142,7 +142,7 @@ static json_t *perplexity(struct demo *d, const char *kv)
 
     snprintf(ctx, sizeof(ctx), "%d", PPL_CTX);
     snprintf(chunks, sizeof(chunks), "%d", PPL_CHUNKS);
-    if (strcmp(kv, "f32") != 0) {
+    if (on_rig) {
         argv[11] = "--front-end";
         argv[12] = d->front_end;
     }
@@ -290,9 +290,9 @@ static int measure(struct demo *d)
     d->f32 = generate(d, "f32", NULL, NULL);
     if (!d->f32 || run_densities(d))
         return HX_EXIT_FAILED;
-    d->ppl_f32 = perplexity(d, "f32");
+    d->ppl_f32 = perplexity(d, "f32", 0);
     if (d->ppl_f32)
-        d->ppl_spinor = perplexity(d, "spinor");
+        d->ppl_spinor = perplexity(d, "spinor", 1);
     return d->ppl_spinor ? HX_EXIT_OK : HX_EXIT_FAILED;
 }
 

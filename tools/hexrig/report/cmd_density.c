@@ -192,6 +192,8 @@ static int check(struct sweep *s)
         rc = make_plans(s);
     if (!rc)
         rc = hx_engine_opts_done(&s->o);
+    if (!rc && s->shape && hx_plan_offload(s->plan[0]) & (HX_OFFLOAD_LINEAR | HX_OFFLOAD_ARGMAX))
+        rc = hx_cmd_usage(s->o.cmd, "--geometry has a cache and no matrices: --offload linear and argmax need a model");
     if (!rc && !hx_plan_rig(s->plan[0]))
         rc = hx_cmd_usage(s->o.cmd, "--kv %s makes no calls: there is nothing to measure",
                           hx_plan_method(s->plan[0], HX_SEAM_KV)->name);

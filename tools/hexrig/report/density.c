@@ -127,6 +127,16 @@ static int measure_at(const struct source *from, struct subject *s, size_t pos,
     return 0;
 }
 
+/* What the methods' formulas say of one token; of a geometry the cache alone. */
+static struct hx_calls formula(const struct subject *s, const struct hx_plan *p, size_t pos)
+{
+    const struct hx_method *kv = hx_plan_method(p, HX_SEAM_KV);
+
+    if (s->e)
+        return hx_plan_calls(p, &s->shape, pos);
+    return kv->calls ? kv->calls(p, &s->shape, pos) : (struct hx_calls){0, 0};
+}
+
 /* Counts of one call per position grow with its square. */
 static void warn_of_many(const struct subject *s, const struct hx_density_job *job)
 {
@@ -136,7 +146,7 @@ static void warn_of_many(const struct subject *s, const struct hx_density_job *j
         const int measured = pos == job->pos[i];
 
         /* what only fills a geometry's cache is not decoded again */
-        n += hx_plan_calls(job->plan, &s->shape, s->e || measured ? pos : 0).invokes;
+        n += formula(s, job->plan, s->e || measured ? pos : 0).invokes;
         i += (size_t)measured;
     }
     if (n > MANY_CALLS)
@@ -166,7 +176,7 @@ static int measure(const struct source *from, struct subject *s, const struct hx
         const size_t pos = job->pos[i];
 
         rows[i] = (struct hx_density_row){.density = job->density, .pos = pos,
-                                          .formula = hx_plan_calls(job->plan, &s->shape, pos)};
+                                          .formula = formula(s, job->plan, pos)};
         basis_of(s, job->plan, rows[i].basis, sizeof(rows[i].basis));
         if (pos > filled)
             rc = from->fill(s, filled, pos - filled, err);
