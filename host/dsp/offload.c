@@ -65,7 +65,7 @@ int hx_offload_parse(const char *list, uint32_t *set, struct hx_error *err)
         else if (!first && part(word, n))
             *set |= part(word, n);
         else
-            return hx_error_set(err, -EINVAL, "'%.*s'; legal: kv, attn, linear, linear=NAME,... of "
+            return hx_error_set(err, -EINVAL, "unknown value '%.*s'; legal: kv, attn, linear, linear=NAME,... of "
                               "wq, wk, wv, wo, gate, up, down, out; argmax",
                               (int)(n < 64 ? n : 64), word);
         word += n;
