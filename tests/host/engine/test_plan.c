@@ -1,0 +1,687 @@
+/* Protects the plan (host/engine/plan.h): which methods come of which options, what is refused and with which words, and that
+ * the commands, the C API and the engine refuse the same. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/hexrig.h"
+#include "e2e.h"
+#include "golden.h"
+#include "open_engine.h"
+
+enum { MOST_SETTINGS = 12 };
+
+/* --- plans of a test */
+
+/* Space-separated settings, as a list. */
+struct settings {
+    char text[512];
+    const char *at[MOST_SETTINGS + 1];
+};
+
+static const char *const *split(struct settings *s, const char *words)
+{
+    size_t n = 0;
+
+    *s = (struct settings){0};
+    snprintf(s->text, sizeof(s->text), "%s", words);
+    for (char *word = strtok(s->text, " "); word; word = strtok(NULL, " ")) {
+        assert_true(n < MOST_SETTINGS);
+        s->at[n++] = word;
+    }
+    return s->at;
+}
+
+static int make(struct hx_plan **p, const char *words, const char *prefix, unsigned flags, struct hx_error *err)
+{
+    struct settings s;
+    int rc = hx_plan_open(p, prefix, flags, err);
+
+    assert_int_equal(rc, 0);
+    rc = hx_plan_set_list(*p, split(&s, words), err);
+    return rc ? rc : hx_plan_resolve(*p, err);
+}
+
+static struct hx_plan *plan_of(const char *words)
+{
+    struct hx_plan *p = NULL;
+    struct hx_error err = {""};
+
+    if (make(&p, words, "", 0, &err))
+        fail_msg("%s: %s", words, err.text);
+    return p;
+}
+
+static void check_refused(const char *words, unsigned flags, const char *says)
+{
+    struct hx_plan *p = NULL;
+    struct hx_error err = {""};
+
+    assert_int_equal(make(&p, words, "", flags, &err), -EINVAL);
+    if (strcmp(err.text, says) != 0)
+        fail_msg("%s: '%s', not '%s'", words, err.text, says);
+    hx_plan_close(p);
+}
+
+/* --- what comes of what */
+
+static void test_methods_come_of_options(void **state)
+{
+    static const struct {
+        const char *words, *linear, *kv, *attn;
+        int rig;
+    } cases[] = {
+        {"", "cpu", "spinor", "flash", 1},
+        {"kv=f32", "cpu", "f32", "flash", 0},
+        {"kv=ntt", "cpu", "ntt", "poly", 0}, /* it makes most of what the cache gives */
+        {"kv=ntt attn=ref", "cpu", "ntt", "ref", 0},
+        {"kv=f32 kv=ntt", "cpu", "ntt", "poly", 0}, /* the later one */
+        {"kv=spinor-attn", "cpu", "spinor-attn", "dsp", 1},
+        {"kv=f32 linear=ref attn=ref", "ref", "f32", "ref", 0},
+        {"kv=f32 native-ok", "ok", "f32", "flash", 0},
+        {"kv=f32 frobenius-quant linear=ok", "ok", "f32", "flash", 0},
+        {"kv=f32 poly-attn", "cpu", "f32", "poly", 0},
+        {"kv=f32 poly-attn attn=poly", "cpu", "f32", "poly", 0},
+        {"kv=f32 softmax=fp32", "cpu", "f32", "flash", 0},
+        {"kv=f32 softmax=int", "cpu", "f32", "ref", 0},
+        {"kv=ntt softmax=int", "cpu", "ntt", "poly", 0},
+        {"softmax=int", "cpu", "spinor", "ref", 1},
+        {"kv=f32 softmax=int attn=poly", "cpu", "f32", "poly", 0},
+        {"offload=kv", "cpu", "spinor", "flash", 1},
+        {"kv=ntt offload=kv", "cpu", "ntt", "poly", 1},
+        {"offload=attn", "cpu", "spinor-attn", "dsp", 1},
+        {"offload=attn kv=spinor", "cpu", "spinor-attn", "dsp", 1},
+        {"offload=attn kv=spinor-attn attn=dsp", "cpu", "spinor-attn", "dsp", 1},
+        {"kv=f32 offload=linear", "cpu", "f32", "flash", 1},
+        {"kv=f32 linear=dsp", "dsp", "f32", "flash", 1},
+        {"kv=f32 linear=cpu,wq@2=dsp", "cpu", "f32", "flash", 1},
+        {"kv=f32 linear=cpu,wq@0-5=dsp,wq@0=ref", "cpu", "f32", "flash", 1}, /* hidden in its first layer only */
+        {"kv=f32 linear=dsp,all=ref,cpu", "cpu", "f32", "flash", 0},         /* hidden everywhere */
+        {"kv=f32 linear=ffn=ref", "cpu", "f32", "flash", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_plan *p = plan_of(cases[i].words);
+        const char *const got[] = {hx_plan_method(p, HX_SEAM_LINEAR)->name, hx_plan_method(p, HX_SEAM_KV)->name,
+                                   hx_plan_method(p, HX_SEAM_ATTN)->name};
+
+        if (strcmp(got[0], cases[i].linear) || strcmp(got[1], cases[i].kv) || strcmp(got[2], cases[i].attn) ||
+            hx_plan_rig(p) != cases[i].rig)
+            fail_msg("%s: %s, %s, %s, rig %d", cases[i].words, got[0], got[1], got[2], hx_plan_rig(p));
+        assert_string_equal(hx_plan_method(p, HX_SEAM_DRAFT)->name, "none");
+        assert_null(hx_plan_tap(p, 0));
+        assert_null(hx_plan_note(p));
+        hx_plan_close(p);
+    }
+}
+
+static void test_matrices_follow_the_map_and_the_offload(void **state)
+{
+    static const struct {
+        const char *words;
+        size_t layer;
+        enum hx_matrix which;
+        const char *method, *arg;
+        int on_dsp;
+    } cases[] = {
+        {"", 3, HX_WQ, "cpu", NULL, 0},
+        {"", 0, HX_OUT, "cpu", NULL, 0},
+        {"linear=ref,ffn=ok", 0, HX_GATE, "ok", NULL, 0},
+        {"linear=ref,ffn=ok", 0, HX_WO, "ref", NULL, 0},
+        {"linear=ref,attn=ok,wk=cpu", 5, HX_WK, "cpu", NULL, 0},
+        {"linear=ref,attn=ok,wk=cpu", 5, HX_WV, "ok", NULL, 0},
+        {"linear=ref,wk=cpu,attn=ok", 5, HX_WK, "ok", NULL, 0}, /* the later item wins */
+        {"linear=ref,wk=ok,cpu", 5, HX_WK, "cpu", NULL, 0},
+        {"linear=ref,ffn_down@2-5=ok", 1, HX_DOWN, "ref", NULL, 0},
+        {"linear=ref,ffn_down@2-5=ok", 2, HX_DOWN, "ok", NULL, 0},
+        {"linear=ref,ffn_down@2-5=ok", 5, HX_DOWN, "ok", NULL, 0},
+        {"linear=ref,ffn_down@2-5=ok", 6, HX_DOWN, "ref", NULL, 0},
+        {"linear=ref,attn_q@4=ok", 4, HX_WQ, "ok", NULL, 0},
+        {"linear=ref,attn_q@4=ok", 3, HX_WQ, "ref", NULL, 0},
+        {"linear=ref,all=cpu", 0, HX_OUT, "cpu", NULL, 0},
+        {"linear=ref,all@0-9=cpu", 0, HX_OUT, "ref", NULL, 0}, /* the output matrix is of no layer */
+        {"linear=ref,all@0-9=cpu", 0, HX_UP, "cpu", NULL, 0},
+        {"linear=ref,output=cpu", 0, HX_OUT, "cpu", NULL, 0},
+        {"linear=ref,output=cpu", 0, HX_WQ, "ref", NULL, 0},
+        {"linear=ref,wq=dsp:vtcm,wk=dsp", 0, HX_WQ, "dsp", "vtcm", 0},
+        {"linear=ref,wq=dsp:vtcm,wk=dsp", 0, HX_WK, "dsp", NULL, 0},
+        {"native-ok linear=wq=cpu", 0, HX_WQ, "cpu", NULL, 0},
+        {"native-ok linear=wq=cpu", 0, HX_WK, "ok", NULL, 0},
+        {"offload=linear", 0, HX_OUT, "dsp", NULL, 1},
+        {"offload=linear linear=ref", 2, HX_UP, "dsp", NULL, 1},
+        {"offload=linear=wq,up", 2, HX_UP, "dsp", NULL, 1},
+        {"offload=linear=wq,up", 2, HX_DOWN, "cpu", NULL, 0},
+        {"offload=argmax", 0, HX_OUT, "dsp", NULL, 1},
+        {"offload=argmax", 0, HX_WQ, "cpu", NULL, 0},
+        {"offload=kv", 0, HX_WQ, "cpu", NULL, 0},
+        {"native-ok offload=linear", 0, HX_WQ, "ok", NULL, 1}, /* sees to it by itself */
+        {"native-ok offload=linear=wk", 0, HX_WQ, "ok", NULL, 0},
+        {"offload=linear linear=cpu,wq=ok", 0, HX_WQ, "ok", NULL, 1},
+        {"offload=linear linear=cpu,wq=ok", 0, HX_WK, "dsp", NULL, 1},
+        {"offload=linear=wk linear=dsp", 0, HX_WK, "dsp", NULL, 1},
+        {"offload=linear=wk linear=dsp:ddr", 0, HX_WQ, "dsp", "ddr", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_plan *p = plan_of(cases[i].words);
+        const struct hx_plan_linear l = hx_plan_linear(p, cases[i].layer, cases[i].which);
+
+        if (strcmp(l.method->name, cases[i].method) || l.on_dsp != cases[i].on_dsp || !l.arg != !cases[i].arg ||
+            (l.arg && strcmp(l.arg, cases[i].arg)))
+            fail_msg("%s: %s of layer %zu: %s:%s, on the DSP %d", cases[i].words, hx_matrix_names[cases[i].which],
+                     cases[i].layer, l.method->name, l.arg ? l.arg : "", l.on_dsp);
+        hx_plan_close(p);
+    }
+}
+
+static void test_offload_is_a_set_of_bits(void **state)
+{
+    static const struct {
+        const char *words;
+        uint32_t bits;
+    } cases[] = {
+        {"", 0},
+        {"offload=linear", HX_OFFLOAD_LINEAR},
+        {"offload=linear=wq,down", HX_OFFLOAD_WQ | HX_OFFLOAD_DOWN},
+        {"offload=argmax", HX_OFFLOAD_ARGMAX | HX_OFFLOAD_OUT},
+        {"offload=kv,linear=wv", HX_OFFLOAD_KV | HX_OFFLOAD_WV},
+        {"offload=attn", HX_OFFLOAD_ATTN | HX_OFFLOAD_KV},
+        {"offload=linear,argmax,kv,attn", HX_OFFLOAD_LINEAR | HX_OFFLOAD_ARGMAX | HX_OFFLOAD_KV | HX_OFFLOAD_ATTN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_plan *p = plan_of(cases[i].words);
+
+        assert_int_equal(hx_plan_offload(p), cases[i].bits);
+        hx_plan_close(p);
+    }
+}
+
+static void test_taps_stand_in_the_order_of_their_names_each_once(void **state)
+{
+    struct hx_plan *p = plan_of("kv=f32 capture-points=k tap=capture capture=x tap=capture");
+
+    (void)state;
+    assert_string_equal(hx_plan_tap(p, 0)->name, "capture");
+    assert_null(hx_plan_tap(p, 1));
+    assert_string_equal(hx_plan_text(p, "capture"), "x");
+    hx_plan_close(p);
+}
+
+static void test_values_are_what_was_given_or_the_default(void **state)
+{
+    struct hx_plan *p = plan_of("kv=f32 frobenius-quant shim-p=43 shim-k=3 shim-k=5 shim-config=E");
+
+    (void)state;
+    assert_int_equal(hx_plan_number(p, "shim-p"), 43);
+    assert_int_equal(hx_plan_number(p, "shim-k"), 5);
+    assert_int_equal(hx_plan_number(p, "q-max"), 9); /* the default */
+    assert_int_equal(hx_plan_number(p, "x-bits"), 0); /* it has none */
+    assert_int_equal(hx_plan_index(p, "shim-config"), 1);
+    assert_string_equal(hx_plan_text(p, "shim-config"), "E");
+    assert_int_equal(hx_plan_index(p, "placement"), 2);
+    assert_string_equal(hx_plan_text(p, "softmax"), "fp32");
+    assert_null(hx_plan_text(p, "ok-kernel"));
+    assert_true(hx_plan_given(p, "frobenius-quant"));
+    assert_true(hx_plan_given(p, "shim-k"));
+    assert_false(hx_plan_given(p, "q-max"));
+    assert_false(hx_plan_given(p, "native-ok"));
+    assert_true(hx_plan_uses_option(p, "q-max"));
+    assert_true(hx_plan_uses_option(p, "shim-k"));
+    assert_false(hx_plan_uses_option(p, "placement")); /* nothing is on the DSP */
+    assert_false(hx_plan_uses_option(p, "density"));
+    assert_string_equal(hx_plan_spell(p, "kv"), "kv");
+    hx_plan_close(p);
+}
+
+static void test_older_spellings_are_the_newer_options(void **state)
+{
+    static const struct {
+        const char *words;
+        size_t k;
+    } cases[] = {{"k=before", 0}, {"k=after", 1}, {"k-rope=post k=before", 0}, {"k=before k-rope=post", 1}};
+    struct hx_plan *p = plan_of("calib=text.txt");
+
+    (void)state;
+    assert_string_equal(hx_plan_text(p, "calibrate-on"), "text.txt");
+    hx_plan_close(p);
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        p = plan_of(cases[i].words);
+        assert_true(hx_plan_given(p, "k-rope"));
+        assert_int_equal(hx_plan_index(p, "k-rope"), cases[i].k);
+        hx_plan_close(p);
+    }
+}
+
+static void test_options_that_change_nothing_are_noted(void **state)
+{
+    static const char *const cases[][2] = {
+        {"kv=f32 density=queue", "without kv spinor or kv spinor-attn, density changes nothing"},
+        {"kv=f32 density=queue k=after", "without kv spinor or kv spinor-attn, density, k-rope change nothing"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_plan *p = plan_of(cases[i][0]);
+
+        assert_non_null(hx_plan_note(p));
+        if (strcmp(hx_plan_note(p), cases[i][1]) != 0)
+            fail_msg("%s: '%s'", cases[i][0], hx_plan_note(p));
+        hx_plan_close(p);
+    }
+}
+
+/* --- forks, copies, reports, calls */
+
+static void test_a_process_becomes_two_only_where_it_may(void **state)
+{
+    struct hx_plan *p = NULL;
+    struct hx_error err = {""};
+
+    (void)state;
+    check_refused("kv=ntt crt-shard", 0, "crt-shard: there is no such option");
+    assert_int_equal(make(&p, "kv=ntt crt-shard", "--", HX_PLAN_MAY_FORK, &err), 0);
+    assert_true(hx_plan_given(p, "crt-shard"));
+    assert_null(hx_plan_shard(p));
+    hx_plan_share(p, (struct hx_shard *)&err);
+    assert_ptr_equal(hx_plan_shard(p), &err);
+    hx_plan_close(p);
+    check_refused("kv=f32 crt-shard", HX_PLAN_MAY_FORK, "crt-shard needs poly-attn or kv ntt");
+}
+
+static void test_a_copy_goes_its_own_way(void **state)
+{
+    struct hx_plan *p = NULL, *copy = NULL;
+    struct hx_error err = {""};
+    struct settings s;
+
+    (void)state;
+    assert_int_equal(hx_plan_open(&p, "--", HX_PLAN_MAY_FORK, &err), 0);
+    assert_int_equal(hx_plan_set_list(p, split(&s, "kv=f32 k=after tap=capture tap=capture native-ok"), &err), 0);
+    assert_int_equal(hx_plan_copy(&copy, p, &err), 0);
+    assert_int_equal(hx_plan_set_list(copy, split(&s, "kv=ntt capture=x crt-shard q-max=15"), &err), 0);
+    if (hx_plan_resolve(copy, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(hx_plan_method(copy, HX_SEAM_KV)->name, "ntt");
+    assert_string_equal(hx_plan_method(copy, HX_SEAM_LINEAR)->name, "ok");
+    assert_int_equal(hx_plan_index(copy, "k-rope"), 1);
+    assert_string_equal(hx_plan_prefix(copy), "--");
+    assert_false(hx_plan_given(p, "q-max"));
+    assert_int_equal(hx_plan_set(p, "capture", "y", &err), 0);
+    hx_plan_close(copy); /* the original has its own texts */
+    assert_int_equal(hx_plan_resolve(p, &err), 0);
+    assert_string_equal(hx_plan_method(p, HX_SEAM_KV)->name, "f32");
+    assert_string_equal(hx_plan_text(p, "capture"), "y");
+    hx_plan_close(p);
+    hx_plan_close(NULL);
+}
+
+static void test_reports_say_what_the_plan_is(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", "{'linear': 'cpu', 'kv': 'spinor', 'attn': 'flash', 'draft': 'none', 'taps': [], 'offload': 'none', "
+             "'placement': 'none', 'density': 'batched', 'options': {}}"},
+        {"kv=f32 linear=ref,ffn=ok q-max=15 offload=linear=up softmax=int",
+         "{'linear': 'ref,ffn=ok', 'kv': 'f32', 'attn': 'ref', 'draft': 'none', 'taps': [], 'offload': 'linear=up', "
+         "'placement': 'dma', 'density': 'none', 'options': {'q-max': '15', 'softmax': 'int'}}"},
+        {"k=after density=batched frobenius-quant shim-k=8 capture=x offload=attn",
+         "{'linear': 'ok', 'kv': 'spinor-attn', 'attn': 'dsp', 'draft': 'none', 'taps': ['capture'], "
+         "'offload': 'kv,attn', 'placement': 'none', 'density': 'batched', "
+         "'options': {'k-rope': 'post', 'frobenius-quant': true, 'capture': 'x'}}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        json_t *got = json_object(), *want;
+        char text[600];
+        struct hx_plan *p;
+
+        p = plan_of(cases[i][0]);
+        snprintf(text, sizeof(text), "%s", cases[i][1]);
+        for (char *c = text; *c; c++)
+            *c = *c == '\'' ? '"' : *c;
+        want = json_loads(text, 0, NULL);
+        assert_non_null(want);
+        assert_int_equal(hx_plan_report(p, got), 0);
+        if (!json_equal(got, want))
+            fail_msg("%s: %s", cases[i][0], json_dumps(got, 0));
+        json_decref(got);
+        json_decref(want);
+        hx_plan_close(p);
+    }
+}
+
+static void test_calls_are_those_of_the_methods_together(void **state)
+{
+    static const struct hx_shape shape = {.n_layer = 6, .n_head = 2, .n_kv = 1, .dh = 128, .width = 256, .ffn = 512,
+                                          .vocab = 2048};
+    static const struct {
+        const char *words;
+        size_t pos;
+        double invokes, packets;
+    } cases[] = {
+        {"kv=f32", 5, 0, 0},
+        {"", 5, 12, 0},
+        {"", 0, 6, 0},
+        {"density=queue", 5, 0, 1},
+        {"kv=f32 offload=linear", 5, 25, 0},
+        {"kv=f32 offload=linear,argmax", 5, 25, 0},
+        {"kv=f32 linear=dsp", 5, 25, 0},
+        {"offload=linear", 5, 37, 0},
+        {"kv=f32 offload=linear=wq,wk,wv", 5, 6, 0},
+        {"kv=f32 offload=linear=gate,down", 5, 12, 0},
+        {"kv=f32 linear=cpu,wq@2-3=dsp", 5, 2, 0},
+        {"kv=f32 native-ok offload=linear", 5, 24, 0},
+        {"kv=ntt offload=kv", 5, 12, 0},
+        {"kv=ntt offload=kv,linear=out", 5, 13, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_plan *p = plan_of(cases[i].words);
+        const struct hx_calls c = hx_plan_calls(p, &shape, cases[i].pos);
+
+        if (c.invokes != cases[i].invokes || c.packets != cases[i].packets)
+            fail_msg("%s: %g calls, %g packets", cases[i].words, c.invokes, c.packets);
+        hx_plan_close(p);
+    }
+}
+
+/* --- the tables */
+
+static int legal_value(const struct hx_option *o, const char *text)
+{
+    if (o->max)
+        return strtoull(text, NULL, 10) >= o->min && strtoull(text, NULL, 10) <= o->max;
+    for (size_t i = 0; o->names && o->names[i]; i++)
+        if (strcmp(o->names[i], text) == 0)
+            return 1;
+    return !o->names;
+}
+
+static const struct hx_option *own_option(const struct hx_method *m, const char *name)
+{
+    for (const struct hx_option *o = m->options; o && o->name; o++)
+        if (strcmp(o->name, name) == 0)
+            return o;
+    return NULL;
+}
+
+static void check_option(const struct hx_method *m, const struct hx_option *o)
+{
+    assert_non_null(o->help);
+    assert_true(o->arg || (!o->def && !o->names && !o->max)); /* a flag has no value */
+    assert_true(!o->def || legal_value(o, o->def));
+    assert_true(!o->of || own_option(m, o->of));
+    if (o->means) {
+        const struct hx_option *now = own_option(m, o->means);
+        size_t n = 0;
+
+        assert_non_null(now);
+        assert_null(now->means);
+        assert_int_equal(!o->names, !now->names);
+        for (; o->names && o->names[n]; n++)
+            assert_non_null(now->names[n]);
+        assert_true(!o->names || !now->names[n]);
+    }
+    for (size_t i = 0; hx_methods[i]; i++) { /* the same name means the same everywhere */
+        const struct hx_option *other = own_option(hx_methods[i], o->name);
+
+        if (other) {
+            assert_int_equal(other->flags, o->flags);
+            assert_int_equal(!other->arg, !o->arg);
+            assert_true(!o->def || strcmp(other->def, o->def) == 0);
+        }
+    }
+}
+
+static void test_the_tables_of_methods_are_sound(void **state)
+{
+    const struct hx_method *owner;
+    const struct hx_option *a, *b;
+
+    (void)state;
+    for (size_t i = 0; hx_methods[i]; i++) {
+        const struct hx_method *m = hx_methods[i];
+
+        assert_true(m->name && m->about && m->seam < HX_SEAMS);
+        assert_ptr_equal(hx_method_find(m->seam, m->name, strlen(m->name)), m);
+        assert_non_null(m->open.linear);
+        assert_true(!m->report == !m->reports);
+        assert_true(!m->offloaded || m->offloaded->seam == m->seam);
+        for (const struct hx_option *o = m->options; o && o->name; o++)
+            check_option(m, o);
+    }
+    for (size_t i = 0; (a = hx_plan_option(i, &owner)); i++)
+        for (size_t k = 0; k < i; k++) {
+            b = hx_plan_option(k, &owner);
+            assert_string_not_equal(a->name, b->name);
+        }
+    for (int i = 0; i < HX_SEAMS; i++)
+        assert_string_equal(hx_plan_options[i].name, hx_seam_names[i]);
+}
+
+/* --- what is refused, everywhere */
+
+/* `~` stands for what is in front of an option's name. */
+static const char *spelled(const char *says, const char *prefix)
+{
+    static char text[600];
+    size_t n = 0;
+
+    for (; *says && n + 3 < sizeof(text); says++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s", *says == '~' ? 2 : 1, *says == '~' ? prefix : says);
+    return text;
+}
+
+#define BOTH 0
+#define NO_COMMAND 1 /* getopt has its own words for it */
+
+static const struct {
+    const char *words, *says;
+    int where;
+} bad[] = {
+    /* values */
+    {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, f32, ntt", BOTH},
+    {"attn=q4", "~attn: unknown value 'q4'; legal: flash, ref, poly, dsp", BOTH},
+    {"draft=q4", "~draft: unknown value 'q4'; legal: none", BOTH},
+    {"tap=q4", "~tap: unknown value 'q4'; legal: capture", BOTH},
+    {"linear=q4", "~linear: unknown value 'q4'; legal: cpu, ref, ok, dsp", BOTH},
+    {"softmax=q4", "~softmax: unknown value 'q4'; legal: fp32, int", BOTH},
+    {"density=q4", "~density: unknown value 'q4'; legal: per-vector, per-layer, batched, per-token, queue", BOTH},
+    {"k=q4", "~k: unknown value 'q4'; legal: before, after", BOTH},
+    {"q-max=0", "~q-max: unknown value '0'; legal: integers from 1 to 20", BOTH},
+    {"q-max=21", "~q-max: unknown value '21'; legal: integers from 1 to 20", BOTH},
+    {"q-max=9x", "~q-max: unknown value '9x'; legal: integers from 1 to 20", BOTH},
+    {"q-max=-1", "~q-max: unknown value '-1'; legal: integers from 1 to 20", BOTH},
+    {"q-max=99999999999999999999", "~q-max: unknown value '99999999999999999999'; legal: integers from 1 to 20", BOTH},
+    {"native-ok=1", "~native-ok takes no value, and '1' is one", NO_COMMAND},
+    {"density", "~density needs a value: D", NO_COMMAND},
+    {"zork=1", "~zork: there is no such option", NO_COMMAND},
+    {"offload=gpu", "~offload: unknown value 'gpu'; legal: kv, attn, linear, linear=NAME,... of wq, wk, wv, wo, gate, up, down, out; "
+     "argmax",
+     BOTH},
+    /* maps */
+    {"linear=cpu,", "~linear: unknown value ''; legal: cpu, ref, ok, dsp", BOTH},
+    {"linear=cpu:8", "~linear: cpu:8: this method takes nothing behind its name", BOTH},
+    {"linear=cpu,wz=ref", "~linear: wz: no such matrices; legal: wq wk wv wo gate up down out (or their tensors' names), attn, "
+                          "ffn, all", BOTH},
+    {"linear=cpu,wq@=ref", "~linear: wq@: layers are FROM or FROM-TO, from 0", BOTH},
+    {"linear=cpu,wq@3-1=ref", "~linear: wq@3-1: layers are FROM or FROM-TO, from 0", BOTH},
+    {"linear=cpu,out@1=ref", "~linear: out@1: the output matrix is of no layer", BOTH},
+    /* methods that exclude each other */
+    {"native-ok linear=ref", "~native-ok and ~linear ref exclude each other", BOTH},
+    {"native-ok frobenius-quant", "frobenius-quant and native-ok exclude each other", BOTH},
+    {"poly-attn attn=ref", "~poly-attn and ~attn ref exclude each other", BOTH},
+    {"poly-attn ntt ntt-crt", "ntt and ntt-crt exclude each other", BOTH},
+    {"softmax=int attn=flash", "~softmax int and ~attn flash exclude each other", BOTH},
+    {"softmax=int offload=attn", "~offload attn and ~softmax int exclude each other", BOTH},
+    {"softmax=int kv=spinor-attn", "no attention method can use ~kv spinor-attn with softmax by integers", BOTH},
+    {"offload=attn attn=ref", "~offload attn and ~attn ref exclude each other", BOTH},
+    {"cal=a calibrate-on=b", "a is a calibration, another would be made on b: they exclude each other", BOTH},
+    /* caches and attention */
+    {"kv=spinor-attn attn=flash", "~attn flash needs rows of the cache; ~kv spinor-attn has no such thing", BOTH},
+    {"kv=spinor-attn poly-attn", "~attn poly needs rows of the cache; ~kv spinor-attn has no such thing", BOTH},
+    {"kv=f32 attn=dsp", "~attn dsp needs attend of the cache; ~kv f32 has no such thing", BOTH},
+    {"attn=dsp", "~attn dsp needs attend of the cache; ~kv spinor has no such thing", BOTH},
+    {"kv=f32 offload=kv", "~offload kv: ~kv f32 has nothing that the DSP could hold", BOTH},
+    {"kv=f32 offload=attn", "~offload attn: ~kv f32 has nothing that the DSP could hold", BOTH},
+    {"kv=ntt offload=attn", "~offload attn: ~kv ntt has nothing that the DSP could hold", BOTH},
+    {"offload=attn density=queue", "attention on the DSP needs a call per layer at least; ~density queue makes less", BOTH},
+    {"kv=spinor-attn density=per-token", "attention on the DSP needs a call per layer at least; ~density per-token makes less",
+     BOTH},
+    {"offload=attn k=before", "attention on the DSP needs blocks of K after RoPE; ~k-rope pre cannot be scored without decoding",
+     BOTH},
+    {"kv=ntt offload=kv ntt", "~ntt and ~offload kv exclude each other: the DSP has the two 30-bit primes", BOTH},
+    /* matrices on the DSP */
+    {"linear=ok offload=argmax", "~offload argmax: exact arithmetic leaves the output matrix as it is, here", BOTH},
+    {"native-ok offload=linear,argmax", "~offload argmax: exact arithmetic leaves the output matrix as it is, here", BOTH},
+    {"native-ok offload=linear=wq,out", "~offload linear=out: exact arithmetic leaves the output matrix as it is, here", BOTH},
+    {"native-ok offload=linear placement=ddr", "~placement ddr: exact weights stream through VTCM; legal: dma", BOTH},
+    /* options whose method is not there */
+    {"placement=dma", "~placement needs ~offload linear", BOTH},
+    {"native-ok placement=dma", "~placement needs ~offload linear", BOTH},
+    {"kv=f32 q-max=9", "~q-max needs ~native-ok or ~frobenius-quant", BOTH},
+    {"kv=f32 linear=cpu,ok,ref q-max=9", "~q-max needs ~native-ok or ~frobenius-quant", BOTH},
+    {"native-ok shim-p=41", "~shim-p needs ~frobenius-quant", BOTH},
+    {"frobenius-quant shim-p=39", "~shim-p: p = 39; prime numbers from 2 to 1000 are legal", BOTH},
+    {"kv=f32 ntt", "~ntt needs ~poly-attn or ~kv ntt", BOTH},
+    {"kv=f32 poly-delta=16", "~poly-delta needs ~poly-attn or ~kv ntt", BOTH},
+    {"kv=f32 capture-points=k", "~capture-points needs ~capture", BOTH},
+    {"kv=f32 tap=capture", "tap capture needs ~capture FILE", BOTH},
+    {"kv=f32 capture=x capture-points=zork", "~capture-points: unknown point 'zork'; legal: embedding, after_attn, after_ffn, "
+     "before_norm, in_qkv, q, k, v, in_o, in_ffn, in_down, in_out, all", BOTH},
+    {"kv=f32 capture=x capture-layers=2-1", "~capture-layers: '2-1' is not FROM or FROM-TO", BOTH},
+};
+
+static void test_a_plan_refuses_what_cannot_be_meant(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++)
+        check_refused(bad[i].words, 0, spelled(bad[i].says, ""));
+}
+
+static void test_an_engine_refuses_the_same(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        struct settings s;
+        const struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .settings = split(&s, bad[i].words), .n_ctx = 8};
+        struct hx_engine *e = NULL;
+        struct hx_error err = {""};
+
+        assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
+        assert_string_equal(err.text, spelled(bad[i].says, ""));
+    }
+}
+
+/* Settings that the struct has fields for go there. */
+static const char **field(struct hexrig_config *cfg, const char *name, size_t n)
+{
+    const struct {
+        const char *name, **at;
+    } fields[] = {{"kv", &cfg->kv},     {"density", &cfg->density}, {"cal", &cfg->cal},
+                  {"basis", &cfg->basis}, {"k", &cfg->k},           {"linear", &cfg->linear},
+                  {"attn", &cfg->attn}, {"offload", &cfg->offload}, {"placement", &cfg->placement}};
+
+    for (size_t i = 0; i < HXT_LEN(fields); i++)
+        if (strlen(fields[i].name) == n && memcmp(fields[i].name, name, n) == 0)
+            return fields[i].at;
+    return NULL;
+}
+
+static void check_api(const char *words, const char *says, int fields)
+{
+    struct hexrig_config cfg = HEXRIG_CONFIG_INIT;
+    const char *options[MOST_SETTINGS + 1] = {NULL};
+    struct hexrig_model *m = NULL;
+    struct hexrig_error err = {""};
+    struct settings s;
+    size_t n = 0;
+
+    split(&s, words);
+    cfg.model = MODEL_Q8_0;
+    for (size_t i = 0; s.at[i]; i++) {
+        const char **to = fields ? field(&cfg, s.at[i], strcspn(s.at[i], "=")) : NULL;
+
+        if (to && strchr(s.at[i], '='))
+            *to = strchr(s.at[i], '=') + 1;
+        else
+            options[n++] = s.at[i];
+    }
+    cfg.options = options;
+    assert_int_equal(hexrig_model_open(&m, &cfg, &err), -EINVAL);
+    assert_null(m);
+    if (strcmp(err.text, says) != 0)
+        fail_msg("%s: '%s', not '%s'", words, err.text, says);
+}
+
+static void test_the_c_api_refuses_the_same_when_the_model_is_opened(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++)
+        for (int fields = 0; fields < 2; fields++)
+            check_api(bad[i].words, spelled(bad[i].says, ""), fields);
+}
+
+static void test_the_commands_refuse_the_same(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        char words[700] = "run -p x";
+        struct settings s;
+
+        if (bad[i].where == NO_COMMAND)
+            continue;
+        split(&s, bad[i].words);
+        for (size_t k = 0; s.at[k]; k++)
+            snprintf(words + strlen(words), sizeof(words) - strlen(words), " --%s", s.at[k]);
+        e2e_refused(words, 2, hxt_path("hexrig run: %s", spelled(bad[i].says, "--")));
+    }
+}
+
+static void test_too_much_is_refused(void **state)
+{
+    struct hx_plan *p = NULL;
+    struct hx_error err = {""};
+    char map[400] = "cpu";
+    int rc = 0;
+
+    (void)state;
+    assert_int_equal(hx_plan_open(&p, "", 0, &err), 0);
+    for (size_t i = 0; i < 65 && !rc; i++)
+        rc = hx_plan_set(p, "tap", "capture", &err);
+    assert_int_equal(rc, -EINVAL);
+    assert_string_equal(err.text, "more than 64 options");
+    hx_plan_close(p);
+    for (size_t i = 0; i < 32; i++)
+        strcat(map, ",wq=ref");
+    check_refused(hxt_path("linear=%s", map), 0, "linear: more than 32 items");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_methods_come_of_options),
+    cmocka_unit_test(test_matrices_follow_the_map_and_the_offload),
+    cmocka_unit_test(test_offload_is_a_set_of_bits),
+    cmocka_unit_test(test_taps_stand_in_the_order_of_their_names_each_once),
+    cmocka_unit_test(test_values_are_what_was_given_or_the_default),
+    cmocka_unit_test(test_older_spellings_are_the_newer_options),
+    cmocka_unit_test(test_options_that_change_nothing_are_noted),
+    cmocka_unit_test(test_a_process_becomes_two_only_where_it_may),
+    cmocka_unit_test(test_a_copy_goes_its_own_way),
+    cmocka_unit_test(test_reports_say_what_the_plan_is),
+    cmocka_unit_test(test_calls_are_those_of_the_methods_together),
+    cmocka_unit_test(test_the_tables_of_methods_are_sound),
+    cmocka_unit_test(test_a_plan_refuses_what_cannot_be_meant),
+    cmocka_unit_test(test_an_engine_refuses_the_same),
+    cmocka_unit_test(test_the_c_api_refuses_the_same_when_the_model_is_opened),
+    cmocka_unit_test(test_the_commands_refuse_the_same),
+    cmocka_unit_test(test_too_much_is_refused),
+};
+
+int main(void)
+{
+    return HXT_RUN(tests);
+}
