@@ -92,11 +92,13 @@ static char *beside(const char *model)
     return path;
 }
 
-static int none(const struct hx_model *m, struct hx_error *err)
+static int none(const struct hx_open *o, struct hx_error *err)
 {
-    return hx_error_set(err, -ENOENT, "%s: no calibration for this model; use --cal FILE, or "
-                      "--calib TEXT, or make a file with `hexrig block calibrate`, or --kv f32",
-                      hx_gguf_name(m->file));
+    const char *dash = hx_plan_prefix(o->plan);
+
+    return hx_error_set(err, -ENOENT, "%s: no calibration for this model; use %scal FILE, or %scalibrate-on TEXT, or make a "
+                        "file with `hexrig block calibrate`, or %skv f32",
+                        hx_gguf_name(o->model->file), dash, dash, dash);
 }
 
 /* hexrig-tiny.cal, or hexrig-tiny-BASIS-K.cal; malloc'ed, NULL: out of memory. */
@@ -113,26 +115,25 @@ static char *shipped(const char *share, const struct hx_cal_cfg *c)
     return n < 0 ? NULL : path;
 }
 
-static int read_shipped(struct hx_cal **out, const struct hx_model *m, const char *share,
-                        const struct wish *w, struct hx_error *err)
+static int read_shipped(struct hx_cal **out, const struct hx_open *o, const struct wish *w, struct hx_error *err)
 {
     const struct hx_cal_cfg c = wanted(w);
-    char *path = shipped(share, &c);
+    char *path = shipped(o->share, &c);
     int rc;
 
     if (!path)
         return hx_error_set(err, -ENOMEM, "out of memory");
     if (access(path, F_OK)) {
         free(path);
-        return none(m, err);
+        return none(o, err);
     }
     rc = hx_cal_read(out, path, err);
     free(path);
-    if (rc || (*out)->fingerprint == m->fingerprint)
+    if (rc || (*out)->fingerprint == o->model->fingerprint)
         return rc;
     hx_cal_free(*out);
     *out = NULL;
-    return none(m, err);
+    return none(o, err);
 }
 
 /* A geometry's. */
@@ -161,7 +162,7 @@ int hx_cal_choose(struct hx_cal **out, const struct hx_open *o, int attn, struct
     if (path && access(path, F_OK) == 0)
         rc = read_matching(out, m, path, &w, err);
     else
-        rc = o->share ? read_shipped(out, m, o->share, &w, err) : none(m, err);
+        rc = o->share ? read_shipped(out, o, &w, err) : none(o, err);
     free(path);
     return rc;
 }

@@ -347,7 +347,8 @@ static void test_without_a_calibration_the_message_says_what_to_do(void **state)
 
     (void)state;
     assert_int_equal(hx_engine_open(&e, &cfg, &err), -ENOENT);
-    assert_non_null(strstr(err.text, "--calib TEXT"));
+    assert_non_null(strstr(err.text, "; use cal FILE, or calibrate-on TEXT, or make a file with `hexrig block "
+                                     "calibrate`, or kv f32"));
     write_foreign(hxt_path("%s/hexrig-tiny.cal", dir)); /* the shipped one is of another model */
     cfg.share = dir;
     assert_int_equal(hx_engine_open(&e, &cfg, &err), -ENOENT);
