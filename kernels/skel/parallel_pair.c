@@ -81,7 +81,7 @@ static int start_worker(void)
     qurt_thread_attr_t attr;
 
     qurt_thread_attr_init(&attr);
-    qurt_thread_attr_set_name(&attr, "pair");
+    qurt_thread_attr_set_name(&attr, "worker");
     qurt_thread_attr_set_stack_addr(&attr, worker.stack);
     qurt_thread_attr_set_stack_size(&attr, sizeof(worker.stack));
     qurt_thread_attr_set_detachstate(&attr, QURT_THREAD_ATTR_CREATE_JOINABLE);

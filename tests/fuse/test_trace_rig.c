@@ -136,7 +136,7 @@ static void test_threads_dma_and_contexts_of_a_call_have_tracks(void **state)
     assert_int_equal(trace_json_count(&t, "DSP thread 0", "method 7", 0), 3);
     assert_int_equal(trace_json_count(&t, "DSP thread 0", "vrmpy_row_sums", 0), 3);
     assert_int_equal(trace_json_count(&t, "DSP thread 0", "wait for DMA", 0), 3);
-    assert_true(trace_json_count(&t, "DSP thread 1", "silicon", 0) >= 3);
+    assert_true(trace_json_count(&t, "DSP thread 1", "worker", 0) >= 3);
     assert_true(trace_json_count(&t, "DSP thread 1", "vrmpy_rows", 0) >= 3);
     assert_int_equal(trace_json_count(&t, "DMA of DSP thread 0", "transfer", 0), 3);
     assert_true(trace_json_count(&t, "HVX context 0", "held", 0) >= 3);
