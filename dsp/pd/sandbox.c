@@ -32,12 +32,50 @@
 
 #define READ_RIGHTS                                                                                \
     (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_EXECUTE)
+/* Truncating and ioctl are rights of later kernels, see later_rights[]. */
 #define WRITE_RIGHTS                                                                               \
     (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                               \
      LANDLOCK_ACCESS_FS_REMOVE_FILE |                                                              \
      LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |    \
      LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | \
      LANDLOCK_ACCESS_FS_MAKE_SYM)
+
+/* The headers that we are built with may be older than the kernel that we run on. */
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV (1ULL << 15)
+#endif
+enum { NET_BIND_TCP = 1, NET_CONNECT_TCP = 2, SCOPE_ABSTRACT_UNIX_SOCKET = 1, SCOPE_SIGNAL = 2 };
+
+/* struct landlock_ruleset_attr as of version 6.  Older kernels take a longer structure as long as its rest is 0. */
+struct ruleset {
+    uint64_t fs, net, scoped;
+};
+
+/* What is refused on top of READ_RIGHTS and WRITE_RIGHTS, by the version of landlock that knows it. */
+static const struct {
+    int version;
+    struct ruleset rights;
+} later_rights[] = {
+    {3, {.fs = LANDLOCK_ACCESS_FS_TRUNCATE}},
+    {4, {.net = NET_BIND_TCP | NET_CONNECT_TCP}},
+    {5, {.fs = LANDLOCK_ACCESS_FS_IOCTL_DEV}},
+    {6, {.scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL}},
+};
+
+static void add_later_rights(struct ruleset *attr)
+{
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+    for (size_t i = 0; i < sizeof(later_rights) / sizeof(later_rights[0]); i++)
+        if (later_rights[i].version <= version) {
+            attr->fs |= later_rights[i].rights.fs;
+            attr->net |= later_rights[i].rights.net;
+            attr->scoped |= later_rights[i].rights.scoped;
+        }
+}
 
 /* What loading a shared library needs, besides the skel's own folder. */
 static const char *const system_paths[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64",
@@ -74,9 +112,11 @@ static void allow_skels(int rules, const char *skel_path)
 
 static int limit_files(const char *skel_path)
 {
-    struct landlock_ruleset_attr attr = {.handled_access_fs = READ_RIGHTS | WRITE_RIGHTS};
-    int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0), rc;
+    struct ruleset attr = {.fs = READ_RIGHTS | WRITE_RIGHTS};
+    int rules, rc;
 
+    add_later_rights(&attr);
+    rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
     if (rules < 0)
         return -errno;
     for (size_t i = 0; i < sizeof(system_paths) / sizeof(system_paths[0]); i++)
@@ -155,6 +195,11 @@ struct rule {
     int except; /* inverted: value[0], the only one, is refused */
 };
 
+/* What open() may be asked for: reading, and what changes nothing.  Not O_CREAT, O_TRUNC and O_TMPFILE, nor the access mode 3,
+ * for which a kernel wants no right of landlock's, nor O_PATH, which landlock lets through everywhere. */
+#define READ_FLAGS \
+    ((uint32_t)(O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK))
+
 enum { RULE_CODE_MAX = 6 + 8 }; /* instructions of one rule */
 
 static size_t add_rule(struct sock_filter *code, const struct rule *r)
@@ -187,7 +232,11 @@ static int limit_pd_calls(void)
 #ifdef __x86_64__
         {.nr = SYS_fork, .error = EPERM},
         {.nr = SYS_vfork, .error = EPERM},
+        {SYS_open, EACCES, LOW(1), ~READ_FLAGS, 1, {0}, 0},
 #endif
+        {SYS_openat, EACCES, LOW(2), ~READ_FLAGS, 1, {0}, 0},
+        /* it would reach what is open already: the log, the client's buffers */
+        {.nr = SYS_ftruncate, .error = EPERM},
         {.nr = SYS_clone3, .error = ENOSYS}, /* its flags lie in memory; libc then takes clone */
         {SYS_clone, EPERM, LOW(0), CLONE_THREAD | CLONE_VM, 1, {CLONE_THREAD | CLONE_VM}, 0},
         {SYS_kill, EPERM, LOW(0), all, 1, {own}, 0},
@@ -197,10 +246,11 @@ static int limit_pd_calls(void)
         {SYS_prlimit64, EPERM, LOW(2), all, 1, {0}, 0}, /* reading only */
         {SYS_prlimit64, EPERM, HIGH(2), all, 1, {0}, 0},
         {SYS_prctl, EPERM, LOW(0), all, 3, {PR_SET_NAME, PR_GET_NAME, PR_SET_VMA}, 0},
-        /* not F_SETOWN and F_SETSIG, which send signals, nor what types into the client's terminal */
-        {SYS_fcntl, EPERM, LOW(1), all, 8, {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
-                                           F_SETFL, F_ADD_SEALS, F_GET_SEALS}, 0},
-        {SYS_ioctl, EPERM, LOW(1), all, 1, {TCGETS}, 0}, /* stdio's question for a terminal */
+        /* not F_SETOWN and F_SETSIG, which send signals, nor F_SETFL, which takes O_APPEND from the log and changes the flags
+         * of what the client or its shell has open, too */
+        {SYS_fcntl, EPERM, LOW(1), all, 7, {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
+                                           F_ADD_SEALS, F_GET_SEALS}, 0},
+        {SYS_ioctl, EPERM, LOW(1), all, 1, {TCGETS}, 0}, /* stdio's question for a terminal; TIOCSTI would type into it */
         /* what malloc does when brk meets a map: it would go on above 4 GiB, where a skel's memory must not be */
         {SYS_mmap, ENOMEM, LOW(3), all, 1, {MAP_PRIVATE | MAP_ANONYMOUS}, 1},
     };
