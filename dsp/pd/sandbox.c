@@ -127,11 +127,28 @@ static int limit_files(const char *skel_path)
     return rc;
 }
 
+/* Landlock lets a process trace only those in its own domain or in one nested in it, and /proc/PID/fd, /proc/PID/mem and
+ * pidfd_getfd() ask for the right to trace.  In a domain of its own a PD reaches neither its siblings, whose domains lie beside
+ * it, nor the root PD around it, whatever user they run as. */
+static int separate_from_other_pds(void)
+{
+    struct ruleset attr = {.fs = WRITE_RIGHTS}; /* a domain has to refuse something: what is refused already */
+    int rules, rc;
+
+    add_later_rights(&attr);
+    rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+    if (rules < 0)
+        return -errno;
+    rc = syscall(SYS_landlock_restrict_self, rules, 0) ? -errno : 0;
+    close(rules);
+    return rc;
+}
+
 /* --- system calls ----------------------------------------------------------------------------------------------- */
 
 #ifdef OUR_ARCH
 /* Memory, threads, the channel's descriptors, time, loading libraries.  No exec, no sockets of its own, no other
- * processes' memory, no mounts.  What only the root PD needs of this (fork, kill) is taken from user PDs below. */
+ * processes' memory, no mounts.  What only the root PD needs of this (fork, kill, landlock) is taken from user PDs below. */
 static const int allowed[] = {
     SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_mlock, SYS_munlock,
     SYS_membarrier, SYS_memfd_create, SYS_ftruncate,
@@ -146,7 +163,7 @@ static const int allowed[] = {
     SYS_gettimeofday, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid,
     SYS_getegid, SYS_uname, SYS_sysinfo, SYS_getrandom, SYS_prlimit64, SYS_getrusage, SYS_getcpu,
     SYS_prctl, SYS_sched_yield, SYS_sched_getaffinity, SYS_sched_setaffinity, SYS_mbind,
-    SYS_set_mempolicy, SYS_get_mempolicy,
+    SYS_set_mempolicy, SYS_get_mempolicy, SYS_landlock_create_ruleset, SYS_landlock_restrict_self,
 #ifdef __x86_64__
     SYS_arch_prctl, SYS_open, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_poll, SYS_fork,
     SYS_vfork, SYS_time, SYS_dup2, SYS_getrlimit, SYS_epoll_wait,
@@ -237,6 +254,8 @@ static int limit_pd_calls(void)
         {SYS_openat, EACCES, LOW(2), ~READ_FLAGS, 1, {0}, 0},
         /* it would reach what is open already: the log, the client's buffers */
         {.nr = SYS_ftruncate, .error = EPERM},
+        {.nr = SYS_landlock_create_ruleset, .error = EPERM},
+        {.nr = SYS_landlock_restrict_self, .error = EPERM},
         {.nr = SYS_clone3, .error = ENOSYS}, /* its flags lie in memory; libc then takes clone */
         {SYS_clone, EPERM, LOW(0), CLONE_THREAD | CLONE_VM, 1, {CLONE_THREAD | CLONE_VM}, 0},
         {SYS_kill, EPERM, LOW(0), all, 1, {own}, 0},
@@ -275,7 +294,8 @@ static int limit_pd_calls(void)
 }
 #endif
 
-static int calls_limited; /* written by hx_sandbox(), before any other thread or process */
+/* Written by hx_sandbox(), before any other thread or process. */
+static int files_limited, calls_limited;
 
 int hx_sandbox(const char *skel_path)
 {
@@ -286,6 +306,8 @@ int hx_sandbox(const char *skel_path)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     (void)skel_path;
     (void)limit_files;
+    (void)separate_from_other_pds;
+    (void)files_limited;
     (void)limit_calls;
     (void)limit_pd_calls;
     (void)calls_limited;
@@ -294,7 +316,9 @@ int hx_sandbox(const char *skel_path)
 #else
     rc = limit_files(skel_path);
     if (rc)
-        FARF(ALWAYS, "the kernel has no landlock (%s): skels can read what the user can", strerror(-rc));
+        FARF(ALWAYS, "the kernel has no landlock (%s): skels can read what the user can, and other sessions' memory",
+             strerror(-rc));
+    files_limited = rc == 0;
     rc = limit_calls();
     if (rc)
         FARF(ALWAYS, "no seccomp filter (%s): skels can make any system call", strerror(-rc));
@@ -305,5 +329,10 @@ int hx_sandbox(const char *skel_path)
 
 int hx_sandbox_user_pd(void)
 {
-    return calls_limited ? limit_pd_calls() : 0;
+    int rc = 0;
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    rc = files_limited ? separate_from_other_pds() : 0;
+#endif
+    return !rc && calls_limited ? limit_pd_calls() : rc;
 }

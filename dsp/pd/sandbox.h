@@ -8,9 +8,10 @@
  * Sanitizer builds need more of the system than this leaves and get no_new_privs only. */
 int hx_sandbox(const char *skel_path);
 
-/* Confines a user PD further: no process but itself, no signal to another, no limit or priority of another, and no heap above
- * 4 GiB (malloc fails instead).  Called in the forked process before its first skel and thread, where hx_sandbox() was
- * called before the fork; does nothing where that could not limit system calls.  Returns 0 or negative errno. */
+/* Confines a user PD further: no process but itself, no signal to another, no limit or priority of another, no file but for
+ * reading, no way to the memory and descriptors of other PDs and of the root PD, and no heap above 4 GiB (malloc fails
+ * instead).  Called in the forked process before its first skel and thread, where hx_sandbox() was
+ * called before the fork; leaves out what that could not do.  Returns 0 or negative errno. */
 int hx_sandbox_user_pd(void);
 
 #endif
