@@ -346,7 +346,7 @@ idl_skels := $(patsubst tests/skel/%.idl,%,$(wildcard tests/skel/*.idl))
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
-$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep,$(eval $(call test_skel,$t)))
+$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape,$(eval $(call test_skel,$t)))
 
 # the driver's conformance: one program for all front ends; see tests/vm for the static variant
 $(obj)/tests/conformance/%.o: inc := $(inc_lib) -Itests/conformance -Itests/skel
