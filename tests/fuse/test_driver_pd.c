@@ -157,30 +157,6 @@ static void test_waiting_for_dma_that_was_not_started_returns_idle(void **state)
     close(fd);
 }
 
-static void test_a_skel_cannot_reach_out_of_the_dsp(void **state)
-{
-    (void)state;
-#ifdef __SANITIZE_ADDRESS__
-    hxt_skip_test("a sanitizer needs more of the system than the sandbox leaves");
-#else
-    uint32_t h;
-    int fd = drv_connect(&h);
-    struct hxt_escape e;
-
-    assert_int_equal(drv_call1(fd, h, HXT_ESCAPE, (struct hxt_in){0, 0}, &e, sizeof(e)), 0);
-    for (int i = 0; i < HXT_ATTEMPTS; i++) {
-        int refused = e.error[i] == EACCES || e.error[i] == EPERM ||
-                      (i == HXT_CLONE3 && e.error[i] == ENOSYS);
-
-        if (!refused)
-            print_error("attempt %d gave errno %d\n", i, e.error[i]);
-        assert_true(refused);
-    }
-    assert_int_equal(e.own, 0);
-    close(fd);
-#endif
-}
-
 static void test_fifteenth_session_gives_ebusy(void **state)
 {
     int fd[FASTRPC_MAX_SESSIONS];
@@ -321,7 +297,6 @@ int main(void)
         cmocka_unit_test(test_second_hvx_lock_of_a_thread_fails),
         cmocka_unit_test(test_hvx_without_a_context_is_the_devices_error),
         cmocka_unit_test(test_waiting_for_dma_that_was_not_started_returns_idle),
-        cmocka_unit_test(test_a_skel_cannot_reach_out_of_the_dsp),
         cmocka_unit_test(test_fifteenth_session_gives_ebusy),
         cmocka_unit_test(test_calls_of_several_threads_run_in_parallel),
         cmocka_unit_test(test_a_signal_ends_the_wait_with_eintr),

@@ -13,7 +13,7 @@
 #include "remote_scalars.h"
 #include "skel/hxt_escape.h"
 
-enum { NOBODY = 65534, ATTEMPTS_LEAST = 150 };
+enum { NOBODY = 65534, ATTEMPTS_LEAST = 200 };
 
 static const char precious[] = "precious";
 

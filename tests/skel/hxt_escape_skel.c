@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -499,6 +500,21 @@ static int read_own_limits(void)
 
     return error_of(getrlimit(RLIMIT_NOFILE, &limit));
 }
+static int set_own_limit(void)
+{
+    return set_its_limit(0);
+}
+static int make_file(void)
+{
+    char path[] = "/tmp/hexrig-escaped-XXXXXX";
+    int fd = mkstemp(path);
+
+    if (fd < 0)
+        return errno;
+    close(fd);
+    unlink(path);
+    return 0;
+}
 static int list_libraries(void)
 {
     DIR *d = opendir("/usr/lib");
@@ -535,6 +551,8 @@ static const struct {
     {"memory above 4 GiB", high_memory, ENOMEM},
     {"execveat of a memfd", run_from_memory, EPERM},
     {"write a memfd by its name", own_memfd_by_name, EACCES},
+    {"set its own limit", set_own_limit, EPERM},
+    {"a file in /tmp", make_file, EACCES},
     {"a signal to itself", signal_itself, 0},
     {"its own limits", read_own_limits, 0},
     {"list libraries", list_libraries, 0},

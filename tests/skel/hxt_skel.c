@@ -1,18 +1,10 @@
 /* A skel for tests of the driver and the DSP: each method provokes one thing.  Built as libhxt_skel.so into
  * build/tests and found by DSP_LIBRARY_PATH. */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "HAP_compute_res.h"
 #include "HAP_mmap.h"
@@ -139,82 +131,6 @@ static int addresses(const struct hxt_in *in, remote_arg *pra)
 
     (void)in;
     memcpy(pra[1].buf.pv, out, sizeof(out));
-    return 0;
-}
-
-static int error_of(long result)
-{
-    return result < 0 ? errno : 0;
-}
-
-static int make_file(void)
-{
-    char path[] = "/tmp/hexrig-escaped-XXXXXX";
-    int fd = mkstemp(path);
-
-    if (fd < 0)
-        return errno;
-    close(fd);
-    unlink(path); /* the test fails, and that is enough */
-    return 0;
-}
-
-/* A child that came to be is gone at once. */
-static int make_process(pid_t (*make)(void))
-{
-    pid_t pid = make();
-
-    if (pid == 0)
-        _exit(0);
-    return error_of(pid);
-}
-
-static pid_t raw_fork(void) /* libc's is clone */
-{
-#ifdef SYS_fork
-    return (pid_t)syscall(SYS_fork);
-#else
-    return fork();
-#endif
-}
-
-static int set_limit(pid_t pid)
-{
-    struct rlimit now;
-
-    if (getrlimit(RLIMIT_CORE, &now))
-        return errno;
-    return error_of(prlimit(pid, RLIMIT_CORE, &now, NULL));
-}
-
-static int escape(const struct hxt_in *in, remote_arg *pra)
-{
-    const pid_t parent = getppid();
-    char *const argv[] = {"true", NULL};
-    struct rlimit limit;
-    struct hxt_escape out = {
-        .error = {[HXT_READ_FILE] = error_of(open("/etc/passwd", O_RDONLY)),
-                  [HXT_MAKE_FILE] = make_file(),
-                  [HXT_SOCKET] = error_of(socket(AF_INET, SOCK_STREAM, 0)),
-                  [HXT_EXEC] = error_of(execv("/bin/true", argv)),
-                  [HXT_FORK] = make_process(fork),
-                  [HXT_RAW_FORK] = make_process(raw_fork),
-                  [HXT_VFORK] = make_process(vfork),
-                  [HXT_CLONE3] = error_of(syscall(SYS_clone3, NULL, 0)),
-                  [HXT_KILL_PARENT] = error_of(kill(parent, 0)), /* signal 0 does nothing */
-                  [HXT_KILL_ALL] = error_of(kill(-1, 0)),
-                  [HXT_TGKILL_PARENT] = error_of(syscall(SYS_tgkill, parent, parent, 0)),
-                  [HXT_LIMIT] = set_limit(0),
-                  [HXT_LIMIT_PARENT] = set_limit(parent),
-                  [HXT_OUTLIVE] = error_of(prctl(PR_SET_PDEATHSIG, SIGKILL)),
-                  [HXT_SIGNAL_BY_FD] = error_of(fcntl(0, F_SETOWN, 0))},
-        .own = pthread_kill(pthread_self(), 0),
-    };
-
-    (void)in;
-    if (!out.own)
-        out.own = error_of(getrlimit(RLIMIT_NOFILE, &limit));
-    memcpy(pra[1].buf.pv, &out, sizeof(out));
     return 0;
 }
 
@@ -414,7 +330,6 @@ static const struct {
     [HXT_VTCM] = {vtcm, 1, 1, sizeof(struct hxt_vtcm)},
     [HXT_HVX_TWICE] = {hvx_twice, 1, 1, 4 * sizeof(int32_t)},
     [HXT_ADDRESSES] = {addresses, 1, 1, 4 * sizeof(uint64_t)},
-    [HXT_ESCAPE] = {escape, 1, 1, sizeof(struct hxt_escape)},
     [HXT_WAIT] = {wait_at_gate, 2, 0, 0},
     [HXT_GIVE_BACK] = {give_back, 1, 0, 0},
     [HXT_ACQUIRE] = {acquire, 1, 1, sizeof(struct hxt_grant)},

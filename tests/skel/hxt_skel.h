@@ -21,7 +21,6 @@ enum hxt_method {
     HXT_ANY,       /* any shape whose first out buffer is a struct hxt_any; fills the others, see hxt_any_byte() */
     HXT_WAIT,      /* in struct hxt_gate: returns when it is open; after `value` ms HXT_TIMED_OUT */
     HXT_KEEP,      /* in handles: takes hold of each and returns the first byte of the last one's buffer */
-    HXT_ESCAPE,    /* tries what a skel must not do; out struct hxt_escape */
     HXT_GIVE_BACK, /* lets go of `value` consecutive descriptors from `code` on; returns how many it held */
     HXT_ACQUIRE,   /* VTCM of `value` bytes within `code` us; keeps it; out struct hxt_grant */
     HXT_RELEASE,   /* compute resource context `value`; returns what HAP_compute_res_release() says */
@@ -73,18 +72,6 @@ struct hxt_grant {
     uint64_t address; /* 0 = refused */
     uint32_t context; /* 0 = refused */
     uint32_t asked;   /* how often the release callback was called in this PD so far */
-};
-
-/* Errno of each attempt of HXT_ESCAPE, 0 = it worked. */
-enum hxt_attempt {
-    HXT_READ_FILE, HXT_MAKE_FILE, HXT_SOCKET, HXT_EXEC, HXT_FORK, HXT_RAW_FORK, HXT_VFORK,
-    HXT_CLONE3, HXT_KILL_PARENT, HXT_KILL_ALL, HXT_TGKILL_PARENT, HXT_LIMIT, HXT_LIMIT_PARENT, HXT_OUTLIVE,
-    HXT_SIGNAL_BY_FD, HXT_ATTEMPTS
-};
-
-struct hxt_escape {
-    int32_t error[HXT_ATTEMPTS];
-    int32_t own; /* errno of what a skel may do: a signal to its own thread, reading its own limits */
 };
 
 struct hxt_heap {
