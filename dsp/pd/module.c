@@ -2,6 +2,7 @@
 #include "module.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct module {
 struct request {
     char lib[256], symbol[256];
     int has_handle;
+    int is_entry; /* the symbol has the name of an entry point */
 };
 
 /* The published name of the library behind dspqueue. */
@@ -109,20 +111,32 @@ static int says_modver(const char *uri)
     return n > 0 && n < sizeof(version) && strncmp(p, version, n) == 0;
 }
 
-/* The kind of the entry point: _modver says it, unless the name is one that IDL compilers give.  They agree in every URI that
- * such a compiler wrote; where they do not, a device calls the function with the other kind's arguments. */
-static int has_handle(const char *uri, const char *symbol)
+/* The names that IDL compilers give to entry points, NAME_skel_handle_invoke and NAME_skel_invoke, say also which kind they are of.
+ * NAME need not be the library's: libggml-htp-v69.so has htp_iface_skel_handle_invoke.  0, or -1: a name of neither kind. */
+static int kind_of(const char *symbol, int *has_handle)
 {
-    int by_modver = says_modver(uri), by_name = by_modver;
+    static const char *const ends[] = {"_skel_invoke", "_skel_handle_invoke"};
 
-    if (ends_with(symbol, "_skel_handle_invoke"))
-        by_name = 1;
-    else if (ends_with(symbol, "_skel_invoke"))
-        by_name = 0;
-    if (by_name != by_modver)
-        FARF(ERROR, "%s: a device would take %s for the other kind of entry point, by its _modver", uri,
-             symbol);
-    return by_name;
+    for (int i = 0; i < 2; i++)
+        if (ends_with(symbol, ends[i]) && strlen(symbol) > strlen(ends[i])) {
+            *has_handle = i;
+            return 0;
+        }
+    return -1;
+}
+
+/* The function `symbol` that the library itself defines.  dlsym() goes on in what the library needs, and would find any
+ * function there is. */
+static void *entry_in(void *dl, const char *symbol)
+{
+    void *entry = dlsym(dl, symbol);
+    struct link_map *of_entry = NULL, *of_library = NULL;
+    Dl_info info;
+
+    if (!entry || !dladdr1(entry, &info, (void **)&of_entry, RTLD_DL_LINKMAP) ||
+        dlinfo(dl, RTLD_DI_LINKMAP, &of_library))
+        return NULL;
+    return of_entry == of_library ? entry : NULL;
 }
 
 /* A URI, or what the stub of an interface without handles opens: the interface's bare name. */
@@ -131,7 +145,10 @@ static int parse(const char *name, struct request *r)
     size_t n = strlen(name);
 
     if (hx_module_parse_uri(name, r->lib, sizeof(r->lib), r->symbol, sizeof(r->symbol)) == 0) {
-        r->has_handle = has_handle(name, r->symbol);
+        r->is_entry = kind_of(r->symbol, &r->has_handle) == 0;
+        if (r->is_entry && r->has_handle != says_modver(name))
+            FARF(ERROR, "%s: a device would take %s for the other kind of entry point, by its _modver", name,
+                 r->symbol);
         return 0;
     }
     if (n == 0 || n > 200 || strpbrk(name, "/:?&"))
@@ -139,6 +156,7 @@ static int parse(const char *name, struct request *r)
     snprintf(r->lib, sizeof(r->lib), "lib%s_skel.so", name);
     snprintf(r->symbol, sizeof(r->symbol), "%s_skel_invoke", name);
     r->has_handle = 0;
+    r->is_entry = 1;
     return 0;
 }
 
@@ -154,18 +172,21 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
     }
     if (strcmp(r.lib, QUEUE_SKEL) == 0) {
         snprintf(path, sizeof(path), "%s (built in)", r.lib);
-        m->dl = dlopen(NULL, RTLD_NOW); /* hexrig-dsp itself: dsp/queue/dspqueue_service.c */
     } else if (find(r.lib, path, sizeof(path))) {
         snprintf(why, why_bytes, "%s is in none of: %.150s", r.lib, search_path);
         return AEE_DSP(AEE_EUNABLETOLOAD);
-    } else {
-        m->dl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
+    if (!r.is_entry) {
+        snprintf(why, why_bytes, "%s: %s is not NAME_skel_invoke or NAME_skel_handle_invoke", path, r.symbol);
+        return AEE_DSP(AEE_ENOSUCHSYMBOL);
+    }
+    /* hexrig-dsp itself has the queue's service: dsp/queue/dspqueue_service.c */
+    m->dl = dlopen(strcmp(r.lib, QUEUE_SKEL) ? path : NULL, RTLD_NOW | RTLD_LOCAL);
     if (!m->dl) {
         snprintf(why, why_bytes, "%s", dlerror());
         return AEE_DSP(AEE_EUNABLETOLOAD);
     }
-    entry = dlsym(m->dl, r.symbol);
+    entry = entry_in(m->dl, r.symbol);
     if (!entry) {
         snprintf(why, why_bytes, "%s has no symbol %s", path, r.symbol);
         return AEE_DSP(AEE_ENOSUCHSYMBOL);

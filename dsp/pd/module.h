@@ -17,7 +17,8 @@ void hx_module_set_path(const char *path);
 const char *hx_module_path(void);
 
 /* Loads the library that `uri` names and opens its interface.  A bare NAME is libNAME_skel.so with NAME_skel_invoke, an
- * interface without handles; so is a URI without _modver=1.0.  AEE_SUCCESS and *handle (above the static handles, not a
+ * interface without handles.  A URI's symbol is NAME_skel_handle_invoke or NAME_skel_invoke, of any NAME, and a function of that
+ * very library, not of what it is linked with.  AEE_SUCCESS and *handle (above the static handles, not a
  * number that was closed lately), or a DSP code with one line in why[why_bytes]. */
 int hx_module_open(const char *uri, uint32_t *handle, char *why, size_t why_bytes);
 

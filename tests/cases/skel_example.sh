@@ -33,3 +33,14 @@ if LD_LIBRARY_PATH=$build/lib ./vadd >out2 2>err2; then
     exit 1
 fi
 grep -q 'rc=0x80000406' out2 || { cat out2; exit 1; }
+
+# An entry point is one of the library that the URI names, not of what that is linked with.
+echo 'int nothing_of_its_own;' | gcc -shared -fPIC -x c - -Wl,-Ttext-segment=0x1d000000 -Wl,--no-as-needed,-rpath,"$dir" \
+    -x none ./libvadd_skel.so -o libborrow_skel.so
+sed 's/libvadd_skel/libborrow_skel/' vadd.c >borrow.c
+gcc -O2 borrow.c $(pkg-config --cflags --libs hexrig-rpc) -o borrow
+if DSP_LIBRARY_PATH=. LD_LIBRARY_PATH=$build/lib ./borrow >out3 2>err3; then
+    echo "an entry point of another library was called"
+    exit 1
+fi
+grep -q 'rc=0x80000442' out3 || { cat out3 err3; exit 1; }
