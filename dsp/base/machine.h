@@ -1,4 +1,4 @@
-/* What all PDs of a rig share: VTCM, HVX contexts, the virtual clock's profile.
+/* What all PDs of a rig share: who holds VTCM and HVX contexts, the virtual clock's profile.
  *
  * The state lies in memory that the root PD maps before it forks, so a user PD sees the same machine at the same address.
  * A PD may die at any point: locks are robust, and the root PD gives back what the dead one held. */
@@ -35,7 +35,9 @@ struct hx_machine {
 };
 
 extern struct hx_machine *hx_machine; /* NULL until hx_machine_init() */
-extern uint8_t *hx_vtcm;              /* HX_VTCM_BYTES, at 0xFF000000 except in ASan builds */
+/* HX_VTCM_BYTES, at 0xFF000000 except in ASan builds.  Each PD has a VTCM of its own, of which the grains that it holds can be
+ * touched; a grant begins with zeroes. */
+extern uint8_t *hx_vtcm;
 extern int32_t hx_pd_client;          /* the PD that this process is; 0 = root */
 
 /* Builds the machine.  Returns 0 or negative errno.  Call once, before the first fork. */

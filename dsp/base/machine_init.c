@@ -1,4 +1,4 @@
-/* Building the machine before the first PD: shared memory, VTCM at its address, the profile's parameters. */
+/* Building the machine before the first PD: shared memory, the place of VTCM, the profile's parameters. */
 #include "machine.h"
 
 #include <errno.h>
@@ -10,29 +10,23 @@
 
 #define VTCM_BASE 0xFF000000u /* where V69 devices have it */
 
+/* Private memory, so that each PD that is forked from here has a VTCM of its own; nothing is granted yet. */
 static int map_vtcm(void)
 {
-    int fd = memfd_create("hexrig-vtcm", MFD_CLOEXEC);
-    int rc = 0;
-
-    if (fd < 0 || ftruncate(fd, HX_VTCM_BYTES)) {
-        rc = -errno;
-    } else {
 #ifdef __SANITIZE_ADDRESS__
-        hx_vtcm = hx_low_map(HX_VTCM_BYTES, fd); /* the real address is shadow memory here */
+    hx_vtcm = hx_low_map(HX_VTCM_BYTES, -1); /* the real address is shadow memory here */
+    if (hx_vtcm && mprotect(hx_vtcm, HX_VTCM_BYTES, PROT_NONE))
+        hx_vtcm = NULL;
 #else
-        hx_vtcm = mmap((void *)(uintptr_t)VTCM_BASE, HX_VTCM_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
-        if (hx_vtcm == MAP_FAILED)
-            hx_vtcm = NULL;
+    hx_vtcm = mmap((void *)(uintptr_t)VTCM_BASE, HX_VTCM_BYTES, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (hx_vtcm == MAP_FAILED)
+        hx_vtcm = NULL;
 #endif
-        rc = hx_vtcm ? 0 : -errno;
-    }
-    if (!rc)
-        hx_placement_shared(hx_vtcm, HX_VTCM_BYTES);
-    if (fd >= 0)
-        close(fd);
-    return rc;
+    if (!hx_vtcm)
+        return -errno;
+    hx_placement_shared(hx_vtcm, HX_VTCM_BYTES);
+    return 0;
 }
 
 static void init_locks(struct hx_machine *m)

@@ -61,11 +61,11 @@ static const char *side_error(uint32_t addr, uint32_t stride, const struct trans
 
     if (bytes == 0)
         return NULL;
+    if (hx_in_vtcm(p) && !hx_vtcm_granted(p, bytes))
+        return "VTCM that was not granted";
     if (!mapped(addr, bytes, advice))
         return advice == MADV_POPULATE_READ ? "its source is not mapped"
                                             : "its destination is not mapped, or read-only";
-    if (hx_in_vtcm(p) && !hx_vtcm_granted(p, bytes))
-        return "VTCM that was not granted";
     return NULL;
 }
 

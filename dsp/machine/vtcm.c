@@ -1,8 +1,13 @@
-/* The table of VTCM grants: which grains fit a request, who holds them, from which pcycle on they are free. */
+/* The table of VTCM grants: which grains fit a request, who holds them, from which pcycle on they are free.  And the memory behind
+ * them, which the calling PD can touch only while it holds it. */
 #include "vtcm.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
 
+#include "HAP_farf.h"
 #include "cost/vtime.h"
 
 /* In grains. */
@@ -123,6 +128,18 @@ int hx_vtcm_find(const struct hx_vtcm_want *want, int over_cached, uint32_t *n)
     }
 }
 
+static void set_access(int first, uint32_t n, int protection)
+{
+    if (mprotect(hx_vtcm + (size_t)first * HX_VTCM_GRAIN, (size_t)n * HX_VTCM_GRAIN, protection))
+        FARF(ERROR, "vtcm: %u grains from %d on: %s", n, first, strerror(errno));
+}
+
+/* The pages go back to the kernel, and come as zeroes with the next grant. */
+static void clear(int first, uint32_t n)
+{
+    madvise(hx_vtcm + (size_t)first * HX_VTCM_GRAIN, (size_t)n * HX_VTCM_GRAIN, MADV_DONTNEED);
+}
+
 void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes)
 {
     for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++) {
@@ -131,10 +148,13 @@ void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes)
         hx_machine->vtcm[i].client = hx_vtcm_owner();
     }
     hx_machine->vtcm[first].bytes = bytes;
+    set_access(first, n, PROT_READ | PROT_WRITE);
 }
 
 void hx_vtcm_give(int first, uint32_t n)
 {
+    clear(first, n);
+    set_access(first, n, PROT_NONE);
     for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++) {
         hx_machine->vtcm[i].free_at = hx_vt_now();
         hx_machine->vtcm[i].client = 0;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "HAP_compute_res.h"
@@ -82,6 +83,25 @@ static int vtcm(const struct hxt_in *in, remote_arg *pra)
     if (p && !in->code)
         HAP_release_VTCM(p);
     memcpy(pra[1].buf.pv, &out, sizeof(out));
+    return 0;
+}
+
+static int vtcm_look(const struct hxt_in *in, remote_arg *pra)
+{
+    enum { BYTES = 8 << 20 };
+    uint8_t *const at = (uint8_t *)0xff000000ul;
+    uint8_t *grant = in->value == HXT_BY_GRANT ? HAP_request_VTCM(BYTES, 1) : NULL;
+    uint32_t n = 0;
+
+    if (in->value == HXT_BY_GRANT && grant != at)
+        return AEE_DSP(AEE_ENOMEMORY);
+    if (in->value == HXT_BY_FORCE && mprotect(at, BYTES, PROT_READ | PROT_WRITE))
+        return AEE_DSP(AEE_EFAILED);
+    for (size_t i = 0; i < BYTES; i++)
+        n += *(volatile uint8_t *)(at + i) != 0;
+    if (grant)
+        HAP_release_VTCM(grant);
+    memcpy(pra[1].buf.pv, &n, sizeof(n));
     return 0;
 }
 
@@ -338,6 +358,7 @@ static const struct {
     [HXT_POOL] = {pool_sum, 1, 0, 0},
     [HXT_HVX_BARE] = {hvx_bare, 1, 0, 0},
     [HXT_DMA_WAIT] = {dma_wait, 1, 1, sizeof(int32_t)},
+    [HXT_VTCM_LOOK] = {vtcm_look, 1, 1, sizeof(uint32_t)},
     [HXT_HEAP] = {use_up_the_heap, 1, 1, sizeof(struct hxt_heap)},
 };
 #define N_METHODS (sizeof(methods) / sizeof(methods[0]))

@@ -28,6 +28,7 @@ enum hxt_method {
     HXT_POOL,      /* sum of 1..value from a worker pool */
     HXT_HVX_BARE,  /* `value` HVX operations without a context, then `code` with one */
     HXT_DMA_WAIT,  /* dmwait without dmstart; out i32: what it returned */
+    HXT_VTCM_LOOK, /* bytes of all of VTCM that are not 0, seen by way of `value` (enum hxt_vtcm_way); out u32 */
     HXT_HEAP,      /* allocates blocks of `value` bytes until there is none, and frees them; out struct hxt_heap */
 };
 
@@ -78,6 +79,12 @@ struct hxt_heap {
     uint64_t highest; /* address of a block */
     uint32_t blocks;
     uint32_t reserved;
+};
+
+enum hxt_vtcm_way {
+    HXT_BY_GRANT,
+    HXT_WITHOUT_GRANT, /* just reads */
+    HXT_BY_FORCE,      /* makes it readable first */
 };
 
 struct hxt_vtcm {
