@@ -1,11 +1,13 @@
 /* Protects the user, other sessions and the rig from skels: what tests/skel/hxt_escape_skel.c tries is refused, as root's rig and
  * as nobody's, beside the PD of another client. */
 #include <grp.h>
+#include <linux/landlock.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "hxt_proc.h"
 #include "own_rig.h"
@@ -173,10 +175,17 @@ static int run_for_nobody(void)
     return rc;
 }
 
+static int has_landlock(void)
+{
+    return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
+}
+
 int main(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     hxt_skip_all("a sanitizer needs more of the system than the sandbox leaves");
 #endif
+    if (!has_landlock())
+        hxt_skip_all("the kernel has no landlock: %s", strerror(errno));
     return own_rig_run_both(run) | run_for_nobody();
 }
