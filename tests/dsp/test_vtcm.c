@@ -1,4 +1,9 @@
-/* Protects grants of VTCM: sizes, pages, queries, what a request costs and what the log says when it fails. */
+/* Protects grants of VTCM: sizes, pages, queries, which memory can be touched, what a request costs and what the log says when it
+ * fails. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "AEEStdErr.h"
 #include "HAP_compute_res.h"
 #include "HAP_vtcm_mgr.h"
@@ -138,6 +143,49 @@ static void test_requests_cost_what_the_profile_says(void **state)
     assert_int_equal(HAP_release_VTCM(p), AEE_SUCCESS);
 }
 
+/* The kernel can read it, so a load would not fault. */
+static int can_be_touched(const void *p)
+{
+    static int pipe_fd[2];
+    char c;
+
+    if (!pipe_fd[1])
+        assert_int_equal(pipe(pipe_fd), 0);
+    if (write(pipe_fd[1], p, 1) == 1)
+        return read(pipe_fd[0], &c, 1) == 1;
+    assert_int_equal(errno, EFAULT);
+    return 0;
+}
+
+static void test_what_is_granted_can_be_touched_and_begins_with_zeroes(void **state)
+{
+    uint8_t *p = HAP_request_VTCM(2 * 256 * KIB, 0);
+    compute_res_attr_t a;
+    unsigned context;
+
+    (void)state;
+    assert_true(can_be_touched(p) && can_be_touched(p + 2 * 256 * KIB - 1));
+    assert_false(can_be_touched(p + 2 * 256 * KIB));
+    memset(p, 0x5a, 2 * 256 * KIB);
+    assert_int_equal(HAP_release_VTCM(p), AEE_SUCCESS);
+    assert_false(can_be_touched(p) || can_be_touched(p + 2 * 256 * KIB - 1));
+    HAP_compute_res_attr_init(&a);
+    HAP_compute_res_attr_set_vtcm_param(&a, 256 * KIB, 1);
+    HAP_compute_res_attr_set_cache_mode(&a, 1);
+    context = HAP_compute_res_acquire(&a, 0);
+    assert_ptr_equal(HAP_compute_res_attr_get_vtcm_ptr(&a), p);
+    assert_false(can_be_touched(p)); /* it has a place, but does not hold it */
+    assert_int_equal(HAP_compute_res_acquire_cached(context, 0), 0);
+    assert_int_equal(p[0] | p[256 * KIB - 1], 0);
+    p[0] = 1;
+    assert_int_equal(HAP_compute_res_release_cached(context), 0);
+    assert_false(can_be_touched(p));
+    assert_int_equal(HAP_compute_res_acquire_cached(context, 0), 0);
+    assert_int_equal(p[0], 0);
+    assert_int_equal(HAP_compute_res_release(context), 0);
+    assert_false(can_be_touched(p));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, each_test)
@@ -146,6 +194,7 @@ int main(void)
         TEST(test_queries_tell_pages),
         TEST(test_the_log_says_how_much_is_free),
         TEST(test_nine_mib_fail_at_once_and_say_why),
+        TEST(test_what_is_granted_can_be_touched_and_begins_with_zeroes),
         TEST(test_requests_cost_what_the_profile_says),
     };
 
