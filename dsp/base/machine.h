@@ -31,12 +31,13 @@ struct hx_machine {
     _Atomic uint64_t pcycles; /* the machine's counter: the latest end of a call */
     struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], our own or one that the driver sees, too; the same address in all PDs */
     struct hx_vtcm_table own;
+    int32_t vtcm_last[HX_VTCM_GRAINS]; /* PD that holds the grain or was the last to hold it, as in the table */
     struct hx_crm crm;
 };
 
 extern struct hx_machine *hx_machine; /* NULL until hx_machine_init() */
 /* HX_VTCM_BYTES, at 0xFF000000 except in ASan builds.  Each PD has a VTCM of its own, of which the grains that it holds can be
- * touched; a grant begins with zeroes. */
+ * touched.  A grain has what this PD left there, or zeroes when another one has held it since. */
 extern uint8_t *hx_vtcm;
 extern int32_t hx_pd_client;          /* the PD that this process is; 0 = root */
 

@@ -134,10 +134,13 @@ static void set_access(int first, uint32_t n, int protection)
         FARF(ERROR, "vtcm: %u grains from %d on: %s", n, first, strerror(errno));
 }
 
-/* The pages go back to the kernel, and come as zeroes with the next grant. */
-static void clear(int first, uint32_t n)
+/* What this PD had in a grain before somebody else held it is gone, as it would be from one memory.  Dropped pages come back as
+ * zeroes; so do those that were never there. */
+static void clear_if_others_held(int grain)
 {
-    madvise(hx_vtcm + (size_t)first * HX_VTCM_GRAIN, (size_t)n * HX_VTCM_GRAIN, MADV_DONTNEED);
+    if (hx_machine->vtcm_last[grain] != hx_vtcm_owner())
+        madvise(hx_vtcm + (size_t)grain * HX_VTCM_GRAIN, HX_VTCM_GRAIN, MADV_DONTNEED);
+    hx_machine->vtcm_last[grain] = hx_vtcm_owner();
 }
 
 void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes)
@@ -146,6 +149,7 @@ void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes)
         hx_machine->vtcm[i].first = first;
         hx_machine->vtcm[i].context = context;
         hx_machine->vtcm[i].client = hx_vtcm_owner();
+        clear_if_others_held((int)i);
     }
     hx_machine->vtcm[first].bytes = bytes;
     set_access(first, n, PROT_READ | PROT_WRITE);
@@ -153,7 +157,6 @@ void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes)
 
 void hx_vtcm_give(int first, uint32_t n)
 {
-    clear(first, n);
     set_access(first, n, PROT_NONE);
     for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++) {
         hx_machine->vtcm[i].free_at = hx_vt_now();

@@ -19,7 +19,7 @@ int hx_vtcm_is_free(int first, uint32_t n);
 /* Pcycle from which on all of the grains are free. */
 uint64_t hx_vtcm_free_at(int first, uint32_t n);
 
-/* What the calling PD holds from now on, zeroed, and holds no longer. */
+/* What the calling PD holds from now on, and can touch; and what it no longer holds. */
 void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes);
 void hx_vtcm_give(int first, uint32_t n);
 

@@ -157,7 +157,7 @@ static int can_be_touched(const void *p)
     return 0;
 }
 
-static void test_what_is_granted_can_be_touched_and_begins_with_zeroes(void **state)
+static void test_what_is_granted_can_be_touched_and_has_nothing_of_others(void **state)
 {
     uint8_t *p = HAP_request_VTCM(2 * 256 * KIB, 0);
     compute_res_attr_t a;
@@ -176,12 +176,15 @@ static void test_what_is_granted_can_be_touched_and_begins_with_zeroes(void **st
     assert_ptr_equal(HAP_compute_res_attr_get_vtcm_ptr(&a), p);
     assert_false(can_be_touched(p)); /* it has a place, but does not hold it */
     assert_int_equal(HAP_compute_res_acquire_cached(context, 0), 0);
-    assert_int_equal(p[0] | p[256 * KIB - 1], 0);
-    p[0] = 1;
+    assert_int_equal(p[0] & p[256 * KIB - 1], 0x5a); /* nobody else has held it */
     assert_int_equal(HAP_compute_res_release_cached(context), 0);
     assert_false(can_be_touched(p));
+    hx_pd_client = 7; /* another PD */
+    assert_ptr_equal(HAP_request_VTCM(1, 0), p);
+    assert_int_equal(HAP_release_VTCM(p), AEE_SUCCESS);
+    hx_pd_client = 0;
     assert_int_equal(HAP_compute_res_acquire_cached(context, 0), 0);
-    assert_int_equal(p[0], 0);
+    assert_int_equal(p[0] | p[256 * KIB - 1], 0);
     assert_int_equal(HAP_compute_res_release(context), 0);
     assert_false(can_be_touched(p));
 }
@@ -194,7 +197,7 @@ int main(void)
         TEST(test_queries_tell_pages),
         TEST(test_the_log_says_how_much_is_free),
         TEST(test_nine_mib_fail_at_once_and_say_why),
-        TEST(test_what_is_granted_can_be_touched_and_begins_with_zeroes),
+        TEST(test_what_is_granted_can_be_touched_and_has_nothing_of_others),
         TEST(test_requests_cost_what_the_profile_says),
     };
 

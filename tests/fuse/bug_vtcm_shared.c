@@ -31,7 +31,7 @@ static void test_nobody_sees_what_another_pd_left(void **state)
     fill(fd, h, 0);
     assert_int_equal(seen(fd2, h2, HXT_BY_GRANT), 0);
     assert_int_equal(seen(fd2, h2, HXT_BY_FORCE), 0);
-    assert_int_equal(seen(fd, h, HXT_BY_GRANT), 0); /* a new grant is a new owner */
+    assert_int_equal(seen(fd, h, HXT_BY_GRANT), 0); /* another one has held it since */
     close(fd);
     close(fd2);
 }
