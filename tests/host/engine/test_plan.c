@@ -187,6 +187,7 @@ static void test_offload_is_a_set_of_bits(void **state)
         {"offload=argmax", HX_OFFLOAD_ARGMAX | HX_OFFLOAD_OUT},
         {"offload=kv,linear=wv", HX_OFFLOAD_KV | HX_OFFLOAD_WV},
         {"offload=attn", HX_OFFLOAD_ATTN | HX_OFFLOAD_KV},
+        {"offload=kv offload=linear=wv", HX_OFFLOAD_KV | HX_OFFLOAD_WV}, /* they add up */
         {"offload=linear,argmax,kv,attn", HX_OFFLOAD_LINEAR | HX_OFFLOAD_ARGMAX | HX_OFFLOAD_KV | HX_OFFLOAD_ATTN},
     };
 
