@@ -120,6 +120,29 @@ static int open_model(struct hx_core *c, const struct hx_core_cfg *cfg, struct h
     return hx_pool_open(&c->pool, cfg->threads ? cfg->threads : cpus(), err);
 }
 
+/* How matrices are applied, as text. */
+static const char *map_of(const struct hx_plan *plan)
+{
+    const char *text = hx_plan_text(plan, "linear");
+
+    return text ? text : hx_plan_method(plan, HX_SEAM_LINEAR)->name;
+}
+
+static int keep_map(struct hx_core *c, const struct hx_plan *plan, struct hx_error *err)
+{
+    c->map = strdup(map_of(plan));
+    c->offload = hx_plan_offload(plan) & HX_OFFLOAD_LINEAR;
+    return c->map ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
+}
+
+int hx_core_check(const struct hx_core *c, const struct hx_plan *plan, struct hx_error *err)
+{
+    if (strcmp(c->map, map_of(plan)) == 0 && c->offload == (hx_plan_offload(plan) & HX_OFFLOAD_LINEAR))
+        return 0;
+    return hx_error_set(err, -EINVAL, "linear %s: the engine that this one shares matrices with has linear %s, or other "
+                        "matrices on the DSP", map_of(plan), c->map);
+}
+
 int hx_core_open(struct hx_core **out, const struct hx_core_cfg *cfg, const struct hx_plan *plan,
                  struct hx_error *err)
 {
@@ -131,6 +154,8 @@ int hx_core_open(struct hx_core **out, const struct hx_core_cfg *cfg, const stru
         rc = hx_plan_check_layers(plan, c->model->n_layer, err);
     if (!rc)
         rc = open_linear(c, plan, err);
+    if (!rc)
+        rc = keep_map(c, plan, err);
     if (rc) {
         hx_core_close(c);
         return rc;
@@ -153,6 +178,7 @@ void hx_core_close(struct hx_core *c)
     hx_matrices_free(&c->matrices);
     hx_pool_close(c->pool);
     hx_model_close(c->own_model);
+    free(c->map);
     free(c->path);
     free(c->share);
     free(c);

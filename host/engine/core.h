@@ -23,6 +23,8 @@ struct hx_core {
         struct hx_linear_method *open;
     } linear[HX_CORE_METHODS];   /* [n_linear] in the order in which they were opened; the reference is none of them */
     size_t n_linear;
+    char *map;                   /* --linear, or its default, of the plan that it was opened with */
+    uint32_t offload;            /* likewise, of its matrices */
     const struct hx_cpu_kernels *kernels; /* for norms and activations; NULL: plain C */
 };
 
@@ -36,6 +38,9 @@ struct hx_core_cfg {
 /* plan: resolved, borrowed for the call.  0 or negative errno with a reason. */
 int hx_core_open(struct hx_core **out, const struct hx_core_cfg *cfg, const struct hx_plan *plan,
                  struct hx_error *err);
+
+/* -EINVAL when a plan asks for other linear methods than the core has. */
+int hx_core_check(const struct hx_core *c, const struct hx_plan *plan, struct hx_error *err);
 
 /* Accepts NULL.  No engine may use it any more. */
 void hx_core_close(struct hx_core *c);

@@ -33,6 +33,8 @@ static int take_core(struct hx_engine *e, const struct hx_engine_cfg *cfg, struc
         e->core = e->own_core;
     }
     if (!rc)
+        rc = hx_core_check(e->core, e->plan, err);
+    if (!rc)
         e->model = e->core->model;
     return rc;
 }

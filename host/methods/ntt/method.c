@@ -42,9 +42,10 @@ static struct hx_poly_cfg config(const struct hx_plan *p)
 static int check(const struct hx_plan *p, struct hx_error *err)
 {
     if (hx_plan_given(p, "ntt") && hx_plan_given(p, "ntt-crt"))
-        return hx_error_set(err, -EINVAL, "ntt and ntt-crt exclude each other");
+        return hx_error_set(err, -EINVAL, "%sntt and %sntt-crt exclude each other", hx_plan_prefix(p), hx_plan_prefix(p));
     if (hx_plan_given(p, "crt-shard") && mode_of(p) != HX_POLY_CRT)
-        return hx_error_set(err, -EINVAL, "--crt-shard shares out two primes: it needs --poly-attn --ntt-crt, or --kv ntt");
+        return hx_error_set(err, -EINVAL, "%scrt-shard shares out two primes: it needs %spoly-attn %sntt-crt, or %skv ntt",
+                            hx_plan_prefix(p), hx_plan_prefix(p), hx_plan_prefix(p), hx_plan_prefix(p));
     return 0;
 }
 

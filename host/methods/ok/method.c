@@ -58,7 +58,8 @@ static int check(const struct hx_plan *p, struct hx_error *err)
     int rc;
 
     if (hx_plan_given(p, "frobenius-quant") && hx_plan_given(p, "native-ok"))
-        return hx_error_set(err, -EINVAL, "frobenius-quant and native-ok exclude each other");
+        return hx_error_set(err, -EINVAL, "%sfrobenius-quant and %snative-ok exclude each other", hx_plan_prefix(p),
+                            hx_plan_prefix(p));
     rc = check_shim(p, err);
     return rc ? rc : check_offload(p, err);
 }

@@ -514,9 +514,9 @@ static const struct {
     {"linear=cpu,out@1=ref", "~linear: out@1: the output matrix is of no layer", BOTH},
     /* methods that exclude each other */
     {"native-ok linear=ref", "~native-ok and ~linear ref exclude each other", BOTH},
-    {"native-ok frobenius-quant", "frobenius-quant and native-ok exclude each other", BOTH},
+    {"native-ok frobenius-quant", "~frobenius-quant and ~native-ok exclude each other", BOTH},
     {"poly-attn attn=ref", "~poly-attn and ~attn ref exclude each other", BOTH},
-    {"poly-attn ntt ntt-crt", "ntt and ntt-crt exclude each other", BOTH},
+    {"poly-attn ntt ntt-crt", "~ntt and ~ntt-crt exclude each other", BOTH},
     {"softmax=int attn=flash", "~softmax int and ~attn flash exclude each other", BOTH},
     {"softmax=int offload=attn", "~offload attn and ~softmax int exclude each other", BOTH},
     {"softmax=int kv=spinor-attn", "no attention method can use ~kv spinor-attn with softmax by integers", BOTH},

@@ -226,12 +226,28 @@ static void test_a_layer_that_the_model_lacks_is_refused(void **state)
     }
 }
 
+static void test_a_plan_of_other_matrices_is_refused(void **state)
+{
+    struct hx_engine *first = hxt_engine_open(&(struct hx_engine_cfg){
+        .model = MODEL_Q8_0, .settings = HXT_SETTINGS("kv=f32", "linear=cpu"), .n_ctx = CTX});
+    struct hx_engine *second = NULL;
+    struct hx_error err = {""};
+
+    (void)state;
+    assert_int_equal(hx_engine_open(&second, &(struct hx_engine_cfg){.share_with = first, .n_ctx = CTX,
+                                    .settings = HXT_SETTINGS("kv=f32", "linear=ref")}, &err), -EINVAL);
+    assert_null(second);
+    assert_non_null(strstr(err.text, "linear ref: the engine that this one shares matrices with has linear cpu"));
+    hx_engine_close(first);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_methods_share_one_model_and_get_their_own_logits),
     cmocka_unit_test(test_runs_that_take_turns_do_not_meet),
     cmocka_unit_test(test_a_map_gives_each_matrix_its_method),
     cmocka_unit_test(test_engines_of_one_core_have_caches_of_their_own),
     cmocka_unit_test(test_a_layer_that_the_model_lacks_is_refused),
+    cmocka_unit_test(test_a_plan_of_other_matrices_is_refused),
 };
 
 int main(void)
