@@ -1,9 +1,11 @@
-/* The root PD's loop.  One thread: it forks, and a forked child must find every lock free. */
+/* The root PD's loop.  One thread: it forks, and a forked child must find every lock free.  It never waits for anybody: the
+ * driver takes a root PD that does not answer its pings for a dead one (fuse/core/dsp_alive.h). */
 #include "root_pd.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -27,7 +29,9 @@ enum { CLIENTS_MAX = 64 };
 /* One user PD, or the channel that waits for its RMID_CREATE. */
 struct client {
     int32_t id;        /* 0 = free entry */
+    uint32_t session;  /* the driver's number of it */
     pid_t pid;         /* 0 = not created yet */
+    bool released;     /* killed for RMID_RELEASE */
     int fd[HX_PD_FDS]; /* until the PD has taken them; -1 afterwards */
 };
 
@@ -66,6 +70,7 @@ static void forget(struct client *cl)
     close_fds(cl->fd);
     cl->id = 0;
     cl->pid = 0;
+    cl->released = false;
 }
 
 /* --- the kernel's calls (static handles 1 and 2) --------------------------------------------------------------- */
@@ -137,8 +142,8 @@ static int release(const remote_arg *pra)
         return AEE_DSP(AEE_ENOSUCH);
     if (cl->pid) {
         kill(cl->pid, SIGKILL);
-        waitpid(cl->pid, NULL, 0);
-        hx_machine_reap(cl->id);
+        cl->released = true;
+        return HX_RELEASE_ENDS;
     }
     forget(cl);
     return AEE_SUCCESS;
@@ -180,16 +185,19 @@ static const struct hx_static_service services[] = {
 
 /* --- events --------------------------------------------------------------------------------------------------- */
 
-/* A PD ended by itself: say so to the driver, which fails the client's pending calls. */
+static void tell_driver(const struct hx_ctl *ctl)
+{
+    if (send(channel->fd[HX_FD_CTL], ctl, sizeof(*ctl), MSG_NOSIGNAL) < 0)
+        FARF(ERROR, "control socket: %s", strerror(errno));
+}
+
+/* A PD ended, by itself or because it was released: the driver waits for the latter. */
 static void report_exit(const struct client *cl, int status)
 {
-    struct hx_ctl ctl = {.op = HX_CTL_EXIT, .id = cl->id, .size = (uint64_t)status};
-
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && !cl->released)
         FARF(ERROR, "user PD of client %d (pid %d) died: %s", cl->id, cl->pid,
              strsignal(WTERMSIG(status)));
-    if (send(channel->fd[HX_FD_CTL], &ctl, sizeof(ctl), MSG_NOSIGNAL) < 0)
-        FARF(ERROR, "control socket: %s", strerror(errno));
+    tell_driver(&(struct hx_ctl){.op = HX_CTL_EXIT, .seq = cl->session, .id = cl->id, .size = (uint64_t)status});
 }
 
 static void reap_children(void)
@@ -209,6 +217,10 @@ static void reap_children(void)
             }
 }
 
+static bool is_asked; /* HX_CTL_PING is not answered yet ... */
+static uint64_t ping; /* ... which has this number ... */
+static unsigned served_since; /* ... and so many requests were served since it came */
+
 /* Keeps the descriptors of a PD to come.  1 = go on, 0 = the driver is gone. */
 static int take_control(void)
 {
@@ -219,6 +231,13 @@ static int take_control(void)
     if (rc != 1)
         return 0;
     hx_buffers_seen(ctl.seq);
+    if (ctl.op == HX_CTL_PING) {
+        is_asked = true;
+        ping = ctl.size;
+        served_since = 0;
+        close_fds(fd);
+        return 1;
+    }
     cl = ctl.op == HX_CTL_PD && ctl.id > 0 && !find(ctl.id) ? find(0) : NULL;
     if (!cl) {
         FARF(ERROR, "control: op %u for client %d is not possible", ctl.op, ctl.id);
@@ -226,8 +245,21 @@ static int take_control(void)
         return 1;
     }
     cl->id = ctl.id;
+    cl->session = (uint32_t)ctl.size;
     cl->pid = 0;
     memcpy(cl->fd, fd, sizeof(cl->fd));
+    return 1;
+}
+
+/* The driver sends control messages before the requests that need them, but poll() may have looked at the socket a moment too
+ * early. */
+static int take_waiting_control(void)
+{
+    struct pollfd p = {.fd = channel->fd[HX_FD_CTL], .events = POLLIN};
+
+    while (poll(&p, 1, 0) > 0)
+        if (!take_control())
+            return 0;
     return 1;
 }
 
@@ -235,12 +267,30 @@ static int take_request(void)
 {
     struct hx_msg msg;
     struct hx_reply reply;
+    int rc = hx_dsp_channel_take_rung(channel, &msg);
 
-    if (hx_dsp_channel_take_rung(channel, &msg))
+    if (rc) { /* nothing can be trusted to arrive any more: a restart makes new rings */
+        FARF(FATAL, "request ring of the root PD: %s", rc == -EAGAIN ? "the bell rang for nothing" : strerror(-rc));
         return 0;
+    }
+    if (!take_waiting_control())
+        return 0;
+    served_since++;
     hx_invoke_serve(channel, &msg, &reply, services, sizeof(services) / sizeof(services[0]));
     hx_dsp_channel_answer(channel, &reply);
     return 1;
+}
+
+/* More requests than can be under way at once: those that are older than the ping are among them. */
+static bool can_answer(void)
+{
+    return is_asked && served_since >= HX_RING_SLOTS;
+}
+
+static void answer_ping(void)
+{
+    is_asked = false;
+    tell_driver(&(struct hx_ctl){.op = HX_CTL_PONG, .id = -1, .size = ping});
 }
 
 static int watch_children(void)
@@ -267,14 +317,16 @@ int hx_root_pd_main(struct hx_dsp_channel *c)
                          {.fd = signals, .events = POLLIN},
                          {.fd = c->fd[HX_FD_REQ_BELL], .events = POLLIN}};
     for (int go = 1; go;) {
-        if (poll(p, 3, -1) < 0 && errno != EINTR)
+        if (poll(p, 3, is_asked ? 0 : -1) < 0 && errno != EINTR)
             return 1;
         if (p[0].revents)
             go = take_control();
         else if (p[1].revents)
             reap_children();
-        else if (p[2].revents)
+        else if (p[2].revents && !can_answer())
             go = take_request();
+        else if (is_asked)
+            answer_ping();
     }
     for (int i = 0; i < CLIENTS_MAX; i++)
         if (clients[i].pid > 0) {

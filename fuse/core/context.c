@@ -93,6 +93,9 @@ int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_
     if (msg.size > HX_ARENA_BYTES - msg.addr)
         msg.size = HX_ARENA_BYTES - msg.addr;
     rc = hx_channel_send(ctx->channel, &msg);
+    if (rc && ctx->channel == &ctx->driver->dsp.channel)
+        hx_dsp_fail(ctx->driver, "its request ring is broken"); /* it has room for all contexts */
+    ctx->pings = ctx->driver->dsp.alive.asked;
     ctx->sent = rc == 0;
     ctx->channel->in_flight += ctx->sent;
     return rc;
@@ -184,7 +187,9 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel)
         else
             complete(ctx, &reply, reply.retval);
     }
-    if (rc == -EPROTO) {
+    if (rc == -EPROTO && channel == &d->dsp.channel) {
+        hx_dsp_fail(d, "its reply ring is broken");
+    } else if (rc == -EPROTO) {
         hx_log_client("a PD broke its reply ring; its calls end");
         hx_context_abort(d, channel, AEE_DSP(AEE_ECPUEXCEPTION));
     }

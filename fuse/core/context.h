@@ -25,6 +25,7 @@ struct hx_context {
     /* Called once: reply == NULL means the DSP died (result = what to tell the caller). */
     void (*done)(struct hx_context *ctx, const struct hx_reply *reply, int result);
     uint64_t deadline_ms; /* kernel calls; 0 = none */
+    uint64_t pings;       /* number of the last ping when it was sent (dsp_alive.h) */
     uint32_t handle, sc;
     uint64_t offset, bytes; /* arena piece */
     uint64_t trace;         /* where in it a struct hx_trace with room for trace_events lies */

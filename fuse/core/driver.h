@@ -33,6 +33,7 @@ struct hx_driver {
     unsigned last_ctx_id;
     unsigned n_deadlines; /* contexts with one */
     struct hx_session_stats closed; /* sums over closed sessions */
+    uint32_t sessions_opened; /* number of the last one */
     uint64_t sessions_closed; /* how many of them had served a call */
     uint32_t capability[FASTRPC_MAX_DSP_ATTRIBUTES];
     bool have_capabilities;

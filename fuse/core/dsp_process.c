@@ -132,6 +132,7 @@ static void tear_down(struct hx_driver *d)
 
     wait_for_end(p->pid, p->channel.ctl);
     p->pid = 0;
+    p->failed = false;
     hx_loop_del(&d->loop, &p->replies.bell);
     hx_loop_del(&d->loop, &p->control);
     p->gone(d);
@@ -165,6 +166,8 @@ void hx_dsp_revive(struct hx_driver *d)
     struct hx_dsp_process *p = &d->dsp;
     int rc;
 
+    if (p->failed && p->pid)
+        ssr(d);
     if (!p->restart_ms || hx_now_ms() < p->restart_ms)
         return;
     p->restart_ms = 0;
@@ -184,7 +187,9 @@ static void control_ready(void *arg)
         return;
     if (n <= 0)
         ssr(d);
-    else if (n == (ssize_t)sizeof(ctl) && ctl.op == HX_CTL_EXIT)
+    else if (n == (ssize_t)sizeof(ctl) && ctl.op == HX_CTL_PONG)
+        hx_dsp_alive_pong(d, ctl.size);
+    else if (n == (ssize_t)sizeof(ctl) && ctl.op == HX_CTL_EXIT && !hx_session_pd_ended(d, ctl.id, ctl.seq))
         hx_log_client("user PD of client %d ended, wait status 0x%llx", ctl.id,
                (unsigned long long)ctl.size);
 }
@@ -236,6 +241,7 @@ int hx_dsp_start(struct hx_driver *d)
         hx_channel_close(&p->channel);
     }
     p->started_ms = hx_now_ms();
+    hx_dsp_alive_begin(&p->alive);
     return rc;
 }
 
@@ -255,6 +261,17 @@ void hx_dsp_crash(const struct hx_dsp_process *p)
 {
     if (p->pid > 0)
         kill(p->pid, SIGKILL);
+}
+
+void hx_dsp_fail(struct hx_driver *d, const char *why)
+{
+    struct hx_dsp_process *p = &d->dsp;
+
+    if (!p->pid || p->failed)
+        return;
+    hx_log("the DSP (pid %d) is ended: %s", p->pid, why);
+    p->failed = true;
+    hx_dsp_crash(p);
 }
 
 void hx_dsp_stop(struct hx_driver *d)

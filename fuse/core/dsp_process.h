@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "channel.h"
+#include "dsp_alive.h"
 #include "base/loop.h"
 
 struct hx_driver;
@@ -15,6 +16,8 @@ struct hx_dsp_process {
     struct hx_channel channel; /* to the root PD */
     struct hx_ring_watch replies;
     struct hx_watch control;
+    struct hx_dsp_alive alive;
+    bool failed; /* killed by hx_dsp_fail(): goes down at the end of the round */
     unsigned restarts;        /* SSRs so far */
     unsigned quick_deaths;    /* in a row, each soon after its start */
     uint64_t started_ms;
@@ -33,6 +36,9 @@ int hx_dsp_start(struct hx_driver *d);
 
 /* Ends the DSP as if its root PD had crashed: everything goes down and comes up again, by way of the control socket. */
 void hx_dsp_crash(const struct hx_dsp_process *p);
+
+/* The same for a root PD that cannot be worked with any more; the log says why. */
+void hx_dsp_fail(struct hx_driver *d, const char *why);
 
 /* Restarts a crashed one when it is time.  Called in every round of the loop. */
 void hx_dsp_revive(struct hx_driver *d);

@@ -45,6 +45,7 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, boo
         return -ENOMEM;
     s->driver = d;
     s->client_id = (int32_t)slot + 1;
+    s->number = ++d->sessions_opened;
     s->pid = pid;
     s->secure_node = secure_node;
     s->epoch_ns = d->thermal.now_ns;
@@ -98,7 +99,7 @@ int hx_session_make_channel(struct hx_session *s)
                                         .ring = &s->channel.rings->reply,
                                         .expected = &s->channel.in_flight};
     s->control = (struct hx_watch){s->channel.ctl, control_ready, s};
-    rc = hx_channel_control(&s->driver->dsp.channel, HX_CTL_PD, s->client_id, 0, peer, HX_PD_FDS);
+    rc = hx_channel_control(&s->driver->dsp.channel, HX_CTL_PD, s->client_id, s->number, peer, HX_PD_FDS);
     if (!rc)
         rc = hx_loop_add_ring(&s->driver->loop, &s->replies);
     if (!rc)
@@ -135,9 +136,19 @@ static void released(struct hx_context *ctx, const struct hx_reply *reply, int r
 {
     struct hx_session *s = ctx->session;
 
-    if (!reply && result == -ETIMEDOUT)
-        hx_log_client("client %d: the DSP did not answer RELEASE for 10 s", s->client_id);
+    s->pd_ends = reply && result == HX_RELEASE_ENDS;
+    if (!s->pd_ends)
+        free_session(s);
+}
+
+bool hx_session_pd_ended(struct hx_driver *d, int32_t id, uint32_t number)
+{
+    struct hx_session *s = id > 0 && id <= FASTRPC_MAX_SESSIONS ? d->session[id - 1] : NULL;
+
+    if (!s || s->number != number || !s->pd_ends)
+        return false;
     free_session(s);
+    return true;
 }
 
 void hx_session_close(struct hx_session *s)
@@ -161,6 +172,8 @@ static void lose_pd(struct hx_session *s)
     drop_channel(s);
     if (s->state != HX_SESSION_CLOSING)
         s->state = HX_SESSION_DEAD;
+    else if (s->pd_ends)
+        free_session(s);
 }
 
 void hx_session_ssr_all(struct hx_driver *d)

@@ -27,6 +27,7 @@ enum hx_session_state {
 struct hx_session {
     struct hx_driver *driver;
     int32_t client_id; /* slot + 1 */
+    uint32_t number;   /* counts sessions: who has the same client_id later is somebody else */
     pid_t pid;         /* who opened it, as the rig sees it; 0 = unknown */
     bool secure_node;
     bool unsigned_pd;
@@ -35,6 +36,7 @@ struct hx_session {
     bool used; /* it served a call */
     bool unreachable_logged; /* the log has said that the rig may not read the client's memory */
     enum hx_session_state state;
+    bool pd_ends; /* closing: RELEASE is answered, the root PD will say when the PD is gone */
     struct hx_channel channel; /* to the user PD */
     struct hx_ring_watch replies;
     struct hx_watch control;
@@ -61,6 +63,9 @@ int hx_session_make_channel(struct hx_session *s);
 /* The DSP died (a subsystem restart): pending calls of all sessions end with -EPIPE, and the sessions stay dead until they
  * are closed. */
 void hx_session_ssr_all(struct hx_driver *d);
+
+/* The root PD says that the PD of client `id`, session `number`, is gone.  False: nobody waits for that. */
+bool hx_session_pd_ended(struct hx_driver *d, int32_t id, uint32_t number);
 
 /* What INVOKE, MEM_MAP and the like get in this state: 0 when the PD is up. */
 int hx_session_error(const struct hx_session *s);

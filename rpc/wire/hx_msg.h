@@ -95,20 +95,26 @@ struct hx_invoke {
 enum hx_ctl_op {
     HX_CTL_MAP = 1, /* driver -> PD, 1 fd: buffer `id` of `size` bytes */
     HX_CTL_UNMAP,   /* driver -> PD: forget buffer `id` */
-    HX_CTL_PD,      /* driver -> root, 5 fds (enum hx_pd_fd): channel of the user PD for client `id` */
-    HX_CTL_EXIT,    /* root -> driver: PD of client `id` ended, `size` = wait status */
+    HX_CTL_PD,      /* driver -> root, 5 fds (enum hx_pd_fd): channel of the user PD for client `id`, session number `size` */
+    HX_CTL_EXIT,    /* root -> driver: PD of client `id` ended, `size` = wait status, `seq` = its session number */
     HX_CTL_UNBIND,  /* driver -> PD: buffer `id` has no MEM_MAP map any more */
+    HX_CTL_PING,    /* driver -> root: send HX_CTL_PONG with the same `size` once all earlier requests are answered */
+    HX_CTL_PONG,    /* root -> driver */
 };
 
 enum hx_pd_fd { HX_FD_RINGS, HX_FD_ARENA, HX_FD_REQ_BELL, HX_FD_REP_BELL, HX_FD_CTL, HX_PD_FDS };
 
 struct hx_ctl {
     uint32_t op;
-    uint32_t seq; /* counts up from 1 per channel */
+    uint32_t seq; /* counts up from 1 per channel, driver -> DSP */
     int32_t id;
     int32_t client_fd; /* HX_CTL_MAP: the client's number for the buffer, -1 when it has none */
     uint64_t size;
 };
+
+/* Result of RMID_RELEASE: the PD has been killed, HX_CTL_EXIT follows when it is gone.  It may take its time: a debugger that is
+ * attached to it sees its end first. */
+#define HX_RELEASE_ENDS 1
 
 /* In-buffer 0 of the kernel calls on handle 1 (hexrig's layout; the RMIDs are the driver's). */
 struct hx_kcreate {
