@@ -1,57 +1,142 @@
 /* The machine that all PDs of a rig share: its lock, waiting for what others give back, what the dead leave. */
 #include "machine.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "HAP_farf.h"
+
 struct hx_machine *hx_machine;
+struct hx_machine_shared *hx_machine_shared;
 uint8_t *hx_vtcm;
 int32_t hx_pd_client;
 
+/* The lock's word: somebody sleeps; the PD; a number that no other thread has at the time.  So the root PD knows what a dead PD
+ * held, and a waiter whether it is still the same section that it waits for. */
+#define SLEEPERS (1u << 31)
+#define CLIENT_SHIFT 24
+#define TURNS ((1u << CLIENT_SHIFT) - 1)
+#define ROOT 127u /* client ids are smaller */
+
+static __thread uint32_t held; /* the word that this thread wrote */
+
+static uint32_t client_bits(int32_t client)
+{
+    return (client > 0 ? (uint32_t)client & ROOT : ROOT) << CLIENT_SHIFT;
+}
+
+static void sleep_on(_Atomic uint32_t *word, uint32_t seen, unsigned ms)
+{
+    const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000L};
+
+    syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
+}
+
+static void wake(_Atomic uint32_t *word, int n)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, n, NULL, NULL, 0);
+}
+
+static uint64_t real_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Waits until it is free, or was held by one and the same for too long, and takes it. */
+static void lock_slowly(_Atomic uint32_t *lock, uint32_t me)
+{
+    uint32_t whose = 0, seen;
+    uint64_t since = 0;
+
+    for (;;) {
+        seen = atomic_load(lock);
+        if (seen && (seen & ~SLEEPERS) != whose) {
+            whose = seen & ~SLEEPERS;
+            since = real_ms();
+        } else if (!seen || real_ms() - since >= HX_LOCK_PATIENCE_MS) {
+            if (!atomic_compare_exchange_strong(lock, &seen, me | SLEEPERS)) /* others may sleep there, too */
+                continue;
+            if (seen)
+                FARF(ERROR, "the machine's lock was held for %d ms by PD %u: taken over", HX_LOCK_PATIENCE_MS,
+                     (seen >> CLIENT_SHIFT) & ROOT);
+            return;
+        }
+        if ((seen & SLEEPERS) || atomic_compare_exchange_strong(lock, &seen, seen | SLEEPERS))
+            sleep_on(lock, seen | SLEEPERS, 50);
+    }
+}
+
 void hx_machine_lock(void)
 {
-    /* A PD died inside: the tables are consistent between any two stores, so go on. */
-    if (pthread_mutex_lock(&hx_machine->lock) == EOWNERDEAD)
-        pthread_mutex_consistent(&hx_machine->lock);
+    _Atomic uint32_t *lock = &hx_machine_shared->lock;
+    uint32_t me = client_bits(hx_pd_client) | (atomic_fetch_add(&hx_machine_shared->turns, 1) & TURNS), none = 0;
+
+    if (!atomic_compare_exchange_strong(lock, &none, me))
+        lock_slowly(lock, me);
+    held = me;
 }
 
 void hx_machine_unlock(void)
 {
-    pthread_mutex_unlock(&hx_machine->lock);
+    _Atomic uint32_t *lock = &hx_machine_shared->lock;
+    uint32_t seen = atomic_load(lock);
+
+    while ((seen & ~SLEEPERS) == held) /* else it was taken over */
+        if (atomic_compare_exchange_weak(lock, &seen, 0)) {
+            if (seen & SLEEPERS)
+                wake(lock, 1);
+            return;
+        }
 }
 
 void hx_machine_freed(void)
 {
-    atomic_fetch_add(&hx_machine->freed, 1);
-    syscall(SYS_futex, &hx_machine->freed, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    atomic_fetch_add(&hx_machine_shared->freed, 1);
+    wake(&hx_machine_shared->freed, INT32_MAX);
 }
 
 void hx_machine_wait(unsigned ms)
 {
-    const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000L};
-    uint32_t seen = atomic_load(&hx_machine->freed);
+    uint32_t seen = atomic_load(&hx_machine_shared->freed);
 
     hx_machine_unlock();
-    syscall(SYS_futex, &hx_machine->freed, FUTEX_WAIT, seen, &t, NULL, 0);
+    sleep_on(&hx_machine_shared->freed, seen, ms);
     hx_machine_lock();
 }
 
+void hx_machine_vacate(void)
+{
+    for (unsigned i = 0; i < HX_VTCM_GRAINS; i++)
+        hx_machine->vtcm[i].client = 0;
+    for (unsigned i = 0; i < HX_HVX_CONTEXTS_MAX; i++)
+        hx_machine->hvx[i].client = 0;
+    for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
+        hx_machine->crm->entry[i].client = 0;
+    atomic_store(&hx_machine_shared->lock, 0);
+}
+
+/* Single stores, without the lock: to those who hold it now it looks as if the PD had given back a moment earlier. */
 void hx_machine_reap(int32_t client)
 {
-    hx_machine_lock();
+    _Atomic uint32_t *lock = &hx_machine_shared->lock;
+    uint32_t seen = atomic_load(lock);
+
     for (unsigned i = 0; i < HX_VTCM_GRAINS; i++)
         if (hx_machine->vtcm[i].client == client)
             hx_machine->vtcm[i].client = 0;
-    for (unsigned i = 0; i < hx_machine->hvx_contexts; i++)
+    for (unsigned i = 0; i < HX_HVX_CONTEXTS_MAX; i++)
         if (hx_machine->hvx[i].client == client)
             hx_machine->hvx[i].client = 0;
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
-        if (hx_machine->crm.entry[i].client == client)
-            hx_machine->crm.entry[i] = (struct hx_crm_entry){0};
+        if (hx_machine->crm->entry[i].client == client)
+            hx_machine->crm->entry[i].client = 0;
+    if (seen && (seen & ~(SLEEPERS | TURNS)) == client_bits(client) && atomic_compare_exchange_strong(lock, &seen, 0))
+        wake(lock, INT32_MAX);
     hx_machine_freed();
-    hx_machine_unlock();
 }

@@ -1,11 +1,12 @@
 /* What all PDs of a rig share: who holds VTCM and HVX contexts, the virtual clock's profile.
  *
  * The state lies in memory that the root PD maps before it forks, so a user PD sees the same machine at the same address.
- * A PD may die at any point: locks are robust, and the root PD gives back what the dead one held. */
+ * A PD may die at any point, and a skel may write whatever it likes there: so the root PD takes no lock, follows no pointer and no
+ * index that lies in it, and only frees what names a PD that is gone; a user PD takes a lock that is held for ever from its holder,
+ * and checks ranges that it finds there. */
 #ifndef HX_MACHINE_H
 #define HX_MACHINE_H
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,27 +16,39 @@
 
 enum { HX_HVX_CONTEXTS_MAX = 16 };
 
+struct hx_hvx_grant {
+    int32_t client;   /* PD that holds it, 0 = free */
+    uint64_t free_at; /* pcycle at which its last holder gave it back */
+};
+
+/* What lies in the shared memory. */
+struct hx_machine_shared {
+    _Atomic uint32_t lock;    /* 0, or who holds it, see machine.c; protects everything below */
+    _Atomic uint32_t turns;   /* times that somebody wanted the lock */
+    _Atomic uint32_t freed;   /* counts what was given back; a futex, because a condition breaks when a waiter is killed */
+    _Atomic uint64_t pcycles; /* the machine's counter: the latest end of a call */
+    struct hx_hvx_grant hvx[HX_HVX_CONTEXTS_MAX];
+    struct hx_vtcm_table own;
+    int32_t vtcm_last[HX_VTCM_GRAINS]; /* PD that holds the grain or was the last to hold it, as in the table */
+    struct hx_crm crm;
+};
+
+/* Each PD has a copy of its own: what nobody changes once the root PD forks. */
 struct hx_machine {
-    pthread_mutex_t lock; /* process-shared, robust; protects everything below */
-    _Atomic uint32_t freed; /* counts what was given back; a futex, because a condition breaks when a waiter is killed */
+    struct hx_machine_shared *shared;
     double clock_mhz;     /* pcycles per us */
     struct hx_cost cost;
     unsigned hvx_contexts;
     unsigned hw_threads;
     unsigned capabilities; /* 0: the root PD does not tell them */
     unsigned dspqueue; /* 0: this DSP has none */
-    struct {
-        int32_t client;   /* PD that holds it, 0 = free */
-        uint64_t free_at; /* pcycle at which its last holder gave it back */
-    } hvx[HX_HVX_CONTEXTS_MAX];
-    _Atomic uint64_t pcycles; /* the machine's counter: the latest end of a call */
-    struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], our own or one that the driver sees, too; the same address in all PDs */
-    struct hx_vtcm_table own;
-    int32_t vtcm_last[HX_VTCM_GRAINS]; /* PD that holds the grain or was the last to hold it, as in the table */
-    struct hx_crm crm;
+    struct hx_hvx_grant *hvx;   /* [HX_HVX_CONTEXTS_MAX], shared */
+    struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], shared; the driver sees it, too, unless it is shared->own */
+    struct hx_crm *crm;         /* shared */
 };
 
 extern struct hx_machine *hx_machine; /* NULL until hx_machine_init() */
+extern struct hx_machine_shared *hx_machine_shared; /* the same as hx_machine->shared */
 /* HX_VTCM_BYTES, at 0xFF000000 except in ASan builds.  Each PD has a VTCM of its own, of which the grains that it holds can be
  * touched.  A grain has what this PD left there, or zeroes when another one has held it since. */
 extern uint8_t *hx_vtcm;
@@ -48,6 +61,9 @@ int hx_machine_init(const struct hx_profile *profile);
  * first fork.  0 or negative errno. */
 int hx_machine_share_vtcm_table(int fd);
 
+/* Short sections only.  Who finds the lock with one holder for HX_LOCK_PATIENCE_MS takes it: nothing else can be done about a PD that
+ * is stopped inside, or one that wrote there. */
+enum { HX_LOCK_PATIENCE_MS = 2000 };
 void hx_machine_lock(void);
 void hx_machine_unlock(void);
 
@@ -67,8 +83,11 @@ static inline int hx_in_vtcm(const void *p)
 /* 1 when all of p[bytes], in VTCM, lies in what this PD got by one request. */
 int hx_vtcm_granted(const void *p, size_t bytes);
 
-/* Gives back all that PD `client` held; the root PD calls it when a user PD has ended. */
+/* Gives back all that PD `client` held, the lock included; the root PD calls it when a user PD has ended.  Never waits. */
 void hx_machine_reap(int32_t client);
+
+/* The same for everything, whoever it names: for a machine without user PDs, so that nothing outlasts what a skel wrote there. */
+void hx_machine_vacate(void);
 
 /* 1 while the calling thread holds an HVX context. */
 int hx_hvx_context_held(void);

@@ -29,33 +29,26 @@ static int map_vtcm(void)
     return 0;
 }
 
-static void init_locks(struct hx_machine *m)
-{
-    pthread_mutexattr_t ma;
-
-    pthread_mutexattr_init(&ma);
-    pthread_mutexattr_setpshared(&ma, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&ma, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&m->lock, &ma);
-    pthread_mutexattr_destroy(&ma);
-}
-
 int hx_machine_init(const struct hx_profile *profile)
 {
-    void *p = mmap(NULL, sizeof(*hx_machine), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+    static struct hx_machine machine;
+    void *p = mmap(NULL, sizeof(*hx_machine_shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                    -1, 0);
 
     if (p == MAP_FAILED)
         return -errno;
-    hx_machine = p;
-    init_locks(hx_machine);
+    hx_machine_shared = p;
+    hx_machine = &machine;
+    hx_machine->shared = hx_machine_shared;
+    hx_machine->hvx = hx_machine_shared->hvx;
+    hx_machine->crm = &hx_machine_shared->crm;
     hx_machine->clock_mhz = profile->clock_mhz;
     hx_machine->cost = profile->cost;
     hx_machine->hvx_contexts = profile->hvx_contexts;
     hx_machine->hw_threads = profile->hw_threads;
     hx_machine->capabilities = profile->capabilities;
     hx_machine->dspqueue = profile->dspqueue;
-    hx_machine->vtcm = hx_machine->own.grain;
+    hx_machine->vtcm = hx_machine_shared->own.grain;
     return map_vtcm();
 }
 

@@ -19,7 +19,7 @@ void hx_vt_thread_begin(const struct hx_vt_origin *o)
 
 void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
 {
-    uint64_t p = hx_machine ? atomic_load_explicit(&hx_machine->pcycles, memory_order_relaxed) : 0;
+    uint64_t p = hx_machine ? atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed) : 0;
 
     hx_cost_call();
     hx_vt_thread_begin(&(struct hx_vt_origin){p, p, now_ns, khz, 0});
@@ -31,8 +31,8 @@ void hx_vt_call_end(void)
 
     if (!hx_machine)
         return;
-    seen = atomic_load_explicit(&hx_machine->pcycles, memory_order_relaxed);
-    while (seen < end && !atomic_compare_exchange_strong_explicit(&hx_machine->pcycles, &seen, end, memory_order_relaxed,
+    seen = atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed);
+    while (seen < end && !atomic_compare_exchange_strong_explicit(&hx_machine->shared->pcycles, &seen, end, memory_order_relaxed,
                                                                   memory_order_relaxed))
         ;
 }

@@ -58,7 +58,7 @@ HX_EXPORT unsigned int compute_resource_acquire(compute_res_attr_t *attr, unsign
         if (!hx_crm_wait(e, e->id, timeout_us)) { /* nobody else knows the id yet */
             id = e->id;
             a.granted = e->bytes;
-            a.vtcm = e->n ? (uintptr_t)hx_vtcm + (size_t)e->first * HX_VTCM_GRAIN : 0;
+            a.vtcm = e->n && hx_vtcm_exists(e->first, e->n) ? (uintptr_t)hx_vtcm + (size_t)e->first * HX_VTCM_GRAIN : 0;
         } else {
             *e = (struct hx_crm_entry){0};
         }

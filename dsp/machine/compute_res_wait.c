@@ -15,7 +15,7 @@ enum {
 
 struct hx_crm_entry *hx_crm_new_entry(void)
 {
-    struct hx_crm *crm = &hx_machine->crm;
+    struct hx_crm *crm = hx_machine->crm;
 
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
         if (!crm->entry[i].client) {
@@ -33,7 +33,7 @@ struct hx_crm_entry *hx_crm_new_entry(void)
 struct hx_crm_entry *hx_crm_find(uint32_t id)
 {
     for (unsigned i = 0; id && i < HX_CRM_ENTRIES; i++) {
-        struct hx_crm_entry *e = &hx_machine->crm.entry[i];
+        struct hx_crm_entry *e = &hx_machine->crm->entry[i];
 
         if (e->client == hx_vtcm_owner() && e->id == id)
             return e;
@@ -44,7 +44,7 @@ struct hx_crm_entry *hx_crm_find(uint32_t id)
 static int serial_is_taken(void)
 {
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++) {
-        const struct hx_crm_entry *e = &hx_machine->crm.entry[i];
+        const struct hx_crm_entry *e = &hx_machine->crm->entry[i];
 
         if (e->client && e->serialize && e->state == HX_CRM_HOLDS)
             return 1;
@@ -61,15 +61,19 @@ static int only_assigns(const struct hx_crm_entry *e)
 /* Whether `e` could have what it wants now; where, in *first and *n. */
 static int possible(const struct hx_crm_entry *e, int *first, uint32_t *n)
 {
+    const struct hx_vtcm_want want = e->want; /* any PD may write there */
+
     *first = e->first;
     *n = e->n;
     if (e->serialize && !only_assigns(e) && serial_is_taken())
         return 0;
-    if (!e->want.grains)
+    if (!want.grains)
         return 1;
     if (e->assigned)
-        return hx_vtcm_is_free(e->first, e->n);
-    *first = hx_vtcm_find(&e->want, only_assigns(e), n);
+        return hx_vtcm_is_free(*first, *n);
+    if (!hx_vtcm_can_be(&want))
+        return 0;
+    *first = hx_vtcm_find(&want, only_assigns(e), n);
     return *first >= 0;
 }
 
@@ -85,7 +89,7 @@ static int must_yield(const struct hx_crm_entry *e)
     int first;
 
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++) {
-        const struct hx_crm_entry *w = &hx_machine->crm.entry[i];
+        const struct hx_crm_entry *w = &hx_machine->crm->entry[i];
 
         if (w->client && w != e && w->state == HX_CRM_WAITS && before(w, e) &&
             possible(w, &first, &n))
@@ -102,8 +106,8 @@ static uint64_t free_at(const struct hx_crm_entry *e, int first, uint32_t n)
     if (only_assigns(e))
         return 0;
     at = e->want.grains ? hx_vtcm_free_at(first, n) : 0;
-    if (e->serialize && hx_machine->crm.serial_free_at > at)
-        at = hx_machine->crm.serial_free_at;
+    if (e->serialize && hx_machine->crm->serial_free_at > at)
+        at = hx_machine->crm->serial_free_at;
     return at;
 }
 
@@ -141,7 +145,7 @@ int hx_crm_wait(struct hx_crm_entry *e, uint32_t context, uint32_t timeout_us)
     int first;
 
     e->state = HX_CRM_WAITS;
-    e->order = ++hx_machine->crm.order;
+    e->order = ++hx_machine->crm->order;
     e->since = hx_vt_now();
     while (!possible(e, &first, &n) || must_yield(e)) {
         if (!us || real_ms() >= real_limit)
@@ -171,7 +175,7 @@ void hx_crm_give_back(struct hx_crm_entry *e)
     if (e->n)
         hx_vtcm_give(e->first, e->n);
     if (e->serialize)
-        hx_machine->crm.serial_free_at = hx_vt_now();
+        hx_machine->crm->serial_free_at = hx_vt_now();
     e->state = HX_CRM_RESTS;
     hx_machine_freed();
 }
@@ -187,7 +191,7 @@ int hx_crm_wait_vtcm(const struct hx_vtcm_want *want, uint32_t bytes, uint32_t t
     }
     e->want = *want;
     e->bytes = bytes;
-    if (!hx_crm_wait(e, 0, timeout_us))
+    if (!hx_crm_wait(e, 0, timeout_us) && hx_vtcm_exists(e->first, 1))
         first = e->first;
     *e = (struct hx_crm_entry){0};
     return first;
@@ -196,7 +200,7 @@ int hx_crm_wait_vtcm(const struct hx_vtcm_want *want, uint32_t bytes, uint32_t t
 const struct hx_crm_entry *hx_crm_wanted_by(const struct hx_crm_entry *e)
 {
     for (unsigned i = 0; e->state == HX_CRM_HOLDS && i < HX_CRM_ENTRIES; i++) {
-        const struct hx_crm_entry *w = &hx_machine->crm.entry[i];
+        const struct hx_crm_entry *w = &hx_machine->crm->entry[i];
 
         if (w->client && w->state == HX_CRM_WAITS && w->priority < e->priority &&
             ((w->want.grains && e->n) || (w->serialize && e->serialize)))

@@ -26,7 +26,7 @@ static int running;
 static struct watch next_wanted(uint64_t *at)
 {
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++) {
-        struct hx_crm_entry *e = &hx_machine->crm.entry[i];
+        struct hx_crm_entry *e = &hx_machine->crm->entry[i];
         const struct hx_crm_entry *by = e->client == hx_vtcm_owner() ? hx_crm_wanted_by(e) : NULL;
 
         if (!by || e->asked)

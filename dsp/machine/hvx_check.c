@@ -64,10 +64,14 @@ int hx_vtcm_granted(const void *p, size_t bytes)
 {
     const uintptr_t from = (uintptr_t)p - (uintptr_t)hx_vtcm;
     uintptr_t start;
+    int32_t first;
 
     if (!hx_in_vtcm(p) || hx_machine->vtcm[from / HX_VTCM_GRAIN].client != owner())
         return 0;
-    start = (uintptr_t)hx_machine->vtcm[from / HX_VTCM_GRAIN].first * HX_VTCM_GRAIN;
+    first = hx_machine->vtcm[from / HX_VTCM_GRAIN].first;
+    if (first < 0 || first >= HX_VTCM_GRAINS) /* another PD's skel wrote there */
+        return 0;
+    start = (uintptr_t)first * HX_VTCM_GRAIN;
     return from - start + bytes <= hx_machine->vtcm[start / HX_VTCM_GRAIN].bytes;
 }
 

@@ -48,6 +48,17 @@ int hx_vtcm_want(struct hx_vtcm_want *want, uint32_t bytes, int single_page, uin
     return want->least > HX_VTCM_GRAINS ? -1 : 0;
 }
 
+int hx_vtcm_can_be(const struct hx_vtcm_want *want)
+{
+    return page_of(want->page) == want->page && want->page && want->least <= want->grains &&
+           want->least <= HX_VTCM_GRAINS;
+}
+
+int hx_vtcm_exists(int first, uint32_t n)
+{
+    return first >= 0 && first < HX_VTCM_GRAINS && n <= (uint32_t)(HX_VTCM_GRAINS - first);
+}
+
 /* Length of the free run that starts at grain `i`. */
 static unsigned free_run(unsigned i)
 {
@@ -64,8 +75,8 @@ static int held_cached(unsigned grain)
     uint32_t id = hx_machine->vtcm[grain].context;
 
     for (unsigned i = 0; id && i < HX_CRM_ENTRIES; i++)
-        if (hx_machine->crm.entry[i].client && hx_machine->crm.entry[i].id == id)
-            return hx_machine->crm.entry[i].cached;
+        if (hx_machine->crm->entry[i].client && hx_machine->crm->entry[i].id == id)
+            return hx_machine->crm->entry[i].cached;
     return 0;
 }
 
@@ -79,13 +90,15 @@ static int suits(int first, uint32_t n, int over_cached)
 
 int hx_vtcm_is_free(int first, uint32_t n)
 {
-    return suits(first, n, 0);
+    return hx_vtcm_exists(first, n) && suits(first, n, 0);
 }
 
 uint64_t hx_vtcm_free_at(int first, uint32_t n)
 {
     uint64_t at = 0;
 
+    if (!hx_vtcm_exists(first, n))
+        return 0;
     for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++)
         if (hx_machine->vtcm[i].free_at > at)
             at = hx_machine->vtcm[i].free_at;
@@ -138,13 +151,15 @@ static void set_access(int first, uint32_t n, int protection)
  * zeroes; so do those that were never there. */
 static void clear_if_others_held(int grain)
 {
-    if (hx_machine->vtcm_last[grain] != hx_vtcm_owner())
+    if (hx_machine_shared->vtcm_last[grain] != hx_vtcm_owner())
         madvise(hx_vtcm + (size_t)grain * HX_VTCM_GRAIN, HX_VTCM_GRAIN, MADV_DONTNEED);
-    hx_machine->vtcm_last[grain] = hx_vtcm_owner();
+    hx_machine_shared->vtcm_last[grain] = hx_vtcm_owner();
 }
 
 void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes)
 {
+    if (!hx_vtcm_exists(first, n))
+        return;
     for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++) {
         hx_machine->vtcm[i].first = first;
         hx_machine->vtcm[i].context = context;
@@ -157,6 +172,8 @@ void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes)
 
 void hx_vtcm_give(int first, uint32_t n)
 {
+    if (!hx_vtcm_exists(first, n))
+        return;
     set_access(first, n, PROT_NONE);
     for (uint32_t i = (uint32_t)first; i < (uint32_t)first + n; i++) {
         hx_machine->vtcm[i].free_at = hx_vt_now();

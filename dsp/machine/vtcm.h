@@ -13,6 +13,12 @@ int hx_vtcm_want(struct hx_vtcm_want *want, uint32_t bytes, int single_page, uin
  * over_cached: grains that contexts in cache mode hold count as free. */
 int hx_vtcm_find(const struct hx_vtcm_want *want, int over_cached, uint32_t *n);
 
+/* `want` is something that hx_vtcm_want() makes: for one that lay in shared memory. */
+int hx_vtcm_can_be(const struct hx_vtcm_want *want);
+
+/* There are such grains.  Functions below do nothing, or find nothing free, where there are not. */
+int hx_vtcm_exists(int first, uint32_t n);
+
 /* All of the grains are free. */
 int hx_vtcm_is_free(int first, uint32_t n);
 

@@ -200,6 +200,18 @@ static void report_exit(const struct client *cl, int status)
     tell_driver(&(struct hx_ctl){.op = HX_CTL_EXIT, .seq = cl->session, .id = cl->id, .size = (uint64_t)status});
 }
 
+/* What the PD held is free again. */
+static void reap_machine(int32_t id)
+{
+    unsigned others = 0;
+
+    hx_machine_reap(id);
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        others += clients[i].pid && clients[i].id != id;
+    if (!others)
+        hx_machine_vacate();
+}
+
 static void reap_children(void)
 {
     struct signalfd_siginfo info;
@@ -211,7 +223,7 @@ static void reap_children(void)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
         for (int i = 0; i < CLIENTS_MAX; i++)
             if (clients[i].id && clients[i].pid == pid) {
-                hx_machine_reap(clients[i].id);
+                reap_machine(clients[i].id);
                 report_exit(&clients[i], status);
                 forget(&clients[i]);
             }

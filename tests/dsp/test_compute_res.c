@@ -487,7 +487,7 @@ static void test_what_a_killed_pd_held_comes_back(void **state)
     hx_machine_reap(5); /* the root PD's part */
     assert_int_equal(available(), 8 * MIB);
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
-        assert_int_equal(hx_machine->crm.entry[i].client, 0);
+        assert_int_equal(hx_machine->crm->entry[i].client, 0);
 }
 
 static int wait_forever_then_never(void)

@@ -154,6 +154,16 @@ static int addresses(const struct hxt_in *in, remote_arg *pra)
     return 0;
 }
 
+static int damage(const struct hxt_in *in, remote_arg *pra)
+{
+    const struct hxt_damage *d = pra[1].buf.pv;
+
+    if (pra[1].buf.nLen < sizeof(*d))
+        return AEE_DSP(AEE_EBADPARM);
+    memset(*(uint8_t **)(uintptr_t)d->variable + d->offset, (int)d->fill, d->bytes);
+    return in->code;
+}
+
 static int use_up_the_heap(const struct hxt_in *in, remote_arg *pra)
 {
     struct hxt_heap out = {0};
@@ -359,6 +369,7 @@ static const struct {
     [HXT_HVX_BARE] = {hvx_bare, 1, 0, 0},
     [HXT_DMA_WAIT] = {dma_wait, 1, 1, sizeof(int32_t)},
     [HXT_VTCM_LOOK] = {vtcm_look, 1, 1, sizeof(uint32_t)},
+    [HXT_DAMAGE] = {damage, 2, 0, 0},
     [HXT_HEAP] = {use_up_the_heap, 1, 1, sizeof(struct hxt_heap)},
 };
 #define N_METHODS (sizeof(methods) / sizeof(methods[0]))

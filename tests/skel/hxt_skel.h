@@ -29,6 +29,7 @@ enum hxt_method {
     HXT_HVX_BARE,  /* `value` HVX operations without a context, then `code` with one */
     HXT_DMA_WAIT,  /* dmwait without dmstart; out i32: what it returned */
     HXT_VTCM_LOOK, /* bytes of all of VTCM that are not 0, seen by way of `value` (enum hxt_vtcm_way); out u32 */
+    HXT_DAMAGE,    /* writes what in buffer 1, a struct hxt_damage, says */
     HXT_HEAP,      /* allocates blocks of `value` bytes until there is none, and frees them; out struct hxt_heap */
 };
 
@@ -85,6 +86,14 @@ enum hxt_vtcm_way {
     HXT_BY_GRANT,
     HXT_WITHOUT_GRANT, /* just reads */
     HXT_BY_FORCE,      /* makes it readable first */
+};
+
+/* The memory that a pointer variable of the DSP process points to. */
+struct hxt_damage {
+    uint64_t variable; /* its address */
+    uint32_t offset, bytes;
+    uint32_t fill; /* byte */
+    uint32_t reserved;
 };
 
 struct hxt_vtcm {
