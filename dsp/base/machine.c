@@ -136,7 +136,10 @@ void hx_machine_reap(int32_t client)
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
         if (hx_machine->crm->entry[i].client == client)
             hx_machine->crm->entry[i].client = 0;
-    if (seen && (seen & ~(SLEEPERS | TURNS)) == client_bits(client) && atomic_compare_exchange_strong(lock, &seen, 0))
-        wake(lock, INT32_MAX);
+    while (seen && (seen & ~(SLEEPERS | TURNS)) == client_bits(client))
+        if (atomic_compare_exchange_weak(lock, &seen, 0)) {
+            wake(lock, INT32_MAX);
+            break;
+        }
     hx_machine_freed();
 }

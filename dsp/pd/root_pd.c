@@ -1,5 +1,6 @@
-/* The root PD's loop.  One thread: it forks, and a forked child must find every lock free.  It never waits for anybody: the
- * driver takes a root PD that does not answer its pings for a dead one (fuse/core/dsp_alive.h). */
+/* The root PD's loop.  One thread: it forks, and a forked child must find every lock free.  It does not wait for others: the
+ * driver takes a root PD that does not answer its pings for a dead one (fuse/core/dsp_alive.h); a PD that is being killed gets
+ * a moment. */
 #include "root_pd.h"
 
 #include <errno.h>
@@ -24,20 +25,24 @@
 #include "sandbox.h"
 #include "user_pd.h"
 
-enum { CLIENTS_MAX = 64 };
+enum { CLIENTS_MAX = 64, END_MS = 300 };
 
 /* One user PD, or the channel that waits for its RMID_CREATE. */
 struct client {
     int32_t id;        /* 0 = free entry */
     uint32_t session;  /* the driver's number of it */
     pid_t pid;         /* 0 = not created yet */
-    bool released;     /* killed for RMID_RELEASE */
+    enum { RUNS, KILLED, ENDS } state; /* KILLED: by RMID_RELEASE, which waits for it; ENDS: which no longer does */
     int fd[HX_PD_FDS]; /* until the PD has taken them; -1 afterwards */
 };
 
 static struct hx_dsp_channel *channel;
 static struct client clients[CLIENTS_MAX];
 static int signals = -1;
+
+static bool is_asked; /* HX_CTL_PING is not answered yet ... */
+static uint64_t ping; /* ... which has this number ... */
+static unsigned served_since; /* ... and so many requests were served since it came */
 
 /* Attributes of this DSP, by index (enum remote_dsp_attributes); what is not named is 0. */
 static const uint32_t capabilities[FASTRPC_MAX_DSP_ATTRIBUTES] = {
@@ -70,7 +75,51 @@ static void forget(struct client *cl)
     close_fds(cl->fd);
     cl->id = 0;
     cl->pid = 0;
-    cl->released = false;
+    cl->state = RUNS;
+}
+
+/* --- PDs that end ---------------------------------------------------------------------------------------------- */
+
+static void tell_driver(const struct hx_ctl *ctl)
+{
+    if (send(channel->fd[HX_FD_CTL], ctl, sizeof(*ctl), MSG_NOSIGNAL) < 0)
+        FARF(ERROR, "control socket: %s", strerror(errno));
+}
+
+/* A PD ended, by itself or long after it was released: the driver waits for the latter. */
+static void report_exit(const struct client *cl, int status)
+{
+    if (WIFSIGNALED(status) && cl->state == RUNS)
+        FARF(ERROR, "user PD of client %d (pid %d) died: %s", cl->id, cl->pid,
+             strsignal(WTERMSIG(status)));
+    tell_driver(&(struct hx_ctl){.op = HX_CTL_EXIT, .seq = cl->session, .id = cl->id, .size = (uint64_t)status});
+}
+
+/* What the PD held is free again. */
+static void reap_machine(int32_t id)
+{
+    unsigned others = 0;
+
+    hx_machine_reap(id);
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        others += clients[i].pid && clients[i].id != id;
+    if (!others)
+        hx_machine_vacate();
+}
+
+static void reap_ended(void)
+{
+    pid_t pid;
+    int status;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        for (int i = 0; i < CLIENTS_MAX; i++)
+            if (clients[i].id && clients[i].pid == pid) {
+                reap_machine(clients[i].id);
+                if (clients[i].state != KILLED)
+                    report_exit(&clients[i], status);
+                forget(&clients[i]);
+            }
 }
 
 /* --- the kernel's calls (static handles 1 and 2) --------------------------------------------------------------- */
@@ -131,6 +180,31 @@ static int create(const remote_arg *pra)
     return AEE_SUCCESS;
 }
 
+/* Sleeps until a child has ended, `ms` at most.  signalfd does not see that signal any more. */
+static void wait_for_child(int ms)
+{
+    const struct timespec t = {0, ms * 1000000L};
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigtimedwait(&set, NULL, &t);
+}
+
+/* Ends a PD.  Nearly always it is gone at once, so that the next one finds what it held; not while a debugger is attached. */
+static bool end_pd(struct client *cl)
+{
+    kill(cl->pid, SIGKILL);
+    cl->state = KILLED;
+    for (int ms = 0; cl->pid && ms < END_MS && !is_asked; ms += 10) {
+        wait_for_child(10);
+        reap_ended();
+    }
+    if (cl->pid)
+        cl->state = ENDS;
+    return !cl->pid;
+}
+
 static int release(const remote_arg *pra)
 {
     struct hx_kcreate in;
@@ -140,11 +214,8 @@ static int release(const remote_arg *pra)
     cl = in.client_id > 0 ? find(in.client_id) : NULL;
     if (!cl)
         return AEE_DSP(AEE_ENOSUCH);
-    if (cl->pid) {
-        kill(cl->pid, SIGKILL);
-        cl->released = true;
+    if (cl->pid && !end_pd(cl))
         return HX_RELEASE_ENDS;
-    }
     forget(cl);
     return AEE_SUCCESS;
 }
@@ -185,53 +256,13 @@ static const struct hx_static_service services[] = {
 
 /* --- events --------------------------------------------------------------------------------------------------- */
 
-static void tell_driver(const struct hx_ctl *ctl)
-{
-    if (send(channel->fd[HX_FD_CTL], ctl, sizeof(*ctl), MSG_NOSIGNAL) < 0)
-        FARF(ERROR, "control socket: %s", strerror(errno));
-}
-
-/* A PD ended, by itself or because it was released: the driver waits for the latter. */
-static void report_exit(const struct client *cl, int status)
-{
-    if (WIFSIGNALED(status) && !cl->released)
-        FARF(ERROR, "user PD of client %d (pid %d) died: %s", cl->id, cl->pid,
-             strsignal(WTERMSIG(status)));
-    tell_driver(&(struct hx_ctl){.op = HX_CTL_EXIT, .seq = cl->session, .id = cl->id, .size = (uint64_t)status});
-}
-
-/* What the PD held is free again. */
-static void reap_machine(int32_t id)
-{
-    unsigned others = 0;
-
-    hx_machine_reap(id);
-    for (int i = 0; i < CLIENTS_MAX; i++)
-        others += clients[i].pid && clients[i].id != id;
-    if (!others)
-        hx_machine_vacate();
-}
-
 static void reap_children(void)
 {
     struct signalfd_siginfo info;
-    pid_t pid;
-    int status;
 
-    if (read(signals, &info, sizeof(info)) < 0)
-        return;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        for (int i = 0; i < CLIENTS_MAX; i++)
-            if (clients[i].id && clients[i].pid == pid) {
-                reap_machine(clients[i].id);
-                report_exit(&clients[i], status);
-                forget(&clients[i]);
-            }
+    if (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        reap_ended();
 }
-
-static bool is_asked; /* HX_CTL_PING is not answered yet ... */
-static uint64_t ping; /* ... which has this number ... */
-static unsigned served_since; /* ... and so many requests were served since it came */
 
 /* Keeps the descriptors of a PD to come.  1 = go on, 0 = the driver is gone. */
 static int take_control(void)
