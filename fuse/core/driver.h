@@ -4,6 +4,7 @@
 #define HX_DRIVER_H
 
 #include "front/access.h"
+#include "blame.h"
 #include "buffer.h"
 #include "call.h"
 #include "channel.h"
@@ -28,6 +29,7 @@ struct hx_driver {
     struct hx_vtcm_view vtcm;
     struct hx_filter_stack filters;
     struct hx_dsp_process dsp;
+    struct hx_blame blame[HX_BLAMES];
     struct hx_session *session[FASTRPC_MAX_SESSIONS]; /* NULL = free slot */
     struct hx_context *context[FASTRPC_CTX_MAX];      /* index = id; [0] unused */
     unsigned last_ctx_id;

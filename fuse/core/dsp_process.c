@@ -18,6 +18,8 @@
 #include "driver.h"
 
 enum { END_MS = 2000, QUICK_MS = 2000, QUICK_DEATHS_MAX = 5 };
+/* Until the next attempt: after so many quick deaths, and after a start that failed, from the first to the last. */
+enum { REST_MS = 30000, BACKOFF_MS = 100, BACKOFF_MAX_MS = 10000 };
 /* How long the nodes are away in a subsystem restart (assumed; a phone reloads its firmware meanwhile). */
 enum { DOWN_MS = 100 };
 enum { DSP_SLICE_NS = 500000 }; /* default slices are 0.7 ms and more */
@@ -50,6 +52,13 @@ void hx_dsp_configure(struct hx_dsp_process *p, const char *profile,
 bool hx_dsp_is_up(const struct hx_dsp_process *p)
 {
     return p->pid != 0;
+}
+
+const char *hx_dsp_why_down(const struct hx_dsp_process *p)
+{
+    if (p->pid)
+        return "";
+    return p->why[0] ? p->why : "it is being restarted";
 }
 
 /* On a core that they share with us, threads of the DSP are to run as soon as we wake them and to answer before we sleep: a
@@ -150,15 +159,32 @@ static void ssr(struct hx_driver *d)
 
     tear_down(d);
     d->have_capabilities = false;
-    p->quick_deaths = quick ? p->quick_deaths + 1 : 0;
-    if (p->quick_deaths == QUICK_DEATHS_MAX) {
-        hx_log("the DSP died %d times in a row within %d ms of its start; it stays down "
-               "until `hexrig down` and `hexrig up`",
-               QUICK_DEATHS_MAX, QUICK_MS);
+    if (!p->charged)
+        p->quick_deaths = quick ? p->quick_deaths + 1 : 0;
+    p->charged = false;
+    p->why[0] = '\0';
+    if (p->quick_deaths >= QUICK_DEATHS_MAX) {
+        snprintf(p->why, sizeof(p->why), "it died %u times in a row within %d ms of its start; next attempt after %d s",
+                 p->quick_deaths, QUICK_MS, REST_MS / 1000);
+        hx_log("the DSP stays down: %s", p->why);
+        p->restart_ms = hx_now_ms() + REST_MS;
         return;
     }
     p->restart_ms = hx_now_ms() + DOWN_MS;
     hx_log("the DSP (pid %d) died; subsystem restart %u", pid, p->restarts + 1);
+}
+
+/* What prevents a start may pass: descriptors or memory that somebody else holds. */
+static void start_later(struct hx_dsp_process *p, int error)
+{
+    unsigned ms = p->backoff_ms ? 2 * p->backoff_ms : BACKOFF_MS;
+
+    if (p->backoff_ms < BACKOFF_MAX_MS) /* the log gets a line per step, not per attempt */
+        hx_log("the DSP cannot be started: %s; it is tried again", strerror(error));
+    p->backoff_ms = ms < BACKOFF_MAX_MS ? ms : BACKOFF_MAX_MS;
+    p->restart_ms = hx_now_ms() + p->backoff_ms;
+    snprintf(p->why, sizeof(p->why), "it cannot be started: %s; next attempt after %u ms", strerror(error),
+             p->backoff_ms);
 }
 
 void hx_dsp_revive(struct hx_driver *d)
@@ -170,11 +196,15 @@ void hx_dsp_revive(struct hx_driver *d)
         ssr(d);
     if (!p->restart_ms || hx_now_ms() < p->restart_ms)
         return;
-    p->restart_ms = 0;
-    p->restarts++;
     rc = hx_dsp_start(d);
-    if (rc)
-        hx_log("the DSP cannot be started: %s", strerror(-rc));
+    if (rc) {
+        start_later(p, -rc);
+        return;
+    }
+    if (p->backoff_ms)
+        hx_log("the DSP is started after all");
+    p->restart_ms = p->backoff_ms = 0;
+    p->restarts++;
 }
 
 static void control_ready(void *arg)
@@ -198,21 +228,25 @@ struct launch {
     struct hx_dsp_process *p;
     const int *fd;
     int vtcm_fd;
+    pid_t pid;
+    int error; /* of fork(), which runs in another thread */
 };
 
 static void fork_dsp(void *arg)
 {
-    const struct launch *l = arg;
+    struct launch *l = arg;
 
-    l->p->pid = fork();
-    if (l->p->pid == 0)
+    l->pid = fork();
+    if (l->pid == 0)
         exec_dsp(l->p, l->fd, l->vtcm_fd);
+    l->error = errno;
 }
 
 int hx_dsp_start(struct hx_driver *d)
 {
     struct hx_dsp_process *p = &d->dsp;
     int fd[HX_PD_FDS], vtcm_fd, rc = hx_vtcm_view_make(&d->vtcm, &vtcm_fd);
+    struct launch l = {.p = p, .fd = fd};
 
     if (rc)
         return rc;
@@ -222,8 +256,9 @@ int hx_dsp_start(struct hx_driver *d)
         return rc;
     }
     p->channel.rings_bell = true;
-    hx_watchdog_on_main(fork_dsp, &(struct launch){p, fd, vtcm_fd});
-    rc = p->pid < 0 ? -errno : 0;
+    l.vtcm_fd = vtcm_fd;
+    hx_watchdog_on_main(fork_dsp, &l);
+    rc = l.pid < 0 ? -l.error : 0;
     close(vtcm_fd);
     for (int i = 0; i < HX_PD_FDS; i++)
         close(fd[i]);
@@ -236,10 +271,15 @@ int hx_dsp_start(struct hx_driver *d)
     if (!rc)
         rc = hx_loop_add(&d->loop, &p->control);
     if (rc) {
-        p->pid = p->pid < 0 ? 0 : p->pid;
+        if (l.pid > 0) {
+            kill(l.pid, SIGKILL);
+            waitpid(l.pid, NULL, 0);
+        }
         hx_loop_del(&d->loop, &p->replies.bell);
         hx_channel_close(&p->channel);
+        return rc;
     }
+    p->pid = l.pid;
     p->started_ms = hx_now_ms();
     hx_dsp_alive_begin(&p->alive);
     return rc;
@@ -257,10 +297,12 @@ void hx_dsp_reap_orphans(const struct hx_dsp_process *p)
     }
 }
 
-void hx_dsp_crash(const struct hx_dsp_process *p)
+void hx_dsp_crash(struct hx_dsp_process *p, bool charged)
 {
-    if (p->pid > 0)
-        kill(p->pid, SIGKILL);
+    if (p->pid <= 0)
+        return;
+    p->charged |= charged;
+    kill(p->pid, SIGKILL);
 }
 
 void hx_dsp_fail(struct hx_driver *d, const char *why)
@@ -271,7 +313,7 @@ void hx_dsp_fail(struct hx_driver *d, const char *why)
         return;
     hx_log("the DSP (pid %d) is ended: %s", p->pid, why);
     p->failed = true;
-    hx_dsp_crash(p);
+    hx_dsp_crash(p, false);
 }
 
 void hx_dsp_stop(struct hx_driver *d)

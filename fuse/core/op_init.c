@@ -81,7 +81,13 @@ static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, 
 
 void hx_op_init_attach(struct hx_call *call)
 {
-    make_pd(call, 0, HX_PD_ROOT, FASTRPC_RMID_ATTACH, 0);
+    const struct hx_session *s = call->session;
+    bool barred = hx_blame_bars(s->driver->blame, s->uid);
+
+    if (barred)
+        hx_log_client("client %d: user %u has crashed the root PD too often to attach to it now", s->client_id,
+                      (unsigned)s->uid);
+    make_pd(call, barred ? -ECONNREFUSED : 0, HX_PD_ROOT, FASTRPC_RMID_ATTACH, 0);
 }
 
 void hx_op_init_attach_sns(struct hx_call *call)

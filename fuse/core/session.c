@@ -26,7 +26,8 @@ int hx_session_error(const struct hx_session *s)
     return error[s->state];
 }
 
-int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, bool secure_node)
+int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, uid_t uid,
+                    bool secure_node)
 {
     unsigned slot = 0;
     struct hx_session *s;
@@ -47,6 +48,7 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, boo
     s->client_id = (int32_t)slot + 1;
     s->number = ++d->sessions_opened;
     s->pid = pid;
+    s->uid = uid;
     s->secure_node = secure_node;
     s->epoch_ns = d->thermal.now_ns;
     d->session[slot] = s;
@@ -72,6 +74,16 @@ static void drop_channel(struct hx_session *s)
     hx_channel_close(&s->channel);
 }
 
+/* A PD that is attached to the root PD stands for a part of it. */
+static void crash_dsp(struct hx_session *s)
+{
+    unsigned crashes = hx_blame_add(s->driver->blame, s->uid);
+
+    hx_log_client("client %d (pid %d, user %u) crashed in the root PD, %u times in the last minute%s", s->client_id, s->pid,
+                  (unsigned)s->uid, crashes, crashes >= HX_BLAME_CRASHES ? "; this user attaches no more for a minute" : "");
+    hx_dsp_crash(&s->driver->dsp, true);
+}
+
 /* A PD never sends on its control socket: readable means that the PD is gone. */
 static void control_ready(void *arg)
 {
@@ -80,7 +92,7 @@ static void control_ready(void *arg)
     hx_context_replies(s->driver, &s->channel); /* what it finished before it died counts */
     hx_loop_del(&s->driver->loop, &s->control);
     if (s->state == HX_SESSION_UP && s->pd == HX_PD_ROOT) {
-        hx_dsp_crash(&s->driver->dsp); /* it stands for a part of the root PD */
+        crash_dsp(s);
         return;
     }
     if (s->state == HX_SESSION_UP)

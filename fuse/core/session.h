@@ -29,6 +29,7 @@ struct hx_session {
     int32_t client_id; /* slot + 1 */
     uint32_t number;   /* counts sessions: who has the same client_id later is somebody else */
     pid_t pid;         /* who opened it, as the rig sees it; 0 = unknown */
+    uid_t uid;         /* its user */
     bool secure_node;
     bool unsigned_pd;
     bool poll_mode; /* SET_OPTION asked for it */
@@ -52,7 +53,8 @@ struct hx_session {
 };
 
 /* A file was opened.  0, or -EBUSY when every session of the profile is taken, -ENOENT while the DSP is down, -ENOMEM. */
-int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, bool secure_node);
+int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, uid_t uid,
+                    bool secure_node);
 
 /* The file was closed: its calls end, the PD is released; the slot is free when the DSP has answered. */
 void hx_session_close(struct hx_session *s);

@@ -56,7 +56,7 @@ static void op_open(fuse_req_t req, struct fuse_file_info *fi)
     if (!hx_dsp_is_up(&n->driver->dsp))
         rc = -ENOENT; /* the node was unlinked while this was on its way */
     else if (pid)
-        rc = hx_session_open(&s, n->driver, pid, n->secure);
+        rc = hx_session_open(&s, n->driver, pid, fuse_req_ctx(req)->uid, n->secure);
     else
         hx_log_client("a client in another PID namespace cannot use the CUSE front end; it can use the "
                "sockets in %s", n->driver->mount);

@@ -149,7 +149,7 @@ static int open_device(struct hx_driver *d, const struct fuse_ctx *ctx, unsigned
                "with --front-end socket");
         return -EPERM;
     }
-    rc = hx_session_open(&s, d, pid, nodes[node].secure);
+    rc = hx_session_open(&s, d, pid, ctx->uid, nodes[node].secure);
     if (!rc)
         fi->fh = (uintptr_t)s;
     return rc;

@@ -396,7 +396,7 @@ static void accept_ready(void *arg)
     clients = cl;
     rc = hx_loop_add(cl->conn.loop, &cl->conn.watch);
     if (!rc) {
-        int opened = hx_session_open(&cl->session, n->driver, cred.pid, n->secure);
+        int opened = hx_session_open(&cl->session, n->driver, cred.pid, cred.uid, n->secure);
         limit_bystanders();
         rc = reply(cl, 0, opened, NULL, 0, NULL, 0, NULL, 0);
     }
