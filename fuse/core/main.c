@@ -150,6 +150,7 @@ static void tick(void *arg)
     hx_watchdog_collect();
     hx_log_tick();
     hx_context_expire(d);
+    hx_session_release_due(d);
     hx_dsp_alive_check(d);
     hx_dsp_revive(d);
     if (front && front->idle)

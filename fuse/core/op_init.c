@@ -15,9 +15,10 @@ static void created(struct hx_context *ctx, const struct hx_reply *reply, int re
     struct hx_session *s = ctx->session;
     struct hx_call *call = ctx->call;
 
-    (void)reply;
     if (s->state == HX_SESSION_CREATING)
         s->state = result ? HX_SESSION_NEW : HX_SESSION_UP;
+    if (reply && result && s->state == HX_SESSION_NEW)
+        hx_session_drop_channel(s);
     if (call)
         hx_call_finish(call, result);
 }

@@ -63,7 +63,7 @@ static void replies_ready(void *arg)
     hx_context_replies(s->driver, &s->channel);
 }
 
-static void drop_channel(struct hx_session *s)
+void hx_session_drop_channel(struct hx_session *s)
 {
     if (!s->channel.rings)
         return;
@@ -111,15 +111,15 @@ int hx_session_make_channel(struct hx_session *s)
                                         .ring = &s->channel.rings->reply,
                                         .expected = &s->channel.in_flight};
     s->control = (struct hx_watch){s->channel.ctl, control_ready, s};
-    rc = hx_channel_control(&s->driver->dsp.channel, HX_CTL_PD, s->client_id, s->number, peer, HX_PD_FDS);
-    if (!rc)
-        rc = hx_loop_add_ring(&s->driver->loop, &s->replies);
+    rc = hx_loop_add_ring(&s->driver->loop, &s->replies);
     if (!rc)
         rc = hx_loop_add(&s->driver->loop, &s->control);
+    if (!rc) /* last, because the root PD keeps what it gets */
+        rc = hx_channel_control(&s->driver->dsp.channel, HX_CTL_PD, s->client_id, s->number, peer, HX_PD_FDS);
     for (int i = 0; i < HX_PD_FDS; i++)
         close(peer[i]);
     if (rc)
-        drop_channel(s);
+        hx_session_drop_channel(s);
     return rc;
 }
 
@@ -135,7 +135,7 @@ static void add_stats(struct hx_session_stats *sum, const struct hx_session_stat
 
 static void free_session(struct hx_session *s)
 {
-    drop_channel(s);
+    hx_session_drop_channel(s);
     add_stats(&s->driver->closed, &s->stats);
     s->driver->sessions_closed += s->used;
     hx_buffer_forget_all(s);
@@ -163,28 +163,44 @@ bool hx_session_pd_ended(struct hx_driver *d, int32_t id, uint32_t number)
     return true;
 }
 
-void hx_session_close(struct hx_session *s)
+/* The root PD has to hear of it, or it would take the next session in this slot for the old one: so what prevents that now (no
+ * memory, 255 calls of others) only delays it. */
+static void release(struct hx_session *s)
 {
     struct hx_kcreate in = {.client_id = s->client_id};
+
+    s->release_due = hx_kernel_call(s->driver, &s->driver->dsp.channel, s, NULL, FASTRPC_HANDLE_KERNEL,
+                                    FASTRPC_RMID_RELEASE, &in, sizeof(in), 0, released) != 0;
+}
+
+void hx_session_close(struct hx_session *s)
+{
     bool has_pd = s->channel.rings && hx_dsp_is_up(&s->driver->dsp) && s->state != HX_SESSION_DEAD;
 
     s->state = HX_SESSION_CLOSING;
     if (s->channel.rings)
         hx_context_abort(s->driver, &s->channel, -EPIPE);
-    if (!has_pd || hx_kernel_call(s->driver, &s->driver->dsp.channel, s, NULL,
-                                  FASTRPC_HANDLE_KERNEL, FASTRPC_RMID_RELEASE, &in,
-                                  sizeof(in), 0, released))
+    if (has_pd)
+        release(s);
+    else
         free_session(s);
+}
+
+void hx_session_release_due(struct hx_driver *d)
+{
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i] && d->session[i]->release_due)
+            release(d->session[i]);
 }
 
 static void lose_pd(struct hx_session *s)
 {
     if (s->channel.rings)
         hx_context_abort(s->driver, &s->channel, -EPIPE);
-    drop_channel(s);
+    hx_session_drop_channel(s);
     if (s->state != HX_SESSION_CLOSING)
         s->state = HX_SESSION_DEAD;
-    else if (s->pd_ends)
+    else if (s->pd_ends || s->release_due)
         free_session(s);
 }
 

@@ -37,6 +37,7 @@ struct hx_session {
     bool used; /* it served a call */
     bool unreachable_logged; /* the log has said that the rig may not read the client's memory */
     enum hx_session_state state;
+    bool release_due; /* closing: RELEASE could not be sent so far */
     bool pd_ends; /* closing: RELEASE is answered, the root PD will say when the PD is gone */
     struct hx_channel channel; /* to the user PD */
     struct hx_ring_watch replies;
@@ -61,6 +62,12 @@ void hx_session_close(struct hx_session *s);
 
 /* Makes the channel of the user PD and announces it to the root PD.  0 or negative errno. */
 int hx_session_make_channel(struct hx_session *s);
+
+/* The root PD could not make the PD and has forgotten the channel: INIT_CREATE starts anew. */
+void hx_session_drop_channel(struct hx_session *s);
+
+/* Sends every RELEASE that could not be sent.  Called in every round of the loop. */
+void hx_session_release_due(struct hx_driver *d);
 
 /* The DSP died (a subsystem restart): pending calls of all sessions end with -EPIPE, and the sessions stay dead until they
  * are closed. */

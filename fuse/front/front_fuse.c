@@ -274,7 +274,7 @@ static void ready(void *arg)
 
     if (n > 0)
         fuse_session_process_buf(se, &buf);
-    if (n == 0 || (n < 0 && n != -EINTR && n != -EAGAIN) || fuse_session_exited(se))
+    if (n == 0 || (n < 0 && n != -EINTR && n != -EAGAIN && n != -ENOMEM) || fuse_session_exited(se))
         d->loop.stop = 1; /* unmounted from outside */
 }
 
@@ -294,6 +294,20 @@ static int check_permission(char *why, size_t why_bytes)
     else
         close(fd);
     return rc;
+}
+
+static void stop(struct hx_driver *d)
+{
+    if (!se)
+        return;
+    hx_loop_del(&d->loop, &watch);
+    hx_fuse_request_end_all();
+    hx_sockets_beside_stop(d);
+    fuse_session_unmount(se);
+    fuse_session_destroy(se);
+    free(buf.mem);
+    buf.mem = NULL;
+    se = NULL;
 }
 
 static int start(struct hx_driver *d, char *why, size_t why_bytes)
@@ -329,23 +343,13 @@ static int start(struct hx_driver *d, char *why, size_t why_bytes)
     fcntl(fuse_session_fd(se), F_SETFL, O_RDWR | O_NONBLOCK);
     watch = (struct hx_watch){.fd = fuse_session_fd(se), .ready = ready, .arg = d};
     rc = hx_loop_add(&d->loop, &watch);
-    if (!rc)
+    if (!rc) {
         hx_sockets_beside_start(d);
+    } else {
+        snprintf(why, why_bytes, "%s: %s", d->mount, strerror(-rc));
+        stop(d);
+    }
     return rc;
-}
-
-static void stop(struct hx_driver *d)
-{
-    if (!se)
-        return;
-    hx_loop_del(&d->loop, &watch);
-    hx_fuse_request_end_all();
-    hx_sockets_beside_stop(d);
-    fuse_session_unmount(se);
-    fuse_session_destroy(se);
-    free(buf.mem);
-    buf.mem = NULL;
-    se = NULL;
 }
 
 const struct hx_front hx_front_fuse = {

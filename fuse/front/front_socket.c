@@ -338,7 +338,8 @@ static void listen_again(void *arg)
 {
     struct node *n = arg;
 
-    hx_loop_add(&n->driver->loop, &n->watch);
+    if (hx_loop_add(&n->driver->loop, &n->watch))
+        hx_loop_after(&n->driver->loop, &n->pause, PAUSE_US, listen_again, n);
 }
 
 /* The connection stays in the queue and the listener readable, so we would spin. */
