@@ -243,15 +243,22 @@ static int load_filters(const struct options *o, char *why, size_t why_bytes)
     return rc;
 }
 
+/* A file, not a FIFO that nobody reads, nor a link; negative errno. */
 static int open_log(const char *log)
 {
-    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    struct stat st;
     char tag[32];
+    int rc = fd < 0 || fstat(fd, &st) ? -errno : 0;
 
-    if (fd < 0 || dup2(fd, 2) < 0)
-        return -errno;
-    close(fd);
+    if (!rc && (!S_ISREG(st.st_mode) || st.st_uid != geteuid()))
+        rc = -EPERM;
+    if (!rc && dup2(fd, 2) < 0)
+        rc = -errno;
+    if (fd >= 0)
+        close(fd);
+    if (rc)
+        return rc;
     /* other rigs may write to the same file */
     snprintf(tag, sizeof(tag), "[%d]", getpid());
     return setenv(HX_LOG_TAG, tag, 1) ? -errno : 0;
@@ -316,8 +323,10 @@ int main(int argc, char **argv)
     if (ready_fd >= 0)
         fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
     unsetenv(HX_LOG_TAG);
-    if (o.log && open_log(o.log)) {
-        snprintf(why, sizeof(why), "--log %s: %s", o.log, strerror(errno));
+    rc = o.log ? open_log(o.log) : 0;
+    if (rc) {
+        snprintf(why, sizeof(why), "--log %s: %s", o.log,
+                 rc == -EPERM || rc == -ENXIO ? "not a file of this user" : strerror(-rc));
         return fail(1, why);
     }
     if (check_front(o.front_end, why, sizeof(why)) ||

@@ -14,19 +14,23 @@
 #include "hx_rig_internal.h"
 #include "hx_transport.h"
 
-/* Opens a regular file of ours: never a link that somebody else put there. */
-static int open_log(const char *path)
+/* Opens a regular file of ours: never a link that somebody else put there, nor a FIFO, whose open() may wait for ever. */
+static int open_log(const char *path, char *why, size_t why_bytes)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     struct stat st;
+    int rc = 0;
 
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
+    if (fd < 0 && errno != ENXIO) /* that is a FIFO that nobody reads, or a socket */
+        return hx_rig_why(-errno, why, why_bytes, "%s: %s", path, strerror(errno));
+    if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+        rc = hx_rig_why(-EPERM, why, why_bytes, "%s: not a file; the log of rigs has to be one", path);
+    else if (st.st_uid != geteuid())
+        rc = hx_rig_why(-EPERM, why, why_bytes, "%s: belongs to user %u, not to user %u who asks", path,
+                        (unsigned)st.st_uid, (unsigned)geteuid());
+    if (rc && fd >= 0)
         close(fd);
-        return -EPERM;
-    }
-    return fd;
+    return rc ? rc : fd;
 }
 
 /* The text and the number of a line like "hexrig-fuse[4711]: text", which a rig writes into a log that it shares with others;
@@ -46,7 +50,8 @@ static const char *tagged(const char *line, long *pid)
  * meantime. */
 static void show_log(const char *path, off_t from, pid_t pid)
 {
-    FILE *f = fopen(path, "re");
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     char *line = NULL;
     size_t room = 0;
 
@@ -63,6 +68,8 @@ static void show_log(const char *path, off_t from, pid_t pid)
     free(line);
     if (f)
         fclose(f);
+    else if (fd >= 0)
+        close(fd);
 }
 
 static int up_at(const struct hx_rig_cfg *cfg, const char *dir, pid_t *pid, char *why, size_t n)
@@ -74,9 +81,9 @@ static int up_at(const struct hx_rig_cfg *cfg, const char *dir, pid_t *pid, char
     int claim, rc;
 
     hx_rig_log_path(log, sizeof(log));
-    o.log_fd = open_log(log);
+    o.log_fd = open_log(log, why, n);
     if (o.log_fd < 0)
-        return hx_rig_why(o.log_fd, why, n, "%s: %s", log, strerror(-o.log_fd));
+        return o.log_fd;
     fstat(o.log_fd, &st);
     claim = rc = hx_rig_claim(dir, &o.remove_dir, why, n);
     if (claim >= 0) {

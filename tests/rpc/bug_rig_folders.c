@@ -117,11 +117,44 @@ static void test_rig_whose_dsp_restarts_is_still_there(void **state)
     e2e_clean();
 }
 
+/* Opening a FIFO waits until somebody reads it. */
+static void test_a_log_that_is_no_file_of_ours_is_refused_at_once(void **state)
+{
+    char log[512];
+    struct hxt_child reader;
+    struct hxt_result res;
+    const char *argv[] = {"cat", log, NULL};
+    struct hxt_cmd cmd = {.argv = argv};
+
+    (void)state;
+    snprintf(log, sizeof(log), "%s/hexrig.log", e2e_dir());
+    unlink(log); /* of other tests */
+    assert_int_equal(mkfifo(log, 0600), 0);
+    e2e_refused("up", 1, "not a file");
+    assert_int_equal(hxt_start(&reader, &cmd), 0);
+    usleep(100000);
+    e2e_refused("up", 1, "not a file");
+    hxt_signal(&reader, SIGKILL);
+    hxt_wait(&reader, &res);
+    hxt_result_free(&res);
+    unlink(log);
+    assert_int_equal(symlink("/dev/null", log), 0);
+    e2e_refused("up", 1, "hexrig.log");
+    unlink(log);
+    if (geteuid() == 0) {
+        hxt_write_file(log, "", 0);
+        assert_int_equal(chown(log, 65534, 65534), 0);
+        e2e_refused("up", 1, "belongs to user 65534");
+        unlink(log);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_up_refuses_a_folder_with_something_in_it),
     cmocka_unit_test(test_of_two_ups_at_once_one_is_refused),
     cmocka_unit_test(test_default_folder_of_another_user_is_refused),
     cmocka_unit_test(test_rig_whose_dsp_restarts_is_still_there),
+    cmocka_unit_test(test_a_log_that_is_no_file_of_ours_is_refused_at_once),
     cmocka_unit_test(test_stopped_rig_is_named_by_its_pid),
 };
 
