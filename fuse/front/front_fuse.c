@@ -17,10 +17,12 @@
 
 #include "client_memory.h"
 #include "front.h"
+#include "fuse_mount.h"
 #include "fuse_request.h"
 #include "hx_reach.h"
 
 static struct fuse_session *se;
+static struct hx_fuse_mount mount_point;
 static struct fuse_buf buf;
 static struct hx_watch watch;
 
@@ -34,7 +36,7 @@ static const struct {
     {"thermal", false, false},     {"vtcm", false, false},             {"control", false, false},
 };
 #define CONTROL (N_NODES - 1)
-#define MOUNT_OPTIONS "fsname=hexrig,subtype=hexrig,auto_unmount"
+#define MOUNT_OPTIONS "rw,nosuid,nodev,fsname=hexrig,subtype=hexrig,auto_unmount"
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define FIRST_INO 2
 
@@ -296,15 +298,34 @@ static int check_permission(char *why, size_t why_bytes)
     return rc;
 }
 
+/* Serves the mount's descriptor. */
+static struct fuse_session *make_session(struct hx_driver *d)
+{
+    char *argv[] = {"hexrig-fuse", NULL}, path[32];
+    struct fuse_args args = FUSE_ARGS_INIT(1, argv);
+    struct fuse_session *s = fuse_session_new(&args, &fuse_ops, sizeof(fuse_ops), d);
+
+    fuse_opt_free_args(&args);
+    snprintf(path, sizeof(path), "/dev/fd/%d", mount_point.fd); /* libfuse's way to hand a descriptor to a session */
+    if (s && fuse_session_mount(s, path)) {
+        fuse_session_destroy(s);
+        s = NULL;
+    }
+    return s;
+}
+
 static void stop(struct hx_driver *d)
 {
+    int is_mounted;
+
     if (!se)
         return;
     hx_loop_del(&d->loop, &watch);
     hx_fuse_request_end_all();
     hx_sockets_beside_stop(d);
-    fuse_session_unmount(se);
-    fuse_session_destroy(se);
+    is_mounted = hx_fuse_is_mounted(&mount_point);
+    fuse_session_destroy(se); /* closes the descriptor */
+    hx_fuse_unmount(&mount_point, d->mount, is_mounted);
     free(buf.mem);
     buf.mem = NULL;
     se = NULL;
@@ -312,32 +333,28 @@ static void stop(struct hx_driver *d)
 
 static int start(struct hx_driver *d, char *why, size_t why_bytes)
 {
-    /* auto_unmount: a helper of libfuse's takes the mount away when this process is killed, unless it looks too early; the
+    /* auto_unmount: fusermount3 takes the mount away when this process is killed, unless it looks too early; the
      * next `up` or `down` clears what it left.  Without allow_other only the user who mounts comes in; with it the kernel
      * has to look at mode, owner and groups. */
-    char *argv[] = {"hexrig-fuse", "-o",
-                    d->access.set ? MOUNT_OPTIONS ",allow_other,default_permissions"
-                                  : MOUNT_OPTIONS,
-                    NULL};
-    struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+    const char *options = d->access.set ? MOUNT_OPTIONS ",allow_other,default_permissions" : MOUNT_OPTIONS;
     int rc = check_permission(why, why_bytes);
 
     if (rc)
         return rc;
-    se = fuse_session_new(&args, &fuse_ops, sizeof(fuse_ops), d);
-    fuse_opt_free_args(&args);
-    if (!se) {
-        snprintf(why, why_bytes, "libfuse cannot make a session");
-        return -EINVAL;
-    }
-    if (fuse_session_mount(se, d->mount)) {
-        snprintf(why, why_bytes, "cannot mount on %s (%s)", d->mount,
+    rc = hx_fuse_mount(&mount_point, d->mount, options);
+    if (rc) {
+        snprintf(why, why_bytes, "cannot mount on %s: %s (%s)", d->mount, strerror(-rc),
                  d->access.set && geteuid()
                      ? "--mode and --owner need user_allow_other in /etc/fuse.conf"
                      : "is fusermount3 installed?");
-        fuse_session_destroy(se);
-        se = NULL;
-        return -EIO;
+        return rc;
+    }
+    se = make_session(d);
+    if (!se) {
+        snprintf(why, why_bytes, "libfuse cannot make a session");
+        close(mount_point.fd);
+        hx_fuse_unmount(&mount_point, d->mount, 1);
+        return -ENOMEM;
     }
     /* a request can vanish (its caller was killed) between the event and the read */
     fcntl(fuse_session_fd(se), F_SETFL, O_RDWR | O_NONBLOCK);

@@ -65,7 +65,7 @@ int hx_rig_ask(const char *node, const char *name, const char **kind, char **tex
 int hx_rig_wait_node(const char *node, const char **kind);
 
 /* What is at dir: 0 and its status text, -ENOENT nothing, -ENOTCONN a rig that has died, -ETIMEDOUT one that
- * does not answer, else its error. */
+ * does not answer, else its error.  A mount that does not answer and has no process has died. */
 int hx_rig_at(const char *dir, char **status);
 
 /* Puts the reason of a failed hx_rig_at() into words.  Returns rc. */
@@ -77,8 +77,11 @@ int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes);
 /* Something is mounted there, dead or alive. */
 int hx_rig_is_mount(const char *dir);
 
-/* Removes what a killed rig left at dir: a mount of hexrig's without a server, sockets that nobody listens to, also beside a
- * mount.  0, or -ENOTCONN: something could not be removed. */
+/* 1: what is mounted there is a rig of this user's, whoever serves it. */
+int hx_rig_is_own_mount(const char *dir);
+
+/* Removes what a killed rig left at dir: mounts of hexrig's without a server, the fusermount3 of each, sockets that nobody listens
+ * to, also beside a mount.  0, or -ENOTCONN: something could not be removed. */
 int hx_rig_clean_dead(const char *dir);
 
 /* 1: a FUSE rig that was killed has left its sockets beside dir. */

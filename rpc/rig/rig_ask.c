@@ -233,18 +233,6 @@ int hx_rig_wait_node(const char *node, const char **kind)
     return -ENOENT;
 }
 
-int hx_rig_at(const char *dir, char **status)
-{
-    char node[HX_PATH_BYTES];
-    int rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
-
-    if (rc == 0)
-        rc = hx_rig_ask(node, "status", NULL, status);
-    if (rc == -ENOTDIR)
-        return -ENOENT;
-    return rc == -ECONNREFUSED || rc == -ECONNABORTED ? -ENOTCONN : rc;
-}
-
 static int is_rig_of(const char *pid, const char *dir)
 {
     char path[64], args[8192];
@@ -280,6 +268,20 @@ static int find_rig_pid(const char *dir)
     if (d)
         closedir(d);
     return pid;
+}
+
+int hx_rig_at(const char *dir, char **status)
+{
+    char node[HX_PATH_BYTES];
+    int rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
+
+    if (rc == 0)
+        rc = hx_rig_ask(node, "status", NULL, status);
+    if (rc == -ENOTDIR)
+        return -ENOENT;
+    if (rc == -ETIMEDOUT && hx_rig_is_own_mount(dir) && !find_rig_pid(dir))
+        return -ENOTCONN;
+    return rc == -ECONNREFUSED || rc == -ECONNABORTED ? -ENOTCONN : rc;
 }
 
 int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes)

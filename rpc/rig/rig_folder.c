@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 #include "hx_transport.h"
 
-enum { LOCK_MS = 50 };
+enum { LOCK_MS = 50, MOUNTS_MAX = 8 };
 
 static const char *const device_nodes[] = {HX_NODE, HX_NODE "-secure"};
 
@@ -138,6 +139,13 @@ int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes)
     return 0;
 }
 
+int hx_rig_is_own_mount(const char *dir)
+{
+    struct mount_info m;
+
+    return find_mount(dir, &m) == 0 && m.rig && m.owned && m.uid == geteuid();
+}
+
 /* --- dead rigs */
 
 static void run_quietly(const char *const *argv)
@@ -188,14 +196,48 @@ int hx_rig_left_side_sockets(const char *dir)
     return rc == -ENOTCONN;
 }
 
+/* A fusermount3 that mounts or watches dir.  It may hang in the mount itself. */
+static int is_helper_of(const char *pid, const char *dir)
+{
+    char path[64], args[8192], *last = args;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%.16s/cmdline", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? -1 : read(fd, args, sizeof(args) - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    args[n] = '\0';
+    for (char *p = args; p < args + n; p += strlen(p) + 1)
+        last = p;
+    return strcmp(basename(args), "fusermount3") == 0 && strcmp(last, dir) == 0;
+}
+
+static void kill_helpers(const char *dir)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *e;
+
+    while (d && (e = readdir(d)))
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_helper_of(e->d_name, dir))
+            kill(atoi(e->d_name), SIGKILL); /* EPERM: another user's */
+    if (d)
+        closedir(d);
+}
+
 int hx_rig_clean_dead(const char *dir)
 {
-    const char *const unmount[] = {"fusermount3", "-u", "-z", "-q", dir, NULL};
+    const char *const unmount[] = {"fusermount3", "-u", "-z", "-q", "--", dir, NULL};
     char path[HX_PATH_BYTES], *status = NULL;
     struct mount_info m;
     int rc;
 
     if (find_mount(dir, &m) == 0 && m.rig)
+        kill_helpers(dir);
+    for (int i = 0; i < MOUNTS_MAX && find_mount(dir, &m) == 0 && m.rig; i++)
         run_quietly(unmount);
     if (hx_rig_left_side_sockets(dir) && side_folder(dir, path, sizeof(path))) {
         remove_sockets(path);

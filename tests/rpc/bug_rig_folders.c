@@ -1,4 +1,7 @@
 /* Protects: a rig starts only in an empty folder of one's own, and a rig that was stopped makes nobody wait for ever. */
+#include <sys/socket.h>
+#include <sys/wait.h>
+
 #include "e2e.h"
 
 static void test_up_refuses_a_folder_with_something_in_it(void **state)
@@ -149,12 +152,63 @@ static void test_a_log_that_is_no_file_of_ours_is_refused_at_once(void **state)
     }
 }
 
+/* fusermount3 as a rig starts it; what it sends is left where it is. */
+static void mount_without_a_server(const char *dir, int pair[2])
+{
+    pid_t pid;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    pid = fork();
+    if (pid == 0) {
+        close(pair[0]);
+        setenv("_FUSE_COMMFD", hxt_path("%d", pair[1]), 1);
+        execlp("fusermount3", "fusermount3", "-o", "fsname=hexrig,subtype=hexrig,auto_unmount", "--", dir, NULL);
+        _exit(127);
+    }
+    assert_true(pid > 1);
+    close(pair[1]);
+}
+
+static int no_child(void *unused)
+{
+    (void)unused;
+    return waitpid(-1, NULL, WNOHANG) < 0;
+}
+
+/* A rig whose mount went wrong and that was killed then: a mount that nobody serves, and a fusermount3 that looks at it. */
+static void test_down_clears_mounts_that_do_not_answer(void **state)
+{
+    char dir[512];
+    struct hxt_result res;
+    int first[2], second[2];
+
+    (void)state;
+    if (!e2e_have_fuse())
+        hxt_skip_test("no FUSE");
+    snprintf(dir, sizeof(dir), "%s/unserved", hxt_tmpdir());
+    assert_int_equal(mkdir(dir, 0700), 0);
+    mount_without_a_server(dir, first);
+    usleep(300000);
+    mount_without_a_server(dir, second);
+    usleep(300000);
+    e2e_run(&res, hxt_path("down --mount %s", dir));
+    if (res.exit_code)
+        print_error("%s\n", res.err);
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    assert_true(hxt_until(no_child, NULL, 5));
+    close(first[0]);
+    close(second[0]);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_up_refuses_a_folder_with_something_in_it),
     cmocka_unit_test(test_of_two_ups_at_once_one_is_refused),
     cmocka_unit_test(test_default_folder_of_another_user_is_refused),
     cmocka_unit_test(test_rig_whose_dsp_restarts_is_still_there),
     cmocka_unit_test(test_a_log_that_is_no_file_of_ours_is_refused_at_once),
+    cmocka_unit_test(test_down_clears_mounts_that_do_not_answer),
     cmocka_unit_test(test_stopped_rig_is_named_by_its_pid),
 };
 

@@ -1,0 +1,18 @@
+/* Mounting by fusermount3, which is setuid: as libfuse does it, but all or nothing.  libfuse mounts a second time when the
+ * descriptor of the first mount does not come through, and nobody serves that one: whoever looks at it hangs. */
+#ifndef HX_FUSE_MOUNT_H
+#define HX_FUSE_MOUNT_H
+
+struct hx_fuse_mount {
+    int fd;   /* of /dev/fuse; owned by whoever serves it */
+    int keep; /* ours: when it is closed, by our death too, fusermount3 takes the mount away (auto_unmount) */
+};
+
+/* Mounts on dir with these options (mount(8)'s, separated by commas).  0, or negative errno and nothing is mounted. */
+int hx_fuse_mount(struct hx_fuse_mount *m, const char *dir, const char *options);
+
+/* Takes the mount away, unless somebody else has.  hx_fuse_is_mounted() has to be asked while the descriptor is open. */
+void hx_fuse_unmount(struct hx_fuse_mount *m, const char *dir, int is_mounted);
+int hx_fuse_is_mounted(const struct hx_fuse_mount *m);
+
+#endif
