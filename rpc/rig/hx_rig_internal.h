@@ -87,6 +87,11 @@ int hx_rig_clean_dead(const char *dir);
 /* 1: a FUSE rig that was killed has left its sockets beside dir. */
 int hx_rig_left_side_sockets(const char *dir);
 
+/* Starting and ending a rig at dir, one process after the other: the lock file dir.lock, which is there only meanwhile.  Waits as
+ * long as a rig takes to start.  0, or -EBUSY with a reason.  *lock: for hx_rig_unlock(), -1 where none can be made. */
+int hx_rig_lock(const char *dir, int *lock, char *why, size_t why_bytes);
+void hx_rig_unlock(const char *dir, int lock);
+
 /* Makes dir (*created) ready for a rig and keeps others from starting one there until the returned descriptor is closed.
  * Refuses a mount point, a folder with something in it, a folder with a rig (-EALREADY). */
 int hx_rig_claim(const char *dir, int *created, char *why, size_t why_bytes);

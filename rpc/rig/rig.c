@@ -165,8 +165,8 @@ static int find_running(int *found, char *why, size_t why_bytes)
     return -ENOENT;
 }
 
-/* The folder for a private rig.  *claim: to be closed once the rig serves; -1: none. */
-static int private_dir(char *dir, size_t bytes, int *created, int *claim, char *why,
+/* The folder for a private rig.  *claim: to be closed once the rig serves; -1: none.  *dir_lock: of hx_rig_lock(). */
+static int private_dir(char *dir, size_t bytes, int *created, int *claim, int *dir_lock, char *why,
                        size_t why_bytes)
 {
     char base[HX_PATH_BYTES];
@@ -175,6 +175,8 @@ static int private_dir(char *dir, size_t bytes, int *created, int *claim, char *
     *claim = -1;
     if (rig.cfg.mount) {
         rc = hx_rig_mount_dir(rig.cfg.mount, dir, bytes, why, why_bytes);
+        if (rc == 0)
+            rc = hx_rig_lock(dir, dir_lock, why, why_bytes);
         if (rc == 0)
             *claim = rc = hx_rig_claim(dir, created, why, why_bytes);
         return rc < 0 ? rc : 0;
@@ -191,13 +193,15 @@ static int start_private(char *why, size_t why_bytes)
 {
     char dir[HX_PATH_BYTES - 32], node[HX_PATH_BYTES];
     struct hx_spawn_opts o = {.dir = dir, .lifeline = 1, .log_fd = -1};
-    int claim, rc = private_dir(dir, sizeof(dir), &o.remove_dir, &claim, why, why_bytes);
+    int claim, dir_lock = -1, rc = private_dir(dir, sizeof(dir), &o.remove_dir, &claim, &dir_lock, why, why_bytes);
 
-    if (rc)
-        return rc;
-    rc = hx_rig_spawn(&rig.cfg, &o, &rig.proc, why, why_bytes);
+    if (rc == 0)
+        rc = hx_rig_spawn(&rig.cfg, &o, &rig.proc, why, why_bytes);
+    else
+        o.remove_dir = 0;
     if (claim >= 0)
         close(claim);
+    hx_rig_unlock(dir, dir_lock);
     if (rc) {
         if (o.remove_dir)
             rmdir(dir); /* unless the rig has done it */

@@ -78,14 +78,16 @@ static int up_at(const struct hx_rig_cfg *cfg, const char *dir, pid_t *pid, char
     struct hx_spawn_opts o = {.dir = dir, .log = log};
     struct hx_rig_proc proc;
     struct stat st;
-    int claim, rc;
+    int claim, rc, lock;
 
     hx_rig_log_path(log, sizeof(log));
     o.log_fd = open_log(log, why, n);
     if (o.log_fd < 0)
         return o.log_fd;
     fstat(o.log_fd, &st);
-    claim = rc = hx_rig_claim(dir, &o.remove_dir, why, n);
+    rc = hx_rig_lock(dir, &lock, why, n);
+    claim = rc ? rc : hx_rig_claim(dir, &o.remove_dir, why, n);
+    rc = claim;
     if (claim >= 0) {
         rc = hx_rig_spawn(cfg, &o, &proc, why, n);
         show_log(log, st.st_size, proc.pid);
@@ -93,6 +95,7 @@ static int up_at(const struct hx_rig_cfg *cfg, const char *dir, pid_t *pid, char
             rmdir(dir);
         close(claim);
     }
+    hx_rig_unlock(dir, lock);
     close(o.log_fd);
     if (rc == 0) {
         *pid = proc.pid;
@@ -171,14 +174,12 @@ static int find_dir(const char *mount, char *dir, size_t bytes, char *why, size_
     return rc || mount ? rc : hx_rig_check_owner(dir, why, why_bytes);
 }
 
-int hx_rig_down(const char *mount, char *why, size_t why_bytes)
+static int down_at(const char *dir, char *why, size_t why_bytes)
 {
-    char dir[HX_PATH_BYTES - 32], *status = NULL, text[32];
-    int rc = find_dir(mount, dir, sizeof(dir), why, why_bytes);
+    char *status = NULL, text[32];
     pid_t pid;
+    int rc;
 
-    if (rc)
-        return rc;
     rc = hx_rig_at(dir, &status);
     if (rc == -ENOTCONN || (rc == -ENOENT && hx_rig_left_side_sockets(dir)))
         return down_dead(dir, why, why_bytes);
@@ -196,6 +197,21 @@ int hx_rig_down(const char *mount, char *why, size_t why_bytes)
     if (rc != -ENOENT)
         return hx_rig_why(-EBUSY, why, why_bytes, "%s: the rig has ended, its nodes stay", dir);
     return 0;
+}
+
+int hx_rig_down(const char *mount, char *why, size_t why_bytes)
+{
+    char dir[HX_PATH_BYTES - 32];
+    int rc = find_dir(mount, dir, sizeof(dir), why, why_bytes), lock;
+
+    if (rc)
+        return rc;
+    rc = hx_rig_lock(dir, &lock, why, why_bytes);
+    if (rc)
+        return rc;
+    rc = down_at(dir, why, why_bytes);
+    hx_rig_unlock(dir, lock);
+    return rc;
 }
 
 /* The device node of the rig that `mount` means, and its folder. */

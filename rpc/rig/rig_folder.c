@@ -266,6 +266,76 @@ int hx_rig_is_mount(const char *dir)
            st.stx_ino == up.stx_ino; /* the last: it is / */
 }
 
+/* 0: flock() has it; -EBUSY: somebody else keeps it locked for longer than a rig takes to start; other errors. */
+static int wait_for_lock(int fd)
+{
+    int rc = -1;
+
+    errno = EWOULDBLOCK;
+    for (int ms = 0; rc && errno == EWOULDBLOCK && ms <= 2 * HX_RIG_START_MS; ms += LOCK_MS) {
+        rc = flock(fd, LOCK_EX | LOCK_NB);
+        if (rc && errno == EWOULDBLOCK && usleep(LOCK_MS * 1000))
+            errno = EWOULDBLOCK; /* a signal ended the sleep */
+    }
+    return rc == 0 ? 0 : errno == EWOULDBLOCK ? -EBUSY : -errno;
+}
+
+static int lock_path(const char *dir, char *path, size_t bytes)
+{
+    return (size_t)snprintf(path, bytes, "%s.lock", dir) < bytes ? 0 : -ENAMETOOLONG;
+}
+
+/* Our own regular file, or -1: one of somebody else's locks nobody out. */
+static int open_lock(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    struct stat st;
+
+    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int hx_rig_lock(const char *dir, int *lock, char *why, size_t why_bytes)
+{
+    char path[HX_PATH_BYTES];
+    struct stat mine, now;
+    int rc;
+
+    *lock = -1;
+    if (lock_path(dir, path, sizeof(path)))
+        return 0;
+    for (;;) {
+        int fd = open_lock(path);
+
+        if (fd < 0)
+            return 0;
+        rc = wait_for_lock(fd);
+        if (rc == 0 && fstat(fd, &mine) == 0 && stat(path, &now) == 0 && mine.st_dev == now.st_dev &&
+            mine.st_ino == now.st_ino) {
+            *lock = fd;
+            return 0;
+        }
+        close(fd);
+        if (rc) /* else whoever had it has removed it */
+            return hx_rig_why(rc, why, why_bytes, "%s: another process has been starting or ending a rig there for %d s",
+                              dir, 2 * HX_RIG_START_MS / 1000);
+    }
+}
+
+void hx_rig_unlock(const char *dir, int lock)
+{
+    char path[HX_PATH_BYTES];
+
+    if (lock < 0)
+        return;
+    if (lock_path(dir, path, sizeof(path)) == 0)
+        unlink(path);
+    close(lock);
+}
+
 /* A rig would hide or mix with what is there, so there may be nothing but the sockets of a dead rig. */
 static int check_vacant(const char *dir, char *why, size_t why_bytes)
 {
@@ -314,23 +384,16 @@ static int settle(const char *dir, char *why, size_t why_bytes)
 static int lock_folder(const char *dir, int *fd)
 {
     struct stat mine, now;
-    int rc = -1;
+    int rc;
 
     *fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0)
         return errno == ENOENT ? 1 : -errno;
-    errno = EWOULDBLOCK;
-    for (int ms = 0; rc && errno == EWOULDBLOCK && ms <= 2 * HX_RIG_START_MS; ms += LOCK_MS) {
-        rc = flock(*fd, LOCK_EX | LOCK_NB);
-        if (rc && errno == EWOULDBLOCK && usleep(LOCK_MS * 1000))
-            errno = EWOULDBLOCK; /* a signal ended the sleep */
-    }
+    rc = wait_for_lock(*fd);
     if (rc == 0 && fstat(*fd, &mine) == 0 && stat(dir, &now) == 0 && mine.st_dev == now.st_dev &&
         mine.st_ino == now.st_ino)
         return 0;
-    if (rc)
-        rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
-    else
+    if (rc == 0)
         rc = 1;
     close(*fd);
     *fd = -1;

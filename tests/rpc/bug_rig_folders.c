@@ -202,6 +202,44 @@ static void test_down_clears_mounts_that_do_not_answer(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+enum { ROUNDS = 40 };
+
+/* Runs a command ROUNDS times; each works or says what the other one has just done.  Exit code 1: something else. */
+static int run_rounds(const char *words, const char *other)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        struct hxt_result res;
+
+        e2e_run(&res, words);
+        if (res.exit_code && !strstr(res.err, other)) {
+            print_error("%s: exit %d: %s\n", words, res.exit_code, res.err);
+            return 1;
+        }
+        hxt_result_free(&res);
+    }
+    return 0;
+}
+
+static void test_up_and_down_in_two_shells_keep_out_of_each_others_way(void **state)
+{
+    struct hxt_result res;
+    int status;
+    pid_t pid;
+
+    (void)state;
+    e2e_dir(); /* one for both */
+    pid = fork();
+    if (pid == 0)
+        _exit(run_rounds("down", "no rig runs there"));
+    assert_true(pid > 1);
+    assert_int_equal(run_rounds("up", "a rig runs there already"), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    e2e_run(&res, "down");
+    hxt_result_free(&res);
+    e2e_clean();
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_up_refuses_a_folder_with_something_in_it),
     cmocka_unit_test(test_of_two_ups_at_once_one_is_refused),
@@ -209,6 +247,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_rig_whose_dsp_restarts_is_still_there),
     cmocka_unit_test(test_a_log_that_is_no_file_of_ours_is_refused_at_once),
     cmocka_unit_test(test_down_clears_mounts_that_do_not_answer),
+    cmocka_unit_test(test_up_and_down_in_two_shells_keep_out_of_each_others_way),
     cmocka_unit_test(test_stopped_rig_is_named_by_its_pid),
 };
 
