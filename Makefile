@@ -364,6 +364,10 @@ $(BUILD)/tests/run_with_client-static: $(obj)/tests/run_with/client.o
 
 tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_client-static)
 tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
+# preloaded into a rig by test_nth_failure, with the machine's own malloc
+tests: $(if $(SAN),,$(BUILD)/tests/libhxt_fail.so)
+$(BUILD)/tests/libhxt_fail.so: $(obj)/tests/fail/fail.o
+	$(call link,-shared $(in) -ldl)
 tests: all $(test_b) $(fuzz_b)
 
 # sanitizers are gcc's, also beside a build by clang

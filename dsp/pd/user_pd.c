@@ -25,7 +25,7 @@ static struct hx_dsp_channel *channel;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects idle, workers */
 static int idle, workers;
 
-static void start_worker(void);
+static int start_worker(void);
 
 /* What a thread needs of the heap for itself.  Allocated at once, while its creator waits: otherwise a skel's memory, and with
  * it the cost model's figures, would depend on which thread happens to serve a call. */
@@ -67,8 +67,8 @@ static void *worker(void *ready)
     return NULL;
 }
 
-/* The caller has counted the new thread already. */
-static void start_worker(void)
+/* The caller has counted the new thread already.  0 or a positive errno. */
+static int start_worker(void)
 {
     pthread_attr_t attr;
     pthread_t t;
@@ -96,6 +96,7 @@ static void start_worker(void)
         pthread_detach(t);
     }
     sem_destroy(&ready);
+    return rc;
 }
 
 _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
@@ -106,7 +107,8 @@ _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
     channel = c;
     hx_queue_cost_open(&c->rings->packets);
     idle = workers = 1;
-    start_worker();
+    if (start_worker())
+        _exit(1); /* nobody would ever serve a call */
     while ((rc = hx_dsp_channel_control(c, &ctl, fd)) == 1) {
         hx_buffers_apply(&ctl, fd[0]);
         for (int i = 1; i < HX_PD_FDS; i++)

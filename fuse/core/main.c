@@ -339,6 +339,8 @@ int main(int argc, char **argv)
         driver.front_end = front->name;
         notify_starter("ok front_end=%s profile=%s pid=%d\n", front->name, driver.profile.name, getpid());
         rc = hx_watchdog_run(run_loop, &driver.loop);
+        if (rc)
+            hx_log("the rig ends: %s", strerror(-rc));
         front->stop(&driver);
     } else {
         rc = fail(1, why);

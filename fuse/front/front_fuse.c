@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,13 +231,18 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *to, int set,
         fuse_reply_err(req, EPERM);
 }
 
+static void release(fuse_ino_t ino, uint64_t fh)
+{
+    if (nodes[ino - FIRST_INO].device)
+        hx_session_close((struct hx_session *)(uintptr_t)fh);
+    else
+        free((void *)(uintptr_t)fh);
+}
+
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     fuse_reply_err(req, 0);
-    if (nodes[ino - FIRST_INO].device)
-        hx_session_close((struct hx_session *)(uintptr_t)fi->fh);
-    else
-        free((void *)(uintptr_t)fi->fh);
+    release(ino, fi->fh);
 }
 
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
@@ -269,15 +275,43 @@ static const struct fuse_lowlevel_ops fuse_ops = {
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
+/* libfuse drops a request when it has no memory for it, and nobody repeats a RELEASE: the session would never end.  So this one
+ * does not go through it.  False: it is another request. */
+static bool take_release(const void *request, size_t bytes)
+{
+    struct {
+        struct fuse_in_header head;
+        struct fuse_release_in in;
+    } r;
+    struct fuse_out_header out = {.len = sizeof(out)};
+
+    if (bytes < sizeof(r))
+        return false;
+    memcpy(&r, request, sizeof(r));
+    if (r.head.opcode != FUSE_RELEASE || r.head.nodeid < FIRST_INO || r.head.nodeid >= FIRST_INO + N_NODES)
+        return false;
+    out.unique = r.head.unique;
+    if (write(mount_point.fd, &out, sizeof(out)) < 0 && errno == ENODEV)
+        return true; /* unmounted: stop() ends the sessions */
+    release(r.head.nodeid, r.in.fh);
+    return true;
+}
+
+static void end(struct hx_driver *d)
+{
+    hx_log("%s is mounted no more: the rig ends", d->mount);
+    d->loop.stop = 1;
+}
+
 static void ready(void *arg)
 {
     struct hx_driver *d = arg;
     int n = fuse_session_receive_buf(se, &buf);
 
-    if (n > 0)
+    if (n > 0 && !(!(buf.flags & FUSE_BUF_IS_FD) && take_release(buf.mem, (size_t)n)))
         fuse_session_process_buf(se, &buf);
     if (n == 0 || (n < 0 && n != -EINTR && n != -EAGAIN && n != -ENOMEM) || fuse_session_exited(se))
-        d->loop.stop = 1; /* unmounted from outside */
+        end(d);
 }
 
 static void idle(struct hx_driver *d)

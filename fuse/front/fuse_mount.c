@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,7 +93,7 @@ int hx_fuse_mount(struct hx_fuse_mount *m, const char *dir, const char *options)
     int pair[2];
     pid_t pid;
 
-    *m = (struct hx_fuse_mount){-1, -1};
+    *m = (struct hx_fuse_mount){-1, -1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return -errno;
     pid = start(dir, options, pair[1]);
@@ -102,6 +103,7 @@ int hx_fuse_mount(struct hx_fuse_mount *m, const char *dir, const char *options)
         m->fd = receive(pair[0]);
     if (m->fd > 0) {
         m->keep = pair[0];
+        m->helper = (int)syscall(SYS_pidfd_open, pid, 0);
         return 0;
     }
     /* With the socket goes the descriptor that may be in it, so that nothing hangs; then the mount can go.  It may be there
@@ -125,9 +127,13 @@ int hx_fuse_is_mounted(const struct hx_fuse_mount *m)
 
 void hx_fuse_unmount(struct hx_fuse_mount *m, const char *dir, int is_mounted)
 {
+    if (m->helper >= 0) { /* or it complains that the mount is away */
+        syscall(SYS_pidfd_send_signal, m->helper, SIGKILL, NULL, 0);
+        close(m->helper);
+    }
     if (is_mounted)
         unmount(dir);
     if (m->keep >= 0)
         close(m->keep);
-    *m = (struct hx_fuse_mount){-1, -1};
+    *m = (struct hx_fuse_mount){-1, -1, -1};
 }

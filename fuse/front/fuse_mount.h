@@ -6,6 +6,7 @@
 struct hx_fuse_mount {
     int fd;   /* of /dev/fuse; owned by whoever serves it */
     int keep; /* ours: when it is closed, by our death too, fusermount3 takes the mount away (auto_unmount) */
+    int helper; /* ours: a pidfd of that fusermount3, or -1 */
 };
 
 /* Mounts on dir with these options (mount(8)'s, separated by commas).  0, or negative errno and nothing is mounted. */

@@ -1,8 +1,9 @@
 # make check-faults: whatever fails on purpose: FAULT_ROUNDS (3) of the tests of kills, crashes and restarts, plainly and
-# under ASan, and every error that the `error` filter knows at every ioctl.
+# under ASan, every error that the `error` filter knows at every ioctl, and every n-th call of the driver and the DSP.
 . "$(dirname "$0")/common.sh"
 
 echo "faults filter $build/tests/soak_faults"
+echo "faults nth env HXT_FAIL_ALL=1 $build/tests/test_nth_failure"
 round=1
 while [ $round -le "${FAULT_ROUNDS:-3}" ]; do
     for name in test_faults test_driver_pd bug_lost_output; do
