@@ -1,6 +1,8 @@
 /* Calls, files and processes over time: points 9 to 12 and 19 to 21. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -84,32 +86,69 @@ void point_09_ssr(void)
 
 /* --- 10 --------------------------------------------------------------------------------------------------------- */
 
+/* The process of the user PD that was made last: the root PD's newest child. */
+static pid_t newest_pd(void)
+{
+    char path[64], text[512] = "", *last, *next;
+    pid_t dsp = dsp_pid(), pid = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", dsp, dsp);
+    f = fopen(path, "re");
+    need(f, "%s: %s", path, strerror(errno));
+    if (!fgets(text, sizeof(text), f))
+        text[0] = '\0';
+    fclose(f);
+    for (last = text; (next = strchr(last, ' ')) && atoi(next + 1); last = next + 1)
+        ;
+    pid = atoi(last);
+    need(pid > 1, "%s: '%s'", path, text);
+    return pid;
+}
+
+static void stopped_root_pd(void)
+{
+    int h = open_node("fastrpc-cdsp");
+    long restarts = status_number("dsp_restarts");
+    double start = now_s();
+
+    kill(dsp_pid(), SIGSTOP);
+    need_errno(init_create(h, FASTRPC_MODE_UNSIGNED_MODULE, 0), EPIPE, "INIT_CREATE while the root PD does not answer");
+    need(now_s() - start < 6, "that took %.1f s", now_s() - start);
+    dev->close(h);
+    need_soon(node_opens, "fastrpc-cdsp", 20, "the node is back");
+    need_is(status_number("dsp_restarts"), restarts + 1, "dsp_restarts");
+}
+
 void point_10_time_limits(void)
 {
-    struct file f = open_skel();
+    struct fastrpc_req_mmap m = {.flags = ADSP_MMAP_ADD_PAGES, .size = 1 << 20};
+    struct file f = open_skel(), g = open_skel();
     struct shared *gate = gate_get();
     struct waiter w;
-    pid_t dsp = dsp_pid();
+    pid_t pd = newest_pd();
     double start = now_s(), took;
-    int h = open_node("fastrpc-cdsp"), rc, error;
+    int rc, error;
 
     waiter_start(&w, f, gate, 9);
     need_inside(gate, 1);
-    kill(dsp, SIGSTOP); /* the root PD answers no kernel call any more; the user PD is another process */
-    rc = init_create(h, FASTRPC_MODE_UNSIGNED_MODULE, 0);
+    kill(pd, SIGSTOP); /* g's PD answers nothing any more */
+    rc = dev->ioctl(g.h, FASTRPC_IOCTL_MMAP, &m);
     error = errno;
     took = now_s() - start;
-    kill(dsp, SIGCONT);
+    kill(pd, SIGCONT);
     errno = error;
-    need_errno(rc, ETIMEDOUT, "INIT_CREATE while the DSP does not answer");
+    need_errno(rc, ETIMEDOUT, "MMAP while the PD does not answer");
     need(took > 9.5 && took < 15, "the kernel's call timed out after %.1f s, not 10", took);
     gate_open(gate);
     waiter_join(&w);
     need_is(w.result, 9, "a user's call that took more than 10 s");
-    dev->close(h);
+    need_is(call0(g, HXT_BLOCK, 3, 0), 3, "a call afterwards"); /* the late answer has done no harm */
     close_file(f);
-    f = open_skel(); /* the late answer has done no harm */
-    need_is(call0(f, HXT_BLOCK, 3, 0), 3, "a call afterwards");
+    close_file(g);
+    stopped_root_pd();
+    f = open_skel();
+    need_is(call0(f, HXT_BLOCK, 3, 0), 3, "a call after the restart");
     close_file(f);
 }
 
