@@ -300,7 +300,7 @@ kernels_a := $(skels:%=$(obj)/libhx%.a) $(obj)/libhxskel.a
 $(foreach c,$(tests_c),$(eval $(BUILD)/tests/$(basename $(notdir $(c))): $(c:%.c=$(obj)/%.o)))
 test_b := $(foreach k,test check bug,$(call programs_of,$k))
 # programs that use nothing but libcdsprpc.so, as a stranger's would
-api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig)
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
 $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \

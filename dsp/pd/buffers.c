@@ -163,12 +163,21 @@ int hx_buffers_size_fd(int client_fd, uint64_t *bytes)
     return b ? AEE_SUCCESS : AEE_ENOSUCHMAP;
 }
 
+/* The newest of this number that the skel has hold of, else the newest. */
+static struct buffer *find_used(int client_fd)
+{
+    for (int32_t i = table_len; i-- > 0 && client_fd >= 0;)
+        if (table[i].base && table[i].client_fd == client_fd && table[i].uses)
+            return &table[i];
+    return find_fd(client_fd);
+}
+
 int hx_buffers_put_fd(int client_fd)
 {
     int rc = AEE_ENOSUCHMAP;
 
     pthread_mutex_lock(&lock);
-    struct buffer *b = find_fd(client_fd);
+    struct buffer *b = find_used(client_fd);
     if (b)
         rc = b->uses ? AEE_SUCCESS : AEE_EBADSTATE;
     if (rc == AEE_SUCCESS && --b->uses == 0)

@@ -19,12 +19,12 @@ enum { MAPS_MAX = 1024, MAPS_MIN = 16 }; /* buffers of a session */
 enum { OWN_FDS = 512 }; /* channels, connections, the front end */
 enum { NO_CLIENT_FD = -1 };
 
-static struct hx_buffer *find(struct hx_session *s, int client_fd)
+/* The next buffer from b on that had this number when it was imported: several did when the number was used again. */
+static struct hx_buffer *with_number(struct hx_buffer *b, int client_fd)
 {
-    for (struct hx_buffer *b = s->buffers; b; b = b->next)
-        if (b->client_fd == client_fd)
-            return b;
-    return NULL;
+    while (b && b->client_fd != client_fd)
+        b = b->next;
+    return b;
 }
 
 static void destroy(struct hx_session *s, struct hx_buffer *b)
@@ -88,7 +88,7 @@ static int import(struct hx_session *s, int client_fd, int fd, const struct stat
     b = calloc(1, sizeof(*b));
     if (!b)
         return -ENOMEM;
-    *b = (struct hx_buffer){.client_fd = client_fd, .fd = fd, .inode = st->st_ino,
+    *b = (struct hx_buffer){.client_fd = client_fd, .fd = fd, .device = st->st_dev, .inode = st->st_ino,
                             .size = (uint64_t)st->st_size, .id = s->next_buffer_id};
     rc = hx_channel_map(&s->channel, b->id, client_fd, b->size, fd);
     if (rc) {
@@ -131,18 +131,40 @@ int hx_buffer_make(struct hx_session *s, uint64_t size, struct hx_buffer **out)
 
 void hx_buffer_return(struct hx_session *s, int client_fd)
 {
-    struct hx_buffer *b = client_fd > 0 ? find(s, client_fd) : NULL;
+    struct hx_buffer *b = client_fd > 0 ? with_number(s->buffers, client_fd) : NULL;
 
-    if (b && b->handles) {
+    while (b && !b->handles)
+        b = with_number(b->next, client_fd);
+    if (b) {
         b->handles--;
         hx_buffer_put(s, b);
     }
 }
 
-/* Without a duplicate, which would take four system calls. */
-static bool still_means(struct hx_call *call, int client_fd, const struct hx_buffer *b)
+/* The buffer that the descriptor means right now, as far as that can be told without a duplicate, which would take four
+ * system calls. */
+static struct hx_buffer *find_open_file(struct hx_call *call, int client_fd)
 {
-    return call->front->same_file && call->front->same_file(call, client_fd, b->fd);
+    struct hx_buffer *b = with_number(call->session->buffers, client_fd);
+
+    while (b && !(call->front->same_file && call->front->same_file(call, client_fd, b->fd)))
+        b = with_number(b->next, client_fd);
+    return b;
+}
+
+/* The buffer of this number and file.  Cached ones of the same number are let go: the client has closed their files. */
+static struct hx_buffer *find_file(struct hx_session *s, int client_fd, const struct stat *st)
+{
+    struct hx_buffer *found = NULL, *next;
+
+    for (struct hx_buffer *b = with_number(s->buffers, client_fd); b; b = next) {
+        next = with_number(b->next, client_fd);
+        if (b->inode == st->st_ino && b->device == st->st_dev)
+            found = b;
+        else if (!b->refs)
+            destroy(s, b);
+    }
+    return found;
 }
 
 /* The kernel's driver takes dma-bufs alone, this one memfds too.  Any other file is not even asked for its size: its file
@@ -183,39 +205,37 @@ int hx_buffer_check(struct hx_call *call, int client_fd)
     return 0;
 }
 
+/* By way of a duplicate: finds the file's buffer, or makes one. */
+static int look_at_file(struct hx_call *call, int client_fd, struct hx_buffer **out)
+{
+    struct hx_session *s = call->session;
+    struct stat st;
+    int fd = take_memory(call, client_fd, &st), rc;
+
+    if (fd < 0)
+        return fd;
+    *out = find_file(s, client_fd, &st);
+    rc = *out ? 0 : import(s, client_fd, fd, &st, out);
+    if (rc || (*out)->fd != fd)
+        close(fd);
+    return !rc || rc == -ENOMEM ? rc : -EINVAL;
+}
+
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
 {
     struct hx_session *s = call->session;
-    struct hx_buffer *b = find(s, client_fd);
-    struct stat st;
-    int fd, rc = 0;
+    struct hx_buffer *b;
+    int rc = 0;
 
     if (client_fd < 0)
         return -EINVAL;
-    if (b && (b->refs || still_means(call, client_fd, b))) {
-        s->idle_buffers -= b->refs == 0;
-        b->refs++;
-        *out = b;
-        return 0;
-    }
-    fd = take_memory(call, client_fd, &st);
-    if (fd < 0)
-        return fd;
-    if (b && b->inode != st.st_ino) {
-        destroy(s, b); /* the number was closed and reused */
-        b = NULL;
-    }
-    if (b) {
-        close(fd);
-    } else {
-        rc = import(s, client_fd, fd, &st, &b);
-        if (rc) {
-            close(fd);
-            return rc == -ENOMEM ? rc : -EINVAL;
-        }
-    }
-    s->idle_buffers--;
-    b->refs = 1;
+    b = find_open_file(call, client_fd);
+    if (!b)
+        rc = look_at_file(call, client_fd, &b);
+    if (rc)
+        return rc;
+    s->idle_buffers -= b->refs == 0;
+    b->refs++;
     *out = b;
     return 0;
 }

@@ -1,8 +1,8 @@
 /* Client buffers (rpcmem, dma-buf) that the driver has imported for a session.
  *
- * Keyed by the client's descriptor number, as in the kernel driver.  A buffer that nobody holds any more stays cached for
- * the next call; it is used again only while the number still means the same file.  A buffer that is held (a call in
- * flight, MEM_MAP) is used whatever the number means now: the kernel's stale-map quirk. */
+ * Keyed by the client's descriptor number and the file behind it, which is looked at on every use, as the kernel driver
+ * compares the dma-buf: a number that was closed and opened again means the new file, whoever still holds the old buffer (a
+ * call in flight, MEM_MAP).  A buffer that nobody holds any more stays cached for the next call. */
 #ifndef HX_BUFFER_H
 #define HX_BUFFER_H
 
@@ -18,7 +18,7 @@ struct hx_buffer {
     int client_fd;     /* -1 = made by the driver */
     int32_t id;        /* announced to the PD */
     int fd;            /* our duplicate */
-    uint64_t inode;
+    uint64_t device, inode; /* the file */
     uint64_t size;     /* bytes */
     unsigned refs;     /* calls in flight and MEM_MAPs */
     unsigned mem_maps; /* of which MEM_MAPs */

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "client_memory.h"
 #include "front.h"
 #include "socket_conn.h"
 
@@ -120,6 +121,14 @@ static int fd_of_client(struct hx_call *call, int fd)
     return own < 0 ? -errno : own;
 }
 
+static bool same_file(struct hx_call *call, int fd, int own)
+{
+    const struct hx_socket_frame *f = ((struct socket_call *)call->request)->frame;
+    int i = find_fd(f, fd);
+
+    return i >= 0 && hx_client_same_file(getpid(), f->fd[i], own);
+}
+
 static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr,
                             uint64_t *va, uint64_t *len, uint64_t *offset)
 {
@@ -179,6 +188,7 @@ static const struct hx_front_ops ops = {
     .write = write_client,
     .fd = fd_of_client,
     .locate = locate_in_client,
+    .same_file = same_file,
     .finish = finish,
 };
 

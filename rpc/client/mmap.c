@@ -1,4 +1,7 @@
-/* fastrpc_mmap() and the older ways to map memory into a PD: which descriptors are mapped in which session. */
+/* fastrpc_mmap() and the older ways to map memory into a PD: which descriptors are mapped in which session.
+ *
+ * A map lives as long as its session, which may be an ended one that a thread still calls into: a later session of the same
+ * number has maps of its own. */
 #include "hx_export.h"
 
 #include <errno.h>
@@ -39,21 +42,8 @@ static struct map **find(unsigned index, uint32_t generation, struct key k)
     return *p ? p : NULL;
 }
 
-/* Finds in the present session; maps that earlier sessions of this number left are dropped. */
 static struct map **find_in(const struct hx_client_session *s, struct key k)
 {
-    struct map **p = &maps;
-
-    while (*p) {
-        struct map *m = *p;
-
-        if (m->index == hx_session_index(s) && m->generation != hx_session_generation(s)) {
-            *p = m->next;
-            free(m);
-        } else {
-            p = &m->next;
-        }
-    }
     return find(hx_session_index(s), hx_session_generation(s), k);
 }
 
@@ -226,6 +216,24 @@ void hx_mmap_forget(int fd)
             unmap(s, (struct key){.fd = fd}); /* usually there is no such map */
         hx_session_put(s);
     }
+}
+
+void hx_mmap_end_session(unsigned index, uint32_t generation)
+{
+    struct map **p = &maps;
+
+    pthread_mutex_lock(&lock);
+    while (*p) {
+        struct map *m = *p;
+
+        if (m->index == index && m->generation == generation) {
+            *p = m->next;
+            free(m);
+        } else {
+            p = &m->next;
+        }
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 int hx_mmap_ref(unsigned index, uint32_t generation, int fd, int delta, void **va, uint64_t *size)

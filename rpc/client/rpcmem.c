@@ -74,7 +74,7 @@ void rpcmem_free(void *po)
 
     if (!po || hx_rpcmem_remove(po, &a))
         return;
-    /* The driver knows maps by descriptor number: one that stays behind would be hit by the next file that gets it. */
+    /* The library knows maps by descriptor number: one that stays behind would be hit by the next file that gets it. */
     hx_mmap_forget(a.fd);
     munmap(a.va, a.len);
     close(a.fd);

@@ -57,6 +57,7 @@ static uint64_t handle_bits(const struct hx_client_session *s)
 
 static void session_free(struct hx_client_session *s)
 {
+    hx_mmap_end_session(s->index, s->generation);
     s->t->ops->close(s->t);
     free(s->handles);
     free(s);

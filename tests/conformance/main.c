@@ -45,7 +45,7 @@ const struct point points[] = {
      point_14_fd_buffers_are_shared_others_copied, NULL},
     {15, "outputs are copied even on error", point_15_outputs_are_copied_even_on_error, NULL},
     {16, "the DSP gives maps back by the fdlist", point_16_fdlist_gives_maps_back, NULL},
-    {17, "fd 0 means none, maps are kept by fd", point_17_fd_0_is_none_and_maps_are_kept_by_fd, NULL},
+    {17, "fd 0 means none, a number means its file", point_17_fd_0_is_none_and_a_number_means_its_file, NULL},
     {18, "540 arguments, arguments of length 0", point_18_540_arguments_and_empty_ones, NULL},
     {19, "threads interleave calls on one file", point_19_threads_share_a_file, NULL},
     {20, "close() and death inside a call", point_20_close_inside_a_call, NULL},

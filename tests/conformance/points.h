@@ -31,7 +31,7 @@ void point_13_overlaps_alias_and_buffers_are_aligned(void);
 void point_14_fd_buffers_are_shared_others_copied(void);
 void point_15_outputs_are_copied_even_on_error(void);
 void point_16_fdlist_gives_maps_back(void);
-void point_17_fd_0_is_none_and_maps_are_kept_by_fd(void);
+void point_17_fd_0_is_none_and_a_number_means_its_file(void);
 void point_18_540_arguments_and_empty_ones(void);
 
 /* points_life.c: what happens in between */

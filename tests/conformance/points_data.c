@@ -140,8 +140,8 @@ void point_16_fdlist_gives_maps_back(void)
         shared_put(s[i]);
     fill_fds(s, FIRST, N, 'b');
     for (int i = 0; i < N; i++)
-        need_is(first_byte(f, s[i]), 'a', "while the DSP holds the map, the byte behind the number");
-    need_is(call0(f, HXT_GIVE_BACK, FIRST, N), N, "HXT_GIVE_BACK");
+        need_is(first_byte(f, s[i]), 'b', "while the DSP holds the old map, the byte behind the number");
+    need_is(call0(f, HXT_GIVE_BACK, FIRST, N), N, "HXT_GIVE_BACK, of the old maps");
     for (int i = 0; i < N; i++)
         need_is(first_byte(f, s[i]), 'b', "after the DSP gave it back, the byte behind the number");
     close_file(f);
@@ -163,7 +163,7 @@ static void check_fd_0(struct file f)
     need_errno(echo(f, 0, in, out), EINVAL, "a number that is no descriptor");
 }
 
-void point_17_fd_0_is_none_and_maps_are_kept_by_fd(void)
+void point_17_fd_0_is_none_and_a_number_means_its_file(void)
 {
     enum { NUMBER = 200 };
     struct file f = open_skel();
@@ -176,7 +176,7 @@ void point_17_fd_0_is_none_and_maps_are_kept_by_fd(void)
     need_is(dev->ioctl(f.h, FASTRPC_IOCTL_MEM_MAP, &m), 0, "MEM_MAP");
     shared_put(s);
     fill_fds(&s, NUMBER, 1, 'b');
-    need_is(first_byte(f, s), 'a', "while the old map lives, the byte behind the reused number");
+    need_is(first_byte(f, s), 'b', "while the old map lives, the byte behind the reused number");
     u.vaddr = m.vaddrout;
     need_is(dev->ioctl(f.h, FASTRPC_IOCTL_MEM_UNMAP, &u), 0, "MEM_UNMAP");
     need_is(first_byte(f, s), 'b', "after MEM_UNMAP, the byte behind the number");

@@ -258,6 +258,62 @@ static void test_reused_fd_number_reaches_the_new_buffer(void **state)
     close(fd);
 }
 
+/* A shared page of `byte` under the descriptor `number`. */
+static uint8_t *page_under(int number, int byte)
+{
+    int mem = memfd_create("t", MFD_CLOEXEC);
+    uint8_t *p;
+
+    assert_int_equal(ftruncate(mem, 4096), 0);
+    assert_int_equal(dup2(mem, number), number);
+    close(mem);
+    p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0);
+    assert_ptr_not_equal(p, MAP_FAILED);
+    return memset(p, byte, 4096);
+}
+
+/* The first half of the page is rippled into the second. */
+static int ripple(int fd, uint32_t h, int number, uint8_t *p)
+{
+    struct hxt_in in = {0};
+    struct fastrpc_invoke_args a[3] = {drv_arg(&in, sizeof(in)), {(uintptr_t)p, 2048, number, 0},
+                                       {(uintptr_t)p + 2048, 2048, number, 0}};
+
+    return drv_invoke(fd, h, REMOTE_SCALARS_MAKE(HXT_RIPPLE, 2, 1), a);
+}
+
+static void test_reused_number_of_a_map_means_the_new_file(void **state)
+{
+    enum { NUMBER = 200 };
+    uint32_t h;
+    int fd = drv_connect(&h);
+    struct fastrpc_mem_map first = {.fd = NUMBER, .length = 4096}, second = first;
+    struct fastrpc_mem_unmap u = {.fd = NUMBER, .length = 4096};
+    uint8_t *a = page_under(NUMBER, 1), *b;
+
+    (void)state;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &first), 0);
+    b = page_under(NUMBER, 5);
+    assert_int_equal(ripple(fd, h, NUMBER, b), 0);
+    assert_int_equal(b[2048], 6);
+    assert_int_equal(b[4095], 6);
+    assert_int_equal(a[2048], 1);
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &second), 0);
+    assert_true(second.vaddrout != first.vaddrout);
+    u.vaddr = first.vaddrout;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_UNMAP, &u), 0);
+    assert_int_equal(ripple(fd, h, NUMBER, b), 0);
+    u.vaddr = second.vaddrout;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_UNMAP, &u), 0);
+    assert_int_equal(a[2048], 1);
+    close(NUMBER);
+    assert_int_equal(ripple(fd, h, NUMBER, b), -1);
+    assert_int_equal(errno, EINVAL);
+    munmap(a, 4096);
+    munmap(b, 4096);
+    close(fd);
+}
+
 static void test_fd_that_is_none_gives_einval_and_fd_0_means_no_fd(void **state)
 {
     uint32_t h;
@@ -367,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_zero_length_arguments_are_fine),
         cmocka_unit_test(test_fd_buffers_are_shared_and_counted_apart),
         cmocka_unit_test(test_reused_fd_number_reaches_the_new_buffer),
+        cmocka_unit_test(test_reused_number_of_a_map_means_the_new_file),
         cmocka_unit_test(test_fd_that_is_none_gives_einval_and_fd_0_means_no_fd),
         cmocka_unit_test(test_mem_map_gives_a_low_address_and_unmap_wants_it_exactly),
         cmocka_unit_test(test_mmap_wants_its_flags_and_munmap_the_exact_pair),
