@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory_fd.h"
 #include "driver.h"
 
 enum { IDLE_MAX = 64 }; /* cached buffers that nobody holds, per session */
@@ -167,24 +168,13 @@ static struct hx_buffer *find_file(struct hx_session *s, int client_fd, const st
     return found;
 }
 
-/* The kernel's driver takes dma-bufs alone, this one memfds too.  Any other file is not even asked for its size: its file
- * system may be this rig's mount, which would wait for itself, or one whose server never answers. */
-static bool is_memory(int fd)
-{
-    char link[64], name[16] = "";
-
-    if (fcntl(fd, F_GET_SEALS) >= 0)
-        return true;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    return readlink(link, name, sizeof(name) - 1) > 0 && strncmp(name, "/dmabuf:", 8) == 0;
-}
-
-/* A duplicate of the client's descriptor when it is memory, else -EINVAL with a line in the log. */
+/* A duplicate of the client's descriptor when it is memory, else -EINVAL with a line in the log.  The kernel's driver takes
+ * dma-bufs alone, this one memfds too. */
 static int take_memory(struct hx_call *call, int client_fd, struct stat *st)
 {
     int fd = call->front->fd(call, client_fd), rc;
 
-    if (fd >= 0 && is_memory(fd) && fstat(fd, st) == 0)
+    if (fd >= 0 && hx_fd_is_memory(fd) && fstat(fd, st) == 0)
         return fd;
     rc = fd < 0 ? -fd : EINVAL;
     hx_log_client("client %d: fd %d cannot be imported: %s", call->session->client_id, client_fd,

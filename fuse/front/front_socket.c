@@ -4,6 +4,8 @@
  * in the frame, descriptors by SCM_RIGHTS. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,10 @@
 #include "client_memory.h"
 #include "front.h"
 #include "socket_conn.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* glibc before 2.39 */
+#endif
 
 struct client {
     struct hx_conn conn;
@@ -40,7 +46,7 @@ struct socket_call {
 
 /* Connections that have no session: for text nodes, or refused because all are taken. */
 enum { BYSTANDERS_MAX = 64 };
-enum { SMALL_BODY = 64 << 10, PAUSE_US = 200000 };
+enum { SMALL_BODY = 64 << 10, PAUSE_US = 200000, LOOK_US = 1000000 };
 
 struct node {
     const char *name;
@@ -54,6 +60,7 @@ static struct node nodes[] = {{.name = "fastrpc-cdsp", .secure = false},
                               {.name = "fastrpc-cdsp-secure", .secure = true}};
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 static struct client *clients;
+static struct hx_timer look; /* armed while there are sockets */
 
 /* --- reaching the caller --------------------------------------------------------------------------------------- */
 
@@ -110,23 +117,31 @@ static int find_fd(const struct hx_socket_frame *f, int fd)
     return -1;
 }
 
+/* The descriptor that came for the client's `fd`, valid while the call begins, or -EBADF. */
+static int came_as(struct hx_call *call, int fd)
+{
+    const struct socket_call *sc = call->request;
+    const struct hx_conn *c = &sc->client->conn;
+    int i = find_fd(sc->frame, fd);
+
+    return i >= 0 && (unsigned)i < c->n_fds && c->fd[i] >= 0 ? c->fd[i] : -EBADF;
+}
+
 static int fd_of_client(struct hx_call *call, int fd)
 {
-    const struct hx_socket_frame *f = ((struct socket_call *)call->request)->frame;
-    int i = find_fd(f, fd), own;
+    int came = came_as(call, fd), own;
 
-    if (i < 0)
-        return -EBADF;
-    own = fcntl(f->fd[i], F_DUPFD_CLOEXEC, 3);
+    if (came < 0)
+        return came;
+    own = fcntl(came, F_DUPFD_CLOEXEC, 3);
     return own < 0 ? -errno : own;
 }
 
 static bool same_file(struct hx_call *call, int fd, int own)
 {
-    const struct hx_socket_frame *f = ((struct socket_call *)call->request)->frame;
-    int i = find_fd(f, fd);
+    int came = came_as(call, fd);
 
-    return i >= 0 && hx_client_same_file(getpid(), f->fd[i], own);
+    return came >= 0 && hx_client_same_file(getpid(), came, own);
 }
 
 static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr,
@@ -320,6 +335,14 @@ static uint64_t body_max(const struct client *cl)
                : HX_FRAME_MAX_BODY;
 }
 
+/* No more than could be imported; who has no session has nothing to import. */
+static unsigned fds_max(const struct client *cl)
+{
+    unsigned n = cl->session ? cl->driver->maps_max : 0;
+
+    return n < HX_FRAME_MAX_FDS ? n : HX_FRAME_MAX_FDS;
+}
+
 static void client_ready(void *arg)
 {
     static int (*const serve[])(struct client *, struct hx_socket_frame *) = {
@@ -334,12 +357,15 @@ static void client_ready(void *arg)
     int rc = hx_conn_flush(&cl->conn);
 
     cl->conn.body_max = body_max(cl);
+    cl->conn.fds_max = fds_max(cl);
     if (!rc)
         rc = hx_conn_read(&cl->conn, &f, &why);
     if (rc == -EPROTO)
         hx_log_client("client pid %d dropped: %s", cl->pid, why);
-    if (rc == 1)
+    if (rc == 1) {
         rc = serve[f->head.op](cl, f);
+        hx_conn_close_fds(&cl->conn);
+    }
     if (rc < 0)
         drop_client(cl);
 }
@@ -378,6 +404,35 @@ static void limit_bystanders(void)
     hx_log_client("client pid %d dropped: more than %d connections have no session", oldest->pid,
                   BYSTANDERS_MAX);
     drop_client(oldest);
+}
+
+/* Whether the process that connected has ended; false: not known. */
+static bool has_ended(const struct client *cl)
+{
+    int pidfd = -1;
+    socklen_t len = sizeof(pidfd);
+    bool ended;
+
+    if (getsockopt(cl->conn.watch.fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len))
+        return errno == ESRCH || (cl->pid > 0 && kill(cl->pid, 0) && errno == ESRCH); /* Linux has it from 6.5 on */
+    ended = poll(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1, 0) > 0;
+    close(pidfd);
+    return ended;
+}
+
+/* A connection that leaves its replies unread is not read, so a descriptor that waits in it, its own other end for one, would
+ * hide that its client has ended. */
+static void look_for_the_gone(void *arg)
+{
+    struct hx_driver *d = arg;
+    struct client *next;
+
+    for (struct client *cl = clients; cl; cl = next) {
+        next = cl->next;
+        if (cl->conn.full && has_ended(cl))
+            drop_client(cl);
+    }
+    hx_loop_after(&d->loop, &look, LOOK_US, look_for_the_gone, d);
 }
 
 static void accept_ready(void *arg)
@@ -490,6 +545,7 @@ void hx_sockets_stop(struct hx_driver *d)
 {
     char path[4096];
 
+    hx_loop_cancel(&d->loop, &look);
     while (clients)
         drop_client(clients);
     for (unsigned i = 0; i < N_NODES; i++) {
@@ -517,6 +573,7 @@ int hx_sockets_start(struct hx_driver *d, const char *folder, char *why, size_t 
             return rc;
         }
     }
+    hx_loop_after(&d->loop, &look, LOOK_US, look_for_the_gone, d);
     return 0;
 }
 

@@ -7,30 +7,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/memory_fd.h"
+
 enum { FULL_BYTES = 1 << 20, WAITING_MAX = 64 << 20 };
 
 void hx_frame_free(struct hx_socket_frame *f)
 {
     if (!f)
         return;
-    for (unsigned i = 0; i < HX_FRAME_MAX_FDS; i++)
-        if (f->fd[i] >= 0)
-            close(f->fd[i]);
     free(f->body);
     free(f);
 }
 
-static struct hx_socket_frame *new_frame(void)
+static int check_head(const struct hx_conn *c, const char **why)
 {
-    struct hx_socket_frame *f = calloc(1, sizeof(*f));
-
-    for (unsigned i = 0; f && i < HX_FRAME_MAX_FDS; i++)
-        f->fd[i] = -1;
-    return f;
-}
-
-static int check_head(const struct hx_frame *h, uint64_t body_max, const char **why)
-{
+    const struct hx_frame *h = &c->frame->head;
     const struct {
         bool bad;
         const char *why;
@@ -40,9 +31,10 @@ static int check_head(const struct hx_frame *h, uint64_t body_max, const char **
         {h->id == 0, "frame: id 0"},
         {h->arg_bytes > HX_FRAME_MAX_ARG, "frame: arg too large"},
         {h->n_segs > HX_FRAME_MAX_SEGS, "frame: too many segments"},
-        {h->n_fds > HX_FRAME_MAX_FDS, "frame: too many descriptors"},
+        {h->n_fds != c->n_fds, "frame: not the descriptors that it announces"},
+        {h->n_fds && h->op != HX_FRAME_IOCTL, "frame: descriptors for an op without"},
         {h->body_bytes > HX_FRAME_MAX_BODY, "frame: body too large"},
-        {body_max && h->body_bytes > body_max, "frame: body too large for a client without a PD"},
+        {c->body_max && h->body_bytes > c->body_max, "frame: body too large for a client without a PD"},
     };
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
@@ -79,48 +71,77 @@ int hx_frame_parse(struct hx_socket_frame *f, const char **why)
     *why = "frame: body longer than its parts";
     if (used != h->body_bytes)
         return -EPROTO;
-    *why = "frame: a descriptor is missing";
-    for (unsigned i = 0; i < h->n_fds; i++)
-        if (f->fd[i] < 0)
-            return -EPROTO;
     return 0;
 }
 
-/* Descriptors ride on the first byte of a frame, so they belong to the frame that is being read. */
-static void keep_fds(struct hx_socket_frame *f, struct msghdr *m)
+void hx_conn_close_fds(struct hx_conn *c)
 {
-    unsigned n = 0;
+    for (unsigned i = 0; i < c->n_fds; i++)
+        if (c->fd[i] >= 0)
+            close(c->fd[i]);
+    c->n_fds = 0;
+}
 
+/* One recvmsg() brings HX_FRAME_MAX_FDS at most, the kernel's own limit.  What is refused keeps its place in the order. */
+static void keep_fds(struct hx_conn *c, struct msghdr *m)
+{
     for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
+        size_t n = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
         if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
             continue;
-        size_t got = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < got; i++) {
+        for (size_t i = 0; i < n; i++) {
             int fd;
+
             memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-            while (n < HX_FRAME_MAX_FDS && f->fd[n] >= 0)
-                n++;
-            if (n < HX_FRAME_MAX_FDS)
-                f->fd[n] = fd;
-            else
+            if (c->n_fds >= c->fds_max || !hx_fd_is_memory(fd)) {
+                close(fd);
+                fd = -1;
+            }
+            if (c->n_fds < HX_FRAME_MAX_FDS)
+                c->fd[c->n_fds++] = fd;
+            else if (fd >= 0)
                 close(fd);
         }
     }
 }
 
-static ssize_t receive(struct hx_conn *c, void *dst, size_t n)
+/* The first bytes of a frame, with its descriptors. */
+static ssize_t receive_head(struct hx_conn *c, struct hx_frame *head, const char **why)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * HX_FRAME_MAX_FDS)];
         struct cmsghdr align;
     } cbuf;
-    struct iovec iov = {dst, n};
+    struct iovec iov = {head, sizeof(*head)};
     struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = cbuf.bytes,
                        .msg_controllen = sizeof(cbuf.bytes)};
     ssize_t got = recvmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-    if (got > 0)
-        keep_fds(c->frame, &m);
+    if (got <= 0)
+        return got;
+    keep_fds(c, &m);
+    *why = m.msg_flags & MSG_CTRUNC ? "frame: descriptors that could not be received"
+                                    : "frame: descriptors with a part of a head";
+    if (m.msg_flags & MSG_CTRUNC || (c->n_fds && (size_t)got < sizeof(*head))) {
+        errno = EPROTO;
+        return -1;
+    }
+    return got;
+}
+
+/* Everything else brings none: the kernel drops what comes where there is no room for it, and says so. */
+static ssize_t receive_rest(struct hx_conn *c, void *dst, size_t n, const char **why)
+{
+    struct iovec iov = {dst, n};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+    ssize_t got = recvmsg(c->watch.fd, &m, MSG_DONTWAIT);
+
+    if (got > 0 && m.msg_flags & MSG_CTRUNC) {
+        *why = "frame: descriptors behind its beginning";
+        errno = EPROTO;
+        return -1;
+    }
     return got;
 }
 
@@ -133,7 +154,7 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
     if (c->full)
         return 0;
     if (!c->frame) {
-        c->frame = new_frame();
+        c->frame = calloc(1, sizeof(*c->frame));
         c->got = 0;
         if (!c->frame)
             return -ENOMEM;
@@ -145,14 +166,14 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
 
         if (c->got == want)
             break;
-        ssize_t n = receive(c, at, want - c->got);
+        ssize_t n = c->got ? receive_rest(c, at, want - c->got, why) : receive_head(c, &f->head, why);
         if (n == 0)
             return -ECONNRESET;
         if (n < 0)
             return errno == EAGAIN || errno == EINTR ? 0 : -errno;
         c->got += (uint64_t)n;
         if (c->got == head) {
-            rc = check_head(&f->head, c->body_max, why);
+            rc = check_head(c, why);
             if (rc)
                 return rc;
             f->body = malloc(f->head.body_bytes ? f->head.body_bytes : 1);
@@ -246,6 +267,7 @@ void hx_conn_close(struct hx_conn *c)
 {
     hx_loop_del(c->loop, &c->watch);
     close(c->watch.fd);
+    hx_conn_close_fds(c);
     hx_frame_free(c->frame);
     free(c->out);
 }

@@ -1,4 +1,7 @@
-/* One connection of the socket front end: frames in, replies out, nothing about FastRPC. */
+/* One connection of the socket front end: frames in, replies out, nothing about FastRPC.
+ *
+ * Descriptors come with the whole head of a frame that announces exactly as many, or the connection ends.  Only memory is kept:
+ * a socket could be the client's own end of the connection, whose end would then never be noticed. */
 #ifndef HX_SOCKET_CONN_H
 #define HX_SOCKET_CONN_H
 
@@ -17,7 +20,6 @@ struct hx_socket_frame {
     struct hx_frame_seg *segs;
     struct hx_frame_fd *fds;
     const uint8_t *data;   /* bytes of the IN segments, in order */
-    int fd[HX_FRAME_MAX_FDS]; /* [head.n_fds] received descriptors, owned */
 };
 
 struct hx_conn {
@@ -26,6 +28,9 @@ struct hx_conn {
     struct hx_socket_frame *frame; /* being read; NULL between frames */
     uint64_t got;                  /* bytes of it so far, head included */
     uint64_t body_max;             /* bytes that a frame may have; 0 = HX_FRAME_MAX_BODY */
+    unsigned fds_max;              /* descriptors that are kept of a frame, at most HX_FRAME_MAX_FDS */
+    int fd[HX_FRAME_MAX_FDS];      /* [n_fds] of the frame that is read or served; -1 = refused: it is not memory, or too much */
+    unsigned n_fds;
     uint8_t *out;                  /* [out_at, out_len): bytes that wait for room */
     size_t out_at, out_len, out_cap;
     bool waits; /* the loop watches for room */
@@ -36,6 +41,10 @@ void hx_frame_free(struct hx_socket_frame *f);
 
 /* Checks the layout of a frame whose body is complete and sets its parts.  0, or -EPROTO with a reason in *why. */
 int hx_frame_parse(struct hx_socket_frame *f, const char **why);
+
+/* Closes the descriptors that came with the frame: once it is served nothing needs them.  So a connection holds those of one
+ * frame at most, however many calls it has under way. */
+void hx_conn_close_fds(struct hx_conn *c);
 
 /* Reads what there is, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame is a whole frame,
  * now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO: the client broke the protocol, *why
@@ -48,7 +57,7 @@ int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n);
 /* Sends what waits.  0 or negative errno. */
 int hx_conn_flush(struct hx_conn *c);
 
-/* Closes the socket and drops a frame that is half read. */
+/* Closes the socket and descriptors, and drops a frame that is half read. */
 void hx_conn_close(struct hx_conn *c);
 
 #endif

@@ -1,6 +1,8 @@
-/* Fuzz target: a frame of the socket front end, as a hostile client sends it. */
+/* Fuzz target: frames of the socket front end, as a hostile client sends them, with descriptors of memory, of a socket and of a
+ * pipe on their first byte.  None of them may stay open. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,10 +13,40 @@ static volatile uint8_t read_byte;
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 
+/* All of it in one message.  The last byte says how many descriptors come with it, most often none or as many as fit. */
+static void send_input(int sock, const uint8_t *data, size_t n)
+{
+    static int kinds[3];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(HX_FRAME_MAX_FDS * sizeof(int))] = "";
+    struct iovec iov = {(void *)(uintptr_t)data, n};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+    const size_t last = n ? data[n - 1] : 0, n_fds = last < HX_FRAME_MAX_FDS ? last : 0;
+    struct cmsghdr *c = (void *)control;
+    int pipe_fds[2];
+
+    if (!kinds[0]) {
+        if (pipe(pipe_fds))
+            abort();
+        kinds[0] = memfd_create("fuzz", MFD_CLOEXEC);
+        kinds[1] = socket(AF_UNIX, SOCK_STREAM, 0);
+        kinds[2] = pipe_fds[0];
+    }
+    if (n_fds) {
+        m.msg_control = control;
+        m.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+        *c = (struct cmsghdr){CMSG_LEN(n_fds * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+        for (size_t i = 0; i < n_fds; i++)
+            memcpy(CMSG_DATA(c) + i * sizeof(int), &kinds[i % 3], sizeof(int));
+    }
+    if (sendmsg(sock, &m, 0) != (ssize_t)n)
+        abort();
+}
+
 int hxt_fuzz_one(const uint8_t *data, size_t n)
 {
+    static int lowest; /* free descriptor */
     struct hx_loop loop;
-    struct hx_conn conn = {.loop = &loop};
+    struct hx_conn conn = {.loop = &loop, .fds_max = HX_FRAME_MAX_FDS};
     struct hx_socket_frame *f;
     const char *err;
     int pair[2], rc;
@@ -23,8 +55,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
         return 0;
     conn.watch.fd = pair[0];
     hx_loop_add(&loop, &conn.watch);
-    if (send(pair[1], data, n, 0) != (ssize_t)n)
-        abort();
+    send_input(pair[1], data, n);
     close(pair[1]);
     while ((rc = hx_conn_read(&conn, &f, &err)) == 1) {
         uint64_t sum = 0;
@@ -33,9 +64,17 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
             sum += f->segs[i].flags & HX_SEG_IN ? f->segs[i].len : 0;
         for (uint64_t i = 0; i < sum; i++)
             read_byte = f->data[i];
+        if (conn.n_fds != f->head.n_fds)
+            abort();
+        hx_conn_close_fds(&conn);
         hx_frame_free(f);
     }
     hx_conn_close(&conn);
     hx_loop_close(&loop);
+    rc = dup(0);
+    if (lowest && rc != lowest)
+        abort();
+    lowest = rc;
+    close(rc);
     return 0;
 }
