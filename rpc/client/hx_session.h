@@ -92,11 +92,4 @@ int hx_invoke(struct hx_client_session *s, uint32_t dsp_handle, uint32_t sc, con
 /* Undoes fastrpc_mmap() of this descriptor, if any, before it is closed. */
 void hx_mmap_forget(int fd);
 
-/* The session is over and nobody is inside it any more: its maps are forgotten. */
-void hx_mmap_end_session(unsigned index, uint32_t generation);
-
-/* Reference to a map of a session for dspqueue: delta as in hx_dspq.h.  AEE_ENOSUCHMAP, AEE_EBADPARM (nothing to give
- * back). */
-int hx_mmap_ref(unsigned index, uint32_t generation, int fd, int delta, void **va, uint64_t *size);
-
 #endif

@@ -1,56 +1,22 @@
-/* fastrpc_mmap() and the older ways to map memory into a PD: which descriptors are mapped in which session.
- *
- * A map lives as long as its session, which may be an ended one that a thread still calls into: a later session of the same
- * number has maps of its own. */
+/* fastrpc_mmap() and the older ways to map memory into a PD. */
 #include "hx_export.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
+#include "hx_map_table.h"
 #include "hx_session.h"
 
-struct map {
-    struct map *next;
-    int fd;
-    unsigned index;      /* session that it belongs to */
-    uint32_t generation; /* of that session */
-    void *va;            /* host side, as the client said */
-    uint64_t vaddr;      /* DSP side */
-    size_t length;       /* bytes */
-    unsigned refs;       /* of dspqueue packets */
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list; held over the driver's call, */
-static struct map *maps;                                 /* so that map and unmap of one fd cannot cross */
-
-/* What find() looks for: fd, or (fd < 0) the DSP's address. */
-struct key {
-    int fd;
-    uint64_t vaddr;
-};
-
-static struct map **find(unsigned index, uint32_t generation, struct key k)
+static struct hx_map **find_in(const struct hx_client_session *s, struct hx_map_key k)
 {
-    struct map **p = &maps;
-
-    while (*p && !((*p)->index == index && (*p)->generation == generation &&
-                   (k.fd < 0 ? (*p)->vaddr == k.vaddr : (*p)->fd == k.fd)))
-        p = &(*p)->next;
-    return *p ? p : NULL;
-}
-
-static struct map **find_in(const struct hx_client_session *s, struct key k)
-{
-    return find(hx_session_index(s), hx_session_generation(s), k);
+    return hx_map_find(hx_session_index(s), hx_session_generation(s), k);
 }
 
 static int map_new(struct hx_client_session *s, const struct fastrpc_mem_map *want, uint64_t *vaddrout)
 {
     struct fastrpc_mem_map req = *want;
-    struct map *m = malloc(sizeof(*m));
+    struct hx_map *m = malloc(sizeof(*m));
     int rc;
 
     if (!m)
@@ -60,14 +26,13 @@ static int map_new(struct hx_client_session *s, const struct fastrpc_mem_map *wa
         free(m);
         return rc;
     }
-    *m = (struct map){.next = maps,
-                      .fd = req.fd,
-                      .index = hx_session_index(s),
-                      .generation = hx_session_generation(s),
-                      .va = (void *)(uintptr_t)req.vaddrin,
-                      .vaddr = req.vaddrout,
-                      .length = req.length};
-    maps = m;
+    *m = (struct hx_map){.fd = req.fd,
+                         .index = hx_session_index(s),
+                         .generation = hx_session_generation(s),
+                         .va = (void *)(uintptr_t)req.vaddrin,
+                         .vaddr = req.vaddrout,
+                         .length = req.length};
+    hx_map_add(m);
     *vaddrout = m->vaddr;
     return AEE_SUCCESS;
 }
@@ -91,9 +56,9 @@ static int do_map(int domain, const struct fastrpc_mem_map *req, uint64_t *vaddr
 
     if (rc)
         return rc;
-    pthread_mutex_lock(&lock);
-    rc = find_in(s, (struct key){.fd = req->fd}) ? AEE_EALREADY : map_new(s, req, vaddrout);
-    pthread_mutex_unlock(&lock);
+    hx_map_lock();
+    rc = find_in(s, (struct hx_map_key){.fd = req->fd}) ? AEE_EALREADY : map_new(s, req, vaddrout);
+    hx_map_unlock();
     hx_session_put(s);
     return rc;
 }
@@ -116,13 +81,13 @@ int fastrpc_mmap(int domain, int fd, void *addr, int offset, size_t length,
     return do_map(domain, &req, &vaddrout);
 }
 
-static int unmap(struct hx_client_session *s, struct key k)
+static int unmap(struct hx_client_session *s, struct hx_map_key k)
 {
     struct fastrpc_mem_unmap req = {0};
-    struct map **p, *m;
+    struct hx_map **p, *m;
     int rc = AEE_ENOSUCHMAP;
 
-    pthread_mutex_lock(&lock);
+    hx_map_lock();
     p = find_in(s, k);
     if (p && (*p)->refs) {
         rc = AEE_EBADPARM;
@@ -135,11 +100,11 @@ static int unmap(struct hx_client_session *s, struct key k)
         *p = m->next;
         free(m);
     }
-    pthread_mutex_unlock(&lock);
+    hx_map_unlock();
     return rc;
 }
 
-static int do_unmap(int domain, struct key k)
+static int do_unmap(int domain, struct hx_map_key k)
 {
     struct hx_client_session *s;
     int rc = get_session(domain, &s);
@@ -157,7 +122,7 @@ int fastrpc_munmap(int domain, int fd, void *addr, size_t length)
     (void)length;
     if (fd < 0)
         return AEE_EBADPARM;
-    return do_unmap(domain, (struct key){.fd = fd});
+    return do_unmap(domain, (struct hx_map_key){.fd = fd});
 }
 
 int remote_mem_map(int domain, int fd, int flags, uint64_t virtAddr, size_t size,
@@ -174,7 +139,7 @@ int remote_mem_unmap(int domain, uint64_t remoteVirtAddr, size_t size)
 {
     if (size == 0 || remoteVirtAddr == 0)
         return AEE_EBADPARM;
-    return do_unmap(domain, (struct key){.fd = -1, .vaddr = remoteVirtAddr});
+    return do_unmap(domain, (struct hx_map_key){.fd = -1, .vaddr = remoteVirtAddr});
 }
 
 int remote_mmap64(int fd, uint32_t flags, uint64_t vaddrin, int64_t size, uint64_t *vaddrout)
@@ -213,48 +178,7 @@ void hx_mmap_forget(int fd)
         struct hx_client_session *s = hx_session_get(i);
 
         if (s)
-            unmap(s, (struct key){.fd = fd}); /* usually there is no such map */
+            unmap(s, (struct hx_map_key){.fd = fd}); /* usually there is no such map */
         hx_session_put(s);
     }
-}
-
-void hx_mmap_end_session(unsigned index, uint32_t generation)
-{
-    struct map **p = &maps;
-
-    pthread_mutex_lock(&lock);
-    while (*p) {
-        struct map *m = *p;
-
-        if (m->index == index && m->generation == generation) {
-            *p = m->next;
-            free(m);
-        } else {
-            p = &m->next;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-int hx_mmap_ref(unsigned index, uint32_t generation, int fd, int delta, void **va, uint64_t *size)
-{
-    struct map **p, *m;
-    int rc = AEE_SUCCESS;
-
-    pthread_mutex_lock(&lock);
-    p = fd > 0 ? find(index, generation, (struct key){.fd = fd}) : NULL;
-    m = p ? *p : NULL;
-    if (!m) {
-        rc = AEE_ENOSUCHMAP;
-    } else if (delta < 0 && !m->refs) {
-        rc = AEE_EBADPARM;
-    } else {
-        m->refs += (unsigned)delta;
-        if (va)
-            *va = m->va;
-        if (size)
-            *size = m->length;
-    }
-    pthread_mutex_unlock(&lock);
-    return rc;
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "hx_map_table.h"
 #include "hx_queues.h"
 
 static _Atomic uint32_t queue_count; /* queues that this process has ever made */
@@ -14,7 +15,7 @@ static int ref_buffer(void *ctx, uint32_t fd, int delta, void **va, uint64_t *si
 
     return fd > INT32_MAX
                ? AEE_ENOSUCHMAP
-               : hx_mmap_ref(d->index, d->generation, (int)fd, delta, va, size);
+               : hx_map_ref(d->index, d->generation, (int)fd, delta, va, size);
 }
 
 static void *run_callbacks(void *arg)

@@ -8,6 +8,7 @@
 
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
+#include "hx_map_table.h"
 #include "hx_notify.h"
 #include "remote.h"
 
@@ -57,7 +58,7 @@ static uint64_t handle_bits(const struct hx_client_session *s)
 
 static void session_free(struct hx_client_session *s)
 {
-    hx_mmap_end_session(s->index, s->generation);
+    hx_map_end_session(s->index, s->generation);
     s->t->ops->close(s->t);
     free(s->handles);
     free(s);
