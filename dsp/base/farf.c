@@ -6,14 +6,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "AEEStdErr.h"
 #include "farf.h"
-#include "hx_log_tag.h"
 #include "machine.h"
 
 enum { FILES_MAX = 16, NAME_BYTES = 64, TEXT_BYTES = 512 };
@@ -75,17 +76,27 @@ static int is_logged(int compiled_in, int level, const char *file)
     return level & HAP_LEVEL_RUNTIME ? mask_lets_pass(plain, file) : compiled_in;
 }
 
-/* One write, so that lines of several PDs do not mix. */
+/* One write to the pipe behind stderr, which the driver reads: it says whose line it is.  What does not fit is lost, because
+ * nobody waits for a log, and counted. */
 static void log_message(int compiled_in, int level, const char *file, int line, const char *fmt, va_list ap)
 {
-    const char *tag = getenv(HX_LOG_TAG);
-    char text[TEXT_BYTES];
+    static _Atomic unsigned lost; /* lines since the last that was written */
+    char text[TEXT_BYTES], out[TEXT_BYTES + NAME_BYTES + 256];
+    const int saved = errno; /* a skel may look at it after a message */
+    unsigned before;
+    int n = 0;
 
     if (!is_logged(compiled_in, level, file))
         return;
     vsnprintf(text, sizeof(text), fmt, ap);
-    fprintf(stderr, "hexrig-dsp%s: pd %d: %s: %s:%d: %s\n", tag ? tag : "", hx_pd_client,
-            names[level & ~HAP_LEVEL_RUNTIME], base_of(file), line, text);
+    before = atomic_exchange(&lost, 0);
+    if (before)
+        n = snprintf(out, sizeof(out), "... %u lines lost\n", before);
+    n += snprintf(out + n, sizeof(out) - (size_t)n, "%s: %.200s:%d: %s\n", names[level & ~HAP_LEVEL_RUNTIME],
+                  base_of(file), line, text);
+    if (write(STDERR_FILENO, out, (size_t)n) < 0 && errno == EAGAIN)
+        atomic_fetch_add(&lost, before + 1);
+    errno = saved;
 }
 
 void hx_farf(int compiled_in, int level, const char *file, int line, const char *fmt, ...)

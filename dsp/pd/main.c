@@ -35,7 +35,7 @@ static int parse_channel(const char *text, int *fd)
     int used = 0;
 
     if (sscanf(text, "%d,%d,%d,%d,%d%n", &fd[0], &fd[1], &fd[2], &fd[3], &fd[4], &used) !=
-        HX_PD_FDS)
+        HX_FD_LOG)
         return -1;
     return text[used] ? -1 : 0;
 }
@@ -63,7 +63,7 @@ static const char *shipped_profiles(void)
 int main(int argc, char **argv)
 {
     const char *profile_path = NULL, *skel_path = "";
-    int fd[HX_PD_FDS] = {-1, -1, -1, -1, -1}, table_fd = -1, c, rc;
+    int fd[HX_PD_FDS] = {-1, -1, -1, -1, -1, -1}, table_fd = -1, c, rc;
     static struct hx_dsp_channel channel;
     struct hx_profile profile;
     char why[512];

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -124,7 +125,17 @@ static void reap_ended(void)
 
 /* --- the kernel's calls (static handles 1 and 2) --------------------------------------------------------------- */
 
-static _Noreturn void run_child(const struct client *cl, const char *program, pid_t root)
+/* What the PD prints goes to the driver, line by line where stdio would wait for more. */
+static void take_log(struct client *cl)
+{
+    dup2(cl->fd[HX_FD_LOG], 1);
+    dup2(cl->fd[HX_FD_LOG], 2);
+    close(cl->fd[HX_FD_LOG]);
+    cl->fd[HX_FD_LOG] = -1;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+static _Noreturn void run_child(struct client *cl, const char *program, pid_t root)
 {
     struct hx_dsp_channel pd;
     sigset_t none;
@@ -137,6 +148,7 @@ static _Noreturn void run_child(const struct client *cl, const char *program, pi
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     hx_pd_client = cl->id;
+    take_log(cl);
     hx_buffers_seen(0); /* the new channel counts from 1 again */
     hx_dsp_channel_close(channel);
     close(signals);

@@ -1,12 +1,15 @@
 /* The rig's log, and its limit for lines that clients can cause. */
 #include "log.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "hx_log_tag.h"
 #include "loop.h"
 
 enum { LINES_MAX = 10, WINDOW_MS = 10000, KINDS = 32 };
@@ -20,13 +23,81 @@ struct kind {
 static struct kind kinds[KINDS];
 static unsigned n_held; /* kinds with lines that were not written */
 
+static char tag[32];       /* behind the program's name */
+static _Atomic unsigned lost; /* lines since the last one that was written */
+
+void hx_log_set_tag(const char *text)
+{
+    snprintf(tag, sizeof(tag), "%s", text);
+}
+
+/* Bytes of the well-formed UTF-8 sequence at p[0..n), 0: none, or a control character of the second set. */
+static size_t utf8(const unsigned char *p, size_t n)
+{
+    const size_t len = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;
+
+    if (!len || p[0] >= 0xf5 || len > n || (p[0] == 0xc2 && p[1] < 0xa0) || (p[0] == 0xe0 && p[1] < 0xa0) ||
+        (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90))
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return len;
+}
+
+/* out: [4 * n + 1] */
+static size_t escape(char *out, const char *text, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t at = 0;
+
+    for (size_t i = 0; i < n;) {
+        size_t len = (p[i] >= ' ' && p[i] < 0x7f) || p[i] == '\t' ? 1 : p[i] < 0x80 ? 0 : utf8(p + i, n - i);
+
+        if (len)
+            memcpy(out + at, p + i, len);
+        else
+            snprintf(out + at, 5, "\\x%02x", p[i]);
+        at += len ? len : 4;
+        i += len ? len : 1;
+    }
+    return at;
+}
+
+/* In one piece.  Whoever reads the other end of a pipe or a terminal may have stopped, for which nobody here waits: a pipe that
+ * takes something takes a page without waiting, and no line is longer. */
+static int write_out(const char *line, size_t n)
+{
+    struct pollfd p = {.fd = 2, .events = POLLOUT};
+
+    if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLOUT))
+        return -EAGAIN;
+    return write(2, line, n) == (ssize_t)n ? 0 : -EIO;
+}
+
+int hx_log_bytes(const char *program, const char *text, size_t n)
+{
+    char line[4 * HX_LOG_LINE + 256];
+    const unsigned before = atomic_exchange(&lost, 0);
+    int at = 0, rc;
+
+    if (before) /* in the same piece, or it might be lost as well */
+        at = snprintf(line, sizeof(line), "%s%s: ... %u lines lost\n", program, tag, before);
+    at += snprintf(line + at, sizeof(line) - (size_t)at, "%s%s: ", program, tag);
+    at += (int)escape(line + at, text, n < HX_LOG_LINE ? n : HX_LOG_LINE);
+    line[at++] = '\n';
+    rc = write_out(line, (size_t)at);
+    if (rc)
+        atomic_fetch_add(&lost, before + 1);
+    return rc;
+}
+
 static void put(const char *fmt, va_list ap)
 {
-    const char *tag = getenv(HX_LOG_TAG);
-    char line[1024];
+    char text[HX_LOG_LINE + 1];
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
 
-    vsnprintf(line, sizeof(line), fmt, ap);
-    fprintf(stderr, "hexrig-fuse%s: %s\n", tag ? tag : "", line);
+    hx_log_bytes("hexrig-fuse", text, n > 0 ? strlen(text) : 0);
 }
 
 void hx_log(const char *fmt, ...)

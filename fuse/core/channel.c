@@ -28,7 +28,7 @@ static int shared_memory(const char *name, size_t bytes, void **map)
     return rc;
 }
 
-int hx_channel_create(struct hx_channel *c, int peer_fd[HX_PD_FDS])
+int hx_channel_create(struct hx_channel *c, struct hx_loop *loop, unsigned pd, int peer_fd[HX_PD_FDS])
 {
     int pair[2], rc;
     void *rings = NULL, *arena = NULL;
@@ -44,6 +44,9 @@ int hx_channel_create(struct hx_channel *c, int peer_fd[HX_PD_FDS])
     rc = peer_fd[HX_FD_ARENA] = shared_memory("hexrig-arena", HX_ARENA_BYTES, &arena);
     c->arena = arena;
     if (rc < 0)
+        goto fail;
+    rc = hx_pd_log_open(&c->log, loop, pd, &peer_fd[HX_FD_LOG]);
+    if (rc)
         goto fail;
     c->space.size = HX_ARENA_BYTES;
     c->req_bell = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
@@ -146,6 +149,7 @@ void hx_channel_close(struct hx_channel *c)
 
     if (!c->rings)
         return;
+    hx_pd_log_close(&c->log);
     munmap(c->rings, sizeof(*c->rings));
     if (c->arena)
         munmap(c->arena, HX_ARENA_BYTES);

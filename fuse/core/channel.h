@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/pd_log.h"
 #include "hx_msg.h"
 #include "hx_ring.h"
 
@@ -16,11 +17,13 @@ struct hx_channel {
     int arena_fd;                /* owned, to punch holes */
     uint32_t ctl_seq;            /* last control message sent */
     bool rings_bell;             /* its other end sleeps in poll(), not on the ring itself */
+    struct hx_pd_log log;        /* what the PD prints */
     unsigned in_flight;          /* requests whose contexts are not freed yet */
 };
 
-/* Makes a channel and the five descriptors of its other end, which the caller owns.  0 or negative errno. */
-int hx_channel_create(struct hx_channel *c, int peer_fd[HX_PD_FDS]);
+/* Makes a channel to PD `pd` (0 = root) and the descriptors of its other end, which the caller owns.  c must not move any more.
+ * 0 or negative errno. */
+int hx_channel_create(struct hx_channel *c, struct hx_loop *loop, unsigned pd, int peer_fd[HX_PD_FDS]);
 
 /* Sends a request and wakes the DSP if it sleeps.  0, or -EPROTO / -EAGAIN when the DSP broke the ring. */
 int hx_channel_send(struct hx_channel *c, const struct hx_msg *msg);

@@ -91,6 +91,16 @@ static void share_freed_memory(void)
         setenv("GLIBC_TUNABLES", text, 1);
 }
 
+/* The DSP gets neither the log's descriptor nor the terminal's. */
+static void take_streams(int log)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    dup2(null, 0);
+    dup2(log, 1);
+    dup2(log, 2);
+}
+
 static _Noreturn void exec_dsp(const struct hx_dsp_process *p, const int *fd, int vtcm_fd)
 {
     char list[80], table[16];
@@ -98,13 +108,14 @@ static _Noreturn void exec_dsp(const struct hx_dsp_process *p, const int *fd, in
 
     snprintf(list, sizeof(list), "%d,%d,%d,%d,%d", fd[0], fd[1], fd[2], fd[3], fd[4]);
     snprintf(table, sizeof(table), "%d", vtcm_fd);
-    for (int i = 0; i < HX_PD_FDS; i++)
+    for (int i = 0; i < HX_FD_LOG; i++)
         fcntl(fd[i], F_SETFD, 0);
     fcntl(vtcm_fd, F_SETFD, 0);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     run_before_us();
     share_freed_memory();
+    take_streams(fd[HX_FD_LOG]);
     execl(p->program, "hexrig-dsp", "--channel", list, "--profile", p->profile, "--skel-path",
           p->skel_path, "--vtcm-table", table, (char *)NULL);
     hx_log("%s: %s", p->program, strerror(errno));
@@ -250,7 +261,7 @@ int hx_dsp_start(struct hx_driver *d)
 
     if (rc)
         return rc;
-    rc = hx_channel_create(&p->channel, fd);
+    rc = hx_channel_create(&p->channel, &d->loop, 0, fd);
     if (rc) {
         close(vtcm_fd);
         return rc;

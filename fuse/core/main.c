@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "front/front.h"
-#include "hx_log_tag.h"
 #include "hx_version.h"
 
 struct options {
@@ -149,6 +148,7 @@ static void tick(void *arg)
 
     hx_watchdog_collect();
     hx_log_tick();
+    hx_pd_log_tick();
     hx_context_expire(d);
     hx_session_release_due(d);
     hx_dsp_alive_check(d);
@@ -261,7 +261,8 @@ static int open_log(const char *log)
         return rc;
     /* other rigs may write to the same file */
     snprintf(tag, sizeof(tag), "[%d]", getpid());
-    return setenv(HX_LOG_TAG, tag, 1) ? -errno : 0;
+    hx_log_set_tag(tag);
+    return 0;
 }
 
 /* Every buffer of every client is a descriptor here. */
@@ -322,7 +323,6 @@ int main(int argc, char **argv)
     ready_fd = o.ready_fd;
     if (ready_fd >= 0)
         fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
-    unsetenv(HX_LOG_TAG);
     rc = o.log ? open_log(o.log) : 0;
     if (rc) {
         snprintf(why, sizeof(why), "--log %s: %s", o.log,

@@ -103,7 +103,7 @@ static void control_ready(void *arg)
 int hx_session_make_channel(struct hx_session *s)
 {
     int peer[HX_PD_FDS];
-    int rc = hx_channel_create(&s->channel, peer);
+    int rc = hx_channel_create(&s->channel, &s->driver->loop, (unsigned)s->client_id, peer);
 
     if (rc)
         return rc;

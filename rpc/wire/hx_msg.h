@@ -95,14 +95,15 @@ struct hx_invoke {
 enum hx_ctl_op {
     HX_CTL_MAP = 1, /* driver -> PD, 1 fd: buffer `id` of `size` bytes */
     HX_CTL_UNMAP,   /* driver -> PD: forget buffer `id` */
-    HX_CTL_PD,      /* driver -> root, 5 fds (enum hx_pd_fd): channel of the user PD for client `id`, session number `size` */
+    HX_CTL_PD,      /* driver -> root, HX_PD_FDS fds (enum hx_pd_fd): channel of the user PD for client `id`, session number `size` */
     HX_CTL_EXIT,    /* root -> driver: PD of client `id` ended, `size` = wait status, `seq` = its session number */
     HX_CTL_UNBIND,  /* driver -> PD: buffer `id` has no MEM_MAP map any more */
     HX_CTL_PING,    /* driver -> root: send HX_CTL_PONG with the same `size` once all earlier requests are answered */
     HX_CTL_PONG,    /* root -> driver */
 };
 
-enum hx_pd_fd { HX_FD_RINGS, HX_FD_ARENA, HX_FD_REQ_BELL, HX_FD_REP_BELL, HX_FD_CTL, HX_PD_FDS };
+/* HX_FD_LOG: a pipe that is to be the PD's standard output and error. */
+enum hx_pd_fd { HX_FD_RINGS, HX_FD_ARENA, HX_FD_REQ_BELL, HX_FD_REP_BELL, HX_FD_CTL, HX_FD_LOG, HX_PD_FDS };
 
 struct hx_ctl {
     uint32_t op;

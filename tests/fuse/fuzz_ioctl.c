@@ -143,7 +143,7 @@ static void set_up(void)
         return;
     driver.profile = (struct hx_profile){.name = "fuzz", .dispatch_us = 1, .marshal_us_per_kib = 1,
                                          .clock_mhz = 1000, .poll_mode = 1};
-    if (hx_loop_init(&driver.loop) || hx_channel_create(&session.channel, peer) ||
+    if (hx_loop_init(&driver.loop) || hx_channel_create(&session.channel, &driver.loop, 1, peer) ||
         hx_filter_push(&driver.filters, "count", &driver.profile, err, sizeof(err)) ||
         hx_filter_push(&driver.filters, "cost", &driver.profile, err, sizeof(err)) ||
         hx_filter_push(&driver.filters, "error:nth=3,corrupt=all", &driver.profile, err, sizeof(err)))

@@ -18,6 +18,7 @@
 /* To be set before the rig starts. */
 extern const char *own_rig_front_end; /* "fuse" unless set */
 extern const char *own_rig_profile;   /* NULL = default */
+extern const char *own_rig_log;       /* file for its log; NULL = its stderr */
 extern double own_rig_seconds;        /* the rig is killed after so many; 600 unless set */
 extern struct hxt_child own_rig_child;
 

@@ -1,13 +1,19 @@
 /* A skel for tests of the driver and the DSP: each method provokes one thing.  Built as libhxt_skel.so into
  * build/tests and found by DSP_LIBRARY_PATH. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "HAP_compute_res.h"
+#include "HAP_farf.h"
 #include "HAP_mmap.h"
 #include "HAP_vtcm_mgr.h"
 #include "hexagon_protos.h"
@@ -346,6 +352,49 @@ static int pool_sum(const struct hxt_in *in, remote_arg *pra)
     return (int)sum;
 }
 
+/* --- the log */
+
+static int print(const struct hxt_in *in, remote_arg *pra)
+{
+    for (uint32_t i = 0; i < in->value || !i; i++)
+        if (write(STDERR_FILENO, pra[1].buf.pv, pra[1].buf.nLen) < 0 && errno != EAGAIN)
+            return errno;
+    if (!in->value)
+        abort();
+    return 0;
+}
+
+static int say(const struct hxt_in *in, remote_arg *pra)
+{
+    const int n = (int)pra[1].buf.nLen;
+    const char *text = pra[1].buf.pv;
+
+    if (in->code == 3)
+        FARF(ALWAYS, "%.*s", n, text);
+    else
+        fprintf(in->code == 1 ? stdout : stderr, "%.*s\n", n, text);
+    return 0;
+}
+
+static int spoil_log(const struct hxt_in *in, remote_arg *pra)
+{
+    int files = 0;
+
+    (void)in;
+    (void)pra;
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        struct stat st;
+        char path[64];
+
+        files += fstat(fd, &st) || S_ISREG(st.st_mode);
+        (void)!ftruncate(fd, 0);
+        fcntl(fd, F_SETFL, 0);
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        close(open(path, O_WRONLY | O_TRUNC)); /* refused, or a pipe's */
+    }
+    return files;
+}
+
 /* Method -> what it does, and the argument shape it insists on. */
 static const struct {
     int (*run)(const struct hxt_in *in, remote_arg *pra);
@@ -370,6 +419,9 @@ static const struct {
     [HXT_DMA_WAIT] = {dma_wait, 1, 1, sizeof(int32_t)},
     [HXT_VTCM_LOOK] = {vtcm_look, 1, 1, sizeof(uint32_t)},
     [HXT_DAMAGE] = {damage, 2, 0, 0},
+    [HXT_PRINT] = {print, 2, 0, 0},
+    [HXT_SAY] = {say, 2, 0, 0},
+    [HXT_SPOIL_LOG] = {spoil_log, 1, 0, 0},
     [HXT_HEAP] = {use_up_the_heap, 1, 1, sizeof(struct hxt_heap)},
 };
 #define N_METHODS (sizeof(methods) / sizeof(methods[0]))

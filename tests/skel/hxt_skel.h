@@ -30,6 +30,9 @@ enum hxt_method {
     HXT_DMA_WAIT,  /* dmwait without dmstart; out i32: what it returned */
     HXT_VTCM_LOOK, /* bytes of all of VTCM that are not 0, seen by way of `value` (enum hxt_vtcm_way); out u32 */
     HXT_DAMAGE,    /* writes what in buffer 1, a struct hxt_damage, says */
+    HXT_PRINT,     /* in bytes: writes them to stderr `value` times; 0: once, then the PD dies */
+    HXT_SAY,       /* in text: `code` 1: to stdout, 2: to stderr by stdio, 3: by FARF */
+    HXT_SPOIL_LOG, /* truncates what is behind descriptors 0..2, takes their flags away; returns how many are files */
     HXT_HEAP,      /* allocates blocks of `value` bytes until there is none, and frees them; out struct hxt_heap */
 };
 
