@@ -34,8 +34,11 @@ static int has(void *word)
 
 static void expect(const char *word)
 {
-    if (!hxt_until(has, (void *)word, 5))
-        fail_msg("no '%s' in the log", word);
+    char want[300]; /* hxt_path()'s memory is used again */
+
+    snprintf(want, sizeof(want), "%s", word);
+    if (!hxt_until(has, want, 5))
+        fail_msg("no '%s' in the log", want);
 }
 
 static int call(int fd, uint32_t h, enum hxt_method m, struct hxt_in in, const char *text)

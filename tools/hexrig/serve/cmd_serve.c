@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@
 enum { OPT_HOST = HX_OPT_FREE, OPT_PORT, OPT_PARALLEL, OPT_QUEUE, OPT_NAME, OPT_CHAT };
 
 /* A prompt is run in pieces of MAX_BATCH tokens, between which others take their steps. */
-enum { MAX_BATCH = 128, MOST_CTX = 4096, SPARE_CONNECTIONS = 32 };
+enum { MAX_BATCH = 128, MOST_CTX = 4096 };
 
 static const struct argp_option options[] = {
     {"host", OPT_HOST, "ADDR", 0, "to listen on (127.0.0.1: this machine alone); there is no authentication", 0},
@@ -100,10 +101,28 @@ static int parse(struct serve *v, int argc, char **argv)
     return rc ? rc : hx_engine_opts_done(&v->o);
 }
 
-/* The engines: one model, and a cache for each request that is computed. */
+static void close_engines(struct serve *v)
+{
+    while (v->n_engines) /* the first one's model last */
+        hx_engine_close(v->engines[--v->n_engines]);
+}
+
+/* The engines: one model, and a cache for each request that is computed.  0 or negative errno. */
+static int make_engines(struct serve *v, struct hx_error *err)
+{
+    struct hx_engine_cfg cfg = hx_engine_opts_cfg(&v->o);
+    int rc = 0;
+
+    while (!rc && v->n_engines < v->parallel) {
+        rc = hx_engine_open(&v->engines[v->n_engines], &cfg, err);
+        v->n_engines += !rc;
+        cfg.share_with = v->engines[0];
+    }
+    return rc;
+}
+
 static int open_engines(struct serve *v)
 {
-    struct hx_engine_cfg cfg;
     struct hx_error err = {""};
     int rc = hx_engine_opts_prepare(&v->o);
 
@@ -111,20 +130,34 @@ static int open_engines(struct serve *v)
         return rc;
     v->o.max_batch = MAX_BATCH;
     v->o.n_ctx_most = MOST_CTX;
-    cfg = hx_engine_opts_cfg(&v->o);
     v->engines = calloc(v->parallel, sizeof(*v->engines));
     if (!v->engines)
         return hx_cmd_fail(v->o.cmd, "out of memory");
-    while (v->n_engines < v->parallel) {
-        if (hx_engine_open(&v->engines[v->n_engines], &cfg, &err))
-            return hx_cmd_fail(v->o.cmd, "%s", err.text);
-        v->n_engines++;
-        cfg.share_with = v->engines[0];
-    }
+    if (make_engines(v, &err))
+        return hx_cmd_fail(v->o.cmd, "%s", err.text);
     if (v->engines[0]->kv->n_ctx > v->engines[0]->model->n_ctx)
-        return hx_cmd_fail(v->o.cmd, "--ctx %zu: the model's context is %zu", cfg.n_ctx,
+        return hx_cmd_fail(v->o.cmd, "--ctx %zu: the model's context is %zu", v->o.n_ctx,
                            v->engines[0]->model->n_ctx);
     return HX_EXIT_OK;
+}
+
+/* All of them, since their sessions are gone.  In the computing thread; requests that come wait to be read. */
+static int reopen_engines(void *arg, struct hx_error *err)
+{
+    struct serve *v = arg;
+    struct hx_serve_model *m = &v->s.model;
+    int rc;
+
+    pthread_rwlock_wrlock(&m->lock);
+    m->e = NULL;
+    close_engines(v);
+    rc = make_engines(v, err);
+    if (!rc && m->has_chat)
+        rc = hx_chat_init(&m->chat, v->engines[0]->model->tok, v->engines[0]->model->file, v->family, err);
+    if (!rc)
+        m->e = v->engines[0];
+    pthread_rwlock_unlock(&m->lock);
+    return rc;
 }
 
 /* "dir/NAME.gguf" is called NAME. */
@@ -150,6 +183,7 @@ static int describe_model(struct serve *v)
     v->file_name = name_of_file(v->o.model);
     m->name = v->name ? v->name : v->file_name;
     m->e = v->engines[0];
+    pthread_rwlock_init(&m->lock, NULL);
     m->since = time(NULL);
     return m->name ? HX_EXIT_OK : hx_cmd_fail(v->o.cmd, "out of memory");
 }
@@ -228,16 +262,29 @@ static int listen_until_end(struct serve *v)
     return rc;
 }
 
+/* A connection is one. */
+static void raise_descriptors(void)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
+        r.rlim_cur = r.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &r);
+    }
+}
+
 static int serve(struct serve *v)
 {
     int rc;
 
+    raise_descriptors();
     mallopt(M_ARENA_MAX, 2); /* or each connection's thread gets one, and keeps what was freed there */
     v->s.port = (unsigned)v->port;
-    v->s.connections = v->parallel + v->queue + SPARE_CONNECTIONS;
+    v->s.connections = v->parallel + v->queue + HX_CONNS_SPARE;
     rc = catch_signals();
     if (!rc)
-        rc = hx_jobs_open(&v->s.jobs, v->engines, v->n_engines, v->queue);
+        rc = hx_jobs_open(&v->s.jobs, &(struct hx_jobs_engines){v->engines, v->n_engines, reopen_engines, v},
+                          v->queue);
     if (rc)
         return hx_cmd_fail(v->o.cmd, "cannot start: %s", strerror(-rc));
     rc = listen_until_end(v);
@@ -258,8 +305,7 @@ int hx_cmd_serve(int argc, char **argv)
         rc = describe_model(&v);
     if (rc == 0)
         rc = serve(&v);
-    while (v.n_engines) /* the first one's model last */
-        hx_engine_close(v.engines[--v.n_engines]);
+    close_engines(&v);
     free(v.engines);
     free(v.file_name);
     hx_engine_opts_free(&v.o);

@@ -1,6 +1,7 @@
 /* hexrig serve: one model behind an OpenAI-compatible HTTP interface.
  *
  * cmd_serve.c       options, start and end
+ * cmd_serve_conns.c which connections there are, how long they may take, which has to go when there are too many
  * cmd_serve_http.c  connections (libmicrohttpd, a thread each), routes, bodies, replies
  * cmd_serve_json.c  what requests say and replies look like
  * cmd_serve_jobs.c  one thread computes: it takes the steps of up to `parallel` completions in turn
@@ -49,10 +50,11 @@ struct hx_serve_request {
     struct hx_completion_cfg cfg;
 };
 
-/* What all requests share; constant while the server runs. */
+/* What all requests share; constant while the server runs, but for what the lock protects. */
 struct hx_serve_model {
     const char *name;         /* as clients call it */
-    const struct hx_engine *e; /* any of the engines: its model, context and method of choice */
+    pthread_rwlock_t lock;    /* protects e and chat: held while a request is read, and while the engines are made anew */
+    const struct hx_engine *e; /* any of the engines: its model, context and method of choice; NULL: there are none now */
     struct hx_chat chat;
     int has_chat;             /* 0: no template, `why` says what to do */
     struct hx_error err;
@@ -81,6 +83,7 @@ struct hx_serve_job {
     pthread_cond_t news;         /* more text, or done */
     int refs;                    /* the connection's, and the jobs' until it is done */
     enum hx_job_state state;
+    int retried;                 /* 1: it was begun before, and the DSP was gone */
     int cancelled;               /* 1: its text is not wanted any more */
     int fd;                      /* the client's socket, -1: unknown */
     char *text;                  /* [n] that may go out */
@@ -94,12 +97,22 @@ struct hx_jobs_counts {
     size_t active, queued;
     uint64_t done, cancelled, failed, refused; /* requests */
     uint64_t tokens;                           /* made for all of them */
-    int failing; /* 1: the last request that ended by itself met an error of this server, as when its DSP has died */
+    uint64_t restarts; /* of the engines, after their DSP was gone */
+    int failing; /* 1: the last request that ended by itself met an error of this server, as when its DSP has died, or down */
+    int down;    /* 1: the engines could not be made anew; it is tried again and again */
 };
 
-/* Takes n engines, which share a model and stay the caller's; queued: most jobs that wait for one of them.  0 or
- * negative errno. */
-int hx_jobs_open(struct hx_jobs **out, struct hx_engine *const *engines, size_t n, size_t queued);
+/* Where jobs get their engines from. */
+struct hx_jobs_engines {
+    struct hx_engine *const *at; /* [n], which share a model and stay the caller's */
+    size_t n;
+    int (*reopen)(void *arg, struct hx_error *err); /* makes all at[] anew; 0 or negative errno with a reason */
+    void *arg;
+};
+
+/* queued: most jobs that wait for an engine.  When a DSP is gone, the jobs that have made text fail, the others are begun
+ * again, once; until the engines are there again new ones are refused.  0 or negative errno. */
+int hx_jobs_open(struct hx_jobs **out, const struct hx_jobs_engines *engines, size_t queued);
 
 /* Cancels all jobs, which ends every wait for one, and refuses new ones. */
 void hx_jobs_stop(struct hx_jobs *j);
@@ -140,13 +153,42 @@ json_t *hx_serve_chunk(const struct hx_serve_model *m, const struct hx_serve_job
                        enum hx_serve_chunk kind, const char *text, size_t n);
 json_t *hx_serve_model_json(const struct hx_serve_model *m);
 
+/* --- connections */
+enum {
+    HX_CONN_HEAD_S = 10,  /* the head of a connection's first request */
+    HX_CONN_NEXT_S = 30,  /* the next head, from the end of the reply before */
+    HX_CONN_BODY_S = 30,  /* a body */
+    HX_CONNS_HALF = 64,   /* most that have no whole request: the oldest of the address with the most of them has to go */
+    HX_CONNS_SPARE = 32,  /* more requests than run and wait: what is answered at once */
+    HX_CONNS_BURST = 256, /* and more connections than all that, until those that have to go are gone */
+};
+
+enum hx_conn_state { HX_CONN_HEAD, HX_CONN_NEXT, HX_CONN_BODY, HX_CONN_WHOLE };
+
+struct hx_conns;
+struct hx_conn_entry;
+struct sockaddr;
+
+/* most: requests at a time, of which one address gets all but half of HX_CONNS_SPARE.  0 or negative errno. */
+int hx_conns_open(struct hx_conns **out, size_t most);
+
+/* When no connection is left.  Accepts NULL. */
+void hx_conns_close(struct hx_conns *c);
+
+/* A connection begins, with its first head.  NULL: out of memory.  fd has to be open until hx_conns_del(). */
+struct hx_conn_entry *hx_conns_add(struct hx_conns *c, int fd, const struct sockaddr *from);
+void hx_conns_del(struct hx_conns *c, struct hx_conn_entry *e);
+
+/* What the connection does from now on.  For HX_CONN_BODY (a head is there): 1: it is one request too many. */
+int hx_conns_set(struct hx_conns *c, struct hx_conn_entry *e, enum hx_conn_state state);
+
 /* --- HTTP */
 struct hx_serve {
     struct hx_serve_model model;
     struct hx_jobs *jobs;
     const char *host; /* address to listen on */
     unsigned port;    /* 0: any; then what was given */
-    size_t connections; /* most at a time */
+    size_t connections; /* requests at a time, waiting ones included */
 };
 
 struct hx_http;

@@ -18,6 +18,7 @@ enum { IDLE_S = 30, BLOCK = 4096, HARD_LIMIT = 8 * HX_SERVE_MAX_BODY };
 
 struct hx_http {
     struct hx_serve *s;
+    struct hx_conns *conns;
     struct MHD_Daemon *daemon;
 };
 
@@ -27,6 +28,7 @@ struct exchange {
     char *body; /* [n] */
     size_t n;
     struct hx_serve_job *job; /* until a stream takes it */
+    int too_much; /* 1: for this one there is nothing but /health */
 };
 
 /* --- replies */
@@ -247,12 +249,12 @@ static enum MHD_Result health(struct MHD_Connection *c, struct exchange *x, cons
 
     (void)rest;
     return send_json(c, n.failing ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK,
-                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "status",
+                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "status",
                                n.failing ? "failing" : "ok", "active",
                                (json_int_t)n.active, "queued", (json_int_t)n.queued, "done",
                                (json_int_t)n.done, "cancelled", (json_int_t)n.cancelled, "failed",
                                (json_int_t)n.failed, "refused", (json_int_t)n.refused, "tokens",
-                               (json_int_t)n.tokens),
+                               (json_int_t)n.tokens, "restarts", (json_int_t)n.restarts),
                      NULL, NULL);
 }
 
@@ -291,6 +293,21 @@ static int is_json(struct MHD_Connection *c)
     return type && strncasecmp(type, json, n) == 0 && strchr("; \t", type[n]);
 }
 
+/* Waits while the engines are made anew. */
+static int read_request(struct exchange *x, int chat, struct hx_serve_request *req, struct hx_serve_error *e)
+{
+    struct hx_serve_model *m = &x->s->model;
+    int rc;
+
+    if (hx_jobs_count(x->s->jobs).down)
+        return hx_serve_fail(e, 503, NULL, "server_restarts", "the DSP is gone; it is tried again and again");
+    pthread_rwlock_rdlock(&m->lock);
+    rc = m->e ? hx_serve_parse(req, m, chat, x->body ? x->body : "", x->n, e)
+              : hx_serve_fail(e, 503, NULL, "server_restarts", "the DSP is gone; it is tried again and again");
+    pthread_rwlock_unlock(&m->lock);
+    return rc;
+}
+
 static enum MHD_Result complete(struct MHD_Connection *c, struct exchange *x, int chat)
 {
     struct hx_serve_request req = {0};
@@ -301,7 +318,7 @@ static enum MHD_Result complete(struct MHD_Connection *c, struct exchange *x, in
         hx_serve_fail(&e, 415, NULL, NULL, "the Content-Type has to be application/json");
         return send_error(c, &e);
     }
-    rc = hx_serve_parse(&req, &x->s->model, chat, x->body ? x->body : "", x->n, &e);
+    rc = read_request(x, chat, &req, &e);
     if (!rc)
         x->job = hx_job_submit(x->s->jobs, &req, socket_of(c), &e);
     hx_serve_request_free(&req);
@@ -352,6 +369,10 @@ static enum MHD_Result answer(struct MHD_Connection *c, struct exchange *x, cons
     const struct route *r = find_route(path);
     struct hx_serve_error e = {0};
 
+    if (x->too_much && !(r && r->answer == health)) {
+        hx_serve_fail(&e, 503, NULL, "server_overloaded", "too many requests at a time");
+        return send_error(c, &e);
+    }
     if (r && (strcmp(method, r->method) == 0 ||
               (strcmp(method, "HEAD") == 0 && strcmp(r->method, "GET") == 0)))
         return r->answer(c, x, path + strlen(r->path));
@@ -391,6 +412,28 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t n)
     return MHD_YES;
 }
 
+static struct hx_conn_entry *entry_of(struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return i ? i->socket_context : NULL;
+}
+
+static void on_connection(void *arg, struct MHD_Connection *c, void **entry,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct hx_http *h = arg;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+        *entry = hx_conns_add(h->conns, socket_of(c), i ? i->client_addr : NULL);
+    } else {
+        hx_conns_del(h->conns, *entry);
+        *entry = NULL;
+    }
+}
+
 static enum MHD_Result first_call(struct hx_http *h, struct MHD_Connection *c, void **state)
 {
     const char *length =
@@ -400,6 +443,7 @@ static enum MHD_Result first_call(struct hx_http *h, struct MHD_Connection *c, v
     if (!x)
         return MHD_NO;
     x->s = h->s;
+    x->too_much = hx_conns_set(h->conns, entry_of(c), HX_CONN_BODY);
     *state = x;
     return length && strtoull(length, NULL, 10) > HX_SERVE_MAX_BODY ? too_large(c) : MHD_YES;
 }
@@ -419,6 +463,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
         *data_size = 0;
         return rc;
     }
+    hx_conns_set(((struct hx_http *)arg)->conns, entry_of(c), HX_CONN_WHOLE);
     return x->n > HX_SERVE_MAX_BODY ? too_large(c) : answer(c, x, method, path);
 }
 
@@ -427,9 +472,8 @@ static void on_end(void *arg, struct MHD_Connection *c, void **state,
 {
     struct exchange *x = *state;
 
-    (void)arg;
-    (void)c;
     (void)code;
+    hx_conns_set(((struct hx_http *)arg)->conns, entry_of(c), HX_CONN_NEXT);
     if (!x)
         return;
     hx_job_leave(x->job);
@@ -445,8 +489,9 @@ static struct MHD_Daemon *start(struct hx_http *h, const struct addrinfo *a)
                            (a->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
 
     return MHD_start_daemon(flags, 0, NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, a->ai_addr,
-                            MHD_OPTION_NOTIFY_COMPLETED, on_end, h, MHD_OPTION_CONNECTION_LIMIT,
-                            (unsigned)h->s->connections, MHD_OPTION_CONNECTION_TIMEOUT,
+                            MHD_OPTION_NOTIFY_COMPLETED, on_end, h, MHD_OPTION_NOTIFY_CONNECTION,
+                            on_connection, h, MHD_OPTION_CONNECTION_LIMIT,
+                            (unsigned)h->s->connections + HX_CONNS_HALF + HX_CONNS_BURST, MHD_OPTION_CONNECTION_TIMEOUT,
                             (unsigned)IDLE_S, MHD_OPTION_END);
 }
 
@@ -479,12 +524,14 @@ int hx_http_open(struct hx_http **out, struct hx_serve *s, struct hx_error *err)
     *out = calloc(1, sizeof(**out));
     if (*out) {
         (*out)->s = s;
-        rc = listen_on(*out, found, err);
+        rc = hx_conns_open(&(*out)->conns, s->connections);
+        rc = rc ? hx_error_set(err, rc, "no thread can be started") : listen_on(*out, found, err);
     } else {
         rc = hx_error_set(err, -ENOMEM, "out of memory");
     }
     freeaddrinfo(found);
-    if (rc) {
+    if (rc && *out) {
+        hx_conns_close((*out)->conns);
         free(*out);
         *out = NULL;
     }
@@ -504,5 +551,6 @@ void hx_http_close(struct hx_http *h)
     if (!h)
         return;
     MHD_stop_daemon(h->daemon);
+    hx_conns_close(h->conns);
     free(h);
 }

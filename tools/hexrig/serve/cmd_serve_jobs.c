@@ -1,11 +1,14 @@
 /* Jobs of hexrig serve: the queue in front of the engines, and the thread that computes all jobs step by step. */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cmd_serve.h"
+
+enum { FIRST_WAIT_MS = 250, LAST_WAIT_MS = 5000 }; /* between attempts to make the engines anew */
 
 struct slot {
     struct hx_engine *e;
@@ -16,6 +19,8 @@ struct hx_jobs {
     pthread_t thread;
     struct slot *slots; /* [n_slots] */
     size_t n_slots, max_queued;
+    struct hx_jobs_engines engines;
+    int lost; /* 1: the DSP is gone, the engines with it; the computing thread's */
     struct pollfd *fds; /* [n_slots + max_queued] */
 
     pthread_mutex_t lock; /* protects what follows, and the jobs' fields */
@@ -141,6 +146,31 @@ static int step(struct hx_engine *e, struct hx_serve_job *job, struct hx_error *
     return rc ? rc : hx_completion_step(&job->c, err);
 }
 
+/* The job's text so far is lost with the engine; under the lock.  If nobody has seen any, it may begin again. */
+static void give_back(struct hx_jobs *j, struct slot *s, const char *why)
+{
+    struct hx_serve_job *job = s->job;
+    const int again = !job->n && !job->n_made && !job->retried && !job->cancelled;
+
+    s->job = NULL;
+    hx_completion_close(&job->c);
+    memset(&job->c, 0, sizeof(job->c));
+    if (!again) {
+        if (!job->cancelled)
+            hx_serve_fail(&job->error, 500, NULL, NULL, "%s", why);
+        done(j, job);
+        return;
+    }
+    job->retried = 1;
+    job->state = HX_JOB_QUEUED;
+    j->count.active--;
+    j->count.queued++;
+    job->next = j->first;
+    if (!j->first)
+        j->end = &job->next;
+    j->first = job;
+}
+
 /* One step of the slot's job. */
 static void advance(struct hx_jobs *j, struct slot *s)
 {
@@ -157,6 +187,12 @@ static void advance(struct hx_jobs *j, struct slot *s)
     pthread_mutex_lock(&j->lock);
     if (rc >= 0 && !cancelled && publish(job))
         rc = hx_error_set(&err, -ENOMEM, "out of memory");
+    if (rc == -EIO) {
+        j->lost = 1;
+        give_back(j, s, err.text);
+        pthread_mutex_unlock(&j->lock);
+        return;
+    }
     if (rc < 0)
         hx_serve_fail(&job->error, 500, NULL, NULL, "%s", err.text);
     if (rc <= 0 || job->cancelled) {
@@ -182,12 +218,74 @@ static void cancel_all(struct hx_jobs *j)
     drop_cancelled(j);
 }
 
+/* --- the DSP is gone */
+
+static void refuse_queued(struct hx_jobs *j, const char *why)
+{
+    while (j->first) {
+        struct hx_serve_job *job = unqueue(j, &j->first);
+
+        hx_serve_fail(&job->error, 503, NULL, "server_restarts", "%s", why);
+        done(j, job);
+    }
+}
+
+/* Under the lock, which is released meanwhile.  Until stop. */
+static void sleep_ms(struct hx_jobs *j, unsigned ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (!j->stop && pthread_cond_timedwait(&j->work, &j->lock, &until) != ETIMEDOUT)
+        ;
+}
+
+/* Makes the engines anew, however long that takes; under the lock, which is released meanwhile. */
+static void recover(struct hx_jobs *j)
+{
+    unsigned wait_ms = FIRST_WAIT_MS;
+    struct hx_error err = {""};
+    int rc;
+
+    for (size_t i = 0; i < j->n_slots; i++)
+        if (j->slots[i].job)
+            give_back(j, &j->slots[i], "the DSP died");
+    j->count.failing = 1;
+    while (j->lost && !j->stop) {
+        pthread_mutex_unlock(&j->lock);
+        rc = j->engines.reopen(j->engines.arg, &err);
+        pthread_mutex_lock(&j->lock);
+        j->lost = j->count.down = rc != 0;
+        if (rc) {
+            if (wait_ms == FIRST_WAIT_MS)
+                fprintf(stderr, "hexrig serve: the DSP is gone, and cannot be had again yet: %s\n", err.text);
+            refuse_queued(j, err.text);
+            sleep_ms(j, wait_ms);
+            wait_ms = 2 * wait_ms < LAST_WAIT_MS ? 2 * wait_ms : LAST_WAIT_MS;
+        }
+    }
+    for (size_t i = 0; i < j->n_slots; i++)
+        j->slots[i].e = j->engines.at[i];
+    if (!j->lost) {
+        j->count.restarts++;
+        j->count.failing = 0;
+    }
+}
+
 static void *compute(void *arg)
 {
     struct hx_jobs *j = arg;
 
     pthread_mutex_lock(&j->lock);
     while (!j->stop) {
+        if (j->lost) {
+            recover(j);
+            continue;
+        }
         look_for_the_gone(j);
         drop_cancelled(j);
         if (!fill_slots(j)) {
@@ -234,7 +332,12 @@ struct hx_serve_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *r
         return NULL;
     }
     pthread_mutex_lock(&j->lock);
-    if (j->stop || j->count.active + j->count.queued == j->n_slots + j->max_queued) {
+    if (j->count.down && !j->stop) {
+        hx_serve_fail(e, 503, NULL, "server_restarts", "the DSP is gone; it is tried again and again");
+        j->count.refused++;
+        put(job);
+        job = NULL;
+    } else if (j->stop || j->count.active + j->count.queued == j->n_slots + j->max_queued) {
         hx_serve_fail(e, 503, NULL, j->stop ? "server_stops" : "server_overloaded",
                       j->stop ? "the server ends" : "%zu requests run and %zu wait already",
                       j->count.active, j->count.queued);
@@ -309,8 +412,9 @@ struct hx_jobs_counts hx_jobs_count(struct hx_jobs *j)
 
 /* --- life */
 
-int hx_jobs_open(struct hx_jobs **out, struct hx_engine *const *engines, size_t n, size_t queued)
+int hx_jobs_open(struct hx_jobs **out, const struct hx_jobs_engines *engines, size_t queued)
 {
+    const size_t n = engines->n;
     struct hx_jobs *j = calloc(1, sizeof(*j));
     int rc = -ENOMEM;
 
@@ -321,7 +425,8 @@ int hx_jobs_open(struct hx_jobs **out, struct hx_engine *const *engines, size_t 
     if (!j->slots || !j->fds)
         goto fail;
     for (size_t i = 0; i < n; i++)
-        j->slots[i].e = engines[i];
+        j->slots[i].e = engines->at[i];
+    j->engines = *engines;
     j->n_slots = n;
     j->max_queued = queued;
     j->end = &j->first;
