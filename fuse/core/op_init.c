@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "AEEStdErr.h"
 #include "driver.h"
 
 static void created(struct hx_context *ctx, const struct hx_reply *reply, int result)
@@ -15,6 +16,10 @@ static void created(struct hx_context *ctx, const struct hx_reply *reply, int re
     struct hx_session *s = ctx->session;
     struct hx_call *call = ctx->call;
 
+    if (s->state == HX_SESSION_CREATING && !result && s->pd_died) { /* nothing would ever tell its calls */
+        s->state = HX_SESSION_EXITED;
+        result = (int)AEE_DSP(AEE_ECPUEXCEPTION);
+    }
     if (s->state == HX_SESSION_CREATING)
         s->state = result ? HX_SESSION_NEW : HX_SESSION_UP;
     if (reply && result && s->state == HX_SESSION_NEW)

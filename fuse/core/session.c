@@ -91,6 +91,7 @@ static void control_ready(void *arg)
 
     hx_context_replies(s->driver, &s->channel); /* what it finished before it died counts */
     hx_loop_del(&s->driver->loop, &s->control);
+    s->pd_died = true;
     if (s->state == HX_SESSION_UP && s->pd == HX_PD_ROOT) {
         crash_dsp(s);
         return;
@@ -105,6 +106,7 @@ int hx_session_make_channel(struct hx_session *s)
     int peer[HX_PD_FDS];
     int rc = hx_channel_create(&s->channel, &s->driver->loop, (unsigned)s->client_id, peer);
 
+    s->pd_died = false;
     if (rc)
         return rc;
     s->replies = (struct hx_ring_watch){.bell = {s->channel.rep_bell, replies_ready, s},

@@ -37,6 +37,7 @@ struct hx_session {
     bool used; /* it served a call */
     bool unreachable_logged; /* the log has said that the rig may not read the client's memory */
     enum hx_session_state state;
+    bool pd_died; /* its channel broke, perhaps before INIT_CREATE was answered */
     bool release_due; /* closing: RELEASE could not be sent so far */
     bool pd_ends; /* closing: RELEASE is answered, the root PD will say when the PD is gone */
     struct hx_channel channel; /* to the user PD */

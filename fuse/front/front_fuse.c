@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static const struct {
 #define MOUNT_OPTIONS "rw,nosuid,nodev,fsname=hexrig,subtype=hexrig,auto_unmount"
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define FIRST_INO 2
+enum { INIT_MS = 2000 };
 
 /* --- requests -------------------------------------------------------------------------------------------------- */
 
@@ -261,7 +263,17 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg
         fuse_reply_err(req, ENOTTY);
 }
 
+static bool is_initialized;
+
+static void op_init(void *driver, struct fuse_conn_info *conn)
+{
+    (void)driver;
+    (void)conn;
+    is_initialized = true;
+}
+
 static const struct fuse_lowlevel_ops fuse_ops = {
+    .init = op_init,
     .lookup = op_lookup,
     .getattr = op_getattr,
     .readdir = op_readdir,
@@ -303,15 +315,32 @@ static void end(struct hx_driver *d)
     d->loop.stop = 1;
 }
 
-static void ready(void *arg)
+static int serve(struct hx_driver *d)
 {
-    struct hx_driver *d = arg;
     int n = fuse_session_receive_buf(se, &buf);
 
     if (n > 0 && !(!(buf.flags & FUSE_BUF_IS_FD) && take_release(buf.mem, (size_t)n)))
         fuse_session_process_buf(se, &buf);
-    if (n == 0 || (n < 0 && n != -EINTR && n != -EAGAIN && n != -ENOMEM) || fuse_session_exited(se))
+    if (n == 0 || (n < 0 && n != -EINTR && n != -EAGAIN) || fuse_session_exited(se))
         end(d);
+    return n;
+}
+
+static void ready(void *arg)
+{
+    serve(arg);
+}
+
+/* The kernel's first request, which a mount sends at once; without a right answer nothing works.  libfuse allocates its buffer
+ * for it, which serves all later ones. */
+static int take_init(struct hx_driver *d)
+{
+    struct pollfd p = {.fd = mount_point.fd, .events = POLLIN};
+
+    is_initialized = false;
+    if (poll(&p, 1, INIT_MS) <= 0)
+        return -ETIMEDOUT;
+    return serve(d) < 0 || !is_initialized ? -ENOMEM : 0;
 }
 
 static void idle(struct hx_driver *d)
@@ -393,7 +422,9 @@ static int start(struct hx_driver *d, char *why, size_t why_bytes)
     /* a request can vanish (its caller was killed) between the event and the read */
     fcntl(fuse_session_fd(se), F_SETFL, O_RDWR | O_NONBLOCK);
     watch = (struct hx_watch){.fd = fuse_session_fd(se), .ready = ready, .arg = d};
-    rc = hx_loop_add(&d->loop, &watch);
+    rc = take_init(d);
+    if (!rc)
+        rc = hx_loop_add(&d->loop, &watch);
     if (!rc) {
         hx_sockets_beside_start(d);
     } else {

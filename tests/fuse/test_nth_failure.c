@@ -84,12 +84,18 @@ static int client_in_time(void)
     return rc;
 }
 
+/* A rig without memory says so. */
+static int is_there(void)
+{
+    return access(own_rig_path("status"), F_OK) == 0 || errno == ENOMEM;
+}
+
 static int has_come_or_gone(void *child)
 {
     struct hxt_child *c = child;
     siginfo_t info = {0};
 
-    return access(own_rig_path("status"), F_OK) == 0 ||
+    return is_there() ||
            (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid);
 }
 
@@ -117,7 +123,7 @@ static int start_rig(const char *program)
 
     if (hxt_start(&own_rig_child, &cmd) || !hxt_until(has_come_or_gone, &own_rig_child, 15))
         return -1;
-    return access(own_rig_path("status"), F_OK) == 0 ? 1 : 0;
+    return is_there();
 }
 
 /* After five quick deaths of the DSP: half a minute, which a sample does not wait for. */
