@@ -31,8 +31,8 @@ struct hx_client_session *hx_session_get_handle(uint64_t h, uint32_t *dsp_handle
 /* Gives a reference back; with the last one (open handles count) the file is closed.  Accepts NULL. */
 void hx_session_put(struct hx_client_session *s);
 
-/* Records an open handle and returns what the client sees; 0 when out of memory. */
-uint64_t hx_session_add_handle(struct hx_client_session *s, uint32_t dsp_handle);
+/* Records an open handle; *h is what the client sees.  AEE_ENOMEMORY; AEE_ECONNRESET: the session was ended meanwhile. */
+int hx_session_add_handle(struct hx_client_session *s, uint32_t dsp_handle, uint64_t *h);
 
 /* Forgets it again. */
 void hx_session_del_handle(struct hx_client_session *s, uint32_t dsp_handle);

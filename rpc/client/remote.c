@@ -130,13 +130,11 @@ int remote_handle64_open(const char *uri, remote_handle64 *h)
         return rc;
     rc = ctl_open(s, uri, &dsp_handle);
     if (rc == AEE_SUCCESS) {
-        handle = hx_session_add_handle(s, dsp_handle);
-        if (handle) {
-            *h = handle;
-        } else {
+        rc = hx_session_add_handle(s, dsp_handle, &handle);
+        if (rc)
             ctl_close(s, dsp_handle, &dsp_said);
-            rc = AEE_ENOMEMORY;
-        }
+        else
+            *h = handle;
     }
     hx_session_put(s);
     return rc;

@@ -167,26 +167,32 @@ void hx_session_put(struct hx_client_session *s)
         hx_notify(index, FASTRPC_USER_PD_EXIT);
 }
 
-uint64_t hx_session_add_handle(struct hx_client_session *s, uint32_t dsp_handle)
+int hx_session_add_handle(struct hx_client_session *s, uint32_t dsp_handle, uint64_t *h)
 {
-    uint64_t h = 0;
+    int rc = AEE_SUCCESS;
 
     pthread_mutex_lock(&lock);
+    if (slots[s->index].current != s) {
+        rc = AEE_ECONNRESET; /* nobody would find the handle, to close it */
+        goto out;
+    }
     if (s->n_handles == s->room) {
         size_t room = s->room ? 2 * s->room : 16;
         uint32_t *p = realloc(s->handles, room * sizeof(*p));
 
-        if (!p)
+        if (!p) {
+            rc = AEE_ENOMEMORY;
             goto out;
+        }
         s->handles = p;
         s->room = room;
     }
     s->handles[s->n_handles++] = dsp_handle;
     s->refs++; /* put in hx_session_del_handle() */
-    h = handle_bits(s) | dsp_handle;
+    *h = handle_bits(s) | dsp_handle;
 out:
     pthread_mutex_unlock(&lock);
-    return h;
+    return rc;
 }
 
 void hx_session_del_handle(struct hx_client_session *s, uint32_t dsp_handle)
