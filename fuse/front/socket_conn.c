@@ -82,28 +82,27 @@ void hx_conn_close_fds(struct hx_conn *c)
     c->n_fds = 0;
 }
 
-/* One recvmsg() brings HX_FRAME_MAX_FDS at most, the kernel's own limit.  What is refused keeps its place in the order. */
+/* One recvmsg() brings HX_FRAME_MAX_FDS at most, the kernel's own limit, and one SCM_RIGHTS.  What is refused keeps its place in
+ * the order. */
 static void keep_fds(struct hx_conn *c, struct msghdr *m)
 {
-    for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
-        size_t n = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    struct cmsghdr *h = CMSG_FIRSTHDR(m);
+    int refused[HX_FRAME_MAX_FDS];
+    unsigned n_refused = 0;
 
-        if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t i = 0; i < n; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(h) + i * sizeof(int), sizeof(fd));
-            if (c->n_fds >= c->fds_max || !hx_fd_is_memory(fd)) {
-                close(fd);
-                fd = -1;
-            }
-            if (c->n_fds < HX_FRAME_MAX_FDS)
-                c->fd[c->n_fds++] = fd;
-            else if (fd >= 0)
-                close(fd);
+    while (h && (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS))
+        h = CMSG_NXTHDR(m, h);
+    c->n_fds = h ? (unsigned)((h->cmsg_len - CMSG_LEN(0)) / sizeof(int)) : 0;
+    if (!c->n_fds)
+        return;
+    memcpy(c->fd, CMSG_DATA(h), c->n_fds * sizeof(int));
+    for (unsigned i = 0; i < c->n_fds; i++)
+        if (i >= c->fds_max || !hx_fd_is_memory(c->fd[i])) {
+            refused[n_refused++] = c->fd[i];
+            c->fd[i] = -1;
         }
-    }
+    if (n_refused)
+        hx_fd_drop(refused, n_refused);
 }
 
 /* The first bytes of a frame, with its descriptors. */
@@ -115,7 +114,7 @@ static ssize_t receive_head(struct hx_conn *c, struct hx_frame *head, const char
     } cbuf;
     struct iovec iov = {head, sizeof(*head)};
     struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = cbuf.bytes,
-                       .msg_controllen = sizeof(cbuf.bytes)};
+                       .msg_controllen = hx_fd_may_take() ? sizeof(cbuf.bytes) : 0};
     ssize_t got = recvmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
     if (got <= 0)

@@ -295,10 +295,18 @@ static void mute_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     (void)fi;
 }
 
+/* close() waits for this. */
+static void mute_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    (void)req;
+    (void)ino;
+    (void)fi;
+}
+
 static void serve_mutely(int ready)
 {
     static const struct fuse_lowlevel_ops ops = {
-        .getattr = mute_getattr, .lookup = mute_lookup, .read = mute_read};
+        .getattr = mute_getattr, .lookup = mute_lookup, .read = mute_read, .flush = mute_flush};
     char *argv[] = {"mute", "-o", "auto_unmount", NULL};
     struct fuse_args args = FUSE_ARGS_INIT(3, argv);
     struct fuse_session *se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
@@ -347,6 +355,39 @@ static void test_a_file_whose_server_hangs(void **state)
     rmdir(dir);
 }
 
+/* The rig takes a duplicate, sees that it is no memory, and must not wait for its close(). */
+static void test_a_descriptor_whose_server_hangs(void **state)
+{
+    char dir[512], file[520];
+    uint32_t handle;
+    pid_t server;
+    int fd, mute;
+
+    (void)state;
+    snprintf(dir, sizeof(dir), "%s/mute", hxt_tmpdir());
+    snprintf(file, sizeof(file), "%s/x", dir);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    server = drv_fork(serve_mutely);
+    mute = open(file, O_RDWR | O_CLOEXEC);
+    assert_true(mute >= 0);
+    fd = drv_connect(&handle);
+    for (int i = 0; i < 3; i++) {
+        struct fastrpc_mem_map m = {.fd = mute, .length = PAGE};
+        double start = drv_now();
+
+        assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &m), -1);
+        assert_int_equal(errno, EINVAL);
+        assert_int_equal(drv_call0(fd, handle, HXT_BLOCK, (struct hxt_in){5, 0}), 5);
+        assert_true(drv_now() - start < 1);
+    }
+    assert_int_equal(kill(server, SIGKILL), 0);
+    assert_int_equal(waitpid(server, NULL, 0), server);
+    close(mute);
+    close(fd);
+    assert_true(hxt_until(is_unmounted, file, 10));
+    rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_the_dsp_outlives_the_thread_that_hung),
         cmocka_unit_test(test_the_question_whether_the_rig_reaches_a_client),
         cmocka_unit_test(test_a_file_whose_server_hangs),
+        cmocka_unit_test(test_a_descriptor_whose_server_hangs),
     };
 
     return DRV_RUN(tests);
