@@ -9,11 +9,6 @@
 
 #include "HAP_farf.h"
 
-struct hx_machine *hx_machine;
-struct hx_machine_shared *hx_machine_shared;
-uint8_t *hx_vtcm;
-int32_t hx_pd_client;
-
 /* The lock's word: somebody sleeps; the PD; a number that no other thread has at the time.  So the root PD knows what a dead PD
  * held, and a waiter whether it is still the same section that it waits for. */
 #define SLEEPERS (1u << 31)

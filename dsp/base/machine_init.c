@@ -8,6 +8,10 @@
 #include "low_memory.h"
 #include "placement.h"
 
+struct hx_machine *hx_machine;
+struct hx_machine_shared *hx_machine_shared;
+uint8_t *hx_vtcm;
+
 #define VTCM_BASE 0xFF000000u /* where V69 devices have it */
 
 /* Private memory, so that each PD that is forked from here has a VTCM of its own; nothing is granted yet. */

@@ -49,18 +49,6 @@ void hx_dsp_configure(struct hx_dsp_process *p, const char *profile,
              dsp && *dsp ? ":" : "", adsp ? adsp : "", adsp && *adsp ? ":" : "", own);
 }
 
-bool hx_dsp_is_up(const struct hx_dsp_process *p)
-{
-    return p->pid != 0;
-}
-
-const char *hx_dsp_why_down(const struct hx_dsp_process *p)
-{
-    if (p->pid)
-        return "";
-    return p->why[0] ? p->why : "it is being restarted";
-}
-
 /* On a core that they share with us, threads of the DSP are to run as soon as we wake them and to answer before we sleep: a
  * shorter slice than ours has that effect, for all threads and PDs.  Kernels before 6.12 ignore it. */
 static void run_before_us(void)
@@ -306,25 +294,6 @@ void hx_dsp_reap_orphans(const struct hx_dsp_process *p)
         waitpid(info.si_pid, NULL, 0);
         info.si_pid = 0;
     }
-}
-
-void hx_dsp_crash(struct hx_dsp_process *p, bool charged)
-{
-    if (p->pid <= 0)
-        return;
-    p->charged |= charged;
-    kill(p->pid, SIGKILL);
-}
-
-void hx_dsp_fail(struct hx_driver *d, const char *why)
-{
-    struct hx_dsp_process *p = &d->dsp;
-
-    if (!p->pid || p->failed)
-        return;
-    hx_log("the DSP (pid %d) is ended: %s", p->pid, why);
-    p->failed = true;
-    hx_dsp_crash(p, false);
 }
 
 void hx_dsp_stop(struct hx_driver *d)

@@ -71,14 +71,24 @@ int hx_rig_at(const char *dir, char **status);
 /* Puts the reason of a failed hx_rig_at() into words.  Returns rc. */
 int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes);
 
+/* rig_mount.c: the uppermost mount at a folder. */
+struct hx_mount_info {
+    int rig;   /* its kind is fuse.hexrig */
+    int owned; /* the user who mounted it is known: */
+    uid_t uid;
+};
+
+/* 0 or -ENOENT: nothing is mounted there. */
+int hx_rig_find_mount(const char *dir, struct hx_mount_info *m);
+
+/* 1: what is mounted there is a rig of this user's, whoever serves it. */
+int hx_rig_is_own_mount(const char *dir);
+
 /* rig_folder.c: 0 when the folder, and the rig that serves there, are this user's.  -EPERM, -ENOENT (no folder), other. */
 int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes);
 
 /* Something is mounted there, dead or alive. */
 int hx_rig_is_mount(const char *dir);
-
-/* 1: what is mounted there is a rig of this user's, whoever serves it. */
-int hx_rig_is_own_mount(const char *dir);
 
 /* Removes what a killed rig left at dir: mounts of hexrig's without a server, the fusermount3 of each, sockets that nobody listens
  * to, also beside a mount.  0, or -ENOTCONN: something could not be removed. */

@@ -30,93 +30,13 @@ static int stat_cached(const char *path, int flags, struct statx *st)
 
 /* --- whose folder it is */
 
-/* As in /proc/self/mountinfo: links resolved, but for the last part, and blanks as octal numbers. */
-static int mountinfo_name(const char *dir, char *name, size_t bytes)
-{
-    char *copy = strdup(dir), *copy2 = strdup(dir), *parent = NULL, plain[PATH_MAX];
-    size_t n = 0;
-
-    if (copy && copy2)
-        parent = realpath(dirname(copy), NULL);
-    if (parent)
-        snprintf(plain, sizeof(plain), "%s/%s", strcmp(parent, "/") ? parent : "", basename(copy2));
-    free(copy);
-    free(copy2);
-    if (!parent)
-        return -errno;
-    free(parent);
-    for (const char *p = plain; *p && n + 5 < bytes; p++)
-        n += (size_t)snprintf(name + n, bytes - n, strchr(" \t\n\\", *p) ? "\\%03o" : "%c", *p);
-    name[n] = '\0';
-    return 0;
-}
-
-/* The n-th (from 0) field of a line of blank-separated ones; NULL when there are fewer. */
-static char *field(char *line, int n)
-{
-    for (; line && n; n--) {
-        line = strchr(line, ' ');
-        line += line != NULL;
-    }
-    return line;
-}
-
-/* What /proc/self/mountinfo says about the uppermost mount at a folder.  The kernel escapes blanks in whatever a user may
- * choose, but nothing else: a source may read "user_id=0", so each value is taken from its own field. */
-struct mount_info {
-    int rig;   /* its kind is fuse.hexrig */
-    int owned; /* the user who mounted it is known: */
-    uid_t uid;
-};
-
-static void parse_mount(char *at, struct mount_info *m)
-{
-    char *kind = strstr(at, " - "), *options, *save = NULL;
-
-    *m = (struct mount_info){.rig = 0};
-    if (!kind)
-        return;
-    kind += 3;
-    options = field(kind, 2);
-    m->rig = strncmp(kind, "fuse.hexrig ", 12) == 0;
-    if (!options || strncmp(kind, "fuse", 4) != 0)
-        return;
-    for (char *o = strtok_r(options, ",\n", &save); o; o = strtok_r(NULL, ",\n", &save))
-        if (strncmp(o, "user_id=", 8) == 0) {
-            m->owned = 1;
-            m->uid = (uid_t)strtoul(o + 8, NULL, 10);
-        }
-}
-
-/* 0 or -ENOENT: nothing is mounted there. */
-static int find_mount(const char *dir, struct mount_info *m)
-{
-    char want[PATH_MAX], *line = NULL, *at;
-    size_t room = 0, n;
-    FILE *f = mountinfo_name(dir, want, sizeof(want)) ? NULL : fopen("/proc/self/mountinfo", "re");
-    int rc = -ENOENT;
-
-    n = f ? strlen(want) : 0;
-    while (f && getline(&line, &room, f) > 0) {
-        at = field(line, 4); /* after id, parent, device, root */
-        if (!at || strncmp(at, want, n) != 0 || at[n] != ' ')
-            continue;
-        parse_mount(at, m); /* the last one covers the others */
-        rc = 0;
-    }
-    free(line);
-    if (f)
-        fclose(f);
-    return rc;
-}
-
 int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes)
 {
     char node[HX_PATH_BYTES];
     struct statx st;
-    struct mount_info m;
+    struct hx_mount_info m;
     uid_t uid;
-    int rc, mounted = find_mount(dir, &m) == 0 && m.owned;
+    int rc, mounted = hx_rig_find_mount(dir, &m) == 0 && m.owned;
 
     if (mounted) {
         uid = m.uid; /* the files of a FUSE file system may claim any owner */
@@ -137,13 +57,6 @@ int hx_rig_check_owner(const char *dir, char *why, size_t why_bytes)
         return hx_rig_why(-EPERM, why, why_bytes, "%s: a rig of user %u listens, not of user %u "
                           "who asks", node, (unsigned)uid, (unsigned)geteuid());
     return 0;
-}
-
-int hx_rig_is_own_mount(const char *dir)
-{
-    struct mount_info m;
-
-    return find_mount(dir, &m) == 0 && m.rig && m.owned && m.uid == geteuid();
 }
 
 /* --- dead rigs */
@@ -232,12 +145,12 @@ int hx_rig_clean_dead(const char *dir)
 {
     const char *const unmount[] = {"fusermount3", "-u", "-z", "-q", "--", dir, NULL};
     char path[HX_PATH_BYTES], *status = NULL;
-    struct mount_info m;
+    struct hx_mount_info m;
     int rc;
 
-    if (find_mount(dir, &m) == 0 && m.rig)
+    if (hx_rig_find_mount(dir, &m) == 0 && m.rig)
         kill_helpers(dir);
-    for (int i = 0; i < MOUNTS_MAX && find_mount(dir, &m) == 0 && m.rig; i++)
+    for (int i = 0; i < MOUNTS_MAX && hx_rig_find_mount(dir, &m) == 0 && m.rig; i++)
         run_quietly(unmount);
     if (hx_rig_left_side_sockets(dir) && side_folder(dir, path, sizeof(path))) {
         remove_sockets(path);
