@@ -2,8 +2,10 @@
 #ifndef HX_STATUS_TEXT_H
 #define HX_STATUS_TEXT_H
 
-/* Prints the `status` node of the rig at `mount` (NULL = default) as key=value lines or as one JSON object.
- * Returns an enum hx_exit; a reason goes to stderr in the name of `cmd`. */
-int hx_print_status(const char *cmd, const char *mount, int json);
+#include <stddef.h>
+
+/* Prints the `status` node of the rig at `mount` (NULL = default) as key=value lines or as one JSON object.  0 or negative
+ * errno with a reason in `why`. */
+int hx_print_status(const char *mount, int json, char *why, size_t why_bytes);
 
 #endif

@@ -109,18 +109,19 @@ static void print_json(char *text)
     print_object(o);
 }
 
-int hx_print_status(const char *cmd, const char *mount, int json)
+int hx_print_status(const char *mount, int json, char *why, size_t why_bytes)
 {
-    char *text = NULL, err[1280] = "";
+    char *text = NULL;
+    int rc = hx_rig_read_why(mount, "status", &text, why, why_bytes);
 
-    if (hx_rig_read_why(mount, "status", &text, err, sizeof(err)))
-        return hx_cmd_fail(cmd, "%s", err);
+    if (rc)
+        return rc;
     if (json)
         print_json(text);
     else
         fputs(text, stdout);
     free(text);
-    return HX_EXIT_OK;
+    return 0;
 }
 
 int hx_cmd_status(int argc, char **argv)
@@ -129,9 +130,12 @@ int hx_cmd_status(int argc, char **argv)
         "Shows a rig: state, front end, profile, process ids, sessions, kind of time.  Exit 1 when none runs there."
         "\vExample: hexrig status --json";
     struct args a = {NULL, 0};
+    char err[1280] = "";
     int rc = parse(&a, "status", doc, argc, argv);
 
-    return rc ? rc : hx_print_status("status", a.mount, a.json);
+    if (rc)
+        return rc;
+    return hx_print_status(a.mount, a.json, err, sizeof(err)) ? hx_cmd_fail("status", "%s", err) : HX_EXIT_OK;
 }
 
 /* --- filter */

@@ -129,7 +129,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int up(struct up *u)
 {
-    char err[1024] = "";
+    char err[1280] = "";
     pid_t pid;
     int rc;
 
@@ -140,7 +140,9 @@ static int up(struct up *u)
         return hx_cmd_usage(cmd, "%s", err); /* the rig did not take an option's value */
     if (rc)
         return hx_cmd_fail(cmd, "%s", err);
-    return hx_print_status(cmd, u->cfg.mount, u->json);
+    if (hx_print_status(u->cfg.mount, u->json, err, sizeof(err))) /* as when somebody's `down` came at once */
+        return hx_cmd_fail(cmd, "the rig came up as process %d, but since then: %s", (int)pid, err);
+    return HX_EXIT_OK;
 }
 
 int hx_cmd_up(int argc, char **argv)
