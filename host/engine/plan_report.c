@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "plan_impl.h"
 
 struct hx_calls hx_plan_calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
@@ -36,9 +37,11 @@ static int is_a_choice(const struct hx_option *o)
     return 0;
 }
 
+/* Values may be names of files, which are any bytes.  NULL: out of memory. */
 static json_t *changed_options(const struct hx_plan *p)
 {
     json_t *j = json_object();
+    int rc = j ? 0 : -1;
 
     for (size_t i = 0; i < p->values.n; i++) {
         const struct hx_option *o = p->values.at[i].option;
@@ -46,9 +49,12 @@ static json_t *changed_options(const struct hx_plan *p)
 
         if (is_a_choice(o) || (text && o->def && strcmp(text, o->def) == 0))
             continue;
-        json_object_set_new(j, o->name, text ? json_string(text) : json_true());
+        rc |= json_object_set_new(j, o->name, text ? hx_json_text(text) : json_true());
     }
-    return j;
+    if (!rc)
+        return j;
+    json_decref(j);
+    return NULL;
 }
 
 /* Options of the methods at work whose value is a figure by itself. */
@@ -73,7 +79,7 @@ int hx_plan_report(const struct hx_plan *p, json_t *report)
 
     hx_offload_text(p->offload, offload);
     rc = json_object_set_new(report, "linear",
-                             json_string(map ? map->text : hx_plan_method(p, HX_SEAM_LINEAR)->name));
+                             hx_json_text(map ? map->text : hx_plan_method(p, HX_SEAM_LINEAR)->name));
     for (int seam = HX_SEAM_KV; seam <= HX_SEAM_DRAFT; seam++)
         rc |= json_object_set_new(report, hx_seam_names[seam], json_string(p->method[seam]->name));
     rc |= json_object_set_new(report, "taps", taps(p));

@@ -331,6 +331,9 @@ static void test_reports_say_what_the_plan_is(void **state)
          "{'linear': 'ok', 'kv': 'spinor-attn', 'attn': 'dsp', 'draft': 'none', 'taps': ['capture'], "
          "'offload': 'kv,attn', 'placement': 'none', 'density': 'batched', "
          "'options': {'k-rope': 'post', 'frobenius-quant': true, 'capture': 'x'}}"},
+        {"kv=f32 capture=n\xff.hxc", /* a file may be called anything, JSON is UTF-8 */
+         "{'linear': 'cpu', 'kv': 'f32', 'attn': 'flash', 'draft': 'none', 'taps': ['capture'], 'offload': 'none', "
+         "'placement': 'none', 'density': 'none', 'options': {'capture': 'n\xef\xbf\xbd.hxc'}}"},
     };
 
     (void)state;

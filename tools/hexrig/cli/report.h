@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "base/json_text.h"
 #include "hx_session_stats.h"
 
 struct hx_phase_report {
@@ -33,12 +34,6 @@ json_t *hx_report_model_us(const struct hx_session_stats *s, double by);
 
 /* Prints a JSON object as key=value lines, nested keys joined by dots; arrays as numbers with commas. */
 void hx_json_print(const json_t *object);
-
-/* Valid UTF-8 out of any bytes: what is not becomes U+FFFD.  malloc'ed, terminated; NULL: out of memory. */
-char *hx_json_utf8(const char *bytes, size_t n);
-
-/* The same as a JSON string, for what people and files call things: JSON knows no other bytes.  NULL: out of memory. */
-json_t *hx_json_text(const char *text);
 
 /* Prints the report as one line of JSON or as key=value lines, and releases it.  Returns an enum hx_exit; NULL is
  * "out of memory", said in the name of `cmd`. */
