@@ -110,8 +110,7 @@ int hx_capture_open(struct hx_tap **out, const struct hx_capture_cfg *cfg, const
         .magic = HX_CAPTURE_MAGIC, .version = 1, .points = cfg->points, .n_layer = (uint32_t)m->n_layer,
         .n_head = (uint32_t)m->n_head, .n_kv = (uint32_t)m->n_kv, .dh = (uint32_t)m->dh,
         .width = (uint32_t)m->width, .ffn = (uint32_t)m->ffn, .vocab = (uint32_t)m->vocab,
-        .layer_from = (uint32_t)cfg->from,
-        .layer_to = (uint32_t)(cfg->to < m->n_layer - 1 ? cfg->to : m->n_layer - 1),
+        .layer_from = (uint32_t)cfg->from, .layer_to = (uint32_t)cfg->to,
         .fingerprint = m->fingerprint,
     };
     unfinished = c->head;

@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct hx_capture_record) == 16, "a record's head is part 
 struct hx_capture_cfg {
     const char *path;        /* overwritten */
     uint32_t points;         /* bits, one at least */
-    size_t from, to;         /* layers, inclusive; beyond the model's last: up to that */
+    size_t from, to;         /* layers of the model, inclusive */
 };
 
 /* A tap that writes; its close() completes the file and tells what went wrong.  0; -ENOMEM; -EBUSY: another engine writes

@@ -1,6 +1,7 @@
 /* Tap method `capture`: what flows through the model goes to a file. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture.h"
 #include "engine/plan.h"
@@ -14,7 +15,7 @@ static const struct hx_option options[] = {
     {.name = NULL},
 };
 
-/* "2" or "2-5". */
+/* "2" or "2-5"; NULL: all.  Numbers beyond size_t become SIZE_MAX, a layer that no model has. */
 static int parse_layers(const char *text, struct hx_capture_cfg *cfg)
 {
     char *end;
@@ -53,14 +54,29 @@ static int check(const struct hx_plan *p, struct hx_error *err)
     return configure(p, &cfg, err);
 }
 
+/* All layers, or those that were asked for, which the model has to have. */
+static int check_layers(const struct hx_open *o, struct hx_capture_cfg *cfg, struct hx_error *err)
+{
+    const char *text = hx_plan_text(o->plan, "capture-layers");
+    const size_t n_layer = o->model->n_layer;
+    const char *last;
+
+    if (!text)
+        cfg->to = n_layer - 1;
+    if (cfg->to < n_layer)
+        return 0;
+    last = strchr(text, '-') ? strchr(text, '-') + 1 : text;
+    return hx_error_set(err, -EINVAL, "%s: layer %.40s; the model has %zu, from 0",
+                        hx_plan_spell(o->plan, "capture-layers"), last, n_layer);
+}
+
 static int open_capture(struct hx_tap **out, const struct hx_open *o, struct hx_error *err)
 {
     struct hx_capture_cfg cfg;
     int rc = configure(o->plan, &cfg, err);
 
-    if (!rc && cfg.from >= o->model->n_layer)
-        rc = hx_error_set(err, -EINVAL, "%s: layer %zu; the model has %zu, from 0",
-                          hx_plan_spell(o->plan, "capture-layers"), cfg.from, o->model->n_layer);
+    if (!rc)
+        rc = check_layers(o, &cfg, err);
     return rc ? rc : hx_capture_open(out, &cfg, o->model, err);
 }
 

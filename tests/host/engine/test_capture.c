@@ -376,6 +376,9 @@ static void test_layers_that_are_none_are_refused(void **state)
     for (size_t i = 0; i < HXT_LEN(bad); i++)
         refuse("x", "k", bad[i], -EINVAL, "is not FROM or FROM-TO");
     refuse("x", "k", "6", -EINVAL, "capture-layers: layer 6; the model has 6, from 0");
+    refuse("x", "k", "2-30", -EINVAL, "capture-layers: layer 30; the model has 6, from 0");
+    refuse("x", "k", "99999999999999999999999", -EINVAL, "capture-layers: layer 99999999999999999999999; the model");
+    refuse("x", "k", "0-99999999999999999999999", -EINVAL, "layer 99999999999999999999999; the model has 6, from 0");
 }
 
 static void test_two_engines_do_not_write_one_file(void **state)
