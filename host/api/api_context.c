@@ -15,6 +15,7 @@ struct hexrig_context {
     struct hx_sampler_cfg sampling;
     struct hx_sampler *s;
     float *logits;  /* [vocab] */
+    int failed;     /* 1: a run failed, and what taps have seen is not what the context holds */
 };
 
 static int open_engine(struct hexrig_context *c, size_t n_ctx, struct hx_error *cause)
@@ -65,6 +66,8 @@ void hexrig_context_close(struct hexrig_context *c)
     if (!c)
         return;
     hx_api_enter(c->m);
+    if (c->e && !c->failed)
+        hx_engine_finish(c->e, NULL);
     hx_engine_close(c->e);
     hx_api_leave(c->m);
     hx_api_put(c->m);
@@ -104,6 +107,7 @@ static int settle(struct hexrig_context *c, struct hx_error *cause)
     hx_api_leave(c->m);
     if (!rc)
         c->n_run = c->n_ids;
+    c->failed |= rc != 0;
     return rc;
 }
 
@@ -265,6 +269,7 @@ static int steps(struct hexrig_context *c, struct hexrig_generation *g, struct h
     }
     if (!more)
         g->finish = names[made->finish];
+    c->failed |= more < 0;
     return more;
 }
 

@@ -116,7 +116,7 @@ void hx_engine_close(struct hx_engine *e)
         return;
     hx_forward_close(e->forward);
     for (size_t i = 0; e->taps[i]; i++)
-        hx_tap_close(e->taps[i], NULL);
+        hx_tap_abandon(e->taps[i]);
     hx_draft_close(e->draft);
     hx_attn_close(e->attn);
     hx_kv_close(e->kv);

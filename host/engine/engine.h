@@ -51,11 +51,10 @@ struct hx_engine {
 /* 0 or negative errno with a reason. */
 int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_error *err);
 
-/* Ends the taps, whose files are complete then; for those who want to know whether that went well.  No run may follow.  0, or
- * the first failure with its reason. */
+/* Ends the taps, whose files are complete then.  No run may follow.  0, or the first failure with its reason. */
 int hx_engine_finish(struct hx_engine *e, struct hx_error *err);
 
-/* Accepts NULL. */
+/* Without hx_engine_finish() before it: the work was not done, and taps leave no file.  Accepts NULL. */
 void hx_engine_close(struct hx_engine *e);
 
 /* Runs any number of tokens (>= 1) from position pos on, in as few batches as the cache allows. */

@@ -14,3 +14,11 @@ int hx_tap_close(struct hx_tap *t, struct hx_error *err)
 {
     return t ? t->ops->close(t, err) : 0;
 }
+
+void hx_tap_abandon(struct hx_tap *t)
+{
+    if (t && t->ops->abandon)
+        t->ops->abandon(t);
+    else
+        hx_tap_close(t, NULL);
+}

@@ -55,6 +55,9 @@ struct hx_tap_ops {
 
     /* 0, or the error of what could not be finished (a file that could not be written); the tap is gone in any case. */
     int (*close)(struct hx_tap *t, struct hx_error *err);
+
+    /* Instead of close() when the work was not done: a file of half of it would look complete.  NULL: close() does. */
+    void (*abandon)(struct hx_tap *t);
 };
 
 /* A method embeds this as its first member. */
@@ -63,7 +66,8 @@ struct hx_tap {
     uint32_t points; /* bits (1 << enum hx_tap_point) at which it wants to be called */
 };
 
-/* Accepts NULL. */
+/* Each accepts NULL. */
 int hx_tap_close(struct hx_tap *t, struct hx_error *err);
+void hx_tap_abandon(struct hx_tap *t);
 
 #endif

@@ -2,16 +2,14 @@
 #include "capture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "part.h"
 
 struct capture {
     struct hx_tap tap; /* first */
-    FILE *file;
+    struct hx_capture_part out;
     char *path;
     struct hx_capture_header head;
     int failed; /* errno of the first write that failed; 0: none */
@@ -19,7 +17,7 @@ struct capture {
 
 static void put(struct capture *c, const void *bytes, size_t n)
 {
-    if (!c->failed && fwrite(bytes, 1, n, c->file) != n)
+    if (!c->failed && fwrite(bytes, 1, n, c->out.file) != n)
         c->failed = errno ? errno : EIO;
 }
 
@@ -50,43 +48,42 @@ static void free_capture(struct capture *c)
     free(c);
 }
 
+static void abandon(struct hx_tap *t)
+{
+    struct capture *c = (struct capture *)t;
+
+    hx_capture_part_drop(&c->out);
+    free_capture(c);
+}
+
 /* The number of records makes the file complete. */
+static int finish(struct capture *c, struct hx_error *err)
+{
+    if (!c->failed && !c->head.n_records)
+        return hx_error_set(err, -ENODATA, "%s: nothing to capture: no token was run", c->path);
+    if (!c->failed && fseek(c->out.file, 0, SEEK_SET))
+        c->failed = errno;
+    put(c, &c->head, sizeof(c->head));
+    return c->failed ? failed(c, err) : 0;
+}
+
 static int close_capture(struct hx_tap *t, struct hx_error *err)
 {
     struct capture *c = (struct capture *)t;
-    int rc = 0;
+    int rc = finish(c, err);
 
-    if (!c->failed && fseek(c->file, 0, SEEK_SET))
-        c->failed = errno;
-    put(c, &c->head, sizeof(c->head));
-    if (fclose(c->file) && !c->failed)
-        c->failed = errno;
+    if (rc) {
+        abandon(t);
+        return rc;
+    }
+    c->failed = -hx_capture_part_keep(&c->out);
     if (c->failed)
         rc = failed(c, err);
     free_capture(c);
     return rc;
 }
 
-static const struct hx_tap_ops ops = {"capture", at, close_capture};
-
-/* Locked as long as it is open: engines of a server, or two processes, would write over each other.  Negative errno; -EBUSY:
- * another one has it. */
-static int open_file(FILE **out, const char *path)
-{
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    struct stat st;
-    int rc = fd < 0 ? -errno : 0;
-
-    if (!rc && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        rc = -EBUSY;
-    if (!rc && (fstat(fd, &st) || (S_ISREG(st.st_mode) && ftruncate(fd, 0))))
-        rc = -errno;
-    if (!rc && !(*out = fdopen(fd, "wb")))
-        rc = -errno;
-    if (rc && fd >= 0)
-        close(fd);
-    return rc;
-}
+static const struct hx_tap_ops ops = {"capture", at, close_capture, abandon};
 
 int hx_capture_open(struct hx_tap **out, const struct hx_capture_cfg *cfg, const struct hx_model *m,
                     struct hx_error *err)
@@ -99,11 +96,10 @@ int hx_capture_open(struct hx_tap **out, const struct hx_capture_cfg *cfg, const
         free(c);
         return hx_error_set(err, -ENOMEM, "capture: out of memory");
     }
-    rc = open_file(&c->file, cfg->path);
+    rc = hx_capture_part_open(&c->out, cfg->path, HX_CAPTURE_MAGIC, sizeof(HX_CAPTURE_MAGIC), err);
     if (rc) {
         free_capture(c);
-        return hx_error_set(err, rc, "%s: cannot write the capture: %s", cfg->path,
-                            rc == -EBUSY ? "another engine writes it" : strerror(-rc));
+        return rc;
     }
     c->tap = (struct hx_tap){&ops, cfg->points};
     c->head = (struct hx_capture_header){

@@ -39,13 +39,15 @@ _Static_assert(sizeof(struct hx_capture_record) == 16, "a record's head is part 
 /* --- writing */
 
 struct hx_capture_cfg {
-    const char *path;        /* overwritten */
+    const char *path;        /* a capture that is there is replaced at close() */
     uint32_t points;         /* bits, one at least */
     size_t from, to;         /* layers of the model, inclusive */
 };
 
-/* A tap that writes; its close() completes the file and tells what went wrong.  0; -ENOMEM; -EBUSY: another engine writes
- * the file; negative errno of the file. */
+/* A tap that writes PATH.part.  Its close() completes the file, puts it in PATH's place and tells what went wrong, -ENODATA:
+ * nothing was run; until then, and after abandon(), PATH is as it was.
+ * 0; -ENOMEM; -EBUSY: another engine writes the file; -EEXIST: PATH is no regular file, or has something else than a capture;
+ * negative errno of the file. */
 int hx_capture_open(struct hx_tap **out, const struct hx_capture_cfg *cfg, const struct hx_model *m,
                     struct hx_error *err);
 

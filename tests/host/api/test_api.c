@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "api/api.h"
 #include "golden.h"
 #include "api/hexrig.h"
 #include "hxt.h"
+#include "methods/capture/capture.h"
 
 enum { CTX = 96, N = 24, MAX = 64 };
 
@@ -399,6 +401,37 @@ static void test_a_model_lives_as_long_as_its_contexts(void **state)
     hexrig_context_close(c);
 }
 
+/* Closing a context is all that a program does to say that it is done. */
+static void test_a_capture_is_complete_when_its_context_is_closed(void **state)
+{
+    const char *path = hxt_path("%s/api.cap", hxt_tmpdir());
+    const char *const options[] = {hxt_path("capture=%s", path), NULL};
+    struct hexrig_config cfg = HEXRIG_CONFIG_INIT;
+    struct hx_capture_reader *r = NULL;
+    struct hexrig_context *c;
+    struct hexrig_model *m;
+    struct hx_error cause;
+    const uint32_t id = 505;
+
+    (void)state;
+    cfg.model = MODEL_Q8_0;
+    cfg.kv = "f32";
+    cfg.options = options;
+    assert_int_equal(hexrig_model_open(&m, &cfg, &err), 0);
+    assert_int_equal(hexrig_context_open(&c, m, CTX, &err), 0);
+    assert_int_equal(hexrig_feed(c, &id, 1, &err), 0);
+    assert_int_equal(access(path, F_OK), -1);
+    hexrig_context_close(c);
+    assert_int_equal(hx_capture_read(&r, path, &cause), 0);
+    assert_int_equal(hx_capture_header(r)->n_records, 6);
+    hx_capture_read_close(r);
+    assert_int_equal(hexrig_context_open(&c, m, CTX, &err), 0); /* runs nothing */
+    hexrig_context_close(c);
+    assert_int_equal(hx_capture_read(&r, path, &cause), 0);
+    hx_capture_read_close(r);
+    hexrig_model_close(m);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 struct counts {
     unsigned long first, last, calls;
@@ -476,6 +509,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_errors_name_what_is_wrong),
     cmocka_unit_test(test_a_config_of_later_and_of_earlier_callers_is_understood),
     cmocka_unit_test(test_a_model_lives_as_long_as_its_contexts),
+    cmocka_unit_test(test_a_capture_is_complete_when_its_context_is_closed),
     cmocka_unit_test(test_no_token_takes_memory),
 };
 

@@ -151,6 +151,7 @@ static int measure(struct bench *b, struct hx_engine *e)
     uint32_t *ids = calloc(n, sizeof(*ids));
     float *logits = calloc(e->model->vocab, sizeof(*logits));
     struct hx_error err = {""};
+    json_t *j = NULL;
     int rc = phases && ids && logits ? 0 : -1;
 
     if (rc)
@@ -162,8 +163,13 @@ static int measure(struct bench *b, struct hx_engine *e)
         if (!rc)
             rc = run_phase(b, e, ids, b->prefill, b->decode, 1, logits, &phases[1], run, &err);
     }
-    rc = rc ? hx_cmd_fail(cmd, "%s", err.text)
-            : hx_report_print(cmd, report(b, e, &phases[0], &phases[1]), b->o.json);
+    if (!rc) {
+        j = report(b, e, &phases[0], &phases[1]);
+        rc = hx_engine_finish(e, &err);
+    }
+    if (rc)
+        json_decref(j);
+    rc = rc ? hx_cmd_fail(cmd, "%s", err.text) : hx_report_print(cmd, j, b->o.json);
     free(phases);
     free(ids);
     free(logits);

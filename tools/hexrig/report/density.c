@@ -196,6 +196,8 @@ int hx_density_measure(const struct hx_density_job *job, struct hx_density_row *
 
     if (!rc)
         rc = measure(from, &s, job, rows, &err);
+    if (!rc && s.e)
+        rc = hx_engine_finish(s.e, &err);
     if (!s.e)
         hx_kv_close(s.kv);
     hx_engine_close(s.e);

@@ -107,6 +107,17 @@ static void close_engines(struct serve *v)
         hx_engine_close(v->engines[--v->n_engines]);
 }
 
+/* Files of taps are complete, or that is said. */
+static int finish_engines(struct serve *v)
+{
+    struct hx_error err = {""};
+
+    for (size_t i = 0; i < v->n_engines; i++)
+        if (hx_engine_finish(v->engines[i], &err))
+            return hx_cmd_fail(v->o.cmd, "%s", err.text);
+    return HX_EXIT_OK;
+}
+
 /* The engines: one model, and a cache for each request that is computed.  0 or negative errno. */
 static int make_engines(struct serve *v, struct hx_error *err)
 {
@@ -305,6 +316,8 @@ int hx_cmd_serve(int argc, char **argv)
         rc = describe_model(&v);
     if (rc == 0)
         rc = serve(&v);
+    if (rc == 0)
+        rc = finish_engines(&v);
     close_engines(&v);
     free(v.engines);
     free(v.file_name);
