@@ -608,6 +608,8 @@ static void test_a_command_that_fails_leaves_the_old_capture(void **state)
     (void)state;
     e2e_refused(hxt_path("model capture -f /none/there -o %s", path), 1, "/none/there");
     check_kept(path, old_capture, sizeof(old_capture));
+    e2e_refused(hxt_path("model capture -f /dev/null -o %s", path), 1, "/dev/null: the text is empty");
+    check_kept(path, old_capture, sizeof(old_capture));
     free(path);
 }
 

@@ -1,4 +1,5 @@
 /* hexrig model capture: runs a text through a model and writes hidden states, inputs of matrices, Q, K or V to a file. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -103,6 +104,8 @@ static int run(struct capture *c, struct hx_engine *e)
         return hx_cmd_fail(cmd, "--ctx %zu: the model's context is %zu", c->o.n_ctx, e->model->n_ctx);
     rc = hx_text_encode(e->model->tok, c->text, &ids, &n, &err);
     n = n < c->tokens ? n : c->tokens;
+    if (!rc && !n)
+        rc = hx_error_set(&err, -EINVAL, "%s: the text is empty", c->text);
     if (!rc)
         rc = run_windows(c, e, ids, n, &err);
     free(ids);
