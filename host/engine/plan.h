@@ -102,6 +102,10 @@ int hx_plan_report(const struct hx_plan *p, json_t *report);
 void hx_plan_share(struct hx_plan *p, struct hx_shard *s);
 struct hx_shard *hx_plan_shard(const struct hx_plan *p);
 
+/* Of such a pair this process is the second one: files and reports are the first one's.  Set with hx_plan_share(). */
+void hx_plan_make_second(struct hx_plan *p);
+int hx_plan_is_second(const struct hx_plan *p);
+
 /* "--NAME", or however this plan spells options, for messages of methods.  Valid until the next call of this thread. */
 const char *hx_plan_spell(const struct hx_plan *p, const char *option);
 

@@ -29,6 +29,7 @@ struct hx_plan {
     int softmax_int, rig;
     char note[512];
     struct hx_shard *shard;
+    int second; /* 1: of the pair that shares the work, this process has the second part */
 };
 
 /* 1: the method does some of the work. */

@@ -87,6 +87,16 @@ void hx_plan_share(struct hx_plan *p, struct hx_shard *s)
     p->shard = s;
 }
 
+void hx_plan_make_second(struct hx_plan *p)
+{
+    p->second = 1;
+}
+
+int hx_plan_is_second(const struct hx_plan *p)
+{
+    return p->second;
+}
+
 struct hx_shard *hx_plan_shard(const struct hx_plan *p)
 {
     return p->shard;

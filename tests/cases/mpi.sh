@@ -61,6 +61,13 @@ ranks 0 2 "$hexrig" "$@" --crt-shard
 [ "$(head -n 1 one)" = "$(head -n 1 out)" ] || fail "another text"
 echo "ok the same tokens"
 
+# one rank writes the capture
+set -- run -p "The king was" -n 2 --kv f32 --poly-attn --ntt-crt
+"$hexrig" "$@" --capture one.hxc >one
+ranks 0 2 "$hexrig" "$@" --crt-shard --capture two.hxc
+cmp one.hxc two.hxc || fail "another capture"
+echo "ok the same capture"
+
 # keys on DSPs: a rig for each rank
 export XDG_RUNTIME_DIR="$dir"
 set -- ppl -f "$text" --ctx 48 --chunks 2 --kv ntt --offload kv

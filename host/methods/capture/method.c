@@ -70,6 +70,17 @@ static int check_layers(const struct hx_open *o, struct hx_capture_cfg *cfg, str
                         hx_plan_spell(o->plan, "capture-layers"), last, n_layer);
 }
 
+/* The second process of a pair sees the same as the first one, which writes it. */
+static int close_nothing(struct hx_tap *t, struct hx_error *err)
+{
+    (void)t;
+    (void)err;
+    return 0;
+}
+
+static const struct hx_tap_ops nothing_ops = {.name = "capture", .close = close_nothing};
+static struct hx_tap nothing = {.ops = &nothing_ops}; /* of no points, and constant */
+
 static int open_capture(struct hx_tap **out, const struct hx_open *o, struct hx_error *err)
 {
     struct hx_capture_cfg cfg;
@@ -77,6 +88,10 @@ static int open_capture(struct hx_tap **out, const struct hx_open *o, struct hx_
 
     if (!rc)
         rc = check_layers(o, &cfg, err);
+    if (!rc && hx_plan_is_second(o->plan)) {
+        *out = &nothing;
+        return 0;
+    }
     return rc ? rc : hx_capture_open(out, &cfg, o->model, err);
 }
 

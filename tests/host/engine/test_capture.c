@@ -634,6 +634,27 @@ static void test_every_command_completes_its_capture(void **state)
     e2e_clean();
 }
 
+/* Both processes see what flows through the model, and one writes it. */
+static void test_two_processes_write_one_capture(void **state)
+{
+    char *one = strdup(hxt_path("%s/one.cap", hxt_tmpdir())), *two = strdup(hxt_path("%s/two.cap", hxt_tmpdir()));
+    char *want, *got;
+    size_t n, m;
+
+    (void)state;
+    json_decref(e2e_json(hxt_path("run -p PROMPT -n 2 --kv f32 --attn poly --ntt-crt --capture %s --json", one)));
+    json_decref(e2e_json(hxt_path("run -p PROMPT -n 2 --kv f32 --attn poly --ntt-crt --crt-shard --capture %s --json", two)));
+    want = hxt_read_file(one, &n);
+    got = hxt_read_file(two, &m);
+    assert_int_equal(n, m);
+    hxt_same_bytes(got, want, n);
+    free(want);
+    free(got);
+    free(one);
+    free(two);
+    e2e_clean();
+}
+
 static void test_model_capture_writes_what_it_says(void **state)
 {
     const char *path = hxt_path("%s/cmd.cap", hxt_tmpdir());
@@ -729,6 +750,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_commands_do_not_write_over_what_they_read),
     cmocka_unit_test(test_a_command_that_fails_leaves_the_old_capture),
     cmocka_unit_test(test_every_command_completes_its_capture),
+    cmocka_unit_test(test_two_processes_write_one_capture),
     cmocka_unit_test(test_model_capture_writes_what_it_says),
     cmocka_unit_test(test_commands_tell_what_they_cannot_write),
     cmocka_unit_test(test_a_run_whose_capture_is_lost_has_failed),

@@ -24,6 +24,8 @@ int hx_crt_shard_open(struct hx_engine_opts *o)
     rc = hx_shard_open(&o->shard, libexec, &err);
     free(libexec);
     hx_plan_share(o->plan, o->shard);
+    if (o->shard && hx_shard_prime(o->shard) != 0)
+        hx_plan_make_second(o->plan);
     return rc ? hx_cmd_fail(o->cmd, "%s", err.text) : HX_EXIT_OK;
 }
 
