@@ -49,7 +49,19 @@ struct hx_linear_method {
 /* Accepts NULL. */
 void hx_linear_close(struct hx_linear_method *m);
 
-/* As ops->apply(), for matrices of any methods, and biases: neighbours with one method go together. */
+/* Some of the matrices of an apply(), with where their results go. */
+struct hx_linear_group {
+    const struct hx_linear *w[HX_LINEAR_TOGETHER];
+    float *y[HX_LINEAR_TOGETHER];
+    size_t n;
+};
+
+/* Takes the next matrices that go together: the first of n_m that is not in *taken yet, and all that are like it, in their
+ * order.  *taken: a bit for each, 0 before the first call.  1, or 0: all have been taken. */
+int hx_linear_group(struct hx_linear_group *out, const struct hx_linear *const *w, float *const *y, size_t n_m,
+                    uint32_t *taken, int (*alike)(const struct hx_linear *a, const struct hx_linear *b));
+
+/* As ops->apply(), for up to HX_LINEAR_TOGETHER matrices of any methods, and biases: those of one method go together. */
 int hx_linear_apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
                     size_t n, float *scratch, struct hx_error *err);
 

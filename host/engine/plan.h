@@ -91,7 +91,8 @@ const char *hx_plan_note(const struct hx_plan *p);
 /* INVOKEs and packets of one token at a position, by all methods. */
 struct hx_calls hx_plan_calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos);
 
-/* INVOKEs per token of a linear method that makes one call for the matrices with one input in common. */
+/* INVOKEs per token of a linear method that makes one call for the matrices with one input in common, as far as the map gives
+ * them one argument. */
 double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, const struct hx_shape *s);
 
 /* Adds "linear", "kv", "attn", "draft", "taps", "offload" and "options" (what was given and is not the default) to a report.

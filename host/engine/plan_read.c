@@ -160,19 +160,31 @@ static int is_call(const struct hx_plan *p, const struct hx_method *m, size_t la
     return l.method == m && (l.on_dsp || m->needs & HX_TRAIT_RIG);
 }
 
+static int same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* What differs in its argument is another method at work. */
+static int go_together(const struct hx_plan *p, const struct hx_method *m, size_t layer, enum hx_matrix a, enum hx_matrix b)
+{
+    return is_call(p, m, layer, a) && is_call(p, m, layer, b) &&
+           same_text(hx_plan_linear(p, layer, a).arg, hx_plan_linear(p, layer, b).arg);
+}
+
 double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, const struct hx_shape *s)
 {
-    /* a matrix, and the one before it that has the same input */
+    /* the first matrix with the same input */
     static const enum hx_matrix first[HX_PER_LAYER] = {HX_WQ, HX_WQ, HX_WQ, HX_WO, HX_GATE, HX_GATE, HX_DOWN};
     double sum = 0;
 
-    for (size_t layer = 0; layer < s->n_layer; layer++) {
-        int called[HX_PER_LAYER] = {0};
+    for (size_t layer = 0; layer < s->n_layer; layer++)
+        for (int w = 0; w < HX_PER_LAYER; w++) {
+            int before = (int)first[w];
 
-        for (int w = 0; w < HX_PER_LAYER; w++)
-            called[first[w]] |= is_call(p, m, layer, (enum hx_matrix)w);
-        for (int w = 0; w < HX_PER_LAYER; w++)
-            sum += called[w];
-    }
+            while (before < w && !go_together(p, m, layer, (enum hx_matrix)before, (enum hx_matrix)w))
+                before++;
+            sum += before == w && is_call(p, m, layer, (enum hx_matrix)w);
+        }
     return sum + is_call(p, m, 0, HX_OUT);
 }

@@ -22,7 +22,12 @@ static void test_formulas_are_what_the_driver_counts(void **state)
 {
     static const char *const methods[] = {
         "", " --offload linear", " --offload linear,argmax", " --offload attn", " --kv ntt --offload kv",
-        " --kv ntt --offload kv,linear=wq", " --kv f32 --linear dsp", " --kv f32 --linear cpu,ffn@1-3=dsp:vtcm",
+        " --kv ntt --offload kv,linear=wq", " --kv f32 --linear dsp",
+        " --kv f32 --linear cpu,ffn@1-3=dsp:vtcm",
+        /* matrices of one input, of which others are in between or elsewhere */
+        " --kv f32 --linear cpu,wq=dsp,wv=dsp", " --kv f32 --native-ok --offload linear=wq,wv",
+        " --kv f32 --linear cpu,wq@1=dsp:ddr,wk@1=dsp:ddr,wv@1=dsp:vtcm",
+        " --kv f32 --linear cpu,wq=dsp:ddr,wk=dsp:vtcm,wv=dsp:ddr", " --kv f32 --linear cpu,gate=dsp:dma,up=dsp",
         " --kv f32 --native-ok --offload linear", " --kv f32 --frobenius-quant --offload linear=wq,gate",
     };
 

@@ -98,20 +98,23 @@ static int apply_job(const struct hx_linear_dsp *d, struct job *j, size_t n, str
 }
 
 /* One call takes matrices of one type. */
+static int same_type(const struct hx_linear *a, const struct hx_linear *b)
+{
+    return hx_linear_pack_type(a) == hx_linear_pack_type(b);
+}
+
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
                  size_t n, float *scratch, struct hx_error *err)
 {
     const struct hx_linear_dsp *d = w[0]->state;
-    struct job j = {.x = x};
+    struct hx_linear_group g;
+    uint32_t taken = 0;
     int rc = 0;
 
     (void)scratch;
-    for (size_t m = 0; m < n_m && !rc; m += j.n_m) {
-        j.w = w + m;
-        j.y = y + m;
-        for (j.n_m = 1; m + j.n_m < n_m &&
-                        hx_linear_pack_type(j.w[j.n_m]) == hx_linear_pack_type(j.w[0]); j.n_m++)
-            ;
+    while (!rc && hx_linear_group(&g, w, y, n_m, &taken, same_type)) {
+        struct job j = {.w = g.w, .y = g.y, .n_m = g.n, .x = x};
+
         rc = apply_job(d, &j, n, err);
     }
     return rc;

@@ -212,12 +212,21 @@ static int apply_alike(struct job *j, struct hx_error *err)
     return finish(j, err);
 }
 
+static int same_place(const struct hx_linear *a, const struct hx_linear *b)
+{
+    const struct ok_linear *l = a->state;
+
+    return l->on_dsp[a->index] == l->on_dsp[b->index];
+}
+
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
                  size_t n, float *scratch, struct hx_error *err)
 {
     struct ok_linear *l = w[0]->state;
     struct job j = {.l = l, .in = x, .n = n, .cols = w[0]->cols,
                     .stride = hx_ok_stride(w[0]->cols)};
+    struct hx_linear_group g;
+    uint32_t taken = 0;
     int rc = 0;
 
     (void)scratch;
@@ -225,12 +234,10 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
         return hx_error_set(err, -ENOMEM, "linear ok: no memory for %zu vectors of %zu integers", n,
                           j.stride);
     hx_pool_run(l->pool, parts(l, n), quantize_part, &j);
-    for (size_t m = 0; m < n_m && !rc; m += j.n_m) {
-        j.w = w + m;
-        j.y = y + m;
-        for (j.n_m = 1; m + j.n_m < n_m &&
-                        l->on_dsp[j.w[j.n_m]->index] == l->on_dsp[j.w[0]->index]; j.n_m++)
-            ;
+    while (!rc && hx_linear_group(&g, w, y, n_m, &taken, same_place)) {
+        j.w = g.w;
+        j.y = g.y;
+        j.n_m = g.n;
         rc = apply_alike(&j, err);
     }
     return rc;
