@@ -81,7 +81,8 @@ struct hx_option {
     const char *of;           /* another option's name: legal with that one only; NULL: with the method */
 };
 
-/* The dimensions of a model that calls depend on. */
+/* The dimensions of a model that calls depend on.  Without a model (hexrig density --geometry) there are no queries, n_head is
+ * 0, and what the cache has is asked for as rows. */
 struct hx_shape {
     size_t n_layer, n_head, n_kv, dh, width, ffn, vocab;
 };

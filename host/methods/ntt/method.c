@@ -95,11 +95,20 @@ static json_t *report_attn(const void *self, const struct hx_kv *kv, const struc
     return kv->ops->keys ? report_kv(kv, kv, p) : report_ring(hx_attn_poly(self), 0, p);
 }
 
-/* Of a layer one call that puts K, and one that scores it. */
+/* Scores are those of the token itself, too; rows are those of the past, of which there is none at first. */
+static int asks_for_something(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
+{
+    const int scores = s->n_head && hx_plan_method(p, HX_SEAM_ATTN)->uses & HX_TRAIT_SCORES;
+
+    return scores || pos > 0;
+}
+
+/* Of a layer one call that puts K, and one for what attention asks for. */
 static struct hx_calls calls_kv(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
-    (void)pos; /* whatever it is */
-    return (struct hx_calls){hx_plan_offload(p) & HX_OFFLOAD_KV ? 2 * (double)s->n_layer : 0, 0};
+    const double each = 1 + asks_for_something(p, s, pos);
+
+    return (struct hx_calls){hx_plan_offload(p) & HX_OFFLOAD_KV ? each * (double)s->n_layer : 0, 0};
 }
 
 const struct hx_method hx_method_attn_poly = {
