@@ -169,7 +169,7 @@ static int add_softmax(const struct hx_engine *e, json_t *to)
 
 int hx_engine_report(const struct hx_engine *e, json_t *to)
 {
-    int rc = hx_plan_report(e->plan, to);
+    int rc = hx_plan_report(e->plan, e->model->n_layer, to);
 
     rc |= add_report(e, hx_plan_method(e->plan, HX_SEAM_KV), e->kv, to);
     rc |= add_report(e, hx_plan_method(e->plan, HX_SEAM_ATTN), e->attn, to);

@@ -2,6 +2,7 @@
 #include "linear_map.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,26 @@ static int parse_set(struct hx_linear_item *to, const char *item, size_t n, stru
     return parse_layers(to, at + 1, n - word - 1) ? bad_item(err, item, n, "layers are FROM or FROM-TO, from 0") : 0;
 }
 
+/* What stands behind a method's name, n characters of an item, where it is a value of an option. */
+static int check_arg(const struct hx_method *m, const char *arg, const char *item, size_t n, struct hx_error *err)
+{
+    const struct hx_option *o = m->options;
+    char what[160];
+    size_t used;
+
+    while (m->arg_of && strcmp(o->name, m->arg_of) != 0)
+        o++;
+    for (size_t i = 0; m->arg_of && o->names[i]; i++)
+        if (strcmp(o->names[i], arg) == 0)
+            return 0;
+    if (!m->arg_of)
+        return 0;
+    used = (size_t)snprintf(what, sizeof(what), "unknown %s; legal: ", o->name);
+    for (size_t i = 0; o->names[i] && used < sizeof(what); i++)
+        used += (size_t)snprintf(what + used, sizeof(what) - used, "%s%s", i ? ", " : "", o->names[i]);
+    return bad_item(err, item, n, what);
+}
+
 /* "METHOD" or "METHOD:ARG", n characters. */
 static int parse_method(struct hx_linear_item *to, const struct hx_method *const *methods, const char *text, size_t n,
                         struct hx_error *err)
@@ -50,6 +71,7 @@ static int parse_method(struct hx_linear_item *to, const struct hx_method *const
     const char *colon = memchr(text, ':', n);
     const size_t name = colon ? (size_t)(colon - text) : n;
     char legal[160];
+    int rc;
 
     to->method = hx_method_find(methods, HX_SEAM_LINEAR, text, name);
     if (!to->method) {
@@ -62,7 +84,12 @@ static int parse_method(struct hx_linear_item *to, const struct hx_method *const
     if (!to->method->arg)
         return bad_item(err, text, n, "this method takes nothing behind its name");
     to->arg = strndup(colon + 1, n - name - 1);
-    return to->arg ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
+    rc = to->arg ? check_arg(to->method, to->arg, text, n, err) : hx_error_set(err, -ENOMEM, "out of memory");
+    if (rc) {
+        free(to->arg);
+        to->arg = NULL;
+    }
+    return rc;
 }
 
 static int parse_item(struct hx_linear_map *map, const struct hx_method *const *methods, const char *item, size_t n,

@@ -119,6 +119,7 @@ struct hx_method {
     enum hx_seam seam;
     const char *about;               /* one line */
     const char *arg;                 /* linear: what may stand behind NAME: in a map, for help; NULL: nothing */
+    const char *arg_of;              /* linear: one of its options with `names`, whose place that takes; NULL: of none */
     const struct hx_option *options; /* ends with a NULL name; may be shared by methods; NULL: none */
     uint32_t needs;                  /* of its surroundings and, for attention, of the cache */
     uint32_t uses;                   /* attention: what of the cache it is better with */

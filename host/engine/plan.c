@@ -368,6 +368,20 @@ static int check_idle(struct hx_plan *p, struct hx_error *err)
     return 0;
 }
 
+/* Options beside a map that has another value for all to which they matter. */
+static int check_covered(struct hx_plan *p, struct hx_error *err)
+{
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_plan_value *v = &p->values.at[i];
+
+        if (v->option->flags & HX_OPTION_ON_DSP && !hx_plan_takes(p, v->option, NULL, SIZE_MAX))
+            return hx_error_set(err, -EINVAL, "%s%s %s and %slinear %s exclude each other: all that is on the DSP has its "
+                                "own there", p->values.prefix, v->option->name, v->text, p->values.prefix,
+                                hx_plan_values_find(&p->values, "linear")->text);
+    }
+    return 0;
+}
+
 /* --offload names what the chosen methods cannot put there. */
 static int check_offload(const struct hx_plan *p, struct hx_error *err)
 {
@@ -423,7 +437,8 @@ static int parse_offload(struct hx_plan *p, struct hx_error *err)
 int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
 {
     static int (*const steps[])(struct hx_plan *p, struct hx_error *err) = {choose_kv,    choose_attn, choose_linear,
-                                                                            choose_draft, choose_taps, check_idle};
+                                                                            choose_draft, choose_taps, check_idle,
+                                                                            check_covered};
     int rc = parse_offload(p, err);
 
     if (rc)

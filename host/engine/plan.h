@@ -95,9 +95,10 @@ struct hx_calls hx_plan_calls(const struct hx_plan *p, const struct hx_shape *s,
  * them one argument. */
 double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, const struct hx_shape *s);
 
-/* Adds "linear", "kv", "attn", "draft", "taps", "offload" and "options" (what was given and is not the default) to a report.
- * 0 or -ENOMEM. */
-int hx_plan_report(const struct hx_plan *p, json_t *report);
+/* Adds "linear", "kv", "attn", "draft", "taps", "offload", "options" (what was given and is not the default) and the values of
+ * options with HX_OPTION_REPORTED, by their names, to a report: "none" where the option matters to nothing, "ddr,vtcm" where the
+ * map has several.  n_layer: of the model; SIZE_MAX: unknown.  0 or -ENOMEM. */
+int hx_plan_report(const struct hx_plan *p, size_t n_layer, json_t *report);
 
 /* The other process that shares the work (--crt-shard), borrowed; NULL: none.  The only thing to be set after resolving. */
 void hx_plan_share(struct hx_plan *p, struct hx_shard *s);

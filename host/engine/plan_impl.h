@@ -38,6 +38,10 @@ int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m);
 /* 1: a linear method, some of whose matrices are on the DSP. */
 int hx_plan_uses_on_dsp(const struct hx_plan *p, const struct hx_method *m);
 
+/* 1: a matrix on the DSP has this value of an option with HX_OPTION_ON_DSP, from the map or else from the option; NULL: it has
+ * the option's, as the map says nothing.  n_layer: of the model; SIZE_MAX: unknown. */
+int hx_plan_takes(const struct hx_plan *p, const struct hx_option *o, const char *value, size_t n_layer);
+
 /* The i-th option of the plan and these methods, as hx_plan_option(). */
 const struct hx_option *hx_option_at(const struct hx_method *const *methods, size_t i, const struct hx_method **owner);
 

@@ -153,16 +153,46 @@ struct hx_plan_linear hx_plan_linear(const struct hx_plan *p, size_t layer, enum
     return (struct hx_plan_linear){item->method, item->arg, named && item->method->gives & HX_TRAIT_DSP};
 }
 
+static int same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* 1: of a matrix on the DSP this is the value of an option, from the map or else from the option itself; NULL: it is the
+ * latter, whatever that says. */
+static int takes(const struct hx_plan *p, const struct hx_option *o, const char *value, size_t layer, enum hx_matrix which)
+{
+    const struct hx_plan_linear l = hx_plan_linear(p, layer, which);
+    const char *own = same_text(l.method->arg_of, o->name) ? l.arg : NULL;
+
+    if (!hx_method_has(l.method, o->name) || !(l.on_dsp || l.method->needs & HX_TRAIT_RIG))
+        return 0;
+    return value ? strcmp(own ? own : hx_plan_text(p, o->name), value) == 0 : !own;
+}
+
+static int takes_in(const struct hx_plan *p, const struct hx_option *o, const char *value, size_t layer, size_t n_layer)
+{
+    for (int w = 0; w < HX_MATRICES; w++)
+        if ((layer < n_layer || w == HX_OUT) && takes(p, o, value, layer, (enum hx_matrix)w))
+            return 1;
+    return 0;
+}
+
+int hx_plan_takes(const struct hx_plan *p, const struct hx_option *o, const char *value, size_t n_layer)
+{
+    int any = takes_in(p, o, value, 0, n_layer);
+
+    for (size_t i = 0; i < p->map.n && !any; i++) /* as in uses_linear() */
+        any = takes_in(p, o, value, p->map.at[i].from, n_layer) ||
+              (p->map.at[i].to < SIZE_MAX && takes_in(p, o, value, p->map.at[i].to + 1, n_layer));
+    return any;
+}
+
 static int is_call(const struct hx_plan *p, const struct hx_method *m, size_t layer, enum hx_matrix which)
 {
     const struct hx_plan_linear l = hx_plan_linear(p, layer, which);
 
     return l.method == m && (l.on_dsp || m->needs & HX_TRAIT_RIG);
-}
-
-static int same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* What differs in its argument is another method at work. */

@@ -1,5 +1,6 @@
 /* What a plan says about itself: in reports, and how many DSP calls its methods make. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json_text.h"
@@ -57,8 +58,29 @@ static json_t *changed_options(const struct hx_plan *p)
     return NULL;
 }
 
+/* "a,b": all values that matrices on the DSP have. */
+static void values_on_dsp(const struct hx_plan *p, const struct hx_option *o, size_t n_layer, char *out, size_t n)
+{
+    size_t used = 0;
+
+    *out = '\0';
+    for (size_t i = 0; o->names[i] && used < n; i++)
+        if (hx_plan_takes(p, o, o->names[i], n_layer))
+            used += (size_t)snprintf(out + used, n - used, "%s%s", used ? "," : "", o->names[i]);
+}
+
+static json_t *reported(const struct hx_plan *p, const struct hx_option *o, size_t n_layer)
+{
+    char values[160];
+
+    if (!(o->flags & HX_OPTION_ON_DSP))
+        return json_string(hx_plan_uses_option(p, o->name) ? hx_plan_text(p, o->name) : "none");
+    values_on_dsp(p, o, n_layer, values, sizeof(values));
+    return json_string(*values ? values : "none");
+}
+
 /* Options of the methods at work whose value is a figure by itself. */
-static int add_reported(const struct hx_plan *p, json_t *report)
+static int add_reported(const struct hx_plan *p, size_t n_layer, json_t *report)
 {
     const struct hx_method *owner;
     const struct hx_option *o;
@@ -66,12 +88,11 @@ static int add_reported(const struct hx_plan *p, json_t *report)
 
     for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++)
         if (o->flags & HX_OPTION_REPORTED)
-            rc |= json_object_set_new(report, o->name,
-                                      json_string(hx_plan_uses_option(p, o->name) ? hx_plan_text(p, o->name) : "none"));
+            rc |= json_object_set_new(report, o->name, reported(p, o, n_layer));
     return rc;
 }
 
-int hx_plan_report(const struct hx_plan *p, json_t *report)
+int hx_plan_report(const struct hx_plan *p, size_t n_layer, json_t *report)
 {
     const struct hx_plan_value *map = hx_plan_values_find(&p->values, "linear");
     char offload[HX_OFFLOAD_TEXT];
@@ -84,7 +105,7 @@ int hx_plan_report(const struct hx_plan *p, json_t *report)
         rc |= json_object_set_new(report, hx_seam_names[seam], json_string(p->method[seam]->name));
     rc |= json_object_set_new(report, "taps", taps(p));
     rc |= json_object_set_new(report, "offload", json_string(offload));
-    rc |= add_reported(p, report);
+    rc |= add_reported(p, n_layer, report);
     rc |= json_object_set_new(report, "options", changed_options(p));
     return rc ? -ENOMEM : 0;
 }

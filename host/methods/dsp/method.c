@@ -1,5 +1,4 @@
 /* Linear method `dsp`: int8 matrices on the DSP. */
-#include <errno.h>
 #include <string.h>
 
 #include "engine/plan.h"
@@ -12,23 +11,22 @@ const struct hx_option hx_placement_option[] = {
     {.name = NULL},
 };
 
-static int placement_of(const char *arg, uint32_t *placement, struct hx_error *err)
+/* The map has been checked: it is one of them. */
+static uint32_t placement_of(const char *arg)
 {
-    for (uint32_t i = 0; hx_placements[i]; i++)
-        if (strcmp(hx_placements[i], arg) == 0) {
-            *placement = i;
-            return 0;
-        }
-    return hx_error_set(err, -EINVAL, "linear dsp:%.32s: unknown placement; legal: ddr, vtcm, dma", arg);
+    uint32_t i = 0;
+
+    while (strcmp(hx_placements[i], arg) != 0)
+        i++;
+    return i;
 }
 
 static int open_dsp(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
                     struct hx_error *err)
 {
-    uint32_t placement = (uint32_t)hx_plan_index(o->plan, "placement");
-    int rc = set->arg ? placement_of(set->arg, &placement, err) : 0;
+    const uint32_t placement = set->arg ? placement_of(set->arg) : (uint32_t)hx_plan_index(o->plan, "placement");
 
-    return rc ? rc : hx_linear_dsp_open(out, set, placement, err);
+    return hx_linear_dsp_open(out, set, placement, err);
 }
 
 static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
@@ -42,6 +40,7 @@ const struct hx_method hx_method_linear_dsp = {
     .seam = HX_SEAM_LINEAR,
     .about = "int8 matrices on the DSP, activations quantised there",
     .arg = "PLACEMENT",
+    .arg_of = "placement",
     .options = hx_placement_option,
     .needs = HX_TRAIT_RIG,
     .gives = HX_TRAIT_DSP | HX_TRAIT_ARGMAX,

@@ -321,6 +321,7 @@ static void test_a_copy_goes_its_own_way(void **state)
 
 static void test_reports_say_what_the_plan_is(void **state)
 {
+    enum { LAYERS = 6 };
     static const char *const cases[][2] = {
         {"", "{'linear': 'cpu', 'kv': 'spinor', 'attn': 'flash', 'draft': 'none', 'taps': [], 'offload': 'none', "
              "'placement': 'none', 'density': 'batched', 'options': {}}"},
@@ -334,6 +335,19 @@ static void test_reports_say_what_the_plan_is(void **state)
         {"kv=f32 capture=n\xff.hxc", /* a file may be called anything, JSON is UTF-8 */
          "{'linear': 'cpu', 'kv': 'f32', 'attn': 'flash', 'draft': 'none', 'taps': ['capture'], 'offload': 'none', "
          "'placement': 'none', 'density': 'none', 'options': {'capture': 'n\xef\xbf\xbd.hxc'}}"},
+        /* placements of maps */
+        {"kv=f32 linear=dsp:vtcm",
+         "{'linear': 'dsp:vtcm', 'kv': 'f32', 'attn': 'flash', 'draft': 'none', 'taps': [], 'offload': 'none', "
+         "'placement': 'vtcm', 'density': 'none', 'options': {}}"},
+        {"kv=f32 linear=cpu,attn=dsp:vtcm,ffn@2=dsp:ddr",
+         "{'linear': 'cpu,attn=dsp:vtcm,ffn@2=dsp:ddr', 'kv': 'f32', 'attn': 'flash', 'draft': 'none', 'taps': [], "
+         "'offload': 'none', 'placement': 'ddr,vtcm', 'density': 'none', 'options': {}}"},
+        {"kv=f32 linear=cpu,ffn=dsp:ddr,ffn@0-5=dsp:vtcm",
+         "{'linear': 'cpu,ffn=dsp:ddr,ffn@0-5=dsp:vtcm', 'kv': 'f32', 'attn': 'flash', 'draft': 'none', 'taps': [], "
+         "'offload': 'none', 'placement': 'vtcm', 'density': 'none', 'options': {}}"},
+        {"kv=f32 linear=cpu,wq=dsp:ddr offload=linear=wk placement=vtcm",
+         "{'linear': 'cpu,wq=dsp:ddr', 'kv': 'f32', 'attn': 'flash', 'draft': 'none', 'taps': [], "
+         "'offload': 'linear=wk', 'placement': 'ddr,vtcm', 'density': 'none', 'options': {'placement': 'vtcm'}}"},
     };
 
     (void)state;
@@ -348,7 +362,7 @@ static void test_reports_say_what_the_plan_is(void **state)
             *c = *c == '\'' ? '"' : *c;
         want = json_loads(text, 0, NULL);
         assert_non_null(want);
-        assert_int_equal(hx_plan_report(p, got), 0);
+        assert_int_equal(hx_plan_report(p, LAYERS, got), 0);
         if (!json_equal(got, want))
             fail_msg("%s: %s", cases[i][0], json_dumps(got, 0));
         json_decref(got);
@@ -515,6 +529,7 @@ static const struct {
     {"linear=cpu,wq@=ref", "~linear: wq@: layers are FROM or FROM-TO, from 0", BOTH},
     {"linear=cpu,wq@3-1=ref", "~linear: wq@3-1: layers are FROM or FROM-TO, from 0", BOTH},
     {"linear=cpu,out@1=ref", "~linear: out@1: the output matrix is of no layer", BOTH},
+    {"linear=cpu,wq=dsp:l2", "~linear: dsp:l2: unknown placement; legal: ddr, vtcm, dma", BOTH},
     /* methods that exclude each other */
     {"native-ok linear=ref", "~native-ok and ~linear ref exclude each other", BOTH},
     {"native-ok frobenius-quant", "~frobenius-quant and ~native-ok exclude each other", BOTH},
@@ -544,6 +559,10 @@ static const struct {
     {"native-ok offload=linear,argmax", "~offload argmax: exact arithmetic leaves the output matrix as it is, here", BOTH},
     {"native-ok offload=linear=wq,out", "~offload linear=out: exact arithmetic leaves the output matrix as it is, here", BOTH},
     {"native-ok offload=linear placement=ddr", "~placement ddr: exact weights stream through VTCM; legal: dma", BOTH},
+    {"kv=f32 linear=dsp:vtcm placement=ddr", "~placement ddr and ~linear dsp:vtcm exclude each other: all that is on the DSP "
+     "has its own there", BOTH},
+    {"kv=f32 linear=cpu,wq=dsp:vtcm,wo@1=dsp:ddr placement=ddr", "~placement ddr and ~linear cpu,wq=dsp:vtcm,wo@1=dsp:ddr "
+     "exclude each other: all that is on the DSP has its own there", BOTH},
     /* options whose method is not there */
     {"placement=dma", "~placement needs ~offload linear", BOTH},
     {"native-ok placement=dma", "~placement needs ~offload linear", BOTH},

@@ -117,6 +117,9 @@ static void test_what_cannot_work_is_said(void **state)
     e2e_refused("run -p x --offload matmul", 2, "'matmul'; legal: kv, attn, linear, linear=NAME");
     e2e_refused("run -p x --offload linear=wq,wx", 2, "'wx'");
     e2e_refused("run -p x --offload linear --placement l2", 2, "ddr, vtcm, dma");
+    e2e_refused("run -p x --kv f32 --linear dsp:l2", 2, "dsp:l2: unknown placement; legal: ddr, vtcm, dma");
+    e2e_refused("run -p x --kv f32 --linear dsp:vtcm --placement ddr", 2,
+                "--placement ddr and --linear dsp:vtcm exclude each other");
     e2e_refused("run -p x --placement dma", 2, "--placement needs --offload linear");
     e2e_refused("run -p x --placement dma --offload kv", 2, "--placement needs --offload linear");
     e2e_refused("run -p x --offload argmax --temp 0.5", 2, "--temp 0.5 needs the logits");
