@@ -330,6 +330,28 @@ static void test_wrong_options_are_refused(void **state)
     e2e_refused("density --pos 5000", 1, "the model's context is");
 }
 
+/* There are no matrices, no attention and no tokens: what is said about them is not passed over. */
+static void test_a_geometry_takes_options_of_caches_alone(void **state)
+{
+    static const char *const cases[][2] = {
+        {"--kv f32 --linear dsp", "--geometry has a cache and nothing else: --linear needs a model"},
+        {"--kv f32 --linear cpu,wq@20=dsp", "--linear needs a model"},
+        {"--linear ffn=dsp", "--linear needs a model"},
+        {"--linear dsp:bogus", "--linear: dsp:bogus: unknown placement; legal: ddr, vtcm, dma"},
+        {"--linear cpu,wq@40=dsp", "--linear: layer 40; the model has 30, from 0"},
+        {"--native-ok", "--native-ok needs a model"},
+        {"--attn ref", "--attn needs a model"},
+        {"--softmax int", "--softmax needs a model"},
+        {"--capture density.capture", "--capture needs a model"},
+        {"--offload linear", "--offload linear and argmax need a model"},
+        {"--kv f32", "--kv f32 makes no calls: there is nothing to measure"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++)
+        e2e_refused(hxt_path("density --geometry smollm2-135m --pos 2 %s", cases[i][0]), 2, cases[i][1]);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_calls_of_a_model_follow_the_formulas),
     cmocka_unit_test(test_calls_of_a_geometry_follow_the_formulas),
@@ -345,6 +367,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_model_that_is_off_costs_nothing),
     cmocka_unit_test(test_the_table_holds_what_the_object_holds),
     cmocka_unit_test(test_wrong_options_are_refused),
+    cmocka_unit_test(test_a_geometry_takes_options_of_caches_alone),
 };
 
 int main(void)

@@ -180,6 +180,35 @@ static int read_geometry(struct sweep *s)
     return 0;
 }
 
+/* 1: an option that matters, but not to the cache. */
+static int needs_a_model(const struct hx_plan *p, const struct hx_option *o, const struct hx_method *owner)
+{
+    const struct hx_method *kv = hx_plan_method(p, HX_SEAM_KV);
+
+    if (!hx_plan_given(p, o->name) || strcmp(o->name, "kv") == 0 || strcmp(o->name, "offload") == 0 ||
+        hx_method_has(kv, o->name))
+        return 0;
+    return !owner || hx_plan_uses_option(p, o->name);
+}
+
+/* What was said about the rest of an engine, which a geometry has not. */
+static int check_geometry(const struct sweep *s)
+{
+    const struct hx_plan *p = s->o.plan;
+    struct hx_error err = {""};
+    const struct hx_method *owner;
+    const struct hx_option *o;
+
+    if (hx_plan_check_layers(p, s->shape->n_layer, &err))
+        return hx_cmd_usage(s->o.cmd, "%s", err.text);
+    if (hx_plan_offload(p) & (HX_OFFLOAD_LINEAR | HX_OFFLOAD_ARGMAX))
+        return hx_cmd_usage(s->o.cmd, "--geometry has a cache and no matrices: --offload linear and argmax need a model");
+    for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++)
+        if (needs_a_model(p, o, owner))
+            return hx_cmd_usage(s->o.cmd, "--geometry has a cache and nothing else: --%s needs a model", o->name);
+    return 0;
+}
+
 static int check(struct sweep *s)
 {
     int rc = read_geometry(s);
@@ -192,8 +221,8 @@ static int check(struct sweep *s)
         rc = make_plans(s);
     if (!rc)
         rc = hx_engine_opts_done(&s->o);
-    if (!rc && s->shape && hx_plan_offload(s->plan[0]) & (HX_OFFLOAD_LINEAR | HX_OFFLOAD_ARGMAX))
-        rc = hx_cmd_usage(s->o.cmd, "--geometry has a cache and no matrices: --offload linear and argmax need a model");
+    if (!rc && s->shape)
+        rc = check_geometry(s);
     if (!rc && !hx_plan_rig(s->plan[0]))
         rc = hx_cmd_usage(s->o.cmd, "--kv %s makes no calls: there is nothing to measure",
                           hx_plan_method(s->plan[0], HX_SEAM_KV)->name);
