@@ -48,19 +48,17 @@ static int parse_set(struct hx_linear_item *to, const char *item, size_t n, stru
 static int check_arg(const struct hx_method *m, const char *arg, const char *item, size_t n, struct hx_error *err)
 {
     const struct hx_option *o = m->options;
-    char what[160];
-    size_t used;
+    char legal[120], what[160];
 
-    while (m->arg_of && strcmp(o->name, m->arg_of) != 0)
-        o++;
-    for (size_t i = 0; m->arg_of && o->names[i]; i++)
-        if (strcmp(o->names[i], arg) == 0)
-            return 0;
     if (!m->arg_of)
         return 0;
-    used = (size_t)snprintf(what, sizeof(what), "unknown %s; legal: ", o->name);
-    for (size_t i = 0; o->names[i] && used < sizeof(what); i++)
-        used += (size_t)snprintf(what + used, sizeof(what) - used, "%s%s", i ? ", " : "", o->names[i]);
+    while (strcmp(o->name, m->arg_of) != 0)
+        o++;
+    for (size_t i = 0; o->names[i]; i++)
+        if (strcmp(o->names[i], arg) == 0)
+            return 0;
+    hx_names_list(o->names, legal, sizeof(legal));
+    snprintf(what, sizeof(what), "unknown %s; legal: %s", o->name, legal);
     return bad_item(err, item, n, what);
 }
 
@@ -71,7 +69,6 @@ static int parse_method(struct hx_linear_item *to, const struct hx_method *const
     const char *colon = memchr(text, ':', n);
     const size_t name = colon ? (size_t)(colon - text) : n;
     char legal[160];
-    int rc;
 
     to->method = hx_method_find(methods, HX_SEAM_LINEAR, text, name);
     if (!to->method) {
@@ -84,31 +81,24 @@ static int parse_method(struct hx_linear_item *to, const struct hx_method *const
     if (!to->method->arg)
         return bad_item(err, text, n, "this method takes nothing behind its name");
     to->arg = strndup(colon + 1, n - name - 1);
-    rc = to->arg ? check_arg(to->method, to->arg, text, n, err) : hx_error_set(err, -ENOMEM, "out of memory");
-    if (rc) {
-        free(to->arg);
-        to->arg = NULL;
-    }
-    return rc;
+    return to->arg ? check_arg(to->method, to->arg, text, n, err) : hx_error_set(err, -ENOMEM, "out of memory");
 }
 
-static int parse_item(struct hx_linear_map *map, const struct hx_method *const *methods, const char *item, size_t n,
+static int parse_item(struct hx_linear_item *to, const struct hx_method *const *methods, const char *item, size_t n,
                       struct hx_error *err)
 {
     const char *equals = memchr(item, '=', n);
-    struct hx_linear_item *to = &map->at[map->n];
     int rc = 0;
 
-    if (map->n == HX_LINEAR_MAP_ITEMS)
-        return hx_error_set(err, -EINVAL, "more than %d items", HX_LINEAR_MAP_ITEMS);
-    *to = (struct hx_linear_item){.to = SIZE_MAX};
+    *to = (struct hx_linear_item){.text = strndup(item, n), .to = SIZE_MAX};
+    if (!to->text)
+        return hx_error_set(err, -ENOMEM, "out of memory");
     if (equals)
         rc = parse_set(to, item, (size_t)(equals - item), err);
-    if (!rc)
-        rc = equals ? parse_method(to, methods, equals + 1, n - (size_t)(equals + 1 - item), err)
-                    : parse_method(to, methods, item, n, err);
-    map->n += !rc;
-    return rc;
+    if (rc)
+        return rc;
+    return equals ? parse_method(to, methods, equals + 1, n - (size_t)(equals + 1 - item), err)
+                  : parse_method(to, methods, item, n, err);
 }
 
 int hx_linear_map_parse(struct hx_linear_map *map, const struct hx_method *const *methods, const char *text,
@@ -116,8 +106,11 @@ int hx_linear_map_parse(struct hx_linear_map *map, const struct hx_method *const
 {
     for (const char *item = text;; item++) {
         const size_t n = strcspn(item, ",");
-        int rc = parse_item(map, methods, item, n, err);
+        int rc;
 
+        if (map->n == HX_LINEAR_MAP_ITEMS)
+            return hx_error_set(err, -EINVAL, "more than %d items", HX_LINEAR_MAP_ITEMS);
+        rc = parse_item(&map->at[map->n++], methods, item, n, err); /* counted in any case: it may own memory */
         if (rc)
             return rc;
         item += n;
@@ -152,7 +145,9 @@ const struct hx_linear_item *hx_linear_map_base(const struct hx_linear_map *map)
 
 void hx_linear_map_free(struct hx_linear_map *map)
 {
-    for (size_t i = 0; i < map->n; i++)
+    for (size_t i = 0; i < map->n; i++) {
+        free(map->at[i].text);
         free(map->at[i].arg);
+    }
     map->n = 0;
 }

@@ -8,6 +8,7 @@ enum { HX_LINEAR_MAP_ITEMS = 32 };
 
 struct hx_linear_map {
     struct hx_linear_item {
+        char *text;       /* the item as it was given */
         const struct hx_method *method;
         char *arg;        /* NULL: none */
         uint32_t set;     /* bits of matrices; 0: all, whatever the layer */

@@ -18,6 +18,15 @@ const struct hx_method *hx_method_find(const struct hx_method *const *methods, e
     return NULL;
 }
 
+void hx_names_list(const char *const *names, char *out, size_t n)
+{
+    size_t used = 0;
+
+    *out = '\0';
+    for (size_t i = 0; names[i] && used < n; i++)
+        used += (size_t)snprintf(out + used, n - used, "%s%s", i ? ", " : "", names[i]);
+}
+
 void hx_method_list(const struct hx_method *const *methods, enum hx_seam seam, char *out, size_t n)
 {
     size_t used = 0;

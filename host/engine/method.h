@@ -159,6 +159,7 @@ const struct hx_method *hx_method_find(const struct hx_method *const *methods, e
                                        size_t n);
 
 /* "a, b, c": at most n - 1 characters. */
+void hx_names_list(const char *const *names, char *out, size_t n);
 void hx_method_list(const struct hx_method *const *methods, enum hx_seam seam, char *out, size_t n);
 
 /* 1: the method has an option of that name. */

@@ -288,8 +288,8 @@ int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_erro
         const size_t last = p->map.at[i].to == SIZE_MAX ? p->map.at[i].from : p->map.at[i].to;
 
         if (p->map.at[i].set && last >= n_layer)
-            return hx_error_set(err, -EINVAL, "%slinear: layer %zu; the model has %zu, from 0", p->values.prefix, last,
-                                n_layer);
+            return hx_error_set(err, -EINVAL, "%slinear: %.64s: layer %zu; the model has %zu, from 0", p->values.prefix,
+                                p->map.at[i].text, last, n_layer);
     }
     return 0;
 }

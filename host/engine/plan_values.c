@@ -88,12 +88,11 @@ static int index_of(const struct hx_option *o, const char *value)
 static int check_name(const struct hx_plan_values *v, const struct hx_option *o, const char *value,
                       struct hx_error *err)
 {
-    char legal[160] = "";
+    char legal[160];
 
     if (index_of(o, value) >= 0)
         return 0;
-    for (size_t i = 0, n = 0; o->names[i] && n < sizeof(legal); i++)
-        n += (size_t)snprintf(legal + n, sizeof(legal) - n, "%s%s", i ? ", " : "", o->names[i]);
+    hx_names_list(o->names, legal, sizeof(legal));
     return bad_value(v, o, value, legal, err);
 }
 

@@ -4,6 +4,7 @@
 #include "engine/plan.h"
 #include "linear_ok.h"
 #include "methods/dsp/linear_dsp.h"
+#include "ok_planes.h"
 
 extern const struct hx_method hx_method_linear_ok;
 
@@ -37,6 +38,17 @@ static int check_shim(const struct hx_plan *p, struct hx_error *err)
     return hx_error_set(err, -EINVAL, "%s: %s", hx_plan_spell(p, "shim-p"), detail.text);
 }
 
+/* Which of the known ones there are depends on this CPU, so that it cannot stand in the option's table. */
+static int check_kernel(const struct hx_plan *p, struct hx_error *err)
+{
+    const struct hx_ok_kernel *k;
+    struct hx_error detail = {""};
+
+    if (!hx_ok_kernel(&k, hx_plan_text(p, "ok-kernel"), &detail))
+        return 0;
+    return hx_error_set(err, -EINVAL, "%s: %s", hx_plan_spell(p, "ok-kernel"), detail.text);
+}
+
 /* What may be on the DSP: matrices of the layers, which is what --offload linear means here. */
 static int check_offload(const struct hx_plan *p, struct hx_error *err)
 {
@@ -61,6 +73,8 @@ static int check(const struct hx_plan *p, struct hx_error *err)
         return hx_error_set(err, -EINVAL, "%sfrobenius-quant and %snative-ok exclude each other", hx_plan_prefix(p),
                             hx_plan_prefix(p));
     rc = check_shim(p, err);
+    if (!rc)
+        rc = check_kernel(p, err);
     return rc ? rc : check_offload(p, err);
 }
 

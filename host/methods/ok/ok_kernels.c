@@ -77,5 +77,5 @@ int hx_ok_kernel(const struct hx_ok_kernel **out, const char *name, struct hx_er
                  k->name);
     }
     return *out ? 0
-                : hx_error_set(err, -EINVAL, "kernel '%s'; this CPU has %s", name, usable);
+                : hx_error_set(err, -EINVAL, "unknown value '%.64s'; this CPU has %s", name, usable);
 }

@@ -8,6 +8,9 @@
 #include "golden.h"
 #include "open_engine.h"
 
+/* What is refused is refused before a model is opened. */
+#define NO_MODEL "/nonexistent/model.gguf"
+
 enum { MOST_SETTINGS = 12 };
 
 /* --- plans of a test */
@@ -524,6 +527,8 @@ static const struct {
     /* maps */
     {"linear=cpu,", "~linear: unknown value ''; legal: cpu, ref, ok, dsp", BOTH},
     {"linear=cpu:8", "~linear: cpu:8: this method takes nothing behind its name", BOTH},
+    {"linear=dsp:bogus", "~linear: dsp:bogus: unknown placement; legal: ddr, vtcm, dma", BOTH},
+    {"linear=cpu,wq=dsp:", "~linear: dsp:: unknown placement; legal: ddr, vtcm, dma", BOTH},
     {"linear=cpu,wz=ref", "~linear: wz: no such matrices; legal: wq wk wv wo gate up down out (or their tensors' names), attn, "
                           "ffn, all", BOTH},
     {"linear=cpu,wq@=ref", "~linear: wq@: layers are FROM or FROM-TO, from 0", BOTH},
@@ -591,7 +596,7 @@ static void test_an_engine_refuses_the_same(void **state)
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
         struct settings s;
-        const struct hx_engine_cfg cfg = {.model = MODEL_Q8_0, .settings = split(&s, bad[i].words), .n_ctx = 8};
+        const struct hx_engine_cfg cfg = {.model = NO_MODEL, .settings = split(&s, bad[i].words), .n_ctx = 8};
         struct hx_engine *e = NULL;
         struct hx_error err = {""};
 
@@ -625,7 +630,7 @@ static void check_api(const char *words, const char *says, int fields)
     size_t n = 0;
 
     split(&s, words);
-    cfg.model = MODEL_Q8_0;
+    cfg.model = NO_MODEL;
     for (size_t i = 0; s.at[i]; i++) {
         const char **to = fields ? field(&cfg, s.at[i], strcspn(s.at[i], "=")) : NULL;
 
@@ -653,7 +658,7 @@ static void test_the_commands_refuse_the_same(void **state)
 {
     (void)state;
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
-        char words[700] = "run -p x";
+        char words[700] = "run -p x -m " NO_MODEL;
         struct settings s;
 
         if (bad[i].where == NO_COMMAND)
@@ -663,6 +668,26 @@ static void test_the_commands_refuse_the_same(void **state)
             snprintf(words + strlen(words), sizeof(words) - strlen(words), " --%s", s.at[k]);
         e2e_refused(words, 2, hxt_path("hexrig run: %s", spelled(bad[i].says, "--")));
     }
+}
+
+static void test_a_kernel_that_this_cpu_has_not_is_refused_by_the_option(void **state)
+{
+    static const char says[] = "--ok-kernel: unknown value 'foo'; this CPU has scalar";
+    struct hx_plan *p = NULL;
+    struct hx_error err = {""};
+
+    (void)state;
+    assert_int_equal(make(&p, "kv=f32 linear=ok ok-kernel=foo", "--", 0, &err), -EINVAL);
+    assert_memory_equal(err.text, says, sizeof(says) - 1);
+    hx_plan_close(p);
+    e2e_refused("run -p x --kv f32 --linear cpu,wq=ok --ok-kernel foo -m " NO_MODEL, 2, says);
+}
+
+static void test_what_only_the_model_can_tell_names_the_item(void **state)
+{
+    (void)state;
+    e2e_refused("run -p x --kv f32 --linear cpu,wq=ref,up@9=ref", 1,
+                "hexrig run: --linear: up@9=ref: layer 9; the model has 6, from 0");
 }
 
 static void test_too_much_is_refused(void **state)
@@ -701,6 +726,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_an_engine_refuses_the_same),
     cmocka_unit_test(test_the_c_api_refuses_the_same_when_the_model_is_opened),
     cmocka_unit_test(test_the_commands_refuse_the_same),
+    cmocka_unit_test(test_a_kernel_that_this_cpu_has_not_is_refused_by_the_option),
+    cmocka_unit_test(test_what_only_the_model_can_tell_names_the_item),
     cmocka_unit_test(test_too_much_is_refused),
 };
 

@@ -208,8 +208,8 @@ static void test_a_layer_that_the_model_lacks_is_refused(void **state)
     static const struct {
         const char *map, *says;
     } bad[] = {
-        {"linear=cpu,wq@6=ref", "linear: layer 6; the model has 6, from 0"},
-        {"linear=cpu,wq@3-6=ref", "linear: layer 6; the model has 6, from 0"},
+        {"linear=cpu,wq@6=ref", "linear: wq@6=ref: layer 6; the model has 6, from 0"},
+        {"linear=cpu,wq@3-6=ref", "linear: wq@3-6=ref: layer 6; the model has 6, from 0"},
         {"linear=cpu,wq@3-18446744073709551615=ref", "layers are FROM or FROM-TO, from 0"},
         {"linear=cpu,wq@3-18446744073709551616=ref", "layers are FROM or FROM-TO, from 0"},
     };
