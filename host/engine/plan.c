@@ -42,11 +42,13 @@ int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error 
 
     for (size_t i = 0; !rc && i < p->values.n; i++)
         rc = hx_plan_values_set(&to->values, p->values.at[i].option, p->values.at[i].text, 1, err);
-    if (rc)
+    if (rc) {
         hx_plan_close(to);
-    else
-        *out = to;
-    return rc;
+        return rc;
+    }
+    to->offload = p->offload;
+    *out = to;
+    return 0;
 }
 
 static enum hx_seam seam_of(const char *option)
@@ -64,6 +66,18 @@ static int adds_up(const char *option)
     return seam_of(option) == HX_SEAM_TAP || strcmp(option, "offload") == 0;
 }
 
+/* As soon as it is given: commands ask what is on the DSP before they choose their own defaults. */
+static int add_offload(struct hx_plan *p, const char *list, struct hx_error *err)
+{
+    struct hx_error detail = {""};
+    uint32_t set = p->offload;
+
+    if (hx_offload_parse(list, &set, &detail))
+        return hx_error_set(err, -EINVAL, "%soffload: %s", p->values.prefix, detail.text);
+    p->offload = set;
+    return 0;
+}
+
 int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct hx_error *err)
 {
     const struct hx_option *o = hx_option_find(hx_methods, name);
@@ -78,6 +92,8 @@ int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct h
         return hx_error_set(err, -EINVAL, "%s%s: unknown value '%.64s'; legal: %s", p->values.prefix, name, value,
                             legal);
     }
+    if (value && strcmp(name, "offload") == 0 && add_offload(p, value, err))
+        return -EINVAL;
     return hx_plan_values_set(&p->values, o, value, adds_up(name), err);
 }
 
@@ -420,29 +436,13 @@ static int each_used(struct hx_plan *p, struct hx_error *err)
     return rc;
 }
 
-static int parse_offload(struct hx_plan *p, struct hx_error *err)
-{
-    struct hx_error detail = {""};
-
-    for (size_t i = 0; i < p->values.n; i++) {
-        const struct hx_plan_value *v = &p->values.at[i];
-        int rc = strcmp(v->option->name, "offload") == 0 ? hx_offload_parse(v->text, &p->offload, &detail) : 0;
-
-        if (rc)
-            return hx_error_set(err, rc, "%soffload: %s", p->values.prefix, detail.text);
-    }
-    return 0;
-}
-
 int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
 {
     static int (*const steps[])(struct hx_plan *p, struct hx_error *err) = {choose_kv,    choose_attn, choose_linear,
                                                                             choose_draft, choose_taps, check_idle,
                                                                             check_covered};
-    int rc = parse_offload(p, err);
+    int rc = 0;
 
-    if (rc)
-        return rc;
     p->softmax_int = hx_plan_index(p, "softmax") == 1;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](p, err);

@@ -56,6 +56,7 @@ const char *hx_plan_text(const struct hx_plan *p, const char *name);
 uint64_t hx_plan_number(const struct hx_plan *p, const char *name); /* 0: neither */
 size_t hx_plan_index(const struct hx_plan *p, const char *name);    /* among the legal values; 0: neither */
 int hx_plan_given(const struct hx_plan *p, const char *name);       /* also of a flag: 1 when it was set */
+uint32_t hx_plan_offload(const struct hx_plan *p);                  /* all --offload so far: bits of enum hx_offload */
 
 /* --- of a resolved plan */
 
@@ -78,7 +79,6 @@ struct hx_plan_linear hx_plan_linear(const struct hx_plan *p, size_t layer, enum
 /* -EINVAL when the map names a layer that a model of n_layer does not have. */
 int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_error *err);
 
-uint32_t hx_plan_offload(const struct hx_plan *p); /* bits of enum hx_offload */
 int hx_plan_softmax_int(const struct hx_plan *p);
 int hx_plan_rig(const struct hx_plan *p);          /* 1: something of it needs a rig */
 

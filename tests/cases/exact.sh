@@ -81,6 +81,16 @@ same poly.product ""
 same softmax.method int
 echo "ok flags win"
 
+for flags in "--linear dsp" "--offload linear" "--kv spinor --offload kv"; do # none is about attention
+    run 0 $sp $flags
+    same attn ref
+done
+for flags in "--kv spinor --offload attn" "--kv spinor-attn"; do
+    run 0 $sp $flags
+    same attn dsp
+done
+echo "ok attention in fp32 unless a flag is about it"
+
 run 2 SP_ENGINE_NATIVE=2 $sp
 says "SP_ENGINE_NATIVE: unknown value '2'; legal: 0, 1"
 run 2 SP_ENGINE_POLY_NTT=yes $sp

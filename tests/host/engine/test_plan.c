@@ -203,6 +203,24 @@ static void test_offload_is_a_set_of_bits(void **state)
     }
 }
 
+static void test_offload_is_known_before_the_plan_is_resolved(void **state)
+{
+    struct hx_plan *p = NULL, *copy = NULL;
+    struct hx_error err = {""};
+
+    (void)state;
+    assert_int_equal(hx_plan_open(&p, "--", 0, &err), 0);
+    assert_int_equal(hx_plan_set(p, "offload", "attn", &err), 0);
+    assert_int_equal(hx_plan_set(p, "offload", "linear,gpu", &err), -EINVAL);
+    assert_int_equal(hx_plan_offload(p), HX_OFFLOAD_ATTN | HX_OFFLOAD_KV);
+    assert_int_equal(hx_plan_copy(&copy, p, &err), 0);
+    assert_int_equal(hx_plan_set(copy, "offload", "linear=wq", &err), 0);
+    assert_int_equal(hx_plan_offload(copy), HX_OFFLOAD_ATTN | HX_OFFLOAD_KV | HX_OFFLOAD_WQ);
+    assert_int_equal(hx_plan_offload(p), HX_OFFLOAD_ATTN | HX_OFFLOAD_KV);
+    hx_plan_close(copy);
+    hx_plan_close(p);
+}
+
 static void test_taps_stand_in_the_order_of_their_names_each_once(void **state)
 {
     struct hx_plan *p = plan_of("kv=f32 capture-points=k tap=capture capture=x tap=capture");
@@ -713,6 +731,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_methods_come_of_options),
     cmocka_unit_test(test_matrices_follow_the_map_and_the_offload),
     cmocka_unit_test(test_offload_is_a_set_of_bits),
+    cmocka_unit_test(test_offload_is_known_before_the_plan_is_resolved),
     cmocka_unit_test(test_taps_stand_in_the_order_of_their_names_each_once),
     cmocka_unit_test(test_values_are_what_was_given_or_the_default),
     cmocka_unit_test(test_older_spellings_are_the_newer_options),

@@ -91,6 +91,13 @@ static int native(struct hx_engine_opts *o)
     return rc;
 }
 
+/* 1: where attention happens was said, by the cache or by --offload, or follows from the form of the keys. */
+static int attention_follows(const struct hx_engine_opts *o)
+{
+    return given(o, "poly-attn") || hx_plan_offload(o->plan) & HX_OFFLOAD_ATTN ||
+           given_gives(o, HX_SEAM_KV) & (HX_TRAIT_KEYS | HX_TRAIT_ATTEND);
+}
+
 static int settings(struct hx_engine_opts *o)
 {
     int values[SETTINGS];
@@ -105,7 +112,7 @@ static int settings(struct hx_engine_opts *o)
     /* fp32 means fp32 here, not the fastest */
     if (!rc && !given(o, "frobenius-quant") && !given(o, "native-ok"))
         rc = hx_engine_opts_default(o, "linear", "ref");
-    if (!rc && !given(o, "poly-attn") && !given(o, "offload") && !(given_gives(o, HX_SEAM_KV) & HX_TRAIT_KEYS))
+    if (!rc && !attention_follows(o))
         rc = hx_engine_opts_default(o, "attn", "ref");
     return rc;
 }
