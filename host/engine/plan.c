@@ -253,7 +253,7 @@ static int choose_linear(struct hx_plan *p, struct hx_error *err)
         rc = hx_linear_map_parse(&p->map, hx_methods, v->text, &detail);
     if (rc)
         return hx_error_set(err, rc, "%slinear: %s", p->values.prefix, detail.text);
-    if (o && hx_linear_map_base(&p->map)->method != by_option)
+    if (o && !hx_plan_uses(p, by_option)) /* a map that has it gets its options, too */
         rc = hx_error_set(err, -EINVAL, "%s%s and %slinear %s exclude each other", p->values.prefix, o->name,
                           p->values.prefix, v->text);
     return rc;

@@ -79,6 +79,9 @@ run 0 SP_ENGINE_NATIVE=1 $sp --frobenius-quant --shim-config E --attn ref
 same ok.mode E
 same poly.product ""
 same softmax.method int
+run 0 $sp --linear ref,ffn=ok --frobenius-quant # the flag sets how a map's exact part is computed
+same linear ref,ffn=ok
+same ok.mode B
 echo "ok flags win"
 
 for flags in "--linear dsp" "--offload linear" "--kv spinor --offload kv"; do # none is about attention
