@@ -101,6 +101,13 @@ static int parse_item(struct hx_linear_item *to, const struct hx_method *const *
                   : parse_method(to, methods, item, n, err);
 }
 
+int hx_linear_map_begin(struct hx_linear_map *map, const struct hx_method *base, struct hx_error *err)
+{
+    map->at[0] = (struct hx_linear_item){.text = strdup(base->name), .method = base, .to = SIZE_MAX};
+    map->n = 1;
+    return map->at[0].text ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
+}
+
 int hx_linear_map_parse(struct hx_linear_map *map, const struct hx_method *const *methods, const char *text,
                         struct hx_error *err)
 {
@@ -108,7 +115,7 @@ int hx_linear_map_parse(struct hx_linear_map *map, const struct hx_method *const
         const size_t n = strcspn(item, ",");
         int rc;
 
-        if (map->n == HX_LINEAR_MAP_ITEMS)
+        if (map->n == sizeof(map->at) / sizeof(map->at[0]))
             return hx_error_set(err, -EINVAL, "more than %d items", HX_LINEAR_MAP_ITEMS);
         rc = parse_item(&map->at[map->n++], methods, item, n, err); /* counted in any case: it may own memory */
         if (rc)

@@ -4,7 +4,7 @@
 
 #include "method.h"
 
-enum { HX_LINEAR_MAP_ITEMS = 32 };
+enum { HX_LINEAR_MAP_ITEMS = 32 }; /* most of a text */
 
 struct hx_linear_map {
     struct hx_linear_item {
@@ -13,11 +13,14 @@ struct hx_linear_map {
         char *arg;        /* NULL: none */
         uint32_t set;     /* bits of matrices; 0: all, whatever the layer */
         size_t from, to;  /* layers, inclusive; the output matrix is of none */
-    } at[HX_LINEAR_MAP_ITEMS];
+    } at[1 + HX_LINEAR_MAP_ITEMS]; /* the default method, and what was said */
     size_t n;
 };
 
-/* Adds the items of a text; methods: those that it may name.  0; -EINVAL with a reason that names the item; -ENOMEM. */
+/* Begins a map: this method applies all matrices.  0 or -ENOMEM. */
+int hx_linear_map_begin(struct hx_linear_map *map, const struct hx_method *base, struct hx_error *err);
+
+/* Adds the items of a text to a map that begins; methods: those that it may name.  0; -EINVAL with a reason that names the item; -ENOMEM. */
 int hx_linear_map_parse(struct hx_linear_map *map, const struct hx_method *const *methods, const char *text,
                         struct hx_error *err);
 

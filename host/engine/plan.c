@@ -247,7 +247,7 @@ static int choose_linear(struct hx_plan *p, struct hx_error *err)
     const struct hx_method *by_option = NULL;
     const struct hx_option *o = chooser(p, HX_SEAM_LINEAR, &by_option);
     struct hx_error detail = {""};
-    int rc = hx_linear_map_parse(&p->map, hx_methods, (by_option ? by_option : first_of(HX_SEAM_LINEAR))->name, &detail);
+    int rc = hx_linear_map_begin(&p->map, by_option ? by_option : first_of(HX_SEAM_LINEAR), &detail);
 
     if (!rc && v)
         rc = hx_linear_map_parse(&p->map, hx_methods, v->text, &detail);

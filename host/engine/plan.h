@@ -21,7 +21,7 @@
 
 struct hx_shard;
 
-enum { HX_PLAN_TAPS = 8, HX_PLAN_ITEMS = 32 }; /* most taps, and most items of a map */
+enum { HX_PLAN_TAPS = 8 }; /* most taps */
 
 enum hx_plan_flag {
     HX_PLAN_MAY_FORK = 1, /* options with HX_OPTION_FORKS are legal */
