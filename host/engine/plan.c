@@ -151,6 +151,39 @@ static int said(const struct hx_plan *p, enum hx_seam seam, const struct hx_meth
     return 0;
 }
 
+/* "--kv a, b": caches that can have this on the DSP. */
+static void offloadable_caches(const struct hx_plan *p, int attn, char *out, size_t n)
+{
+    size_t used = (size_t)snprintf(out, n, "%skv ", p->values.prefix);
+    const char *between = "";
+
+    for (size_t i = 0; hx_methods[i] && used < n; i++) {
+        const struct hx_method *m = hx_methods[i];
+        const struct hx_method *then = attn && m->offloaded ? m->offloaded : m;
+
+        if (m->seam != HX_SEAM_KV || !(then->gives & (attn ? HX_TRAIT_ATTEND : HX_TRAIT_DSP)))
+            continue;
+        used += (size_t)snprintf(out + used, n - used, "%s%s", between, m->name);
+        between = ", ";
+    }
+}
+
+/* --offload kv, --offload attn: the cache, or the one that takes its place.  It may be a command's default, which nobody has
+ * typed, so the message says what would do. */
+static int offload_kv(struct hx_plan *p, const struct hx_method **m, struct hx_error *err)
+{
+    const int attn = (p->offload & HX_OFFLOAD_ATTN) != 0;
+    char caches[160];
+
+    if (attn && (*m)->offloaded)
+        *m = (*m)->offloaded;
+    if ((*m)->gives & (attn ? HX_TRAIT_ATTEND : HX_TRAIT_DSP))
+        return 0;
+    offloadable_caches(p, attn, caches, sizeof(caches));
+    return hx_error_set(err, -EINVAL, "%soffload %s: the cache %s cannot %s; legal with %s", p->values.prefix,
+                        attn ? "attn" : "kv", (*m)->name, attn ? "do attention on the DSP" : "be on the DSP", caches);
+}
+
 static int choose_kv(struct hx_plan *p, struct hx_error *err)
 {
     const struct hx_method *m;
@@ -159,17 +192,10 @@ static int choose_kv(struct hx_plan *p, struct hx_error *err)
     if (rc)
         return rc;
     m = m ? m : first_of(HX_SEAM_KV);
-    if (p->offload & (HX_OFFLOAD_KV | HX_OFFLOAD_ATTN)) {
-        const int attn = (p->offload & HX_OFFLOAD_ATTN) != 0;
-
-        if (attn && m->offloaded)
-            m = m->offloaded;
-        if (!(m->gives & (attn ? HX_TRAIT_ATTEND : HX_TRAIT_DSP)))
-            return hx_error_set(err, -EINVAL, "%soffload %s: %skv %s has nothing that the DSP could hold",
-                                p->values.prefix, attn ? "attn" : "kv", p->values.prefix, m->name);
-    }
+    if (p->offload & (HX_OFFLOAD_KV | HX_OFFLOAD_ATTN))
+        rc = offload_kv(p, &m, err);
     p->method[HX_SEAM_KV] = m;
-    return 0;
+    return rc;
 }
 
 static int bits(uint32_t set)
@@ -318,15 +344,17 @@ static void who_has(const struct hx_plan *p, const struct hx_option *option, cha
     size_t used = 0;
 
     *out = '\0';
-    if (option->of || option->flags & HX_OPTION_ON_DSP) {
-        snprintf(out, n, "%s%s", p->values.prefix, option->of ? option->of : "offload linear");
+    if (option->of) {
+        snprintf(out, n, "%s%s", p->values.prefix, option->of);
         return;
     }
+    if (option->flags & HX_OPTION_ON_DSP)
+        used = (size_t)snprintf(out, n, "%soffload linear", p->values.prefix);
     for (size_t i = 0; hx_methods[i] && used < n; i++) {
         const struct hx_method *m = hx_methods[i];
         int by_option = 0;
 
-        if (!hx_method_has(m, option->name))
+        if (!hx_method_has(m, option->name) || (option->flags & HX_OPTION_ON_DSP && !(m->needs & HX_TRAIT_RIG)))
             continue;
         for (const struct hx_option *o = m->options; o->name && used < n; o++)
             if (o->flags & HX_OPTION_CHOOSES) {
@@ -398,28 +426,31 @@ static int check_covered(struct hx_plan *p, struct hx_error *err)
     return 0;
 }
 
-/* --offload names what the chosen methods cannot put there. */
+/* --offload names matrices, and none of their methods can put them there. */
 static int check_offload(const struct hx_plan *p, struct hx_error *err)
 {
     const uint32_t linear = p->offload & HX_OFFLOAD_LINEAR;
-    int any = !linear;
+    char named[HX_OFFLOAD_TEXT];
 
     for (int w = 0; w < HX_MATRICES; w++)
-        any |= linear & 1u << w && hx_plan_linear(p, 0, (enum hx_matrix)w).on_dsp;
-    if (!any)
-        return hx_error_set(err, -EINVAL, "%soffload linear: %slinear %s has nothing that the DSP could do",
-                            p->values.prefix, p->values.prefix, hx_linear_map_base(&p->map)->method->name);
-    return 0;
+        if (linear & 1u << w && hx_plan_linear(p, 0, (enum hx_matrix)w).on_dsp)
+            return 0;
+    if (!linear)
+        return 0;
+    hx_offload_text(linear, named);
+    return hx_error_set(err, -EINVAL, "%soffload %s: linear method %s has nothing to move to the DSP", p->values.prefix, named,
+                        hx_plan_linear(p, 0, (enum hx_matrix)__builtin_ctz(linear)).method->name);
 }
 
+/* Before the above: argmax brings the output matrix with it. */
 static int check_argmax(const struct hx_plan *p, struct hx_error *err)
 {
     const struct hx_method *out = hx_plan_linear(p, 0, HX_OUT).method;
 
     if (!(p->offload & HX_OFFLOAD_ARGMAX) || out->gives & HX_TRAIT_ARGMAX)
         return 0;
-    return hx_error_set(err, -EINVAL, "%soffload argmax: %slinear %s cannot choose without the logits",
-                        p->values.prefix, p->values.prefix, out->name);
+    return hx_error_set(err, -EINVAL, "%soffload argmax: linear method %s of the output matrix cannot choose without the "
+                        "logits", p->values.prefix, out->name);
 }
 
 static int each_used(struct hx_plan *p, struct hx_error *err)
@@ -449,6 +480,6 @@ int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
     if (!rc)
         rc = each_used(p, err);
     if (!rc)
-        rc = check_offload(p, err);
-    return rc ? rc : check_argmax(p, err);
+        rc = check_argmax(p, err);
+    return rc ? rc : check_offload(p, err);
 }

@@ -125,6 +125,15 @@ same "matrices" "$(value qf32 qf32.matrices)" 43
 [ "$(value qf32 front_end)" != none ] && same "profile" "$(value qf32 profile)" s22u-577
 run some --kv f32 --linear cpu,ffn_down@2-3=qf32
 same "calls per token of two matrices" "$(value some dispatch.calls_per_token)" 2.0
+refused() { # refused WORDS OPTION...: exit code 2, with these words
+    words=$1 code=0
+    shift
+    "$bin" run -p x "$@" 2>"$dir/err" || code=$?
+    [ "$code" = 2 ] && grep -qF -e "$words" "$dir/err" || { cat "$dir/err"; fail "$* is not refused with '$words'"; }
+}
+refused "--offload argmax: linear method qf32 of the output matrix cannot choose without the logits" \
+    --linear cpu,attn=dsp:ddr,ffn=dsp:vtcm,out=qf32 --offload argmax
+refused "--offload linear=wq: linear method qf32 has nothing to move to the DSP" --linear cpu,wq=qf32 --offload linear=wq
 
 # --- the calls: as the trace has them, as the driver counts them, and as the formula says
 "$bin" trace -o "$dir/trace" -- run -p "The king was" -n 24 --kv f32 --linear qf32 --json >"$dir/traced" 2>"$dir/err" ||

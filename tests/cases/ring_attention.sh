@@ -72,7 +72,7 @@ refused "from 10 to 24" --kv ntt --poly-delta 3
 refused "exclude each other" --kv f32 --poly-attn --attn ref
 refused "exclude each other" --softmax int --offload attn
 refused "exclude each other" --softmax int --attn flash
-refused "nothing that the DSP could hold" --kv ntt --offload attn
+refused "the cache ntt cannot do attention on the DSP; legal with --kv spinor, spinor-attn" --kv ntt --offload attn
 refused "--ntt and --offload kv exclude each other" --kv ntt --ntt --offload kv
 
 # --- a damaged reply holds what is no residue
