@@ -82,8 +82,11 @@ int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct h
 {
     const struct hx_option *o = hx_option_find(hx_methods, name);
 
-    if (!o || (o->flags & HX_OPTION_FORKS && !(p->flags & HX_PLAN_MAY_FORK)))
+    if (!o)
         return hx_error_set(err, -EINVAL, "%s%.64s: there is no such option", p->values.prefix, name);
+    if (o->flags & HX_OPTION_FORKS && !(p->flags & HX_PLAN_MAY_FORK))
+        return hx_error_set(err, -EINVAL, "%s%s makes two processes, which only hexrig run, ppl and perplexity-sp can be",
+                            p->values.prefix, name);
     if (value && seam_of(name) != HX_SEAM_LINEAR && seam_of(name) != HX_SEAMS &&
         !hx_method_find(hx_methods, seam_of(name), value, strlen(value))) {
         char legal[160];

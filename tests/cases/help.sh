@@ -41,6 +41,18 @@ done
 [ $n -ge 31 ] || fail "--help: lists $n commands and actions"
 echo "ok help of $n commands and actions"
 
+# --crt-shard makes two processes of one
+for command in run ppl perplexity-sp; do
+    "$hexrig" $command --help | grep -q -e '--crt-shard' || fail "$command: no --crt-shard"
+done
+for command in density serve "bench engine" "model capture"; do
+    rc=0
+    ! "$hexrig" $command --help | grep -e '--crt-shard' || fail "$command: --crt-shard, which it has not"
+    "$hexrig" $command --crt-shard >out 2>err || rc=$?
+    [ $rc = 2 ] && grep -q 'only hexrig run, ppl and perplexity-sp' err || fail "$command --crt-shard: exit code $rc, $(cat err)"
+done
+echo "ok --crt-shard where it is"
+
 for line in "run --zork" "status --json=1" "block stats --k" "model inspect --zork FILE" "trace --events many x" "up extra"; do
     rc=0
     "$hexrig" $line >out 2>err || rc=$?

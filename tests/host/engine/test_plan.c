@@ -307,7 +307,7 @@ static void test_a_process_becomes_two_only_where_it_may(void **state)
     struct hx_error err = {""};
 
     (void)state;
-    check_refused("kv=ntt crt-shard", 0, "crt-shard: there is no such option");
+    check_refused("kv=ntt crt-shard", 0, "crt-shard makes two processes, which only hexrig run, ppl and perplexity-sp can be");
     assert_int_equal(make(&p, "kv=ntt crt-shard", "--", HX_PLAN_MAY_FORK, &err), 0);
     assert_true(hx_plan_given(p, "crt-shard"));
     assert_null(hx_plan_shard(p));

@@ -70,7 +70,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int parse(struct capture *c, int argc, char **argv)
 {
-    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{hx_engine_argp(&c->o), 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, "-f TEXT -o FILE", doc, children, NULL, NULL};
     int rc = hx_opt_parse(cmd, &argp, argc, argv, c);
 

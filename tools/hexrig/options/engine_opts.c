@@ -76,7 +76,13 @@ static char *heading(const struct hx_method *m)
     return asprintf(&text, "Of %s method %s:", hx_seam_names[m->seam], m->name) < 0 ? NULL : text;
 }
 
-static struct argp_option *table(void)
+/* Older spellings, and what this command cannot do: both are known, and no help has them. */
+static int is_hidden(const struct hx_option *o, unsigned flags)
+{
+    return o->means || (o->flags & HX_OPTION_FORKS && !(flags & HX_PLAN_MAY_FORK));
+}
+
+static struct argp_option *table(unsigned flags)
 {
     static struct argp_option all[MOST_OPTIONS];
     const struct hx_method *owner, *last = NULL;
@@ -92,7 +98,7 @@ static struct argp_option *table(void)
             all[n++] = (struct argp_option){.doc = heading(owner), .group = group_of(owner)};
         last = owner;
         all[n++] = (struct argp_option){.name = o->name, .key = HX_OPT_PLAN + (int)i, .arg = o->arg,
-                                        .flags = o->means ? OPTION_HIDDEN : 0, .doc = help_of(o),
+                                        .flags = is_hidden(o, flags) ? OPTION_HIDDEN : 0, .doc = help_of(o),
                                         .group = group_of(owner)};
     }
     return all;
@@ -150,11 +156,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return key >= HX_OPT_PLAN + MOST_OPTIONS ? ARGP_ERR_UNKNOWN : hx_opt_error(option(state->input, key, arg));
 }
 
-const struct argp *hx_engine_argp(void)
+const struct argp *hx_engine_argp(const struct hx_engine_opts *o)
 {
     static struct argp argp = {.parser = parse};
 
-    argp.options = table();
+    argp.options = table(o->flags);
     return &argp;
 }
 
@@ -165,6 +171,7 @@ int hx_engine_opts_init(struct hx_engine_opts *o, const char *cmd, unsigned flag
     struct hx_error err = {""};
 
     o->cmd = cmd;
+    o->flags = flags;
     return hx_plan_open(&o->plan, "--", flags, &err) ? hx_cmd_fail(cmd, "%s", err.text) : HX_EXIT_OK;
 }
 

@@ -19,6 +19,7 @@ struct hx_shard;
 
 struct hx_engine_opts {
     const char *cmd;          /* for messages */
+    unsigned flags;           /* enum hx_plan_flag: what the command can do */
     struct hx_plan *plan;     /* resolved by hx_engine_opts_done() */
     const char *model;        /* path; the shipped one unless another was given */
     size_t n_ctx, n_ctx_most, max_batch, threads; /* as in struct hx_engine_cfg */
@@ -35,8 +36,8 @@ struct hx_engine_opts {
 /* Once, before parsing; flags: enum hx_plan_flag.  Returns an enum hx_exit. */
 int hx_engine_opts_init(struct hx_engine_opts *o, const char *cmd, unsigned flags);
 
-/* The child parser. */
-const struct argp *hx_engine_argp(void);
+/* The child parser, with the options that this command has; after hx_engine_opts_init().  A process has one such command. */
+const struct argp *hx_engine_argp(const struct hx_engine_opts *o);
 
 /* Gives the plan a setting that the command has by itself; nothing when it was given.  Returns an enum hx_exit. */
 int hx_engine_opts_default(struct hx_engine_opts *o, const char *name, const char *value);

@@ -253,7 +253,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int parse(struct sweep *s, int argc, char **argv)
 {
-    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{hx_engine_argp(&s->o), 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
     int rc = hx_opt_parse(s->o.cmd, &argp, argc, argv, s);
 

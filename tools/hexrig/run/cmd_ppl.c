@@ -80,7 +80,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int parse(struct ppl *p, int argc, char **argv)
 {
-    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{hx_engine_argp(&p->o), 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, p->command->text ? NULL : "-f TEXT", p->command->doc, children,
                               NULL, NULL};
     int rc = hx_opt_parse(p->o.cmd, &argp, argc, argv, p);

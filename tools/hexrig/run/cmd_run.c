@@ -174,7 +174,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int parse(struct hx_run *r, int argc, char **argv)
 {
-    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{hx_engine_argp(&r->o), 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, "-p PROMPT\n--chat [-p MESSAGE]", doc, children, option_help, NULL};
     int rest, rc = hx_opt_parse_some(&argp, 0, argc, argv, r, &rest);
 

@@ -92,7 +92,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int parse(struct serve *v, int argc, char **argv)
 {
-    const struct argp_child children[] = {{hx_engine_argp(), 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{hx_engine_argp(&v->o), 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, NULL, doc, children, option_help, NULL};
     int rc = hx_opt_parse(v->o.cmd, &argp, argc, argv, v);
 
