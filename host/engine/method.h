@@ -73,7 +73,7 @@ struct hx_option {
     const char *name;
     const char *arg;          /* what help calls the value; NULL: there is none, it is a flag */
     const char *def;          /* the default as text, as if it had been given; NULL: none */
-    const char *help;         /* one sentence; the default is added */
+    const char *help;         /* one sentence; the default is added.  NULL: with another method that has this option */
     uint64_t min, max;        /* of a number; max 0: it is none */
     const char *const *names; /* the legal values, NULL-terminated; NULL: any text */
     uint32_t flags;           /* enum hx_option_flag */

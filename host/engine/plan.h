@@ -115,7 +115,7 @@ const char *hx_plan_spell(const struct hx_plan *p, const char *option);
 const char *hx_plan_prefix(const struct hx_plan *p);
 
 /* Every option there is: the plan's own, then those of methods, each once.  NULL: no more.  *owner: the first method that
- * has it, NULL for the plan's own. */
+ * has it and its help, NULL for the plan's own. */
 const struct hx_option *hx_plan_option(size_t i, const struct hx_method **owner);
 
 #endif

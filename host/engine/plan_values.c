@@ -22,6 +22,18 @@ const struct hx_option hx_plan_options[] = {
     {.name = NULL},
 };
 
+/* 1: of the methods that have this option it is told about with this one, the m-th, the first whose table has its help. */
+static int is_told_here(const struct hx_method *const *methods, size_t m, const struct hx_option *o)
+{
+    if (!o->help)
+        return 0;
+    for (size_t before = 0; before < m; before++)
+        for (const struct hx_option *other = methods[before]->options; other && other->name; other++)
+            if (other->help && strcmp(other->name, o->name) == 0)
+                return 0;
+    return 1;
+}
+
 const struct hx_option *hx_option_at(const struct hx_method *const *methods, size_t i, const struct hx_method **owner)
 {
     *owner = NULL;
@@ -29,16 +41,11 @@ const struct hx_option *hx_option_at(const struct hx_method *const *methods, siz
         if (i-- == 0)
             return o;
     for (size_t m = 0; methods[m]; m++)
-        for (const struct hx_option *o = methods[m]->options; o && o->name; o++) {
-            size_t before = 0;
-
-            while (before < m && !hx_method_has(methods[before], o->name))
-                before++;
-            if (before == m && i-- == 0) {
+        for (const struct hx_option *o = methods[m]->options; o && o->name; o++)
+            if (is_told_here(methods, m, o) && i-- == 0) {
                 *owner = methods[m];
                 return o;
             }
-        }
     return NULL;
 }
 

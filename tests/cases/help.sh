@@ -41,6 +41,8 @@ done
 [ $n -ge 31 ] || fail "--help: lists $n commands and actions"
 echo "ok help of $n commands and actions"
 
+"$hexrig" run --help | grep -q -e '--placement=ddr|vtcm|dma' || fail "run: --placement without its values"
+
 # --crt-shard makes two processes of one
 for command in run ppl perplexity-sp; do
     "$hexrig" $command --help | grep -q -e '--crt-shard' || fail "$command: no --crt-shard"

@@ -5,9 +5,9 @@
 #include "linear_dsp.h"
 
 const struct hx_option hx_placement_option[] = {
-    {.name = "placement", .arg = "P", .def = "dma", .names = hx_placements,
+    {.name = "placement", .arg = "ddr|vtcm|dma", .def = "dma", .names = hx_placements,
      .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP,
-     .help = "ddr | vtcm | dma: where weights on the DSP lie while it works: read from memory, fetched per call, streamed"},
+     .help = "where weights on the DSP lie while it works: read from memory, fetched per call, or streamed, the only way of ok"},
     {.name = NULL},
 };
 

@@ -452,9 +452,18 @@ static const struct hx_option *own_option(const struct hx_method *m, const char 
     return NULL;
 }
 
+/* An option is told about with one of the methods that have it. */
+static int is_told(const char *name)
+{
+    for (size_t i = 0; hx_methods[i]; i++)
+        if (own_option(hx_methods[i], name) && own_option(hx_methods[i], name)->help)
+            return 1;
+    return 0;
+}
+
 static void check_option(const struct hx_method *m, const struct hx_option *o)
 {
-    assert_non_null(o->help);
+    assert_true(is_told(o->name));
     assert_true(o->arg || (!o->def && !o->names && !o->max)); /* a flag has no value */
     assert_true(!o->def || legal_value(o, o->def));
     assert_true(!o->of || own_option(m, o->of));

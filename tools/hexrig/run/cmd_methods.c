@@ -51,12 +51,25 @@ static json_t *traits(uint32_t set)
     return list;
 }
 
+/* One that is shared may have its help with another method. */
+static const char *help_of(const struct hx_option *o)
+{
+    const struct hx_method *owner;
+    const struct hx_option *told;
+
+    for (size_t i = 0; !o->help && (told = hx_plan_option(i, &owner)); i++)
+        if (strcmp(told->name, o->name) == 0)
+            return told->help;
+    return o->help;
+}
+
 static json_t *options_of(const struct hx_option *o)
 {
     json_t *list = json_array();
 
     for (; o && o->name; o++) {
-        json_t *j = json_pack("{s:s, s:s*, s:s*, s:s}", "name", o->name, "arg", o->arg, "default", o->def, "help", o->help);
+        json_t *j = json_pack("{s:s, s:s*, s:s*, s:s}", "name", o->name, "arg", o->arg, "default", o->def, "help",
+                              help_of(o));
 
         if (o->max) {
             json_object_set_new(j, "min", json_integer((json_int_t)o->min));
