@@ -54,7 +54,9 @@ struct hexrig_config {
     size_t threads;        /* that compute; default: the CPUs that this process may use */
     size_t max_batch;      /* tokens of one pass over the model, 512 */
     const char *const *options; /* any other option of `hexrig run` (docs/methods.md): "shim-p=41", "native-ok", ...;
-                                 * NULL-terminated, or NULL */
+                                 * NULL-terminated, or NULL.  Where one names a setting that a field above has
+                                 * too ("kv=f32", "k-rope=post" for k), the option silently wins over the field;
+                                 * only "offload=..." adds to it */
 };
 #define HEXRIG_CONFIG_INIT {.size = sizeof(struct hexrig_config)}
 

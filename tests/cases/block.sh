@@ -81,6 +81,19 @@ code "$hexrig" block inspect v.blk@320
 code "$hexrig" block encode --cal "$cal" -o x numbers
 [ $rc = 1 ] || die "encode of text: $rc"
 
+# --- --k is the older spelling of --k-rope
+head -c 3000 "$share/books-holdout.txt" >text
+for pair in "pre before" "post after"; do
+    code "$hexrig" block calibrate -m "$share/hexrig-tiny-q8_0.gguf" -f text --basis vht2 -o new.cal --k-rope ${pair% *}
+    [ $rc = 0 ] && grep -qx "block.k=${pair#* }" out || die "calibrate --k-rope ${pair% *}: $rc, $(cat out err)"
+    code "$hexrig" block calibrate -m "$share/hexrig-tiny-q8_0.gguf" -f text --basis vht2 -o old.cal --k ${pair#* }
+    [ $rc = 0 ] && cmp new.cal old.cal || die "calibrate --k ${pair#* }: $rc, $(cat err)"
+done
+code "$hexrig" block calibrate --k-rope after
+[ $rc = 2 ] && grep -q "k-rope.*'after'.*pre, post" err || die "calibrate --k-rope after: $rc, $(cat err)"
+code "$hexrig" block stats --k-rope before
+[ $rc = 2 ] && grep -q "k-rope.*'before'.*pre, post" err || die "stats --k-rope before: $rc, $(cat err)"
+
 # --- the model's own K and V
 "$hexrig" block stats --json >out
 perl -0777 -ne 'exit !(/"k": \{"vectors": 6144, "cosine": 0\.(9[5-9]|9[5-9]\d*)/ && /"refused": 0/)' out ||

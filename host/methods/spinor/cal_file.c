@@ -23,6 +23,7 @@ struct header {
 _Static_assert(sizeof(struct header) == 40, "calibration file header");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are little-endian");
 
+const char *const hx_cal_k_rope_names[] = {"pre", "post", NULL};
 const char *const hx_cal_k_names[] = {"before", "after", NULL};
 
 struct hx_cal *hx_cal_alloc(const struct hx_codec_format *f, uint32_t n_slots)

@@ -22,7 +22,8 @@ struct hx_cal {
     uint8_t *tables;       /* [n_slots][table_bytes] */
 };
 
-/* Values of --k, by k_after_rope: "before", "after", NULL. */
+/* By k_after_rope: the values of --k-rope, "pre", "post", NULL; and of its older spelling --k, "before", "after", NULL. */
+extern const char *const hx_cal_k_rope_names[];
 extern const char *const hx_cal_k_names[];
 
 /* One slot's table. */

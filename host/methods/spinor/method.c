@@ -7,7 +7,6 @@
 #include "kv_spinor.h"
 #include "kv_spinor_attn.h"
 
-static const char *const k_rope[] = {"pre", "post", NULL}; /* as hx_cal_k_names */
 
 static const struct hx_option options[] = {
     {.name = "density", .arg = "D", .def = "batched", .names = hx_kv_spinor_densities,
@@ -20,7 +19,7 @@ static const struct hx_option options[] = {
     {.name = "calib", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK, .means = "calibrate-on", .help = ""},
     {.name = "basis", .arg = "B", .names = hx_block_basis_names, .flags = HX_OPTION_IDLE_OK,
      .help = "vht2 | vht2w | klt: what blocks hold (klt, or as in --cal)"},
-    {.name = "k-rope", .arg = "pre|post", .names = k_rope, .flags = HX_OPTION_IDLE_OK,
+    {.name = "k-rope", .arg = "pre|post", .names = hx_cal_k_rope_names, .flags = HX_OPTION_IDLE_OK,
      .help = "K coded before or after RoPE (pre, or as in --cal)"},
     {.name = "k", .arg = "before|after", .names = hx_cal_k_names, .flags = HX_OPTION_IDLE_OK, .means = "k-rope",
      .help = ""},

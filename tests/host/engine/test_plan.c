@@ -689,6 +689,28 @@ static void test_the_c_api_refuses_the_same_when_the_model_is_opened(void **stat
             check_api(bad[i].words, spelled(bad[i].says, ""), fields);
 }
 
+static void test_an_option_of_the_c_api_wins_over_its_field(void **state)
+{
+    static const char *const options[] = {"kv=f32", "k-rope=post", NULL};
+    struct hexrig_config cfg = HEXRIG_CONFIG_INIT;
+    struct hexrig_model *m = NULL;
+    struct hexrig_error err = {""};
+
+    (void)state;
+    cfg.model = MODEL_Q8_0;
+    cfg.kv = "ntt";
+    cfg.k = "before";
+    cfg.attn = "flash";
+    cfg.options = options;
+    if (hexrig_model_open(&m, &cfg, &err))
+        fail_msg("%s", err.text);
+    hexrig_model_close(m);
+    cfg.kv = "f32";
+    cfg.options = (const char *const[]){"kv=spinor-attn", NULL};
+    assert_int_equal(hexrig_model_open(&m, &cfg, &err), -EINVAL);
+    assert_string_equal(err.text, "attn flash needs rows of the cache; kv spinor-attn has no such thing");
+}
+
 static void test_the_commands_refuse_the_same(void **state)
 {
     (void)state;
@@ -763,6 +785,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_plan_refuses_what_cannot_be_meant),
     cmocka_unit_test(test_an_engine_refuses_the_same),
     cmocka_unit_test(test_the_c_api_refuses_the_same_when_the_model_is_opened),
+    cmocka_unit_test(test_an_option_of_the_c_api_wins_over_its_field),
     cmocka_unit_test(test_the_commands_refuse_the_same),
     cmocka_unit_test(test_a_kernel_that_this_cpu_has_not_is_refused_by_the_option),
     cmocka_unit_test(test_what_only_the_model_can_tell_names_the_item),

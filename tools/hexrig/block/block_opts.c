@@ -24,6 +24,9 @@ static int option(struct hx_block_opts *o, int key, const char *arg)
     case HX_BLOCK_OPT_BASIS:
         o->basis_given = 1;
         return hx_opt_name(o->cmd, "basis", arg, hx_block_basis_names, &o->basis);
+    case HX_BLOCK_OPT_K_ROPE:
+        o->k_given = 1;
+        return hx_opt_name(o->cmd, "k-rope", arg, hx_cal_k_rope_names, &o->k);
     case HX_BLOCK_OPT_K:
         o->k_given = 1;
         return hx_opt_name(o->cmd, "k", arg, hx_cal_k_names, &o->k);

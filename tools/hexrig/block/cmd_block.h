@@ -19,7 +19,8 @@ int hx_block_stats(int argc, char **argv);
 /* Options of all actions beside -m, -f, -o and HX_OPT_JSON; an action's own table names those that it knows. */
 enum {
     HX_BLOCK_OPT_BASIS = HX_OPT_FREE,
-    HX_BLOCK_OPT_K,
+    HX_BLOCK_OPT_K_ROPE,
+    HX_BLOCK_OPT_K, /* its older spelling */
     HX_BLOCK_OPT_CODE,
     HX_BLOCK_OPT_CAL,
     HX_BLOCK_OPT_SLOT,

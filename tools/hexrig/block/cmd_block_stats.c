@@ -22,7 +22,8 @@ static const struct argp_option options[] = {
     {"file", 'f', "TEXT", 0, "text (share/hexrig/books-holdout.txt)", 0},
     {"cal", HX_BLOCK_OPT_CAL, "FILE", 0, "calibration (beside the model, or the shipped one)", 0},
     {"basis", HX_BLOCK_OPT_BASIS, "B", 0, "vht2 | vht2w | klt (klt, or as in --cal)", 0},
-    {"k", HX_BLOCK_OPT_K, "before|after", 0, "K before or after RoPE (before, or as in --cal)", 0},
+    {"k-rope", HX_BLOCK_OPT_K_ROPE, "pre|post", 0, "K coded before or after RoPE (pre, or as in --cal)", 0},
+    {"k", HX_BLOCK_OPT_K, "before|after", OPTION_HIDDEN, "", 0},
     {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
     {0},
 };
@@ -149,7 +150,7 @@ static int plan_of(struct hx_plan **p, const struct hx_block_opts *o, struct hx_
     if (!rc && o->basis_given)
         rc = hx_plan_set(*p, "basis", hx_block_basis_names[o->basis], err);
     if (!rc && o->k_given)
-        rc = hx_plan_set(*p, "k", hx_cal_k_names[o->k], err);
+        rc = hx_plan_set(*p, "k-rope", hx_cal_k_rope_names[o->k], err);
     return rc ? rc : hx_plan_resolve(*p, err);
 }
 
