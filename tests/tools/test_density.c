@@ -330,6 +330,43 @@ static void test_wrong_options_are_refused(void **state)
     e2e_refused("density --pos 5000", 1, "the model's context is");
 }
 
+/* As other commands with an engine do (docs/methods.md). */
+static void test_the_object_says_what_ran(void **state)
+{
+    static const char *const cases[][2] = {
+        {"--density queue,batched",
+         "{'linear': 'cpu', 'kv': 'spinor', 'attn': 'flash', 'draft': 'none', 'taps': [], 'offload': 'none', "
+         "'placement': 'none', 'density': 'queue,batched', 'options': {}}"},
+        {"--kv f32 --linear cpu,wq=dsp:dma,wq@0-5=dsp:ddr,ffn@0=dsp --placement vtcm --attn ref",
+         "{'linear': 'cpu,wq=dsp:dma,wq@0-5=dsp:ddr,ffn@0=dsp', 'kv': 'f32', 'attn': 'ref', 'draft': 'none', 'taps': [], "
+         "'offload': 'none', 'placement': 'ddr,vtcm', 'density': 'none', 'options': {'placement': 'vtcm'}}"},
+        {"--geometry smollm2-135m --basis vht2",
+         "{'linear': 'none', 'kv': 'spinor', 'attn': 'none', 'draft': 'none', 'taps': [], 'offload': 'none', "
+         "'placement': 'none', 'density': 'per-vector,per-layer,batched,per-token,queue', 'options': {'basis': 'vht2'}}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        json_t *j = e2e_json(hxt_path("density --json --pos 1 --front-end socket %s", cases[i][0])), *want, *value;
+        char text[600];
+        const char *key;
+
+        snprintf(text, sizeof(text), "%s", cases[i][1]);
+        for (char *c = text; *c; c++)
+            *c = *c == '\'' ? '"' : *c;
+        want = json_loads(text, 0, NULL);
+        assert_non_null(want);
+        json_object_foreach(want, key, value)
+            if (!json_equal(json_object_get(j, key), value))
+                fail_msg("density %s: other %s", cases[i][0], key);
+        assert_string_equal(e2e_text(j, "front_end"), "socket");
+        assert_string_equal(e2e_text(j, "profile"), "s22u-577");
+        json_decref(want);
+        json_decref(j);
+    }
+    e2e_clean();
+}
+
 /* There are no matrices, no attention and no tokens: what is said about them is not passed over. */
 static void test_a_geometry_takes_options_of_caches_alone(void **state)
 {
@@ -366,6 +403,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_run_by_packets_makes_no_calls),
     cmocka_unit_test(test_a_model_that_is_off_costs_nothing),
     cmocka_unit_test(test_the_table_holds_what_the_object_holds),
+    cmocka_unit_test(test_the_object_says_what_ran),
     cmocka_unit_test(test_wrong_options_are_refused),
     cmocka_unit_test(test_a_geometry_takes_options_of_caches_alone),
 };

@@ -264,21 +264,35 @@ void hx_engine_opts_free(struct hx_engine_opts *o)
     free(o->default_model);
 }
 
-json_t *hx_engine_opts_report(const struct hx_engine_opts *o, const struct hx_engine *e, json_t *j)
+/* Which rig has counted. */
+static int add_rig(json_t *j)
 {
     const char *front_end = hx_rig_front_end(), *profile = hx_rig_profile();
-    int rc = j ? 0 : -1;
+    int rc = json_object_set_new(j, "front_end", json_string(front_end ? front_end : "none"));
+
+    return rc ? rc : json_object_set_new(j, "profile", hx_json_text(profile ? profile : "none"));
+}
+
+static json_t *report(const struct hx_engine_opts *o, const struct hx_engine *e, size_t n_layer, json_t *j)
+{
+    int rc = j ? add_rig(j) : -1;
 
     if (!rc)
-        rc = json_object_set_new(j, "front_end", json_string(front_end ? front_end : "none"));
-    if (!rc)
-        rc = json_object_set_new(j, "profile", hx_json_text(profile ? profile : "none"));
-    if (!rc)
-        rc = hx_engine_report(e, j);
+        rc = e ? hx_engine_report(e, j) : hx_plan_report(o->plan, n_layer, j);
     if (!rc && o->shard)
         rc = json_object_set_new(j, "shard", hx_crt_shard_report(o));
     if (!rc)
         return j;
     json_decref(j);
     return NULL;
+}
+
+json_t *hx_engine_opts_report(const struct hx_engine_opts *o, const struct hx_engine *e, json_t *j)
+{
+    return report(o, e, 0, j);
+}
+
+json_t *hx_engine_opts_report_plan(const struct hx_engine_opts *o, size_t n_layer, json_t *j)
+{
+    return report(o, NULL, n_layer, j);
 }

@@ -60,4 +60,7 @@ void hx_engine_opts_free(struct hx_engine_opts *o);
  * if any, has counted.  Returns j, or NULL, then released: out of memory. */
 json_t *hx_engine_opts_report(const struct hx_engine_opts *o, const struct hx_engine *e, json_t *j);
 
+/* The same of several engines that came and went, without what methods say about themselves.  n_layer: of their model. */
+json_t *hx_engine_opts_report_plan(const struct hx_engine_opts *o, size_t n_layer, json_t *j);
+
 #endif

@@ -8,7 +8,6 @@
 #include "cli/cmd.h"
 #include "density.h"
 #include "cli/report.h"
-#include "hx_rig.h"
 
 enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS };
 enum { MAX_LIST = 64, MAX_POS = 1 << 20 };
@@ -273,21 +272,57 @@ static json_t *row_json(const struct hx_density_row *r)
                      hx_report_model_us(&r->sum, 1));
 }
 
+/* "batched,queue": of all rows; a cache without densities keeps what the plan says. */
+static int add_densities(const struct sweep *s, json_t *j)
+{
+    char list[MAX_LIST * 16] = "";
+    size_t used = 0;
+
+    if (!hx_plan_uses_option(s->plan[0], "density"))
+        return 0;
+    for (size_t i = 0; i < s->n_density && used < sizeof(list); i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? "," : "", s->density[i]);
+    return json_object_set_new(j, "density", json_string(list));
+}
+
+/* Of a geometry the cache alone was at work. */
+static int add_nothing_else(json_t *j)
+{
+    int rc = json_object_set_new(j, "linear", json_string("none"));
+
+    return rc | json_object_set_new(j, "attn", json_string("none"));
+}
+
 static json_t *report(const struct sweep *s)
 {
-    json_t *rows = json_array();
+    json_t *rows = json_array(), *j;
+    int rc;
 
     for (size_t i = 0; i < s->n_density * s->n_pos; i++)
         json_array_append_new(rows, row_json(&s->rows[i]));
-    return json_pack("{s:o, s:s, s:s, s:s, s:o, s:o}", s->shape ? "geometry" : "model",
-                     hx_json_text(s->shape ? s->shape->name : s->o.model), "kv",
-                     hx_plan_method(s->plan[0], HX_SEAM_KV)->name, "basis", s->rows[0].basis, "front_end", hx_rig_front_end(),
-                     "profile", hx_json_text(hx_rig_profile()), "rows", rows);
+    j = json_pack("{s:o, s:s}", s->shape ? "geometry" : "model", hx_json_text(s->shape ? s->shape->name : s->o.model),
+                  "basis", s->rows[0].basis);
+    j = hx_engine_opts_report_plan(&s->o, s->rows[0].n_layer, j);
+    rc = j ? add_densities(s, j) : -1;
+    if (!rc && s->shape)
+        rc = add_nothing_else(j);
+    if (!rc)
+        rc = json_object_set(j, "rows", rows);
+    json_decref(rows);
+    if (!rc)
+        return j;
+    json_decref(j);
+    return NULL;
 }
 
 static double number(const json_t *row, const char *key)
 {
     return json_number_value(json_object_get(row, key));
+}
+
+static const char *text(const json_t *j, const char *key)
+{
+    return json_string_value(json_object_get(j, key));
 }
 
 static void print_row(const json_t *row)
@@ -296,7 +331,7 @@ static void print_row(const json_t *row)
     const json_t *us = json_object_get(row, "model_us_per_token");
 
     printf("%-11s %7.0f %12.0f %14.0f %15.0f %15.0f ",
-           json_string_value(json_object_get(row, "density")), number(row, "pos"),
+           text(row, "density"), number(row, "pos"),
            number(row, "calls_per_token"), number(row, "packets_per_token"),
            number(row, "bytes_copied_per_token"), number(row, "bytes_shared_per_token"));
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -304,15 +339,15 @@ static void print_row(const json_t *row)
     putchar('\n');
 }
 
-static void print_table(const struct sweep *s, const json_t *j)
+static void print_table(const json_t *j)
 {
+    const char *what = json_object_get(j, "geometry") ? "geometry" : "model";
     const json_t *row;
     size_t i;
 
     printf("%s: %s   basis: %s   front end: %s   profile: %s   "
            "times are modelled, ms per token\n\n",
-           s->shape ? "geometry" : "model", s->shape ? s->shape->name : s->o.model,
-           s->rows[0].basis, hx_rig_front_end(), hx_rig_profile());
+           what, text(j, what), text(j, "basis"), text(j, "front_end"), text(j, "profile"));
     printf("%-11s %7s %12s %14s %15s %15s  %11s %11s %11s %11s %11s\n", "density", "pos",
            "calls/token", "packets/token", "copied B/token", "shared B/token", "dispatch",
            "marshal", "queue", "exec", "total");
@@ -326,7 +361,7 @@ static int print_report(const struct sweep *s)
 
     if (!j || s->o.json)
         return hx_report_print(s->o.cmd, j, s->o.json);
-    print_table(s, j);
+    print_table(j);
     json_decref(j);
     return HX_EXIT_OK;
 }

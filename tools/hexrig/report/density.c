@@ -175,7 +175,7 @@ static int measure(const struct source *from, struct subject *s, const struct hx
     for (size_t i = 0; !rc && i < job->n_pos; i++) {
         const size_t pos = job->pos[i];
 
-        rows[i] = (struct hx_density_row){.density = job->density, .pos = pos,
+        rows[i] = (struct hx_density_row){.density = job->density, .n_layer = s->shape.n_layer, .pos = pos,
                                           .formula = formula(s, job->plan, pos)};
         basis_of(s, job->plan, rows[i].basis, sizeof(rows[i].basis));
         if (pos > filled)

@@ -12,6 +12,7 @@
 struct hx_density_row {
     const char *density;         /* the value of --density, or the cache's name where it has no such option */
     char basis[16];              /* of blocks; "none" */
+    size_t n_layer;              /* of the model or geometry */
     size_t pos;                  /* of the token */
     struct hx_calls formula;     /* what the methods' formulas say */
     struct hx_session_stats sum; /* what the driver has counted for the token */
