@@ -390,8 +390,9 @@ check: deps
 lint:
 	$(Q)tools/lint.sh
 
-# Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  What `uninstall` leaves are
-# folders that others use, too: bin, lib, lib/pkgconfig, include, libexec, share.
+# Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  `uninstall` removes folders
+# that are empty then: hexrig's own and lib/pkgconfig, and of a stage (DESTDIR) all that `install` made below PREFIX; on the machine
+# itself bin, lib, libexec, include and share are everybody's.
 installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(idls) $(sdk))
 dest      := $(DESTDIR)$(PREFIX)
 install: all
@@ -402,10 +403,12 @@ install: all
 	    else install -m 644 $(BUILD)/$$f "$(dest)/$$f"; fi || exit 1; \
 	done
 	$(say) INSTALL $(dest)
+uninstalled_folders := share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig lib/pkgconfig \
+                       $(if $(filter-out /,$(DESTDIR)),bin lib libexec include share)
 uninstall:
-	@cd "$(dest)" && rm -f $(installed) && \
-	    for d in share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig; do \
-	        [ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d || exit 1; done
+	@[ ! -d "$(dest)" ] || { cd "$(dest)" && rm -f $(installed) && \
+	    for d in $(uninstalled_folders); do \
+	        [ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d || exit 1; done; }
 	$(say) REMOVE $(dest)
 
 # fetches clang-19, lld-19 and qemu-user into $(BUILD)/oracle; exit 77: no tools

@@ -85,6 +85,14 @@ make_ uninstall
 [ "$(find "$dir/stage" ! -type d)" = "$usr/share/hexrig/mine" ] || { find "$dir/stage" ! -type d; exit 1; }
 rm "$usr/share/hexrig/mine"
 make_ uninstall
-left=$(find "$dir/stage" -name '*hexrig*')
+left=$(find "$usr" -mindepth 1)
 [ -z "$left" ] || { echo "left: $left"; exit 1; }
+make_ uninstall # again: there is nothing to do
+rm -r "$dir/stage"
+make_ uninstall # not even a folder
+# without DESTDIR the prefix's folders are everybody's, also when they are empty
+mkdir -p "$dir/own/bin" "$dir/own/lib/pkgconfig" "$dir/own/share/hexrig/idl"
+make -s -C "$src" BUILD="$build" PREFIX="$dir/own" uninstall >/dev/null
+left=$(cd "$dir/own" && find . -mindepth 1 | LC_ALL=C sort | paste -sd' ')
+[ "$left" = "./bin ./lib ./share" ] || { echo "left without DESTDIR: $left"; exit 1; }
 echo "$(wc -l <"$dir/have") files"
