@@ -58,7 +58,9 @@ struct hexrig_config {
                                  * too ("kv=f32", "k-rope=post" for k), the option silently wins over the field;
                                  * only "offload=..." adds to it */
 };
-#define HEXRIG_CONFIG_INIT {.size = sizeof(struct hexrig_config)}
+/* By position: C++ before C++20 has no designated initialisers. */
+#define HEXRIG_CONFIG_INIT                                                                                            \
+    {sizeof(struct hexrig_config), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL}
 
 /* cfg may be NULL: all defaults.  0; -ENOENT, -EINVAL, -ENOMEM, ... */
 int hexrig_model_open(struct hexrig_model **out, const struct hexrig_config *cfg,
