@@ -78,5 +78,9 @@ for f in sorted(FILES):
             for word in re.findall(r"(?<![$\w])[A-Za-z][\w-]*\.md\b", line):
                 if word not in PAGES and "NAME" not in word:
                     fail(f"{f}:{n}", f"there is no page {word}")
+readme = open("README.md").read()
+for page in sorted(f for f in FILES if re.fullmatch(r"docs/[^/]+\.md", f)):
+    if f"]({page})" not in readme:
+        fail("README.md", f"its table of pages lacks {page}")
 print(f"docs_links: {len(PAGES)} pages, {len(FILES)} files")
 sys.exit(failed)

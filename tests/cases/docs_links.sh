@@ -1,5 +1,6 @@
 #!/bin/sh
-# Pages and comments name files that are there: paths in backticks, links with their headings, paths in comments, pages.
+# Pages and comments name files that are there: paths in backticks, links with their headings, paths in comments, pages; README.md
+# links to every page.
 # Usage: docs_links.sh [BUILD]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
