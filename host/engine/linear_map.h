@@ -20,7 +20,8 @@ struct hx_linear_map {
 /* Begins a map: this method applies all matrices.  0 or -ENOMEM. */
 int hx_linear_map_begin(struct hx_linear_map *map, const struct hx_method *base, struct hx_error *err);
 
-/* Adds the items of a text to a map that begins; methods: those that it may name.  0; -EINVAL with a reason that names the item; -ENOMEM. */
+/* Adds the items of a text to a map that has begun; methods: those that it may name.  0; -EINVAL with a reason that names
+ * the item; -ENOMEM. */
 int hx_linear_map_parse(struct hx_linear_map *map, const struct hx_method *const *methods, const char *text,
                         struct hx_error *err);
 

@@ -12,7 +12,8 @@
         {.name = "poly-delta", .arg = "BITS", .def = "16", .min = HX_POLY_DELTA_MIN, .max = HX_POLY_DELTA_MAX,           \
          .help = "integers are values times 2^BITS"},                                                                    \
         {.name = "crt-shard", .flags = HX_OPTION_FORKS,                                                                  \
-         .help = "of two primes: a process for each, the second forked, or two ranks under mpirun -np 2 (run, ppl, perplexity-sp)"},               \
+         .help = "of two primes: a process for each, the second forked, or two ranks under mpirun -np 2 "                \
+                 "(run, ppl, perplexity-sp)"},                                                                           \
     {                                                                                                                    \
         .name = NULL                                                                                                     \
     }
