@@ -90,8 +90,8 @@ static void test_what_cannot_work_is_said(void **state)
     e2e_refused("run -p x --offload attn --density per-token", 2, "--density per-token");
     e2e_refused("run -p x --offload attn --density queue", 2, "--density queue");
     e2e_refused("run -p x --offload attn --k before", 2, "K after RoPE");
-    e2e_refused("run -p x --offload attn --kv f32", 2, "--kv f32");
-    e2e_refused("run -p x --offload kv --kv f32", 2, "--kv f32");
+    e2e_refused("run -p x --offload attn --kv f32", 2, "--offload attn: the cache f32 cannot do attention on the DSP");
+    e2e_refused("run -p x --offload kv --kv f32", 2, "--offload kv: the cache f32 cannot be on the DSP");
     e2e_refused("run -p x --offload attn --attn ref", 2, "--attn ref exclude each other");
 }
 
