@@ -65,7 +65,7 @@ static void count(uint32_t n_buffers, const struct dspqueue_buffer *buffers)
 }
 
 void hx_queue_cost_note(void *ctx, int taken, uint32_t n_buffers,
-                     const struct dspqueue_buffer *buffers, uint32_t message_len)
+                        const struct dspqueue_buffer *buffers, uint32_t message_len)
 {
     (void)ctx;
     if (!sums)

@@ -24,6 +24,6 @@ void hx_queue_cost_callback_end(void);
 
 /* Of every queue: see hx_dspq_packet (hx_dspq.h). */
 void hx_queue_cost_note(void *ctx, int taken, uint32_t n_buffers,
-                     const struct dspqueue_buffer *buffers, uint32_t message_len);
+                        const struct dspqueue_buffer *buffers, uint32_t message_len);
 
 #endif

@@ -26,7 +26,7 @@ static dsyevd_fn *load(struct hx_error *err)
         solve = (dsyevd_fn *)dlsym(library, "LAPACKE_dsyevd");
     if (!solve) {
         hx_error_set(err, -ELIBACC, "basis klt needs LAPACK: %s; install the package liblapacke",
-                   dlerror());
+                     dlerror());
         return NULL;
     }
     threads = (threads_fn *)dlsym(library, "openblas_set_num_threads");

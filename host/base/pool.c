@@ -164,7 +164,7 @@ int hx_pool_open(struct hx_pool **out, size_t n_threads, struct hx_error *err)
         if (rc) {
             hx_pool_close(p);
             return hx_error_set(err, -rc, "threads: cannot start thread %zu of %zu: %s", thread,
-                              n_threads, strerror(rc));
+                                n_threads, strerror(rc));
         }
     }
     pin(p);

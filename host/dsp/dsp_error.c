@@ -79,7 +79,7 @@ static const char *meaning(enum hx_dsp_step step, int code, char *buf, size_t bu
 }
 
 int hx_dsp_error(struct hx_error *err, enum hx_dsp_step step, const char *node, int code,
-               const char *fmt, ...)
+                 const char *fmt, ...)
 {
     char what[256], name[80], buf[64];
     const char *means = meaning(step, code, buf, sizeof(buf));
@@ -89,6 +89,6 @@ int hx_dsp_error(struct hx_error *err, enum hx_dsp_step step, const char *node, 
     vsnprintf(what, sizeof(what), fmt, args);
     va_end(args);
     return hx_error_set(err, -EIO, "%s: %s, device %s%s%s", what,
-                      hx_aee_text(code, name, sizeof(name)), node, means ? ": " : "",
-                      means ? means : "");
+                        hx_aee_text(code, name, sizeof(name)), node, means ? ": " : "",
+                        means ? means : "");
 }

@@ -17,6 +17,6 @@ void hx_dsp_node(char *node, size_t node_bytes);
 
 /* Stores "MESSAGE: AEE_NAME (0xCODE), device NODE: MEANING" and returns -EIO. */
 int hx_dsp_error(struct hx_error *err, enum hx_dsp_step step, const char *node, int code,
-               const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

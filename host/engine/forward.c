@@ -22,10 +22,10 @@ static int check_run(const struct hx_forward *f, const uint32_t *tokens, size_t 
 
     if (n < 1 || n > f->max_batch)
         return hx_error_set(err, -EINVAL, "a batch of %zu tokens; 1 to %zu are legal", n,
-                          f->max_batch);
+                            f->max_batch);
     if (pos > n_ctx || n > n_ctx - pos)
         return hx_error_set(err, -EINVAL, "%zu tokens at position %zu exceed the context of %zu", n,
-                          pos, n_ctx);
+                            pos, n_ctx);
     for (size_t i = 0; i < n; i++)
         if (tokens[i] >= vocab)
             return hx_error_set(err, -EINVAL, "token %u; the vocabulary has %zu", tokens[i], vocab);
@@ -187,7 +187,7 @@ int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx
 
     if (m->positions.rows && kv->n_ctx > m->n_ctx)
         return hx_error_set(err, -EINVAL, "%s: a context of %zu; %s has learned %zu positions",
-                          hx_gguf_name(m->file), kv->n_ctx, m->arch->name, m->n_ctx);
+                            hx_gguf_name(m->file), kv->n_ctx, m->arch->name, m->n_ctx);
     f = calloc(1, sizeof(*f));
     if (!f)
         return hx_error_set(err, -ENOMEM, "forward pass: out of memory");

@@ -15,7 +15,7 @@ int hx_completion_check(const struct hx_engine *e, const struct hx_completion_cf
     for (size_t i = 0; i < cfg->n_prompt; i++)
         if (cfg->prompt[i] >= e->model->vocab)
             return hx_error_set(err, -EINVAL, "token %u; the vocabulary has %zu", cfg->prompt[i],
-                              e->model->vocab);
+                                e->model->vocab);
     if (cfg->n_prompt > n_ctx || cfg->n_max > n_ctx - cfg->n_prompt + 1)
         return hx_error_set(err, -E2BIG, "%zu prompt tokens and %zu new ones need %zu positions, the "
                           "context has %zu", cfg->n_prompt, cfg->n_max,

@@ -71,7 +71,7 @@ static int check_spread(size_t n_ids, size_t ctx, size_t chunks, struct hx_error
 
     if (ctx < 1 || chunks < 1 || n_ids < ctx + 1)
         return hx_error_set(err, -EINVAL, "the text has %zu tokens; a window needs %zu", n_ids,
-                          ctx + 1);
+                            ctx + 1);
     span = n_ids - ctx - 1; /* more windows than that would start at the same places */
     if (chunks > 1 && chunks > span)
         return hx_error_set(err, -EINVAL, "%zu windows of %zu tokens in a text of %zu tokens: at "
@@ -87,7 +87,7 @@ static int check_llama(size_t n_ids, size_t ctx, struct hx_error *err)
         return hx_error_set(err, -EINVAL, "a window of %zu tokens scores none; 4 are the least", ctx);
     if (n_ids / 2 < ctx)
         return hx_error_set(err, -EINVAL, "the text has %zu tokens; two windows need %zu", n_ids,
-                          2 * ctx);
+                            2 * ctx);
     return 0;
 }
 

@@ -42,7 +42,7 @@ int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_error *err)
         rc = hx_error_set(err, -EINVAL, "%s: is a directory", path);
     } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
         rc = hx_error_set(err, -EINVAL, "%s: not a GGUF file (%s)", path,
-                        S_ISREG(st.st_mode) ? "empty" : "not a regular file");
+                          S_ISREG(st.st_mode) ? "empty" : "not a regular file");
     } else {
         map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         rc = map == MAP_FAILED ? hx_error_set(err, -errno, "%s: mmap: %s", path, strerror(errno))

@@ -59,7 +59,7 @@ int hx_gguf_index_make(const struct hx_gguf *g, struct hx_gguf_index *index, con
     for (size_t i = 1; i < n; i++)
         if (compare(index->at[i - 1], index->at[i]) == 0)
             return hx_error_set(err, -EINVAL, "%s: %s '%s' is there twice", g->name, what,
-                              hx_str_shown(*index->at[i]).text);
+                                hx_str_shown(*index->at[i]).text);
     return 0;
 }
 

@@ -56,7 +56,7 @@ static int truncated(const struct hx_gguf *g, const struct cursor *c, const char
                      struct hx_error *err)
 {
     return hx_error_set(err, -EINVAL, "%s: truncated or damaged in %s at byte %zu of %zu", g->name,
-                      what, (size_t)(c->p - g->base), g->size);
+                        what, (size_t)(c->p - g->base), g->size);
 }
 
 /* --- metadata */
@@ -84,7 +84,7 @@ static int bad_type(const struct hx_gguf *g, const struct hx_gguf_kv *kv, struct
         return hx_error_set(err, -EINVAL, "%s: metadata '%s' is an array of arrays, which hexrig "
                           "does not read", g->name, hx_str_shown(kv->key).text);
     return hx_error_set(err, -EINVAL, "%s: metadata '%s' has type %" PRIu32 "; 0 to %d are defined",
-                      g->name, hx_str_shown(kv->key).text, kv->elem, HX_GGUF_TYPES - 1);
+                        g->name, hx_str_shown(kv->key).text, kv->elem, HX_GGUF_TYPES - 1);
 }
 
 static int read_kv(struct hx_gguf *g, struct cursor *c, struct hx_gguf_kv *kv, struct hx_error *err)
@@ -231,7 +231,7 @@ static int read_all_tensors(struct hx_gguf *g, struct cursor *c, uint64_t n, str
 
     if (n > left(c) / MIN_TENSOR_BYTES)
         return hx_error_set(err, -EINVAL, "%s: truncated: %" PRIu64 " tensors, %zu bytes left",
-                          g->name, n, left(c));
+                            g->name, n, left(c));
     g->tensors = calloc(n ? n : 1, sizeof(*g->tensors));
     offsets = calloc(n ? n : 1, sizeof(*offsets));
     if (!g->tensors || !offsets)

@@ -166,7 +166,7 @@ int hx_gguf_writer_data(struct hx_gguf_writer *w, const void *bytes, size_t n, s
         start(w);
     if (!w->failed && (w->done == w->n_tensors || n > w->missing))
         return hx_error_set(err, -EINVAL, "%s: %zu bytes of data that belong to no tensor", w->path,
-                          n);
+                            n);
     emit(w, bytes, n);
     w->missing -= w->failed ? 0 : n;
     if (!w->failed && w->missing == 0) {
@@ -185,7 +185,7 @@ int hx_gguf_writer_finish(struct hx_gguf_writer *w, struct hx_error *err)
         start(w);
     if (!w->failed && w->done < w->n_tensors)
         return hx_error_set(err, -EINVAL, "%s: data of %llu tensors is missing", w->path,
-                          (unsigned long long)(w->n_tensors - w->done));
+                            (unsigned long long)(w->n_tensors - w->done));
     errno = 0;
     failed = fclose(w->f) != 0;
     w->f = NULL;

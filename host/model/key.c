@@ -31,7 +31,7 @@ int hx_model_need_u32(const struct hx_model *m, const char *name, size_t max, si
         return rc;
     if (v == 0 || v > max)
         return hx_error_set(err, -EINVAL, "%s: %s is %u; 1 to %zu are legal", hx_gguf_name(m->file),
-                          key, v, max);
+                            key, v, max);
     *out = v;
     return 0;
 }
@@ -52,7 +52,7 @@ int hx_model_need_f32(const struct hx_model *m, const char *name, float *out, st
 
     if (!rc && !(isfinite(*out) && *out > 0))
         rc = hx_error_set(err, -EINVAL, "%s: %s is %g; it must be positive", hx_gguf_name(m->file),
-                        key, (double)*out);
+                          key, (double)*out);
     return rc;
 }
 

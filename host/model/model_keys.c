@@ -27,7 +27,7 @@ static int read_arch(struct hx_model *m, const struct hx_arch *const *archs, str
         snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "", archs[i]->name);
     }
     return hx_error_set(err, -EINVAL, "%s: architecture '%s' is not supported; supported: %s",
-                      hx_gguf_name(m->file), hx_str_shown(name).text, all);
+                        hx_gguf_name(m->file), hx_str_shown(name).text, all);
 }
 
 /* Values of a head: given, or the heads' share of the width. */
@@ -40,7 +40,7 @@ static int read_head(struct hx_model *m, struct hx_error *err)
     if ((!hx_model_has_key(m, "attention.key_length") || !hx_model_has_key(m, "attention.value_length")) &&
         (!share || m->width % m->n_head))
         return hx_error_set(err, -EINVAL, "%s: %zu heads do not share a width of %zu",
-                          hx_gguf_name(m->file), m->n_head, m->width);
+                            hx_gguf_name(m->file), m->n_head, m->width);
     rc = hx_model_u32(m, "attention.key_length", HX_MAX_HEAD, share, &m->dh, err);
     if (!rc)
         rc = hx_model_u32(m, "attention.value_length", HX_MAX_HEAD, share, &value_length, err);
@@ -89,7 +89,7 @@ static int refuse_experts(const struct hx_model *m, struct hx_error *err)
         rc = hx_gguf_u32(m->file, hx_model_key(m, "expert_count", key), &n, err);
     if (!rc && n)
         rc = hx_error_set(err, -EINVAL, "%s: %s is %u; mixtures of experts are not supported",
-                        hx_gguf_name(m->file), key, n);
+                          hx_gguf_name(m->file), key, n);
     return rc;
 }
 
@@ -175,7 +175,7 @@ static int read_scaling(struct hx_model *m, struct hx_error *err)
                  scalings[i].name);
     }
     return hx_error_set(err, -EINVAL, "%s: %s '%s' is not supported; supported: %s",
-                      hx_gguf_name(m->file), key, hx_str_shown(type).text, legal);
+                        hx_gguf_name(m->file), key, hx_str_shown(type).text, legal);
 }
 
 static int read_rope(struct hx_model *m, struct hx_error *err)
@@ -190,7 +190,7 @@ static int read_rope(struct hx_model *m, struct hx_error *err)
     rc = hx_model_u32(m, "rope.dimension_count", m->dh, m->dh, &r->dims, err);
     if (!rc && r->dims % 2)
         rc = hx_error_set(err, -EINVAL, "%s: rope.dimension_count is %zu; it must be even",
-                        hx_gguf_name(m->file), r->dims);
+                          hx_gguf_name(m->file), r->dims);
     if (!rc)
         rc = hx_model_f32(m, "rope.freq_base", 10000, &r->base, err);
     return rc ? rc : read_scaling(m, err);

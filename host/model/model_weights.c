@@ -59,7 +59,7 @@ static int get_vector(const struct loader *ld, const float **out, const char *wh
         return rc;
     if (t->type != HX_QUANT_F32)
         return hx_error_set(err, -EINVAL, "%s: %s '%s' is %s; F32 is needed",
-                          hx_gguf_name(ld->m->file), what, name, hx_quant_name(t->type));
+                            hx_gguf_name(ld->m->file), what, name, hx_quant_name(t->type));
     *out = t->data;
     return 0;
 }
@@ -213,7 +213,7 @@ static int load_factors(const struct loader *ld, struct hx_error *err)
     for (size_t i = 0; i < n; i++)
         if (!(f[i] > 0))
             return hx_error_set(err, -EINVAL, "%s: tensor '%s' holds %g; factors are positive",
-                              hx_gguf_name(m->file), name, (double)f[i]);
+                                hx_gguf_name(m->file), name, (double)f[i]);
     m->rope.global.factors = f;
     return 0;
 }
@@ -240,8 +240,8 @@ static int refuse_others(const struct loader *ld, struct hx_error *err)
     for (size_t i = 0; i < ld->file.n_tensors; i++)
         if (!ld->used[i])
             return hx_error_set(err, -EINVAL, "%s: tensor '%s' has no place in architecture %s",
-                              hx_gguf_name(ld->m->file),
-                              hx_str_shown(ld->file.tensors[i].name).text, ld->m->arch->name);
+                                hx_gguf_name(ld->m->file),
+                                hx_str_shown(ld->file.tensors[i].name).text, ld->m->arch->name);
     return 0;
 }
 

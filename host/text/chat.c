@@ -129,7 +129,7 @@ static int check_tokens(const struct hx_chat *c, struct hx_error *err)
                               c->family->name, c->family->tokens[i]);
     if (c->family->eos && hx_tokenizer_eos(c->tok) == HX_NO_TOKEN)
         return hx_error_set(err, -EINVAL, "chat family %s: the tokenizer has no eos_token_id",
-                          c->family->name);
+                            c->family->name);
     return 0;
 }
 

@@ -111,7 +111,7 @@ static int check_bytes(const struct hx_tokenizer *t, const struct hx_gguf *g, st
     for (uint32_t b = 0; b < 256; b++)
         if (t->byte_id[b] == HX_NO_TOKEN && t->unk == HX_NO_TOKEN && in_utf8(b))
             return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.tokens: no token for byte 0x%02x",
-                              hx_gguf_name(g), b);
+                                hx_gguf_name(g), b);
     return 0;
 }
 

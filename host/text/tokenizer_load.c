@@ -30,7 +30,7 @@ static int choose_kind(struct hx_tokenizer *t, const struct hx_gguf *g, struct h
             t->kind = kinds[i];
     if (!t->kind)
         return hx_error_set(err, -EINVAL, "%s: " KEY("model") " is '%.*s'; known: gpt2, llama, t5",
-                          hx_gguf_name(g), shown(model), model.p);
+                            hx_gguf_name(g), shown(model), model.p);
     t->adds_bos = t->kind->adds_bos;
     t->adds_eos = t->kind->adds_eos;
     t->space_prefix = t->kind->space_prefix;
@@ -195,7 +195,7 @@ static int token_id(const struct hx_tokenizer *t, const struct hx_gguf *g, const
     rc = hx_gguf_u32(g, key, id, err);
     if (!rc && *id >= t->n_vocab)
         rc = hx_error_set(err, -EINVAL, "%s: %s is %u; the vocabulary has %zu tokens",
-                        hx_gguf_name(g), key, *id, t->n_vocab);
+                          hx_gguf_name(g), key, *id, t->n_vocab);
     return rc;
 }
 
@@ -244,12 +244,12 @@ static int load_switches(struct hx_tokenizer *t, const struct hx_gguf *g, struct
 
         if (kv && kv->type != HX_GGUF_BOOL)
             return hx_error_set(err, -EINVAL, "%s: %s is of type %u; a bool is needed",
-                              hx_gguf_name(g), want[i].key, kv->type);
+                                hx_gguf_name(g), want[i].key, kv->type);
         if (kv)
             *want[i].out = *kv->data != 0;
         if (*want[i].out && want[i].needs == HX_NO_TOKEN)
             return hx_error_set(err, -EINVAL, "%s: %s is %s, but there is no %s", hx_gguf_name(g),
-                              want[i].key, kv ? "true" : "true by default", want[i].needs_key);
+                                want[i].key, kv ? "true" : "true by default", want[i].needs_key);
     }
     return 0;
 }

@@ -427,7 +427,7 @@ static const struct {
 #define N_METHODS (sizeof(methods) / sizeof(methods[0]))
 
 __attribute__((visibility("default"))) int hxt_skel_handle_invoke(remote_handle64 h, uint32_t sc,
-                                                                   remote_arg *pra)
+                                                                  remote_arg *pra)
 {
     unsigned m = REMOTE_SCALARS_METHOD(sc);
     struct hxt_in in;

@@ -443,7 +443,7 @@ static void test_mistakes_are_named_where_they_are(void **state)
         {"#frob", "d/main.idl:1:1: unknown directive '#frob'"},
         {"\n#include \"none.idl\"\n", "d/main.idl:2:10: cannot read 'none.idl'"},
         {"long @", "d/main.idl:1:1: unexpected 'long'; interface, typedef, struct, enum, const or "
-                    "#include should be here"},
+                   "#include should be here"},
         {"@", "d/main.idl:1:1: unexpected character '@'"},
         {"\xff", "d/main.idl:1:1: unexpected byte 0xff"},
     };

@@ -128,7 +128,7 @@ const struct idl_type *idl_take_type(struct hx_idl *idl)
 
 /* `[2][3]` behind a name: an array of 2 arrays of 3. */
 const struct idl_type *idl_take_dimensions(struct hx_idl *idl, const struct idl_type *base,
-                                              unsigned level)
+                                           unsigned level)
 {
     struct idl_pos pos = idl->token.pos;
     uint64_t size;

@@ -10,7 +10,7 @@ static int run(struct hx_attn *a, const struct hx_attn_in *in, float *out, struc
     (void)a;
     if (!in->kv->ops->attend)
         return hx_error_set(err, -ENOTSUP, "attention: cache '%s' cannot attend by itself",
-                          in->kv->ops->name);
+                            in->kv->ops->name);
     if (in->softcap > 0 || hx_attn_first(in, in->pos + in->n - 1) > 0)
         return hx_error_set(err, -ENOTSUP, "attention of layer %zu: cache '%s' has no soft-caps and "
                           "no windows", in->layer, in->kv->ops->name);

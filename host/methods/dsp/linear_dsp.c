@@ -202,12 +202,12 @@ static int pack(struct hx_linear_dsp *d, struct hx_error *err)
 
     if (!row || !d->weights || !d->x || !d->y)
         rc = hx_error_set(err, -ENOMEM, "linear: no memory for %zu bytes of weights",
-                        d->weights_bytes);
+                          d->weights_bytes);
     for (size_t i = 0; !rc && i < d->n; i++) {
         rc = hx_linear_pack(d->matrix[i], d->weights + d->table[i].offset, row, &detail);
         if (rc)
             hx_error_set(err, rc, "linear: matrix %zu of those for the DSP, %zu x %zu: %s", i,
-                       d->matrix[i]->rows, d->matrix[i]->cols, detail.text);
+                         d->matrix[i]->rows, d->matrix[i]->cols, detail.text);
     }
     free(row);
     return rc;

@@ -232,7 +232,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     (void)scratch;
     if (grow(l, n, j.stride))
         return hx_error_set(err, -ENOMEM, "linear ok: no memory for %zu vectors of %zu integers", n,
-                          j.stride);
+                            j.stride);
     hx_pool_run(l->pool, parts(l, n), quantize_part, &j);
     while (!rc && hx_linear_group(&g, w, y, n_m, &taken, same_place)) {
         j.w = g.w;
@@ -351,7 +351,7 @@ static int encode_all(struct ok_linear *l, struct hx_error *err)
         rc = j.out[i].rc;
         if (rc)
             hx_error_set(err, rc, "linear ok: matrix %zu, %zu x %zu: %s", i, l->matrix[i]->rows,
-                       l->matrix[i]->cols, j.out[i].err.text);
+                         l->matrix[i]->cols, j.out[i].err.text);
         l->error += j.out[i].error;
         l->norm += j.out[i].norm;
         l->split += l->planes[i].per_coord > 1;

@@ -164,7 +164,7 @@ static int pack_all(struct hx_ok_dsp *d, const struct hx_ok_planes *planes, cons
     d->y = shared(d->y_room * sizeof(*d->y));
     if (!d->weights || !d->x || !d->y)
         return hx_error_set(err, -ENOMEM, "linear ok: no memory for %zu bytes of weights",
-                          d->weights_bytes);
+                            d->weights_bytes);
     for (size_t i = 0; i < n; i++)
         if (wanted[i])
             pack(&planes[i], d->weights + d->table[d->index[i]].offset);

@@ -61,7 +61,7 @@ int hx_ok_planes_of_tensor(struct hx_ok_planes *out, const struct hx_ok_tensor *
     if (!out->w || !out->scale) {
         hx_ok_planes_free(out);
         return hx_error_set(err, -ENOMEM, "no memory for %u planes of %zu x %zu integers", out->n,
-                          t->rows, t->cols);
+                            t->rows, t->cols);
     }
     memcpy(out->scale, t->scale, t->rows * sizeof(*out->scale));
     for (size_t r = 0; r < t->rows; r++)

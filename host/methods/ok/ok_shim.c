@@ -32,7 +32,7 @@ int hx_ok_prime(struct hx_ok_prime *out, uint32_t p, struct hx_error *err)
 
     if (p > HX_OK_MAX_P || !is_prime(p))
         return hx_error_set(err, -EINVAL, "p = %u; prime numbers from 2 to %d are legal", p,
-                          HX_OK_MAX_P);
+                            HX_OK_MAX_P);
     *out = (struct hx_ok_prime){p, HX_OK_INERT, {p, 0}};
     for (int64_t b = 1; DISCRIMINANT * b * b <= p4; b++) {
         const int64_t s = square_root(p4 - DISCRIMINANT * b * b);

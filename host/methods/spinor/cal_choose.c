@@ -53,7 +53,7 @@ static int check_wish(const struct hx_cal *cal, const char *path, const struct w
                           hx_block_basis_names[cal->format.basis], hx_block_basis_names[w->basis]);
     if (w->k_after_rope >= 0 && w->k_after_rope != cal->k_after_rope)
         return hx_error_set(err, -EINVAL, "%s: calibration for K %s RoPE, not %s it", path,
-                          hx_cal_k_names[cal->k_after_rope], hx_cal_k_names[w->k_after_rope]);
+                            hx_cal_k_names[cal->k_after_rope], hx_cal_k_names[w->k_after_rope]);
     return 0;
 }
 

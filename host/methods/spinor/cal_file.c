@@ -87,7 +87,7 @@ static int check_header(const struct header *h, const char *name, size_t n,
                           hx_block_table_bytes(f->shape, f->basis));
     if (h->n_slots == 0 || body / h->table_bytes != h->n_slots || body % h->table_bytes)
         return hx_error_set(err, -EINVAL, "%s: truncated or damaged: %zu bytes for %u tables", name,
-                          n, h->n_slots);
+                            n, h->n_slots);
     return 0;
 }
 
@@ -162,7 +162,7 @@ int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_error *er
 
     if (!f)
         return hx_error_set(err, -errno, "%s: %s", path,
-                          errno == EISDIR ? "is a directory" : strerror(errno));
+                            errno == EISDIR ? "is a directory" : strerror(errno));
     memcpy(h.magic, magic, sizeof(magic));
     crc = hx_crc32(hx_crc32(0, &h, sizeof(h)), cal->tables, bytes);
     failed = fwrite(&h, sizeof(h), 1, f) != 1 || fwrite(cal->tables, bytes, 1, f) != 1 ||

@@ -155,7 +155,7 @@ static int finish(struct job *j, size_t n_vectors, struct hx_error *err)
             rc = hx_error_set(&detail, -EDOM, "its numbers exceed fp16");
         if (rc)
             return hx_error_set(err, rc, "calibration: slot %zu cannot be fitted: %s", slot,
-                              detail.text);
+                                detail.text);
     }
     return 0;
 }

@@ -88,7 +88,7 @@ int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const stru
 
     if (hx_codec_format(&f, g->dh, cfg->basis, cfg->code))
         return hx_error_set(err, -EINVAL, "geometry %s: there are no blocks of head dimension %zu",
-                          g->name, g->dh);
+                            g->name, g->dh);
     cal = hx_cal_alloc(&f, (uint32_t)(g->n_layer * 2 * g->n_kv));
     if (!cal)
         return hx_error_set(err, -ENOMEM, "geometry %s: out of memory", g->name);

@@ -121,7 +121,7 @@ static int alloc_buffers(struct hx_kv_spinor *s, struct hx_error *err)
         __builtin_mul_overflow(kv->n_ctx * s->n_slots * kv->n_layer, s->shape->slot,
                                &s->block_bytes))
         return hx_error_set(err, -EINVAL, "kv spinor: a context of %zu positions is too long",
-                          kv->n_ctx);
+                            kv->n_ctx);
     rc = check_sizes(s, err);
     if (rc)
         return rc;

@@ -139,7 +139,7 @@ static int map(const struct hx_kv_spinor *s, void *p, size_t bytes, int *fd, str
 
     if (code)
         return hx_dsp_error(err, HX_DSP_CALL, s->dsp.node, code, "kv spinor: cannot map %zu bytes",
-                          bytes);
+                            bytes);
     *fd = of;
     return 0;
 }

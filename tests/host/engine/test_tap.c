@@ -97,7 +97,7 @@ static size_t row_of(const struct hx_model *m, enum hx_tap_point point)
     return point == HX_TAP_Q || point == HX_TAP_IN_O  ? m->n_head * m->dh
            : point == HX_TAP_K || point == HX_TAP_V   ? m->n_kv * m->dh
            : point == HX_TAP_IN_DOWN                  ? m->ffn
-                                                      : m->width;
+                                                     : m->width;
 }
 
 static void check_event(const struct event *e, const struct hx_model *m, enum hx_tap_point point, size_t layer, size_t n,

@@ -104,7 +104,7 @@ static void mm_open(struct mm_case *c, uint32_t type, const size_t shape[3])
     c->m.w = c->w;
     c->m.y = c->y;
     c->m.x = hx_qx_set(c->buf, hx_isa(HX_ISA_PORTABLE), NULL, c->x, c->cols, c->n,
-                         HX_QX_F32 | HX_QX_32 | HX_QX_256);
+                       HX_QX_F32 | HX_QX_32 | HX_QX_256);
 }
 
 static void mm_close(struct mm_case *c)
@@ -232,7 +232,7 @@ static void test_a_result_depends_on_its_row_and_vector_alone(void **state)
                 struct hx_cpu_matmul m = c.m;
 
                 m.x = hx_qx_set(c.buf, isa, NULL, c.x + v * c.cols, c.cols, 1,
-                                  HX_QX_F32 | HX_QX_32 | HX_QX_256);
+                                HX_QX_F32 | HX_QX_32 | HX_QX_256);
                 m.y = c.y + v * c.rows;
                 memset(m.y, 0xa5, c.rows * sizeof(float));
                 for (m.first = 0; m.first < c.rows; m.first += 13) {

@@ -176,7 +176,7 @@ int hx_bench_attn_open(struct hx_attn **out, const struct hx_bench_attn_cfg *cfg
     if (!l->tables) {
         free(l);
         return hx_error_set(err, -ENOTSUP, "bench: heads of %zu elements; %d is the most", dh,
-                          HX_POLY_N_MAX);
+                            HX_POLY_N_MAX);
     }
     l->keys = calloc(n_ctx * n_kv, l->n * sizeof(*l->keys));
     l->scores = calloc(n_ctx, sizeof(*l->scores));

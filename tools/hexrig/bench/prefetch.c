@@ -84,7 +84,7 @@ static int read_item(struct hx_prefetch *p, const struct hx_prefetch_item *item,
             continue;
         if (rc < 0)
             return hx_error_set(err, (int)rc, "%s: %zu bytes at %llu: %s", p->path, item->bytes,
-                              (unsigned long long)item->offset, strerror((int)-rc));
+                                (unsigned long long)item->offset, strerror((int)-rc));
         if (rc == 0)
             return hx_error_set(err, -EIO, "%s: truncated: %zu bytes at %llu are needed, the file ends "
                               "at %llu", p->path, item->bytes, (unsigned long long)item->offset,
@@ -380,7 +380,7 @@ int hx_prefetch_plan(struct hx_prefetch *p, const struct hx_prefetch_item *items
     if (!p->plan || alloc_slots(p, largest)) {
         stop(p);
         return hx_error_set(err, -ENOMEM, "%s: no memory for %u slots of %zu bytes", p->path,
-                          p->cfg.slots, largest);
+                            p->cfg.slots, largest);
     }
     memcpy(p->plan, items, n * sizeof(*items));
     p->n = n;
@@ -552,7 +552,7 @@ int hx_prefetch_open(struct hx_prefetch **out, const char *path, const struct hx
 
     if (cfg->slots > HX_PREFETCH_SLOTS)
         return hx_error_set(err, -EINVAL, "%s: %u slots; 1 to %d are legal", path, cfg->slots,
-                          HX_PREFETCH_SLOTS);
+                            HX_PREFETCH_SLOTS);
     p = calloc(1, sizeof(*p));
     if (!p)
         return hx_error_set(err, -ENOMEM, "%s: out of memory", path);

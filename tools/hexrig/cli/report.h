@@ -21,7 +21,7 @@ int hx_report_now(struct hx_session_stats *now);
 
 /* after - before */
 struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,
-                                        const struct hx_session_stats *before);
+                                       const struct hx_session_stats *before);
 
 /* Wall clock, seconds. */
 double hx_report_clock(void);

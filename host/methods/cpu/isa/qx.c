@@ -43,7 +43,7 @@ int hx_qx_buf_open(struct hx_qx_buf **out, size_t max_cols, size_t max_n, struct
     if (!b || !b->panels || !a->q32 || !a->d32 || !a->ds32 || !a->sum32 || !a->q256 || !a->d256 || !a->sum16) {
         hx_qx_buf_close(b);
         return hx_error_set(err, -ENOMEM, "linear cpu: no memory for %zu activations of %zu tokens",
-                          max_cols, max_n);
+                            max_cols, max_n);
     }
     *out = b;
     return 0;

@@ -96,8 +96,8 @@ static int failed(const struct hx_ntt_dsp *d, const char *method, int code, size
                   size_t first, size_t count, struct hx_error *err)
 {
     return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code,
-                      "kv ntt: %s failed at layer %zu, positions %zu..%zu", method, layer, first,
-                      first + count - 1);
+                        "kv ntt: %s failed at layer %zu, positions %zu..%zu", method, layer, first,
+                        first + count - 1);
 }
 
 int32_t *hx_ntt_dsp_room(struct hx_ntt_dsp *d, size_t integers, struct hx_error *err)

@@ -110,7 +110,7 @@ int hx_poly_open(struct hx_poly *p, const struct hx_poly_cfg *cfg, size_t dh, st
 
     if (!n)
         return hx_error_set(err, -ENOTSUP, "ring attention: heads of %zu elements; %d is the most",
-                          dh, HX_POLY_N_MAX);
+                            dh, HX_POLY_N_MAX);
     if (bits < HX_POLY_DELTA_MIN || bits > HX_POLY_DELTA_MAX)
         return hx_error_set(err, -EINVAL, "ring attention: Delta 2^%u; 2^%d to 2^%d are legal", bits,
                           HX_POLY_DELTA_MIN, HX_POLY_DELTA_MAX);

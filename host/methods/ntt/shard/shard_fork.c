@@ -37,7 +37,7 @@ static int open_fork(struct hx_shard *s, const char *libexec, struct hx_error *e
         close(ends[0]);
         close(ends[1]);
         return hx_error_set(err, -code, "crt-shard: cannot start the second process: %s",
-                          strerror(code));
+                            strerror(code));
     }
     close(ends[pid ? 1 : 0]);
     if (!pid) {
@@ -58,12 +58,12 @@ static int gone(struct hx_shard *s, struct hx_error *err)
     s->child = 0;
     if (child <= 0 || waitpid(child, &status, 0) != child)
         return hx_error_set(err, -EPIPE,
-                          "crt-shard: the process with the residues modulo q%d has gone",
-                          2 - s->prime);
+                            "crt-shard: the process with the residues modulo q%d has gone",
+                            2 - s->prime);
     return hx_error_set(err, -EPIPE,
-                      "crt-shard: the process with the residues modulo q%d has gone (%s %d)",
-                      2 - s->prime, WIFSIGNALED(status) ? "signal" : "exit status",
-                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                        "crt-shard: the process with the residues modulo q%d has gone (%s %d)",
+                        2 - s->prime, WIFSIGNALED(status) ? "signal" : "exit status",
+                        WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 /* Both send while both receive: what is not read fills a socket's buffer. */
