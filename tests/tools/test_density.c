@@ -375,7 +375,7 @@ static void test_a_geometry_takes_options_of_caches_alone(void **state)
         {"--kv f32 --linear cpu,wq@20=dsp", "--linear needs a model"},
         {"--linear ffn=dsp", "--linear needs a model"},
         {"--linear dsp:bogus", "--linear: dsp:bogus: unknown placement; legal: ddr, vtcm, dma"},
-        {"--linear cpu,wq@40=dsp", "--linear: layer 40; the model has 30, from 0"},
+        {"--linear cpu,wq@40=dsp", "--linear: wq@40=dsp: layer 40; the model has 30, from 0"},
         {"--native-ok", "--native-ok needs a model"},
         {"--attn ref", "--attn needs a model"},
         {"--softmax int", "--softmax needs a model"},
