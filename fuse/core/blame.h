@@ -1,6 +1,6 @@
-/* Who crashed the root PD.  A client that has attached to it takes the whole DSP down when it crashes there.  That happens; but a user
- * whose clients do it three times within a minute attaches no more for a minute after the last one, and the crashes are
- * not counted as deaths of the DSP, five of which in a row would keep it down for everybody. */
+/* Who crashed the root PD.  A client that has attached to it takes the whole DSP down when it crashes there.  That happens; but a
+ * user whose clients do it three times, each within a minute of the one before, attaches no more for a minute after the last one,
+ * and the crashes are not counted as deaths of the DSP, five of which in a row would keep it down for everybody. */
 #ifndef HX_BLAME_H
 #define HX_BLAME_H
 
