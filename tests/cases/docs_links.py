@@ -2,8 +2,8 @@
 import os, re, sys
 
 TOPS = ["docs", "dsp", "fuse", "host", "kernels", "rpc", "tests", "tools"]
-SOURCES = (".c", ".h", ".sh", ".inc", ".idl", ".in", ".py", ".awk", ".map", "Makefile")
-ENDS = "c|h|sh|inc|idl|py|awk|map|md"
+SOURCES = (".c", ".h", ".sh", ".inc", ".idl", ".in", ".py", ".awk", ".map", ".pml", "Makefile")
+ENDS = "c|h|sh|inc|idl|py|awk|map|md|pml"
 PLACEHOLDER = re.compile(r"\*|(?<![A-Z])(?:NAME|DIR|FOLDER)")
 failed = 0
 
