@@ -53,7 +53,8 @@ int hx_dsp_channel_take_rung(struct hx_dsp_channel *c, struct hx_msg *msg)
 {
     uint64_t one;
 
-    /* The bell is a semaphore: it was rung for exactly one message, which is in the ring by now. */
+    /* The bell is a semaphore: it was rung for exactly one message, which is in the ring by now.
+     * [tests/model/message_ring.pml: EARLY_BELL] */
     while (read(c->fd[HX_FD_REQ_BELL], &one, sizeof(one)) < 0)
         if (errno != EINTR)
             return -errno;

@@ -156,7 +156,8 @@ static void serve_rings(struct hx_loop *l)
     }
 }
 
-/* Tells the producers that we are about to sleep.  False: something has come in the meantime, so we must not. */
+/* Tells the producers that we are about to sleep.  False: something has come in the meantime, so we must not.
+ * [tests/model/message_ring.pml: NO_RECHECK of its REPLY ring] */
 static bool fall_asleep(struct hx_loop *l)
 {
     bool empty = true;

@@ -160,7 +160,7 @@ static void sleep_on(struct hx_dspq *q, const struct hx_wish *w, uint64_t end)
     atomic_fetch_add(&bell->sleepers, 1);
     /* "Say that I sleep, then look" against "publish, then look whether they sleep": pairs with publish() of hx_pktq.c
      * and wake_peer(), all four sequentially consistent.  The bell is read before looking, so a ring in between ends
-     * the wait at once. */
+     * the wait at once.  [tests/model/dspqueue.pml: NO_RECHECK, LATE_SEEN] */
     seen = atomic_load(&bell->rings);
     if (!fulfilled(q, w) && left) {
         atomic_fetch_add_explicit(&q->sleeps, 1, memory_order_relaxed);

@@ -60,7 +60,8 @@ static void publish(struct hx_pktq *q, struct dspqueue_packet_queue_state *own, 
     /* Release: pairs with peer_position() at the other end. */
     atomic_store_explicit(SHARED(&own->position), pos, memory_order_release);
     /* Position before count: whoever sees the count finds the packet.  Sequentially consistent, because the caller then
-     * checks whether the other end sleeps: pairs with sleep_on() of hx_dspq_wait.c, which says that it sleeps and then checks here. */
+     * checks whether the other end sleeps: pairs with sleep_on() of hx_dspq_wait.c, which says that it sleeps and then checks here.
+     * [tests/model/dspqueue.pml: NO_RELEASE, COUNT_FIRST, NO_FENCE] */
     atomic_store(SHARED(&own->packet_count), q->count);
 }
 

@@ -1,4 +1,5 @@
-/* The ring of 48-byte messages between driver and DSP. */
+/* The ring of 48-byte messages between driver and DSP.  tests/model/message_ring.pml is its model; in brackets, below, the fault that
+ * the model has where the code is otherwise. */
 #include "hx_ring.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 int hx_ring_push(struct hx_ring_shared *r, const void *entry)
 {
     uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
-    /* acquire: the consumer is done reading the slot we are about to fill; pairs with the release in hx_ring_pop() */
+    /* acquire: the consumer is done reading the slot we are about to fill; pairs with the release in hx_ring_pop() [NO_FULL_CHECK] */
     uint32_t head = atomic_load_explicit(&r->head, memory_order_acquire);
 
     if (tail - head > HX_RING_SLOTS)
@@ -19,7 +20,7 @@ int hx_ring_push(struct hx_ring_shared *r, const void *entry)
         return -EAGAIN;
     memcpy(r->slot[tail & (HX_RING_SLOTS - 1)], entry, HX_RING_ENTRY_BYTES);
     /* Publishes the slot: pairs with the acquire load in hx_ring_pop().  Sequentially consistent, because the caller then
-     * checks whether the other end sleeps: see hx_ring_must_wake(). */
+     * checks whether the other end sleeps: see hx_ring_must_wake().  [NO_RELEASE, NO_FENCE] */
     atomic_store(&r->tail, tail + 1);
     return 0;
 }
@@ -35,7 +36,7 @@ int hx_ring_pop(struct hx_ring_shared *r, void *entry)
     if (tail == head)
         return -EAGAIN;
     memcpy(entry, r->slot[head & (HX_RING_SLOTS - 1)], HX_RING_ENTRY_BYTES);
-    /* Gives the slot back: pairs with the acquire load in hx_ring_push(). */
+    /* Gives the slot back: pairs with the acquire load in hx_ring_push().  [EARLY_HEAD] */
     atomic_store_explicit(&r->head, head + 1, memory_order_release);
     return 0;
 }
@@ -60,14 +61,14 @@ void hx_ring_wait(struct hx_ring_shared *r)
     if (tail != atomic_load_explicit(&r->head, memory_order_relaxed))
         return;
     atomic_fetch_add(&r->sleepers, 1);
-    /* the kernel checks last: it sleeps only if the tail is still this one */
+    /* the kernel checks last: it sleeps only if the tail is still this one [NO_RECHECK] */
     syscall(SYS_futex, &r->tail, FUTEX_WAIT, tail, NULL, NULL, 0);
     atomic_fetch_sub_explicit(&r->sleepers, 1, memory_order_relaxed);
 }
 
 void hx_ring_doze(struct hx_ring_shared *r)
 {
-    atomic_store(&r->sleepers, 1);
+    atomic_store(&r->sleepers, 1); /* [NO_DOZE_FENCE] */
 }
 
 void hx_ring_rouse(struct hx_ring_shared *r)
