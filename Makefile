@@ -523,7 +523,7 @@ soak: $(soak_b)
 # whatever `link` makes
 linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest $(L)/libcdsprpc.so.1 $(L)/libhexrig.so,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
           $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) \
-          $(addprefix $(BUILD)/tests/,conformance conformance-static run_with_client run_with_client-static) \
+          $(addprefix $(BUILD)/tests/,conformance conformance-static libhxt_fail.so run_with_client run_with_client-static) \
           $(addprefix $(BUILD)/peer/,make_model peer_llama)
 $(linked): $(ld_stamp)
 

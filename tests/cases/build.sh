@@ -3,7 +3,7 @@
 # nothing else.  All by `make -n -W FILE`, so no file changes.  Usage: build.sh BUILD, with the flags that BUILD was built with.
 set -eu
 cd "$(dirname "$0")/../.."
-build=$1
+build=${1#"$PWD"/} # as make was told: rules and what compilers wrote down for them name files by it
 major=$(sed 's/\..*//' tools/VERSION)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
