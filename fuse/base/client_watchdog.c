@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/driver.h"
+#include "proc_stat.h"
 
 #define GONE 0x80000000u
 enum { CHECK_MS = 250, CHECKS_STILL = 4, CHECKS_INSIDE = 20 };
@@ -178,19 +179,12 @@ struct watch { /* what was seen of a thread that is inside, at the checks before
 /* Whether it wants a processor: what starves on a busy machine does not hang. */
 static bool is_runnable(pid_t tid)
 {
-    char path[64], text[256], *end;
-    FILE *f;
-    size_t n;
+    char path[64], text[256];
+    const char *stat;
 
     snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-    f = fopen(path, "re");
-    if (!f)
-        return true;
-    n = fread(text, 1, sizeof(text) - 1, f);
-    fclose(f);
-    text[n] = '\0';
-    end = strrchr(text, ')'); /* "tid (name) S ..." */
-    return !end || end[1] == '\0' || end[2] == 'R';
+    stat = hx_proc_stat(path, text, sizeof(text));
+    return !stat || *stat == 'R';
 }
 
 static bool has_moved(struct watch *seen)

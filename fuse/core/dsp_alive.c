@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/proc_stat.h"
 #include "driver.h"
 
 enum { CHECK_MS = 250, CHECKS_STILL = 4, CHECKS_OVERDUE = 20 };
@@ -19,20 +19,12 @@ static struct process look_at(pid_t pid)
 {
     struct process p = {.state = '?'};
     uint64_t user = 0, system = 0;
-    char path[64], text[512], *end;
-    FILE *f;
-    size_t n;
+    char path[64], text[512];
+    const char *stat;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    f = fopen(path, "re");
-    if (!f)
-        return p;
-    n = fread(text, 1, sizeof(text) - 1, f);
-    fclose(f);
-    text[n] = '\0';
-    end = strrchr(text, ')'); /* "pid (name) S ..." */
-    if (end && sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
-                      &p.state, &user, &system) == 3)
+    stat = hx_proc_stat(path, text, sizeof(text));
+    if (stat && sscanf(stat, "%c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64, &p.state, &user, &system) == 3)
         p.ticks = user + system;
     return p;
 }
