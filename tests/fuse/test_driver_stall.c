@@ -4,57 +4,15 @@
 #include <fuse_lowlevel.h>
 
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "driver_client.h"
+#include "hole.h"
 #include "hx_reach.h"
 
-enum { PAGE = 4096 };
-
-/* A page that nobody fills. */
-struct hole {
-    int uffd;
-    uint8_t *page;
-};
-
-static int try_hole(struct hole *h)
-{
-    struct uffdio_api api = {.api = UFFD_API};
-    struct uffdio_register r = {.mode = UFFDIO_REGISTER_MODE_MISSING};
-
-    h->uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-    if (h->uffd < 0)
-        return -errno;
-    h->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    r.range.start = (uintptr_t)h->page;
-    r.range.len = PAGE;
-    if (h->page == MAP_FAILED || ioctl(h->uffd, UFFDIO_API, &api) ||
-        ioctl(h->uffd, UFFDIO_REGISTER, &r))
-        return -errno;
-    return 0;
-}
-
-static struct hole make_hole(void)
-{
-    struct hole h;
-    int rc = try_hole(&h);
-
-    if (rc)
-        hxt_skip_test("userfaultfd: %s", strerror(-rc));
-    return h;
-}
-
-static void fill(struct hole *h)
-{
-    struct uffdio_zeropage z = {.range = {(uintptr_t)h->page, PAGE}};
-
-    assert_int_equal(ioctl(h->uffd, UFFDIO_ZEROPAGE, &z), 0);
-    close(h->uffd);
-}
+enum { PAGE = HOLE_BYTES };
 
 /* --- a call that hangs ------------------------------------------------------------------------------------------- */
 
@@ -126,7 +84,7 @@ static void test_the_call_gets_efault_and_others_go_on(void **state)
 
     (void)state;
     for (enum place p = ARGS; p < PLACES; p++) {
-        struct hole hole = make_hole();
+        struct hole hole = hole_make();
         struct hanging h;
         double start;
 
@@ -138,7 +96,7 @@ static void test_the_call_gets_efault_and_others_go_on(void **state)
         assert_int_equal(drv_call0(h.fd, h.handle, HXT_BLOCK, (struct hxt_in){6, 0}), -1);
         assert_int_equal(errno, EFAULT);
         assert_true(drv_now() - start < 0.7);
-        fill(&hole);
+        hole_fill(&hole);
         assert_true(hxt_until(serves_again, &h, 10));
         close(h.fd);
     }
@@ -155,14 +113,14 @@ static void test_several_hang_at_once(void **state)
 
     (void)state;
     for (enum place p = ARGS; p < PLACES; p++) {
-        hole[p] = make_hole();
+        hole[p] = hole_make();
         start_hanging(&h[p], p, hole[p].page);
     }
     others_are_served(fd, handle);
     for (enum place p = ARGS; p < PLACES; p++)
         end_hanging(&h[p]);
     for (enum place p = ARGS; p < PLACES; p++) {
-        fill(&hole[p]);
+        hole_fill(&hole[p]);
         assert_true(hxt_until(serves_again, &h[p], 10));
         close(h[p].fd);
     }
@@ -172,7 +130,7 @@ static void test_several_hang_at_once(void **state)
 /* What the rig's thread still writes when the page comes must not hit the next session's memory. */
 static void test_a_session_may_be_closed_meanwhile(void **state)
 {
-    struct hole hole = make_hole();
+    struct hole hole = hole_make();
     struct hanging h;
     uint32_t handle;
     int fd;
@@ -183,7 +141,7 @@ static void test_a_session_may_be_closed_meanwhile(void **state)
     close(h.fd);
     assert_true(hxt_until(own_rig_idle, NULL, 10));
     fd = drv_connect(&handle);
-    fill(&hole);
+    hole_fill(&hole);
     for (int i = 0; i < 50; i++) {
         others_are_served(fd, handle);
         usleep(10000);
@@ -197,7 +155,7 @@ static void hang_for_ever(int ready)
     uint32_t handle;
     int fd = drv_connect(&handle);
 
-    if (try_hole(&hole) || write(ready, "", 1) != 1)
+    if (hole_try(&hole) || write(ready, "", 1) != 1)
         return;
     for (;;)
         hang(fd, handle, IN, hole.page);
@@ -205,7 +163,7 @@ static void hang_for_ever(int ready)
 
 static void test_a_client_that_hangs_can_be_killed(void **state)
 {
-    struct hole probe = make_hole();
+    struct hole probe = hole_make();
     pid_t pid = drv_fork(hang_for_ever);
     double start;
 
@@ -216,7 +174,7 @@ static void test_a_client_that_hangs_can_be_killed(void **state)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_true(drv_now() - start < 10);
     assert_true(hxt_until(own_rig_idle, NULL, 10));
-    fill(&probe);
+    hole_fill(&probe);
 }
 
 static int another_dsp(void *old)
@@ -229,7 +187,7 @@ static int another_dsp(void *old)
 /* The DSP ends with the thread of the rig that made it, so that must not be one that hangs and ends. */
 static void test_the_dsp_outlives_the_thread_that_hung(void **state)
 {
-    struct hole hole = make_hole();
+    struct hole hole = hole_make();
     struct hanging h;
     int dsp = own_rig_dsp();
 
@@ -240,7 +198,7 @@ static void test_the_dsp_outlives_the_thread_that_hung(void **state)
     start_hanging(&h, IN, hole.page);
     end_hanging(&h);
     dsp = own_rig_dsp();
-    fill(&hole);
+    hole_fill(&hole);
     assert_true(hxt_until(serves_again, &h, 10));
     usleep(200000);
     assert_int_equal(own_rig_dsp(), dsp);
@@ -252,7 +210,7 @@ static void test_the_dsp_outlives_the_thread_that_hung(void **state)
 
 static void test_the_question_whether_the_rig_reaches_a_client(void **state)
 {
-    struct hole hole = make_hole();
+    struct hole hole = hole_make();
     struct hx_reach r = {.addr = (uintptr_t)hole.page};
     int fd = open(own_rig_path("status"), O_RDONLY | O_CLOEXEC);
 
@@ -261,7 +219,7 @@ static void test_the_question_whether_the_rig_reaches_a_client(void **state)
     assert_int_equal(ioctl(fd, HX_IOCTL_REACH, &r), -1);
     assert_int_equal(errno, EFAULT);
     close(fd);
-    fill(&hole);
+    hole_fill(&hole);
 }
 
 /* --- a file whose server never answers --------------------------------------------------------------------------- */
