@@ -16,7 +16,6 @@
 
 #define GONE 0x80000000u
 enum { CHECK_MS = 250, CHECKS_STILL = 4, CHECKS_INSIDE = 20 };
-enum { HANGING_MAX = 64 }; /* threads; a client that hangs holds one until it ends, and may start anew */
 
 /* The lock protects ended, result and the job. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,10 +34,11 @@ static __thread struct hx_watchdog *self;
 
 /* --- the loop's side -------------------------------------------------------------------------------------------- */
 
-void hx_watchdog_enter(hx_give_up_fn give_up, void *arg)
+void hx_watchdog_enter(uid_t uid, hx_give_up_fn give_up, void *arg)
 {
     if (!self)
         return;
+    self->uid = uid;
     self->give_up = give_up;
     self->arg = arg;
     self->mine = (self->mine + 1) & ~GONE;
@@ -119,6 +119,15 @@ void hx_watchdog_forget(struct hx_session *s)
 unsigned hx_watchdog_count(void)
 {
     return atomic_load(&n_gone);
+}
+
+unsigned hx_watchdog_count_of(uid_t uid)
+{
+    unsigned n = 0;
+
+    for (const struct hx_watchdog *w = gone; w; w = w->next)
+        n += w->uid == uid;
+    return n;
 }
 
 /* --- threads ---------------------------------------------------------------------------------------------------- */
@@ -216,7 +225,7 @@ static void replace(struct hx_watchdog *w, unsigned turn)
     int rc;
 
     if (!(turn & GONE)) {
-        if (atomic_load(&n_gone) >= HANGING_MAX ||
+        if (atomic_load(&n_gone) >= HX_HANGING_MAX ||
             !atomic_compare_exchange_strong(&w->turn, &turn, turn | GONE))
             return;
         atomic_fetch_add(&n_gone, 1);

@@ -1,37 +1,52 @@
-/* Counting crashes of the root PD by user. */
+/* Counting by user what holds everybody up. */
 #include "blame.h"
 
-#include <stddef.h>
+#include <unistd.h>
 
+#include "base/client_watchdog.h"
+#include "base/log.h"
 #include "base/loop.h"
 
-static bool is_over(const struct hx_blame *b)
+static bool is_over(uint64_t last_ms)
 {
-    return !b->crashes || hx_now_ms() - b->last_ms >= HX_BLAME_MS;
+    return hx_now_ms() - last_ms >= HX_BLAME_MS;
 }
 
-unsigned hx_blame_add(struct hx_blame *b, uid_t uid)
+unsigned hx_blame_add(struct hx_blame *b, enum hx_offence o, uid_t uid)
 {
-    struct hx_blame *mine = NULL, *oldest = b;
+    unsigned mine = 0;
 
-    for (struct hx_blame *i = b; i < b + HX_BLAMES; i++) {
-        if (i->crashes && i->uid == uid)
+    for (unsigned i = 0; i < HX_BLAMES; i++) {
+        if (b->user[o][i].times && b->user[o][i].uid == uid) {
             mine = i;
-        if (i->last_ms < oldest->last_ms)
-            oldest = i;
+            break;
+        }
+        if (b->user[o][i].last_ms < b->user[o][mine].last_ms)
+            mine = i; /* the oldest has to go */
     }
-    if (!mine || is_over(mine)) {
-        mine = mine ? mine : oldest;
-        *mine = (struct hx_blame){.uid = uid};
-    }
-    mine->last_ms = hx_now_ms();
-    return ++mine->crashes;
+    if (b->user[o][mine].uid != uid || is_over(b->user[o][mine].last_ms))
+        b->user[o][mine].times = 0;
+    b->user[o][mine].uid = uid;
+    b->user[o][mine].last_ms = hx_now_ms();
+    return ++b->user[o][mine].times;
 }
 
-bool hx_blame_bars(const struct hx_blame *b, uid_t uid)
+bool hx_blame_bars(const struct hx_blame *b, enum hx_offence o, uid_t uid)
 {
-    for (const struct hx_blame *i = b; i < b + HX_BLAMES; i++)
-        if (i->uid == uid && !is_over(i))
-            return i->crashes >= HX_BLAME_CRASHES;
+    for (unsigned i = 0; i < HX_BLAMES; i++)
+        if (b->user[o][i].times >= HX_BLAME_TIMES && b->user[o][i].uid == uid)
+            return !is_over(b->user[o][i].last_ms);
     return false;
+}
+
+void hx_blame_hang(struct hx_blame *b, uid_t uid)
+{
+    if (hx_blame_add(b, HX_BLAME_HANG, uid) == HX_BLAME_TIMES && uid != geteuid())
+        hx_log_client("user %u: memory did not answer %d times within a minute each: EFAULT for this user's calls, for a minute",
+                      (unsigned)uid, HX_BLAME_TIMES);
+}
+
+bool hx_blame_may_touch(const struct hx_blame *b, uid_t uid)
+{
+    return (uid == geteuid() || !hx_blame_bars(b, HX_BLAME_HANG, uid)) && hx_watchdog_count_of(uid) < HX_HANGING_OF_USER;
 }

@@ -51,6 +51,7 @@ static void give_up(void *arg, struct hx_watchdog *stall)
 
     hx_log_client("client %d: the memory of process %d does not answer (userfaultfd, or a file whose "
                   "server hangs): EFAULT, also for its calls until it does", s->client_id, s->pid);
+    hx_blame_hang(&call->driver->blame, s->uid);
     stall->session = s;
     s->stall = stall;
     if (call->ctx && call->ctx->offset != UINT64_MAX) {
@@ -64,9 +65,11 @@ static void give_up(void *arg, struct hx_watchdog *stall)
 
 int hx_call_enter_client(struct hx_call *call)
 {
-    if (call->session->stall)
+    const struct hx_session *s = call->session;
+
+    if (s->stall || !hx_blame_may_touch(&call->driver->blame, s->uid))
         return -EFAULT;
-    hx_watchdog_enter(give_up, call);
+    hx_watchdog_enter(s->uid, give_up, call);
     return 0;
 }
 

@@ -109,7 +109,7 @@ void hx_call_finish_later(struct hx_call *call, int result);
 void hx_call_interrupt(struct hx_call *call);
 
 /* Around what touches the client's memory, see client_watchdog.h: if it hangs, the call ends with -EFAULT.  enter: 0, or
- * -EFAULT when an earlier call of the session still hangs. */
+ * -EFAULT when an earlier call of the session still hangs, or too many of this user's did. */
 int hx_call_enter_client(struct hx_call *call);
 void hx_call_leave_client(void);
 

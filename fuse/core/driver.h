@@ -29,7 +29,7 @@ struct hx_driver {
     struct hx_vtcm_view vtcm;
     struct hx_filter_stack filters;
     struct hx_dsp_process dsp;
-    struct hx_blame blame[HX_BLAMES];
+    struct hx_blame blame;
     struct hx_session *session[FASTRPC_MAX_SESSIONS]; /* NULL = free slot */
     struct hx_context *context[FASTRPC_CTX_MAX];      /* index = id; [0] unused */
     unsigned last_ctx_id;

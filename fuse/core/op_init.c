@@ -88,7 +88,7 @@ static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, 
 void hx_op_init_attach(struct hx_call *call)
 {
     const struct hx_session *s = call->session;
-    bool barred = hx_blame_bars(s->driver->blame, s->uid);
+    bool barred = hx_blame_bars(&s->driver->blame, HX_BLAME_CRASH, s->uid);
 
     if (barred)
         hx_log_client("client %d: user %u has crashed the root PD too often to attach to it now", s->client_id,

@@ -77,10 +77,10 @@ void hx_session_drop_channel(struct hx_session *s)
 /* A PD that is attached to the root PD stands for a part of it. */
 static void crash_dsp(struct hx_session *s)
 {
-    unsigned crashes = hx_blame_add(s->driver->blame, s->uid);
+    unsigned crashes = hx_blame_add(&s->driver->blame, HX_BLAME_CRASH, s->uid);
 
     hx_log_client("client %d (pid %d, user %u) crashed in the root PD, %u times in the last minute%s", s->client_id, s->pid,
-                  (unsigned)s->uid, crashes, crashes >= HX_BLAME_CRASHES ? "; this user attaches no more for a minute" : "");
+                  (unsigned)s->uid, crashes, crashes >= HX_BLAME_TIMES ? "; this user attaches no more for a minute" : "");
     hx_dsp_crash(&s->driver->dsp, true);
 }
 

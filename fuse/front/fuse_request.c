@@ -157,21 +157,31 @@ void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct 
 }
 
 /* Nothing has to be kept: the thread that hangs reads to its own stack. */
-static void give_up_reach(void *req, struct hx_watchdog *stall)
+static void give_up_reach(void *arg, struct hx_watchdog *stall)
 {
+    struct fuse_req *req = arg;
+    struct hx_driver *d = fuse_req_userdata(req);
+
     (void)stall;
+    hx_blame_hang(&d->blame, fuse_req_ctx(req)->uid);
     fuse_reply_err(req, EFAULT);
 }
 
 void hx_fuse_request_reach(struct fuse_req *req, const void *in)
 {
+    const struct hx_driver *d = fuse_req_userdata(req);
+    const uid_t uid = fuse_req_ctx(req)->uid;
     pid_t caller = fuse_req_ctx(req)->pid;
     uint64_t bytes;
     struct hx_reach r;
     int fd;
 
+    if (!hx_blame_may_touch(&d->blame, uid)) {
+        fuse_reply_err(req, EFAULT);
+        return;
+    }
     memcpy(&r, in, sizeof(r));
-    hx_watchdog_enter(give_up_reach, req);
+    hx_watchdog_enter(uid, give_up_reach, req);
     r.memory = hx_client_read(caller, &bytes, r.addr, sizeof(bytes));
     hx_watchdog_leave();
     fd = hx_fd_may_take() ? hx_client_fd(caller, r.fd) : -EBUSY;

@@ -1,0 +1,138 @@
+/* Protects the others from a user whose memory hangs again and again, in ever new sessions: each time costs everybody a second, so
+ * after three times the rig no longer waits for that user, nor for anybody in whose memory eight threads of it hang already. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+
+#include "driver_client.h"
+#include "hole.h"
+#include "hx_reach.h"
+
+enum { NOBODY = 65534, OF_USER = 8, BARRED_AFTER = 3 };
+
+static int ask(int status, uint8_t *page)
+{
+    struct hx_reach r = {.addr = (uintptr_t)page};
+
+    return ioctl(status, HX_IOCTL_REACH, &r);
+}
+
+static double seconds_of_efault(int status, uint8_t *page)
+{
+    double start = drv_now();
+    int rc = ask(status, page);
+
+    if (rc != -1 || errno != EFAULT)
+        return -1;
+    return drv_now() - start;
+}
+
+/* In a child: what the rig did, as an exit code. */
+static int hang_again_and_again(void)
+{
+    uint8_t here = 0;
+    struct hole h;
+    int status;
+
+    if (hole_try(&h) || chdir(own_rig_path("")) || setresuid(NOBODY, NOBODY, NOBODY))
+        return 1;
+    status = open("status", O_RDONLY | O_CLOEXEC);
+    if (status < 0)
+        return 2;
+    for (int i = 0; i < BARRED_AFTER; i++)
+        if (seconds_of_efault(status, h.page) < 0.9)
+            return 3;
+    for (int i = 0; i < 100; i++)
+        if (seconds_of_efault(status, h.page) < 0 || seconds_of_efault(status, &here) < 0)
+            return 4;
+    return 0;
+}
+
+static void expect_work(void)
+{
+    uint32_t h;
+    int fd = drv_connect(&h);
+
+    assert_int_equal(drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){4, 0}), 4);
+    close(fd);
+}
+
+static void test_a_user_whose_memory_hung_three_times_is_waited_for_no_more(void **state)
+{
+    double start = drv_now();
+    struct hole probe = hole_make();
+    int rc;
+    pid_t pid;
+
+    (void)state;
+    hole_fill(&probe);
+    if (geteuid())
+        hxt_skip_test("only root can be another user");
+    pid = fork();
+    if (pid == 0)
+        _exit(hang_again_and_again());
+    assert_true(pid > 1);
+    assert_int_equal(waitpid(pid, &rc, 0), pid);
+    assert_int_equal(rc, 0);
+    assert_true(drv_now() - start < BARRED_AFTER * 5 + 5);
+    expect_work(); /* the owner's memory is another matter */
+}
+
+struct asker {
+    pthread_t thread;
+    int status;
+    struct hole hole;
+    double took;
+};
+
+static void *run_asker(void *arg)
+{
+    struct asker *a = arg;
+
+    a->took = seconds_of_efault(a->status, a->hole.page);
+    return NULL;
+}
+
+static int is_reached(void *asker)
+{
+    const struct asker *a = asker;
+
+    return ask(a->status, a->hole.page) == 0;
+}
+
+static void test_no_more_than_eight_threads_hang_in_one_users_memory(void **state)
+{
+    struct asker a[OF_USER + 1];
+
+    (void)state;
+    for (int i = 0; i <= OF_USER; i++) {
+        a[i] = (struct asker){.status = open(own_rig_path("status"), O_RDONLY | O_CLOEXEC), .hole = hole_make()};
+        assert_true(a[i].status >= 0);
+    }
+    for (int i = 0; i < OF_USER; i++)
+        assert_int_equal(pthread_create(&a[i].thread, NULL, run_asker, &a[i]), 0);
+    for (int i = 0; i < OF_USER; i++) {
+        pthread_join(a[i].thread, NULL);
+        assert_true(a[i].took > 0.9);
+    }
+    run_asker(&a[OF_USER]);
+    assert_true(a[OF_USER].took >= 0 && a[OF_USER].took < 0.7);
+    for (int i = 0; i <= OF_USER; i++)
+        hole_fill(&a[i].hole);
+    for (int i = 0; i <= OF_USER; i++) {
+        assert_true(hxt_until(is_reached, &a[i], 10));
+        close(a[i].status);
+    }
+    expect_work();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_user_whose_memory_hung_three_times_is_waited_for_no_more),
+        cmocka_unit_test(test_no_more_than_eight_threads_hang_in_one_users_memory),
+    };
+
+    own_rig_mode = "0666";
+    return DRV_RUN(tests);
+}
