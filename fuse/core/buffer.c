@@ -239,13 +239,13 @@ void hx_buffer_put(struct hx_session *s, struct hx_buffer *b)
         destroy(s, b);
 }
 
-uint64_t hx_buffer_offset(struct hx_call *call, struct hx_buffer *b, uint64_t addr)
+uint64_t hx_buffer_offset(struct hx_call *call, const struct hx_buffer *b, uint64_t addr)
 {
-    if (!b->va_len || addr - b->va >= b->va_len)
-        if (call->front->locate(call, b->client_fd, b->inode, addr, &b->va, &b->va_len,
-                                &b->va_offset))
-            return addr & 4095; /* no mapping of this file: the kernel driver then counts from the page */
-    return addr - b->va + b->va_offset;
+    uint64_t offset;
+
+    if (call->front->locate(call, b->client_fd, b->inode, addr, &offset))
+        return addr & 4095; /* no mapping of this file: the kernel driver then counts from the page */
+    return offset;
 }
 
 /* A memfd is never mapped here: its client may truncate it at any time, and touching such a mapping ends the driver. */

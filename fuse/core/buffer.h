@@ -24,7 +24,6 @@ struct hx_buffer {
     unsigned mem_maps; /* of which MEM_MAPs */
     unsigned handles;  /* references of DMA handles that the DSP has not given back */
     uint64_t raddr;    /* DSP address given by MEM_MAP */
-    uint64_t va, va_len, va_offset; /* last client mapping seen: [va, va + va_len) shows the file from va_offset on */
 };
 
 /* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, -EINVAL when the
@@ -48,8 +47,8 @@ void hx_buffer_return(struct hx_session *s, int client_fd);
 /* Drops a reference. */
 void hx_buffer_put(struct hx_session *s, struct hx_buffer *b);
 
-/* Offset in the buffer of client address `addr`. */
-uint64_t hx_buffer_offset(struct hx_call *call, struct hx_buffer *b, uint64_t addr);
+/* Offset in the buffer of client address `addr`, by the client's mappings as they are now. */
+uint64_t hx_buffer_offset(struct hx_call *call, const struct hx_buffer *b, uint64_t addr);
 
 /* Changes n bytes where they are. */
 typedef void (*hx_buffer_alterer)(uint8_t *bytes, size_t n);

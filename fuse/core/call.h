@@ -33,10 +33,8 @@ struct hx_front_ops {
     int (*write)(struct hx_call *call, uint64_t addr, const void *src, uint64_t len);
     /* A duplicate of the client's descriptor, owned by the caller. */
     int (*fd)(struct hx_call *call, int fd);
-    /* Where client address `addr` lies inside the file with this inode: the mapping [*va, *va + *len) shows the file
-     * from *offset on.  -ENOENT: addr is no mapping of it. */
-    int (*locate)(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *va,
-                  uint64_t *len, uint64_t *offset);
+    /* Offset, in the file with this inode, of client address `addr`.  -ENOENT: addr is in no mapping of it. */
+    int (*locate)(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *offset);
     /* Answers; arg_bytes of call->arg go back to the client when result is not a plain errno. */
     void (*finish)(struct hx_call *call, int result);
     /* The rest is for speed and may be NULL or false.  Several pieces, 1..HX_PIECES_MAX, at about the cost of one: */

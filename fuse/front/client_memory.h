@@ -19,9 +19,8 @@ int hx_client_write_pieces(pid_t tid, const struct hx_piece *p, unsigned n);
  * determined. */
 bool hx_client_same_file(pid_t tid, int fd, int own);
 
-/* Finds the mapping that holds `addr` and shows the file with this inode: [*va, *va + *len) from *offset on. */
-int hx_client_locate(pid_t tid, uint64_t inode, uint64_t addr, uint64_t *va, uint64_t *len,
-                     uint64_t *offset);
+/* Offset in the file with this inode of what the client sees at `addr`.  -ENOENT: another file, or nothing, is mapped there. */
+int hx_client_locate(pid_t tid, uint64_t inode, uint64_t addr, uint64_t *offset);
 
 /* The process that thread `tid` belongs to, or 0. */
 pid_t hx_client_process(pid_t tid);

@@ -144,8 +144,7 @@ static bool same_file(struct hx_call *call, int fd, int own)
     return came >= 0 && hx_client_same_file(getpid(), came, own);
 }
 
-static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr,
-                            uint64_t *va, uint64_t *len, uint64_t *offset)
+static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *offset)
 {
     const struct hx_socket_frame *f = ((struct socket_call *)call->request)->frame;
     int i = find_fd(f, fd);
@@ -153,9 +152,7 @@ static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64
     (void)inode;
     if (i < 0 || addr < f->fds[i].va || addr - f->fds[i].va >= f->fds[i].len)
         return -ENOENT;
-    *va = f->fds[i].va;
-    *len = f->fds[i].len;
-    *offset = 0;
+    *offset = addr - f->fds[i].va;
     return 0;
 }
 

@@ -85,11 +85,10 @@ static bool same_file(struct hx_call *call, int fd, int own)
     return hx_client_same_file(call->tid, fd, own);
 }
 
-static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr,
-                            uint64_t *va, uint64_t *len, uint64_t *offset)
+static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *offset)
 {
     (void)fd;
-    return hx_client_locate(call->tid, inode, addr, va, len, offset);
+    return hx_client_locate(call->tid, inode, addr, offset);
 }
 
 static void finish(struct hx_call *call, int result)

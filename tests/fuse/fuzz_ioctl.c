@@ -53,15 +53,12 @@ static int fd_of_client(struct hx_call *call, int fd)
     return fd == CLIENT_FD ? dup(client_memfd) : -9;
 }
 
-static int locate(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *va,
-                  uint64_t *len, uint64_t *offset)
+static int locate(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *offset)
 {
     (void)call, (void)fd, (void)inode;
     if (addr & 1)
         return -2;
-    *va = addr & ~0xfffull;
-    *len = 4096;
-    *offset = 0;
+    *offset = addr & 4095;
     return 0;
 }
 
