@@ -9,7 +9,7 @@
 #include "driver.h"
 #include "remote_scalars.h"
 
-enum { KERNEL_TIMEOUT_MS = 10000 };
+enum { CHECK_MS = 250, KERNEL_CHECKS = 10000 / CHECK_MS + 1 }; /* the first check may come at once */
 
 static int take_id(struct hx_driver *d, struct hx_context *ctx)
 {
@@ -68,7 +68,7 @@ void hx_context_free(struct hx_context *ctx)
     if (ctx->id)
         ctx->driver->context[ctx->id] = NULL;
     ctx->channel->in_flight -= ctx->sent;
-    ctx->driver->n_deadlines -= ctx->deadline_ms != 0;
+    ctx->driver->n_expiring -= ctx->checks_left != 0;
     for (unsigned i = 0; i < ctx->n_args; i++)
         if (ctx->args[i].buffer)
             hx_buffer_put(ctx->session, ctx->args[i].buffer);
@@ -145,8 +145,8 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
     ctx->done = done;
     ctx->handle = handle;
     ctx->sc = REMOTE_SCALARS_MAKE(method, 1, out_bytes ? 1 : 0);
-    ctx->deadline_ms = hx_now_ms() + KERNEL_TIMEOUT_MS;
-    d->n_deadlines++;
+    ctx->checks_left = KERNEL_CHECKS;
+    d->n_expiring++;
     rc = pack_kernel_call(ctx, in, in_bytes, out_bytes);
     if (!rc)
         rc = hx_context_send(ctx, 0, HX_PD_ROOT, 0);
@@ -207,12 +207,18 @@ void hx_context_expire(struct hx_driver *d)
 {
     uint64_t now;
 
-    if (!d->n_deadlines)
+    if (!d->n_expiring)
         return;
     now = hx_now_ms();
+    if (now - d->expiry_ms < CHECK_MS)
+        return;
+    d->expiry_ms = now;
     for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++) {
         struct hx_context *ctx = d->context[id];
-        if (ctx && ctx->deadline_ms && now >= ctx->deadline_ms)
-            complete(ctx, NULL, -ETIMEDOUT);
+
+        if (!ctx || !ctx->checks_left || --ctx->checks_left)
+            continue;
+        d->n_expiring--;
+        complete(ctx, NULL, -ETIMEDOUT);
     }
 }

@@ -24,7 +24,7 @@ struct hx_context {
     struct hx_call *call;       /* the call that waits for it; NULL = none any more */
     /* Called once: reply == NULL means the DSP died (result = what to tell the caller). */
     void (*done)(struct hx_context *ctx, const struct hx_reply *reply, int result);
-    uint64_t deadline_ms; /* kernel calls; 0 = none */
+    unsigned checks_left; /* kernel calls: until it has timed out; 0 = it never does */
     uint64_t pings;       /* number of the last ping when it was sent (dsp_alive.h) */
     uint32_t handle, sc;
     uint64_t offset, bytes; /* arena piece */
@@ -49,7 +49,8 @@ int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_
 void hx_context_free(struct hx_context *ctx);
 
 /* A kernel call on handle 1 or 2: `in` bytes in, out_bytes out (read by done() at arena + args[1].arena).  Times out after
- * 10 s with -ETIMEDOUT.  Returns 0, or negative errno when it could not be sent (done() is then not called). */
+ * 10 s with -ETIMEDOUT; time in which nobody here ran (a machine that was suspended, a driver that was stopped) does not count, since
+ * the DSP may not have run either.  Returns 0, or negative errno when it could not be sent (done() is then not called). */
 int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_session *session,
                    struct hx_call *call, uint32_t handle, unsigned method, const void *in,
                    size_t in_bytes, size_t out_bytes,
@@ -61,7 +62,7 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel);
 /* Ends every context on `channel` with `result`: its DSP side is gone. */
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result);
 
-/* Ends kernel calls that are past their deadline. */
+/* Ends kernel calls that have timed out.  To be called in every round of the loop. */
 void hx_context_expire(struct hx_driver *d);
 
 #endif

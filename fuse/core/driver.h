@@ -33,7 +33,8 @@ struct hx_driver {
     struct hx_session *session[FASTRPC_MAX_SESSIONS]; /* NULL = free slot */
     struct hx_context *context[FASTRPC_CTX_MAX];      /* index = id; [0] unused */
     unsigned last_ctx_id;
-    unsigned n_deadlines; /* contexts with one */
+    unsigned n_expiring;  /* contexts that can time out */
+    uint64_t expiry_ms;   /* when they were last looked at */
     struct hx_session_stats closed; /* sums over closed sessions */
     uint32_t sessions_opened; /* number of the last one */
     uint64_t sessions_closed; /* how many of them had served a call */
