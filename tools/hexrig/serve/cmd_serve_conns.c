@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "cmd_serve.h"
+#include "timed_wait.h"
 
 enum { LOOK_MS = 250 };
 
@@ -115,12 +116,8 @@ static void *watch(void *arg)
 
     pthread_mutex_lock(&c->lock);
     while (!c->stop) {
-        struct timespec until;
+        const struct timespec until = hx_timed_wait_end(LOOK_MS);
 
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += LOOK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&c->end, &c->lock, &until);
         drop_the_late(c);
     }
@@ -137,7 +134,7 @@ int hx_conns_open(struct hx_conns **out, size_t most)
         return -ENOMEM;
     c->most = most;
     pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->end, NULL);
+    hx_timed_wait_init(&c->end);
     rc = -pthread_create(&c->thread, NULL, watch, c);
     if (rc)
         free(c);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmd_serve.h"
+#include "timed_wait.h"
 
 enum { FIRST_WAIT_MS = 250, LAST_WAIT_MS = 5000 }; /* between attempts to make the engines anew */
 
@@ -233,13 +234,8 @@ static void refuse_queued(struct hx_jobs *j, const char *why)
 /* Under the lock, which is released meanwhile.  Until stop. */
 static void sleep_ms(struct hx_jobs *j, unsigned ms)
 {
-    struct timespec until;
+    const struct timespec until = hx_timed_wait_end(ms);
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     while (!j->stop && pthread_cond_timedwait(&j->work, &j->lock, &until) != ETIMEDOUT)
         ;
 }
@@ -431,7 +427,7 @@ int hx_jobs_open(struct hx_jobs **out, const struct hx_jobs_engines *engines, si
     j->max_queued = queued;
     j->end = &j->first;
     pthread_mutex_init(&j->lock, NULL);
-    pthread_cond_init(&j->work, NULL);
+    hx_timed_wait_init(&j->work);
     rc = -pthread_create(&j->thread, NULL, compute, j);
     if (rc)
         goto fail;
