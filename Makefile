@@ -364,9 +364,11 @@ $(BUILD)/tests/run_with_client-static: $(obj)/tests/run_with/client.o
 
 tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_client-static)
 tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
-# preloaded into a rig by test_nth_failure, with the machine's own malloc
-tests: $(if $(SAN),,$(BUILD)/tests/libhxt_fail.so)
+# preloaded into programs, with the machine's own malloc: by test_nth_failure, by test_clock_jumps
+tests: $(if $(SAN),,$(BUILD)/tests/libhxt_fail.so $(BUILD)/tests/libhxt_clock.so)
 $(BUILD)/tests/libhxt_fail.so: $(obj)/tests/fail/fail.o
+$(BUILD)/tests/libhxt_clock.so: $(obj)/tests/fail/clock.o
+$(BUILD)/tests/libhxt_fail.so $(BUILD)/tests/libhxt_clock.so:
 	$(call link,-shared $(in) -ldl)
 tests: all $(test_b) $(fuzz_b)
 
@@ -523,7 +525,7 @@ soak: $(soak_b)
 # whatever `link` makes
 linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest $(L)/libcdsprpc.so.1 $(L)/libhexrig.so,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
           $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) \
-          $(addprefix $(BUILD)/tests/,conformance conformance-static libhxt_fail.so run_with_client run_with_client-static) \
+          $(addprefix $(BUILD)/tests/,conformance conformance-static libhxt_fail.so libhxt_clock.so run_with_client run_with_client-static) \
           $(addprefix $(BUILD)/peer/,make_model peer_llama)
 $(linked): $(ld_stamp)
 
