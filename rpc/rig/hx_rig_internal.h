@@ -61,6 +61,13 @@ int hx_rig_mount_dir(const char *mount, char *dir, size_t bytes, char *why, size
  * with a text, the DSP is just being restarted. */
 int hx_rig_ask(const char *node, const char *name, const char **kind, char **text);
 
+/* 1: by this error, whoever served a rig has ended or is ending. */
+int hx_rig_has_gone(int rc);
+
+/* The same; while the process that serves the node's folder is just ending it is asked again, for up to HX_RIG_AWAY_MS.  -ENOTCONN: the
+ * rig has died. */
+int hx_rig_ask_settled(const char *node, const char *name, const char **kind, char **text);
+
 /* The same for a status, waiting up to HX_RIG_AWAY_MS for a node that is away.  0: it is there. */
 int hx_rig_wait_node(const char *node, const char **kind);
 

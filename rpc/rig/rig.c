@@ -117,7 +117,7 @@ static int try_node(const char *node, char *why, size_t why_bytes)
 {
     const char *kind;
     char *status = NULL, profile[HX_NAME_BYTES], bad[HX_NAME_BYTES];
-    int rc = hx_rig_ask(node, "status", &kind, &status);
+    int rc = hx_rig_ask_settled(node, "status", &kind, &status);
 
     if (!kind && rc == 0)
         rc = hx_rig_wait_node(node, &kind);

@@ -240,7 +240,7 @@ int hx_rig_read_why(const char *mount, const char *node, char **text, char *why,
 
     if (rc)
         return rc;
-    rc = hx_rig_ask(path, node, NULL, text);
+    rc = hx_rig_ask_settled(path, node, NULL, text);
     return rc ? hx_rig_read_failed(rc, dir, why, why_bytes) : 0;
 }
 
@@ -264,27 +264,40 @@ static int write_file(const char *dir, const char *node, const char *text)
     return rc;
 }
 
+/* Between finding a rig and writing to it, the rig has ended. */
+static int lost_rig(const char *device, const char *dir, char *why, size_t why_bytes)
+{
+    char *status = NULL;
+    int rc = hx_rig_ask_settled(device, "status", NULL, &status);
+
+    free(status);
+    return rc ? hx_rig_read_failed(rc, dir, why, why_bytes)
+              : hx_rig_why(-ENOTCONN, why, why_bytes, "%s: the rig has ended, and another one runs there now", dir);
+}
+
 /* Through a socket, which also says why it failed; through the file where a rig has no sockets. */
 int hx_rig_write(const char *mount, const char *node, const char *text, char *why, size_t why_bytes)
 {
-    char dir[HX_PATH_BYTES - 32], device[HX_PATH_BYTES], sockets[HX_PATH_BYTES];
+    char dir[HX_PATH_BYTES - 32], device[HX_PATH_BYTES], socket[HX_PATH_BYTES], sockets[HX_PATH_BYTES];
     char *status, *reply = NULL;
     int rc = find_node(mount, device, sizeof(device), dir, sizeof(dir), why, why_bytes);
 
     if (rc)
         return rc;
-    rc = hx_rig_ask(device, "status", NULL, &status);
+    rc = hx_rig_ask_settled(device, "status", NULL, &status);
     if (rc)
         return hx_rig_read_failed(rc, dir, why, why_bytes);
     hx_rig_value(status, "sockets", sockets, sizeof(sockets));
     free(status);
     if (*sockets)
-        rc = hx_rig_join(device, sizeof(device), sockets, HX_NODE);
+        rc = hx_rig_join(socket, sizeof(socket), sockets, HX_NODE);
     if (rc == 0)
-        rc = *sockets ? hx_transport_socket_write(device, node, text, &reply)
+        rc = *sockets ? hx_transport_socket_write(socket, node, text, &reply)
                       : write_file(dir, node, text);
     if (rc && reply && *reply)
         hx_rig_why(rc, why, why_bytes, "%s", reply);
+    else if (rc == -ENOENT || hx_rig_has_gone(rc))
+        rc = lost_rig(device, dir, why, why_bytes);
     else if (rc)
         hx_rig_why(rc, why, why_bytes, "%s: %s: %s", dir, node, strerror(-rc));
     free(reply);

@@ -18,6 +18,8 @@
 
 #include "hx_transport.h"
 
+enum { AGAIN_MS = 20 };
+
 struct question {
     pthread_mutex_t lock; /* protects all below but the strings */
     pthread_cond_t answered;
@@ -219,20 +221,6 @@ int hx_rig_ask(const char *node, const char *name, const char **kind, char **tex
     return rc;
 }
 
-int hx_rig_wait_node(const char *node, const char **kind)
-{
-    for (int ms = 0; ms <= HX_RIG_AWAY_MS; ms += 20) {
-        char *text = NULL;
-        int rc = hx_rig_ask(node, "status", kind, &text);
-
-        free(text);
-        if (rc || *kind)
-            return rc;
-        usleep(20000);
-    }
-    return -ENOENT;
-}
-
 static int is_rig_of(const char *pid, const char *dir)
 {
     char path[64], args[8192];
@@ -270,18 +258,56 @@ static int find_rig_pid(const char *dir)
     return pid;
 }
 
+int hx_rig_has_gone(int rc)
+{
+    return rc == -ENOTCONN || rc == -ECONNREFUSED || rc == -ECONNABORTED || rc == -ECONNRESET;
+}
+
+int hx_rig_ask_settled(const char *node, const char *name, const char **kind, char **text)
+{
+    char dir[HX_PATH_BYTES];
+    const char *slash = strrchr(node, '/');
+    int rc = hx_rig_ask(node, name, kind, text);
+
+    snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - node) : 1, slash ? node : ".");
+    for (int ms = 0; hx_rig_has_gone(rc) && ms <= HX_RIG_AWAY_MS; ms += AGAIN_MS) {
+        int pid = find_rig_pid(dir);
+
+        if (pid)
+            usleep(AGAIN_MS * 1000);
+        rc = hx_rig_ask(node, name, kind, text); /* what is so when nobody is there to change it stays so */
+        if (!pid)
+            break;
+    }
+    return hx_rig_has_gone(rc) ? -ENOTCONN : rc;
+}
+
+int hx_rig_wait_node(const char *node, const char **kind)
+{
+    for (int ms = 0; ms <= HX_RIG_AWAY_MS; ms += AGAIN_MS) {
+        char *text = NULL;
+        int rc = hx_rig_ask_settled(node, "status", kind, &text);
+
+        free(text);
+        if (rc || *kind)
+            return rc;
+        usleep(AGAIN_MS * 1000);
+    }
+    return -ENOENT;
+}
+
 int hx_rig_at(const char *dir, char **status)
 {
     char node[HX_PATH_BYTES];
     int rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
 
     if (rc == 0)
-        rc = hx_rig_ask(node, "status", NULL, status);
+        rc = hx_rig_ask_settled(node, "status", NULL, status);
     if (rc == -ENOTDIR)
         return -ENOENT;
     if (rc == -ETIMEDOUT && hx_rig_is_own_mount(dir) && !find_rig_pid(dir))
         return -ENOTCONN;
-    return rc == -ECONNREFUSED || rc == -ECONNABORTED ? -ENOTCONN : rc;
+    return rc;
 }
 
 int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes)
@@ -290,7 +316,7 @@ int hx_rig_read_failed(int rc, const char *dir, char *why, size_t why_bytes)
 
     if (rc == -ENOENT || rc == -ENOTDIR)
         return hx_rig_why(rc, why, why_bytes, "%s: no rig runs there", dir);
-    if (rc == -ENOTCONN || rc == -ECONNREFUSED)
+    if (rc == -ENOTCONN)
         return hx_rig_why(rc, why, why_bytes, "%s: the rig has died; hexrig down cleans up", dir);
     if (rc != -ETIMEDOUT)
         return hx_rig_why(rc, why, why_bytes, "%s: status: %s", dir, strerror(-rc));
