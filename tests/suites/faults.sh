@@ -1,5 +1,6 @@
 # make check-faults: whatever fails on purpose: FAULT_ROUNDS (3) of the tests of kills, crashes and restarts, plainly and
-# under ASan, every error that the `error` filter knows at every ioctl, and every n-th call of the driver and the DSP.
+# under ASan, every error that the `error` filter knows at every ioctl, every n-th call of the driver and the DSP, and shells that
+# race for a rig.
 . "$(dirname "$0")/common.sh"
 
 echo "faults filter $build/tests/soak_faults"
@@ -12,3 +13,4 @@ while [ $round -le "${FAULT_ROUNDS:-3}" ]; do
     done
     round=$((round + 1))
 done
+echo "faults rig-race env HXT_RACE_S=60 $build/tests/test_rig_race"
