@@ -25,7 +25,7 @@ endif
 # clang's major version, or nothing
 clang := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | sed -n 's/^.define __clang_major__ //p')
 ifneq ($(and $(clang),$(filter-out clean deps install uninstall,$(or $(MAKECMDGOALS),all))),)
-ifneq ($(SAN),)
+ifneq ($(SAN),$(if $(findstring fuzzer-no-link,$(SAN)),$(SAN)))
 $(error SAN=$(SAN) wants CC=gcc)
 endif
 ifneq ($(shell [ $(clang) -lt 16 ] && echo old),)
@@ -37,8 +37,11 @@ VERSION := $(file <tools/VERSION)
 MAJOR   := $(firstword $(subst ., ,$(VERSION)))
 warn    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-psabi
 # the checks that a sanitizer adds make gcc see strings that could be null
-warn    += $(if $(SAN),-Wno-format-truncation -Wno-format-overflow)
+warn    += $(if $(SAN),$(if $(clang),,-Wno-format-truncation -Wno-format-overflow))
 sanflag := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+# libFuzzer's build, see `fuzz`; clang 19 does not tell the source as gcc does that it builds for ASan
+fuzzer  := $(findstring fuzzer-no-link,$(SAN))
+sanflag += $(if $(fuzzer),-fno-sanitize-recover=all -D__SANITIZE_ADDRESS__=1)
 CFLAGS_ALL = -std=gnu11 $(OPT) -g -march=$(MARCH) -ffp-contract=off -fno-math-errno -fvisibility=hidden $(warn) $(sanflag) \
              -MMD -MP -D_GNU_SOURCE $(CFLAGS)
 LDFLAGS_ALL = $(sanflag) $(LDFLAGS)
@@ -120,7 +123,9 @@ tools_o   := $(call objs,tools/hexrig/*/*.c) $(theorems_o) $(obj)/tools/preload/
 skel_o    := $(call objs,kernels/skel/*.c)
 listing_o := $(call objs,tools/listing/*.c)
 preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/rig/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
-testlib_o := $(filter-out $(obj)/tests/lib/fuzz_main.o,$(call objs,tests/lib/*.c))
+# the two ways to drive a fuzz target
+fuzz_mains := $(patsubst %,$(obj)/tests/lib/%.o,fuzz_main fuzz_libfuzzer)
+testlib_o := $(filter-out $(fuzz_mains),$(call objs,tests/lib/*.c))
 # each tests/FOLDER/{test,check,bug,fuzz,soak}_NAME.c is one program, $(BUILD)/tests/{test,...}_NAME
 tests_c   := $(filter-out tests/lib/%,$(wildcard $(foreach k,test check bug fuzz soak,tests/*/$k_*.c tests/host/*/$k_*.c)))
 tests_o   := $(call objs,$(tests_c)) $(testlib_o)
@@ -314,9 +319,9 @@ $(BUILD)/tests/test_trace_rig: api_libs := -ljansson
 $(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $(in) -lcmocka -lnuma -ldl -lpthread -lm)
 fuzz_b := $(call programs_of,fuzz)
-$(fuzz_b): $(obj)/tests/lib/fuzz_main.o $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
+$(fuzz_b): $(filter %/$(if $(fuzzer),fuzz_libfuzzer,fuzz_main).o,$(fuzz_mains)) $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
-	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
+	$(call link,$(if $(fuzzer),-fsanitize=fuzzer) -no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # the oracle's cases, one per integer HVX intrinsic and immediate, from the one table
 $(obj)/tests/hvx_cases.inc: tests/oracle/gen.awk tests/oracle/hvx-v69-intrinsics.txt tests/oracle/scalar-intrinsics.txt Makefile
 	@mkdir -p $(@D)
@@ -505,8 +510,20 @@ check-full: deps
 	$(sub) $(asan) tests
 	@tests/run.sh $(BUILD) check tsan valgrind aarch64 oracle vm faults soak
 
+# TIME (60) seconds of each fuzz target, or of TARGETS; JOBS (1) at a time.  By libFuzzer where a clang has it (FUZZ_CC; empty: do
+# without), else by the fuzzer of `make check`.  fuzz-merge keeps of what was found what is worth keeping
+.PHONY: fuzz fuzz-merge fuzz-programs
+FUZZ_CC      = $(shell tests/fuzz.sh compiler)
+fuzz_targets := $(patsubst fuzz_%,%,$(notdir $(fuzz_b)))
+fuzz fuzz-merge: fuzz_cc = $(FUZZ_CC)
+fuzz fuzz-merge: deps
+	$(sub) $(if $(fuzz_cc),SAN=address$(comma)undefined$(comma)fuzzer-no-link BUILD=$(BUILD)/fuzz CC="$(fuzz_cc)",$(asan)) fuzz-programs
+	@TIME=$(or $(TIME),60) tests/fuzz.sh $(if $(filter fuzz-merge,$@),merge,run) \
+	    $(BUILD)/$(if $(fuzz_cc),fuzz,asan) $(or $(TARGETS),$(fuzz_targets))
+fuzz-programs: $(if $(TARGETS),$(TARGETS:%=$(BUILD)/tests/fuzz_%),$(fuzz_b))
+
 # it defines functions that gcc declares by itself when it sanitizes
-$(obj)/dsp/machine/hvx_check.o: warn += $(if $(SAN),-Wno-builtin-declaration-mismatch)
+$(obj)/dsp/machine/hvx_check.o: warn += $(if $(SAN),$(if $(clang),,-Wno-builtin-declaration-mismatch))
 .PHONY: tsan-programs valgrind-programs soak-programs
 tsan-programs:
 	$(sub) tests
