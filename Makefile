@@ -95,12 +95,12 @@ $(obj)/libhx$1.a: $$($1_skel_o); $$(archive)
 $(L)/lib$1_skel.so: $$($1_skel_o) $(3:%=$(obj)/libhx%.a) $(obj)/libhxskel.a $(obj)/libhxwire.a
 	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$(in) -lm)
 endef
-# $(call test_skel,NAME): of tests/skel/NAME_skel.c, or of NAME.idl and NAME_imp.c
+# $(call test_skel,NAME): of tests/skel/NAME_skel.c and NAME/*.c, or of NAME.idl and NAME_imp.c
 define test_skel
 test_skels += $1
 $1_skel_at := $$(call skel_base,test_skel)
 $(BUILD)/tests/lib$1_skel.so: $(if $(wildcard tests/skel/$1.idl),$(obj)/gen/$1_skel.o \
-                              $(obj)/tests/skel/$1_imp.o,$(obj)/tests/skel/$1_skel.o)
+                              $(obj)/tests/skel/$1_imp.o,$(obj)/tests/skel/$1_skel.o $(call objs,tests/skel/$1/*.c))
 	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$(in))
 endef
 
