@@ -212,6 +212,10 @@ struct rule {
     int except; /* inverted: value[0], the only one, is refused */
 };
 
+/* What clone() can give to a thread, too, when root asks for it. */
+#define OWN_NAMESPACES \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+
 /* What open() may be asked for: reading, and what changes nothing.  Not O_CREAT, O_TRUNC and O_TMPFILE, nor the access mode 3,
  * for which a kernel wants no right of landlock's, nor O_PATH, which landlock lets through everywhere. */
 #define READ_FLAGS \
@@ -257,7 +261,7 @@ static int limit_pd_calls(void)
         {.nr = SYS_landlock_create_ruleset, .error = EPERM},
         {.nr = SYS_landlock_restrict_self, .error = EPERM},
         {.nr = SYS_clone3, .error = ENOSYS}, /* its flags lie in memory; libc then takes clone */
-        {SYS_clone, EPERM, LOW(0), CLONE_THREAD | CLONE_VM, 1, {CLONE_THREAD | CLONE_VM}, 0},
+        {SYS_clone, EPERM, LOW(0), CLONE_THREAD | CLONE_VM | OWN_NAMESPACES, 1, {CLONE_THREAD | CLONE_VM}, 0},
         {SYS_kill, EPERM, LOW(0), all, 1, {own}, 0},
         {SYS_tgkill, EPERM, LOW(0), all, 1, {own}, 0},
         {SYS_sched_setaffinity, EPERM, LOW(0), all, 1, {0}, 0},
