@@ -7,16 +7,13 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,12 +23,13 @@
 #include "hx_rig.h"
 #include "hxt.h"
 #include "hxt_proc.h"
+#include "other_users.h"
 #include "remote.h"
 #include "remote_scalars.h"
 #include "rpcmem.h"
 #include "skel/calculator.h"
 
-enum { NOBODY = 65534, STRANGER = 65533, CLUB = 54321 };
+enum { NOBODY = HXT_NOBODY, STRANGER = HXT_STRANGER, CLUB = 54321 };
 
 /* --- a rig of a user ---------------------------------------------------------------------------------------------- */
 
@@ -228,21 +226,6 @@ static void invoke_with_the_device(struct client *c)
 
 /* --- a /dev/fuse for everybody ------------------------------------------------------------------------------------ */
 
-static int own_fuse(void)
-{
-    const char *dir = hxt_path("%s/dev", hxt_tmpdir()), *node = hxt_path("%s/fuse", dir);
-    int rc;
-
-    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || mkdir(dir, 0755) ||
-        mount("hxt", dir, "tmpfs", 0, NULL))
-        return -1;
-    rc = mknod(node, S_IFCHR | 0666, makedev(10, 229)) || chmod(node, 0666) ||
-         mount(node, "/dev/fuse", NULL, MS_BIND, NULL);
-    umount2(dir, MNT_DETACH);
-    rmdir(dir);
-    return rc ? -1 : 0;
-}
-
 static bool nobody_can_run(void)
 {
     const char *argv[] = {"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sh", "-c",
@@ -268,7 +251,7 @@ static void need_fuse(void)
     if (access("/dev/fuse", R_OK | W_OK))
         hxt_skip_test("no /dev/fuse");
     if (!state)
-        state = own_fuse() ? -1 : 1;
+        state = hxt_own_mounts() || hxt_fuse_for_everybody(hxt_tmpdir()) ? -1 : 1;
     if (state < 0)
         hxt_skip_test("no mount namespace for a /dev/fuse with mode 0666");
 }

@@ -1,0 +1,51 @@
+/* What rigs of other users need of the machine, see other_users.h. */
+#include "other_users.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "hxt.h"
+
+int hxt_own_mounts(void)
+{
+    return unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -1 : 0;
+}
+
+int hxt_fuse_for_everybody(const char *folder)
+{
+    const char *dir = hxt_path("%s/dev", folder), *node = hxt_path("%s/fuse", dir);
+    int rc;
+
+    if (mkdir(dir, 0755) || mount("hxt", dir, "tmpfs", 0, NULL))
+        return -1;
+    rc = mknod(node, S_IFCHR | 0666, makedev(10, 229)) || chmod(node, 0666) ||
+         mount(node, "/dev/fuse", NULL, MS_BIND, NULL);
+    umount2(dir, MNT_DETACH);
+    rmdir(dir);
+    return rc ? -1 : 0;
+}
+
+int hxt_fuse_lets_others_in(const char *folder)
+{
+    static const char conf[] = "user_allow_other\n";
+    const char *path = hxt_path("%s/fuse.conf", folder);
+
+    hxt_write_file(path, conf, sizeof(conf) - 1);
+    return chmod(path, 0644) || mount(path, "/etc/fuse.conf", NULL, MS_BIND, NULL) ? -1 : 0;
+}
+
+int hxt_show_build(const char *folder)
+{
+    const char *build = hxt_path("%s/build", folder);
+
+    if (mkdir(build, 0755) || mount(HXT_BUILD, build, NULL, MS_BIND, NULL))
+        return -1;
+    setenv("HEXRIG_LIBEXEC", hxt_path("%s/libexec/hexrig", build), 1);
+    setenv("DSP_LIBRARY_PATH", hxt_path("%s/tests", build), 1);
+    return 0;
+}

@@ -1,0 +1,22 @@
+/* Test support: what rigs of other users need of the machine.  All of it is for root, and changes the mount namespace that the caller
+ * is in, which should be one of its own: unshare(CLONE_NEWNS). */
+#ifndef OTHER_USERS_H
+#define OTHER_USERS_H
+
+enum { HXT_NOBODY = 65534, HXT_STRANGER = 65533 };
+
+/* `folder`: where it may put what it needs. */
+
+/* A mount namespace of the calling process' own, out of which nothing is seen.  0 or -1 with errno. */
+int hxt_own_mounts(void);
+
+/* /dev/fuse is often for root alone: a device node of our own, with mode 0666, lies over it afterwards.  0 or -1. */
+int hxt_fuse_for_everybody(const char *folder);
+
+/* A fuse.conf with user_allow_other lies over the machine's: rigs that are not root's may have --mode.  0 or -1. */
+int hxt_fuse_lets_others_in(const char *folder);
+
+/* HXT_BUILD may lie where only root may go: shows it in `folder`/build, and points HEXRIG_LIBEXEC and DSP_LIBRARY_PATH there.  0 or -1. */
+int hxt_show_build(const char *folder);
+
+#endif
