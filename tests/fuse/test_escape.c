@@ -1,21 +1,18 @@
-/* Protects the user, other sessions and the rig from skels: what tests/skel/hxt_escape_skel.c tries is refused, as root's rig and
- * as nobody's, beside the PD of another client. */
-#include <grp.h>
+/* Protects the user, other sessions and the rig from skels: what tests/skel/hxt_escape/ tries is refused, as root's rig and
+ * as nobody's, beside the PD of another client.  Part of the isolation suite (tests/lib/isolation.h). */
 #include <linux/landlock.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "hxt_proc.h"
+#include "isolation.h"
 #include "own_rig.h"
 #include "remote.h"
 #include "remote_scalars.h"
 #include "skel/hxt_escape.h"
 
-enum { NOBODY = 65534, ATTEMPTS_LEAST = 200 };
+enum { ATTEMPTS_LEAST = 400 };
 
 static const char precious[] = "precious";
 
@@ -75,14 +72,16 @@ static void expect_intact(const char *path)
 static void test_a_skel_gets_nothing_but_what_it_may(void **state)
 {
     struct hxe_in in = {.pid = {[HXE_DRIVER] = own_rig_child.pid, [HXE_ROOT_PD] = own_rig_dsp()}};
-    int wrong = 0, life, status;
     remote_handle64 h;
+    int life, status;
     int32_t pid;
     pid_t sibling;
 
     (void)state;
     snprintf(in.file, sizeof(in.file), "%s/file", hxt_tmpdir());
     snprintf(in.skel_file, sizeof(in.skel_file), "%s/skels/file", hxt_tmpdir());
+    snprintf(in.link, sizeof(in.link), "%s/skels/link", hxt_tmpdir());
+    snprintf(in.node, sizeof(in.node), "%s", own_rig_path("fastrpc-cdsp"));
     sibling = start_sibling(&in.pid[HXE_SIBLING], &life);
     connect_skel(&h, &pid);
     assert_true(pid != in.pid[HXE_SIBLING]);
@@ -93,19 +92,31 @@ static void test_a_skel_gets_nothing_but_what_it_may(void **state)
         assert_int_equal(remote_handle64_invoke(h, REMOTE_SCALARS_MAKE(HXE_TRY, 1, 1), args), 0);
         if (!*out.name)
             break;
-        if (out.error != out.expected) {
-            print_error("%s: %s, not %s\n", out.name, strerror(out.error), strerror(out.expected));
-            wrong++;
-        }
+        iso_attempt(out.name, out.expected, out.error);
     }
-    assert_true(in.index >= ATTEMPTS_LEAST);
-    assert_int_equal(wrong, 0);
+    iso_end("skel", ATTEMPTS_LEAST);
     expect_intact(in.file);
     expect_intact(in.skel_file);
     close(life);
     assert_int_equal(waitpid(sibling, &status, 0), sibling);
     assert_int_equal(status, 0); /* its session has lived through all that */
     assert_int_equal(remote_handle64_close(h), 0);
+}
+
+/* seccomp knows that entry by its architecture, and ends who takes it: the PD, and nobody else. */
+static void test_a_system_call_of_another_architecture_ends_the_pd(void **state)
+{
+    const int dsp = own_rig_dsp();
+    remote_handle64 h;
+    int32_t pid;
+
+    (void)state;
+    connect_skel(&h, &pid);
+    assert_int_equal((unsigned)remote_handle64_invoke(h, REMOTE_SCALARS_MAKE(HXE_I386, 0, 0), NULL), 0x80000430);
+    remote_handle64_close(h);
+    connect_skel(&h, &pid);
+    assert_int_equal(remote_handle64_close(h), 0);
+    assert_int_equal(own_rig_dsp(), dsp);
 }
 
 static int start(void **state)
@@ -117,6 +128,8 @@ static int start(void **state)
         return -1;
     hxt_write_file(hxt_path("%s/file", hxt_tmpdir()), precious, sizeof(precious));
     hxt_write_file(hxt_path("%s/skels/file", hxt_tmpdir()), precious, sizeof(precious));
+    if (symlink("../file", hxt_path("%s/skels/link", hxt_tmpdir())))
+        return -1;
     setenv("DSP_LIBRARY_PATH", folders, 1);
     free(folders);
     return own_rig_start(state);
@@ -124,59 +137,13 @@ static int start(void **state)
 
 static int run(const char *front_end)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_skel_gets_nothing_but_what_it_may)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_skel_gets_nothing_but_what_it_may),
+        cmocka_unit_test(test_a_system_call_of_another_architecture_ends_the_pd),
+    };
 
     own_rig_front_end = front_end;
     return hxt_run_group(front_end, tests, HXT_LEN(tests), start, own_rig_stop);
-}
-
-/* The build may lie where only root may go, so nobody gets to see it elsewhere. */
-static int show_the_build(const char *at)
-{
-    char *build = strdup(hxt_path("%s/build", at));
-    int rc = mkdir(build, 0755) || unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-             mount(HXT_BUILD, build, NULL, MS_BIND, NULL);
-
-    setenv("HEXRIG_LIBEXEC", hxt_path("%s/libexec/hexrig", build), 1);
-    setenv("DSP_LIBRARY_PATH", hxt_path("%s/tests", build), 1);
-    free(build);
-    return rc ? -errno : 0;
-}
-
-/* In a process of its own; `folder` is made for it. */
-static int run_as_nobody(const char *folder)
-{
-    if (show_the_build(folder)) {
-        printf("skip: nobody's rig: no mount namespace: %s\n", strerror(errno));
-        return 0;
-    }
-    setenv("TMPDIR", folder, 1);
-    if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) ||
-        prctl(PR_SET_DUMPABLE, 1))
-        return 1;
-    if (access(folder, W_OK | X_OK)) {
-        printf("skip: nobody's rig: TMPDIR is not for everybody: %s: %s\n", folder, strerror(errno));
-        return 0;
-    }
-    return run("socket");
-}
-
-static int run_for_nobody(void)
-{
-    const char *parent = getenv("TMPDIR");
-    char folder[4096];
-    int rc;
-
-    if (geteuid() != 0) {
-        printf("skip: nobody's rig: only root can start it\n");
-        return 0;
-    }
-    snprintf(folder, sizeof(folder), "%s/hxt-nobody-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(folder) || chown(folder, NOBODY, NOBODY))
-        return 1;
-    rc = own_rig_run(run_as_nobody, folder);
-    hxt_remove_tree(folder);
-    return rc;
 }
 
 static int has_landlock(void)
@@ -191,5 +158,5 @@ int main(void)
 #endif
     if (!has_landlock())
         hxt_skip_all("the kernel has no landlock: %s", strerror(errno));
-    return own_rig_run_both(run) | run_for_nobody();
+    return iso_run(run);
 }

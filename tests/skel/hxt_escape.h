@@ -9,6 +9,7 @@
 enum hxt_escape_method {
     HXE_TRY = 2, /* in struct hxe_in, out struct hxe_out */
     HXE_PID,     /* out i32: the PD's process id */
+    HXE_I386,    /* makes a system call of i386, which ends the PD; without i386 it ends it otherwise */
 };
 
 enum hxe_process { HXE_SIBLING, HXE_ROOT_PD, HXE_DRIVER, HXE_PROCESSES };
@@ -18,6 +19,8 @@ struct hxe_in {
     int32_t pid[HXE_PROCESSES];
     char file[200];      /* the rig's user's own, in no folder of skels */
     char skel_file[200]; /* in a folder of skels, so that it can be read */
+    char link[200];      /* in that folder, a symbolic link to `file` */
+    char node[200];      /* the rig's own */
 };
 
 struct hxe_out {

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -132,6 +133,32 @@ static int run_it(const char *path)
     return error_of(execv(path, argv));
 }
 
+/* Of a file that can be read, mapped for writing at once, or made writable later. */
+static int map_it(const char *path, int prot, int later)
+{
+    int fd = open(path, O_RDONLY), error = errno;
+    char *p;
+
+    if (fd < 0)
+        return error;
+    p = mmap(NULL, 4096, prot, MAP_SHARED, fd, 0);
+    error = p == MAP_FAILED ? errno : 0;
+    if (!error)
+        error = error_of(mprotect(p, 4096, later));
+    if (p != MAP_FAILED)
+        munmap(p, 4096);
+    close(fd);
+    return error;
+}
+static int map_for_writing(const char *path)
+{
+    return map_it(path, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE);
+}
+static int make_map_writable(const char *path)
+{
+    return map_it(path, PROT_READ, PROT_READ | PROT_WRITE);
+}
+
 static const struct {
     const char *name;
     int (*run)(const char *path);
@@ -166,17 +193,80 @@ static const struct {
     {"utimensat", change_times, EPERM, EPERM},
     {"setxattr", change_attribute, EPERM, EPERM},
     {"exec", run_it, EPERM, EPERM},
+    {"map for writing", map_for_writing, EACCES, EACCES},
+    {"make its map writable", make_map_writable, EACCES, EACCES},
 };
+
+/* Paths that a skel must not open so; NULL: see path_of(). */
+static const struct {
+    const char *name, *path;
+    int flags;
+} on_paths[] = {
+    {"open / as a path", "/", O_PATH | O_DIRECTORY},
+    {"list /", "/", O_RDONLY | O_DIRECTORY},
+    {"list /tmp", "/tmp", O_RDONLY | O_DIRECTORY},
+    {"list /proc", "/proc", O_RDONLY | O_DIRECTORY},
+    {"read users", "/etc/passwd", O_RDONLY},
+    {"read users by ..", "/usr/lib/../../etc/passwd", O_RDONLY},
+    {"read passwords", "/etc/shadow", O_RDONLY},
+    {"make passwords", "/etc/shadow", O_WRONLY | O_CREAT},
+    {"read own maps", "/proc/self/maps", O_RDONLY},
+    {"read own environ", "/proc/self/environ", O_RDONLY},
+    {"write own mem", "/proc/self/mem", O_RDWR},
+    {"read own mem", "/proc/self/mem", O_RDONLY},
+    {"list own descriptors", "/proc/thread-self/fd", O_RDONLY | O_DIRECTORY},
+    {"own root", "/proc/self/root/etc/passwd", O_RDONLY},
+    {"map users", "/proc/self/uid_map", O_WRONLY},
+    {"oom score", "/proc/self/oom_score_adj", O_WRONLY},
+    {"environ of init", "/proc/1/environ", O_RDONLY},
+    {"who dumps core", "/proc/sys/kernel/core_pattern", O_WRONLY},
+    {"sysrq", "/proc/sysrq-trigger", O_WRONLY},
+    {"kernel's memory", "/proc/kcore", O_RDWR},
+    {"/sys", "/sys", O_RDONLY | O_DIRECTORY},
+    {"cgroup", "/sys/fs/cgroup/cgroup.procs", O_WRONLY},
+    {"/dev/mem", "/dev/mem", O_RDWR},
+    {"/dev/fuse", "/dev/fuse", O_RDWR},
+    {"/dev/tty", "/dev/tty", O_RDWR},
+    {"/dev/ptmx", "/dev/ptmx", O_RDWR},
+    {"/dev/null", "/dev/null", O_RDWR},
+    {"/dev/null, reading", "/dev/null", O_RDONLY},
+    {"/dev/shm", "/dev/shm/hexrig-escaped", O_RDWR | O_CREAT},
+    {"own standard input", "/proc/self/fd/0", O_RDWR},
+    {"own log", "/proc/self/fd/2", O_WRONLY},
+    {"read by a link", NULL, O_RDONLY},
+    {"write by a link", NULL, O_WRONLY},
+    {"follow no link", NULL, O_PATH | O_NOFOLLOW},
+    {"the rig's node", NULL, O_RDWR},
+    {"the rig's node, reading", NULL, O_RDONLY},
+};
+
+static const char *path_of(const struct hxe_in *in, size_t i)
+{
+    if (on_paths[i].path)
+        return on_paths[i].path;
+    return strstr(on_paths[i].name, "link") ? in->link : in->node;
+}
+
+static size_t paths(const struct hxe_in *in, size_t i, struct hxe_out *out)
+{
+    if (i < HXE_LEN(on_paths)) {
+        name_it(out, on_paths[i].name, "");
+        out->expected = EACCES;
+        out->error = open_with(path_of(in, i), on_paths[i].flags);
+    }
+    return HXE_LEN(on_paths);
+}
 
 size_t hxe_on_files(const struct hxe_in *in, size_t i, struct hxe_out *out)
 {
+    const size_t n = 2 * HXE_LEN(on_files);
     const int readable = i >= HXE_LEN(on_files);
 
-    if (i < 2 * HXE_LEN(on_files)) {
-        i %= HXE_LEN(on_files);
-        name_it(out, on_files[i].name, readable ? "a skel's file" : "a file");
-        out->expected = readable ? on_files[i].skel_file : on_files[i].file;
-        out->error = on_files[i].run(readable ? in->skel_file : in->file);
-    }
-    return 2 * HXE_LEN(on_files);
+    if (i >= n)
+        return n + paths(in, i - n, out);
+    i %= HXE_LEN(on_files);
+    name_it(out, on_files[i].name, readable ? "a skel's file" : "a file");
+    out->expected = readable ? on_files[i].skel_file : on_files[i].file;
+    out->error = on_files[i].run(readable ? in->skel_file : in->file);
+    return n + HXE_LEN(on_paths);
 }

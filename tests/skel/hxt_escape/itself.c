@@ -2,6 +2,7 @@
 #include "attempts.h"
 
 #include <dirent.h>
+#include <linux/fs.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -153,6 +154,97 @@ static int list_libraries(void)
     return 0;
 }
 
+static int just_end(void *unused)
+{
+    (void)unused;
+    return 0;
+}
+
+/* A thread is what a skel may make; one in a namespace of its own it may not. */
+static int thread_with(int namespace_of_its_own)
+{
+    static _Alignas(16) char stack[16 << 10];
+    static pid_t ended; /* 0 when the thread is over */
+    int flags = CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | namespace_of_its_own;
+
+    ended = 1;
+    if (clone(just_end, stack + sizeof(stack), flags, NULL, NULL, NULL, &ended) < 0)
+        return errno;
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE))
+        sched_yield();
+    return 0;
+}
+static int thread_of_other_mounts(void)
+{
+    return thread_with(CLONE_NEWNS);
+}
+static int thread_of_another_net(void)
+{
+    return thread_with(CLONE_NEWNET);
+}
+static int thread_of_another_name(void)
+{
+    return thread_with(CLONE_NEWUTS);
+}
+static int thread_of_other_ipc(void)
+{
+    return thread_with(CLONE_NEWIPC);
+}
+static int thread_of_another_cgroup(void)
+{
+    return thread_with(CLONE_NEWCGROUP);
+}
+static int thread_of_other_users(void)
+{
+    return thread_with(CLONE_NEWUSER);
+}
+static int plain_thread(void)
+{
+    return thread_with(0);
+}
+
+/* Of whatever is memory among its descriptors: 0 when one takes it, else the first refusal. */
+static int seal_memory(void)
+{
+    int first = ENOENT;
+
+    for (int fd = 3; fd < 64; fd++) {
+        int error;
+
+        if (fcntl(fd, F_GET_SEALS) < 0)
+            continue;
+        error = error_of(fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE));
+        if (!error)
+            return 0;
+        if (first == ENOENT)
+            first = error;
+    }
+    return first;
+}
+
+static const struct {
+    const char *name;
+    unsigned long request;
+} ioctls[] = {
+    {"FS_IOC_SETFLAGS", FS_IOC_SETFLAGS}, {"FIFREEZE", FIFREEZE}, {"FICLONE", FICLONE}, {"FIOASYNC", FIOASYNC},
+    {"TIOCSCTTY", TIOCSCTTY}, {"TIOCNOTTY", TIOCNOTTY}, {"TIOCLINUX", TIOCLINUX},
+    {"TIOCSETD", TIOCSETD}, {"TIOCSWINSZ", TIOCSWINSZ}, {"TCSETS", TCSETS}, {"TIOCGPTPEER", TIOCGPTPEER},
+    {"SIOCGIFCONF", SIOCGIFCONF},
+};
+static const struct {
+    const char *name;
+    int command;
+} fcntls[] = {
+    {"F_SETOWN_EX", F_SETOWN_EX}, {"F_SETLKW", F_SETLKW}, {"F_OFD_SETLK", F_OFD_SETLK}, {"F_NOTIFY", F_NOTIFY},
+    {"F_SETPIPE_SZ", F_SETPIPE_SZ}, {"F_SET_RW_HINT", F_SET_RW_HINT}, {"F_GETOWN", F_GETOWN}, {"F_GETLK", F_GETLK},
+};
+
+/* Landlock knows no paths there.  Without setns() a namespace of its own is of no use to it. */
+static int open_own_namespace(void)
+{
+    return open_with("/proc/self/ns/mnt", O_RDONLY);
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
@@ -161,6 +253,15 @@ static const struct {
     {"fork", fork_it, EPERM},
     {"clone as fork", fork_by_clone, EPERM},
     {"clone into a user namespace", share_memory_with_a_child, EPERM},
+    {"a thread with its own mounts", thread_of_other_mounts, EPERM},
+    {"a thread with its own network", thread_of_another_net, EPERM},
+    {"a thread with its own host name", thread_of_another_name, EPERM},
+    {"a thread with its own IPC", thread_of_other_ipc, EPERM},
+    {"a thread with its own cgroup", thread_of_another_cgroup, EPERM},
+    {"a thread with its own users", thread_of_other_users, EPERM},
+    {"a thread", plain_thread, 0},
+    {"its own namespace", open_own_namespace, 0},
+    {"seal what it shares", seal_memory, EPERM},
     {"PR_SET_PDEATHSIG", outlive, EPERM},
     {"PR_SET_DUMPABLE", hide, EPERM},
     {"PR_SET_PTRACER", be_traced, EPERM},
@@ -188,11 +289,20 @@ static const struct {
 
 size_t hxe_on_itself(const struct hxe_in *in, size_t i, struct hxe_out *out)
 {
+    const size_t n = HXE_LEN(others), n_ioctls = HXE_LEN(ioctls);
+
     (void)in;
-    if (i < HXE_LEN(others)) {
+    out->expected = EPERM;
+    if (i < n) {
         name_it(out, others[i].name, "");
         out->expected = others[i].expected;
         out->error = others[i].run();
+    } else if (i - n < n_ioctls) {
+        name_it(out, ioctls[i - n].name, "");
+        out->error = error_of(ioctl(2, ioctls[i - n].request, NULL));
+    } else if (i - n - n_ioctls < HXE_LEN(fcntls)) {
+        name_it(out, fcntls[i - n - n_ioctls].name, "");
+        out->error = error_of(fcntl(2, fcntls[i - n - n_ioctls].command, NULL));
     }
-    return HXE_LEN(others);
+    return n + n_ioctls + HXE_LEN(fcntls);
 }

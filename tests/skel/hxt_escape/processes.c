@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 enum { FDS_LOOKED_AT = 64 };
 
@@ -151,6 +152,17 @@ static int move_its_pages(pid_t pid)
 {
     return error_of(syscall(SYS_move_pages, pid, 0UL, NULL, NULL, NULL, 0));
 }
+static int its_robust_list(pid_t pid)
+{
+    void *head;
+    size_t n;
+
+    return error_of(syscall(SYS_get_robust_list, pid, &head, &n));
+}
+static int wait_for_it(pid_t pid)
+{
+    return error_of(waitpid(pid, NULL, WNOHANG));
+}
 static int compare_with_it(pid_t pid)
 {
     return error_of(syscall(SYS_kcmp, getpid(), pid, 1, 0UL, 0UL));
@@ -185,18 +197,40 @@ static const struct {
     {"setpriority", slow_it, EPERM},
     {"move_pages", move_its_pages, EPERM},
     {"kcmp", compare_with_it, EPERM},
+    {"get_robust_list", its_robust_list, EPERM},
+    {"wait for it", wait_for_it, ECHILD},
 };
+
+/* Files below /proc/PID, none of which opens. */
+static const struct {
+    const char *name;
+    int flags;
+} in_proc[] = {
+    {"auxv", O_RDONLY}, {"cgroup", O_RDONLY}, {"cmdline", O_RDONLY}, {"comm", O_RDWR}, {"coredump_filter", O_RDWR},
+    {"cwd", O_RDONLY | O_DIRECTORY}, {"exe", O_RDONLY}, {"fdinfo", O_RDONLY | O_DIRECTORY},
+    {"loginuid", O_RDWR}, {"map_files", O_RDONLY | O_DIRECTORY}, {"mountinfo", O_RDONLY}, {"ns/mnt", O_RDONLY},
+    {"ns/pid", O_RDONLY}, {"oom_score_adj", O_RDWR}, {"pagemap", O_RDONLY}, {"smaps", O_RDONLY}, {"stat", O_RDONLY},
+    {"status", O_RDONLY}, {"task", O_RDONLY | O_DIRECTORY}, {"uid_map", O_RDWR},
+};
+
 static const char *const process_names[HXE_PROCESSES] = {"sibling", "root PD", "driver"};
 
 size_t hxe_on_processes(const struct hxe_in *in, size_t i, struct hxe_out *out)
 {
-    const size_t who = i / HXE_LEN(on_processes);
+    const size_t each = HXE_LEN(on_processes) + HXE_LEN(in_proc), who = i / each;
 
-    if (who < HXE_PROCESSES) {
-        i %= HXE_LEN(on_processes);
+    if (who >= HXE_PROCESSES)
+        return HXE_PROCESSES * each;
+    i %= each;
+    if (i < HXE_LEN(on_processes)) {
         name_it(out, on_processes[i].name, process_names[who]);
         out->expected = on_processes[i].expected;
         out->error = on_processes[i].run(in->pid[who]);
+    } else {
+        i -= HXE_LEN(on_processes);
+        name_it(out, in_proc[i].name, process_names[who]);
+        out->expected = EACCES;
+        out->error = open_in_proc(in->pid[who], in_proc[i].name, in_proc[i].flags);
     }
-    return HXE_PROCESSES * HXE_LEN(on_processes);
+    return HXE_PROCESSES * each;
 }
