@@ -304,8 +304,11 @@ $(S)/%: host/data/%
 kernels_a := $(skels:%=$(obj)/libhx%.a) $(obj)/libhxskel.a
 $(foreach c,$(tests_c),$(eval $(BUILD)/tests/$(basename $(notdir $(c))): $(c:%.c=$(obj)/%.o)))
 test_b := $(foreach k,test check bug,$(call programs_of,$k))
+# what speaks frames without libcdsprpc.so
+frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack frame_connect)
+hostile_o := $(call objs,tests/fuse/hostile/*.c) $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
-api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races)
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races test_hostile_client)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
 $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
@@ -315,6 +318,8 @@ $(api_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
 $(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/libhxstub.a
 $(BUILD)/tests/test_trace_rig: api_libs := -ljansson
+# its subjects, and the conformance test's way to either front end
+$(BUILD)/tests/test_hostile_client: $(hostile_o)
 # the virtual machine runs it, too, and needs little for that
 $(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $(in) -lcmocka -lnuma -ldl -lpthread -lm)
@@ -355,8 +360,9 @@ $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
 $(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape,$(eval $(call test_skel,$t)))
 
 # the driver's conformance: one program for all front ends; see tests/vm for the static variant
+$(obj)/tests/fuse/hostile/%.o $(obj)/tests/fuse/test_hostile_client.o: inc = $(inc_lib) -Itests/conformance -Itests/lib -Itests -Itests/skel
 $(obj)/tests/conformance/%.o: inc := $(inc_lib) -Itests/conformance -Itests/skel
-conformance_o := $(call objs,tests/conformance/*.c) $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack frame_connect)
+conformance_o := $(call objs,tests/conformance/*.c) $(frame_client_o)
 $(BUILD)/tests/conformance: $(conformance_o)
 	$(call link,$(in) -lpthread)
 
@@ -478,7 +484,7 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhx
 
 # --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was
 # skipped; the skip says why.
-.PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-full
+.PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-isolation check-full
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(call programs_of,soak)
 $(soak_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
@@ -505,6 +511,10 @@ check-soak: deps soak-programs
 check-faults: deps soak-programs
 	$(sub) $(asan) tests
 	@tests/run.sh $(BUILD) faults
+# a part of `make check` by itself
+check-isolation: deps
+	$(sub) tests
+	@tests/run.sh $(BUILD) isolation
 check-full: deps
 	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
 	$(sub) $(asan) tests

@@ -40,7 +40,8 @@ if [ "${1:-}" = --one ]; then
         reason=$(grep -i -m 1 'skip:\|skip[a-z]*: ' "$out.log")
         echo "skip  $kind $name: $passed passed, $skipped skipped: ${reason:-no reason given}" >"$out.say"
     else
-        echo "ok    $kind $name ($passed) $took" >"$out.say"
+        # the rows of a table are for the reader, even when all is well
+        { echo "ok    $kind $name ($passed) $took"; grep '^| ' "$out.log"; } >"$out.say"
     fi
     cat "$out.say"
     exit 0

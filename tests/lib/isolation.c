@@ -18,10 +18,11 @@ const char *iso_rig_of(void)
     return rig_of;
 }
 
-/* errno and AEE codes of the host are told apart by nobody but the reader: both are shown as they came. */
+/* Nobody but the reader can tell an errno from an AEE code of a skel: both are shown. */
 static const char *error_text(int error)
 {
-    return error > 0 && error < 0x200 ? strerror(error) : hxt_path("0x%x", (unsigned)error);
+    return error > 0 && error < 0x200 ? hxt_path("%s (0x%x)", strerror(error), (unsigned)error)
+                                      : hxt_path("0x%x", (unsigned)error);
 }
 
 void iso_attempt(const char *name, int expected, int got)
@@ -51,6 +52,15 @@ void iso_end(const char *attacker, unsigned least)
 
 /* --- rigs --------------------------------------------------------------------------------------------------------------- */
 
+int iso_changes_user;
+
+int iso_become(unsigned uid)
+{
+    if (geteuid() != uid && (seteuid(0) || setgroups(0, NULL) || setresgid(uid, uid, uid)))
+        return -1;
+    return setresuid(uid, uid, uid) || prctl(PR_SET_DUMPABLE, 1) ? -1 : 0;
+}
+
 static int (*run_front_end)(const char *front_end);
 
 /* In a process of its own; `folder` is nobody's. */
@@ -64,7 +74,7 @@ static int run_as_nobody(const char *folder)
         printf("skip: nobody's rig on fuse: no /dev/fuse with mode 0666: %s\n", strerror(errno));
     setenv("TMPDIR", folder, 1);
     if (setgroups(0, NULL) || setresgid(HXT_NOBODY, HXT_NOBODY, HXT_NOBODY) ||
-        setresuid(HXT_NOBODY, HXT_NOBODY, HXT_NOBODY) || prctl(PR_SET_DUMPABLE, 1))
+        setresuid(HXT_NOBODY, HXT_NOBODY, iso_changes_user ? 0 : HXT_NOBODY) || prctl(PR_SET_DUMPABLE, 1))
         return 1;
     if (access(folder, W_OK | X_OK)) {
         printf("skip: nobody's rig: TMPDIR is not for everybody: %s: %s\n", folder, strerror(errno));

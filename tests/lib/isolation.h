@@ -12,6 +12,13 @@
  * the exit code of a group of tests; what cannot be run here says "skip:" and why. */
 int iso_run(int (*run)(const char *front_end));
 
+/* To be set before iso_run(): as nobody's the process can still change its user, to be another one than the rig's.  What may be looked
+ * into, the rig's clients for one, has to do so for good: iso_become(). */
+extern int iso_changes_user;
+
+/* Becomes that user, without a way back.  0 or -1. */
+int iso_become(unsigned uid);
+
 /* Whose rig it is in this process: "root", "nobody" or "user". */
 const char *iso_rig_of(void);
 

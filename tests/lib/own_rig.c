@@ -47,7 +47,9 @@ int own_rig_start(void **state)
     }
     snprintf(node, sizeof(node), "%s", own_rig_path("fastrpc-cdsp"));
     setenv("HEXRIG_DEVICE", node, 1);
-    if (mkdir(own_rig_path(""), 0700) && errno != EEXIST)
+    if (mkdir(own_rig_path(""), own_rig_mode ? 0755 : 0700) && errno != EEXIST)
+        return -1;
+    if (own_rig_mode && chmod(hxt_tmpdir(), 0711))
         return -1;
     if (hxt_start(&own_rig_child, &cmd))
         return -1;
