@@ -1,6 +1,7 @@
 /* Test support: running programs.  See hxt_proc.h. */
 #include "hxt_proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +12,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "hxt.h"
 
 #define DEFAULT_TIMEOUT_S 60
 
@@ -248,4 +251,23 @@ int hxt_until(int (*ready)(void *arg), void *arg, double timeout_s)
     while (!(yes = ready(arg)) && now_s() < end)
         nanosleep(&nap, NULL);
     return yes;
+}
+
+size_t hxt_children(pid_t pid, pid_t *children, size_t max)
+{
+    DIR *d = opendir(hxt_path("/proc/%d/task", pid));
+    struct dirent *e;
+    size_t n = 0;
+
+    while (d && (e = readdir(d))) {
+        char *text = hxt_read_file(hxt_path("/proc/%d/task/%s/children", pid, e->d_name), NULL), *at = text, *end;
+
+        for (long child = at ? strtol(at, &end, 10) : 0; child > 0; at = end, child = strtol(at, &end, 10))
+            if (n++ < max)
+                children[n - 1] = (pid_t)child;
+        free(text);
+    }
+    if (d)
+        closedir(d);
+    return n;
 }

@@ -50,6 +50,9 @@ int hxt_wait(struct hxt_child *c, struct hxt_result *r);
 /* 1 while any process of the command's group still exists. */
 int hxt_group_alive(pid_t group);
 
+/* Processes that `pid` has started, those of all its threads: up to `max` ids, returns how many there are. */
+size_t hxt_children(pid_t pid, pid_t *children, size_t max);
+
 /* Accepts a zeroed result. */
 void hxt_result_free(struct hxt_result *r);
 

@@ -104,13 +104,24 @@ int own_rig_idle(void *unused)
     return own_rig_status("sessions") == 0;
 }
 
+static int is_dsp(pid_t pid)
+{
+    char *name = hxt_read_file(hxt_path("/proc/%d/comm", pid), NULL);
+    int is = name && strcmp(name, "hexrig-dsp\n") == 0;
+
+    free(name);
+    return is;
+}
+
 int own_rig_dsp(void)
 {
-    char *text = hxt_read_file(hxt_path("/proc/%d/task/%d/children", own_rig_child.pid, own_rig_child.pid), NULL);
-    int pid = text ? atoi(text) : 0;
+    pid_t children[8];
+    size_t n = hxt_children(own_rig_child.pid, children, HXT_LEN(children));
 
-    free(text);
-    return pid > 1 ? pid : 0;
+    for (size_t i = 0; i < n && i < HXT_LEN(children); i++)
+        if (is_dsp(children[i]))
+            return children[i];
+    return 0;
 }
 
 int own_rig_run(int (*run)(const char *mode), const char *mode)

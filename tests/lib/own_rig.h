@@ -39,7 +39,7 @@ int own_rig_control(const char *command);
 /* 1 when the driver serves and no session is open; for hxt_until(). */
 int own_rig_idle(void *unused);
 
-/* Process id of the rig's DSP, the one child of its driver; 0 when there is none now. */
+/* Process id of the rig's DSP, a child of its driver beside FUSE's mount helper; 0 when there is none now. */
 int own_rig_dsp(void);
 
 /* Runs `run(mode)` in a process of its own.  The result's exit code; a signal is 1. */
