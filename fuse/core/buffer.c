@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "AEEStdErr.h"
 #include "base/memory_fd.h"
 #include "driver.h"
 
@@ -75,6 +76,14 @@ static int make_room(struct hx_session *s)
     return -ENOMEM;
 }
 
+/* Tells the PD of a buffer.  One that has died is known by that before its end is reported: it gets the error of all later calls. */
+static int announce(struct hx_session *s, const struct hx_buffer *b)
+{
+    int rc = hx_channel_map(&s->channel, b->id, b->client_fd, b->size, b->fd);
+
+    return rc == -EPIPE || rc == -ECONNRESET ? AEE_DSP(AEE_ECPUEXCEPTION) : rc;
+}
+
 static int import(struct hx_session *s, int client_fd, int fd, const struct stat *st,
                   struct hx_buffer **out)
 {
@@ -91,7 +100,7 @@ static int import(struct hx_session *s, int client_fd, int fd, const struct stat
         return -ENOMEM;
     *b = (struct hx_buffer){.client_fd = client_fd, .fd = fd, .device = st->st_dev, .inode = st->st_ino,
                             .size = (uint64_t)st->st_size, .id = s->next_buffer_id};
-    rc = hx_channel_map(&s->channel, b->id, client_fd, b->size, fd);
+    rc = announce(s, b);
     if (rc) {
         free(b);
         return rc;
@@ -208,7 +217,7 @@ static int look_at_file(struct hx_call *call, int client_fd, struct hx_buffer **
     rc = *out ? 0 : import(s, client_fd, fd, &st, out);
     if (rc || (*out)->fd != fd)
         close(fd);
-    return !rc || rc == -ENOMEM ? rc : -EINVAL;
+    return !rc || rc == -ENOMEM || rc == AEE_DSP(AEE_ECPUEXCEPTION) ? rc : -EINVAL;
 }
 
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
