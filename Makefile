@@ -487,6 +487,7 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhx
 .PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-isolation check-full
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(call programs_of,soak)
+$(BUILD)/tests/soak_clients: $(call objs,tests/fuse/soak/*.c)
 $(soak_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -ljansson -lpthread -lm)
 
