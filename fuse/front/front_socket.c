@@ -46,6 +46,8 @@ struct socket_call {
 
 /* Connections that have no session: for text nodes, or refused because all are taken. */
 enum { BYSTANDERS_MAX = 64 };
+/* Descriptors of frames that are not whole, of all connections together; more than a frame may have. */
+enum { WAITING_FDS_MAX = 256 };
 enum { SMALL_BODY = 64 << 10, PAUSE_US = 200000, LOOK_US = 1000000 };
 
 struct node {
@@ -340,6 +342,29 @@ static unsigned fds_max(const struct client *cl)
     return n < HX_FRAME_MAX_FDS ? n : HX_FRAME_MAX_FDS;
 }
 
+/* What comes with half a frame is held until the rest is there, which may be never: without a limit every session could hold as
+ * many as a frame may have, beside the buffers that it has imported.  Who holds most has to go, of several the oldest. */
+static void limit_waiting_fds(void)
+{
+    struct client *most = NULL;
+    unsigned n = 0, top = 0;
+
+    for (struct client *cl = clients; cl; cl = cl->next) {
+        const unsigned held = hx_conn_fds(&cl->conn);
+
+        n += held;
+        if (held >= top) {
+            top = held;
+            most = cl;
+        }
+    }
+    if (n <= WAITING_FDS_MAX)
+        return;
+    hx_log_client("client pid %d dropped: %u of %u descriptors that wait for the rest of their frames, at most %d for all clients",
+                  most->pid, top, n, WAITING_FDS_MAX);
+    drop_client(most);
+}
+
 static void client_ready(void *arg)
 {
     static int (*const serve[])(struct client *, struct hx_socket_frame *) = {
@@ -365,6 +390,8 @@ static void client_ready(void *arg)
     }
     if (rc < 0)
         drop_client(cl);
+    else
+        limit_waiting_fds(); /* may be cl's end, too */
 }
 
 static void listen_again(void *arg)

@@ -82,6 +82,15 @@ void hx_conn_close_fds(struct hx_conn *c)
     c->n_fds = 0;
 }
 
+unsigned hx_conn_fds(const struct hx_conn *c)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < c->n_fds; i++)
+        n += c->fd[i] >= 0;
+    return n;
+}
+
 /* One recvmsg() brings HX_FRAME_MAX_FDS at most, the kernel's own limit, and one SCM_RIGHTS.  What is refused keeps its place in
  * the order. */
 static void keep_fds(struct hx_conn *c, struct msghdr *m)

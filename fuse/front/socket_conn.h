@@ -46,6 +46,9 @@ int hx_frame_parse(struct hx_socket_frame *f, const char **why);
  * frame at most, however many calls it has under way. */
 void hx_conn_close_fds(struct hx_conn *c);
 
+/* How many it holds. */
+unsigned hx_conn_fds(const struct hx_conn *c);
+
 /* Reads what there is, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame is a whole frame,
  * now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO: the client broke the protocol, *why
  * says how). */

@@ -7,7 +7,9 @@
  * Request:  struct hx_frame, arg bytes, struct hx_frame_seg[n_segs], struct hx_frame_fd[n_fds], then the bytes of
  *           every segment with HX_SEG_IN, in order.  The n_fds descriptors ride on the frame's first byte (SCM_RIGHTS), of an
  *           IOCTL alone, and the whole struct hx_frame comes with them; one more or less ends the connection.  The server
- *           keeps memory (memfd, dma-buf) and takes any other kind for a descriptor that is not open.
+ *           keeps memory (memfd, dma-buf) and takes any other kind for a descriptor that is not open.  Of frames that are
+ *           not whole yet it holds 256 descriptors, of all connections together: beyond that the connection that holds most
+ *           ends.
  * Reply:    struct hx_frame_reply, arg bytes, struct hx_frame_seg[n_segs], their bytes.  It may come out of order.
  *
  * Segments say which client memory an address in the payload stands for: the server reads and writes client memory only

@@ -330,6 +330,48 @@ static void test_half_frames_hold_few_and_leave_none(void **state)
     expect_nothing_left(before);
 }
 
+/* Half frames of many: the rig holds 256 of their descriptors at a time, who brings most is dropped, and a client with a few goes
+ * on as if nobody else were there. */
+static void test_half_frames_of_all_clients_share_a_limit(void **state)
+{
+    enum { SESSIONS = 10, EACH = 60, LIMIT = 256, OWN = SESSIONS + 8 };
+    const int before = rig_fds();
+    int mem[EACH], fd[SESSIONS], polite, over = 0;
+    struct hx_frame_reply r;
+    struct map_frame few, f;
+
+    (void)state;
+    for (int i = 0; i < EACH; i++)
+        mem[i] = memory();
+    few = map_of(mem[0]);
+    polite = connect_session();
+    send_with(polite, &few, sizeof(few) - 1, mem, 1);
+    f = map_of(mem[0]);
+    f.head.n_fds = EACH;
+    f.head.body_bytes = sizeof(f.arg) + EACH * sizeof(f.fd);
+    for (int i = 0; i < SESSIONS; i++) {
+        fd[i] = connect_session();
+        send_with(fd[i], &f, sizeof(f), mem, EACH);
+        sessions(); /* answered by the same loop: what was sent before has been read */
+        assert_in_range(rig_fds(), 0, before + LIMIT + OWN);
+    }
+    for (int i = 0; i < SESSIONS; i++) {
+        char byte;
+
+        over += recv(fd[i], &byte, 1, MSG_DONTWAIT) == 0;
+    }
+    assert_int_equal(over, SESSIONS - (LIMIT - 1) / EACH);
+    send_with(polite, (char *)&few + sizeof(few) - 1, 1, NULL, 0);
+    assert_int_equal(recv(polite, &r, sizeof(r), MSG_WAITALL), sizeof(r));
+    assert_int_equal(r.id, 1);
+    for (int i = 0; i < SESSIONS; i++)
+        close(fd[i]);
+    for (int i = 0; i < EACH; i++)
+        close(mem[i]);
+    close(polite);
+    expect_nothing_left(before);
+}
+
 static int on_front_end(const char *front_end)
 {
     static const struct CMUnitTest tests[] = {
@@ -340,6 +382,7 @@ static int on_front_end(const char *front_end)
         cmocka_unit_test(test_descriptors_have_to_be_announced),
         cmocka_unit_test(test_other_frames_than_ioctls_have_none),
         cmocka_unit_test(test_half_frames_hold_few_and_leave_none),
+        cmocka_unit_test(test_half_frames_of_all_clients_share_a_limit),
     };
 
     own_rig_front_end = front_end;
