@@ -1,0 +1,349 @@
+/* Fuzz target: the socket front end with the driver's core behind it, and several clients with descriptors of every kind.
+ *
+ * The input is a list of operations (see `operations`): clients connect, queue frames that are whole or damaged, send pieces of
+ * them with descriptors on bytes of the input's choice, read or do not read, and go; the DSP behind the core (tests/lib/fake_dsp.h)
+ * answers, sleeps, lies or dies.  Between two operations the driver's loop runs as often as the input says.
+ *
+ * Checked: every reply has the wire's form, belongs to a call that was made, and writes only where the call allowed it; an INVOKE
+ * that succeeds brings the right bytes; descriptors stay below what the limits allow, and none is left at the end, nor a session
+ * or a context. */
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fake_dsp.h"
+#include "frame_client.h"
+#include "front/front.h"
+
+enum { CLIENTS = 20, KINDS = 8, MEMORY = 3 /* of them, the first */, WATCHED = 2048 /* no descriptor is higher */, PATIENCE_S = 10 };
+
+int hxt_fuzz_one(const uint8_t *data, size_t n);
+
+static struct hx_driver driver;
+static struct frame_client clients[CLIENTS];
+static char folder[] = "/tmp/hexrig-fuzz.XXXXXX";
+static int kinds[KINDS], baseline;
+static struct pollfd watched[WATCHED];
+static struct hx_watch always;
+static enum fake_dsp_mood mood;
+
+
+
+/* --- the input */
+static const uint8_t *input, *input_end;
+
+static uint8_t byte(void)
+{
+    return input < input_end ? *input++ : 0;
+}
+
+static uint32_t word(void)
+{
+    uint32_t v = byte();
+
+    v |= (uint32_t)byte() << 8;
+    v |= (uint32_t)byte() << 16;
+    return v | (uint32_t)byte() << 24;
+}
+
+/* --- the rig */
+
+static int open_fds(void)
+{
+    int n = 0;
+
+    poll(watched, WATCHED, 0);
+    for (int i = 0; i < WATCHED; i++)
+        n += !(watched[i].revents & POLLNVAL);
+    return n;
+}
+
+static void stop_after_the_round(void *arg)
+{
+    driver.loop.stop = 1;
+    hx_context_expire(arg);
+    hx_session_release_due(arg);
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* One round of the loop, which does not sleep because `always` is readable; then the DSP. */
+static bool turn(void)
+{
+    driver.loop.stop = 0;
+    if (hx_loop_run(&driver.loop))
+        frame_finding("the loop ends");
+    return fake_dsp_serve(&driver, mood);
+}
+
+static void remove_folder(void)
+{
+    hx_sockets_stop(&driver);
+    rmdir(folder);
+}
+
+static void make_kinds(void)
+{
+    int pipe_fds[2], big = memfd_create("big", MFD_CLOEXEC), sealed = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (pipe(pipe_fds) || ftruncate(big, 1 << 20) || ftruncate(sealed, 4096) || fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE))
+        abort();
+    memcpy(kinds, (int[KINDS]){big, sealed, memfd_create("empty", MFD_CLOEXEC), pipe_fds[0], socket(AF_UNIX, SOCK_STREAM, 0),
+                               open("/dev/null", O_RDWR), open("/proc/self/exe", O_RDONLY), eventfd(0, 0)}, sizeof(kinds));
+}
+
+static void set_up(void)
+{
+    char why[512];
+    struct rlimit r;
+
+    if (baseline)
+        return;
+    getrlimit(RLIMIT_NOFILE, &r);
+    r.rlim_cur = WATCHED;
+    driver.profile = (struct hx_profile){.name = "fuzz", .dispatch_us = 1, .marshal_us_per_kib = 1, .clock_mhz = 1000,
+                                         .poll_mode = 1, .sessions = FASTRPC_MAX_SESSIONS, .capabilities = 1};
+    driver.maps_max = 64;
+    driver.mount = folder;
+    if (setrlimit(RLIMIT_NOFILE, &r) || !mkdtemp(folder) || hx_loop_init(&driver.loop) ||
+        hx_filter_push(&driver.filters, "count", &driver.profile, why, sizeof(why)) ||
+        hx_filter_push(&driver.filters, "cost", &driver.profile, why, sizeof(why)) ||
+        hx_sockets_start(&driver, folder, why, sizeof(why)))
+        abort();
+    atexit(remove_folder);
+    always = (struct hx_watch){.fd = eventfd(1, EFD_CLOEXEC), .ready = nothing};
+    hx_loop_add(&driver.loop, &always);
+    driver.loop.tick = stop_after_the_round;
+    driver.loop.tick_arg = &driver;
+    make_kinds();
+    for (int i = 0; i < WATCHED; i++)
+        watched[i] = (struct pollfd){.fd = i};
+    baseline = open_fds();
+}
+
+/* The rig's share: per connection one, per session its channel, what is imported, and what the limits allow. */
+static void check_limits(void)
+{
+    enum { CHANNEL = 6 + HX_PD_FDS, WAITING = 256, CLOSERS = 64 };
+    int most = baseline + HX_PD_FDS + 6, sessions = 0;
+
+    for (unsigned i = 0; i < CLIENTS; i++)
+        most += clients[i].fd ? 2 : 1;
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (driver.session[i]) {
+            sessions++;
+            if (driver.session[i]->n_buffers > driver.maps_max)
+                frame_finding("more buffers than a session may have");
+            most += CHANNEL + (int)driver.session[i]->n_buffers;
+        }
+    if (open_fds() > most + WAITING + CLOSERS)
+        frame_finding("more descriptors than the limits allow");
+}
+
+/* --- operations: each takes what it needs from the input */
+
+static void op_connect(struct frame_client *c)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "%s/fastrpc-cdsp%s", folder, byte() & 1 ? "-secure" : "");
+    if (!c->fd)
+        frame_connect(c, path);
+}
+
+static void op_create(struct frame_client *c)
+{
+    const struct fastrpc_init_create create = {.attrs = FASTRPC_MODE_UNSIGNED_MODULE};
+
+    if (byte() & 1)
+        frame_queue_ioctl(c, (uint32_t)FASTRPC_IOCTL_INIT_ATTACH, NULL, 0, 0);
+    else
+        frame_queue_ioctl(c, (uint32_t)FASTRPC_IOCTL_INIT_CREATE, &create, sizeof(create), 0);
+}
+
+static void op_invoke(struct frame_client *c)
+{
+    const uint8_t seed = byte();
+    const size_t in = word() % (FRAME_BUFFER / 2), out = word() % FRAME_BUFFER;
+
+    frame_queue_invoke(c, seed, in, out);
+}
+
+static void op_map(struct frame_client *c)
+{
+    const unsigned n = byte();
+    const struct fastrpc_mem_map map = {.fd = 5 + byte() % KINDS, .length = word()};
+
+    frame_queue_ioctl(c, (uint32_t)FASTRPC_IOCTL_MEM_MAP, &map, sizeof(map), n < HX_FRAME_MAX_FDS ? n : HX_FRAME_MAX_FDS);
+}
+
+/* Any other ioctl, with any struct, of its own size or not. */
+static void op_ioctl(struct frame_client *c)
+{
+    static const uint32_t cmds[] = {FASTRPC_IOCTL_INVOKE, FASTRPC_IOCTL_ALLOC_DMA_BUFF, FASTRPC_IOCTL_INIT_ATTACH_SNS,
+                                    FASTRPC_IOCTL_INIT_CREATE_STATIC, FASTRPC_IOCTL_MMAP, FASTRPC_IOCTL_MUNMAP, FASTRPC_IOCTL_MEM_MAP,
+                                    FASTRPC_IOCTL_MEM_UNMAP, FASTRPC_IOCTL_GET_DSP_INFO, FASTRPC_IOCTL_SET_OPTION, HX_IOCTL_SESSION_STATS};
+    const uint32_t cmd = cmds[byte() % (sizeof(cmds) / sizeof(cmds[0]))];
+    const unsigned n_fds = byte();
+    uint8_t arg[256];
+    size_t n = byte() & ~7u;
+
+    n = n ? n : _IOC_SIZE(cmd) & ~7u;
+    for (size_t i = 0; i < n; i++)
+        arg[i] = byte();
+    frame_queue_ioctl(c, cmd, arg, n, n_fds < 12 ? n_fds : 0);
+}
+
+static void op_text(struct frame_client *c)
+{
+    static const char *const nodes[] = {"status", "stats", "log", "profile", "", "../etc/passwd", "control", "sessions"};
+    static const char bad[] = "control\0filter -trace\n", other[] = "control\0nonsense %s", none[] = "status\0x";
+    const uint8_t what = byte();
+    const char *name = nodes[what % 8];
+
+    if (what < 128)
+        frame_queue_text(c, HX_FRAME_READ, name, strlen(name));
+    else if (what < 170)
+        frame_queue_text(c, HX_FRAME_WRITE, bad, sizeof(bad) - 1);
+    else
+        frame_queue_text(c, HX_FRAME_WRITE, what < 210 ? other : none, what < 210 ? sizeof(other) - 1 : sizeof(none) - 1);
+}
+
+static void op_interrupt(struct frame_client *c)
+{
+    const uint64_t back = byte() % 4;
+
+    frame_queue_interrupt(c, c->last_id > back ? c->last_id - back : 1);
+}
+
+static void op_send(struct frame_client *c)
+{
+    const size_t n = byte();
+
+    frame_send(c, n < 250 ? n : FRAME_QUEUE, kinds, byte() & 1 ? MEMORY : KINDS);
+}
+
+static void op_damage(struct frame_client *c)
+{
+    const uint32_t at = word(), v = word();
+
+    if (c->n_out < sizeof(v))
+        return;
+    memcpy(c->out + at % (c->n_out - sizeof(v) + 1), &v, sizeof(v));
+    c->wild = true;
+}
+
+static void op_raw(struct frame_client *c)
+{
+    for (size_t n = byte(); n; n--)
+        frame_queue(c, &(uint8_t){byte()}, 1);
+    c->wild = true;
+}
+
+/* Descriptors on whatever comes next. */
+static void op_descriptors(struct frame_client *c)
+{
+    const unsigned n = byte();
+
+    c->n_fds = n < HX_FRAME_MAX_FDS ? n : HX_FRAME_MAX_FDS;
+    c->wild = true;
+}
+
+static void op_deaf(struct frame_client *c)
+{
+    c->deaf = !c->deaf;
+}
+
+static void op_turns(struct frame_client *c)
+{
+    const uint8_t n = byte();
+
+    (void)c;
+    for (unsigned i = 0; i <= n % 8; i++)
+        turn();
+    for (unsigned i = 0; i < CLIENTS; i++)
+        if (!clients[i].deaf)
+            frame_receive(&clients[i]);
+    if (n & 8)
+        check_limits();
+}
+
+static void op_mood(struct frame_client *c)
+{
+    (void)c;
+    mood = byte() % FAKE_DSP_MOODS;
+}
+
+static void op_end_pd(struct frame_client *c)
+{
+    (void)c;
+    fake_dsp_end_pd(byte() % FASTRPC_MAX_SESSIONS);
+}
+
+static void (*const operations[])(struct frame_client *c) = {
+    op_turns, op_connect, op_create, op_send, op_invoke, op_map, op_ioctl, op_text, op_interrupt, op_damage, op_raw, op_descriptors,
+    op_deaf, frame_close, op_mood, op_end_pd,
+};
+
+/* --- the end of a run */
+
+static bool is_over(void)
+{
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (driver.session[i])
+            return false;
+    for (unsigned i = 1; i < FASTRPC_CTX_MAX; i++)
+        if (driver.context[i])
+            return false;
+    return true;
+}
+
+/* What is refused is closed by threads of its own (hx_fd_drop()), so the last descriptors may take a moment. */
+static void expect_nothing_left(void)
+{
+    const uint64_t until = hx_now_ms() + PATIENCE_S * 1000;
+
+    for (unsigned i = 0; i < CLIENTS; i++)
+        frame_close(&clients[i]);
+    for (unsigned i = 0; i < 64 || !is_over(); i++) {
+        const bool news = turn();
+
+        if (i > 8 && !news && is_over())
+            break;
+        if (i == 4096)
+            frame_finding("a session or a context is left");
+    }
+    fake_dsp_close(&driver);
+    while (open_fds() != baseline) {
+        if (hx_now_ms() > until)
+            frame_finding("a descriptor is left");
+        sched_yield();
+    }
+}
+
+int hxt_fuzz_one(const uint8_t *data, size_t n)
+{
+    set_up();
+    input = data;
+    input_end = data + n;
+    mood = FAKE_DSP_ANSWERS;
+    fake_dsp_open(&driver);
+    for (unsigned ops = 0; input < input_end && ops < 400; ops++) {
+        const uint8_t op = byte(), who = byte();
+
+        operations[op % (sizeof(operations) / sizeof(operations[0]))](&clients[who % CLIENTS]);
+    }
+    expect_nothing_left();
+    return 0;
+}

@@ -1,0 +1,90 @@
+"""Makes the corpus of fuzz_front_socket.c, operations by name:
+
+    python3 tests/fuse/fuzz_front_socket.py tests/data/fuzz/front_socket
+"""
+import struct
+import sys
+
+OPS = ("turns connect create send invoke map ioctl text interrupt damage raw descriptors deaf close mood end_pd").split()
+ALL = 255
+ANSWERS, SLEEPS, REPEATS, FORGES, DIES, BREAKS = range(6)
+LIMITS = 8  # of turns: look at the limits, too
+
+
+def op(name, who=0, *args):
+    return bytes([OPS.index(name), who]) + bytes(args)
+
+
+def word(v):
+    return struct.pack("<I", v)
+
+
+def turns(n=7):
+    return op("turns", 0, n)
+
+
+def send(who, n=ALL, memory_alone=0):
+    return op("send", who, n, memory_alone)
+
+
+def up(who, attach=0):
+    return op("connect", who, 0) + turns() + op("create", who, attach) + send(who) + turns() + turns(7 + LIMITS)
+
+
+def invoke(who, seed, n_in, n_out):
+    return op("invoke", who, seed) + word(n_in) + word(n_out)
+
+
+def map_of(who, n_fds, which):
+    return op("map", who, n_fds, which) + word(4096)
+
+
+def mood(m):
+    return op("mood", 0, m)
+
+
+def call(who, seed, n_in, n_out):
+    return invoke(who, seed, n_in, n_out) + send(who) + turns()
+
+
+def join(parts):
+    return b"".join(parts)
+
+
+DAMAGE = ((0, 1), (4, 9), (8, 0), (20, 20000), (24, 700), (28, 5), (32, 0x20000000), (36, 1), (60, 0xFFFFFFFF), (64, 0xFFFFFFFF),
+          (72, 3))
+CORPUS = {
+    "echo": up(0) + call(0, 1, 10, 10) + call(0, 2, 0, 100) + call(0, 3, 1000, 0) + call(0, 4, 2999, 5999) + call(0, 5, 5, 7),
+    "echo-in-pieces": up(0) + invoke(0, 9, 300, 300)
+    + join(send(0, k) + turns(1) for k in (1, 3, 39, 40, 100, 249, 249, ALL)) + turns(),
+    "echo-many-at-once": up(0) + up(1) + join(invoke(i % 2, i, 100, 200) for i in range(8)) + send(0) + send(1) + turns() + turns(),
+    "fifteen-sessions": join(op("connect", c, 0) for c in range(16)) + turns() + turns() + op("text", 15, 0) + send(15) + turns()
+    + op("create", 15, 0) + send(15) + turns(),
+    "maps": up(0) + join(map_of(0, 8, k) + send(0) + turns() for k in range(8)),
+    "maps-40": up(0) + map_of(0, 40, 0) + send(0, ALL, 1) + turns(7 + LIMITS),
+    "half-frames": join(up(c) + map_of(c, 60, 0) + send(c, 200, 1) + turns(1) for c in range(12)) + turns(7 + LIMITS),
+    "half-head": up(0) + map_of(0, 8, 0) + send(0, 30) + turns() + up(1) + map_of(1, 8, 0) + send(1, 60) + turns()
+    + op("close", 1) + turns(),
+    "own-end": join(up(c) + map_of(c, 9, 0) + send(c, 60) + op("close", c) + turns() for c in range(4)),
+    "text": op("connect", 0, 0) + turns() + join(op("text", 0, k) + send(0) + turns() for k in (0, 1, 2, 3, 4, 5, 6, 7, 130, 180, 240)),
+    "interrupt": up(0) + mood(SLEEPS) + call(0, 3, 50, 50) + op("interrupt", 0, 0) + send(0) + turns(),
+    "dsp-repeats": up(0) + mood(REPEATS) + call(0, 3, 50, 50) + call(0, 4, 50, 50),
+    "dsp-forges": up(0) + up(1) + mood(FORGES) + invoke(0, 3, 50, 50) + invoke(1, 4, 5, 5) + send(0) + send(1) + turns() + turns(),
+    "dsp-dies": up(0) + mood(DIES) + call(0, 3, 50, 50) + mood(ANSWERS) + call(0, 4, 50, 50),
+    "dsp-breaks": up(0) + mood(BREAKS) + call(0, 3, 50, 50) + mood(ANSWERS) + call(0, 4, 50, 50),
+    "pd-ends": up(0) + mood(SLEEPS) + call(0, 3, 50, 50) + op("end_pd", 0, 0) + turns() + op("close", 0) + turns() + up(0),
+    "damage": join(up(c) + invoke(c, 3, 50, 50) + op("damage", c) + word(at) + word(v) + send(c) + turns()
+                   for c, (at, v) in enumerate(DAMAGE)),
+    "raw": op("connect", 0, 0) + turns() + op("raw", 0, 44, *([0x55] * 44)) + send(0) + turns(),
+    "descriptors-anywhere": up(0) + invoke(0, 3, 50, 50) + send(0, 50) + op("descriptors", 0, 9) + send(0) + turns() + up(1)
+    + op("descriptors", 1, 253) + op("text", 1, 0) + send(1) + turns(),
+    "deaf": up(0) + op("deaf", 0) + join(invoke(0, k, 10, 5999) for k in range(8)) + send(0) + turns() + turns() + op("close", 0)
+    + turns(),
+    "ioctls": up(0) + join(op("ioctl", 0, k, 0, 8) + bytes(8) + send(0) + turns() for k in range(11)),
+    "mmap": up(0) + op("ioctl", 0, 4, 0, 32) + struct.pack("<iIQQQ", 0, 0x1000, 0, 8192, 0) + send(0) + turns()
+    + op("ioctl", 0, 5, 0, 16) + struct.pack("<QQ", 0x10000000, 8192) + send(0) + turns(),
+}
+
+for name, ops in CORPUS.items():
+    with open(f"{sys.argv[1]}/{name}", "wb") as f:
+        f.write(ops)

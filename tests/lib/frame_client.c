@@ -1,0 +1,267 @@
+/* Sends anything, believes nothing, see frame_client.h. */
+#include "frame_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fake_dsp.h"
+#include "remote_scalars.h"
+
+enum { ARGS_AT = 0x10000, IN_AT = 0x20000, OUT_AT = 0x40000, FIRST_FD = 5 };
+
+void frame_finding(const char *what)
+{
+    fprintf(stderr, "socket front end: %s\n", what);
+    abort();
+}
+
+/* --- what a client gets */
+
+void frame_close(struct frame_client *c)
+{
+    if (c->fd)
+        close(c->fd);
+    c->fd = 0;
+}
+
+static struct frame_call *find_call(struct frame_client *c, uint64_t id)
+{
+    for (unsigned i = 0; i < FRAME_CALLS; i++)
+        if (id && c->calls[i].id == id)
+            return &c->calls[i];
+    return NULL;
+}
+
+/* What an INVOKE wrote: into its one out buffer, all of it and right. */
+static void check_bytes(const struct frame_call *call, const struct hx_frame_reply *r, const uint8_t *body)
+{
+    const struct hx_frame_seg *s = (const void *)(body + r->arg_bytes);
+    const uint8_t *out = (const void *)(s + r->n_segs);
+    uint8_t in[FRAME_BUFFER];
+
+    if (r->n_segs != (call->out > 0))
+        frame_finding("an INVOKE without its output");
+    if (!r->n_segs)
+        return;
+    if (s->addr != OUT_AT || s->len != call->out || s->flags != HX_SEG_OUT)
+        frame_finding("a segment elsewhere");
+    for (size_t k = 0; k < call->in; k++)
+        in[k] = (uint8_t)(call->seed + k * 7);
+    for (size_t k = 0; k < call->out; k++)
+        if (out[k] != fake_dsp_byte(in, call->in, 0, k))
+            frame_finding("wrong bytes");
+}
+
+static void check_form(const struct hx_frame_reply *r, const uint8_t *body)
+{
+    uint64_t sum = r->arg_bytes + (uint64_t)r->n_segs * sizeof(struct hx_frame_seg);
+
+    if (r->magic != HX_FRAME_MAGIC || r->n_segs > HX_FRAME_MAX_SEGS || r->arg_bytes > HX_FRAME_MAX_TEXT ||
+        sum > r->body_bytes || (r->n_segs && r->arg_bytes % 8))
+        frame_finding("a reply's head");
+    for (unsigned i = 0; i < r->n_segs; i++) {
+        struct hx_frame_seg s;
+
+        memcpy(&s, body + r->arg_bytes + i * sizeof(s), sizeof(s));
+        sum += s.len;
+    }
+    if (sum != r->body_bytes)
+        frame_finding("a reply's body");
+}
+
+static void take_reply(struct frame_client *c, const struct hx_frame_reply *r, const uint8_t *body)
+{
+    struct frame_call *call = find_call(c, r->id);
+
+    check_form(r, body);
+    if (!c->greeted != (r->id == 0))
+        frame_finding("a greeting out of place");
+    c->greeted = true;
+    if (c->wild || !r->id)
+        return;
+    if (!call)
+        frame_finding("a reply to nothing");
+    if (call->echo && r->result == 0)
+        check_bytes(call, r, body);
+    call->id = 0;
+}
+
+void frame_receive(struct frame_client *c)
+{
+    _Alignas(8) static uint8_t body[FRAME_REPLY];
+    struct hx_frame_reply r;
+    ssize_t n;
+
+    while (c->fd && (n = recv(c->fd, c->in + c->n_in, FRAME_REPLY - c->n_in, MSG_DONTWAIT)) != -1) {
+        if (n == 0) {
+            if (c->greeted && !c->wild && !c->had_fds)
+                frame_finding("the rig drops a client that has done nothing");
+            frame_close(c);
+            return;
+        }
+        c->n_in += (size_t)n;
+        for (;;) {
+            memcpy(&r, c->in, sizeof(r));
+            if (c->n_in < sizeof(r) || c->n_in - sizeof(r) < r.body_bytes)
+                break;
+            memcpy(body, c->in + sizeof(r), r.body_bytes);
+            take_reply(c, &r, body);
+            c->n_in -= sizeof(r) + r.body_bytes;
+            memmove(c->in, c->in + sizeof(r) + r.body_bytes, c->n_in);
+        }
+        if (c->n_in == FRAME_REPLY)
+            frame_finding("a reply that is too long");
+    }
+    if (c->fd && errno != EAGAIN)
+        frame_close(c);
+}
+
+void frame_connect(struct frame_client *c, const char *path)
+{
+    struct sockaddr_un sa = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa))) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    c->fd = fd;
+    c->greeted = c->wild = c->had_fds = c->deaf = false;
+    c->last_id = c->n_out = c->n_in = c->n_fds = 0;
+    memset(c->calls, 0, sizeof(c->calls));
+}
+
+/* --- what a client sends */
+
+void frame_send(struct frame_client *c, size_t n, const int *fds, unsigned n_kinds)
+{
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(HX_FRAME_MAX_FDS * sizeof(int))] = "";
+    struct cmsghdr *h = (void *)control;
+    struct iovec iov = {c->out, n < c->n_out ? n : c->n_out};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+    ssize_t sent;
+
+    if (!c->fd || !iov.iov_len)
+        return;
+    if (c->n_fds) {
+        m.msg_control = control;
+        m.msg_controllen = CMSG_SPACE(c->n_fds * sizeof(int));
+        *h = (struct cmsghdr){CMSG_LEN(c->n_fds * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
+        for (unsigned i = 0; i < c->n_fds; i++) {
+            const unsigned kind = i % (n_kinds + 1);
+            const int fd = kind == n_kinds ? c->fd : fds[kind];
+
+            memcpy(CMSG_DATA(h) + i * sizeof(int), &fd, sizeof(fd));
+        }
+    }
+    sent = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent <= 0)
+        return;
+    c->had_fds |= c->n_fds > 0;
+    c->n_fds = 0;
+    c->n_out -= (size_t)sent;
+    memmove(c->out, c->out + sent, c->n_out);
+}
+
+void frame_queue(struct frame_client *c, const void *bytes, size_t n)
+{
+    if (n > FRAME_QUEUE - c->n_out) /* the rest of a frame is lost */
+        c->wild = true;
+    else if (n) {
+        memcpy(c->out + c->n_out, bytes, n);
+        c->n_out += n;
+    }
+}
+
+/* A place for a call that is to be answered, with an id of its own; NULL: there are enough. */
+static struct frame_call *new_call(struct frame_client *c)
+{
+    for (unsigned i = 0; i < FRAME_CALLS; i++)
+        if (!c->calls[i].id) {
+            c->calls[i] = (struct frame_call){.id = ++c->last_id};
+            return &c->calls[i];
+        }
+    return NULL;
+}
+
+static struct hx_frame head_of(uint32_t op, const struct frame_call *call, size_t arg_bytes)
+{
+    return (struct hx_frame){.magic = HX_FRAME_MAGIC, .op = op, .id = call->id, .arg_bytes = (uint32_t)arg_bytes,
+                             .body_bytes = arg_bytes};
+}
+
+void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t out)
+{
+    const struct fastrpc_invoke inv = {.handle = 40, .sc = REMOTE_SCALARS_MAKE(2, 1, 1), .args = ARGS_AT};
+    const struct fastrpc_invoke_args args[2] = {{.ptr = IN_AT, .length = in}, {.ptr = OUT_AT, .length = out}};
+    const struct hx_frame_seg segs[3] = {{ARGS_AT, sizeof(args), HX_SEG_IN, 0}, {IN_AT, in, HX_SEG_IN, 0}, {OUT_AT, out, HX_SEG_OUT, 0}};
+    struct frame_call *call = new_call(c);
+    struct hx_frame h;
+    uint8_t bytes[FRAME_BUFFER];
+
+    if (!call)
+        return;
+    call->echo = true;
+    call->seed = seed;
+    call->in = in;
+    call->out = out;
+    for (size_t k = 0; k < in; k++)
+        bytes[k] = (uint8_t)(seed + k * 7);
+    h = head_of(HX_FRAME_IOCTL, call, sizeof(inv));
+    h.cmd = (uint32_t)FASTRPC_IOCTL_INVOKE;
+    h.n_segs = 3;
+    h.body_bytes += sizeof(segs) + sizeof(args) + in;
+    frame_queue(c, &h, sizeof(h));
+    frame_queue(c, &inv, sizeof(inv));
+    frame_queue(c, segs, sizeof(segs));
+    frame_queue(c, args, sizeof(args));
+    frame_queue(c, bytes, in);
+}
+
+void frame_queue_ioctl(struct frame_client *c, uint32_t cmd, const void *arg, size_t n, unsigned n_fds)
+{
+    struct frame_call *call = new_call(c);
+    struct hx_frame h;
+
+    if (!call)
+        return;
+    h = head_of(HX_FRAME_IOCTL, call, n);
+    h.cmd = cmd;
+    h.n_fds = n_fds;
+    h.body_bytes += n_fds * sizeof(struct hx_frame_fd);
+    c->wild |= n_fds && c->n_out; /* they would come with another frame */
+    if (n_fds)
+        c->n_fds = n_fds;
+    frame_queue(c, &h, sizeof(h));
+    frame_queue(c, arg, n);
+    for (unsigned i = 0; i < n_fds; i++)
+        frame_queue(c, &(struct hx_frame_fd){.fd = (int)(FIRST_FD + i), .va = 0x100000 * (i + 1), .len = 4096},
+                    sizeof(struct hx_frame_fd));
+}
+
+void frame_queue_text(struct frame_client *c, uint32_t op, const char *text, size_t n)
+{
+    struct frame_call *call = new_call(c);
+    struct hx_frame h;
+
+    if (!call)
+        return;
+    h = head_of(op, call, n);
+    frame_queue(c, &h, sizeof(h));
+    frame_queue(c, text, n);
+}
+
+void frame_queue_interrupt(struct frame_client *c, uint64_t id)
+{
+    const struct frame_call call = {.id = id ? id : 1};
+    struct hx_frame h = head_of(HX_FRAME_INTERRUPT, &call, 0);
+
+    frame_queue(c, &h, sizeof(h));
+}
