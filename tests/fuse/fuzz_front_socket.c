@@ -73,11 +73,6 @@ static void stop_after_the_round(void *arg)
     hx_session_release_due(arg);
 }
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
 /* One round of the loop, which does not sleep because `always` is readable; then the DSP. */
 static bool turn(void)
 {
@@ -122,7 +117,7 @@ static void set_up(void)
         hx_sockets_start(&driver, folder, why, sizeof(why)))
         abort();
     atexit(remove_folder);
-    always = (struct hx_watch){.fd = eventfd(1, EFD_CLOEXEC), .ready = nothing};
+    always = (struct hx_watch){.fd = eventfd(1, EFD_CLOEXEC), .ready = stop_after_the_round, .arg = &driver};
     hx_loop_add(&driver.loop, &always);
     driver.loop.tick = stop_after_the_round;
     driver.loop.tick_arg = &driver;
@@ -132,10 +127,22 @@ static void set_up(void)
     baseline = open_fds();
 }
 
+/* What is refused is closed by threads of its own (hx_fd_drop()), so that may take a moment. */
+static void expect_fds(int most, const char *what)
+{
+    const uint64_t until = hx_now_ms() + PATIENCE_S * 1000;
+
+    while (open_fds() > most) {
+        if (hx_now_ms() > until)
+            frame_finding(what);
+        sched_yield();
+    }
+}
+
 /* The rig's share: per connection one, per session its channel, what is imported, and what the limits allow. */
 static void check_limits(void)
 {
-    enum { CHANNEL = 6 + HX_PD_FDS, WAITING = 256, CLOSERS = 64 };
+    enum { CHANNEL = 6 + HX_PD_FDS, WAITING = 256 };
     int most = baseline + HX_PD_FDS + 6, sessions = 0;
 
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -147,8 +154,7 @@ static void check_limits(void)
                 frame_finding("more buffers than a session may have");
             most += CHANNEL + (int)driver.session[i]->n_buffers;
         }
-    if (open_fds() > most + WAITING + CLOSERS)
-        frame_finding("more descriptors than the limits allow");
+    expect_fds(most + WAITING, "more descriptors than the limits allow");
 }
 
 /* --- operations: each takes what it needs from the input */
@@ -300,20 +306,17 @@ static void (*const operations[])(struct frame_client *c) = {
 
 static bool is_over(void)
 {
+    unsigned n = 0;
+
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
-        if (driver.session[i])
-            return false;
+        n += driver.session[i] != NULL;
     for (unsigned i = 1; i < FASTRPC_CTX_MAX; i++)
-        if (driver.context[i])
-            return false;
-    return true;
+        n += driver.context[i] != NULL;
+    return n == 0;
 }
 
-/* What is refused is closed by threads of its own (hx_fd_drop()), so the last descriptors may take a moment. */
 static void expect_nothing_left(void)
 {
-    const uint64_t until = hx_now_ms() + PATIENCE_S * 1000;
-
     for (unsigned i = 0; i < CLIENTS; i++)
         frame_close(&clients[i]);
     for (unsigned i = 0; i < 64 || !is_over(); i++) {
@@ -325,11 +328,7 @@ static void expect_nothing_left(void)
             frame_finding("a session or a context is left");
     }
     fake_dsp_close(&driver);
-    while (open_fds() != baseline) {
-        if (hx_now_ms() > until)
-            frame_finding("a descriptor is left");
-        sched_yield();
-    }
+    expect_fds(baseline, "a descriptor is left");
 }
 
 int hxt_fuzz_one(const uint8_t *data, size_t n)
