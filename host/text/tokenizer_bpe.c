@@ -58,9 +58,8 @@ static int read_rules(struct hx_tokenizer *t, const struct hx_gguf *g,
         size_t at;
 
         if (parse_rule(t, s, &rule, joined))
-            return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.merges: merge %" PRIu64 ", '%.*s', "
-                              "does not join two tokens into a third", hx_gguf_name(g), i,
-                              (int)(s.n < 64 ? s.n : 64), s.p);
+            return hx_error_set(err, -EINVAL, "%s: tokenizer.ggml.merges: merge %" PRIu64 ", '%s', "
+                              "does not join two tokens into a third", hx_gguf_name(g), i, hx_str_shown(s).text);
         at = rule_place(t, rule.left, rule.right);
         if (t->rules[at].made == HX_NO_TOKEN) /* the first, lower rank stays */
             t->rules[at] = rule;
@@ -129,8 +128,8 @@ static int load_expression(struct hx_tokenizer *t, const struct hx_gguf *g, stru
     }
     t->pre = hx_pretok_find(name.p, name.n);
     hx_pretok_names(known, sizeof(known));
-    return t->pre ? 0 : hx_error_set(err, -EINVAL, "%s: %s is '%.*s'; known: %s", hx_gguf_name(g), key,
-                                   (int)(name.n < 64 ? name.n : 64), name.p, known);
+    return t->pre ? 0 : hx_error_set(err, -EINVAL, "%s: %s is '%s'; known: %s", hx_gguf_name(g), key,
+                                   hx_str_shown(name).text, known);
 }
 
 static int load(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)

@@ -10,11 +10,6 @@
 #define KEY(name) "tokenizer.ggml." name
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-static int shown(struct hx_str s)
-{
-    return (int)(s.n < 64 ? s.n : 64);
-}
-
 static int choose_kind(struct hx_tokenizer *t, const struct hx_gguf *g, struct hx_error *err)
 {
     static const struct hx_tokenizer_kind *const kinds[] = {
@@ -29,8 +24,8 @@ static int choose_kind(struct hx_tokenizer *t, const struct hx_gguf *g, struct h
         if (hx_str_is(model, kinds[i]->model))
             t->kind = kinds[i];
     if (!t->kind)
-        return hx_error_set(err, -EINVAL, "%s: " KEY("model") " is '%.*s'; known: gpt2, llama, t5",
-                            hx_gguf_name(g), shown(model), model.p);
+        return hx_error_set(err, -EINVAL, "%s: " KEY("model") " is '%s'; known: gpt2, llama, t5",
+                            hx_gguf_name(g), hx_str_shown(model).text);
     t->adds_bos = t->kind->adds_bos;
     t->adds_eos = t->kind->adds_eos;
     t->space_prefix = t->kind->space_prefix;
@@ -154,9 +149,8 @@ static int load_pieces(struct hx_tokenizer *t, const struct hx_gguf *g, const st
         size_t n = unspell(t, t->type[i], words[i], t->bytes + t->start[i]);
 
         if (t->type[i] == HX_TOKEN_BYTE && n != 1)
-            return hx_error_set(err, -EINVAL, "%s: " KEY("tokens") ": token %zu, '%.*s', is of type "
-                              "byte; <0x00> to <0xFF> are", hx_gguf_name(g), i, shown(words[i]),
-                              words[i].p);
+            return hx_error_set(err, -EINVAL, "%s: " KEY("tokens") ": token %zu, '%s', is of type "
+                              "byte; <0x00> to <0xFF> are", hx_gguf_name(g), i, hx_str_shown(words[i]).text);
         t->start[i + 1] = t->start[i] + (uint32_t)n;
         t->longest = n > t->longest ? n : t->longest;
         if (t->type[i] == HX_TOKEN_BYTE)
