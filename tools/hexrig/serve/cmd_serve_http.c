@@ -448,6 +448,17 @@ static enum MHD_Result first_call(struct hx_http *h, struct MHD_Connection *c, v
     return length && strtoull(length, NULL, 10) > HX_SERVE_MAX_BODY ? too_large(c) : MHD_YES;
 }
 
+/* An `Expect: 100-continue` without a body.  libmicrohttpd (0.9.75) would send the 100, call for the body's data if another request
+ * is there already, and close the connection because it takes no reply in that call; so the reply comes before. */
+static int expects_in_vain(struct MHD_Connection *c)
+{
+    const char *length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+    return MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT) &&
+           !MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING) &&
+           (!length || strtoull(length, NULL, 10) == 0);
+}
+
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *path,
                                   const char *method, const char *version, const char *data,
                                   size_t *data_size, void **state)
@@ -456,8 +467,12 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
     enum MHD_Result rc;
 
     (void)version;
-    if (!x)
-        return first_call(arg, c, state);
+    if (!x) {
+        rc = first_call(arg, c, state);
+        if (rc != MHD_YES || !expects_in_vain(c))
+            return rc;
+        x = *state;
+    }
     if (*data_size) {
         rc = take_body(x, data, *data_size);
         *data_size = 0;
