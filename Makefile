@@ -341,6 +341,8 @@ $(obj)/tests/dsp/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
 $(obj)/tests/dsp/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/tests/test_hexidl $(BUILD)/tests/fuzz_idl: $(idl_o)
 $(BUILD)/tests/fuzz_tokenizer: $(obj)/tests/lib/decode.o
+$(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http conns json jobs)
+$(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd
 $(BUILD)/tests/fuzz_gguf_fields: $(patsubst %,$(obj)/tests/lib/%.o,gguf_parts gen_model)
 $(BUILD)/tests/fuzz_front_socket: $(patsubst %,$(obj)/tests/lib/%.o,frame_client fake_dsp)
 # tables as a kernel gets them
