@@ -4,9 +4,8 @@
  * them with descriptors on bytes of the input's choice, read or do not read, and go; the DSP behind the core (tests/lib/fake_dsp.h)
  * answers, sleeps, lies or dies.  Between two operations the driver's loop runs as often as the input says.
  *
- * Checked: every reply has the wire's form, belongs to a call that was made, and writes only where the call allowed it; an INVOKE
- * that succeeds brings the right bytes; descriptors stay below what the limits allow, and none is left at the end, nor a session
- * or a context. */
+ * Checked: every reply has the wire's form, belongs to a call that was made, and writes only where that allowed it; an INVOKE that
+ * succeeds brings the right bytes; descriptors stay within the limits, and none is left, nor a session or a context. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -23,7 +22,7 @@
 #include "frame_client.h"
 #include "front/front.h"
 
-enum { CLIENTS = 20, KINDS = 8, MEMORY = 3 /* of them, the first */, WATCHED = 2048 /* no descriptor is higher */, PATIENCE_S = 10 };
+enum { CLIENTS = 20, KINDS = 8, MEMORY = 2 /* of them, the first */, WATCHED = 2048 /* no descriptor is higher */, PATIENCE_S = 10 };
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 
@@ -103,7 +102,7 @@ static void set_up(void)
     char why[512];
     struct rlimit r;
 
-    if (baseline)
+    if (driver.mount)
         return;
     getrlimit(RLIMIT_NOFILE, &r);
     r.rlim_cur = WATCHED;
@@ -124,7 +123,6 @@ static void set_up(void)
     make_kinds();
     for (int i = 0; i < WATCHED; i++)
         watched[i] = (struct pollfd){.fd = i};
-    baseline = open_fds();
 }
 
 /* What is refused is closed by threads of its own (hx_fd_drop()), so that may take a moment. */
@@ -180,10 +178,10 @@ static void op_create(struct frame_client *c)
 
 static void op_invoke(struct frame_client *c)
 {
-    const uint8_t seed = byte();
+    const uint8_t seed = byte(), shared = byte();
     const size_t in = word() % (FRAME_BUFFER / 2), out = word() % FRAME_BUFFER;
 
-    frame_queue_invoke(c, seed, in, out);
+    frame_queue_invoke(c, seed, in, out, shared < FRAME_SHARED ? shared : 0);
 }
 
 static void op_map(struct frame_client *c)
@@ -202,13 +200,13 @@ static void op_ioctl(struct frame_client *c)
                                     FASTRPC_IOCTL_MEM_UNMAP, FASTRPC_IOCTL_GET_DSP_INFO, FASTRPC_IOCTL_SET_OPTION, HX_IOCTL_SESSION_STATS};
     const uint32_t cmd = cmds[byte() % (sizeof(cmds) / sizeof(cmds[0]))];
     const unsigned n_fds = byte();
-    uint8_t arg[256];
+    uint8_t arg[256] = "";
     size_t n = byte() & ~7u;
 
-    n = n ? n : _IOC_SIZE(cmd) & ~7u;
-    for (size_t i = 0; i < n; i++)
+    n = n ? n : _IOC_SIZE(cmd) % sizeof(arg);
+    for (size_t i = 0; i < n && i < 64; i++)
         arg[i] = byte();
-    frame_queue_ioctl(c, cmd, arg, n, n_fds < 12 ? n_fds : 0);
+    frame_queue_ioctl(c, cmd, arg, n, n_fds < 12 && n % 8 == 0 ? n_fds : 0);
 }
 
 static void op_text(struct frame_client *c)
@@ -236,8 +234,9 @@ static void op_interrupt(struct frame_client *c)
 static void op_send(struct frame_client *c)
 {
     const size_t n = byte();
+    const bool memory = byte() & 1;
 
-    frame_send(c, n < 250 ? n : FRAME_QUEUE, kinds, byte() & 1 ? MEMORY : KINDS);
+    frame_send(c, n < 250 ? n : FRAME_QUEUE, kinds, memory ? MEMORY : KINDS, !memory);
 }
 
 static void op_damage(struct frame_client *c)
@@ -268,7 +267,7 @@ static void op_descriptors(struct frame_client *c)
 
 static void op_deaf(struct frame_client *c)
 {
-    c->deaf = !c->deaf;
+    c->deaf ^= true;
 }
 
 static void op_turns(struct frame_client *c)
@@ -285,21 +284,22 @@ static void op_turns(struct frame_client *c)
         check_limits();
 }
 
-static void op_mood(struct frame_client *c)
+static void op_dsp(struct frame_client *c)
 {
-    (void)c;
-    mood = byte() % FAKE_DSP_MOODS;
-}
+    const uint8_t what = byte() % (FAKE_DSP_MOODS + 2);
 
-static void op_end_pd(struct frame_client *c)
-{
     (void)c;
-    fake_dsp_end_pd(byte() % FASTRPC_MAX_SESSIONS);
+    if (what < FAKE_DSP_MOODS)
+        mood = what;
+    else if (what == FAKE_DSP_MOODS)
+        fake_dsp_end_pd(byte() % FASTRPC_MAX_SESSIONS);
+    else
+        fake_dsp_restart(&driver);
 }
 
 static void (*const operations[])(struct frame_client *c) = {
     op_turns, op_connect, op_create, op_send, op_invoke, op_map, op_ioctl, op_text, op_interrupt, op_damage, op_raw, op_descriptors,
-    op_deaf, frame_close, op_mood, op_end_pd,
+    op_deaf, frame_close, op_dsp,
 };
 
 /* --- the end of a run */
@@ -334,6 +334,7 @@ static void expect_nothing_left(void)
 int hxt_fuzz_one(const uint8_t *data, size_t n)
 {
     set_up();
+    baseline = open_fds();
     input = data;
     input_end = data + n;
     mood = FAKE_DSP_ANSWERS;

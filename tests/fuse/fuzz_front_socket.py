@@ -5,9 +5,9 @@
 import struct
 import sys
 
-OPS = ("turns connect create send invoke map ioctl text interrupt damage raw descriptors deaf close mood end_pd").split()
+OPS = ("turns connect create send invoke map ioctl text interrupt damage raw descriptors deaf close dsp").split()
 ALL = 255
-ANSWERS, SLEEPS, REPEATS, FORGES, DIES, BREAKS = range(6)
+ANSWERS, SLEEPS, REPEATS, FORGES, DIES, BREAKS, REFUSES, END_PD, RESTART = range(9)
 LIMITS = 8  # of turns: look at the limits, too
 
 
@@ -31,16 +31,16 @@ def up(who, attach=0):
     return op("connect", who, 0) + turns() + op("create", who, attach) + send(who) + turns() + turns(7 + LIMITS)
 
 
-def invoke(who, seed, n_in, n_out):
-    return op("invoke", who, seed) + word(n_in) + word(n_out)
+def invoke(who, seed, n_in, n_out, shared=0):
+    return op("invoke", who, seed, shared) + word(n_in) + word(n_out)
 
 
 def map_of(who, n_fds, which):
     return op("map", who, n_fds, which) + word(4096)
 
 
-def mood(m):
-    return op("mood", 0, m)
+def dsp(*what):
+    return op("dsp", 0, *what)
 
 
 def call(who, seed, n_in, n_out):
@@ -53,6 +53,8 @@ def join(parts):
 
 DAMAGE = ((0, 1), (4, 9), (8, 0), (20, 20000), (24, 700), (28, 5), (32, 0x20000000), (36, 1), (60, 0xFFFFFFFF), (64, 0xFFFFFFFF),
           (72, 3))
+# bytes of the ioctls that op_ioctl() has; of what is larger it takes 64
+SIZES = (16, 16, 0, 16, 32, 16, 64, 48, 28, 32, 64)
 CORPUS = {
     "echo": up(0) + call(0, 1, 10, 10) + call(0, 2, 0, 100) + call(0, 3, 1000, 0) + call(0, 4, 2999, 5999) + call(0, 5, 5, 7),
     "echo-in-pieces": up(0) + invoke(0, 9, 300, 300)
@@ -67,12 +69,12 @@ CORPUS = {
     + op("close", 1) + turns(),
     "own-end": join(up(c) + map_of(c, 9, 0) + send(c, 60) + op("close", c) + turns() for c in range(4)),
     "text": op("connect", 0, 0) + turns() + join(op("text", 0, k) + send(0) + turns() for k in (0, 1, 2, 3, 4, 5, 6, 7, 130, 180, 240)),
-    "interrupt": up(0) + mood(SLEEPS) + call(0, 3, 50, 50) + op("interrupt", 0, 0) + send(0) + turns(),
-    "dsp-repeats": up(0) + mood(REPEATS) + call(0, 3, 50, 50) + call(0, 4, 50, 50),
-    "dsp-forges": up(0) + up(1) + mood(FORGES) + invoke(0, 3, 50, 50) + invoke(1, 4, 5, 5) + send(0) + send(1) + turns() + turns(),
-    "dsp-dies": up(0) + mood(DIES) + call(0, 3, 50, 50) + mood(ANSWERS) + call(0, 4, 50, 50),
-    "dsp-breaks": up(0) + mood(BREAKS) + call(0, 3, 50, 50) + mood(ANSWERS) + call(0, 4, 50, 50),
-    "pd-ends": up(0) + mood(SLEEPS) + call(0, 3, 50, 50) + op("end_pd", 0, 0) + turns() + op("close", 0) + turns() + up(0),
+    "interrupt": up(0) + dsp(SLEEPS) + call(0, 3, 50, 50) + op("interrupt", 0, 0) + send(0) + turns(),
+    "dsp-repeats": up(0) + dsp(REPEATS) + call(0, 3, 50, 50) + call(0, 4, 50, 50),
+    "dsp-forges": up(0) + up(1) + dsp(FORGES) + invoke(0, 3, 50, 50) + invoke(1, 4, 5, 5) + send(0) + send(1) + turns() + turns(),
+    "dsp-dies": up(0) + dsp(DIES) + call(0, 3, 50, 50) + dsp(ANSWERS) + call(0, 4, 50, 50),
+    "dsp-breaks": up(0) + dsp(BREAKS) + call(0, 3, 50, 50) + dsp(ANSWERS) + call(0, 4, 50, 50),
+    "pd-ends": up(0) + dsp(SLEEPS) + call(0, 3, 50, 50) + dsp(END_PD, 0) + turns() + op("close", 0) + turns() + up(0),
     "damage": join(up(c) + invoke(c, 3, 50, 50) + op("damage", c) + word(at) + word(v) + send(c) + turns()
                    for c, (at, v) in enumerate(DAMAGE)),
     "raw": op("connect", 0, 0) + turns() + op("raw", 0, 44, *([0x55] * 44)) + send(0) + turns(),
@@ -80,7 +82,13 @@ CORPUS = {
     + op("descriptors", 1, 253) + op("text", 1, 0) + send(1) + turns(),
     "deaf": up(0) + op("deaf", 0) + join(invoke(0, k, 10, 5999) for k in range(8)) + send(0) + turns() + turns() + op("close", 0)
     + turns(),
-    "ioctls": up(0) + join(op("ioctl", 0, k, 0, 8) + bytes(8) + send(0) + turns() for k in range(11)),
+    "ioctls": up(0) + join(op("ioctl", 0, k, 0, 0) + struct.pack("<QQQQQQQQ", *([3] * 8))[:SIZES[k]] + send(0) + turns() for k in range(11)),
+    "shared-buffers": up(0) + join(invoke(0, n, 20, 20, n) + send(0, ALL, n % 2) + turns() for n in (1, 3, 8, 15)),
+    "attached": up(0, 1) + call(0, 1, 9, 9) + up(1) + dsp(END_PD, 0) + turns() + call(0, 1, 9, 9) + call(1, 1, 9, 9) + op("close", 0)
+    + up(0) + call(0, 1, 9, 9),
+    "no-pd": dsp(REFUSES) + up(0) + dsp(ANSWERS) + op("create", 0, 0) + send(0) + turns() + call(0, 1, 9, 9),
+    "restart": up(0) + up(1) + dsp(SLEEPS) + call(0, 1, 9, 9) + dsp(RESTART) + dsp(ANSWERS) + turns() + call(1, 1, 9, 9)
+    + op("close", 0) + up(0) + call(0, 1, 9, 9),
     "mmap": up(0) + op("ioctl", 0, 4, 0, 32) + struct.pack("<iIQQQ", 0, 0x1000, 0, 8192, 0) + send(0) + turns()
     + op("ioctl", 0, 5, 0, 16) + struct.pack("<QQ", 0x10000000, 8192) + send(0) + turns(),
 }

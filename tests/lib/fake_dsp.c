@@ -41,13 +41,20 @@ void fake_dsp_close(struct hx_driver *d)
     d->dsp.failed = false;
 }
 
+void fake_dsp_restart(struct hx_driver *d)
+{
+    hx_session_ssr_all(d);
+    fake_dsp_close(d);
+    fake_dsp_open(d);
+}
+
 void fake_dsp_end_pd(unsigned slot)
 {
     close_all(pd[slot]);
 }
 
-/* Takes a control message; its descriptors become a new PD's, or are let go of.  False: there is none. */
-static bool take_control(int ctl)
+/* Takes a control message; its descriptors become a new PD's, or are let go of.  1; 0: there is none; -1: there will be none. */
+static int take_control(int ctl)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * HX_PD_FDS)];
@@ -57,9 +64,10 @@ static bool take_control(int ctl)
     struct iovec iov = {&c, sizeof(c)};
     struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = cbuf.bytes, .msg_controllen = sizeof(cbuf.bytes)};
     int fd[HX_PD_FDS] = {0};
+    ssize_t n = recvmsg(ctl, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-    if (recvmsg(ctl, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
-        return false;
+    if (n <= 0)
+        return n == 0 ? -1 : 0;
     if (CMSG_FIRSTHDR(&m))
         memcpy(fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), CMSG_FIRSTHDR(&m)->cmsg_len - CMSG_LEN(0));
     if (c.op == HX_CTL_PD && c.id >= 1 && c.id <= FASTRPC_MAX_SESSIONS) {
@@ -68,7 +76,7 @@ static bool take_control(int ctl)
     } else {
         close_all(fd);
     }
-    return true;
+    return 1;
 }
 
 /* Inside the piece of the arena that the request names, or the driver has done something wrong. */
@@ -80,12 +88,13 @@ static uint8_t *inside(const struct hx_channel *c, const struct hx_msg *m, uint6
     return c->arena + at;
 }
 
-/* What a method of the PD does. */
+/* What a method of the PD does; DMA handles it gives back at once. */
 static void echo(const struct hx_channel *c, const struct hx_msg *m)
 {
     const unsigned n_in = REMOTE_SCALARS_INBUFS(m->sc), n_bufs = n_in + REMOTE_SCALARS_OUTBUFS(m->sc);
-    const struct hx_invoke *head = (const void *)inside(c, m, m->addr, sizeof(*head));
-    const struct hx_arg *a = (const void *)inside(c, m, m->addr + sizeof(*head), n_bufs * sizeof(*a));
+    struct hx_invoke *head = (void *)inside(c, m, m->addr, sizeof(*head));
+    const struct hx_arg *a = (const void *)inside(c, m, m->addr + sizeof(*head), head->n_args * sizeof(*a));
+    unsigned n_back = 0;
     const uint8_t *in = NULL;
     size_t n = 0;
 
@@ -101,9 +110,12 @@ static void echo(const struct hx_channel *c, const struct hx_msg *m)
         for (uint64_t k = 0; at && i >= n_in && k < a[i].len; k++)
             at[k] = fake_dsp_byte(in, n, i - n_in, k);
     }
+    for (unsigned i = n_bufs; i < head->n_args; i++) /* DMA handles */
+        if (a[i].map > 0 && n_back < FASTRPC_MAX_FDLIST)
+            head->fdlist[n_back++] = (uint64_t)a[i].map;
 }
 
-/* A kernel call: creates say yes, maps have an address. */
+/* A kernel call: maps have an address. */
 static void serve_kernel(const struct hx_channel *c, const struct hx_msg *m)
 {
     const struct hx_arg *a = (const void *)inside(c, m, m->addr + sizeof(struct hx_invoke), sizeof(*a));
@@ -113,22 +125,44 @@ static void serve_kernel(const struct hx_channel *c, const struct hx_msg *m)
         memcpy(inside(c, m, a[1].addr, sizeof(mapped)), &mapped, sizeof(mapped));
 }
 
-static bool serve_root(struct hx_driver *d)
+/* The session whose PD a RELEASE ends, if its end is to come later; else NULL. */
+static const struct hx_session *ends_later(const struct hx_driver *d, const struct hx_msg *m)
+{
+    const struct hx_channel *c = &d->dsp.channel;
+    const struct hx_arg *a = (const void *)inside(c, m, m->addr + sizeof(struct hx_invoke), sizeof(*a));
+    const struct hx_kcreate *in = (const void *)inside(c, m, a->addr, sizeof(*in));
+    const struct hx_session *s = in->client_id >= 1 && in->client_id <= FASTRPC_MAX_SESSIONS ? d->session[in->client_id - 1] : NULL;
+
+    return REMOTE_SCALARS_METHOD(m->sc) == FASTRPC_RMID_RELEASE && s && s->number % 2 ? s : NULL;
+}
+
+static bool serve_root(struct hx_driver *d, enum fake_dsp_mood mood)
 {
     const struct hx_channel *c = &d->dsp.channel;
     bool any = false;
     struct hx_msg m;
+    int rc;
 
-    while (take_control(root[HX_FD_CTL]))
+    while ((rc = take_control(root[HX_FD_CTL])) == 1)
         any = true;
+    if (rc < 0) { /* hx_dsp_crash() */
+        fake_dsp_restart(d);
+        return true;
+    }
     while (hx_ring_pop(&c->rings->request, &m) == 0) {
-        const struct hx_reply r = {.ctx = m.ctx};
+        const bool release = REMOTE_SCALARS_METHOD(m.sc) == FASTRPC_RMID_RELEASE;
+        const struct hx_session *s = ends_later(d, &m);
+        const int32_t id = s ? s->client_id : 0;
+        const uint32_t number = s ? s->number : 0;
+        struct hx_reply r = {.ctx = m.ctx, .retval = s ? HX_RELEASE_ENDS : mood == FAKE_DSP_REFUSES && !release ? -1 : 0};
 
         serve_kernel(c, &m);
         hx_ring_push(&c->rings->reply, &r);
+        hx_context_replies(d, &d->dsp.channel);
+        if (s && !hx_session_pd_ended(d, id, number))
+            abort();
         any = true;
     }
-    hx_context_replies(d, &d->dsp.channel);
     return any;
 }
 
@@ -158,7 +192,7 @@ static bool serve_pd(struct hx_driver *d, unsigned slot, enum fake_dsp_mood mood
     bool any = false;
     struct hx_msg m;
 
-    while (take_control(pd[slot][HX_FD_CTL]))
+    while (take_control(pd[slot][HX_FD_CTL]) == 1)
         any = true;
     while (c->rings && hx_ring_pop(&c->rings->request, &m) == 0) {
         any = true;
@@ -174,7 +208,7 @@ static bool serve_pd(struct hx_driver *d, unsigned slot, enum fake_dsp_mood mood
 
 bool fake_dsp_serve(struct hx_driver *d, enum fake_dsp_mood mood)
 {
-    bool any = serve_root(d);
+    bool any = serve_root(d, mood);
 
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (d->session[i] && d->session[i]->channel.rings && pd[i][HX_FD_CTL] > 0)

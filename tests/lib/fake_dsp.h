@@ -17,17 +17,21 @@ enum fake_dsp_mood {
     FAKE_DSP_FORGES,     /* answers calls that nobody has made, then the right one */
     FAKE_DSP_DIES,       /* the PD ends in the middle of its first call */
     FAKE_DSP_BREAKS,     /* leaves indices in its reply ring that cannot be */
+    FAKE_DSP_REFUSES,    /* the root PD makes no PDs; those that are there answer */
     FAKE_DSP_MOODS
 };
 
 /* Gives d a channel to a root PD that is here.  d->dsp then counts as up.  Ends the program on failure. */
 void fake_dsp_open(struct hx_driver *d);
 
-/* All sessions have to be closed. */
+/* Ends it; sessions should be closed before. */
 void fake_dsp_close(struct hx_driver *d);
 
-/* Serves what root PD and user PDs have been sent; the root PD always answers, user PDs as they are told.  True: there was
- * something. */
+/* A subsystem restart. */
+void fake_dsp_restart(struct hx_driver *d);
+
+/* Serves what root PD and user PDs have been sent.  PDs of sessions with an odd number end after the answer to their release.  True:
+ * there was something. */
 bool fake_dsp_serve(struct hx_driver *d, enum fake_dsp_mood mood);
 
 /* Ends the PD of session `slot`, if it is there. */

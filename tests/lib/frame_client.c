@@ -140,7 +140,7 @@ void frame_connect(struct frame_client *c, const char *path)
 
 /* --- what a client sends */
 
-void frame_send(struct frame_client *c, size_t n, const int *fds, unsigned n_kinds)
+void frame_send(struct frame_client *c, size_t n, const int *fds, unsigned n_kinds, bool own_end)
 {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(HX_FRAME_MAX_FDS * sizeof(int))] = "";
     struct cmsghdr *h = (void *)control;
@@ -155,7 +155,7 @@ void frame_send(struct frame_client *c, size_t n, const int *fds, unsigned n_kin
         m.msg_controllen = CMSG_SPACE(c->n_fds * sizeof(int));
         *h = (struct cmsghdr){CMSG_LEN(c->n_fds * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
         for (unsigned i = 0; i < c->n_fds; i++) {
-            const unsigned kind = i % (n_kinds + 1);
+            const unsigned kind = i % (n_kinds + own_end);
             const int fd = kind == n_kinds ? c->fd : fds[kind];
 
             memcpy(CMSG_DATA(h) + i * sizeof(int), &fd, sizeof(fd));
@@ -197,11 +197,34 @@ static struct hx_frame head_of(uint32_t op, const struct frame_call *call, size_
                              .body_bytes = arg_bytes};
 }
 
-void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t out)
+/* n_fds descriptors go with the frame of h, which comes next. */
+static void announce_fds(struct frame_client *c, struct hx_frame *h, unsigned n_fds)
 {
-    const struct fastrpc_invoke inv = {.handle = 40, .sc = REMOTE_SCALARS_MAKE(2, 1, 1), .args = ARGS_AT};
-    const struct fastrpc_invoke_args args[2] = {{.ptr = IN_AT, .length = in}, {.ptr = OUT_AT, .length = out}};
-    const struct hx_frame_seg segs[3] = {{ARGS_AT, sizeof(args), HX_SEG_IN, 0}, {IN_AT, in, HX_SEG_IN, 0}, {OUT_AT, out, HX_SEG_OUT, 0}};
+    h->n_fds = n_fds;
+    h->body_bytes += n_fds * sizeof(struct hx_frame_fd);
+    c->wild |= n_fds && c->n_out; /* they would come with another frame */
+    if (n_fds)
+        c->n_fds = n_fds;
+}
+
+static uint64_t mapped_at(unsigned i)
+{
+    return 0x100000 * (i + UINT64_C(1));
+}
+
+static void queue_fds(struct frame_client *c, unsigned n_fds)
+{
+    for (unsigned i = 0; i < n_fds; i++)
+        frame_queue(c, &(struct hx_frame_fd){.fd = (int)(FIRST_FD + i), .va = mapped_at(i), .len = 4096}, sizeof(struct hx_frame_fd));
+}
+
+void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t out, unsigned shared)
+{
+    const unsigned handles = shared / 4, n_in = 1 + shared - handles; /* of what is shared, the last are DMA handles */
+    const struct fastrpc_invoke inv = {.handle = 40, .sc = REMOTE_SCALARS_MAKEX(0, 2, n_in, 1, handles, 0), .args = ARGS_AT};
+    const size_t args_bytes = (2 + shared) * sizeof(struct fastrpc_invoke_args);
+    struct fastrpc_invoke_args args[2 + FRAME_SHARED] = {{.ptr = IN_AT, .length = in}};
+    const struct hx_frame_seg segs[3] = {{ARGS_AT, args_bytes, HX_SEG_IN, 0}, {IN_AT, in, HX_SEG_IN, 0}, {OUT_AT, out, HX_SEG_OUT, 0}};
     struct frame_call *call = new_call(c);
     struct hx_frame h;
     uint8_t bytes[FRAME_BUFFER];
@@ -214,14 +237,20 @@ void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t 
     call->out = out;
     for (size_t k = 0; k < in; k++)
         bytes[k] = (uint8_t)(seed + k * 7);
+    for (unsigned i = 0; i < shared; i++) /* every third lies outside of what is mapped */
+        args[i < n_in - 1 ? 1 + i : 2 + i] = (struct fastrpc_invoke_args){.ptr = mapped_at(i) + (i % 3 == 2 ? 8192 : i), .length = 64 * i,
+                                                                          .fd = (int)(FIRST_FD + i)};
+    args[n_in] = (struct fastrpc_invoke_args){.ptr = OUT_AT, .length = out};
     h = head_of(HX_FRAME_IOCTL, call, sizeof(inv));
     h.cmd = (uint32_t)FASTRPC_IOCTL_INVOKE;
     h.n_segs = 3;
-    h.body_bytes += sizeof(segs) + sizeof(args) + in;
+    h.body_bytes += sizeof(segs) + args_bytes + in;
+    announce_fds(c, &h, shared);
     frame_queue(c, &h, sizeof(h));
     frame_queue(c, &inv, sizeof(inv));
     frame_queue(c, segs, sizeof(segs));
-    frame_queue(c, args, sizeof(args));
+    queue_fds(c, shared);
+    frame_queue(c, args, args_bytes);
     frame_queue(c, bytes, in);
 }
 
@@ -234,16 +263,10 @@ void frame_queue_ioctl(struct frame_client *c, uint32_t cmd, const void *arg, si
         return;
     h = head_of(HX_FRAME_IOCTL, call, n);
     h.cmd = cmd;
-    h.n_fds = n_fds;
-    h.body_bytes += n_fds * sizeof(struct hx_frame_fd);
-    c->wild |= n_fds && c->n_out; /* they would come with another frame */
-    if (n_fds)
-        c->n_fds = n_fds;
+    announce_fds(c, &h, n_fds);
     frame_queue(c, &h, sizeof(h));
     frame_queue(c, arg, n);
-    for (unsigned i = 0; i < n_fds; i++)
-        frame_queue(c, &(struct hx_frame_fd){.fd = (int)(FIRST_FD + i), .va = 0x100000 * (i + 1), .len = 4096},
-                    sizeof(struct hx_frame_fd));
+    queue_fds(c, n_fds);
 }
 
 void frame_queue_text(struct frame_client *c, uint32_t op, const char *text, size_t n)

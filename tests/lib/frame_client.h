@@ -11,7 +11,7 @@
 
 #include "hx_frame.h"
 
-enum { FRAME_CALLS = 8, FRAME_BUFFER = 6000, FRAME_QUEUE = 16384, FRAME_REPLY = 1 << 17 };
+enum { FRAME_CALLS = 8, FRAME_BUFFER = 6000, FRAME_QUEUE = 16384, FRAME_REPLY = 1 << 17, FRAME_SHARED = 16 };
 
 struct frame_call {
     uint64_t id; /* 0: none */
@@ -43,14 +43,16 @@ void frame_close(struct frame_client *c);
 /* Reads what there is and checks it. */
 void frame_receive(struct frame_client *c);
 
-/* Sends up to n of the queued bytes, c->n_fds of fd[0..n_kinds) in turn with them, its own end of the connection among them. */
-void frame_send(struct frame_client *c, size_t n, const int *fd, unsigned n_kinds);
+/* Sends up to n of the queued bytes, and with them c->n_fds descriptors: fd[0..n_kinds) in turn, own_end: and its own end of the
+ * connection. */
+void frame_send(struct frame_client *c, size_t n, const int *fd, unsigned n_kinds, bool own_end);
 
 /* Bytes as they are. */
 void frame_queue(struct frame_client *c, const void *bytes, size_t n);
 
 /* Whole frames.  They are dropped while FRAME_CALLS calls have no reply. */
-void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t out);
+/* shared: at most FRAME_SHARED buffers that lie behind descriptors, too; as frame_queue_ioctl() has them. */
+void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t out, unsigned shared);
 /* ioctl `cmd` with arg [n], n a multiple of 8.  n_fds > 0: that many descriptors, which the client calls
  * 5 and up, and which frame_send() sends with it if nothing else was queued. */
 void frame_queue_ioctl(struct frame_client *c, uint32_t cmd, const void *arg, size_t n, unsigned n_fds);
