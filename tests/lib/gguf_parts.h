@@ -36,7 +36,8 @@ struct gguf_parts {
     uint64_t end; /* the file ends there, if it is longer */
 };
 
-/* One change; in an input its members follow each other without holes, GGUF_EDIT_BYTES.  `what` counts through edits of keys, of tensors and of the file, again and again. */
+/* One change; in an input its members follow each other without holes, GGUF_EDIT_BYTES.  `what` counts through edits of keys, of
+ * tensors and of the file, again and again. */
 struct gguf_edit {
     uint8_t what, which; /* which: a dimension, an entry of a table, a length; odd: a wilder variant */
     uint16_t at;         /* which key or tensor */

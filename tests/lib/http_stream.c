@@ -193,16 +193,22 @@ static void op_drip(struct writer *w)
         s->cut[s->n_cuts++] = at;
 }
 
+static void op_leave(struct writer *w)
+{
+    w->s->leaves = true;
+}
+
 void http_stream_write(struct http_stream *s, const uint8_t *data, size_t n)
 {
-    static void (*const ops[])(struct writer *) = {op_request, op_cut, op_request, op_drip, op_odd, op_raw, op_long, op_damage};
+    static void (*const ops[])(struct writer *) = {op_request, op_cut, op_request, op_drip, op_odd, op_raw, op_long, op_damage, op_leave};
     struct writer w = {s, data, data + n};
 
     s->n = s->n_cuts = s->n_requests = 0;
-    s->wild = false;
+    s->wild = s->leaves = false;
     s->bytes[0] = '\0';
     for (unsigned i = 0; w.p < w.end && i < 64; i++)
         ops[next(&w) % LEN(ops)](&w);
+    s->folded = memmem(s->bytes, s->n, "\n ", 2) || memmem(s->bytes, s->n, "\n\t", 2);
 }
 
 /* --- replies */

@@ -14,8 +14,11 @@ struct http_stream {
     size_t n;
     size_t cut[HTTP_CUTS]; /* [n_cuts], ascending: where a piece ends */
     size_t n_cuts;
+    bool leaves; /* in pieces: the client goes without waiting for replies to the last one */
     bool head[HTTP_REQUESTS]; /* [n_requests]: the request's reply has no body */
     size_t n_requests; /* whole ones */
+    bool folded; /* a line that may go on the one before: libmicrohttpd 0.9.75 then loses heads when its buffer grows, with what is
+                  * behind them, so that pieces do matter */
     bool wild;         /* something in it is no request, so it is not known how many replies there have to be */
 };
 

@@ -4,7 +4,7 @@
  * into pieces.  libmicrohttpd runs in this thread, after every piece.
  *
  * Checked: each whole request gets one reply, well-formed and with a status that docs/serve.md has for what a client does, so neither
- * 500 nor 503; and the replies to the same bytes in one piece are the same. */
+ * 500 nor 503; the replies to the same bytes in one piece are the same; and no job is left when the connection is gone. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <microhttpd.h>
@@ -137,16 +137,32 @@ static void settle(int fd, struct replies *r)
     }
 }
 
+/* The connection is closed: soon nobody computes for it. */
+static void expect_no_job(void)
+{
+    struct hx_jobs_counts n;
+    unsigned turns = 0;
+
+    do {
+        MHD_run(daemon_here);
+        n = hx_jobs_count(server.jobs);
+        if (turns++ == MOST_TURNS)
+            finding("a job is left", "");
+    } while (turns < QUIET_TURNS || n.active || n.queued);
+    if (n.failing || n.failed)
+        finding("a job has failed", "");
+}
+
 /* The replies to a stream that is sent in pieces, or as a whole. */
 static struct replies exchange(const struct http_stream *s, int in_pieces)
 {
     const struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct replies r = {0};
-    size_t at = 0, room = 1 << 20;
-    int pair[2];
+    size_t at = 0;
+    int pair[2], room = 1 << 20;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) ||
-        setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof(int)) ||
+        setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) ||
         MHD_add_connection(daemon_here, pair[0], (const struct sockaddr *)&from, sizeof(from)) != MHD_YES)
         abort();
     for (unsigned i = 0; at < s->n && !r.over; i++) {
@@ -157,16 +173,15 @@ static struct replies exchange(const struct http_stream *s, int in_pieces)
 
             at += n > 0 ? (size_t)n : 0;
             r.over |= n < 0 && errno != EAGAIN;
-            settle(pair[1], &r);
+            if (n <= 0 || at < s->n)
+                settle(pair[1], &r);
         }
-        if (in_pieces)
-            settle(pair[1], &r);
     }
-    settle(pair[1], &r);
+    if (!in_pieces || !s->leaves)
+        settle(pair[1], &r);
     receive(pair[1], &r);
     close(pair[1]);
-    for (int i = 0; i < QUIET_TURNS; i++)
-        MHD_run(daemon_here);
+    expect_no_job();
     return r;
 }
 
@@ -206,9 +221,11 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     http_stream_write(&s, data, n);
     pieces = exchange(&s, 1);
     whole = exchange(&s, 0);
-    a = digest(&s, &pieces);
     b = digest(&s, &whole);
-    if (strcmp(a, b) != 0) {
+    a = s.leaves ? strdup(b) : digest(&s, &pieces);
+    if (!a)
+        abort();
+    if (!s.folded && strcmp(a, b) != 0) {
         fprintf(stderr, "http: in pieces:\n%s\nwhole:\n%s\n", a, b);
         finding("it depends on the pieces", s.bytes);
     }

@@ -4,7 +4,7 @@
 """
 import sys
 
-OPS = ["request", "cut", "request2", "drip", "odd", "raw", "long", "damage"]
+OPS = ["request", "cut", "request2", "drip", "odd", "raw", "long", "damage", "leave"]
 POST, GET, HEAD, PUT, DELETE, OPTIONS = range(6)
 COMPLETIONS, CHAT, HEALTH, MODELS, TINY, OTHER, ROOT, SLASH, DOTS, QUERY, STAR = range(11)
 TYPE, CLOSE, CHUNKED, EXPECT = 1, 2, 4, 8
@@ -49,6 +49,8 @@ CORPUS = {
     "expect": complete(how=TYPE | EXPECT) + cut(20),
     # was closed without a reply
     "expect-without-a-body-before-another": request(GET, MODELS, EXPECT) + request(OPTIONS, HEALTH),
+    "leaves": complete() + complete(STREAM, TRUE) + op("leave"),
+    "leaves-later": complete(STREAM, TRUE) + cut(30) + op("leave"),
     "no-type": complete(how=0) + request(PUT, COMPLETIONS, TYPE, PROMPT, THE),
     "temperature": join(complete(TEMPERATURE, v) for v in range(8)),
     "stops": join(complete(STOP, v) for v in (0, 14, 16, 18, 23, 24)),
