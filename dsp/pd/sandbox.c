@@ -82,48 +82,59 @@ static const char *const system_paths[] = {"/lib", "/lib64", "/usr/lib", "/usr/l
                                            "/usr/local/lib", "/etc/ld.so.cache",
                                            "/etc/ld.so.preload"};
 
-static void allow_reading(int rules, const char *path)
+/* 0, also for what is not there or is not to be read by us, which needs no rule; or negative errno. */
+static int allow_reading(int rules, const char *path)
 {
     struct landlock_path_beneath_attr beneath = {.allowed_access = READ_RIGHTS};
     struct stat st;
+    int rc = 0;
 
     beneath.parent_fd = open(path, O_PATH | O_CLOEXEC);
     if (beneath.parent_fd < 0)
-        return; /* what is not there needs no rule */
+        return errno == ENFILE || errno == EMFILE || errno == ENOMEM ? -errno : 0;
     if (fstat(beneath.parent_fd, &st) == 0 && !S_ISDIR(st.st_mode))
         beneath.allowed_access &= ~(uint64_t)LANDLOCK_ACCESS_FS_READ_DIR;
-    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+    if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0))
+        rc = -errno;
     close(beneath.parent_fd);
+    return rc;
 }
 
-static void allow_skels(int rules, const char *skel_path)
+static int allow_skels(int rules, const char *skel_path)
 {
     char folder[4096];
+    int rc = 0;
 
-    while (*skel_path) {
+    while (*skel_path && !rc) {
         size_t n = strcspn(skel_path, ":;");
 
         snprintf(folder, sizeof(folder), "%.*s", (int)n, skel_path);
         if (n)
-            allow_reading(rules, folder);
+            rc = allow_reading(rules, folder);
         skel_path += n + (skel_path[n] != '\0');
     }
+    return rc;
 }
 
-static int limit_files(const char *skel_path)
+/* Without landlock in the kernel: says so, and leaves *limited 0.  A rule that could not be made, for want of descriptors, say, is
+ * an error: a DSP without it would go on and load no skel, ever. */
+static int limit_files(const char *skel_path, int *limited)
 {
     struct ruleset attr = {.fs = READ_RIGHTS | WRITE_RIGHTS};
-    int rules, rc;
+    int rules, rc = 0;
 
     add_later_rights(&attr);
     rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-    if (rules < 0)
-        return -errno;
-    for (size_t i = 0; i < sizeof(system_paths) / sizeof(system_paths[0]); i++)
-        allow_reading(rules, system_paths[i]);
-    allow_skels(rules, skel_path);
-    rc = syscall(SYS_landlock_restrict_self, rules, 0) ? -errno : 0;
-    close(rules);
+    for (size_t i = 0; rules >= 0 && i < sizeof(system_paths) / sizeof(system_paths[0]) && !rc; i++)
+        rc = allow_reading(rules, system_paths[i]);
+    if (rules >= 0 && !rc)
+        rc = allow_skels(rules, skel_path);
+    *limited = !rc && rules >= 0 && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    if (!rc && !*limited)
+        FARF(ALWAYS, "the kernel has no landlock (%s): skels can read what the user can, and other sessions' memory",
+             strerror(errno));
+    if (rules >= 0)
+        close(rules);
     return rc;
 }
 
@@ -318,11 +329,9 @@ int hx_sandbox(const char *skel_path)
     (void)rc;
     return 0;
 #else
-    rc = limit_files(skel_path);
+    rc = limit_files(skel_path, &files_limited);
     if (rc)
-        FARF(ALWAYS, "the kernel has no landlock (%s): skels can read what the user can, and other sessions' memory",
-             strerror(-rc));
-    files_limited = rc == 0;
+        return rc;
     rc = limit_calls();
     if (rc)
         FARF(ALWAYS, "no seccomp filter (%s): skels can make any system call", strerror(-rc));
