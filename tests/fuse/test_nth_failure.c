@@ -1,36 +1,17 @@
-/* Protects: whatever call of the driver or of the DSP fails, once or for a while, `up` says so and leaves nothing, or the rig serves
- * the next clients as if nothing had been; nobody hangs.  tests/fail makes calls fail.  A sample, or all with HXT_FAIL_ALL=1. */
-#include <fcntl.h>
-#include <stdatomic.h>
+/* Protects: whatever call of the driver, the root PD or a user PD fails, once or for a while, `up` says so and leaves nothing, or
+ * the rig serves the next clients as if nothing had been; nobody hangs.  tests/fail makes calls fail.  A sample, or all with
+ * HXT_FAIL_ALL=1. */
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "driver_client.h"
-#include "fail/fail.h"
+#include "nth_failure.h"
 
-#define NAME(f) #f,
-static const char *const functions[] = {HXT_FAIL_FUNCTIONS(NAME)};
-static const char *const programs[] = {"hexrig-fuse", "hexrig-dsp"};
-static const uint32_t sample[] = {1, 2, 3, 5, 9, 14, 22, 35};
+static const char *const programs[] = {"hexrig-fuse", "hexrig-dsp", HXT_FAIL_PD};
 
+enum { NO_RIG, CLIENT_FAILED }; /* columns of the table */
 enum { CLIENT_S = 12, RECOVER_S = 45 };
-
-static struct hxt_fail *state;
-static char state_path[512];
-
-static void make_state(void)
-{
-    int fd;
-
-    snprintf(state_path, sizeof(state_path), "%s/fail.state", hxt_tmpdir());
-    fd = open(state_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(ftruncate(fd, sizeof(*state)), 0);
-    state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    assert_true(state != MAP_FAILED);
-}
 
 /* In a child: no assertion here.  0: everything worked. */
 static int use_rig(void)
@@ -109,18 +90,14 @@ static int nothing_is_left(void *unused)
     return !mounted && access(hxt_path("%s/rig.socket", hxt_tmpdir()), F_OK) != 0;
 }
 
-struct row { /* of the table */
-    unsigned tried, refused, client_failed, bad;
-};
-
 static int start_rig(const char *program)
 {
     const char *argv[] = {HXT_BUILD "/libexec/hexrig/hexrig-fuse", "--mount", hxt_path("%s/rig", hxt_tmpdir()),
                           "--front-end", "fuse", NULL};
-    const char *env[] = {"DSP_LIBRARY_PATH=" HXT_BUILD "/tests", "LD_PRELOAD=" HXT_BUILD "/tests/libhxt_fail.so",
-                         hxt_path(HXT_FAIL_STATE "=%s", state_path), hxt_path(HXT_FAIL_PROGRAM "=%s", program), NULL};
+    const char *env[] = {"DSP_LIBRARY_PATH=" HXT_BUILD "/tests", NULL, NULL, NULL, NULL};
     struct hxt_cmd cmd = {.argv = argv, .env = env, .timeout_s = 120};
 
+    nth_env(env + 1, program);
     if (hxt_start(&own_rig_child, &cmd) || !hxt_until(has_come_or_gone, &own_rig_child, 15))
         return -1;
     return is_there();
@@ -137,23 +114,24 @@ static int rests(void)
 }
 
 /* Says what is wrong, or NULL. */
-static const char *check(const char *program, struct row *row)
+static const char *check(void *unused, struct nth_row *row)
 {
     const char *wrong = NULL;
     struct hxt_result r;
-    int serves = start_rig(program), rc;
+    int serves = start_rig(row->program), rc;
 
+    (void)unused;
     if (serves < 0)
         wrong = "neither serves nor ends";
     if (serves > 0) {
         rc = client();
-        row->client_failed += rc != 0;
+        row->seen[CLIENT_FAILED] += rc != 0;
         if (rc == 2)
             wrong = "the first client hangs";
     }
-    row->refused += serves == 0;
-    atomic_store(&state->armed, 0);
-    for (int i = 0; i < 2 && serves > 0 && !wrong && (getenv("HXT_FAIL_ALL") || !rests()); i++)
+    row->seen[NO_RIG] += serves == 0;
+    nth_disarm();
+    for (int i = 0; i < 2 && serves > 0 && !wrong && (nth_everything() || !rests()); i++)
         if (client_in_time())
             wrong = "a later client does not work";
     if (serves > 0 && !wrong && !hxt_until(own_rig_idle, NULL, 5))
@@ -173,52 +151,16 @@ static const char *check(const char *program, struct row *row)
     return wrong;
 }
 
-/* Whether the n-th call came. */
-static int fail_nth(const char *program, unsigned f, uint32_t n, int all, struct row *row)
-{
-    const char *wrong;
-
-    atomic_store(&state->function, f);
-    atomic_store(&state->nth, n);
-    atomic_store(&state->all, (uint32_t)all);
-    atomic_store(&state->calls, 0);
-    atomic_store(&state->failed, 0);
-    atomic_store(&state->armed, 1);
-    wrong = check(program, row);
-    row->tried += state->failed != 0;
-    if (wrong) {
-        row->bad++;
-        print_error("%s: %s number %u%s: %s\n", program, functions[f], n, all ? " and all after it" : "", wrong);
-    }
-    return state->failed != 0;
-}
-
-static unsigned series(const char *program, unsigned f, int all)
-{
-    int everything = getenv("HXT_FAIL_ALL") != NULL;
-    struct row row = {0};
-
-    for (uint32_t i = 0; everything || i < HXT_LEN(sample); i++)
-        if (!fail_nth(program, f, everything ? i + 1 : sample[i], all, &row))
-            break;
-    printf("%-12s %-15s %-6s %6u %8u %14u %6u\n", program, functions[f], all ? "all" : "once", row.tried, row.refused,
-           row.client_failed, row.bad);
-    fflush(stdout);
-    return row.bad;
-}
-
 static void test_what_fails_is_told_and_got_over(void **unused)
 {
     unsigned bad = 0;
 
     (void)unused;
-    make_state();
+    nth_begin();
     assert_int_equal(mkdir(hxt_path("%s/rig", hxt_tmpdir()), 0700), 0);
-    printf("%-12s %-15s %-6s %6s %8s %14s %6s\n", "program", "function", "fails", "tried", "no rig", "client failed", "wrong");
+    nth_print_head("no rig", "client failed");
     for (size_t p = 0; p < HXT_LEN(programs); p++)
-        for (unsigned f = 0; f < HXT_FAIL_N; f++)
-            for (int all = 0; all < 2; all++)
-                bad += series(programs[p], f, all);
+        bad += nth_program(programs[p], check, NULL);
     assert_int_equal(bad, 0);
 }
 
