@@ -250,11 +250,13 @@ $(X)/crt-digest: $(digest_c) tools/theorems/crt_digest.h $(wildcard host/methods
 	@mkdir -p $(@D)
 	$(say) CLANG $(notdir $@)
 	$(Q)$(CLANG) -std=gnu11 -O2 -march=$(MARCH) -ffp-contract=off -D_GNU_SOURCE -Itools/theorems $(inc_rpc) -Ihost $(digest_c) -lm -o $@
+# the loader looks for hx_stage() of rpc/wire/hx_stage.h, as it does in a shared library anyway
+stages = -Wl$(comma)-z$(comma)dynamic-undefined-weak
 # `now`: it lies where everybody knows, so its table of libc's functions is not to be written to
 $(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libhxwire.a
-	$(call link,-no-pie -rdynamic -Wl$(comma)-z$(comma)now -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
+	$(call link,-no-pie -rdynamic $(stages) -Wl$(comma)-z$(comma)now -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
-	$(call link,$(in) $(fuse_libs) -lpthread -lm)
+	$(call link,$(stages) $(in) $(fuse_libs) -lpthread -lm)
 $(B)/hexidl: $(hexidl_o) $(obj)/libhxwire.a
 	$(call link,$(in))
 # makes the packet tables of kernels; not installed

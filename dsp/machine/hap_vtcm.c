@@ -7,6 +7,7 @@
 #include "base/export.h"
 #include "compute_res.h"
 #include "cost/vtime.h"
+#include "hx_stage.h"
 
 HX_EXPORT void *HAP_request_VTCM(unsigned int size, unsigned int single_page_flag)
 {
@@ -29,6 +30,7 @@ HX_EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_pa
     hx_vt_spend(HX_VT_CODE, hx_machine->cost.vtcm_request_pcycles);
     hx_machine_lock();
     first = hx_crm_wait_vtcm(&want, size, timeout_us);
+    hx_stage_at("pd.vtcm.granted");
     all = hx_vtcm_free(&range, NULL, NULL);
     hx_machine_unlock();
     if (first >= 0)

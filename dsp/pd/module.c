@@ -11,6 +11,7 @@
 
 #include "HAP_farf.h"
 #include "fastrpc_uapi.h"
+#include "hx_stage.h"
 
 /* A handle is FIRST_HANDLE + entry + MODULES_MAX * how often the entry was used: a closed number comes back after HANDLE_USES
  * opens of that entry.  All lie above 0xff..0x200, which the open FastRPC library takes for handles of static PDs. */
@@ -289,7 +290,9 @@ int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra)
 
     if (!m)
         return AEE_DSP(AEE_EINVHANDLE);
+    hx_stage_at("pd.method.call");
     rc = m->handle_invoke ? m->handle_invoke(m->h, sc, pra) : m->invoke(sc, pra);
+    hx_stage_at("pd.method.returned");
     pthread_mutex_lock(&lock);
     m->calls--;
     pthread_mutex_unlock(&lock);

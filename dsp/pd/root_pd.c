@@ -20,6 +20,7 @@
 #include "HAP_farf.h"
 #include "buffers.h"
 #include "base/farf.h"
+#include "hx_stage.h"
 #include "invoke.h"
 #include "base/machine.h"
 #include "module.h"
@@ -145,6 +146,7 @@ static _Noreturn void run_child(struct client *cl, const char *program, pid_t ro
     if (getppid() != root) /* it died before that: no signal will come */
         _exit(1);
     prctl(PR_SET_NAME, "hexrig-pd");
+    hx_stage_at("pd.started");
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     hx_pd_client = cl->id;
@@ -167,6 +169,7 @@ static _Noreturn void run_child(struct client *cl, const char *program, pid_t ro
         FARF(FATAL, "sandbox: %s", strerror(-rc));
         _exit(1);
     }
+    hx_stage_at("pd.sandboxed");
     hx_user_pd_main(&pd);
 }
 
@@ -181,9 +184,11 @@ static int create(const remote_arg *pra)
     cl = in.client_id > 0 ? find(in.client_id) : NULL;
     if (!cl || cl->pid)
         return AEE_DSP(AEE_EBADSTATE);
+    hx_stage_at("root.create.taken");
     cl->pid = fork();
     if (cl->pid == 0)
         run_child(cl, in.program, root);
+    hx_stage_at("root.create.forked");
     close_fds(cl->fd);
     if (cl->pid < 0) {
         forget(cl);
@@ -206,8 +211,10 @@ static void wait_for_child(int ms)
 /* Ends a PD.  Nearly always it is gone at once, so that the next one finds what it held; not while a debugger is attached. */
 static bool end_pd(struct client *cl)
 {
+    hx_stage_at("root.release.taken");
     kill(cl->pid, SIGKILL);
     cl->state = KILLED;
+    hx_stage_at("root.release.killed");
     for (int ms = 0; cl->pid && ms < END_MS && !is_asked; ms += 10) {
         wait_for_child(10);
         reap_ended();
@@ -333,6 +340,7 @@ static int take_request(void)
     served_since++;
     hx_invoke_serve(channel, &msg, &reply, services, sizeof(services) / sizeof(services[0]));
     hx_dsp_channel_answer(channel, &reply);
+    hx_stage_at("root.replied");
     return 1;
 }
 

@@ -11,6 +11,7 @@
 #include "HAP_farf.h"
 #include "buffers.h"
 #include "hx_msg.h"
+#include "hx_stage.h"
 #include "module.h"
 
 static int has_shape(uint32_t sc, unsigned in, unsigned out, const remote_arg *pra,
@@ -180,12 +181,14 @@ static int kernel_mem_map(uint32_t sc, remote_arg *pra)
 
     if (!has_shape(sc, 1, 1, pra, least))
         return AEE_DSP(AEE_EBADPARM);
+    hx_stage_at("pd.map.taken");
     memcpy(&in, pra[0].buf.pv, sizeof(in));
     out.vaddr = (uintptr_t)hx_buffers_at(in.map, in.offset, in.length);
     if (!out.vaddr)
         return AEE_DSP(AEE_EBADPARM);
     if (hx_buffers_bind(in.map))
         return AEE_DSP(AEE_ENOMEMORY);
+    hx_stage_at("pd.map.bound");
     memcpy(pra[1].buf.pv, &out, sizeof(out));
     return AEE_SUCCESS;
 }

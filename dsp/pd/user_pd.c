@@ -16,6 +16,7 @@
 #include "invoke.h"
 #include "base/low_memory.h"
 #include "cost/queue_cost.h"
+#include "hx_stage.h"
 #include "qurt/qurt_wait.h"
 #include "services.h"
 
@@ -49,6 +50,7 @@ static void *worker(void *ready)
             FARF(FATAL, "request ring: errno %d", -rc);
             _exit(1);
         }
+        hx_stage_at("pd.taken");
         pthread_mutex_lock(&lock);
         start = --idle == 0 && workers < WORKERS_MAX;
         if (start) {
@@ -63,6 +65,7 @@ static void *worker(void *ready)
         idle++; /* before the answer, so that a client in a loop does not make us start threads */
         pthread_mutex_unlock(&lock);
         hx_dsp_channel_answer(channel, &reply);
+        hx_stage_at("pd.replied");
     }
     return NULL;
 }

@@ -12,6 +12,7 @@
 #include "dspqueue_slots.h"
 #include "base/export.h"
 #include "base/machine.h"
+#include "hx_stage.h"
 #include "remote.h"
 
 enum { M_OPEN, M_CLOSE, M_INIT, M_CREATE, M_DESTROY, M_IS_IMPORTED, M_WAIT, M_CANCEL, M_SIGNAL };
@@ -123,6 +124,7 @@ static int create(remote_arg *pra)
     uint64_t id = 0;
     int rc;
 
+    hx_stage_at("pd.queue.create");
     memcpy(&in, pra[0].buf.pv, sizeof(in));
     rc = hx_slots_create(in.slot, in.fd, signal_host, &id);
     if (rc == AEE_SUCCESS && hx_slots_have_doorbells(id))
@@ -141,6 +143,7 @@ static uint64_t id_of(const remote_arg *pra)
 
 static int destroy(remote_arg *pra)
 {
+    hx_stage_at("pd.queue.destroy");
     return dsp_code(hx_slots_destroy(id_of(pra)));
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "driver.h"
+#include "hx_stage.h"
 
 enum { END_MS = 2000, QUICK_MS = 2000, QUICK_DEATHS_MAX = 5 };
 /* Until the next attempt: after so many quick deaths, and after a start that failed, from the first to the last. */
@@ -257,6 +258,7 @@ int hx_dsp_start(struct hx_driver *d)
     p->channel.rings_bell = true;
     l.vtcm_fd = vtcm_fd;
     hx_watchdog_on_main(fork_dsp, &l);
+    hx_stage_at("driver.dsp.forked");
     rc = l.pid < 0 ? -l.error : 0;
     close(vtcm_fd);
     for (int i = 0; i < HX_PD_FDS; i++)

@@ -10,12 +10,14 @@
 
 #include "AEEStdErr.h"
 #include "driver.h"
+#include "hx_stage.h"
 
 static void created(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
     struct hx_session *s = ctx->session;
     struct hx_call *call = ctx->call;
 
+    hx_stage_at("driver.create.reply");
     if (s->state == HX_SESSION_CREATING && !result && s->pd_died) { /* nothing would ever tell its calls */
         s->state = HX_SESSION_EXITED;
         result = (int)AEE_DSP(AEE_ECPUEXCEPTION);
@@ -68,6 +70,7 @@ static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, 
     struct hx_session *s = call->session;
     struct hx_kcreate in = {.client_id = s->client_id, .attrs = attrs};
 
+    hx_stage_at("driver.create.taken");
     program_of(s->pid, in.program, sizeof(in.program));
     if (!rc)
         rc = check_new(s);
@@ -78,6 +81,7 @@ static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, 
         s->state = HX_SESSION_CREATING;
         rc = hx_kernel_call(s->driver, &s->driver->dsp.channel, s, call, FASTRPC_HANDLE_KERNEL,
                             method, &in, sizeof(in), 0, created);
+        hx_stage_at("driver.create.sent");
         if (rc)
             s->state = HX_SESSION_NEW;
     }

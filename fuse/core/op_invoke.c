@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "hx_stage.h"
 #include "hx_trace.h"
 #include "remote_scalars.h"
 
@@ -290,6 +291,7 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
     struct hx_call *call = ctx->call;
     int rc;
 
+    hx_stage_at("driver.invoke.reply");
     if (reply) {
         ctx->session->vote = reply->vote;
         keep_handles(ctx);
@@ -305,6 +307,7 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
     }
     hx_filter_end(&call->driver->filters, call, &result);
     rc = reply ? copy_out(call, ctx) : 0;
+    hx_stage_at("driver.invoke.written");
     hx_call_finish_later(call, rc ? rc : result);
 }
 
@@ -339,14 +342,18 @@ static int start(struct hx_call *call, struct hx_context **out)
     hx_queue_stats_collect(s); /* packets that came before this call are charged before it */
     hx_filter_send(&call->driver->filters, call);
     write_table(ctx);
-    return hx_context_send(ctx, s->client_id, s->pd, call->tid);
+    rc = hx_context_send(ctx, s->client_id, s->pd, call->tid);
+    hx_stage_at("driver.invoke.sent");
+    return rc;
 }
 
 void hx_op_invoke(struct hx_call *call)
 {
     struct hx_context *ctx = NULL;
-    int rc = start(call, &ctx);
+    int rc;
 
+    hx_stage_at("driver.invoke.taken");
+    rc = start(call, &ctx);
     if (rc) {
         hx_context_free(ctx);
         hx_call_finish(call, rc);

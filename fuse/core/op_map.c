@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "hx_stage.h"
 
 enum { LARGEST = 1 << 30 }; /* bytes of one MMAP; a phone's kernel refuses long before */
 
@@ -24,6 +25,7 @@ static void mapped(struct hx_context *ctx, const struct hx_reply *reply, int res
     struct hx_call *call = ctx->call;
     uint64_t vaddr = 0;
 
+    hx_stage_at("driver.map.reply");
     if (reply && result == 0)
         keep_map(ctx, &vaddr);
     if (!call)
@@ -38,11 +40,13 @@ static void map(struct hx_call *call, int rc, struct hx_buffer *b, struct hx_kme
 {
     struct hx_session *s = call->session;
 
+    hx_stage_at("driver.map.taken");
     if (!rc) {
         in.map = b->id;
         rc = hx_kernel_call(s->driver, &s->channel, s, call, FASTRPC_HANDLE_KERNEL,
                             FASTRPC_RMID_MEM_MAP, &in, sizeof(in), sizeof(struct hx_kmem_mapped),
                             mapped);
+        hx_stage_at("driver.map.sent");
     }
     if (!rc) {
         call->ctx->args[0].buffer = b;
@@ -104,6 +108,7 @@ static void unmap(struct hx_call *call, struct hx_buffer *b)
 {
     int rc = b ? hx_session_error(call->session) : -EINVAL;
 
+    hx_stage_at("driver.unmap.taken");
     if (!rc) {
         if (--b->mem_maps == 0)
             hx_channel_control(&call->session->channel, HX_CTL_UNBIND, b->id, 0, NULL, 0);

@@ -7,6 +7,7 @@
 
 #include "AEEStdErr.h"
 #include "driver.h"
+#include "hx_stage.h"
 
 const char *hx_session_state_name(enum hx_session_state state)
 {
@@ -53,6 +54,7 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, uid
     s->epoch_ns = d->thermal.now_ns;
     d->session[slot] = s;
     *out = s;
+    hx_stage_at("driver.open.session");
     return 0;
 }
 
@@ -150,6 +152,7 @@ static void released(struct hx_context *ctx, const struct hx_reply *reply, int r
 {
     struct hx_session *s = ctx->session;
 
+    hx_stage_at("driver.close.reply");
     s->pd_ends = reply && result == HX_RELEASE_ENDS;
     if (!s->pd_ends)
         free_session(s);
@@ -173,12 +176,14 @@ static void release(struct hx_session *s)
 
     s->release_due = hx_kernel_call(s->driver, &s->driver->dsp.channel, s, NULL, FASTRPC_HANDLE_KERNEL,
                                     FASTRPC_RMID_RELEASE, &in, sizeof(in), 0, released) != 0;
+    hx_stage_at("driver.close.sent");
 }
 
 void hx_session_close(struct hx_session *s)
 {
     bool has_pd = s->channel.rings && hx_dsp_is_up(&s->driver->dsp) && s->state != HX_SESSION_DEAD;
 
+    hx_stage_at("driver.close.taken");
     s->state = HX_SESSION_CLOSING;
     if (s->channel.rings)
         hx_context_abort(s->driver, &s->channel, -EPIPE);

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hx_stage.h"
+
 enum { MOUNT_MS = 5000 }; /* its part of the 10 s that `up` waits for */
 
 static _Noreturn void run(const char *const *argv, int quiet)
@@ -99,8 +101,10 @@ int hx_fuse_mount(struct hx_fuse_mount *m, const char *dir, const char *options)
     pid = start(dir, options, pair[1]);
     m->fd = pid < 0 ? -errno : 0;
     close(pair[1]);
+    hx_stage_at("driver.mount.asked");
     if (pid > 0)
         m->fd = receive(pair[0]);
+    hx_stage_at("driver.mount.got");
     if (m->fd > 0) {
         m->keep = pair[0];
         m->helper = (int)syscall(SYS_pidfd_open, pid, 0);

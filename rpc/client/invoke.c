@@ -3,6 +3,7 @@
 #include "hx_aee.h"
 #include "hx_rpcmem.h"
 #include "hx_session.h"
+#include "hx_stage.h"
 
 /* What the client registered takes precedence over rpcmem_alloc()'s table: it may have registered such memory anew. */
 static int shared_fd(const remote_buf *b)
@@ -53,5 +54,8 @@ int hx_invoke(struct hx_client_session *s, uint32_t handle, uint32_t sc, const r
     rc = set_args(args, sc, pra);
     if (rc)
         return rc;
-    return hx_aee_from_result(hx_session_ioctl(s, FASTRPC_IOCTL_INVOKE, &inv));
+    hx_stage_at("client.invoke.send");
+    rc = hx_session_ioctl(s, FASTRPC_IOCTL_INVOKE, &inv);
+    hx_stage_at("client.invoke.reply");
+    return hx_aee_from_result(rc);
 }

@@ -7,6 +7,7 @@
 #include "hx_aee.h"
 #include "hx_map_table.h"
 #include "hx_session.h"
+#include "hx_stage.h"
 
 static struct hx_map **find_in(const struct hx_client_session *s, struct hx_map_key k)
 {
@@ -21,7 +22,9 @@ static int map_new(struct hx_client_session *s, const struct fastrpc_mem_map *wa
 
     if (!m)
         return AEE_ENOMEMORY;
+    hx_stage_at("client.map.send");
     rc = hx_aee_from_result(hx_session_ioctl(s, FASTRPC_IOCTL_MEM_MAP, &req));
+    hx_stage_at("client.map.reply");
     if (rc) {
         free(m);
         return rc;
@@ -96,7 +99,9 @@ static int unmap(struct hx_client_session *s, struct hx_map_key k)
         req.fd = m->fd;
         req.vaddr = m->vaddr;
         req.length = m->length;
+        hx_stage_at("client.unmap.send");
         rc = hx_aee_from_result(hx_session_ioctl(s, FASTRPC_IOCTL_MEM_UNMAP, &req));
+        hx_stage_at("client.unmap.reply");
         *p = m->next;
         free(m);
     }

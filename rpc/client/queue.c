@@ -6,6 +6,7 @@
 
 #include "hx_map_table.h"
 #include "hx_queues.h"
+#include "hx_stage.h"
 
 static _Atomic uint32_t queue_count; /* queues that this process has ever made */
 
@@ -80,6 +81,7 @@ static int make_block(struct dspqueue *d, uint32_t req_bytes, uint32_t resp_byte
     h->queue_count = atomic_fetch_add(&queue_count, 1);
     rc = fastrpc_mmap(hx_session_domain(d->index), d->block_fd, d->block, 0, cfg.block_bytes,
                       FASTRPC_MAP_FD);
+    hx_stage_at("client.queue.mapped");
     if (rc == AEE_SUCCESS)
         rc = handshake(d, h);
     if (rc == AEE_SUCCESS)
@@ -124,6 +126,7 @@ static int open_queue(unsigned index, const struct dspqueue *want, uint32_t req_
         return AEE_ENOMEMORY;
     }
     hx_service_publish(d);
+    hx_stage_at("client.queue.created");
     return AEE_SUCCESS;
 }
 
@@ -154,6 +157,7 @@ int hx_queue_close(struct dspqueue *d)
     if (d->packet_callback)
         pthread_join(d->thread, NULL);
     hx_dspq_quiesce(&d->q);
+    hx_stage_at("client.queue.close");
     free_block(d);
     hx_service_leave(d);
     return AEE_SUCCESS;

@@ -10,6 +10,7 @@
 #include "hx_aee.h"
 #include "hx_map_table.h"
 #include "hx_notify.h"
+#include "hx_stage.h"
 #include "remote.h"
 
 /* remote_handle64 = generation << 48 | effective domain id + 1 << 32 | the DSP's handle.  The generation makes handles of an
@@ -59,6 +60,7 @@ static uint64_t handle_bits(const struct hx_client_session *s)
 static void session_free(struct hx_client_session *s)
 {
     hx_map_end_session(s->index, s->generation);
+    hx_stage_at("client.close.node");
     s->t->ops->close(s->t);
     free(s->handles);
     free(s);

@@ -12,6 +12,7 @@
 #include "hx_aee.h"
 #include "hx_notify.h"
 #include "hx_rig_internal.h"
+#include "hx_stage.h"
 
 #define CTL_SET_PARAM 5 /* method of remotectl1 */
 
@@ -92,9 +93,11 @@ static int make_pd(unsigned index, struct hx_transport **out)
         report_refused(node, "", rc);
         return rc;
     }
+    hx_stage_at("client.open.node");
     create.attrs = hx_session_is_unsigned(index) ? FASTRPC_MODE_UNSIGNED_MODULE : 0;
     rc = t->ops->ioctl(t, FASTRPC_IOCTL_INIT_CREATE, &create);
     report_refused(node, rc == -ENOTTY ? "no FastRPC device: " : "no user PD: ", rc);
+    hx_stage_at("client.open.created");
     if (rc)
         t->ops->close(t);
     else

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hx_dspq_wait.h"
+#include "hx_stage.h"
 
 enum {
     EARLY_WAKEUP_US = 1000, /* default and limit of how long a reader polls after an early wakeup */
@@ -191,8 +192,10 @@ static int write_now(struct hx_dspq *q, uint32_t flags, uint32_t n,
     if (rc == AEE_SUCCESS) {
         if (q->cfg.packet && !(flags & DSPQUEUE_PACKET_FLAG_WAKEUP))
             q->cfg.packet(q->cfg.ctx, 0, n, buffers, len);
+        hx_stage_at(q->cfg.is_dsp ? "pd.queue.write" : "client.queue.write");
         rc = hx_pktq_put(&q->out, flags | DSPQUEUE_PACKET_FLAG_USER_READY, n, buffers, len,
                          message);
+        hx_stage_at(q->cfg.is_dsp ? "pd.queue.written" : "client.queue.written");
         if (rc == AEE_SUCCESS)
             hx_dspq_wake_reader(q);
         else
@@ -290,6 +293,7 @@ static int read_locked(struct hx_dspq *q, const struct dest *d)
         (d->message && d->max_message < p.message_len))
         return AEE_EBADPARM;
     hx_pktq_take(&q->in, &p, d->buffers, d->message);
+    hx_stage_at(q->cfg.is_dsp ? "pd.queue.read" : "client.queue.read");
     hx_dspq_wake_writer(q);
     describe(&p, d->flags, d->n_buffers, d->message_len);
     rc = d->buffers ? use_buffers(q, p.n_buffers, d->buffers, d->buffers) : AEE_SUCCESS;

@@ -20,6 +20,7 @@
 
 #include "hx_frame_io.h"
 #include "hx_frame_pack.h"
+#include "hx_stage.h"
 
 #define RESULT_RESTART (-512) /* the kernel's ERESTARTSYS: the call was given up because of a signal */
 
@@ -364,6 +365,7 @@ static int socket_ioctl(struct hx_transport *t, unsigned long cmd, void *arg)
     if (rc == 0)
         rc = submit(s, c);
     if (rc == 0) {
+        hx_stage_at("client.socket.sent");
         wait_done(s, c);
         rc = c->result;
     }
