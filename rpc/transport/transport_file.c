@@ -20,6 +20,8 @@ static int file_ioctl(struct hx_transport *t, unsigned long cmd, void *arg)
     int rc = ioctl(((struct file_transport *)t)->fd, cmd, arg);
 
     /* libc turns -1..-4095 into -1 and errno and leaves everything below alone, so -1 always means errno */
+    if (rc == -1 && errno == ECONNABORTED) /* FUSE's word for a server that ended with a call under way */
+        return -ECONNRESET;
     return rc == -1 ? -errno : rc;
 }
 
