@@ -405,6 +405,13 @@ check: deps
 	@$(MAKE) --no-print-directory -j2 $(asan) tests
 	@tests/run.sh $(BUILD)
 
+# every command that compiles, for clangd, which finds it there, and for the static checks; without what only gcc knows
+.PHONY: compile-commands
+compile-commands:
+	@mkdir -p $(BUILD)
+	@$(MAKE) --no-print-directory -nB V=1 CC='$(filter-out ccache,$(CC))' mem_trace= tests soak $(bench_b) | awk -v dir='$(CURDIR)' -f tools/compile-commands.awk \
+	    >$(BUILD)/compile_commands.json
+
 # tabs, long lines, .clang-format; a part of `make check`.  77: no clang-format 14
 lint:
 	$(Q)tools/lint.sh
