@@ -93,7 +93,7 @@ run_list() {
 
 for suite in "$@"; do
     [ -f "$src/tests/suites/$suite.sh" ] || {
-        echo "run.sh: no suite '$suite'; there are: $(cd "$src/tests/suites" && ls *.sh | sed '/^common/d; s/\.sh//' | tr '\n' ' ')" >&2
+        echo "run.sh: no suite '$suite'; there are: $(cd "$src/tests/suites" && ls -- *.sh | sed '/^common/d; s/\.sh//' | tr '\n' ' ')" >&2
         exit 2
     }
     sh "$src/tests/suites/$suite.sh" "$build" || exit 1
@@ -102,7 +102,7 @@ run_list <"$WORK/list"
 
 # --- what is left?
 left=
-for i in 1 2 3 4 5 6 7 8 9 10; do # rigs may take a moment to end
+for _ in 1 2 3 4 5 6 7 8 9 10; do # rigs may take a moment to end
     left=$(ours)
     [ -n "$left" ] || break
     sleep 1

@@ -77,7 +77,11 @@ ranks 0 2 "$hexrig" "$@" --crt-shard
 [ "$(figure poly.block_bytes one)" = $((2 * $(figure poly.block_bytes out))) ] || fail "a rig has both primes"
 # rigs that people name, where the two are not one
 "$hexrig" up --mount "$dir/a" >up && "$hexrig" up --mount "$dir/b" >>up || fail "no rigs: $(cat up)"
-trap 'for rig in a b; do "$hexrig" down --mount "$dir/$rig" || true; done >/dev/null 2>&1; rm -rf "$dir"' EXIT
+end() {
+    for rig in a b; do "$hexrig" down --mount "$dir/$rig" || true; done >/dev/null 2>&1
+    rm -rf "$dir"
+}
+trap end EXIT
 ranks 0 1 env HEXRIG_DEVICE="$dir/a/fastrpc-cdsp" "$hexrig" "$@" --crt-shard : \
     -np 1 env HEXRIG_DEVICE="$dir/b/fastrpc-cdsp" "$hexrig" "$@" --crt-shard
 [ "$(figure ppl one)" = "$(figure ppl out)" ] || fail "another perplexity with two named rigs"

@@ -110,8 +110,8 @@ alive() {
     [ -d "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 nothing_left() { # nothing_left TITLE
-    for i in $(seq 100); do
-        left=$(grep -o " $dir[^ ]*" /proc/self/mounts
+    for _ in $(seq 100); do
+        left=$(grep -o " ${dir}[^ ]*" /proc/self/mounts
             find "$XDG_RUNTIME_DIR" -mindepth 1 ! -name hexrig.log 2>/dev/null
             for p in /proc/[0-9]*; do
                 grep -qsa "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" "$p/environ" || continue
@@ -131,7 +131,7 @@ hold() { # hold HOW: $launcher with a client that sits on an open device, $held
     "$hexrig" run-with $1 -- "$client" /dev/fastrpc-cdsp hold >"$dir/out" 2>&1 &
     launcher=$!
     pids="$launcher"
-    for i in $(seq 200); do
+    for _ in $(seq 200); do
         held=$(cat "$dir/out")
         [ -z "$held" ] || break
         sleep 0.1

@@ -1,4 +1,5 @@
 # Sourced by run.sh and bench.sh: where the oracle's tools and outputs are, and how to call the compiler.
+# shellcheck disable=SC2034,SC2154 # whoever sources it sets $here and uses the others
 root=$here/../..
 
 tools_dir() { # tools_dir BUILD

@@ -1,5 +1,6 @@
 # Sourced by the suites: `sh NAME.sh BUILD` prints one line "KIND NAME COMMAND..." per program that is to run.  The words of
 # a line are split as xargs does it; KIND and NAME together are unique.
+# shellcheck disable=SC2034 # for the suites
 build=$1
 src=$(cd "$(dirname "$0")/../.." && pwd)
 

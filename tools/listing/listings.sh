@@ -21,7 +21,7 @@ say() { echo "listings: $*" >&2; }
 for_hexagon() { "$1" --print-targets 2>/dev/null | grep -q '^ *hexagon '; }
 
 if for_hexagon clang-19; then
-    clang=clang-19
+    clang='clang-19'
 else
     "$here/fetch.sh" "$tools" || { say "skip: no clang-19 for Hexagon, and it cannot be fetched"; exit 77; }
     PATH=$llvm/bin:$PATH
