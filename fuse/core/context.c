@@ -163,6 +163,13 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
     return 0;
 }
 
+void hx_context_forget(struct hx_driver *d, const struct hx_session *s)
+{
+    for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++)
+        if (d->context[id] && d->context[id]->session == s)
+            d->context[id]->session = NULL;
+}
+
 /* The context is done: notifies whoever waits, then frees it. */
 static void complete(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {

@@ -20,7 +20,7 @@ struct hx_context {
     unsigned id;
     struct hx_driver *driver;
     struct hx_channel *channel;
-    struct hx_session *session; /* NULL for a call of the rig itself */
+    struct hx_session *session; /* NULL for a call of the rig itself, or when the session is gone */
     struct hx_call *call;       /* the call that waits for it; NULL = none any more */
     /* Called once: reply == NULL means the DSP died (result = what to tell the caller). */
     void (*done)(struct hx_context *ctx, const struct hx_reply *reply, int result);
@@ -61,6 +61,9 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel);
 
 /* Ends every context on `channel` with `result`: its DSP side is gone. */
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result);
+
+/* The session is about to be freed: its kernel calls that the root PD still has end without it. */
+void hx_context_forget(struct hx_driver *d, const struct hx_session *s);
 
 /* Ends kernel calls that have timed out.  To be called in every round of the loop. */
 void hx_context_expire(struct hx_driver *d);

@@ -18,6 +18,8 @@ static void created(struct hx_context *ctx, const struct hx_reply *reply, int re
     struct hx_call *call = ctx->call;
 
     hx_stage_at("driver.create.reply");
+    if (!s) /* closed, and its PD released, before this is answered: calls end in any order when the DSP dies */
+        return;
     if (s->state == HX_SESSION_CREATING && !result && s->pd_died) { /* nothing would ever tell its calls */
         s->state = HX_SESSION_EXITED;
         result = (int)AEE_DSP(AEE_ECPUEXCEPTION);

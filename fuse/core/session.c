@@ -144,6 +144,7 @@ static void free_session(struct hx_session *s)
     s->driver->sessions_closed += s->used;
     hx_buffer_forget_all(s);
     hx_watchdog_forget(s);
+    hx_context_forget(s->driver, s);
     s->driver->session[s->client_id - 1] = NULL;
     free(s);
 }
@@ -153,6 +154,8 @@ static void released(struct hx_context *ctx, const struct hx_reply *reply, int r
     struct hx_session *s = ctx->session;
 
     hx_stage_at("driver.close.reply");
+    if (!s) /* freed by another answer */
+        return;
     s->pd_ends = reply && result == HX_RELEASE_ENDS;
     if (!s->pd_ends)
         free_session(s);
