@@ -123,9 +123,9 @@ tools_o   := $(call objs,tools/hexrig/*/*.c) $(theorems_o) $(obj)/tools/preload/
 skel_o    := $(call objs,kernels/skel/*.c)
 listing_o := $(call objs,tools/listing/*.c)
 preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/rig/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
-# the two ways to drive a fuzz target
+# of fuzz targets: the two ways to drive one, and what some of them share
 fuzz_mains := $(patsubst %,$(obj)/tests/lib/%.o,fuzz_main fuzz_libfuzzer)
-testlib_o := $(filter-out $(fuzz_mains),$(call objs,tests/lib/*.c))
+testlib_o := $(filter-out $(obj)/tests/lib/fuzz_%,$(call objs,tests/lib/*.c))
 # each tests/FOLDER/{test,check,bug,fuzz,soak}_NAME.c is one program, $(BUILD)/tests/{test,...}_NAME
 tests_c   := $(filter-out tests/lib/%,$(wildcard $(foreach k,test check bug fuzz soak,tests/*/$k_*.c tests/host/*/$k_*.c)))
 tests_o   := $(call objs,$(tests_c)) $(testlib_o)
@@ -347,6 +347,7 @@ $(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_mode
 $(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd
 $(BUILD)/tests/fuzz_gguf_fields: $(patsubst %,$(obj)/tests/lib/%.o,gguf_parts gen_model)
 $(BUILD)/tests/fuzz_front_socket: $(patsubst %,$(obj)/tests/lib/%.o,frame_client fake_dsp)
+$(BUILD)/tests/fuzz_sessions: $(patsubst %,$(obj)/tests/lib/%.o,fuzz_dsp fuzz_client fuzz_ioctls fuzz_lies fuzz_log)
 # tables as a kernel gets them
 listing_sample  := modmac,stage
 listing_corners := operands,nest

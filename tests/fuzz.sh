@@ -88,7 +88,7 @@ merge() { # merge DIR TARGET...
         is_libfuzzer "$program" || { echo "fuzz.sh: $program is not libFuzzer's, which merges" >&2; exit 2; }
         rm -rf "$best"
         mkdir -p "$best" "$dir/corpus/$target" "$kept/$target"
-        "$program" -merge=1 -max_len=65536 "$best" "$kept/$target" "$dir/corpus/$target" >"$dir/log/$target.merge" 2>&1 ||
+        "$program" -set_cover_merge=1 -use_counters=0 -max_len=65536 "$best" "$kept/$target" "$dir/corpus/$target" >"$dir/log/$target.merge" 2>&1 ||
             { tail -n 20 "$dir/log/$target.merge" >&2; exit 1; }
         before=$(files_in "$kept/$target")
         for f in $(ls -rS "$best"); do
