@@ -146,8 +146,8 @@ static void look_up(const struct fuzz_client *c, struct fuzz_buf *b, const struc
         b->file = c->file[arg->fd - FUZZ_FD];
     if (b->file)
         b->offset = fuzz_offset(c, b);
-    else if (is_input && fuzz_memory_has(b->ptr, b->len))
-        b->sum = fuzz_sum(c->memory + (b->ptr - FUZZ_MEMORY_AT), b->len);
+    else if (is_input && (!b->len || fuzz_memory_has(b->ptr, b->len)))
+        b->sum = fuzz_sum(b->len ? c->memory + (b->ptr - FUZZ_MEMORY_AT) : NULL, b->len);
 }
 
 /* What INVOKE has to give at once; 1: it goes to the DSP. */
