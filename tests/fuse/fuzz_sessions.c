@@ -23,19 +23,6 @@ static struct hx_watch always; /* readable, so that a round of the loop never sl
 
 /* --- rounds and invariants -------------------------------------------------------------------------------------- */
 
-static void check_session(const struct hx_session *s)
-{
-    unsigned n = 0, idle = 0;
-
-    for (const struct hx_buffer *b = s->buffers; b; b = b->next) {
-        n++;
-        idle += b->refs == 0;
-        fuzz_must(b->mem_maps + b->handles <= b->refs, "maps and handles are references");
-    }
-    fuzz_must(n == s->n_buffers && idle == s->idle_buffers, "buffers are counted");
-    fuzz_must(n <= fuzz_driver.maps_max, "no session has more buffers than it may");
-}
-
 /* The DSP goes down and comes up again. */
 static void restart(void)
 {
@@ -60,7 +47,7 @@ static void run_round(void)
     fuzz_dsp_control(&fuzz_dsp);
     for (int i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (fuzz_driver.session[i])
-            check_session(fuzz_driver.session[i]);
+            fuzz_session_check(fuzz_driver.session[i]);
 }
 
 /* --- user PDs ------------------------------------------------------------------------------------------------------- */
@@ -119,13 +106,42 @@ static void serve_map(struct fuzz_pd *pd, unsigned which)
     keep_map(fc, out.vaddr);
 }
 
+static unsigned handles_of(const struct hx_session *s, unsigned i)
+{
+    unsigned n = 0;
+
+    for (const struct hx_buffer *b = s->buffers; b; b = b->next)
+        n += b->client_fd == (int)(FUZZ_FD + i) ? b->handles : 0;
+    return n;
+}
+
+/* DMA handles of each file that the DSP has when this call is answered: those of the call, too, without those that it gives back. */
+static void count_handles(const struct fuzz_pd *pd, const struct hx_msg *m, unsigned n[FUZZ_FDS])
+{
+    const struct hx_context *c = own_context(pd, m->ctx);
+    const struct hx_invoke *head = (const void *)(pd->arena + m->addr);
+    unsigned n_bufs = REMOTE_SCALARS_INBUFS(m->sc) + REMOTE_SCALARS_OUTBUFS(m->sc);
+
+    for (unsigned i = 0; i < FUZZ_FDS; i++)
+        n[i] = handles_of(c->session, i);
+    for (unsigned i = n_bufs; i < c->n_args; i++)
+        if (c->args[i].buffer)
+            n[c->args[i].buffer->client_fd - FUZZ_FD]++;
+    for (unsigned i = 0; i < FASTRPC_MAX_FDLIST && head->fdlist[i]; i++) {
+        uint64_t file = head->fdlist[i] - FUZZ_FD;
+        if (file < FUZZ_FDS && n[file])
+            n[file]--;
+    }
+}
+
 /* Does what it was asked to, and the client gets what comes out. */
 static void serve(struct fuzz_pd *pd)
 {
     unsigned which = fuzz_byte(), code = fuzz_byte();
+    const struct hx_session *s = fuzz_driver.session[pd - fuzz_dsp.pd];
+    unsigned handles[FUZZ_FDS];
     struct fuzz_call *fc;
     int result, want = 0;
-    bool refused;
 
     fuzz_pd_take(pd);
     if (!pd->n_held || pd->broken)
@@ -141,19 +157,22 @@ static void serve(struct fuzz_pd *pd)
         return;
     }
     result = fuzz_pd_execute(pd, which);
-    refused = result == FUZZ_REFUSED;
     if (!result && code & 1)
         result = (int)(0x80000400u + code);
     if (fc)
         want = fuzz_expect(fc, result);
     else
         fuzz_forgive_files();
+    count_handles(pd, &pd->held[which], handles);
     fuzz_pd_answer(pd, which, result);
     run_round();
+    for (unsigned i = 0; i < FUZZ_FDS; i++)
+        fuzz_must(handles_of(s, i) == handles[i], "handles are kept until the DSP gives them back");
     if (!fc)
         return;
-    fuzz_must(fc->answers == 1 && (fc->result == want || (refused && fc->result == -14)), "a call's result is the DSP's");
-    if (refused)
+    fuzz_must(fc->answers == 1 && (fc->result == want || (want == FUZZ_REFUSED && fc->result == FUZZ_FAULT)),
+              "a call's result is the DSP's");
+    if (want == FUZZ_REFUSED || want == FUZZ_FAULT)
         fuzz_forgive(fc);
 }
 

@@ -221,10 +221,10 @@ int fuzz_expect(const struct fuzz_call *fc, int result)
         uint8_t *out = b->len ? wanted(fc, b) : NULL;
 
         fault |= b->len && !out;
-        for (size_t j = 0; out && (b->file || !fault) && j < b->len; j++)
+        for (size_t j = 0; out && j < b->len; j++)
             out[j] = fuzz_out(sum, i, j);
     }
-    return fault ? -14 : result; /* what comes behind an output that cannot be written is not written either */
+    return fault ? FUZZ_FAULT : result;
 }
 
 void fuzz_forgive(const struct fuzz_call *fc)
@@ -249,4 +249,28 @@ void fuzz_clients_check(void)
         fuzz_must(memcmp(fuzz_client[i].memory, fuzz_client[i].want, FUZZ_MEMORY) == 0, "a client's memory is what it has to be");
     for (int i = 0; i < FUZZ_FILES; i++)
         fuzz_must(!files[i].fd || memcmp(files[i].map, files[i].want, files[i].size) == 0, "a file is what it has to be");
+}
+
+/* References that contexts hold. */
+static unsigned held(const struct hx_driver *d, const struct hx_buffer *b)
+{
+    unsigned n = 0;
+
+    for (int id = 1; id < FASTRPC_CTX_MAX; id++)
+        for (unsigned i = 0; d->context[id] && i < d->context[id]->n_args; i++)
+            n += d->context[id]->args[i].buffer == b;
+    return n;
+}
+
+void fuzz_session_check(const struct hx_session *s)
+{
+    unsigned n = 0, idle = 0;
+
+    for (const struct hx_buffer *b = s->buffers; b; b = b->next) {
+        n++;
+        idle += b->refs == 0;
+        fuzz_must(b->mem_maps + b->handles + held(s->driver, b) == b->refs, "references are those of calls, maps and handles");
+    }
+    fuzz_must(n == s->n_buffers && idle == s->idle_buffers, "buffers are counted");
+    fuzz_must(n <= s->driver->maps_max, "no session has more buffers than it may");
 }

@@ -16,6 +16,7 @@ enum {
     FUZZ_FDS = 3,
     FUZZ_FILES = 24,           /* that exist at a time, closed ones included */
     FUZZ_BUFS = 12,            /* of a call, handles included */
+    FUZZ_FAULT = -14,          /* EFAULT */
 };
 
 struct fuzz_file {
@@ -66,7 +67,8 @@ void fuzz_file_close(struct fuzz_client *c, unsigned i);
 /* Where in its file the buffer begins: at its mapping, or, by the driver's rule, within the page of an address that is none. */
 uint64_t fuzz_offset(const struct fuzz_client *c, const struct fuzz_buf *b);
 
-/* What an honest DSP makes of the call, done to what is wanted; the result of the ioctl when the DSP's is `result`. */
+/* What an honest DSP makes of the call, done to what is wanted; the result of the ioctl when the DSP's is `result`.  FUZZ_FAULT: an
+ * output cannot be written, and those behind it need not be; FUZZ_REFUSED: the DSP wrote nothing. */
 int fuzz_expect(const struct fuzz_call *fc, int result);
 
 /* The DSP did a call that nobody waits for any more: what files hold now is wanted. */
@@ -77,5 +79,8 @@ void fuzz_forgive(const struct fuzz_call *fc);
 
 /* Every byte of every client is what it has to be. */
 void fuzz_clients_check(void);
+
+/* The session's buffers are as many as it counts, and each has the references that it should. */
+void fuzz_session_check(const struct hx_session *s);
 
 #endif
