@@ -1,0 +1,40 @@
+/* What a client of the socket front end has under way: shared by socket_call.c, which serves calls, and socket_client.c, which has
+ * the clients. */
+#ifndef HX_SOCKET_CALL_H
+#define HX_SOCKET_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "socket_conn.h"
+
+struct hx_driver;
+struct hx_session;
+struct socket_call;
+
+struct hx_socket_client {
+    struct hx_conn conn;
+    struct hx_driver *driver;
+    struct hx_session *session; /* NULL: open failed, or only text nodes are used */
+    pid_t pid;
+    uid_t uid;
+    bool closing;
+    struct socket_call *calls; /* under way */
+    struct hx_socket_client *next, **prev;
+};
+
+/* Sends the reply to frame `id`: everything is copied.  0 or negative errno: the connection is over. */
+int hx_socket_reply(struct hx_socket_client *cl, uint64_t id, int result, const void *arg, size_t arg_bytes,
+                    const struct hx_frame_seg *segs, uint32_t n_segs, const void *data, uint64_t len);
+
+/* Serves an IOCTL frame, or interrupts the call that an INTERRUPT frame names.  Both take f.  0 or negative errno: the connection is
+ * over. */
+int hx_socket_call_begin(struct hx_socket_client *cl, struct hx_socket_frame *f);
+int hx_socket_call_interrupt(struct hx_socket_client *cl, struct hx_socket_frame *f);
+
+/* The client goes: its calls end, and nobody is told. */
+void hx_socket_calls_drop(struct hx_socket_client *cl);
+
+#endif
