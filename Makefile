@@ -344,7 +344,7 @@ $(obj)/tests/dsp/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(ob
 $(BUILD)/tests/test_hexidl $(BUILD)/tests/fuzz_idl: $(idl_o)
 $(BUILD)/tests/fuzz_tokenizer: $(obj)/tests/lib/decode.o
 $(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http conns json jobs)
-$(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd
+$(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd -Wl,--wrap=hx_conns_open
 $(BUILD)/tests/fuzz_gguf_fields: $(patsubst %,$(obj)/tests/lib/%.o,gguf_parts gen_model)
 $(BUILD)/tests/fuzz_front_socket: $(patsubst %,$(obj)/tests/lib/%.o,frame_client fake_dsp)
 $(BUILD)/tests/fuzz_sessions: $(patsubst %,$(obj)/tests/lib/%.o,fuzz_dsp fuzz_client fuzz_ioctls fuzz_lies fuzz_log)

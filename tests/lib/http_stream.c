@@ -193,6 +193,18 @@ static void op_drip(struct writer *w)
         s->cut[s->n_cuts++] = at;
 }
 
+/* Time passes behind the last piece. */
+static void op_wait(struct writer *w)
+{
+    struct http_stream *s = w->s;
+    const unsigned seconds = next(w) % 64;
+
+    if (!s->n_cuts)
+        return;
+    s->wait_s[s->n_cuts - 1] += seconds;
+    s->waits_s += seconds;
+}
+
 static void op_leave(struct writer *w)
 {
     w->s->leaves = true;
@@ -200,10 +212,12 @@ static void op_leave(struct writer *w)
 
 void http_stream_write(struct http_stream *s, const uint8_t *data, size_t n)
 {
-    static void (*const ops[])(struct writer *) = {op_request, op_cut, op_request, op_drip, op_odd, op_raw, op_long, op_damage, op_leave};
+    static void (*const ops[])(struct writer *) = {op_request, op_cut, op_request, op_drip, op_odd,
+                                                   op_raw, op_long, op_damage, op_leave, op_wait};
     struct writer w = {s, data, data + n};
 
-    s->n = s->n_cuts = s->n_requests = 0;
+    s->n = s->n_cuts = s->n_requests = s->waits_s = 0;
+    memset(s->wait_s, 0, sizeof(s->wait_s));
     s->wild = s->leaves = false;
     s->bytes[0] = '\0';
     for (unsigned i = 0; w.p < w.end && i < 64; i++)
@@ -313,7 +327,7 @@ static int digest_body(struct http_reading *h, const char *type, const char *bod
 
 int http_read_reply(struct http_reading *h, int head, FILE *f)
 {
-    static const int legal[] = {100, 200, 400, 404, 405, 413, 414, 415, 431, 505};
+    static const int legal[] = {100, 200, 400, 404, 405, 408, 413, 414, 415, 431, 505};
     const char *end = strstr(h->at, "\r\n\r\n"), *length, *chunked, *type, *close, *start;
     bool known = false;
     size_t n = 0;

@@ -13,7 +13,9 @@ struct http_stream {
     char bytes[HTTP_BYTES + 1]; /* [n], terminated */
     size_t n;
     size_t cut[HTTP_CUTS]; /* [n_cuts], ascending: where a piece ends */
+    unsigned wait_s[HTTP_CUTS]; /* after each piece: seconds that pass before the next */
     size_t n_cuts;
+    unsigned waits_s; /* all of them */
     bool leaves; /* in pieces: the client goes without waiting for replies to the last one */
     bool head[HTTP_REQUESTS]; /* [n_requests]: the request's reply has no body */
     size_t n_requests; /* whole ones */

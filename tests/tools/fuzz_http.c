@@ -1,33 +1,39 @@
 /* Fuzz target: a connection to `hexrig serve`, its requests in pieces, with the real routes, JSON, jobs and a tiny model behind them.
  *
  * The input is a list of operations (tests/lib/http_stream.h) that write requests, raw bytes and damage, and cut what they have written
- * into pieces.  libmicrohttpd runs in this thread, after every piece.
+ * into pieces.  libmicrohttpd runs in this thread, after every piece, and the clock is the fuzzer's: time passes between pieces.
  *
  * Checked: each whole request gets one reply, well-formed and with a status that docs/serve.md has for what a client does, so neither
- * 500 nor 503; the replies to the same bytes in one piece are the same; and no job is left when the connection is gone. */
+ * 500 nor 503; the replies to the same bytes in one piece are the same; who takes too long is dropped, and who does not is not; and no
+ * job is left when the connection is gone. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gen_model.h"
 #include "http_stream.h"
 #include "serve/cmd_serve.h"
 
-enum { QUIET_TURNS = 3, MOST_TURNS = 100000 };
+enum { SOON_S = HX_CONN_HEAD_S - 1 /* no deadline is shorter */, LATE_S = 31 /* none is longer */, QUIET_TURNS = 3, MOST_TURNS = 100000 };
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 
 static struct MHD_Daemon *daemon_here; /* the server's */
 static struct hx_serve server;
+static struct hx_conns *conns; /* the server's */
+static _Atomic unsigned ahead_s; /* of the real time */
 
 static void finding(const char *what, const char *text)
 {
@@ -46,6 +52,27 @@ struct MHD_Daemon *MHD_start_daemon(unsigned flags, uint16_t port, MHD_AcceptPol
     daemon_here = MHD_start_daemon_va(MHD_NO_FLAG, port, accept, accept_arg, handler, handler_arg, ap);
     va_end(ap);
     return daemon_here;
+}
+
+/* Everybody's clock. */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    const int rc = (int)syscall(SYS_clock_gettime, id, t);
+
+    if (id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_COARSE)
+        t->tv_sec += ahead_s;
+    return rc;
+}
+
+int __wrap_hx_conns_open(struct hx_conns **out, size_t most);
+int __real_hx_conns_open(struct hx_conns **out, size_t most);
+
+int __wrap_hx_conns_open(struct hx_conns **out, size_t most)
+{
+    int rc = __real_hx_conns_open(out, most);
+
+    conns = *out;
+    return rc;
 }
 
 static int no_engines(void *arg, struct hx_error *err)
@@ -137,6 +164,19 @@ static void settle(int fd, struct replies *r)
     }
 }
 
+/* Seconds pass in which the client does nothing. */
+static void wait(int fd, struct replies *r, unsigned seconds)
+{
+    if (!seconds)
+        return;
+    settle(fd, r);
+    ahead_s += seconds;
+    hx_conns_look(conns);
+    settle(fd, r);
+    if (seconds >= LATE_S && !r->over)
+        finding("a connection may take as long as it likes", r->bytes ? r->bytes : "");
+}
+
 /* The connection is closed: soon nobody computes for it. */
 static void expect_no_job(void)
 {
@@ -176,19 +216,22 @@ static struct replies exchange(const struct http_stream *s, int in_pieces)
             if (n <= 0 || at < s->n)
                 settle(pair[1], &r);
         }
+        if (in_pieces && i < s->n_cuts)
+            wait(pair[1], &r, s->wait_s[i]);
     }
     if (!in_pieces || !s->leaves)
         settle(pair[1], &r);
     receive(pair[1], &r);
     close(pair[1]);
     expect_no_job();
+    ahead_s = 0;
     return r;
 }
 
 /* --- replies */
 
 /* What has to be the same however the requests came: statuses and bodies without times and counters.  malloc'ed. */
-static char *digest(const struct http_stream *s, const struct replies *r)
+static char *digest(const struct http_stream *s, const struct replies *r, bool wild)
 {
     struct http_reading h = {.at = r->bytes, .end = r->bytes + r->n};
     size_t n = 0, bytes;
@@ -198,15 +241,15 @@ static char *digest(const struct http_stream *s, const struct replies *r)
     if (!f)
         abort();
     for (; h.at < h.end; n++) {
-        if (http_read_reply(&h, s->wild ? -1 : n < s->n_requests && s->head[n], f))
+        if (http_read_reply(&h, wild ? -1 : n < s->n_requests && s->head[n], f))
             finding(h.why, r->bytes);
         if (h.status == 100) /* it depends on whether the body was there already */
             n--;
     }
     fclose(f);
-    if (!s->wild && n > s->n_requests)
+    if (!wild && n > s->n_requests)
         finding("more replies than requests", r->bytes);
-    if (!s->wild && n < s->n_requests && (!r->over || !h.closes))
+    if (!wild && n < s->n_requests && (!r->over || !h.closes))
         finding("a request without a reply", r->bytes ? r->bytes : "");
     return text;
 }
@@ -221,11 +264,11 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     http_stream_write(&s, data, n);
     pieces = exchange(&s, 1);
     whole = exchange(&s, 0);
-    b = digest(&s, &whole);
-    a = s.leaves ? strdup(b) : digest(&s, &pieces);
+    b = digest(&s, &whole, s.wild);
+    a = s.leaves ? strdup(b) : digest(&s, &pieces, s.wild || s.waits_s > SOON_S);
     if (!a)
         abort();
-    if (!s.folded && strcmp(a, b) != 0) {
+    if (!s.folded && s.waits_s <= SOON_S && strcmp(a, b) != 0) {
         fprintf(stderr, "http: in pieces:\n%s\nwhole:\n%s\n", a, b);
         finding("it depends on the pieces", s.bytes);
     }

@@ -4,7 +4,7 @@
 """
 import sys
 
-OPS = ["request", "cut", "request2", "drip", "odd", "raw", "long", "damage", "leave"]
+OPS = ["request", "cut", "request2", "drip", "odd", "raw", "long", "damage", "leave", "wait"]
 POST, GET, HEAD, PUT, DELETE, OPTIONS = range(6)
 COMPLETIONS, CHAT, HEALTH, MODELS, TINY, OTHER, ROOT, SLASH, DOTS, QUERY, STAR = range(11)
 TYPE, CLOSE, CHUNKED, EXPECT = 1, 2, 4, 8
@@ -49,6 +49,11 @@ CORPUS = {
     "expect": complete(how=TYPE | EXPECT) + cut(20),
     # was closed without a reply
     "expect-without-a-body-before-another": request(GET, MODELS, EXPECT) + request(OPTIONS, HEALTH),
+    "slow": complete() + join(op("drip", 40) + op("wait", 2) for i in range(4)) + request(GET, HEALTH) + cut() + op("wait", 1),
+    "late-head": request(GET, HEALTH) + cut(5) + op("wait", 11),
+    "late-body": complete() + cut(5) + op("wait", 31),
+    "slow-body": complete() + cut(5) + op("wait", 29) + request(GET, HEALTH) + cut(1) + op("wait", 31),
+    "late-next": request(GET, HEALTH) + cut() + op("wait", 28) + request(GET, HEALTH) + cut() + op("wait", 31) + request(GET, HEALTH),
     "leaves": complete() + complete(STREAM, TRUE) + op("leave"),
     "leaves-later": complete(STREAM, TRUE) + cut(30) + op("leave"),
     "no-type": complete(how=0) + request(PUT, COMPLETIONS, TYPE, PROMPT, THE),

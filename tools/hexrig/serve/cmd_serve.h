@@ -179,6 +179,9 @@ void hx_conns_close(struct hx_conns *c);
 struct hx_conn_entry *hx_conns_add(struct hx_conns *c, int fd, const struct sockaddr *from);
 void hx_conns_del(struct hx_conns *c, struct hx_conn_entry *e);
 
+/* Drops those that take too long.  A thread of c's own does that four times a second. */
+void hx_conns_look(struct hx_conns *c);
+
 /* What the connection does from now on.  For HX_CONN_BODY (a head is there): 1: it is one request too many. */
 int hx_conns_set(struct hx_conns *c, struct hx_conn_entry *e, enum hx_conn_state state);
 

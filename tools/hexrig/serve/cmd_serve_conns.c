@@ -110,6 +110,13 @@ static void drop_the_late(struct hx_conns *c)
             drop(e, late);
 }
 
+void hx_conns_look(struct hx_conns *c)
+{
+    pthread_mutex_lock(&c->lock);
+    drop_the_late(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
 static void *watch(void *arg)
 {
     struct hx_conns *c = arg;
