@@ -1,8 +1,8 @@
 /* Fuzz target: the socket front end with the driver's core behind it, and several clients with descriptors of every kind.
  *
  * The input is a list of operations (see `operations`): clients connect, queue frames that are whole or damaged, send pieces of
- * them with descriptors on bytes of the input's choice, read or do not read, and go; the DSP behind the core (tests/lib/fake_dsp.h)
- * answers, sleeps, lies or dies.  Between two operations the driver's loop runs as often as the input says.
+ * them with descriptors on any byte, read or do not read, and go; the DSP behind the core (tests/lib/fake_dsp.h) answers, sleeps,
+ * lies or dies.  Between two operations the driver's loop runs as often as the input says.
  *
  * Checked: every reply has the wire's form, belongs to a call that was made, and writes only where that allowed it; an INVOKE that
  * succeeds brings the right bytes; descriptors stay within the limits, and none is left, nor a session or a context. */
@@ -22,7 +22,8 @@
 #include "frame_client.h"
 #include "front/front.h"
 
-enum { CLIENTS = 20, KINDS = 8, MEMORY = 2 /* of them, the first */, WATCHED = 2048 /* no descriptor is higher */, PATIENCE_S = 10 };
+enum { CLIENTS = 96, FEW = 16 /* most operations are theirs */, BYSTANDERS = 64, KINDS = 8, MEMORY = 2 /* kinds, the first */,
+       WATCHED = 2048 /* no descriptor is higher */, PATIENCE_S = 10 };
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 
@@ -36,8 +37,7 @@ static enum fake_dsp_mood mood;
 
 
 
-/* --- the input */
-static const uint8_t *input, *input_end;
+/* --- the input */static const uint8_t *input, *input_end;
 
 static uint8_t byte(void)
 {
@@ -72,7 +72,7 @@ static void stop_after_the_round(void *arg)
     hx_session_release_due(arg);
 }
 
-/* One round of the loop, which does not sleep because `always` is readable; then the DSP. */
+/* One round of the loop, which does not sleep because `always` is readable, then the DSP. */
 static bool turn(void)
 {
     driver.loop.stop = 0;
@@ -99,8 +99,8 @@ static void make_kinds(void)
 
 static void set_up(void)
 {
-    char why[512];
     struct rlimit r;
+    char why[512];
 
     if (driver.mount)
         return;
@@ -137,17 +137,20 @@ static void expect_fds(int most, const char *what)
     }
 }
 
-/* The rig's share: per connection one, per session its channel, what is imported, and what the limits allow. */
+/* Descriptors: one per connection, per session a channel and what it has imported, and what waits. */
 static void check_limits(void)
 {
     enum { CHANNEL = 6 + HX_PD_FDS, WAITING = 256 };
-    int most = baseline + HX_PD_FDS + 6, sessions = 0;
+    int most = baseline + HX_PD_FDS + 6, refused = 0;
 
-    for (unsigned i = 0; i < CLIENTS; i++)
+    for (unsigned i = 0; i < CLIENTS; i++) {
         most += clients[i].fd ? 2 : 1;
+        refused += clients[i].fd && clients[i].refused && !clients[i].deaf;
+    }
+    if (refused > BYSTANDERS)
+        frame_finding("more connections without a session than the limit");
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (driver.session[i]) {
-            sessions++;
             if (driver.session[i]->n_buffers > driver.maps_max)
                 frame_finding("more buffers than a session may have");
             most += CHANNEL + (int)driver.session[i]->n_buffers;
@@ -159,11 +162,15 @@ static void check_limits(void)
 
 static void op_connect(struct frame_client *c)
 {
+    const uint8_t what = byte();
     char path[64];
 
-    snprintf(path, sizeof(path), "%s/fastrpc-cdsp%s", folder, byte() & 1 ? "-secure" : "");
+    snprintf(path, sizeof(path), "%s/fastrpc-cdsp%s", folder, what & 1 ? "-secure" : "");
     if (!c->fd)
         frame_connect(c, path);
+    for (unsigned i = 0; what >= 250 && i < CLIENTS; i++) /* a crowd */
+        if (!clients[i].fd)
+            frame_connect(&clients[i], path);
 }
 
 static void op_create(struct frame_client *c)
@@ -233,8 +240,7 @@ static void op_interrupt(struct frame_client *c)
 
 static void op_send(struct frame_client *c)
 {
-    const size_t n = byte();
-    const bool memory = byte() & 1;
+    const uint8_t n = byte(), memory = byte() & 1;
 
     frame_send(c, n < 250 ? n : FRAME_QUEUE, kinds, memory ? MEMORY : KINDS, !memory);
 }
@@ -265,16 +271,11 @@ static void op_descriptors(struct frame_client *c)
     c->wild = true;
 }
 
-static void op_deaf(struct frame_client *c)
-{
-    c->deaf ^= true;
-}
-
-static void op_turns(struct frame_client *c)
+static void op_turns(struct frame_client *unused)
 {
     const uint8_t n = byte();
 
-    (void)c;
+    (void)unused;
     for (unsigned i = 0; i <= n % 8; i++)
         turn();
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -284,22 +285,21 @@ static void op_turns(struct frame_client *c)
         check_limits();
 }
 
-static void op_dsp(struct frame_client *c)
+static void op_dsp(struct frame_client *unused)
 {
     const uint8_t what = byte() % (FAKE_DSP_MOODS + 2);
 
-    (void)c;
-    if (what < FAKE_DSP_MOODS)
-        mood = what;
-    else if (what == FAKE_DSP_MOODS)
+    (void)unused;
+    mood = what < FAKE_DSP_MOODS ? what : mood;
+    if (what == FAKE_DSP_MOODS)
         fake_dsp_end_pd(byte() % FASTRPC_MAX_SESSIONS);
-    else
+    if (what > FAKE_DSP_MOODS)
         fake_dsp_restart(&driver);
 }
 
 static void (*const operations[])(struct frame_client *c) = {
     op_turns, op_connect, op_create, op_send, op_invoke, op_map, op_ioctl, op_text, op_interrupt, op_damage, op_raw, op_descriptors,
-    op_deaf, frame_close, op_dsp,
+    frame_turn_deaf, frame_close, op_dsp,
 };
 
 /* --- the end of a run */
@@ -342,7 +342,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     for (unsigned ops = 0; input < input_end && ops < 400; ops++) {
         const uint8_t op = byte(), who = byte();
 
-        operations[op % (sizeof(operations) / sizeof(operations[0]))](&clients[who % CLIENTS]);
+        operations[op % (sizeof(operations) / sizeof(operations[0]))](&clients[who % (who < 192 ? FEW : CLIENTS)]);
     }
     expect_nothing_left();
     return 0;

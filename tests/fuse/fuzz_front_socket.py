@@ -62,6 +62,8 @@ CORPUS = {
     "echo-many-at-once": up(0) + up(1) + join(invoke(i % 2, i, 100, 200) for i in range(8)) + send(0) + send(1) + turns() + turns(),
     "fifteen-sessions": join(op("connect", c, 0) for c in range(16)) + turns() + turns() + op("text", 15, 0) + send(15) + turns()
     + op("create", 15, 0) + send(15) + turns(),
+    "crowd": (op("connect", 0, 250) + turns() * 9) * 2 + op("connect", 0, 250) + turns(7 + LIMITS) * 4 + op("create", 1, 0) + send(1)
+    + turns() + call(1, 1, 9, 9),
     "maps": up(0) + join(map_of(0, 8, k) + send(0) + turns() for k in range(8)),
     "maps-40": up(0) + map_of(0, 40, 0) + send(0, ALL, 1) + turns(7 + LIMITS),
     "half-frames": join(up(c) + map_of(c, 60, 0) + send(c, 200, 1) + turns(1) for c in range(12)) + turns(7 + LIMITS),

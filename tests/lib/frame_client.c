@@ -82,6 +82,8 @@ static void take_reply(struct frame_client *c, const struct hx_frame_reply *r, c
     if (!c->greeted != (r->id == 0))
         frame_finding("a greeting out of place");
     c->greeted = true;
+    if (!r->id)
+        c->refused = r->result != 0;
     if (c->wild || !r->id)
         return;
     if (!call)
@@ -99,7 +101,7 @@ void frame_receive(struct frame_client *c)
 
     while (c->fd && (n = recv(c->fd, c->in + c->n_in, FRAME_REPLY - c->n_in, MSG_DONTWAIT)) != -1) {
         if (n == 0) {
-            if (c->greeted && !c->wild && !c->had_fds)
+            if (c->greeted && !c->wild && !c->had_fds && !c->refused && !c->text)
                 frame_finding("the rig drops a client that has done nothing");
             frame_close(c);
             return;
@@ -121,6 +123,11 @@ void frame_receive(struct frame_client *c)
         frame_close(c);
 }
 
+void frame_turn_deaf(struct frame_client *c)
+{
+    c->deaf = !c->deaf;
+}
+
 void frame_connect(struct frame_client *c, const char *path)
 {
     struct sockaddr_un sa = {.sun_family = AF_UNIX};
@@ -133,7 +140,7 @@ void frame_connect(struct frame_client *c, const char *path)
         return;
     }
     c->fd = fd;
-    c->greeted = c->wild = c->had_fds = c->deaf = false;
+    c->greeted = c->wild = c->had_fds = c->refused = c->text = c->deaf = false;
     c->last_id = c->n_out = c->n_in = c->n_fds = 0;
     memset(c->calls, 0, sizeof(c->calls));
 }
@@ -276,6 +283,7 @@ void frame_queue_text(struct frame_client *c, uint32_t op, const char *text, siz
 
     if (!call)
         return;
+    c->text = true;
     h = head_of(op, call, n);
     frame_queue(c, &h, sizeof(h));
     frame_queue(c, text, n);

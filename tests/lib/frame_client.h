@@ -25,6 +25,8 @@ struct frame_client {
     bool greeted;
     bool wild;   /* it has sent what is no frame: anything may come of that */
     bool had_fds; /* it has sent descriptors: a limit may end it */
+    bool refused; /* the greeting said so: it has no session */
+    bool text;    /* it has asked for text, which may cost it its session */
     bool deaf;   /* it does not read */
     uint64_t last_id;
     uint8_t out[FRAME_QUEUE], in[FRAME_REPLY];
@@ -39,6 +41,9 @@ _Noreturn void frame_finding(const char *what);
 /* Forgets all that was and connects.  No effect when that is not possible. */
 void frame_connect(struct frame_client *c, const char *path);
 void frame_close(struct frame_client *c);
+
+/* Reads no more, or again. */
+void frame_turn_deaf(struct frame_client *c);
 
 /* Reads what there is and checks it. */
 void frame_receive(struct frame_client *c);
