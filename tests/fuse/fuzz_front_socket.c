@@ -13,16 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "fake_dsp.h"
 #include "frame_client.h"
 #include "front/front.h"
 
-enum { CLIENTS = 96, FEW = 16 /* most operations are theirs */, BYSTANDERS = 64, KINDS = 8, MEMORY = 2 /* kinds, the first */,
+enum { CLIENTS = 96, FEW = 16 /* most operations are theirs */, BYSTANDERS = 64, TURNS_MAX = 4096,
        WATCHED = 2048 /* no descriptor is higher */, PATIENCE_S = 10 };
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
@@ -30,7 +28,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n);
 static struct hx_driver driver;
 static struct frame_client clients[CLIENTS];
 static char folder[] = "/tmp/hexrig-fuzz.XXXXXX";
-static int kinds[KINDS], baseline;
+static int baseline; /* descriptors that are open before an input */
 static struct pollfd watched[WATCHED];
 static struct hx_watch always;
 static enum fake_dsp_mood mood;
@@ -87,16 +85,6 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
-static void make_kinds(void)
-{
-    int pipe_fds[2], big = memfd_create("big", MFD_CLOEXEC), sealed = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-    if (pipe(pipe_fds) || ftruncate(big, 1 << 20) || ftruncate(sealed, 4096) || fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE))
-        abort();
-    memcpy(kinds, (int[KINDS]){big, sealed, memfd_create("empty", MFD_CLOEXEC), pipe_fds[0], socket(AF_UNIX, SOCK_STREAM, 0),
-                               open("/dev/null", O_RDWR), open("/proc/self/exe", O_RDONLY), eventfd(0, 0)}, sizeof(kinds));
-}
-
 static void set_up(void)
 {
     struct rlimit r;
@@ -120,12 +108,12 @@ static void set_up(void)
     hx_loop_add(&driver.loop, &always);
     driver.loop.tick = stop_after_the_round;
     driver.loop.tick_arg = &driver;
-    make_kinds();
+    frame_make_kinds();
     for (int i = 0; i < WATCHED; i++)
         watched[i] = (struct pollfd){.fd = i};
 }
 
-/* What is refused is closed by threads of its own (hx_fd_drop()), so that may take a moment. */
+/* What is refused is closed by other threads (hx_fd_drop()), so that may take a moment. */
 static void expect_fds(int most, const char *what)
 {
     const uint64_t until = hx_now_ms() + PATIENCE_S * 1000;
@@ -160,17 +148,22 @@ static void check_limits(void)
 
 /* --- operations: each takes what it needs from the input */
 
+static void connect_to(struct frame_client *c, bool secure)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "%s/fastrpc-cdsp%s", folder, secure ? "-secure" : "");
+    if (!c->fd)
+        frame_connect(c, path);
+}
+
 static void op_connect(struct frame_client *c)
 {
     const uint8_t what = byte();
-    char path[64];
 
-    snprintf(path, sizeof(path), "%s/fastrpc-cdsp%s", folder, what & 1 ? "-secure" : "");
-    if (!c->fd)
-        frame_connect(c, path);
+    connect_to(c, what & 1);
     for (unsigned i = 0; what >= 250 && i < CLIENTS; i++) /* a crowd */
-        if (!clients[i].fd)
-            frame_connect(&clients[i], path);
+        connect_to(&clients[i], what & 1);
 }
 
 static void op_create(struct frame_client *c)
@@ -194,7 +187,7 @@ static void op_invoke(struct frame_client *c)
 static void op_map(struct frame_client *c)
 {
     const unsigned n = byte();
-    const struct fastrpc_mem_map map = {.fd = 5 + byte() % KINDS, .length = word()};
+    const struct fastrpc_mem_map map = {.fd = 5 + byte() % FRAME_KINDS, .length = word()};
 
     frame_queue_ioctl(c, (uint32_t)FASTRPC_IOCTL_MEM_MAP, &map, sizeof(map), n < HX_FRAME_MAX_FDS ? n : HX_FRAME_MAX_FDS);
 }
@@ -216,19 +209,20 @@ static void op_ioctl(struct frame_client *c)
     frame_queue_ioctl(c, cmd, arg, n, n_fds < 12 && n % 8 == 0 ? n_fds : 0);
 }
 
+#define TEXT(s) s, sizeof(s) - 1
 static void op_text(struct frame_client *c)
 {
-    static const char *const nodes[] = {"status", "stats", "log", "profile", "", "../etc/passwd", "control", "sessions"};
-    static const char bad[] = "control\0filter -trace\n", other[] = "control\0nonsense %s", none[] = "status\0x";
-    const uint8_t what = byte();
-    const char *name = nodes[what % 8];
+    static const struct {
+        uint32_t op;
+        const char *text;
+        size_t n;
+    } all[] = {{HX_FRAME_READ, TEXT("status")}, {HX_FRAME_READ, TEXT("stats")}, {HX_FRAME_READ, TEXT("sessions")},
+               {HX_FRAME_READ, TEXT("clock")}, {HX_FRAME_READ, TEXT("")}, {HX_FRAME_READ, TEXT("../etc/passwd")},
+               {HX_FRAME_WRITE, TEXT("control\0filter -trace\n")}, {HX_FRAME_WRITE, TEXT("control\0nonsense %s")},
+               {HX_FRAME_WRITE, TEXT("status\0x")}};
+    const unsigned i = byte() % (sizeof(all) / sizeof(all[0]));
 
-    if (what < 128)
-        frame_queue_text(c, HX_FRAME_READ, name, strlen(name));
-    else if (what < 170)
-        frame_queue_text(c, HX_FRAME_WRITE, bad, sizeof(bad) - 1);
-    else
-        frame_queue_text(c, HX_FRAME_WRITE, what < 210 ? other : none, what < 210 ? sizeof(other) - 1 : sizeof(none) - 1);
+    frame_queue_text(c, all[i].op, all[i].text, all[i].n);
 }
 
 static void op_interrupt(struct frame_client *c)
@@ -242,7 +236,7 @@ static void op_send(struct frame_client *c)
 {
     const uint8_t n = byte(), memory = byte() & 1;
 
-    frame_send(c, n < 250 ? n : FRAME_QUEUE, kinds, memory ? MEMORY : KINDS, !memory);
+    frame_send(c, n < 250 ? n : FRAME_QUEUE, memory);
 }
 
 static void op_damage(struct frame_client *c)
@@ -304,29 +298,32 @@ static void (*const operations[])(struct frame_client *c) = {
 
 /* --- the end of a run */
 
-static bool is_over(void)
+/* A new client is greeted behind all that have connected before, so none of those is still to be accepted. */
+static void expect_greeting(bool secure)
 {
-    unsigned n = 0;
+    struct frame_client *c = &clients[0];
 
-    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
-        n += driver.session[i] != NULL;
-    for (unsigned i = 1; i < FASTRPC_CTX_MAX; i++)
-        n += driver.context[i] != NULL;
-    return n == 0;
+    frame_close(c);
+    c->greeted = false;
+    for (unsigned i = 0; !c->greeted; i++) {
+        connect_to(c, secure); /* the queue may be full */
+        turn();
+        frame_receive(c);
+        if (i == TURNS_MAX)
+            frame_finding("nobody is accepted any more");
+    }
+    frame_close(c);
 }
 
 static void expect_nothing_left(void)
 {
     for (unsigned i = 0; i < CLIENTS; i++)
         frame_close(&clients[i]);
-    for (unsigned i = 0; i < 64 || !is_over(); i++) {
-        const bool news = turn();
-
-        if (i > 8 && !news && is_over())
-            break;
-        if (i == 4096)
+    expect_greeting(false);
+    expect_greeting(true);
+    for (unsigned i = 0; turn() || i < 4 || fake_dsp_is_busy(&driver); i++)
+        if (i == TURNS_MAX)
             frame_finding("a session or a context is left");
-    }
     fake_dsp_close(&driver);
     expect_fds(baseline, "a descriptor is left");
 }

@@ -215,3 +215,14 @@ bool fake_dsp_serve(struct hx_driver *d, enum fake_dsp_mood mood)
             any |= serve_pd(d, i, mood);
     return any;
 }
+
+bool fake_dsp_is_busy(const struct hx_driver *d)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        n += d->session[i] != NULL;
+    for (unsigned i = 1; i < FASTRPC_CTX_MAX; i++)
+        n += d->context[i] != NULL;
+    return n > 0;
+}

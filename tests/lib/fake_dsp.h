@@ -34,6 +34,9 @@ void fake_dsp_restart(struct hx_driver *d);
  * there was something. */
 bool fake_dsp_serve(struct hx_driver *d, enum fake_dsp_mood mood);
 
+/* Whether a session or a context is left. */
+bool fake_dsp_is_busy(const struct hx_driver *d);
+
 /* Ends the PD of session `slot`, if it is there. */
 void fake_dsp_end_pd(unsigned slot);
 

@@ -2,9 +2,12 @@
 #include "frame_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -147,8 +150,22 @@ void frame_connect(struct frame_client *c, const char *path)
 
 /* --- what a client sends */
 
-void frame_send(struct frame_client *c, size_t n, const int *fds, unsigned n_kinds, bool own_end)
+enum { MEMORY = 2 /* of the kinds */ };
+static int kinds[FRAME_KINDS];
+
+void frame_make_kinds(void)
 {
+    int pipe_fds[2], big = memfd_create("big", MFD_CLOEXEC), sealed = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (pipe(pipe_fds) || ftruncate(big, 1 << 20) || ftruncate(sealed, 4096) || fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE))
+        abort();
+    memcpy(kinds, (int[FRAME_KINDS]){big, sealed, memfd_create("empty", MFD_CLOEXEC), pipe_fds[0], socket(AF_UNIX, SOCK_STREAM, 0),
+                                     open("/dev/null", O_RDWR), open("/proc/self/exe", O_RDONLY), eventfd(0, 0)}, sizeof(kinds));
+}
+
+void frame_send(struct frame_client *c, size_t n, bool memory_alone)
+{
+    const unsigned n_kinds = memory_alone ? MEMORY : FRAME_KINDS;
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(HX_FRAME_MAX_FDS * sizeof(int))] = "";
     struct cmsghdr *h = (void *)control;
     struct iovec iov = {c->out, n < c->n_out ? n : c->n_out};
@@ -162,8 +179,8 @@ void frame_send(struct frame_client *c, size_t n, const int *fds, unsigned n_kin
         m.msg_controllen = CMSG_SPACE(c->n_fds * sizeof(int));
         *h = (struct cmsghdr){CMSG_LEN(c->n_fds * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
         for (unsigned i = 0; i < c->n_fds; i++) {
-            const unsigned kind = i % (n_kinds + own_end);
-            const int fd = kind == n_kinds ? c->fd : fds[kind];
+            const unsigned kind = i % (n_kinds + !memory_alone);
+            const int fd = kind == n_kinds ? c->fd : kinds[kind];
 
             memcpy(CMSG_DATA(h) + i * sizeof(int), &fd, sizeof(fd));
         }

@@ -11,7 +11,7 @@
 
 #include "hx_frame.h"
 
-enum { FRAME_CALLS = 8, FRAME_BUFFER = 6000, FRAME_QUEUE = 16384, FRAME_REPLY = 1 << 17, FRAME_SHARED = 16 };
+enum { FRAME_CALLS = 8, FRAME_BUFFER = 6000, FRAME_QUEUE = 16384, FRAME_REPLY = 1 << 17, FRAME_SHARED = 16, FRAME_KINDS = 8 };
 
 struct frame_call {
     uint64_t id; /* 0: none */
@@ -48,9 +48,12 @@ void frame_turn_deaf(struct frame_client *c);
 /* Reads what there is and checks it. */
 void frame_receive(struct frame_client *c);
 
-/* Sends up to n of the queued bytes, and with them c->n_fds descriptors: fd[0..n_kinds) in turn, own_end: and its own end of the
+/* Opens what frame_send() passes: FRAME_KINDS descriptors of different kinds, of which the first two are memory that can be mapped. */
+void frame_make_kinds(void);
+
+/* Sends up to n of the queued bytes, and with them c->n_fds descriptors: of memory alone, or of all kinds and its own end of the
  * connection. */
-void frame_send(struct frame_client *c, size_t n, const int *fd, unsigned n_kinds, bool own_end);
+void frame_send(struct frame_client *c, size_t n, bool memory_alone);
 
 /* Bytes as they are. */
 void frame_queue(struct frame_client *c, const void *bytes, size_t n);
