@@ -122,11 +122,11 @@ static int use_buffer(struct hx_dspq *q, const struct dspqueue_buffer *b,
     return AEE_SUCCESS;
 }
 
-/* Undoes what use_buffer() did to the first n. */
+/* Undoes what use_buffer() did to the first n, the last one first: a packet may take a reference and give it back again. */
 static void give_back(struct hx_dspq *q, uint32_t n, const struct dspqueue_buffer *b)
 {
-    for (uint32_t i = 0; i < n; i++)
-        q->cfg.ref(q->cfg.ctx, b[i].fd, -delta_of(b[i].flags), NULL, NULL);
+    while (n--)
+        q->cfg.ref(q->cfg.ctx, b[n].fd, -delta_of(b[n].flags), NULL, NULL);
 }
 
 /* All buffers or none. */
