@@ -71,6 +71,9 @@ int hx_rig_ask_settled(const char *node, const char *name, const char **kind, ch
 /* The same for a status, waiting up to HX_RIG_AWAY_MS for a node that is away.  0: it is there. */
 int hx_rig_wait_node(const char *node, const char **kind);
 
+/* The command line of process `pid` (decimal), words ended by 0, if it is a `program` of ours or of root's; its bytes, -1: it is not. */
+ssize_t hx_rig_program_args(const char *pid, const char *program, char *args, size_t bytes);
+
 /* What is at dir: 0 and its status text, -ENOENT nothing, -ENOTCONN a rig that has died, -ETIMEDOUT one that
  * does not answer, else its error.  A mount that does not answer and has no process has died. */
 int hx_rig_at(const char *dir, char **status);

@@ -221,23 +221,49 @@ int hx_rig_ask(const char *node, const char *name, const char **kind, char **tex
     return rc;
 }
 
-static int is_rig_of(const char *pid, const char *dir)
+/* 1: it is a program of this name, and of nobody but us or root.  Asks only for what every process answers at once. */
+static int is_program(const char *pid, const char *program)
 {
-    char path[64], args[8192];
+    char path[64], comm[32] = "";
+    struct stat st;
     ssize_t n;
     int fd;
 
+    snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    n = fstat(fd, &st) ? -1 : read(fd, comm, sizeof(comm) - 1);
+    close(fd);
+    return n > 0 && (st.st_uid == geteuid() || st.st_uid == 0) && comm[n - 1] == '\n' &&
+           strncmp(comm, program, (size_t)n - 1) == 0 && !program[n - 1];
+}
+
+/* Reading cmdline waits for as long as a thread of that process is in mmap(), which can be for ever; anybody can arrange that. */
+ssize_t hx_rig_program_args(const char *pid, const char *program, char *args, size_t bytes)
+{
+    char path[64];
+    ssize_t n;
+    int fd;
+
+    if (!is_program(pid, program))
+        return -1;
     snprintf(path, sizeof(path), "/proc/%.16s/cmdline", pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    n = fd < 0 ? -1 : read(fd, args, sizeof(args) - 1);
+    n = fd < 0 ? -1 : read(fd, args, bytes - 1);
     if (fd >= 0)
         close(fd);
-    if (n <= 0)
-        return 0;
-    args[n] = '\0';
-    if (!strstr(args, "hexrig-fuse"))
-        return 0;
-    for (char *p = args; p < args + n; p += strlen(p) + 1)
+    if (n > 0)
+        args[n] = '\0';
+    return n > 0 ? n : -1;
+}
+
+static int is_rig_of(const char *pid, const char *dir)
+{
+    char args[8192];
+    ssize_t n = hx_rig_program_args(pid, "hexrig-fuse", args, sizeof(args));
+
+    for (char *p = args; n > 0 && p < args + n; p += strlen(p) + 1)
         if (strcmp(p, "--mount") == 0 && p + sizeof("--mount") < args + n)
             return strcmp(p + sizeof("--mount"), dir) == 0;
     return 0;
@@ -304,7 +330,7 @@ int hx_rig_at(const char *dir, char **status)
     if (rc == 0)
         rc = hx_rig_ask_settled(node, "status", NULL, status);
     if (rc == -ENOTDIR)
-        return -ENOENT;
+        rc = -ENOENT;
     if (rc == -ETIMEDOUT && hx_rig_is_own_mount(dir) && !find_rig_pid(dir))
         return -ENOTCONN;
     return rc;

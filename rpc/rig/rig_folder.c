@@ -112,21 +112,12 @@ int hx_rig_left_side_sockets(const char *dir)
 /* A fusermount3 that mounts or watches dir.  It may hang in the mount itself. */
 static int is_helper_of(const char *pid, const char *dir)
 {
-    char path[64], args[8192], *last = args;
-    ssize_t n;
-    int fd;
+    char args[8192], *last = args;
+    ssize_t n = hx_rig_program_args(pid, "fusermount3", args, sizeof(args));
 
-    snprintf(path, sizeof(path), "/proc/%.16s/cmdline", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    n = fd < 0 ? -1 : read(fd, args, sizeof(args) - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return 0;
-    args[n] = '\0';
-    for (char *p = args; p < args + n; p += strlen(p) + 1)
+    for (char *p = args; n > 0 && p < args + n; p += strlen(p) + 1)
         last = p;
-    return strcmp(basename(args), "fusermount3") == 0 && strcmp(last, dir) == 0;
+    return n > 0 && strcmp(last, dir) == 0;
 }
 
 static void kill_helpers(const char *dir)
