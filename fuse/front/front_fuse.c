@@ -27,6 +27,7 @@ static struct fuse_session *se;
 static struct hx_fuse_mount mount_point;
 static struct fuse_buf buf;
 static struct hx_watch watch;
+static struct hx_timer check; /* armed while it is mounted */
 
 /* Nodes; the inode number is the index + 2.  Text nodes follow the devices. */
 static const struct {
@@ -41,7 +42,7 @@ static const struct {
 #define MOUNT_OPTIONS "rw,nosuid,nodev,fsname=hexrig,subtype=hexrig,auto_unmount"
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define FIRST_INO 2
-enum { INIT_MS = 2000 };
+enum { INIT_MS = 2000, CHECK_US = 250000 };
 
 /* --- requests -------------------------------------------------------------------------------------------------- */
 
@@ -343,6 +344,18 @@ static int take_init(struct hx_driver *d)
     return serve(d) < 0 || !is_initialized ? -ENOMEM : 0;
 }
 
+/* Detached (umount -l), with files of it open, it would serve those for as long as they stay, and nobody else: `hexrig down` does not
+ * find such a rig, and the next one meets its sockets. */
+static void check_mount(void *arg)
+{
+    struct hx_driver *d = arg;
+
+    if (hx_fuse_was_detached(&mount_point))
+        end(d);
+    else
+        hx_loop_after(&d->loop, &check, CHECK_US, check_mount, d);
+}
+
 static void idle(struct hx_driver *d)
 {
     (void)d;
@@ -384,6 +397,7 @@ static void stop(struct hx_driver *d)
     if (!se)
         return;
     hx_loop_del(&d->loop, &watch);
+    hx_loop_cancel(&d->loop, &check);
     hx_fuse_request_end_all();
     hx_sockets_beside_stop(d);
     is_mounted = hx_fuse_is_mounted(&mount_point);
@@ -427,6 +441,7 @@ static int start(struct hx_driver *d, char *why, size_t why_bytes)
         rc = hx_loop_add(&d->loop, &watch);
     if (!rc) {
         hx_sockets_beside_start(d);
+        hx_loop_after(&d->loop, &check, CHECK_US, check_mount, d);
     } else {
         snprintf(why, why_bytes, "%s: %s", d->mount, strerror(-rc));
         stop(d);

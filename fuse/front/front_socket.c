@@ -13,12 +13,14 @@
 
 #include "front.h"
 #include "socket_client.h"
+#include "socket_file.h"
 
-enum { PAUSE_US = 200000, LOOK_US = 1000000 };
+enum { PAUSE_US = 200000, LOOK_US = 1000000, CHECK_US = 250000 };
 
 struct node {
     const char *name;
     bool secure;
+    struct hx_socket_file file;
     struct hx_watch watch;
     struct hx_timer pause; /* armed: out of descriptors, nobody is accepted */
     struct hx_driver *driver;
@@ -28,6 +30,7 @@ static struct node nodes[] = {{.name = "fastrpc-cdsp", .secure = false},
                               {.name = "fastrpc-cdsp-secure", .secure = true}};
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 static struct hx_timer look; /* armed while there are sockets */
+static struct hx_timer check; /* armed while they are all there is of this rig */
 
 /* --- accepting ------------------------------------------------------------------------------------------------- */
 
@@ -69,43 +72,6 @@ static void accept_ready(void *arg)
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
-static void node_path(char *path, size_t bytes, const char *folder, const struct node *n)
-{
-    snprintf(path, bytes, "%s/%s", folder, n->name);
-}
-
-/* A socket that nobody listens to; a file would refuse connections, too. */
-static bool is_dead(int fd, const struct sockaddr_un *sa)
-{
-    struct stat st;
-
-    return lstat(sa->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
-           connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) && errno == ECONNREFUSED;
-}
-
-/* A socket's address holds 107 characters: a longer path goes through its folder's descriptor, as the client's does. */
-static int bind_at(int fd, const char *folder, const char *name)
-{
-    struct sockaddr_un sa = {.sun_family = AF_UNIX};
-    int dir = -1, rc;
-
-    if ((size_t)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/%s", folder, name) >=
-        sizeof(sa.sun_path)) {
-        dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (dir < 0)
-            return -errno;
-        snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, name);
-    }
-    rc = bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
-    if (rc == -EADDRINUSE && is_dead(fd, &sa)) {
-        unlink(sa.sun_path); /* a killed rig left it */
-        rc = bind(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
-    }
-    if (dir >= 0)
-        close(dir);
-    return rc;
-}
-
 /* Nobody can connect before listen(), so there is no moment with another mode. */
 static int set_access(const struct hx_driver *d, const char *folder, const struct node *n)
 {
@@ -113,7 +79,7 @@ static int set_access(const struct hx_driver *d, const char *folder, const struc
 
     if (!d->access.set)
         return 0;
-    node_path(path, sizeof(path), folder, n);
+    snprintf(path, sizeof(path), "%s/%s", folder, n->name);
     if (lchown(path, d->access.uid, d->access.gid) || chmod(path, d->access.mode))
         return -errno;
     return 0;
@@ -125,7 +91,7 @@ static int listen_at(struct node *n, struct hx_driver *d, const char *folder)
 
     if (fd < 0)
         return -errno;
-    rc = bind_at(fd, folder, n->name);
+    rc = hx_socket_file_bind(&n->file, fd, folder, n->name);
     if (rc) {
         close(fd);
         return rc;
@@ -140,8 +106,6 @@ static int listen_at(struct node *n, struct hx_driver *d, const char *folder)
 
 void hx_sockets_stop(struct hx_driver *d)
 {
-    char path[4096];
-
     hx_loop_cancel(&d->loop, &look);
     hx_socket_client_drop_all();
     for (unsigned i = 0; i < N_NODES; i++) {
@@ -150,8 +114,7 @@ void hx_sockets_stop(struct hx_driver *d)
         hx_loop_cancel(&d->loop, &nodes[i].pause);
         hx_loop_del(&d->loop, &nodes[i].watch);
         close(nodes[i].watch.fd);
-        node_path(path, sizeof(path), d->sockets, &nodes[i]);
-        unlink(path);
+        hx_socket_file_remove(&nodes[i].file, d->sockets, nodes[i].name);
         nodes[i].driver = NULL;
     }
     d->sockets = NULL;
@@ -183,15 +146,39 @@ static int open_folder(const struct hx_driver *d, char *why, size_t why_bytes)
     return rc;
 }
 
+/* Without its nodes nobody finds the rig, not even `hexrig down`: as with a mount that is taken away, that is its end. */
+static void check_nodes(void *arg)
+{
+    struct hx_driver *d = arg;
+
+    for (unsigned i = 0; i < N_NODES; i++)
+        if (!hx_socket_file_is_there(&nodes[i].file, d->sockets, nodes[i].name)) {
+            hx_log("%s/%s has been removed: the rig ends", d->sockets, nodes[i].name);
+            d->loop.stop = 1;
+            return;
+        }
+    hx_loop_after(&d->loop, &check, CHECK_US, check_nodes, d);
+}
+
 static int start(struct hx_driver *d, char *why, size_t why_bytes)
 {
     int rc = open_folder(d, why, why_bytes);
 
-    return rc ? rc : hx_sockets_start(d, d->mount, why, why_bytes);
+    if (!rc)
+        rc = hx_sockets_start(d, d->mount, why, why_bytes);
+    if (!rc)
+        hx_loop_after(&d->loop, &check, CHECK_US, check_nodes, d);
+    return rc;
+}
+
+static void stop(struct hx_driver *d)
+{
+    hx_loop_cancel(&d->loop, &check);
+    hx_sockets_stop(d);
 }
 
 const struct hx_front hx_front_socket = {
     .name = "socket",
     .start = start,
-    .stop = hx_sockets_stop,
+    .stop = stop,
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,12 +91,47 @@ static void unmount(const char *dir)
         ;
 }
 
+/* Whether any mount is of that device. */
+static int is_in_mountinfo(const struct hx_fuse_mount *m)
+{
+    char line[4096], device[32];
+    int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), found = 0;
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+    snprintf(device, sizeof(device), " 0:%u ", m->dev);
+    while (f && !found && fgets(line, sizeof(line), f))
+        found = strstr(line, device) != NULL; /* behind two numbers; no field before it has one of its own */
+    if (f)
+        fclose(f);
+    else if (fd >= 0)
+        close(fd);
+    return found || !f;
+}
+
+/* The mount is new, so its server, who is us, is not asked. */
+static void find_device(struct hx_fuse_mount *m, const char *dir)
+{
+    struct statx st;
+
+    if (statx(AT_FDCWD, dir, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &st) || st.stx_dev_major)
+        return;
+    m->dev = st.stx_dev_minor;
+    m->mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+}
+
+int hx_fuse_was_detached(const struct hx_fuse_mount *m)
+{
+    struct pollfd p = {.fd = m->mounts, .events = POLLPRI};
+
+    return m->mounts >= 0 && poll(&p, 1, 0) == 1 && (p.revents & POLLPRI) && !is_in_mountinfo(m);
+}
+
 int hx_fuse_mount(struct hx_fuse_mount *m, const char *dir, const char *options)
 {
     int pair[2];
     pid_t pid;
 
-    *m = (struct hx_fuse_mount){-1, -1, -1};
+    *m = (struct hx_fuse_mount){.fd = -1, .keep = -1, .helper = -1, .mounts = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return -errno;
     pid = start(dir, options, pair[1]);
@@ -108,6 +144,7 @@ int hx_fuse_mount(struct hx_fuse_mount *m, const char *dir, const char *options)
     if (m->fd > 0) {
         m->keep = pair[0];
         m->helper = (int)syscall(SYS_pidfd_open, pid, 0);
+        find_device(m, dir);
         return 0;
     }
     /* With the socket goes the descriptor that may be in it, so that nothing hangs; then the mount can go.  It may be there
@@ -126,7 +163,7 @@ int hx_fuse_is_mounted(const struct hx_fuse_mount *m)
 {
     struct pollfd p = {.fd = m->fd};
 
-    return !(poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLNVAL)));
+    return !(poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLNVAL))) && (m->mounts < 0 || is_in_mountinfo(m));
 }
 
 void hx_fuse_unmount(struct hx_fuse_mount *m, const char *dir, int is_mounted)
@@ -139,5 +176,7 @@ void hx_fuse_unmount(struct hx_fuse_mount *m, const char *dir, int is_mounted)
         unmount(dir);
     if (m->keep >= 0)
         close(m->keep);
-    *m = (struct hx_fuse_mount){-1, -1, -1};
+    if (m->mounts >= 0)
+        close(m->mounts);
+    *m = (struct hx_fuse_mount){.fd = -1, .keep = -1, .helper = -1, .mounts = -1};
 }
