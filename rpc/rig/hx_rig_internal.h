@@ -75,7 +75,8 @@ int hx_rig_wait_node(const char *node, const char **kind);
 ssize_t hx_rig_program_args(const char *pid, const char *program, char *args, size_t bytes);
 
 /* What is at dir: 0 and its status text, -ENOENT nothing, -ENOTCONN a rig that has died, -ETIMEDOUT one that
- * does not answer, else its error.  A mount that does not answer and has no process has died. */
+ * does not answer, else its error.  A rig that is not there any more, and whose process is just
+ * ending, is waited for.  A mount that does not answer and has no process has died. */
 int hx_rig_at(const char *dir, char **status);
 
 /* Puts the reason of a failed hx_rig_at() into words.  Returns rc. */

@@ -331,6 +331,11 @@ int hx_rig_at(const char *dir, char **status)
         rc = hx_rig_ask_settled(node, "status", NULL, status);
     if (rc == -ENOTDIR)
         rc = -ENOENT;
+    /* its mount or its folder was taken away, and it is about to notice */
+    for (int ms = 0; rc == -ENOENT && ms <= HX_RIG_AWAY_MS && find_rig_pid(dir); ms += AGAIN_MS) {
+        usleep(AGAIN_MS * 1000);
+        rc = hx_rig_ask_settled(node, "status", NULL, status);
+    }
     if (rc == -ETIMEDOUT && hx_rig_is_own_mount(dir) && !find_rig_pid(dir))
         return -ENOTCONN;
     return rc;
