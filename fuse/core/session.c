@@ -177,6 +177,7 @@ static void release(struct hx_session *s)
 {
     struct hx_kcreate in = {.client_id = s->client_id};
 
+    hx_stage_at("driver.close.taken");
     s->release_due = hx_kernel_call(s->driver, &s->driver->dsp.channel, s, NULL, FASTRPC_HANDLE_KERNEL,
                                     FASTRPC_RMID_RELEASE, &in, sizeof(in), 0, released) != 0;
     hx_stage_at("driver.close.sent");
@@ -186,7 +187,6 @@ void hx_session_close(struct hx_session *s)
 {
     bool has_pd = s->channel.rings && hx_dsp_is_up(&s->driver->dsp) && s->state != HX_SESSION_DEAD;
 
-    hx_stage_at("driver.close.taken");
     s->state = HX_SESSION_CLOSING;
     if (s->channel.rings)
         hx_context_abort(s->driver, &s->channel, -EPIPE);

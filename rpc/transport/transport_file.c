@@ -15,14 +15,18 @@ struct file_transport {
     int fd;
 };
 
+/* ECONNABORTED is FUSE's word for a server that ended with a call under way. */
+static int last_error(void)
+{
+    return errno == ECONNABORTED ? -ECONNRESET : -errno;
+}
+
 static int file_ioctl(struct hx_transport *t, unsigned long cmd, void *arg)
 {
     int rc = ioctl(((struct file_transport *)t)->fd, cmd, arg);
 
     /* libc turns -1..-4095 into -1 and errno and leaves everything below alone, so -1 always means errno */
-    if (rc == -1 && errno == ECONNABORTED) /* FUSE's word for a server that ended with a call under way */
-        return -ECONNRESET;
-    return rc == -1 ? -errno : rc;
+    return rc == -1 ? last_error() : rc;
 }
 
 static void file_close(struct hx_transport *t)
@@ -43,7 +47,7 @@ int hx_transport_file_open(const char *node, struct hx_transport **out)
     t->base.ops = &file_ops;
     t->fd = open(node, O_RDWR | O_CLOEXEC);
     if (t->fd < 0) {
-        rc = -errno;
+        rc = last_error();
         free(t);
         return rc;
     }
