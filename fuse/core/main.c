@@ -52,19 +52,21 @@ static const char help[] =
 static struct hx_driver driver;
 static int ready_fd = -1;
 
-/* Reports to whoever started us whether the rig serves; the first call counts. */
-static void notify_starter(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void notify_starter(const char *fmt, ...)
+/* Reports to whoever started us whether the rig serves; the first call counts.  Negative: whoever it was is gone. */
+static int notify_starter(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static int notify_starter(const char *fmt, ...)
 {
     va_list ap;
+    int n;
 
     if (ready_fd < 0)
-        return;
+        return 0;
     va_start(ap, fmt);
-    vdprintf(ready_fd, fmt, ap);
+    n = vdprintf(ready_fd, fmt, ap);
     va_end(ap);
     close(ready_fd);
     ready_fd = -1;
+    return n;
 }
 
 static int fail(int status, const char *why)
@@ -337,7 +339,10 @@ int main(int argc, char **argv)
     rc = start_all(&o, profile_path, why, sizeof(why));
     if (!rc) {
         driver.front_end = front->name;
-        notify_starter("ok front_end=%s profile=%s pid=%d\n", front->name, driver.profile.name, getpid());
+        if (notify_starter("ok front_end=%s profile=%s pid=%d\n", front->name, driver.profile.name, getpid()) < 0) {
+            hx_log("whoever started the rig has ended, and nobody else knows of it: it ends");
+            driver.loop.stop = 1;
+        }
         rc = hx_watchdog_run(run_loop, &driver.loop);
         if (rc)
             hx_log("the rig ends: %s", strerror(-rc));
