@@ -54,6 +54,9 @@ enum {
  * AEE_EBADPARM: all slots are taken; AEE_ECONNRESET: the PD is gone and not all of its queues are closed. */
 int hx_service_join(unsigned index, struct dspqueue *q);
 
+/* Gives q the next free slot in place of its own, before it is published.  0: there is none. */
+int hx_service_next_slot(struct dspqueue *q);
+
 /* From now on q is notified of the PD's end. */
 void hx_service_publish(struct dspqueue *q);
 

@@ -35,19 +35,32 @@ static void *run_callbacks(void *arg)
     return NULL;
 }
 
+/* Asks for the queue in a slot.  A process that is stopped inside an INVOKE and goes on makes its kernel send the call again, and
+ * then it is its own first one, whose answer is lost, that has the slot. */
+static int create_in_slot(struct dspqueue *d, const struct dspqueue_header *h)
+{
+    int rc;
+
+    do {
+        struct {
+            uint32_t slot;
+            int32_t fd;
+            uint32_t count;
+        } in = {d->slot, d->block_fd, h->queue_count};
+
+        rc = hx_service_call(d, HX_QUEUE_CREATE, &in, sizeof(in), &d->dsp_id, sizeof(d->dsp_id));
+    } while (rc == (int)AEE_DSP(AEE_EITEMBUSY) && hx_service_next_slot(d));
+    return rc;
+}
+
 /* Asks the service to take the block.  First with an impossible version: a service that accepts that one checks nothing. */
 static int handshake(struct dspqueue *d, struct dspqueue_header *h)
 {
-    struct {
-        uint32_t slot;
-        int32_t fd;
-        uint32_t count;
-    } in = {d->slot, d->block_fd, h->queue_count};
     uint32_t version = h->version;
     int rc;
 
     h->version = UINT32_MAX;
-    rc = hx_service_call(d, HX_QUEUE_CREATE, &in, sizeof(in), &d->dsp_id, sizeof(d->dsp_id));
+    rc = create_in_slot(d, h);
     if (rc == AEE_SUCCESS) {
         hx_service_call(d, HX_QUEUE_DESTROY, &d->dsp_id, sizeof(d->dsp_id), NULL, 0);
         return AEE_EUNSUPPORTED;
@@ -55,7 +68,7 @@ static int handshake(struct dspqueue *d, struct dspqueue_header *h)
     if (rc != AEE_EUNSUPPORTED && rc != AEE_DSP(AEE_EUNSUPPORTED))
         return rc;
     h->version = version;
-    return hx_service_call(d, HX_QUEUE_CREATE, &in, sizeof(in), &d->dsp_id, sizeof(d->dsp_id));
+    return create_in_slot(d, h);
 }
 
 static uint32_t round_up(uint32_t bytes, uint32_t def)

@@ -235,6 +235,24 @@ int hx_service_join(unsigned index, struct dspqueue *q)
     return rc;
 }
 
+int hx_service_next_slot(struct dspqueue *q)
+{
+    struct service *v = &services[q->index];
+    unsigned i = q->slot + 1;
+
+    pthread_mutex_lock(&lock);
+    while (i < DSPQUEUE_MAX_PROCESS_QUEUES && v->queue[i])
+        i++;
+    if (i < DSPQUEUE_MAX_PROCESS_QUEUES) {
+        v->queue[q->slot] = NULL;
+        v->queue[i] = q;
+        v->published[i] = 0;
+        q->slot = i;
+    }
+    pthread_mutex_unlock(&lock);
+    return i < DSPQUEUE_MAX_PROCESS_QUEUES;
+}
+
 void hx_service_publish(struct dspqueue *q)
 {
     struct service *v = &services[q->index];
