@@ -311,6 +311,7 @@ frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack fram
 hostile_o := $(call objs,tests/fuse/hostile/*.c) $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
 api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races test_hostile_client)
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races test_fault_matrix test_fault_start)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
 $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
@@ -388,9 +389,11 @@ tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_clien
 tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
 # preloaded into programs, with the machine's own malloc: by test_nth_failure, by test_clock_jumps
 tests: $(if $(SAN),,$(BUILD)/tests/libhxt_fail.so $(BUILD)/tests/libhxt_clock.so)
-$(BUILD)/tests/libhxt_fail.so: $(obj)/tests/fail/fail.o
 $(BUILD)/tests/libhxt_clock.so: $(obj)/tests/fail/clock.o
 $(BUILD)/tests/libhxt_fail.so $(BUILD)/tests/libhxt_clock.so:
+# preloaded into a rig by test_nth_failure and test_fault_*, with the machine's own malloc
+tests: $(if $(SAN),,$(addprefix $(BUILD)/tests/,libhxt_fail.so libhxt_stage.so))
+$(BUILD)/tests/libhxt_%.so: $(obj)/tests/fail/%.o
 	$(call link,-shared $(in) -ldl)
 tests: all $(test_b) $(fuzz_b)
 
@@ -572,6 +575,7 @@ soak: $(soak_b)
 linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest $(L)/libcdsprpc.so.1 $(L)/libhexrig.so,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
           $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) \
           $(addprefix $(BUILD)/tests/,conformance conformance-static libhxt_fail.so libhxt_clock.so run_with_client run_with_client-static) \
+          $(addprefix $(BUILD)/tests/,conformance conformance-static libhxt_fail.so libhxt_stage.so run_with_client run_with_client-static) \
           $(addprefix $(BUILD)/peer/,make_model peer_llama)
 $(linked): $(ld_stamp)
 

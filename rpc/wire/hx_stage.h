@@ -1,7 +1,8 @@
 /* Named places that a call passes on its way through client library, driver, root PD and user PD.  A library that is preloaded
  * (LD_PRELOAD) and defines
  *     void hx_stage(const char *name);
- * is called at each of them, in the thread that got there, and may wait there or end the process.  Without such a library a stage is a call, a load and a branch; no variable, option or request
+ * is called at each of them, in the thread that got there, and may wait there or end the process: tests/fail/stage.c does, for
+ * build/tests/test_fault_matrix.  Without such a library a stage is a call, a load and a branch; no variable, option or request
  * turns one on.  A skel cannot define the function: it is looked up once, when the program starts.
  *
  * What may be done inside differs.  Some stages hold a lock of their process (client.map.*, client.queue.*), those of the driver
@@ -40,7 +41,7 @@
  * | driver.invoke.sent    | put it into the user PD's ring
  * | driver.invoke.reply   | seen the PD's reply; nothing of it is in the client's memory
  * | driver.invoke.written | written the outputs into the client's memory, and not answered it
- * | driver.close.taken    | been told that the file or connection is closed
+ * | driver.close.taken    | been told that the file or connection of a session with a PD is closed
  * | driver.close.sent     | asked the root PD to release the user PD
  * | driver.close.reply    | seen the root PD's reply; the session is still there
  * | root.create.taken     | (fork a user PD)
