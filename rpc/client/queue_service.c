@@ -22,6 +22,8 @@ struct service {
     int published[DSPQUEUE_MAX_PROCESS_QUEUES];
 };
 
+enum { CANCEL_TRIES = 3 };
+
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* held while a service is opened or closed, calls included */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* protects all below and queues' refs, error_* */
 static pthread_cond_t error_over = PTHREAD_COND_INITIALIZER;
@@ -158,18 +160,28 @@ static int start_watcher(struct service *v)
     return rc ? AEE_ENOMEMORY : AEE_SUCCESS;
 }
 
-static void stop_watcher(struct service *v)
+/* AEE_ENOMEMORY: the call that ends the thread's wait could not be made, and the thread is still there.  After any other error
+ * the PD is gone, and the thread has returned or is about to. */
+static int stop_watcher(struct service *v)
 {
+    int rc = AEE_ENOMEMORY;
+
     if (!v->watching)
-        return;
-    call(v, HX_QUEUE_CANCEL_WAIT, NULL, 0, NULL, 0); /* if the PD is gone, the thread has returned already */
+        return AEE_SUCCESS;
+    for (int i = 0; i < CANCEL_TRIES && rc == AEE_ENOMEMORY; i++)
+        rc = call(v, HX_QUEUE_CANCEL_WAIT, NULL, 0, NULL, 0);
+    if (rc == AEE_ENOMEMORY)
+        return rc;
     pthread_join(v->watcher, NULL);
     v->watching = 0;
+    return AEE_SUCCESS;
 }
 
+/* A service whose thread cannot be stopped stays open, with its session, until the next queue is closed. */
 static void close_service(struct service *v)
 {
-    stop_watcher(v);
+    if (stop_watcher(v))
+        return;
     if (v->handle)
         remote_handle64_close(v->handle);
     pthread_mutex_lock(&lock);
