@@ -310,8 +310,8 @@ test_b := $(foreach k,test check bug,$(call programs_of,$k))
 frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack frame_connect)
 hostile_o := $(call objs,tests/fuse/hostile/*.c) $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
-api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races test_hostile_client)
-api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races test_fault_matrix test_fault_start)
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races \
+                                     test_hostile_client test_fault_matrix test_fault_start test_nth_client)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
 $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
@@ -320,9 +320,9 @@ $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools
 $(api_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
 $(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/libhxstub.a
-$(BUILD)/tests/test_trace_rig: api_libs := -ljansson
 # its subjects, and the conformance test's way to either front end
 $(BUILD)/tests/test_hostile_client: $(hostile_o)
+$(BUILD)/tests/test_trace_rig $(BUILD)/tests/test_nth_client: api_libs := -ljansson
 # the virtual machine runs it, too, and needs little for that
 $(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $(in) -lcmocka -lnuma -ldl -lpthread -lm)
@@ -387,13 +387,10 @@ $(BUILD)/tests/run_with_client-static: $(obj)/tests/run_with/client.o
 
 tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_client-static)
 tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
-# preloaded into programs, with the machine's own malloc: by test_nth_failure, by test_clock_jumps
-tests: $(if $(SAN),,$(BUILD)/tests/libhxt_fail.so $(BUILD)/tests/libhxt_clock.so)
-$(BUILD)/tests/libhxt_clock.so: $(obj)/tests/fail/clock.o
-$(BUILD)/tests/libhxt_fail.so $(BUILD)/tests/libhxt_clock.so:
-# preloaded into a rig by test_nth_failure and test_fault_*, with the machine's own malloc
-tests: $(if $(SAN),,$(addprefix $(BUILD)/tests/,libhxt_fail.so libhxt_stage.so))
-$(BUILD)/tests/libhxt_%.so: $(obj)/tests/fail/%.o
+# preloaded into programs, with the machine's own malloc
+preloads := $(patsubst tests/fail/%.c,$(BUILD)/tests/libhxt_%.so,$(wildcard tests/fail/*.c))
+tests: $(if $(SAN),,$(preloads))
+$(preloads): $(BUILD)/tests/libhxt_%.so: $(obj)/tests/fail/%.o
 	$(call link,-shared $(in) -ldl)
 tests: all $(test_b) $(fuzz_b)
 
@@ -574,8 +571,7 @@ soak: $(soak_b)
 # whatever `link` makes
 linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest $(L)/libcdsprpc.so.1 $(L)/libhexrig.so,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
           $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) \
-          $(addprefix $(BUILD)/tests/,conformance conformance-static libhxt_fail.so libhxt_clock.so run_with_client run_with_client-static) \
-          $(addprefix $(BUILD)/tests/,conformance conformance-static libhxt_fail.so libhxt_stage.so run_with_client run_with_client-static) \
+          $(addprefix $(BUILD)/tests/,conformance conformance-static run_with_client run_with_client-static) $(preloads) \
           $(addprefix $(BUILD)/peer/,make_model peer_llama)
 $(linked): $(ld_stamp)
 

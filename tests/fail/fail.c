@@ -64,6 +64,11 @@ __attribute__((constructor)) static void begin(void)
         state = p;
 }
 
+EXPORT struct hxt_fail *hxt_fail_state(void)
+{
+    return state;
+}
+
 static int fails(enum hxt_fail_function f)
 {
     uint32_t n;
@@ -232,7 +237,7 @@ OTHER_NAME(ftruncate64, ftruncate)
 
 /* --- reading and writing */
 
-/* An eventfd and its like have no kind of file.  They may be busy, but do not fail. */
+/* An eventfd and its like have no kind of file.  They may be busy, but do not fail; nor does /dev/fuse, as long as it is mounted. */
 static int io_fails(enum hxt_fail_function f, int fd)
 {
     int error = errno, fallible;
@@ -240,7 +245,7 @@ static int io_fails(enum hxt_fail_function f, int fd)
 
     if (!state || for_children || !state->armed)
         return 0;
-    fallible = fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) != 0;
+    fallible = fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) != 0 && !S_ISCHR(st.st_mode);
     errno = error;
     return fallible && fails(f);
 }

@@ -12,7 +12,7 @@
 /* Some stand for a family:
  *   pipe       pipe2
  *   open       openat, fopen, opendir
- *   read       pread, fread, fgets, getline; not of what the kernel never fails to read: an eventfd, a signalfd, a timerfd
+ *   read       pread, fread, fgets, getline; not of devices (/dev/fuse), eventfds and their like
  *   write      pwrite, fwrite, fflush and fclose of what was written; likewise */
 #define HXT_FAIL_FUNCTIONS(X) \
     X(malloc) X(calloc) X(realloc) X(aligned_alloc) X(mmap) X(memfd_create) X(eventfd) X(socketpair) X(pipe) X(fork) \
@@ -29,5 +29,8 @@ struct hxt_fail {
     _Atomic uint32_t calls[HXT_FAIL_N]; /* so far, of all processes */
     _Atomic uint32_t failed;
 };
+
+/* The library's own; absent (NULL) where it is not preloaded.  NULL also when it is there for another program. */
+struct hxt_fail *hxt_fail_state(void) __attribute__((weak));
 
 #endif

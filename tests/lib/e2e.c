@@ -153,11 +153,19 @@ static int e2e_is_clean(void *err)
     return *(const char **)err == NULL;
 }
 
-void e2e_clean(void)
+const char *e2e_left(void)
 {
     const char *left = NULL;
 
-    if (!hxt_until(e2e_is_clean, &left, 10))
+    hxt_until(e2e_is_clean, &left, 10);
+    return left;
+}
+
+void e2e_clean(void)
+{
+    const char *left = e2e_left();
+
+    if (left)
         fail_msg("%s of a rig is left (%s)", left, e2e_dir());
 }
 

@@ -47,6 +47,7 @@ pid_t e2e_find(const char *name);
 
 /* No process, mount, socket or folder of this test's rigs is left (they get 10 s to end). */
 void e2e_clean(void);
+const char *e2e_left(void); /* what is, in words, or NULL */
 
 int e2e_one_line(const char *text);
 

@@ -55,6 +55,20 @@ void nth_disarm(void)
     atomic_store(&nth_state->armed, 0);
 }
 
+void nth_join(void)
+{
+    nth_state = hxt_fail_state ? hxt_fail_state() : NULL;
+    if (!nth_state) {
+        fprintf(stderr, "libhxt_fail.so is not preloaded\n");
+        exit(2);
+    }
+}
+
+void nth_rearm(void)
+{
+    atomic_store(&nth_state->armed, 1);
+}
+
 int nth_everything(void)
 {
     return getenv("HXT_FAIL_ALL") != NULL;

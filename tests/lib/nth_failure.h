@@ -18,7 +18,12 @@ void nth_begin(void);
 /* Environment of the program that is to fail: HXT_FAIL_..., LD_PRELOAD.  As long as hxt_path() lives; env: room for 3. */
 void nth_env(const char **env, const char *program);
 
-void nth_disarm(void); /* from now on every call works */
+void nth_disarm(void); /* from now on every call works, and none is counted */
+
+/* In the program that is to fail, where it is the test's own: finds the state; ends the program when there is none.  nth_rearm()
+ * takes an nth_disarm() back, the counters go on. */
+void nth_join(void);
+void nth_rearm(void);
 
 int nth_everything(void); /* HXT_FAIL_ALL */
 
