@@ -237,9 +237,8 @@ static char *content_of(const json_t *content, size_t *n)
         const json_t *s = many ? json_object_get(part, "text") : part;
         const char *type = many ? json_string_value(json_object_get(part, "type")) : "text";
 
-        fine = json_is_string(s) && type && strcmp(type, "text") == 0;
-        if (fine)
-            fwrite(json_string_value(s), 1, json_string_length(s), f);
+        fine = json_is_string(s) && type && strcmp(type, "text") == 0 &&
+               fwrite(json_string_value(s), 1, json_string_length(s), f) == json_string_length(s);
     }
     if (f && fclose(f))
         fine = 0;
