@@ -80,14 +80,15 @@ static void share_freed_memory(void)
         setenv("GLIBC_TUNABLES", text, 1);
 }
 
-/* The DSP gets neither the log's descriptor nor the terminal's. */
+/* The DSP gets neither the log's descriptor nor the terminal's, or does not start. */
 static void take_streams(int log)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    dup2(null, 0);
-    dup2(log, 1);
-    dup2(log, 2);
+    if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0) {
+        hx_log("no streams for the DSP: %s", strerror(errno));
+        _exit(127);
+    }
 }
 
 static _Noreturn void exec_dsp(const struct hx_dsp_process *p, const int *fd, int vtcm_fd)
