@@ -68,9 +68,8 @@ static void run_quietly(const char *const *argv)
 
     if (pid == 0) {
         null = open("/dev/null", O_RDWR);
-        dup2(null, 0);
-        dup2(null, 1);
-        dup2(null, 2);
+        for (int fd = 0; null >= 0 && fd < 3; fd++)
+            dup2(null, fd);
         execvp(argv[0], (char *const *)argv);
         _exit(127);
     }
