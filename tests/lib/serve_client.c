@@ -114,11 +114,18 @@ static char *http_read_all(int fd)
 {
     size_t n = 0, room = 4096;
     char *text = malloc(room);
-    ssize_t got = fd < 0 ? -1 : 1;
+    ssize_t got = fd < 0 || !text ? -1 : 1;
 
-    while (text && got > 0) {
-        if (n + 1 == room)
-            text = realloc(text, room *= 2);
+    while (got > 0) {
+        if (n + 1 == room) {
+            char *more = realloc(text, room *= 2);
+
+            if (!more) {
+                got = -1;
+                break;
+            }
+            text = more;
+        }
         got = recv(fd, text + n, room - 1 - n, 0);
         n += got > 0 ? (size_t)got : 0;
     }
