@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int hx_error_set(struct hx_error *err, int rc, const char *fmt, ...)
+int (hx_error_set)(struct hx_error *err, int rc, const char *fmt, ...)
 {
     va_list args;
 

@@ -13,4 +13,8 @@ struct hx_error {
 int hx_error_set(struct hx_error *err, int rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+#ifdef __clang_analyzer__ /* it sees one file at a time, and would think that a failure may return 0 */
+#define hx_error_set(err, rc, ...) ((hx_error_set)(err, rc, __VA_ARGS__), rc)
+#endif
+
 #endif
