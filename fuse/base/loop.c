@@ -192,7 +192,7 @@ int hx_loop_run(struct hx_loop *l)
         tick_again(l);
     while (!l->stop) {
         serve_rings(l);
-        batch_n = epoll_wait(l->epoll, batch, BATCH, fall_asleep(l) && !l->stop ? -1 : 0);
+        batch_n = epoll_wait(l->epoll, batch, BATCH, fall_asleep(l) && !l->stop && !l->has_work ? -1 : 0);
         wake_up(l);
         if (batch_n < 0) {
             batch_n = 0;

@@ -34,6 +34,7 @@ struct hx_timer { /* owned by whoever arms it; zeroed = not armed */
 struct hx_loop {
     int epoll;
     int stop;      /* hx_loop_run() returns when set */
+    bool has_work; /* set by whoever goes on in the next round, which then does not wait for an event */
     hx_loop_fn tick; /* called after every round and at least every tick_ms */
     void *tick_arg;
     int tick_ms;

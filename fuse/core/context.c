@@ -177,14 +177,14 @@ static void complete(struct hx_context *ctx, const struct hx_reply *reply, int r
     hx_context_free(ctx);
 }
 
-void hx_context_replies(struct hx_driver *d, struct hx_channel *channel)
+void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigned most)
 {
     struct hx_reply reply;
     int rc = 0;
 
     hx_pd_log_read(&channel->log); /* what a call printed is in the log when it returns */
     /* bounded: a PD that writes faster than we read must not starve the others; the loop comes back for the rest */
-    for (unsigned n = 0; n < HX_RING_SLOTS && channel->rings; n++) {
+    for (unsigned n = 0; n < most && channel->rings; n++) {
         rc = hx_channel_take(channel, &reply);
         if (rc)
             break;

@@ -56,8 +56,8 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
                    size_t in_bytes, size_t out_bytes,
                    void (*done)(struct hx_context *, const struct hx_reply *, int));
 
-/* Takes every reply that waits on `channel`. */
-void hx_context_replies(struct hx_driver *d, struct hx_channel *channel);
+/* Takes the replies that wait on `channel`: as many as the ring holds, HX_RING_SLOTS, or `most` of them. */
+void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigned most);
 
 /* Ends every context on `channel` with `result`: its DSP side is gone. */
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result);

@@ -8,6 +8,19 @@
 
 #include "hx_version.h"
 
+bool hx_driver_is_shared(const struct hx_driver *d)
+{
+    pid_t pid = 0;
+
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i]) {
+            if (pid && d->session[i]->pid != pid)
+                return true;
+            pid = d->session[i]->pid;
+        }
+    return false;
+}
+
 static unsigned open_sessions(const struct hx_driver *d)
 {
     unsigned n = 0;

@@ -48,6 +48,9 @@ struct hx_driver {
     bool remove_dir;       /* remove `mount` at the end */
 };
 
+/* Several processes have sessions, so each is to have its turn. */
+bool hx_driver_is_shared(const struct hx_driver *d);
+
 /* Text of a node (hx_driver_nodes), malloc'ed, or NULL when there is no such node or memory. */
 char *hx_driver_node_text(struct hx_driver *d, const char *node);
 extern const char *const hx_driver_nodes[]; /* NULL-terminated */

@@ -87,7 +87,7 @@ void hx_dsp_alive_pong(struct hx_driver *d, uint64_t number)
         return;
     a->answered = number;
     a->overdue = a->still = 0;
-    hx_context_replies(d, &d->dsp.channel);
+    hx_context_replies(d, &d->dsp.channel, HX_RING_SLOTS);
     for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++) {
         const struct hx_context *ctx = d->context[id];
 

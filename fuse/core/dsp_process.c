@@ -116,7 +116,7 @@ static void replies_ready(void *arg)
 {
     struct hx_driver *d = arg;
 
-    hx_context_replies(d, &d->dsp.channel);
+    hx_context_replies(d, &d->dsp.channel, HX_RING_SLOTS);
 }
 
 /* The root PD ends by itself when its control socket closes, once its user PDs have; if that takes too long, it is killed. */

@@ -62,7 +62,8 @@ static void replies_ready(void *arg)
 {
     struct hx_session *s = arg;
 
-    hx_context_replies(s->driver, &s->channel);
+    /* one per round beside other clients: the loop comes back for the rest, see hx_loop_add_ring() */
+    hx_context_replies(s->driver, &s->channel, hx_driver_is_shared(s->driver) ? 1 : HX_RING_SLOTS);
 }
 
 void hx_session_drop_channel(struct hx_session *s)
@@ -91,7 +92,7 @@ static void control_ready(void *arg)
 {
     struct hx_session *s = arg;
 
-    hx_context_replies(s->driver, &s->channel); /* what it finished before it died counts */
+    hx_context_replies(s->driver, &s->channel, HX_RING_SLOTS); /* what it finished before it died counts */
     hx_loop_del(&s->driver->loop, &s->control);
     s->pd_died = true;
     if (s->state == HX_SESSION_UP && s->pd == HX_PD_ROOT) {

@@ -21,6 +21,7 @@
 #include "front.h"
 #include "fuse_mount.h"
 #include "fuse_request.h"
+#include "fuse_turns.h"
 #include "hx_reach.h"
 
 static struct fuse_session *se;
@@ -42,7 +43,7 @@ static const struct {
 #define MOUNT_OPTIONS "rw,nosuid,nodev,fsname=hexrig,subtype=hexrig,auto_unmount"
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define FIRST_INO 2
-enum { INIT_MS = 2000, CHECK_US = 250000 };
+enum { INIT_MS = 2000, CHECK_US = 250000, TAKEN_MAX = 64 }; /* TAKEN_MAX: requests that are read in a round */
 
 /* --- requests -------------------------------------------------------------------------------------------------- */
 
@@ -316,20 +317,63 @@ static void end(struct hx_driver *d)
     d->loop.stop = 1;
 }
 
-static int serve(struct hx_driver *d)
+/* The session of an ioctl on a device, or NULL: it is another request. */
+static struct hx_session *session_of(const void *request, size_t bytes)
+{
+    struct {
+        struct fuse_in_header head;
+        struct fuse_ioctl_in in;
+    } r;
+
+    if (bytes < sizeof(r))
+        return NULL;
+    memcpy(&r, request, sizeof(r));
+    if (r.head.opcode != FUSE_IOCTL || r.head.nodeid < FIRST_INO || r.head.nodeid >= FIRST_INO + N_NODES ||
+        !nodes[r.head.nodeid - FIRST_INO].device)
+        return NULL;
+    return (struct hx_session *)(uintptr_t)r.in.fh;
+}
+
+static void process(void *request, size_t bytes)
+{
+    struct fuse_buf b = {.mem = request, .size = bytes};
+
+    fuse_session_process_buf(se, &b);
+}
+
+/* Serves a request, or keeps it for its client's turn. */
+static void take(const void *request, size_t bytes, bool in_turns)
+{
+    struct hx_session *s = in_turns ? session_of(request, bytes) : NULL;
+
+    if ((s && hx_fuse_turns_wait(s, request, bytes)) || take_release(request, bytes))
+        return;
+    fuse_session_process_buf(se, &buf);
+}
+
+/* Reads one request.  What receiving it returned. */
+static int receive(struct hx_driver *d, bool in_turns)
 {
     int n = fuse_session_receive_buf(se, &buf);
 
-    if (n > 0 && !(!(buf.flags & FUSE_BUF_IS_FD) && take_release(buf.mem, (size_t)n)))
+    if (n > 0 && buf.flags & FUSE_BUF_IS_FD)
         fuse_session_process_buf(se, &buf);
+    else if (n > 0)
+        take(buf.mem, (size_t)n, in_turns);
     if (n == 0 || (n < 0 && n != -EINTR && n != -EAGAIN) || fuse_session_exited(se))
         end(d);
     return n;
 }
 
+/* Alone, a client is served without a look at what else may wait, which would cost a system call. */
 static void ready(void *arg)
 {
-    serve(arg);
+    struct hx_driver *d = arg;
+    const bool in_turns = hx_driver_is_shared(d) || hx_fuse_turns_left();
+
+    for (unsigned i = 0; i < TAKEN_MAX; i++)
+        if (receive(d, in_turns) <= 0 || !in_turns || d->loop.stop)
+            break;
 }
 
 /* The kernel's first request, which a mount sends at once; without a right answer nothing works.  libfuse allocates its buffer
@@ -341,7 +385,7 @@ static int take_init(struct hx_driver *d)
     is_initialized = false;
     if (poll(&p, 1, INIT_MS) <= 0)
         return -ETIMEDOUT;
-    return serve(d) < 0 || !is_initialized ? -ENOMEM : 0;
+    return receive(d, false) < 0 || !is_initialized ? -ENOMEM : 0;
 }
 
 /* Detached (umount -l), with files of it open, it would serve those for as long as they stay, and nobody else: `hexrig down` does not
@@ -358,7 +402,9 @@ static void check_mount(void *arg)
 
 static void idle(struct hx_driver *d)
 {
-    (void)d;
+    if (se && !d->loop.stop)
+        hx_fuse_turns_round(process);
+    d->loop.has_work = hx_fuse_turns_left();
     hx_fuse_request_interrupts();
 }
 
@@ -398,6 +444,7 @@ static void stop(struct hx_driver *d)
         return;
     hx_loop_del(&d->loop, &watch);
     hx_loop_cancel(&d->loop, &check);
+    hx_fuse_turns_clear();
     hx_fuse_request_end_all();
     hx_sockets_beside_stop(d);
     is_mounted = hx_fuse_is_mounted(&mount_point);

@@ -206,10 +206,10 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     if (!finished && (which & 0x80000000u))
         hx_call_interrupt(&call);
     hx_ring_push(&session.channel.rings->reply, &reply); /* as the DSP says */
-    hx_context_replies(&driver, &session.channel);
+    hx_context_replies(&driver, &session.channel, HX_RING_SLOTS);
     reply.ctx = (uint64_t)driver.last_ctx_id << HX_CTX_ID_SHIFT; /* and one that fits */
     hx_ring_push(&session.channel.rings->reply, &reply);
-    hx_context_replies(&driver, &session.channel);
+    hx_context_replies(&driver, &session.channel, HX_RING_SLOTS);
     hx_context_abort(&driver, &session.channel, -32);
     if (finished != 1)
         abort(); /* every ioctl is answered exactly once */

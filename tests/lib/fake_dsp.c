@@ -158,7 +158,7 @@ static bool serve_root(struct hx_driver *d, enum fake_dsp_mood mood)
 
         serve_kernel(c, &m);
         hx_ring_push(&c->rings->reply, &r);
-        hx_context_replies(d, &d->dsp.channel);
+        hx_context_replies(d, &d->dsp.channel, HX_RING_SLOTS);
         if (s && !hx_session_pd_ended(d, id, number))
             abort();
         any = true;

@@ -60,7 +60,7 @@ void fuzz_dsp_forget(struct fuzz_dsp *dsp)
 static void root_replies(void *arg)
 {
     (void)arg;
-    hx_context_replies(driver, &driver->dsp.channel);
+    hx_context_replies(driver, &driver->dsp.channel, HX_RING_SLOTS);
 }
 
 static void root_control(void *arg)
