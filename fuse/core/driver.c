@@ -10,14 +10,14 @@
 
 bool hx_driver_is_shared(const struct hx_driver *d)
 {
-    pid_t pid = 0;
+    const struct hx_session *first = NULL;
 
-    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
-        if (d->session[i]) {
-            if (pid && d->session[i]->pid != pid)
-                return true;
-            pid = d->session[i]->pid;
-        }
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++) {
+        if (first && d->session[i] && d->session[i]->pid != first->pid)
+            return true;
+        if (!first)
+            first = d->session[i];
+    }
     return false;
 }
 

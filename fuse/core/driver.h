@@ -35,6 +35,7 @@ struct hx_driver {
     unsigned last_ctx_id;
     unsigned n_expiring;  /* contexts that can time out */
     uint64_t expiry_ms;   /* when they were last looked at */
+    uint64_t round;       /* of the loop, from 1 on */
     struct hx_session_stats closed; /* sums over closed sessions */
     uint32_t sessions_opened; /* number of the last one */
     uint64_t sessions_closed; /* how many of them had served a call */

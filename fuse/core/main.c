@@ -148,6 +148,7 @@ static void tick(void *arg)
 {
     struct hx_driver *d = arg;
 
+    d->round++;
     hx_watchdog_collect();
     hx_log_tick();
     hx_pd_log_tick();

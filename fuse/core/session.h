@@ -42,6 +42,7 @@ struct hx_session {
     bool pd_ends; /* closing: RELEASE is answered, the root PD will say when the PD is gone */
     struct hx_channel channel; /* to the user PD */
     struct hx_ring_watch replies;
+    uint64_t reply_round; /* of the loop, in which a reply was taken last */
     struct hx_watch control;
     struct hx_buffer *buffers; /* list */
     int32_t next_buffer_id;

@@ -21,6 +21,7 @@ struct hx_socket_client {
     pid_t pid;
     uid_t uid;
     bool closing;
+    uint64_t round; /* of the loop, in which it was served last */
     struct socket_call *calls; /* under way */
     struct hx_socket_client *next, **prev;
 };

@@ -140,6 +140,23 @@ static void limit_waiting_fds(void)
     drop_client(most);
 }
 
+static bool is_readable(const struct hx_socket_client *cl)
+{
+    return !cl->conn.full && poll(&(struct pollfd){.fd = cl->conn.watch.fd, .events = POLLIN}, 1, 0) > 0;
+}
+
+/* While several processes have sessions, one connection of each is served in a round: the one that has waited longest. */
+static bool is_its_turn(struct hx_socket_client *cl)
+{
+    const uint64_t round = cl->driver->round;
+
+    for (struct hx_socket_client *o = hx_driver_is_shared(cl->driver) ? clients : NULL; o; o = o->next)
+        if (o != cl && o->pid == cl->pid && (o->round == round || (o->round < cl->round && is_readable(o))))
+            return false;
+    cl->round = round;
+    return true;
+}
+
 static void client_ready(void *arg)
 {
     static int (*const serve[])(struct hx_socket_client *, struct hx_socket_frame *) = {
@@ -151,8 +168,11 @@ static void client_ready(void *arg)
     struct hx_socket_client *cl = arg;
     struct hx_socket_frame *f;
     const char *why;
-    int rc = hx_conn_flush(&cl->conn);
+    int rc;
 
+    if (!is_its_turn(cl)) /* it stays readable */
+        return;
+    rc = hx_conn_flush(&cl->conn);
     cl->conn.body_max = body_max(cl);
     cl->conn.fds_max = fds_max(cl);
     if (!rc)

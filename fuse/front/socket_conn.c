@@ -9,7 +9,7 @@
 
 #include "base/memory_fd.h"
 
-enum { FULL_BYTES = 1 << 20, WAITING_MAX = 64 << 20 };
+enum { FULL_BYTES = 1 << 20, WAITING_MAX = 64 << 20, TURN_BYTES = 256 << 10 }; /* TURN_BYTES: read at a time, others have their turn then */
 
 void hx_frame_free(struct hx_socket_frame *f)
 {
@@ -156,6 +156,7 @@ static ssize_t receive_rest(struct hx_conn *c, void *dst, size_t n, const char *
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why)
 {
     const size_t head = sizeof(struct hx_frame);
+    uint64_t read = 0;
     int rc;
 
     *why = "closed";
@@ -174,12 +175,15 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
 
         if (c->got == want)
             break;
+        if (read >= TURN_BYTES)
+            return 0;
         ssize_t n = c->got ? receive_rest(c, at, want - c->got, why) : receive_head(c, &f->head, why);
         if (n == 0)
             return -ECONNRESET;
         if (n < 0)
             return errno == EAGAIN || errno == EINTR ? 0 : -errno;
         c->got += (uint64_t)n;
+        read += (uint64_t)n;
         if (c->got == head) {
             rc = check_head(c, why);
             if (rc)

@@ -49,9 +49,9 @@ void hx_conn_close_fds(struct hx_conn *c);
 /* How many it holds. */
 unsigned hx_conn_fds(const struct hx_conn *c);
 
-/* Reads what there is, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame is a whole frame,
- * now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO: the client broke the protocol, *why
- * says how). */
+/* Reads what there is, 256 KiB or a little more at most, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame
+ * is a whole frame, now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO: the client broke the protocol,
+ * *why says how). */
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why);
 
 /* Keeps bytes for hx_conn_flush().  0, -ENOMEM, or -ENOBUFS: 64 MiB wait already. */
