@@ -308,7 +308,8 @@ $(foreach c,$(tests_c),$(eval $(BUILD)/tests/$(basename $(notdir $(c))): $(c:%.c
 test_b := $(foreach k,test check bug,$(call programs_of,$k))
 # what speaks frames without libcdsprpc.so
 frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack frame_connect)
-hostile_o := $(call objs,tests/fuse/hostile/*.c) $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
+# the conformance test's way to either front end
+access_o := $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
 api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races \
                                      test_hostile_client test_fault_matrix test_fault_start test_nth_client)
@@ -320,9 +321,8 @@ $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools
 $(api_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
 $(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/libhxstub.a
-# its subjects, and the conformance test's way to either front end
-$(BUILD)/tests/test_hostile_client: $(hostile_o)
 $(BUILD)/tests/test_trace_rig $(BUILD)/tests/test_nth_client: api_libs := -ljansson
+$(BUILD)/tests/test_hostile_client: $(call objs,tests/fuse/hostile/*.c) $(access_o)
 # the virtual machine runs it, too, and needs little for that
 $(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $(in) -lcmocka -lnuma -ldl -lpthread -lm)
@@ -372,7 +372,7 @@ $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
 $(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape,$(eval $(call test_skel,$t)))
 
 # the driver's conformance: one program for all front ends; see tests/vm for the static variant
-$(obj)/tests/fuse/hostile/%.o $(obj)/tests/fuse/test_hostile_client.o: inc = $(inc_lib) -Itests/conformance -Itests/lib -Itests -Itests/skel
+$(obj)/tests/fuse/hostile/%.o $(patsubst %,$(obj)/tests/fuse/%.o,test_hostile_client soak_fairness): inc = $(inc_lib) -Itests/conformance -Itests/lib -Itests -Itests/skel
 $(obj)/tests/conformance/%.o: inc := $(inc_lib) -Itests/conformance -Itests/skel
 conformance_o := $(call objs,tests/conformance/*.c) $(frame_client_o)
 $(BUILD)/tests/conformance: $(conformance_o)
@@ -505,6 +505,7 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhx
 .PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-isolation check-full
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(call programs_of,soak)
+$(BUILD)/tests/soak_fairness: $(access_o)
 $(BUILD)/tests/soak_clients: $(call objs,tests/fuse/soak/*.c)
 $(soak_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -ljansson -lpthread -lm)
