@@ -18,6 +18,7 @@ enum { EVENTS = 16384, EVENTS_MAX = 1 << 20 };
 
 struct state {
     struct hx_trace_file file;
+    char path[1024]; /* of it, for the log */
     unsigned long events;
     uint64_t lost;
     unsigned session[FASTRPC_MAX_SESSIONS + 1]; /* by client id: its number in the file, or 0 */
@@ -59,6 +60,7 @@ static int load(void **state, const char *config, const struct hx_profile *profi
         free(s);
         return rc;
     }
+    snprintf(s->path, sizeof(s->path), "%s", path);
     *state = s;
     return 0;
 }
@@ -69,7 +71,7 @@ static void unload(void *state)
     int rc = hx_trace_file_close(&s->file, s->lost);
 
     if (rc)
-        hx_log("filter trace: the file is not complete: %s", strerror(-rc));
+        hx_log("filter trace: %s: the file is not complete: %s", s->path, strerror(-rc));
     if (s->lost)
         hx_log("filter trace: %llu events of the DSP were lost; events=%lu is the room of a call",
                (unsigned long long)s->lost, s->events);

@@ -20,8 +20,8 @@ int hx_trace_file_close(struct hx_trace_file *t, uint64_t lost)
     int failed;
 
     errno = EIO; /* errno of an earlier failure is lost */
-    fprintf(t->f, "\n], \"otherData\": {\"clock\": \"modelled\", \"lost_events\": %llu}}\n",
-            (unsigned long long)lost);
+    if (!ferror(t->f)) /* a file with an end is whole */
+        fprintf(t->f, "\n], \"otherData\": {\"clock\": \"modelled\", \"lost_events\": %llu}}\n", (unsigned long long)lost);
     failed = ferror(t->f);
     failed |= fclose(t->f);
     free(t->track);

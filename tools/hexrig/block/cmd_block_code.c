@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "methods/spinor/block_report.h"
 #include "cmd_block.h"
@@ -82,13 +84,19 @@ static int write_file(const struct hx_block_opts *o, const void *bytes, size_t n
 {
     const char *path = o->out;
     FILE *f = fopen(path, "wbe");
-    int bad;
+    struct stat st;
+    int bad, rc;
 
     if (!f)
         return hx_cmd_fail(o->cmd, "%s: %s", path, strerror(errno));
     bad = fwrite(bytes, 1, n, f) != n;
     bad |= fclose(f) != 0;
-    return bad ? hx_cmd_fail(o->cmd, "%s: cannot write: %s", path, strerror(errno)) : HX_EXIT_OK;
+    if (!bad)
+        return HX_EXIT_OK;
+    rc = hx_cmd_fail(o->cmd, "%s: cannot write: %s", path, strerror(errno));
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) /* a part of it is of no use */
+        unlink(path);
+    return rc;
 }
 
 static int report(const struct job *j)

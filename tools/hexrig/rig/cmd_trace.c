@@ -91,19 +91,21 @@ static char **command_line(char **argv, char *self)
     return line;
 }
 
-/* 1: there is a call in the file; 0: there is none; negative errno. */
+/* 1: there is a call in the file; 0: there is none; negative errno, -ENODATA: the file has no end. */
 static int has_call(const char *file)
 {
     FILE *f = fopen(file, "re");
     char *line = NULL;
     size_t bytes = 0;
-    int found = 0, rc;
+    int found = 0, whole = 0, rc;
 
     if (!f)
         return -errno;
-    while (!found && getline(&line, &bytes, f) > 0)
-        found = strstr(line, "\"ph\": \"X\"") != NULL;
-    rc = ferror(f) ? -EIO : found;
+    while (getline(&line, &bytes, f) > 0) {
+        found |= strstr(line, "\"ph\": \"X\"") != NULL;
+        whole = strncmp(line, "], \"otherData\": ", 16) == 0 && strstr(line, "}}\n");
+    }
+    rc = ferror(f) ? -EIO : whole ? found : -ENODATA;
     free(line);
     fclose(f);
     return rc;
@@ -113,6 +115,10 @@ static int report(const char *file)
 {
     int rc = has_call(file);
 
+    if (rc == -ENODATA) {
+        unlink(file); /* the rig has said what was the matter */
+        return hx_cmd_fail(cmd, "%s: the rig could not write all of it; it is removed", file);
+    }
     if (rc < 0)
         return hx_cmd_fail(cmd, "%s: %s", file, strerror(-rc));
     fprintf(stderr, "hexrig trace: %s: %s\n", file,
