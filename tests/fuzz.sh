@@ -79,24 +79,26 @@ run() { # run DIR TARGET...
     done
 }
 
-# The smallest inputs that reach all that is reached, as many as there is room for.
+# As few inputs as reach all that is reached.  Those that libFuzzer has named, by a hash, make room for them; the others stay.
 merge() { # merge DIR TARGET...
     dir=$1
     shift
+    mkdir -p "$dir/log"
     for target in "$@"; do
-        program=$dir/tests/fuzz_$target best=$dir/merged/$target
+        program=$dir/tests/fuzz_$target best=$dir/merged/$target folder=$kept/$target
         is_libfuzzer "$program" || { echo "fuzz.sh: $program is not libFuzzer's, which merges" >&2; exit 2; }
         rm -rf "$best"
-        mkdir -p "$best" "$dir/corpus/$target" "$kept/$target"
-        "$program" -set_cover_merge=1 -use_counters=0 -max_len=65536 "$best" "$kept/$target" "$dir/corpus/$target" >"$dir/log/$target.merge" 2>&1 ||
-            { tail -n 20 "$dir/log/$target.merge" >&2; exit 1; }
-        before=$(files_in "$kept/$target")
+        mkdir -p "$best" "$dir/corpus/$target" "$folder"
+        "$program" -set_cover_merge=1 -use_counters=0 -max_len=65536 "$best" "$folder" "$dir/corpus/$target" \
+            >"$dir/log/$target.merge" 2>&1 || { tail -n 20 "$dir/log/$target.merge" >&2; exit 1; }
+        before=$(files_in "$folder")
+        find "$folder" -type f | grep -E '/[0-9a-f]{40}$' | xargs -r rm -f
         for f in $(ls -rS "$best"); do
-            find "$kept/$target" -type f -exec cmp -s "$best/$f" {} \; -print | grep -q . && continue
-            [ $(($(cat "$kept/$target"/* "$best/$f" 2>/dev/null | wc -c))) -le $keep_bytes ] || break
-            cp "$best/$f" "$kept/$target/"
+            find "$folder" -type f -exec cmp -s "$best/$f" {} \; -print | grep -q . && continue
+            [ $(($(cat "$folder"/* "$best/$f" 2>/dev/null | wc -c))) -le $keep_bytes ] || break
+            cp "$best/$f" "$folder/"
         done
-        echo "$target: $before files, now $(files_in "$kept/$target") of $(cat "$kept/$target"/* | wc -c) bytes"
+        echo "$target: $before files, now $(files_in "$folder") of $(cat "$folder"/* | wc -c) bytes"
     done
 }
 

@@ -186,6 +186,7 @@ static int read_by_dsp(const char *uri)
 
 static void open_it(const char *uri)
 {
+    static remote_handle64 last;
     unsigned session = 0;
     remote_handle64 h = 0;
     int want = read_by_library(uri, &session), asks = want == AEE_SUCCESS, rc;
@@ -200,8 +201,11 @@ static void open_it(const char *uri)
         must(rc == want, "a URI opens what it names", uri);
     must(asked_session == (asks ? session : SESSIONS), "the session is the one that it names", uri);
     must(opened == (rc == AEE_SUCCESS), "a handle is kept when there is one", uri);
-    if (rc == AEE_SUCCESS)
-        must(remote_handle64_close(h) == AEE_SUCCESS && !opened, "what was opened can be closed", uri);
+    if (rc != AEE_SUCCESS)
+        return;
+    must(h != last && h > 0x200, "a handle is not one that was closed just now, nor one of a static service", uri);
+    last = h;
+    must(remote_handle64_close(h) == AEE_SUCCESS && !opened, "what was opened can be closed", uri);
 }
 
 /* With buffers that may be too short. */
