@@ -8,19 +8,6 @@
 
 #include "hx_version.h"
 
-bool hx_driver_is_shared(const struct hx_driver *d)
-{
-    const struct hx_session *first = NULL;
-
-    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++) {
-        if (first && d->session[i] && d->session[i]->pid != first->pid)
-            return true;
-        if (!first)
-            first = d->session[i];
-    }
-    return false;
-}
-
 static unsigned open_sessions(const struct hx_driver *d)
 {
     unsigned n = 0;

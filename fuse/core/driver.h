@@ -20,6 +20,7 @@
 #include "session.h"
 #include "base/client_watchdog.h"
 #include "power/thermal.h"
+#include "turns.h"
 #include "vtcm_view.h"
 
 struct hx_driver {
@@ -48,9 +49,6 @@ struct hx_driver {
     unsigned maps_max;     /* buffers that a session may have imported */
     bool remove_dir;       /* remove `mount` at the end */
 };
-
-/* Several processes have sessions, so each is to have its turn. */
-bool hx_driver_is_shared(const struct hx_driver *d);
 
 /* Text of a node (hx_driver_nodes), malloc'ed, or NULL when there is no such node or memory. */
 char *hx_driver_node_text(struct hx_driver *d, const char *node);

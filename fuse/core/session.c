@@ -58,29 +58,14 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, uid
     return 0;
 }
 
-/* One reply of each process is taken in a round, of its session that has waited longest. */
-static bool is_its_turn(const struct hx_session *s)
-{
-    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++) {
-        const struct hx_session *o = s->driver->session[i];
-
-        if (!o || o == s || o->pid != s->pid || !o->channel.rings)
-            continue;
-        if (o->reply_round == s->driver->round ||
-            (o->reply_round < s->reply_round && o->channel.in_flight && !hx_ring_is_empty(&o->channel.rings->reply)))
-            return false;
-    }
-    return true;
-}
-
 /* What is left for another round keeps the loop awake, see hx_loop_add_ring(). */
 static void replies_ready(void *arg)
 {
     struct hx_session *s = arg;
 
-    if (!hx_driver_is_shared(s->driver)) {
+    if (!hx_turns_are_taken(s->driver)) {
         hx_context_replies(s->driver, &s->channel, HX_RING_SLOTS);
-    } else if (is_its_turn(s)) {
+    } else if (hx_turns_is_next(s)) {
         s->reply_round = s->driver->round;
         hx_context_replies(s->driver, &s->channel, 1);
     }

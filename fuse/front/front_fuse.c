@@ -369,7 +369,7 @@ static int receive(struct hx_driver *d, bool in_turns)
 static void ready(void *arg)
 {
     struct hx_driver *d = arg;
-    const bool in_turns = hx_driver_is_shared(d) || hx_fuse_turns_left();
+    const bool in_turns = hx_turns_are_taken(d) || hx_fuse_turns_left();
 
     for (unsigned i = 0; i < TAKEN_MAX; i++)
         if (receive(d, in_turns) <= 0 || !in_turns || d->loop.stop)

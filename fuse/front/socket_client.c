@@ -150,7 +150,7 @@ static bool is_its_turn(struct hx_socket_client *cl)
 {
     const uint64_t round = cl->driver->round;
 
-    for (struct hx_socket_client *o = hx_driver_is_shared(cl->driver) ? clients : NULL; o; o = o->next)
+    for (struct hx_socket_client *o = hx_turns_are_taken(cl->driver) ? clients : NULL; o; o = o->next)
         if (o != cl && o->pid == cl->pid && (o->round == round || (o->round < cl->round && is_readable(o))))
             return false;
     cl->round = round;

@@ -1,5 +1,5 @@
-/* A call with a descriptor that its PD had not been told of got EINVAL, as if the descriptor were wrong, when the PD died after the call had
- * been made and before the driver had been told: its control socket was broken.  Every such call gets 0x80000430. */
+/* A call with a descriptor that its PD had not been told of got EINVAL, as if the descriptor were wrong, when the PD died after the call
+ * had been made and before the driver had been told: its control socket was broken.  Every such call gets 0x80000430. */
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
