@@ -71,6 +71,8 @@ static int handshake(struct dspqueue *d, struct dspqueue_header *h)
     return create_in_slot(d, h);
 }
 
+enum { DESTROY_TRIES = 3 };
+
 static uint32_t round_up(uint32_t bytes, uint32_t def)
 {
     return bytes ? (bytes + 7) & ~7u : def;
@@ -104,9 +106,13 @@ static int make_block(struct dspqueue *d, uint32_t req_bytes, uint32_t resp_byte
     return rc;
 }
 
+/* A call that cannot be made now is tried again: while the DSP has not heard of it, the queue's place there is taken. */
 static void free_block(struct dspqueue *d)
 {
-    hx_service_call(d, HX_QUEUE_DESTROY, &d->dsp_id, sizeof(d->dsp_id), NULL, 0);
+    int rc = AEE_ENOMEMORY;
+
+    for (int i = 0; i < DESTROY_TRIES && rc == AEE_ENOMEMORY; i++)
+        rc = hx_service_call(d, HX_QUEUE_DESTROY, &d->dsp_id, sizeof(d->dsp_id), NULL, 0);
     rpcmem_free(d->block);
 }
 
@@ -158,13 +164,15 @@ int hx_queue_create(int domain, const struct dspqueue *want, uint32_t req_bytes,
 int hx_queue_close(struct dspqueue *d)
 {
     int32_t imported = 0;
+    int rc = AEE_SUCCESS;
 
     if (d->packet_callback && pthread_equal(d->thread, pthread_self()))
         return AEE_EBADSTATE;
-    if (!hx_service_state(d->index) &&
-        hx_service_call(d, HX_QUEUE_IS_IMPORTED, &d->dsp_id, sizeof(d->dsp_id), &imported,
-                        sizeof(imported)) == AEE_SUCCESS &&
-        imported)
+    if (!hx_service_state(d->index))
+        rc = hx_service_call(d, HX_QUEUE_IS_IMPORTED, &d->dsp_id, sizeof(d->dsp_id), &imported, sizeof(imported));
+    if (rc == AEE_ENOMEMORY)
+        return rc;
+    if (!rc && imported)
         return AEE_EBADPARM;
     hx_dspq_end(&d->q, AEE_EINTERRUPTED);
     if (d->packet_callback)

@@ -86,7 +86,8 @@ AEEResult dspqueue_create(int domain, uint32_t flags, uint32_t req_queue_size,
                           dspqueue_t *queue);
 
 /* Ends blocking calls with AEE_EINTERRUPTED and waits for callbacks that run.  AEE_EBADSTATE: called from the queue's own
- * packet callback.  Host: AEE_EBADPARM while the DSP has the queue imported. */
+ * packet callback.  Host: AEE_EBADPARM while the DSP has the queue imported; AEE_ENOMEMORY when it could not be asked, and the
+ * queue stays open. */
 AEEResult dspqueue_close(dspqueue_t queue);
 
 /* Host only. */
