@@ -174,7 +174,11 @@ static int fork_rig(struct spawn *s)
         rig = fork();
         if (rig == 0)
             child_exec(s);
-        _exit(rig > 0 && write(s->pid[1], &rig, sizeof(rig)) == sizeof(rig) ? 0 : 1);
+        if (rig > 0 && write(s->pid[1], &rig, sizeof(rig)) == sizeof(rig))
+            _exit(0);
+        if (rig > 0)
+            kill(rig, SIGKILL); /* nobody would know of it */
+        _exit(1);
     }
     while (waitpid(middle, &status, 0) < 0 && errno == EINTR)
         ;
@@ -283,6 +287,17 @@ static void give_up(struct hx_rig_proc *out)
     close_fd(&out->pidfd);
 }
 
+/* For a rig whose process id did not arrive: it ends without its lifeline, and `ready` with it, or with what it had to say. */
+static void give_up_unknown(struct spawn *s)
+{
+    struct pollfd p = {.fd = s->ready[0], .events = 0}; /* just the other end's closing */
+
+    close_fd(&s->lifeline[0]);
+    close_fd(&s->lifeline[1]);
+    close_fd(&s->ready[1]);
+    poll(&p, 1, HX_RIG_START_MS);
+}
+
 static int start(struct spawn *s, struct hx_rig_proc *out, char *why, size_t why_bytes)
 {
     int rc = fork_rig(s);
@@ -290,8 +305,10 @@ static int start(struct spawn *s, struct hx_rig_proc *out, char *why, size_t why
     if (rc)
         return hx_rig_why(rc, why, why_bytes, "rig: fork: %s", strerror(-rc));
     close_fd(&s->pid[1]);
-    if (read(s->pid[0], &out->pid, sizeof(out->pid)) != sizeof(out->pid))
+    if (read(s->pid[0], &out->pid, sizeof(out->pid)) != sizeof(out->pid)) {
+        give_up_unknown(s);
         return hx_rig_why(-EAGAIN, why, why_bytes, "rig: fork failed");
+    }
     out->pidfd = (int)syscall(SYS_pidfd_open, out->pid, 0);
     out->lifeline = s->lifeline[1];
     s->lifeline[1] = -1;
