@@ -12,6 +12,7 @@
 #include "hx_rig.h"
 #include "hx_version.h"
 #include "idl.h"
+#include "report.h"
 
 static const struct {
     const char *name;
@@ -130,6 +131,7 @@ static int command_line(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_standard_fds();
+    hx_json_watch();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, which is cleaned up after */
     return finish(command_line(argc, argv));
 }

@@ -48,7 +48,9 @@ int hx_opt_parse_some(const struct argp *argp, unsigned flags, int argc, char **
         fclose(p.nowhere);
     if (p.helped)
         return HX_EXIT_HELP;
-    return rc ? HX_EXIT_USAGE : HX_EXIT_OK;
+    if (rc == ENOMEM) /* argp's own, which it does not say */
+        return hx_cmd_fail(argv[0], "out of memory");
+    return rc == HX_OPT_FAILED ? HX_EXIT_FAILED : rc ? HX_EXIT_USAGE : HX_EXIT_OK;
 }
 
 int hx_opt_parse(const char *cmd, const struct argp *argp, int argc, char **argv, void *input)

@@ -29,19 +29,19 @@ enum {
     HX_OPT_PLAN = 0x1000, /* and above: options of the plan, engine_opts.c */
 };
 
-/* What a parser function returns when it has printed why. */
-enum { HX_OPT_SAID = 125 /* ECANCELED */ };
+/* What a parser function returns when it has printed why: a mistake in the line, or a failure (HX_EXIT_FAILED). */
+enum { HX_OPT_SAID = 125 /* ECANCELED */, HX_OPT_FAILED = 5 /* EIO */ };
 
 /* What a parser function returns for rc: 0, an enum hx_exit after a message, or HX_OPT_UNKNOWN: the key is not its. */
 enum { HX_OPT_UNKNOWN = -1 };
 
 static inline error_t hx_opt_error(int rc)
 {
-    return rc == HX_OPT_UNKNOWN ? ARGP_ERR_UNKNOWN : rc ? HX_OPT_SAID : 0;
+    return rc == HX_OPT_UNKNOWN ? ARGP_ERR_UNKNOWN : rc == HX_EXIT_FAILED ? HX_OPT_FAILED : rc ? HX_OPT_SAID : 0;
 }
 
 /* Parses the command's line; `input` goes to its parser function.  argv[0] is "hexrig NAME".  HX_EXIT_OK, HX_EXIT_HELP, or
- * HX_EXIT_USAGE after a message. */
+ * after a message HX_EXIT_USAGE, or HX_EXIT_FAILED without the memory to parse it. */
 int hx_opt_parse(const char *cmd, const struct argp *argp, int argc, char **argv, void *input);
 
 /* The same for a command that takes words, too: *rest becomes the index of the first one (argc: there is none).

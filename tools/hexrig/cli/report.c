@@ -11,6 +11,29 @@
 #include "cmd.h"
 #include "hx_rig.h"
 
+/* Jansson's functions that build something take NULL for a value and leave it out, so that one that did not get its memory is
+ * seen here only. */
+static _Atomic int json_lost;
+
+static void *json_alloc(size_t bytes)
+{
+    void *p = malloc(bytes);
+
+    if (!p)
+        json_lost = 1;
+    return p;
+}
+
+void hx_json_watch(void)
+{
+    json_set_alloc_funcs(json_alloc, free);
+}
+
+int hx_json_lost(void)
+{
+    return json_lost;
+}
+
 int hx_report_now(struct hx_session_stats *now)
 {
     int rc = hx_rig_front_end() ? hx_rig_session_stats(now) : -ENOTCONN;
@@ -115,14 +138,19 @@ void hx_json_print(const json_t *object)
 
 int hx_report_print(const char *cmd, json_t *report, int json)
 {
-    if (!report)
+    int rc = HX_EXIT_OK;
+
+    if (!report || hx_json_lost()) {
+        json_decref(report);
         return hx_cmd_fail(cmd, "out of memory");
+    }
     if (json) {
-        json_dumpf(report, stdout, JSON_REAL_PRECISION(12));
+        if (json_dumpf(report, stdout, JSON_REAL_PRECISION(12)) && !ferror(stdout))
+            rc = hx_cmd_fail(cmd, "out of memory");
         putchar('\n');
     } else {
         hx_json_print(report);
     }
     json_decref(report);
-    return HX_EXIT_OK;
+    return rc;
 }

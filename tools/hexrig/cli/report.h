@@ -32,11 +32,16 @@ size_t hx_report_peak_rss(void);
 /* {"dispatch", "marshal", "queue", "exec", "total"} of the modelled time divided by `by`, in microseconds. */
 json_t *hx_report_model_us(const struct hx_session_stats *s, double by);
 
+/* Called first of all in a program: from then on hx_json_lost() says whether a JSON value of this process is NULL or lacks something
+ * for want of memory. */
+void hx_json_watch(void);
+int hx_json_lost(void);
+
 /* Prints a JSON object as key=value lines, nested keys joined by dots; arrays as numbers with commas. */
 void hx_json_print(const json_t *object);
 
-/* Prints the report as one line of JSON or as key=value lines, and releases it.  Returns an enum hx_exit; NULL is
- * "out of memory", said in the name of `cmd`. */
+/* Prints the report as one line of JSON or as key=value lines, and releases it.  Returns an enum hx_exit; NULL, or
+ * hx_json_lost(), is "out of memory", said in the name of `cmd`. */
 int hx_report_print(const char *cmd, json_t *report, int json);
 
 #endif

@@ -272,12 +272,14 @@ static int report(const struct hx_gguf *g, const struct args *a)
             json_object_set(j, "tensors", list);
     }
     rc = hx_report_print(cmd, j, a->json);
-    if (!a->json) {
+    if (!a->json && rc == HX_EXIT_OK) {
         json_array_foreach(kvs, i, item)
             print_kv(item);
         json_array_foreach(list, i, item)
             print_tensor(item);
     }
+    if (rc == HX_EXIT_OK && hx_json_lost())
+        rc = hx_cmd_fail(cmd, "out of memory");
     json_decref(kvs);
     json_decref(list);
     return rc;

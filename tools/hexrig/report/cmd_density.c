@@ -137,19 +137,31 @@ static int add(struct sweep *s, const char *density, struct hx_plan *plan)
     return 0;
 }
 
+/* Says why there is no plan: a wrong option, or no memory for it. */
+static int plan_failed(const struct sweep *s, int rc, const struct hx_error *err)
+{
+    return rc == -ENOMEM ? hx_cmd_fail(s->o.cmd, "%s", err->text) : hx_cmd_usage(s->o.cmd, "%s", err->text);
+}
+
 /* All densities that the methods allow; where the cache has no such option, itself. */
 static int all_plans(struct sweep *s)
 {
     struct hx_error err = {""};
     struct hx_plan *p;
+    int rc;
 
-    for (size_t i = 0; densities()[i]; i++)
-        if (!plan_of(s, densities()[i], &p, &err))
+    for (size_t i = 0; densities()[i]; i++) {
+        rc = plan_of(s, densities()[i], &p, &err);
+        if (rc == -ENOMEM)
+            return plan_failed(s, rc, &err);
+        if (!rc)
             add(s, densities()[i], p);
+    }
     if (s->n_density)
         return 0;
-    if (plan_of(s, NULL, &p, &err))
-        return hx_cmd_usage(s->o.cmd, "%s", err.text);
+    rc = plan_of(s, NULL, &p, &err);
+    if (rc)
+        return plan_failed(s, rc, &err);
     return add(s, hx_plan_method(p, HX_SEAM_KV)->name, p);
 }
 
@@ -159,9 +171,12 @@ static int make_plans(struct sweep *s)
 
     if (!s->n_density)
         return all_plans(s);
-    for (size_t i = 0; i < s->n_density; i++)
-        if (plan_of(s, s->density[i], &s->plan[i], &err))
-            return hx_cmd_usage(s->o.cmd, "%s", err.text);
+    for (size_t i = 0; i < s->n_density; i++) {
+        int rc = plan_of(s, s->density[i], &s->plan[i], &err);
+
+        if (rc)
+            return plan_failed(s, rc, &err);
+    }
     return 0;
 }
 

@@ -351,10 +351,11 @@ static int connect_rig(const struct report *r)
         .filters = filters,
         .n_filters = r->idle_us != 0,
     };
+    int rc;
 
     snprintf(cost, sizeof(cost), "cost:host_us=%llu", (unsigned long long)r->idle_us);
-    hx_rig_configure(&rig);
-    return hx_cmd_connect(cmd);
+    rc = hx_rig_configure(&rig);
+    return rc ? hx_cmd_fail(cmd, "%s", strerror(-rc)) : hx_cmd_connect(cmd);
 }
 
 int hx_cmd_report(int argc, char **argv)
