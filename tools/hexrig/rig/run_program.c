@@ -52,8 +52,11 @@ static void say(int to, struct report r, int fd)
         *c = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
         memcpy(CMSG_DATA(c), &fd, sizeof(fd));
     }
-    if (sendmsg(to, &m, MSG_NOSIGNAL) < 0)
-        _exit(1); /* our parent is gone */
+    if (sendmsg(to, &m, MSG_NOSIGNAL) < 0) {
+        if (errno != EPIPE) /* with our parent gone there is nobody to be told */
+            hx_cmd_fail("run-with", "cannot report to hexrig: %s", strerror(errno));
+        _exit(1);
+    }
 }
 
 static _Noreturn void child(struct run *r, pid_t parent)
@@ -100,7 +103,7 @@ static int hear(int from, struct report *r, int *fd)
     *fd = -1;
     if (n > 0 && c && c->cmsg_type == SCM_RIGHTS)
         memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-    return n == sizeof(*r);
+    return n < 0 ? -errno : n == sizeof(*r);
 }
 
 static int watch_failed(int error)
@@ -116,9 +119,9 @@ static int watch_failed(int error)
 static int begin(struct run *r)
 {
     struct report rep;
-    int fd, rc = HX_EXIT_OK;
+    int fd, heard, rc = HX_EXIT_OK;
 
-    while (hear(r->report[0], &rep, &fd)) {
+    while ((heard = hear(r->report[0], &rep, &fd)) > 0) {
         if (rep.step == WATCHED) {
             r->listener = fd;
         } else if (rep.step == WATCH_FAILED) {
@@ -127,6 +130,10 @@ static int begin(struct run *r)
             rc = rep.error == -ENOENT ? 127 : 126;
             hx_cmd_fail("run-with", "%s: %s", r->p->argv[0], strerror(-rep.error));
         }
+    }
+    if (heard < 0 && rc == HX_EXIT_OK) {
+        kill(r->pid, SIGKILL); /* nobody would answer its system calls, or know that */
+        rc = hx_cmd_fail("run-with", "%s does not start: %s", r->p->argv[0], strerror(-heard));
     }
     return rc;
 }
