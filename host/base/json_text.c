@@ -10,9 +10,13 @@
 char *hx_json_utf8(const char *bytes, size_t n)
 {
     static const char bad[] = "\xef\xbf\xbd";
-    char *out = malloc(n * (sizeof(bad) - 1) + 1);
     size_t used = 0;
+    json_malloc_t alloc; /* jansson's, so that who watches that (cli/report.h) knows of this, too */
+    json_free_t release;
+    char *out;
 
+    json_get_alloc_funcs(&alloc, &release);
+    out = alloc(n * (sizeof(bad) - 1) + 1);
     for (size_t i = 0; out && i < n;) {
         uint32_t c;
         size_t len = hx_utf8_next(bytes + i, n - i, &c);

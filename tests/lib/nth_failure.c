@@ -13,7 +13,7 @@
 const char *const nth_functions[HXT_FAIL_N] = {HXT_FAIL_FUNCTIONS(NAME)};
 struct hxt_fail *nth_state;
 
-static const uint32_t sample[] = {1, 2, 4, 9, 20, 45};
+static const uint32_t samples[][8] = {{1, 3, 12, 40}, {2, 9}}; /* once; and all after it */
 
 static const char *state_path(void)
 {
@@ -74,15 +74,16 @@ int nth_everything(void)
     return getenv("HXT_FAIL_ALL") != NULL;
 }
 
-static uint32_t next_number(uint32_t n)
+/* The number after n (0: the first one); 0: there is none. */
+static uint32_t next_number(uint32_t n, int all)
 {
     enum { EACH = 200, PART = 20 };
 
     if (nth_everything())
         return n < EACH ? n + 1 : n + n / PART;
-    for (size_t i = 0; i < HXT_LEN(sample); i++)
-        if (sample[i] > n)
-            return sample[i];
+    for (size_t i = 0; i < HXT_LEN(samples[all]); i++)
+        if (samples[all][i] > n)
+            return samples[all][i];
     return 0;
 }
 
@@ -129,13 +130,14 @@ unsigned nth_program(const char *program, const char *(*check)(void *arg, struct
     for (unsigned f = 0; f < HXT_FAIL_N; f++)
         calls[f] = nth_state->calls[f];
     for (unsigned i = 0; i < 2 * HXT_FAIL_N; i++) {
-        uint32_t n = next_number(0);
+        uint32_t n;
 
         row = (struct nth_row){.program = program, .function = i / 2, .all = i % 2};
-        if (!calls[row.function])
+        n = calls[row.function] ? next_number(0, row.all) : 0;
+        if (!n)
             continue;
-        while (n && try_number(n, &row, check, arg))
-            n = next_number(n);
+        while (n && (nth_everything() || n <= calls[row.function]) && try_number(n, &row, check, arg))
+            n = next_number(n, row.all);
         print_row(&row);
         wrong += row.wrong;
     }
