@@ -40,6 +40,11 @@ int hx_cmd_usage(const char *cmd, const char *fmt, ...)
     return HX_EXIT_USAGE;
 }
 
+int hx_cmd_refused(const char *cmd, int rc, const char *why)
+{
+    return rc == -ENOMEM ? hx_cmd_fail(cmd, "%s", why) : hx_cmd_usage(cmd, "%s", why);
+}
+
 int hx_cmd_fail(const char *cmd, const char *fmt, ...)
 {
     va_list ap;

@@ -38,6 +38,9 @@ int hx_cmd_exists(const char *name);
 int hx_cmd_bad_value(const char *cmd, const char *option, const char *value, const char *legal);
 int hx_cmd_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* For what refused an option's value with -EINVAL, a usage error, or with -ENOMEM, a failure. */
+int hx_cmd_refused(const char *cmd, int rc, const char *why);
+
 /* Prints `hexrig CMD: MESSAGE` to stderr and returns HX_EXIT_FAILED. */
 int hx_cmd_fail(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -100,6 +100,10 @@ static int finish(int rc)
     errno = 0; /* of an earlier failure nothing is known */
     lost |= fclose(stdout) != 0;
     err = errno;
+    if (!lost && !rc && hx_json_lost()) {
+        fprintf(stderr, "hexrig: out of memory: some of the output is missing\n");
+        return HX_EXIT_FAILED;
+    }
     if (!lost)
         return rc;
     if (err != EPIPE)

@@ -119,10 +119,12 @@ static int plan_option(struct hx_engine_opts *o, size_t i, const char *arg)
     const struct hx_method *owner;
     struct hx_error err = {""};
 
-    if (!hx_plan_set(o->plan, hx_plan_option(i, &owner)->name, arg, &err))
+    int rc = hx_plan_set(o->plan, hx_plan_option(i, &owner)->name, arg, &err);
+
+    if (!rc)
         return 0;
     fprintf(stderr, "hexrig %s: %s\n", o->cmd, err.text);
-    return HX_EXIT_USAGE;
+    return rc == -ENOMEM ? HX_EXIT_FAILED : HX_EXIT_USAGE;
 }
 
 static int option(struct hx_engine_opts *o, int key, const char *arg)
@@ -178,10 +180,9 @@ int hx_engine_opts_init(struct hx_engine_opts *o, const char *cmd, unsigned flag
 int hx_engine_opts_default(struct hx_engine_opts *o, const char *name, const char *value)
 {
     struct hx_error err = {""};
+    int rc = hx_plan_given(o->plan, name) ? 0 : hx_plan_set(o->plan, name, value, &err);
 
-    if (hx_plan_given(o->plan, name) || !hx_plan_set(o->plan, name, value, &err))
-        return HX_EXIT_OK;
-    return hx_cmd_usage(o->cmd, "%s", err.text);
+    return rc ? hx_cmd_refused(o->cmd, rc, err.text) : HX_EXIT_OK;
 }
 
 /* What was said about a rig although there is none. */
@@ -198,11 +199,13 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
 {
     const char *time = hx_rig_time_filter(&o->time);
     struct hx_error err = {""};
+    int rc;
 
     if (time && filter(o, time))
         return HX_EXIT_USAGE;
-    if (hx_plan_resolve(o->plan, &err))
-        return hx_cmd_usage(o->cmd, "%s", err.text);
+    rc = hx_plan_resolve(o->plan, &err);
+    if (rc)
+        return hx_cmd_refused(o->cmd, rc, err.text);
     note_unused(o);
     o->share = hx_share("");
     if (!o->share || asprintf(&o->default_model, "%s/" MODEL, o->share) < 0)

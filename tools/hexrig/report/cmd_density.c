@@ -137,12 +137,6 @@ static int add(struct sweep *s, const char *density, struct hx_plan *plan)
     return 0;
 }
 
-/* Says why there is no plan: a wrong option, or no memory for it. */
-static int plan_failed(const struct sweep *s, int rc, const struct hx_error *err)
-{
-    return rc == -ENOMEM ? hx_cmd_fail(s->o.cmd, "%s", err->text) : hx_cmd_usage(s->o.cmd, "%s", err->text);
-}
-
 /* All densities that the methods allow; where the cache has no such option, itself. */
 static int all_plans(struct sweep *s)
 {
@@ -153,7 +147,7 @@ static int all_plans(struct sweep *s)
     for (size_t i = 0; densities()[i]; i++) {
         rc = plan_of(s, densities()[i], &p, &err);
         if (rc == -ENOMEM)
-            return plan_failed(s, rc, &err);
+            return hx_cmd_refused(s->o.cmd, rc, err.text);
         if (!rc)
             add(s, densities()[i], p);
     }
@@ -161,7 +155,7 @@ static int all_plans(struct sweep *s)
         return 0;
     rc = plan_of(s, NULL, &p, &err);
     if (rc)
-        return plan_failed(s, rc, &err);
+        return hx_cmd_refused(s->o.cmd, rc, err.text);
     return add(s, hx_plan_method(p, HX_SEAM_KV)->name, p);
 }
 
@@ -175,7 +169,7 @@ static int make_plans(struct sweep *s)
         int rc = plan_of(s, s->density[i], &s->plan[i], &err);
 
         if (rc)
-            return plan_failed(s, rc, &err);
+            return hx_cmd_refused(s->o.cmd, rc, err.text);
     }
     return 0;
 }
@@ -374,7 +368,7 @@ static int print_report(const struct sweep *s)
 {
     json_t *j = report(s);
 
-    if (!j || s->o.json)
+    if (!j || s->o.json || hx_json_lost())
         return hx_report_print(s->o.cmd, j, s->o.json);
     print_table(j);
     json_decref(j);

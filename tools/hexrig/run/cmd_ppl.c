@@ -46,8 +46,9 @@ struct ppl {
 static int short_option(struct ppl *p, const char *name, const char *arg)
 {
     struct hx_error err = {""};
+    int rc = hx_plan_set(p->o.plan, name, arg, &err);
 
-    return hx_plan_set(p->o.plan, name, arg, &err) ? hx_cmd_usage(p->o.cmd, "%s", err.text) : 0;
+    return rc ? hx_cmd_refused(p->o.cmd, rc, err.text) : 0;
 }
 
 static int option(struct ppl *p, int key, char *arg)
