@@ -176,7 +176,9 @@ static const char *wrong_result(const struct tool *t, const struct hxt_result *r
     if (res->signal)
         return "it crashes";
     if (res->exit_code)
-        wrong = res->exit_code != 1 ? "exit code" : !*res->err || !(t->wraps || e2e_one_line(res->err)) ? "it does not say why, in one line" : NULL;
+        wrong = res->exit_code != 1                                        ? "exit code"
+                : !*res->err || !(t->wraps || e2e_one_line(res->err)) ? "it does not say why, in one line"
+                                                                           : NULL;
     out = without_volatile(res->out);
     if (res->exit_code == 0 && strcmp(out, expected) != 0)
         wrong = "exit 0 and other output";
