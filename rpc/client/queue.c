@@ -107,13 +107,13 @@ static int make_block(struct dspqueue *d, uint32_t req_bytes, uint32_t resp_byte
 }
 
 /* A call that cannot be made now is tried again: while the DSP has not heard of it, the queue's place there is taken. */
-static void free_block(struct dspqueue *d)
+static int destroy_there(struct dspqueue *d)
 {
     int rc = AEE_ENOMEMORY;
 
     for (int i = 0; i < DESTROY_TRIES && rc == AEE_ENOMEMORY; i++)
         rc = hx_service_call(d, HX_QUEUE_DESTROY, &d->dsp_id, sizeof(d->dsp_id), NULL, 0);
-    rpcmem_free(d->block);
+    return rc;
 }
 
 static int open_queue(unsigned index, const struct dspqueue *want, uint32_t req_bytes,
@@ -140,7 +140,8 @@ static int open_queue(unsigned index, const struct dspqueue *want, uint32_t req_
     *queue = d; /* before the thread, which may call back at once */
     if (d->packet_callback && pthread_create(&d->thread, NULL, run_callbacks, d)) {
         *queue = NULL;
-        free_block(d);
+        destroy_there(d);
+        rpcmem_free(d->block);
         hx_service_leave(d);
         return AEE_ENOMEMORY;
     }
@@ -174,12 +175,14 @@ int hx_queue_close(struct dspqueue *d)
         return rc;
     if (!rc && imported)
         return AEE_EBADPARM;
+    hx_stage_at("client.queue.close");
+    if (destroy_there(d) == AEE_ENOMEMORY)
+        return AEE_ENOMEMORY;
     hx_dspq_end(&d->q, AEE_EINTERRUPTED);
     if (d->packet_callback)
         pthread_join(d->thread, NULL);
     hx_dspq_quiesce(&d->q);
-    hx_stage_at("client.queue.close");
-    free_block(d);
+    rpcmem_free(d->block);
     hx_service_leave(d);
     return AEE_SUCCESS;
 }

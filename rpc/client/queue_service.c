@@ -5,6 +5,7 @@
 #include "hx_queues.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ struct service {
     remote_handle64 handle; /* 0 = not open; while open it keeps the session up, unless that is dropped */
     pthread_t watcher;
     int watching;
+    _Atomic int watch_over; /* written by the watcher: it calls no more */
     int ended; /* AEE code */
     unsigned n_queues;
     struct dspqueue *queue[DSPQUEUE_MAX_PROCESS_QUEUES]; /* NULL = free */
@@ -142,6 +144,7 @@ static void *watch(void *arg)
     if (rc)
         end_service(v, rc == AEE_ECONNRESET || rc == AEE_ECONNREFUSED ? AEE_ECONNRESET
                                                                       : AEE_ENOSUCH);
+    atomic_store(&v->watch_over, 1);
     return NULL;
 }
 
@@ -154,6 +157,7 @@ static int start_watcher(struct service *v)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
+    atomic_store(&v->watch_over, 0);
     rc = pthread_create(&v->watcher, NULL, watch, v);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     v->watching = rc == 0;
@@ -170,14 +174,14 @@ static int stop_watcher(struct service *v)
         return AEE_SUCCESS;
     for (int i = 0; i < CANCEL_TRIES && rc == AEE_ENOMEMORY; i++)
         rc = call(v, HX_QUEUE_CANCEL_WAIT, NULL, 0, NULL, 0);
-    if (rc == AEE_ENOMEMORY)
+    if (rc == AEE_ENOMEMORY && !atomic_load(&v->watch_over))
         return rc;
     pthread_join(v->watcher, NULL);
     v->watching = 0;
     return AEE_SUCCESS;
 }
 
-/* A service whose thread cannot be stopped stays open, with its session, until the next queue is closed. */
+/* A service whose thread cannot be stopped stays open, with its session, until the next queue is opened or closed. */
 static void close_service(struct service *v)
 {
     if (stop_watcher(v))
@@ -233,6 +237,8 @@ int hx_service_join(unsigned index, struct dspqueue *q)
     int rc = AEE_SUCCESS;
 
     pthread_mutex_lock(&open_lock);
+    if (v->handle && !v->n_queues)
+        close_service(v); /* once more */
     if (hx_service_state(index))
         rc = AEE_ECONNRESET;
     else if (!v->handle)

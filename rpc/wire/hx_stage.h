@@ -24,7 +24,7 @@
  * | client.queue.write    | (put a packet into the ring); under the queue's write lock
  * | client.queue.written  | put it there, and not woken the reader
  * | client.queue.read     | taken a packet out of the ring, and not woken the writer; under the queue's read lock
- * | client.queue.close    | ended the queue at this end; the PD still has it
+ * | client.queue.close    | (end a queue, which both ends still have)
  * | client.close.node     | (close the node)
  * | driver.mount.asked    | started the mount helper
  * | driver.mount.got      | got the mount's descriptor from it, or not
