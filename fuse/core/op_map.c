@@ -40,7 +40,6 @@ static void map(struct hx_call *call, int rc, struct hx_buffer *b, struct hx_kme
 {
     struct hx_session *s = call->session;
 
-    hx_stage_at("driver.map.taken");
     if (!rc) {
         in.map = b->id;
         rc = hx_kernel_call(s->driver, &s->channel, s, call, FASTRPC_HANDLE_KERNEL,
@@ -64,6 +63,7 @@ void hx_op_mem_map(struct hx_call *call)
     struct hx_buffer *b = NULL;
     int rc = hx_session_error(call->session);
 
+    hx_stage_at("driver.map.taken");
     if (!rc)
         rc = hx_buffer_get(call, m->fd, &b);
     else if (hx_buffer_check(call, m->fd))
