@@ -29,13 +29,13 @@ static const struct fault_place stages[] = {
     {"root.create.forked", 1, 0},
     {"pd.started", 1, 0},
     {"pd.sandboxed", 1, 0},
-    {"root.replied", 1, 0},
+    {"root.replied", 1, AHEAD},
     {"driver.create.reply", 1, 0},
     {"client.open.created", 1, 0},
     {"client.invoke.send", 1, 0},
     {"driver.invoke.taken", 1, 0},
     {"pd.taken", 1, 0},
-    {"pd.replied", 1, 0},
+    {"pd.replied", 1, AHEAD},
     {"client.invoke.reply", 1, 0},
     {"client.map.send", 1, 0},
     {"driver.map.taken", 1, 0},
@@ -51,7 +51,7 @@ static const struct fault_place stages[] = {
     {"pd.taken", 3, 0},
     {"pd.method.call", 1, 0},
     {"pd.method.returned", 1, 0},
-    {"pd.replied", 3, 0},
+    {"pd.replied", 3, AHEAD},
     {"driver.invoke.reply", 2, 0},
     {"driver.invoke.written", 2, 0},
     {"client.invoke.reply", 2, 0},
@@ -107,6 +107,17 @@ static int is_wanted(size_t s, size_t col)
     return getenv("HXT_FAULTS_ALL") || is_in_sample(s, col);
 }
 
+/* The end of the rigs' log. */
+static void print_log(void)
+{
+    size_t n = 0;
+    char *text = hxt_read_file(own_rig_log, &n);
+
+    if (text)
+        print_error("%s\n", n > 1500 ? text + n - 1500 : text);
+    free(text);
+}
+
 static char run_one(size_t s, size_t col)
 {
     const char *wrong;
@@ -121,6 +132,7 @@ static char run_one(size_t s, size_t col)
     count->lost++;
     print_error("%s: %s number %u, %s: %s (client: %s, 0x%x)\n", own_rig_front_end, stages[s].name, stages[s].nth, columns[col].name,
                 wrong, client_step_names[fault_stage->step], (unsigned)fault_stage->rc);
+    print_log();
     return '!';
 }
 

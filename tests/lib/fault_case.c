@@ -98,7 +98,7 @@ static const char *judge(const struct fault_place *s, const struct fault_column 
     if (c->status)
         return WIFSIGNALED(c->status) ? "the client dies of a signal" : "the client exits";
     if (!fault_stage->rc) /* a root PD that hangs is missed by those who open and close */
-        return is_death && col->action != HANG && !(s->flags & DONE) && !(s->flags & NO_PD) ? "the client is told nothing" : NULL;
+        return is_death && col->action != HANG && !(s->flags & (DONE | NO_PD | AHEAD)) ? "the client is told nothing" : NULL;
     if (!is_death) /* who is stopped for a second may be taken for dead on a slow machine */
         return col->victim == ROOT && fault_stage->rc == AEE_ECONNRESET && root_is_another(NULL) ? NULL : "the client is told of a death";
     return is_among(fault_stage->rc, told[col->victim].code) ? NULL : "another code than documented";
@@ -125,7 +125,7 @@ static const char *look_after(const struct fault_column *col)
     const char *wrong = NULL;
 
     if (is_restart) {
-        if (polite_call(&rig.polite) != AEE_ECONNRESET)
+        if (!hxt_until(root_is_another, NULL, told[ROOT].seconds) || polite_call(&rig.polite) != AEE_ECONNRESET)
             return "another client is not told of the restart";
         if (!fault_rig_follow_restart(&rig))
             return "no restart";
@@ -163,7 +163,7 @@ static const char *run_client(const struct fault_place *s, const struct fault_co
     if (!fault_stage_reach(has_ended, c))
         return "the stage is not reached";
     victim = find_victim(col->victim, c);
-    if (!victim)
+    if (!victim || fault_state(victim) == 0)
         return "there is no victim";
     fault_strike(col, victim);
     wrong = meanwhile(col);

@@ -8,7 +8,8 @@ enum {
     NO_PD = 1,     /* there is no PD yet, or no longer for sure */
     NO_CLIENT = 2, /* the client may have ended */
     DONE = 4,      /* the client needs nobody any more */
-    SOCKET_ONLY = 8,
+    AHEAD = 8,     /* nobody whom the client needs waits there: it may have done everything before anything happens */
+    SOCKET_ONLY = 16,
 };
 
 struct fault_place {
