@@ -68,9 +68,15 @@ static int has_root(void *rig)
     return 1;
 }
 
+static int has_polite(void *rig)
+{
+    return polite_start(&((struct fault_rig *)rig)->polite) == 0;
+}
+
+/* A socket has its name a moment before somebody listens behind it. */
 static int start_polite(struct fault_rig *r)
 {
-    if (!hxt_until(has_root, r, RESTART_S) || polite_start(&r->polite))
+    if (!hxt_until(has_root, r, RESTART_S) || !hxt_until(has_polite, r, RESTART_S))
         return 0;
     r->polite_pd = fault_child(r->root, "hexrig-pd", 0);
     return r->polite_pd != 0;
