@@ -61,14 +61,15 @@ static int has_ended(void *client)
 
 /* --- one case */
 
-static pid_t find_victim(enum fault_victim v, const struct client *c)
+/* By parents and names, at the last moment: a number that was a process of ours may be somebody else's by now.  0: it has ended. */
+static pid_t find_victim(enum fault_victim v, struct client *c)
 {
     switch (v) {
-    case CLIENT: return c->pid;
+    case CLIENT: return has_ended(c) ? 0 : c->pid;
     case DRIVER: return rig.driver;
-    case ROOT: return rig.root;
-    case HELPER: return rig.helper;
-    default: return strncmp(fault_stage->name, "pd.", 3) == 0 ? fault_stage->pid : fault_child(rig.root, "hexrig-", rig.polite_pd);
+    case ROOT: return fault_child(rig.driver, "hexrig-dsp", 0);
+    case HELPER: return fault_child(rig.driver, "fusermount3", 0);
+    default: return fault_child(rig.root, "hexrig-", rig.polite_pd);
     }
 }
 
@@ -98,7 +99,7 @@ static const char *judge(const struct fault_place *s, const struct fault_column 
     if (c->status)
         return WIFSIGNALED(c->status) ? "the client dies of a signal" : "the client exits";
     if (!fault_stage->rc) /* a root PD that hangs is missed by those who open and close */
-        return is_death && col->action != HANG && !(s->flags & (DONE | NO_PD | AHEAD)) ? "the client is told nothing" : NULL;
+        return is_death && col->action != HANG && !(s->flags & (DONE | NO_PD)) ? "the client is told nothing" : NULL;
     if (!is_death) /* who is stopped for a second may be taken for dead on a slow machine */
         return col->victim == ROOT && fault_stage->rc == AEE_ECONNRESET && root_is_another(NULL) ? NULL : "the client is told of a death";
     return is_among(fault_stage->rc, told[col->victim].code) ? NULL : "another code than documented";
@@ -163,11 +164,11 @@ static const char *run_client(const struct fault_place *s, const struct fault_co
     if (!fault_stage_reach(has_ended, c))
         return "the stage is not reached";
     victim = find_victim(col->victim, c);
-    if (!victim || fault_state(victim) == 0)
+    if (!victim)
         return "there is no victim";
     fault_strike(col, victim);
     wrong = meanwhile(col);
-    if (col->action == STOP)
+    if (col->action == STOP && find_victim(col->victim, c) == victim)
         kill(victim, SIGCONT);
     if (col->action == HANG && !hxt_until(root_is_another, NULL, told[ROOT].seconds))
         return "a root PD that hangs is not given up";

@@ -5,11 +5,10 @@
 #include "fault_stage.h"
 
 enum {
-    NO_PD = 1,     /* there is no PD yet, or no longer for sure */
+    NO_PD = 1,     /* there is no PD yet, or no longer for sure: nobody whom the client needs waits there */
     NO_CLIENT = 2, /* the client may have ended */
     DONE = 4,      /* the client needs nobody any more */
-    AHEAD = 8,     /* nobody whom the client needs waits there: it may have done everything before anything happens */
-    SOCKET_ONLY = 16,
+    SOCKET_ONLY = 8,
 };
 
 struct fault_place {
