@@ -171,7 +171,7 @@ static int decode_all(struct job *j)
         enum hx_block_fault fault = hx_block_file_fault(&j->blocks, i);
 
         if (fault)
-            rc = hx_cmd_fail(j->o.cmd, "record %zu, offset %zu: %s is bad", i, i * j->blocks.stride,
+            rc = hx_cmd_fail(j->o.cmd, "%s: record %zu, offset %zu: %s is bad", j->o.file, i, i * j->blocks.stride,
                              hx_block_fault_names[fault]);
         else
             hx_codec_decode_payload(j->codec, j->o.slot, j->blocks.records + i * j->blocks.stride,
