@@ -104,7 +104,7 @@ struct reader {
 static int read_file(struct reader *r, const char *path, int depth);
 
 /* `include = FILE`, FILE beside the profile or where the shipped ones are: figures that profiles share. */
-static int include(struct reader *r, const char *path, const char *file, int depth)
+static int include(struct reader *r, const char *path, unsigned number, const char *file, int depth)
 {
     char sibling[4096];
     const char *slash = strrchr(path, '/');
@@ -112,13 +112,17 @@ static int include(struct reader *r, const char *path, const char *file, int dep
 
     if (depth > 0 || strchr(file, '/') || n < 4 || strcmp(file + n - 4, ".inc")) {
         snprintf(r->why, r->why_bytes,
-                 "%s: include = '%s' is no NAME.inc in the same folder, or inside one", path,
-                 file);
+                 "%s:%u: include = '%s' is no NAME.inc in the same folder, or inside one", path,
+                 number, file);
         return -EINVAL;
     }
     snprintf(sibling, sizeof(sibling), "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, file);
     if (access(sibling, F_OK))
         snprintf(sibling, sizeof(sibling), "%s/%s", r->dir, file);
+    if (access(sibling, R_OK)) {
+        snprintf(r->why, r->why_bytes, "%s:%u: include = '%s': %s: %s", path, number, file, sibling, strerror(errno));
+        return -EINVAL;
+    }
     return read_file(r, sibling, depth + 1) ? -EINVAL : 0;
 }
 
@@ -137,7 +141,7 @@ static int read_line(struct reader *r, char *line, const char *path, unsigned nu
     name = trim(text);
     value = trim(eq + 1);
     if (strcmp(name, "include") == 0)
-        return include(r, path, value, depth);
+        return include(r, path, number, value, depth);
     k = find_key(name);
     if (k < 0) {
         snprintf(r->why, r->why_bytes, "%s:%u: unknown key '%s'", path, number, name);
