@@ -24,6 +24,14 @@ static int take_id(struct hx_driver *d, struct hx_context *ctx)
     return -ENOSPC;
 }
 
+bool hx_context_is_free(const struct hx_driver *d)
+{
+    for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++)
+        if (!d->context[id])
+            return true;
+    return false;
+}
+
 int hx_context_alloc(struct hx_context **out, struct hx_driver *d, struct hx_channel *channel,
                      struct hx_session *session, unsigned n_args)
 {

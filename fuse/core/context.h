@@ -39,6 +39,9 @@ struct hx_context {
 int hx_context_alloc(struct hx_context **out, struct hx_driver *d, struct hx_channel *channel,
                      struct hx_session *session, unsigned n_args);
 
+/* Whether hx_context_alloc() would find an id. */
+bool hx_context_is_free(const struct hx_driver *d);
+
 /* Reserves `bytes` of arena for the header, the argument table and the inline data.  0 or -ENOMEM. */
 int hx_context_reserve(struct hx_context *ctx, uint64_t bytes);
 

@@ -76,6 +76,9 @@ static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, 
     program_of(s->pid, in.program, sizeof(in.program));
     if (!rc)
         rc = check_new(s);
+    /* before the root PD hears of the session: its end would need a context as well, and until then it would take up a place */
+    if (!rc && !hx_context_is_free(s->driver))
+        rc = -ENOSPC;
     if (!rc && !s->channel.rings)
         rc = hx_session_make_channel(s);
     if (!rc) {
