@@ -14,9 +14,9 @@
 
 #define SHARE HXT_BUILD "/share/hexrig/"
 
-enum { HEAD = 192, ANYWHERE = 300, CUTS = 100 };
+enum { HEAD = 192, ANYWHERE = 150, CUTS = 50 };
 
-static const uint8_t flips[] = {0x01, 0x80, 0xff};
+static const uint8_t flips[] = {0x01, 0xff};
 static unsigned survived;
 
 /* Reads the file: 0, or negative errno and a line in why.  What can be read is used. */
