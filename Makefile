@@ -391,7 +391,6 @@ tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
 preloads := $(patsubst tests/fail/%.c,$(BUILD)/tests/libhxt_%.so,$(wildcard tests/fail/*.c))
 tests: $(if $(SAN),,$(preloads))
 $(preloads): $(BUILD)/tests/libhxt_%.so: $(obj)/tests/fail/%.o
-# preloaded by test_nth_failure, test_nth_client and test_nth_tools, with the machine's own malloc
 	$(call link,-shared $(in) -ldl)
 tests: all $(test_b) $(fuzz_b)
 

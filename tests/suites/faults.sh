@@ -1,7 +1,6 @@
 # make check-faults: whatever fails on purpose: FAULT_ROUNDS (3) of the tests of kills, crashes and restarts, plainly and
-# under ASan, every error that the `error` filter knows at every ioctl, every n-th call of the driver and the DSP, every
-# process at every stage of a call and of the start, and shells that race for a rig.
-# under ASan, every error that the `error` filter knows at every ioctl, and every n-th call of driver, DSP, client library and tools.
+# under ASan, every error that the `error` filter knows at every ioctl, every n-th call of driver, DSP, client library and tools,
+# every process at every stage of a call and of the start, and shells that race for a rig.
 . "$(dirname "$0")/common.sh"
 
 echo "faults filter $build/tests/soak_faults"
