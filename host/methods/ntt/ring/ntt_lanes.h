@@ -163,12 +163,11 @@ INLINE void forward_primes(const PRIME *const *p, WORD *const *v, const WORD *co
 {
     const size_t all = n / (4 * LANES);
     const size_t blocks = all * primes <= MOST_TOGETHER ? all : MOST_TOGETHER / primes;
-    size_t d = n / 2;
 
     for (size_t i = 0; i < primes; i++) {
         const struct modulus m = modulus(p[i]);
+        size_t d = n / 2;
 
-        d = n / 2;
         if (d == 2 * LANES)
             break;
         if ((d / (2 * LANES)) & 0xaaaa) { /* an odd number of stages before the last ones */
