@@ -80,9 +80,11 @@ static int load_starts(struct hx_tokenizer *t)
         return -ENOMEM;
     for (size_t i = 0; i <= t->by_text_mask; i++) {
         const uint32_t id = t->by_text[i];
-        const struct hx_str s = id == HX_NO_TOKEN ? (struct hx_str){0} : hx_token_bytes(t, id);
+        struct hx_str s = {0};
         uint64_t h = HX_HASH_START;
 
+        if (id != HX_NO_TOKEN)
+            s = hx_token_bytes(t, id);
         for (size_t k = 0; k < s.n; k++) {
             h = hx_hash_add(h, s.p[k]);
             t->starts[start_bit(h) / 64] |= (uint64_t)1 << start_bit(h) % 64;

@@ -102,11 +102,12 @@ static int run_hvx(const struct batch *b, struct hx_sp_tables *t, struct hx_spin
 {
     const enum hx_sp_use use = b->x_in ? HX_SP_ENCODE : HX_SP_DECODE;
     struct work w = {.b = b, .n_pos = (size_t)b->n_pos};
+    const size_t first_slot = (size_t)b->first_slot;
     struct hx_sp_walk walk;
     int rc, worst = AEE_SUCCESS;
 
     bad->n = 0;
-    hx_sp_walk_begin(&walk, t, (size_t)b->n_slots, 1, &use, &(size_t){(size_t)b->first_slot});
+    hx_sp_walk_begin(&walk, t, (size_t)b->n_slots, 1, &use, &first_slot);
     while ((rc = hx_sp_walk_step(&walk)) == AEE_SUCCESS && walk.n) {
         w.k = walk.at[0].k;
         w.first = walk.at[0].first;

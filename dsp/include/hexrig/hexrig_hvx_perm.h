@@ -47,9 +47,10 @@ HX_OP0(Q6_V_vror_VR, VP, (HVX_Vector Vu, Word32 Rt), HVX_Vector,
 HX_FN void hx_exchange_in(hx_nw *h, hx_nw *l, int n)
 {
     const hx_nud x = (hx_nud)*h, y = (hx_nud)*l;
-    const hx_nud low = n == 1   ? (hx_nud){0} + 0x00ff00ff00ff00ffu
-                       : n == 2 ? (hx_nud){0} + 0x0000ffff0000ffffu
-                                : (hx_nud){0} + 0xffffffffu;
+    const uint64_t of_each = n == 1   ? 0x00ff00ff00ff00ffu
+                             : n == 2 ? 0x0000ffff0000ffffu
+                                      : 0xffffffffu;
+    const hx_nud low = (hx_nud){0} + of_each;
 
     if (n < 8) {
         *l = (hx_nw)((y & low) | ((x & low) << (8 * n)));

@@ -35,8 +35,11 @@ static int at(struct hx_tap *t, const struct hx_tap_at *at, float *rows, struct 
         return 0;
     put(c, &r, sizeof(r));
     put(c, at->tokens, at->n * sizeof(*at->tokens));
-    for (size_t i = 0; i < at->n; i++)
-        put(c, &(uint32_t){(uint32_t)at->pos[i]}, sizeof(uint32_t));
+    for (size_t i = 0; i < at->n; i++) {
+        const uint32_t pos = (uint32_t)at->pos[i];
+
+        put(c, &pos, sizeof(pos));
+    }
     put(c, rows, at->n * at->row * sizeof(*rows));
     c->head.n_records++;
     return c->failed ? failed(c, err) : 0;
