@@ -160,6 +160,10 @@ all: $(programs) $(data) $(profiles) sdk
 	@:
 
 # --- objects: each folder sees what docs/architecture.md lets it see
+# Numbers change their type only where it is said, in what strangers talk to also between signed and unsigned.  Kernels are
+# left out: FastRPC gives them their lengths as int.
+$(wire_o) $(lib_o) $(obj)/fuse/%.o $(obj)/dsp/%.o: private warn += -Wconversion -Wsign-conversion
+$(obj)/host/%.o $(obj)/tools/%.o: private warn += -Wconversion -Wno-sign-conversion
 $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib)
 # the one object that knows the version

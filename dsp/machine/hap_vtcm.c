@@ -43,18 +43,17 @@ HX_EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_pa
 HX_EXPORT int HAP_release_VTCM(void *pVA)
 {
     size_t off = (uintptr_t)pVA - (uintptr_t)hx_vtcm;
-    int32_t first = (int32_t)(off / HX_VTCM_GRAIN);
-    uint32_t n = 0;
+    uint32_t first = (uint32_t)(off / HX_VTCM_GRAIN), n = 0;
 
     if (!hx_machine || off >= HX_VTCM_BYTES || off % HX_VTCM_GRAIN)
         return AEE_EBADPARM;
     hx_machine_lock();
-    while (first + n < HX_VTCM_GRAINS && hx_machine->vtcm[first + n].first == first &&
+    while (first + n < HX_VTCM_GRAINS && hx_machine->vtcm[first + n].first == (int32_t)first &&
            hx_machine->vtcm[first + n].client == hx_vtcm_owner() &&
            !hx_machine->vtcm[first + n].context)
         n++;
     if (n)
-        hx_vtcm_give(first, n);
+        hx_vtcm_give((int32_t)first, n);
     hx_machine_unlock();
     return n ? AEE_SUCCESS : AEE_EBADPARM;
 }

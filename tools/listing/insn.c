@@ -316,7 +316,8 @@ static int add_one(struct hx_lpacket *p, const char *text)
         defines(p, s.left, s.left_n, def);
     address_updates(p, s.text);
     hidden_operands(p, &s);
-    p->vector_loads += unit == HX_UNIT_VLOAD;
+    if (unit == HX_UNIT_VLOAD)
+        p->vector_loads++;
     if (unit >= 0 && p->ops < HX_PACKET_OPS) {
         struct hx_op *op = &p->op[p->ops++];
         op->unit = (enum hx_code_unit)unit;
@@ -328,7 +329,9 @@ static int add_one(struct hx_lpacket *p, const char *text)
 int hx_packet_add(struct hx_lpacket *p, const char *text)
 {
     /* a compound, "p0 = cmp.gt(r2,#0); if (p0.new) jump:nt .L": one word */
-    p->words += 1 + (strstr(text, "##") != NULL);
+    p->words++;
+    if (strstr(text, "##"))
+        p->words++;
     if (p->words > 2 * HX_PACKET_OPS)
         return -1;
     for (const char *s = text;;) {

@@ -33,7 +33,7 @@ static int each(int (*fn)(const struct hx_golden *g, void *arg), void *arg)
 
     for (size_t n = 0; !rc && n < HX_BLOCK_SHAPES * HX_BASES * HX_CODES * HX_GOLDEN_VECTORS; n++) {
         const size_t format = n / HX_GOLDEN_VECTORS, basis = format / HX_CODES;
-        struct hx_golden g = {.f = {&hx_block_shapes[basis / HX_BASES], basis % HX_BASES,
+        struct hx_golden g = {.f = {&hx_block_shapes[basis / HX_BASES], (enum hx_block_basis)(basis % HX_BASES),
                                     format % HX_CODES},
                               .vector = n % HX_GOLDEN_VECTORS};
 
