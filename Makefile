@@ -507,6 +507,7 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhx
 # --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was
 # skipped; the skip says why.
 .PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-isolation check-full
+.PHONY: check-static check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-full
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(call programs_of,soak)
 $(BUILD)/tests/soak_fairness: $(access_o)
@@ -514,6 +515,10 @@ $(BUILD)/tests/soak_clients: $(call objs,tests/fuse/soak/*.c)
 $(soak_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka -ljansson -lpthread -lm)
 
+# tools that read the sources, which include what is made; docs/testing.md names the packages
+check-static: deps
+	$(sub) tests
+	@tests/run.sh $(BUILD) static
 # a part of `make check` by itself
 check-asan: deps
 	$(sub) tests
@@ -542,7 +547,7 @@ check-isolation: deps
 check-full: deps
 	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
 	$(sub) $(asan) tests
-	@tests/run.sh $(BUILD) check tsan valgrind aarch64 oracle vm faults soak
+	@tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults soak
 
 # TIME (60) seconds of each fuzz target, or of TARGETS; JOBS (1) at a time.  By libFuzzer where a clang has it (FUZZ_CC; empty: do
 # without), else by the fuzzer of `make check`.  fuzz-merge keeps of what was found what is worth keeping

@@ -97,7 +97,8 @@ for suite in "$@"; do
         exit 2
     }
     sh "$src/tests/suites/$suite.sh" "$build" || exit 1
-done >"$WORK/list"
+done >"$WORK/lines"
+awk '!seen[$1, $2]++' "$WORK/lines" >"$WORK/list" # once, what two suites have
 run_list <"$WORK/list"
 
 # --- what is left?

@@ -1,4 +1,5 @@
-# make check: every test program of BUILD and of BUILD/asan, the shell cases, the fuzzers and the demo.
+# make check: every test program of BUILD and of BUILD/asan, the shell cases, the fuzzers, the quick static checks and
+# the demo.
 # FUZZ_SECONDS (60) is shared by all fuzz programs.
 . "$(dirname "$0")/common.sh"
 
@@ -17,4 +18,5 @@ for f in "$@"; do
     echo "fuzz $name $f --seconds $each --crash-file $build/fuzz-$name.crash" \
         "$([ -d "$corpus" ] && echo "--corpus $corpus")"
 done
+sh "$src/tests/suites/static.sh" "$build" quick
 echo "demo demo $src/tools/demo.sh $build"
