@@ -1,16 +1,15 @@
 /* Protects every client from one whose memory never answers: a page that its userfaultfd, or the server of a FUSE file,
  * leaves unfilled.  Its call gets EFAULT, the rig and its DSP go on.  Raw ioctls on the FUSE device. */
-#define FUSE_USE_VERSION 35
-#include <fuse_lowlevel.h>
-
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "driver_client.h"
 #include "hole.h"
 #include "hx_reach.h"
+#include "mute_file.h"
 
 enum { PAGE = HOLE_BYTES };
 
@@ -224,56 +223,6 @@ static void test_the_question_whether_the_rig_reaches_a_client(void **state)
 
 /* --- a file whose server never answers --------------------------------------------------------------------------- */
 
-static void mute_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-    struct stat st = {.st_ino = ino, .st_nlink = 1, .st_size = PAGE};
-
-    (void)fi;
-    st.st_mode = ino == FUSE_ROOT_ID ? S_IFDIR | 0755 : S_IFREG | 0644;
-    fuse_reply_attr(req, &st, 60);
-}
-
-static void mute_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
-{
-    struct fuse_entry_param e = {.ino = 2, .attr_timeout = 60, .entry_timeout = 60};
-
-    (void)parent;
-    (void)name;
-    e.attr = (struct stat){.st_ino = 2, .st_nlink = 1, .st_size = PAGE, .st_mode = S_IFREG | 0644};
-    fuse_reply_entry(req, &e);
-}
-
-static void mute_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
-                      struct fuse_file_info *fi)
-{
-    (void)req;
-    (void)ino;
-    (void)size;
-    (void)off;
-    (void)fi;
-}
-
-/* close() waits for this. */
-static void mute_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-    (void)req;
-    (void)ino;
-    (void)fi;
-}
-
-static void serve_mutely(int ready)
-{
-    static const struct fuse_lowlevel_ops ops = {
-        .getattr = mute_getattr, .lookup = mute_lookup, .read = mute_read, .flush = mute_flush};
-    char *argv[] = {"mute", "-o", "auto_unmount", NULL};
-    struct fuse_args args = FUSE_ARGS_INIT(3, argv);
-    struct fuse_session *se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
-
-    if (se && fuse_session_mount(se, hxt_path("%s/mute", hxt_tmpdir())) == 0 &&
-        write(ready, "", 1) == 1)
-        fuse_session_loop(se);
-}
-
 static int is_unmounted(void *path)
 {
     return access(path, F_OK) != 0 && errno == ENOENT;
@@ -292,7 +241,7 @@ static void test_a_file_whose_server_hangs(void **state)
     snprintf(dir, sizeof(dir), "%s/mute", hxt_tmpdir());
     snprintf(file, sizeof(file), "%s/x", dir);
     assert_int_equal(mkdir(dir, 0700), 0);
-    server = drv_fork(serve_mutely);
+    server = drv_fork(mute_file_serve);
     mute = open(file, O_RDONLY | O_CLOEXEC);
     assert_true(mute >= 0);
     page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, mute, 0);
@@ -325,7 +274,7 @@ static void test_a_descriptor_whose_server_hangs(void **state)
     snprintf(dir, sizeof(dir), "%s/mute", hxt_tmpdir());
     snprintf(file, sizeof(file), "%s/x", dir);
     assert_int_equal(mkdir(dir, 0700), 0);
-    server = drv_fork(serve_mutely);
+    server = drv_fork(mute_file_serve);
     mute = open(file, O_RDWR | O_CLOEXEC);
     assert_true(mute >= 0);
     fd = drv_connect(&handle);
