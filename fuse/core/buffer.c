@@ -248,13 +248,15 @@ void hx_buffer_put(struct hx_session *s, struct hx_buffer *b)
         destroy(s, b);
 }
 
-uint64_t hx_buffer_offset(struct hx_call *call, const struct hx_buffer *b, uint64_t addr)
+int hx_buffer_offset(struct hx_call *call, const struct hx_buffer *b, uint64_t addr, uint64_t *offset)
 {
-    uint64_t offset;
+    int rc = call->front->locate(call, b->client_fd, b->inode, addr, offset);
 
-    if (call->front->locate(call, b->client_fd, b->inode, addr, &offset))
-        return addr & 4095; /* no mapping of this file: the kernel driver then counts from the page */
-    return offset;
+    if (rc == -EFAULT)
+        return rc;
+    if (rc)
+        *offset = addr & 4095; /* no mapping of this file: the kernel driver then counts from the page */
+    return 0;
 }
 
 /* A memfd is never mapped here: its client may truncate it at any time, and touching such a mapping ends the driver. */

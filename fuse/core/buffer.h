@@ -47,8 +47,8 @@ void hx_buffer_return(struct hx_session *s, int client_fd);
 /* Drops a reference. */
 void hx_buffer_put(struct hx_session *s, struct hx_buffer *b);
 
-/* Offset in the buffer of client address `addr`, by the client's mappings as they are now. */
-uint64_t hx_buffer_offset(struct hx_call *call, const struct hx_buffer *b, uint64_t addr);
+/* Offset in the buffer of client address `addr`, by the client's mappings as they are now.  0, or -EFAULT: they cannot be looked at. */
+int hx_buffer_offset(struct hx_call *call, const struct hx_buffer *b, uint64_t addr, uint64_t *offset);
 
 /* Changes n bytes where they are. */
 typedef void (*hx_buffer_alterer)(uint8_t *bytes, size_t n);

@@ -33,7 +33,7 @@ struct hx_front_ops {
     int (*write)(struct hx_call *call, uint64_t addr, const void *src, uint64_t len);
     /* A duplicate of the client's descriptor, owned by the caller. */
     int (*fd)(struct hx_call *call, int fd);
-    /* Offset, in the file with this inode, of client address `addr`.  -ENOENT: addr is in no mapping of it. */
+    /* Offset, in the file with this inode, of client address `addr`.  -ENOENT: addr is in no mapping of it; -EFAULT: as with read. */
     int (*locate)(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *offset);
     /* Answers; arg_bytes of call->arg go back to the client when result is not a plain errno. */
     void (*finish)(struct hx_call *call, int result);

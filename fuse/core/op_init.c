@@ -50,17 +50,22 @@ static int check_new(const struct hx_session *s)
 
 /* What the client calls itself, for its .farf file: the last part of its argv[0], as the library on a phone has it.  No
  * slashes: it becomes part of a path.  "" when it cannot be read. */
-static void program_of(pid_t pid, char *name, size_t bytes)
+static void program_of(struct hx_call *call, char *name, size_t bytes)
 {
     char path[64], text[4096] = "", *slash;
-    int fd, n;
+    int fd, n, rc;
 
-    /* cannot hang (fuse/base/client_watchdog.h): the kernel does not wait here for a page that somebody has to fill */
-    snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-    fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    n = fd >= 0 ? (int)read(fd, text, sizeof(text) - 1) : 0;
-    if (fd >= 0)
-        close(fd);
+    *name = '\0';
+    snprintf(path, sizeof(path), "/proc/%d/cmdline", call->session->pid);
+    fd = call->session->pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    /* the kernel waits for the client's mmap_lock, which a thread of it may hold for ever */
+    rc = hx_call_enter_client(call);
+    n = rc ? 0 : (int)read(fd, text, sizeof(text) - 1);
+    close(fd); /* before leaving, from where a thread that hung does not come back */
+    if (!rc)
+        hx_call_leave_client();
     text[n > 0 ? n : 0] = '\0';
     slash = strrchr(text, '/');
     snprintf(name, bytes, "%.*s", (int)bytes - 1, slash ? slash + 1 : text);
@@ -73,7 +78,7 @@ static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, 
     struct hx_kcreate in = {.client_id = s->client_id, .attrs = attrs};
 
     hx_stage_at("driver.create.taken");
-    program_of(s->pid, in.program, sizeof(in.program));
+    program_of(call, in.program, sizeof(in.program));
     if (!rc)
         rc = check_new(s);
     /* before the root PD hears of the session: its end would need a context as well, and until then it would take up a place */

@@ -95,9 +95,11 @@ static int take_buffers(struct hx_call *call, struct hx_context *ctx,
         rc = hx_buffer_get(call, args[i].fd, &a->buffer);
         if (rc)
             return rc;
-        /* a handle's ptr is an offset already */
-        a->offset = i < n_bufs(ctx->sc) ? hx_buffer_offset(call, a->buffer, a->ptr) : a->ptr;
+        a->offset = a->ptr; /* a handle's is an offset already */
         if (i < n_bufs(ctx->sc)) {
+            rc = hx_buffer_offset(call, a->buffer, a->ptr, &a->offset);
+            if (rc)
+                return rc;
             call->inv.bytes_shared += a->len;
             call->inv.n_shared++;
         }

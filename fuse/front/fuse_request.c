@@ -87,8 +87,18 @@ static bool same_file(struct hx_call *call, int fd, int own)
 
 static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *offset)
 {
+    pid_t tid = call->tid;
+    uint64_t at;
+    int rc = hx_call_enter_client(call);
+
     (void)fd;
-    return hx_client_locate(call->tid, inode, addr, offset);
+    if (rc)
+        return rc;
+    rc = hx_client_locate(tid, inode, addr, &at);
+    hx_call_leave_client();
+    if (!rc)
+        *offset = at;
+    return rc;
 }
 
 static void finish(struct hx_call *call, int result)
