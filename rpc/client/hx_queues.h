@@ -60,6 +60,9 @@ int hx_service_next_slot(struct dspqueue *q);
 /* From now on q is notified of the PD's end. */
 void hx_service_publish(struct dspqueue *q);
 
+/* From now on it is not: nobody else touches q's block, which may go. */
+void hx_service_withdraw(struct dspqueue *q);
+
 /* Gives the slot back; the last queue closes the service.  Waits until q's error callback is over, except when
  * called from it.  q is freed when nothing refers to it any more. */
 void hx_service_leave(struct dspqueue *q);

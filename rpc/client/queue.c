@@ -182,6 +182,7 @@ int hx_queue_close(struct dspqueue *d)
     if (d->packet_callback)
         pthread_join(d->thread, NULL);
     hx_dspq_quiesce(&d->q);
+    hx_service_withdraw(d); /* the thread that learns of the PD's end rings bells, which lie in the block */
     rpcmem_free(d->block);
     hx_service_leave(d);
     return AEE_SUCCESS;

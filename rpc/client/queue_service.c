@@ -282,6 +282,13 @@ void hx_service_publish(struct dspqueue *q)
     pthread_mutex_unlock(&lock);
 }
 
+void hx_service_withdraw(struct dspqueue *q)
+{
+    pthread_mutex_lock(&lock);
+    services[q->index].published[q->slot] = 0;
+    pthread_mutex_unlock(&lock);
+}
+
 void hx_service_leave(struct dspqueue *q)
 {
     struct service *v = &services[q->index];
