@@ -97,7 +97,7 @@ static const char *judge(const struct fault_place *s, const struct fault_column 
     if (col->victim == CLIENT && is_death) /* at a stage of its own it exits by itself, and its library with it */
         return col->action == EXIT && strncmp(s->name, "client.", 7) == 0 && c->status ? "the client's exit fails" : NULL;
     if (c->status)
-        return WIFSIGNALED(c->status) ? "the client dies of a signal" : "the client exits";
+        return WIFSIGNALED(c->status) ? strsignal(WTERMSIG(c->status)) : "the client exits";
     if (!fault_stage->rc) /* a root PD that hangs is missed by those who open and close */
         return is_death && col->action != HANG && !(s->flags & (DONE | NO_PD)) ? "the client is told nothing" : NULL;
     if (!is_death) /* who is stopped for a second may be taken for dead on a slow machine */
