@@ -264,22 +264,26 @@ static int write_file(const char *dir, const char *node, const char *text)
     return rc;
 }
 
-/* Between finding a rig and writing to it, the rig has ended. */
-static int lost_rig(const char *device, const char *dir, char *why, size_t why_bytes)
+/* A write to `node` failed by `rc` with what may mean that the rig has ended since its status was read. */
+static int lost_rig(int rc, const char *device, const char *dir, const char *node, const char *old_pid, char *why, size_t why_bytes)
 {
-    char *status = NULL;
-    int rc = hx_rig_ask_settled(device, "status", NULL, &status);
+    char pid[32], *status = NULL;
+    int asked = hx_rig_ask_settled(device, "status", NULL, &status);
 
+    if (asked)
+        return hx_rig_read_failed(asked, dir, why, why_bytes);
+    hx_rig_value(status, "pid", pid, sizeof(pid));
     free(status);
-    return rc ? hx_rig_read_failed(rc, dir, why, why_bytes)
-              : hx_rig_why(-ENOTCONN, why, why_bytes, "%s: the rig has ended, and another one runs there now", dir);
+    return strcmp(pid, old_pid) == 0
+               ? hx_rig_why(rc, why, why_bytes, "%s: %s: %s", dir, node, strerror(-rc))
+               : hx_rig_why(-ENOTCONN, why, why_bytes, "%s: the rig has ended, and another one runs there now", dir);
 }
 
 /* Through a socket, which also says why it failed; through the file where a rig has no sockets. */
 int hx_rig_write(const char *mount, const char *node, const char *text, char *why, size_t why_bytes)
 {
     char dir[HX_PATH_BYTES - 32], device[HX_PATH_BYTES], socket[HX_PATH_BYTES], sockets[HX_PATH_BYTES];
-    char *status, *reply = NULL;
+    char pid[32], *status, *reply = NULL;
     int rc = find_node(mount, device, sizeof(device), dir, sizeof(dir), why, why_bytes);
 
     if (rc)
@@ -288,6 +292,7 @@ int hx_rig_write(const char *mount, const char *node, const char *text, char *wh
     if (rc)
         return hx_rig_read_failed(rc, dir, why, why_bytes);
     hx_rig_value(status, "sockets", sockets, sizeof(sockets));
+    hx_rig_value(status, "pid", pid, sizeof(pid));
     free(status);
     if (*sockets)
         rc = hx_rig_join(socket, sizeof(socket), sockets, HX_NODE);
@@ -297,7 +302,7 @@ int hx_rig_write(const char *mount, const char *node, const char *text, char *wh
     if (rc && reply && *reply)
         hx_rig_why(rc, why, why_bytes, "%s", reply);
     else if (rc == -ENOENT || hx_rig_has_gone(rc))
-        rc = lost_rig(device, dir, why, why_bytes);
+        rc = lost_rig(rc, device, dir, node, pid, why, why_bytes);
     else if (rc)
         hx_rig_why(rc, why, why_bytes, "%s: %s: %s", dir, node, strerror(-rc));
     free(reply);
