@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "core/driver.h"
 #include "proc_stat.h"
 
@@ -288,6 +289,7 @@ int hx_watchdog_run(int (*loop)(void *arg), void *arg)
         do_job();
         pthread_mutex_unlock(&lock); /* the loop takes it to hand over a job */
         check_thread(&seen);
+        hx_closer_prod();
         pthread_mutex_lock(&lock);
     }
     pthread_mutex_unlock(&lock);

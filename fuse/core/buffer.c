@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "AEEStdErr.h"
+#include "base/closer.h"
 #include "base/memory_fd.h"
 #include "driver.h"
 
@@ -181,7 +182,8 @@ static struct hx_buffer *find_file(struct hx_session *s, int client_fd, const st
  * dma-bufs alone, this one memfds too. */
 static int take_memory(struct hx_call *call, int client_fd, struct stat *st)
 {
-    int fd = hx_fd_may_take() ? call->front->fd(call, client_fd) : -EBUSY, rc;
+    const uid_t uid = call->session->uid;
+    int fd = hx_closer_may_take(uid) ? call->front->fd(call, client_fd) : -EBUSY, rc;
 
     if (fd >= 0 && hx_fd_is_memory(fd) && fstat(fd, st) == 0)
         return fd;
@@ -189,7 +191,7 @@ static int take_memory(struct hx_call *call, int client_fd, struct stat *st)
     hx_log_client("client %d: fd %d cannot be imported: %s", call->session->client_id, client_fd,
                   strerror(rc));
     if (fd >= 0)
-        hx_fd_drop(&fd, 1);
+        hx_close_later(uid, &fd, 1);
     return -EINVAL;
 }
 

@@ -249,6 +249,31 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
     release(ino, fi->fh);
 }
 
+static bool is_in_group(fuse_req_t req, gid_t group)
+{
+    gid_t list[1024];
+    int n;
+
+    if (fuse_req_ctx(req)->gid == group)
+        return true;
+    n = fuse_req_getgroups(req, sizeof(list) / sizeof(list[0]), list);
+    while (n > 0 && list[n - 1] != group)
+        n--;
+    return n > 0;
+}
+
+/* Whether the caller may open the devices, as the kernel decides that.  `status` is for everybody. */
+static bool may_open_devices(fuse_req_t req, const struct hx_access *a)
+{
+    const uid_t uid = fuse_req_ctx(req)->uid;
+
+    if (!a->set || uid == 0)
+        return true;
+    if (uid == a->uid)
+        return (a->mode & 0600) == 0600;
+    return is_in_group(req, a->gid) ? (a->mode & 060) == 060 : (a->mode & 06) == 06;
+}
+
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
                      struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
                      size_t out_bytes)
@@ -259,10 +284,12 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg
     if (nodes[ino - FIRST_INO].device)
         hx_fuse_request_begin(req, "fuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in,
                               in_bytes, _IOC_SIZE(cmd));
-    else if (cmd == HX_IOCTL_REACH && in_bytes == sizeof(struct hx_reach))
-        hx_fuse_request_reach(req, in);
-    else
+    else if (cmd != HX_IOCTL_REACH || in_bytes != sizeof(struct hx_reach))
         fuse_reply_err(req, ENOTTY);
+    else if (!may_open_devices(req, &driver_of(req)->access))
+        fuse_reply_err(req, EACCES);
+    else
+        hx_fuse_request_reach(req, in);
 }
 
 static bool is_initialized;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory_fd.h"
+#include "base/closer.h"
 #include "client_memory.h"
 #include "core/driver.h"
 #include "fuse_request.h"
@@ -193,10 +193,10 @@ void hx_fuse_request_reach(struct fuse_req *req, const void *in)
     hx_watchdog_enter(uid, give_up_reach, req);
     r.memory = hx_client_read(caller, &bytes, r.addr, sizeof(bytes));
     hx_watchdog_leave();
-    fd = hx_fd_may_take() ? hx_client_fd(caller, r.fd) : -EBUSY;
+    fd = hx_closer_may_take(uid) ? hx_client_fd(caller, r.fd) : -EBUSY;
     r.descriptor = fd < 0 ? fd : 0;
     if (fd >= 0)
-        hx_fd_drop(&fd, 1);
+        hx_close_later(uid, &fd, 1);
     r.rig_pid = getpid();
     r.caller_pid = caller ? hx_client_process(caller) : 0;
     fuse_reply_ioctl(req, 0, &r, sizeof(r));

@@ -248,6 +248,7 @@ int hx_socket_client_add(struct hx_driver *d, int fd, bool secure)
     cl->pid = cred.pid;
     cl->uid = cred.uid;
     cl->conn.loop = &d->loop;
+    cl->conn.uid = cred.uid;
     cl->conn.watch = (struct hx_watch){.fd = fd, .ready = client_ready, .arg = cl};
     cl->next = clients;
     cl->prev = &clients;

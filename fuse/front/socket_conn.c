@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/closer.h"
 #include "base/memory_fd.h"
 
 enum { FULL_BYTES = 1 << 20, WAITING_MAX = 64 << 20, TURN_BYTES = 256 << 10 }; /* TURN_BYTES: read at a time, others have their turn then */
@@ -91,66 +92,76 @@ unsigned hx_conn_fds(const struct hx_conn *c)
     return n;
 }
 
-/* One recvmsg() brings HX_FRAME_MAX_FDS at most, the kernel's own limit, and one SCM_RIGHTS.  What is refused keeps its place in
- * the order. */
-static void keep_fds(struct hx_conn *c, struct msghdr *m)
-{
-    struct cmsghdr *h = CMSG_FIRSTHDR(m);
-    int refused[HX_FRAME_MAX_FDS];
-    unsigned n_refused = 0;
-
-    while (h && (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS))
-        h = CMSG_NXTHDR(m, h);
-    c->n_fds = h ? (unsigned)((h->cmsg_len - CMSG_LEN(0)) / sizeof(int)) : 0;
-    if (!c->n_fds)
-        return;
-    memcpy(c->fd, CMSG_DATA(h), c->n_fds * sizeof(int));
-    for (unsigned i = 0; i < c->n_fds; i++)
-        if (i >= c->fds_max || !hx_fd_is_memory(c->fd[i])) {
-            refused[n_refused++] = c->fd[i];
-            c->fd[i] = -1;
-        }
-    if (n_refused)
-        hx_fd_drop(refused, n_refused);
-}
-
-/* The first bytes of a frame, with its descriptors. */
-static ssize_t receive_head(struct hx_conn *c, struct hx_frame *head, const char **why)
+/* One recvmsg() brings HX_FRAME_MAX_FDS descriptors at most, the kernel's own limit, in one SCM_RIGHTS.  There is always room for all:
+ * what the kernel has to drop it closes in this thread.  *n: how many came, in fd[]. */
+static ssize_t receive(struct hx_conn *c, void *dst, size_t bytes, int fd[HX_FRAME_MAX_FDS], unsigned *n, int *flags)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * HX_FRAME_MAX_FDS)];
         struct cmsghdr align;
     } cbuf;
-    struct iovec iov = {head, sizeof(*head)};
-    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = cbuf.bytes,
-                       .msg_controllen = hx_fd_may_take() ? sizeof(cbuf.bytes) : 0};
+    struct iovec iov = {dst, bytes};
+    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = cbuf.bytes, .msg_controllen = sizeof(cbuf.bytes)};
     ssize_t got = recvmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *h = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 
-    if (got <= 0)
-        return got;
-    keep_fds(c, &m);
-    *why = m.msg_flags & MSG_CTRUNC ? "frame: descriptors that could not be received"
-                                    : "frame: descriptors with a part of a head";
-    if (m.msg_flags & MSG_CTRUNC || (c->n_fds && (size_t)got < sizeof(*head))) {
-        errno = EPROTO;
-        return -1;
-    }
+    while (h && (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS))
+        h = CMSG_NXTHDR(&m, h);
+    *flags = m.msg_flags;
+    *n = h ? (unsigned)((h->cmsg_len - CMSG_LEN(0)) / sizeof(int)) : 0;
+    if (*n)
+        memcpy(fd, CMSG_DATA(h), *n * sizeof(int));
     return got;
 }
 
-/* Everything else brings none: the kernel drops what comes where there is no room for it, and says so. */
-static ssize_t receive_rest(struct hx_conn *c, void *dst, size_t n, const char **why)
+/* What is refused keeps its place in the order. */
+static void refuse_fds(struct hx_conn *c)
 {
-    struct iovec iov = {dst, n};
-    struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
-    ssize_t got = recvmsg(c->watch.fd, &m, MSG_DONTWAIT);
+    int refused[HX_FRAME_MAX_FDS];
+    unsigned n = 0;
 
-    if (got > 0 && m.msg_flags & MSG_CTRUNC) {
-        *why = "frame: descriptors behind its beginning";
-        errno = EPROTO;
-        return -1;
-    }
-    return got;
+    for (unsigned i = 0; i < c->n_fds; i++)
+        if (i >= c->fds_max || !hx_fd_is_memory(c->fd[i])) {
+            refused[n++] = c->fd[i];
+            c->fd[i] = -1;
+        }
+    if (n)
+        hx_close_later(c->uid, refused, n);
+}
+
+static ssize_t broken(void)
+{
+    errno = EPROTO;
+    return -1;
+}
+
+/* The first bytes of a frame, with its descriptors. */
+static ssize_t receive_head(struct hx_conn *c, struct hx_frame *head, const char **why)
+{
+    int flags;
+    ssize_t got = receive(c, head, sizeof(*head), c->fd, &c->n_fds, &flags);
+
+    if (got <= 0)
+        return got;
+    refuse_fds(c);
+    *why = flags & MSG_CTRUNC ? "frame: descriptors that could not be received"
+                              : "frame: descriptors with a part of a head";
+    return flags & MSG_CTRUNC || (c->n_fds && (size_t)got < sizeof(*head)) ? broken() : got;
+}
+
+/* Everything else brings none. */
+static ssize_t receive_rest(struct hx_conn *c, void *dst, size_t bytes, const char **why)
+{
+    int fd[HX_FRAME_MAX_FDS], flags;
+    unsigned n;
+    ssize_t got = receive(c, dst, bytes, fd, &n, &flags);
+
+    if (got <= 0)
+        return got;
+    if (n)
+        hx_close_later(c->uid, fd, n);
+    *why = "frame: descriptors behind its beginning";
+    return n || flags & MSG_CTRUNC ? broken() : got;
 }
 
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why)
@@ -278,7 +289,8 @@ int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n)
 void hx_conn_close(struct hx_conn *c)
 {
     hx_loop_del(c->loop, &c->watch);
-    close(c->watch.fd);
+    shutdown(c->watch.fd, SHUT_RDWR); /* the client sees its end now, whenever what it has sent is closed */
+    hx_close_later(c->uid, &c->watch.fd, 1);
     hx_conn_close_fds(c);
     hx_frame_free(c->frame);
     free(c->out);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "hx_frame.h"
 #include "base/loop.h"
@@ -25,6 +26,7 @@ struct hx_socket_frame {
 struct hx_conn {
     struct hx_watch watch;
     struct hx_loop *loop;
+    uid_t uid;                     /* the client's */
     struct hx_socket_frame *frame; /* being read; NULL between frames */
     uint64_t got;                  /* bytes of it so far, head included */
     uint64_t body_max;             /* bytes that a frame may have; 0 = HX_FRAME_MAX_BODY */

@@ -113,7 +113,7 @@ static void set_up(void)
         watched[i] = (struct pollfd){.fd = i};
 }
 
-/* What is refused is closed by other threads (hx_fd_drop()), so that may take a moment. */
+/* What is refused is closed by other threads (hx_close_later()), so that may take a moment. */
 static void expect_fds(int most, const char *what)
 {
     const uint64_t until = hx_now_ms() + PATIENCE_S * 1000;
