@@ -21,6 +21,12 @@ static int serves(void *node)
     return access(node, F_OK) == 0;
 }
 
+static int has_dsp(void *unused)
+{
+    (void)unused;
+    return own_rig_dsp() > 0;
+}
+
 int own_rig_start(void **state)
 {
     const char *libexec = getenv("HEXRIG_LIBEXEC"), *skels = getenv("DSP_LIBRARY_PATH");
@@ -53,7 +59,7 @@ int own_rig_start(void **state)
         return -1;
     if (hxt_start(&own_rig_child, &cmd))
         return -1;
-    return hxt_until(serves, node, 10) ? 0 : -1;
+    return hxt_until(serves, node, 10) && hxt_until(has_dsp, NULL, 10) ? 0 : -1;
 }
 
 int own_rig_stop(void **state)
