@@ -1,4 +1,4 @@
-/* The sandbox of the DSP process: landlock limits files, seccomp limits system calls. */
+/* The sandbox of the DSP process: landlock limits files, seccomp limits system calls, and root's capabilities are dropped. */
 #include "sandbox.h"
 
 #include <errno.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "HAP_farf.h"
+#include "privileges.h"
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64
@@ -314,8 +315,10 @@ static int files_limited, calls_limited;
 
 int hx_sandbox(const char *skel_path)
 {
-    int rc;
+    int rc = hx_drop_privileges();
 
+    if (rc)
+        return rc;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return -errno;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -326,7 +329,6 @@ int hx_sandbox(const char *skel_path)
     (void)limit_calls;
     (void)limit_pd_calls;
     (void)calls_limited;
-    (void)rc;
     return 0;
 #else
     rc = limit_files(skel_path, &files_limited);

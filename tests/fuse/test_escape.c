@@ -1,5 +1,6 @@
 /* Protects the user, other sessions and the rig from skels: what tests/skel/hxt_escape/ tries is refused, as root's rig and
  * as nobody's, beside the PD of another client.  Part of the isolation suite (tests/lib/isolation.h). */
+#include <linux/capability.h>
 #include <linux/landlock.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -7,12 +8,15 @@
 
 #include "hxt_proc.h"
 #include "isolation.h"
+#include "other_users.h"
 #include "own_rig.h"
 #include "remote.h"
 #include "remote_scalars.h"
 #include "skel/hxt_escape.h"
 
 enum { ATTEMPTS_LEAST = 400 };
+
+#define THEIR_SKEL "libhxt_theirs_skel.so" /* in a folder and with a mode that keep everybody but its owner out */
 
 static const char precious[] = "precious";
 
@@ -103,6 +107,55 @@ static void test_a_skel_gets_nothing_but_what_it_may(void **state)
     assert_int_equal(remote_handle64_close(h), 0);
 }
 
+/* One of the masks in /proc/PID/status. */
+static uint64_t capabilities(pid_t pid, const char *set)
+{
+    char *text = hxt_read_file(hxt_path("/proc/%d/status", pid), NULL), *line;
+    uint64_t mask;
+
+    assert_non_null(text);
+    line = strstr(text, hxt_path("\n%s:\t", set));
+    assert_non_null(line);
+    mask = strtoull(line + strlen(set) + 3, NULL, 16);
+    free(text);
+    return mask;
+}
+
+/* The one that a rig of root's is left with, and why: test_roots_rig_loads_skels_from_anybodys_folder. */
+static void expect_no_capabilities(pid_t pid)
+{
+    const uint64_t may = geteuid() == 0 ? 1ull << CAP_DAC_READ_SEARCH : 0;
+
+    assert_int_equal(capabilities(pid, "CapEff"), may);
+    assert_int_equal(capabilities(pid, "CapPrm"), may);
+    assert_int_equal(capabilities(pid, "CapInh"), 0);
+    assert_int_equal(capabilities(pid, "CapAmb"), 0);
+    if (geteuid() == 0) /* others cannot change it */
+        assert_int_equal(capabilities(pid, "CapBnd"), may);
+    assert_int_equal(capabilities(pid, "NoNewPrivs"), 1);
+}
+
+static void test_the_dsp_has_none_of_roots_capabilities(void **state)
+{
+    remote_handle64 h;
+    int32_t pid;
+
+    (void)state;
+    connect_skel(&h, &pid);
+    expect_no_capabilities(pid);
+    expect_no_capabilities(own_rig_dsp());
+    assert_int_equal(remote_handle64_close(h), 0);
+}
+
+static void test_roots_rig_loads_skels_from_anybodys_folder(void **state)
+{
+    remote_handle64 h;
+
+    (void)state;
+    assert_int_equal(remote_handle64_open("file:///" THEIR_SKEL "?hxt_escape_skel_handle_invoke&_modver=1.0", &h), 0);
+    assert_int_equal(remote_handle64_close(h), 0);
+}
+
 /* seccomp knows that entry by its architecture, and ends who takes it: the PD, and nobody else. */
 static void test_a_system_call_of_another_architecture_ends_the_pd(void **state)
 {
@@ -119,11 +172,30 @@ static void test_a_system_call_of_another_architecture_ends_the_pd(void **state)
     assert_int_equal(own_rig_dsp(), dsp);
 }
 
+static int make_their_skel(const char *from)
+{
+    char *folder = strdup(hxt_path("%s/theirs", hxt_tmpdir())), *skel = strdup(hxt_path("%s/" THEIR_SKEL, folder));
+    size_t n = 0;
+    char *bytes = hxt_read_file(hxt_path("%.*s/libhxt_escape_skel.so", (int)strcspn(from, ":;"), from), &n);
+    int rc = !bytes || mkdir(folder, 0700);
+
+    if (!rc)
+        hxt_write_file(skel, bytes, n);
+    rc = rc || chmod(skel, 0600) || chown(skel, HXT_NOBODY, HXT_NOBODY) || chown(folder, HXT_NOBODY, HXT_NOBODY);
+    free(bytes);
+    free(skel);
+    free(folder);
+    return rc ? -1 : 0;
+}
+
 static int start(void **state)
 {
     const char *skels = getenv("DSP_LIBRARY_PATH");
-    char *folders = strdup(hxt_path("%s:%s/skels", skels ? skels : HXT_BUILD "/tests", hxt_tmpdir()));
+    char *folders = strdup(hxt_path("%s:%s/skels:%s/theirs", skels ? skels : HXT_BUILD "/tests", hxt_tmpdir(),
+                                    hxt_tmpdir()));
 
+    if (geteuid() == 0 && make_their_skel(skels ? skels : HXT_BUILD "/tests"))
+        return -1;
     if (mkdir(hxt_path("%s/skels", hxt_tmpdir()), 0755))
         return -1;
     hxt_write_file(hxt_path("%s/file", hxt_tmpdir()), precious, sizeof(precious));
@@ -139,11 +211,13 @@ static int run(const char *front_end)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_skel_gets_nothing_but_what_it_may),
+        cmocka_unit_test(test_the_dsp_has_none_of_roots_capabilities),
         cmocka_unit_test(test_a_system_call_of_another_architecture_ends_the_pd),
+        cmocka_unit_test(test_roots_rig_loads_skels_from_anybodys_folder), /* the last one: root's alone */
     };
 
     own_rig_front_end = front_end;
-    return hxt_run_group(front_end, tests, HXT_LEN(tests), start, own_rig_stop);
+    return hxt_run_group(front_end, tests, HXT_LEN(tests) - (geteuid() != 0), start, own_rig_stop);
 }
 
 static int has_landlock(void)
