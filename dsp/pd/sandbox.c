@@ -224,9 +224,13 @@ struct rule {
     int except; /* inverted: value[0], the only one, is refused */
 };
 
-/* What clone() can give to a thread, too, when root asks for it. */
-#define OWN_NAMESPACES \
-    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+/* glibc's pthread_create(), bit for bit. */
+#define THREAD_FLAGS                                                                                 \
+    ((uint32_t)(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD |   \
+                CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID))
+
+/* The headers that we are built with may be older than the C library that we run with. */
+enum { ADVISE_POPULATE_READ = 22, ADVISE_POPULATE_WRITE = 23, ADVISE_GUARD_INSTALL = 102, ADVISE_GUARD_REMOVE = 103 };
 
 /* What open() may be asked for: reading, and what changes nothing.  Not O_CREAT, O_TRUNC and O_TMPFILE, nor the access mode 3,
  * for which a kernel wants no right of landlock's, nor O_PATH, which landlock lets through everywhere. */
@@ -273,7 +277,11 @@ static int limit_pd_calls(void)
         {.nr = SYS_landlock_create_ruleset, .error = EPERM},
         {.nr = SYS_landlock_restrict_self, .error = EPERM},
         {.nr = SYS_clone3, .error = ENOSYS}, /* its flags lie in memory; libc then takes clone */
-        {SYS_clone, EPERM, LOW(0), CLONE_THREAD | CLONE_VM | OWN_NAMESPACES, 1, {CLONE_THREAD | CLONE_VM}, 0},
+        {SYS_clone, EPERM, LOW(0), all, 1, {THREAD_FLAGS}, 0},
+        /* what we use (dsp/machine), and malloc and pthread_create of this and of later glibcs; not what poisons pages
+         * (MADV_HWPOISON), shares them (MADV_MERGEABLE), or takes them from a file that others have mapped (MADV_REMOVE) */
+        {SYS_madvise, EPERM, LOW(2), all, 6, {MADV_DONTNEED, MADV_HUGEPAGE, ADVISE_POPULATE_READ, ADVISE_POPULATE_WRITE,
+                                              ADVISE_GUARD_INSTALL, ADVISE_GUARD_REMOVE}, 0},
         {SYS_kill, EPERM, LOW(0), all, 1, {own}, 0},
         {SYS_tgkill, EPERM, LOW(0), all, 1, {own}, 0},
         {SYS_sched_setaffinity, EPERM, LOW(0), all, 1, {0}, 0},

@@ -5,7 +5,7 @@
 #include "remote.h"
 
 static size_t (*const subjects[])(const struct hxe_in *, size_t, struct hxe_out *) = {
-    hxe_on_files, hxe_on_processes, hxe_on_itself, hxe_system_calls,
+    hxe_on_files, hxe_on_processes, hxe_on_itself, hxe_threads_and_advices, hxe_system_calls,
 };
 
 static void try_one(const struct hxe_in *in, struct hxe_out *out)

@@ -15,6 +15,7 @@
 size_t hxe_on_files(const struct hxe_in *in, size_t i, struct hxe_out *out);
 size_t hxe_on_processes(const struct hxe_in *in, size_t i, struct hxe_out *out);
 size_t hxe_on_itself(const struct hxe_in *in, size_t i, struct hxe_out *out);
+size_t hxe_threads_and_advices(const struct hxe_in *in, size_t i, struct hxe_out *out);
 size_t hxe_system_calls(const struct hxe_in *in, size_t i, struct hxe_out *out);
 
 #define HXE_LEN(array) (sizeof(array) / sizeof((array)[0]))

@@ -117,6 +117,17 @@ static int own_memfd_by_name(void)
     close(fd);
     return error;
 }
+static void *return_at_once(void *unused)
+{
+    return unused;
+}
+static int make_thread(void)
+{
+    pthread_t t;
+    int error = pthread_create(&t, NULL, return_at_once, NULL);
+
+    return error ? error : pthread_join(t, NULL);
+}
 static int signal_itself(void)
 {
     return pthread_kill(pthread_self(), 0);
@@ -152,55 +163,6 @@ static int list_libraries(void)
         return errno;
     closedir(d);
     return 0;
-}
-
-static int just_end(void *unused)
-{
-    (void)unused;
-    return 0;
-}
-
-/* A thread is what a skel may make; one in a namespace of its own it may not. */
-static int thread_with(int namespace_of_its_own)
-{
-    static _Alignas(16) char stack[16 << 10];
-    static pid_t ended; /* 0 when the thread is over */
-    int flags = CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | namespace_of_its_own;
-
-    ended = 1;
-    if (clone(just_end, stack + sizeof(stack), flags, NULL, NULL, NULL, &ended) < 0)
-        return errno;
-    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE))
-        sched_yield();
-    return 0;
-}
-static int thread_of_other_mounts(void)
-{
-    return thread_with(CLONE_NEWNS);
-}
-static int thread_of_another_net(void)
-{
-    return thread_with(CLONE_NEWNET);
-}
-static int thread_of_another_name(void)
-{
-    return thread_with(CLONE_NEWUTS);
-}
-static int thread_of_other_ipc(void)
-{
-    return thread_with(CLONE_NEWIPC);
-}
-static int thread_of_another_cgroup(void)
-{
-    return thread_with(CLONE_NEWCGROUP);
-}
-static int thread_of_other_users(void)
-{
-    return thread_with(CLONE_NEWUSER);
-}
-static int plain_thread(void)
-{
-    return thread_with(0);
 }
 
 /* Of whatever is memory among its descriptors: 0 when one takes it, else the first refusal. */
@@ -253,13 +215,7 @@ static const struct {
     {"fork", fork_it, EPERM},
     {"clone as fork", fork_by_clone, EPERM},
     {"clone into a user namespace", share_memory_with_a_child, EPERM},
-    {"a thread with its own mounts", thread_of_other_mounts, EPERM},
-    {"a thread with its own network", thread_of_another_net, EPERM},
-    {"a thread with its own host name", thread_of_another_name, EPERM},
-    {"a thread with its own IPC", thread_of_other_ipc, EPERM},
-    {"a thread with its own cgroup", thread_of_another_cgroup, EPERM},
-    {"a thread with its own users", thread_of_other_users, EPERM},
-    {"a thread", plain_thread, 0},
+    {"a thread", make_thread, 0},
     {"its own namespace", open_own_namespace, 0},
     {"seal what it shares", seal_memory, EPERM},
     {"PR_SET_PDEATHSIG", outlive, EPERM},
