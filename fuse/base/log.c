@@ -45,23 +45,34 @@ static size_t utf8(const unsigned char *p, size_t n)
     return len;
 }
 
-/* out: [4 * n + 1] */
+/* Bytes at p[0..n) that appear as they are, 0: the first one appears as \xNN. */
+static size_t plain(const unsigned char *p, size_t n)
+{
+    return (p[0] >= ' ' && p[0] < 0x7f) || p[0] == '\t' ? 1 : p[0] < 0x80 ? 0 : utf8(p, n);
+}
+
+/* out: [4 * n + 1], or NULL.  Bytes that were written, or would be. */
 static size_t escape(char *out, const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text;
     size_t at = 0;
 
     for (size_t i = 0; i < n;) {
-        size_t len = (p[i] >= ' ' && p[i] < 0x7f) || p[i] == '\t' ? 1 : p[i] < 0x80 ? 0 : utf8(p + i, n - i);
+        const size_t len = plain(p + i, n - i);
 
-        if (len)
+        if (out && len)
             memcpy(out + at, p + i, len);
-        else
+        else if (out)
             snprintf(out + at, 5, "\\x%02x", p[i]);
         at += len ? len : 4;
         i += len ? len : 1;
     }
     return at;
+}
+
+size_t hx_log_length(const char *text, size_t n)
+{
+    return escape(NULL, text, n);
 }
 
 /* In one piece.  Whoever reads the other end of a pipe or a terminal may have stopped, for which nobody here waits: a pipe that

@@ -14,6 +14,9 @@ void hx_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * the line is lost. */
 int hx_log_bytes(const char *program, const char *text, size_t n);
 
+/* Bytes that the n would take there, without the name and for n <= HX_LOG_LINE: those that are escaped take four each. */
+size_t hx_log_length(const char *text, size_t n);
+
 /* "[4711]", behind the program's name in each line: tells rigs apart that share a log.  Before the first line. */
 void hx_log_set_tag(const char *text);
 

@@ -17,7 +17,7 @@ enum { MOST_CHUNKS = 128 };            /* at the end: more than a pipe can be ma
 
 /* What a session number may still write.  It outlives the session: a client that opens another one gets no more by that. */
 static struct {
-    uint64_t spent, since_ms; /* bytes; 0 = nothing was written yet */
+    uint64_t spent, since_ms; /* bytes of the log, escaped; 0 = nothing was written yet */
 } budget[FASTRPC_MAX_SESSIONS + 1];
 static struct hx_pd_log *logs; /* list of the open ones */
 
@@ -56,7 +56,7 @@ static void say_dropped(struct hx_pd_log *l, uint64_t after_ms)
 
 static void end_line(struct hx_pd_log *l)
 {
-    if (may_write(l->pd, l->n + HEAD_BYTES)) {
+    if (may_write(l->pd, hx_log_length(l->line, l->n) + HEAD_BYTES)) {
         say_dropped(l, SOON_MS);
         write_line(l, l->line, l->n);
     } else if (l->dropped++ == 0) {

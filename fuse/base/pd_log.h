@@ -2,7 +2,7 @@
  * to the rig's log.  So no PD has the log's descriptor, each line says whose it is, and nobody fills a disk.
  *
  * A line is at most HX_PD_LINE bytes, a longer one becomes several.  Control characters and what is no UTF-8 appear as \xNN.
- * Each session number may write 1 MiB at once and then 4 KiB per second, whoever uses it; what is beyond that is counted, and
+ * Each session number may write 1 MiB of the log at once and then 4 KiB per second, whoever uses it; what is beyond that is counted, and
  * the log says how many lines it was.  The pipe never blocks a PD: what does not fit is the PD's loss.  All functions are the
  * loop's thread's. */
 #ifndef HX_PD_LOG_H

@@ -196,6 +196,38 @@ static void test_long_lines_zeros_and_halves(void **state)
     free(text);
 }
 
+/* A byte may become four in the log; the budget is for what is written. */
+static void test_what_is_escaped_counts_as_it_is_written(void **state)
+{
+    enum { LINES = 4000 };
+    struct hx_loop loop = {0};
+    struct hx_pd_log l = {0};
+    char line[HX_PD_LINE], *text;
+    size_t n;
+    int fd;
+
+    (void)state;
+    memset(line, '\1', sizeof(line));
+    line[sizeof(line) - 1] = '\n';
+    assert_int_equal(hx_loop_init(&loop), 0);
+    assert_int_equal(hx_pd_log_open(&l, &loop, 8, &fd), 0);
+    parts_begin();
+    for (int i = 0; i < LINES; i++) {
+        if (write(fd, line, sizeof(line)) != sizeof(line))
+            break;
+        hx_pd_log_read(&l);
+    }
+    hx_pd_log_close(&l);
+    text = parts_end();
+    close(fd);
+    hx_loop_close(&loop);
+    n = strlen(text);
+    assert_true(n > 512 << 10);
+    assert_true(n < (1 << 20) + (256 << 10)); /* and 4 KiB for each second that this takes */
+    assert_non_null(strstr(text, " lines dropped\n"));
+    free(text);
+}
+
 /* Nobody reads the log: a pipe that is full. */
 static void test_a_log_that_nobody_reads_holds_nobody_up(void **state)
 {
@@ -235,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_the_last_line_of_a_pd_that_dies_is_there),
         cmocka_unit_test(test_a_flood_is_cut_and_counted),
         cmocka_unit_test(test_long_lines_zeros_and_halves),
+        cmocka_unit_test(test_what_is_escaped_counts_as_it_is_written),
         cmocka_unit_test(test_a_log_that_nobody_reads_holds_nobody_up),
     };
 

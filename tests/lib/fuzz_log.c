@@ -35,6 +35,11 @@ int hx_log_bytes(const char *program, const char *text, size_t n)
     return program && text && n ? 0 : -EINVAL;
 }
 
+size_t hx_log_length(const char *text, size_t n)
+{
+    return text ? n : 0;
+}
+
 void hx_log_set_tag(const char *text)
 {
     (void)text;
