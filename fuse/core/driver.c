@@ -86,23 +86,31 @@ static void print_vtcm(const struct hx_driver *d, FILE *f)
 const char *const hx_driver_nodes[] = {"status",  "stats", "sessions", "clock",
                                        "thermal", "vtcm",  NULL};
 
+/* A buffer of our own: of memory that open_memstream() could not get in the middle neither ferror() nor fclose() tells anything, and
+ * the text would lack a piece.  This one is several times what the longest node takes. */
+static char *text_of(void (*print)(const struct hx_driver *, FILE *), const struct hx_driver *d)
+{
+    char text[64 << 10] = "";
+    FILE *f = fmemopen(text, sizeof(text), "w");
+
+    if (!f)
+        return NULL;
+    print(d, f);
+    if (ferror(f) | fclose(f)) /* what does not fit is an error of the one or the other */
+        return NULL;
+    return strdup(text);
+}
+
 char *hx_driver_node_text(struct hx_driver *d, const char *node)
 {
     static void (*const print[])(const struct hx_driver *, FILE *) = {
         print_status, print_stats, print_sessions, hx_clock_print, print_thermal, print_vtcm};
-    char *text = NULL;
-    size_t n = 0;
 
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (d->session[i])
             hx_queue_stats_collect(d->session[i]);
     for (unsigned i = 0; hx_driver_nodes[i]; i++)
-        if (strcmp(hx_driver_nodes[i], node) == 0) {
-            FILE *f = open_memstream(&text, &n);
-            if (!f)
-                return NULL;
-            print[i](d, f);
-            fclose(f);
-        }
-    return text;
+        if (strcmp(hx_driver_nodes[i], node) == 0)
+            return text_of(print[i], d);
+    return NULL;
 }

@@ -50,7 +50,8 @@ struct hx_driver {
     bool remove_dir;       /* remove `mount` at the end */
 };
 
-/* Text of a node (hx_driver_nodes), malloc'ed, or NULL when there is no such node or memory. */
+/* Text of a node (hx_driver_nodes), whole and malloc'ed, or NULL when there is no such node or memory, or it would be longer than
+ * 64 KiB. */
 char *hx_driver_node_text(struct hx_driver *d, const char *node);
 extern const char *const hx_driver_nodes[]; /* NULL-terminated */
 
