@@ -16,6 +16,8 @@
 #define TURNS ((1u << CLIENT_SHIFT) - 1)
 #define ROOT 127u /* client ids are smaller */
 
+enum { STEP_MS = 50 }; /* a waiter looks again, whether it was woken or not */
+
 static __thread uint32_t held; /* the word that this thread wrote */
 
 static uint32_t client_bits(int32_t client)
@@ -43,28 +45,64 @@ static uint64_t real_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Waits until it is free, or was held by one and the same for too long, and takes it. */
+/* What this process has lost lately by waiting for a lock that nobody gave back.  A skel that spoils the word again and again costs
+ * it that once; from then on it waits for no longer than a holder may well be interrupted. */
+enum { LOST_MS_MAX = 2 * HX_LOCK_PATIENCE_MS, LATELY_MS = 60000, HASTE_MS = 1 };
+static _Atomic uint64_t lost_ms, last_loss_ms;
+
+static unsigned patience_ms(uint64_t now)
+{
+    if (now - atomic_load(&last_loss_ms) >= LATELY_MS)
+        atomic_store(&lost_ms, 0);
+    return atomic_load(&lost_ms) < LOST_MS_MAX ? HX_LOCK_PATIENCE_MS : HASTE_MS;
+}
+
+static void take_over(uint32_t from, unsigned waited, uint64_t now)
+{
+    const uint64_t before = atomic_fetch_add(&lost_ms, waited);
+
+    atomic_store(&last_loss_ms, now);
+    if (before < LOST_MS_MAX) /* afterwards it would fill the log */
+        FARF(ERROR, "the machine's lock was not to be had for %u ms, held by PD %u: taken over", waited,
+             (from >> CLIENT_SHIFT) & ROOT);
+}
+
+/* Since the last time, and no more than a step of waiting: while we are stopped others are not slow. */
+static unsigned past_ms(uint64_t *last)
+{
+    const uint64_t now = real_ms(), past = now - *last;
+
+    *last = now;
+    return past < STEP_MS ? (unsigned)past : STEP_MS;
+}
+
+/* Waits until it is free, was held by one and the same for too long, or was held by whomever for twice that, and takes it. */
 static void lock_slowly(_Atomic uint32_t *lock, uint32_t me)
 {
+    uint64_t now = real_ms();
+    const unsigned patience = patience_ms(now);
+    unsigned waited = 0, since = 0;
     uint32_t whose = 0, seen;
-    uint64_t since = 0;
 
-    for (;;) {
+    for (; waited < 2 * patience; waited += past_ms(&now)) {
         seen = atomic_load(lock);
-        if (seen && (seen & ~SLEEPERS) != whose) {
+        if ((seen & ~SLEEPERS) != whose) {
             whose = seen & ~SLEEPERS;
-            since = real_ms();
-        } else if (!seen || real_ms() - since >= HX_LOCK_PATIENCE_MS) {
+            since = waited;
+        }
+        if (!seen || waited - since >= patience) {
             if (!atomic_compare_exchange_strong(lock, &seen, me | SLEEPERS)) /* others may sleep there, too */
                 continue;
             if (seen)
-                FARF(ERROR, "the machine's lock was held for %d ms by PD %u: taken over", HX_LOCK_PATIENCE_MS,
-                     (seen >> CLIENT_SHIFT) & ROOT);
+                take_over(seen, waited, now);
             return;
         }
         if ((seen & SLEEPERS) || atomic_compare_exchange_strong(lock, &seen, seen | SLEEPERS))
-            sleep_on(lock, seen | SLEEPERS, 50);
+            sleep_on(lock, seen | SLEEPERS, patience < STEP_MS ? patience : STEP_MS);
     }
+    seen = atomic_exchange(lock, me | SLEEPERS); /* who writes there all the time cannot make this fail */
+    if (seen)
+        take_over(seen, waited, now);
 }
 
 void hx_machine_lock(void)
@@ -131,8 +169,9 @@ void hx_machine_reap(int32_t client)
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
         if (hx_machine->crm->entry[i].client == client)
             hx_machine->crm->entry[i].client = 0;
-    while (seen && (seen & ~(SLEEPERS | TURNS)) == client_bits(client))
-        if (atomic_compare_exchange_weak(lock, &seen, 0)) {
+    /* Of a dead PD's word only SLEEPERS changes, once: for who keeps writing there the root PD does not try again and again. */
+    for (int tries = 0; tries < 2 && seen && (seen & ~(SLEEPERS | TURNS)) == client_bits(client); tries++)
+        if (atomic_compare_exchange_strong(lock, &seen, 0)) {
             wake(lock, INT32_MAX);
             break;
         }

@@ -61,8 +61,9 @@ int hx_machine_init(const struct hx_profile *profile);
  * first fork.  0 or negative errno. */
 int hx_machine_share_vtcm_table(int fd);
 
-/* Short sections only.  Who finds the lock with one holder for HX_LOCK_PATIENCE_MS takes it: nothing else can be done about a PD that
- * is stopped inside, or one that wrote there. */
+/* Short sections only.  Who finds the lock with one holder for HX_LOCK_PATIENCE_MS, or waits for twice that whoever holds it, takes it:
+ * nothing else can be done about a PD that is stopped inside, or one that writes there.  A PD that has lost twice that to it waits for
+ * 1 or 2 ms only, until it has lost nothing for a minute: then sections of several PDs may overlap. */
 enum { HX_LOCK_PATIENCE_MS = 2000 };
 void hx_machine_lock(void);
 void hx_machine_unlock(void);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,13 +161,29 @@ static int addresses(const struct hxt_in *in, remote_arg *pra)
     return 0;
 }
 
+static void keep_writing(const struct hxt_damage *d, _Atomic uint32_t *word)
+{
+    struct timespec start, now;
+    uint32_t n = 1;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+        for (int i = 0; i < 100000; i++, n += d->step)
+            atomic_store_explicit(word, d->fill << 24 | (n & 0xffffff), memory_order_relaxed);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < (long)d->ms);
+}
+
 static int damage(const struct hxt_in *in, remote_arg *pra)
 {
     const struct hxt_damage *d = pra[1].buf.pv;
 
     if (pra[1].buf.nLen < sizeof(*d))
         return AEE_DSP(AEE_EBADPARM);
-    memset(*(uint8_t **)(uintptr_t)d->variable + d->offset, (int)d->fill, d->bytes);
+    if (d->ms)
+        keep_writing(d, *(_Atomic uint32_t **)(uintptr_t)d->variable + d->offset / sizeof(uint32_t));
+    else
+        memset(*(uint8_t **)(uintptr_t)d->variable + d->offset, (int)d->fill, d->bytes);
     return in->code;
 }
 

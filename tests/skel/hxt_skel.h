@@ -96,6 +96,8 @@ struct hxt_damage {
     uint64_t variable; /* its address */
     uint32_t offset, bytes;
     uint32_t fill; /* byte */
+    uint32_t ms;   /* not 0: writes the word at `offset` for so long, as fast as it goes; its first byte is `fill` ... */
+    uint32_t step; /* ... and the rest, from 1 on, grows by this */
     uint32_t reserved;
 };
 
