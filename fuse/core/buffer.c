@@ -254,11 +254,9 @@ int hx_buffer_offset(struct hx_call *call, const struct hx_buffer *b, uint64_t a
 {
     int rc = call->front->locate(call, b->client_fd, b->inode, addr, offset);
 
-    if (rc == -EFAULT)
-        return rc;
-    if (rc)
+    if (rc == -ENOENT)
         *offset = addr & 4095; /* no mapping of this file: the kernel driver then counts from the page */
-    return 0;
+    return rc == -ENOENT ? 0 : rc;
 }
 
 /* A memfd is never mapped here: its client may truncate it at any time, and touching such a mapping ends the driver. */

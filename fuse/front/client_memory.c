@@ -2,16 +2,14 @@
 #include "client_memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/call.h"
+#include "hx_maps.h"
 
 typedef ssize_t (*vm_fn)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                          unsigned long, unsigned long);
@@ -98,47 +96,16 @@ int hx_client_fd(pid_t tid, int fd)
     return got;
 }
 
-/* As <linux/fs.h> has it since Linux 6.11; Debian 12's is older. */
-struct map_query {
-    uint64_t size, flags, addr;
-    uint64_t start, end, vma_flags, page_size, offset, inode;
-    uint32_t dev_major, dev_minor, name_size, build_id_size;
-    uint64_t name_addr, build_id_addr;
-};
-#define MAP_QUERY _IOWR('f', 17, struct map_query)
-
-/* The mapping that `addr` is in, from the text: slow, but older kernels have no other way. */
-static int search_maps(int fd, uint64_t addr, struct map_query *q)
-{
-    FILE *f = fdopen(dup(fd), "r");
-    int rc = -ENOENT;
-    char line[512];
-
-    if (!f)
-        return -errno;
-    while (rc && fgets(line, sizeof(line), f))
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %" SCNu64, &q->start, &q->end, &q->offset, &q->inode) == 4 &&
-            addr >= q->start && addr < q->end)
-            rc = 0;
-    fclose(f);
-    return rc;
-}
-
 int hx_client_locate(pid_t tid, uint64_t inode, uint64_t addr, uint64_t *offset)
 {
-    struct map_query q = {.size = sizeof(q), .addr = addr};
     char path[64];
-    int fd, rc = 0;
+    int maps, rc;
 
     snprintf(path, sizeof(path), "/proc/%d/maps", tid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    if (ioctl(fd, MAP_QUERY, &q))
-        rc = errno == ENOTTY ? search_maps(fd, addr, &q) : -errno;
-    close(fd);
-    if (rc || q.inode != inode)
-        return rc ? rc : -ENOENT;
-    *offset = addr - q.start + q.offset;
-    return 0;
+    maps = hx_maps_open(path);
+    if (maps < 0)
+        return -EFAULT;
+    rc = hx_maps_locate(maps, inode, addr, offset);
+    close(maps);
+    return rc == 0 || rc == -ENOENT ? rc : -EFAULT;
 }

@@ -19,7 +19,8 @@ int hx_client_write_pieces(pid_t tid, const struct hx_piece *p, unsigned n);
  * determined. */
 bool hx_client_same_file(pid_t tid, int fd, int own);
 
-/* Offset in the file with this inode of what the client sees at `addr`.  -ENOENT: another file, or nothing, is mapped there. */
+/* Offset in the file with this inode of what the client sees at `addr`.  -ENOENT: another file, or nothing, is mapped
+ * there; -EFAULT: it cannot be told. */
 int hx_client_locate(pid_t tid, uint64_t inode, uint64_t addr, uint64_t *offset);
 
 /* The process that thread `tid` belongs to, or 0. */
