@@ -107,13 +107,14 @@ static bool same_file(struct hx_call *call, int fd, int own)
 static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64_t addr, uint64_t *offset)
 {
     const struct hx_socket_frame *f = ((struct socket_call *)call->request)->frame;
-    int i = find_fd(f, fd);
 
     (void)inode;
-    if (i < 0 || addr < f->fds[i].va || addr - f->fds[i].va >= f->fds[i].len)
-        return -ENOENT;
-    *offset = addr - f->fds[i].va;
-    return 0;
+    for (const struct hx_frame_seg *s = f->segs; s < f->segs + f->head.n_segs; s++)
+        if (s->flags == HX_SEG_FILE && s->fd == fd && s->addr == addr) {
+            *offset = s->offset;
+            return 0;
+        }
+    return -ENOENT;
 }
 
 /* --- replies --------------------------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ int hx_registered_find(const void *va, size_t len);
 /* Bytes of the buffer behind a DMA handle: as registered for this one use, else the file's size.  0 or -1. */
 int hx_dma_length(int fd, uint64_t *len);
 
-/* Where an allocation's descriptor is mapped.  Returns 0, or -1 (not ours; *va and *len untouched). */
-int hx_rpcmem_find_fd(int fd, void **va, size_t *len);
+/* Offset of va in the file of descriptor `fd` when that is the allocation that va lies in.  0, or -1: it is not (*offset untouched). */
+int hx_rpcmem_locate(int fd, const void *va, uint64_t *offset);
 
 #endif

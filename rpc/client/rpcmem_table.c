@@ -68,18 +68,17 @@ int hx_rpcmem_find(const void *va, size_t len)
     return fd;
 }
 
-int hx_rpcmem_find_fd(int fd, void **va, size_t *len)
+int hx_rpcmem_locate(int fd, const void *va, uint64_t *offset)
 {
+    const char *p = va;
     int rc = -1;
+    size_t i;
 
     pthread_rwlock_rdlock(&lock);
-    for (size_t i = 0; i < table.n; i++) {
-        if (table.at[i].fd == fd) {
-            *va = table.at[i].va;
-            *len = table.at[i].len;
-            rc = 0;
-            break;
-        }
+    i = upper(p);
+    if (i > 0 && table.at[i - 1].fd == fd && (size_t)(p - table.at[i - 1].va) < table.at[i - 1].len) {
+        *offset = (uint64_t)(p - table.at[i - 1].va);
+        rc = 0;
     }
     pthread_rwlock_unlock(&lock);
     return rc;

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "fastrpc_uapi.h"
+#include "hx_maps.h"
 #include "hx_rpcmem.h"
 #include "remote_scalars.h"
 
@@ -19,6 +22,14 @@ static void add_iov(struct hx_frame_out *f, const void *base, size_t len)
     f->head.body_bytes += len;
 }
 
+static int put_seg(struct hx_frame_out *f, struct hx_frame_seg seg)
+{
+    if (f->head.n_segs == HX_FRAME_MAX_SEGS)
+        return -E2BIG;
+    f->segs[f->head.n_segs++] = seg;
+    return 0;
+}
+
 static int add_seg(struct hx_frame_out *f, uint64_t addr, uint64_t len, uint32_t flags)
 {
     uint64_t end;
@@ -29,10 +40,7 @@ static int add_seg(struct hx_frame_out *f, uint64_t addr, uint64_t len, uint32_t
         return -EFAULT;
     if (len > HX_FRAME_MAX_BODY)
         return -EINVAL;
-    if (f->head.n_segs == HX_FRAME_MAX_SEGS)
-        return -E2BIG;
-    f->segs[f->head.n_segs++] = (struct hx_frame_seg){addr, len, flags, 0};
-    return 0;
+    return put_seg(f, (struct hx_frame_seg){.addr = addr, .len = len, .flags = flags});
 }
 
 /* 0 and -1 both mean "no descriptor", as in the driver. */
@@ -43,10 +51,6 @@ static int is_fd(int fd)
 
 static int add_fd(struct hx_frame_out *f, int fd)
 {
-    struct hx_frame_fd *d;
-    void *va = NULL;
-    size_t len = 0;
-
     if (!is_fd(fd))
         return 0;
     for (uint32_t i = 0; i < f->head.n_fds; i++)
@@ -56,10 +60,41 @@ static int add_fd(struct hx_frame_out *f, int fd)
         return 0; /* left out, the driver refuses the call; with it, sendmsg() would refuse the frame */
     if (f->head.n_fds == HX_FRAME_MAX_FDS)
         return -E2BIG;
-    hx_rpcmem_find_fd(fd, &va, &len);
-    d = &f->fds[f->head.n_fds++];
-    *d = (struct hx_frame_fd){.fd = fd, .va = (uintptr_t)va, .len = len};
+    f->fds[f->head.n_fds++] = (struct hx_frame_fd){.fd = fd};
     return 0;
+}
+
+/* Offset of `addr` in the file of `fd`, by the process's mappings.  0, -ENOENT (the file is not mapped there), or negative errno. */
+static int ask_kernel(int *maps, int fd, uint64_t addr, uint64_t *offset)
+{
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return -ENOENT;
+    if (*maps < 0)
+        *maps = hx_maps_open("/proc/self/maps");
+    return *maps < 0 ? -EFAULT : hx_maps_locate(*maps, st.st_ino, addr, offset);
+}
+
+/* Says where a shared buffer lies in its file.  What rpcmem_alloc() gave out is known; anything else the client may have mapped
+ * again and again.  *maps: /proc/self/maps, opened when it is wanted. */
+static int add_place(struct hx_frame_out *f, int *maps, int fd, uint64_t addr)
+{
+    uint64_t offset;
+    int rc = hx_rpcmem_locate(fd, (const void *)(uintptr_t)addr, &offset);
+
+    if (rc)
+        rc = ask_kernel(maps, fd, addr, &offset);
+    if (rc)
+        return rc == -ENOENT ? 0 : -EFAULT;
+    return put_seg(f, (struct hx_frame_seg){.addr = addr, .offset = offset, .flags = HX_SEG_FILE, .fd = fd});
+}
+
+static int add_shared(struct hx_frame_out *f, int *maps, int fd, uint64_t addr)
+{
+    int rc = add_fd(f, fd);
+
+    return rc ? rc : add_place(f, maps, fd, addr);
 }
 
 static int pack_invoke(struct hx_frame_out *f, const struct fastrpc_invoke *inv)
@@ -68,16 +103,20 @@ static int pack_invoke(struct hx_frame_out *f, const struct fastrpc_invoke *inv)
     uint32_t n_in = REMOTE_SCALARS_INBUFS(inv->sc);
     uint32_t n_bufs = n_in + REMOTE_SCALARS_OUTBUFS(inv->sc);
     uint32_t n = REMOTE_SCALARS_LENGTH(inv->sc);
-    int rc = add_seg(f, inv->args, n * sizeof(*a), HX_SEG_IN);
+    int maps = -1, rc = add_seg(f, inv->args, n * sizeof(*a), HX_SEG_IN);
 
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
         if (a[i].length == 0)
             continue;
-        if (i >= n_bufs || is_fd(a[i].fd))
+        if (i >= n_bufs)
             rc = add_fd(f, a[i].fd);
+        else if (is_fd(a[i].fd))
+            rc = add_shared(f, &maps, a[i].fd, a[i].ptr);
         else
             rc = add_seg(f, a[i].ptr, a[i].length, i < n_in ? HX_SEG_IN : HX_SEG_OUT);
     }
+    if (maps >= 0)
+        close(maps);
     return rc;
 }
 

@@ -18,8 +18,9 @@ struct hx_frame_out {
 
 /* Collects what `cmd` with its struct `arg` points to (borrowed until the frame is sent).
  * Descriptors that are not open are left out.
- * Returns 0, -EFAULT (an argument list or buffer at address 0), -E2BIG (more segments or descriptors than a frame
- * holds), -EINVAL (more bytes than a frame holds, or a struct larger than HX_FRAME_MAX_ARG). */
+ * Returns 0, -EFAULT (an argument list or buffer at address 0, or /proc/self/maps cannot be asked where a shared one lies),
+ * -E2BIG (more segments or descriptors than a frame holds), -EINVAL (more bytes than a frame holds, or a struct larger than
+ * HX_FRAME_MAX_ARG). */
 int hx_frame_pack(struct hx_frame_out *f, uint64_t id, unsigned long cmd, void *arg);
 
 /* 1 when [addr, addr + len) lies inside one segment that the request offered with HX_SEG_OUT. */

@@ -13,14 +13,16 @@
  * Reply:    struct hx_frame_reply, arg bytes, struct hx_frame_seg[n_segs], their bytes.  It may come out of order.
  *
  * Segments say which client memory an address in the payload stands for: the server reads and writes client memory only
- * through them, and the client accepts a reply's segment only inside one that it sent with HX_SEG_OUT.
+ * through them, and the client accepts a reply's segment only inside one that it sent with HX_SEG_OUT.  One with HX_SEG_FILE
+ * says where the client sees a buffer of a descriptor's at the moment; for an address without one the server does as the
+ * kernel does when the descriptor's file is not mapped there.
  * Host byte order: both ends are on one machine. */
 #ifndef HX_FRAME_H
 #define HX_FRAME_H
 
 #include <stdint.h>
 
-#define HX_FRAME_MAGIC 0x31465848u /* "HXF1" */
+#define HX_FRAME_MAGIC 0x32465848u /* "HXF2" */
 
 enum hx_frame_op {
     HX_FRAME_IOCTL = 1, /* cmd = ioctl number, arg = the ioctl's struct */
@@ -29,7 +31,7 @@ enum hx_frame_op {
     HX_FRAME_WRITE,     /* arg = name of a node, 0, what to write; the reply's arg = why it failed, one line, may be empty */
 };
 
-enum { HX_SEG_IN = 1, HX_SEG_OUT = 2 };
+enum { HX_SEG_IN = 1, HX_SEG_OUT = 2, HX_SEG_FILE = 4 };
 
 struct hx_frame {
     uint32_t magic;
@@ -44,16 +46,17 @@ struct hx_frame {
 
 struct hx_frame_seg {
     uint64_t addr; /* client VA */
-    uint64_t len;  /* bytes */
+    union {
+        uint64_t len;    /* bytes, of IN and OUT */
+        uint64_t offset; /* of addr in the file of `fd`, of FILE, which is the only flag then */
+    };
     uint32_t flags;
-    uint32_t reserved;
+    int32_t fd; /* number in the client, of FILE; else 0 */
 };
 
 struct hx_frame_fd {
     int32_t fd; /* number in the client, as the payload names it */
     uint32_t reserved;
-    uint64_t va;  /* where the client has it mapped (file offset 0) */
-    uint64_t len; /* bytes mapped there */
 };
 
 struct hx_frame_reply {
@@ -75,7 +78,7 @@ struct hx_frame_reply {
 
 _Static_assert(sizeof(struct hx_frame) == 40, "frame");
 _Static_assert(sizeof(struct hx_frame_seg) == 24, "segment");
-_Static_assert(sizeof(struct hx_frame_fd) == 24, "descriptor");
+_Static_assert(sizeof(struct hx_frame_fd) == 8, "descriptor");
 _Static_assert(sizeof(struct hx_frame_reply) == 40, "reply");
 
 #endif

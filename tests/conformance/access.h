@@ -36,7 +36,4 @@ struct shared {
 };
 enum { SHARED_MAX = 64 };
 
-/* The socket client has to say where a descriptor is mapped; NULL when it is none of ours. */
-const struct shared *shared_find(int fd);
-
 #endif

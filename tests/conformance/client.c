@@ -180,14 +180,6 @@ struct hx_session_stats stats(struct file f)
 
 static struct shared shared[SHARED_MAX]; /* p = NULL: free */
 
-const struct shared *shared_find(int fd)
-{
-    for (int i = 0; i < SHARED_MAX; i++)
-        if (shared[i].p && shared[i].fd == fd)
-            return &shared[i];
-    return NULL;
-}
-
 struct shared *shared_get_at(size_t bytes, int fd)
 {
     struct shared *s = shared;

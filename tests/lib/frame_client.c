@@ -239,7 +239,7 @@ static uint64_t mapped_at(unsigned i)
 static void queue_fds(struct frame_client *c, unsigned n_fds)
 {
     for (unsigned i = 0; i < n_fds; i++)
-        frame_queue(c, &(struct hx_frame_fd){.fd = (int)(FIRST_FD + i), .va = mapped_at(i), .len = 4096}, sizeof(struct hx_frame_fd));
+        frame_queue(c, &(struct hx_frame_fd){.fd = (int)(FIRST_FD + i)}, sizeof(struct hx_frame_fd));
 }
 
 void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t out, unsigned shared)
@@ -248,7 +248,10 @@ void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t 
     const struct fastrpc_invoke inv = {.handle = 40, .sc = REMOTE_SCALARS_MAKEX(0, 2, n_in, 1, handles, 0), .args = ARGS_AT};
     const size_t args_bytes = (2 + shared) * sizeof(struct fastrpc_invoke_args);
     struct fastrpc_invoke_args args[2 + FRAME_SHARED] = {{.ptr = IN_AT, .length = in}};
-    const struct hx_frame_seg segs[3] = {{ARGS_AT, args_bytes, HX_SEG_IN, 0}, {IN_AT, in, HX_SEG_IN, 0}, {OUT_AT, out, HX_SEG_OUT, 0}};
+    struct hx_frame_seg segs[3 + FRAME_SHARED] = {{.addr = ARGS_AT, .len = args_bytes, .flags = HX_SEG_IN},
+                                                  {.addr = IN_AT, .len = in, .flags = HX_SEG_IN},
+                                                  {.addr = OUT_AT, .len = out, .flags = HX_SEG_OUT}};
+    unsigned n_segs = 3;
     struct frame_call *call = new_call(c);
     struct hx_frame h;
     uint8_t bytes[FRAME_BUFFER];
@@ -261,18 +264,22 @@ void frame_queue_invoke(struct frame_client *c, uint8_t seed, size_t in, size_t 
     call->out = out;
     for (size_t k = 0; k < in; k++)
         bytes[k] = (uint8_t)(seed + k * 7);
-    for (unsigned i = 0; i < shared; i++) /* every third lies outside of what is mapped */
-        args[i < n_in - 1 ? 1 + i : 2 + i] = (struct fastrpc_invoke_args){.ptr = mapped_at(i) + (i % 3 == 2 ? 8192 : i), .length = 64 * i,
-                                                                          .fd = (int)(FIRST_FD + i)};
+    for (unsigned i = 0; i < shared; i++) {
+        const struct fastrpc_invoke_args a = {.ptr = mapped_at(i) + i, .length = 64 * i, .fd = (int)(FIRST_FD + i)};
+
+        args[i < n_in - 1 ? 1 + i : 2 + i] = a;
+        if (i % 3 != 2) /* every third lies where its file is not mapped */
+            segs[n_segs++] = (struct hx_frame_seg){.addr = a.ptr, .offset = i, .flags = HX_SEG_FILE, .fd = a.fd};
+    }
     args[n_in] = (struct fastrpc_invoke_args){.ptr = OUT_AT, .length = out};
     h = head_of(HX_FRAME_IOCTL, call, sizeof(inv));
     h.cmd = (uint32_t)FASTRPC_IOCTL_INVOKE;
-    h.n_segs = 3;
-    h.body_bytes += sizeof(segs) + args_bytes + in;
+    h.n_segs = n_segs;
+    h.body_bytes += n_segs * sizeof(segs[0]) + args_bytes + in;
     announce_fds(c, &h, shared);
     frame_queue(c, &h, sizeof(h));
     frame_queue(c, &inv, sizeof(inv));
-    frame_queue(c, segs, sizeof(segs));
+    frame_queue(c, segs, n_segs * sizeof(segs[0]));
     queue_fds(c, shared);
     frame_queue(c, args, args_bytes);
     frame_queue(c, bytes, in);

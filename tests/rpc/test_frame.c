@@ -17,12 +17,13 @@ static int known_fd = -1;
 static void *known_va;
 static size_t known_len;
 
-int hx_rpcmem_find_fd(int fd, void **va, size_t *len)
+int hx_rpcmem_locate(int fd, const void *va, uint64_t *offset)
 {
-    if (fd != known_fd)
+    uint64_t at = (uintptr_t)va - (uintptr_t)known_va;
+
+    if (fd != known_fd || at >= known_len)
         return -1;
-    *va = known_va;
-    *len = known_len;
+    *offset = at;
     return 0;
 }
 
@@ -38,7 +39,7 @@ static void echo(struct fake_request *r, int result, uint64_t shift, uint64_t lo
     struct fastrpc_invoke_args *a = args_of(r);
     char *out = calloc(1, a[1].length + longer);
     const void *bytes[] = {out};
-    struct hx_frame_seg seg = {a[1].ptr + shift, a[1].length + longer, HX_SEG_OUT, 0};
+    struct hx_frame_seg seg = {.addr = a[1].ptr + shift, .len = a[1].length + longer, .flags = HX_SEG_OUT};
     char *in = fake_in(r, a[0].ptr);
 
     for (uint64_t i = 0; i < a[0].length && i < a[1].length; i++)
@@ -278,13 +279,23 @@ static void test_shared_buffer_sends_its_descriptor_and_no_bytes(void **state)
     for (int i = 0; i < 3; i++)
         a[i] = (struct fastrpc_invoke_args){(uintptr_t)known_va + 64 * i, 64, fd, 0};
     assert_int_equal(g->t->ops->ioctl(g->t, FASTRPC_IOCTL_INVOKE, &inv), 1 * 256 + 'q');
-    assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), 0);
-    assert_int_equal(f->head.n_segs, 1); /* the argument list */
-    assert_int_equal(f->head.n_fds, 1);
-    assert_int_equal(f->fds[0].va, (uintptr_t)known_va);
-    assert_int_equal(f->fds[0].len, 4096);
+    for (int round = 0; round < 2; round++) { /* the second asks the kernel */
+        assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), 0);
+        assert_int_equal(f->head.n_segs, 4); /* the argument list, and where each lies */
+        assert_int_equal(f->head.n_fds, 1);
+        for (int i = 0; i < 3; i++) {
+            const struct hx_frame_seg *s = &f->segs[1 + i];
+
+            assert_int_equal(s->flags, HX_SEG_FILE);
+            assert_int_equal(s->fd, fd);
+            assert_int_equal(s->addr, a[i].ptr);
+            assert_int_equal(s->offset, 64 * i);
+        }
+        known_fd = -1;
+    }
     munmap(known_va, 4096);
-    known_fd = -1;
+    assert_int_equal(hx_frame_pack(f, 1, FASTRPC_IOCTL_INVOKE, &inv), 0);
+    assert_int_equal(f->head.n_segs, 1); /* it is mapped nowhere */
     close(fd);
     free(f);
 }

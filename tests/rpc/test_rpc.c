@@ -33,7 +33,7 @@ static void reply_outs(struct fake_request *r, int result, const void *a, const 
     const void *bytes[2] = {a, b};
 
     for (int i = 0; i < 2; i++)
-        segs[i] = (struct hx_frame_seg){args[first + i].ptr, args[first + i].length, HX_SEG_OUT, 0};
+        segs[i] = (struct hx_frame_seg){.addr = args[first + i].ptr, .len = args[first + i].length, .flags = HX_SEG_OUT};
     fake_reply(r, result, 2, segs, bytes);
 }
 
@@ -72,7 +72,7 @@ static void user_call(struct fake_request *r)
     struct fastrpc_invoke *inv = (void *)r->arg;
     struct fastrpc_invoke_args *args = fake_in(r, inv->args);
     int32_t fds[4] = {args[0].fd, args[1].fd, (int)r->n_rx, (int)args[0].length};
-    struct hx_frame_seg seg = {args[1].ptr, args[1].length, HX_SEG_OUT, 0};
+    struct hx_frame_seg seg = {.addr = args[1].ptr, .len = args[1].length, .flags = HX_SEG_OUT};
     const void *bytes[] = {fds};
 
     switch (REMOTE_SCALARS_METHOD(inv->sc)) {

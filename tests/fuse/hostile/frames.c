@@ -61,7 +61,7 @@ static const struct {
     {"a large arg", HEAD(.arg_bytes = HX_FRAME_MAX_ARG + 1, .body_bytes = HX_FRAME_MAX_ARG + 1), ECONNRESET},
     {"601 segments", HEAD(.n_segs = HX_FRAME_MAX_SEGS + 1, .body_bytes = 601 * 24), ECONNRESET},
     {"UINT32_MAX segments", HEAD(.n_segs = UINT32_MAX), ECONNRESET},
-    {"descriptors that do not come", HEAD(.n_fds = 1, .body_bytes = 24), ECONNRESET},
+    {"descriptors that do not come", HEAD(.n_fds = 1, .body_bytes = sizeof(struct hx_frame_fd)), ECONNRESET},
     {"254 descriptors", HEAD(.n_fds = HX_FRAME_MAX_FDS + 1), ECONNRESET},
     {"a body of 257 MiB", HEAD(.body_bytes = 257u << 20), ECONNRESET},
     {"a body of 2^63 bytes", HEAD(.body_bytes = 1ULL << 63), ECONNRESET},
