@@ -85,6 +85,21 @@ static int announce(struct hx_session *s, const struct hx_buffer *b)
     return rc == -EPIPE || rc == -ECONNRESET ? AEE_DSP(AEE_ECPUEXCEPTION) : rc;
 }
 
+static bool may_grow(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+
+    return seals >= 0 && !(seals & F_SEAL_GROW);
+}
+
+/* A PD has what was there mapped; the rest of the file is another buffer. */
+static bool has_grown(const struct hx_buffer *b)
+{
+    struct stat st;
+
+    return b->may_grow && fstat(b->fd, &st) == 0 && (uint64_t)st.st_size > b->size;
+}
+
 static int import(struct hx_session *s, int client_fd, int fd, const struct stat *st,
                   struct hx_buffer **out)
 {
@@ -100,7 +115,7 @@ static int import(struct hx_session *s, int client_fd, int fd, const struct stat
     if (!b)
         return -ENOMEM;
     *b = (struct hx_buffer){.client_fd = client_fd, .fd = fd, .device = st->st_dev, .inode = st->st_ino,
-                            .size = (uint64_t)st->st_size, .id = s->next_buffer_id};
+                            .size = (uint64_t)st->st_size, .may_grow = may_grow(fd), .id = s->next_buffer_id};
     rc = announce(s, b);
     if (rc) {
         free(b);
@@ -158,19 +173,20 @@ static struct hx_buffer *find_open_file(struct hx_call *call, int client_fd)
 {
     struct hx_buffer *b = with_number(call->session->buffers, client_fd);
 
-    while (b && !(call->front->same_file && call->front->same_file(call, client_fd, b->fd)))
+    while (b && !(call->front->same_file && call->front->same_file(call, client_fd, b->fd) && !has_grown(b)))
         b = with_number(b->next, client_fd);
     return b;
 }
 
-/* The buffer of this number and file.  Cached ones of the same number are let go: the client has closed their files. */
+/* The buffer of this number and file, with all its bytes.  Cached ones of the same number are let go: the client has closed their
+ * files, or made this one larger. */
 static struct hx_buffer *find_file(struct hx_session *s, int client_fd, const struct stat *st)
 {
     struct hx_buffer *found = NULL, *next;
 
     for (struct hx_buffer *b = with_number(s->buffers, client_fd); b; b = next) {
         next = with_number(b->next, client_fd);
-        if (b->inode == st->st_ino && b->device == st->st_dev)
+        if (b->inode == st->st_ino && b->device == st->st_dev && (uint64_t)st->st_size <= b->size)
             found = b;
         else if (!b->refs)
             destroy(s, b);

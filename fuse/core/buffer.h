@@ -2,10 +2,12 @@
  *
  * Keyed by the client's descriptor number and the file behind it, which is looked at on every use, as the kernel driver
  * compares the dma-buf: a number that was closed and opened again means the new file, whoever still holds the old buffer (a
- * call in flight, MEM_MAP).  A buffer that nobody holds any more stays cached for the next call. */
+ * call in flight, MEM_MAP).  A file that has grown since is imported anew as well.  A buffer that nobody holds any more stays
+ * cached for the next call. */
 #ifndef HX_BUFFER_H
 #define HX_BUFFER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +21,8 @@ struct hx_buffer {
     int32_t id;        /* announced to the PD */
     int fd;            /* our duplicate */
     uint64_t device, inode; /* the file */
-    uint64_t size;     /* bytes */
+    uint64_t size;     /* bytes, when it was imported */
+    bool may_grow;     /* its file may have more by now; a dma-buf and what rpcmem_alloc() makes never do */
     unsigned refs;     /* calls in flight and MEM_MAPs */
     unsigned mem_maps; /* of which MEM_MAPs */
     unsigned handles;  /* references of DMA handles that the DSP has not given back */

@@ -1,5 +1,5 @@
 /* Protects: memory that a client has mapped by itself and registered is what the DSP works on, at whatever offset of its file it
- * lies, however often the file is mapped and whatever was there before. */
+ * lies, however often the file is mapped, whatever was there before, and however much the file has grown. */
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -177,6 +177,45 @@ static void test_an_address_where_the_file_is_not_mapped(void **state)
     close(fd);
 }
 
+/* A part of the file that was not there when the DSP first saw it; `is_mapped`: the DSP keeps what it saw. */
+static void grow(int is_mapped)
+{
+    int fd = new_file(PAGE);
+    uint8_t *p = map_at(0, fd, 0, PAGE);
+    size_t bytes = PAGE;
+
+    remote_register_buf(p, PAGE, fd);
+    check(p, p + 2000, 2000);
+    if (is_mapped)
+        assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, PAGE, FASTRPC_MAP_FD), 0);
+    for (int round = 0; round < 3; round++) {
+        remote_register_buf(p, (int)bytes, -1);
+        bytes *= 4;
+        assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+        map_at(0, fd, 0, bytes);
+        remote_register_buf(p, (int)bytes, fd);
+        check(p, p + bytes / 2, bytes / 2);
+        check(p + bytes / 2, p, bytes / 2);
+    }
+    if (is_mapped)
+        assert_int_equal(fastrpc_munmap(CDSP_DOMAIN_ID, fd, p, PAGE), 0);
+    check(p, p + bytes / 2, bytes / 2);
+    remote_register_buf(p, (int)bytes, -1);
+    close(fd);
+}
+
+static void test_a_file_that_has_grown(void **state)
+{
+    (void)state;
+    grow(0);
+}
+
+static void test_a_mapped_file_that_has_grown(void **state)
+{
+    (void)state;
+    grow(1);
+}
+
 static int start(void **state)
 {
     room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -199,6 +238,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_number_that_names_another_file_now),
     cmocka_unit_test(test_allocations_by_a_second_number),
     cmocka_unit_test(test_an_address_where_the_file_is_not_mapped),
+    cmocka_unit_test(test_a_file_that_has_grown),
+    cmocka_unit_test(test_a_mapped_file_that_has_grown),
 };
 
 static int run(const char *front_end)
