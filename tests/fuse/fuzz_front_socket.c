@@ -70,12 +70,17 @@ static void stop_after_the_round(void *arg)
     hx_session_release_due(arg);
 }
 
-/* One round of the loop, which does not sleep because `always` is readable, then the DSP. */
-static bool turn(void)
+/* One round of the loop, which does not sleep because `always` is readable. */
+static void turn_without_dsp(void)
 {
     driver.loop.stop = 0;
     if (hx_loop_run(&driver.loop))
         frame_finding("the loop ends");
+}
+
+static bool turn(void)
+{
+    turn_without_dsp();
     return fake_dsp_serve(&driver, mood);
 }
 
@@ -315,17 +320,23 @@ static void expect_greeting(bool secure)
     frame_close(c);
 }
 
+/* A client may have passed on its own end of a connection, and that connection ends when the thread that closes what was refused has
+ * come to it: many rounds later, on a machine that has other things to do. */
 static void expect_nothing_left(void)
 {
+    const uint64_t until = hx_now_ms() + PATIENCE_S * 1000;
+
     for (unsigned i = 0; i < CLIENTS; i++)
         frame_close(&clients[i]);
     expect_greeting(false);
     expect_greeting(true);
     for (unsigned i = 0; turn() || i < 4 || fake_dsp_is_busy(&driver); i++)
-        if (i == TURNS_MAX)
+        if (i >= TURNS_MAX && hx_now_ms() > until)
             frame_finding("a session or a context is left");
     fake_dsp_close(&driver);
-    expect_fds(baseline, "a descriptor is left");
+    for (; open_fds() > baseline; turn_without_dsp())
+        if (hx_now_ms() > until)
+            frame_finding("a descriptor is left");
 }
 
 int hxt_fuzz_one(const uint8_t *data, size_t n)
