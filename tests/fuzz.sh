@@ -93,7 +93,7 @@ merge() { # merge DIR TARGET...
             >"$dir/log/$target.merge" 2>&1 || { tail -n 20 "$dir/log/$target.merge" >&2; exit 1; }
         before=$(files_in "$folder")
         find "$folder" -type f | grep -E '/[0-9a-f]{40}$' | xargs -r rm -f
-        for f in $(ls -rS "$best"); do
+        find "$best" -type f -printf '%s %f\n' | sort -n | while read -r _ f; do # the smallest first
             find "$folder" -type f -exec cmp -s "$best/$f" {} \; -print | grep -q . && continue
             [ $(($(cat "$folder"/* "$best/$f" 2>/dev/null | wc -c))) -le $keep_bytes ] || break
             cp "$best/$f" "$folder/"

@@ -133,7 +133,7 @@ static void limit_waiting_fds(void)
             most = cl;
         }
     }
-    if (n <= WAITING_FDS_MAX)
+    if (!most || n <= WAITING_FDS_MAX)
         return;
     hx_log_client("client pid %d dropped: %u of %u descriptors that wait for the rest of their frames, at most %d for all clients",
                   most->pid, top, n, WAITING_FDS_MAX);

@@ -114,7 +114,7 @@ unsigned hx_block_magnitude(const struct hx_block_shape *s, const void *block, s
     unsigned m = 0;
 
     for (size_t bit = 3 * i; bit < 3 * i + 3; bit++)
-        m |= (plane[bit / 8] >> bit % 8 & 1u) << (bit - 3 * i);
+        m |= ((unsigned)plane[bit / 8] >> bit % 8 & 1) << (bit - 3 * i);
     return m;
 }
 
@@ -122,7 +122,7 @@ unsigned hx_block_phase(const struct hx_block_shape *s, const void *block, size_
 {
     const uint8_t *plane = (const uint8_t *)block + s->off_phase;
 
-    return plane[i / 8] >> i % 8 & 1u;
+    return (unsigned)plane[i / 8] >> i % 8 & 1;
 }
 
 void hx_block_set_planes(const struct hx_block_shape *s, void *block, const uint8_t *magnitude,

@@ -11,10 +11,11 @@ fail() {
     exit 1
 }
 
-for c in $(find "$src/tests" -name 'fuzz_*.c' ! -path '*/lib/*'); do
+find "$src/tests" -name 'fuzz_*.c' ! -path '*/lib/*' >"$dir/targets"
+while read -r c; do
     name=$(basename "$c" .c)
     [ -n "$(ls "$src/tests/data/fuzz/${name#fuzz_}" 2>/dev/null)" ] || fail "no corpus for $name"
-done
+done <"$dir/targets"
 bytes=$(find "$src/tests/data/fuzz" -type f -exec cat {} + | wc -c)
 [ "$bytes" -lt 1000000 ] || fail "tests/data/fuzz has $bytes bytes"
 

@@ -155,6 +155,7 @@ static void op_long(struct writer *w)
 {
     const unsigned what = next(w), n = next(w) * 64;
 
+    w->s->uneven |= w->s->n > 0;
     put(w->s, what & 1 ? "GET /health HTTP/1.1\r\nHost: h\r\nX-Long: " : "GET /");
     for (unsigned i = 0; i < n; i++)
         put_bytes(w->s, "x", 1);
@@ -218,11 +219,11 @@ void http_stream_write(struct http_stream *s, const uint8_t *data, size_t n)
 
     s->n = s->n_cuts = s->n_requests = s->waits_s = 0;
     memset(s->wait_s, 0, sizeof(s->wait_s));
-    s->wild = s->leaves = false;
+    s->wild = s->leaves = s->uneven = false;
     s->bytes[0] = '\0';
     for (unsigned i = 0; w.p < w.end && i < 64; i++)
         ops[next(&w) % LEN(ops)](&w);
-    s->folded = memmem(s->bytes, s->n, "\n ", 2) || memmem(s->bytes, s->n, "\n\t", 2);
+    s->uneven |= memmem(s->bytes, s->n, "\n ", 2) || memmem(s->bytes, s->n, "\n\t", 2);
 }
 
 /* --- replies */

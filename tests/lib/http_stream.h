@@ -19,8 +19,9 @@ struct http_stream {
     bool leaves; /* in pieces: the client goes without waiting for replies to the last one */
     bool head[HTTP_REQUESTS]; /* [n_requests]: the request's reply has no body */
     size_t n_requests; /* whole ones */
-    bool folded; /* a line that may go on the one before: libmicrohttpd 0.9.75 then loses heads when its buffer grows, with what is
-                  * behind them, so that pieces do matter */
+    bool uneven; /* the replies may depend on the pieces, as libmicrohttpd 0.9.75's buffer does: with a line that may go on the one
+                  * before it loses heads when the buffer grows, and what is left of the buffer decides whether a long head behind
+                  * another request is refused or the connection closed */
     bool wild;         /* something in it is no request, so it is not known how many replies there have to be */
 };
 
