@@ -3,10 +3,13 @@
 #include <fuse_lowlevel.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hxt.h"
+#include "hxt_proc.h"
 #include "mute_file.h"
 
 enum { MUTE = 2, HALF_MUTE = 3 };
@@ -75,4 +78,13 @@ void mute_file_serve(int ready)
 
     if (se && fuse_session_mount(se, hxt_path("%s/mute", hxt_tmpdir())) == 0 && write(ready, "", 1) == 1)
         fuse_session_loop(se);
+}
+
+void mute_file_end(pid_t server)
+{
+    const char *argv[] = {"fusermount3", "-u", "-z", "-q", hxt_path("%s/mute", hxt_tmpdir()), NULL};
+
+    assert_int_equal(kill(server, SIGKILL), 0);
+    assert_int_equal(waitpid(server, NULL, 0), server);
+    hxt_succeeds(&(struct hxt_cmd){.argv = argv}); /* or it is unmounted already */
 }

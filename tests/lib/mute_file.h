@@ -2,6 +2,8 @@
 #ifndef MUTE_FILE_H
 #define MUTE_FILE_H
 
+#include <sys/types.h>
+
 enum { MUTE_FILE_BYTES = 4096 };
 
 /* Serves the folder `mute` of hxt_tmpdir(), which has to be there, until it is killed; for drv_fork().  In it are
@@ -9,5 +11,9 @@ enum { MUTE_FILE_BYTES = 4096 };
  * "y": reading it is answered, writing is not, and opened with O_SYNC it is not cached, so that mmap() first waits for what was
  * written to it through another mapping. */
 void mute_file_serve(int ready);
+
+/* Kills it: whoever waits gets an error.  fusermount3's auto_unmount leaves the mount if it looks before the kernel has noticed the
+ * server's end, so this unmounts, too. */
+void mute_file_end(pid_t server);
 
 #endif
