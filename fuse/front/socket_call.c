@@ -17,8 +17,7 @@ struct socket_call {
     struct hx_socket_frame *frame;
     struct hx_frame_seg *segs; /* written so far, [n_segs] */
     uint32_t n_segs;
-    uint8_t *out; /* their bytes */
-    uint64_t out_len;
+    struct hx_conn_blocks out; /* their bytes, in order */
     struct socket_call *next, **prev;
 };
 
@@ -45,27 +44,46 @@ static int read_client(struct hx_call *call, void *dst, uint64_t addr, uint64_t 
     return -EFAULT;
 }
 
-static int write_client(struct hx_call *call, uint64_t addr, const void *src, uint64_t len)
+static bool takes_back(const struct hx_socket_frame *f, uint64_t addr, uint64_t len)
 {
-    struct socket_call *sc = call->request;
-    const struct hx_socket_frame *f = sc->frame;
     unsigned i = 0;
-    uint8_t *out;
 
     while (i < f->head.n_segs && !holds(&f->segs[i], HX_SEG_OUT, addr, len))
         i++;
-    if (i == f->head.n_segs || sc->n_segs == HX_FRAME_MAX_SEGS)
-        return -EFAULT;
+    return i < f->head.n_segs;
+}
+
+/* The segment for what is written next: the last one, if that goes on with the same buffer, or a new one; NULL: there are too many. */
+static struct hx_frame_seg *out_seg(struct socket_call *sc, uint64_t addr, uint64_t len)
+{
+    struct hx_frame_seg *last = sc->n_segs ? &sc->segs[sc->n_segs - 1] : NULL;
+
+    if (last && addr - last->addr == last->len && takes_back(sc->frame, last->addr, last->len + len))
+        return last;
+    if (sc->n_segs == HX_FRAME_MAX_SEGS)
+        return NULL;
+    sc->segs[sc->n_segs] = (struct hx_frame_seg){.addr = addr, .flags = HX_SEG_OUT};
+    return &sc->segs[sc->n_segs++];
+}
+
+static int write_client(struct hx_call *call, uint64_t addr, const void *src, uint64_t len)
+{
+    struct socket_call *sc = call->request;
+    struct hx_frame_seg *seg;
+    uint8_t *out;
+
     if (!sc->segs)
         sc->segs = calloc(HX_FRAME_MAX_SEGS, sizeof(*sc->segs));
-    out = realloc(sc->out, sc->out_len + len);
-    if (out)
-        sc->out = out;
-    if (!sc->segs || !out)
+    if (!sc->segs)
         return -ENOMEM;
-    memcpy(sc->out + sc->out_len, src, len);
-    sc->out_len += len;
-    sc->segs[sc->n_segs++] = (struct hx_frame_seg){.addr = addr, .len = len, .flags = HX_SEG_OUT};
+    seg = takes_back(sc->frame, addr, len) ? out_seg(sc, addr, len) : NULL;
+    if (!seg)
+        return -EFAULT;
+    out = hx_conn_blocks_add(&sc->out, len);
+    if (!out)
+        return -ENOMEM;
+    memcpy(out, src, len);
+    seg->len += len;
     return 0;
 }
 
@@ -120,20 +138,27 @@ static int locate_in_client(struct hx_call *call, int fd, uint64_t inode, uint64
 /* --- replies --------------------------------------------------------------------------------------------------- */
 
 int hx_socket_reply(struct hx_socket_client *cl, uint64_t id, int result, const void *arg, size_t arg_bytes,
-                    const struct hx_frame_seg *segs, uint32_t n_segs, const void *data, uint64_t len)
+                    const struct hx_frame_seg *segs, uint32_t n_segs, struct hx_conn_blocks *data)
 {
     size_t seg_bytes = n_segs * sizeof(*segs);
     struct hx_frame_reply head = {.magic = HX_FRAME_MAGIC, .id = id, .result = result,
                                   .arg_bytes = (uint32_t)arg_bytes, .n_segs = n_segs,
-                                  .body_bytes = arg_bytes + seg_bytes + len};
-    int rc = hx_conn_write(&cl->conn, &head, sizeof(head));
+                                  .body_bytes = arg_bytes + seg_bytes + (data ? data->bytes : 0)};
+    struct hx_conn_blocks first = {0};
+    uint8_t *at = hx_conn_blocks_add(&first, sizeof(head) + arg_bytes + seg_bytes);
+    int rc;
 
-    if (!rc)
-        rc = hx_conn_write(&cl->conn, arg, arg_bytes);
-    if (!rc)
-        rc = hx_conn_write(&cl->conn, segs, seg_bytes);
-    if (!rc)
-        rc = hx_conn_write(&cl->conn, data, len);
+    if (!at)
+        return -ENOMEM;
+    memcpy(at, &head, sizeof(head));
+    if (arg_bytes)
+        memcpy(at + sizeof(head), arg, arg_bytes);
+    if (seg_bytes)
+        memcpy(at + sizeof(head) + arg_bytes, segs, seg_bytes);
+    rc = hx_conn_write(&cl->conn, &first);
+    if (!rc && data)
+        rc = hx_conn_write(&cl->conn, data);
+    hx_conn_blocks_free(&first);
     return rc ? rc : hx_conn_flush(&cl->conn);
 }
 
@@ -144,14 +169,14 @@ static void finish(struct hx_call *call, int result)
 
     /* A client that has gone away is noticed when its socket is read. */
     if (!cl->closing && hx_socket_reply(cl, sc->frame->head.id, result, call->arg.bytes, call->arg_bytes,
-                                        sc->segs, sc->n_segs, sc->out, sc->out_len))
+                                        sc->segs, sc->n_segs, &sc->out))
         shutdown(cl->conn.watch.fd, SHUT_RDWR);
     *sc->prev = sc->next;
     if (sc->next)
         sc->next->prev = sc->prev;
     hx_frame_free(sc->frame);
     free(sc->segs);
-    free(sc->out);
+    hx_conn_blocks_free(&sc->out);
     free(sc);
 }
 
@@ -172,7 +197,7 @@ int hx_socket_call_begin(struct hx_socket_client *cl, struct hx_socket_frame *f)
     struct socket_call *sc;
 
     if (!cl->session || f->head.arg_bytes > sizeof(sc->call.arg)) {
-        int rc = hx_socket_reply(cl, f->head.id, cl->session ? -ENOTTY : -EBADF, NULL, 0, NULL, 0, NULL, 0);
+        int rc = hx_socket_reply(cl, f->head.id, cl->session ? -ENOTTY : -EBADF, NULL, 0, NULL, 0, NULL);
         hx_frame_free(f);
         return rc;
     }

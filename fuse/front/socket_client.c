@@ -39,7 +39,7 @@ static void give_up_session(struct hx_socket_client *cl)
 /* The end of a frame that is answered at once with a text, which may be NULL. */
 static int reply_text(struct hx_socket_client *cl, struct hx_socket_frame *f, int result, const char *text)
 {
-    int rc = hx_socket_reply(cl, f->head.id, result, text, text ? strlen(text) : 0, NULL, 0, NULL, 0);
+    int rc = hx_socket_reply(cl, f->head.id, result, text, text ? strlen(text) : 0, NULL, 0, NULL);
 
     hx_frame_free(f);
     return rc;
@@ -259,7 +259,7 @@ int hx_socket_client_add(struct hx_driver *d, int fd, bool secure)
     if (!rc) {
         int opened = hx_session_open(&cl->session, d, cred.pid, cred.uid, secure);
         limit_bystanders();
-        rc = hx_socket_reply(cl, 0, opened, NULL, 0, NULL, 0, NULL, 0);
+        rc = hx_socket_reply(cl, 0, opened, NULL, 0, NULL, 0, NULL);
     }
     if (rc)
         drop_client(cl);

@@ -10,7 +10,7 @@
 #include "base/closer.h"
 #include "base/memory_fd.h"
 
-enum { FULL_BYTES = 1 << 20, WAITING_MAX = 64 << 20, TURN_BYTES = 256 << 10 }; /* TURN_BYTES: read at a time, others have their turn then */
+enum { FULL_BYTES = 1 << 20, WAITING_MAX = 64 << 20, TURN_BYTES = 256 << 10, SENT_AT_ONCE = 16 }; /* SENT_AT_ONCE: blocks */
 
 void hx_frame_free(struct hx_socket_frame *f)
 {
@@ -167,7 +167,7 @@ static ssize_t receive_rest(struct hx_conn *c, void *dst, size_t bytes, const ch
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why)
 {
     const size_t head = sizeof(struct hx_frame);
-    uint64_t read = 0;
+    uint64_t left = TURN_BYTES; /* then others have their turn */
     int rc;
 
     *why = "closed";
@@ -186,15 +186,16 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
 
         if (c->got == want)
             break;
-        if (read >= TURN_BYTES)
+        if (!left)
             return 0;
-        ssize_t n = c->got ? receive_rest(c, at, want - c->got, why) : receive_head(c, &f->head, why);
+        want -= c->got;
+        ssize_t n = c->got ? receive_rest(c, at, want < left ? want : left, why) : receive_head(c, &f->head, why);
         if (n == 0)
             return -ECONNRESET;
         if (n < 0)
             return errno == EAGAIN || errno == EINTR ? 0 : -errno;
         c->got += (uint64_t)n;
-        read += (uint64_t)n;
+        left -= left < (uint64_t)n ? left : (uint64_t)n;
         if (c->got == head) {
             rc = check_head(c, why);
             if (rc)
@@ -215,8 +216,7 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
 /* A client that does not read its replies is not served any further. */
 static int watch_both_ways(struct hx_conn *c)
 {
-    size_t left = c->out_len - c->out_at;
-    bool waits = left != 0, full = left > FULL_BYTES;
+    bool waits = c->out.bytes != 0, full = c->out.bytes > FULL_BYTES;
 
     if (waits == c->waits && full == c->full)
         return 0;
@@ -225,64 +225,86 @@ static int watch_both_ways(struct hx_conn *c)
     return hx_loop_want(c->loop, &c->watch, !full, waits);
 }
 
-/* Everything is sent: a large buffer is freed. */
-static void reset_out(struct hx_conn *c)
+uint8_t *hx_conn_blocks_add(struct hx_conn_blocks *b, size_t n)
 {
-    c->out_at = c->out_len = 0;
-    if (c->out_cap <= FULL_BYTES)
-        return;
-    free(c->out);
-    c->out = NULL;
-    c->out_cap = 0;
+    struct hx_conn_block *block = malloc(sizeof(*block) + n);
+
+    if (!block)
+        return NULL;
+    block->next = NULL;
+    block->len = n;
+    *(b->first ? b->end : &b->first) = block;
+    b->end = &block->next;
+    b->bytes += n;
+    return block->bytes;
+}
+
+static void drop_first(struct hx_conn_blocks *b)
+{
+    struct hx_conn_block *first = b->first;
+
+    b->first = first->next;
+    free(first);
+}
+
+void hx_conn_blocks_free(struct hx_conn_blocks *b)
+{
+    while (b->first)
+        drop_first(b);
+    b->bytes = 0;
+}
+
+/* What waits.  Number of pieces. */
+static unsigned waiting(const struct hx_conn *c, struct iovec iov[SENT_AT_ONCE])
+{
+    size_t at = c->out_at;
+    unsigned n = 0;
+
+    for (struct hx_conn_block *b = c->out.first; b && n < SENT_AT_ONCE; b = b->next) {
+        iov[n++] = (struct iovec){b->bytes + at, b->len - at};
+        at = 0;
+    }
+    return n;
+}
+
+static void sent(struct hx_conn *c, size_t n)
+{
+    c->out.bytes -= n;
+    c->out_at += n;
+    while (c->out.first && c->out_at >= c->out.first->len) {
+        c->out_at -= c->out.first->len;
+        drop_first(&c->out);
+    }
 }
 
 int hx_conn_flush(struct hx_conn *c)
 {
-    while (c->out_at < c->out_len) {
-        ssize_t n = send(c->watch.fd, c->out + c->out_at, c->out_len - c->out_at,
-                         MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (c->out.bytes) {
+        struct iovec iov[SENT_AT_ONCE];
+        struct msghdr m = {.msg_iov = iov, .msg_iovlen = waiting(c, iov)};
+        ssize_t n = sendmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN)
             return -errno;
         if (n < 0)
             break;
-        c->out_at += (size_t)n;
+        sent(c, (size_t)n);
     }
-    if (c->out_at == c->out_len)
-        reset_out(c);
     return watch_both_ways(c);
 }
 
-static int make_room(struct hx_conn *c, size_t n)
+int hx_conn_write(struct hx_conn *c, struct hx_conn_blocks *b)
 {
-    size_t left = c->out_len - c->out_at, cap = left + n + 4096;
-    uint8_t *out;
-
-    if (c->out_cap - c->out_len >= n)
+    if (c->out.bytes > WAITING_MAX)
+        return -ENOBUFS;
+    if (!b->first)
         return 0;
-    out = malloc(cap);
-    if (!out)
-        return -ENOMEM;
-    if (left)
-        memcpy(out, c->out + c->out_at, left);
-    free(c->out);
-    c->out = out;
-    c->out_at = 0;
-    c->out_len = left;
-    c->out_cap = cap;
-    return 0;
-}
-
-int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n)
-{
-    int rc = c->out_len - c->out_at > WAITING_MAX ? -ENOBUFS : make_room(c, n);
-
-    if (rc)
-        return rc;
-    if (n)
-        memcpy(c->out + c->out_len, bytes, n);
-    c->out_len += n;
+    *(c->out.first ? c->out.end : &c->out.first) = b->first;
+    c->out.end = b->end;
+    c->out.bytes += b->bytes;
+    *b = (struct hx_conn_blocks){0};
     return 0;
 }
 
@@ -293,5 +315,5 @@ void hx_conn_close(struct hx_conn *c)
     hx_close_later(c->uid, &c->watch.fd, 1);
     hx_conn_close_fds(c);
     hx_frame_free(c->frame);
-    free(c->out);
+    hx_conn_blocks_free(&c->out);
 }

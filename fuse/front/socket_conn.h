@@ -23,6 +23,18 @@ struct hx_socket_frame {
     const uint8_t *data;   /* bytes of the IN segments, in order */
 };
 
+/* Bytes to send. */
+struct hx_conn_block {
+    struct hx_conn_block *next;
+    size_t len;
+    uint8_t bytes[]; /* [len] */
+};
+
+struct hx_conn_blocks {
+    struct hx_conn_block *first, **end; /* end: where the next one is hung in; NULL = there is none so far */
+    size_t bytes;
+};
+
 struct hx_conn {
     struct hx_watch watch;
     struct hx_loop *loop;
@@ -33,8 +45,8 @@ struct hx_conn {
     unsigned fds_max;              /* descriptors that are kept of a frame, at most HX_FRAME_MAX_FDS */
     int fd[HX_FRAME_MAX_FDS];      /* [n_fds] of the frame that is read or served; -1 = refused: it is not memory, or too much */
     unsigned n_fds;
-    uint8_t *out;                  /* [out_at, out_len): bytes that wait for room */
-    size_t out_at, out_len, out_cap;
+    struct hx_conn_blocks out;     /* what waits for room, */
+    size_t out_at;                 /* without so many bytes of the first block */
     bool waits; /* the loop watches for room */
     bool full;  /* so much waits that the loop does not watch for frames */
 };
@@ -51,13 +63,17 @@ void hx_conn_close_fds(struct hx_conn *c);
 /* How many it holds. */
 unsigned hx_conn_fds(const struct hx_conn *c);
 
-/* Reads what there is, 256 KiB or a little more at most, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame
+/* Reads what there is, 256 KiB at most, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame
  * is a whole frame, now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO: the client broke the protocol,
  * *why says how). */
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why);
 
-/* Keeps bytes for hx_conn_flush().  0, -ENOMEM, or -ENOBUFS: 64 MiB wait already. */
-int hx_conn_write(struct hx_conn *c, const void *bytes, size_t n);
+/* Adds room for n bytes and returns it, or NULL: no memory.  n is not 0. */
+uint8_t *hx_conn_blocks_add(struct hx_conn_blocks *b, size_t n);
+void hx_conn_blocks_free(struct hx_conn_blocks *b);
+
+/* Keeps the blocks for hx_conn_flush(), which frees them; *b is empty then.  0, or -ENOBUFS: 64 MiB wait already, and *b stays as it is. */
+int hx_conn_write(struct hx_conn *c, struct hx_conn_blocks *b);
 
 /* Sends what waits.  0 or negative errno. */
 int hx_conn_flush(struct hx_conn *c);
