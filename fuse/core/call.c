@@ -5,11 +5,22 @@
 
 #include "driver.h"
 
+/* The DSP goes on with what was sent to it; a copy ends. */
+static void leave_context(struct hx_call *call)
+{
+    struct hx_context *ctx = call->ctx;
+
+    if (!ctx)
+        return;
+    ctx->call = NULL;
+    call->ctx = NULL;
+    if (ctx->copy.is_waiting)
+        hx_context_free(ctx);
+}
+
 void hx_call_finish(struct hx_call *call, int result)
 {
-    if (call->ctx)
-        call->ctx->call = NULL;
-    call->ctx = NULL;
+    leave_context(call);
     hx_loop_cancel(&call->driver->loop, &call->timer);
     hx_filter_done(&call->driver->filters, call, result);
     call->front->finish(call, result);
@@ -28,16 +39,16 @@ void hx_call_finish_later(struct hx_call *call, int result)
         hx_call_finish(call, result);
         return;
     }
-    if (call->ctx)
-        call->ctx->call = NULL;
-    call->ctx = NULL;
+    leave_context(call);
     call->late_result = result;
     hx_loop_after(&call->driver->loop, &call->timer, call->delay_us, time_is_up, call);
 }
 
 void hx_call_interrupt(struct hx_call *call)
 {
-    if (call->is_invoke && !call->interrupted) {
+    const bool is_copied = call->ctx && call->ctx->copy.is_waiting;
+
+    if ((call->is_invoke || is_copied) && !call->interrupted) {
         call->interrupted = true;
         hx_call_finish(call, -HX_ERESTARTSYS);
     }

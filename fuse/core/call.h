@@ -85,12 +85,12 @@ struct hx_call {
     size_t arg_bytes;
     struct hx_invoke_view inv;
     uint32_t trace_events;  /* room that `begin` filters want for the DSP's events during an INVOKE */
-    struct hx_context *ctx; /* set while the DSP works for this call */
+    struct hx_context *ctx; /* set while its buffers are copied or the DSP works for it */
     bool is_invoke;         /* accepted as an INVOKE: `send` filters have run */
     bool interrupted;
     uint64_t delay_us;     /* real time by which filters want the answer delayed */
     struct hx_timer timer; /* for that */
-    int late_result;
+    int late_result;       /* what it ends with, once its outputs are copied and that time is over */
 };
 
 /* Starts serving, in dispatch.c; may finish the call before it returns. */
@@ -102,7 +102,7 @@ void hx_call_finish(struct hx_call *call, int result);
 /* The same after call->delay_us; the context may be freed in the meantime. */
 void hx_call_finish_later(struct hx_call *call, int result);
 
-/* The client got a signal.  Answers an INVOKE that still runs or waits with -ERESTARTSYS; the DSP goes on and the context id
+/* The client got a signal.  Answers an INVOKE that still runs, waits or is copied with -ERESTARTSYS; the DSP goes on and the context id
  * stays taken until it is done.  Other calls are short and go on. */
 void hx_call_interrupt(struct hx_call *call);
 

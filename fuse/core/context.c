@@ -73,6 +73,7 @@ void hx_context_free(struct hx_context *ctx)
         return;
     if (ctx->call)
         ctx->call->ctx = NULL;
+    hx_copy_stop(ctx);
     if (ctx->id)
         ctx->driver->context[ctx->id] = NULL;
     ctx->channel->in_flight -= ctx->sent;
@@ -178,11 +179,13 @@ void hx_context_forget(struct hx_driver *d, const struct hx_session *s)
             d->context[id]->session = NULL;
 }
 
-/* The context is done: notifies whoever waits, then frees it. */
+/* The context is done: notifies whoever waits, then frees it, unless a copy of what the DSP wrote has only begun. */
 static void complete(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
+    hx_copy_stop(ctx);
     ctx->done(ctx, reply, result);
-    hx_context_free(ctx);
+    if (!hx_copy_is_last(ctx))
+        hx_context_free(ctx);
 }
 
 void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigned most)
@@ -198,7 +201,7 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigne
             break;
         uint64_t id = reply.ctx >> HX_CTX_ID_SHIFT;
         struct hx_context *ctx = id < FASTRPC_CTX_MAX ? d->context[id] : NULL;
-        if (!ctx || ctx->channel != channel)
+        if (!ctx || ctx->channel != channel || ctx->copy.is_waiting) /* not sent so far, or answered already */
             hx_log_client("No context ID matches response 0x%llx", (unsigned long long)reply.ctx);
         else
             complete(ctx, &reply, reply.retval);
@@ -214,7 +217,7 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigne
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result)
 {
     for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++)
-        if (d->context[id] && d->context[id]->channel == channel)
+        if (d->context[id] && d->context[id]->channel == channel && !hx_copy_is_last(d->context[id]))
             complete(d->context[id], NULL, result);
 }
 

@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "channel.h"
+#include "copies.h"
 
 struct hx_buffer;
 
@@ -30,6 +31,7 @@ struct hx_context {
     uint64_t offset, bytes; /* arena piece */
     uint64_t trace;         /* where in it a struct hx_trace with room for trace_events lies */
     uint32_t trace_events;  /* 0 = there is none */
+    struct hx_copy copy;    /* of its inline arguments */
     bool sent;              /* the DSP knows of it: counted in channel->in_flight */
     unsigned n_args;
     struct hx_ctx_arg args[]; /* [n_args] */
@@ -62,7 +64,7 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
 /* Takes the replies that wait on `channel`: as many as the ring holds, HX_RING_SLOTS, or `most` of them. */
 void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigned most);
 
-/* Ends every context on `channel` with `result`: its DSP side is gone. */
+/* Ends every context on `channel` with `result`: its DSP side is gone.  What was answered before and is copied back goes on. */
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result);
 
 /* The session is about to be freed: its kernel calls that the root PD still has end without it. */

@@ -34,6 +34,8 @@ struct hx_driver {
     struct hx_session *session[FASTRPC_MAX_SESSIONS]; /* NULL = free slot */
     struct hx_context *context[FASTRPC_CTX_MAX];      /* index = id; [0] unused */
     unsigned last_ctx_id;
+    struct hx_context *copying; /* list of those that wait for the next piece of a copy; the first one is next */
+    uint64_t copy_bytes;        /* of a piece; 0 = everything is copied at once */
     unsigned n_expiring;  /* contexts that can time out */
     uint64_t expiry_ms;   /* when they were last looked at */
     uint64_t round;       /* of the loop, from 1 on */

@@ -149,6 +149,7 @@ static void tick(void *arg)
     struct hx_driver *d = arg;
 
     d->round++;
+    d->loop.has_work = false;
     hx_watchdog_collect();
     hx_log_tick();
     hx_pd_log_tick();
@@ -158,6 +159,7 @@ static void tick(void *arg)
     hx_dsp_revive(d);
     if (front && front->idle)
         front->idle(d);
+    hx_copy_round(d);
 }
 
 static int watch_signals(void)
@@ -294,6 +296,7 @@ static int start_all(const struct options *o, const char *profile_path, char *wh
     raise_descriptors();
     hx_dsp_configure(&driver.dsp, profile_path, hx_session_ssr_all);
     rc = hx_loop_init(&driver.loop);
+    driver.copy_bytes = HX_COPY_BYTES;
     driver.loop.tick = tick;
     driver.loop.tick_arg = &driver;
     driver.loop.tick_ms = 250;

@@ -149,25 +149,8 @@ static uint64_t place_inline(struct hx_context *ctx, uint64_t at)
     return at;
 }
 
-/* Moves inline buffers [from, to) of the call, all of them at once. */
-static int move_inline(struct hx_call *call, const struct hx_context *ctx, unsigned from,
-                       unsigned to,
-                       int (*move)(struct hx_call *, const struct hx_piece *, unsigned))
-{
-    uint8_t *arena = ctx->channel->arena + ctx->offset;
-    struct hx_piece piece[FASTRPC_MAX_ARGS];
-    unsigned n = 0;
-
-    for (unsigned i = from; i < to; i++) {
-        const struct hx_ctx_arg *a = &ctx->args[i];
-
-        if (a->len && !a->buffer && !a->is_here)
-            piece[n++] = (struct hx_piece){arena + a->arena, a->ptr, a->len};
-    }
-    return n && move(call, piece, n) ? -EFAULT : 0;
-}
-
-static int copy_in(struct hx_call *call, struct hx_context *ctx, const struct window *w)
+/* Takes what came with the argument array, and counts. */
+static void take_inline(struct hx_call *call, struct hx_context *ctx, const struct window *w)
 {
     for (unsigned i = 0; i < n_bufs(ctx->sc); i++) {
         struct hx_ctx_arg *a = &ctx->args[i];
@@ -184,7 +167,6 @@ static int copy_in(struct hx_call *call, struct hx_context *ctx, const struct wi
             memcpy(ctx->channel->arena + ctx->offset + a->arena,
                    w->bytes + (a->ptr - w->start), a->len);
     }
-    return move_inline(call, ctx, 0, n_in(ctx->sc), hx_call_read);
 }
 
 /* The argument table that the DSP reads; ours is kept apart, because the DSP could change it. */
@@ -258,16 +240,12 @@ static int gather(struct hx_call *call, struct hx_context *ctx, const struct win
     if (end == UINT64_MAX)
         return -EINVAL;
     rc = reserve(call, ctx, end);
-    return rc ? rc : copy_in(call, ctx, w);
+    if (!rc)
+        take_inline(call, ctx, w);
+    return rc;
 }
 
 /* --- the way back --------------------------------------------------------------------------------------------- */
-
-/* Every inline out buffer goes back, whatever the result is. */
-static int copy_out(struct hx_call *call, const struct hx_context *ctx)
-{
-    return move_inline(call, ctx, n_in(ctx->sc), n_bufs(ctx->sc), hx_call_write);
-}
 
 /* A DMA handle stays with the DSP after the call, until it names the descriptor in an fdlist. */
 static void keep_handles(struct hx_context *ctx)
@@ -288,10 +266,17 @@ static void take_fdlist(struct hx_context *ctx)
         hx_buffer_return(ctx->session, (int)head.fdlist[i]);
 }
 
+static void copied_out(struct hx_context *ctx, int rc)
+{
+    struct hx_call *call = ctx->call;
+
+    hx_stage_at("driver.invoke.written");
+    hx_call_finish_later(call, rc ? rc : call->late_result);
+}
+
 static void done(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
     struct hx_call *call = ctx->call;
-    int rc;
 
     hx_stage_at("driver.invoke.reply");
     if (reply) {
@@ -307,10 +292,13 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
         call->inv.queue_pcycles = reply->queue_pcycles;
         call->inv.hvx_ops = reply->hvx_ops;
     }
-    hx_filter_end(&call->driver->filters, call, &result);
-    rc = reply ? copy_out(call, ctx) : 0;
-    hx_stage_at("driver.invoke.written");
-    hx_call_finish_later(call, rc ? rc : result);
+    if (call->is_invoke)
+        hx_filter_end(&call->driver->filters, call, &result);
+    call->late_result = result;
+    if (reply) /* every inline out buffer goes back, whatever the result is */
+        hx_copy_begin(ctx, n_in(ctx->sc), n_bufs(ctx->sc), true, copied_out);
+    else
+        copied_out(ctx, 0);
 }
 
 /* --- the whole ------------------------------------------------------------------------------------------------ */
@@ -336,9 +324,14 @@ static int start(struct hx_call *call, struct hx_context **out)
     ctx->done = done;
     ctx->call = call;
     call->ctx = ctx;
-    rc = gather(call, ctx, &w);
-    if (rc)
-        return rc;
+    return gather(call, ctx, &w);
+}
+
+static int send_call(struct hx_call *call, struct hx_context *ctx)
+{
+    struct hx_session *s = call->session;
+    int rc;
+
     call->inv.method = method_of(ctx);
     call->is_invoke = true;
     hx_queue_stats_collect(s); /* packets that came before this call are charged before it */
@@ -349,6 +342,22 @@ static int start(struct hx_call *call, struct hx_context **out)
     return rc;
 }
 
+static void fail(struct hx_call *call, struct hx_context *ctx, int rc)
+{
+    hx_context_free(ctx);
+    hx_call_finish(call, rc);
+}
+
+static void copied_in(struct hx_context *ctx, int rc)
+{
+    struct hx_call *call = ctx->call;
+
+    if (!rc)
+        rc = send_call(call, ctx);
+    if (rc)
+        fail(call, ctx, rc);
+}
+
 void hx_op_invoke(struct hx_call *call)
 {
     struct hx_context *ctx = NULL;
@@ -356,8 +365,8 @@ void hx_op_invoke(struct hx_call *call)
 
     hx_stage_at("driver.invoke.taken");
     rc = start(call, &ctx);
-    if (rc) {
-        hx_context_free(ctx);
-        hx_call_finish(call, rc);
-    }
+    if (rc)
+        fail(call, ctx, rc);
+    else
+        hx_copy_begin(ctx, 0, n_in(ctx->sc), false, copied_in);
 }

@@ -78,6 +78,7 @@ void hx_session_drop_channel(struct hx_session *s)
     hx_queue_stats_collect(s);
     hx_loop_del(&s->driver->loop, &s->replies.bell);
     hx_loop_del(&s->driver->loop, &s->control);
+    hx_copy_end_all(s->driver, &s->channel);
     hx_watchdog_keep_arena(s);
     hx_channel_close(&s->channel);
 }

@@ -1,5 +1,6 @@
 /* Turns: while several processes have sessions, in each round of the loop one call of each is begun and one of its replies taken,
- * whatever it has queued.  Calls are begun by the front ends: fuse/front/fuse_turns.h, socket_client.c. */
+ * whatever it has queued, and large buffers are copied in pieces (copies.h).  Calls are begun by the front ends:
+ * fuse/front/fuse_turns.h, socket_client.c. */
 #ifndef HX_TURNS_H
 #define HX_TURNS_H
 

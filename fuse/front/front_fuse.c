@@ -429,6 +429,7 @@ static void check_mount(void *arg)
 
 static void idle(struct hx_driver *d)
 {
+    d->loop.has_work = hx_fuse_turns_left(); /* serving may not come back (client_watchdog.h) */
     if (se && !d->loop.stop)
         hx_fuse_turns_round(process);
     d->loop.has_work = hx_fuse_turns_left();

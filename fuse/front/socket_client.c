@@ -172,6 +172,7 @@ static void client_ready(void *arg)
 
     if (!is_its_turn(cl)) /* it stays readable */
         return;
+    cl->conn.turn_bytes = hx_turns_are_taken(cl->driver) ? cl->driver->copy_bytes / 2 : 0;
     rc = hx_conn_flush(&cl->conn);
     cl->conn.body_max = body_max(cl);
     cl->conn.fds_max = fds_max(cl);

@@ -167,7 +167,7 @@ static ssize_t receive_rest(struct hx_conn *c, void *dst, size_t bytes, const ch
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why)
 {
     const size_t head = sizeof(struct hx_frame);
-    uint64_t left = TURN_BYTES; /* then others have their turn */
+    uint64_t left = c->turn_bytes ? c->turn_bytes : TURN_BYTES; /* then others have their turn */
     int rc;
 
     *why = "closed";
@@ -254,14 +254,17 @@ void hx_conn_blocks_free(struct hx_conn_blocks *b)
     b->bytes = 0;
 }
 
-/* What waits.  Number of pieces. */
-static unsigned waiting(const struct hx_conn *c, struct iovec iov[SENT_AT_ONCE])
+/* Of what waits, at most `most` bytes.  Number of pieces. */
+static unsigned waiting(const struct hx_conn *c, size_t most, struct iovec iov[SENT_AT_ONCE])
 {
     size_t at = c->out_at;
     unsigned n = 0;
 
-    for (struct hx_conn_block *b = c->out.first; b && n < SENT_AT_ONCE; b = b->next) {
-        iov[n++] = (struct iovec){b->bytes + at, b->len - at};
+    for (struct hx_conn_block *b = c->out.first; b && n < SENT_AT_ONCE && most; b = b->next) {
+        const size_t len = b->len - at < most ? b->len - at : most;
+
+        iov[n++] = (struct iovec){b->bytes + at, len};
+        most -= len;
         at = 0;
     }
     return n;
@@ -279,9 +282,11 @@ static void sent(struct hx_conn *c, size_t n)
 
 int hx_conn_flush(struct hx_conn *c)
 {
-    while (c->out.bytes) {
+    size_t most = c->turn_bytes ? c->turn_bytes : SIZE_MAX;
+
+    while (c->out.bytes && most) {
         struct iovec iov[SENT_AT_ONCE];
-        struct msghdr m = {.msg_iov = iov, .msg_iovlen = waiting(c, iov)};
+        struct msghdr m = {.msg_iov = iov, .msg_iovlen = waiting(c, most, iov)};
         ssize_t n = sendmsg(c->watch.fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 
         if (n < 0 && errno == EINTR)
@@ -291,6 +296,7 @@ int hx_conn_flush(struct hx_conn *c)
         if (n < 0)
             break;
         sent(c, (size_t)n);
+        most -= (size_t)n;
     }
     return watch_both_ways(c);
 }

@@ -45,6 +45,7 @@ struct hx_conn {
     unsigned fds_max;              /* descriptors that are kept of a frame, at most HX_FRAME_MAX_FDS */
     int fd[HX_FRAME_MAX_FDS];      /* [n_fds] of the frame that is read or served; -1 = refused: it is not memory, or too much */
     unsigned n_fds;
+    uint64_t turn_bytes;           /* read or sent at a time; 0 = 256 KiB, and all that there is room for */
     struct hx_conn_blocks out;     /* what waits for room, */
     size_t out_at;                 /* without so many bytes of the first block */
     bool waits; /* the loop watches for room */
@@ -63,7 +64,7 @@ void hx_conn_close_fds(struct hx_conn *c);
 /* How many it holds. */
 unsigned hx_conn_fds(const struct hx_conn *c);
 
-/* Reads what there is, 256 KiB at most, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame
+/* Reads what there is, turn_bytes at most, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame
  * is a whole frame, now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO: the client broke the protocol,
  * *why says how). */
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why);
@@ -75,7 +76,7 @@ void hx_conn_blocks_free(struct hx_conn_blocks *b);
 /* Keeps the blocks for hx_conn_flush(), which frees them; *b is empty then.  0, or -ENOBUFS: 64 MiB wait already, and *b stays as it is. */
 int hx_conn_write(struct hx_conn *c, struct hx_conn_blocks *b);
 
-/* Sends what waits.  0 or negative errno. */
+/* Sends what waits, turn_bytes at most.  0 or negative errno. */
 int hx_conn_flush(struct hx_conn *c);
 
 /* Closes the socket and descriptors, and drops a frame that is half read. */
