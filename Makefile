@@ -356,7 +356,7 @@ $(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_mode
 $(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd -Wl,--wrap=hx_conns_open
 $(BUILD)/tests/fuzz_gguf_fields: $(patsubst %,$(obj)/tests/lib/%.o,gguf_parts gen_model)
 $(BUILD)/tests/fuzz_front_socket: $(patsubst %,$(obj)/tests/lib/%.o,frame_client fake_dsp)
-$(BUILD)/tests/fuzz_sessions: $(patsubst %,$(obj)/tests/lib/%.o,fuzz_dsp fuzz_client fuzz_ioctls fuzz_lies fuzz_log)
+$(BUILD)/tests/fuzz_sessions: $(patsubst %,$(obj)/tests/lib/%.o,fuzz_dsp fuzz_client fuzz_ioctls fuzz_rounds fuzz_lies fuzz_log)
 # tables as a kernel gets them
 listing_sample  := modmac,stage
 listing_corners := operands,nest

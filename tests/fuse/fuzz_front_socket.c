@@ -21,7 +21,7 @@
 #include "front/front.h"
 
 enum { CLIENTS = 96, FEW = 16 /* most operations are theirs */, BYSTANDERS = 64, TURNS_MAX = 4096,
-       WATCHED = 2048 /* no descriptor is higher */, PATIENCE_S = 10 };
+       WATCHED = 2048 /* no descriptor is higher */, PATIENCE_S = 10, COPY_BYTES = 512 };
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 
@@ -32,10 +32,11 @@ static int baseline; /* descriptors that are open before an input */
 static struct pollfd watched[WATCHED];
 static struct hx_watch always;
 static enum fake_dsp_mood mood;
+static bool several; /* the clients pass for several processes, whose large buffers go in pieces */
 
+/* --- the input */
 
-
-/* --- the input */static const uint8_t *input, *input_end;
+static const uint8_t *input, *input_end;
 
 static uint8_t byte(void)
 {
@@ -68,12 +69,17 @@ static void stop_after_the_round(void *arg)
     driver.loop.stop = 1;
     hx_context_expire(arg);
     hx_session_release_due(arg);
+    hx_copy_round(arg);
+    driver.round++;
 }
 
 /* One round of the loop, which does not sleep because `always` is readable. */
 static void turn_without_dsp(void)
 {
     driver.loop.stop = 0;
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (driver.session[i])
+            driver.session[i]->pid = several ? 1 + (pid_t)i / 2 : 1;
     if (hx_loop_run(&driver.loop))
         frame_finding("the loop ends");
 }
@@ -81,7 +87,7 @@ static void turn_without_dsp(void)
 static bool turn(void)
 {
     turn_without_dsp();
-    return fake_dsp_serve(&driver, mood);
+    return fake_dsp_serve(&driver, mood) || driver.copying;
 }
 
 static void remove_folder(void)
@@ -102,6 +108,7 @@ static void set_up(void)
     driver.profile = (struct hx_profile){.name = "fuzz", .dispatch_us = 1, .marshal_us_per_kib = 1, .clock_mhz = 1000,
                                          .poll_mode = 1, .sessions = FASTRPC_MAX_SESSIONS, .capabilities = 1};
     driver.maps_max = 64;
+    driver.copy_bytes = COPY_BYTES;
     driver.mount = folder;
     if (setrlimit(RLIMIT_NOFILE, &r) || !mkdtemp(folder) || hx_loop_init(&driver.loop) ||
         hx_filter_push(&driver.filters, "count", &driver.profile, why, sizeof(why)) ||
@@ -275,6 +282,7 @@ static void op_turns(struct frame_client *unused)
     const uint8_t n = byte();
 
     (void)unused;
+    several = n & 0x10;
     for (unsigned i = 0; i <= n % 8; i++)
         turn();
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -346,6 +354,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     input = data;
     input_end = data + n;
     mood = FAKE_DSP_ANSWERS;
+    several = false;
     fake_dsp_open(&driver);
     for (unsigned ops = 0; input < input_end && ops < 400; ops++) {
         const uint8_t op = byte(), who = byte();

@@ -9,6 +9,7 @@ OPS = ("turns connect create send invoke map ioctl text interrupt damage raw des
 ALL = 255
 ANSWERS, SLEEPS, REPEATS, FORGES, DIES, BREAKS, REFUSES, END_PD, RESTART = range(9)
 LIMITS = 8  # of turns: look at the limits, too
+SEVERAL = 16  # of turns: the clients are several processes
 
 
 def op(name, who=0, *args):
@@ -49,6 +50,19 @@ def call(who, seed, n_in, n_out):
 
 def join(parts):
     return b"".join(parts)
+
+
+def large(*clients):
+    return join(invoke(c, 7 + c, 2999, 5999) for c in clients) + join(send(c) for c in clients)
+
+
+def pieces(n):
+    return turns(3 + SEVERAL) * n
+
+
+def amid_pieces(*ops):
+    """Large calls of two processes, and what happens during them, sooner or later."""
+    return join(up(0) + up(1) + up(2) + large(0, 1, 2) + pieces(n) + join(ops) + pieces(40) + op("close", 0) + turns() for n in (4, 5, 6, 8, 11, 14))
 
 
 DAMAGE = ((0, 1), (4, 9), (8, 0), (20, 20000), (24, 700), (28, 5), (32, 0x20000000), (36, 1), (60, 0xFFFFFFFF), (64, 0xFFFFFFFF),
@@ -92,6 +106,15 @@ CORPUS = {
     "no-pd": dsp(REFUSES) + up(0) + dsp(ANSWERS) + op("create", 0, 0) + send(0) + turns() + call(0, 1, 9, 9),
     "restart": up(0) + up(1) + dsp(SLEEPS) + call(0, 1, 9, 9) + dsp(RESTART) + dsp(ANSWERS) + turns() + call(1, 1, 9, 9)
     + op("close", 0) + up(0) + call(0, 1, 9, 9),
+    "pieces": up(0) + up(1) + up(2) + large(0, 1, 2, 0) + pieces(50) + large(2) + large(0) + pieces(30),
+    "pieces-interrupt": amid_pieces(op("interrupt", 0, 0), send(0), op("interrupt", 2, 0), send(2)),
+    "pieces-close": amid_pieces(op("close", 0), op("close", 2)),
+    "pieces-restart": amid_pieces(dsp(RESTART)),
+    "pieces-pd-ends": amid_pieces(dsp(END_PD, 0), dsp(END_PD, 2)),
+    "pieces-repeats": dsp(REPEATS) + amid_pieces(),
+    "pieces-breaks": amid_pieces(dsp(BREAKS)) + dsp(ANSWERS) + up(0) + large(0) + pieces(30),
+    "pieces-deaf": up(0) + up(2) + op("deaf", 0) + large(0, 2) + pieces(40) + op("deaf", 0) + pieces(30),
+    "pieces-alone-again": up(0) + up(1) + up(2) + large(0, 1, 2) + pieces(5) + turns() * 9,
     "mmap": up(0) + op("ioctl", 0, 4, 0, 32) + struct.pack("<iIQQQ", 0, 0x1000, 0, 8192, 0) + send(0) + turns()
     + op("ioctl", 0, 5, 0, 16) + struct.pack("<QQ", 0x10000000, 8192) + send(0) + turns(),
 }

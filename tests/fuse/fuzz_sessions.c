@@ -2,7 +2,8 @@
  * invoke, map, unmap, interrupt, close; replies in any order, forged ones, PDs and DSPs that die.  After each, every byte of every
  * client has to be what a model says, an ioctl is answered once, and at the end nothing is left: no context, buffer, descriptor.
  *
- * Byte 0 is the front end and the first context id; then each operation is a byte that names it, one that names a client or a
+ * Byte 0 is the front end, the first context id and whether the clients are of two processes, whose large buffers are then copied in pieces;
+ * then each operation is a byte that names it, one that names a client or a
  * PD, and its own.  Bytes that are missing are 0, so that every input means something. */
 #include <dirent.h>
 #include <signal.h>
@@ -12,43 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fuzz_ioctls.h"
+#include "fuzz_rounds.h"
 #include "remote_scalars.h"
 
-enum { OPS_MAX = 300, ROUNDS_MAX = 600 };
+enum { OPS_MAX = 300, ROUNDS_MAX = 600, COPY_BYTES = 300 };
 
 int hxt_fuzz_one(const uint8_t *data, size_t n);
 
 static struct hx_watch always; /* readable, so that a round of the loop never sleeps */
-
-/* --- rounds and invariants -------------------------------------------------------------------------------------- */
-
-/* The DSP goes down and comes up again. */
-static void restart(void)
-{
-    fuzz_dsp_forget(&fuzz_dsp);
-    hx_dsp_revive(&fuzz_driver);
-    fuzz_must(fuzz_driver.dsp.pid == 0, "a DSP that failed goes down");
-    fuzz_driver.dsp.restart_ms = 0;
-    fuzz_driver.dsp.quick_deaths = 0;
-    fuzz_dsp_up(&fuzz_dsp, &fuzz_driver);
-}
-
-/* One round of the driver's loop, and of what its tick does. */
-static void run_round(void)
-{
-    fuzz_driver.loop.stop = 0;
-    fuzz_must(hx_loop_run(&fuzz_driver.loop) == 0, "the loop runs");
-    hx_session_release_due(&fuzz_driver);
-    if (fuzz_driver.dsp.charged) /* a client crashed in the root PD: that is dead now, too */
-        fuzz_driver.dsp.failed = true;
-    if (fuzz_driver.dsp.failed)
-        restart();
-    fuzz_dsp_control(&fuzz_dsp);
-    for (int i = 0; i < FASTRPC_MAX_SESSIONS; i++)
-        if (fuzz_driver.session[i])
-            fuzz_session_check(fuzz_driver.session[i]);
-}
 
 /* --- user PDs ------------------------------------------------------------------------------------------------------- */
 
@@ -99,7 +71,7 @@ static void serve_map(struct fuzz_pd *pd, unsigned which)
     out.vaddr = 0x30000000 + (uint64_t)in.map * 0x10000;
     memcpy(pd->arena + arg[1].addr, &out, sizeof(out));
     fuzz_pd_answer(pd, which, 0);
-    run_round();
+    fuzz_rounds();
     if (!fc)
         return;
     fuzz_must(fc->answers == 1 && fc->result == 0, "a map that the DSP made is there");
@@ -156,20 +128,25 @@ static void serve(struct fuzz_pd *pd)
         fuzz_pd_answer(pd, which, 0);
         return;
     }
+    if (fc)
+        fuzz_inputs_arrived(fc, pd);
     result = fuzz_pd_execute(pd, which);
     if (!result && code & 1)
         result = (int)(0x80000400u + code);
-    if (fc)
+    if (fc) {
         want = fuzz_expect(fc, result);
-    else
+        fuzz_memory_changes(fc->client);
+    } else {
         fuzz_forgive_files();
+    }
     count_handles(pd, &pd->held[which], handles);
     fuzz_pd_answer(pd, which, result);
-    run_round();
+    fuzz_rounds();
     for (unsigned i = 0; i < FUZZ_FDS; i++)
         fuzz_must(handles_of(s, i) == handles[i], "handles are kept until the DSP gives them back");
     if (!fc)
         return;
+    want = fuzz_copied_out(pd, fc, want, code >> 1);
     fuzz_must(fc->answers == 1 && (fc->result == want || (want == FUZZ_REFUSED && fc->result == FUZZ_FAULT)),
               "a call's result is the DSP's");
     if (want == FUZZ_REFUSED || want == FUZZ_FAULT)
@@ -190,12 +167,18 @@ static void forge(struct fuzz_pd *pd, uint64_t ctx, int32_t result)
     struct hx_context *c = own_context(pd, ctx);
     struct fuzz_call *fc = waiting(c), *stranger = c ? NULL : waiting(context_of(ctx));
 
+    if (fc && fuzz_is_copied_in(fc)) /* it has not been asked */
+        fc = NULL;
+    if (fc)
+        fuzz_memory_changes(fc->client);
     fuzz_pd_take(pd);
     forget_held(pd, ctx);
     if (c && c->session && pd != &fuzz_dsp.root && c->checks_left)
         fuzz_forget_maps(c->session->number);
     fuzz_pd_reply(pd, ctx, result);
-    run_round();
+    fuzz_rounds();
+    if (fc)
+        fuzz_copied_out(pd, fc, 0, UINT8_MAX);
     fuzz_must(!stranger || !stranger->answers, "no PD answers for another");
     fuzz_must(!fc || pd->broken || fc->answers == 1, "a PD answers for its own client");
     if (fc && fc->call.cmd == FASTRPC_IOCTL_INVOKE)
@@ -242,7 +225,7 @@ static void serve_root(struct fuzz_pd *pd)
     which %= root->n_held;
     fc = waiting(own_context(root, root->held[which].ctx));
     fuzz_root_serve(&fuzz_dsp, which, how & 1 ? (int32_t)(0x80000400u + how) : 0, how & 2);
-    run_round();
+    fuzz_rounds();
     fuzz_must(!fc || fc->answers == 1, "what the root PD did is answered");
 }
 
@@ -279,7 +262,7 @@ static void operate(void)
         client_ops[op](&fuzz_client[who % FUZZ_CLIENTS]);
     else if (fuzz_dsp.pd[who % FUZZ_SESSIONS].rings || pd_ops[op - CLIENT_OPS] != serve)
         pd_ops[op - CLIENT_OPS](&fuzz_dsp.pd[who % FUZZ_SESSIONS]);
-    run_round();
+    fuzz_rounds();
     fuzz_clients_check();
     fuzz_forget_answered();
 }
@@ -309,7 +292,7 @@ static void end_all(void)
         fuzz_must(i < ROUNDS_MAX, "sessions and contexts end");
         serve_root(NULL);
         say_exits(NULL);
-        run_round();
+        fuzz_rounds();
     }
     for (int i = 0; i < FUZZ_CALLS; i++)
         fuzz_must(!fuzz_calls[i].client, "every ioctl is answered");
@@ -354,6 +337,7 @@ static void begin(unsigned first)
     fuzz_front = first & 1 ? &fuzz_fast_front : &fuzz_slow_front;
     fuzz_driver.last_ctx_id = first & 2 ? 255 - first / 4 % 16 : 0;
     fuzz_driver.maps_max = 6;
+    fuzz_driver.copy_bytes = first & 0x40 ? COPY_BYTES : 0;
     fuzz_driver.sessions_opened = 0;
     fuzz_driver.have_capabilities = false;
     memset(fuzz_mapped, 0, sizeof(fuzz_mapped));

@@ -231,8 +231,10 @@ void fuzz_forgive(const struct fuzz_call *fc)
 {
     for (unsigned i = fc->n_in; i < fc->n_bufs; i++) {
         const struct fuzz_buf *b = &fc->buf[i];
-        if (!b->file && b->len && wanted(fc, b))
-            memcpy(wanted(fc, b), fc->client->memory + (b->ptr - FUZZ_MEMORY_AT), b->len);
+        const uint64_t at = b->ptr - FUZZ_MEMORY_AT;
+
+        for (uint64_t j = at; !b->file && at < FUZZ_MEMORY && j < FUZZ_MEMORY && j < at + b->len; j++)
+            fc->client->want[j] = fc->client->memory[j]; /* a copy in pieces reaches the end of the memory before it fails */
     }
 }
 

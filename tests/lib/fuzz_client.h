@@ -46,6 +46,8 @@ struct fuzz_call {
     unsigned answers;
     int result;
     unsigned n_in, n_bufs;
+    bool changed; /* the client has changed its memory while inputs were copied */
+    bool faulty;  /* one of its inputs is not there, and that is still to be found */
     struct fuzz_buf buf[FUZZ_BUFS];
 };
 

@@ -1,5 +1,5 @@
 /* What clients of the driver's core do in a fuzz target: see fuzz_ioctls.h. */
-#include "fuzz_ioctls.h"
+#include "fuzz_rounds.h"
 
 #include <errno.h>
 #include <string.h>
@@ -84,7 +84,7 @@ void fuzz_open(struct fuzz_client *c)
         return;
     for (int i = 0; i < FUZZ_SESSIONS; i++)
         taken += fuzz_driver.session[i] != NULL;
-    rc = hx_session_open(&c->session, &fuzz_driver, 0, 1000 + (unsigned)(c - fuzz_client), b & 1);
+    rc = hx_session_open(&c->session, &fuzz_driver, fuzz_driver.copy_bytes ? 1 + (int)(c - fuzz_client) / 2 : 0, 1000 + (unsigned)(c - fuzz_client), b & 1);
     fuzz_must(rc == (taken < FUZZ_SESSIONS ? 0 : -EBUSY), "a session can be opened while there is room");
 }
 
@@ -199,6 +199,9 @@ void fuzz_invoke(struct fuzz_client *c)
     hx_call_begin(&fc->call);
     if (fc->answers && fc->result == -ENOMEM && c->session->n_buffers == fuzz_driver.maps_max)
         return;
+    fc->faulty = want == -EFAULT && fuzz_is_copied_in(fc);
+    if (fc->faulty)
+        return;
     if (want < 0 || (want && want != 1))
         fuzz_must(fc->answers == 1 && fc->result == want, "a bad call gets its error at once");
     else
@@ -278,6 +281,7 @@ void fuzz_write_memory(struct fuzz_client *c)
 {
     unsigned at = fuzz_word(), n = fuzz_byte(), fill = fuzz_byte();
 
+    fuzz_memory_changes(c);
     for (unsigned i = 0; i < n; i++)
         c->memory[(at + i) % FUZZ_MEMORY] = c->want[(at + i) % FUZZ_MEMORY] = (uint8_t)(fill + i);
 }
