@@ -11,7 +11,7 @@
 #include "hx_reach.h"
 #include "mute_file.h"
 
-enum { PAGE = HOLE_BYTES };
+enum { PAGE = HOLE_BYTES, PIECES = 256 << 10 /* of a copy that another process interrupts: copies.h */ };
 
 /* --- a call that hangs ------------------------------------------------------------------------------------------- */
 
@@ -23,35 +23,44 @@ struct hanging {
     uint32_t handle;
     enum place place;
     uint8_t *page;
+    size_t before; /* bytes of the buffer in front of the page */
     int result, error;
 };
 
-static int hang(int fd, uint32_t handle, enum place place, uint8_t *page)
+static int hang(int fd, uint32_t handle, enum place place, uint8_t *page, size_t before)
 {
+    const size_t n = before + 8;
+    uint8_t *there = calloc(2, n);
     struct hxt_in in = {0};
-    uint8_t from[8] = "abc", to[8];
     struct fastrpc_invoke_args a[3] = {drv_arg(&in, sizeof(in)),
-                                       drv_arg(place == IN ? page : from, 8),
-                                       drv_arg(place == OUT ? page : to, 8)};
+                                       drv_arg(place == IN ? page - before : there, n),
+                                       drv_arg(place == OUT ? page - before : there + n, n)};
+    int rc = drv_invoke(fd, handle, REMOTE_SCALARS_MAKE(HXT_ECHO, 2, 1), place == ARGS ? (void *)page : a), error = errno;
 
-    return drv_invoke(fd, handle, REMOTE_SCALARS_MAKE(HXT_ECHO, 2, 1),
-                      place == ARGS ? (void *)page : a);
+    free(there);
+    errno = error;
+    return rc;
 }
 
 static void *run_hanging(void *arg)
 {
     struct hanging *h = arg;
 
-    h->result = hang(h->fd, h->handle, h->place, h->page);
+    h->result = hang(h->fd, h->handle, h->place, h->page, h->before);
     h->error = errno;
     return NULL;
 }
 
-static void start_hanging(struct hanging *h, enum place place, uint8_t *page)
+static void start_hanging_behind(struct hanging *h, enum place place, uint8_t *page, size_t before)
 {
-    *h = (struct hanging){.place = place, .page = page};
+    *h = (struct hanging){.place = place, .page = page, .before = before};
     h->fd = drv_connect(&h->handle);
     assert_int_equal(pthread_create(&h->thread, NULL, run_hanging, h), 0);
+}
+
+static void start_hanging(struct hanging *h, enum place place, uint8_t *page)
+{
+    start_hanging_behind(h, place, page, 0);
 }
 
 static void end_hanging(struct hanging *h)
@@ -126,6 +135,58 @@ static void test_several_hang_at_once(void **state)
     close(fd);
 }
 
+static void hold_session(int ready)
+{
+    uint32_t handle;
+
+    drv_connect(&handle);
+    if (write(ready, "", 1) == 1)
+        pause();
+}
+
+static void *echo_large(void *result)
+{
+    uint8_t *bytes = malloc(2 * PIECES);
+    struct hxt_in in = {0};
+    struct fastrpc_invoke_args a[3] = {drv_arg(&in, sizeof(in)), drv_arg(bytes, PIECES), drv_arg(bytes + PIECES, PIECES)};
+    uint32_t handle;
+    int fd = drv_connect(&handle);
+
+    memset(bytes, 0x5a, PIECES);
+    *(int *)result = drv_invoke(fd, handle, REMOTE_SCALARS_MAKE(HXT_ECHO, 2, 1), a) || memcmp(bytes, bytes + PIECES, PIECES) != 0;
+    free(bytes);
+    close(fd);
+    return NULL;
+}
+
+/* Beside another process large buffers are copied in pieces, in whatever round of the loop: the last piece hangs, those of other calls
+ * are copied when it is given up. */
+static void test_the_end_of_a_large_buffer_hangs(void **state)
+{
+    pid_t other = drv_fork(hold_session);
+
+    (void)state;
+    for (enum place p = IN; p < PLACES; p++) {
+        struct hole hole = hole_make_behind(PIECES);
+        struct hanging h;
+        pthread_t t;
+        int wrong;
+
+        start_hanging_behind(&h, p, hole.page, PIECES);
+        usleep(100000);
+        assert_int_equal(pthread_create(&t, NULL, echo_large, &wrong), 0);
+        end_hanging(&h);
+        pthread_join(t, NULL);
+        assert_int_equal(wrong, 0);
+        hole_fill(&hole);
+        assert_true(hxt_until(serves_again, &h, 10));
+        close(h.fd);
+    }
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    assert_true(hxt_until(own_rig_idle, NULL, 10));
+}
+
 /* What the rig's thread still writes when the page comes must not hit the next session's memory. */
 static void test_a_session_may_be_closed_meanwhile(void **state)
 {
@@ -157,7 +218,7 @@ static void hang_for_ever(int ready)
     if (hole_try(&hole) || write(ready, "", 1) != 1)
         return;
     for (;;)
-        hang(fd, handle, IN, hole.page);
+        hang(fd, handle, IN, hole.page, 0);
 }
 
 static void test_a_client_that_hangs_can_be_killed(void **state)
@@ -298,6 +359,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_call_gets_efault_and_others_go_on),
         cmocka_unit_test(test_several_hang_at_once),
+        cmocka_unit_test(test_the_end_of_a_large_buffer_hangs),
         cmocka_unit_test(test_a_session_may_be_closed_meanwhile),
         cmocka_unit_test(test_a_client_that_hangs_can_be_killed),
         cmocka_unit_test(test_the_dsp_outlives_the_thread_that_hung),

@@ -11,7 +11,7 @@
 
 #include "hxt.h"
 
-int hole_try(struct hole *h)
+static int try_behind(struct hole *h, size_t bytes)
 {
     struct uffdio_api api = {.api = UFFD_API};
     struct uffdio_register r = {.mode = UFFDIO_REGISTER_MODE_MISSING};
@@ -19,22 +19,35 @@ int hole_try(struct hole *h)
     h->uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
     if (h->uffd < 0)
         return -errno;
-    h->page = mmap(NULL, HOLE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    h->page = mmap(NULL, bytes + HOLE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (h->page == MAP_FAILED)
+        return -errno;
+    h->page += bytes;
     r.range.start = (uintptr_t)h->page;
     r.range.len = HOLE_BYTES;
-    if (h->page == MAP_FAILED || ioctl(h->uffd, UFFDIO_API, &api) || ioctl(h->uffd, UFFDIO_REGISTER, &r))
+    if (ioctl(h->uffd, UFFDIO_API, &api) || ioctl(h->uffd, UFFDIO_REGISTER, &r))
         return -errno;
     return 0;
 }
 
-struct hole hole_make(void)
+int hole_try(struct hole *h)
+{
+    return try_behind(h, 0);
+}
+
+struct hole hole_make_behind(size_t bytes)
 {
     struct hole h;
-    int rc = hole_try(&h);
+    int rc = try_behind(&h, bytes);
 
     if (rc)
         hxt_skip_test("userfaultfd: %s", strerror(-rc));
     return h;
+}
+
+struct hole hole_make(void)
+{
+    return hole_make_behind(0);
 }
 
 void hole_fill(struct hole *h)

@@ -2,6 +2,7 @@
 #ifndef HOLE_H
 #define HOLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { HOLE_BYTES = 4096 };
@@ -16,6 +17,9 @@ int hole_try(struct hole *h);
 
 /* Skips the current test where hole_try() fails. */
 struct hole hole_make(void);
+
+/* The same; in front of the page are `bytes` that are there, a multiple of HOLE_BYTES. */
+struct hole hole_make_behind(size_t bytes);
 
 /* With zeros: who waits goes on.  The page stays. */
 void hole_fill(struct hole *h);
