@@ -1,10 +1,10 @@
-/* Protects a client from another one that takes all it can.  Beside a greedy process, with 28 threads in one session or with eight
+/* Protects a client from another one that takes all it can.  Beside a greedy process, with up to 28 threads in one session or with eight
  * sessions, a polite client of small calls keeps at least half of its rate as far as hexrig decides: the driver serves processes in
- * turns, whatever one of them has queued.  Who gets a processor is the kernel's decision, so two things are measured, by medians over
+ * turns, whatever one of them has queued, and copies large buffers in pieces.  Who gets a processor is the kernel's decision, so two things are measured, by medians over
  * single calls of the polite client:
- *   - the time of a call, beside clients that wait in the DSP and leave the processors alone: at most twice as long as alone;
- *   - how many calls of the greedy client end during one of the polite client's, beside clients that keep the driver busy.
- * One call that copies megabytes is served at once, however long it takes: its row is for the reader. */
+ *   - the time of a call, at most twice as long as alone: beside clients that wait in the DSP and leave the processors alone, and beside
+ *     large copies, which would hold up the driver's one thread for ten times as long;
+ *   - how many calls of the greedy client end during one of the polite client's, beside clients that keep the driver busy. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -82,7 +82,8 @@ static const struct greed {
     {"8 sessions that wait in the DSP", HXT_BLOCK, 5, 0, true, 8, true, false},
     {"28 threads of small calls", HXT_ECHO, 0, 64, false, 28, false, true},
     {"8 sessions of small calls", HXT_ECHO, 0, 64, true, 8, false, true},
-    {"4 threads of 1 MiB calls", HXT_ECHO, 0, LARGE, false, 4, false, false},
+    {"4 threads of 1 MiB calls", HXT_ECHO, 0, LARGE, false, 4, true, false},
+    {"8 sessions of 1 MiB calls", HXT_ECHO, 0, LARGE, true, 8, true, false},
 };
 
 static const struct greed *greed;
