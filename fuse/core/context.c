@@ -67,13 +67,30 @@ int hx_context_reserve(struct hx_context *ctx, uint64_t bytes)
     return 0;
 }
 
+void hx_context_stop_copy(struct hx_context *ctx)
+{
+    struct hx_context **p = &ctx->driver->copying;
+
+    if (!ctx->copy.is_waiting)
+        return;
+    while (*p != ctx)
+        p = &(*p)->copy.next;
+    *p = ctx->copy.next;
+    ctx->copy.is_waiting = false;
+}
+
+bool hx_context_is_answered(const struct hx_context *ctx)
+{
+    return ctx->copy.is_waiting && ctx->copy.out;
+}
+
 void hx_context_free(struct hx_context *ctx)
 {
     if (!ctx)
         return;
     if (ctx->call)
         ctx->call->ctx = NULL;
-    hx_copy_stop(ctx);
+    hx_context_stop_copy(ctx);
     if (ctx->id)
         ctx->driver->context[ctx->id] = NULL;
     ctx->channel->in_flight -= ctx->sent;
@@ -182,9 +199,9 @@ void hx_context_forget(struct hx_driver *d, const struct hx_session *s)
 /* The context is done: notifies whoever waits, then frees it, unless a copy of what the DSP wrote has only begun. */
 static void complete(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
-    hx_copy_stop(ctx);
+    hx_context_stop_copy(ctx);
     ctx->done(ctx, reply, result);
-    if (!hx_copy_is_last(ctx))
+    if (!hx_context_is_answered(ctx))
         hx_context_free(ctx);
 }
 
@@ -217,7 +234,7 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigne
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result)
 {
     for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++)
-        if (d->context[id] && d->context[id]->channel == channel && !hx_copy_is_last(d->context[id]))
+        if (d->context[id] && d->context[id]->channel == channel && !hx_context_is_answered(d->context[id]))
             complete(d->context[id], NULL, result);
 }
 

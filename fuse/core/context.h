@@ -53,6 +53,12 @@ int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_
 /* Releases everything it holds; accepts NULL. */
 void hx_context_free(struct hx_context *ctx);
 
+/* Ends a copy that waits for its next piece (copies.h), without a call of its then(). */
+void hx_context_stop_copy(struct hx_context *ctx);
+
+/* The DSP has answered the context's call; what it wrote is on its way to the client. */
+bool hx_context_is_answered(const struct hx_context *ctx);
+
 /* A kernel call on handle 1 or 2: `in` bytes in, out_bytes out (read by done() at arena + args[1].arena).  Times out after
  * 10 s with -ETIMEDOUT; time in which nobody here ran (a machine that was suspended, a driver that was stopped) does not count, since
  * the DSP may not have run either.  Returns 0, or negative errno when it could not be sent (done() is then not called). */

@@ -76,18 +76,6 @@ void hx_copy_begin(struct hx_context *ctx, unsigned from, unsigned end, bool out
         then(ctx, copy_some(ctx, UINT64_MAX));
 }
 
-void hx_copy_stop(struct hx_context *ctx)
-{
-    struct hx_context **p = &ctx->driver->copying;
-
-    if (!ctx->copy.is_waiting)
-        return;
-    while (*p != ctx)
-        p = &(*p)->copy.next;
-    *p = ctx->copy.next;
-    ctx->copy.is_waiting = false;
-}
-
 void hx_copy_end_all(struct hx_driver *d, const struct hx_channel *channel)
 {
     struct hx_context *next;
@@ -97,11 +85,6 @@ void hx_copy_end_all(struct hx_driver *d, const struct hx_channel *channel)
         if (ctx->channel == channel)
             hx_call_finish(ctx->call, -EPIPE);
     }
-}
-
-bool hx_copy_is_last(const struct hx_context *ctx)
-{
-    return ctx->copy.is_waiting && ctx->copy.out;
 }
 
 /* The first one's process has its turn: all of its copies go behind those of other processes. */
@@ -135,7 +118,7 @@ void hx_copy_round(struct hx_driver *d)
     if (!rc && ctx->copy.arg < ctx->copy.end)
         return;
     out = ctx->copy.out;
-    hx_copy_stop(ctx);
+    hx_context_stop_copy(ctx);
     ctx->copy.then(ctx, rc);
     if (out)
         hx_context_free(ctx);

@@ -29,14 +29,8 @@ struct hx_copy {
 void hx_copy_begin(struct hx_context *ctx, unsigned from, unsigned end, bool out,
                    void (*then)(struct hx_context *ctx, int rc));
 
-/* Ends a copy that waits for its next piece, without a call of then(). */
-void hx_copy_stop(struct hx_context *ctx);
-
 /* The channel's arena goes: the calls whose copies wait end with -EPIPE. */
 void hx_copy_end_all(struct hx_driver *d, const struct hx_channel *channel);
-
-/* The DSP has answered the context's call; what it wrote is on its way to the client. */
-bool hx_copy_is_last(const struct hx_context *ctx);
 
 /* One piece of what waits.  Called at the end of each round of the loop. */
 void hx_copy_round(struct hx_driver *d);

@@ -26,7 +26,8 @@ struct hx_socket_client {
     struct hx_socket_client *next, **prev;
 };
 
-/* Sends the reply to frame `id`: `data`, which may be NULL, is handed over, everything else is copied.  0 or negative errno: the connection is over. */
+/* Sends the reply to frame `id`: `data`, which may be NULL, is handed over, everything else is copied.  0 or negative errno: the
+ * connection is over. */
 int hx_socket_reply(struct hx_socket_client *cl, uint64_t id, int result, const void *arg, size_t arg_bytes,
                     const struct hx_frame_seg *segs, uint32_t n_segs, struct hx_conn_blocks *data);
 

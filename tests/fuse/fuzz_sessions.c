@@ -2,9 +2,8 @@
  * invoke, map, unmap, interrupt, close; replies in any order, forged ones, PDs and DSPs that die.  After each, every byte of every
  * client has to be what a model says, an ioctl is answered once, and at the end nothing is left: no context, buffer, descriptor.
  *
- * Byte 0 is the front end, the first context id and whether the clients are of two processes, whose large buffers are then copied in pieces;
- * then each operation is a byte that names it, one that names a client or a
- * PD, and its own.  Bytes that are missing are 0, so that every input means something. */
+ * Byte 0 is the front end, the first context id and whether the clients are of two processes, whose large buffers are then copied in
+ * pieces; then each operation is a byte that names it, one that names a client or a PD, and its own.  Bytes that are missing are 0, so that every input means something. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>

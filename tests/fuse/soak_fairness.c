@@ -1,7 +1,7 @@
 /* Protects a client from another one that takes all it can.  Beside a greedy process, with up to 28 threads in one session or with eight
  * sessions, a polite client of small calls keeps at least half of its rate as far as hexrig decides: the driver serves processes in
- * turns, whatever one of them has queued, and copies large buffers in pieces.  Who gets a processor is the kernel's decision, so two things are measured, by medians over
- * single calls of the polite client:
+ * turns, whatever one of them has queued, and copies large buffers in pieces.  Who gets a processor is the kernel's decision, so two
+ * things are measured, by medians over single calls of the polite client:
  *   - the time of a call, at most twice as long as alone: beside clients that wait in the DSP and leave the processors alone, and beside
  *     large copies, which would hold up the driver's one thread for ten times as long;
  *   - how many calls of the greedy client end during one of the polite client's, beside clients that keep the driver busy. */

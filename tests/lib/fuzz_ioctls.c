@@ -84,7 +84,8 @@ void fuzz_open(struct fuzz_client *c)
         return;
     for (int i = 0; i < FUZZ_SESSIONS; i++)
         taken += fuzz_driver.session[i] != NULL;
-    rc = hx_session_open(&c->session, &fuzz_driver, fuzz_driver.copy_bytes ? 1 + (int)(c - fuzz_client) / 2 : 0, 1000 + (unsigned)(c - fuzz_client), b & 1);
+    rc = hx_session_open(&c->session, &fuzz_driver, fuzz_driver.copy_bytes ? 1 + (int)(c - fuzz_client) / 2 : 0,
+                         1000 + (unsigned)(c - fuzz_client), b & 1);
     fuzz_must(rc == (taken < FUZZ_SESSIONS ? 0 : -EBUSY), "a session can be opened while there is room");
 }
 
