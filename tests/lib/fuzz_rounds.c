@@ -7,8 +7,11 @@ enum { TURNS_MAX = 600, PIECES_MAX = 10000 };
 
 /* --- rounds and invariants -------------------------------------------------------------------------------------- */
 
+unsigned fuzz_restarts;
+
 void fuzz_restart(void)
 {
+    fuzz_restarts++;
     fuzz_dsp_forget(&fuzz_dsp);
     hx_dsp_revive(&fuzz_driver);
     fuzz_must(fuzz_driver.dsp.pid == 0, "a DSP that failed goes down");

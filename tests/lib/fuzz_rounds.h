@@ -13,6 +13,7 @@ void fuzz_rounds(void);
 
 /* The DSP, which has failed, goes down and comes up again. */
 void fuzz_restart(void);
+extern unsigned fuzz_restarts; /* how often */
 
 /* The driver copies the call's inputs and has not sent it so far. */
 bool fuzz_is_copied_in(const struct fuzz_call *fc);
