@@ -52,6 +52,13 @@ static int fail(int error)
     return -1;
 }
 
+/* A process that was killed may have held it: its frame is in the DSP before it has come back from sending it. */
+static void take(pthread_mutex_t *m)
+{
+    if (pthread_mutex_lock(m) == EOWNERDEAD)
+        pthread_mutex_consistent(m);
+}
+
 static int open_socket(const char *node)
 {
     char path[128];
@@ -70,6 +77,7 @@ static int open_socket(const char *node)
     }
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&c->send, &attr);
     pthread_mutex_init(&c->recv, &attr);
     conns[fd] = (struct conn){.common = c};
@@ -142,7 +150,7 @@ static int send_frame(int fd, struct common *c, struct iovec *iov, size_t n_iov,
 {
     int rc;
 
-    pthread_mutex_lock(&c->send);
+    take(&c->send);
     rc = hx_frame_send(fd, iov, n_iov, fds, n_fds);
     pthread_mutex_unlock(&c->send);
     return rc;
@@ -212,7 +220,7 @@ static int try_take(int fd, struct common *c, const struct hx_frame_out *out,
     ssize_t n;
     int rc = 0;
 
-    pthread_mutex_lock(&c->recv);
+    take(&c->recv);
     n = recv(fd, r, sizeof(*r), MSG_PEEK | MSG_DONTWAIT);
     if (n == 0) {
         rc = -ECONNRESET;
