@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "AEEStdErr.h"
 #include "base/closer.h"
 #include "base/memory_fd.h"
 #include "driver.h"
@@ -77,12 +76,13 @@ static int make_room(struct hx_session *s)
     return -ENOMEM;
 }
 
-/* Tells the PD of a buffer.  One that has died is known by that before its end is reported: it gets the error of all later calls. */
+/* Tells the PD of a buffer.  One that has just died, by itself or with the whole DSP, is not the call's fault: the loop is about to learn
+ * which it was, and ends the call with the code that says so. */
 static int announce(struct hx_session *s, const struct hx_buffer *b)
 {
     int rc = hx_channel_map(&s->channel, b->id, b->client_fd, b->size, b->fd);
 
-    return rc == -EPIPE || rc == -ECONNRESET ? AEE_DSP(AEE_ECPUEXCEPTION) : rc;
+    return rc == -EPIPE || rc == -ECONNRESET ? 0 : rc;
 }
 
 static bool may_grow(int fd)
@@ -235,7 +235,7 @@ static int look_at_file(struct hx_call *call, int client_fd, struct hx_buffer **
     rc = *out ? 0 : import(s, client_fd, fd, &st, out);
     if (rc || (*out)->fd != fd)
         close(fd);
-    return !rc || rc == -ENOMEM || rc == AEE_DSP(AEE_ECPUEXCEPTION) ? rc : -EINVAL;
+    return !rc || rc == -ENOMEM ? rc : -EINVAL;
 }
 
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)

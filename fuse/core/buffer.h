@@ -30,7 +30,7 @@ struct hx_buffer {
 };
 
 /* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, -EINVAL when the
- * descriptor cannot be imported, -ENOMEM when the session has as many as it may, or AEE_DSP(AEE_ECPUEXCEPTION): the PD has just died. */
+ * descriptor cannot be imported, or -ENOMEM when the session has as many as it may. */
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out);
 
 /* For calls to a PD that is gone, where bad arguments are reported first: 0 when `client_fd` could be imported, else -EINVAL. */

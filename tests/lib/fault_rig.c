@@ -2,6 +2,7 @@
 #include "fault_rig.h"
 
 #include <dirent.h>
+#include <limits.h>
 
 #include "hx_rig.h"
 
@@ -82,9 +83,16 @@ static int start_polite(struct fault_rig *r)
     return r->polite_pd != 0;
 }
 
+/* The driver has threads that close, so the count is what it comes down to. */
 static void count_fds(struct fault_rig *r)
 {
-    r->driver_fds = entries(hxt_path("/proc/%d/fd", r->driver));
+    r->driver_fds = INT_MAX;
+    for (int i = 0; i < 10; i++) {
+        int n = entries(hxt_path("/proc/%d/fd", r->driver));
+
+        r->driver_fds = n < r->driver_fds ? n : r->driver_fds;
+        usleep(5000);
+    }
     r->root_fds = entries(hxt_path("/proc/%d/fd", r->root));
 }
 
@@ -143,12 +151,13 @@ static int is_as_before(void *look)
     struct look *l = look;
     pid_t pid;
 
-    l->wrong = children(l->r->root, "hexrig-pd", 0, &pid) != 1                               ? "a PD is left"
-               : sessions() != 1                                                             ? "a session is left"
-               : !vtcm_is_free()                                                             ? "VTCM is held"
-               : entries(hxt_path("/proc/%d/fd", l->r->driver)) != l->r->driver_fds          ? "the driver's descriptors"
-               : entries(hxt_path("/proc/%d/fd", l->r->root)) != l->r->root_fds              ? "the root PD's descriptors"
-                                                                                             : NULL;
+    /* descriptors first: the questions after that take some, too */
+    l->wrong = entries(hxt_path("/proc/%d/fd", l->r->driver)) > l->r->driver_fds ? "the driver's descriptors"
+               : entries(hxt_path("/proc/%d/fd", l->r->root)) > l->r->root_fds   ? "the root PD's descriptors"
+               : children(l->r->root, "hexrig-pd", 0, &pid) != 1                 ? "a PD is left"
+               : sessions() != 1                                                 ? "a session is left"
+               : !vtcm_is_free()                                                 ? "VTCM is held"
+                                                                                 : NULL;
     return !l->wrong;
 }
 
