@@ -4,7 +4,7 @@
 rig="HEXRIG_LIBEXEC=$build/tsan/rig/libexec/hexrig DSP_LIBRARY_PATH=$build/tests"
 options=exitcode=66:second_deadlock_stack=1:history_size=4:suppressions=$src/tests/tsan.supp
 cd "$build/tsan/tests" || exit 1
-for name in test_ring test_rpc test_frame test_remote_* test_dspqueue* test_driver* test_sp_hex test_e2e test_faults test_pool \
+for name in test_ring test_rpc test_frame test_remote_* test_dspqueue* test_driver* test_descriptors bug_lingering_close test_sp_hex test_e2e test_faults test_pool \
     bug_lost_output bug_rig_folders; do
     echo "tsan $name env $rig TSAN_OPTIONS=$options $build/tsan/tests/$name"
 done
