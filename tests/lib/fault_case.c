@@ -99,7 +99,8 @@ static const char *judge(const struct fault_place *s, const struct fault_column 
     if (c->status)
         return WIFSIGNALED(c->status) ? strsignal(WTERMSIG(c->status)) : "the client exits";
     if (!fault_stage->rc) /* a root PD that hangs is missed by those who open and close */
-        return is_death && col->action != HANG && !(s->flags & (DONE | NO_PD)) ? "the client is told nothing" : NULL;
+        return is_death && col->action != HANG && !(s->flags & (DONE | NO_PD)) && !(s->flags & LATE && col->victim == ROOT)
+                   ? "the client is told nothing" : NULL;
     if (!is_death) /* who is stopped for a second may be taken for dead on a slow machine */
         return col->victim == ROOT && fault_stage->rc == AEE_ECONNRESET && root_is_another(NULL) ? NULL : "the client is told of a death";
     return is_among(fault_stage->rc, told[col->victim].code) ? NULL : "another code than documented";

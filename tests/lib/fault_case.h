@@ -9,6 +9,7 @@ enum {
     NO_CLIENT = 2, /* the client may have ended */
     DONE = 4,      /* the client needs nobody any more */
     SOCKET_ONLY = 8,
+    LATE = 16,     /* nothing that is left asks the root PD, and its PDs live a moment longer: the client may be told nothing */
 };
 
 struct fault_place {

@@ -233,7 +233,7 @@ static struct replies exchange(const struct http_stream *s, int in_pieces)
 /* What has to be the same however the requests came: statuses and bodies without times and counters.  malloc'ed. */
 static char *digest(const struct http_stream *s, const struct replies *r, bool wild)
 {
-    struct http_reading h = {.at = r->bytes, .end = r->bytes + r->n};
+    struct http_reading h = {.at = r->bytes, .end = r->n ? r->bytes + r->n : r->bytes};
     size_t n = 0, bytes;
     char *text = NULL;
     FILE *f = open_memstream(&text, &bytes);
