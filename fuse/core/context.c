@@ -251,7 +251,10 @@ void hx_context_expire(struct hx_driver *d)
     for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++) {
         struct hx_context *ctx = d->context[id];
 
-        if (!ctx || !ctx->checks_left || --ctx->checks_left)
+        if (!ctx || !ctx->checks_left)
+            continue;
+        ctx->checks_left--;
+        if (ctx->checks_left)
             continue;
         d->n_expiring--;
         complete(ctx, NULL, -ETIMEDOUT);
