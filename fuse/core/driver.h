@@ -17,6 +17,7 @@
 #include "hx_session_stats.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "opener.h"
 #include "session.h"
 #include "base/client_watchdog.h"
 #include "power/thermal.h"
@@ -32,6 +33,9 @@ struct hx_driver {
     struct hx_dsp_process dsp;
     struct hx_blame blame;
     struct hx_session *session[FASTRPC_MAX_SESSIONS]; /* NULL = free slot */
+    struct hx_opener *openers; /* list of those that wait for a slot; the first one is next */
+    uint64_t openers_ms;       /* when they were last looked at */
+    bool (*has_leavers)(void); /* some session's client has gone, and its end is not served yet; NULL = it always is */
     struct hx_context *context[FASTRPC_CTX_MAX];      /* index = id; [0] unused */
     unsigned last_ctx_id;
     struct hx_context *copying; /* list of those that wait for the next piece of a copy; the first one is next */

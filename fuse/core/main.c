@@ -157,6 +157,7 @@ static void tick(void *arg)
     hx_session_release_due(d);
     hx_dsp_alive_check(d);
     hx_dsp_revive(d);
+    hx_open_round(d);
     if (front && front->idle)
         front->idle(d);
     hx_copy_round(d);

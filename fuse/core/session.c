@@ -27,6 +27,15 @@ int hx_session_error(const struct hx_session *s)
     return error[s->state];
 }
 
+/* A slot will be free without anybody's doing. */
+static bool has_leavers(const struct hx_driver *d)
+{
+    for (unsigned i = 0; i < d->profile.sessions; i++)
+        if (d->session[i]->state == HX_SESSION_CLOSING)
+            return true;
+    return d->has_leavers && d->has_leavers();
+}
+
 int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, uid_t uid,
                     bool secure_node)
 {
@@ -38,6 +47,8 @@ int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, uid
         return -ENOENT; /* its nodes are away until it is back */
     while (slot < d->profile.sessions && d->session[slot])
         slot++;
+    if (slot == d->profile.sessions && has_leavers(d))
+        return -EAGAIN;
     if (slot == d->profile.sessions) {
         hx_log_client("No session available: all %u are open", d->profile.sessions);
         return -EBUSY;

@@ -55,7 +55,8 @@ struct hx_session {
     struct hx_power_vote vote; /* as of the last reply; counts while the PD is up */
 };
 
-/* A file was opened.  0, or -EBUSY when every session of the profile is taken, -ENOENT while the DSP is down, -ENOMEM. */
+/* A file was opened.  0, or -EBUSY when every session of the profile is open, -EAGAIN when some of them are being closed (opener.h
+ * waits for one), -ENOENT while the DSP is down, -ENOMEM. */
 int hx_session_open(struct hx_session **out, struct hx_driver *d, pid_t pid, uid_t uid,
                     bool secure_node);
 

@@ -24,6 +24,7 @@
 
 #include "client_memory.h"
 #include "front.h"
+#include "fuse_open.h"
 #include "fuse_request.h"
 
 enum { INIT_MS = 5000 };
@@ -50,21 +51,16 @@ static void op_open(fuse_req_t req, struct fuse_file_info *fi)
 {
     struct node *n = fuse_req_userdata(req);
     pid_t tid = fuse_req_ctx(req)->pid, pid = tid ? hx_client_process(tid) : 0;
-    struct hx_session *s = NULL;
-    int rc = -EPERM;
 
-    if (!hx_dsp_is_up(&n->driver->dsp))
-        rc = -ENOENT; /* the node was unlinked while this was on its way */
-    else if (pid)
-        rc = hx_session_open(&s, n->driver, pid, fuse_req_ctx(req)->uid, n->secure);
-    else
+    if (!hx_dsp_is_up(&n->driver->dsp)) {
+        fuse_reply_err(req, ENOENT); /* the node was unlinked while this was on its way */
+    } else if (pid) {
+        hx_fuse_open(req, fi, n->driver, pid, n->secure);
+    } else {
         hx_log_client("a client in another PID namespace cannot use the CUSE front end; it can use the "
                "sockets in %s", n->driver->mount);
-    fi->fh = (uintptr_t)s;
-    if (rc)
-        fuse_reply_err(req, -rc);
-    else if (fuse_reply_open(req, fi))
-        hx_session_close(s); /* the opener was killed meanwhile */
+        fuse_reply_err(req, EPERM);
+    }
 }
 
 static void op_release(fuse_req_t req, struct fuse_file_info *fi)
@@ -274,6 +270,7 @@ static void stop_node(struct node *n)
 static void stop(struct hx_driver *d)
 {
     hx_fuse_request_end_all();
+    hx_fuse_open_end_all(d);
     for (unsigned i = 0; i < N_NODES; i++)
         stop_node(&nodes[i]);
     if (sockets)
@@ -320,6 +317,7 @@ static void follow_dsp(const struct hx_driver *d)
 static void idle(struct hx_driver *d)
 {
     hx_fuse_request_interrupts();
+    hx_fuse_open_interrupts(d);
     follow_dsp(d);
     if (hx_front_socket.idle)
         hx_front_socket.idle(d);

@@ -20,6 +20,7 @@
 #include "client_memory.h"
 #include "front.h"
 #include "fuse_mount.h"
+#include "fuse_open.h"
 #include "fuse_request.h"
 #include "fuse_turns.h"
 #include "hx_reach.h"
@@ -44,6 +45,8 @@ static const struct {
 #define N_NODES (sizeof(nodes) / sizeof(nodes[0]))
 #define FIRST_INO 2
 enum { INIT_MS = 2000, CHECK_US = 250000, TAKEN_MAX = 64 }; /* TAKEN_MAX: requests that are read in a round */
+/* Behind so many the kernel keeps further ones to itself, and an open that came later would overtake them.  Its default is 12. */
+enum { RELEASES_MAX = 65535 };
 
 /* --- requests -------------------------------------------------------------------------------------------------- */
 
@@ -142,50 +145,50 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
     fuse_reply_buf(req, out, used);
 }
 
-static int open_device(struct hx_driver *d, const struct fuse_ctx *ctx, unsigned node,
-                       struct fuse_file_info *fi)
+static void open_device(fuse_req_t req, unsigned node, const struct fuse_file_info *fi)
 {
-    struct hx_session *s;
-    pid_t pid = ctx->pid ? hx_client_process(ctx->pid) : 0;
-    int rc;
+    const pid_t tid = fuse_req_ctx(req)->pid;
+    pid_t pid = tid ? hx_client_process(tid) : 0;
 
-    if (ctx->pid && !pid)
-        pid = ctx->pid; /* /proc may hide the processes of others */
-    if (!pid) {
-        hx_log_client("a client in another PID namespace cannot use the FUSE front end; start the rig "
-               "with --front-end socket");
-        return -EPERM;
+    if (tid && !pid)
+        pid = tid; /* /proc may hide the processes of others */
+    if (pid) {
+        hx_fuse_open(req, fi, driver_of(req), pid, nodes[node].secure);
+        return;
     }
-    rc = hx_session_open(&s, d, pid, ctx->uid, nodes[node].secure);
-    if (!rc)
-        fi->fh = (uintptr_t)s;
-    return rc;
+    hx_log_client("a client in another PID namespace cannot use the FUSE front end; start the rig "
+           "with --front-end socket");
+    fuse_reply_err(req, EPERM);
+}
+
+static int open_text(struct hx_driver *d, unsigned node, struct fuse_file_info *fi)
+{
+    if (node == CONTROL)
+        return (fi->flags & O_ACCMODE) == O_WRONLY ? 0 : -EACCES;
+    if ((fi->flags & O_ACCMODE) != O_RDONLY)
+        return -EACCES;
+    fi->fh = (uintptr_t)hx_driver_node_text(d, nodes[node].name);
+    return fi->fh ? 0 : -ENOMEM;
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct hx_driver *d = driver_of(req);
     unsigned node = (unsigned)(ino - FIRST_INO);
-    int rc = 0;
+    int rc = node_exists(d, ino) ? 0 : -ENOENT;
 
-    if (!node_exists(d, ino)) {
-        rc = -ENOENT;
-    } else if (nodes[node].device) {
-        rc = open_device(d, fuse_req_ctx(req), node, fi);
-    } else if (node == CONTROL) {
-        rc = (fi->flags & O_ACCMODE) == O_WRONLY ? 0 : -EACCES;
-    } else if ((fi->flags & O_ACCMODE) != O_RDONLY) {
-        rc = -EACCES;
-    } else {
-        fi->fh = (uintptr_t)hx_driver_node_text(d, nodes[node].name);
-        rc = fi->fh ? 0 : -ENOMEM;
-    }
     fi->direct_io = 1;
     fi->noflush = 1; /* nothing to flush */
+    if (!rc && nodes[node].device) {
+        open_device(req, node, fi);
+        return;
+    }
+    if (!rc)
+        rc = open_text(d, node, fi);
     if (rc)
         fuse_reply_err(req, -rc);
-    else if (fuse_reply_open(req, fi) && nodes[node].device)
-        hx_session_close((struct hx_session *)(uintptr_t)fi->fh); /* the opener was killed meanwhile */
+    else
+        fuse_reply_open(req, fi);
 }
 
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -297,7 +300,7 @@ static bool is_initialized;
 static void op_init(void *driver, struct fuse_conn_info *conn)
 {
     (void)driver;
-    (void)conn;
+    conn->max_background = RELEASES_MAX;
     is_initialized = true;
 }
 
@@ -434,6 +437,7 @@ static void idle(struct hx_driver *d)
         hx_fuse_turns_round(process);
     d->loop.has_work = hx_fuse_turns_left();
     hx_fuse_request_interrupts();
+    hx_fuse_open_interrupts(d);
 }
 
 static int check_permission(char *why, size_t why_bytes)
@@ -474,6 +478,7 @@ static void stop(struct hx_driver *d)
     hx_loop_cancel(&d->loop, &check);
     hx_fuse_turns_clear();
     hx_fuse_request_end_all();
+    hx_fuse_open_end_all(d);
     hx_sockets_beside_stop(d);
     is_mounted = hx_fuse_is_mounted(&mount_point);
     fuse_session_destroy(se); /* closes the descriptor */

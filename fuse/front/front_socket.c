@@ -118,11 +118,13 @@ void hx_sockets_stop(struct hx_driver *d)
         nodes[i].driver = NULL;
     }
     d->sockets = NULL;
+    d->has_leavers = NULL;
 }
 
 int hx_sockets_start(struct hx_driver *d, const char *folder, char *why, size_t why_bytes)
 {
     d->sockets = folder;
+    d->has_leavers = hx_socket_client_some_left;
     for (unsigned i = 0; i < N_NODES; i++) {
         int rc = listen_at(&nodes[i], d, folder);
 

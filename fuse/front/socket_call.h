@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/opener.h"
 #include "socket_conn.h"
 
 struct hx_driver;
@@ -17,7 +18,8 @@ struct socket_call;
 struct hx_socket_client {
     struct hx_conn conn;
     struct hx_driver *driver;
-    struct hx_session *session; /* NULL: open failed, or only text nodes are used */
+    struct hx_opener opener;    /* waits: the client is not greeted so far */
+    struct hx_session *session; /* NULL: open failed or waits, or only text nodes are used */
     pid_t pid;
     uid_t uid;
     bool closing;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define SO_PEERPIDFD 77 /* glibc before 2.39 */
 #endif
 
-/* Connections that have no session: for text nodes, or refused because all are taken. */
+/* Connections that have no session: for text nodes, refused because all are taken, or waiting for one. */
 enum { BYSTANDERS_MAX = 64 };
 /* Descriptors of frames that are not whole, of all connections together; more than a frame may have. */
 enum { WAITING_FDS_MAX = 256 };
@@ -89,6 +90,7 @@ static int serve_write(struct hx_socket_client *cl, struct hx_socket_frame *f)
 
 static void drop_client(struct hx_socket_client *cl)
 {
+    hx_open_cancel(&cl->opener);
     hx_socket_calls_drop(cl);
     if (cl->session)
         hx_session_close(cl->session);
@@ -181,6 +183,7 @@ static void client_ready(void *arg)
     if (rc == -EPROTO)
         hx_log_client("client pid %d dropped: %s", cl->pid, why);
     if (rc == 1) {
+        hx_open_refuse(&cl->opener, -EBUSY); /* text nodes wait for nothing */
         rc = serve[f->head.op](cl, f);
         hx_conn_close_fds(&cl->conn);
     }
@@ -205,6 +208,7 @@ static void limit_bystanders(void)
         return;
     hx_log_client("client pid %d dropped: more than %d connections have no session", oldest->pid,
                   BYSTANDERS_MAX);
+    hx_open_refuse(&oldest->opener, -EBUSY);
     drop_client(oldest);
 }
 
@@ -233,12 +237,30 @@ void hx_socket_client_look(void)
     }
 }
 
+bool hx_socket_client_some_left(void)
+{
+    const struct hx_socket_client *cl = clients;
+
+    while (cl && (!cl->session || poll(&(struct pollfd){.fd = cl->conn.watch.fd}, 1, 0) <= 0))
+        cl = cl->next;
+    return cl != NULL;
+}
+
+/* Greets. */
+static void opened(struct hx_opener *o, struct hx_session *s, int rc)
+{
+    struct hx_socket_client *cl = (struct hx_socket_client *)(void *)((char *)o - offsetof(struct hx_socket_client, opener));
+
+    cl->session = s;
+    if (hx_socket_reply(cl, 0, rc, NULL, 0, NULL, 0, NULL))
+        shutdown(cl->conn.watch.fd, SHUT_RDWR); /* the loop sees its end */
+}
+
 int hx_socket_client_add(struct hx_driver *d, int fd, bool secure)
 {
     struct ucred cred = {.uid = (uid_t)-1};
     socklen_t len = sizeof(cred);
     struct hx_socket_client *cl = calloc(1, sizeof(*cl));
-    int rc;
 
     if (!cl) {
         close(fd);
@@ -256,14 +278,13 @@ int hx_socket_client_add(struct hx_driver *d, int fd, bool secure)
     if (clients)
         clients->prev = &cl->next;
     clients = cl;
-    rc = hx_loop_add(cl->conn.loop, &cl->conn.watch);
-    if (!rc) {
-        int opened = hx_session_open(&cl->session, d, cred.pid, cred.uid, secure);
-        limit_bystanders();
-        rc = hx_socket_reply(cl, 0, opened, NULL, 0, NULL, 0, NULL);
-    }
-    if (rc)
+    if (hx_loop_add(cl->conn.loop, &cl->conn.watch)) {
         drop_client(cl);
+        return 0;
+    }
+    cl->opener = (struct hx_opener){.driver = d, .pid = cred.pid, .uid = cred.uid, .secure_node = secure, .opened = opened};
+    hx_open(&cl->opener);
+    limit_bystanders();
     return 0;
 }
 

@@ -14,6 +14,9 @@ int hx_socket_client_add(struct hx_driver *d, int fd, bool secure);
  * in it, its own other end for one, would hide the end. */
 void hx_socket_client_look(void);
 
+/* A client with a session has closed its connection, or ended, and the loop has not served that so far. */
+bool hx_socket_client_some_left(void);
+
 /* Ends all connections. */
 void hx_socket_client_drop_all(void);
 

@@ -161,9 +161,12 @@ static int exchange(const char *node, uint32_t op, const char *arg, size_t n, ch
     sock = connect_node(node);
     if (sock < 0)
         return sock;
-    /* works even while no session is free or the DSP restarts */
-    greeting = late(read_greeting(sock));
-    rc = greeting == -ETIMEDOUT ? greeting : hx_frame_send(sock, iov, 2, NULL, 0);
+    /* works even while no session is free or the DSP restarts; sent first, because the greeting of a client that wants a
+     * session waits for one that is being closed */
+    rc = late(hx_frame_send(sock, iov, 2, NULL, 0));
+    greeting = rc ? 0 : late(read_greeting(sock));
+    if (greeting == -ETIMEDOUT)
+        rc = greeting;
     if (rc == 0)
         rc = late(recv_text(sock, text));
     close(sock);

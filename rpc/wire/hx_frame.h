@@ -3,6 +3,8 @@
  *
  * A node is a Unix SOCK_STREAM socket.  One connection = one open file.  On accept the server sends one
  * struct hx_frame_reply with id 0: result 0, or the error that open() would give; then READ and WRITE work, ioctls do not.
+ * While every session is taken, but some are being closed, the reply waits for one.  A client that only wants text nodes sends its
+ * request at once, which ends that.
  *
  * Request:  struct hx_frame, arg bytes, struct hx_frame_seg[n_segs], struct hx_frame_fd[n_fds], then the bytes of
  *           every segment with HX_SEG_IN, in order.  The n_fds descriptors ride on the frame's first byte (SCM_RIGHTS), of an

@@ -69,6 +69,7 @@ static void stop_after_the_round(void *arg)
     driver.loop.stop = 1;
     hx_context_expire(arg);
     hx_session_release_due(arg);
+    hx_open_round(arg);
     hx_copy_round(arg);
     driver.round++;
 }

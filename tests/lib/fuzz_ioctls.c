@@ -77,16 +77,18 @@ static struct fuzz_call *new_call(struct fuzz_client *c, uint32_t cmd)
 
 void fuzz_open(struct fuzz_client *c)
 {
-    unsigned b = fuzz_byte(), taken = 0;
+    unsigned b = fuzz_byte(), taken = 0, closing = 0;
     int rc;
 
     if (c->session)
         return;
-    for (int i = 0; i < FUZZ_SESSIONS; i++)
+    for (int i = 0; i < FUZZ_SESSIONS; i++) {
         taken += fuzz_driver.session[i] != NULL;
+        closing += fuzz_driver.session[i] && fuzz_driver.session[i]->state == HX_SESSION_CLOSING;
+    }
     rc = hx_session_open(&c->session, &fuzz_driver, fuzz_driver.copy_bytes ? 1 + (int)(c - fuzz_client) / 2 : 0,
                          1000 + (unsigned)(c - fuzz_client), b & 1);
-    fuzz_must(rc == (taken < FUZZ_SESSIONS ? 0 : -EBUSY), "a session can be opened while there is room");
+    fuzz_must(rc == (taken < FUZZ_SESSIONS ? 0 : closing ? -EAGAIN : -EBUSY), "a session can be opened while there is room");
 }
 
 void fuzz_close(struct fuzz_client *c)
