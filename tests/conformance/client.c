@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 256 << 10 };
+enum { STACK_BYTES = 256 << 10, SOON_S = 60 };
+#define STEP_MOST_S 0.05
 
 /* --- checks ----------------------------------------------------------------------------------------------------- */
 
@@ -63,15 +66,47 @@ double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void need_soon(bool (*ready)(void *arg), void *arg, double seconds, const char *what)
+double step_s(void)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
-    double end = now_s() + seconds;
+    double start = now_s(), took;
+
+    nanosleep(&pause, NULL);
+    took = now_s() - start;
+    return took < STEP_MOST_S ? took : STEP_MOST_S;
+}
+
+void need_soon(bool (*ready)(void *arg), void *arg, const char *what)
+{
+    double waited = 0;
 
     while (!ready(arg)) {
-        need(now_s() < end, "%s: not within %g s", what, seconds);
-        nanosleep(&pause, NULL);
+        need(waited < SOON_S, "%s: not within %d s", what, SOON_S);
+        waited += step_s();
     }
+}
+
+static _Atomic double seconds_awake;
+
+static void *count_seconds(void *unused)
+{
+    for (;;)
+        seconds_awake = seconds_awake + step_s();
+    return unused;
+}
+
+double awake_s(void)
+{
+    static pthread_t counter;
+    sigset_t all, old;
+
+    if (!counter) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &old);
+        need(pthread_create(&counter, NULL, count_seconds, NULL) == 0, "pthread_create");
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+    }
+    return seconds_awake;
 }
 
 /* --- files and PDs ---------------------------------------------------------------------------------------------- */
@@ -247,7 +282,7 @@ void need_inside(struct shared *gate, unsigned n)
     char what[64];
 
     snprintf(what, sizeof(what), "%u calls inside the DSP", n);
-    need_soon(are_inside, &w, 60, what);
+    need_soon(are_inside, &w, what);
 }
 
 int wait_at(struct file f, struct shared *gate, int code)

@@ -19,10 +19,16 @@ void need(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void need_is(long long got, long long want, const char *what);
 /* The call before returned `rc`: it must be -1 with this errno. */
 void need_errno(int rc, int error, const char *what);
-/* Polls until ready(arg), at most `seconds`. */
-void need_soon(bool (*ready)(void *arg), void *arg, double seconds, const char *what);
+/* Polls until ready(arg), or for a minute in which this process could run: a machine that is busy with something else, or that was
+ * stopped, is not the driver's fault. */
+void need_soon(bool (*ready)(void *arg), void *arg, const char *what);
 void point_report_to(int fd);
 double now_s(void);
+
+/* Seconds that this process could run, from some time before on; for upper bounds.  Its first call starts to count. */
+double awake_s(void);
+/* Sleeps 10 ms.  How many seconds that took, 0.05 at most. */
+double step_s(void);
 
 /* --- files and PDs */
 struct file {

@@ -21,7 +21,7 @@
 #include "client.h"
 #include "points.h"
 
-enum { POINT_S = 120, START_S = 30, STOP_S = 10 };
+enum { POINT_S = 300, START_S = 120, STOP_S = 30 };
 
 const struct point points[] = {
     {1, "ioctl numbers and struct sizes", point_01_ioctl_numbers_and_sizes, NULL},
@@ -80,14 +80,13 @@ static bool is_dead(void *unused)
 
 static void stop_rig(void)
 {
-    const struct timespec pause = {.tv_nsec = 10000000};
-    double end = now_s() + STOP_S;
+    double waited = 0;
 
     if (rig.pid < 2)
         return;
     close(rig.lifeline);
-    while (!is_dead(NULL) && now_s() < end)
-        nanosleep(&pause, NULL);
+    while (!is_dead(NULL) && waited < STOP_S)
+        waited += step_s();
     if (!is_dead(NULL)) {
         fprintf(stderr, "the rig did not end within %d s\n", STOP_S);
         kill(rig.pid, SIGKILL);

@@ -75,14 +75,13 @@ static void exhaust_sessions(int limit)
 {
     int h[FASTRPC_MAX_SESSIONS];
 
-    need_soon(no_session_is_open, NULL, 10, "all files closed");
+    need_soon(no_session_is_open, NULL, "all files closed");
     for (int i = 0; i < limit; i++)
         h[i] = open_node(i % 2 ? "fastrpc-cdsp" : "fastrpc-cdsp-secure");
     need_errno(dev->open("fastrpc-cdsp"), EBUSY, "one file too many");
     need_errno(dev->open("fastrpc-cdsp-secure"), EBUSY, "one file too many on the secure node");
     dev->close(h[1]);
-    for (double end = now_s() + 10; (h[1] = dev->open("fastrpc-cdsp")) < 0;)
-        need(errno == EBUSY && now_s() < end, "a closed file's session does not come back");
+    h[1] = open_node("fastrpc-cdsp");
     for (int i = 0; i < limit; i++)
         dev->close(h[i]);
 }

@@ -41,6 +41,24 @@ static void *watch_node(void *node)
     return NULL;
 }
 
+static bool has_restarted(void *restarts)
+{
+    return status_number("dsp_restarts") == *(long *)restarts;
+}
+
+/* Nobody may have looked during the tenth of a second in which the nodes were away. */
+static void kill_until_it_vanishes(long restarts)
+{
+    const struct timespec rest = {2, 100000000}; /* five deaths within 2 s of their starts would be too many */
+
+    for (int i = 0; i < 10 && !node_vanished; i++) {
+        nanosleep(&rest, NULL);
+        need(kill(dsp_pid(), SIGKILL) == 0, "kill: %s", strerror(errno));
+        restarts++;
+        need_soon(has_restarted, &restarts, "another restart");
+    }
+}
+
 static bool node_opens(void *node)
 {
     int h = dev->open(node);
@@ -69,12 +87,13 @@ void point_09_ssr(void)
         errno = w[i].error;
         need_errno(w[i].result, EPIPE, "a call that was pending");
     }
-    need_soon(node_opens, "fastrpc-cdsp", 20, "the node is back");
-    need_soon(node_opens, "fastrpc-cdsp-secure", 20, "the secure node is back");
+    need_soon(node_opens, "fastrpc-cdsp", "the node is back");
+    need_soon(node_opens, "fastrpc-cdsp-secure", "the secure node is back");
+    need_is(status_number("dsp_restarts"), restarts + 1, "dsp_restarts");
+    kill_until_it_vanishes(restarts + 1);
     watcher_ends = true;
     pthread_join(watcher, NULL);
     need(node_vanished, "the node never gave ENOENT");
-    need_is(status_number("dsp_restarts"), restarts + 1, "dsp_restarts");
     for (int i = 0; i < 2; i++) {
         need_errno(call0(f[i], HXT_BLOCK, 0, 0), EPIPE, "a call on an old file");
         close_file(f[i]);
@@ -110,13 +129,11 @@ static void stopped_root_pd(void)
 {
     int h = open_node("fastrpc-cdsp");
     long restarts = status_number("dsp_restarts");
-    double start = now_s();
 
     kill(dsp_pid(), SIGSTOP);
     need_errno(init_create(h, FASTRPC_MODE_UNSIGNED_MODULE, 0), EPIPE, "INIT_CREATE while the root PD does not answer");
-    need(now_s() - start < 6, "that took %.1f s", now_s() - start);
     dev->close(h);
-    need_soon(node_opens, "fastrpc-cdsp", 20, "the node is back");
+    need_soon(node_opens, "fastrpc-cdsp", "the node is back");
     need_is(status_number("dsp_restarts"), restarts + 1, "dsp_restarts");
 }
 
@@ -127,7 +144,7 @@ void point_10_time_limits(void)
     struct shared *gate = gate_get();
     struct waiter w;
     pid_t pd = newest_pd();
-    double start = now_s(), took;
+    double start = now_s(), awake = awake_s(), took;
     int rc, error;
 
     waiter_start(&w, f, gate, 9);
@@ -136,10 +153,12 @@ void point_10_time_limits(void)
     rc = dev->ioctl(g.h, FASTRPC_IOCTL_MMAP, &m);
     error = errno;
     took = now_s() - start;
+    awake = awake_s() - awake;
     kill(pd, SIGCONT);
     errno = error;
     need_errno(rc, ETIMEDOUT, "MMAP while the PD does not answer");
-    need(took > 9.5 && took < 15, "the kernel's call timed out after %.1f s, not 10", took);
+    need(took > 9.5 && awake < 15, "the kernel's call timed out after %.1f s, in %.1f of which this process could run, not 10", took,
+         awake);
     gate_open(gate);
     waiter_join(&w);
     need_is(w.result, 9, "a user's call that took more than 10 s");
@@ -177,12 +196,12 @@ static bool answers(void *file)
 /* Signals the thread until its call has ended: a signal that comes before the call waits ends nothing. */
 static void interrupt(struct waiter *w)
 {
-    const struct timespec pause = {.tv_nsec = 100000000};
-    double end = now_s() + 20;
+    double waited = 0;
 
     while (pthread_kill(w->thread, SIGUSR1) == 0 && pthread_tryjoin_np(w->thread, NULL)) {
-        need(now_s() < end, "the signal does not end the wait");
-        nanosleep(&pause, NULL);
+        need(waited < 60, "the signal does not end the wait");
+        for (int i = 0; i < 10; i++)
+            waited += step_s();
     }
 }
 
@@ -222,8 +241,8 @@ void point_11_a_signal_leaves_the_dsp_running(void)
     need_errno(call0(f, HXT_BLOCK, 0, 0), ENOSPC, "a call while the interrupted one has its id");
     need(!has_left(gate), "the DSP has left the interrupted call");
     gate_open(gate);
-    need_soon(has_left, gate, 20, "the DSP ends the interrupted call");
-    need_soon(answers, &f, 20, "the id is free again");
+    need_soon(has_left, gate, "the DSP ends the interrupted call");
+    need_soon(answers, &f, "the id is free again");
     gate_open(others);
     for (int i = 1; i < CONTEXTS; i++) {
         waiter_join(&w[i]);
@@ -333,7 +352,7 @@ void point_20_close_inside_a_call(void)
     struct waiter w;
     pid_t pid;
 
-    need_soon(no_session_is_open, NULL, 10, "all files closed");
+    need_soon(no_session_is_open, NULL, "all files closed");
     f = open_skel();
     waiter_start(&w, f, gate, 12);
     need_inside(gate, 1);
@@ -342,7 +361,7 @@ void point_20_close_inside_a_call(void)
     gate_open(gate);
     waiter_join(&w);
     need_is(w.result, 12, "the call whose file was closed");
-    need_soon(no_session_is_open, NULL, 10, "the closed file is released");
+    need_soon(no_session_is_open, NULL, "the closed file is released");
 
     pid = fork_child();
     if (pid == 0) {
@@ -353,7 +372,7 @@ void point_20_close_inside_a_call(void)
     need_inside(other, 1);
     need(kill(pid, SIGKILL) == 0, "kill: %s", strerror(errno));
     need(WIFSIGNALED(end_of(pid)), "the client was not killed inside its call");
-    need_soon(no_session_is_open, NULL, 10, "a killed client's file is released");
+    need_soon(no_session_is_open, NULL, "a killed client's file is released");
 }
 
 void point_21_a_fork_shares_the_file(void)
@@ -382,7 +401,7 @@ void point_21_a_fork_shares_the_file(void)
     need_is(call0(f, HXT_BLOCK, 6, 0), 6, "the parent's call beside the dead child's");
     need(!has_left(gate), "the DSP has left the dead child's call: it belongs to the file");
     gate_open(gate);
-    need_soon(has_left, gate, 10, "the DSP ends the dead child's call");
+    need_soon(has_left, gate, "the DSP ends the dead child's call");
     need_is(call0(f, HXT_BLOCK, 7, 0), 7, "the parent's call afterwards");
     close_file(f);
 }
