@@ -4,11 +4,18 @@
 #   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS (2) programs run at a time.
 #
 # A suite is tests/suites/NAME.sh, which prints what to run: lines "KIND NAME COMMAND...", see there.
-# One line per program; its whole output only when it fails.  Counts single cmocka tests, everything else as one.  Exit
-# codes of a program: 0 passed, 77 skipped with a reason, anything else failed.  Everything runs with a TMPDIR and an
-# XDG_RUNTIME_DIR of this run, and at the end nothing may be left of it: no process, no mount, no file.
+# One line per program; its whole output only when it fails, after the lines of it that tell why; and again one line per program
+# that failed, before the totals.  Counts single cmocka tests, everything else as one.  Exit codes of a program: 0 passed,
+# 77 skipped with a reason, anything else failed.  Everything runs with a TMPDIR and an XDG_RUNTIME_DIR of this run, and at
+# the end nothing may be left of it: no process, no mount, no file.
 set -u
 src=$(cd "$(dirname "$0")/.." && pwd)
+
+# The lines of a log that tell the failure, or its end: an excerpt of a long run may show no more than what is next to "FAIL".
+tell() {
+    grep -a -m 20 '^\[  ERROR   \]\|^\[   LINE   \]\|^\[  FAILED  \]\|Error: \|FAIL\|^not ok\|ERROR: [A-Za-z]*Sanitizer\|runtime error: \|WARNING: ThreadSanitizer\|[Aa]ssertion\|timed out' "$1" ||
+        tail -n 5 "$1"
+}
 
 # --- one program: run.sh --one KIND NAME COMMAND...  (the runner calls itself, two at a time)
 if [ "${1:-}" = --one ]; then
@@ -35,7 +42,13 @@ if [ "${1:-}" = --one ]; then
     took=$(($(date +%s) - start))s
     if [ "$failed" -gt 0 ]; then
         # in one piece, although another program may print
-        { echo "FAIL  $kind $name: exit $rc, $took; its output:"; sed 's/^/      /' "$out.log"; } >"$out.say"
+        echo "FAIL  $kind $name: exit $rc, $took; $(tell "$out.log" | head -n 1)" >"$out.fail"
+        {
+            echo "FAIL  $kind $name: exit $rc, $took:"
+            tell "$out.log" | sed 's/^/   >> /'
+            echo "      its output:"
+            sed 's/^/      /' "$out.log"
+        } >"$out.say"
     elif [ "$rc" = 77 ] || [ "$skipped" -gt 0 ]; then
         reason=$(grep -i -m 1 'skip:\|skip[a-z]*: ' "$out.log")
         echo "skip  $kind $name: $passed passed, $skipped skipped: ${reason:-no reason given}" >"$out.say"
@@ -118,7 +131,7 @@ if [ -z "$leftovers" ]; then
     echo "ok    check leftovers (1)"
     echo "1 0 0" >"$WORK/results/leftovers.count"
 else
-    echo "FAIL  check leftovers:"
+    echo "FAIL  check leftovers:" | tee "$WORK/results/leftovers.fail"
     echo "$leftovers" | sed 's/^/      /'
     echo "0 1 0" >"$WORK/results/leftovers.count"
 fi
@@ -128,6 +141,7 @@ expected=$(($(wc -l <"$WORK/list") + 1))
 counted=$(find "$WORK/results" -name '*.count' | wc -l)
 [ "$expected" -le "$counted" ] || echo "0 $((expected - counted)) 0" >"$WORK/results/lost.count"
 
+find "$WORK/results" -name '*.fail' | sort | xargs -r cat
 cat "$WORK"/results/*.count | {
     p=0 f=0 s=0
     while read -r a b c; do
