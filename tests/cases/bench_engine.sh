@@ -16,7 +16,7 @@ run() { # run STATUS ARGUMENT...
     want=$1
     shift
     got=0
-    timeout 120 "$hexrig" bench engine "$@" >out 2>err || got=$?
+    timeout 600 "$hexrig" bench engine "$@" >out 2>err || got=$?
     [ "$got" = "$want" ] || fail "exit status $got, not $want: $*"
 }
 value() { sed -n "s/^$1=//p" out; }

@@ -16,7 +16,7 @@ run() { # run STATUS ARGUMENT...
     want=$1
     shift
     got=0
-    timeout 60 "$hexrig" bench prefetch "$@" >out 2>err || got=$?
+    timeout 300 "$hexrig" bench prefetch "$@" >out 2>err || got=$?
     [ "$got" = "$want" ] || fail "exit status $got, not $want: $*"
 }
 value() { sed -n "s/^$1=//p" out; }

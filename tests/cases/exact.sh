@@ -23,7 +23,7 @@ run() { # run STATUS [VARIABLE=VALUE...] COMMAND...: hexrig
         set_here="$set_here $1"
         shift
     done
-    timeout 120 env $set_here "$hexrig" "$@" >out 2>err || got=$?
+    timeout 600 env $set_here "$hexrig" "$@" >out 2>err || got=$?
     [ "$got" = "$want" ] || fail "exit status $got, not $want:$set_here $*"
 }
 value() { sed -n "s/^$1=//p" out; }

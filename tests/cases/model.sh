@@ -86,7 +86,7 @@ code "$hexrig" model improve
     die "a limit of file size: $(cat err)"
 ls new.gguf* 2>/dev/null && die "half a file is left at the limit"
 mkfifo pipe
-code timeout 20 "$hexrig" model inspect pipe
+code timeout 120 "$hexrig" model inspect pipe
 [ $rc = 1 ] && grep -q 'not a regular file' err || die "a FIFO: $rc, $(cat err)"
 
 # --- an interrupt at any time: the whole file or none; without --foreground timeout sends it twice, and the second ends the program

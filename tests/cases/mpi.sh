@@ -28,14 +28,14 @@ fail() {
 ranks() { # ranks STATUS N COMMAND...
     want=$1 n=$2 got=0
     shift 2
-    timeout 120 mpirun --oversubscribe --mca btl self,vader -np "$n" "$@" >out 2>err || got=$?
+    timeout 600 mpirun --oversubscribe --mca btl self,vader -np "$n" "$@" >out 2>err || got=$?
     [ "$got" = "$want" ] || fail "exit status $got, not $want: $*"
 }
 figure() { # figure KEY FILE
     sed -n "s/^$1=//p" "$2"
 }
 
-timeout 20 mpirun --oversubscribe --mca btl self,vader -np 2 true >out 2>err || {
+timeout 120 mpirun --oversubscribe --mca btl self,vader -np 2 true >out 2>err || {
     echo "skip: mpirun cannot start two processes here: $(tail -n 1 err)"
     exit 77
 }
@@ -106,7 +106,7 @@ grep -q 'modulo q2 failed' err && grep -q "$dir/none" err || fail "what rank 1 l
 echo "ok refusals"
 
 # a rank that dies takes the other one along
-timeout 100 mpirun --oversubscribe --mca btl self,vader -np 1 "$hexrig" "$@" -f "$text" : -np 1 \
+timeout 600 mpirun --oversubscribe --mca btl self,vader -np 1 "$hexrig" "$@" -f "$text" : -np 1 \
     sh -c 'kill -9 $$' >out 2>err && fail "one rank is enough"
 mkdir bin libexec && cp "$hexrig" bin/ && cp -R "$build/share" . # no plugin
 mkdir libexec/hexrig

@@ -37,7 +37,7 @@ fail() {
 run() {
     want=$1 title=$2
     shift 2
-    timeout -k 5 120 "$@" >"$dir/out" 2>&1
+    timeout -k 5 300 "$@" >"$dir/out" 2>&1
     got=$?
     if [ $got = "$want" ]; then echo "ok   $title"; else fail "$title: exit $got, not $want"; fi
 }
@@ -76,7 +76,7 @@ says "orphan done"
 if [ "${rig:-0}" -gt 1 ]; then
     run 0 "a stopped rig does not stop other files" "$hexrig" run-with -- sh -c "
         kill -STOP $rig; $client /dev/fastrpc-cdsp buff & sleep 0.3
-        timeout 20 cat /dev/null && echo alive; kill -CONT $rig; wait \$!"
+        timeout 100 cat /dev/null && echo alive; kill -CONT $rig; wait \$!"
     says alive
 else
     fail "the rig's pid is unknown"
@@ -110,7 +110,7 @@ alive() {
     [ -d "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 nothing_left() { # nothing_left TITLE
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         left=$(grep -o " ${dir}[^ ]*" /proc/self/mounts
             find "$XDG_RUNTIME_DIR" -mindepth 1 ! -name hexrig.log 2>/dev/null
             for p in /proc/[0-9]*; do
@@ -131,7 +131,7 @@ hold() { # hold HOW: $launcher with a client that sits on an open device, $held
     "$hexrig" run-with $1 -- "$client" /dev/fastrpc-cdsp hold >"$dir/out" 2>&1 &
     launcher=$!
     pids="$launcher"
-    for _ in $(seq 200); do
+    for _ in $(seq 600); do
         held=$(cat "$dir/out")
         [ -z "$held" ] || break
         sleep 0.1

@@ -54,21 +54,18 @@ static struct hx_rings *root_rings(void)
 /* A call that is under way ends as it does when the DSP dies. */
 static void test_a_stopped_root_pd_is_a_restart(void **state)
 {
-    struct drv_caller c = {.method = HXT_BLOCK, .in = {0, 30000}};
+    struct drv_caller c = {.method = HXT_BLOCK, .in = {0, 600000}};
     int restarts = own_rig_status("dsp_restarts");
     pthread_t t;
-    double start;
 
     (void)state;
     c.fd = drv_connect(&c.handle);
     assert_int_equal(pthread_create(&t, NULL, drv_run_caller, &c), 0);
     assert_true(hxt_until(drv_call_is_under_way, &c.fd, 10));
-    start = drv_now();
     assert_int_equal(kill(own_rig_status("dsp_pid"), SIGSTOP), 0);
     pthread_join(t, NULL);
     assert_int_equal(c.result, -1);
     assert_int_equal(c.error, EPIPE);
-    assert_true(drv_now() - start < SSR_S);
     close(c.fd);
     expect_restart(restarts);
 }

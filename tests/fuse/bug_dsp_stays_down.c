@@ -92,19 +92,26 @@ static void test_who_crashes_the_root_pd_three_times_attaches_no_more(void **sta
     usleep(2100000);
 }
 
+static int has_restarted_or_rests(void *restarts)
+{
+    return has_restarted(restarts) || status_says("died 5 times in a row");
+}
+
 static void test_five_quick_deaths_are_followed_by_a_rest(void **state)
 {
-    int restarts, dsp;
+    int restarts = 0, rests = 0;
 
     (void)state;
     kill_dsp(); /* a slow one */
-    for (int i = 0; i < 4; i++)
-        kill_dsp();
-    restarts = own_rig_status("dsp_restarts") + 1;
-    dsp = own_rig_status("dsp_pid");
-    assert_true(dsp > 1);
-    assert_int_equal(kill(dsp, SIGKILL), 0);
-    assert_true(hxt_until(status_says, "died 5 times in a row", 5));
+    for (int i = 0; i < 100 && !rests; i++) { /* on a machine that stands still now and then some are not quick */
+        int dsp = own_rig_status("dsp_pid");
+
+        restarts = own_rig_status("dsp_restarts") + 1;
+        assert_true(dsp > 1);
+        assert_int_equal(kill(dsp, SIGKILL), 0);
+        assert_true(hxt_until(has_restarted_or_rests, &restarts, 5));
+        rests = status_says("died 5 times in a row");
+    }
     assert_true(status_says("state=dsp-down"));
     usleep(3000000);
     assert_true(status_says("state=dsp-down"));

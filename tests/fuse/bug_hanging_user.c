@@ -8,7 +8,7 @@
 #include "hole.h"
 #include "hx_reach.h"
 
-enum { NOBODY = 65534, OF_USER = 8, BARRED_AFTER = 3 };
+enum { NOBODY = 65534, OF_USER = 8, BARRED_AFTER = 3, ASKED_IN_VAIN = 100 };
 
 static int ask(int status, uint8_t *page)
 {
@@ -42,7 +42,7 @@ static int hang_again_and_again(void)
     for (int i = 0; i < BARRED_AFTER; i++)
         if (seconds_of_efault(status, h.page) < 0.9)
             return 3;
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < ASKED_IN_VAIN; i++)
         if (seconds_of_efault(status, h.page) < 0 || seconds_of_efault(status, &here) < 0)
             return 4;
     return 0;
@@ -74,7 +74,7 @@ static void test_a_user_whose_memory_hung_three_times_is_waited_for_no_more(void
     assert_true(pid > 1);
     assert_int_equal(waitpid(pid, &rc, 0), pid);
     assert_int_equal(rc, 0);
-    assert_true(drv_now() - start < BARRED_AFTER * 5 + 5);
+    assert_true(drv_now() - start < 2 * ASKED_IN_VAIN); /* a second each, if it were waited for them */
     expect_work(); /* the owner's memory is another matter */
 }
 
@@ -103,6 +103,7 @@ static int is_reached(void *asker)
 static void test_no_more_than_eight_threads_hang_in_one_users_memory(void **state)
 {
     struct asker a[OF_USER + 1];
+    int threads;
 
     (void)state;
     for (int i = 0; i <= OF_USER; i++) {
@@ -115,8 +116,10 @@ static void test_no_more_than_eight_threads_hang_in_one_users_memory(void **stat
         pthread_join(a[i].thread, NULL);
         assert_true(a[i].took > 0.9);
     }
+    threads = own_rig_threads();
     run_asker(&a[OF_USER]);
-    assert_true(a[OF_USER].took >= 0 && a[OF_USER].took < 0.7);
+    assert_true(a[OF_USER].took >= 0);
+    assert_int_equal(own_rig_threads(), threads); /* none was spent on it */
     for (int i = 0; i <= OF_USER; i++)
         hole_fill(&a[i].hole);
     for (int i = 0; i <= OF_USER; i++) {

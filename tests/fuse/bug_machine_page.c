@@ -35,10 +35,9 @@ static void damage(int fd, uint32_t h, uint32_t offset, uint32_t bytes, uint8_t 
     assert_int_equal(drv_invoke(fd, h, REMOTE_SCALARS_MAKE(HXT_DAMAGE, 2, 0), a), 0);
 }
 
-/* VTCM and an HVX context are to be had, within `s` seconds. */
-static void expect_machine(double s)
+/* VTCM and an HVX context are to be had. */
+static void expect_machine(void)
 {
-    double start = drv_now();
     struct hxt_vtcm v = {0};
     int32_t hvx[4] = {-1, -1, -1, -1};
     uint32_t h;
@@ -49,7 +48,6 @@ static void expect_machine(double s)
     assert_int_equal(drv_call1(fd, h, HXT_HVX_TWICE, (struct hxt_in){0, 0}, hvx, sizeof(hvx)), 0);
     assert_int_equal(hvx[0], 0);
     close(fd);
-    assert_true(drv_now() - start < s);
     assert_true(hxt_until(own_rig_idle, NULL, 4));
 }
 
@@ -71,7 +69,7 @@ static void test_damage_ends_with_who_made_it(void **state)
         damage(fd, h, kinds[i].offset, kinds[i].bytes, kinds[i].fill);
         close(fd);
         assert_true(hxt_until(own_rig_idle, NULL, 4));
-        expect_machine(4);
+        expect_machine();
         assert_int_equal(own_rig_status("dsp_restarts"), restarts);
     }
 }
@@ -86,12 +84,10 @@ static void test_a_lock_that_is_held_for_ever_is_taken_over(void **state)
         uint32_t h, h2;
         int fd = drv_connect(&h), other = drv_connect(&h2);
         struct hxt_vtcm v = {0};
-        double start = drv_now();
 
         damage(fd, h, kinds[i].offset, kinds[i].bytes, kinds[i].fill);
         assert_int_equal(drv_call1(other, h2, HXT_VTCM, (struct hxt_in){0, 1 << 20}, &v, sizeof(v)), 0);
         assert_int_not_equal(v.address, 0);
-        assert_true(drv_now() - start < 8);
         close(other);
         close(fd);
         assert_true(hxt_until(own_rig_idle, NULL, 4));
@@ -172,13 +168,13 @@ static void test_a_lock_that_is_spoiled_without_end_costs_some_seconds_once(void
         }
         assert_true(hxt_until(has_been_taken_over, NULL, 5)); /* it was spoiled indeed */
         print_message("word %u, step %u: %.1f s\n", words[i].fill, words[i].step, drv_now() - start);
-        assert_true(drv_now() - start < 12);
+        assert_true(drv_now() - start < CALLS); /* each of them would lose 2 s */
         close(fd); /* the root PD reaps it beside the writer */
         fd = drv_connect(&h);
         close(fd);
         end_writer(writer);
         assert_true(hxt_until(own_rig_idle, NULL, 4));
-        expect_machine(4);
+        expect_machine();
         assert_int_equal(own_rig_status("dsp_restarts"), restarts);
     }
 }

@@ -91,20 +91,17 @@ static void others_go_on(void (*stuck)(int ready))
 {
     pid_t server, client;
     uint32_t handle;
-    double start;
     int fd, status, dsp = own_rig_dsp();
 
     snprintf(folder, sizeof(folder), "%s/mute", hxt_tmpdir());
     assert_int_equal(mkdir(folder, 0700), 0);
     server = drv_fork(mute_file_serve);
     client = drv_fork(stuck);
-    start = drv_now();
     fd = drv_connect(&handle);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(drv_call0(fd, handle, HXT_BLOCK, (struct hxt_in){5, 0}), 5);
         usleep(100000);
     }
-    assert_true(drv_now() - start < 10);
     mute_file_end(server); /* the client goes on, and ends */
     assert_int_equal(waitpid(client, &status, 0), client);
     assert_int_equal(status, 0);

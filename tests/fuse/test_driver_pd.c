@@ -200,7 +200,7 @@ static void on_signal(int sig)
 static void test_a_signal_ends_the_wait_with_eintr(void **state)
 {
     struct sigaction sa = {.sa_handler = on_signal};
-    struct drv_caller c = {.method = HXT_BLOCK, .in = {0, 20000}};
+    struct drv_caller c = {.method = HXT_BLOCK, .in = {0, 600000}};
     pthread_t t;
     double start = drv_now();
 
@@ -213,24 +213,24 @@ static void test_a_signal_ends_the_wait_with_eintr(void **state)
     pthread_join(t, NULL);
     assert_int_equal(c.result, -1);
     assert_int_equal(c.error, EINTR);
-    assert_true(drv_now() - start < 15);
+    assert_true(drv_now() - start < 300);
     assert_int_equal(drv_call0(c.fd, c.handle, HXT_BLOCK, (struct hxt_in){3, 0}), 3);
     close(c.fd);
 }
 
-static void call_for_a_minute(int ready)
+static void call_for_minutes(int ready)
 {
     uint32_t h;
     int fd = drv_connect(&h);
 
     (void)!write(ready, "x", 1);
-    drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){0, 60000});
+    drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){0, 600000});
 }
 
 static void test_a_client_can_be_killed_inside_a_call(void **state)
 {
     double start = drv_now();
-    pid_t pid = drv_fork(call_for_a_minute);
+    pid_t pid = drv_fork(call_for_minutes);
     int status;
 
     (void)state;
@@ -238,7 +238,7 @@ static void test_a_client_can_be_killed_inside_a_call(void **state)
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
-    assert_true(drv_now() - start < 20);
+    assert_true(drv_now() - start < 300);
 }
 
 static void test_a_crash_ends_its_own_pd_only(void **state)
@@ -262,7 +262,7 @@ static int dsp_is_back(void *restarts)
 
 static void test_killing_the_dsp_is_a_subsystem_restart(void **state)
 {
-    struct drv_caller c = {.method = HXT_BLOCK, .in = {0, 30000}};
+    struct drv_caller c = {.method = HXT_BLOCK, .in = {0, 600000}};
     int restarts = own_rig_status("dsp_restarts") + 1, dsp;
     uint32_t h;
     pthread_t t;

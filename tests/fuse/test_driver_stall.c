@@ -79,10 +79,7 @@ static int serves_again(void *hanging)
 
 static void others_are_served(int fd, uint32_t handle)
 {
-    double start = drv_now();
-
     assert_int_equal(drv_call0(fd, handle, HXT_BLOCK, (struct hxt_in){5, 0}), 5);
-    assert_true(drv_now() - start < 10);
 }
 
 static void test_the_call_gets_efault_and_others_go_on(void **state)
@@ -94,16 +91,16 @@ static void test_the_call_gets_efault_and_others_go_on(void **state)
     for (enum place p = ARGS; p < PLACES; p++) {
         struct hole hole = hole_make();
         struct hanging h;
-        double start;
+        int threads;
 
         start_hanging(&h, p, hole.page);
         usleep(100000);
         others_are_served(fd, handle);
         end_hanging(&h);
-        start = drv_now(); /* its page is not there yet: no other thread is spent on it */
+        threads = own_rig_threads(); /* its page is not there yet: no other thread is spent on it */
         assert_int_equal(drv_call0(h.fd, h.handle, HXT_BLOCK, (struct hxt_in){6, 0}), -1);
         assert_int_equal(errno, EFAULT);
-        assert_true(drv_now() - start < 0.7);
+        assert_int_equal(own_rig_threads(), threads);
         hole_fill(&hole);
         assert_true(hxt_until(serves_again, &h, 10));
         close(h.fd);
@@ -225,14 +222,11 @@ static void test_a_client_that_hangs_can_be_killed(void **state)
 {
     struct hole probe = hole_make();
     pid_t pid = drv_fork(hang_for_ever);
-    double start;
 
     (void)state;
     usleep(300000);
-    start = drv_now();
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    assert_true(drv_now() - start < 10);
     assert_true(hxt_until(own_rig_idle, NULL, 10));
     hole_fill(&probe);
 }
@@ -340,12 +334,10 @@ static void test_a_descriptor_whose_server_hangs(void **state)
     fd = drv_connect(&handle);
     for (int i = 0; i < 3; i++) {
         struct fastrpc_mem_map m = {.fd = mute, .length = PAGE};
-        double start = drv_now();
 
         assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &m), -1);
         assert_int_equal(errno, EINVAL);
         assert_int_equal(drv_call0(fd, handle, HXT_BLOCK, (struct hxt_in){5, 0}), 5);
-        assert_true(drv_now() - start < 1);
     }
     mute_file_end(server);
     close(mute);

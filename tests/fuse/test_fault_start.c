@@ -55,7 +55,7 @@ static int client(const char *unused)
 {
     (void)unused;
     setenv("HEXRIG_DEVICE", own_rig_path("fastrpc-cdsp"), 1);
-    alarm(10);
+    alarm(120);
     fault_stage_arm(NULL, 0);
     fault_client_run(fault_stage);
     return fault_stage->rc || fault_stage->wrong;

@@ -144,7 +144,7 @@ static void run_client(struct client *c)
     assert_true(pid >= 0);
     if (pid == 0) {
         setenv("HEXRIG_DEVICE", device, 1);
-        alarm(60);
+        alarm(300);
         if (setgroups(c->group ? 1 : 0, &c->group) || setresgid(c->uid, c->uid, c->uid) ||
             setresuid(c->uid, c->uid, c->uid) || prctl(PR_SET_DUMPABLE, c->dumpable))
             _exit(1);
@@ -152,7 +152,7 @@ static void run_client(struct client *c)
         _exit(write(p[1], c, sizeof(*c)) == sizeof(*c) ? 0 : 1);
     }
     close(p[1]);
-    if (poll(&(struct pollfd){.fd = p[0], .events = POLLIN}, 1, 30000) <= 0) {
+    if (poll(&(struct pollfd){.fd = p[0], .events = POLLIN}, 1, 240000) <= 0) {
         hxt_signal(&rig, SIGKILL); /* a client inside a rig that does not answer cannot be killed */
         fail_msg("the rig does not answer");
     }

@@ -59,7 +59,6 @@ static void expect_results(struct crowd *c)
 static void expect_refusals(int fd, uint32_t h)
 {
     struct fastrpc_req_mmap m = {.flags = ADSP_MMAP_ADD_PAGES, .size = 4096};
-    double start = drv_now();
     int fresh = drv_open("fastrpc-cdsp");
 
     assert_true(fresh >= 0);
@@ -69,7 +68,6 @@ static void expect_refusals(int fd, uint32_t h)
     assert_int_equal(errno, ENOSPC);
     assert_int_equal(drv_create(fresh, FASTRPC_MODE_UNSIGNED_MODULE, 0), -1);
     assert_int_equal(errno, ENOSPC);
-    assert_true(drv_now() - start < 2);
     close(fresh);
     survived += 3;
 }

@@ -130,7 +130,7 @@ static pid_t start_as(unsigned uid, void (*work)(void))
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        alarm(120);
+        alarm(600);
         need(iso_become(uid) == 0, "user %u: %s", uid, strerror(errno));
         work();
         _exit(0);

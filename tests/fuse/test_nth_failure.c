@@ -11,7 +11,7 @@
 static const char *const programs[] = {"hexrig-fuse", "hexrig-dsp", HXT_FAIL_PD};
 
 enum { NO_RIG, CLIENT_FAILED }; /* columns of the table */
-enum { CLIENT_S = 12, RECOVER_S = 45 };
+enum { CLIENT_S = 60, RECOVER_S = 120 };
 
 /* In a child: no assertion here.  0: everything worked. */
 static int use_rig(void)

@@ -15,7 +15,7 @@
 #include "skel/hxt_queue.h"
 #include "skel/hxt_skel.h"
 
-enum { BYTES = 64 << 10, VTCM_BYTES = 256 << 10, PACKETS = 3, PACKET_US = 30 * 1000000, POLITE_MS = 6000 };
+enum { BYTES = 64 << 10, VTCM_BYTES = 256 << 10, PACKETS = 3, PACKET_US = 30 * 1000000, POLITE_MS = 60000 };
 
 const char *const client_step_names[] = {"open", "map", "invoke", "vtcm", "queue open", "packets", "queue close", "unmap", "close"};
 

@@ -63,9 +63,9 @@ int fault_stage_reach(int (*has_ended)(void *arg), void *arg)
 {
     const struct timespec slice = {.tv_nsec = 100000000};
 
-    for (int i = 0; i < 150 && !fault_stage->reached; i++) {
+    for (int i = 0; i < 600 && !fault_stage->reached; i++) {
         syscall(SYS_futex, &fault_stage->reached, FUTEX_WAIT, 0, &slice, NULL, 0);
-        if (has_ended(arg) && i % 10 == 9) /* the stage may lie behind that end */
+        if (has_ended(arg) && i % 100 == 99) /* the stage may lie behind that end */
             break;
     }
     return fault_stage->reached;

@@ -114,7 +114,7 @@ static void run_one(const uint8_t *bytes, size_t n)
     if (ftruncate(f.crash_fd, (off_t)n)) /* the file is the input, nothing behind it */
         die(f.crash_file);
     memcpy(copy, bytes, n);
-    alarm(20);
+    alarm(60);
     int finding = hxt_fuzz_one(copy, n);
     alarm(0);
     free(copy);

@@ -16,6 +16,8 @@
 #include "hxt.h"
 
 #define DEFAULT_TIMEOUT_S 60
+#define SLOWER 4        /* than the machine for which somebody chose a limit */
+#define STEP_MOST_S 0.25 /* of the time from one look to the next: the rest the machine stood still, or did something else */
 
 static double now_s(void)
 {
@@ -23,6 +25,15 @@ static double now_s(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* Time since *last, as limits count it. */
+static double step_s(double *last)
+{
+    double now = now_s(), took = now - *last;
+
+    *last = now;
+    return took < STEP_MOST_S ? took : STEP_MOST_S;
 }
 
 /* stdin of the command: a pipe that already holds all of the input, so that nobody has to feed it */
@@ -112,7 +123,7 @@ int hxt_start(struct hxt_child *c, const struct hxt_cmd *cmd)
 
     *c = (struct hxt_child){.pid = -1, .pidfd = -1, .out_fd = -1, .err_fd = -1};
     c->start = now_s();
-    c->deadline = c->start + (cmd->timeout_s > 0 ? cmd->timeout_s : DEFAULT_TIMEOUT_S);
+    c->left_s = SLOWER * (cmd->timeout_s > 0 ? cmd->timeout_s : DEFAULT_TIMEOUT_S);
     in = open_input(cmd->input);
     if (in < 0 || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
         rc = -errno;
@@ -175,22 +186,23 @@ static void drain(int *fd, char **text, size_t *len)
 
 int hxt_wait(struct hxt_child *c, struct hxt_result *r)
 {
+    double last = now_s();
     int status = 0, ended = 0;
 
     *r = (struct hxt_result){.exit_code = -1, .group = c->pid};
     while (!ended) {
-        double left = c->deadline - now_s();
         struct pollfd p[3] = {
             {.fd = c->pidfd, .events = POLLIN},
             {.fd = c->out_fd, .events = POLLIN},
             {.fd = c->err_fd, .events = POLLIN},
         };
 
-        if (left <= 0 && !r->timed_out) {
+        c->left_s -= step_s(&last);
+        if (c->left_s <= 0 && !r->timed_out) {
             r->timed_out = 1;
             kill(-c->pid, SIGKILL);
         }
-        poll(p, 3, r->timed_out ? -1 : (int)(left * 1000) + 1);
+        poll(p, 3, r->timed_out ? -1 : 100);
         ended = p[0].revents != 0;
         drain(&c->out_fd, &r->out, &r->out_len); /* after `ended`: nothing it wrote is lost */
         drain(&c->err_fd, &r->err, &r->err_len);
@@ -244,12 +256,14 @@ void hxt_result_free(struct hxt_result *r)
 
 int hxt_until(int (*ready)(void *arg), void *arg, double timeout_s)
 {
-    double end = now_s() + timeout_s;
+    double left = SLOWER * timeout_s, last = now_s();
     struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
     int yes;
 
-    while (!(yes = ready(arg)) && now_s() < end)
+    while (!(yes = ready(arg)) && left > 0) {
         nanosleep(&nap, NULL);
+        left -= step_s(&last);
+    }
     return yes;
 }
 

@@ -1,7 +1,10 @@
 /* Test support: running programs, for end-to-end tests.  No shell is involved: arguments are a vector.
  *
- * Every command runs in its own process group with a time limit; what it prints is collected.  When the limit expires the
- * whole group is killed and the result says so.  A background process that a command left on purpose (a rig) does not
+ * Time limits are for what will never come.  Four times as much is waited, because a machine may be slow, and what it stood still
+ * counts as a quarter of a second, so no test can fail because it took long.
+ *
+ * Every command runs in its own process group with a time limit; what it prints is collected.  When the limit expires while it is
+ * waited for, the whole group is killed and the result says so.  A background process that a command left on purpose (a rig) does not
  * keep hxt_wait() waiting, even if it holds the pipes. */
 #ifndef HXT_PROC_H
 #define HXT_PROC_H
@@ -22,8 +25,8 @@ struct hxt_child {
     int pidfd;
     int out_fd;     /* read ends, non-blocking */
     int err_fd;
-    double deadline; /* CLOCK_MONOTONIC seconds */
-    double start;
+    double left_s;  /* until the limit */
+    double start;   /* CLOCK_MONOTONIC seconds */
 };
 
 struct hxt_result {

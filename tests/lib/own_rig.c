@@ -1,6 +1,7 @@
 /* A rig of a test program's own, see own_rig.h. */
 #include "own_rig.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -128,6 +129,18 @@ int own_rig_dsp(void)
         if (is_dsp(children[i]))
             return children[i];
     return 0;
+}
+
+int own_rig_threads(void)
+{
+    DIR *d = opendir(hxt_path("/proc/%d/task", own_rig_child.pid));
+    int n = 0;
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n - 2; /* "." and ".." */
 }
 
 int own_rig_run(int (*run)(const char *mode), const char *mode)

@@ -42,6 +42,9 @@ int own_rig_idle(void *unused);
 /* Process id of the rig's DSP, a child of its driver beside FUSE's mount helper; 0 when there is none now. */
 int own_rig_dsp(void);
 
+/* How many threads its driver has: one more for each that hangs in a client's memory. */
+int own_rig_threads(void);
+
 /* Runs `run(mode)` in a process of its own.  The result's exit code; a signal is 1. */
 int own_rig_run(int (*run)(const char *mode), const char *mode);
 

@@ -8,7 +8,7 @@
 
 #include "own_rig.h"
 
-enum { PATIENCE_S = 10 };
+enum { PATIENCE_S = 60 };
 
 int raw_connect(void)
 {

@@ -10,7 +10,7 @@
 
 enum { RAW_FDS_MAX = 253 }; /* of one message: the kernel's limit */
 
-/* A connection; receiving from it takes 10 s at most. */
+/* A connection; receiving from it takes a minute at most. */
 int raw_connect(void);
 void raw_take_greeting(int fd); /* which has to say that there is a session */
 int raw_connect_session(void);  /* both */

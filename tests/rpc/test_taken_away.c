@@ -12,7 +12,7 @@
 #include "rpcmem.h"
 #include "skel/hxt_skel.h"
 
-enum { CLIENTS = 3, CALL_MS = 60000, ENDS_S = 5 };
+enum { CLIENTS = 3, CALL_MS = 600000, ENDS_S = 300 };
 
 static char folder[256];
 static unsigned survived;

@@ -21,7 +21,7 @@ static void receive(int fd, void *to, size_t n)
 static int connect_to(const struct target *t, const char *node)
 {
     struct sockaddr_un sa = {.sun_family = AF_UNIX};
-    struct timeval patience = {10, 0};
+    struct timeval patience = {60, 0};
     struct hx_frame_reply r;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
