@@ -1,4 +1,4 @@
-/* The cost model: charges listed code by its packets and memory accesses by simulated caches. */
+/* Charges memory accesses by simulated caches. */
 #include "cost.h"
 
 #include <stdatomic.h>
@@ -6,11 +6,8 @@
 #include <string.h>
 
 #include "base/cache.h"
-#include "base/export.h"
 #include "base/page_map.h"
-#include "listing.h"
-#include "base/machine.h"
-#include "pending.h"
+#include "code.h"
 #include "vtime.h"
 
 enum {
@@ -18,7 +15,6 @@ enum {
     VECTOR_PIECE = 16,  /* gcc may split a vector access into pieces of this size or more */
     L2_LINE_SHIFT = 7,
     L1_LINE_SHIFT = 5,
-    TIMES = 128, /* listings kept per thread; a power of two */
     RECENT = 4,  /* vectors whose pieces may come mixed */
 };
 
@@ -32,10 +28,6 @@ static __thread struct {
     unsigned call; /* the value of `calls` that the caches belong to */
     uint64_t ddr_before;   /* `ddr_bytes` when the call on this thread began */
     uint64_t began;        /* pcycle of that */
-    const struct hx_code *code;
-    enum hx_code_build build;
-    unsigned level;
-    uint64_t loads_left;    /* vector loads until the loop is over */
     unsigned in_trip;       /* vector loads seen of the current trip */
     double slowest;         /* stall of the slowest of them */
     unsigned ddr_lines;     /* how many of them come from DDR */
@@ -46,94 +38,7 @@ static __thread struct {
     unsigned n_recent;
     struct hx_cache l1, l2;
     struct hx_page_map frames;
-    struct {
-        const struct hx_code_level *level;
-        struct hx_listing_time time;
-    } times[TIMES];
 } thread;
-
-static const struct hx_cost *cost(void)
-{
-    static const struct hx_cost none = {.packet_pcycles = 1};
-
-    return hx_machine ? &hx_machine->cost : &none;
-}
-
-/* --- code ------------------------------------------------------------------------------------------------------ */
-
-/* Vector loads of a trip that the source makes; a debug table also has the compiler's spills, which the host's code never
- * makes. */
-static unsigned source_loads(const struct hx_code *code, unsigned level)
-{
-    const struct hx_code_level *l = &code->build[HX_BUILD_RELEASE][level];
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < l->packets; i++)
-        n += l->packet[i].vector_loads;
-    return n;
-}
-
-static const struct hx_listing_time *time_of(const struct hx_code *code, unsigned level)
-{
-    const struct hx_code_level *l = &code->build[thread.build][level];
-    unsigned i = (unsigned)((uintptr_t)l / sizeof(*l)) & (TIMES - 1);
-
-    if (thread.times[i].level != l) {
-        thread.times[i].level = l;
-        thread.times[i].time = hx_listing_time(l, level > 0, cost());
-        thread.times[i].time.vector_loads = source_loads(code, level);
-    }
-    return &thread.times[i].time;
-}
-
-HX_EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
-{
-    struct hx_code_scope outer = {thread.code, thread.level};
-
-    hx_vt_spend(HX_VT_CODE, hx_cost_pending());
-    hx_vt_scope(code->name);
-    hx_cost_paid(1);
-    thread.code = code;
-    thread.level = 0;
-    thread.loads_left = 0;
-    hx_vt_spend(HX_VT_CODE, time_of(code, 0)->trip);
-    return outer;
-}
-
-HX_EXPORT void hx_code_leave(struct hx_code_scope *scope)
-{
-    hx_vt_scope(NULL);
-    thread.code = scope->outer;
-    thread.level = scope->outer_level;
-    thread.loads_left = 0;
-    hx_cost_paid(thread.code != NULL); /* the listing has paid for what was counted inside */
-}
-
-HX_EXPORT void hx_code_trips(unsigned level, uint64_t trips)
-{
-    const struct hx_listing_time *t;
-    unsigned peeled;
-
-    if (!thread.code || level >= thread.code->levels)
-        return;
-    t = time_of(thread.code, level);
-    peeled = thread.code->build[thread.build][level].peeled;
-    thread.level = level;
-    thread.loads_left = trips * t->vector_loads;
-    thread.in_trip = 0;
-    thread.slowest = 0;
-    thread.ddr_lines = 0;
-    if (trips > peeled)
-        hx_vt_spend(HX_VT_CODE, (double)(trips - peeled) * t->trip);
-}
-
-HX_EXPORT void hx_code_set_build(enum hx_code_build build)
-{
-    if (build < HX_CODE_BUILDS)
-        thread.build = build;
-}
-
-/* --- memory ---------------------------------------------------------------------------------------------------- */
 
 static void empty_caches(void);
 
@@ -141,22 +46,22 @@ static int caches_ready(void)
 {
     if (thread.call != atomic_load_explicit(&calls, memory_order_relaxed))
         empty_caches();
-    if (!thread.l1.tag && hx_cache_init(&thread.l1, cost()->l1_kib << 10, L1_LINE_SHIFT))
+    if (!thread.l1.tag && hx_cache_init(&thread.l1, hx_cost_parameters()->l1_kib << 10, L1_LINE_SHIFT))
         return 0;
-    return thread.l2.tag || hx_cache_init(&thread.l2, cost()->l2_kib << 10, L2_LINE_SHIFT) == 0;
+    return thread.l2.tag || hx_cache_init(&thread.l2, hx_cost_parameters()->l2_kib << 10, L2_LINE_SHIFT) == 0;
 }
 
 /* Latency of a load from DDR. */
 static double ddr_pcycles(void)
 {
-    return cost()->ddr_pcycles * hx_vt_clock_ratio();
+    return hx_cost_parameters()->ddr_pcycles * hx_vt_clock_ratio();
 }
 
 /* Latency behind L1; a line that is not in L2 comes there from DDR. */
 static double l2_latency(uint64_t at)
 {
     if (hx_cache_touch(&thread.l2, at))
-        return cost()->l2_pcycles;
+        return hx_cost_parameters()->l2_pcycles;
     hx_cost_ddr(1u << L2_LINE_SHIFT);
     return ddr_pcycles();
 }
@@ -165,7 +70,7 @@ static double l2_latency(uint64_t at)
 static double vector_latency(const void *p)
 {
     if (hx_in_vtcm(p))
-        return cost()->vtcm_pcycles;
+        return hx_cost_parameters()->vtcm_pcycles;
     const uint64_t at = hx_page_map_at(&thread.frames, (uintptr_t)p);
 
     hx_cache_drop(&thread.l1, at); /* HVX goes past L1 */
@@ -175,7 +80,7 @@ static double vector_latency(const void *p)
 /* A trip's loads are under way together: the thread waits for the slowest, or for DDR to bring all that it has to. */
 static void end_trip(const struct hx_listing_time *t)
 {
-    double fetch = thread.ddr_lines * VECTOR_BYTES / cost()->dma_bytes_per_pcycle * hx_vt_clock_ratio() - t->trip;
+    double fetch = thread.ddr_lines * VECTOR_BYTES / hx_cost_parameters()->dma_bytes_per_pcycle * hx_vt_clock_ratio() - t->trip;
 
     hx_vt_spend(HX_VT_STALL, fetch > thread.slowest ? fetch : thread.slowest);
     thread.in_trip = 0;
@@ -185,19 +90,18 @@ static void end_trip(const struct hx_listing_time *t)
 
 static void vector_load(const void *p)
 {
+    const struct hx_listing_time *t = hx_code_vector_load();
     double latency = vector_latency(p), stall;
 
-    if (!thread.loads_left) {
-        stall = latency - cost()->vtcm_pcycles;
+    if (!t) {
+        stall = latency - hx_cost_parameters()->vtcm_pcycles;
         hx_vt_spend(HX_VT_STALL, stall > 0 ? stall : 0);
         return;
     }
-    const struct hx_listing_time *t = time_of(thread.code, thread.level);
     stall = latency - t->load_to_use;
     if (stall > thread.slowest)
         thread.slowest = stall;
-    thread.ddr_lines += latency > cost()->l2_pcycles;
-    thread.loads_left--;
+    thread.ddr_lines += latency > hx_cost_parameters()->l2_pcycles;
     if (++thread.in_trip == t->vector_loads)
         end_trip(t);
 }
@@ -210,11 +114,11 @@ static void scalar_access(const void *p, int is_store)
     if (hx_cache_touch(&thread.l1, at))
         return;
     if (hx_in_vtcm(p))
-        latency = cost()->vtcm_pcycles;
+        latency = hx_cost_parameters()->vtcm_pcycles;
     else
         latency = l2_latency(at);
-    if (!is_store && latency > cost()->load_pcycles)
-        hx_vt_spend(HX_VT_STALL, latency - cost()->load_pcycles);
+    if (!is_store && latency > hx_cost_parameters()->load_pcycles)
+        hx_vt_spend(HX_VT_STALL, latency - hx_cost_parameters()->load_pcycles);
 }
 
 /* 1 when this is a piece of a vector seen already: the host's compiler may interleave the pieces of several. */
@@ -234,6 +138,13 @@ static int is_rest_of_vector(uint64_t at, size_t bytes)
     thread.recent[thread.n_recent].pieces = piece;
     thread.n_recent = (thread.n_recent + 1) % RECENT;
     return 0;
+}
+
+void hx_memory_loop(void)
+{
+    thread.in_trip = 0;
+    thread.slowest = 0;
+    thread.ddr_lines = 0;
 }
 
 void hx_cost_end(void)
@@ -289,7 +200,7 @@ void hx_cost_ddr(uint64_t bytes)
 void hx_cost_call_end(void)
 {
     const uint64_t moved = atomic_load_explicit(&ddr_bytes, memory_order_relaxed) - thread.ddr_before;
-    const double rate = cost()->dma_bytes_per_pcycle;
+    const double rate = hx_cost_parameters()->dma_bytes_per_pcycle;
 
     if (rate > 0)
         hx_vt_reach(HX_VT_STALL, thread.began + (uint64_t)((double)moved / rate * hx_vt_clock_ratio()));
@@ -297,11 +208,7 @@ void hx_cost_call_end(void)
 
 void hx_cost_begin(void)
 {
-    thread.code = NULL;
-    thread.level = 0;
-    thread.build = HX_BUILD_RELEASE;
-    thread.loads_left = 0;
-    hx_cost_paid(0);
+    hx_code_begin();
     thread.ddr_before = atomic_load_explicit(&ddr_bytes, memory_order_relaxed);
     thread.began = hx_vt_now();
     empty_caches();
