@@ -2,8 +2,8 @@
  * run; other cases can be asked; and what a question changes goes the way that it must. */
 #include "e2e.h"
 
-static const char *const row_ids[] = {"R02", "R04", "R05", "R07", "R10", "K03", "K05", "K10",
-                                      "K11", "K15", "K16", "K20", "K21"};
+static const char *const row_ids[] = {"R02", "R04", "R05", "R07", "R10", "R13", "K03", "K05", "K06", "K10",
+                                      "K11", "K15", "K16", "K18", "K20", "K21", "E10"};
 
 /* A build with a sanitizer has the sanitizer's callbacks instead of the cost model's, and clang traces nothing: loads cost nothing
  * there. */
@@ -12,6 +12,73 @@ static const char *const row_ids[] = {"R02", "R04", "R05", "R07", "R10", "K03", 
 #else
 #define NEEDS_LOADS() ((void)0)
 #endif
+
+/* A group's figures are those of its rows, and its verdict is what its bars say. */
+static void group_says(const json_t *table, const json_t *group)
+{
+    const char *name = e2e_text(group, "name");
+    double worst = 0, bar = e2e_number(group, "worst_bar"), median = e2e_number(group, "median_error");
+    int below = 0, above = 0, n = 0, ok;
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(table, "rows"), i, row) {
+        const double error = fabs(e2e_number(row, "ratio") - 1);
+
+        if (strcmp(name, "all") != 0 && strcmp(name, e2e_text(row, "group")) != 0)
+            continue;
+        worst = fmax(worst, error);
+        below += error <= median + 1e-9;
+        above += error >= median - 1e-9;
+        n++;
+    }
+    assert_true(e2e_number(group, "n_rows") == n);
+    assert_true(fabs(e2e_number(group, "worst_error") - worst) < 1e-9);
+    assert_true(2 * below >= n && 2 * above >= n);
+    ok = worst <= bar && median <= e2e_number(group, "median_bar");
+    assert_int_equal(json_is_true(json_object_get(group, "ok")), ok);
+}
+
+static void groups_say_what_rows_are(const json_t *table)
+{
+    const json_t *groups = json_object_get(table, "groups");
+    size_t i;
+    json_t *group;
+    int ok = 1;
+
+    assert_int_equal(json_array_size(groups), 7);
+    json_array_foreach(groups, i, group) {
+        group_says(table, group);
+        ok = ok && json_is_true(json_object_get(group, "ok"));
+    }
+    assert_int_equal(json_is_true(json_object_get(table, "ok")), ok);
+}
+
+static void test_check_is_the_verdict_of_the_table(void **state)
+{
+    struct hxt_result res;
+    json_t *j;
+    int ok;
+
+    (void)state;
+    NEEDS_LOADS();
+    e2e_run(&res, "report timing --check --json");
+    j = json_loads(res.out, 0, NULL);
+    assert_non_null(j);
+    ok = json_is_true(json_object_get(j, "ok"));
+    assert_int_equal(res.exit_code, ok ? 0 : 1);
+    assert_int_equal(*res.err == '\0', ok);
+    json_decref(j);
+    hxt_result_free(&res);
+    e2e_run(&res, "report timing --check --profile dspqueue --front-end socket"); /* the same machine, so the same rows */
+    assert_int_equal(res.exit_code, ok ? 0 : 1);
+    hxt_result_free(&res);
+    e2e_run(&res, "report timing --check --profile s22u-577"); /* no phone's calls */
+    assert_int_equal(res.exit_code, 1);
+    assert_non_null(strstr(res.err, "rows of group calls"));
+    assert_non_null(strstr(res.out, "FAIL"));
+    hxt_result_free(&res);
+}
 
 static void test_all_rows_are_near_silicon_and_repeat(void **state)
 {
@@ -26,6 +93,7 @@ static void test_all_rows_are_near_silicon_and_repeat(void **state)
     assert_true(json_equal(a, b));
     assert_true(e2e_number(a, "median_error") <= 0.10);
     assert_true(e2e_number(a, "worst_error") <= 0.30);
+    groups_say_what_rows_are(a);
     assert_true(e2e_number(a, "free_parameters") < (double)json_array_size(json_object_get(a, "rows")));
     json_array_foreach(json_object_get(a, "rows"), i, row) {
         double predicted = e2e_number(row, "predicted"), measured = e2e_number(row, "measured");
@@ -99,6 +167,7 @@ static void test_bad_questions_are_refused(void **state)
         {"report timing --concurrent 2", "--calls"},
         {"report timing --threads 2", "--kernel"},
         {"report timing --idle-us 5", "--kernel"},
+        {"report timing --check --calls 5", "--check"},
         {"report timing --kernel modmatmul --shape 16777216x16777216x1", "elements"},
     };
     struct hxt_result res;
@@ -121,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_rows_are_near_silicon_and_repeat),
+        cmocka_unit_test(test_check_is_the_verdict_of_the_table),
         cmocka_unit_test(test_placement_threads_and_build_matter),
         cmocka_unit_test(test_pure_calls_follow_the_profile),
         cmocka_unit_test(test_bad_questions_are_refused),

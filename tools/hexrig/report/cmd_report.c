@@ -13,9 +13,9 @@
 
 enum { ELEMENTS_MAX = 1 << 27 };
 enum { OPT_KERNEL = HX_OPT_FREE, OPT_SHAPE, OPT_PLACEMENT, OPT_THREADS, OPT_COLD, OPT_WARM, OPT_BUILD,
-       OPT_SHARED, OPT_CALLS, OPT_IN, OPT_OUT, OPT_IDLE, OPT_CONCURRENT };
+       OPT_SHARED, OPT_CALLS, OPT_IN, OPT_OUT, OPT_IDLE, OPT_CONCURRENT, OPT_CHECK };
 
-enum { QUESTION, KERNEL, CALLS, RIG }; /* groups of options */
+enum { QUESTION, ROWS, KERNEL, CALLS, RIG }; /* groups of options */
 
 static const char cmd[] = "report";
 
@@ -23,6 +23,8 @@ static const struct argp_option options[] = {
     {"shared", OPT_SHARED, NULL, 0, "buffers in rpcmem; without: copied", QUESTION},
     {"idle-us", OPT_IDLE, "T", 0, "modelled pause of the client before each call (0)", QUESTION},
     {"json", HX_OPT_JSON, NULL, 0, "one JSON object", QUESTION},
+    {NULL, 0, NULL, 0, "The published rows:", ROWS},
+    {"check", OPT_CHECK, NULL, 0, "exit status 1 when a group of rows misses its bar", ROWS},
     {NULL, 0, NULL, 0, "A kernel:", KERNEL},
     {"kernel", OPT_KERNEL, "NAME", 0, "one of the list below", KERNEL},
     {"shape", OPT_SHAPE, "AxBxC", 0, "as in the list (the sample given there)", KERNEL},
@@ -52,8 +54,8 @@ static const char doc[] =
 
 struct report {
     struct hx_timing_ask ask;
-    int has_kernel, has_shape, json;
-    uint64_t calls, concurrent, idle_us;
+    int has_kernel, has_shape, json, check;
+    uint64_t calls, concurrent;
     unsigned of_kernel, of_calls; /* options given that only one kind of question takes */
     const char *profile, *front_end;
 };
@@ -72,7 +74,8 @@ static void print_lists(void)
     }
     puts("\nThe published rows, and what asks for each (wall: model_us.total):");
     for (size_t i = 0; i < hx_timing_n_rows; i++) {
-        static const char *const figures[] = {"pcycles.handler", "pcycles.worker", "pcycles.total", "model_us.total"};
+        static const char *const figures[] = {
+            "pcycles.handler", "pcycles.worker", "pcycles.total", "total - handler", "model_us.exec", "model_us.total"};
         const struct hx_timing_row *row = &hx_timing_rows[i];
         char ask[256];
 
@@ -157,7 +160,8 @@ static int option(struct report *r, int key, const char *arg)
     case OPT_CALLS: return hx_opt_u64(cmd, "calls", arg, 1, 1000000, &r->calls);
     case OPT_IN: return hx_opt_u64(cmd, "in-bytes", arg, 0, 64 << 20, &r->ask.in_bytes);
     case OPT_OUT: return hx_opt_u64(cmd, "out-bytes", arg, 0, 64 << 20, &r->ask.out_bytes);
-    case OPT_IDLE: return hx_opt_u64(cmd, "idle-us", arg, 0, 1000000000, &r->idle_us);
+    case OPT_IDLE: return hx_opt_u64(cmd, "idle-us", arg, 0, 1000000000, &r->ask.idle_us);
+    case OPT_CHECK: r->check = 1; return 0;
     case OPT_CONCURRENT: return hx_opt_u64(cmd, "concurrent", arg, 1, 14, &r->concurrent);
     case HX_OPT_PROFILE: r->profile = arg; return 0;
     case HX_OPT_FRONT_END: return hx_opt_front_end(cmd, arg, &r->front_end);
@@ -184,8 +188,10 @@ static int complete(struct report *r)
         return hx_cmd_usage(cmd, "--shape, --placement, --threads, --cold, --warm and --build need --kernel");
     if (r->of_calls && !r->calls)
         return hx_cmd_usage(cmd, "--in-bytes, --out-bytes and --concurrent need --calls");
-    if ((r->idle_us || r->ask.shared) && !r->calls && !r->has_kernel)
+    if ((r->ask.idle_us || r->ask.shared) && !r->calls && !r->has_kernel)
         return hx_cmd_usage(cmd, "--idle-us and --shared need --kernel or --calls");
+    if (r->check && (r->calls || r->has_kernel))
+        return hx_cmd_usage(cmd, "--check is about the published rows: without --kernel and --calls");
     while (dims < HX_TIMING_SHAPE && k->sample[dims])
         dims++;
     if (r->has_shape > dims)
@@ -255,7 +261,7 @@ static int pure_calls(const struct report *r)
         rc = hx_timing_ask(&ask, &next);
     if (rc)
         return asked(r, rc);
-    total_us = first.wall_us + (double)(r->calls - 1) * (next.wall_us + (double)r->idle_us);
+    total_us = first.wall_us + (double)(r->calls - 1) * (next.wall_us + (double)r->ask.idle_us);
     return hx_report_print(cmd, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "profile", r->profile, "calls",
                                             (json_int_t)r->calls, "concurrent", (json_int_t)r->concurrent,
                                             "us_per_call", next.wall_us, "us_first_call", first.wall_us, "dispatch_us",
@@ -268,19 +274,13 @@ static int pure_calls(const struct report *r)
  * another profile, or other clients. */
 static int connect_rig(const struct report *r)
 {
-    char cost[64];
-    const char *filters[] = {cost};
-    struct hx_rig_cfg rig = {
+    const struct hx_rig_cfg rig = {
         .force_private = getenv("HEXRIG_DEVICE") == NULL,
         .profile = r->profile,
         .front_end = r->front_end,
-        .filters = filters,
-        .n_filters = r->idle_us != 0,
     };
-    int rc;
+    const int rc = hx_rig_configure(&rig);
 
-    snprintf(cost, sizeof(cost), "cost:host_us=%llu", (unsigned long long)r->idle_us);
-    rc = hx_rig_configure(&rig);
     return rc ? hx_cmd_fail(cmd, "%s", strerror(-rc)) : hx_cmd_connect(cmd);
 }
 
@@ -296,5 +296,5 @@ int hx_cmd_report(int argc, char **argv)
         return rc;
     if (r.has_kernel)
         return one_case(&r);
-    return r.calls ? pure_calls(&r) : hx_timing_table(cmd, r.json);
+    return r.calls ? pure_calls(&r) : hx_timing_table(cmd, r.json, r.check);
 }

@@ -1,6 +1,7 @@
 /* Asks the cost model: makes the call in question on a rig and reads back what it was charged. */
 #include "timing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,15 @@ static int measure(remote_handle64 h, const struct hx_timing_ask *ask, struct hx
     return 0;
 }
 
+/* The client's own work before each call is a key of the filter that models time. */
+static int set_idle(uint64_t idle_us)
+{
+    char text[64], why[256];
+
+    snprintf(text, sizeof(text), "filter +cost:host_us=%" PRIu64, idle_us);
+    return hx_rig_write(NULL, "control", text, why, sizeof(why)) ? AEE_EFAILED : 0;
+}
+
 int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out)
 {
     remote_handle64 h;
@@ -83,8 +93,13 @@ int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out)
 
     if (rc)
         return rc;
-    rc = measure(h, ask, out);
+    if (ask->idle_us)
+        rc = set_idle(ask->idle_us);
+    if (!rc)
+        rc = measure(h, ask, out);
     silicon_close(h);
+    if (ask->idle_us && set_idle(0))
+        rc = rc ? rc : AEE_EFAILED;
     return rc;
 }
 
@@ -94,22 +109,65 @@ double hx_timing_figure(const struct hx_timing_row *row, const struct hx_timing 
     case HX_TIMING_HANDLER: return t->handler;
     case HX_TIMING_WORKER: return t->worker;
     case HX_TIMING_TOTAL: return t->total;
+    case HX_TIMING_REST: return t->total - t->handler;
+    case HX_TIMING_EXEC: return t->exec_us;
     default: return t->wall_us;
     }
+}
+
+const char *hx_timing_unit(const struct hx_timing_row *row)
+{
+    return row->figure == HX_TIMING_WALL || row->figure == HX_TIMING_EXEC ? "us" : "pcycles";
+}
+
+static int same(const struct hx_timing_ask *a, const struct hx_timing_ask *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && memcmp(a->shape, b->shape, sizeof(a->shape)) == 0 &&
+           memcmp(&a->how, &b->how, sizeof(a->how)) == 0 && a->shared == b->shared && a->first == b->first &&
+           a->in_bytes == b->in_bytes && a->out_bytes == b->out_bytes && a->idle_us == b->idle_us;
+}
+
+size_t hx_timing_same_question(size_t i)
+{
+    size_t first = 0;
+
+    while (first < i && !same(&hx_timing_rows[first].ask, &hx_timing_rows[i].ask))
+        first++;
+    return first;
+}
+
+int hx_timing_predict(double *predicted, const struct hx_timing_row **failed)
+{
+    struct hx_timing *answers = calloc(hx_timing_n_rows, sizeof(*answers));
+    int rc = answers ? 0 : AEE_ENOMEMORY;
+
+    *failed = &hx_timing_rows[0];
+    for (size_t i = 0; !rc && i < hx_timing_n_rows; i++) {
+        const struct hx_timing_row *row = *failed = &hx_timing_rows[i];
+        const size_t first = hx_timing_same_question(i);
+
+        if (first == i)
+            rc = hx_timing_ask(&row->ask, &answers[i]);
+        predicted[i] = hx_timing_figure(row, &answers[first]);
+    }
+    free(answers);
+    return rc;
 }
 
 void hx_timing_print_ask(const struct hx_timing_ask *ask, char *text, size_t bytes)
 {
     static const char *const placement[] = {
         [SILICON_DDR] = "", [SILICON_VTCM] = " --placement vtcm", [SILICON_DMA] = " --placement dma"};
-    char shape[64] = "", threads[24] = "";
+    char shape[64] = "", threads[24] = "", idle[40] = "";
 
     for (int d = 0; d < HX_TIMING_SHAPE && ask->shape[d]; d++)
         snprintf(shape + strlen(shape), sizeof(shape) - strlen(shape), "%s%ld", d ? "x" : " --shape ",
                  ask->shape[d]);
     if (ask->how.threads > 1)
         snprintf(threads, sizeof(threads), " --threads %d", ask->how.threads);
-    snprintf(text, bytes, "--kernel %s%s%s%s%s%s%s", ask->kernel, shape, placement[ask->how.placement],
+    if (ask->idle_us)
+        snprintf(idle, sizeof(idle), " --idle-us %" PRIu64, ask->idle_us);
+    snprintf(text, bytes, "--kernel %s%s%s%s%s%s%s%s", ask->kernel, shape, placement[ask->how.placement],
              threads, ask->how.build == SILICON_DEBUG ? " --build debug" : "", ask->shared ? " --shared" : "",
-             ask->first ? " --cold" : "");
+             ask->first ? " --cold" : "", idle);
 }

@@ -17,6 +17,7 @@ struct hx_timing_ask {
     int shared;    /* 1: buffers are rpcmem, passed by descriptor; 0: copied */
     int first;     /* 1: the DSP naps when the call comes; 0: after a call like it */
     uint64_t in_bytes, out_bytes; /* of kernel `null` */
+    uint64_t idle_us; /* the client's own work before each call */
 };
 
 struct hx_timing {
@@ -45,23 +46,50 @@ int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out);
 
 /* --- the published rows ----------------------------------------------------------------------------------------- */
 
-enum hx_timing_figure { HX_TIMING_HANDLER, HX_TIMING_WORKER, HX_TIMING_TOTAL, HX_TIMING_WALL };
-
-struct hx_timing_row {
-    const char *id, *what;
-    struct hx_timing_ask ask;
-    enum hx_timing_figure figure;
-    double measured; /* pcycles, or us for HX_TIMING_WALL */
+/* REST: total without the handler's share.  EXEC: of the call, as WALL. */
+enum hx_timing_figure {
+    HX_TIMING_HANDLER, HX_TIMING_WORKER, HX_TIMING_TOTAL, HX_TIMING_REST, HX_TIMING_EXEC, HX_TIMING_WALL
 };
 
-/* The row's figure out of an answer. */
-double hx_timing_figure(const struct hx_timing_row *row, const struct hx_timing *t);
+/* What a row tells of, mostly.  ALL is no row's: it stands for every group. */
+enum hx_timing_group_index {
+    HX_TIMING_CALLS, HX_TIMING_MEMORY, HX_TIMING_ISSUE, HX_TIMING_THREADS, HX_TIMING_DMA, HX_TIMING_FORWARD,
+    HX_TIMING_ALL, HX_TIMING_N_GROUPS
+};
 
-/* Writes the options that ask a row's question, as `--kernel matmul --shape 16x1152x6912 --threads 2 --shared`. */
-void hx_timing_print_ask(const struct hx_timing_ask *ask, char *text, size_t bytes);
+/* The bars that a group's rows have to clear: errors, relative to what was measured. */
+struct hx_timing_group {
+    const char *name;
+    double median, worst;
+};
+
+struct hx_timing_row {
+    const char *id;
+    enum hx_timing_group_index group;
+    const char *what;
+    struct hx_timing_ask ask;
+    enum hx_timing_figure figure;
+    double measured; /* pcycles; us for HX_TIMING_EXEC and HX_TIMING_WALL */
+};
 
 extern const struct hx_timing_row hx_timing_rows[];
 extern const size_t hx_timing_n_rows;
+extern const struct hx_timing_group hx_timing_groups[HX_TIMING_N_GROUPS];
+
+/* The row's figure out of an answer; "us" or "pcycles". */
+double hx_timing_figure(const struct hx_timing_row *row, const struct hx_timing *t);
+const char *hx_timing_unit(const struct hx_timing_row *row);
+
+/* Rows that are figures of one call share its question: the first row with the same question as row i, i itself if
+ * there is none. */
+size_t hx_timing_same_question(size_t i);
+
+/* Asks this process's rig for all rows: predicted[hx_timing_n_rows].  0, or the code of the call that failed and the row that
+ * asked for it in *failed. */
+int hx_timing_predict(double *predicted, const struct hx_timing_row **failed);
+
+/* Writes the options that ask a row's question, as `--kernel matmul --shape 16x1152x6912 --threads 2 --shared`. */
+void hx_timing_print_ask(const struct hx_timing_ask *ask, char *text, size_t bytes);
 
 /* Profile keys that were fitted to rows. */
 extern const char *const hx_timing_fitted[];
