@@ -60,6 +60,7 @@ struct hx_invoke_view {
     uint64_t exec_pcycles, queue_pcycles, hvx_ops; /* from the reply */
     double active; /* 0..1, share of exec in which the core works */
     uint64_t dispatch_ns, marshal_ns, queue_ns, exec_ns; /* modelled; set by `cost` */
+    uint64_t return_ns; /* the way back to the caller, which is part of dispatch in sums; set by `cost` */
 };
 
 struct hx_call {

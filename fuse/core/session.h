@@ -9,6 +9,7 @@
 #include "hx_msg.h"
 #include "hx_session_stats.h"
 #include "base/loop.h"
+#include "power/awake.h"
 #include "queue_stats.h"
 
 struct hx_buffer;
@@ -51,6 +52,7 @@ struct hx_session {
     struct hx_session_stats stats;
     struct hx_queue_stats packets; /* the channel's sums as far as stats has them already */
     uint64_t epoch_ns; /* machine time at which the session's clock was 0 */
+    struct hx_awake awake; /* the DSP, for this session's calls */
     struct hx_watchdog *stall;      /* a thread that hangs in the client's memory; NULL = none */
     struct hx_power_vote vote; /* as of the last reply; counts while the PD is up */
 };

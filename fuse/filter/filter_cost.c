@@ -4,8 +4,7 @@
  *   time=MODE   virtual (default): nobody waits.  real: the answer waits until the model's time has really passed.
  *               off: no model, all figures stay 0 and clocks stand still
  *
- *   dispatch  per call, and more when the DSP naps: because the last call kept it busy for a short time only, or because it had
- *             nothing to do for linger_us
+ *   dispatch  per call, and more the longer the host and the DSP have been idle (overhead.h)
  *   marshal   per KiB copied in and out, plus cache maintenance per shared buffer
  *   queue, exec  pcycles from the DSP's reply, divided by the clock that the call had (clock.h)
  *
@@ -15,7 +14,6 @@
  * Model figures: but for time=real nothing here looks at a real clock.  A client's virtual clock moves on by host_us and the sum
  * of the four; execution heats the DSP (thermal.h). */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +22,7 @@
 #include "core/driver.h"
 #include "filter_keys.h"
 #include "filter_text.h"
+#include "overhead.h"
 
 enum mode { VIRTUAL, REAL, OFF };
 static const char *const modes[] = {"virtual", "real", "off"};
@@ -32,8 +31,6 @@ struct cost {
     const struct hx_profile *profile; /* lives as long as the driver */
     unsigned long host_us;
     enum mode mode;
-    bool awake;             /* the last call was long enough to keep the DSP from napping at once */
-    uint64_t busy_until_ns; /* machine time at which the last call ended */
 };
 
 static int set(void *state, const char *key, const char *value)
@@ -81,12 +78,16 @@ static uint64_t real_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Whether the DSP naps at machine time `at_ns`. */
-static bool naps(const struct cost *c, const struct hx_driver *d, uint64_t at_ns)
+/* The way to the DSP of a call that begins at `at_ns` on the machine's clock: whatever is known of it before it has run. */
+static uint64_t way_there(const struct cost *c, const struct hx_call *call, uint64_t at_ns, uint64_t marshal)
 {
-    uint64_t idle_ns = at_ns > c->busy_until_ns ? at_ns - c->busy_until_ns : 0;
+    const struct hx_profile *p = c->profile;
+    const struct hx_session *s = call->session;
+    const uint64_t arrives = at_ns + ns(p->dispatch_us) + marshal;
+    const double worked = s->awake.until_ns ? (double)c->host_us : HX_OVERHEAD_NEVER;
 
-    return (!c->awake || idle_ns > ns(c->profile->linger_us)) && hx_clock_may_nap(d);
+    return ns(p->dispatch_us + hx_overhead_host_cold(p, worked) +
+              hx_overhead_dsp_wake(p, hx_awake_asleep_us(call->driver, s, arrives)));
 }
 
 static void send(void *state, struct hx_call *call)
@@ -96,14 +97,12 @@ static void send(void *state, struct hx_call *call)
     struct hx_driver *d = call->driver;
     struct hx_session_stats *s = &call->session->stats;
     uint64_t copied = call->inv.bytes_in + call->inv.bytes_out, dispatch, marshal;
-    double wake_us;
 
     if (c->mode != OFF) {
         s->clock_ns += ns((double)c->host_us);
-        wake_us = naps(c, d, call->session->epoch_ns + s->clock_ns) ? p->wake_us : 0;
-        dispatch = ns(p->dispatch_us + wake_us);
         marshal = ns((double)copied / 1024.0 * p->marshal_us_per_kib +
                      call->inv.n_shared * p->share_us_per_buffer);
+        dispatch = way_there(c, call, call->session->epoch_ns + s->clock_ns, marshal);
         s->dispatch_ns += dispatch;
         s->marshal_ns += marshal;
         s->clock_ns += dispatch + marshal;
@@ -133,22 +132,25 @@ static void end(void *state, struct hx_call *call, int *result)
     const struct hx_profile *p = c->profile;
     struct hx_session_stats *s = &call->session->stats;
     struct hx_invoke_view *v = &call->inv;
-    uint64_t start_ns;
+    uint64_t start_ns, end_ns;
 
     (void)result;
     if (c->mode == OFF)
         return;
     v->exec_ns = ns((double)v->exec_pcycles * 1000.0 / v->clock_khz);
     v->queue_ns = ns((double)v->queue_pcycles * 1000.0 / v->clock_khz);
-    c->awake = v->exec_ns >= ns(p->nap_us);
+    v->return_ns = ns(hx_overhead_host_wake(p, (double)(v->queue_ns + v->exec_ns) / 1e3));
     s->exec_ns += v->exec_ns;
     s->queue_ns += v->queue_ns;
+    s->dispatch_ns += v->return_ns;
     s->clock_ns += v->exec_ns + v->queue_ns;
-    c->busy_until_ns = call->session->epoch_ns + s->clock_ns;
-    start_ns = c->busy_until_ns - v->exec_ns;
-    hx_thermal_busy(&call->driver->thermal, p, start_ns, c->busy_until_ns, v->clock_level, v->active);
+    end_ns = call->session->epoch_ns + s->clock_ns;
+    start_ns = end_ns - v->exec_ns;
+    s->clock_ns += v->return_ns;
+    hx_awake_worked(call->session, p, start_ns, end_ns);
+    hx_thermal_busy(&call->driver->thermal, p, start_ns, end_ns, v->clock_level, v->active);
     if (c->mode == REAL)
-        wait_for_model(call, v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns);
+        wait_for_model(call, v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns + v->return_ns);
 }
 
 static void packets(void *state, struct hx_session *session, const struct hx_queue_stats *news)
@@ -174,8 +176,8 @@ static void packets(void *state, struct hx_session *session, const struct hx_que
     start_ns = session->epoch_ns + s->clock_ns;
     hx_thermal_idle(&d->thermal, p, start_ns);
     s->clock_ns += exec;
-    c->busy_until_ns = session->epoch_ns + s->clock_ns;
-    hx_thermal_busy(&d->thermal, p, start_ns, c->busy_until_ns, hx_clock_level(d), 1);
+    hx_awake_worked(session, p, start_ns, start_ns + exec);
+    hx_thermal_busy(&d->thermal, p, start_ns, start_ns + exec, hx_clock_level(d), 1);
 }
 
 const char *hx_cost_time(const struct hx_filter_stack *s)

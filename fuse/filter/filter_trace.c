@@ -136,9 +136,9 @@ static void end(void *state, struct hx_call *call, int *result)
 static void write_call(struct state *s, const struct hx_call *call, uint64_t start, int result)
 {
     const struct hx_invoke_view *v = &call->inv;
-    const char *const name[] = {"dispatch", "marshal", "queue", "exec"};
-    const uint64_t ns[] = {v->dispatch_ns, v->marshal_ns, v->queue_ns, v->exec_ns};
-    uint64_t end = start + ns[0] + ns[1] + ns[2] + ns[3];
+    const char *const name[] = {"dispatch", "marshal", "queue", "exec", "return"};
+    const uint64_t ns[] = {v->dispatch_ns, v->marshal_ns, v->queue_ns, v->exec_ns, v->return_ns};
+    uint64_t end = start + ns[0] + ns[1] + ns[2] + ns[3] + ns[4];
     unsigned track = hx_trace_file_track(&s->file, session_of(s, call->session), HX_TRACK_CALLS, 0,
                                          "client calls", start, end);
     char title[80], args[160];

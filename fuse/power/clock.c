@@ -71,7 +71,7 @@ bool hx_clock_may_nap(const struct hx_driver *d)
         if (live(d, i)) {
             const struct hx_power_vote *v = &live(d, i)->vote;
 
-            if (v->awake || (v->latency_us && v->latency_us < d->profile.wake_us))
+            if (v->awake || (v->latency_us && v->latency_us < d->profile.dsp_wake_us))
                 return false;
         }
     return true;

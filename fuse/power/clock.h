@@ -18,7 +18,7 @@ unsigned hx_clock_level(const struct hx_driver *d);
 /* Its frequency. */
 uint32_t hx_clock_khz(const struct hx_driver *d);
 
-/* Whether votes let the DSP nap: nobody forbids low-power modes, or tolerates only a shorter wake-up than wake_us. */
+/* Whether votes let the DSP nap: nobody forbids low-power modes, or tolerates only a shorter wake-up than dsp_wake_us. */
 bool hx_clock_may_nap(const struct hx_driver *d);
 
 /* The node `clock`. */

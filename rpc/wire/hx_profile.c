@@ -20,12 +20,18 @@ static const struct key {
     {"packet_us", REAL, offsetof(struct hx_profile, packet_us), 1e-3, 1e9},
     {"marshal_us_per_kib", REAL, offsetof(struct hx_profile, marshal_us_per_kib), 0, 1e6},
     {"share_us_per_buffer", REAL, offsetof(struct hx_profile, share_us_per_buffer), 0, 1e6},
-    {"wake_us", REAL, offsetof(struct hx_profile, wake_us), 0, 1e9},
-    {"nap_us", REAL, offsetof(struct hx_profile, nap_us), 0, 1e9},
     {"clock_mhz", REAL, offsetof(struct hx_profile, clock_mhz), 1, 1e5},
     {"clock_low_mhz", REAL, offsetof(struct hx_profile, clock_low_mhz), 1, 1e5},
     {"clock_levels", COUNT, offsetof(struct hx_profile, clock_levels), 1, 64},
     {"linger_us", REAL, offsetof(struct hx_profile, linger_us), 0, 1e9},
+    {"linger_ratio", REAL, offsetof(struct hx_profile, linger_ratio), 0, 1e3},
+    {"dsp_wake_us", REAL, offsetof(struct hx_profile, dsp_wake_us), 0, 1e9},
+    {"dsp_wake_tau_us", REAL, offsetof(struct hx_profile, dsp_wake_tau_us), 1e-3, 1e9},
+    {"host_cold_us", REAL, offsetof(struct hx_profile, host_cold_us), 0, 1e9},
+    {"host_cold_tau_us", REAL, offsetof(struct hx_profile, host_cold_tau_us), 1e-3, 1e9},
+    {"host_sleep_us", REAL, offsetof(struct hx_profile, host_sleep_us), 0, 1e9},
+    {"host_sleep_after_us", REAL, offsetof(struct hx_profile, host_sleep_after_us), 0, 1e9},
+    {"host_sleep_tau_us", REAL, offsetof(struct hx_profile, host_sleep_tau_us), 1e-3, 1e9},
     {"power_idle_w", REAL, offsetof(struct hx_profile, power_idle_w), 0, 1e3},
     {"power_active_w", REAL, offsetof(struct hx_profile, power_active_w), 0, 1e3},
     {"rth_k_per_w", REAL, offsetof(struct hx_profile, rth_k_per_w), 0, 1e3},
@@ -55,6 +61,14 @@ static const struct key {
     {"l2_kib", COUNT, offsetof(struct hx_profile, cost.l2_kib), 1, 65536},
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
+
+/* Keys of earlier releases, and what has taken their place. */
+static const struct {
+    const char *name, *now;
+} gone[] = {
+    {"wake_us", "dsp_wake_us, and dsp_wake_tau_us says how soon it is due"},
+    {"nap_us", "linger_ratio, which says for how long a DSP that has worked stays awake"},
+};
 
 static char *trim(char *s)
 {
@@ -96,10 +110,19 @@ static int store(struct hx_profile *p, const struct key *k, const char *text)
 struct reader {
     struct hx_profile *p;
     const char *dir; /* of the shipped profiles */
-    uint64_t seen; /* bit k: keys[k] */
+    char seen[N_KEYS];
     char *why;
     size_t why_bytes;
 };
+
+static int unknown_key(struct reader *r, const char *path, unsigned number, const char *name)
+{
+    snprintf(r->why, r->why_bytes, "%s:%u: unknown key '%s'", path, number, name);
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+        if (strcmp(gone[i].name, name) == 0)
+            snprintf(r->why, r->why_bytes, "%s:%u: key '%s' is now %s", path, number, name, gone[i].now);
+    return -EINVAL;
+}
 
 static int read_file(struct reader *r, const char *path, int depth);
 
@@ -143,16 +166,14 @@ static int read_line(struct reader *r, char *line, const char *path, unsigned nu
     if (strcmp(name, "include") == 0)
         return include(r, path, number, value, depth);
     k = find_key(name);
-    if (k < 0) {
-        snprintf(r->why, r->why_bytes, "%s:%u: unknown key '%s'", path, number, name);
-        return -EINVAL;
-    }
+    if (k < 0)
+        return unknown_key(r, path, number, name);
     if (store(r->p, &keys[k], value)) {
         snprintf(r->why, r->why_bytes, "%s:%u: %s = '%s', legal is %g..%g", path, number, name,
                  value, keys[k].min, keys[k].max);
         return -EINVAL;
     }
-    r->seen |= 1ull << k;
+    r->seen[k] = 1;
     return 0;
 }
 
@@ -183,7 +204,7 @@ static int read_file(struct reader *r, const char *path, int depth)
 static int all_there(const struct reader *r, const char *path)
 {
     for (size_t k = 0; k < N_KEYS; k++)
-        if (!(r->seen & (1ull << k))) {
+        if (!r->seen[k]) {
             snprintf(r->why, r->why_bytes, "%s: key '%s' is missing", path, keys[k].name);
             return -EINVAL;
         }

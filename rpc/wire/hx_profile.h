@@ -25,16 +25,14 @@ struct hx_cost {
 
 struct hx_profile {
     char name[64];             /* file name without .conf */
-    double dispatch_us;        /* per call, > 0 */
+    double dispatch_us;        /* per call when both sides are awake, > 0; the next nine: fuse/filter/overhead.h */
     double packet_us;          /* per dspqueue packet, its answer included, > 0 */
     double marshal_us_per_kib; /* per KiB copied in or out, >= 0 */
     double share_us_per_buffer; /* cache maintenance per fd-backed argument, >= 0 */
-    double wake_us;            /* added to dispatch_us when the DSP has napped before the call, >= 0 */
-    double nap_us;             /* calls that keep the DSP busy for less than this let it nap afterwards */
     double clock_mhz;          /* pcycles per us at the top level, > 0 */
     double clock_low_mhz;      /* at the lowest, <= clock_mhz */
     unsigned clock_levels;     /* evenly spaced, 1..64 */
-    double linger_us;          /* an idle DSP that does not nap at once naps after this */
+    double linger_us;          /* an idle DSP stays awake for at most this */
     double power_idle_w;       /* always */
     double power_active_w;     /* more while a call executes at the top level, fuse/power/thermal.h */
     double rth_k_per_w;        /* kelvins above ambient per watt, in the steady state */
@@ -44,6 +42,14 @@ struct hx_profile {
     double recover_c;          /* cooler: given back, <= throttle_c; */
     double throttle_ms;        /* one per this much virtual time, > 0 */
     struct hx_cost cost;
+    double linger_ratio;       /* and for at most so many times as long as it worked */
+    double dsp_wake_us;        /* waking a DSP that has slept long */
+    double dsp_wake_tau_us;    /* how fast its sleep gets deeper */
+    double host_cold_us;       /* a call after much work of the host's own */
+    double host_cold_tau_us;
+    double host_sleep_us;      /* waking a caller that has waited long */
+    double host_sleep_after_us; /* a wait up to this costs nothing */
+    double host_sleep_tau_us;
     unsigned hvx_contexts;     /* 1..16 */
     unsigned hw_threads;       /* hardware threads that a skel sees, 1..16 */
     unsigned sessions;         /* open files per node, 1..14 */

@@ -56,18 +56,19 @@ for front in auto socket; do
     down
 done
 
-# --- naps: a short call lets the DSP nap, unless somebody tolerates no wake-up
+# --- sleep: a short call lets the DSP sleep, unless somebody tolerates no wake-up
 up --profile s22u-sync
 ./client vote=0 vote=0 latency=40 vote=0 >out
-[ "$(sed -n 's/^vote=0 .*dispatch_ns=\([0-9]*\).*/\1/p' out | tr '\n' ' ')" = "295000 295000 185000 " ] || fail "naps: $(cat out)"
+[ "$(sed -n 's/^vote=0 .*dispatch_ns=\([0-9]*\).*/\1/p' out | tr '\n' ' ')" = "294989 294989 185000 " ] || fail "sleep: $(cat out)"
 down
 
 # --- heat, on a small body so that it is quick
 cat >hot.conf <<END
 include = v69.inc
 dispatch_us = 100
-wake_us = 0
-nap_us = 0
+dsp_wake_us = 0
+host_cold_us = 0
+host_sleep_us = 0
 tau_s = 0.01
 throttle_ms = 1
 END

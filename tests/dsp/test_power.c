@@ -28,7 +28,7 @@ static const struct hx_profile profile = {
     .clock_levels = 6,
     .hvx_contexts = 2,
     .hw_threads = 4,
-    .wake_us = 110,
+    .dsp_wake_us = 110,
     .cost = {.packet_pcycles = 1, .hvx_pcycles = 1, .vtcm_pcycles = 3, .l2_pcycles = 20,
              .ddr_pcycles = 100, .dma_bytes_per_pcycle = 8, .l1_kib = 1, .l2_kib = 64},
 };

@@ -7,7 +7,7 @@
 
 static const struct hx_profile profile = {
     .name = "t", .dispatch_us = 100, .packet_us = 40, .marshal_us_per_kib = 2,
-    .share_us_per_buffer = 3, .wake_us = 7, .nap_us = 1000, .clock_mhz = 1000,
+    .share_us_per_buffer = 3, .dsp_wake_us = 7, .clock_mhz = 1000,
     .clock_low_mhz = 1000, .clock_levels = 1, .tau_s = 1, .throttle_c = 1000, .throttle_ms = 1,
 };
 

@@ -105,37 +105,6 @@ static void test_cost_follows_the_profile(void **state)
     hx_filter_unload(&s);
 }
 
-/* A call of `pcycles`; returns what its dispatch cost. */
-static uint64_t dispatch_of(struct hx_filter_stack *s, struct hx_session *session, uint64_t pcycles)
-{
-    struct hx_call call = {.driver = session->driver, .session = session};
-    int result = 0;
-
-    hx_filter_send(s, &call);
-    call.inv.exec_pcycles = pcycles;
-    hx_filter_end(s, &call, &result);
-    return call.inv.dispatch_ns;
-}
-
-static void test_a_dsp_that_was_hardly_busy_naps_and_has_to_be_woken(void **state)
-{
-    struct hx_profile napping = profile;
-    struct hx_filter_stack s = {0};
-    struct hx_driver driver = {.profile = profile};
-    struct hx_session session = {.driver = &driver};
-    char err[200];
-
-    (void)state;
-    napping.wake_us = 30;
-    napping.nap_us = 5;
-    assert_int_equal(hx_filter_push(&s, "cost", &napping, err, sizeof(err)), 0);
-    assert_int_equal(dispatch_of(&s, &session, 4999), 130000); /* the first call finds it asleep */
-    assert_int_equal(dispatch_of(&s, &session, 5000), 130000);
-    assert_int_equal(dispatch_of(&s, &session, 100), 100000);
-    assert_int_equal(dispatch_of(&s, &session, 100), 130000);
-    hx_filter_unload(&s);
-}
-
 static void test_error_filter_hits_the_nth_call_of_its_method_only(void **state)
 {
     struct hx_filter_stack s = {0};
@@ -217,11 +186,13 @@ static void test_shipped_profiles_load(void **state)
 
 static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
 {
-    static const char good[] = "include = v69.inc\ndispatch_us = 1\nwake_us = 0\nnap_us = 0\n";
+    static const char good[] = "include = v69.inc\ndispatch_us = 1\ndsp_wake_us = 0\nhost_cold_us = 0\nhost_sleep_us = 0\n";
     static const struct {
         const char *more, *says;
-    } bad[] = {{"hvx_contexts = 17", ":5: hvx_contexts = '17', legal is 1..16"},
+    } bad[] = {{"hvx_contexts = 17", ":6: hvx_contexts = '17', legal is 1..16"},
                {"hvx_contexts = 1.5", "hvx_contexts"}, {"speed = 3", "unknown key 'speed'"},
+               {"wake_us = 3", ":6: key 'wake_us' is now dsp_wake_us"}, {"nap_us = 3", "'nap_us' is now linger_ratio"},
+               {"dsp_wake_tau_us = 0", "dsp_wake_tau_us"}, {"linger_ratio = -1", "linger_ratio"},
                {"clock_mhz = nan", "clock_mhz"}, {"what", "'what'"}, {"sessions = -1", "sessions"},
                {"packet_pcycles = 0", "packet_pcycles"}, {"include = none.inc", "none.inc"},
                {"clock_low_mhz = 2000", "clock_low_mhz is above clock_mhz"},
@@ -403,8 +374,7 @@ int main(void)
         cmocka_unit_test(test_arena_pieces_never_overlap_and_all_come_back),
         cmocka_unit_test(test_arena_refuses_what_cannot_fit),
         cmocka_unit_test(test_cost_follows_the_profile),
-        cmocka_unit_test(test_a_dsp_that_was_hardly_busy_naps_and_has_to_be_woken),
-        cmocka_unit_test(test_error_filter_hits_the_nth_call_of_its_method_only),
+            cmocka_unit_test(test_error_filter_hits_the_nth_call_of_its_method_only),
         cmocka_unit_test(test_rate_chooses_about_its_share_and_always_the_same_calls),
         cmocka_unit_test(test_bad_filters_are_named),
         cmocka_unit_test(test_shipped_profiles_load),

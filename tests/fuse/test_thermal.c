@@ -227,11 +227,12 @@ static void test_host_time_moves_the_clients_clock_and_lets_the_dsp_nap(void **s
 
     (void)state;
     setup_run(&r, "cost:host_us=500");
-    r.driver.profile.wake_us = 30;
-    r.driver.profile.linger_us = 500;
+    r.driver.profile.dsp_wake_us = 30;
+    r.driver.profile.linger_ratio = 1;
+    r.driver.profile.linger_us = 600;
     assert_int_equal(call(&r).dispatch_ns, 130000); /* it slept before the first call */
     assert_int_equal(r.session.stats.clock_ns, 500000 + 130000 + 100000000);
-    assert_int_equal(call(&r).dispatch_ns, 100000); /* 500 us are not longer than 500 */
+    assert_int_equal(call(&r).dispatch_ns, 100000); /* 500 us and the way to the DSP are not longer than 600 */
     reconfigure(&r, "cost:host_us=501");
     assert_int_equal(call(&r).dispatch_ns, 130000);
     r.session.vote.latency_us = 40; /* tolerates the wake-up */

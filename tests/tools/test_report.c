@@ -146,9 +146,10 @@ static void test_pure_calls_follow_the_profile(void **state)
 
     (void)state;
     assert_true(fabs(small - 295) < 0.1); /* 185 and the waking of a DSP that has nothing to do */
-    assert_true(fabs(large - small - 128 * 0.47) < 0.01);
+    assert_true(fabs(large - small - 128 * 0.47) < 0.02);
     assert_true(fabs(crowd - 4 * 1e6 / small) < 1);
-    assert_true(busy == 185 && paused == 295); /* a DSP that was busy stays awake, but not for ever */
+    assert_true(busy > 185 && busy < 185 + 115); /* a DSP that was busy stays awake, and the caller sleeps a while */
+    assert_true(fabs(paused - busy - 157) < 1);  /* but not for ever, and the caller's caches get cold */
 }
 
 static void test_bad_questions_are_refused(void **state)

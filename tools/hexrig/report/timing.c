@@ -32,8 +32,19 @@ static int run(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycle
     return k ? k->run(h, ask, c) : AEE_EBADPARM;
 }
 
-/* What comes before decides whether the DSP naps: a call that does nothing, or calls like that which is asked for, of
- * which the first may have more to do. */
+/* The client's own work before each call is a key of the filter that models time. */
+static int set_idle(uint64_t idle_us)
+{
+    char text[64], why[256];
+
+    snprintf(text, sizeof(text), "filter +cost:host_us=%" PRIu64, idle_us);
+    return hx_rig_write(NULL, "control", text, why, sizeof(why)) ? AEE_EFAILED : 0;
+}
+
+enum { LONG_PAUSE_US = 100000 };
+
+/* What comes before decides who is asleep: a long pause, or calls like that which is asked for, of which the first may have
+ * more to do.  A call that does nothing loads the kernels. */
 static int prepare(remote_handle64 h, const struct hx_timing_ask *ask)
 {
     const struct hx_timing_ask nothing = {.kernel = "null"};
@@ -41,8 +52,10 @@ static int prepare(remote_handle64 h, const struct hx_timing_ask *ask)
     silicon_cycles c;
     int rc = k && k->setup ? k->setup(h, ask, &c) : 0;
 
-    if (ask->first)
-        return rc ? rc : run(h, &nothing, &c);
+    if (ask->first) {
+        rc = rc ? rc : run(h, &nothing, &c);
+        return rc ? rc : set_idle(LONG_PAUSE_US);
+    }
     for (int i = 0; !rc && i < 2; i++)
         rc = run(h, ask, &c);
     return rc;
@@ -77,15 +90,6 @@ static int measure(remote_handle64 h, const struct hx_timing_ask *ask, struct hx
     return 0;
 }
 
-/* The client's own work before each call is a key of the filter that models time. */
-static int set_idle(uint64_t idle_us)
-{
-    char text[64], why[256];
-
-    snprintf(text, sizeof(text), "filter +cost:host_us=%" PRIu64, idle_us);
-    return hx_rig_write(NULL, "control", text, why, sizeof(why)) ? AEE_EFAILED : 0;
-}
-
 int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out)
 {
     remote_handle64 h;
@@ -98,7 +102,7 @@ int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out)
     if (!rc)
         rc = measure(h, ask, out);
     silicon_close(h);
-    if (ask->idle_us && set_idle(0))
+    if ((ask->idle_us || ask->first) && set_idle(0))
         rc = rc ? rc : AEE_EFAILED;
     return rc;
 }

@@ -15,7 +15,7 @@ struct hx_timing_ask {
     long shape[HX_TIMING_SHAPE]; /* as the kernel's `shape` says */
     silicon_how how;
     int shared;    /* 1: buffers are rpcmem, passed by descriptor; 0: copied */
-    int first;     /* 1: the DSP naps when the call comes; 0: after a call like it */
+    int first;     /* 1: after a long pause of both sides, as the first call of a session; 0: after a call like it */
     uint64_t in_bytes, out_bytes; /* of kernel `null` */
     uint64_t idle_us; /* the client's own work before each call */
 };

@@ -108,7 +108,7 @@ const struct hx_timing_group hx_timing_groups[] = {
 };
 
 const char *const hx_timing_fitted[] = {
-    "dispatch_us",    "wake_us",      "nap_us",      "marshal_us_per_kib", "clock_mhz",
+    "dispatch_us",    "dsp_wake_us",  "host_cold_us", "host_sleep_us",     "marshal_us_per_kib", "clock_mhz",
     "packet_pcycles", "load_pcycles", "mpy_pcycles", "hvx_pcycles",        "vtcm_pcycles",
     "l2_pcycles",     "ddr_pcycles",  "vtcm_request_pcycles", "dma_bytes_per_pcycle",
 };
