@@ -83,10 +83,11 @@ static uint64_t way_there(const struct cost *c, const struct hx_call *call, uint
 {
     const struct hx_profile *p = c->profile;
     const struct hx_session *s = call->session;
-    const uint64_t arrives = at_ns + ns(p->dispatch_us) + marshal;
+    const double base = p->dispatch_us - p->dispatch_contains_us;
+    const uint64_t arrives = at_ns + ns(base) + marshal;
     const double worked = s->awake.until_ns ? (double)c->host_us : HX_OVERHEAD_NEVER;
 
-    return ns(p->dispatch_us + hx_overhead_host_cold(p, worked) +
+    return ns(base + hx_overhead_host_cold(p, worked) +
               hx_overhead_dsp_wake(p, hx_awake_asleep_us(call->driver, s, arrives)));
 }
 
@@ -139,7 +140,8 @@ static void end(void *state, struct hx_call *call, int *result)
         return;
     v->exec_ns = ns((double)v->exec_pcycles * 1000.0 / v->clock_khz);
     v->queue_ns = ns((double)v->queue_pcycles * 1000.0 / v->clock_khz);
-    v->return_ns = ns(hx_overhead_host_wake(p, (double)(v->queue_ns + v->exec_ns) / 1e3));
+    v->return_ns = ns(hx_overhead_contained(p, (double)v->exec_ns / 1e3) +
+                      hx_overhead_host_wake(p, (double)(v->queue_ns + v->exec_ns) / 1e3));
     s->exec_ns += v->exec_ns;
     s->queue_ns += v->queue_ns;
     s->dispatch_ns += v->return_ns;

@@ -26,6 +26,11 @@ double hx_overhead_host_cold(const struct hx_profile *p, double work_us)
     return saturate(p->host_cold_us, work_us, p->host_cold_tau_us);
 }
 
+double hx_overhead_contained(const struct hx_profile *p, double exec_us)
+{
+    return fmax(p->dispatch_contains_us - exec_us, 0);
+}
+
 double hx_overhead_host_wake(const struct hx_profile *p, double wait_us)
 {
     return saturate(p->host_sleep_us, wait_us - p->host_sleep_after_us, p->host_sleep_tau_us);

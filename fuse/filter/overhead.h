@@ -27,6 +27,10 @@ double hx_overhead_dsp_wake(const struct hx_profile *p, double asleep_us);
 /* A call after `work_us` of the host's own work. */
 double hx_overhead_host_cold(const struct hx_profile *p, double work_us);
 
+/* What a call that has executed for exec_us takes longer, because dispatch_us contains more execution than that.  Until it has
+ * executed it is charged dispatch_us without dispatch_contains_us. */
+double hx_overhead_contained(const struct hx_profile *p, double exec_us);
+
 /* Waking a caller that has waited for the DSP for `wait_us`. */
 double hx_overhead_host_wake(const struct hx_profile *p, double wait_us);
 

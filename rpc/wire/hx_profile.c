@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static const struct key {
     double min, max;
 } keys[] = {
     {"dispatch_us", REAL, offsetof(struct hx_profile, dispatch_us), 1e-3, 1e9},
+    {"dispatch_contains_us", REAL, offsetof(struct hx_profile, dispatch_contains_us), 0, 1e9},
     {"packet_us", REAL, offsetof(struct hx_profile, packet_us), 1e-3, 1e9},
     {"marshal_us_per_kib", REAL, offsetof(struct hx_profile, marshal_us_per_kib), 0, 1e6},
     {"share_us_per_buffer", REAL, offsetof(struct hx_profile, share_us_per_buffer), 0, 1e6},
@@ -216,12 +218,21 @@ static int fits(const struct reader *r, const char *path)
 {
     const struct hx_profile *p = r->p;
 
-    if (p->clock_low_mhz <= p->clock_mhz && p->recover_c <= p->throttle_c)
-        return 0;
-    snprintf(r->why, r->why_bytes, "%s: %s", path,
-             p->recover_c > p->throttle_c ? "recover_c is above throttle_c"
-                                          : "clock_low_mhz is above clock_mhz");
-    return -EINVAL;
+    const struct {
+        bool is_bad;
+        const char *why;
+    } rules[] = {
+        {p->recover_c > p->throttle_c, "recover_c is above throttle_c"},
+        {p->clock_low_mhz > p->clock_mhz, "clock_low_mhz is above clock_mhz"},
+        {p->dispatch_contains_us >= p->dispatch_us, "dispatch_contains_us is not below dispatch_us"},
+    };
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].is_bad) {
+            snprintf(r->why, r->why_bytes, "%s: %s", path, rules[i].why);
+            return -EINVAL;
+        }
+    return 0;
 }
 
 static void set_name(struct hx_profile *p, const char *path)

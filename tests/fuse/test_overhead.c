@@ -131,6 +131,19 @@ static void test_a_busy_dsp_stays_awake_for_as_long_as_it_worked_and_not_for_eve
     hx_filter_unload(&r.driver.filters);
 }
 
+static void test_the_rate_of_577_already_contained_an_execution_of_one_and_a_half_ms(void **state)
+{
+    static const double exec_us[] = {0, 1, 800, 1500}; /* and so to within a nanosecond or two */
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, "s22u-577");
+    for (size_t i = 0; i < HXT_LEN(exec_us); i++)
+        assert_true(fabs(overhead(&r, 0, exec_us[i]) + exec_us[i] - 1e6 / 577) < 0.01);
+    assert_true(fabs(overhead(&r, 0, 5000) - (1e6 / 577 - 1500)) < 0.01);
+    hx_filter_unload(&r.driver.filters);
+}
+
 /* --- sessions ----------------------------------------------------------------------------------------------------- */
 
 static void test_a_session_gets_its_own_figures_whatever_another_did(void **state)
@@ -177,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_the_published_overheads_come_out),
         cmocka_unit_test(test_longer_pauses_and_longer_waits_never_cost_less),
         cmocka_unit_test(test_a_busy_dsp_stays_awake_for_as_long_as_it_worked_and_not_for_ever),
+        cmocka_unit_test(test_the_rate_of_577_already_contained_an_execution_of_one_and_a_half_ms),
         cmocka_unit_test(test_a_session_gets_its_own_figures_whatever_another_did),
         cmocka_unit_test(test_a_session_finds_the_dsp_awake_while_another_keeps_it_so),
     };

@@ -197,6 +197,7 @@ static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
                {"packet_pcycles = 0", "packet_pcycles"}, {"include = none.inc", "none.inc"},
                {"clock_low_mhz = 2000", "clock_low_mhz is above clock_mhz"},
                {"throttle_c = 70", "recover_c is above throttle_c"}, {"clock_levels = 0", "legal is 1..64"},
+               {"dispatch_contains_us = 1", "dispatch_contains_us is not below dispatch_us"},
                {"include = /etc/passwd", "/etc/passwd"}, {"include = p.conf", "p.conf"}};
     const char *path = hxt_path("%s/p.conf", hxt_tmpdir());
     struct hx_profile p;
