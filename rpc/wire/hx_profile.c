@@ -92,6 +92,14 @@ static int find_key(const char *name)
     return -1;
 }
 
+static void put(struct hx_profile *p, const struct key *k, double v)
+{
+    if (k->type == COUNT)
+        *(unsigned *)((char *)p + k->offset) = (unsigned)v;
+    else
+        *(double *)((char *)p + k->offset) = v;
+}
+
 static int store(struct hx_profile *p, const struct key *k, const char *text)
 {
     char *end;
@@ -99,13 +107,9 @@ static int store(struct hx_profile *p, const struct key *k, const char *text)
 
     if (end == text || *end || !(v >= k->min && v <= k->max))
         return -EINVAL;
-    if (k->type == COUNT) {
-        if (v != (double)(unsigned)v)
-            return -EINVAL;
-        *(unsigned *)((char *)p + k->offset) = (unsigned)v;
-    } else {
-        *(double *)((char *)p + k->offset) = v;
-    }
+    if (k->type == COUNT && v != (double)(unsigned)v)
+        return -EINVAL;
+    put(p, k, v);
     return 0;
 }
 
@@ -113,6 +117,7 @@ struct reader {
     struct hx_profile *p;
     const char *dir; /* of the shipped profiles */
     char seen[N_KEYS];
+    char (*notes)[HX_PROFILE_NOTE]; /* [N_KEYS], or NULL */
     char *why;
     size_t why_bytes;
 };
@@ -153,9 +158,13 @@ static int include(struct reader *r, const char *path, unsigned number, const ch
 
 static int read_line(struct reader *r, char *line, const char *path, unsigned number, int depth)
 {
-    char *text = trim(line), *eq = strchr(text, '='), *name, *value;
+    char *hash = strchr(line, '#'), *note = hash ? trim(hash + 1) : "", *text, *eq, *name, *value;
     int k;
 
+    if (hash)
+        *hash = '\0';
+    text = trim(line);
+    eq = strchr(text, '=');
     if (!*text)
         return 0;
     if (!eq) {
@@ -176,6 +185,8 @@ static int read_line(struct reader *r, char *line, const char *path, unsigned nu
         return -EINVAL;
     }
     r->seen[k] = 1;
+    if (r->notes)
+        snprintf(r->notes[k], sizeof(r->notes[k]), "%s", note);
     return 0;
 }
 
@@ -191,10 +202,8 @@ static int read_file(struct reader *r, const char *path, int depth)
         snprintf(r->why, r->why_bytes, "profile: %s: %s", path, strerror(-rc));
         return rc;
     }
-    while (!rc && fgets(line, sizeof(line), f)) {
-        line[strcspn(line, "#")] = '\0';
+    while (!rc && fgets(line, sizeof(line), f))
         rc = read_line(r, line, path, ++number, depth);
-    }
     if (!rc && ferror(f)) { /* a folder, say */
         rc = -errno;
         snprintf(r->why, r->why_bytes, "profile: %s: %s", path, strerror(errno));
@@ -245,12 +254,12 @@ static void set_name(struct hx_profile *p, const char *path)
         *dot = '\0';
 }
 
-int hx_profile_load(struct hx_profile *p, const char *dir, const char *name, char *why,
-                    size_t why_bytes)
+int hx_profile_load_notes(struct hx_profile *p, char (*notes)[HX_PROFILE_NOTE], const char *dir, const char *name,
+                          char *why, size_t why_bytes)
 {
     size_t n = strlen(name);
     int is_path = strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".conf") == 0);
-    struct reader r = {.p = p, .dir = dir, .why = why, .why_bytes = why_bytes};
+    struct reader r = {.p = p, .dir = dir, .notes = notes, .why = why, .why_bytes = why_bytes};
     char path[4096];
     int rc;
 
@@ -266,4 +275,40 @@ int hx_profile_load(struct hx_profile *p, const char *dir, const char *name, cha
         rc = fits(&r, path);
     set_name(p, path);
     return rc;
+}
+
+int hx_profile_load(struct hx_profile *p, const char *dir, const char *name, char *why, size_t why_bytes)
+{
+    return hx_profile_load_notes(p, NULL, dir, name, why, why_bytes);
+}
+
+/* --- key by key */
+
+size_t hx_profile_n_keys(void)
+{
+    return N_KEYS;
+}
+
+const char *hx_profile_key(size_t k)
+{
+    return keys[k].name;
+}
+
+int hx_profile_is_count(size_t k)
+{
+    return keys[k].type == COUNT;
+}
+
+double hx_profile_get(const struct hx_profile *p, size_t k)
+{
+    const char *at = (const char *)p + keys[k].offset;
+
+    return keys[k].type == COUNT ? *(const unsigned *)at : *(const double *)at;
+}
+
+void hx_profile_set(struct hx_profile *p, size_t k, double value)
+{
+    const double legal = value < keys[k].min ? keys[k].min : value > keys[k].max ? keys[k].max : value;
+
+    put(p, &keys[k], keys[k].type == COUNT ? legal + 0.5 : legal);
 }

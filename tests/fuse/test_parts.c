@@ -219,6 +219,47 @@ static void test_bad_profiles_are_refused_with_file_line_and_limit(void **state)
     assert_non_null(strstr(err, "missing"));
 }
 
+static size_t key(const char *name)
+{
+    size_t k = 0;
+
+    while (k < hx_profile_n_keys() && strcmp(hx_profile_key(k), name) != 0)
+        k++;
+    assert_true(k < hx_profile_n_keys());
+    return k;
+}
+
+static void test_profiles_can_be_read_and_changed_key_by_key(void **state)
+{
+    static const char more[] = "\nshare_us_per_buffer=0#  zero  \npacket_us = 1\ndispatch_us = 1 # first\n"
+                               "dispatch_us = 2 # second, # and more\nl1_kib = 16\n";
+    const char *path = hxt_path("%s/notes.conf", hxt_tmpdir());
+    size_t bytes;
+    char *text = hxt_read_file(HXT_SRC "/dsp/profiles/s22u-sync.conf", &bytes);
+    char notes[hx_profile_n_keys()][HX_PROFILE_NOTE], err[300];
+    struct hx_profile p;
+
+    (void)state;
+    text = realloc(text, bytes + sizeof(more));
+    assert_non_null(text);
+    memcpy(text + bytes, more, sizeof(more));
+    hxt_write_file(path, text, bytes + sizeof(more) - 1);
+    free(text);
+    assert_int_equal(hx_profile_load_notes(&p, notes, HXT_SRC "/dsp/profiles", path, err, sizeof(err)), 0);
+    assert_string_equal(notes[key("share_us_per_buffer")], "zero");
+    assert_string_equal(notes[key("packet_us")], "");
+    assert_string_equal(notes[key("dispatch_us")], "second, # and more");
+    assert_string_equal(notes[key("l1_kib")], "");
+    assert_true(strncmp(notes[key("clock_mhz")], "fitted ", 7) == 0);
+    assert_true(hx_profile_get(&p, key("dispatch_us")) == 2 && p.dispatch_us == 2);
+    assert_true(hx_profile_get(&p, key("hvx_contexts")) == p.hvx_contexts);
+    hx_profile_set(&p, key("share_us_per_buffer"), -3);
+    hx_profile_set(&p, key("hvx_contexts"), 2.6);
+    hx_profile_set(&p, key("hw_threads"), 100);
+    assert_true(p.share_us_per_buffer == 0 && p.hvx_contexts == 3 && p.hw_threads == 16);
+    assert_true(hx_profile_is_count(key("hw_threads")) && !hx_profile_is_count(key("share_us_per_buffer")));
+}
+
 /* --- the DSP's side ------------------------------------------------------------------------------------------------- */
 
 static void test_uris_split_or_are_refused(void **state)
@@ -380,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_bad_filters_are_named),
         cmocka_unit_test(test_shipped_profiles_load),
         cmocka_unit_test(test_bad_profiles_are_refused_with_file_line_and_limit),
+        cmocka_unit_test(test_profiles_can_be_read_and_changed_key_by_key),
         cmocka_unit_test(test_uris_split_or_are_refused),
         cmocka_unit_test(test_missing_skel_and_missing_symbol_say_so),
         cmocka_unit_test(test_waiting_for_hvx_costs_what_the_others_did_and_nothing_alone),
