@@ -25,7 +25,7 @@ static dsyevd_fn *load(struct hx_error *err)
     if (library)
         solve = (dsyevd_fn *)dlsym(library, "LAPACKE_dsyevd");
     if (!solve) {
-        hx_error_set(err, -ELIBACC, "basis klt needs LAPACK: %s; install the package liblapacke",
+        hx_error_set(err, -ELIBACC, "LAPACK is missing: %s; install the package liblapacke",
                      dlerror());
         return NULL;
     }

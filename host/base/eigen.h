@@ -1,5 +1,5 @@
 /* Eigenvectors of symmetric matrices by LAPACK (package liblapacke), which is loaded at the first call: OpenBLAS starts
- * threads when it is loaded, and only calibration needs it. */
+ * threads when it is loaded, and only few commands need it. */
 #ifndef HX_EIGEN_H
 #define HX_EIGEN_H
 
