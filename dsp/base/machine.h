@@ -101,4 +101,9 @@ uint64_t hx_hvx_unlocked_ops(void);
 /* Gives back an HVX context that the thread still holds; 1 when it did (a skel's bug). */
 int hx_hvx_release_leaked(void);
 
+/* Which HVX contexts this PD's threads have been given since the last begin: how many.  Threads that hold one side by side in virtual
+ * time have different ones, however they really ran. */
+void hx_hvx_contexts_begin(void);
+unsigned hx_hvx_contexts_used(void);
+
 #endif

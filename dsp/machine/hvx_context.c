@@ -21,6 +21,8 @@ static __thread int held = NONE;     /* index of the held HVX context */
 static __thread uint64_t unlocked;   /* HVX operations of this call that ran without one ... */
 static __thread uint64_t counted_to; /* ... up to this count of operations, when none is held */
 
+static _Atomic uint32_t given; /* bit i: context i, to this PD since hx_hvx_contexts_begin() */
+
 /* 1 when a context that is free from `a` on suits a thread at `now` better than one that is from `b` on: no waiting, and
  * of those without it the one that was used last, so that threads which run one after the other here, but side by side on
  * the device, leave the others' contexts alone. */
@@ -76,6 +78,7 @@ static int lock_context(int mode, int wait)
     if (found != NONE) {
         unlocked += hx_hvx_ops(&hx_hvx_counts) - counted_to;
         hx_machine->hvx[found].client = hx_pd_client ? hx_pd_client : -1;
+        atomic_fetch_or(&given, 1u << found);
         hx_vt_reach(HX_VT_HVX, hx_machine->hvx[found].free_at);
         hx_trace_hvx(found, hx_vt_now());
     }
@@ -144,6 +147,16 @@ HX_EXPORT int qurt_hvx_cancel_reserve(void)
 void hx_hvx_call_begin(void)
 {
     unlocked = counted_to = 0;
+}
+
+void hx_hvx_contexts_begin(void)
+{
+    atomic_store(&given, 0);
+}
+
+unsigned hx_hvx_contexts_used(void)
+{
+    return (unsigned)__builtin_popcount(atomic_load(&given));
 }
 
 uint64_t hx_hvx_unlocked_ops(void)

@@ -123,6 +123,7 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     if (reply->retval)
         return;
     hx_vt_call_begin(head.now_ns, head.clock_khz);
+    hx_hvx_contexts_begin();
     trace = open_trace(c, msg, &head);
     if (trace)
         hx_vt_trace(trace);
@@ -139,7 +140,8 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     hx_trace_close(trace);
     reply->exec_pcycles = spent.exec_pcycles;
     if (spent.exec_pcycles > spent.idle_pcycles)
-        reply->active = (uint32_t)(65536 * (spent.exec_pcycles - spent.idle_pcycles) / spent.exec_pcycles);
+        reply->active = 0xffffffu & (uint32_t)(65536 * (spent.exec_pcycles - spent.idle_pcycles) / spent.exec_pcycles);
+    reply->hvx_contexts = hx_hvx_contexts_used() & 0xff;
     reply->queue_pcycles = spent.queue_pcycles;
     reply->hvx_ops = spent.hvx_ops;
     reply->vote = hx_power_vote();

@@ -55,11 +55,15 @@ struct hx_invoke_view {
     uint64_t bytes_shared;        /* lengths of fd-backed arguments */
     uint32_t n_shared;            /* fd-backed arguments */
     uint64_t arrive_ns;           /* virtual time of arrival on the DSP; set by `cost` */
+    unsigned caller;              /* the thread's number among the session's callers, if has_caller; set by `cost` */
+    bool has_caller;
     uint64_t sent_us;             /* real time at which it was sent; set by `cost` */
     uint32_t clock_level, clock_khz; /* of the core while it executes; set by `cost` */
     uint64_t exec_pcycles, queue_pcycles, hvx_ops; /* from the reply */
+    unsigned hvx_contexts; /* that the call held at once, at most; from the reply */
     double active; /* 0..1, share of exec in which the core works */
     uint64_t dispatch_ns, marshal_ns, queue_ns, exec_ns; /* modelled; set by `cost` */
+    uint64_t lock_ns;   /* part of queue in sums: waiting before dispatch; set by `cost` */
     uint64_t return_ns; /* the way back to the caller, which is part of dispatch in sums; set by `cost` */
 };
 
@@ -69,6 +73,7 @@ struct hx_call {
     const struct hx_front_ops *front;
     void *request; /* the front end's own */
     pid_t tid;     /* calling thread, as the rig sees it; 0 = unknown */
+    uint32_t thread; /* number of the calling thread, as the rig or its client sees it: whose virtual clock */
     uint32_t cmd;  /* ioctl number */
     union {
         struct fastrpc_invoke invoke;
@@ -130,5 +135,6 @@ void hx_op_mem_map(struct hx_call *call);
 void hx_op_mem_unmap(struct hx_call *call);
 void hx_op_get_dsp_info(struct hx_call *call);
 void hx_op_session_stats(struct hx_call *call);
+void hx_op_own_clock(struct hx_call *call);
 
 #endif

@@ -36,14 +36,15 @@ static void print_stats_line(FILE *f, const struct hx_session_stats *s)
     fprintf(f,
             " invokes=%llu kernel_calls=%llu maps=%llu errors=%llu packets=%llu bytes_copied=%llu"
             " bytes_shared=%llu hvx_ops=%llu model_dispatch_ns=%llu model_marshal_ns=%llu"
-            " model_queue_ns=%llu model_exec_ns=%llu model_clock_ns=%llu\n",
+            " model_queue_ns=%llu model_exec_ns=%llu model_sum_ns=%llu model_clock_ns=%llu\n",
             (unsigned long long)s->invokes, (unsigned long long)s->kernel_calls,
             (unsigned long long)s->maps, (unsigned long long)s->errors,
             (unsigned long long)s->packets, (unsigned long long)s->bytes_copied,
             (unsigned long long)s->bytes_shared,
             (unsigned long long)s->hvx_ops, (unsigned long long)s->dispatch_ns,
             (unsigned long long)s->marshal_ns, (unsigned long long)s->queue_ns,
-            (unsigned long long)s->exec_ns, (unsigned long long)s->clock_ns);
+            (unsigned long long)s->exec_ns,
+            (unsigned long long)(s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns), (unsigned long long)s->clock_ns);
 }
 
 static void print_stats(const struct hx_driver *d, FILE *f)

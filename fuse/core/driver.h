@@ -21,6 +21,7 @@
 #include "session.h"
 #include "base/client_watchdog.h"
 #include "power/thermal.h"
+#include "power/holds.h"
 #include "turns.h"
 #include "vtcm_view.h"
 
@@ -28,6 +29,7 @@ struct hx_driver {
     struct hx_loop loop;
     struct hx_profile profile;
     struct hx_thermal thermal;
+    struct hx_holds channel_holds, thread_holds, hvx_holds; /* by calls, on the virtual clock */
     struct hx_vtcm_view vtcm;
     struct hx_filter_stack filters;
     struct hx_dsp_process dsp;

@@ -35,3 +35,10 @@ void hx_op_session_stats(struct hx_call *call)
     memcpy(&call->arg, &call->session->stats, sizeof(call->session->stats));
     hx_call_finish(call, 0);
 }
+
+void hx_op_own_clock(struct hx_call *call)
+{
+    hx_queue_stats_collect(call->session); /* packets so far came before */
+    hx_callers_own_clock(&call->session->callers, call->thread);
+    hx_call_finish(call, 0);
+}

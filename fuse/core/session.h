@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "callers.h"
 #include "channel.h"
 #include "hx_msg.h"
 #include "hx_session_stats.h"
@@ -52,6 +53,7 @@ struct hx_session {
     struct hx_session_stats stats;
     struct hx_queue_stats packets; /* the channel's sums as far as stats has them already */
     uint64_t epoch_ns; /* machine time at which the session's clock was 0 */
+    struct hx_callers callers;
     struct hx_awake awake; /* the DSP, for this session's calls */
     struct hx_watchdog *stall;      /* a thread that hangs in the client's memory; NULL = none */
     struct hx_power_vote vote; /* as of the last reply; counts while the PD is up */

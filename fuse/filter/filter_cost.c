@@ -6,13 +6,15 @@
  *
  *   dispatch  per call, and more the longer the host and the DSP have been idle (overhead.h)
  *   marshal   per KiB copied in and out, plus cache maintenance per shared buffer
- *   queue, exec  pcycles from the DSP's reply, divided by the clock that the call had (clock.h)
+ *   queue     waiting for what calls of other threads and sessions hold at that virtual time: the channel to the DSP, hardware threads,
+ *             HVX contexts; or what the DSP's reply says, if that is more
+ *   exec      pcycles from the DSP's reply, divided by the clock that the call had (clock.h)
  *
  * Packets of a dspqueue cost packet_us each, answer and wake-up included, instead of dispatch; the rest as calls.  They are charged
  * when the driver collects them, at the core's clock of that moment, and nobody waits for them, not even with time=real.
  *
- * Model figures: but for time=real nothing here looks at a real clock.  A client's virtual clock moves on by host_us and the sum
- * of the four; execution heats the DSP (thermal.h). */
+ * Model figures: but for time=real nothing here looks at a real clock.  The virtual clock of the client's thread that made the call
+ * (core/callers.h) moves on by host_us and the sum of the four; execution heats the DSP (thermal.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,27 +93,59 @@ static uint64_t way_there(const struct cost *c, const struct hx_call *call, uint
               hx_overhead_dsp_wake(p, hx_awake_asleep_us(call->driver, s, arrives)));
 }
 
+/* The caller's clock stands at now_ns, and with it perhaps the session's. */
+static void reach(struct hx_call *call, uint64_t now_ns)
+{
+    struct hx_session *s = call->session;
+
+    hx_callers_reach(&s->callers, call->inv.caller, now_ns);
+    s->stats.clock_ns = hx_callers_latest(&s->callers);
+}
+
+/* Waiting for what the driver and the channel to the DSP do for other calls; those of all sessions go through it. */
+static uint64_t wait_for_channel(const struct cost *c, struct hx_call *call, uint64_t at_ns)
+{
+    const struct hx_profile *p = c->profile;
+    const uint64_t serial = ns(p->serial_us);
+    struct hx_holds *h = &call->driver->channel_holds;
+    uint64_t start = hx_holds_fit(h, at_ns, serial, 1, 1);
+
+    if (start > at_ns) /* it slept meanwhile */
+        start = hx_holds_fit(h, start + ns(p->handover_us), serial, 1, 1);
+    hx_holds_add(h, start, serial, 1);
+    return start - at_ns;
+}
+
+static void charge_way_there(struct cost *c, struct hx_call *call)
+{
+    const struct hx_profile *p = c->profile;
+    const uint64_t copied = call->inv.bytes_in + call->inv.bytes_out;
+    struct hx_session *session = call->session;
+    struct hx_invoke_view *v = &call->inv;
+    uint64_t at;
+
+    v->caller = hx_callers_begin(&session->callers, call->thread, &at);
+    v->has_caller = true;
+    at += ns((double)c->host_us);
+    v->lock_ns = wait_for_channel(c, call, session->epoch_ns + at);
+    v->marshal_ns = ns((double)copied / 1024.0 * p->marshal_us_per_kib + v->n_shared * p->share_us_per_buffer);
+    v->dispatch_ns = way_there(c, call, session->epoch_ns + at + v->lock_ns, v->marshal_ns);
+    v->arrive_ns = at + v->lock_ns + v->dispatch_ns + v->marshal_ns;
+    session->stats.queue_ns += v->lock_ns;
+    session->stats.dispatch_ns += v->dispatch_ns;
+    session->stats.marshal_ns += v->marshal_ns;
+    reach(call, v->arrive_ns);
+    hx_thermal_idle(&call->driver->thermal, p, session->epoch_ns + v->arrive_ns);
+}
+
 static void send(void *state, struct hx_call *call)
 {
     struct cost *c = state;
-    const struct hx_profile *p = c->profile;
     struct hx_driver *d = call->driver;
-    struct hx_session_stats *s = &call->session->stats;
-    uint64_t copied = call->inv.bytes_in + call->inv.bytes_out, dispatch, marshal;
 
-    if (c->mode != OFF) {
-        s->clock_ns += ns((double)c->host_us);
-        marshal = ns((double)copied / 1024.0 * p->marshal_us_per_kib +
-                     call->inv.n_shared * p->share_us_per_buffer);
-        dispatch = way_there(c, call, call->session->epoch_ns + s->clock_ns, marshal);
-        s->dispatch_ns += dispatch;
-        s->marshal_ns += marshal;
-        s->clock_ns += dispatch + marshal;
-        call->inv.dispatch_ns = dispatch;
-        call->inv.marshal_ns = marshal;
-        hx_thermal_idle(&d->thermal, p, call->session->epoch_ns + s->clock_ns);
-    }
-    call->inv.arrive_ns = s->clock_ns;
+    call->inv.arrive_ns = call->session->stats.clock_ns;
+    if (c->mode != OFF)
+        charge_way_there(c, call);
     call->inv.clock_level = hx_clock_level(d);
     call->inv.clock_khz = hx_clock_khz(d);
     call->inv.sent_us = c->mode == REAL ? real_us() : 0;
@@ -127,32 +161,62 @@ static void wait_for_model(struct hx_call *call, uint64_t model_ns)
         call->delay_us = left_us;
 }
 
+/* When a call that arrives at at_ns gets its hardware threads and HVX contexts from the calls that it meets on the virtual clock.
+ * The DSP tells of waits between calls that really met there, which need not be the same ones: the longer wait counts. */
+static uint64_t start_of(const struct hx_profile *p, struct hx_call *call, uint64_t at_ns)
+{
+    const struct hx_invoke_view *v = &call->inv;
+    const unsigned contexts = v->hvx_contexts, threads = contexts ? contexts : 1;
+    struct hx_holds *t = &call->driver->thread_holds, *x = &call->driver->hvx_holds;
+    uint64_t start = at_ns, before;
+
+    do {
+        before = start;
+        start = hx_holds_fit(t, start, v->exec_ns, threads, p->hw_threads);
+        start = hx_holds_fit(x, start, v->exec_ns, contexts, p->hvx_contexts);
+    } while (start != before);
+    start = start - at_ns > v->queue_ns ? start : at_ns + v->queue_ns;
+    hx_holds_add(t, start, v->exec_ns, threads);
+    hx_holds_add(x, start, v->exec_ns, contexts);
+    return start;
+}
+
 static void end(void *state, struct hx_call *call, int *result)
 {
     struct cost *c = state;
     const struct hx_profile *p = c->profile;
     struct hx_session_stats *s = &call->session->stats;
     struct hx_invoke_view *v = &call->inv;
-    uint64_t start_ns, end_ns;
+    uint64_t arrive_ns, start_ns, end_ns;
 
     (void)result;
-    if (c->mode == OFF)
+    if (c->mode == OFF || !v->has_caller)
         return;
+    arrive_ns = call->session->epoch_ns + v->arrive_ns;
     v->exec_ns = ns((double)v->exec_pcycles * 1000.0 / v->clock_khz);
     v->queue_ns = ns((double)v->queue_pcycles * 1000.0 / v->clock_khz);
+    start_ns = start_of(p, call, arrive_ns);
+    end_ns = start_ns + v->exec_ns;
+    v->queue_ns = start_ns - arrive_ns;
     v->return_ns = ns(hx_overhead_contained(p, (double)v->exec_ns / 1e3) +
                       hx_overhead_host_wake(p, (double)(v->queue_ns + v->exec_ns) / 1e3));
     s->exec_ns += v->exec_ns;
     s->queue_ns += v->queue_ns;
     s->dispatch_ns += v->return_ns;
-    s->clock_ns += v->exec_ns + v->queue_ns;
-    end_ns = call->session->epoch_ns + s->clock_ns;
-    start_ns = end_ns - v->exec_ns;
-    s->clock_ns += v->return_ns;
+    reach(call, end_ns - call->session->epoch_ns + v->return_ns);
     hx_awake_worked(call->session, p, start_ns, end_ns);
     hx_thermal_busy(&call->driver->thermal, p, start_ns, end_ns, v->clock_level, v->active);
     if (c->mode == REAL)
-        wait_for_model(call, v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns + v->return_ns);
+        wait_for_model(call, v->lock_ns + v->dispatch_ns + v->marshal_ns + v->queue_ns + v->exec_ns + v->return_ns);
+}
+
+/* However it ended: by an answer of the DSP's, or without it. */
+static void done(void *state, const struct hx_call *call, int result)
+{
+    (void)state;
+    (void)result;
+    if (call->inv.has_caller)
+        hx_callers_end(&call->session->callers, call->inv.caller);
 }
 
 static void packets(void *state, struct hx_session *session, const struct hx_queue_stats *news)
@@ -178,6 +242,7 @@ static void packets(void *state, struct hx_session *session, const struct hx_que
     start_ns = session->epoch_ns + s->clock_ns;
     hx_thermal_idle(&d->thermal, p, start_ns);
     s->clock_ns += exec;
+    hx_callers_reach_all(&session->callers, s->clock_ns);
     hx_awake_worked(session, p, start_ns, start_ns + exec);
     hx_thermal_busy(&d->thermal, p, start_ns, start_ns + exec, hx_clock_level(d), 1);
 }
@@ -198,5 +263,6 @@ const struct hx_filter hx_filter_cost = {
     .unload = free,
     .send = send,
     .end = end,
+    .done = done,
     .packets = packets,
 };

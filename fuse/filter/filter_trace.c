@@ -136,9 +136,9 @@ static void end(void *state, struct hx_call *call, int *result)
 static void write_call(struct state *s, const struct hx_call *call, uint64_t start, int result)
 {
     const struct hx_invoke_view *v = &call->inv;
-    const char *const name[] = {"dispatch", "marshal", "queue", "exec", "return"};
-    const uint64_t ns[] = {v->dispatch_ns, v->marshal_ns, v->queue_ns, v->exec_ns, v->return_ns};
-    uint64_t end = start + ns[0] + ns[1] + ns[2] + ns[3] + ns[4];
+    const char *const name[] = {"lock", "dispatch", "marshal", "queue", "exec", "return"};
+    const uint64_t ns[] = {v->lock_ns, v->dispatch_ns, v->marshal_ns, v->queue_ns, v->exec_ns, v->return_ns};
+    uint64_t end = start + ns[0] + ns[1] + ns[2] + ns[3] + ns[4] + ns[5];
     unsigned track = hx_trace_file_track(&s->file, session_of(s, call->session), HX_TRACK_CALLS, 0,
                                          "client calls", start, end);
     char title[80], args[160];
@@ -161,7 +161,7 @@ static void done(void *state, const struct hx_call *call, int result)
 
     if (call->is_invoke)
         write_call(state, call,
-                   call->session->epoch_ns + v->arrive_ns - v->dispatch_ns - v->marshal_ns, result);
+                   call->session->epoch_ns + v->arrive_ns - v->marshal_ns - v->dispatch_ns - v->lock_ns, result);
 }
 
 const struct hx_filter hx_filter_trace = {

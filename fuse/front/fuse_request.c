@@ -156,7 +156,7 @@ void hx_fuse_request_begin(struct fuse_req *req, const char *front_name, struct 
                                     same_file, true};
     fc->call = (struct hx_call){
         .driver = session->driver, .session = session, .front = &fc->ops, .request = fc,
-        .tid = fuse_req_ctx(req)->pid, .cmd = cmd, .arg_bytes = bytes,
+        .tid = fuse_req_ctx(req)->pid, .thread = (uint32_t)fuse_req_ctx(req)->pid, .cmd = cmd, .arg_bytes = bytes,
     };
     if (in_bytes)
         memcpy(fc->call.arg.bytes, in, in_bytes);

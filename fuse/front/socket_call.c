@@ -209,7 +209,7 @@ int hx_socket_call_begin(struct hx_socket_client *cl, struct hx_socket_frame *f)
     sc->client = cl;
     sc->frame = f;
     sc->call = (struct hx_call){.driver = cl->driver, .session = cl->session, .front = &ops,
-                                .request = sc, .tid = cl->pid, .cmd = f->head.cmd,
+                                .request = sc, .tid = cl->pid, .thread = (uint32_t)(f->head.id >> 32), .cmd = f->head.cmd,
                                 .arg_bytes = f->head.arg_bytes};
     if (f->head.arg_bytes)
         memcpy(sc->call.arg.bytes, f->arg, f->head.arg_bytes);

@@ -16,6 +16,7 @@ struct hx_session;
 struct hx_awake { /* machine time; zeroed: nothing has run for this session yet */
     uint64_t busy_from_ns, busy_until_ns; /* the last work without a gap, calls that overlap together */
     uint64_t from_ns, until_ns;           /* the last stretch without sleep */
+    uint64_t before_ns;                   /* end of the one before it; 0: there was none */
 };
 
 /* A call or packets of the session execute from start_ns to end_ns. */

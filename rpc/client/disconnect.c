@@ -7,16 +7,26 @@
 #include "hx_rig_internal.h"
 #include "hx_session.h"
 
-int hx_rig_session_stats(struct hx_session_stats *out)
+static int ask_driver(unsigned long cmd, void *arg)
 {
     struct hx_client_session *s = hx_session_get(0);
     int rc;
 
     if (!s)
         return -ENOTCONN;
-    rc = hx_session_ioctl(s, HX_IOCTL_SESSION_STATS, out);
+    rc = hx_session_ioctl(s, cmd, arg);
     hx_session_put(s);
     return rc;
+}
+
+int hx_rig_session_stats(struct hx_session_stats *out)
+{
+    return ask_driver(HX_IOCTL_SESSION_STATS, out);
+}
+
+int hx_rig_own_clock(void)
+{
+    return ask_driver(HX_IOCTL_OWN_CLOCK, NULL);
 }
 
 void hx_rig_disconnect(void)

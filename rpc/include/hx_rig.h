@@ -59,6 +59,10 @@ int hx_rig_write(const char *mount, const char *node, const char *text, char *wh
 /* Figures of this process's session 0 on the CDSP, from the driver's own filters.  -ENOTCONN: no session is open. */
 int hx_rig_session_stats(struct hx_session_stats *out);
 
+/* From now on the calling thread's calls of session 0 run beside those of the process's other threads on the virtual clock, as those
+ * of an independent caller; otherwise threads count as handing work to each other until their calls have really met.  Errors as above. */
+int hx_rig_own_clock(void);
+
 /* Of the connected rig: "fuse", "socket" or "cuse"; and its profile's name.  NULL before hx_rig_connect(). */
 const char *hx_rig_front_end(void);
 const char *hx_rig_profile(void);

@@ -20,8 +20,13 @@ struct hx_session_stats {
     uint64_t marshal_ns;    /* modelled */
     uint64_t queue_ns;      /* modelled */
     uint64_t exec_ns;       /* modelled */
-    uint64_t clock_ns;      /* modelled: this client's virtual clock */
+    uint64_t clock_ns;      /* modelled: this client's virtual clock, the latest of its threads': wall time, where calls overlap
+                             * less than the sum of the four above and of the host's own time */
 };
+
+/* The calling thread's calls are made beside those of the client's other threads: it has a virtual clock of its own, which goes on
+ * from the latest of theirs.  Threads that have not said so get one once their calls have really met. */
+#define HX_IOCTL_OWN_CLOCK _IO('X', 2)
 
 #define HX_IOCTL_SESSION_STATS _IOR('X', 1, struct hx_session_stats)
 

@@ -48,7 +48,7 @@ struct socket_transport {
     pthread_mutex_t lock;   /* protects all below */
     struct call *in_flight; /* list */
     struct call *spare;     /* list: reused, so that a call does not allocate */
-    uint64_t last_id;
+    uint32_t last_id;
     int reading; /* a thread is the reader */
     int broken;  /* negative errno once the connection is unusable */
     _Atomic int interrupts_wanted;
@@ -354,7 +354,7 @@ static int socket_ioctl(struct hx_transport *t, unsigned long cmd, void *arg)
     if (!c)
         return -ENOMEM;
     pthread_mutex_lock(&s->lock);
-    id = ++s->last_id;
+    id = (uint64_t)gettid() << 32 | ++s->last_id;
     pthread_mutex_unlock(&s->lock);
     c->done = 0;
     c->waiting = 0;

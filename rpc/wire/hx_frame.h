@@ -38,7 +38,8 @@ enum { HX_SEG_IN = 1, HX_SEG_OUT = 2, HX_SEG_FILE = 4 };
 struct hx_frame {
     uint32_t magic;
     uint32_t op;
-    uint64_t id; /* chosen by the client, not 0, echoed in the reply */
+    uint64_t id; /* chosen by the client, not 0, echoed in the reply; of an IOCTL the upper half is the number of the calling thread, by
+                  * which modelled time is kept */
     uint32_t cmd;
     uint32_t arg_bytes; /* at most HX_FRAME_MAX_ARG */
     uint32_t n_segs;    /* at most HX_FRAME_MAX_SEGS */

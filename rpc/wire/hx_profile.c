@@ -19,6 +19,8 @@ static const struct key {
 } keys[] = {
     {"dispatch_us", REAL, offsetof(struct hx_profile, dispatch_us), 1e-3, 1e9},
     {"dispatch_contains_us", REAL, offsetof(struct hx_profile, dispatch_contains_us), 0, 1e9},
+    {"serial_us", REAL, offsetof(struct hx_profile, serial_us), 0, 1e6},
+    {"handover_us", REAL, offsetof(struct hx_profile, handover_us), 0, 1e6},
     {"packet_us", REAL, offsetof(struct hx_profile, packet_us), 1e-3, 1e9},
     {"marshal_us_per_kib", REAL, offsetof(struct hx_profile, marshal_us_per_kib), 0, 1e6},
     {"share_us_per_buffer", REAL, offsetof(struct hx_profile, share_us_per_buffer), 0, 1e6},

@@ -28,6 +28,7 @@ hx_rig_device
 hx_rig_disconnect
 hx_rig_down
 hx_rig_front_end
+hx_rig_own_clock
 hx_rig_profile
 hx_rig_read
 hx_rig_read_why

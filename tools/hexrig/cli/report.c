@@ -83,9 +83,10 @@ json_t *hx_report_model_us(const struct hx_session_stats *s, double by)
     const double us = by > 0 ? 1e-3 / by : 0;
     const uint64_t total = s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns;
 
-    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "dispatch", us * (double)s->dispatch_ns,
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "dispatch", us * (double)s->dispatch_ns,
                      "marshal", us * (double)s->marshal_ns, "queue", us * (double)s->queue_ns,
-                     "exec", us * (double)s->exec_ns, "total", us * (double)total);
+                     "exec", us * (double)s->exec_ns, "total", us * (double)total,
+                     "wall", us * (double)s->clock_ns);
 }
 
 static void print_value(const json_t *v)

@@ -29,7 +29,8 @@ double hx_report_clock(void);
 /* Most memory that this process had resident so far, bytes. */
 size_t hx_report_peak_rss(void);
 
-/* {"dispatch", "marshal", "queue", "exec", "total"} of the modelled time divided by `by`, in microseconds. */
+/* {"dispatch", "marshal", "queue", "exec", "total", "wall"} of the modelled time divided by `by`, in microseconds: what threads spent, its
+ * sum, and what went by on the client's virtual clock, with --host-us. */
 json_t *hx_report_model_us(const struct hx_session_stats *s, double by);
 
 /* Called first of all in a program: from then on hx_json_lost() says whether a JSON value of this process is NULL or lacks something
