@@ -141,16 +141,76 @@ static void test_pure_calls_follow_the_profile(void **state)
     const double small = ask("report timing --json --calls 10", "us_per_call");
     const double large = ask("report timing --json --calls 10 --in-bytes 65536 --out-bytes 65536", "us_per_call");
     const double first = ask("report timing --json --calls 10", "us_first_call");
-    const double crowd = ask("report timing --json --calls 10 --concurrent 4", "calls_per_s");
+    const double wall = ask("report timing --json --calls 10", "wall_us");
+    const double pauses = ask("report timing --json --calls 10 --idle-us 700", "wall_us");
     const double paused = ask("report timing --json --kernel modmatmul --shape 32x128x128 --shared --idle-us 2000", "model_us.dispatch");
     const double busy = ask("report timing --json --kernel modmatmul --shape 32x128x128 --shared", "model_us.dispatch");
 
     (void)state;
     assert_true(fabs(small - 295) < 0.1); /* 185 and the waking of a DSP that has nothing to do */
     assert_true(fabs(large - small - 128 * 0.47) < 0.02);
-    assert_true(fabs(crowd - 40 * 1e6 / (first + 9 * small)) < 1);
+    assert_true(fabs(wall - (first + 9 * small)) < 0.1);
+    assert_true(fabs(pauses - (10 * first + 9 * 700)) < 0.1); /* after such a pause each call costs what the first did */
     assert_true(busy > 185 && busy < 185 + 115); /* a DSP that was busy stays awake, and the caller sleeps a while */
     assert_true(fabs(paused - busy - 157) < 1);  /* but not for ever, and the caller's caches get cold */
+}
+
+/* Threads on one handle, really started, whose calls overlap on the virtual clock. */
+static void test_callers_side_by_side_win_until_the_dsp_has_no_more(void **state)
+{
+    static const struct {
+        const char *question;
+        double least, most; /* speed-up */
+    } cases[] = {
+        {"--calls 20", 1, 1},
+        {"--calls 20 --concurrent 2", 1.5, 2.05},
+        {"--calls 40 --concurrent 14", 3, 8}, /* the channel to the DSP */
+        {"--kernel modmatmul --shared --calls 10 --concurrent 2", 1.9, 2.05},
+        {"--kernel modmatmul --shape 32x128x128 --shared --calls 10 --concurrent 4", 1.9, 3}, /* two HVX contexts */
+        {"--kernel modmatmul --shape 32x128x128 --shared --threads 2 --calls 10 --concurrent 2", 1, 1.9},
+    };
+
+    (void)state;
+    NEEDS_LOADS();
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        const double got = ask(hxt_path("report timing --json %s", cases[i].question), "speedup");
+
+        if (got < cases[i].least || got > cases[i].most)
+            fail_msg("%s: %g times, not %g to %g", cases[i].question, got, cases[i].least, cases[i].most);
+    }
+    e2e_clean();
+}
+
+static void test_callers_get_the_same_figures_over_any_front_end(void **state)
+{
+    static const char *const questions[] = {"--calls 30 --concurrent 3 --in-bytes 5000", "--calls 30 --idle-us 90",
+                                            "--kernel modmatmul --shared --calls 5 --concurrent 4"};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(questions); i++) {
+        json_t *a = e2e_json(hxt_path("report timing --json %s", questions[i]));
+        json_t *b = e2e_json(hxt_path("report timing --json %s --front-end socket", questions[i]));
+
+        if (!json_equal(a, b))
+            fail_msg("%s", questions[i]);
+        json_decref(a);
+        json_decref(b);
+    }
+    e2e_clean();
+}
+
+static void test_more_calls_than_are_made_are_said_to_be_extrapolated(void **state)
+{
+    json_t *few = e2e_json("report timing --json --calls 3 --concurrent 2"), *many;
+
+    (void)state;
+    assert_true(json_is_false(json_object_get(few, "extrapolated")) && e2e_number(few, "made_by_each") == 3);
+    many = e2e_json("report timing --json --calls 1000000 --concurrent 14");
+    assert_true(json_is_true(json_object_get(many, "extrapolated")) && e2e_number(many, "made_by_each") == 20000 / 14);
+    assert_true(e2e_number(many, "wall_us") > 1000000 * 14 * 40.0); /* the channel alone */
+    json_decref(few);
+    json_decref(many);
+    e2e_clean();
 }
 
 static void test_bad_questions_are_refused(void **state)
@@ -164,7 +224,11 @@ static void test_bad_questions_are_refused(void **state)
         {"report timing --kernel axpby --shape 64x", "'64x'"},
         {"report timing --threads 3", "3"},
         {"report timing --placement l2", "'l2'"},
-        {"report timing --kernel axpby --calls 2", "two questions"},
+        {"report timing --kernel axpby --in-bytes 2", "kernel null"},
+        {"report timing --kernel axpby --cold --calls 2", "--cold is one call"},
+        {"report timing --kernel ntt --shape 128x3", "3 is more than 2"},
+        {"report timing --kernel ntt-scalar --shape 1024", "1024 is more than 512"},
+        {"report timing --kernel matmul-single --threads 2", "--threads 2: kernel matmul-single runs on 1"},
         {"report timing --calls 1 --concurrent 15", "15"},
         {"report timing --concurrent 2", "--calls"},
         {"report timing --threads 2", "--kernel"},
@@ -195,6 +259,9 @@ int main(void)
         cmocka_unit_test(test_check_is_the_verdict_of_the_table),
         cmocka_unit_test(test_placement_threads_and_build_matter),
         cmocka_unit_test(test_pure_calls_follow_the_profile),
+        cmocka_unit_test(test_callers_side_by_side_win_until_the_dsp_has_no_more),
+        cmocka_unit_test(test_callers_get_the_same_figures_over_any_front_end),
+        cmocka_unit_test(test_more_calls_than_are_made_are_said_to_be_extrapolated),
         cmocka_unit_test(test_bad_questions_are_refused),
     };
 

@@ -8,7 +8,7 @@
 #include "cli/report.h"
 #include "hx_aee.h"
 #include "hx_rig.h"
-#include "timing.h"
+#include "timing_calls.h"
 #include "timing_table.h"
 
 enum { ELEMENTS_MAX = 1 << 27 };
@@ -34,13 +34,13 @@ static const struct argp_option options[] = {
     {"cold", OPT_COLD, NULL, 0, "the first call: DSP asleep, tables not made", KERNEL},
     {"warm", OPT_WARM, NULL, 0, "one after a call like it (default)", KERNEL},
     {"build", OPT_BUILD, "B", 0, "release | debug: code as compiled with -O2 or -O0 (release)", KERNEL},
-    {NULL, 0, NULL, 0, "Pure calls:", CALLS},
-    {"calls", OPT_CALLS, "N", 0, "that many, one after the other", CALLS},
+    {NULL, 0, NULL, 0, "Many calls, without --kernel of one that does nothing:", CALLS},
+    {"calls", OPT_CALLS, "N", 0, "that many of each caller, one after the other, the first after a long pause", CALLS},
     {"in-bytes", OPT_IN, "N", 0, "bytes of the one buffer to the DSP (0)", CALLS},
     {"out-bytes", OPT_OUT, "N", 0, "and back (0)", CALLS},
     {"concurrent", OPT_CONCURRENT, "N", 0,
-     "clients at the same time, at most the profile's sessions; such calls wait for nothing that others hold, so each takes "
-     "what one alone does (1)", CALLS},
+     "callers side by side, threads on one handle, at most 14 (1).  At most 20000 calls of all are made; beyond that the "
+     "report says extrapolated", CALLS},
     {NULL, 0, NULL, 0, "The rig:", RIG},
     {"profile", HX_OPT_PROFILE, "P", 0, "cost profile, name or path (s22u-sync)", RIG},
     {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", RIG},
@@ -176,22 +176,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return hx_opt_error(option(state->input, key, arg));
 }
 
-/* What the options say together. */
-static int complete(struct report *r)
+/* Fills the shape up from the kernel's sample. */
+static int complete_shape(struct report *r)
 {
     const struct hx_timing_kernel *k = hx_timing_kernel(r->ask.kernel);
+    char why[200];
     int dims = 0;
 
-    if (r->has_kernel && r->calls)
-        return hx_cmd_usage(cmd, "--kernel and --calls are two questions");
-    if (r->of_kernel && !r->has_kernel)
-        return hx_cmd_usage(cmd, "--shape, --placement, --threads, --cold, --warm and --build need --kernel");
-    if (r->of_calls && !r->calls)
-        return hx_cmd_usage(cmd, "--in-bytes, --out-bytes and --concurrent need --calls");
-    if ((r->ask.idle_us || r->ask.shared) && !r->calls && !r->has_kernel)
-        return hx_cmd_usage(cmd, "--idle-us and --shared need --kernel or --calls");
-    if (r->check && (r->calls || r->has_kernel))
-        return hx_cmd_usage(cmd, "--check is about the published rows: without --kernel and --calls");
     while (dims < HX_TIMING_SHAPE && k->sample[dims])
         dims++;
     if (r->has_shape > dims)
@@ -203,7 +194,25 @@ static int complete(struct report *r)
             if (r->ask.shape[d] * r->ask.shape[e] > ELEMENTS_MAX)
                 return hx_cmd_usage(cmd, "--shape: %ldx%ld is more than %d elements", r->ask.shape[e],
                                     r->ask.shape[d], ELEMENTS_MAX);
-    return 0;
+    return hx_timing_refused(&r->ask, why, sizeof(why)) ? hx_cmd_usage(cmd, "%s", why) : 0;
+}
+
+/* What the options say together. */
+static int complete(struct report *r)
+{
+    if (r->ask.first && r->calls)
+        return hx_cmd_usage(cmd, "--cold is one call; --calls tells of its first one");
+    if (strcmp(r->ask.kernel, "null") != 0 && (r->ask.in_bytes || r->ask.out_bytes))
+        return hx_cmd_usage(cmd, "--in-bytes and --out-bytes are of kernel null");
+    if (r->of_kernel && !r->has_kernel)
+        return hx_cmd_usage(cmd, "--shape, --placement, --threads, --cold, --warm and --build need --kernel");
+    if (r->of_calls && !r->calls)
+        return hx_cmd_usage(cmd, "--in-bytes, --out-bytes and --concurrent need --calls");
+    if ((r->ask.idle_us || r->ask.shared) && !r->calls && !r->has_kernel)
+        return hx_cmd_usage(cmd, "--idle-us and --shared need --kernel or --calls");
+    if (r->check && (r->calls || r->has_kernel))
+        return hx_cmd_usage(cmd, "--check is about the published rows: without --kernel and --calls");
+    return complete_shape(r);
 }
 
 static int parse(struct report *r, int argc, char **argv)
@@ -246,28 +255,34 @@ static int one_case(const struct report *r)
     return rc ? rc : hx_report_print(cmd, answer_json(r, &t), r->json);
 }
 
-/* Pure calls: the first, and one after a call like it. */
-static int pure_calls(const struct report *r)
+/* Calls one after the other, of one caller or of several side by side. */
+static json_t *calls_json(const struct report *r, const struct hx_timing_calls *alone, const struct hx_timing_calls *all)
 {
-    struct hx_timing first, next;
-    struct hx_timing_ask ask = r->ask;
-    double total_us;
-    int rc;
+    const double made = (double)(r->calls * r->concurrent);
+    json_t *walls = json_array(), *queues = json_array();
 
-    ask.first = 1;
-    rc = hx_timing_ask(&ask, &first);
-    ask.first = 0;
-    if (!rc)
-        rc = hx_timing_ask(&ask, &next);
-    if (rc)
-        return asked(r, rc);
-    total_us = first.wall_us + (double)(r->calls - 1) * (next.wall_us + (double)r->ask.idle_us);
-    return hx_report_print(cmd, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "profile", r->profile, "calls",
-                                            (json_int_t)r->calls, "concurrent", (json_int_t)r->concurrent,
-                                            "us_per_call", next.wall_us, "us_first_call", first.wall_us, "dispatch_us",
-                                            next.dispatch_us, "marshal_us", next.marshal_us, "calls_per_s",
-                                            (double)(r->calls * r->concurrent) / total_us * 1e6),
-                             r->json);
+    for (unsigned i = 0; i < r->concurrent; i++) {
+        json_array_append_new(walls, json_real(all->wall_us[i]));
+        json_array_append_new(queues, json_real(all->queue_us[i]));
+    }
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:f, s:f}", "kernel", r->ask.kernel,
+                     "profile", r->profile, "calls", (json_int_t)r->calls, "concurrent", (json_int_t)r->concurrent,
+                     "made_by_each", (json_int_t)all->ran, "extrapolated", all->ran < r->calls, "us_per_call",
+                     alone->last.wall_us, "us_first_call", alone->first_us, "dispatch_us", alone->last.dispatch_us, "marshal_us",
+                     alone->last.marshal_us, "caller_wall_us", walls, "caller_queue_us", queues, "wall_us", all->total_wall_us,
+                     "calls_per_s", made / all->total_wall_us * 1e6, "speedup",
+                     (double)r->concurrent * alone->total_wall_us / all->total_wall_us);
+}
+
+static int many_calls(const struct report *r)
+{
+    struct hx_timing_calls alone, all;
+    int rc = hx_timing_calls(&r->ask, r->calls, 1, &alone);
+
+    all = alone;
+    if (!rc && r->concurrent > 1)
+        rc = hx_timing_calls(&r->ask, r->calls, (unsigned)r->concurrent, &all);
+    return rc ? asked(r, rc) : hx_report_print(cmd, calls_json(r, &alone, &all), r->json);
 }
 
 /* The rig of a question: its own, or that of `hexrig trace`, which has made it for this.  Any other rig that runs might have
@@ -294,7 +309,7 @@ int hx_cmd_report(int argc, char **argv)
     rc = connect_rig(&r);
     if (rc)
         return rc;
-    if (r.has_kernel)
-        return one_case(&r);
-    return r.calls ? pure_calls(&r) : hx_timing_table(cmd, r.json, r.check);
+    if (r.calls)
+        return many_calls(&r);
+    return r.has_kernel ? one_case(&r) : hx_timing_table(cmd, r.json, r.check);
 }

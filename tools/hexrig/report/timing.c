@@ -17,15 +17,7 @@ const struct hx_timing_kernel *hx_timing_kernel(const char *name)
     return NULL;
 }
 
-static int open_kernels(remote_handle64 *h)
-{
-    struct remote_rpc_control_unsigned_module m = {.domain = CDSP_DOMAIN_ID, .enable = 1};
-
-    remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &m, sizeof(m));
-    return silicon_open(silicon_URI CDSP_DOMAIN, h);
-}
-
-static int run(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycles *c)
+int hx_timing_run(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycles *c)
 {
     const struct hx_timing_kernel *k = hx_timing_kernel(ask->kernel);
 
@@ -33,7 +25,7 @@ static int run(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycle
 }
 
 /* The client's own work before each call is a key of the filter that models time. */
-static int set_idle(uint64_t idle_us)
+int hx_timing_pause(uint64_t idle_us)
 {
     char text[64], why[256];
 
@@ -41,24 +33,48 @@ static int set_idle(uint64_t idle_us)
     return hx_rig_write(NULL, "control", text, why, sizeof(why)) ? AEE_EFAILED : 0;
 }
 
-enum { LONG_PAUSE_US = 100000 };
-
-/* What comes before decides who is asleep: a long pause, or calls like that which is asked for, of which the first may have
- * more to do.  A call that does nothing loads the kernels. */
-static int prepare(remote_handle64 h, const struct hx_timing_ask *ask)
+/* A call that does nothing loads the kernels. */
+int hx_timing_open(const struct hx_timing_ask *ask, remote_handle64 *h)
 {
+    struct remote_rpc_control_unsigned_module m = {.domain = CDSP_DOMAIN_ID, .enable = 1};
     const struct hx_timing_ask nothing = {.kernel = "null"};
     const struct hx_timing_kernel *k = hx_timing_kernel(ask->kernel);
     silicon_cycles c;
-    int rc = k && k->setup ? k->setup(h, ask, &c) : 0;
+    int rc;
 
-    if (ask->first) {
-        rc = rc ? rc : run(h, &nothing, &c);
-        return rc ? rc : set_idle(LONG_PAUSE_US);
-    }
-    for (int i = 0; !rc && i < 2; i++)
-        rc = run(h, ask, &c);
+    remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &m, sizeof(m));
+    rc = silicon_open(silicon_URI CDSP_DOMAIN, h);
+    if (rc)
+        return rc;
+    rc = k && k->setup ? k->setup(*h, ask, &c) : 0;
+    if (!rc)
+        rc = hx_timing_run(*h, &nothing, &c);
+    if (rc)
+        silicon_close(*h);
     return rc;
+}
+
+/* What comes before decides who is asleep: a long pause, or calls like that which is asked for, of which the first may have
+ * more to do. */
+static int prepare(remote_handle64 h, const struct hx_timing_ask *ask)
+{
+    silicon_cycles c;
+    int rc = 0;
+
+    if (ask->first)
+        return hx_timing_pause(HX_TIMING_LONG_PAUSE_US);
+    for (int i = 0; !rc && i < 2; i++)
+        rc = hx_timing_run(h, ask, &c);
+    return rc;
+}
+
+void hx_timing_charged(const struct hx_session_stats *before, const struct hx_session_stats *after, struct hx_timing *out)
+{
+    out->dispatch_us = (double)(after->dispatch_ns - before->dispatch_ns) / 1e3;
+    out->marshal_us = (double)(after->marshal_ns - before->marshal_ns) / 1e3;
+    out->queue_us = (double)(after->queue_ns - before->queue_ns) / 1e3;
+    out->exec_us = (double)(after->exec_ns - before->exec_ns) / 1e3;
+    out->wall_us = out->dispatch_us + out->marshal_us + out->queue_us + out->exec_us;
 }
 
 static int measure(remote_handle64 h, const struct hx_timing_ask *ask, struct hx_timing *out)
@@ -70,7 +86,7 @@ static int measure(remote_handle64 h, const struct hx_timing_ask *ask, struct hx
     if (!rc)
         rc = hx_rig_session_stats(&before);
     if (!rc)
-        rc = run(h, ask, &c);
+        rc = hx_timing_run(h, ask, &c);
     if (!rc)
         rc = hx_rig_session_stats(&after);
     if (rc)
@@ -81,28 +97,24 @@ static int measure(remote_handle64 h, const struct hx_timing_ask *ask, struct hx
         .once = (double)c.once,
         .total = (double)c.total,
         .copies = (double)c.copies,
-        .dispatch_us = (double)(after.dispatch_ns - before.dispatch_ns) / 1e3,
-        .marshal_us = (double)(after.marshal_ns - before.marshal_ns) / 1e3,
-        .queue_us = (double)(after.queue_ns - before.queue_ns) / 1e3,
-        .exec_us = (double)(after.exec_ns - before.exec_ns) / 1e3,
     };
-    out->wall_us = out->dispatch_us + out->marshal_us + out->queue_us + out->exec_us;
+    hx_timing_charged(&before, &after, out);
     return 0;
 }
 
 int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out)
 {
     remote_handle64 h;
-    int rc = open_kernels(&h);
+    int rc = hx_timing_open(ask, &h);
 
     if (rc)
         return rc;
     if (ask->idle_us)
-        rc = set_idle(ask->idle_us);
+        rc = hx_timing_pause(ask->idle_us);
     if (!rc)
         rc = measure(h, ask, out);
     silicon_close(h);
-    if ((ask->idle_us || ask->first) && set_idle(0))
+    if ((ask->idle_us || ask->first) && hx_timing_pause(0))
         rc = rc ? rc : AEE_EFAILED;
     return rc;
 }

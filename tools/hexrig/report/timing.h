@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hx_session_stats.h"
 #include "silicon.h"
 
 enum { HX_TIMING_SHAPE = 4 };
@@ -43,6 +44,23 @@ const struct hx_timing_kernel *hx_timing_kernel(const char *name);
 /* Asks this process's rig (hx_rig_configure() says which); the kernels are opened anew, so that nothing is left of earlier
  * questions.  0, or the code of the call that failed. */
 int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out);
+
+/* Why a question cannot be asked, in one line naming the value and its limit; 0 when it can. */
+int hx_timing_refused(const struct hx_timing_ask *ask, char *why, size_t bytes);
+
+/* --- its parts, for other questions */
+
+enum { HX_TIMING_LONG_PAUSE_US = 100000 };
+
+/* Opens the kernels anew and makes what ask's kernel needs; a call. */
+int hx_timing_open(const struct hx_timing_ask *ask, remote_handle64 *h);
+int hx_timing_run(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycles *cycles);
+
+/* The client's own work before each call to come, of all the rig's clients. */
+int hx_timing_pause(uint64_t us);
+
+/* What was charged between two readings: out's times, but no pcycles. */
+void hx_timing_charged(const struct hx_session_stats *before, const struct hx_session_stats *after, struct hx_timing *out);
 
 /* --- the published rows ----------------------------------------------------------------------------------------- */
 
