@@ -50,6 +50,7 @@ int hx_machine_init(const struct hx_profile *profile)
     hx_machine->cost = profile->cost;
     hx_machine->hvx_contexts = profile->hvx_contexts;
     hx_machine->hw_threads = profile->hw_threads;
+    hx_machine->issue_threads = profile->issue_threads;
     hx_machine->capabilities = profile->capabilities;
     hx_machine->dspqueue = profile->dspqueue;
     hx_machine->vtcm = hx_machine_shared->own.grain;

@@ -6,6 +6,7 @@
 #include "cost.h"
 #include "hexrig_hvx_count.h"
 #include "trace.h"
+#include "turns.h"
 #include "vtime.h"
 
 void hx_vt_thread_begin(const struct hx_vt_origin *o)
@@ -17,18 +18,30 @@ void hx_vt_thread_begin(const struct hx_vt_origin *o)
     hx_trace_begin(o->trace_key, o->call_pcycles, o->start_pcycles);
 }
 
+/* The next call cannot come sooner than this after a call's end: far below the shortest dispatch (hx_profile.h).  Threads that the
+ * call has started or woken get that far before it ends, so the next call finds those waiting that serve calls. */
+enum { GAP_PCYCLES = 20000 };
+
+static void leave_call(void)
+{
+    hx_turns_call_over(hx_vt_now() + GAP_PCYCLES);
+}
+
 void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
 {
     uint64_t p = hx_machine ? atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed) : 0;
 
+    leave_call();
     hx_cost_call();
-    hx_vt_thread_begin(&(struct hx_vt_origin){p, p, now_ns, khz, 0});
+    hx_vt_thread_begin(&(struct hx_vt_origin){.start_pcycles = p, .call_pcycles = p, .call_ns = now_ns, .clock_khz = khz,
+                                              .party = hx_turns_call(p)});
 }
 
 void hx_vt_call_end(void)
 {
     uint64_t end = hx_vt_now(), seen;
 
+    leave_call();
     if (!hx_machine)
         return;
     seen = atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed);

@@ -162,6 +162,7 @@ void hx_cost_prepare(void)
 
 void hx_cost_access(const void *p, size_t bytes, int is_store)
 {
+    hx_vt_share();
     if (!caches_ready())
         return;
     if (bytes < VECTOR_PIECE)

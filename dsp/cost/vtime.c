@@ -7,12 +7,21 @@
 #include "hexrig_hvx_count.h"
 #include "pending.h"
 #include "trace.h"
+#include "turns.h"
+
+enum {
+    PIECES = 64, /* long code is charged in so many, where threads have to share the core */
+    POLLS = 64,  /* operations without any time between them, before they cost time */
+};
 
 static __thread struct {
     struct hx_vt_origin from;
     double pcycles;            /* since from.start_pcycles */
     double spent[HX_VT_KINDS];
+    double queue;              /* pcycles of waiting for contexts and VTCM that have led here */
     uint64_t others_hvx_ops;
+    uint64_t polled;           /* the time of its last operation, */
+    unsigned polls;            /* and how many it had at that time */
 } thread;
 
 uint32_t hx_vt_clock_khz(void)
@@ -31,6 +40,7 @@ void hx_vt_clock_start(const struct hx_vt_origin *o)
 {
     memset(&thread, 0, sizeof(thread));
     thread.from = *o;
+    thread.queue = o->queue;
 }
 
 void hx_vt_trace(uint64_t key)
@@ -44,6 +54,7 @@ struct hx_vt_origin hx_vt_origin(void)
     struct hx_vt_origin o = thread.from;
 
     o.start_pcycles = hx_vt_now();
+    o.queue = thread.queue;
     return o;
 }
 
@@ -58,20 +69,81 @@ static void move_on(enum hx_vt_kind kind, double pcycles)
 
     thread.pcycles += pcycles;
     thread.spent[kind] += pcycles;
+    if (kind == HX_VT_HVX || kind == HX_VT_VTCM)
+        thread.queue += pcycles;
     if (__builtin_expect(thread.from.trace_key != 0, 0) && pcycles > 0)
         hx_trace_spend(kind, time_at(before), time_at(thread.pcycles), pcycles);
+}
+
+static uint64_t here(void)
+{
+    return time_at(thread.pcycles);
+}
+
+/* Threads that can run at full speed, by what holds up the others. */
+static unsigned room(enum hx_vt_kind kind)
+{
+    const unsigned threads = hx_machine ? hx_machine->hw_threads : 0, issue = hx_machine ? hx_machine->issue_threads : 0;
+
+    if (!threads)
+        return HX_TURNS_PLACES;
+    return kind == HX_VT_CODE && issue && issue < threads ? issue : threads;
+}
+
+/* How much longer `kind` takes than for a thread alone. */
+static double stretch(enum hx_vt_kind kind)
+{
+    const unsigned n = hx_turns_runnable(), most = room(kind);
+
+    return n > most ? (double)n / most : 1;
+}
+
+/* More threads than fit: how many of them run is known only when it is the thread's turn, and changes. */
+static void charge_crowded(enum hx_vt_kind kind, double pcycles)
+{
+    const double piece = pcycles / PIECES > HX_TURNS_QUANTUM ? pcycles / PIECES : HX_TURNS_QUANTUM;
+
+    for (double left = pcycles; left > 0; left -= piece) {
+        hx_turns_begin(here());
+        move_on(kind, (left < piece ? left : piece) * stretch(kind));
+        hx_turns_end(here());
+    }
+}
+
+/* Code or a stall of a thread that has company. */
+static void charge_in_company(enum hx_vt_kind kind, double pcycles)
+{
+    if (hx_turns_inside()) {
+        move_on(kind, pcycles * stretch(kind));
+    } else if (hx_turns_size() > room(kind)) {
+        charge_crowded(kind, pcycles);
+    } else {
+        move_on(kind, pcycles);
+        hx_turns_passed(here());
+    }
+}
+
+static void charge(enum hx_vt_kind kind, double pcycles)
+{
+    if (__builtin_expect(hx_turns_shared(), 0))
+        charge_in_company(kind, pcycles);
+    else
+        move_on(kind, pcycles);
 }
 
 /* Code that nobody has charged yet. */
 static void settle(void)
 {
-    move_on(HX_VT_CODE, hx_cost_pending());
+    const double pending = hx_cost_pending();
+
+    if (pending > 0)
+        charge(HX_VT_CODE, pending);
 }
 
 uint64_t hx_vt_now(void)
 {
     settle();
-    return time_at(thread.pcycles);
+    return here();
 }
 
 uint64_t hx_vt_now_ns(void)
@@ -88,9 +160,12 @@ uint64_t hx_vt_pcycles_of_ns(uint64_t ns)
 
 void hx_vt_spend(enum hx_vt_kind kind, double pcycles)
 {
-    if (kind > HX_VT_STALL)
+    if (kind <= HX_VT_STALL) {
+        charge(kind, pcycles);
+    } else {
         settle(); /* a wait begins after the code before it */
-    move_on(kind, pcycles);
+        move_on(kind, pcycles);
+    }
 }
 
 void hx_vt_scope(const char *name)
@@ -105,15 +180,47 @@ void hx_vt_reach(enum hx_vt_kind kind, uint64_t t)
         hx_vt_spend(kind, (double)(t - hx_vt_now()));
 }
 
+void hx_vt_woken(double queue)
+{
+    thread.queue = queue;
+}
+
+/* A thread that tries again and again, without any code between, would never let time pass for the others. */
+static void charge_polling(void)
+{
+    const uint64_t now = hx_vt_now();
+
+    thread.polls = now == thread.polled ? thread.polls + 1 : 0;
+    if (thread.polls > POLLS && hx_machine)
+        hx_vt_spend(HX_VT_SYNC, hx_machine->cost.l2_pcycles); /* where locks are */
+    thread.polled = here();
+}
+
+void hx_vt_order_begin(void)
+{
+    if (hx_turns_shared())
+        charge_polling();
+    hx_turns_begin(hx_vt_now());
+}
+
+void hx_vt_order_end(void)
+{
+    hx_turns_end(hx_vt_now());
+}
+
+void hx_vt_share(void)
+{
+    if (__builtin_expect(hx_turns_shared(), 0))
+        hx_turns_access(here());
+}
+
 struct hx_vtime hx_vtime_spent(void)
 {
-    double queue = thread.spent[HX_VT_HVX] + thread.spent[HX_VT_VTCM];
-
     settle();
     return (struct hx_vtime){
-        .exec_pcycles = (uint64_t)(thread.pcycles - queue + 0.5),
+        .exec_pcycles = (uint64_t)(thread.pcycles - thread.queue + 0.5),
         .idle_pcycles = (uint64_t)(thread.spent[HX_VT_SLEEP] + thread.spent[HX_VT_DMA]),
-        .queue_pcycles = (uint64_t)(queue + 0.5),
+        .queue_pcycles = (uint64_t)(thread.queue + 0.5),
         .hvx_ops = hx_hvx_ops(&hx_hvx_counts) + thread.others_hvx_ops,
     };
 }

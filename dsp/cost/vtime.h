@@ -2,14 +2,16 @@
  *
  * Every thread has a clock of its own.  It moves when the thread's code is charged (cost.h) and when the thread waits for
  * something whose time is known: another thread's release of a lock, the end of a DMA transfer, a timer.  Real time plays
- * no part, so a run whose threads meet in the same order gives the same figures.
+ * no part: the threads of a call meet in the order of their clocks (turns.h).
  *
- * Synchronisation objects keep the time of their last release; whoever acquires them calls hx_vt_reach() with it:
+ * Synchronisation objects keep the time of their last release; whoever acquires them calls hx_vt_reach() with it, all of it
+ * in an operation, whose turn it is when no other thread of the call is behind:
  *
- *     unlock:  m->vt = hx_vt_now();              lock:  ... really wait ...; hx_vt_reach(HX_VT_SYNC, m->vt);
- *     create:  arg->start = hx_vt_now();         child: hx_vt_thread_begin(arg->start);
+ *     hx_vt_order_begin();  ... lock, unlock, wake, or wait between hx_turns_block() and being woken ...  hx_vt_order_end();
  *
- * All functions concern the calling thread; none takes a lock. */
+ * All functions concern the calling thread.  Between operations those that charge code (hx_vt_spend(), and whatever asks for the
+ * time where HVX operations are not charged yet) may wait for the thread's turn: no lock may be held that another thread of the
+ * call could need. */
 #ifndef HX_VTIME_H
 #define HX_VTIME_H
 
@@ -19,7 +21,7 @@
 enum hx_vt_kind {
     HX_VT_CODE,  /* packets */
     HX_VT_STALL, /* packets that wait for memory */
-    HX_VT_SYNC,  /* mutexes, barriers, signals, joins between threads of one call */
+    HX_VT_SYNC,  /* mutexes, barriers, signals, joins between threads */
     HX_VT_DMA,   /* dmwait */
     HX_VT_SLEEP, /* timers */
     HX_VT_HVX,   /* no free HVX context: reported as `queue` */
@@ -44,10 +46,13 @@ struct hx_vt_origin {
     uint64_t call_ns;
     uint32_t clock_khz;
     uint64_t trace_key; /* 0: the call is not traced */
+    uint64_t party;     /* turns.h; 0: of no call */
+    double queue;       /* pcycles of `queue` that have led to start_pcycles */
 };
 struct hx_vt_origin hx_vt_origin(void);
 
-/* Sets only the thread's clock; hx_vt_thread_begin() and hx_vt_call_begin() also start whatever else goes with a call. */
+/* Sets only the thread's clock; hx_vt_thread_begin() and hx_vt_call_begin() also start whatever else goes with a call.  Neither
+ * this nor hx_vt_thread_begin() makes the thread a member of the party. */
 void hx_vt_clock_start(const struct hx_vt_origin *o);
 void hx_vt_thread_begin(const struct hx_vt_origin *o);
 
@@ -64,7 +69,9 @@ double hx_vt_clock_ratio(void);
 /* Pcycles that take `ns` at the thread's clock. */
 uint64_t hx_vt_pcycles_of_ns(uint64_t ns);
 
-/* Moves the thread on by `pcycles` (fractions add up). */
+/* Moves the thread on by `pcycles` (fractions add up).  Code and stalls take longer than that where more threads of the call run
+ * than the core has room for: `hw_threads` of the profile share the core's hardware threads, and code of more than
+ * `issue_threads` its issue slots.  Threads that share advance alike. */
 void hx_vt_spend(enum hx_vt_kind kind, double pcycles);
 
 /* The thread enters a function with a listing (`name`, for traces); NULL: it leaves the last one. */
@@ -73,11 +80,22 @@ void hx_vt_scope(const char *name);
 /* Moves the thread on to pcycle `t`; nothing happens when it is there already. */
 void hx_vt_reach(enum hx_vt_kind kind, uint64_t t);
 
+/* The thread was woken by one that `queue` pcycles of waiting have led to its time. */
+void hx_vt_woken(double queue);
+
+/* An operation that the other threads of the call can notice, see turns.h.  In it the clock only moves by what its thread waits
+ * or is charged, and no turn is waited for. */
+void hx_vt_order_begin(void);
+void hx_vt_order_end(void);
+
+/* The thread is about to touch caches or other state of the model that the threads of its call share. */
+void hx_vt_share(void);
+
 /* What the call on this thread has spent so far. */
 struct hx_vtime {
     uint64_t exec_pcycles;  /* everything but queue */
     uint64_t idle_pcycles;  /* of these, asleep or waiting for DMA: the core does nothing */
-    uint64_t queue_pcycles; /* HX_VT_HVX + HX_VT_VTCM */
+    uint64_t queue_pcycles; /* HX_VT_HVX + HX_VT_VTCM of this thread, or of those that it had to wait for */
     uint64_t hvx_ops;       /* of this thread, and those added by hx_vt_add_hvx_ops() */
 };
 struct hx_vtime hx_vtime_spent(void);

@@ -128,6 +128,7 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     if (trace)
         hx_vt_trace(trace);
     reply->retval = check_hvx(msg, call(msg->handle, msg->sc, pra, services, n_services));
+    hx_vt_order_begin(); /* what the call's other threads did before its end has happened */
     hx_dma_end();
     hx_cost_call_end();
 

@@ -46,6 +46,7 @@ static const struct key {
     {"throttle_ms", REAL, offsetof(struct hx_profile, throttle_ms), 1, 1e6},
     {"hvx_contexts", COUNT, offsetof(struct hx_profile, hvx_contexts), 1, 16},
     {"hw_threads", COUNT, offsetof(struct hx_profile, hw_threads), 1, 16},
+    {"issue_threads", COUNT, offsetof(struct hx_profile, issue_threads), 1, 16},
     {"sessions", COUNT, offsetof(struct hx_profile, sessions), 1, 14},
     {"poll_mode", COUNT, offsetof(struct hx_profile, poll_mode), 0, 1},
     {"capabilities", COUNT, offsetof(struct hx_profile, capabilities), 0, 1},

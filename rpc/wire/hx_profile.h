@@ -55,6 +55,7 @@ struct hx_profile {
     double host_sleep_tau_us;
     unsigned hvx_contexts;     /* 1..16 */
     unsigned hw_threads;       /* hardware threads that a skel sees, 1..16 */
+    unsigned issue_threads;    /* of these, how many the core issues a packet of in each of their cycles, 1..16 */
     unsigned sessions;         /* open files per node, 1..14 */
     unsigned poll_mode;        /* 1: the driver knows SET_OPTION, as newer kernels do */
     unsigned capabilities;     /* 0: this firmware does not answer GET_DSP_INFO */

@@ -1,0 +1,111 @@
+/* What the files of turns.h share: who is in which party, and what may go on.
+ *
+ * Everybody's place in the order is a key: virtual time, then number.  What asks to go on goes when its key is the least of its
+ * party, counting for a thread that runs the earliest that it may still ask for.  One lock protects all of it. */
+#ifndef HX_TURNS_STATE_H
+#define HX_TURNS_STATE_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "turns.h"
+
+enum hx_turns_state {
+    RUNS,    /* the skel's code, or an operation */
+    READY,   /* may not run yet */
+    ASKS,    /* for an operation or an access */
+    BLOCKED, /* waits for somebody's operation */
+    ABSENT   /* waits for something that is not seen here: does not count */
+};
+
+/* What was seen of a thread that somebody waits for. */
+struct hx_turns_sight {
+    uint64_t progress, hvx_ops;
+    uint64_t charged_cpu;      /* its CPU time, in ns, at the last progress */
+    uint64_t moved_cpu, moved; /* the same, and the real time, when it last did anything at all */
+};
+
+struct hx_place {
+    struct hx_place_fast fast; /* written by its own thread; `until` is also set to 0 by others */
+    struct hx_party *party;       /* NULL: the place is free */
+    struct hx_place *next;     /* in the party, or among the free ones */
+    unsigned number;
+    enum hx_turns_state state;
+    int orders;                /* ASKS for an operation: by the exact time */
+    int quiet;                 /* it is charged for nothing: others may run beside it */
+    int woken;
+    int hurries;               /* it waits only for the end of its call */
+    _Atomic uint64_t time;     /* its clock is there, or further while it runs */
+    uint64_t asked;            /* ASKS: for this pcycle; BLOCKED: until then */
+    uint64_t operations;
+    struct hx_turns_sight seen;
+    pthread_cond_t go;
+    int go_made;
+    clockid_t cpu;
+    const struct hx_hvx_counts *hvx; /* its counters; NULL: the thread has not begun */
+    /* of its own thread */
+    int inside;                /* between begin and end */
+    int owns, waits;           /* it was made party->op; it has blocked in this operation */
+};
+
+struct hx_party {
+    uint64_t id;               /* 0: free */
+    uint64_t start;            /* pcycle, from which steps are counted: figures do not depend on when a call begins */
+    struct hx_place *first;
+    _Atomic unsigned n;
+    unsigned numbers;          /* given out */
+    struct hx_place *op;       /* is in an operation */
+    struct hx_place *runner;   /* the one that runs, unless quiet */
+    struct hx_place *watcher;  /* the first of those who ask looks after the others */
+};
+
+/* Protects places and parties, but for what belongs to a thread or is atomic. */
+extern pthread_mutex_t hx_turns_lock;
+
+/* --- under the lock: turns_order.c */
+
+struct hx_turns_key {
+    uint64_t time;
+    unsigned number;
+};
+struct hx_turns_key hx_turns_key(const struct hx_place *p);
+int hx_turns_before(struct hx_turns_key a, struct hx_turns_key b);
+
+static inline int hx_turns_asks(const struct hx_place *p)
+{
+    return p->state == ASKS || p->state == READY;
+}
+
+/* Lets `p`, the first that asks, go on. */
+void hx_turns_grant(struct hx_party *y, struct hx_place *p);
+/* Lets go whoever may, after any change. */
+void hx_turns_settle(struct hx_party *y);
+/* The times of some threads have changed, so what the others may do. */
+void hx_turns_revoke(const struct hx_party *y);
+/* The pcycle up to which a thread that runs need not ask. */
+uint64_t hx_turns_until(const struct hx_place *p);
+/* The thread no longer runs. */
+void hx_turns_stop(struct hx_place *p);
+
+/* --- under the lock: turns_wait.c */
+
+/* Waits until `p`, the calling thread's, is allowed to run. */
+void hx_turns_wait(struct hx_place *p);
+
+/* --- under the lock: turns_party.c */
+
+/* The calling thread's place, or NULL; takes no lock. */
+static inline struct hx_place *hx_turns_me(void)
+{
+    return (struct hx_place *)hx_turns_fast; /* its first member */
+}
+/* The calling thread is at `p` from now on, which is in a party. */
+void hx_turns_sit(struct hx_place *p);
+/* The calling thread was alone when its operation began, and has company now. */
+void hx_turns_own(void);
+/* NULL: that party is over. */
+struct hx_party *hx_turns_party_of(uint64_t id);
+void hx_turns_join(struct hx_place *p, struct hx_party *y, uint64_t time);
+void hx_turns_part(struct hx_place *p);
+
+#endif

@@ -1,0 +1,113 @@
+/* Waiting for a turn, and for those who are waited for: they are looked at meanwhile, and passed over when they are stuck. */
+#include "turns_state.h"
+
+#include "hexrig_hvx_count.h"
+
+enum {
+    LEND_US = 500,       /* CPU time of a thread that is charged for nothing, before others run beside it */
+    STUCK_CPU_MS = 250,  /* see turns.h */
+    STUCK_REAL_MS = 1000,
+    STUCK_LEAST_MS = 2,
+    HURRY = 16,          /* the end of a call waits for so much less */
+    LOOK_MS = 1,         /* how often those who are waited for are looked at, */
+    LOOK_LATER_MS = 4,   /* after the first LOOKS times */
+    LOOKS = 4,
+};
+
+static unsigned escapes; /* of this PD; under the lock */
+
+static uint64_t ns_of(clockid_t clock)
+{
+    struct timespec t = {0, 0};
+
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t patience_ns(unsigned ms)
+{
+    const unsigned now = ms >> (escapes < 10 ? escapes : 10);
+
+    return (now > STUCK_LEAST_MS ? now : STUCK_LEAST_MS) * 1000000ull;
+}
+
+/* The thread counts meanwhile; what is read here only has to change when it does anything. */
+__attribute__((no_sanitize("thread"))) static uint64_t hvx_ops(const struct hx_hvx_counts *c)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < HX_SLOT_CLASSES; i++)
+        sum += *(const volatile uint64_t *)&c->op[i];
+    return sum;
+}
+
+static void lend(struct hx_place *p)
+{
+    p->quiet = 1;
+    p->party->runner = NULL;
+}
+
+static void pass_over(struct hx_place *p)
+{
+    hx_turns_stop(p);
+    p->state = ABSENT;
+    atomic_store_explicit(&p->fast.until, 0, memory_order_relaxed);
+    escapes++;
+}
+
+static int is_stuck(uint64_t cpu, uint64_t real, int hurry)
+{
+    const uint64_t patience = patience_ns(STUCK_REAL_MS) / (hurry ? HURRY : 1);
+
+    return cpu >= patience_ns(STUCK_CPU_MS) / (hurry ? HURRY : 1) || real >= 8 * patience || (real >= patience && cpu < patience / 64);
+}
+
+/* Somebody has waited for `p`, which runs. */
+static void look_at(struct hx_place *p, int hurry)
+{
+    const uint64_t progress = p->operations + p->time + atomic_load_explicit(&p->fast.accesses, memory_order_relaxed);
+    const uint64_t cpu = ns_of(p->cpu), real = ns_of(CLOCK_MONOTONIC), ops = hvx_ops(p->hvx);
+    struct hx_turns_sight *s = &p->seen;
+
+    if (progress != s->progress)
+        s->charged_cpu = cpu;
+    if (progress != s->progress || ops != s->hvx_ops) {
+        s->moved_cpu = cpu;
+        s->moved = real;
+    }
+    s->progress = progress;
+    s->hvx_ops = ops;
+    if (p->party->runner == p && p->party->op != p && cpu - s->charged_cpu >= LEND_US * 1000u)
+        lend(p);
+    if (is_stuck(cpu - s->moved_cpu, real - s->moved, hurry))
+        pass_over(p);
+}
+
+static void look_after_others(struct hx_place *self)
+{
+    struct hx_party *y = self->party;
+
+    for (struct hx_place *p = y->first; p; p = p->next)
+        if (p != self && p->state == RUNS && p->hvx)
+            look_at(p, self->hurries);
+    hx_turns_settle(y);
+}
+
+/* The watcher's wait. */
+static void watch(struct hx_place *p, unsigned looks)
+{
+    const uint64_t at = ns_of(CLOCK_MONOTONIC) + (looks < LOOKS ? LOOK_MS : LOOK_LATER_MS) * 1000000ull;
+    const struct timespec t = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)};
+
+    if (pthread_cond_timedwait(&p->go, &hx_turns_lock, &t) && hx_turns_asks(p))
+        look_after_others(p);
+}
+
+void hx_turns_wait(struct hx_place *p)
+{
+    for (unsigned looks = 0; hx_turns_asks(p);)
+        if (p->party->watcher == p)
+            watch(p, looks++);
+        else
+            pthread_cond_wait(&p->go, &hx_turns_lock);
+}
