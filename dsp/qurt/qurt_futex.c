@@ -62,6 +62,8 @@ static void catch_up(const void *address)
 
     for (unsigned i = 0; i < WAKES; i++)
         if (wakes[i].address == address && wakes[i].value == value) {
+            if (wakes[i].at > hx_vt_now())
+                hx_vt_woken(wakes[i].from.queue);
             hx_qurt_meet(wakes[i].at, HX_QURT_FOREVER);
             hx_qurt_follow(&wakes[i].from);
             return;

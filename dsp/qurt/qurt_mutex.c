@@ -191,6 +191,8 @@ HX_EXPORT void qurt_cond_wait(qurt_cond_t *cond, qurt_mutex_t *m)
     if (mine) {
         let_go(m, self);
         hx_qurt_park(cond, HX_QURT_FOREVER);
+        hx_qurt_leave(); /* the wait has ended the operation, and the mutex may be gone to others who come before */
+        hx_qurt_enter();
         take(m, self, HX_QURT_FOREVER);
     }
     hx_qurt_leave();

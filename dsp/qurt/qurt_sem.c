@@ -42,10 +42,11 @@ HX_EXPORT void qurt_sem_destroy(qurt_sem_t *sem)
 
 HX_EXPORT int qurt_sem_add(qurt_sem_t *sem, unsigned int amt)
 {
-    uint64_t now = hx_vt_now();
+    uint64_t now;
     int rc = 0;
 
     hx_qurt_enter();
+    now = hx_vt_now();
     for (; amt && hx_qurt_unpark(sem, now); amt--)
         ;
     if (amt > (unsigned)(VAL_MAX - sem->val)) {
@@ -140,11 +141,12 @@ HX_EXPORT int qurt_barrier_destroy(qurt_barrier_t *barrier)
 
 HX_EXPORT int qurt_barrier_wait(qurt_barrier_t *barrier)
 {
-    uint64_t now = hx_vt_now();
+    uint64_t now;
     int last;
 
     hx_qurt_self();
     hx_qurt_enter();
+    now = hx_vt_now();
     if (barrier->count == 0 || barrier->latest < now)
         barrier->latest = now;
     last = ++barrier->count >= barrier->threads_total;

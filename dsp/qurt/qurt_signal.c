@@ -10,7 +10,7 @@
 
 typedef unsigned long long bits;
 
-/* --- under the lock; `signals` is the object, `at` its times */
+/* --- under the lock, which wait_locked() gives away for a while; `signals` is the object, `at` its times */
 
 static int satisfied(bits set, bits mask, int all)
 {
@@ -48,12 +48,16 @@ static bits set_locked(bits *signals, bits *at, bits mask, uint64_t now)
 static int wait_locked(bits *signals, const bits *at, bits mask, unsigned attribute, uint64_t us)
 {
     struct hx_qthread *self = hx_qurt_self();
+    int rc;
 
     self->mask = mask;
     self->all = attribute == QURT_SIGNAL_ATTR_WAIT_ALL;
     if (satisfied(*signals, mask, self->all))
         return hx_qurt_meet(time_of(*signals, at, mask, self->all), us);
-    return hx_qurt_park(signals, us);
+    rc = hx_qurt_park(signals, us);
+    hx_qurt_leave(); /* the wait has ended the operation: others may set and clear before the bits are read */
+    hx_qurt_enter();
+    return rc;
 }
 
 /* --- both sizes */

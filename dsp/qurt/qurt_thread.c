@@ -17,6 +17,7 @@
 #include "base/machine.h"
 #include "qurt_wait.h"
 #include "cost/trace.h"
+#include "cost/turns.h"
 #include "cost/vtime.h"
 
 enum {
@@ -30,6 +31,7 @@ enum {
 struct start {
     struct hx_qthread *t;
     struct hx_vt_origin origin;
+    struct hx_place *place; /* in the order of the creator's call */
     void (*entry)(void *);
     void *arg;
 };
@@ -71,9 +73,9 @@ static void bury_ended(void)
     struct hx_qthread *t;
 
     do {
-        hx_qurt_enter();
+        hx_qurt_lock();
         t = pick_ended();
-        hx_qurt_leave();
+        hx_qurt_unlock();
         if (t)
             bury(t);
     } while (t);
@@ -91,7 +93,8 @@ static void end(struct hx_qthread *t)
     t->end_pcycles = hx_vt_now();
     t->state = HX_QURT_ENDED;
     hx_qurt_unpark(t, t->end_pcycles);
-    hx_qurt_leave();
+    hx_qurt_unlock();
+    hx_turns_leave();
 }
 
 static void *run(void *arg)
@@ -102,6 +105,7 @@ static void *run(void *arg)
     hx_qurt_set_self(s.t);
     prctl(PR_SET_NAME, s.t->name[0] ? s.t->name : "qurt");
     hx_trace_name_thread(s.t->lane, s.t->name);
+    hx_turns_take(s.place);
     hx_vt_thread_begin(&s.origin);
     if (!setjmp(s.t->end))
         s.entry(s.arg);
@@ -183,10 +187,10 @@ static const char *objection(const qurt_thread_attr_t *attr)
         return "the stack is not 8-byte aligned";
     if (attr->priority < 1 || attr->priority > PRIORITY_MAX)
         return "the priority is not 1..255";
-    hx_qurt_enter();
+    hx_qurt_lock();
     for (struct hx_qthread *t = hx_qurt_threads; t; t = t->next)
         n += t->created && t->state == HX_QURT_RUNS;
-    hx_qurt_leave();
+    hx_qurt_unlock();
     return n >= THREADS_MAX ? "128 threads run already" : NULL;
 }
 
@@ -234,15 +238,18 @@ HX_EXPORT int qurt_thread_create(qurt_thread_t *thread_id, qurt_thread_attr_t *a
 
     bury_ended();
     if (s) {
-        *s = (struct start){t, hx_vt_origin(), entrypoint, arg};
-        s->origin.start_pcycles += hx_machine ? (uint64_t)hx_machine->cost.handoff_pcycles : 0;
         hx_qurt_enter();
+        *s = (struct start){t, hx_vt_origin(), NULL, entrypoint, arg};
+        s->origin.start_pcycles += hx_machine ? (uint64_t)hx_machine->cost.handoff_pcycles : 0;
+        s->place = hx_turns_add(s->origin.party, s->origin.start_pcycles);
         t->lane = free_lane();
         hx_qurt_add(t);
         *thread_id = t->id; /* before the thread can run: it may read it */
         rc = start_host(t, attr, s, least);
-        if (rc)
+        if (rc) {
             hx_qurt_remove(t);
+            hx_turns_cancel(s->place);
+        }
         hx_qurt_leave();
     }
     if (!rc)
@@ -280,12 +287,13 @@ static struct hx_qthread *joinable(const char *what, unsigned tid, int *rc)
 
 HX_EXPORT int qurt_thread_join(unsigned int tid, int *status)
 {
-    uint64_t now = hx_vt_now();
     struct hx_qthread *t;
+    uint64_t now;
     int rc;
 
     hx_qurt_self();
     hx_qurt_enter();
+    now = hx_vt_now();
     t = joinable("qurt_thread_join", tid, &rc);
     if (t) {
         t->joined = 1;
@@ -399,6 +407,8 @@ HX_EXPORT int qurt_thread_get_thread_id(qurt_thread_t *thread_id, char *name)
 
 HX_EXPORT void qurt_sleep(unsigned long long int duration)
 {
+    hx_vt_order_begin();
     hx_vt_spend(HX_VT_SLEEP, (double)hx_vt_pcycles_of_ns(duration * 1000));
+    hx_vt_order_end();
     sched_yield();
 }

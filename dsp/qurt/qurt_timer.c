@@ -35,6 +35,19 @@ static uint64_t real_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* For who sets and stops timers: an operation, and the lock. */
+static void enter(void)
+{
+    hx_vt_order_begin();
+    pthread_mutex_lock(&lock);
+}
+
+static void leave(void)
+{
+    pthread_mutex_unlock(&lock);
+    hx_vt_order_end();
+}
+
 /* The armed timer that ends first; NULL: none. */
 static struct timer *first(void)
 {
@@ -153,7 +166,7 @@ HX_EXPORT int qurt_timer_create(qurt_timer_t *timer, const qurt_timer_attr_t *at
 
     if (!in_range(attr->duration))
         return QURT_EINVALID;
-    pthread_mutex_lock(&lock);
+    enter();
     while (i < TIMERS_MAX && timers[i].used)
         i++;
     if (i < TIMERS_MAX && !start()) {
@@ -165,7 +178,7 @@ HX_EXPORT int qurt_timer_create(qurt_timer_t *timer, const qurt_timer_attr_t *at
         *timer = i + 1;
         rc = QURT_EOK;
     }
-    pthread_mutex_unlock(&lock);
+    leave();
     if (rc)
         FARF(ERROR, "qurt_timer_create: %d timers exist already, or no memory", TIMERS_MAX);
     return rc;
@@ -176,13 +189,13 @@ static int stop(qurt_timer_t timer, int used)
 {
     struct timer *t;
 
-    pthread_mutex_lock(&lock);
+    enter();
     t = timer_of(timer);
     if (t) {
         t->armed = 0;
         t->used = used;
     }
-    pthread_mutex_unlock(&lock);
+    leave();
     return t ? QURT_EOK : QURT_EINVALID;
 }
 
@@ -202,17 +215,19 @@ HX_EXPORT int qurt_timer_restart(qurt_timer_t timer, qurt_timer_duration_t durat
 
     if (!in_range(duration))
         return QURT_EINVALID;
-    pthread_mutex_lock(&lock);
+    enter();
     t = timer_of(timer);
     if (t)
         arm(t, duration);
-    pthread_mutex_unlock(&lock);
+    leave();
     return t ? QURT_EOK : QURT_EINVALID;
 }
 
 HX_EXPORT int qurt_timer_sleep(qurt_timer_duration_t duration)
 {
+    hx_vt_order_begin();
     hx_vt_spend(HX_VT_SLEEP, (double)hx_vt_pcycles_of_ns(duration * 1000));
+    hx_vt_order_end();
     sched_yield();
     return QURT_EOK;
 }

@@ -9,6 +9,7 @@
 
 #include "HAP_farf.h"
 #include "base/machine.h"
+#include "cost/turns.h"
 
 struct hx_qthread *hx_qurt_threads;
 
@@ -24,9 +25,9 @@ static void forget_foreign(void *arg)
 {
     struct hx_qthread *t = arg;
 
-    hx_qurt_enter();
+    hx_qurt_lock();
     hx_qurt_remove(t);
-    hx_qurt_leave();
+    hx_qurt_unlock();
     pthread_cond_destroy(&t->woken);
     free(t);
 }
@@ -46,9 +47,9 @@ struct hx_qthread *hx_qurt_self(void)
     self->priority = HX_QURT_PRIORITY;
     pthread_once(&once, make_key);
     pthread_setspecific(key_of_self, self);
-    hx_qurt_enter();
+    hx_qurt_lock();
     hx_qurt_add(self);
-    hx_qurt_leave();
+    hx_qurt_unlock();
     return self;
 }
 
@@ -57,14 +58,26 @@ void hx_qurt_set_self(struct hx_qthread *t)
     self = t;
 }
 
-void hx_qurt_enter(void)
+void hx_qurt_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void hx_qurt_leave(void)
+void hx_qurt_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+void hx_qurt_enter(void)
+{
+    hx_vt_order_begin();
+    hx_qurt_lock();
+}
+
+void hx_qurt_leave(void)
+{
+    hx_qurt_unlock();
+    hx_vt_order_end();
 }
 
 void hx_qurt_add(struct hx_qthread *t)
@@ -99,10 +112,22 @@ struct hx_qthread *hx_qurt_find(unsigned id)
     return t;
 }
 
+static uint64_t handoff(void)
+{
+    return hx_machine ? (uint64_t)hx_machine->cost.handoff_pcycles : 0;
+}
+
+/* Whether a thread that works for call `mine` is to work for `from` when that wakes it. */
+static int is_to_follow(const struct hx_qthread *t, const struct hx_vt_origin *from, const struct hx_vt_origin *mine)
+{
+    return t->created && from->party > mine->party;
+}
+
 /* Takes the thread out of the line and lets it go. */
 static void send_off(struct hx_qthread *t, int result, uint64_t at)
 {
     struct hx_qthread **p = &parked;
+    uint64_t then = at;
 
     while (*p != t)
         p = &(*p)->next_parked;
@@ -111,6 +136,11 @@ static void send_off(struct hx_qthread *t, int result, uint64_t at)
     t->result = result;
     t->at = at;
     t->from = hx_vt_origin();
+    t->follows = !result && is_to_follow(t, &t->from, &t->mine);
+    if (!result && at > t->mine.start_pcycles)
+        then += handoff();
+    if (then != UINT64_MAX)
+        hx_turns_wake(t->place, then, t->follows ? t->from.party : 0);
     pthread_cond_signal(&t->woken);
 }
 
@@ -138,39 +168,77 @@ static struct timespec real_after(uint64_t ms)
 static void reach(uint64_t at)
 {
     if (at > hx_vt_now())
-        hx_vt_reach(HX_VT_SYNC, at + (hx_machine ? (uint64_t)hx_machine->cost.handoff_pcycles : 0));
+        hx_vt_reach(HX_VT_SYNC, at + handoff());
+}
+
+static void join_call(const struct hx_vt_origin *from)
+{
+    struct hx_vt_origin o = *from;
+
+    o.start_pcycles = hx_vt_now();
+    hx_turns_move(o.party, o.start_pcycles);
+    hx_vt_thread_begin(&o);
 }
 
 void hx_qurt_follow(const struct hx_vt_origin *from)
 {
-    struct hx_vt_origin o = *from, mine = hx_vt_origin();
+    const struct hx_vt_origin mine = hx_vt_origin();
 
-    if (!self->created || o.call_pcycles < mine.call_pcycles ||
-        (o.call_pcycles == mine.call_pcycles && o.call_ns <= mine.call_ns))
-        return;
-    o.start_pcycles = mine.start_pcycles; /* now */
-    hx_vt_thread_begin(&o);
+    if (is_to_follow(self, from, &mine))
+        join_call(from);
+}
+
+void hx_qurt_work_for(const struct hx_vt_origin *from)
+{
+    if (from->start_pcycles > hx_vt_now())
+        hx_vt_woken(from->queue);
+    reach(from->start_pcycles);
+    if (from->party != hx_vt_origin().party)
+        join_call(from);
+}
+
+/* Nothing has come in time, really.  It may still come in virtual time: from threads of the call that are not there yet. */
+static void give_up(struct hx_qthread *t, uint64_t limit)
+{
+    hx_qurt_unlock();
+    hx_turns_resume(limit);
+    hx_qurt_lock();
+    if (t->key)
+        send_off(t, ETIMEDOUT, limit);
+}
+
+static void line_up(struct hx_qthread *t, const void *key, uint64_t limit)
+{
+    struct hx_qthread **p = &parked;
+
+    t->key = key;
+    t->limit = limit;
+    t->place = hx_turns_place();
+    t->mine = hx_vt_origin();
+    t->next_parked = NULL;
+    while (*p)
+        p = &(*p)->next_parked;
+    *p = t;
 }
 
 /* Parks until `limit` by the virtual clock (UINT64_MAX: no limit), and until `until` really (NULL: for ever). */
 static int park(const void *key, uint64_t limit, const struct timespec *until)
 {
-    struct hx_qthread *t = self, **p = &parked;
+    struct hx_qthread *t = self;
 
-    t->key = key;
-    t->limit = limit;
-    t->next_parked = NULL;
-    while (*p)
-        p = &(*p)->next_parked;
-    *p = t;
+    line_up(t, key, limit);
+    hx_turns_block(limit);
     while (t->key)
         if (!until)
             pthread_cond_wait(&t->woken, &lock);
         else if (pthread_cond_timedwait(&t->woken, &lock, until) == ETIMEDOUT && t->key)
-            send_off(t, ETIMEDOUT, limit);
+            give_up(t, limit);
     if (!t->result) {
+        if (t->at > hx_vt_now())
+            hx_vt_woken(t->from.queue);
         reach(t->at);
-        hx_qurt_follow(&t->from);
+        if (t->follows)
+            join_call(&t->from);
     } else if (limit != UINT64_MAX) {
         hx_vt_reach(HX_VT_SYNC, limit);
     }

@@ -1,14 +1,16 @@
 /* What all QuRT objects are made of: threads that park on an address, and the time that wakes them.
  *
- * One lock (hx_qurt_enter) protects every QuRT object of the PD and the list of threads.  Whoever releases something picks
+ * One lock (hx_qurt_enter) protects every QuRT object of the PD and the list of threads.  It is taken in the order of virtual
+ * time (dsp/cost/turns.h): what a thread finds there is what the threads of its call have done at earlier times.  Whoever releases
+ * something picks
  * the thread that gets it (highest priority, then first come), hands it over under the lock, and gives it the release's
  * pcycle; so a woken thread goes on at the time of exactly the event that woke it, and never loses a race for it.
  *
- * A thread that outlives the call in which it was created becomes part of the later call whose thread wakes it.
+ * A thread that outlives the call in which it was created becomes part of the later call whose thread wakes it, from then on.
  *
  * Waits with a time limit end by the virtual clock: an event later than the limit does not count, however early it really
- * came.  An event that does not come at all is given HX_QURT_PATIENCE_MS of real time, because an emulated thread is much
- * slower than a real one. */
+ * came.  A wait ends without an event when no other thread of the call can make one before the limit any more, and
+ * HX_QURT_PATIENCE_MS of real time have passed in which a timer or another call could. */
 #ifndef HX_QURT_WAIT_H
 #define HX_QURT_WAIT_H
 
@@ -46,6 +48,9 @@ struct hx_qthread {
     int result;                  /* 0, or ETIMEDOUT */
     uint64_t at;                 /* pcycle of the event that woke it */
     struct hx_vt_origin from;    /* of the thread that woke it */
+    struct hx_place *place;      /* its own, turns.h */
+    struct hx_vt_origin mine;
+    int follows;                 /* it works for the call of `from` now */
     pthread_cond_t woken;
 
     /* of threads that qurt_thread_create() started */
@@ -68,8 +73,13 @@ struct hx_qthread *hx_qurt_self(void);
 /* Makes `t` the calling thread's record. */
 void hx_qurt_set_self(struct hx_qthread *t);
 
+/* An operation in the order of virtual time, and the lock.  _leave() may wait for the thread's turn. */
 void hx_qurt_enter(void);
 void hx_qurt_leave(void);
+
+/* The lock alone, for what threads of a call do not notice. */
+void hx_qurt_lock(void);
+void hx_qurt_unlock(void);
 
 /* --- under the lock */
 
@@ -83,7 +93,7 @@ struct hx_qthread *hx_qurt_find(unsigned id);
  * ETIMEDOUT, and has moved the thread's clock on to the event or to the limit.  The thread has called hx_qurt_self(). */
 int hx_qurt_park(const void *key, uint64_t us);
 
-/* The same for `ms` of real time, which the virtual clock does not see when nothing comes. */
+/* The same without a limit in virtual time: it ends after `ms` of real time, once no other thread of the call runs. */
 int hx_qurt_park_briefly(const void *key, unsigned ms);
 
 /* The thread that hx_qurt_unpark() would wake; NULL: none.  Threads whose limit is before `at` are timed out. */
@@ -92,13 +102,17 @@ struct hx_qthread *hx_qurt_unpark(const void *key, uint64_t at);
 
 /* --- anywhere */
 
-/* The calling thread has to wait for an event at pcycle `at`, `us` at most.  0: it was before the limit, and the thread has
+/* The calling thread, in an operation, has to wait for an event at pcycle `at`, `us` at most.  0: it was before the limit, and the thread has
  * gone on to it (plus the hand-off where it had to wait); ETIMEDOUT: the thread has gone on to the limit. */
 int hx_qurt_meet(uint64_t at, uint64_t us);
 
-/* The calling thread has been woken by a thread of call `from`: one that a skel started works for that call from now on,
+/* The calling thread, in an operation, has been woken by a thread of call `from`: one that a skel started works for that call from now on,
  * when it is a later one than its own. */
 void hx_qurt_follow(const struct hx_vt_origin *from);
+
+/* The calling thread, in an operation, takes on work that was given away at from->start_pcycles: it goes on to that, and works for
+ * that call, when it is another one than its own. */
+void hx_qurt_work_for(const struct hx_vt_origin *from);
 
 /* Errors that the device answers with an exception, and waits that would never end: says why and ends the PD. */
 _Noreturn void hx_qurt_fatal(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -38,7 +38,8 @@ static __thread struct {
     uint64_t ops_before; /* HVX operations from before it, or already reported */
 } present;
 
-/* The worker's next job; NULL when it is to end. */
+/* The worker's next job; NULL when it is to end.  The job begins when it was submitted, or when the worker has time for it, as part
+ * of the submitter's call. */
 static struct job *take(struct worker *w)
 {
     struct job *j;
@@ -51,22 +52,12 @@ static struct job *take(struct worker *w)
         w->first = j->next;
         if (!w->first)
             w->last = &w->first;
+        hx_qurt_work_for(&j->origin);
     }
     hx_qurt_leave();
     return j;
 }
 
-/* The job begins when it was submitted, or when the worker has time for it, as part of the submitter's call. */
-static void join_call(const struct hx_vt_origin *from)
-{
-    struct hx_vt_origin o = *from;
-
-    hx_qurt_meet(o.start_pcycles, HX_QURT_FOREVER);
-    if (o.call_pcycles == hx_vt_origin().call_pcycles && o.call_ns == hx_vt_origin().call_ns)
-        return;
-    o.start_pcycles = hx_vt_now();
-    hx_vt_thread_begin(&o);
-}
 
 static void work(void *arg)
 {
@@ -74,7 +65,6 @@ static void work(void *arg)
     struct job *j;
 
     while ((j = take(w))) {
-        join_call(&j->origin);
         present.is_there = 1;
         present.ops_before = hx_hvx_ops(&hx_hvx_counts);
         j->what.fptr(j->what.dptr);
@@ -161,8 +151,8 @@ HX_EXPORT AEEResult hx_worker_pool_submit(worker_pool_context_t context, worker_
     j = malloc(sizeof(*j));
     if (!j)
         return AEE_ENOMEMORY;
-    *j = (struct job){NULL, job, hx_vt_origin()};
     hx_qurt_enter();
+    *j = (struct job){NULL, job, hx_vt_origin()};
     w = &p->worker[p->next++ % p->n];
     *w->last = j;
     w->last = &j->next;

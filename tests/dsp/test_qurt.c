@@ -307,7 +307,7 @@ static void test_a_mutex_goes_to_the_most_urgent_waiter(void **state)
     for (unsigned i = 0; i < 3; i++)
         id[i] = start_with(i, (unsigned short)priority[i], QURT_THREAD_ATTR_CREATE_JOINABLE,
                            lock_and_note, &priority[i]);
-    pause_ms(100); /* all wait by then */
+    work(2 * HANDOFF); /* all wait by then */
     qurt_mutex_unlock(&mutex);
     for (unsigned i = 0; i < 3; i++)
         join(id[i]);
