@@ -1,8 +1,8 @@
 /* HVX contexts: qurt_hvx_lock() and its kin.
  *
  * A thread really waits until a context is free, and its virtual clock goes on to the time at which the context was given
- * back.  A caller on its own never waits, so its figures repeat; where callers overlap, figures depend on
- * how the threads really interleaved. */
+ * back.  Threads of one call get contexts in the order of virtual time: who gives one back chooses who is next, the
+ * thread that has asked first.  Where callers overlap, figures depend on how their threads really interleaved. */
 #include "qurt_hvx.h"
 
 #include <stdatomic.h>
@@ -13,6 +13,7 @@
 #include "base/export.h"
 #include "base/machine.h"
 #include "cost/trace.h"
+#include "cost/turns.h"
 #include "cost/vtime.h"
 
 #define NONE (-1)
@@ -46,6 +47,77 @@ static int pick_free(void)
     return best;
 }
 
+/* Threads of this PD that wait for a context, in the order in which they have asked; under the machine's lock. */
+struct waiter {
+    struct waiter *next;
+    struct hx_place *place;
+    uint64_t asked, freed; /* pcycle; freed: when a thread of its call gave one back for it, if it is chosen */
+    int chosen;
+};
+static struct waiter *line;
+
+static void stand_in_line(struct waiter *w)
+{
+    struct waiter **at = &line;
+
+    while (*at)
+        at = &(*at)->next;
+    *at = w;
+}
+
+static void leave_line(const struct waiter *w)
+{
+    struct waiter **at = &line;
+
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+}
+
+/* The calling thread has given a context back at `now`. */
+static void choose_next(uint64_t now)
+{
+    for (struct waiter *w = line; w; w = w->next)
+        if (!w->chosen && hx_turns_together(w->place, hx_turns_place())) {
+            w->chosen = 1;
+            w->freed = now;
+            hx_turns_wake(w->place, now > w->asked ? now : w->asked, 0);
+            return;
+        }
+}
+
+/* Whether the thread may try, although none of its call has given a context back for it: others have, or their PD has ended. */
+static int may_try(const struct waiter *w)
+{
+    unsigned unused = 0;
+
+    for (unsigned i = 0; i < hx_machine->hvx_contexts; i++)
+        unused += hx_machine->hvx[i].client == 0;
+    for (const struct waiter *o = line; o && unused; o = o->next) {
+        if (o == w)
+            return 1;
+        unused -= hx_turns_together(o->place, w->place) ? 1 : 0;
+    }
+    return 0;
+}
+
+/* Waits until it is worth trying again, under the machine's lock, and begins an operation anew for that. */
+static void wait_in_line(void)
+{
+    struct waiter w = {.place = hx_turns_place(), .asked = hx_vt_now()};
+
+    stand_in_line(&w);
+    hx_turns_block(HX_TURNS_NEVER);
+    while (!w.chosen && !may_try(&w))
+        hx_machine_wait(50);
+    leave_line(&w);
+    hx_machine_unlock();
+    if (w.chosen)
+        hx_vt_reach(HX_VT_HVX, w.freed);
+    hx_vt_order_begin();
+    hx_machine_lock();
+}
+
 /* Whether the thread may ask for a context at all. */
 static int may_lock(int mode)
 {
@@ -71,9 +143,10 @@ static int lock_context(int mode, int wait)
 
     if (!may_lock(mode))
         return QURT_HVX_LOCK_ERROR;
+    hx_vt_order_begin();
     hx_machine_lock();
     while ((found = pick_free()) == NONE && wait)
-        hx_machine_wait(50);
+        wait_in_line();
     held = found;
     if (found != NONE) {
         unlocked += hx_hvx_ops(&hx_hvx_counts) - counted_to;
@@ -83,6 +156,7 @@ static int lock_context(int mode, int wait)
         hx_trace_hvx(found, hx_vt_now());
     }
     hx_machine_unlock();
+    hx_vt_order_end();
     return found == NONE ? QURT_HVX_LOCK_ERROR : QURT_HVX_LOCK_SUCCESS;
 }
 
@@ -100,14 +174,17 @@ HX_EXPORT int qurt_hvx_unlock(void)
 {
     if (!hx_machine || held == NONE)
         return QURT_HVX_LOCK_ERROR;
+    hx_vt_order_begin();
     hx_machine_lock();
     hx_machine->hvx[held].client = 0;
     hx_machine->hvx[held].free_at = hx_vt_now();
     hx_trace_hvx(NONE, hx_vt_now());
     held = NONE;
     counted_to = hx_hvx_ops(&hx_hvx_counts);
+    choose_next(hx_vt_now());
     hx_machine_freed();
     hx_machine_unlock();
+    hx_vt_order_end();
     return QURT_HVX_LOCK_SUCCESS;
 }
 
