@@ -47,7 +47,7 @@ HX_EXPORT unsigned int compute_resource_acquire(compute_res_attr_t *attr, unsign
     if (want.grains)
         hx_vt_spend(HX_VT_CODE, hx_machine->cost.vtcm_request_pcycles);
     a.vtcm = a.granted = 0;
-    hx_machine_lock();
+    hx_crm_enter();
     e = hx_crm_new_entry();
     no_entry = !e;
     if (e) {
@@ -64,7 +64,7 @@ HX_EXPORT unsigned int compute_resource_acquire(compute_res_attr_t *attr, unsign
         }
     }
     all = hx_vtcm_free(NULL, NULL, NULL);
-    hx_machine_unlock();
+    hx_crm_leave();
     hx_crm_attr_write(attr, &a);
     if (!id)
         log_failure(&a, no_entry, all, timeout_us);
@@ -79,13 +79,13 @@ HX_EXPORT int compute_resource_release(unsigned int context_id)
 
     if (!hx_machine)
         return AEE_EBADPARM;
-    hx_machine_lock();
+    hx_crm_enter();
     e = hx_crm_find(context_id);
     if (e) {
         hx_crm_give_back(e);
         *e = (struct hx_crm_entry){0};
     }
-    hx_machine_unlock();
+    hx_crm_leave();
     if (!e) {
         FARF(ERROR, "HAP_compute_res_release: this PD has no context %u", context_id);
         return AEE_EBADPARM;
@@ -102,7 +102,7 @@ HX_EXPORT int compute_resource_acquire_cached(unsigned int context_id, unsigned 
     if (!hx_machine)
         return rc;
     hx_qurt_self();
-    hx_machine_lock();
+    hx_crm_enter();
     e = hx_crm_find(context_id);
     if (e && e->cached && e->state != HX_CRM_RESTS) {
         rc = AEE_EALREADY;
@@ -110,7 +110,7 @@ HX_EXPORT int compute_resource_acquire_cached(unsigned int context_id, unsigned 
         e->priority = hx_qurt_self()->priority;
         rc = hx_crm_wait(e, e->id, timeout_us) ? AEE_EEXPIRED : 0;
     }
-    hx_machine_unlock();
+    hx_crm_leave();
     if (rc && rc != AEE_EEXPIRED)
         FARF(ERROR, "HAP_compute_res_acquire_cached: context %u is %s", context_id,
              rc == AEE_EALREADY ? "held already" : "none of this PD in cache mode");
@@ -124,13 +124,13 @@ HX_EXPORT int compute_resource_release_cached(unsigned int context_id)
 
     if (!hx_machine)
         return rc;
-    hx_machine_lock();
+    hx_crm_enter();
     e = hx_crm_find(context_id);
     if (e && e->cached) {
         rc = e->state == HX_CRM_HOLDS ? 0 : AEE_EBADSTATE;
         hx_crm_give_back(e);
     }
-    hx_machine_unlock();
+    hx_crm_leave();
     if (rc == AEE_EBADPARM)
         FARF(ERROR, "HAP_compute_res_release_cached: context %u is none of this PD in cache mode",
              context_id);
@@ -144,11 +144,11 @@ HX_EXPORT int compute_resource_check_release_request(unsigned int context_id)
 
     if (!hx_machine)
         return rc;
-    hx_machine_lock();
+    hx_crm_enter();
     e = hx_crm_find(context_id);
     if (e)
         rc = hx_crm_wanted_by(e) != NULL;
-    hx_machine_unlock();
+    hx_crm_leave();
     return rc;
 }
 
@@ -160,11 +160,13 @@ HX_EXPORT int compute_resource_update_priority(unsigned int context_id, unsigned
         return AEE_EBADPARM;
     if (!priority)
         priority = hx_qurt_self()->priority;
-    hx_machine_lock();
+    hx_crm_enter();
     e = hx_crm_find(context_id);
-    if (e)
+    if (e) {
         e->priority = priority;
-    hx_machine_unlock();
+        hx_crm_changed();
+    }
+    hx_crm_leave();
     return e ? 0 : AEE_EBADPARM;
 }
 

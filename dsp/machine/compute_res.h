@@ -21,7 +21,11 @@ _Static_assert(sizeof(struct hx_crm_attr) <= sizeof(compute_res_attr_t), "the at
 int hx_crm_attr_read(const compute_res_attr_t *attr, struct hx_crm_attr *a, const char *what);
 void hx_crm_attr_write(compute_res_attr_t *attr, const struct hx_crm_attr *a);
 
-/* --- entries of the machine's table; all under its lock */
+/* An operation in the order of virtual time (dsp/cost/turns.h), under the machine's lock. */
+void hx_crm_enter(void);
+void hx_crm_leave(void);
+
+/* --- entries of the machine's table; all between these two */
 
 /* An entry of this PD that waits; NULL: all are taken. */
 struct hx_crm_entry *hx_crm_new_entry(void);
@@ -32,6 +36,9 @@ struct hx_crm_entry *hx_crm_find(uint32_t id);
 /* Waits until `e` has what it wants.  VTCM then belongs to `context`.  0; ETIMEDOUT: `e` is as it was; ECANCELED: another
  * thread has released `e`. */
 int hx_crm_wait(struct hx_crm_entry *e, uint32_t context, uint32_t timeout_us);
+
+/* Something was given back, or somebody is no longer in the line: the waiting threads of this call look again, in their order. */
+void hx_crm_changed(void);
 
 /* Ends a hold, if there is one; the entry stays assigned. */
 void hx_crm_give_back(struct hx_crm_entry *e);

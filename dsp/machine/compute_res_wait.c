@@ -1,9 +1,11 @@
-/* The line for VTCM and for serial use: by priority, then by arrival.  Everything here runs under the machine's lock. */
+/* The line for VTCM and for serial use: by priority, then by arrival, which for the threads of a call is the order of virtual time.
+ * Everything here runs under the machine's lock, in an operation. */
 #include <errno.h>
 #include <time.h>
 
 #include "HAP_farf.h"
 #include "compute_res.h"
+#include "cost/turns.h"
 #include "cost/vtime.h"
 #include "qurt/qurt_wait.h"
 
@@ -12,6 +14,32 @@ enum {
     STEP_MS = 50,     /* waiters check this often: a PD that dies may take a wake-up with it */
     PATIENCE_MS = 50, /* real time that a wait has at least, see qurt_wait.h */
 };
+
+/* Threads of this PD that wait here; under the machine's lock. */
+struct waiter {
+    struct waiter *next;
+    struct hx_place *place;
+};
+static struct waiter *line;
+
+void hx_crm_enter(void)
+{
+    hx_vt_order_begin();
+    hx_machine_lock();
+}
+
+void hx_crm_leave(void)
+{
+    hx_machine_unlock();
+    hx_vt_order_end();
+}
+
+void hx_crm_changed(void)
+{
+    for (struct waiter *w = line; w; w = w->next)
+        if (hx_turns_together(w->place, hx_turns_place()))
+            hx_turns_wake(w->place, 0, 0);
+}
 
 struct hx_crm_entry *hx_crm_new_entry(void)
 {
@@ -135,6 +163,52 @@ static uint64_t real_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+static int is_next(const struct hx_crm_entry *e, int *first, uint32_t *n)
+{
+    return possible(e, first, n) && !must_yield(e);
+}
+
+/* Whether `e` is still what the calling thread has asked for. */
+static int is_same(const struct hx_crm_entry *e, uint32_t id)
+{
+    return e->id == id && e->client == hx_vtcm_owner();
+}
+
+static void leave_line(const struct waiter *w)
+{
+    struct waiter **at = &line;
+
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+}
+
+/* Gives the lock away until there may be something for `e`, and is in an operation again.  1: in vain, until real_limit has come
+ * and the threads of the call have reached the pcycle `limit`. */
+static int wait_for_change(const struct hx_crm_entry *e, uint64_t limit, uint64_t real_limit)
+{
+    struct waiter w = {line, hx_turns_place()};
+    const uint32_t id = e->id;
+    uint32_t n;
+    int first, late;
+
+    line = &w;
+    hx_turns_block(limit);
+    hx_machine_freed(); /* holders with a callback check who waits */
+    do {
+        hx_machine_wait(STEP_MS);
+        late = real_ms() >= real_limit;
+    } while (!late && !hx_turns_woken() && is_same(e, id) && !is_next(e, &first, &n));
+    leave_line(&w);
+    hx_machine_unlock();
+    if (late)
+        hx_turns_resume(limit);
+    else
+        hx_vt_order_begin();
+    hx_machine_lock();
+    return late;
+}
+
 int hx_crm_wait(struct hx_crm_entry *e, uint32_t context, uint32_t timeout_us)
 {
     uint64_t us = timeout_us && timeout_us < LEAST_TIMEOUT_US ? LEAST_TIMEOUT_US : timeout_us;
@@ -142,17 +216,16 @@ int hx_crm_wait(struct hx_crm_entry *e, uint32_t context, uint32_t timeout_us)
     uint64_t real_limit = real_ms() + (us / 1000 < PATIENCE_MS ? PATIENCE_MS : us / 1000);
     uint32_t id = e->id, n;
     uint8_t state = e->state;
-    int first;
+    int first, in_vain = 0;
 
     e->state = HX_CRM_WAITS;
     e->order = ++hx_machine->crm->order;
     e->since = hx_vt_now();
-    while (!possible(e, &first, &n) || must_yield(e)) {
-        if (!us || real_ms() >= real_limit)
+    while (!is_next(e, &first, &n)) {
+        if (!us || in_vain)
             goto late;
-        hx_machine_freed(); /* holders with a callback check who waits */
-        hx_machine_wait(STEP_MS);
-        if (e->id != id || e->client != hx_vtcm_owner())
+        in_vain = wait_for_change(e, limit, real_limit);
+        if (!is_same(e, id))
             return ECANCELED;
     }
     if (us && free_at(e, first, n) > limit)
@@ -164,6 +237,7 @@ late:
     if (us)
         hx_vt_reach(HX_VT_VTCM, limit);
     e->state = state;
+    hx_crm_changed();
     hx_machine_freed(); /* those who had to yield to us no longer have to */
     return ETIMEDOUT;
 }
@@ -177,6 +251,7 @@ void hx_crm_give_back(struct hx_crm_entry *e)
     if (e->serialize)
         hx_machine->crm->serial_free_at = hx_vt_now();
     e->state = HX_CRM_RESTS;
+    hx_crm_changed();
     hx_machine_freed();
 }
 

@@ -1,4 +1,4 @@
-/* User DMA: the intrinsics of hexrig_dma.h.
+/* User DMA: the intrinsics of hexrig_dma.h, each of them an operation in the order of virtual time (dsp/cost/turns.h).
  *
  * A thread's engine knows the descriptor that it works on and the pcycle at which it started.  Nothing happens between
  * calls: each intrinsic first lets the engine catch up to the thread's time. */
@@ -172,7 +172,7 @@ static int status(void)
     return engine.at ? (int)(engine.at | HX_DMA_RUNNING) : HX_DMA_IDLE;
 }
 
-/* An intrinsic of a thread that has a machine: it takes a packet, and the engine catches up. */
+/* An intrinsic of a thread that has a machine: it takes a packet, and the engine catches up.  leave() has to follow 1. */
 static int enter(const char *name)
 {
     if (!hx_machine) {
@@ -180,8 +180,14 @@ static int enter(const char *name)
         return 0;
     }
     hx_vt_spend(HX_VT_CODE, hx_machine->cost.packet_pcycles);
+    hx_vt_order_begin();
     catch_up(hx_vt_now());
     return 1;
+}
+
+static void leave(void)
+{
+    hx_vt_order_end();
 }
 
 void Q6_dmstart_A(void *descriptor)
@@ -199,6 +205,7 @@ void Q6_dmstart_A(void *descriptor)
     } else {
         start(addr);
     }
+    leave();
 }
 
 void Q6_dmlink_AA(void *tail, void *descriptor)
@@ -211,16 +218,24 @@ void Q6_dmlink_AA(void *tail, void *descriptor)
         ((struct hx_dma_type0 *)tail)->next = addr;
     if (!engine.at && !engine.bad)
         start(addr);
+    leave();
 }
 
 int Q6_R_dmpoll(void)
 {
-    return enter("dmpoll") ? status() : HX_DMA_ERROR;
+    int now;
+
+    if (!enter("dmpoll"))
+        return HX_DMA_ERROR;
+    now = status();
+    leave();
+    return now;
 }
 
 int Q6_R_dmwait(void)
 {
     uint64_t done;
+    int now;
 
     if (!enter("dmwait"))
         return HX_DMA_ERROR;
@@ -229,7 +244,9 @@ int Q6_R_dmwait(void)
     done = catch_up(UINT64_MAX);
     hx_vt_reach(HX_VT_DMA, done);
     engine.started = engine.paused;
-    return status();
+    now = status();
+    leave();
+    return now;
 }
 
 int Q6_R_dmpause(void)
@@ -241,6 +258,7 @@ int Q6_R_dmpause(void)
     was = status();
     engine.paused = engine.at != 0;
     engine.bad = 0;
+    leave();
     return was;
 }
 
@@ -248,8 +266,11 @@ void Q6_dmresume_A(void *descriptor)
 {
     uint32_t addr = (uint32_t)(uintptr_t)descriptor & ~(uint32_t)HX_DMA_STATUS_MASK;
 
-    if (enter("dmresume") && addr)
+    if (!enter("dmresume"))
+        return;
+    if (addr)
         start(addr);
+    leave();
 }
 
 void hx_dma_end(void)

@@ -28,11 +28,11 @@ HX_EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_pa
         return NULL;
     }
     hx_vt_spend(HX_VT_CODE, hx_machine->cost.vtcm_request_pcycles);
-    hx_machine_lock();
+    hx_crm_enter();
     first = hx_crm_wait_vtcm(&want, size, timeout_us);
     hx_stage_at("pd.vtcm.granted");
     all = hx_vtcm_free(&range, NULL, NULL);
-    hx_machine_unlock();
+    hx_crm_leave();
     if (first >= 0)
         return hx_vtcm + (size_t)first * HX_VTCM_GRAIN;
     FARF(HIGH, "vtcm: need %u bytes%s, %u free, %u of them in one range", size,
@@ -47,14 +47,16 @@ HX_EXPORT int HAP_release_VTCM(void *pVA)
 
     if (!hx_machine || off >= HX_VTCM_BYTES || off % HX_VTCM_GRAIN)
         return AEE_EBADPARM;
-    hx_machine_lock();
+    hx_crm_enter();
     while (first + n < HX_VTCM_GRAINS && hx_machine->vtcm[first + n].first == (int32_t)first &&
            hx_machine->vtcm[first + n].client == hx_vtcm_owner() &&
            !hx_machine->vtcm[first + n].context)
         n++;
-    if (n)
+    if (n) {
         hx_vtcm_give((int32_t)first, n);
-    hx_machine_unlock();
+        hx_crm_changed();
+    }
+    hx_crm_leave();
     return n ? AEE_SUCCESS : AEE_EBADPARM;
 }
 
@@ -73,9 +75,9 @@ HX_EXPORT int HAP_query_avail_VTCM(unsigned int *avail_block_size, unsigned int 
     uint32_t range = 0, page = 0, n = 0;
 
     if (hx_machine) {
-        hx_machine_lock();
+        hx_crm_enter();
         hx_vtcm_free(&range, &page, &n);
-        hx_machine_unlock();
+        hx_crm_leave();
     }
     if (avail_block_size)
         *avail_block_size = range;
