@@ -64,6 +64,7 @@ static const struct key {
     {"handoff_pcycles", REAL, offsetof(struct hx_profile, cost.handoff_pcycles), 0, 1e9},
     {"l1_kib", COUNT, offsetof(struct hx_profile, cost.l1_kib), 1, 1024},
     {"l2_kib", COUNT, offsetof(struct hx_profile, cost.l2_kib), 1, 65536},
+    {"spill_pcycles", REAL, offsetof(struct hx_profile, cost.spill_pcycles), 0, 1e9},
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
 

@@ -11,8 +11,8 @@
 struct hx_cost {
     double packet_pcycles; /* from one packet of a thread to the next, > 0 */
     double load_pcycles;   /* latency of a scalar load that hits L1 */
-    double mpy_pcycles;    /* latency of scalar multiplies and float operations */
-    double hvx_pcycles;    /* latency of vector arithmetic */
+    double mpy_pcycles;    /* latency of scalar multiplies; float takes a packet more */
+    double hvx_pcycles;    /* context cycle: from one vector packet of a context to the next, and latency of its results */
     double vtcm_pcycles;   /* latency of a vector load from VTCM */
     double l2_pcycles;     /* latency of a load that hits L2 */
     double ddr_pcycles;    /* latency of a load that goes to DDR */
@@ -21,6 +21,7 @@ struct hx_cost {
     double vtcm_request_pcycles; /* per request to the VTCM manager */
     double handoff_pcycles;      /* from the waking to the woken thread */
     unsigned l1_kib, l2_kib;     /* data caches; rounded down to powers of two */
+    double spill_pcycles;        /* from a vector store to the stack until it can be read again */
 };
 
 struct hx_profile {

@@ -15,7 +15,7 @@ static const struct hx_profile profile = {
     .hvx_contexts = 2,
     .cost = {.packet_pcycles = 2, .load_pcycles = 3, .mpy_pcycles = 5, .hvx_pcycles = 4,
              .vtcm_pcycles = 6, .l2_pcycles = 20, .ddr_pcycles = 100, .dma_bytes_per_pcycle = 8,
-             .l1_kib = 1, .l2_kib = 64},
+             .l1_kib = 1, .l2_kib = 64, .spill_pcycles = 30},
 };
 
 static int setup(void **state)
@@ -33,9 +33,12 @@ static double trip(const struct hx_vliw_packet *p, unsigned n, int is_loop)
     return hx_listing_time(&level, is_loop, &profile.cost).trip;
 }
 
+#define PLAIN {{0}, 0, 0}
+#define VECTOR(...) {{__VA_ARGS__}, 1, 0}
+
 static void test_independent_packets_take_one_issue_each(void **state)
 {
-    const struct hx_vliw_packet p[3] = {{{0}, 0}};
+    const struct hx_vliw_packet p[3] = {PLAIN, PLAIN, PLAIN};
 
     (void)state;
     assert_true(trip(p, 3, 0) == 6);
@@ -44,34 +47,70 @@ static void test_independent_packets_take_one_issue_each(void **state)
 
 static void test_a_packet_waits_for_the_unit_that_makes_its_operand(void **state)
 {
-    const struct hx_vliw_packet hvx[2] = {{{0}, 0}, {{[HX_UNIT_HVX] = 1}, 0}};
-    const struct hx_vliw_packet far[3] = {{{0}, 0}, {{0}, 0}, {{[HX_UNIT_MPY] = 2}, 0}};
-    const struct hx_vliw_packet both[3] = {{{0}, 0}, {{0}, 0}, {{[HX_UNIT_MPY] = 2, [HX_UNIT_HVX] = 1}, 0}};
+    const struct hx_vliw_packet far[3] = {PLAIN, PLAIN, {{HX_WAIT(HX_UNIT_MPY, 0, 2)}, 0, 0}};
+    const struct hx_vliw_packet both[3] = {PLAIN, PLAIN, {{HX_WAIT(HX_UNIT_MPY, 0, 2), HX_WAIT(HX_UNIT_LOAD, 0, 1)}, 0, 0}};
+    const struct hx_vliw_packet slow[2] = {PLAIN, {{HX_WAIT(HX_UNIT_FLOAT, 0, 1)}, 0, 0}};
+    const struct hx_vliw_packet spill[2] = {PLAIN, {{HX_WAIT(HX_UNIT_SPILL, 0, 1)}, 0, 0}};
 
     (void)state;
-    assert_true(trip(hvx, 2, 0) == 4 + 2);
     assert_true(trip(far, 3, 0) == 5 + 2);
-    assert_true(trip(both, 3, 0) == 2 + 4 + 2); /* the later of the two */
+    assert_true(trip(both, 3, 0) == 5 + 2); /* the later of the two: 5 after the first, 3 after the second */
+    assert_true(trip(slow, 2, 0) == 7 + 2); /* a packet more than a multiply */
+    assert_true(trip(spill, 2, 0) == 30 + 2);
+}
+
+/* Scalar packets by the packet, those with vector instructions by the context cycle. */
+static void test_a_context_issues_once_per_context_cycle(void **state)
+{
+    const struct hx_vliw_packet vectors[3] = {VECTOR(0), VECTOR(0), VECTOR(0)};
+    const struct hx_vliw_packet mixed[4] = {VECTOR(0), PLAIN, VECTOR(0), PLAIN};
+    const struct hx_vliw_packet unaligned[2] = {{{0}, 2, 1}, VECTOR(0)};
+
+    (void)state;
+    assert_true(trip(vectors, 3, 0) == 12);
+    assert_true(trip(vectors, 3, 1) == 12);
+    assert_true(trip(mixed, 4, 1) == 8); /* the scalar ones fit in between */
+    assert_true(trip(unaligned, 2, 1) == 12);
+}
+
+static void test_early_sources_stall_one_issue_more(void **state)
+{
+    const struct hx_vliw_packet late[2] = {VECTOR(0), VECTOR(HX_WAIT(HX_UNIT_HVX, 0, 1))};
+    const struct hx_vliw_packet early[2] = {VECTOR(0), VECTOR(HX_WAIT(HX_UNIT_HVX, 1, 1))};
+    const struct hx_vliw_packet apart[3] = {VECTOR(0), VECTOR(0), VECTOR(HX_WAIT(HX_UNIT_HVX, 1, 2))};
+    const struct hx_vliw_packet address[2] = {PLAIN, {{HX_WAIT(HX_UNIT_ALU, 1, 1)}, 0, 0}};
+
+    (void)state;
+    assert_true(trip(late, 2, 0) == 8);
+    assert_true(trip(early, 2, 0) == 12);
+    assert_true(trip(apart, 3, 0) == 12); /* the packet in between hides it */
+    assert_true(trip(address, 2, 0) == 6);
 }
 
 static void test_a_loop_waits_for_its_trip_before(void **state)
 {
-    const struct hx_vliw_packet sum[1] = {{{[HX_UNIT_HVX] = 1}, 0}};
+    const struct hx_vliw_packet sum[1] = {{{HX_WAIT(HX_UNIT_MPY, 0, 1)}, 0, 0}};
 
     (void)state;
-    assert_true(trip(sum, 1, 1) == 4);
+    assert_true(trip(sum, 1, 1) == 5);
     assert_true(trip(sum, 1, 0) == 2); /* straight code has none */
 }
 
 static void test_loads_tell_how_far_their_use_is(void **state)
 {
-    const struct hx_vliw_packet p[4] = {{{0}, 1}, {{0}, 1}, {{0}, 0}, {{[HX_UNIT_VLOAD] = 2}, 0}};
-    const struct hx_code_level level = {.packet = p, .packets = 4};
+    const struct hx_vliw_packet late[4] = {{{0}, 1, 1}, {{0}, 1, 1}, PLAIN, VECTOR(HX_WAIT(HX_UNIT_VLOAD, 0, 2))};
+    const struct hx_vliw_packet early[4] = {{{0}, 1, 1}, {{0}, 1, 1}, PLAIN, VECTOR(HX_WAIT(HX_UNIT_VLOAD, 1, 2))};
+    struct hx_code_level level = {.packet = late, .packets = 4};
     struct hx_listing_time t = hx_listing_time(&level, 1, &profile.cost);
 
     (void)state;
     assert_int_equal(t.vector_loads, 2);
     assert_true(t.load_to_use == 6); /* vtcm_pcycles: the use waited */
+    assert_true(t.trip == 4 + 6 + 4);
+    level.packet = early;
+    t = hx_listing_time(&level, 1, &profile.cost);
+    assert_true(t.load_to_use == 6); /* it issues a context cycle later, and needs the value as early as before */
+    assert_true(t.trip == 4 + 6 + 4 + 4);
 }
 
 /* --- caches ---------------------------------------------------------------------------------------------------- */
@@ -97,8 +136,8 @@ static void test_the_least_recently_used_line_goes_first(void **state)
 
 /* --- both together --------------------------------------------------------------------------------------------- */
 
-static const struct hx_vliw_packet body[2] = {{{0}, 1}, {{[HX_UNIT_VLOAD] = 1}, 0}};
-static const struct hx_vliw_packet straight[1] = {{{0}, 0}};
+static const struct hx_vliw_packet body[2] = {{{0}, 1, 1}, {{HX_WAIT(HX_UNIT_VLOAD, 0, 1)}, 0, 0}};
+static const struct hx_vliw_packet straight[1] = {PLAIN};
 static const struct hx_code_level levels[2] = {{straight, 1, 0}, {body, 2, 1}};
 static const struct hx_code hx_code_sample = {"sample", 2, {levels, levels}};
 static _Alignas(128) uint8_t memory[4 * 128];
@@ -129,7 +168,7 @@ static void test_a_function_costs_its_packets_and_the_stalls_of_its_loads(void *
     assert_int_equal(exec(), 2 + (100 - 6));
 }
 
-static const struct hx_vliw_packet eight_loads[1] = {{{0}, 8}};
+static const struct hx_vliw_packet eight_loads[1] = {{{0}, 0, 8}};
 static const struct hx_code_level wide_levels[2] = {{straight, 1, 0}, {eight_loads, 1, 0}};
 static const struct hx_code hx_code_wide = {"wide", 2, {wide_levels, wide_levels}};
 
@@ -217,6 +256,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_independent_packets_take_one_issue_each),
         cmocka_unit_test(test_a_packet_waits_for_the_unit_that_makes_its_operand),
+        cmocka_unit_test(test_a_context_issues_once_per_context_cycle),
+        cmocka_unit_test(test_early_sources_stall_one_issue_more),
         cmocka_unit_test(test_a_loop_waits_for_its_trip_before),
         cmocka_unit_test(test_loads_tell_how_far_their_use_is),
         cmocka_unit_test(test_the_least_recently_used_line_goes_first),

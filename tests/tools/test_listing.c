@@ -27,11 +27,10 @@ static void check_level(const struct hx_code_level *got, const struct hx_vliw_pa
     assert_int_equal(got->packets, n);
     assert_int_equal(got->peeled, peeled);
     for (size_t i = 0; i < n; i++) {
-        if (memcmp(&got->packet[i], &want[i], sizeof(*want)) != 0) {
-            const uint8_t *a = got->packet[i].after;
-            fail_msg("packet %zu: load %u mpy %u hvx %u vload %u, vector loads %u", i, a[0], a[1],
-                     a[2], a[3], got->packet[i].vector_loads);
-        }
+        const struct hx_vliw_packet *p = &got->packet[i];
+        if (memcmp(p, &want[i], sizeof(*want)) != 0)
+            fail_msg("packet %zu: waits %#x %#x %#x, context cycles %u, vector loads %u", i, p->wait[0],
+                     p->wait[1], p->wait[2], p->hvx, p->vector_loads);
     }
 }
 
@@ -41,9 +40,24 @@ static void check_level(const struct hx_code_level *got, const struct hx_vliw_pa
         check_level(level(&(code), build, n), want_, HXT_LEN(want_), peeled); \
     } while (0)
 
-/* after[] by unit, then the vector loads */
-#define NONE {{0, 0, 0, 0}, 0}
-#define HVX(d) {{0, 0, d, 0}, 0}
+/* What a packet waits for, and how many packets it stands behind it; _E: it needs that early. */
+#define ALU_E(d) HX_WAIT(HX_UNIT_ALU, 1, d)
+#define MPY(d) HX_WAIT(HX_UNIT_MPY, 0, d)
+#define FLT(d) HX_WAIT(HX_UNIT_FLOAT, 0, d)
+#define FLT_E(d) HX_WAIT(HX_UNIT_FLOAT, 1, d)
+#define LD(d) HX_WAIT(HX_UNIT_LOAD, 0, d)
+#define LD_E(d) HX_WAIT(HX_UNIT_LOAD, 1, d)
+#define V(d) HX_WAIT(HX_UNIT_HVX, 0, d)
+#define V_E(d) HX_WAIT(HX_UNIT_HVX, 1, d)
+#define VLD(d) HX_WAIT(HX_UNIT_VLOAD, 0, d)
+#define VLD_E(d) HX_WAIT(HX_UNIT_VLOAD, 1, d)
+#define SPILL(d) HX_WAIT(HX_UNIT_SPILL, 0, d)
+#define SPILL_E(d) HX_WAIT(HX_UNIT_SPILL, 1, d)
+
+#define SCALAR(...) {{__VA_ARGS__}, 0, 0}
+#define VECTOR(...) {{__VA_ARGS__}, 1, 0}
+#define VMEM(...) {{__VA_ARGS__}, 1, 1}
+#define NONE SCALAR(0)
 
 /* --- what the compiler really writes */
 
@@ -51,9 +65,10 @@ static void check_level(const struct hx_code_level *got, const struct hx_vliw_pa
 static void test_modular_product_has_the_published_ten_packets(void **state)
 {
     (void)state;
-    CHECK_LEVEL(hx_code_modmac, HX_BUILD_RELEASE, 1, 2, {{0, 0, 1, 0}, 1}, {{1, 0, 1, 0}, 0},
-                HVX(1), HVX(1), {{0, 0, 1, 4}, 0}, {{0, 0, 1, 5}, 0}, HVX(1), HVX(1), HVX(1),
-                HVX(2));
+    CHECK_LEVEL(hx_code_modmac, HX_BUILD_RELEASE, 1, 2, VMEM(V(1), V_E(3)), VECTOR(LD(1), V(1)),
+                VECTOR(V(1), V_E(2)), VECTOR(V(1), V_E(3)), VECTOR(V(1), V_E(3), VLD_E(4)),
+                VECTOR(V(1), V_E(2), VLD_E(5)), VECTOR(V(1), V_E(3)), VECTOR(V(1), V_E(2)),
+                VECTOR(V(1), V_E(3)), VECTOR(V_E(2)));
     assert_int_equal(hx_code_modmac.levels, 2);
     assert_string_equal(hx_code_modmac.name, "modmac");
 }
@@ -62,11 +77,12 @@ static void test_modular_product_has_the_published_ten_packets(void **state)
 static void test_butterfly_has_the_published_23_packets(void **state)
 {
     (void)state;
-    CHECK_LEVEL(hx_code_stage, HX_BUILD_RELEASE, 1, 0, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 1},
-                {{0, 0, 0, 0}, 1}, {{0, 0, 2, 2}, 0}, HVX(1), HVX(2), HVX(1), HVX(1), HVX(1),
-                HVX(1), HVX(2), HVX(1), HVX(1), HVX(1), HVX(1), HVX(1), HVX(1), HVX(1), HVX(1),
-                {{0, 0, 1, 17}, 0}, HVX(1), HVX(1), HVX(1));
-    CHECK_LEVEL(hx_code_stage, HX_BUILD_RELEASE, 0, 0, NONE, NONE, NONE, NONE, NONE, NONE);
+    CHECK_LEVEL(hx_code_stage, HX_BUILD_RELEASE, 1, 0, VMEM(ALU_E(1)), VMEM(VLD_E(1)), VMEM(0),
+                VECTOR(V(2), VLD_E(2)), VECTOR(V_E(1)), VECTOR(V_E(2)), VECTOR(V(1)), VECTOR(V_E(1)),
+                VECTOR(V(1), V_E(2)), VECTOR(V_E(1)), VECTOR(V_E(2)), VECTOR(V(1)), VECTOR(V_E(1)),
+                VECTOR(V(1), V_E(2)), VECTOR(V(1)), VECTOR(V(1)), VECTOR(V(1)), VECTOR(V(1)),
+                VECTOR(V(1)), VECTOR(V(1), VLD(17)), VECTOR(V(1)), VECTOR(V(1)), VECTOR(V(1)));
+    CHECK_LEVEL(hx_code_stage, HX_BUILD_RELEASE, 0, 0, NONE, VECTOR(0), VECTOR(0), NONE, NONE, NONE);
 }
 
 static void check_header(const char *name, const char *want, const char *not_there)
@@ -105,20 +121,21 @@ static void test_operands_find_their_producers(void **state)
 {
     (void)state;
     CHECK_LEVEL(hx_code_operands, HX_BUILD_RELEASE, 0, 0,
-                NONE,                                  /* the first load */
-                {{1, 0, 1, 0}, 0},                     /* r1 of the pair r1:0, r2 from a vector */
-                {{1, 0, 0, 0}, 0},                     /* r0 two packets away, r4 one */
-                {{0, 1, 0, 0}, 0},                     /* r6.new is of this packet, r2++ is newer */
-                {{0, 2, 0, 0}, 0},                     /* r5 += reads r5 */
-                {{0, 1, 0, 0}, 0}, {{0, 1, 0, 0}, 0},  /* both results of sfrecipa, one a condition */
-                {{6, 0, 0, 0}, 1},                     /* v0.cur is of this packet */
-                {{0, 0, 1, 1}, 1},                     /* ... but in the next one a load's result */
-                HVX(1),                                /* v6.tmp is gone */
-                HVX(1),                                /* the carry in q0 */
-                {{10, 0, 0, 0}, 0}, HVX(1), HVX(2),    /* vshuff changes both of its vectors */
-                NONE, NONE,                            /* a callee ran in between */
-                NONE, {{1, 0, 0, 0}, 0},               /* insert reads its destination */
-                NONE, NONE);                           /* scalar ALU results are not listed */
+                VECTOR(0),                             /* vextract */
+                SCALAR(LD(1), SPILL_E(1)),             /* r1 of the pair r1:0; r2, an address, from a vector */
+                SCALAR(LD_E(1)),                       /* r0 two packets away, r4 one */
+                SCALAR(MPY(1)),                        /* r6.new is of this packet, r2++ is newer */
+                SCALAR(ALU_E(1), MPY(2)),              /* a factor early; r5 += reads r5, late */
+                SCALAR(FLT_E(1)), SCALAR(FLT(1)),      /* both results of sfrecipa, one a condition */
+                VMEM(LD(6)),                           /* v0.cur is of this packet */
+                VMEM(ALU_E(1), V_E(1), VLD_E(1)),      /* ... but in the next one a load's result */
+                VECTOR(V(1)),                          /* v6.tmp is gone */
+                VECTOR(V(1)),                          /* the carry in q0 */
+                VECTOR(LD(10)), VECTOR(V(1)), VECTOR(V(2)), /* vshuff changes both of its vectors */
+                NONE, VECTOR(0),                       /* a callee ran in between */
+                NONE, SCALAR(LD(1)),                   /* insert reads its destination */
+                SCALAR(MPY(1)),                        /* and takes a packet more */
+                NONE);                                 /* scalar ALU results are not listed */
 }
 
 /* --- loops: see corners.release.s */
@@ -127,16 +144,15 @@ static void test_moved_loops_are_numbered_as_in_the_source(void **state)
 {
     (void)state;
     assert_int_equal(hx_code_nest.levels, 4);
-    CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 0, 0, NONE, NONE, {{0, 0, 0, 0}, 1},
-                {{0, 0, 0, 1}, 1}, NONE, HVX(1), NONE);
+    CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 0, 0, NONE, NONE, VMEM(0),
+                VMEM(ALU_E(1), VLD(1)), VECTOR(0), VECTOR(V(1)), NONE);
     /* the loop inside lies between r7's definition and its use in the next trip */
-    CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 1, 0, NONE, NONE, {{1, 0, 0, 0}, 0},
-                {{0, 1, 0, 0}, 0}, NONE);
-    CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 2, 0, NONE, {{1, 2, 0, 0}, 0});
-    CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 3, 2, {{0, 0, 1, 1}, 1});
-    CHECK_LEVEL(hx_code_nest, HX_BUILD_DEBUG, 2, 0, NONE, {{1, 0, 0, 0}, 0}, NONE);
-    CHECK_LEVEL(hx_code_nest, HX_BUILD_DEBUG, 3, 0, {{0, 0, 0, 0}, 1}, {{0, 0, 0, 1}, 0}, NONE,
-                NONE);
+    CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 1, 0, NONE, NONE, SCALAR(LD_E(1)), SCALAR(MPY(1)), NONE);
+    CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 2, 0, NONE, SCALAR(LD_E(1), MPY(2)));
+    CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 3, 2, VMEM(ALU_E(1), V(1), VLD(1)));
+    CHECK_LEVEL(hx_code_nest, HX_BUILD_DEBUG, 2, 0, NONE, SCALAR(LD(1)), NONE);
+    /* a vector of the stack is no load of the source */
+    CHECK_LEVEL(hx_code_nest, HX_BUILD_DEBUG, 3, 0, VECTOR(0), VECTOR(SPILL(1)), NONE, NONE);
 }
 
 static void test_calls_without_a_table_get_a_warning(void **state)
@@ -267,11 +283,169 @@ static void test_distances_end_at_63(void **state)
 
         run(listing("far", text), listing("far0", text), "far", 0, NULL);
         header = hxt_read_file(out_file(), NULL);
-        assert_int_equal(strstr(header, "{{63, 0, 0, 0}, 0}") != NULL, gap == 63);
-        assert_null(strstr(header, "{{64,"));
+        assert_int_equal(strstr(header, "{{0x63f}, 0, 0}") != NULL, gap == 63);
+        assert_null(strstr(header, "{{0x640"));
         free(header);
         free(text);
     }
+}
+
+/* One packet per line of `packets`, between the head and the end of a function. */
+static char *one_release_packet_each(const char *const *packets, char *header, size_t n)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+
+    fputs("f:\n// %bb.0:\n", f);
+    for (; *packets; packets++)
+        fprintf(f, "\t{\n\t\t%s\n\t}\n", *packets);
+    fputs(".Lfunc_end0:\n", f);
+    fclose(f);
+    run(listing("f", text), listing("f0", text), "f", 0, NULL);
+    free(text);
+    text = hxt_read_file(out_file(), NULL);
+    const char *row = strstr(text, "[] = {\n    ");
+    assert_non_null(row);
+    snprintf(header, n, "%.*s", (int)strcspn(row + 11, "\n"), row + 11);
+    free(text);
+    return header;
+}
+
+static void test_vectors_read_again_from_the_stack_are_waited_for(void **state)
+{
+    (void)state;
+    static const char *const lane[] = {"vmem(r29+#1) = v0", "r1 = memw(r29+#132)", "r2 = memw(r29+#256)", "r3 = add(r1,#1)", NULL};
+    static const char *const moved[] = {"r0 = add(r30,#-256)", "vmem(r0+#0) = v0", "r1 = memw(r30+#-252)", "r0 = add(r5,#4)",
+                                        "vmem(r0+#0) = v0", "r1 = memw(r0+#0)", NULL};
+    char row[512];
+
+    /* the second load is of another vector */
+    assert_string_equal(one_release_packet_each(lane, row, sizeof(row)),
+                        "{{0}, 1, 0}, {{0xc01}, 0, 0}, {{0}, 0, 0}, {{0x602}, 0, 0},");
+    /* an address in the frame is known through a register, until that becomes another */
+    assert_string_equal(one_release_packet_each(moved, row, sizeof(row)),
+                        "{{0}, 0, 0}, {{0x101}, 1, 0}, {{0xc01}, 0, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0}, 0, 0},");
+}
+
+static void test_unaligned_access_takes_two_context_cycles(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"v0 = vmemu(r0+#0)", "v1.w = vadd(v0.w,v0.w)", "vmemu(r1+#0) = v1", NULL};
+    char row[512];
+
+    /* what an unaligned store stores is rotated first */
+    assert_string_equal(one_release_packet_each(text, row, sizeof(row)),
+                        "{{0}, 2, 1}, {{0xa01}, 1, 0}, {{0x901}, 2, 0},");
+}
+
+/* "Vxx32.w+=vmpy(Vu32.h,Rt32.h)" with registers: "v21:20.w += vmpy(v1.h,r1.h)"; sources are v1 and v3:2. */
+static void with_registers(char *to, size_t n, const char *syntax)
+{
+    static const struct {
+        const char *operand, *reg;
+    } names[] = {{"Vdd32", "v21:20"}, {"Vxx32", "v21:20"}, {"Vd32", "v20"}, {"Vx32", "v20"}, {"Vy32", "v22"}, {"Vuu32", "v3:2"},
+                 {"Vvv32", "v3:2"},   {"Vu32", "v1"},      {"Vv32", "v1"},  {"Rtt32", "r3:2"}, {"Rt32", "r1"}, {"Rt8", "r1"},
+                 {"Qd4", "q0"},       {"Qe4", "q0"},       {"Qx4", "q0"},   {"Qs4", "q1"},     {"Qt4", "q1"},  {"Qu4", "q1"},
+                 {"Qv4", "q1"}};
+    size_t at = 0;
+
+    while (*syntax && at + 8 < n) {
+        size_t k = 0;
+        while (k < HXT_LEN(names) && strncmp(syntax, names[k].operand, strlen(names[k].operand)) != 0)
+            k++;
+        if (k < HXT_LEN(names)) {
+            at += (size_t)sprintf(to + at, "%s", names[k].reg);
+            syntax += strlen(names[k].operand);
+        } else if (*syntax == '=') { /* "a=b", "a+=b" */
+            char sign = at && strchr("+-|&^", to[at - 1]) ? to[--at] : ' ';
+            at += (size_t)sprintf(to + at, sign == ' ' ? " = " : " %c= ", sign);
+            syntax++;
+        } else {
+            to[at++] = *syntax++;
+        }
+    }
+    to[at] = '\0';
+}
+
+/* 1 early, 0 late, -1: an operation without a vector source, or none that the table of classes tells */
+static int expected_early(const char *class, const char *instruction)
+{
+    static const char *const early[] = {"CVI_VX", "CVI_VX_DV", "CVI_VS", "CVI_VP", "CVI_VP_VS"};
+    const char *right = strstr(instruction, "= ");
+
+    if (!right || !(strstr(right, "v1") || strstr(right, "v3:2")) || strstr(class, "SCATTER") || strstr(class, "GATHER") ||
+        !strncmp(class, "CVI_VM", 6) || strncmp(class, "CVI_", 4) != 0)
+        return -1;
+    for (size_t i = 0; i < HXT_LEN(early); i++)
+        if (strcmp(class, early[i]) == 0)
+            return 1;
+    return 0;
+}
+
+struct early_case {
+    char name[64], text[160];
+    int early;
+};
+
+static size_t early_cases(struct early_case *to, size_t max)
+{
+    char *table = hxt_read_file(HXT_SRC "/tests/oracle/hvx-v69-intrinsics.txt", NULL), *save = NULL;
+    size_t n = 0;
+
+    assert_non_null(table);
+    for (char *line = strtok_r(table, "\n", &save); line && n < max; line = strtok_r(NULL, "\n", &save)) {
+        char *field[10] = {line};
+        int fields = 1;
+        for (char *bar; fields < 10 && (bar = strstr(field[fields - 1], " | ")); fields++) {
+            *bar = '\0';
+            field[fields] = bar + 3;
+        }
+        if (*line == '#' || fields < 7)
+            continue;
+        snprintf(to[n].name, sizeof(to[n].name), "%s", field[0]);
+        with_registers(to[n].text, sizeof(to[n].text), field[6]);
+        to[n].early = expected_early(field[4], to[n].text);
+        n += to[n].early >= 0;
+    }
+    free(table);
+    return n;
+}
+
+/* The class of each HVX instruction says whether its sources are needed early: those of multipliers, shifters and the
+ * permute network are.  The classes are clang's. */
+static void test_early_sources_are_those_of_the_instruction_classes(void **state)
+{
+    (void)state;
+    static struct early_case c[512];
+    const size_t n = early_cases(c, HXT_LEN(c));
+    size_t size, wrong = 0;
+    char *text = NULL, *header, *row;
+    FILE *f = open_memstream(&text, &size);
+
+    assert_true(n > 400);
+    fputs("f:\n// %bb.0:\n", f);
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "\t{\n\t\tv1 = vor(v9,v9)\n\t\tv3:2 = vcombine(v9,v9)\n\t}\n\t{\n\t\t%s\n\t}\n", c[i].text);
+    fputs(".Lfunc_end0:\n", f);
+    fclose(f);
+    run(listing("f", text), listing("f0", text), "f", 0, NULL);
+    header = hxt_read_file(out_file(), NULL);
+    row = strstr(header, "{{");             /* in the head's comment */
+    for (size_t i = 0; i < 2 * n; i++) {
+        row = strstr(row + 2, "{{");
+        assert_non_null(row);
+        if (i % 2 == 0)
+            continue;
+        const char *end = strchr(row, '}'), *early = strstr(row, "0x901"), *late = strstr(row, "0x801");
+        if (c[i / 2].early ? !early || early > end : !late || late > end || (early && early < end)) {
+            print_error("%s: %s: %.*s\n", c[i / 2].name, c[i / 2].text, (int)(end - row), row);
+            wrong++;
+        }
+    }
+    free(header);
+    free(text);
+    assert_int_equal(wrong, 0);
 }
 
 static void test_wrong_usage_exits_2(void **state)
@@ -303,6 +477,9 @@ int main(void)
         cmocka_unit_test(test_damaged_listing_is_refused),
         cmocka_unit_test(test_different_loops_are_refused_and_listed),
         cmocka_unit_test(test_distances_end_at_63),
+        cmocka_unit_test(test_vectors_read_again_from_the_stack_are_waited_for),
+        cmocka_unit_test(test_unaligned_access_takes_two_context_cycles),
+        cmocka_unit_test(test_early_sources_are_those_of_the_instruction_classes),
         cmocka_unit_test(test_wrong_usage_exits_2),
     };
 

@@ -8,12 +8,11 @@ static const char *const build_name[HX_CODE_BUILDS] = {"release", "debug"};
 
 void hx_emit_head(FILE *out, const char *source, const char *compiler)
 {
-    fprintf(
-        out,
-        "/* Made by `make listings` from what %s makes of %s; do not edit.\n"
-        " * See dsp/include/hexrig/hexrig_code.h.  A packet: {{packets since the result of a load, multiply,\n"
-        " * vector operation, vector load}, vmem loads}. */\n#ifndef __hexagon__\n#include \"hexrig_code.h\"\n",
-        *compiler ? compiler : "the compiler", source);
+    fprintf(out,
+            "/* Made by `make listings` from what %s makes of %s; do not edit.\n"
+            " * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */\n"
+            "#ifndef __hexagon__\n#include \"hexrig_code.h\"\n",
+            *compiler ? compiler : "the compiler", source);
 }
 
 void hx_emit_tail(FILE *out)
@@ -21,19 +20,33 @@ void hx_emit_tail(FILE *out)
     fputs("#endif\n", out);
 }
 
+/* The text of a row; returns its length. */
+static int packet_text(char *to, size_t n, const struct hx_vliw_packet *p)
+{
+    int at = snprintf(to, n, "{{");
+
+    for (int i = 0; i < HX_PACKET_WAITS && (i == 0 || p->wait[i]); i++)
+        at += snprintf(to + at, n - at, p->wait[i] ? "%s0x%03x" : "%s0", i ? ", " : "", p->wait[i]);
+    return at + snprintf(to + at, n - at, "}, %u, %u},", p->hvx, p->vector_loads);
+}
+
 static void emit_packets(FILE *out, const char *name, int build, unsigned k,
                          const struct hx_level *l)
 {
-    enum { PER_LINE = 5 };
+    enum { COLUMNS = 100, INDENT = 4 };
+    int column = COLUMNS;
 
     if (!l->packets)
         return;
     fprintf(out, "static const struct hx_vliw_packet hx_%s_%s_%u[] = {", name, build_name[build], k);
     for (size_t i = 0; i < l->packets; i++) {
-        const struct hx_vliw_packet *p = &l->packet[i];
-        fprintf(out, "%s{{%u, %u, %u, %u}, %u},", i % PER_LINE ? " " : "\n    ",
-                p->after[HX_UNIT_LOAD], p->after[HX_UNIT_MPY], p->after[HX_UNIT_HVX],
-                p->after[HX_UNIT_VLOAD], p->vector_loads);
+        char row[COLUMNS];
+        const int n = packet_text(row, sizeof(row), &l->packet[i]);
+
+        if (column + 1 + n > COLUMNS)
+            column = fprintf(out, "\n%*s%s", INDENT, "", row) - 1;
+        else
+            column += fprintf(out, " %s", row);
     }
     fputs("\n};\n", out);
 }

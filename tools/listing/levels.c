@@ -45,9 +45,11 @@ static int collect(struct rows *out, const struct hx_function *f, int loop)
     return 0;
 }
 
-/* How many rows before row `at` the register was defined, in a loop also in the trip before; *def: by what.  0: not within
- * FAR rows, or something else ran in between, during which it became ready. */
-static unsigned distance(const struct rows *rows, size_t at, int reg, bool cyclic, int *def)
+/* Visits the rows before row `at`, nearest first, in a loop also those of the trip before, until one is found: how many rows
+ * earlier it stands.  0: not within FAR rows, or something else ran in between, during which it became ready. */
+typedef bool found_fn(const struct hx_lpacket *p, int what);
+
+static unsigned rows_back(const struct rows *rows, size_t at, bool cyclic, found_fn *found, int what)
 {
     size_t i = at;
 
@@ -55,26 +57,88 @@ static unsigned distance(const struct rows *rows, size_t at, int reg, bool cycli
         if (rows->row[i].gap || (i == 0 && !cyclic))
             return 0;
         i = i ? i - 1 : rows->n - 1;
-        *def = rows->row[i].p->def[reg];
-        if (*def != HX_DEF_NONE)
+        if (found(rows->row[i].p, what))
             return d;
     }
     return 0;
 }
 
+static bool defines(const struct hx_lpacket *p, int reg)
+{
+    return p->def[reg] != HX_DEF_NONE;
+}
+
+static bool stores_vector_at(const struct hx_lpacket *p, int place)
+{
+    enum { VECTOR_BYTES = 128 };
+
+    return p->stack_store && place >= p->stack_store && place < p->stack_store + VECTOR_BYTES;
+}
+
+/* The nearest producer by unit and earliness, as in hx_vliw_packet; 0: none. */
+struct waits {
+    unsigned nearest[2 * HX_CODE_UNITS];
+};
+
+static void note_wait(struct waits *w, enum hx_code_unit unit, bool early, unsigned packets)
+{
+    unsigned *nearest = &w->nearest[2 * unit + early];
+
+    /* a scalar ALU result is ready for the next packet, for early sources for the one after that */
+    if (!packets || (unit == HX_UNIT_ALU && !(early && packets == 1)))
+        return;
+    if (!*nearest || packets < *nearest)
+        *nearest = packets;
+}
+
+static void registers_waited_for(struct waits *w, const struct rows *rows, size_t at, bool cyclic)
+{
+    for (int reg = 0; reg < HX_REGS; reg++) {
+        const int use = rows->row[at].p->use[reg];
+        unsigned d = use ? rows_back(rows, at, cyclic, defines, reg) : 0;
+
+        if (d) {
+            const struct hx_lpacket *p = rows->row[(at + rows->n - d) % rows->n].p;
+            note_wait(w, p->def[reg] - HX_DEF_UNIT, use == HX_USE_EARLY, d);
+        }
+    }
+}
+
+static void stack_waited_for(struct waits *w, const struct rows *rows, size_t at, bool cyclic)
+{
+    for (int i = 0; i < 2; i++) {
+        const int place = rows->row[at].p->stack_load[i];
+
+        if (place)
+            note_wait(w, HX_UNIT_SPILL, false, rows_back(rows, at, cyclic, stores_vector_at, place));
+    }
+}
+
+/* The nearest ones, as many as fit; a late source is no news behind an early one of the same unit. */
+static void put_waits(struct hx_vliw_packet *out, struct waits *w)
+{
+    unsigned n = 0;
+
+    for (int u = 0; u < HX_CODE_UNITS; u++) {
+        unsigned *late = &w->nearest[2 * u], early = w->nearest[2 * u + 1];
+        if (early && early <= *late)
+            *late = 0;
+    }
+    for (unsigned d = 1; d <= FAR; d++)
+        for (unsigned k = 0; k < 2 * HX_CODE_UNITS && n < HX_PACKET_WAITS; k++)
+            if (w->nearest[k] == d)
+                out->wait[n++] = (uint16_t)HX_WAIT(k / 2, k % 2, d);
+}
+
 static struct hx_vliw_packet measure(const struct rows *rows, size_t at, bool cyclic)
 {
-    struct hx_vliw_packet out = {.vector_loads = rows->row[at].p->vector_loads};
+    const struct hx_lpacket *p = rows->row[at].p;
+    struct hx_vliw_packet out = {.hvx = p->hvx, .vector_loads = p->vector_loads};
+    struct waits w = {0};
 
-    for (int reg = 0; reg < HX_REGS; reg++) {
-        int def = HX_DEF_NONE;
-        unsigned d = rows->row[at].p->use[reg] ? distance(rows, at, reg, cyclic, &def) : 0;
-        if (!d || def < HX_DEF_UNIT)
-            continue;
-        uint8_t *after = &out.after[def - HX_DEF_UNIT];
-        if (!*after || d < *after)
-            *after = (uint8_t)d;
-    }
+    registers_waited_for(&w, rows, at, cyclic);
+    stack_waited_for(&w, rows, at, cyclic);
+    put_waits(&out, &w);
     return out;
 }
 

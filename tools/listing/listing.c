@@ -9,6 +9,7 @@
 struct reader {
     struct hx_function *f;
     struct hx_lpacket *open; /* between { and } */
+    struct hx_frame frame;
     unsigned line;           /* of the listing */
     uint64_t where;
     bool inside, done;
@@ -50,6 +51,7 @@ static int begin_block(struct reader *r, const char *label)
     snprintf(b->label, sizeof(b->label), "%.*s", (int)strcspn(label, ": \t\n"), label);
     b->first = f->packets;
     b->loop = -1;
+    hx_frame_begin(&r->frame);
     return 0;
 }
 
@@ -97,7 +99,8 @@ static int close_packet(struct reader *r, const char *text)
     if (!p)
         return bad(r, "the end of a packet that did not begin", "");
     for (int i = 0; i < HX_REGS; i++)
-        p->use[i] = p->use[i] && !p->forward[i];
+        if (p->forward[i])
+            p->use[i] = HX_USE_NONE;
     p->ends_loop = strstr(text, ":endloop") != NULL;
     last_block(r->f)->packets++;
     r->open = NULL;
@@ -126,7 +129,7 @@ static int read_code(struct reader *r, char *text)
     }
     if (!r->open)
         return bad(r, "not in a Hexagon packet: ", text);
-    return hx_packet_add(r->open, text) ? bad(r, "not a Hexagon instruction: ", text) : 0;
+    return hx_packet_add(r->open, &r->frame, text) ? bad(r, "not a Hexagon instruction: ", text) : 0;
 }
 
 /* A line in column 0: a label of a block, another label, or the end of the function. */

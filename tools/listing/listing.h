@@ -16,8 +16,19 @@
 /* One number per register that can delay a packet: r0-r31, v0-v31, p0-p3, q0-q3. */
 enum { HX_REG_R = 0, HX_REG_V = 32, HX_REG_P = 64, HX_REG_Q = 68, HX_REGS = 72 };
 
-/* What defines a register: a unit of hexrig_code.h, or something whose result is ready at once. */
-enum { HX_DEF_NONE, HX_DEF_READY, HX_DEF_UNIT }; /* HX_DEF_UNIT + enum hx_code_unit */
+/* What defines a register: HX_DEF_UNIT + enum hx_code_unit. */
+enum { HX_DEF_NONE, HX_DEF_UNIT };
+
+/* How an operand is used, see HX_WAIT() of hexrig_code.h. */
+enum { HX_USE_NONE, HX_USE_LATE, HX_USE_EARLY };
+
+/* Where in the stack frame registers point, as far as the block so far tells it. */
+struct hx_frame {
+    uint32_t known;     /* bit per scalar register */
+    int32_t at[32];     /* HX_FRAME_* + bytes */
+};
+/* r29 and r30 are apart by what the listing need not tell. */
+enum { HX_FRAME_SP = 0x1000000, HX_FRAME_FP = 0x2000000 };
 
 enum { HX_OP_CHARS = 24, HX_PACKET_OPS = 8, HX_NAME_CHARS = 96 };
 
@@ -28,12 +39,15 @@ struct hx_op { /* an instruction with a unit; what peeled trips are recognised b
 
 struct hx_lpacket {
     uint8_t def[HX_REGS];       /* HX_DEF_*: what the packets after it see */
-    bool use[HX_REGS];          /* read from an earlier packet */
+    uint8_t use[HX_REGS];       /* HX_USE_*: read from an earlier packet */
     bool forward[HX_REGS];      /* .cur and .tmp: this packet reads its own value */
     struct hx_op op[HX_PACKET_OPS];
     uint8_t ops;
     uint8_t words;              /* instructions and constant extenders; a duplex counts as two */
-    uint8_t vector_loads;
+    uint8_t vector_loads;       /* but for those of the stack */
+    uint8_t hvx;                /* context cycles */
+    int32_t stack_store;        /* place (HX_FRAME_*) of a vector that it stores to the stack; 0: none ... */
+    int32_t stack_load[2];      /* ... and of scalars that it loads from there */
     bool ends_loop;             /* :endloop0 or :endloop1 */
     uint64_t where;             /* file << 32 | line of the source; 0: unknown */
     uint8_t minus[32];          /* k where it sets that scalar register to another less k ... */
@@ -79,9 +93,12 @@ void hx_function_free(struct hx_function *f);
 /* Whether loop (index in f->loop[], -1: none) is `outer` or a loop inside it; everything is inside of -1. */
 bool hx_loop_within(const struct hx_function *f, int loop, int outer);
 
+/* Begins a block: of registers only r29 and r30 are known. */
+void hx_frame_begin(struct hx_frame *frame);
+
 /* Adds one instruction (a line of a packet, without its comment) to a packet.  Returns 0, or -1 when the packet would
  * hold more than any packet does or the text is no instruction. */
-int hx_packet_add(struct hx_lpacket *p, const char *text);
+int hx_packet_add(struct hx_lpacket *p, struct hx_frame *frame, const char *text);
 
 /* One row of an hx_code_level. */
 struct hx_level {

@@ -23,20 +23,35 @@
 
 #include <stdint.h>
 
-/* What a result comes from; a cost model gives each a latency. */
+/* What an operand comes from; a cost model gives each a latency. */
 enum hx_code_unit {
+    HX_UNIT_ALU,   /* scalar ALU: the next packet has its result, except early sources */
+    HX_UNIT_MPY,   /* scalar multiply, minimum, field, scaled or accumulating add: one packet later */
+    HX_UNIT_FLOAT, /* scalar float */
     HX_UNIT_LOAD,  /* scalar load */
-    HX_UNIT_MPY,   /* scalar multiply, scalar float */
     HX_UNIT_HVX,   /* vector arithmetic */
     HX_UNIT_VLOAD, /* vector load */
+    HX_UNIT_SPILL,    /* a vector of the stack, read again as a whole or by a scalar load; vextract */
     HX_CODE_UNITS
 };
 
-/* One packet: how many packets earlier the nearest producer of one of its operands stands, by unit; 0: none within 63.
- * In a loop the count goes on into the trip before.  Scalar ALU results are ready for the next packet and not listed. */
+/* One thing that a packet waits for.  `early`: the operand is needed at the begin of the packet's work, because it is
+ * multiplied, shifted or permuted (vectors), multiplied or an address (scalars); others, accumulators among them, join
+ * later, and their packet can follow its producer one issue earlier.  `packets`: how many packets earlier the producer stands,
+ * 1 to 63; in a loop the count goes on into the trip before.  In hexadecimal 0xPDD: P is 2 * unit + early, DD the packets. */
+#define HX_WAIT(unit, early, packets) ((2 * (unit) + (early)) << 8 | (packets))
+#define HX_WAIT_UNIT(wait) ((wait) >> 9)
+#define HX_WAIT_EARLY(wait) ((wait) >> 8 & 1)
+#define HX_WAIT_PACKETS(wait) ((wait) & 63)
+
+enum { HX_PACKET_WAITS = 6 };
+
+/* One packet.  The units that it occupies are not listed: the compiler puts no more into a packet than a context has units
+ * for, instructions on pairs counted twice, so that a packet takes one context cycle whatever is in it. */
 struct hx_vliw_packet {
-    uint8_t after[HX_CODE_UNITS];
-    uint8_t vector_loads; /* vmem loads in this packet, the compiler's spills included */
+    uint16_t wait[HX_PACKET_WAITS]; /* HX_WAIT(); ended by 0 */
+    uint8_t hvx;                    /* context cycles it takes: 0 scalar only, 1, 2 with an unaligned vector access */
+    uint8_t vector_loads;           /* vmem loads in this packet, but for those of the stack */
 };
 
 /* The blocks of one loop (level 0: of the function outside of its loops), without those of the loops inside. */
