@@ -24,10 +24,10 @@ static const struct hx_vliw_packet hx_linear_quantize_release_3[] = {
     {{0x201}, 0, 0}, {{0x201}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0},
 };
 static const struct hx_code_level hx_linear_quantize_release[] = {
-    {hx_linear_quantize_release_0, 40, 0}, /* 89 words */
-    {hx_linear_quantize_release_1, 1, 2}, /* 3 words, in level 0 */
-    {hx_linear_quantize_release_2, 5, 0}, /* 14 words, in level 0 */
-    {hx_linear_quantize_release_3, 11, 0}, /* 19 words, in level 2 */
+    {hx_linear_quantize_release_0, 40, 0, 0}, /* 89 words */
+    {hx_linear_quantize_release_1, 1, 2, 0}, /* 3 words */
+    {hx_linear_quantize_release_2, 5, 0, 0}, /* 14 words */
+    {hx_linear_quantize_release_3, 11, 0, 2}, /* 19 words */
 };
 static const struct hx_vliw_packet hx_linear_quantize_debug_0[] = {
     {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -80,10 +80,10 @@ static const struct hx_vliw_packet hx_linear_quantize_debug_3[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_linear_quantize_debug[] = {
-    {hx_linear_quantize_debug_0, 125, 0}, /* 132 words */
-    {hx_linear_quantize_debug_1, 34, 0}, /* 34 words, in level 0 */
-    {hx_linear_quantize_debug_2, 23, 0}, /* 23 words, in level 0 */
-    {hx_linear_quantize_debug_3, 64, 0}, /* 66 words, in level 2 */
+    {hx_linear_quantize_debug_0, 125, 0, 0}, /* 132 words */
+    {hx_linear_quantize_debug_1, 34, 0, 0}, /* 34 words */
+    {hx_linear_quantize_debug_2, 23, 0, 0}, /* 23 words */
+    {hx_linear_quantize_debug_3, 64, 0, 2}, /* 66 words */
 };
 static const struct hx_code hx_code_linear_quantize __attribute__((unused)) = {
     "linear_quantize", 4, {hx_linear_quantize_release, hx_linear_quantize_debug},
@@ -103,8 +103,8 @@ static const struct hx_vliw_packet hx_linear_q8_one_release_1[] = {
     {{0x903}, 1, 1}, {{0x802, 0xb03, 0x604}, 1, 1}, {{0x801, 0xb01, 0x902, 0x604}, 1, 0},
 };
 static const struct hx_code_level hx_linear_q8_one_release[] = {
-    {hx_linear_q8_one_release_0, 17, 0}, /* 50 words */
-    {hx_linear_q8_one_release_1, 12, 1}, /* 39 words, in level 0 */
+    {hx_linear_q8_one_release_0, 17, 0, 0}, /* 50 words */
+    {hx_linear_q8_one_release_1, 12, 1, 0}, /* 39 words */
 };
 static const struct hx_vliw_packet hx_linear_q8_one_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0},
@@ -148,8 +148,8 @@ static const struct hx_vliw_packet hx_linear_q8_one_debug_1[] = {
     {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_linear_q8_one_debug[] = {
-    {hx_linear_q8_one_debug_0, 18, 0}, /* 18 words */
-    {hx_linear_q8_one_debug_1, 174, 0}, /* 174 words, in level 0 */
+    {hx_linear_q8_one_debug_0, 18, 0, 0}, /* 18 words */
+    {hx_linear_q8_one_debug_1, 174, 0, 0}, /* 174 words */
 };
 static const struct hx_code hx_code_linear_q8_one __attribute__((unused)) = {
     "linear_q8_one", 2, {hx_linear_q8_one_release, hx_linear_q8_one_debug},
@@ -185,8 +185,8 @@ static const struct hx_vliw_packet hx_linear_q8_four_release_1[] = {
     {{0x601, 0x801, 0x902, 0xb14}, 1, 0},
 };
 static const struct hx_code_level hx_linear_q8_four_release[] = {
-    {hx_linear_q8_four_release_0, 46, 0}, /* 138 words */
-    {hx_linear_q8_four_release_1, 34, 1}, /* 114 words, in level 0 */
+    {hx_linear_q8_four_release_0, 46, 0, 0}, /* 138 words */
+    {hx_linear_q8_four_release_1, 34, 1, 0}, /* 114 words */
 };
 static const struct hx_vliw_packet hx_linear_q8_four_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0},
@@ -313,8 +313,8 @@ static const struct hx_vliw_packet hx_linear_q8_four_debug_1[] = {
     {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_linear_q8_four_debug[] = {
-    {hx_linear_q8_four_debug_0, 45, 0}, /* 45 words */
-    {hx_linear_q8_four_debug_1, 561, 0}, /* 670 words, in level 0 */
+    {hx_linear_q8_four_debug_0, 45, 0, 0}, /* 45 words */
+    {hx_linear_q8_four_debug_1, 561, 0, 0}, /* 670 words */
 };
 static const struct hx_code hx_code_linear_q8_four __attribute__((unused)) = {
     "linear_q8_four", 2, {hx_linear_q8_four_release, hx_linear_q8_four_debug},
@@ -331,8 +331,8 @@ static const struct hx_vliw_packet hx_linear_row8_one_release_1[] = {
     {{0x601, 0x801, 0xb01}, 1, 1}, {{0x601, 0x801, 0xb01}, 1, 1}, {{0x601, 0x801, 0xb01}, 1, 0},
 };
 static const struct hx_code_level hx_linear_row8_one_release[] = {
-    {hx_linear_row8_one_release_0, 14, 0}, /* 32 words */
-    {hx_linear_row8_one_release_1, 9, 0}, /* 26 words, in level 0 */
+    {hx_linear_row8_one_release_0, 14, 0, 0}, /* 32 words */
+    {hx_linear_row8_one_release_1, 9, 0, 0}, /* 26 words */
 };
 static const struct hx_vliw_packet hx_linear_row8_one_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -380,8 +380,8 @@ static const struct hx_vliw_packet hx_linear_row8_one_debug_1[] = {
     {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_linear_row8_one_debug[] = {
-    {hx_linear_row8_one_debug_0, 94, 0}, /* 94 words */
-    {hx_linear_row8_one_debug_1, 123, 0}, /* 123 words, in level 0 */
+    {hx_linear_row8_one_debug_0, 94, 0, 0}, /* 94 words */
+    {hx_linear_row8_one_debug_1, 123, 0, 0}, /* 123 words */
 };
 static const struct hx_code hx_code_linear_row8_one __attribute__((unused)) = {
     "linear_row8_one", 2, {hx_linear_row8_one_release, hx_linear_row8_one_debug},
@@ -415,8 +415,8 @@ static const struct hx_vliw_packet hx_linear_row8_four_release_1[] = {
     {{0x601, 0x801, 0xb0b}, 1, 1}, {{0}, 1, 1},
 };
 static const struct hx_code_level hx_linear_row8_four_release[] = {
-    {hx_linear_row8_four_release_0, 59, 0}, /* 167 words */
-    {hx_linear_row8_four_release_1, 21, 1}, /* 78 words, in level 0 */
+    {hx_linear_row8_four_release_0, 59, 0, 0}, /* 167 words */
+    {hx_linear_row8_four_release_1, 21, 1, 0}, /* 78 words */
 };
 static const struct hx_vliw_packet hx_linear_row8_four_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -558,8 +558,8 @@ static const struct hx_vliw_packet hx_linear_row8_four_debug_1[] = {
     {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_linear_row8_four_debug[] = {
-    {hx_linear_row8_four_debug_0, 331, 0}, /* 373 words */
-    {hx_linear_row8_four_debug_1, 366, 0}, /* 366 words, in level 0 */
+    {hx_linear_row8_four_debug_0, 331, 0, 0}, /* 373 words */
+    {hx_linear_row8_four_debug_1, 366, 0, 0}, /* 366 words */
 };
 static const struct hx_code hx_code_linear_row8_four __attribute__((unused)) = {
     "linear_row8_four", 2, {hx_linear_row8_four_release, hx_linear_row8_four_debug},
@@ -576,8 +576,8 @@ static const struct hx_vliw_packet hx_linear_argmax_release_1[] = {
     {{0x801, 0xa04}, 1, 1}, {{0x801, 0xb01}, 1, 0}, {{0x801, 0xa02}, 1, 0}, {{0x902}, 1, 0},
 };
 static const struct hx_code_level hx_linear_argmax_release[] = {
-    {hx_linear_argmax_release_0, 24, 0}, /* 53 words */
-    {hx_linear_argmax_release_1, 4, 2}, /* 12 words, in level 0 */
+    {hx_linear_argmax_release_0, 24, 0, 0}, /* 53 words */
+    {hx_linear_argmax_release_1, 4, 2, 0}, /* 12 words */
 };
 static const struct hx_vliw_packet hx_linear_argmax_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -604,8 +604,8 @@ static const struct hx_vliw_packet hx_linear_argmax_debug_1[] = {
     {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_linear_argmax_debug[] = {
-    {hx_linear_argmax_debug_0, 52, 0}, /* 53 words */
-    {hx_linear_argmax_debug_1, 63, 0}, /* 64 words, in level 0 */
+    {hx_linear_argmax_debug_0, 52, 0, 0}, /* 53 words */
+    {hx_linear_argmax_debug_1, 63, 0, 0}, /* 64 words */
 };
 static const struct hx_code hx_code_linear_argmax __attribute__((unused)) = {
     "linear_argmax", 2, {hx_linear_argmax_release, hx_linear_argmax_debug},

@@ -13,8 +13,8 @@ static const struct hx_vliw_packet hx_ok_sums_one_release_1[] = {
     {{0x801, 0x902, 0xb03}, 1, 0}, {{0x601, 0x801}, 1, 1}, {{0x801}, 1, 0}, {{0x902, 0xb02}, 1, 0},
 };
 static const struct hx_code_level hx_ok_sums_one_release[] = {
-    {hx_ok_sums_one_release_0, 16, 0}, /* 36 words */
-    {hx_ok_sums_one_release_1, 4, 1}, /* 12 words, in level 0 */
+    {hx_ok_sums_one_release_0, 16, 0, 0}, /* 36 words */
+    {hx_ok_sums_one_release_1, 4, 1, 0}, /* 12 words */
 };
 static const struct hx_vliw_packet hx_ok_sums_one_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -45,8 +45,8 @@ static const struct hx_vliw_packet hx_ok_sums_one_debug_1[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x201}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_ok_sums_one_debug[] = {
-    {hx_ok_sums_one_debug_0, 43, 0}, /* 43 words */
-    {hx_ok_sums_one_debug_1, 90, 0}, /* 90 words, in level 0 */
+    {hx_ok_sums_one_debug_0, 43, 0, 0}, /* 43 words */
+    {hx_ok_sums_one_debug_1, 90, 0, 0}, /* 90 words */
 };
 static const struct hx_code hx_code_ok_sums_one __attribute__((unused)) = {
     "ok_sums_one", 2, {hx_ok_sums_one_release, hx_ok_sums_one_debug},
@@ -69,8 +69,8 @@ static const struct hx_vliw_packet hx_ok_sums_four_release_1[] = {
     {{0x903, 0xb04}, 1, 0}, {{0x802, 0xb05, 0x906}, 1, 0}, {{0x802, 0x905, 0xb06}, 1, 0},
 };
 static const struct hx_code_level hx_ok_sums_four_release[] = {
-    {hx_ok_sums_four_release_0, 37, 0}, /* 70 words */
-    {hx_ok_sums_four_release_1, 12, 0}, /* 35 words, in level 0 */
+    {hx_ok_sums_four_release_0, 37, 0, 0}, /* 70 words */
+    {hx_ok_sums_four_release_1, 12, 0, 0}, /* 35 words */
 };
 static const struct hx_vliw_packet hx_ok_sums_four_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -173,8 +173,8 @@ static const struct hx_vliw_packet hx_ok_sums_four_debug_1[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_ok_sums_four_debug[] = {
-    {hx_ok_sums_four_debug_0, 173, 0}, /* 187 words */
-    {hx_ok_sums_four_debug_1, 353, 0}, /* 359 words, in level 0 */
+    {hx_ok_sums_four_debug_0, 173, 0, 0}, /* 187 words */
+    {hx_ok_sums_four_debug_1, 353, 0, 0}, /* 359 words */
 };
 static const struct hx_code hx_code_ok_sums_four __attribute__((unused)) = {
     "ok_sums_four", 2, {hx_ok_sums_four_release, hx_ok_sums_four_debug},

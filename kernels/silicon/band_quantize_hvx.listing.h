@@ -41,12 +41,12 @@ static const struct hx_vliw_packet hx_band_quantize_release_5[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_band_quantize_release[] = {
-    {hx_band_quantize_release_0, 15, 0}, /* 39 words */
-    {hx_band_quantize_release_1, 84, 0}, /* 166 words, in level 0 */
-    {hx_band_quantize_release_2, 1, 2}, /* 3 words, in level 1 */
-    {hx_band_quantize_release_3, 1, 3}, /* 2 words, in level 1 */
-    {hx_band_quantize_release_4, 1, 2}, /* 3 words, in level 1 */
-    {hx_band_quantize_release_5, 12, 0}, /* 24 words, in level 1 */
+    {hx_band_quantize_release_0, 15, 0, 0}, /* 39 words */
+    {hx_band_quantize_release_1, 84, 0, 0}, /* 166 words */
+    {hx_band_quantize_release_2, 1, 2, 1}, /* 3 words */
+    {hx_band_quantize_release_3, 1, 3, 1}, /* 2 words */
+    {hx_band_quantize_release_4, 1, 2, 1}, /* 3 words */
+    {hx_band_quantize_release_5, 12, 0, 1}, /* 24 words */
 };
 static const struct hx_vliw_packet hx_band_quantize_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -130,12 +130,12 @@ static const struct hx_vliw_packet hx_band_quantize_debug_5[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_band_quantize_debug[] = {
-    {hx_band_quantize_debug_0, 13, 0}, /* 13 words */
-    {hx_band_quantize_debug_1, 241, 0}, /* 255 words, in level 0 */
-    {hx_band_quantize_debug_2, 21, 0}, /* 21 words, in level 1 */
-    {hx_band_quantize_debug_3, 28, 0}, /* 28 words, in level 1 */
-    {hx_band_quantize_debug_4, 31, 0}, /* 31 words, in level 1 */
-    {hx_band_quantize_debug_5, 72, 0}, /* 74 words, in level 1 */
+    {hx_band_quantize_debug_0, 13, 0, 0}, /* 13 words */
+    {hx_band_quantize_debug_1, 241, 0, 0}, /* 255 words */
+    {hx_band_quantize_debug_2, 21, 0, 1}, /* 21 words */
+    {hx_band_quantize_debug_3, 28, 0, 1}, /* 28 words */
+    {hx_band_quantize_debug_4, 31, 0, 1}, /* 31 words */
+    {hx_band_quantize_debug_5, 72, 0, 1}, /* 74 words */
 };
 static const struct hx_code hx_code_band_quantize __attribute__((unused)) = {
     "band_quantize", 6, {hx_band_quantize_release, hx_band_quantize_debug},

@@ -10,8 +10,8 @@ static const struct hx_vliw_packet hx_axpby_release_1[] = {
     {{0}, 1, 1}, {{0x801}, 1, 0}, {{0x901}, 1, 0}, {{0x902}, 1, 0}, {{0x801}, 1, 0},
 };
 static const struct hx_code_level hx_axpby_release[] = {
-    {hx_axpby_release_0, 3, 0}, /* 6 words */
-    {hx_axpby_release_1, 5, 0}, /* 8 words, in level 0 */
+    {hx_axpby_release_0, 3, 0, 0}, /* 6 words */
+    {hx_axpby_release_1, 5, 0, 0}, /* 8 words */
 };
 static const struct hx_vliw_packet hx_axpby_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -29,8 +29,8 @@ static const struct hx_vliw_packet hx_axpby_debug_1[] = {
     {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_axpby_debug[] = {
-    {hx_axpby_debug_0, 14, 0}, /* 14 words */
-    {hx_axpby_debug_1, 43, 0}, /* 43 words, in level 0 */
+    {hx_axpby_debug_0, 14, 0, 0}, /* 14 words */
+    {hx_axpby_debug_1, 43, 0, 0}, /* 43 words */
 };
 static const struct hx_code hx_code_axpby __attribute__((unused)) = {
     "axpby", 2, {hx_axpby_release, hx_axpby_debug},
@@ -43,8 +43,8 @@ static const struct hx_vliw_packet hx_echo_release_1[] = {
     {{0x101}, 0, 0},
 };
 static const struct hx_code_level hx_echo_release[] = {
-    {hx_echo_release_0, 3, 0}, /* 4 words */
-    {hx_echo_release_1, 1, 0}, /* 2 words, in level 0 */
+    {hx_echo_release_0, 3, 0, 0}, /* 4 words */
+    {hx_echo_release_1, 1, 0, 0}, /* 2 words */
 };
 static const struct hx_vliw_packet hx_echo_debug_0[] = {
     {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0},
@@ -56,8 +56,8 @@ static const struct hx_vliw_packet hx_echo_debug_1[] = {
     {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_echo_debug[] = {
-    {hx_echo_debug_0, 8, 0}, /* 8 words */
-    {hx_echo_debug_1, 16, 0}, /* 16 words, in level 0 */
+    {hx_echo_debug_0, 8, 0, 0}, /* 8 words */
+    {hx_echo_debug_1, 16, 0, 0}, /* 16 words */
 };
 static const struct hx_code hx_code_echo __attribute__((unused)) = {
     "echo", 2, {hx_echo_release, hx_echo_debug},
@@ -74,9 +74,9 @@ static const struct hx_vliw_packet hx_copy_release_2[] = {
     {{0x101}, 0, 0},
 };
 static const struct hx_code_level hx_copy_release[] = {
-    {hx_copy_release_0, 9, 0}, /* 16 words */
-    {hx_copy_release_1, 1, 0}, /* 2 words, in level 0 */
-    {hx_copy_release_2, 1, 0}, /* 2 words, in level 0 */
+    {hx_copy_release_0, 9, 0, 0}, /* 16 words */
+    {hx_copy_release_1, 1, 0, 0}, /* 2 words */
+    {hx_copy_release_2, 1, 0, 0}, /* 2 words */
 };
 static const struct hx_vliw_packet hx_copy_debug_0[] = {
     {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
@@ -94,9 +94,9 @@ static const struct hx_vliw_packet hx_copy_debug_2[] = {
     {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_copy_debug[] = {
-    {hx_copy_debug_0, 17, 0}, /* 17 words */
-    {hx_copy_debug_1, 18, 0}, /* 18 words, in level 0 */
-    {hx_copy_debug_2, 16, 0}, /* 16 words, in level 0 */
+    {hx_copy_debug_0, 17, 0, 0}, /* 17 words */
+    {hx_copy_debug_1, 18, 0, 0}, /* 18 words */
+    {hx_copy_debug_2, 16, 0, 0}, /* 16 words */
 };
 static const struct hx_code hx_code_copy __attribute__((unused)) = {
     "copy", 3, {hx_copy_release, hx_copy_debug},
@@ -123,11 +123,11 @@ static const struct hx_vliw_packet hx_argmax_release_4[] = {
     {{0}, 0, 0}, {{0x601}, 0, 0},
 };
 static const struct hx_code_level hx_argmax_release[] = {
-    {hx_argmax_release_0, 33, 0}, /* 60 words */
-    {hx_argmax_release_1, 1, 1}, /* 2 words, in level 0 */
-    {hx_argmax_release_2, 1, 0}, /* 2 words, in level 0 */
-    {hx_argmax_release_3, 1, 1}, /* 2 words, in level 0 */
-    {hx_argmax_release_4, 2, 0}, /* 3 words, in level 0 */
+    {hx_argmax_release_0, 33, 0, 0}, /* 60 words */
+    {hx_argmax_release_1, 1, 1, 0}, /* 2 words */
+    {hx_argmax_release_2, 1, 0, 0}, /* 2 words */
+    {hx_argmax_release_3, 1, 1, 0}, /* 2 words */
+    {hx_argmax_release_4, 2, 0, 0}, /* 3 words */
 };
 static const struct hx_vliw_packet hx_argmax_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -170,11 +170,11 @@ static const struct hx_vliw_packet hx_argmax_debug_4[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_argmax_debug[] = {
-    {hx_argmax_debug_0, 86, 0}, /* 86 words */
-    {hx_argmax_debug_1, 29, 0}, /* 29 words, in level 0 */
-    {hx_argmax_debug_2, 18, 0}, /* 18 words, in level 0 */
-    {hx_argmax_debug_3, 29, 0}, /* 29 words, in level 0 */
-    {hx_argmax_debug_4, 12, 0}, /* 12 words, in level 0 */
+    {hx_argmax_debug_0, 86, 0, 0}, /* 86 words */
+    {hx_argmax_debug_1, 29, 0, 0}, /* 29 words */
+    {hx_argmax_debug_2, 18, 0, 0}, /* 18 words */
+    {hx_argmax_debug_3, 29, 0, 0}, /* 29 words */
+    {hx_argmax_debug_4, 12, 0, 0}, /* 12 words */
 };
 static const struct hx_code hx_code_argmax __attribute__((unused)) = {
     "argmax", 5, {hx_argmax_release, hx_argmax_debug},

@@ -28,10 +28,10 @@ static const struct hx_vliw_packet hx_modmatmul_release_3[] = {
     {{0x801, 0x902}, 1, 0}, {{0x801, 0x903}, 1, 0}, {{0x902}, 1, 0},
 };
 static const struct hx_code_level hx_modmatmul_release[] = {
-    {hx_modmatmul_release_0, 9, 0}, /* 25 words */
-    {hx_modmatmul_release_1, 5, 0}, /* 12 words, in level 0 */
-    {hx_modmatmul_release_2, 47, 0}, /* 74 words, in level 1 */
-    {hx_modmatmul_release_3, 10, 2}, /* 29 words, in level 2 */
+    {hx_modmatmul_release_0, 9, 0, 0}, /* 25 words */
+    {hx_modmatmul_release_1, 5, 0, 0}, /* 12 words */
+    {hx_modmatmul_release_2, 47, 0, 1}, /* 74 words */
+    {hx_modmatmul_release_3, 10, 2, 2}, /* 29 words */
 };
 static const struct hx_vliw_packet hx_modmatmul_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -90,10 +90,10 @@ static const struct hx_vliw_packet hx_modmatmul_debug_3[] = {
     {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_modmatmul_debug[] = {
-    {hx_modmatmul_debug_0, 36, 0}, /* 36 words */
-    {hx_modmatmul_debug_1, 14, 0}, /* 14 words, in level 0 */
-    {hx_modmatmul_debug_2, 24, 0}, /* 24 words, in level 1 */
-    {hx_modmatmul_debug_3, 188, 0}, /* 188 words, in level 2 */
+    {hx_modmatmul_debug_0, 36, 0, 0}, /* 36 words */
+    {hx_modmatmul_debug_1, 14, 0, 0}, /* 14 words */
+    {hx_modmatmul_debug_2, 24, 0, 1}, /* 24 words */
+    {hx_modmatmul_debug_3, 188, 0, 2}, /* 188 words */
 };
 static const struct hx_code hx_code_modmatmul __attribute__((unused)) = {
     "modmatmul", 4, {hx_modmatmul_release, hx_modmatmul_debug},
@@ -109,8 +109,8 @@ static const struct hx_vliw_packet hx_barrett_release_1[] = {
     {{0x801}, 1, 0}, {{0x801}, 1, 0}, {{0x801}, 1, 0},
 };
 static const struct hx_code_level hx_barrett_release[] = {
-    {hx_barrett_release_0, 4, 0}, /* 11 words */
-    {hx_barrett_release_1, 18, 0}, /* 22 words, in level 0 */
+    {hx_barrett_release_0, 4, 0, 0}, /* 11 words */
+    {hx_barrett_release_1, 18, 0, 0}, /* 22 words */
 };
 static const struct hx_vliw_packet hx_barrett_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -150,8 +150,8 @@ static const struct hx_vliw_packet hx_barrett_debug_1[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_barrett_debug[] = {
-    {hx_barrett_debug_0, 26, 0}, /* 26 words */
-    {hx_barrett_debug_1, 149, 0}, /* 149 words, in level 0 */
+    {hx_barrett_debug_0, 26, 0, 0}, /* 26 words */
+    {hx_barrett_debug_1, 149, 0, 0}, /* 149 words */
 };
 static const struct hx_code hx_code_barrett __attribute__((unused)) = {
     "barrett", 2, {hx_barrett_release, hx_barrett_debug},

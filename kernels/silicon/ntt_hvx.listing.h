@@ -17,9 +17,9 @@ static const struct hx_vliw_packet hx_ntt_stage_release_2[] = {
     {{0x801}, 1, 0}, {{0x801}, 1, 0}, {{0x801}, 1, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_ntt_stage_release[] = {
-    {hx_ntt_stage_release_0, 5, 0}, /* 15 words */
-    {hx_ntt_stage_release_1, 5, 0}, /* 10 words, in level 0 */
-    {hx_ntt_stage_release_2, 24, 0}, /* 34 words, in level 1 */
+    {hx_ntt_stage_release_0, 5, 0, 0}, /* 15 words */
+    {hx_ntt_stage_release_1, 5, 0, 0}, /* 10 words */
+    {hx_ntt_stage_release_2, 24, 0, 1}, /* 34 words */
 };
 static const struct hx_vliw_packet hx_ntt_stage_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -78,9 +78,9 @@ static const struct hx_vliw_packet hx_ntt_stage_debug_2[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_ntt_stage_debug[] = {
-    {hx_ntt_stage_debug_0, 26, 0}, /* 26 words */
-    {hx_ntt_stage_debug_1, 15, 0}, /* 15 words, in level 0 */
-    {hx_ntt_stage_debug_2, 223, 0}, /* 229 words, in level 1 */
+    {hx_ntt_stage_debug_0, 26, 0, 0}, /* 26 words */
+    {hx_ntt_stage_debug_1, 15, 0, 0}, /* 15 words */
+    {hx_ntt_stage_debug_2, 223, 0, 1}, /* 229 words */
 };
 static const struct hx_code hx_code_ntt_stage __attribute__((unused)) = {
     "ntt_stage", 3, {hx_ntt_stage_release, hx_ntt_stage_debug},

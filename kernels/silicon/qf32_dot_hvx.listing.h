@@ -17,9 +17,9 @@ static const struct hx_vliw_packet hx_qf32_dot_release_2[] = {
     {{0xb01, 0x902}, 1, 1}, {{0}, 1, 1},
 };
 static const struct hx_code_level hx_qf32_dot_release[] = {
-    {hx_qf32_dot_release_0, 6, 0}, /* 13 words */
-    {hx_qf32_dot_release_1, 28, 0}, /* 44 words, in level 0 */
-    {hx_qf32_dot_release_2, 2, 2}, /* 5 words, in level 1 */
+    {hx_qf32_dot_release_0, 6, 0, 0}, /* 13 words */
+    {hx_qf32_dot_release_1, 28, 0, 0}, /* 44 words */
+    {hx_qf32_dot_release_2, 2, 2, 1}, /* 5 words */
 };
 static const struct hx_vliw_packet hx_qf32_dot_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -50,9 +50,9 @@ static const struct hx_vliw_packet hx_qf32_dot_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_qf32_dot_debug[] = {
-    {hx_qf32_dot_debug_0, 11, 0}, /* 11 words */
-    {hx_qf32_dot_debug_1, 88, 0}, /* 88 words, in level 0 */
-    {hx_qf32_dot_debug_2, 24, 0}, /* 24 words, in level 1 */
+    {hx_qf32_dot_debug_0, 11, 0, 0}, /* 11 words */
+    {hx_qf32_dot_debug_1, 88, 0, 0}, /* 88 words */
+    {hx_qf32_dot_debug_2, 24, 0, 1}, /* 24 words */
 };
 static const struct hx_code hx_code_qf32_dot __attribute__((unused)) = {
     "qf32_dot", 3, {hx_qf32_dot_release, hx_qf32_dot_debug},
@@ -79,11 +79,11 @@ static const struct hx_vliw_packet hx_qf32_rows_release_4[] = {
     {{0x101}, 0, 0}, {{0x602}, 0, 0},
 };
 static const struct hx_code_level hx_qf32_rows_release[] = {
-    {hx_qf32_rows_release_0, 10, 0}, /* 25 words */
-    {hx_qf32_rows_release_1, 5, 0}, /* 15 words, in level 0 */
-    {hx_qf32_rows_release_2, 18, 0}, /* 28 words, in level 1 */
-    {hx_qf32_rows_release_3, 8, 0}, /* 16 words, in level 2 */
-    {hx_qf32_rows_release_4, 2, 2}, /* 4 words, in level 3 */
+    {hx_qf32_rows_release_0, 10, 0, 0}, /* 25 words */
+    {hx_qf32_rows_release_1, 5, 0, 0}, /* 15 words */
+    {hx_qf32_rows_release_2, 18, 0, 1}, /* 28 words */
+    {hx_qf32_rows_release_3, 8, 0, 2}, /* 16 words */
+    {hx_qf32_rows_release_4, 2, 2, 3}, /* 4 words */
 };
 static const struct hx_vliw_packet hx_qf32_rows_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x601}, 0, 0},
@@ -126,11 +126,11 @@ static const struct hx_vliw_packet hx_qf32_rows_debug_4[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_qf32_rows_debug[] = {
-    {hx_qf32_rows_debug_0, 10, 0}, /* 10 words */
-    {hx_qf32_rows_debug_1, 23, 0}, /* 23 words, in level 0 */
-    {hx_qf32_rows_debug_2, 84, 0}, /* 84 words, in level 1 */
-    {hx_qf32_rows_debug_3, 24, 0}, /* 24 words, in level 2 */
-    {hx_qf32_rows_debug_4, 18, 0}, /* 18 words, in level 3 */
+    {hx_qf32_rows_debug_0, 10, 0, 0}, /* 10 words */
+    {hx_qf32_rows_debug_1, 23, 0, 0}, /* 23 words */
+    {hx_qf32_rows_debug_2, 84, 0, 1}, /* 84 words */
+    {hx_qf32_rows_debug_3, 24, 0, 2}, /* 24 words */
+    {hx_qf32_rows_debug_4, 18, 0, 3}, /* 18 words */
 };
 static const struct hx_code hx_code_qf32_rows __attribute__((unused)) = {
     "qf32_rows", 5, {hx_qf32_rows_release, hx_qf32_rows_debug},

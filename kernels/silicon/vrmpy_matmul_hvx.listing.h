@@ -21,10 +21,10 @@ static const struct hx_vliw_packet hx_vrmpy_quantize_release_3[] = {
     {{0x101}, 0, 0},
 };
 static const struct hx_code_level hx_vrmpy_quantize_release[] = {
-    {hx_vrmpy_quantize_release_0, 28, 0}, /* 58 words */
-    {hx_vrmpy_quantize_release_1, 1, 2}, /* 3 words, in level 0 */
-    {hx_vrmpy_quantize_release_2, 9, 0}, /* 11 words, in level 0 */
-    {hx_vrmpy_quantize_release_3, 1, 0}, /* 2 words, in level 0 */
+    {hx_vrmpy_quantize_release_0, 28, 0, 0}, /* 58 words */
+    {hx_vrmpy_quantize_release_1, 1, 2, 0}, /* 3 words */
+    {hx_vrmpy_quantize_release_2, 9, 0, 0}, /* 11 words */
+    {hx_vrmpy_quantize_release_3, 1, 0, 0}, /* 2 words */
 };
 static const struct hx_vliw_packet hx_vrmpy_quantize_debug_0[] = {
     {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -60,10 +60,10 @@ static const struct hx_vliw_packet hx_vrmpy_quantize_debug_3[] = {
     {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_vrmpy_quantize_debug[] = {
-    {hx_vrmpy_quantize_debug_0, 51, 0}, /* 55 words */
-    {hx_vrmpy_quantize_debug_1, 26, 0}, /* 26 words, in level 0 */
-    {hx_vrmpy_quantize_debug_2, 45, 0}, /* 47 words, in level 0 */
-    {hx_vrmpy_quantize_debug_3, 15, 0}, /* 15 words, in level 0 */
+    {hx_vrmpy_quantize_debug_0, 51, 0, 0}, /* 55 words */
+    {hx_vrmpy_quantize_debug_1, 26, 0, 0}, /* 26 words */
+    {hx_vrmpy_quantize_debug_2, 45, 0, 0}, /* 47 words */
+    {hx_vrmpy_quantize_debug_3, 15, 0, 0}, /* 15 words */
 };
 static const struct hx_code hx_code_vrmpy_quantize __attribute__((unused)) = {
     "vrmpy_quantize", 4, {hx_vrmpy_quantize_release, hx_vrmpy_quantize_debug},
@@ -79,9 +79,9 @@ static const struct hx_vliw_packet hx_vrmpy_row_sums_release_2[] = {
     {{0x602}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_vrmpy_row_sums_release[] = {
-    {hx_vrmpy_row_sums_release_0, 3, 0}, /* 6 words */
-    {hx_vrmpy_row_sums_release_1, 6, 0}, /* 14 words, in level 0 */
-    {hx_vrmpy_row_sums_release_2, 2, 0}, /* 3 words, in level 1 */
+    {hx_vrmpy_row_sums_release_0, 3, 0, 0}, /* 6 words */
+    {hx_vrmpy_row_sums_release_1, 6, 0, 0}, /* 14 words */
+    {hx_vrmpy_row_sums_release_2, 2, 0, 1}, /* 3 words */
 };
 static const struct hx_vliw_packet hx_vrmpy_row_sums_debug_0[] = {
     {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -100,9 +100,9 @@ static const struct hx_vliw_packet hx_vrmpy_row_sums_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_vrmpy_row_sums_debug[] = {
-    {hx_vrmpy_row_sums_debug_0, 9, 0}, /* 9 words */
-    {hx_vrmpy_row_sums_debug_1, 20, 0}, /* 20 words, in level 0 */
-    {hx_vrmpy_row_sums_debug_2, 21, 0}, /* 21 words, in level 1 */
+    {hx_vrmpy_row_sums_debug_0, 9, 0, 0}, /* 9 words */
+    {hx_vrmpy_row_sums_debug_1, 20, 0, 0}, /* 20 words */
+    {hx_vrmpy_row_sums_debug_2, 21, 0, 1}, /* 21 words */
 };
 static const struct hx_code hx_code_vrmpy_row_sums __attribute__((unused)) = {
     "vrmpy_row_sums", 3, {hx_vrmpy_row_sums_release, hx_vrmpy_row_sums_debug},
@@ -127,9 +127,9 @@ static const struct hx_vliw_packet hx_vrmpy_rows_single_release_2[] = {
     {{0xb02, 0x803}, 1, 1}, {{0x801, 0xb01, 0x903}, 1, 1}, {{0xa01}, 1, 1}, {{0x802, 0xb02}, 1, 1},
 };
 static const struct hx_code_level hx_vrmpy_rows_single_release[] = {
-    {hx_vrmpy_rows_single_release_0, 12, 0}, /* 31 words */
-    {hx_vrmpy_rows_single_release_1, 42, 0}, /* 82 words, in level 0 */
-    {hx_vrmpy_rows_single_release_2, 4, 1}, /* 12 words, in level 1 */
+    {hx_vrmpy_rows_single_release_0, 12, 0, 0}, /* 31 words */
+    {hx_vrmpy_rows_single_release_1, 42, 0, 0}, /* 82 words */
+    {hx_vrmpy_rows_single_release_2, 4, 1, 1}, /* 12 words */
 };
 static const struct hx_vliw_packet hx_vrmpy_rows_single_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -184,9 +184,9 @@ static const struct hx_vliw_packet hx_vrmpy_rows_single_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_vrmpy_rows_single_debug[] = {
-    {hx_vrmpy_rows_single_debug_0, 17, 0}, /* 18 words */
-    {hx_vrmpy_rows_single_debug_1, 171, 0}, /* 174 words, in level 0 */
-    {hx_vrmpy_rows_single_debug_2, 65, 0}, /* 65 words, in level 1 */
+    {hx_vrmpy_rows_single_debug_0, 17, 0, 0}, /* 18 words */
+    {hx_vrmpy_rows_single_debug_1, 171, 0, 0}, /* 174 words */
+    {hx_vrmpy_rows_single_debug_2, 65, 0, 1}, /* 65 words */
 };
 static const struct hx_code hx_code_vrmpy_rows_single __attribute__((unused)) = {
     "vrmpy_rows_single", 3, {hx_vrmpy_rows_single_release, hx_vrmpy_rows_single_debug},
@@ -210,9 +210,9 @@ static const struct hx_vliw_packet hx_vrmpy_rows_release_2[] = {
     {{0xb01, 0x803}, 1, 1}, {{0x801, 0xb03, 0x904}, 1, 1}, {{0}, 1, 1}, {{0}, 1, 1},
 };
 static const struct hx_code_level hx_vrmpy_rows_release[] = {
-    {hx_vrmpy_rows_release_0, 10, 0}, /* 28 words */
-    {hx_vrmpy_rows_release_1, 38, 0}, /* 67 words, in level 0 */
-    {hx_vrmpy_rows_release_2, 4, 1}, /* 10 words, in level 1 */
+    {hx_vrmpy_rows_release_0, 10, 0, 0}, /* 28 words */
+    {hx_vrmpy_rows_release_1, 38, 0, 0}, /* 67 words */
+    {hx_vrmpy_rows_release_2, 4, 1, 1}, /* 10 words */
 };
 static const struct hx_vliw_packet hx_vrmpy_rows_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -250,9 +250,9 @@ static const struct hx_vliw_packet hx_vrmpy_rows_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_vrmpy_rows_debug[] = {
-    {hx_vrmpy_rows_debug_0, 14, 0}, /* 14 words */
-    {hx_vrmpy_rows_debug_1, 111, 0}, /* 114 words, in level 0 */
-    {hx_vrmpy_rows_debug_2, 41, 0}, /* 41 words, in level 1 */
+    {hx_vrmpy_rows_debug_0, 14, 0, 0}, /* 14 words */
+    {hx_vrmpy_rows_debug_1, 111, 0, 0}, /* 114 words */
+    {hx_vrmpy_rows_debug_2, 41, 0, 1}, /* 41 words */
 };
 static const struct hx_code hx_code_vrmpy_rows __attribute__((unused)) = {
     "vrmpy_rows", 3, {hx_vrmpy_rows_release, hx_vrmpy_rows_debug},

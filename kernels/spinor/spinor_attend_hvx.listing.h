@@ -34,10 +34,10 @@ static const struct hx_vliw_packet hx_softmax_release_3[] = {
     {{0x503}, 0, 0}, {{0x503, 0x705}, 0, 0}, {{0x706}, 0, 0}, {{0x503}, 0, 0},
 };
 static const struct hx_code_level hx_softmax_release[] = {
-    {hx_softmax_release_0, 76, 0}, /* 183 words */
-    {hx_softmax_release_1, 1, 1}, /* 2 words, in level 0 */
-    {hx_softmax_release_2, 21, 0}, /* 40 words, in level 0 */
-    {hx_softmax_release_3, 9, 3}, /* 28 words, in level 0 */
+    {hx_softmax_release_0, 76, 0, 0}, /* 183 words */
+    {hx_softmax_release_1, 1, 1, 0}, /* 2 words */
+    {hx_softmax_release_2, 21, 0, 0}, /* 40 words */
+    {hx_softmax_release_3, 9, 3, 0}, /* 28 words */
 };
 static const struct hx_vliw_packet hx_softmax_debug_0[] = {
     {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
@@ -98,10 +98,10 @@ static const struct hx_vliw_packet hx_softmax_debug_3[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_softmax_debug[] = {
-    {hx_softmax_debug_0, 129, 0}, /* 143 words */
-    {hx_softmax_debug_1, 30, 0}, /* 30 words, in level 0 */
-    {hx_softmax_debug_2, 89, 0}, /* 101 words, in level 0 */
-    {hx_softmax_debug_3, 33, 0}, /* 35 words, in level 0 */
+    {hx_softmax_debug_0, 129, 0, 0}, /* 143 words */
+    {hx_softmax_debug_1, 30, 0, 0}, /* 30 words */
+    {hx_softmax_debug_2, 89, 0, 0}, /* 101 words */
+    {hx_softmax_debug_3, 33, 0, 0}, /* 35 words */
 };
 static const struct hx_code hx_code_softmax __attribute__((unused)) = {
     "softmax", 4, {hx_softmax_release, hx_softmax_debug},
@@ -119,9 +119,9 @@ static const struct hx_vliw_packet hx_turn_eight_release_2[] = {
     {{0x302}, 1, 1},
 };
 static const struct hx_code_level hx_turn_eight_release[] = {
-    {hx_turn_eight_release_0, 3, 0}, /* 5 words */
-    {hx_turn_eight_release_1, 11, 0}, /* 21 words, in level 0 */
-    {hx_turn_eight_release_2, 5, 1}, /* 13 words, in level 1 */
+    {hx_turn_eight_release_0, 3, 0, 0}, /* 5 words */
+    {hx_turn_eight_release_1, 11, 0, 0}, /* 21 words */
+    {hx_turn_eight_release_2, 5, 1, 1}, /* 13 words */
 };
 static const struct hx_vliw_packet hx_turn_eight_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -143,9 +143,9 @@ static const struct hx_vliw_packet hx_turn_eight_debug_2[] = {
     {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_turn_eight_debug[] = {
-    {hx_turn_eight_debug_0, 7, 0}, /* 7 words */
-    {hx_turn_eight_debug_1, 17, 0}, /* 18 words, in level 0 */
-    {hx_turn_eight_debug_2, 49, 0}, /* 50 words, in level 1 */
+    {hx_turn_eight_debug_0, 7, 0, 0}, /* 7 words */
+    {hx_turn_eight_debug_1, 17, 0, 0}, /* 18 words */
+    {hx_turn_eight_debug_2, 49, 0, 1}, /* 50 words */
 };
 static const struct hx_code hx_code_turn_eight __attribute__((unused)) = {
     "turn_eight", 3, {hx_turn_eight_release, hx_turn_eight_debug},
@@ -171,10 +171,10 @@ static const struct hx_vliw_packet hx_quantise_release_3[] = {
     {{0x501}, 0, 0}, {{0x201}, 0, 0}, {{0x702}, 0, 0},
 };
 static const struct hx_code_level hx_quantise_release[] = {
-    {hx_quantise_release_0, 29, 0}, /* 55 words */
-    {hx_quantise_release_1, 1, 1}, /* 2 words, in level 0 */
-    {hx_quantise_release_2, 11, 0}, /* 28 words, in level 0 */
-    {hx_quantise_release_3, 3, 2}, /* 10 words, in level 2 */
+    {hx_quantise_release_0, 29, 0, 0}, /* 55 words */
+    {hx_quantise_release_1, 1, 1, 0}, /* 2 words */
+    {hx_quantise_release_2, 11, 0, 0}, /* 28 words */
+    {hx_quantise_release_3, 3, 2, 2}, /* 10 words */
 };
 static const struct hx_vliw_packet hx_quantise_debug_0[] = {
     {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0},
@@ -213,10 +213,10 @@ static const struct hx_vliw_packet hx_quantise_debug_3[] = {
     {{0x201, 0x303}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_quantise_debug[] = {
-    {hx_quantise_debug_0, 68, 0}, /* 74 words */
-    {hx_quantise_debug_1, 28, 0}, /* 28 words, in level 0 */
-    {hx_quantise_debug_2, 20, 0}, /* 20 words, in level 0 */
-    {hx_quantise_debug_3, 36, 0}, /* 37 words, in level 2 */
+    {hx_quantise_debug_0, 68, 0, 0}, /* 74 words */
+    {hx_quantise_debug_1, 28, 0, 0}, /* 28 words */
+    {hx_quantise_debug_2, 20, 0, 0}, /* 20 words */
+    {hx_quantise_debug_3, 36, 0, 2}, /* 37 words */
 };
 static const struct hx_code hx_code_quantise __attribute__((unused)) = {
     "quantise", 4, {hx_quantise_release, hx_quantise_debug},
@@ -236,9 +236,9 @@ static const struct hx_vliw_packet hx_add_residuals_release_2[] = {
     {{0x601, 0x903, 0xb03}, 1, 1}, {{0xb01, 0x603, 0x903}, 1, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_add_residuals_release[] = {
-    {hx_add_residuals_release_0, 5, 0}, /* 15 words */
-    {hx_add_residuals_release_1, 18, 0}, /* 53 words, in level 0 */
-    {hx_add_residuals_release_2, 3, 3}, /* 10 words, in level 1 */
+    {hx_add_residuals_release_0, 5, 0, 0}, /* 15 words */
+    {hx_add_residuals_release_1, 18, 0, 0}, /* 53 words */
+    {hx_add_residuals_release_2, 3, 3, 1}, /* 10 words */
 };
 static const struct hx_vliw_packet hx_add_residuals_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -278,9 +278,9 @@ static const struct hx_vliw_packet hx_add_residuals_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_add_residuals_debug[] = {
-    {hx_add_residuals_debug_0, 10, 0}, /* 10 words */
-    {hx_add_residuals_debug_1, 117, 0}, /* 118 words, in level 0 */
-    {hx_add_residuals_debug_2, 42, 0}, /* 44 words, in level 1 */
+    {hx_add_residuals_debug_0, 10, 0, 0}, /* 10 words */
+    {hx_add_residuals_debug_1, 117, 0, 0}, /* 118 words */
+    {hx_add_residuals_debug_2, 42, 0, 1}, /* 44 words */
 };
 static const struct hx_code hx_code_add_residuals __attribute__((unused)) = {
     "add_residuals", 3, {hx_add_residuals_release, hx_add_residuals_debug},
@@ -299,8 +299,8 @@ static const struct hx_vliw_packet hx_add_skeleton_release_1[] = {
     {{0x603}, 1, 0},
 };
 static const struct hx_code_level hx_add_skeleton_release[] = {
-    {hx_add_skeleton_release_0, 21, 0}, /* 62 words */
-    {hx_add_skeleton_release_1, 4, 2}, /* 13 words, in level 0 */
+    {hx_add_skeleton_release_0, 21, 0, 0}, /* 62 words */
+    {hx_add_skeleton_release_1, 4, 2, 0}, /* 13 words */
 };
 static const struct hx_vliw_packet hx_add_skeleton_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0},
@@ -349,8 +349,8 @@ static const struct hx_vliw_packet hx_add_skeleton_debug_1[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_add_skeleton_debug[] = {
-    {hx_add_skeleton_debug_0, 150, 0}, /* 151 words */
-    {hx_add_skeleton_debug_1, 74, 0}, /* 78 words, in level 0 */
+    {hx_add_skeleton_debug_0, 150, 0, 0}, /* 151 words */
+    {hx_add_skeleton_debug_1, 74, 0, 0}, /* 78 words */
 };
 static const struct hx_code hx_code_add_skeleton __attribute__((unused)) = {
     "add_skeleton", 2, {hx_add_skeleton_release, hx_add_skeleton_debug},
@@ -372,10 +372,10 @@ static const struct hx_vliw_packet hx_add_rows_release_3[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_add_rows_release[] = {
-    {hx_add_rows_release_0, 7, 0}, /* 22 words */
-    {hx_add_rows_release_1, 4, 0}, /* 9 words, in level 0 */
-    {hx_add_rows_release_2, 6, 0}, /* 13 words, in level 1 */
-    {hx_add_rows_release_3, 16, 0}, /* 25 words, in level 2 */
+    {hx_add_rows_release_0, 7, 0, 0}, /* 22 words */
+    {hx_add_rows_release_1, 4, 0, 0}, /* 9 words */
+    {hx_add_rows_release_2, 6, 0, 1}, /* 13 words */
+    {hx_add_rows_release_3, 16, 0, 2}, /* 25 words */
 };
 static const struct hx_vliw_packet hx_add_rows_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -413,10 +413,10 @@ static const struct hx_vliw_packet hx_add_rows_debug_3[] = {
     {{0x301, 0x804}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_add_rows_debug[] = {
-    {hx_add_rows_debug_0, 11, 0}, /* 11 words */
-    {hx_add_rows_debug_1, 14, 0}, /* 14 words, in level 0 */
-    {hx_add_rows_debug_2, 27, 0}, /* 27 words, in level 1 */
-    {hx_add_rows_debug_3, 98, 0}, /* 99 words, in level 2 */
+    {hx_add_rows_debug_0, 11, 0, 0}, /* 11 words */
+    {hx_add_rows_debug_1, 14, 0, 0}, /* 14 words */
+    {hx_add_rows_debug_2, 27, 0, 1}, /* 27 words */
+    {hx_add_rows_debug_3, 98, 0, 2}, /* 99 words */
 };
 static const struct hx_code hx_code_add_rows __attribute__((unused)) = {
     "add_rows", 4, {hx_add_rows_release, hx_add_rows_debug},

@@ -13,9 +13,9 @@ static const struct hx_vliw_packet hx_sum_each_release_2[] = {
     {{0x101}, 1, 1}, {{0}, 1, 1}, {{0xb01}, 1, 0}, {{0x801}, 1, 0}, {{0x902}, 1, 0},
 };
 static const struct hx_code_level hx_sum_each_release[] = {
-    {hx_sum_each_release_0, 3, 0}, /* 6 words */
-    {hx_sum_each_release_1, 4, 0}, /* 8 words, in level 0 */
-    {hx_sum_each_release_2, 5, 0}, /* 8 words, in level 1 */
+    {hx_sum_each_release_0, 3, 0, 0}, /* 6 words */
+    {hx_sum_each_release_1, 4, 0, 0}, /* 8 words */
+    {hx_sum_each_release_2, 5, 0, 1}, /* 8 words */
 };
 static const struct hx_vliw_packet hx_sum_each_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -38,9 +38,9 @@ static const struct hx_vliw_packet hx_sum_each_debug_2[] = {
     {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_sum_each_debug[] = {
-    {hx_sum_each_debug_0, 12, 0}, /* 12 words */
-    {hx_sum_each_debug_1, 17, 0}, /* 17 words, in level 0 */
-    {hx_sum_each_debug_2, 49, 0}, /* 50 words, in level 1 */
+    {hx_sum_each_debug_0, 12, 0, 0}, /* 12 words */
+    {hx_sum_each_debug_1, 17, 0, 0}, /* 17 words */
+    {hx_sum_each_debug_2, 49, 0, 1}, /* 50 words */
 };
 static const struct hx_code hx_code_sum_each __attribute__((unused)) = {
     "sum_each", 3, {hx_sum_each_release, hx_sum_each_debug},
@@ -63,9 +63,9 @@ static const struct hx_vliw_packet hx_project_rows_release_2[] = {
     {{0x801, 0x903}, 1, 0}, {{0x801, 0x902}, 1, 0},
 };
 static const struct hx_code_level hx_project_rows_release[] = {
-    {hx_project_rows_release_0, 6, 0}, /* 18 words */
-    {hx_project_rows_release_1, 33, 0}, /* 66 words, in level 0 */
-    {hx_project_rows_release_2, 7, 2}, /* 18 words, in level 1 */
+    {hx_project_rows_release_0, 6, 0, 0}, /* 18 words */
+    {hx_project_rows_release_1, 33, 0, 0}, /* 66 words */
+    {hx_project_rows_release_2, 7, 2, 1}, /* 18 words */
 };
 static const struct hx_vliw_packet hx_project_rows_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -100,9 +100,9 @@ static const struct hx_vliw_packet hx_project_rows_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_project_rows_debug[] = {
-    {hx_project_rows_debug_0, 12, 0}, /* 12 words */
-    {hx_project_rows_debug_1, 26, 0}, /* 27 words, in level 0 */
-    {hx_project_rows_debug_2, 100, 0}, /* 101 words, in level 1 */
+    {hx_project_rows_debug_0, 12, 0, 0}, /* 12 words */
+    {hx_project_rows_debug_1, 26, 0, 0}, /* 27 words */
+    {hx_project_rows_debug_2, 100, 0, 1}, /* 101 words */
 };
 static const struct hx_code hx_code_project_rows __attribute__((unused)) = {
     "project_rows", 3, {hx_project_rows_release, hx_project_rows_debug},
@@ -127,9 +127,9 @@ static const struct hx_vliw_packet hx_score_lanes_release_2[] = {
     {{0x601, 0x903, 0xb03}, 1, 1}, {{0xb01, 0x603, 0x903}, 1, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_score_lanes_release[] = {
-    {hx_score_lanes_release_0, 41, 0}, /* 112 words */
-    {hx_score_lanes_release_1, 4, 1}, /* 12 words, in level 0 */
-    {hx_score_lanes_release_2, 3, 3}, /* 11 words, in level 0 */
+    {hx_score_lanes_release_0, 41, 0, 0}, /* 112 words */
+    {hx_score_lanes_release_1, 4, 1, 0}, /* 12 words */
+    {hx_score_lanes_release_2, 3, 3, 0}, /* 11 words */
 };
 static const struct hx_vliw_packet hx_score_lanes_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0}, {{0}, 0, 0},
@@ -192,9 +192,9 @@ static const struct hx_vliw_packet hx_score_lanes_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_score_lanes_debug[] = {
-    {hx_score_lanes_debug_0, 187, 0}, /* 188 words */
-    {hx_score_lanes_debug_1, 68, 0}, /* 72 words, in level 0 */
-    {hx_score_lanes_debug_2, 42, 0}, /* 44 words, in level 0 */
+    {hx_score_lanes_debug_0, 187, 0, 0}, /* 188 words */
+    {hx_score_lanes_debug_1, 68, 0, 0}, /* 72 words */
+    {hx_score_lanes_debug_2, 42, 0, 0}, /* 44 words */
 };
 static const struct hx_code hx_code_score_lanes __attribute__((unused)) = {
     "score_lanes", 3, {hx_score_lanes_release, hx_score_lanes_debug},

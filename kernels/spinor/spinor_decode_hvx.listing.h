@@ -26,10 +26,10 @@ static const struct hx_vliw_packet hx_decode_one_release_3[] = {
     {{0}, 1, 1}, {{0x601, 0xb01, 0x804}, 1, 1}, {{0xb01, 0x602, 0x804}, 1, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_decode_one_release[] = {
-    {hx_decode_one_release_0, 24, 0}, /* 63 words */
-    {hx_decode_one_release_1, 22, 0}, /* 57 words, in level 0 */
-    {hx_decode_one_release_2, 4, 1}, /* 12 words, in level 1 */
-    {hx_decode_one_release_3, 4, 0}, /* 9 words, in level 1 */
+    {hx_decode_one_release_0, 24, 0, 0}, /* 63 words */
+    {hx_decode_one_release_1, 22, 0, 0}, /* 57 words */
+    {hx_decode_one_release_2, 4, 1, 1}, /* 12 words */
+    {hx_decode_one_release_3, 4, 0, 1}, /* 9 words */
 };
 static const struct hx_vliw_packet hx_decode_one_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -109,10 +109,10 @@ static const struct hx_vliw_packet hx_decode_one_debug_3[] = {
     {{0x101, 0x802}, 1, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_decode_one_debug[] = {
-    {hx_decode_one_debug_0, 104, 0}, /* 111 words */
-    {hx_decode_one_debug_1, 171, 0}, /* 173 words, in level 0 */
-    {hx_decode_one_debug_2, 60, 0}, /* 60 words, in level 1 */
-    {hx_decode_one_debug_3, 37, 0}, /* 37 words, in level 1 */
+    {hx_decode_one_debug_0, 104, 0, 0}, /* 111 words */
+    {hx_decode_one_debug_1, 171, 0, 0}, /* 173 words */
+    {hx_decode_one_debug_2, 60, 0, 1}, /* 60 words */
+    {hx_decode_one_debug_3, 37, 0, 1}, /* 37 words */
 };
 static const struct hx_code hx_code_decode_one __attribute__((unused)) = {
     "decode_one", 4, {hx_decode_one_release, hx_decode_one_debug},

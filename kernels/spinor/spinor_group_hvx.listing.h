@@ -19,10 +19,10 @@ static const struct hx_vliw_packet hx_transpose_release_3[] = {
     {{0x201, 0x302}, 1, 1}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_transpose_release[] = {
-    {hx_transpose_release_0, 8, 0}, /* 22 words */
-    {hx_transpose_release_1, 11, 0}, /* 21 words, in level 0 */
-    {hx_transpose_release_2, 5, 1}, /* 13 words, in level 1 */
-    {hx_transpose_release_3, 2, 2}, /* 7 words, in level 0 */
+    {hx_transpose_release_0, 8, 0, 0}, /* 22 words */
+    {hx_transpose_release_1, 11, 0, 0}, /* 21 words */
+    {hx_transpose_release_2, 5, 1, 1}, /* 13 words */
+    {hx_transpose_release_3, 2, 2, 0}, /* 7 words */
 };
 static const struct hx_vliw_packet hx_transpose_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -51,10 +51,10 @@ static const struct hx_vliw_packet hx_transpose_debug_3[] = {
     {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_transpose_debug[] = {
-    {hx_transpose_debug_0, 11, 0}, /* 11 words */
-    {hx_transpose_debug_1, 17, 0}, /* 18 words, in level 0 */
-    {hx_transpose_debug_2, 49, 0}, /* 50 words, in level 1 */
-    {hx_transpose_debug_3, 20, 0}, /* 21 words, in level 0 */
+    {hx_transpose_debug_0, 11, 0, 0}, /* 11 words */
+    {hx_transpose_debug_1, 17, 0, 0}, /* 18 words */
+    {hx_transpose_debug_2, 49, 0, 1}, /* 50 words */
+    {hx_transpose_debug_3, 20, 0, 0}, /* 21 words */
 };
 static const struct hx_code hx_code_transpose __attribute__((unused)) = {
     "transpose", 4, {hx_transpose_release, hx_transpose_debug},
@@ -81,11 +81,11 @@ static const struct hx_vliw_packet hx_check_release_4[] = {
     {{0x801, 0xa02}, 1, 1}, {{0x601, 0x801}, 1, 0},
 };
 static const struct hx_code_level hx_check_release[] = {
-    {hx_check_release_0, 26, 0}, /* 57 words */
-    {hx_check_release_1, 9, 0}, /* 21 words, in level 0 */
-    {hx_check_release_2, 2, 1}, /* 5 words, in level 1 */
-    {hx_check_release_3, 2, 0}, /* 5 words, in level 1 */
-    {hx_check_release_4, 2, 1}, /* 5 words, in level 0 */
+    {hx_check_release_0, 26, 0, 0}, /* 57 words */
+    {hx_check_release_1, 9, 0, 0}, /* 21 words */
+    {hx_check_release_2, 2, 1, 1}, /* 5 words */
+    {hx_check_release_3, 2, 0, 1}, /* 5 words */
+    {hx_check_release_4, 2, 1, 0}, /* 5 words */
 };
 static const struct hx_vliw_packet hx_check_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0},
@@ -135,11 +135,11 @@ static const struct hx_vliw_packet hx_check_debug_4[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_check_debug[] = {
-    {hx_check_debug_0, 98, 0}, /* 99 words */
-    {hx_check_debug_1, 32, 0}, /* 32 words, in level 0 */
-    {hx_check_debug_2, 27, 0}, /* 27 words, in level 1 */
-    {hx_check_debug_3, 16, 0}, /* 16 words, in level 1 */
-    {hx_check_debug_4, 25, 0}, /* 25 words, in level 0 */
+    {hx_check_debug_0, 98, 0, 0}, /* 99 words */
+    {hx_check_debug_1, 32, 0, 0}, /* 32 words */
+    {hx_check_debug_2, 27, 0, 1}, /* 27 words */
+    {hx_check_debug_3, 16, 0, 1}, /* 16 words */
+    {hx_check_debug_4, 25, 0, 0}, /* 25 words */
 };
 static const struct hx_code hx_code_check __attribute__((unused)) = {
     "check", 5, {hx_check_release, hx_check_debug},
@@ -163,9 +163,9 @@ static const struct hx_vliw_packet hx_skeleton_release_2[] = {
     {{0x801, 0x903}, 1, 0}, {{0x801, 0x903}, 1, 0}, {{0x902}, 1, 0}, {{0x801, 0x902}, 1, 0},
 };
 static const struct hx_code_level hx_skeleton_release[] = {
-    {hx_skeleton_release_0, 33, 0}, /* 95 words */
-    {hx_skeleton_release_1, 5, 2}, /* 10 words, in level 0 */
-    {hx_skeleton_release_2, 11, 1}, /* 44 words, in level 0 */
+    {hx_skeleton_release_0, 33, 0, 0}, /* 95 words */
+    {hx_skeleton_release_1, 5, 2, 0}, /* 10 words */
+    {hx_skeleton_release_2, 11, 1, 0}, /* 44 words */
 };
 static const struct hx_vliw_packet hx_skeleton_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0}, 0, 0},
@@ -237,9 +237,9 @@ static const struct hx_vliw_packet hx_skeleton_debug_2[] = {
     {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_skeleton_debug[] = {
-    {hx_skeleton_debug_0, 53, 0}, /* 55 words */
-    {hx_skeleton_debug_1, 41, 0}, /* 42 words, in level 0 */
-    {hx_skeleton_debug_2, 252, 0}, /* 273 words, in level 0 */
+    {hx_skeleton_debug_0, 53, 0, 0}, /* 55 words */
+    {hx_skeleton_debug_1, 41, 0, 0}, /* 42 words */
+    {hx_skeleton_debug_2, 252, 0, 0}, /* 273 words */
 };
 static const struct hx_code hx_code_skeleton __attribute__((unused)) = {
     "skeleton", 3, {hx_skeleton_release, hx_skeleton_debug},
@@ -258,8 +258,8 @@ static const struct hx_vliw_packet hx_residuals_release_1[] = {
     {{0xb01}, 1, 0}, {{0x801}, 1, 0},
 };
 static const struct hx_code_level hx_residuals_release[] = {
-    {hx_residuals_release_0, 17, 0}, /* 52 words */
-    {hx_residuals_release_1, 23, 0}, /* 48 words, in level 0 */
+    {hx_residuals_release_0, 17, 0, 0}, /* 52 words */
+    {hx_residuals_release_1, 23, 0, 0}, /* 48 words */
 };
 static const struct hx_vliw_packet hx_residuals_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -310,8 +310,8 @@ static const struct hx_vliw_packet hx_residuals_debug_1[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_residuals_debug[] = {
-    {hx_residuals_debug_0, 54, 0}, /* 56 words */
-    {hx_residuals_debug_1, 186, 0}, /* 192 words, in level 0 */
+    {hx_residuals_debug_0, 54, 0, 0}, /* 56 words */
+    {hx_residuals_debug_1, 186, 0, 0}, /* 192 words */
 };
 static const struct hx_code hx_code_residuals __attribute__((unused)) = {
     "residuals", 2, {hx_residuals_release, hx_residuals_debug},

@@ -25,10 +25,10 @@ static const struct hx_vliw_packet hx_multiply_columns_release_3[] = {
     {{0x101, 0x901}, 1, 1}, {{0x601, 0x802}, 1, 0},
 };
 static const struct hx_code_level hx_multiply_columns_release[] = {
-    {hx_multiply_columns_release_0, 24, 0}, /* 55 words */
-    {hx_multiply_columns_release_1, 25, 0}, /* 46 words, in level 0 */
-    {hx_multiply_columns_release_2, 4, 2}, /* 9 words, in level 1 */
-    {hx_multiply_columns_release_3, 2, 3}, /* 7 words, in level 0 */
+    {hx_multiply_columns_release_0, 24, 0, 0}, /* 55 words */
+    {hx_multiply_columns_release_1, 25, 0, 0}, /* 46 words */
+    {hx_multiply_columns_release_2, 4, 2, 1}, /* 9 words */
+    {hx_multiply_columns_release_3, 2, 3, 0}, /* 7 words */
 };
 static const struct hx_vliw_packet hx_multiply_columns_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -72,10 +72,10 @@ static const struct hx_vliw_packet hx_multiply_columns_debug_3[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_multiply_columns_debug[] = {
-    {hx_multiply_columns_debug_0, 38, 0}, /* 39 words */
-    {hx_multiply_columns_debug_1, 45, 0}, /* 45 words, in level 0 */
-    {hx_multiply_columns_debug_2, 64, 0}, /* 64 words, in level 1 */
-    {hx_multiply_columns_debug_3, 37, 0}, /* 37 words, in level 0 */
+    {hx_multiply_columns_debug_0, 38, 0, 0}, /* 39 words */
+    {hx_multiply_columns_debug_1, 45, 0, 0}, /* 45 words */
+    {hx_multiply_columns_debug_2, 64, 0, 1}, /* 64 words */
+    {hx_multiply_columns_debug_3, 37, 0, 0}, /* 37 words */
 };
 static const struct hx_code hx_code_multiply_columns __attribute__((unused)) = {
     "multiply_columns", 4, {hx_multiply_columns_release, hx_multiply_columns_debug},
@@ -105,12 +105,12 @@ static const struct hx_vliw_packet hx_planes_release_5[] = {
     {{0x101}, 0, 0},
 };
 static const struct hx_code_level hx_planes_release[] = {
-    {hx_planes_release_0, 10, 0}, /* 27 words */
-    {hx_planes_release_1, 20, 0}, /* 41 words, in level 0 */
-    {hx_planes_release_2, 2, 1}, /* 6 words, in level 1 */
-    {hx_planes_release_3, 2, 0}, /* 5 words, in level 1 */
-    {hx_planes_release_4, 2, 0}, /* 6 words, in level 1 */
-    {hx_planes_release_5, 1, 0}, /* 3 words, in level 1 */
+    {hx_planes_release_0, 10, 0, 0}, /* 27 words */
+    {hx_planes_release_1, 20, 0, 0}, /* 41 words */
+    {hx_planes_release_2, 2, 1, 1}, /* 6 words */
+    {hx_planes_release_3, 2, 0, 1}, /* 5 words */
+    {hx_planes_release_4, 2, 0, 1}, /* 6 words */
+    {hx_planes_release_5, 1, 0, 1}, /* 3 words */
 };
 static const struct hx_vliw_packet hx_planes_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -171,12 +171,12 @@ static const struct hx_vliw_packet hx_planes_debug_5[] = {
     {{0}, 0, 0},
 };
 static const struct hx_code_level hx_planes_debug[] = {
-    {hx_planes_debug_0, 29, 0}, /* 29 words */
-    {hx_planes_debug_1, 135, 0}, /* 136 words, in level 0 */
-    {hx_planes_debug_2, 27, 0}, /* 27 words, in level 1 */
-    {hx_planes_debug_3, 18, 0}, /* 18 words, in level 1 */
-    {hx_planes_debug_4, 18, 0}, /* 18 words, in level 1 */
-    {hx_planes_debug_5, 17, 0}, /* 17 words, in level 1 */
+    {hx_planes_debug_0, 29, 0, 0}, /* 29 words */
+    {hx_planes_debug_1, 135, 0, 0}, /* 136 words */
+    {hx_planes_debug_2, 27, 0, 1}, /* 27 words */
+    {hx_planes_debug_3, 18, 0, 1}, /* 18 words */
+    {hx_planes_debug_4, 18, 0, 1}, /* 18 words */
+    {hx_planes_debug_5, 17, 0, 1}, /* 17 words */
 };
 static const struct hx_code hx_code_planes __attribute__((unused)) = {
     "planes", 6, {hx_planes_release, hx_planes_debug},

@@ -138,7 +138,7 @@ static void test_the_least_recently_used_line_goes_first(void **state)
 
 static const struct hx_vliw_packet body[2] = {{{0}, 1, 1}, {{HX_WAIT(HX_UNIT_VLOAD, 0, 1)}, 0, 0}};
 static const struct hx_vliw_packet straight[1] = {PLAIN};
-static const struct hx_code_level levels[2] = {{straight, 1, 0}, {body, 2, 1}};
+static const struct hx_code_level levels[2] = {{straight, 1, 0, 0}, {body, 2, 1, 0}};
 static const struct hx_code hx_code_sample = {"sample", 2, {levels, levels}};
 static _Alignas(128) uint8_t memory[4 * 128];
 
@@ -169,7 +169,7 @@ static void test_a_function_costs_its_packets_and_the_stalls_of_its_loads(void *
 }
 
 static const struct hx_vliw_packet eight_loads[1] = {{{0}, 0, 8}};
-static const struct hx_code_level wide_levels[2] = {{straight, 1, 0}, {eight_loads, 1, 0}};
+static const struct hx_code_level wide_levels[2] = {{straight, 1, 0, 0}, {eight_loads, 1, 0, 0}};
 static const struct hx_code hx_code_wide = {"wide", 2, {wide_levels, wide_levels}};
 
 static void test_many_loads_at_once_wait_for_the_bandwidth_of_ddr(void **state)

@@ -99,10 +99,10 @@ static void check_header(const char *name, const char *want, const char *not_the
 static void test_words_of_the_published_loop_are_29(void **state)
 {
     (void)state;
-    check_header("sample", "{hx_modmac_release_1, 10, 2}, /* 29 words, in level 0 */", NULL);
+    check_header("sample", "{hx_modmac_release_1, 10, 2, 0}, /* 29 words */", NULL);
     check_header("sample", "from what clang version 19.1.7 makes of", NULL);
     /* ##table is two */
-    check_header("corners", "{hx_operands_release_0, 20, 0}, /* 31 words */", NULL);
+    check_header("corners", "{hx_operands_release_0, 20, 0, 0}, /* 31 words */", NULL);
 }
 
 /* At -O0 every value passes through the stack: one instruction per packet, nothing peeled. */
@@ -144,6 +144,8 @@ static void test_moved_loops_are_numbered_as_in_the_source(void **state)
 {
     (void)state;
     assert_int_equal(hx_code_nest.levels, 4);
+    assert_int_equal(level(&hx_code_nest, HX_BUILD_RELEASE, 2)->around, 1);
+    assert_int_equal(level(&hx_code_nest, HX_BUILD_RELEASE, 3)->around, 0);
     CHECK_LEVEL(hx_code_nest, HX_BUILD_RELEASE, 0, 0, NONE, NONE, VMEM(0),
                 VMEM(ALU_E(1), VLD(1)), VECTOR(0), VECTOR(V(1)), NONE);
     /* the loop inside lies between r7's definition and its use in the next trip */

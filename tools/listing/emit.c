@@ -80,14 +80,11 @@ static void emit_levels(FILE *out, const char *name, int build, const struct hx_
     for (unsigned k = 0; k < l->levels; k++) {
         const struct hx_level *v = &l->level[k];
         if (v->packets)
-            fprintf(out, "    {hx_%s_%s_%u, %zu, %u},", name, build_name[build], k, v->packets,
-                    v->peeled);
+            fprintf(out, "    {hx_%s_%s_%u, %zu, %u, %d},", name, build_name[build], k, v->packets,
+                    v->peeled, v->around);
         else
-            fputs("    {0, 0, 0},", out);
-        fprintf(out, " /* %u words", v->words);
-        if (k)
-            fprintf(out, ", in level %d", v->around);
-        fputs(" */\n", out);
+            fprintf(out, "    {0, 0, 0, %d},", v->around);
+        fprintf(out, " /* %u words */\n", v->words);
     }
     fputs("};\n", out);
 }

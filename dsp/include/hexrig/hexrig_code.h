@@ -59,6 +59,7 @@ struct hx_code_level {
     const struct hx_vliw_packet *packet; /* of one trip (level 0: of one call), in the compiler's order */
     uint16_t packets;
     uint16_t peeled; /* trips that the compiler put before and after the loop, as part of the level around */
+    uint16_t around; /* the level of the loop around; 0: none */
 };
 
 /* The compiler's settings a table was made with. */
