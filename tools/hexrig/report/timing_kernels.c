@@ -1,135 +1,71 @@
 /* The kernels that can be asked for: buffers of a shape, and the call. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "AEEStdErr.h"
-#include "rpcmem.h"
 #include "timing.h"
+#include "timing_pool.h"
 
-enum { Q1 = 1073738753, Q2 = 1073732609, MAX_BUFFERS = 6, BYTES_MAX = 1 << 30 };
+enum { Q1 = 1073738753, Q2 = 1073732609 };
 
-/* Buffers of one question; filled with numbers that repeat. */
-struct pool {
-    int shared;
-    void *buffer[MAX_BUFFERS];
-    size_t bytes; /* of all of them */
-    int n;
-    uint32_t seed;
-    int failed;
-};
-
-static uint32_t next(struct pool *p)
+static void *take_residues(struct hx_timing_pool *p, size_t n)
 {
-    p->seed = p->seed * 1664525u + 1013904223u;
-    return p->seed >> 2;
-}
-
-static void *take(struct pool *p, size_t bytes)
-{
-    p->bytes += bytes;
-    if (bytes > BYTES_MAX || p->bytes > BYTES_MAX) {
-        p->failed = 1;
-        return NULL;
-    }
-    void *b = p->shared ? rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes + !bytes)
-                        : calloc(bytes + !bytes, 1);
-
-    if (!b)
-        p->failed = 1;
-    p->buffer[p->n++] = b;
-    return b;
-}
-
-static void *take_bytes(struct pool *p, size_t n)
-{
-    uint8_t *b = take(p, n);
+    uint32_t *b = hx_pool_take(p, n * sizeof(*b));
 
     for (size_t i = 0; b && i < n; i++)
-        b[i] = (uint8_t)next(p);
+        b[i] = hx_pool_next(p) % Q1;
     return b;
 }
-
-static void *take_residues(struct pool *p, size_t n)
-{
-    uint32_t *b = take(p, n * sizeof(*b));
-
-    for (size_t i = 0; b && i < n; i++)
-        b[i] = next(p) % Q1;
-    return b;
-}
-
-static void *take_floats(struct pool *p, size_t n)
-{
-    float *b = take(p, n * sizeof(*b));
-
-    for (size_t i = 0; b && i < n; i++)
-        b[i] = (float)(next(p) & 0xffff) / 32768.0f - 1;
-    return b;
-}
-
-static int give_back(struct pool *p, int rc)
-{
-    for (int i = 0; i < p->n; i++) {
-        if (p->shared)
-            rpcmem_free(p->buffer[i]);
-        else
-            free(p->buffer[i]);
-    }
-    return rc;
-}
-
-#define POOL(ask) {.shared = (ask)->shared, .seed = 1}
 
 static int run_echo(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0];
-    uint8_t *in = take_bytes(&p, (size_t)n), *out = take(&p, (size_t)n);
+    uint8_t *in = hx_pool_bytes(&p, (size_t)n), *out = hx_pool_take(&p, (size_t)n);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_echo(h, &a->how, in, n, out, n, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_echo(h, &a->how, in, n, out, n, c));
 }
 
 static int run_axpby(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0];
-    short *x = take_bytes(&p, (size_t)n * 2), *y = take(&p, (size_t)n * 2);
+    short *x = hx_pool_bytes(&p, (size_t)n * 2), *y = hx_pool_take(&p, (size_t)n * 2);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_axpby(h, &a->how, 3, 4, x, n, y, n, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_axpby(h, &a->how, 3, 4, x, n, y, n, c));
 }
 
 static int run_barrett(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0];
     uint32_t *x = take_residues(&p, (size_t)n), *y = take_residues(&p, (size_t)n);
-    uint32_t *r = take(&p, (size_t)n * 4);
+    uint32_t *r = hx_pool_take(&p, (size_t)n * 4);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY
-                                  : silicon_barrett(h, &a->how, Q1, x, n, y, n, r, n, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
+                                          : silicon_barrett(h, &a->how, Q1, x, n, y, n, r, n, c));
 }
 
 static int run_modmatmul(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int batch = (int)a->shape[0], inner = (int)a->shape[1], outer = (int)a->shape[2];
     uint32_t *x = take_residues(&p, (size_t)batch * inner);
-    uint32_t *w = take_residues(&p, (size_t)inner * outer), *y = take(&p, (size_t)batch * outer * 4);
+    uint32_t *w = take_residues(&p, (size_t)inner * outer), *y = hx_pool_take(&p, (size_t)batch * outer * 4);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY
-                                  : silicon_modmatmul(h, &a->how, Q1, batch, inner, outer, x,
-                                                      batch * inner, w, inner * outer, y,
-                                                      batch * outer, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
+                                          : silicon_modmatmul(h, &a->how, Q1, batch, inner, outer, x,
+                                                              batch * inner, w, inner * outer, y,
+                                                              batch * outer, c));
 }
 
 static int vht2(remote_handle64 h, const struct hx_timing_ask *a, int hvx, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0];
-    float *x = take_floats(&p, (size_t)n), *y = take(&p, (size_t)n * 4);
+    float *x = hx_pool_floats(&p, (size_t)n), *y = hx_pool_take(&p, (size_t)n * 4);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY
-                                  : silicon_vht2(h, &a->how, hvx, n, 1, x, n, y, n, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
+                                          : silicon_vht2(h, &a->how, hvx, n, 1, x, n, y, n, c));
 }
 
 static int run_vht2(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
@@ -144,17 +80,17 @@ static int run_vht2_hvx(remote_handle64 h, const struct hx_timing_ask *a, silico
 
 static int matmul(remote_handle64 h, const struct hx_timing_ask *a, int variant, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int tokens = (int)a->shape[0], inner = (int)a->shape[1], rows = (int)a->shape[2];
     const int stride = (inner + 127) / 128 * 128;
-    float *x = take_floats(&p, (size_t)tokens * inner);
-    uint8_t *w = take_bytes(&p, (size_t)rows * stride);
-    float *scale = take_floats(&p, (size_t)rows), *y = take(&p, (size_t)tokens * rows * 4);
+    float *x = hx_pool_floats(&p, (size_t)tokens * inner);
+    uint8_t *w = hx_pool_bytes(&p, (size_t)rows * stride);
+    float *scale = hx_pool_floats(&p, (size_t)rows), *y = hx_pool_take(&p, (size_t)tokens * rows * 4);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY
-                                  : silicon_matmul(h, &a->how, variant, tokens, inner, rows, x,
-                                                   tokens * inner, w, rows * stride, scale, rows, y,
-                                                   tokens * rows, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
+                                          : silicon_matmul(h, &a->how, variant, tokens, inner, rows, x,
+                                                           tokens * inner, w, rows * stride, scale, rows, y,
+                                                           tokens * rows, c));
 }
 
 static int run_matmul(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
@@ -183,12 +119,12 @@ static int run_matmul_qf32(remote_handle64 h, const struct hx_timing_ask *a, sil
 
 static int run_argmax(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0];
-    unsigned short *x = take_bytes(&p, (size_t)n * 2);
+    unsigned short *x = hx_pool_bytes(&p, (size_t)n * 2);
     unsigned int index;
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_argmax(h, &a->how, x, n, &index, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY : silicon_argmax(h, &a->how, x, n, &index, c));
 }
 
 /* Bytes of a vector of n floats in K's bands of 5, 5, 4 and 3 bits, each behind an fp16 scale. */
@@ -207,15 +143,15 @@ static int band_bytes(int n)
 
 static int compress(remote_handle64 h, const struct hx_timing_ask *a, int transform, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0], vectors = (int)a->shape[1], all = n * vectors;
     const int bytes = band_bytes(n) * vectors;
-    float *x = take_floats(&p, (size_t)all);
-    uint8_t *codes = take(&p, (size_t)bytes);
+    float *x = hx_pool_floats(&p, (size_t)all);
+    uint8_t *codes = hx_pool_take(&p, (size_t)bytes);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY
-                                  : silicon_compress(h, &a->how, 0, transform, n, x, all, codes,
-                                                     bytes, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
+                                          : silicon_compress(h, &a->how, 0, transform, n, x, all, codes,
+                                                             bytes, c));
 }
 
 static int run_compress(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
@@ -230,13 +166,13 @@ static int run_band_quantize(remote_handle64 h, const struct hx_timing_ask *a, s
 
 static int run_dot(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0], times = (int)a->shape[1], all = n * times;
-    float *x = take_floats(&p, (size_t)all), *y = take_floats(&p, (size_t)all);
-    float *sums = take(&p, (size_t)times * 4);
+    float *x = hx_pool_floats(&p, (size_t)all), *y = hx_pool_floats(&p, (size_t)all);
+    float *sums = hx_pool_take(&p, (size_t)times * 4);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY
-                                  : silicon_dot(h, &a->how, n, x, all, y, all, sums, times, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
+                                          : silicon_dot(h, &a->how, n, x, all, y, all, sums, times, c));
 }
 
 static int run_ntt_init(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
@@ -246,13 +182,13 @@ static int run_ntt_init(remote_handle64 h, const struct hx_timing_ask *a, silico
 
 static int ntt(remote_handle64 h, const struct hx_timing_ask *a, int variant, int inverse, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0];
-    uint32_t *x = take_residues(&p, (size_t)n), *y = take(&p, (size_t)n * 4);
+    uint32_t *x = take_residues(&p, (size_t)n), *y = hx_pool_take(&p, (size_t)n * 4);
 
-    return give_back(&p, p.failed ? AEE_ENOMEMORY
-                                  : silicon_ntt(h, &a->how, variant, inverse,
-                                                a->shape[1] == 2 ? Q2 : Q1, n, x, n, y, n, c));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
+                                          : silicon_ntt(h, &a->how, variant, inverse,
+                                                        a->shape[1] == 2 ? Q2 : Q1, n, x, n, y, n, c));
 }
 
 #define RUN_NTT(name, variant, inverse) \
@@ -269,12 +205,12 @@ RUN_NTT(run_intt_vtcm, SILICON_NTT_PERSISTENT, 1)
 
 static int run_null(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    struct pool p = POOL(a);
-    uint8_t *in = take(&p, a->in_bytes), *out = take(&p, a->out_bytes);
+    struct hx_timing_pool p = HX_TIMING_POOL(a);
+    uint8_t *in = hx_pool_take(&p, a->in_bytes), *out = hx_pool_take(&p, a->out_bytes);
 
     *c = (silicon_cycles){0};
-    return give_back(&p, p.failed ? AEE_ENOMEMORY
-                                  : silicon_null(h, in, (int)a->in_bytes, out, (int)a->out_bytes));
+    return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
+                                          : silicon_null(h, in, (int)a->in_bytes, out, (int)a->out_bytes));
 }
 
 #define NTT_SHAPE "N[xPRIME]", {256, 1}
