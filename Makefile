@@ -315,7 +315,7 @@ frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack fram
 # the conformance test's way to either front end
 access_o := $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
-api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races \
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races \
                                      test_hostile_client test_fault_matrix test_fault_start test_nth_client bug_registered_buffer)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
@@ -324,7 +324,7 @@ $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools
 	$(call link,-no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(fuse_libs) $(host_libs) -ldl)
 $(api_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' -lcmocka $(api_libs) -lpthread -lm)
-$(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_trace_rig: $(obj)/libhxstub.a
+$(BUILD)/tests/test_silicon_rig $(BUILD)/tests/test_silicon_layer_rig $(BUILD)/tests/test_trace_rig: $(obj)/libhxstub.a
 $(BUILD)/tests/test_trace_rig $(BUILD)/tests/test_nth_client: api_libs := -ljansson
 $(BUILD)/tests/test_hostile_client: $(call objs,tests/fuse/hostile/*.c) $(access_o)
 # the virtual machine runs it, too, and needs little for that

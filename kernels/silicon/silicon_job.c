@@ -58,7 +58,7 @@ static int dma_copy(void *to, const void *from, size_t bytes)
     return AEE_SUCCESS;
 }
 
-static int move(struct hx_silicon_job *job, void *to, const void *from, size_t bytes)
+int hx_job_move(struct hx_silicon_job *job, void *to, const void *from, size_t bytes)
 {
     const uint64_t started = HAP_perf_get_pcycles();
     int rc = AEE_SUCCESS;
@@ -92,7 +92,7 @@ static int move_in(struct hx_silicon_job *job)
 
         b->at = at;
         if (b->in)
-            rc = move(job, at, b->in, b->bytes);
+            rc = hx_job_move(job, at, b->in, b->bytes);
         at += place_bytes(b);
     }
     return rc;
@@ -116,7 +116,7 @@ static int move_out(struct hx_silicon_job *job)
 
     for (int i = 0; i < HX_JOB_BUFFERS && rc == AEE_SUCCESS; i++)
         if (job->buffer[i].out)
-            rc = move(job, job->buffer[i].out, job->buffer[i].at, job->buffer[i].bytes);
+            rc = hx_job_move(job, job->buffer[i].out, job->buffer[i].at, job->buffer[i].bytes);
     return rc;
 }
 

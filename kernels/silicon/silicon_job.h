@@ -9,7 +9,7 @@
 #include "skel/parallel.h"
 #include "silicon.h"
 
-enum { HX_JOB_BUFFERS = 3 };
+enum { HX_JOB_BUFFERS = 4 };
 
 /* One argument: set `in` or `out` and `bytes`; hx_job_run() sets `at`, where the kernel finds it. */
 struct hx_job_buffer {
@@ -42,6 +42,9 @@ int hx_job_share(const struct hx_silicon_job *job, hx_job_body *body, const void
                  struct hx_parallel_time *time);
 int hx_job_end(struct hx_silicon_job *job, int rc, const struct hx_parallel_time *time, uint64_t total,
                silicon_cycles *cycles);
+
+/* Copies into or out of VTCM, by DMA where job->run says so; adds to job->copies.  Returns an AEE code. */
+int hx_job_move(struct hx_silicon_job *job, void *to, const void *from, size_t bytes);
 
 /* What a body's code from here on is charged as: the job's build, or release, as functions of a library always are. */
 void hx_job_as_built(const struct hx_silicon_job *job);

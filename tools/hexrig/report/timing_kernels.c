@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "AEEStdErr.h"
-#include "timing.h"
+#include "timing_ops.h"
 #include "timing_pool.h"
 
 enum { Q1 = 1073738753, Q2 = 1073732609 };
@@ -141,27 +141,43 @@ static int band_bytes(int n)
     return bytes;
 }
 
-static int compress(remote_handle64 h, const struct hx_timing_ask *a, int transform, silicon_cycles *c)
+/* Of V: one band of 3 bits, behind an fp16 scale. */
+static int v_bytes(int n)
+{
+    return 2 + (3 * n + 7) / 8;
+}
+
+static int compress(remote_handle64 h, const struct hx_timing_ask *a, int is_v, int transform, silicon_cycles *c)
 {
     struct hx_timing_pool p = HX_TIMING_POOL(a);
     const int n = (int)a->shape[0], vectors = (int)a->shape[1], all = n * vectors;
-    const int bytes = band_bytes(n) * vectors;
+    const int bytes = (is_v ? v_bytes(n) : band_bytes(n)) * vectors;
     float *x = hx_pool_floats(&p, (size_t)all);
     uint8_t *codes = hx_pool_take(&p, (size_t)bytes);
 
     return hx_pool_give_back(&p, p.failed ? AEE_ENOMEMORY
-                                          : silicon_compress(h, &a->how, 0, transform, n, x, all, codes,
+                                          : silicon_compress(h, &a->how, is_v, transform, n, x, all, codes,
                                                              bytes, c));
 }
 
 static int run_compress(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    return compress(h, a, 1, c);
+    return compress(h, a, 0, 1, c);
 }
 
 static int run_band_quantize(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
 {
-    return compress(h, a, 0, c);
+    return compress(h, a, 0, 0, c);
+}
+
+static int run_compress_v(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return compress(h, a, 1, 1, c);
+}
+
+static int run_band_quantize_v(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
+{
+    return compress(h, a, 1, 0, c);
 }
 
 static int run_dot(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c)
@@ -213,6 +229,7 @@ static int run_null(remote_handle64 h, const struct hx_timing_ask *a, silicon_cy
                                           : silicon_null(h, in, (int)a->in_bytes, out, (int)a->out_bytes));
 }
 
+#define ROWS_SHAPE(n) "ROWSxN", {16, n}
 #define NTT_SHAPE "N[xPRIME]", {256, 1}
 const struct hx_timing_kernel hx_timing_kernels[] = {
     {"null", "", {0}, "a call that does nothing with --in-bytes and --out-bytes", NULL, run_null},
@@ -237,9 +254,29 @@ const struct hx_timing_kernel hx_timing_kernels[] = {
     {"vht2-hvx", "N", {256}, "the same with qf32 from stride 32 on (K16)", NULL, run_vht2_hvx},
     {"compress", "NxVECTORS", {64, 1}, "VHT2 and band quantise (K18)", NULL, run_compress},
     {"band-quantize", "NxVECTORS", {64, 1}, "bands of 5, 5, 4 and 3 bits", NULL, run_band_quantize},
+    {"compress-v", "NxVECTORS", {64, 1}, "the same as V: one band of 3 bits", NULL, run_compress_v},
+    {"band-quantize-v", "NxVECTORS", {64, 1}, "its band alone", NULL, run_band_quantize_v},
     {"dot", "NxTIMES", {1024, 1}, "qf32 dot products", NULL, run_dot},
     {"argmax", "N", {151936}, "first largest of u16 values (K26)", NULL, run_argmax},
     {"axpby", "N", {4096}, "alpha * x + beta on i16 (R04, R05)", NULL, run_axpby},
     {"echo", "N", {65536}, "byte copy (R07: --build debug)", NULL, run_echo},
+    {"rmsnorm", ROWS_SHAPE(1152), "norms of rows, scalar, sums in double", NULL, hx_timing_run_rmsnorm},
+    {"rmsnorm-hvx", ROWS_SHAPE(1152), "the same on HVX", NULL, hx_timing_run_rmsnorm_hvx},
+    {"rope", ROWS_SHAPE(256), "rotary embedding, scalar, powf, cosf and sinf per pair", NULL, hx_timing_run_rope},
+    {"rope-hvx", ROWS_SHAPE(256), "the same on HVX, from a table", NULL, hx_timing_run_rope_hvx},
+    {"softmax", ROWS_SHAPE(16), "scalar, with expf", NULL, hx_timing_run_softmax},
+    {"softmax-hvx", ROWS_SHAPE(16), "the same on HVX", NULL, hx_timing_run_softmax_hvx},
+    {"gelu", ROWS_SHAPE(6912), "gelu(x) * up, scalar, with tanhf", NULL, hx_timing_run_gelu},
+    {"gelu-hvx", ROWS_SHAPE(6912), "the same on HVX", NULL, hx_timing_run_gelu_hvx},
+    {"silu", ROWS_SHAPE(6912), "silu(x) * up, scalar, with expf", NULL, hx_timing_run_silu},
+    {"silu-hvx", ROWS_SHAPE(6912), "the same on HVX", NULL, hx_timing_run_silu_hvx},
+    {"add", ROWS_SHAPE(1152), "residual adds, scalar", NULL, hx_timing_run_add},
+    {"add-hvx", ROWS_SHAPE(1152), "the same on HVX", NULL, hx_timing_run_add_hvx},
+    {"attend", "TOKENSxHEADSxDH", {16, 4, 256}, "causal attention by scalar loops, one KV head", NULL,
+     hx_timing_run_attend},
+    {"row-sums", "ROWSxIN", {6912, 1152}, "the table of matmul's row sums, by a scalar scan", NULL,
+     hx_timing_run_row_sums},
+    {"stage", "BYTESxCOPIES", {2959872, 1}, "VTCM request, copies in (the last of several: out), release", NULL,
+     hx_timing_run_stage},
 };
 const size_t hx_timing_n_kernels = sizeof(hx_timing_kernels) / sizeof(hx_timing_kernels[0]);
