@@ -11,27 +11,13 @@
 #include "qf32_dot.h"
 #include "qurt_mutex.h"
 #include "silicon_job.h"
+#include "silicon_matmul.h"
 #include "silicon_state.h"
-#include "vrmpy_matmul.h"
 
-typedef int rows_kernel(const struct hx_matmul_half *half, const float *x, const int8_t *w,
-                        const int32_t *sum, const float *w_scale, float *y, uint8_t *u);
-
-static rows_kernel *const variants[] = {
+static hx_matmul_kernel *const variants[] = {
     [SILICON_SINGLE] = hx_matmul_single_hvx,
     [SILICON_ROW_SUMS] = hx_matmul_half_hvx,
     [SILICON_QF32] = hx_qf32_matmul_hvx,
-};
-
-/* A call. */
-struct matmul {
-    struct hx_vrmpy_matmul shape;
-    rows_kernel *kernel;
-    const float *x, *w_scale;
-    const int8_t *w; /* as the call brought it */
-    float *y;
-    const int32_t *sum;
-    uint8_t *scratch[2]; /* quantised activations, one row per context */
 };
 
 /* --- row sums */
@@ -59,7 +45,7 @@ static void *alloc_pages(size_t bytes)
     return aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
 }
 
-static int build_table(const struct matmul *m)
+static int build_table(const struct hx_matmul *m)
 {
     const int rows = m->shape.rows, stride = hx_matmul_stride(m->shape.in);
     int32_t *sum = alloc_pages((size_t)rows * sizeof(*sum));
@@ -75,7 +61,7 @@ static int build_table(const struct matmul *m)
 }
 
 /* *once: what building it took. */
-static int ready_table(const silicon_how *run, struct matmul *m, uint64_t *once)
+static int ready_table(const silicon_how *run, struct hx_matmul *m, uint64_t *once)
 {
     const uint64_t started = HAP_perf_get_pcycles();
     int rc = run->cold ? build_table(m) : AEE_SUCCESS;
@@ -98,7 +84,7 @@ static int ready_table(const silicon_how *run, struct matmul *m, uint64_t *once)
 
 static int whole_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
-    const struct matmul *m = args;
+    const struct hx_matmul *m = args;
     const struct hx_share s = hx_share_of(m->shape.rows, part);
     const struct hx_matmul_half half = {m->shape, (int)s.first, (int)s.n};
     const int8_t *w = (const int8_t *)job->buffer[0].at +
@@ -107,7 +93,13 @@ static int whole_share(const struct hx_silicon_job *job, const void *args, struc
     return m->kernel(&half, m->x, w, m->sum, m->w_scale, m->y, m->scratch[part.index]);
 }
 
-static int run_whole(const silicon_how *run, const struct matmul *m, silicon_cycles *pcycles)
+int hx_matmul_rows(struct hx_silicon_job *job, const struct hx_matmul *m, struct hx_parallel_time *time)
+{
+    job->buffer[0].at = (void *)(uintptr_t)m->w;
+    return hx_job_share(job, whole_share, m, time);
+}
+
+static int run_whole(const silicon_how *run, const struct hx_matmul *m, silicon_cycles *pcycles)
 {
     struct hx_silicon_job job = {.run = run};
 
@@ -118,10 +110,8 @@ static int run_whole(const silicon_how *run, const struct matmul *m, silicon_cyc
 
 /* --- weights in tiles, as published: while one tile is worked on, user DMA fetches the next into the other slot */
 
-enum { SLOT_BYTES = 1 << 20 };
-
 struct tile {
-    const struct matmul *m;
+    const struct hx_matmul *m;
     const int8_t *w;
     int first, rows;
 };
@@ -129,7 +119,7 @@ struct tile {
 static int tile_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     const struct tile *t = args;
-    const struct matmul *m = t->m;
+    const struct hx_matmul *m = t->m;
     const struct hx_share s = hx_share_of(t->rows, part);
     const struct hx_matmul_half half = {m->shape, t->first + (int)s.first, (int)s.n};
 
@@ -142,7 +132,7 @@ static int tile_share(const struct hx_silicon_job *job, const void *args, struct
 static struct tile next_tile(const struct tile *t, int rows_per_tile, uint8_t *vtcm)
 {
     const int first = t->first + t->rows, left = t->m->shape.rows - first;
-    const int8_t *slot0 = (const int8_t *)vtcm, *slot1 = slot0 + SLOT_BYTES;
+    const int8_t *slot0 = (const int8_t *)vtcm, *slot1 = slot0 + HX_MATMUL_SLOT_BYTES;
 
     return (struct tile){t->m, t->w == slot0 ? slot1 : slot0, first,
                          left < rows_per_tile ? left : rows_per_tile};
@@ -163,10 +153,10 @@ static int finish_fetch(void)
     return (Q6_R_dmwait() & HX_DMA_STATUS_MASK) == HX_DMA_IDLE ? AEE_SUCCESS : AEE_EFAILED;
 }
 
-static int stream(const struct hx_silicon_job *job, const struct matmul *m, uint8_t *vtcm,
-                  struct hx_parallel_time *time)
+int hx_matmul_stream(const struct hx_silicon_job *job, const struct hx_matmul *m, uint8_t *vtcm,
+                     struct hx_parallel_time *time)
 {
-    const int rows_per_tile = (SLOT_BYTES / hx_matmul_stride(m->shape.in)) & ~3;
+    const int rows_per_tile = (HX_MATMUL_SLOT_BYTES / hx_matmul_stride(m->shape.in)) & ~3;
     struct hx_dma_type0 d __attribute__((aligned(16)));
     struct tile now = {.m = m}, next = next_tile(&now, rows_per_tile, vtcm);
 
@@ -184,21 +174,21 @@ static int stream(const struct hx_silicon_job *job, const struct matmul *m, uint
     return rc;
 }
 
-static int run_tiled(const silicon_how *run, const struct matmul *m, silicon_cycles *pcycles)
+static int run_tiled(const silicon_how *run, const struct hx_matmul *m, silicon_cycles *pcycles)
 {
     struct hx_parallel_time time = {0, 0};
     struct hx_silicon_job job = {.run = run};
 
-    if (hx_matmul_stride(m->shape.in) > SLOT_BYTES / 4)
+    if (hx_matmul_stride(m->shape.in) > HX_MATMUL_SLOT_BYTES / 4)
         return AEE_EBADPARM;
     int rc = hx_job_begin(&job);
     if (rc)
         return rc;
-    uint8_t *vtcm = HAP_request_VTCM(2 * SLOT_BYTES, 1);
+    uint8_t *vtcm = HAP_request_VTCM(2 * HX_MATMUL_SLOT_BYTES, 1);
     if (!vtcm)
         return hx_job_end(&job, AEE_ENOMEMORY, &time, 0, pcycles);
     const uint64_t started = HAP_perf_get_pcycles();
-    rc = stream(&job, m, vtcm, &time);
+    rc = hx_matmul_stream(&job, m, vtcm, &time);
     const uint64_t total = HAP_perf_get_pcycles() - started;
     HAP_release_VTCM(vtcm);
     return hx_job_end(&job, rc, &time, total, pcycles);
@@ -206,12 +196,12 @@ static int run_tiled(const silicon_how *run, const struct matmul *m, silicon_cyc
 
 /* --- the method */
 
-static int run_placed(const silicon_how *run, const struct matmul *m, silicon_cycles *pcycles)
+static int run_placed(const silicon_how *run, const struct hx_matmul *m, silicon_cycles *pcycles)
 {
     return (run->placement == SILICON_DMA ? run_tiled : run_whole)(run, m, pcycles);
 }
 
-static int run_with_table(const silicon_how *run, struct matmul *m, silicon_cycles *pcycles)
+static int run_with_table(const silicon_how *run, struct hx_matmul *m, silicon_cycles *pcycles)
 {
     uint64_t once = 0;
 
@@ -224,7 +214,7 @@ static int run_with_table(const silicon_how *run, struct matmul *m, silicon_cycl
     return rc;
 }
 
-static int alloc_scratch(struct matmul *m)
+static int alloc_scratch(struct hx_matmul *m)
 {
     const size_t stride = (size_t)hx_matmul_stride(m->shape.in);
 
@@ -241,7 +231,7 @@ int silicon_matmul(remote_handle64 h, const silicon_how *run, int variant, int t
                    silicon_cycles *pcycles)
 {
     enum { VARIANTS = sizeof(variants) / sizeof(variants[0]) };
-    struct matmul m = {{tokens, inner, rows}, NULL, x, w_scale, (const int8_t *)w, y, NULL, {0}};
+    struct hx_matmul m = {{tokens, inner, rows}, NULL, x, w_scale, (const int8_t *)w, y, NULL, {0}};
 
     (void)h;
     if (variant < 0 || variant >= VARIANTS || tokens < 1 || inner < 1 || rows < 1 ||
