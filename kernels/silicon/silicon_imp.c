@@ -26,6 +26,7 @@ static void idle(void)
 {
     hx_parallel_stop(&hx_handover_pair);
     hx_matmul_drop_table();
+    hx_forward_drop_tables();
     hx_ntt_drop_tables();
 }
 

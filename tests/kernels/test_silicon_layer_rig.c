@@ -113,7 +113,8 @@ static void test_hvx_rows_take_less_time_than_scalar_ones(void **state)
         silicon_cycles t[2];
 
         for (int hvx = 0; hvx < 2; hvx++) {
-            const int others = op == SILICON_RMSNORM ? 1152 : op == SILICON_SOFTMAX || (op == SILICON_ROPE && !hvx) ? 0 : ELEMENTS;
+            const int none = op == SILICON_SOFTMAX || (op == SILICON_ROPE && !hvx);
+            const int others = op == SILICON_RMSNORM ? 1152 : none ? 0 : ELEMENTS;
 
             assert_int_equal(silicon_rows(skel, &plain, op, hvx, 1152, x, ELEMENTS, other, others, y, ELEMENTS, &t[hvx]),
                              AEE_SUCCESS);
