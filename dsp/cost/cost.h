@@ -2,8 +2,8 @@
  *
  * Code.  A function with a listing (hexrig_code.h) is charged by its packets: a packet issues `packet_pcycles` after the
  * one before, or when the results that it uses are ready, whichever is later; a result is ready the latency of its
- * unit after its packet issued.  Of a loop the steady state counts.  Code without a listing is charged by its counted HVX
- * operations: as many packets as the busiest unit needs, each waiting for the one before.
+ * unit after its packet issued.  Of a loop the steady state counts.  Code without a listing is estimated by what it did: HVX
+ * operations and accesses (pending.h), basic blocks (blocks.h), libc's functions (libc_cost.h).
  *
  * Memory.  In code built with the trace flags (hexrig_hvx_trace.h) each access is looked up in the caches: L1 for scalar
  * accesses, L2 for all, VTCM beside them.  A load stalls its thread for the part of the latency that the listing does not

@@ -1,49 +1,106 @@
-/* The price of HVX operations that no listing covers: as many packets as the busiest unit needs. */
+/* The price of what no listing covers: HVX operations, loads and stores, scalar blocks. */
 #include "pending.h"
 
 #include <string.h>
 
 #include "base/machine.h"
 #include "hexrig_hvx_count.h"
+#include "uncosted.h"
 
-static __thread struct hx_hvx_counts paid; /* operations that are paid for */
-static __thread int listed;                /* inside a function with a listing */
+enum { VECTOR_BYTES = 128, VECTOR_PIECE = 16 /* gcc may split a vector access into pieces of this size or more */ };
 
-/* Packets that `n` operations need at least, by the units that V69 has: four vector units, two of which multiply, one
- * shifts and one permutes, and one vector load and store per packet. */
-static double packets_by_pressure(const struct hx_hvx_counts *n)
+static __thread struct {
+    struct hx_hvx_counts paid; /* operations that are paid for */
+    int listed;                /* inside a function with a listing */
+    double memory, scalar;     /* pcycles that are not */
+    double owed;               /* the same of functions before this one */
+    unsigned function;
+} thread;
+
+static const struct hx_cost *cost(void)
 {
-    const uint64_t *op = n->op;
-    double mpy = (double)(op[HX_SLOT_VX] + 2 * op[HX_SLOT_VX_DV] + op[HX_SLOT_VX_LATE]);
-    double shift = (double)(op[HX_SLOT_VS] + op[HX_SLOT_VP_VS]);
-    double permute = (double)(op[HX_SLOT_VP] + op[HX_SLOT_VP_VS]);
-    double all = mpy + shift + permute + (double)(op[HX_SLOT_VA] + 2 * op[HX_SLOT_VA_DV]);
-    double memory = (double)(op[HX_SLOT_LD] + op[HX_SLOT_ST] + op[HX_SLOT_GATHER] +
-                             op[HX_SLOT_SCATTER] +
-                             2 * (op[HX_SLOT_GATHER_DV] + op[HX_SLOT_SCATTER_DV]));
-    const double need[] = {mpy / 2, shift, permute, all / 4, memory};
-    double most = 0;
+    static const struct hx_cost none = {.packet_pcycles = 1, .hvx_pcycles = 1};
 
-    for (unsigned i = 0; i < sizeof(need) / sizeof(need[0]); i++)
-        if (need[i] > most)
-            most = need[i];
-    return most;
+    return hx_machine ? &hx_machine->cost : &none;
+}
+
+/* Two thirds of the latency for each operation, gathers and scatters of pairs twice.  The loops of kernels/ have 0.65 to 2 pcycles per
+ * word of their listings: well pipelined ones less, chains of dependent operations more. */
+static double hvx_pcycles(uint64_t *n_ops)
+{
+    const uint64_t *now = hx_hvx_counts.op, *before = thread.paid.op;
+    uint64_t second_halves = now[HX_SLOT_GATHER_DV] - before[HX_SLOT_GATHER_DV] + now[HX_SLOT_SCATTER_DV] - before[HX_SLOT_SCATTER_DV];
+
+    for (int i = 0; i < HX_SLOT_CLASSES; i++)
+        *n_ops += now[i] - before[i];
+    thread.paid = hx_hvx_counts;
+    return (double)(*n_ops + second_halves) * cost()->hvx_pcycles * 2 / 3;
+}
+
+/* What is pending becomes owed, and the function's. */
+static void settle(void)
+{
+    uint64_t ops = 0;
+    double pcycles = thread.memory + thread.scalar;
+
+    if (memcmp(&thread.paid, &hx_hvx_counts, sizeof(thread.paid)) != 0)
+        pcycles += hvx_pcycles(&ops);
+    if (pcycles <= 0)
+        return;
+    thread.memory = thread.scalar = 0;
+    thread.owed += pcycles;
+    hx_uncosted_estimated(thread.function, pcycles, ops);
 }
 
 double hx_cost_pending(void)
 {
-    struct hx_hvx_counts n;
+    double owed;
 
-    if (listed || memcmp(&paid, &hx_hvx_counts, sizeof(n)) == 0)
-        return 0;
-    for (int i = 0; i < HX_SLOT_CLASSES; i++)
-        n.op[i] = hx_hvx_counts.op[i] - paid.op[i];
-    paid = hx_hvx_counts;
-    return packets_by_pressure(&n) * (hx_machine ? hx_machine->cost.hvx_pcycles : 1);
+    if (!thread.listed)
+        settle();
+    owed = thread.owed;
+    thread.owed = 0;
+    return owed;
 }
 
-void hx_cost_paid(int is_listed)
+void hx_cost_paid(int listed)
 {
-    paid = hx_hvx_counts;
-    listed = is_listed;
+    thread.paid = hx_hvx_counts;
+    thread.memory = thread.scalar = thread.owed = 0;
+    if (thread.listed != listed)
+        hx_uncosted_listed(listed);
+    thread.listed = listed;
+}
+
+int hx_cost_listed(void)
+{
+    return thread.listed;
+}
+
+unsigned hx_cost_in_function(unsigned function)
+{
+    const unsigned before = thread.function;
+
+    if (function != before && !thread.listed)
+        settle();
+    thread.function = function;
+    return before;
+}
+
+void hx_cost_block(double pcycles, unsigned function)
+{
+    if (thread.listed)
+        return;
+    if (function != thread.function)
+        hx_cost_in_function(function);
+    thread.scalar += pcycles;
+}
+
+/* Two accesses share a packet, with each other or with arithmetic. */
+void hx_cost_unlisted_access(size_t bytes)
+{
+    const double share = bytes >= VECTOR_PIECE && bytes < VECTOR_BYTES ? (double)bytes / VECTOR_BYTES : 1;
+
+    if (!thread.listed)
+        thread.memory += share * cost()->packet_pcycles / 2;
 }

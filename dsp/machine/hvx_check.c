@@ -12,9 +12,11 @@
 
 #include "HAP_farf.h"
 #include "cost/cost.h"
+#include "cost/pending.h"
 #include "hexrig_hvx_trace.h"
 #include "base/export.h"
 #include "base/machine.h"
+#include "mem_stream.h"
 
 __thread struct hx_mem_counts hx_mem_counts;
 
@@ -89,7 +91,16 @@ void hx_check_context(const char *intrinsic)
     fault(__builtin_return_address(0), "HVX used without an HVX context", intrinsic, NULL);
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#ifdef __SANITIZE_ADDRESS__
+
+void hx_mem_stream(const void *p, size_t bytes, int is_store)
+{
+    (void)p;
+    (void)bytes;
+    (void)is_store;
+}
+
+#else
 
 /* The calling thread's stack. */
 static __thread struct {
@@ -120,6 +131,7 @@ static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
     hx_cost_access(p, bytes, is_store);
     if (on_stack(p))
         return;
+    hx_cost_unlisted_access(bytes);
     if (place == HX_MEM_VTCM && hx_machine && !hx_vtcm_granted(p, bytes))
         fault(pc, "access past what was granted of VTCM", is_store ? "store" : "load", p);
     if (bytes >= 16)
@@ -127,6 +139,22 @@ static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
                    : &hx_mem_counts.vector_load_bytes[place]) += bytes;
     else
         (*(is_store ? &hx_mem_counts.scalar_stores[place] : &hx_mem_counts.scalar_loads[place]))++;
+}
+
+/* The first access to each line of L1 is looked up; the others find it there. */
+void hx_mem_stream(const void *p, size_t bytes, int is_store)
+{
+    enum { LINE = 32, WORD = 8 };
+    const uintptr_t from = (uintptr_t)p & -(uintptr_t)WORD, to = (uintptr_t)p + bytes;
+    const int place = hx_in_vtcm(p) ? HX_MEM_VTCM : HX_MEM_DDR;
+
+    if (bytes == 0 || on_stack(p))
+        return;
+    if (place == HX_MEM_VTCM && hx_machine && !hx_vtcm_granted(p, bytes))
+        fault(__builtin_return_address(0), "access past what was granted of VTCM", is_store ? "store" : "load", p);
+    for (uintptr_t at = from; at < to; at = (at | (LINE - 1)) + 1)
+        hx_cost_access((const void *)at, WORD, is_store);
+    (is_store ? hx_mem_counts.scalar_stores : hx_mem_counts.scalar_loads)[place] += (to - from + WORD - 1) / WORD;
 }
 
 #define ACCESS(n) \

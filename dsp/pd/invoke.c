@@ -13,6 +13,7 @@
 #include "hx_trace.h"
 #include "module.h"
 #include "cost/trace.h"
+#include "cost/uncosted.h"
 #include "cost/vtime.h"
 
 /* Copies header and argument table out of the arena after checking that they lie in it. */
@@ -138,6 +139,7 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
 
     struct hx_vtime spent = hx_vtime_spent();
     hx_vt_call_end();
+    hx_uncosted_call_end(spent.exec_pcycles);
     hx_trace_close(trace);
     reply->exec_pcycles = spent.exec_pcycles;
     if (spent.exec_pcycles > spent.idle_pcycles)

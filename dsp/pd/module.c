@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include "HAP_farf.h"
+#include "cost/blocks.h"
+#include "cost/pending.h"
+#include "cost/uncosted.h"
 #include "fastrpc_uapi.h"
 #include "hx_stage.h"
 
@@ -24,6 +27,7 @@ struct module {
     hx_skel_handle_invoke handle_invoke;
     hx_skel_invoke invoke;
     remote_handle64 h; /* what the skel's open() gave */
+    unsigned number;   /* of uncosted.h */
     unsigned calls;    /* in flight; an entry closes only at 0 */
 };
 
@@ -166,6 +170,7 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
     struct request r;
     char path[4096];
     void *entry;
+    int replaced = 0;
 
     if (parse(uri, &r)) {
         snprintf(why, why_bytes, "'%.200s' is not file:///libNAME_skel.so?SYMBOL&..., nor a name", uri);
@@ -187,6 +192,10 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "%s", dlerror());
         return AEE_DSP(AEE_EUNABLETOLOAD);
     }
+    if (strcmp(r.lib, QUEUE_SKEL) != 0)
+        m->number = hx_uncosted_module(m->dl, r.lib, &replaced);
+    if (replaced)
+        hx_blocks_forget();
     entry = entry_in(m->dl, r.symbol);
     if (!entry) {
         snprintf(why, why_bytes, "%s has no symbol %s", path, r.symbol);
@@ -291,6 +300,8 @@ int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra)
     if (!m)
         return AEE_DSP(AEE_EINVHANDLE);
     hx_stage_at("pd.method.call");
+    hx_cost_in_function(m->number);
+    hx_uncosted_call_begin(m->number);
     rc = m->handle_invoke ? m->handle_invoke(m->h, sc, pra) : m->invoke(sc, pra);
     hx_stage_at("pd.method.returned");
     pthread_mutex_lock(&lock);

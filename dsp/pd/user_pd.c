@@ -16,6 +16,7 @@
 #include "invoke.h"
 #include "base/low_memory.h"
 #include "cost/queue_cost.h"
+#include "cost/uncosted.h"
 #include "hx_stage.h"
 #include "qurt/qurt_wait.h"
 #include "services.h"
@@ -109,6 +110,7 @@ _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
 
     channel = c;
     hx_queue_cost_open(&c->rings->packets);
+    hx_uncosted_open(&c->rings->uncosted);
     idle = workers = 1;
     if (start_worker())
         _exit(1); /* nobody would ever serve a call */

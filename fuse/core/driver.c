@@ -31,12 +31,12 @@ static void print_status(const struct hx_driver *d, FILE *f)
     fputc('\n', f);
 }
 
-static void print_stats_line(FILE *f, const struct hx_session_stats *s)
+static void print_stats_line(FILE *f, const struct hx_session_stats *s, unsigned uncosted)
 {
     fprintf(f,
             " invokes=%llu kernel_calls=%llu maps=%llu errors=%llu packets=%llu bytes_copied=%llu"
             " bytes_shared=%llu hvx_ops=%llu model_dispatch_ns=%llu model_marshal_ns=%llu"
-            " model_queue_ns=%llu model_exec_ns=%llu model_sum_ns=%llu model_clock_ns=%llu\n",
+            " model_queue_ns=%llu model_exec_ns=%llu model_sum_ns=%llu model_clock_ns=%llu uncosted=%u\n",
             (unsigned long long)s->invokes, (unsigned long long)s->kernel_calls,
             (unsigned long long)s->maps, (unsigned long long)s->errors,
             (unsigned long long)s->packets, (unsigned long long)s->bytes_copied,
@@ -44,7 +44,7 @@ static void print_stats_line(FILE *f, const struct hx_session_stats *s)
             (unsigned long long)s->hvx_ops, (unsigned long long)s->dispatch_ns,
             (unsigned long long)s->marshal_ns, (unsigned long long)s->queue_ns,
             (unsigned long long)s->exec_ns,
-            (unsigned long long)(s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns), (unsigned long long)s->clock_ns);
+            (unsigned long long)(s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns), (unsigned long long)s->clock_ns, uncosted);
 }
 
 static void print_stats(const struct hx_driver *d, FILE *f)
@@ -52,10 +52,10 @@ static void print_stats(const struct hx_driver *d, FILE *f)
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (d->session[i]) {
             fprintf(f, "session=%d pid=%d", d->session[i]->client_id, d->session[i]->pid);
-            print_stats_line(f, &d->session[i]->stats);
+            print_stats_line(f, &d->session[i]->stats, hx_uncosted_count(d->session[i]));
         }
     fprintf(f, "closed_sessions=%llu", (unsigned long long)d->sessions_closed);
-    print_stats_line(f, &d->closed);
+    print_stats_line(f, &d->closed, d->closed_uncosted.n);
 }
 
 static void print_sessions(const struct hx_driver *d, FILE *f)
@@ -84,8 +84,15 @@ static void print_vtcm(const struct hx_driver *d, FILE *f)
     hx_vtcm_view_print(&d->vtcm, f);
 }
 
-const char *const hx_driver_nodes[] = {"status",  "stats", "sessions", "clock",
-                                       "thermal", "vtcm",  NULL};
+static void print_uncosted(const struct hx_driver *d, FILE *f)
+{
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i])
+            hx_uncosted_print(d->session[i], f);
+    hx_uncosted_print_sums(&d->closed_uncosted, f);
+}
+
+const char *const hx_driver_nodes[] = {"status", "stats", "sessions", "clock", "thermal", "vtcm", "uncosted", NULL};
 
 /* A buffer of our own: of memory that open_memstream() could not get in the middle neither ferror() nor fclose() tells anything, and
  * the text would lack a piece.  This one is several times what the longest node takes. */
@@ -105,7 +112,7 @@ static char *text_of(void (*print)(const struct hx_driver *, FILE *), const stru
 char *hx_driver_node_text(struct hx_driver *d, const char *node)
 {
     static void (*const print[])(const struct hx_driver *, FILE *) = {
-        print_status, print_stats, print_sessions, hx_clock_print, print_thermal, print_vtcm};
+        print_status, print_stats, print_sessions, hx_clock_print, print_thermal, print_vtcm, print_uncosted};
 
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (d->session[i])

@@ -15,6 +15,7 @@
 #include "filter/filter.h"
 #include "hx_profile.h"
 #include "hx_session_stats.h"
+#include "uncosted.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "opener.h"
@@ -46,6 +47,7 @@ struct hx_driver {
     uint64_t expiry_ms;   /* when they were last looked at */
     uint64_t round;       /* of the loop, from 1 on */
     struct hx_session_stats closed; /* sums over closed sessions */
+    struct hx_uncosted_sums closed_uncosted;
     uint32_t sessions_opened; /* number of the last one */
     uint64_t sessions_closed; /* how many of them had served a call */
     uint32_t capability[FASTRPC_MAX_DSP_ATTRIBUTES];

@@ -157,6 +157,7 @@ static void add_stats(struct hx_session_stats *sum, const struct hx_session_stat
 
 static void free_session(struct hx_session *s)
 {
+    hx_uncosted_add(&s->driver->closed_uncosted, s);
     hx_session_drop_channel(s);
     add_stats(&s->driver->closed, &s->stats);
     s->driver->sessions_closed += s->used;

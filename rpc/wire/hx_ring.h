@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "hx_msg.h"
+#include "hx_uncosted.h"
 
 #define HX_RING_ENTRY_BYTES 48u
 
@@ -45,6 +46,7 @@ struct hx_rings {
     struct hx_ring_shared request; /* struct hx_msg, driver -> DSP */
     struct hx_ring_shared reply;   /* struct hx_reply, DSP -> driver */
     struct hx_packet_sums packets; /* DSP -> driver */
+    struct hx_uncosted_table uncosted; /* DSP -> driver */
 };
 
 /* Adds one entry (HX_RING_ENTRY_BYTES, borrowed for the call).

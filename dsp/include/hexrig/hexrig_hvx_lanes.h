@@ -61,8 +61,13 @@ union hx_w {
 };
 
 #define HX_FN static inline __attribute__((always_inline, unused))
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__) && __GNUC__ >= 12
+/* A skel built with the trace flags tells of each of its basic blocks, which the loops in here are not. */
+#define HX_BIG_FN static __attribute__((unused, noinline, no_sanitize_coverage))
+#else
 #define HX_BIG_FN static inline __attribute__((unused)) /* the compiler may leave it out of line \
                                                          */
+#endif
 #define HX_UNROLL _Pragma("GCC unroll 16")
 #define HX_EACH(i) HX_UNROLL for (int i = 0; i < HX_NATIVES; i++)
 #define HX_EACH2(i) HX_UNROLL for (int i = 0; i < 2 * HX_NATIVES; i++)
