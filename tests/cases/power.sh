@@ -20,7 +20,7 @@ fail() {
 
 gcc -O2 -march=native -DHEXRIG_COUNT -Wall -Wextra $(pkg-config --cflags hexrig-skel) "$src/tests/skel/power_skel.c" \
     $(pkg-config --libs hexrig-skel) -o libpower_skel.so
-gcc -O2 -Wall -Wextra $(pkg-config --cflags hexrig-skel) "$src/tests/skel/power_client.c" -L"$build/lib" -lcdsprpc -o client
+gcc -O2 -Wall -Wextra $(pkg-config --cflags hexrig-rpc) "$src/tests/skel/power_client.c" -L"$build/lib" -lcdsprpc -o client
 
 field() { # field KEY <file: the value of its first KEY=
     sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" | head -n 1

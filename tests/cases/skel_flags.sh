@@ -7,6 +7,8 @@ PKG_CONFIG_PATH=$(cd "$1" && pwd)/lib/pkgconfig
 export PKG_CONFIG_PATH
 command -v pkg-config >/dev/null || { echo "skip: no pkg-config"; exit 77; }
 cflags=$(pkg-config --cflags hexrig-skel)
+untraced=$(pkg-config --define-variable=trace= --cflags hexrig-skel)
+case $untraced in *sanitize*) echo "there is no way to turn the trace off: $untraced" >&2; exit 1 ;; esac
 libs=$(pkg-config --libs hexrig-skel)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -22,9 +24,10 @@ for cc in gcc g++ clang clang++; do
     *++) ext=cc std=-std=gnu++17 ;; # standard containers of vectors need its aligned new
     *) ext=c std= ;;
     esac
+    case $cc in clang*) flags=$untraced ;; *) flags=$cflags ;; esac
     for opt in -O2 "-O0 -UHEXRIG_COUNT" "-O2 -march=native -UHEXRIG_COUNT"; do
-        $cc $std $cflags $opt -Wall -Wextra -Werror -c "$dir/families.$ext" -o "$dir/families.o"
-        $cc $std $cflags $opt -Wall -Wextra -Werror -c "$dir/types.$ext" -o "$dir/types.o"
+        $cc $std $flags $opt -Wall -Wextra -Werror -c "$dir/families.$ext" -o "$dir/families.o"
+        $cc $std $untraced $opt -Wall -Wextra -Werror -c "$dir/types.$ext" -o "$dir/types.o"
         case $opt in *-U*) ;; *) continue ;; esac # the counters live in hexrig-dsp
         $cc "$dir/types.o" -lm -o "$dir/types"
         "$dir/types" || { echo "$cc $opt: types returned $?" >&2; exit 1; }
@@ -45,6 +48,12 @@ for f in "$1"/lib/*_skel.so "$1"/tests/lib*_skel.so "$dir/libfamilies_skel.so"; 
     base_of "$f"
 done | sort | uniq -d >"$dir/twice"
 [ ! -s "$dir/twice" ] || { echo "two skels at $(cat "$dir/twice")" >&2; exit 1; }
+
+# What clang makes of the first of the trace flags alone would end at its first load, so it must not take all of them.
+if command -v clang >/dev/null && clang $cflags -fsyntax-only "$dir/types.c" 2>/dev/null; then
+    echo "clang took the trace flags" >&2
+    exit 1
+fi
 
 # The generated spellings belong to the table.
 awk -F' [|] ' -f "$src/tools/gen-scalar-builtins.awk" "$src/tests/oracle_scalar/scalar-v69-intrinsics.txt" |
