@@ -7,11 +7,14 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "hex_linear_run.h"
+#include "hexrig_uncosted.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
 #include "skel/handles.h"
 #include "skel/parallel.h"
 #include "skel/weights.h"
+
+HX_UNCOSTED("the loops over weights and the quantiser are listed; dividing work and fetching tiles is not");
 
 enum { ALIGN = 128, THREADS = 2, NOT_FINITE = -1 };
 

@@ -7,12 +7,15 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"
+#include "hexrig_uncosted.h"
 #include "ntt_kv.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
 #include "ring_ntt.h"
 #include "skel/handles.h"
 #include "skel/parallel.h"
+
+HX_UNCOSTED("the stages of the transform are listed; tables (once per prime), weighting and sums are charged by their HVX operations");
 
 enum { ALIGN = 128, THREADS = 2 };
 

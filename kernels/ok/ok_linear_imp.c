@@ -6,12 +6,15 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_vtcm_mgr.h"
+#include "hexrig_uncosted.h"
 #include "ok_linear_run.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
 #include "skel/handles.h"
 #include "skel/parallel.h"
 #include "skel/weights.h"
+
+HX_UNCOSTED("the loops over weights are listed; fetching and dividing work is not");
 
 struct state {
     struct hx_handle handle;

@@ -9,6 +9,7 @@
 #include "AEEStdErr.h"
 #include "band_quantize.h"
 #include "elementwise.h"
+#include "hexrig_uncosted.h"
 #include "modmatmul.h"
 #include "qf32_dot.h"
 #include "silicon_job.h"
@@ -16,6 +17,8 @@
 #include "skel/handles.h"
 #include "skel/kernel.h"
 #include "vht2.h"
+
+HX_UNCOSTED("the kernels are listed; dividing and handing over work is not");
 
 static void drop(struct hx_handle *h)
 {

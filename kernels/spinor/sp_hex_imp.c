@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "HAP_farf.h"
+#include "hexrig_uncosted.h"
 #include "sp_hex_queue.h"
 #include "sp_hex_state.h"
+
+HX_UNCOSTED("what quantises, decodes and attends is listed; tables, unpacking, glue and the band format's decoder are not");
 
 int sp_hex_open(const char *uri, remote_handle64 *h)
 {

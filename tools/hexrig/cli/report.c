@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "hx_rig.h"
@@ -89,6 +90,37 @@ json_t *hx_report_model_us(const struct hx_session_stats *s, double by)
                      "wall", us * (double)s->clock_ns);
 }
 
+/* One line of the node `uncosted`: key=value, the reason last. */
+static json_t *uncosted_line(const char *line)
+{
+    char name[128];
+    long long pcycles, hvx_ops;
+    int reason = 0;
+
+    if (sscanf(line, "session=%*d pid=%*d name=%127s pcycles=%lld hvx_ops=%lld host_us=%*d reason=%n", name, &pcycles, &hvx_ops,
+               &reason) != 3 || !reason)
+        return NULL;
+    return json_pack("{s:s, s:s, s:I, s:I}", "name", name, "reason", line + reason, "pcycles", (json_int_t)pcycles, "hvx_ops",
+                     (json_int_t)hvx_ops);
+}
+
+json_t *hx_report_uncosted(void)
+{
+    char *text = NULL, *line, *rest, pid[32];
+    json_t *lines;
+
+    if (!hx_rig_front_end() || hx_rig_read(NULL, "uncosted", &text))
+        return NULL;
+    lines = json_array();
+    rest = text;
+    snprintf(pid, sizeof(pid), " pid=%d ", (int)getpid());
+    while ((line = strsep(&rest, "\n")))
+        if (strstr(line, pid))
+            json_array_append_new(lines, uncosted_line(line));
+    free(text);
+    return lines;
+}
+
 static void print_value(const json_t *v)
 {
     if (json_is_string(v))
@@ -146,6 +178,11 @@ int hx_report_print(const char *cmd, json_t *report, int json)
         return hx_cmd_fail(cmd, "out of memory");
     }
     if (json) {
+        json_t *uncosted = hx_report_uncosted();
+
+        if (uncosted && !json_object_get(report, "uncosted"))
+            json_object_set(report, "uncosted", uncosted);
+        json_decref(uncosted);
         if (json_dumpf(report, stdout, JSON_REAL_PRECISION(12)) && !ferror(stdout))
             rc = hx_cmd_fail(cmd, "out of memory");
         putchar('\n');

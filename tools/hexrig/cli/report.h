@@ -41,8 +41,12 @@ int hx_json_lost(void);
 /* Prints a JSON object as key=value lines, nested keys joined by dots; arrays as numbers with commas. */
 void hx_json_print(const json_t *object);
 
-/* Prints the report as one line of JSON or as key=value lines, and releases it.  Returns an enum hx_exit; NULL, or
- * hx_json_lost(), is "out of memory", said in the name of `cmd`. */
+/* What of this process's calls the cost model could not cost exactly, by function or library: an array of {"name", "reason",
+ * "pcycles", "hvx_ops"}; NULL when nothing is connected to a rig. */
+json_t *hx_report_uncosted(void);
+
+/* Prints the report as one line of JSON, with `uncosted` when there is a rig, or as key=value lines, and releases it.
+ * Returns an enum hx_exit; NULL, or hx_json_lost(), is "out of memory", said in the name of `cmd`. */
 int hx_report_print(const char *cmd, json_t *report, int json);
 
 #endif
