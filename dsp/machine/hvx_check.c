@@ -5,7 +5,6 @@
 #include "hexrig_hvx_check.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "hexrig_hvx_trace.h"
 #include "base/export.h"
 #include "base/machine.h"
+#include "base/stacks.h"
 #include "mem_stream.h"
 
 __thread struct hx_mem_counts hx_mem_counts;
@@ -102,35 +102,14 @@ void hx_mem_stream(const void *p, size_t bytes, int is_store)
 
 #else
 
-/* The calling thread's stack. */
-static __thread struct {
-    uintptr_t base;
-    size_t bytes;
-} stack;
-
-static int on_stack(const void *p)
-{
-    if (!stack.bytes) {
-        pthread_attr_t attr;
-        void *base;
-
-        if (pthread_getattr_np(pthread_self(), &attr))
-            return 0;
-        pthread_attr_getstack(&attr, &base, &stack.bytes);
-        stack.base = (uintptr_t)base;
-        pthread_attr_destroy(&attr);
-    }
-    return (uintptr_t)p - stack.base < stack.bytes;
-}
-
 /* One access of `bytes` at p from code at pc. */
 static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
 {
     const int place = hx_in_vtcm(p) ? HX_MEM_VTCM : HX_MEM_DDR;
 
-    hx_cost_access(p, bytes, is_store);
-    if (on_stack(p))
+    if (hx_on_stack(p))
         return;
+    hx_cost_access(p, bytes, is_store);
     hx_cost_unlisted_access(bytes);
     if (place == HX_MEM_VTCM && hx_machine && !hx_vtcm_granted(p, bytes))
         fault(pc, "access past what was granted of VTCM", is_store ? "store" : "load", p);
@@ -148,7 +127,7 @@ void hx_mem_stream(const void *p, size_t bytes, int is_store)
     const uintptr_t from = (uintptr_t)p & -(uintptr_t)WORD, to = (uintptr_t)p + bytes;
     const int place = hx_in_vtcm(p) ? HX_MEM_VTCM : HX_MEM_DDR;
 
-    if (bytes == 0 || on_stack(p))
+    if (bytes == 0 || hx_on_stack(p))
         return;
     if (place == HX_MEM_VTCM && hx_machine && !hx_vtcm_granted(p, bytes))
         fault(__builtin_return_address(0), "access past what was granted of VTCM", is_store ? "store" : "load", p);
