@@ -1,14 +1,19 @@
 /* What a thread that has company asks for: to run, to touch what is shared, operations. */
 #include "turns_state.h"
 
+enum {
+    STEPS = 4,       /* of a thread that touches nothing shared, before others run beside it */
+    ACCESSES = 1000, /* of a quiet thread, until it runs alone again */
+};
+
 /* --- running ----------------------------------------------------------------------------------------------------- */
 
 /* The thread, which runs or has been passed over, is at `now`. */
 static void show(struct hx_place *p, uint64_t now)
 {
     p->operations++;
-    if (now > p->time)
-        p->time = now;
+    if (now > hx_turns_time(p))
+        hx_turns_set_time(p, now);
     if (p->state == ABSENT)
         p->state = RUNS;
 }
@@ -42,15 +47,28 @@ static int is_passed(const struct hx_place *p)
     return 0;
 }
 
-/* Between operations: lets the others run who are behind. */
-static void give_way(struct hx_place *p)
+/* A thread that goes on without touching what is shared gives way in vain: the others may as well run beside it. */
+static void note_step(struct hx_place *p)
+{
+    const uint64_t accesses = atomic_load_explicit(&p->fast.accesses, memory_order_relaxed);
+
+    p->untouched = accesses == p->touched ? p->untouched + 1 : 0;
+    p->touched = accesses;
+    if (p->untouched >= STEPS)
+        hx_turns_set_quiet(p, 1);
+}
+
+/* Between operations: lets the others run who are behind.  is_step: the thread comes from a step of its own. */
+static void give_way(struct hx_place *p, int is_step)
 {
     struct hx_party *y = p->party;
 
-    if (!p->quiet && p->state == RUNS) {
+    if (!hx_turns_is_quiet(p) && p->state == RUNS) {
         if (is_passed(p) || (y->runner && y->runner != p)) {
             hx_turns_stop(p);
-            p->state = READY;
+            if (is_step)
+                note_step(p);
+            p->state = hx_turns_is_quiet(p) ? RUNS : READY;
         } else {
             y->runner = p;
         }
@@ -66,11 +84,12 @@ void hx_turns_access(uint64_t now)
                           memory_order_relaxed);
     if (p->inside || now < atomic_load_explicit(&p->fast.until, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     show(p, now);
-    p->quiet = 0;
+    if (hx_turns_is_quiet(p) && atomic_load_explicit(&p->fast.accesses, memory_order_relaxed) - p->quiet_since > ACCESSES)
+        hx_turns_set_quiet(p, 0);
     ask(p, now, 0);
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
 }
 
 void hx_turns_passed(uint64_t now)
@@ -79,10 +98,14 @@ void hx_turns_passed(uint64_t now)
 
     if (p->inside || now < atomic_load_explicit(&p->fast.until, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&hx_turns_lock);
+    if (hx_turns_is_quiet(p) && now < atomic_load_explicit(&hx_turns_party->wanted, memory_order_relaxed)) {
+        hx_turns_set_time(p, now);
+        return;
+    }
+    hx_turns_enter();
     show(p, now);
-    give_way(p);
-    pthread_mutex_unlock(&hx_turns_lock);
+    give_way(p, 1);
+    hx_turns_exit();
 }
 
 unsigned hx_turns_runnable(void)
@@ -91,10 +114,10 @@ unsigned hx_turns_runnable(void)
 
     if (!hx_turns_shared())
         return 1;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     for (const struct hx_place *p = hx_turns_me()->party->first; p; p = p->next)
         n += p->state != BLOCKED && p->state != ABSENT;
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
     return n;
 }
 
@@ -108,14 +131,14 @@ void hx_turns_begin(uint64_t now)
         return;
     p->inside = 1;
     if (!hx_turns_shared() && !p->waits) {
-        p->time = now;
+        hx_turns_set_time(p, now);
         return;
     }
     p->waits = 0;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     show(p, now);
     ask(p, now, 1);
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
 }
 
 int hx_turns_inside(void)
@@ -131,10 +154,10 @@ void hx_turns_end(uint64_t now)
         return;
     p->inside = 0;
     if (!hx_turns_shared() && !p->owns && !p->waits) {
-        p->time = now;
+        hx_turns_set_time(p, now);
         return;
     }
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     p->waits = p->woken = p->owns = 0;
     hx_turns_sit(p); /* it may have been woken into another party */
     if (p->party->op == p)
@@ -142,8 +165,8 @@ void hx_turns_end(uint64_t now)
     show(p, now);
     if (p->state == BLOCKED)
         p->state = READY;
-    give_way(p);
-    pthread_mutex_unlock(&hx_turns_lock);
+    give_way(p, 0);
+    hx_turns_exit();
 }
 
 void hx_turns_block(uint64_t limit)
@@ -152,14 +175,14 @@ void hx_turns_block(uint64_t limit)
 
     if (!p)
         return;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     p->waits = 1;
     p->woken = 0;
     hx_turns_stop(p);
     p->state = BLOCKED;
     p->asked = limit;
     hx_turns_settle(p->party);
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
 }
 
 int hx_turns_woken(void)
@@ -168,9 +191,9 @@ int hx_turns_woken(void)
 
     if (!hx_turns_me())
         return 0;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     woken = hx_turns_me()->woken;
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
     return woken;
 }
 
@@ -180,10 +203,10 @@ void hx_turns_resume(uint64_t at)
 
     if (!p)
         return;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     if (p->state == BLOCKED)
         ask(p, at == HX_TURNS_NEVER ? at - 1 : at, 1);
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
 }
 
 void hx_turns_wake(struct hx_place *p, uint64_t time, uint64_t id)
@@ -192,21 +215,21 @@ void hx_turns_wake(struct hx_place *p, uint64_t time, uint64_t id)
 
     if (!p)
         return;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     y = hx_turns_party_of(id);
     hx_turns_own();
     p->woken = 1;
     if (y && y != p->party && p->state != RUNS) {
         hx_turns_part(p);
-        hx_turns_join(p, y, p->time);
+        hx_turns_join(p, y, hx_turns_time(p));
     }
-    if (time > p->time)
-        p->time = time;
+    if (time > hx_turns_time(p))
+        hx_turns_set_time(p, time);
     if (p->state == BLOCKED || p->state == ASKS)
-        p->state = p->quiet ? RUNS : READY;
+        p->state = hx_turns_is_quiet(p) ? RUNS : READY;
     hx_turns_revoke(p->party);
     hx_turns_settle(p->party);
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
 }
 
 void hx_turns_move(uint64_t id, uint64_t now)
@@ -216,17 +239,17 @@ void hx_turns_move(uint64_t id, uint64_t now)
 
     if (!p)
         return;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     y = hx_turns_party_of(id);
     if (y && y != p->party) {
         hx_turns_part(p);
         hx_turns_join(p, y, now);
-        p->state = p->quiet ? RUNS : READY;
+        p->state = hx_turns_is_quiet(p) ? RUNS : READY;
         p->waits = 1; /* hx_turns_end() waits for it */
         hx_turns_sit(p);
         hx_turns_settle(y);
     }
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
 }
 
 void hx_turns_call_over(uint64_t at)

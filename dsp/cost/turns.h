@@ -11,8 +11,9 @@
  * accesses before the next one.  So neither the host's load nor the number of its cores shows in a figure.
  *
  * Between operations one thread of a party runs at a time, so that what threads do to plain memory (a counter of jobs, say) is
- * ordered, too.  A thread that computes for a while without being charged for anything (LEND_US of CPU time) lets the others run
- * beside it from then on, until its next charged access: emulated HVX code without traces keeps all cores of the host busy.
+ * ordered, too.  A thread that computes for a while without touching what is shared (STEPS steps, or LEND_US of CPU time that it is
+ * charged nothing for) lets the others run beside it from then on, until it has touched it ACCESSES times: emulated HVX code without traces keeps all cores of the host
+ * busy.  The order of operations and accesses is the same, whoever runs beside whom.
  *
  * A thread may wait for another one in a way that is not seen here: it spins on memory, sleeps, waits for a lock of libc's.
  * While somebody waits for it, it is looked at: without any progress (pcycles, accesses, HVX operations) it is passed over after
@@ -27,7 +28,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { HX_TURNS_QUANTUM = 512, HX_TURNS_PLACES = 768, HX_TURNS_PARTIES = 512 };
+enum { HX_TURNS_QUANTUM = 4096, HX_TURNS_PLACES = 768, HX_TURNS_PARTIES = 512 };
 #define HX_TURNS_NEVER UINT64_MAX
 
 struct hx_place;
@@ -90,21 +91,27 @@ unsigned hx_turns_runnable(void);
 
 struct hx_place_fast {
     _Atomic uint64_t until;    /* before this pcycle the thread may run and touch what is shared; 0: it has to ask */
-    _Atomic uint64_t accesses; /* progress */
+    _Atomic uint64_t time;     /* its clock is there, or further while it runs */
+    _Atomic uint64_t accesses; /* so far */
+    _Atomic int quiet;         /* others may run beside it */
 };
-extern __thread struct hx_place_fast *hx_turns_fast; /* NULL: no place */
-extern __thread const _Atomic unsigned *hx_turns_members; /* of the party */
+struct hx_party_fast {
+    _Atomic unsigned n;       /* threads */
+    _Atomic uint64_t wanted;  /* somebody waits until those who run beside each other have passed this pcycle */
+};
+extern __thread struct hx_place_fast *hx_turns_fast;        /* NULL: no place */
+extern __thread const struct hx_party_fast *hx_turns_party; /* its party */
 
 /* The thread has company. */
 static inline int hx_turns_shared(void)
 {
-    return hx_turns_fast && atomic_load_explicit(hx_turns_members, memory_order_relaxed) > 1;
+    return hx_turns_fast && atomic_load_explicit(&hx_turns_party->n, memory_order_relaxed) > 1;
 }
 
 /* Threads of the party, waiting ones included. */
 static inline unsigned hx_turns_size(void)
 {
-    return hx_turns_fast ? atomic_load_explicit(hx_turns_members, memory_order_relaxed) : 1;
+    return hx_turns_fast ? atomic_load_explicit(&hx_turns_party->n, memory_order_relaxed) : 1;
 }
 
 #endif

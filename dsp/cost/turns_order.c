@@ -22,7 +22,7 @@ struct hx_turns_key hx_turns_key(const struct hx_place *p)
         return (struct hx_turns_key){step_of(p->party, p->asked), p->number};
     if (p->state == ASKS && p->orders)
         return (struct hx_turns_key){p->asked, p->number};
-    return (struct hx_turns_key){step_of(p->party, p->time), p->number};
+    return (struct hx_turns_key){step_of(p->party, hx_turns_time(p)), p->number};
 }
 
 static struct hx_place *first_that_asks(const struct hx_party *y)
@@ -48,7 +48,7 @@ static struct hx_turns_key least_of_others(const struct hx_place *than)
 /* Whether the first that asks may go on. */
 static int may_go(const struct hx_party *y, const struct hx_place *p)
 {
-    if (y->op || (y->runner && !p->quiet))
+    if (y->op || (y->runner && !hx_turns_is_quiet(p)))
         return 0;
     return p->state == READY || hx_turns_before(hx_turns_key(p), least_of_others(p));
 }
@@ -57,10 +57,10 @@ void hx_turns_grant(struct hx_party *y, struct hx_place *p)
 {
     if (p->state == ASKS && p->orders)
         y->op = p;
-    if (!p->quiet)
+    if (!hx_turns_is_quiet(p))
         y->runner = p;
     p->state = RUNS;
-    pthread_cond_signal(&p->go);
+    hx_turns_call_up(p);
 }
 
 /* The other threads' times have changed, so what this one may do. */
@@ -78,8 +78,9 @@ void hx_turns_settle(struct hx_party *y)
     while ((p = first_that_asks(y)) && may_go(y, p))
         hx_turns_grant(y, p);
     if (p && y->watcher != p)
-        pthread_cond_signal(&p->go);
+        hx_turns_call_up(p);
     y->watcher = p;
+    atomic_store_explicit(&y->fast.wanted, p && p->state == ASKS ? hx_turns_key(p).time : HX_TURNS_NEVER, memory_order_relaxed);
     if (p)
         hx_turns_revoke(y);
 }
@@ -90,7 +91,7 @@ uint64_t hx_turns_until(const struct hx_place *p)
     const struct hx_turns_key least = least_of_others(p);
     const uint64_t step = step_of(p->party, least.time);
 
-    if (p->quiet)
+    if (hx_turns_is_quiet(p))
         return 0;
     if (least.time >= HX_TURNS_NEVER - HX_TURNS_QUANTUM)
         return HX_TURNS_NEVER;

@@ -6,8 +6,6 @@
 enum { SLOT_BITS = 10 }; /* of a party's number: its slot */
 _Static_assert(HX_TURNS_PARTIES < 1 << SLOT_BITS, "one slot number is none");
 
-pthread_mutex_t hx_turns_lock = PTHREAD_MUTEX_INITIALIZER;
-
 /* Under the lock. */
 static struct hx_place places[HX_TURNS_PLACES], *free_place;
 static struct hx_party parties[HX_TURNS_PARTIES];
@@ -15,7 +13,7 @@ static unsigned used_places, search; /* from the start of places[]; where to loo
 static uint64_t calls;
 
 __thread struct hx_place_fast *hx_turns_fast;
-__thread const _Atomic unsigned *hx_turns_members;
+__thread const struct hx_party_fast *hx_turns_party;
 static __thread int was_quiet; /* of the thread's last place */
 
 struct hx_party *hx_turns_party_of(uint64_t id)
@@ -31,8 +29,8 @@ void hx_turns_join(struct hx_place *p, struct hx_party *y, uint64_t time)
     p->next = y->first;
     y->first = p;
     p->number = y->numbers++;
-    p->time = time;
-    atomic_fetch_add_explicit(&y->n, 1, memory_order_relaxed);
+    hx_turns_set_time(p, time);
+    atomic_fetch_add_explicit(&y->fast.n, 1, memory_order_relaxed);
     hx_turns_revoke(y);
 }
 
@@ -48,7 +46,7 @@ void hx_turns_part(struct hx_place *p)
         at = &(*at)->next;
     *at = p->next;
     p->party = NULL;
-    atomic_fetch_sub_explicit(&y->n, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&y->fast.n, 1, memory_order_relaxed);
     if (y->first)
         hx_turns_settle(y);
     else
@@ -58,7 +56,6 @@ void hx_turns_part(struct hx_place *p)
 static struct hx_place *new_place(void)
 {
     struct hx_place *p = free_place;
-    pthread_condattr_t attr;
 
     if (!p && used_places == HX_TURNS_PLACES)
         return NULL;
@@ -66,15 +63,13 @@ static struct hx_place *new_place(void)
         free_place = p->next;
     else
         p = &places[used_places++];
-    if (!p->go_made) {
-        pthread_condattr_init(&attr);
-        pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-        pthread_cond_init(&p->go, &attr);
-        pthread_condattr_destroy(&attr);
-        p->go_made = 1;
-    }
+    if (!p->is_made)
+        sem_init(&p->go, 0, 0);
+    p->is_made = 1;
     p->state = READY;
-    p->quiet = p->woken = p->hurries = p->inside = p->owns = p->waits = 0;
+    hx_turns_set_quiet(p, 0);
+    p->untouched = 0;
+    p->woken = p->hurries = p->inside = p->owns = p->waits = 0;
     p->hvx = NULL;
     p->seen = (struct hx_turns_sight){0};
     return p;
@@ -91,7 +86,7 @@ static void give_back(struct hx_place *p)
 void hx_turns_sit(struct hx_place *p)
 {
     hx_turns_fast = &p->fast;
-    hx_turns_members = &p->party->n;
+    hx_turns_party = &p->party->fast;
     if (!p->hvx && pthread_getcpuclockid(pthread_self(), &p->cpu) == 0)
         p->hvx = &hx_hvx_counts;
 }
@@ -102,7 +97,7 @@ static struct hx_party *new_party(uint64_t start)
         struct hx_party *y = &parties[search % HX_TURNS_PARTIES];
 
         if (!y->id) {
-            *y = (struct hx_party){.id = calls << SLOT_BITS | search % HX_TURNS_PARTIES, .start = start};
+            *y = (struct hx_party){.fast = {0, HX_TURNS_NEVER}, .id = calls << SLOT_BITS | search % HX_TURNS_PARTIES, .start = start};
             return y;
         }
     }
@@ -116,13 +111,13 @@ uint64_t hx_turns_call(uint64_t now)
     uint64_t id;
 
     hx_turns_leave();
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     id = ++calls << SLOT_BITS | HX_TURNS_PARTIES;
     p = new_place();
     y = p ? new_party(now) : NULL;
     if (y) {
         id = y->id;
-        p->quiet = was_quiet;
+        hx_turns_set_quiet(p, was_quiet);
         hx_turns_join(p, y, now);
         hx_turns_grant(y, p);
         hx_turns_sit(p);
@@ -130,7 +125,7 @@ uint64_t hx_turns_call(uint64_t now)
         p->next = free_place;
         free_place = p;
     }
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
     return id;
 }
 
@@ -155,19 +150,19 @@ struct hx_place *hx_turns_add(uint64_t id, uint64_t start)
     struct hx_place *p = NULL;
     struct hx_party *y;
 
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     y = hx_turns_party_of(id);
     if (y)
         p = new_place();
     if (p) {
         hx_turns_own();
-        p->quiet = hx_turns_me() && hx_turns_me()->quiet;
-        if (p->quiet)
+        hx_turns_set_quiet(p, hx_turns_me() && hx_turns_is_quiet(hx_turns_me()));
+        if (hx_turns_is_quiet(p))
             p->state = RUNS;
         hx_turns_join(p, y, start);
         hx_turns_settle(y);
     }
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
     return p;
 }
 
@@ -175,41 +170,41 @@ void hx_turns_take(struct hx_place *p)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     hx_turns_sit(p);
     hx_turns_settle(p->party);
     hx_turns_wait(p);
     atomic_store_explicit(&p->fast.until, hx_turns_until(p), memory_order_relaxed);
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
 }
 
 void hx_turns_cancel(struct hx_place *p)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     give_back(p);
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
 }
 
 void hx_turns_leave(void)
 {
     if (!hx_turns_me())
         return;
-    pthread_mutex_lock(&hx_turns_lock);
-    was_quiet = hx_turns_me()->quiet;
+    hx_turns_enter();
+    was_quiet = hx_turns_is_quiet(hx_turns_me());
     give_back(hx_turns_me());
     hx_turns_fast = NULL;
-    hx_turns_members = NULL;
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_party = NULL;
+    hx_turns_exit();
 }
 
 int hx_turns_together(const struct hx_place *a, const struct hx_place *b)
 {
     int same;
 
-    pthread_mutex_lock(&hx_turns_lock);
+    hx_turns_enter();
     same = a && b && a->party == b->party;
-    pthread_mutex_unlock(&hx_turns_lock);
+    hx_turns_exit();
     return same;
 }

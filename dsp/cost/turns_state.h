@@ -6,6 +6,7 @@
 #define HX_TURNS_STATE_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <time.h>
 
 #include "turns.h"
@@ -20,8 +21,8 @@ enum hx_turns_state {
 
 /* What was seen of a thread that somebody waits for. */
 struct hx_turns_sight {
-    uint64_t progress, hvx_ops;
-    uint64_t charged_cpu;      /* its CPU time, in ns, at the last progress */
+    uint64_t progress, accesses, hvx_ops;
+    uint64_t touched_cpu;      /* its CPU time, in ns, at the last access */
     uint64_t moved_cpu, moved; /* the same, and the real time, when it last did anything at all */
 };
 
@@ -32,15 +33,16 @@ struct hx_place {
     unsigned number;
     enum hx_turns_state state;
     int orders;                /* ASKS for an operation: by the exact time */
-    int quiet;                 /* it is charged for nothing: others may run beside it */
+    uint64_t quiet_since;      /* its accesses when it became quiet */
+    uint64_t touched;          /* its accesses when it last gave way, */
+    unsigned untouched;        /* and how often it did so without any between */
     int woken;
     int hurries;               /* it waits only for the end of its call */
-    _Atomic uint64_t time;     /* its clock is there, or further while it runs */
     uint64_t asked;            /* ASKS: for this pcycle; BLOCKED: until then */
     uint64_t operations;
     struct hx_turns_sight seen;
-    pthread_cond_t go;
-    int go_made;
+    sem_t go;                  /* up when it may have become the turn of its thread, which waits */
+    int is_made;
     clockid_t cpu;
     const struct hx_hvx_counts *hvx; /* its counters; NULL: the thread has not begun */
     /* of its own thread */
@@ -49,10 +51,10 @@ struct hx_place {
 };
 
 struct hx_party {
+    struct hx_party_fast fast;
     uint64_t id;               /* 0: free */
     uint64_t start;            /* pcycle, from which steps are counted: figures do not depend on when a call begins */
     struct hx_place *first;
-    _Atomic unsigned n;
     unsigned numbers;          /* given out */
     struct hx_place *op;       /* is in an operation */
     struct hx_place *runner;   /* the one that runs, unless quiet */
@@ -60,7 +62,31 @@ struct hx_party {
 };
 
 /* Protects places and parties, but for what belongs to a thread or is atomic. */
-extern pthread_mutex_t hx_turns_lock;
+void hx_turns_enter(void);
+/* Wakes those who were called meanwhile. */
+void hx_turns_exit(void);
+
+static inline uint64_t hx_turns_time(const struct hx_place *p)
+{
+    return atomic_load_explicit(&p->fast.time, memory_order_relaxed);
+}
+
+static inline void hx_turns_set_time(struct hx_place *p, uint64_t time)
+{
+    atomic_store_explicit(&p->fast.time, time, memory_order_relaxed);
+}
+
+/* Others may run beside `p` from now on, or no longer may. */
+static inline void hx_turns_set_quiet(struct hx_place *p, int quiet)
+{
+    atomic_store_explicit(&p->fast.quiet, quiet, memory_order_relaxed);
+    p->quiet_since = atomic_load_explicit(&p->fast.accesses, memory_order_relaxed);
+}
+
+static inline int hx_turns_is_quiet(const struct hx_place *p)
+{
+    return atomic_load_explicit(&p->fast.quiet, memory_order_relaxed);
+}
 
 /* --- under the lock: turns_order.c */
 
@@ -88,6 +114,9 @@ uint64_t hx_turns_until(const struct hx_place *p);
 void hx_turns_stop(struct hx_place *p);
 
 /* --- under the lock: turns_wait.c */
+
+/* It may be the turn of p's thread, which may be waiting for that. */
+void hx_turns_call_up(struct hx_place *p);
 
 /* Waits until `p`, the calling thread's, is allowed to run. */
 void hx_turns_wait(struct hx_place *p);

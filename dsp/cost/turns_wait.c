@@ -1,10 +1,12 @@
 /* Waiting for a turn, and for those who are waited for: they are looked at meanwhile, and passed over when they are stuck. */
 #include "turns_state.h"
 
+#include <errno.h>
+
 #include "hexrig_hvx_count.h"
 
 enum {
-    LEND_US = 500,       /* CPU time of a thread that is charged for nothing, before others run beside it */
+    LEND_US = 500,       /* CPU time of a thread that touches nothing shared, before others run beside it */
     STUCK_CPU_MS = 250,  /* see turns.h */
     STUCK_REAL_MS = 1000,
     STUCK_LEAST_MS = 2,
@@ -14,7 +16,41 @@ enum {
     LOOKS = 4,
 };
 
-static unsigned escapes; /* of this PD; under the lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under the lock. */
+static unsigned escapes; /* of this PD */
+enum { CALLED = 8 };
+static struct hx_place *called[CALLED]; /* those to wake when it is given back, so that they find it free */
+static unsigned n_called;
+
+void hx_turns_enter(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void hx_turns_exit(void)
+{
+    struct hx_place *now[CALLED];
+    unsigned n = n_called;
+
+    for (unsigned i = 0; i < n; i++)
+        now[i] = called[i];
+    n_called = 0;
+    pthread_mutex_unlock(&lock);
+    for (unsigned i = 0; i < n; i++)
+        sem_post(&now[i]->go);
+}
+
+void hx_turns_call_up(struct hx_place *p)
+{
+    if (p == hx_turns_me())
+        return;
+    if (n_called < CALLED)
+        called[n_called++] = p;
+    else
+        sem_post(&p->go);
+}
 
 static uint64_t ns_of(clockid_t clock)
 {
@@ -43,7 +79,7 @@ __attribute__((no_sanitize("thread"))) static uint64_t hvx_ops(const struct hx_h
 
 static void lend(struct hx_place *p)
 {
-    p->quiet = 1;
+    hx_turns_set_quiet(p, 1);
     p->party->runner = NULL;
 }
 
@@ -65,19 +101,21 @@ static int is_stuck(uint64_t cpu, uint64_t real, int hurry)
 /* Somebody has waited for `p`, which runs. */
 static void look_at(struct hx_place *p, int hurry)
 {
-    const uint64_t progress = p->operations + p->time + atomic_load_explicit(&p->fast.accesses, memory_order_relaxed);
+    const uint64_t accesses = atomic_load_explicit(&p->fast.accesses, memory_order_relaxed);
+    const uint64_t progress = p->operations + hx_turns_time(p) + accesses;
     const uint64_t cpu = ns_of(p->cpu), real = ns_of(CLOCK_MONOTONIC), ops = hvx_ops(p->hvx);
     struct hx_turns_sight *s = &p->seen;
 
-    if (progress != s->progress)
-        s->charged_cpu = cpu;
-    if (progress != s->progress || ops != s->hvx_ops) {
+    if (accesses != s->accesses || !s->touched_cpu)
+        s->touched_cpu = cpu;
+    if (progress != s->progress || ops != s->hvx_ops || !s->moved) {
         s->moved_cpu = cpu;
         s->moved = real;
     }
     s->progress = progress;
+    s->accesses = accesses;
     s->hvx_ops = ops;
-    if (p->party->runner == p && p->party->op != p && cpu - s->charged_cpu >= LEND_US * 1000u)
+    if (p->party->runner == p && p->party->op != p && cpu - s->touched_cpu >= LEND_US * 1000u)
         lend(p);
     if (is_stuck(cpu - s->moved_cpu, real - s->moved, hurry))
         pass_over(p);
@@ -93,21 +131,28 @@ static void look_after_others(struct hx_place *self)
     hx_turns_settle(y);
 }
 
-/* The watcher's wait. */
-static void watch(struct hx_place *p, unsigned looks)
+/* The watcher's wait; 1 when nobody has called.  Not under the lock. */
+static int sleep_a_while(struct hx_place *p, unsigned looks)
 {
     const uint64_t at = ns_of(CLOCK_MONOTONIC) + (looks < LOOKS ? LOOK_MS : LOOK_LATER_MS) * 1000000ull;
     const struct timespec t = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)};
 
-    if (pthread_cond_timedwait(&p->go, &hx_turns_lock, &t) && hx_turns_asks(p))
-        look_after_others(p);
+    return sem_clockwait(&p->go, CLOCK_MONOTONIC, &t) && errno == ETIMEDOUT;
 }
 
 void hx_turns_wait(struct hx_place *p)
 {
-    for (unsigned looks = 0; hx_turns_asks(p);)
-        if (p->party->watcher == p)
-            watch(p, looks++);
+    for (unsigned looks = 0; hx_turns_asks(p);) {
+        const int watches = p->party->watcher == p;
+        int alone = 0;
+
+        hx_turns_exit();
+        if (watches)
+            alone = sleep_a_while(p, looks++);
         else
-            pthread_cond_wait(&p->go, &hx_turns_lock);
+            sem_wait(&p->go); /* a signal is as good as a call */
+        hx_turns_enter();
+        if (alone && hx_turns_asks(p))
+            look_after_others(p);
+    }
 }
