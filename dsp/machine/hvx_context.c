@@ -101,21 +101,27 @@ static int may_try(const struct waiter *w)
     return 0;
 }
 
-/* Waits until it is worth trying again, under the machine's lock, and begins an operation anew for that. */
-static void wait_in_line(void)
+/* Waits for a context, under the machine's lock, and is in an operation again when it has found one. */
+static int wait_in_line(void)
 {
     struct waiter w = {.place = hx_turns_place(), .asked = hx_vt_now()};
+    int found;
 
     stand_in_line(&w);
-    hx_turns_block(HX_TURNS_NEVER);
-    while (!w.chosen && !may_try(&w))
-        hx_machine_wait(50);
+    do {
+        w.chosen = 0;
+        hx_turns_block(HX_TURNS_NEVER);
+        while (!w.chosen && !may_try(&w))
+            hx_machine_wait(50);
+        hx_machine_unlock();
+        if (w.chosen)
+            hx_vt_reach(HX_VT_HVX, w.freed);
+        hx_vt_order_begin();
+        hx_machine_lock();
+        found = pick_free();
+    } while (found == NONE);
     leave_line(&w);
-    hx_machine_unlock();
-    if (w.chosen)
-        hx_vt_reach(HX_VT_HVX, w.freed);
-    hx_vt_order_begin();
-    hx_machine_lock();
+    return found;
 }
 
 /* Whether the thread may ask for a context at all. */
@@ -145,8 +151,9 @@ static int lock_context(int mode, int wait)
         return QURT_HVX_LOCK_ERROR;
     hx_vt_order_begin();
     hx_machine_lock();
-    while ((found = pick_free()) == NONE && wait)
-        wait_in_line();
+    found = pick_free();
+    if (found == NONE && wait)
+        found = wait_in_line();
     held = found;
     if (found != NONE) {
         unlocked += hx_hvx_ops(&hx_hvx_counts) - counted_to;
