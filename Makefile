@@ -122,6 +122,8 @@ theorems_o := $(filter-out $(obj)/tools/theorems/crt_digest_main.o,$(call objs,t
 tools_o   := $(call objs,tools/hexrig/*/*.c) $(theorems_o) $(obj)/tools/preload/client_nodes.o
 skel_o    := $(call objs,kernels/skel/*.c)
 listing_o := $(call objs,tools/listing/*.c)
+# what hexrig has of it, too
+tables_o  := $(filter-out %/cli.o %/main.o,$(listing_o))
 preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/rig/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
 # of fuzz targets: the two ways to drive one, and what some of them share
 fuzz_mains := $(patsubst %,$(obj)/tests/lib/%.o,fuzz_main fuzz_libfuzzer)
@@ -143,6 +145,7 @@ $(eval $(call skel,ntt_kv,ntt,silicon))
 
 data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
+libc := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/libc/*.h dsp/libc/*/*.h))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
 programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
             $(L)/libhexrig-preload.so $(L)/libcdsprpc.so.1 $(L)/libhexrig.so $(L)/libhexrig.so.$(MAJOR)
@@ -156,7 +159,7 @@ programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig
 .PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
-all: $(programs) $(data) $(profiles) sdk
+all: $(programs) $(data) $(profiles) $(libc) sdk
 	@:
 
 # --- objects: each folder sees what docs/architecture.md lets it see
@@ -263,10 +266,10 @@ $(X)/hexrig-fuse: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,$(stages) $(in) $(fuse_libs) -lpthread -lm)
 $(B)/hexidl: $(hexidl_o) $(obj)/libhxwire.a
 	$(call link,$(in))
-# makes the packet tables of kernels; not installed
+# packet tables from listings that are there already, for tests; not installed
 $(BUILD)/tools/hexrig-listing: $(listing_o) $(obj)/libhxwire.a
 	$(call link,$(in))
-$(B)/hexrig: $(tools_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+$(B)/hexrig: $(tools_o) $(tables_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
 # the C API of host/api/hexrig.h
 $(L)/libhexrig.so.$(MAJOR): $(host_o) $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map
@@ -297,6 +300,10 @@ $(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION Makefile
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
 
 $(S)/idl/%: rpc/idl-include/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+# declarations for `hexrig listing`
+$(S)/libc/%: dsp/libc/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 $(S)/profiles/%: dsp/profiles/%
@@ -428,7 +435,7 @@ lint:
 # Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  `uninstall` removes folders
 # that are empty then: hexrig's own and lib/pkgconfig, and of a stage (DESTDIR) all that `install` made below PREFIX; on the machine
 # itself bin, lib, libexec, include and share are everybody's.
-installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(idls) $(sdk))
+installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(libc) $(idls) $(sdk))
 dest      := $(DESTDIR)$(PREFIX)
 install: all
 	@for f in $(installed); do \
@@ -438,7 +445,7 @@ install: all
 	    else install -m 644 $(BUILD)/$$f "$(dest)/$$f"; fi || exit 1; \
 	done
 	$(say) INSTALL $(dest)
-uninstalled_folders := share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig lib/pkgconfig \
+uninstalled_folders := share/hexrig/libc/sys share/hexrig/libc share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig lib/pkgconfig \
                        $(if $(filter-out /,$(DESTDIR)),bin lib libexec include share)
 uninstall:
 	@[ ! -d "$(dest)" ] || { cd "$(dest)" && rm -f $(installed) && \
@@ -455,9 +462,9 @@ check-oracle-scalar:
 	$(Q)tests/oracle_scalar/run.sh $(BUILD)
 
 # kernels/*/*.listing.h, the packets of the kernels, from clang's listings; check-listings only compares.  77: no clang
-listings: $(BUILD)/tools/hexrig-listing
+listings: all
 	$(Q)tools/listing/listings.sh make $(BUILD)
-check-listings: $(BUILD)/tools/hexrig-listing
+check-listings: all
 	$(Q)tools/listing/listings.sh check $(BUILD)
 
 # ns per intrinsic and three kernels beside qemu-hexagon and AVX2

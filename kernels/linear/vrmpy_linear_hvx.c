@@ -1,5 +1,4 @@
 /* int8 linear layers on vrmpy, see vrmpy_linear.h. */
-/* listing: linear_quantize linear_q8_one linear_q8_four linear_row8_one linear_row8_four linear_argmax */
 #include "vrmpy_linear.h"
 
 #include "skel/kernel.h"

@@ -1,5 +1,4 @@
 /* Exact sums of a tile on HVX, see ok_sums.h. */
-/* listing: ok_sums_one ok_sums_four */
 #include "ok_sums.h"
 
 #include "skel/kernel.h"

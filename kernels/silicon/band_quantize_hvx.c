@@ -1,5 +1,4 @@
 /* Quantising in bands, see band_quantize.h.  Only the largest magnitude is found on HVX; the rest is scalar, as published. */
-/* listing: band_quantize */
 #include "band_quantize.h"
 
 #include "skel/kernel.h"

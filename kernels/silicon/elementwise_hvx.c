@@ -1,5 +1,4 @@
 /* axpby, echo, copy and argmax on HVX, see elementwise.h. */
-/* listing: axpby echo copy argmax */
 #include "elementwise.h"
 
 #include "skel/kernel.h"

@@ -1,5 +1,4 @@
 /* Matrix and elementwise products modulo a 30-bit prime on HVX, see modmatmul.h. */
-/* listing: modmatmul barrett */
 #include "modmatmul.h"
 
 #include "skel/mod30.h"

@@ -1,5 +1,4 @@
 /* The stages of skel/ntt.h on HVX. */
-/* listing: ntt_stage */
 #include "skel/ntt.h"
 
 #include "skel/mod30.h"

@@ -1,5 +1,4 @@
 /* Dot products in qf32, and the matmul that was built of them, see qf32_dot.h. */
-/* listing: qf32_dot qf32_rows */
 #include "qf32_dot.h"
 
 #include <stddef.h>

@@ -1,5 +1,4 @@
 /* The Walsh-Hadamard transform on HVX and by scalar stages only, see vht2.h. */
-/* listing: vht2_scalar vht2_hvx */
 #include "vht2.h"
 
 #include "skel/kernel.h"

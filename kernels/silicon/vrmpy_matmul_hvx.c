@@ -1,5 +1,4 @@
 /* The int8 matmul on vrmpy: quantised activations, row sums, rows, see vrmpy_matmul.h. */
-/* listing: vrmpy_quantize vrmpy_row_sums vrmpy_rows_single vrmpy_rows */
 #include "vrmpy_matmul.h"
 
 #include <stddef.h>

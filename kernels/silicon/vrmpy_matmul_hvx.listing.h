@@ -1,4 +1,5 @@
-/* Made by `make listings` from what clang version 19.1.7 makes of vrmpy_matmul_hvx.c; do not edit.
+/* Made by `hexrig listing` from what clang version 19.1.7 makes of vrmpy_matmul_hvx.c; do not edit.
+ * Source and flags: 6e48bb8ec25611f6.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

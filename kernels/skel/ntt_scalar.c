@@ -1,7 +1,5 @@
 /* The scalar parts of ntt.h.  The two moduli are constants here, so that the compiler divides by multiplying; each
  * function therefore exists twice. */
-/* listing: ntt_reverse ntt_spread ntt_weigh_q1 ntt_weigh_q2 ntt_stages_q1 ntt_stages_q2 */
-/* listing: ntt_powers_q1 ntt_powers_q2 ntt_root_q1 ntt_root_q2 */
 #include "ntt.h"
 
 #include "mod30.h"

@@ -1,85 +1,8 @@
-/* Made by `make listings` from what clang version 19.1.7 makes of ntt_scalar.c; do not edit.
+/* Made by `hexrig listing` from what clang version 19.1.7 makes of ntt_scalar.c; do not edit.
+ * Source and flags: 83b5773077af56d0.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"
-
-static const struct hx_vliw_packet hx_ntt_reverse_release_0[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_vliw_packet hx_ntt_reverse_release_1[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
-};
-static const struct hx_vliw_packet hx_ntt_reverse_release_2[] = {
-    {{0}, 0, 0}, {{0x201}, 0, 0},
-};
-static const struct hx_code_level hx_ntt_reverse_release[] = {
-    {hx_ntt_reverse_release_0, 3, 0, 0}, /* 6 words */
-    {hx_ntt_reverse_release_1, 6, 0, 0}, /* 12 words */
-    {hx_ntt_reverse_release_2, 2, 0, 1}, /* 6 words */
-};
-static const struct hx_vliw_packet hx_ntt_reverse_debug_0[] = {
-    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0},
-};
-static const struct hx_vliw_packet hx_ntt_reverse_debug_1[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0},
-    {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_vliw_packet hx_ntt_reverse_debug_2[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x603}, 0, 0}, {{0x201}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_code_level hx_ntt_reverse_debug[] = {
-    {hx_ntt_reverse_debug_0, 7, 0, 0}, /* 7 words */
-    {hx_ntt_reverse_debug_1, 38, 0, 0}, /* 38 words */
-    {hx_ntt_reverse_debug_2, 19, 0, 1}, /* 19 words */
-};
-static const struct hx_code hx_code_ntt_reverse __attribute__((unused)) = {
-    "ntt_reverse", 3, {hx_ntt_reverse_release, hx_ntt_reverse_debug},
-};
-
-static const struct hx_vliw_packet hx_ntt_spread_release_0[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_vliw_packet hx_ntt_spread_release_1[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x201}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_vliw_packet hx_ntt_spread_release_2[] = {
-    {{0}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_code_level hx_ntt_spread_release[] = {
-    {hx_ntt_spread_release_0, 3, 0, 0}, /* 5 words */
-    {hx_ntt_spread_release_1, 5, 0, 0}, /* 10 words */
-    {hx_ntt_spread_release_2, 2, 0, 1}, /* 4 words */
-};
-static const struct hx_vliw_packet hx_ntt_spread_debug_0[] = {
-    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_vliw_packet hx_ntt_spread_debug_1[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_vliw_packet hx_ntt_spread_debug_2[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x301, 0x704}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x601}, 0, 0}, {{0x603}, 0, 0}, {{0x301, 0x605}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-};
-static const struct hx_code_level hx_ntt_spread_debug[] = {
-    {hx_ntt_spread_debug_0, 11, 0, 0}, /* 11 words */
-    {hx_ntt_spread_debug_1, 17, 0, 0}, /* 17 words */
-    {hx_ntt_spread_debug_2, 21, 0, 1}, /* 21 words */
-};
-static const struct hx_code hx_code_ntt_spread __attribute__((unused)) = {
-    "ntt_spread", 3, {hx_ntt_spread_release, hx_ntt_spread_debug},
-};
 
 static const struct hx_vliw_packet hx_ntt_weigh_q1_release_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -473,5 +396,83 @@ static const struct hx_code_level hx_ntt_root_q2_debug[] = {
 };
 static const struct hx_code hx_code_ntt_root_q2 __attribute__((unused)) = {
     "ntt_root_q2", 4, {hx_ntt_root_q2_release, hx_ntt_root_q2_debug},
+};
+
+static const struct hx_vliw_packet hx_ntt_spread_release_0[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_ntt_spread_release_1[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x201}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_ntt_spread_release_2[] = {
+    {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_ntt_spread_release[] = {
+    {hx_ntt_spread_release_0, 3, 0, 0}, /* 5 words */
+    {hx_ntt_spread_release_1, 5, 0, 0}, /* 10 words */
+    {hx_ntt_spread_release_2, 2, 0, 1}, /* 4 words */
+};
+static const struct hx_vliw_packet hx_ntt_spread_debug_0[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_ntt_spread_debug_1[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_ntt_spread_debug_2[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x301, 0x704}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0x603}, 0, 0}, {{0x301, 0x605}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_ntt_spread_debug[] = {
+    {hx_ntt_spread_debug_0, 11, 0, 0}, /* 11 words */
+    {hx_ntt_spread_debug_1, 17, 0, 0}, /* 17 words */
+    {hx_ntt_spread_debug_2, 21, 0, 1}, /* 21 words */
+};
+static const struct hx_code hx_code_ntt_spread __attribute__((unused)) = {
+    "ntt_spread", 3, {hx_ntt_spread_release, hx_ntt_spread_debug},
+};
+
+static const struct hx_vliw_packet hx_ntt_reverse_release_0[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_ntt_reverse_release_1[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+};
+static const struct hx_vliw_packet hx_ntt_reverse_release_2[] = {
+    {{0}, 0, 0}, {{0x201}, 0, 0},
+};
+static const struct hx_code_level hx_ntt_reverse_release[] = {
+    {hx_ntt_reverse_release_0, 3, 0, 0}, /* 6 words */
+    {hx_ntt_reverse_release_1, 6, 0, 0}, /* 12 words */
+    {hx_ntt_reverse_release_2, 2, 0, 1}, /* 6 words */
+};
+static const struct hx_vliw_packet hx_ntt_reverse_debug_0[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_ntt_reverse_debug_1[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0},
+    {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_ntt_reverse_debug_2[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x603}, 0, 0}, {{0x201}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_ntt_reverse_debug[] = {
+    {hx_ntt_reverse_debug_0, 7, 0, 0}, /* 7 words */
+    {hx_ntt_reverse_debug_1, 38, 0, 0}, /* 38 words */
+    {hx_ntt_reverse_debug_2, 19, 0, 1}, /* 19 words */
+};
+static const struct hx_code hx_code_ntt_reverse __attribute__((unused)) = {
+    "ntt_reverse", 3, {hx_ntt_reverse_release, hx_ntt_reverse_debug},
 };
 #endif

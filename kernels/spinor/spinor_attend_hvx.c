@@ -1,6 +1,5 @@
 /* Softmax and weighted V, see spinor_attn.h.  The bytes of 32 blocks are transposed, so that lane = coefficient and a word
  * holds four positions, and multiplied by four weights at a time. */
-/* listing: softmax turn_eight quantise add_residuals add_skeleton add_rows */
 #include "spinor_attn_work.h"
 
 #include "hexrig_code.h"

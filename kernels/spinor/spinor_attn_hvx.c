@@ -1,6 +1,5 @@
 /* Scores, see spinor_attn.h.  One head at a time, 32 of its positions at a time (spinor_group.h): lane = position; per query
  * the sums over the skeleton and over the signed magnitudes are vrmpy of the block's bytes with the projected query's. */
-/* listing: sum_each project_rows score_lanes */
 #include "spinor_attn_work.h"
 
 #include "hexrig_code.h"

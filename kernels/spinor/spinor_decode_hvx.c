@@ -1,6 +1,5 @@
 /* Decode of spinor blocks on HVX: groups of 32 blocks are taken apart together (spinor_group.h), then each vector is a sum
  * of basis rows in integers.  See spinor.h. */
-/* listing: decode_one */
 #include "spinor.h"
 
 #include "hexrig_code.h"

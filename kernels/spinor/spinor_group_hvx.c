@@ -1,5 +1,4 @@
 /* 32 blocks taken apart at once, a lane for each, see spinor_group.h. */
-/* listing: transpose check skeleton residuals */
 #include "spinor_group.h"
 
 #include "hexrig_code.h"

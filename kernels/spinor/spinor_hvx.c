@@ -3,7 +3,6 @@
  * The linear maps (vector -> coefficients, the predictor) are tables of columns; a product is one splat of an input value
  * times a column, summed in qf32 in a fixed order.  V69 has no f32 -> integer vector convert, so a magnitude is found by
  * comparing |r| with seven thresholds, which makes it exact as well. */
-/* listing: multiply_columns planes */
 #include "spinor.h"
 
 #include <stdbool.h>

@@ -40,6 +40,8 @@ make_ install
     names share/hexrig "$src"/host/data/*.gguf "$src"/host/data/*.cal books-holdout.txt
     names share/hexrig/idl "$src"/rpc/idl-include/*.idl
     names share/hexrig/profiles "$src"/dsp/profiles/*
+    names share/hexrig/libc "$src"/dsp/libc/*.h
+    names share/hexrig/libc/sys "$src"/dsp/libc/sys/*.h
 } | LC_ALL=C sort >"$dir/want"
 diff "$dir/want" "$dir/have" || { echo "< is missing, > is nobody's"; exit 1; }
 soname() {

@@ -19,12 +19,12 @@ ${CC:-gcc} -std=gnu11 -O2 -march=native -Wall -Wextra -Wno-psabi -D_GNU_SOURCE -
     -I"$here" -I"$dir" "$here/side_host.c" "$root/dsp/machine/hvx_count.c" -o "$dir/side_host"
 # our own kernels build for the real thing, too
 for f in "$root"/kernels/spinor/*_hvx.c; do
-    hexagon_cc -std=gnu11 -Wall -Werror -I"$root/rpc/include" -I"$root/rpc/wire" -I"$root/rpc/block" -I"$here/libc" -I"$root/kernels" -I"$root/tests/lib" -idirafter "$root/dsp/include" -idirafter "$root/dsp/include/hexrig" -c "$f" -o "$dir/kernel.o" || {
+    hexagon_cc -std=gnu11 -Wall -Werror -I"$root/rpc/include" -I"$root/rpc/wire" -I"$root/rpc/block" -I"$root/dsp/libc" -I"$root/kernels" -I"$root/tests/lib" -idirafter "$root/dsp/include" -idirafter "$root/dsp/include/hexrig" -c "$f" -o "$dir/kernel.o" || {
         say "$f does not compile for hexagonv69"
         exit 1
     }
 done
-hexagon_cc -std=gnu11 -Wall -Werror -ffp-contract=off -I"$root/rpc/include" -I"$root/rpc/wire" -I"$root/rpc/block" -I"$here/libc" -I"$root/kernels" -I"$root/tests/lib" \
+hexagon_cc -std=gnu11 -Wall -Werror -ffp-contract=off -I"$root/rpc/include" -I"$root/rpc/wire" -I"$root/rpc/block" -I"$root/dsp/libc" -I"$root/kernels" -I"$root/tests/lib" \
     -idirafter "$root/dsp/include" -idirafter "$root/dsp/include/hexrig" "$here/kernels_side.c" "$root/rpc/block/hx_block.c" "$root/rpc/block/hx_crc.c" -o "$dir/kernels_qemu"
 ${CC:-gcc} -std=gnu11 -O2 -march=native -ffp-contract=off -Wall -Wextra -Wno-psabi -D_GNU_SOURCE -DHEXRIG_COUNT -I"$root/rpc/include" -I"$root/rpc/wire" -I"$root/rpc/block" \
     -I"$root/dsp/include" -I"$root/dsp/include/hexrig" -I"$root/kernels" -I"$root/tests/lib" "$here/kernels_side.c" "$root/rpc/block/hx_block.c" "$root/rpc/block/hx_crc.c" \

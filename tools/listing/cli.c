@@ -8,7 +8,7 @@
 #include "hx_version.h"
 #include "listing.h"
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, MAX_LOOPS = 63, MAX_FUNCTIONS = 64 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, MAX_FUNCTIONS = 64 };
 
 struct options {
     const char *listing[HX_CODE_BUILDS], *source, *output;
@@ -26,8 +26,8 @@ static void help(const char *me)
 {
     printf(
         "usage: %s RELEASE.s DEBUG.s -f FUNCTION[,FUNCTION]... -o FILE.h\n\n"
-        "Makes the packet tables of hexrig_code.h from two Hexagon listings of one source,\n"
-        "clang --target=hexagon -S at -O2 and at -O0, both with -gline-tables-only.\n\n"
+        "Makes the packet tables of hexrig_code.h from two Hexagon listings of one source that lie\n"
+        "there already; `hexrig listing` compiles the source, too.\n\n"
         "  -f, --functions LIST  the functions to make tables of, separated by commas\n"
         "  -s, --source NAME     the source's name in the header's head (default: the listing's)\n"
         "  -o, --output FILE     the header; nothing is written when a table cannot be made\n"
@@ -43,53 +43,18 @@ static int usage(const char *me, const char *problem)
     return EXIT_USAGE;
 }
 
-static int one_function(FILE *out, const struct options *o, const char *name, bool first)
-{
-    struct hx_function f[HX_CODE_BUILDS] = {0};
-    struct hx_levels l[HX_CODE_BUILDS] = {0};
-    int order[HX_CODE_BUILDS][MAX_LOOPS], rc = 0;
-
-    for (int b = 0; b < HX_CODE_BUILDS && !rc; b++)
-        rc = hx_function_read(&f[b], o->listing[b], name);
-    for (int b = 0; b < HX_CODE_BUILDS && !rc; b++)
-        if (f[b].loops > MAX_LOOPS) {
-            fprintf(stderr, "%s: %zu loops, at most %d\n", name, f[b].loops, MAX_LOOPS);
-            rc = -1;
-        }
-    if (!rc)
-        rc = hx_loops_match(&f[HX_BUILD_RELEASE], &f[HX_BUILD_DEBUG], order[HX_BUILD_RELEASE],
-                            order[HX_BUILD_DEBUG]);
-    for (int b = 0; b < HX_CODE_BUILDS && !rc; b++)
-        rc = hx_levels_make(&l[b], &f[b], order[b], b == HX_BUILD_RELEASE);
-    if (!rc) {
-        if (first)
-            hx_emit_head(out, o->source ? o->source : o->listing[HX_BUILD_RELEASE],
-                         f[HX_BUILD_RELEASE].compiler);
-        hx_emit_function(out, f, l, o->function);
-    }
-    for (int b = 0; b < HX_CODE_BUILDS; b++) {
-        hx_levels_free(&l[b]);
-        hx_function_free(&f[b]);
-    }
-    return rc;
-}
-
-static int all_functions(FILE *out, const struct options *o)
-{
-    for (size_t i = 0; i < o->functions; i++)
-        if (one_function(out, o, o->function[i], i == 0))
-            return -1;
-    hx_emit_tail(out);
-    return 0;
-}
-
 /* In memory first: a failed run leaves the header of before. */
 static int run(const struct options *o)
 {
     char *text = NULL;
     size_t n = 0;
     FILE *memory = open_memstream(&text, &n), *out = NULL;
-    int rc = memory ? all_functions(memory, o) : -1;
+    const struct hx_tables tables = {
+        .listing = {o->listing[HX_BUILD_RELEASE], o->listing[HX_BUILD_DEBUG]},
+        .source = o->source ? o->source : o->listing[HX_BUILD_RELEASE],
+        .function = o->function,
+    };
+    int rc = memory ? hx_tables_print(memory, &tables) : -1;
 
     if (memory && fclose(memory))
         rc = -1;

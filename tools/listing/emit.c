@@ -6,13 +6,15 @@
 
 static const char *const build_name[HX_CODE_BUILDS] = {"release", "debug"};
 
-void hx_emit_head(FILE *out, const char *source, const char *compiler)
+void hx_emit_head(FILE *out, const struct hx_tables *t, const char *compiler)
 {
-    fprintf(out,
-            "/* Made by `make listings` from what %s makes of %s; do not edit.\n"
-            " * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */\n"
-            "#ifndef __hexagon__\n#include \"hexrig_code.h\"\n",
-            *compiler ? compiler : "the compiler", source);
+    fprintf(out, "/* Made by `hexrig listing` from what %s makes of %s; do not edit.\n",
+            *compiler ? compiler : "the compiler", t->source);
+    if (t->hash)
+        fprintf(out, HX_TABLE_HASH "%s.\n", t->hash);
+    fputs(" * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */\n"
+          "#ifndef __hexagon__\n#include \"hexrig_code.h\"\n",
+          out);
 }
 
 void hx_emit_tail(FILE *out)
@@ -69,7 +71,7 @@ static void emit_callees(FILE *out, const struct hx_function *f, int build,
         for (size_t k = 0; k < i && !again; k++)
             again = strcmp(f->packet[k].callee, callee) == 0;
         if (*callee && !again)
-            fprintf(out, "/* WARNING: the %s build of %s calls %s, which has no table here. */\n",
+            fprintf(out, HX_TABLE_WARNING "the %s build of %s calls %s, which has no table here. */\n",
                     build_name[build], f->name, callee);
     }
 }

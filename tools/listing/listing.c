@@ -284,3 +284,50 @@ void hx_function_free(struct hx_function *f)
     free(f->loop);
     *f = (struct hx_function){0};
 }
+
+/* "kernel:      // @kernel" */
+static const char *function_label(const char *line, size_t *n)
+{
+    const char *at = strstr(line, "// @");
+
+    *n = strcspn(line, ": \t\n");
+    return at && line[*n] == ':' && *n && *line != '.' && strncmp(at + 4, line, *n) == 0 ? line : NULL;
+}
+
+/* "\t.loc\t1 10 5 prologue_end             // kernel.c:10:5": kernel.c:10 */
+static void note_where(struct hx_listing_name *f, const char *line)
+{
+    const char *at = strstr(line, "// "), *colon = at ? strrchr(at, ':') : NULL;
+
+    if (!*f->where && colon && strncmp(line, "\t.loc\t", 6) == 0)
+        snprintf(f->where, sizeof(f->where), "%.*s", (int)(colon - at - 3), at + 3);
+}
+
+int hx_listing_names(struct hx_listing_name **names, size_t *n, const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *line = NULL;
+    size_t cap = 0, length;
+    int rc = 0;
+
+    *names = NULL;
+    *n = 0;
+    if (!in) {
+        fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        return -1;
+    }
+    while (!rc && getline(&line, &cap, in) >= 0) {
+        struct hx_listing_name *f = *n ? *names + *n - 1 : NULL;
+        if (function_label(line, &length)) {
+            f = append((void **)names, n, sizeof(*f));
+            rc = f ? 0 : -1;
+            if (f)
+                snprintf(f->name, sizeof(f->name), "%.*s", (int)length, line);
+        } else if (f) {
+            note_where(f, line);
+        }
+    }
+    free(line);
+    fclose(in);
+    return rc;
+}

@@ -1,7 +1,8 @@
 /* Reads clang's assembly for Hexagon (verbose, as `clang -S` writes it) and makes of it the tables of hexrig_code.h.
  *
  * The steps: listing.c finds a function, its blocks and packets; insn.c says what each instruction reads and defines;
- * levels.c sorts the packets into loops and measures the distances; emit.c prints C.  All of it runs on one thread.
+ * levels.c sorts the packets into loops and measures the distances; match.c says which loop of one build is which of the other;
+ * emit.c prints C, and tables.c puts all of it together.  All of it runs on one thread.
  * Errors: a message on stderr that begins with the file or function, and -1. */
 #ifndef HEXRIG_LISTING_H
 #define HEXRIG_LISTING_H
@@ -125,12 +126,35 @@ int hx_levels_make(struct hx_levels *out, const struct hx_function *f, const int
                    bool pipelined);
 void hx_levels_free(struct hx_levels *l);
 
-/* Prints the C tables of a function.  `f` and `l` are indexed by enum hx_code_build; `tables`, ended by NULL, are the
- * functions with tables of their own: calls of others get a warning. */
-void hx_emit_head(FILE *out, const char *source, const char *compiler);
+/* A header to be made. */
+struct hx_tables {
+    const char *listing[HX_CODE_BUILDS]; /* paths */
+    const char *source;                  /* its name in the head */
+    const char *hash;                    /* of the source and its flags, for the head; NULL: not known */
+    const char *const *function;         /* ended by NULL */
+    unsigned *loops;                     /* by function, set to its number of loops; NULL: nobody asks */
+};
+
+/* Prints the header.  0, or -1 after a message for each function that gives no table; what is printed then is of no use. */
+int hx_tables_print(FILE *out, const struct hx_tables *t);
+
+/* Its parts.  `f` and `l` are indexed by enum hx_code_build; calls of functions that are not among `tables`, ended by NULL, get
+ * a line that begins with HX_TABLE_WARNING. */
+#define HX_TABLE_WARNING "/* WARNING: "
+#define HX_TABLE_HASH " * Source and flags: "
+void hx_emit_head(FILE *out, const struct hx_tables *t, const char *compiler);
 void hx_emit_function(FILE *out, const struct hx_function *f, const struct hx_levels *l,
                       const char *const *tables);
 void hx_emit_tail(FILE *out);
+
+/* A function that a listing has, and where its code begins, "kernel.c:12"; "": unknown. */
+struct hx_listing_name {
+    char name[HX_NAME_CHARS];
+    char where[256];
+};
+
+/* All of them, in their order: *names is malloc'ed.  0, or -1 after a message. */
+int hx_listing_names(struct hx_listing_name **names, size_t *n, const char *path);
 
 /* The program: see `hexrig-listing --help`.  Returns its exit status. */
 int hx_listing_main(int argc, char **argv);

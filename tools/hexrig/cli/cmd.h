@@ -28,6 +28,7 @@ int hx_cmd_report(int argc, char **argv);
 int hx_cmd_bench(int argc, char **argv);
 int hx_cmd_theorems(int argc, char **argv);
 int hx_cmd_serve(int argc, char **argv);
+int hx_cmd_listing(int argc, char **argv);
 
 /* 1 when hexrig has a command of that name. */
 int hx_cmd_exists(const char *name);
