@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "base/export.h"
+#include "code_check.h"
 #include "pending.h"
 #include "vtime.h"
 
@@ -13,6 +14,7 @@ static __thread struct {
     const struct hx_code *code;
     enum hx_code_build build;
     unsigned level;
+    struct hx_code_told told; /* by the call of `code` */
     uint64_t loads_left; /* vector loads until the loop is over */
     struct {
         const struct hx_code_level *level;
@@ -47,13 +49,14 @@ static const struct hx_listing_time *time_of(const struct hx_code *code, unsigne
 
 HX_EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
 {
-    struct hx_code_scope outer = {thread.code, thread.level};
+    struct hx_code_scope outer = {thread.code, thread.level, {thread.told.told, thread.told.ran}};
 
     hx_vt_spend(HX_VT_CODE, hx_cost_pending());
     hx_vt_scope(code->name);
     hx_cost_paid(1);
     thread.code = code;
     thread.level = 0;
+    thread.told = (struct hx_code_told){0};
     thread.loads_left = 0;
     hx_vt_spend(HX_VT_CODE, time_of(code, 0)->trip);
     return outer;
@@ -62,8 +65,11 @@ HX_EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
 HX_EXPORT void hx_code_leave(struct hx_code_scope *scope)
 {
     hx_vt_scope(NULL);
+    if (thread.code)
+        hx_code_check_call(&thread.told, thread.code);
     thread.code = scope->outer;
     thread.level = scope->outer_level;
+    thread.told = (struct hx_code_told){scope->outer_told[0], scope->outer_told[1]};
     thread.loads_left = 0;
     hx_cost_paid(thread.code != NULL); /* the listing has paid for what was counted inside */
 }
@@ -73,7 +79,7 @@ HX_EXPORT void hx_code_trips(unsigned level, uint64_t trips)
     const struct hx_listing_time *t;
     unsigned peeled;
 
-    if (!thread.code || level >= thread.code->levels)
+    if (!thread.code || !hx_code_check_trips(&thread.told, thread.code, level, trips))
         return;
     t = time_of(thread.code, level);
     peeled = thread.code->build[thread.build][level].peeled;

@@ -44,6 +44,7 @@ static HX_KERNEL void vht2_hvx(float *x, int n)
             }
         }
     }
+    HX_TRIPS(4, 0);
     for (int half = HX_VECTOR_WORDS; half < n; half <<= 1) {
         HX_TRIPS(4, 1);
         HX_TRIPS(5, n / (2 * half));

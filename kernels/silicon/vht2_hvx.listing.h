@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of vht2_hvx.c; do not edit.
- * Source and flags: 4d2edbe7c6addd3d.
+ * Source and flags: 182a7dc881682be4.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

@@ -63,6 +63,7 @@ HX_SPINOR_LISTED void multiply_columns(const uint32_t *x, size_t n_x,
         acc[2 * r] = a;
         acc[2 * r + 1] = b;
     }
+    HX_TRIPS(3, 0);
     if (n % 2) {
         const HVX_Vector *c = column + n - 1;
         HVX_Vector a = Q6_Vqf32_vmpy_VsfVsf(hx_spinor_splat(x[0]), *c);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cache.h"
+#include "cost/code_check.h"
 #include "cost/cost.h"
 #include "hexrig_hvx_count.h"
 #include "cost/listing.h"
@@ -229,6 +230,62 @@ static void test_scalar_loads_know_three_places(void **state)
     assert_int_equal(exec(), 97 + 17 + 17);
 }
 
+/* --- loops that are not told, and that there are not --- */
+
+static const struct hx_vliw_packet one_packet[1] = {PLAIN};
+/* loop 2 inside loop 1, and loop 3 behind */
+static const struct hx_code_level nest_levels[4] = {
+    {one_packet, 1, 0, 0}, {one_packet, 1, 0, 0}, {one_packet, 1, 0, 1}, {one_packet, 1, 0, 0}};
+
+#define NEST(n) static const struct hx_code hx_code_nest##n = {"nest" #n, 4, {nest_levels, nest_levels}}
+NEST(1);
+NEST(2);
+NEST(3);
+NEST(4);
+
+/* As it should be; the inner loop has no trips to tell. */
+static void run_nest1(void)
+{
+    HX_CODE(nest1);
+    HX_TRIPS(1, 0);
+    HX_TRIPS(3, 0);
+}
+
+static void test_loops_that_do_not_fit_the_table_are_told_of_once(void **state)
+{
+    const unsigned before = hx_code_check_kernels();
+
+    (void)state;
+    hx_vt_call_begin(0, 0);
+    for (int i = 0; i < 2; i++)
+        run_nest1();
+    {
+        HX_CODE(nest1); /* returns before its loops */
+    }
+    assert_int_equal(hx_code_check_kernels(), before);
+    for (int i = 0; i < 2; i++) { /* loop 2, though loop 1 ran */
+        HX_CODE(nest2);
+        HX_TRIPS(1, 1);
+        HX_TRIPS(3, 1);
+    }
+    assert_int_equal(hx_code_check_kernels(), before + 1);
+    for (int i = 0; i < 2; i++) { /* loop 3 */
+        HX_CODE(nest3);
+        HX_TRIPS(1, 1);
+        HX_TRIPS(2, 0);
+    }
+    assert_int_equal(hx_code_check_kernels(), before + 2);
+    for (unsigned i = 0; i < 2; i++) { /* loops that there are not; what a function inside tells is not this one's */
+        HX_CODE(nest4);
+        HX_TRIPS(1, 0);
+        run_nest1();
+        HX_TRIPS(3, 0);
+        assert_int_equal(hx_code_check_kernels(), before + 2 + i);
+        HX_TRIPS(4 - 4 * i, 1);
+    }
+    assert_int_equal(hx_code_check_kernels(), before + 3);
+}
+
 /* --- virtual time ---------------------------------------------------------------------------------------------- */
 
 static void test_waiting_reaches_a_time_and_never_goes_back(void **state)
@@ -266,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_a_call_takes_as_long_as_ddr_needs_for_all_of_its_threads),
         cmocka_unit_test(test_hvx_operations_outside_of_listings_cost_by_unit),
         cmocka_unit_test(test_scalar_loads_know_three_places),
+        cmocka_unit_test(test_loops_that_do_not_fit_the_table_are_told_of_once),
         cmocka_unit_test(test_waiting_reaches_a_time_and_never_goes_back),
     };
 

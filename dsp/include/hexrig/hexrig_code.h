@@ -1,7 +1,7 @@
 /* What a piece of code costs on the DSP: its Hexagon packets.
  *
  * A kernel tells which function runs and how many trips its loops make; a table generated from the Hexagon compiler's
- * listing of the same source (tools/listing, `make listings`) tells how many packets a trip has.  Together they
+ * listing of the same source (`hexrig listing`) tells how many packets a trip has.  Together they
  * are the packets that the device would issue, for scalar code too, which no intrinsic counts.
  *
  *     #include "axpby.listing.h"
@@ -14,7 +14,8 @@
  *     }
  *
  * Loops are numbered from 1 in the order in which they begin in the source; level 0 is the function outside of its loops.
- * HX_TRIPS() stands before its loop and adds up, so a loop inside another tells its trips each time it begins.  Code
+ * HX_TRIPS() stands before its loop and adds up, so a loop inside another tells its trips each time it begins; on a path
+ * without the loop, HX_TRIPS(n, 0) says so.  A loop that a call does not tell of is named in the log.  Code
  * without HX_CODE() is charged by its counted HVX operations, see docs/timing.md.
  *
  * For hexagon-clang all of it vanishes. */
@@ -79,6 +80,7 @@ struct hx_code {
 struct hx_code_scope {
     const struct hx_code *outer;
     unsigned outer_level;
+    uint64_t outer_told[2];
 };
 
 #ifdef __cplusplus
