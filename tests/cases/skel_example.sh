@@ -44,3 +44,15 @@ if DSP_LIBRARY_PATH=. LD_LIBRARY_PATH=$build/lib ./borrow >out3 2>err3; then
     exit 1
 fi
 grep -q 'rc=0x80000442' out3 || { cat out3 err3; exit 1; }
+
+# A kernel of one's own gets a table and is charged by it, as the page says.
+clang-19 --print-targets 2>/dev/null | grep -q '^ *hexagon ' || { echo "skip: no clang-19 for Hexagon"; exit 77; }
+block add.c >add.c
+block cost >cost.sh
+[ -s add.c ] && [ -s cost.sh ]
+PATH=$build/bin:$PATH LD_LIBRARY_PATH=$build/lib sh -eu cost.sh >cost.out 2>cost.err || { cat cost.out cost.err; exit 1; }
+grep -qx 'add.listing.h: written' cost.err && grep -qx 'add.listing.h: current' cost.err || { cat cost.err; exit 1; }
+grep -qx 'rc=0 sum\[3\]=700 sum\[163\]=32700' cost.out
+# its packets: what stands before the loop, four trips of one vector add and one store each, at a context cycle of 4
+pcycles=$(sed -n 's/.*"name": "add".*"pcycles": \([0-9]*\), "stall_pcycles": \([0-9]*\).*/\1 - \2/p' cost.out)
+[ "$(($pcycles))" -ge 16 ] && [ "$(($pcycles))" -le 200 ] || { echo "add took $pcycles"; cat cost.out; exit 1; }
