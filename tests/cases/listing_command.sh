@@ -62,6 +62,11 @@ says 'nowhere.c: No such file'
 echo 'int f(int x) { return x; } /* HX_CODE(f) */' >none.c
 listing 1 --check none.c
 says 'none.c: no HX_CODE() in it'
+: >empty.c
+listing 1 --check empty.c
+says 'empty.c: no HX_CODE() in it'
+listing 1 --check .
+says '.: Is a directory'
 printf 'void f(void)\n{\n    HX_CODE(f);\n    HX_TRIPS(64, 1);\n}\n' >many.c
 listing 1 --check many.c
 says 'many.c:4: f: HX_TRIPS(64, ...): loops have numbers below 64'

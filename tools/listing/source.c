@@ -19,11 +19,9 @@ char *hx_source_text(const char *path)
 
     if (!f)
         return NULL;
-    if (getdelim(&text, &n, '\0', f) < 0 && !ferror(f) && !text)
-        text = strdup("");
-    if (ferror(f)) {
+    if (getdelim(&text, &n, '\0', f) < 0) { /* nothing, or an error */
         free(text);
-        text = NULL;
+        text = ferror(f) ? NULL : strdup("");
     }
     fclose(f);
     return text;
