@@ -9,9 +9,10 @@
 
 enum { VECTOR_BYTES = 128, VECTOR_PIECE = 16 /* gcc may split a vector access into pieces of this size or more */ };
 
+__thread int hx_cost_is_listed;
+
 static __thread struct {
     struct hx_hvx_counts paid; /* operations that are paid for */
-    int listed;                /* inside a function with a listing */
     double memory, scalar;     /* pcycles that are not */
     double owed;               /* the same of functions before this one */
     unsigned function;
@@ -56,7 +57,7 @@ double hx_cost_pending(void)
 {
     double owed;
 
-    if (!thread.listed)
+    if (!hx_cost_is_listed)
         settle();
     owed = thread.owed;
     thread.owed = 0;
@@ -67,21 +68,16 @@ void hx_cost_paid(int listed)
 {
     thread.paid = hx_hvx_counts;
     thread.memory = thread.scalar = thread.owed = 0;
-    if (thread.listed != listed)
+    if (hx_cost_is_listed != listed)
         hx_uncosted_listed(listed);
-    thread.listed = listed;
-}
-
-int hx_cost_listed(void)
-{
-    return thread.listed;
+    hx_cost_is_listed = listed;
 }
 
 unsigned hx_cost_in_function(unsigned function)
 {
     const unsigned before = thread.function;
 
-    if (function != before && !thread.listed)
+    if (function != before && !hx_cost_is_listed)
         settle();
     thread.function = function;
     return before;
@@ -89,7 +85,7 @@ unsigned hx_cost_in_function(unsigned function)
 
 void hx_cost_block(double pcycles, unsigned function)
 {
-    if (thread.listed)
+    if (hx_cost_is_listed)
         return;
     if (function != thread.function)
         hx_cost_in_function(function);
@@ -101,6 +97,5 @@ void hx_cost_unlisted_access(size_t bytes)
 {
     const double share = bytes >= VECTOR_PIECE && bytes < VECTOR_BYTES ? (double)bytes / VECTOR_BYTES : 1;
 
-    if (!thread.listed)
-        thread.memory += share * cost()->packet_pcycles / 2;
+    thread.memory += share * cost()->packet_pcycles / 2;
 }

@@ -16,13 +16,17 @@ double hx_cost_pending(void);
 /* What was counted so far is paid for.  listed: from here on a listing pays. */
 void hx_cost_paid(int listed);
 
-/* Whether a listing pays. */
-int hx_cost_listed(void);
+/* Whether a listing pays; each load and store asks. */
+extern __thread int hx_cost_is_listed;
+static inline int hx_cost_listed(void)
+{
+    return hx_cost_is_listed;
+}
 
 /* A basic block of `function` (of uncosted.h) that takes `pcycles`. */
 void hx_cost_block(double pcycles, unsigned function);
 
-/* A load or store outside of the stack. */
+/* A load or store outside of the stack and of listings. */
 void hx_cost_unlisted_access(size_t bytes);
 
 /* From here on, what has no blocks of its own belongs to this function; returns the one before. */

@@ -42,8 +42,9 @@ static unsigned n_modules, n_functions = 1;
 static struct hx_uncosted_table *table;
 static _Atomic unsigned last_called; /* library, by its number as a function */
 
+/* The call on this thread, of a library that is not traced.  Times are the host's. */
 static __thread struct {
-    const struct module *module; /* that is called, if it is not traced */
+    const struct module *module;
     uint64_t listed_since, listed_ns, cpu_before;
 } thread;
 
@@ -273,7 +274,7 @@ void hx_uncosted_estimated(unsigned function, double pcycles, uint64_t hvx_ops)
 
 void hx_uncosted_listed(int listed)
 {
-    if (!thread.module)
+    if (!thread.module || thread.module->declared)
         return;
     if (listed)
         thread.listed_since = nanoseconds(CLOCK_MONOTONIC);
@@ -290,8 +291,8 @@ void hx_uncosted_call_begin(unsigned module)
     for (unsigned i = 0; i < MODULES_MAX && module && !thread.module; i++)
         if (modules[i].function == module && !modules[i].traced)
             thread.module = &modules[i];
-    if (!thread.module)
-        return;
+    if (!thread.module || thread.module->declared)
+        return; /* its authors know what there is */
     thread.listed_ns = thread.listed_since = 0;
     thread.cpu_before = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }
@@ -304,10 +305,11 @@ void hx_uncosted_call_end(uint64_t exec_pcycles)
     thread.module = NULL;
     pthread_mutex_lock(&lock);
     if (m) {
-        const uint64_t ns = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - thread.cpu_before;
+        const uint64_t ns = m->declared ? 0 : nanoseconds(CLOCK_THREAD_CPUTIME_ID) - thread.cpu_before;
 
         f = &functions[m->function];
-        atomic_fetch_add_explicit(&f->host_ns, ns > thread.listed_ns ? ns - thread.listed_ns : 0, memory_order_relaxed);
+        if (ns > thread.listed_ns)
+            atomic_fetch_add_explicit(&f->host_ns, ns - thread.listed_ns, memory_order_relaxed);
         if (!f->entry)
             tell(f, m->declared ? m->declared : no_trace, !m->declared);
     }

@@ -110,7 +110,8 @@ static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
     if (hx_on_stack(p))
         return;
     hx_cost_access(p, bytes, is_store);
-    hx_cost_unlisted_access(bytes);
+    if (!hx_cost_listed())
+        hx_cost_unlisted_access(bytes);
     if (place == HX_MEM_VTCM && hx_machine && !hx_vtcm_granted(p, bytes))
         fault(pc, "access past what was granted of VTCM", is_store ? "store" : "load", p);
     if (bytes >= 16)
