@@ -5,7 +5,10 @@
 #include <time.h>
 
 #include "HAP_mmap.h"
+#include "hexrig_uncosted.h"
 #include "remote.h"
+
+HX_UNCOSTED("what a test calls, not a kernel");
 
 static int sequence_ok(const remote_arg *pra, size_t out_bytes)
 {

@@ -1,5 +1,8 @@
 #include "AEEStdErr.h"
+#include "hexrig_uncosted.h"
 #include "hxt_classic.h"
+
+HX_UNCOSTED("what a test calls, not a kernel");
 
 static _Atomic int n_calls;
 

@@ -2,7 +2,10 @@
 
 #include "AEEStdErr.h"
 #include "HAP_mmap.h"
+#include "hexrig_uncosted.h"
 #include "hxt_deep.h"
+
+HX_UNCOSTED("what a test calls, not a kernel");
 
 int hxt_deep_open(const char *uri, remote_handle64 *h)
 {

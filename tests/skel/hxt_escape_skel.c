@@ -1,8 +1,11 @@
 /* The escape skel, see hxt_escape.h: makes one attempt of tests/skel/hxt_escape/ per call. */
 #include <string.h>
 
+#include "hexrig_uncosted.h"
 #include "hxt_escape/attempts.h"
 #include "remote.h"
+
+HX_UNCOSTED("what a test calls, not a kernel");
 
 static size_t (*const subjects[])(const struct hxe_in *, size_t, struct hxe_out *) = {
     hxe_on_files, hxe_on_processes, hxe_on_itself, hxe_threads_and_advices, hxe_system_calls,

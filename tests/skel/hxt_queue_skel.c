@@ -6,7 +6,10 @@
 #include <time.h>
 
 #include "dspqueue.h"
+#include "hexrig_uncosted.h"
 #include "remote.h"
+
+HX_UNCOSTED("what a test calls, not a kernel");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects queues */
 static struct {

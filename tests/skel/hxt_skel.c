@@ -18,10 +18,13 @@
 #include "HAP_mmap.h"
 #include "HAP_vtcm_mgr.h"
 #include "hexagon_protos.h"
+#include "hexrig_uncosted.h"
 #include "hvx_hexagon_protos.h"
 #include "hxt_skel.h"
 #include "qurt.h"
 #include "worker_pool.h"
+
+HX_UNCOSTED("what a test calls, not a kernel");
 
 static int opened; /* handles given out */
 
