@@ -28,6 +28,7 @@ static struct slot {
 } slots[SLOTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who fills a slot; before uncosted.c's */
 
+#ifndef __SANITIZE_ADDRESS__ /* which knows and has them */
 #define ACCESS(n) void __asan_load##n##_noabort(const void *p); void __asan_store##n##_noabort(const void *p);
 ACCESS(1)
 ACCESS(2)
@@ -38,17 +39,20 @@ ACCESS(16)
 void __asan_loadN_noabort(const void *p, size_t bytes);
 void __asan_storeN_noabort(const void *p, size_t bytes);
 void __asan_handle_no_return(void);
+#endif
 
 static unsigned caller; /* whose block is being filled; under lock */
 
 static enum hx_host_call kind_of(const void *function)
 {
     static void *const tools[] = {
+#ifndef __SANITIZE_ADDRESS__
         (void *)__asan_load1_noabort, (void *)__asan_load2_noabort, (void *)__asan_load4_noabort, (void *)__asan_load8_noabort,
         (void *)__asan_load16_noabort, (void *)__asan_loadN_noabort, (void *)__asan_store1_noabort, (void *)__asan_store2_noabort,
         (void *)__asan_store4_noabort, (void *)__asan_store8_noabort, (void *)__asan_store16_noabort,
-        (void *)__asan_storeN_noabort, (void *)__asan_handle_no_return, (void *)hx_code_enter, (void *)hx_code_leave,
-        (void *)hx_code_trips, (void *)hx_code_set_build,
+        (void *)__asan_storeN_noabort, (void *)__asan_handle_no_return,
+#endif
+        (void *)hx_code_enter, (void *)hx_code_leave, (void *)hx_code_trips, (void *)hx_code_set_build,
     };
 
     if (function == (void *)__sanitizer_cov_trace_pc)

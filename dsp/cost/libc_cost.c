@@ -13,7 +13,8 @@
 #include "pending.h"
 #include "vtime.h"
 
-enum { LISTED_COPY = 256, WORD = 8 };
+enum { LISTED_COPY = 256 };
+#define WORD 8.0
 
 struct price {
     unsigned packets;    /* of a call, with call and return */

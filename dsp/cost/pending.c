@@ -7,7 +7,8 @@
 #include "hexrig_hvx_count.h"
 #include "uncosted.h"
 
-enum { VECTOR_BYTES = 128, VECTOR_PIECE = 16 /* gcc may split a vector access into pieces of this size or more */ };
+#define VECTOR_BYTES 128.0
+enum { VECTOR_PIECE = 16 /* gcc may split a vector access into pieces of this size or more */ };
 
 __thread int hx_cost_is_listed;
 
@@ -95,7 +96,8 @@ void hx_cost_block(double pcycles, unsigned function)
 /* Two accesses share a packet, with each other or with arithmetic. */
 void hx_cost_unlisted_access(size_t bytes)
 {
-    const double share = bytes >= VECTOR_PIECE && bytes < VECTOR_BYTES ? (double)bytes / VECTOR_BYTES : 1;
+    const double vectors = (double)bytes / VECTOR_BYTES;
+    const double share = bytes >= VECTOR_PIECE && vectors < 1 ? vectors : 1;
 
     thread.memory += share * cost()->packet_pcycles / 2;
 }

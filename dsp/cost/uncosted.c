@@ -75,7 +75,7 @@ static unsigned number_of(const char *library, const char *function)
 }
 
 /* Under lock.  The library at this address, its entry filled anew if another one was there before; NULL: no room. */
-static struct module *module_at(struct hx_skel_symbols *found, int *replaced)
+static struct module *module_at(struct hx_skel_symbols *found, bool *is_new, int *replaced)
 {
     struct module *m = NULL;
 
@@ -85,11 +85,13 @@ static struct module *module_at(struct hx_skel_symbols *found, int *replaced)
     if (m && (m->symbols.inode != found->inode || m->symbols.changed_ns != found->changed_ns)) {
         hx_skel_symbols_close(&m->symbols);
         *replaced = 1;
+        *is_new = true;
         m->symbols = *found;
     } else if (m || n_modules == MODULES_MAX) {
         hx_skel_symbols_close(found);
     } else {
         m = &modules[n_modules++];
+        *is_new = true;
         m->symbols = *found;
     }
     return m;
@@ -100,17 +102,20 @@ unsigned hx_uncosted_module(void *handle, const char *name, int *replaced)
     struct hx_skel_symbols found;
     struct module *m;
     unsigned function = 0;
+    bool is_new = false;
 
     *replaced = 0;
     if (hx_skel_symbols_open(&found, handle))
         return 0;
     pthread_mutex_lock(&lock);
-    m = module_at(&found, replaced);
-    if (m) {
+    m = module_at(&found, &is_new, replaced);
+    if (is_new) {
         m->traced = hx_skel_imports(&m->symbols, "__sanitizer_cov_trace_pc");
         m->declared = dlsym(handle, "hx_uncosted_reason");
-        function = m->function = number_of(name, NULL);
+        m->function = number_of(name, NULL);
     }
+    if (m)
+        function = m->function;
     pthread_mutex_unlock(&lock);
     return function;
 }
@@ -267,7 +272,7 @@ void hx_uncosted_estimated(unsigned function, double pcycles, uint64_t hvx_ops)
     const unsigned whose = function ? function : atomic_load_explicit(&last_called, memory_order_relaxed);
     struct function *f = &functions[whose];
 
-    atomic_fetch_add_explicit(&f->units, (uint64_t)(pcycles * UNITS + 0.5), memory_order_relaxed);
+    atomic_fetch_add_explicit(&f->units, (uint64_t)(pcycles * (double)UNITS + 0.5), memory_order_relaxed);
     if (hvx_ops)
         atomic_fetch_add_explicit(&f->hvx_ops, hvx_ops, memory_order_relaxed);
 }
@@ -288,9 +293,11 @@ void hx_uncosted_call_begin(unsigned module)
 {
     thread.module = NULL;
     atomic_store_explicit(&last_called, module, memory_order_relaxed);
-    for (unsigned i = 0; i < MODULES_MAX && module && !thread.module; i++)
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < n_modules && module && !thread.module; i++)
         if (modules[i].function == module && !modules[i].traced)
             thread.module = &modules[i];
+    pthread_mutex_unlock(&lock);
     if (!thread.module || thread.module->declared)
         return; /* its authors know what there is */
     thread.listed_ns = thread.listed_since = 0;
