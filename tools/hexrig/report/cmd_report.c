@@ -9,11 +9,13 @@
 #include "hx_aee.h"
 #include "hx_rig.h"
 #include "timing_calls.h"
+#include "timing_identify.h"
 #include "timing_table.h"
 
 enum { ELEMENTS_MAX = 1 << 27 };
 enum { OPT_KERNEL = HX_OPT_FREE, OPT_SHAPE, OPT_PLACEMENT, OPT_THREADS, OPT_COLD, OPT_WARM, OPT_BUILD,
-       OPT_SHARED, OPT_CALLS, OPT_IN, OPT_OUT, OPT_IDLE, OPT_CONCURRENT, OPT_CHECK };
+       OPT_SHARED, OPT_CALLS, OPT_IN, OPT_OUT, OPT_IDLE, OPT_CONCURRENT, OPT_CHECK,
+       OPT_IDENTIFY, OPT_INTERVAL };
 
 enum { QUESTION, ROWS, KERNEL, CALLS, RIG }; /* groups of options */
 
@@ -22,9 +24,13 @@ static const char cmd[] = "report";
 static const struct argp_option options[] = {
     {"shared", OPT_SHARED, NULL, 0, "buffers in rpcmem; without: copied", QUESTION},
     {"idle-us", OPT_IDLE, "T", 0, "modelled pause of the client before each call (0)", QUESTION},
+    {"interval", OPT_INTERVAL, NULL, 0,
+     "each figure with the interval that about 9 in 10 measured ones will lie in; runs all rows with every parameter moved", QUESTION},
     {"json", HX_OPT_JSON, NULL, 0, "one JSON object", QUESTION},
     {NULL, 0, NULL, 0, "The published rows:", ROWS},
     {"check", OPT_CHECK, NULL, 0, "exit status 1 when a group of rows misses its bar", ROWS},
+    {"identify", OPT_IDENTIFY, NULL, 0,
+     "also: how well the rows determine each parameter of the profile, and the error of each row if it had not been fitted to", ROWS},
     {NULL, 0, NULL, 0, "A kernel:", KERNEL},
     {"kernel", OPT_KERNEL, "NAME", 0, "one of the list below", KERNEL},
     {"shape", OPT_SHAPE, "AxBxC", 0, "as in the list (the sample given there)", KERNEL},
@@ -54,7 +60,7 @@ static const char doc[] =
 
 struct report {
     struct hx_timing_ask ask;
-    int has_kernel, has_shape, json, check;
+    int has_kernel, has_shape, json, check, identify, interval;
     uint64_t calls, concurrent;
     unsigned of_kernel, of_calls; /* options given that only one kind of question takes */
     const char *profile, *front_end;
@@ -162,6 +168,8 @@ static int option(struct report *r, int key, const char *arg)
     case OPT_OUT: return hx_opt_u64(cmd, "out-bytes", arg, 0, 64 << 20, &r->ask.out_bytes);
     case OPT_IDLE: return hx_opt_u64(cmd, "idle-us", arg, 0, 1000000000, &r->ask.idle_us);
     case OPT_CHECK: r->check = 1; return 0;
+    case OPT_IDENTIFY: r->identify = 1; return 0;
+    case OPT_INTERVAL: r->interval = 1; return 0;
     case OPT_CONCURRENT: return hx_opt_u64(cmd, "concurrent", arg, 1, 14, &r->concurrent);
     case HX_OPT_PROFILE: r->profile = arg; return 0;
     case HX_OPT_FRONT_END: return hx_opt_front_end(cmd, arg, &r->front_end);
@@ -210,8 +218,10 @@ static int complete(struct report *r)
         return hx_cmd_usage(cmd, "--in-bytes, --out-bytes and --concurrent need --calls");
     if ((r->ask.idle_us || r->ask.shared) && !r->calls && !r->has_kernel)
         return hx_cmd_usage(cmd, "--idle-us and --shared need --kernel or --calls");
-    if (r->check && (r->calls || r->has_kernel))
-        return hx_cmd_usage(cmd, "--check is about the published rows: without --kernel and --calls");
+    if ((r->check || r->identify) && (r->calls || r->has_kernel))
+        return hx_cmd_usage(cmd, "--check and --identify are about the published rows: without --kernel and --calls");
+    if ((r->identify || r->interval) && getenv("HEXRIG_DEVICE"))
+        return hx_cmd_usage(cmd, "--identify and --interval start rigs of their own, and HEXRIG_DEVICE names one");
     return complete_shape(r);
 }
 
@@ -247,12 +257,14 @@ static int asked(const struct report *r, int rc)
                        r->ask.kernel, hx_aee_name(rc), (unsigned)rc);
 }
 
-static int one_case(const struct report *r)
+static int one_case(const struct report *r, json_t **j)
 {
     struct hx_timing t;
-    int rc = asked(r, hx_timing_ask(&r->ask, &t));
+    const int rc = asked(r, hx_timing_ask(&r->ask, &t));
 
-    return rc ? rc : hx_report_print(cmd, answer_json(r, &t), r->json);
+    if (!rc)
+        *j = answer_json(r, &t);
+    return rc;
 }
 
 /* Calls one after the other, of one caller or of several side by side. */
@@ -274,7 +286,7 @@ static json_t *calls_json(const struct report *r, const struct hx_timing_calls *
                      (double)r->concurrent * alone->total_wall_us / all->total_wall_us);
 }
 
-static int many_calls(const struct report *r)
+static int many_calls(const struct report *r, json_t **j)
 {
     struct hx_timing_calls alone, all;
     int rc = hx_timing_calls(&r->ask, r->calls, 1, &alone);
@@ -282,7 +294,21 @@ static int many_calls(const struct report *r)
     all = alone;
     if (!rc && r->concurrent > 1)
         rc = hx_timing_calls(&r->ask, r->calls, (unsigned)r->concurrent, &all);
-    return rc ? asked(r, rc) : hx_report_print(cmd, calls_json(r, &alone, &all), r->json);
+    if (!rc)
+        *j = calls_json(r, &alone, &all);
+    return asked(r, rc);
+}
+
+/* NULL: it has said why. */
+static json_t *answer(const void *question)
+{
+    const struct report *r = question;
+    json_t *j = NULL;
+    int rc = r->calls ? many_calls(r, &j) : one_case(r, &j);
+
+    if (!rc && !j)
+        hx_cmd_fail(cmd, "out of memory");
+    return j;
 }
 
 /* The rig of a question: its own, or that of `hexrig trace`, which has made it for this.  Any other rig that runs might have
@@ -299,6 +325,22 @@ static int connect_rig(const struct report *r)
     return rc ? hx_cmd_fail(cmd, "%s", strerror(-rc)) : hx_cmd_connect(cmd);
 }
 
+/* On rigs of their own. */
+static int with_variants(const struct report *r)
+{
+    const int asks = r->has_kernel || r->calls;
+    const struct hx_timing_fit_how how = {cmd, r->profile, r->front_end, asks ? answer : NULL, r};
+    struct hx_timing_fit fit;
+    int rc = hx_timing_fit(&fit, &how);
+
+    if (!rc && asks)
+        rc = hx_timing_print_interval(cmd, &fit, r->json);
+    else if (!rc)
+        rc = hx_timing_identify(cmd, &fit, &(struct hx_timing_views){r->identify, r->interval, r->json, r->check});
+    hx_timing_fit_free(&fit);
+    return rc;
+}
+
 int hx_cmd_report(int argc, char **argv)
 {
     struct report r = {.ask = {.kernel = "null", .how = {.threads = 1}}, .concurrent = 1, .profile = "s22u-sync"};
@@ -306,10 +348,13 @@ int hx_cmd_report(int argc, char **argv)
 
     if (rc)
         return rc;
+    if (r.identify || r.interval)
+        return with_variants(&r);
     rc = connect_rig(&r);
     if (rc)
         return rc;
-    if (r.calls)
-        return many_calls(&r);
-    return r.has_kernel ? one_case(&r) : hx_timing_table(cmd, r.json, r.check);
+    if (!r.has_kernel && !r.calls)
+        return hx_timing_table(cmd, r.profile, r.json, r.check);
+    json_t *j = answer(&r);
+    return j ? hx_report_print(cmd, j, r.json) : HX_EXIT_FAILED;
 }

@@ -94,6 +94,9 @@ extern const struct hx_timing_row hx_timing_rows[];
 extern const size_t hx_timing_n_rows;
 extern const struct hx_timing_group hx_timing_groups[HX_TIMING_N_GROUPS];
 
+/* The bar for the median of the errors that rows have when a fit leaves them out. */
+extern const double hx_timing_without_bar;
+
 /* The row's figure out of an answer; "us" or "pcycles". */
 double hx_timing_figure(const struct hx_timing_row *row, const struct hx_timing *t);
 const char *hx_timing_unit(const struct hx_timing_row *row);
@@ -108,9 +111,5 @@ int hx_timing_predict(double *predicted, const struct hx_timing_row **failed);
 
 /* Writes the options that ask a row's question, as `--kernel matmul --shape 16x1152x6912 --threads 2 --shared`. */
 void hx_timing_print_ask(const struct hx_timing_ask *ask, char *text, size_t bytes);
-
-/* Profile keys that were fitted to rows. */
-extern const char *const hx_timing_fitted[];
-extern const size_t hx_timing_n_fitted;
 
 #endif

@@ -107,9 +107,4 @@ const struct hx_timing_group hx_timing_groups[] = {
     [HX_TIMING_ALL] = {"all", 0.05, 0.25},
 };
 
-const char *const hx_timing_fitted[] = {
-    "dispatch_us",    "dsp_wake_us",  "host_cold_us", "host_sleep_us",     "marshal_us_per_kib", "clock_mhz",
-    "packet_pcycles", "load_pcycles", "mpy_pcycles", "hvx_pcycles",        "vtcm_pcycles",
-    "l2_pcycles",     "ddr_pcycles",  "vtcm_request_pcycles", "dma_bytes_per_pcycle",
-};
-const size_t hx_timing_n_fitted = sizeof(hx_timing_fitted) / sizeof(hx_timing_fitted[0]);
+const double hx_timing_without_bar = 0.10;

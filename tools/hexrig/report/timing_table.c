@@ -125,7 +125,7 @@ static json_t *group_json(const double *predicted, enum hx_timing_group_index g)
                      group->worst, "ok", s.ok);
 }
 
-json_t *hx_timing_table_json(const struct hx_timing_columns *c, size_t free_parameters, int json)
+json_t *hx_timing_table_json(const struct hx_timing_columns *c, const struct hx_timing_params *params, int json)
 {
     const struct hx_timing_spread all = hx_timing_spread(c->predicted, HX_TIMING_ALL);
     json_t *rows = json_array(), *groups = json_array(), *j;
@@ -138,7 +138,7 @@ json_t *hx_timing_table_json(const struct hx_timing_columns *c, size_t free_para
     for (size_t i = 0; i < hx_timing_n_rows; i++)
         json_array_append_new(rows, row_json(c, i));
     j = json_pack("{s:f, s:f, s:I, s:I, s:b}", "median_error", all.median, "worst_error", all.worst,
-                  "free_parameters", (json_int_t)free_parameters, "n_rows", (json_int_t)hx_timing_n_rows, "ok", ok);
+                  "free_parameters", (json_int_t)hx_timing_n_fitted(params), "n_rows", (json_int_t)hx_timing_n_rows, "ok", ok);
     if (j && json) {
         json_object_set(j, "groups", groups);
         json_object_set(j, "rows", rows);
@@ -148,7 +148,7 @@ json_t *hx_timing_table_json(const struct hx_timing_columns *c, size_t free_para
     return j;
 }
 
-int hx_timing_table(const char *cmd, int json, int check)
+static int print_table(const char *cmd, const struct hx_timing_params *params, int json, int check)
 {
     double predicted[hx_timing_n_rows];
     const struct hx_timing_columns columns = {.predicted = predicted};
@@ -161,6 +161,17 @@ int hx_timing_table(const char *cmd, int json, int check)
         hx_timing_print_rows(&columns);
         hx_timing_print_groups(predicted);
     }
-    rc = hx_report_print(cmd, hx_timing_table_json(&columns, hx_timing_n_fitted, json), json);
+    rc = hx_report_print(cmd, hx_timing_table_json(&columns, params, json), json);
     return rc || !check ? rc : hx_timing_check(cmd, predicted);
+}
+
+int hx_timing_table(const char *cmd, const char *profile, int json, int check)
+{
+    struct hx_timing_params params;
+    char why[600];
+    int rc = hx_timing_params_read(&params, profile, why, sizeof(why));
+
+    rc = rc ? hx_cmd_fail(cmd, "%s", why) : print_table(cmd, &params, json, check);
+    hx_timing_params_free(&params);
+    return rc;
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "timing.h"
+#include "timing_params.h"
 
 /* One number per published row each; all but `predicted` may be NULL. */
 struct hx_timing_columns {
@@ -30,13 +31,13 @@ void hx_timing_print_rows(const struct hx_timing_columns *columns);
 void hx_timing_print_groups(const double *predicted);
 
 /* median_error, worst_error, free_parameters, n_rows and ok; with `rows` and `groups` for `json`. */
-json_t *hx_timing_table_json(const struct hx_timing_columns *columns, size_t free_parameters, int json);
+json_t *hx_timing_table_json(const struct hx_timing_columns *columns, const struct hx_timing_params *params, int json);
 
 /* HX_EXIT_FAILED, after a line for each, when groups miss their bars. */
 int hx_timing_check(const char *cmd, const double *predicted);
 
-/* Asks this process's rig for every row and prints all of that.  Returns an enum hx_exit; messages in the name of `cmd`.
- * check: a missed bar is a failure. */
-int hx_timing_table(const char *cmd, int json, int check);
+/* Asks this process's rig, which has that profile, for every row and prints all of that.  Returns an enum hx_exit; messages in
+ * the name of `cmd`.  check: a missed bar is a failure. */
+int hx_timing_table(const char *cmd, const char *profile, int json, int check);
 
 #endif
