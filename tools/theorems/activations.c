@@ -41,7 +41,7 @@ static struct hx_engine *run_text(struct hx_theorem_run *r)
     free(ids);
     if (!rc)
         return e;
-    hx_witness(r, "%s", err.text);
+    hx_theorem_stopped(r, "%s", err.text);
     hx_engine_close(e);
     return NULL;
 }

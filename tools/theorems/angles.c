@@ -72,7 +72,7 @@ static enum hx_verdict compare(struct hx_theorem_run *r, size_t positions)
     double *points = malloc(FREQUENCIES * positions * sizeof(*points));
 
     if (!points)
-        return HX_FAILED;
+        return hx_theorem_stopped(r, "no memory");
     const double standard = set_discrepancy(rope, positions, points);
     const double tree = set_discrepancy(stern_brocot, positions, points);
 

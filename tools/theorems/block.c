@@ -24,13 +24,15 @@ static int open_codec(struct codec *k, struct hx_theorem_run *r)
 
     snprintf(path, sizeof(path), "%s/hexrig-tiny-vht2-before.cal", r->share);
     if (hx_cal_read(&k->cal, path, &err)) {
-        hx_witness(r, "%s", err.text);
+        hx_theorem_stopped(r, "%s", err.text);
         return -1;
     }
     k->c = hx_cal_codec(k->cal);
     k->shape = k->cal->format.shape;
-    if (!k->c)
+    if (!k->c) {
+        hx_theorem_stopped(r, "no memory");
         hx_cal_free(k->cal);
+    }
     return k->c ? 0 : -1;
 }
 

@@ -183,7 +183,7 @@ enum hx_verdict hx_t1(struct hx_theorem_run *r)
     int good = 0;
 
     if (!f)
-        return HX_FAILED;
+        return hx_theorem_stopped(r, "no memory");
     for (uint64_t p = FIRST_P, seen = 0; seen < CURVES; p++) {
         int64_t u, v;
 

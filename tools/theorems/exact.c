@@ -1,5 +1,6 @@
 /* T4, T4b, T6, T6b: the engine's integer arithmetic. */
 #include <fcntl.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -32,8 +33,10 @@ static int one_case(struct hx_theorem_run *r, const struct hx_ok_shim *shim, str
     struct hx_ok_tensor *t;
     int good = 1;
 
-    if (hx_ok_tensor_alloc(&t, rows, cols, 9, NULL))
+    if (hx_ok_tensor_alloc(&t, rows, cols, 9, NULL)) {
+        hx_theorem_stopped(r, "no memory");
         return 0;
+    }
     for (size_t j = 0; j < cols; j++)
         x[j] = (struct hx_ok){integer(r, 1 << 16), 0};
     for (size_t i = 0; i < rows; i++)
@@ -93,13 +96,13 @@ static int logits_of(struct hx_theorem_run *r, enum hx_ok_mode mode, float **log
     if (!rc) {
         *vocab = e->model->vocab;
         *logits = malloc(*vocab * sizeof(**logits));
-        rc = *logits ? hx_engine_logits(e, *logits, &err) : -1;
+        rc = *logits ? hx_engine_logits(e, *logits, &err) : hx_error_set(&err, -ENOMEM, "no memory");
     }
     if (e)
         hx_linear_ok_report(e->core->linear[0].open, &report);
     hx_engine_close(e);
     if (rc)
-        hx_witness(r, "%s", err.text);
+        hx_theorem_stopped(r, "%s", err.text);
     else
         hx_witness(r, "mode %s: %zu matrices, %" PRIu64 " divisions, %" PRIu64 " with a remainder",
                    hx_ok_modes[mode], report.matrices, report.count.divisions, report.count.remainders);
@@ -162,7 +165,7 @@ enum hx_verdict hx_t6(struct hx_theorem_run *r)
 
     s.keys = aligned_alloc(64, sizeof(*s.keys) * HX_DIGEST_VECTORS * HX_DIGEST_N);
     if (!s.keys)
-        return HX_FAILED;
+        return hx_theorem_stopped(r, "no memory");
     for (size_t j = 0; j < HX_DIGEST_VECTORS; j++) {
         hx_digest_vector(a, j);
         hx_poly_involute(a, HX_DIGEST_N);
@@ -170,12 +173,14 @@ enum hx_verdict hx_t6(struct hx_theorem_run *r)
     }
     digest = hx_crt_digest(compare, &s);
     free(s.keys);
+    if (!digest)
+        return hx_theorem_stopped(r, "no memory");
     hx_witness(r, "N = %d: %d of %d inner products equal, %d of %d are what integers give", HX_DIGEST_N,
                s.equal, ALL, s.exact, SOME);
-    return digest && s.equal == ALL && s.exact == SOME ? HX_VERIFIED : HX_FAILED;
+    return s.equal == ALL && s.exact == SOME ? HX_VERIFIED : HX_FAILED;
 }
 
-/* First line that a program prints, without newline.  0: it ended with exit code 0. */
+/* First line that a program prints, without newline.  Its status as waitpid() has it, or -1: it could not be run. */
 static int first_line(const char *path, char *line, size_t bytes)
 {
     char *const argv[] = {(char *)path, NULL};
@@ -198,7 +203,7 @@ static int first_line(const char *path, char *line, size_t bytes)
     close(ends[0]);
     line[n > 0 ? n : 0] = '\0';
     line[strcspn(line, "\n")] = '\0';
-    return rc ? -1 : status;
+    return rc || n < 0 ? -1 : status;
 }
 
 enum hx_verdict hx_t6b(struct hx_theorem_run *r)
@@ -213,7 +218,11 @@ enum hx_verdict hx_t6b(struct hx_theorem_run *r)
     }
     const int status = first_line(path, line, sizeof(line));
 
+    if (status < 0)
+        return hx_theorem_stopped(r, "%s cannot be run", path);
     mine = hx_crt_digest(NULL, NULL);
+    if (!mine)
+        return hx_theorem_stopped(r, "no memory");
     hx_witness(r, "digest %016" PRIx64 " by gcc %s", mine, __VERSION__);
     hx_witness(r, "digest %s", line);
     if (strstr(line, __VERSION__))

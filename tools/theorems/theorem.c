@@ -32,5 +32,6 @@ const struct hx_theorem hx_theorems[] = {
 enum hx_verdict hx_theorem_check(size_t i, struct hx_theorem_run *r)
 {
     r->random = i;
+    r->stopped[0] = '\0';
     return hx_theorems[i].check(r);
 }

@@ -29,10 +29,14 @@ struct hx_theorem_run {
     void (*witness)(void *arg, const char *line); /* one line of text, without newline; borrowed for the call */
     void *arg;
     uint64_t random; /* state of hx_theorem_random() */
+    char stopped[256]; /* why it could not be computed, which says nothing about the theorem: no memory, a file; empty = it could */
 };
 
 /* Prints a witness. */
 void hx_witness(struct hx_theorem_run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Notes why the theorem cannot be computed, and prints it as a witness.  HX_FAILED. */
+enum hx_verdict hx_theorem_stopped(struct hx_theorem_run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* splitmix64, seeded for each theorem by its place in the table. */
 uint64_t hx_theorem_random(struct hx_theorem_run *r);

@@ -25,3 +25,14 @@ uint64_t hx_theorem_random(struct hx_theorem_run *r)
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
 }
+
+enum hx_verdict hx_theorem_stopped(struct hx_theorem_run *r, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(r->stopped, sizeof(r->stopped), fmt, args);
+    va_end(args);
+    hx_witness(r, "%s", r->stopped);
+    return HX_FAILED;
+}

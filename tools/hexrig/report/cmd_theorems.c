@@ -26,6 +26,7 @@ struct theorems {
     int verbose, json;
     char *share, *libexec;
     json_t *witnesses; /* of the theorem that is being checked */
+    char stopped[300]; /* the first one that could not be computed, and why; empty = none */
 };
 
 static void on_witness(void *arg, const char *line)
@@ -50,6 +51,8 @@ static enum hx_verdict check(struct theorems *t, size_t i, json_t *rows)
     if (t->verbose && !t->json)
         printf("%s: %s\n", theorem->id, theorem->claim);
     verdict = hx_theorem_check(i, &run);
+    if (run.stopped[0] && !t->stopped[0])
+        snprintf(t->stopped, sizeof(t->stopped), "%s cannot be computed: %s", theorem->id, run.stopped);
     if (t->json)
         json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:O}", "id", theorem->id, "claim",
                                               theorem->claim, "status", hx_verdict_names[verdict],
@@ -99,6 +102,8 @@ static int run(struct theorems *t)
     for (size_t i = 0; hx_theorems[i].id; i++)
         count[check(t, i, rows)]++;
     print_sums(t, count, rows);
+    if (t->stopped[0])
+        return hx_cmd_fail("theorems", "%s", t->stopped);
     return count[HX_FAILED] ? HX_EXIT_FAILED : HX_EXIT_OK;
 }
 
