@@ -54,10 +54,22 @@ static void child(pid_t parent, int out, const char *const *argv)
     _exit(127);
 }
 
-/* The JSON object that a hexrig command prints; NULL when it failed (it has said why on stderr). */
+/* Why there is nothing from a child that could not say so itself; NULL: it could. */
+static const char *silent_end(pid_t pid, int status, const json_error_t *unread)
+{
+    if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+        return "cannot start";
+    if (WIFSIGNALED(status))
+        return strsignal(WTERMSIG(status));
+    return status == 0 ? unread->text : NULL;
+}
+
+/* The JSON object that a hexrig command prints; NULL when it failed (why is said on stderr). */
 static json_t *run_json(const char *const *argv)
 {
     int fds[2], status = -1;
+    json_error_t unread = {.text = "no memory for what it prints"};
+    const char *why;
     json_t *j = NULL;
     FILE *f;
     pid_t parent = getpid(), pid;
@@ -74,16 +86,18 @@ static json_t *run_json(const char *const *argv)
     close(fds[1]);
     f = fdopen(fds[0], "r");
     if (f) {
-        j = json_loadf(f, 0, NULL);
+        j = json_loadf(f, 0, &unread);
         fclose(f);
+    } else {
+        close(fds[0]);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (j && status == 0)
         return j;
-    if (pid < 0 || WIFSIGNALED(status)) /* it could not say why itself */
-        hx_cmd_fail(cmd, "hexrig %s: %s", argv[1],
-                    pid < 0 ? "cannot start" : strsignal(WTERMSIG(status)));
+    why = f || pid < 0 ? silent_end(pid, status, &unread) : unread.text;
+    if (why)
+        hx_cmd_fail(cmd, "hexrig %s: %s", argv[1], why);
     json_decref(j);
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -225,12 +226,15 @@ static int catch_signals(void)
     return 0;
 }
 
-static void wait_for_end(void)
+static int wait_for_end(const struct serve *v)
 {
     char byte;
+    ssize_t n;
 
-    while (read(end_pipe[0], &byte, 1) < 0 && errno == EINTR)
-        ;
+    do
+        n = read(end_pipe[0], &byte, 1);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? hx_cmd_fail(v->o.cmd, "cannot wait for signals: %s", strerror(errno)) : HX_EXIT_OK;
 }
 
 static int is_loopback(const char *host)
@@ -250,8 +254,12 @@ static int say_url(const struct serve *v)
                 "who they are\n", host);
     printf(v->o.json ? "{\"url\": \"http://%s%s%s:%u\"}\n" : "url=http://%s%s%s:%u\n", left, host,
            right, v->s.port);
-    return fflush(stdout) ? hx_cmd_fail(v->o.cmd, "cannot write the url: %s", strerror(errno))
-                          : HX_EXIT_OK;
+    if (!fflush(stdout))
+        return HX_EXIT_OK;
+    hx_cmd_fail(v->o.cmd, "cannot write the url: %s", strerror(errno));
+    __fpurge(stdout); /* main() would say so again */
+    clearerr(stdout);
+    return HX_EXIT_FAILED;
 }
 
 static int listen_until_end(struct serve *v)
@@ -266,7 +274,7 @@ static int listen_until_end(struct serve *v)
     }
     rc = say_url(v);
     if (!rc)
-        wait_for_end();
+        rc = wait_for_end(v);
     hx_http_quiet(http);
     hx_jobs_stop(v->s.jobs); /* ends every wait for text */
     hx_http_close(http);
