@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -309,10 +310,10 @@ EXPORT int fflush(FILE *f)
     return f && f->_flags & STDIO_WRITES && stream_fails(HXT_FAIL_write, f, ENOSPC) ? EOF : REAL(fflush)(f);
 }
 
-/* The stream is closed even so. */
+/* The stream is closed even so.  One that was flushed, or given up by __fpurge(), has nothing to lose. */
 EXPORT int fclose(FILE *f)
 {
-    int failed = f->_flags & STDIO_WRITES && stream_fails(HXT_FAIL_write, f, ENOSPC), rc = REAL(fclose)(f);
+    int failed = f->_flags & STDIO_WRITES && __fpending(f) && stream_fails(HXT_FAIL_write, f, ENOSPC), rc = REAL(fclose)(f);
 
     return failed ? refused(ENOSPC) : rc;
 }

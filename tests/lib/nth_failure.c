@@ -12,6 +12,7 @@
 #define NAME(f) #f,
 const char *const nth_functions[HXT_FAIL_N] = {HXT_FAIL_FUNCTIONS(NAME)};
 struct hxt_fail *nth_state;
+int nth_sample_only;
 
 static const uint32_t samples[][8] = {{1, 3, 12, 40}, {2, 9}}; /* once; and all after it */
 
@@ -79,7 +80,7 @@ static uint32_t next_number(uint32_t n, int all)
 {
     enum { EACH = 200, PART = 20 };
 
-    if (nth_everything())
+    if (nth_everything() && !nth_sample_only)
         return n < EACH ? n + 1 : n + n / PART;
     for (size_t i = 0; i < HXT_LEN(samples[all]); i++)
         if (samples[all][i] > n)

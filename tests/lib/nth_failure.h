@@ -26,6 +26,7 @@ void nth_join(void);
 void nth_rearm(void);
 
 int nth_everything(void); /* HXT_FAIL_ALL */
+extern int nth_sample_only; /* 1: not every number even then, of a program that takes seconds */
 
 struct nth_row {
     const char *program;
