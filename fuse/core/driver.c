@@ -55,7 +55,7 @@ static void print_stats(const struct hx_driver *d, FILE *f)
             print_stats_line(f, &d->session[i]->stats, hx_uncosted_count(d->session[i]));
         }
     fprintf(f, "closed_sessions=%llu", (unsigned long long)d->sessions_closed);
-    print_stats_line(f, &d->closed, d->closed_uncosted.n);
+    print_stats_line(f, &d->closed, hx_uncosted_count_sums(&d->closed_uncosted));
 }
 
 static void print_sessions(const struct hx_driver *d, FILE *f)
@@ -98,7 +98,7 @@ const char *const hx_driver_nodes[] = {"status", "stats", "sessions", "clock", "
  * the text would lack a piece.  This one is several times what the longest node takes. */
 static char *text_of(void (*print)(const struct hx_driver *, FILE *), const struct hx_driver *d)
 {
-    char text[64 << 10] = "";
+    char text[128 << 10] = "";
     FILE *f = fmemopen(text, sizeof(text), "w");
 
     if (!f)

@@ -61,7 +61,7 @@ struct hx_driver {
 };
 
 /* Text of a node (hx_driver_nodes), whole and malloc'ed, or NULL when there is no such node or memory, or it would be longer than
- * 64 KiB. */
+ * 128 KiB. */
 char *hx_driver_node_text(struct hx_driver *d, const char *node);
 extern const char *const hx_driver_nodes[]; /* NULL-terminated */
 

@@ -27,17 +27,17 @@ static struct hx_uncosted_line line_of(const struct hx_session *s, unsigned i)
 {
     struct hx_uncosted *e = &s->channel.rings->uncosted.entry[i];
     struct hx_uncosted_line line = {
-        .pcycles = atomic_load(&e->pcycles), .hvx_ops = atomic_load(&e->hvx_ops), .host_ns = atomic_load(&e->host_ns)};
+        .pid = s->pid, .pcycles = atomic_load(&e->pcycles), .hvx_ops = atomic_load(&e->hvx_ops), .host_ns = atomic_load(&e->host_ns)};
 
     copy_text(line.name, e->name, sizeof(line.name), 0);
     copy_text(line.reason, e->reason, sizeof(line.reason), 1);
     return line;
 }
 
-static void print_line(const struct hx_uncosted_line *l, FILE *f)
+static void print_line(int session, const struct hx_uncosted_line *l, FILE *f)
 {
-    fprintf(f, "name=%s pcycles=%llu hvx_ops=%llu host_us=%llu reason=%s\n", l->name, l->pcycles, l->hvx_ops, l->host_ns / 1000,
-            l->reason);
+    fprintf(f, "session=%d pid=%d name=%s pcycles=%llu hvx_ops=%llu host_us=%llu reason=%s\n", session, (int)l->pid, l->name,
+            l->pcycles, l->hvx_ops, l->host_ns / 1000, l->reason);
 }
 
 void hx_uncosted_print(const struct hx_session *s, FILE *f)
@@ -45,35 +45,45 @@ void hx_uncosted_print(const struct hx_session *s, FILE *f)
     for (unsigned i = 0; i < hx_uncosted_count(s); i++) {
         const struct hx_uncosted_line line = line_of(s, i);
 
-        fprintf(f, "session=%d pid=%d ", s->client_id, s->pid);
-        print_line(&line, f);
+        print_line(s->client_id, &line, f);
     }
+}
+
+unsigned hx_uncosted_count_sums(const struct hx_uncosted_sums *sums)
+{
+    return sums->added < HX_UNCOSTED_CLOSED ? (unsigned)sums->added : HX_UNCOSTED_CLOSED;
 }
 
 void hx_uncosted_print_sums(const struct hx_uncosted_sums *sums, FILE *f)
 {
-    for (unsigned i = 0; i < sums->n; i++) {
-        fputs("closed_sessions ", f);
-        print_line(&sums->line[i], f);
+    for (uint64_t i = sums->added - hx_uncosted_count_sums(sums); i < sums->added; i++)
+        print_line(0, &sums->line[i % HX_UNCOSTED_CLOSED], f);
+}
+
+/* The line of the same process, name and reason, or NULL. */
+static struct hx_uncosted_line *same_line(struct hx_uncosted_sums *sums, const struct hx_uncosted_line *l)
+{
+    for (unsigned i = 0; i < hx_uncosted_count_sums(sums); i++) {
+        struct hx_uncosted_line *have = &sums->line[i];
+
+        if (have->pid == l->pid && strcmp(have->name, l->name) == 0 && strcmp(have->reason, l->reason) == 0)
+            return have;
     }
+    return NULL;
 }
 
 void hx_uncosted_add(struct hx_uncosted_sums *sums, const struct hx_session *s)
 {
     for (unsigned i = 0; i < hx_uncosted_count(s); i++) {
         const struct hx_uncosted_line news = line_of(s, i);
-        unsigned k = 0;
+        struct hx_uncosted_line *have = same_line(sums, &news);
 
-        while (k < sums->n && (strcmp(sums->line[k].name, news.name) != 0 || strcmp(sums->line[k].reason, news.reason) != 0))
-            k++;
-        if (k == HX_UNCOSTED_MAX)
-            continue;
-        if (k == sums->n) {
-            sums->line[sums->n++] = news;
+        if (!have) {
+            sums->line[sums->added++ % HX_UNCOSTED_CLOSED] = news;
             continue;
         }
-        sums->line[k].pcycles += news.pcycles;
-        sums->line[k].hvx_ops += news.hvx_ops;
-        sums->line[k].host_ns += news.host_ns;
+        have->pcycles += news.pcycles;
+        have->hvx_ops += news.hvx_ops;
+        have->host_ns += news.host_ns;
     }
 }

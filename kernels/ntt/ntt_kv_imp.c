@@ -15,7 +15,7 @@
 #include "skel/handles.h"
 #include "skel/parallel.h"
 
-HX_UNCOSTED("the stages of the transform are listed; tables (once per prime), weighting and sums are charged by their HVX operations");
+HX_UNCOSTED("the transform's stages are listed; tables (once per prime), weighting and sums are not");
 
 enum { ALIGN = 128, THREADS = 2 };
 

@@ -13,7 +13,7 @@
 #include "sp_hex_queue.h"
 #include "sp_hex_state.h"
 
-HX_UNCOSTED("what quantises, decodes and attends is listed; tables, unpacking, glue and the band format's decoder are not");
+HX_UNCOSTED("quantising, decoding and attention are listed; tables, unpacking, glue and band decoding are not");
 
 int sp_hex_open(const char *uri, remote_handle64 *h)
 {

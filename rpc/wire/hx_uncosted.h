@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { HX_UNCOSTED_MAX = 16, HX_UNCOSTED_NAME = 64, HX_UNCOSTED_REASON = 128 };
+enum { HX_UNCOSTED_MAX = 16, HX_UNCOSTED_NAME = 64, HX_UNCOSTED_REASON = 96 };
 
 struct hx_uncosted {
     char name[HX_UNCOSTED_NAME];     /* library:function, or library; ends with 0 */

@@ -90,18 +90,32 @@ json_t *hx_report_model_us(const struct hx_session_stats *s, double by)
                      "wall", us * (double)s->clock_ns);
 }
 
-/* One line of the node `uncosted`: key=value, the reason last. */
-static json_t *uncosted_line(const char *line)
+/* One line of the node `uncosted`: key=value, the reason last; added to the entry of that name and reason, which another session of
+ * this process may have made. */
+static void add_uncosted(json_t *lines, const char *line)
 {
     char name[128];
     long long pcycles, hvx_ops;
     int reason = 0;
+    json_t *have = NULL;
+    size_t i;
 
     if (sscanf(line, "session=%*d pid=%*d name=%127s pcycles=%lld hvx_ops=%lld host_us=%*d reason=%n", name, &pcycles, &hvx_ops,
                &reason) != 3 || !reason)
-        return NULL;
-    return json_pack("{s:s, s:s, s:I, s:I}", "name", name, "reason", line + reason, "pcycles", (json_int_t)pcycles, "hvx_ops",
-                     (json_int_t)hvx_ops);
+        return;
+    json_array_foreach(lines, i, have)
+        if (strcmp(json_string_value(json_object_get(have, "name")), name) == 0 &&
+            strcmp(json_string_value(json_object_get(have, "reason")), line + reason) == 0)
+            break;
+    if (i == json_array_size(lines)) {
+        json_array_append_new(lines, json_pack("{s:s, s:s, s:I, s:I}", "name", name, "reason", line + reason, "pcycles",
+                                               (json_int_t)pcycles, "hvx_ops", (json_int_t)hvx_ops));
+        return;
+    }
+    pcycles += json_integer_value(json_object_get(have, "pcycles"));
+    hvx_ops += json_integer_value(json_object_get(have, "hvx_ops"));
+    json_object_set_new(have, "pcycles", json_integer(pcycles));
+    json_object_set_new(have, "hvx_ops", json_integer(hvx_ops));
 }
 
 json_t *hx_report_uncosted(void)
@@ -116,7 +130,7 @@ json_t *hx_report_uncosted(void)
     snprintf(pid, sizeof(pid), " pid=%d ", (int)getpid());
     while ((line = strsep(&rest, "\n")))
         if (strstr(line, pid))
-            json_array_append_new(lines, uncosted_line(line));
+            add_uncosted(lines, line);
     free(text);
     return lines;
 }
