@@ -45,18 +45,27 @@ static unsigned caller; /* whose block is being filled; under lock */
 
 static enum hx_host_call kind_of(const void *function)
 {
-    static void *const tools[] = {
+    static void *const accesses[] = {
 #ifndef __SANITIZE_ADDRESS__
         (void *)__asan_load1_noabort, (void *)__asan_load2_noabort, (void *)__asan_load4_noabort, (void *)__asan_load8_noabort,
         (void *)__asan_load16_noabort, (void *)__asan_loadN_noabort, (void *)__asan_store1_noabort, (void *)__asan_store2_noabort,
         (void *)__asan_store4_noabort, (void *)__asan_store8_noabort, (void *)__asan_store16_noabort,
-        (void *)__asan_storeN_noabort, (void *)__asan_handle_no_return,
+        (void *)__asan_storeN_noabort,
+#endif
+        NULL,
+    };
+    static void *const tools[] = {
+#ifndef __SANITIZE_ADDRESS__
+        (void *)__asan_handle_no_return,
 #endif
         (void *)hx_code_enter, (void *)hx_code_leave, (void *)hx_code_trips, (void *)hx_code_set_build,
     };
 
     if (function == (void *)__sanitizer_cov_trace_pc)
         return HX_HOST_CALL_BLOCK;
+    for (size_t i = 0; accesses[i]; i++)
+        if (function == accesses[i])
+            return HX_HOST_CALL_ACCESS;
     for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
         if (function == tools[i])
             return HX_HOST_CALL_TOOL;
@@ -66,13 +75,18 @@ static enum hx_host_call kind_of(const void *function)
     return HX_HOST_CALL;
 }
 
+/* The accesses themselves are not in it, see hx_cost_unlisted_access(). */
 static double price(const struct hx_host_block *b)
 {
     static const struct hx_cost none = {.packet_pcycles = 1, .mpy_pcycles = 1};
     const struct hx_cost *c = hx_machine ? &hx_machine->cost : &none;
-
-    return (b->plain / 2.0 + b->int_div * INT_DIV_PACKETS + b->calls * CALL_PACKETS) * c->packet_pcycles +
+    const double accesses = b->accesses * c->packet_pcycles / 2;
+    double work = (b->plain / 2.0 + b->int_div * INT_DIV_PACKETS + b->calls * CALL_PACKETS) * c->packet_pcycles +
            (b->slow * 0.75 + b->float_div * FLOAT_DIV_LATENCIES) * c->mpy_pcycles;
+
+    if (b->accesses && b->plain + b->slow && work + accesses < c->load_pcycles)
+        work = c->load_pcycles - accesses;
+    return work > 0 ? work : 0;
 }
 
 /* Under lock. */

@@ -7,7 +7,7 @@
 
 #ifdef __x86_64__
 
-enum { INSTRUCTIONS_MAX = 1000, CALL_BYTES = 5 };
+enum { INSTRUCTIONS_MAX = 1000, CALL_BYTES = 5, DOUBLE_MULTIPLY = 3 };
 
 enum map { ONE_BYTE, MAP_0F, MAP_0F38, MAP_0F3A };
 enum { PREFIX_NONE, PREFIX_66, PREFIX_F3, PREFIX_F2 }; /* as VEX counts them */
@@ -205,6 +205,12 @@ static int is_call(const struct instruction *in)
     return in->map == ONE_BYTE && (in->op == 0xe8 || (in->op == 0xff && (in->modrm >> 3 & 7) == 2));
 }
 
+/* A scalar multiply with an add. */
+static int is_fused(const struct instruction *in)
+{
+    return in->op >= 0x99 && in->op <= 0xbf && (in->op & 1) && (in->op & 15) >= 9;
+}
+
 /* Scalar float arithmetic; of the rest the intrinsics know. */
 static void count_float(const struct instruction *in, struct hx_host_block *b)
 {
@@ -212,17 +218,21 @@ static void count_float(const struct instruction *in, struct hx_host_block *b)
 
     if (in->map == MAP_0F && scalar && (in->op == 0x51 || in->op == 0x5e))
         b->float_div++;
+    else if (in->map == MAP_0F && scalar && in->op == 0x59)
+        b->slow += in->prefix == PREFIX_F2 ? DOUBLE_MULTIPLY : 1;
     else if (in->map == MAP_0F && scalar)
-        b->slow += (in->op >= 0x58 && in->op <= 0x5f && in->op != 0x5b) || in->op == 0x2a || in->op == 0x2c || in->op == 0x2d;
+        b->slow += (in->op >= 0x58 && in->op <= 0x5f && in->op != 0x5b) || in->op == 0x2a || in->op == 0x2c || in->op == 0x2d ||
+                   in->op == 0xc2; /* compare */
     else if (in->map == MAP_0F)
         b->slow += in->op == 0x2e || in->op == 0x2f; /* compare */
     else if (in->map == MAP_0F38)
-        b->slow += (in->op >= 0x99 && in->op <= 0xbf && (in->op & 1) && (in->op & 15) >= 9) || /* fused multiply and add */
-                   in->op == 0xf6;                                                             /* mulx */
+        b->slow += is_fused(in) ? (in->wide ? DOUBLE_MULTIPLY + 1 : 1) : in->op == 0xf6; /* mulx */
     else
         b->slow += in->op == 0x0a || in->op == 0x0b; /* round */
     b->plain += (in->map == MAP_0F38 && in->is_vex && in->op >= 0xf2 && in->op != 0xf6) || /* andn, shifts */
-                (in->map == MAP_0F3A && in->op == 0xf0);                                    /* rorx */
+                (in->map == MAP_0F38 && !in->is_vex && (in->op & 0xfe) == 0xf0) ||         /* movbe */
+                (in->map == MAP_0F38 && in->op >= 0x38 && in->op <= 0x3f) ||               /* minimum, maximum of integers */
+                (in->map == MAP_0F3A && (in->op == 0xf0 || in->op == 0x4a || in->op == 0x4b)); /* rorx; selects of floats */
 }
 
 static void count_0f(const struct instruction *in, struct hx_host_block *b)
@@ -241,15 +251,18 @@ static void count_0f(const struct instruction *in, struct hx_host_block *b)
 static void count_one_byte(const struct instruction *in, struct hx_host_block *b)
 {
     const unsigned op = in->op, reg = in->modrm >> 3 & 7;
+    const int in_memory = in->has_modrm && in->modrm >> 6 != 3;
 
     if (op < 0x38)
         b->plain += !((op & 0xfe) == 0x30 && (in->modrm >> 6) == 3 && reg == (in->modrm & 7)); /* but for zeroing */
     else if ((op & 0xf0) == 0x70)
         b->plain += (int8_t)*in->tail > 0;
     else if (op == 0x80 || op == 0x81 || op == 0x83)
-        b->plain += reg != 0 && reg != 5 && reg != 7; /* address increments, comparisons */
+        b->plain += reg != 7 && ((reg != 0 && reg != 5) || in_memory); /* but for address increments and comparisons */
     else if (op == 0xc0 || op == 0xc1 || (op & 0xfc) == 0xd0)
         b->plain++;
+    else if (op == 0xfe || op == 0xff)
+        b->plain += reg < 2 && in_memory;
     else if (op == 0x69 || op == 0x6b)
         b->slow++;
     else if (op == 0xf6 || op == 0xf7) {
@@ -300,6 +313,7 @@ int hx_host_block_at(const void *pc, enum hx_host_call (*kind_of)(const void *fu
         if (kind == HX_HOST_CALL_BLOCK)
             break;
         out->calls += kind == HX_HOST_CALL;
+        out->accesses += kind == HX_HOST_CALL_ACCESS;
     }
     if (out->hvx)
         out->plain = out->slow = 0; /* scalar instructions beside vector ones share their packets */

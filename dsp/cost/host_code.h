@@ -16,10 +16,11 @@ enum { HX_HOST_CODE_IS_READ = 0 };
 
 struct hx_host_block {
     unsigned plain;       /* integer arithmetic, selects, branches forward */
-    unsigned slow;        /* multiplies, float arithmetic, conversions */
+    unsigned slow;        /* multiplies, float arithmetic, conversions; a multiply of doubles is three */
     unsigned float_div;   /* divisions, square roots */
     unsigned int_div;
     unsigned calls;       /* of other functions */
+    unsigned accesses;    /* loads and stores that tell of themselves */
     unsigned hvx;         /* HVX intrinsics */
 };
 
@@ -27,7 +28,8 @@ struct hx_host_block {
 enum hx_host_call {
     HX_HOST_CALL,       /* a function of the skel's or of libc's */
     HX_HOST_CALL_BLOCK, /* the next block begins */
-    HX_HOST_CALL_TOOL,  /* instrumentation: the DSP would not call */
+    HX_HOST_CALL_ACCESS, /* a load or store tells of itself */
+    HX_HOST_CALL_TOOL,  /* other instrumentation: the DSP would not call */
 };
 
 /* `pc` is where the call of a block's callback returns to.  0, or -1: no such call stands before it (a block that ends in a jump to
