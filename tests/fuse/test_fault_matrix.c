@@ -1,15 +1,10 @@
 /* Protects: whichever process of a rig is killed, stopped or exits, at whichever stage of a call (rpc/wire/hx_stage.h): the client is told
  * so in time or goes on rightly and never takes wrong bytes for right ones, others go on, the next client works and nothing is
  * left.  A sample, or the whole matrix with HXT_FAULTS_ALL=1; HXT_FAULTS=STAGE or STAGE/VICTIM runs a part of it. */
-#include <sys/mman.h>
-
 #include "fault_case.h"
 #include "fault_client.h"
+#include "fault_count.h"
 #include "own_rig.h"
-
-static struct count {
-    unsigned survived, lost;
-} *count; /* of both front ends, each of which has a process of its own */
 
 static const struct fault_column columns[] = {
     {CLIENT, KILL, "client/kill"}, {CLIENT, STOP, "client/stop"}, {CLIENT, EXIT, "client/exit"},
@@ -126,10 +121,10 @@ static char run_one(size_t s, size_t col)
         return '.';
     wrong = fault_case_run(&stages[s], &columns[col]);
     if (!wrong) {
-        count->survived++;
+        fault_count->survived++;
         return '+';
     }
-    count->lost++;
+    fault_count->lost++;
     print_error("%s: %s number %u, %s: %s (client: %s, 0x%x)\n", own_rig_front_end, stages[s].name, stages[s].nth, columns[col].name,
                 wrong, client_step_names[fault_stage->step], (unsigned)fault_stage->rc);
     print_log();
@@ -162,7 +157,7 @@ static void test_faults_are_survived(void **unused)
     left = fault_case_end();
     if (left)
         fail_msg("after the last case: %s", left);
-    assert_int_equal(count->lost, 0);
+    assert_int_equal(fault_count->lost, 0);
 }
 
 static int run(const char *front_end)
@@ -182,17 +177,5 @@ static int run(const char *front_end)
 
 int main(int argc, char **argv)
 {
-    int rc;
-
-    if (argc > 1 && strcmp(argv[1], "client") == 0)
-        return fault_case_client();
-#ifdef __SANITIZE_ADDRESS__
-    hxt_skip_all("the library that is preloaded comes before the sanitizer's");
-#endif
-    count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (count == MAP_FAILED)
-        return 1;
-    rc = own_rig_run_both(run);
-    printf("faults %u survived, %u lost\n", count->survived, count->lost);
-    return rc;
+    return argc > 1 && strcmp(argv[1], "client") == 0 ? fault_case_client() : fault_count_run(run);
 }

@@ -1,9 +1,8 @@
 /* Protects: whoever is killed, stopped or exits while a rig starts, `hexrig up` ends in time with a rig that serves or with a line that
  * says why not; then `hexrig down` leaves no process, mount or file.  With HXT_FAULTS_ALL=1 those that stay stopped, too. */
-#include <sys/mman.h>
-
 #include "fault_case.h"
 #include "fault_client.h"
+#include "fault_count.h"
 #include "fault_rig.h"
 
 enum { UP_S = 25, GONE_S = 8 };
@@ -21,9 +20,6 @@ static const struct {
     enum fault_victim child;
 } places[] = {{"driver.dsp.forked", ROOT}, {"driver.mount.asked", HELPER}, {"driver.mount.got", HELPER}};
 
-static struct fault_count {
-    unsigned survived, lost;
-} *count; /* of both front ends, each of which has a process of its own */
 static const char *front_end;
 
 static int has_ended(void *child)
@@ -149,12 +145,12 @@ static void test_a_start_that_is_hit_leaves_a_rig_or_nothing(void **unused)
             if (!is_possible(p, &columns[i]) || (places[p].child == HELPER && strcmp(front_end, "fuse") != 0))
                 continue;
             wrong = run_case(p, &columns[i]);
-            count->survived += !wrong;
-            count->lost += wrong != NULL;
+            fault_count->survived += !wrong;
+            fault_count->lost += wrong != NULL;
             printf("%-8s %-20s %-12s %s\n", front_end, places[p].name, columns[i].name, wrong ? wrong : "survived");
             fflush(stdout);
         }
-    assert_int_equal(count->lost, 0);
+    assert_int_equal(fault_count->lost, 0);
 }
 
 static int run(const char *front)
@@ -170,15 +166,5 @@ static int run(const char *front)
 
 int main(void)
 {
-    int rc;
-
-#ifdef __SANITIZE_ADDRESS__
-    hxt_skip_all("the library that is preloaded comes before the sanitizer's");
-#endif
-    count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (count == MAP_FAILED)
-        return 1;
-    rc = own_rig_run_both(run);
-    printf("faults %u survived, %u lost\n", count->survived, count->lost);
-    return rc;
+    return fault_count_run(run);
 }

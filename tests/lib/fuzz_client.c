@@ -94,24 +94,24 @@ static int write_memory(struct hx_call *call, uint64_t addr, const void *src, ui
     return 0;
 }
 
-static int read_pieces(struct hx_call *call, const struct hx_piece *p, unsigned n)
+static int move_pieces(struct hx_call *call, const struct hx_piece *p, unsigned n, bool to_client)
 {
     int rc = 0;
 
     fuzz_must(n >= 1 && n <= HX_PIECES_MAX, "a batch is no larger than agreed");
     for (unsigned i = 0; i < n && !rc; i++)
-        rc = read_memory(call, p[i].here, p[i].there, p[i].len);
+        rc = to_client ? write_memory(call, p[i].there, p[i].here, p[i].len) : read_memory(call, p[i].here, p[i].there, p[i].len);
     return rc;
+}
+
+static int read_pieces(struct hx_call *call, const struct hx_piece *p, unsigned n)
+{
+    return move_pieces(call, p, n, false);
 }
 
 static int write_pieces(struct hx_call *call, const struct hx_piece *p, unsigned n)
 {
-    int rc = 0;
-
-    fuzz_must(n >= 1 && n <= HX_PIECES_MAX, "a batch is no larger than agreed");
-    for (unsigned i = 0; i < n && !rc; i++)
-        rc = write_memory(call, p[i].there, p[i].here, p[i].len);
-    return rc;
+    return move_pieces(call, p, n, true);
 }
 
 static struct fuzz_file *file_of(struct hx_call *call, int fd)
