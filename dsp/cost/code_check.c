@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "HAP_farf.h"
+#include "uncosted.h"
 
 enum { KERNELS = 256 }; /* what is more is not told of */
 
@@ -30,7 +30,7 @@ static void tell(const struct hx_code *code, const char *reason)
     if (!is_news(code))
         return;
     atomic_fetch_add(&kernels, 1);
-    FARF(ERROR, "kernel %s: %s", code->name, reason);
+    hx_uncosted_name(code->name, reason);
 }
 
 unsigned hx_code_check_kernels(void)

@@ -53,16 +53,7 @@ done
 
 # The same with a listing.
 command -v clang-19 >/dev/null && clang-19 --print-targets | grep -q '^ *hexagon ' || { echo "estimates are named; not compared: no clang-19 for Hexagon"; exit 0; }
-for b in "release -O2 -fno-unroll-loops" "debug -O0"; do
-    set -- $b
-    name=$1
-    shift
-    clang-19 --target=hexagon -mv69 -mhvx -mhvx-length=128B -std=gnu11 -ffreestanding -fno-builtin -nostdlibinc \
-        -gline-tables-only -S "$@" -idirafter "$src/dsp/include" -idirafter "$src/dsp/include/hexrig" -idirafter "$src/tests/oracle/libc" \
-        plain_skel.c -o $name.s
-done
-functions=$(sed -n 's|^/\* listing: \(.*\) \*/$|\1|p' plain_skel.c)
-"$build/tools/hexrig-listing" release.s debug.s -s plain_skel.c -f "$functions" -o plain_skel.listing.h
+"$build/bin/hexrig" listing -q -D LISTED plain_skel.c
 mkdir listed
 run listed -O2 -DLISTED -I. $(pkg-config --cflags hexrig-skel)
 ! grep -q "name=libplain_skel.so:.*reason=no listing" listed/out || fail "listed code is called an estimate"

@@ -3,7 +3,6 @@
  * compared with (tests/cases/uncosted.sh).
  *
  * Method 2: in 0 is the number of the kernel (u32), in 1 the input, out 0 the output. */
-/* listing: hvx_copy scalar_copy scalar_softmax hvx_largest hvx_exp hvx_scale */
 #ifndef __hexagon__
 #include <math.h>
 #include <string.h>
