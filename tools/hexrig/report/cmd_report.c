@@ -6,6 +6,7 @@
 
 #include "cli/opt.h"
 #include "cli/report.h"
+#include "forward_options.h"
 #include "hx_aee.h"
 #include "hx_rig.h"
 #include "timing_calls.h"
@@ -17,7 +18,7 @@ enum { OPT_KERNEL = HX_OPT_FREE, OPT_SHAPE, OPT_PLACEMENT, OPT_THREADS, OPT_COLD
        OPT_SHARED, OPT_CALLS, OPT_IN, OPT_OUT, OPT_IDLE, OPT_CONCURRENT, OPT_CHECK,
        OPT_IDENTIFY, OPT_INTERVAL };
 
-enum { QUESTION, ROWS, KERNEL, CALLS, RIG }; /* groups of options */
+enum { QUESTION, ROWS, KERNEL, PASS, CALLS, RIG }; /* groups of options */
 
 static const char cmd[] = "report";
 
@@ -26,6 +27,8 @@ static const struct argp_option options[] = {
     {"idle-us", OPT_IDLE, "T", 0, "modelled pause of the client before each call (0)", QUESTION},
     {"interval", OPT_INTERVAL, NULL, 0,
      "each figure with the interval that about 9 in 10 measured ones will lie in; runs all rows with every parameter moved", QUESTION},
+    {"cold", OPT_COLD, NULL, 0, "of a kernel or a pass: the first call, DSP asleep, tables not made", QUESTION},
+    {"warm", OPT_WARM, NULL, 0, "one after a call like it (default)", QUESTION},
     {"json", HX_OPT_JSON, NULL, 0, "one JSON object", QUESTION},
     {NULL, 0, NULL, 0, "The published rows:", ROWS},
     {"check", OPT_CHECK, NULL, 0, "exit status 1 when a group of rows misses its bar", ROWS},
@@ -37,8 +40,6 @@ static const struct argp_option options[] = {
     {"placement", OPT_PLACEMENT, "P", 0,
      "ddr | vtcm | dma: where weights (small kernels: buffers) lie (ddr)", KERNEL},
     {"threads", OPT_THREADS, "N", 0, "HVX contexts, 1 or 2 (1)", KERNEL},
-    {"cold", OPT_COLD, NULL, 0, "the first call: DSP asleep, tables not made", KERNEL},
-    {"warm", OPT_WARM, NULL, 0, "one after a call like it (default)", KERNEL},
     {"build", OPT_BUILD, "B", 0, "release | debug: code as compiled with -O2 or -O0 (release)", KERNEL},
     {NULL, 0, NULL, 0, "Many calls, without --kernel of one that does nothing:", CALLS},
     {"calls", OPT_CALLS, "N", 0, "that many of each caller, one after the other, the first after a long pause", CALLS},
@@ -54,15 +55,16 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "Without --kernel and --calls: predicted against measured for every published row of a Galaxy S22 Ultra that the model "
-    "can be held against, each asked as below.  With them: any case.  All figures are modelled and repeat."
+    "Without --kernel, --forward and --calls: predicted against measured for every published row of a Galaxy S22 Ultra that "
+    "the model can be held against, each asked as below.  With them: any case.  All figures are modelled and repeat."
     "\vExample: hexrig report timing --calls 1000 --in-bytes 256 --out-bytes 42";
 
 struct report {
     struct hx_timing_ask ask;
     int has_kernel, has_shape, json, check, identify, interval;
     uint64_t calls, concurrent;
-    unsigned of_kernel, of_calls; /* options given that only one kind of question takes */
+    struct hx_forward_options pass;
+    unsigned of_kernel, of_calls, of_first; /* options given that only some kinds of questions take */
     const char *profile, *front_end;
 };
 
@@ -127,8 +129,11 @@ static int parse_shape(struct report *r, const char *text)
 static void note_kind(struct report *r, int c)
 {
     switch (c) {
-    case OPT_SHAPE: case OPT_PLACEMENT: case OPT_THREADS: case OPT_COLD: case OPT_WARM: case OPT_BUILD:
+    case OPT_SHAPE: case OPT_PLACEMENT: case OPT_THREADS: case OPT_BUILD:
         r->of_kernel = 1;
+        break;
+    case OPT_COLD: case OPT_WARM:
+        r->of_first = 1;
         break;
     case OPT_IN: case OPT_OUT: case OPT_CONCURRENT:
         r->of_calls = 1;
@@ -180,8 +185,12 @@ static int option(struct report *r, int key, const char *arg)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    note_kind(state->input, key);
-    return hx_opt_error(option(state->input, key, arg));
+    struct report *r = state->input;
+
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &r->pass;
+    note_kind(r, key);
+    return hx_opt_error(option(r, key, arg));
 }
 
 /* Fills the shape up from the kernel's sample. */
@@ -208,18 +217,26 @@ static int complete_shape(struct report *r)
 /* What the options say together. */
 static int complete(struct report *r)
 {
+    const int passes = r->pass.model != NULL, asks = r->calls || r->has_kernel || passes;
+
+    if (passes && (r->calls || r->has_kernel))
+        return hx_cmd_usage(cmd, "--forward excludes --kernel and --calls: two questions");
+    if (!passes && r->pass.details)
+        return hx_cmd_usage(cmd, "--variant, --tokens and --host-ms need --forward");
     if (r->ask.first && r->calls)
         return hx_cmd_usage(cmd, "--cold is one call; --calls tells of its first one");
     if (strcmp(r->ask.kernel, "null") != 0 && (r->ask.in_bytes || r->ask.out_bytes))
         return hx_cmd_usage(cmd, "--in-bytes and --out-bytes are of kernel null");
     if (r->of_kernel && !r->has_kernel)
-        return hx_cmd_usage(cmd, "--shape, --placement, --threads, --cold, --warm and --build need --kernel");
+        return hx_cmd_usage(cmd, "--shape, --placement, --threads and --build need --kernel");
+    if (r->of_first && !r->has_kernel && !passes)
+        return hx_cmd_usage(cmd, "--cold and --warm need --kernel or --forward");
     if (r->of_calls && !r->calls)
         return hx_cmd_usage(cmd, "--in-bytes, --out-bytes and --concurrent need --calls");
     if ((r->ask.idle_us || r->ask.shared) && !r->calls && !r->has_kernel)
         return hx_cmd_usage(cmd, "--idle-us and --shared need --kernel or --calls");
-    if ((r->check || r->identify) && (r->calls || r->has_kernel))
-        return hx_cmd_usage(cmd, "--check and --identify are about the published rows: without --kernel and --calls");
+    if ((r->check || r->identify) && asks)
+        return hx_cmd_usage(cmd, "--check and --identify are about the published rows: without --kernel, --forward and --calls");
     if ((r->identify || r->interval) && getenv("HEXRIG_DEVICE"))
         return hx_cmd_usage(cmd, "--identify and --interval start rigs of their own, and HEXRIG_DEVICE names one");
     return complete_shape(r);
@@ -227,7 +244,8 @@ static int complete(struct report *r)
 
 static int parse(struct report *r, int argc, char **argv)
 {
-    const struct argp argp = {options, parse_option, "timing", doc, NULL, NULL, NULL};
+    const struct argp_child children[] = {{&hx_forward_argp, 0, NULL, PASS}, {0}};
+    const struct argp argp = {options, parse_option, "timing", doc, children, NULL, NULL};
     int word, rc = hx_opt_parse_some(&argp, 0, argc, argv, r, &word);
 
     if (rc == HX_EXIT_HELP)
@@ -304,6 +322,9 @@ static json_t *answer(const void *question)
 {
     const struct report *r = question;
     json_t *j = NULL;
+
+    if (r->pass.model)
+        return hx_forward_question(cmd, &r->pass, &r->ask, r->profile);
     int rc = r->calls ? many_calls(r, &j) : one_case(r, &j);
 
     if (!rc && !j)
@@ -328,7 +349,7 @@ static int connect_rig(const struct report *r)
 /* On rigs of their own. */
 static int with_variants(const struct report *r)
 {
-    const int asks = r->has_kernel || r->calls;
+    const int asks = r->has_kernel || r->calls || r->pass.model;
     const struct hx_timing_fit_how how = {cmd, r->profile, r->front_end, asks ? answer : NULL, r};
     struct hx_timing_fit fit;
     int rc = hx_timing_fit(&fit, &how);
@@ -343,7 +364,8 @@ static int with_variants(const struct report *r)
 
 int hx_cmd_report(int argc, char **argv)
 {
-    struct report r = {.ask = {.kernel = "null", .how = {.threads = 1}}, .concurrent = 1, .profile = "s22u-sync"};
+    struct report r = {.ask = {.kernel = "null", .how = {.threads = 1}}, .concurrent = 1,
+                       .pass = HX_FORWARD_OPTIONS, .profile = "s22u-sync"};
     int rc = parse(&r, argc, argv);
 
     if (rc)
@@ -353,8 +375,10 @@ int hx_cmd_report(int argc, char **argv)
     rc = connect_rig(&r);
     if (rc)
         return rc;
-    if (!r.has_kernel && !r.calls)
+    if (!r.has_kernel && !r.calls && !r.pass.model)
         return hx_timing_table(cmd, r.profile, r.json, r.check);
     json_t *j = answer(&r);
+    if (j && r.pass.model && !r.json)
+        return hx_forward_print(cmd, j);
     return j ? hx_report_print(cmd, j, r.json) : HX_EXIT_FAILED;
 }

@@ -19,6 +19,7 @@ struct hx_timing_ask {
     int first;     /* 1: after a long pause of both sides, as the first call of a session; 0: after a call like it */
     uint64_t in_bytes, out_bytes; /* of kernel `null` */
     uint64_t idle_us; /* the client's own work before each call */
+    uint64_t *times; /* of kernel `layers`: where its times go, [layers + 1][SILICON_PASS_TIMES], or NULL */
 };
 
 struct hx_timing {
@@ -33,6 +34,7 @@ struct hx_timing_kernel {
     const char *what;
     int (*setup)(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycles *cycles); /* or NULL */
     int (*run)(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycles *cycles);
+    int (*answer)(const struct hx_timing_ask *ask, struct hx_timing *out); /* not NULL: it asks others, and has no `run` */
 };
 
 extern const struct hx_timing_kernel hx_timing_kernels[];

@@ -1,0 +1,197 @@
+/* Protects: `hexrig report timing --forward`: a pass is the sum of its operations and the host's share, the same in every
+ * run; variants and first calls differ the way that they must; one layer stands for all behind the first; and a published
+ * bound of a part is kept. */
+#include "e2e.h"
+
+/* As in test_report.c. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
+#define NEEDS_LOADS() hxt_skip_test("only a gcc build without sanitizers tells the cost model of loads and stores")
+#else
+#define NEEDS_LOADS() ((void)0)
+#endif
+
+#define FORWARD "report timing --json --forward gemma3-1b "
+
+static double ask(const char *words, const char *figure)
+{
+    json_t *j = e2e_json(words);
+    double v = e2e_number(j, figure);
+
+    json_decref(j);
+    return v;
+}
+
+static const json_t *operation(const json_t *pass, const char *name)
+{
+    json_t *line;
+    size_t i;
+
+    json_array_foreach(json_object_get(pass, "operations"), i, line)
+        if (strcmp(e2e_text(line, "name"), name) == 0)
+            return line;
+    return NULL;
+}
+
+static void test_a_pass_is_the_sum_of_its_parts_and_repeats(void **state)
+{
+    json_t *a = e2e_json(FORWARD "--variant v5 --cold"), *b = e2e_json(FORWARD "--variant v5 --cold"), *line;
+    double ms = 0, share = 0;
+    size_t i;
+
+    (void)state;
+    assert_true(json_equal(a, b));
+    json_array_foreach(json_object_get(a, "operations"), i, line) {
+        ms += e2e_number(line, "ms");
+        share += e2e_number(line, "share");
+        assert_true(e2e_number(line, "pcycles_each") > 0 && e2e_number(line, "count") >= 1);
+        assert_non_null(e2e_text(line, "where"));
+    }
+    assert_int_equal(i, 18); /* 17 operations and the rest */
+    assert_true(fabs(ms - e2e_number(a, "dsp_ms")) < 1e-6 && fabs(share - 1) < 1e-9);
+    assert_true(e2e_number(operation(a, "rest"), "share") < 0.01);
+    assert_true(e2e_number(a, "call_ms") > e2e_number(a, "dsp_ms"));
+    assert_true(fabs(e2e_number(a, "ttft_ms") - e2e_number(a, "call_ms") - e2e_number(a, "host_ms")) < 1e-6);
+    assert_true(fabs(e2e_number(a, "prefill_tokens_per_s") - 16e3 / e2e_number(a, "ttft_ms")) < 1e-9);
+    assert_true(e2e_number(a, "host_ms") == 3330);
+    assert_string_equal(e2e_text(a, "host_from"), "published");
+    json_decref(a);
+    json_decref(b);
+}
+
+/* 26 layers, 16 tokens, 4 heads. */
+static void test_operations_are_counted_as_the_model_has_them(void **state)
+{
+    static const struct {
+        const char *name;
+        double count;
+    } want[] = {{"copy of attention weights", 26}, {"row sums of a matrix", 26 * 7}, {"rmsnorm", 26 * 4 * 16 + 16},
+                {"matmul Q", 26}, {"rmsnorm of a head", 26 * 16 * 5}, {"rope", 26 * 16 * 5}, {"softmax", 26 * 16 * 4},
+                {"gelu", 26 * 16}, {"matmul down", 26}, {"residual add", 26 * 16 * 2}};
+    json_t *cold = e2e_json(FORWARD "--variant v4 --cold"), *plain = e2e_json(FORWARD);
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(want); i++)
+        assert_true(e2e_number(operation(cold, want[i].name), "count") == want[i].count);
+    assert_string_equal(e2e_text(operation(cold, "matmul Q"), "where"), "VTCM, 2 contexts");
+    assert_string_equal(e2e_text(operation(cold, "matmul gate"), "where"), "DDR, 2 contexts");
+    /* hx3b neither stages nor needs tables */
+    assert_string_equal(e2e_text(plain, "variant"), "hx3b");
+    assert_null(operation(plain, "copy of attention weights"));
+    assert_null(operation(plain, "row sums of a matrix"));
+    assert_string_equal(e2e_text(operation(plain, "matmul gate"), "where"), "DDR, 1 context");
+    json_decref(cold);
+    json_decref(plain);
+}
+
+static void test_variants_and_first_calls_differ_as_they_must(void **state)
+{
+    double hx3b, v3, v4, v5, cold;
+
+    (void)state;
+    NEEDS_LOADS();
+    hx3b = ask(FORWARD "--variant hx3b", "dsp_ms");
+    v3 = ask(FORWARD "--variant v3", "dsp_ms");
+    v4 = ask(FORWARD "--variant v4", "dsp_ms");
+    v5 = ask(FORWARD "--variant v5", "dsp_ms");
+    cold = ask(FORWARD "--variant v4 --cold", "dsp_ms");
+    assert_true(v5 < v4 && v4 < hx3b && v3 < hx3b);
+    assert_true(cold > v4 * 1.1); /* a scan of 698 MB */
+}
+
+static void test_the_hosts_share_is_taken_as_it_is(void **state)
+{
+    const char *const given = FORWARD "--tokens 2 --host-ms 100";
+    json_t *j = e2e_json(given), *published = e2e_json(FORWARD "--tokens 2");
+
+    (void)state;
+    assert_true(e2e_number(j, "host_ms") == 100 && e2e_number(j, "tokens") == 2);
+    assert_string_equal(e2e_text(j, "host_from"), "given");
+    assert_true(fabs(e2e_number(published, "host_ms") - 3330.0 / 8) < 1e-9);
+    assert_true(e2e_number(published, "dsp_ms") == e2e_number(j, "dsp_ms"));
+    json_decref(j);
+    json_decref(published);
+}
+
+/* What --forward stands on: layers behind the second one take what it takes. */
+static void test_a_pass_is_one_call_of_as_many_layers(void **state)
+{
+    static const struct {
+        const char *variant, *how;
+    } ways[] = {{"hx3b", ""}, {"v4 --cold", "--threads 2 --placement vtcm --cold"}, {"v5", "--threads 2 --placement dma"}};
+    char words[160];
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(ways); i++) {
+        double ms[4], pass;
+
+        for (int layers = 1; layers <= 3; layers++) {
+            snprintf(words, sizeof(words), "report timing --json --kernel layers --shape 4x%d --shared %s", layers, ways[i].how);
+            ms[layers] = ask(words, "model_us.exec") / 1e3;
+        }
+        snprintf(words, sizeof(words), FORWARD "--tokens 4 --variant %s", ways[i].variant);
+        pass = ask(words, "dsp_ms");
+        if (fabs((ms[1] + 25 * (ms[3] - ms[2])) / pass - 1) > 0.0005)
+            fail_msg("%s: %g, %g and %g ms for one, two and three layers, %g for 26", ways[i].variant, ms[1], ms[2], ms[3],
+                     pass);
+    }
+}
+
+/* By the published log, copying a layer's attention weights into VTCM, their row sums and 16 norms took at most 16 ms. */
+static void test_a_layers_entry_is_within_the_published_bound(void **state)
+{
+    static const char *const parts[] = {"stage --shape 2959872x1", "row-sums --shape 1536x1152", "row-sums --shape 1152x1024",
+                                        "rmsnorm --shape 16x1152"};
+    double us = 0;
+    char words[160];
+
+    (void)state;
+    NEEDS_LOADS();
+    for (size_t i = 0; i < HXT_LEN(parts); i++) {
+        snprintf(words, sizeof(words), "report timing --json --shared --cold --kernel %s", parts[i]);
+        us += ask(words, "model_us.exec");
+    }
+    if (!(us > 1000 && us <= 16000))
+        fail_msg("%.0f us", us);
+}
+
+static void test_bad_passes_are_refused(void **state)
+{
+    static const char *const bad[][2] = {
+        {"report timing --forward qwen3-4b", "legal: gemma3-1b"},
+        {"report timing --forward gemma3-1b --variant v6", "'v6'"},
+        {"report timing --forward gemma3-1b --tokens 0", "'0'"},
+        {"report timing --forward gemma3-1b --tokens 257", "'257'"},
+        {"report timing --forward gemma3-1b --host-ms -1", "'-1'"},
+        {"report timing --forward gemma3-1b --kernel axpby", "two questions"},
+        {"report timing --forward gemma3-1b --calls 2", "two questions"},
+        {"report timing --forward gemma3-1b --threads 2", "--kernel"},
+        {"report timing --variant v4", "--forward"},
+        {"report timing --cold", "--forward"},
+        {"report timing --forward gemma3-1b --check", "--check"},
+    };
+    struct hxt_result res;
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        e2e_run(&res, bad[i][0]);
+        if (res.exit_code != 2 || !strstr(res.err, bad[i][1]))
+            fail_msg("%s: exit %d, '%s'", bad[i][0], res.exit_code, res.err);
+        hxt_result_free(&res);
+    }
+    e2e_clean();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_pass_is_the_sum_of_its_parts_and_repeats),
+        cmocka_unit_test(test_operations_are_counted_as_the_model_has_them),
+        cmocka_unit_test(test_variants_and_first_calls_differ_as_they_must),
+        cmocka_unit_test(test_the_hosts_share_is_taken_as_it_is),
+        cmocka_unit_test(test_a_pass_is_one_call_of_as_many_layers),
+        cmocka_unit_test(test_a_layers_entry_is_within_the_published_bound),
+        cmocka_unit_test(test_bad_passes_are_refused),
+    };
+
+    return HXT_RUN(tests);
+}
