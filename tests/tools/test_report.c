@@ -3,7 +3,7 @@
 #include "e2e.h"
 
 static const char *const row_ids[] = {"R02", "R04", "R05", "R07", "R10", "R13", "K03", "K05", "K06", "K10",
-                                      "K11", "K15", "K16", "K18", "K20", "K21", "E10"};
+                                      "K11", "K15", "K16", "K18", "K20", "K21", "E10", "E03", "E06"};
 
 /* A build with a sanitizer has the sanitizer's callbacks instead of the cost model's, and clang traces nothing: loads cost nothing
  * there. */

@@ -17,6 +17,7 @@
 #define ISSUE HX_TIMING_ISSUE
 #define THREADS HX_TIMING_THREADS
 #define DMA_RATE HX_TIMING_DMA
+#define FORWARD HX_TIMING_FORWARD
 
 /* WGATE of Gemma3-1B: 16 tokens, 1152 in, 6912 out */
 #define WGATE {16, 1152, 6912}
@@ -94,6 +95,10 @@ const struct hx_timing_row hx_timing_rows[] = {
     NTT("K21", "ntt-hvx", 128, 2, 267.2),
     NTT("K21", "ntt-hvx", 256, 2, 319.0),
     NTT("K21", "ntt-hvx", 512, 2, 420.6),
+    {"E03", FORWARD, "Gemma3-1B, 16 tokens, hx3b, to the first token", {"forward", {16}, HOW(RELEASE, DDR, 1), .shared = 1},
+     HX_TIMING_WALL, 10310500},
+    {"E06", FORWARD, "the same, v4, first call", {"forward", {16}, COLD(RELEASE, VTCM, 2), .shared = 1, .first = 1},
+     HX_TIMING_WALL, 10793000},
 };
 const size_t hx_timing_n_rows = sizeof(hx_timing_rows) / sizeof(hx_timing_rows[0]);
 
