@@ -167,14 +167,22 @@ static void forget_held(struct fuzz_pd *pd, uint64_t ctx)
             pd->held[i--] = pd->held[--pd->n_held];
 }
 
+/* Not by what the PD said: nobody has asked it.  That an input is not there may just have been found, on the call's way in. */
+static bool is_left_alone(const struct fuzz_call *fc)
+{
+    return !fc || !fc->answers || (fc->faulty && fc->result == -EFAULT);
+}
+
 /* A reply to whatever: only a call of its own client may end by that, and its outputs are then anything. */
 static void forge(struct fuzz_pd *pd, uint64_t ctx, int32_t result)
 {
     struct hx_context *c = own_context(pd, ctx);
-    struct fuzz_call *fc = waiting(c), *stranger = c ? NULL : waiting(context_of(ctx));
+    struct fuzz_call *fc = waiting(c), *stranger = c ? NULL : waiting(context_of(ctx)), *unasked = NULL;
 
-    if (fc && fuzz_is_copied_in(fc)) /* it has not been asked */
+    if (fc && fuzz_is_copied_in(fc)) {
+        unasked = fc;
         fc = NULL;
+    }
     if (fc)
         fuzz_memory_changes(fc->client);
     fuzz_pd_take(pd);
@@ -185,7 +193,8 @@ static void forge(struct fuzz_pd *pd, uint64_t ctx, int32_t result)
     fuzz_rounds();
     if (fc)
         fuzz_copied_out(pd, fc, 0, UINT8_MAX);
-    fuzz_must(!stranger || !stranger->answers, "no PD answers for another");
+    fuzz_must(is_left_alone(stranger), "no PD answers for another");
+    fuzz_must(pd->broken || is_left_alone(unasked), "no PD answers what it was not asked");
     fuzz_must(!fc || pd->broken || fc->answers == 1, "a PD answers for its own client");
     if (fc && fc->call.cmd == FASTRPC_IOCTL_INVOKE)
         fuzz_forgive(fc);

@@ -15,7 +15,7 @@ BETWEEN_IN = {
     "interrupt": bytes([INTERRUPT, 0, 0]),
     "pd-dies": bytes([LIE, 0, DIE]),
     "close": bytes([CLOSE, 0]),
-    "forged": bytes([LIE, 0, FORGE_LAST, 0, 3]),
+    "forged": bytes([LIE, 0, FORGE_LAST, 2, 3]),  # rounds() came in between, each with a context
     "restart": bytes([LIE_ROOT, 0, DIE]),
 }
 
@@ -39,6 +39,11 @@ def rounds(n):
     return bytes([OTHER, 0, 0]) * n
 
 
+def quiet_rounds(n):
+    """Without a context."""
+    return bytes([OTHER, 0, 1]) * n
+
+
 def serve(pd, how=0):
     return bytes([SERVE, pd, 0, how << 1])
 
@@ -51,6 +56,8 @@ for front in FRONTS:
     for name, ops in BETWEEN_IN.items():
         CORPUS[f"pieces-in-{name}-{front}"] = two + large(0) + large(2) + rounds(2) + ops + rounds(16) + serve(0) + serve(1) + rounds(3)
     CORPUS[f"pieces-in-fault-{front}"] = two + invoke(0, (7000, 2000), (1408, 2000)) + rounds(10) + serve(0)
+    CORPUS[f"pieces-in-fault-forged-{front}"] = two + invoke(0, (7000, 2000), (1408, 2000)) + large(2) + quiet_rounds(3) + bytes(
+        [LIE_ROOT, 0, FORGE_LAST, 0, 3])
     CORPUS[f"pieces-out-fault-{front}"] = two + invoke(0, (3900, 300), (6500, 2000)) + rounds(4) + serve(0)
     CORPUS[f"pieces-many-{front}"] = up(front, 0, 1, 2) + large(0) + large(0, 100) + large(1) + large(2) + rounds(32) + serve(0) + serve(
         1) + serve(2) + serve(0) + rounds(2)
