@@ -66,7 +66,7 @@ def amid_pieces(*ops):
 
 
 DAMAGE = ((0, 1), (4, 9), (8, 0), (20, 20000), (24, 700), (28, 5), (32, 0x20000000), (36, 1), (60, 0xFFFFFFFF), (64, 0xFFFFFFFF),
-          (72, 3))
+          (72, 3), (160, 0x0F000000))  # the last is the length of the out buffer
 # bytes of the ioctls that op_ioctl() has; of what is larger it takes 64
 SIZES = (16, 16, 0, 16, 32, 16, 64, 48, 28, 32, 64)
 CORPUS = {

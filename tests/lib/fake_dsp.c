@@ -10,6 +10,7 @@
 #include "remote_scalars.h"
 
 enum { NOBODY = 1 << 28 }; /* a pid that there cannot be */
+enum { WRITES_MOST = 1 << 20 }; /* bytes of an out buffer: more than anybody compares, and less than all of an arena for each input */
 
 static int root[HX_PD_FDS];
 static int pd[FASTRPC_MAX_SESSIONS][HX_PD_FDS]; /* 0: none */
@@ -107,7 +108,7 @@ static void echo(const struct hx_channel *c, const struct hx_msg *m)
             in = at;
             n = a[i].len;
         }
-        for (uint64_t k = 0; at && i >= n_in && k < a[i].len; k++)
+        for (uint64_t k = 0; at && i >= n_in && k < a[i].len && k < WRITES_MOST; k++)
             at[k] = fake_dsp_byte(in, n, i - n_in, k);
     }
     for (unsigned i = n_bufs; i < head->n_args; i++) /* DMA handles */
