@@ -187,12 +187,12 @@ static void add_rest(double dsp_ms, double rate, struct hx_forward *out)
     out->line[out->lines++] = rest;
 }
 
-int hx_forward(const struct hx_forward_ask *ask, struct hx_forward *out)
+int hx_forward(const struct hx_forward_ask *ask, hx_timing_asker *asker, struct hx_forward *out)
 {
     uint64_t times[RUN + 1][SILICON_PASS_TIMES];
     const struct hx_timing_ask layers = {.kernel = "layers", .shape = {ask->tokens, RUN}, .how = ask->how, .shared = 1,
                                          .first = ask->first, .times = times[0]};
-    int rc = hx_timing_ask(&layers, &out->call);
+    int rc = asker(&layers, &out->call);
 
     if (rc)
         return rc;
@@ -210,12 +210,12 @@ int hx_forward(const struct hx_forward_ask *ask, struct hx_forward *out)
 }
 
 /* As a row asks for it: wall_us is the time to the first token. */
-int hx_forward_answer(const struct hx_timing_ask *ask, struct hx_timing *out)
+int hx_forward_answer(const struct hx_timing_ask *ask, hx_timing_asker *asker, struct hx_timing *out)
 {
     const struct hx_forward_ask pass = {.model = &hx_forward_models[0], .tokens = (int)ask->shape[0], .how = ask->how,
                                         .first = ask->first, .host_ms = -1};
     struct hx_forward f;
-    int rc = ask->shape[0] > HX_FORWARD_TOKENS_MAX ? AEE_EBADPARM : hx_forward(&pass, &f);
+    int rc = ask->shape[0] > HX_FORWARD_TOKENS_MAX ? AEE_EBADPARM : hx_forward(&pass, asker, &f);
 
     if (rc)
         return rc;

@@ -56,13 +56,13 @@ struct hx_forward {
     struct hx_timing call; /* the one call of the pass */
 };
 
-/* 0, or the code of the call that failed. */
-int hx_forward(const struct hx_forward_ask *ask, struct hx_forward *out);
+/* asker: hx_timing_ask().  0, or the code of the call that failed. */
+int hx_forward(const struct hx_forward_ask *ask, hx_timing_asker *asker, struct hx_forward *out);
 
 /* hx_timing_kernel.run and .setup of `layers`, .answer of `forward`. */
 int hx_forward_run_layers(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c);
 int hx_forward_make_tables(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c);
-int hx_forward_answer(const struct hx_timing_ask *ask, struct hx_timing *out);
+int hx_forward_answer(const struct hx_timing_ask *ask, hx_timing_asker *asker, struct hx_timing *out);
 
 /* A pass as `hexrig report timing --forward` prints it; NULL without memory. */
 json_t *hx_forward_json(const struct hx_forward_ask *ask, const struct hx_forward *f, const char *variant,

@@ -70,7 +70,7 @@ json_t *hx_forward_question(const char *name, const struct hx_forward_options *o
         .host_ms = o->host_ms,
     };
     struct hx_forward f;
-    const int rc = hx_forward(&pass, &f);
+    const int rc = hx_forward(&pass, hx_timing_ask, &f);
     json_t *j = rc ? NULL : hx_forward_json(&pass, &f, v->name, profile);
 
     if (rc)

@@ -109,7 +109,7 @@ int hx_timing_ask(const struct hx_timing_ask *ask, struct hx_timing *out)
     remote_handle64 h;
 
     if (k && k->answer)
-        return k->answer(ask, out);
+        return k->answer(ask, hx_timing_ask, out);
     int rc = hx_timing_open(ask, &h);
     if (rc)
         return rc;

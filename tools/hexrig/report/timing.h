@@ -27,6 +27,8 @@ struct hx_timing {
     double dispatch_us, marshal_us, queue_us, exec_us, wall_us; /* of the whole call */
 };
 
+typedef int hx_timing_asker(const struct hx_timing_ask *ask, struct hx_timing *out); /* as hx_timing_ask() */
+
 struct hx_timing_kernel {
     const char *name;
     const char *shape;               /* "BATCHxINNERxOUTER" */
@@ -34,7 +36,8 @@ struct hx_timing_kernel {
     const char *what;
     int (*setup)(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycles *cycles); /* or NULL */
     int (*run)(remote_handle64 h, const struct hx_timing_ask *ask, silicon_cycles *cycles);
-    int (*answer)(const struct hx_timing_ask *ask, struct hx_timing *out); /* not NULL: it asks others, and has no `run` */
+    /* Not NULL: it asks others, by `asker` (the table does not need who asks it), and has no `run`. */
+    int (*answer)(const struct hx_timing_ask *ask, hx_timing_asker *asker, struct hx_timing *out);
 };
 
 extern const struct hx_timing_kernel hx_timing_kernels[];

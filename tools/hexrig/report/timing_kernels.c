@@ -277,11 +277,11 @@ const struct hx_timing_kernel hx_timing_kernels[] = {
      hx_timing_run_attend, NULL},
     {"row-sums", "ROWSxIN", {6912, 1152}, "the table of matmul's row sums, by a scalar scan", NULL,
      hx_timing_run_row_sums, NULL},
-    {"stage", "BYTESxCOPIES", {2959872, 1}, "VTCM request, copies in (the last of several: out), release", NULL,
+    {"stage", "BYTESxCOPIES", {2959872, 1}, "VTCM request, copies in (the last of many: out), release", NULL,
      hx_timing_run_stage, NULL},
-    {"layers", "TOKENSxLAYERS", {16, 1}, "layers of Gemma3-1B in one call, in variant hx3b, or as --threads and --placement say",
+    {"layers", "TOKENSxLAYERS", {16, 1}, "layers of Gemma3-1B in one call, by --threads and --placement",
      hx_forward_make_tables, hx_forward_run_layers, NULL},
-    {"forward", "TOKENS", {16}, "all of its 26 layers; total: with the host's published share (--forward tells more)", NULL, NULL,
+    {"forward", "TOKENS", {16}, "all 26 layers; total: with the host, see --forward", NULL, NULL,
      hx_forward_answer},
 };
 const size_t hx_timing_n_kernels = sizeof(hx_timing_kernels) / sizeof(hx_timing_kernels[0]);
