@@ -338,7 +338,7 @@ $(BUILD)/tests/test_hostile_client: $(call objs,tests/fuse/hostile/*.c) $(access
 $(BUILD)/tests/test_placement: $(obj)/libhxtest.a $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $(in) -lcmocka -lnuma -ldl -lpthread -lm)
 fuzz_b := $(call programs_of,fuzz)
-$(fuzz_b): $(filter %/$(if $(fuzzer),fuzz_libfuzzer,fuzz_main).o,$(fuzz_mains)) $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
+$(fuzz_b): $(filter %/$(if $(fuzzer),fuzz_libfuzzer,fuzz_main).o,$(fuzz_mains)) $(obj)/tests/lib/input_limit.o $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
                   $(obj)/libhxdsp.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,$(if $(fuzzer),-fsanitize=fuzzer) $(fuzz_flags) -no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # it is library, session and DSP in one, and loads skels as a PD does

@@ -45,7 +45,8 @@ try() { # try ENGINE COMPILER...: the seed is clean, "bad" is found, and what is
     [ "$(head -c 3 "$dir/$engine"/findings/planted-*)" = bad ] || fail "$engine: $(ls "$dir/$engine/findings")"
 }
 
-try own gcc "$src/tests/lib/fuzz_main.c"
+limit=$src/tests/lib/input_limit.c
+try own gcc "$src/tests/lib/fuzz_main.c" "$limit"
 mkdir "$dir/asan" && ln -s "$build/asan/tests" "$dir/asan/tests"
 TIME=1 FUZZ_KEPT=$src/tests/data/fuzz "$src/tests/fuzz.sh" run "$dir/asan" frame >"$dir/out" 2>"$dir/err" ||
     fail "$(cat "$dir/out" "$dir/err")"
@@ -53,7 +54,7 @@ grep -q '^frame  *own  *[12]  *[1-9][0-9]*  *-  *-  *0$' "$dir/out" || fail "$(c
 
 cc=$("$src/tests/fuzz.sh" compiler)
 [ -n "$cc" ] || { echo "fuzz: skip: no clang 16 or later with libFuzzer (libclang-rt-19-dev)"; exit 77; }
-try libFuzzer "$cc" -fsanitize=fuzzer,address "$src/tests/lib/fuzz_libfuzzer.c"
+try libFuzzer "$cc" -fsanitize=fuzzer,address "$src/tests/lib/fuzz_libfuzzer.c" "$limit"
 grep -q '^planted .* [1-9][0-9]*  *[1-9][0-9]*  *[0-9]*  *1$' "$dir/out" || fail "no runs, no coverage: $(cat "$dir/out")"
 rm "$dir/libFuzzer"/findings/*
 printf 'b??' >"$dir/libFuzzer/corpus/planted/one-more"
