@@ -1,6 +1,7 @@
 /* Helpers of the points, see client.h. */
 #include "client.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -84,6 +85,42 @@ void need_soon(bool (*ready)(void *arg), void *arg, const char *what)
         need(waited < SOON_S, "%s: not within %d s", what, SOON_S);
         waited += step_s();
     }
+}
+
+static bool runs(pid_t pid, const char *thread)
+{
+    char path[80], text[512] = "", *name_end;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%.16s/stat", pid, thread);
+    f = fopen(path, "re");
+    if (!f)
+        return false;
+    name_end = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+    fclose(f);
+    return name_end && !strchr("TtZ", name_end[2]);
+}
+
+static bool is_stopped(void *pid)
+{
+    char path[64];
+    struct dirent *e;
+    bool some = false;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", *(pid_t *)pid);
+    d = opendir(path);
+    while (d && !some && (e = readdir(d)))
+        some = e->d_name[0] != '.' && runs(*(pid_t *)pid, e->d_name);
+    if (d)
+        closedir(d);
+    return !some;
+}
+
+void stop_process(pid_t pid)
+{
+    need(kill(pid, SIGSTOP) == 0, "kill: %s", strerror(errno));
+    need_soon(is_stopped, &pid, "a process is stopped");
 }
 
 static _Atomic double seconds_awake;

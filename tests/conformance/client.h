@@ -25,6 +25,9 @@ void need_soon(bool (*ready)(void *arg), void *arg, const char *what);
 void point_report_to(int fd);
 double now_s(void);
 
+/* SIGSTOP, and waits until none of its threads runs: kill() returns before, and one could still serve a call. */
+void stop_process(pid_t pid);
+
 /* Seconds that this process could run, from some time before on; for upper bounds.  Its first call starts to count. */
 double awake_s(void);
 /* Sleeps 10 ms.  How many seconds that took, 0.05 at most. */

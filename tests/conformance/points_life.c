@@ -130,7 +130,7 @@ static void stopped_root_pd(void)
     int h = open_node("fastrpc-cdsp");
     long restarts = status_number("dsp_restarts");
 
-    kill(dsp_pid(), SIGSTOP);
+    stop_process(dsp_pid());
     need_errno(init_create(h, FASTRPC_MODE_UNSIGNED_MODULE, 0), EPIPE, "INIT_CREATE while the root PD does not answer");
     dev->close(h);
     need_soon(node_opens, "fastrpc-cdsp", "the node is back");
@@ -149,7 +149,7 @@ void point_10_time_limits(void)
 
     waiter_start(&w, f, gate, 9);
     need_inside(gate, 1);
-    kill(pd, SIGSTOP); /* g's PD answers nothing any more */
+    stop_process(pd); /* g's PD answers nothing any more */
     rc = dev->ioctl(g.h, FASTRPC_IOCTL_MMAP, &m);
     error = errno;
     took = now_s() - start;

@@ -62,7 +62,7 @@ static void test_a_stopped_root_pd_is_a_restart(void **state)
     c.fd = drv_connect(&c.handle);
     assert_int_equal(pthread_create(&t, NULL, drv_run_caller, &c), 0);
     assert_true(hxt_until(drv_call_is_under_way, &c.fd, 10));
-    assert_int_equal(kill(own_rig_status("dsp_pid"), SIGSTOP), 0);
+    assert_int_equal(hxt_stop(own_rig_status("dsp_pid")), 0);
     pthread_join(t, NULL);
     assert_int_equal(c.result, -1);
     assert_int_equal(c.error, EPIPE);
@@ -83,7 +83,7 @@ static void test_a_create_that_is_not_answered_gets_epipe(void **state)
 
     (void)state;
     assert_true(fd >= 0);
-    assert_int_equal(kill(own_rig_status("dsp_pid"), SIGSTOP), 0);
+    assert_int_equal(hxt_stop(own_rig_status("dsp_pid")), 0);
     assert_int_equal(pthread_create(&t, NULL, create, &fd), 0);
     pthread_join(t, NULL);
     assert_int_equal(fd, EPIPE);

@@ -110,7 +110,7 @@ static void test_lingering_sockets_hold_nobody_up(void **state)
 
             for (int d = 0; d < depth; d++)
                 fd = wrapped(fd);
-            kill(own_rig_child.pid, SIGSTOP); /* so that it closes nothing before this process has closed its own */
+            hxt_stop(own_rig_child.pid); /* so that it closes nothing before this process has closed its own */
             pass[i](sock, fd);
             kill(own_rig_child.pid, SIGCONT);
             expect_answers();
@@ -130,7 +130,7 @@ static void test_many_lingering_sockets(void **state)
     (void)state;
     for (size_t i = 0; i < HXT_LEN(l); i++) {
         l[i] = lingering();
-        kill(own_rig_child.pid, SIGSTOP);
+        hxt_stop(own_rig_child.pid);
         announced(sock, l[i].fd);
         kill(own_rig_child.pid, SIGCONT);
     }

@@ -173,7 +173,7 @@ static void test_a_map_that_is_not_answered_yet_outlives_a_pause(void **state)
     int pd = user_pd();
 
     (void)state;
-    assert_int_equal(kill(pd, SIGSTOP), 0);
+    assert_int_equal(hxt_stop(pd), 0);
     assert_int_equal(pthread_create(&w.thread, NULL, map_late, &w), 0);
     assert_true(hxt_until(kernel_call_is_under_way, &p, 10));
     jump(&jumps[3]);
@@ -201,7 +201,7 @@ static void test_a_dead_dsp_comes_back_whatever_the_clocks_do(void **state)
         int fd;
 
         assert_true(pid > 1);
-        assert_int_equal(kill(pid, i ? SIGKILL : SIGSTOP), 0);
+        assert_int_equal(i ? kill(pid, SIGKILL) : hxt_stop(pid), 0);
         jump(&jumps[i]);
         if (!hxt_until(has_restarted, &restarts, LIMIT_S))
             fail_msg("%s: no restart within %d s", jumps[i].name, LIMIT_S);

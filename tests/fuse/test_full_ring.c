@@ -85,7 +85,7 @@ static void test_a_full_ring_refuses_and_loses_nothing(void **state)
     pd = user_pd();
     other = drv_connect(&h);
     leaver = drv_connect(&h2);
-    assert_int_equal(kill(pd, SIGSTOP), 0);
+    assert_int_equal(hxt_stop(pd), 0);
     start_callers(&c);
     for (start = drv_now(); drv_now() - start < WATCHED_S; usleep(50000)) /* for as long as the watchdogs need to look */
         expect_refusals(other, h);
@@ -105,7 +105,7 @@ static void fill_and_wait(int ready)
     static struct crowd c;
 
     c.fd = drv_connect(&c.handle);
-    kill(user_pd(), SIGSTOP);
+    hxt_stop(user_pd());
     start_callers(&c);
     (void)!write(ready, "x", 1);
     for (;;)

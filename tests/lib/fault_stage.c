@@ -97,9 +97,7 @@ int fault_state(pid_t pid)
 
 static int is_stopped_or_dead(void *pid)
 {
-    int s = fault_state(*(pid_t *)pid);
-
-    return s == 0 || s == 'T' || s == 'Z';
+    return hxt_is_stopped(*(pid_t *)pid);
 }
 
 void fault_strike(const struct fault_column *col, pid_t victim)

@@ -155,7 +155,44 @@ done:
 
 int hxt_signal(const struct hxt_child *c, int sig)
 {
+    if (sig == SIGSTOP)
+        return hxt_stop(c->pid);
     return kill(c->pid, sig) ? -errno : 0;
+}
+
+/* State letter of a thread, as in /proc/PID/stat; 'X': it is not there. */
+static char state_of(pid_t pid, const char *thread)
+{
+    char *text = hxt_read_file(hxt_path("/proc/%d/task/%s/stat", pid, thread), NULL), *name_end = text ? strrchr(text, ')') : NULL;
+    char state = name_end && name_end[1] ? name_end[2] : 'X';
+
+    free(text);
+    return state;
+}
+
+int hxt_is_stopped(pid_t pid)
+{
+    DIR *d = opendir(hxt_path("/proc/%d/task", pid));
+    struct dirent *e;
+    int is = 1;
+
+    while (d && is && (e = readdir(d)))
+        is = e->d_name[0] == '.' || strchr("TtZX", state_of(pid, e->d_name));
+    if (d)
+        closedir(d);
+    return is;
+}
+
+static int is_stopped(void *pid)
+{
+    return hxt_is_stopped(*(pid_t *)pid);
+}
+
+int hxt_stop(pid_t pid)
+{
+    if (kill(pid, SIGSTOP))
+        return -errno;
+    return hxt_until(is_stopped, &pid, 15) ? 0 : -ETIMEDOUT;
 }
 
 /* Appends what is there; closes the pipe at its end.  Running out of memory ends the test program. */

@@ -47,8 +47,15 @@ int hxt_succeeds(const struct hxt_cmd *cmd);
 
 /* The same in two steps, to do something (send a signal, look at files) in between. */
 int hxt_start(struct hxt_child *c, const struct hxt_cmd *cmd);
-int hxt_signal(const struct hxt_child *c, int sig); /* to the process, not to its group */
+int hxt_signal(const struct hxt_child *c, int sig); /* to the process, not to its group; SIGSTOP as hxt_stop() */
 int hxt_wait(struct hxt_child *c, struct hxt_result *r);
+
+/* SIGSTOP, and waits until all threads of the process stand still: kill() returns before, and one of them could still serve somebody.
+ * 0 or negative errno; -ETIMEDOUT: some thread cannot be stopped now. */
+int hxt_stop(pid_t pid);
+
+/* 1 when none of its threads runs: stopped, dead, or there is no such process. */
+int hxt_is_stopped(pid_t pid);
 
 /* 1 while any process of the command's group still exists. */
 int hxt_group_alive(pid_t group);

@@ -31,7 +31,7 @@ static void test_stopped_rig_is_named_by_its_pid(void **state)
     pid = e2e_find("hexrig-fuse");
     assert_true(pid > 1);
     want = hxt_path("kill -9 %d", (int)pid);
-    kill(pid, SIGSTOP);
+    assert_int_equal(hxt_stop(pid), 0);
     e2e_run(&res, "status");
     kill(pid, SIGCONT);
     assert_int_equal(res.exit_code, 1);
