@@ -8,7 +8,7 @@ command -v valgrind >/dev/null || {
     skip valgrind memcheck no valgrind: apt-get install valgrind
     exit 0
 }
-for name in test_ring test_rpc test_frame test_block test_gguf test_tokenizer test_sampler test_sp_hex test_hexidl \
+for name in test_ring test_rpc test_frame test_block test_gguf test_tokenizer test_sampler test_sp_hex test_hexidl test_hexidl_wire \
     check_spinor; do
     echo "valgrind $name $memcheck $build/valgrind/tests/$name"
 done
