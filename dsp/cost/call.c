@@ -32,7 +32,6 @@ void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
     uint64_t p = hx_machine ? atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed) : 0;
 
     leave_call();
-    hx_cost_call();
     hx_vt_thread_begin(&(struct hx_vt_origin){.start_pcycles = p, .call_pcycles = p, .call_ns = now_ns, .clock_khz = khz,
                                               .party = hx_turns_call(p)});
 }

@@ -20,9 +20,6 @@
 
 #include "hexrig_code.h"
 
-/* A call begins somewhere in this PD, before its thread's hx_cost_begin(). */
-void hx_cost_call(void);
-
 /* A call or a thread begins: no function, release build, empty caches, nothing pending. */
 void hx_cost_begin(void);
 
@@ -35,8 +32,7 @@ void hx_cost_end(void);
 /* `bytes` moved between DDR and L2 or VTCM, for whichever thread. */
 void hx_cost_ddr(uint64_t bytes);
 
-/* The call on this thread has run.  It took at least as long as DDR needs for all that the PD's threads moved since the
- * call began. */
+/* The call on this thread has run.  It took at least as long as DDR needs for all that its threads moved since it began. */
 void hx_cost_call_end(void);
 
 /* One load or store of `bytes` at p by instrumented code. */

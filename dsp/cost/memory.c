@@ -1,13 +1,13 @@
 /* Charges memory accesses by simulated caches. */
 #include "cost.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cache.h"
 #include "base/page_map.h"
 #include "code.h"
+#include "turns.h"
 #include "vtime.h"
 
 enum {
@@ -18,16 +18,8 @@ enum {
     RECENT = 4,  /* vectors whose pieces may come mixed */
 };
 
-/* Calls begun in this PD, so that a thread that outlives calls also starts each of them with empty caches. */
-static atomic_uint calls;
-
-/* Bytes that went between DDR and L2 or VTCM. */
-static _Atomic uint64_t ddr_bytes;
-
 static __thread struct {
-    unsigned call; /* the value of `calls` that the caches belong to */
-    uint64_t ddr_before;   /* `ddr_bytes` when the call on this thread began */
-    uint64_t began;        /* pcycle of that */
+    uint64_t began;        /* pcycle at which the call on this thread began */
     unsigned in_trip;       /* vector loads seen of the current trip */
     double slowest;         /* stall of the slowest of them */
     unsigned ddr_lines;     /* how many of them come from DDR */
@@ -40,12 +32,8 @@ static __thread struct {
     struct hx_page_map frames;
 } thread;
 
-static void empty_caches(void);
-
 static int caches_ready(void)
 {
-    if (thread.call != atomic_load_explicit(&calls, memory_order_relaxed))
-        empty_caches();
     if (!thread.l1.tag && hx_cache_init(&thread.l1, hx_cost_parameters()->l1_kib << 10, L1_LINE_SHIFT))
         return 0;
     return thread.l2.tag || hx_cache_init(&thread.l2, hx_cost_parameters()->l2_kib << 10, L2_LINE_SHIFT) == 0;
@@ -179,7 +167,6 @@ void hx_cost_access(const void *p, size_t bytes, int is_store)
 
 static void empty_caches(void)
 {
-    thread.call = atomic_load_explicit(&calls, memory_order_relaxed);
     memset(thread.recent, 0, sizeof(thread.recent));
     hx_page_map_clear(&thread.frames);
     if (thread.l1.tag)
@@ -188,19 +175,14 @@ static void empty_caches(void)
         hx_cache_clear(&thread.l2);
 }
 
-void hx_cost_call(void)
-{
-    atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
-}
-
 void hx_cost_ddr(uint64_t bytes)
 {
-    atomic_fetch_add_explicit(&ddr_bytes, bytes, memory_order_relaxed);
+    hx_turns_count_bytes(bytes);
 }
 
 void hx_cost_call_end(void)
 {
-    const uint64_t moved = atomic_load_explicit(&ddr_bytes, memory_order_relaxed) - thread.ddr_before;
+    const uint64_t moved = hx_turns_count_bytes(0);
     const double rate = hx_cost_parameters()->dma_bytes_per_pcycle;
 
     if (rate > 0)
@@ -210,7 +192,6 @@ void hx_cost_call_end(void)
 void hx_cost_begin(void)
 {
     hx_code_begin();
-    thread.ddr_before = atomic_load_explicit(&ddr_bytes, memory_order_relaxed);
     thread.began = hx_vt_now();
     empty_caches();
 }

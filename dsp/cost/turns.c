@@ -11,7 +11,6 @@ enum {
 /* The thread, which runs or has been passed over, is at `now`. */
 static void show(struct hx_place *p, uint64_t now)
 {
-    p->operations++;
     if (now > hx_turns_time(p))
         hx_turns_set_time(p, now);
     if (p->state == ABSENT)
@@ -136,6 +135,7 @@ void hx_turns_begin(uint64_t now)
     }
     p->waits = 0;
     hx_turns_enter();
+    p->operations++;
     show(p, now);
     ask(p, now, 1);
     hx_turns_exit();

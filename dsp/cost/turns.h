@@ -16,9 +16,9 @@
  * busy.  The order of operations and accesses is the same, whoever runs beside whom.
  *
  * A thread may wait for another one in a way that is not seen here: it spins on memory, sleeps, waits for a lock of libc's.
- * While somebody waits for it, it is looked at: without any progress (pcycles, accesses, HVX operations) it is passed over after
- * STUCK_CPU_MS of CPU time, after STUCK_REAL_MS in which it got none, or after 8 times that; each time that happens in a PD halves
- * these, down to 2 ms.  It is back in the order with its next operation or charge.  Figures may then depend on the host.
+ * While somebody waits for it, it is looked at: without any progress (pcycles, HVX operations) it is passed over after STUCK_CPU_MS
+ * of CPU time, or 8 times that when it makes accesses, after STUCK_REAL_MS in which it got none, or after 8 times that; each time
+ * that happens in a PD halves these, down to 2 ms.  It is back in the order with its next operation or charge.  Figures may then depend on the host.
  *
  * There are places for HX_TURNS_PLACES threads and HX_TURNS_PARTIES calls; those beyond are not ordered.  This part knows
  * nothing of clocks: times are pcycles that its callers give. */
@@ -74,6 +74,10 @@ void hx_turns_resume(uint64_t at);
 void hx_turns_wake(struct hx_place *p, uint64_t time, uint64_t party);
 /* The calling thread, which is in an operation, joins another party at `now`. */
 void hx_turns_move(uint64_t party, uint64_t now);
+/* Adds to the bytes that the calling thread's party has moved between memory and caches, and returns how many that are now; those of
+ * a thread without a place are not counted. */
+uint64_t hx_turns_count_bytes(uint64_t bytes);
+
 /* Whether the two are in the same party; NULL is in none. */
 int hx_turns_together(const struct hx_place *a, const struct hx_place *b);
 
@@ -97,10 +101,11 @@ struct hx_place_fast {
 };
 struct hx_party_fast {
     _Atomic unsigned n;       /* threads */
+    _Atomic uint64_t bytes;   /* hx_turns_count_bytes() */
     _Atomic uint64_t wanted;  /* somebody waits until those who run beside each other have passed this pcycle */
 };
 extern __thread struct hx_place_fast *hx_turns_fast;        /* NULL: no place */
-extern __thread const struct hx_party_fast *hx_turns_party; /* its party */
+extern __thread struct hx_party_fast *hx_turns_party; /* its party */
 
 /* The thread has company. */
 static inline int hx_turns_shared(void)

@@ -13,7 +13,7 @@ static unsigned used_places, search; /* from the start of places[]; where to loo
 static uint64_t calls;
 
 __thread struct hx_place_fast *hx_turns_fast;
-__thread const struct hx_party_fast *hx_turns_party;
+__thread struct hx_party_fast *hx_turns_party;
 static __thread int was_quiet; /* of the thread's last place */
 
 struct hx_party *hx_turns_party_of(uint64_t id)
@@ -97,7 +97,7 @@ static struct hx_party *new_party(uint64_t start)
         struct hx_party *y = &parties[search % HX_TURNS_PARTIES];
 
         if (!y->id) {
-            *y = (struct hx_party){.fast = {0, HX_TURNS_NEVER}, .id = calls << SLOT_BITS | search % HX_TURNS_PARTIES, .start = start};
+            *y = (struct hx_party){.fast = {.wanted = HX_TURNS_NEVER}, .id = calls << SLOT_BITS | search % HX_TURNS_PARTIES, .start = start};
             return y;
         }
     }
@@ -197,6 +197,13 @@ void hx_turns_leave(void)
     hx_turns_fast = NULL;
     hx_turns_party = NULL;
     hx_turns_exit();
+}
+
+uint64_t hx_turns_count_bytes(uint64_t bytes)
+{
+    if (!hx_turns_party)
+        return 0;
+    return bytes + atomic_fetch_add_explicit(&hx_turns_party->bytes, bytes, memory_order_relaxed);
 }
 
 int hx_turns_together(const struct hx_place *a, const struct hx_place *b)

@@ -22,8 +22,9 @@ enum hx_turns_state {
 /* What was seen of a thread that somebody waits for. */
 struct hx_turns_sight {
     uint64_t progress, accesses, hvx_ops;
+    uint64_t moved_accesses;   /* when it last did anything else */
     uint64_t touched_cpu;      /* its CPU time, in ns, at the last access */
-    uint64_t moved_cpu, moved; /* the same, and the real time, when it last did anything at all */
+    uint64_t moved_cpu, moved; /* the same, and the real time, when it last did anything else */
 };
 
 struct hx_place {

@@ -91,18 +91,19 @@ static void pass_over(struct hx_place *p)
     escapes++;
 }
 
-static int is_stuck(uint64_t cpu, uint64_t real, int hurry)
+/* accesses: it has made some, which may be a loop that waits for memory to change, or one that was charged in advance. */
+static int is_stuck(uint64_t cpu, uint64_t real, int accesses, int hurry)
 {
     const uint64_t patience = patience_ns(STUCK_REAL_MS) / (hurry ? HURRY : 1);
 
-    return cpu >= patience_ns(STUCK_CPU_MS) / (hurry ? HURRY : 1) || real >= 8 * patience || (real >= patience && cpu < patience / 64);
+    return cpu >= patience_ns(STUCK_CPU_MS) / (hurry ? HURRY : 1) * (accesses ? 8 : 1) || real >= 8 * patience || (real >= patience && cpu < patience / 64);
 }
 
 /* Somebody has waited for `p`, which runs. */
 static void look_at(struct hx_place *p, int hurry)
 {
     const uint64_t accesses = atomic_load_explicit(&p->fast.accesses, memory_order_relaxed);
-    const uint64_t progress = p->operations + hx_turns_time(p) + accesses;
+    const uint64_t progress = p->operations + hx_turns_time(p);
     const uint64_t cpu = ns_of(p->cpu), real = ns_of(CLOCK_MONOTONIC), ops = hvx_ops(p->hvx);
     struct hx_turns_sight *s = &p->seen;
 
@@ -111,13 +112,14 @@ static void look_at(struct hx_place *p, int hurry)
     if (progress != s->progress || ops != s->hvx_ops || !s->moved) {
         s->moved_cpu = cpu;
         s->moved = real;
+        s->moved_accesses = accesses;
     }
     s->progress = progress;
     s->accesses = accesses;
     s->hvx_ops = ops;
     if (p->party->runner == p && p->party->op != p && cpu - s->touched_cpu >= LEND_US * 1000u)
         lend(p);
-    if (is_stuck(cpu - s->moved_cpu, real - s->moved, hurry))
+    if (is_stuck(cpu - s->moved_cpu, real - s->moved, accesses != s->moved_accesses, hurry))
         pass_over(p);
 }
 

@@ -10,7 +10,9 @@
 #include "turns.h"
 
 enum {
-    PIECES = 64, /* long code is charged in so many, where threads have to share the core */
+    SETTLE = 32, /* accesses of code that nobody has charged yet, before it is */
+    PIECES = 64,  /* long code is charged in so many, where threads have to share the core, */
+    PIECE = 1024, /* and in pieces of this many pcycles at least */
     POLLS = 64,  /* operations without any time between them, before they cost time */
 };
 
@@ -22,6 +24,8 @@ static __thread struct {
     uint64_t others_hvx_ops;
     uint64_t polled;           /* the time of its last operation, */
     unsigned polls;            /* and how many it had at that time */
+    unsigned accesses;         /* since it was last settled */
+    double shares[HX_VT_STALL + 1]; /* pcycles that are still to be charged in turns with others, by kind */
 } thread;
 
 uint32_t hx_vt_clock_khz(void)
@@ -99,15 +103,33 @@ static double stretch(enum hx_vt_kind kind)
 }
 
 /* More threads than fit: how many of them run is known only when it is the thread's turn, and changes. */
-static void charge_crowded(enum hx_vt_kind kind, double pcycles)
+static void take_share(enum hx_vt_kind kind, double pcycles)
 {
-    const double piece = pcycles / PIECES > HX_TURNS_QUANTUM ? pcycles / PIECES : HX_TURNS_QUANTUM;
+    const double piece = pcycles / PIECES > PIECE ? pcycles / PIECES : PIECE;
 
     for (double left = pcycles; left > 0; left -= piece) {
         hx_turns_begin(here());
         move_on(kind, (left < piece ? left : piece) * stretch(kind));
         hx_turns_end(here());
     }
+}
+
+static void take_shares(void)
+{
+    for (enum hx_vt_kind kind = 0; kind <= HX_VT_STALL; kind++) {
+        const double pcycles = thread.shares[kind];
+
+        thread.shares[kind] = 0;
+        take_share(kind, pcycles);
+    }
+}
+
+/* A turn for every packet would take the host too long. */
+static void charge_crowded(enum hx_vt_kind kind, double pcycles)
+{
+    thread.shares[kind] += pcycles;
+    if (thread.shares[HX_VT_CODE] + thread.shares[HX_VT_STALL] >= PIECE)
+        take_shares();
 }
 
 /* Code or a stall of a thread that has company. */
@@ -138,6 +160,8 @@ static void settle(void)
 
     if (pending > 0)
         charge(HX_VT_CODE, pending);
+    if (__builtin_expect(thread.shares[HX_VT_CODE] + thread.shares[HX_VT_STALL] > 0, 0))
+        take_shares();
 }
 
 uint64_t hx_vt_now(void)
@@ -210,8 +234,13 @@ void hx_vt_order_end(void)
 
 void hx_vt_share(void)
 {
-    if (__builtin_expect(hx_turns_shared(), 0))
-        hx_turns_access(here());
+    if (__builtin_expect(!hx_turns_shared(), 1))
+        return;
+    if (++thread.accesses >= SETTLE) {
+        thread.accesses = 0;
+        settle(); /* its time in the order is not to stand still meanwhile */
+    }
+    hx_turns_access(here());
 }
 
 struct hx_vtime hx_vtime_spent(void)
