@@ -322,7 +322,7 @@ frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack fram
 # the conformance test's way to either front end
 access_o := $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
-api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_races \
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_turns_rig test_races \
                                      test_hostile_client test_fault_matrix test_fault_start test_nth_client bug_registered_buffer)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
@@ -378,9 +378,11 @@ $(BUILD)/tests/test_listing: $(obj)/libhxtest.a
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
 idl_skels := $(patsubst tests/skel/%.idl,%,$(wildcard tests/skel/*.idl))
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
-$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
+$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/dsp/test_turns_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
-$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape,$(eval $(call test_skel,$t)))
+$(BUILD)/tests/test_turns_rig: $(obj)/gen/hxt_threads_stub.o
+$(obj)/tests/skel/hxt_threads_imp.o: private trace := $(mem_trace)
+$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads,$(eval $(call test_skel,$t)))
 
 # the driver's conformance: one program for all front ends; see tests/vm for the static variant
 $(obj)/tests/fuse/hostile/%.o $(patsubst %,$(obj)/tests/fuse/%.o,test_hostile_client soak_fairness): inc = $(inc_lib) -Itests/conformance -Itests/lib -Itests -Itests/skel
