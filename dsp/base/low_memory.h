@@ -7,6 +7,7 @@
 #define HX_LOW_MEMORY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Maps `bytes` (rounded up to pages) of fd (shared), or zeroed private memory when fd is -1, below 4 GiB.
  * NULL with errno set when it cannot.  Thread-safe. */
@@ -14,6 +15,12 @@ void *hx_low_map(size_t bytes, int fd);
 
 /* Undoes hx_low_map(); accepts NULL. */
 void hx_low_unmap(void *p, size_t bytes);
+
+/* 1 when p lies where skels are linked, see docs/architecture.md: code and static data. */
+static inline int hx_in_image(const void *p)
+{
+    return (uintptr_t)p >= 0x10000000 && (uintptr_t)p < 0x20000000;
+}
 
 /* Keeps malloc on the low heap, and reserves the 512 MiB behind its present end for it: hx_low_map() maps nothing there.
  * Call once, before the first thread. */

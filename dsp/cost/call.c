@@ -3,8 +3,10 @@
 #include <stdatomic.h>
 
 #include "base/machine.h"
+#include "code.h"
 #include "cost.h"
 #include "hexrig_hvx_count.h"
+#include "shared.h"
 #include "trace.h"
 #include "turns.h"
 #include "vtime.h"
@@ -14,7 +16,8 @@ void hx_vt_thread_begin(const struct hx_vt_origin *o)
     hx_vt_clock_start(o);
     hx_hvx_reset();
     hx_hvx_call_begin();
-    hx_cost_begin();
+    hx_cost_begin(o->call);
+    hx_code_begin();
     hx_trace_begin(o->trace_key, o->call_pcycles, o->start_pcycles);
 }
 
@@ -32,8 +35,9 @@ void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
     uint64_t p = hx_machine ? atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed) : 0;
 
     leave_call();
+    hx_shared_open(p);
     hx_vt_thread_begin(&(struct hx_vt_origin){.start_pcycles = p, .call_pcycles = p, .call_ns = now_ns, .clock_khz = khz,
-                                              .party = hx_turns_call(p)});
+                                              .party = hx_turns_call(p), .call = hx_shared_call()});
 }
 
 void hx_vt_call_end(void)
@@ -41,6 +45,7 @@ void hx_vt_call_end(void)
     uint64_t end = hx_vt_now(), seen;
 
     leave_call();
+    hx_shared_close((double)hx_vtime_spent().exec_pcycles);
     if (!hx_machine)
         return;
     seen = atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed);

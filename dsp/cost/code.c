@@ -16,11 +16,21 @@ static __thread struct {
     unsigned level;
     struct hx_code_told told; /* by the call of `code` */
     uint64_t loads_left; /* vector loads until the loop is over */
-    struct {
+    struct level_time {
         const struct hx_code_level *level;
         struct hx_listing_time time;
+        double l2_stall; /* of a vector load */
     } times[TIMES];
 } thread;
+
+__thread struct hx_code_step hx_code_step;
+
+static void step(int listed)
+{
+    hx_code_step.number++;
+    hx_code_step.began = (double)hx_vt_now();
+    hx_code_step.listed = listed;
+}
 
 /* Vector loads of a trip that the source makes; a debug table also has the compiler's spills, which the host's code never
  * makes. */
@@ -34,17 +44,27 @@ static unsigned source_loads(const struct hx_code *code, unsigned level)
     return n;
 }
 
-static const struct hx_listing_time *time_of(const struct hx_code *code, unsigned level)
+/* What one vector load adds to a trip when all of them come from L2. */
+static double l2_stall(const struct hx_code_level *l, int is_loop, const struct hx_listing_time *from_vtcm)
+{
+    struct hx_cost slower = *hx_cost_parameters();
+
+    slower.vtcm_pcycles = slower.l2_vector_pcycles;
+    return from_vtcm->vector_loads ? (hx_listing_time(l, is_loop, &slower).trip - from_vtcm->trip) / from_vtcm->vector_loads : 0;
+}
+
+static const struct level_time *time_of(const struct hx_code *code, unsigned level)
 {
     const struct hx_code_level *l = &code->build[thread.build][level];
-    unsigned i = (unsigned)((uintptr_t)l / sizeof(*l)) & (TIMES - 1);
+    struct level_time *t = &thread.times[(uintptr_t)l / sizeof(*l) & (TIMES - 1)];
 
-    if (thread.times[i].level != l) {
-        thread.times[i].level = l;
-        thread.times[i].time = hx_listing_time(l, level > 0, hx_cost_parameters());
-        thread.times[i].time.vector_loads = source_loads(code, level);
+    if (t->level != l) {
+        t->level = l;
+        t->time = hx_listing_time(l, level > 0, hx_cost_parameters());
+        t->l2_stall = l2_stall(l, level > 0, &t->time);
+        t->time.vector_loads = source_loads(code, level);
     }
-    return &thread.times[i].time;
+    return t;
 }
 
 HX_EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
@@ -54,11 +74,12 @@ HX_EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
     hx_vt_spend(HX_VT_CODE, hx_cost_pending());
     hx_vt_scope(code->name);
     hx_cost_paid(1);
+    step(1);
     thread.code = code;
     thread.level = 0;
     thread.told = (struct hx_code_told){0};
     thread.loads_left = 0;
-    hx_vt_spend(HX_VT_CODE, time_of(code, 0)->trip);
+    hx_vt_spend(HX_VT_CODE, time_of(code, 0)->time.trip);
     return outer;
 }
 
@@ -71,23 +92,24 @@ HX_EXPORT void hx_code_leave(struct hx_code_scope *scope)
     thread.level = scope->outer_level;
     thread.told = (struct hx_code_told){scope->outer_told[0], scope->outer_told[1]};
     thread.loads_left = 0;
+    step(thread.code != NULL);
     hx_cost_paid(thread.code != NULL); /* the listing has paid for what was counted inside */
 }
 
 HX_EXPORT void hx_code_trips(unsigned level, uint64_t trips)
 {
-    const struct hx_listing_time *t;
+    const struct level_time *t;
     unsigned peeled;
 
     if (!thread.code || !hx_code_check_trips(&thread.told, thread.code, level, trips))
         return;
     t = time_of(thread.code, level);
     peeled = thread.code->build[thread.build][level].peeled;
+    step(1);
     thread.level = level;
-    thread.loads_left = trips * t->vector_loads;
-    hx_memory_loop();
+    thread.loads_left = trips * t->time.vector_loads;
     if (trips > peeled)
-        hx_vt_spend(HX_VT_CODE, (double)(trips - peeled) * t->trip);
+        hx_vt_spend(HX_VT_CODE, (double)(trips - peeled) * t->time.trip);
 }
 
 HX_EXPORT void hx_code_set_build(enum hx_code_build build)
@@ -96,12 +118,19 @@ HX_EXPORT void hx_code_set_build(enum hx_code_build build)
         thread.build = build;
 }
 
-const struct hx_listing_time *hx_code_vector_load(void)
+void hx_code_vector_load(struct hx_code_load *load)
 {
+    const struct level_time *t;
+
     if (!thread.loads_left)
-        return NULL;
+        return;
+    t = time_of(thread.code, thread.level);
     thread.loads_left--;
-    return time_of(thread.code, thread.level);
+    *load = (struct hx_code_load){
+        .hidden = t->time.load_to_use,
+        .l2_stall = t->l2_stall,
+        .apart = t->time.trip / t->time.vector_loads,
+    };
 }
 
 void hx_code_begin(void)
@@ -111,4 +140,5 @@ void hx_code_begin(void)
     thread.build = HX_BUILD_RELEASE;
     thread.loads_left = 0;
     hx_cost_paid(0);
+    step(0); /* behind that: it asks for the time */
 }

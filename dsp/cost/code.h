@@ -1,5 +1,5 @@
-/* What the two halves of the cost model (cost.h) share: code.c charges listed code by its packets, memory.c what accesses wait; a
- * vector load waits less where its loop's packets cover it, so memory.c asks which loop that is. */
+/* What memory.c, which charges what accesses wait, asks code.c, which charges listed code by its packets: a vector load waits less
+ * where its loop's packets cover it. */
 #ifndef HX_COST_CODE_H
 #define HX_COST_CODE_H
 
@@ -17,10 +17,22 @@ static inline const struct hx_cost *hx_cost_parameters(void)
 /* A call or a thread begins: no function, release build, nothing pending. */
 void hx_code_begin(void);
 
-/* The thread loads a vector.  Returns the times of the listed loop that the load is part of, and counts it there; NULL: of none. */
-const struct hx_listing_time *hx_code_vector_load(void);
+/* A vector load of a listed loop. */
+struct hx_code_load {
+    double hidden;   /* of its latency: packets that issue before the first use, pcycles */
+    double l2_stall; /* what it adds to the trip when it comes from L2 rather than VTCM */
+    double apart;    /* the packets from this load to the next, pcycles */
+};
 
-/* The thread enters a loop of listed code: no load of its first trip is under way. */
-void hx_memory_loop(void);
+/* The thread loads a vector: fills *load in when that is part of a listed loop, and counts it there. */
+void hx_code_vector_load(struct hx_code_load *load);
+
+/* Where the thread is: a step begins when it enters or leaves a listed function or loop, and what was before has been charged. */
+struct hx_code_step {
+    uint64_t number; /* of the thread's steps */
+    double began;    /* pcycle */
+    int listed;      /* a listing pays what follows */
+};
+extern __thread struct hx_code_step hx_code_step;
 
 #endif

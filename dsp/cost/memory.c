@@ -1,197 +1,289 @@
-/* Charges memory accesses by simulated caches. */
+/* Charges memory accesses: caches, and lines that come from DDR one after the other. */
 #include "cost.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cache.h"
-#include "base/page_map.h"
+#include "base/low_memory.h"
+#include "base/stacks.h"
 #include "code.h"
-#include "turns.h"
+#include "shared.h"
 #include "vtime.h"
 
 enum {
-    VECTOR_BYTES = 128,
-    VECTOR_PIECE = 16,  /* gcc may split a vector access into pieces of this size or more */
-    L2_LINE_SHIFT = 7,
-    L1_LINE_SHIFT = 5,
-    RECENT = 4,  /* vectors whose pieces may come mixed */
+    LINE = 128,      /* bytes of a vector and of a line of L2 */
+    L1_LINE = 32,
+    WIDE = 16,       /* gcc splits a vector access into pieces of this size or more */
+    RECENT = 8,      /* lines whose pieces may come mixed */
+    SCALARS = 4,     /* words that a compiler keeps in registers whatever the source says */
+    STORES = 8,      /* lines that wait to be stored before a thread has to */
+    BURST = 1,       /* lines that a thread may get earlier than it can in the long run */
 };
 
+typedef unsigned __int128 bytes_of_line;
+
 static __thread struct {
-    uint64_t began;        /* pcycle at which the call on this thread began */
-    unsigned in_trip;       /* vector loads seen of the current trip */
-    double slowest;         /* stall of the slowest of them */
-    unsigned ddr_lines;     /* how many of them come from DDR */
     struct {
         uint64_t line;
-        unsigned pieces; /* bit per VECTOR_PIECE of it that was seen */
-    } recent[RECENT];    /* the last vectors that came in pieces */
+        bytes_of_line seen;
+        int is_store;
+    } recent[RECENT];
     unsigned n_recent;
-    struct hx_cache l1, l2;
-    struct hx_page_map frames;
+    uint64_t l1_line;         /* of the last scalar access, + 1 */
+    uint64_t vtcm[SCALARS];   /* of the last scalar accesses to VTCM */
+    unsigned n_vtcm;
+    uint64_t began;           /* step that the last access was in */
+    uint64_t step;            /* the same of those that went further than L1 */
+    double asks;              /* pcycle at which listed code asks for its next line */
+    double next_line;         /* when it could get its next line, had it asked for them evenly; as moment() counts */
 } thread;
 
-static int caches_ready(void)
+/* --- DDR ------------------------------------------------------------------------------------------------------- */
+
+/* How much slower memory is at that moment, in pcycles of the thread's clock. */
+static double slowness(const struct hx_shared_memory *m, double at)
 {
-    if (!thread.l1.tag && hx_cache_init(&thread.l1, hx_cost_parameters()->l1_kib << 10, L1_LINE_SHIFT))
-        return 0;
-    return thread.l2.tag || hx_cache_init(&thread.l2, hx_cost_parameters()->l2_kib << 10, L2_LINE_SHIFT) == 0;
+    const double cold = hx_cost_parameters()->ddr_cold;
+
+    return hx_vt_clock_ratio() * (at < m->cold && cold > 1 ? cold : 1);
 }
 
-/* Latency of a load from DDR. */
-static double ddr_pcycles(void)
+/* Moves a line between DDR and L2 from `at` on.  Returns for how many pcycles others are in the way. */
+static double move_line(struct hx_shared_memory *m, double at, double slow)
 {
-    return hx_cost_parameters()->ddr_pcycles * hx_vt_clock_ratio();
+    const struct hx_cost *c = hx_cost_parameters();
+    const double apart = c->ddr_line_pcycles * slow;
+    const double bus = c->dma_bytes_per_pcycle > 0 ? LINE / c->dma_bytes_per_pcycle * slow : 0;
+    const double demand = hx_path_take(&m->demand, at, apart) - at - apart, ddr = hx_path_take(&m->ddr, at, bus) - at - bus;
+
+    return demand > ddr ? demand : ddr;
 }
 
-/* Latency behind L1; a line that is not in L2 comes there from DDR. */
-static double l2_latency(uint64_t at)
+/* A thread that does little else gets no more than a line per `ddr_thread_pcycles`.  Returns for how many pcycles it is too early. */
+static double too_early(double at, double slow)
 {
-    if (hx_cache_touch(&thread.l2, at))
-        return hx_cost_parameters()->l2_pcycles;
-    hx_cost_ddr(1u << L2_LINE_SHIFT);
-    return ddr_pcycles();
+    const double apart = hx_cost_parameters()->ddr_thread_pcycles * slow, early = thread.next_line - at - BURST * apart;
+
+    thread.next_line = (thread.next_line > at ? thread.next_line : at) + apart;
+    return early > 0 ? early : 0;
 }
 
-/* Latency of a vector access, from the start of the load. */
-static double vector_latency(const void *p)
+/* Pcycles from `at` until a line that is not in L2 is there. */
+static double fetch(struct hx_shared_memory *m, uint64_t line, double at)
 {
-    if (hx_in_vtcm(p))
-        return hx_cost_parameters()->vtcm_pcycles;
-    const uint64_t at = hx_page_map_at(&thread.frames, (uintptr_t)p);
+    const struct hx_cost *c = hx_cost_parameters();
+    const double slow = slowness(m, at), early = too_early(at, slow), page = hx_cache_touch(&m->pages, line) ? 0 : c->ddr_page_pcycles;
 
-    hx_cache_drop(&thread.l1, at); /* HVX goes past L1 */
-    return l2_latency(at);
+    return early + (c->ddr_pcycles + page) * slow + move_line(m, at + early, slow);
 }
 
-/* A trip's loads are under way together: the thread waits for the slowest, or for DDR to bring all that it has to. */
-static void end_trip(const struct hx_listing_time *t)
-{
-    double fetch = thread.ddr_lines * VECTOR_BYTES / hx_cost_parameters()->dma_bytes_per_pcycle * hx_vt_clock_ratio() - t->trip;
+/* --- accesses -------------------------------------------------------------------------------------------------- */
 
-    hx_vt_spend(HX_VT_STALL, fetch > thread.slowest ? fetch : thread.slowest);
-    thread.in_trip = 0;
-    thread.slowest = 0;
-    thread.ddr_lines = 0;
+/* When the thread asks for a line, in pcycles since the call began. */
+static double moment(const struct hx_shared_memory *m)
+{
+    const double t = hx_code_step.listed ? thread.asks : (double)hx_vt_now();
+
+    return t > (double)m->began ? t - (double)m->began : 0;
 }
 
-static void vector_load(const void *p)
+/* Has asked, and the line took so long.  In listed code the thread's next question follows from the lines that it asked for, because the
+ * code is charged before it runs, and because the compiler may exchange loads that hit. */
+static void asked(double took)
 {
-    const struct hx_listing_time *t = hx_code_vector_load();
-    double latency = vector_latency(p), stall;
+    thread.asks += took;
+}
 
-    if (!t) {
-        stall = latency - hx_cost_parameters()->vtcm_pcycles;
-        hx_vt_spend(HX_VT_STALL, stall > 0 ? stall : 0);
-        return;
+/* The memory of the thread's call, when no other thread of it can come before: the order of accesses decides what is found. */
+static struct hx_shared_memory *enter(void)
+{
+    struct hx_shared_memory *m;
+
+    hx_vt_share();
+    m = hx_shared_enter();
+    if (m && thread.step != hx_code_step.number) {
+        hx_cache_step(&m->l1);
+        hx_cache_step(&m->l2);
+        hx_cache_step(&m->pages);
+        thread.step = hx_code_step.number;
     }
-    stall = latency - t->load_to_use;
-    if (stall > thread.slowest)
-        thread.slowest = stall;
-    thread.ddr_lines += latency > hx_cost_parameters()->l2_pcycles;
-    if (++thread.in_trip == t->vector_loads)
-        end_trip(t);
+    return m;
 }
 
-static void scalar_access(const void *p, int is_store)
+/* A line is written.  The thread waits only when many already wait for their turn. */
+static double store_line(struct hx_shared_memory *m, uint64_t line, double at)
 {
-    const uint64_t at = hx_page_map_at(&thread.frames, (uintptr_t)p);
-    double latency;
+    double late;
 
-    if (hx_cache_touch(&thread.l1, at))
-        return;
-    if (hx_in_vtcm(p))
-        latency = hx_cost_parameters()->vtcm_pcycles;
-    else
-        latency = l2_latency(at);
-    if (!is_store && latency > hx_cost_parameters()->load_pcycles)
-        hx_vt_spend(HX_VT_STALL, latency - hx_cost_parameters()->load_pcycles);
-}
-
-/* 1 when this is a piece of a vector seen already: the host's compiler may interleave the pieces of several. */
-static int is_rest_of_vector(uint64_t at, size_t bytes)
-{
-    const uint64_t line = at / VECTOR_BYTES;
-    const unsigned piece = 1u << at % VECTOR_BYTES / VECTOR_PIECE;
-
-    if (bytes >= VECTOR_BYTES)
+    if (hx_cache_touch(&m->l2, line))
         return 0;
+    late = move_line(m, at, slowness(m, at)) - STORES * hx_cost_parameters()->ddr_line_pcycles;
+    late = late > 0 ? late : 0;
+    asked(late);
+    return late;
+}
+
+/* Fractions of 1/256, so that their sum does not depend on their order. */
+static void stall(double pcycles)
+{
+    if (pcycles > 0)
+        hx_vt_spend(HX_VT_STALL, (double)(uint64_t)(pcycles * 256 + 0.5) / 256);
+}
+
+/* What a skel has of static data is in the caches when a call begins: only buffers are flushed around calls, and how many lines the host's
+ * linker spreads it over must not count. */
+static void bring_static_data(struct hx_shared_memory *m, uint64_t at)
+{
+    if (!hx_in_image((const void *)at) || !hx_line_set_add(&m->image, at))
+        return;
+    hx_cache_touch(&m->l2, at);
+    at -= at % LINE;
+    for (uint64_t end = at + LINE; at < end; at += L1_LINE)
+        hx_cache_touch(&m->l1, at);
+}
+
+/* A vector, or a part of one, in one line. */
+static void vector_line(uintptr_t line, int is_store)
+{
+    const struct hx_cost *c = hx_cost_parameters();
+    struct hx_code_load load = {.hidden = c->vtcm_pcycles, .l2_stall = c->l2_vector_pcycles - c->vtcm_pcycles};
+    struct hx_shared_memory *m;
+    double wait = 0;
+
+    if (!is_store)
+        hx_code_vector_load(&load);
+    if (thread.l1_line && (thread.l1_line - 1) / (LINE / L1_LINE) == line / LINE)
+        thread.l1_line = 0;
+    if (hx_in_vtcm((const void *)line) || hx_on_any_stack((const void *)line) || !(m = enter()))
+        return;
+    bring_static_data(m, line);
+    hx_cache_drop(&m->l1, line); /* HVX goes past L1 */
+    if (is_store)
+        wait = store_line(m, line, moment(m));
+    else if (hx_cache_touch(&m->l2, line))
+        wait = load.l2_stall;
+    else
+        asked((wait = fetch(m, line, moment(m)) - load.hidden) + load.apart);
+    hx_shared_leave(m);
+    stall(wait);
+}
+
+/* 1 when these bytes of a line belong to an access that is known already: it comes in pieces, and those of several may come mixed. */
+static int is_rest_of_vector(uint64_t at, unsigned bytes, int is_store)
+{
+    const uint64_t line = at / LINE;
+    const bytes_of_line piece = (~(bytes_of_line)0 >> (LINE - bytes)) << at % LINE;
+
     for (int i = 0; i < RECENT; i++)
-        if (thread.recent[i].line == line && !(thread.recent[i].pieces & piece)) {
-            thread.recent[i].pieces |= piece;
+        if (thread.recent[i].line == line && thread.recent[i].is_store == is_store && !(thread.recent[i].seen & piece)) {
+            thread.recent[i].seen |= piece;
             return 1;
         }
     thread.recent[thread.n_recent].line = line;
-    thread.recent[thread.n_recent].pieces = piece;
+    thread.recent[thread.n_recent].seen = piece;
+    thread.recent[thread.n_recent].is_store = is_store;
     thread.n_recent = (thread.n_recent + 1) % RECENT;
     return 0;
 }
 
-void hx_memory_loop(void)
+static void vector_access(uintptr_t at, size_t bytes, int is_store)
 {
-    thread.in_trip = 0;
-    thread.slowest = 0;
-    thread.ddr_lines = 0;
+    while (bytes > 0) {
+        const unsigned here = bytes < LINE - at % LINE ? (unsigned)bytes : (unsigned)(LINE - at % LINE);
+
+        if (!is_rest_of_vector(at, here, is_store))
+            vector_line(at, is_store);
+        at += here;
+        bytes -= here;
+    }
 }
 
-void hx_cost_end(void)
+/* VTCM is not cached: each word costs, but not again while the compiler has it in a register. */
+static void scalar_vtcm(uintptr_t at, int is_store)
 {
-    free(thread.l1.tag);
-    free(thread.l2.tag);
-    hx_page_map_free(&thread.frames);
-    thread.l1.tag = thread.l2.tag = NULL;
+    for (int i = 0; i < SCALARS; i++)
+        if (thread.vtcm[i] == at)
+            return;
+    thread.vtcm[thread.n_vtcm++ % SCALARS] = at;
+    if (!is_store)
+        stall(hx_cost_parameters()->vtcm_scalar_pcycles - hx_cost_parameters()->load_pcycles);
 }
 
-void hx_cost_prepare(void)
+static void scalar_line(uintptr_t line, int is_store)
 {
-    (void)caches_ready(); /* without memory, the first access fails just as this does */
+    const struct hx_cost *c = hx_cost_parameters();
+    struct hx_shared_memory *m;
+    double latency = 0;
+
+    if (hx_on_any_stack((const void *)line) || !(m = enter()))
+        return;
+    bring_static_data(m, line);
+    if (!hx_cache_touch(&m->l1, line)) {
+        const double at = moment(m);
+
+        if (is_store)
+            latency = store_line(m, line, at) + c->load_pcycles;
+        else if (hx_cache_touch(&m->l2, line))
+            latency = c->l2_pcycles;
+        else
+            asked(latency = fetch(m, line, at));
+    }
+    hx_shared_leave(m);
+    stall(latency - c->load_pcycles);
+}
+
+static void scalar_access(uintptr_t at, int is_store)
+{
+    if (hx_in_vtcm((const void *)at)) {
+        scalar_vtcm(at, is_store);
+    } else if (thread.l1_line != at / L1_LINE + 1) {
+        thread.l1_line = at / L1_LINE + 1;
+        scalar_line(at, is_store);
+    }
 }
 
 void hx_cost_access(const void *p, size_t bytes, int is_store)
 {
-    hx_vt_share();
-    if (!caches_ready())
-        return;
-    if (bytes < VECTOR_PIECE)
-        scalar_access(p, is_store);
-    else if (is_rest_of_vector((uintptr_t)p, bytes))
-        return;
-    else if (is_store)
-        (void)vector_latency(p);
+    if (thread.began != hx_code_step.number) {
+        thread.began = hx_code_step.number;
+        thread.asks = hx_code_step.began;
+        thread.l1_line = 0;
+    }
+    if (bytes < WIDE)
+        scalar_access((uintptr_t)p, is_store);
     else
-        vector_load(p);
+        vector_access((uintptr_t)p, bytes, is_store);
+}
+
+uint64_t hx_cost_dma(uint64_t began, uint64_t bytes)
+{
+    const struct hx_cost *c = hx_cost_parameters();
+    struct hx_shared_memory *m = hx_shared_enter();
+    double takes = (double)bytes / c->dma_bytes_per_pcycle;
+
+    if (m) {
+        const double at = began > m->began ? (double)(began - m->began) : 0;
+
+        takes = hx_path_take(&m->ddr, at, takes) - at;
+        hx_shared_leave(m);
+    }
+    return began + (uint64_t)(takes + 0.5);
 }
 
 /* --- the thread ------------------------------------------------------------------------------------------------ */
 
-static void empty_caches(void)
+void hx_cost_end(void)
 {
-    memset(thread.recent, 0, sizeof(thread.recent));
-    hx_page_map_clear(&thread.frames);
-    if (thread.l1.tag)
-        hx_cache_clear(&thread.l1);
-    if (thread.l2.tag)
-        hx_cache_clear(&thread.l2);
+    hx_stacks_end();
 }
 
-void hx_cost_ddr(uint64_t bytes)
+void hx_cost_prepare(void)
 {
-    hx_turns_count_bytes(bytes);
+    hx_stacks_begin();
 }
 
-void hx_cost_call_end(void)
+void hx_cost_begin(uint64_t call)
 {
-    const uint64_t moved = hx_turns_count_bytes(0);
-    const double rate = hx_cost_parameters()->dma_bytes_per_pcycle;
-
-    if (rate > 0)
-        hx_vt_reach(HX_VT_STALL, thread.began + (uint64_t)((double)moved / rate * hx_vt_clock_ratio()));
-}
-
-void hx_cost_begin(void)
-{
-    hx_code_begin();
-    thread.began = hx_vt_now();
-    empty_caches();
+    hx_stacks_begin();
+    memset(&thread, 0, sizeof(thread));
+    hx_shared_join(call);
 }

@@ -74,10 +74,6 @@ void hx_turns_resume(uint64_t at);
 void hx_turns_wake(struct hx_place *p, uint64_t time, uint64_t party);
 /* The calling thread, which is in an operation, joins another party at `now`. */
 void hx_turns_move(uint64_t party, uint64_t now);
-/* Adds to the bytes that the calling thread's party has moved between memory and caches, and returns how many that are now; those of
- * a thread without a place are not counted. */
-uint64_t hx_turns_count_bytes(uint64_t bytes);
-
 /* Whether the two are in the same party; NULL is in none. */
 int hx_turns_together(const struct hx_place *a, const struct hx_place *b);
 
@@ -101,7 +97,6 @@ struct hx_place_fast {
 };
 struct hx_party_fast {
     _Atomic unsigned n;       /* threads */
-    _Atomic uint64_t bytes;   /* hx_turns_count_bytes() */
     _Atomic uint64_t wanted;  /* somebody waits until those who run beside each other have passed this pcycle */
 };
 extern __thread struct hx_place_fast *hx_turns_fast;        /* NULL: no place */

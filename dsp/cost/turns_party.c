@@ -199,13 +199,6 @@ void hx_turns_leave(void)
     hx_turns_exit();
 }
 
-uint64_t hx_turns_count_bytes(uint64_t bytes)
-{
-    if (!hx_turns_party)
-        return 0;
-    return bytes + atomic_fetch_add_explicit(&hx_turns_party->bytes, bytes, memory_order_relaxed);
-}
-
 int hx_turns_together(const struct hx_place *a, const struct hx_place *b)
 {
     int same;

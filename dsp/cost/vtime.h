@@ -48,6 +48,7 @@ struct hx_vt_origin {
     uint64_t trace_key; /* 0: the call is not traced */
     uint64_t party;     /* turns.h; 0: of no call */
     double queue;       /* pcycles of `queue` that have led to start_pcycles */
+    uint64_t call;      /* hx_shared_call() */
 };
 struct hx_vt_origin hx_vt_origin(void);
 

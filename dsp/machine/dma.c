@@ -26,6 +26,7 @@ enum { DESCRIPTOR_ALIGN = 16, BURST_BYTES = 64, PAGE = 4096, CHAIN_MAX = 1 << 16
 static __thread struct {
     uint32_t at;    /* descriptor in work, 0 = none */
     uint64_t began; /* pcycle at which it started */
+    uint64_t ends;  /* and at which it is done; 0: not asked yet */
     uint32_t bad;   /* descriptor that stopped the engine, 0 = none */
     int started;    /* something was started since the last wait */
     int paused;     /* `at` waits for dmresume */
@@ -98,19 +99,19 @@ static const char *decode(uint32_t addr, struct transfer *t, uint32_t *next)
     return error ? error : side_error(t->dst, t->dst_stride, t, MADV_POPULATE_WRITE);
 }
 
-static uint64_t duration(const struct transfer *t)
+static uint64_t end_of(const struct transfer *t)
 {
     const struct hx_cost *c = &hx_machine->cost;
-    uint64_t row = (t->width + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES;
+    const uint64_t row = (t->width + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES;
+    const uint64_t first_byte = engine.began + (uint64_t)(c->dma_setup_pcycles + 0.5);
 
-    return (uint64_t)(c->dma_setup_pcycles + (double)(row * t->rows) / c->dma_bytes_per_pcycle +
-                      0.5);
+    if (hx_in_vtcm(memory_at(t->src)) && hx_in_vtcm(memory_at(t->dst)))
+        return first_byte + (uint64_t)((double)(row * t->rows) / c->dma_bytes_per_pcycle + 0.5);
+    return hx_cost_dma(first_byte, row * t->rows);
 }
 
 static void move(const struct transfer *t)
 {
-    if (!hx_in_vtcm(memory_at(t->src)) || !hx_in_vtcm(memory_at(t->dst)))
-        hx_cost_ddr((uint64_t)t->width * t->rows);
     for (uint32_t r = 0; r < t->rows; r++)
         memmove(memory_at(t->dst + r * t->dst_stride), memory_at(t->src + r * t->src_stride),
                 t->width);
@@ -134,6 +135,7 @@ static void start(uint32_t addr)
 {
     engine.at = addr;
     engine.began = hx_vt_now();
+    engine.ends = 0;
     engine.bad = 0;
     engine.started = 1;
     engine.paused = 0;
@@ -153,7 +155,9 @@ static uint64_t catch_up(uint64_t t)
             stop(addr, error);
             break;
         }
-        uint64_t end = engine.began + duration(&x);
+        if (!engine.ends)
+            engine.ends = end_of(&x);
+        const uint64_t end = engine.ends;
         if (end > t)
             break;
         move(&x);
@@ -161,6 +165,7 @@ static uint64_t catch_up(uint64_t t)
         hx_trace_dma(engine.began, end, x.width * x.rows);
         engine.at = next;
         engine.began = last = end;
+        engine.ends = 0;
     }
     return last;
 }

@@ -131,7 +131,6 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     reply->retval = check_hvx(msg, call(msg->handle, msg->sc, pra, services, n_services));
     hx_vt_order_begin(); /* what the call's other threads did before its end has happened */
     hx_dma_end();
-    hx_cost_call_end();
 
     hx_buffers_returned(head.fdlist, FASTRPC_MAX_FDLIST);
     memcpy(c->arena + msg->addr + offsetof(struct hx_invoke, fdlist), head.fdlist,

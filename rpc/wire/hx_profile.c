@@ -65,6 +65,14 @@ static const struct key {
     {"l1_kib", COUNT, offsetof(struct hx_profile, cost.l1_kib), 1, 1024},
     {"l2_kib", COUNT, offsetof(struct hx_profile, cost.l2_kib), 1, 65536},
     {"spill_pcycles", REAL, offsetof(struct hx_profile, cost.spill_pcycles), 0, 1e9},
+    {"l2_vector_pcycles", REAL, offsetof(struct hx_profile, cost.l2_vector_pcycles), 0, 1e4},
+    {"vtcm_scalar_pcycles", REAL, offsetof(struct hx_profile, cost.vtcm_scalar_pcycles), 0, 1e4},
+    {"ddr_line_pcycles", REAL, offsetof(struct hx_profile, cost.ddr_line_pcycles), 0, 1e5},
+    {"ddr_thread_pcycles", REAL, offsetof(struct hx_profile, cost.ddr_thread_pcycles), 0, 1e5},
+    {"ddr_page_pcycles", REAL, offsetof(struct hx_profile, cost.ddr_page_pcycles), 0, 1e6},
+    {"ddr_pages", COUNT, offsetof(struct hx_profile, cost.ddr_pages), 1, 65536},
+    {"ddr_cold", REAL, offsetof(struct hx_profile, cost.ddr_cold), 1, 100},
+    {"ddr_cold_us", REAL, offsetof(struct hx_profile, cost.ddr_cold_us), 0, 1e9},
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
 

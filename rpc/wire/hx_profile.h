@@ -14,14 +14,22 @@ struct hx_cost {
     double mpy_pcycles;    /* latency of scalar multiplies; float takes a packet more */
     double hvx_pcycles;    /* context cycle: from one vector packet of a context to the next, and latency of its results */
     double vtcm_pcycles;   /* latency of a vector load from VTCM */
-    double l2_pcycles;     /* latency of a load that hits L2 */
-    double ddr_pcycles;    /* latency of a load that goes to DDR */
+    double l2_pcycles;     /* latency of a scalar load that hits L2 */
+    double ddr_pcycles;    /* latency of a load that goes to DDR, in a page that was used before */
     double dma_setup_pcycles;    /* from dmstart to the first byte */
     double dma_bytes_per_pcycle; /* DMA between DDR and VTCM, > 0 */
     double vtcm_request_pcycles; /* per request to the VTCM manager */
     double handoff_pcycles;      /* from the waking to the woken thread */
     unsigned l1_kib, l2_kib;     /* data caches; rounded down to powers of two */
     double spill_pcycles;        /* from a vector store to the stack until it can be read again */
+    double l2_vector_pcycles;    /* latency of a vector load that hits L2, which HVX reads without L1 */
+    double vtcm_scalar_pcycles;  /* latency of a scalar load from VTCM */
+    double ddr_line_pcycles;     /* from one line that loads and stores of all threads move between DDR and L2 to the next */
+    double ddr_thread_pcycles;   /* the same of one thread, in the long run */
+    double ddr_page_pcycles;     /* more latency when the 4-KiB page is not among the last ddr_pages ones */
+    unsigned ddr_pages;
+    double ddr_cold;             /* factor on all of these while DDR is cold, >= 1 */
+    double ddr_cold_us;          /* DSP time for which it is cold in a new PD */
 };
 
 struct hx_profile {

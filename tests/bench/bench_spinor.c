@@ -7,7 +7,6 @@
 
 #include "HAP_vtcm_mgr.h"
 #include "bench.h"
-#include "cost/cost.h"
 #include "cost/pending.h"
 #include "hx_f16.h"
 #include "hx_profile.h"
@@ -263,7 +262,6 @@ static float difference(const struct rig *r)
 static double pcycles_of(void (*run)(void *), struct rig *r)
 {
     hx_vt_call_begin(0, 0);
-    hx_cost_begin();
     hx_cost_pending();
     const uint64_t start = hx_vt_now();
     run(r);

@@ -1,9 +1,6 @@
-/* The cost model: packets of a listing, caches, virtual time. */
+/* The cost model: packets of a listing, virtual time; memory is test_cost_memory.c. */
 #include "hxt.h"
 
-#include <stdlib.h>
-
-#include "base/cache.h"
 #include "cost/code_check.h"
 #include "cost/cost.h"
 #include "hexrig_hvx_count.h"
@@ -16,7 +13,8 @@ static const struct hx_profile profile = {
     .hvx_contexts = 2,
     .cost = {.packet_pcycles = 2, .load_pcycles = 3, .mpy_pcycles = 5, .hvx_pcycles = 4,
              .vtcm_pcycles = 6, .l2_pcycles = 20, .ddr_pcycles = 100, .dma_bytes_per_pcycle = 8,
-             .l1_kib = 1, .l2_kib = 64, .spill_pcycles = 30},
+             .l1_kib = 1, .l2_kib = 64, .spill_pcycles = 30, .l2_vector_pcycles = 20, .ddr_line_pcycles = 50,
+             .ddr_page_pcycles = 40, .ddr_pages = 64},
 };
 
 static int setup(void **state)
@@ -114,34 +112,13 @@ static void test_loads_tell_how_far_their_use_is(void **state)
     assert_true(t.trip == 4 + 6 + 4 + 4);
 }
 
-/* --- caches ---------------------------------------------------------------------------------------------------- */
-
-static void test_the_least_recently_used_line_goes_first(void **state)
-{
-    struct hx_cache c;
-
-    (void)state;
-    assert_int_equal(hx_cache_init(&c, HX_CACHE_WAYS * 128, 7), 0); /* one set */
-    for (uint64_t i = 0; i < HX_CACHE_WAYS; i++)
-        assert_false(hx_cache_touch(&c, i * 128));
-    assert_true(hx_cache_touch(&c, 5)); /* line 0 is now the most recent */
-    assert_false(hx_cache_touch(&c, 100 * 128));
-    assert_false(hx_cache_touch(&c, 128)); /* line 1 had to go */
-    assert_true(hx_cache_touch(&c, 0));
-    hx_cache_drop(&c, 0);
-    assert_false(hx_cache_touch(&c, 0));
-    hx_cache_clear(&c);
-    assert_false(hx_cache_touch(&c, 100 * 128));
-    free(c.tag);
-}
-
 /* --- both together --------------------------------------------------------------------------------------------- */
 
 static const struct hx_vliw_packet body[2] = {{{0}, 1, 1}, {{HX_WAIT(HX_UNIT_VLOAD, 0, 1)}, 0, 0}};
 static const struct hx_vliw_packet straight[1] = {PLAIN};
 static const struct hx_code_level levels[2] = {{straight, 1, 0, 0}, {body, 2, 1, 0}};
 static const struct hx_code hx_code_sample = {"sample", 2, {levels, levels}};
-static _Alignas(128) uint8_t memory[4 * 128];
+static _Alignas(512) uint8_t memory[4 * 128]; /* in one page */
 
 static uint64_t exec(void)
 {
@@ -162,42 +139,11 @@ static void test_a_function_costs_its_packets_and_the_stalls_of_its_loads(void *
     hx_vt_call_begin(0, 0);
     sample(0);
     assert_int_equal(exec(), 2);
-    sample(5); /* one trip is peeled; four lines from DDR, one from L2, each load hides 6 */
-    assert_int_equal(exec(), 2 + 2 + 4 * 8 + 4 * (100 - 6) + (20 - 6));
-    hx_vt_call_begin(0, 0); /* cold again */
+    sample(5); /* one trip is peeled; four lines from DDR, of a new page, one from L2, each load hides 6 */
+    assert_int_equal(exec(), 2 + 2 + 4 * 8 + 40 + 4 * (100 - 6) + (20 - 6));
+    hx_vt_call_begin(0, 0); /* the caches are empty again */
     sample(1);
-    assert_int_equal(exec(), 2 + (100 - 6));
-}
-
-static const struct hx_vliw_packet eight_loads[1] = {{{0}, 0, 8}};
-static const struct hx_code_level wide_levels[2] = {{straight, 1, 0, 0}, {eight_loads, 1, 0, 0}};
-static const struct hx_code hx_code_wide = {"wide", 2, {wide_levels, wide_levels}};
-
-static void test_many_loads_at_once_wait_for_the_bandwidth_of_ddr(void **state)
-{
-    static _Alignas(128) uint8_t lines[8 * 128];
-
-    (void)state;
-    hx_vt_call_begin(0, 0);
-    HX_CODE(wide);
-    HX_TRIPS(1, 1);
-    for (unsigned i = 0; i < 8; i++)
-        hx_cost_access(lines + i * 128, 128, 0);
-    assert_int_equal(exec(), 2 + 8 * 128 / 8); /* and not 100, the latency of one */
-}
-
-static void test_a_call_takes_as_long_as_ddr_needs_for_all_of_its_threads(void **state)
-{
-    (void)state;
-    hx_vt_call_begin(0, 0);
-    hx_vt_spend(HX_VT_CODE, 300);
-    hx_cost_ddr(8000); /* by whichever thread */
-    hx_cost_call_end();
-    assert_int_equal(exec(), 1000);
-    hx_vt_call_begin(0, 0);
-    hx_vt_spend(HX_VT_CODE, 300);
-    hx_cost_call_end();
-    assert_int_equal(exec(), 300);
+    assert_int_equal(exec(), 2 + 40 + (100 - 6));
 }
 
 static void test_hvx_operations_outside_of_listings_have_a_price(void **state)
@@ -213,21 +159,6 @@ static void test_hvx_operations_outside_of_listings_have_a_price(void **state)
         hx_hvx_counts.op[HX_SLOT_VX_DV] += 1000; /* the listing has them */
     }
     assert_int_equal(exec(), 50);
-}
-
-static void test_scalar_loads_know_three_places(void **state)
-{
-    (void)state;
-    hx_vt_call_begin(0, 0);
-    hx_cost_access(memory, 4, 0);
-    assert_int_equal(exec(), 100 - 3);
-    hx_cost_access(memory + 4, 4, 0); /* the same L1 line */
-    assert_int_equal(exec(), 97);
-    hx_cost_access(memory + 64, 4, 0); /* another L1 line of the same L2 line */
-    assert_int_equal(exec(), 97 + 17);
-    hx_cost_access(memory, 128, 1);    /* a vector store takes the line out of L1 */
-    hx_cost_access(memory, 4, 0);
-    assert_int_equal(exec(), 97 + 17 + 17);
 }
 
 /* --- loops that are not told, and that there are not --- */
@@ -317,12 +248,8 @@ int main(void)
         cmocka_unit_test(test_early_sources_stall_one_issue_more),
         cmocka_unit_test(test_a_loop_waits_for_its_trip_before),
         cmocka_unit_test(test_loads_tell_how_far_their_use_is),
-        cmocka_unit_test(test_the_least_recently_used_line_goes_first),
         cmocka_unit_test(test_a_function_costs_its_packets_and_the_stalls_of_its_loads),
-        cmocka_unit_test(test_many_loads_at_once_wait_for_the_bandwidth_of_ddr),
-        cmocka_unit_test(test_a_call_takes_as_long_as_ddr_needs_for_all_of_its_threads),
         cmocka_unit_test(test_hvx_operations_outside_of_listings_have_a_price),
-        cmocka_unit_test(test_scalar_loads_know_three_places),
         cmocka_unit_test(test_loops_that_do_not_fit_the_table_are_told_of_once),
         cmocka_unit_test(test_waiting_reaches_a_time_and_never_goes_back),
     };

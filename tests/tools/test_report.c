@@ -132,7 +132,7 @@ static void test_placement_threads_and_build_matter(void **state)
     fast = ask("report timing --json --kernel vht2 --shape 256", "pcycles.total");
     debug = ask("report timing --json --kernel vht2 --shape 256 --build debug", "pcycles.total");
     assert_true(ddr > 3 * vtcm);
-    assert_true(two > 0.45 * ddr && two < 0.6 * ddr);
+    assert_true(two > 0.55 * ddr && two < 0.8 * ddr); /* both want more of DDR than there is */
     assert_true(debug > 3 * fast);
 }
 
