@@ -74,6 +74,7 @@ HX_EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
     hx_vt_spend(HX_VT_CODE, hx_cost_pending());
     hx_vt_scope(code->name);
     hx_cost_paid(1);
+    hx_code_step.call += thread.code == NULL;
     step(1);
     thread.code = code;
     thread.level = 0;

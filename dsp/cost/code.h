@@ -30,6 +30,7 @@ void hx_code_vector_load(struct hx_code_load *load);
 /* Where the thread is: a step begins when it enters or leaves a listed function or loop, and what was before has been charged. */
 struct hx_code_step {
     uint64_t number; /* of the thread's steps */
+    uint64_t call;   /* of the thread's calls of listed functions from elsewhere, the one that it is part of */
     double began;    /* pcycle */
     int listed;      /* a listing pays what follows */
 };

@@ -15,8 +15,8 @@ enum {
     WIDE = 16,       /* gcc splits a vector access into pieces of this size or more */
     RECENT = 8,      /* lines whose pieces may come mixed */
     SCALARS = 4,     /* words that a compiler keeps in registers whatever the source says */
-    STORES = 8,      /* lines that wait to be stored before a thread has to */
-    BURST = 1,       /* lines that a thread may get earlier than it can in the long run */
+    AHEAD = 8,       /* lines that a thread may be ahead of its share of the way to L2: stores wait in a queue, and who stood still may catch up */
+    BURST = 1,       /* and ahead of what a single thread can have in the long run */
 };
 
 typedef unsigned __int128 bytes_of_line;
@@ -34,7 +34,9 @@ static __thread struct {
     uint64_t began;           /* step that the last access was in */
     uint64_t step;            /* the same of those that went further than L1 */
     double asks;              /* pcycle at which listed code asks for its next line */
-    double next_line;         /* when it could get its next line, had it asked for them evenly; as moment() counts */
+    uint64_t call;            /* of a listed function, that `next_shared` is of */
+    struct hx_path_user demand; /* its part of the way to L2 */
+    double next_line, next_shared; /* when it could get its next line, had it asked for them evenly; as moment() counts */
 } thread;
 
 /* --- DDR ------------------------------------------------------------------------------------------------------- */
@@ -47,23 +49,38 @@ static double slowness(const struct hx_shared_memory *m, double at)
     return hx_vt_clock_ratio() * (at < m->cold && cold > 1 ? cold : 1);
 }
 
-/* Moves a line between DDR and L2 from `at` on.  Returns for how many pcycles others are in the way. */
+/* Moves a line over DDR's bus from `at` on.  Returns for how many pcycles others are in the way. */
 static double move_line(struct hx_shared_memory *m, double at, double slow)
 {
     const struct hx_cost *c = hx_cost_parameters();
-    const double apart = c->ddr_line_pcycles * slow;
     const double bus = c->dma_bytes_per_pcycle > 0 ? LINE / c->dma_bytes_per_pcycle * slow : 0;
-    const double demand = hx_path_take(&m->demand, at, apart) - at - apart, ddr = hx_path_take(&m->ddr, at, bus) - at - bus;
 
-    return demand > ddr ? demand : ddr;
+    return hx_path_take(&m->ddr, at, bus) - at - bus;
 }
 
-/* A thread that does little else gets no more than a line per `ddr_thread_pcycles`.  Returns for how many pcycles it is too early. */
-static double too_early(double at, double slow)
+/* Lines that come `apart` in the long run, up to `burst` of them ahead of that: for how many pcycles it is too early for the next one. */
+static double too_early(double *next, double at, double apart, unsigned burst)
 {
-    const double apart = hx_cost_parameters()->ddr_thread_pcycles * slow, early = thread.next_line - at - BURST * apart;
+    const double early = *next - at - burst * apart;
 
-    thread.next_line = (thread.next_line > at ? thread.next_line : at) + apart;
+    *next = (*next > at ? *next : at) + apart;
+    return early > 0 ? early : 0;
+}
+
+/* The same for the thread's share of the way to L2.  A listed function is charged for its outer loops before the inner ones run, so there the
+ * share is kept from its begin on, not from line to line. */
+static double wait_for_share(struct hx_shared_memory *m, double at, double slow)
+{
+    const double apart = hx_path_pace(&m->demand, &thread.demand, at, hx_cost_parameters()->ddr_line_pcycles * slow);
+    double early;
+
+    if (!hx_code_step.listed)
+        return too_early(&thread.next_shared, at, apart, AHEAD);
+    if (thread.call != hx_code_step.call && thread.next_shared < at)
+        thread.next_shared = at;
+    thread.call = hx_code_step.call;
+    early = thread.next_shared - at - AHEAD * apart;
+    thread.next_shared += apart;
     return early > 0 ? early : 0;
 }
 
@@ -71,7 +88,9 @@ static double too_early(double at, double slow)
 static double fetch(struct hx_shared_memory *m, uint64_t line, double at)
 {
     const struct hx_cost *c = hx_cost_parameters();
-    const double slow = slowness(m, at), early = too_early(at, slow), page = hx_cache_touch(&m->pages, line) ? 0 : c->ddr_page_pcycles;
+    const double slow = slowness(m, at), page = hx_cache_touch(&m->pages, line) ? 0 : c->ddr_page_pcycles;
+    const double alone = too_early(&thread.next_line, at, c->ddr_thread_pcycles * slow, BURST), shared = wait_for_share(m, at, slow);
+    const double early = alone > shared ? alone : shared;
 
     return early + (c->ddr_pcycles + page) * slow + move_line(m, at + early, slow);
 }
@@ -116,8 +135,8 @@ static double store_line(struct hx_shared_memory *m, uint64_t line, double at)
 
     if (hx_cache_touch(&m->l2, line))
         return 0;
-    late = move_line(m, at, slowness(m, at)) - STORES * hx_cost_parameters()->ddr_line_pcycles;
-    late = late > 0 ? late : 0;
+    late = wait_for_share(m, at, slowness(m, at));
+    late += move_line(m, at + late, slowness(m, at));
     asked(late);
     return late;
 }

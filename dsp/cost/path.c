@@ -14,21 +14,21 @@ enum {
 void hx_path_clear(struct hx_path *p)
 {
     if (p->used)
-        memset(p->taken, 0, p->used * sizeof(*p->taken));
+        memset(p->of, 0, p->used * sizeof(*p->of));
     p->used = 0;
 }
 
 void hx_path_free(struct hx_path *p)
 {
-    if (p->taken)
-        munmap(p->taken, p->stretches * sizeof(*p->taken));
+    if (p->of)
+        munmap(p->of, p->stretches * sizeof(*p->of));
     *p = (struct hx_path){0};
 }
 
 static int reach(struct hx_path *p, size_t stretch)
 {
     size_t n = p->stretches ? p->stretches : FIRST_STRETCHES;
-    uint32_t *more;
+    struct hx_stretch *more;
 
     if (stretch < p->stretches)
         return 1;
@@ -40,11 +40,11 @@ static int reach(struct hx_path *p, size_t stretch)
     more = mmap(NULL, n * sizeof(*more), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (more == MAP_FAILED)
         return 0;
-    if (p->taken) {
-        memcpy(more, p->taken, p->used * sizeof(*more));
-        munmap(p->taken, p->stretches * sizeof(*more));
+    if (p->of) {
+        memcpy(more, p->of, p->used * sizeof(*more));
+        munmap(p->of, p->stretches * sizeof(*more));
     }
-    p->taken = more;
+    p->of = more;
     p->stretches = n;
     return 1;
 }
@@ -59,12 +59,44 @@ double hx_path_take(struct hx_path *p, double at, double pcycles)
     uint64_t t = at > 0 ? (uint64_t)(at * FRACTIONS + 0.5) : 0, left = (uint64_t)(pcycles * FRACTIONS + 0.5);
 
     while (left > 0 && reach(p, t / STRETCH)) {
-        const uint64_t i = t / STRETCH, end = (i + 1) * STRETCH, now = least(left, least(STRETCH - p->taken[i], end - t));
+        const uint64_t i = t / STRETCH, end = (i + 1) * STRETCH, now = least(left, least(STRETCH - p->of[i].taken, end - t));
 
-        p->taken[i] += (uint32_t)now;
+        p->of[i].taken += (uint32_t)now;
         p->used = p->used > i ? p->used : i + 1;
         left -= now;
         t = left > 0 ? end : t + now;
     }
     return (double)(t + left) / FRACTIONS;
+}
+
+/* What the user can have of a stretch, 0..1. */
+static double share(const struct hx_path *p, const struct hx_path_user *u, uint64_t stretch)
+{
+    const struct hx_stretch *before = stretch > 0 && stretch <= p->used ? &p->of[stretch - 1] : NULL;
+    const unsigned users = before ? before->users + (u->before == 0) : 1;
+    const double others = before && before->taken > u->before ? (double)(before->taken - u->before) / STRETCH : 0;
+    const double even = 1.0 / (users ? users : 1);
+
+    return others < 1 - even ? 1 - others : even;
+}
+
+double hx_path_pace(struct hx_path *p, struct hx_path_user *u, double at, double pcycles)
+{
+    uint64_t stretch = at > 0 ? (uint64_t)at / (STRETCH / FRACTIONS) : 0;
+    const uint32_t taken = (uint32_t)least((uint64_t)(pcycles * FRACTIONS + 0.5), STRETCH);
+
+    if (!reach(p, stretch))
+        return pcycles;
+    if (stretch + 1 < u->stretch) /* the user's clock need not be steady */
+        stretch = u->stretch - 1;
+    if (stretch + 1 > u->stretch) {
+        u->before = u->stretch == stretch ? u->now : 0;
+        u->now = 0;
+        u->stretch = stretch + 1;
+        p->of[stretch].users++;
+    }
+    u->now += taken;
+    p->of[stretch].taken += taken;
+    p->used = p->used > stretch ? p->used : stretch + 1;
+    return pcycles / share(p, u, stretch);
 }
