@@ -12,8 +12,6 @@ static struct hx_party parties[HX_TURNS_PARTIES];
 static unsigned used_places, search; /* from the start of places[]; where to look for a free party */
 static uint64_t calls;
 
-__thread struct hx_place_fast *hx_turns_fast;
-__thread struct hx_party_fast *hx_turns_party;
 static __thread int was_quiet; /* of the thread's last place */
 
 struct hx_party *hx_turns_party_of(uint64_t id)

@@ -62,10 +62,20 @@ struct hx_party {
     struct hx_place *watcher;  /* the first of those who ask looks after the others */
 };
 
+/* --- turns_lock.c */
+
+/* The calling thread's place, or NULL; takes no lock. */
+static inline struct hx_place *hx_turns_me(void)
+{
+    return (struct hx_place *)hx_turns_fast; /* its first member */
+}
+
 /* Protects places and parties, but for what belongs to a thread or is atomic. */
 void hx_turns_enter(void);
 /* Wakes those who were called meanwhile. */
 void hx_turns_exit(void);
+/* Under the lock: it may be the turn of p's thread, which may be waiting for that. */
+void hx_turns_call_up(struct hx_place *p);
 
 static inline uint64_t hx_turns_time(const struct hx_place *p)
 {
@@ -116,19 +126,11 @@ void hx_turns_stop(struct hx_place *p);
 
 /* --- under the lock: turns_wait.c */
 
-/* It may be the turn of p's thread, which may be waiting for that. */
-void hx_turns_call_up(struct hx_place *p);
-
 /* Waits until `p`, the calling thread's, is allowed to run. */
 void hx_turns_wait(struct hx_place *p);
 
 /* --- under the lock: turns_party.c */
 
-/* The calling thread's place, or NULL; takes no lock. */
-static inline struct hx_place *hx_turns_me(void)
-{
-    return (struct hx_place *)hx_turns_fast; /* its first member */
-}
 /* The calling thread is at `p` from now on, which is in a party. */
 void hx_turns_sit(struct hx_place *p);
 /* The calling thread was alone when its operation began, and has company now. */
