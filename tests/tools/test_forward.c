@@ -168,6 +168,9 @@ static void test_bad_passes_are_refused(void **state)
         {"report timing --variant v4", "--forward"},
         {"report timing --cold", "--forward"},
         {"report timing --forward gemma3-1b --check", "--check"},
+        {"report timing --kernel stage --threads 2", "runs on 1"},
+        {"report timing --kernel attend --shape 513x1x32", "513 is more than 512"},
+        {"report timing --kernel forward --shape 257", "257 is more than 256"},
     };
     struct hxt_result res;
 

@@ -19,6 +19,10 @@ static const struct limits {
     {"intt-scalar", 1, {512, 2}},
     {"intt-hvx", 1, {512, 2}},
     {"intt", 1, {512, 2}},
+    {"attend", 2, {512}},
+    {"stage", 1, {0}},
+    {"layers", 2, {512}},
+    {"forward", 2, {256}},
 };
 
 int hx_timing_refused(const struct hx_timing_ask *ask, char *why, size_t bytes)
