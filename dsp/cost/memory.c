@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "base/export.h"
 #include "base/low_memory.h"
 #include "base/stacks.h"
 #include "code.h"
+#include "hexrig_scalar_mem.h"
 #include "shared.h"
 #include "vtime.h"
 
@@ -128,6 +130,16 @@ static struct hx_shared_memory *enter(void)
     return m;
 }
 
+/* What has to be done before the first access of a step. */
+static void follow_code(void)
+{
+    if (thread.began == hx_code_step.number)
+        return;
+    thread.began = hx_code_step.number;
+    thread.asks = hx_code_step.began;
+    thread.l1_line = 0;
+}
+
 /* A line is written.  The thread waits only when many already wait for their turn. */
 static double store_line(struct hx_shared_memory *m, uint64_t line, double at)
 {
@@ -160,6 +172,35 @@ static void bring_static_data(struct hx_shared_memory *m, uint64_t at)
         hx_cache_touch(&m->l1, at);
 }
 
+/* When a line that is in L2 will have arrived there, if it was prefetched; 0: long ago. */
+static double arrival(const struct hx_shared_memory *m, uint64_t line)
+{
+    const unsigned n = m->n_boxes < HX_BOXES ? m->n_boxes : HX_BOXES;
+
+    for (unsigned i = 0; i < n; i++) {
+        const struct hx_box *b = &m->box[i];
+        const uint64_t at = line / LINE * LINE - b->from, row = b->stride ? at / b->stride : 0, in_row = (at - row * b->stride) / LINE;
+
+        if (line >= b->from && row < b->height && in_row < b->width)
+            return b->begins + (b->ends - b->begins) * (double)(row * b->width + in_row + 1) / (b->width * (double)b->height);
+    }
+    return 0;
+}
+
+/* What a load of a line in L2 waits. */
+static double l2_wait(struct hx_shared_memory *m, uint64_t line, const struct hx_code_load *load)
+{
+    const double arrives = m->n_boxes ? arrival(m, line) : 0;
+    double wait = load->l2_stall;
+
+    if (arrives <= 0)
+        return wait;
+    if (arrives - moment(m) > wait)
+        wait = arrives - moment(m);
+    asked(wait + load->apart);
+    return wait;
+}
+
 /* A vector, or a part of one, in one line. */
 static void vector_line(uintptr_t line, int is_store)
 {
@@ -179,7 +220,7 @@ static void vector_line(uintptr_t line, int is_store)
     if (is_store)
         wait = store_line(m, line, moment(m));
     else if (hx_cache_touch(&m->l2, line))
-        wait = load.l2_stall;
+        wait = l2_wait(m, line, &load);
     else
         asked((wait = fetch(m, line, moment(m)) - load.hidden) + load.apart);
     hx_shared_leave(m);
@@ -242,7 +283,7 @@ static void scalar_line(uintptr_t line, int is_store)
         if (is_store)
             latency = store_line(m, line, at) + c->load_pcycles;
         else if (hx_cache_touch(&m->l2, line))
-            latency = c->l2_pcycles;
+            latency = l2_wait(m, line, &(struct hx_code_load){.l2_stall = c->l2_pcycles});
         else
             asked(latency = fetch(m, line, at));
     }
@@ -262,15 +303,35 @@ static void scalar_access(uintptr_t at, int is_store)
 
 void hx_cost_access(const void *p, size_t bytes, int is_store)
 {
-    if (thread.began != hx_code_step.number) {
-        thread.began = hx_code_step.number;
-        thread.asks = hx_code_step.began;
-        thread.l1_line = 0;
-    }
+    follow_code();
     if (bytes < WIDE)
         scalar_access((uintptr_t)p, is_store);
     else
         vector_access((uintptr_t)p, bytes, is_store);
+}
+
+HX_EXPORT void hx_prefetch(uintptr_t address, uint32_t width, uint32_t height, uint32_t stride)
+{
+    const struct hx_cost *c = hx_cost_parameters();
+    const uint64_t from = address / LINE * LINE;
+    struct hx_box box = {.from = from, .width = (uint32_t)((address - from + width + LINE - 1) / LINE), .height = height, .stride = stride};
+    struct hx_shared_memory *m = width && height && !hx_in_vtcm((const void *)address) ? enter() : NULL;
+    uint64_t came = 0;
+
+    follow_code();
+    if (!m)
+        return;
+    for (uint32_t r = 0; r < height && came <= m->l2.lines; r++)
+        for (uint32_t i = 0; i < box.width; i++)
+            came += !hx_cache_touch(&m->l2, from + (uint64_t)r * stride + (uint64_t)i * LINE);
+    if (came) {
+        const double at = moment(m), slow = slowness(m, at);
+
+        box.begins = at + c->ddr_pcycles * slow;
+        box.ends = hx_path_take(&m->ddr, box.begins, (double)came * LINE / c->dma_bytes_per_pcycle * slow);
+        m->box[m->n_boxes++ % HX_BOXES] = box;
+    }
+    hx_shared_leave(m);
 }
 
 uint64_t hx_cost_dma(uint64_t began, uint64_t bytes)

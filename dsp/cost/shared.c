@@ -63,6 +63,7 @@ static void clear(struct hx_shared_memory *m, uint64_t began)
     hx_line_set_clear(&m->image);
     hx_path_clear(&m->demand);
     hx_path_clear(&m->ddr);
+    m->n_boxes = 0;
 }
 
 void hx_shared_open(uint64_t began)

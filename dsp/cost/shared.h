@@ -13,6 +13,15 @@
 #include "base/line_set.h"
 #include "path.h"
 
+enum { HX_BOXES = 8 };
+
+/* Lines that are prefetched; those of the last HX_BOXES may still be under way. */
+struct hx_box {
+    uint64_t from;                  /* address of the first line */
+    uint32_t width, height, stride; /* lines of a row, rows, bytes from row to row */
+    double begins, ends;            /* pcycles since the call began: of the first and the last line */
+};
+
 struct hx_shared_memory {
     struct hx_shared_memory *next;
     _Atomic uint64_t call; /* which call it belongs to; changes when another one takes it over */
@@ -23,6 +32,8 @@ struct hx_shared_memory {
     struct hx_cache l1, l2, pages;
     struct hx_line_set image; /* lines of static data that were touched */
     struct hx_path demand; /* lines that loads and stores miss, to L2 */
+    struct hx_box box[HX_BOXES];
+    unsigned n_boxes;      /* that there were in this call */
     struct hx_path ddr;    /* all that DDR moves, DMA and prefetches as well */
 };
 

@@ -15,6 +15,7 @@
 #include "cost/cost.h"
 #include "cost/path.h"
 #include "cost/vtime.h"
+#include "hexrig_scalar_mem.h"
 
 enum { LINE = 128, PAGE = 4096, MIB = 1 << 20 };
 
@@ -206,6 +207,29 @@ static void test_ddr_is_cold_at_first(void **state)
     begin();
     later = stream(data, lines, LINE, 1);
     _exit(!(first > later * (1 + (cost->ddr_cold - 1) / 2) && first < later * cost->ddr_cold + 0.1));
+}
+
+static void test_prefetched_lines_come_as_fast_as_dma(void **state)
+{
+    enum { BOX = 512 }; /* lines */
+    const unsigned lines = 16 * BOX;
+    double plain, fetched = 0;
+
+    (void)state;
+    begin();
+    plain = stream(data, lines, LINE, 2);
+    begin();
+    hx_prefetch((uintptr_t)data, LINE, BOX, LINE);
+    for (unsigned i = 0; i < lines; i += BOX) {
+        hx_prefetch((uintptr_t)data + (i + BOX) * LINE, LINE, BOX, LINE); /* the next */
+        fetched += stream(data + i * LINE, BOX, LINE, 2) * BOX / lines;
+    }
+    assert_true(fetched < plain / 1.5);
+    assert_true(fetched >= LINE / cost->dma_bytes_per_pcycle);
+    begin();
+    hx_prefetch((uintptr_t)data, LINE, BOX, LINE);
+    fetched = stream(data, BOX, LINE, 2); /* at once: it waits for DDR */
+    assert_true(fetched > LINE / cost->dma_bytes_per_pcycle && fetched < plain);
 }
 
 static void test_stores_wait_for_nothing_but_the_path(void **state)
@@ -470,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_a_path_serves_one_after_the_other_whoever_asks_first),
         cmocka_unit_test(test_unrolling_hardly_changes_a_stream_from_ddr),
         cmocka_unit_test(test_a_page_that_is_new_takes_longer),
+        cmocka_unit_test(test_prefetched_lines_come_as_fast_as_dma),
         cmocka_unit_test(test_stores_wait_for_nothing_but_the_path),
         cmocka_unit_test(test_pieces_of_a_vector_cost_what_the_vector_does),
         cmocka_unit_test(test_scalar_loads_know_three_places),

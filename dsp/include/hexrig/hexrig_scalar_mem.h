@@ -1,8 +1,8 @@
 /* Memory: circular addressing, and the cache hints.
  *
  * Q6_l2fetch_*, Q6_dcfetch_A and the cleaning and invalidating ones change no data, so they do nothing here but report
- * themselves under -DHEXRIG_COUNT to hx_cache_hints of the calling thread: the hook for a cost model.  Q6_dczeroa_A zeroes
- * the 32 bytes of its line, as the instruction does. */
+ * themselves under -DHEXRIG_COUNT: to hx_cache_hints of the calling thread, and what they prefetch to the cost model.  Q6_dczeroa_A
+ * zeroes the 32 bytes of its line, as the instruction does. */
 #ifndef HEXRIG_SCALAR_MEM_H
 #define HEXRIG_SCALAR_MEM_H
 
@@ -29,6 +29,9 @@ extern "C" {
 /* Lives in the DSP process; a thread may zero its own. */
 extern __thread struct hx_cache_hints hx_cache_hints
     __attribute__((tls_model("initial-exec"), visibility("default")));
+
+/* The lines of `height` rows of `width` bytes, `stride` apart, are on their way to L2. */
+void hx_prefetch(uintptr_t address, uint32_t width, uint32_t height, uint32_t stride) __attribute__((visibility("default")));
 #ifdef __cplusplus
 }
 #endif
@@ -44,14 +47,32 @@ static inline void hx_cache_hint(enum hx_cache_hint kind, uint64_t bytes)
 #endif
 }
 
+static inline void hxs_prefetch(uintptr_t address, uint32_t width, uint32_t height, uint32_t stride)
+{
+#ifdef HEXRIG_COUNT
+    hx_prefetch(address, width, height, stride);
+#else
+    (void)address;
+    (void)width;
+    (void)height;
+    (void)stride;
+#endif
+}
+
 /* Addresses are integers of 32 bits on the device and pointers in most code: both are taken. */
-#define Q6_dcfetch_A(address) ((void)(address), hx_cache_hint(HX_HINT_DCFETCH, 0))
+#define Q6_dcfetch_A(address) hxs_dcfetch((uintptr_t)(address))
 #define Q6_dccleana_A(address) ((void)(address), hx_cache_hint(HX_HINT_DCCLEAN, 0))
 #define Q6_dccleaninva_A(address) ((void)(address), hx_cache_hint(HX_HINT_DCCLEANINV, 0))
 #define Q6_dcinva_A(address) ((void)(address), hx_cache_hint(HX_HINT_DCINV, 0))
 #define Q6_dczeroa_A(address) hxs_dczero((uintptr_t)(address))
-#define Q6_l2fetch_AR(address, box) ((void)(address), hxs_l2fetch_r((uint32_t)(box)))
-#define Q6_l2fetch_AP(address, box) ((void)(address), hxs_l2fetch_p((uint64_t)(box)))
+#define Q6_l2fetch_AR(address, box) hxs_l2fetch_r((uintptr_t)(address), (uint32_t)(box))
+#define Q6_l2fetch_AP(address, box) hxs_l2fetch_p((uintptr_t)(address), (uint64_t)(box))
+
+static inline void hxs_dcfetch(uintptr_t address)
+{
+    hx_cache_hint(HX_HINT_DCFETCH, 0);
+    hxs_prefetch(address, 1, 1, 0);
+}
 
 static inline void hxs_dczero(uintptr_t address)
 {
@@ -60,15 +81,17 @@ static inline void hxs_dczero(uintptr_t address)
 }
 
 /* stride 31:16, width 15:8, height 7:0, in bytes, bytes and lines */
-static inline void hxs_l2fetch_r(uint32_t box)
+static inline void hxs_l2fetch_r(uintptr_t address, uint32_t box)
 {
     hx_cache_hint(HX_HINT_L2FETCH, (uint64_t)(box >> 8 & 0xff) * (box & 0xff));
+    hxs_prefetch(address, box >> 8 & 0xff, box & 0xff, box >> 16);
 }
 
 /* direction 48, stride 47:32, width 31:16, height 15:0 */
-static inline void hxs_l2fetch_p(uint64_t box)
+static inline void hxs_l2fetch_p(uintptr_t address, uint64_t box)
 {
     hx_cache_hint(HX_HINT_L2FETCH, (box >> 16 & 0xffff) * (box & 0xffff));
+    hxs_prefetch(address, box >> 16 & 0xffff, box & 0xffff, box >> 32 & 0xffff);
 }
 
 /* Circular buffers: *rx advances by `by` bytes inside the buffer at `base` whose length is in the modifier m.  Modifiers of
