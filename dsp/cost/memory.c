@@ -102,9 +102,7 @@ static double fetch(struct hx_shared_memory *m, uint64_t line, double at)
 /* When the thread asks for a line, in pcycles since the call began. */
 static double moment(const struct hx_shared_memory *m)
 {
-    const double t = hx_code_step.listed ? thread.asks : (double)hx_vt_now();
-
-    return t > (double)m->began ? t - (double)m->began : 0;
+    return thread.asks > (double)m->began ? thread.asks - (double)m->began : 0;
 }
 
 /* Has asked, and the line took so long.  In listed code the thread's next question follows from the lines that it asked for, because the
@@ -114,12 +112,15 @@ static void asked(double took)
     thread.asks += took;
 }
 
-/* The memory of the thread's call, when no other thread of it can come before: the order of accesses decides what is found. */
+/* The memory of the thread's call, when no other thread of it can come before: the order of accesses decides what is found.  The clock is
+ * asked, and moved, only while nothing is locked. */
 static struct hx_shared_memory *enter(void)
 {
     struct hx_shared_memory *m;
 
     hx_vt_share();
+    if (!hx_code_step.listed)
+        thread.asks = (double)hx_vt_now();
     m = hx_shared_enter();
     if (m && thread.step != hx_code_step.number) {
         hx_cache_step(&m->l1);
