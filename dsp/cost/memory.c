@@ -18,7 +18,7 @@ enum {
     RECENT = 8,      /* lines whose pieces may come mixed */
     SCALARS = 4,     /* words that a compiler keeps in registers whatever the source says */
     AHEAD = 8,       /* lines that a thread may be ahead of its share of the way to L2: stores wait in a queue, and who stood still may catch up */
-    BURST = 1,       /* and ahead of what a single thread can have in the long run */
+    BURST = 4,       /* and ahead of what a single thread can have in the long run */
 };
 
 typedef unsigned __int128 bytes_of_line;
