@@ -25,42 +25,42 @@ static struct fuse_open *open_of(struct hx_opener *o)
 
 static void opened(struct hx_opener *o, struct hx_session *s, int rc)
 {
-    struct fuse_open *fo = open_of(o);
+    struct fuse_open *f = open_of(o);
 
-    fuse_req_interrupt_func(fo->req, NULL, NULL);
-    fo->fi.fh = (uintptr_t)s;
+    fuse_req_interrupt_func(f->req, NULL, NULL);
+    f->fi.fh = (uintptr_t)s;
     if (rc)
-        fuse_reply_err(fo->req, -rc);
-    else if (fuse_reply_open(fo->req, &fo->fi))
+        fuse_reply_err(f->req, -rc);
+    else if (fuse_reply_open(f->req, &f->fi))
         hx_session_close(s); /* the opener was killed meanwhile */
-    free(fo);
+    free(f);
 }
 
 /* Only notes it: libfuse calls this while it holds locks of its own. */
 static void interrupted(fuse_req_t req, void *data)
 {
-    struct fuse_open *fo = data;
+    struct fuse_open *f = data;
 
     (void)req;
-    fo->signalled = true;
+    f->signalled = true;
     some_signalled = true;
 }
 
 void hx_fuse_open(struct fuse_req *req, const struct fuse_file_info *fi, struct hx_driver *d, pid_t pid, bool secure)
 {
-    struct fuse_open *fo = malloc(sizeof(*fo));
+    struct fuse_open *f = malloc(sizeof(*f));
 
-    if (!fo) {
+    if (!f) {
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    *fo = (struct fuse_open){
+    *f = (struct fuse_open){
         .opener = {.driver = d, .pid = pid, .uid = fuse_req_ctx(req)->uid, .secure_node = secure, .opened = opened},
         .req = req,
         .fi = *fi,
     };
-    fuse_req_interrupt_func(req, interrupted, fo);
-    hx_open(&fo->opener);
+    fuse_req_interrupt_func(req, interrupted, f);
+    hx_open(&f->opener);
 }
 
 /* Of those that wait, the ones of this front end: all, or those that have got a signal. */
