@@ -109,7 +109,7 @@ static void run_quietly(const char *words, const struct tool *t)
 /* Measured on this machine, or numbers of processes. */
 static int is_volatile(const char *line, size_t n)
 {
-    static const char *const keys[] = {"host", "prefill.", "decode.", "seconds=", "pid=", "dsp_pid=", "sessions=", "peak_rss_bytes=",
+    static const char *const keys[] = {"host", "prefill.", "decode.", "seconds=", "pid=", "dsp_pid=", "sessions=", "peak_rss_bytes=", "power_sensor=",
                                        "reader_cpu=", "without.", "kernel.", "with.", "stall_ratio",
                                        "per-vector ", "per-layer ", "batched ", "per-token ", "queue "}; /* rows of `demo` */
 
