@@ -137,18 +137,46 @@ static void test_a_path_serves_one_after_the_other_whoever_asks_first(void **sta
     hx_path_free(&p);
 }
 
+/* Users of a path that want more than there is; each of them as far as it gets, in stretches of 4096 pcycles, the first one first. */
+static void test_users_of_a_path_get_even_shares(void **state)
+{
+    static struct hx_path p;
+    struct hx_path_user u[3] = {0};
+    double at[3] = {0}, apart[3] = {0};
+    unsigned lines[3] = {0};
+
+    (void)state;
+    hx_path_clear(&p);
+    for (double end = 4096; end <= 100 * 4096; end += 4096)
+        for (int i = 0; i < 3; i++)
+            while (at[i] < end) { /* the last one wants little: a line of 50 in 1000 */
+                apart[i] = hx_path_pace(&p, &u[i], at[i], 50);
+                at[i] += i == 2 ? 1000 : fmax(60, apart[i]);
+                lines[i]++;
+            }
+    assert_true(fabs((double)lines[0] / lines[1] - 1) < 0.02);
+    assert_true(lines[0] * 50 > 100 * 4096 * 0.4 && lines[0] * 50 < 100 * 4096 * 0.5);
+    assert_true(apart[2] < 1000);
+    hx_path_clear(&p);
+    u[0] = (struct hx_path_user){0};
+    assert_true(hx_path_pace(&p, &u[0], 1e6, 50) == 50); /* alone it has all of it */
+    assert_true(hx_path_pace(&p, &u[0], 1e6 - 5000, 50) == 50); /* and a clock that goes back makes no second user */
+    assert_true(hx_path_pace(&p, &u[0], 1e6 + 5000, 50) == 50);
+    hx_path_free(&p);
+}
+
 /* --- streams --------------------------------------------------------------------------------------------------- */
 
 /* `n` loads, each summed up in the packet after it. */
 static const struct hx_vliw_packet adds[16] = {
-#define ADD {{[HX_UNIT_HVX] = 1, [HX_UNIT_VLOAD] = 1}, 1}
+#define ADD {{HX_WAIT(HX_UNIT_HVX, 0, 1), HX_WAIT(HX_UNIT_VLOAD, 0, 1)}, 1, 1}
     ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD, ADD,
 };
-static const struct hx_vliw_packet straight[1] = {{{0}, 0}};
+static const struct hx_vliw_packet straight[1] = {{{0}, 0, 0}};
 
 static double stream(const uint8_t *from, unsigned lines, unsigned stride, unsigned unroll)
 {
-    const struct hx_code_level levels[2] = {{straight, 1, 0}, {adds, (uint16_t)unroll, 0}};
+    const struct hx_code_level levels[2] = {{straight, 1, 0, 0}, {adds, (uint16_t)unroll, 0, 0}};
     const struct hx_code hx_code_sum = {"sum", 2, {levels, levels}};
     const double before = spent();
 
@@ -492,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_hits_change_nothing),
         cmocka_unit_test(test_the_oldest_line_goes_first),
         cmocka_unit_test(test_a_path_serves_one_after_the_other_whoever_asks_first),
+        cmocka_unit_test(test_users_of_a_path_get_even_shares),
         cmocka_unit_test(test_unrolling_hardly_changes_a_stream_from_ddr),
         cmocka_unit_test(test_a_page_that_is_new_takes_longer),
         cmocka_unit_test(test_prefetched_lines_come_as_fast_as_dma),
