@@ -8,8 +8,8 @@
  * Memory.  In code built with the trace flags (hexrig_hvx_trace.h) each access is looked up in caches that the threads of a call
  * share: L1 for scalar accesses, L2 for all, VTCM beside them.  A load stalls its thread for the part of the latency that the
  * listing does not cover by packets between the load and its first use.  A thread runs in order and waits for one line from DDR
- * at a time, however many loads the source has in a trip; many are under way only by prefetches (l2fetch, dcfetch) and DMA.  Lines for all threads
- * of the call come over one path, one after the other.  Stores stall only when that path is behind.  What lies on
+ * at a time, however many loads the source has in a trip; many are under way only by prefetches (l2fetch, dcfetch) and DMA.  Lines
+ * for all threads of the call come over one path, one after the other.  Stores stall only when that path is behind.  What lies on
  * stacks is left out: it is the host compiler's doing.
  *
  * The parameters are struct hx_cost of the profile.  docs/timing.md compares the model with silicon. */

@@ -17,7 +17,7 @@ enum {
     WIDE = 16,       /* gcc splits a vector access into pieces of this size or more */
     RECENT = 8,      /* lines whose pieces may come mixed */
     SCALARS = 4,     /* words that a compiler keeps in registers whatever the source says */
-    AHEAD = 8,       /* lines that a thread may be ahead of its share of the way to L2: stores wait in a queue, and who stood still may catch up */
+    AHEAD = 8,       /* lines that a thread may be ahead of its share of the way to L2: stores wait in a queue, others catch up */
     BURST = 4,       /* and ahead of what a single thread can have in the long run */
 };
 
@@ -69,8 +69,8 @@ static double too_early(double *next, double at, double apart, unsigned burst)
     return early > 0 ? early : 0;
 }
 
-/* The same for the thread's share of the way to L2.  A listed function is charged for its outer loops before the inner ones run, so there the
- * share is kept from its begin on, not from line to line. */
+/* The same for the thread's share of the way to L2.  A listed function is charged for its outer loops before the inner ones run,
+ * so there the share is kept from its begin on, not from line to line. */
 static double wait_for_share(struct hx_shared_memory *m, double at, double slow)
 {
     const double apart = hx_path_pace(&m->demand, &thread.demand, at, hx_cost_parameters()->ddr_line_pcycles * slow);

@@ -7,18 +7,19 @@
  * An operation is whatever others can notice: on a mutex, signal, futex or barrier, on an HVX context, VTCM or DMA, creating and
  * joining a thread, the end of the call.  hx_turns_begin() returns when no thread of the party can still do anything at an earlier
  * virtual time, ties going to the thread that joined first.  An access to memory that the party shares (hx_turns_access()) is
- * ordered likewise, but in steps of HX_TURNS_QUANTUM pcycles from the begin of the call: within a step the thread that joined first makes all of its
- * accesses before the next one.  So neither the host's load nor the number of its cores shows in a figure.
+ * ordered likewise, but in steps of HX_TURNS_QUANTUM pcycles from the begin of the call: within a step the thread that joined
+ * first makes all of its accesses before the next one.  So neither the host's load nor the number of its cores shows in a figure.
  *
  * Between operations one thread of a party runs at a time, so that what threads do to plain memory (a counter of jobs, say) is
  * ordered, too.  A thread that computes for a while without touching what is shared (STEPS steps, or LEND_US of CPU time that it is
- * charged nothing for) lets the others run beside it from then on, until it has touched it ACCESSES times: emulated HVX code without traces keeps all cores of the host
- * busy.  The order of operations and accesses is the same, whoever runs beside whom.
+ * charged nothing for) lets the others run beside it from then on, until it has touched it ACCESSES times: emulated HVX code
+ * without traces keeps all cores of the host busy.  The order of operations and accesses is the same, whoever runs beside whom.
  *
  * A thread may wait for another one in a way that is not seen here: it spins on memory, sleeps, waits for a lock of libc's.
  * While somebody waits for it, it is looked at: without any progress (pcycles, HVX operations) it is passed over after STUCK_CPU_MS
  * of CPU time, or 8 times that when it makes accesses, after STUCK_REAL_MS in which it got none, or after 8 times that; each time
- * that happens in a PD halves these, down to 2 ms.  It is back in the order with its next operation or charge.  Figures may then depend on the host.
+ * that happens in a PD halves these, down to 2 ms.  It is back in the order with its next operation or charge.  Figures may
+ * then depend on the host.
  *
  * There are places for HX_TURNS_PLACES threads and HX_TURNS_PARTIES calls; those beyond are not ordered.  This part knows
  * nothing of clocks: times are pcycles that its callers give. */

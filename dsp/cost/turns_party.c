@@ -95,7 +95,8 @@ static struct hx_party *new_party(uint64_t start)
         struct hx_party *y = &parties[search % HX_TURNS_PARTIES];
 
         if (!y->id) {
-            *y = (struct hx_party){.fast = {.wanted = HX_TURNS_NEVER}, .id = calls << SLOT_BITS | search % HX_TURNS_PARTIES, .start = start};
+            *y = (struct hx_party){
+                .fast = {.wanted = HX_TURNS_NEVER}, .id = calls << SLOT_BITS | search % HX_TURNS_PARTIES, .start = start};
             return y;
         }
     }

@@ -62,7 +62,8 @@ static int is_stuck(uint64_t cpu, uint64_t real, int accesses, int hurry)
 {
     const uint64_t patience = patience_ns(STUCK_REAL_MS) / (hurry ? HURRY : 1);
 
-    return cpu >= patience_ns(STUCK_CPU_MS) / (hurry ? HURRY : 1) * (accesses ? 8 : 1) || real >= 8 * patience || (real >= patience && cpu < patience / 64);
+    return cpu >= patience_ns(STUCK_CPU_MS) / (hurry ? HURRY : 1) * (accesses ? 8 : 1) || real >= 8 * patience ||
+           (real >= patience && cpu < patience / 64);
 }
 
 /* Somebody has waited for `p`, which runs. */

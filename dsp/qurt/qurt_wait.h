@@ -102,8 +102,8 @@ struct hx_qthread *hx_qurt_unpark(const void *key, uint64_t at);
 
 /* --- anywhere */
 
-/* The calling thread, in an operation, has to wait for an event at pcycle `at`, `us` at most.  0: it was before the limit, and the thread has
- * gone on to it (plus the hand-off where it had to wait); ETIMEDOUT: the thread has gone on to the limit. */
+/* The calling thread, in an operation, has to wait for an event at pcycle `at`, `us` at most.  0: it was before the limit, and the
+ * thread has gone on to it (plus the hand-off where it had to wait); ETIMEDOUT: the thread has gone on to the limit. */
 int hx_qurt_meet(uint64_t at, uint64_t us);
 
 /* The calling thread, in an operation, has been woken by a thread of call `from`: one that a skel started works for that call from now on,

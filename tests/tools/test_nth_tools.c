@@ -109,8 +109,8 @@ static void run_quietly(const char *words, const struct tool *t)
 /* Measured on this machine, or numbers of processes. */
 static int is_volatile(const char *line, size_t n)
 {
-    static const char *const keys[] = {"host", "prefill.", "decode.", "seconds=", "pid=", "dsp_pid=", "sessions=", "peak_rss_bytes=", "power_sensor=",
-                                       "reader_cpu=", "without.", "kernel.", "with.", "stall_ratio",
+    static const char *const keys[] = {"host", "prefill.", "decode.", "seconds=", "pid=", "dsp_pid=", "sessions=", "peak_rss_bytes=",
+                                       "power_sensor=", "reader_cpu=", "without.", "kernel.", "with.", "stall_ratio",
                                        "per-vector ", "per-layer ", "batched ", "per-token ", "queue "}; /* rows of `demo` */
 
     for (size_t i = 0; i < HXT_LEN(keys); i++)
