@@ -16,6 +16,7 @@ enum { TOLD_BY = 3, CORRELATIONS = 8, COMPONENTS = 3, NAMED_MAX = 16 };
 
 /* A slope below this is none: moving the parameter by its whole range would not show. */
 #define SLOPE_MIN 0.02
+#define KNOWN_WELL 0.1
 /* Correlations below this are not worth a line. */
 #define CORRELATION_MIN 0.7
 
@@ -38,20 +39,6 @@ static double covariance(const struct hx_timing_fit *f, size_t k, size_t l)
 static double error_of(const struct hx_timing_fit *f, size_t k)
 {
     return sqrt(covariance(f, k, k));
-}
-
-/* The rows tell a parameter when they say at least as much of it as was known before. */
-static int determined(const struct hx_timing_fit *f, size_t k)
-{
-    return error_of(f, k) <= hx_estimate_sd_before(&f->param[k]) * M_SQRT1_2;
-}
-
-/* Where a value is from when the rows have been asked, too. */
-static const char *standing(const struct hx_timing_fit *f, size_t k)
-{
-    const enum hx_timing_origin origin = param(f, k)->origin;
-
-    return hx_timing_origin(origin == HX_TIMING_FITTED && !determined(f, k) ? HX_TIMING_ASSUMED : origin);
 }
 
 /* The rows that a parameter moves most, each id once; returns how many. */
@@ -79,6 +66,24 @@ static int told_by(const struct hx_timing_fit *f, size_t k, const char *ids[TOLD
         ids[n++] = id;
     }
     return n;
+}
+
+/* The rows tell a parameter when they say at least as much of it as was known before, or when it is known well and a row
+ * moves by it. */
+static int determined(const struct hx_timing_fit *f, size_t k)
+{
+    const char *ids[TOLD_BY];
+
+    return error_of(f, k) <= hx_estimate_sd_before(&f->param[k]) * M_SQRT1_2 ||
+           (error_of(f, k) <= KNOWN_WELL && told_by(f, k, ids) > 0);
+}
+
+/* Where a value is from when the rows have been asked, too. */
+static const char *standing(const struct hx_timing_fit *f, size_t k)
+{
+    const enum hx_timing_origin origin = param(f, k)->origin;
+
+    return hx_timing_origin(origin == HX_TIMING_FITTED && !determined(f, k) ? HX_TIMING_ASSUMED : origin);
 }
 
 static int by_strength(const void *a, const void *b)
