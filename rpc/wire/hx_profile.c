@@ -311,6 +311,14 @@ int hx_profile_is_count(size_t k)
     return keys[k].type == COUNT;
 }
 
+/* The cost model of the DSP is a struct of its own; what is left in microseconds, and for how long the DSP lingers, is of calls. */
+int hx_profile_is_of_calls(size_t k)
+{
+    const size_t first = offsetof(struct hx_profile, cost), end = first + sizeof(struct hx_cost), at = keys[k].offset;
+
+    return (at < first || at >= end) && (strstr(keys[k].name, "_us") || strncmp(keys[k].name, "linger", 6) == 0);
+}
+
 double hx_profile_get(const struct hx_profile *p, size_t k)
 {
     const char *at = (const char *)p + keys[k].offset;

@@ -156,7 +156,7 @@ size_t hx_timing_same_question(size_t i)
     return first;
 }
 
-int hx_timing_predict(double *predicted, const struct hx_timing_row **failed)
+int hx_timing_predict(double *predicted, double *of_calls, const int *skip, const struct hx_timing_row **failed)
 {
     struct hx_timing *answers = calloc(hx_timing_n_rows, sizeof(*answers));
     int rc = answers ? 0 : AEE_ENOMEMORY;
@@ -164,11 +164,15 @@ int hx_timing_predict(double *predicted, const struct hx_timing_row **failed)
     *failed = &hx_timing_rows[0];
     for (size_t i = 0; !rc && i < hx_timing_n_rows; i++) {
         const struct hx_timing_row *row = *failed = &hx_timing_rows[i];
-        const size_t first = hx_timing_same_question(i);
+        const struct hx_timing *t = &answers[hx_timing_same_question(i)];
 
-        if (first == i)
+        if (skip && skip[i])
+            continue;
+        if (t == &answers[i])
             rc = hx_timing_ask(&row->ask, &answers[i]);
-        predicted[i] = hx_timing_figure(row, &answers[first]);
+        predicted[i] = hx_timing_figure(row, t);
+        if (of_calls)
+            of_calls[i] = (t->dispatch_us + t->marshal_us + t->queue_us) / t->wall_us;
     }
     free(answers);
     return rc;

@@ -13,6 +13,9 @@
 #include "timing.h"
 #include "timing_vary.h"
 
+/* A parameter of calls alone is not held against rows of which calls are less than this: they take seconds to ask. */
+#define OF_CALLS_MIN 0.005
+
 struct list {
     double *values; /* [HX_TIMING_ANSWER_MAX] */
     size_t n;       /* may be more */
@@ -56,7 +59,7 @@ struct child {
     int fd; /* where the profile's own answer goes, as text */
 };
 
-static int answer(const struct child *c, int as_it_is, double *figures)
+static int answer(const struct child *c, int keep, double *figures)
 {
     const struct hx_timing_fit_how *how = c->how;
     json_t *j = how->answer(how->arg);
@@ -66,21 +69,28 @@ static int answer(const struct child *c, int as_it_is, double *figures)
     hx_timing_numbers(j, append, &l);
     if (l.n > HX_TIMING_ANSWER_MAX)
         rc = hx_cmd_fail(how->cmd, "--interval: %zu figures, at most %d", l.n, HX_TIMING_ANSWER_MAX);
-    if (!rc && as_it_is && json_dumpfd(j, c->fd, 0))
+    if (!rc && keep && json_dumpfd(j, c->fd, 0))
         rc = hx_cmd_fail(how->cmd, "--interval: cannot keep the answer");
     json_decref(j);
     return rc;
 }
 
-static int measure(const void *arg, int as_it_is, double *figures)
+/* Figures are the rows, then which share of each is what its call costs beside its execution, then the answer's. */
+static int measure(const void *arg, const struct hx_timing_param *moved, const double *base, double *figures)
 {
+    const size_t n = hx_timing_n_rows;
     const struct child *c = arg;
     const struct hx_timing_row *failed;
-    const int rc = hx_timing_predict(figures, &failed);
+    int skip[n], rc;
 
+    for (size_t i = 0; i < n; i++) {
+        skip[i] = base && hx_profile_is_of_calls(moved->key) && base[n + i] < OF_CALLS_MIN;
+        figures[i] = base ? base[i] : 0;
+    }
+    rc = hx_timing_predict(figures, figures + n, skip, &failed);
     if (rc)
         return hx_cmd_fail(c->how->cmd, "%s: error 0x%x; the DSP's log says why", failed->id, (unsigned)rc);
-    return c->how->answer ? answer(c, as_it_is, figures + hx_timing_n_rows) : HX_EXIT_OK;
+    return c->how->answer ? answer(c, !moved, figures + 2 * n) : HX_EXIT_OK;
 }
 
 /* --- in the parent */
@@ -94,7 +104,7 @@ static int take_slopes(struct hx_timing_fit *f, size_t n_figures, const double *
     if (!f->slopes || !f->predicted)
         return -ENOMEM;
     hx_timing_slopes(&f->params, n_figures, figures, f->slopes);
-    f->answer_slopes = f->slopes + rows * n;
+    f->answer_slopes = f->slopes + 2 * rows * n;
     memcpy(f->predicted, figures, rows * sizeof(double));
     return 0;
 }
@@ -102,7 +112,7 @@ static int take_slopes(struct hx_timing_fit *f, size_t n_figures, const double *
 /* n_figures: of the rows and, when there is a question, HX_TIMING_ANSWER_MAX more, most of which stay 0. */
 static int vary(struct hx_timing_fit *f, const struct hx_timing_fit_how *how)
 {
-    const size_t n_figures = hx_timing_n_rows + (how->answer ? HX_TIMING_ANSWER_MAX : 0);
+    const size_t n_figures = 2 * hx_timing_n_rows + (how->answer ? HX_TIMING_ANSWER_MAX : 0);
     const struct child c = {how, memfd_create("answer", MFD_CLOEXEC)};
     const struct hx_timing_vary v = {how->cmd, how->front_end, measure, &c, n_figures};
     double *figures = malloc(hx_timing_vary_room(&f->params, n_figures) * sizeof(*figures));

@@ -60,8 +60,9 @@ static int connect_variant(const struct hx_timing_vary *v, const struct hx_profi
 }
 
 static _Noreturn void child(const struct hx_timing_vary *v, const struct hx_timing_params *p, size_t variant,
-                            pid_t parent, double *figures)
+                            pid_t parent, double *all)
 {
+    const struct hx_timing_param *moved = variant ? &p->of[variant - 1] : NULL;
     struct hx_profile profile = p->profile;
     int rc;
 
@@ -72,7 +73,7 @@ static _Noreturn void child(const struct hx_timing_vary *v, const struct hx_timi
         hx_timing_moved(p, variant - 1, &profile);
     rc = connect_variant(v, &profile);
     if (!rc)
-        rc = v->measure(v->arg, variant == 0, figures);
+        rc = v->measure(v->arg, moved, variant ? all : NULL, all + variant * v->n_figures);
     exit(rc); /* ends the rig */
 }
 
@@ -116,9 +117,13 @@ static int run_all(const struct hx_timing_vary *v, const struct hx_timing_params
             break;
         *slot = fork();
         if (*slot == 0)
-            child(v, p, i, parent, shared + i * v->n_figures);
+            child(v, p, i, parent, shared);
         if (*slot < 0)
             rc = hx_cmd_fail(v->cmd, "fork: %s", strerror(errno));
+        if (i == 0 && !rc) { /* the others look at its figures */
+            rc = wait_for(v->cmd, *slot);
+            *slot = 0;
+        }
     }
     for (size_t i = 0; i < at_a_time; i++) {
         const int last = wait_for(v->cmd, running[i]);

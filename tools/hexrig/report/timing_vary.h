@@ -4,9 +4,10 @@
 
 #include "timing_params.h"
 
-/* Asks the rig that this process is connected to: figures[n_figures].  as_it_is: of the profile, not of a variant.  An enum
- * hx_exit; it has said on stderr what failed. */
-typedef int hx_timing_measure(const void *arg, int as_it_is, double *figures);
+/* Asks the rig that this process is connected to: figures[n_figures].  moved: the parameter that is not as the profile says, and
+ * base[n_figures] what was asked before, when all were; NULL, both, that time.  An enum hx_exit; it has said on stderr what
+ * failed. */
+typedef int hx_timing_measure(const void *arg, const struct hx_timing_param *moved, const double *base, double *figures);
 
 struct hx_timing_vary {
     const char *cmd;       /* for messages */
