@@ -40,9 +40,16 @@ static bool rig_runs;
 static char mount_dir[400];
 static char build[400] = HXT_BUILD; /* where nobody can see it, too */
 
+/* The last of its nodes takes clients: a socket has its name before it has its owner and mode, and nobody can connect until then. */
 static int rig_serves(void *node)
 {
-    return access(node, F_OK) == 0;
+    struct sockaddr_un sa = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), serves;
+
+    assert_true((size_t)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", (const char *)node) < sizeof(sa.sun_path));
+    serves = connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0;
+    close(fd);
+    return serves;
 }
 
 /* Starts hexrig-fuse as `uid` in a folder of its own; more: further arguments, or NULL. */
@@ -69,7 +76,7 @@ static void rig_start(uid_t uid, const char *front_end, const char *const *more)
     assert_int_equal(chown(mount_dir, uid, uid), 0);
     assert_int_equal(hxt_start(&rig, &cmd), 0);
     rig_runs = true;
-    if (!hxt_until(rig_serves, (void *)hxt_path("%s%s/fastrpc-cdsp", mount_dir, sockets ? "" : ".socket"), 10))
+    if (!hxt_until(rig_serves, (void *)hxt_path("%s%s/fastrpc-cdsp-secure", mount_dir, sockets ? "" : ".socket"), 10))
         fail_msg("the rig does not serve");
 }
 
