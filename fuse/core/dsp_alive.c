@@ -7,7 +7,8 @@
 #include "base/proc_stat.h"
 #include "driver.h"
 
-enum { CHECK_MS = 250, CHECKS_STILL = 4, CHECKS_OVERDUE = 20 };
+enum { CHECK_MS = 250, CHECKS_STILL = 4, CHECKS_OVERDUE = 20, CHECKS_STARVED = 240 };
+enum { TICKS_FAIR = 2 }; /* of processor time from one check to the next, 25 at most: who wants more and gets less starves */
 
 /* What the kernel says about a process. */
 struct process {
@@ -49,16 +50,20 @@ static void wait_on(struct hx_driver *d)
 {
     struct hx_dsp_alive *a = &d->dsp.alive;
     const struct process p = look_at(d->dsp.pid);
-    bool runs = p.state == 'R' || p.state == 'D' || p.state == '?' || p.ticks != a->ticks;
+    const bool runs = p.state == 'R' || p.state == 'D' || p.state == '?' || p.ticks != a->ticks;
+    const bool starves = p.state == 'R' && p.ticks - a->ticks < TICKS_FAIR;
 
     a->ticks = p.ticks;
     if (p.state == 't') { /* a debugger holds it */
-        a->overdue = a->still = 0;
+        a->overdue = a->still = a->starved = 0;
         return;
     }
-    a->overdue++;
+    if (starves)
+        a->starved++;
+    else
+        a->overdue++;
     a->still = runs ? 0 : a->still + 1;
-    if (a->still >= CHECKS_STILL || a->overdue >= CHECKS_OVERDUE)
+    if (a->still >= CHECKS_STILL || a->overdue >= CHECKS_OVERDUE || a->starved >= CHECKS_STARVED)
         hx_dsp_fail(d, p.state == 'T' ? "it was stopped" : "it does not answer");
 }
 
@@ -86,7 +91,7 @@ void hx_dsp_alive_pong(struct hx_driver *d, uint64_t number)
     if (number != a->asked)
         return;
     a->answered = number;
-    a->overdue = a->still = 0;
+    a->overdue = a->still = a->starved = 0;
     hx_context_replies(d, &d->dsp.channel, HX_RING_SLOTS);
     for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++) {
         const struct hx_context *ctx = d->context[id];

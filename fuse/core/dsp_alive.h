@@ -3,8 +3,9 @@
  * it was sent.  That is a crash like any other: a subsystem restart.
  *
  * What counts are checks at which it neither replied nor ran, four in a row, not the time between them: a machine that was
- * suspended, a driver that was stopped, or one that is busy elsewhere asks again first.  A root PD that wants a processor and does
- * not get one has 5 s, and one that a debugger has stopped has all the time there is. */
+ * suspended, a driver that was stopped, or one that is busy elsewhere asks again first.  A root PD that runs and does not
+ * reply has 5 s, one that wants a processor and gets next to nothing of it a minute, and one that a debugger has stopped has all the
+ * time there is. */
 #ifndef HX_DSP_ALIVE_H
 #define HX_DSP_ALIVE_H
 
@@ -16,8 +17,9 @@ struct hx_driver;
 struct hx_dsp_alive {
     uint64_t asked, answered; /* numbers of the last HX_CTL_PING and of the last HX_CTL_PONG */
     uint64_t checked_ms;
-    unsigned overdue; /* checks since it was asked */
-    unsigned still;   /* of them, in a row, those at which it had not run either */
+    unsigned overdue; /* checks since it was asked, without */
+    unsigned starved; /* those at which it wanted a processor, and had not been given any to speak of */
+    unsigned still;   /* in a row, those at which it had not run, nor wanted to */
     uint64_t ticks;   /* processor time that it had at the last check */
 };
 
