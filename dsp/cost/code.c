@@ -74,8 +74,11 @@ HX_EXPORT struct hx_code_scope hx_code_enter(const struct hx_code *code)
     hx_vt_spend(HX_VT_CODE, hx_cost_pending());
     hx_vt_scope(code->name);
     hx_cost_paid(1);
-    hx_code_step.call += thread.code == NULL;
     step(1);
+    if (!thread.code) {
+        hx_code_step.call++;
+        hx_code_step.call_began = hx_code_step.began;
+    }
     thread.code = code;
     thread.level = 0;
     thread.told = (struct hx_code_told){0};

@@ -30,8 +30,9 @@ void hx_code_vector_load(struct hx_code_load *load);
 /* Where the thread is: a step begins when it enters or leaves a listed function or loop, and what was before has been charged. */
 struct hx_code_step {
     uint64_t number; /* of the thread's steps */
-    uint64_t call;   /* of the thread's calls of listed functions from elsewhere, the one that it is part of */
     double began;    /* pcycle */
+    uint64_t call;   /* of the thread's calls of listed functions from elsewhere, the one that it is part of */
+    double call_began; /* pcycle of that */
     int listed;      /* a listing pays what follows */
 };
 extern __thread struct hx_code_step hx_code_step;

@@ -78,8 +78,8 @@ static double wait_for_share(struct hx_shared_memory *m, double at, double slow)
 
     if (!hx_code_step.listed)
         return too_early(&thread.next_shared, at, apart, AHEAD);
-    if (thread.call != hx_code_step.call && thread.next_shared < at)
-        thread.next_shared = at;
+    if (thread.call != hx_code_step.call && thread.next_shared < hx_code_step.call_began - (double)m->began)
+        thread.next_shared = hx_code_step.call_began - (double)m->began;
     thread.call = hx_code_step.call;
     early = thread.next_shared - at - AHEAD * apart;
     thread.next_shared += apart;
