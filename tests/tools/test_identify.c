@@ -8,7 +8,7 @@
 #define NEEDS_LOADS() ((void)0)
 #endif
 
-enum { LONG_TIMEOUT_S = 900, TEXT_MAX = 16384 };
+enum { LONG_TIMEOUT_S = 1800, TEXT_MAX = 16384 };
 
 /* The shipped profile whose values are all taken as they are, but for the lines that follow: few parameters vary, and few rigs
  * have to run. */
