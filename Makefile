@@ -516,7 +516,7 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhx
 # --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was
 # skipped; the skip says why.
 .PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-isolation check-full
-.PHONY: check-static check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-full
+.PHONY: check-static check-calibration
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(call programs_of,soak)
 $(BUILD)/tests/soak_fairness: $(access_o)
@@ -549,6 +549,9 @@ check-soak: deps soak-programs
 check-faults: deps soak-programs
 	$(sub) $(asan) tests
 	@tests/run.sh $(BUILD) faults
+check-calibration: deps
+	$(sub) tests
+	@tests/run.sh $(BUILD) calibration
 # a part of `make check` by itself
 check-isolation: deps
 	$(sub) tests
@@ -556,7 +559,7 @@ check-isolation: deps
 check-full: deps
 	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
 	$(sub) $(asan) tests
-	@tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults soak
+	@tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration soak
 
 # TIME (60) seconds of each fuzz target, or of TARGETS; JOBS (1) at a time.  By libFuzzer where a clang has it (FUZZ_CC; empty: do
 # without), else by the fuzzer of `make check`.  fuzz-merge keeps of what was found what is worth keeping

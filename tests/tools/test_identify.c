@@ -8,6 +8,13 @@
 #define NEEDS_LOADS() ((void)0)
 #endif
 
+/* Rows are asked once for every parameter. */
+#define NEEDS_MINUTES() \
+    do { \
+        if (!getenv("HXT_IDENTIFY_ALL")) \
+            hxt_skip_test("takes minutes: make check-calibration"); \
+    } while (0)
+
 enum { LONG_TIMEOUT_S = 1800, TEXT_MAX = 16384 };
 
 /* The shipped profile whose values are all taken as they are, but for the lines that follow: few parameters vary, and few rigs
@@ -90,6 +97,7 @@ static void test_identify_names_the_rows_that_tell_a_parameter(void **state)
 
     (void)state;
     NEEDS_LOADS();
+    NEEDS_MINUTES();
     words = hxt_path("report timing --identify --interval --json --profile %s", write_profile("two", two_fitted));
     a = e2e_json(words);
     b = e2e_json(words);
@@ -128,6 +136,7 @@ static void test_rows_have_intervals_and_an_error_without_them(void **state)
 
     (void)state;
     NEEDS_LOADS();
+    NEEDS_MINUTES();
     path = write_profile("lone", "dma_bytes_per_pcycle = 8.55 # fitted 1..8.6: K06\n");
     plain = e2e_json(hxt_path("report timing --json --profile %s", path));
     all = e2e_json(hxt_path("report timing --identify --interval --json --profile %s", path));
@@ -167,6 +176,7 @@ static void test_a_figure_is_as_uncertain_as_what_it_rests_on(void **state)
 
     (void)state;
     NEEDS_LOADS();
+    NEEDS_MINUTES();
     path = write_profile("wide", "l2_kib = 1024 # assumed 512..2048: no row\n");
     fits = e2e_json(hxt_path("report timing --kernel matmul --shape 8x1152x1024 --shared --interval --json --profile %s", path));
     small = e2e_json(hxt_path("report timing --kernel vht2 --shape 256 --interval --json --profile %s", path));
@@ -226,7 +236,8 @@ static void test_the_shipped_profile_holds_when_rows_are_left_out(void **state)
 
     (void)state;
     NEEDS_LOADS();
-    e2e_command(&run, "report timing --identify --interval --json");
+    NEEDS_MINUTES();
+    e2e_command(&run, "report timing --identify --interval --check --json");
     run.cmd.timeout_s = LONG_TIMEOUT_S;
     assert_int_equal(hxt_run(&res, &run.cmd), 0);
     assert_int_equal(res.exit_code, 0);
