@@ -43,7 +43,7 @@ sanflag := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 fuzzer  := $(findstring fuzzer-no-link,$(SAN))
 sanflag += $(if $(fuzzer),-fno-sanitize-recover=all -D__SANITIZE_ADDRESS__=1)
 CFLAGS_ALL = -std=gnu11 $(OPT) -g -march=$(MARCH) -ffp-contract=off -fno-math-errno -fvisibility=hidden $(warn) $(sanflag) \
-             -MMD -MP -D_GNU_SOURCE $(CFLAGS)
+             -MMD -MP -D_GNU_SOURCE $(object_flags) $(CFLAGS)
 LDFLAGS_ALL = $(sanflag) $(LDFLAGS)
 
 obj := $(BUILD)/obj
@@ -573,6 +573,8 @@ fuzz fuzz-merge: deps
 	    $(BUILD)/$(if $(fuzz_cc),fuzz,asan) $(or $(TARGETS),$(fuzz_targets))
 fuzz-programs: $(if $(TARGETS),$(TARGETS:%=$(BUILD)/tests/fuzz_%),$(fuzz_b))
 
+# gcc takes seven minutes for what the intrinsics and the sanitizers inline here, most of it to tell debuggers where variables are
+$(obj)/kernels/silicon/layer_hvx.o: object_flags = $(if $(clang),,-fno-var-tracking-assignments $(if $(SAN),-O1))
 # it defines functions that gcc declares by itself when it sanitizes
 $(obj)/dsp/machine/hvx_check.o: warn += $(if $(SAN),$(if $(clang),,-Wno-builtin-declaration-mismatch))
 .PHONY: tsan-programs valgrind-programs soak-programs
