@@ -15,7 +15,7 @@ static struct hx_driver driver; /* that serves nobody */
 /* The path of `mount` is what makes it long. */
 static char *status_of(size_t bytes)
 {
-    static char mount[128 << 10];
+    static char mount[256 << 10];
 
     memset(mount, 'm', bytes);
     mount[bytes] = '\0';
@@ -26,7 +26,7 @@ static char *status_of(size_t bytes)
 
 static void test_a_text_is_whole_or_none(void **state)
 {
-    static const size_t whole[] = {0, 100, 5000, 8192, 20000, 40000}, too_long[] = {64 << 10, 100 << 10};
+    static const size_t whole[] = {0, 100, 5000, 8192, 20000, 100000}, too_long[] = {128 << 10, 200 << 10};
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(whole); i++) {
