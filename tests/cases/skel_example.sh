@@ -55,4 +55,5 @@ grep -qx 'add.listing.h: written' cost.err && grep -qx 'add.listing.h: current' 
 grep -qx 'rc=0 sum\[3\]=700 sum\[163\]=32700' cost.out
 # its packets: what stands before the loop, four trips of one vector add and one store each, at a context cycle of 4
 pcycles=$(sed -n 's/.*"name": "add".*"pcycles": \([0-9]*\), "stall_pcycles": \([0-9]*\).*/\1 - \2/p' cost.out)
+# shellcheck disable=SC2004 # its value is an expression
 [ "$(($pcycles))" -ge 16 ] && [ "$(($pcycles))" -le 200 ] || { echo "add took $pcycles"; cat cost.out; exit 1; }
