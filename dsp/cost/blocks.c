@@ -84,7 +84,7 @@ static double price(const struct hx_host_block *b)
     double work = (b->plain / 2.0 + b->int_div * INT_DIV_PACKETS + b->calls * CALL_PACKETS) * c->packet_pcycles +
            (b->slow * 0.75 + b->float_div * FLOAT_DIV_LATENCIES) * c->mpy_pcycles;
 
-    if (b->accesses && b->plain + b->slow && work + accesses < c->load_pcycles)
+    if (b->accesses && (b->accesses > 1 || b->plain + b->slow) && work + accesses < c->load_pcycles)
         work = c->load_pcycles - accesses;
     return work > 0 ? work : 0;
 }

@@ -26,8 +26,8 @@ static const struct hx_cost *cost(void)
     return hx_machine ? &hx_machine->cost : &none;
 }
 
-/* Two thirds of the latency for each operation, gathers and scatters of pairs twice.  The loops of kernels/ have 0.65 to 2 pcycles per
- * word of their listings: well pipelined ones less, chains of dependent operations more. */
+/* A context cycle for each operation, and one more for every fourth, whose operand is needed early; gathers and scatters of pairs
+ * twice.  Well pipelined loops take down to half of that, for their packets hold several, chains of dependent ones up to 1.6 times. */
 static double hvx_pcycles(uint64_t *n_ops)
 {
     const uint64_t *now = hx_hvx_counts.op, *before = thread.paid.op;
@@ -36,7 +36,7 @@ static double hvx_pcycles(uint64_t *n_ops)
     for (int i = 0; i < HX_SLOT_CLASSES; i++)
         *n_ops += now[i] - before[i];
     thread.paid = hx_hvx_counts;
-    return (double)(*n_ops + second_halves) * cost()->hvx_pcycles * 2 / 3;
+    return (double)(*n_ops + second_halves) * cost()->hvx_pcycles * 5 / 4;
 }
 
 /* What is pending becomes owed, and the function's. */

@@ -150,15 +150,15 @@ static void test_hvx_operations_outside_of_listings_have_a_price(void **state)
 {
     (void)state;
     hx_vt_call_begin(0, 0);
-    hx_hvx_counts.op[HX_SLOT_VX_DV] += 10; /* two thirds of the latency of 4 each */
+    hx_hvx_counts.op[HX_SLOT_VX_DV] += 10; /* one and a quarter context cycles of 4 each */
     hx_hvx_counts.op[HX_SLOT_GATHER_DV] += 4; /* two each */
-    assert_int_equal(exec(), 48);
-    assert_int_equal(exec(), 48); /* charged once */
+    assert_int_equal(exec(), 90);
+    assert_int_equal(exec(), 90); /* charged once */
     {
         HX_CODE(sample);
         hx_hvx_counts.op[HX_SLOT_VX_DV] += 1000; /* the listing has them */
     }
-    assert_int_equal(exec(), 50);
+    assert_int_equal(exec(), 92);
 }
 
 /* --- loops that are not told, and that there are not --- */
