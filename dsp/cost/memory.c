@@ -316,10 +316,11 @@ HX_EXPORT void hx_prefetch(uintptr_t address, uint32_t width, uint32_t height, u
     const struct hx_cost *c = hx_cost_parameters();
     const uint64_t from = address / LINE * LINE;
     struct hx_box box = {.from = from, .width = (uint32_t)((address - from + width + LINE - 1) / LINE), .height = height, .stride = stride};
-    struct hx_shared_memory *m = width && height && !hx_in_vtcm((const void *)address) ? enter() : NULL;
+    struct hx_shared_memory *m;
     uint64_t came = 0;
 
     follow_code();
+    m = width && height && !hx_in_vtcm((const void *)address) ? enter() : NULL;
     if (!m)
         return;
     for (uint32_t r = 0; r < height && came <= m->l2.lines; r++)

@@ -58,7 +58,7 @@ static void test_arithmetic(void **state)
 {
     (void)state;
     if (!HX_HOST_CODE_IS_READ)
-        skip();
+        hxt_skip_test("blocks are read from x86-64 code only");
     /* add eax,ecx; xor edx,edx (zeroing: nothing); shl eax,3; cmovl eax,ecx; imul eax,ecx; div ecx */
     struct hx_host_block b = BLOCK("\x01\xc8\x31\xd2\xc1\xe0\x03\x0f\x4c\xc1\x0f\xaf\xc1\xf7\xf1");
     assert_int_equal(b.plain, 3);
@@ -75,7 +75,7 @@ static void test_what_only_the_host_needs(void **state)
 {
     (void)state;
     if (!HX_HOST_CODE_IS_READ)
-        skip();
+        hxt_skip_test("blocks are read from x86-64 code only");
     /* mov -8(%rbp),%eax; movss %xmm0,4(%rsp); add $4,%rbx; cmp %rax,%rbx; jne -16; vmovdqu64 (%rdi),%zmm0; vpaddd %zmm1,%zmm0,%zmm0 */
     struct hx_host_block b = BLOCK("\x8b\x45\xf8\xf3\x0f\x11\x44\x24\x04\x48\x83\xc3\x04\x48\x39\xc3\x75\xf0"
                                    "\x62\xf1\xfe\x48\x6f\x07\x62\xf1\x7d\x48\xfe\xc1");
@@ -91,7 +91,7 @@ static void test_vector_blocks(void **state)
 {
     (void)state;
     if (!HX_HOST_CODE_IS_READ)
-        skip();
+        hxt_skip_test("blocks are read from x86-64 code only");
     struct hx_host_block b = BLOCK("\x64\x48\xff\x40\x08\x01\xc8\x0f\xaf\xc1");
     assert_int_equal(b.hvx, 1);
     assert_int_equal(b.plain + b.slow, 0);
@@ -104,7 +104,7 @@ static void test_calls(void **state)
 
     (void)state;
     if (!HX_HOST_CODE_IS_READ)
-        skip();
+        hxt_skip_test("blocks are read from x86-64 code only");
     used = 0;
     call(block);
     pc = used;

@@ -85,7 +85,7 @@ static void test_time_in_which_others_have_the_cpu_does_not_count(void **state)
 
     (void)state;
     if (access("/proc/self/schedstat", R_OK))
-        skip();
+        hxt_skip_test("this kernel tells nothing of waiting for a processor (/proc/self/schedstat)");
     assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
     CPU_ZERO(&one);
     for (int i = 0; !CPU_COUNT(&one); i++)
