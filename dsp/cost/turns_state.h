@@ -24,7 +24,8 @@ struct hx_turns_sight {
     uint64_t progress, accesses, hvx_ops;
     uint64_t moved_accesses;   /* when it last did anything else */
     uint64_t touched_cpu;      /* its CPU time, in ns, at the last access */
-    uint64_t moved_cpu, moved; /* the same, and the real time, when it last did anything else */
+    uint64_t moved_cpu;        /* the same when it last did anything else */
+    uint64_t looked, idle;     /* real time of the last look; what has passed since it did anything else, in looks */
 };
 
 struct hx_place {

@@ -14,6 +14,7 @@ enum {
     LOOK_MS = 1,         /* how often those who are waited for are looked at, */
     LOOK_LATER_MS = 4,   /* after the first LOOKS times */
     LOOKS = 4,
+    LOOK_MOST_MS = 16,   /* what counts of the time from one look to the next: the machine may have stood still */
 };
 
 static unsigned escapes; /* of this PD; under the lock */
@@ -73,20 +74,24 @@ static void look_at(struct hx_place *p, int hurry)
     const uint64_t progress = p->operations + hx_turns_time(p);
     const uint64_t cpu = ns_of(p->cpu), real = ns_of(CLOCK_MONOTONIC), ops = hvx_ops(p->hvx);
     struct hx_turns_sight *s = &p->seen;
+    const uint64_t passed = real - s->looked;
 
     if (accesses != s->accesses || !s->touched_cpu)
         s->touched_cpu = cpu;
-    if (progress != s->progress || ops != s->hvx_ops || !s->moved) {
+    if (progress != s->progress || ops != s->hvx_ops || !s->looked) {
         s->moved_cpu = cpu;
-        s->moved = real;
         s->moved_accesses = accesses;
+        s->idle = 0;
+    } else {
+        s->idle += passed < LOOK_MOST_MS * 1000000u ? passed : LOOK_MOST_MS * 1000000u;
     }
+    s->looked = real;
     s->progress = progress;
     s->accesses = accesses;
     s->hvx_ops = ops;
     if (p->party->runner == p && p->party->op != p && cpu - s->touched_cpu >= LEND_US * 1000u)
         lend(p);
-    if (is_stuck(cpu - s->moved_cpu, real - s->moved, accesses != s->moved_accesses, hurry))
+    if (is_stuck(cpu - s->moved_cpu, s->idle, accesses != s->moved_accesses, hurry))
         pass_over(p);
 }
 

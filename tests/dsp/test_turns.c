@@ -3,7 +3,9 @@
  * something else. */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 
 #include "hx_profile.h"
 #include "base/machine.h"
@@ -257,20 +259,57 @@ static void signal_at_5000(void *signals)
     qurt_signal_set(signals, 1);
 }
 
-static void test_a_limit_waits_for_slow_threads_that_are_not_there_yet(void **state)
+/* All threads of the process stand still for longer than anybody is waited for. */
+static void pause_all(void)
+{
+    const pid_t self = getpid(), child = fork();
+    int status;
+
+    if (child == 0) {
+        kill(self, SIGSTOP);
+        usleep(1500000);
+        _exit(kill(self, SIGCONT) != 0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void signal_after_pause(void *signals)
+{
+    usleep(120000); /* the other thread looks before and after */
+    pause_all();
+    usleep(20000);
+    work(5000);
+    qurt_signal_set(signals, 1);
+}
+
+/* For a signal that comes at pcycle 5000, long before the limit of 1000 us. */
+static void wait_for(void (*body)(void *))
 {
     unsigned now = 0;
     qurt_signal_t s;
     uint64_t t0;
 
-    (void)state;
     t0 = begin();
     qurt_signal_init(&s);
-    ids[0] = start(0, signal_at_5000, &s);
+    ids[0] = start(0, body, &s);
     assert_int_equal(qurt_signal_wait_timed(&s, 1, QURT_SIGNAL_ATTR_WAIT_ANY, &now, 1000), QURT_EOK);
     assert_int_equal(hx_vt_now() - t0, HANDOFF + 5000 + HANDOFF);
     join(ids[0]);
     hx_vt_call_end();
+}
+
+static void test_a_limit_waits_for_slow_threads_that_are_not_there_yet(void **state)
+{
+    (void)state;
+    wait_for(signal_at_5000);
+}
+
+static void test_a_pause_of_the_machine_is_nobodys_fault(void **state)
+{
+    (void)state;
+    wait_for(signal_after_pause);
 }
 
 static void try_lock_again_and_again(void *arg)
@@ -417,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_contexts_go_to_whoever_asked_first_and_waiting_is_queue),
         cmocka_unit_test(test_vtcm_goes_to_whoever_asked_first),
         cmocka_unit_test(test_a_limit_waits_for_slow_threads_that_are_not_there_yet),
+        cmocka_unit_test(test_a_pause_of_the_machine_is_nobodys_fault),
         cmocka_unit_test(test_polling_lets_time_pass),
         cmocka_unit_test(test_threads_that_nothing_is_charged_for_run_side_by_side),
         cmocka_unit_test(test_threads_that_wait_unseen_keep_nobody_for_ever),
