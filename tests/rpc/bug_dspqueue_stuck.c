@@ -11,7 +11,7 @@ static void through(dspqueue_t q, uint64_t id, uint32_t n)
     uint32_t out[2];
 
     assert_int_equal(dspqueue_write(q, 0, 0, NULL, n, m, DSPQUEUE_TIMEOUT_NONE), 0);
-    assert_int_equal(call_queue_skel(HXQ_READ, id, 5000000, out), 0);
+    assert_int_equal(call_queue_skel(HXQ_READ, id, HXQ_PATIENCE_US, out), 0);
     assert_int_equal(out[0], 0);
     assert_int_equal(out[1], n);
 }
@@ -62,7 +62,7 @@ static void test_packets_of_another_thread_help_a_stuck_writer(void **state)
     through(q, id, 48); /* at 224 there is room before */
     pthread_join(t, &written);
     assert_null(written);
-    assert_int_equal(call_queue_skel(HXQ_READ, id, 5000000, out), 0);
+    assert_int_equal(call_queue_skel(HXQ_READ, id, HXQ_PATIENCE_US, out), 0);
     assert_int_equal(out[1], 160);
     close_queue(q, id);
 }

@@ -23,8 +23,8 @@ static void echo_once(dspqueue_t q, uint32_t n, uint8_t seed)
 
     for (uint32_t i = 0; i < n; i++)
         out[i] = (uint8_t)(seed + i);
-    assert_int_equal(dspqueue_write(q, 0, 0, NULL, n, n ? out : NULL, 1000000), 0);
-    assert_int_equal(dspqueue_read(q, &flags, 0, &bufs, NULL, sizeof(in), &len, in, 5000000), 0);
+    assert_int_equal(dspqueue_write(q, 0, 0, NULL, n, n ? out : NULL, HXQ_PATIENCE_US), 0);
+    assert_int_equal(dspqueue_read(q, &flags, 0, &bufs, NULL, sizeof(in), &len, in, HXQ_PATIENCE_US), 0);
     assert_int_equal(len, n);
     assert_int_equal(bufs, 0);
     assert_int_equal(flags & DSPQUEUE_PACKET_FLAG_MESSAGE, n ? DSPQUEUE_PACKET_FLAG_MESSAGE : 0);
@@ -61,7 +61,7 @@ static void *write_patiently(void *q)
 {
     uint8_t m[48] = {0};
 
-    return (void *)(intptr_t)dspqueue_write(q, 0, 0, NULL, sizeof(m), m, 10000000);
+    return (void *)(intptr_t)dspqueue_write(q, 0, 0, NULL, sizeof(m), m, HXQ_PATIENCE_US);
 }
 
 static void test_a_full_queue_waits_times_out_and_goes_on(void **state)
@@ -85,7 +85,7 @@ static void test_a_full_queue_waits_times_out_and_goes_on(void **state)
     assert_int_equal(dspqueue_write_noblock(q, 0, 0, NULL, 248, m), AEE_EBADPARM); /* never */
     assert_int_equal(pthread_create(&t, NULL, write_patiently, q), 0);
     for (uint32_t i = 0; i < 5; i++) { /* the writer gets room, and its packet comes, too */
-        assert_int_equal(call_queue_skel(HXQ_READ, id, 5000000, out), 0);
+        assert_int_equal(call_queue_skel(HXQ_READ, id, HXQ_PATIENCE_US, out), 0);
         assert_int_equal(out[0], 0);
         assert_int_equal(out[1], 48);
     }
@@ -110,7 +110,7 @@ static void test_blocking_reads_time_out_on_both_ends(void **state)
     assert_int_equal(call_queue_skel(HXQ_READ, id, 10000, out), 0);
     assert_int_equal(out[0], AEE_EEXPIRED);
     assert_int_equal(call_queue_skel(HXQ_WRITE, id, 13, out), 0);
-    assert_int_equal(dspqueue_peek(q, &flags, &bufs, &len, 1000000), 0);
+    assert_int_equal(dspqueue_peek(q, &flags, &bufs, &len, HXQ_PATIENCE_US), 0);
     assert_int_equal(len, 13);
     assert_int_equal(stat(q, DSPQUEUE_STAT_READ_QUEUE_PACKETS), 1);
     assert_int_equal(stat(q, DSPQUEUE_STAT_READ_QUEUE_BYTES), 24);
@@ -130,7 +130,7 @@ static void test_an_early_wakeup_is_swallowed_and_counted(void **state)
 
     (void)state;
     assert_int_equal(call_queue_skel(HXQ_WAKEUP, id, 500, NULL), 0);
-    assert_int_equal(dspqueue_read(q, NULL, 0, NULL, NULL, sizeof(m), &len, m, 1000000), 0);
+    assert_int_equal(dspqueue_read(q, NULL, 0, NULL, NULL, sizeof(m), &len, m, HXQ_PATIENCE_US), 0);
     assert_int_equal(len, 8);
     assert_string_equal((char *)m, "wakeup!");
     assert_int_equal(dspqueue_write_early_wakeup_noblock(q, 0, 0), 0);
@@ -154,8 +154,8 @@ static void test_a_write_takes_only_the_flags_of_a_packet(void **state)
     for (unsigned bit = 0; bit < 32; bit++) {
         int good = bit != 2 && bit < 5; /* 2: DSPQUEUE_PACKET_FLAG_WAKEUP */
 
-        assert_int_equal(dspqueue_write(q, 1u << bit, 0, NULL, sizeof(m), m, 1000000), good ? 0 : AEE_EBADPARM);
-        assert_int_equal(call_queue_skel(HXQ_READ, id, good ? 1000000 : 0, out), 0);
+        assert_int_equal(dspqueue_write(q, 1u << bit, 0, NULL, sizeof(m), m, HXQ_PATIENCE_US), good ? 0 : AEE_EBADPARM);
+        assert_int_equal(call_queue_skel(HXQ_READ, id, good ? HXQ_PATIENCE_US : 0, out), 0);
         assert_int_equal(out[0], good ? 0 : AEE_EWOULDBLOCK);
     }
     assert_int_equal(dspqueue_write_early_wakeup_noblock(q, 0, 1u << 16), AEE_EBADPARM);
@@ -181,7 +181,7 @@ static void test_buffers_are_shared_referenced_and_checked(void **state)
     b[0].flags = DSPQUEUE_BUFFER_FLAG_REF | DSPQUEUE_BUFFER_FLAG_FLUSH_SENDER |
                  DSPQUEUE_BUFFER_FLAG_INVALIDATE_RECIPIENT;
     assert_int_equal(dspqueue_write(q, 0, 1, b, 4, (const uint8_t *)"abc", 0), 0);
-    assert_int_equal(dspqueue_read(q, NULL, 64, &n, got, 4, &len, (uint8_t *)b, 5000000), 0);
+    assert_int_equal(dspqueue_read(q, NULL, 64, &n, got, 4, &len, (uint8_t *)b, HXQ_PATIENCE_US), 0);
     assert_int_equal(n, 1);
     assert_int_equal(got[0].fd, fd);
     assert_ptr_equal(got[0].ptr, p);
@@ -192,7 +192,7 @@ static void test_buffers_are_shared_referenced_and_checked(void **state)
     for (int i = 0; i < 64; i++)
         b[i] = (struct dspqueue_buffer){.fd = fd, .size = 16, .offset = (uint32_t)i * 16};
     assert_int_equal(dspqueue_write(q, 0, 64, b, 0, NULL, 0), 0);
-    assert_int_equal(dspqueue_read(q, NULL, 64, &n, got, 0, &len, NULL, 5000000), 0);
+    assert_int_equal(dspqueue_read(q, NULL, 64, &n, got, 0, &len, NULL, HXQ_PATIENCE_US), 0);
     assert_int_equal(n, 64);
     assert_int_equal(p[1023], 2);
     assert_int_equal(p[1024], 1);
@@ -264,7 +264,7 @@ static void test_callbacks_see_every_packet_in_order(void **state)
     assert_int_equal(call_queue_skel(HXQ_START, id, HXQ_ECHO, NULL), AEE_EITEMBUSY);
     assert_int_equal(dspqueue_close(q), AEE_EBADPARM); /* imported */
     for (uint32_t i = 0; i < (uint32_t)n; i++)
-        assert_int_equal(dspqueue_write(q, 0, 0, NULL, sizeof(i), (uint8_t *)&i, 5000000), 0);
+        assert_int_equal(dspqueue_write(q, 0, 0, NULL, sizeof(i), (uint8_t *)&i, HXQ_PATIENCE_US), 0);
     assert_true(hxt_until(have_packets, &n, 30));
     assert_int_equal(wrong, 0);
     close_queue(q, id);
@@ -275,7 +275,7 @@ enum { WRITERS = 4, EACH = 500 };
 static void *write_many(void *q)
 {
     for (uint32_t i = 1; i <= EACH; i++)
-        if (dspqueue_write(q, 0, 0, NULL, sizeof(i), (uint8_t *)&i, 10000000))
+        if (dspqueue_write(q, 0, 0, NULL, sizeof(i), (uint8_t *)&i, HXQ_PATIENCE_US))
             return q;
     return NULL;
 }
@@ -294,7 +294,7 @@ static void test_threads_share_a_queue(void **state)
         uint32_t value = 0;
 
         assert_int_equal(dspqueue_read(q, NULL, 0, NULL, NULL, sizeof(value), NULL, (uint8_t *)&value,
-                                       10000000), 0);
+                                       HXQ_PATIENCE_US), 0);
         sum += value;
     }
     for (int i = 0; i < WRITERS; i++) {
@@ -493,7 +493,7 @@ static void test_closing_the_session_under_a_queue(void **state)
     (void)state;
     assert_int_equal(dspqueue_create(CDSP_DOMAIN_ID, 0, 0, 0, NULL, NULL, NULL, &q), 0);
     assert_int_equal(remote_session_control(FASTRPC_SESSION_CLOSE, &c, sizeof(c)), 0);
-    assert_int_equal(dspqueue_read(q, NULL, 0, NULL, NULL, 0, NULL, NULL, 1000000), AEE_ECONNRESET);
+    assert_int_equal(dspqueue_read(q, NULL, 0, NULL, NULL, 0, NULL, NULL, HXQ_PATIENCE_US), AEE_ECONNRESET);
     assert_int_equal(dspqueue_close(q), 0);
     assert_int_equal(open_queue_skel(NULL), 0);
 }

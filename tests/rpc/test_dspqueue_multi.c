@@ -84,7 +84,7 @@ static void test_a_packet_goes_to_every_session_and_every_answer_comes(void **st
         tell_session(i, HXQ_START, ids[i], HXQ_ECHO);
     assert_int_equal(dspqueue_peek_noblock(q, &flags, &bufs, &len), AEE_EWOULDBLOCK);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(dspqueue_write(q, 0, 0, NULL, 5, (const uint8_t *)"hello", 1000000), AEE_SUCCESS);
+        assert_int_equal(dspqueue_write(q, 0, 0, NULL, 5, (const uint8_t *)"hello", HXQ_PATIENCE_US), AEE_SUCCESS);
     assert_true(hxt_until(all_read, &r, 10));
     assert_int_equal(dspqueue_peek(q, &flags, &bufs, &len, 1000), AEE_EUNSUPPORTED);
     assert_int_equal(dspqueue_read(q, &flags, 0, &bufs, NULL, 0, &len, NULL, 1000), AEE_EUNSUPPORTED);
@@ -109,7 +109,7 @@ static void test_with_one_session_it_waits_and_counts(void **state)
     open_skels();
     tell_session(0, HXQ_START, id, HXQ_ECHO);
     assert_int_equal(dspqueue_write_noblock(q, 0, 0, NULL, 2, (const uint8_t *)"ab"), AEE_SUCCESS);
-    assert_int_equal(dspqueue_read(q, &flags, 0, &bufs, NULL, sizeof(message), &len, message, 5000000), AEE_SUCCESS);
+    assert_int_equal(dspqueue_read(q, &flags, 0, &bufs, NULL, sizeof(message), &len, message, HXQ_PATIENCE_US), AEE_SUCCESS);
     assert_int_equal(len, 2);
     assert_int_equal(dspqueue_get_stat(q, DSPQUEUE_STAT_READ_QUEUE_PACKETS, &value), AEE_SUCCESS);
     assert_int_equal(value, 0);

@@ -10,12 +10,15 @@ enum hxt_queue_method {
     HXQ_START = 2, /* in struct hxq_start: imports the queue */
     HXQ_STOP,      /* in u64 queue id: closes it */
     HXQ_READ,      /* in struct hxq_start (flags = timeout in us): one blocking read; out i32 code, u32 message length */
-    HXQ_WRITE,     /* in struct hxq_start (flags = message bytes): one blocking write of that many bytes, 1 s; out i32, u32 */
+    HXQ_WRITE,     /* in struct hxq_start (flags = message bytes): one blocking write of that many bytes; out i32, u32 */
     HXQ_CRASH,
     HXQ_WAKEUP,    /* in struct hxq_start (flags = us): early wakeup, then after that time a packet of 8 bytes */
 };
 
 enum { HXQ_ECHO = 1 }; /* flags of HXQ_START: a callback echoes every packet; bytes of its buffers go up by 1 */
+
+/* Of a read or write that will succeed, in us: it only has to be longer than any machine stands still. */
+enum { HXQ_PATIENCE_US = 100000000 };
 
 /* An echo that failed: a message of 4 bytes, the AEE code of the read. */
 

@@ -39,7 +39,7 @@ static void echo(dspqueue_t q, AEEResult error, void *context)
         if (rc) {
             int32_t code = rc;
 
-            dspqueue_write(q, 0, 0, NULL, sizeof(code), (uint8_t *)&code, 1000000);
+            dspqueue_write(q, 0, 0, NULL, sizeof(code), (uint8_t *)&code, HXQ_PATIENCE_US);
             if (rc == AEE_EBADITEM || rc == AEE_EINTERRUPTED)
                 return;
             continue;
@@ -51,7 +51,7 @@ static void echo(dspqueue_t q, AEEResult error, void *context)
                                    ? DSPQUEUE_BUFFER_FLAG_DEREF
                                    : 0;
         }
-        if (dspqueue_write(q, 0, n, buffers, len, message, 1000000))
+        if (dspqueue_write(q, 0, n, buffers, len, message, HXQ_PATIENCE_US))
             return;
     }
 }
@@ -110,7 +110,7 @@ static int write_one(const struct hxq_start *in, remote_arg *pra)
     if (!q)
         return AEE_ENOSUCH;
     memset(message, 0x5a, sizeof(message));
-    out[0] = (uint32_t)dspqueue_write(q, 0, 0, NULL, in->flags, message, 1000000);
+    out[0] = (uint32_t)dspqueue_write(q, 0, 0, NULL, in->flags, message, HXQ_PATIENCE_US);
     memcpy(pra[1].buf.pv, out, sizeof(out));
     return AEE_SUCCESS;
 }
@@ -124,7 +124,7 @@ static int wakeup(const struct hxq_start *in)
     if (rc)
         return rc;
     nanosleep(&t, NULL);
-    return dspqueue_write(q, 0, 0, NULL, 8, (const uint8_t *)"wakeup!", 1000000);
+    return dspqueue_write(q, 0, 0, NULL, 8, (const uint8_t *)"wakeup!", HXQ_PATIENCE_US);
 }
 
 __attribute__((visibility("default"))) int
