@@ -2,6 +2,8 @@
  * nobody up when the driver reads its command line or asks what is mapped where.  /proc waits for that lock, too. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -19,11 +21,50 @@ static int open_half_mute(int flags)
     return open(hxt_path("%s/y", folder), flags | O_CLOEXEC);
 }
 
+static _Atomic pid_t holder;
+static atomic_bool may_take_it;
+static int holders_state; /* its /proc/self/task/TID/stat */
+
 /* Does not return. */
 static void *hold_the_lock(void *file)
 {
+    holder = gettid();
+    while (!may_take_it)
+        sched_yield();
     mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, *(int *)file, 0);
     return NULL;
+}
+
+static int is_there(void *unused)
+{
+    (void)unused;
+    return holder != 0;
+}
+
+/* The holder sleeps: inside mmap(), with the lock, until the server answers. */
+static int is_held(void *unused)
+{
+    char text[128] = "", *name_end;
+
+    (void)unused;
+    if (pread(holders_state, text, sizeof(text) - 1, 0) <= 0)
+        return 0;
+    name_end = strrchr(text, ')');
+    return name_end && name_end[1] && strchr("SD", name_end[2]);
+}
+
+/* Everything that is used after the lock is taken is used once before, for the same reason as in prepare(). */
+static bool take_the_lock(int *file)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, hold_the_lock, file) || !hxt_until(is_there, NULL, 10))
+        return false;
+    holders_state = open(hxt_path("/proc/self/task/%d/stat", holder), O_RDONLY | O_CLOEXEC);
+    if (holders_state < 0 || is_held(NULL))
+        return false;
+    may_take_it = true;
+    return hxt_until(is_held, NULL, 10);
 }
 
 struct client {
@@ -56,15 +97,13 @@ static void be_stuck(struct client *c, bool with_pd)
     static struct fastrpc_init_create create = {.attrs = FASTRPC_MODE_UNSIGNED_MODULE};
     int first = open_half_mute(O_RDWR), second = open_half_mute(O_RDONLY | O_SYNC), rc;
     uint8_t *dirty = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, first, 0);
-    pthread_t thread;
 
     prepare(c, with_pd);
     if (dirty == MAP_FAILED || second < 0)
         _exit(2);
     *dirty = 1;
-    if (pthread_create(&thread, NULL, hold_the_lock, &second))
+    if (!take_the_lock(&second))
         _exit(3);
-    usleep(300000); /* nothing tells when it has the lock */
     if (write(c->ready, "", 1) != 1)
         _exit(4);
     rc = with_pd ? drv_invoke(c->node, c->handle, REMOTE_SCALARS_MAKE(HXT_RIPPLE, 2, 1), c->a)
