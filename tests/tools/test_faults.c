@@ -404,6 +404,12 @@ static void test_interrupted_client_leaves_nothing(void **state)
     }
 }
 
+static int no_rig_runs(void *unused)
+{
+    (void)unused;
+    return !e2e_find("hexrig-fuse");
+}
+
 /* A background rig that was killed: status says so, down cleans up, up works again. */
 static void test_killed_background_rig_is_cleaned_up_by_down(void **state)
 {
@@ -422,7 +428,7 @@ static void test_killed_background_rig_is_cleaned_up_by_down(void **state)
         pid = e2e_find("hexrig-fuse");
         assert_true(pid > 1);
         assert_int_equal(kill(pid, SIGKILL), 0);
-        usleep(300000);
+        assert_true(hxt_until(no_rig_runs, NULL, 10));
         e2e_run(&res, "status");
         assert_int_equal(res.exit_code, 1);
         hxt_result_free(&res);
