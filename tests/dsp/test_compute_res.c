@@ -18,6 +18,7 @@
 #include "cost/vtime.h"
 
 enum { MIB = 1 << 20, KIB = 1 << 10 };
+enum { PATIENCE_US = 100000000 }; /* of a wait that will succeed: longer than any machine stands still */
 
 static const struct hx_profile profile = {
     .clock_mhz = 1000,
@@ -94,6 +95,23 @@ static void wait_for_step(int step)
 {
     if (!hxt_until(step_is, &step, 20))
         fail_msg("step %d was not reached within 20 s", step);
+}
+
+/* Contexts that nobody has got yet. */
+static int n_waiting(void)
+{
+    int n = 0;
+
+    hx_machine_lock();
+    for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
+        n += hx_machine->crm->entry[i].client && hx_machine->crm->entry[i].state == HX_CRM_WAITS;
+    hx_machine_unlock();
+    return n;
+}
+
+static int are_waiting(void *n)
+{
+    return n_waiting() >= *(int *)n;
 }
 
 /* In PDs. */
@@ -208,6 +226,13 @@ static void test_less_will_do_when_the_attribute_says_so(void **state)
 
 /* --- several PDs */
 
+/* The test waits, or has done so in vain. */
+static int is_waited_for(void *unused)
+{
+    (void)unused;
+    return shared->step >= 3 || n_waiting() > 0;
+}
+
 static int hold_all(void)
 {
     unsigned id = acquire(8 * MIB, 0, 0, NULL);
@@ -217,7 +242,8 @@ static int hold_all(void)
     shared->step = 1;
     if (pd_wait_for_step(2))
         return 2;
-    usleep(60000);                   /* the test waits by then */
+    if (!hxt_until(is_waited_for, NULL, 20))
+        return 3;
     hx_vt_spend(HX_VT_CODE, 500000); /* 500 us */
     shared->left = hx_vt_now();
     hx_vt_call_end(); /* what comes after the test is later than this */
@@ -239,7 +265,8 @@ static void test_a_pd_waits_for_another_in_virtual_time(void **state)
         assert_int_equal(acquire(MIB, 0, 0, NULL), 0); /* now or not */
         assert_int_equal(queued(), 0);
         shared->step = 2;
-        id = acquire(4 * MIB, 0, enough ? 300000 : 300, &p);
+        id = acquire(4 * MIB, 0, enough ? PATIENCE_US : 300, &p);
+        shared->step = 3;
         if (enough) {
             assert_int_not_equal(id, 0);
             assert_int_equal(hx_vt_now(), shared->left); /* released 500 us after it was taken */
@@ -279,8 +306,7 @@ static int line_up(unsigned short priority)
     unsigned id;
 
     qurt_thread_set_priority(qurt_thread_get_id(), priority);
-    shared->step++;
-    id = acquire(8 * MIB, 0, 20000000, NULL);
+    id = acquire(8 * MIB, 0, PATIENCE_US, NULL);
     shared->order = shared->order * 1000 + priority;
     usleep(20000);
     return id ? HAP_compute_res_release(id) : 1;
@@ -305,13 +331,13 @@ static void test_the_most_urgent_pd_comes_first(void **state)
 {
     unsigned id = acquire(8 * MIB, 0, 0, NULL);
     pid_t pid[3];
+    int all = 3;
 
     (void)state;
     pid[0] = run_pd(5, line_up_150);
     pid[1] = run_pd(6, line_up_30);
     pid[2] = run_pd(7, line_up_90);
-    wait_for_step(3);
-    usleep(200000);
+    assert_true(hxt_until(are_waiting, &all, 10));
     HAP_compute_res_release(id);
     for (int i = 0; i < 3; i++)
         end_pd(pid[i]);
@@ -339,7 +365,7 @@ static void test_serialized_contexts_take_turns(void **state)
     other = acquire(MIB, 0, 0, NULL); /* does not take part */
     assert_int_not_equal(other, 0);
     shared->step = 2;
-    id = acquire(MIB, 1, 2000000, NULL);
+    id = acquire(MIB, 1, PATIENCE_US, NULL);
     assert_int_not_equal(id, 0);
     assert_int_equal(acquire(0, 1, 0, NULL), 0);
     HAP_compute_res_release(id);
@@ -389,7 +415,7 @@ static int hold_cached(void)
     if (HAP_compute_res_acquire_cached(id, 300) != AEE_EEXPIRED)
         return 3;
     shared->step = 3;
-    if (HAP_compute_res_acquire_cached(id, 5000000))
+    if (HAP_compute_res_acquire_cached(id, PATIENCE_US))
         return 4;
     memset(p, 1, 8 * MIB);
     return HAP_compute_res_release_cached(id) || HAP_compute_res_release(id);
@@ -410,7 +436,7 @@ static void test_cached_contexts_share_an_address_and_a_callback_asks_for_it(voi
     assert_int_equal(HAP_compute_res_acquire_cached(id, 1000), AEE_EEXPIRED);
     assert_int_equal(shared->asked, 0);
     qurt_thread_set_priority(qurt_thread_get_id(), 100);
-    assert_int_equal(HAP_compute_res_acquire_cached(id, 5000000), 0);
+    assert_int_equal(HAP_compute_res_acquire_cached(id, PATIENCE_US), 0);
     assert_int_equal(shared->asked, 1);
     assert_true(hx_vt_now() >= shared->left); /* it could not be given back before it was taken */
     log_begin();
@@ -432,7 +458,7 @@ static int wait_urgently(void)
 {
     qurt_thread_set_priority(qurt_thread_get_id(), 20);
     shared->step = 1;
-    return acquire(8 * MIB, 0, 10000000, NULL) ? 0 : 1; /* comes back by the reaper */
+    return acquire(8 * MIB, 0, PATIENCE_US, NULL) ? 0 : 1; /* comes back by the reaper */
 }
 
 static int is_wanted(void *context)
@@ -492,8 +518,7 @@ static void test_what_a_killed_pd_held_comes_back(void **state)
 
 static int wait_forever_then_never(void)
 {
-    shared->step = 1;
-    acquire(8 * MIB, 0, 60000000, NULL);
+    acquire(8 * MIB, 0, PATIENCE_US, NULL);
     return 1;
 }
 
@@ -501,11 +526,10 @@ static void test_a_waiting_pd_can_be_killed(void **state)
 {
     unsigned id = acquire(MIB, 0, 0, NULL), again;
     pid_t pid = run_pd(5, wait_forever_then_never);
-    int status;
+    int status, one = 1;
 
     (void)state;
-    wait_for_step(1);
-    usleep(100000);
+    assert_true(hxt_until(are_waiting, &one, 10));
     kill(pid, SIGKILL); /* maybe with the machine's lock */
     assert_int_equal(waitpid(pid, &status, 0), pid);
     hx_machine_reap(5);

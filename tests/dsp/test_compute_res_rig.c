@@ -4,6 +4,8 @@
 
 #include "driver_client.h"
 
+enum { PATIENCE_US = 100000000 }; /* of a wait that will succeed: longer than any machine stands still */
+
 static struct hxt_grant acquire(int fd, uint32_t h, uint32_t bytes, int32_t timeout_us)
 {
     struct hxt_grant g;
@@ -46,7 +48,7 @@ static void *acquire_all(void *arg)
 {
     struct caller *c = arg;
 
-    c->got = acquire(c->fd, c->handle, 8 << 20, 20000000);
+    c->got = acquire(c->fd, c->handle, 8 << 20, PATIENCE_US);
     return NULL;
 }
 
@@ -101,7 +103,7 @@ static void test_a_waiting_client_can_be_killed(void **state)
         kill(pid, SIGKILL);
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_int_equal(drv_call0(fd, h, HXT_RELEASE, (struct hxt_in){0, g.context}), 0);
-        g = acquire(fd, h, 8 << 20, 5000000);
+        g = acquire(fd, h, 8 << 20, PATIENCE_US);
         assert_int_not_equal(g.context, 0);
     }
     close(fd);
