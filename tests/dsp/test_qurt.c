@@ -1,9 +1,12 @@
 /* Protects QuRT as skels see it: threads, HVX contexts and mutexes, what they do to virtual time, and what the log says
  * about misuse. */
+#include <dirent.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 #include "hx_profile.h"
+#include "hxt_proc.h"
 #include "kept_log.h"
 #include "base/machine.h"
 #include "qurt.h"
@@ -39,6 +42,25 @@ static void look(void *arg)
     s->local = &local;
     work(1000);
     qurt_thread_exit(42);
+}
+
+/* For hxt_until(): none of those that start() has made is left. */
+static int all_have_ended(void *unused)
+{
+    DIR *d = opendir("/proc/self/task");
+    struct dirent *e;
+    int n = 0;
+
+    (void)unused;
+    while (d && (e = readdir(d))) {
+        char *name = hxt_read_file(hxt_path("/proc/self/task/%s/comm", e->d_name), NULL);
+
+        n += name && strcmp(name, "worker\n") == 0;
+        free(name);
+    }
+    if (d)
+        closedir(d);
+    return n == 0;
 }
 
 static void test_a_thread_is_what_its_attributes_say(void **state)
@@ -117,7 +139,8 @@ static void test_join_gives_the_devices_errors(void **state)
     log_begin();
     assert_int_equal(qurt_thread_join(id, &status), QURT_ENOTHREAD);
     log_end("is detached");
-    pause_ms(50); /* it uses the stack */
+    hx_vt_call_end(); /* nobody waits for this thread any more */
+    assert_true(hxt_until(all_have_ended, NULL, 10)); /* it uses the stack */
 }
 
 static void test_threads_that_cannot_be_are_refused(void **state)
