@@ -131,7 +131,8 @@ void hx_blocks_forget(void)
         atomic_store_explicit(&slots[i].pc, 0, memory_order_relaxed);
 }
 
-HX_EXPORT void __sanitizer_cov_trace_pc(void)
+/* Weak: libFuzzer has one, too. */
+HX_EXPORT __attribute__((weak)) void __sanitizer_cov_trace_pc(void)
 {
     const struct slot *s;
 
