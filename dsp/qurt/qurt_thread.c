@@ -23,7 +23,9 @@
 enum {
     THREADS_MAX = 128,     /* that live in one PD; assumed, no figure was published */
     ENDED_MAX = 256,       /* threads whose end is remembered for a late qurt_thread_join() */
-    HOST_BYTES = 64 << 10, /* of a stack, for printf, the loader and the like */
+    /* Of a stack, for printf, the loader and the like, and for vectors that the host's compiler leaves there: up to 750 KiB of one
+     * function at -O0 (softmax of kernels/silicon/layer_hvx.c), 105 KiB with ASan. */
+    HOST_BYTES = 896 << 10,
     GUARD_BYTES = 4 << 10,
     PRIORITY_MAX = 255,
 };

@@ -106,6 +106,34 @@ static void test_a_small_stack_is_replaced_by_one_below_4_gib(void **state)
     hxt_untouched(small, sizeof(small));
 }
 
+/* As much as the vectors of one function take at -O0. */
+static void use_much_stack(void *used)
+{
+    volatile char local[750 << 10];
+
+    for (size_t i = 0; i < sizeof(local); i += 1 << 10)
+        local[i] = 1;
+    *(int *)used = local[0] + local[sizeof(local) / 1024 * 1024 - 1024];
+}
+
+static void test_a_small_stack_has_room_for_what_unoptimised_code_takes(void **state)
+{
+    static char small[32 << 10] __attribute__((aligned(8)));
+    qurt_thread_attr_t a;
+    qurt_thread_t id;
+    int used = 0;
+
+    (void)state;
+    begin();
+    qurt_thread_attr_init(&a);
+    qurt_thread_attr_set_stack_addr(&a, small);
+    qurt_thread_attr_set_stack_size(&a, sizeof(small));
+    qurt_thread_attr_set_detachstate(&a, QURT_THREAD_ATTR_CREATE_JOINABLE);
+    assert_int_equal(qurt_thread_create(&id, &a, use_much_stack, &used), QURT_EOK);
+    qurt_thread_join(id, NULL);
+    assert_int_equal(used, 2);
+}
+
 static void test_join_gives_the_devices_errors(void **state)
 {
     uint64_t t0 = begin();
@@ -461,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_thread_is_what_its_attributes_say),
         cmocka_unit_test(test_a_small_stack_is_replaced_by_one_below_4_gib),
+        cmocka_unit_test(test_a_small_stack_has_room_for_what_unoptimised_code_takes),
         cmocka_unit_test(test_join_gives_the_devices_errors),
         cmocka_unit_test(test_threads_that_cannot_be_are_refused),
         cmocka_unit_test(test_a_pd_has_128_threads_at_most),
