@@ -54,6 +54,24 @@ static inline size_t hx_attn_first(const struct hx_attn_in *in, size_t pos)
     return in->window && pos + 1 > in->window ? pos + 1 - in->window : 0;
 }
 
+/* How many positions token i of the batch sees, its own among them. */
+static inline size_t hx_attn_seen(const struct hx_attn_in *in, size_t i)
+{
+    return in->pos + i + 1 - hx_attn_first(in, in->pos + i);
+}
+
+/* Scores of a batch lie one behind the other, [token][head][position that the token sees]: how many there are before token i, and
+ * with i = n all of them.  A token sees one position more than the one before it, until its window is full. */
+static inline size_t hx_attn_scores_before(const struct hx_attn_in *in, size_t i)
+{
+    const size_t least = in->pos + 1;
+    size_t growing = i;
+
+    if (in->window && least + i > in->window)
+        growing = in->window > least ? in->window - least : 0;
+    return in->n_head * (growing * least + (growing ? growing * (growing - 1) / 2 : 0) + (i - growing) * in->window);
+}
+
 /* The reference: one thread, scores in order.  n_ctx: most positions.  0 or -ENOMEM. */
 int hx_attn_ref_open(struct hx_attn **out, size_t n_ctx, struct hx_error *err);
 

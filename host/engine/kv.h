@@ -40,10 +40,10 @@ struct hx_kv_ops {
     int (*rows)(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view,
                 struct hx_error *err);
 
-    /* scores[head][p] = scale * q . k of the positions p = first..first+n-1 of `layer`, for one token's q [n_head][dh].
+    /* scale * q . k of a batch that has been put, without soft-cap: for each token and head the positions that the token sees, its
+     * own among them, in the order of hx_attn_scores_before().  Of `in` k and v are not looked at.
      * NULL: the cache returns rows only. */
-    int (*scores)(struct hx_kv *kv, size_t layer, const float *q, size_t n_head, float scale, size_t first,
-                  size_t n, float *scores, struct hx_error *err);
+    int (*scores)(struct hx_kv *kv, const struct hx_attn_in *in, float *scores, struct hx_error *err);
 
     /* Lasts until the next call on this cache.  NULL: the cache holds no such blocks (no HX_TRAIT_KEYS). */
     void (*keys)(const struct hx_kv *kv, size_t layer, struct hx_kv_keys *keys);

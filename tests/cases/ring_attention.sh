@@ -77,5 +77,5 @@ refused "--ntt and --offload kv exclude each other" --kv ntt --ntt --offload kv
 
 # --- a damaged reply holds what is no residue
 rc=0
-"$hexrig" run -m "$f16" -p "The king was" -n 4 --kv ntt --offload kv --filter error:method=4,nth=5,corrupt=all >out 2>err || rc=$?
+"$hexrig" run -m "$f16" -p "The king was" -n 4 --kv ntt --offload kv --filter error:method=9,nth=5,corrupt=all >out 2>err || rc=$?
 [ $rc = 1 ] && grep -q 'is no residue modulo q' err || die "a damaged reply: $rc $(cat err)"

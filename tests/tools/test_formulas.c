@@ -1,5 +1,5 @@
 /* Protects: each method's formula for its DSP calls and packets (struct hx_method, calls) is what the driver counts, alone and
- * beside other methods, at the first position and at later ones. */
+ * beside other methods, at the first position and at later ones; a prompt of 136 tokens costs no more calls than a token. */
 #include "e2e.h"
 
 static void check_rows(const json_t *j, const char *words)
@@ -42,8 +42,44 @@ static void test_formulas_are_what_the_driver_counts(void **state)
     e2e_clean();
 }
 
+enum { PROMPT_TOKENS = 136 };
+
+/* More words than that are tokens. */
+static void write_prompt(const char *path)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    for (int i = 0; i <= PROMPT_TOKENS; i++)
+        fputs(i ? " the" : "the", f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_a_prompt_makes_as_many_calls_as_one_token(void **state)
+{
+    static const char *const methods[] = {"--kv ntt --offload kv", "--density batched --offload attn"};
+    char prompt[512];
+
+    (void)state;
+    snprintf(prompt, sizeof(prompt), "%s/prompt", hxt_tmpdir());
+    write_prompt(prompt);
+    for (size_t i = 0; i < HXT_LEN(methods); i++) {
+        json_t *token = e2e_json(hxt_path("density --pos 9 --json %s", methods[i]));
+        json_t *run = e2e_json(hxt_path("run -f %s -n 1 --ctx 256 --json %s", prompt, methods[i]));
+        const double want = e2e_number(json_array_get(json_object_get(token, "rows"), 0), "formula_calls_per_token");
+
+        assert_true(e2e_number(run, "prefill.tokens") >= PROMPT_TOKENS);
+        if (e2e_number(run, "prefill.calls") != want)
+            fail_msg("%s: a prompt makes %g calls, by formula %g", methods[i], e2e_number(run, "prefill.calls"), want);
+        json_decref(token);
+        json_decref(run);
+    }
+    e2e_clean();
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_formulas_are_what_the_driver_counts),
+    cmocka_unit_test(test_a_prompt_makes_as_many_calls_as_one_token),
 };
 
 int main(void)

@@ -26,10 +26,10 @@ struct poly {
     struct grown queries;     /* blocks [n][n_head] */
     struct grown key_lengths; /* f64, as keys */
     struct grown query_lengths;
-    struct grown scores;      /* f32 [n][n_head][positions that the token sees], pos + n words for each at most */
+    struct grown scores;      /* f32, in the order of hx_attn_scores_before() */
     struct grown work;        /* likewise, for integer softmax */
     struct grown kl;          /* f64 [n][n_head] */
-    struct grown mine;        /* u32 residues [n][n_head][positions that the token sees], one behind the other */
+    struct grown mine;        /* u32 residues, in the order of scores */
     struct grown theirs;      /* likewise, of the other process */
 };
 
@@ -41,7 +41,6 @@ struct job {
     const char *keys;      /* blocks [row][n_kv]: those of the cache from row 0 on */
     const double *lengths; /* likewise */
     size_t own;            /* row of the first token's own key */
-    size_t row;            /* most scores of a token and head */
     float *out;
 };
 
@@ -142,17 +141,17 @@ static int check_range(const struct job *j, struct hx_error *err)
 
 /* --- scores, softmax, V */
 
-static size_t seen_by(const struct hx_attn_in *in, size_t token)
-{
-    return in->pos + token + 1 - hx_attn_first(in, in->pos + token);
-}
-
-/* Of token and head `i`: those of one token lie together. */
-static float *scores_of(const struct job *j, size_t i)
+/* Where the scores of token and head `i` begin. */
+static size_t scores_at(const struct job *j, size_t i)
 {
     const size_t token = i / j->in->n_head, head = i % j->in->n_head;
 
-    return (float *)j->a->scores.p + token * j->in->n_head * j->row + head * seen_by(j->in, token);
+    return hx_attn_scores_before(j->in, token) + head * hx_attn_seen(j->in, token);
+}
+
+static float *scores_of(const struct job *j, size_t i)
+{
+    return (float *)j->a->scores.p + scores_at(j, i);
 }
 
 static void cap(const struct hx_attn_in *in, float *scores, size_t n)
@@ -166,9 +165,9 @@ static void mix(const struct job *j, size_t i)
 {
     const struct hx_attn_in *in = j->in;
     const size_t token = i / in->n_head;
-    float *work = j->a->attn.softmax_int ? (float *)j->a->work.p + i * j->row : NULL;
+    float *work = j->a->attn.softmax_int ? (float *)j->a->work.p + scores_at(j, i) : NULL;
 
-    cap(in, scores_of(j, i), seen_by(in, token));
+    cap(in, scores_of(j, i), hx_attn_seen(in, token));
     ((double *)j->a->kl.p)[i] = hx_attn_softmax_v(in, &j->past, token, i % in->n_head, scores_of(j, i),
                                             work, j->out + i * in->kv->dh);
 }
@@ -184,7 +183,7 @@ static void score_and_mix(void *arg, size_t i, size_t n_parts)
     const struct hx_attn_in *in = j->in;
     const struct hx_poly *ring = &j->a->ring;
     const size_t token = i / in->n_head, kv_head = i % in->n_head / group(in);
-    const size_t n = seen_by(in, token) - 1, first = in->pos + token - n;
+    const size_t n = hx_attn_seen(in, token) - 1, first = in->pos + token - n;
     const char *query = (char *)j->a->queries.p + i * ring->block_bytes;
     float *scores = scores_of(j, i);
 
@@ -197,28 +196,15 @@ static void score_and_mix(void *arg, size_t i, size_t n_parts)
 
 /* --- two processes, each with one prime */
 
-/* Residues lie one behind the other: a token sees one position more than the one before it, until its window is full. */
-static size_t residues_at(const struct job *j, size_t i)
-{
-    const struct hx_attn_in *in = j->in;
-    const size_t token = i / in->n_head, head = i % in->n_head, least = in->pos + 1;
-    size_t growing = token;
-
-    if (in->window && least + token > in->window)
-        growing = in->window > least ? in->window - least : 0;
-    return in->n_head * (growing * least + (growing ? growing * (growing - 1) / 2 : 0) +
-                         (token - growing) * in->window) + head * seen_by(in, token);
-}
-
 static void find_residues(void *arg, size_t i, size_t n_parts)
 {
     const struct job *j = arg;
     const struct hx_attn_in *in = j->in;
     const struct hx_poly *ring = &j->a->ring;
     const size_t token = i / in->n_head, kv_head = i % in->n_head / group(in);
-    const size_t n = seen_by(in, token) - 1, first = in->pos + token - n;
+    const size_t n = hx_attn_seen(in, token) - 1, first = in->pos + token - n;
     const char *query = (char *)j->a->queries.p + i * ring->block_bytes;
-    uint32_t *r = (uint32_t *)j->a->mine.p + residues_at(j, i);
+    uint32_t *r = (uint32_t *)j->a->mine.p + scores_at(j, i);
 
     (void)n_parts;
     hx_poly_residues(ring, r, query, key_block(j, first, kv_head),
@@ -229,11 +215,11 @@ static void find_residues(void *arg, size_t i, size_t n_parts)
 static void combine_and_mix(void *arg, size_t i, size_t n_parts)
 {
     const struct job *j = arg;
-    const size_t at = residues_at(j, i);
+    const size_t at = scores_at(j, i);
 
     (void)n_parts;
     hx_poly_combine(&j->a->ring, scores_of(j, i), j->in->scale, (uint32_t *)j->a->mine.p + at,
-                    (uint32_t *)j->a->theirs.p + at, seen_by(j->in, i / j->in->n_head));
+                    (uint32_t *)j->a->theirs.p + at, hx_attn_seen(j->in, i / j->in->n_head));
     mix(j, i);
 }
 
@@ -250,9 +236,10 @@ static struct hx_pool *pool_for(const struct poly *a, size_t work, size_t few)
     return work > few ? a->pool : NULL;
 }
 
-static size_t products(const struct job *j)
+/* One for each score. */
+static size_t products(const struct hx_attn_in *in)
 {
-    return j->in->n * j->in->n_head * j->row;
+    return hx_attn_scores_before(in, in->n);
 }
 
 /* What all residues of a layer are of: the lengths of keys and queries would differ where these do. */
@@ -268,7 +255,7 @@ static uint64_t digest(const struct job *j)
 /* One swap for all of a layer. */
 static int run_sharded(struct job *j, struct hx_error *err)
 {
-    const size_t n_q = j->in->n * j->in->n_head, n = residues_at(j, n_q);
+    const size_t n_q = j->in->n * j->in->n_head, n = products(j->in);
     struct poly *a = j->a;
     int rc = grow(&a->mine, n, sizeof(uint32_t), err);
 
@@ -276,10 +263,10 @@ static int run_sharded(struct job *j, struct hx_error *err)
         rc = grow(&a->theirs, n, sizeof(uint32_t), err);
     if (rc)
         return rc;
-    hx_pool_run(pool_for(a, products(j), FEW_PRODUCTS), n_q, find_residues, j);
+    hx_pool_run(pool_for(a, products(j->in), FEW_PRODUCTS), n_q, find_residues, j);
     rc = hx_shard_swap(a->ring.shard, digest(j), a->mine.p, a->theirs.p, n, err);
     if (!rc)
-        hx_pool_run(pool_for(a, products(j), FEW_PRODUCTS), n_q, combine_and_mix, j);
+        hx_pool_run(pool_for(a, products(j->in), FEW_PRODUCTS), n_q, combine_and_mix, j);
     return rc;
 }
 
@@ -299,7 +286,7 @@ static int run_queries(struct job *j, struct hx_error *err)
     if (!rc && a->ring.shard)
         return run_sharded(j, err);
     if (!rc)
-        hx_pool_run(pool_for(a, products(j), FEW_PRODUCTS), n_q, score_and_mix, j);
+        hx_pool_run(pool_for(a, products(j->in), FEW_PRODUCTS), n_q, score_and_mix, j);
     return rc;
 }
 
@@ -339,19 +326,12 @@ static int run_persistent(struct job *j, const struct hx_kv_keys *k, struct hx_e
 static int run_remote(struct job *j, const struct hx_kv_keys *k, struct hx_error *err)
 {
     const struct hx_attn_in *in = j->in;
-    int rc = 0;
+    int rc = in->kv->ops->scores(in->kv, in, scores_of(j, 0), err);
 
-    for (size_t i = 0; !rc && i < in->n; i++) {
-        const float *q = in->q + i * in->n_head * in->kv->dh;
-        const size_t n = seen_by(in, i);
-
-        rc = in->kv->ops->scores(in->kv, in->layer, q, in->n_head, in->scale, in->pos + i + 1 - n,
-                                 n, scores_of(j, i * in->n_head), err);
-    }
     if (rc)
         return rc;
     j->past = k->values;
-    hx_pool_run(pool_for(j->a, products(j), FEW_PRODUCTS), in->n * in->n_head, only_mix, j);
+    hx_pool_run(pool_for(j->a, products(in), FEW_PRODUCTS), in->n * in->n_head, only_mix, j);
     return 0;
 }
 
@@ -370,12 +350,12 @@ static int run_over(struct job *j, struct hx_error *err)
 static int run(struct hx_attn *attn, const struct hx_attn_in *in, float *out, struct hx_error *err)
 {
     struct poly *a = (struct poly *)attn;
-    struct job j = {.a = a, .in = in, .row = in->pos + in->n, .out = out};
+    struct job j = {.a = a, .in = in, .out = out};
     const size_t n_q = in->n * in->n_head;
-    int rc = grow(&a->scores, n_q * j.row, sizeof(float), err);
+    int rc = grow(&a->scores, products(in), sizeof(float), err);
 
     if (!rc && attn->softmax_int)
-        rc = grow(&a->work, n_q * j.row, sizeof(float), err);
+        rc = grow(&a->work, products(in), sizeof(float), err);
     if (!rc)
         rc = grow(&a->kl, n_q, sizeof(double), err);
     if (!rc)

@@ -5,6 +5,7 @@
 #include "AEEStdErr.h"
 #include "methods/ntt/attn_poly.h"
 #include "golden.h"
+#include "hx_rig.h"
 #include "methods/ntt/kv_ntt.h"
 #include "methods/ntt/ring/ntt.h"
 #include "ntt_kv.h"
@@ -55,39 +56,113 @@ static void fill_rows(struct hxt_rng *rng, float *x, size_t n)
         x[i] = (float)hxt_normal(rng);
 }
 
-/* The same K, V and Q into a cache here and one there. */
-static void test_scores_and_rows_equal_those_of_this_machine(void **state)
+static const struct hx_kv_shape shape = {LAYERS, KV_HEADS, DH, POSITIONS};
+
+struct rows {
+    float k[POSITIONS * KV_HEADS * DH], v[POSITIONS * KV_HEADS * DH], q[POSITIONS * HEADS * DH];
+};
+
+/* All positions of layer 1 in two batches. */
+static void put_all(struct hx_kv *kv, const struct rows *r)
 {
-    static const struct hx_kv_shape shape = {LAYERS, KV_HEADS, DH, POSITIONS};
-    static float k[POSITIONS * KV_HEADS * DH], v[POSITIONS * KV_HEADS * DH], q[HEADS * DH];
+    struct hx_error err;
+
+    if (kv->ops->put(kv, 1, 0, 30, r->k, r->v, &err) ||
+        kv->ops->put(kv, 1, 30, POSITIONS - 30, r->k + 30 * KV_HEADS * DH, r->v + 30 * KV_HEADS * DH, &err))
+        fail_msg("%s", err.text);
+}
+
+/* The scores of one batch, one behind the other; returns how many. */
+static size_t scores_of(struct hx_kv *kv, const struct rows *r, size_t pos, size_t n, size_t window, float *out)
+{
+    const struct hx_attn_in in = {.layer = 1, .pos = pos, .n = n, .q = r->q + pos * HEADS * DH, .n_head = HEADS,
+                                  .scale = 0.1f, .window = window};
+    struct hx_error err;
+
+    if (kv->ops->scores(kv, &in, out, &err))
+        fail_msg("%s", err.text);
+    return hx_attn_scores_before(&in, n);
+}
+
+/* The same K, V and Q into a cache here and one there. */
+static void same_as_here(struct hx_kv *there)
+{
+    static const struct {
+        size_t pos, n, window;
+    } batches[] = {{69, 1, 0}, {69, 1, 65}, {0, 70, 0}, {0, 70, 7}, {20, 41, 0}, {20, 41, 33}, {64, 6, 1}};
+    static float want[POSITIONS * HEADS * POSITIONS], got[HXT_LEN(want)];
+    static struct rows r;
     const struct hx_poly_cfg cfg = {0};
-    float scores[2][HEADS * POSITIONS];
-    struct hx_kv *kv[2];
     struct hx_kv_view view[2];
+    struct hx_kv *here;
     struct hxt_rng rng;
     struct hx_error err;
 
-    (void)state;
     hxt_rng_init(&rng, 2);
-    fill_rows(&rng, k, HXT_LEN(k));
-    fill_rows(&rng, v, HXT_LEN(v));
-    fill_rows(&rng, q, HXT_LEN(q));
-    if (hx_kv_ntt_open(&kv[0], &shape, &cfg, NULL, &err) ||
-        hx_kv_ntt_dsp_open(&kv[1], &shape, &cfg, NULL, &err))
+    fill_rows(&rng, r.k, HXT_LEN(r.k));
+    fill_rows(&rng, r.v, HXT_LEN(r.v));
+    fill_rows(&rng, r.q, HXT_LEN(r.q));
+    if (hx_kv_ntt_open(&here, &shape, &cfg, NULL, &err))
         fail_msg("%s", err.text);
-    for (int i = 0; i < 2; i++) {
-        const struct hx_kv_ops *ops = kv[i]->ops;
+    put_all(here, &r);
+    put_all(there, &r);
+    for (size_t i = 0; i < HXT_LEN(batches); i++) {
+        const size_t n = scores_of(here, &r, batches[i].pos, batches[i].n, batches[i].window, want);
 
-        if (ops->put(kv[i], 1, 0, 30, k, v, &err) ||
-            ops->put(kv[i], 1, 30, POSITIONS - 30, k + 30 * KV_HEADS * DH, v + 30 * KV_HEADS * DH,
-                     &err) ||
-            ops->scores(kv[i], 1, q, HEADS, 0.1f, 5, POSITIONS - 5, scores[i], &err) ||
-            ops->rows(kv[i], 1, POSITIONS, &view[i], &err))
-            fail_msg("%s", err.text);
+        memset(got, HXT_POISON, sizeof(got));
+        assert_int_equal(scores_of(there, &r, batches[i].pos, batches[i].n, batches[i].window, got), n);
+        hxt_same_bytes(got, want, n * sizeof(*got));
     }
-    hxt_same_bytes(scores[1], scores[0], HEADS * (POSITIONS - 5) * sizeof(float));
-    hxt_same_bytes(view[1].k, view[0].k, sizeof(k));
-    hxt_same_bytes(view[1].v, v, sizeof(v));
+    if (here->ops->rows(here, 1, POSITIONS, &view[0], &err) || there->ops->rows(there, 1, POSITIONS, &view[1], &err))
+        fail_msg("%s", err.text);
+    hxt_same_bytes(view[1].k, view[0].k, sizeof(r.k));
+    hxt_same_bytes(view[1].v, r.v, sizeof(r.v));
+    hx_kv_close(here);
+}
+
+static void test_scores_and_rows_equal_those_of_this_machine(void **state)
+{
+    const struct hx_poly_cfg cfg = {0};
+    struct hx_error err;
+    struct hx_kv *there;
+
+    (void)state;
+    if (hx_kv_ntt_dsp_open(&there, &shape, &cfg, NULL, &err))
+        fail_msg("%s", err.text);
+    same_as_here(there);
+    hx_kv_close(there);
+}
+
+/* One token at a time on this machine, where nothing is batched. */
+static void test_scores_of_a_batch_are_those_of_its_tokens(void **state)
+{
+    enum { POS = 40, N = 9 };
+    static struct rows r;
+    static float batch[N * HEADS * POSITIONS], one[HEADS * POSITIONS];
+    const struct hx_poly_cfg cfg = {0};
+    struct hx_kv *kv[2];
+    struct hx_error err;
+    struct hxt_rng rng;
+
+    (void)state;
+    hxt_rng_init(&rng, 4);
+    fill_rows(&rng, r.k, HXT_LEN(r.k));
+    fill_rows(&rng, r.q, HXT_LEN(r.q));
+    if (hx_kv_ntt_open(&kv[0], &shape, &cfg, NULL, &err) || hx_kv_ntt_dsp_open(&kv[1], &shape, &cfg, NULL, &err))
+        fail_msg("%s", err.text);
+    put_all(kv[0], &r);
+    put_all(kv[1], &r);
+    for (size_t window = 0; window <= POS + 4; window += POS + 4) {
+        const float *at = batch;
+
+        scores_of(kv[1], &r, POS, N, window, batch);
+        for (size_t t = 0; t < N; t++) {
+            const size_t n = scores_of(kv[0], &r, POS + t, 1, window, one);
+
+            hxt_same_bytes(at, one, n * sizeof(*one));
+            at += n;
+        }
+    }
     hx_kv_close(kv[0]);
     hx_kv_close(kv[1]);
 }
@@ -159,6 +234,38 @@ static void test_engine_makes_the_same_logits_with_keys_on_the_dsp(void **state)
     }
 }
 
+static uint64_t invokes(void)
+{
+    struct hx_session_stats now;
+
+    assert_int_equal(hx_rig_session_stats(&now), 0);
+    return now.invokes;
+}
+
+/* 2 calls per layer, and none that depends on how many tokens there are. */
+static void test_a_prefill_makes_as_many_calls_as_a_token(void **state)
+{
+    enum { PROMPT = 136 };
+    const struct hx_engine_cfg cfg = {.model = MODEL_F16, .n_ctx = PROMPT + 1,
+                                      .settings = HXT_SETTINGS("kv=ntt", "linear=ref", "offload=kv")};
+    struct hx_engine *e = hxt_engine_open(&cfg);
+    const struct hx_shape model = hx_shape_of(e->model);
+    uint32_t ids[PROMPT + 1];
+    uint64_t before;
+
+    (void)state;
+    for (uint32_t i = 0; i <= PROMPT; i++)
+        ids[i] = 11 + 7 * i;
+    before = invokes();
+    run(e, ids, PROMPT, 0);
+    assert_int_equal(invokes() - before, 12);
+    assert_true((double)(invokes() - before) == hx_plan_calls(e->plan, &model, PROMPT - 1).invokes);
+    before = invokes();
+    run(e, ids + PROMPT, 1, PROMPT);
+    assert_int_equal(invokes() - before, 12);
+    hx_engine_close(e);
+}
+
 static int dsp(int rc)
 {
     return AEE_DSP(rc);
@@ -168,6 +275,7 @@ static void test_what_does_not_fit_is_refused(void **state)
 {
     int32_t a[512] = {0};
     uint32_t c[1024];
+    const uint32_t spans[] = {1, 2, 0, 3, 0, 4};
     ntt_kv_cycles t;
 
     (void)state;
@@ -186,6 +294,12 @@ static void test_what_does_not_fit_is_refused(void **state)
     assert_int_equal(ntt_kv_scores(skel, 2, 1, 0, 3, a, 64, c, 6, &t), dsp(AEE_EBADPARM)); /* heads */
     assert_int_equal(ntt_kv_scores(skel, 2, 1, 0, 3, a, 128, c, 11, &t), dsp(AEE_EBADPARM));
     assert_int_equal(ntt_kv_scores(skel, 2, 1, 0, 3, a, 128, c, 12, &t), AEE_SUCCESS);
+    assert_int_equal(ntt_kv_batch_scores(skel, 2, 1, spans, 4, a, 256, c, 20, &t), AEE_SUCCESS); /* of 2 + 3 positions */
+    assert_int_equal(ntt_kv_batch_scores(skel, 2, 1, spans, 4, a, 256, c, 19, &t), dsp(AEE_EBADPARM));
+    assert_int_equal(ntt_kv_batch_scores(skel, 2, 1, spans, 3, a, 256, c, 20, &t), dsp(AEE_EBADPARM)); /* no pairs */
+    assert_int_equal(ntt_kv_batch_scores(skel, 2, 1, spans, 0, a, 0, c, 0, &t), dsp(AEE_EBADPARM)); /* no tokens */
+    assert_int_equal(ntt_kv_batch_scores(skel, 2, 1, spans, 4, a, 192, c, 20, &t), dsp(AEE_EBADPARM)); /* 3 queries */
+    assert_int_equal(ntt_kv_batch_scores(skel, 2, 1, spans + 2, 4, a, 256, c, 28, &t), dsp(AEE_EBADPARM)); /* 4 positions */
     assert_int_equal(ntt_kv_past(skel, 2, 1, 3, c, 767, &t), dsp(AEE_EBADPARM));
     assert_int_equal(ntt_kv_past(skel, 2, 1, 3, c, 768, &t), AEE_SUCCESS);
     assert_int_equal(ntt_kv_product(skel, 2, a, 128, a, 128, c, 256, &t), dsp(AEE_EBADPARM));
@@ -201,8 +315,10 @@ static void test_what_does_not_fit_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_products_equal_schoolbook),
     cmocka_unit_test(test_scores_and_rows_equal_those_of_this_machine),
+    cmocka_unit_test(test_scores_of_a_batch_are_those_of_its_tokens),
     cmocka_unit_test(test_one_prime_gives_its_half),
     cmocka_unit_test(test_engine_makes_the_same_logits_with_keys_on_the_dsp),
+    cmocka_unit_test(test_a_prefill_makes_as_many_calls_as_a_token),
     cmocka_unit_test(test_what_does_not_fit_is_refused),
 };
 

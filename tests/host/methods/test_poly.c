@@ -302,6 +302,8 @@ static void check_cache(size_t dh, enum hx_poly_mode mode)
     const size_t row = KV_HEADS * dh;
     struct rows *r = malloc(sizeof(*r));
     float scores[HEADS * POSITIONS];
+    struct hx_attn_in last = {.layer = 1, .pos = POSITIONS - 1, .n = 1, .q = r->q, .n_head = HEADS, .scale = scale,
+                              .window = POSITIONS - 2};
     struct hx_kv_view view;
     struct hx_kv *kv;
     struct hxt_rng rng;
@@ -325,7 +327,7 @@ static void check_cache(size_t dh, enum hx_poly_mode mode)
         assert_true(fabsf(view.k[i] - r->k[i]) <= 0.5f / 65536);
         assert_true(view.v[i] == r->v[i]);
     }
-    assert_int_equal(kv->ops->scores(kv, 1, r->q, HEADS, scale, 2, POSITIONS - 2, scores, NULL), 0);
+    assert_int_equal(kv->ops->scores(kv, &last, scores, NULL), 0);
     for (size_t h = 0; h < HEADS; h++)
         for (size_t p = 2; p < POSITIONS; p++) {
             int32_t q[HX_POLY_N_MAX], k[HX_POLY_N_MAX];
@@ -406,7 +408,7 @@ static void test_products_beyond_the_moduli_are_refused_by_name(void **state)
             assert_int_equal(in.kv->ops->rows(in.kv, 0, 1, &view, &err), i / 2 ? -ERANGE : 0);
         }
         if (i % 2)
-            assert_int_equal(in.kv->ops->scores(in.kv, 0, in.q, HEADS, 1, 0, 1, out, &err), -ERANGE);
+            assert_int_equal(in.kv->ops->scores(in.kv, &in, out, &err), -ERANGE);
         r->q[3 * 64] = 1; /* 20000 by itself is no problem, what had to be clamped is */
         assert_int_equal(poly->ops->run(poly, &in, out, &err), i / 2 ? -ERANGE : 0);
         hx_kv_close(in.kv);

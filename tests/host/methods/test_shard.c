@@ -218,9 +218,11 @@ static int attend(const struct shape *c, const struct hx_poly_cfg *cfg, const st
 /* Scores and rows of a cache, one behind the other. */
 static int ask(struct hx_kv *kv, const struct rows *r, float *scores, float *keys)
 {
+    const struct hx_attn_in in = {.pos = POSITIONS - 2, .n = 1, .q = r->q, .n_head = HEADS, .scale = 0.3f,
+                                  .window = POSITIONS - 3};
     struct hx_kv_view view;
     struct hx_error err = {""};
-    int ok = kv->ops->scores(kv, 0, r->q, HEADS, 0.3f, 2, POSITIONS - 3, scores, &err) == 0 &&
+    int ok = kv->ops->scores(kv, &in, scores, &err) == 0 &&
              kv->ops->rows(kv, 0, POSITIONS - 1, &view, &err) == 0;
 
     if (ok)

@@ -24,6 +24,7 @@ struct hx_ntt_dsp {
     struct hx_skel skel;
     int prime; /* or HX_NTT_DSP_BOTH */
     size_t n, heads;
+    struct hx_ntt_dsp_places places;
     struct buffer in, out;
 };
 
@@ -45,41 +46,54 @@ static size_t primes(const struct hx_ntt_dsp *d)
     return d->prime == HX_NTT_DSP_BOTH ? HX_CRT_PRIMES : 1;
 }
 
-static int make_cache(struct hx_ntt_dsp *d, size_t layers, size_t positions, struct hx_error *err)
+/* Lengths are 32 bits on the wire. */
+static uint32_t limit(size_t bytes)
 {
-    const uint32_t n = (uint32_t)d->n, heads = (uint32_t)d->heads;
-    int code = d->prime == HX_NTT_DSP_BOTH
-                   ? ntt_kv_cache(d->skel.handle, n, (uint32_t)layers, (uint32_t)positions, heads)
-                   : ntt_kv_cache_one(d->skel.handle, (uint32_t)d->prime, n, (uint32_t)layers,
-                                      (uint32_t)positions, heads);
-
-    if (!code)
-        return 0;
-    return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "kv ntt: the DSP makes no cache of %zu "
-                      "layers, %zu positions, %zu heads: %zu bytes", layers, positions, d->heads,
-                      layers * positions * d->heads * d->n * primes(d) * sizeof(uint32_t));
+    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-int hx_ntt_dsp_open(struct hx_ntt_dsp **out, int prime, size_t n, size_t layers, size_t positions,
-                    size_t heads, struct hx_error *err)
+static int make_cache(struct hx_ntt_dsp *d, const struct hx_ntt_dsp_cfg *cfg, struct hx_error *err)
+{
+    const uint32_t prime = cfg->prime == HX_NTT_DSP_BOTH ? HX_CRT_PRIMES : (uint32_t)cfg->prime;
+    ntt_kv_places where;
+    int code = ntt_kv_cache_within(d->skel.handle, prime, (uint32_t)cfg->n, (uint32_t)cfg->layers,
+                                   (uint32_t)cfg->positions, (uint32_t)cfg->heads, limit(cfg->vtcm_bytes),
+                                   limit(cfg->heap_bytes ? cfg->heap_bytes : SIZE_MAX), &where);
+
+    if (code)
+        return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "kv ntt: the DSP makes no cache of %zu "
+                            "layers, %zu positions, %zu heads", cfg->layers, cfg->positions, cfg->heads);
+    if (where.held > cfg->positions || where.vtcm > where.held)
+        return hx_error_set(err, -EIO, "kv ntt: the reply, device %s, is damaged: %u of %zu positions are held, %u in VTCM",
+                            d->skel.node, where.held, cfg->positions, where.vtcm);
+    d->places = (struct hx_ntt_dsp_places){where.held, where.vtcm};
+    return 0;
+}
+
+int hx_ntt_dsp_open(struct hx_ntt_dsp **out, const struct hx_ntt_dsp_cfg *cfg, struct hx_error *err)
 {
     struct hx_ntt_dsp *d = calloc(1, sizeof(*d));
     int rc;
 
     if (!d)
         return hx_error_set(err, -ENOMEM, "kv ntt: out of memory");
-    d->prime = prime;
-    d->n = n;
-    d->heads = heads;
+    d->prime = cfg->prime;
+    d->n = cfg->n;
+    d->heads = cfg->heads;
     rc = hx_skel_open(&d->skel, "kv ntt", ntt_kv_URI, err);
     if (!rc)
-        rc = make_cache(d, layers, positions, err);
+        rc = make_cache(d, cfg, err);
     if (rc) {
         hx_ntt_dsp_close(d);
         return rc;
     }
     *out = d;
     return 0;
+}
+
+struct hx_ntt_dsp_places hx_ntt_dsp_places(const struct hx_ntt_dsp *d)
+{
+    return d->places;
 }
 
 void hx_ntt_dsp_close(struct hx_ntt_dsp *d)
@@ -132,45 +146,40 @@ static int check_residues(const struct hx_ntt_dsp *d, const char *method, size_t
     return 0;
 }
 
-/* The reply, [primes][n_q][count], is in d->out. */
-static int call_scores(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t first, size_t count,
-                       struct hx_error *err)
+static size_t words_of(const struct hx_ntt_batch *b, size_t tokens)
 {
-    const size_t words = primes(d) * n_q * count;
+    size_t words = 0;
+
+    for (size_t t = 0; t < tokens; t++)
+        words += b->n_q * b->spans[t].count;
+    return words;
+}
+
+size_t hx_ntt_dsp_fits(const struct hx_ntt_dsp *d, const struct hx_ntt_batch *b)
+{
+    size_t words = 0, t = 0;
+
+    while (t < b->tokens && (words += b->n_q * b->spans[t].count) <= HX_NTT_DSP_SUMS / primes(d))
+        t++;
+    return t ? t : 1;
+}
+
+int hx_ntt_dsp_sums(struct hx_ntt_dsp *d, const struct hx_ntt_batch *b, const uint32_t **sums, size_t *words,
+                    struct hx_error *err)
+{
+    const struct hx_ntt_span *last = &b->spans[b->tokens - 1];
+    const size_t each = words_of(b, b->tokens), all = primes(d) * each;
     ntt_kv_cycles unused;
-    int code, rc = grow(&d->out, words * sizeof(uint32_t), err);
+    int code, rc = grow(&d->out, all * sizeof(uint32_t), err);
 
-    if (rc)
+    *sums = d->out.p;
+    *words = each;
+    if (rc || !all)
         return rc;
-    code = ntt_kv_scores(d->skel.handle, THREADS, (uint32_t)layer, (uint32_t)first, (uint32_t)count,
-                         d->in.p, (int)(n_q * d->n), d->out.p, (int)words, &unused);
-    return code ? failed(d, "scores", code, layer, first, count, err)
-                : check_residues(d, "scores", words, n_q * count, layer, err);
-}
-
-int hx_ntt_dsp_residues(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t first, size_t count,
-                        uint32_t *residues, struct hx_error *err)
-{
-    int rc = call_scores(d, layer, n_q, first, count, err);
-
-    if (!rc)
-        memcpy(residues, d->out.p, n_q * count * sizeof(*residues));
-    return rc;
-}
-
-int hx_ntt_dsp_scores(struct hx_ntt_dsp *d, size_t layer, size_t n_q, size_t first, size_t count,
-                      unsigned delta_bits, float scale, float *scores, struct hx_error *err)
-{
-    const size_t all = n_q * count;
-    const uint32_t *sums;
-    int rc = call_scores(d, layer, n_q, first, count, err);
-
-    if (rc)
-        return rc;
-    sums = d->out.p;
-    for (size_t i = 0; i < all; i++)
-        scores[i] = hx_poly_score(hx_crt_garner(sums[i], sums[all + i]), delta_bits, scale);
-    return 0;
+    code = ntt_kv_batch_scores(d->skel.handle, THREADS, (uint32_t)b->layer, &b->spans->first, (int)(2 * b->tokens), b->q,
+                               (int)(b->tokens * b->n_q * d->n), d->out.p, (int)all, &unused);
+    return code ? failed(d, "scores", code, b->layer, b->spans->first, last->first + last->count - b->spans->first, err)
+                : check_residues(d, "scores", all, each, b->layer, err);
 }
 
 /* The reply, [count][heads][primes][n], is in d->out. */
@@ -216,5 +225,16 @@ int hx_ntt_dsp_past(struct hx_ntt_dsp *d, size_t layer, size_t count, unsigned d
         for (size_t i = 0; i < dh; i++)
             k[b * dh + i] = (float)ldexp(a[i], -(int)delta_bits);
     }
+    return 0;
+}
+
+int hx_ntt_dsp_count(const struct hx_ntt_dsp *d, struct hx_ntt_dsp_counts *out, struct hx_error *err)
+{
+    ntt_kv_counts c;
+    int code = ntt_kv_count(d->skel.handle, &c);
+
+    if (code)
+        return hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "kv ntt: count failed");
+    *out = (struct hx_ntt_dsp_counts){c.key_transforms, c.query_transforms, c.vtcm_bytes, c.heap_bytes};
     return 0;
 }

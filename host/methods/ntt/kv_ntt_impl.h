@@ -1,0 +1,64 @@
+/* Between kv_ntt.c (put, rows, open) and kv_ntt_scores.c: the cache itself, and what they share (kv_ntt_shared.c). */
+#ifndef HX_KV_NTT_IMPL_H
+#define HX_KV_NTT_IMPL_H
+
+#include "kv_ntt.h"
+#include "methods/ntt/ring/ntt_dsp.h"
+
+enum { HX_KV_NTT_ALIGN = 64, HX_KV_NTT_FEW_TRANSFORMS = 100, HX_KV_NTT_FEW_PRODUCTS = 4096 };
+
+struct hx_kv_ntt {
+    struct hx_kv kv;
+    struct hx_poly ring;
+    struct hx_pool *pool;
+    struct hx_ntt_dsp *dsp; /* holds the blocks of the positions before dsp_positions; NULL: there are none */
+    size_t dsp_positions;
+    char *blocks;    /* [layer][position - dsp_positions][KV head] */
+    double *lengths; /* [layer][position][KV head], of the integers in the blocks */
+    double *longest; /* [layer][KV head], of all lengths that were ever put */
+    float *v;        /* [layer][position][n_kv * dh] */
+    float *k;        /* [position][n_kv * dh], what rows() returned last; NULL: never called */
+    char *queries;   /* blocks [n_queries] */
+    double *query_lengths;
+    size_t n_queries;
+    struct hx_ntt_span *spans; /* [n_spans] */
+    size_t n_spans;
+    uint32_t *mine, *theirs; /* [n_residues], with a shard */
+    size_t n_residues;
+};
+
+/* Of lengths; times dh of values. */
+static inline size_t hx_kv_ntt_index(const struct hx_kv_ntt *c, size_t layer, size_t pos, size_t head)
+{
+    return (layer * c->kv.n_ctx + pos) * c->kv.n_kv + head;
+}
+
+/* pos >= dsp_positions. */
+static inline char *hx_kv_ntt_block(const struct hx_kv_ntt *c, size_t layer, size_t pos, size_t head)
+{
+    const size_t row = layer * (c->kv.n_ctx - c->dsp_positions) + pos - c->dsp_positions;
+
+    return c->blocks + (row * c->kv.n_kv + head) * c->ring.block_bytes;
+}
+
+/* Waking threads costs, too. */
+static inline struct hx_pool *hx_kv_ntt_pool(const struct hx_kv_ntt *c, size_t work, size_t few)
+{
+    return work > few ? c->pool : NULL;
+}
+
+/* For the DSP: a vector's integers and their length. */
+double hx_kv_ntt_integers(const struct hx_kv_ntt *c, int32_t *a, const float *v);
+
+/* mine and theirs have room for n words. */
+int hx_kv_ntt_residue_room(struct hx_kv_ntt *c, size_t n, struct hx_error *err);
+
+/* mine to the other process, theirs from it: residues of the first `positions` keys of a layer, and of n_queries queries with
+ * them. */
+int hx_kv_ntt_swap(const struct hx_kv_ntt *c, size_t layer, size_t positions, size_t n_queries, size_t words,
+                   struct hx_error *err);
+
+/* struct hx_kv_ops */
+int hx_kv_ntt_scores(struct hx_kv *kv, const struct hx_attn_in *in, float *scores, struct hx_error *err);
+
+#endif
