@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "methods/ntt/ring/poly_shard.h"
@@ -21,6 +22,8 @@ struct grown {
 struct poly {
     struct hx_attn attn;
     struct hx_poly ring;
+    struct hx_poly_counts counts;
+    uint64_t tokens; /* that ran */
     struct hx_pool *pool;
     struct grown keys;        /* blocks [pos + n - 1 past, then n own][n_kv], of a cache of rows */
     struct grown queries;     /* blocks [n][n_head] */
@@ -360,6 +363,8 @@ static int run(struct hx_attn *attn, const struct hx_attn_in *in, float *out, st
         rc = grow(&a->kl, n_q, sizeof(double), err);
     if (!rc)
         rc = run_over(&j, err);
+    if (!rc && in->layer == 0)
+        a->tokens += in->n;
     for (size_t i = 0; !rc && attn->softmax_int && i < n_q; i++)
         hx_softmax_count(&attn->seen, ((const double *)a->kl.p)[i]);
     return rc;
@@ -398,9 +403,17 @@ int hx_attn_poly_open(struct hx_attn **out, const struct hx_poly_cfg *cfg, size_
     }
     a->attn.ops = &ops;
     a->attn.can_softmax_int = 1;
+    a->ring.counts = &a->counts;
     a->pool = pool;
     *out = &a->attn;
     return 0;
+}
+
+void hx_attn_poly_seen(const struct hx_attn *attn, struct hx_poly_seen *seen)
+{
+    const struct poly *a = (const struct poly *)attn;
+
+    *seen = (struct hx_poly_seen){a->tokens, atomic_load(&a->counts.keys), atomic_load(&a->counts.queries)};
 }
 
 const struct hx_poly *hx_attn_poly(const struct hx_attn *a)

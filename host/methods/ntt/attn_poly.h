@@ -19,4 +19,7 @@ int hx_attn_poly_open(struct hx_attn **out, const struct hx_poly_cfg *cfg, size_
 /* What a method opened by hx_attn_poly_open() computes with. */
 const struct hx_poly *hx_attn_poly(const struct hx_attn *a);
 
+/* Sets *seen to what it has done; where the cache keeps transforms, those of its keys are not in it. */
+void hx_attn_poly_seen(const struct hx_attn *a, struct hx_poly_seen *seen);
+
 #endif

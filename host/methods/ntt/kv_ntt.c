@@ -2,6 +2,7 @@
  * kv_ntt_scores.c. */
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,8 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
     if (rc)
         return rc;
     run_parts(&here, encode);
+    if (layer == 0)
+        c->tokens += n;
     note_longest(c, layer, pos, n); /* a key that is too long shows when a query meets it */
     memcpy(values(c, layer, pos), v, n * kv->n_kv * kv->dh * sizeof(*v));
     return 0;
@@ -225,12 +228,13 @@ static const struct hx_kv_ops ops = {
 
 /* --- open */
 
-static int open_dsp(struct hx_kv_ntt *c, struct hx_error *err)
+static int open_dsp(struct hx_kv_ntt *c, const struct hx_kv_ntt_limits *limits, struct hx_error *err)
 {
     const struct hx_kv *kv = &c->kv;
     const struct hx_ntt_dsp_cfg cfg = {
         .prime = c->ring.shard ? hx_shard_prime(c->ring.shard) : HX_NTT_DSP_BOTH, .n = c->ring.n,
-        .layers = kv->n_layer, .positions = kv->n_ctx, .heads = kv->n_kv};
+        .layers = kv->n_layer, .positions = kv->n_ctx, .heads = kv->n_kv,
+        .vtcm_bytes = limits->vtcm_bytes, .heap_bytes = limits->heap_bytes};
     int rc = hx_ntt_dsp_open(&c->dsp, &cfg, err);
 
     if (!rc)
@@ -257,8 +261,9 @@ static int allocate(struct hx_kv_ntt *c, struct hx_error *err)
     return 0;
 }
 
+/* dsp: NULL: all blocks are here. */
 static int open_at(struct hx_kv **out, const struct hx_kv_shape *shape,
-                   const struct hx_poly_cfg *cfg, struct hx_pool *pool, int dsp,
+                   const struct hx_poly_cfg *cfg, struct hx_pool *pool, const struct hx_kv_ntt_limits *dsp,
                    struct hx_error *err)
 {
     struct hx_kv_ntt *c = calloc(1, sizeof(*c));
@@ -269,8 +274,9 @@ static int open_at(struct hx_kv **out, const struct hx_kv_shape *shape,
     c->kv = (struct hx_kv){&ops, shape->n_layer, shape->n_kv, shape->dh, shape->n_ctx, shape->n_ctx};
     c->pool = pool;
     rc = hx_poly_open(&c->ring, cfg, shape->dh, err);
+    c->ring.counts = &c->counts;
     if (!rc && dsp)
-        rc = open_dsp(c, err);
+        rc = open_dsp(c, dsp, err);
     if (!rc)
         rc = allocate(c, err);
     if (rc) {
@@ -286,19 +292,40 @@ int hx_kv_ntt_open(struct hx_kv **out, const struct hx_kv_shape *shape,
 {
     if (cfg->mode == HX_POLY_SCHOOL)
         return hx_error_set(err, -EINVAL, "kv ntt: schoolbook products have no transforms to keep");
-    return open_at(out, shape, cfg, pool, 0, err);
+    return open_at(out, shape, cfg, pool, NULL, err);
 }
 
 int hx_kv_ntt_dsp_open(struct hx_kv **out, const struct hx_kv_shape *shape,
-                       const struct hx_poly_cfg *cfg, struct hx_pool *pool, struct hx_error *err)
+                       const struct hx_poly_cfg *cfg, const struct hx_kv_ntt_limits *limits, struct hx_pool *pool,
+                       struct hx_error *err)
 {
+    static const struct hx_kv_ntt_limits none;
+
     if (cfg->mode != HX_POLY_CRT)
         return hx_error_set(err, -EINVAL, "kv ntt: on the DSP keys are kept modulo two primes, not as %s",
                           hx_poly_modes[cfg->mode]);
-    return open_at(out, shape, cfg, pool, 1, err);
+    return open_at(out, shape, cfg, pool, limits ? limits : &none, err);
 }
 
 const struct hx_poly *hx_kv_ntt_ring(const struct hx_kv *kv)
 {
     return &((const struct hx_kv_ntt *)kv)->ring;
+}
+
+/* --- what it did */
+
+const char *const hx_ntt_places[] = {"vtcm", "ddr", "host", NULL};
+
+int hx_kv_ntt_seen(const struct hx_kv *kv, struct hx_poly_seen *seen, struct hx_ntt_held *held, struct hx_error *err)
+{
+    const struct hx_kv_ntt *c = (const struct hx_kv_ntt *)kv;
+    const struct hx_ntt_dsp_places places = c->dsp ? hx_ntt_dsp_places(c->dsp) : (struct hx_ntt_dsp_places){0, 0};
+    struct hx_ntt_dsp_counts there = {0};
+    int rc = c->dsp ? hx_ntt_dsp_count(c->dsp, &there, err) : 0;
+
+    *seen = (struct hx_poly_seen){c->tokens, atomic_load(&c->counts.keys) + there.keys,
+                                  atomic_load(&c->counts.queries) + there.queries};
+    *held = (struct hx_ntt_held){.positions = {places.vtcm, places.held - places.vtcm, kv->n_ctx - places.held},
+                                 .read_bytes = {there.vtcm_bytes, there.heap_bytes, atomic_load(&c->read_bytes)}};
+    return rc;
 }

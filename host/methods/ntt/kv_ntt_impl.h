@@ -10,6 +10,9 @@ enum { HX_KV_NTT_ALIGN = 64, HX_KV_NTT_FEW_TRANSFORMS = 100, HX_KV_NTT_FEW_PRODU
 struct hx_kv_ntt {
     struct hx_kv kv;
     struct hx_poly ring;
+    struct hx_poly_counts counts;
+    _Atomic uint64_t read_bytes; /* of blocks, by scores() here */
+    uint64_t tokens;             /* positions that layer 0 got */
     struct hx_pool *pool;
     struct hx_ntt_dsp *dsp; /* holds the blocks of the positions before dsp_positions; NULL: there are none */
     size_t dsp_positions;

@@ -2,6 +2,7 @@
  * others. */
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "engine/attn.h"
@@ -135,6 +136,7 @@ static void score_here(void *arg, size_t i, size_t n_parts)
     const char *query = c->queries + i * c->ring.block_bytes;
 
     (void)n_parts;
+    atomic_fetch_add_explicit(&j->c->read_bytes, n * c->ring.block_bytes, memory_order_relaxed);
     if (n && c->ring.shard)
         hx_poly_residues(&c->ring, c->mine + at, query, hx_kv_ntt_block(c, in->layer, first, kv_head(j, i)), stride, n);
     else if (n)

@@ -71,30 +71,99 @@ static int open_kv(struct hx_kv **out, const struct hx_open *o, struct hx_error 
     const struct hx_kv_shape shape = {m->n_layer, m->n_kv, m->dh, o->n_ctx};
     const struct hx_poly_cfg cfg = config(o->plan);
 
-    return (hx_plan_offload(o->plan) & HX_OFFLOAD_KV ? hx_kv_ntt_dsp_open : hx_kv_ntt_open)(out, &shape, &cfg, o->pool,
-                                                                                           err);
+    return hx_plan_offload(o->plan) & HX_OFFLOAD_KV ? hx_kv_ntt_dsp_open(out, &shape, &cfg, NULL, o->pool, err)
+                                                    : hx_kv_ntt_open(out, &shape, &cfg, o->pool, err);
 }
 
-static json_t *report_ring(const struct hx_poly *ring, int persistent, const struct hx_plan *p)
-{
-    const int on_dsp = persistent && hx_plan_offload(p) & HX_OFFLOAD_KV;
+/* --- reports */
 
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "keys", persistent ? "persistent" : "per step", "product",
-                     hx_poly_modes[mode_of(p)], "kernel", on_dsp ? "hvx" : hx_poly_kernel(ring), "n",
-                     (json_int_t)ring->n, "delta_bits", (json_int_t)ring->delta_bits, "block_bytes",
+static int on_dsp(const struct hx_plan *p)
+{
+    return (hx_plan_offload(p) & HX_OFFLOAD_KV) != 0;
+}
+
+static double per_token(uint64_t n, const struct hx_poly_seen *seen)
+{
+    return seen->tokens ? (double)n / (double)seen->tokens : 0;
+}
+
+static json_t *report_ring(const struct hx_poly *ring, const char *keys, const char *kernel, const struct hx_plan *p)
+{
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "keys", keys, "product", hx_poly_modes[mode_of(p)], "kernel", kernel,
+                     "n", (json_int_t)ring->n, "delta_bits", (json_int_t)ring->delta_bits, "block_bytes",
                      (json_int_t)ring->block_bytes);
+}
+
+static int add_seen(json_t *j, const struct hx_poly_seen *seen)
+{
+    const uint64_t forward = seen->keys + seen->queries;
+
+    return json_object_update_new(
+        j, json_pack("{s:I, s:I, s:I, s:f, s:f}", "tokens", (json_int_t)seen->tokens, "ntt_fwd", (json_int_t)forward, "q_ntt",
+                     (json_int_t)seen->queries, "ntt_fwd_per_token", per_token(forward, seen), "q_ntt_per_token",
+                     per_token(seen->queries, seen)));
+}
+
+/* Where the blocks are, and what was read of them there. */
+static int add_places(json_t *j, const struct hx_ntt_held *held)
+{
+    json_t *positions = json_object(), *read = json_object();
+    int rc = 0;
+
+    for (size_t i = 0; hx_ntt_places[i]; i++) {
+        rc |= json_object_set_new(positions, hx_ntt_places[i], json_integer((json_int_t)held->positions[i]));
+        rc |= json_object_set_new(read, hx_ntt_places[i], json_integer((json_int_t)held->read_bytes[i]));
+    }
+    rc |= json_object_set_new(j, "positions", positions);
+    return rc | json_object_set_new(j, "key_bytes_read", read);
+}
+
+/* Takes j. */
+static json_t *finished(json_t *j, int rc)
+{
+    if (!rc)
+        return j;
+    json_decref(j);
+    return NULL;
+}
+
+/* queries: transforms that attention made of the cache's. */
+static json_t *report_cache(const struct hx_kv *kv, uint64_t queries, const struct hx_plan *p)
+{
+    const struct hx_poly *ring = hx_kv_ntt_ring(kv);
+    json_t *j = report_ring(ring, "persistent", on_dsp(p) ? "hvx" : hx_poly_kernel(ring), p);
+    struct hx_poly_seen seen;
+    struct hx_ntt_held held;
+    struct hx_error err;
+    int rc;
+
+    if (hx_kv_ntt_seen(kv, &seen, &held, &err))
+        return finished(j, json_object_set_new(j, "error", json_string(err.text)));
+    seen.queries += queries;
+    rc = add_seen(j, &seen);
+    return finished(j, rc || !on_dsp(p) ? rc : add_places(j, &held));
 }
 
 static json_t *report_kv(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
 {
     (void)self;
-    return report_ring(hx_kv_ntt_ring(kv), 1, p);
+    return report_cache(kv, 0, p);
 }
 
 static json_t *report_attn(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
 {
-    return kv->ops->keys ? report_kv(kv, kv, p) : report_ring(hx_attn_poly(self), 0, p);
+    const struct hx_poly *ring = hx_attn_poly(self);
+    struct hx_poly_seen seen;
+    json_t *j;
+
+    hx_attn_poly_seen(self, &seen);
+    if (kv->ops->keys)
+        return report_cache(kv, seen.queries, p);
+    j = report_ring(ring, "per step", hx_poly_kernel(ring), p);
+    return finished(j, add_seen(j, &seen));
 }
+
+/* --- calls */
 
 /* Scores are those of the token itself, too; rows are those of the past, of which there is none at first. */
 static int asks_for_something(const struct hx_plan *p, const struct hx_shape *s, size_t pos)

@@ -127,7 +127,7 @@ static void test_scores_and_rows_equal_those_of_this_machine(void **state)
     struct hx_kv *there;
 
     (void)state;
-    if (hx_kv_ntt_dsp_open(&there, &shape, &cfg, NULL, &err))
+    if (hx_kv_ntt_dsp_open(&there, &shape, &cfg, NULL, NULL, &err))
         fail_msg("%s", err.text);
     same_as_here(there);
     hx_kv_close(there);
@@ -148,7 +148,7 @@ static void test_scores_of_a_batch_are_those_of_its_tokens(void **state)
     hxt_rng_init(&rng, 4);
     fill_rows(&rng, r.k, HXT_LEN(r.k));
     fill_rows(&rng, r.q, HXT_LEN(r.q));
-    if (hx_kv_ntt_open(&kv[0], &shape, &cfg, NULL, &err) || hx_kv_ntt_dsp_open(&kv[1], &shape, &cfg, NULL, &err))
+    if (hx_kv_ntt_open(&kv[0], &shape, &cfg, NULL, &err) || hx_kv_ntt_dsp_open(&kv[1], &shape, &cfg, NULL, NULL, &err))
         fail_msg("%s", err.text);
     put_all(kv[0], &r);
     put_all(kv[1], &r);
@@ -242,6 +242,18 @@ static uint64_t invokes(void)
     return now.invokes;
 }
 
+/* What the engine reports under "poly". */
+static double reported(const struct hx_engine *e, const char *key)
+{
+    json_t *j = json_object();
+    double x;
+
+    assert_int_equal(hx_engine_report(e, j), 0);
+    x = json_number_value(json_object_get(json_object_get(j, "poly"), key));
+    json_decref(j);
+    return x;
+}
+
 /* 2 calls per layer, and none that depends on how many tokens there are. */
 static void test_a_prefill_makes_as_many_calls_as_a_token(void **state)
 {
@@ -263,6 +275,9 @@ static void test_a_prefill_makes_as_many_calls_as_a_token(void **state)
     before = invokes();
     run(e, ids + PROMPT, 1, PROMPT);
     assert_int_equal(invokes() - before, 12);
+    assert_true(reported(e, "tokens") == PROMPT + 1);
+    assert_true(reported(e, "q_ntt_per_token") == (double)(model.n_layer * model.n_head));
+    assert_true(reported(e, "ntt_fwd_per_token") == (double)(model.n_layer * (model.n_head + model.n_kv)));
     hx_engine_close(e);
 }
 

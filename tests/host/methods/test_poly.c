@@ -376,6 +376,54 @@ static void test_a_block_is_8_n_bytes(void **state)
     hx_kv_close(kv);
 }
 
+/* --- what it counts */
+
+/* What the engine reports under "poly". */
+static double reported(const struct hx_engine *e, const char *key)
+{
+    json_t *j = json_object();
+    double x;
+
+    assert_int_equal(hx_engine_report(e, j), 0);
+    x = json_number_value(json_object_get(json_object_get(j, "poly"), key));
+    json_decref(j);
+    return x;
+}
+
+/* Kept keys are transformed once; of a cache of rows a step transforms all of them again. */
+static void test_transforms_per_token_depend_on_the_position_without_kept_keys_only(void **state)
+{
+    enum { FIRST = 3 };
+    static const char *const caches[] = {"kv=ntt", "kv=f32"};
+    uint32_t *ids = window_ids(2);
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(caches); i++) {
+        const struct hx_engine_cfg cfg = {.model = MODEL_F16, .n_ctx = RUN, .threads = 3,
+                                          .settings = HXT_SETTINGS(caches[i], "linear=ref", "attn=poly", "ntt-crt")};
+        struct hx_engine *e = hxt_engine_open(&cfg);
+        const double layers = (double)e->model->n_layer, heads = (double)e->model->n_head, kv = (double)e->model->n_kv;
+        double before;
+
+        run(e, ids, FIRST, 0);
+        assert_true(reported(e, "tokens") == FIRST);
+        assert_true(reported(e, "q_ntt") == FIRST * layers * heads);
+        if (i == 0)
+            assert_true(reported(e, "ntt_fwd_per_token") == layers * (heads + kv));
+        before = reported(e, "ntt_fwd");
+        for (size_t pos = FIRST; pos < RUN; pos++)
+            run(e, ids + pos, 1, pos);
+        assert_true(reported(e, "q_ntt_per_token") == layers * heads);
+        if (i == 0)
+            assert_true(reported(e, "ntt_fwd_per_token") == layers * (heads + kv));
+        else /* step `pos` transforms pos + 1 keys */
+            assert_true(reported(e, "ntt_fwd") - before ==
+                        layers * ((RUN - FIRST) * heads + kv * (RUN * (RUN + 1) - FIRST * (FIRST + 1)) / 2));
+        hx_engine_close(e);
+    }
+    free(ids);
+}
+
 /* --- what cannot be */
 
 static void test_products_beyond_the_moduli_are_refused_by_name(void **state)
@@ -542,6 +590,7 @@ int main(void)
         cmocka_unit_test(test_shapes_caps_and_windows_follow_the_reference),
         cmocka_unit_test(test_cache_gives_exact_scores_and_encodable_rows),
         cmocka_unit_test(test_a_block_is_8_n_bytes),
+        cmocka_unit_test(test_transforms_per_token_depend_on_the_position_without_kept_keys_only),
         cmocka_unit_test(test_products_beyond_the_moduli_are_refused_by_name),
         cmocka_unit_test(test_wrong_configurations_are_refused),
         cmocka_unit_test(test_integer_softmax_is_close_and_knows_how_close),

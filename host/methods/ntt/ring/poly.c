@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* --- schoolbook */
@@ -96,9 +97,9 @@ static const char *kernel_crt(void)
 
 const char *const hx_poly_modes[] = {"crt", "60-bit", "schoolbook", NULL};
 static const struct hx_poly_ops ops[HX_POLY_MODES] = {
-    [HX_POLY_CRT] = {8, key_crt, query_crt, score_crt, decode_crt, kernel_crt},
-    [HX_POLY_60] = {8, key_60, query_60, score_60, decode_60, kernel_60},
-    [HX_POLY_SCHOOL] = {4, key_school, key_school, score_school, decode_school, kernel_school},
+    [HX_POLY_CRT] = {8, 1, key_crt, query_crt, score_crt, decode_crt, kernel_crt},
+    [HX_POLY_60] = {8, 1, key_60, query_60, score_60, decode_60, kernel_60},
+    [HX_POLY_SCHOOL] = {4, 0, key_school, key_school, score_school, decode_school, kernel_school},
 };
 
 /* --- what they share */
@@ -129,6 +130,12 @@ static double encode(const struct hx_poly *p, int32_t *a, const float *v)
     return hx_poly_encode(a, p->n, v, p->dh, p->delta_bits) ? INFINITY : hx_poly_length(a, p->n);
 }
 
+static void count(const struct hx_poly *p, _Atomic uint64_t *made)
+{
+    if (p->ops->transforms)
+        atomic_fetch_add_explicit(made, 1, memory_order_relaxed);
+}
+
 double hx_poly_key(const struct hx_poly *p, void *block, const float *k)
 {
     int32_t a[HX_POLY_N_MAX];
@@ -136,6 +143,8 @@ double hx_poly_key(const struct hx_poly *p, void *block, const float *k)
 
     hx_poly_involute(a, p->n);
     p->ops->key(p, block, a);
+    if (p->counts)
+        count(p, &p->counts->keys);
     return length;
 }
 
@@ -145,6 +154,8 @@ double hx_poly_query(const struct hx_poly *p, void *block, const float *q)
     const double length = encode(p, a, q);
 
     p->ops->query(p, block, a);
+    if (p->counts)
+        count(p, &p->counts->queries);
     return length;
 }
 

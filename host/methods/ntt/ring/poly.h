@@ -19,6 +19,16 @@ struct hx_poly_cfg {
     struct hx_shard *shard; /* of HX_POLY_CRT: this process has one prime, another one the other; NULL: both.  Borrowed */
 };
 
+/* Forward transforms that were made, one for a vector whatever the modulus.  Any thread may add. */
+struct hx_poly_counts {
+    _Atomic uint64_t keys, queries;
+};
+
+/* What ring attention has done: tokens that layer 0 got, and the transforms that were counted where they were made. */
+struct hx_poly_seen {
+    uint64_t tokens, keys, queries;
+};
+
 /* Plain data, no need to close. */
 struct hx_poly {
     const struct hx_poly_ops *ops;
@@ -28,6 +38,7 @@ struct hx_poly {
     unsigned delta_bits;
     size_t block_bytes; /* of an encoded vector: 8 N; 4 N for schoolbook and for one prime */
     struct hx_shard *shard; /* see hx_poly_cfg; then products are found by poly_shard.h only */
+    struct hx_poly_counts *counts; /* what hx_poly_key() and hx_poly_query() add to; NULL, as open() leaves it: nothing.  Borrowed */
 };
 
 /* 0; -ENOTSUP: no N is as large as dh; -EINVAL: delta_bits, or a shard of another mode. */

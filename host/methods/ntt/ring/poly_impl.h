@@ -6,6 +6,7 @@
 
 struct hx_poly_ops {
     size_t coefficient_bytes;
+    int transforms; /* 0: blocks are the coefficients themselves */
     void (*key)(const struct hx_poly *p, void *block, const int32_t *a);
     void (*query)(const struct hx_poly *p, void *block, const int32_t *a);
     int64_t (*score)(const struct hx_poly *p, const void *query, const void *key);

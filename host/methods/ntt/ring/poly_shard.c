@@ -23,7 +23,7 @@ static const char *kernel(void)
 }
 
 const struct hx_poly_ops hx_poly_sharded = {
-    .coefficient_bytes = sizeof(uint32_t), .key = key, .query = query, .kernel = kernel};
+    .coefficient_bytes = sizeof(uint32_t), .transforms = 1, .key = key, .query = query, .kernel = kernel};
 
 void hx_poly_residues(const struct hx_poly *p, uint32_t *r, const void *q, const void *keys,
                       size_t stride, size_t n)
