@@ -57,10 +57,15 @@ ppl --kv f32 --softmax fp32 >/dev/null
 grep -q '^softmax' out && die "--softmax fp32 has figures"
 
 # --- text, and calls
-for kv in "f32" "ntt" "ntt --offload kv"; do
+for kv in "f32" "ntt" "ntt --offload kv --ring-vtcm 24 --ring-ddr 30" "ntt --offload kv"; do
     # shellcheck disable=SC2086
     "$hexrig" run -m "$f16" -p "The king was" -n 8 --kv $kv >out 2>err || die "run --kv $kv: $(cat err)"
     head -n 1 out >>texts
+    case $kv in *ring*) # a position takes 6 KiB
+        says poly.positions.vtcm=4
+        says poly.positions.ddr=5
+        grep -q '^poly.key_bytes_read.host=[1-9]' out || die "nothing was read on the host: $(cat out)" ;;
+    esac
 done
 [ "$(sort -u texts | wc -l)" = 1 ] || die "texts differ: $(cat texts)"
 says dispatch.calls_per_token=12
@@ -74,6 +79,8 @@ refused "exclude each other" --softmax int --offload attn
 refused "exclude each other" --softmax int --attn flash
 refused "the cache ntt cannot do attention on the DSP; legal with --kv spinor, spinor-attn" --kv ntt --offload attn
 refused "--ntt and --offload kv exclude each other" --kv ntt --ntt --offload kv
+refused "--ring-vtcm is about keys on the DSP: it needs --offload kv" --kv ntt --ring-vtcm 64
+refused "integers from 1 to" --kv ntt --offload kv --ring-ddr 0
 
 # --- a damaged reply holds what is no residue
 rc=0

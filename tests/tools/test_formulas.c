@@ -23,6 +23,7 @@ static void test_formulas_are_what_the_driver_counts(void **state)
     static const char *const methods[] = {
         "", " --offload linear", " --offload linear,argmax", " --offload attn", " --kv ntt --offload kv",
         " --kv ntt --offload kv,linear=wq", " --kv ntt --offload kv --attn ref", " --kv ntt --offload kv --attn flash",
+        " --kv ntt --offload kv --ring-ddr 24", " --kv ntt --offload kv --ring-ddr 24 --attn ref", /* 4 positions */
         " --geometry qwen3-4b --kv ntt --offload kv", " --geometry smollm2-135m", " --kv f32 --linear dsp",
         " --kv f32 --linear cpu,ffn@1-3=dsp:vtcm",
         /* matrices of one input, of which others are in between or elsewhere */

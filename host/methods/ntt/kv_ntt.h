@@ -6,8 +6,8 @@
  * Of two processes that share a model (cfg->shard), each keeps the residues of one prime, 4 N bytes a block; scores() and
  * rows() then swap once per call, and both processes must make the same calls.
  *
- * scores() is exact: hx_poly_score() of the inner products of round(Delta q) and round(Delta k).  rows() transforms back: its K is round(Delta k) / Delta, which encodes to the same block; V is as it
- * was put. */
+ * scores() is exact: hx_poly_score() of the inner products of round(Delta q) and round(Delta k).  rows() transforms back:
+ * its K is round(Delta k) / Delta, which encodes to the same block; V is as it was put. */
 #ifndef HX_KV_NTT_H
 #define HX_KV_NTT_H
 

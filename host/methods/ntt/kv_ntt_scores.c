@@ -172,8 +172,11 @@ static int score_on_dsp(const struct job *j, struct hx_error *err)
     size_t words;
     int rc = 0;
 
-    for (size_t t = 0; t < in->n; t++)
-        c->spans[t] = (struct hx_ntt_span){(uint32_t)hx_attn_first(in, in->pos + t), (uint32_t)seen_on_dsp(j, t)};
+    for (size_t t = 0; t < in->n; t++) {
+        const size_t n = seen_on_dsp(j, t);
+
+        c->spans[t] = (struct hx_ntt_span){n ? (uint32_t)hx_attn_first(in, in->pos + t) : 0, (uint32_t)n};
+    }
     for (size_t t = 0; t < in->n && !rc;) {
         struct hx_ntt_batch b = {in->layer, in->n - t, in->n_head, c->spans + t, j->integers + t * in->n_head * c->ring.n};
 

@@ -18,7 +18,15 @@
         .name = NULL                                                                                                     \
     }
 
-static const struct hx_option kv_options[] = {RING_OPTIONS};
+enum { KIB = 1024, MOST_KIB = 4 << 20 };
+
+static const struct hx_option kv_options[] = {
+    {.name = "ring-vtcm", .arg = "KIB", .def = "0", .max = MOST_KIB,
+     .help = "VTCM that keys on the DSP may take, first positions first"},
+    {.name = "ring-ddr", .arg = "KIB", .min = 1, .max = MOST_KIB,
+     .help = "the DSP's heap that they may take; the host keeps the others (what there is)"},
+    RING_OPTIONS,
+};
 
 static const struct hx_option attn_options[] = {
     {.name = "poly-attn", .flags = HX_OPTION_CHOOSES,
@@ -40,6 +48,11 @@ static struct hx_poly_cfg config(const struct hx_plan *p)
     return (struct hx_poly_cfg){mode_of(p), (unsigned)hx_plan_number(p, "poly-delta"), hx_plan_shard(p)};
 }
 
+static int on_dsp(const struct hx_plan *p)
+{
+    return (hx_plan_offload(p) & HX_OFFLOAD_KV) != 0;
+}
+
 static int check(const struct hx_plan *p, struct hx_error *err)
 {
     if (hx_plan_given(p, "ntt") && hx_plan_given(p, "ntt-crt"))
@@ -52,7 +65,13 @@ static int check(const struct hx_plan *p, struct hx_error *err)
 
 static int check_kv(const struct hx_plan *p, struct hx_error *err)
 {
-    if (hx_plan_offload(p) & HX_OFFLOAD_KV && mode_of(p) == HX_POLY_60)
+    static const char *const limits[] = {"ring-vtcm", "ring-ddr"};
+
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (hx_plan_given(p, limits[i]) && !on_dsp(p))
+            return hx_error_set(err, -EINVAL, "%s is about keys on the DSP: it needs %soffload kv",
+                                hx_plan_spell(p, limits[i]), hx_plan_prefix(p));
+    if (on_dsp(p) && mode_of(p) == HX_POLY_60)
         return hx_error_set(err, -EINVAL, "%s and %soffload kv exclude each other: the DSP has the two 30-bit primes",
                             hx_plan_spell(p, "ntt"), hx_plan_prefix(p));
     return check(p, err);
@@ -70,17 +89,13 @@ static int open_kv(struct hx_kv **out, const struct hx_open *o, struct hx_error 
     const struct hx_model *m = o->model;
     const struct hx_kv_shape shape = {m->n_layer, m->n_kv, m->dh, o->n_ctx};
     const struct hx_poly_cfg cfg = config(o->plan);
+    const struct hx_kv_ntt_limits limits = {hx_plan_number(o->plan, "ring-vtcm") * KIB, hx_plan_number(o->plan, "ring-ddr") * KIB};
 
-    return hx_plan_offload(o->plan) & HX_OFFLOAD_KV ? hx_kv_ntt_dsp_open(out, &shape, &cfg, NULL, o->pool, err)
-                                                    : hx_kv_ntt_open(out, &shape, &cfg, o->pool, err);
+    return on_dsp(o->plan) ? hx_kv_ntt_dsp_open(out, &shape, &cfg, &limits, o->pool, err)
+                           : hx_kv_ntt_open(out, &shape, &cfg, o->pool, err);
 }
 
 /* --- reports */
-
-static int on_dsp(const struct hx_plan *p)
-{
-    return (hx_plan_offload(p) & HX_OFFLOAD_KV) != 0;
-}
 
 static double per_token(uint64_t n, const struct hx_poly_seen *seen)
 {
@@ -173,12 +188,25 @@ static int asks_for_something(const struct hx_plan *p, const struct hx_shape *s,
     return scores || pos > 0;
 }
 
-/* Of a layer one call that puts K, and one for what attention asks for. */
+/* How many positions the DSP holds when it has the memory that it may take. */
+static size_t held(const struct hx_plan *p, const struct hx_shape *s)
+{
+    const size_t residues = hx_plan_shard(p) ? sizeof(uint32_t) : HX_CRT_PRIMES * sizeof(uint32_t);
+    const size_t each = s->n_layer * s->n_kv * hx_poly_n(s->dh) * residues;
+
+    if (!hx_plan_given(p, "ring-ddr") || !each)
+        return SIZE_MAX;
+    return hx_plan_number(p, "ring-vtcm") * KIB / each + hx_plan_number(p, "ring-ddr") * KIB / each;
+}
+
+/* Of a layer one call that puts K, and one for what attention asks for; of a batch the same.  A position that the DSP does not hold
+ * is put without one. */
 static struct hx_calls calls_kv(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
-    const double each = 1 + asks_for_something(p, s, pos);
+    const size_t n = held(p, s);
+    const double each = (pos < n) + (n && asks_for_something(p, s, pos));
 
-    return (struct hx_calls){hx_plan_offload(p) & HX_OFFLOAD_KV ? each * (double)s->n_layer : 0, 0};
+    return (struct hx_calls){on_dsp(p) ? each * (double)s->n_layer : 0, 0};
 }
 
 const struct hx_method hx_method_attn_poly = {

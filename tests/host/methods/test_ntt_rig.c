@@ -56,6 +56,7 @@ static void fill_rows(struct hxt_rng *rng, float *x, size_t n)
         x[i] = (float)hxt_normal(rng);
 }
 
+static size_t all_scores; /* that same_as_here() asked for */
 static const struct hx_kv_shape shape = {LAYERS, KV_HEADS, DH, POSITIONS};
 
 struct rows {
@@ -98,6 +99,7 @@ static void same_as_here(struct hx_kv *there)
     struct hxt_rng rng;
     struct hx_error err;
 
+    all_scores = 0;
     hxt_rng_init(&rng, 2);
     fill_rows(&rng, r.k, HXT_LEN(r.k));
     fill_rows(&rng, r.v, HXT_LEN(r.v));
@@ -112,6 +114,7 @@ static void same_as_here(struct hx_kv *there)
         memset(got, HXT_POISON, sizeof(got));
         assert_int_equal(scores_of(there, &r, batches[i].pos, batches[i].n, batches[i].window, got), n);
         hxt_same_bytes(got, want, n * sizeof(*got));
+        all_scores += n;
     }
     if (here->ops->rows(here, 1, POSITIONS, &view[0], &err) || there->ops->rows(there, 1, POSITIONS, &view[1], &err))
         fail_msg("%s", err.text);
@@ -131,6 +134,39 @@ static void test_scores_and_rows_equal_those_of_this_machine(void **state)
         fail_msg("%s", err.text);
     same_as_here(there);
     hx_kv_close(there);
+}
+
+/* With room for a part of the positions the first ones are in VTCM, the next ones in the heap and the others here. */
+static void test_what_does_not_fit_spills_and_has_the_same_bits(void **state)
+{
+    enum { EACH = LAYERS * KV_HEADS * 8 * 128 }; /* bytes of a position, N = 128 */
+    static const struct {
+        size_t vtcm, heap, positions[HX_NTT_PLACES];
+    } cases[] = {{9 * EACH + 5, 30 * EACH, {9, 30, 31}}, {POSITIONS * EACH, 1, {POSITIONS, 0, 0}}, {0, 30 * EACH, {0, 30, 40}},
+                 {EACH - 1, 0, {0, POSITIONS, 0}}, {EACH - 1, EACH - 1, {0, 0, POSITIONS}}, {0, 69 * EACH, {0, 69, 1}}};
+    const struct hx_poly_cfg cfg = {0};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        const struct hx_kv_ntt_limits limits = {cases[i].vtcm, cases[i].heap};
+        struct hx_poly_seen seen;
+        struct hx_ntt_held held;
+        struct hx_error err;
+        struct hx_kv *there;
+
+        if (hx_kv_ntt_dsp_open(&there, &shape, &cfg, &limits, NULL, &err))
+            fail_msg("%s", err.text);
+        same_as_here(there);
+        if (hx_kv_ntt_seen(there, &seen, &held, &err))
+            fail_msg("%s", err.text);
+        for (size_t p = 0; p < HX_NTT_PLACES; p++) {
+            assert_int_equal(held.positions[p], cases[i].positions[p]);
+            assert_int_equal(held.read_bytes[p] > 0, cases[i].positions[p] > 0);
+        }
+        assert_int_equal(held.read_bytes[HX_NTT_VTCM] + held.read_bytes[HX_NTT_DDR] + held.read_bytes[HX_NTT_HOST],
+                         all_scores * 8 * 128);
+        hx_kv_close(there);
+    }
 }
 
 /* One token at a time on this machine, where nothing is batched. */
@@ -330,6 +366,7 @@ static void test_what_does_not_fit_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_products_equal_schoolbook),
     cmocka_unit_test(test_scores_and_rows_equal_those_of_this_machine),
+    cmocka_unit_test(test_what_does_not_fit_spills_and_has_the_same_bits),
     cmocka_unit_test(test_scores_of_a_batch_are_those_of_its_tokens),
     cmocka_unit_test(test_one_prime_gives_its_half),
     cmocka_unit_test(test_engine_makes_the_same_logits_with_keys_on_the_dsp),

@@ -155,6 +155,16 @@ static size_t words_of(const struct hx_ntt_batch *b, size_t tokens)
     return words;
 }
 
+/* The position behind the last one that a token sees. */
+static size_t end_of(const struct hx_ntt_batch *b)
+{
+    size_t end = 0;
+
+    for (size_t t = 0; t < b->tokens; t++)
+        end = b->spans[t].first + b->spans[t].count > end ? b->spans[t].first + b->spans[t].count : end;
+    return end;
+}
+
 size_t hx_ntt_dsp_fits(const struct hx_ntt_dsp *d, const struct hx_ntt_batch *b)
 {
     size_t words = 0, t = 0;
@@ -167,8 +177,7 @@ size_t hx_ntt_dsp_fits(const struct hx_ntt_dsp *d, const struct hx_ntt_batch *b)
 int hx_ntt_dsp_sums(struct hx_ntt_dsp *d, const struct hx_ntt_batch *b, const uint32_t **sums, size_t *words,
                     struct hx_error *err)
 {
-    const struct hx_ntt_span *last = &b->spans[b->tokens - 1];
-    const size_t each = words_of(b, b->tokens), all = primes(d) * each;
+    const size_t first = b->spans->first, each = words_of(b, b->tokens), all = primes(d) * each;
     ntt_kv_cycles unused;
     int code, rc = grow(&d->out, all * sizeof(uint32_t), err);
 
@@ -178,7 +187,7 @@ int hx_ntt_dsp_sums(struct hx_ntt_dsp *d, const struct hx_ntt_batch *b, const ui
         return rc;
     code = ntt_kv_batch_scores(d->skel.handle, THREADS, (uint32_t)b->layer, &b->spans->first, (int)(2 * b->tokens), b->q,
                                (int)(b->tokens * b->n_q * d->n), d->out.p, (int)all, &unused);
-    return code ? failed(d, "scores", code, b->layer, b->spans->first, last->first + last->count - b->spans->first, err)
+    return code ? failed(d, "scores", code, b->layer, first, end_of(b) - first, err)
                 : check_residues(d, "scores", all, each, b->layer, err);
 }
 
