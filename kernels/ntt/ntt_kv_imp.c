@@ -10,7 +10,7 @@
 #include "ntt_kv_job.h"
 #include "skel/parallel.h"
 
-HX_UNCOSTED("the transform's stages are listed; tables (once per prime), weighting and sums are not");
+HX_UNCOSTED("transforms, lifting and sums are listed; tables (once per prime), copies of keys and dividing work are not");
 
 enum { ALIGN = 128, BOTH = HX_RING_PRIMES };
 

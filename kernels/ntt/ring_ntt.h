@@ -25,7 +25,8 @@ struct hx_ring_weights {
 /* One prime, one n. */
 struct hx_ring {
     int n;
-    uint32_t q, n_inv, n_inv_s;
+    uint32_t q, mu, n_inv, n_inv_s; /* mu: floor(2^60 / q) */
+    uint32_t two_32;                /* 2^32 mod q */
     struct hx_ring_weights forward, inverse;
 };
 

@@ -42,6 +42,8 @@ int hx_ring_make(struct hx_ring *r, int n, int prime)
         return rc;
     r->n = n;
     r->q = q;
+    r->mu = hx_mod30_mu(q);
+    r->two_32 = (uint32_t)((1ull << 32) % q);
     r->n_inv = q - (q - 1) / (uint32_t)n; /* n divides q - 1 */
     r->n_inv_s = shoup(r->n_inv, q);
     for (int i = 0; i < n; i++) {
