@@ -1,9 +1,9 @@
 /* The methods of interface sp_hex that are one step each, and those for measuring.
  *
  * All refuse with AEE_EBADPARM: lengths that are not whole vectors or do not agree, lengths of vectors that are not offered.
- * Buffers may lie anywhere; vectors go through aligned ones of the method.  HVX versions: vht2 of powers of two from 32 on,
- * bands both ways (HVX: silicon/band_quantize.h), prediction, residual planes both ways, argmax.  vht2 of other lengths
- * runs in fp64, the Moebius order is scalar (band_dequantize.h).
+ * Buffers may lie anywhere; vectors go through aligned ones of the method.  HVX versions: vht2 of all lengths but 4, 8 and 16,
+ * bands both ways (HVX: silicon/band_quantize.h), prediction, residual planes both ways, argmax.  The Moebius order is
+ * scalar (band_dequantize.h).
  *
  * Reentrant; an HVX context is held while a method works, AEE_EFAILED when there is none. */
 #include <string.h>
@@ -11,11 +11,11 @@
 #include "HAP_vtcm_mgr.h"
 #include "band_dequantize.h"
 #include "hx_f16.h"
-#include "hx_vht2.h"
 #include "qurt_hvx.h"
 #include "silicon/elementwise.h"
 #include "silicon/vht2.h"
 #include "sp_hex_state.h"
+#include "vht2_pad.h"
 
 enum { MAX_N = HX_BAND_MAX_N };
 
@@ -75,18 +75,14 @@ static int is_power_of_two(int n)
     return (n & (n - 1)) == 0;
 }
 
+/* x has room for MAX_N. */
 static int transform(float *x, int n)
 {
-    double d[MAX_N];
+    _Static_assert((int)MAX_N >= (int)HX_VHT2_PAD_MAX + (int)HX_VHT2_PAD_SLACK, "room");
 
-    if (is_power_of_two(n))
-        return n >= HX_SPINOR_LANES ? hx_vht2_hvx(x, n) : hx_vht2_ref(x, n);
-    for (int i = 0; i < n; i++)
-        d[i] = (double)x[i];
-    hx_vht2_f64(d, (size_t)n);
-    for (int i = 0; i < n; i++)
-        x[i] = (float)d[i];
-    return AEE_SUCCESS;
+    if (!is_power_of_two(n))
+        return hx_vht2_pad_hvx(x, n);
+    return n >= HX_SPINOR_LANES ? hx_vht2_hvx(x, n) : hx_vht2_scalar(x, n);
 }
 
 static int step_vht2(const struct job *j, const uint8_t *from, uint8_t *to)
@@ -99,11 +95,9 @@ static int step_vht2(const struct job *j, const uint8_t *from, uint8_t *to)
     return rc;
 }
 
-/* Lengths that a transform has: hx_vht2_pad() returns them as they are. */
 static int is_vht2_length(int n)
 {
-    return n >= 2 && n <= MAX_N &&
-           (is_power_of_two(n) || (n <= HX_BLOCK_MAX_PAD && hx_vht2_pad((size_t)n) == (size_t)n));
+    return n >= 2 && n <= MAX_N && (is_power_of_two(n) || hx_vht2_padded(n) == n);
 }
 
 int sp_hex_vht2_forward_f32(remote_handle64 h, int n, const float *x, int x_len, float *y,

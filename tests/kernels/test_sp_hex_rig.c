@@ -207,7 +207,7 @@ static void test_corrupt_blocks_are_counted_and_named(void **state)
 
 static void test_vht2_of_every_length_is_its_own_inverse(void **state)
 {
-    static const int lengths[] = {2, 16, 32, 64, 66, 128, 154, 256, 330, 512, 770, 1024};
+    static const int lengths[] = {2, 8, 16, 32, 64, 66, 105, 128, 154, 256, 330, 512, 770, 1024};
     float in[2 * 1024], out[2 * 1024], back[2 * 1024];
     struct hxt_rng rng;
 
