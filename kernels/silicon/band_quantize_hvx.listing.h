@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of band_quantize_hvx.c; do not edit.
- * Source and flags: 18478cd9248b126b.
+ * Source and flags: b6e2e82368ef1141.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

@@ -3,15 +3,19 @@
  * All refuse with AEE_EBADPARM: lengths that are not whole vectors or do not agree, lengths of vectors that are not offered.
  * Buffers may lie anywhere; vectors go through aligned ones of the method.  HVX versions: vht2 of all lengths but 4, 8 and 16,
  * bands both ways (HVX: silicon/band_quantize.h), prediction, residual planes both ways, argmax.  The Moebius order is
- * scalar (band_dequantize.h).
+ * scalar (mobius.h).
  *
  * Reentrant; an HVX context is held while a method works, AEE_EFAILED when there is none. */
 #include <string.h>
 
+#include "HAP_farf.h"
 #include "HAP_vtcm_mgr.h"
 #include "band_dequantize.h"
+#include "hx_compress.h"
 #include "hx_f16.h"
+#include "mobius.h"
 #include "qurt_hvx.h"
+#include "silicon/band_quantize.h"
 #include "silicon/elementwise.h"
 #include "silicon/vht2.h"
 #include "sp_hex_state.h"
@@ -23,6 +27,7 @@ enum { MAX_N = HX_BAND_MAX_N };
 struct job {
     size_t in, out;
     int n;               /* floats of a vector */
+    int dh;              /* compression: of a vector before it was padded */
     struct hx_bands bands;
     int n_bands;
     const uint16_t *order;
@@ -123,17 +128,28 @@ static int step_scatter(const struct job *j, const uint8_t *from, uint8_t *to)
     return AEE_SUCCESS;
 }
 
-int sp_hex_mobius_scatter_f32(remote_handle64 h, int n, const float *x, int x_len, float *y,
-                              int y_len)
+int sp_hex_mobius_order_f32(remote_handle64 h, int n, int kind, const float *x, int x_len, float *y,
+                            int y_len, unsigned int *squarefree)
 {
     uint16_t order[HX_MOBIUS_MAX];
     const struct job j = {.n = n, .in = floats(n), .out = floats(n), .order = order};
 
     (void)h;
-    if (n < 1 || n > HX_MOBIUS_MAX)
+    if (n < 1 || n > HX_MOBIUS_MAX || kind < 0 || kind >= HX_MOBIUS_ORDERS) {
+        FARF(ERROR, "sp_hex: no Moebius order %d of %d coefficients: orders 0 and 1, 1 to %d", kind,
+             n, HX_MOBIUS_MAX);
         return AEE_EBADPARM;
-    hx_mobius_order(n, order);
+    }
+    *squarefree = (unsigned)hx_mobius_order(n, (enum hx_mobius)kind, order);
     return run(&j, step_scatter, x, floats(x_len), y, floats(y_len));
+}
+
+int sp_hex_mobius_scatter_f32(remote_handle64 h, int n, const float *x, int x_len, float *y,
+                              int y_len)
+{
+    unsigned int squarefree;
+
+    return sp_hex_mobius_order_f32(h, n, HX_MOBIUS_SHIP, x, x_len, y, y_len, &squarefree);
 }
 
 /* --- bands */
@@ -151,12 +167,17 @@ static int all_finite(const float *x, int n)
     return 1;
 }
 
+static int quantize(const struct job *j, const union vector *x, uint8_t *to)
+{
+    return all_finite(x->f, j->n) ? hx_band_quantize_hvx(&j->bands, x->f, to) : AEE_EBADPARM;
+}
+
 static int step_quantize(const struct job *j, const uint8_t *from, uint8_t *to)
 {
     union vector x;
 
     memcpy(x.f, from, j->in);
-    return all_finite(x.f, j->n) ? hx_band_quantize_hvx(&j->bands, x.f, to) : AEE_EBADPARM;
+    return quantize(j, &x, to);
 }
 
 static int step_dequantize(const struct job *j, const uint8_t *from, uint8_t *to)
@@ -212,13 +233,15 @@ static int step_compress(const struct job *j, const uint8_t *from, uint8_t *to)
     union vector x, y;
 
     memcpy(x.f, from, j->in);
-    if (!all_finite(x.f, j->n))
+    if (!all_finite(x.f, j->dh))
         return AEE_EBADPARM;
+    if (j->n > j->dh)
+        hx_vht2_pad_fill(x.f, j->dh, j->n);
     int rc = transform(x.f, j->n);
     if (rc)
         return rc;
     hx_mobius_scatter(j->order, j->n, x.f, y.f);
-    return step_quantize(j, (const uint8_t *)y.f, to);
+    return quantize(j, &y, to);
 }
 
 static int step_decompress(const struct job *j, const uint8_t *from, uint8_t *to)
@@ -234,52 +257,52 @@ static int step_decompress(const struct job *j, const uint8_t *from, uint8_t *to
     return rc;
 }
 
-/* Fills all but the sizes; a compressed vector's bytes, or 0. */
-static size_t set_compression(struct job *j, int dh, int is_v, uint16_t *order)
+/* Fills all but the sizes; a compressed vector's bytes, or 0.  The job refers to *c. */
+static size_t set_compression(struct job *j, struct hx_compress *c, int dh, int is_v)
 {
-    if (!hx_block_shape(dh > 0 ? (size_t)dh : 0) || (is_v != 0 && is_v != 1))
+    if ((is_v != 0 && is_v != 1) || hx_compress_init(c, dh, is_v)) {
+        FARF(ERROR, "sp_hex: compress: no vectors of head dimension %d, is_v %d: " HX_COMPRESS_LEGAL
+             "; 0 or 1", dh, is_v);
         return 0;
-    hx_mobius_order(dh, order);
-    j->n = dh;
-    j->order = order;
-    j->bands = is_v ? hx_bands_v(dh) : hx_bands_k(dh);
-    return (size_t)hx_bands_bytes(&j->bands);
-}
-
-static int compress(step_fn *step, int dh, int is_v, const float *x, int x_len,
-                    unsigned char *codes, int codes_len)
-{
-    uint16_t order[HX_MOBIUS_MAX];
-    struct job j = {.in = floats(dh)};
-
-    j.out = set_compression(&j, dh, is_v, order);
-    if (j.out == 0)
-        return AEE_EBADPARM;
-    return run(&j, step, x, floats(x_len), codes, bytes_of(codes_len));
+    }
+    j->n = c->n;
+    j->dh = dh;
+    j->order = c->order;
+    j->bands = c->bands;
+    return (size_t)c->bytes;
 }
 
 int sp_hex_compress_f32_full_batch(remote_handle64 h, int dh, int is_v, const float *x, int x_len,
                                    unsigned char *codes, int codes_len)
 {
+    struct job j = {.in = floats(dh)};
+    struct hx_compress c;
+
     (void)h;
-    return compress(step_compress, dh, is_v, x, x_len, codes, codes_len);
+    j.out = set_compression(&j, &c, dh, is_v);
+    return j.out ? run(&j, step_compress, x, floats(x_len), codes, bytes_of(codes_len)) : AEE_EBADPARM;
 }
 
 int sp_hex_compress_f32_batch(remote_handle64 h, int dh, int is_v, const float *coefficients,
                               int len, unsigned char *codes, int codes_len)
 {
+    struct job j = {.n = 0};
+    struct hx_compress c;
+
     (void)h;
-    return compress(step_quantize, dh, is_v, coefficients, len, codes, codes_len);
+    j.out = set_compression(&j, &c, dh, is_v);
+    j.in = floats(j.n);
+    return j.out ? run(&j, step_quantize, coefficients, floats(len), codes, bytes_of(codes_len)) : AEE_EBADPARM;
 }
 
 int sp_hex_decompress_f32_batch(remote_handle64 h, int dh, int is_v, int n_bands,
                                 const unsigned char *codes, int codes_len, float *x, int x_len)
 {
-    uint16_t order[HX_MOBIUS_MAX];
     struct job j = {.out = floats(dh), .n_bands = n_bands};
+    struct hx_compress c;
 
     (void)h;
-    j.in = set_compression(&j, dh, is_v, order);
+    j.in = set_compression(&j, &c, dh, is_v);
     if (j.in == 0)
         return AEE_EBADPARM;
     return run(&j, step_decompress, codes, bytes_of(codes_len), x, floats(x_len));

@@ -64,6 +64,22 @@ int hx_vht2_f64(double *x, size_t n)
     return 0;
 }
 
+int hx_wht_f64(double *x, size_t n)
+{
+    if (n == 0 || n & (n - 1))
+        return -EINVAL;
+    for (size_t half = 1; half < n; half *= 2)
+        for (size_t i = 0; i < n; i++) {
+            const double a = x[i], b = x[i ^ half];
+
+            if (i & half)
+                continue;
+            x[i] = (a + b) * M_SQRT1_2;
+            x[i + half] = (a - b) * M_SQRT1_2;
+        }
+    return 0;
+}
+
 int hx_squarefree_index(size_t i)
 {
     size_t m = i + 1;

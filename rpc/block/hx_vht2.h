@@ -15,6 +15,10 @@ size_t hx_vht2_pad(size_t dh);
 /* In place, fp64.  x: [n].  Returns 0, or -EINVAL when n is not a squarefree product of {2, 3, 5, 7, 11}. */
 int hx_vht2_f64(double *x, size_t n);
 
+/* The transform of powers of two, Walsh-Hadamard with 1/sqrt 2 in every stage: orthonormal and its own inverse, too.  In place, fp64.
+ * Returns 0, or -EINVAL when n is not one. */
+int hx_wht_f64(double *x, size_t n);
+
 /* 1 when the 1-based index i + 1 is squarefree (Moebius mu(i + 1) != 0). */
 int hx_squarefree_index(size_t i);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "spinor/band_dequantize.h"
+#include "hx_compress.h"
 #include "hx_f16.h"
 #include "hx_vht2.h"
 #include "own_rig.h"
@@ -275,11 +276,71 @@ static void test_compression_is_transform_order_and_bands(void **state)
                                                             3 * bytes - 1), AEE_DSP(AEE_EBADPARM));
         }
     }
-    assert_int_equal(sp_hex_compress_f32_full_batch(skel, 96, 0, in, 96, codes, 60),
-                     AEE_DSP(AEE_EBADPARM));
     in[3] = NAN;
     assert_int_equal(sp_hex_compress_f32_full_batch(skel, 64, 0, in, 64, codes, 42),
                      AEE_DSP(AEE_EBADPARM));
+}
+
+/* What is no power of two is padded; codes are the host's but where a coefficient lies about midway between two. */
+static void test_compression_takes_any_head_dimension_that_has_a_pad(void **state)
+{
+    static const int legal[] = {8, 64, 72, 80, 96, 112, 128, 192, 256, 512, 770, 1024}, bad[] = {-1, 0, 7, 771, 1000, 1025};
+    static float in[2 * 1024], out[2 * 1024], want[1024];
+    static uint8_t codes[2 * 600], there[600];
+    struct hx_compress c;
+    struct hxt_rng rng;
+
+    (void)state;
+    hxt_rng_init(&rng, 15);
+    for (size_t i = 0; i < 2 * HXT_LEN(legal); i++) {
+        const int dh = legal[i / 2], is_v = (int)i % 2;
+        int others = 0;
+
+        assert_int_equal(hx_compress_init(&c, dh, is_v), 0);
+        hxt_fill_f32(&rng, in, 2 * (size_t)dh, HXT_NORMAL);
+        assert_int_equal(sp_hex_compress_f32_full_batch(skel, dh, is_v, in, 2 * dh, codes, 2 * c.bytes), AEE_SUCCESS);
+        assert_int_equal(hx_compress_encode(&c, in + dh, there), 0);
+        for (int k = 0; k < c.bytes; k++)
+            others += codes[c.bytes + k] != there[k];
+        if (others > 1 + c.bytes / 100)
+            fail_msg("dh %d, is_v %d: %d bytes of %d are not the host's", dh, is_v, others, c.bytes);
+        assert_int_equal(sp_hex_decompress_f32_batch(skel, dh, is_v, c.bands.bands, codes, 2 * c.bytes, out, 2 * dh),
+                         AEE_SUCCESS);
+        assert_int_equal(hx_compress_decode(&c, c.bands.bands, codes + c.bytes, want), 0);
+        assert_true(worst_of(out + dh, want, (size_t)dh) < 1e-4);
+    }
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        assert_int_equal(sp_hex_compress_f32_full_batch(skel, bad[i], 0, in, 1024, codes, 552), AEE_DSP(AEE_EBADPARM));
+        assert_int_equal(sp_hex_compress_f32_batch(skel, bad[i], 0, in, 1024, codes, 552), AEE_DSP(AEE_EBADPARM));
+        assert_int_equal(sp_hex_decompress_f32_batch(skel, bad[i], 0, 4, codes, 552, out, 1024), AEE_DSP(AEE_EBADPARM));
+    }
+    assert_int_equal(sp_hex_compress_f32_full_batch(skel, 128, 2, in, 128, codes, 76), AEE_DSP(AEE_EBADPARM));
+}
+
+static void test_both_moebius_orders_are_those_of_the_host(void **state)
+{
+    enum { N = 154 };
+    float in[N], y[N], z[N];
+    uint16_t order[N];
+    unsigned int squarefree;
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        in[i] = (float)i;
+    for (int kind = 0; kind < HX_MOBIUS_ORDERS; kind++) {
+        assert_int_equal(sp_hex_mobius_order_f32(skel, N, kind, in, N, y, N, &squarefree), AEE_SUCCESS);
+        assert_int_equal(squarefree, kind == HX_MOBIUS_SHIP ? 93 : 94);
+        assert_int_equal(hx_mobius_order(N, (enum hx_mobius)kind, order), squarefree);
+        for (int i = 0; i < N; i++)
+            assert_true(y[i] == (float)order[i]);
+        if (kind == HX_MOBIUS_SHIP) { /* the older method */
+            assert_int_equal(sp_hex_mobius_scatter_f32(skel, N, in, N, z, N), AEE_SUCCESS);
+            assert_memory_equal(y, z, sizeof(y));
+        }
+    }
+    assert_int_equal(sp_hex_mobius_order_f32(skel, N, 2, in, N, y, N, &squarefree), AEE_DSP(AEE_EBADPARM));
+    assert_int_equal(sp_hex_mobius_order_f32(skel, N, -1, in, N, y, N, &squarefree), AEE_DSP(AEE_EBADPARM));
+    assert_int_equal(sp_hex_mobius_order_f32(skel, 1025, 0, in, N, y, N, &squarefree), AEE_DSP(AEE_EBADPARM));
 }
 
 static void test_bands_come_back_whole_or_in_part(void **state)
@@ -297,7 +358,7 @@ static void test_bands_come_back_whole_or_in_part(void **state)
     for (int n = 0; n <= 4; n++) {
         assert_int_equal(sp_hex_band_dequantize_f32(skel, 128, bits, 4, n, codes, 76, out, 128),
                          AEE_SUCCESS);
-        hx_band_dequantize_ref(&b, n, codes, want);
+        hx_bands_decode(&b, n, codes, want);
         assert_true(worst_of(out, want, 128) == 0);
     }
     assert_int_equal(sp_hex_band_dequantize_f32(skel, 128, bits, 4, 5, codes, 76, out, 128),
@@ -392,6 +453,8 @@ int main(void)
         CASE(test_corrupt_blocks_are_counted_and_named),
         CASE(test_vht2_of_every_length_is_its_own_inverse),
         CASE(test_compression_is_transform_order_and_bands),
+        CASE(test_compression_takes_any_head_dimension_that_has_a_pad),
+        CASE(test_both_moebius_orders_are_those_of_the_host),
         CASE(test_bands_come_back_whole_or_in_part),
         CASE(test_the_steps_of_a_block_fit_together),
         CASE(test_argmax_echo_null_and_vtcm),
