@@ -17,6 +17,7 @@
     X(hx_method_kv_spinor_attn)                                                                    \
     X(hx_method_kv_f32)                                                                            \
     X(hx_method_kv_ntt)                                                                            \
+    X(hx_method_kv_banded)                                                                         \
     X(hx_method_draft_none)                                                                        \
     X(hx_method_tap_capture)
 

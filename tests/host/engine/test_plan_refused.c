@@ -29,7 +29,7 @@ static const struct {
     int where;
 } bad[] = {
     /* values */
-    {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, f32, ntt", BOTH},
+    {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, f32, ntt, banded", BOTH},
     {"attn=q4", "~attn: unknown value 'q4'; legal: flash, ref, poly, dsp", BOTH},
     {"draft=q4", "~draft: unknown value 'q4'; legal: none", BOTH},
     {"tap=q4", "~tap: unknown value 'q4'; legal: capture", BOTH},
@@ -77,7 +77,7 @@ static const struct {
     {"kv=spinor-attn poly-attn", "~attn poly needs rows of the cache; ~kv spinor-attn has no such thing", BOTH},
     {"kv=f32 attn=dsp", "~attn dsp needs attend of the cache; ~kv f32 has no such thing", BOTH},
     {"attn=dsp", "~attn dsp needs attend of the cache; ~kv spinor has no such thing", BOTH},
-    {"kv=f32 offload=kv", "~offload kv: the cache f32 cannot be on the DSP; legal with ~kv spinor, spinor-attn, ntt", BOTH},
+    {"kv=f32 offload=kv", "~offload kv: the cache f32 cannot be on the DSP; legal with ~kv spinor, spinor-attn, ntt, banded", BOTH},
     {"kv=f32 offload=attn", "~offload attn: the cache f32 cannot do attention on the DSP; legal with ~kv spinor, spinor-attn", BOTH},
     {"kv=ntt offload=attn", "~offload attn: the cache ntt cannot do attention on the DSP; legal with ~kv spinor, spinor-attn", BOTH},
     {"offload=attn density=queue", "attention on the DSP needs a call per layer at least; ~density queue makes less", BOTH},

@@ -1,0 +1,256 @@
+/* The cache of compressed vectors: K and V are two parts that are coded alike.  See kv_banded.h. */
+#include "kv_banded.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsp/dsp_error.h"
+#include "dsp/skel.h"
+#include "rpcmem.h"
+#include "sp_hex.h"
+
+const char *const hx_banded_v_names[] = {"3", "5543", "f32", NULL};
+
+/* K or V. */
+struct part {
+    const char *name;
+    struct hx_compress format; /* bytes 0: rows in f32, in x */
+    int is_v;                  /* which bands, for the DSP */
+    uint8_t *codes;            /* [layer][position][KV head] of format.bytes */
+    float *x;                  /* of one layer, [position][KV head][dh]; f32: of all layers */
+    size_t vectors;            /* that were coded so far */
+    double cosine, cosine_min; /* of these: the sum, the smallest */
+};
+
+struct kv_banded {
+    struct hx_kv kv;
+    size_t row; /* floats of a position: n_kv * dh */
+    int on_dsp;
+    struct hx_skel dsp;
+    struct part part[2]; /* K, V */
+};
+
+/* A layer's share of what was put or is asked for. */
+struct span {
+    size_t layer, pos, n;
+};
+
+static size_t at(const struct kv_banded *c, size_t layer, size_t pos)
+{
+    return layer * c->kv.n_ctx + pos;
+}
+
+static uint8_t *codes_of(const struct kv_banded *c, const struct part *p, size_t layer, size_t pos)
+{
+    return p->codes + at(c, layer, pos) * c->kv.n_kv * (size_t)p->format.bytes;
+}
+
+static int failed(const struct kv_banded *c, const struct part *p, const char *method, const struct span *s, int code,
+                  struct hx_error *err)
+{
+    return hx_dsp_error(err, HX_DSP_CALL, c->dsp.node, code, "kv banded: %s of %s failed at layer %zu, positions %zu..%zu",
+                        method, p->name, s->layer, s->pos, s->pos + s->n - 1);
+}
+
+/* --- put */
+
+/* What became of a vector is looked at here, whoever coded it. */
+static void compare(struct part *p, const float *x, const float *back)
+{
+    double dot = 0, xx = 0, bb = 0, cosine;
+
+    for (int i = 0; i < p->format.dh; i++) {
+        dot += (double)x[i] * (double)back[i];
+        xx += (double)x[i] * (double)x[i];
+        bb += (double)back[i] * (double)back[i];
+    }
+    cosine = xx > 0 && bb > 0 ? dot / sqrt(xx * bb) : xx == bb;
+    p->cosine_min = p->vectors ? fmin(p->cosine_min, cosine) : cosine;
+    p->cosine += cosine;
+    p->vectors++;
+}
+
+static int code_here(struct kv_banded *c, struct part *p, const struct span *s, const float *x, struct hx_error *err)
+{
+    uint8_t *codes = codes_of(c, p, s->layer, s->pos);
+
+    for (size_t i = 0; i < s->n * c->kv.n_kv; i++)
+        if (hx_compress_encode(&p->format, x + i * c->kv.dh, codes + i * (size_t)p->format.bytes))
+            return hx_error_set(err, -EINVAL, "kv banded: a value of %s at layer %zu, position %zu is not finite", p->name,
+                                s->layer, s->pos + i / c->kv.n_kv);
+    return 0;
+}
+
+static int code_there(struct kv_banded *c, struct part *p, const struct span *s, const float *x, struct hx_error *err)
+{
+    const size_t floats = s->n * c->row;
+    int code;
+
+    memcpy(p->x, x, floats * sizeof(*x));
+    code = sp_hex_compress_f32_full_batch(c->dsp.handle, p->format.dh, p->is_v, p->x, (int)floats,
+                                          codes_of(c, p, s->layer, s->pos),
+                                          (int)(s->n * c->kv.n_kv) * p->format.bytes);
+    return code ? failed(c, p, "compress_f32_full_batch", s, code, err) : 0;
+}
+
+static int put_part(struct kv_banded *c, struct part *p, const struct span *s, const float *x, struct hx_error *err)
+{
+    float back[HX_BAND_MAX_N];
+    int rc;
+
+    if (!p->format.bytes) {
+        memcpy(p->x + at(c, s->layer, s->pos) * c->row, x, s->n * c->row * sizeof(*x));
+        return 0;
+    }
+    rc = (c->on_dsp ? code_there : code_here)(c, p, s, x, err);
+    for (size_t i = 0; !rc && i < s->n * c->kv.n_kv; i++) {
+        hx_compress_decode(&p->format, p->format.bands.bands,
+                           codes_of(c, p, s->layer, s->pos) + i * (size_t)p->format.bytes, back);
+        compare(p, x + i * c->kv.dh, back);
+    }
+    return rc;
+}
+
+static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
+               struct hx_error *err)
+{
+    struct kv_banded *c = (struct kv_banded *)kv;
+    const struct span s = {layer, pos, n};
+    int rc = put_part(c, &c->part[0], &s, k, err);
+
+    return rc ? rc : put_part(c, &c->part[1], &s, v, err);
+}
+
+/* --- rows */
+
+static void decode_here(struct kv_banded *c, struct part *p, const struct span *s)
+{
+    const uint8_t *codes = codes_of(c, p, s->layer, 0);
+
+    for (size_t i = 0; i < s->n * c->kv.n_kv; i++)
+        hx_compress_decode(&p->format, p->format.bands.bands, codes + i * (size_t)p->format.bytes, p->x + i * c->kv.dh);
+}
+
+static int decode_there(struct kv_banded *c, struct part *p, const struct span *s, struct hx_error *err)
+{
+    int code = sp_hex_decompress_f32_batch(c->dsp.handle, p->format.dh, p->is_v, p->format.bands.bands,
+                                           codes_of(c, p, s->layer, 0), (int)(s->n * c->kv.n_kv) * p->format.bytes, p->x,
+                                           (int)(s->n * c->row));
+
+    return code ? failed(c, p, "decompress_f32_batch", s, code, err) : 0;
+}
+
+static int rows_of(struct kv_banded *c, struct part *p, const struct span *s, const float **x, struct hx_error *err)
+{
+    *x = p->format.bytes ? p->x : p->x + at(c, s->layer, 0) * c->row;
+    if (!p->format.bytes || !s->n)
+        return 0;
+    if (c->on_dsp)
+        return decode_there(c, p, s, err);
+    decode_here(c, p, s);
+    return 0;
+}
+
+static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view, struct hx_error *err)
+{
+    struct kv_banded *c = (struct kv_banded *)kv;
+    const struct span s = {layer, 0, n};
+    int rc = rows_of(c, &c->part[0], &s, &view->k, err);
+
+    view->stride = c->row;
+    return rc ? rc : rows_of(c, &c->part[1], &s, &view->v, err);
+}
+
+/* --- opening and closing */
+
+/* What calls share lies in rpcmem. */
+static void *alloc(const struct kv_banded *c, size_t bytes)
+{
+    return c->on_dsp ? rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes) : calloc(1, bytes);
+}
+
+static void release(const struct kv_banded *c, void *p)
+{
+    if (c->on_dsp)
+        rpcmem_free(p);
+    else
+        free(p);
+}
+
+static void close_banded(struct hx_kv *kv)
+{
+    struct kv_banded *c = (struct kv_banded *)kv;
+
+    hx_skel_close(&c->dsp);
+    for (int i = 0; i < 2; i++) {
+        release(c, c->part[i].codes);
+        release(c, c->part[i].x);
+    }
+    free(c);
+}
+
+/* Lengths of one call are int, and so are the bytes of one rpcmem buffer on a phone. */
+static int open_part(struct kv_banded *c, struct part *p, struct hx_error *err)
+{
+    const size_t layers = p->format.bytes ? 1 : c->kv.n_layer; /* in x */
+    size_t x, codes;
+
+    if (__builtin_mul_overflow(c->kv.n_ctx * c->row * sizeof(float), layers, &x) ||
+        __builtin_mul_overflow(c->kv.n_ctx * c->kv.n_kv * c->kv.n_layer, (size_t)p->format.bytes, &codes) ||
+        (c->on_dsp && p->format.bytes && (x > INT32_MAX || codes > INT32_MAX)))
+        return hx_error_set(err, -EINVAL, "kv banded: a context of %zu positions is too long", c->kv.n_ctx);
+    p->x = alloc(c, x);
+    p->codes = codes ? alloc(c, codes) : NULL;
+    if (!p->x || (codes && !p->codes))
+        return hx_error_set(err, -ENOMEM, "kv banded: no memory for %zu positions", c->kv.n_ctx);
+    return 0;
+}
+
+static int set_formats(struct kv_banded *c, enum hx_banded_v v, struct hx_error *err)
+{
+    struct part *k = &c->part[0], *of_v = &c->part[1];
+
+    k->name = "K";
+    of_v->name = "V";
+    of_v->is_v = v == HX_BANDED_V_3;
+    if (hx_compress_init(&k->format, (int)c->kv.dh, 0))
+        return hx_error_set(err, -EINVAL, "kv banded: head dimension %zu: vectors of " HX_COMPRESS_LEGAL
+                            " floats can be compressed", c->kv.dh);
+    return v == HX_BANDED_V_F32 ? 0 : hx_compress_init(&of_v->format, (int)c->kv.dh, of_v->is_v);
+}
+
+static const struct hx_kv_ops ops = {.name = "banded", .put = put, .rows = rows, .close = close_banded};
+
+int hx_kv_banded_open(struct hx_kv **out, const struct hx_model *m, enum hx_banded_v v, int on_dsp, size_t n_ctx,
+                      struct hx_error *err)
+{
+    struct kv_banded *c = calloc(1, sizeof(*c));
+    int rc;
+
+    if (!c)
+        return hx_error_set(err, -ENOMEM, "kv banded: out of memory");
+    c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, n_ctx};
+    c->row = m->n_kv * m->dh;
+    c->on_dsp = on_dsp;
+    rc = set_formats(c, v, err);
+    if (!rc && on_dsp)
+        rc = hx_skel_open(&c->dsp, "kv banded", sp_hex_URI, err);
+    for (int i = 0; !rc && i < 2; i++)
+        rc = open_part(c, &c->part[i], err);
+    if (rc) {
+        close_banded(&c->kv);
+        return rc;
+    }
+    *out = &c->kv;
+    return 0;
+}
+
+struct hx_banded_state hx_kv_banded_state(const struct hx_kv *kv, int is_v)
+{
+    const struct part *p = &((const struct kv_banded *)kv)->part[is_v];
+
+    return (struct hx_banded_state){p->format.bytes ? &p->format : NULL, p->vectors,
+                                    p->vectors ? p->cosine / (double)p->vectors : 0, p->cosine_min};
+}
