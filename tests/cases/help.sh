@@ -30,7 +30,7 @@ for command in $(actions); do
     check "$command"
     n=$((n + 1))
     case $command in
-    block | model | bench)
+    block | model | bench | dsp)
         for action in $(actions "$command"); do
             check "$command" "$action"
             n=$((n + 1))

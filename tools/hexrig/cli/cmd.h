@@ -21,6 +21,7 @@ int hx_cmd_density(int argc, char **argv);
 int hx_cmd_methods(int argc, char **argv);
 int hx_cmd_model(int argc, char **argv);
 int hx_cmd_block(int argc, char **argv);
+int hx_cmd_dsp(int argc, char **argv);
 int hx_cmd_demo(int argc, char **argv);
 int hx_cmd_run_with(int argc, char **argv);
 int hx_cmd_trace(int argc, char **argv);
