@@ -84,18 +84,26 @@ static int check_tables(const struct tables *t)
     return AEE_SUCCESS;
 }
 
+/* Which blocks a client asks for; 0 lanes: as published. */
+struct what {
+    int dh, basis, code, n_skel, n_res;
+};
+
 /* Fills t->f and t->n_slots. */
-static int check_format(struct tables *t, int dh, int basis, int code, int tables_len)
+static int check_format(struct tables *t, const struct what *w, int tables_len)
 {
-    if (hx_codec_format(&t->f, (size_t)dh, (uint32_t)basis, (uint32_t)code)) {
-        FARF(ERROR, "sp_hex: calibrate: no blocks of dh %d, basis %d, code %d", dh, basis, code);
+    if (w->n_skel < 0 || w->n_res < 0 ||
+        hx_codec_format_lanes(&t->f, (size_t)w->dh, (size_t)w->n_skel, (size_t)w->n_res, (uint32_t)w->basis,
+                              (uint32_t)w->code)) {
+        FARF(ERROR, "sp_hex: calibrate: no blocks of dh %d, basis %d, code %d, %d skeleton and %d residual lanes",
+             w->dh, w->basis, w->code, w->n_skel, w->n_res);
         return AEE_EBADPARM;
     }
     const size_t bytes = hx_block_table_bytes(t->f.shape, t->f.basis);
 
     if (tables_len <= 0 || (size_t)tables_len % bytes) {
         FARF(ERROR, "sp_hex: calibrate: %d bytes of tables; dh %d, basis %d need a multiple of %zu",
-             tables_len, dh, basis, bytes);
+             tables_len, w->dh, w->basis, bytes);
         return AEE_EBADPARM;
     }
     t->n_slots = (size_t)tables_len / bytes;
@@ -124,11 +132,11 @@ static int calibrate(struct hx_sp_state *s, struct tables *t, const void *from, 
     return rc;
 }
 
-int sp_hex_calibrate(remote_handle64 h, int dh, int basis, const unsigned char *tables,
-                     int tables_len, unsigned int *crc, int code)
+static int open_tables(remote_handle64 h, const struct what *w, const unsigned char *tables, int tables_len,
+                       unsigned int *crc)
 {
     struct tables t;
-    int rc = check_format(&t, dh, basis, code, tables_len);
+    int rc = check_format(&t, w, tables_len);
 
     if (rc)
         return rc;
@@ -138,4 +146,20 @@ int sp_hex_calibrate(remote_handle64 h, int dh, int basis, const unsigned char *
     rc = calibrate(s, &t, tables, (size_t)tables_len, crc);
     hx_sp_put(s);
     return rc;
+}
+
+int sp_hex_calibrate(remote_handle64 h, int dh, int basis, const unsigned char *tables,
+                     int tables_len, unsigned int *crc, int code)
+{
+    const struct what w = {dh, basis, code, 0, 0};
+
+    return open_tables(h, &w, tables, tables_len, crc);
+}
+
+int sp_hex_calibrate_lanes(remote_handle64 h, int dh, int basis, int code, int n_skel, int n_res,
+                           const unsigned char *tables, int tables_len, unsigned int *crc)
+{
+    const struct what w = {dh, basis, code, n_skel, n_res};
+
+    return open_tables(h, &w, tables, tables_len, crc);
 }

@@ -312,12 +312,13 @@ int sp_hex_decompress_f32_batch(remote_handle64 h, int dh, int is_v, int n_bands
 
 static int step_predict(const struct job *j, const uint8_t *from, uint8_t *to)
 {
-    uint16_t skeleton[HX_BLOCK_SKEL];
+    const size_t n_skel = j->in / sizeof(float);
+    uint16_t skeleton[HX_BLOCK_MAX_SKEL];
     union vector x;
     int rc = AEE_SUCCESS;
 
     memcpy(x.f, from, j->in);
-    for (size_t i = 0; i < HX_BLOCK_SKEL; i++) {
+    for (size_t i = 0; i < n_skel; i++) {
         skeleton[i] = hx_f16_from_f32(x.f[i]);
         if ((skeleton[i] & 0x7c00) == 0x7c00)
             return AEE_EBADPARM;
@@ -363,7 +364,7 @@ int sp_hex_hier_predict_f32(remote_handle64 h, int slot, const float *skeleton, 
         return AEE_EINVHANDLE;
     pthread_rwlock_rdlock(&s->lock);
     if (s->shape) {
-        struct job j = {.in = floats(HX_BLOCK_SKEL), .out = floats(s->shape->n_res),
+        struct job j = {.in = floats(s->shape->n_skel), .out = floats(s->shape->n_res),
                         .slot = (size_t)slot};
 
         rc = slot < 0 || (size_t)slot >= s->n_slots

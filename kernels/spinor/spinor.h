@@ -3,7 +3,7 @@
  *
  * What runs on HVX: all head dimensions, bases vht2, vht2w and klt, code sign; and code sheet with klt, which predicts nothing,
  * so that a lane is its deviation.  Code sheet with the other bases turns a prediction round lane by lane, which cannot be folded
- * into rows: it runs in the C reference (hx_spinor_has_hvx()).
+ * into rows: it runs in the C reference (hx_spinor_has_hvx()), and so do blocks with other numbers of lanes than the published ones.
  *
  * Exactness.  Given equal residuals and amax, the reference and hx_spinor_pack_hvx() give the same bytes.  From equal
  * inputs every coefficient is within 2^-17 of the largest one; so a stored half may be its neighbour near a tie,
@@ -73,7 +73,7 @@ void hx_spinor_residual_ref(const struct hx_block_table *t, const double c[HX_BL
 
 /* n_res lanes, from the codec. */
 void hx_spinor_predict_ref(const struct hx_codec *c, size_t slot,
-                           const uint16_t skeleton[HX_BLOCK_SKEL], float *prediction);
+                           const uint16_t *skeleton, float *prediction);
 
 /* Fills magnitudes, phases, amax and CRC of *b, whose skeleton is set: hx_codec_pack().  amax >= 0, both finite. */
 void hx_spinor_pack_ref(const float residual[HX_BLOCK_RES], float amax, struct hx_block *b);

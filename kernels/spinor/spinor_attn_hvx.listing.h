@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_attn_hvx.c; do not edit.
- * Source and flags: 524d522b3764fc92.
+ * Source and flags: ca12772c326ca7a9.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

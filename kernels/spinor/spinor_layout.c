@@ -12,7 +12,7 @@ void hx_spinor_note(struct hx_spinor_faults *faults, size_t index)
 
 int hx_spinor_has_hvx(const struct hx_codec_format *f)
 {
-    return f->code == HX_CODE_SIGN || f->basis == HX_BASIS_KLT;
+    return hx_block_is_published(f->shape) && (f->code == HX_CODE_SIGN || f->basis == HX_BASIS_KLT);
 }
 
 /* --- layout */

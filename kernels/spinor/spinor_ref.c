@@ -58,7 +58,7 @@ int hx_spinor_decode_batch_ref(const struct hx_codec *c, size_t first, size_t n_
 
 /* The residual of coefficients that are 0 is minus the prediction. */
 void hx_spinor_predict_ref(const struct hx_codec *c, size_t slot,
-                           const uint16_t skeleton[HX_BLOCK_SKEL], float *prediction)
+                           const uint16_t *skeleton, float *prediction)
 {
     static const double zero[HX_BLOCK_MAX_PAD];
     struct hx_codec_residual r;

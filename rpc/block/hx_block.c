@@ -9,10 +9,10 @@
 #define F32_INFINITY 0x7f800000u
 
 const struct hx_block_shape hx_block_shapes[HX_BLOCK_SHAPES] = {
-    {64, 66, 25, 28, 38, 42, 46, 64},
-    {128, 154, 60, 28, 51, 59, 63, 64},
-    {256, 330, 127, 28, 76, 92, 96, 128},
-    {512, 770, 300, 28, 141, 179, 183, 192},
+    {64, 66, 25, 28, 38, 42, 46, 64, HX_BLOCK_SKEL},
+    {128, 154, 60, 28, 51, 59, 63, 64, HX_BLOCK_SKEL},
+    {256, 330, 127, 28, 76, 92, 96, 128, HX_BLOCK_SKEL},
+    {512, 770, 300, 28, 141, 179, 183, 192, HX_BLOCK_SKEL},
 };
 
 const char *const hx_block_basis_names[] = {"vht2", "vht2w", "klt", NULL};
@@ -27,13 +27,24 @@ const struct hx_block_shape *hx_block_shape(size_t dh)
     return NULL;
 }
 
+int hx_block_is_published(const struct hx_block_shape *s)
+{
+    return hx_block_shape(s->dh) == s;
+}
+
+/* Rows of vht2w: whatever is neither dropped nor in the skeleton. */
+static size_t n_predicted(const struct hx_block_shape *s)
+{
+    return (size_t)s->n_res + s->pad - hx_block_shape(s->dh)->n_res - s->n_skel;
+}
+
 size_t hx_block_table_bytes(const struct hx_block_shape *s, uint32_t basis)
 {
-    const size_t head = HX_BLOCK_SKEL + 2;
+    const size_t head = s->n_skel + 2u;
     const size_t values[HX_BASES] = {
-        [HX_BASIS_VHT2] = head + (size_t)s->n_res * HX_BLOCK_SKEL,
-        [HX_BASIS_VHT2W] = head + (size_t)(s->pad - HX_BLOCK_SKEL) * HX_BLOCK_SKEL,
-        [HX_BASIS_KLT] = s->dh + s->n_res + (size_t)(HX_BLOCK_SKEL + s->n_res) * s->dh,
+        [HX_BASIS_VHT2] = head + (size_t)s->n_res * s->n_skel,
+        [HX_BASIS_VHT2W] = head + n_predicted(s) * s->n_skel,
+        [HX_BASIS_KLT] = s->dh + s->n_res + (size_t)(s->n_skel + s->n_res) * s->dh,
     };
 
     return basis < HX_BASES ? values[basis] * sizeof(uint16_t) : 0;
@@ -43,13 +54,13 @@ void hx_block_residual_rows(const struct hx_block_shape *s, uint16_t *rows)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < s->pad; i++)
+    for (size_t i = 0; n < s->n_res; i++)
         if (!hx_squarefree_index(i))
             rows[n++] = (uint16_t)i;
 }
 
 size_t hx_block_predicted(const struct hx_block_shape *s, uint32_t basis,
-                          const uint16_t skeleton[HX_BLOCK_SKEL], uint16_t *rows)
+                          const uint16_t *skeleton, uint16_t *rows)
 {
     size_t n = s->n_res, j = 0;
 
@@ -59,7 +70,7 @@ size_t hx_block_predicted(const struct hx_block_shape *s, uint32_t basis,
     for (size_t i = 0; i < s->pad; i++) {
         if (!hx_squarefree_index(i))
             continue;
-        if (j < HX_BLOCK_SKEL && skeleton[j] == i)
+        if (j < s->n_skel && skeleton[j] == i)
             j++;
         else
             rows[n++] = (uint16_t)i;
@@ -87,7 +98,7 @@ enum hx_block_fault hx_block_payload_fault(const struct hx_block_shape *s, const
 {
     uint32_t amax;
 
-    for (size_t j = 0; j < HX_BLOCK_SKEL; j++)
+    for (size_t j = 0; j < s->n_skel; j++)
         if ((hx_block_skeleton(payload, j) & F16_EXPONENT) == F16_EXPONENT)
             return HX_BLOCK_BAD_SKELETON;
     memcpy(&amax, (const uint8_t *)payload + s->off_amax, sizeof(amax));

@@ -3,7 +3,7 @@
  * decodes.
  *
  * A block lies in a slot of 64, 64, 128 or 192 bytes.  Its parts, in this order, all little-endian:
- *   skeleton    14 fp16
+ *   skeleton    n_skel fp16, 14 unless configured otherwise
  *   magnitudes  n_res lanes of 3 bits: lane i = bits 3i..3i+2 of the plane, LSB first; padding bits 0
  *   phases      n_res lanes of 1 bit: bit i; padding bits 0
  *   amax        f32, >= 0
@@ -17,8 +17,9 @@
 #include <stdint.h>
 
 enum {
-    HX_BLOCK_SKEL = 14, /* skeleton lanes, every shape */
-    HX_BLOCK_SHAPES = 4,
+    HX_BLOCK_SKEL = 14, /* skeleton lanes of the published shapes */
+    HX_BLOCK_SHAPES = 4, /* that are published, one per head dimension */
+    HX_BLOCK_MAX_SKEL = 32,
     /* the largest shape's numbers, for buffers */
     HX_BLOCK_MAX_DH = 512,
     HX_BLOCK_MAX_PAD = 770,
@@ -26,22 +27,32 @@ enum {
     HX_BLOCK_MAX_SLOT = 192,
 };
 
-/* Everything that follows from the head dimension. */
+/* Everything that follows from the head dimension and from how many lanes there are. */
 struct hx_block_shape {
     uint16_t dh;        /* floats of a vector */
     uint16_t pad;       /* length that VHT2 transforms; smallest squarefree product of {2,3,5,7,11} >= dh */
-    uint16_t n_res;     /* residual lanes: indices i < pad with i+1 not squarefree */
+    uint16_t n_res;     /* residual lanes: the first indices i < pad with i+1 not squarefree, all of them as published */
     uint16_t off_mag;   /* byte offsets in the slot; the skeleton is at 0 */
     uint16_t off_phase;
     uint16_t off_amax;
     uint16_t payload;   /* bytes that carry information */
     uint16_t slot;      /* bytes stored; the CRC is the last of them */
+    uint16_t n_skel;    /* skeleton lanes */
 };
 
 extern const struct hx_block_shape hx_block_shapes[HX_BLOCK_SHAPES]; /* dh ascending */
 
-/* The shape of head dimension dh, or NULL when blocks have none. */
+/* The published shape of head dimension dh, or NULL when blocks have none. */
 const struct hx_block_shape *hx_block_shape(size_t dh);
+
+/* The same with other numbers of lanes, 0: as published.  NULL: no head dimension of blocks, n_skel above HX_BLOCK_MAX_SKEL, n_res
+ * above the published number, or a slot that would be longer than HX_BLOCK_MAX_SLOT.  The result stays; a process may make
+ * HX_BLOCK_CONFIGURED different ones, after which it gets NULL. */
+enum { HX_BLOCK_CONFIGURED = 64 };
+const struct hx_block_shape *hx_block_shape_of(size_t dh, size_t n_skel, size_t n_res);
+
+/* 1: one of hx_block_shapes. */
+int hx_block_is_published(const struct hx_block_shape *s);
 
 /* Which coefficients of a vector a block holds. */
 enum hx_block_basis {
@@ -63,22 +74,22 @@ extern const char *const hx_block_code_names[HX_CODES + 1];  /* "sign", "sheet",
 
 /* Tables of one slot = one (layer, KV head, K or V).  The slots of a layer lie together, K heads first:
  * slot = layer * 2 * n_kv_heads + is_v * n_kv_heads + head.  All numbers are u16 or fp16, little-endian:
- *   vht2, vht2w  u16 skeleton[14]: coefficient indices, ascending, i+1 squarefree, < pad
+ *   vht2, vht2w  u16 skeleton[n_skel]: coefficient indices, ascending, i+1 squarefree, < pad
  *                u16 reserved[2]: 0
- *                fp16 w[rows][14]: predictor; rows are hx_block_predicted(): n_res (vht2), pad - 14 (vht2w)
+ *                fp16 w[rows][n_skel]: predictor; rows are hx_block_predicted()
  *   klt          fp16 mean[dh]
  *                fp16 scale[n_res]: what residual lanes are divided by, >= 2^-14
- *                fp16 basis[14 + n_res][dh]: the skeleton's directions, then those of the residual lanes
+ *                fp16 basis[n_skel + n_res][dh]: the skeleton's directions, then those of the residual lanes
  * Bytes of one table; 0 for an unknown basis. */
 size_t hx_block_table_bytes(const struct hx_block_shape *s, uint32_t basis);
 
-/* The residual lanes' coefficient indices, ascending: the i < pad with i+1 not squarefree.  rows: [n_res]. */
+/* The residual lanes' coefficient indices, ascending: the first i < pad with i+1 not squarefree.  rows: [n_res]. */
 void hx_block_residual_rows(const struct hx_block_shape *s, uint16_t *rows);
 
 /* The coefficients that the predictor of a VHT2 basis predicts, in the order of its rows: the residual lanes and, for
  * vht2w, the squarefree indices that are not in the skeleton, ascending.  rows: room for pad.  Returns their number. */
 size_t hx_block_predicted(const struct hx_block_shape *s, uint32_t basis,
-                          const uint16_t skeleton[HX_BLOCK_SKEL], uint16_t *rows);
+                          const uint16_t *skeleton, uint16_t *rows);
 
 /* --- blocks.  `block` is a slot, any alignment. */
 

@@ -16,7 +16,7 @@ enum { MAX_COEFFICIENTS = HX_BLOCK_MAX_PAD, ALIGN = 16 };
 
 /* One slot's tables.  Offsets count floats from the codec's `values`. */
 struct slot {
-    uint16_t skeleton[HX_BLOCK_SKEL];  /* where skeleton and predicted rows lie among the coefficients */
+    uint16_t skeleton[HX_BLOCK_MAX_SKEL]; /* where skeleton and predicted rows lie among the coefficients */
     uint16_t rows[HX_BLOCK_MAX_PAD];   /* the residual lanes first */
     uint16_t n_rows;
     size_t values;
@@ -31,7 +31,7 @@ struct hx_codec {
 struct basis {
     /* the table, 2-byte aligned */
     int (*check)(const struct hx_codec_format *f, const uint16_t *table);
-    size_t index_values; /* u16 at the table's beginning that are no fp16 */
+    int indices; /* the table begins with u16 that are no fp16: the skeleton and two more */
     void (*rows)(const struct hx_codec_format *f, const uint16_t *table, struct slot *s);
     void (*analyse)(const struct hx_codec *c, const struct slot *s, const float *x, double *coef);
     void (*synthesise)(const struct hx_codec *c, const struct slot *s, double *coef, float *x);
@@ -50,24 +50,24 @@ static int all_finite(const uint16_t *h, size_t n)
     return 1;
 }
 
-/* --- bases vht2 and vht2w.  Floats: w[n_rows][14] */
+/* --- bases vht2 and vht2w.  Floats: w[n_rows][n_skel] */
 
 static int check_vht2(const struct hx_codec_format *f, const uint16_t *t)
 {
     const size_t values = hx_block_table_bytes(f->shape, f->basis) / sizeof(*t);
-    const size_t head = HX_BLOCK_SKEL + 2;
+    const size_t n_skel = f->shape->n_skel, head = n_skel + 2;
 
-    for (size_t j = 0; j < HX_BLOCK_SKEL; j++)
+    for (size_t j = 0; j < n_skel; j++)
         if (t[j] >= f->shape->pad || !hx_squarefree_index(t[j]) || (j && t[j] <= t[j - 1]))
             return -EINVAL;
-    if (t[HX_BLOCK_SKEL] || t[HX_BLOCK_SKEL + 1])
+    if (t[n_skel] || t[n_skel + 1])
         return -EINVAL;
     return all_finite(t + head, values - head) ? 0 : -EINVAL;
 }
 
 static void rows_vht2(const struct hx_codec_format *f, const uint16_t *t, struct slot *s)
 {
-    memcpy(s->skeleton, t, sizeof(s->skeleton));
+    memcpy(s->skeleton, t, f->shape->n_skel * sizeof(*t));
     s->n_rows = (uint16_t)hx_block_predicted(f->shape, f->basis, s->skeleton, s->rows);
 }
 
@@ -95,7 +95,7 @@ static void synthesise_vht2(const struct hx_codec *c, const struct slot *s, doub
         x[i] = (float)coef[i];
 }
 
-/* --- basis klt.  Floats: mean[dh], scale[n_res], basis[14 + n_res][dh] */
+/* --- basis klt.  Floats: mean[dh], scale[n_res], basis[n_skel + n_res][dh] */
 
 static int check_klt(const struct hx_codec_format *f, const uint16_t *t)
 {
@@ -112,41 +112,41 @@ static int check_klt(const struct hx_codec_format *f, const uint16_t *t)
 static void rows_klt(const struct hx_codec_format *f, const uint16_t *t, struct slot *s)
 {
     (void)t;
-    for (size_t j = 0; j < HX_BLOCK_SKEL; j++)
+    for (size_t j = 0; j < f->shape->n_skel; j++)
         s->skeleton[j] = (uint16_t)j;
     for (size_t i = 0; i < f->shape->n_res; i++)
-        s->rows[i] = (uint16_t)(HX_BLOCK_SKEL + i);
+        s->rows[i] = (uint16_t)(f->shape->n_skel + i);
     s->n_rows = 0; /* nothing is predicted */
 }
 
 static void analyse_klt(const struct hx_codec *c, const struct slot *s, const float *x,
                         double *coef)
 {
-    const size_t dh = c->f.shape->dh, n_res = c->f.shape->n_res;
+    const size_t dh = c->f.shape->dh, n_skel = c->f.shape->n_skel, n_res = c->f.shape->n_res;
     const float *mean = values_of(c, s), *scale = mean + dh, *row = scale + n_res;
     double centred[HX_BLOCK_MAX_DH];
 
     for (size_t i = 0; i < dh; i++)
         centred[i] = (double)x[i] - (double)mean[i];
-    for (size_t j = 0; j < HX_BLOCK_SKEL + n_res; j++, row += dh) {
+    for (size_t j = 0; j < n_skel + n_res; j++, row += dh) {
         double sum = 0;
 
         for (size_t i = 0; i < dh; i++)
             sum += (double)row[i] * centred[i];
-        coef[j] = j < HX_BLOCK_SKEL ? sum : sum / (double)scale[j - HX_BLOCK_SKEL];
+        coef[j] = j < n_skel ? sum : sum / (double)scale[j - n_skel];
     }
 }
 
 static void synthesise_klt(const struct hx_codec *c, const struct slot *s, double *coef, float *x)
 {
-    const size_t dh = c->f.shape->dh, n_res = c->f.shape->n_res;
+    const size_t dh = c->f.shape->dh, n_skel = c->f.shape->n_skel, n_res = c->f.shape->n_res;
     const float *mean = values_of(c, s), *scale = mean + dh, *row = scale + n_res;
     double sum[HX_BLOCK_MAX_DH];
 
     for (size_t i = 0; i < dh; i++)
         sum[i] = (double)mean[i];
-    for (size_t j = 0; j < HX_BLOCK_SKEL + n_res; j++, row += dh) {
-        double z = j < HX_BLOCK_SKEL ? coef[j] : coef[j] * (double)scale[j - HX_BLOCK_SKEL];
+    for (size_t j = 0; j < n_skel + n_res; j++, row += dh) {
+        double z = j < n_skel ? coef[j] : coef[j] * (double)scale[j - n_skel];
 
         for (size_t i = 0; i < dh; i++)
             sum[i] += z * (double)row[i];
@@ -156,8 +156,8 @@ static void synthesise_klt(const struct hx_codec *c, const struct slot *s, doubl
 }
 
 static const struct basis bases[HX_BASES] = {
-    [HX_BASIS_VHT2] = {check_vht2, HX_BLOCK_SKEL + 2, rows_vht2, analyse_vht2, synthesise_vht2},
-    [HX_BASIS_VHT2W] = {check_vht2, HX_BLOCK_SKEL + 2, rows_vht2, analyse_vht2, synthesise_vht2},
+    [HX_BASIS_VHT2] = {check_vht2, 1, rows_vht2, analyse_vht2, synthesise_vht2},
+    [HX_BASIS_VHT2W] = {check_vht2, 1, rows_vht2, analyse_vht2, synthesise_vht2},
     [HX_BASIS_KLT] = {check_klt, 0, rows_klt, analyse_klt, synthesise_klt},
 };
 
@@ -165,7 +165,13 @@ static const struct basis bases[HX_BASES] = {
 
 int hx_codec_format(struct hx_codec_format *out, size_t dh, uint32_t basis, uint32_t code)
 {
-    const struct hx_block_shape *s = hx_block_shape(dh);
+    return hx_codec_format_lanes(out, dh, 0, 0, basis, code);
+}
+
+int hx_codec_format_lanes(struct hx_codec_format *out, size_t dh, size_t n_skel, size_t n_res, uint32_t basis,
+                          uint32_t code)
+{
+    const struct hx_block_shape *s = hx_block_shape_of(dh, n_skel, n_res);
 
     if (!s || basis >= HX_BASES || code >= HX_CODES)
         return -EINVAL;
@@ -193,9 +199,14 @@ int hx_codec_check_table(const struct hx_codec_format *f, const void *table)
     return bases[f->basis].check(f, t);
 }
 
+static size_t index_values(const struct hx_codec_format *f)
+{
+    return bases[f->basis].indices ? f->shape->n_skel + 2u : 0;
+}
+
 static size_t float_count(const struct hx_codec_format *f)
 {
-    return table_values(f) - bases[f->basis].index_values;
+    return table_values(f) - index_values(f);
 }
 
 static size_t header_bytes(size_t n_slots)
@@ -226,13 +237,13 @@ struct hx_codec *hx_codec_init(void *memory, const struct hx_codec_format *f, co
         const uint8_t *table = (const uint8_t *)tables + i * bytes;
         struct slot *s = &c->slot[i];
         float *to = (float *)((char *)c + c->values_at) + i * n;
-        uint16_t index[HX_BLOCK_SKEL + 2] = {0}, h;
+        uint16_t index[HX_BLOCK_MAX_SKEL + 2] = {0}, h;
 
-        load(index, table, 0, b->index_values);
+        load(index, table, 0, index_values(f));
         s->values = i * n;
         b->rows(f, index, s);
         for (size_t v = 0; v < n; v++) {
-            load(&h, table, b->index_values + v, 1);
+            load(&h, table, index_values(f) + v, 1);
             to[v] = hx_f32_from_f16(h);
         }
     }
@@ -251,7 +262,7 @@ size_t hx_codec_slots(const struct hx_codec *c)
 
 size_t hx_codec_n_coefficients(const struct hx_codec_format *f)
 {
-    return f->basis == HX_BASIS_KLT ? (size_t)HX_BLOCK_SKEL + f->shape->n_res : f->shape->pad;
+    return f->basis == HX_BASIS_KLT ? (size_t)f->shape->n_skel + f->shape->n_res : f->shape->pad;
 }
 
 const uint16_t *hx_codec_skeleton_at(const struct hx_codec *c, size_t slot)
@@ -276,20 +287,21 @@ static void predict(const struct hx_codec *c, const struct slot *s, const uint16
                     double *pred)
 {
     const float *w = values_of(c, s);
-    double skel[HX_BLOCK_SKEL];
+    const size_t n_skel = c->f.shape->n_skel;
+    double skel[HX_BLOCK_MAX_SKEL];
 
-    for (size_t j = 0; j < HX_BLOCK_SKEL; j++)
+    for (size_t j = 0; j < n_skel; j++)
         skel[j] = (double)hx_f32_from_f16(skeleton[j]);
     memset(pred, 0, c->f.shape->n_res * sizeof(*pred));
-    for (size_t r = 0; r < s->n_rows; r++, w += HX_BLOCK_SKEL) {
+    for (size_t r = 0; r < s->n_rows; r++, w += n_skel) {
         pred[r] = 0;
-        for (size_t j = 0; j < HX_BLOCK_SKEL; j++)
+        for (size_t j = 0; j < n_skel; j++)
             pred[r] += (double)w[j] * skel[j];
     }
 }
 
 void hx_codec_residual(const struct hx_codec *c, size_t slot, const double *coef,
-                       const uint16_t skeleton[HX_BLOCK_SKEL], struct hx_codec_residual *out)
+                       const uint16_t *skeleton, struct hx_codec_residual *out)
 {
     const struct slot *s = &c->slot[slot];
     double pred[MAX_COEFFICIENTS];
@@ -342,21 +354,22 @@ static int encodable(const float *x, size_t n)
 int hx_codec_encode(const struct hx_codec *c, size_t slot, const float *x, void *block)
 {
     const uint16_t *at = c->slot[slot].skeleton;
-    uint16_t skeleton[HX_BLOCK_SKEL];
+    const size_t n_skel = c->f.shape->n_skel;
+    uint16_t skeleton[HX_BLOCK_MAX_SKEL];
     struct hx_codec_residual r;
     double coef[MAX_COEFFICIENTS];
 
     if (!encodable(x, c->f.shape->dh))
         return -EDOM;
     hx_codec_coefficients(c, slot, x, coef);
-    for (size_t j = 0; j < HX_BLOCK_SKEL; j++)
+    for (size_t j = 0; j < n_skel; j++)
         skeleton[j] = hx_f16_from_f32((float)coef[at[j]]);
-    if (!all_finite(skeleton, HX_BLOCK_SKEL))
+    if (!all_finite(skeleton, n_skel))
         return -EDOM;
     hx_codec_residual(c, slot, coef, skeleton, &r);
     if (!isfinite(r.amax))
         return -EDOM;
-    memcpy(block, skeleton, sizeof(skeleton));
+    memcpy(block, skeleton, n_skel * sizeof(*skeleton));
     hx_codec_pack(&c->f, &r, block);
     return 0;
 }
@@ -384,18 +397,19 @@ static double lane(const struct hx_codec *c, const void *block, size_t i, double
 static int decode(const struct hx_codec *c, size_t slot, const void *block, float *x)
 {
     const struct slot *s = &c->slot[slot];
+    const size_t n_skel = c->f.shape->n_skel;
     double coef[MAX_COEFFICIENTS] = {0}, pred[MAX_COEFFICIENTS];
-    uint16_t skeleton[HX_BLOCK_SKEL];
+    uint16_t skeleton[HX_BLOCK_MAX_SKEL];
     float level[8];
 
-    memcpy(skeleton, block, sizeof(skeleton));
+    memcpy(skeleton, block, n_skel * sizeof(*skeleton));
     hx_codec_levels(c->f.code, hx_block_amax(c->f.shape, block), level);
     predict(c, s, skeleton, pred);
     for (size_t i = 0; i < c->f.shape->n_res; i++)
         coef[s->rows[i]] = lane(c, block, i, pred[i], level);
     for (size_t r = c->f.shape->n_res; r < s->n_rows; r++)
         coef[s->rows[r]] = pred[r];
-    for (size_t j = 0; j < HX_BLOCK_SKEL; j++)
+    for (size_t j = 0; j < n_skel; j++)
         coef[s->skeleton[j]] = (double)hx_f32_from_f16(skeleton[j]);
     bases[c->f.basis].synthesise(c, s, coef, x);
     return 0;

@@ -27,6 +27,10 @@ struct hx_codec;
 /* 0; -EINVAL: unknown dh, basis or code.  *out is filled when 0. */
 int hx_codec_format(struct hx_codec_format *out, size_t dh, uint32_t basis, uint32_t code);
 
+/* The same with other numbers of lanes (hx_block_shape_of()), 0: as published. */
+int hx_codec_format_lanes(struct hx_codec_format *out, size_t dh, size_t n_skel, size_t n_res, uint32_t basis,
+                          uint32_t code);
+
 /* One table as hx_block.h lays it out, 2-byte aligned: 0, or -EINVAL when an index or a number in it is not legal. */
 int hx_codec_check_table(const struct hx_codec_format *f, const void *table);
 
@@ -49,11 +53,11 @@ int hx_codec_decode_payload(const struct hx_codec *c, size_t slot, const void *p
 
 /* --- the steps of an encode, for comparing one at a time */
 
-/* Coefficients of x: [pad] by index (vht2, vht2w), or [14 + n_res], residual lanes divided by their scale (klt). */
+/* Coefficients of x: [pad] by index (vht2, vht2w), or [n_skel + n_res], residual lanes divided by their scale (klt). */
 size_t hx_codec_n_coefficients(const struct hx_codec_format *f);
 void hx_codec_coefficients(const struct hx_codec *c, size_t slot, const float *x, double *coef);
 
-/* Where the skeleton and the residual lanes lie in it: [14] and [n_res], borrowed until the codec goes. */
+/* Where the skeleton and the residual lanes lie in it: [n_skel] and [n_res], borrowed until the codec goes. */
 const uint16_t *hx_codec_skeleton_at(const struct hx_codec *c, size_t slot);
 const uint16_t *hx_codec_lanes_at(const struct hx_codec *c, size_t slot);
 
@@ -65,7 +69,7 @@ struct hx_codec_residual {
 
 /* Residuals against the prediction that a decoder makes from `skeleton` (fp16, as stored). */
 void hx_codec_residual(const struct hx_codec *c, size_t slot, const double *coef,
-                       const uint16_t skeleton[HX_BLOCK_SKEL], struct hx_codec_residual *out);
+                       const uint16_t *skeleton, struct hx_codec_residual *out);
 
 /* Sets planes, amax, fill and CRC of a block whose skeleton is set.  Exact arithmetic on f32 values:
  *   sign   magnitude = number of k in 0..6 with 14 |r| >= (2k+1) amax; phase = r < 0 and magnitude > 0

@@ -411,6 +411,50 @@ static void test_the_steps_of_a_block_fit_together(void **state)
                      AEE_DSP(AEE_EBADPARM));
 }
 
+/* In the C reference: the bits of the codec. */
+static void test_blocks_of_other_lanes_are_those_of_the_codec(void **state)
+{
+    enum { SKELETON = 10, RESIDUAL = 40, N = 6 };
+    static float in[N * DH], out[N * DH], want[DH];
+    static uint16_t table[SKELETON + 2 + RESIDUAL * SKELETON];
+    struct hx_codec_format f;
+    struct hx_codec *c;
+    uint8_t got[N * HX_BLOCK_SLOT], block[HX_BLOCK_SLOT];
+    unsigned int crc;
+    struct hxt_rng rng;
+
+    (void)state;
+    hxt_rng_init(&rng, 16);
+    assert_int_equal(hx_codec_format_lanes(&f, DH, SKELETON, RESIDUAL, HX_BASIS_VHT2, HX_CODE_SIGN), 0);
+    for (size_t i = 0, n = 0; n < SKELETON; i++)
+        if (hx_squarefree_index(i))
+            table[n++] = (uint16_t)i;
+    for (size_t i = SKELETON + 2; i < HXT_LEN(table); i++)
+        table[i] = hx_f16_from_f32((float)hxt_normal(&rng) / 8);
+    assert_int_equal(sizeof(table), hx_block_table_bytes(f.shape, f.basis));
+    c = hx_codec_init(malloc(hx_codec_bytes(&f, 1)), &f, table, 1);
+    assert_int_equal(sp_hex_calibrate_lanes(skel, DH, HX_BASIS_VHT2, HX_CODE_SIGN, SKELETON, RESIDUAL, (uint8_t *)table,
+                                            sizeof(table), &crc), AEE_SUCCESS);
+    hxt_fill_f32(&rng, in, N * DH, HXT_NORMAL);
+    assert_int_equal(sp_hex_hier_encode_batch_f32(skel, 0, 1, N, in, N * DH, got, sizeof(got)), AEE_SUCCESS);
+    assert_int_equal(sp_hex_hier_decode_batch_f32(skel, 0, 1, N, got, sizeof(got), out, N * DH), AEE_SUCCESS);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(hx_codec_encode(c, 0, in + i * DH, block), 0);
+        assert_memory_equal(got + i * f.shape->slot, block, f.shape->slot);
+        assert_int_equal(hx_codec_decode(c, 0, block, want), 0);
+        assert_memory_equal(out + i * DH, want, sizeof(want));
+    }
+    assert_int_equal(sp_hex_hier_predict_f32(skel, 0, in, SKELETON, out, RESIDUAL), AEE_SUCCESS);
+    assert_int_equal(sp_hex_hier_predict_f32(skel, 0, in, HX_BLOCK_SKEL, out, RESIDUAL), AEE_DSP(AEE_EBADPARM));
+    assert_int_equal(sp_hex_calibrate_lanes(skel, DH, HX_BASIS_VHT2, HX_CODE_SIGN, 33, RESIDUAL, (uint8_t *)table,
+                                            sizeof(table), &crc), AEE_DSP(AEE_EBADPARM));
+    assert_int_equal(sp_hex_calibrate_lanes(skel, DH, HX_BASIS_VHT2, HX_CODE_SIGN, -1, RESIDUAL, (uint8_t *)table,
+                                            sizeof(table), &crc), AEE_DSP(AEE_EBADPARM));
+    assert_int_equal(sp_hex_calibrate_lanes(skel, DH, HX_BASIS_VHT2, HX_CODE_SIGN, SKELETON, 61, (uint8_t *)table,
+                                            sizeof(table), &crc), AEE_DSP(AEE_EBADPARM));
+    free(c);
+}
+
 static void test_argmax_echo_null_and_vtcm(void **state)
 {
     enum { VOCABULARY = 151936 };
@@ -457,6 +501,7 @@ int main(void)
         CASE(test_both_moebius_orders_are_those_of_the_host),
         CASE(test_bands_come_back_whole_or_in_part),
         CASE(test_the_steps_of_a_block_fit_together),
+        CASE(test_blocks_of_other_lanes_are_those_of_the_codec),
         CASE(test_argmax_echo_null_and_vtcm),
     };
 

@@ -18,6 +18,10 @@ json_t *hx_block_report(const struct hx_codec_format *f, int k_after_rope)
     json_t *j = hx_block_sizes(f->shape);
 
     if (j) {
+        if (!hx_block_is_published(f->shape)) {
+            json_object_set_new(j, "skeleton", json_integer(f->shape->n_skel));
+            json_object_set_new(j, "residual", json_integer(f->shape->n_res));
+        }
         json_object_set_new(j, "basis", json_string(hx_block_basis_names[f->basis]));
         json_object_set_new(j, "code", json_string(hx_block_code_names[f->code]));
         json_object_set_new(j, "k", json_string(hx_cal_k_names[k_after_rope]));

@@ -14,16 +14,17 @@
 
 /* Of all shipped files the default's name has no suffix. */
 #define SHIPPED "hexrig-tiny"
-static const struct hx_cal_cfg preferred = {HX_BASIS_KLT, HX_CODE_SIGN, 0};
+static const struct hx_cal_cfg preferred = {.basis = HX_BASIS_KLT, .code = HX_CODE_SIGN};
 
 /* What was asked for; -1: nothing. */
 struct wish {
     int basis, k_after_rope;
+    size_t n_skel, n_res; /* 0: nothing */
 };
 
 static struct wish read_wish(const struct hx_plan *p, int attn)
 {
-    struct wish w = {-1, -1};
+    struct wish w = {-1, -1, hx_plan_number(p, "skeleton"), hx_plan_number(p, "residual")};
 
     if (hx_plan_given(p, "basis"))
         w.basis = (int)hx_plan_index(p, "basis");
@@ -42,7 +43,20 @@ static struct hx_cal_cfg wanted(const struct wish *w)
         c.basis = (uint32_t)w->basis;
     if (w->k_after_rope >= 0)
         c.k_after_rope = w->k_after_rope;
+    c.n_skel = w->n_skel;
+    c.n_res = w->n_res;
     return c;
+}
+
+static int check_lanes(const struct hx_cal *cal, const char *path, const struct wish *w, struct hx_error *err)
+{
+    const struct hx_block_shape *s = cal->format.shape;
+    const size_t n_skel = w->n_skel ? w->n_skel : s->n_skel, n_res = w->n_res ? w->n_res : s->n_res;
+
+    if (n_skel == s->n_skel && n_res == s->n_res)
+        return 0;
+    return hx_error_set(err, -EINVAL, "%s: calibration for %u skeleton and %u residual lanes, not %zu and %zu", path, s->n_skel,
+                        s->n_res, n_skel, n_res);
 }
 
 static int check_wish(const struct hx_cal *cal, const char *path, const struct wish *w,
@@ -54,7 +68,7 @@ static int check_wish(const struct hx_cal *cal, const char *path, const struct w
     if (w->k_after_rope >= 0 && w->k_after_rope != cal->k_after_rope)
         return hx_error_set(err, -EINVAL, "%s: calibration for K %s RoPE, not %s it", path,
                             hx_cal_k_names[cal->k_after_rope], hx_cal_k_names[w->k_after_rope]);
-    return 0;
+    return check_lanes(cal, path, w, err);
 }
 
 static int read_matching(struct hx_cal **out, const struct hx_model *m, const char *path,
@@ -128,12 +142,16 @@ static int read_shipped(struct hx_cal **out, const struct hx_open *o, const stru
         return none(o, err);
     }
     rc = hx_cal_read(out, path, err);
+    if (!rc && (*out)->fingerprint != o->model->fingerprint)
+        rc = none(o, err);
+    if (!rc)
+        rc = check_lanes(*out, path, w, err);
     free(path);
-    if (rc || (*out)->fingerprint == o->model->fingerprint)
-        return rc;
-    hx_cal_free(*out);
-    *out = NULL;
-    return none(o, err);
+    if (rc) {
+        hx_cal_free(*out);
+        *out = NULL;
+    }
+    return rc;
 }
 
 /* A geometry's. */

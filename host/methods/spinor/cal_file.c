@@ -10,7 +10,7 @@
 
 #include "text/text.h"
 
-enum { VERSION = 2, FLAG_K_AFTER_ROPE = 1, FLAG_SHEET = 2, CRC_BYTES = 4 };
+enum { VERSION = 2, VERSION_LANES = 3, FLAG_K_AFTER_ROPE = 1, FLAG_SHEET = 2, CRC_BYTES = 4 };
 
 static const char magic[8] = "HXCAL\0\0";
 
@@ -21,6 +21,11 @@ struct header {
     uint32_t n_slots, table_bytes;
 };
 _Static_assert(sizeof(struct header) == 40, "calibration file header");
+
+/* Follows the header in files of VERSION_LANES: blocks that are not the published ones. */
+struct lanes {
+    uint32_t n_skel, n_res;
+};
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are little-endian");
 
 const char *const hx_cal_k_rope_names[] = {"pre", "post", NULL};
@@ -64,21 +69,31 @@ struct hx_codec *hx_cal_codec(const struct hx_cal *cal)
     return memory ? hx_codec_init(memory, &cal->format, cal->tables, cal->n_slots) : NULL;
 }
 
-/* Fills *f. */
-static int check_header(const struct header *h, const char *name, size_t n,
+/* Bytes in front of the tables. */
+static size_t head_bytes(const struct header *h)
+{
+    return sizeof(*h) + (h->version == VERSION_LANES ? sizeof(struct lanes) : 0);
+}
+
+/* Fills *f.  l: of VERSION_LANES, else zeros. */
+static int check_header(const struct header *h, const struct lanes *l, const char *name, size_t n,
                         struct hx_codec_format *f, struct hx_error *err)
 {
-    const size_t body = n - sizeof(*h) - CRC_BYTES;
+    const size_t body = n - head_bytes(h) - CRC_BYTES;
 
     if (memcmp(h->magic, magic, sizeof(magic)))
         return hx_error_set(err, -EINVAL, "%s: not a calibration file", name);
-    if (h->version != VERSION)
+    if (h->version != VERSION && h->version != VERSION_LANES)
         return hx_error_set(err, -EINVAL, "%s: calibration file version %u is not supported, only "
-                          "%d is%s", name, h->version, VERSION,
+                          "%d and %d are%s", name, h->version, VERSION, VERSION_LANES,
                           h->version == 1 ? "; make it anew with `hexrig block calibrate`" : "");
     if (h->flags & ~(uint32_t)(FLAG_K_AFTER_ROPE | FLAG_SHEET))
         return hx_error_set(err, -EINVAL, "%s: unknown flags 0x%x", name, h->flags);
-    if (hx_codec_format(f, h->dh, h->basis, h->flags & FLAG_SHEET ? HX_CODE_SHEET : HX_CODE_SIGN))
+    if (hx_block_shape(h->dh) && !hx_block_shape_of(h->dh, l->n_skel, l->n_res))
+        return hx_error_set(err, -EINVAL, "%s: no blocks of head dimension %u have %u skeleton and %u residual lanes", name,
+                            h->dh, l->n_skel, l->n_res);
+    if (hx_codec_format_lanes(f, h->dh, l->n_skel, l->n_res, h->basis,
+                              h->flags & FLAG_SHEET ? HX_CODE_SHEET : HX_CODE_SIGN))
         return hx_error_set(err, -EINVAL, "%s: head dimension %u with basis %u; supported: 64, 128, "
                           "256, 512 with 0 (vht2), 1 (vht2w), 2 (klt)", name, h->dh, h->basis);
     if (h->table_bytes != hx_block_table_bytes(f->shape, f->basis))
@@ -97,6 +112,7 @@ int hx_cal_parse(struct hx_cal **out, const char *name, const void *bytes, size_
     const uint8_t *p = bytes;
     struct hx_codec_format f;
     struct hx_cal *cal;
+    struct lanes lanes = {0, 0};
     struct header h;
     uint32_t crc;
     int rc;
@@ -104,7 +120,10 @@ int hx_cal_parse(struct hx_cal **out, const char *name, const void *bytes, size_
     if (n < sizeof(h) + CRC_BYTES)
         return hx_error_set(err, -EINVAL, "%s: not a calibration file (%zu bytes)", name, n);
     memcpy(&h, p, sizeof(h));
-    rc = check_header(&h, name, n, &f, err);
+    if (n < head_bytes(&h) + CRC_BYTES)
+        return hx_error_set(err, -EINVAL, "%s: truncated or damaged: %zu bytes", name, n);
+    memcpy(&lanes, p + sizeof(h), head_bytes(&h) - sizeof(h));
+    rc = check_header(&h, &lanes, name, n, &f, err);
     if (rc)
         return rc;
     memcpy(&crc, p + n - CRC_BYTES, sizeof(crc));
@@ -115,7 +134,7 @@ int hx_cal_parse(struct hx_cal **out, const char *name, const void *bytes, size_
         return hx_error_set(err, -ENOMEM, "%s: out of memory", name);
     cal->k_after_rope = (h.flags & FLAG_K_AFTER_ROPE) != 0;
     cal->fingerprint = h.fingerprint;
-    memcpy(cal->tables, p + sizeof(h), h.n_slots * cal->table_bytes);
+    memcpy(cal->tables, p + head_bytes(&h), h.n_slots * cal->table_bytes);
     for (uint32_t i = 0; i < h.n_slots; i++)
         if (hx_codec_check_table(&f, hx_cal_table(cal, i))) {
             hx_cal_free(cal);
@@ -150,12 +169,14 @@ static void remove_half(const char *path)
 int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_error *err)
 {
     const struct hx_codec_format *form = &cal->format;
-    struct header h = {.version = VERSION, .dh = form->shape->dh, .basis = form->basis,
+    const struct lanes lanes = {form->shape->n_skel, form->shape->n_res};
+    struct header h = {.version = hx_block_is_published(form->shape) ? VERSION : VERSION_LANES, .dh = form->shape->dh, .basis = form->basis,
                        .flags = (cal->k_after_rope ? FLAG_K_AFTER_ROPE : 0) |
                                 (form->code == HX_CODE_SHEET ? FLAG_SHEET : 0),
                        .fingerprint = cal->fingerprint, .n_slots = cal->n_slots,
                        .table_bytes = (uint32_t)cal->table_bytes};
     const size_t bytes = cal->n_slots * cal->table_bytes;
+    size_t more; /* bytes of lanes */
     uint32_t crc;
     int failed;
     FILE *f = fopen(path, "wbe");
@@ -164,8 +185,9 @@ int hx_cal_write(const struct hx_cal *cal, const char *path, struct hx_error *er
         return hx_error_set(err, -errno, "%s: %s", path,
                             errno == EISDIR ? "is a directory" : strerror(errno));
     memcpy(h.magic, magic, sizeof(magic));
-    crc = hx_crc32(hx_crc32(0, &h, sizeof(h)), cal->tables, bytes);
-    failed = fwrite(&h, sizeof(h), 1, f) != 1 || fwrite(cal->tables, bytes, 1, f) != 1 ||
+    more = head_bytes(&h) - sizeof(h);
+    crc = hx_crc32(hx_crc32(hx_crc32(0, &h, sizeof(h)), &lanes, more), cal->tables, bytes);
+    failed = fwrite(&h, sizeof(h), 1, f) != 1 || fwrite(&lanes, 1, more, f) != more || fwrite(cal->tables, bytes, 1, f) != 1 ||
              fwrite(&crc, sizeof(crc), 1, f) != 1;
     failed |= fclose(f) != 0;
     if (failed) {

@@ -1,9 +1,9 @@
 /* Calibration files (.cal): the tables that the spinor blocks of one model need.
  *
- * Layout, little-endian: 8 bytes "HXCAL\0\0\0"; u32 version (2); u32 dh; u32 basis (enum hx_block_basis); u32 flags (bit 0:
- * K was taken after RoPE; bit 1: code sheet); u64 fingerprint of the model (struct hx_model); u32 n_slots; u32 bytes per
- * table; n_slots tables as hx_block.h lays them out; u32 CRC-32 of everything before it.  A reader refuses what it does
- * not know, and version 1, whose tables were laid out otherwise. */
+ * Layout, little-endian: 8 bytes "HXCAL\0\0\0"; u32 version (2, or 3 with lanes); u32 dh; u32 basis (enum hx_block_basis);
+ * u32 flags (bit 0: K was taken after RoPE; bit 1: code sheet); u64 fingerprint of the model (struct hx_model); u32 n_slots; u32 bytes per
+ * table; version 3 alone: u32 n_skel, u32 n_res; n_slots tables as hx_block.h lays them out; u32 CRC-32 of everything before
+ * it.  A reader refuses what it does not know, and version 1, whose tables were laid out otherwise. */
 #ifndef HX_CAL_FILE_H
 #define HX_CAL_FILE_H
 

@@ -49,7 +49,7 @@ static void scales(const struct hx_block_shape *s, const double *variance, uint1
     double first = 0;
 
     for (size_t i = 0; i < s->n_res; i++) {
-        const double v = variance[HX_BLOCK_SKEL + i];
+        const double v = variance[s->n_skel + i];
         double scale = v > 0 ? sqrt(sqrt(v)) : 0;
 
         if (i == 0)
@@ -75,7 +75,7 @@ static int finish(const struct hx_codec_format *f, double *sums, double n, void 
         *out++ = hx_f16_from_f32((float)(sums[i] / n));
     scales(s, variance, out);
     out += s->n_res;
-    for (size_t i = 0; i < (size_t)(HX_BLOCK_SKEL + s->n_res) * s->dh; i++)
+    for (size_t i = 0; i < (size_t)(s->n_skel + s->n_res) * s->dh; i++)
         *out++ = hx_f16_from_f32((float)product[i]);
     return 0;
 }

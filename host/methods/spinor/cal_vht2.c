@@ -7,18 +7,20 @@
 #include "hx_f16.h"
 #include "hx_vht2.h"
 
-enum { SKEL = HX_BLOCK_SKEL, HEAD = HX_BLOCK_SKEL + 2 };
+enum { MAX_SKEL = HX_BLOCK_MAX_SKEL };
 
 /* Rows of W. */
 static size_t n_rows(const struct hx_codec_format *f)
 {
-    return hx_block_table_bytes(f->shape, f->basis) / sizeof(uint16_t) / SKEL - 1;
+    const size_t values = hx_block_table_bytes(f->shape, f->basis) / sizeof(uint16_t);
+
+    return (values - f->shape->n_skel - 2) / f->shape->n_skel;
 }
 
-/* First pass: [pad] sums, [pad] squares.  Second: S^T S [14][14], lower triangle, and S^T T [14][rows]. */
+/* First pass: [pad] sums, [pad] squares.  Second: S^T S [n_skel][n_skel], lower triangle, and S^T T [n_skel][rows]. */
 static size_t n_sums(const struct hx_codec_format *f)
 {
-    const size_t first = 2 * (size_t)f->shape->pad, second = SKEL * (SKEL + n_rows(f));
+    const size_t first = 2 * (size_t)f->shape->pad, second = f->shape->n_skel * (f->shape->n_skel + n_rows(f));
 
     return first > second ? first : second;
 }
@@ -50,7 +52,7 @@ static void add_variance(const struct hx_codec_format *f, const void *table, dou
     }
 }
 
-/* The 14 squarefree indices of largest variance, ascending. */
+/* The squarefree indices of largest variance, ascending. */
 static int choose_skeleton(const struct hx_codec_format *f, double *sums, double n, void *table,
                            struct hx_error *err)
 {
@@ -62,7 +64,7 @@ static int choose_skeleton(const struct hx_codec_format *f, double *sums, double
     (void)err;
     for (size_t i = 0; i < pad; i++)
         variance[i] = sums[pad + i] / n - sums[i] / n * (sums[i] / n);
-    for (size_t picked = 0; picked < SKEL; picked++) {
+    for (size_t picked = 0; picked < f->shape->n_skel; picked++) {
         size_t best = pad;
 
         for (size_t i = 0; i < pad; i++)
@@ -81,17 +83,17 @@ static void add_products(const struct hx_codec_format *f, const void *table, dou
                          const float *x)
 {
     const uint16_t *skeleton = table;
-    const size_t rows = n_rows(f);
-    double coef[HX_BLOCK_MAX_PAD], skel[SKEL], *sts = sums, *stt = sums + SKEL * SKEL;
+    const size_t rows = n_rows(f), n_skel = f->shape->n_skel;
+    double coef[HX_BLOCK_MAX_PAD], skel[MAX_SKEL], *sts = sums, *stt = sums + n_skel * n_skel;
     uint16_t predicted[HX_BLOCK_MAX_PAD];
 
     coefficients(f->shape, x, coef);
     hx_block_predicted(f->shape, f->basis, skeleton, predicted);
-    for (size_t a = 0; a < SKEL; a++) /* as a block will hold it */
+    for (size_t a = 0; a < n_skel; a++) /* as a block will hold it */
         skel[a] = (double)hx_f32_from_f16(hx_f16_from_f32((float)coef[skeleton[a]]));
-    for (size_t a = 0; a < SKEL; a++) {
+    for (size_t a = 0; a < n_skel; a++) {
         for (size_t b = 0; b <= a; b++)
-            sts[a * SKEL + b] += skel[a] * skel[b];
+            sts[a * n_skel + b] += skel[a] * skel[b];
         for (size_t r = 0; r < rows; r++)
             stt[a * rows + r] += skel[a] * coef[predicted[r]];
     }
@@ -99,9 +101,9 @@ static void add_products(const struct hx_codec_format *f, const void *table, dou
 
 /* a = L L^T, L in place of the lower triangle.  -EDOM: a is not positive definite.  Written out, because a library of
  * linear algebra may round differently on every machine, and these tables shall not. */
-static int cholesky(double a[SKEL][SKEL])
+static int cholesky(double a[MAX_SKEL][MAX_SKEL], size_t n)
 {
-    for (size_t i = 0; i < SKEL; i++)
+    for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++) {
             double sum = a[i][j];
 
@@ -114,18 +116,18 @@ static int cholesky(double a[SKEL][SKEL])
     return 0;
 }
 
-/* x = (L L^T)^-1 x, all columns of x [14][rows] at once. */
-static void solve(double l[SKEL][SKEL], double *x, size_t rows)
+/* x = (L L^T)^-1 x, all columns of x [n][rows] at once. */
+static void solve(double l[MAX_SKEL][MAX_SKEL], size_t n, double *x, size_t rows)
 {
-    for (size_t i = 0; i < SKEL; i++)
+    for (size_t i = 0; i < n; i++)
         for (size_t r = 0; r < rows; r++) {
             for (size_t k = 0; k < i; k++)
                 x[i * rows + r] -= l[i][k] * x[k * rows + r];
             x[i * rows + r] /= l[i][i];
         }
-    for (size_t i = SKEL; i-- > 0;)
+    for (size_t i = n; i-- > 0;)
         for (size_t r = 0; r < rows; r++) {
-            for (size_t k = i + 1; k < SKEL; k++)
+            for (size_t k = i + 1; k < n; k++)
                 x[i * rows + r] -= l[k][i] * x[k * rows + r];
             x[i * rows + r] /= l[i][i];
         }
@@ -135,18 +137,19 @@ static void solve(double l[SKEL][SKEL], double *x, size_t rows)
 static int fit(const struct hx_codec_format *f, double *sums, double n, void *table,
                struct hx_error *err)
 {
-    double l[SKEL][SKEL], *stt = sums + SKEL * SKEL;
-    const size_t rows = n_rows(f);
-    uint16_t *w = (uint16_t *)table + HEAD;
+    const size_t rows = n_rows(f), n_skel = f->shape->n_skel;
+    double l[MAX_SKEL][MAX_SKEL], *stt = sums + n_skel * n_skel;
+    uint16_t *w = (uint16_t *)table + n_skel + 2;
 
-    memcpy(l, sums, sizeof(l));
-    for (size_t a = 0; a < SKEL; a++)
+    for (size_t a = 0; a < n_skel; a++) {
+        memcpy(l[a], sums + a * n_skel, n_skel * sizeof(*sums));
         l[a][a] += 1e-4 * n;
-    if (cholesky(l))
+    }
+    if (cholesky(l, n_skel))
         return hx_error_set(err, -EDOM, "its predictor has no solution");
-    solve(l, stt, rows);
+    solve(l, n_skel, stt, rows);
     for (size_t r = 0; r < rows; r++)
-        for (size_t a = 0; a < SKEL; a++)
+        for (size_t a = 0; a < n_skel; a++)
             *w++ = hx_f16_from_f32((float)stt[a * rows + r]);
     return 0;
 }

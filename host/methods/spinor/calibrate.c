@@ -184,7 +184,12 @@ int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_
 
     if (rc)
         return rc;
-    hx_codec_format(&f, m->dh, cfg->basis, cfg->code);
+    if (hx_codec_format_lanes(&f, m->dh, cfg->n_skel, cfg->n_res, cfg->basis, cfg->code))
+        return hx_error_set(err, -EINVAL, "calibration: no blocks of head dimension %zu with %zu skeleton and %zu residual lanes; "
+                            "legal: up to %d, up to %u, and at most %d bytes in all", m->dh,
+                            cfg->n_skel ? cfg->n_skel : HX_BLOCK_SKEL,
+                            cfg->n_res ? cfg->n_res : hx_block_shape(m->dh)->n_res, HX_BLOCK_MAX_SKEL,
+                            hx_block_shape(m->dh)->n_res, HX_BLOCK_MAX_SLOT - 1);
     j.n_sums = j.fit->n_sums(&f);
     j.cal = hx_cal_alloc(&f, (uint32_t)(m->n_layer * 2 * m->n_kv));
     if (j.cal)

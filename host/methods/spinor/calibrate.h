@@ -3,8 +3,8 @@
  * Data: K (after RoPE, or rotated back to before it) and V of an f32 run over the first HX_CAL_WINDOWS windows of
  * HX_CAL_CTX ids of a text (fewer when the text is shorter), each in a fresh context.  Per slot = (layer, KV head, K or V),
  * over n vectors:
- *   vht2, vht2w  skeleton = the 14 squarefree indices of largest variance among the coefficients (lower index among
- *                equals), ascending; W = (S^T S + 1e-4 n I)^-1 S^T T, S = [n][14] skeletons rounded to fp16, T = [n][rows]
+ *   vht2, vht2w  skeleton = the n_skel squarefree indices of largest variance among the coefficients (lower index among
+ *                equals), ascending; W = (S^T S + 1e-4 n I)^-1 S^T T, S = [n][n_skel] skeletons rounded to fp16, T = [n][rows]
  *                the coefficients that the basis predicts; fp16.
  *   klt          mean; principal directions of the centred vectors by falling variance, the first entry of each that
  *                exceeds 1e-12 positive; scale of a residual lane = square root of its standard deviation, at least
@@ -25,13 +25,14 @@ enum {
     HX_CAL_MIN_VECTORS = 24, /* per slot */
 };
 
-/* What to make.  Zeroes are basis vht2, code sign, K before RoPE. */
+/* What to make.  Zeroes are basis vht2, code sign, K before RoPE, as many lanes as published. */
 struct hx_cal_cfg {
     uint32_t basis, code;
     int k_after_rope;
+    size_t n_skel, n_res;
 };
 
-/* 0, -ENOMEM, -EINVAL (a dh that blocks have not, text shorter than HX_CAL_MIN_VECTORS ids), -EDOM (values that cannot be
+/* 0, -ENOMEM, -EINVAL (a dh or lanes that blocks have not, text shorter than HX_CAL_MIN_VECTORS ids), -EDOM (values that cannot be
  * fitted, or that hx_forward_run() refuses), -ELIBACC (klt: LAPACK cannot be loaded). */
 int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
                  const uint32_t *ids, size_t n_ids, struct hx_error *err);

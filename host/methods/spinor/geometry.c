@@ -53,7 +53,7 @@ static void make_vht2(const struct hx_codec_format *f, uint64_t seed, uint16_t *
     const size_t n = hx_block_table_bytes(f->shape, f->basis) / sizeof(*table);
     size_t used = 0;
 
-    for (size_t i = 0; used < HX_BLOCK_SKEL; i++)
+    for (size_t i = 0; used < f->shape->n_skel; i++)
         if (hx_squarefree_index(i))
             table[used++] = (uint16_t)i;
     for (used += 2; used < n; used++) /* two reserved values stay 0 */
@@ -86,7 +86,7 @@ int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const stru
     struct hx_codec_format f;
     struct hx_cal *cal;
 
-    if (hx_codec_format(&f, g->dh, cfg->basis, cfg->code))
+    if (hx_codec_format_lanes(&f, g->dh, cfg->n_skel, cfg->n_res, cfg->basis, cfg->code))
         return hx_error_set(err, -EINVAL, "geometry %s: there are no blocks of head dimension %zu",
                             g->name, g->dh);
     cal = hx_cal_alloc(&f, (uint32_t)(g->n_layer * 2 * g->n_kv));

@@ -25,8 +25,13 @@ static int push_tables(struct hx_skel *d, const struct hx_cal *cal, struct hx_er
     if (bytes > INT32_MAX)
         return hx_error_set(err, -EINVAL, "kv spinor: the calibration has %zu bytes, %d are the "
                           "limit of one call", bytes, INT32_MAX);
-    code = sp_hex_calibrate(d->handle, cal->format.shape->dh, (int32_t)cal->format.basis,
-                            cal->tables, (int)bytes, &got, (int32_t)cal->format.code);
+    if (hx_block_is_published(cal->format.shape))
+        code = sp_hex_calibrate(d->handle, cal->format.shape->dh, (int32_t)cal->format.basis,
+                                cal->tables, (int)bytes, &got, (int32_t)cal->format.code);
+    else
+        code = sp_hex_calibrate_lanes(d->handle, cal->format.shape->dh, (int32_t)cal->format.basis,
+                                      (int32_t)cal->format.code, cal->format.shape->n_skel, cal->format.shape->n_res,
+                                      cal->tables, (int)bytes, &got);
     if (code)
         return hx_dsp_error(err, HX_DSP_CALL, d->node, code, "kv spinor: calibrate failed");
     if (got != want)

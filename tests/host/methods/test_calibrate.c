@@ -131,7 +131,7 @@ static void check_calibration(const struct hx_model *m, const float *kv, const u
                               size_t n, uint32_t basis)
 {
     enum { POSITIONS = 160 };
-    const struct hx_cal_cfg cfg = {basis, HX_CODE_SIGN, 1};
+    const struct hx_cal_cfg cfg = {.basis = basis, .k_after_rope = 1};
     struct hx_cal *cal, *again;
     struct hx_error err;
 
@@ -196,7 +196,7 @@ static void test_klt_follows_its_definition(void **state)
 
 static void test_a_short_text_is_refused(void **state)
 {
-    const struct hx_cal_cfg cfg = {HX_BASIS_VHT2, HX_CODE_SIGN, 0};
+    const struct hx_cal_cfg cfg = {.basis = HX_BASIS_VHT2};
     const uint32_t ids[HX_CAL_MIN_VECTORS] = {1, 2, 3};
     struct hx_model *m;
     struct hx_cal *none;
@@ -309,6 +309,46 @@ static void test_a_calibration_file_comes_back(void **state)
     free(got);
 }
 
+/* Tables of other lanes are made, written and read as such; lanes that there are not are refused by the maker and by the reader. */
+static void test_lanes_are_configured_and_kept_in_the_file(void **state)
+{
+    const struct hx_cal_cfg cfg = {.basis = HX_BASIS_VHT2W, .n_skel = 9, .n_res = 33}, bad = {.n_res = 61};
+    const char *path = hxt_path("%s/lanes.cal", hxt_tmpdir());
+    uint32_t ids[64], crc;
+    struct hx_cal *cal, *back;
+    struct hx_model *m;
+    struct hx_error err;
+    uint8_t *bytes;
+    size_t n;
+
+    (void)state;
+    for (uint32_t i = 0; i < HXT_LEN(ids); i++)
+        ids[i] = 7 * i + 3;
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, &err), 0);
+    assert_int_equal(hx_calibrate(&cal, m, &bad, ids, HXT_LEN(ids), &err), -EINVAL);
+    assert_non_null(strstr(err.text, "14 skeleton and 61 residual lanes; legal: up to 32, up to 60"));
+    assert_int_equal(hx_calibrate(&cal, m, &cfg, ids, HXT_LEN(ids), &err), 0);
+    assert_int_equal(cal->format.shape->n_skel, 9);
+    assert_int_equal(cal->format.shape->n_res, 33);
+    assert_int_equal(hx_cal_write(cal, path, &err), 0);
+    assert_int_equal(hx_cal_read(&back, path, &err), 0);
+    assert_ptr_equal(back->format.shape, cal->format.shape);
+    hxt_same_bytes(back->tables, cal->tables, cal->n_slots * cal->table_bytes);
+
+    bytes = hxt_read_file(path, &n);
+    bytes[40] = 33; /* skeleton lanes */
+    crc = hx_crc32(0, bytes, n - 4);
+    memcpy(bytes + n - 4, &crc, 4);
+    assert_int_equal(hx_cal_parse(&(struct hx_cal *){NULL}, "bad.cal", bytes, n, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "33 skeleton and 33 residual lanes"));
+    for (size_t cut = 0; cut < 60; cut++) /* no part of the head is read that is not there */
+        assert_int_equal(hx_cal_parse(&(struct hx_cal *){NULL}, "bad.cal", bytes, cut, &err), -EINVAL);
+    free(bytes);
+    hx_cal_free(cal);
+    hx_cal_free(back);
+    hx_model_close(m);
+}
+
 /* Damage whose CRC-32 was repaired: the content itself must be judged. */
 static int parse_with_byte(const uint8_t *good, size_t n, size_t at, uint8_t value,
                            struct hx_error *err)
@@ -396,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_the_shipped_files_are_what_their_names_say),
         cmocka_unit_test(test_k_before_rope_does_not_depend_on_the_position),
         cmocka_unit_test(test_a_calibration_file_comes_back),
+        cmocka_unit_test(test_lanes_are_configured_and_kept_in_the_file),
         cmocka_unit_test(test_a_damaged_calibration_file_is_refused),
         cmocka_unit_test(test_a_failed_write_removes_no_device),
     };

@@ -38,6 +38,10 @@ static int option(struct hx_block_opts *o, int key, const char *arg)
         return hx_opt_size(o->cmd, "stride", arg, 1, HX_BLOCK_MAX_SLOT, &o->stride);
     case HX_BLOCK_OPT_DH:
         return hx_opt_size(o->cmd, "dh", arg, 1, HX_BLOCK_MAX_DH, &o->dh);
+    case HX_BLOCK_OPT_SKELETON:
+        return hx_opt_size(o->cmd, "skeleton", arg, 1, HX_BLOCK_MAX_SKEL, &o->skeleton);
+    case HX_BLOCK_OPT_RESIDUAL:
+        return hx_opt_size(o->cmd, "residual", arg, 1, HX_BLOCK_MAX_RES, &o->residual);
     case HX_OPT_JSON:
         o->json = 1;
         return 0;
@@ -74,10 +78,14 @@ int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
 {
     const size_t dh = o->dh ? o->dh : cal ? cal->format.shape->dh : 128;
 
-    *f = (struct hx_block_file){.shape = hx_block_shape(dh)};
-    if (!f->shape)
+    if (!hx_block_shape(dh))
         return hx_cmd_usage(o->cmd, "--dh %zu: legal: 64, 128, 256, 512", dh);
-    if (cal && cal->format.shape != f->shape)
+    *f = (struct hx_block_file){.shape = cal ? cal->format.shape : hx_block_shape_of(dh, o->skeleton, o->residual)};
+    if (!f->shape)
+        return hx_cmd_usage(o->cmd, "--skeleton %zu --residual %zu: legal at dh %zu: up to %d, up to %u, and at most %d bytes in "
+                            "all", o->skeleton, o->residual, dh, HX_BLOCK_MAX_SKEL, hx_block_shape(dh)->n_res,
+                            HX_BLOCK_MAX_SLOT - 1);
+    if (cal && cal->format.shape->dh != dh)
         return hx_cmd_usage(o->cmd, "--dh %zu, but the calibration is for %u", dh,
                             cal->format.shape->dh);
     f->stride = o->stride ? o->stride : f->shape->slot;

@@ -26,6 +26,8 @@ enum {
     HX_BLOCK_OPT_SLOT,
     HX_BLOCK_OPT_STRIDE,
     HX_BLOCK_OPT_DH,
+    HX_BLOCK_OPT_SKELETON,
+    HX_BLOCK_OPT_RESIDUAL,
 };
 
 /* An action's command line. */
@@ -45,7 +47,7 @@ struct hx_block_opts {
     size_t basis, code, k;          /* indices of their name tables */
     int basis_given, k_given;
     size_t slot;                    /* --slot */
-    size_t stride, dh;              /* 0: not given */
+    size_t stride, dh, skeleton, residual; /* 0: not given */
     int json;
 };
 
@@ -60,7 +62,8 @@ struct hx_block_file {
     size_t n;
 };
 
-/* Shape and stride out of --dh and --stride (default: dh 128 or the calibration's, slots).  Returns an enum hx_exit. */
+/* Shape and stride out of --dh, --skeleton, --residual and --stride (default: dh 128 or the calibration's, slots).
+ * Returns an enum hx_exit. */
 int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
                     const struct hx_cal *cal);
 

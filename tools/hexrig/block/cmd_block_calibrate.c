@@ -16,6 +16,8 @@ static const struct argp_option options[] = {
     {"k-rope", HX_BLOCK_OPT_K_ROPE, "pre|post", 0, "K coded before or after RoPE (pre)", 0},
     {"k", HX_BLOCK_OPT_K, "before|after", OPTION_HIDDEN, "", 0},
     {"code", HX_BLOCK_OPT_CODE, "C", 0, "sign | sheet: how residuals are coded (sign)", 0},
+    {"skeleton", HX_BLOCK_OPT_SKELETON, "N", 0, "skeleton lanes (14)", 0},
+    {"residual", HX_BLOCK_OPT_RESIDUAL, "N", 0, "residual lanes (25, 60, 127, 300 by head dimension, which are also the most)", 0},
     {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
     {0},
 };
@@ -46,7 +48,7 @@ static int print_report(const struct hx_block_opts *o, const struct hx_cal *cal)
 
 static int calibrate(const struct hx_block_opts *o)
 {
-    const struct hx_cal_cfg cfg = {(uint32_t)o->basis, (uint32_t)o->code, (int)o->k};
+    const struct hx_cal_cfg cfg = {(uint32_t)o->basis, (uint32_t)o->code, (int)o->k, o->skeleton, o->residual};
     struct hx_error err = {""};
     struct hx_model *m;
     struct hx_cal *cal = NULL;

@@ -14,6 +14,8 @@ static const struct argp_option options[] = {
     {"dh", HX_BLOCK_OPT_DH, "N", 0, "head dimension: 64, 128, 256, 512 (128)", 0},
     {"stride", HX_BLOCK_OPT_STRIDE, "N", 0,
      "bytes of a record: of a slot (default) or of a payload, which has no CRC (at dh 128: 64, 63)", 0},
+    {"skeleton", HX_BLOCK_OPT_SKELETON, "N", 0, "skeleton lanes (14)", 0},
+    {"residual", HX_BLOCK_OPT_RESIDUAL, "N", 0, "residual lanes (25, 60, 127, 300 by head dimension, which are also the most)", 0},
     {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
     {0},
 };
@@ -87,7 +89,7 @@ static json_t *fields(const struct hx_block_file *f, const uint8_t *b)
     json_t *skeleton = json_array(), *mag = json_array(), *phase = json_array();
     char hex[8];
 
-    for (size_t j = 0; j < HX_BLOCK_SKEL; j++) {
+    for (size_t j = 0; j < s->n_skel; j++) {
         const float v = hx_f32_from_f16(hx_block_skeleton(b, j));
 
         snprintf(hex, sizeof(hex), "%04x", hx_block_skeleton(b, j));
