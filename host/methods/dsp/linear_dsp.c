@@ -155,14 +155,26 @@ static const struct hx_linear_ops ops = {"dsp", apply, argmax};
 
 /* --- open */
 
-/* Offsets of the matrices, and the buffers that a vector needs at least. */
+/* The first matrix with the same weights as the i-th; i: none before it. */
+static size_t same_weights(const struct hx_linear_dsp *d, size_t i)
+{
+    const struct hx_linear *w = d->matrix[i];
+    size_t first = 0;
+
+    while (first < i && (d->matrix[first]->w != w->w || d->matrix[first]->rows != w->rows ||
+                         d->matrix[first]->cols != w->cols || d->matrix[first]->type != w->type))
+        first++;
+    return first;
+}
+
+/* Offsets of the matrices, and the buffers that a vector needs at least.  Those with the same weights share them, too. */
 static int measure(struct hx_linear_dsp *d, struct hx_error *err)
 {
     size_t most_rows = 0, most_cols = 0;
 
     for (size_t i = 0; i < d->n; i++) {
         const struct hx_linear *w = d->matrix[i];
-        const size_t bytes = hx_linear_pack_bytes(w);
+        const size_t bytes = hx_linear_pack_bytes(w), same = same_weights(d, i);
 
         if (!bytes)
             return hx_error_set(err, -EINVAL, "linear: a matrix of %zu x %zu is too large for the "
@@ -170,7 +182,10 @@ static int measure(struct hx_linear_dsp *d, struct hx_error *err)
                               HX_WEIGHTS_SLOT);
         d->table[i] = (hex_linear_matrix){hx_linear_pack_type(w), (uint32_t)w->rows,
                                           (uint32_t)w->cols, (uint32_t)d->weights_bytes};
-        d->weights_bytes += bytes;
+        if (same < i)
+            d->table[i].offset = d->table[same].offset;
+        else
+            d->weights_bytes += bytes;
         most_rows = w->rows > most_rows ? w->rows : most_rows;
         most_cols = w->cols > most_cols ? w->cols : most_cols;
         if (d->weights_bytes > INT32_MAX)
@@ -204,6 +219,8 @@ static int pack(struct hx_linear_dsp *d, struct hx_error *err)
         rc = hx_error_set(err, -ENOMEM, "linear: no memory for %zu bytes of weights",
                           d->weights_bytes);
     for (size_t i = 0; !rc && i < d->n; i++) {
+        if (same_weights(d, i) < i)
+            continue;
         rc = hx_linear_pack(d->matrix[i], d->weights + d->table[i].offset, row, &detail);
         if (rc)
             hx_error_set(err, rc, "linear: matrix %zu of those for the DSP, %zu x %zu: %s", i,
