@@ -371,20 +371,19 @@ static void test_the_object_says_what_ran(void **state)
     e2e_clean();
 }
 
-/* There are no matrices, no attention and no tokens: what is said about them is not passed over. */
-static void test_a_geometry_takes_options_of_caches_alone(void **state)
+/* There is no attention and there are no tokens, and matrices on the DSP only: what is said about others is not passed over. */
+static void test_a_geometry_takes_options_of_caches_and_of_the_dsp_alone(void **state)
 {
     static const char *const cases[][2] = {
-        {"--kv f32 --linear dsp", "--geometry has a cache and nothing else: --linear needs a model"},
-        {"--kv f32 --linear cpu,wq@20=dsp", "--linear needs a model"},
-        {"--linear ffn=dsp", "--linear needs a model"},
+        {"--linear cpu", "--geometry has a cache and matrices on the DSP, and nothing else: --linear needs a model"},
+        {"--linear ref,ffn=cpu", "--linear needs a model"},
+        {"--offload linear --linear ok", "--geometry has no weights: linear method ok needs a model"},
         {"--linear dsp:bogus", "--linear: dsp:bogus: unknown placement; legal: ddr, vtcm, dma"},
         {"--linear cpu,wq@40=dsp", "--linear: wq@40=dsp: layer 40; the model has 30, from 0"},
         {"--native-ok", "--native-ok needs a model"},
         {"--attn ref", "--attn needs a model"},
         {"--softmax int", "--softmax needs a model"},
         {"--capture density.capture", "--capture needs a model"},
-        {"--offload linear", "--offload linear and argmax need a model"},
         {"--kv f32", "--kv f32 makes no calls: there is nothing to measure"},
     };
 
@@ -409,7 +408,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_the_table_holds_what_the_object_holds),
     cmocka_unit_test(test_the_object_says_what_ran),
     cmocka_unit_test(test_wrong_options_are_refused),
-    cmocka_unit_test(test_a_geometry_takes_options_of_caches_alone),
+    cmocka_unit_test(test_a_geometry_takes_options_of_caches_and_of_the_dsp_alone),
 };
 
 int main(void)

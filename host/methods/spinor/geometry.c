@@ -1,4 +1,4 @@
-/* Models without weights, see geometry.h. */
+/* Noise as K and V, and as tables to code it with. */
 #include "geometry.h"
 
 #include <errno.h>
@@ -7,30 +7,6 @@
 
 #include "hx_f16.h"
 #include "hx_vht2.h"
-
-#define QWEN3_4B "qwen3-4b"
-#define LLAMA3_8B "llama3-8b"
-#define GEMMA3_1B "gemma3-1b"
-#define SMOLLM2_135M "smollm2-135m"
-
-/* Source: config.json of the published models. */
-const struct hx_geometry hx_geometries[] = {
-    {QWEN3_4B, 36, 8, 128, 1e6f},
-    {LLAMA3_8B, 32, 8, 128, 5e5f},
-    {GEMMA3_1B, 26, 1, 256, 1e6f},
-    {SMOLLM2_135M, 30, 3, 64, 1e5f},
-    {NULL, 0, 0, 0, 0},
-};
-
-const char *const hx_geometry_names[] = {QWEN3_4B, LLAMA3_8B, GEMMA3_1B, SMOLLM2_135M, NULL};
-
-struct hx_model hx_geometry_model(const struct hx_geometry *g)
-{
-    return (struct hx_model){
-        .n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh,
-        .rope.global = {HX_ROPE_HALVES, g->dh, g->rope_base, 1, NULL},
-    };
-}
 
 /* SplitMix64.  Source: Steele, Lea, Flood 2014. */
 static uint64_t next(uint64_t *state)
@@ -137,17 +113,14 @@ int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_error *er
     return rc;
 }
 
-int hx_geometry_token(struct hx_kv *kv, size_t pos, struct hx_error *err)
+int hx_geometry_layer(struct hx_kv *kv, size_t layer, size_t pos, struct hx_error *err)
 {
     float *rows = alloc_rows(kv, 1, err);
     struct hx_kv_view past;
-    int rc = rows ? 0 : -ENOMEM;
+    int rc = rows ? put(kv, layer, pos, 1, rows, err) : -ENOMEM;
 
-    for (size_t layer = 0; !rc && layer < kv->n_layer; layer++) {
-        rc = put(kv, layer, pos, 1, rows, err);
-        if (!rc)
-            rc = kv->ops->rows(kv, layer, pos, &past, err);
-    }
+    if (!rc)
+        rc = kv->ops->rows(kv, layer, pos, &past, err);
     free(rows);
     return rc;
 }

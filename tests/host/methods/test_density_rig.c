@@ -72,7 +72,7 @@ static void test_going_back_is_as_if_one_had_never_been_further(void **state)
 /* --- packets */
 
 enum { POSITIONS = 3, X_BYTES = POSITIONS * 4 * 128 * 4, BLOCK_BYTES = POSITIONS * 4 * 64 };
-static const struct hx_geometry tiny = {"tiny", 2, 1, 128, 1e4f};
+static const struct hx_geometry tiny = {.name = "tiny", .n_layer = 2, .n_kv = 1, .dh = 128, .rope_base = 1e4f};
 
 /* A handle with tables of 4 slots, a queue, buffers x and blocks of POSITIONS positions. */
 struct client {

@@ -14,8 +14,8 @@ enum { MAX_LIST = 64, MAX_POS = 1 << 20 };
 
 static const struct argp_option options[] = {
     {"geometry", OPT_GEOMETRY, "NAME", 0,
-     "instead of a model: the cache's calls on random vectors, tables made up.  qwen3-4b | llama3-8b | gemma3-1b | "
-     "smollm2-135m", 0},
+     "instead of a model: calls of the cache and of matrices on the DSP, on random vectors.  qwen3-4b | llama3-8b | gemma3-1b | "
+     "smollm2-135m | gptj-6b | FILE, a model's config.json", 0},
     {"density", OPT_DENSITY, "LIST", 0,
      "per-vector,per-layer,batched,per-token,queue (all that the methods allow); of caches with this option", 0},
     {"pos", OPT_POS, "LIST", 0, "positions of the token, from 0 (16,128)", 0},
@@ -31,6 +31,7 @@ struct sweep {
     struct hx_engine_opts o;
     const char *geometry, *densities, *positions; /* as given */
     const struct hx_geometry *shape;              /* NULL: a model */
+    struct hx_geometry file;                      /* what it points to, of a FILE */
     const char *density[MAX_LIST];
     struct hx_plan *plan[MAX_LIST]; /* of each density, resolved */
     size_t pos[MAX_LIST];
@@ -176,45 +177,28 @@ static int make_plans(struct sweep *s)
 
 static int read_geometry(struct sweep *s)
 {
+    struct hx_error err;
     size_t i;
 
     if (!s->geometry)
         return 0;
     if (s->o.model || hx_plan_given(s->o.plan, "cal") || hx_plan_given(s->o.plan, "calibrate-on"))
         return hx_cmd_usage(s->o.cmd, "--geometry excludes --model, --cal and --calibrate-on");
+    s->shape = &s->file;
+    if (hx_geometry_is_file(s->geometry))
+        return hx_geometry_read(&s->file, s->geometry, &err) ? hx_cmd_usage(s->o.cmd, "--geometry: %s", err.text) : 0;
     if (hx_opt_name(s->o.cmd, "geometry", s->geometry, hx_geometry_names, &i))
         return HX_EXIT_USAGE;
     s->shape = &hx_geometries[i];
     return 0;
 }
 
-/* 1: an option that matters, but not to the cache. */
-static int needs_a_model(const struct hx_plan *p, const struct hx_option *o, const struct hx_method *owner)
-{
-    const struct hx_method *kv = hx_plan_method(p, HX_SEAM_KV);
-
-    if (!hx_plan_given(p, o->name) || strcmp(o->name, "kv") == 0 || strcmp(o->name, "offload") == 0 ||
-        hx_method_has(kv, o->name))
-        return 0;
-    return !owner || hx_plan_uses_option(p, o->name);
-}
-
-/* What was said about the rest of an engine, which a geometry has not. */
+/* What was said about parts of an engine that a geometry has not. */
 static int check_geometry(const struct sweep *s)
 {
-    const struct hx_plan *p = s->o.plan;
     struct hx_error err = {""};
-    const struct hx_method *owner;
-    const struct hx_option *o;
 
-    if (hx_plan_check_layers(p, s->shape->n_layer, &err))
-        return hx_cmd_usage(s->o.cmd, "%s", err.text);
-    if (hx_plan_offload(p) & (HX_OFFLOAD_LINEAR | HX_OFFLOAD_ARGMAX))
-        return hx_cmd_usage(s->o.cmd, "--geometry has a cache and no matrices: --offload linear and argmax need a model");
-    for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++)
-        if (needs_a_model(p, o, owner))
-            return hx_cmd_usage(s->o.cmd, "--geometry has a cache and nothing else: --%s needs a model", o->name);
-    return 0;
+    return hx_geometry_check(s->shape, s->o.plan, &err) ? hx_cmd_usage(s->o.cmd, "%s", err.text) : 0;
 }
 
 static int check(struct sweep *s)
@@ -294,10 +278,10 @@ static int add_densities(const struct sweep *s, json_t *j)
     return json_object_set_new(j, "density", json_string(list));
 }
 
-/* Of a geometry the cache alone was at work. */
-static int add_nothing_else(json_t *j)
+/* Of a geometry the cache was at work, and matrices on the DSP. */
+static int add_nothing_else(const struct sweep *s, json_t *j)
 {
-    int rc = json_object_set_new(j, "linear", json_string("none"));
+    int rc = hx_geometry_has_matrices(s->shape, s->o.plan) ? 0 : json_object_set_new(j, "linear", json_string("none"));
 
     return rc | json_object_set_new(j, "attn", json_string("none"));
 }
@@ -314,7 +298,7 @@ static json_t *report(const struct sweep *s)
     j = hx_engine_opts_report_plan(&s->o, s->rows[0].n_layer, j);
     rc = j ? add_densities(s, j) : -1;
     if (!rc && s->shape)
-        rc = add_nothing_else(j);
+        rc = add_nothing_else(s, j);
     if (!rc)
         rc = json_object_set(j, "rows", rows);
     json_decref(rows);

@@ -10,12 +10,12 @@
 
 enum { MANY_CALLS = 40000 };
 
-/* What a sweep runs: a model's engine, or a cache without a model. */
+/* What a sweep runs: a model's engine, or a geometry. */
 struct subject {
     struct hx_engine *e; /* NULL: a geometry */
     float *logits;       /* [vocab] of a model */
-    struct hx_kv *kv;    /* the engine's, or its own */
-    struct hx_model m;   /* of a geometry */
+    struct hx_geometry_run g;
+    const struct hx_kv *kv;
     struct hx_shape shape;
 };
 
@@ -81,28 +81,25 @@ static int model_token(struct subject *s, size_t pos, struct hx_error *err)
 
 static const struct source model = {model_open, model_fill, model_token};
 
-/* --- a geometry: the cache alone */
+/* --- a geometry: the cache, and matrices that are on the DSP */
 
 static int geometry_open(struct subject *s, const struct hx_density_job *job, struct hx_error *err)
 {
-    const struct hx_method *kv = hx_plan_method(job->plan, HX_SEAM_KV);
-    struct hx_open o = {.plan = job->plan, .model = &s->m, .n_ctx = last(job) + 1};
+    int rc = hx_geometry_run_open(&s->g, job->geometry, job->plan, last(job) + 1, err);
 
-    if (!(kv->gives & HX_TRAIT_ROWS))
-        return hx_error_set(err, -EINVAL, "a geometry has no queries, which --kv %s needs", kv->name);
-    s->m = hx_geometry_model(job->geometry);
-    s->shape = hx_shape_of(&s->m);
-    return kv->open.kv(&s->kv, &o, err);
+    s->kv = s->g.kv;
+    s->shape = hx_shape_of(&s->g.m); /* without heads: nobody has queries, so the cache is asked for rows */
+    return rc;
 }
 
 static int geometry_fill(struct subject *s, size_t pos, size_t n, struct hx_error *err)
 {
-    return hx_geometry_fill(s->kv, pos, n, err);
+    return hx_geometry_run_fill(&s->g, pos, n, err);
 }
 
 static int geometry_token(struct subject *s, size_t pos, struct hx_error *err)
 {
-    return hx_geometry_token(s->kv, pos, err);
+    return hx_geometry_run_token(&s->g, pos, err);
 }
 
 static const struct source geometry = {geometry_open, geometry_fill, geometry_token};
@@ -127,16 +124,6 @@ static int measure_at(const struct source *from, struct subject *s, size_t pos,
     return 0;
 }
 
-/* What the methods' formulas say of one token; of a geometry the cache alone. */
-static struct hx_calls formula(const struct subject *s, const struct hx_plan *p, size_t pos)
-{
-    const struct hx_method *kv = hx_plan_method(p, HX_SEAM_KV);
-
-    if (s->e)
-        return hx_plan_calls(p, &s->shape, pos);
-    return kv->calls ? kv->calls(p, &s->shape, pos) : (struct hx_calls){0, 0};
-}
-
 /* Counts of one call per position grow with its square. */
 static void warn_of_many(const struct subject *s, const struct hx_density_job *job)
 {
@@ -146,7 +133,7 @@ static void warn_of_many(const struct subject *s, const struct hx_density_job *j
         const int measured = pos == job->pos[i];
 
         /* what only fills a geometry's cache is not decoded again */
-        n += formula(s, job->plan, s->e || measured ? pos : 0).invokes;
+        n += hx_plan_calls(job->plan, &s->shape, s->e || measured ? pos : 0).invokes;
         i += (size_t)measured;
     }
     if (n > MANY_CALLS)
@@ -176,7 +163,7 @@ static int measure(const struct source *from, struct subject *s, const struct hx
         const size_t pos = job->pos[i];
 
         rows[i] = (struct hx_density_row){.density = job->density, .n_layer = s->shape.n_layer, .pos = pos,
-                                          .formula = formula(s, job->plan, pos)};
+                                          .formula = hx_plan_calls(job->plan, &s->shape, pos)};
         basis_of(s, job->plan, rows[i].basis, sizeof(rows[i].basis));
         if (pos > filled)
             rc = from->fill(s, filled, pos - filled, err);
@@ -198,8 +185,7 @@ int hx_density_measure(const struct hx_density_job *job, struct hx_density_row *
         rc = measure(from, &s, job, rows, &err);
     if (!rc && s.e)
         rc = hx_engine_finish(s.e, &err);
-    if (!s.e)
-        hx_kv_close(s.kv);
+    hx_geometry_run_close(&s.g);
     hx_engine_close(s.e);
     free(s.logits);
     return rc ? hx_cmd_fail(job->o->cmd, "%s", err.text) : HX_EXIT_OK;

@@ -5,8 +5,8 @@
 #ifndef HX_DENSITY_H
 #define HX_DENSITY_H
 
+#include "density_geometry.h"
 #include "options/engine_opts.h"
-#include "methods/spinor/geometry.h"
 #include "hx_session_stats.h"
 
 struct hx_density_row {

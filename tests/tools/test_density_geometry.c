@@ -1,0 +1,113 @@
+/* Protects: `hexrig density --geometry` with matrices on the DSP: a geometry makes the calls of its model and moves the same bytes, and
+ * a model's config.json is a geometry. */
+#include "e2e.h"
+
+enum { LAYERS = 6 };
+
+/* Of the shipped model. */
+#define TINY \
+    "{\"model_type\": \"llama\", \"num_hidden_layers\": 6, \"hidden_size\": 256, \"num_attention_heads\": 2, " \
+    "\"num_key_value_heads\": 1, \"head_dim\": 128, \"intermediate_size\": 512, \"vocab_size\": 2048}"
+
+/* The path lasts: a few of them are all that hxt_path() keeps. */
+static const char *config(const char *name, const char *text)
+{
+    static char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s.json", hxt_tmpdir(), name);
+    hxt_write_file(path, text, strlen(text));
+    return path;
+}
+
+static json_t *rows(const char *what, const char *options)
+{
+    json_t *j = e2e_json(hxt_path("density %s %s --pos 0,16 --json", what, options));
+    json_t *r = json_incref(json_object_get(j, "rows"));
+
+    json_decref(j);
+    assert_int_equal(json_array_size(r), 2);
+    return r;
+}
+
+/* Whatever is counted, modelled times included: the model has weights, and the geometry none. */
+static void test_a_geometry_costs_what_its_model_does(void **state)
+{
+    static const char *const options[] = {"--kv f32 --offload linear", "--kv f32 --offload linear,argmax --placement ddr",
+                                          "--offload linear --density batched", "--kv f32 --linear cpu,attn@1-3=dsp:vtcm"};
+    const char *path = config("tiny", TINY);
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(options); i++) {
+        json_t *want = rows("", options[i]), *got = rows(hxt_path("--geometry %s", path), options[i]);
+
+        if (!json_equal(got, want)) {
+            char *a = json_dumps(want, JSON_INDENT(1)), *b = json_dumps(got, JSON_INDENT(1));
+
+            fail_msg("%s: the model %s, its geometry %s", options[i], a, b);
+        }
+        assert_true(e2e_number(json_array_get(got, 1), "calls_per_token") > 0);
+        json_decref(want);
+        json_decref(got);
+    }
+    e2e_clean();
+}
+
+/* q and gate are all that differs in number: GPT-J has no gate. */
+static void test_calls_and_bytes_follow_from_the_shapes(void **state)
+{
+    json_t *r = rows("--geometry smollm2-135m", "--kv f32 --offload linear=wq,wk,wv");
+    json_t *j = rows(hxt_path("--geometry %s", config("gptj", "{\"model_type\": \"gptj\", \"n_layer\": 3, \"n_embd\": 64, "
+                                                             "\"n_head\": 2, \"n_inner\": null, \"vocab_size\": 96}")),
+                     "--kv f32 --offload linear");
+
+    (void)state;
+    assert_true(e2e_number(json_array_get(r, 1), "calls_per_token") == 30);
+    assert_true(e2e_number(json_array_get(r, 1), "bytes_shared_per_token") == 30 * 4 * (576 + 576 + 2 * 192));
+    assert_true(e2e_number(json_array_get(j, 1), "calls_per_token") == 3 * 4 + 1);
+    assert_true(e2e_number(json_array_get(j, 1), "bytes_shared_per_token") ==
+                4 * (3 * (64 + 3 * 64 + 64 + 64 + 64 + 256 + 256 + 64) + 64 + 96));
+    json_decref(r);
+    json_decref(j);
+    e2e_clean();
+}
+
+static void test_a_config_that_cannot_be_used_is_refused(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", "this is no config.json"},
+        {"[]", "this is no config.json: no object"},
+        {"{\"num_hidden_layers\": 2}", "model_type '' is none that hexrig runs"},
+        {"{\"model_type\": \"mamba\"}", "model_type 'mamba' is none that hexrig runs"},
+        {"{\"model_type\": \"llama\", \"num_hidden_layers\": 2}", "hidden_size is missing"},
+        {"{\"model_type\": \"llama\", \"num_hidden_layers\": 0}", "num_hidden_layers is something else; it has to be an integer"},
+        {"{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 64.5}", "hidden_size is something else"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++)
+        e2e_refused(hxt_path("density --geometry %s", config("bad", cases[i][0])), 2, cases[i][1]);
+    e2e_refused("density --geometry ./absent.json", 2, "--geometry: ./absent.json: cannot be opened");
+}
+
+static void test_a_text_model_inside_another_is_found(void **state)
+{
+    const char *path = config("nested", "{\"model_type\": \"gemma3\", \"text_config\": " TINY "}");
+    json_t *r = rows(hxt_path("--geometry %s", path), "--kv f32 --offload linear=wo");
+
+    (void)state;
+    assert_true(e2e_number(json_array_get(r, 0), "calls_per_token") == LAYERS);
+    json_decref(r);
+    e2e_clean();
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_a_geometry_costs_what_its_model_does),
+    cmocka_unit_test(test_calls_and_bytes_follow_from_the_shapes),
+    cmocka_unit_test(test_a_config_that_cannot_be_used_is_refused),
+    cmocka_unit_test(test_a_text_model_inside_another_is_found),
+};
+
+int main(void)
+{
+    return HXT_RUN(tests);
+}

@@ -1,0 +1,281 @@
+/* Runs a geometry: the calls of a forward pass without a model. */
+#include "density_geometry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/linear.h"
+#include "methods/spinor/geometry.h"
+
+/* --- what the plan asks for */
+
+static int on_dsp(const struct hx_plan *p, size_t layer, enum hx_matrix which)
+{
+    return (hx_plan_linear(p, layer, which).method->needs & HX_TRAIT_RIG) != 0;
+}
+
+int hx_geometry_has_matrices(const struct hx_geometry *g, const struct hx_plan *p)
+{
+    int any = on_dsp(p, 0, HX_OUT);
+
+    for (size_t i = 0; i < g->n_layer * HX_PER_LAYER && !any; i++)
+        any = on_dsp(p, i / HX_PER_LAYER, (enum hx_matrix)(i % HX_PER_LAYER));
+    return any;
+}
+
+/* A linear method that computes on both sides: what it moves follows from weights. */
+static const struct hx_method *mixed_method(const struct hx_plan *p, size_t n_layer)
+{
+    for (size_t layer = 0; layer < n_layer; layer++)
+        for (int w = 0; w < HX_MATRICES; w++) {
+            const struct hx_plan_linear l = hx_plan_linear(p, layer, (enum hx_matrix)w);
+
+            if (l.on_dsp && !on_dsp(p, layer, (enum hx_matrix)w))
+                return l.method;
+        }
+    return NULL;
+}
+
+/* 1: an option that matters, but neither to the cache nor to matrices on the DSP. */
+static int needs_a_model(const struct hx_geometry *g, const struct hx_plan *p, const struct hx_option *o,
+                         const struct hx_method *owner)
+{
+    const struct hx_method *kv = hx_plan_method(p, HX_SEAM_KV);
+
+    if (!hx_plan_given(p, o->name) || strcmp(o->name, "kv") == 0 || strcmp(o->name, "offload") == 0 ||
+        hx_method_has(kv, o->name))
+        return 0;
+    if (strcmp(o->name, "linear") == 0 || o->flags & HX_OPTION_ON_DSP)
+        return !hx_geometry_has_matrices(g, p);
+    return !owner || hx_plan_uses_option(p, o->name);
+}
+
+int hx_geometry_check(const struct hx_geometry *g, const struct hx_plan *p, struct hx_error *err)
+{
+    const struct hx_method *mixed = mixed_method(p, g->n_layer), *owner;
+    const struct hx_option *o;
+    int rc = hx_plan_check_layers(p, g->n_layer, err);
+
+    if (!rc && mixed)
+        rc = hx_error_set(err, -EINVAL, "--geometry has no weights: linear method %s needs a model", mixed->name);
+    for (size_t i = 0; !rc && (o = hx_plan_option(i, &owner)); i++)
+        if (needs_a_model(g, p, o, owner))
+            rc = hx_error_set(err, -EINVAL, "--geometry has a cache and matrices on the DSP, and nothing else: --%s needs a model",
+                              o->name);
+    return rc;
+}
+
+/* --- shapes */
+
+static size_t row_bytes(uint32_t type, size_t cols)
+{
+    return hx_quant_row_bytes(type, cols);
+}
+
+/* Weights as most models have them: Q8_0 where rows are made of its blocks. */
+static uint32_t type_of(size_t cols)
+{
+    return cols % HX_Q8_0_WEIGHTS ? HX_QUANT_F16 : HX_QUANT_Q8_0;
+}
+
+/* rows 0: there is none. */
+static struct hx_linear matrix(size_t rows, size_t cols)
+{
+    return (struct hx_linear){.ops = &hx_linear_ref, .type = type_of(cols), .rows = rows, .cols = rows ? cols : 0};
+}
+
+static struct hx_layer layer_of(const struct hx_geometry *g, const struct hx_plan *p, size_t layer)
+{
+    const size_t q = g->n_head * g->dh, kv = g->n_kv * g->dh;
+    struct hx_layer l = {
+        .q = matrix(q, g->width), .k = matrix(kv, g->width), .v = matrix(kv, g->width), .o = matrix(g->width, q),
+        .gate = matrix(g->gated ? g->ffn : 0, g->width), .up = matrix(g->ffn, g->width), .down = matrix(g->width, g->ffn),
+    };
+
+    for (int w = 0; w < HX_PER_LAYER; w++)
+        if (!on_dsp(p, layer, (enum hx_matrix)w))
+            *hx_layer_matrix(&l, (enum hx_matrix)w) = matrix(0, 0);
+    return l;
+}
+
+/* Places for the weights of each kind of matrix: kinds do not share them, layers do. */
+static int place_weights(struct hx_geometry_run *r, const struct hx_geometry *g, struct hx_error *err)
+{
+    const size_t shape[HX_MATRICES][2] = {
+        [HX_WQ] = {g->n_head * g->dh, g->width}, [HX_WK] = {g->n_kv * g->dh, g->width},
+        [HX_WV] = {g->n_kv * g->dh, g->width},   [HX_WO] = {g->width, g->n_head * g->dh},
+        [HX_GATE] = {g->ffn, g->width},          [HX_UP] = {g->ffn, g->width},
+        [HX_DOWN] = {g->width, g->ffn},          [HX_OUT] = {g->vocab, g->width},
+    };
+    size_t at[HX_MATRICES];
+
+    for (int w = 0; w < HX_MATRICES; w++) {
+        at[w] = r->zeros_bytes;
+        r->zeros_bytes += shape[w][0] * row_bytes(type_of(shape[w][1]), shape[w][1]);
+    }
+    /* read only: the kernel has one page of zeros for all of it */
+    r->zeros = mmap(NULL, r->zeros_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (r->zeros == MAP_FAILED) {
+        r->zeros = NULL;
+        return hx_error_set(err, -ENOMEM, "geometry %s: no addresses for %zu bytes of weights", g->name, r->zeros_bytes);
+    }
+    for (size_t layer = 0; layer < g->n_layer; layer++)
+        for (int w = 0; w < HX_PER_LAYER; w++)
+            hx_layer_matrix(&r->m.layers[layer], (enum hx_matrix)w)->w = (const char *)r->zeros + at[w];
+    r->m.out.w = (const char *)r->zeros + at[HX_OUT];
+    return 0;
+}
+
+static size_t max(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Vectors of a batch that stands for all tokens before a position: a DSP that has worked for milliseconds is as warm as it gets, and
+ * matrices of hundreds of megabytes take that long for one. */
+static size_t batch_of(const struct hx_geometry_run *r)
+{
+    enum { BYTES = 64 << 20, MOST = 64 };
+    size_t weights = 1;
+
+    for (size_t layer = 0; layer < r->m.n_layer; layer++)
+        for (int w = 0; w < HX_PER_LAYER; w++) {
+            const struct hx_linear *l = hx_layer_matrix(&r->m.layers[layer], (enum hx_matrix)w);
+
+            weights += l->rows * l->cols;
+        }
+    return max(1, BYTES / weights < MOST ? BYTES / weights : MOST);
+}
+
+/* Any numbers do, but zeros: what a vector costs does not depend on them. */
+static int alloc_vectors(struct hx_geometry_run *r, const struct hx_geometry *g, struct hx_error *err)
+{
+    const size_t q = g->n_head * g->dh, kv = g->n_kv * g->dh, in = max(max(g->width, g->ffn), q);
+    const size_t out = max(max(q + 2 * kv, 2 * g->ffn), max(g->width, g->vocab));
+
+    r->batch = batch_of(r);
+    r->x = calloc(r->batch * in, sizeof(*r->x));
+    r->y = calloc(r->batch * out + in, sizeof(*r->y)); /* scratch behind */
+    if (!r->x || !r->y)
+        return hx_error_set(err, -ENOMEM, "geometry %s: out of memory", g->name);
+    for (size_t i = 0; i < r->batch * in; i++)
+        r->x[i] = (float)(i * 7919 % 2003) / 1000 - 1;
+    return 0;
+}
+
+static int open_matrices(struct hx_geometry_run *r, const struct hx_geometry *g, const struct hx_plan *plan, struct hx_error *err)
+{
+    const struct hx_core_cfg cfg = {.model = &r->m, .threads = 1};
+    int rc;
+
+    r->m.layers = calloc(g->n_layer, sizeof(*r->m.layers));
+    if (!r->m.layers)
+        return hx_error_set(err, -ENOMEM, "geometry %s: out of memory", g->name);
+    for (size_t layer = 0; layer < g->n_layer; layer++)
+        r->m.layers[layer] = layer_of(g, plan, layer);
+    r->m.out = on_dsp(plan, 0, HX_OUT) ? matrix(g->vocab, g->width) : matrix(0, 0);
+    rc = place_weights(r, g, err);
+    if (!rc)
+        rc = alloc_vectors(r, g, err);
+    return rc ? rc : hx_core_open(&r->core, &cfg, plan, err);
+}
+
+int hx_geometry_run_open(struct hx_geometry_run *r, const struct hx_geometry *g, const struct hx_plan *plan, size_t n_ctx,
+                         struct hx_error *err)
+{
+    const struct hx_method *kv = hx_plan_method(plan, HX_SEAM_KV);
+    struct hx_open o = {.plan = plan, .model = &r->m, .n_ctx = n_ctx};
+    int rc = 0;
+
+    *r = (struct hx_geometry_run){.argmax = (hx_plan_offload(plan) & HX_OFFLOAD_ARGMAX) != 0};
+    if (!(kv->gives & HX_TRAIT_ROWS))
+        return hx_error_set(err, -EINVAL, "a geometry has no queries, which --kv %s needs", kv->name);
+    r->m = (struct hx_model){
+        .n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh, .width = g->width, .ffn = g->ffn, .vocab = g->vocab,
+        .rope.global = {HX_ROPE_HALVES, g->dh, g->rope_base, 1, NULL},
+    };
+    if (hx_geometry_has_matrices(g, plan))
+        rc = open_matrices(r, g, plan, err);
+    return rc ? rc : kv->open.kv(&r->kv, &o, err);
+}
+
+void hx_geometry_run_close(struct hx_geometry_run *r)
+{
+    hx_kv_close(r->kv);
+    hx_core_close(r->core);
+    if (r->zeros)
+        munmap(r->zeros, r->zeros_bytes);
+    free(r->m.layers);
+    free(r->x);
+    free(r->y);
+    *r = (struct hx_geometry_run){.kv = NULL};
+}
+
+/* --- a token */
+
+/* Those of n matrices with one input that are there, times so many vectors. */
+static int apply(struct hx_geometry_run *r, size_t vectors, const struct hx_linear *const *all, size_t n, struct hx_error *err)
+{
+    const struct hx_linear *w[HX_LINEAR_TOGETHER];
+    float *y[HX_LINEAR_TOGETHER], *to = r->y;
+    size_t n_m = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (all[i]->rows) {
+            w[n_m] = all[i];
+            y[n_m++] = to;
+            to += vectors * all[i]->rows;
+        }
+    return n_m ? hx_linear_apply(w, y, n_m, r->x, vectors, to, err) : 0;
+}
+
+/* A list of matrices, as apply() takes it. */
+#define MATRICES(...) \
+    (const struct hx_linear *const[]){__VA_ARGS__}, sizeof((const struct hx_linear *const[]){__VA_ARGS__}) / sizeof(struct hx_linear *)
+
+static int run_out(struct hx_geometry_run *r, struct hx_error *err)
+{
+    const struct hx_linear *out = &r->core->matrices.out;
+    uint32_t id;
+
+    return r->argmax ? out->ops->argmax(out, &id, r->x, 1, err) : apply(r, 1, MATRICES(out), err);
+}
+
+/* The matrices of a layer times n vectors, and its part of the cache between them; pos SIZE_MAX: without the cache. */
+static int run_layer(struct hx_geometry_run *r, size_t layer, size_t n, size_t pos, struct hx_error *err)
+{
+    const struct hx_layer *l = r->core ? &r->core->matrices.layers[layer] : NULL;
+    int rc = l ? apply(r, n, MATRICES(&l->q, &l->k, &l->v), err) : 0;
+
+    if (!rc && pos != SIZE_MAX)
+        rc = hx_geometry_layer(r->kv, layer, pos, err);
+    if (!l)
+        return rc;
+    if (!rc)
+        rc = apply(r, n, MATRICES(&l->o), err);
+    if (!rc)
+        rc = apply(r, n, MATRICES(&l->gate, &l->up), err);
+    return rc ? rc : apply(r, n, MATRICES(&l->down), err);
+}
+
+int hx_geometry_run_token(struct hx_geometry_run *r, size_t pos, struct hx_error *err)
+{
+    int rc = 0;
+
+    for (size_t layer = 0; !rc && layer < r->m.n_layer; layer++)
+        rc = run_layer(r, layer, 1, pos, err);
+    return rc || !r->core ? rc : run_out(r, err);
+}
+
+/* Tokens before the position have used each matrix. */
+int hx_geometry_run_fill(struct hx_geometry_run *r, size_t pos, size_t n, struct hx_error *err)
+{
+    int rc = 0;
+
+    for (size_t layer = 0; r->core && !r->warm && !rc && layer < r->m.n_layer; layer++)
+        rc = run_layer(r, layer, n < r->batch ? n : r->batch, SIZE_MAX, err);
+    r->warm = 1;
+    return rc ? rc : hx_geometry_fill(r->kv, pos, n, err);
+}
