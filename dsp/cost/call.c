@@ -8,6 +8,7 @@
 #include "hexrig_hvx_count.h"
 #include "shared.h"
 #include "trace.h"
+#include "traffic.h"
 #include "turns.h"
 #include "vtime.h"
 
@@ -17,6 +18,7 @@ void hx_vt_thread_begin(const struct hx_vt_origin *o)
     hx_hvx_reset();
     hx_hvx_call_begin();
     hx_cost_begin(o->call);
+    hx_traffic_begin();
     hx_code_begin();
     hx_trace_begin(o->trace_key, o->call_pcycles, o->start_pcycles);
 }

@@ -9,6 +9,7 @@
 #include "code.h"
 #include "hexrig_scalar_mem.h"
 #include "shared.h"
+#include "traffic.h"
 #include "vtime.h"
 
 enum {
@@ -94,6 +95,7 @@ static double fetch(struct hx_shared_memory *m, uint64_t line, double at)
     const double alone = too_early(&thread.next_line, at, c->ddr_thread_pcycles * slow, BURST), shared = wait_for_share(m, at, slow);
     const double early = alone > shared ? alone : shared;
 
+    hx_traffic_count(HX_PLACE_DDR, line, LINE);
     return early + (c->ddr_pcycles + page) * slow + move_line(m, at + early, slow);
 }
 
@@ -141,13 +143,16 @@ static void follow_code(void)
     thread.l1_line = 0;
 }
 
-/* A line is written.  The thread waits only when many already wait for their turn. */
-static double store_line(struct hx_shared_memory *m, uint64_t line, double at)
+/* A line is written, `bytes` of it at a time.  The thread waits only when many already wait for their turn. */
+static double store_line(struct hx_shared_memory *m, uint64_t line, unsigned bytes, double at)
 {
     double late;
 
-    if (hx_cache_touch(&m->l2, line))
+    if (hx_cache_touch(&m->l2, line)) {
+        hx_traffic_count(HX_PLACE_L2, line, bytes);
         return 0;
+    }
+    hx_traffic_count(HX_PLACE_DDR, line, LINE);
     late = wait_for_share(m, at, slowness(m, at));
     late += move_line(m, at + late, slowness(m, at));
     asked(late);
@@ -188,12 +193,13 @@ static double arrival(const struct hx_shared_memory *m, uint64_t line)
     return 0;
 }
 
-/* What a load of a line in L2 waits. */
-static double l2_wait(struct hx_shared_memory *m, uint64_t line, const struct hx_code_load *load)
+/* What a load of a line in L2 waits, of which so many bytes go on to L1 or a vector. */
+static double l2_wait(struct hx_shared_memory *m, uint64_t line, unsigned bytes, const struct hx_code_load *load)
 {
     const double arrives = m->n_boxes ? arrival(m, line) : 0;
     double wait = load->l2_stall;
 
+    hx_traffic_count(HX_PLACE_L2, line, bytes);
     if (arrives <= 0)
         return wait;
     if (arrives - moment(m) > wait)
@@ -214,14 +220,18 @@ static void vector_line(uintptr_t line, int is_store)
         hx_code_vector_load(&load);
     if (thread.l1_line && (thread.l1_line - 1) / (LINE / L1_LINE) == line / LINE)
         thread.l1_line = 0;
-    if (hx_in_vtcm((const void *)line) || hx_on_any_stack((const void *)line) || !(m = enter()))
+    if (hx_in_vtcm((const void *)line)) {
+        hx_traffic_count(HX_PLACE_VTCM, line, LINE);
+        return;
+    }
+    if (hx_on_any_stack((const void *)line) || !(m = enter()))
         return;
     bring_static_data(m, line);
     hx_cache_drop(&m->l1, line); /* HVX goes past L1 */
     if (is_store)
-        wait = store_line(m, line, moment(m));
+        wait = store_line(m, line, LINE, moment(m));
     else if (hx_cache_touch(&m->l2, line))
-        wait = l2_wait(m, line, &load);
+        wait = l2_wait(m, line, LINE, &load);
     else
         asked((wait = fetch(m, line, moment(m)) - load.hidden) + load.apart);
     hx_shared_leave(m);
@@ -259,12 +269,13 @@ static void vector_access(uintptr_t at, size_t bytes, int is_store)
 }
 
 /* VTCM is not cached: each word costs, but not again while the compiler has it in a register. */
-static void scalar_vtcm(uintptr_t at, int is_store)
+static void scalar_vtcm(uintptr_t at, size_t bytes, int is_store)
 {
     for (int i = 0; i < SCALARS; i++)
         if (thread.vtcm[i] == at)
             return;
     thread.vtcm[thread.n_vtcm++ % SCALARS] = at;
+    hx_traffic_count(HX_PLACE_VTCM, at, bytes);
     if (!is_store)
         stall(hx_cost_parameters()->vtcm_scalar_pcycles - hx_cost_parameters()->load_pcycles);
 }
@@ -282,9 +293,9 @@ static void scalar_line(uintptr_t line, int is_store)
         const double at = moment(m);
 
         if (is_store)
-            latency = store_line(m, line, at) + c->load_pcycles;
+            latency = store_line(m, line, L1_LINE, at) + c->load_pcycles;
         else if (hx_cache_touch(&m->l2, line))
-            latency = l2_wait(m, line, &(struct hx_code_load){.l2_stall = c->l2_pcycles});
+            latency = l2_wait(m, line, L1_LINE, &(struct hx_code_load){.l2_stall = c->l2_pcycles});
         else
             asked(latency = fetch(m, line, at));
     }
@@ -292,10 +303,10 @@ static void scalar_line(uintptr_t line, int is_store)
     stall(latency - c->load_pcycles);
 }
 
-static void scalar_access(uintptr_t at, int is_store)
+static void scalar_access(uintptr_t at, size_t bytes, int is_store)
 {
     if (hx_in_vtcm((const void *)at)) {
-        scalar_vtcm(at, is_store);
+        scalar_vtcm(at, bytes, is_store);
     } else if (thread.l1_line != at / L1_LINE + 1) {
         thread.l1_line = at / L1_LINE + 1;
         scalar_line(at, is_store);
@@ -306,9 +317,19 @@ void hx_cost_access(const void *p, size_t bytes, int is_store)
 {
     follow_code();
     if (bytes < WIDE)
-        scalar_access((uintptr_t)p, is_store);
+        scalar_access((uintptr_t)p, bytes, is_store);
     else
         vector_access((uintptr_t)p, bytes, is_store);
+}
+
+/* 1: it has to come from DDR. */
+static unsigned prefetch_line(struct hx_shared_memory *m, uint64_t line)
+{
+    const unsigned comes = !hx_cache_touch(&m->l2, line);
+
+    if (comes)
+        hx_traffic_count(HX_PLACE_DDR, line, LINE);
+    return comes;
 }
 
 HX_EXPORT void hx_prefetch(uintptr_t address, uint32_t width, uint32_t height, uint32_t stride)
@@ -325,7 +346,7 @@ HX_EXPORT void hx_prefetch(uintptr_t address, uint32_t width, uint32_t height, u
         return;
     for (uint32_t r = 0; r < height && came <= m->l2.lines; r++)
         for (uint32_t i = 0; i < box.width; i++)
-            came += !hx_cache_touch(&m->l2, from + (uint64_t)r * stride + (uint64_t)i * LINE);
+            came += prefetch_line(m, from + (uint64_t)r * stride + (uint64_t)i * LINE);
     if (came) {
         const double at = moment(m), slow = slowness(m, at);
 
@@ -355,6 +376,7 @@ uint64_t hx_cost_dma(uint64_t began, uint64_t bytes)
 
 void hx_cost_end(void)
 {
+    hx_traffic_settle();
     hx_stacks_end();
 }
 

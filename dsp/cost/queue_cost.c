@@ -3,17 +3,31 @@
 
 #include "cost.h"
 #include "dspqueue.h"
+#include "traffic.h"
 #include "vtime.h"
 
 static struct hx_packet_sums *sums;
 static __thread struct {
     int in_callback;
-    struct hx_vtime charged; /* of the thread's present call */
+    struct hx_vtime charged;   /* of the thread's present call */
+    struct hx_traffic counted; /* likewise */
 } thread;
 
 void hx_queue_cost_open(struct hx_packet_sums *s)
 {
     sums = s;
+}
+
+/* Adds what the call moved since the last time. */
+static void count_traffic(void)
+{
+    const struct hx_traffic now = hx_traffic_spent();
+    const uint64_t *to = (const uint64_t *)&now, *from = (const uint64_t *)&thread.counted;
+
+    for (size_t i = 0; i < sizeof(now) / sizeof(*to); i++)
+        if (to[i] > from[i])
+            atomic_fetch_add(&sums->traffic[i], to[i] - from[i]);
+    thread.counted = now;
 }
 
 /* Adds what the callback spent since the last time. */
@@ -25,6 +39,7 @@ static void charge(void)
         atomic_fetch_add(&sums->exec_pcycles, spent.exec_pcycles - thread.charged.exec_pcycles);
         atomic_fetch_add(&sums->queue_pcycles, spent.queue_pcycles - thread.charged.queue_pcycles);
         atomic_fetch_add(&sums->hvx_ops, spent.hvx_ops - thread.charged.hvx_ops);
+        count_traffic();
     }
     thread.charged = spent;
 }
@@ -33,6 +48,7 @@ static void begin_call(void)
 {
     hx_vt_call_begin(0, 0);
     thread.charged = (struct hx_vtime){0};
+    thread.counted = (struct hx_traffic){.hit_bytes = 0};
 }
 
 void hx_queue_cost_thread_begin(void)

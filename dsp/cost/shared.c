@@ -64,6 +64,7 @@ static void clear(struct hx_shared_memory *m, uint64_t began)
     hx_path_clear(&m->demand);
     hx_path_clear(&m->ddr);
     m->n_boxes = 0;
+    m->traffic = (struct hx_traffic){.hit_bytes = 0};
 }
 
 void hx_shared_open(uint64_t began)

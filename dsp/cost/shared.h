@@ -11,6 +11,7 @@
 
 #include "base/cache.h"
 #include "base/line_set.h"
+#include "hx_traffic.h"
 #include "path.h"
 
 enum { HX_BOXES = 8 };
@@ -35,6 +36,7 @@ struct hx_shared_memory {
     struct hx_box box[HX_BOXES];
     unsigned n_boxes;      /* that there were in this call */
     struct hx_path ddr;    /* all that DDR moves, DMA and prefetches as well */
+    struct hx_traffic traffic; /* what its threads have moved, as far as they have said so */
 };
 
 /* A call begins on this thread, which leaves the one that it was in. */

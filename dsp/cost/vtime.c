@@ -7,6 +7,7 @@
 #include "hexrig_hvx_count.h"
 #include "pending.h"
 #include "trace.h"
+#include "traffic.h"
 #include "turns.h"
 
 enum {
@@ -222,6 +223,7 @@ static void charge_polling(void)
 
 void hx_vt_order_begin(void)
 {
+    hx_traffic_settle();
     if (hx_turns_shared())
         charge_polling();
     hx_turns_begin(hx_vt_now());

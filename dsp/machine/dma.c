@@ -16,6 +16,7 @@
 #include "cost/cost.h"
 #include "base/machine.h"
 #include "cost/trace.h"
+#include "cost/traffic.h"
 #include "cost/vtime.h"
 
 _Static_assert(sizeof(struct hx_dma_type0) == 16, "the device's layout");
@@ -115,6 +116,7 @@ static void move(const struct transfer *t)
     for (uint32_t r = 0; r < t->rows; r++)
         memmove(memory_at(t->dst + r * t->dst_stride), memory_at(t->src + r * t->src_stride),
                 t->width);
+    hx_traffic_dma(t->src, t->dst, (uint64_t)t->width * t->rows);
 }
 
 static void mark_done(uint32_t addr)

@@ -13,6 +13,7 @@
 #include "hx_trace.h"
 #include "module.h"
 #include "cost/trace.h"
+#include "cost/traffic.h"
 #include "cost/uncosted.h"
 #include "cost/vtime.h"
 
@@ -133,8 +134,9 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     hx_dma_end();
 
     hx_buffers_returned(head.fdlist, FASTRPC_MAX_FDLIST);
+    head.traffic = hx_traffic_spent();
     memcpy(c->arena + msg->addr + offsetof(struct hx_invoke, fdlist), head.fdlist,
-           sizeof(head.fdlist));
+           sizeof(head.fdlist) + sizeof(head.traffic));
 
     struct hx_vtime spent = hx_vtime_spent();
     hx_vt_call_end();

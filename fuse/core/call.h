@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "fastrpc_uapi.h"
+#include "hx_traffic.h"
 #include "base/loop.h"
 
 struct hx_call;
@@ -61,6 +62,7 @@ struct hx_invoke_view {
     uint32_t clock_level, clock_khz; /* of the core while it executes; set by `cost` */
     uint64_t exec_pcycles, queue_pcycles, hvx_ops; /* from the reply */
     unsigned hvx_contexts; /* that the call held at once, at most; from the reply */
+    struct hx_traffic traffic; /* from the reply */
     double active; /* 0..1, share of exec in which the core works */
     uint64_t dispatch_ns, marshal_ns, queue_ns, exec_ns; /* modelled; set by `cost` */
     uint64_t lock_ns;   /* part of queue in sums: waiting before dispatch; set by `cost` */
@@ -86,7 +88,7 @@ struct hx_call {
         struct fastrpc_mem_map map;
         struct fastrpc_mem_unmap unmap;
         struct fastrpc_ioctl_capability capability;
-        uint8_t bytes[128];
+        uint8_t bytes[512];
     } arg; /* in, and out */
     size_t arg_bytes;
     struct hx_invoke_view inv;

@@ -20,6 +20,7 @@ static const struct {
     {FASTRPC_IOCTL_GET_DSP_INFO, hx_op_get_dsp_info},
     {FASTRPC_IOCTL_SET_OPTION, hx_op_set_option},
     {HX_IOCTL_SESSION_STATS, hx_op_session_stats},
+    {HX_IOCTL_SESSION_STATS_1, hx_op_session_stats},
     {HX_IOCTL_OWN_CLOCK, hx_op_own_clock},
 };
 

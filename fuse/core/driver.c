@@ -31,12 +31,26 @@ static void print_status(const struct hx_driver *d, FILE *f)
     fputc('\n', f);
 }
 
+/* "ddr_bytes=1 dma_bytes=2 ...", then of what has a purpose, where there is any: "weights_ddr_bytes=1 ..." */
+static void print_traffic(FILE *f, const struct hx_traffic *t)
+{
+    static const char *const place[] = HX_PLACE_NAMES, *const purpose[] = HX_PURPOSE_NAMES;
+
+    for (int k = 0; k < HX_PLACES; k++)
+        fprintf(f, " %s_bytes=%llu", place[k], (unsigned long long)hx_traffic_at(t, (enum hx_traffic_place)k));
+    for (int i = HX_PURPOSE_OTHER + 1; i < HX_PURPOSES; i++)
+        for (int k = 0; k < HX_PLACES; k++)
+            if (t->bytes[i][k])
+                fprintf(f, " %s_%s_bytes=%llu", purpose[i], place[k], (unsigned long long)t->bytes[i][k]);
+    fprintf(f, " hit_bytes=%llu miss_bytes=%llu", (unsigned long long)t->hit_bytes, (unsigned long long)t->miss_bytes);
+}
+
 static void print_stats_line(FILE *f, const struct hx_session_stats *s, unsigned uncosted)
 {
     fprintf(f,
             " invokes=%llu kernel_calls=%llu maps=%llu errors=%llu packets=%llu bytes_copied=%llu"
             " bytes_shared=%llu hvx_ops=%llu model_dispatch_ns=%llu model_marshal_ns=%llu"
-            " model_queue_ns=%llu model_exec_ns=%llu model_sum_ns=%llu model_clock_ns=%llu uncosted=%u\n",
+            " model_queue_ns=%llu model_exec_ns=%llu model_sum_ns=%llu model_clock_ns=%llu uncosted=%u",
             (unsigned long long)s->invokes, (unsigned long long)s->kernel_calls,
             (unsigned long long)s->maps, (unsigned long long)s->errors,
             (unsigned long long)s->packets, (unsigned long long)s->bytes_copied,
@@ -45,6 +59,8 @@ static void print_stats_line(FILE *f, const struct hx_session_stats *s, unsigned
             (unsigned long long)s->marshal_ns, (unsigned long long)s->queue_ns,
             (unsigned long long)s->exec_ns,
             (unsigned long long)(s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns), (unsigned long long)s->clock_ns, uncosted);
+    print_traffic(f, &s->traffic);
+    fputc('\n', f);
 }
 
 static void print_stats(const struct hx_driver *d, FILE *f)

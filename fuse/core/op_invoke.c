@@ -257,13 +257,27 @@ static void keep_handles(struct hx_context *ctx)
         }
 }
 
-static void take_fdlist(struct hx_context *ctx)
+/* What the DSP wrote is not trusted: no call moves a petabyte. */
+static void limit(struct hx_traffic *t)
+{
+    uint64_t *number = (uint64_t *)t;
+
+    for (size_t i = 0; i < sizeof(*t) / sizeof(*number); i++)
+        if (number[i] > HX_TRAFFIC_MAX)
+            number[i] = HX_TRAFFIC_MAX;
+}
+
+static void take_head(struct hx_context *ctx)
 {
     struct hx_invoke head;
 
     memcpy(&head, ctx->channel->arena + ctx->offset, sizeof(head));
     for (unsigned i = 0; i < FASTRPC_MAX_FDLIST && head.fdlist[i]; i++)
         hx_buffer_return(ctx->session, (int)head.fdlist[i]);
+    if (!ctx->call)
+        return;
+    limit(&head.traffic);
+    ctx->call->inv.traffic = head.traffic;
 }
 
 static void copied_out(struct hx_context *ctx, int rc)
@@ -282,7 +296,7 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
     if (reply) {
         ctx->session->vote = reply->vote;
         keep_handles(ctx);
-        take_fdlist(ctx);
+        take_head(ctx);
     }
     if (!call) /* interrupted: nobody wants the answer */
         return;

@@ -32,7 +32,7 @@ void hx_op_session_stats(struct hx_call *call)
 {
     _Static_assert(sizeof(call->arg) >= sizeof(struct hx_session_stats), "arg");
     hx_queue_stats_collect(call->session);
-    memcpy(&call->arg, &call->session->stats, sizeof(call->session->stats));
+    memcpy(&call->arg, &call->session->stats, call->arg_bytes); /* all of it, or what it once was */
     hx_call_finish(call, 0);
 }
 

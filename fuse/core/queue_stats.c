@@ -14,6 +14,19 @@ static uint64_t grown(_Atomic uint64_t *sum, uint64_t *seen)
     return value > before ? value - before : 0;
 }
 
+/* 1: there is something new. */
+static int traffic_grown(struct hx_packet_sums *sums, struct hx_traffic *seen, struct hx_traffic *news)
+{
+    uint64_t *have = (uint64_t *)seen, *to = (uint64_t *)news;
+    int any = 0;
+
+    for (size_t i = 0; i < sizeof(*seen) / sizeof(*have); i++) {
+        to[i] = grown(&sums->traffic[i], &have[i]);
+        any |= to[i] != 0;
+    }
+    return any;
+}
+
 void hx_queue_stats_collect(struct hx_session *s)
 {
     struct hx_packet_sums *sums;
@@ -31,7 +44,7 @@ void hx_queue_stats_collect(struct hx_session *s)
         .queue_pcycles = grown(&sums->queue_pcycles, &seen->queue_pcycles),
         .hvx_ops = grown(&sums->hvx_ops, &seen->hvx_ops),
     };
-    if (news.packets || news.bytes_copied || news.exec_pcycles || news.queue_pcycles ||
-        news.hvx_ops)
+    if (traffic_grown(sums, &seen->traffic, &news.traffic) || news.packets || news.bytes_copied || news.exec_pcycles ||
+        news.queue_pcycles || news.hvx_ops)
         hx_filter_packets(&s->driver->filters, s, &news);
 }

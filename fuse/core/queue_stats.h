@@ -5,11 +5,14 @@
 
 #include <stdint.h>
 
+#include "hx_traffic.h"
+
 struct hx_session;
 
 struct hx_queue_stats {
     uint64_t packets, buffers, bytes_copied, bytes_shared;
     uint64_t exec_pcycles, queue_pcycles, hvx_ops;
+    struct hx_traffic traffic;
 };
 
 /* Adds what is new since the last time.  To be called before the session's figures or clock are read, and before its channel

@@ -16,6 +16,15 @@ static int load(void **state, const char *config, const struct hx_profile *profi
     return -EINVAL;
 }
 
+static void add(struct hx_traffic *sum, const struct hx_traffic *more)
+{
+    const uint64_t *from = (const uint64_t *)more;
+    uint64_t *to = (uint64_t *)sum;
+
+    for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+        to[i] += from[i];
+}
+
 static void send(void *state, struct hx_call *call)
 {
     struct hx_session_stats *s = &call->session->stats;
@@ -30,6 +39,7 @@ static void end(void *state, struct hx_call *call, int *result)
 {
     (void)state;
     call->session->stats.hvx_ops += call->inv.hvx_ops;
+    add(&call->session->stats.traffic, &call->inv.traffic);
     call->session->stats.errors += *result != 0;
 }
 
@@ -42,6 +52,7 @@ static void packets(void *state, struct hx_session *session, const struct hx_que
     s->bytes_copied += news->bytes_copied;
     s->bytes_shared += news->bytes_shared;
     s->hvx_ops += news->hvx_ops;
+    add(&s->traffic, &news->traffic);
 }
 
 const struct hx_filter hx_filter_count = {

@@ -141,14 +141,19 @@ static void write_call(struct state *s, const struct hx_call *call, uint64_t sta
     uint64_t end = start + ns[0] + ns[1] + ns[2] + ns[3] + ns[4] + ns[5];
     unsigned track = hx_trace_file_track(&s->file, session_of(s, call->session), HX_TRACK_CALLS, 0,
                                          "client calls", start, end);
-    char title[80], args[160];
+    const struct hx_traffic *t = &v->traffic;
+    char title[80], args[320];
 
     snprintf(title, sizeof(title), "handle 0x%x method %u result 0x%x", v->handle, v->method,
              (unsigned)result);
     snprintf(args, sizeof(args),
-             "\"copied_bytes\": %llu, \"shared_bytes\": %llu, \"hvx_ops\": %llu",
+             "\"copied_bytes\": %llu, \"shared_bytes\": %llu, \"hvx_ops\": %llu, \"ddr_bytes\": %llu, \"dma_bytes\": %llu, "
+             "\"l2_bytes\": %llu, \"vtcm_bytes\": %llu, \"hit_bytes\": %llu, \"miss_bytes\": %llu",
              (unsigned long long)(v->bytes_in + v->bytes_out), (unsigned long long)v->bytes_shared,
-             (unsigned long long)v->hvx_ops);
+             (unsigned long long)v->hvx_ops, (unsigned long long)hx_traffic_at(t, HX_PLACE_DDR),
+             (unsigned long long)hx_traffic_at(t, HX_PLACE_DMA), (unsigned long long)hx_traffic_at(t, HX_PLACE_L2),
+             (unsigned long long)hx_traffic_at(t, HX_PLACE_VTCM), (unsigned long long)t->hit_bytes,
+             (unsigned long long)t->miss_bytes);
     hx_trace_file_slice(&s->file, track, title, start, end, args);
     for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); start += ns[i++])
         if (ns[i])

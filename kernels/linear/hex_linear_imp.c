@@ -7,6 +7,7 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "hex_linear_run.h"
+#include "hexrig_purpose.h"
 #include "hexrig_uncosted.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
@@ -45,6 +46,7 @@ static void drop(struct hx_handle *h)
     struct state *s = (struct state *)h;
 
     unload(s);
+    hx_purpose_set(s->scratch, s->scratch_bytes, HX_PURPOSE_OTHER);
     free(s->scratch);
     qurt_mutex_destroy(&s->lock);
     free(s);
@@ -154,6 +156,7 @@ static int grow(struct state *s, size_t bytes)
 {
     if (bytes <= s->scratch_bytes)
         return AEE_SUCCESS;
+    hx_purpose_set(s->scratch, s->scratch_bytes, HX_PURPOSE_OTHER);
     free(s->scratch);
     s->scratch_bytes = 0;
     s->scratch = aligned_alloc(ALIGN, piece(bytes));
@@ -162,7 +165,15 @@ static int grow(struct state *s, size_t bytes)
         return AEE_ENOMEMORY;
     }
     s->scratch_bytes = bytes;
+    hx_purpose_set(s->scratch, bytes, HX_PURPOSE_ACTIVATIONS);
     return AEE_SUCCESS;
+}
+
+/* A call's vectors: said at its begin, and taken back at its end, as the memory is the client's. */
+HX_FOR_FIGURES static void vectors_are(enum hx_purpose purpose, const float *x, int x_len, const void *y, size_t y_bytes)
+{
+    hx_purpose_set(x, (size_t)x_len * sizeof(*x), purpose);
+    hx_purpose_set(y, y_bytes, purpose);
 }
 
 /* Fills c->m from `which`; *rows: the sum of their rows. */
@@ -281,6 +292,7 @@ int hex_linear_apply(remote_handle64 h, const hex_linear_how *how, const unsigne
 {
     struct hx_linear_call c = {.how = how, .n_m = (size_t)whichLen, .x = x, .n = n};
     struct state *s;
+    int rc;
 
     if (whichLen < 1 || whichLen > HX_LINEAR_FUSED) {
         FARF(ERROR, "hex_linear: %d matrices in a call; 1 to %d are legal", whichLen,
@@ -290,7 +302,10 @@ int hex_linear_apply(remote_handle64 h, const hex_linear_how *how, const unsigne
     s = get(h);
     if (!s)
         return AEE_EINVHANDLE;
-    return put(s, apply(s, &c, which, (size_t)xLen, y, (size_t)yLen, pcycles));
+    vectors_are(HX_PURPOSE_ACTIVATIONS, x, xLen, y, (size_t)yLen * sizeof(*y));
+    rc = apply(s, &c, which, (size_t)xLen, y, (size_t)yLen, pcycles);
+    vectors_are(HX_PURPOSE_OTHER, x, xLen, y, (size_t)yLen * sizeof(*y));
+    return put(s, rc);
 }
 
 /* Of c->n rows of y; the caller holds an HVX context. */
@@ -325,8 +340,12 @@ int hex_linear_argmax(remote_handle64 h, const hex_linear_how *how, unsigned int
 {
     struct hx_linear_call c = {.how = how, .n_m = 1, .x = x, .n = n};
     struct state *s = get(h);
+    int rc;
 
     if (!s)
         return AEE_EINVHANDLE;
-    return put(s, argmax(s, &c, which, (size_t)xLen, ids, (size_t)idsLen, pcycles));
+    vectors_are(HX_PURPOSE_ACTIVATIONS, x, xLen, NULL, 0);
+    rc = argmax(s, &c, which, (size_t)xLen, ids, (size_t)idsLen, pcycles);
+    vectors_are(HX_PURPOSE_OTHER, x, xLen, NULL, 0);
+    return put(s, rc);
 }

@@ -11,6 +11,7 @@
 #include "HAP_perf.h"
 #include "HAP_vtcm_mgr.h"
 #include "hexrig_dma.h"
+#include "hexrig_purpose.h"
 
 struct tile {
     size_t m;             /* matrix; n_m: there is no tile */
@@ -126,8 +127,10 @@ static int finish_fetch(struct run *r)
 
 void hx_linear_vtcm_release(struct hx_linear_vtcm *v)
 {
-    if (v->at)
+    if (v->at) {
+        hx_purpose_set(v->at, v->bytes, HX_PURPOSE_OTHER);
         HAP_release_VTCM(v->at);
+    }
     *v = (struct hx_linear_vtcm){NULL, 0};
 }
 
@@ -140,6 +143,7 @@ static int request_vtcm(struct run *r, size_t bytes)
         hx_linear_vtcm_release(v);
         v->at = bytes <= UINT32_MAX ? HAP_request_VTCM((unsigned)bytes, 0) : NULL;
         v->bytes = v->at ? bytes : 0;
+        hx_purpose_set(v->at, v->bytes, HX_PURPOSE_WEIGHTS);
     }
     r->vtcm = v->at;
     if (r->vtcm)
@@ -290,6 +294,15 @@ static int (*const placed[])(struct run *r) = {
     [HEX_LINEAR_DMA] = run_dma,
 };
 
+HX_FOR_FIGURES static void tell_needed(const struct hx_linear_call *c)
+{
+    size_t bytes = 0;
+
+    for (size_t m = 0; m < c->n_m; m++)
+        bytes += hx_weights_bytes(c->m[m]->type, c->m[m]->rows, c->m[m]->cols);
+    hx_purpose_needed(0, bytes);
+}
+
 int hx_linear_call_run(const struct hx_linear_call *call, hex_linear_cycles *cycles)
 {
     const uint64_t started = HAP_perf_get_pcycles();
@@ -300,5 +313,6 @@ int hx_linear_call_run(const struct hx_linear_call *call, hex_linear_cycles *cyc
                                   .worker = r.time.worker,
                                   .fetch = r.fetch,
                                   .total = HAP_perf_get_pcycles() - started};
+    tell_needed(call);
     return rc;
 }

@@ -7,6 +7,7 @@
 #include "HAP_farf.h"
 #include "HAP_vtcm_mgr.h"
 #include "hexrig_dma.h"
+#include "hexrig_purpose.h"
 #include "qurt_mutex.h"
 
 enum { ALL_VTCM = 8 << 20, SIDES = 2, ALIGN = sizeof(HVX_Vector) };
@@ -32,6 +33,7 @@ struct pair {
 
 struct hx_sp_tables {
     struct hx_spinor *all; /* in VTCM, or in DDR when there are windows */
+    size_t all_bytes;
     void *vtcm;
     size_t vtcm_bytes;
     size_t slots;               /* of a window; 0: there are none */
@@ -58,6 +60,7 @@ static void *request_vtcm(struct hx_sp_tables *t, size_t bytes, size_t n_slots)
 
     t->vtcm = HAP_request_VTCM((unsigned)bytes, 1);
     t->vtcm_bytes = t->vtcm ? bytes : 0;
+    hx_purpose_set(t->vtcm, t->vtcm_bytes, HX_PURPOSE_TABLES);
     if (!t->vtcm) {
         HAP_query_avail_VTCM(&block, &page, &pages);
         FARF(ERROR, "sp_hex: vtcm: need %zu bytes for %zu slots, largest free block is %u", bytes,
@@ -142,6 +145,8 @@ static int build(struct hx_sp_tables *t, const struct hx_codec_format *f, const 
     t->all = need > ALL_VTCM ? heap(need) : request_vtcm(t, need, n_slots);
     if (!t->all)
         return AEE_ENOMEMORY;
+    t->all_bytes = need;
+    hx_purpose_set(t->all, need, HX_PURPOSE_TABLES);
     rc = hx_spinor_init(t->all, need, f, bytes, n_slots);
     return rc || need <= ALL_VTCM ? rc : open_windows(t);
 }
@@ -168,6 +173,8 @@ void hx_sp_tables_close(struct hx_sp_tables *t)
         return;
     for (int u = 0; u < HX_SP_USES; u++)
         free(t->pair[u].chain);
+    hx_purpose_set(t->all, t->all_bytes, HX_PURPOSE_OTHER);
+    hx_purpose_set(t->vtcm, t->vtcm_bytes, HX_PURPOSE_OTHER);
     if (t->all != t->vtcm)
         free(t->all);
     if (t->vtcm)
@@ -265,14 +272,24 @@ void hx_sp_walk_begin(struct hx_sp_walk *w, struct hx_sp_tables *t, size_t n_slo
         qurt_mutex_lock(&t->lock);
 }
 
+/* The step needs the tables of w->n slots of a use. */
+static void needed(const struct hx_sp_walk *w, unsigned i, int was_there)
+{
+    const size_t bytes = w->n * hx_spinor_window_slot(w->t->all, use_of[w->use[i]]);
+
+    hx_purpose_needed(was_there ? bytes : 0, was_there ? 0 : bytes);
+}
+
 /* Has the slots from w->done on in windows; w->n becomes how many all uses have there. */
 static int arrive(struct hx_sp_walk *w)
 {
     struct hx_sp_tables *t = w->t;
-    int rc;
+    int was_there[2] = {1, 1}, rc;
 
     for (unsigned i = 0; i < w->n_uses; i++)
-        if (side_of(&t->pair[w->use[i]], w->first[i] + w->done) == SIDES)
+        was_there[i] = side_of(&t->pair[w->use[i]], w->first[i] + w->done) != SIDES;
+    for (unsigned i = 0; i < w->n_uses; i++)
+        if (!was_there[i])
             fetch(t, w->use[i], w->first[i] + w->done, w->n < t->slots ? w->n : t->slots);
     rc = wait_for_fetches(t);
     for (unsigned i = 0; i < w->n_uses && !rc; i++) {
@@ -286,6 +303,8 @@ static int arrive(struct hx_sp_walk *w)
         w->at[i].first = slot - now->first;
         w->n = there < w->n ? there : w->n;
     }
+    for (unsigned i = 0; i < w->n_uses && !rc; i++)
+        needed(w, i, was_there[i]);
     return rc;
 }
 
@@ -325,6 +344,7 @@ int hx_sp_walk_step(struct hx_sp_walk *w)
         for (unsigned i = 0; i < w->n_uses; i++) {
             w->at[i].k = t->all;
             w->at[i].first = w->first[i];
+            needed(w, i, 1);
         }
         return AEE_SUCCESS;
     }

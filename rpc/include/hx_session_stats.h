@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 
+#include "hx_traffic.h"
+
 struct hx_session_stats {
     uint64_t invokes;       /* user INVOKE ioctls that the driver accepted */
     uint64_t kernel_calls;  /* the driver's own calls for this file (create, map, ...) */
@@ -22,6 +24,7 @@ struct hx_session_stats {
     uint64_t exec_ns;       /* modelled */
     uint64_t clock_ns;      /* modelled: this client's virtual clock, the latest of its threads': wall time, where calls overlap
                              * less than the sum of the four above and of the host's own time */
+    struct hx_traffic traffic; /* what DSP code moved for this file, packets included */
 };
 
 /* The calling thread's calls are made beside those of the client's other threads: it has a virtual clock of its own, which goes on
@@ -30,6 +33,10 @@ struct hx_session_stats {
 
 #define HX_IOCTL_SESSION_STATS _IOR('X', 1, struct hx_session_stats)
 
-_Static_assert(sizeof(struct hx_session_stats) == 104, "session stats");
+/* The same without `traffic`, as earlier releases had it. */
+#define HX_SESSION_STATS_1_BYTES 104
+#define HX_IOCTL_SESSION_STATS_1 _IOC(_IOC_READ, 'X', 1, HX_SESSION_STATS_1_BYTES)
+
+_Static_assert(sizeof(struct hx_session_stats) == HX_SESSION_STATS_1_BYTES + sizeof(struct hx_traffic), "session stats");
 
 #endif

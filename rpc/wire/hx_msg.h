@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "fastrpc_uapi.h"
+#include "hx_traffic.h"
 
 /* Request.  The first 40 bytes are the kernel driver's rpmsg. */
 struct hx_msg {
@@ -83,7 +84,7 @@ struct hx_arg {
 };
 
 /* In the arena at hx_msg.addr, followed by struct hx_arg[REMOTE_SCALARS_LENGTH(sc)], then the inline buffers, each
- * 128-byte aligned.  Written by the driver, except fdlist, by which the DSP gives buffers back. */
+ * 128-byte aligned.  Written by the driver, but the DSP writes fdlist, by which it gives buffers back, and traffic. */
 struct hx_invoke {
     uint32_t n_args;
     uint32_t ctl_seq; /* the PD has to have read control messages up to this one */
@@ -91,6 +92,7 @@ struct hx_invoke {
     uint32_t clock_khz; /* the core's clock at that time */
     uint32_t trace;     /* arena offset of a struct hx_trace (hx_trace.h) inside [addr, addr + size), 0 = none */
     uint64_t fdlist[FASTRPC_MAX_FDLIST]; /* out: client descriptors of DMA handles given back; 0 ends it */
+    struct hx_traffic traffic; /* out: what the call moved */
 };
 
 enum hx_ctl_op {
@@ -143,7 +145,7 @@ _Static_assert(offsetof(struct hx_msg, flags) == 40, "the driver's 40 bytes come
 _Static_assert(sizeof(struct hx_power_vote) == 8, "power vote");
 _Static_assert(sizeof(struct hx_reply) == 48, "reply");
 _Static_assert(sizeof(struct hx_arg) == 24, "argument");
-_Static_assert(sizeof(struct hx_invoke) == 152, "invoke header");
+_Static_assert(sizeof(struct hx_invoke) == 152 + sizeof(struct hx_traffic), "invoke header");
 _Static_assert(sizeof(struct hx_ctl) == 24, "control");
 
 #endif

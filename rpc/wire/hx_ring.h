@@ -39,6 +39,7 @@ struct hx_packet_sums {
     _Atomic uint64_t exec_pcycles;          /* modelled, of packet callbacks, as in struct hx_reply */
     _Atomic uint64_t queue_pcycles;
     _Atomic uint64_t hvx_ops;
+    _Atomic uint64_t traffic[sizeof(struct hx_traffic) / sizeof(uint64_t)]; /* struct hx_traffic, number by number */
 };
 
 /* The memfd of a channel: both directions. */

@@ -233,6 +233,23 @@ static void test_fd_buffers_are_shared_and_counted_apart(void **state)
     close(fd);
 }
 
+/* Clients of earlier releases know the figures without bytes by place. */
+static void test_the_older_and_shorter_figures_are_still_told(void **state)
+{
+    uint8_t old[HX_SESSION_STATS_1_BYTES + 1];
+    struct hx_session_stats now;
+    uint32_t h;
+    int fd = drv_connect(&h);
+
+    (void)state;
+    memset(old, 0xA5, sizeof(old));
+    assert_int_equal(ioctl(fd, HX_IOCTL_SESSION_STATS_1, old), 0);
+    now = drv_stats(fd);
+    hxt_same_bytes(old, &now, HX_SESSION_STATS_1_BYTES);
+    assert_int_equal(old[HX_SESSION_STATS_1_BYTES], 0xA5);
+    close(fd);
+}
+
 static void test_reused_fd_number_reaches_the_new_buffer(void **state)
 {
     uint32_t h;
@@ -422,7 +439,8 @@ int main(void)
         cmocka_unit_test(test_overlapping_buffers_alias),
         cmocka_unit_test(test_zero_length_arguments_are_fine),
         cmocka_unit_test(test_fd_buffers_are_shared_and_counted_apart),
-        cmocka_unit_test(test_reused_fd_number_reaches_the_new_buffer),
+        cmocka_unit_test(test_the_older_and_shorter_figures_are_still_told),
+    cmocka_unit_test(test_reused_fd_number_reaches_the_new_buffer),
         cmocka_unit_test(test_reused_number_of_a_map_means_the_new_file),
         cmocka_unit_test(test_fd_that_is_none_gives_einval_and_fd_0_means_no_fd),
         cmocka_unit_test(test_mem_map_gives_a_low_address_and_unmap_wants_it_exactly),

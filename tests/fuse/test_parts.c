@@ -93,6 +93,8 @@ static void test_cost_follows_the_profile(void **state)
     call.inv.exec_pcycles = 7000;
     call.inv.queue_pcycles = 1000;
     call.inv.hvx_ops = 6000;
+    call.inv.traffic.bytes[HX_PURPOSE_KV][HX_PLACE_L2] = 640;
+    call.inv.traffic.miss_bytes = 3;
     result = 5;
     hx_filter_end(&s, &call, &result);
     assert_int_equal(result, 5);
@@ -102,6 +104,7 @@ static void test_cost_follows_the_profile(void **state)
     assert_true(session.stats.invokes == 1 && session.stats.errors == 1);
     assert_true(session.stats.bytes_copied == 3072 && session.stats.bytes_shared == 5000);
     assert_true(session.stats.hvx_ops == 6000);
+    assert_true(session.stats.traffic.bytes[HX_PURPOSE_KV][HX_PLACE_L2] == 640 && session.stats.traffic.miss_bytes == 3);
     hx_filter_unload(&s);
 }
 

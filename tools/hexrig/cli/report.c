@@ -44,6 +44,16 @@ int hx_report_now(struct hx_session_stats *now)
     return rc == -ENOTCONN ? 0 : rc; /* no session: there were no calls */
 }
 
+static struct hx_traffic traffic_diff(const struct hx_traffic *after, const struct hx_traffic *before)
+{
+    const uint64_t *a = (const uint64_t *)after, *b = (const uint64_t *)before;
+    struct hx_traffic diff;
+
+    for (size_t i = 0; i < sizeof(diff) / sizeof(*a); i++)
+        ((uint64_t *)&diff)[i] = a[i] - b[i];
+    return diff;
+}
+
 struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,
                                        const struct hx_session_stats *before)
 {
@@ -61,6 +71,7 @@ struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,
         .queue_ns = after->queue_ns - before->queue_ns,
         .exec_ns = after->exec_ns - before->exec_ns,
         .clock_ns = after->clock_ns - before->clock_ns,
+        .traffic = traffic_diff(&after->traffic, &before->traffic),
     };
 }
 
@@ -88,6 +99,48 @@ json_t *hx_report_model_us(const struct hx_session_stats *s, double by)
                      "marshal", us * (double)s->marshal_ns, "queue", us * (double)s->queue_ns,
                      "exec", us * (double)s->exec_ns, "total", us * (double)total,
                      "wall", us * (double)s->clock_ns);
+}
+
+static const char *const places[] = HX_PLACE_NAMES, *const purposes[] = HX_PURPOSE_NAMES;
+
+json_t *hx_report_places(const struct hx_session_stats *s, double by)
+{
+    json_t *j = json_object();
+
+    for (int k = 0; k < HX_PLACES; k++)
+        json_object_set_new(j, places[k], json_real(by > 0 ? (double)hx_traffic_at(&s->traffic, (enum hx_traffic_place)k) / by : 0));
+    return j;
+}
+
+json_t *hx_report_purposes(const struct hx_session_stats *s, double by)
+{
+    json_t *j = json_object();
+
+    for (int i = 0; i < HX_PURPOSES; i++) {
+        json_t *of = json_object();
+
+        for (int k = 0; k < HX_PLACES; k++)
+            if (s->traffic.bytes[i][k] && by > 0)
+                json_object_set_new(of, places[k], json_real((double)s->traffic.bytes[i][k] / by));
+        if (json_object_size(of))
+            json_object_set(j, purposes[i], of);
+        json_decref(of);
+    }
+    return j;
+}
+
+json_t *hx_report_resident(const struct hx_session_stats *s, double by)
+{
+    return json_pack("{s:f, s:f}", "hit", by > 0 ? (double)s->traffic.hit_bytes / by : 0.0, "miss",
+                     by > 0 ? (double)s->traffic.miss_bytes / by : 0.0);
+}
+
+int hx_report_add_traffic(json_t *to, const struct hx_session_stats *s, double tokens)
+{
+    int rc = json_object_set_new(to, "dsp_bytes_per_token", hx_report_places(s, tokens));
+
+    rc |= json_object_set_new(to, "dsp_bytes_per_token_by_purpose", hx_report_purposes(s, tokens));
+    return rc | json_object_set_new(to, "dsp_resident_bytes_per_token", hx_report_resident(s, tokens));
 }
 
 /* One line of the node `uncosted`: key=value, the reason last; added to the entry of that name and reason, which another session of

@@ -33,6 +33,18 @@ size_t hx_report_peak_rss(void);
  * sum, and what went by on the client's virtual clock, with --host-us. */
 json_t *hx_report_model_us(const struct hx_session_stats *s, double by);
 
+/* {"ddr", "dma", "l2", "vtcm"}: bytes that DSP code moved there (hx_traffic.h), divided by `by`. */
+json_t *hx_report_places(const struct hx_session_stats *s, double by);
+
+/* The same by purpose, of those that have any: {"weights": {"vtcm": ...}}. */
+json_t *hx_report_purposes(const struct hx_session_stats *s, double by);
+
+/* {"hit", "miss"}: bytes of weights and tables that calls found in VTCM, or had to fetch, divided by `by`. */
+json_t *hx_report_resident(const struct hx_session_stats *s, double by);
+
+/* Adds the three as dsp_bytes_per_token, dsp_bytes_per_token_by_purpose and dsp_resident_bytes_per_token.  0, or -1. */
+int hx_report_add_traffic(json_t *to, const struct hx_session_stats *s, double tokens);
+
 /* Called first of all in a program: from then on hx_json_lost() says whether a JSON value of this process is NULL or lacks something
  * for want of memory. */
 void hx_json_watch(void);

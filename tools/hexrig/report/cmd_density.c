@@ -256,13 +256,16 @@ static int parse(struct sweep *s, int argc, char **argv)
 
 static json_t *row_json(const struct hx_density_row *r)
 {
-    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos",
+    json_t *j = json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos",
                      (json_int_t)r->pos, "calls_per_token", (double)r->sum.invokes,
                      "packets_per_token", (double)r->sum.packets, "bytes_copied_per_token",
                      (double)r->sum.bytes_copied, "bytes_shared_per_token",
                      (double)r->sum.bytes_shared, "formula_calls_per_token", r->formula.invokes,
                      "formula_packets_per_token", r->formula.packets, "model_us_per_token",
                      hx_report_model_us(&r->sum, 1));
+
+    hx_report_add_traffic(j, &r->sum, 1);
+    return j;
 }
 
 /* "batched,queue": of all rows; a cache without densities keeps what the plan says. */
@@ -321,7 +324,8 @@ static const char *text(const json_t *j, const char *key)
 static void print_row(const json_t *row)
 {
     static const char *const parts[] = {"dispatch", "marshal", "queue", "exec", "total"};
-    const json_t *us = json_object_get(row, "model_us_per_token");
+    static const char *const places[] = HX_PLACE_NAMES;
+    const json_t *us = json_object_get(row, "model_us_per_token"), *bytes = json_object_get(row, "dsp_bytes_per_token");
 
     printf("%-11s %7.0f %12.0f %14.0f %15.0f %15.0f ",
            text(row, "density"), number(row, "pos"),
@@ -329,6 +333,9 @@ static void print_row(const json_t *row)
            number(row, "bytes_copied_per_token"), number(row, "bytes_shared_per_token"));
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         printf(" %11.3f", number(us, parts[i]) / 1000);
+    putchar(' ');
+    for (size_t i = 0; i < HX_PLACES; i++)
+        printf(" %11.0f", number(bytes, places[i]));
     putchar('\n');
 }
 
@@ -341,9 +348,9 @@ static void print_table(const json_t *j)
     printf("%s: %s   basis: %s   front end: %s   profile: %s   "
            "times are modelled, ms per token\n\n",
            what, text(j, what), text(j, "basis"), text(j, "front_end"), text(j, "profile"));
-    printf("%-11s %7s %12s %14s %15s %15s  %11s %11s %11s %11s %11s\n", "density", "pos",
+    printf("%-11s %7s %12s %14s %15s %15s  %11s %11s %11s %11s %11s  %11s %11s %11s %11s\n", "density", "pos",
            "calls/token", "packets/token", "copied B/token", "shared B/token", "dispatch",
-           "marshal", "queue", "exec", "total");
+           "marshal", "queue", "exec", "total", "DDR bytes", "DMA bytes", "L2 bytes", "VTCM bytes");
     json_array_foreach(json_object_get(j, "rows"), i, row)
         print_row(row);
 }

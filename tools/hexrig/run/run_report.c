@@ -35,7 +35,7 @@ static json_t *dispatch_json(const struct hx_run *r)
     const struct hx_session_stats *s = &r->decode.sum;
     const double n = (double)r->decode.tokens;
 
-    return json_pack("{s:I, s:f, s:I, s:f, s:f, s:f, s:o, s:f, s:I, s:I}", "calls",
+    json_t *j = json_pack("{s:I, s:f, s:I, s:f, s:f, s:f, s:o, s:f, s:I, s:I}", "calls",
                      (json_int_t)s->invokes, "calls_per_token", (double)s->invokes / n, "packets",
                      (json_int_t)s->packets, "packets_per_token", (double)s->packets / n,
                      "bytes_copied_per_token",
@@ -44,6 +44,9 @@ static json_t *dispatch_json(const struct hx_run *r)
                      "hvx_ops_per_token", (double)s->hvx_ops / n, "steps",
                      (json_int_t)r->c.steps, "first_position",
                      (json_int_t)(r->c.n_prompt - 1));
+
+    hx_report_add_traffic(j, s, n);
+    return j;
 }
 
 static json_t *prefill_json(const struct hx_run *r)
