@@ -2,6 +2,7 @@
 #ifndef HX_BENCH_H
 #define HX_BENCH_H
 
+int hx_bench_compare(int argc, char **argv);
 int hx_bench_engine(int argc, char **argv);
 int hx_bench_exact(int argc, char **argv);
 int hx_bench_prefetch(int argc, char **argv);

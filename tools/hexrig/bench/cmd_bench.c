@@ -4,6 +4,7 @@
 #include "cli/cmd.h"
 
 static const struct hx_action list[] = {
+    {"compare", hx_bench_compare, "two command lines timed in turns, with the statistics of their ratio"},
     {"engine", hx_bench_engine, "tokens per second of a model, prefill and decode"},
     {"exact", hx_bench_exact, "exact attention step by step, exact matrices beside fp32 and int8"},
     {"prefetch", hx_bench_prefetch, "weights paged from a file, with and without reading ahead"},
