@@ -82,6 +82,8 @@ HX_EXPORT int compute_resource_release(unsigned int context_id)
     hx_crm_enter();
     e = hx_crm_find(context_id);
     if (e) {
+        if (e->want.grains)
+            hx_vt_spend(HX_VT_CODE, hx_machine->cost.vtcm_release_pcycles);
         hx_crm_give_back(e);
         *e = (struct hx_crm_entry){0};
     }

@@ -53,6 +53,7 @@ HX_EXPORT int HAP_release_VTCM(void *pVA)
            !hx_machine->vtcm[first + n].context)
         n++;
     if (n) {
+        hx_vt_spend(HX_VT_CODE, hx_machine->cost.vtcm_release_pcycles);
         hx_vtcm_give((int32_t)first, n);
         hx_crm_changed();
     }

@@ -61,6 +61,7 @@ static const struct key {
     {"dma_setup_pcycles", REAL, offsetof(struct hx_profile, cost.dma_setup_pcycles), 0, 1e6},
     {"dma_bytes_per_pcycle", REAL, offsetof(struct hx_profile, cost.dma_bytes_per_pcycle), 0.01, 1e3},
     {"vtcm_request_pcycles", REAL, offsetof(struct hx_profile, cost.vtcm_request_pcycles), 0, 1e9},
+    {"vtcm_release_pcycles", REAL, offsetof(struct hx_profile, cost.vtcm_release_pcycles), 0, 1e9},
     {"handoff_pcycles", REAL, offsetof(struct hx_profile, cost.handoff_pcycles), 0, 1e9},
     {"l1_kib", COUNT, offsetof(struct hx_profile, cost.l1_kib), 1, 1024},
     {"l2_kib", COUNT, offsetof(struct hx_profile, cost.l2_kib), 1, 65536},

@@ -19,6 +19,7 @@ struct hx_cost {
     double dma_setup_pcycles;    /* from dmstart to the first byte */
     double dma_bytes_per_pcycle; /* DMA between DDR and VTCM, > 0 */
     double vtcm_request_pcycles; /* per request to the VTCM manager */
+    double vtcm_release_pcycles; /* per release of what it granted */
     double handoff_pcycles;      /* from the waking to the woken thread */
     unsigned l1_kib, l2_kib;     /* data caches; rounded down to powers of two */
     double spill_pcycles;        /* from a vector store to the stack until it can be read again */

@@ -173,6 +173,20 @@ static void test_acquiring_costs_what_the_profile_says(void **state)
     HAP_compute_res_release(id);
 }
 
+static void test_releasing_vtcm_costs_what_the_profile_says(void **state)
+{
+    const unsigned with = acquire(MIB, 0, 0, NULL), without = acquire(0, 1, 0, NULL);
+    const uint64_t t0 = hx_vt_now();
+
+    (void)state;
+    hx_machine->cost.vtcm_release_pcycles = 30;
+    assert_int_equal(HAP_compute_res_release(without), 0);
+    assert_int_equal(hx_vt_now() - t0, 0);
+    assert_int_equal(HAP_compute_res_release(with), 0);
+    assert_int_equal(hx_vt_now() - t0, 30);
+    hx_machine->cost.vtcm_release_pcycles = 0;
+}
+
 static void test_attributes_are_checked(void **state)
 {
     compute_res_attr_t a;
@@ -563,6 +577,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_what_fails_says_why),
         TEST(test_acquiring_costs_what_the_profile_says),
+        TEST(test_releasing_vtcm_costs_what_the_profile_says),
         TEST(test_attributes_are_checked),
         TEST(test_less_will_do_when_the_attribute_says_so),
         TEST(test_a_pd_waits_for_another_in_virtual_time),

@@ -19,7 +19,7 @@ static const struct hx_profile profile = {
     .clock_mhz = 1000,
     .hvx_contexts = 2,
     .hw_threads = 4,
-    .cost = {.packet_pcycles = 1, .vtcm_request_pcycles = 70}};
+    .cost = {.packet_pcycles = 1, .vtcm_request_pcycles = 70, .vtcm_release_pcycles = 30}};
 
 /* Where the grant begins, in KiB from the base. */
 static long at_kib(const void *p)
@@ -130,7 +130,7 @@ static void test_nine_mib_fail_at_once_and_say_why(void **state)
     assert_null(HAP_request_VTCM(0, 0));
 }
 
-static void test_requests_cost_what_the_profile_says(void **state)
+static void test_requests_and_releases_cost_what_the_profile_says(void **state)
 {
     uint64_t t0 = hx_vt_now();
     void *p = HAP_request_VTCM(8 * MIB, 1);
@@ -141,6 +141,10 @@ static void test_requests_cost_what_the_profile_says(void **state)
     assert_int_equal(hx_vt_now() - t0, 2 * 70 + 300000);
     assert_int_equal(hx_vtime_spent().queue_pcycles, 300000);
     assert_int_equal(HAP_release_VTCM(p), AEE_SUCCESS);
+    assert_int_equal(hx_vt_now() - t0, 2 * 70 + 300000 + 30);
+    assert_int_equal(HAP_release_VTCM(p), AEE_EBADPARM); /* what was not held was not released */
+    assert_int_equal(hx_vt_now() - t0, 2 * 70 + 300000 + 30);
+    assert_int_equal(hx_machine->vtcm[0].free_at, hx_vt_now());
 }
 
 /* The kernel can read it, so a load would not fault. */
@@ -198,7 +202,7 @@ int main(void)
         TEST(test_the_log_says_how_much_is_free),
         TEST(test_nine_mib_fail_at_once_and_say_why),
         TEST(test_what_is_granted_can_be_touched_and_has_nothing_of_others),
-        TEST(test_requests_cost_what_the_profile_says),
+        TEST(test_requests_and_releases_cost_what_the_profile_says),
     };
 
     if (hx_machine_init(&profile))
