@@ -179,7 +179,7 @@ $(obj)/kernels/%.o:     inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
 # and clang has no such option.  Of spinor (docs/kernels.md), ntt and skel only the named files do
 mem_trace := $(if $(SAN)$(clang),,-fsanitize=kernel-address --param asan-instrumentation-with-call-threshold=0 --param asan-stack=0 --param asan-globals=0)
 traced_o  := $(filter-out $(call objs,$(foreach d,spinor ntt skel,kernels/$d/*.c)),$(call objs,kernels/*/*.c)) \
-             $(call objs,kernels/skel/ntt_scalar.c kernels/skel/parallel_pair.c kernels/skel/weights.c kernels/spinor/spinor_load_hvx.c kernels/ntt/ring_memory_hvx.c)
+             $(call objs,kernels/skel/ntt_scalar.c kernels/skel/weights.c kernels/spinor/spinor_load_hvx.c kernels/ntt/ring_memory_hvx.c)
 $(traced_o): private trace := $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools -Itools/hexrig -Itools/hexidl -Itools/preload

@@ -154,13 +154,19 @@ static void charge(enum hx_vt_kind kind, double pcycles)
         move_on(kind, pcycles);
 }
 
-/* Code that nobody has charged yet. */
-static void settle(void)
+/* Code that nobody has charged yet becomes due. */
+static void charge_pending(void)
 {
     const double pending = hx_cost_pending();
 
     if (pending > 0)
         charge(HX_VT_CODE, pending);
+}
+
+/* The clock stands where the thread is. */
+static void settle(void)
+{
+    charge_pending();
     if (__builtin_expect(thread.shares[HX_VT_CODE] + thread.shares[HX_VT_STALL] > 0, 0))
         take_shares();
 }
@@ -240,7 +246,9 @@ void hx_vt_share(void)
         return;
     if (++thread.accesses >= SETTLE) {
         thread.accesses = 0;
-        settle(); /* its time in the order is not to stand still meanwhile */
+        /* Its time in the order is not to stand still meanwhile.  Shares stay: how many accesses there are depends on what the
+         * host's compiler keeps in registers, and that must not show in when they are taken. */
+        charge_pending();
     }
     hx_turns_access(here());
 }

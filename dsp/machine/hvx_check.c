@@ -110,7 +110,7 @@ static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
     if (hx_on_stack(p))
         return;
     hx_cost_access(p, bytes, is_store);
-    if (!hx_cost_listed())
+    if (!hx_cost_listed() && !hx_on_any_stack(p)) /* what a thread is told often lies on the stack of the one that started it */
         hx_cost_unlisted_access(bytes);
     if (place == HX_MEM_VTCM && hx_machine && !hx_vtcm_granted(p, bytes))
         fault(pc, "access past what was granted of VTCM", is_store ? "store" : "load", p);

@@ -1,6 +1,7 @@
 /* The hand-over of the published skels: one worker thread that waits for a sequence number to change, see parallel.h.
  *
- * Its accesses are traced and its futex calls charged, because rows of `hexrig report timing` are runs on two contexts. */
+ * Its futex calls are charged, which is all that a hand-over costs: `handoff_pcycles` stands for the code around them, too.  So its
+ * accesses are not traced. */
 #include "parallel.h"
 
 #include <stdatomic.h>
