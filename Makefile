@@ -95,12 +95,12 @@ $(obj)/libhx$1.a: $$($1_skel_o); $$(archive)
 $(L)/lib$1_skel.so: $$($1_skel_o) $(3:%=$(obj)/libhx%.a) $(obj)/libhxskel.a $(obj)/libhxwire.a
 	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$(in) -lm)
 endef
-# $(call test_skel,NAME): of tests/skel/NAME_skel.c and NAME/*.c, or of NAME.idl and NAME_imp.c
+# $(call test_skel,NAME): of tests/skel/NAME_skel.c, or of NAME.idl and NAME_imp.c, and of NAME/*.c
 define test_skel
 test_skels += $1
 $1_skel_at := $$(call skel_base,test_skel)
 $(BUILD)/tests/lib$1_skel.so: $(if $(wildcard tests/skel/$1.idl),$(obj)/gen/$1_skel.o \
-                              $(obj)/tests/skel/$1_imp.o,$(obj)/tests/skel/$1_skel.o $(call objs,tests/skel/$1/*.c))
+                              $(obj)/tests/skel/$1_imp.o,$(obj)/tests/skel/$1_skel.o) $(call objs,tests/skel/$1/*.c)
 	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$(in))
 endef
 
@@ -322,7 +322,7 @@ frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack fram
 # the conformance test's way to either front end
 access_o := $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
-api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_turns_rig test_races \
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_turns_rig test_shares_rig test_races \
                                      test_hostile_client test_fault_matrix test_fault_start test_nth_client bug_registered_buffer)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
@@ -378,11 +378,45 @@ $(BUILD)/tests/test_listing: $(obj)/libhxtest.a
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
 idl_skels := $(patsubst tests/skel/%.idl,%,$(wildcard tests/skel/*.idl))
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
-$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/dsp/test_turns_rig.o: | $(patsubst %,$(G)/%.h,$(idl_skels))
+$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares): | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
-$(BUILD)/tests/test_turns_rig: $(obj)/gen/hxt_threads_stub.o
-$(obj)/tests/skel/hxt_threads_imp.o: private trace := $(mem_trace)
+$(BUILD)/tests/test_turns_rig $(BUILD)/tests/test_shares_rig: $(obj)/gen/hxt_threads_stub.o
+# as a user's skel (tools/hexrig-skel.pc.in): all that has no listing is estimated
+user_trace := $(if $(mem_trace),$(mem_trace) -fsanitize-coverage=trace-pc -fno-tree-vectorize -fno-tree-loop-distribute-patterns)
+threads_c := tests/skel/hxt_threads_imp.c $(wildcard tests/skel/hxt_threads/*.c)
+$(threads_c:%.c=$(obj)/%.o): inc := $(inc_dsp) -I$(G) -Itests/skel -DHEXRIG_COUNT
+$(threads_c:%.c=$(obj)/%.o): private trace := $(mem_trace)
+$(obj)/tests/skel/hxt_threads/shares.o: private trace := $(user_trace)
+$(threads_c:%.c=$(obj)/%.o): | $(G)/hxt_threads.h
 $(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads,$(eval $(call test_skel,$t)))
+# Skels whose figures must not depend on the host's optimiser, compiled at each level: tests/libhxt_threads_O0_skel.so, ...,
+# tests/O0/libsilicon_skel.so, ...
+silicon_c := $(wildcard kernels/silicon/*.c kernels/skel/*.c)
+define at_level
+$(obj)/O$1/%.o: %.c $(cc_stamp)
+	@mkdir -p $$(@D)
+	$$(say) CC '$$< -O$1'
+	$$(Q)$$(CC) $$(CFLAGS_ALL) -g0 -O$1 $$(pic) $$(inc) $$(trace) -c $$< -o $$@
+$(obj)/O$1/kernels/%.o: inc := $(inc_dsp) -Ikernels -I$(G) -DHEXRIG_COUNT
+$(traced_o:$(obj)/%=$(obj)/O$1/%): private trace := $(mem_trace)
+$(threads_c:%.c=$(obj)/O$1/%.o): inc := $(inc_dsp) -I$(G) -Itests/skel -DHEXRIG_COUNT
+$(threads_c:%.c=$(obj)/O$1/%.o): private trace := $(mem_trace)
+$(obj)/O$1/tests/skel/hxt_threads/shares.o: private trace := $(user_trace)
+$(threads_c:%.c=$(obj)/O$1/%.o) $(silicon_c:%.c=$(obj)/O$1/%.o): | $(G)/hxt_threads.h $(skels:%=$(G)/%.h)
+$(BUILD)/tests/libhxt_threads_O$1_skel.so: $(obj)/gen/hxt_threads_skel.o $(threads_c:%.c=$(obj)/O$1/%.o)
+	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$(hxt_threads_skel_at) $$(in))
+$(obj)/O$1/libhxskel.a: $(patsubst %.c,$(obj)/O$1/%.o,$(wildcard kernels/skel/*.c)); $$(archive)
+$(BUILD)/tests/O$1/libsilicon_skel.so: $(patsubst %.c,$(obj)/O$1/%.o,$(wildcard kernels/silicon/*.c)) $(obj)/gen/silicon_skel.o $(obj)/O$1/libhxskel.a $(obj)/libhxwire.a
+	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$(silicon_skel_at) $$(in) -lm)
+endef
+levels := 0 1 2 3
+$(foreach l,$(levels),$(eval $(call at_level,$l)))
+threads_skels := $(levels:%=$(BUILD)/tests/libhxt_threads_O%_skel.so)
+silicon_skels := $(levels:%=$(BUILD)/tests/O%/libsilicon_skel.so)
+.PHONY: level-skels
+level-skels: $(threads_skels) $(silicon_skels)
+# `make check` has the kernels of two levels
+tests: $(if $(SAN)$(clang),,$(threads_skels) $(patsubst %,$(BUILD)/tests/O%/libsilicon_skel.so,$(filter 0 3,$(levels))))
 
 # the driver's conformance: one program for all front ends; see tests/vm for the static variant
 $(obj)/tests/fuse/hostile/%.o $(patsubst %,$(obj)/tests/fuse/%.o,test_hostile_client soak_fairness): inc = $(inc_lib) -Itests/conformance -Itests/lib -Itests -Itests/skel
@@ -427,7 +461,7 @@ check: deps
 .PHONY: compile-commands
 compile-commands:
 	@mkdir -p $(BUILD)
-	@$(MAKE) --no-print-directory -nB V=1 CC='$(filter-out ccache,$(CC))' mem_trace= tests soak $(bench_b) | awk -v dir='$(CURDIR)' -f tools/compile-commands.awk \
+	@$(MAKE) --no-print-directory -nB V=1 CC='$(filter-out ccache,$(CC))' mem_trace= levels= tests soak $(bench_b) | awk -v dir='$(CURDIR)' -f tools/compile-commands.awk \
 	    >$(BUILD)/compile_commands.json
 
 # tabs, long lines, .clang-format; a part of `make check`.  77: no clang-format 14
@@ -516,7 +550,7 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhx
 # --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was
 # skipped; the skip says why.
 .PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-isolation check-full
-.PHONY: check-static check-calibration
+.PHONY: check-static check-calibration check-determinism
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(call programs_of,soak)
 $(BUILD)/tests/soak_fairness: $(access_o)
@@ -552,14 +586,18 @@ check-faults: deps soak-programs
 check-calibration: deps
 	$(sub) tests
 	@tests/run.sh $(BUILD) calibration
+check-determinism: deps
+	$(sub) tests level-skels
+	@tests/run.sh $(BUILD) determinism
 # a part of `make check` by itself
 check-isolation: deps
 	$(sub) tests
 	@tests/run.sh $(BUILD) isolation
 check-full: deps
+	$(sub) tests level-skels
 	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
 	$(sub) $(asan) tests
-	@tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration soak
+	@tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration determinism soak
 
 # TIME (60) seconds of each fuzz target, or of TARGETS; JOBS (1) at a time.  By libFuzzer where a clang has it (FUZZ_CC; empty: do
 # without), else by the fuzzer of `make check`.  fuzz-merge keeps of what was found what is worth keeping
@@ -594,7 +632,7 @@ soak: $(soak_b)
 
 # whatever `link` makes
 linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest $(L)/libcdsprpc.so.1 $(L)/libhexrig.so,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
-          $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) \
+          $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(threads_skels) $(silicon_skels) \
           $(addprefix $(BUILD)/tests/,conformance conformance-static run_with_client run_with_client-static) $(preloads) \
           $(addprefix $(BUILD)/peer/,make_model peer_llama)
 $(linked): $(ld_stamp)

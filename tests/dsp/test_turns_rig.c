@@ -1,17 +1,26 @@
 /* Protects what docs/filters.md promises: the figures of a caller, whatever threads its skel has, are the same in every run, on
- * either front end, beside whatever else the host does; and callers that share a handle do not change each other's work. */
+ * either front end, beside whatever else the host does, and of listed code however the skel was compiled; and callers that share a
+ * handle do not change each other's work.  HXT_TURNS_RUNS=20 makes more runs, and shows the figures: make check-determinism. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "hx_rig.h"
 #include "hxt_threads.h"
 #include "own_rig.h"
 
-enum { RUNS = 20, HW_THREADS = 6, CONTEXTS = 2 };
+enum { RUNS = 2, HW_THREADS = 6, CONTEXTS = 2 };
 
 static remote_handle64 skel;
+
+static int runs(void)
+{
+    const char *text = getenv("HXT_TURNS_RUNS");
+
+    return text ? atoi(text) : RUNS;
+}
 
 static int open_skel(void **state)
 {
@@ -44,14 +53,15 @@ static struct figures run(hxt_work what, int threads, int rounds)
     return f;
 }
 
-/* Keeps a core of the host busy until it is killed; its process. */
+/* Keeps a core of the host busy until it is killed, or this process ends; its process. */
 static pid_t start_busy_loop(void)
 {
     const pid_t pid = fork();
 
     assert_true(pid >= 0);
     if (!pid) {
-        alarm(100);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(600);
         for (atomic_int i = 0;; i++)
             ;
     }
@@ -60,8 +70,10 @@ static pid_t start_busy_loop(void)
 
 /* What the first run has found, by the number of threads; for both front ends, whose tests run one after the other in processes of
  * their own. */
-static struct figures *found;
 enum { COUNTS = 5 };
+static struct found {
+    struct figures estimated[COUNTS], listed[COUNTS];
+} *found;
 
 /* DDR is slower in a new PD, for some ms of the DSP's time. */
 static void warm_up(void)
@@ -70,10 +82,10 @@ static void warm_up(void)
         run(HXT_SCALAR, 1, 64);
 }
 
-static void check_runs(struct figures *want, int threads)
+static void check_runs(hxt_work what, struct figures *want, int threads)
 {
-    for (int i = 0; i < RUNS; i++) {
-        const struct figures f = run(HXT_MIXED, threads, 3);
+    for (int i = 0; i < runs(); i++) {
+        const struct figures f = run(what, threads, 3);
 
         if (!want->pcycles)
             *want = f;
@@ -91,10 +103,51 @@ static void test_runs_repeat_with_any_number_of_threads_beside_a_busy_loop(void 
     (void)state;
     warm_up();
     for (int i = 0; i < COUNTS; i++)
-        check_runs(&found[i], 1 << i);
+        check_runs(HXT_MIXED, &found->estimated[i], 1 << i);
     kill(busy, SIGKILL);
     waitpid(busy, NULL, 0);
 }
+
+/* --- the same source, compiled at each level of optimisation */
+
+enum { LEVELS = 4 };
+
+static int open_level(int level)
+{
+    const char *uri = hxt_path("file:///libhxt_threads_O%d_skel.so?hxt_threads_skel_handle_invoke&_modver=1.0&_dom=cdsp", level);
+
+    return hxt_threads_open(uri, &skel);
+}
+
+static void check_level(int level)
+{
+    assert_int_equal(open_level(level), AEE_SUCCESS);
+    warm_up();
+    for (int i = 0; i < COUNTS; i++)
+        check_runs(HXT_LISTED, &found->listed[i], 1 << i);
+    assert_int_equal(hxt_threads_close(skel), AEE_SUCCESS);
+    if (getenv("HXT_TURNS_RUNS"))
+        for (int i = 0; i < COUNTS; i++)
+            printf("| %s | -O%d | %2d threads | %d runs | %lld pcycles, exec %llu ns, queue %llu ns |\n", own_rig_front_end, level, 1 << i,
+                   runs(), (long long)found->listed[i].pcycles, (unsigned long long)found->listed[i].exec_ns,
+                   (unsigned long long)found->listed[i].queue_ns);
+}
+
+static void test_listed_code_takes_the_same_however_it_was_compiled(void **state)
+{
+    pid_t busy;
+
+    (void)state;
+    if (access(HXT_BUILD "/tests/libhxt_threads_O0_skel.so", F_OK))
+        hxt_skip_test("this build has no skels of other levels");
+    busy = start_busy_loop();
+    for (int level = 0; level < LEVELS; level++)
+        check_level(level);
+    kill(busy, SIGKILL);
+    waitpid(busy, NULL, 0);
+}
+
+/* --- what more threads get */
 
 static void test_scalar_threads_share_the_hardware_threads(void **state)
 {
@@ -164,6 +217,7 @@ static int run_on(const char *front_end)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_runs_repeat_with_any_number_of_threads_beside_a_busy_loop, open_skel, close_skel),
+        cmocka_unit_test(test_listed_code_takes_the_same_however_it_was_compiled),
         cmocka_unit_test_setup_teardown(test_scalar_threads_share_the_hardware_threads, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_threads_that_wait_for_contexts_show_it_as_queue, open_skel, close_skel),
         cmocka_unit_test_setup_teardown(test_callers_on_one_handle_do_the_work_that_each_does_alone, open_skel, close_skel),
@@ -176,6 +230,6 @@ static int run_on(const char *front_end)
 
 int main(void)
 {
-    found = mmap(NULL, COUNTS * sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return found == MAP_FAILED ? 1 : own_rig_run_both(run_on);
 }
