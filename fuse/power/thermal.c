@@ -76,10 +76,10 @@ static void advance(struct hx_thermal *t, const struct hx_profile *p, uint64_t u
         return;
     }
     while (t->now_ns < until_ns) {
-        uint64_t next = (t->now_ns / period + 1) * period;
+        const uint64_t left = until_ns - t->now_ns, to_look = period - t->now_ns % period;
 
-        pass(t, p, (next < until_ns ? next : until_ns) - t->now_ns, watt);
-        if (t->now_ns == next)
+        pass(t, p, to_look < left ? to_look : left, watt);
+        if (to_look <= left)
             govern(t, p, &may_take);
     }
 }

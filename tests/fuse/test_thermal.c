@@ -116,6 +116,20 @@ static void test_a_load_settles_on_neighbouring_levels_however_it_is_cut(void **
     }
 }
 
+/* A skel may say that it took centuries: the time of the governor's next look is then no time of the clock's any more. */
+static void test_the_end_of_the_clock_is_passed(void **state)
+{
+    const uint64_t end = UINT64_MAX, period = 100000000;
+    struct hx_thermal t = {0};
+
+    (void)state;
+    hx_thermal_idle(&t, &profile, end - 3 * period);
+    hx_thermal_idle(&t, &profile, end);
+    assert_true(t.now_ns == end);
+    hx_thermal_idle(&t, &profile, end / 2);
+    assert_true(t.now_ns == end);
+}
+
 static void test_a_call_that_sleeps_half_of_the_time_heats_half(void **state)
 {
     struct hx_thermal half = {0};
@@ -312,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_calls_that_overlap_both_heat),
         cmocka_unit_test(test_the_governor_takes_a_level_per_call_while_it_warms_and_gives_back_while_it_cools),
         cmocka_unit_test(test_a_load_settles_on_neighbouring_levels_however_it_is_cut),
+        cmocka_unit_test(test_the_end_of_the_clock_is_passed),
         cmocka_unit_test(test_a_call_that_sleeps_half_of_the_time_heats_half),
         cmocka_unit_test(test_a_sustained_load_throttles_and_recovers_when_the_host_pauses),
         cmocka_unit_test(test_the_same_load_gives_the_same_figures),
