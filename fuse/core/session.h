@@ -31,7 +31,7 @@ struct hx_session {
     int32_t client_id; /* slot + 1 */
     uint32_t number;   /* counts sessions: who has the same client_id later is somebody else */
     pid_t pid;         /* who opened it, as the rig sees it; 0 = unknown */
-    uid_t uid;         /* its user */
+    uid_t uid;         /* its user, or who answers for it: to whom limits of users apply */
     bool secure_node;
     bool unsigned_pd;
     bool poll_mode; /* SET_OPTION asked for it */

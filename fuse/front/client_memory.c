@@ -2,8 +2,12 @@
 #include "client_memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/kcmp.h>
+#include <linux/nsfs.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -79,6 +83,35 @@ pid_t hx_client_process(pid_t tid)
             tgid = 0;
     fclose(f);
     return tgid;
+}
+
+static bool is_our_namespace(int ns)
+{
+    static struct stat own;
+    struct stat st;
+
+    return (own.st_ino || stat("/proc/self/ns/user", &own) == 0) && fstat(ns, &st) == 0 && st.st_ino == own.st_ino &&
+           st.st_dev == own.st_dev;
+}
+
+uid_t hx_client_user(pid_t tid, uid_t uid)
+{
+    char path[64];
+    uid_t maker = 0;
+    int ns, outer;
+
+    snprintf(path, sizeof(path), "/proc/%d/ns/user", tid);
+    ns = open(path, O_RDONLY | O_CLOEXEC);
+    while (ns >= 0 && !is_our_namespace(ns)) {
+        if (ioctl(ns, NS_GET_OWNER_UID, &maker))
+            maker = 0;
+        outer = ioctl(ns, NS_GET_PARENT);
+        close(ns);
+        ns = outer;
+    }
+    if (ns >= 0)
+        close(ns);
+    return maker == 0 || maker == geteuid() ? uid : maker;
 }
 
 int hx_client_fd(pid_t tid, int fd)

@@ -26,4 +26,9 @@ int hx_client_locate(pid_t tid, uint64_t inode, uint64_t addr, uint64_t *offset)
 /* The process that thread `tid` belongs to, or 0. */
 pid_t hx_client_process(pid_t tid);
 
+/* Who answers for what thread `tid` of user `uid` does, so that a limit per user is one: who may take subordinate ids (/etc/subuid) has
+ * thousands, but only in a user namespace, and that is its maker's.  `uid` itself outside of such namespaces, in one that root or the
+ * rig's owner made (for others, in a container), and where the rig may not look. */
+uid_t hx_client_user(pid_t tid, uid_t uid);
+
 #endif

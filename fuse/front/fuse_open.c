@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "client_memory.h"
 #include "core/driver.h"
 #include "fuse_open.h"
 
@@ -55,7 +56,8 @@ void hx_fuse_open(struct fuse_req *req, const struct fuse_file_info *fi, struct 
         return;
     }
     *f = (struct fuse_open){
-        .opener = {.driver = d, .pid = pid, .uid = fuse_req_ctx(req)->uid, .secure_node = secure, .opened = opened},
+        .opener = {.driver = d, .pid = pid, .uid = hx_client_user(fuse_req_ctx(req)->pid, fuse_req_ctx(req)->uid),
+                   .secure_node = secure, .opened = opened},
         .req = req,
         .fi = *fi,
     };

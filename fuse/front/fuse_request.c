@@ -171,16 +171,15 @@ static void give_up_reach(void *arg, struct hx_watchdog *stall)
     struct fuse_req *req = arg;
     struct hx_driver *d = fuse_req_userdata(req);
 
-    (void)stall;
-    hx_blame_hang(&d->blame, fuse_req_ctx(req)->uid);
+    hx_blame_hang(&d->blame, stall->uid);
     fuse_reply_err(req, EFAULT);
 }
 
 void hx_fuse_request_reach(struct fuse_req *req, const void *in)
 {
     const struct hx_driver *d = fuse_req_userdata(req);
-    const uid_t uid = fuse_req_ctx(req)->uid;
-    pid_t caller = fuse_req_ctx(req)->pid;
+    const pid_t caller = fuse_req_ctx(req)->pid;
+    const uid_t uid = hx_client_user(caller, fuse_req_ctx(req)->uid);
     uint64_t bytes;
     struct hx_reach r;
     int fd;

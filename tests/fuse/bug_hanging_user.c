@@ -2,6 +2,7 @@
  * after three times the rig no longer waits for that user, nor for anybody in whose memory eight threads of it hang already. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 
 #include "driver_client.h"
@@ -78,6 +79,66 @@ static void test_a_user_whose_memory_hung_three_times_is_waited_for_no_more(void
     expect_work(); /* the owner's memory is another matter */
 }
 
+/* --- subordinate ids */
+
+/* Nobody, barred by the test before, with another id in a namespace of its own; `made`: it is there, `mapped`: so are its ids.  Even memory
+ * that is there is not looked at. */
+static int ask_under_another_id(int made, int mapped)
+{
+    uint8_t here = 0;
+    char byte;
+    int status;
+
+    if (chdir(own_rig_path("")) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+        return 1;
+    if (unshare(CLONE_NEWUSER))
+        return 77;
+    if (write(made, "", 1) != 1 || read(mapped, &byte, 1) != 1 || setresuid(1, 1, 1))
+        return 2;
+    status = open("status", O_RDONLY | O_CLOEXEC);
+    return ask(status, &here) == -1 && errno == EFAULT ? 0 : 3;
+}
+
+/* What newuidmap does for a user whom /etc/subuid names. */
+static void give_ids(pid_t pid)
+{
+    static const char map[] = "0 100000 100";
+
+    hxt_write_file(hxt_path("/proc/%d/uid_map", pid), map, sizeof(map) - 1);
+}
+
+static void test_its_subordinate_ids_are_waited_for_no_more_either(void **state)
+{
+    struct hole probe = hole_make(); /* without these nobody was barred */
+    int made[2], mapped[2], rc;
+    char byte;
+    pid_t pid;
+
+    (void)state;
+    hole_fill(&probe);
+    if (geteuid())
+        hxt_skip_test("only root can be another user");
+    assert_int_equal(pipe(made) | pipe(mapped), 0);
+    pid = fork();
+    if (pid == 0)
+        _exit(ask_under_another_id(made[1], mapped[0]));
+    close(made[1]);
+    if (read(made[0], &byte, 1) == 1) {
+        give_ids(pid);
+        assert_int_equal(write(mapped[1], "", 1), 1);
+    }
+    assert_int_equal(waitpid(pid, &rc, 0), pid);
+    if (WIFEXITED(rc) && WEXITSTATUS(rc) == 77)
+        hxt_skip_test("no user namespace for an ordinary user");
+    assert_int_equal(rc, 0);
+    close(made[0]);
+    close(mapped[0]);
+    close(mapped[1]);
+    expect_work();
+}
+
+/* --- threads that hang at a time */
+
 struct asker {
     pthread_t thread;
     int status;
@@ -133,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_user_whose_memory_hung_three_times_is_waited_for_no_more),
+        cmocka_unit_test(test_its_subordinate_ids_are_waited_for_no_more_either),
         cmocka_unit_test(test_no_more_than_eight_threads_hang_in_one_users_memory),
     };
 
