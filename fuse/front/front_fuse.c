@@ -285,7 +285,9 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg
     (void)arg;
     (void)flags;
     (void)out_bytes;
-    if (nodes[ino - FIRST_INO].device)
+    if (ino == FUSE_ROOT_ID) /* folders have ioctls, too */
+        fuse_reply_err(req, ENOTTY);
+    else if (nodes[ino - FIRST_INO].device)
         hx_fuse_request_begin(req, "fuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in,
                               in_bytes, _IOC_SIZE(cmd));
     else if (cmd != HX_IOCTL_REACH || in_bytes != sizeof(struct hx_reach))

@@ -1,9 +1,11 @@
 /* Protects the driver as a client of the kernel interface sees it, call by call: refusals, results, buffers and maps.
  * Raw ioctls on the FUSE device, no library. */
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "driver_client.h"
+#include "hx_reach.h"
 
 /* --- tests ------------------------------------------------------------------------------------------------------- */
 static void test_unknown_ioctls_give_enotty(void **state)
@@ -19,6 +21,20 @@ static void test_unknown_ioctls_give_enotty(void **state)
         assert_int_equal(ioctl(fd, cmds[i], &word), -1);
         assert_int_equal(errno, ENOTTY);
     }
+    close(fd);
+}
+
+static void test_the_folder_of_the_nodes_has_no_ioctl(void **state)
+{
+    struct hx_reach reach = {0};
+    struct fastrpc_invoke invoke = {0};
+    int fd = open(own_rig_path(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    (void)state;
+    assert_int_equal(ioctl(fd, FASTRPC_IOCTL_INVOKE, &invoke), -1);
+    assert_int_equal(errno, ENOTTY);
+    assert_int_equal(ioctl(fd, HX_IOCTL_REACH, &reach), -1);
+    assert_int_equal(errno, ENOTTY);
     close(fd);
 }
 
@@ -426,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_ioctls_give_enotty),
+        cmocka_unit_test(test_the_folder_of_the_nodes_has_no_ioctl),
         cmocka_unit_test(test_invoke_before_init_create_gives_einval),
         cmocka_unit_test(test_handle_1_gives_eperm),
         cmocka_unit_test(test_signed_pd_is_refused_on_the_plain_node_only),
