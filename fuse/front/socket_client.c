@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "client_memory.h"
 #include "core/driver.h"
 #include "socket_call.h"
 
@@ -271,7 +272,7 @@ int hx_socket_client_add(struct hx_driver *d, int fd, bool secure)
     cl->pid = cred.pid;
     cl->uid = cred.uid;
     cl->conn.loop = &d->loop;
-    cl->conn.uid = cred.uid;
+    cl->conn.uid = hx_client_user(cred.pid, cred.uid);
     cl->conn.watch = (struct hx_watch){.fd = fd, .ready = client_ready, .arg = cl};
     cl->next = clients;
     cl->prev = &clients;
@@ -282,7 +283,7 @@ int hx_socket_client_add(struct hx_driver *d, int fd, bool secure)
         drop_client(cl);
         return 0;
     }
-    cl->opener = (struct hx_opener){.driver = d, .pid = cred.pid, .uid = cred.uid, .secure_node = secure, .opened = opened};
+    cl->opener = (struct hx_opener){.driver = d, .pid = cred.pid, .uid = cl->conn.uid, .secure_node = secure, .opened = opened};
     hx_open(&cl->opener);
     limit_bystanders();
     return 0;
