@@ -320,6 +320,11 @@ int hx_profile_is_of_calls(size_t k)
     return (at < first || at >= end) && (strstr(keys[k].name, "_us") || strncmp(keys[k].name, "linger", 6) == 0);
 }
 
+int hx_profile_is_of_start(size_t k)
+{
+    return strncmp(keys[k].name, "ddr_cold", 8) == 0;
+}
+
 double hx_profile_get(const struct hx_profile *p, size_t k)
 {
     const char *at = (const char *)p + keys[k].offset;

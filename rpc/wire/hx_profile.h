@@ -83,11 +83,12 @@ int hx_profile_load_notes(struct hx_profile *p, char (*notes)[HX_PROFILE_NOTE], 
                           char *why, size_t why_bytes);
 
 /* Key by key, k < hx_profile_n_keys(): its name, whether it is a whole number, whether it has a part only in what calls cost beside
- * their execution, its value.  set: rounds a count, and takes the nearest legal value. */
+ * their execution, or only in the first milliseconds of a PD, its value.  set: rounds a count, and takes the nearest legal value. */
 size_t hx_profile_n_keys(void);
 const char *hx_profile_key(size_t k);
 int hx_profile_is_count(size_t k);
 int hx_profile_is_of_calls(size_t k);
+int hx_profile_is_of_start(size_t k);
 double hx_profile_get(const struct hx_profile *p, size_t k);
 void hx_profile_set(struct hx_profile *p, size_t k, double value);
 

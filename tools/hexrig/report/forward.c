@@ -72,6 +72,8 @@ int hx_forward_run_layers(remote_handle64 h, const struct hx_timing_ask *a, sili
 {
     struct hx_timing_pool p = HX_TIMING_POOL(a);
     silicon_geometry g = hx_forward_models[0].geometry;
+
+    g.ffn = a->shape[2] ? (int)a->shape[2] : g.ffn;
     const int layers = (int)a->shape[1], rows = (int)a->shape[0] * g.width, n_times = (layers + 1) * SILICON_PASS_TIMES;
     const size_t bytes = layer_bytes(&g) * (size_t)layers + (size_t)g.width * sizeof(float);
     float *x = hx_pool_floats(&p, (size_t)rows), *y = hx_pool_take(&p, (size_t)rows * sizeof(*y));
@@ -187,6 +189,11 @@ static void add_rest(double dsp_ms, double rate, struct hx_forward *out)
     out->line[out->lines++] = rest;
 }
 
+static double host_ms(const struct hx_forward_ask *ask)
+{
+    return ask->host_ms < 0 ? ask->model->host_ms_per_token * ask->tokens : ask->host_ms;
+}
+
 int hx_forward(const struct hx_forward_ask *ask, hx_timing_asker *asker, struct hx_forward *out)
 {
     uint64_t times[RUN + 1][SILICON_PASS_TIMES];
@@ -204,8 +211,47 @@ int hx_forward(const struct hx_forward_ask *ask, hx_timing_asker *asker, struct 
     out->dsp_ms = out->call.exec_us / 1e3;
     add_rest(out->dsp_ms, pcycles_per_ms(times[OTHER]), out);
     out->call_ms = out->call.wall_us / 1e3;
-    out->host_ms = ask->host_ms < 0 ? ask->model->host_ms_per_token * ask->tokens : ask->host_ms;
+    out->host_ms = host_ms(ask);
     out->ttft_ms = out->call_ms + out->host_ms;
+    return 0;
+}
+
+/* --- in brief */
+
+/* One layer's times, of so many tokens and rows of the FFN. */
+static int ask_layer(const struct hx_forward_ask *ask, hx_timing_asker *asker, int tokens, int ffn, uint64_t *times)
+{
+    uint64_t all[2][SILICON_PASS_TIMES] = {{0}}; /* the layer, and what follows the last */
+    const struct hx_timing_ask layer = {.kernel = "layers", .shape = {tokens, 1, ffn}, .how = ask->how, .shared = 1, .first = 1,
+                                        .times = all[0]};
+    struct hx_timing call;
+    int rc = asker(&layer, &call);
+
+    memcpy(times, all[0], sizeof(all[0]));
+    return rc;
+}
+
+/* Operations that a layer with an FFN of one row does not have, or has less of. */
+static int is_of_ffn(int operation)
+{
+    return operation == SILICON_PASS_TABLES || operation == SILICON_PASS_GELU || operations[operation].kind == FFN;
+}
+
+int hx_forward_brief(const struct hx_forward_ask *ask, hx_timing_asker *asker, double *ttft_us)
+{
+    enum { FEW = 2 };
+    const int in_tiles = ask->how.placement == SILICON_DMA; /* fetched once for all tokens */
+    const int tokens = ask->tokens, few = tokens < FEW || in_tiles ? tokens : FEW;
+    uint64_t attention[SILICON_PASS_TIMES], ffn[SILICON_PASS_TIMES];
+    double pcycles = 0;
+    int rc = ask_layer(ask, asker, tokens, 1, attention);
+
+    rc = rc ? rc : ask_layer(ask, asker, few, ask->model->geometry.ffn, ffn);
+    if (rc)
+        return rc;
+    for (int i = 0; i < SILICON_PASS_PCYCLES; i++)
+        pcycles += !is_of_ffn(i) ? (double)attention[i] : (double)ffn[i] * (i == SILICON_PASS_TABLES ? 1 : (double)tokens / few);
+    *ttft_us = 1e3 * (pcycles * ask->model->layers / pcycles_per_ms(ffn) + host_ms(ask));
     return 0;
 }
 
@@ -215,8 +261,12 @@ int hx_forward_answer(const struct hx_timing_ask *ask, hx_timing_asker *asker, s
     const struct hx_forward_ask pass = {.model = &hx_forward_models[0], .tokens = (int)ask->shape[0], .how = ask->how,
                                         .first = ask->first, .host_ms = -1};
     struct hx_forward f;
-    int rc = ask->shape[0] > HX_FORWARD_TOKENS_MAX ? AEE_EBADPARM : hx_forward(&pass, asker, &f);
+    int rc = ask->shape[0] > HX_FORWARD_TOKENS_MAX ? AEE_EBADPARM : 0;
 
+    memset(out, 0, sizeof(*out));
+    if (!rc && ask->brief)
+        return hx_forward_brief(&pass, asker, &out->wall_us);
+    rc = rc ? rc : hx_forward(&pass, asker, &f);
     if (rc)
         return rc;
     *out = f.call;

@@ -59,6 +59,11 @@ struct hx_forward {
 /* asker: hx_timing_ask().  0, or the code of the call that failed. */
 int hx_forward(const struct hx_forward_ask *ask, hx_timing_asker *asker, struct hx_forward *out);
 
+/* The time to the first token from a tenth of the work: one layer, whose FFN sees a few tokens, each of which streams all of its
+ * weights.  It comes out near that of hx_forward(), and changes as that does when the model's parameters change; but for those of
+ * calls and of a PD's first milliseconds, which are left out. */
+int hx_forward_brief(const struct hx_forward_ask *ask, hx_timing_asker *asker, double *ttft_us);
+
 /* hx_timing_kernel.run and .setup of `layers`, .answer of `forward`. */
 int hx_forward_run_layers(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c);
 int hx_forward_make_tables(remote_handle64 h, const struct hx_timing_ask *a, silicon_cycles *c);

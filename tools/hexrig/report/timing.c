@@ -156,7 +156,12 @@ size_t hx_timing_same_question(size_t i)
     return first;
 }
 
-int hx_timing_predict(double *predicted, double *of_calls, const int *skip, const struct hx_timing_row **failed)
+int hx_timing_is_pass(const struct hx_timing_row *row)
+{
+    return hx_timing_kernel(row->ask.kernel)->answer != NULL;
+}
+
+int hx_timing_predict(double *predicted, double *of_calls, const int *skip, int brief, const struct hx_timing_row **failed)
 {
     struct hx_timing *answers = calloc(hx_timing_n_rows, sizeof(*answers));
     int rc = answers ? 0 : AEE_ENOMEMORY;
@@ -165,11 +170,13 @@ int hx_timing_predict(double *predicted, double *of_calls, const int *skip, cons
     for (size_t i = 0; !rc && i < hx_timing_n_rows; i++) {
         const struct hx_timing_row *row = *failed = &hx_timing_rows[i];
         const struct hx_timing *t = &answers[hx_timing_same_question(i)];
+        struct hx_timing_ask ask = row->ask;
 
+        ask.brief = brief;
         if (skip && skip[i])
             continue;
         if (t == &answers[i])
-            rc = hx_timing_ask(&row->ask, &answers[i]);
+            rc = hx_timing_ask(&ask, &answers[i]);
         predicted[i] = hx_timing_figure(row, t);
         if (of_calls)
             of_calls[i] = (t->dispatch_us + t->marshal_us + t->queue_us) / t->wall_us;

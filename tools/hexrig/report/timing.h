@@ -20,6 +20,7 @@ struct hx_timing_ask {
     uint64_t in_bytes, out_bytes; /* of kernel `null` */
     uint64_t idle_us; /* the client's own work before each call */
     uint64_t *times; /* of kernel `layers`: where its times go, [layers + 1][SILICON_PASS_TIMES], or NULL */
+    int brief;       /* of kernel `forward`: 1: only wall_us, and from less work: it changes as the whole pass does */
 };
 
 struct hx_timing {
@@ -110,10 +111,13 @@ const char *hx_timing_unit(const struct hx_timing_row *row);
  * there is none. */
 size_t hx_timing_same_question(size_t i);
 
+/* Whether the row is one that can be asked briefly. */
+int hx_timing_is_pass(const struct hx_timing_row *row);
+
 /* Asks this process's rig for all rows: predicted[hx_timing_n_rows], and in `of_calls`, unless it is NULL, which share of the whole
  * was dispatch, marshal and queue.  skip: NULL, or rows for which it is not 0 keep what stands in `predicted`; rows of one question alike.
- * 0, or the code of the call that failed and the row that asked for it in *failed. */
-int hx_timing_predict(double *predicted, double *of_calls, const int *skip, const struct hx_timing_row **failed);
+ * brief: passes are.  0, or the code of the call that failed and the row that asked for it in *failed. */
+int hx_timing_predict(double *predicted, double *of_calls, const int *skip, int brief, const struct hx_timing_row **failed);
 
 /* Writes the options that ask a row's question, as `--kernel matmul --shape 16x1152x6912 --threads 2 --shared`. */
 void hx_timing_print_ask(const struct hx_timing_ask *ask, char *text, size_t bytes);

@@ -75,22 +75,58 @@ static int answer(const struct child *c, int keep, double *figures)
     return rc;
 }
 
-/* Figures are the rows, then which share of each is what its call costs beside its execution, then the answer's. */
+/* Figures are the rows; which share of each is what its call costs beside its execution; passes in brief; then the answer's. */
+enum figures { ROWS, OF_CALLS, BRIEF, ANSWER };
+
+static double *figures_of(double *figures, enum figures which)
+{
+    return figures + which * hx_timing_n_rows;
+}
+
+static int predict(const struct child *c, double *figures, double *of_calls, const int *skip, int brief)
+{
+    const struct hx_timing_row *failed;
+    const int rc = hx_timing_predict(figures, of_calls, skip, brief, &failed);
+
+    return rc ? hx_cmd_fail(c->how->cmd, "%s: error 0x%x; the DSP's log says why", failed->id, (unsigned)rc) : HX_EXIT_OK;
+}
+
+/* Under the profile itself: passes both ways. */
+static int measure_base(const struct child *c, double *figures)
+{
+    int skip[hx_timing_n_rows], rc = predict(c, figures, figures_of(figures, OF_CALLS), NULL, 0);
+
+    memset(skip, 0, sizeof(skip));
+    for (size_t i = 0; i < hx_timing_n_rows; i++)
+        skip[i] = !hx_timing_is_pass(&hx_timing_rows[i]);
+    return rc ? rc : predict(c, figures_of(figures, BRIEF), NULL, skip, 1);
+}
+
+/* A pass changes as it does in brief. */
+static int measure_moved(const struct child *c, const struct hx_timing_param *moved, const double *base, double *figures)
+{
+    const double *of_calls = base + OF_CALLS * hx_timing_n_rows, *brief = base + BRIEF * hx_timing_n_rows;
+    int skip[hx_timing_n_rows], rc;
+
+    memset(skip, 0, sizeof(skip));
+    for (size_t i = 0; i < hx_timing_n_rows; i++) {
+        skip[i] = (hx_profile_is_of_calls(moved->key) && of_calls[i] < OF_CALLS_MIN) ||
+                  (hx_profile_is_of_start(moved->key) && hx_timing_is_pass(&hx_timing_rows[i]));
+        figures[i] = base[i];
+    }
+    rc = predict(c, figures, NULL, skip, 1);
+    for (size_t i = 0; !rc && i < hx_timing_n_rows; i++)
+        if (!skip[i] && hx_timing_is_pass(&hx_timing_rows[i]))
+            figures[i] *= base[i] / brief[i];
+    return rc;
+}
+
 static int measure(const void *arg, const struct hx_timing_param *moved, const double *base, double *figures)
 {
-    const size_t n = hx_timing_n_rows;
     const struct child *c = arg;
-    const struct hx_timing_row *failed;
-    int skip[n], rc;
+    const int rc = moved ? measure_moved(c, moved, base, figures) : measure_base(c, figures);
 
-    for (size_t i = 0; i < n; i++) {
-        skip[i] = base && hx_profile_is_of_calls(moved->key) && base[n + i] < OF_CALLS_MIN;
-        figures[i] = base ? base[i] : 0;
-    }
-    rc = hx_timing_predict(figures, figures + n, skip, &failed);
-    if (rc)
-        return hx_cmd_fail(c->how->cmd, "%s: error 0x%x; the DSP's log says why", failed->id, (unsigned)rc);
-    return c->how->answer ? answer(c, !moved, figures + 2 * n) : HX_EXIT_OK;
+    return rc || !c->how->answer ? rc : answer(c, !moved, figures_of(figures, ANSWER));
 }
 
 /* --- in the parent */
@@ -104,7 +140,7 @@ static int take_slopes(struct hx_timing_fit *f, size_t n_figures, const double *
     if (!f->slopes || !f->predicted)
         return -ENOMEM;
     hx_timing_slopes(&f->params, n_figures, figures, f->slopes);
-    f->answer_slopes = f->slopes + 2 * rows * n;
+    f->answer_slopes = f->slopes + ANSWER * rows * n;
     memcpy(f->predicted, figures, rows * sizeof(double));
     return 0;
 }
@@ -112,7 +148,7 @@ static int take_slopes(struct hx_timing_fit *f, size_t n_figures, const double *
 /* n_figures: of the rows and, when there is a question, HX_TIMING_ANSWER_MAX more, most of which stay 0. */
 static int vary(struct hx_timing_fit *f, const struct hx_timing_fit_how *how)
 {
-    const size_t n_figures = 2 * hx_timing_n_rows + (how->answer ? HX_TIMING_ANSWER_MAX : 0);
+    const size_t n_figures = ANSWER * hx_timing_n_rows + (how->answer ? HX_TIMING_ANSWER_MAX : 0);
     const struct child c = {how, memfd_create("answer", MFD_CLOEXEC)};
     const struct hx_timing_vary v = {how->cmd, how->front_end, measure, &c, n_figures};
     double *figures = malloc(hx_timing_vary_room(&f->params, n_figures) * sizeof(*figures));

@@ -153,7 +153,7 @@ static int print_table(const char *cmd, const struct hx_timing_params *params, i
     double predicted[hx_timing_n_rows];
     const struct hx_timing_columns columns = {.predicted = predicted};
     const struct hx_timing_row *failed;
-    int rc = hx_timing_predict(predicted, NULL, NULL, &failed);
+    int rc = hx_timing_predict(predicted, NULL, NULL, 0, &failed);
 
     if (rc)
         return hx_cmd_fail(cmd, "%s: error 0x%x; the DSP's log says why", failed->id, (unsigned)rc);
