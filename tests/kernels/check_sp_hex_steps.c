@@ -11,7 +11,7 @@
 #include "hx_f16.h"
 #include "hxt.h"
 #include "silicon/elementwise.h"
-#include "spinor/mobius.h"
+#include "silicon/mobius.h"
 #include "spinor/spinor.h"
 #include "spinor_rig.h"
 
