@@ -10,6 +10,8 @@
 #include "band_quantize.h"
 #include "elementwise.h"
 #include "hexrig_uncosted.h"
+#include "hx_compress.h"
+#include "mobius.h"
 #include "modmatmul.h"
 #include "qf32_dot.h"
 #include "silicon_job.h"
@@ -237,11 +239,24 @@ int silicon_vht2(remote_handle64 h, const silicon_how *run, int hvx, int n, int 
 struct compress {
     struct hx_bands bands;
     int transform, vectors, bytes;
+    uint16_t order[HX_BAND_MAX_N];
 };
+
+/* As published: the transform, and its coefficients in Moebius order.  Where they are then. */
+static const float *compress_transform(const struct compress *c, float *tile, float *ordered)
+{
+    if (!c->transform)
+        return tile;
+    if (hx_vht2_hvx(tile, c->bands.n))
+        return NULL;
+    hx_mobius_scatter(c->order, c->bands.n, tile, ordered);
+    return ordered;
+}
 
 static int compress_share(const struct hx_silicon_job *job, const void *args, struct hx_part part)
 {
     float tile[HX_BAND_MAX_N] __attribute__((aligned(HX_VECTOR_BYTES)));
+    float ordered[HX_BAND_MAX_N] __attribute__((aligned(HX_VECTOR_BYTES)));
     const struct compress *c = args;
     const struct hx_share s = hx_share_of(c->vectors, part);
     const int n = c->bands.n;
@@ -253,10 +268,8 @@ static int compress_share(const struct hx_silicon_job *job, const void *args, st
         hx_job_as_library();
         hx_copy_hvx(tile, from, n * (int)sizeof(*tile));
         hx_job_as_built(job);
-        if (c->transform)
-            rc = hx_vht2_hvx(tile, n);
-        if (rc == AEE_SUCCESS)
-            rc = hx_band_quantize_hvx(&c->bands, tile, to);
+        const float *coefficients = compress_transform(c, tile, ordered);
+        rc = coefficients ? hx_band_quantize_hvx(&c->bands, coefficients, to) : AEE_EBADPARM;
     }
     return rc;
 }
@@ -272,6 +285,7 @@ int silicon_compress(remote_handle64 h, const silicon_how *run, int kind, int tr
     c.bytes = n % HX_VECTOR_WORDS ? 0 : hx_bands_bytes(&c.bands);
     if (c.bytes == 0 || (kind != 0 && kind != 1) || xLen % n)
         return AEE_EBADPARM;
+    hx_mobius_order(n, HX_MOBIUS_SHIP, c.order);
     c.vectors = xLen / n;
     if ((int64_t)c.vectors * c.bytes != codesLen)
         return AEE_EBADPARM;

@@ -254,7 +254,7 @@ const struct hx_timing_kernel hx_timing_kernels[] = {
      run_ntt_init, NULL},
     {"vht2", "N", {256}, "Walsh-Hadamard butterflies, scalar (K15)", NULL, run_vht2, NULL},
     {"vht2-hvx", "N", {256}, "the same with qf32 from stride 32 on (K16)", NULL, run_vht2_hvx, NULL},
-    {"compress", "NxVECTORS", {64, 1}, "VHT2 and band quantise (K18)", NULL, run_compress, NULL},
+    {"compress", "NxVECTORS", {64, 1}, "VHT2, Moebius order and band quantise (K18)", NULL, run_compress, NULL},
     {"band-quantize", "NxVECTORS", {64, 1}, "bands of 5, 5, 4 and 3 bits", NULL, run_band_quantize, NULL},
     {"compress-v", "NxVECTORS", {64, 1}, "the same as V: one band of 3 bits", NULL, run_compress_v, NULL},
     {"band-quantize-v", "NxVECTORS", {64, 1}, "its band alone", NULL, run_band_quantize_v, NULL},
