@@ -18,7 +18,7 @@ enum { LISTED_COPY = 256 };
 
 struct price {
     unsigned packets;    /* of a call, with call and return */
-    unsigned waits;      /* of these, how many wait for a float result */
+    unsigned waits;      /* of these, how many wait for a float result that they multiply */
     double per_byte;     /* packets */
 };
 
@@ -29,7 +29,7 @@ struct price {
 static const struct price copy_price = {8, 0, 1.0 / WORD}, set_price = {6, 0, 1.0 / WORD}, compare_price = {6, 0, 2.0 / WORD},
                           length_price = {4, 0, 2}, exp_price = {27, 13, 0}, log_price = {27, 13, 0}, sin_price = {27, 8, 0},
                           tanh_price = {46, 22, 0}, pow_price = {49, 27, 0}, sqrt_price = {21, 12, 0}, mod_price = {40, 10, 0},
-                          round_price = {8, 2, 0};
+                          round_price = {8, 3, 0};
 
 static void charge(const struct price *p, size_t bytes)
 {
@@ -37,7 +37,7 @@ static void charge(const struct price *p, size_t bytes)
     const struct hx_cost *c = hx_machine ? &hx_machine->cost : &none;
 
     hx_vt_spend(HX_VT_CODE, (p->packets + (double)bytes * p->per_byte) * c->packet_pcycles +
-                                p->waits * (c->mpy_pcycles - c->packet_pcycles));
+                                p->waits * (c->mpy_pcycles + c->packet_pcycles)); /* as in a listing: listing.c */
 }
 
 static int is_left_to_the_listing(size_t bytes)
