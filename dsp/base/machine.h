@@ -41,6 +41,7 @@ struct hx_machine {
     unsigned hvx_contexts;
     unsigned hw_threads;
     unsigned issue_threads; /* of these, how many have an issue slot in each of their cycles; 0: all */
+    unsigned vtcm_grains;  /* that there are, at most HX_VTCM_GRAINS */
     unsigned capabilities; /* 0: the root PD does not tell them */
     unsigned dspqueue; /* 0: this DSP has none */
     struct hx_hvx_grant *hvx;   /* [HX_HVX_CONTEXTS_MAX], shared */

@@ -51,6 +51,7 @@ int hx_machine_init(const struct hx_profile *profile)
     hx_machine->hvx_contexts = profile->hvx_contexts;
     hx_machine->hw_threads = profile->hw_threads;
     hx_machine->issue_threads = profile->issue_threads;
+    hx_machine->vtcm_grains = profile->vtcm_kib ? profile->vtcm_kib / (HX_VTCM_GRAIN >> 10) : HX_VTCM_GRAINS;
     hx_machine->capabilities = profile->capabilities;
     hx_machine->dspqueue = profile->dspqueue;
     hx_machine->vtcm = hx_machine_shared->own.grain;

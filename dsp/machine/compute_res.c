@@ -18,7 +18,7 @@ static int impossible(const struct hx_crm_attr *a, struct hx_vtcm_want *want)
     FARF(ERROR,
          "HAP_compute_res_acquire: need %u bytes of VTCM in pages of %u, there are %u bytes in all",
          a->min_vtcm_size ? a->min_vtcm_size : a->vtcm_size,
-         a->single_page ? a->vtcm_size : a->min_page_size, HX_VTCM_BYTES);
+         a->single_page ? a->vtcm_size : a->min_page_size, hx_vtcm_total(NULL, NULL));
     return 1;
 }
 

@@ -163,19 +163,20 @@ HX_EXPORT int compute_resource_query_VTCM(unsigned int application_id, unsigned 
                                           unsigned int *avail_block_size,
                                           compute_res_vtcm_page_t *avail_block_layout)
 {
-    uint32_t range, page, n;
+    uint32_t range, page, n, all, all_page, all_n;
 
     (void)application_id;
     if (!hx_machine)
         return AEE_EFAILED;
+    all = hx_vtcm_total(&all_page, &all_n);
     hx_machine_lock();
     hx_vtcm_free(&range, &page, &n);
     hx_machine_unlock();
     if (total_block_size)
-        *total_block_size = HX_VTCM_BYTES;
+        *total_block_size = all;
     if (avail_block_size)
         *avail_block_size = range;
-    describe(total_block_layout, HX_VTCM_BYTES, HX_VTCM_BYTES, 1);
+    describe(total_block_layout, all, all_page, all_n);
     describe(avail_block_layout, range, page, n);
     return 0;
 }

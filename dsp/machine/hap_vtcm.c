@@ -24,7 +24,7 @@ HX_EXPORT void *HAP_request_async_VTCM(unsigned int size, unsigned int single_pa
     if (!hx_machine || size == 0)
         return NULL;
     if (hx_vtcm_want(&want, size, single_page_flag != 0, 0, 0)) {
-        FARF(ERROR, "vtcm: need %u bytes, there are %u in all", size, HX_VTCM_BYTES);
+        FARF(ERROR, "vtcm: need %u bytes, there are %u in all", size, hx_vtcm_total(NULL, NULL));
         return NULL;
     }
     hx_vt_spend(HX_VT_CODE, hx_machine->cost.vtcm_request_pcycles);
@@ -63,10 +63,14 @@ HX_EXPORT int HAP_release_VTCM(void *pVA)
 
 HX_EXPORT int HAP_query_total_VTCM(unsigned int *page_size, unsigned int *page_count)
 {
+    uint32_t page = HX_VTCM_BYTES, n = 1;
+
+    if (hx_machine)
+        hx_vtcm_total(&page, &n);
     if (page_size)
-        *page_size = HX_VTCM_BYTES;
+        *page_size = page;
     if (page_count)
-        *page_count = 1;
+        *page_count = n;
     return 0;
 }
 

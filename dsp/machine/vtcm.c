@@ -45,18 +45,20 @@ int hx_vtcm_want(struct hx_vtcm_want *want, uint32_t bytes, int single_page, uin
     want->least = round_up(want->least, page);
     if (want->least > want->grains)
         want->least = want->grains;
-    return want->least > HX_VTCM_GRAINS ? -1 : 0;
+    return want->least > hx_machine->vtcm_grains ? -1 : 0;
 }
 
 int hx_vtcm_can_be(const struct hx_vtcm_want *want)
 {
     return page_of(want->page) == want->page && want->page && want->least <= want->grains &&
-           want->least <= HX_VTCM_GRAINS;
+           want->least <= hx_machine->vtcm_grains;
 }
 
 int hx_vtcm_exists(int first, uint32_t n)
 {
-    return first >= 0 && first < HX_VTCM_GRAINS && n <= (uint32_t)(HX_VTCM_GRAINS - first);
+    const unsigned all = hx_machine->vtcm_grains;
+
+    return first >= 0 && (unsigned)first < all && n <= all - (unsigned)first;
 }
 
 /* Length of the free run that starts at grain `i`. */
@@ -64,7 +66,7 @@ static unsigned free_run(unsigned i)
 {
     unsigned n = 0;
 
-    while (i + n < HX_VTCM_GRAINS && hx_machine->vtcm[i + n].client == 0)
+    while (i + n < hx_machine->vtcm_grains && hx_machine->vtcm[i + n].client == 0)
         n++;
     return n;
 }
@@ -111,7 +113,7 @@ static int find_exactly(uint32_t n, uint32_t page, int over_cached)
     uint64_t best_at = 0, now = hx_vt_now();
     int best = -1;
 
-    for (uint32_t i = 0; i + n <= HX_VTCM_GRAINS; i += page) {
+    for (uint32_t i = 0; i + n <= hx_machine->vtcm_grains; i += page) {
         uint64_t at;
 
         if (!suits((int)i, n, over_cached))
@@ -132,8 +134,8 @@ int hx_vtcm_find(const struct hx_vtcm_want *want, int over_cached, uint32_t *n)
     int first = -1;
 
     *n = want->grains;
-    if (*n > HX_VTCM_GRAINS)
-        *n = HX_VTCM_GRAINS;
+    if (*n > hx_machine->vtcm_grains)
+        *n = hx_machine->vtcm_grains;
     for (;; *n -= want->page) {
         first = find_exactly(*n, want->page, over_cached);
         if (first >= 0 || *n < want->least + want->page)
@@ -183,11 +185,25 @@ void hx_vtcm_give(int first, uint32_t n)
     hx_machine_freed();
 }
 
+uint32_t hx_vtcm_total(uint32_t *page, uint32_t *n_pages)
+{
+    const unsigned all = hx_machine->vtcm_grains;
+    size_t i = N_PAGES - 1;
+
+    while (pages[i] > all)
+        i--;
+    if (page)
+        *page = pages[i] * HX_VTCM_GRAIN;
+    if (n_pages)
+        *n_pages = all / pages[i];
+    return all * HX_VTCM_GRAIN;
+}
+
 uint32_t hx_vtcm_free(uint32_t *range, uint32_t *page, uint32_t *n_pages)
 {
     uint32_t all = 0, largest = 0, start = 0, p = 0, n = 0;
 
-    for (unsigned i = 0; i < HX_VTCM_GRAINS; i++) {
+    for (unsigned i = 0; i < hx_machine->vtcm_grains; i++) {
         all += hx_machine->vtcm[i].client == 0;
         if (free_run(i) > largest) {
             largest = free_run(i);

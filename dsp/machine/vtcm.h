@@ -29,6 +29,9 @@ uint64_t hx_vtcm_free_at(int first, uint32_t n);
 void hx_vtcm_take(int first, uint32_t n, uint32_t context, uint32_t bytes);
 void hx_vtcm_give(int first, uint32_t n);
 
+/* Bytes of VTCM that there are, by the profile: so many of the largest page that fits.  Both may be NULL. */
+uint32_t hx_vtcm_total(uint32_t *page, uint32_t *n_pages);
+
 /* Bytes of VTCM that are free; of the largest free range; of the largest free page, and how many such pages that range
  * has.  Each but the first may be NULL. */
 uint32_t hx_vtcm_free(uint32_t *range, uint32_t *page, uint32_t *n_pages);

@@ -23,6 +23,7 @@
 #include "hx_stage.h"
 #include "invoke.h"
 #include "base/machine.h"
+#include "machine/vtcm.h"
 #include "module.h"
 #include "sandbox.h"
 #include "user_pd.h"
@@ -46,12 +47,10 @@ static bool is_asked; /* HX_CTL_PING is not answered yet ... */
 static uint64_t ping; /* ... which has this number ... */
 static unsigned served_since; /* ... and so many requests were served since it came */
 
-/* Attributes of this DSP, by index (enum remote_dsp_attributes); what is not named is 0. */
+/* Attributes of this DSP, by index (enum remote_dsp_attributes); what is not named is 0, and VTCM is the profile's. */
 static const uint32_t capabilities[FASTRPC_MAX_DSP_ATTRIBUTES] = {
     [FASTRPC_ATTR_UNSIGNED_PD_SUPPORT] = 1,
     [FASTRPC_ATTR_HVX_SUPPORT_128B] = 4,
-    [FASTRPC_ATTR_VTCM_PAGE] = HX_VTCM_BYTES,
-    [FASTRPC_ATTR_VTCM_COUNT] = 1,
     [FASTRPC_ATTR_ARCH_VER] = 0x69,
 };
 
@@ -260,11 +259,14 @@ static int kernel(uint32_t sc, remote_arg *pra)
 static int utilities(uint32_t sc, remote_arg *pra)
 {
     const size_t bytes = sizeof(capabilities) - sizeof(capabilities[0]);
+    uint32_t told[FASTRPC_MAX_DSP_ATTRIBUTES];
 
     if (!hx_machine->capabilities || sc != REMOTE_SCALARS_MAKE(0, 1, 1) || pra[1].buf.nLen > bytes)
         return AEE_DSP(AEE_EUNSUPPORTED);
+    memcpy(told, capabilities, sizeof(told));
+    hx_vtcm_total(&told[FASTRPC_ATTR_VTCM_PAGE], &told[FASTRPC_ATTR_VTCM_COUNT]);
     if (pra[1].buf.nLen)
-        memcpy(pra[1].buf.pv, capabilities + 1, pra[1].buf.nLen);
+        memcpy(pra[1].buf.pv, told + 1, pra[1].buf.nLen);
     return AEE_SUCCESS;
 }
 

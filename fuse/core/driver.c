@@ -97,7 +97,7 @@ static void print_thermal(const struct hx_driver *d, FILE *f)
 
 static void print_vtcm(const struct hx_driver *d, FILE *f)
 {
-    hx_vtcm_view_print(&d->vtcm, f);
+    hx_vtcm_view_print(&d->vtcm, d->profile.vtcm_kib, f);
 }
 
 static void print_uncosted(const struct hx_driver *d, FILE *f)

@@ -47,16 +47,17 @@ static unsigned grant_at(const struct hx_vtcm_grain *g, unsigned i)
     return n;
 }
 
-void hx_vtcm_view_print(const struct hx_vtcm_view *v, FILE *f)
+void hx_vtcm_view_print(const struct hx_vtcm_view *v, unsigned kib, FILE *f)
 {
+    const unsigned grains = kib ? kib / (HX_VTCM_GRAIN >> 10) : HX_VTCM_GRAINS;
     struct hx_vtcm_grain g[HX_VTCM_GRAINS] = {{0}};
     unsigned free_grains = 0;
 
     if (v->table)
         memcpy(g, v->table->grain, sizeof(g));
-    for (unsigned i = 0; i < HX_VTCM_GRAINS; i++)
+    for (unsigned i = 0; i < grains; i++)
         free_grains += g[i].client == 0;
-    fprintf(f, "total_bytes=%d\nfree_bytes=%u\n", HX_VTCM_BYTES, free_grains * HX_VTCM_GRAIN);
+    fprintf(f, "total_bytes=%u\nfree_bytes=%u\n", grains * HX_VTCM_GRAIN, free_grains * HX_VTCM_GRAIN);
     for (unsigned i = 0, n; i < HX_VTCM_GRAINS; i += n ? n : 1) {
         n = grant_at(g, i);
         if (n)

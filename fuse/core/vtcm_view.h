@@ -17,6 +17,6 @@ int hx_vtcm_view_make(struct hx_vtcm_view *v, int *fd);
 void hx_vtcm_view_close(struct hx_vtcm_view *v);
 
 /* The node `vtcm`: a line per grant.  Entries that make no sense are left out. */
-void hx_vtcm_view_print(const struct hx_vtcm_view *v, FILE *f);
+void hx_vtcm_view_print(const struct hx_vtcm_view *v, unsigned kib, FILE *f);
 
 #endif

@@ -10,7 +10,7 @@
 #include "hexrig_purpose.h"
 #include "qurt_mutex.h"
 
-enum { ALL_VTCM = 8 << 20, SIDES = 2, ALIGN = sizeof(HVX_Vector) };
+enum { SIDES = 2, ALIGN = sizeof(HVX_Vector) };
 
 static const enum hx_spinor_use use_of[HX_SP_USES] = {
     [HX_SP_ENCODE] = HX_SPINOR_ENCODE,
@@ -69,6 +69,15 @@ static void *request_vtcm(struct hx_sp_tables *t, size_t bytes, size_t n_slots)
     return t->vtcm;
 }
 
+/* Bytes of VTCM that there are, whoever holds them. */
+static size_t all_vtcm(void)
+{
+    unsigned page = 0, pages = 0;
+
+    HAP_query_total_VTCM(&page, &pages);
+    return (size_t)page * pages;
+}
+
 static void *heap(size_t bytes)
 {
     void *p = aligned_alloc(ALIGN, (bytes + ALIGN - 1) / ALIGN * ALIGN);
@@ -114,9 +123,9 @@ static void place_windows(struct hx_sp_tables *t)
 
 static int open_windows(struct hx_sp_tables *t)
 {
-    const size_t each = slot_bytes(t->all), fixed = fixed_bytes(t->all);
+    const size_t each = slot_bytes(t->all), fixed = fixed_bytes(t->all), room = all_vtcm() / 2;
 
-    t->slots = fixed + each < HX_SP_WINDOW_BYTES ? (HX_SP_WINDOW_BYTES - fixed) / each : 1;
+    t->slots = fixed + each < room ? (room - fixed) / each : 1;
     t->slots = t->slots < t->all->n_slots ? t->slots : t->all->n_slots;
     if (!request_vtcm(t, fixed + t->slots * each, t->slots))
         return AEE_ENOMEMORY;
@@ -142,13 +151,13 @@ static int build(struct hx_sp_tables *t, const struct hx_codec_format *f, const 
         FARF(ERROR, "sp_hex: the tables of %zu slots need more than 4 GiB", n_slots);
         return AEE_ENOMEMORY;
     }
-    t->all = need > ALL_VTCM ? heap(need) : request_vtcm(t, need, n_slots);
+    t->all = need > all_vtcm() ? heap(need) : request_vtcm(t, need, n_slots);
     if (!t->all)
         return AEE_ENOMEMORY;
     t->all_bytes = need;
     hx_purpose_set(t->all, need, HX_PURPOSE_TABLES);
     rc = hx_spinor_init(t->all, need, f, bytes, n_slots);
-    return rc || need <= ALL_VTCM ? rc : open_windows(t);
+    return rc || t->vtcm ? rc : open_windows(t);
 }
 
 int hx_sp_tables_open(struct hx_sp_tables **t, const struct hx_codec_format *f, const void *bytes,

@@ -1,9 +1,9 @@
 /* The HVX tables of a handle (spinor.h) and where they lie.
  *
  * Tables that fit into VTCM lie there wholly.  Larger ones lie in DDR, and VTCM has windows: two for each use, which hold
- * the tables of a few slots, those of a layer where HX_SP_WINDOW_BYTES allow it.  While slots of one window are worked on,
- * user DMA fetches what comes next into the other: the rest of the call's slots, or, when calls go through the slots in order
- * (the last slot is followed by slot 0), those of the next call, so that this finds them there.
+ * the tables of a few slots, those of a layer where half of VTCM allows it; other interfaces want some, too.  While slots of one
+ * window are worked on, user DMA fetches what comes next into the other: the rest of the call's slots, or, when calls go through the
+ * slots in order (the last slot is followed by slot 0), those of the next call, so that this finds them there.
  *
  *     hx_sp_walk_begin(&w, t, n, 1, (enum hx_sp_use[]){HX_SP_ENCODE}, (size_t[]){first});
  *     while ((rc = hx_sp_walk_step(&w)) == AEE_SUCCESS && w.n)
@@ -17,7 +17,6 @@
 
 #include "spinor.h"
 
-enum { HX_SP_WINDOW_BYTES = 4 << 20 }; /* half of VTCM: other interfaces want some, too */
 
 /* What slots are needed for; K and V of one attention are wanted at the same time. */
 enum hx_sp_use { HX_SP_ENCODE, HX_SP_DECODE, HX_SP_DECODE_V, HX_SP_USES };

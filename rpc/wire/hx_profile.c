@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hx_vtcm_table.h"
+
 enum type { REAL, COUNT };
 
 static const struct key {
@@ -50,6 +52,7 @@ static const struct key {
     {"sessions", COUNT, offsetof(struct hx_profile, sessions), 1, 14},
     {"poll_mode", COUNT, offsetof(struct hx_profile, poll_mode), 0, 1},
     {"capabilities", COUNT, offsetof(struct hx_profile, capabilities), 0, 1},
+    {"vtcm_kib", COUNT, offsetof(struct hx_profile, vtcm_kib), HX_VTCM_GRAIN >> 10, HX_VTCM_BYTES >> 10},
     {"dspqueue", COUNT, offsetof(struct hx_profile, dspqueue), 0, 1},
     {"packet_pcycles", REAL, offsetof(struct hx_profile, cost.packet_pcycles), 0.1, 100},
     {"load_pcycles", REAL, offsetof(struct hx_profile, cost.load_pcycles), 0, 1e3},
@@ -247,6 +250,7 @@ static int fits(const struct reader *r, const char *path)
         {p->recover_c > p->throttle_c, "recover_c is above throttle_c"},
         {p->clock_low_mhz > p->clock_mhz, "clock_low_mhz is above clock_mhz"},
         {p->dispatch_contains_us >= p->dispatch_us, "dispatch_contains_us is not below dispatch_us"},
+        {p->vtcm_kib % (HX_VTCM_GRAIN >> 10) != 0, "vtcm_kib is not a multiple of 256, VTCM's smallest page"},
     };
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
