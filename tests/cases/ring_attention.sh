@@ -70,6 +70,22 @@ done
 [ "$(sort -u texts | wc -l)" = 1 ] || die "texts differ: $(cat texts)"
 says dispatch.calls_per_token=12
 
+# --- what it takes
+size() { # size BYTES OPTION...
+    want=$1
+    shift
+    "$hexrig" kcache-size "$@" >out 2>err || die "kcache-size $*: $(cat err)"
+    says "bytes=$want"
+}
+size 218103808 # 208 MiB, where the paper has 13 MB
+size 218103808 --layers 26 --kv-heads 1 --positions 4096
+size 301989888 --geometry qwen3-4b --positions 1024
+size 6291456 -m "$f16" --positions 1024
+size 12582912 -m "$f16" --positions 1024 --dh 200 # N is 256
+rc=0
+"$hexrig" kcache-size --dh 513 >out 2>err || rc=$?
+[ $rc = 2 ] || die "kcache-size --dh 513: $rc"
+
 # --- what cannot be
 refused "exclude each other" --kv f32 --poly-attn --ntt --ntt-crt
 refused "--ntt needs --poly-attn or --kv ntt" --kv f32 --ntt
