@@ -7,6 +7,7 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_vtcm_mgr.h"
+#include "hexrig_purpose.h"
 
 enum { ALIGN = 128 };
 
@@ -32,8 +33,10 @@ static void use(struct hx_store *s, enum hx_store_place place, uint32_t *blocks,
     s->place[place].positions = positions;
     s->place[place].blocks = blocks;
     s->positions += positions;
-    if (blocks)
-        memset(blocks, 0, positions * each); /* a position that nobody put has no stray residues */
+    if (!blocks)
+        return;
+    memset(blocks, 0, positions * each); /* a position that nobody put has no stray residues */
+    hx_purpose_set(blocks, positions * each, HX_PURPOSE_KV);
 }
 
 static void begin(struct hx_store *s, const struct hx_store_cfg *cfg)
@@ -120,6 +123,11 @@ int hx_store_make_within(struct hx_store *s, const struct hx_store_cfg *cfg)
 
 void hx_store_drop(struct hx_store *s)
 {
+    const size_t each = s->layers * s->heads * s->block_words * sizeof(uint32_t);
+
+    for (int p = 0; p < HX_STORE_PLACES; p++)
+        if (s->place[p].blocks)
+            hx_purpose_set(s->place[p].blocks, s->place[p].positions * each, HX_PURPOSE_OTHER);
     if (s->place[HX_STORE_VTCM].blocks)
         HAP_release_VTCM(s->place[HX_STORE_VTCM].blocks);
     free(s->place[HX_STORE_HEAP].blocks);
