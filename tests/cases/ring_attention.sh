@@ -82,9 +82,12 @@ size 218103808 --layers 26 --kv-heads 1 --positions 4096
 size 301989888 --geometry qwen3-4b --positions 1024
 size 6291456 -m "$f16" --positions 1024
 size 12582912 -m "$f16" --positions 1024 --dh 200 # N is 256
-rc=0
-"$hexrig" kcache-size --dh 513 >out 2>err || rc=$?
-[ $rc = 2 ] || die "kcache-size --dh 513: $rc"
+for wrong in "--dh 513" "--layers 0" "--geometry zork" "--geometry qwen3-4b -m $f16"; do
+    rc=0
+    # shellcheck disable=SC2086
+    "$hexrig" kcache-size $wrong >out 2>err || rc=$?
+    [ $rc = 2 ] || die "kcache-size $wrong: $rc"
+done
 
 # --- what cannot be
 refused "exclude each other" --kv f32 --poly-attn --ntt --ntt-crt

@@ -6,14 +6,15 @@
 #include "cli/report.h"
 #include "engine/arch/arch.h"
 #include "methods/ntt/ring/poly.h"
-#include "methods/spinor/geometry.h"
+#include "model/geometry.h"
 
 enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_LAYERS, OPT_KV_HEADS, OPT_DH, OPT_POSITIONS };
 enum { MOST = 1 << 24, F16_BYTES = 2, MIB = 1 << 20 };
 
 static const struct argp_option options[] = {
     {"model", 'm', "FILE", 0, "the shape of a GGUF model", 0},
-    {"geometry", OPT_GEOMETRY, "NAME", 0, "a known shape: qwen3-4b | llama3-8b | gemma3-1b | smollm2-135m (gemma3-1b)", 0},
+    {"geometry", OPT_GEOMETRY, "NAME", 0,
+     "qwen3-4b | llama3-8b | gemma3-1b | smollm2-135m | gptj-6b | FILE, a model's config.json (gemma3-1b)", 0},
     {"layers", OPT_LAYERS, "N", 0, "instead of the shape's", 0},
     {"kv-heads", OPT_KV_HEADS, "N", 0, "likewise", 0},
     {"dh", OPT_DH, "N", 0, "elements of a head, likewise; up to 512", 0},
@@ -29,7 +30,7 @@ static const char cmd[] = "kcache-size";
 
 struct size {
     const char *model;
-    size_t geometry;             /* index in hx_geometries */
+    const char *geometry;        /* a name or a file; NULL: the paper's case */
     size_t layers, kv_heads, dh; /* 0: those of the model or geometry */
     size_t positions;
     int json;
@@ -41,7 +42,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case 'm': s->model = arg; return 0;
-    case OPT_GEOMETRY: return hx_opt_error(hx_opt_name(cmd, "geometry", arg, hx_geometry_names, &s->geometry));
+    case OPT_GEOMETRY: s->geometry = arg; return 0;
     case OPT_LAYERS: return hx_opt_error(hx_opt_size(cmd, "layers", arg, 1, MOST, &s->layers));
     case OPT_KV_HEADS: return hx_opt_error(hx_opt_size(cmd, "kv-heads", arg, 1, MOST, &s->kv_heads));
     case OPT_DH: return hx_opt_error(hx_opt_size(cmd, "dh", arg, 1, HX_POLY_N_MAX, &s->dh));
@@ -59,22 +60,34 @@ static void fill(struct size *s, size_t layers, size_t kv_heads, size_t dh)
     s->dh = s->dh ? s->dh : dh;
 }
 
-static int find_shape(struct size *s, struct hx_error *err)
+/* Both return an enum hx_exit. */
+static int shape_of_model(struct size *s)
 {
-    const struct hx_geometry *g = &hx_geometries[s->geometry];
+    struct hx_error err = {""};
     struct hx_model *m;
-    int rc;
 
-    if (!s->model) {
-        fill(s, g->n_layer, g->n_kv, g->dh);
-        return 0;
-    }
-    rc = hx_model_open(&m, s->model, hx_archs, err);
-    if (rc)
-        return rc;
+    if (hx_model_open(&m, s->model, hx_archs, &err))
+        return hx_cmd_fail(cmd, "%s", err.text);
     fill(s, m->n_layer, m->n_kv, m->dh);
     hx_model_close(m);
-    return 0;
+    return HX_EXIT_OK;
+}
+
+static int shape_of_geometry(struct size *s)
+{
+    const char *name = s->geometry ? s->geometry : "gemma3-1b";
+    struct hx_geometry g;
+    struct hx_error err = {""};
+    size_t i;
+    int rc = HX_EXIT_OK;
+
+    if (hx_geometry_is_file(name))
+        rc = hx_geometry_read(&g, name, &err) ? hx_cmd_usage(cmd, "--geometry: %s", err.text) : HX_EXIT_OK;
+    else if (!(rc = hx_opt_name(cmd, "geometry", name, hx_geometry_names, &i)))
+        g = hx_geometries[i];
+    if (!rc)
+        fill(s, g.n_layer, g.n_kv, g.dh);
+    return rc;
 }
 
 static int report(const struct size *s)
@@ -103,13 +116,11 @@ int hx_cmd_kcache_size(int argc, char **argv)
 {
     const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
     struct size s = {.positions = 4096};
-    struct hx_error err = {""};
-    int rc;
+    int rc = hx_opt_parse(cmd, &argp, argc, argv, &s);
 
-    rc = hx_opt_name(cmd, "geometry", "gemma3-1b", hx_geometry_names, &s.geometry); /* the paper's case */
+    if (!rc && s.model && s.geometry)
+        rc = hx_cmd_usage(cmd, "--geometry excludes --model");
     if (!rc)
-        rc = hx_opt_parse(cmd, &argp, argc, argv, &s);
-    if (rc)
-        return rc;
-    return find_shape(&s, &err) ? hx_cmd_fail(cmd, "%s", err.text) : report(&s);
+        rc = s.model ? shape_of_model(&s) : shape_of_geometry(&s);
+    return rc ? rc : report(&s);
 }
