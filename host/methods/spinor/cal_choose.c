@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cal_moebius.h"
 #include "calibrate.h"
 #include "engine/plan.h"
 #include "geometry.h"
@@ -162,6 +163,26 @@ static int noise(struct hx_cal **out, const struct hx_model *m, const struct hx_
     return hx_geometry_cal(out, &g, c, err);
 }
 
+/* By --uncalibrated: the same table for all slots. */
+static int uncalibrated(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *c, struct hx_error *err)
+{
+    const uint32_t basis = c->basis == HX_BASIS_KLT ? HX_BASIS_VHT2 : c->basis; /* klt: nobody asked */
+    struct hx_codec_format f;
+    struct hx_cal *cal;
+
+    if (hx_codec_format_lanes(&f, m->dh, c->n_skel, c->n_res, basis, c->code))
+        return hx_error_set(err, -EINVAL, "there are no blocks of head dimension %zu with these lanes", m->dh);
+    cal = hx_cal_alloc(&f, (uint32_t)(m->n_layer * 2 * m->n_kv));
+    if (!cal)
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    cal->k_after_rope = c->k_after_rope;
+    cal->fingerprint = m->fingerprint;
+    for (size_t slot = 0; slot < cal->n_slots; slot++)
+        hx_moebius_table(&f, hx_cal_table(cal, slot));
+    *out = cal;
+    return 0;
+}
+
 int hx_cal_choose(struct hx_cal **out, const struct hx_open *o, int attn, struct hx_error *err)
 {
     const struct wish w = read_wish(o->plan, attn);
@@ -172,6 +193,8 @@ int hx_cal_choose(struct hx_cal **out, const struct hx_open *o, int attn, struct
 
     if (!m->file)
         return noise(out, m, &c, err);
+    if (hx_plan_given(o->plan, "uncalibrated"))
+        return uncalibrated(out, m, &c, err);
     if (hx_plan_given(o->plan, "cal"))
         return read_matching(out, m, hx_plan_text(o->plan, "cal"), &w, err);
     if (hx_plan_given(o->plan, "calibrate-on"))

@@ -16,6 +16,8 @@ static const struct hx_option options[] = {
      .help = "calibration of the blocks (beside the model, or the shipped one)"},
     {.name = "calibrate-on", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK,
      .help = "calibrate on a text file at start instead"},
+    {.name = "uncalibrated", .flags = HX_OPTION_IDLE_OK,
+     .help = "no calibration: the first lanes, predicted by the Moebius sum (basis vht2 or vht2w)"},
     {.name = "calib", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK, .means = "calibrate-on", .help = ""},
     {.name = "basis", .arg = "B", .names = hx_block_basis_names, .flags = HX_OPTION_IDLE_OK,
      .help = "vht2 | vht2w | klt: what blocks hold (klt, or as in --cal)"},
@@ -35,6 +37,13 @@ static int check(const struct hx_plan *p, struct hx_error *err)
     if (hx_plan_given(p, "cal") && hx_plan_given(p, "calibrate-on"))
         return hx_error_set(err, -EINVAL, "%s is a calibration, another would be made on %s: they exclude each other",
                             hx_plan_text(p, "cal"), hx_plan_text(p, "calibrate-on"));
+    if (!hx_plan_given(p, "uncalibrated"))
+        return 0;
+    if (hx_plan_given(p, "cal") || hx_plan_given(p, "calibrate-on"))
+        return hx_error_set(err, -EINVAL, "%suncalibrated and a calibration exclude each other", hx_plan_prefix(p));
+    if (hx_plan_given(p, "basis") && hx_plan_index(p, "basis") == HX_BASIS_KLT)
+        return hx_error_set(err, -EINVAL, "%suncalibrated: basis klt is nothing but calibration; legal: vht2, vht2w",
+                            hx_plan_prefix(p));
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "engine/arch/arch.h"
+#include "methods/spinor/cal_moebius.h"
 #include "methods/spinor/calibrate.h"
 #include "golden.h"
 #include "hx_f16.h"
@@ -349,6 +350,33 @@ static void test_lanes_are_configured_and_kept_in_the_file(void **state)
     hx_model_close(m);
 }
 
+/* By numbers from 1: 4 = 2 * 2, of which mu is -1 of 2 and the skeleton has the other 2; 12 is predicted from 6 and from 2. */
+static void test_the_uncalibrated_table_is_the_moebius_sum(void **state)
+{
+    static const uint16_t numbers[HX_BLOCK_SKEL] = {1, 2, 3, 5, 6, 7, 10, 11, 13, 14, 15, 17, 19, 21};
+    uint16_t rows[HX_BLOCK_MAX_PAD];
+    struct hx_block_table t;
+    struct hx_codec_format f;
+
+    (void)state;
+    assert_int_equal(hx_codec_format(&f, HX_BLOCK_DH, HX_BASIS_VHT2, HX_CODE_SIGN), 0);
+    hx_moebius_table(&f, &t);
+    assert_int_equal(hx_codec_check_table(&f, &t), 0);
+    hx_block_residual_rows(f.shape, rows);
+    for (size_t j = 0; j < HX_BLOCK_SKEL; j++)
+        assert_int_equal(t.skeleton[j] + 1, numbers[j]);
+    for (size_t i = 0; i < HX_BLOCK_RES; i++)
+        for (size_t j = 0; j < HX_BLOCK_SKEL; j++) {
+            static const signed char mu[] = {0, 1, -1, -1, 0, -1, 1, -1, 0, 0, 1, -1, 0, -1, 1, 1, 0, -1, 0, -1, 0, 1};
+            const size_t n = rows[i] + 1u, d = n % numbers[j] ? 0 : n / numbers[j];
+
+            if (d < HXT_LEN(mu))
+                assert_true(hx_f32_from_f16(t.w[i][j]) == (float)mu[d]);
+        }
+    assert_true(rows[0] == 3 && hx_f32_from_f16(t.w[0][1]) == -1);
+    assert_true(rows[3] == 11 && hx_f32_from_f16(t.w[3][4]) == -1 && hx_f32_from_f16(t.w[3][1]) == 1);
+}
+
 /* Damage whose CRC-32 was repaired: the content itself must be judged. */
 static int parse_with_byte(const uint8_t *good, size_t n, size_t at, uint8_t value,
                            struct hx_error *err)
@@ -437,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_k_before_rope_does_not_depend_on_the_position),
         cmocka_unit_test(test_a_calibration_file_comes_back),
         cmocka_unit_test(test_lanes_are_configured_and_kept_in_the_file),
+        cmocka_unit_test(test_the_uncalibrated_table_is_the_moebius_sum),
         cmocka_unit_test(test_a_damaged_calibration_file_is_refused),
         cmocka_unit_test(test_a_failed_write_removes_no_device),
     };

@@ -38,6 +38,9 @@ static int option(struct hx_block_opts *o, int key, const char *arg)
         return hx_opt_size(o->cmd, "stride", arg, 1, HX_BLOCK_MAX_SLOT, &o->stride);
     case HX_BLOCK_OPT_DH:
         return hx_opt_size(o->cmd, "dh", arg, 1, HX_BLOCK_MAX_DH, &o->dh);
+    case HX_BLOCK_OPT_UNCALIBRATED:
+        o->uncalibrated = 1;
+        return 0;
     case HX_BLOCK_OPT_SKELETON:
         return hx_opt_size(o->cmd, "skeleton", arg, 1, HX_BLOCK_MAX_SKEL, &o->skeleton);
     case HX_BLOCK_OPT_RESIDUAL:

@@ -28,6 +28,7 @@ enum {
     HX_BLOCK_OPT_DH,
     HX_BLOCK_OPT_SKELETON,
     HX_BLOCK_OPT_RESIDUAL,
+    HX_BLOCK_OPT_UNCALIBRATED,
 };
 
 /* An action's command line. */
@@ -48,6 +49,7 @@ struct hx_block_opts {
     int basis_given, k_given;
     size_t slot;                    /* --slot */
     size_t stride, dh, skeleton, residual; /* 0: not given */
+    int uncalibrated;
     int json;
 };
 
