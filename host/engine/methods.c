@@ -15,6 +15,7 @@
     X(hx_method_attn_dsp)                                                                          \
     X(hx_method_kv_spinor)                                                                         \
     X(hx_method_kv_spinor_attn)                                                                    \
+    X(hx_method_kv_spinor_cpu)                                                                     \
     X(hx_method_kv_f32)                                                                            \
     X(hx_method_kv_ntt)                                                                            \
     X(hx_method_kv_banded)                                                                         \

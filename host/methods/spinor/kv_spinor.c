@@ -88,6 +88,7 @@ static void close_spinor(struct hx_kv *kv)
     if (s->dispatch && s->dispatch->close)
         s->dispatch->close(s);
     hx_skel_close(&s->dsp);
+    free(s->codec);
     if (s->dispatch) {
         s->dispatch->free(s->blocks);
         s->dispatch->free(s->x);
@@ -97,6 +98,7 @@ static void close_spinor(struct hx_kv *kv)
 }
 
 static const struct hx_kv_ops ops = {.name = "spinor", .put = put, .rows = rows, .close = close_spinor};
+static const struct hx_kv_ops cpu_ops = {.name = "spinor-cpu", .put = put, .rows = rows, .close = close_spinor};
 
 /* Lengths of one call are int, and so are the bytes of one rpcmem buffer on a phone. */
 static int check_sizes(const struct hx_kv_spinor *s, struct hx_error *err)
@@ -155,19 +157,26 @@ static int unknown_dispatch(const char *name, struct hx_error *err)
     return hx_error_set(err, -EINVAL, "unknown density '%s'; legal: %s", name, legal);
 }
 
-int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                      const char *density, size_t n_ctx, struct hx_error *err)
+static int open_codec(struct hx_kv_spinor *s, const struct hx_cal *cal, struct hx_error *err)
 {
-    const struct hx_spinor_dispatch *d = find_dispatch(density);
+    if (s->dispatch != &hx_spinor_dispatch_cpu)
+        return hx_spinor_dsp_open(&s->dsp, cal, err);
+    s->codec = hx_cal_codec(cal);
+    return s->codec ? 0 : hx_error_set(err, -ENOMEM, "kv spinor-cpu: out of memory");
+}
+
+static int open_with(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
+                     const struct hx_spinor_dispatch *d, size_t n_ctx, struct hx_error *err)
+{
     struct hx_kv_spinor *s;
-    int rc = d ? hx_spinor_check_cal(m, cal, err) : unknown_dispatch(density, err);
+    int rc = hx_spinor_check_cal(m, cal, err);
 
     if (rc)
         return rc;
     s = calloc(1, sizeof(*s));
     if (!s)
         return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
-    s->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, d->one_by_one ? 1 : n_ctx};
+    s->kv = (struct hx_kv){d == &hx_spinor_dispatch_cpu ? &cpu_ops : &ops, m->n_layer, m->n_kv, m->dh, n_ctx, d->one_by_one ? 1 : n_ctx};
     s->dispatch = d;
     s->format = cal->format;
     s->k_after_rope = cal->k_after_rope;
@@ -177,7 +186,7 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
     if (!rc && !cal->k_after_rope && hx_ropes_init(&s->ropes, &m->rope, n_ctx))
         rc = hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", n_ctx);
     if (!rc)
-        rc = hx_spinor_dsp_open(&s->dsp, cal, err);
+        rc = open_codec(s, cal, err);
     if (!rc && d->open)
         rc = d->open(s, err);
     if (rc) {
@@ -186,6 +195,20 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
     }
     *out = &s->kv;
     return 0;
+}
+
+int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
+                      const char *density, size_t n_ctx, struct hx_error *err)
+{
+    const struct hx_spinor_dispatch *d = find_dispatch(density);
+
+    return d ? open_with(out, m, cal, d, n_ctx, err) : unknown_dispatch(density, err);
+}
+
+int hx_kv_spinor_cpu_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal, size_t n_ctx,
+                          struct hx_error *err)
+{
+    return open_with(out, m, cal, &hx_spinor_dispatch_cpu, n_ctx, err);
 }
 
 const struct hx_codec_format *hx_kv_spinor_format(const struct hx_kv *kv, int *k_after_rope)

@@ -38,6 +38,9 @@ struct hx_spinor_dispatch {
 extern const struct hx_spinor_dispatch hx_spinor_dispatch_vector, hx_spinor_dispatch_layer, hx_spinor_dispatch_batched,
     hx_spinor_dispatch_token, hx_spinor_dispatch_queue;
 
+/* No density: this CPU's codec in place of the DSP. */
+extern const struct hx_spinor_dispatch hx_spinor_dispatch_cpu;
+
 struct hx_spinor_queue; /* of density `queue` */
 
 struct hx_kv_spinor {
@@ -48,6 +51,7 @@ struct hx_kv_spinor {
     int k_after_rope;
     struct hx_ropes ropes; /* of K coded before RoPE; empty otherwise */
     struct hx_skel dsp;
+    struct hx_codec *codec; /* of this CPU, where it takes the DSP's place; NULL: the DSP codes */
     size_t n_slots; /* of a layer */
     uint8_t *blocks;
     float *x;          /* what goes to be encoded, then what comes back decoded */

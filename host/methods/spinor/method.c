@@ -1,4 +1,5 @@
-/* KV methods `spinor` and `spinor-attn`: 63-byte blocks that the DSP codes, without and with attention where they are. */
+/* KV methods `spinor` and `spinor-attn`: 63-byte blocks that the DSP codes, without and with attention where they are; and
+ * `spinor-cpu`, the same blocks without a DSP. */
 #include <errno.h>
 
 #include "block_report.h"
@@ -8,29 +9,37 @@
 #include "kv_spinor_attn.h"
 
 
+/* Of all these caches: what blocks hold. */
+#define BLOCK_OPTIONS                                                                                                 \
+        {.name = "cal", .arg = "FILE", .flags = HX_OPTION_IDLE_OK,                                                    \
+         .help = "calibration of the blocks (beside the model, or the shipped one)"},                                 \
+        {.name = "calibrate-on", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK,                                           \
+         .help = "calibrate on a text file at start instead"},                                                        \
+        {.name = "uncalibrated", .flags = HX_OPTION_IDLE_OK,                                                          \
+         .help = "no calibration: the first lanes, predicted by the Moebius sum (basis vht2 or vht2w)"},              \
+        {.name = "calib", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK, .means = "calibrate-on", .help = ""},            \
+        {.name = "basis", .arg = "B", .names = hx_block_basis_names, .flags = HX_OPTION_IDLE_OK,                      \
+         .help = "vht2 | vht2w | klt: what blocks hold (klt, or as in --cal)"},                                       \
+        {.name = "k-rope", .arg = "pre|post", .names = hx_cal_k_rope_names, .flags = HX_OPTION_IDLE_OK,               \
+         .help = "K coded before or after RoPE (pre, or as in --cal)"},                                               \
+        {.name = "skeleton", .arg = "N", .min = 1, .max = HX_BLOCK_MAX_SKEL, .flags = HX_OPTION_IDLE_OK,              \
+         .help = "skeleton lanes of a block (14, or as in --cal)"},                                                   \
+        {.name = "residual", .arg = "N", .min = 1, .max = HX_BLOCK_MAX_RES, .flags = HX_OPTION_IDLE_OK,               \
+         .help = "residual lanes of a block (60 at head dimension 128, which is also the most, or as in --cal)"},     \
+        {.name = "k", .arg = "before|after", .names = hx_cal_k_names, .flags = HX_OPTION_IDLE_OK, .means = "k-rope",  \
+         .help = ""},                                                                                                 \
+    {                                                                                                                 \
+        .name = NULL                                                                                                  \
+    }
+
 static const struct hx_option options[] = {
     {.name = "density", .arg = "D", .def = "batched", .names = hx_kv_spinor_densities,
      .flags = HX_OPTION_IDLE_OK | HX_OPTION_REPORTED,
      .help = "per-vector | per-layer | batched | per-token | queue: how work is cut into calls"},
-    {.name = "cal", .arg = "FILE", .flags = HX_OPTION_IDLE_OK,
-     .help = "calibration of the blocks (beside the model, or the shipped one)"},
-    {.name = "calibrate-on", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK,
-     .help = "calibrate on a text file at start instead"},
-    {.name = "uncalibrated", .flags = HX_OPTION_IDLE_OK,
-     .help = "no calibration: the first lanes, predicted by the Moebius sum (basis vht2 or vht2w)"},
-    {.name = "calib", .arg = "TEXT", .flags = HX_OPTION_IDLE_OK, .means = "calibrate-on", .help = ""},
-    {.name = "basis", .arg = "B", .names = hx_block_basis_names, .flags = HX_OPTION_IDLE_OK,
-     .help = "vht2 | vht2w | klt: what blocks hold (klt, or as in --cal)"},
-    {.name = "k-rope", .arg = "pre|post", .names = hx_cal_k_rope_names, .flags = HX_OPTION_IDLE_OK,
-     .help = "K coded before or after RoPE (pre, or as in --cal)"},
-    {.name = "skeleton", .arg = "N", .min = 1, .max = HX_BLOCK_MAX_SKEL, .flags = HX_OPTION_IDLE_OK,
-     .help = "skeleton lanes of a block (14, or as in --cal)"},
-    {.name = "residual", .arg = "N", .min = 1, .max = HX_BLOCK_MAX_RES, .flags = HX_OPTION_IDLE_OK,
-     .help = "residual lanes of a block (60 at head dimension 128, which is also the most, or as in --cal)"},
-    {.name = "k", .arg = "before|after", .names = hx_cal_k_names, .flags = HX_OPTION_IDLE_OK, .means = "k-rope",
-     .help = ""},
-    {.name = NULL},
+    BLOCK_OPTIONS,
 };
+
+static const struct hx_option cpu_options[] = {BLOCK_OPTIONS};
 
 static int check(const struct hx_plan *p, struct hx_error *err)
 {
@@ -81,6 +90,17 @@ static int open_spinor(struct hx_kv **out, const struct hx_open *o, struct hx_er
 static int open_attn(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
 {
     return open_with(out, o, 1, hx_kv_spinor_attn_open, err);
+}
+
+static int open_cpu(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
+{
+    struct hx_cal *cal = NULL;
+    int rc = hx_cal_choose(&cal, o, 0, err);
+
+    if (!rc)
+        rc = hx_kv_spinor_cpu_open(out, o->model, cal, o->n_ctx, err);
+    hx_cal_free(cal);
+    return rc;
 }
 
 static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
@@ -138,4 +158,17 @@ const struct hx_method hx_method_kv_spinor = {
     .reports = "block",
     .report = report,
     .calls = calls,
+};
+
+const struct hx_method hx_method_kv_spinor_cpu = {
+    .name = "spinor-cpu",
+    .seam = HX_SEAM_KV,
+    .about = "the same 63-byte blocks, coded by this CPU",
+    .options = cpu_options,
+    .needs = HX_TRAIT_CALIBRATION,
+    .gives = HX_TRAIT_ROWS,
+    .check = check,
+    .open.kv = open_cpu,
+    .reports = "block",
+    .report = report,
 };

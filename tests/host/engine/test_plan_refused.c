@@ -29,7 +29,7 @@ static const struct {
     int where;
 } bad[] = {
     /* values */
-    {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, f32, ntt, banded", BOTH},
+    {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded", BOTH},
     {"attn=q4", "~attn: unknown value 'q4'; legal: flash, ref, poly, dsp", BOTH},
     {"draft=q4", "~draft: unknown value 'q4'; legal: none", BOTH},
     {"tap=q4", "~tap: unknown value 'q4'; legal: capture", BOTH},
