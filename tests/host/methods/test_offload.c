@@ -191,7 +191,13 @@ static void test_argmax_needs_the_output_matrix_there(void **state)
     hx_engine_close(e);
 }
 
-/* Of the 24 windows of WikiText-2. */
+/* Of windows of WikiText-2: a sanitizer's build, which is there for what memory is touched, makes few, as all touch the same. */
+#ifdef __SANITIZE_ADDRESS__
+enum { WINDOWS_RUN = 6 };
+#else
+enum { WINDOWS_RUN = 24 };
+#endif
+
 static double golden_ppl(const char *model, const char *offload)
 {
     enum { WINDOWS = 24, CTX = 128 };
@@ -206,7 +212,7 @@ static double golden_ppl(const char *model, const char *offload)
 
     windows = hxt_read_file(GOLDEN "wikitext2-windows.u16", &bytes);
     assert_true(windows && bytes == WINDOWS * sizeof(ids) / 2);
-    for (size_t w = 0; w < WINDOWS; w++) {
+    for (size_t w = 0; w < WINDOWS_RUN; w++) {
         for (size_t t = 0; t <= CTX; t++)
             ids[t] = windows[w * (CTX + 1) + t];
         if (hxt_ppl_window(e->model, e->forward, ids, CTX, &nll, &err))
@@ -214,10 +220,11 @@ static double golden_ppl(const char *model, const char *offload)
     }
     hx_engine_close(e);
     free(windows);
-    return exp(nll / (WINDOWS * CTX));
+    return exp(nll / (WINDOWS_RUN * CTX));
 }
 
-/* Q8_0 weights as they are, F16 rounded row by row. */
+/* Q8_0 weights as they are, F16 rounded row by row.  On one front end: tokens are the same on
+ * both, see above. */
 static void test_perplexity_stays_within_a_500th(void **state)
 {
     static const char *const models[] = {MODEL_Q8_0, MODEL_F16};
@@ -262,8 +269,11 @@ static const struct CMUnitTest on_rig[] = {
     cmocka_unit_test(test_logits_are_the_same_bits_in_any_batch_and_place),
     cmocka_unit_test(test_every_matrix_goes_to_the_dsp),
     cmocka_unit_test(test_argmax_needs_the_output_matrix_there),
-    cmocka_unit_test(test_perplexity_stays_within_a_500th),
     cmocka_unit_test(test_without_vtcm_the_reason_names_the_place),
+};
+
+static const struct CMUnitTest on_one_rig[] = {
+    cmocka_unit_test(test_perplexity_stays_within_a_500th),
 };
 
 static const struct CMUnitTest commands[] = {
@@ -280,6 +290,12 @@ static int with_own_rig(const char *front_end)
     return HXT_RUN_FIXTURE(on_rig, own_rig_start, own_rig_stop);
 }
 
+static int with_one_rig(const char *front_end)
+{
+    own_rig_front_end = front_end;
+    return HXT_RUN_FIXTURE(on_one_rig, own_rig_start, own_rig_stop);
+}
+
 static int with_commands(const char *unused)
 {
     (void)unused;
@@ -290,5 +306,6 @@ int main(void)
 {
     int rc = own_rig_run_both(with_own_rig);
 
+    rc |= own_rig_run(with_one_rig, "socket");
     return rc | own_rig_run(with_commands, "commands");
 }
