@@ -136,7 +136,7 @@ struct visit {
 static void *wait_at_gate(void *p)
 {
     struct visit *v = p;
-    struct hxt_in in = {7, 20000};
+    struct hxt_in in = {7, 100000};
     struct fastrpc_invoke_args a[2] = {arg(&in, sizeof(in)), arg_fd(v->gate, sizeof(*v->gate), v->fd)};
 
     v->result = invoke(v->dev, v->skel, REMOTE_SCALARS_MAKE(HXT_WAIT, 2, 0), a);
@@ -151,7 +151,7 @@ static void check_shared(const char *from, int dev, int fd)
     pthread_t thread;
 
     need(pthread_create(&thread, NULL, wait_at_gate, &v) == 0, "pthread_create");
-    for (int i = 0; i < 2000 && !__atomic_load_n(&v.gate->inside, __ATOMIC_SEQ_CST); i++)
+    for (int i = 0; i < 12000 && !__atomic_load_n(&v.gate->inside, __ATOMIC_SEQ_CST); i++)
         nanosleep(&pause_, NULL);
     need(__atomic_load_n(&v.gate->inside, __ATOMIC_SEQ_CST) == 1, "the DSP's writing is seen while it runs");
     __atomic_store_n(&v.gate->open, 1, __ATOMIC_SEQ_CST);
