@@ -21,11 +21,11 @@ static void print_status(const struct hx_driver *d, FILE *f)
 {
     fprintf(f,
             "state=%s\nfront_end=%s\nprofile=%s\ntime=%s\npid=%d\ndsp_pid=%d\n"
-            "dsp_restarts=%u\ndsp_why=%s\nmount=%s\nsockets=%s\nsessions=%u\nsessions_max=%u\nversion=%s\n",
+            "dsp_restarts=%u\ndsp_why=%s\nmount=%s\nsockets=%s\nsessions=%u\nsessions_max=%u\nstrict_pd=%d\nversion=%s\n",
             hx_dsp_is_up(&d->dsp) ? "up" : "dsp-down", d->front_end, d->profile.name,
             hx_cost_time(&d->filters), getpid(),
             d->dsp.pid, d->dsp.restarts, hx_dsp_why_down(&d->dsp), d->mount, d->sockets ? d->sockets : "", open_sessions(d),
-            d->profile.sessions, hx_version);
+            d->profile.sessions, d->strict_pd, hx_version);
     for (unsigned i = 0; i < d->filters.n; i++)
         fprintf(f, "%s%s", i ? "+" : "filters=", d->filters.at[i].filter->name);
     fputc('\n', f);

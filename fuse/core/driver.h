@@ -57,6 +57,7 @@ struct hx_driver {
     const char *sockets;   /* folder whose nodes are sockets; NULL = there is none */
     struct hx_access access;
     unsigned maps_max;     /* buffers that a session may have imported */
+    bool strict_pd;        /* skels are opened in unsigned PDs only */
     bool remove_dir;       /* remove `mount` at the end */
 };
 

@@ -29,6 +29,7 @@ static const struct option long_options[] = {
     {"ready-fd", required_argument, NULL, 'r'},  {"lifeline-fd", required_argument, NULL, 'l'},
     {"remove-dir", no_argument, NULL, 'd'},      {"log", required_argument, NULL, 'L'},
     {"mode", required_argument, NULL, 'M'},      {"owner", required_argument, NULL, 'O'},
+    {"strict-pd", no_argument, NULL, 'S'},
     {"help", no_argument, NULL, 'h'},            {"version", no_argument, NULL, 'V'},
     {0},
 };
@@ -42,6 +43,7 @@ static const char help[] =
     "  --mode MODE       octal mode of the device nodes; opens them to other users (default\n"
     "                    0660 with --owner; without both: for the rig's owner)\n"
     "  --owner UID:GID   owner and group of the device nodes, in numbers; either may be left out\n"
+    "  --strict-pd       no skels in signed PDs: whoever opens one in a PD that is not unsigned gets EPERM\n"
     "  --log FILE        append messages to FILE instead of stderr, with the process id in each\n"
     "  --ready-fd N      write `ok ...` or `error: ...` there once it is known\n"
     "  --lifeline-fd N   end when this pipe is closed by its other side\n"
@@ -99,6 +101,7 @@ static int parse(int argc, char **argv, struct options *o)
         case 'p': o->profile = optarg; break;
         case 'L': o->log = optarg; break;
         case 'd': driver.remove_dir = true; break;
+        case 'S': driver.strict_pd = true; break;
         case 'M': o->mode = optarg; break;
         case 'O': o->owner = optarg; break;
         case 'r': o->ready_fd = number(optarg); break;

@@ -88,6 +88,7 @@ static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, 
         rc = hx_session_make_channel(s);
     if (!rc) {
         s->pd = pd;
+        s->unsigned_pd = attrs & FASTRPC_MODE_UNSIGNED_MODULE;
         s->state = HX_SESSION_CREATING;
         rc = hx_kernel_call(s->driver, &s->driver->dsp.channel, s, call, FASTRPC_HANDLE_KERNEL,
                             method, &in, sizeof(in), 0, created);
@@ -147,7 +148,6 @@ void hx_op_init_create(struct hx_call *call)
         rc = check_new(call->session);
     if (!rc)
         rc = check_shell(call);
-    call->session->unsigned_pd = unsigned_pd;
     make_pd(call, rc, HX_PD_USER, in->attrs ? FASTRPC_RMID_CREATE_ATTR : FASTRPC_RMID_CREATE,
             in->attrs);
 }

@@ -64,9 +64,32 @@ static int read_args(struct hx_call *call, unsigned n, struct window *w)
     return call->front->read(call, w->bytes, w->start, w->end - w->start) ? -EFAULT : 0;
 }
 
+/* Skels here have no signature, so a phone would not load them into a signed PD, nor into the root PD. */
+static bool is_unsigned_skel_refused(const struct hx_call *call)
+{
+    static const struct {
+        uint32_t handle;
+        unsigned method;
+    } opens[] = {{FASTRPC_HANDLE_REMOTECTL, 0}, {FASTRPC_HANDLE_REMOTECTL1, 2}};
+    const struct fastrpc_invoke *in = &call->arg.invoke;
+
+    if (!call->driver->strict_pd || call->session->unsigned_pd)
+        return false;
+    for (size_t i = 0; i < sizeof(opens) / sizeof(opens[0]); i++)
+        if (in->handle == opens[i].handle && REMOTE_SCALARS_METHOD(in->sc) == opens[i].method)
+            return true;
+    return false;
+}
+
 static int check(const struct hx_call *call)
 {
     int rc = hx_session_error(call->session);
+
+    if (!rc && is_unsigned_skel_refused(call)) {
+        hx_log_client("client %d: opens a skel in a signed PD, and the rig has --strict-pd: ask for an unsigned PD first "
+                      "(DSPRPC_CONTROL_UNSIGNED_MODULE)", call->session->client_id);
+        return -EPERM;
+    }
 
     /* that a PD has exited is only known once the DSP has been asked */
     if ((!rc || call->session->state == HX_SESSION_EXITED) &&

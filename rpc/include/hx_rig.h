@@ -27,6 +27,7 @@ struct hx_rig_cfg {
     const char *mode;  /* octal, of the device nodes; NULL: "0660" when owner is given, else for the rig's owner */
     const char *owner; /* of the device nodes, in numbers: "UID", "UID:GID", ":GID"; NULL = the user who starts the rig */
     int force_private; /* 1: hx_rig_configure() ignores rigs that already run */
+    int strict_pd;     /* 1: skels are opened in unsigned PDs only; elsewhere EPERM (AEE_EBADPERMS) */
 };
 
 /* Sets how this process's rig is found or started.  Call before the first use of the DSP; AEE-free: returns 0, -EBUSY

@@ -50,6 +50,7 @@ static int cfg_copy(struct hx_rig_cfg *to, const struct hx_rig_cfg *from)
 
     memset(to, 0, sizeof(*to));
     to->force_private = from->force_private;
+    to->strict_pd = from->strict_pd;
     to->filters = (const char *const *)filters;
     if (rc == 0)
         rc = dup_text(&to->mount, from->mount);

@@ -92,7 +92,7 @@ static int make_argv(struct spawn *s, const struct hx_rig_cfg *cfg, const struct
     };
     size_t n_options = sizeof(options) / sizeof(options[0]), n = 0;
 
-    s->argv = calloc(2 * (n_options + cfg->n_filters) + 3, sizeof(*s->argv));
+    s->argv = calloc(2 * (n_options + cfg->n_filters) + 4, sizeof(*s->argv));
     if (!s->argv)
         return -ENOMEM;
     s->argv[n++] = s->exe;
@@ -105,6 +105,8 @@ static int make_argv(struct spawn *s, const struct hx_rig_cfg *cfg, const struct
         s->argv[n++] = "--filter";
         s->argv[n++] = cfg->filters[i];
     }
+    if (cfg->strict_pd)
+        s->argv[n++] = "--strict-pd";
     if (o->remove_dir)
         s->argv[n++] = "--remove-dir";
     return 0;

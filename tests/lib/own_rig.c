@@ -9,6 +9,7 @@ const char *own_rig_front_end = "fuse";
 const char *own_rig_profile;
 const char *own_rig_log;
 const char *own_rig_mode;
+int own_rig_strict_pd;
 double own_rig_seconds = 600;
 struct hxt_child own_rig_child;
 
@@ -33,7 +34,7 @@ int own_rig_start(void **state)
     const char *libexec = getenv("HEXRIG_LIBEXEC"), *skels = getenv("DSP_LIBRARY_PATH");
     const char *argv[] = {hxt_path("%s/hexrig-fuse", libexec ? libexec : HXT_BUILD "/libexec/hexrig"),
                           "--mount", own_rig_path(""), "--front-end", own_rig_front_end,
-                          NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+                          NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     size_t n = 5;
     const char *env[] = {hxt_path("DSP_LIBRARY_PATH=%s", skels ? skels : HXT_BUILD "/tests"), NULL};
     struct hxt_cmd cmd = {.argv = argv, .env = env, .timeout_s = own_rig_seconds};
@@ -52,6 +53,8 @@ int own_rig_start(void **state)
         argv[n++] = "--mode";
         argv[n++] = own_rig_mode;
     }
+    if (own_rig_strict_pd)
+        argv[n++] = "--strict-pd";
     snprintf(node, sizeof(node), "%s", own_rig_path("fastrpc-cdsp"));
     setenv("HEXRIG_DEVICE", node, 1);
     if (mkdir(own_rig_path(""), own_rig_mode ? 0755 : 0700) && errno != EEXIST)

@@ -19,6 +19,7 @@
 extern const char *own_rig_front_end; /* "fuse" unless set */
 extern const char *own_rig_profile;   /* NULL = default */
 extern const char *own_rig_log;       /* file for its log; NULL = its stderr */
+extern int own_rig_strict_pd;         /* 1: skels are opened in unsigned PDs only */
 extern const char *own_rig_mode;      /* of its nodes, "0666", and its folder is for everybody; NULL = the user's own */
 extern double own_rig_seconds;        /* the rig is killed after so many; 600 unless set */
 extern struct hxt_child own_rig_child;

@@ -11,7 +11,7 @@
 #include "hx_rig.h"
 #include "options/rig_time.h"
 
-enum { OPT_MOUNT = HX_OPT_FREE, OPT_MODE, OPT_OWNER };
+enum { OPT_MOUNT = HX_OPT_FREE, OPT_MODE, OPT_OWNER, OPT_STRICT_PD };
 
 static const char cmd[] = "up";
 
@@ -23,6 +23,7 @@ static const struct argp_option options[] = {
     {"filter", HX_OPT_FILTER, "SPEC", 0, "one more filter, NAME:KEY=VALUE,...; repeatable", 0},
     HX_RIG_TIME_ROWS(0),
     HX_RIG_FARF_ROW(0),
+    {"strict-pd", OPT_STRICT_PD, NULL, 0, "no skels in signed PDs: opening one without asking for an unsigned PD gives EPERM", 0},
     {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
     {NULL, 0, NULL, 0, "Who may use it (without these: who starts it):", 1},
     {"mode", OPT_MODE, "MODE", 0, "octal mode of the device nodes; lets other users in (0660 with --owner)", 1},
@@ -110,6 +111,9 @@ static int option(struct up *u, int key, const char *arg)
         return 0;
     case OPT_MODE:
         u->cfg.mode = arg;
+        return 0;
+    case OPT_STRICT_PD:
+        u->cfg.strict_pd = 1;
         return 0;
     case OPT_OWNER:
         u->cfg.owner = u->owner;
