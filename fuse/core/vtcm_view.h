@@ -16,7 +16,7 @@ int hx_vtcm_view_make(struct hx_vtcm_view *v, int *fd);
 /* Accepts a zeroed view. */
 void hx_vtcm_view_close(struct hx_vtcm_view *v);
 
-/* The node `vtcm`: a line per grant.  Entries that make no sense are left out. */
+/* The node `vtcm`: a line per grant.  Entries that make no sense are left out.  kib: how much VTCM the profile has, 0: all. */
 void hx_vtcm_view_print(const struct hx_vtcm_view *v, unsigned kib, FILE *f);
 
 #endif

@@ -466,7 +466,7 @@ static void test_the_vtcm_node_leaves_out_what_makes_no_sense(void **state)
     t.grain[3] = (struct hx_vtcm_grain){.client = 3, .first = 2};
     t.grain[5] = (struct hx_vtcm_grain){.client = 4, .first = 1000};
     t.grain[31] = (struct hx_vtcm_grain){.client = 5, .first = 31, .bytes = 1};
-    hx_vtcm_view_print(&v, f);
+    hx_vtcm_view_print(&v, 0, f);
     fclose(f);
     assert_string_equal(
         text, "total_bytes=8388608\nfree_bytes=7340032\n"
