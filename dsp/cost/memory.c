@@ -10,6 +10,7 @@
 #include "hexrig_scalar_mem.h"
 #include "shared.h"
 #include "traffic.h"
+#include "turns.h"
 #include "vtime.h"
 
 enum {
@@ -74,7 +75,8 @@ static double too_early(double *next, double at, double apart, unsigned burst)
  * so there the share is kept from its begin on, not from line to line. */
 static double wait_for_share(struct hx_shared_memory *m, double at, double slow)
 {
-    const double apart = hx_path_pace(&m->demand, &thread.demand, at, hx_cost_parameters()->ddr_line_pcycles * slow);
+    const unsigned most = hx_machine && hx_machine->hw_threads ? hx_machine->hw_threads : HX_TURNS_PLACES;
+    const double apart = hx_path_pace(&m->demand, &thread.demand, at, hx_cost_parameters()->ddr_line_pcycles * slow, most);
     double early;
 
     if (!hx_code_step.listed)

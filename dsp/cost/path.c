@@ -70,17 +70,27 @@ double hx_path_take(struct hx_path *p, double at, double pcycles)
 }
 
 /* What the user can have of a stretch, 0..1. */
-static double share(const struct hx_path *p, const struct hx_path_user *u, uint64_t stretch)
+static double share(const struct hx_path *p, const struct hx_path_user *u, uint64_t stretch, unsigned most)
 {
-    const struct hx_stretch *before = stretch > 0 && stretch <= p->used ? &p->of[stretch - 1] : NULL;
-    const unsigned users = before ? before->users + (u->before == 0) : 1;
-    const double others = before && before->taken > u->before ? (double)(before->taken - u->before) / STRETCH : 0;
-    const double even = 1.0 / (users ? users : 1);
+    double others = 0, even;
+    unsigned users = 1;
 
+    for (unsigned back = 0; back < 2 && back < stretch; back++) {
+        static const struct hx_stretch nobody;
+        const struct hx_stretch *s = stretch - back <= p->used ? &p->of[stretch - back - 1] : &nobody;
+        const uint32_t own = u->before[back];
+        const unsigned n = s->users + (own == 0);
+
+        if (n > users)
+            users = n;
+        if (s->taken > own && (double)(s->taken - own) / STRETCH > others)
+            others = (double)(s->taken - own) / STRETCH;
+    }
+    even = 1.0 / (users < most ? users : most);
     return others < 1 - even ? 1 - others : even;
 }
 
-double hx_path_pace(struct hx_path *p, struct hx_path_user *u, double at, double pcycles)
+double hx_path_pace(struct hx_path *p, struct hx_path_user *u, double at, double pcycles, unsigned most)
 {
     uint64_t stretch = at > 0 ? (uint64_t)at / (STRETCH / FRACTIONS) : 0;
     const uint32_t taken = (uint32_t)least((uint64_t)(pcycles * FRACTIONS + 0.5), STRETCH);
@@ -90,7 +100,8 @@ double hx_path_pace(struct hx_path *p, struct hx_path_user *u, double at, double
     if (stretch + 1 < u->stretch) /* the user's clock need not be steady */
         stretch = u->stretch - 1;
     if (stretch + 1 > u->stretch) {
-        u->before = u->stretch == stretch ? u->now : 0;
+        u->before[1] = u->stretch == stretch ? u->before[0] : u->stretch + 1 == stretch ? u->now : 0;
+        u->before[0] = u->stretch == stretch ? u->now : 0;
         u->now = 0;
         u->stretch = stretch + 1;
         p->of[stretch].users++;
@@ -98,5 +109,5 @@ double hx_path_pace(struct hx_path *p, struct hx_path_user *u, double at, double
     u->now += taken;
     p->of[stretch].taken += taken;
     p->used = p->used > stretch ? p->used : stretch + 1;
-    return pcycles / share(p, u, stretch);
+    return pcycles / share(p, u, stretch, most);
 }

@@ -22,7 +22,7 @@ struct hx_path {
 /* One of those who share a path evenly; zeroed: has taken nothing. */
 struct hx_path_user {
     uint64_t stretch; /* 1 + the one that it took of last */
-    uint32_t now, before; /* what it took of that one, and of the one before */
+    uint32_t now, before[2]; /* what it took of that one, of the one before, and of the one before that */
 };
 
 /* Nothing is taken any more.  Also makes a zeroed struct ready. */
@@ -32,9 +32,11 @@ void hx_path_clear(struct hx_path *p);
  * memory for the table nobody waits. */
 double hx_path_take(struct hx_path *p, double at, double pcycles);
 
-/* Takes `pcycles` from `at` on for a user that gets its share of what is busy: an even one, or what the others left in the stretch
- * before.  Returns how far apart the user's takes have to be in the long run, `pcycles` or more. */
-double hx_path_pace(struct hx_path *p, struct hx_path_user *u, double at, double pcycles);
+/* Takes `pcycles` from `at` on for a user that gets its share of what is busy: an even one, or what the others left in the two
+ * stretches before, for some of them may not have come to the end of the last one yet.  No more than `most` users, at least 1, come
+ * at a time: others that take of the same stretch do so in its place, by another clock.  Returns how far apart the user's takes have to
+ * be in the long run, `pcycles` or more. */
+double hx_path_pace(struct hx_path *p, struct hx_path_user *u, double at, double pcycles, unsigned most);
 
 /* Frees the memory; the struct can still be used. */
 void hx_path_free(struct hx_path *p);

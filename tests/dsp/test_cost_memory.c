@@ -150,7 +150,7 @@ static void test_users_of_a_path_get_even_shares(void **state)
     for (double end = 4096; end <= 100 * 4096; end += 4096)
         for (int i = 0; i < 3; i++)
             while (at[i] < end) { /* the last one wants little: a line of 50 in 1000 */
-                apart[i] = hx_path_pace(&p, &u[i], at[i], 50);
+                apart[i] = hx_path_pace(&p, &u[i], at[i], 50, 6);
                 at[i] += i == 2 ? 1000 : fmax(60, apart[i]);
                 lines[i]++;
             }
@@ -159,9 +159,49 @@ static void test_users_of_a_path_get_even_shares(void **state)
     assert_true(apart[2] < 1000);
     hx_path_clear(&p);
     u[0] = (struct hx_path_user){0};
-    assert_true(hx_path_pace(&p, &u[0], 1e6, 50) == 50); /* alone it has all of it */
-    assert_true(hx_path_pace(&p, &u[0], 1e6 - 5000, 50) == 50); /* and a clock that goes back makes no second user */
-    assert_true(hx_path_pace(&p, &u[0], 1e6 + 5000, 50) == 50);
+    assert_true(hx_path_pace(&p, &u[0], 1e6, 50, 6) == 50); /* alone it has all of it */
+    assert_true(hx_path_pace(&p, &u[0], 1e6 - 5000, 50, 6) == 50); /* and a clock that goes back makes no second user */
+    assert_true(hx_path_pace(&p, &u[0], 1e6 + 5000, 50, 6) == 50);
+    hx_path_free(&p);
+}
+
+static void test_more_users_than_run_at_a_time_are_as_fast_as_those_that_do(void **state)
+{
+    struct hx_path p = {0};
+
+    (void)state;
+    for (unsigned most = 2; most <= 6; most += 4) {
+        struct hx_path_user u[3] = {{0}};
+
+        hx_path_clear(&p);
+        for (int i = 0; i < 3 * 60; i++)
+            hx_path_pace(&p, &u[i % 3], 10, 50, most);
+        assert_true(hx_path_pace(&p, &u[0], 4096 + 10, 50, most) == (most == 2 ? 2 : 3) * 50);
+    }
+    hx_path_free(&p);
+}
+
+/* A loop is charged before it runs, so the moments at which two threads ask may be nearly a stretch apart. */
+static void test_users_that_come_at_different_moments_get_no_more_than_there_is(void **state)
+{
+    enum { END = 200 * 4096 };
+    static struct hx_path p;
+
+    (void)state;
+    for (double behind = 0; behind < 4096; behind += 512) {
+        struct hx_path_user u[2] = {{0}};
+        double at[2] = {0};
+        unsigned lines = 0;
+
+        hx_path_clear(&p);
+        for (double end = 4096; end <= END; end += 4096)
+            for (int i = 0; i < 2; i++)
+                while (at[i] < end - i * behind) {
+                    at[i] += hx_path_pace(&p, &u[i], at[i], 50, 6);
+                    lines++;
+                }
+        assert_true(lines * 50 > 0.97 * END && lines * 50 < 1.03 * END);
+    }
     hx_path_free(&p);
 }
 
@@ -521,6 +561,8 @@ int main(void)
         cmocka_unit_test(test_the_oldest_line_goes_first),
         cmocka_unit_test(test_a_path_serves_one_after_the_other_whoever_asks_first),
         cmocka_unit_test(test_users_of_a_path_get_even_shares),
+        cmocka_unit_test(test_more_users_than_run_at_a_time_are_as_fast_as_those_that_do),
+        cmocka_unit_test(test_users_that_come_at_different_moments_get_no_more_than_there_is),
         cmocka_unit_test(test_unrolling_hardly_changes_a_stream_from_ddr),
         cmocka_unit_test(test_a_page_that_is_new_takes_longer),
         cmocka_unit_test(test_prefetched_lines_come_as_fast_as_dma),
