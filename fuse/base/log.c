@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,15 @@ void hx_log_set_tag(const char *text)
     snprintf(tag, sizeof(tag), "%s", text);
 }
 
-/* Bytes of the well-formed UTF-8 sequence at p[0..n), 0: none, or a control character of the second set. */
+/* What makes a terminal show a line as another one: marks of writing direction (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069),
+ * separators of lines and paragraphs (U+2028, U+2029). */
+static bool misleads(const unsigned char *p)
+{
+    return p[0] == 0xe2 && ((p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
+                            (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+/* Bytes of the well-formed UTF-8 sequence at p[0..n), 0: none, a control character of the second set, or one that misleads. */
 static size_t utf8(const unsigned char *p, size_t n)
 {
     const size_t len = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;
@@ -42,7 +51,7 @@ static size_t utf8(const unsigned char *p, size_t n)
     for (size_t i = 1; i < len; i++)
         if ((p[i] & 0xc0) != 0x80)
             return 0;
-    return len;
+    return len == 3 && misleads(p) ? 0 : len;
 }
 
 /* Bytes at p[0..n) that appear as they are, 0: the first one appears as \xNN. */

@@ -94,6 +94,8 @@ static void test_a_skel_can_neither_forge_a_line_nor_speak_to_the_terminal(void 
     (void)state;
     assert_int_equal(call(fd, h, HXT_PRINT, (struct hxt_in){0, 1}, "x\nhexrig-fuse: forged\r\033[2J\x9b\xc2\x9b g\xc3\xbc\te\n"), 0);
     expect(": hexrig-fuse: forged\\x0d\\x1b[2J\\x9b\\xc2\\x9b g\xc3\xbc\te\n");
+    assert_int_equal(call(fd, h, HXT_PRINT, (struct hxt_in){0, 1}, "\xe2\x80\xae" "degrof\xe2\x81\xa9 \xe2\x82\xac\n"), 0);
+    expect(": \\xe2\\x80\\xaedegrof\\xe2\\x81\\xa9 \xe2\x82\xac\n");
     text = read_log();
     for (char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
         if (strncmp(at, "hexrig-fuse[", 12) != 0 && strncmp(at, "hexrig-dsp[", 11) != 0)
