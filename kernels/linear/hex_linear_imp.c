@@ -7,6 +7,7 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "hex_linear_run.h"
+#include "hex_linear_stay.h"
 #include "hexrig_purpose.h"
 #include "hexrig_uncosted.h"
 #include "qurt_hvx.h"
@@ -28,6 +29,7 @@ struct state {
     uint8_t *scratch; /* grows as calls need it */
     size_t scratch_bytes;
     struct hx_linear_vtcm vtcm;
+    struct hx_linear_stays *stays;
 };
 
 static void unload(struct state *s)
@@ -36,6 +38,7 @@ static void unload(struct state *s)
     free(s->m);
     s->m = NULL;
     s->n_m = 0;
+    hx_linear_stays_drop(&s->stays);
     hx_linear_vtcm_release(&s->vtcm);
 }
 
@@ -205,7 +208,7 @@ static int check_call(const struct hx_linear_call *c, size_t x_len)
 {
     const hex_linear_how *how = c->how;
 
-    if (how->placement < HEX_LINEAR_DDR || how->placement > HEX_LINEAR_DMA || how->threads < 1 ||
+    if (how->placement < HEX_LINEAR_DDR || how->placement > HEX_LINEAR_AUTO || how->threads < 1 ||
         how->threads > THREADS) {
         FARF(ERROR, "hex_linear: placement %d, %d threads: no such way to run", how->placement,
              how->threads);
@@ -230,6 +233,9 @@ static int alloc_scratch(struct state *s, struct hx_linear_call *c, size_t more,
     c->blocks = (struct hx_linear_block *)s->scratch;
     c->bad = s->scratch + blocks;
     c->vtcm = &s->vtcm;
+    c->all = s->m;
+    c->n_all = s->n_m;
+    c->stays = &s->stays;
     *rest = (float *)(s->scratch + blocks + bad);
     return AEE_SUCCESS;
 }
@@ -348,4 +354,27 @@ int hex_linear_argmax(remote_handle64 h, const hex_linear_how *how, unsigned int
     rc = argmax(s, &c, which, (size_t)xLen, ids, (size_t)idsLen, pcycles);
     vectors_are(HX_PURPOSE_OTHER, x, xLen, NULL, 0);
     return put(s, rc);
+}
+
+static int tell(const struct state *s, hex_linear_residence *to, size_t n, uint64_t *slots)
+{
+    if (!s->stays)
+        return AEE_EBADSTATE;
+    if (n != s->n_m)
+        return AEE_EBADPARM;
+    *slots = 2 * s->stays->slot;
+    for (size_t i = 0; i < n; i++) {
+        const struct hx_linear_matrix *m = &s->m[i];
+
+        to[i] = (hex_linear_residence){.bytes = hx_weights_bytes(m->type, m->rows, m->cols),
+                                       .stays = s->stays->of[i].groups * hx_weights_group_bytes(m->type, m->cols)};
+    }
+    return AEE_SUCCESS;
+}
+
+int hex_linear_where(remote_handle64 h, hex_linear_residence *matrices, int matricesLen, uint64_t *slots)
+{
+    struct state *s = get(h);
+
+    return s ? put(s, tell(s, matrices, (size_t)matricesLen, slots)) : AEE_EINVHANDLE;
 }

@@ -2,9 +2,11 @@
  *
  * A tile is some groups of one matrix.  In DDR a matrix is one tile.  In VTCM it is, too, and all are fetched before the
  * first is worked on.  Streamed, a tile is what fits into a slot of 1 MiB, and the next one, of the same matrix or the
- * next, is fetched into the other slot meanwhile, as the published kernels do. */
+ * next, is fetched into the other slot meanwhile, as the published kernels do.  What stays in VTCM of a matrix is a tile, and is worked
+ * on while the first one of the rest is fetched. */
 #include "hex_linear_run.h"
 
+#include "hex_linear_stay.h"
 #include "skel/parallel.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
@@ -153,7 +155,7 @@ static int request_vtcm(struct run *r, size_t bytes)
     return AEE_ENOMEMORY;
 }
 
-/* --- the three places */
+/* --- the places */
 
 static struct tile whole(const struct hx_linear_call *c, size_t m, const uint8_t *at)
 {
@@ -214,18 +216,6 @@ static int run_vtcm(struct run *r)
     return rc;
 }
 
-/* Groups of a tile: what fits into a slot, or a quarter of a small matrix, so that its fetch is hidden, too; but two for
- * each context. */
-static size_t tile_groups(const struct hx_linear_matrix *m)
-{
-    enum { PIECES = 4, LEAST = 4 };
-    const size_t fits = HX_WEIGHTS_SLOT / group_bytes(m);
-    const size_t quarter = (hx_weights_groups(m->rows) + PIECES - 1) / PIECES;
-    const size_t want = quarter > LEAST ? quarter : LEAST;
-
-    return want < fits ? want : fits;
-}
-
 /* The tile after t, in the other slot. */
 static struct tile next_tile(const struct run *r, const struct tile *t)
 {
@@ -241,7 +231,7 @@ static struct tile next_tile(const struct run *r, const struct tile *t)
         next.first = 0;
         next.groups = hx_weights_groups(c->m[next.m]->rows);
     }
-    const size_t most = tile_groups(c->m[next.m]);
+    const size_t most = hx_linear_tile_groups(c->m[next.m], HX_WEIGHTS_SLOT);
 
     next.groups = next.groups < most ? next.groups : most;
     return next;
@@ -279,7 +269,7 @@ static int run_dma(struct run *r)
     const struct hx_linear_call *c = r->call;
 
     for (size_t m = 0; m < c->n_m; m++) {
-        const size_t bytes = tile_groups(c->m[m]) * group_bytes(c->m[m]);
+        const size_t bytes = hx_linear_tile_groups(c->m[m], HX_WEIGHTS_SLOT) * group_bytes(c->m[m]);
 
         r->slot = bytes > r->slot ? bytes : r->slot;
     }
@@ -288,31 +278,135 @@ static int run_dma(struct run *r)
     return rc ? rc : stream(r);
 }
 
+/* --- what stays, and the rest streamed */
+
+static struct hx_linear_stay *stay_of(const struct run *r, size_t m)
+{
+    return &(*r->call->stays)->of[r->call->m[m] - r->call->all];
+}
+
+/* The first tile that streams from a group of a matrix on. */
+static struct tile streamed(const struct run *r, size_t m, size_t first, const uint8_t *slot)
+{
+    const struct hx_linear_call *c = r->call;
+    struct tile t = {m, first, 0, slot};
+
+    while (t.m < c->n_m && t.first == hx_weights_groups(c->m[t.m]->rows))
+        t.first = ++t.m < c->n_m ? stay_of(r, t.m)->groups : 0;
+    if (t.m < c->n_m) {
+        const size_t most = hx_linear_tile_groups(c->m[t.m], r->slot), left = hx_weights_groups(c->m[t.m]->rows) - t.first;
+
+        t.groups = left < most ? left : most;
+    }
+    return t;
+}
+
+static struct tile staying(const struct run *r, size_t m)
+{
+    const struct hx_linear_stay *s = stay_of(r, m);
+
+    return (struct tile){m, 0, s->groups, s->at};
+}
+
+/* What is to stay and is used for the first time. */
+static int bring(struct run *r)
+{
+    int rc = AEE_SUCCESS;
+
+    for (size_t m = 0; m < r->call->n_m && !rc; m++) {
+        const struct tile t = staying(r, m);
+
+        if (!stay_of(r, m)->there && t.groups)
+            rc = fetch_whole(r, &t);
+        stay_of(r, m)->there = !rc;
+    }
+    return rc;
+}
+
+static int run_staying(struct run *r)
+{
+    const struct hx_linear_call *c = r->call;
+    struct tile now, next = streamed(r, 0, stay_of(r, 0)->groups, r->vtcm);
+    struct hx_dma_type0 d __attribute__((aligned(16)));
+    int rc = bring(r), arrived = rc, more = next.m < c->n_m && !rc;
+
+    if (more)
+        start_fetch(c, &next, &d);
+    rc = rc ? rc : quantize(r);
+    for (size_t m = 0; m < c->n_m && !rc; m++) {
+        now = staying(r, m);
+        rc = now.groups ? compute(r, &now) : AEE_SUCCESS;
+    }
+    while (more) {
+        arrived = finish_fetch(r); /* also after an error: d is on this stack */
+        rc = rc ? rc : arrived;
+        now = next;
+        next = streamed(r, now.m, now.first + now.groups, now.at == r->vtcm ? r->vtcm + r->slot : r->vtcm);
+        more = next.m < c->n_m && !rc;
+        if (more)
+            start_fetch(c, &next, &d);
+        rc = rc ? rc : compute(r, &now);
+    }
+    return rc;
+}
+
+static int run_resident(struct run *r)
+{
+    const struct hx_linear_call *c = r->call;
+    const int may_do_without = c->how->placement == HEX_LINEAR_AUTO;
+    int rc = *c->stays && (may_do_without || !(*c->stays)->nothing)
+                 ? AEE_SUCCESS
+                 : hx_linear_stays_plan(c->stays, c->all, c->n_all, c->vtcm, may_do_without);
+
+    if (rc || (*c->stays)->nothing)
+        return rc ? rc : run_ddr(r);
+    r->vtcm = c->vtcm->at;
+    r->slot = (*c->stays)->slot;
+    return run_staying(r);
+}
+
 static int (*const placed[])(struct run *r) = {
     [HEX_LINEAR_DDR] = run_ddr,
     [HEX_LINEAR_VTCM] = run_vtcm,
     [HEX_LINEAR_DMA] = run_dma,
+    [HEX_LINEAR_RESIDENT] = run_resident,
+    [HEX_LINEAR_AUTO] = run_resident,
 };
 
+/* 1: what stays is in VTCM already. */
+HX_FOR_FIGURES static int is_there(const struct hx_linear_call *c, const struct hx_linear_matrix *m)
+{
+    return *c->stays && (*c->stays)->of[m - c->all].there;
+}
+
+/* Before the call, which fetches what is to stay. */
 HX_FOR_FIGURES static void tell_needed(const struct hx_linear_call *c)
 {
-    size_t bytes = 0;
+    size_t all = 0, hit = 0;
 
-    for (size_t m = 0; m < c->n_m; m++)
-        bytes += hx_weights_bytes(c->m[m]->type, c->m[m]->rows, c->m[m]->cols);
-    hx_purpose_needed(0, bytes);
+    for (size_t i = 0; i < c->n_m; i++) {
+        const struct hx_linear_matrix *m = c->m[i];
+
+        all += hx_weights_bytes(m->type, m->rows, m->cols);
+        if (is_there(c, m))
+            hit += (*c->stays)->of[m - c->all].groups * group_bytes(m);
+    }
+    hx_purpose_needed(hit, all - hit);
 }
 
 int hx_linear_call_run(const struct hx_linear_call *call, hex_linear_cycles *cycles)
 {
     const uint64_t started = HAP_perf_get_pcycles();
     struct run r = {.call = call};
-    const int rc = placed[call->how->placement](&r);
+    int rc;
 
+    if (*call->stays && call->how->placement < HEX_LINEAR_RESIDENT)
+        hx_linear_stays_drop(call->stays); /* the others use the same VTCM */
+    tell_needed(call);
+    rc = placed[call->how->placement](&r);
     *cycles = (hex_linear_cycles){.handler = r.time.handler,
                                   .worker = r.time.worker,
                                   .fetch = r.fetch,
                                   .total = HAP_perf_get_pcycles() - started};
-    tell_needed(call);
     return rc;
 }

@@ -23,6 +23,8 @@ struct hx_linear_vtcm {
     size_t bytes;
 };
 
+struct hx_linear_stays; /* hex_linear_stay.h */
+
 struct hx_linear_call {
     const hex_linear_how *how;
     const struct hx_linear_matrix *m[HX_LINEAR_FUSED];
@@ -34,6 +36,9 @@ struct hx_linear_call {
     struct hx_linear_block *blocks;    /* [n][hx_weights_blocks(cols)], scratch */
     uint8_t *bad;                      /* [n]: 1 for vectors that are not finite; their y means nothing */
     struct hx_linear_vtcm *vtcm;       /* grows when the call needs more */
+    const struct hx_linear_matrix *all; /* [n_all]: what is loaded; m point there */
+    size_t n_all;
+    struct hx_linear_stays **stays;    /* NULL there: nothing was decided */
 };
 
 /* The caller holds an HVX context.  AEE codes: see hex_linear.idl. */

@@ -16,6 +16,7 @@ enum { DMA_WAYS = 4, MAX_N = 6 };
 static const hex_linear_how ways[] = {
     {HEX_LINEAR_DDR, 1}, {HEX_LINEAR_DDR, 2},  {HEX_LINEAR_VTCM, 1},
     {HEX_LINEAR_VTCM, 2}, {HEX_LINEAR_DMA, 1}, {HEX_LINEAR_DMA, 2},
+    {HEX_LINEAR_RESIDENT, 1}, {HEX_LINEAR_RESIDENT, 2}, {HEX_LINEAR_AUTO, 2},
 };
 
 /* What every test has loaded.  0..2 go together; 3 takes several tiles; 4 is larger than VTCM; 5 one row. */
@@ -125,7 +126,8 @@ static void check_matrices(const uint32_t *which, size_t n_m, size_t n, const he
     assert_true(t.total > 0 && t.handler > 0);
     if (rows > HX_WEIGHTS_ROWS) /* the worker has the lower groups */
         assert_true((t.worker > 0) == (how->threads == 2));
-    assert_true((t.fetch > 0) == (how->placement != HEX_LINEAR_DDR));
+    if (how->placement < HEX_LINEAR_RESIDENT) /* what stays was fetched by another call */
+        assert_true((t.fetch > 0) == (how->placement != HEX_LINEAR_DDR));
     hxt_guard_free(want);
     hxt_guard_free(got);
     free(x);
@@ -243,7 +245,7 @@ static void test_argmax_is_that_of_the_products(void **state)
 
 static void test_what_does_not_fit_is_refused(void **state)
 {
-    static const hex_linear_how no_way[] = {{-1, 1}, {3, 1}, {HEX_LINEAR_DDR, 0}, {HEX_LINEAR_DMA, 3}};
+    static const hex_linear_how no_way[] = {{-1, 1}, {HEX_LINEAR_AUTO + 1, 1}, {HEX_LINEAR_DDR, 0}, {HEX_LINEAR_DMA, 3}};
     static const uint32_t fused[] = {0, 1}, mixed[] = {0, 3}, types[] = {4, 5}, absent[] = {N};
     static float x[2048], y[4096];
     const int bad = AEE_DSP(AEE_EBADPARM);
@@ -296,6 +298,38 @@ static void test_matrices_that_are_not_there_are_refused(void **state)
                      AEE_DSP(AEE_EBADSTATE)); /* what was loaded before is gone, too */
 }
 
+/* All matrices are decided on at once: the first ones stay, a part of the one that is too large, and what comes behind streams. */
+static void test_what_stays_is_told_and_ends_with_another_placement(void **state)
+{
+    const hex_linear_how stay = {HEX_LINEAR_RESIDENT, 2}, dma = {HEX_LINEAR_DMA, 2};
+    const uint32_t small = 0, last = N - 1;
+    hex_linear_residence r[N];
+    uint64_t slots, sum = 0;
+    hex_linear_cycles first, second;
+    static float x[256], y[256];
+
+    (void)state;
+    load();
+    assert_int_equal(hex_linear_where(skel, r, N, &slots), AEE_DSP(AEE_EBADSTATE)); /* nobody has asked yet */
+    assert_int_equal(hex_linear_apply(skel, &stay, &small, 1, 1, x, 256, y, 256, &first), 0);
+    assert_int_equal(hex_linear_apply(skel, &stay, &small, 1, 1, x, 256, y, 256, &second), 0);
+    assert_true(first.fetch > 0 && second.fetch == 0);
+    assert_int_equal(hex_linear_where(skel, r, N - 1, &slots), AEE_DSP(AEE_EBADPARM));
+    assert_int_equal(hex_linear_where(skel, r, N, &slots), 0);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(r[i].bytes, hx_weights_bytes(shapes[i].type, shapes[i].rows, shapes[i].cols));
+        assert_true(i > 3 || r[i].stays == r[i].bytes);
+        sum += r[i].stays;
+    }
+    assert_true(r[4].stays > 0 && r[4].stays < r[4].bytes);
+    assert_true(sum + slots <= 8 << 20 && slots > 0);
+    check_matrices(&last, 1, 2, &stay);
+    check_matrices((const uint32_t[]){4}, 1, 2, &stay);
+    assert_int_equal(hex_linear_apply(skel, &dma, &small, 1, 1, x, 256, y, 256, &first), 0);
+    assert_int_equal(hex_linear_where(skel, r, N, &slots), AEE_DSP(AEE_EBADSTATE));
+    check_matrices(&small, 1, 3, &stay); /* fetched again, as the slots have lain there */
+}
+
 /* Two handles at once share contexts and VTCM. */
 static void *other_client(void *result)
 {
@@ -345,6 +379,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_argmax_is_that_of_the_products),
     cmocka_unit_test(test_what_does_not_fit_is_refused),
     cmocka_unit_test(test_matrices_that_are_not_there_are_refused),
+    cmocka_unit_test(test_what_stays_is_told_and_ends_with_another_placement),
     cmocka_unit_test(test_two_handles_do_not_disturb_each_other),
 };
 

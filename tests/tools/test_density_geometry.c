@@ -32,7 +32,8 @@ static json_t *rows(const char *what, const char *options)
 /* Whatever is counted, modelled times included: the model has weights, and the geometry none. */
 static void test_a_geometry_costs_what_its_model_does(void **state)
 {
-    static const char *const options[] = {"--kv f32 --offload linear", "--kv f32 --offload linear,argmax --placement ddr",
+    static const char *const options[] = {"--kv f32 --offload linear", "--kv f32 --offload linear --placement resident",
+                                          "--kv f32 --offload linear,argmax --placement ddr",
                                           "--offload linear --density batched", "--kv f32 --linear cpu,attn@1-3=dsp:vtcm"};
     const char *path = config("tiny", TINY);
 

@@ -12,7 +12,7 @@
 #include "linear_pack.h"
 #include "rpcmem.h"
 
-const char *const hx_placements[] = {"ddr", "vtcm", "dma", NULL};
+const char *const hx_placements[] = {"ddr", "vtcm", "dma", "resident", "auto", NULL};
 
 enum { THREADS = 2, CALL_BYTES = 16 << 20 };
 
@@ -23,6 +23,10 @@ struct hx_linear_dsp {
     hex_linear_how how;
     struct hx_linear **matrix;  /* [n]: of the model */
     hex_linear_matrix *table;   /* [n]: as the DSP knows them */
+    struct place {
+        size_t layer;
+        enum hx_matrix which;
+    } *place;                   /* [n] */
     size_t n;
     uint8_t *weights;           /* rpcmem */
     size_t weights_bytes;
@@ -266,6 +270,7 @@ static void close_linear(struct hx_linear_method *m)
     rpcmem_free(d->y);
     free(d->matrix);
     free(d->table);
+    free(d->place);
     free(d);
 }
 
@@ -281,12 +286,15 @@ int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set
     d->how = (hex_linear_how){(int)placement, THREADS};
     d->matrix = calloc(set->n, sizeof(*d->matrix));
     d->table = calloc(set->n, sizeof(*d->table));
-    if (!d->matrix || !d->table) {
+    d->place = calloc(set->n, sizeof(*d->place));
+    if (!d->matrix || !d->table || !d->place) {
         close_linear(&d->method);
         return hx_error_set(err, -ENOMEM, "linear: out of memory");
     }
-    for (size_t i = 0; i < set->n; i++)
+    for (size_t i = 0; i < set->n; i++) {
+        d->place[d->n] = (struct place){set->at[i].layer, set->at[i].which};
         d->matrix[d->n++] = set->at[i].w;
+    }
     rc = measure(d, err);
     if (!rc)
         rc = pack(d, err);
@@ -300,4 +308,67 @@ int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set
     }
     *out = &d->method;
     return 0;
+}
+
+/* --- what lies where */
+
+/* "wq@3", "out" */
+static json_t *name_of(const struct place *p)
+{
+    return p->which == HX_OUT ? json_string(hx_matrix_names[p->which])
+                              : json_sprintf("%s@%zu", hx_matrix_names[p->which], p->layer);
+}
+
+struct sums {
+    uint64_t bytes, stays;
+};
+
+static struct sums sum_up(const hex_linear_residence *r, size_t n)
+{
+    struct sums s = {0, 0};
+
+    for (size_t i = 0; i < n; i++) {
+        s.bytes += r[i].bytes;
+        s.stays += r[i].stays;
+    }
+    return s;
+}
+
+static json_t *why(const struct sums *s, uint64_t slots)
+{
+    if (s->stays == s->bytes)
+        return json_string("everything fits");
+    if (!s->stays && !slots)
+        return json_string("no VTCM was free: weights are read where they lie");
+    return json_sprintf("of %llu bytes VTCM had room for %llu beside two slots of %llu: matrices that a token uses first stay, the rest "
+                        "streams", (unsigned long long)s->bytes, (unsigned long long)s->stays, (unsigned long long)slots / 2);
+}
+
+static json_t *residence_json(const struct hx_linear_dsp *d, const hex_linear_residence *r, uint64_t slots)
+{
+    const struct sums s = sum_up(r, d->n);
+    json_t *stay = json_array(), *part = json_array(), *stream = json_array();
+
+    for (size_t i = 0; i < d->n; i++)
+        json_array_append_new(r[i].stays == r[i].bytes ? stay : r[i].stays ? part : stream, name_of(&d->place[i]));
+    return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "placement", hx_placements[d->how.placement], "resident_bytes",
+                     (json_int_t)s.stays, "streamed_bytes", (json_int_t)(s.bytes - s.stays), "slot_bytes", (json_int_t)slots,
+                     "why", why(&s, slots), "resident", stay, "in_part", part, "streamed", stream);
+}
+
+json_t *hx_linear_dsp_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
+{
+    const struct hx_linear_dsp *d = self;
+    hex_linear_residence *r = calloc(d->n, sizeof(*r));
+    uint64_t slots = 0;
+    json_t *j;
+
+    (void)kv;
+    (void)p;
+    if (!r)
+        return NULL;
+    j = hex_linear_where(d->skel.handle, r, (int)d->n, &slots) ? json_pack("{s:s}", "placement", hx_placements[d->how.placement])
+                                                              : residence_json(d, r, slots);
+    free(r);
+    return j;
 }

@@ -9,8 +9,9 @@
 #include "engine/linear.h"
 #include "engine/method.h"
 
-/* Where weights lie while the DSP works, by the DSP's numbers: read from memory, fetched per call, streamed. */
-extern const char *const hx_placements[]; /* "ddr", "vtcm", "dma", NULL */
+/* Where weights lie while the DSP works, by the DSP's numbers: read from memory, fetched per call, streamed; what fits stays in VTCM
+ * from call to call and the rest streams, or, with `auto`, is read from memory where VTCM has no room at all. */
+extern const char *const hx_placements[]; /* "ddr", "vtcm", "dma", "resident", "auto", NULL */
 
 /* Option `placement`, for methods with weights on the DSP; ends with a NULL name. */
 extern const struct hx_option hx_placement_option[];
@@ -21,5 +22,9 @@ extern const struct hx_method hx_method_linear_dsp;
  * hx_placements.  0; -EINVAL: a matrix or all of them are too large; -ENOMEM; -EIO: the DSP refused something. */
 int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set *set, uint32_t placement,
                        struct hx_error *err);
+
+/* Of `resident` and `auto`: which matrices stay, wholly or in part, which stream, and why; asks the DSP.  Else the placement alone.
+ * NULL: out of memory. */
+json_t *hx_linear_dsp_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p);
 
 #endif

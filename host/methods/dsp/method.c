@@ -5,9 +5,10 @@
 #include "linear_dsp.h"
 
 const struct hx_option hx_placement_option[] = {
-    {.name = "placement", .arg = "ddr|vtcm|dma", .def = "dma", .names = hx_placements,
+    {.name = "placement", .arg = "ddr|vtcm|dma|resident|auto", .def = "dma", .names = hx_placements,
      .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP,
-     .help = "where weights on the DSP lie while it works: read from memory, fetched per call, or streamed, the only way of ok"},
+     .help = "where weights on the DSP lie while it works: read from memory, fetched per call, streamed, which is the only way of ok, "
+             "or in VTCM from call to call as far as they fit; auto: that, or ddr without any VTCM"},
     {.name = NULL},
 };
 
@@ -45,5 +46,7 @@ const struct hx_method hx_method_linear_dsp = {
     .needs = HX_TRAIT_RIG,
     .gives = HX_TRAIT_DSP | HX_TRAIT_ARGMAX,
     .open.linear = open_dsp,
+    .reports = "residency",
+    .report = hx_linear_dsp_report,
     .calls = calls,
 };

@@ -23,7 +23,7 @@ static const struct hx_option options[] = {
     {.name = "x-bits", .arg = "N", .min = 1, .max = HX_OK_MAX_X_BITS,
      .help = "activations are integers of up to 2^N (what headroom leaves, 16 at most)"},
     {.name = "ok-kernel", .arg = "NAME", .help = "of the sums on this CPU: scalar, avx2, avx512 (the fastest there is)"},
-    {.name = "placement", .arg = "ddr|vtcm|dma", .def = "dma", .names = hx_placements,
+    {.name = "placement", .arg = "ddr|vtcm|dma|resident|auto", .def = "dma", .names = hx_placements,
      .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP}, /* told about with linear method dsp */
     {.name = NULL},
 };

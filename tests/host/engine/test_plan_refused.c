@@ -51,14 +51,14 @@ static const struct {
     /* maps */
     {"linear=cpu,", "~linear: unknown value ''; legal: cpu, ref, ok, dsp", BOTH},
     {"linear=cpu:8", "~linear: cpu:8: this method takes nothing behind its name", BOTH},
-    {"linear=dsp:bogus", "~linear: dsp:bogus: unknown placement; legal: ddr, vtcm, dma", BOTH},
-    {"linear=cpu,wq=dsp:", "~linear: dsp:: unknown placement; legal: ddr, vtcm, dma", BOTH},
+    {"linear=dsp:bogus", "~linear: dsp:bogus: unknown placement; legal: ddr, vtcm, dma, resident, auto", BOTH},
+    {"linear=cpu,wq=dsp:", "~linear: dsp:: unknown placement; legal: ddr, vtcm, dma, resident, auto", BOTH},
     {"linear=cpu,wz=ref", "~linear: wz: no such matrices; legal: wq wk wv wo gate up down out (or their tensors' names), attn, "
                           "ffn, all", BOTH},
     {"linear=cpu,wq@=ref", "~linear: wq@: layers are FROM or FROM-TO, from 0", BOTH},
     {"linear=cpu,wq@3-1=ref", "~linear: wq@3-1: layers are FROM or FROM-TO, from 0", BOTH},
     {"linear=cpu,out@1=ref", "~linear: out@1: the output matrix is of no layer", BOTH},
-    {"linear=cpu,wq=dsp:l2", "~linear: dsp:l2: unknown placement; legal: ddr, vtcm, dma", BOTH},
+    {"linear=cpu,wq=dsp:l2", "~linear: dsp:l2: unknown placement; legal: ddr, vtcm, dma, resident, auto", BOTH},
     /* methods that exclude each other */
     {"native-ok linear=ref", "~native-ok and ~linear ref exclude each other", BOTH},
     {"native-ok linear=cpu,ffn=ref", "~native-ok and ~linear cpu,ffn=ref exclude each other", BOTH},
