@@ -10,6 +10,7 @@
 #include "HAP_farf.h"
 #include "HAP_perf.h"
 #include "hexrig_dma.h"
+#include "hexrig_purpose.h"
 
 enum { SLOT = 128 << 10, CHUNK = 64 };
 
@@ -208,6 +209,16 @@ static int share(void *arg, struct hx_part part)
     return stream(&w, &r->fetch[part.index]);
 }
 
+/* Weights stream through VTCM, each time. */
+HX_FOR_FIGURES static void tell_needed(const struct hx_okl_call *c)
+{
+    size_t bytes = 0;
+
+    for (size_t m = 0; m < c->n_m; m++)
+        bytes += hx_okw_bytes(c->m[m]->rows, c->m[m]->cols, c->m[m]->planes);
+    hx_purpose_needed(0, bytes);
+}
+
 int hx_okl_run(const struct hx_okl_call *call, ok_linear_cycles *cycles)
 {
     const uint64_t started = HAP_perf_get_pcycles();
@@ -216,6 +227,7 @@ int hx_okl_run(const struct hx_okl_call *call, ok_linear_cycles *cycles)
     const int rc = hx_parallel((unsigned)call->threads, share, &r, &time,
                                &hx_handover_pair);
 
+    tell_needed(call);
     *cycles = (ok_linear_cycles){.handler = time.handler,
                                  .worker = time.worker,
                                  .fetch = r.fetch[0] + r.fetch[1],
