@@ -1,7 +1,9 @@
-/* Encode and decode of batches, by hx_sp_tables' windows and HVX contexts, or in the C reference. */
+/* Encode and decode of batches, by hx_sp_tables' windows and HVX contexts, or step by step on one context. */
 #include "HAP_farf.h"
+#include "qurt_hvx.h"
 #include "skel/parallel.h"
 #include "sp_hex_state.h"
+#include "spinor_steps.h"
 
 /* One batch as both directions see it. */
 struct batch {
@@ -122,20 +124,42 @@ static int run_hvx(const struct batch *b, struct hx_sp_tables *t, struct hx_spin
     return rc ? rc : worst;
 }
 
-static int run_reference(const struct batch *b, const struct hx_codec *c,
-                         struct hx_spinor_faults *bad)
+/* Vector i of a batch, step by step. */
+static int run_vector(const struct batch *b, const struct hx_sp_state *s, size_t i)
 {
-    size_t first = (size_t)b->first_slot, n_slots = (size_t)b->n_slots, n_pos = (size_t)b->n_pos;
+    const size_t slot = (size_t)b->first_slot + i % (size_t)b->n_slots, at = i * s->shape->slot;
+    const size_t x = i * s->shape->dh;
 
-    if (b->x_in)
-        return hx_spinor_encode_batch_ref(c, first, n_slots, n_pos, b->x_in, b->blocks_out, bad);
-    return hx_spinor_decode_batch_ref(c, first, n_slots, n_pos, b->blocks_in, b->x_out, bad);
+    return b->x_in ? hx_steps_encode(s->steps, s->codec, slot, b->x_in + x, b->blocks_out + at)
+                   : hx_steps_decode(s->steps, s->codec, slot, b->blocks_in + at, b->x_out + x);
+}
+
+/* As the batches of spinor.h: an encode ends at a vector that is refused, a decode goes on. */
+static int run_steps(const struct batch *b, const struct hx_sp_state *s, struct hx_spinor_faults *bad)
+{
+    const size_t n = (size_t)b->n_slots * (size_t)b->n_pos;
+    int rc = AEE_SUCCESS;
+
+    bad->n = 0;
+    if ((uintptr_t)(b->x_in ? b->x_in : b->x_out) % sizeof(float))
+        return AEE_EBADPARM;
+    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
+        return AEE_EFAILED;
+    for (size_t i = 0; i < n && (rc == AEE_SUCCESS || !b->x_in); i++) {
+        const int now = run_vector(b, s, i);
+
+        if (now)
+            hx_spinor_note(bad, i);
+        rc = now ? now : rc;
+    }
+    qurt_hvx_unlock();
+    return rc;
 }
 
 static int run_kernel(const struct batch *b, struct hx_sp_state *s)
 {
     struct hx_spinor_faults bad;
-    int rc = s->hvx ? run_hvx(b, s->hvx, &bad) : run_reference(b, s->codec, &bad);
+    int rc = s->hvx ? run_hvx(b, s->hvx, &bad) : run_steps(b, s, &bad);
 
     if (rc == AEE_SUCCESS || rc == AEE_EFAILED)
         return rc;

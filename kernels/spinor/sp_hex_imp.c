@@ -1,7 +1,7 @@
 /* Implements interface sp_hex on the DSP: opening, closing and calibrating.
  *
- * Formats with an HVX version (spinor.h) have their tables as sp_hex_tables.h says.  The others run in the C reference with
- * tables on the heap: the same blocks, but no HVX operations, so their modelled cost says nothing.
+ * Formats with an HVX version (spinor.h) have their tables as sp_hex_tables.h says.  The others are coded step by step
+ * (spinor_steps.h) with tables on the heap; attention over them runs in the C reference, so its modelled cost says nothing.
  *
  * Reentrant: calls on one handle may run in parallel; calibrate waits for the calls that still use the old tables. */
 #include <pthread.h>
@@ -40,18 +40,21 @@ static int build_hvx(struct hx_sp_state *s, const struct tables *t)
     return hx_sp_tables_open(&s->hvx, &t->f, t->bytes, t->n_slots);
 }
 
-static int build_reference(struct hx_sp_state *s, const struct tables *t)
+static int build_steps(struct hx_sp_state *s, const struct tables *t)
 {
     size_t bytes = hx_codec_bytes(&t->f, t->n_slots);
     void *memory = bytes ? malloc(bytes) : NULL;
 
-    if (!memory) {
+    s->steps = aligned_alloc(sizeof(HVX_Vector), hx_spinor_common());
+    if (!memory || !s->steps) {
         FARF(ERROR, "sp_hex: heap: need %zu bytes for %zu slots", bytes, t->n_slots);
+        free(memory);
         return AEE_ENOMEMORY;
     }
+    hx_spinor_lay_out(s->steps, &t->f, 0);
     s->codec = hx_codec_init(memory, &t->f, t->bytes, t->n_slots);
-    FARF(HIGH, "sp_hex: dh %d, basis %s, code %s: C reference, not HVX", t->f.shape->dh,
-         hx_block_basis_names[t->f.basis], hx_block_code_names[t->f.code]);
+    FARF(HIGH, "sp_hex: dh %d, basis %s, code %s, %d and %d lanes: step by step, without tables of rows", t->f.shape->dh,
+         hx_block_basis_names[t->f.basis], hx_block_code_names[t->f.code], t->f.shape->n_skel, t->f.shape->n_res);
     return AEE_SUCCESS;
 }
 
@@ -59,7 +62,7 @@ static int build_reference(struct hx_sp_state *s, const struct tables *t)
 static int build_tables(struct hx_sp_state *s, const struct tables *t)
 {
     hx_sp_drop_tables(s); /* first: VTCM is small */
-    int rc = hx_spinor_has_hvx(&t->f) ? build_hvx(s, t) : build_reference(s, t);
+    int rc = hx_spinor_has_hvx(&t->f) ? build_hvx(s, t) : build_steps(s, t);
 
     if (rc) {
         hx_sp_drop_tables(s);

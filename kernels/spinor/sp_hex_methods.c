@@ -19,6 +19,7 @@
 #include "silicon/mobius.h"
 #include "silicon/vht2.h"
 #include "sp_hex_state.h"
+#include "spinor_steps.h"
 #include "vht2_pad.h"
 
 enum { MAX_N = HX_BAND_MAX_N };
@@ -31,7 +32,7 @@ struct job {
     struct hx_bands bands;
     int n_bands;
     const uint16_t *order;
-    const struct hx_spinor *k; /* prediction: NULL in the C reference */
+    const struct hx_spinor *k; /* prediction: NULL where the codec has the tables */
     const struct hx_codec *codec;
     size_t slot;
 };
@@ -326,7 +327,7 @@ static int step_predict(const struct job *j, const uint8_t *from, uint8_t *to)
     if (j->k)
         rc = hx_spinor_predict_hvx(j->k, j->slot, skeleton, x.f);
     else
-        hx_spinor_predict_ref(j->codec, j->slot, skeleton, x.f);
+        hx_steps_predict(j->codec, j->slot, skeleton, x.f);
     memcpy(to, x.f, j->out);
     return rc;
 }

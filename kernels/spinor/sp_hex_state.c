@@ -11,8 +11,10 @@ void hx_sp_drop_tables(struct hx_sp_state *s)
 {
     hx_sp_tables_close(s->hvx);
     free(s->codec);
+    free(s->steps);
     s->hvx = NULL;
     s->codec = NULL;
+    s->steps = NULL;
     s->shape = NULL;
 }
 

@@ -23,7 +23,8 @@ struct hx_sp_state {
     const struct hx_block_shape *shape; /* NULL until calibrated */
     size_t n_slots;
     struct hx_sp_tables *hvx; /* tables of the HVX version, or NULL */
-    struct hx_codec *codec;   /* tables of the C reference, or NULL */
+    struct hx_codec *codec;   /* tables of formats that have none of these, or NULL ... */
+    struct hx_spinor *steps;  /* ... and their layout, for spinor_steps.h */
 };
 
 /* A handle without tables, and its end; what the interface's open and close return. */

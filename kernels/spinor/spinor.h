@@ -3,7 +3,8 @@
  *
  * What runs on HVX: all head dimensions, bases vht2, vht2w and klt, code sign; and code sheet with klt, which predicts nothing,
  * so that a lane is its deviation.  Code sheet with the other bases turns a prediction round lane by lane, which cannot be folded
- * into rows: it runs in the C reference (hx_spinor_has_hvx()), and so do blocks with other numbers of lanes than the published ones.
+ * into rows: such blocks, and those with other numbers of lanes than the published ones (hx_spinor_has_hvx()), are coded step by step
+ * (spinor_steps.h).
  *
  * Exactness.  Given equal residuals and amax, the reference and hx_spinor_pack_hvx() give the same bytes.  From equal
  * inputs every coefficient is within 2^-17 of the largest one; so a stored half may be its neighbour near a tie,

@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_attend_hvx.c; do not edit.
- * Source and flags: fbad2b93dd32f085.
+ * Source and flags: b4b6ffe8dbd2f848.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

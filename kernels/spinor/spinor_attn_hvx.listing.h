@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_attn_hvx.c; do not edit.
- * Source and flags: ca12772c326ca7a9.
+ * Source and flags: 6f125b5342660534.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

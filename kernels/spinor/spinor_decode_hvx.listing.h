@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_decode_hvx.c; do not edit.
- * Source and flags: 0537787fb30a2d32.
+ * Source and flags: 1a19d27e712fbc61.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

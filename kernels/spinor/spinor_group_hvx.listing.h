@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_group_hvx.c; do not edit.
- * Source and flags: 0a9899fbf96490e1.
+ * Source and flags: a8bc6a03688077da.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

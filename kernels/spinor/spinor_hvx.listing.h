@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_hvx.c; do not edit.
- * Source and flags: 9535370beee8a0b5.
+ * Source and flags: fc13b93dd5d6daee.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"

@@ -22,17 +22,17 @@ static HX_KERNEL void vht2_pad_fill(float *x, int dh, int n)
 /* A float as what vsplat takes. */
 typedef int32_t __attribute__((may_alias)) word;
 
-/* The matrix: row r of x becomes v[r]. */
+/* The matrix: row r of x becomes v[r].  Sums begin with a product: qf32 has no 0 to begin with. */
 static HX_KERNEL void vht2_pad_low(const word *x, int rows, int low, const HVX_Vector *column,
                                    HVX_Vector *v)
 {
     HX_CODE(vht2_pad_low);
     HX_TRIPS(1, rows);
     for (int r = 0; r < rows; r++, x += low) {
-        HVX_Vector sum = Q6_V_vzero();
+        HVX_Vector sum = Q6_Vqf32_vmpy_VsfVsf(Q6_V_vsplat_R(x[0]), column[0]);
 
-        HX_TRIPS(2, low);
-        for (int j = 0; j < low; j++) {
+        HX_TRIPS(2, low - 1);
+        for (int j = 1; j < low; j++) {
             const HVX_Vector product = Q6_Vqf32_vmpy_VsfVsf(Q6_V_vsplat_R(x[j]), column[j]);
 
             sum = Q6_Vqf32_vadd_Vqf32Vqf32(sum, product);
@@ -54,16 +54,16 @@ static HX_KERNEL void vht2_pad_stage(HVX_Vector *v, int rows, int p, int apart,
         for (int i = block; i < block + apart; i++) {
             HX_TRIPS(3, p);
             for (int k = 0; k < p; k++) {
-                HVX_Vector sum = Q6_V_vzero();
+                HVX_Vector sum = Q6_Vqf32_vmpy_VsfVsf(v[i], cas[0]);
                 int at = 0;
 
-                HX_TRIPS(4, p);
-                for (int j = 0; j < p; j++) {
+                HX_TRIPS(4, p - 1);
+                for (int j = 1; j < p; j++) {
+                    at += k;
+                    at -= at >= p ? p : 0;
                     const HVX_Vector product = Q6_Vqf32_vmpy_VsfVsf(v[i + j * apart], cas[at]);
 
                     sum = Q6_Vqf32_vadd_Vqf32Vqf32(sum, product);
-                    at += k;
-                    at -= at >= p ? p : 0;
                 }
                 y[k] = Q6_Vsf_equals_Vqf32(sum);
             }

@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of vht2_pad_hvx.c; do not edit.
- * Source and flags: eeae202290d55126.
+ * Source and flags: a16fd61edae341f1.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"
@@ -51,32 +51,33 @@ static const struct hx_code hx_code_vht2_pad_fill __attribute__((unused)) = {
 };
 
 static const struct hx_vliw_packet hx_vht2_pad_low_release_0[] = {
-    {{0}, 0, 0}, {{0}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_low_release_1[] = {
-    {{0}, 1, 0}, {{0x903}, 1, 0}, {{0x901}, 1, 0}, {{0x901}, 1, 0}, {{0x301, 0x801}, 1, 0},
-    {{0}, 0, 0}, {{0}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 1}, {{0x601}, 1, 0}, {{0}, 1, 1},
-    {{0x601}, 1, 0}, {{0x903, 0xb04}, 1, 0}, {{0x601}, 1, 1}, {{0}, 0, 0}, {{0}, 1, 0}, {{0}, 1, 0},
-    {{0}, 1, 0}, {{0x802, 0x903}, 1, 0}, {{0x901}, 1, 0},
+    {{0}, 1, 0}, {{0}, 1, 0}, {{0x801, 0x902}, 1, 0}, {{0x901}, 1, 0}, {{0x902}, 1, 0},
+    {{0x901}, 1, 0}, {{0}, 0, 0}, {{0x301, 0x902}, 1, 0}, {{0}, 0, 0}, {{0x303}, 1, 1},
+    {{0x601}, 1, 0}, {{0x901, 0xb02}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 1}, {{0x601}, 1, 0},
+    {{0}, 1, 1}, {{0x601}, 1, 0}, {{0x903, 0xb04}, 1, 0}, {{0x601}, 1, 1},
 };
 static const struct hx_vliw_packet hx_vht2_pad_low_release_2[] = {
-    {{0x901}, 1, 0}, {{0x601, 0xa02}, 1, 1},
+    {{0x902}, 1, 0}, {{0x601, 0xa03}, 1, 1}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_vht2_pad_low_release[] = {
-    {hx_vht2_pad_low_release_0, 4, 0, 0}, /* 9 words */
-    {hx_vht2_pad_low_release_1, 20, 0, 0}, /* 45 words */
-    {hx_vht2_pad_low_release_2, 2, 3, 1}, /* 7 words */
+    {hx_vht2_pad_low_release_0, 4, 0, 0}, /* 11 words */
+    {hx_vht2_pad_low_release_1, 19, 0, 0}, /* 43 words */
+    {hx_vht2_pad_low_release_2, 3, 0, 1}, /* 8 words */
 };
 static const struct hx_vliw_packet hx_vht2_pad_low_debug_0[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
     {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_low_debug_1[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x814}, 1, 0}, {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0},
-    {{0xd01}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301, 0x804}, 1, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
-    {{0x201}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x701}, 0, 0}, {{0x601}, 1, 0}, {{0}, 0, 0}, {{0x701}, 1, 1}, {{0xb01, 0x903}, 1, 0},
+    {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0}, {{0xd01}, 1, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301, 0x804}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x201}, 0, 0},
+    {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_low_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -86,7 +87,7 @@ static const struct hx_vliw_packet hx_vht2_pad_low_debug_2[] = {
 };
 static const struct hx_code_level hx_vht2_pad_low_debug[] = {
     {hx_vht2_pad_low_debug_0, 11, 0, 0}, /* 11 words */
-    {hx_vht2_pad_low_debug_1, 26, 0, 0}, /* 26 words */
+    {hx_vht2_pad_low_debug_1, 31, 0, 0}, /* 31 words */
     {hx_vht2_pad_low_debug_2, 24, 0, 1}, /* 24 words */
 };
 static const struct hx_code hx_code_vht2_pad_low __attribute__((unused)) = {
@@ -94,29 +95,32 @@ static const struct hx_code hx_code_vht2_pad_low __attribute__((unused)) = {
 };
 
 static const struct hx_vliw_packet hx_vht2_pad_stage_release_0[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0}, {{0x201}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x203}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_release_1[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_release_2[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 1}, {{0x301}, 1, 1}, {{0xb01}, 1, 0}, {{0}, 0, 0},
+    {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_release_3[] = {
-    {{0}, 1, 0}, {{0}, 1, 0}, {{0x301, 0x801}, 1, 0},
+    {{0}, 1, 1}, {{0x901}, 1, 0}, {{0x901}, 1, 0}, {{0x301, 0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 1, 0},
+    {{0}, 1, 0}, {{0}, 1, 1}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_release_4[] = {
-    {{0}, 1, 1}, {{0}, 0, 0}, {{0x302, 0xb02}, 1, 1}, {{0x901}, 1, 0},
+    {{0x302}, 1, 1}, {{0xb01}, 1, 1}, {{0x901}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_release_5[] = {
     {{0}, 1, 1}, {{0}, 0, 0},
 };
 static const struct hx_code_level hx_vht2_pad_stage_release[] = {
-    {hx_vht2_pad_stage_release_0, 7, 0, 0}, /* 14 words */
-    {hx_vht2_pad_stage_release_1, 3, 0, 0}, /* 8 words */
-    {hx_vht2_pad_stage_release_2, 5, 0, 1}, /* 10 words */
-    {hx_vht2_pad_stage_release_3, 3, 0, 2}, /* 10 words */
-    {hx_vht2_pad_stage_release_4, 4, 0, 3}, /* 10 words */
+    {hx_vht2_pad_stage_release_0, 9, 0, 0}, /* 25 words */
+    {hx_vht2_pad_stage_release_1, 4, 0, 0}, /* 11 words */
+    {hx_vht2_pad_stage_release_2, 7, 0, 1}, /* 16 words */
+    {hx_vht2_pad_stage_release_3, 11, 0, 2}, /* 24 words */
+    {hx_vht2_pad_stage_release_4, 6, 0, 3}, /* 12 words */
     {hx_vht2_pad_stage_release_5, 2, 0, 2}, /* 4 words */
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_debug_0[] = {
@@ -134,20 +138,21 @@ static const struct hx_vliw_packet hx_vht2_pad_stage_debug_2[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_debug_3[] = {
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x810}, 1, 0}, {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0}, 1, 0}, {{0xd01}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x602}, 0, 0}, {{0x301, 0x804}, 1, 0},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301}, 1, 1}, {{0}, 0, 0}, {{0x701}, 1, 1}, {{0xb01}, 1, 0},
+    {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0},
+    {{0xd01}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x602}, 0, 0}, {{0x301, 0x804}, 1, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_debug_4[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x201, 0x605}, 0, 0}, {{0x301}, 1, 1},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301}, 1, 1}, {{0xb01}, 1, 0}, {{0x801}, 1, 0},
-    {{0}, 1, 0}, {{0}, 1, 0}, {{0xd01}, 1, 0}, {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
-    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x201, 0x605}, 0, 0}, {{0x301}, 1, 1}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301}, 1, 1}, {{0xb01}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0},
+    {{0}, 1, 0}, {{0xd01}, 1, 0}, {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0},
 };
 static const struct hx_vliw_packet hx_vht2_pad_stage_debug_5[] = {
     {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
@@ -159,7 +164,7 @@ static const struct hx_code_level hx_vht2_pad_stage_debug[] = {
     {hx_vht2_pad_stage_debug_0, 11, 0, 0}, /* 11 words */
     {hx_vht2_pad_stage_debug_1, 16, 0, 0}, /* 16 words */
     {hx_vht2_pad_stage_debug_2, 19, 0, 1}, /* 19 words */
-    {hx_vht2_pad_stage_debug_3, 23, 0, 2}, /* 23 words */
+    {hx_vht2_pad_stage_debug_3, 30, 0, 2}, /* 30 words */
     {hx_vht2_pad_stage_debug_4, 47, 0, 3}, /* 47 words */
     {hx_vht2_pad_stage_debug_5, 21, 0, 2}, /* 21 words */
 };

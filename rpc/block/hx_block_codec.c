@@ -275,6 +275,11 @@ const uint16_t *hx_codec_lanes_at(const struct hx_codec *c, size_t slot)
     return c->slot[slot].rows;
 }
 
+const float *hx_codec_values(const struct hx_codec *c, size_t slot)
+{
+    return values_of(c, &c->slot[slot]);
+}
+
 /* --- encode */
 
 void hx_codec_coefficients(const struct hx_codec *c, size_t slot, const float *x, double *coef)

@@ -61,6 +61,10 @@ void hx_codec_coefficients(const struct hx_codec *c, size_t slot, const float *x
 const uint16_t *hx_codec_skeleton_at(const struct hx_codec *c, size_t slot);
 const uint16_t *hx_codec_lanes_at(const struct hx_codec *c, size_t slot);
 
+/* The slot's table behind its indices, widened: w[rows][n_skel] (vht2, vht2w), or mean[dh], scale[n_res], basis[n_skel + n_res][dh] (klt).
+ * Borrowed likewise. */
+const float *hx_codec_values(const struct hx_codec *c, size_t slot);
+
 struct hx_codec_residual {
     float r[HX_BLOCK_MAX_RES];       /* coefficient - prediction (sheet: + or - prediction), rounded to f32 */
     uint8_t sheet[HX_BLOCK_MAX_RES]; /* code sheet: 1 when the negated prediction is nearer; code sign: 0 */

@@ -36,12 +36,12 @@ static inline double half_of(const uint8_t *table, size_t i)
 static inline void make_vht2(struct hxt_rng *rng, const struct spinor_rig *r, uint8_t *table)
 {
     const struct hx_block_shape *s = r->f.shape;
-    const size_t n = r->table_bytes / 2, head = HX_BLOCK_SKEL + 2;
+    const size_t n = r->table_bytes / 2, head = s->n_skel + 2u;
     uint16_t j = 0;
 
     memset(table, 0, r->table_bytes);
-    for (uint16_t i = 0; j < HX_BLOCK_SKEL; i++) {
-        if (!hx_squarefree_index(i) || (s->pad - i > 40 && hxt_below(rng, 3)))
+    for (uint16_t i = 0; j < s->n_skel; i++) {
+        if (!hx_squarefree_index(i) || (s->n_skel == HX_BLOCK_SKEL && s->pad - i > 40 && hxt_below(rng, 3)))
             continue;
         memcpy(table + 2 * j++, &i, sizeof(i));
     }
@@ -52,7 +52,7 @@ static inline void make_vht2(struct hxt_rng *rng, const struct spinor_rig *r, ui
 /* Directions made orthonormal one after the other; scales fall as calibrated ones do. */
 static inline void make_klt(struct hxt_rng *rng, const struct spinor_rig *r, uint8_t *table)
 {
-    const size_t dh = r->f.shape->dh, n_res = r->f.shape->n_res, n = HX_BLOCK_SKEL + n_res;
+    const size_t dh = r->f.shape->dh, n_res = r->f.shape->n_res, n = r->f.shape->n_skel + n_res;
     double *b = calloc(n * dh, sizeof(*b));
 
     for (size_t i = 0; i < dh; i++)
