@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hx_f16.h"
-#include "mobius.h"
+#include "silicon/mobius.h"
 #include "skel/kernel.h"
 #include "spinor_steps_hvx.listing.h"
 #include "vht2_pad.h"
