@@ -12,10 +12,13 @@
 
 enum { PATIENCE_MS = 1000 };
 
+enum kind { DESCRIPTOR, CONNECTION }; /* each with threads of its own: what waits for the former never holds up the latter */
+
 struct closing {
     struct closing *next;
     int fd;
     uid_t uid;
+    enum kind kind;
     enum { WAITS, STARTS, CLOSES } state; /* for a thread; has one; is inside close() */
     pthread_t thread;                     /* CLOSES: the one, and since when */
     uint64_t since_ms;
@@ -25,20 +28,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below *
 static struct closing *all, **end = &all; /* in the order in which they came */
 static bool lacks_threads; /* one could not be started */
 
-static unsigned running_of(uid_t uid)
+static unsigned running_of(uid_t uid, enum kind kind)
 {
     unsigned n = 0;
 
     for (const struct closing *c = all; c; c = c->next)
-        n += c->state != WAITS && c->uid == uid;
+        n += c->state != WAITS && c->uid == uid && c->kind == kind;
     return n;
 }
 
-static struct closing *waiting_of(uid_t uid)
+static struct closing *waiting_of(uid_t uid, enum kind kind)
 {
     struct closing *c = all;
 
-    while (c && (c->state != WAITS || c->uid != uid))
+    while (c && (c->state != WAITS || c->uid != uid || c->kind != kind))
         c = c->next;
     return c;
 }
@@ -55,7 +58,7 @@ static void forget(struct closing *gone)
     free(gone);
 }
 
-/* Closes c and then whatever else of the user's waits. */
+/* Closes c and then whatever else of the user's and of its kind waits. */
 static void *run(void *arg)
 {
     struct closing *c = arg;
@@ -63,6 +66,7 @@ static void *run(void *arg)
     pthread_mutex_lock(&lock);
     while (c) {
         const uid_t uid = c->uid;
+        const enum kind kind = c->kind;
 
         c->state = CLOSES;
         c->thread = pthread_self();
@@ -71,7 +75,7 @@ static void *run(void *arg)
         close(c->fd);
         pthread_mutex_lock(&lock);
         forget(c);
-        c = waiting_of(uid);
+        c = waiting_of(uid, kind);
     }
     pthread_mutex_unlock(&lock);
     return NULL;
@@ -115,17 +119,17 @@ static int start_thread(struct closing *c)
 }
 
 /* As many as the user may have. */
-static void start_threads(uid_t uid)
+static void start_threads(uid_t uid, enum kind kind)
 {
-    struct closing *c = waiting_of(uid);
+    struct closing *c = waiting_of(uid, kind);
 
-    for (unsigned n = running_of(uid); c && n < HX_CLOSING_OF_USER; n++) {
+    for (unsigned n = running_of(uid, kind); c && n < HX_CLOSING_OF_USER; n++) {
         if (start_thread(c)) {
             lacks_threads = true;
             return;
         }
         c->state = STARTS;
-        c = waiting_of(uid);
+        c = waiting_of(uid, kind);
     }
 }
 
@@ -139,10 +143,10 @@ static void start_lacking(void)
     lacks_threads = false;
     for (; c && !lacks_threads; c = c->next)
         if (c->state == WAITS)
-            start_threads(c->uid);
+            start_threads(c->uid, c->kind);
 }
 
-void hx_close_later(uid_t uid, const int *fd, unsigned n)
+static void close_later(uid_t uid, enum kind kind, const int *fd, unsigned n)
 {
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < n; i++) {
@@ -152,12 +156,33 @@ void hx_close_later(uid_t uid, const int *fd, unsigned n)
             close(fd[i]); /* at the risk of waiting for it, which is nothing beside a rig without memory */
             continue;
         }
-        *c = (struct closing){.fd = fd[i], .uid = uid};
+        *c = (struct closing){.fd = fd[i], .uid = uid, .kind = kind};
         *end = c;
         end = &c->next;
     }
-    start_threads(uid);
+    start_threads(uid, kind);
     pthread_mutex_unlock(&lock);
+}
+
+void hx_close_later(uid_t uid, const int *fd, unsigned n)
+{
+    close_later(uid, DESCRIPTOR, fd, n);
+}
+
+void hx_close_connection_later(uid_t uid, int fd)
+{
+    close_later(uid, CONNECTION, &fd, 1);
+}
+
+bool hx_closer_is_behind(uid_t uid)
+{
+    unsigned n = 0;
+
+    pthread_mutex_lock(&lock);
+    for (const struct closing *c = all; c; c = c->next)
+        n += c->state == WAITS && c->uid == uid && c->kind == DESCRIPTOR;
+    pthread_mutex_unlock(&lock);
+    return n >= HX_CLOSING_BACKLOG;
 }
 
 bool hx_closer_may_take(uid_t uid)
@@ -167,9 +192,9 @@ bool hx_closer_may_take(uid_t uid)
 
     pthread_mutex_lock(&lock);
     for (const struct closing *c = all; c; c = c->next)
-        hang += c->state == CLOSES && c->uid == uid && now - c->since_ms >= PATIENCE_MS;
+        hang += c->state == CLOSES && c->uid == uid && c->kind == DESCRIPTOR && now - c->since_ms >= PATIENCE_MS;
     pthread_mutex_unlock(&lock);
-    return hang < HX_CLOSING_OF_USER;
+    return hang < HX_CLOSING_OF_USER && !hx_closer_is_behind(uid);
 }
 
 void hx_closer_prod(void)

@@ -145,7 +145,13 @@ static void limit_waiting_fds(void)
 
 static bool is_readable(const struct hx_socket_client *cl)
 {
-    return !cl->conn.full && poll(&(struct pollfd){.fd = cl->conn.watch.fd, .events = POLLIN}, 1, 0) > 0;
+    return !cl->conn.full && !cl->conn.held && poll(&(struct pollfd){.fd = cl->conn.watch.fd, .events = POLLIN}, 1, 0) > 0;
+}
+
+/* Its client has closed it. */
+static bool is_over(const struct hx_socket_client *cl)
+{
+    return poll(&(struct pollfd){.fd = cl->conn.watch.fd}, 1, 0) > 0;
 }
 
 /* While several processes have sessions, one connection of each is served in a round: the one that has waited longest. */
@@ -181,6 +187,8 @@ static void client_ready(void *arg)
     cl->conn.fds_max = fds_max(cl);
     if (!rc)
         rc = hx_conn_read(&cl->conn, &f, &why);
+    if (!rc && cl->conn.held && is_over(cl)) /* nobody reads its end */
+        rc = -ECONNRESET;
     if (rc == -EPROTO)
         hx_log_client("client pid %d dropped: %s", cl->pid, why);
     if (rc == 1) {
@@ -233,7 +241,7 @@ void hx_socket_client_look(void)
 
     for (struct hx_socket_client *cl = clients; cl; cl = next) {
         next = cl->next;
-        if (cl->conn.full && has_ended(cl))
+        if ((cl->conn.full && has_ended(cl)) || hx_conn_resume(&cl->conn))
             drop_client(cl);
     }
 }
@@ -242,7 +250,7 @@ bool hx_socket_client_some_left(void)
 {
     const struct hx_socket_client *cl = clients;
 
-    while (cl && (!cl->session || poll(&(struct pollfd){.fd = cl->conn.watch.fd}, 1, 0) <= 0))
+    while (cl && (!cl->session || !is_over(cl)))
         cl = cl->next;
     return cl != NULL;
 }

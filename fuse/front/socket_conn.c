@@ -164,6 +164,17 @@ static ssize_t receive_rest(struct hx_conn *c, void *dst, size_t bytes, const ch
     return n || flags & MSG_CTRUNC ? broken() : got;
 }
 
+static int hold(struct hx_conn *c, bool held)
+{
+    c->held = held;
+    return hx_loop_want(c->loop, &c->watch, !c->full && !held, c->waits);
+}
+
+int hx_conn_resume(struct hx_conn *c)
+{
+    return c->held && !hx_closer_is_behind(c->uid) ? hold(c, false) : 0;
+}
+
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why)
 {
     const size_t head = sizeof(struct hx_frame);
@@ -171,8 +182,10 @@ int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char *
     int rc;
 
     *why = "closed";
-    if (c->full)
+    if (c->full || c->held)
         return 0;
+    if (hx_closer_is_behind(c->uid))
+        return hold(c, true);
     if (!c->frame) {
         c->frame = calloc(1, sizeof(*c->frame));
         c->got = 0;
@@ -222,7 +235,7 @@ static int watch_both_ways(struct hx_conn *c)
         return 0;
     c->waits = waits;
     c->full = full;
-    return hx_loop_want(c->loop, &c->watch, !full, waits);
+    return hx_loop_want(c->loop, &c->watch, !full && !c->held, waits);
 }
 
 uint8_t *hx_conn_blocks_add(struct hx_conn_blocks *b, size_t n)
@@ -318,7 +331,7 @@ void hx_conn_close(struct hx_conn *c)
 {
     hx_loop_del(c->loop, &c->watch);
     shutdown(c->watch.fd, SHUT_RDWR); /* the client sees its end now, whenever what it has sent is closed */
-    hx_close_later(c->uid, &c->watch.fd, 1);
+    hx_close_connection_later(c->uid, c->watch.fd);
     hx_conn_close_fds(c);
     hx_frame_free(c->frame);
     hx_conn_blocks_free(&c->out);

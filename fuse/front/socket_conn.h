@@ -50,6 +50,7 @@ struct hx_conn {
     size_t out_at;                 /* without so many bytes of the first block */
     bool waits; /* the loop watches for room */
     bool full;  /* so much waits that the loop does not watch for frames */
+    bool held;  /* nor does it because too many of the user's descriptors wait to be closed (closer.h) */
 };
 
 void hx_frame_free(struct hx_socket_frame *f);
@@ -64,10 +65,13 @@ void hx_conn_close_fds(struct hx_conn *c);
 /* How many it holds. */
 unsigned hx_conn_fds(const struct hx_conn *c);
 
-/* Reads what there is, turn_bytes at most, but nothing while the client leaves more than 1 MiB of replies unread.  1: *frame
- * is a whole frame, now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO: the client broke the protocol,
- * *why says how). */
+/* Reads what there is, turn_bytes at most, but nothing while the client leaves more than 1 MiB of replies unread, or the
+ * connection is held.  1: *frame is a whole frame, now the caller's; 0: more is needed; negative errno: the connection is over (-EPROTO:
+ * the client broke the protocol, *why says how). */
 int hx_conn_read(struct hx_conn *c, struct hx_socket_frame **frame, const char **why);
+
+/* Goes on reading a connection that was held, when that is over.  To be called every now and then.  0 or negative errno. */
+int hx_conn_resume(struct hx_conn *c);
 
 /* Adds room for n bytes and returns it, or NULL: no memory.  n is not 0. */
 uint8_t *hx_conn_blocks_add(struct hx_conn_blocks *b, size_t n);

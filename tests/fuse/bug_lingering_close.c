@@ -8,13 +8,14 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "driver_client.h"
 #include "hx_reach.h"
 #include "mute_file.h"
 #include "raw_frames.h"
 
-enum { NOBODY = 65534, STRANGER = 65533, OF_USER = 8 };
+enum { NOBODY = 65534, STRANGER = 65533, OF_USER = 8, FLOOD = 12 };
 
 /* --- sockets that linger */
 
@@ -194,6 +195,61 @@ static void test_another_users_hanging_files_cost_nobody_his_buffers(void **stat
     rmdir(hxt_path("%s/mute", hxt_tmpdir()));
 }
 
+static int connect_here(void)
+{
+    const struct sockaddr_un sa = {AF_UNIX, "fastrpc-cdsp"};
+    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(connect(sock, (const struct sockaddr *)&sa, sizeof(sa)), 0);
+    raw_take_greeting(sock);
+    return sock;
+}
+
+/* The same in frames, each with as many as one takes. */
+static void send_hanging_files(int ready)
+{
+    int file = open(hxt_path("%s/mute/x", hxt_tmpdir()), O_RDWR | O_CLOEXEC), fds[RAW_FDS_MAX];
+    struct raw_map_frame f = raw_map_of(file);
+
+    if (file < 0 || chdir(hxt_path("%s/rig.socket", hxt_tmpdir())) || setresuid(NOBODY, NOBODY, NOBODY))
+        return;
+    for (int i = 0; i < RAW_FDS_MAX; i++)
+        fds[i] = file;
+    f.head.n_fds = RAW_FDS_MAX;
+    for (int i = 0; i < FLOOD; i++)
+        raw_send(connect_here(), &f, sizeof(f.head), fds, RAW_FDS_MAX);
+    if (write(ready, "", 1) == 1)
+        pause();
+}
+
+static void test_another_users_hanging_files_cost_the_rig_few_descriptors(void **state)
+{
+    const int before = raw_rig_fds();
+    pid_t server, client;
+    int node, memory = raw_memory();
+    uint32_t handle;
+
+    (void)state;
+    if (geteuid())
+        hxt_skip_test("only root can be another user");
+    assert_int_equal(mkdir(hxt_path("%s/mute", hxt_tmpdir()), 0700), 0);
+    server = drv_fork(mute_file_serve);
+    client = drv_fork(send_hanging_files);
+    for (int i = 0; i < 50; i++) {
+        assert_true(raw_sessions() >= 0);
+        assert_in_range(raw_rig_fds(), 0, before + 3 * RAW_FDS_MAX);
+    }
+    node = drv_connect(&handle);
+    assert_int_equal(map(node, memory), 0);
+    close(node);
+    close(memory);
+    mute_file_end(server); /* from here on the rest is read, too */
+    assert_int_equal(kill(client, SIGKILL), 0);
+    assert_int_equal(waitpid(client, NULL, 0), client);
+    raw_expect_nothing_left(before);
+    rmdir(hxt_path("%s/mute", hxt_tmpdir()));
+}
+
 /* --- who may pass any */
 
 static int ask_as_stranger(void)
@@ -243,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_lingering_sockets_hold_nobody_up),
         cmocka_unit_test(test_many_lingering_sockets),
         cmocka_unit_test(test_another_users_hanging_files_cost_nobody_his_buffers),
+        cmocka_unit_test(test_another_users_hanging_files_cost_the_rig_few_descriptors),
     };
     const struct CMUnitTest on_closed[] = {
         cmocka_unit_test(test_who_may_not_open_the_devices_passes_nothing),
