@@ -7,7 +7,7 @@ the ranges that the profile gives, outliers counting less.
 
 Copies the profile and v69.inc to DIR and changes values there only; the last lines say what to write into dsp/profiles.  What is
 fitted are the keys whose note says so, and --also; ranges are those of the notes.  A round asks `report timing
---identify --json` for slopes, which takes a minute, then tries steps, which take seconds each.
+--identify --json` for slopes, which takes two minutes of processor time, then tries up to five steps, which take ten seconds each.
 
 What is minimised: the rows' Huber losses of ln(predicted / measured) / DELTA, each row weighted by its group's --weight and divided
 by the rows of the same question, plus, for each parameter, the square of its distance from the middle of its range in the
