@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "HAP_farf.h"
+#include "hexrig_purpose.h"
 #include "skel/parallel.h"
 #include "sp_hex_state.h"
 #include "spinor_attn.h"
@@ -213,6 +214,17 @@ static int run_reference(const struct hx_codec *codec, const struct call *c,
                         : hx_spinor_scores_ref(codec, &c->a, bad);
 }
 
+/* The call's memory, which is the client's, for its length only. */
+static void memory_is_for(const struct call *c, enum hx_purpose blocks, enum hx_purpose vectors)
+{
+    hx_purpose_set(c->a.k, (size_t)c->k_len, blocks);
+    hx_purpose_set(c->a.v, (size_t)c->v_len, blocks);
+    hx_purpose_set(c->a.k_own, c->a.k_own ? (size_t)c->own_k_len * sizeof(float) : 0, vectors);
+    hx_purpose_set(c->a.v_own, c->a.v_own ? (size_t)c->own_v_len * sizeof(float) : 0, vectors);
+    hx_purpose_set(c->a.q, (size_t)c->q_len * sizeof(float), vectors);
+    hx_purpose_set(c->a.out, (size_t)c->out_len * sizeof(float), vectors);
+}
+
 static int run(remote_handle64 h, struct call *c)
 {
     struct hx_sp_state *s = hx_sp_get(h);
@@ -223,8 +235,11 @@ static int run(remote_handle64 h, struct call *c)
         return AEE_EINVHANDLE;
     pthread_rwlock_rdlock(&s->lock);
     int rc = check_call(s, c);
-    if (rc == AEE_SUCCESS)
+    if (rc == AEE_SUCCESS) {
+        memory_is_for(c, HX_PURPOSE_KV, HX_PURPOSE_ACTIVATIONS);
         rc = s->hvx ? run_hvx(s->hvx, c, &bad, &in_v) : run_reference(s->codec, c, &bad, &in_v);
+        memory_is_for(c, HX_PURPOSE_OTHER, HX_PURPOSE_OTHER);
+    }
     pthread_rwlock_unlock(&s->lock);
     if (bad.n)
         hx_sp_note_corrupt(s, c->is_attend ? "attn_block" : "kq_scores",

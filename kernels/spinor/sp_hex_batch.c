@@ -1,5 +1,6 @@
 /* Encode and decode of batches, by hx_sp_tables' windows and HVX contexts, or step by step on one context. */
 #include "HAP_farf.h"
+#include "hexrig_purpose.h"
 #include "qurt_hvx.h"
 #include "skel/parallel.h"
 #include "sp_hex_state.h"
@@ -174,6 +175,13 @@ static int run_kernel(const struct batch *b, struct hx_sp_state *s)
     return rc;
 }
 
+/* The call's memory, which is the client's, for its length only. */
+static void memory_is_for(const struct batch *b, enum hx_purpose blocks, enum hx_purpose vectors)
+{
+    hx_purpose_set(b->x_in ? b->blocks_out : b->blocks_in, (size_t)b->blocks_len, blocks);
+    hx_purpose_set(b->x_in ? b->x_in : b->x_out, (size_t)b->x_len * sizeof(float), vectors);
+}
+
 static int run_batch(remote_handle64 h, const struct batch *b)
 {
     struct hx_sp_state *s = hx_sp_get(h);
@@ -182,8 +190,11 @@ static int run_batch(remote_handle64 h, const struct batch *b)
         return AEE_EINVHANDLE;
     pthread_rwlock_rdlock(&s->lock);
     int rc = check_batch(b, s);
-    if (rc == AEE_SUCCESS && b->n_pos > 0)
+    if (rc == AEE_SUCCESS && b->n_pos > 0) {
+        memory_is_for(b, HX_PURPOSE_KV, HX_PURPOSE_ACTIVATIONS);
         rc = run_kernel(b, s);
+        memory_is_for(b, HX_PURPOSE_OTHER, HX_PURPOSE_OTHER);
+    }
     pthread_rwlock_unlock(&s->lock);
     hx_sp_put(s);
     return rc;

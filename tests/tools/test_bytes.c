@@ -66,6 +66,26 @@ static void test_places_are_sums_of_purposes(void **state)
     e2e_clean();
 }
 
+/* Blocks of the cache, and tables that lie in VTCM as long as the session. */
+static void test_blocks_and_their_tables_are_told_apart(void **state)
+{
+    static const char *const options[] = {"", "--offload attn"};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(options); i++) {
+        json_t *j = e2e_json(hxt_path("run -p PROMPT -n 4 --json %s", options[i]));
+
+#ifndef __SANITIZE_ADDRESS__
+        assert_true(bytes_of(j, "kv", "ddr") > 0 && bytes_of(j, "tables", "vtcm") > 0 && bytes_of(j, "activations", "ddr") > 0);
+        is("of no known purpose", bytes_of(j, "other", "ddr") + bytes_of(j, "other", "l2"), 0);
+#endif
+        assert_true(e2e_number(j, "dispatch.dsp_resident_bytes_per_token.hit") > 0);
+        is("misses", e2e_number(j, "dispatch.dsp_resident_bytes_per_token.miss"), 0);
+        json_decref(j);
+    }
+    e2e_clean();
+}
+
 static void test_density_says_what_a_token_moves(void **state)
 {
     json_t *j = e2e_json("density --kv f32 --offload linear --pos 5 --json"), *row = json_array_get(json_object_get(j, "rows"), 0);
@@ -128,6 +148,7 @@ static void test_stats_and_trace_say_the_same(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_weights_are_read_once_where_they_are_placed),
     cmocka_unit_test(test_places_are_sums_of_purposes),
+    cmocka_unit_test(test_blocks_and_their_tables_are_told_apart),
     cmocka_unit_test(test_density_says_what_a_token_moves),
     cmocka_unit_test(test_packets_count_as_calls_do),
     cmocka_unit_test(test_stats_and_trace_say_the_same),
