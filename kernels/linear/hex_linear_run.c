@@ -127,15 +127,6 @@ static int finish_fetch(struct run *r)
     return AEE_EFAILED;
 }
 
-void hx_linear_vtcm_release(struct hx_linear_vtcm *v)
-{
-    if (v->at) {
-        hx_purpose_set(v->at, v->bytes, HX_PURPOSE_OTHER);
-        HAP_release_VTCM(v->at);
-    }
-    *v = (struct hx_linear_vtcm){NULL, 0};
-}
-
 static int request_vtcm(struct run *r, size_t bytes)
 {
     struct hx_linear_vtcm *v = r->call->vtcm;

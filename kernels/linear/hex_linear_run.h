@@ -44,7 +44,4 @@ struct hx_linear_call {
 /* The caller holds an HVX context.  AEE codes: see hex_linear.idl. */
 int hx_linear_call_run(const struct hx_linear_call *call, hex_linear_cycles *cycles);
 
-/* Gives VTCM back. */
-void hx_linear_vtcm_release(struct hx_linear_vtcm *v);
-
 #endif

@@ -8,6 +8,15 @@
 #include "HAP_vtcm_mgr.h"
 #include "hexrig_purpose.h"
 
+void hx_linear_vtcm_release(struct hx_linear_vtcm *v)
+{
+    if (v->at) {
+        hx_purpose_set(v->at, v->bytes, HX_PURPOSE_OTHER);
+        HAP_release_VTCM(v->at);
+    }
+    *v = (struct hx_linear_vtcm){NULL, 0};
+}
+
 static size_t group_bytes(const struct hx_linear_matrix *m)
 {
     return hx_weights_group_bytes(m->type, m->cols);

@@ -34,4 +34,7 @@ int hx_linear_stays_plan(struct hx_linear_stays **out, const struct hx_linear_ma
 /* Nothing stays any more; the VTCM is left to v.  Accepts NULL. */
 void hx_linear_stays_drop(struct hx_linear_stays **s);
 
+/* Gives VTCM back, with whatever stays in it. */
+void hx_linear_vtcm_release(struct hx_linear_vtcm *v);
+
 #endif
