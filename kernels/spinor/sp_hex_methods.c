@@ -309,6 +309,24 @@ int sp_hex_decompress_f32_batch(remote_handle64 h, int dh, int is_v, int n_bands
     return run(&j, step_decompress, codes, bytes_of(codes_len), x, floats(x_len));
 }
 
+int sp_hex_compress_kv_f32(remote_handle64 h, int dh, int v_as_k, const float *k, int k_len, const float *v,
+                           int v_len, unsigned char *k_codes, int k_codes_len, unsigned char *v_codes,
+                           int v_codes_len)
+{
+    int rc = sp_hex_compress_f32_full_batch(h, dh, 0, k, k_len, k_codes, k_codes_len);
+
+    return rc ? rc : sp_hex_compress_f32_full_batch(h, dh, !v_as_k, v, v_len, v_codes, v_codes_len);
+}
+
+int sp_hex_decompress_kv_f32(remote_handle64 h, int dh, int v_as_k, const unsigned char *k_codes, int k_codes_len,
+                             const unsigned char *v_codes, int v_codes_len, float *k, int k_len, float *v, int v_len)
+{
+    const int v_bands = v_as_k ? hx_bands_k(dh).bands : hx_bands_v(dh).bands;
+    int rc = sp_hex_decompress_f32_batch(h, dh, 0, hx_bands_k(dh).bands, k_codes, k_codes_len, k, k_len);
+
+    return rc ? rc : sp_hex_decompress_f32_batch(h, dh, !v_as_k, v_bands, v_codes, v_codes_len, v, v_len);
+}
+
 /* --- steps of the block */
 
 static int step_predict(const struct job *j, const uint8_t *from, uint8_t *to)

@@ -309,6 +309,26 @@ static void test_compression_takes_any_head_dimension_that_has_a_pad(void **stat
         assert_int_equal(hx_compress_decode(&c, c.bands.bands, codes + c.bytes, want), 0);
         assert_true(worst_of(out + dh, want, (size_t)dh) < 1e-4);
     }
+    for (int v_as_k = 0; v_as_k < 2; v_as_k++) { /* K and V in one call, or K alone */
+        static uint8_t k_codes[2 * 66], v_codes[2 * 66], other[2 * 66];
+        const int v_bytes = v_as_k ? 66 : 42;
+
+        assert_int_equal(sp_hex_compress_kv_f32(skel, 80, v_as_k, in, 160, in + 160, 160, k_codes, 132, v_codes, 2 * v_bytes),
+                         AEE_SUCCESS);
+        assert_int_equal(sp_hex_compress_f32_full_batch(skel, 80, 0, in, 160, other, 132), AEE_SUCCESS);
+        assert_memory_equal(k_codes, other, 132);
+        assert_int_equal(sp_hex_compress_f32_full_batch(skel, 80, !v_as_k, in + 160, 160, other, 2 * v_bytes), AEE_SUCCESS);
+        assert_memory_equal(v_codes, other, 2 * (size_t)v_bytes);
+        assert_int_equal(sp_hex_decompress_kv_f32(skel, 80, v_as_k, k_codes, 132, v_codes, 2 * v_bytes, out, 160, out + 160, 160),
+                         AEE_SUCCESS);
+        assert_int_equal(sp_hex_decompress_f32_batch(skel, 80, !v_as_k, v_as_k ? 4 : 1, v_codes, 2 * v_bytes, want, 160),
+                         AEE_SUCCESS);
+        assert_memory_equal(out + 160, want, 160 * sizeof(*want));
+        assert_int_equal(sp_hex_compress_kv_f32(skel, 80, v_as_k, in, 160, NULL, 0, k_codes, 132, NULL, 0), AEE_SUCCESS);
+        assert_int_equal(sp_hex_decompress_kv_f32(skel, 80, v_as_k, k_codes, 132, NULL, 0, out, 160, NULL, 0), AEE_SUCCESS);
+        assert_int_equal(sp_hex_compress_kv_f32(skel, 80, v_as_k, in, 160, in, 160, k_codes, 132, v_codes, 2 * v_bytes - 1),
+                         AEE_DSP(AEE_EBADPARM));
+    }
     for (size_t i = 0; i < HXT_LEN(bad); i++) {
         assert_int_equal(sp_hex_compress_f32_full_batch(skel, bad[i], 0, in, 1024, codes, 552), AEE_DSP(AEE_EBADPARM));
         assert_int_equal(sp_hex_compress_f32_batch(skel, bad[i], 0, in, 1024, codes, 552), AEE_DSP(AEE_EBADPARM));

@@ -47,11 +47,26 @@ static uint8_t *codes_of(const struct kv_banded *c, const struct part *p, size_t
     return p->codes + at(c, layer, pos) * c->kv.n_kv * (size_t)p->format.bytes;
 }
 
-static int failed(const struct kv_banded *c, const struct part *p, const char *method, const struct span *s, int code,
-                  struct hx_error *err)
+static int failed(const struct kv_banded *c, const char *method, const struct span *s, int code, struct hx_error *err)
 {
-    return hx_dsp_error(err, HX_DSP_CALL, c->dsp.node, code, "kv banded: %s of %s failed at layer %zu, positions %zu..%zu",
-                        method, p->name, s->layer, s->pos, s->pos + s->n - 1);
+    return hx_dsp_error(err, HX_DSP_CALL, c->dsp.node, code, "kv banded: %s failed at layer %zu, positions %zu..%zu", method,
+                        s->layer, s->pos, s->pos + s->n - 1);
+}
+
+/* V's share of a call is empty where it is not coded. */
+static int floats_of(const struct kv_banded *c, const struct part *p, size_t n)
+{
+    return p->format.bytes ? (int)(n * c->row) : 0;
+}
+
+static int bytes_of(const struct kv_banded *c, const struct part *p, size_t n)
+{
+    return (int)(n * c->kv.n_kv) * p->format.bytes;
+}
+
+static int v_as_k(const struct kv_banded *c)
+{
+    return !c->part[1].is_v;
 }
 
 /* --- put */
@@ -83,34 +98,30 @@ static int code_here(struct kv_banded *c, struct part *p, const struct span *s, 
     return 0;
 }
 
-static int code_there(struct kv_banded *c, struct part *p, const struct span *s, const float *x, struct hx_error *err)
+/* Both parts in one call. */
+static int code_there(struct kv_banded *c, const struct span *s, const float *k, const float *v, struct hx_error *err)
 {
-    const size_t floats = s->n * c->row;
+    const struct part *of_k = &c->part[0], *of_v = &c->part[1];
+    const int k_floats = floats_of(c, of_k, s->n), v_floats = floats_of(c, of_v, s->n);
     int code;
 
-    memcpy(p->x, x, floats * sizeof(*x));
-    code = sp_hex_compress_f32_full_batch(c->dsp.handle, p->format.dh, p->is_v, p->x, (int)floats,
-                                          codes_of(c, p, s->layer, s->pos),
-                                          (int)(s->n * c->kv.n_kv) * p->format.bytes);
-    return code ? failed(c, p, "compress_f32_full_batch", s, code, err) : 0;
+    memcpy(of_k->x, k, (size_t)k_floats * sizeof(*k));
+    memcpy(of_v->x, v, (size_t)v_floats * sizeof(*v));
+    code = sp_hex_compress_kv_f32(c->dsp.handle, of_k->format.dh, v_as_k(c), of_k->x, k_floats, of_v->x, v_floats,
+                                  codes_of(c, of_k, s->layer, s->pos), bytes_of(c, of_k, s->n),
+                                  codes_of(c, of_v, s->layer, s->pos), bytes_of(c, of_v, s->n));
+    return code ? failed(c, "compress_kv_f32", s, code, err) : 0;
 }
 
-static int put_part(struct kv_banded *c, struct part *p, const struct span *s, const float *x, struct hx_error *err)
+static void compare_all(struct kv_banded *c, struct part *p, const struct span *s, const float *x)
 {
+    const uint8_t *codes = codes_of(c, p, s->layer, s->pos);
     float back[HX_BAND_MAX_N];
-    int rc;
 
-    if (!p->format.bytes) {
-        memcpy(p->x + at(c, s->layer, s->pos) * c->row, x, s->n * c->row * sizeof(*x));
-        return 0;
-    }
-    rc = (c->on_dsp ? code_there : code_here)(c, p, s, x, err);
-    for (size_t i = 0; !rc && i < s->n * c->kv.n_kv; i++) {
-        hx_compress_decode(&p->format, p->format.bands.bands,
-                           codes_of(c, p, s->layer, s->pos) + i * (size_t)p->format.bytes, back);
+    for (size_t i = 0; i < s->n * c->kv.n_kv; i++) {
+        hx_compress_decode(&p->format, p->format.bands.bands, codes + i * (size_t)p->format.bytes, back);
         compare(p, x + i * c->kv.dh, back);
     }
-    return rc;
 }
 
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
@@ -118,9 +129,21 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
 {
     struct kv_banded *c = (struct kv_banded *)kv;
     const struct span s = {layer, pos, n};
-    int rc = put_part(c, &c->part[0], &s, k, err);
+    const float *const x[] = {k, v};
+    int rc = c->on_dsp ? code_there(c, &s, k, v, err) : 0;
 
-    return rc ? rc : put_part(c, &c->part[1], &s, v, err);
+    for (int i = 0; !rc && i < 2; i++) {
+        struct part *p = &c->part[i];
+
+        if (!p->format.bytes) {
+            memcpy(p->x + at(c, layer, pos) * c->row, x[i], n * c->row * sizeof(*x[i]));
+            continue;
+        }
+        rc = c->on_dsp ? 0 : code_here(c, p, &s, x[i], err);
+        if (!rc)
+            compare_all(c, p, &s, x[i]);
+    }
+    return rc;
 }
 
 /* --- rows */
@@ -133,34 +156,32 @@ static void decode_here(struct kv_banded *c, struct part *p, const struct span *
         hx_compress_decode(&p->format, p->format.bands.bands, codes + i * (size_t)p->format.bytes, p->x + i * c->kv.dh);
 }
 
-static int decode_there(struct kv_banded *c, struct part *p, const struct span *s, struct hx_error *err)
+static int decode_there(struct kv_banded *c, const struct span *s, struct hx_error *err)
 {
-    int code = sp_hex_decompress_f32_batch(c->dsp.handle, p->format.dh, p->is_v, p->format.bands.bands,
-                                           codes_of(c, p, s->layer, 0), (int)(s->n * c->kv.n_kv) * p->format.bytes, p->x,
-                                           (int)(s->n * c->row));
+    const struct part *k = &c->part[0], *v = &c->part[1];
+    int code = sp_hex_decompress_kv_f32(c->dsp.handle, k->format.dh, v_as_k(c), codes_of(c, k, s->layer, 0),
+                                        bytes_of(c, k, s->n), codes_of(c, v, s->layer, 0), bytes_of(c, v, s->n), k->x,
+                                        floats_of(c, k, s->n), v->x, floats_of(c, v, s->n));
 
-    return code ? failed(c, p, "decompress_f32_batch", s, code, err) : 0;
-}
-
-static int rows_of(struct kv_banded *c, struct part *p, const struct span *s, const float **x, struct hx_error *err)
-{
-    *x = p->format.bytes ? p->x : p->x + at(c, s->layer, 0) * c->row;
-    if (!p->format.bytes || !s->n)
-        return 0;
-    if (c->on_dsp)
-        return decode_there(c, p, s, err);
-    decode_here(c, p, s);
-    return 0;
+    return code ? failed(c, "decompress_kv_f32", s, code, err) : 0;
 }
 
 static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *view, struct hx_error *err)
 {
     struct kv_banded *c = (struct kv_banded *)kv;
     const struct span s = {layer, 0, n};
-    int rc = rows_of(c, &c->part[0], &s, &view->k, err);
+    const float *x[2];
+    int rc = c->on_dsp && n ? decode_there(c, &s, err) : 0;
 
-    view->stride = c->row;
-    return rc ? rc : rows_of(c, &c->part[1], &s, &view->v, err);
+    for (int i = 0; i < 2; i++) {
+        struct part *p = &c->part[i];
+
+        x[i] = p->format.bytes ? p->x : p->x + at(c, layer, 0) * c->row;
+        if (p->format.bytes && !c->on_dsp)
+            decode_here(c, p, &s);
+    }
+    *view = (struct hx_kv_view){x[0], x[1], c->row};
+    return rc;
 }
 
 /* --- opening and closing */

@@ -2,7 +2,7 @@
  * floats, in place of 512.  K is coded after RoPE, as attention uses it.
  *
  * The same bytes come from this CPU (the plain C, in fp64) and from the DSP (sp_hex, fp32 and qf32), but where a coefficient lies
- * about midway between two codes.  On the DSP each layer makes one call per put() for K and one for V, and one each for rows().
+ * about midway between two codes.  On the DSP each layer makes one call per put(), and one for rows().
  * What V loses costs more than what K loses, so V may have K's bands, or stay as it is. */
 #ifndef HX_KV_BANDED_H
 #define HX_KV_BANDED_H

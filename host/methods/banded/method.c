@@ -43,12 +43,12 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
                      part(kv, 1));
 }
 
-/* Of each layer one call per coded part that puts, and one that brings back what there is. */
+/* Of each layer one call that puts, and one that brings back what there is. */
 static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
-    const double parts = v_of(p) == HX_BANDED_V_F32 ? 1 : 2, each = pos > 0 ? 2 : 1;
+    const double each = pos > 0 ? 2 : 1;
 
-    return (struct hx_calls){on_dsp(p) ? (double)s->n_layer * parts * each : 0, 0};
+    return (struct hx_calls){on_dsp(p) ? (double)s->n_layer * each : 0, 0};
 }
 
 const struct hx_method hx_method_kv_banded = {

@@ -9,7 +9,6 @@ enum { LAYERS = 6 };
 static void test_cpu_and_dsp_generate_the_same_tokens(void **state)
 {
     static const char *const v[] = {"3", "5543", "f32"};
-    static const double calls[] = {4 * LAYERS, 4 * LAYERS, 2 * LAYERS};
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(v); i++) {
@@ -21,7 +20,7 @@ static void test_cpu_and_dsp_generate_the_same_tokens(void **state)
         assert_string_equal(e2e_text(json_object_get(here, "banded"), "by"), "cpu");
         assert_string_equal(e2e_text(json_object_get(there, "banded"), "by"), "dsp");
         assert_true(e2e_number(here, "dispatch.calls_per_token") == 0);
-        assert_true(e2e_number(there, "dispatch.calls_per_token") == calls[i]);
+        assert_true(e2e_number(there, "dispatch.calls_per_token") == 2 * LAYERS);
         json_decref(here);
         json_decref(there);
     }
