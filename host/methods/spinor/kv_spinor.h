@@ -35,7 +35,8 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
                       const char *density, size_t n_ctx, struct hx_error *err);
 
 /* The same blocks, coded by this CPU's codec (fp64, rpc/block/hx_block_codec.h): no rig, no calls.  Bytes are those of the DSP but for
- * the neighbours that docs/block.md allows, so texts are the same while no choice of a token hangs on one of them.  Errors likewise. */
+ * the neighbours that docs/block.md allows, decoded values within what kernels/spinor/spinor.h allows: close, not the same bits.
+ * Errors likewise. */
 int hx_kv_spinor_cpu_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal, size_t n_ctx,
                           struct hx_error *err);
 

@@ -2,7 +2,8 @@
  * without a calibration, and what cannot work is said. */
 #include "e2e.h"
 
-#define RUN "run -p PROMPT -n 8 --json --kv "
+/* Plain C, so that every machine has the same ties. */
+#define RUN "run -p PROMPT -n 8 --json --linear ref --attn ref --kv "
 
 static void test_cpu_and_dsp_generate_the_same_tokens(void **state)
 {
