@@ -144,6 +144,16 @@ void hx_turns_own(void)
     }
 }
 
+/* A thread that creates others touches what its party shares, how many they are: it is not lent meanwhile, or those that it has made
+ * would run ahead of those that it is about to make. */
+static void touch_shared(void)
+{
+    struct hx_place *p = hx_turns_me();
+
+    if (p)
+        atomic_fetch_add_explicit(&p->fast.accesses, 1, memory_order_relaxed);
+}
+
 struct hx_place *hx_turns_add(uint64_t id, uint64_t start)
 {
     struct hx_place *p = NULL;
@@ -155,6 +165,7 @@ struct hx_place *hx_turns_add(uint64_t id, uint64_t start)
         p = new_place();
     if (p) {
         hx_turns_own();
+        touch_shared();
         hx_turns_set_quiet(p, hx_turns_me() && hx_turns_is_quiet(hx_turns_me()));
         if (hx_turns_is_quiet(p))
             p->state = RUNS;
