@@ -226,8 +226,8 @@ const char *hxt_tmpdir(void)
 
 const char *hxt_path(const char *fmt, ...)
 {
-    static char ring[8][PATH_MAX];
-    static unsigned next;
+    static __thread char ring[8][PATH_MAX];
+    static __thread unsigned next;
     char *s = ring[next++ % HXT_LEN(ring)];
     va_list ap;
 

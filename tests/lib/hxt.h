@@ -100,7 +100,7 @@ void hxt_check_same_bytes(const void *got, const void *want, size_t n, const cha
 const char *hxt_tmpdir(void);
 void hxt_remove_tree(const char *path); /* no error when it is absent */
 
-/* "A/B/C" in one of eight rotating static buffers of PATH_MAX bytes. */
+/* "A/B/C" in one of eight rotating buffers of PATH_MAX bytes, which each thread has for itself. */
 const char *hxt_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whole file, malloc'ed with a 0 byte behind its end; *n (may be NULL) gets the size.  NULL when it cannot be read. */
