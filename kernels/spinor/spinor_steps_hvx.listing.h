@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_steps_hvx.c; do not edit.
- * Source and flags: 81a1e115c8bb72bc.
+ * Source and flags: 0faaec6c5be00516.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"
