@@ -3,6 +3,7 @@
 
 #include "cost.h"
 #include "dspqueue.h"
+#include "machine/slow_path.h"
 #include "traffic.h"
 #include "vtime.h"
 
@@ -40,6 +41,7 @@ static void charge(void)
         atomic_fetch_add(&sums->queue_pcycles, spent.queue_pcycles - thread.charged.queue_pcycles);
         atomic_fetch_add(&sums->hvx_ops, spent.hvx_ops - thread.charged.hvx_ops);
         count_traffic();
+        atomic_fetch_add(&sums->slow_path_packets, hx_slow_path_taken());
     }
     thread.charged = spent;
 }

@@ -9,6 +9,7 @@
 #include "cost/cost.h"
 #include "machine/dma.h"
 #include "machine/hap_power.h"
+#include "machine/slow_path.h"
 #include "base/machine.h"
 #include "hx_trace.h"
 #include "module.h"
@@ -126,6 +127,7 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
         return;
     hx_vt_call_begin(head.now_ns, head.clock_khz);
     hx_hvx_contexts_begin();
+    hx_slow_path_taken(); /* what was before this call is not its own */
     trace = open_trace(c, msg, &head);
     if (trace)
         hx_vt_trace(trace);
@@ -145,7 +147,8 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     reply->exec_pcycles = spent.exec_pcycles;
     if (spent.exec_pcycles > spent.idle_pcycles)
         reply->active = 0xffffffu & (uint32_t)(65536 * (spent.exec_pcycles - spent.idle_pcycles) / spent.exec_pcycles);
-    reply->hvx_contexts = hx_hvx_contexts_used() & 0xff;
+    reply->hvx_contexts = hx_hvx_contexts_used() & 0x7f;
+    reply->slow_path = hx_slow_path_taken() & 1;
     reply->queue_pcycles = spent.queue_pcycles;
     reply->hvx_ops = spent.hvx_ops;
     reply->vote = hx_power_vote();

@@ -63,6 +63,7 @@ struct hx_invoke_view {
     uint64_t exec_pcycles, queue_pcycles, hvx_ops; /* from the reply */
     unsigned hvx_contexts; /* that the call held at once, at most; from the reply */
     struct hx_traffic traffic; /* from the reply */
+    bool slow_path;        /* the skel had to take one; from the reply */
     double active; /* 0..1, share of exec in which the core works */
     uint64_t dispatch_ns, marshal_ns, queue_ns, exec_ns; /* modelled; set by `cost` */
     uint64_t lock_ns;   /* part of queue in sums: waiting before dispatch; set by `cost` */

@@ -50,7 +50,7 @@ static void print_stats_line(FILE *f, const struct hx_session_stats *s, unsigned
     fprintf(f,
             " invokes=%llu kernel_calls=%llu maps=%llu errors=%llu packets=%llu bytes_copied=%llu"
             " bytes_shared=%llu hvx_ops=%llu model_dispatch_ns=%llu model_marshal_ns=%llu"
-            " model_queue_ns=%llu model_exec_ns=%llu model_sum_ns=%llu model_clock_ns=%llu uncosted=%u",
+            " model_queue_ns=%llu model_exec_ns=%llu model_sum_ns=%llu model_clock_ns=%llu slow_path_calls=%llu uncosted=%u",
             (unsigned long long)s->invokes, (unsigned long long)s->kernel_calls,
             (unsigned long long)s->maps, (unsigned long long)s->errors,
             (unsigned long long)s->packets, (unsigned long long)s->bytes_copied,
@@ -58,7 +58,8 @@ static void print_stats_line(FILE *f, const struct hx_session_stats *s, unsigned
             (unsigned long long)s->hvx_ops, (unsigned long long)s->dispatch_ns,
             (unsigned long long)s->marshal_ns, (unsigned long long)s->queue_ns,
             (unsigned long long)s->exec_ns,
-            (unsigned long long)(s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns), (unsigned long long)s->clock_ns, uncosted);
+            (unsigned long long)(s->dispatch_ns + s->marshal_ns + s->queue_ns + s->exec_ns), (unsigned long long)s->clock_ns,
+            (unsigned long long)s->slow_path_calls, uncosted);
     print_traffic(f, &s->traffic);
     fputc('\n', f);
 }

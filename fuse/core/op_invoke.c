@@ -329,6 +329,7 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
         call->inv.queue_pcycles = reply->queue_pcycles;
         call->inv.hvx_ops = reply->hvx_ops;
         call->inv.hvx_contexts = reply->hvx_contexts;
+        call->inv.slow_path = reply->slow_path;
     }
     if (call->is_invoke)
         hx_filter_end(&call->driver->filters, call, &result);

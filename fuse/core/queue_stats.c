@@ -43,6 +43,7 @@ void hx_queue_stats_collect(struct hx_session *s)
         .exec_pcycles = grown(&sums->exec_pcycles, &seen->exec_pcycles),
         .queue_pcycles = grown(&sums->queue_pcycles, &seen->queue_pcycles),
         .hvx_ops = grown(&sums->hvx_ops, &seen->hvx_ops),
+        .slow_path_packets = grown(&sums->slow_path_packets, &seen->slow_path_packets),
     };
     if (traffic_grown(sums, &seen->traffic, &news.traffic) || news.packets || news.bytes_copied || news.exec_pcycles ||
         news.queue_pcycles || news.hvx_ops)

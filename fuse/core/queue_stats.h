@@ -11,7 +11,7 @@ struct hx_session;
 
 struct hx_queue_stats {
     uint64_t packets, buffers, bytes_copied, bytes_shared;
-    uint64_t exec_pcycles, queue_pcycles, hvx_ops;
+    uint64_t exec_pcycles, queue_pcycles, hvx_ops, slow_path_packets;
     struct hx_traffic traffic;
 };
 

@@ -41,6 +41,7 @@ static void end(void *state, struct hx_call *call, int *result)
     call->session->stats.hvx_ops += call->inv.hvx_ops;
     add(&call->session->stats.traffic, &call->inv.traffic);
     call->session->stats.errors += *result != 0;
+    call->session->stats.slow_path_calls += call->inv.slow_path;
 }
 
 static void packets(void *state, struct hx_session *session, const struct hx_queue_stats *news)
@@ -53,6 +54,7 @@ static void packets(void *state, struct hx_session *session, const struct hx_que
     s->bytes_shared += news->bytes_shared;
     s->hvx_ops += news->hvx_ops;
     add(&s->traffic, &news->traffic);
+    s->slow_path_calls += news->slow_path_packets;
 }
 
 const struct hx_filter hx_filter_count = {

@@ -62,6 +62,24 @@ void hx_copy_hvx(void *to, const void *from, int bytes)
     copy(to, from, bytes);
 }
 
+static HX_KERNEL void copy_unaligned(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    const size_t vectors = bytes / HX_VECTOR_BYTES;
+
+    HX_CODE(copy_unaligned);
+    HX_TRIPS(1, vectors);
+    for (size_t i = 0; i < vectors; i++)
+        ((HVX_UVector *)to)[i] = ((const HVX_UVector *)from)[i];
+    HX_TRIPS(2, bytes % HX_VECTOR_BYTES);
+    for (size_t i = vectors * HX_VECTOR_BYTES; i < bytes; i++)
+        to[i] = from[i];
+}
+
+void hx_copy_unaligned_hvx(void *to, const void *from, size_t bytes)
+{
+    copy_unaligned(to, from, bytes);
+}
+
 /* Largest halfword, in every lane. */
 HX_INLINE HVX_Vector max_halves(HVX_Vector v)
 {

@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of elementwise_hvx.c; do not edit.
- * Source and flags: 1c065c693a9970e5.
+ * Source and flags: fd9b132e947e410e.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #ifndef __hexagon__
 #include "hexrig_code.h"
@@ -101,6 +101,45 @@ static const struct hx_code_level hx_copy_debug[] = {
 };
 static const struct hx_code hx_code_copy __attribute__((unused)) = {
     "copy", 3, {hx_copy_release, hx_copy_debug},
+};
+
+static const struct hx_vliw_packet hx_copy_unaligned_release_0[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_copy_unaligned_release_1[] = {
+    {{0}, 2, 1}, {{0xb01}, 2, 0},
+};
+static const struct hx_vliw_packet hx_copy_unaligned_release_2[] = {
+    {{0x101}, 0, 0},
+};
+static const struct hx_code_level hx_copy_unaligned_release[] = {
+    {hx_copy_unaligned_release_0, 9, 0, 0}, /* 15 words */
+    {hx_copy_unaligned_release_1, 2, 0, 0}, /* 3 words */
+    {hx_copy_unaligned_release_2, 1, 0, 0}, /* 2 words */
+};
+static const struct hx_vliw_packet hx_copy_unaligned_debug_0[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_copy_unaligned_debug_1[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301}, 2, 1}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0x301, 0xb03}, 2, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_copy_unaligned_debug_2[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_copy_unaligned_debug[] = {
+    {hx_copy_unaligned_debug_0, 15, 0, 0}, /* 15 words */
+    {hx_copy_unaligned_debug_1, 18, 0, 0}, /* 18 words */
+    {hx_copy_unaligned_debug_2, 16, 0, 0}, /* 16 words */
+};
+static const struct hx_code hx_code_copy_unaligned __attribute__((unused)) = {
+    "copy_unaligned", 3, {hx_copy_unaligned_release, hx_copy_unaligned_debug},
 };
 
 static const struct hx_vliw_packet hx_argmax_release_0[] = {

@@ -1,7 +1,15 @@
-/* Encode and decode of batches, by hx_sp_tables' windows and HVX contexts, or step by step on one context. */
+/* Encode and decode of batches, by hx_sp_tables' windows and HVX contexts, or step by step on one context.
+ *
+ * The former want x at a multiple of 128 and blocks at one of 64.  What lies elsewhere is copied, on HVX, too, and that is told
+ * (hexrig_slow_path.h): the results are the same, and the call takes longer. */
+#include <stdlib.h>
+
 #include "HAP_farf.h"
 #include "hexrig_purpose.h"
+#include "hexrig_slow_path.h"
 #include "qurt_hvx.h"
+#include "silicon/elementwise.h"
+#include "skel/kernel.h"
 #include "skel/parallel.h"
 #include "sp_hex_state.h"
 #include "spinor_steps.h"
@@ -125,7 +133,82 @@ static int run_hvx(const struct batch *b, struct hx_sp_tables *t, struct hx_spin
     return rc ? rc : worst;
 }
 
-/* Vector i of a batch, step by step. */
+/* --- buffers that are not aligned */
+
+struct copy {
+    uint8_t *to;
+    const uint8_t *from;
+    size_t bytes;
+};
+
+static int copy_part(void *arg, struct hx_part part)
+{
+    const struct copy *c = arg;
+    const struct hx_share s = hx_share_of((c->bytes + HX_VECTOR_BYTES - 1) / HX_VECTOR_BYTES, part);
+    const size_t first = s.first * HX_VECTOR_BYTES, most = s.n * HX_VECTOR_BYTES, left = c->bytes - first;
+
+    if (s.n)
+        hx_copy_unaligned_hvx(c->to + first, c->from + first, left < most ? left : most);
+    return AEE_SUCCESS;
+}
+
+static int copy(void *to, const void *from, size_t bytes)
+{
+    enum { LEAST = 64 }; /* vectors that are worth a hand-over */
+    struct copy c = {to, from, bytes};
+
+    return hx_parallel(hx_parallel_parts(bytes / HX_VECTOR_BYTES, LEAST), copy_part, &c, NULL, &hx_handover_pool);
+}
+
+static const void *x_of(const struct batch *b)
+{
+    return b->x_in ? b->x_in : b->x_out;
+}
+
+static const void *blocks_of(const struct batch *b)
+{
+    return b->x_in ? b->blocks_out : b->blocks_in;
+}
+
+/* Floats are whole ones: what lies between them is refused by the kernel. */
+static int is_slow(const struct batch *b)
+{
+    return (uintptr_t)x_of(b) % sizeof(float) == 0 && (!hx_is_aligned(x_of(b)) || (uintptr_t)blocks_of(b) % HX_BLOCK_SLOT);
+}
+
+/* The batch on aligned copies of both its buffers.  What it does not write, say the vectors of corrupt blocks, stays as it was. */
+static int run_copied(const struct batch *b, struct hx_sp_tables *t, struct hx_spinor_faults *bad)
+{
+    const size_t x_bytes = (size_t)b->x_len * sizeof(float), blocks_bytes = (size_t)b->blocks_len;
+    const size_t room = (x_bytes + HX_VECTOR_BYTES - 1) / HX_VECTOR_BYTES * HX_VECTOR_BYTES;
+    float *x = aligned_alloc(HX_VECTOR_BYTES, room + (blocks_bytes + HX_VECTOR_BYTES - 1) / HX_VECTOR_BYTES * HX_VECTOR_BYTES);
+    uint8_t *blocks = x ? (uint8_t *)x + room : NULL;
+    struct batch c = *b;
+    int rc, copied;
+
+    bad->n = 0;
+    if (!x)
+        return AEE_ENOMEMORY;
+    HX_SLOW_PATH();
+    c.x_in = b->x_in ? x : NULL;
+    c.x_out = b->x_in ? NULL : x;
+    c.blocks_in = b->x_in ? NULL : blocks;
+    c.blocks_out = b->x_in ? blocks : NULL;
+    rc = copy(x, x_of(b), x_bytes);
+    if (!rc)
+        rc = copy(blocks, blocks_of(b), blocks_bytes);
+    if (!rc) {
+        rc = run_hvx(&c, t, bad);
+        copied = b->x_in ? copy(b->blocks_out, blocks, blocks_bytes) : copy(b->x_out, x, x_bytes);
+        rc = rc ? rc : copied;
+    }
+    free(x);
+    return rc;
+}
+
+/* --- step by step */
+
+/* Vector i of a batch. */
 static int run_vector(const struct batch *b, const struct hx_sp_state *s, size_t i)
 {
     const size_t slot = (size_t)b->first_slot + i % (size_t)b->n_slots, at = i * s->shape->slot;
@@ -160,9 +243,9 @@ static int run_steps(const struct batch *b, const struct hx_sp_state *s, struct 
 static int run_kernel(const struct batch *b, struct hx_sp_state *s)
 {
     struct hx_spinor_faults bad;
-    int rc = s->hvx ? run_hvx(b, s->hvx, &bad) : run_steps(b, s, &bad);
+    int rc = !s->hvx ? run_steps(b, s, &bad) : is_slow(b) ? run_copied(b, s->hvx, &bad) : run_hvx(b, s->hvx, &bad);
 
-    if (rc == AEE_SUCCESS || rc == AEE_EFAILED)
+    if (rc == AEE_SUCCESS || rc == AEE_EFAILED || rc == AEE_ENOMEMORY)
         return rc;
     if (rc == AEE_EBADITEM)
         hx_sp_note_corrupt(s, "decode", (size_t)b->first_slot, (size_t)b->n_slots, &bad);
@@ -178,8 +261,8 @@ static int run_kernel(const struct batch *b, struct hx_sp_state *s)
 /* The call's memory, which is the client's, for its length only. */
 static void memory_is_for(const struct batch *b, enum hx_purpose blocks, enum hx_purpose vectors)
 {
-    hx_purpose_set(b->x_in ? b->blocks_out : b->blocks_in, (size_t)b->blocks_len, blocks);
-    hx_purpose_set(b->x_in ? b->x_in : b->x_out, (size_t)b->x_len * sizeof(float), vectors);
+    hx_purpose_set(blocks_of(b), (size_t)b->blocks_len, blocks);
+    hx_purpose_set(x_of(b), (size_t)b->x_len * sizeof(float), vectors);
 }
 
 static int run_batch(remote_handle64 h, const struct batch *b)

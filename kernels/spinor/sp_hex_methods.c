@@ -11,6 +11,7 @@
 #include "HAP_farf.h"
 #include "HAP_vtcm_mgr.h"
 #include "band_dequantize.h"
+#include "hexrig_slow_path.h"
 #include "hx_compress.h"
 #include "hx_f16.h"
 #include "qurt_hvx.h"
@@ -18,6 +19,7 @@
 #include "silicon/elementwise.h"
 #include "silicon/mobius.h"
 #include "silicon/vht2.h"
+#include "skel/kernel.h"
 #include "sp_hex_state.h"
 #include "spinor_steps.h"
 #include "vht2_pad.h"
@@ -473,6 +475,8 @@ int sp_hex_logit_argmax_u16(remote_handle64 h, const unsigned short *logits, int
         return AEE_EBADPARM;
     if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
         return AEE_EFAILED;
+    if (!hx_is_aligned(logits))
+        HX_SLOW_PATH(); /* by scalars up to the first whole vector */
     *index = (unsigned)hx_argmax_hvx(logits, n);
     qurt_hvx_unlock();
     return AEE_SUCCESS;

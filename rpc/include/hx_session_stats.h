@@ -25,6 +25,8 @@ struct hx_session_stats {
     uint64_t clock_ns;      /* modelled: this client's virtual clock, the latest of its threads': wall time, where calls overlap
                              * less than the sum of the four above and of the host's own time */
     struct hx_traffic traffic; /* what DSP code moved for this file, packets included */
+    uint64_t slow_path_calls; /* calls and packets for which the skel had to take a slow path, say for a buffer that is not 128-byte
+                               * aligned (hexrig_slow_path.h) */
 };
 
 /* The calling thread's calls are made beside those of the client's other threads: it has a virtual clock of its own, which goes on
@@ -33,10 +35,10 @@ struct hx_session_stats {
 
 #define HX_IOCTL_SESSION_STATS _IOR('X', 1, struct hx_session_stats)
 
-/* The same without `traffic`, as earlier releases had it. */
+/* The same without `traffic` and what follows it, as earlier releases had it. */
 #define HX_SESSION_STATS_1_BYTES 104
 #define HX_IOCTL_SESSION_STATS_1 _IOC(_IOC_READ, 'X', 1, HX_SESSION_STATS_1_BYTES)
 
-_Static_assert(sizeof(struct hx_session_stats) == HX_SESSION_STATS_1_BYTES + sizeof(struct hx_traffic), "session stats");
+_Static_assert(sizeof(struct hx_session_stats) == HX_SESSION_STATS_1_BYTES + sizeof(struct hx_traffic) + 8, "session stats");
 
 #endif

@@ -58,7 +58,8 @@ struct hx_reply {
     uint64_t ctx;
     int32_t retval; /* DSP result, travels to the client untouched */
     uint32_t active : 24; /* share of exec_pcycles that was no sleep and no waiting for DMA, in 1/65536 */
-    uint32_t hvx_contexts : 8; /* HVX contexts that the PD's threads have held during the call, each counted once */
+    uint32_t hvx_contexts : 7; /* HVX contexts that the PD's threads have held during the call, each counted once */
+    uint32_t slow_path : 1;    /* the skel had to take a slow path, see hexrig_slow_path.h */
     uint64_t exec_pcycles;  /* modelled: the code that ran */
     uint64_t queue_pcycles; /* modelled: waiting for an HVX context or VTCM */
     uint64_t hvx_ops;       /* HVX operations that really ran; 0 = no vector code was reached */

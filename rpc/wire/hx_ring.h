@@ -40,6 +40,7 @@ struct hx_packet_sums {
     _Atomic uint64_t queue_pcycles;
     _Atomic uint64_t hvx_ops;
     _Atomic uint64_t traffic[sizeof(struct hx_traffic) / sizeof(uint64_t)]; /* struct hx_traffic, number by number */
+    _Atomic uint64_t slow_path_packets;     /* packets for which the skel had to take a slow path */
 };
 
 /* The memfd of a channel: both directions. */

@@ -49,6 +49,7 @@ static void add(struct rig *r, uint64_t packets)
     atomic_fetch_add(&r->sums->hvx_ops, 77 * packets);
     for (size_t i = 0; i < HXT_LEN(r->sums->traffic); i++)
         atomic_fetch_add(&r->sums->traffic[i], (i + 1) * packets);
+    atomic_fetch_add(&r->sums->slow_path_packets, packets - 1);
 }
 
 static void test_packets_cost_what_the_profile_says(void **state)
@@ -68,6 +69,7 @@ static void test_packets_cost_what_the_profile_says(void **state)
     assert_int_equal(s->hvx_ops, 3 * 77);
     for (size_t i = 0; i < HXT_LEN(r.sums->traffic); i++)
         assert_int_equal(((const uint64_t *)&s->traffic)[i], 3 * (i + 1));
+    assert_int_equal(s->slow_path_calls, 2);
     assert_int_equal(s->dispatch_ns, 3 * 40000);
     assert_int_equal(s->marshal_ns, 3 * (2000 + 2 * 3000));
     assert_int_equal(s->exec_ns, 3 * 9000);

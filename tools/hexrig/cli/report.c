@@ -72,6 +72,7 @@ struct hx_session_stats hx_report_diff(const struct hx_session_stats *after,
         .exec_ns = after->exec_ns - before->exec_ns,
         .clock_ns = after->clock_ns - before->clock_ns,
         .traffic = traffic_diff(&after->traffic, &before->traffic),
+        .slow_path_calls = after->slow_path_calls - before->slow_path_calls,
     };
 }
 

@@ -35,13 +35,13 @@ static json_t *dispatch_json(const struct hx_run *r)
     const struct hx_session_stats *s = &r->decode.sum;
     const double n = (double)r->decode.tokens;
 
-    json_t *j = json_pack("{s:I, s:f, s:I, s:f, s:f, s:f, s:o, s:f, s:I, s:I}", "calls",
+    json_t *j = json_pack("{s:I, s:f, s:I, s:f, s:f, s:f, s:o, s:f, s:I, s:I, s:I}", "calls",
                      (json_int_t)s->invokes, "calls_per_token", (double)s->invokes / n, "packets",
                      (json_int_t)s->packets, "packets_per_token", (double)s->packets / n,
                      "bytes_copied_per_token",
                      (double)s->bytes_copied / n, "bytes_shared_per_token",
                      (double)s->bytes_shared / n, "model_us_per_token", hx_report_model_us(s, n),
-                     "hvx_ops_per_token", (double)s->hvx_ops / n, "steps",
+                     "hvx_ops_per_token", (double)s->hvx_ops / n, "slow_path_calls", (json_int_t)s->slow_path_calls, "steps",
                      (json_int_t)r->c.steps, "first_position",
                      (json_int_t)(r->c.n_prompt - 1));
 
