@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roofline/model_bound.h"
 #include "run.h"
 
 static json_t *id_array(const uint32_t *ids, size_t n)
@@ -63,12 +64,13 @@ static json_t *prefill_json(const struct hx_run *r)
 static json_t *report(const struct hx_run *r)
 {
     const struct hx_completion *c = &r->c;
-    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:f, s:{s:I}}", "model", hx_json_text(r->o.model),
+    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:f, s:{s:I}, s:f}", "model", hx_json_text(r->o.model),
                           "prompt", utf8_string(r->text, r->text_bytes), "prompt_tokens", id_array(c->ids, c->n_prompt),
                           "tokens", id_array(c->ids + c->n_prompt, c->n_made), "text",
                           utf8_string(c->text.text, c->text.n), "finish", finish_name(c->finish), "dispatch",
                           dispatch_json(r), "prefill", prefill_json(r), "host_s", r->decode.host_s, "host",
-                          "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
+                          "peak_rss_bytes", (json_int_t)hx_report_peak_rss(), "roofline_tok_s",
+                          hx_model_roofline_tok_s(r->e->model, r->o.profile));
 
     if (j && r->chat)
         json_object_set_new(j, "chat", json_string(hx_chat_name(&r->template)));

@@ -1,0 +1,64 @@
+#!/bin/sh
+# hexrig roofline: ceilings are the profile's, every point lies below all of them, bytes are found where a kernel or method puts
+# them, and text, JSON and picture tell of the same points.  Usage: roofline.sh BUILD
+set -eu
+build=$(cd "$1" && pwd)
+command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+hexrig=$build/bin/hexrig
+
+"$hexrig" roofline --profile s22u-sync --pos 4 --svg r.svg --json >r.json
+"$hexrig" roofline --profile s22u-sync --pos 4 --methods >r.txt
+"$hexrig" run --profile s22u-sync -p x -n 1 --kv f32 --json >run.json
+[ -e "$build/share/hexrig/profiles/v69.inc" ]
+python3 - "$build" <<'END'
+import json, os, re, sys
+import xml.etree.ElementTree as tree
+
+keys = {}
+for name in "v69.inc", "s22u-sync.conf":
+    for line in open(f"{sys.argv[1]}/share/hexrig/profiles/{name}"):
+        m = re.match(r"(\w+)\s*=\s*([\d.]+)", line)
+        if m:
+            keys[m[1]] = float(m[2])
+r = json.load(open("r.json"))
+c = r["ceilings"]
+
+def near(a, b):
+    assert abs(a - b) <= 1e-9 * abs(b), (a, b)
+
+near(c["ddr_bytes_per_pcycle"], keys["dma_bytes_per_pcycle"])
+near(c["vtcm_bytes_per_pcycle"], 128 * keys["hvx_contexts"] / keys["hvx_pcycles"])
+near(c["hvx_ops_per_pcycle"], 4 * keys["hvx_contexts"] / keys["hvx_pcycles"])
+near(c["call_pcycles"], keys["dispatch_us"] * keys["clock_mhz"])
+points = {p["name"]: p for p in r["kernels"] + r["methods"]}
+for p in points.values():
+    assert p["exec_pcycles"] > 0 and p["all_pcycles"] > p["exec_pcycles"], p
+    assert 0 <= p["exec_percent"] <= 100 and 0 < p["percent"] <= 100, p
+    assert p["calls"] + p["packets"] >= 1, p
+assert len(points) == len(r["kernels"]) + len(r["methods"]) >= 30
+size = os.path.getsize(f"{sys.argv[1]}/share/hexrig/hexrig-tiny-q8_0.gguf")
+if points["axpby"]["ddr_bytes"]:  # a build that traces loads and stores
+    assert points["axpby"]["ddr_bytes"] >= 4 * 65536, points["axpby"]  # x in, y out, two bytes each
+    assert points["axpby vtcm"]["vtcm_bytes"] >= 4 * 65536, points["axpby vtcm"]
+    assert points["axpby"]["vtcm_bytes"] == 0, points["axpby"]
+    assert points["linear ddr"]["ddr_bytes"] > 0.8 * size, points["linear ddr"]
+assert points["matmul 1 x2 dma"]["dma_bytes"] >= 1152 * 6912, points["matmul 1 x2 dma"]
+assert points["linear dma"]["dma_bytes"] > 0.8 * size, points["linear dma"]
+bound = json.load(open("run.json"))["roofline_tok_s"] / (keys["dma_bytes_per_pcycle"] * keys["clock_mhz"] * 1e6)
+assert 0.9 * size < 1 / bound < size, (1 / bound, size)  # the file has norms and a vocabulary beside the matrices
+text = open("r.txt").read()
+for p in r["methods"]:
+    assert re.search(rf"^{p['name']} +{p['exec_roof']} ", text, re.M), p["name"]
+svg = tree.parse("r.svg").getroot()
+shown = [p for p in points.values() if p["ops_per_byte"] > 0]
+circles = svg.findall(".//{http://www.w3.org/2000/svg}circle")
+assert len(circles) == len(shown) > 0, (len(circles), len(shown))
+print("ok", len(points), "points")
+END
+
+"$hexrig" roofline --kernels --methods 2>err && exit 1
+grep -q 'leave nothing' err
+echo "ok refusals"

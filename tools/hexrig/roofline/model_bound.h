@@ -1,0 +1,14 @@
+/* The bandwidth ceiling of a run's decode, for its report. */
+#ifndef HX_MODEL_BOUND_H
+#define HX_MODEL_BOUND_H
+
+#include "model/model.h"
+
+/* Bytes of weights that a token's way through the model reads: all matrices of its layers and the output's, as the file has them. */
+double hx_model_weight_bytes(const struct hx_model *m);
+
+/* hx_roofline_tok_s() of these by the profile of this process's rig, without one by `profile` (NULL: the default one).  0: it is not
+ * known here, as when a running rig's is a file elsewhere. */
+double hx_model_roofline_tok_s(const struct hx_model *m, const char *profile);
+
+#endif
