@@ -48,6 +48,10 @@ struct hx_profile {
     double linger_us;          /* an idle DSP stays awake for at most this */
     double power_idle_w;       /* always */
     double power_active_w;     /* more while a call executes at the top level, fuse/power/thermal.h */
+    double ddr_pj_per_byte;    /* energy of a byte that crosses DDR's bus, and so on: no part in any time */
+    double l2_pj_per_byte;
+    double vtcm_pj_per_byte;
+    double hvx_pj_per_op;
     double rth_k_per_w;        /* kelvins above ambient per watt, in the steady state */
     double tau_s;              /* time constant of the warming, > 0 */
     double ambient_c;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# hexrig roofline: ceilings are the profile's, every point lies below all of them, bytes are found where a kernel or method puts
+# hexrig profile: energies are its counts times the profile's constants, memory is there.  hexrig roofline: ceilings are the profile's, every point lies below all of them, bytes are found where a kernel or method puts
 # them, and text, JSON and picture tell of the same points.  Usage: roofline.sh BUILD
 set -eu
 build=$(cd "$1" && pwd)
@@ -57,6 +57,31 @@ shown = [p for p in points.values() if p["ops_per_byte"] > 0]
 circles = svg.findall(".//{http://www.w3.org/2000/svg}circle")
 assert len(circles) == len(shown) > 0, (len(circles), len(shown))
 print("ok", len(points), "points")
+END
+
+"$hexrig" profile --profile s22u-sync --kv f32 --offload linear --placement dma --prefill 8 --decode 2 --json >p.json
+python3 - <<'END'
+import json
+
+p = json.load(open("p.json"))
+c = {k: v["value"] for k, v in p["constants"].items()}
+assert all(v["source"].startswith("assumed") for v in p["constants"].values()), p["constants"]
+for name, tokens in ("prefill", 8), ("decode", 2):
+    s = p[name]
+    e = s["energy"]
+    want = {"ddr_uj": (s["ddr_bytes"] + s["dma_bytes"]) * c["ddr_pj_per_byte"] / 1e6, "l2_uj": s["l2_bytes"] * c["l2_pj_per_byte"] / 1e6,
+            "vtcm_uj": s["vtcm_bytes"] * c["vtcm_pj_per_byte"] / 1e6, "hvx_uj": s["hvx_ops"] * c["hvx_pj_per_op"] / 1e6,
+            "idle_uj": c["power_idle_w"] * s["model_wall_us"]}
+    want["total_uj"] = sum(want.values())
+    want["uj_per_token"] = want["total_uj"] / tokens
+    want["mean_w"] = want["total_uj"] / s["model_wall_us"]
+    for k, v in want.items():
+        assert abs(e[k] - v) <= 1e-6 * v, (name, k, e[k], v)
+    assert s["tokens"] == tokens and s["dma_bytes"] > 0 and s["hvx_ops"] > 0, s
+m = p["memory"]
+assert m["peak_rss_bytes"] >= m["rss_bytes"] > 1e6 and m["vtcm_bytes"] > 0 and m["dsp_pds"] == 1, m
+assert m["dsp_ddr_bytes"] == m["dsp_buffer_bytes"] + m["dsp_heap_bytes"] > 3e6, m  # the weights
+print("ok profile")
 END
 
 "$hexrig" roofline --kernels --methods 2>err && exit 1

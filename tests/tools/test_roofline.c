@@ -1,5 +1,6 @@
 /* Protects `hexrig roofline`: ceilings are the profile's figures, a point stands below the one that asks for most of its time, and the
- * picture has each point that has a place in it. */
+ * picture has each point that has a place in it.  Energy is what the profile says for each byte, operation and second. */
+#include "roofline/energy.h"
 #include "roofline/roofline.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include "hxt.h"
 
 static const struct hx_profile profile = {
+    .ddr_pj_per_byte = 40, .l2_pj_per_byte = 3, .vtcm_pj_per_byte = 2, .hvx_pj_per_op = 7, .power_idle_w = 0.5,
     .dispatch_us = 100, .packet_us = 10, .clock_mhz = 1000, .hvx_contexts = 2,
     .cost = {.hvx_pcycles = 4, .dma_bytes_per_pcycle = 8, .ddr_line_pcycles = 64},
 };
@@ -79,6 +81,24 @@ static void test_tokens_are_bound_by_the_way_to_ddr(void **state)
     near(hx_roofline_tok_s(&profile, 0), 0);
 }
 
+static void test_energy_is_by_byte_operation_and_second(void **state)
+{
+    const struct hx_roofline_counts n = {.ddr_bytes = 1e6, .dma_bytes = 2e6, .l2_bytes = 4e6, .vtcm_bytes = 5e6, .hvx_ops = 6e6};
+    const struct hx_energy e = hx_energy_of(&n, 1000, &profile);
+    json_t *j = hx_energy_json(&e, 1000, 4);
+
+    (void)state;
+    near(e.ddr_uj, 120);
+    near(e.l2_uj, 12);
+    near(e.vtcm_uj, 10);
+    near(e.hvx_uj, 42);
+    near(e.idle_uj, 500);
+    near(hx_energy_uj(&e), 684);
+    near(json_number_value(json_object_get(j, "uj_per_token")), 171);
+    near(json_number_value(json_object_get(j, "mean_w")), 0.684);
+    json_decref(j);
+}
+
 static unsigned count(const char *text, const char *word)
 {
     unsigned n = 0;
@@ -118,6 +138,7 @@ int main(void)
         cmocka_unit_test(test_a_point_is_below_the_ceiling_that_asks_for_most),
         cmocka_unit_test(test_intensity_is_of_all_that_crosses_the_bus),
         cmocka_unit_test(test_tokens_are_bound_by_the_way_to_ddr),
+        cmocka_unit_test(test_energy_is_by_byte_operation_and_second),
         cmocka_unit_test(test_the_picture_has_each_point_with_a_place),
     };
 

@@ -28,6 +28,7 @@ int hx_cmd_run_with(int argc, char **argv);
 int hx_cmd_trace(int argc, char **argv);
 int hx_cmd_report(int argc, char **argv);
 int hx_cmd_roofline(int argc, char **argv);
+int hx_cmd_profile(int argc, char **argv);
 int hx_cmd_bench(int argc, char **argv);
 int hx_cmd_theorems(int argc, char **argv);
 int hx_cmd_serve(int argc, char **argv);
