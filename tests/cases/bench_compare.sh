@@ -98,7 +98,8 @@ wait $pid || got=$?
 [ $got = 143 ] || fail "exit status $got after SIGTERM"
 says 'interrupted (Terminated)'
 lives() { [ -e "/proc/$1" ] && ! grep -qs '^State:.Z' "/proc/$1/status"; }
-for p in $(cat pids); do
+read -r shell child <pids
+for p in "$shell" "$child"; do
     for _ in $(seq 600); do
         lives "$p" || break
         sleep 0.1
