@@ -280,7 +280,7 @@ const struct hx_timing_kernel hx_timing_kernels[] = {
      hx_timing_run_row_sums, NULL},
     {"stage", "BYTESxCOPIES", {2959872, 1}, "VTCM request, copies in (the last of many: out), release", NULL,
      hx_timing_run_stage, NULL},
-    {"layers", "TOKENSxLAYERSxFFN", {16, 1, 6912}, "layers of Gemma3-1B in one call, by --threads and --placement",
+    {"layers", "TOKENSxLAYERSxFFN", {16, 1, 6912}, "layers of Gemma3-1B in one call",
      hx_forward_make_tables, hx_forward_run_layers, NULL},
     {"forward", "TOKENS", {16}, "all 26 layers; total: with the host, see --forward", NULL, NULL,
      hx_forward_answer},
