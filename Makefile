@@ -405,8 +405,8 @@ $(obj)/O$1/tests/skel/hxt_threads/shares.o: private trace := $(user_trace)
 $(threads_c:%.c=$(obj)/O$1/%.o) $(silicon_c:%.c=$(obj)/O$1/%.o): | $(G)/hxt_threads.h $(skels:%=$(G)/%.h)
 $(BUILD)/tests/libhxt_threads_O$1_skel.so: $(obj)/gen/hxt_threads_skel.o $(threads_c:%.c=$(obj)/O$1/%.o)
 	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$(hxt_threads_skel_at) $$(in))
-$(obj)/O$1/libhxskel.a: $(patsubst %.c,$(obj)/O$1/%.o,$(wildcard kernels/skel/*.c)); $$(archive)
-$(BUILD)/tests/O$1/libsilicon_skel.so: $(patsubst %.c,$(obj)/O$1/%.o,$(wildcard kernels/silicon/*.c)) $(obj)/gen/silicon_skel.o $(obj)/O$1/libhxskel.a $(obj)/libhxwire.a
+$(obj)/libhxskel_O$1.a: $(patsubst %.c,$(obj)/O$1/%.o,$(wildcard kernels/skel/*.c)); $$(archive)
+$(BUILD)/tests/O$1/libsilicon_skel.so: $(patsubst %.c,$(obj)/O$1/%.o,$(wildcard kernels/silicon/*.c)) $(obj)/gen/silicon_skel.o $(obj)/libhxskel_O$1.a $(obj)/libhxwire.a
 	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$(silicon_skel_at) $$(in) -lm)
 endef
 levels := 0 1 2 3
