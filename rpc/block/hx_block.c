@@ -35,7 +35,10 @@ int hx_block_is_published(const struct hx_block_shape *s)
 /* Rows of vht2w: whatever is neither dropped nor in the skeleton. */
 static size_t n_predicted(const struct hx_block_shape *s)
 {
-    return (size_t)s->n_res + s->pad - hx_block_shape(s->dh)->n_res - s->n_skel;
+    const struct hx_block_shape *published = hx_block_shape(s->dh);
+    const size_t dropped = published ? (size_t)published->n_res - s->n_res : 0; /* every shape has a published one */
+
+    return (size_t)s->pad - dropped - s->n_skel;
 }
 
 size_t hx_block_table_bytes(const struct hx_block_shape *s, uint32_t basis)

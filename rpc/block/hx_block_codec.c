@@ -361,7 +361,7 @@ int hx_codec_encode(const struct hx_codec *c, size_t slot, const float *x, void 
     const uint16_t *at = c->slot[slot].skeleton;
     const size_t n_skel = c->f.shape->n_skel;
     uint16_t skeleton[HX_BLOCK_MAX_SKEL];
-    struct hx_codec_residual r;
+    struct hx_codec_residual r = {.amax = 0};
     double coef[MAX_COEFFICIENTS];
 
     if (!encodable(x, c->f.shape->dh))
