@@ -107,11 +107,13 @@ static double stretch(enum hx_vt_kind kind)
 static void take_share(enum hx_vt_kind kind, double pcycles)
 {
     const double piece = pcycles / PIECES > PIECE ? pcycles / PIECES : PIECE;
+    double left = pcycles;
 
-    for (double left = pcycles; left > 0; left -= piece) {
+    while (left > 0) {
         hx_turns_begin(here());
         move_on(kind, (left < piece ? left : piece) * stretch(kind));
         hx_turns_end(here());
+        left -= piece;
     }
 }
 
