@@ -461,7 +461,7 @@ check: deps
 .PHONY: compile-commands
 compile-commands:
 	@mkdir -p $(BUILD)
-	@$(MAKE) --no-print-directory -nB V=1 CC='$(filter-out ccache,$(CC))' mem_trace= levels= tests soak $(bench_b) | awk -v dir='$(CURDIR)' -f tools/compile-commands.awk \
+	@$(MAKE) --no-print-directory -nB V=1 CC='$(filter-out ccache,$(CC))' mem_trace= levels= few_locations= tests soak $(bench_b) | awk -v dir='$(CURDIR)' -f tools/compile-commands.awk \
 	    >$(BUILD)/compile_commands.json
 
 # tabs, long lines, .clang-format; a part of `make check`.  77: no clang-format 14
@@ -612,7 +612,8 @@ fuzz fuzz-merge: deps
 fuzz-programs: $(if $(TARGETS),$(TARGETS:%=$(BUILD)/tests/fuzz_%),$(fuzz_b))
 
 # gcc takes seven minutes for what the intrinsics and the sanitizers inline here, most of it to tell debuggers where variables are
-$(obj)/kernels/silicon/layer_hvx.o: object_flags = $(if $(clang),,-fno-var-tracking-assignments $(if $(SAN),-O1))
+few_locations := -fno-var-tracking-assignments
+$(obj)/kernels/silicon/layer_hvx.o: object_flags = $(if $(clang),,$(few_locations) $(if $(SAN),-O1))
 # it defines functions that gcc declares by itself when it sanitizes
 $(obj)/dsp/machine/hvx_check.o: warn += $(if $(SAN),$(if $(clang),,-Wno-builtin-declaration-mismatch))
 .PHONY: tsan-programs valgrind-programs soak-programs
