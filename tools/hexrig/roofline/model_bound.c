@@ -1,7 +1,9 @@
 /* Bytes of a model's weights over the modelled phone's way to DDR. */
 #include "model_bound.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/share.h"
 #include "hx_rig.h"
@@ -24,13 +26,16 @@ double hx_model_weight_bytes(const struct hx_model *m)
     return sum;
 }
 
-double hx_model_roofline_tok_s(const struct hx_model *m, const char *profile)
+int hx_model_roofline(double *tok_s, const struct hx_model *m, const char *profile, struct hx_error *err)
 {
     const char *name = profile ? profile : hx_rig_profile() ? hx_rig_profile() : "s22u-577";
-    char *folder = hx_share("profiles"), why[256];
+    char *folder = hx_share("profiles"), why[256] = "no memory";
     struct hx_profile p;
-    int rc = folder ? hx_profile_load(&p, folder, name, why, sizeof(why)) : -1;
+    int rc = folder ? hx_profile_load(&p, folder, name, why, sizeof(why)) : -ENOMEM;
 
     free(folder);
-    return rc ? 0 : hx_roofline_tok_s(&p, hx_model_weight_bytes(m));
+    *tok_s = rc ? 0 : hx_roofline_tok_s(&p, hx_model_weight_bytes(m));
+    if (!rc || strchr(name, '/') || rc == -ENOENT)
+        return 0;
+    return hx_error_set(err, rc, "roofline_tok_s: %s", why);
 }

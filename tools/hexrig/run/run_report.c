@@ -61,17 +61,18 @@ static json_t *prefill_json(const struct hx_run *r)
                      hx_report_model_us(s, 1), "host_s", r->prefill.host_s);
 }
 
-static json_t *report(const struct hx_run *r)
+static json_t *report(const struct hx_run *r, double tok_s)
 {
     const struct hx_completion *c = &r->c;
-    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:f, s:{s:I}, s:f}", "model", hx_json_text(r->o.model),
+    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:f, s:{s:I}}", "model", hx_json_text(r->o.model),
                           "prompt", utf8_string(r->text, r->text_bytes), "prompt_tokens", id_array(c->ids, c->n_prompt),
                           "tokens", id_array(c->ids + c->n_prompt, c->n_made), "text",
                           utf8_string(c->text.text, c->text.n), "finish", finish_name(c->finish), "dispatch",
                           dispatch_json(r), "prefill", prefill_json(r), "host_s", r->decode.host_s, "host",
-                          "peak_rss_bytes", (json_int_t)hx_report_peak_rss(), "roofline_tok_s",
-                          hx_model_roofline_tok_s(r->e->model, r->o.profile));
+                          "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
 
+    if (j && tok_s > 0)
+        json_object_set_new(j, "roofline_tok_s", json_real(tok_s));
     if (j && r->chat)
         json_object_set_new(j, "chat", json_string(hx_chat_name(&r->template)));
     return hx_engine_opts_report(&r->o, r->e, j);
@@ -90,9 +91,14 @@ static void print_text(const struct hx_run *r, json_t *j)
 
 int hx_run_report(const struct hx_run *r)
 {
-    json_t *j = report(r);
+    struct hx_error err;
+    double tok_s;
+    int rc = hx_model_roofline(&tok_s, r->e->model, r->o.profile, &err);
+    json_t *j = report(r, tok_s);
 
     if (j && !r->o.json)
         print_text(r, j);
-    return hx_report_print(r->o.cmd, j, r->o.json);
+    if (rc)
+        hx_cmd_fail(r->o.cmd, "%s", err.text);
+    return hx_report_print(r->o.cmd, j, r->o.json) || rc ? HX_EXIT_FAILED : HX_EXIT_OK;
 }
