@@ -43,8 +43,9 @@ base_of() { # the lowest address that a shared object asks for
 base=$(base_of "$dir/libfamilies_skel.so")
 [ $((base)) = $(($(pkg-config --variable=skel_base hexrig-skel))) ] ||
     { echo "the skel does not have its base" >&2; exit 1; }
-# every skel that is built here has a base of its own, and none has that of a stranger's
+# every skel that is built here has a base of its own (at another level of the optimiser the same), and none has that of a stranger's
 for f in "$1"/lib/*_skel.so "$1"/tests/lib*_skel.so "$dir/libfamilies_skel.so"; do
+    case $f in *_O[0-3]_skel.so) continue ;; esac
     base_of "$f"
 done | sort | uniq -d >"$dir/twice"
 [ ! -s "$dir/twice" ] || { echo "two skels at $(cat "$dir/twice")" >&2; exit 1; }
