@@ -35,4 +35,16 @@ static inline void run(struct hx_engine *e, const uint32_t *ids, size_t n, size_
         fail_msg("%s", err.text);
 }
 
+/* A figure that it reports: KEY of the object `of`. */
+static inline double hxt_reported(const struct hx_engine *e, const char *of, const char *key)
+{
+    json_t *j = json_object();
+    double x;
+
+    assert_int_equal(hx_engine_report(e, j), 0);
+    x = json_number_value(json_object_get(json_object_get(j, of), key));
+    json_decref(j);
+    return x;
+}
+
 #endif

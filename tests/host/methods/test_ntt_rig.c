@@ -306,18 +306,6 @@ static uint64_t invokes(void)
     return now.invokes;
 }
 
-/* What the engine reports under "poly". */
-static double reported(const struct hx_engine *e, const char *key)
-{
-    json_t *j = json_object();
-    double x;
-
-    assert_int_equal(hx_engine_report(e, j), 0);
-    x = json_number_value(json_object_get(json_object_get(j, "poly"), key));
-    json_decref(j);
-    return x;
-}
-
 /* 2 calls per layer, and none that depends on how many tokens there are. */
 static void test_a_prefill_makes_as_many_calls_as_a_token(void **state)
 {
@@ -339,9 +327,9 @@ static void test_a_prefill_makes_as_many_calls_as_a_token(void **state)
     before = invokes();
     run(e, ids + PROMPT, 1, PROMPT);
     assert_int_equal(invokes() - before, 12);
-    assert_true(reported(e, "tokens") == PROMPT + 1);
-    assert_true(reported(e, "q_ntt_per_token") == (double)(model.n_layer * model.n_head));
-    assert_true(reported(e, "ntt_fwd_per_token") == (double)(model.n_layer * (model.n_head + model.n_kv)));
+    assert_true(hxt_reported(e, "poly", "tokens") == PROMPT + 1);
+    assert_true(hxt_reported(e, "poly", "q_ntt_per_token") == (double)(model.n_layer * model.n_head));
+    assert_true(hxt_reported(e, "poly", "ntt_fwd_per_token") == (double)(model.n_layer * (model.n_head + model.n_kv)));
     hx_engine_close(e);
 }
 

@@ -378,18 +378,6 @@ static void test_a_block_is_8_n_bytes(void **state)
 
 /* --- what it counts */
 
-/* What the engine reports under "poly". */
-static double reported(const struct hx_engine *e, const char *key)
-{
-    json_t *j = json_object();
-    double x;
-
-    assert_int_equal(hx_engine_report(e, j), 0);
-    x = json_number_value(json_object_get(json_object_get(j, "poly"), key));
-    json_decref(j);
-    return x;
-}
-
 /* Kept keys are transformed once; of a cache of rows a step transforms all of them again. */
 static void test_transforms_per_token_depend_on_the_position_without_kept_keys_only(void **state)
 {
@@ -406,18 +394,18 @@ static void test_transforms_per_token_depend_on_the_position_without_kept_keys_o
         double before;
 
         run(e, ids, FIRST, 0);
-        assert_true(reported(e, "tokens") == FIRST);
-        assert_true(reported(e, "q_ntt") == FIRST * layers * heads);
+        assert_true(hxt_reported(e, "poly", "tokens") == FIRST);
+        assert_true(hxt_reported(e, "poly", "q_ntt") == FIRST * layers * heads);
         if (i == 0)
-            assert_true(reported(e, "ntt_fwd_per_token") == layers * (heads + kv));
-        before = reported(e, "ntt_fwd");
+            assert_true(hxt_reported(e, "poly", "ntt_fwd_per_token") == layers * (heads + kv));
+        before = hxt_reported(e, "poly", "ntt_fwd");
         for (size_t pos = FIRST; pos < RUN; pos++)
             run(e, ids + pos, 1, pos);
-        assert_true(reported(e, "q_ntt_per_token") == layers * heads);
+        assert_true(hxt_reported(e, "poly", "q_ntt_per_token") == layers * heads);
         if (i == 0)
-            assert_true(reported(e, "ntt_fwd_per_token") == layers * (heads + kv));
+            assert_true(hxt_reported(e, "poly", "ntt_fwd_per_token") == layers * (heads + kv));
         else /* step `pos` transforms pos + 1 keys */
-            assert_true(reported(e, "ntt_fwd") - before ==
+            assert_true(hxt_reported(e, "poly", "ntt_fwd") - before ==
                         layers * ((RUN - FIRST) * heads + kv * (RUN * (RUN + 1) - FIRST * (FIRST + 1)) / 2));
         hx_engine_close(e);
     }
