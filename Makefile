@@ -448,8 +448,10 @@ tsan := SAN=thread BUILD=$(BUILD)/tsan $(if $(clang),CC=gcc)
 deps:
 	@tools/install-deps.sh
 
+# all processors, unless make was told how many
+jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(jobs) all
 	@tools/demo.sh $(BUILD)
 
 check: deps

@@ -2,7 +2,7 @@
 # Installs the Debian packages that building, testing and the demo need.  Quick and silent when all are there.
 set -eu
 
-packages="gcc make pkg-config libfuse3-dev fuse3 libnuma-dev libcmocka-dev libjansson-dev libmicrohttpd-dev liblapacke libopenblas0-pthread"
+packages="gcc make python3 pkg-config libfuse3-dev fuse3 libnuma-dev libcmocka-dev libjansson-dev libmicrohttpd-dev liblapacke libopenblas0-pthread"
 
 # pkg-config may be provided by pkgconf, so a virtual name counts as well
 installed() {
