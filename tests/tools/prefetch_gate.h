@@ -12,7 +12,7 @@
 
 #include "hxt.h"
 #include "hxt_proc.h"
-#include "bench/prefetch.h"
+#include "pager/prefetch.h"
 
 enum { ITEM = 5000, ITEMS = 40, LOG = 256, ALL = 1 << 30 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prefetch.h"
+#include "pager/prefetch.h"
 #include "base/error.h"
 
 struct hx_walk_item {
