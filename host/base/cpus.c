@@ -5,6 +5,7 @@
 #include <numa.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FULL_CAPACITY = 1024 };
@@ -90,6 +91,68 @@ int hx_cpus_part(int want, struct hx_error *err)
         return hx_error_set(err, -errno, "sched_setaffinity: %s", strerror(errno));
     return cpu;
 }
+
+/* --- lists */
+
+/* "N" or "N-M" at *at, which goes on behind it. */
+static int parse_range(const char **at, unsigned long *first, unsigned long *last)
+{
+    char *end;
+
+    if (**at < '0' || **at > '9')
+        return -EINVAL;
+    *first = *last = strtoul(*at, &end, 10);
+    if (*end == '-') {
+        *at = end + 1;
+        if (**at < '0' || **at > '9')
+            return -EINVAL;
+        *last = strtoul(*at, &end, 10);
+    }
+    *at = end;
+    return *first <= *last && (*end == ',' || !*end) ? 0 : -EINVAL;
+}
+
+int hx_cpus_parse(cpu_set_t *out, const char *list, struct hx_error *err)
+{
+    unsigned long first, last;
+    const char *at = list;
+    cpu_set_t mine;
+
+    if (sched_getaffinity(0, sizeof(mine), &mine))
+        return hx_error_set(err, -errno, "sched_getaffinity: %s", strerror(errno));
+    CPU_ZERO(out);
+    do {
+        if (parse_range(&at, &first, &last))
+            return hx_error_set(err, -EINVAL, "'%.64s' is no list of CPUs, such as 0-3,6", list);
+        for (; first <= last; first++) {
+            if (first >= CPU_SETSIZE || !CPU_ISSET(first, &mine))
+                return hx_error_set(err, -EINVAL, "CPU %lu is not among those that this process may use", first);
+            CPU_SET(first, out);
+        }
+    } while (*at++ == ',');
+    return 0;
+}
+
+const char *hx_cpus_text(const cpu_set_t *set, char *out, size_t n)
+{
+    size_t used = 0;
+
+    snprintf(out, n, "none");
+    for (int cpu = 0; cpu < CPU_SETSIZE && used < n; cpu++) {
+        const int first = cpu;
+
+        if (!CPU_ISSET(cpu, set))
+            continue;
+        while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, set))
+            cpu++;
+        used += (size_t)snprintf(out + used, n - used, "%s%d", used ? "," : "", first);
+        if (cpu > first && used < n)
+            used += (size_t)snprintf(out + used, n - used, "-%d", cpu);
+    }
+    return out;
+}
+
+/* --- memory */
 
 void hx_cpus_place_near(void *p, size_t bytes)
 {

@@ -3,6 +3,7 @@
 #ifndef HX_CPUS_H
 #define HX_CPUS_H
 
+#include <sched.h>
 #include <stddef.h>
 
 #include "error.h"
@@ -22,6 +23,12 @@ int hx_cpus_choose(const struct hx_cpu *cpus, size_t n, int here);
  * away from the calling thread and from those that it starts later.  Returns that CPU; -ENODEV with a reason when the
  * thread may use one CPU alone; -EINVAL when it may not use `want`; other negative errno. */
 int hx_cpus_part(int want, struct hx_error *err);
+
+/* CPUs as a list, "0-3,6", all of which the calling thread may use.  0; -EINVAL with a reason that names the CPU or the word. */
+int hx_cpus_parse(cpu_set_t *out, const char *list, struct hx_error *err);
+
+/* The same list of a set, cut to fit out[n]; "none" of an empty one.  Returns out. */
+const char *hx_cpus_text(const cpu_set_t *set, char *out, size_t n);
 
 /* Asks for the pages of p[bytes] (page-aligned, not touched yet) on the NUMA node that the calling thread runs
  * on.  Nothing happens on a machine with one node. */

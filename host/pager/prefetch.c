@@ -27,6 +27,7 @@ struct slot {
     enum state state;
     int unwanted;  /* 1: the plan has moved on while the item is READING */
     uint64_t seq;
+    uint64_t there_ns; /* when the modelled storage has it, once it is READY; 0: it has */
     uint8_t *bytes; /* [slot_bytes], page-aligned */
 };
 
@@ -48,6 +49,7 @@ struct hx_prefetch {
     pthread_cond_t done;  /* the caller waits: the thread has finished a read */
     int ending;
     uint64_t next;
+    uint64_t busy_ns; /* of the modelled storage */
     struct slot slot[HX_PREFETCH_SLOTS];
     struct hx_prefetch_stats stats;
 };
@@ -69,7 +71,8 @@ static ssize_t read_file(void *arg, void *buf, size_t n, uint64_t offset)
 
     if (got < 0)
         return -errno;
-    posix_fadvise(p->fd, (off_t)offset, got, POSIX_FADV_DONTNEED); /* a copy is enough */
+    if (p->cfg.from == HX_PREFETCH_FROM_DISK)
+        posix_fadvise(p->fd, (off_t)offset, got, POSIX_FADV_DONTNEED); /* a copy is enough */
     return got;
 }
 
@@ -107,10 +110,22 @@ static void announce(struct hx_prefetch *p, uint64_t until)
     }
 }
 
+/* With the lock: when the bytes, which have just been read, are there. */
+static void note_arrival(struct hx_prefetch *p, struct slot *s, uint64_t asked, size_t bytes)
+{
+    const uint64_t now = now_ns();
+
+    s->there_ns = 0;
+    if (hx_storage_is_modelled(&p->cfg.storage))
+        s->there_ns = hx_storage_arrival(&p->cfg.storage, &p->busy_ns, asked, bytes);
+    hx_hist_add(&p->stats.read, (s->there_ns > now ? s->there_ns : now) - asked);
+}
+
 /* With the lock, which is given up meanwhile: fills the slot, which is READY or FAILED then.  Until it returns others
  * look at `state`, `seq` and `unwanted` alone. */
 static int fill(struct hx_prefetch *p, struct slot *s, struct hx_prefetch_item item, struct hx_error *err)
 {
+    const uint64_t asked = now_ns();
     size_t got;
     int rc;
 
@@ -119,6 +134,8 @@ static int fill(struct hx_prefetch *p, struct slot *s, struct hx_prefetch_item i
     pthread_mutex_lock(&p->lock);
     p->stats.bytes_read += got;
     s->state = rc ? FAILED : READY;
+    if (!rc)
+        note_arrival(p, s, asked, item.bytes);
     return rc;
 }
 
@@ -250,15 +267,12 @@ static int start_reader(struct hx_prefetch *p, struct hx_error *err)
 {
     sigset_t all, before;
     pthread_attr_t attr;
-    cpu_set_t cpus;
+    char cpus[64];
     int rc = 0;
 
     pthread_attr_init(&attr);
-    if (p->cfg.cpu >= 0) {
-        CPU_ZERO(&cpus);
-        CPU_SET((unsigned)p->cfg.cpu, &cpus);
-        rc = pthread_attr_setaffinity_np(&attr, sizeof(cpus), &cpus);
-    }
+    if (p->cfg.cpus)
+        rc = pthread_attr_setaffinity_np(&attr, sizeof(*p->cfg.cpus), p->cfg.cpus);
     sigfillset(&all); /* signals are the business of the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (!rc)
@@ -266,8 +280,8 @@ static int start_reader(struct hx_prefetch *p, struct hx_error *err)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     if (rc)
-        return hx_error_set(err, -rc, "%s: no thread that reads ahead on CPU %d: %s", p->path, p->cfg.cpu,
-                          strerror(rc));
+        return hx_error_set(err, -rc, "%s: no thread that reads ahead on CPU %s: %s", p->path,
+                            p->cfg.cpus ? hx_cpus_text(p->cfg.cpus, cpus, sizeof(cpus)) : "any", strerror(rc));
     pthread_setname_np(p->thread, "hx-prefetch");
     p->running = 1;
     return 0;
@@ -316,7 +330,7 @@ static int alloc_slots(struct hx_prefetch *p, size_t largest)
     return 0;
 }
 
-/* A file that is read from front to back is what the kernel's readahead is made for.  In any other order much of what it
+/* Who reads from the page cache as it is leaves the kernel's own reading ahead alone.  Else: a file that is read from front to back is what the kernel's readahead is made for.  In any other order much of what it
  * fetches is dropped again before we want it, and the plan knows better. */
 static void choose_readahead(struct hx_prefetch *p)
 {
@@ -324,7 +338,7 @@ static void choose_readahead(struct hx_prefetch *p)
     for (size_t i = 1; i < p->n; i++)
         p->sequential &= p->plan[i].offset == p->plan[i - 1].offset + p->plan[i - 1].bytes;
     if (p->fd >= 0)
-        posix_fadvise(p->fd, 0, 0, p->cfg.kernel_readahead || (p->sequential && !p->cfg.no_reader)
+        posix_fadvise(p->fd, 0, 0, p->cfg.kernel_readahead || p->cfg.from == HX_PREFETCH_FROM_FILE || (p->sequential && !p->cfg.no_reader)
                                        ? POSIX_FADV_NORMAL : POSIX_FADV_RANDOM);
 }
 
@@ -342,6 +356,7 @@ static void stop(struct hx_prefetch *p)
     p->announced = 0;
     p->ending = 0;
     p->next = 0;
+    p->busy_ns = 0;
     for (unsigned i = 0; i < p->cfg.slots; i++) {
         p->stats.dropped += p->slot[i].state == READY;
         p->slot[i] = (struct slot){.state = EMPTY};
@@ -467,40 +482,64 @@ static int obtain(struct hx_prefetch *p, const struct hx_prefetch_item *item, st
     return read_now(p, item, seq, out, err);
 }
 
-static int take(struct hx_prefetch *p, const struct hx_prefetch_item *item, const void **bytes,
+static int take(struct hx_prefetch *p, const struct hx_prefetch_item *item, struct slot **out,
                 uint64_t **how, struct hx_error *err)
 {
-    struct slot *s;
-    int rc = obtain(p, item, &s, how, err);
+    int rc = obtain(p, item, out, how, err);
+    struct slot *s = *out;
 
     if (rc)
         return rc;
     if (s->seq != UNPLANNED)
         p->next = s->seq + 1;
     s->state = HELD;
-    *bytes = s->bytes;
+    if (*how == &p->stats.hits && s->there_ns > now_ns())
+        *how = &p->stats.late;
     return 0;
+}
+
+/* Without the lock: what the modelled storage takes beyond what was waited for already. */
+static void await_storage(const struct hx_prefetch *p, const struct slot *s, int hit, uint64_t start)
+{
+    const uint64_t hit_ns = hit ? start + (uint64_t)(1e3 * p->cfg.storage.hit_us) : 0;
+
+    if (hx_storage_is_modelled(&p->cfg.storage))
+        hx_storage_wait(s->there_ns > hit_ns ? s->there_ns : hit_ns);
+}
+
+static void count(struct hx_prefetch *p, uint64_t *how, uint64_t ns)
+{
+    struct hx_prefetch_stats *s = &p->stats;
+
+    s->gets++;
+    ++*how;
+    hx_hist_add(&s->stall, ns);
+    if (how != &s->late)
+        hx_hist_add(how == &s->hits ? &s->hit_stall : &s->miss_stall, ns);
 }
 
 int hx_prefetch_get(struct hx_prefetch *p, const struct hx_prefetch_item *item, const void **bytes,
                     struct hx_error *err)
 {
     const uint64_t start = now_ns();
-    uint64_t *how;
+    struct slot *s = NULL;
+    uint64_t *how = NULL;
     int rc;
 
     if (item->bytes == 0 || item->bytes > p->slot_bytes)
         return hx_error_set(err, -EINVAL, "%s: %zu bytes; 1 to %zu fit a slot", p->path, item->bytes,
                           p->slot_bytes);
     pthread_mutex_lock(&p->lock);
-    rc = take(p, item, bytes, &how, err);
-    if (!rc) {
-        p->stats.gets++;
-        ++*how;
-        hx_hist_add(&p->stats.stall, now_ns() - start);
-    }
+    rc = take(p, item, &s, &how, err);
     pthread_mutex_unlock(&p->lock);
-    return rc;
+    if (rc)
+        return rc;
+    await_storage(p, s, how == &p->stats.hits, start); /* a slot that is held nobody else touches */
+    pthread_mutex_lock(&p->lock);
+    count(p, how, now_ns() - start);
+    pthread_mutex_unlock(&p->lock);
+    *bytes = s->bytes;
+    return 0;
 }
 
 void hx_prefetch_put(struct hx_prefetch *p, const void *bytes)

@@ -10,20 +10,28 @@
  *
  * Where reading ahead fails, the get reads by itself (a miss), and an error is that of its own read.
  *
- * What was read leaves the page cache again (posix_fadvise, DONTNEED), so bytes really come from the file each time.
+ * With HX_PREFETCH_FROM_DISK what was read leaves the page cache again
+ * (posix_fadvise, DONTNEED), so bytes really come from there each time.
  *
  * One thread calls the functions below.  A wait lasts as long as the read that it waits for. */
 #ifndef HX_PREFETCH_H
 #define HX_PREFETCH_H
 
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/hist.h"
 #include "base/error.h"
+#include "storage.h"
 
-enum { HX_PREFETCH_SLOTS = 16, HX_PREFETCH_ANY_CPU = -1 };
+enum { HX_PREFETCH_SLOTS = 16 };
+
+enum hx_prefetch_from {
+    HX_PREFETCH_FROM_DISK, /* what was read leaves the page cache again */
+    HX_PREFETCH_FROM_FILE, /* the page cache keeps it as long as the kernel likes */
+};
 
 struct hx_prefetch_item {
     uint64_t offset; /* in the file */
@@ -33,7 +41,9 @@ struct hx_prefetch_item {
 struct hx_prefetch_cfg {
     unsigned slots; /* 1..HX_PREFETCH_SLOTS; 0: HX_PREFETCH_SLOTS */
     int no_reader;  /* 1: no thread, every get is a miss: what the buffer is measured against */
-    int cpu;        /* the thread's, see hx_cpus_part(); HX_PREFETCH_ANY_CPU: not pinned */
+    const cpu_set_t *cpus; /* the thread's, borrowed until close; NULL: those of who makes the plan */
+    enum hx_prefetch_from from;
+    struct hx_storage storage; /* modelled on top of what reads take here; all zero: nothing is */
     int kernel_readahead; /* 1: leave the kernel's own on also where the plan is not the file from front to back */
 
     /* Instead of reading the file: up to n bytes from `offset` to buf; returns how many, 0 at the end, or negative
@@ -50,6 +60,8 @@ struct hx_prefetch_stats {
     uint64_t dropped;    /* items that were read and given up, unasked */
     uint64_t bytes_read; /* by the thread and by misses */
     struct hx_hist stall; /* ns that each get took, without the failed ones */
+    struct hx_hist hit_stall, miss_stall; /* those of the hits and of the misses alone */
+    struct hx_hist read;  /* ns of each read, whoever waited for it: from asking for the item until it is there */
 };
 
 struct hx_prefetch;

@@ -168,8 +168,8 @@ static inline struct hx_prefetch *open_gate(int permits, struct hx_prefetch_cfg 
     return p;
 }
 
-static const struct hx_prefetch_cfg anywhere = {.cpu = HX_PREFETCH_ANY_CPU};
-static const struct hx_prefetch_cfg four = {.slots = 4, .cpu = HX_PREFETCH_ANY_CPU};
+static const struct hx_prefetch_cfg anywhere = {.slots = 0};
+static const struct hx_prefetch_cfg four = {.slots = 4};
 
 static inline const void *get(struct hx_prefetch *p, uint64_t i)
 {

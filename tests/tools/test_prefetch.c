@@ -66,7 +66,7 @@ static void test_a_get_before_the_bytes_are_there_waits_for_the_reader(void **st
 
 static void test_without_a_reader_every_get_is_a_miss(void **state)
 {
-    struct hx_prefetch_cfg cfg = {.no_reader = 1, .cpu = HX_PREFETCH_ANY_CPU};
+    struct hx_prefetch_cfg cfg = {.no_reader = 1};
     struct hx_prefetch *p = open_gate(ALL, cfg, 3);
 
     (void)state;
@@ -166,7 +166,7 @@ static void test_an_item_outside_the_plan_is_a_miss_and_the_plan_stays(void **st
 
 static void test_held_items_leave_no_room_for_a_miss(void **state)
 {
-    struct hx_prefetch_cfg two = {.slots = 2, .cpu = HX_PREFETCH_ANY_CPU};
+    struct hx_prefetch_cfg two = {.slots = 2};
     struct hx_prefetch *p = open_gate(ALL, two, 8);
     const void *a, *b;
 
@@ -253,7 +253,90 @@ static void test_a_failed_miss_is_reported_and_may_be_tried_again(void **state)
     hx_prefetch_close(p);
 }
 
+/* --- storage that is modelled */
+
+static void test_reads_overlap_in_latency_and_follow_each_other_in_bytes(void **state)
+{
+    const struct hx_storage flash = {.miss_us = 2, .mb_s = 1000}; /* a byte per nanosecond */
+    const struct hx_storage latency = {.miss_us = 2};
+    uint64_t busy = 0;
+
+    (void)state;
+    assert_int_equal(hx_storage_arrival(&latency, &busy, 100, 1 << 30), 2100);
+    busy = 0;
+    assert_int_equal(hx_storage_arrival(&flash, &busy, 1000, 500), 3000);
+    assert_int_equal(hx_storage_arrival(&flash, &busy, 1001, 500), 3001);
+    assert_int_equal(hx_storage_arrival(&flash, &busy, 1002, 5000), 7000);  /* the way is busy until 2000 */
+    assert_int_equal(hx_storage_arrival(&flash, &busy, 1003, 1), 7001);
+    assert_int_equal(hx_storage_arrival(&flash, &busy, 50000, 1), 52000); /* and free again */
+}
+
+static void test_a_miss_takes_as_long_as_the_storage_says(void **state)
+{
+    const struct hx_prefetch_cfg cfg = {.no_reader = 1, .storage = {.miss_us = 300}};
+    struct hx_prefetch *p = open_gate(ALL, cfg, 3);
+    struct hx_prefetch_stats s;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++)
+        get_put(p, i);
+    hx_prefetch_stats(p, &s);
+    assert_int_equal(s.misses, 3);
+    assert_int_equal(s.miss_stall.n, 3);
+    assert_true(s.miss_stall.sum >= 3 * 300000);
+    assert_int_equal(s.read.n, 3);
+    assert_true(s.read.sum >= 3 * 300000);
+    hx_prefetch_close(p);
+}
+
+/* 1: it was asked for in time, which a test that was put aside for long is not. */
+static int was_late(void *arg)
+{
+    struct hx_prefetch_cfg cfg = {.slots = 4, .storage = {.miss_us = 100000}};
+    struct hx_prefetch *p = open_gate(ALL, cfg, 8);
+    struct hx_prefetch_stats *s = arg;
+
+    expect_reads(4);
+    get_put(p, 0);
+    hx_prefetch_stats(p, s);
+    hx_prefetch_close(p);
+    return s->late == 1;
+}
+
+static void test_what_is_read_and_not_there_yet_is_late(void **state)
+{
+    struct hx_prefetch_stats s;
+
+    (void)state;
+    assert_true(hxt_until(was_late, &s, 20));
+    assert_int_equal(s.hits + s.misses, 0);
+    assert_int_equal(s.stall.n, 1);
+    assert_int_equal(s.hit_stall.n + s.miss_stall.n, 0);
+    assert_true(s.read.sum >= s.read.n * 100000000);
+}
+
+static void test_a_hit_takes_the_time_of_a_hit(void **state)
+{
+    struct hx_prefetch_cfg cfg = {.slots = 4, .storage = {.hit_us = 200}};
+    struct hx_prefetch *p = open_gate(ALL, cfg, 8);
+    struct hx_prefetch_stats s;
+
+    (void)state;
+    expect_reads(4);
+    for (uint64_t i = 0; i < 4; i++)
+        get_put(p, i);
+    hx_prefetch_stats(p, &s);
+    assert_int_equal(s.hits, 4);
+    assert_int_equal(s.hit_stall.n, 4);
+    assert_true(s.hit_stall.sum >= 4 * 200000);
+    hx_prefetch_close(p);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_reads_overlap_in_latency_and_follow_each_other_in_bytes),
+    cmocka_unit_test(test_a_miss_takes_as_long_as_the_storage_says),
+    cmocka_unit_test(test_what_is_read_and_not_there_yet_is_late),
+    cmocka_unit_test(test_a_hit_takes_the_time_of_a_hit),
     cmocka_unit_test(test_the_plan_is_read_in_order_again_and_again),
     cmocka_unit_test(test_sixteen_slots_and_no_more),
     cmocka_unit_test(test_a_get_before_the_bytes_are_there_waits_for_the_reader),

@@ -78,12 +78,15 @@ static void test_what_cannot_be_is_refused(void **state)
 
 static void test_a_cpu_that_is_not_there_is_refused(void **state)
 {
-    struct hx_prefetch_cfg cfg = {.cpu = CPU_SETSIZE - 1, .read = gate_read, .arg = &gate};
+    cpu_set_t last;
+    struct hx_prefetch_cfg cfg = {.cpus = &last, .read = gate_read, .arg = &gate};
     const struct hx_prefetch_item it = item(0);
     struct hx_prefetch *p;
     struct hx_error err;
 
     (void)state;
+    CPU_ZERO(&last);
+    CPU_SET(CPU_SETSIZE - 1, &last);
     assert_int_equal(hx_prefetch_open(&p, "gate", &cfg, &err), 0);
     assert_int_equal(hx_prefetch_plan(p, &it, 1, &err), -EINVAL);
     assert_non_null(strstr(err.text, "no thread that reads ahead on CPU 1023"));
@@ -174,7 +177,7 @@ static void test_what_was_read_leaves_the_page_cache(void **state)
 {
     const size_t bytes = 4 << 20;
     const struct hx_prefetch_item whole = {0, bytes};
-    struct hx_prefetch_cfg cfg = {.no_reader = 1, .cpu = HX_PREFETCH_ANY_CPU};
+    struct hx_prefetch_cfg cfg = {.no_reader = 1};
     const char *path = make_file(bytes / ITEM + 1);
     struct hx_prefetch *p;
     const void *got;
@@ -201,22 +204,26 @@ static void *pinned_run(void *arg)
     struct hx_prefetch_cfg cfg = four;
     struct hx_error err = {""};
     struct hx_prefetch *p;
-    cpu_set_t mine;
+    cpu_set_t mine, own;
+    int cpu;
 
     (void)arg;
-    cfg.cpu = hx_cpus_part(-1, &err);
-    if (cfg.cpu < 0)
+    cpu = hx_cpus_part(-1, &err);
+    if (cpu < 0)
         return strstr(err.text, "one CPU alone") ? "skip" : "no CPU";
+    CPU_ZERO(&own);
+    CPU_SET((unsigned)cpu, &own);
+    cfg.cpus = &own;
     p = open_gate(ALL, cfg, 8);
     get_put(p, 0);
     expect_reads(5);
     hx_prefetch_close(p);
     sched_getaffinity(0, sizeof(mine), &mine);
-    if (CPU_ISSET((unsigned)cfg.cpu, &mine))
+    if (CPU_ISSET((unsigned)cpu, &mine))
         return "the computing thread may still use the reader's CPU";
-    if (CPU_COUNT(&gate.cpus) != 1 || !CPU_ISSET((unsigned)cfg.cpu, &gate.cpus))
+    if (CPU_COUNT(&gate.cpus) != 1 || !CPU_ISSET((unsigned)cpu, &gate.cpus))
         return "the reader is not pinned to its CPU";
-    return hx_cpus_part(cfg.cpu, &err) == -EINVAL ? NULL : "a CPU that is not ours was parted";
+    return hx_cpus_part(cpu, &err) == -EINVAL ? NULL : "a CPU that is not ours was parted";
 }
 
 static void test_the_reader_is_pinned_apart_from_who_computes(void **state)

@@ -45,7 +45,8 @@ struct bench {
     size_t slots, passes, tokens, item_kib;
     size_t reader_cpu; /* SIZE_MAX: chosen */
     int no_prefetch, json;
-    int cpu; /* the reader's; HX_PREFETCH_ANY_CPU: there is one CPU alone */
+    int cpu; /* the reader's; -1: there is one CPU alone */
+    cpu_set_t own; /* the same as a set */
 };
 
 static const struct {
@@ -179,7 +180,7 @@ static int measure(const struct bench *b, const struct hx_walk *w, int way, stru
                    struct hx_error *err)
 {
     const struct hx_prefetch_cfg cfg = {
-        .slots = (unsigned)b->slots, .no_reader = ways[way].no_reader, .cpu = b->cpu,
+        .slots = (unsigned)b->slots, .no_reader = ways[way].no_reader, .cpus = b->cpu < 0 ? NULL : &b->own,
         .kernel_readahead = ways[way].kernel_readahead,
     };
     struct hx_prefetch *p = NULL;
@@ -253,13 +254,16 @@ static int run(struct bench *b, const struct hx_walk *w, struct hx_error *err)
 static int part_cpus(struct bench *b, struct hx_error *err)
 {
     b->cpu = hx_cpus_part(b->reader_cpu == SIZE_MAX ? -1 : (int)b->reader_cpu, err);
-    if (b->cpu >= 0)
+    CPU_ZERO(&b->own);
+    if (b->cpu >= 0) {
+        CPU_SET((unsigned)b->cpu, &b->own);
         return 0;
+    }
     if (b->cpu != -ENODEV)
         return b->cpu;
     if (!b->no_prefetch)
         fprintf(stderr, "hexrig %s: %s: reading ahead shares it with computing\n", cmd, err->text);
-    b->cpu = HX_PREFETCH_ANY_CPU;
+    b->cpu = -1;
     return 0;
 }
 
