@@ -102,7 +102,12 @@ static int open_linear(struct hx_core *c, const struct hx_plan *plan, struct hx_
 
 /* --- open and close */
 
-static int open_model(struct hx_core *c, const struct hx_core_cfg *cfg, struct hx_error *err)
+static int pages(const struct hx_plan *plan)
+{
+    return hx_plan_given(plan, "page-weights");
+}
+
+static int open_model(struct hx_core *c, const struct hx_core_cfg *cfg, const struct hx_plan *plan, struct hx_error *err)
 {
     int rc = 0;
 
@@ -110,7 +115,8 @@ static int open_model(struct hx_core *c, const struct hx_core_cfg *cfg, struct h
         rc = hx_model_open(&c->own_model, cfg->path, hx_archs, err);
         if (rc)
             return rc;
-        hx_gguf_will_need(c->own_model->file);
+        if (!pages(plan))
+            hx_gguf_will_need(c->own_model->file);
     }
     c->model = cfg->model ? cfg->model : c->own_model;
     c->path = cfg->path ? strdup(cfg->path) : NULL;
@@ -137,6 +143,9 @@ static int keep_map(struct hx_core *c, const struct hx_plan *plan, struct hx_err
 
 int hx_core_check(const struct hx_core *c, const struct hx_plan *plan, struct hx_error *err)
 {
+    if (!c->pager != !pages(plan))
+        return hx_error_set(err, -EINVAL, "%s: the engine that this one shares matrices with has it %s",
+                            hx_plan_spell(plan, "page-weights"), c->pager ? "on" : "off");
     if (strcmp(c->map, map_of(plan)) == 0 && c->offload == (hx_plan_offload(plan) & HX_OFFLOAD_LINEAR))
         return 0;
     return hx_error_set(err, -EINVAL, "linear %s: the engine that this one shares matrices with has linear %s, or other "
@@ -148,12 +157,14 @@ int hx_core_open(struct hx_core **out, const struct hx_core_cfg *cfg, const stru
 {
     const struct hx_method *base = hx_plan_method(plan, HX_SEAM_LINEAR);
     struct hx_core *c = calloc(1, sizeof(*c));
-    int rc = c ? open_model(c, cfg, err) : hx_error_set(err, -ENOMEM, "out of memory");
+    int rc = c ? open_model(c, cfg, plan, err) : hx_error_set(err, -ENOMEM, "out of memory");
 
     if (!rc)
         rc = hx_plan_check_layers(plan, c->model->n_layer, err);
     if (!rc)
         rc = open_linear(c, plan, err);
+    if (!rc && pages(plan))
+        rc = hx_pager_open(&c->pager, c->model, &c->matrices, hx_plan_number(plan, "page-kib") << 10, &cfg->paging, err);
     if (!rc)
         rc = keep_map(c, plan, err);
     if (rc) {
@@ -169,6 +180,7 @@ void hx_core_close(struct hx_core *c)
 {
     if (!c)
         return;
+    hx_pager_close(c->pager);
     while (c->n_linear) {
         struct hx_core_linear *l = &c->linear[--c->n_linear];
 

@@ -6,6 +6,7 @@
 #define HX_CORE_H
 
 #include "method.h"
+#include "pager/pager.h"
 #include "plan.h"
 
 enum { HX_CORE_METHODS = 32 };
@@ -25,6 +26,7 @@ struct hx_core {
     size_t n_linear;
     char *map;                   /* --linear, or its default, of the plan that it was opened with */
     uint32_t offload;            /* likewise, of its matrices */
+    struct hx_pager *pager;      /* in front of all methods; NULL: weights are in memory */
     const struct hx_cpu_kernels *kernels; /* for norms and activations; NULL: plain C */
 };
 
@@ -33,6 +35,7 @@ struct hx_core_cfg {
     const struct hx_model *model;    /* open already: borrowed until close */
     const char *share;               /* see hx_open; may be NULL */
     size_t threads;                  /* that compute; 0: the CPUs that this process may use */
+    struct hx_pager_how paging;      /* with --page-weights */
 };
 
 /* plan: resolved, borrowed for the call.  0 or negative errno with a reason. */

@@ -24,7 +24,7 @@ static int make_plan(struct hx_engine *e, const struct hx_engine_cfg *cfg, struc
 
 static int take_core(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
 {
-    const struct hx_core_cfg own = {.path = cfg->model, .share = cfg->share, .threads = cfg->threads};
+    const struct hx_core_cfg own = {.path = cfg->model, .share = cfg->share, .threads = cfg->threads, .paging = cfg->paging};
     int rc = 0;
 
     e->core = cfg->share_with ? cfg->share_with->core : cfg->core;
@@ -180,5 +180,7 @@ int hx_engine_report(const struct hx_engine *e, json_t *to)
         rc |= add_report(e, hx_plan_tap(e->plan, i), e->taps[i], to);
     if (hx_plan_softmax_int(e->plan))
         rc |= add_softmax(e, to);
+    if (e->core->pager)
+        rc |= json_object_set_new(to, "paging", hx_pager_report(e->core->pager));
     return rc ? -ENOMEM : 0;
 }

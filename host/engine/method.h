@@ -52,6 +52,7 @@ enum hx_trait {
     HX_TRAIT_SOFTMAX_INT = 1 << 9, /* attention: softmax by integer tables */
     HX_TRAIT_ARGMAX = 1 << 10,     /* linear: the largest output without the outputs */
     HX_TRAIT_RESIDUES = 1 << 11,   /* two processes can share the work, a prime each */
+    HX_TRAIT_PAGES = 1 << 12,      /* linear: reads weights where `w` points at each apply(), so they may come page by page */
 };
 
 /* Those that attention may need of a cache. */

@@ -470,6 +470,20 @@ static int each_used(struct hx_plan *p, struct hx_error *err)
     return rc;
 }
 
+static int check_pages(const struct hx_plan *p, struct hx_error *err)
+{
+    if (!hx_plan_given(p, "page-weights"))
+        return hx_plan_given(p, "page-kib") ? hx_error_set(err, -EINVAL, "%spage-kib needs %spage-weights", p->values.prefix,
+                                                           p->values.prefix)
+                                            : 0;
+    for (size_t i = 0; hx_methods[i]; i++)
+        if (hx_methods[i]->seam == HX_SEAM_LINEAR && hx_plan_uses(p, hx_methods[i]) &&
+            !(hx_methods[i]->gives & HX_TRAIT_PAGES))
+            return hx_error_set(err, -EINVAL, "%spage-weights: linear method %s has the weights in a form of its own; see "
+                                "hexrig methods for those that give pages", p->values.prefix, hx_methods[i]->name);
+    return 0;
+}
+
 int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
 {
     static int (*const steps[])(struct hx_plan *p, struct hx_error *err) = {choose_kv,    choose_attn, choose_linear,
@@ -484,5 +498,7 @@ int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
         rc = each_used(p, err);
     if (!rc)
         rc = check_argmax(p, err);
-    return rc ? rc : check_offload(p, err);
+    if (!rc)
+        rc = check_offload(p, err);
+    return rc ? rc : check_pages(p, err);
 }

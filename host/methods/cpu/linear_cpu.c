@@ -164,6 +164,7 @@ const struct hx_method hx_method_linear_cpu = {
     .seam = HX_SEAM_LINEAR,
     .about = "this CPU's kernels on quantised weights, with activations rounded to int8",
     .needs = HX_TRAIT_POOL,
+    .gives = HX_TRAIT_PAGES,
     .offloaded = &hx_method_linear_dsp,
     .kernels = hx_isa_best,
     .open.linear = open_cpu,

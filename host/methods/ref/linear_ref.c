@@ -59,6 +59,7 @@ const struct hx_method hx_method_linear_ref = {
     .name = "ref",
     .seam = HX_SEAM_LINEAR,
     .about = "plain fp32: the reference",
+    .gives = HX_TRAIT_PAGES,
     .offloaded = &hx_method_linear_dsp,
     .open.linear = open_ref,
 };
