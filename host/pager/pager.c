@@ -259,9 +259,12 @@ int hx_pager_open(struct hx_pager **out, const struct hx_model *m, struct hx_mat
     return 0;
 }
 
-void hx_pager_stats(struct hx_pager *p, struct hx_prefetch_stats *out)
+struct hx_pager_sums hx_pager_sums(struct hx_pager *p)
 {
-    hx_prefetch_stats(p->buffer, out);
+    struct hx_prefetch_stats s;
+
+    hx_prefetch_stats(p->buffer, &s);
+    return (struct hx_pager_sums){1e-9 * (double)s.stall.sum, 1e-9 * (double)s.read_ns, s.bytes_read};
 }
 
 void hx_pager_close(struct hx_pager *p)

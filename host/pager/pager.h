@@ -37,10 +37,16 @@ struct hx_pager_how {
 int hx_pager_open(struct hx_pager **out, const struct hx_model *m, struct hx_matrices *matrices, size_t page_bytes,
                   const struct hx_pager_how *how, struct hx_error *err);
 
-/* What was read and waited for since open; *out has 8 KiB of histograms. */
-void hx_pager_stats(struct hx_pager *p, struct hx_prefetch_stats *out);
+struct hx_pager_sums {
+    double stall_s; /* that pages were waited for */
+    double read_s;  /* that reading took here, whatever storage is modelled */
+    uint64_t bytes; /* read */
+};
 
-/* The same as an object, with what the pages are (docs/prefetch.md).  NULL: out of memory. */
+/* Since open. */
+struct hx_pager_sums hx_pager_sums(struct hx_pager *p);
+
+/* The counts of the buffer, with what the pages are, as an object, with what the pages are (docs/prefetch.md).  NULL: out of memory. */
 json_t *hx_pager_report(struct hx_pager *p);
 
 /* Ends the thread.  The matrices are not to be applied any more.  Accepts NULL. */

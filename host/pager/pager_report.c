@@ -53,7 +53,7 @@ json_t *hx_pager_report(struct hx_pager *p)
     char cpus[64] = "any";
     json_t *j = pages_json(p);
 
-    hx_pager_stats(p, &s);
+    hx_prefetch_stats(p->buffer, &s);
     if (p->how.cpus)
         hx_cpus_text(p->how.cpus, cpus, sizeof(cpus));
     if (j && !json_object_set_new(j, "oracle_cpus", json_string(p->how.no_oracle ? "none" : cpus)) &&

@@ -133,6 +133,7 @@ static int fill(struct hx_prefetch *p, struct slot *s, struct hx_prefetch_item i
     rc = read_item(p, &item, s->bytes, &got, err);
     pthread_mutex_lock(&p->lock);
     p->stats.bytes_read += got;
+    p->stats.read_ns += now_ns() - asked;
     s->state = rc ? FAILED : READY;
     if (!rc)
         note_arrival(p, s, asked, item.bytes);

@@ -59,6 +59,7 @@ struct hx_prefetch_stats {
     uint64_t wrong;      /* gets of another item than the plan said next */
     uint64_t dropped;    /* items that were read and given up, unasked */
     uint64_t bytes_read; /* by the thread and by misses */
+    uint64_t read_ns;    /* that this took here, whatever storage is modelled */
     struct hx_hist stall; /* ns that each get took, without the failed ones */
     struct hx_hist hit_stall, miss_stall; /* those of the hits and of the misses alone */
     struct hx_hist read;  /* ns of each read, whoever waited for it: from asking for the item until it is there */

@@ -52,6 +52,11 @@ struct hx_profile {
     double l2_pj_per_byte;
     double vtcm_pj_per_byte;
     double hvx_pj_per_op;
+    double storage_hit_us;     /* of hexrig run --storage profile, which is the host's: handing over what is in memory */
+    double storage_miss_us;    /* from asking for a page to having it */
+    double storage_mb_s;       /* 10^6 bytes per second of all that is read, > 0 */
+    double cpu_mid_capacity;   /* of the phone's middle cores, 1024: its big one; hexrig run --model-cpus mid */
+    double cpu_little_capacity;
     double rth_k_per_w;        /* kelvins above ambient per watt, in the steady state */
     double tau_s;              /* time constant of the warming, > 0 */
     double ambient_c;

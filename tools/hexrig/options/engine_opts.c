@@ -24,6 +24,12 @@ static const struct argp_option fixed[] = {
     {"model", 'm', "FILE", 0, "GGUF model (share/hexrig/" MODEL ")", MODEL_GROUP},
     {"ctx", HX_OPT_CTX, "N", 0, "positions of the cache", MODEL_GROUP},
     {"threads", HX_OPT_THREADS, "N", 0, "that compute (the CPUs that this process may use)", MODEL_GROUP},
+    {"model-cpus", HX_OPT_MODEL_CPUS, "LIST", 0, "that compute: 0-3,6, or little, mid, big of an emulated phone (all that this "
+     "process may use)", MODEL_GROUP},
+    {"oracle-cpus", HX_OPT_ORACLE_CPUS, "LIST", 0, "of the thread that reads ahead with --page-weights; likewise, or shared (those "
+     "that compute), or none (no such thread) (one of its own)", MODEL_GROUP},
+    {"storage", HX_OPT_STORAGE, "S", 0, "of --page-weights: file (from the page cache while it is there), disk (always from the "
+     "disk), or profile (the modelled phone's) (file)", MODEL_GROUP},
     {NULL, 0, NULL, 0, "The rig (any of these starts a private one):", RIG_GROUP},
     {"profile", HX_OPT_PROFILE, "P", 0, "cost profile, name or path (s22u-577)", RIG_GROUP},
     {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", RIG_GROUP},
@@ -137,6 +143,15 @@ static int option(struct hx_engine_opts *o, int key, const char *arg)
         return hx_opt_size(o->cmd, "ctx", arg, 1, MAX_CTX, &o->n_ctx);
     case HX_OPT_THREADS:
         return hx_opt_size(o->cmd, "threads", arg, 1, MAX_THREADS, &o->threads);
+    case HX_OPT_MODEL_CPUS:
+        o->cpus.model = arg;
+        return 0;
+    case HX_OPT_ORACLE_CPUS:
+        o->cpus.oracle = arg;
+        return 0;
+    case HX_OPT_STORAGE:
+        o->cpus.storage_given = 1;
+        return hx_opt_name(o->cmd, "storage", arg, hx_storage_names, &o->cpus.storage);
     case HX_OPT_JSON:
         o->json = 1;
         return 0;
@@ -185,6 +200,11 @@ int hx_engine_opts_default(struct hx_engine_opts *o, const char *name, const cha
     return rc ? hx_cmd_refused(o->cmd, rc, err.text) : HX_EXIT_OK;
 }
 
+static int pages(const struct hx_engine_opts *o)
+{
+    return hx_plan_given(o->plan, "page-weights");
+}
+
 /* What was said about a rig although there is none. */
 static void note_unused(const struct hx_engine_opts *o)
 {
@@ -206,6 +226,8 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
     rc = hx_plan_resolve(o->plan, &err);
     if (rc)
         return hx_cmd_refused(o->cmd, rc, err.text);
+    if (hx_cpu_opts_check(&o->cpus, o->cmd, pages(o)))
+        return HX_EXIT_USAGE;
     note_unused(o);
     o->share = hx_share("");
     if (!o->share || asprintf(&o->default_model, "%s/" MODEL, o->share) < 0)
@@ -227,10 +249,10 @@ int hx_engine_opts_prepare(struct hx_engine_opts *o)
         .n_filters = o->n_filters,
         .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters || o->time.farf),
     };
-    int own, rc;
+    int own, rc = hx_cpu_opts_place(&o->cpus, o->cmd, pages(o), o->profile);
 
-    if (!hx_plan_rig(o->plan))
-        return HX_EXIT_OK;
+    if (rc || !hx_plan_rig(o->plan))
+        return rc;
     rc = hx_crt_shard_rig(o, &own);
     if (rc)
         return rc;
@@ -245,7 +267,8 @@ int hx_engine_opts_prepare(struct hx_engine_opts *o)
 struct hx_engine_cfg hx_engine_opts_cfg(const struct hx_engine_opts *o)
 {
     return (struct hx_engine_cfg){.plan = o->plan, .model = o->model, .share = o->share, .threads = o->threads,
-                                  .n_ctx = o->n_ctx, .n_ctx_most = o->n_ctx_most, .max_batch = o->max_batch};
+                                  .n_ctx = o->n_ctx, .n_ctx_most = o->n_ctx_most, .max_batch = o->max_batch,
+                                  .paging = hx_cpu_opts_how(&o->cpus)};
 }
 
 int hx_engine_opts_open(struct hx_engine_opts *o, struct hx_engine **e)
@@ -282,6 +305,8 @@ static json_t *report(const struct hx_engine_opts *o, const struct hx_engine *e,
 
     if (!rc)
         rc = e ? hx_engine_report(e, j) : hx_plan_report(o->plan, n_layer, j);
+    if (!rc)
+        rc = hx_cpu_opts_report(&o->cpus, j);
     if (!rc && o->shard)
         rc = json_object_set_new(j, "shard", hx_crt_shard_report(o));
     if (!rc)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "cli/opt.h"
+#include "cpu_opts.h"
 #include "engine/engine.h"
 #include "rig_time.h"
 
@@ -27,6 +28,7 @@ struct hx_engine_opts {
     const char *filters[HX_MAX_FILTERS];
     size_t n_filters;
     struct hx_rig_time time;
+    struct hx_cpu_opts cpus;
     int json;
     struct hx_shard *shard; /* crt_shard.h */
     char *share;            /* share/hexrig of this installation */

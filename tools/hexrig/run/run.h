@@ -35,6 +35,7 @@ struct hx_run {
     struct hx_completion c;    /* the last one */
     size_t shown;              /* bytes of its text that were printed */
     struct hx_phase_report prefill, decode;
+    struct hx_pager_sums paged; /* during decode */
 };
 
 /* Opens r->c for `n` prompt ids, the first n_cached of which the engine has run.  Returns an enum hx_exit. */

@@ -48,8 +48,22 @@ static int steps(struct hx_run *r, int prefill, struct hx_error *err)
     return more;
 }
 
+static struct hx_pager_sums paged(const struct hx_run *r)
+{
+    return r->e->core->pager ? hx_pager_sums(r->e->core->pager) : (struct hx_pager_sums){0};
+}
+
+/* What was paged since `before`. */
+static struct hx_pager_sums paged_since(const struct hx_run *r, const struct hx_pager_sums *before)
+{
+    const struct hx_pager_sums now = paged(r);
+
+    return (struct hx_pager_sums){now.stall_s - before->stall_s, now.read_s - before->read_s, now.bytes - before->bytes};
+}
+
 int hx_run_complete(struct hx_run *r)
 {
+    struct hx_pager_sums prefilled;
     struct hx_session_stats start, middle, end;
     struct hx_error err = {""};
     double t0, t1, t2;
@@ -58,6 +72,7 @@ int hx_run_complete(struct hx_run *r)
     t0 = hx_report_clock();
     if (!rc && steps(r, 1, &err) < 0)
         return hx_cmd_fail(r->o.cmd, "%s", err.text);
+    prefilled = paged(r);
     t1 = hx_report_clock();
     if (!rc)
         rc = hx_report_now(&middle);
@@ -70,6 +85,7 @@ int hx_run_complete(struct hx_run *r)
             return hx_cmd_fail(r->o.cmd, "%s", err.text);
     }
     t2 = hx_report_clock();
+    r->paged = paged_since(r, &prefilled);
     if (!rc)
         rc = hx_report_now(&end);
     if (rc)

@@ -64,6 +64,7 @@ static json_t *prefill_json(const struct hx_run *r)
 static json_t *report(const struct hx_run *r, double tok_s)
 {
     const struct hx_completion *c = &r->c;
+    json_t *emulated = hx_cpu_opts_emulated(&r->o.cpus, (double)r->decode.tokens, r->decode.host_s, &r->paged);
     json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:f, s:{s:I}}", "model", hx_json_text(r->o.model),
                           "prompt", utf8_string(r->text, r->text_bytes), "prompt_tokens", id_array(c->ids, c->n_prompt),
                           "tokens", id_array(c->ids + c->n_prompt, c->n_made), "text",
@@ -73,6 +74,8 @@ static json_t *report(const struct hx_run *r, double tok_s)
 
     if (j && tok_s > 0)
         json_object_set_new(j, "roofline_tok_s", json_real(tok_s));
+    if (j && emulated)
+        json_object_set_new(j, "emulated", emulated);
     if (j && r->chat)
         json_object_set_new(j, "chat", json_string(hx_chat_name(&r->template)));
     return hx_engine_opts_report(&r->o, r->e, j);
