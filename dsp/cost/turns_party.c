@@ -144,14 +144,16 @@ void hx_turns_own(void)
     }
 }
 
-/* A thread that creates others touches what its party shares, how many they are: it is not lent meanwhile, or those that it has made
+/* A thread that creates others touches what its party shares, how many they are: it runs alone meanwhile, or those that it has made
  * would run ahead of those that it is about to make. */
-static void touch_shared(void)
+static void run_alone(void)
 {
     struct hx_place *p = hx_turns_me();
 
-    if (p)
-        atomic_fetch_add_explicit(&p->fast.accesses, 1, memory_order_relaxed);
+    if (!p)
+        return;
+    atomic_fetch_add_explicit(&p->fast.accesses, 1, memory_order_relaxed);
+    hx_turns_set_quiet(p, 0);
 }
 
 struct hx_place *hx_turns_add(uint64_t id, uint64_t start)
@@ -165,10 +167,7 @@ struct hx_place *hx_turns_add(uint64_t id, uint64_t start)
         p = new_place();
     if (p) {
         hx_turns_own();
-        touch_shared();
-        hx_turns_set_quiet(p, hx_turns_me() && hx_turns_is_quiet(hx_turns_me()));
-        if (hx_turns_is_quiet(p))
-            p->state = RUNS;
+        run_alone();
         hx_turns_join(p, y, start);
         hx_turns_settle(y);
     }

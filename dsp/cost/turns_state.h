@@ -22,10 +22,10 @@ enum hx_turns_state {
 /* What was seen of a thread that somebody waits for. */
 struct hx_turns_sight {
     uint64_t progress, accesses, hvx_ops;
-    uint64_t moved_accesses;   /* when it last did anything else */
-    uint64_t touched_cpu;      /* its CPU time, in ns, at the last access */
-    uint64_t moved_cpu;        /* the same when it last did anything else */
-    uint64_t looked, idle;     /* real time of the last look; what has passed since it did anything else, in looks */
+    uint64_t moved_accesses;     /* when it last did anything else */
+    uint64_t looked, cpu;        /* real time and its CPU time at the last look, in ns */
+    uint64_t untouched;          /* CPU time since the last access, */
+    uint64_t worked, idle;       /* CPU time and real time since it did anything else: of each look, only so much */
 };
 
 struct hx_place {

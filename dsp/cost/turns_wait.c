@@ -6,7 +6,8 @@
 #include "hexrig_hvx_count.h"
 
 enum {
-    LEND_US = 500,       /* CPU time of a thread that touches nothing shared, before others run beside it */
+    LEND_US = 1000,      /* CPU time of a thread that touches nothing shared, before others run beside it, */
+    LEND_MOST_US = 250,  /* and what counts of that from one look to the next: what a host takes from its guest looks like CPU time */
     STUCK_CPU_MS = 250,  /* see turns.h */
     STUCK_REAL_MS = 1000,
     STUCK_LEAST_MS = 2,
@@ -67,6 +68,11 @@ static int is_stuck(uint64_t cpu, uint64_t real, int accesses, int hurry)
            (real >= patience && cpu < patience / 64);
 }
 
+static uint64_t at_most(uint64_t ns, unsigned us)
+{
+    return ns < us * 1000ull ? ns : us * 1000ull;
+}
+
 /* Somebody has waited for `p`, which runs. */
 static void look_at(struct hx_place *p, int hurry)
 {
@@ -74,24 +80,24 @@ static void look_at(struct hx_place *p, int hurry)
     const uint64_t progress = p->operations + hx_turns_time(p);
     const uint64_t cpu = ns_of(p->cpu), real = ns_of(CLOCK_MONOTONIC), ops = hvx_ops(p->hvx);
     struct hx_turns_sight *s = &p->seen;
-    const uint64_t passed = real - s->looked;
+    const uint64_t passed = at_most(real - s->looked, LOOK_MOST_MS * 1000), ran = at_most(cpu - s->cpu, LOOK_MOST_MS * 1000);
 
-    if (accesses != s->accesses || !s->touched_cpu)
-        s->touched_cpu = cpu;
+    s->untouched = accesses != s->accesses || !s->looked ? 0 : s->untouched + at_most(ran, LEND_MOST_US);
     if (progress != s->progress || ops != s->hvx_ops || !s->looked) {
-        s->moved_cpu = cpu;
         s->moved_accesses = accesses;
-        s->idle = 0;
+        s->worked = s->idle = 0;
     } else {
-        s->idle += passed < LOOK_MOST_MS * 1000000u ? passed : LOOK_MOST_MS * 1000000u;
+        s->worked += ran;
+        s->idle += passed;
     }
     s->looked = real;
+    s->cpu = cpu;
     s->progress = progress;
     s->accesses = accesses;
     s->hvx_ops = ops;
-    if (p->party->runner == p && p->party->op != p && cpu - s->touched_cpu >= LEND_US * 1000u)
+    if (p->party->runner == p && p->party->op != p && s->untouched >= LEND_US * 1000u)
         lend(p);
-    if (is_stuck(cpu - s->moved_cpu, s->idle, accesses != s->moved_accesses, hurry))
+    if (is_stuck(s->worked, s->idle, accesses != s->moved_accesses, hurry))
         pass_over(p);
 }
 

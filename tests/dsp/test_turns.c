@@ -76,8 +76,10 @@ static void dawdle(unsigned *seed)
         sched_yield();
 }
 
+/* As take_job(): a thread that has computed for long runs beside the others, so what it does to plain memory is announced. */
 static void note(unsigned who)
 {
+    hx_vt_share();
     shared.trail = (shared.trail ^ who) * 0x100000001b3u;
 }
 
@@ -175,6 +177,28 @@ static void test_more_threads_than_the_core_has_share_it(void **state)
     pcycles[3] = 600000;
     t = run_threads(THREADS, compute, pcycles, sizeof(double));
     assert_true(t > 0.98 * (120000.0 * THREADS / HW_THREADS + 480000) && t < 1.02 * (120000.0 * THREADS / HW_THREADS + 480000));
+}
+
+/* A caller that has computed beside others runs beside those that it makes, too: they begin when all are there none the less. */
+static void test_who_computed_in_company_makes_threads_as_anybody_does(void **state)
+{
+    double pcycles[THREADS];
+    qurt_thread_t other;
+    uint64_t t;
+
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++)
+        pcycles[i] = 120000;
+    t = run_threads(THREADS, compute, pcycles, sizeof(double));
+    begin();
+    other = start(0, compute, pcycles);
+    for (int i = 0; i < 100; i++)
+        work(5000);
+    join(other);
+    hx_vt_call_end();
+    slow_us = 400;
+    assert_int_equal(run_threads(THREADS, compute, pcycles, sizeof(double)), t);
+    slow_us = 0;
 }
 
 static void compute_at_once(void *pcycles)
@@ -471,6 +495,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs_repeat_however_the_host_runs_the_threads),
         cmocka_unit_test(test_more_threads_than_the_core_has_share_it),
+        cmocka_unit_test(test_who_computed_in_company_makes_threads_as_anybody_does),
         cmocka_unit_test(test_code_that_is_charged_in_one_piece_shares_as_well),
         cmocka_unit_test(test_contexts_go_to_whoever_asked_first_and_waiting_is_queue),
         cmocka_unit_test(test_vtcm_goes_to_whoever_asked_first),
