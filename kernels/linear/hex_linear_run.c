@@ -83,6 +83,7 @@ static int tile_share(void *arg, struct hx_part part)
             .rows = left < most ? left : most,
             .x = c->blocks,
             .n = c->n,
+            .fine = c->fine,
             .y = c->y[t->m] + row,
             .y_stride = c->y_stride[t->m],
         });

@@ -12,7 +12,8 @@
  * too much (a qf32 significand is odd), and since it is not normalised, the product and the sum with others like it
  * are rounded to a 32nd, too; the rest rounds to 24 bits.  With c[b] = w_scale * scale of block b
  *     |hvx - ref| <= 2^-3 blocks max |c[b]| + 2^-22 (blocks + 3) sum of |S[b] c[b]|        (ROW8: one block)
- * plus what lies below 2^-125.  Rounding one activation to int8 moves S by up to 64.  The order of operations is the same
+ * plus what lies below 2^-125.  `fine` takes Q8_0's 32nd out again, for a few packets more a block, and the second term
+ * alone is left, as with sums in f32 (ROW8: nothing changes).  Rounding one activation to int8 moves S by up to 64.  The order of operations is the same
  * for one vector and for four and knows neither threads nor where weights lie, so results are the same bits.
  *
  * Functions borrow their buffers, allocate nothing, and may run on any thread; those of *_hvx.c need an HVX context. */
@@ -41,6 +42,7 @@ struct hx_linear_job {
     size_t rows;                       /* rows of these groups that exist */
     const struct hx_linear_block *x;   /* [n][blocks] */
     size_t n;                          /* vectors */
+    int fine;                          /* 1: Q8_0 by the tighter bound */
     float *y;                          /* of the first of these rows; any alignment of a float */
     size_t y_stride;                   /* floats from vector to vector */
 };

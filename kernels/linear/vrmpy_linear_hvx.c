@@ -134,6 +134,25 @@ HX_INLINE HVX_Vector add_q8_block(HVX_Vector y, const struct codes *c, HVX_Vecto
     return Q6_Vqf32_vadd_Vqf32Vqf32(y, term);
 }
 
+/* S without the 1/32: as an IEEE float, which is normalised, the sum loses it in one exact subtraction. */
+HX_INLINE HVX_Vector exact_of_int(HVX_Vector sum)
+{
+    const union {
+        float f;
+        int32_t i;
+    } excess = {.f = 0x1p-5f};
+
+    return Q6_Vqf32_vsub_VsfVsf(Q6_Vsf_equals_Vqf32(qf32_of_int(sum, EXPONENT)), Q6_V_vsplat_R(excess.i));
+}
+
+HX_INLINE HVX_Vector add_q8_block_fine(HVX_Vector y, const struct codes *c, HVX_Vector w_scale,
+                                       const struct hx_linear_block *x)
+{
+    const HVX_Vector sum = dot_block(Q6_V_vsplat_R(x->start), c, x);
+
+    return Q6_Vqf32_vadd_Vqf32Vqf32(y, Q6_Vqf32_vmpy_Vqf32Vqf32(exact_of_int(sum), scale_of(w_scale, x)));
+}
+
 /* Below 2^29: split, because 24 bits of significand are too few.  The high part's 1/32 is 128 of the low one's units. */
 HX_INLINE HVX_Vector finish_row8(HVX_Vector sum, HVX_Vector w_scale,
                                  const struct hx_linear_block *x)
@@ -178,6 +197,41 @@ static HX_KERNEL void linear_q8_four(const HVX_Vector *w, const struct hx_linear
         y1 = add_q8_block(y1, &c, scale, x + blocks);
         y2 = add_q8_block(y2, &c, scale, x + 2 * blocks);
         y3 = add_q8_block(y3, &c, scale, x + 3 * blocks);
+    }
+    y[0] = Q6_Vsf_equals_Vqf32(y0);
+    y[1] = Q6_Vsf_equals_Vqf32(y1);
+    y[2] = Q6_Vsf_equals_Vqf32(y2);
+    y[3] = Q6_Vsf_equals_Vqf32(y3);
+}
+
+static HX_KERNEL void linear_q8_fine_one(const HVX_Vector *w, const struct hx_linear_block *x, int blocks, HVX_Vector *y)
+{
+    HVX_Vector y0 = Q6_V_vzero();
+
+    HX_CODE(linear_q8_fine_one);
+    HX_TRIPS(1, blocks);
+    for (int b = 0; b < blocks; b++, x++, w += HX_WEIGHTS_CODE_VECTORS + 1) {
+        const struct codes c = load_codes(w);
+
+        y0 = add_q8_block_fine(y0, &c, w[HX_WEIGHTS_CODE_VECTORS], x);
+    }
+    y[0] = Q6_Vsf_equals_Vqf32(y0);
+}
+
+static HX_KERNEL void linear_q8_fine_four(const HVX_Vector *w, const struct hx_linear_block *x, int blocks, HVX_Vector *y)
+{
+    HVX_Vector y0 = Q6_V_vzero(), y1 = y0, y2 = y0, y3 = y0;
+
+    HX_CODE(linear_q8_fine_four);
+    HX_TRIPS(1, blocks);
+    for (int b = 0; b < blocks; b++, x++, w += HX_WEIGHTS_CODE_VECTORS + 1) {
+        const struct codes c = load_codes(w);
+        const HVX_Vector scale = w[HX_WEIGHTS_CODE_VECTORS];
+
+        y0 = add_q8_block_fine(y0, &c, scale, x);
+        y1 = add_q8_block_fine(y1, &c, scale, x + blocks);
+        y2 = add_q8_block_fine(y2, &c, scale, x + 2 * blocks);
+        y3 = add_q8_block_fine(y3, &c, scale, x + 3 * blocks);
     }
     y[0] = Q6_Vsf_equals_Vqf32(y0);
     y[1] = Q6_Vsf_equals_Vqf32(y1);
@@ -231,9 +285,9 @@ typedef void group_kernel(const HVX_Vector *w, const struct hx_linear_block *x, 
 
 static const struct {
     group_kernel *one, *four;
-} kernels[HX_WEIGHTS_TYPES] = {
-    [HX_WEIGHTS_Q8_0] = {linear_q8_one, linear_q8_four},
-    [HX_WEIGHTS_ROW8] = {linear_row8_one, linear_row8_four},
+} kernels[HX_WEIGHTS_TYPES][2] = { /* [1]: fine */
+    [HX_WEIGHTS_Q8_0] = {{linear_q8_one, linear_q8_four}, {linear_q8_fine_one, linear_q8_fine_four}},
+    [HX_WEIGHTS_ROW8] = {{linear_row8_one, linear_row8_four}, {linear_row8_one, linear_row8_four}},
 };
 
 /* The first `rows` lanes of a vector. */
@@ -253,7 +307,7 @@ static void group(const struct hx_linear_job *job, const HVX_Vector *w, float *y
 
     for (size_t t = 0; t < job->n; t += now, x += now * job->blocks) {
         now = job->n - t < AT_ONCE ? 1 : AT_ONCE;
-        (now == 1 ? kernels[job->type].one : kernels[job->type].four)(w, x, (int)job->blocks, out);
+        (now == 1 ? kernels[job->type][job->fine].one : kernels[job->type][job->fine].four)(w, x, (int)job->blocks, out);
         for (size_t i = 0; i < now; i++)
             store_rows(y + (t + i) * job->y_stride, &out[i], rows);
     }
