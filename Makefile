@@ -90,7 +90,7 @@ define skel
 skels += $1
 $1_skel_o  := $$(call objs,kernels/$2/*.c) $(obj)/gen/$1_skel.o
 $1_skel_at := $$(call skel_base,skel)
-$$($1_skel_o): | $(G)/$1.h
+$$($1_skel_o): | $(G)/$1.h $(3:%=$(G)/%.h)
 $(obj)/libhx$1.a: $$($1_skel_o); $$(archive)
 $(L)/lib$1_skel.so: $$($1_skel_o) $(3:%=$(obj)/libhx%.a) $(obj)/libhxskel.a $(obj)/libhxwire.a
 	$$(call link,-shared -Wl$$(comma)-Ttext-segment=$$($1_skel_at) $$(in) -lm)
@@ -142,6 +142,7 @@ $(eval $(call skel,silicon,silicon))
 $(eval $(call skel,hex_linear,linear))
 $(eval $(call skel,ok_linear,ok))
 $(eval $(call skel,ntt_kv,ntt,silicon))
+$(eval $(call skel,hex_layer,layer,hex_linear))
 
 data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
