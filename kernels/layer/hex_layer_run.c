@@ -70,7 +70,7 @@ static uint64_t lay_out(struct rows *r, const hex_layer_shape *s, uint64_t n, vo
         .gate = take(&l, ffn),
         .up = take(&l, ffn),
         .scores = take(&l, HX_LAYER_THREADS * scores_of_thread(s) * sizeof(float)),
-        .blocks = take(&l, n * hx_weights_blocks((size_t)cols) * sizeof(struct hx_linear_block)),
+        .blocks = take(&l, n * hx_linear_quantized(hx_weights_blocks((size_t)cols), 1) * sizeof(struct hx_linear_block)),
         .bad = take(&l, n),
         .spoiled = take(&l, n),
     };
@@ -108,7 +108,7 @@ static int project(struct run *r, enum hex_layer_which first, size_t n, const fl
     struct hx_layer_model *m = r->call->model;
     const hex_linear_how how = {r->call->how->placement, r->call->how->threads};
     struct hx_linear_call c = {
-        .how = &how, .n_m = n, .x = x, .n = r->call->n, .fine = 1, .blocks = r->rows.blocks, .bad = r->rows.bad, .vtcm = &m->vtcm,
+        .how = &how, .n_m = n, .x = x, .n = r->call->n, .wide = 1, .blocks = r->rows.blocks, .bad = r->rows.bad, .vtcm = &m->vtcm,
         .all = m->m, .n_all = (size_t)r->shape->layers * HEX_LAYER_MATRICES, .stays = &m->stays,
     };
     hex_linear_cycles took;

@@ -36,11 +36,11 @@ static int quantize_share(void *arg, struct hx_part part)
 {
     const struct hx_linear_call *c = arg;
     const struct hx_share s = hx_share_of(c->n, part);
-    const size_t cols = c->m[0]->cols, blocks = hx_weights_blocks(cols);
+    const size_t cols = c->m[0]->cols, blocks = hx_linear_quantized(hx_weights_blocks(cols), c->wide);
 
     for (size_t t = s.first; t < s.first + s.n; t++)
-        c->bad[t] = (uint8_t)hx_linear_quantize_dsp(c->m[0]->type, c->x + t * cols, cols,
-                                                    c->blocks + t * blocks);
+        c->bad[t] = (uint8_t)(c->wide ? hx_linear_quantize_wide_dsp : hx_linear_quantize_dsp)(c->m[0]->type, c->x + t * cols, cols,
+                                                                                              c->blocks + t * blocks);
     return AEE_SUCCESS;
 }
 
@@ -83,7 +83,7 @@ static int tile_share(void *arg, struct hx_part part)
             .rows = left < most ? left : most,
             .x = c->blocks,
             .n = c->n,
-            .fine = c->fine,
+            .wide = c->wide,
             .y = c->y[t->m] + row,
             .y_stride = c->y_stride[t->m],
         });

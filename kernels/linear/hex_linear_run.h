@@ -33,8 +33,8 @@ struct hx_linear_call {
     size_t n_m;                        /* >= 1; all of one type and number of columns */
     const float *x;                    /* [n][cols] */
     size_t n;
-    int fine;                          /* see vrmpy_linear.h */
-    struct hx_linear_block *blocks;    /* [n][hx_weights_blocks(cols)], scratch */
+    int wide;                          /* see vrmpy_linear.h */
+    struct hx_linear_block *blocks;    /* [n][hx_linear_quantized(hx_weights_blocks(cols), wide)], scratch */
     uint8_t *bad;                      /* [n]: 1 for vectors that are not finite; their y means nothing */
     struct hx_linear_vtcm *vtcm;       /* grows when the call needs more */
     const struct hx_linear_matrix *all; /* [n_all]: what is loaded; m point there */

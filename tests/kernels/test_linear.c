@@ -20,7 +20,7 @@ enum { ALIGN = 128, MAX_N = 9 };
 struct linear_case {
     enum hx_weights_type type;
     size_t rows, cols, n, blocks;
-    int fine;
+    int wide;
     uint8_t *w;
     float *x, *want, *got;
     struct hx_linear_block *quantized;
@@ -51,7 +51,7 @@ static void case_alloc(struct linear_case *c, enum hx_weights_type type, size_t 
     c->x = hxt_guard_alloc(n * cols * sizeof(float), 4);
     c->want = hxt_guard_alloc(n * rows * sizeof(float), 4);
     c->got = hxt_guard_alloc(n * rows * sizeof(float), 4);
-    c->quantized = hxt_guard_alloc(n * c->blocks * sizeof(*c->quantized), 8);
+    c->quantized = hxt_guard_alloc(n * 2 * c->blocks * sizeof(*c->quantized), 8);
     hxt_fill_f32(&rng, c->x, n * cols, kind);
 }
 
@@ -63,17 +63,28 @@ static void case_free(struct linear_case *c)
         hxt_guard_free(all[i]);
 }
 
-static void quantize(struct linear_case *c,
-                     int (*how)(enum hx_weights_type, const float *, size_t, struct hx_linear_block *))
+typedef int quantizer(enum hx_weights_type, const float *, size_t, struct hx_linear_block *);
+
+static size_t per_vector(const struct linear_case *c)
+{
+    return hx_linear_quantized(c->blocks, c->wide);
+}
+
+static void quantize_by(struct linear_case *c, quantizer *how)
 {
     for (size_t t = 0; t < c->n; t++)
-        assert_int_equal(how(c->type, c->x + t * c->cols, c->cols, c->quantized + t * c->blocks), 0);
+        assert_int_equal(how(c->type, c->x + t * c->cols, c->cols, c->quantized + t * per_vector(c)), 0);
+}
+
+static void quantize(struct linear_case *c)
+{
+    quantize_by(c, c->wide ? hx_linear_quantize_wide_dsp : hx_linear_quantize_dsp);
 }
 
 static struct hx_linear_job job_of(const struct linear_case *c, float *y)
 {
     return (struct hx_linear_job){.type = c->type, .blocks = c->blocks, .w = c->w, .rows = c->rows,
-                                  .x = c->quantized, .n = c->n, .fine = c->fine, .y = y, .y_stride = c->rows};
+                                  .x = c->quantized, .n = c->n, .wide = c->wide, .y = y, .y_stride = c->rows};
 }
 
 static size_t group_bytes(const struct linear_case *c)
@@ -81,12 +92,20 @@ static size_t group_bytes(const struct linear_case *c)
     return hx_weights_group_bytes(c->type, c->cols);
 }
 
+static int code_at(const struct linear_case *c, const struct hx_linear_block *x, size_t b, size_t i)
+{
+    const int8_t *high = (const int8_t *)x[hx_linear_quantized(b, c->wide)].code;
+
+    return c->wide ? 256 * high[i] + ((const int8_t *)x[2 * b + 1].code)[i] : high[i];
+}
+
 /* The header's bound for element (t, r), from the definition of the layout. */
 static double bound(const struct linear_case *c, size_t t, size_t r)
 {
     const uint8_t *w = c->w + r / HX_WEIGHTS_ROWS * group_bytes(c);
-    const struct hx_linear_block *x = c->quantized + t * c->blocks;
+    const struct hx_linear_block *x = c->quantized + t * per_vector(c);
     const size_t l = r % HX_WEIGHTS_ROWS, terms = c->type == HX_WEIGHTS_Q8_0 ? c->blocks : 1;
+    const double each = c->wide && c->type == HX_WEIGHTS_ROW8 ? 0x1p6 : 0x1p-3;
     double sum = 0, top = 0;
 
     for (size_t term = 0, b = 0; term < terms; term++) {
@@ -94,14 +113,14 @@ static double bound(const struct linear_case *c, size_t t, size_t r)
 
         for (; b < (term + 1) * c->blocks / terms; b++, w += 1024)
             for (size_t i = 0; i < HX_WEIGHTS_BLOCK; i++)
-                s += (w[i / 4 * 128 + 4 * l + i % 4] - 128) * ((const int8_t *)x[b].code)[i];
-        const double scale = fabs((double)((const float *)w)[l] * x[term].scale);
+                s += (w[i / 4 * 128 + 4 * l + i % 4] - 128) * code_at(c, x, b, i);
+        const double scale = fabs((double)((const float *)w)[l] * x[hx_linear_quantized(term, c->wide)].scale);
 
         sum += fabs(s) * scale;
         top = fmax(top, scale);
         w += 128;
     }
-    return (c->fine && c->type == HX_WEIGHTS_Q8_0 ? 0 : 0x1p-3 * (double)terms * top) + 0x1p-22 * (double)(terms + 3) * sum + 0x1p-125;
+    return each * (double)terms * top + 0x1p-22 * (double)(terms + 3) * sum + 0x1p-125;
 }
 
 static void check_against_reference(struct linear_case *c)
@@ -135,8 +154,8 @@ static void test_hvx_is_within_its_bound_of_the_reference(void **state)
             for (size_t f = 0; f < HXT_LEN(fills); f++) {
                 case_alloc(&c, (enum hx_weights_type)type, shapes[s][0], shapes[s][1], shapes[s][2],
                            fills[f], 100 * s + f);
-                quantize(&c, hx_linear_quantize_dsp);
-                for (c.fine = 0; c.fine < 2; c.fine++) {
+                for (c.wide = 0; c.wide < 2; c.wide++) {
+                    quantize(&c);
                     hx_hvx_reset();
                     check_against_reference(&c);
                     assert_true(hx_hvx_ops(&hx_hvx_counts) > 0);
@@ -145,9 +164,23 @@ static void test_hvx_is_within_its_bound_of_the_reference(void **state)
             }
 }
 
+static void check_quantisation(const struct linear_case *of, quantizer *ref, quantizer *dsp)
+{
+    struct linear_case c = *of;
+    const size_t n = c.n * per_vector(&c);
+    struct hx_linear_block *want = hxt_guard_alloc(n * sizeof(*want), 8);
+
+    c.quantized = want;
+    quantize_by(&c, ref);
+    c.quantized = hxt_guard_alloc(n * sizeof(*want), 8);
+    quantize_by(&c, dsp);
+    hxt_same_bytes(c.quantized, want, n * sizeof(*want));
+    hxt_guard_free(want);
+    hxt_guard_free(c.quantized);
+}
+
 static void test_quantisation_is_the_references_bit_for_bit(void **state)
 {
-    struct hx_linear_block *want;
     struct linear_case c;
 
     (void)state;
@@ -155,14 +188,36 @@ static void test_quantisation_is_the_references_bit_for_bit(void **state)
         for (size_t s = 0; s < HXT_LEN(shapes); s++)
             for (int f = 0; f < HXT_FINITE; f++) {
                 case_alloc(&c, (enum hx_weights_type)type, 1, shapes[s][1], 3, (enum hxt_fill)f, s);
-                want = c.quantized;
-                quantize(&c, hx_linear_quantize_ref);
-                c.quantized = hxt_guard_alloc(c.n * c.blocks * sizeof(*want), 8);
-                quantize(&c, hx_linear_quantize_dsp);
-                hxt_same_bytes(c.quantized, want, c.n * c.blocks * sizeof(*want));
-                hxt_guard_free(want);
+                check_quantisation(&c, hx_linear_quantize_ref, hx_linear_quantize_dsp);
+                c.wide = 1;
+                check_quantisation(&c, hx_linear_quantize_wide_ref, hx_linear_quantize_wide_dsp);
                 case_free(&c);
             }
+}
+
+/* 16 bits: no further from x than half of a 32512th of the largest. */
+static void test_wide_codes_are_near_what_they_stand_for(void **state)
+{
+    enum { COLS = 500 };
+    struct linear_case c;
+
+    (void)state;
+    for (int type = 0; type < HX_WEIGHTS_TYPES; type++) {
+        float top = 0;
+
+        case_alloc(&c, (enum hx_weights_type)type, 1, COLS, 1, HXT_NORMAL, 9);
+        c.wide = 1;
+        quantize(&c);
+        for (size_t i = 0; i < COLS; i++)
+            top = fmaxf(top, fabsf(c.x[i]));
+        for (size_t i = 0; i < COLS; i++) {
+            const size_t b = i / HX_WEIGHTS_BLOCK;
+
+            assert_true(fabs(code_at(&c, c.quantized, b, i % HX_WEIGHTS_BLOCK) * (double)c.quantized[2 * b].scale - c.x[i]) <=
+                        0.501 * top / 32512);
+        }
+        case_free(&c);
+    }
 }
 
 static void test_quantisation_rounds_halves_away_from_zero(void **state)
@@ -212,9 +267,10 @@ static void test_extreme_codes_are_exact_enough(void **state)
             case_alloc(&c, (enum hx_weights_type)type, 32, widest[type], 1, HXT_CONST, 4);
             for (size_t b = 0; b < c.blocks; b++)
                 memset(c.w + b * step, value, 1024);
-            quantize(&c, hx_linear_quantize_dsp);
-            for (c.fine = 0; c.fine < 2; c.fine++)
+            for (c.wide = 0; c.wide < 2; c.wide++) {
+                quantize(&c);
                 check_against_reference(&c);
+            }
             case_free(&c);
         }
     }
@@ -228,15 +284,15 @@ static void test_results_do_not_depend_on_how_the_work_is_cut(void **state)
     (void)state;
     for (int kind = 0; kind < 2 * HX_WEIGHTS_TYPES; kind++) {
         case_alloc(&c, (enum hx_weights_type)(kind / 2), 100, 300, MAX_N, HXT_NORMAL, 7);
-        c.fine = kind % 2;
-        quantize(&c, hx_linear_quantize_dsp);
+        c.wide = kind % 2;
+        quantize(&c);
         const struct hx_linear_job whole = job_of(&c, c.want);
         struct hx_linear_job part = job_of(&c, c.got);
 
         hx_linear_rows_hvx(&whole);
         part.n = 1;
         for (size_t t = 0; t < c.n; t++) {
-            part.x = c.quantized + t * c.blocks;
+            part.x = c.quantized + t * per_vector(&c);
             part.y = c.got + t * c.rows;
             part.w = c.w;
             part.rows = 64;
@@ -423,6 +479,7 @@ static void test_offload_lists(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_hvx_is_within_its_bound_of_the_reference),
     cmocka_unit_test(test_quantisation_is_the_references_bit_for_bit),
+    cmocka_unit_test(test_wide_codes_are_near_what_they_stand_for),
     cmocka_unit_test(test_quantisation_rounds_halves_away_from_zero),
     cmocka_unit_test(test_what_is_not_finite_is_told_and_nothing_else),
     cmocka_unit_test(test_extreme_codes_are_exact_enough),
