@@ -29,7 +29,7 @@ static json_t *pages_json(const struct hx_pager *p)
         largest = p->pages[i].bytes > largest ? p->pages[i].bytes : largest;
     return json_pack("{s:I, s:I, s:I, s:I, s:I}", "matrices", (json_int_t)p->n_matrices, "pages", (json_int_t)p->n_pages,
                      "weight_bytes", (json_int_t)p->bytes, "largest_page", (json_int_t)largest, "slots",
-                     (json_int_t)HX_PREFETCH_SLOTS);
+                     (json_int_t)p->slots);
 }
 
 static int add_counts(json_t *j, const struct hx_prefetch_stats *s)

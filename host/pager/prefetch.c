@@ -158,10 +158,20 @@ static struct slot *find_state(struct hx_prefetch *p, enum state state)
     return NULL;
 }
 
+static unsigned n_empty(const struct hx_prefetch *p)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->cfg.slots; i++)
+        n += p->slot[i].state == EMPTY;
+    return n;
+}
+
 static void release(struct hx_prefetch *p, struct slot *s)
 {
     s->state = EMPTY;
-    pthread_cond_signal(&p->work);
+    if (n_empty(p) >= p->cfg.wake)
+        pthread_cond_signal(&p->work);
 }
 
 static void reserve(struct slot *s, uint64_t seq)
@@ -430,6 +440,7 @@ static struct slot *await(struct hx_prefetch *p, uint64_t seq)
     while (!(s = find_seq(p, seq)) || s->state == READING) {
         if (!s && !find_state(p, EMPTY) && !find_state(p, READING))
             return NULL;
+        pthread_cond_signal(&p->work); /* it may sleep over fewer free slots than it is woken for */
         pthread_cond_wait(&p->done, &p->lock);
     }
     return s;
@@ -448,6 +459,7 @@ static int read_now(struct hx_prefetch *p, const struct hx_prefetch_item *item, 
         p->next = seq + 1;
     reserve(s, seq);
     rc = fill(p, s, *item, err);
+    pthread_cond_signal(&p->work);
     *out = s;
     if (!rc)
         return 0;

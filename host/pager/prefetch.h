@@ -40,6 +40,8 @@ struct hx_prefetch_item {
 
 struct hx_prefetch_cfg {
     unsigned slots; /* 1..HX_PREFETCH_SLOTS; 0: HX_PREFETCH_SLOTS */
+    unsigned wake;  /* slots that are free before the thread, once asleep, is woken for them: 0 is 1.  Waking costs the caller of
+                     * put() microseconds.  A get() that finds its item not even being read wakes it in any case */
     int no_reader;  /* 1: no thread, every get is a miss: what the buffer is measured against */
     const cpu_set_t *cpus; /* the thread's, borrowed until close; NULL: those of who makes the plan */
     enum hx_prefetch_from from;
