@@ -3,7 +3,6 @@
 #ifndef PREFETCH_GATE_H
 #define PREFETCH_GATE_H
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,6 +11,7 @@
 
 #include "hxt.h"
 #include "hxt_proc.h"
+#include "prefetch_readers.h"
 #include "pager/prefetch.h"
 
 enum { ITEM = 5000, ITEMS = 40, LOG = 256, ALL = 1 << 30 };
@@ -229,34 +229,6 @@ static inline void *opens_when_asked(void *arg)
     }
     gate_open(ALL);
     return NULL;
-}
-
-/* Threads that read ahead. */
-static inline int readers(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    struct dirent *d;
-    int n = 0;
-
-    assert_non_null(tasks);
-    while ((d = readdir(tasks))) {
-        FILE *f = fopen(hxt_path("/proc/self/task/%s/comm", d->d_name), "r");
-        char name[32] = "";
-
-        if (!f)
-            continue; /* it has just ended */
-        n += fgets(name, sizeof(name), f) && strcmp(name, "hx-prefetch\n") == 0;
-        fclose(f);
-    }
-    closedir(tasks);
-    return n;
-}
-
-/* For hxt_until(): a thread that was joined is still to be seen for a moment. */
-static inline int no_readers(void *arg)
-{
-    (void)arg;
-    return readers() == 0;
 }
 
 #endif
