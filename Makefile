@@ -523,6 +523,7 @@ $(BUILD)/bench/%: $(obj)/tests/bench/%.o
 bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/libhxt_queue_skel.so
 	$(Q)for b in $(bench_b); do $$b || [ $$? = 77 ] || exit 1; done
 	$(Q)tests/oracle/bench.sh $(BUILD)
+	$(Q)python3 tests/bench/paging.py $(BUILD)
 
 # this engine beside llama.cpp, see tests/peer/run.sh; exit 77: no peer
 $(obj)/tests/peer/%.o: inc := $(inc_rpc) -Ihost

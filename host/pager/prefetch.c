@@ -341,8 +341,8 @@ static int alloc_slots(struct hx_prefetch *p, size_t largest)
     return 0;
 }
 
-/* Who reads from the page cache as it is leaves the kernel's own reading ahead alone.  Else: a file that is read from front to back is what the kernel's readahead is made for.  In any other order much of what it
- * fetches is dropped again before we want it, and the plan knows better. */
+/* A file that is read from front to back is what the kernel's readahead is made for.  In any other order much of what it
+ * fetches is dropped again before we want it, and the plan knows better: unless it may stay in the page cache. */
 static void choose_readahead(struct hx_prefetch *p)
 {
     p->sequential = 1;

@@ -24,12 +24,10 @@ static const struct argp_option fixed[] = {
     {"model", 'm', "FILE", 0, "GGUF model (share/hexrig/" MODEL ")", MODEL_GROUP},
     {"ctx", HX_OPT_CTX, "N", 0, "positions of the cache", MODEL_GROUP},
     {"threads", HX_OPT_THREADS, "N", 0, "that compute (the CPUs that this process may use)", MODEL_GROUP},
-    {"model-cpus", HX_OPT_MODEL_CPUS, "LIST", 0, "that compute: 0-3,6, or little, mid, big of an emulated phone (all that this "
-     "process may use)", MODEL_GROUP},
-    {"oracle-cpus", HX_OPT_ORACLE_CPUS, "LIST", 0, "of the thread that reads ahead with --page-weights; likewise, or shared (those "
-     "that compute), or none (no such thread) (one of its own)", MODEL_GROUP},
-    {"storage", HX_OPT_STORAGE, "S", 0, "of --page-weights: file (from the page cache while it is there), disk (always from the "
-     "disk), or profile (the modelled phone's) (file)", MODEL_GROUP},
+    {"model-cpus", HX_OPT_MODEL_CPUS, "LIST", 0, "that compute: 0-3,6, or little, mid, big (all)", MODEL_GROUP},
+    {"oracle-cpus", HX_OPT_ORACLE_CPUS, "LIST", 0, "that read ahead for --page-weights: a list, shared, none (one for itself)",
+     MODEL_GROUP},
+    {"storage", HX_OPT_STORAGE, "S", 0, "of --page-weights: file, disk, or profile, the phone's (file)", MODEL_GROUP},
     {NULL, 0, NULL, 0, "The rig (any of these starts a private one):", RIG_GROUP},
     {"profile", HX_OPT_PROFILE, "P", 0, "cost profile, name or path (s22u-577)", RIG_GROUP},
     {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", RIG_GROUP},

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""What paging costs a run, for `make bench`: tokens per second with weights in memory, and out of pages with the oracle on a CPU of its
+own, on the CPU that computes, and without one.  Each way is run in turn, N times; ratios are of runs of one turn, so that other load
+cancels.
+
+It fails when `hexrig run` as it is by default (the shipped model, K and V as blocks through the emulated DSP), on one CPU, with an
+oracle on another one, takes more than 1.05 times as long as unpaged in more than half of the turns.  Of the other runs nothing is
+asked: where computing with a byte takes less time than reading it, reading cannot be hidden.
+
+usage: paging.py BUILD [N]
+HEXRIG_BENCH_UNDER="chrt -f 1" puts a command in front of each run: on a machine that others use this one keeps them out."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+LIMIT = 1.05
+build, turns = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 7
+under = os.environ.get("HEXRIG_BENCH_UNDER", "").split()
+cpus = sorted(os.sched_getaffinity(0))
+
+runs = {
+    "default": ["-p", "In", "-n", "64"],
+    "prefill": ["-f", "share/hexrig/books-holdout.txt", "-n", "1", "--kv", "f32"],
+    "decode ref": ["-p", "In", "-n", "64", "--kv", "f32", "--linear", "ref"],
+    "decode cpu": ["-p", "In", "-n", "64", "--kv", "f32"],
+}
+
+
+def ways():
+    compute = ["--model-cpus", str(cpus[-1])]
+    yield "unpaged", compute
+    if len(cpus) > 1:
+        yield "own", compute + ["--page-weights", "--oracle-cpus", str(cpus[0])]
+    yield "shared", compute + ["--page-weights", "--oracle-cpus", "shared"]
+    yield "none", compute + ["--page-weights", "--oracle-cpus", "none"]
+
+
+def run(words):
+    done = subprocess.run(under + [os.path.join(build, "bin/hexrig"), "run", "--json"] + words, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit("paging: " + done.stderr)
+    return json.loads(done.stdout)
+
+
+def prompt(words):
+    """-f FILE of the build becomes the first 2000 characters, which fit the model's context."""
+    if words[0] != "-f":
+        return words
+    with open(os.path.join(build, words[1])) as f:
+        return ["-p", f.read(2000)] + words[2:]
+
+
+def seconds(report):
+    return report["host_s"] + report["prefill"]["host_s"]
+
+
+def measure(words):
+    seen = {name: [] for name, _ in ways()}
+    for turn in range(turns + 1):
+        for name, more in ways():
+            report = run(prompt(words) + more)
+            if turn:  # the first one warms up
+                seen[name].append(report)
+    return seen
+
+
+def line(name, seen, way):
+    ratios = [seconds(a) / seconds(b) for a, b in zip(seen[way], seen["unpaged"])]
+    best = min(seconds(r) for r in seen[way])
+    tokens = len(seen[way][0]["prompt_tokens"]) + len(seen[way][0]["tokens"])
+    text = f"paging  {name:11} {way:8} {tokens / best:9.1f} tok/s   time {statistics.median(ratios):.3f} of unpaged"
+    if "paging" in seen[way][0]:
+        p = sorted((r["paging"] for r in seen[way]), key=lambda p: p["stall_ratio"])[turns // 2]
+        text += f"   hits {p['hit_rate']:.3f}   stall ratio {p['stall_ratio']:.1f}"
+    print(text, flush=True)
+    return statistics.median(ratios)
+
+
+def main():
+    failed = 0
+    for name, words in runs.items():
+        seen = measure(words)
+        for way in seen:
+            ratio = line(name, seen, way)
+            if name == "default" and way == "own" and ratio > LIMIT:
+                print(f"paging: {ratio:.3f} of unpaged with an oracle on a CPU of its own; {LIMIT} is the limit")
+                failed = 1
+    if len(cpus) < 2:
+        print("paging: one CPU alone: no oracle of its own")
+    return failed
+
+
+sys.exit(main())
