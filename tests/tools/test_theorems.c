@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "e2e.h"
+#include "methods/capture/capture.h"
 #include "theorems/lll.h"
 #include "theorems/modular.h"
 #include "theorems/theorem.h"
@@ -82,6 +83,83 @@ static void test_without_data_it_fails(void **state)
             assert_int_equal(hx_theorem_check(i, &run), HX_SKIPPED);
 }
 
+/* --- E10 */
+
+enum { LAYERS = 6, POSITIONS = 128 };
+
+/* What E10 says of a layer must be what a capture of the same text has. */
+static void captured_log_rms(double log_rms[LAYERS])
+{
+    struct hx_capture_reader *reader = NULL;
+    struct hx_capture_record record;
+    const uint32_t *tokens, *positions;
+    struct hx_error err;
+    struct hxt_result res;
+    const float *rows;
+    char words[512], path[300];
+
+    snprintf(path, sizeof(path), "%s/states.hxc", e2e_dir());
+    snprintf(words, sizeof(words), "model capture -f %s/share/hexrig/books-holdout.txt -o %s --points after_ffn -n %d "
+             "--linear ref --attn ref", HXT_BUILD, path, POSITIONS);
+    e2e_run(&res, words);
+    assert_int_equal(res.exit_code, 0);
+    hxt_result_free(&res);
+    assert_int_equal(hx_capture_read(&reader, path, &err), 0);
+    while (hx_capture_next(reader, &record, &tokens, &positions, &rows, &err) == 1)
+        for (size_t i = 0; i < record.n; i++) {
+            double square = 0;
+
+            for (size_t j = 0; j < record.row; j++)
+                square += pow(rows[i * record.row + j], 2);
+            log_rms[record.layer] += log(sqrt(square / record.row)) / POSITIONS;
+        }
+    hx_capture_read_close(reader);
+    unlink(path);
+}
+
+struct stream {
+    double log_rms[LAYERS], slope;
+    int layers, slopes; /* lines */
+};
+
+static void read_stream(void *arg, const char *line)
+{
+    struct stream *s = arg;
+    double value;
+    int layer;
+
+    if (sscanf(line, "layer %d: log rms of the residual stream %lf", &layer, &value) == 2) {
+        assert_true(layer == s->layers && layer < LAYERS);
+        s->log_rms[s->layers++] = value;
+    } else if (sscanf(line, "slope %lf per layer", &value) == 1) {
+        s->slope = value;
+        s->slopes++;
+    }
+}
+
+static void test_e10_fits_the_residual_stream(void **state)
+{
+    struct hx_theorem_run run = {.share = HXT_BUILD "/share/hexrig", .libexec = "", .witness = read_stream};
+    double captured[LAYERS] = {0}, slope = 0;
+    struct stream said = {.layers = 0};
+    size_t i = 0;
+
+    (void)state;
+    run.arg = &said;
+    while (strcmp(hx_theorems[i].id, "E10") != 0)
+        i++;
+    assert_int_equal(hx_theorem_check(i, &run), HX_PENDING);
+    assert_int_equal(said.layers, LAYERS);
+    assert_int_equal(said.slopes, 1);
+    captured_log_rms(captured);
+    for (int layer = 0; layer < LAYERS; layer++) {
+        assert_true(fabs(said.log_rms[layer] - captured[layer]) < 1e-3);
+        slope += (layer - 2.5) * captured[layer] / 17.5; /* 17.5: sum of (layer - 2.5)^2 */
+    }
+    assert_true(fabs(said.slope - slope) < 1e-3);
+    assert_true(slope > 0.1); /* a stream that norms have flattened has none */
+}
+
 /* --- parts */
 
 static void test_points_form_a_group(void **state)
@@ -133,6 +211,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_line_is_as_it_should_be),
     cmocka_unit_test(test_the_text_is_lines_and_a_summary),
     cmocka_unit_test(test_without_data_it_fails),
+    cmocka_unit_test(test_e10_fits_the_residual_stream),
     cmocka_unit_test(test_points_form_a_group),
     cmocka_unit_test(test_square_roots_and_splitting),
     cmocka_unit_test(test_lll_finds_the_short_basis),
