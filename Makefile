@@ -232,7 +232,7 @@ $(obj)/libhxskel.a: $(skel_o);       $(archive)
 $(obj)/libhxstub.a: $(skels:%=$(obj)/gen/%_stub.o); $(archive)
 $(obj)/libhxhost.a: $(host_o);       $(archive)
 # parts of the commands that tests look into
-$(obj)/libhxtools.a: $(theorems_o) $(patsubst %,$(obj)/tools/hexrig/%.o,bench/compare_stats bench/compare_ranks roofline/roofline roofline/roofline_svg roofline/energy report/estimate report/timing_params report/timing_rows cli/share); $(archive)
+$(obj)/libhxtools.a: $(theorems_o) $(patsubst %,$(obj)/tools/hexrig/%.o,bench/barrett bench/compare_stats bench/compare_ranks roofline/roofline roofline/roofline_svg roofline/energy report/estimate report/timing_params report/timing_rows cli/share); $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 
 define link
@@ -515,8 +515,8 @@ $(BUILD)/bench/bench_queue: $(obj)/tests/bench/bench_queue.o $(L)/libcdsprpc.so
 $(obj)/tests/bench/bench_spinor.o: inc = $(inc_dsp) -Ikernels -Idsp -Itests/bench -DHXT_SRC='"$(CURDIR)"'
 $(BUILD)/bench/bench_spinor: $(obj)/tests/bench/bench_spinor.o $(kernels_a) $(obj)/libhxdsp.a $(obj)/libhxwire.a
 	$(call link,-no-pie $(in) -lnuma -lpthread -lm)
-$(obj)/tests/bench/bench_ntt.o: inc = -Ihost -Itests/bench
-$(BUILD)/bench/bench_ntt: $(obj)/tests/bench/bench_ntt.o $(obj)/libhxhost.a
+$(obj)/tests/bench/bench_ntt.o: inc = -Ihost -Itests/bench -Itools/hexrig
+$(BUILD)/bench/bench_ntt: $(obj)/tests/bench/bench_ntt.o $(obj)/libhxtools.a $(obj)/libhxhost.a
 	$(call link,$(in) -lpthread -lm)
 $(BUILD)/bench/%: $(obj)/tests/bench/%.o
 	$(call link,$(in) $(fuse_libs))

@@ -1,12 +1,14 @@
 /* The forward transform of N = 256 modulo two 30-bit primes, from 256 integers to a block of 2048 bytes, on one core: in each
  * version of host/methods/ntt, beside the straightforward scalar one and beside what moving its bytes takes at the memory's
- * bandwidth; likewise the dot product with a key, which is one read of such a block. */
+ * bandwidth; likewise the dot product with a key, which is one read of such a block.  And products modulo the 60-bit prime, reduced by a
+ * 128-bit division and by Barrett's method. */
 #include <string.h>
 
 #include "bench.h"
+#include "bench/barrett.h"
 #include "methods/ntt/ring/ntt.h"
 
-enum { N = 256, BYTES = HX_CRT_PRIMES * N * 4, BATCH = 100, STREAM = 64 << 20 };
+enum { N = 256, BYTES = HX_CRT_PRIMES * N * 4, BATCH = 100, STREAM = 64 << 20, BARRETT_ROUNDS = 100 };
 
 struct rig {
     const struct hx_crt_ops *ops;
@@ -126,6 +128,19 @@ static void bench_60(struct rig *r, double ns_per_byte)
     }
 }
 
+static int bench_barrett(void)
+{
+    struct hx_barrett_row rows[HX_BARRETT_ROWS];
+    struct hx_error err;
+
+    if (hx_barrett_measure(rows, BARRETT_ROUNDS, &err))
+        return fprintf(stderr, "%s\n", err.text), 1;
+    for (size_t i = 0; i < HX_BARRETT_ROWS; i++)
+        printf("Barrett, %-13s 60 bits %8.2f ns %7.2fx as fast as by %% (%.2f ns), 95 %%: %.2f to %.2f\n", rows[i].name,
+               rows[i].barrett_ns, rows[i].speedup, rows[i].percent_ns, rows[i].interval.low, rows[i].interval.high);
+    return 0;
+}
+
 int main(void)
 {
     struct rig *r = aligned_alloc(64, (sizeof(*r) + 63) / 64 * 64);
@@ -147,5 +162,5 @@ int main(void)
     bench_60(r, ns_per_byte);
     free(r->stream);
     free(r);
-    return 0;
+    return bench_barrett();
 }

@@ -115,9 +115,13 @@ done
 for way in fp32 int8 ok_native ok_B ok_E; do
     [ -n "$(value linear.$way.token_us)" ] || fail "no $way"
 done
+for loop in chain pointwise transform; do
+    [ -n "$(value barrett.$loop.speedup)" ] && [ -n "$(value barrett.$loop.speedup_low)" ] || fail "no products by Barrett: $loop"
+done
 same ladder.crt.dsp_model_us ""
 run 0 bench exact --ctx 3 --runs 1 --batch 1 --json
 grep -q '"dsp_model_us": [1-9]' out || fail "nothing modelled"
+grep -q '"pointwise": {"percent_ns": [0-9.]*, "barrett_ns": [0-9.]*, "speedup": ' out || fail "no products in JSON"
 run 2 bench exact --ctx 0
 run 1 bench exact -m "$dir/none"
 says "$dir/none"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "barrett.h"
 #include "bench.h"
 #include "bench_exact_ladder.h"
 #include "bench_ok_rows.h"
@@ -11,6 +12,7 @@
 
 enum { OPT_RUNS = HX_OPT_FREE, OPT_BATCH, OPT_NO_DSP };
 enum { MAX_CTX = 4096, MAX_RUNS = 100, MAX_BATCH = 512 };
+enum { BARRETT_ROUNDS = 8 }; /* for each run */
 
 static const char cmd[] = "bench exact";
 
@@ -28,6 +30,7 @@ static const char doc[] =
     "ladder: N tokens through a model, one by one, on one thread, attention in one exact way after the other; all must give "
     "the same logits, bit for bit.  Ratios are of wall_s: to the rung before and to the first.\n\n"
     "linear: one token through the matrices of all layers, and a batch: fp32, int8, exact integers.\n\n"
+    "barrett: products modulo the 60-bit prime, reduced by a 128-bit division and by Barrett's method, in turns.\n\n"
     "Seconds are measured, the ladder by turns; the fastest run counts.  dsp_model_us is modelled."
     "\vExample: hexrig bench exact --ctx 64 --runs 3 --json";
 
@@ -91,6 +94,18 @@ static json_t *gate_json(const struct hx_ladder_rung *rungs)
                      100 * (last / rungs[HX_LADDER_BASE].wall_s - 1));
 }
 
+/* hx_bench_ok_rows() makes its rows so, too. */
+static json_t *barrett_json(const struct hx_barrett_row *rows)
+{
+    json_t *all = json_array();
+
+    for (size_t i = 0; i < HX_BARRETT_ROWS; i++)
+        json_array_append_new(all, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "name", rows[i].name, "percent_ns", rows[i].percent_ns,
+                                             "barrett_ns", rows[i].barrett_ns, "speedup", rows[i].speedup, "speedup_low",
+                                             rows[i].interval.low, "speedup_high", rows[i].interval.high));
+    return all;
+}
+
 /* Rows with names become members of those names, which text and JSON show alike. */
 static json_t *by_name(json_t *rows)
 {
@@ -108,17 +123,17 @@ static json_t *by_name(json_t *rows)
     return all;
 }
 
-static json_t *report(const struct bench *b, const struct hx_ladder_rung *rungs, json_t *rows)
+static json_t *report(const struct bench *b, const struct hx_ladder_rung *rungs, const struct hx_barrett_row *barrett, json_t *rows)
 {
     json_t *ladder = json_object();
 
     for (size_t i = 0; i < HX_LADDER_RUNGS; i++)
         json_object_set_new(ladder, rungs[i].name, rung_json(&rungs[i], &rungs[i ? i - 1 : 0],
                                                              &rungs[0]));
-    return json_pack("{s:o, s:I, s:I, s:I, s:i, s:o, s:o, s:o}", "model",
+    return json_pack("{s:o, s:I, s:I, s:I, s:i, s:o, s:o, s:o, s:o}", "model",
                      hx_json_text(b->ladder.model), "ctx", (json_int_t)b->ladder.ctx, "runs", (json_int_t)b->ladder.runs, "batch",
                      (json_int_t)b->batch, "same_bits", 1, "ladder", ladder, "gate",
-                     gate_json(rungs), "linear", by_name(rows));
+                     gate_json(rungs), "barrett", by_name(barrett_json(barrett)), "linear", by_name(rows));
 }
 
 static int measure(const struct bench *b)
@@ -126,14 +141,16 @@ static int measure(const struct bench *b)
     const struct hx_bench_ok linear = {.model = b->ladder.model, .threads = 1,
                                        .runs = b->ladder.runs, .batch = b->batch, .rig = b->ladder.rig};
     struct hx_ladder_rung rungs[HX_LADDER_RUNGS];
+    struct hx_barrett_row barrett[HX_BARRETT_ROWS];
     json_t *rows = json_array();
     struct hx_error err = {""};
 
-    if (hx_ladder_run(rungs, &b->ladder, &err) || hx_bench_ok_rows(rows, &linear, &err)) {
+    if (hx_ladder_run(rungs, &b->ladder, &err) || hx_barrett_measure(barrett, BARRETT_ROUNDS * (b->ladder.runs + 1), &err) ||
+        hx_bench_ok_rows(rows, &linear, &err)) {
         json_decref(rows);
         return hx_cmd_fail(cmd, "%s", err.text);
     }
-    return hx_report_print(cmd, report(b, rungs, rows), b->json);
+    return hx_report_print(cmd, report(b, rungs, barrett, rows), b->json);
 }
 
 int hx_bench_exact(int argc, char **argv)

@@ -5,60 +5,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "methods/ntt/ring/ntt.h"
 #include "engine/softmax.h"
+#include "mul60.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
-typedef unsigned __int128 u128;
+#define INLINE HX_MUL60_INLINE
 
 struct ladder {
     struct hx_attn attn;
     struct hx_bench_attn_cfg cfg;
-    const struct hx_ntt60 *tables;
     size_t n;
     uint64_t w[HX_POLY_N_MAX]; /* psi^i at the bits of i reversed */
     uint64_t n_inv;
     uint64_t *keys; /* [position][KV head][N] */
     float *scores;  /* [position] */
 };
-
-/* v - q where v >= q; residues are random, so that a branch would be mispredicted half of the time. */
-INLINE uint64_t less(uint64_t v)
-{
-    const uint64_t r = v - HX_NTT60_Q;
-
-    return r + (HX_NTT60_Q & -(r >> 63)); /* v is far below 2^63 */
-}
-
-INLINE uint64_t mul(uint64_t a, uint64_t b, int barrett)
-{
-    const uint64_t q = HX_NTT60_Q;
-    const u128 ab = (u128)a * b;
-    uint64_t r;
-
-    if (!barrett)
-        return (uint64_t)(ab % q);
-    r = (uint64_t)ab - (uint64_t)(((u128)(uint64_t)(ab >> 59) * HX_NTT60_MU) >> 61) * q;
-    return less(less(r)); /* the quotient is at most 2 too small */
-}
-
-INLINE uint64_t add(uint64_t a, uint64_t b)
-{
-    return less(a + b);
-}
-
-INLINE void forward(const struct ladder *l, uint64_t *v, int barrett)
-{
-    for (size_t m = 1, d = l->n / 2; d; m *= 2, d /= 2)
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 2 * i * d; j < (2 * i + 1) * d; j++) {
-                const uint64_t x = v[j], y = mul(v[j + d], l->w[m + i], barrett);
-
-                v[j] = add(x, y);
-                v[j + d] = add(x, HX_NTT60_Q - y);
-            }
-}
 
 INLINE void transform(const struct ladder *l, uint64_t *v, const float *row, size_t dh, int key,
                       int barrett)
@@ -70,7 +30,7 @@ INLINE void transform(const struct ladder *l, uint64_t *v, const float *row, siz
         hx_poly_involute(a, l->n);
     for (size_t i = 0; i < l->n; i++)
         v[i] = hx_ntt60_residue(a[i]);
-    forward(l, v, barrett);
+    hx_forward60(v, l->w, l->n, barrett);
 }
 
 INLINE int64_t product(const struct ladder *l, const uint64_t *query, const uint64_t *key,
@@ -79,8 +39,8 @@ INLINE int64_t product(const struct ladder *l, const uint64_t *query, const uint
     uint64_t sum = 0;
 
     for (size_t i = 0; i < l->n; i++)
-        sum = add(sum, mul(query[i], key[i], barrett));
-    return hx_ntt60_centre(mul(sum, l->n_inv, barrett));
+        sum = hx_add60(sum, hx_mul60(query[i], key[i], barrett));
+    return hx_ntt60_centre(hx_mul60(sum, l->n_inv, barrett));
 }
 
 INLINE void score(struct ladder *l, const struct hx_attn_in *in, size_t head, int barrett)
@@ -139,27 +99,6 @@ static void close_ladder(struct hx_attn *a)
     free(l);
 }
 
-static size_t reversed(size_t i, size_t n)
-{
-    size_t r = 0;
-
-    for (size_t bit = 1; bit < n; bit <<= 1, i >>= 1)
-        r = r << 1 | (i & 1);
-    return r;
-}
-
-static void make_tables(struct ladder *l)
-{
-    const uint64_t psi = hx_ntt60_psi(l->tables);
-    uint64_t power = 1;
-
-    for (size_t i = 0; i < l->n; i++) {
-        l->w[reversed(i, l->n)] = power;
-        power = mul(power, psi, 1);
-    }
-    l->n_inv = HX_NTT60_Q - (HX_NTT60_Q - 1) / l->n; /* N divides q - 1 */
-}
-
 int hx_bench_attn_open(struct hx_attn **out, const struct hx_bench_attn_cfg *cfg, size_t n_kv,
                        size_t dh,
                        size_t n_ctx, struct hx_error *err)
@@ -172,8 +111,7 @@ int hx_bench_attn_open(struct hx_attn **out, const struct hx_bench_attn_cfg *cfg
     l->attn.ops = &ops;
     l->cfg = *cfg;
     l->n = hx_poly_n(dh);
-    l->tables = hx_ntt60_get(l->n);
-    if (!l->tables) {
+    if (!hx_ntt60_get(l->n)) {
         free(l);
         return hx_error_set(err, -ENOTSUP, "bench: heads of %zu elements; %d is the most", dh,
                             HX_POLY_N_MAX);
@@ -184,7 +122,8 @@ int hx_bench_attn_open(struct hx_attn **out, const struct hx_bench_attn_cfg *cfg
         close_ladder(&l->attn);
         return hx_error_set(err, -ENOMEM, "bench: no memory for %zu positions", n_ctx);
     }
-    make_tables(l);
+    hx_weights60(l->w, l->n);
+    l->n_inv = HX_NTT60_Q - (HX_NTT60_Q - 1) / l->n; /* N divides q - 1 */
     *out = &l->attn;
     return 0;
 }
