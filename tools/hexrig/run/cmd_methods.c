@@ -15,7 +15,8 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static const char doc[] = "Lists the methods behind each seam of the engine, the default first, and their options."
+static const char doc[] = "Lists the methods behind each seam of the engine, the default first, and their options; then what is not built, "
+                          "and why."
                           "\vExample: hexrig methods";
 
 struct methods {
@@ -38,6 +39,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return ARGP_ERR_UNKNOWN;
     }
 }
+
+/* What one could ask for and is not there, and why. */
+static const struct {
+    enum hx_seam seam;
+    const char *name, *about, *reason;
+} not_built[] = {
+    {HX_SEAM_KV, "spinor-gpu", "the same 63-byte blocks kept and coded by a GPU (CUDA)",
+     "skipped: where hexrig is built and tested there is no GPU and no CUDA toolkit to check bytes or speed with; "
+     "the format is checked on this CPU and on the DSP (hexrig block golden)"},
+};
+enum { NOT_BUILT = sizeof(not_built) / sizeof(not_built[0]) };
 
 /* --- what there is to say */
 
@@ -83,6 +95,16 @@ static json_t *options_of(const struct hx_option *o)
     return list;
 }
 
+static json_t *not_built_json(void)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < NOT_BUILT; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "seam", hx_seam_names[not_built[i].seam], "name",
+                                              not_built[i].name, "about", not_built[i].about, "reason", not_built[i].reason));
+    return list;
+}
+
 static json_t *report(void)
 {
     json_t *list = json_array();
@@ -95,7 +117,7 @@ static json_t *report(void)
                                               traits(m->needs), "gives", traits(m->gives), "options",
                                               options_of(m->options)));
     }
-    return json_pack("{s:o, s:o}", "methods", list, "options", options_of(hx_plan_options));
+    return json_pack("{s:o, s:o, s:o}", "methods", list, "options", options_of(hx_plan_options), "not_built", not_built_json());
 }
 
 /* --- as text */
@@ -131,6 +153,10 @@ static void print_text(void)
                     printf("               --%s%s%s\n", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
         }
     }
+    printf("\nnot built\n");
+    for (size_t i = 0; i < NOT_BUILT; i++)
+        printf("  %-12s --%s: %s\n               %s\n", not_built[i].name, hx_seam_names[not_built[i].seam], not_built[i].about,
+               not_built[i].reason);
 }
 
 static void print_row(const struct hx_option *o)
@@ -175,7 +201,11 @@ static void print_markdown(void)
             }
         putchar('\n');
     }
-    printf("| option | default | |\n|---|---|---|\n");
+    printf("| not built | seam | what it is | why |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < NOT_BUILT; i++)
+        printf("| `%s` | `--%s` | %s | %s |\n", not_built[i].name, hx_seam_names[not_built[i].seam], not_built[i].about,
+               not_built[i].reason);
+    printf("\n| option | default | |\n|---|---|---|\n");
     for (size_t i = 0; (o = hx_plan_option(i, &owner)); i++) {
         if (owner && owner != last)
             printf("| **%s %s** | | |\n", hx_seam_names[owner->seam], owner->name);
