@@ -17,6 +17,7 @@ static const struct target {
     uint32_t fall_back;
 } targets[] = {
     {HX_QUANT_F16, 1, HX_QUANT_F16},
+    {HX_QUANT_Q4_0, 2, HX_QUANT_F16},
     {HX_QUANT_Q8_0, 7, HX_QUANT_F16},
     {HX_QUANT_Q4_K, 14, HX_QUANT_Q5_0},
     {HX_QUANT_Q6_K, 18, HX_QUANT_Q8_0},

@@ -23,7 +23,7 @@ struct hx_convert_step {
 };
 
 struct hx_convert {
-    uint32_t type;        /* wanted: HX_QUANT_F16, Q8_0, Q4_K or Q6_K */
+    uint32_t type;        /* wanted: HX_QUANT_F16, Q4_0, Q8_0, Q4_K or Q6_K */
     struct hx_pool *pool; /* the file is the same whatever its size; NULL: the calling thread alone */
 
     /* Called before each tensor is converted; may be NULL.  Anything but 0 ends the conversion with -EINTR. */

@@ -12,6 +12,6 @@ hx_widen_fn hx_widen_q4_0, hx_widen_q4_1, hx_widen_q5_0, hx_widen_q5_1, hx_widen
 hx_widen_fn hx_widen_iq4_nl;
 hx_widen_fn hx_widen_q2_k, hx_widen_q3_k, hx_widen_q4_k, hx_widen_q5_k, hx_widen_q6_k;
 
-hx_narrow_fn hx_narrow_f32, hx_narrow_f16, hx_narrow_q5_0, hx_narrow_q8_0, hx_narrow_q4_k, hx_narrow_q6_k;
+hx_narrow_fn hx_narrow_f32, hx_narrow_f16, hx_narrow_q4_0, hx_narrow_q5_0, hx_narrow_q8_0, hx_narrow_q4_k, hx_narrow_q6_k;
 
 #endif

@@ -58,6 +58,30 @@ static float peak32(const float *x)
     return peak;
 }
 
+/* 0..15: the peak becomes 0; the largest weight of the other sign may have to be cut. */
+static uint8_t code4(float v)
+{
+    const float r = v + 8.5f;
+
+    if (!(fabsf(r) < 128)) /* as in code8() */
+        return 0;
+    return r < 15 ? (uint8_t)r : 15;
+}
+
+void hx_narrow_q4_0(void *blocks, const float *x, size_t n)
+{
+    struct hx_q4_0 *b = blocks;
+
+    for (; n; n -= 32, b++, x += 32) {
+        const float d = peak32(x) / -8, inverse = d != 0 ? 1 / d : 0;
+
+        b->d = hx_f16_from_f32(d);
+        memset(b->qs, 0, sizeof(b->qs));
+        for (size_t i = 0; i < 32; i++)
+            b->qs[i % 16] |= (uint8_t)(code4(x[i] * inverse) << i / 16 * 4);
+    }
+}
+
 /* 0..31: the peak becomes 0; the largest weight of the other sign may have to be cut. */
 static uint8_t code5(float v)
 {

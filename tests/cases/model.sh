@@ -49,7 +49,7 @@ END
 fi
 
 # --- convert, and what comes out
-for type in f16 q8_0 q4_k q6_k; do
+for type in f16 q4_0 q8_0 q4_k q6_k; do
     "$hexrig" model convert "$f16" $type.gguf --type $type >out 2>err
     says tensors=68
     says fell_back=0
@@ -61,7 +61,7 @@ says types.Q4_K.tensors=43
 says types.F32.tensors=25
 says 'kv=general.file_type type=u32 value=14'
 says 'kv=general.quantization_version type=u32 value=2'
-[ "$(ls)" = "$(printf '%s\n' err f16.gguf out q4_k.gguf q6_k.gguf q8_0.gguf)" ] || die "left behind: $(ls)"
+[ "$(ls)" = "$(printf '%s\n' err f16.gguf out q4_0.gguf q4_k.gguf q6_k.gguf q8_0.gguf)" ] || die "left behind: $(ls)"
 
 # --- refused, with exit 1 for the input and 2 for the command line; what is there stays
 code "$hexrig" model convert q8_0.gguf q4_k.gguf --type q4_k
@@ -71,7 +71,7 @@ head -c 60000 "$f16" >cut.gguf
 code "$hexrig" model inspect cut.gguf
 [ $rc = 1 ] && grep -q 'cut.gguf: truncated: 68 tensors, 606 bytes left' err || die "$rc, $(cat err)"
 code "$hexrig" model convert "$f16" new.gguf --type q5_0
-[ $rc = 2 ] && grep -q "unknown value 'q5_0'; legal: f16, q8_0, q4_k, q6_k" err || die "$rc, $(cat err)"
+[ $rc = 2 ] && grep -q "unknown value 'q5_0'; legal: f16, q4_0, q8_0, q4_k, q6_k" err || die "$rc, $(cat err)"
 code "$hexrig" model convert "$f16" new.gguf
 [ $rc = 2 ] || die "no --type: $rc"
 code "$hexrig" model convert "$f16" --type f16

@@ -173,7 +173,7 @@ static void test_the_shipped_model_in_every_format(void **state)
 {
     static const struct {
         uint32_t type, file_type;
-    } all[] = {{HX_QUANT_F16, 1}, {HX_QUANT_Q8_0, 7}, {HX_QUANT_Q4_K, 14}, {HX_QUANT_Q6_K, 18}};
+    } all[] = {{HX_QUANT_F16, 1}, {HX_QUANT_Q4_0, 2}, {HX_QUANT_Q8_0, 7}, {HX_QUANT_Q4_K, 14}, {HX_QUANT_Q6_K, 18}};
     const char *dir = new_dir();
 
     (void)state;
@@ -238,6 +238,8 @@ static void test_each_tensor_gets_the_type_that_llama_cpp_gives_it(void **state)
     } all[] = {
         {HX_QUANT_F16, 0, {HX_QUANT_F16, HX_QUANT_F16, HX_QUANT_F16, HX_QUANT_F32, HX_QUANT_F16,
                            HX_QUANT_F32, HX_QUANT_F16}},
+        {HX_QUANT_Q4_0, 1, {HX_QUANT_Q4_0, HX_QUANT_Q4_0, HX_QUANT_F16, HX_QUANT_F32,
+                            HX_QUANT_Q4_0, HX_QUANT_F32, HX_QUANT_F16}},
         {HX_QUANT_Q8_0, 1, {HX_QUANT_Q8_0, HX_QUANT_Q8_0, HX_QUANT_F16, HX_QUANT_F32,
                             HX_QUANT_Q8_0, HX_QUANT_F32, HX_QUANT_F16}},
         {HX_QUANT_Q4_K, 2, {HX_QUANT_Q4_K, HX_QUANT_Q5_0, HX_QUANT_F16, HX_QUANT_F32,

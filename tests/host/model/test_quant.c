@@ -61,7 +61,7 @@ static void test_f16_widens_all_halves(void **state)
 
 static void test_rows_narrow_to_ggmls_blocks(void **state)
 {
-    static const uint32_t written[] = {HX_QUANT_F16, HX_QUANT_Q5_0, HX_QUANT_Q8_0, HX_QUANT_Q4_K,
+    static const uint32_t written[] = {HX_QUANT_F16, HX_QUANT_Q4_0, HX_QUANT_Q5_0, HX_QUANT_Q8_0, HX_QUANT_Q4_K,
                                        HX_QUANT_Q6_K};
     size_t n, bytes;
     float *x = hxt_read_file(DIR "rows.f32", &n);
@@ -90,7 +90,7 @@ static void test_narrow_and_widen_stay_near(void **state)
     static const struct {
         uint32_t type;
         double step; /* largest error over the block's largest weight */
-    } all[] = {{HX_QUANT_Q8_0, 0.6 / 127}, {HX_QUANT_Q5_0, 1.1 / 16}, {HX_QUANT_Q6_K, 1.5 / 32},
+    } all[] = {{HX_QUANT_Q8_0, 0.6 / 127}, {HX_QUANT_Q4_0, 1.1 / 8}, {HX_QUANT_Q5_0, 1.1 / 16}, {HX_QUANT_Q6_K, 1.5 / 32},
                {HX_QUANT_Q4_K, 2.0 / 15}};
     enum { N = HX_QK_WEIGHTS };
     float x[N], back[N];

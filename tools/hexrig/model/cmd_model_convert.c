@@ -17,7 +17,7 @@ enum { MAX_THREADS = 1024 };
 static const char cmd[] = "model convert";
 
 static const struct argp_option options[] = {
-    {"type", OPT_TYPE, "TYPE", 0, "f16 | q8_0 | q4_k | q6_k", 0},
+    {"type", OPT_TYPE, "TYPE", 0, "f16 | q4_0 | q8_0 | q4_k | q6_k", 0},
     {"threads", HX_OPT_THREADS, "N", 0, "that convert (the CPUs that this process may use)", 0},
     {"json", HX_OPT_JSON, NULL, 0, "one JSON object", 0},
     {0},
@@ -30,8 +30,8 @@ static const char doc[] =
     "\vOUT appears when it is complete.\n\n"
     "Example: hexrig model convert model-f16.gguf model-q4_k.gguf --type q4_k";
 
-static const char *const type_names[] = {"f16", "q8_0", "q4_k", "q6_k", NULL};
-static const uint32_t types[] = {HX_QUANT_F16, HX_QUANT_Q8_0, HX_QUANT_Q4_K, HX_QUANT_Q6_K};
+static const char *const type_names[] = {"f16", "q4_0", "q8_0", "q4_k", "q6_k", NULL};
+static const uint32_t types[] = {HX_QUANT_F16, HX_QUANT_Q4_0, HX_QUANT_Q8_0, HX_QUANT_Q4_K, HX_QUANT_Q6_K};
 
 static volatile sig_atomic_t stopped; /* written by the handler */
 
@@ -156,7 +156,7 @@ int hx_model_cmd_convert(int argc, char **argv)
     if (rc)
         return rc;
     if (!a.given)
-        return hx_cmd_usage(cmd, "--type is needed: f16, q8_0, q4_k or q6_k");
+        return hx_cmd_usage(cmd, "--type is needed: f16, q4_0, q8_0, q4_k or q6_k");
     if (word + 2 != argc)
         return hx_cmd_usage(cmd, "IN and OUT are needed");
     a.in = argv[word];
