@@ -25,8 +25,9 @@ struct ok_linear {
     struct hx_ok_planes *planes; /* [n] */
     uint8_t *on_dsp;             /* [n] */
     int any_on_dsp;
-    size_t n, split;
+    size_t n, split, kept;
     double error, norm;          /* squares, of all weights */
+    uint64_t plain_top, top;     /* largest coordinates of all weights, before the shim and with it */
     int32_t *x;                  /* [vectors][stride] integers of one apply(); grows */
     double *x_scale;             /* [vectors] */
     size_t x_room, scale_room;   /* elements */
@@ -62,12 +63,24 @@ static void quantize_part(void *arg, size_t part, size_t n_parts)
     }
 }
 
-/* Sums of one row with `now` vectors from t on: s[vector][plane]. */
-static void row_sums(const struct job *j, const struct hx_ok_planes *p, const int64_t *from,
-                     size_t row, size_t t, size_t now,
+struct rows {
+    size_t m, first, n; /* of matrix m */
+    const int64_t *sums;
+};
+
+/* Some of the vectors, with those columns that share a scale. */
+struct share {
+    size_t t, now; /* vectors */
+    size_t block;
+};
+
+/* Sums of one row's block: s[vector][plane]. */
+static void row_sums(const struct job *j, const struct hx_ok_planes *p, const int64_t *from, size_t row, const struct share *part,
                      int64_t s[HX_OK_AT_ONCE][HX_OK_MAX_PLANES])
 {
-    const int32_t *w = p->w + row * p->n * p->stride, *x = j->l->x + t * j->stride;
+    const size_t t = part->t, now = part->now, at = part->block * p->block;
+    const size_t cols = p->stride - at < p->block ? p->stride - at : p->block;
+    const int32_t *w = p->w + row * p->n * p->stride + at, *x = j->l->x + t * j->stride + at;
     int64_t got[HX_OK_AT_ONCE];
 
     for (size_t k = 0; k < p->n; k++, w += p->stride) {
@@ -75,16 +88,11 @@ static void row_sums(const struct job *j, const struct hx_ok_planes *p, const in
             for (size_t i = 0; i < now; i++)
                 got[i] = from[((t + i) * p->n + k) * p->rows + row];
         else
-            (now == 1 ? j->l->kernel->dot1 : j->l->kernel->dot4)(got, w, x, j->stride, p->stride);
+            (now == 1 ? j->l->kernel->dot1 : j->l->kernel->dot4)(got, w, x, j->stride, cols);
         for (size_t i = 0; i < now; i++)
             s[i][k] = got[i];
     }
 }
-
-struct rows {
-    size_t m, first, n; /* of matrix m */
-    const int64_t *sums;
-};
 
 /* Products of TILE rows or fewer with up to HX_OK_AT_ONCE vectors, [row][vector]. */
 struct tile {
@@ -93,13 +101,14 @@ struct tile {
 };
 
 static void tile_products(const struct job *j, const struct rows *r, const struct hx_ok_planes *p,
-                          size_t t, size_t now, struct tile *out)
+                          const struct share *part, struct tile *out)
 {
     int64_t s[HX_OK_AT_ONCE][HX_OK_MAX_PLANES];
+    const size_t now = part->now;
 
     memset(out, 0, sizeof(*out)); /* what is missing is divisible */
     for (size_t k = 0; k < r->n; k++) {
-        row_sums(j, p, r->sums, r->first + k, t, now, s);
+        row_sums(j, p, r->sums, r->first + k, part, s);
         for (size_t i = 0; i < now; i++) {
             const struct hx_ok y = hx_ok_planes_sum(p, s[i]);
 
@@ -109,23 +118,37 @@ static void tile_products(const struct job *j, const struct rows *r, const struc
     }
 }
 
+/* A tile's products times their scales, added to y [row][vector]. */
+static void add_block(struct job *j, const struct rows *r, const struct hx_ok_planes *p, const struct share *part, double *y,
+                      struct hx_ok_count *count)
+{
+    const size_t now = part->now;
+    struct tile z;
+
+    tile_products(j, r, p, part, &z);
+    if (hx_ok_unshim_many(&p->shim, z.a, z.b, TILE * now, count))
+        j->bad = 1 + ((uint64_t)r->m << 32 | r->first);
+    for (size_t k = 0; k < r->n; k++)
+        for (size_t i = 0; i < now; i++)
+            y[k * now + i] += (double)z.a[k * now + i] *
+                              (p->scale[(r->first + k) * p->blocks + part->block] * j->l->x_scale[part->t + i]);
+}
+
 /* Vectors outside, rows inside: a tile's weights and four vectors stay in the cache. */
 static void run_rows(struct job *j, const struct rows *r, struct hx_ok_count *count)
 {
     const struct hx_ok_planes *p = &j->l->planes[j->w[r->m]->index];
-    struct tile z;
-    size_t now;
+    struct share part = {0, 0, 0};
 
-    for (size_t t = 0; t < j->n; t += now) {
-        now = j->n - t < HX_OK_AT_ONCE ? 1 : HX_OK_AT_ONCE;
-        tile_products(j, r, p, t, now, &z);
-        if (hx_ok_unshim_many(&p->shim, z.a, z.b, TILE * now, count))
-            j->bad = 1 + ((uint64_t)r->m << 32 | r->first);
-        for (size_t i = 0; i < now; i++)
+    for (; part.t < j->n; part.t += part.now) {
+        double y[TILE * HX_OK_AT_ONCE] = {0};
+
+        part.now = j->n - part.t < HX_OK_AT_ONCE ? 1 : HX_OK_AT_ONCE;
+        for (part.block = 0; part.block < p->blocks; part.block++)
+            add_block(j, r, p, &part, y, count);
+        for (size_t i = 0; i < part.now; i++)
             for (size_t k = 0; k < r->n; k++)
-                j->y[r->m][(t + i) * p->rows + r->first + k] =
-                    (float)((double)z.a[k * now + i] *
-                            (p->scale[r->first + k] * j->l->x_scale[t + i]));
+                j->y[r->m][(part.t + i) * p->rows + r->first + k] = (float)y[k * part.now + i];
     }
 }
 
@@ -286,6 +309,7 @@ struct encoding {
     int rc;
     struct hx_error err;
     double error, norm; /* |decoded - W|^2 and |W|^2 */
+    uint64_t plain_top, top;
 };
 
 static int add_error(struct encoding *out, const struct hx_ok_tensor *t, const struct hx_linear *w)
@@ -295,7 +319,7 @@ static int add_error(struct encoding *out, const struct hx_ok_tensor *t, const s
     for (size_t r = 0; row && r < t->rows; r++) {
         hx_linear_row(w, r, row);
         for (size_t j = 0; j < t->cols; j++) {
-            const double d = (double)t->data[r * t->cols + j].a * t->scale[r] - (double)row[j];
+            const double d = (double)t->data[r * t->cols + j].a * t->scale[r * t->blocks + j / t->block] - (double)row[j];
 
             out->error += d * d;
             out->norm += (double)row[j] * (double)row[j];
@@ -313,15 +337,19 @@ static int encode(struct ok_linear *l, size_t i, struct encoding *out)
     int rc = shim_of(&l->cfg, i, &shim, &out->err);
 
     if (!rc)
-        rc = hx_ok_headroom(&shim, l->cfg.q_max, l->cfg.x_bits, w->cols, &out->err);
+        rc = (l->cfg.by_block ? hx_ok_tensor_of_blocks : hx_ok_tensor_of_linear)(&t, w, l->cfg.q_max, &out->err);
     if (!rc)
-        rc = hx_ok_tensor_of_linear(&t, w, l->cfg.q_max, &out->err);
+        rc = hx_ok_headroom(&shim, t->q_max, l->cfg.x_bits, t->block < w->cols ? t->block : w->cols, &out->err);
     if (!rc)
         rc = add_error(out, t, w);
     if (!rc)
-        rc = hx_ok_tensor_shim(t, &shim, &out->err);
+        out->plain_top = hx_ok_tensor_top(t);
     if (!rc)
+        rc = hx_ok_tensor_shim(t, &shim, &out->err);
+    if (!rc) {
+        out->top = hx_ok_tensor_top(t);
         rc = hx_ok_planes_of_tensor(&l->planes[i], t, &out->err);
+    }
     hx_ok_tensor_free(t);
     return rc;
 }
@@ -355,6 +383,9 @@ static int encode_all(struct ok_linear *l, struct hx_error *err)
         l->error += j.out[i].error;
         l->norm += j.out[i].norm;
         l->split += l->planes[i].per_coord > 1;
+        l->kept += l->cfg.by_block && hx_ok_keeps(l->matrix[i]->type);
+        l->plain_top = j.out[i].plain_top > l->plain_top ? j.out[i].plain_top : l->plain_top;
+        l->top = j.out[i].top > l->top ? j.out[i].top : l->top;
     }
     free(j.out);
     return rc;
@@ -441,6 +472,9 @@ void hx_linear_ok_report(const struct hx_linear_method *method, struct hx_ok_rep
                                  .x_bits = l->cfg.x_bits, .matrices = l->n, .split = l->split,
                                  .kernel = l->any_on_dsp ? "hvx" : l->kernel->name,
                                  .rel_l2 = l->norm > 0 ? sqrt(l->error / l->norm) : 0,
+                                 .by_block = l->cfg.by_block, .kept = l->kept,
+                                 .amax_ratio = l->plain_top ? (double)l->top / (double)l->plain_top : 0,
+                                 .lane_ratio = (double)l->top / INT32_MAX,
                                  .count = l->count};
     for (size_t i = 0; i < l->n; i++)
         out->bytes += hx_ok_planes_bytes(&l->planes[i]);

@@ -2,7 +2,9 @@
  *
  * At open every matrix is encoded (ok.h), shimmed, checked element by element, and laid out in planes of int32
  * (ok_planes.h).  A product rounds the activations to integers with one scale per vector, sums exactly in int64, un-shims
- * with every division checked, and makes one float of  sum * (row scale * vector scale).  So for one q_max and one x_bits
+ * with every division checked, and makes one float of  sum * (row scale * vector scale).  With a scale for every 32 weights the
+ * sum, the un-shim and the product with the scale are those of a block, and a row's blocks are added up in double, from left to
+ * right.  So for one q_max and one x_bits
  * all modes give the same bits, on every kernel, on any number of threads, for any batch, here or on the DSP.
  * Embeddings, norms and the output matrix stay what they are. */
 #ifndef HX_LINEAR_OK_H
@@ -27,6 +29,7 @@ struct hx_ok_cfg {
     enum hx_ok_mode mode;
     unsigned p, k;       /* 41, 8 */
     unsigned q_max;      /* 9: |a| <= 2^q_max */
+    int by_block;        /* 1: a scale for each HX_OK_BLOCK weights of a row (hx_ok_tensor_of_blocks()); 0: for each row */
     unsigned x_bits;     /* |x| <= 2^x_bits; default hx_ok_default_x_bits(), the same in all modes */
     const char *kernel;  /* name of one of hx_ok_kernels; default the fastest of this CPU */
 };
@@ -52,6 +55,10 @@ struct hx_ok_report {
     size_t matrices;
     size_t split;              /* of them, with coordinates beyond int32: two planes each, half as fast */
     uint64_t bytes;            /* of all planes */
+    int by_block;
+    size_t kept;               /* matrices whose weights were integers already, with these scales */
+    double amax_ratio;         /* largest coordinate with the shim over the largest without */
+    double lane_ratio;         /* largest coordinate over what an int32 holds: above 1 they are cut */
     double rel_l2;             /* of all weights: |decoded - W| / |W| */
     struct hx_ok_count count;  /* of all products so far */
 };

@@ -10,6 +10,8 @@ extern const struct hx_method hx_method_linear_ok;
 
 static const char *const configs[] = {"B", "E", NULL};
 
+static const char *const scales[] = {"row", "block", NULL};
+
 static const struct hx_option options[] = {
     {.name = "native-ok", .flags = HX_OPTION_CHOOSES, .help = "matrices as exact integers of Q(sqrt(-163)), without a shim"},
     {.name = "frobenius-quant", .flags = HX_OPTION_CHOOSES, .help = "the same with the shim: identical bits"},
@@ -19,6 +21,8 @@ static const struct hx_option options[] = {
      .help = "likewise"},
     {.name = "shim-config", .arg = "B|E", .def = "B", .names = configs, .of = "frobenius-quant",
      .help = "B: every matrix; E: 2^2 and pi_P^K by turns"},
+    {.name = "ok-scale", .arg = "row|block", .def = "row", .names = scales,
+     .help = "one scale for a row of weights, or for each 32 of them: Q4_0 and Q8_0 are taken as they are then"},
     {.name = "q-max", .arg = "N", .def = "9", .min = 1, .max = HX_OK_MAX_Q, .help = "weights are integers of up to 2^N"},
     {.name = "x-bits", .arg = "N", .min = 1, .max = HX_OK_MAX_X_BITS,
      .help = "activations are integers of up to 2^N (what headroom leaves, 16 at most)"},
@@ -59,6 +63,8 @@ static int check_offload(const struct hx_plan *p, struct hx_error *err)
         return hx_error_set(err, -EINVAL, "%s %s: exact arithmetic leaves the output matrix as it is, here",
                             hx_plan_spell(p, "offload"),
                             hx_plan_offload(p) & HX_OFFLOAD_ARGMAX ? "argmax" : "linear=out");
+    if (set && hx_plan_index(p, "ok-scale"))
+        return hx_error_set(err, -EINVAL, "%s block: sums of blocks are made here, not on the DSP", hx_plan_spell(p, "ok-scale"));
     if (set && hx_plan_index(p, "placement") != 2)
         return hx_error_set(err, -EINVAL, "%s %s: exact weights stream through VTCM; legal: dma",
                             hx_plan_spell(p, "placement"), hx_plan_text(p, "placement"));
@@ -88,6 +94,7 @@ static int open_ok(struct hx_linear_method **out, const struct hx_open *o, const
                                                      : HX_OK_B,
         .p = (unsigned)hx_plan_number(p, "shim-p"),
         .k = (unsigned)hx_plan_number(p, "shim-k"),
+        .by_block = hx_plan_index(p, "ok-scale") == 1,
         .q_max = (unsigned)hx_plan_number(p, "q-max"),
         .x_bits = (unsigned)hx_plan_number(p, "x-bits"),
         .kernel = hx_plan_text(p, "ok-kernel"),
@@ -103,10 +110,12 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     (void)kv;
     (void)p;
     hx_linear_ok_report(self, &r);
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:f, s:I, s:I}", "mode", hx_ok_modes[r.mode], "p",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I}", "mode", hx_ok_modes[r.mode], "p",
                      (json_int_t)r.p, "k", (json_int_t)r.k, "q_max", (json_int_t)r.q_max, "x_bits",
-                     (json_int_t)r.x_bits, "kernel", r.kernel, "matrices", (json_int_t)r.matrices, "split_matrices",
-                     (json_int_t)r.split, "bytes", (json_int_t)r.bytes, "rel_l2", r.rel_l2, "divisions",
+                     (json_int_t)r.x_bits, "kernel", r.kernel, "scale", scales[r.by_block], "matrices",
+                     (json_int_t)r.matrices, "kept_matrices", (json_int_t)r.kept, "split_matrices",
+                     (json_int_t)r.split, "bytes", (json_int_t)r.bytes, "rel_l2", r.rel_l2, "amax_ratio",
+                     r.amax_ratio, "lane_ratio", r.lane_ratio, "divisions",
                      (json_int_t)r.count.divisions, "remainders", (json_int_t)r.count.remainders);
 }
 

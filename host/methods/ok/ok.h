@@ -100,20 +100,25 @@ int hx_ok_x_bits(const struct hx_ok_shim *s, unsigned q_max, size_t in);
 
 /* --- tensors */
 
-enum { HX_OK_MAX_Q = 20 };
+enum { HX_OK_MAX_Q = 20, HX_OK_BLOCK = 32 };
 
 struct hx_ok_tensor {
     struct hx_ok *data;     /* [rows][cols], times shim.power */
     size_t rows, cols;
     unsigned q_max;         /* 1..HX_OK_MAX_Q: |a| <= 2^q_max before the shim */
     struct hx_ok_shim shim; /* identity until hx_ok_tensor_shim() */
-    double *scale;          /* [rows] s: a weight is a * s; largest |weight| of the row / 2^q_max */
-    int64_t *recip;         /* [rows] 1 / s as Q31.32, round half away, at most INT64_MAX; 0 for a row of zeros */
+    size_t block, blocks;   /* columns that share a scale, the last of a row may be fewer; scales of a row */
+    double *scale;          /* [rows][blocks] s: a weight is a * s; largest |weight| of the block / 2^q_max */
+    int64_t *recip;         /* [rows][blocks] 1 / s as Q31.32, round half away, at most INT64_MAX; 0 for a block of zeros */
 };
 
-/* Zeros.  -EINVAL: q_max; -ENOMEM. */
+/* Zeros; a scale for each row.  -EINVAL: q_max; -ENOMEM. */
 int hx_ok_tensor_alloc(struct hx_ok_tensor **out, size_t rows, size_t cols, unsigned q_max,
                        struct hx_error *err);
+
+/* The same with a scale for each `block` columns of a row, 1 at least. */
+int hx_ok_tensor_alloc_blocks(struct hx_ok_tensor **out, size_t rows, size_t cols, size_t block, unsigned q_max,
+                              struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_ok_tensor_free(struct hx_ok_tensor *t);
@@ -124,6 +129,17 @@ int hx_ok_tensor_set_row(struct hx_ok_tensor *t, size_t r, const float *row, str
 /* A whole matrix, widened by hx_linear_row(). */
 int hx_ok_tensor_of_linear(struct hx_ok_tensor **out, const struct hx_linear *w, unsigned q_max,
                            struct hx_error *err);
+
+/* A whole matrix with scales of HX_OK_BLOCK columns.  What has such scales in the file keeps its integers and its scales, which
+ * may be negative there, so that nothing is rounded: Q4_0 (q_max becomes 3) and Q8_0 (7).  Others are rounded to q_max. */
+int hx_ok_tensor_of_blocks(struct hx_ok_tensor **out, const struct hx_linear *w, unsigned q_max,
+                           struct hx_error *err);
+
+/* 1: hx_ok_tensor_of_blocks() takes weights of this type (enum hx_quant) as they are. */
+int hx_ok_keeps(uint32_t type);
+
+/* The largest |a| or |b|. */
+uint64_t hx_ok_tensor_top(const struct hx_ok_tensor *t);
 
 /* Multiplies every element by s->power, once per tensor.  -ERANGE: a coordinate does not fit; the tensor is spoilt then. */
 int hx_ok_tensor_shim(struct hx_ok_tensor *t, const struct hx_ok_shim *s, struct hx_error *err);

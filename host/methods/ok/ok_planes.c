@@ -53,17 +53,21 @@ static void put_row(const struct hx_ok_planes *p, const struct hx_ok_tensor *t, 
 int hx_ok_planes_of_tensor(struct hx_ok_planes *out, const struct hx_ok_tensor *t,
                            struct hx_error *err)
 {
-    *out = (struct hx_ok_planes){.rows = t->rows, .cols = t->cols, .stride = hx_ok_stride(t->cols),
-                                 .shim = t->shim};
+    const size_t stride = hx_ok_stride(t->cols), scales = t->rows * t->blocks;
+
+    *out = (struct hx_ok_planes){.rows = t->rows, .cols = t->cols, .stride = stride, .shim = t->shim, .blocks = t->blocks,
+                                 .block = t->blocks > 1 ? t->block : stride};
+    if (out->block % HX_OK_LANES)
+        return hx_error_set(err, -EINVAL, "scales of %zu columns; multiples of %d are legal", out->block, HX_OK_LANES);
     survey(out, t);
     out->w = aligned_alloc(ALIGN, hx_ok_planes_bytes(out) + ALIGN); /* + ALIGN: never 0 */
-    out->scale = malloc((t->rows + 1) * sizeof(*out->scale));
+    out->scale = malloc((scales + 1) * sizeof(*out->scale));
     if (!out->w || !out->scale) {
         hx_ok_planes_free(out);
         return hx_error_set(err, -ENOMEM, "no memory for %u planes of %zu x %zu integers", out->n,
                             t->rows, t->cols);
     }
-    memcpy(out->scale, t->scale, t->rows * sizeof(*out->scale));
+    memcpy(out->scale, t->scale, scales * sizeof(*out->scale));
     for (size_t r = 0; r < t->rows; r++)
         put_row(out, t, r);
     return 0;

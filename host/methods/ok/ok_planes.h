@@ -24,7 +24,8 @@ struct hx_ok_planes {
     unsigned per_coord;     /* planes of a coordinate: 1, or 2 when cut: low, high */
     unsigned n;             /* planes of a row: those of a, then those of b, if there is one */
     int32_t *w;             /* [rows][n][stride], 64-byte aligned */
-    double *scale;          /* [rows] of the tensor */
+    size_t block, blocks;   /* columns that share a scale: a multiple of HX_OK_LANES, or all of the stride; scales of a row */
+    double *scale;          /* [rows][blocks] of the tensor */
     struct hx_ok_shim shim;
 };
 
@@ -34,14 +35,14 @@ size_t hx_ok_stride(size_t cols);
 /* Bytes of all planes. */
 uint64_t hx_ok_planes_bytes(const struct hx_ok_planes *p);
 
-/* -ENOMEM.  Copies what it needs of t. */
+/* Copies what it needs of t.  -EINVAL: a row's scales are of blocks that are no multiple of HX_OK_LANES; -ENOMEM. */
 int hx_ok_planes_of_tensor(struct hx_ok_planes *out, const struct hx_ok_tensor *t,
                            struct hx_error *err);
 
 /* Accepts zeros. */
 void hx_ok_planes_free(struct hx_ok_planes *p);
 
-/* sums: [n] of a row's planes for one vector.  The element that the row's product is. */
+/* sums: [n] of the planes of a row, or of a block of it, for one vector.  The element that its product is. */
 struct hx_ok hx_ok_planes_sum(const struct hx_ok_planes *p, const int64_t *sums);
 
 struct hx_ok_kernel {
