@@ -58,7 +58,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
         free(hx_idl_header(idl));
         free(hx_idl_layout(idl));
         for (size_t i = 0; hx_idl_interface(idl, i); i++) {
-            free(hx_idl_stub(idl, i));
+            free(hx_idl_stub(idl, i, i % 2 ? "other" : NULL));
             free(hx_idl_skel(idl, i, HX_IDL_CODES_DSP));
         }
     }

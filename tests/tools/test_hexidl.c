@@ -281,6 +281,29 @@ static void test_dsp_codes_add_the_offset_once(void **state)
     hx_idl_close(idl);
 }
 
+/* With the handle, of plain and deep methods; not of an interface without one. */
+static void test_a_stub_calls_what_it_is_told_to(void **state)
+{
+    static const char methods[] = "{ long a(in long x); long b(in P p); };";
+    struct hx_idl *idl = compile(hxt_path(REMOTE "struct P { string s; }; interface i : remote_handle64 %s", methods));
+    char *stub = hx_idl_stub(idl, 0, "elsewhere"), *plain = hx_idl_stub(idl, 0, NULL);
+
+    (void)state;
+    assert_non_null(strstr(stub, "\nint elsewhere(remote_handle64 h, uint32_t sc, remote_arg *args);\n"));
+    assert_non_null(strstr(stub, "return elsewhere(_h, _sc, _args);"));
+    assert_null(strstr(stub, "remote_handle64_invoke"));
+    assert_null(strstr(plain, "elsewhere"));
+    assert_non_null(strstr(plain, "return remote_handle64_invoke(_h, _sc, _args);"));
+    free(stub);
+    free(plain);
+    hx_idl_close(idl);
+    idl = compile(hxt_path("struct P { string s; }; interface i %s", methods));
+    stub = hx_idl_stub(idl, 0, "elsewhere");
+    assert_null(strstr(stub, "elsewhere"));
+    free(stub);
+    hx_idl_close(idl);
+}
+
 /* --- the command */
 
 static int run_hexidl(char *const args[], int n)
@@ -399,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_files_that_are_no_text_are_refused_with_the_reason),
         cmocka_unit_test(test_void_and_bounds_change_nothing),
         cmocka_unit_test(test_dsp_codes_add_the_offset_once),
+        cmocka_unit_test(test_a_stub_calls_what_it_is_told_to),
         cmocka_unit_test(test_the_command_writes_all_or_nothing),
         cmocka_unit_test(test_the_command_adds_the_offset_when_asked),
     };

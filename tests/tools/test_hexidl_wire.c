@@ -138,7 +138,7 @@ static void test_records_of_elements_are_padded(void **state)
     struct hx_idl *idl = compile(text);
 
     (void)state;
-    char *stub = hx_idl_stub(idl, 0), *skel = hx_idl_skel(idl, 0, HX_IDL_CODES_AS_RETURNED);
+    char *stub = hx_idl_stub(idl, 0, NULL), *skel = hx_idl_skel(idl, 0, HX_IDL_CODES_AS_RETURNED);
     for (size_t i = 0; i < HXT_LEN(in_stub); i++) {
         if (!strstr(stub, in_stub[i]))
             fail_msg("no '%s' in the stub", in_stub[i]);

@@ -36,8 +36,9 @@ enum hx_idl_codes {
 };
 
 char *hx_idl_header(const struct hx_idl *idl);
-/* Of interface n, which must exist. */
-char *hx_idl_stub(const struct hx_idl *idl, size_t n);
+/* Of interface n, which must exist.  invoke: the function that methods with a handle call, of the prototype of
+ * remote_handle64_invoke(), which NULL stands for. */
+char *hx_idl_stub(const struct hx_idl *idl, size_t n, const char *invoke);
 char *hx_idl_skel(const struct hx_idl *idl, size_t n, enum hx_idl_codes codes);
 
 /* One line per method, its wire format: `2 sum sc=0x02020100 in=4:vecLen@0 rout=8:res@0`.  `sc+`: a call has more buffers, one

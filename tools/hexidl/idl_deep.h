@@ -77,7 +77,7 @@ void idl_put_node_body(struct idl_text *t, const struct idl_interface *i, const 
                        enum idl_role role, idl_put_member *put);
 
 /* Both return the text of all functions, one for each node, and for each deep method. */
-void idl_put_deep_stub(struct idl_text *t, const struct idl_interface *i);
+void idl_put_deep_stub(struct idl_text *t, const struct idl_interface *i, const char *invoke); /* invoke: of methods with a handle */
 void idl_put_deep_stub_method(struct idl_text *t, const struct idl_interface *i,
                               const struct idl_method *m);
 void idl_put_deep_skel(struct idl_text *t, const struct idl_interface *i);

@@ -219,13 +219,13 @@ static void put_node(struct idl_text *t, const struct idl_interface *i, const st
     }
 }
 
-void idl_put_deep_stub(struct idl_text *t, const struct idl_interface *i)
+void idl_put_deep_stub(struct idl_text *t, const struct idl_interface *i, const char *invoke)
 {
     idl_put(t, "%s%s", helpers, more_helpers);
     if (idl_has_dma(i))
         idl_put(t, "%s", dma_helper);
     idl_put(t, end_helpers, i->has_handle ? "remote_handle64 h, " : "",
-            i->has_handle ? "remote_handle64_invoke" : "stub_invoke", i->has_handle ? "h, " : "");
+            i->has_handle ? invoke : "stub_invoke", i->has_handle ? "h, " : "");
     for (const struct idl_node *n = i->nodes; n; n = n->next)
         put_node(t, i, n);
 }

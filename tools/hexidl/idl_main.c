@@ -11,7 +11,7 @@
 #include "hx_version.h"
 #include "idl.h"
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, MAX_DIRS = 64 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, MAX_DIRS = 64, MAX_NAME = 40 };
 
 struct options {
     const char *me, *file, *out_dir;
@@ -19,6 +19,7 @@ struct options {
     size_t n_dirs;
     int layout;
     enum hx_idl_codes codes;
+    const char *invoke; /* what stubs call; NULL: remote_handle64_invoke */
 };
 
 static const struct option long_options[] = {
@@ -26,6 +27,7 @@ static const struct option long_options[] = {
     {"include", required_argument, NULL, 'I'},
     {"layout", no_argument, NULL, 'l'},
     {"dsp-codes", no_argument, NULL, 'c'},
+    {"invoke", required_argument, NULL, 'i'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'v'},
     {0},
@@ -40,6 +42,8 @@ static void help(const char *me)
            "  -I, --include DIR   look for included files there, after the including file's folder\n"
            "      --dsp-codes     the skel adds the DSP's offset (0x80000400) to plain AEE codes that an\n"
            "                      implementation returns; without, they travel untouched\n"
+           "      --invoke NAME   stubs of interfaces with handles call NAME, of the same prototype, in place of\n"
+           "                      remote_handle64_invoke\n"
            "      --layout        write nothing; print each method's scalars and wire layout\n"
            "      --version       print the version\n\n"
            "Errors: file:line:column: message, exit 1; nothing is written then.\n"
@@ -68,6 +72,15 @@ static void add_own_folder(struct options *o)
     o->dirs[o->n_dirs++] = path;
 }
 
+/* 1: a C identifier that leaves room for the rest of a line. */
+static int is_name(const char *s)
+{
+    const size_t n = strlen(s);
+
+    return n > 0 && n <= MAX_NAME && (*s < '0' || *s > '9') &&
+           strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == n;
+}
+
 /* -1: go on; else an exit code. */
 static int parse(struct options *o, int argc, char **argv)
 {
@@ -84,6 +97,7 @@ static int parse(struct options *o, int argc, char **argv)
             break;
         case 'l': o->layout = 1; break;
         case 'c': o->codes = HX_IDL_CODES_DSP; break;
+        case 'i': o->invoke = optarg; break;
         case 'h': help(o->me); return EXIT_OK;
         case 'v': printf("hexidl %s\n", hx_version); return EXIT_OK;
         default: return EXIT_USAGE;
@@ -93,6 +107,8 @@ static int parse(struct options *o, int argc, char **argv)
         return usage(o, "no FILE.idl", "");
     if (optind + 1 < argc)
         return usage(o, "more than one file: ", argv[optind + 1]);
+    if (o->invoke && !is_name(o->invoke))
+        return usage(o, "--invoke: no C name: ", o->invoke);
     if (!o->out_dir && !o->layout)
         return usage(o, "no -o DIR", "");
     o->file = argv[optind];
@@ -169,7 +185,7 @@ static int write_outputs(const struct options *o, const struct hx_idl *idl)
     f[0].text = hx_idl_header(idl);
     for (size_t i = 0; (name = hx_idl_interface(idl, i)); i++) {
         ok &= name_output(&f[n], o, name, "_stub.c") && name_output(&f[n + 1], o, name, "_skel.c");
-        f[n++].text = hx_idl_stub(idl, i);
+        f[n++].text = hx_idl_stub(idl, i, o->invoke);
         f[n++].text = hx_idl_skel(idl, i, o->codes);
     }
     int rc = ok ? write_all(o, f, n) : usage(o, "the path is too long: ", o->out_dir);

@@ -181,14 +181,13 @@ static void put_scalars(struct idl_text *t, const struct idl_interface *i,
 
 /* What came back; a rout string ends with a NUL whatever the DSP wrote. */
 static void put_invoke(struct idl_text *t, const struct idl_interface *i,
-                       const struct idl_method *m)
+                       const struct idl_method *m, const char *invoke)
 {
     const char *args = m->n_in + m->n_rout ? "_args" : "NULL";
     char call[80];
     bool any = false;
 
-    snprintf(call, sizeof(call), i->has_handle ? "remote_handle64_invoke(_h, _sc, %s)"
-                                               : "stub_invoke(_sc, %s)", args);
+    snprintf(call, sizeof(call), "%s(%s_sc, %s)", i->has_handle ? invoke : "stub_invoke", i->has_handle ? "_h, " : "", args);
     for (const struct idl_param *p = m->params; p; p = p->next)
         any |= (p->dir & IDL_ROUT) && kind_of(p) != IDL_SEQUENCE;
     if (!any) {
@@ -213,7 +212,7 @@ static void put_invoke(struct idl_text *t, const struct idl_interface *i,
 }
 
 static void put_method(struct idl_text *t, const struct idl_interface *i,
-                       const struct idl_method *m)
+                       const struct idl_method *m, const char *invoke)
 {
     if (m->is_deep) {
         idl_put_deep_stub_method(t, i, m);
@@ -232,7 +231,7 @@ static void put_method(struct idl_text *t, const struct idl_interface *i,
     if (m->rout.fields)
         idl_put(t, "    memset(&_rout, 0, sizeof(_rout));\n");
     put_args(t, m);
-    put_invoke(t, i, m);
+    put_invoke(t, i, m, invoke);
     idl_put(t, "}\n\n");
 }
 
@@ -244,8 +243,9 @@ static void put_open_close(struct idl_text *t, const struct idl_interface *i)
                "    return remote_handle64_close(h);\n}\n\n", i->name, i->name);
 }
 
-char *hx_idl_stub(const struct hx_idl *idl, size_t n)
+char *hx_idl_stub(const struct hx_idl *idl, size_t n, const char *other)
 {
+    const char *invoke = other ? other : "remote_handle64_invoke";
     const struct idl_interface *i = idl_interface_at(idl, n);
     struct idl_text t = {0};
 
@@ -255,15 +255,17 @@ char *hx_idl_stub(const struct hx_idl *idl, size_t n)
         idl_put(&t, "#include <pthread.h>\n");
     idl_put(&t, "#include <stddef.h>\n%s#include <string.h>\n\n#include \"AEEStdErr.h\"\n\n",
             idl_has_deep(i) ? "#include <stdlib.h>\n" : "");
+    if (i->has_handle && other)
+        idl_put(&t, "int %s(remote_handle64 h, uint32_t sc, remote_arg *args);\n\n", other);
     put_helpers(&t, i);
     if (i->has_handle)
         put_open_close(&t, i);
     else
         put_static_handle(&t, i);
     if (idl_has_deep(i))
-        idl_put_deep_stub(&t, i);
+        idl_put_deep_stub(&t, i, invoke);
     for (const struct idl_method *m = i->methods; m; m = m->next)
-        put_method(&t, i, m);
+        put_method(&t, i, m, invoke);
     t.p[t.n - 1] = '\0'; /* no blank line at the end */
     return t.p;
 }
