@@ -13,6 +13,7 @@
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
 #include "skel/handles.h"
+#include "skel/packets.h"
 #include "skel/parallel.h"
 #include "skel/weights.h"
 
@@ -62,6 +63,8 @@ static void idle(void)
 
 static struct hx_handles handles = HX_HANDLES("hex_linear", drop, idle);
 
+static struct hx_packet_queues queues = HX_PACKET_QUEUES("hex_linear", hex_linear_skel_handle_invoke);
+
 int hex_linear_open(const char *uri, remote_handle64 *h)
 {
     struct state *s = calloc(1, sizeof(*s));
@@ -79,7 +82,18 @@ int hex_linear_open(const char *uri, remote_handle64 *h)
 
 int hex_linear_close(remote_handle64 h)
 {
+    hx_packets_drop(&queues, h);
     return hx_handle_close(&handles, h);
+}
+
+int hex_linear_packets_attach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_attach(&queues, h, id);
+}
+
+int hex_linear_packets_detach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_detach(&queues, h, id);
 }
 
 /* The state behind a handle, locked, or NULL; give it back with put(). */

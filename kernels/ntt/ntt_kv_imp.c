@@ -8,6 +8,7 @@
 #include "HAP_farf.h"
 #include "hexrig_uncosted.h"
 #include "ntt_kv_job.h"
+#include "skel/packets.h"
 #include "skel/parallel.h"
 
 HX_UNCOSTED("transforms, lifting and sums are listed; tables (once per prime), copies of keys and dividing work are not");
@@ -34,6 +35,8 @@ static void idle(void)
 
 static struct hx_handles handles = HX_HANDLES("ntt_kv", drop, idle);
 
+static struct hx_packet_queues queues = HX_PACKET_QUEUES("ntt_kv", ntt_kv_skel_handle_invoke);
+
 int ntt_kv_open(const char *uri, remote_handle64 *h)
 {
     struct hx_ntt_state *s = calloc(1, sizeof(*s));
@@ -55,7 +58,18 @@ int ntt_kv_open(const char *uri, remote_handle64 *h)
 
 int ntt_kv_close(remote_handle64 h)
 {
+    hx_packets_drop(&queues, h);
     return hx_handle_close(&handles, h);
+}
+
+int ntt_kv_packets_attach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_attach(&queues, h, id);
+}
+
+int ntt_kv_packets_detach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_detach(&queues, h, id);
 }
 
 struct hx_ntt_state *hx_ntt_get(remote_handle64 h)

@@ -11,6 +11,7 @@
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
 #include "skel/handles.h"
+#include "skel/packets.h"
 #include "skel/parallel.h"
 #include "skel/weights.h"
 
@@ -53,6 +54,8 @@ static void idle(void)
 
 static struct hx_handles handles = HX_HANDLES("ok_linear", drop, idle);
 
+static struct hx_packet_queues queues = HX_PACKET_QUEUES("ok_linear", ok_linear_skel_handle_invoke);
+
 int ok_linear_open(const char *uri, remote_handle64 *h)
 {
     struct state *s = calloc(1, sizeof(*s));
@@ -69,7 +72,18 @@ int ok_linear_open(const char *uri, remote_handle64 *h)
 
 int ok_linear_close(remote_handle64 h)
 {
+    hx_packets_drop(&queues, h);
     return hx_handle_close(&handles, h);
+}
+
+int ok_linear_packets_attach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_attach(&queues, h, id);
+}
+
+int ok_linear_packets_detach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_detach(&queues, h, id);
 }
 
 /* The state behind a handle, when it is its turn, or NULL; give it back with put(). */

@@ -10,10 +10,13 @@
 
 #include "HAP_farf.h"
 #include "hexrig_uncosted.h"
+#include "skel/packets.h"
 #include "sp_hex_queue.h"
 #include "sp_hex_state.h"
 
 HX_UNCOSTED("quantising, decoding and attention are listed; tables, unpacking, glue and band decoding are not");
+
+static struct hx_packet_queues queues = HX_PACKET_QUEUES("sp_hex", sp_hex_skel_handle_invoke);
 
 int sp_hex_open(const char *uri, remote_handle64 *h)
 {
@@ -22,8 +25,19 @@ int sp_hex_open(const char *uri, remote_handle64 *h)
 
 int sp_hex_close(remote_handle64 h)
 {
+    hx_packets_drop(&queues, h);
     hx_sp_queues_drop(h);
     return hx_sp_close(h);
+}
+
+int sp_hex_packets_attach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_attach(&queues, h, id);
+}
+
+int sp_hex_packets_detach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_detach(&queues, h, id);
 }
 
 /* --- calibrate */
