@@ -210,8 +210,9 @@ $(G)/%.h $(G)/%_stub.c $(G)/%_skel.c: $1/%.idl $(hexidl_o) $(idls) Makefile | $(
 	$(say) IDL $$<
 	$(Q)$(RUN) $(B)/hexidl $2 $$< -o $(G)
 endef
-# implementations in kernels/ return plain AEE codes, the skels add the DSP's offset
-$(foreach d,$(sort $(dir $(wildcard kernels/*/*.idl))),$(eval $(call idl,$(d:/=),--dsp-codes)))
+# implementations in kernels/ return plain AEE codes, the skels add the DSP's offset; methods of the engine may have their calls sent as
+# packets, so the stubs ask host/dsp/invoke.c
+$(foreach d,$(sort $(dir $(wildcard kernels/*/*.idl))),$(eval $(call idl,$(d:/=),--dsp-codes --invoke hx_invoke)))
 $(eval $(call idl,tests/skel))
 $(obj)/gen/%.o: $(G)/%.c $(cc_stamp)
 	@mkdir -p $(@D)
@@ -229,7 +230,7 @@ $(obj)/libhxdsp.a: $(dsp_o);         $(archive)
 $(obj)/libhxfuse.a: $(fuse_o);       $(archive)
 # of these two a program or skel takes what it uses
 $(obj)/libhxskel.a: $(skel_o);       $(archive)
-$(obj)/libhxstub.a: $(skels:%=$(obj)/gen/%_stub.o); $(archive)
+$(obj)/libhxstub.a: $(skels:%=$(obj)/gen/%_stub.o) $(obj)/host/dsp/invoke.o; $(archive)
 $(obj)/libhxhost.a: $(host_o);       $(archive)
 # parts of the commands that tests look into
 $(obj)/libhxtools.a: $(theorems_o) $(patsubst %,$(obj)/tools/hexrig/%.o,bench/barrett bench/compare_stats bench/compare_ranks roofline/roofline roofline/roofline_svg roofline/energy report/estimate report/timing_params report/timing_rows cli/share); $(archive)

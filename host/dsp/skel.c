@@ -7,6 +7,7 @@
 #include "AEEStdErr.h"
 #include "dsp_error.h"
 #include "hx_rig.h"
+#include "packets.h"
 
 int hx_skel_open(struct hx_skel *s, const char *who, const char *uri, struct hx_error *err)
 {
@@ -31,6 +32,8 @@ int hx_skel_open(struct hx_skel *s, const char *who, const char *uri, struct hx_
 
 void hx_skel_close(struct hx_skel *s)
 {
+    hx_packets_close(s->packets);
+    s->packets = NULL;
     if (s->opened)
         remote_handle64_close(s->handle);
     s->opened = 0;

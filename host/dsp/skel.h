@@ -6,9 +6,12 @@
 #include "base/error.h"
 #include "remote.h"
 
+struct hx_packets;
+
 struct hx_skel {
     remote_handle64 handle; /* for the interface's stub */
     int opened;
+    struct hx_packets *packets; /* packets.h; NULL: calls are calls */
     char node[256]; /* the device, for messages */
 };
 

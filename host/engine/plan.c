@@ -445,6 +445,14 @@ static int check_offload(const struct hx_plan *p, struct hx_error *err)
                         hx_plan_linear(p, 0, (enum hx_matrix)__builtin_ctz(linear)).method->name);
 }
 
+/* Where there are no calls, there are no packets in their place. */
+static int check_packets(const struct hx_plan *p, struct hx_error *err)
+{
+    if (p->rig || !hx_plan_given(p, "packets"))
+        return 0;
+    return hx_error_set(err, -EINVAL, "%spackets: none of the chosen methods makes DSP calls", p->values.prefix);
+}
+
 /* Before the above: argmax brings the output matrix with it. */
 static int check_argmax(const struct hx_plan *p, struct hx_error *err)
 {
@@ -496,6 +504,8 @@ int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
         rc = steps[i](p, err);
     if (!rc)
         rc = each_used(p, err);
+    if (!rc)
+        rc = check_packets(p, err);
     if (!rc)
         rc = check_argmax(p, err);
     if (!rc)

@@ -6,7 +6,7 @@
  *     hx_plan_resolve(p, &err);                   defaults, legality; then it is constant
  *     hx_engine_open(&e, &cfg with .plan = p, &err);
  *
- * Besides the methods' options (method.h) a plan has those of hx_plan_options: one for each seam, --offload and --softmax.
+ * Besides the methods' options (method.h) a plan has those of hx_plan_options: one for each seam, --offload, --packets and --softmax.
  *
  * --linear MAP says which method applies which matrix: items with commas, of which a later one wins.  An item is METHOD[:ARG]
  * (all matrices) or SET[@FROM[-TO]]=METHOD[:ARG], SET a name of hx_matrix_set(), FROM and TO layers from 0:
@@ -80,6 +80,7 @@ struct hx_plan_linear hx_plan_linear(const struct hx_plan *p, size_t layer, enum
 int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_error *err);
 
 int hx_plan_softmax_int(const struct hx_plan *p);
+int hx_plan_packets(const struct hx_plan *p);      /* 1: methods send their DSP calls as packets (dsp/packets.h) */
 int hx_plan_rig(const struct hx_plan *p);          /* 1: something of it needs a rig */
 
 /* 1: one of the chosen methods has this option, and it matters there. */
@@ -91,7 +92,10 @@ const char *hx_plan_note(const struct hx_plan *p);
 /* INVOKEs and packets of one token at a position, by all methods. */
 struct hx_calls hx_plan_calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos);
 
-/* INVOKEs per token of a linear method that makes one call for the matrices with one input in common, as far as the map gives
+/* What a method's `calls` returns: so many calls, or as many packets. */
+struct hx_calls hx_plan_sends(const struct hx_plan *p, double calls);
+
+/* INVOKEs, or packets, per token of a linear method that makes one call for the matrices with one input in common, as far as the map gives
  * them one argument. */
 double hx_plan_linear_calls(const struct hx_plan *p, const struct hx_method *m, const struct hx_shape *s);
 

@@ -72,6 +72,16 @@ int hx_plan_softmax_int(const struct hx_plan *p)
     return p->softmax_int;
 }
 
+int hx_plan_packets(const struct hx_plan *p)
+{
+    return hx_plan_given(p, "packets");
+}
+
+struct hx_calls hx_plan_sends(const struct hx_plan *p, double calls)
+{
+    return hx_plan_packets(p) ? (struct hx_calls){0, calls} : (struct hx_calls){calls, 0};
+}
+
 int hx_plan_rig(const struct hx_plan *p)
 {
     return p->rig;

@@ -29,11 +29,13 @@ static json_t *taps(const struct hx_plan *p)
     return list;
 }
 
-/* The plan's own options are reported as methods. */
+/* The plan's own options are reported as methods, but for those that choose none. */
 static int is_a_choice(const struct hx_option *o)
 {
+    const int is_setting = strcmp(o->name, "softmax") == 0 || strcmp(o->name, "packets") == 0;
+
     for (const struct hx_option *own = hx_plan_options; own->name; own++)
-        if (o == own && strcmp(o->name, "softmax") != 0)
+        if (o == own && !is_setting)
             return 1;
     return 0;
 }

@@ -31,6 +31,10 @@ static void test_formulas_are_what_the_driver_counts(void **state)
         " --kv f32 --linear cpu,wq@1=dsp:ddr,wk@1=dsp:ddr,wv@1=dsp:vtcm",
         " --kv f32 --linear cpu,wq=dsp:ddr,wk=dsp:vtcm,wv=dsp:ddr", " --kv f32 --linear cpu,gate=dsp:dma,up=dsp",
         " --kv f32 --native-ok --offload linear", " --kv f32 --frobenius-quant --offload linear=wq,gate",
+        /* the same as packets */
+        " --packets --offload linear,argmax", " --packets --density per-vector,batched --offload attn",
+        " --packets --kv banded --native-ok --offload kv,linear",
+        " --packets --kv ntt --offload kv --ring-ddr 24 --linear cpu,wq=dsp:ddr,wk=dsp:vtcm",
     };
 
     (void)state;

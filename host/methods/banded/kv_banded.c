@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dsp/dsp_error.h"
+#include "dsp/packets.h"
 #include "dsp/skel.h"
 #include "rpcmem.h"
 #include "sp_hex.h"
@@ -20,6 +21,7 @@ struct part {
     int is_v;                  /* which bands, for the DSP */
     uint8_t *codes;            /* [layer][position][KV head] of format.bytes */
     float *x;                  /* of one layer, [position][KV head][dh]; f32: of all layers */
+    size_t code_bytes, x_bytes; /* of these two */
     size_t vectors;            /* that were coded so far */
     double cosine, cosine_min; /* of these: the sum, the smallest */
 };
@@ -223,10 +225,25 @@ static int open_part(struct kv_banded *c, struct part *p, struct hx_error *err)
         (c->on_dsp && p->format.bytes && (x > INT32_MAX || codes > INT32_MAX)))
         return hx_error_set(err, -EINVAL, "kv banded: a context of %zu positions is too long", c->kv.n_ctx);
     p->x = alloc(c, x);
+    p->x_bytes = x;
     p->codes = codes ? alloc(c, codes) : NULL;
+    p->code_bytes = codes;
     if (!p->x || (codes && !p->codes))
         return hx_error_set(err, -ENOMEM, "kv banded: no memory for %zu positions", c->kv.n_ctx);
     return 0;
+}
+
+/* What is not coded never goes to the DSP. */
+static int send_packets(struct kv_banded *c, struct hx_error *err)
+{
+    static const char who[] = "kv banded";
+    int rc = hx_packets_open(&c->dsp, who, sp_hex_packets_attach, sp_hex_packets_detach, err);
+
+    for (int i = 0; !rc && i < 2 && c->part[i].codes; i++) {
+        rc = hx_packets_share(&c->dsp, who, c->part[i].x, c->part[i].x_bytes, err);
+        rc = rc ? rc : hx_packets_share(&c->dsp, who, c->part[i].codes, c->part[i].code_bytes, err);
+    }
+    return rc;
 }
 
 static int set_formats(struct kv_banded *c, enum hx_banded_v v, struct hx_error *err)
@@ -244,7 +261,7 @@ static int set_formats(struct kv_banded *c, enum hx_banded_v v, struct hx_error 
 
 static const struct hx_kv_ops ops = {.name = "banded", .put = put, .rows = rows, .close = close_banded};
 
-int hx_kv_banded_open(struct hx_kv **out, const struct hx_model *m, enum hx_banded_v v, int on_dsp, size_t n_ctx,
+int hx_kv_banded_open(struct hx_kv **out, const struct hx_model *m, enum hx_banded_v v, enum hx_banded_by by, size_t n_ctx,
                       struct hx_error *err)
 {
     struct kv_banded *c = calloc(1, sizeof(*c));
@@ -254,12 +271,14 @@ int hx_kv_banded_open(struct hx_kv **out, const struct hx_model *m, enum hx_band
         return hx_error_set(err, -ENOMEM, "kv banded: out of memory");
     c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, n_ctx};
     c->row = m->n_kv * m->dh;
-    c->on_dsp = on_dsp;
+    c->on_dsp = by != HX_BANDED_CPU;
     rc = set_formats(c, v, err);
-    if (!rc && on_dsp)
+    if (!rc && c->on_dsp)
         rc = hx_skel_open(&c->dsp, "kv banded", sp_hex_URI, err);
     for (int i = 0; !rc && i < 2; i++)
         rc = open_part(c, &c->part[i], err);
+    if (!rc && by == HX_BANDED_DSP_PACKETS)
+        rc = send_packets(c, err);
     if (rc) {
         close_banded(&c->kv);
         return rc;

@@ -19,9 +19,16 @@ enum hx_banded_v {
 
 extern const char *const hx_banded_v_names[]; /* "3", "5543", "f32", NULL */
 
-/* 0; -EINVAL: a head dimension that cannot be compressed, a context too long for one call; -ENOMEM; on_dsp: what
+/* Who codes. */
+enum hx_banded_by {
+    HX_BANDED_CPU,
+    HX_BANDED_DSP,
+    HX_BANDED_DSP_PACKETS, /* calls go as packets (dsp/packets.h) */
+};
+
+/* 0; -EINVAL: a head dimension that cannot be compressed, a context too long for one call; -ENOMEM; with the DSP: what
  * hx_skel_open() returns. */
-int hx_kv_banded_open(struct hx_kv **out, const struct hx_model *m, enum hx_banded_v v, int on_dsp, size_t n_ctx,
+int hx_kv_banded_open(struct hx_kv **out, const struct hx_model *m, enum hx_banded_v v, enum hx_banded_by by, size_t n_ctx,
                       struct hx_error *err);
 
 /* K (is_v 0) or V as it is coded, and how near what comes back is to what was put, by now; of V in f32 there is no format. */

@@ -18,9 +18,16 @@ static enum hx_banded_v v_of(const struct hx_plan *p)
     return (enum hx_banded_v)hx_plan_index(p, "banded-v");
 }
 
+static enum hx_banded_by by_of(const struct hx_plan *p)
+{
+    if (!on_dsp(p))
+        return HX_BANDED_CPU;
+    return hx_plan_packets(p) ? HX_BANDED_DSP_PACKETS : HX_BANDED_DSP;
+}
+
 static int open_banded(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
 {
-    return hx_kv_banded_open(out, o->model, v_of(o->plan), on_dsp(o->plan), o->n_ctx, err);
+    return hx_kv_banded_open(out, o->model, v_of(o->plan), by_of(o->plan), o->n_ctx, err);
 }
 
 static json_t *part(const struct hx_kv *kv, int is_v)
@@ -48,7 +55,7 @@ static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, 
 {
     const double each = pos > 0 ? 2 : 1;
 
-    return (struct hx_calls){on_dsp(p) ? (double)s->n_layer * each : 0, 0};
+    return hx_plan_sends(p, on_dsp(p) ? (double)s->n_layer * each : 0);
 }
 
 const struct hx_method hx_method_kv_banded = {

@@ -7,6 +7,7 @@
 
 #include "dsp/dsp_error.h"
 #include "dsp/offload.h"
+#include "dsp/packets.h"
 #include "dsp/skel.h"
 #include "hex_linear.h"
 #include "linear_pack.h"
@@ -256,6 +257,15 @@ static int hand_over(struct hx_linear_dsp *d, struct hx_error *err)
     return 0;
 }
 
+static int send_packets(struct hx_linear_dsp *d, struct hx_error *err)
+{
+    int rc = hx_packets_open(&d->skel, "linear", hex_linear_packets_attach, hex_linear_packets_detach, err);
+
+    if (!rc)
+        rc = hx_packets_share(&d->skel, "linear", d->x, d->x_floats * sizeof(*d->x), err);
+    return rc ? rc : hx_packets_share(&d->skel, "linear", d->y, d->y_floats * sizeof(*d->y), err);
+}
+
 static void close_linear(struct hx_linear_method *m)
 {
     struct hx_linear_dsp *d = (struct hx_linear_dsp *)m;
@@ -275,7 +285,7 @@ static void close_linear(struct hx_linear_method *m)
 }
 
 int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set *set, uint32_t placement,
-                       struct hx_error *err)
+                       int packets, struct hx_error *err)
 {
     struct hx_linear_dsp *d = calloc(1, sizeof(*d));
     int rc;
@@ -302,6 +312,8 @@ int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set
         rc = hx_skel_open(&d->skel, "linear", hex_linear_URI, err);
     if (!rc)
         rc = hand_over(d, err);
+    if (!rc && packets)
+        rc = send_packets(d, err);
     if (rc) {
         close_linear(&d->method);
         return rc;

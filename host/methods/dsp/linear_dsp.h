@@ -19,9 +19,10 @@ extern const struct hx_option hx_placement_option[];
 extern const struct hx_method hx_method_linear_dsp;
 
 /* Takes over the matrices of the set, until close; opens hex_linear on the CDSP in an unsigned PD.  placement: index into
- * hx_placements.  0; -EINVAL: a matrix or all of them are too large; -ENOMEM; -EIO: the DSP refused something. */
+ * hx_placements; packets: 1: calls go as packets (dsp/packets.h).
+ * 0; -EINVAL: a matrix or all of them are too large; -ENOMEM; -EIO: the DSP refused something. */
 int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set *set, uint32_t placement,
-                       struct hx_error *err);
+                       int packets, struct hx_error *err);
 
 /* Of `resident` and `auto`: which matrices stay, wholly or in part, which stream, and why; asks the DSP.  Else the placement alone.
  * NULL: out of memory. */

@@ -27,13 +27,13 @@ static int open_dsp(struct hx_linear_method **out, const struct hx_open *o, cons
 {
     const uint32_t placement = set->arg ? placement_of(set->arg) : (uint32_t)hx_plan_index(o->plan, "placement");
 
-    return hx_linear_dsp_open(out, set, placement, err);
+    return hx_linear_dsp_open(out, set, placement, hx_plan_packets(o->plan), err);
 }
 
 static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
     (void)pos; /* whatever it is */
-    return (struct hx_calls){hx_plan_linear_calls(p, &hx_method_linear_dsp, s), 0};
+    return hx_plan_sends(p, hx_plan_linear_calls(p, &hx_method_linear_dsp, s));
 }
 
 const struct hx_method hx_method_linear_dsp = {

@@ -234,7 +234,8 @@ static int open_dsp(struct hx_kv_ntt *c, const struct hx_kv_ntt_limits *limits, 
     const struct hx_ntt_dsp_cfg cfg = {
         .prime = c->ring.shard ? hx_shard_prime(c->ring.shard) : HX_NTT_DSP_BOTH, .n = c->ring.n,
         .layers = kv->n_layer, .positions = kv->n_ctx, .heads = kv->n_kv,
-        .vtcm_bytes = limits->vtcm_bytes, .heap_bytes = limits->heap_bytes};
+        .vtcm_bytes = limits->vtcm_bytes, .heap_bytes = limits->heap_bytes,
+        .packets = limits->packets};
     int rc = hx_ntt_dsp_open(&c->dsp, &cfg, err);
 
     if (!rc)

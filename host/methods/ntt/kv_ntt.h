@@ -22,6 +22,7 @@ struct hx_kv_shape {
 /* The most memory that keys on the DSP may take; 0: no VTCM, as much of its heap as there is. */
 struct hx_kv_ntt_limits {
     size_t vtcm_bytes, heap_bytes;
+    int packets; /* 1: calls go as packets (dsp/packets.h) */
 };
 
 /* pool: borrowed, may be NULL.  0; -ENOMEM; -EINVAL: schoolbook has no transforms; -EPIPE and others of

@@ -89,7 +89,8 @@ static int open_kv(struct hx_kv **out, const struct hx_open *o, struct hx_error 
     const struct hx_model *m = o->model;
     const struct hx_kv_shape shape = {m->n_layer, m->n_kv, m->dh, o->n_ctx};
     const struct hx_poly_cfg cfg = config(o->plan);
-    const struct hx_kv_ntt_limits limits = {hx_plan_number(o->plan, "ring-vtcm") * KIB, hx_plan_number(o->plan, "ring-ddr") * KIB};
+    const struct hx_kv_ntt_limits limits = {hx_plan_number(o->plan, "ring-vtcm") * KIB, hx_plan_number(o->plan, "ring-ddr") * KIB,
+                                            hx_plan_packets(o->plan)};
 
     return on_dsp(o->plan) ? hx_kv_ntt_dsp_open(out, &shape, &cfg, &limits, o->pool, err)
                            : hx_kv_ntt_open(out, &shape, &cfg, o->pool, err);
@@ -206,7 +207,7 @@ static struct hx_calls calls_kv(const struct hx_plan *p, const struct hx_shape *
     const size_t n = held(p, s);
     const double each = (pos < n) + (n && asks_for_something(p, s, pos));
 
-    return (struct hx_calls){on_dsp(p) ? each * (double)s->n_layer : 0, 0};
+    return hx_plan_sends(p, on_dsp(p) ? each * (double)s->n_layer : 0);
 }
 
 const struct hx_method hx_method_attn_poly = {

@@ -408,7 +408,7 @@ static int take_over(struct ok_linear *l, struct hx_error *err)
     int rc = encode_all(l, err);
 
     if (!rc && l->any_on_dsp)
-        rc = hx_ok_dsp_open(&l->dsp, l->planes, l->on_dsp, l->n, err);
+        rc = hx_ok_dsp_open(&l->dsp, l->planes, l->on_dsp, l->n, l->cfg.packets, err);
     for (size_t i = 0; i < l->n && !rc; i++) {
         l->matrix[i]->ops = &ops;
         l->matrix[i]->state = l;

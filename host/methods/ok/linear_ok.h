@@ -32,6 +32,7 @@ struct hx_ok_cfg {
     int by_block;        /* 1: a scale for each HX_OK_BLOCK weights of a row (hx_ok_tensor_of_blocks()); 0: for each row */
     unsigned x_bits;     /* |x| <= 2^x_bits; default hx_ok_default_x_bits(), the same in all modes */
     const char *kernel;  /* name of one of hx_ok_kernels; default the fastest of this CPU */
+    int packets;         /* 1: calls of the DSP go as packets (dsp/packets.h) */
 };
 
 /* "native", "B", "E" */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dsp/dsp_error.h"
+#include "dsp/packets.h"
 #include "dsp/skel.h"
 #include "hx_ok_weights.h"
 #include "ok_linear.h"
@@ -188,8 +189,17 @@ static int hand_over(struct hx_ok_dsp *d, struct hx_error *err)
     return 0;
 }
 
+static int send_packets(struct hx_ok_dsp *d, struct hx_error *err)
+{
+    int rc = hx_packets_open(&d->skel, "linear ok", ok_linear_packets_attach, ok_linear_packets_detach, err);
+
+    if (!rc)
+        rc = hx_packets_share(&d->skel, "linear ok", d->x, d->x_room * sizeof(*d->x), err);
+    return rc ? rc : hx_packets_share(&d->skel, "linear ok", d->y, d->y_room * sizeof(*d->y), err);
+}
+
 int hx_ok_dsp_open(struct hx_ok_dsp **out, const struct hx_ok_planes *planes, const uint8_t *wanted,
-                   size_t n, struct hx_error *err)
+                   size_t n, int packets, struct hx_error *err)
 {
     struct hx_ok_dsp *d = calloc(1, sizeof(*d));
     int rc;
@@ -206,6 +216,8 @@ int hx_ok_dsp_open(struct hx_ok_dsp **out, const struct hx_ok_planes *planes, co
         rc = hx_skel_open(&d->skel, "linear ok", ok_linear_URI, err);
     if (!rc)
         rc = hand_over(d, err);
+    if (!rc && packets)
+        rc = send_packets(d, err);
     if (rc)
         hx_ok_dsp_close(d);
     else

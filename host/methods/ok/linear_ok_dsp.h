@@ -9,9 +9,9 @@
 struct hx_ok_dsp;
 
 /* Those of the n matrices whose `wanted` is 1; opens ok_linear on the CDSP in an unsigned PD.
- * 0; -EINVAL: too large; -ENOMEM; -EIO: the DSP refused something. */
+ * packets: 1: calls go as packets (dsp/packets.h).  0; -EINVAL: too large; -ENOMEM; -EIO: the DSP refused something. */
 int hx_ok_dsp_open(struct hx_ok_dsp **out, const struct hx_ok_planes *planes, const uint8_t *wanted,
-                   size_t n, struct hx_error *err);
+                   size_t n, int packets, struct hx_error *err);
 
 /* Accepts NULL. */
 void hx_ok_dsp_close(struct hx_ok_dsp *d);

@@ -98,6 +98,7 @@ static int open_ok(struct hx_linear_method **out, const struct hx_open *o, const
         .q_max = (unsigned)hx_plan_number(p, "q-max"),
         .x_bits = (unsigned)hx_plan_number(p, "x-bits"),
         .kernel = hx_plan_text(p, "ok-kernel"),
+        .packets = hx_plan_packets(p),
     };
 
     return hx_linear_ok_open(out, o->model, set, &cfg, o->pool, err);
@@ -125,7 +126,7 @@ static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, 
     const int stays_here = out.method == &hx_method_linear_ok && out.on_dsp; /* see check_offload() */
 
     (void)pos; /* whatever it is */
-    return (struct hx_calls){hx_plan_linear_calls(p, &hx_method_linear_ok, s) - stays_here, 0};
+    return hx_plan_sends(p, hx_plan_linear_calls(p, &hx_method_linear_ok, s) - stays_here);
 }
 
 const struct hx_method hx_method_linear_ok = {

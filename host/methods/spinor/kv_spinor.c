@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsp/packets.h"
 #include "kv_spinor_dispatch.h"
 
 static const struct hx_spinor_dispatch *const dispatches[] = {
@@ -157,16 +158,28 @@ static int unknown_dispatch(const char *name, struct hx_error *err)
     return hx_error_set(err, -EINVAL, "unknown density '%s'; legal: %s", name, legal);
 }
 
-static int open_codec(struct hx_kv_spinor *s, const struct hx_cal *cal, struct hx_error *err)
+/* Density `queue` has its own packets. */
+static int open_dsp(struct hx_kv_spinor *s, const struct hx_cal *cal, int packets, struct hx_error *err)
+{
+    static const char who[] = "kv spinor";
+    int rc = hx_spinor_dsp_open(&s->dsp, cal, packets && s->dispatch != &hx_spinor_dispatch_queue, err);
+
+    if (rc || s->dispatch->alloc != hx_spinor_shared_alloc)
+        return rc;
+    rc = hx_packets_share(&s->dsp, who, s->x, s->x_bytes, err);
+    return rc ? rc : hx_packets_share(&s->dsp, who, s->blocks, s->block_bytes, err);
+}
+
+static int open_codec(struct hx_kv_spinor *s, const struct hx_cal *cal, int packets, struct hx_error *err)
 {
     if (s->dispatch != &hx_spinor_dispatch_cpu)
-        return hx_spinor_dsp_open(&s->dsp, cal, err);
+        return open_dsp(s, cal, packets, err);
     s->codec = hx_cal_codec(cal);
     return s->codec ? 0 : hx_error_set(err, -ENOMEM, "kv spinor-cpu: out of memory");
 }
 
 static int open_with(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                     const struct hx_spinor_dispatch *d, size_t n_ctx, struct hx_error *err)
+                     const struct hx_spinor_dispatch *d, int packets, size_t n_ctx, struct hx_error *err)
 {
     struct hx_kv_spinor *s;
     int rc = hx_spinor_check_cal(m, cal, err);
@@ -186,7 +199,7 @@ static int open_with(struct hx_kv **out, const struct hx_model *m, const struct 
     if (!rc && !cal->k_after_rope && hx_ropes_init(&s->ropes, &m->rope, n_ctx))
         rc = hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", n_ctx);
     if (!rc)
-        rc = open_codec(s, cal, err);
+        rc = open_codec(s, cal, packets, err);
     if (!rc && d->open)
         rc = d->open(s, err);
     if (rc) {
@@ -198,17 +211,17 @@ static int open_with(struct hx_kv **out, const struct hx_model *m, const struct 
 }
 
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                      const char *density, size_t n_ctx, struct hx_error *err)
+                      const char *density, int packets, size_t n_ctx, struct hx_error *err)
 {
     const struct hx_spinor_dispatch *d = find_dispatch(density);
 
-    return d ? open_with(out, m, cal, d, n_ctx, err) : unknown_dispatch(density, err);
+    return d ? open_with(out, m, cal, d, packets, n_ctx, err) : unknown_dispatch(density, err);
 }
 
 int hx_kv_spinor_cpu_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal, size_t n_ctx,
                           struct hx_error *err)
 {
-    return open_with(out, m, cal, &hx_spinor_dispatch_cpu, n_ctx, err);
+    return open_with(out, m, cal, &hx_spinor_dispatch_cpu, 0, n_ctx, err);
 }
 
 const struct hx_codec_format *hx_kv_spinor_format(const struct hx_kv *kv, int *k_after_rope)

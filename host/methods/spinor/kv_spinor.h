@@ -22,17 +22,18 @@
 /* Names of the densities, NULL-terminated. */
 extern const char *const hx_kv_spinor_densities[];
 
-/* For one token at position pos, 0-based.  `density` is a name of the table above. */
+/* For one token at position pos, 0-based, unless calls go as packets.  `density` is a name of the table above. */
 struct hx_calls hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos);
 
 /* What the blocks of an open cache hold. */
 const struct hx_codec_format *hx_kv_spinor_format(const struct hx_kv *kv, int *k_after_rope);
 
 /* Opens sp_hex on the CDSP in an unsigned PD and hands it the tables (borrowed for the call), which must be of this
- * model.  Of the model, only geometry, rope and fingerprint are looked at.  0; -EINVAL (unknown density, tables of another
- * model, context too long for one call); -ENOMEM; -EIO (the DSP refused or damaged something). */
+ * model.  Of the model, only geometry, rope and fingerprint are looked at.  packets: 1: calls go as packets (dsp/packets.h).
+ * 0; -EINVAL (unknown density, tables of another model, context too long for one call); -ENOMEM; -EIO (the DSP refused or damaged
+ * something). */
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                      const char *density, size_t n_ctx, struct hx_error *err);
+                      const char *density, int packets, size_t n_ctx, struct hx_error *err);
 
 /* The same blocks, coded by this CPU's codec (fp64, rpc/block/hx_block_codec.h): no rig, no calls.  Bytes are those of the DSP but for
  * the neighbours that docs/block.md allows, decoded values within what kernels/spinor/spinor.h allows: close, not the same bits.

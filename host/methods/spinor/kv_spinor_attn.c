@@ -7,10 +7,13 @@
 
 #include "engine/attn.h"
 #include "dsp/dsp_error.h"
+#include "dsp/packets.h"
 #include "kv_spinor_dispatch.h"
 #include "rpcmem.h"
 
 enum { MAX_BATCH = 256 };
+
+static const char who[] = "kv spinor";
 
 struct cache;
 
@@ -27,8 +30,7 @@ struct dispatch {
     const char *name;
     int by_head;    /* 1: calls for one KV head each; 0: for all of a layer */
     int one_by_one; /* as in struct hx_spinor_dispatch */
-    void *(*alloc)(size_t bytes);
-    void (*free)(void *p);
+    int copies;     /* 1: in ordinary memory, as long as calls are no packets */
     int (*step)(struct cache *c, const struct part *p, struct hx_error *err);
     size_t calls; /* of one step */
 };
@@ -39,6 +41,7 @@ struct cache {
     const struct hx_block_shape *shape; /* the format's */
     struct hx_codec_format format;
     struct hx_skel dsp;
+    int in_shared; /* 1: the buffers are rpcmem */
     size_t heads;   /* KV heads of a call */
     size_t n_q;     /* queries of a KV head; 0 until the first attend() */
     float scale;    /* of the running attend() */
@@ -128,15 +131,10 @@ static int step_batched(struct cache *c, const struct part *p, struct hx_error *
     return code ? failed(c, "attn_layer", p, code, err) : 0;
 }
 
-static void *heap_alloc(size_t bytes)
-{
-    return calloc(1, bytes);
-}
-
 static const struct dispatch dispatches[] = {
-    {"per-vector", 1, 1, heap_alloc, free, step_vector, 3},
-    {"per-layer", 0, 1, hx_spinor_shared_alloc, rpcmem_free, step_layer, 2},
-    {"batched", 0, 0, hx_spinor_shared_alloc, rpcmem_free, step_batched, 1},
+    {"per-vector", 1, 1, 1, step_vector, 3},
+    {"per-layer", 0, 1, 0, step_layer, 2},
+    {"batched", 0, 0, 0, step_batched, 1},
 };
 
 static const struct dispatch *find_dispatch(const char *density)
@@ -160,6 +158,21 @@ double hx_kv_attn_calls(const char *density, size_t n_layer, size_t n_kv)
 }
 
 /* --- the cache */
+
+static void *alloc(const struct cache *c, size_t bytes)
+{
+    return c->in_shared ? hx_spinor_shared_alloc(bytes) : calloc(1, bytes);
+}
+
+static void release(struct cache *c, void *p)
+{
+    if (!c->in_shared) {
+        free(p);
+        return;
+    }
+    hx_packets_unshare(&c->dsp, p);
+    rpcmem_free(p);
+}
 
 /* Copies `width` floats at `from`, of each of n rows of `row` floats, behind each other. */
 static void gather(float *to, const float *from, size_t from_row, size_t width, size_t n)
@@ -194,16 +207,19 @@ static int step(struct cache *c, const struct hx_attn_in *in, size_t head, float
 static int alloc_queries(struct cache *c, size_t n_q, struct hx_error *err)
 {
     const size_t floats = c->kv.max_batch * row(c) * n_q;
+    int rc;
 
     if (floats <= c->q_floats)
         return 0;
-    c->dispatch->free(c->q);
-    c->dispatch->free(c->y);
-    c->q = c->dispatch->alloc(floats * sizeof(*c->q));
-    c->y = c->dispatch->alloc(floats * sizeof(*c->y));
+    release(c, c->q);
+    release(c, c->y);
+    c->q = alloc(c, floats * sizeof(*c->q));
+    c->y = alloc(c, floats * sizeof(*c->y));
     c->q_floats = c->q && c->y ? floats : 0;
-    return c->q_floats ? 0 : hx_error_set(err, -ENOMEM, "kv spinor: no memory for the queries of %zu "
-                                        "positions", c->kv.max_batch);
+    if (!c->q_floats)
+        return hx_error_set(err, -ENOMEM, "kv spinor: no memory for the queries of %zu positions", c->kv.max_batch);
+    rc = hx_packets_share(&c->dsp, who, c->q, floats * sizeof(*c->q), err);
+    return rc ? rc : hx_packets_share(&c->dsp, who, c->y, floats * sizeof(*c->y), err);
 }
 
 static int attend(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_error *err)
@@ -223,18 +239,24 @@ static void close_cache(struct hx_kv *kv)
     struct cache *c = (struct cache *)kv;
 
     hx_skel_close(&c->dsp);
-    c->dispatch->free(c->own);
-    c->dispatch->free(c->q);
-    c->dispatch->free(c->y);
-    c->dispatch->free(c->k);
-    c->dispatch->free(c->v);
-    c->dispatch->free(c->fresh);
+    release(c, c->own);
+    release(c, c->q);
+    release(c, c->y);
+    release(c, c->k);
+    release(c, c->v);
+    release(c, c->fresh);
     free(c);
 }
 
 static const struct hx_kv_ops ops = {
     .name = "spinor-attn", .attend = attend, .close = close_cache,
 };
+
+/* Of K, or of V. */
+static size_t block_bytes(const struct cache *c)
+{
+    return c->kv.n_ctx * c->kv.n_layer * c->kv.n_kv * (size_t)c->shape->slot;
+}
 
 static int alloc_buffers(struct cache *c, struct hx_error *err)
 {
@@ -244,13 +266,31 @@ static int alloc_buffers(struct cache *c, struct hx_error *err)
         c->kv.n_ctx * block_row(c) > INT32_MAX || bytes > INT32_MAX)
         return hx_error_set(err, -EINVAL, "kv spinor: a context of %zu positions is too long: its blocks "
                           "exceed %d bytes", c->kv.n_ctx, INT32_MAX);
-    c->own = c->dispatch->alloc(2 * c->kv.max_batch * row(c) * sizeof(*c->own));
-    c->fresh = c->dispatch->alloc(2 * block_row(c));
-    c->k = c->dispatch->alloc(bytes);
-    c->v = c->dispatch->alloc(bytes);
+    c->own = alloc(c, 2 * c->kv.max_batch * row(c) * sizeof(*c->own));
+    c->fresh = alloc(c, 2 * block_row(c));
+    c->k = alloc(c, bytes);
+    c->v = alloc(c, bytes);
     if (!c->own || !c->fresh || !c->k || !c->v)
         return hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", c->kv.n_ctx);
     return 0;
+}
+
+static int share_buffers(struct cache *c, struct hx_error *err)
+{
+    const struct {
+        void *p;
+        size_t bytes;
+    } buffers[] = {
+        {c->own, 2 * c->kv.max_batch * row(c) * sizeof(*c->own)},
+        {c->fresh, 2 * block_row(c)},
+        {c->k, block_bytes(c)},
+        {c->v, block_bytes(c)},
+    };
+    int rc = 0;
+
+    for (size_t i = 0; !rc && i < sizeof(buffers) / sizeof(buffers[0]); i++)
+        rc = hx_packets_share(&c->dsp, who, buffers[i].p, buffers[i].bytes, err);
+    return rc;
 }
 
 static int check(const struct hx_model *m, const struct hx_cal *cal, const char *density,
@@ -266,7 +306,7 @@ static int check(const struct hx_model *m, const struct hx_cal *cal, const char 
 }
 
 int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                           const char *density, size_t n_ctx, struct hx_error *err)
+                           const char *density, int packets, size_t n_ctx, struct hx_error *err)
 {
     struct cache *c;
     int rc = check(m, cal, density, err);
@@ -282,9 +322,12 @@ int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const s
     c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx,
                            c->dispatch->one_by_one ? 1 : n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH};
     c->heads = c->dispatch->by_head ? 1 : m->n_kv;
+    c->in_shared = packets || !c->dispatch->copies;
     rc = alloc_buffers(c, err);
     if (!rc)
-        rc = hx_spinor_dsp_open(&c->dsp, cal, err);
+        rc = hx_spinor_dsp_open(&c->dsp, cal, packets, err);
+    if (!rc)
+        rc = share_buffers(c, err);
     if (rc) {
         close_cache(&c->kv);
         return rc;

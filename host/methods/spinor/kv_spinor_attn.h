@@ -2,7 +2,8 @@
  * them.  Blocks must hold K after RoPE; the rule of kv.h is the same, so each position attends to itself in f32.
  *
  * Densities, calls for one token (L layers, H KV heads), whatever its position:
- *   per-vector  2LH encodes + LH attn_block, in ordinary memory, so that all blocks of the past are copied each time;
+ *   per-vector  2LH encodes + LH attn_block, in ordinary memory, so that all blocks of the past are copied each time,
+ *               unless calls go as packets;
  *   per-layer   L encodes + L attn_block;
  *   batched     L attn_layer, each of which does both.
  * Those with fewer calls than layers (per-token, queue) are refused: a layer's queries follow from the layer before. */
@@ -25,6 +26,6 @@ const struct hx_codec_format *hx_kv_spinor_attn_format(const struct hx_kv *kv);
 /* As hx_kv_spinor_open(); also -EINVAL: a density that is refused, or tables of K before RoPE.  This cache has no put() and
  * no rows(); attend() takes any model without windows and soft-caps. */
 int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                           const char *density, size_t n_ctx, struct hx_error *err);
+                           const char *density, int packets, size_t n_ctx, struct hx_error *err);
 
 #endif

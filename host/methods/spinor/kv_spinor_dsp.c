@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dsp/dsp_error.h"
+#include "dsp/packets.h"
 
 int hx_spinor_check_cal(const struct hx_model *m, const struct hx_cal *cal, struct hx_error *err)
 {
@@ -40,9 +41,11 @@ static int push_tables(struct hx_skel *d, const struct hx_cal *cal, struct hx_er
     return 0;
 }
 
-int hx_spinor_dsp_open(struct hx_skel *d, const struct hx_cal *cal, struct hx_error *err)
+int hx_spinor_dsp_open(struct hx_skel *d, const struct hx_cal *cal, int packets, struct hx_error *err)
 {
     int rc = hx_skel_open(d, "kv spinor", sp_hex_URI, err);
 
-    return rc ? rc : push_tables(d, cal, err);
+    if (!rc)
+        rc = push_tables(d, cal, err);
+    return rc || !packets ? rc : hx_packets_open(d, "kv spinor", sp_hex_packets_attach, sp_hex_packets_detach, err);
 }

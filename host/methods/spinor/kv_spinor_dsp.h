@@ -12,7 +12,8 @@
 int hx_spinor_check_cal(const struct hx_model *m, const struct hx_cal *cal, struct hx_error *err);
 
 /* Opens sp_hex on the CDSP in an unsigned PD and hands it the tables (borrowed for the call), whose CRC-32 it must return.
+ * packets: 1: what is called later goes as packets (dsp/packets.h).
  * 0; -EINVAL (tables too long for a call) or what hx_skel_open() returns, with a reason.  hx_skel_close() also after an error. */
-int hx_spinor_dsp_open(struct hx_skel *d, const struct hx_cal *cal, struct hx_error *err);
+int hx_spinor_dsp_open(struct hx_skel *d, const struct hx_cal *cal, int packets, struct hx_error *err);
 
 #endif

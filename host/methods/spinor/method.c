@@ -70,14 +70,14 @@ static int check_attn(const struct hx_plan *p, struct hx_error *err)
 /* The calibration of the plan, or for an attention that needs it K after RoPE; then `open` of a cache. */
 static int open_with(struct hx_kv **out, const struct hx_open *o, int attn,
                      int (*open)(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
-                                 const char *density, size_t n_ctx, struct hx_error *err),
+                                 const char *density, int packets, size_t n_ctx, struct hx_error *err),
                      struct hx_error *err)
 {
     struct hx_cal *cal = NULL;
     int rc = hx_cal_choose(&cal, o, attn, err);
 
     if (!rc)
-        rc = open(out, o->model, cal, hx_plan_text(o->plan, "density"), o->n_ctx, err);
+        rc = open(out, o->model, cal, hx_plan_text(o->plan, "density"), hx_plan_packets(o->plan), o->n_ctx, err);
     hx_cal_free(cal);
     return rc;
 }
@@ -122,13 +122,16 @@ static json_t *report_attn(const void *self, const struct hx_kv *kv, const struc
 
 static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
-    return hx_kv_spinor_calls(hx_plan_text(p, "density"), s->n_layer, s->n_kv, pos);
+    const struct hx_calls c = hx_kv_spinor_calls(hx_plan_text(p, "density"), s->n_layer, s->n_kv, pos);
+    const struct hx_calls sent = hx_plan_sends(p, c.invokes);
+
+    return (struct hx_calls){sent.invokes, sent.packets + c.packets};
 }
 
 static struct hx_calls calls_attn(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
     (void)pos; /* whatever it is */
-    return (struct hx_calls){hx_kv_attn_calls(hx_plan_text(p, "density"), s->n_layer, s->n_kv), 0};
+    return hx_plan_sends(p, hx_kv_attn_calls(hx_plan_text(p, "density"), s->n_layer, s->n_kv));
 }
 
 const struct hx_method hx_method_kv_spinor_attn = {

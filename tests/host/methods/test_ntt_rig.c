@@ -173,7 +173,7 @@ static void test_what_does_not_fit_spills_and_has_the_same_bits(void **state)
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(cases); i++) {
-        const struct hx_kv_ntt_limits limits = {cases[i].vtcm, cases[i].heap};
+        const struct hx_kv_ntt_limits limits = {.vtcm_bytes = cases[i].vtcm, .heap_bytes = cases[i].heap};
         struct hx_session_stats before;
         struct hx_poly_seen seen;
         struct hx_ntt_held held;

@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "dsp/dsp_error.h"
+#include "dsp/packets.h"
 #include "dsp/skel.h"
 #include "ntt.h"
 #include "ntt_kv.h"
 #include "rpcmem.h"
 
 enum { THREADS = 2 };
+
+static const char who[] = "kv ntt";
 
 /* Shared memory that grows with what calls need. */
 struct buffer {
@@ -28,17 +31,18 @@ struct hx_ntt_dsp {
     struct buffer in, out;
 };
 
-static int grow(struct buffer *b, size_t bytes, struct hx_error *err)
+static int grow(struct hx_ntt_dsp *d, struct buffer *b, size_t bytes, struct hx_error *err)
 {
     if (bytes <= b->bytes)
         return 0;
+    hx_packets_unshare(&d->skel, b->p);
     rpcmem_free(b->p);
     b->bytes = 0;
     b->p = rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes + bytes / 2);
     if (!b->p)
         return hx_error_set(err, -ENOMEM, "kv ntt: no shared memory for %zu bytes", bytes);
     b->bytes = bytes + bytes / 2;
-    return 0;
+    return hx_packets_share(&d->skel, who, b->p, b->bytes, err);
 }
 
 static size_t primes(const struct hx_ntt_dsp *d)
@@ -80,9 +84,11 @@ int hx_ntt_dsp_open(struct hx_ntt_dsp **out, const struct hx_ntt_dsp_cfg *cfg, s
     d->prime = cfg->prime;
     d->n = cfg->n;
     d->heads = cfg->heads;
-    rc = hx_skel_open(&d->skel, "kv ntt", ntt_kv_URI, err);
+    rc = hx_skel_open(&d->skel, who, ntt_kv_URI, err);
     if (!rc)
         rc = make_cache(d, cfg, err);
+    if (!rc && cfg->packets)
+        rc = hx_packets_open(&d->skel, who, ntt_kv_packets_attach, ntt_kv_packets_detach, err);
     if (rc) {
         hx_ntt_dsp_close(d);
         return rc;
@@ -116,7 +122,7 @@ static int failed(const struct hx_ntt_dsp *d, const char *method, int code, size
 
 int32_t *hx_ntt_dsp_room(struct hx_ntt_dsp *d, size_t integers, struct hx_error *err)
 {
-    return grow(&d->in, integers * sizeof(int32_t), err) ? NULL : d->in.p;
+    return grow(d, &d->in, integers * sizeof(int32_t), err) ? NULL : d->in.p;
 }
 
 int hx_ntt_dsp_put(struct hx_ntt_dsp *d, size_t layer, size_t pos, size_t count, struct hx_error *err)
@@ -179,7 +185,7 @@ int hx_ntt_dsp_sums(struct hx_ntt_dsp *d, const struct hx_ntt_batch *b, const ui
 {
     const size_t first = b->spans->first, each = words_of(b, b->tokens), all = primes(d) * each;
     ntt_kv_cycles unused;
-    int code, rc = grow(&d->out, all * sizeof(uint32_t), err);
+    int code, rc = grow(d, &d->out, all * sizeof(uint32_t), err);
 
     *sums = d->out.p;
     *words = each;
@@ -196,7 +202,7 @@ static int call_past(struct hx_ntt_dsp *d, size_t layer, size_t count, struct hx
 {
     const size_t words = count * d->heads * primes(d) * d->n;
     ntt_kv_cycles unused;
-    int code, rc = grow(&d->out, words * sizeof(uint32_t), err);
+    int code, rc = grow(d, &d->out, words * sizeof(uint32_t), err);
 
     if (rc || !count)
         return rc;

@@ -25,6 +25,7 @@ struct hx_ntt_dsp_cfg {
     int prime; /* 0, 1 or HX_NTT_DSP_BOTH */
     size_t n, layers, positions, heads;
     size_t vtcm_bytes, heap_bytes; /* the most that each place gives; 0: no VTCM, as much heap as there is */
+    int packets;                   /* 1: calls go as packets (dsp/packets.h) */
 };
 
 /* Connects to a rig. */
