@@ -3,9 +3,11 @@
 
 #include "HAP_farf.h"
 #include "hexrig_purpose.h"
+#include "qurt_hvx.h"
 #include "skel/parallel.h"
 #include "sp_hex_state.h"
 #include "spinor_attn.h"
+#include "spinor_steps_attn.h"
 
 /* A call as both methods see it, with the lengths that came. */
 struct call {
@@ -207,11 +209,16 @@ static int run_hvx(struct hx_sp_tables *t, const struct call *c, struct hx_spino
     return rc;
 }
 
-static int run_reference(const struct hx_codec *codec, const struct call *c,
-                         struct hx_spinor_faults *bad, int *in_v)
+/* Blocks without tables. */
+static int run_steps(const struct hx_sp_state *s, const struct call *c, struct hx_spinor_faults *bad, int *in_v)
 {
-    return c->is_attend ? hx_spinor_attend_ref(codec, &c->a, bad, in_v)
-                        : hx_spinor_scores_ref(codec, &c->a, bad);
+    int rc;
+
+    if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
+        return AEE_EFAILED;
+    rc = c->is_attend ? hx_steps_attend(s->steps, s->codec, &c->a, bad, in_v) : hx_steps_scores(s->steps, s->codec, &c->a, bad);
+    qurt_hvx_unlock();
+    return rc;
 }
 
 /* The call's memory, which is the client's, for its length only. */
@@ -237,7 +244,7 @@ static int run(remote_handle64 h, struct call *c)
     int rc = check_call(s, c);
     if (rc == AEE_SUCCESS) {
         memory_is_for(c, HX_PURPOSE_KV, HX_PURPOSE_ACTIVATIONS);
-        rc = s->hvx ? run_hvx(s->hvx, c, &bad, &in_v) : run_reference(s->codec, c, &bad, &in_v);
+        rc = s->hvx ? run_hvx(s->hvx, c, &bad, &in_v) : run_steps(s, c, &bad, &in_v);
         memory_is_for(c, HX_PURPOSE_OTHER, HX_PURPOSE_OTHER);
     }
     pthread_rwlock_unlock(&s->lock);

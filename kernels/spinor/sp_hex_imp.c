@@ -1,7 +1,7 @@
 /* Implements interface sp_hex on the DSP: opening, closing and calibrating.
  *
  * Formats with an HVX version (spinor.h) have their tables as sp_hex_tables.h says.  The others are coded step by step
- * (spinor_steps.h) with tables on the heap; attention over them runs in the C reference, so its modelled cost says nothing.
+ * (spinor_steps.h, attention: spinor_steps_attn.h) with tables on the heap.
  *
  * Reentrant: calls on one handle may run in parallel; calibrate waits for the calls that still use the old tables. */
 #include <pthread.h>
