@@ -14,7 +14,7 @@
 #include "sp_hex_queue.h"
 #include "sp_hex_state.h"
 
-HX_UNCOSTED("quantising, decoding and attention are listed; tables, unpacking, glue and band decoding are not");
+HX_UNCOSTED("quantising, decoding and attention are listed; tables, unpacking and glue are not");
 
 static struct hx_packet_queues queues = HX_PACKET_QUEUES("sp_hex", sp_hex_skel_handle_invoke);
 
