@@ -8,9 +8,9 @@
 #include "hexrig_purpose.h"
 #include "hexrig_slow_path.h"
 #include "qurt_hvx.h"
-#include "silicon/elementwise.h"
 #include "skel/kernel.h"
 #include "skel/parallel.h"
+#include "sp_hex_copy.h"
 #include "sp_hex_state.h"
 #include "spinor_steps.h"
 
@@ -135,31 +135,6 @@ static int run_hvx(const struct batch *b, struct hx_sp_tables *t, struct hx_spin
 
 /* --- buffers that are not aligned */
 
-struct copy {
-    uint8_t *to;
-    const uint8_t *from;
-    size_t bytes;
-};
-
-static int copy_part(void *arg, struct hx_part part)
-{
-    const struct copy *c = arg;
-    const struct hx_share s = hx_share_of((c->bytes + HX_VECTOR_BYTES - 1) / HX_VECTOR_BYTES, part);
-    const size_t first = s.first * HX_VECTOR_BYTES, most = s.n * HX_VECTOR_BYTES, left = c->bytes - first;
-
-    if (s.n)
-        hx_copy_unaligned_hvx(c->to + first, c->from + first, left < most ? left : most);
-    return AEE_SUCCESS;
-}
-
-static int copy(void *to, const void *from, size_t bytes)
-{
-    enum { LEAST = 64 }; /* vectors that are worth a hand-over */
-    struct copy c = {to, from, bytes};
-
-    return hx_parallel(hx_parallel_parts(bytes / HX_VECTOR_BYTES, LEAST), copy_part, &c, NULL, &hx_handover_pool);
-}
-
 static const void *x_of(const struct batch *b)
 {
     return b->x_in ? b->x_in : b->x_out;
@@ -180,8 +155,8 @@ static int is_slow(const struct batch *b)
 static int run_copied(const struct batch *b, struct hx_sp_tables *t, struct hx_spinor_faults *bad)
 {
     const size_t x_bytes = (size_t)b->x_len * sizeof(float), blocks_bytes = (size_t)b->blocks_len;
-    const size_t room = (x_bytes + HX_VECTOR_BYTES - 1) / HX_VECTOR_BYTES * HX_VECTOR_BYTES;
-    float *x = aligned_alloc(HX_VECTOR_BYTES, room + (blocks_bytes + HX_VECTOR_BYTES - 1) / HX_VECTOR_BYTES * HX_VECTOR_BYTES);
+    const size_t room = hx_sp_whole_vectors(x_bytes);
+    float *x = aligned_alloc(HX_VECTOR_BYTES, room + hx_sp_whole_vectors(blocks_bytes));
     uint8_t *blocks = x ? (uint8_t *)x + room : NULL;
     struct batch c = *b;
     int rc, copied;
@@ -194,12 +169,12 @@ static int run_copied(const struct batch *b, struct hx_sp_tables *t, struct hx_s
     c.x_out = b->x_in ? NULL : x;
     c.blocks_in = b->x_in ? NULL : blocks;
     c.blocks_out = b->x_in ? blocks : NULL;
-    rc = copy(x, x_of(b), x_bytes);
+    rc = hx_sp_copy(x, x_of(b), x_bytes);
     if (!rc)
-        rc = copy(blocks, blocks_of(b), blocks_bytes);
+        rc = hx_sp_copy(blocks, blocks_of(b), blocks_bytes);
     if (!rc) {
         rc = run_hvx(&c, t, bad);
-        copied = b->x_in ? copy(b->blocks_out, blocks, blocks_bytes) : copy(b->x_out, x, x_bytes);
+        copied = b->x_in ? hx_sp_copy(b->blocks_out, blocks, blocks_bytes) : hx_sp_copy(b->x_out, x, x_bytes);
         rc = rc ? rc : copied;
     }
     free(x);
