@@ -3,8 +3,10 @@
 
 #include "HAP_farf.h"
 #include "hexrig_purpose.h"
+#include "hexrig_slow_path.h"
 #include "qurt_hvx.h"
 #include "skel/parallel.h"
+#include "sp_hex_copy.h"
 #include "sp_hex_state.h"
 #include "spinor_attn.h"
 #include "spinor_steps_attn.h"
@@ -209,6 +211,74 @@ static int run_hvx(struct hx_sp_tables *t, const struct call *c, struct hx_spino
     return rc;
 }
 
+/* --- buffers that are not aligned */
+
+/* Memory for aligned copies; at NULL: they are only counted. */
+struct room {
+    uint8_t *at;
+    size_t used;
+    int rc;
+};
+
+/* Where the kernel may find what lies at p: there, or in a copy. */
+static const void *aligned(struct room *r, const void *p, size_t bytes, size_t to)
+{
+    uint8_t *here = r->at ? r->at + r->used : NULL;
+
+    if ((uintptr_t)p % to == 0)
+        return p;
+    r->used += hx_sp_whole_vectors(bytes);
+    if (!here)
+        return p;
+    r->rc = r->rc ? r->rc : hx_sp_copy(here, p, bytes);
+    return here;
+}
+
+/* Results that the kernel does not write stay as they were, so that their memory is copied as well. */
+static void align_all(struct room *r, struct call *c)
+{
+    const size_t f = sizeof(float), vector = sizeof(HVX_Vector);
+
+    c->a.q = aligned(r, c->a.q, (size_t)c->q_len * f, vector);
+    c->a.k = aligned(r, c->a.k, (size_t)c->k_len, HX_BLOCK_SLOT);
+    if (!c->is_attend)
+        return; /* scores are written one by one */
+    c->a.v = aligned(r, c->a.v, (size_t)c->v_len, HX_BLOCK_SLOT);
+    c->a.k_own = aligned(r, c->a.k_own, (size_t)c->own_k_len * f, vector);
+    c->a.v_own = aligned(r, c->a.v_own, (size_t)c->own_v_len * f, vector);
+    c->a.out = (float *)aligned(r, c->a.out, (size_t)c->out_len * f, vector);
+}
+
+/* Floats are whole ones: what lies between them is refused by the kernel. */
+static int is_between_floats(const struct call *c)
+{
+    return ((uintptr_t)c->a.q | (uintptr_t)c->a.k_own | (uintptr_t)c->a.v_own | (uintptr_t)c->a.out) % sizeof(float) != 0;
+}
+
+/* The call on aligned copies of the buffers that need it, if any does. */
+static int run_anywhere(struct hx_sp_tables *t, const struct call *c, struct hx_spinor_faults *bad, int *in_v)
+{
+    struct room r = {.at = NULL};
+    struct call moved = *c;
+    int rc;
+
+    align_all(&r, &moved);
+    if (r.used == 0 || is_between_floats(c))
+        return run_hvx(t, c, bad, in_v);
+    HX_SLOW_PATH();
+    r = (struct room){.at = aligned_alloc(sizeof(HVX_Vector), r.used)};
+    if (!r.at)
+        return AEE_ENOMEMORY;
+    align_all(&r, &moved);
+    rc = r.rc ? r.rc : run_hvx(t, &moved, bad, in_v);
+    if (!rc && moved.a.out != c->a.out)
+        rc = hx_sp_copy(c->a.out, moved.a.out, (size_t)c->out_len * sizeof(float));
+    free(r.at);
+    return rc;
+}
+
+/* --- calls */
+
 /* Blocks without tables. */
 static int run_steps(const struct hx_sp_state *s, const struct call *c, struct hx_spinor_faults *bad, int *in_v)
 {
@@ -244,7 +314,7 @@ static int run(remote_handle64 h, struct call *c)
     int rc = check_call(s, c);
     if (rc == AEE_SUCCESS) {
         memory_is_for(c, HX_PURPOSE_KV, HX_PURPOSE_ACTIVATIONS);
-        rc = s->hvx ? run_hvx(s->hvx, c, &bad, &in_v) : run_steps(s, c, &bad, &in_v);
+        rc = s->hvx ? run_anywhere(s->hvx, c, &bad, &in_v) : run_steps(s, c, &bad, &in_v);
         memory_is_for(c, HX_PURPOSE_OTHER, HX_PURPOSE_OTHER);
     }
     pthread_rwlock_unlock(&s->lock);

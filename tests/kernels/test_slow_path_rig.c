@@ -151,6 +151,83 @@ static void test_floats_between_floats_are_refused(void **state)
     assert_int_equal(since(before).slow, 0);
 }
 
+/* --- attention */
+
+enum { HEADS = 1, QUERIES = 2, KV_BYTES = POSITIONS * HX_BLOCK_SLOT, MOST_OUT = QUERIES * (DH > POSITIONS ? DH : POSITIONS) };
+
+/* Offsets in bytes of a call's buffers, each in a page of its own. */
+struct offsets {
+    size_t q, k, v, own, out;
+};
+
+static uint8_t *page_of(size_t i)
+{
+    return x + i * 8192;
+}
+
+/* Scores (is_attend 0) or attention of QUERIES over POSITIONS blocks of slot 0 as K and of slot 1 as V. */
+static struct spent attend(int is_attend, const struct offsets *at, const uint8_t *k, const uint8_t *v, float *result)
+{
+    const size_t out_floats = (size_t)QUERIES * (is_attend ? DH : POSITIONS);
+    float *const q = (float *)(page_of(0) + at->q), *const own = (float *)(page_of(3) + at->own), *const out = (float *)(page_of(4) + at->out);
+    const float *const own_v = own + DH;
+    struct spent before;
+
+    memset(page_of(4), HXT_POISON, 8192);
+    memcpy(q, source, QUERIES * DH * sizeof(*q));
+    memcpy(own, source + 1000, 2 * DH * sizeof(*own));
+    memcpy(page_of(1) + at->k, k, KV_BYTES);
+    memcpy(page_of(2) + at->v, v, KV_BYTES);
+    before = spent();
+    if (is_attend)
+        assert_int_equal(sp_hex_attn_block(skel, 0, 1, HEADS, POSITIONS, 1, 0.1f, q, QUERIES * DH, own, DH, own_v, DH, page_of(1) + at->k,
+                                           KV_BYTES, page_of(2) + at->v, KV_BYTES, out, (int)out_floats), AEE_SUCCESS);
+    else
+        assert_int_equal(sp_hex_kq_scores(skel, 0, HEADS, POSITIONS, 1, 0.1f, q, QUERIES * DH, page_of(1) + at->k, KV_BYTES, out,
+                                          (int)out_floats), AEE_SUCCESS);
+    before = since(before);
+    memcpy(result, out, out_floats * sizeof(*out));
+    hxt_untouched(out + out_floats, 64);
+    return before;
+}
+
+/* Blocks of one slot, one position behind the other. */
+static void make_blocks(int slot, uint8_t *to)
+{
+    assert_int_equal(sp_hex_hier_encode_batch_f32(skel, slot, 1, POSITIONS, source, POSITIONS * DH, to, KV_BYTES), AEE_SUCCESS);
+}
+
+static void test_attention_over_misaligned_buffers_is_the_same_and_takes_longer(void **state)
+{
+    static const struct offsets aligned, offsets[] = {{.q = 4}, {.k = 3}, {.q = 64, .k = 32, .v = 1, .own = 4, .out = 124}, {.v = 63}, {.own = 8}, {.out = 4}};
+    static uint8_t k[KV_BYTES], v[KV_BYTES];
+    float want[MOST_OUT], got[MOST_OUT];
+
+    (void)state;
+    make_blocks(0, k);
+    make_blocks(1, v);
+    for (int is_attend = 0; is_attend < 2; is_attend++) {
+        const size_t bytes = (size_t)QUERIES * (is_attend ? DH : POSITIONS) * sizeof(float);
+        struct spent fast;
+
+        attend(is_attend, &aligned, k, v, want); /* the first call finds the DSP cold */
+        fast = attend(is_attend, &aligned, k, v, want);
+        assert_int_equal(fast.slow, 0);
+        for (size_t i = 0; i < (is_attend ? HXT_LEN(offsets) : 3); i++) {
+            const struct spent slow = attend(is_attend, &offsets[i], k, v, got);
+
+            assert_int_equal(slow.slow, 1);
+            if (slow.exec_ns <= fast.exec_ns)
+                fail_msg("%s, offsets %zu: %llu ns, aligned %llu", is_attend ? "attn_block" : "kq_scores", i,
+                         (unsigned long long)slow.exec_ns, (unsigned long long)fast.exec_ns);
+            assert_memory_equal(got, want, bytes);
+        }
+        assert_int_equal(attend(is_attend, &aligned, k, v, got).slow, 0);
+    }
+    assert_int_equal(sp_hex_kq_scores(skel, 0, HEADS, POSITIONS, 1, 0.1f, (float *)(page_of(0) + 2), QUERIES * DH, k, KV_BYTES, got,
+                                      QUERIES * POSITIONS), AEE_DSP(AEE_EBADPARM));
+}
+
 static void test_argmax_of_a_misaligned_buffer_counts(void **state)
 {
     enum { N = 1000 };
@@ -179,6 +256,7 @@ int main(void)
         CASE(test_a_corrupt_block_leaves_its_vector_alone),
         CASE(test_what_the_driver_copies_is_aligned),
         CASE(test_floats_between_floats_are_refused),
+        CASE(test_attention_over_misaligned_buffers_is_the_same_and_takes_longer),
         CASE(test_argmax_of_a_misaligned_buffer_counts),
     };
 
