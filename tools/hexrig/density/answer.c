@@ -1,5 +1,5 @@
 /* Computes the rows of a density sweep: one token at each position, with what the driver counted for it. */
-#include "density.h"
+#include "answer.h"
 
 #include <errno.h>
 #include <stdio.h>

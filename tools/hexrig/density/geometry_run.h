@@ -3,8 +3,8 @@
  * A token makes the calls of the model's own forward pass in their order, with buffers of the same sizes.  What the plan leaves on
  * this machine is left out: there is no attention, and there are no other matrices.  Layers have weights of one layer in common, so
  * that a model of 8e9 parameters fits into one buffer; the DSP knows each layer's matrices by numbers of their own. */
-#ifndef HX_DENSITY_GEOMETRY_H
-#define HX_DENSITY_GEOMETRY_H
+#ifndef HX_GEOMETRY_RUN_H
+#define HX_GEOMETRY_RUN_H
 
 #include "engine/core.h"
 #include "engine/kv.h"

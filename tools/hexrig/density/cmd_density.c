@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cmd.h"
-#include "density.h"
+#include "answer.h"
 #include "cli/report.h"
 
 enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS };

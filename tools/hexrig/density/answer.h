@@ -2,10 +2,10 @@
  *
  * A row's figures are what the driver counted while the token went through the cache; what came before (opening, the tokens
  * at earlier positions) is not in it.  Times are modelled. */
-#ifndef HX_DENSITY_H
-#define HX_DENSITY_H
+#ifndef HX_DENSITY_ANSWER_H
+#define HX_DENSITY_ANSWER_H
 
-#include "density_geometry.h"
+#include "geometry_run.h"
 #include "options/engine_opts.h"
 #include "hx_session_stats.h"
 

@@ -1,5 +1,5 @@
 /* Runs a geometry: the calls of a forward pass without a model. */
-#include "density_geometry.h"
+#include "geometry_run.h"
 
 #include <errno.h>
 #include <stdlib.h>
