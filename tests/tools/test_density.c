@@ -235,6 +235,24 @@ static void test_figures_repeat(void **state)
     json_decref(b);
 }
 
+/* Whatever was measured before it, by this density or another. */
+static void test_a_row_is_the_same_in_every_sweep(void **state)
+{
+    json_t *all = e2e_json("density --density per-layer,batched,queue --pos 3,7,40 --json");
+    json_t *one = e2e_json("density --density batched --pos 40 --json");
+    json_t *shape = e2e_json("density --geometry qwen3-4b --density batched,queue --pos 1,4 --json");
+    json_t *alone = e2e_json("density --geometry qwen3-4b --density batched --pos 4 --json");
+
+    (void)state;
+    assert_true(json_equal(row_of(all, "batched", 40), row_of(one, "batched", 40)));
+    assert_true(json_equal(row_of(shape, "batched", 4), row_of(alone, "batched", 4)));
+    json_decref(all);
+    json_decref(one);
+    json_decref(shape);
+    json_decref(alone);
+    e2e_clean();
+}
+
 /* --- runs */
 
 static json_t *run_density(const char *density, const char *more)
@@ -405,6 +423,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_profiles_say_what_calls_and_packets_cost),
     cmocka_unit_test(test_a_packet_executes_what_a_call_does),
     cmocka_unit_test(test_figures_repeat),
+    cmocka_unit_test(test_a_row_is_the_same_in_every_sweep),
     cmocka_unit_test(test_tokens_are_the_same_at_every_density),
     cmocka_unit_test(test_a_run_by_packets_makes_no_calls),
     cmocka_unit_test(test_a_model_that_is_off_costs_nothing),

@@ -1,4 +1,4 @@
-/* Computes the rows of a density sweep: one token at each position, with what the driver counted for it. */
+/* Answers by counting: the cache is filled up to the position, then one token runs between two looks at the driver's figures. */
 #include "answer.h"
 
 #include <errno.h>
@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "cli/report.h"
+#include "geometry_run.h"
 
-enum { MANY_CALLS = 40000 };
-
-/* What a sweep runs: a model's engine, or a geometry. */
+/* What is asked: a model's engine, or a geometry. */
 struct subject {
     struct hx_engine *e; /* NULL: a geometry */
     float *logits;       /* [vocab] of a model */
@@ -20,34 +19,28 @@ struct subject {
 };
 
 struct source {
-    int (*open)(struct subject *s, const struct hx_density_job *job, struct hx_error *err);
+    int (*open)(struct subject *s, const struct hx_density_question *q, struct hx_error *err);
     /* positions pos..pos+n-1, not measured */
     int (*fill)(struct subject *s, size_t pos, size_t n, struct hx_error *err);
     int (*token)(struct subject *s, size_t pos, struct hx_error *err);
 };
 
-static size_t last(const struct hx_density_job *job)
-{
-    return job->pos[job->n_pos - 1];
-}
-
 /* --- a model */
 
-static int model_open(struct subject *s, const struct hx_density_job *job, struct hx_error *err)
+static int model_open(struct subject *s, const struct hx_density_question *q, struct hx_error *err)
 {
-    struct hx_engine_cfg cfg = hx_engine_opts_cfg(job->o);
+    struct hx_engine_cfg cfg = *q->model;
     int rc;
 
-    cfg.plan = job->plan;
-    cfg.n_ctx = last(job) + 1;
+    cfg.plan = q->plan;
+    cfg.n_ctx = q->pos + 1;
     rc = hx_engine_open(&s->e, &cfg, err);
     if (rc)
         return rc;
     s->kv = s->e->kv;
     s->shape = hx_shape_of(s->e->model);
-    if (last(job) >= s->e->model->n_ctx)
-        return hx_error_set(err, -EINVAL, "position %zu: the model's context is %zu", last(job),
-                            s->e->model->n_ctx);
+    if (q->pos >= s->e->model->n_ctx)
+        return hx_error_set(err, -EINVAL, "position %zu: the model's context is %zu", q->pos, s->e->model->n_ctx);
     s->logits = calloc(s->e->model->vocab, sizeof(*s->logits));
     return s->logits ? 0 : hx_error_set(err, -ENOMEM, "no memory for logits");
 }
@@ -83,9 +76,9 @@ static const struct source model = {model_open, model_fill, model_token};
 
 /* --- a geometry: the cache, and matrices that are on the DSP */
 
-static int geometry_open(struct subject *s, const struct hx_density_job *job, struct hx_error *err)
+static int geometry_open(struct subject *s, const struct hx_density_question *q, struct hx_error *err)
 {
-    int rc = hx_geometry_run_open(&s->g, job->geometry, job->plan, last(job) + 1, err);
+    int rc = hx_geometry_run_open(&s->g, q->geometry, q->plan, q->pos + 1, err);
 
     s->kv = s->g.kv;
     s->shape = hx_shape_of(&s->g.m); /* without heads: nobody has queries, so the cache is asked for rows */
@@ -106,8 +99,7 @@ static const struct source geometry = {geometry_open, geometry_fill, geometry_to
 
 /* --- both */
 
-static int measure_at(const struct source *from, struct subject *s, size_t pos,
-                      struct hx_session_stats *sum, struct hx_error *err)
+static int measure(const struct source *from, struct subject *s, size_t pos, struct hx_session_stats *sum, struct hx_error *err)
 {
     struct hx_session_stats before, after;
     int rc = hx_report_now(&before);
@@ -124,23 +116,6 @@ static int measure_at(const struct source *from, struct subject *s, size_t pos,
     return 0;
 }
 
-/* Counts of one call per position grow with its square. */
-static void warn_of_many(const struct subject *s, const struct hx_density_job *job)
-{
-    double n = 0;
-
-    for (size_t pos = 0, i = 0; pos <= last(job); pos++) {
-        const int measured = pos == job->pos[i];
-
-        /* what only fills a geometry's cache is not decoded again */
-        n += hx_plan_calls(job->plan, &s->shape, s->e || measured ? pos : 0).invokes;
-        i += (size_t)measured;
-    }
-    if (n > MANY_CALLS)
-        fprintf(stderr, "hexrig %s: %s makes %.0f calls up to position %zu, this takes a while\n",
-                job->o->cmd, job->density, n, last(job));
-}
-
 /* Of blocks, as the cache reports it. */
 static void basis_of(const struct subject *s, const struct hx_plan *p, char *out, size_t n)
 {
@@ -152,41 +127,41 @@ static void basis_of(const struct subject *s, const struct hx_plan *p, char *out
     json_decref(j);
 }
 
-static int measure(const struct source *from, struct subject *s, const struct hx_density_job *job,
-                   struct hx_density_row *rows, struct hx_error *err)
+/* Calls of one per position grow with its square; what only fills a geometry's cache is not decoded again. */
+static double work(const struct hx_density_question *q, const struct hx_shape *shape)
 {
-    size_t filled = 0;
-    int rc = 0;
+    double n = 0;
 
-    warn_of_many(s, job);
-    for (size_t i = 0; !rc && i < job->n_pos; i++) {
-        const size_t pos = job->pos[i];
-
-        rows[i] = (struct hx_density_row){.density = job->density, .n_layer = s->shape.n_layer, .pos = pos,
-                                          .formula = hx_plan_calls(job->plan, &s->shape, pos)};
-        basis_of(s, job->plan, rows[i].basis, sizeof(rows[i].basis));
-        if (pos > filled)
-            rc = from->fill(s, filled, pos - filled, err);
-        if (!rc)
-            rc = measure_at(from, s, pos, &rows[i].sum, err);
-        filled = pos + 1;
-    }
-    return rc;
+    for (size_t pos = 0; pos <= q->pos; pos++)
+        n += hx_plan_calls(q->plan, shape, !q->geometry || pos == q->pos ? pos : 0).invokes;
+    return n;
 }
 
-int hx_density_measure(const struct hx_density_job *job, struct hx_density_row *rows)
+static int count(const struct source *from, struct subject *s, const struct hx_density_question *q, struct hx_density_answer *a,
+                 struct hx_error *err)
 {
-    const struct source *from = job->geometry ? &geometry : &model;
+    int rc;
+
+    if (q->begins)
+        q->begins(q->arg, work(q, &s->shape));
+    *a = (struct hx_density_answer){.n_layer = s->shape.n_layer, .formula = hx_plan_calls(q->plan, &s->shape, q->pos)};
+    basis_of(s, q->plan, a->basis, sizeof(a->basis));
+    rc = q->pos ? from->fill(s, 0, q->pos, err) : 0;
+    return rc ? rc : measure(from, s, q->pos, &a->sum, err);
+}
+
+int hx_density_answer(const struct hx_density_question *q, struct hx_density_answer *a, struct hx_error *err)
+{
+    const struct source *from = q->geometry ? &geometry : &model;
     struct subject s = {.e = NULL};
-    struct hx_error err = {""};
-    int rc = from->open(&s, job, &err);
+    int rc = from->open(&s, q, err);
 
     if (!rc)
-        rc = measure(from, &s, job, rows, &err);
+        rc = count(from, &s, q, a, err);
     if (!rc && s.e)
-        rc = hx_engine_finish(s.e, &err);
+        rc = hx_engine_finish(s.e, err);
     hx_geometry_run_close(&s.g);
     hx_engine_close(s.e);
     free(s.logits);
-    return rc ? hx_cmd_fail(job->o->cmd, "%s", err.text) : HX_EXIT_OK;
+    return rc;
 }

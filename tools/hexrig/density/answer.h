@@ -1,33 +1,37 @@
-/* Measuring dispatch density: one token at each of some positions, through a KV cache at one density.
+/* What one token costs at one position, by a plan: a question, and its answer.
  *
- * A row's figures are what the driver counted while the token went through the cache; what came before (opening, the tokens
- * at earlier positions) is not in it.  Times are modelled. */
+ * The figures are what the driver counts while the token goes through its methods; what came before (opening, the tokens at earlier
+ * positions) is not in them.  Times are modelled.  An answer follows from its question and the rig's profile, not from questions that
+ * were asked before: every one finds a session of its own.
+ *
+ * The rig is the process's (hx_engine_opts_prepare()).  One thread at a time. */
 #ifndef HX_DENSITY_ANSWER_H
 #define HX_DENSITY_ANSWER_H
 
-#include "geometry_run.h"
-#include "options/engine_opts.h"
+#include "engine/engine.h"
 #include "hx_session_stats.h"
+#include "model/geometry.h"
 
-struct hx_density_row {
-    const char *density;         /* the value of --density, or the cache's name where it has no such option */
+struct hx_density_question {
+    const struct hx_plan *plan;         /* resolved: methods, density, placement, --offload.  Borrowed for the call, like the others */
+    const struct hx_geometry *geometry; /* NULL: a model */
+    const struct hx_engine_cfg *model;  /* how to open that; its plan and n_ctx do not matter.  NULL with a geometry */
+    size_t pos;                         /* of the token, 0-based */
+
+    /* Called before the first call, with how many there will be, those that fill the cache before the token included.  NULL: nobody
+     * wants to know. */
+    void (*begins)(void *arg, double calls);
+    void *arg;
+};
+
+struct hx_density_answer {
     char basis[16];              /* of blocks; "none" */
     size_t n_layer;              /* of the model or geometry */
-    size_t pos;                  /* of the token */
     struct hx_calls formula;     /* what the methods' formulas say */
-    struct hx_session_stats sum; /* what the driver has counted for the token */
+    struct hx_session_stats sum; /* for the token */
 };
 
-struct hx_density_job {
-    const struct hx_engine_opts *o;
-    const struct hx_plan *plan;         /* resolved, of this density */
-    const char *density;
-    const struct hx_geometry *geometry; /* NULL: the model of o */
-    const size_t *pos;                  /* [n_pos], ascending */
-    size_t n_pos;
-};
-
-/* Fills rows [n_pos].  The rig is prepared.  Returns an enum hx_exit; a message is printed when not 0. */
-int hx_density_measure(const struct hx_density_job *job, struct hx_density_row *rows);
+/* 0 or negative errno with a reason; -EINVAL: the position is beyond the model's context. */
+int hx_density_answer(const struct hx_density_question *q, struct hx_density_answer *a, struct hx_error *err);
 
 #endif

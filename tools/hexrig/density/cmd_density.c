@@ -7,10 +7,12 @@
 
 #include "cli/cmd.h"
 #include "answer.h"
+#include "geometry_run.h"
+#include "options/engine_opts.h"
 #include "cli/report.h"
 
 enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS };
-enum { MAX_LIST = 64, MAX_POS = 1 << 20 };
+enum { MAX_LIST = 64, MAX_POS = 1 << 20, MANY_CALLS = 40000 };
 
 static const struct argp_option options[] = {
     {"geometry", OPT_GEOMETRY, "NAME", 0,
@@ -27,6 +29,12 @@ static const char doc[] =
     "\vTimes are modelled.\n\n"
     "Example: hexrig density --geometry qwen3-4b --density batched --pos 16,128,512";
 
+struct row {
+    const char *density; /* the value of --density, or the cache's name where it has no such option */
+    size_t pos;
+    struct hx_density_answer a;
+};
+
 struct sweep {
     struct hx_engine_opts o;
     const char *geometry, *densities, *positions; /* as given */
@@ -36,7 +44,7 @@ struct sweep {
     struct hx_plan *plan[MAX_LIST]; /* of each density, resolved */
     size_t pos[MAX_LIST];
     size_t n_density, n_pos;
-    struct hx_density_row *rows; /* [n_density][n_pos] */
+    struct row *rows; /* [n_density][n_pos] */
     char *words;                 /* what density points into */
 };
 
@@ -254,17 +262,18 @@ static int parse(struct sweep *s, int argc, char **argv)
 
 /* --- the report */
 
-static json_t *row_json(const struct hx_density_row *r)
+static json_t *row_json(const struct row *r)
 {
+    const struct hx_session_stats *sum = &r->a.sum;
     json_t *j = json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos",
-                     (json_int_t)r->pos, "calls_per_token", (double)r->sum.invokes,
-                     "packets_per_token", (double)r->sum.packets, "bytes_copied_per_token",
-                     (double)r->sum.bytes_copied, "bytes_shared_per_token",
-                     (double)r->sum.bytes_shared, "formula_calls_per_token", r->formula.invokes,
-                     "formula_packets_per_token", r->formula.packets, "model_us_per_token",
-                     hx_report_model_us(&r->sum, 1));
+                     (json_int_t)r->pos, "calls_per_token", (double)sum->invokes,
+                     "packets_per_token", (double)sum->packets, "bytes_copied_per_token",
+                     (double)sum->bytes_copied, "bytes_shared_per_token",
+                     (double)sum->bytes_shared, "formula_calls_per_token", r->a.formula.invokes,
+                     "formula_packets_per_token", r->a.formula.packets, "model_us_per_token",
+                     hx_report_model_us(sum, 1));
 
-    hx_report_add_traffic(j, &r->sum, 1);
+    hx_report_add_traffic(j, sum, 1);
     return j;
 }
 
@@ -297,8 +306,8 @@ static json_t *report(const struct sweep *s)
     for (size_t i = 0; i < s->n_density * s->n_pos; i++)
         json_array_append_new(rows, row_json(&s->rows[i]));
     j = json_pack("{s:o, s:s}", s->shape ? "geometry" : "model", hx_json_text(s->shape ? s->shape->name : s->o.model),
-                  "basis", s->rows[0].basis);
-    j = hx_engine_opts_report_plan(&s->o, s->rows[0].n_layer, j);
+                  "basis", s->rows[0].a.basis);
+    j = hx_engine_opts_report_plan(&s->o, s->rows[0].a.n_layer, j);
     rc = j ? add_densities(s, j) : -1;
     if (!rc && s->shape)
         rc = add_nothing_else(s, j);
@@ -366,6 +375,33 @@ static int print_report(const struct sweep *s)
     return HX_EXIT_OK;
 }
 
+/* The row that is being measured. */
+struct running {
+    const struct sweep *s;
+    const struct row *r;
+};
+
+/* Says so before it takes minutes. */
+static void warn_of_many(void *arg, double calls)
+{
+    const struct running *now = arg;
+
+    if (calls > MANY_CALLS)
+        fprintf(stderr, "hexrig %s: %s makes %.0f calls up to position %zu, this takes a while\n", now->s->o.cmd, now->r->density,
+                calls, now->r->pos);
+}
+
+static int measure_row(struct sweep *s, size_t density, size_t pos, struct row *r)
+{
+    const struct hx_engine_cfg cfg = hx_engine_opts_cfg(&s->o);
+    struct running now = {s, r};
+    const struct hx_density_question q = {s->plan[density], s->shape, &cfg, s->pos[pos], warn_of_many, &now};
+    struct hx_error err = {""};
+
+    *r = (struct row){.density = s->density[density], .pos = q.pos};
+    return hx_density_answer(&q, &r->a, &err) ? hx_cmd_fail(s->o.cmd, "%s", err.text) : 0;
+}
+
 static int measure(struct sweep *s)
 {
     int rc = hx_engine_opts_prepare(&s->o);
@@ -373,11 +409,8 @@ static int measure(struct sweep *s)
     s->rows = calloc(s->n_density * s->n_pos, sizeof(*s->rows));
     if (!rc && !s->rows)
         rc = hx_cmd_fail(s->o.cmd, "out of memory");
-    for (size_t i = 0; !rc && i < s->n_density; i++) {
-        const struct hx_density_job job = {&s->o, s->plan[i], s->density[i], s->shape, s->pos, s->n_pos};
-
-        rc = hx_density_measure(&job, s->rows + i * s->n_pos);
-    }
+    for (size_t i = 0; !rc && i < s->n_density * s->n_pos; i++)
+        rc = measure_row(s, i / s->n_pos, i % s->n_pos, &s->rows[i]);
     return rc ? rc : print_report(s);
 }
 
