@@ -4,7 +4,7 @@
  *   time=MODE   virtual (default): nobody waits.  real: the answer waits until the model's time has really passed.
  *               off: no model, all figures stay 0 and clocks stand still
  *
- *   dispatch  per call, and more the longer the host and the DSP have been idle (overhead.h)
+ *   dispatch  per call, and more the longer the host and the DSP have been idle (hx_overhead.h)
  *   marshal   per KiB copied in and out, plus cache maintenance per shared buffer
  *   queue     waiting for what calls of other threads and sessions hold at that virtual time: the channel to the DSP, hardware threads,
  *             HVX contexts; or what the DSP's reply says, if that is more
@@ -24,7 +24,7 @@
 #include "core/driver.h"
 #include "filter_keys.h"
 #include "filter_text.h"
-#include "overhead.h"
+#include "hx_overhead.h"
 
 enum mode { VIRTUAL, REAL, OFF };
 static const char *const modes[] = {"virtual", "real", "off"};

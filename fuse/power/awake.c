@@ -2,7 +2,7 @@
 #include "awake.h"
 
 #include "core/driver.h"
-#include "filter/overhead.h"
+#include "hx_overhead.h"
 
 void hx_awake_worked(struct hx_session *s, const struct hx_profile *p, uint64_t start_ns, uint64_t end_ns)
 {

@@ -1,4 +1,4 @@
-/* When the DSP is awake, on the machine's virtual clock: while a call executes, and for a while after it (overhead.h).
+/* When the DSP is awake, on the machine's virtual clock: while a call executes, and for a while after it (hx_overhead.h).
  *
  * Each session keeps the last stretch of time for which its own calls have kept the DSP awake.  A call finds it awake when a stretch
  * of any session covers its arrival; otherwise it has been asleep since the latest of them ended.  How long a session's own work keeps

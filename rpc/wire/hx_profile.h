@@ -35,7 +35,7 @@ struct hx_cost {
 
 struct hx_profile {
     char name[64];             /* file name without .conf */
-    double dispatch_us;        /* per call when both sides are awake, > 0; the next nine: fuse/filter/overhead.h */
+    double dispatch_us;        /* per call when both sides are awake, > 0; the next nine: hx_overhead.h */
     double dispatch_contains_us; /* execution that dispatch_us contains: only what is beyond it takes longer; < dispatch_us */
     double serial_us;          /* of dispatch_us: calls of all clients one after the other, >= 0 */
     double handover_us;        /* a call that found another one there sleeps, and has to be woken, >= 0 */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/driver.h"
-#include "filter/overhead.h"
+#include "hx_overhead.h"
 
 struct rig {
     struct hx_driver driver;

@@ -1,5 +1,5 @@
 /* The overhead of a call: exponentials that saturate, one for each way to be idle. */
-#include "overhead.h"
+#include "hx_overhead.h"
 
 #include <math.h>
 
