@@ -1,167 +1,27 @@
-/* Answers by counting: the cache is filled up to the position, then one token runs between two looks at the driver's figures. */
+/* Chooses between counting and an analytic answer. */
 #include "answer.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "analytic.h"
+#include "count.h"
 
-#include "cli/report.h"
-#include "geometry_run.h"
-
-/* What is asked: a model's engine, or a geometry. */
-struct subject {
-    struct hx_engine *e; /* NULL: a geometry */
-    float *logits;       /* [vocab] of a model */
-    struct hx_geometry_run g;
-    const struct hx_kv *kv;
-    struct hx_shape shape;
+const char *const hx_density_how_names[] = {
+    [HX_DENSITY_AUTO] = "auto", [HX_DENSITY_COUNTED] = "counted", [HX_DENSITY_ANALYTIC] = "analytic", NULL,
 };
 
-struct source {
-    int (*open)(struct subject *s, const struct hx_density_question *q, struct hx_error *err);
-    /* positions pos..pos+n-1, not measured */
-    int (*fill)(struct subject *s, size_t pos, size_t n, struct hx_error *err);
-    int (*token)(struct subject *s, size_t pos, struct hx_error *err);
-};
-
-/* --- a model */
-
-static int model_open(struct subject *s, const struct hx_density_question *q, struct hx_error *err)
+/* As a geometry's methods see it: without heads, nobody has queries. */
+static struct hx_shape shape_of(const struct hx_geometry *g)
 {
-    struct hx_engine_cfg cfg = *q->model;
-    int rc;
-
-    cfg.plan = q->plan;
-    cfg.n_ctx = q->pos + 1;
-    rc = hx_engine_open(&s->e, &cfg, err);
-    if (rc)
-        return rc;
-    s->kv = s->e->kv;
-    s->shape = hx_shape_of(s->e->model);
-    if (q->pos >= s->e->model->n_ctx)
-        return hx_error_set(err, -EINVAL, "position %zu: the model's context is %zu", q->pos, s->e->model->n_ctx);
-    s->logits = calloc(s->e->model->vocab, sizeof(*s->logits));
-    return s->logits ? 0 : hx_error_set(err, -ENOMEM, "no memory for logits");
-}
-
-/* Any ids do: what a call costs does not depend on them. */
-static int model_fill(struct subject *s, size_t pos, size_t n, struct hx_error *err)
-{
-    uint32_t *ids = calloc(n, sizeof(*ids));
-    int rc;
-
-    if (!ids)
-        return hx_error_set(err, -ENOMEM, "no memory for %zu tokens", n);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = (uint32_t)((pos + i) * 7919 % s->e->model->vocab);
-    rc = hx_engine_run(s->e, ids, n, pos, err);
-    free(ids);
-    return rc;
-}
-
-/* With the choice of the next one, which may be made on the DSP, or of logits that are. */
-static int model_token(struct subject *s, size_t pos, struct hx_error *err)
-{
-    uint32_t id;
-    int rc = model_fill(s, pos, 1, err);
-
-    if (rc)
-        return rc;
-    return s->e->argmax ? hx_forward_argmax(s->e->forward, s->e->last, 1, &id, err)
-                        : hx_engine_logits(s->e, s->logits, err);
-}
-
-static const struct source model = {model_open, model_fill, model_token};
-
-/* --- a geometry: the cache, and matrices that are on the DSP */
-
-static int geometry_open(struct subject *s, const struct hx_density_question *q, struct hx_error *err)
-{
-    int rc = hx_geometry_run_open(&s->g, q->geometry, q->plan, q->pos + 1, err);
-
-    s->kv = s->g.kv;
-    s->shape = hx_shape_of(&s->g.m); /* without heads: nobody has queries, so the cache is asked for rows */
-    return rc;
-}
-
-static int geometry_fill(struct subject *s, size_t pos, size_t n, struct hx_error *err)
-{
-    return hx_geometry_run_fill(&s->g, pos, n, err);
-}
-
-static int geometry_token(struct subject *s, size_t pos, struct hx_error *err)
-{
-    return hx_geometry_run_token(&s->g, pos, err);
-}
-
-static const struct source geometry = {geometry_open, geometry_fill, geometry_token};
-
-/* --- both */
-
-static int measure(const struct source *from, struct subject *s, size_t pos, struct hx_session_stats *sum, struct hx_error *err)
-{
-    struct hx_session_stats before, after;
-    int rc = hx_report_now(&before);
-
-    if (!rc) {
-        rc = from->token(s, pos, err);
-        if (rc)
-            return rc;
-        rc = hx_report_now(&after);
-    }
-    if (rc)
-        return hx_error_set(err, rc, "cannot read the session's figures: %s", strerror(-rc));
-    *sum = hx_report_diff(&after, &before);
-    return 0;
-}
-
-/* Of blocks, as the cache reports it. */
-static void basis_of(const struct subject *s, const struct hx_plan *p, char *out, size_t n)
-{
-    const struct hx_method *kv = hx_plan_method(p, HX_SEAM_KV);
-    json_t *j = kv->report ? kv->report(s->kv, s->kv, p) : NULL;
-    const char *basis = json_string_value(json_object_get(j, "basis"));
-
-    snprintf(out, n, "%s", basis ? basis : "none");
-    json_decref(j);
-}
-
-/* Calls of one per position grow with its square; what only fills a geometry's cache is not decoded again. */
-static double work(const struct hx_density_question *q, const struct hx_shape *shape)
-{
-    double n = 0;
-
-    for (size_t pos = 0; pos <= q->pos; pos++)
-        n += hx_plan_calls(q->plan, shape, !q->geometry || pos == q->pos ? pos : 0).invokes;
-    return n;
-}
-
-static int count(const struct source *from, struct subject *s, const struct hx_density_question *q, struct hx_density_answer *a,
-                 struct hx_error *err)
-{
-    int rc;
-
-    if (q->begins)
-        q->begins(q->arg, work(q, &s->shape));
-    *a = (struct hx_density_answer){.n_layer = s->shape.n_layer, .formula = hx_plan_calls(q->plan, &s->shape, q->pos)};
-    basis_of(s, q->plan, a->basis, sizeof(a->basis));
-    rc = q->pos ? from->fill(s, 0, q->pos, err) : 0;
-    return rc ? rc : measure(from, s, q->pos, &a->sum, err);
+    return (struct hx_shape){.n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh, .width = g->width, .ffn = g->ffn, .vocab = g->vocab};
 }
 
 int hx_density_answer(const struct hx_density_question *q, struct hx_density_answer *a, struct hx_error *err)
 {
-    const struct source *from = q->geometry ? &geometry : &model;
-    struct subject s = {.e = NULL};
-    int rc = from->open(&s, q, err);
+    if (q->geometry && q->how != HX_DENSITY_COUNTED) {
+        const struct hx_shape shape = shape_of(q->geometry);
+        const struct hx_density_near near = hx_density_near(q, &shape);
 
-    if (!rc)
-        rc = count(from, &s, q, a, err);
-    if (!rc && s.e)
-        rc = hx_engine_finish(s.e, err);
-    hx_geometry_run_close(&s.g);
-    hx_engine_close(s.e);
-    free(s.logits);
-    return rc;
+        if (q->pos > near.pos[1] && (q->how == HX_DENSITY_ANALYTIC || hx_density_is_far(q, &shape, &near)))
+            return hx_density_analytic(q, &shape, &near, a, err);
+    }
+    return hx_density_count(q, q->pos, a, err);
 }

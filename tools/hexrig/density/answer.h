@@ -12,11 +12,22 @@
 #include "hx_session_stats.h"
 #include "model/geometry.h"
 
+struct hx_density_memo;
+
+enum hx_density_how {
+    HX_DENSITY_AUTO,     /* analytic where counting would take long and adds nothing; the same for the same question */
+    HX_DENSITY_COUNTED,
+    HX_DENSITY_ANALYTIC, /* of a geometry, and behind the positions that it is counted at; else counted */
+};
+extern const char *const hx_density_how_names[]; /* "auto", ...; NULL-terminated */
+
 struct hx_density_question {
     const struct hx_plan *plan;         /* resolved: methods, density, placement, --offload.  Borrowed for the call, like the others */
     const struct hx_geometry *geometry; /* NULL: a model */
     const struct hx_engine_cfg *model;  /* how to open that; its plan and n_ctx do not matter.  NULL with a geometry */
     size_t pos;                         /* of the token, 0-based */
+    enum hx_density_how how;
+    struct hx_density_memo *memo;       /* of this plan and geometry, on this rig; NULL: none */
 
     /* Called before the first call, with how many there will be, those that fill the cache before the token included.  NULL: nobody
      * wants to know. */
@@ -25,10 +36,18 @@ struct hx_density_question {
 };
 
 struct hx_density_answer {
+    enum hx_density_how how;     /* never AUTO */
     char basis[16];              /* of blocks; "none" */
     size_t n_layer;              /* of the model or geometry */
     struct hx_calls formula;     /* what the methods' formulas say */
     struct hx_session_stats sum; /* for the token */
+};
+
+/* What analytic answers have counted, so that the next one of the same plan and geometry need not: zero in the beginning.  Answers do
+ * not depend on it. */
+struct hx_density_memo {
+    int known;
+    struct hx_density_answer near[2];
 };
 
 /* 0 or negative errno with a reason; -EINVAL: the position is beyond the model's context. */

@@ -11,7 +11,7 @@
 #include "options/engine_opts.h"
 #include "cli/report.h"
 
-enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS };
+enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS, OPT_ROWS };
 enum { MAX_LIST = 64, MAX_POS = 1 << 20, MANY_CALLS = 40000 };
 
 static const struct argp_option options[] = {
@@ -21,6 +21,9 @@ static const struct argp_option options[] = {
     {"density", OPT_DENSITY, "LIST", 0,
      "per-vector,per-layer,batched,per-token,queue (all that the methods allow); of caches with this option", 0},
     {"pos", OPT_POS, "LIST", 0, "positions of the token, from 0 (16,128)", 0},
+    {"rows", OPT_ROWS, "HOW", 0,
+     "auto | counted | analytic: far positions of a geometry follow from two near ones that are counted, where counting them would take "
+     "long, never, or always (auto)", 0},
     {0},
 };
 
@@ -42,8 +45,10 @@ struct sweep {
     struct hx_geometry file;                      /* what it points to, of a FILE */
     const char *density[MAX_LIST];
     struct hx_plan *plan[MAX_LIST]; /* of each density, resolved */
+    struct hx_density_memo memo[MAX_LIST]; /* of each density */
     size_t pos[MAX_LIST];
     size_t n_density, n_pos;
+    enum hx_density_how how;
     struct row *rows; /* [n_density][n_pos] */
     char *words;                 /* what density points into */
 };
@@ -232,6 +237,8 @@ static int check(struct sweep *s)
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct sweep *s = state->input;
+    size_t how = 0;
+    int rc;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -246,6 +253,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case OPT_POS:
         s->positions = arg;
         return 0;
+    case OPT_ROWS:
+        rc = hx_opt_name(s->o.cmd, "rows", arg, hx_density_how_names, &how);
+        s->how = (enum hx_density_how)how;
+        return hx_opt_error(rc);
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -265,8 +276,8 @@ static int parse(struct sweep *s, int argc, char **argv)
 static json_t *row_json(const struct row *r)
 {
     const struct hx_session_stats *sum = &r->a.sum;
-    json_t *j = json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos",
-                     (json_int_t)r->pos, "calls_per_token", (double)sum->invokes,
+    json_t *j = json_pack("{s:s, s:I, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos",
+                     (json_int_t)r->pos, "how", hx_density_how_names[r->a.how], "calls_per_token", (double)sum->invokes,
                      "packets_per_token", (double)sum->packets, "bytes_copied_per_token",
                      (double)sum->bytes_copied, "bytes_shared_per_token",
                      (double)sum->bytes_shared, "formula_calls_per_token", r->a.formula.invokes,
@@ -395,7 +406,7 @@ static int measure_row(struct sweep *s, size_t density, size_t pos, struct row *
 {
     const struct hx_engine_cfg cfg = hx_engine_opts_cfg(&s->o);
     struct running now = {s, r};
-    const struct hx_density_question q = {s->plan[density], s->shape, &cfg, s->pos[pos], warn_of_many, &now};
+    const struct hx_density_question q = {s->plan[density], s->shape, &cfg, s->pos[pos], s->how, &s->memo[density], warn_of_many, &now};
     struct hx_error err = {""};
 
     *r = (struct row){.density = s->density[density], .pos = q.pos};
