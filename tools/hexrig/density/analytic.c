@@ -17,14 +17,14 @@ static const double call_us = 200, value_us = 0.15;
 
 /* Positions up to which tokens may be counted, and how long that may take. */
 enum { NEAREST = 4, FARTHEST = 128 };
-static const double near_us = 2.5e6, far_us = 7e5;
+static const double near_us = 4e6, far_us = 1e6;
 
-/* The time for positions before `pos` to be filled, and one token behind them. */
+/* The time for positions before `pos` to be filled, and two tokens behind them. */
 static double host_us(const struct hx_density_question *q, const struct hx_shape *s, size_t pos)
 {
     const double values = 2.0 * (double)(s->n_layer * s->n_kv * s->dh), fill = hx_plan_calls(q->plan, s, 0).invokes;
 
-    return (double)pos * (fill * call_us + 2 * values * value_us) + hx_plan_calls(q->plan, s, pos).invokes * call_us;
+    return (double)pos * (fill * call_us + 3 * values * value_us) + 2 * hx_plan_calls(q->plan, s, pos).invokes * call_us;
 }
 
 struct hx_density_near hx_density_near(const struct hx_density_question *q, const struct hx_shape *s)

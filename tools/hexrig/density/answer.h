@@ -1,8 +1,9 @@
 /* What one token costs at one position, by a plan: a question, and its answer.
  *
  * The figures are what the driver counts while the token goes through its methods; what came before (opening, the tokens at earlier
- * positions) is not in them.  Times are modelled.  An answer follows from its question and the rig's profile, not from questions that
- * were asked before: every one finds a session of its own.
+ * positions) is not in them, but for what it left in the DSP's memories: the token before ran as this one does.  Times are modelled.  An
+ * answer follows from its question and the rig's profile, not from questions that were asked before: every one finds a session of its
+ * own.
  *
  * The rig is the process's (hx_engine_opts_prepare()).  One thread at a time. */
 #ifndef HX_DENSITY_ANSWER_H

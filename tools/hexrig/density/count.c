@@ -1,4 +1,5 @@
-/* Counts tokens: the cache is filled up to a position, then one token runs between two looks at the driver's figures. */
+/* Counts tokens: the cache is filled, one token runs as tokens do while a text is generated, and the next one between two looks at the
+ * driver's figures. */
 #include "count.h"
 
 #include <errno.h>
@@ -128,14 +129,22 @@ static void basis_of(const struct subject *s, const struct hx_plan *p, char *out
     json_decref(j);
 }
 
-/* Calls of one per position grow with its square; what only fills a geometry's cache is not decoded again. */
+/* Calls of one per position grow with its square; what only fills a geometry's cache is not decoded. */
 static double work(const struct hx_density_question *q, const struct hx_shape *shape, size_t pos)
 {
     double n = 0;
 
     for (size_t at = 0; at <= pos; at++)
-        n += hx_plan_calls(q->plan, shape, !q->geometry || at == pos ? at : 0).invokes;
+        n += hx_plan_calls(q->plan, shape, !q->geometry || at + 1 >= pos ? at : 0).invokes;
     return n;
+}
+
+/* The tokens before `pos`: the last of them leaves the DSP as the next one finds it. */
+static int come_to(const struct source *from, struct subject *s, size_t pos, struct hx_error *err)
+{
+    int rc = pos > 1 ? from->fill(s, 0, pos - 1, err) : 0;
+
+    return rc || !pos ? rc : from->token(s, pos - 1, err);
 }
 
 static int count(const struct source *from, struct subject *s, const struct hx_density_question *q, size_t pos,
@@ -148,7 +157,7 @@ static int count(const struct source *from, struct subject *s, const struct hx_d
     *a = (struct hx_density_answer){.how = HX_DENSITY_COUNTED, .n_layer = s->shape.n_layer,
                                     .formula = hx_plan_calls(q->plan, &s->shape, pos)};
     basis_of(s, q->plan, a->basis, sizeof(a->basis));
-    rc = pos ? from->fill(s, 0, pos, err) : 0;
+    rc = come_to(from, s, pos, err);
     return rc ? rc : measure(from, s, pos, &a->sum, err);
 }
 

@@ -1,0 +1,248 @@
+/* Rows as a table, as CSV and as JSON. */
+#include "rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report.h"
+#include "geometry_run.h"
+
+json_t *hx_rows_of_line(const struct hx_sweep *s, const struct hx_sweep_point *p, const json_t *line)
+{
+    json_t *row = json_object_get(line, "row"), *j = row ? json_object() : NULL;
+    int rc = j ? 0 : -1;
+
+    for (size_t i = 0; !rc && i < s->n_swept; i++)
+        rc = json_object_set_new(j, s->swept[i].name, hx_json_text(s->cases[p->at].value[i]));
+    if (!rc)
+        rc = json_object_update(j, row);
+    if (!rc)
+        return j;
+    json_decref(j);
+    return NULL;
+}
+
+static double number(const json_t *row, const char *key)
+{
+    return json_number_value(json_object_get(row, key));
+}
+
+static const char *text(const json_t *j, const char *key)
+{
+    const char *t = json_string_value(json_object_get(j, key));
+
+    return t ? t : "none";
+}
+
+static const char *const parts[] = {"dispatch", "marshal", "queue", "exec", "total"};
+static const char *const places[] = HX_PLACE_NAMES;
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+/* --- CSV */
+
+static const char *const plain[] = {"pos", "how", "calls_per_token", "packets_per_token", "bytes_copied_per_token",
+                                    "bytes_shared_per_token"};
+enum { PLAIN = sizeof(plain) / sizeof(plain[0]) };
+
+static void csv_head(const struct hx_sweep *s)
+{
+    for (size_t i = 0; i < s->n_swept; i++)
+        printf("%s,", s->swept[i].name);
+    printf("density");
+    for (size_t i = 0; i < PLAIN; i++)
+        printf(",%s", plain[i]);
+    for (size_t i = 0; i < PARTS; i++)
+        printf(",%s_us", parts[i]);
+    for (size_t i = 0; i < HX_PLACES; i++)
+        printf(",%s_bytes", places[i]);
+    putchar('\n');
+}
+
+/* Quoted where it has to be.  Source: RFC 4180. */
+static void csv_text(const char *t)
+{
+    if (!strpbrk(t, ",\"\r\n")) {
+        fputs(t, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *t; t++)
+        printf(*t == '"' ? "\"\"" : "%c", *t);
+    putchar('"');
+}
+
+static void csv_row(const struct hx_sweep *s, const json_t *row)
+{
+    const json_t *us = json_object_get(row, "model_us_per_token"), *bytes = json_object_get(row, "dsp_bytes_per_token");
+
+    for (size_t i = 0; i < s->n_swept; i++) {
+        csv_text(text(row, s->swept[i].name));
+        putchar(',');
+    }
+    csv_text(text(row, "density"));
+    for (size_t i = 0; i < PLAIN; i++)
+        if (json_is_string(json_object_get(row, plain[i])))
+            printf(",%s", text(row, plain[i]));
+        else
+            printf(",%.0f", number(row, plain[i]));
+    for (size_t i = 0; i < PARTS; i++)
+        printf(",%.12g", number(us, parts[i]));
+    for (size_t i = 0; i < HX_PLACES; i++)
+        printf(",%.0f", number(bytes, places[i]));
+    putchar('\n');
+}
+
+/* --- the table */
+
+/* Columns of what is swept are as wide as their widest value. */
+static int width_of(const struct hx_swept *w)
+{
+    size_t most = strlen(w->name);
+
+    for (size_t i = 0; i < w->n; i++)
+        most = strlen(w->value[i]) > most ? strlen(w->value[i]) : most;
+    return (int)most;
+}
+
+/* The text of a heading: "by row" where a sweep says it. */
+static const char *heading(const struct hx_sweep *s, const char *name, const char *value)
+{
+    for (size_t i = 0; i < s->n_swept; i++)
+        if (strcmp(s->swept[i].name, name) == 0)
+            return "by row";
+    return value;
+}
+
+static const char *subject(const struct hx_sweep *s)
+{
+    return s->cases[0].shape.name ? "geometry" : "model";
+}
+
+static const char *subject_name(const struct hx_sweep *s)
+{
+    return s->cases[0].shape.name ? s->cases[0].shape.name : s->o.model;
+}
+
+static void table_head(const struct hx_sweep *s, const json_t *line)
+{
+    printf("%s: %s   basis: %s   front end: %s   profile: %s   times are modelled, ms per token\n\n", subject(s),
+           heading(s, subject(s), subject_name(s)), heading(s, "basis", text(line, "basis")), text(line, "front_end"),
+           heading(s, "profile", text(line, "profile")));
+    for (size_t i = 0; i < s->n_swept; i++)
+        printf("%-*s ", width_of(&s->swept[i]), s->swept[i].name);
+    printf("%-11s %7s %12s %14s %15s %15s  %11s %11s %11s %11s %11s  %11s %11s %11s %11s\n", "density", "pos",
+           "calls/token", "packets/token", "copied B/token", "shared B/token", "dispatch",
+           "marshal", "queue", "exec", "total", "DDR bytes", "DMA bytes", "L2 bytes", "VTCM bytes");
+}
+
+static void table_row(const struct hx_sweep *s, const json_t *row)
+{
+    const json_t *us = json_object_get(row, "model_us_per_token"), *bytes = json_object_get(row, "dsp_bytes_per_token");
+
+    for (size_t i = 0; i < s->n_swept; i++)
+        printf("%-*s ", width_of(&s->swept[i]), text(row, s->swept[i].name));
+    printf("%-11s %7.0f %12.0f %14.0f %15.0f %15.0f ",
+           text(row, "density"), number(row, "pos"),
+           number(row, "calls_per_token"), number(row, "packets_per_token"),
+           number(row, "bytes_copied_per_token"), number(row, "bytes_shared_per_token"));
+    for (size_t i = 0; i < PARTS; i++)
+        printf(" %11.3f", number(us, parts[i]) / 1000);
+    putchar(' ');
+    for (size_t i = 0; i < HX_PLACES; i++)
+        printf(" %11.0f", number(bytes, places[i]));
+    puts(strcmp(text(row, "how"), "analytic") == 0 ? "  analytic" : "");
+}
+
+void hx_rows_head(const struct hx_sweep *s, enum hx_rows_form form, const json_t *line)
+{
+    if (form == HX_ROWS_CSV)
+        csv_head(s);
+    else if (form == HX_ROWS_TABLE)
+        table_head(s, line);
+}
+
+void hx_rows_print(const struct hx_sweep *s, enum hx_rows_form form, const json_t *row)
+{
+    if (form == HX_ROWS_CSV)
+        csv_row(s, row);
+    else if (form == HX_ROWS_TABLE)
+        table_row(s, row);
+    fflush(stdout); /* a row is there when it is done */
+}
+
+/* --- the object */
+
+/* "a,b" */
+static json_t *list(const char *const *value, size_t n)
+{
+    json_t *j;
+    char *all = NULL, *longer;
+
+    for (size_t i = 0; i < n; i++) {
+        int rc = asprintf(&longer, "%s%s%s", all ? all : "", all ? "," : "", value[i]);
+
+        free(all);
+        all = rc < 0 ? NULL : longer;
+        if (!all)
+            return NULL;
+    }
+    j = hx_json_text(all ? all : "");
+    free(all);
+    return j;
+}
+
+/* "batched,queue": of all rows; a cache without densities keeps what the plan says.  What is swept likewise. */
+static int add_lists(const struct hx_sweep *s, json_t *j)
+{
+    const struct hx_sweep_case *c = &s->cases[0];
+    int rc = 0;
+
+    if (hx_plan_uses_option(c->plan[0], "density"))
+        rc = json_object_set_new(j, "density", list(c->density, c->n_density));
+    for (size_t i = 0; !rc && i < s->n_swept; i++)
+        rc = json_object_set_new(j, s->swept[i].name, list(s->swept[i].value, s->swept[i].n));
+    return rc;
+}
+
+/* Of a geometry the cache was at work, and matrices on the DSP. */
+static int add_nothing_else(const struct hx_sweep *s, json_t *j)
+{
+    const struct hx_sweep_case *c = &s->cases[0];
+    int rc = 0;
+
+    if (!c->shape.name)
+        return 0;
+    if (!hx_geometry_has_matrices(&c->shape, c->plan[0]))
+        rc = json_object_set_new(j, "linear", json_string("none"));
+    return rc | json_object_set_new(j, "attn", json_string("none"));
+}
+
+/* What the child's rig was, where this process has none. */
+static int add_rig(json_t *j, const json_t *line)
+{
+    return json_object_set_new(j, "front_end", json_string(text(line, "front_end"))) |
+           json_object_set_new(j, "profile", hx_json_text(text(line, "profile")));
+}
+
+json_t *hx_rows_report(const struct hx_sweep *s, json_t *rows, const json_t *line, json_t *uncosted)
+{
+    const size_t n_layer = (size_t)json_integer_value(json_object_get(line, "n_layer"));
+    json_t *j = json_pack("{s:i, s:o, s:s}", "version", HX_DENSITY_JSON_VERSION, subject(s), hx_json_text(subject_name(s)), "basis",
+                          text(line, "basis"));
+    int rc;
+
+    j = hx_engine_opts_report_plan(&s->o, n_layer, j);
+    rc = j ? add_rig(j, line) : -1;
+    if (!rc)
+        rc = add_nothing_else(s, j) | add_lists(s, j);
+    if (!rc)
+        rc = json_object_set_new(j, "complete", json_boolean(json_array_size(rows) == hx_sweep_points(s)));
+    if (!rc)
+        rc = json_object_set(j, "rows", rows);
+    if (!rc && uncosted)
+        rc = json_object_set(j, "uncosted", uncosted);
+    if (!rc)
+        return j;
+    json_decref(j);
+    return NULL;
+}

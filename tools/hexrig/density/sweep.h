@@ -1,0 +1,63 @@
+/* A sweep of `hexrig density`: which questions there are, in which order.
+ *
+ * Cases (a value of everything that --sweep names) times densities times positions.  A case has a rig of its own where its profile
+ * is, and plans of its own; a density's plans are resolved before anything runs, so that what is not legal is said at once. */
+#ifndef HX_DENSITY_SWEEP_H
+#define HX_DENSITY_SWEEP_H
+
+#include <jansson.h>
+
+#include "answer.h"
+#include "options/engine_opts.h"
+
+enum { HX_SWEEP_LIST = 64, HX_SWEEP_NAMES = 6, HX_SWEEP_CASES = 256 };
+
+/* --sweep NAME=V1,V2,... */
+struct hx_swept {
+    char *text;              /* what the others point into */
+    const char *name;
+    const char *value[HX_SWEEP_LIST];
+    size_t n;
+};
+
+struct hx_sweep_case {
+    const char *value[HX_SWEEP_NAMES]; /* of each swept name */
+    const char *profile, *model;       /* NULL: of the command line, or the default */
+    struct hx_geometry shape;          /* name NULL: a model */
+    const char *density[HX_SWEEP_LIST];
+    struct hx_plan *plan[HX_SWEEP_LIST]; /* [n_density], resolved */
+    size_t n_density;
+};
+
+struct hx_sweep {
+    struct hx_engine_opts o;
+    const char *geometry, *densities, *positions; /* as given; NULL: not */
+    enum hx_density_how how;
+    struct hx_swept swept[HX_SWEEP_NAMES];
+    size_t n_swept;
+    char *words;                        /* what density points into */
+    const char *density[HX_SWEEP_LIST]; /* as given */
+    size_t n_density;
+    size_t pos[HX_SWEEP_LIST], n_pos;   /* ascending */
+    struct hx_sweep_case *cases;        /* [n_cases] */
+    size_t n_cases;
+};
+
+/* A row to be: indices into the above. */
+struct hx_sweep_point {
+    size_t at, density, pos;
+};
+
+/* --sweep, while options are read.  Returns an enum hx_exit after a message. */
+int hx_sweep_add(struct hx_sweep *s, const char *spec);
+
+/* All options have been read: lists, cases, plans.  Returns an enum hx_exit; a message is printed when not 0. */
+int hx_sweep_check(struct hx_sweep *s);
+
+/* In the order in which they are measured. */
+size_t hx_sweep_points(const struct hx_sweep *s);
+struct hx_sweep_point hx_sweep_point(const struct hx_sweep *s, size_t i);
+
+void hx_sweep_free(struct hx_sweep *s);
+
+#endif

@@ -1,0 +1,177 @@
+/* Measures the points of a case in a child. */
+#include "work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/report.h"
+#include "hx_rig.h"
+
+enum { MANY_CALLS = 40000 };
+
+/* --- in the child */
+
+/* The row that is being measured. */
+struct running {
+    const struct hx_sweep *s;
+    const char *density;
+    size_t pos;
+};
+
+/* Says so before it takes minutes. */
+static void warn_of_many(void *arg, double calls)
+{
+    const struct running *now = arg;
+
+    if (calls > MANY_CALLS)
+        fprintf(stderr, "hexrig %s: %s makes %.0f calls up to position %zu, this takes a while\n", now->s->o.cmd, now->density, calls,
+                now->pos);
+}
+
+static json_t *row_json(const struct running *r, const struct hx_density_answer *a)
+{
+    const struct hx_session_stats *sum = &a->sum;
+    json_t *j = json_pack("{s:s, s:I, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos", (json_int_t)r->pos, "how",
+                          hx_density_how_names[a->how], "calls_per_token", (double)sum->invokes, "packets_per_token",
+                          (double)sum->packets, "bytes_copied_per_token", (double)sum->bytes_copied, "bytes_shared_per_token",
+                          (double)sum->bytes_shared, "formula_calls_per_token", a->formula.invokes, "formula_packets_per_token",
+                          a->formula.packets, "model_us_per_token", hx_report_model_us(sum, 1));
+
+    hx_report_add_traffic(j, sum, 1);
+    return j;
+}
+
+/* One line of JSON, which it releases.  0, HX_EXIT_FAILED after a message, or HX_DENSITY_WORK_LOST. */
+static int send_line(const struct hx_sweep *s, FILE *to, json_t *j)
+{
+    char *text = j && !hx_json_lost() ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    int rc = 0;
+
+    if (!text)
+        rc = hx_cmd_fail(s->o.cmd, "out of memory");
+    else if (fprintf(to, "%s\n", text) < 0 || fflush(to))
+        rc = HX_DENSITY_WORK_LOST;
+    free(text);
+    json_decref(j);
+    return rc;
+}
+
+static int send_row(const struct running *r, FILE *to, const struct hx_density_answer *a)
+{
+    const char *front_end = hx_rig_front_end(), *profile = hx_rig_profile();
+
+    return send_line(r->s, to, json_pack("{s:o, s:s, s:I, s:s, s:o}", "row", row_json(r, a), "basis", a->basis, "n_layer",
+                                         (json_int_t)a->n_layer, "front_end", front_end ? front_end : "none", "profile",
+                                         hx_json_text(profile ? profile : "none")));
+}
+
+static int measure(struct hx_sweep *s, const struct hx_sweep_case *c, const struct hx_sweep_point *p, struct hx_density_memo *memo,
+                   FILE *to)
+{
+    const struct hx_engine_cfg cfg = hx_engine_opts_cfg(&s->o);
+    struct running now = {s, c->density[p->density], s->pos[p->pos]};
+    const struct hx_density_question q = {c->plan[p->density], c->shape.name ? &c->shape : NULL, &cfg, now.pos, s->how, memo,
+                                          warn_of_many, &now};
+    struct hx_density_answer a;
+    struct hx_error err = {""};
+
+    return hx_density_answer(&q, &a, &err) ? hx_cmd_fail(s->o.cmd, "%s", err.text) : send_row(&now, to, &a);
+}
+
+static int send_uncosted(const struct hx_sweep *s, FILE *to)
+{
+    json_t *all = hx_report_uncosted();
+
+    return all ? send_line(s, to, json_pack("{s:o}", "uncosted", all)) : 0;
+}
+
+static int measure_case(struct hx_sweep *s, size_t at, const char *wanted, FILE *to)
+{
+    const struct hx_sweep_case *c = &s->cases[at];
+    struct hx_density_memo *memo = calloc(c->n_density, sizeof(*memo));
+    int rc = memo ? 0 : hx_cmd_fail(s->o.cmd, "out of memory");
+
+    s->o.profile = c->profile ? c->profile : s->o.profile;
+    s->o.model = c->model ? c->model : s->o.model;
+    if (!rc)
+        rc = hx_engine_opts_prepare(&s->o);
+    for (size_t i = 0; !rc && i < hx_sweep_points(s); i++) {
+        const struct hx_sweep_point p = hx_sweep_point(s, i);
+
+        if (p.at == at && wanted[i])
+            rc = measure(s, c, &p, &memo[p.density], to);
+    }
+    free(memo);
+    return rc ? rc : send_uncosted(s, to);
+}
+
+/* --- in the parent */
+
+int hx_density_work_begin(struct hx_density_work *w, struct hx_sweep *s, size_t at, const char *wanted)
+{
+    const pid_t parent = getpid();
+    int fds[2];
+
+    *w = (struct hx_density_work){.pid = -1};
+    if (pipe2(fds, O_CLOEXEC))
+        return -errno;
+    fflush(stdout);
+    w->pid = fork();
+    if (w->pid < 0 || !(w->lines = fdopen(fds[w->pid ? 0 : 1], w->pid ? "r" : "w"))) {
+        int rc = -errno;
+
+        close(fds[0]);
+        close(fds[1]);
+        if (w->pid == 0)
+            _exit(HX_EXIT_FAILED);
+        return rc;
+    }
+    close(fds[w->pid ? 1 : 0]);
+    if (w->pid)
+        return 0;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    exit(getppid() == parent ? measure_case(s, at, wanted, w->lines) : HX_EXIT_FAILED);
+}
+
+int hx_density_work_next(struct hx_density_work *w, json_t **out)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    int rc = 0;
+
+    *out = NULL;
+    n = getline(&line, &room, w->lines);
+    if (ferror(w->lines))
+        rc = -errno;
+    else if (n > 0 && line[n - 1] == '\n') { /* else the child has ended within it, and has said why */
+        *out = json_loadb(line, (size_t)n, 0, NULL);
+        rc = *out ? 0 : hx_json_lost() ? -ENOMEM : -EPROTO;
+    }
+    free(line);
+    return rc;
+}
+
+int hx_density_work_end(struct hx_density_work *w, int stop)
+{
+    int status;
+
+    if (w->lines)
+        fclose(w->lines);
+    if (w->pid < 0)
+        return HX_EXIT_FAILED;
+    if (stop)
+        kill(w->pid, SIGTERM);
+    while (waitpid(w->pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return HX_EXIT_FAILED;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : HX_EXIT_FAILED;
+}
