@@ -68,7 +68,7 @@ static int unpack(const struct hx_dsp_channel *c, uint32_t sc, const struct hx_a
     return AEE_SUCCESS;
 }
 
-static int call(uint32_t handle, uint32_t sc, remote_arg *pra,
+static int call(uint32_t handle, uint32_t sc, remote_arg *pra, uint16_t *interface,
                 const struct hx_static_service *services, size_t n_services)
 {
     for (size_t i = 0; i < n_services; i++)
@@ -76,7 +76,7 @@ static int call(uint32_t handle, uint32_t sc, remote_arg *pra,
             return services[i].serve(sc, pra);
     if (handle <= FASTRPC_HANDLE_MAX_STATIC)
         return AEE_DSP(AEE_EUNSUPPORTED);
-    return hx_module_invoke(handle, sc, pra);
+    return hx_module_invoke(handle, sc, pra, interface);
 }
 
 /* Checks how a call used HVX contexts: a device stops at an operation without one, and the client sees this code. */
@@ -113,6 +113,7 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     struct hx_invoke head;
     struct hx_arg args[FASTRPC_MAX_ARGS];
     remote_arg pra[FASTRPC_MAX_ARGS];
+    uint16_t *interface;
     uint64_t trace;
 
     memset(reply, 0, sizeof(*reply));
@@ -131,7 +132,8 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     trace = open_trace(c, msg, &head);
     if (trace)
         hx_vt_trace(trace);
-    reply->retval = check_hvx(msg, call(msg->handle, msg->sc, pra, services, n_services));
+    interface = (uint16_t *)(c->arena + msg->addr + offsetof(struct hx_invoke, interface));
+    reply->retval = check_hvx(msg, call(msg->handle, msg->sc, pra, interface, services, n_services));
     hx_vt_order_begin(); /* what the call's other threads did before its end has happened */
     hx_dma_end();
 

@@ -15,6 +15,7 @@
 #include "cost/uncosted.h"
 #include "fastrpc_uapi.h"
 #include "hx_stage.h"
+#include "interfaces.h"
 
 /* A handle is FIRST_HANDLE + entry + MODULES_MAX * how often the entry was used: a closed number comes back after HANDLE_USES
  * opens of that entry.  All lie above 0xff..0x200, which the open FastRPC library takes for handles of static PDs. */
@@ -28,6 +29,7 @@ struct module {
     hx_skel_invoke invoke;
     remote_handle64 h; /* what the skel's open() gave */
     unsigned number;   /* of uncosted.h */
+    unsigned interface; /* of interfaces.h */
     unsigned calls;    /* in flight; an entry closes only at 0 */
 };
 
@@ -205,6 +207,7 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
         *(void **)&m->handle_invoke = entry;
     else
         *(void **)&m->invoke = entry;
+    m->interface = hx_interface_number(m->dl, r.lib, r.symbol);
     return AEE_SUCCESS;
 }
 
@@ -292,13 +295,14 @@ static struct module *get(uint32_t handle)
     return m;
 }
 
-int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra)
+int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra, uint16_t *interface)
 {
     struct module *m = get(handle);
     int rc;
 
     if (!m)
         return AEE_DSP(AEE_EINVHANDLE);
+    *interface = (uint16_t)m->interface;
     hx_stage_at("pd.method.call");
     hx_cost_in_function(m->number);
     hx_uncosted_call_begin(m->number);

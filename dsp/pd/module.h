@@ -25,8 +25,9 @@ int hx_module_open(const char *uri, uint32_t *handle, char *why, size_t why_byte
 /* Closes a handle.  AEE_DSP(AEE_EINVHANDLE) when there is none. */
 int hx_module_close(uint32_t handle);
 
-/* Calls a method of an open handle.  Returns what the skel returns, or AEE_DSP(AEE_EINVHANDLE). */
-int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra);
+/* Calls a method of an open handle, and before that says in *interface which interface it is of (interfaces.h).  Returns what
+ * the skel returns, or AEE_DSP(AEE_EINVHANDLE). */
+int hx_module_invoke(uint32_t handle, uint32_t sc, remote_arg *pra, uint16_t *interface);
 
 /* Splits file:///libX_skel.so?symbol&... into library and symbol names.  0, or -1 when it is not of that form or the
  * library name holds a slash. */

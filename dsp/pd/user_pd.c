@@ -18,6 +18,7 @@
 #include "cost/queue_cost.h"
 #include "cost/uncosted.h"
 #include "hx_stage.h"
+#include "interfaces.h"
 #include "qurt/qurt_wait.h"
 #include "services.h"
 
@@ -111,6 +112,7 @@ _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
     channel = c;
     hx_queue_cost_open(&c->rings->packets);
     hx_uncosted_open(&c->rings->uncosted);
+    hx_interfaces_open(&c->rings->interfaces);
     idle = workers = 1;
     if (start_worker())
         _exit(1); /* nobody would ever serve a call */

@@ -52,6 +52,7 @@ enum { HX_PIECES_MAX = 32 };
 struct hx_invoke_view {
     uint32_t handle, sc;
     uint32_t method; /* as the interface counts: an extended one is the first word of in buffer 0, if that is inline */
+    uint16_t interface; /* its number, as the PD says (hx_interfaces.h), any number; 0 = none */
     uint64_t bytes_in, bytes_out; /* inline bytes copied */
     uint64_t bytes_shared;        /* lengths of fd-backed arguments */
     uint32_t n_shared;            /* fd-backed arguments */

@@ -139,7 +139,7 @@ static int pack_kernel_call(struct hx_context *ctx, const void *in, size_t in_by
     uint64_t table = align_up(sizeof(struct hx_invoke) + 2 * sizeof(struct hx_arg));
     uint64_t data[2] = {table, table + align_up(in_bytes)};
     struct hx_arg args[2] = {{.len = in_bytes, .map = -1}, {.len = out_bytes, .map = -1}};
-    struct hx_invoke head = {.n_args = ctx->n_args, .ctl_seq = ctx->channel->ctl_seq};
+    struct hx_invoke head = {.n_args = (uint16_t)ctx->n_args, .ctl_seq = ctx->channel->ctl_seq};
     int rc = hx_context_reserve(ctx, data[1] + align_up(out_bytes));
     uint8_t *at;
 

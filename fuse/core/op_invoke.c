@@ -197,7 +197,7 @@ static void write_table(struct hx_context *ctx)
 {
     uint8_t *at = ctx->channel->arena + ctx->offset;
     struct hx_invoke head = {
-        .n_args = ctx->n_args,
+        .n_args = (uint16_t)ctx->n_args,
         .ctl_seq = ctx->channel->ctl_seq,
         .now_ns = ctx->call->inv.arrive_ns,
         .clock_khz = ctx->call->inv.clock_khz,
@@ -303,6 +303,13 @@ static void take_head(struct hx_context *ctx)
     ctx->call->inv.traffic = head.traffic;
 }
 
+/* Written before the method was called, so it is there for a call that its PD did not survive, too. */
+static void take_interface(struct hx_context *ctx)
+{
+    memcpy(&ctx->call->inv.interface, ctx->channel->arena + ctx->offset + offsetof(struct hx_invoke, interface),
+           sizeof(ctx->call->inv.interface));
+}
+
 static void copied_out(struct hx_context *ctx, int rc)
 {
     struct hx_call *call = ctx->call;
@@ -331,8 +338,10 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
         call->inv.hvx_contexts = reply->hvx_contexts;
         call->inv.slow_path = reply->slow_path;
     }
-    if (call->is_invoke)
+    if (call->is_invoke) {
+        take_interface(ctx);
         hx_filter_end(&call->driver->filters, call, &result);
+    }
     call->late_result = result;
     if (reply) /* every inline out buffer goes back, whatever the result is */
         hx_copy_begin(ctx, n_in(ctx->sc), n_bufs(ctx->sc), true, copied_out);

@@ -85,9 +85,10 @@ struct hx_arg {
 };
 
 /* In the arena at hx_msg.addr, followed by struct hx_arg[REMOTE_SCALARS_LENGTH(sc)], then the inline buffers, each
- * 128-byte aligned.  Written by the driver, but the DSP writes fdlist, by which it gives buffers back, and traffic. */
+ * 128-byte aligned.  Written by the driver, but the DSP writes fdlist, by which it gives buffers back, traffic and interface. */
 struct hx_invoke {
-    uint32_t n_args;
+    uint16_t n_args;
+    uint16_t interface; /* out, before the method is called: the number of its interface (hx_interfaces.h), 0 = it has none */
     uint32_t ctl_seq; /* the PD has to have read control messages up to this one */
     uint64_t now_ns;  /* virtual time of the client when the call reaches the DSP */
     uint32_t clock_khz; /* the core's clock at that time */

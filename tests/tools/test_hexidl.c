@@ -304,6 +304,22 @@ static void test_a_stub_calls_what_it_is_told_to(void **state)
     hx_idl_close(idl);
 }
 
+/* By which hexrig's figures, traces and crash reports name a method. */
+static void test_a_skel_names_its_methods(void **state)
+{
+    struct hx_idl *idl = compile(REMOTE "interface h : remote_handle64 { long x(); long delete(); };");
+
+    (void)state;
+    expect_in_skel(idl, HX_IDL_CODES_AS_RETURNED,
+                   "const char h_skel_methods[] =\n    \"open\\0\"\n    \"close\\0\"\n    \"x\\0\"\n    \"delete\\0\"\n    \"\";\n",
+                   true);
+    hx_idl_close(idl);
+    idl = compile("interface plain { long x(); };");
+    expect_in_skel(idl, HX_IDL_CODES_AS_RETURNED, "const char plain_skel_methods[] =\n    \"x\\0\"\n    \"\";\n", true);
+    hx_idl_close(idl);
+    expect_error("interface i { long skel_methods(); };", "d/main.idl:1:20: 'i_skel_methods' is declared already");
+}
+
 /* --- the command */
 
 static int run_hexidl(char *const args[], int n)
@@ -412,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_inrout_is_in_then_rout),
         cmocka_unit_test(test_a_base_gives_its_methods_and_its_kind),
         cmocka_unit_test(test_uris_say_what_the_skel_is),
+        cmocka_unit_test(test_a_skel_names_its_methods),
         cmocka_unit_test(test_words_of_c_get_a_prefix),
         cmocka_unit_test(test_constants_are_computed),
         cmocka_unit_test(test_conditionals_and_comments_are_obeyed),

@@ -63,11 +63,11 @@ static void parse_method(struct hx_idl *idl, struct idl_interface *i, const char
 /* The names that the generated code declares beside methods and types. */
 static void declare_generated(struct hx_idl *idl, const struct idl_interface *i)
 {
-    static const char *const suffixes[] = {"URI", "method", "N_METHODS", "skel_invoke",
+    static const char *const suffixes[] = {"URI", "method", "N_METHODS", "skel_invoke", "skel_methods",
                                            "skel_handle_invoke", "open", "close"};
 
     for (size_t k = 0; k < sizeof(suffixes) / sizeof(suffixes[0]); k++)
-        if (i->has_handle || k < 4)
+        if (i->has_handle || k < 5)
             idl_declare(idl, IDL_DECL_NAME, idl_format(idl, "%s_%s", i->name, suffixes[k]),
                         &i->pos);
 }

@@ -331,6 +331,19 @@ static void put_invoke(struct idl_text *t, const struct idl_interface *i)
                "    return methods[method].serve(%spra);\n}\n", i->has_handle ? "_h, " : "");
 }
 
+/* hexrig looks for it, so that figures, traces and crash reports can say which method they are about. */
+static void put_names(struct idl_text *t, const struct idl_interface *i)
+{
+    idl_put(t, "\n/* The methods' names, method 0 first; an empty one ends the list. */\n"
+               "extern const char %s_skel_methods[];\n"
+               "__attribute__((visibility(\"default\"), used)) const char %s_skel_methods[] =\n", i->name, i->name);
+    if (i->has_handle)
+        idl_put(t, "    \"open\\0\"\n    \"close\\0\"\n");
+    for (const struct idl_method *m = i->methods; m; m = m->next)
+        idl_put(t, "    \"%s\\0\"\n", m->name);
+    idl_put(t, "    \"\";\n");
+}
+
 char *hx_idl_skel(const struct hx_idl *idl, size_t n, enum hx_idl_codes codes)
 {
     const struct idl_interface *i = idl_interface_at(idl, n);
@@ -353,5 +366,6 @@ char *hx_idl_skel(const struct hx_idl *idl, size_t n, enum hx_idl_codes codes)
         put_serve(&t, i, m, codes);
     put_table(&t, i);
     put_invoke(&t, i);
+    put_names(&t, i);
     return t.p;
 }
