@@ -109,18 +109,36 @@ static void print_uncosted(const struct hx_driver *d, FILE *f)
     hx_uncosted_print_sums(&d->closed_uncosted, f);
 }
 
-const char *const hx_driver_nodes[] = {"status", "stats", "sessions", "clock", "thermal", "vtcm", "uncosted", NULL};
+static void print_methods(const struct hx_driver *d, FILE *f)
+{
+    for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
+        if (d->session[i])
+            hx_methods_print(d->session[i], f);
+    hx_methods_print_closed(&d->closed_methods, f);
+}
+
+const char *const hx_driver_nodes[] = {"status", "stats", "sessions", "clock", "thermal", "vtcm", "uncosted", "methods", NULL};
+
+enum { TEXT_BYTES = 128 << 10, METHODS_BYTES = 768 << 10 };
+
+static const struct node {
+    void (*print)(const struct hx_driver *d, FILE *f);
+    size_t bytes; /* of the text, at most; several times what it takes */
+} printers[] = { /* in the order of hx_driver_nodes */
+    {print_status, TEXT_BYTES}, {print_stats, TEXT_BYTES}, {print_sessions, TEXT_BYTES}, {hx_clock_print, TEXT_BYTES},
+    {print_thermal, TEXT_BYTES}, {print_vtcm, TEXT_BYTES}, {print_uncosted, TEXT_BYTES}, {print_methods, METHODS_BYTES},
+};
 
 /* A buffer of our own: of memory that open_memstream() could not get in the middle neither ferror() nor fclose() tells anything, and
- * the text would lack a piece.  This one is several times what the longest node takes. */
-static char *text_of(void (*print)(const struct hx_driver *, FILE *), const struct hx_driver *d)
+ * the text would lack a piece. */
+static char *text_of(const struct node *node, const struct hx_driver *d)
 {
-    char text[128 << 10] = "";
-    FILE *f = fmemopen(text, sizeof(text), "w");
+    static char text[METHODS_BYTES];
+    FILE *f = fmemopen(text, node->bytes, "w");
 
     if (!f)
         return NULL;
-    print(d, f);
+    node->print(d, f);
     if (ferror(f) | fclose(f)) /* what does not fit is an error of the one or the other */
         return NULL;
     return strdup(text);
@@ -128,14 +146,11 @@ static char *text_of(void (*print)(const struct hx_driver *, FILE *), const stru
 
 char *hx_driver_node_text(struct hx_driver *d, const char *node)
 {
-    static void (*const print[])(const struct hx_driver *, FILE *) = {
-        print_status, print_stats, print_sessions, hx_clock_print, print_thermal, print_vtcm, print_uncosted};
-
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (d->session[i])
             hx_queue_stats_collect(d->session[i]);
     for (unsigned i = 0; hx_driver_nodes[i]; i++)
         if (strcmp(hx_driver_nodes[i], node) == 0)
-            return text_of(print[i], d);
+            return text_of(&printers[i], d);
     return NULL;
 }

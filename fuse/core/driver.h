@@ -15,6 +15,7 @@
 #include "filter/filter.h"
 #include "hx_profile.h"
 #include "hx_session_stats.h"
+#include "methods.h"
 #include "uncosted.h"
 #include "base/log.h"
 #include "base/loop.h"
@@ -48,6 +49,7 @@ struct hx_driver {
     uint64_t round;       /* of the loop, from 1 on */
     struct hx_session_stats closed; /* sums over closed sessions */
     struct hx_uncosted_sums closed_uncosted;
+    struct hx_methods_closed closed_methods;
     uint32_t sessions_opened; /* number of the last one */
     uint64_t sessions_closed; /* how many of them had served a call */
     uint32_t capability[FASTRPC_MAX_DSP_ATTRIBUTES];
@@ -62,7 +64,7 @@ struct hx_driver {
 };
 
 /* Text of a node (hx_driver_nodes), whole and malloc'ed, or NULL when there is no such node or memory, or it would be longer than
- * 128 KiB. */
+ * 128 KiB (`methods`: 768 KiB). */
 char *hx_driver_node_text(struct hx_driver *d, const char *node);
 extern const char *const hx_driver_nodes[]; /* NULL-terminated */
 

@@ -31,6 +31,7 @@ void hx_queue_stats_collect(struct hx_session *s)
 {
     struct hx_packet_sums *sums;
     struct hx_queue_stats *seen = &s->packets, news;
+    const struct hx_session_stats before = s->stats;
 
     if (!s->channel.rings)
         return;
@@ -46,6 +47,8 @@ void hx_queue_stats_collect(struct hx_session *s)
         .slow_path_packets = grown(&sums->slow_path_packets, &seen->slow_path_packets),
     };
     if (traffic_grown(sums, &seen->traffic, &news.traffic) || news.packets || news.bytes_copied || news.exec_pcycles ||
-        news.queue_pcycles || news.hvx_ops)
+        news.queue_pcycles || news.hvx_ops) {
         hx_filter_packets(&s->driver->filters, s, &news);
+        hx_methods_count_packets(s, &before);
+    }
 }

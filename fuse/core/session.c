@@ -164,6 +164,7 @@ static void free_session(struct hx_session *s)
     hx_buffer_forget_all(s);
     hx_watchdog_forget(s);
     hx_context_forget(s->driver, s);
+    hx_methods_close(&s->driver->closed_methods, s);
     s->driver->session[s->client_id - 1] = NULL;
     free(s);
 }

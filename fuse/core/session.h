@@ -9,6 +9,7 @@
 #include "channel.h"
 #include "hx_msg.h"
 #include "hx_session_stats.h"
+#include "methods.h"
 #include "base/loop.h"
 #include "power/awake.h"
 #include "queue_stats.h"
@@ -51,6 +52,7 @@ struct hx_session {
     unsigned n_buffers;
     unsigned idle_buffers; /* cached ones that nobody holds */
     struct hx_session_stats stats;
+    struct hx_methods methods; /* the same by method */
     struct hx_queue_stats packets; /* the channel's sums as far as stats has them already */
     uint64_t epoch_ns; /* machine time at which the session's clock was 0 */
     struct hx_callers callers;

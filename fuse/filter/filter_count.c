@@ -42,6 +42,7 @@ static void end(void *state, struct hx_call *call, int *result)
     add(&call->session->stats.traffic, &call->inv.traffic);
     call->session->stats.errors += *result != 0;
     call->session->stats.slow_path_calls += call->inv.slow_path;
+    hx_methods_count(call, *result); /* `cost` and whoever changes the result come before `count` on the way back */
 }
 
 static void packets(void *state, struct hx_session *session, const struct hx_queue_stats *news)
