@@ -60,6 +60,12 @@ static void leave(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* On the call's own clock.  A thread of a pool may have begun to wait in an earlier call: for this one it waits from its start. */
+static uint64_t since_call(uint64_t pcycles)
+{
+    return pcycles > me.call_pcycles ? pcycles - me.call_pcycles : 0;
+}
+
 static uint16_t name_of(struct call *c, const char *text)
 {
     char name[HX_TRACE_NAME_BYTES] = {0};
@@ -160,8 +166,8 @@ void hx_trace_spend(enum hx_vt_kind kind, uint64_t from, uint64_t to, double pcy
 
     if (!c)
         return;
-    from -= me.call_pcycles;
-    to -= me.call_pcycles;
+    from = since_call(from);
+    to = since_call(to);
     me.stall += stall;
     if (wait[kind] && me.depth <= DEPTH)
         add_leaf(c, wait[kind], from, to);
@@ -216,7 +222,7 @@ void hx_trace_scope(const char *function, uint64_t now)
 
     if (!c)
         return;
-    now -= me.call_pcycles;
+    now = since_call(now);
     if (function) {
         if (me.depth < DEPTH)
             enter_function(c, function, now);
@@ -234,12 +240,12 @@ void hx_trace_scope(const char *function, uint64_t now)
 
 void hx_trace_dma(uint64_t start, uint64_t end, uint32_t bytes)
 {
-    struct hx_trace_event e = event(HX_TRACE_DMA, start - me.call_pcycles);
+    struct hx_trace_event e = event(HX_TRACE_DMA, since_call(start));
     struct call *c = enter();
 
     if (!c)
         return;
-    e.end = end - me.call_pcycles;
+    e.end = since_call(end);
     e.detail = bytes;
     push(c, e);
     leave();
@@ -262,7 +268,7 @@ void hx_trace_hvx(int context, uint64_t now)
     me.context = context + 1;
     if (!c)
         return;
-    now -= me.call_pcycles;
+    now = since_call(now);
     if (me.context) {
         begin_hold(c, now);
     } else {
@@ -291,8 +297,8 @@ void hx_trace_begin(uint64_t key, uint64_t call_pcycles, uint64_t start)
     c = enter();
     if (!c)
         return;
-    start -= call_pcycles;
     me.call_pcycles = call_pcycles;
+    start = since_call(start);
     me.stall = 0;
     me.hold = NONE;
     me.depth = 1;

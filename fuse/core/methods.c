@@ -22,18 +22,38 @@ static void copy_name(char *to, size_t room, const char *from, size_t bytes)
     to[n] = '\0';
 }
 
-/* The services that every PD has; their numbers are the open library's. */
-static const char *static_name(uint32_t handle)
-{
-    static const char *const names[] = {
-        [FASTRPC_HANDLE_REMOTECTL] = "remotectl",
-        [FASTRPC_HANDLE_LISTENER] = "adsp_listener",
-        [FASTRPC_HANDLE_CURRENT_PROCESS] = "adsp_current_process1",
-        [FASTRPC_HANDLE_LISTENER1] = "adsp_listener1",
-        [FASTRPC_HANDLE_REMOTECTL1] = "remotectl1",
-    };
+/* The services that every PD has, by their static handles; names and numbers are the open library's. */
+static const char *const service_names[] = {
+    [FASTRPC_HANDLE_REMOTECTL] = "remotectl",
+    [FASTRPC_HANDLE_LISTENER] = "adsp_listener",
+    [FASTRPC_HANDLE_CURRENT_PROCESS] = "adsp_current_process1",
+    [FASTRPC_HANDLE_LISTENER1] = "adsp_listener1",
+    [FASTRPC_HANDLE_REMOTECTL1] = "remotectl1",
+};
+static const struct {
+    uint32_t handle, method;
+    const char *name;
+} service_methods[] = {
+    {FASTRPC_HANDLE_REMOTECTL, 0, "open"},        {FASTRPC_HANDLE_REMOTECTL, 1, "close"},
+    {FASTRPC_HANDLE_REMOTECTL1, 2, "open1"},      {FASTRPC_HANDLE_REMOTECTL1, 3, "close1"},
+    {FASTRPC_HANDLE_REMOTECTL1, 5, "set_param"},  {FASTRPC_HANDLE_LISTENER, 3, "init2"},
+    {FASTRPC_HANDLE_LISTENER, 4, "next2"},        {FASTRPC_HANDLE_LISTENER1, 5, "init2"},
+    {FASTRPC_HANDLE_LISTENER1, 6, "next2"},       {FASTRPC_HANDLE_CURRENT_PROCESS, 2, "exit"},
+    {FASTRPC_HANDLE_CURRENT_PROCESS, 3, "thread_exit"}, {FASTRPC_HANDLE_CURRENT_PROCESS, 6, "setQoS"},
+    {FASTRPC_HANDLE_CURRENT_PROCESS, 7, "exception"},   {FASTRPC_HANDLE_CURRENT_PROCESS, 9, "poll_mode"},
+    {FASTRPC_HANDLE_CURRENT_PROCESS, 10, "enable_notifications"},
+};
 
-    return handle < sizeof(names) / sizeof(names[0]) ? names[handle] : NULL;
+/* False: the handle is no service's. */
+static bool set_service_names(struct hx_method_line *line, uint32_t handle)
+{
+    if (handle >= sizeof(service_names) / sizeof(service_names[0]) || !service_names[handle])
+        return false;
+    snprintf(line->interface, sizeof(line->interface), "%s", service_names[handle]);
+    for (size_t i = 0; i < sizeof(service_methods) / sizeof(service_methods[0]); i++)
+        if (service_methods[i].handle == handle && service_methods[i].method == line->method)
+            snprintf(line->name, sizeof(line->name), "%s", service_methods[i].name);
+    return true;
 }
 
 /* Method `method` of the names, or "". */
@@ -55,9 +75,9 @@ static void set_names(struct hx_method_line *line, const struct hx_session *s)
     const struct hx_interface_table *t = s->channel.rings ? &s->channel.rings->interfaces : NULL;
     const uint32_t handle = (uint32_t)line->key;
 
-    if (line->key & KEY_HANDLE && static_name(handle)) {
-        snprintf(line->interface, sizeof(line->interface), "%s", static_name(handle));
-    } else if (line->key & KEY_HANDLE || !t) {
+    if (line->key & KEY_HANDLE && set_service_names(line, handle))
+        return;
+    if (line->key & KEY_HANDLE || !t) {
         snprintf(line->interface, sizeof(line->interface), "handle:0x%x", handle);
     } else {
         const struct hx_interface *e = &t->entry[line->key - 1];

@@ -116,14 +116,14 @@ static void end(void *state, struct hx_call *call, int *result)
         .clock_khz = v->clock_khz > 1000 ? v->clock_khz : 1000,
     };
     int64_t lost;
-    char name[32];
+    char name[HX_METHOD_TITLE];
 
     (void)result;
     if (!block)
         return;
     if (v->exec_pcycles < c.pcycles && v->queue_pcycles < c.pcycles - v->exec_pcycles)
         c.pcycles = v->exec_pcycles + v->queue_pcycles;
-    snprintf(name, sizeof(name), "method %u", v->method);
+    hx_method_title(call, name);
     c.name = name;
     c.session = session_of(s, call->session);
     lost = hx_trace_dsp_write(&s->file, &c, block, capacity);
@@ -142,14 +142,14 @@ static void write_call(struct state *s, const struct hx_call *call, uint64_t sta
     unsigned track = hx_trace_file_track(&s->file, session_of(s, call->session), HX_TRACK_CALLS, 0,
                                          "client calls", start, end);
     const struct hx_traffic *t = &v->traffic;
-    char title[80], args[320];
+    char title[HX_METHOD_TITLE], args[400];
 
-    snprintf(title, sizeof(title), "handle 0x%x method %u result 0x%x", v->handle, v->method,
-             (unsigned)result);
+    hx_method_title(call, title); /* without handle and result, so that viewers add up the calls of a method */
     snprintf(args, sizeof(args),
-             "\"copied_bytes\": %llu, \"shared_bytes\": %llu, \"hvx_ops\": %llu, \"ddr_bytes\": %llu, \"dma_bytes\": %llu, "
+             "\"handle\": \"0x%x\", \"method\": %u, \"result\": \"0x%x\", \"copied_bytes\": %llu, \"shared_bytes\": %llu, \"hvx_ops\": %llu, \"ddr_bytes\": %llu, \"dma_bytes\": %llu, "
              "\"l2_bytes\": %llu, \"vtcm_bytes\": %llu, \"hit_bytes\": %llu, \"miss_bytes\": %llu",
-             (unsigned long long)(v->bytes_in + v->bytes_out), (unsigned long long)v->bytes_shared,
+             v->handle, v->method, (unsigned)result, (unsigned long long)(v->bytes_in + v->bytes_out),
+             (unsigned long long)v->bytes_shared,
              (unsigned long long)v->hvx_ops, (unsigned long long)hx_traffic_at(t, HX_PLACE_DDR),
              (unsigned long long)hx_traffic_at(t, HX_PLACE_DMA), (unsigned long long)hx_traffic_at(t, HX_PLACE_L2),
              (unsigned long long)hx_traffic_at(t, HX_PLACE_VTCM), (unsigned long long)t->hit_bytes,

@@ -138,15 +138,14 @@ refused "--offload linear=wq: linear method qf32 has nothing to move to the DSP"
 # --- the calls: as the trace has them, as the driver counts them, and as the formula says
 "$bin" trace -o "$dir/trace" -- run -p "The king was" -n 24 --kv f32 --linear qf32 --json >"$dir/traced" 2>"$dir/err" ||
     { cat "$dir/err"; fail "trace"; }
-# 3: apply, of a handle that was opened
-same "slices of apply and calls of the report" "$(grep -c '"name": "handle 0x[0-9a-f]*0 method 3 result 0x0"' "$dir/trace")" \
+same "slices of apply and calls of the report" "$(grep -c '"name": "qf32\.apply", .*"result": "0x0"' "$dir/trace")" \
     $(($(value traced dispatch.calls) + $(value traced prefill.calls)))
 same "text of the traced run" "$(value traced text)" "$(value qf32 text)"
 # and two methods on the DSP at a time, a cache and matrices
 "$bin" trace -o "$dir/trace" -- run -p "The king was" -n 4 --linear qf32 --attn sinks --json >"$dir/traced" 2>"$dir/err" ||
     { cat "$dir/err"; fail "trace"; }
 same "slices of qf32's apply, encode and decode of spinor, and calls" \
-    "$(grep -c '"name": "handle 0x1[0-9a-f]* method [3-9] result 0x0"' "$dir/trace")" \
+    "$(grep -c '"name": "\(qf32\|sp_hex\)\..*"method": [3-9], "result": "0x0"' "$dir/trace")" \
     $(($(value traced dispatch.calls) + $(value traced prefill.calls)))
 "$bin" density --pos 16 --density batched --linear qf32 --json >"$dir/density"
 python3 - "$dir/density" <<'END' || fail "the formula for calls"

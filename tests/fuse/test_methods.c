@@ -80,7 +80,7 @@ static void test_a_method_is_a_line(void **state)
     assert_string_equal(text,
         "session=3 pid=42 interface=calculator library=libcalculator_skel.so method=2 name=sum calls=2 errors=1 bytes_copied=14 "
         "bytes_shared=100 hvx_ops=120 model_dispatch_ns=1402 model_marshal_ns=1600 model_queue_ns=1804 model_exec_ns=2000\n"
-        "session=3 pid=42 interface=remotectl1 library= method=2 name= calls=1 errors=0 bytes_copied=7 "
+        "session=3 pid=42 interface=remotectl1 library= method=2 name=open1 calls=1 errors=0 bytes_copied=7 "
         "bytes_shared=50 hvx_ops=60 model_dispatch_ns=701 model_marshal_ns=800 model_queue_ns=902 model_exec_ns=1000\n"
         "session=3 pid=42 interface=handle:0x10777 library= method=2 name= calls=1 errors=0 bytes_copied=7 "
         "bytes_shared=50 hvx_ops=60 model_dispatch_ns=701 model_marshal_ns=800 model_queue_ns=902 model_exec_ns=1000\n"
