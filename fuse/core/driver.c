@@ -138,6 +138,7 @@ static char *text_of(const struct node *node, const struct hx_driver *d)
 
     if (!f)
         return NULL;
+    text[0] = '\0'; /* where nothing is written, nothing ends it */
     node->print(d, f);
     if (ferror(f) | fclose(f)) /* what does not fit is an error of the one or the other */
         return NULL;

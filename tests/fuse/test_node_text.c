@@ -27,6 +27,7 @@ static char *status_of(size_t bytes)
 static void test_a_text_is_whole_or_none(void **state)
 {
     static const size_t whole[] = {0, 100, 5000, 8192, 20000, 100000}, too_long[] = {128 << 10, 200 << 10};
+    char *none;
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(whole); i++) {
@@ -42,6 +43,10 @@ static void test_a_text_is_whole_or_none(void **state)
     for (size_t i = 0; i < HXT_LEN(too_long); i++)
         assert_null(status_of(too_long[i]));
     assert_null(hx_driver_node_text(&driver, "no such node"));
+    free(status_of(100));
+    none = hx_driver_node_text(&driver, "methods");
+    assert_string_equal(none, ""); /* nothing of the one before */
+    free(none);
 }
 
 /* In a process of its own, with tests/fail: 0, or the number of what failed when a text was cut. */

@@ -13,6 +13,7 @@ enum hx_exit { HX_EXIT_HELP = -1, HX_EXIT_OK = 0, HX_EXIT_FAILED = 1, HX_EXIT_US
 int hx_cmd_up(int argc, char **argv);
 int hx_cmd_down(int argc, char **argv);
 int hx_cmd_status(int argc, char **argv);
+int hx_cmd_stats(int argc, char **argv);
 int hx_cmd_filter(int argc, char **argv);
 int hx_cmd_run(int argc, char **argv);
 int hx_cmd_ppl(int argc, char **argv);

@@ -8,12 +8,13 @@
 
 #include "hx_rig.h"
 #include "options/rig_time.h"
+#include "program_report.h"
 #include "run_program.h"
 #include "seccomp_notify.h"
 
 enum how { SECCOMP, PRELOAD, LIBRARY };
 
-enum { OPT_DEVICE = HX_OPT_FREE, OPT_HOW }; /* the last with an enum how added */
+enum { OPT_DEVICE = HX_OPT_FREE, OPT_REPORT, OPT_IDL, OPT_HOW }; /* the last with an enum how added */
 
 static const char cmd[] = "run-with";
 
@@ -28,7 +29,13 @@ static const struct argp_option options[] = {
     {"device", OPT_DEVICE, "DEV", 0,
      "the rig's fastrpc-cdsp (HEXRIG_DEVICE, the default mount, /dev/fastrpc-cdsp, else a private rig that ends with the "
      "program)", 0},
+    {"report", OPT_REPORT, "FILE", OPTION_ARG_OPTIONAL,
+     "what PROGRAM has called, by interface and method: calls, bytes, modelled ms; to FILE (stderr)", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "the report as one JSON object", 0},
+    {"idl", OPT_IDL, "FILE", 0, "names of methods whose skel has none, for the report; repeatable", 0},
     {NULL, 0, NULL, 0, "Of a private rig:", 1},
+    {"profile", HX_OPT_PROFILE, "P", 0, "cost profile, name or path (s22u-577)", 1},
+    {"filter", HX_OPT_FILTER, "SPEC", 0, "one more filter, NAME:KEY=VALUE,...; repeatable", 1},
     HX_RIG_TIME_ROWS(1),
     HX_RIG_FARF_ROW(1),
     {0},
@@ -40,11 +47,16 @@ static const char doc[] =
     "ALLOC_DMA_BUFF and DMA_HEAP_IOCTL_ALLOC give shared memory."
     "\vExit status: PROGRAM's, 128 + N when signal N ended it, 127 when there is no PROGRAM, 126 when it cannot be "
     "executed.  PROGRAM is told HEXRIG_DEVICE in every case.\n\n"
-    "Example: hexrig run-with -- ./my-fastrpc-test";
+    "Example: hexrig run-with --report -- ./my-fastrpc-test";
+
+enum { FILTERS_MAX = 16 };
 
 struct args {
-    const char *device;
+    const char *device, *profile;
+    const char *filters[FILTERS_MAX + 1]; /* [n_filters], and one for rig_time.h's */
+    size_t n_filters;
     struct hx_rig_time time;
+    struct hx_program_report report;
     enum how how;
     int n_how;
 };
@@ -102,22 +114,27 @@ static int set_loader(enum how how)
 static int configure(struct args *a)
 {
     const char *env = getenv("HEXRIG_DEVICE"), *spec = hx_rig_time_filter(&a->time);
-    struct hx_rig_cfg cfg = {.filters = &spec, .n_filters = spec != NULL,
-                             .force_private = !a->device && !(env && *env) && (spec || a->time.farf)};
-    int rc = hx_rig_configure(&cfg);
+    struct hx_rig_cfg cfg = {.filters = a->filters, .profile = a->profile};
+    int rc;
 
+    if (spec)
+        a->filters[a->n_filters++] = spec;
+    cfg.n_filters = a->n_filters;
+    cfg.force_private = !a->device && !(env && *env) && (a->n_filters || a->profile || a->time.farf);
+    rc = hx_rig_configure(&cfg);
     return rc ? hx_cmd_fail(cmd, "cannot configure the rig: %s", strerror(-rc)) : HX_EXIT_OK;
 }
 
 /* Finds or starts the rig and names it to the program, whose current directory may be another. */
 static int find_rig(const char *device, enum how how, char *path)
 {
-    char err[1280] = "";
+    int rc;
 
     if (device && setenv("HEXRIG_DEVICE", device, 1))
         return hx_cmd_fail(cmd, "%s", strerror(errno));
-    if (hx_rig_connect(err, sizeof(err)))
-        return hx_cmd_fail(cmd, "%s", err);
+    rc = hx_cmd_connect(cmd);
+    if (rc)
+        return rc;
     if (how != LIBRARY && strcmp(hx_rig_front_end(), "socket") == 0)
         return hx_cmd_fail(cmd, "%s: a socket, which no ioctl reaches: this way needs a rig with front end "
                            "fuse or cuse; programs that load libcdsprpc.so work with --library",
@@ -127,21 +144,41 @@ static int find_rig(const char *device, enum how how, char *path)
     return setenv("HEXRIG_DEVICE", path, 1) ? hx_cmd_fail(cmd, "%s", strerror(errno)) : HX_EXIT_OK;
 }
 
-static int run_with(enum how how, const char *device, char **argv)
+static int run_with(struct args *a, char **argv)
 {
-    struct hx_program program = {.argv = argv, .watch = how == SECCOMP};
+    struct hx_program program = {.argv = argv, .watch = a->how == SECCOMP};
     char err[256], path[PATH_MAX];
-    int rc;
+    int rc, told;
 
     if (program.watch && hx_seccomp_supported(err, sizeof(err)))
         return hx_cmd_fail(cmd, "%s; try --preload", err);
-    rc = find_rig(device, how, path);
+    rc = find_rig(a->device, a->how, path);
     if (rc == HX_EXIT_OK)
-        rc = set_loader(how);
+        rc = set_loader(a->how);
+    if (rc == HX_EXIT_OK)
+        rc = hx_program_report_begin(&a->report, cmd);
     if (rc != HX_EXIT_OK)
         return rc;
     program.device = path;
-    return hx_program_run(&program);
+    rc = hx_program_run(&program);
+    told = hx_program_report_end(&a->report, cmd);
+    return rc ? rc : told;
+}
+
+static int add_filter(struct args *a, const char *spec)
+{
+    if (a->n_filters == FILTERS_MAX)
+        return hx_cmd_usage(cmd, "--filter: at most %d", FILTERS_MAX);
+    a->filters[a->n_filters++] = spec;
+    return 0;
+}
+
+static int add_idl(struct hx_program_report *r, const char *file)
+{
+    if (r->n_idl == HX_REPORT_IDLS)
+        return hx_cmd_usage(cmd, "--idl: at most %d", HX_REPORT_IDLS);
+    r->idl[r->n_idl++] = file;
+    return 0;
 }
 
 static int option(struct args *a, int key, const char *arg)
@@ -150,6 +187,20 @@ static int option(struct args *a, int key, const char *arg)
     case OPT_DEVICE:
         a->device = arg;
         return 0;
+    case OPT_REPORT:
+        a->report.wanted = 1;
+        a->report.file = arg;
+        return 0;
+    case HX_OPT_JSON:
+        a->report.wanted = a->report.json = 1;
+        return 0;
+    case OPT_IDL:
+        return add_idl(&a->report, arg);
+    case HX_OPT_PROFILE:
+        a->profile = arg;
+        return 0;
+    case HX_OPT_FILTER:
+        return add_filter(a, arg);
     case OPT_HOW + SECCOMP:
     case OPT_HOW + PRELOAD:
     case OPT_HOW + LIBRARY:
@@ -179,5 +230,5 @@ int hx_cmd_run_with(int argc, char **argv)
     if (program == argc)
         return hx_cmd_usage(cmd, "no program");
     rc = configure(&a);
-    return rc ? rc : run_with(a.how, a.device, argv + program);
+    return rc ? rc : run_with(&a, argv + program);
 }
