@@ -146,7 +146,8 @@ static void write_call(struct state *s, const struct hx_call *call, uint64_t sta
 
     hx_method_title(call, title); /* without handle and result, so that viewers add up the calls of a method */
     snprintf(args, sizeof(args),
-             "\"handle\": \"0x%x\", \"method\": %u, \"result\": \"0x%x\", \"copied_bytes\": %llu, \"shared_bytes\": %llu, \"hvx_ops\": %llu, \"ddr_bytes\": %llu, \"dma_bytes\": %llu, "
+             "\"handle\": \"0x%x\", \"method\": %u, \"result\": \"0x%x\", \"copied_bytes\": %llu, \"shared_bytes\": %llu, "
+             "\"hvx_ops\": %llu, \"ddr_bytes\": %llu, \"dma_bytes\": %llu, "
              "\"l2_bytes\": %llu, \"vtcm_bytes\": %llu, \"hit_bytes\": %llu, \"miss_bytes\": %llu",
              v->handle, v->method, (unsigned)result, (unsigned long long)(v->bytes_in + v->bytes_out),
              (unsigned long long)v->bytes_shared,
