@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "HAP_farf.h"
@@ -22,7 +23,7 @@
 #include "qurt/qurt_wait.h"
 #include "services.h"
 
-enum { WORKERS_MAX = 256, STACK_BYTES = 1 << 20 };
+enum { WORKERS_MAX = 256, STACK_BYTES = 1 << 20, GUARD_BYTES = 4096 };
 
 static struct hx_dsp_channel *channel;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects idle, workers */
@@ -83,6 +84,8 @@ static int start_worker(void)
 
     sem_init(&ready, 0, 0);
     pthread_attr_init(&attr);
+    if (!rc && mprotect(stack, GUARD_BYTES, PROT_NONE)) /* what lies below is somebody else's */
+        rc = errno;
     if (!rc)
         rc = pthread_attr_setstack(&attr, stack, STACK_BYTES);
     if (!rc)
