@@ -111,7 +111,8 @@ lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c)
 # functions that libcdsprpc.so has, too: they must not get into test programs, which link both sides
 dsp_api_o := $(obj)/dsp/queue/dspqueue.o $(obj)/dsp/queue/dspqueue_service.o
 dsp_o     := $(filter-out $(obj)/dsp/pd/main.o $(dsp_api_o),$(call objs,dsp/*/*.c))
-fuse_o    := $(filter-out $(obj)/fuse/core/main.o,$(call objs,fuse/*/*.c))
+crash_o   := $(call objs,fuse/crash/*.c)
+fuse_o    := $(filter-out $(obj)/fuse/core/main.o $(crash_o),$(call objs,fuse/*/*.c))
 # loaded by itself, where there is MPI
 mpi_c     := host/methods/ntt/shard/hexrig_mpi.c
 host_c    := $(wildcard host/*/*.c host/*/*/*.c host/*/*/*/*.c)
@@ -148,7 +149,7 @@ data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 libc := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/libc/*.h dsp/libc/*/*.h))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
-programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
+programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(X)/hexrig-crash $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
             $(L)/libhexrig-preload.so $(L)/libcdsprpc.so.1 $(L)/libhexrig.so $(L)/libhexrig.so.$(MAJOR)
 
 # T6b of `hexrig theorems`: exact arithmetic from a second compiler, where there is one
@@ -266,6 +267,8 @@ $(X)/hexrig-dsp: $(obj)/dsp/pd/main.o $(dsp_api_o) $(obj)/libhxdsp.a $(obj)/libh
 	$(call link,-no-pie -rdynamic $(stages) -Wl$(comma)-z$(comma)now -Wl$(comma)-Ttext-segment=0x20000000 $(obj)/dsp/pd/main.o $(dsp_api_o) -Wl$(comma)--whole-archive $(obj)/libhxdsp.a -Wl$(comma)--no-whole-archive $(obj)/libhxwire.a -lnuma -ldl -lpthread -lm)
 $(X)/hexrig-fuse: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhxwire.a
 	$(call link,$(stages) $(in) $(fuse_libs) -lpthread -lm)
+$(X)/hexrig-crash: $(crash_o)
+	$(call link,$(in))
 $(B)/hexidl: $(hexidl_o) $(obj)/libhxwire.a
 	$(call link,$(in))
 # packet tables from listings that are there already, for tests; not installed
@@ -325,7 +328,7 @@ frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack fram
 access_o := $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
 api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_turns_rig test_shares_rig test_races \
-                                     test_hostile_client test_fault_matrix test_fault_start test_nth_client bug_registered_buffer)
+                                     test_hostile_client test_fault_matrix test_fault_start test_nth_client test_crash bug_registered_buffer)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
 $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
@@ -381,9 +384,10 @@ $(BUILD)/tests/test_listing: $(obj)/libhxtest.a
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
 idl_skels := $(patsubst tests/skel/%.idl,%,$(wildcard tests/skel/*.idl))
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
-$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares): | $(patsubst %,$(G)/%.h,$(idl_skels))
+$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/fuse/test_crash.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares): | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
 $(BUILD)/tests/test_turns_rig $(BUILD)/tests/test_shares_rig: $(obj)/gen/hxt_threads_stub.o
+$(BUILD)/tests/test_crash: $(obj)/gen/hxt_boom_stub.o
 # as a user's skel (tools/hexrig-skel.pc.in): all that has no listing is estimated
 user_trace := $(if $(mem_trace),$(mem_trace) -fsanitize-coverage=trace-pc -fno-tree-vectorize -fno-tree-loop-distribute-patterns)
 threads_c := tests/skel/hxt_threads_imp.c $(wildcard tests/skel/hxt_threads/*.c)
@@ -391,7 +395,7 @@ $(threads_c:%.c=$(obj)/%.o): inc := $(inc_dsp) -I$(G) -Itests/skel -DHEXRIG_COUN
 $(threads_c:%.c=$(obj)/%.o): private trace := $(mem_trace)
 $(obj)/tests/skel/hxt_threads/shares.o: private trace := $(user_trace)
 $(threads_c:%.c=$(obj)/%.o): | $(G)/hxt_threads.h
-$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads,$(eval $(call test_skel,$t)))
+$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads hxt_boom,$(eval $(call test_skel,$t)))
 # Skels whose figures must not depend on the host's optimiser, compiled at each level: tests/libhxt_threads_O0_skel.so, ...,
 # tests/O0/libsilicon_skel.so, ...
 silicon_c := $(wildcard kernels/silicon/*.c kernels/skel/*.c)

@@ -10,6 +10,7 @@
 #include "machine/dma.h"
 #include "machine/hap_power.h"
 #include "machine/slow_path.h"
+#include "base/crash.h"
 #include "base/machine.h"
 #include "hx_trace.h"
 #include "module.h"
@@ -133,7 +134,9 @@ void hx_invoke_serve(struct hx_dsp_channel *c, const struct hx_msg *msg, struct 
     if (trace)
         hx_vt_trace(trace);
     interface = (uint16_t *)(c->arena + msg->addr + offsetof(struct hx_invoke, interface));
+    hx_crash_serves((unsigned)(msg->ctx >> HX_CTX_ID_SHIFT));
     reply->retval = check_hvx(msg, call(msg->handle, msg->sc, pra, interface, services, n_services));
+    hx_crash_serves(0);
     hx_vt_order_begin(); /* what the call's other threads did before its end has happened */
     hx_dma_end();
 

@@ -15,6 +15,7 @@
 #include "buffers.h"
 #include "cost/cost.h"
 #include "invoke.h"
+#include "base/crash.h"
 #include "base/low_memory.h"
 #include "cost/queue_cost.h"
 #include "cost/uncosted.h"
@@ -38,6 +39,7 @@ static void settle_in(sem_t *ready)
     free(malloc(1)); /* libc's part */
     hx_qurt_self();
     hx_cost_prepare();
+    hx_crash_thread_begin();
     sem_post(ready);
 }
 
@@ -113,6 +115,7 @@ _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
     int fd[HX_PD_FDS], rc;
 
     channel = c;
+    hx_crash_open(&c->rings->crash, c->fd[HX_FD_CTL]);
     hx_queue_cost_open(&c->rings->packets);
     hx_uncosted_open(&c->rings->uncosted);
     hx_interfaces_open(&c->rings->interfaces);

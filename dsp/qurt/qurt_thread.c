@@ -13,6 +13,7 @@
 #include "HAP_farf.h"
 #include "cost/cost.h"
 #include "machine/dma.h"
+#include "base/crash.h"
 #include "base/low_memory.h"
 #include "base/machine.h"
 #include "qurt_wait.h"
@@ -97,6 +98,7 @@ static void end(struct hx_qthread *t)
     hx_qurt_unpark(t, t->end_pcycles);
     hx_qurt_unlock();
     hx_turns_leave();
+    hx_crash_thread_end();
 }
 
 static void *run(void *arg)
@@ -105,6 +107,7 @@ static void *run(void *arg)
 
     free(arg);
     hx_qurt_set_self(s.t);
+    hx_crash_thread_begin();
     prctl(PR_SET_NAME, s.t->name[0] ? s.t->name : "qurt");
     hx_trace_name_thread(s.t->lane, s.t->name);
     hx_turns_take(s.place);

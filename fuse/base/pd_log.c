@@ -84,6 +84,13 @@ static void end_half(struct hx_pd_log *l)
         end_line(l);
 }
 
+void hx_pd_log_line(struct hx_pd_log *l, const char *text, size_t n)
+{
+    end_half(l);
+    take(l, text, n);
+    end_line(l);
+}
+
 /* Up to `chunks` pieces. */
 static void read_some(struct hx_pd_log *l, int chunks)
 {

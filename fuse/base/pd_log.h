@@ -29,6 +29,9 @@ struct hx_pd_log { /* zeroed = closed; must not move while it is open */
 /* Makes the pipe and reads it from now on.  *write_end (non-blocking) is the caller's.  0 or negative errno. */
 int hx_pd_log_open(struct hx_pd_log *l, struct hx_loop *loop, unsigned pd, int *write_end);
 
+/* A line about the PD, among its own. */
+void hx_pd_log_line(struct hx_pd_log *l, const char *text, size_t n);
+
 /* Reads what is there. */
 void hx_pd_log_read(struct hx_pd_log *l);
 

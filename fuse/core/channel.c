@@ -57,6 +57,7 @@ int hx_channel_create(struct hx_channel *c, struct hx_loop *loop, unsigned pd, i
         goto fail;
     }
     c->ctl = pair[0];
+    setsockopt(c->ctl, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)); /* who says that it crashes */
     peer_fd[HX_FD_CTL] = pair[1];
     peer_fd[HX_FD_REQ_BELL] = fcntl(c->req_bell, F_DUPFD_CLOEXEC, 3);
     peer_fd[HX_FD_REP_BELL] = fcntl(c->rep_bell, F_DUPFD_CLOEXEC, 3);

@@ -117,7 +117,7 @@ static void print_methods(const struct hx_driver *d, FILE *f)
     hx_methods_print_closed(&d->closed_methods, f);
 }
 
-const char *const hx_driver_nodes[] = {"status", "stats", "sessions", "clock", "thermal", "vtcm", "uncosted", "methods", NULL};
+const char *const hx_driver_nodes[] = {"status", "stats", "sessions", "clock", "thermal", "vtcm", "uncosted", "methods", "crashes", NULL};
 
 enum { TEXT_BYTES = 128 << 10, METHODS_BYTES = 768 << 10 };
 
@@ -127,6 +127,7 @@ static const struct node {
 } printers[] = { /* in the order of hx_driver_nodes */
     {print_status, TEXT_BYTES}, {print_stats, TEXT_BYTES}, {print_sessions, TEXT_BYTES}, {hx_clock_print, TEXT_BYTES},
     {print_thermal, TEXT_BYTES}, {print_vtcm, TEXT_BYTES}, {print_uncosted, TEXT_BYTES}, {print_methods, METHODS_BYTES},
+    {hx_crash_print, TEXT_BYTES},
 };
 
 /* A buffer of our own: of memory that open_memstream() could not get in the middle neither ferror() nor fclose() tells anything, and

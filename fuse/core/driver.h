@@ -11,6 +11,7 @@
 #include "power/clock.h"
 #include "context.h"
 #include "control.h"
+#include "crash.h"
 #include "dsp_process.h"
 #include "filter/filter.h"
 #include "hx_profile.h"
@@ -50,11 +51,13 @@ struct hx_driver {
     struct hx_session_stats closed; /* sums over closed sessions */
     struct hx_uncosted_sums closed_uncosted;
     struct hx_methods_closed closed_methods;
+    struct hx_crashes crashes;
     uint32_t sessions_opened; /* number of the last one */
     uint64_t sessions_closed; /* how many of them had served a call */
     uint32_t capability[FASTRPC_MAX_DSP_ATTRIBUTES];
     bool have_capabilities;
     const char *front_end; /* name of the one in use */
+    const char *log;       /* file of the log; NULL = standard error */
     const char *mount;     /* folder in which the nodes appear */
     const char *sockets;   /* folder whose nodes are sockets; NULL = there is none */
     struct hx_access access;

@@ -161,6 +161,7 @@ static void tick(void *arg)
     hx_dsp_alive_check(d);
     hx_dsp_revive(d);
     hx_open_round(d);
+    hx_crash_tick(d);
     if (front && front->idle)
         front->idle(d);
     hx_copy_round(d);
@@ -333,6 +334,7 @@ int main(int argc, char **argv)
     ready_fd = o.ready_fd;
     if (ready_fd >= 0)
         fcntl(ready_fd, F_SETFD, FD_CLOEXEC);
+    driver.log = o.log;
     rc = o.log ? open_log(o.log) : 0;
     if (rc) {
         snprintf(why, sizeof(why), "--log %s: %s", o.log,

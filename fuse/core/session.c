@@ -87,6 +87,8 @@ void hx_session_drop_channel(struct hx_session *s)
     if (!s->channel.rings)
         return;
     hx_queue_stats_collect(s);
+    hx_crash_forget(s);
+    s->crash_pd = 0;
     hx_loop_del(&s->driver->loop, &s->replies.bell);
     hx_loop_del(&s->driver->loop, &s->control);
     hx_copy_end_all(s->driver, &s->channel);
@@ -104,11 +106,13 @@ static void crash_dsp(struct hx_session *s)
     hx_dsp_crash(&s->driver->dsp, true);
 }
 
-/* A PD never sends on its control socket: readable means that the PD is gone. */
+/* A PD sends nothing on its control socket but that it crashes: readable means else that the PD is gone. */
 static void control_ready(void *arg)
 {
     struct hx_session *s = arg;
 
+    if (hx_crash_taken(s))
+        return;
     hx_context_replies(s->driver, &s->channel, HX_RING_SLOTS); /* what it finished before it died counts */
     hx_loop_del(&s->driver->loop, &s->control);
     s->pd_died = true;

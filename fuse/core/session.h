@@ -15,6 +15,7 @@
 #include "queue_stats.h"
 
 struct hx_buffer;
+struct hx_crash_look;
 struct hx_driver;
 struct hx_watchdog;
 
@@ -58,6 +59,10 @@ struct hx_session {
     struct hx_callers callers;
     struct hx_awake awake; /* the DSP, for this session's calls */
     struct hx_watchdog *stall;      /* a thread that hangs in the client's memory; NULL = none */
+    struct hx_crash_look *crash_look; /* somebody looks at its PD, which crashes; crash.h */
+    pid_t crash_pd;                   /* that PD, 0 = it has not said so */
+    bool crash_held;                  /* it waits for a debugger ... */
+    uint64_t crash_number;            /* ... as report number so-and-so */
     struct hx_power_vote vote; /* as of the last reply; counts while the PD is up */
 };
 

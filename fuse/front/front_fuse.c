@@ -39,7 +39,7 @@ static const struct {
     {"fastrpc-cdsp", true, false}, {"fastrpc-cdsp-secure", true, true}, {"status", false, false},
     {"stats", false, false},       {"sessions", false, false},          {"clock", false, false},
     {"thermal", false, false},     {"vtcm", false, false},             {"uncosted", false, false},
-    {"methods", false, false},     {"control", false, false},
+    {"methods", false, false},     {"crashes", false, false},          {"control", false, false},
 };
 #define CONTROL (N_NODES - 1)
 #define MOUNT_OPTIONS "rw,nosuid,nodev,fsname=hexrig,subtype=hexrig,auto_unmount"

@@ -105,6 +105,7 @@ enum hx_ctl_op {
     HX_CTL_UNBIND,  /* driver -> PD: buffer `id` has no MEM_MAP map any more */
     HX_CTL_PING,    /* driver -> root: send HX_CTL_PONG with the same `size` once all earlier requests are answered */
     HX_CTL_PONG,    /* root -> driver */
+    HX_CTL_CRASH,   /* user PD -> driver, once: hx_crash.h says what and where; it waits for an answer */
 };
 
 /* HX_FD_LOG: a pipe that is to be the PD's standard output and error. */

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hx_crash.h"
 #include "hx_interfaces.h"
 #include "hx_msg.h"
 #include "hx_uncosted.h"
@@ -51,6 +52,7 @@ struct hx_rings {
     struct hx_packet_sums packets; /* DSP -> driver */
     struct hx_uncosted_table uncosted; /* DSP -> driver */
     struct hx_interface_table interfaces; /* DSP -> driver */
+    struct hx_crash crash; /* DSP -> driver, and its answer */
 };
 
 /* Adds one entry (HX_RING_ENTRY_BYTES, borrowed for the call).

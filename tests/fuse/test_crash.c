@@ -1,0 +1,220 @@
+/* Protects what is told of a skel that crashes: method, function, file and line in the log and in the node `crashes`, and that a PD
+ * which only says so harms nobody. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hx_rig.h"
+#include "hxt_boom.h"
+#include "own_rig.h"
+
+enum { CRASHED = (int)0x80000430 };
+
+/* --- clients, each in a process of its own ------------------------------------------------------------------------- */
+
+static int crash(const char *how)
+{
+    remote_handle64 h;
+    int rc = hxt_boom_open(hxt_boom_URI "&_dom=cdsp", &h);
+
+    if (rc)
+        return 1;
+    if (strcmp(how, "divide") == 0)
+        rc = hxt_boom_divide(h, 0);
+    else if (strcmp(how, "write") == 0)
+        rc = hxt_boom_write(h, 0x10);
+    else if (strcmp(how, "give_up") == 0)
+        rc = hxt_boom_give_up(h);
+    else if (strcmp(how, "jump") == 0)
+        rc = hxt_boom_jump(h, 0);
+    else if (strcmp(how, "recurse") == 0)
+        rc = hxt_boom_recurse(h, 1 << 30);
+    else if (strcmp(how, "in_a_thread") == 0)
+        rc = hxt_boom_in_a_thread(h);
+    if (rc != CRASHED)
+        print_error("%s: 0x%x\n", how, (unsigned)rc);
+    return rc != CRASHED;
+}
+
+/* It says that it crashes and does not; once more is taken for its end. */
+static int pretend(const char *how)
+{
+    remote_handle64 h;
+    int rc = hxt_boom_open(hxt_boom_URI "&_dom=cdsp", &h);
+
+    (void)how;
+    if (rc || hxt_boom_pretend(h))
+        return 1;
+    for (int i = 0; i < 20 && !rc; i++)
+        rc = hxt_boom_fine(h);
+    if (rc)
+        return 2;
+    hxt_boom_pretend(h);
+    while (!rc) /* until the driver has seen it */
+        rc = hxt_boom_fine(h);
+    return rc == CRASHED ? 0 : 3;
+}
+
+/* --- what is told ----------------------------------------------------------------------------------------------------- */
+
+static char *text_of_node(void)
+{
+    char *text = NULL;
+
+    assert_int_equal(hx_rig_read(own_rig_path(""), "crashes", &text), 0);
+    return text;
+}
+
+/* Number of the line of the skel's source that says "line of WHAT". */
+static int line_of(const char *what)
+{
+    char *source = hxt_read_file(HXT_SRC "/tests/skel/hxt_boom_imp.c", NULL), *at;
+    int line = 1;
+
+    assert_non_null(source);
+    at = strstr(source, hxt_path("/* line of %s */", what));
+    assert_non_null(at);
+    for (const char *p = source; p < at; p++)
+        line += *p == '\n';
+    free(source);
+    return line;
+}
+
+static void skip_where_nothing_is_told(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    hxt_skip_test("the sanitizer tells of a crash by itself");
+#endif
+}
+
+static int have_addr2line(void)
+{
+    return system("command -v addr2line >/dev/null 2>&1") == 0;
+}
+
+static void expect_in(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("no '%s' in:\n%s", part, text);
+}
+
+/* The last report: how it begins, and the method. */
+static void expect_crash(const char *how, const char *begins, const char *where, const char *method)
+{
+    char *text, *log, *last = NULL;
+
+    assert_int_equal(own_rig_run(crash, how), 0);
+    text = text_of_node();
+    for (char *p = text; (p = strstr(p, "\n  crash: S")); p++)
+        last = p + 3;
+    assert_non_null(last);
+    expect_in(last, begins);
+    if (have_addr2line())
+        expect_in(last, where);
+    expect_in(last, hxt_path(", libhxt_boom_skel.so, method %s\n", method));
+    expect_in(last, "crash:   #0 0x");
+    last[strcspn(last, "\n")] = '\0';
+    log = hxt_read_file(own_rig_log, NULL);
+    expect_in(log, last);
+    free(log);
+    free(text);
+}
+
+static void test_a_division(void **state)
+{
+    (void)state;
+    skip_where_nothing_is_told();
+    expect_crash("divide", "crash: SIGFPE, division by zero at 0x",
+                 hxt_path(", in hxt_boom_divide() at hxt_boom_imp.c:%d, ", line_of("divide")), "hxt_boom.divide");
+}
+
+static void test_a_bad_pointer_two_functions_deep(void **state)
+{
+    (void)state;
+    skip_where_nothing_is_told();
+    expect_crash("write", "crash: SIGSEGV, nothing is mapped at 0x10, ",
+                 hxt_path(", in hxt_store() at hxt_boom_imp.c:%d, ", line_of("write")), "hxt_boom.write");
+}
+
+/* libc's frames are there, but are not the place. */
+static void test_an_abort(void **state)
+{
+    (void)state;
+    skip_where_nothing_is_told();
+    expect_crash("give_up", "crash: SIGABRT, ",
+                 hxt_path(", in hxt_boom_give_up() at hxt_boom_imp.c:%d, ", line_of("give_up")), "hxt_boom.give_up");
+}
+
+static void test_a_call_of_nowhere(void **state)
+{
+    (void)state;
+    skip_where_nothing_is_told();
+    expect_crash("jump", "crash: SIGSEGV, nothing is mapped at 0x0, ",
+                 hxt_path(", in hxt_boom_jump() at hxt_boom_imp.c:%d, ", line_of("jump")), "hxt_boom.jump");
+}
+
+/* Of a stack that has overflowed, by a stack of the handler's own. */
+static void test_a_stack_that_overflows(void **state)
+{
+    (void)state;
+    skip_where_nothing_is_told();
+    expect_crash("recurse", "crash: SIGSEGV, ", ", in deeper() at hxt_boom_imp.c:", "hxt_boom.recurse");
+}
+
+static void test_a_thread_of_the_skels(void **state)
+{
+    (void)state;
+    skip_where_nothing_is_told();
+    expect_crash("in_a_thread", "crash: SIGSEGV, nothing is mapped at 0x10, ",
+                 hxt_path(", in hxt_store() at hxt_boom_imp.c:%d, ", line_of("write")), "hxt_boom.in_a_thread (another thread's)");
+}
+
+static void test_saying_so_harms_nobody(void **state)
+{
+    (void)state;
+    assert_int_equal(own_rig_run(pretend, ""), 0);
+    assert_int_equal(own_rig_run(pretend, ""), 0);
+}
+
+/* Only the last ones are kept, of those of the tests before. */
+static void test_the_node_is_bounded(void **state)
+{
+    unsigned n = 0;
+    char *text;
+
+    (void)state;
+    skip_where_nothing_is_told();
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(own_rig_run(crash, "divide"), 0);
+    text = text_of_node();
+    assert_null(strstr(text, "\ncrash=1 "));
+    for (const char *p = text; (p = strstr(p, "\ncrash=")); p++)
+        n++;
+    assert_int_equal(n, 8);
+    free(text);
+}
+
+static int start(void **state)
+{
+    static char log[512];
+
+    own_rig_front_end = "socket";
+    snprintf(log, sizeof(log), "%s/log", hxt_tmpdir());
+    own_rig_log = log;
+    return own_rig_start(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_division),
+        cmocka_unit_test(test_a_bad_pointer_two_functions_deep),
+        cmocka_unit_test(test_an_abort),
+        cmocka_unit_test(test_a_call_of_nowhere),
+        cmocka_unit_test(test_a_stack_that_overflows),
+        cmocka_unit_test(test_a_thread_of_the_skels),
+        cmocka_unit_test(test_saying_so_harms_nobody),
+        cmocka_unit_test(test_the_node_is_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, start, own_rig_stop);
+}
