@@ -277,6 +277,7 @@ static void digest_json(json_t *j, FILE *f)
 {
     json_object_del(j, "id");
     json_object_del(j, "created");
+    json_object_del(json_object_get(j, "usage"), "prompt_tokens_details"); /* what was cached */
     if (json_object_get(j, "queued")) /* /health */
         json_object_clear(j);
     json_dumpf(j, f, JSON_SORT_KEYS | JSON_ENCODE_ANY);

@@ -122,7 +122,7 @@ static void test_chats_get_the_reply_of_hexrig_run(void **state)
     free(text);
 }
 
-/* hexrig run keeps what its cache holds from turn to turn; the server starts anew. */
+/* Both keep what their caches hold from turn to turn. */
 static void test_a_conversation_is_a_chat_of_all_its_messages(void **state)
 {
     static const char first[] = "Tell me of the king", second[] = "And of the queen";
@@ -150,6 +150,71 @@ static void test_a_conversation_is_a_chat_of_all_its_messages(void **state)
     free(one);
 }
 
+/* --- prompt cache */
+
+static json_t *message(const char *role, const char *text)
+{
+    return json_pack("{s:s, s:s}", "role", role, "content", text);
+}
+
+/* The reply to the messages so far, which becomes one of them. */
+static json_t *next_turn(json_t *messages, int turn)
+{
+    json_t *body, *reply;
+    char *text;
+
+    json_array_append_new(messages, message("user", hxt_path("Question %d: what of it?", turn)));
+    body = json_pack("{s:O, s:i, s:i}", "messages", messages, "max_tokens", 8, "temperature", 0);
+    text = json_dumps(body, 0);
+    reply = http_json(server.port, "POST", "/v1/chat/completions", text, NULL);
+    assert_non_null(choice_text(reply, "content"));
+    json_array_append_new(messages, message("assistant", choice_text(reply, "content")));
+    json_decref(body);
+    free(text);
+    return reply;
+}
+
+#define CACHED "usage.prompt_tokens_details.cached_tokens"
+
+static void test_a_turn_of_a_chat_runs_no_prompt_of_the_turns_before(void **state)
+{
+    json_t *messages = json_array();
+    double before = 0;
+
+    (void)state;
+    json_array_append_new(messages, message("system", "Answer briefly."));
+    for (int i = 0; i < 10; i++) {
+        json_t *reply = next_turn(messages, i);
+
+        if (e2e_number(reply, CACHED) < before)
+            fail_msg("turn %d: %g of %g prompt tokens cached; the turn before had %g", i, e2e_number(reply, CACHED),
+                     e2e_number(reply, "usage.prompt_tokens"), before);
+        before = e2e_number(reply, "usage.prompt_tokens");
+        json_decref(reply);
+    }
+    json_decref(messages);
+}
+
+/* Other prompts take the caches that were not used for longest. */
+static void test_a_chat_keeps_its_cache_beside_others(void **state)
+{
+    json_t *messages = json_array(), *reply;
+    double first;
+
+    (void)state;
+    reply = next_turn(messages, 100);
+    first = e2e_number(reply, "usage.prompt_tokens");
+    json_decref(reply);
+    for (int i = 0; i < 2; i++) /* of three engines */
+        json_decref(http_json(server.port, "POST", "/v1/completions",
+                              i ? "{\"prompt\": \"A ship sailed to\", \"max_tokens\": 2}"
+                                : "{\"prompt\": \"Once upon a time\", \"max_tokens\": 2}", NULL));
+    reply = next_turn(messages, 101);
+    assert_true(e2e_number(reply, CACHED) >= first);
+    json_decref(reply);
+    json_decref(messages);
+}
+
 static void test_the_blocks_of_every_client_are_its_own(void **state)
 {
     struct server s;
@@ -157,6 +222,7 @@ static void test_the_blocks_of_every_client_are_its_own(void **state)
     (void)state;
     server_start(&s, "--kv spinor --threads 1 --parallel 2", E2E_TIMEOUT_S);
     check_clients(&s, 4, "--kv spinor", "\"temperature\": 0");
+    check_clients(&s, 4, "--kv spinor", "\"temperature\": 0"); /* behind what is cached */
     server_stop(&s);
 }
 
@@ -196,7 +262,8 @@ static void test_usage_counts_tokens(void **state)
                                        "{\"prompt\": \"x\", \"max_tokens\": 2, \"stream\": true, "
                                        "\"stream_options\": {\"include_usage\": true}}"), &r));
     assert_non_null(strstr(r.body, "\"choices\":[],\"usage\":{\"prompt_tokens\":1,"
-                           "\"completion_tokens\":2,\"total_tokens\":3}}\n\ndata: [DONE]\n\n"));
+                           "\"completion_tokens\":2,\"total_tokens\":3,"
+                           "\"prompt_tokens_details\":{\"cached_tokens\":0}}}\n\ndata: [DONE]\n\n"));
     free(r.text);
 }
 
@@ -483,6 +550,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_sampled_texts_are_those_of_hexrig_run_with_the_same_seed),
     cmocka_unit_test(test_chats_get_the_reply_of_hexrig_run),
     cmocka_unit_test(test_a_conversation_is_a_chat_of_all_its_messages),
+    cmocka_unit_test(test_a_turn_of_a_chat_runs_no_prompt_of_the_turns_before),
+    cmocka_unit_test(test_a_chat_keeps_its_cache_beside_others),
     cmocka_unit_test(test_the_blocks_of_every_client_are_its_own),
     cmocka_unit_test(test_a_stop_string_ends_the_text_in_front_of_it),
     cmocka_unit_test(test_usage_counts_tokens),

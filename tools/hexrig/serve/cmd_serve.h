@@ -5,6 +5,7 @@
  * cmd_serve_http.c  connections (libmicrohttpd, a thread each), routes, bodies, replies
  * cmd_serve_json.c  what requests say and replies look like
  * cmd_serve_jobs.c  one thread computes: it takes the steps of up to `parallel` completions in turn
+ * cmd_serve_past.c  what the caches of its engines hold from the completions before
  *
  * A connection's thread makes a job, hands it in and waits for its text; the computing thread never waits for a client. */
 #ifndef HX_CMD_SERVE_H
@@ -74,7 +75,7 @@ struct hx_jobs;
 struct hx_serve_job {
     struct hx_serve_job *next; /* in the queue */
     struct hx_jobs *jobs;
-    struct hx_serve_request req; /* constant */
+    struct hx_serve_request req; /* constant, but for cfg.n_cached, which is set when it is given an engine */
     uint64_t number;
     int64_t created;             /* seconds since 1970 */
     struct hx_completion c;      /* the computing thread's */

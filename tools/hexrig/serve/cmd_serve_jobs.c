@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmd_serve.h"
+#include "cmd_serve_past.h"
 #include "timed_wait.h"
 
 enum { FIRST_WAIT_MS = 250, LAST_WAIT_MS = 5000 }; /* between attempts to make the engines anew */
@@ -14,6 +15,7 @@ enum { FIRST_WAIT_MS = 250, LAST_WAIT_MS = 5000 }; /* between attempts to make t
 struct slot {
     struct hx_engine *e;
     struct hx_serve_job *job; /* NULL: free; the computing thread's */
+    struct hx_past past;      /* what e's cache holds while no job runs; the computing thread's */
 };
 
 struct hx_jobs {
@@ -22,6 +24,7 @@ struct hx_jobs {
     size_t n_slots, max_queued;
     struct hx_jobs_engines engines;
     int lost; /* 1: the DSP is gone, the engines with it; the computing thread's */
+    uint64_t n_keeps; /* of pasts; the computing thread's */
     struct pollfd *fds; /* [n_slots + max_queued] */
 
     pthread_mutex_t lock; /* protects what follows, and the jobs' fields */
@@ -102,14 +105,28 @@ static void drop_cancelled(struct hx_jobs *j)
             at = &(*at)->next;
 }
 
+/* The free slot whose cache suits the prompt best; NULL: none is free. */
+static struct slot *slot_for(struct hx_jobs *j, const struct hx_completion_cfg *cfg)
+{
+    struct slot *best = NULL;
+
+    for (struct slot *s = j->slots; s < j->slots + j->n_slots; s++)
+        if (!s->job && (!best || hx_past_better(&s->past, &best->past, cfg->prompt, cfg->n_prompt)))
+            best = s;
+    return best;
+}
+
 /* Queued jobs take free slots; returns how many slots are taken. */
 static size_t fill_slots(struct hx_jobs *j)
 {
-    for (size_t i = 0; j->first && i < j->n_slots; i++) {
-        if (j->slots[i].job)
-            continue;
-        j->slots[i].job = unqueue(j, &j->first);
-        j->slots[i].job->state = HX_JOB_ACTIVE;
+    struct slot *s;
+
+    while (j->first && (s = slot_for(j, &j->first->req.cfg))) {
+        struct hx_completion_cfg *cfg = &j->first->req.cfg;
+
+        cfg->n_cached = hx_past_covers(&s->past, cfg->prompt, cfg->n_prompt);
+        s->job = unqueue(j, &j->first);
+        s->job->state = HX_JOB_ACTIVE;
         j->count.active++;
     }
     return j->count.active;
@@ -199,6 +216,10 @@ static void advance(struct hx_jobs *j, struct slot *s)
     if (rc <= 0 || job->cancelled) {
         job->finish = job->c.finish;
         s->job = NULL;
+        if (rc < 0)
+            hx_past_forget(&s->past);
+        else
+            hx_past_keep(&s->past, &job->c, ++j->n_keeps);
         hx_completion_close(&job->c);
         done(j, job);
     }
@@ -264,8 +285,10 @@ static void recover(struct hx_jobs *j)
             wait_ms = 2 * wait_ms < LAST_WAIT_MS ? 2 * wait_ms : LAST_WAIT_MS;
         }
     }
-    for (size_t i = 0; i < j->n_slots; i++)
+    for (size_t i = 0; i < j->n_slots; i++) {
+        hx_past_forget(&j->slots[i].past);
         j->slots[i].e = j->engines.at[i];
+    }
     if (!j->lost) {
         j->count.restarts++;
         j->count.failing = 0;
@@ -455,6 +478,8 @@ void hx_jobs_close(struct hx_jobs *j)
         return;
     pthread_cond_destroy(&j->work);
     pthread_mutex_destroy(&j->lock);
+    for (size_t i = 0; i < j->n_slots; i++)
+        hx_past_forget(&j->slots[i].past);
     free(j->fds);
     free(j->slots);
     free(j);

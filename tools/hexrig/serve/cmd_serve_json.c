@@ -454,8 +454,8 @@ static json_t *usage(const struct hx_serve_job *job)
 {
     const json_int_t prompt = (json_int_t)job->req.cfg.n_prompt, made = (json_int_t)job->n_made;
 
-    return json_pack("{s:I, s:I, s:I}", "prompt_tokens", prompt, "completion_tokens", made,
-                     "total_tokens", prompt + made);
+    return json_pack("{s:I, s:I, s:I, s:{s:I}}", "prompt_tokens", prompt, "completion_tokens", made, "total_tokens",
+                     prompt + made, "prompt_tokens_details", "cached_tokens", (json_int_t)job->req.cfg.n_cached);
 }
 
 /* What every reply and chunk begins with; `choice` is its only one, or NULL. */
