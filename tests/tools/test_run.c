@@ -43,6 +43,23 @@ static void test_a_stream_is_the_text(void **state)
     free(whole);
 }
 
+static void test_quiet_leaves_the_text_alone_on_stdout(void **state)
+{
+    char *text = printed("run -p PROMPT -n 12 " F32, NULL);
+    struct hxt_result res;
+
+    (void)state;
+    for (int stream = 0; stream < 2; stream++) {
+        e2e_run(&res, hxt_path("run -q -p PROMPT -n 12 %s " F32, stream ? "--stream" : ""));
+        assert_int_equal(res.exit_code, 0);
+        assert_string_equal(res.out, hxt_path("%s\n", text));
+        assert_non_null(strstr(res.err, "finish=length\n"));
+        assert_non_null(strstr(res.err, "\ndispatch.steps=12\n"));
+        hxt_result_free(&res);
+    }
+    free(text);
+}
+
 static void test_a_prompt_comes_from_a_file_or_stdin(void **state)
 {
     const char *path = strdup(hxt_path("%s/prompt", hxt_tmpdir()));
@@ -134,6 +151,7 @@ static void test_wrong_usage_is_told(void **state)
     e2e_refused("run -p x -f y", 2, "-p and -f");
     e2e_refused("run -f /nonexistent", 1, "/nonexistent: No such file");
     e2e_refused("run -p x --stream --json", 2, "--stream and --json");
+    e2e_refused("run -p x --quiet --json", 2, "--quiet and --json");
     e2e_refused("run --chat --json", 2, "conversation");
     e2e_refused("run -p x --system y", 2, "--system is of a chat");
     e2e_refused("run -p x --ignore-eos", 2, "--ignore-eos is of a chat");
@@ -160,6 +178,7 @@ static void test_ppl_has_the_windows_of_llama(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_stream_is_the_text),
+    cmocka_unit_test(test_quiet_leaves_the_text_alone_on_stdout),
     cmocka_unit_test(test_a_prompt_comes_from_a_file_or_stdin),
     cmocka_unit_test(test_a_stop_text_ends_it),
     cmocka_unit_test(test_exactly_n_tokens_without_chat),

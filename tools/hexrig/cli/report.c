@@ -189,28 +189,28 @@ json_t *hx_report_uncosted(void)
     return lines;
 }
 
-static void print_value(const json_t *v)
+static void print_value(FILE *f, const json_t *v)
 {
     if (json_is_string(v))
-        printf("%s", json_string_value(v));
+        fprintf(f, "%s", json_string_value(v));
     else if (json_is_integer(v))
-        printf("%" JSON_INTEGER_FORMAT, json_integer_value(v));
+        fprintf(f, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
     else if (json_is_real(v))
-        printf("%.12g", json_real_value(v));
+        fprintf(f, "%.12g", json_real_value(v));
     else if (json_is_boolean(v))
-        printf("%d", json_is_true(v));
+        fprintf(f, "%d", json_is_true(v));
 }
 
-static void print_array(const json_t *array)
+static void print_array(FILE *f, const json_t *array)
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
         if (i)
-            putchar(',');
-        print_value(json_array_get(array, i));
+            putc(',', f);
+        print_value(f, json_array_get(array, i));
     }
 }
 
-static void print_object(const json_t *object, const char *prefix)
+static void print_object(FILE *f, const json_t *object, const char *prefix)
 {
     const char *key;
     json_t *v;
@@ -220,21 +220,33 @@ static void print_object(const json_t *object, const char *prefix)
 
         snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "." : "", key);
         if (json_is_object(v)) {
-            print_object(v, path);
+            print_object(f, v, path);
             continue;
         }
-        printf("%s=", path);
+        fprintf(f, "%s=", path);
         if (json_is_array(v))
-            print_array(v);
+            print_array(f, v);
         else
-            print_value(v);
-        putchar('\n');
+            print_value(f, v);
+        putc('\n', f);
     }
 }
 
 void hx_json_print(const json_t *object)
 {
-    print_object(object, "");
+    print_object(stdout, object, "");
+}
+
+int hx_report_print_aside(const char *cmd, json_t *report)
+{
+    int rc = HX_EXIT_OK;
+
+    if (!report || hx_json_lost())
+        rc = hx_cmd_fail(cmd, "out of memory");
+    else
+        print_object(stderr, report, "");
+    json_decref(report);
+    return rc;
 }
 
 int hx_report_print(const char *cmd, json_t *report, int json)

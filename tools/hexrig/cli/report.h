@@ -61,4 +61,7 @@ json_t *hx_report_uncosted(void);
  * Returns an enum hx_exit; NULL, or hx_json_lost(), is "out of memory", said in the name of `cmd`. */
 int hx_report_print(const char *cmd, json_t *report, int json);
 
+/* The same as key=value lines on stderr, for a command whose stdout has its results alone. */
+int hx_report_print_aside(const char *cmd, json_t *report);
+
 #endif

@@ -31,6 +31,7 @@ static const struct argp_option options[] = {
     {"tokens", 'n', "N", 0, "tokens to generate (64; with --chat at most N, what the context holds)", 0},
     {"stop", OPT_STOP, "TEXT", 0, "ends in front of this text; repeatable", 0},
     {"stream", OPT_STREAM, NULL, 0, "prints text as it is made also when stdout is no terminal", 0},
+    {"quiet", 'q', NULL, 0, "stdout gets the text alone; the figures go to stderr", 0},
     {NULL, 0, NULL, 0, "Chats:", 1},
     {"chat", OPT_CHAT, "FAMILY", OPTION_ARG_OPTIONAL,
      "the prompt is a message, put into the model's template; ends with the turn.  Or into that of a FAMILY", 1},
@@ -113,6 +114,9 @@ static int option(struct hx_run *r, int c, const char *arg)
     case OPT_STREAM:
         r->stream = 1;
         return 0;
+    case 'q':
+        r->quiet = 1;
+        return 0;
     case OPT_CHAT:
         r->chat = 1;
         r->family = arg;
@@ -144,6 +148,8 @@ static int check(struct hx_run *r)
                             r->system ? "system" : "ignore-eos");
     if (r->o.json && r->stream)
         return hx_cmd_usage(cmd, "--stream and --json exclude each other");
+    if (r->o.json && r->quiet)
+        return hx_cmd_usage(cmd, "--quiet and --json exclude each other");
     if (r->o.json && !r->prompt && !r->file)
         return hx_cmd_usage(cmd, "--json reports one reply (-p TEXT), no conversation");
     return 0;

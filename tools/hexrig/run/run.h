@@ -29,6 +29,7 @@ struct hx_run {
     const char *system;        /* message, or NULL */
     int ignore_eos;
     int stream;                /* 1: text goes out as it is made */
+    int quiet;                 /* 1: stdout gets the text alone, the figures go to stderr */
 
     struct hx_engine *e;
     struct hx_chat template;   /* with `chat` */

@@ -103,5 +103,9 @@ int hx_run_report(const struct hx_run *r)
         print_text(r, j);
     if (rc)
         hx_cmd_fail(r->o.cmd, "%s", err.text);
-    return hx_report_print(r->o.cmd, j, r->o.json) || rc ? HX_EXIT_FAILED : HX_EXIT_OK;
+    if (r->quiet)
+        rc |= hx_report_print_aside(r->o.cmd, j);
+    else
+        rc |= hx_report_print(r->o.cmd, j, r->o.json);
+    return rc ? HX_EXIT_FAILED : HX_EXIT_OK;
 }
