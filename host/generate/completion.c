@@ -20,6 +20,11 @@ int hx_completion_check(const struct hx_engine *e, const struct hx_completion_cf
         return hx_error_set(err, -E2BIG, "%zu prompt tokens and %zu new ones need %zu positions, the "
                           "context has %zu", cfg->n_prompt, cfg->n_max,
                           cfg->n_prompt - 1 + cfg->n_max, n_ctx);
+    if (cfg->grammar && hx_grammar_shortest(cfg->grammar) > cfg->n_max)
+        return hx_error_set(err, -EINVAL, "the shortest text that the grammar allows has %zu bytes, and %zu tokens may be made",
+                            hx_grammar_shortest(cfg->grammar), cfg->n_max);
+    if (e->argmax && cfg->grammar)
+        return hx_error_set(err, -EINVAL, "choices are made on the DSP (--offload argmax), and a grammar needs the logits here");
     if (e->argmax && !hx_sampler_is_greedy(&cfg->sampling))
         return hx_error_set(err, -EINVAL, "choices are made on the DSP (--offload argmax), and those "
                           "are greedy: temperature and repeat penalty need the logits here");
@@ -32,7 +37,9 @@ static int alloc(struct hx_completion *c, const struct hx_engine *e,
     c->ids = calloc(cfg->n_prompt + cfg->n_max, sizeof(*c->ids));
     c->logits = calloc(e->model->vocab, sizeof(*c->logits));
     c->g.s = hx_sampler_open(&cfg->sampling, e->model->vocab);
-    if (!c->ids || !c->logits || !c->g.s)
+    if (cfg->grammar)
+        c->g.matcher = hx_matcher_open(cfg->grammar, cfg->vocab, cfg->whole_text);
+    if (!c->ids || !c->logits || !c->g.s || (cfg->grammar && !c->g.matcher))
         return -ENOMEM;
     return hx_stream_open(&c->text, e->model->tok, cfg->whole_text, cfg->stops, cfg->n_stops,
                           cfg->n_max);
@@ -44,7 +51,7 @@ int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
     int rc = hx_completion_check(e, cfg, err);
 
     *c = (struct hx_completion){
-        .g = {.e = e},
+        .g = {.e = e, .at_end_token = cfg->at_end_token},
         .n_prompt = cfg->n_prompt,
         .n_max = cfg->n_max,
         .n_run = cfg->n_cached < cfg->n_prompt ? cfg->n_cached : cfg->n_prompt - !!cfg->n_prompt,
@@ -64,6 +71,7 @@ void hx_completion_close(struct hx_completion *c)
 {
     hx_stream_close(&c->text);
     hx_sampler_close(c->g.s);
+    hx_matcher_close(c->g.matcher);
     free(c->logits);
     free(c->ids);
     memset(c, 0, sizeof(*c));
@@ -100,9 +108,19 @@ static int take(struct hx_completion *c, struct hx_error *err)
         c->finish = HX_FINISH_STOP;
     else if (!c->finish && c->n_made == c->n_max)
         c->finish = HX_FINISH_LENGTH;
-    if (!rc && c->finish)
-        rc = hx_stream_end(&c->text);
     return rc ? hx_error_set(err, rc, "out of memory") : 0;
+}
+
+/* Behind the tokens of a step. */
+static int finish(struct hx_completion *c, struct hx_error *err)
+{
+    const struct hx_matcher *m = c->g.matcher;
+
+    if (m && (hx_matcher_over(m) || (c->finish == HX_FINISH_LENGTH && hx_matcher_whole(m))))
+        c->finish = c->finish == HX_FINISH_STOP ? HX_FINISH_STOP : HX_FINISH_END;
+    if (c->finish && hx_stream_end(&c->text))
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    return 0;
 }
 
 int hx_completion_step(struct hx_completion *c, struct hx_error *err)
@@ -121,6 +139,8 @@ int hx_completion_step(struct hx_completion *c, struct hx_error *err)
     c->steps++;
     while (!rc && !c->finish && c->n_prompt + c->n_made < known + (size_t)made)
         rc = take(c, err);
+    if (!rc)
+        rc = finish(c, err);
     c->n_run = c->n_prompt + c->n_made - 1; /* the last one is run by the step that comes after */
     return rc ? rc : c->finish == HX_FINISH_NOT;
 }

@@ -25,12 +25,15 @@ struct hx_completion_cfg {
     struct hx_sampler_cfg sampling;
     const char *const *stops; /* [n_stops] stop strings, none empty; kept until close */
     size_t n_stops;
+    const struct hx_grammar *grammar; /* of the text, NULL: any; kept until close.  The text is whole within n_max tokens, if no stop
+                                       * string cuts it */
+    const struct hx_vocab *vocab;     /* with a grammar: of the engine's model; kept until close */
 };
 
 enum hx_finish {
     HX_FINISH_NOT,    /* there is more to make */
     HX_FINISH_LENGTH, /* n_max tokens */
-    HX_FINISH_END,    /* an end token, which is the last of ids and no part of the text */
+    HX_FINISH_END,    /* an end token, which is the last of ids and no part of the text, or the end of what the grammar allows */
     HX_FINISH_STOP    /* a stop string */
 };
 
@@ -47,8 +50,8 @@ struct hx_completion {
 };
 
 /* Whether the engine can do that.  0; -E2BIG: its context is too small for prompt and n_max tokens (the reason says how
- * large they are); -EINVAL: no prompt, a token that is none, or sampling with an engine that makes greedy choices on
- * the DSP. */
+ * large they are); -EINVAL: no prompt, a token that is none, n_max tokens that do not hold the grammar's shortest text, or sampling
+ * or a grammar with an engine that makes greedy choices on the DSP. */
 int hx_completion_check(const struct hx_engine *e, const struct hx_completion_cfg *cfg,
                         struct hx_error *err);
 

@@ -2,6 +2,7 @@
 #include "generate.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 int hx_generate_prefill(const struct hx_generate *g, const uint32_t *prompt, size_t n_prompt,
@@ -17,14 +18,30 @@ static size_t min3(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* The token that follows token `index` of the last run. */
-static int choose(const struct hx_generate *g, size_t index, float *logits, uint32_t *id,
+/* A token that the matcher allows. */
+static int choose_allowed(const struct hx_generate *g, size_t left, float *logits, uint32_t *id, struct hx_error *err)
+{
+    struct hx_matcher *m = g->matcher;
+
+    hx_matcher_mask(m, logits, left, g->at_end_token);
+    *id = hx_sampler_pick(g->s, logits);
+    if (logits[*id] == -INFINITY) /* the model gave none of them a chance */
+        *id = hx_matcher_any(m);
+    if (*id == HX_NO_TOKEN)
+        return hx_error_set(err, -EPROTO, "no token is left that the grammar allows");
+    return hx_tokenizer_ends(g->e->model->tok, *id) ? 0 : hx_matcher_take(m, *id);
+}
+
+/* The token that follows token `index` of the last run; left: that may still be made. */
+static int choose(const struct hx_generate *g, size_t index, size_t left, float *logits, uint32_t *id,
                   struct hx_error *err)
 {
     if (g->e->argmax)
         return hx_forward_argmax(g->e->forward, index, 1, id, err);
     int rc = hx_forward_logits(g->e->forward, index, 1, logits, err);
 
+    if (!rc && g->matcher)
+        return choose_allowed(g, left, logits, id, err);
     if (!rc)
         *id = hx_sampler_pick(g->s, logits);
     return rc;
@@ -88,12 +105,12 @@ long hx_generate_step(const struct hx_generate *g, uint32_t *ids, size_t n, size
     if (rc)
         return rc;
     do {
-        rc = choose(g, at, logits, &ids[n + made], err);
+        rc = choose(g, at, left - made, logits, &ids[n + made], err);
         if (rc)
             return rc;
         path[made++] = at;
         at = follow(&b, at, ids[n + made - 1]);
-    } while (at && made < left);
+    } while (at && made < left && !(g->matcher && hx_matcher_over(g->matcher)));
     if (!b.chain)
         rc = g->e->kv->ops->keep(g->e->kv, n - 1, path, made, err);
     if (!rc && d->ops->accept && b.n > 1)

@@ -9,6 +9,7 @@
 
 #include "engine/draft.h"
 #include "engine/engine.h"
+#include "grammar/matcher.h"
 #include "sampler.h"
 #include "base/error.h"
 
@@ -16,6 +17,9 @@ struct hx_generate {
     struct hx_engine *e;
     struct hx_sampler *s;
     struct hx_draft *draft; /* NULL: the engine's */
+    struct hx_matcher *matcher; /* NULL: any token may come.  Goes on with the tokens that are made; until it is over, no step may
+                                 * follow then */
+    int at_end_token;       /* with a matcher: 1: end tokens may come where its text can end */
 };
 
 /* Runs all prompt tokens but the last, at positions 0..n_prompt-2, so that hx_generate_run() can start. */
@@ -25,7 +29,7 @@ int hx_generate_prefill(const struct hx_generate *g, const uint32_t *prompt, siz
 /* One step, which makes at least one token and at most `left` >= 1: with guesses of the drafter that were right, several.
  * ids: [n + left], the n known tokens first, of which all but the last have been run; new ones are appended.  logits:
  * [vocab] scratch.  Allocates nothing.  The number of new tokens, or what hx_forward_run() and hx_forward_logits()
- * return. */
+ * return; -EPROTO: the matcher had fewer tokens left than its text needs. */
 long hx_generate_step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t left,
                       float *logits, struct hx_error *err);
 

@@ -207,7 +207,7 @@ static uint32_t sample(struct hx_sampler *s, const float *logits)
     at = draw(s) * total;
     for (size_t i = 0; i + 1 < n; i++) {
         at -= candidate(s, i)->weight;
-        if (at < 0)
+        if (at < 0 || candidate(s, i + 1)->weight == 0) /* what has none is not drawn for a rounding error */
             return candidate(s, i)->id;
     }
     return candidate(s, n - 1)->id;

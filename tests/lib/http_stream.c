@@ -54,7 +54,12 @@ static const char *const values[] = {
     "\"the\"", "1", "0", "-1", "3", "0.5", "2.5", "1e-400", "1e400", "99999999999999999999", "9007199254740993", "true", "false",
     "null", "\"\"", "\"tiny\"", "[]", "{}", "[1,2,3]", "[1,\"x\"]", "[-1]", "[257]", "[258]", "[\"a\"]", "[\"a\",\"b\",\"c\",\"d\",\"e\"]",
     "\"\\ud83d\\ude00\"", "\"\\ud800\"", "\"\\u0000\"", "\"\xff\"", "[[[[[[[[[[1]]]]]]]]]]", "{\"include_usage\":true}",
-    "{\"type\":\"text\"}", "[{\"role\":\"user\",\"content\":\"he\"}]", "[{\"role\":\"user\"}]",
+    "{\"type\":\"text\"}", "{\"type\":\"json_object\"}",
+    "{\"type\":\"json_schema\",\"json_schema\":{\"schema\":"
+    "{\"type\":\"array\",\"items\":{\"enum\":[1,\"x\"]},\"maxItems\":3}}}",
+    "{\"type\":\"json_schema\",\"json_schema\":{\"schema\":{\"anyOf\":[{\"$ref\":\"#\"},{\"type\":\"null\"}]}}}",
+    "{\"type\":\"json_schema\",\"json_schema\":{\"schema\":{\"pattern\":1}}}",
+    "[{\"role\":\"user\",\"content\":\"he\"}]", "[{\"role\":\"user\"}]",
     "[{\"role\":\"system\",\"content\":[{\"type\":\"text\",\"text\":\"h\"}]},{\"role\":\"user\",\"content\":\"t\"}]",
     "[{\"role\":\"tool\",\"content\":\"x\"}]", "[{}]", "nul", "\"open", "1.", "{\"a\":1,\"a\":2}",
     "\"the the the the the the the the the the the the the the the the the the\"",

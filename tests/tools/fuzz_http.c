@@ -116,8 +116,11 @@ static void set_up(void)
     engine = open_engine();
     server = (struct hx_serve){.model = {.name = "tiny", .e = engine, .since = 1}, .host = "127.0.0.1", .connections = 4 + HX_CONNS_SPARE};
     pthread_rwlock_init(&server.model.lock, NULL);
+    if (hx_vocab_open(&server.model.vocab, engine->model->tok, &server.model.vocab_err))
+        server.model.vocab = NULL;
     server.model.has_chat = !hx_chat_init(&server.model.chat, engine->model->tok, engine->model->file, "alpaca", &server.model.err);
-    if (hx_jobs_open(&server.jobs, &(struct hx_jobs_engines){&engine, 1, no_engines, NULL}, 4) || hx_http_open(&http, &server, &err))
+    if (hx_jobs_open(&server.jobs, &(struct hx_jobs_engines){&engine, 1, &server.model.vocab, no_engines, NULL}, 4) ||
+        hx_http_open(&http, &server, &err))
         finding("no server", err.text);
 }
 

@@ -281,6 +281,50 @@ static void test_the_model_is_listed(void **state)
     json_decref(j);
 }
 
+/* --- JSON */
+
+/* The reply's content to a prompt in a format, parsed; max_tokens: how many it may have. */
+static json_t *reply_in(const char *format, double temperature, int max_tokens)
+{
+    json_t *wanted = json_loads(format, 0, NULL), *body, *reply, *j;
+    char *text;
+
+    assert_non_null(wanted);
+    body = json_pack("{s:[o], s:i, s:f, s:o}", "messages", message("user", "A person, please."), "max_tokens", max_tokens,
+                     "temperature", temperature, "response_format", wanted);
+    text = json_dumps(body, 0);
+    reply = http_json(server.port, "POST", "/v1/chat/completions", text, NULL);
+    if (!choice_text(reply, "content"))
+        fail_msg("%s: no reply", text);
+    j = json_loads(choice_text(reply, "content"), 0, NULL);
+    if (!j || strcmp(choice_text(reply, "finish_reason"), "stop") != 0)
+        fail_msg("%s in %d tokens: %s", format, max_tokens, choice_text(reply, "content"));
+    json_decref(reply);
+    json_decref(body);
+    free(text);
+    return j;
+}
+
+#define AS_SCHEMA(schema) "{\"type\": \"json_schema\", \"json_schema\": {\"name\": \"n\", \"strict\": true, \"schema\": " schema "}}"
+#define PERSON "{\"type\": \"object\", \"properties\": {\"name\": {\"type\": \"string\"}, \"age\": {\"type\": \"integer\"}}, " \
+               "\"required\": [\"name\", \"age\"], \"additionalProperties\": false}"
+
+static void test_json_parses_and_keeps_to_its_schema(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        const double temperature = i % 2 ? 1.5 : 0;
+        json_t *any = reply_in("{\"type\": \"json_object\"}", temperature, 2 + 20 * i);
+        json_t *person = reply_in(AS_SCHEMA(PERSON), temperature, 20 + 15 * i);
+
+        assert_true(json_is_object(any));
+        assert_true(json_is_string(json_object_get(person, "name")) && json_is_integer(json_object_get(person, "age")));
+        assert_int_equal(json_object_size(person), 2);
+        json_decref(person);
+        json_decref(any);
+    }
+}
+
 /* --- refusals */
 
 static const struct bad {
@@ -325,6 +369,17 @@ static const struct bad {
     POST("{\"prompt\": \"x\", \"model\": \"gpt-4\"}", 404, "model", "gpt-4"),
     POST("{\"prompt\": \"x\", \"messages\": []}", 400, "messages", "unknown field"),
     CHAT("{}", 400, "messages", "no messages"),
+#define ASK "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], "
+#define FORMAT(json, part) CHAT(ASK "\"response_format\": " json "}", 400, "response_format", part)
+    FORMAT("\"json\"", "type is text, json_object or json_schema"),
+    FORMAT("{\"type\": \"json_schema\"}", "an object with a schema"),
+    FORMAT("{\"type\": \"json_schema\", \"json_schema\": {\"schema\": {}, \"x\": 1}}", "unknown field 'x'"),
+    FORMAT(AS_SCHEMA("{\"properties\": {\"a\": {\"type\": \"string\", \"pattern\": \"x\"}}}"), "#/properties/a: 'pattern' is no keyword"),
+    FORMAT(AS_SCHEMA("{\"maxItems\": 1000}"), "integers from 0 to 256"),
+    CHAT(ASK "\"response_format\": " AS_SCHEMA(PERSON) ", \"max_tokens\": 10}", 400, "response_format",
+         "19 bytes, and 10 tokens may be made"),
+    CHAT(ASK "\"response_format\": {\"type\": \"json_object\"}, \"stop\": \"x\"}", 400, "stop", "cut the JSON"),
+    CHAT(ASK "\"response_format\": {\"type\": \"json_object\"}, \"ignore_eos\": true}", 400, "ignore_eos", "has an end"),
     CHAT("{\"messages\": []}", 400, "messages", "at least one"),
     CHAT("{\"messages\": [{\"role\": \"tool\", \"content\": \"x\"}]}", 400, "messages", "role"),
     CHAT("{\"messages\": [{\"role\": \"user\", \"content\": 5}]}", 400, "messages", "content"),
@@ -556,6 +611,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_stop_string_ends_the_text_in_front_of_it),
     cmocka_unit_test(test_usage_counts_tokens),
     cmocka_unit_test(test_the_model_is_listed),
+    cmocka_unit_test(test_json_parses_and_keeps_to_its_schema),
     cmocka_unit_test(test_bad_requests_are_told_what_is_wrong),
     cmocka_unit_test(test_a_body_that_is_too_large_is_refused),
     cmocka_unit_test(test_a_port_that_is_taken_is_named),

@@ -153,6 +153,16 @@ static int open_engines(struct serve *v)
     return HX_EXIT_OK;
 }
 
+/* Requests are read for the first one's model. */
+static void use_engines(struct serve *v)
+{
+    struct hx_serve_model *m = &v->s.model;
+
+    m->e = v->engines[0];
+    if (hx_vocab_open(&m->vocab, m->e->model->tok, &m->vocab_err))
+        m->vocab = NULL;
+}
+
 /* All of them, since their sessions are gone.  In the computing thread; requests that come wait to be read. */
 static int reopen_engines(void *arg, struct hx_error *err)
 {
@@ -162,12 +172,14 @@ static int reopen_engines(void *arg, struct hx_error *err)
 
     pthread_rwlock_wrlock(&m->lock);
     m->e = NULL;
+    hx_vocab_close(m->vocab);
+    m->vocab = NULL;
     close_engines(v);
     rc = make_engines(v, err);
     if (!rc && m->has_chat)
         rc = hx_chat_init(&m->chat, v->engines[0]->model->tok, v->engines[0]->model->file, v->family, err);
     if (!rc)
-        m->e = v->engines[0];
+        use_engines(v);
     pthread_rwlock_unlock(&m->lock);
     return rc;
 }
@@ -194,7 +206,7 @@ static int describe_model(struct serve *v)
         fprintf(stderr, "hexrig serve: no chats: %s\n", m->err.text);
     v->file_name = name_of_file(v->o.model);
     m->name = v->name ? v->name : v->file_name;
-    m->e = v->engines[0];
+    use_engines(v);
     pthread_rwlock_init(&m->lock, NULL);
     m->since = time(NULL);
     return m->name ? HX_EXIT_OK : hx_cmd_fail(v->o.cmd, "out of memory");
@@ -302,7 +314,7 @@ static int serve(struct serve *v)
     v->s.connections = v->parallel + v->queue + HX_CONNS_SPARE;
     rc = catch_signals();
     if (!rc)
-        rc = hx_jobs_open(&v->s.jobs, &(struct hx_jobs_engines){v->engines, v->n_engines, reopen_engines, v},
+        rc = hx_jobs_open(&v->s.jobs, &(struct hx_jobs_engines){v->engines, v->n_engines, &v->s.model.vocab, reopen_engines, v},
                           v->queue);
     if (rc)
         return hx_cmd_fail(v->o.cmd, "cannot start: %s", strerror(-rc));
@@ -326,6 +338,7 @@ int hx_cmd_serve(int argc, char **argv)
         rc = serve(&v);
     if (rc == 0)
         rc = finish_engines(&v);
+    hx_vocab_close(v.s.model.vocab);
     close_engines(&v);
     free(v.engines);
     free(v.file_name);

@@ -4,6 +4,7 @@
  * cmd_serve_conns.c which connections there are, how long they may take, which has to go when there are too many
  * cmd_serve_http.c  connections (libmicrohttpd, a thread each), routes, bodies, replies
  * cmd_serve_json.c  what requests say and replies look like
+ * cmd_serve_format.c of that, response_format
  * cmd_serve_jobs.c  one thread computes: it takes the steps of up to `parallel` completions in turn
  * cmd_serve_past.c  what the caches of its engines hold from the completions before
  *
@@ -48,14 +49,17 @@ struct hx_serve_request {
     int stream, include_usage;
     uint32_t *prompt;  /* cfg.prompt, owned */
     char *stops[HX_SERVE_STOPS]; /* owned */
+    struct hx_grammar *grammar;  /* cfg.grammar, owned */
     struct hx_completion_cfg cfg;
 };
 
 /* What all requests share; constant while the server runs, but for what the lock protects. */
 struct hx_serve_model {
     const char *name;         /* as clients call it */
-    pthread_rwlock_t lock;    /* protects e and chat: held while a request is read, and while the engines are made anew */
+    pthread_rwlock_t lock;    /* protects e, vocab and chat: held while a request is read, and while the engines are made anew */
     const struct hx_engine *e; /* any of the engines: its model, context and method of choice; NULL: there are none now */
+    struct hx_vocab *vocab;    /* e's, for grammars; NULL: it has tokens for none, `vocab_err` says why */
+    struct hx_error vocab_err;
     struct hx_chat chat;
     int has_chat;             /* 0: no template, `why` says what to do */
     struct hx_error err;
@@ -66,6 +70,9 @@ struct hx_serve_model {
 int hx_serve_parse(struct hx_serve_request *r, const struct hx_serve_model *m, int chat,
                    const char *body, size_t n, struct hx_serve_error *e);
 void hx_serve_request_free(struct hx_serve_request *r);
+
+/* Reads response_format into r->grammar.  0, or -1 with an error. */
+int hx_serve_format(struct hx_serve_request *r, const struct hx_serve_model *m, const json_t *v, struct hx_serve_error *e);
 
 /* --- jobs */
 enum hx_job_state { HX_JOB_QUEUED, HX_JOB_ACTIVE, HX_JOB_DONE };
@@ -107,6 +114,7 @@ struct hx_jobs_counts {
 struct hx_jobs_engines {
     struct hx_engine *const *at; /* [n], which share a model and stay the caller's */
     size_t n;
+    struct hx_vocab *const *vocab; /* of their model; changes with them */
     int (*reopen)(void *arg, struct hx_error *err); /* makes all at[] anew; 0 or negative errno with a reason */
     void *arg;
 };

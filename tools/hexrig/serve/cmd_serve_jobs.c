@@ -159,8 +159,10 @@ static int step(struct hx_engine *e, struct hx_serve_job *job, struct hx_error *
 {
     int rc = 0;
 
-    if (!job->c.ids) /* its first */
+    if (!job->c.ids) { /* its first */
+        job->req.cfg.vocab = *job->jobs->engines.vocab;
         rc = hx_completion_open(&job->c, e, &job->req.cfg, err);
+    }
     return rc ? rc : hx_completion_step(&job->c, err);
 }
 

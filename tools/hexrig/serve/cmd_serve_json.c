@@ -2,7 +2,6 @@
  * Source of the formats: OpenAI's API reference, "Completions", "Chat" and "Models". */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,27 +10,6 @@
 #include "cli/report.h"
 
 enum { DEFAULT_TOKENS = 16, DEFAULT_REPEAT_LAST = 64 };
-
-int hx_serve_fail(struct hx_serve_error *e, unsigned status, const char *param, const char *code,
-                  const char *fmt, ...)
-{
-    va_list ap;
-
-    e->status = status;
-    snprintf(e->param, sizeof(e->param), "%s", param ? param : "");
-    e->code = code;
-    va_start(ap, fmt);
-    vsnprintf(e->text, sizeof(e->text), fmt, ap);
-    va_end(ap);
-    return -1;
-}
-
-json_t *hx_serve_error_json(const struct hx_serve_error *e)
-{
-    return json_pack("{s:{s:o, s:s, s:s?, s:s?}}", "error", "message", hx_json_text(e->text),
-                     "type", e->status < 500 ? "invalid_request_error" : "server_error", "param",
-                     *e->param ? e->param : NULL, "code", e->code);
-}
 
 /* --- a request: a table says which fields there are and who reads them */
 
@@ -168,12 +146,10 @@ static int set_stream_options(struct parse *p, const struct field *f, const json
 static int set_neutral(struct parse *p, const struct field *f, const json_t *v)
 {
     static const char *const words[] = {"", "none", "auto", "text"};
-    const json_t *type = json_object_get(v, "type"); /* of response_format */
     int fine = json_is_false(v) || (json_is_array(v) && !json_array_size(v)) ||
                (json_is_object(v) && !json_object_size(v)) ||
                (json_is_number(v) && json_number_value(v) == 0);
 
-    v = type ? type : v;
     for (size_t i = 0; json_is_string(v) && i < sizeof(words) / sizeof(words[0]); i++)
         fine |= strcmp(json_string_value(v), words[i]) == 0;
     return fine ? 0 : bad(p, f, "this server has no such thing");
@@ -186,6 +162,12 @@ static int set_nothing(struct parse *p, const struct field *f, const json_t *v)
     (void)f;
     (void)v;
     return 0;
+}
+
+static int set_format(struct parse *p, const struct field *f, const json_t *v)
+{
+    (void)f;
+    return p->r->grammar ? 0 : hx_serve_format(p->r, p->m, v, p->e);
 }
 
 static int set_prompt_ids(struct parse *p, const struct field *f, const json_t *v)
@@ -334,7 +316,7 @@ static const struct field both[] = {
     FIELD("messages", set_messages),
     NUMBER("max_completion_tokens", set_size, cfg.n_max, 1, 1 << 24),
     FIELD("top_logprobs", set_neutral),
-    FIELD("response_format", set_neutral),
+    FIELD("response_format", set_format),
     FIELD("tools", set_neutral),
     FIELD("tool_choice", set_neutral),
     FIELD("functions", set_neutral),
@@ -389,10 +371,16 @@ static int check_size(struct parse *p)
 
     if (!p->r->prompt)
         return hx_serve_fail(p->e, 400, prompt, NULL, "there is no %s", prompt);
+    if (cfg->grammar && cfg->n_stops)
+        return hx_serve_fail(p->e, 400, "stop", NULL, "stop: it could cut the JSON of response_format");
+    if (cfg->grammar && !cfg->at_end_token)
+        return hx_serve_fail(p->e, 400, "ignore_eos", NULL, "ignore_eos: the JSON of response_format has an end");
     if (!cfg->n_max) /* a reply may fill the context */
         cfg->n_max = !p->r->chat               ? DEFAULT_TOKENS
                      : cfg->n_prompt <= n_ctx ? n_ctx - cfg->n_prompt + 1
                                               : 1;
+    if (cfg->grammar && hx_grammar_shortest(cfg->grammar) > cfg->n_max)
+        prompt = "response_format";
     rc = hx_completion_check(p->m->e, cfg, &err);
     return rc ? hx_serve_fail(p->e, 400, prompt, rc == -E2BIG ? "context_length_exceeded" : NULL,
                               "%s", err.text)
@@ -431,6 +419,7 @@ void hx_serve_request_free(struct hx_serve_request *r)
     for (size_t i = 0; i < r->cfg.n_stops; i++)
         free(r->stops[i]);
     free(r->prompt);
+    hx_grammar_free(r->grammar);
     memset(r, 0, sizeof(*r));
 }
 
