@@ -3,8 +3,8 @@
  * cmd_serve.c       options, start and end
  * cmd_serve_conns.c which connections there are, how long they may take, which has to go when there are too many
  * cmd_serve_http.c  connections (libmicrohttpd, a thread each), routes, bodies, replies
- * cmd_serve_json.c  what requests say and replies look like
- * cmd_serve_format.c of that, response_format
+ * cmd_serve_json.c  what requests say; cmd_serve_format.c: their response_format
+ * cmd_serve_reply.c what replies look like; cmd_serve_error.c: those that are errors
  * cmd_serve_jobs.c  one thread computes: it takes the steps of up to `parallel` completions in turn
  * cmd_serve_past.c  what the caches of its engines hold from the completions before
  *

@@ -1,5 +1,5 @@
-/* Requests and replies of hexrig serve as JSON.
- * Source of the formats: OpenAI's API reference, "Completions", "Chat" and "Models". */
+/* Requests to hexrig serve, as JSON.
+ * Source of the formats: OpenAI's API reference, "Completions" and "Chat". */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -421,96 +421,4 @@ void hx_serve_request_free(struct hx_serve_request *r)
     free(r->prompt);
     hx_grammar_free(r->grammar);
     memset(r, 0, sizeof(*r));
-}
-
-/* --- replies */
-
-static json_t *utf8(const char *text, size_t n)
-{
-    char *s = hx_json_utf8(text, n);
-    json_t *j = json_string(s);
-
-    free(s);
-    return j;
-}
-
-static const char *finish_reason(enum hx_finish finish)
-{
-    return finish == HX_FINISH_LENGTH ? "length" : "stop";
-}
-
-static json_t *usage(const struct hx_serve_job *job)
-{
-    const json_int_t prompt = (json_int_t)job->req.cfg.n_prompt, made = (json_int_t)job->n_made;
-
-    return json_pack("{s:I, s:I, s:I, s:{s:I}}", "prompt_tokens", prompt, "completion_tokens", made, "total_tokens",
-                     prompt + made, "prompt_tokens_details", "cached_tokens", (json_int_t)job->req.cfg.n_cached);
-}
-
-/* What every reply and chunk begins with; `choice` is its only one, or NULL. */
-static json_t *frame(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *object,
-                     json_t *choice)
-{
-    json_t *choices = json_array();
-    char id[64];
-
-    snprintf(id, sizeof(id), "%s-%llx-%llu", job->req.chat ? "chatcmpl" : "cmpl",
-             (unsigned long long)m->since, (unsigned long long)job->number);
-    if (choice)
-        json_array_append_new(choices, choice);
-    return json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", id, "object", object, "created",
-                     (json_int_t)job->created, "model", m->name, "choices", choices);
-}
-
-json_t *hx_serve_reply(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *text,
-                       size_t n)
-{
-    const int chat = job->req.chat;
-    json_t *choice, *j;
-
-    if (chat)
-        choice = json_pack("{s:i, s:{s:s, s:o}, s:n, s:s}", "index", 0, "message", "role",
-                           "assistant", "content", utf8(text, n), "logprobs", "finish_reason",
-                           finish_reason(job->finish));
-    else
-        choice = json_pack("{s:i, s:o, s:n, s:s}", "index", 0, "text", utf8(text, n), "logprobs",
-                           "finish_reason", finish_reason(job->finish));
-    j = choice ? frame(m, job, chat ? "chat.completion" : "text_completion", choice) : NULL;
-    if (j)
-        json_object_set_new(j, "usage", usage(job));
-    return j;
-}
-
-json_t *hx_serve_chunk(const struct hx_serve_model *m, const struct hx_serve_job *job,
-                       enum hx_serve_chunk kind, const char *text, size_t n)
-{
-    const char *object = job->req.chat ? "chat.completion.chunk" : "text_completion";
-    const char *end = kind == HX_CHUNK_END ? finish_reason(job->finish) : NULL;
-    json_t *choice = NULL, *delta, *j;
-
-    if (kind == HX_CHUNK_USAGE) {
-        j = frame(m, job, object, NULL);
-    } else if (job->req.chat) {
-        delta = kind == HX_CHUNK_ROLE  ? json_pack("{s:s, s:s}", "role", "assistant", "content", "")
-                : kind == HX_CHUNK_END ? json_object()
-                                       : json_pack("{s:o}", "content", utf8(text, n));
-        choice = json_pack("{s:i, s:o, s:n, s:s?}", "index", 0, "delta", delta, "logprobs",
-                           "finish_reason", end);
-        j = choice ? frame(m, job, object, choice) : NULL;
-    } else {
-        choice = json_pack("{s:i, s:o, s:n, s:s?}", "index", 0, "text", utf8(text, n), "logprobs",
-                           "finish_reason", end);
-        j = choice ? frame(m, job, object, choice) : NULL;
-    }
-    if (j && kind == HX_CHUNK_USAGE)
-        json_object_set_new(j, "usage", usage(job));
-    else if (j && job->req.include_usage)
-        json_object_set_new(j, "usage", json_null());
-    return j;
-}
-
-json_t *hx_serve_model_json(const struct hx_serve_model *m)
-{
-    return json_pack("{s:s, s:s, s:I, s:s}", "id", m->name, "object", "model", "created",
-                     (json_int_t)m->since, "owned_by", "hexrig");
 }
