@@ -20,7 +20,8 @@ struct hx_sampler {
     uint32_t *last;         /* [repeat_last] ring of ids, NULL without a penalty */
     size_t n_seen;          /* ids that ever went into it */
     uint8_t *done;          /* [vocab] 1: has its penalty; all 0 between picks */
-    float *changed;         /* [vocab] logits with penalties */
+    float *changed;         /* [vocab] logits with penalties; NULL without any */
+    uint32_t *picked;       /* [vocab] how often; NULL without presence and frequency penalties */
 };
 
 static int has_penalty(const struct hx_sampler_cfg *cfg)
@@ -28,17 +29,29 @@ static int has_penalty(const struct hx_sampler_cfg *cfg)
     return cfg->repeat_last && cfg->repeat_penalty > 0 && cfg->repeat_penalty != 1;
 }
 
-int hx_sampler_is_greedy(const struct hx_sampler_cfg *cfg)
+static int counts_picks(const struct hx_sampler_cfg *cfg)
 {
-    return cfg->temp == 0 && !has_penalty(cfg);
+    return cfg->presence_penalty != 0 || cfg->frequency_penalty != 0;
 }
 
-static int alloc_penalty(struct hx_sampler *s)
+int hx_sampler_is_greedy(const struct hx_sampler_cfg *cfg)
 {
-    s->last = calloc(s->cfg.repeat_last, sizeof(*s->last));
-    s->done = calloc(s->vocab, sizeof(*s->done));
-    s->changed = calloc(s->vocab, sizeof(*s->changed));
-    return s->last && s->done && s->changed;
+    return cfg->temp == 0 && !has_penalty(cfg) && !counts_picks(cfg);
+}
+
+static int alloc_penalties(struct hx_sampler *s)
+{
+    const int repeat = has_penalty(&s->cfg), picks = counts_picks(&s->cfg);
+
+    if (repeat) {
+        s->last = calloc(s->cfg.repeat_last, sizeof(*s->last));
+        s->done = calloc(s->vocab, sizeof(*s->done));
+    }
+    if (picks)
+        s->picked = calloc(s->vocab, sizeof(*s->picked));
+    if (repeat || picks)
+        s->changed = calloc(s->vocab, sizeof(*s->changed));
+    return (!repeat || (s->last && s->done)) && (!picks || s->picked) && (!(repeat || picks) || s->changed);
 }
 
 struct hx_sampler *hx_sampler_open(const struct hx_sampler_cfg *cfg, size_t vocab)
@@ -52,7 +65,7 @@ struct hx_sampler *hx_sampler_open(const struct hx_sampler_cfg *cfg, size_t voca
     s->vocab = vocab;
     if (cfg->temp > 0)
         s->list = calloc(vocab, sizeof(*s->list));
-    if ((cfg->temp > 0 && !s->list) || (has_penalty(cfg) && !alloc_penalty(s))) {
+    if ((cfg->temp > 0 && !s->list) || !alloc_penalties(s)) {
         hx_sampler_close(s);
         return NULL;
     }
@@ -67,6 +80,7 @@ void hx_sampler_close(struct hx_sampler *s)
     free(s->last);
     free(s->done);
     free(s->changed);
+    free(s->picked);
     free(s);
 }
 
@@ -79,15 +93,16 @@ void hx_sampler_saw(struct hx_sampler *s, const uint32_t *ids, size_t n)
 void hx_sampler_forget(struct hx_sampler *s)
 {
     s->n_seen = 0;
+    if (s->picked)
+        memset(s->picked, 0, s->vocab * sizeof(*s->picked));
 }
 
-/* The logits with penalties, each id's once however often it was seen. */
-static const float *penalized(struct hx_sampler *s, const float *logits)
+/* Each id's once however often it was seen. */
+static void penalize_repeats(struct hx_sampler *s)
 {
     const size_t n = s->n_seen < s->cfg.repeat_last ? s->n_seen : s->cfg.repeat_last;
     const float penalty = (float)s->cfg.repeat_penalty;
 
-    memcpy(s->changed, logits, s->vocab * sizeof(*logits));
     for (size_t i = 0; i < n; i++) {
         float *l = &s->changed[s->last[i]];
 
@@ -97,6 +112,22 @@ static const float *penalized(struct hx_sampler *s, const float *logits)
     }
     for (size_t i = 0; i < n; i++)
         s->done[s->last[i]] = 0;
+}
+
+static void penalize_picks(struct hx_sampler *s)
+{
+    for (size_t i = 0; i < s->vocab; i++)
+        if (s->picked[i])
+            s->changed[i] -= (float)(s->cfg.presence_penalty + s->picked[i] * s->cfg.frequency_penalty);
+}
+
+static const float *penalized(struct hx_sampler *s, const float *logits)
+{
+    memcpy(s->changed, logits, s->vocab * sizeof(*logits));
+    if (s->last)
+        penalize_repeats(s);
+    if (s->picked)
+        penalize_picks(s);
     return s->changed;
 }
 
@@ -217,9 +248,11 @@ uint32_t hx_sampler_pick(struct hx_sampler *s, const float *logits)
 {
     uint32_t id;
 
-    if (s->last)
+    if (s->changed)
         logits = penalized(s, logits);
     id = s->cfg.temp == 0 ? greedy(logits, s->vocab) : sample(s, logits);
     hx_sampler_saw(s, &id, 1);
+    if (s->picked)
+        s->picked[id]++;
     return id;
 }

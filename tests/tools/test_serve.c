@@ -98,9 +98,10 @@ static void test_sampled_texts_are_those_of_hexrig_run_with_the_same_seed(void *
 {
     (void)state;
     check_clients(&server, CLIENTS,
-                  "--kv f32 --temp 0.9 --top-p 0.95 --min-p 0.01 --repeat-penalty 1.1 --seed 7",
+                  "--kv f32 --temp 0.9 --top-p 0.95 --min-p 0.01 --repeat-penalty 1.1 --presence-penalty 0.5 --frequency-penalty -0.2 "
+                  "--seed 7",
                   "\"temperature\": 0.9, \"top_p\": 0.95, \"min_p\": 0.01, \"repeat_penalty\": 1.1, "
-                  "\"seed\": 7");
+                  "\"presence_penalty\": 0.5, \"frequency_penalty\": -0.2, \"seed\": 7");
 }
 
 static void test_chats_get_the_reply_of_hexrig_run(void **state)
@@ -365,7 +366,9 @@ static const struct bad {
     POST("{\"prompt\": \"x\", \"stop\": [\"a\", \"b\", \"c\", \"d\", \"e\"]}", 400, "stop", "up to 4"),
     POST("{\"prompt\": \"x\", \"n\": 2}", 400, "n", "1 choice"),
     POST("{\"prompt\": \"x\", \"logprobs\": 5}", 400, "logprobs", "no such thing"),
-    POST("{\"prompt\": \"x\", \"presence_penalty\": 1}", 400, "presence_penalty", "no such thing"),
+    POST("{\"prompt\": \"x\", \"presence_penalty\": 2.5}", 400, "presence_penalty", "numbers from -2 to 2"),
+    POST("{\"prompt\": \"x\", \"frequency_penalty\": \"1\"}", 400, "frequency_penalty", "numbers from -2 to 2"),
+    POST("{\"prompt\": \"x\", \"logit_bias\": {\"1\": 5}}", 400, "logit_bias", "no such thing"),
     POST("{\"prompt\": \"x\", \"model\": \"gpt-4\"}", 404, "model", "gpt-4"),
     POST("{\"prompt\": \"x\", \"messages\": []}", 400, "messages", "unknown field"),
     CHAT("{}", 400, "messages", "no messages"),

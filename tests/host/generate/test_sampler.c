@@ -220,7 +220,28 @@ static void test_repeat_penalty_forgets_what_is_further_back(void **state)
     hx_sampler_close(s);
 }
 
+/* A token that was picked c times loses presence + c * frequency; the prompt's lose nothing. */
+static void test_presence_and_frequency_lower_what_was_picked(void **state)
+{
+    const struct hx_sampler_cfg cfg = {.top_p = 1, .presence_penalty = 1, .frequency_penalty = 0.75};
+    const float logits[VOCAB] = {0, 8, 6.6f, 0, 0, 5.6f, 0, 0};
+    static const uint32_t prompt[] = {1, 1, 1}, want[] = {1, 2, 1, 5, 1, 2};
+    struct hx_sampler *s = hx_sampler_open(&cfg, VOCAB);
+
+    (void)state;
+    assert_non_null(s);
+    assert_false(hx_sampler_is_greedy(&cfg));
+    for (int round = 0; round < 2; round++) {
+        hx_sampler_saw(s, prompt, 3);
+        for (size_t i = 0; i < HXT_LEN(want); i++) /* of 1: 8 6.25 5.5 4.75, of 2: 6.6 4.85, of 5: 5.6 3.85 */
+            assert_int_equal(hx_sampler_pick(s, logits), want[i]);
+        hx_sampler_forget(s);
+    }
+    hx_sampler_close(s);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_presence_and_frequency_lower_what_was_picked),
     cmocka_unit_test(test_greedy_takes_the_lowest_id_among_equals),
     cmocka_unit_test(test_top_1_is_greedy_at_any_temperature),
     cmocka_unit_test(test_equal_seeds_give_equal_tokens),

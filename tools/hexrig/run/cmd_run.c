@@ -15,6 +15,8 @@ enum {
     OPT_MIN_P,
     OPT_REPEAT_PENALTY,
     OPT_REPEAT_LAST,
+    OPT_PRESENCE_PENALTY,
+    OPT_FREQUENCY_PENALTY,
     OPT_SEED,
     OPT_STOP,
     OPT_STREAM,
@@ -44,6 +46,8 @@ static const struct argp_option options[] = {
     {"min-p", OPT_MIN_P, "P", 0, "sample among those with P times the probability of the best (0)", 2},
     {"repeat-penalty", OPT_REPEAT_PENALTY, "R", 0, "divides the logit of tokens that came already, 1 = no penalty (1)", 2},
     {"repeat-last", OPT_REPEAT_LAST, "N", 0, "tokens that it looks back (64)", 2},
+    {"presence-penalty", OPT_PRESENCE_PENALTY, "X", 0, "lowers the logit of tokens that were made, -2 to 2 (0)", 2},
+    {"frequency-penalty", OPT_FREQUENCY_PENALTY, "X", 0, "the same for each time that they were made, -2 to 2 (0)", 2},
     {"seed", OPT_SEED, "S", 0, "starts the sampler (0)", 2},
     {0},
 };
@@ -91,6 +95,10 @@ static int sampling_option(struct hx_run *r, int c, const char *arg)
         return hx_opt_real(cmd, "repeat-penalty", arg, 1e-3, 1e3, &s->repeat_penalty);
     case OPT_REPEAT_LAST:
         return hx_opt_size(cmd, "repeat-last", arg, 0, HX_MAX_TOKENS, &s->repeat_last);
+    case OPT_PRESENCE_PENALTY:
+        return hx_opt_real(cmd, "presence-penalty", arg, -2, 2, &s->presence_penalty);
+    case OPT_FREQUENCY_PENALTY:
+        return hx_opt_real(cmd, "frequency-penalty", arg, -2, 2, &s->frequency_penalty);
     case OPT_SEED:
         return hx_opt_u64(cmd, "seed", arg, 0, UINT64_MAX, &s->seed);
     default:

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cmd_serve.h"
-#include "cli/report.h"
 
 enum { DEFAULT_TOKENS = 16, DEFAULT_REPEAT_LAST = 64 };
 
@@ -301,8 +300,8 @@ static const struct field both[] = {
     NUMBER("ignore_eos", set_ignore_eos, cfg.at_end_token, 0, 1),
     FIELD("n", set_one),
     FIELD("logprobs", set_neutral),
-    FIELD("presence_penalty", set_neutral),
-    FIELD("frequency_penalty", set_neutral),
+    NUMBER("presence_penalty", set_real, cfg.sampling.presence_penalty, -2, 2),
+    NUMBER("frequency_penalty", set_real, cfg.sampling.frequency_penalty, -2, 2),
     FIELD("logit_bias", set_neutral),
     FIELD("user", set_nothing),
     END,
