@@ -23,8 +23,9 @@ int hx_completion_check(const struct hx_engine *e, const struct hx_completion_cf
     if (cfg->grammar && hx_grammar_shortest(cfg->grammar) > cfg->n_max)
         return hx_error_set(err, -EINVAL, "the shortest text that the grammar allows has %zu bytes, and %zu tokens may be made",
                             hx_grammar_shortest(cfg->grammar), cfg->n_max);
-    if (e->argmax && cfg->grammar)
-        return hx_error_set(err, -EINVAL, "choices are made on the DSP (--offload argmax), and a grammar needs the logits here");
+    if (e->argmax && (cfg->grammar || cfg->logprobs))
+        return hx_error_set(err, -EINVAL, "choices are made on the DSP (--offload argmax), and %s the logits here",
+                            cfg->grammar ? "a grammar needs" : "log-probabilities need");
     if (e->argmax && !hx_sampler_is_greedy(&cfg->sampling))
         return hx_error_set(err, -EINVAL, "choices are made on the DSP (--offload argmax), and those "
                           "are greedy: temperature and repeat penalty need the logits here");
@@ -51,7 +52,7 @@ int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
     int rc = hx_completion_check(e, cfg, err);
 
     *c = (struct hx_completion){
-        .g = {.e = e, .at_end_token = cfg->at_end_token},
+        .g = {.e = e, .logprobs = cfg->logprobs, .at_end_token = cfg->at_end_token},
         .n_prompt = cfg->n_prompt,
         .n_max = cfg->n_max,
         .n_run = cfg->n_cached < cfg->n_prompt ? cfg->n_cached : cfg->n_prompt - !!cfg->n_prompt,

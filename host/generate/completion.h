@@ -28,6 +28,7 @@ struct hx_completion_cfg {
     const struct hx_grammar *grammar; /* of the text, NULL: any; kept until close.  The text is whole within n_max tokens, if no stop
                                        * string cuts it */
     const struct hx_vocab *vocab;     /* with a grammar: of the engine's model; kept until close */
+    struct hx_logprobs *logprobs;     /* gets those of the tokens as they are made; NULL: not wanted; kept until close */
 };
 
 enum hx_finish {

@@ -40,10 +40,16 @@ static int choose(const struct hx_generate *g, size_t index, size_t left, float 
         return hx_forward_argmax(g->e->forward, index, 1, id, err);
     int rc = hx_forward_logits(g->e->forward, index, 1, logits, err);
 
-    if (!rc && g->matcher)
-        return choose_allowed(g, left, logits, id, err);
-    if (!rc)
+    if (rc)
+        return rc;
+    if (g->logprobs)
+        hx_logprobs_look(g->logprobs, logits, g->e->model->vocab);
+    if (g->matcher)
+        rc = choose_allowed(g, left, logits, id, err);
+    else
         *id = hx_sampler_pick(g->s, logits);
+    if (g->logprobs && !rc)
+        hx_logprobs_made(g->logprobs, *id, logits[*id]);
     return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/draft.h"
 #include "engine/engine.h"
 #include "grammar/matcher.h"
+#include "logprobs.h"
 #include "sampler.h"
 #include "base/error.h"
 
@@ -19,6 +20,7 @@ struct hx_generate {
     struct hx_draft *draft; /* NULL: the engine's */
     struct hx_matcher *matcher; /* NULL: any token may come.  Goes on with the tokens that are made; until it is over, no step may
                                  * follow then */
+    struct hx_logprobs *logprobs; /* gets those of the tokens that are made; NULL: none are wanted */
     int at_end_token;       /* with a matcher: 1: end tokens may come where its text can end */
 };
 

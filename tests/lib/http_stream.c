@@ -47,7 +47,7 @@ static void put(struct http_stream *s, const char *fmt, ...)
 static const char *const fields[] = {
     "prompt", "messages", "max_tokens", "temperature", "top_p", "top_k", "min_p", "repeat_penalty", "repeat_last_n", "seed", "stop",
     "stream", "stream_options", "ignore_eos", "n", "logprobs", "logit_bias", "user", "model", "best_of", "echo", "tools",
-    "max_completion_tokens", "response_format", "nonsense", "",
+    "max_completion_tokens", "response_format", "top_logprobs", "presence_penalty", "nonsense", "",
 };
 
 static const char *const values[] = {

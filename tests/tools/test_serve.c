@@ -282,6 +282,85 @@ static void test_the_model_is_listed(void **state)
     json_decref(j);
 }
 
+/* --- log-probabilities */
+
+/* The tokens' texts joined, which have to be `text`; the first of the best is the token, as the text is greedy. */
+static void check_chat_logprobs(const json_t *content, const char *text)
+{
+    char joined[512] = "";
+
+    for (size_t i = 0; i < json_array_size(content); i++) {
+        const json_t *t = json_array_get(content, i), *best = json_array_get(json_object_get(t, "top_logprobs"), 0);
+
+        strcat(joined, e2e_text(t, "token"));
+        assert_int_equal(json_array_size(json_object_get(t, "top_logprobs")), 2);
+        assert_int_equal(json_array_size(json_object_get(t, "bytes")), strlen(e2e_text(t, "token")));
+        assert_true(e2e_number(t, "logprob") <= 0 && e2e_number(t, "logprob") == e2e_number(best, "logprob"));
+        assert_string_equal(e2e_text(best, "token"), e2e_text(t, "token"));
+    }
+    assert_string_equal(joined + (joined[0] == ' ' && text[0] != ' '), text);
+}
+
+static const char *const told_chat = "{\"messages\": [{\"role\": \"user\", \"content\": \"The king was\"}], \"max_tokens\": 12, "
+                                     "\"temperature\": 0, \"logprobs\": true, \"top_logprobs\": 2, \"stream\": %s}";
+
+/* All that the events of a stream say of tokens, and their text. */
+static json_t *streamed_logprobs(const char *body, char *text)
+{
+    json_t *all = json_array();
+
+    for (const char *end; (end = strstr(body, "\n\n")); body = end + 2) {
+        json_t *j = json_loadb(body + 6, (size_t)(end - body - 6), 0, NULL);
+        const json_t *choice = json_array_get(json_object_get(j, "choices"), 0);
+        const char *more = choice_text(j, "content");
+
+        strcat(text, more ? more : "");
+        json_array_extend(all, json_object_get(json_object_get(choice, "logprobs"), "content"));
+        json_decref(j);
+    }
+    return all;
+}
+
+static void test_logprobs_of_a_chat_are_those_of_its_tokens(void **state)
+{
+    json_t *whole = http_json(server.port, "POST", "/v1/chat/completions", hxt_path(told_chat, "false"), NULL), *streamed;
+    const json_t *content = json_object_get(json_object_get(json_array_get(json_object_get(whole, "choices"), 0), "logprobs"), "content");
+    struct http_reply r = {0};
+    char text[512] = "";
+
+    (void)state;
+    assert_int_equal(json_array_size(content), 12);
+    check_chat_logprobs(content, choice_text(whole, "content"));
+    assert_true(http_receive(http_send(server.port, "POST", "/v1/chat/completions", "application/json", hxt_path(told_chat, "true")), &r));
+    streamed = streamed_logprobs(r.body, text);
+    assert_string_equal(text, choice_text(whole, "content"));
+    assert_true(json_equal(streamed, content));
+    json_decref(streamed);
+    json_decref(whole);
+    free(r.text);
+}
+
+static void test_logprobs_of_a_completion_are_lists(void **state)
+{
+    json_t *j = http_json(server.port, "POST", "/v1/completions",
+                          "{\"prompt\": \"The king was\", \"max_tokens\": 8, \"temperature\": 0, \"logprobs\": 3}", NULL);
+    const json_t *l = json_object_get(json_array_get(json_object_get(j, "choices"), 0), "logprobs");
+    const json_t *tokens = json_object_get(l, "tokens");
+
+    (void)state;
+    assert_int_equal(json_array_size(tokens), 8);
+    for (size_t i = 0; i < 8; i++) {
+        const char *token = json_string_value(json_array_get(tokens, i));
+        const json_t *top = json_array_get(json_object_get(l, "top_logprobs"), i);
+        const json_int_t at = json_integer_value(json_array_get(json_object_get(l, "text_offset"), i));
+
+        assert_int_equal(json_object_size(top), 3);
+        assert_true(json_equal(json_object_get(top, token), json_array_get(json_object_get(l, "token_logprobs"), i)));
+        assert_memory_equal(choice_text(j, "text") + at, token, strlen(token));
+    }
+    json_decref(j);
+}
+
 /* --- JSON */
 
 /* The reply's content to a prompt in a format, parsed; max_tokens: how many it may have. */
@@ -365,7 +444,8 @@ static const struct bad {
     POST("{\"prompt\": \"x\", \"stop\": \"\"}", 400, "stop", "not empty"),
     POST("{\"prompt\": \"x\", \"stop\": [\"a\", \"b\", \"c\", \"d\", \"e\"]}", 400, "stop", "up to 4"),
     POST("{\"prompt\": \"x\", \"n\": 2}", 400, "n", "1 choice"),
-    POST("{\"prompt\": \"x\", \"logprobs\": 5}", 400, "logprobs", "no such thing"),
+    POST("{\"prompt\": \"x\", \"logprobs\": 6}", 400, "logprobs", "integers from 0 to 5"),
+    POST("{\"prompt\": \"x\", \"logprobs\": true}", 400, "logprobs", "integers from 0 to 5"),
     POST("{\"prompt\": \"x\", \"presence_penalty\": 2.5}", 400, "presence_penalty", "numbers from -2 to 2"),
     POST("{\"prompt\": \"x\", \"frequency_penalty\": \"1\"}", 400, "frequency_penalty", "numbers from -2 to 2"),
     POST("{\"prompt\": \"x\", \"logit_bias\": {\"1\": 5}}", 400, "logit_bias", "no such thing"),
@@ -374,6 +454,9 @@ static const struct bad {
     CHAT("{}", 400, "messages", "no messages"),
 #define ASK "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], "
 #define FORMAT(json, part) CHAT(ASK "\"response_format\": " json "}", 400, "response_format", part)
+    CHAT(ASK "\"logprobs\": 1}", 400, "logprobs", "true and false"),
+    CHAT(ASK "\"logprobs\": true, \"top_logprobs\": 21}", 400, "top_logprobs", "integers from 0 to 20"),
+    CHAT(ASK "\"top_logprobs\": 2}", 400, "top_logprobs", "logprobs has to be true"),
     FORMAT("\"json\"", "type is text, json_object or json_schema"),
     FORMAT("{\"type\": \"json_schema\"}", "an object with a schema"),
     FORMAT("{\"type\": \"json_schema\", \"json_schema\": {\"schema\": {}, \"x\": 1}}", "unknown field 'x'"),
@@ -614,6 +697,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_stop_string_ends_the_text_in_front_of_it),
     cmocka_unit_test(test_usage_counts_tokens),
     cmocka_unit_test(test_the_model_is_listed),
+    cmocka_unit_test(test_logprobs_of_a_chat_are_those_of_its_tokens),
+    cmocka_unit_test(test_logprobs_of_a_completion_are_lists),
     cmocka_unit_test(test_json_parses_and_keeps_to_its_schema),
     cmocka_unit_test(test_bad_requests_are_told_what_is_wrong),
     cmocka_unit_test(test_a_body_that_is_too_large_is_refused),

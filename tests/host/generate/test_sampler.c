@@ -1,8 +1,9 @@
-/* Protects: which token is drawn, repeatability per seed, the cuts of top-k, top-p and min-p, and
- * the repeat penalty. */
+/* Protects: which token is drawn, repeatability per seed, the cuts of top-k, top-p and min-p, the penalties, and what is told of
+ * tokens' probabilities. */
 #include <math.h>
 
 #include "hxt.h"
+#include "generate/logprobs.h"
 #include "generate/sampler.h"
 
 enum { VOCAB = 8 };
@@ -240,7 +241,36 @@ static void test_presence_and_frequency_lower_what_was_picked(void **state)
     hx_sampler_close(s);
 }
 
+static void test_logprobs_are_those_of_the_softmax_best_first(void **state)
+{
+    const float logits[VOCAB] = {1, 5, -INFINITY, 5, NAN, 4, 0, 4.5f};
+    static const uint32_t order[] = {1, 3, 7, 5, 0};
+    double sum = 0;
+    struct hx_logprobs p;
+
+    (void)state;
+    for (size_t i = 0; i < VOCAB; i++)
+        sum += isnan(logits[i]) ? 0 : exp(logits[i]);
+    assert_int_equal(hx_logprobs_open(&p, 2, HXT_LEN(order)), 0);
+    for (size_t token = 0; token < 3; token++) { /* one more than there is room for */
+        hx_logprobs_look(&p, logits, VOCAB);
+        hx_logprobs_made(&p, 2, logits[2]);
+    }
+    assert_int_equal(p.n, 2);
+    for (size_t token = 0; token < 2; token++) {
+        assert_true(p.made[token].id == 2 && isinf(p.made[token].logprob));
+        for (size_t i = 0; i < HXT_LEN(order); i++) {
+            const struct hx_logprob *best = &p.best[token * HXT_LEN(order) + i];
+
+            assert_int_equal(best->id, order[i]);
+            assert_true(fabs(best->logprob - (logits[order[i]] - log(sum))) < 1e-5);
+        }
+    }
+    hx_logprobs_close(&p);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_logprobs_are_those_of_the_softmax_best_first),
     cmocka_unit_test(test_presence_and_frequency_lower_what_was_picked),
     cmocka_unit_test(test_greedy_takes_the_lowest_id_among_equals),
     cmocka_unit_test(test_top_1_is_greedy_at_any_temperature),

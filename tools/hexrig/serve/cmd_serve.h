@@ -4,7 +4,8 @@
  * cmd_serve_conns.c which connections there are, how long they may take, which has to go when there are too many
  * cmd_serve_http.c  connections (libmicrohttpd, a thread each), routes, bodies, replies
  * cmd_serve_json.c  what requests say; cmd_serve_format.c: their response_format
- * cmd_serve_reply.c what replies look like; cmd_serve_error.c: those that are errors
+ * cmd_serve_reply.c what replies look like; cmd_serve_error.c: those that are errors; cmd_serve_logprobs.c: what they
+ *                   say of tokens
  * cmd_serve_jobs.c  one thread computes: it takes the steps of up to `parallel` completions in turn
  * cmd_serve_past.c  what the caches of its engines hold from the completions before
  *
@@ -50,6 +51,8 @@ struct hx_serve_request {
     uint32_t *prompt;  /* cfg.prompt, owned */
     char *stops[HX_SERVE_STOPS]; /* owned */
     struct hx_grammar *grammar;  /* cfg.grammar, owned */
+    int logprobs;                /* 1: wanted, and of each token `top` others */
+    size_t top;
     struct hx_completion_cfg cfg;
 };
 
@@ -97,6 +100,7 @@ struct hx_serve_job {
     char *text;                  /* [n] that may go out */
     size_t n, room;
     size_t n_made;               /* tokens */
+    struct hx_logprobs probs;    /* of the first n_made tokens, when wanted; the computing thread adds to them without the lock */
     enum hx_finish finish;       /* when done, unless failed */
     struct hx_serve_error error; /* when done: status 0, or why there is no text */
 };
@@ -144,22 +148,35 @@ void hx_job_wait_done(struct hx_serve_job *job);
  * memory. */
 char *hx_job_text(struct hx_serve_job *job, size_t from, size_t *n, int *done);
 
+/* Tokens that have been made so far. */
+size_t hx_job_made(struct hx_serve_job *job);
+
 /* Gives the caller's reference back; a job that is not done is cancelled.  Accepts NULL. */
 void hx_job_leave(struct hx_serve_job *job);
 
 struct hx_jobs_counts hx_jobs_count(struct hx_jobs *j);
 
-/* --- replies; all NULL when memory is out.  `text`: [n] bytes. */
-json_t *hx_serve_reply(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *text,
-                       size_t n);
+/* --- replies; all NULL when memory is out */
+
+/* Of a job's text. */
+struct hx_serve_part {
+    const char *text; /* [n] bytes */
+    size_t n;
+    size_t first, end; /* tokens whose log-probabilities go with it, when they are wanted */
+};
+
+json_t *hx_serve_reply(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part);
 enum hx_serve_chunk {
     HX_CHUNK_ROLE,  /* a chat's first: who speaks */
     HX_CHUNK_TEXT,
     HX_CHUNK_END,   /* why it ends */
     HX_CHUNK_USAGE, /* when asked for */
 };
-json_t *hx_serve_chunk(const struct hx_serve_model *m, const struct hx_serve_job *job,
-                       enum hx_serve_chunk kind, const char *text, size_t n);
+json_t *hx_serve_chunk(struct hx_serve_model *m, const struct hx_serve_job *job, enum hx_serve_chunk kind,
+                       const struct hx_serve_part *part);
+
+/* The logprobs of a choice or chunk: null when they are not wanted, or when the model is gone with the DSP. */
+json_t *hx_serve_logprobs(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part);
 json_t *hx_serve_model_json(const struct hx_serve_model *m);
 
 /* --- connections */

@@ -78,6 +78,7 @@ struct stream {
     struct hx_serve_job *job;
     enum phase phase;
     size_t seen;  /* bytes of the job's text in events */
+    size_t told;  /* tokens whose log-probabilities were in events */
     char *event;  /* [n], of which `at` are out; NULL: none */
     size_t n, at;
 };
@@ -90,10 +91,21 @@ static void wait_for_text(struct stream *st)
     MHD_set_connection_option(st->c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_S);
 }
 
+/* [n] bytes of text, and the tokens that no event had so far. */
+static struct hx_serve_part next_part(struct stream *st, const char *text, size_t n)
+{
+    const struct hx_serve_part part = {text, n, st->told, hx_job_made(st->job)};
+
+    st->told = part.end;
+    return part;
+}
+
 static json_t *end_event(struct stream *st)
 {
+    const struct hx_serve_part part = next_part(st, "", 0);
+
     st->phase = st->job->req.include_usage ? PHASE_USAGE : PHASE_LAST;
-    return hx_serve_chunk(&st->s->model, st->job, HX_CHUNK_END, NULL, 0);
+    return hx_serve_chunk(&st->s->model, st->job, HX_CHUNK_END, &part);
 }
 
 static json_t *text_event(struct stream *st)
@@ -113,7 +125,9 @@ static json_t *text_event(struct stream *st)
         st->phase = PHASE_OVER;
         j = st->job->error.status ? hx_serve_error_json(&st->job->error) : NULL;
     } else if (n) {
-        j = hx_serve_chunk(&st->s->model, st->job, HX_CHUNK_TEXT, text, n);
+        const struct hx_serve_part part = next_part(st, text, n);
+
+        j = hx_serve_chunk(&st->s->model, st->job, HX_CHUNK_TEXT, &part);
     } else {
         j = end_event(st);
     }
@@ -124,19 +138,19 @@ static json_t *text_event(struct stream *st)
 
 static json_t *next_json(struct stream *st)
 {
-    const struct hx_serve_model *m = &st->s->model;
+    struct hx_serve_model *m = &st->s->model;
 
     switch (st->phase) {
     case PHASE_ROLE:
         st->phase = PHASE_TEXT;
-        return hx_serve_chunk(m, st->job, HX_CHUNK_ROLE, NULL, 0);
+        return hx_serve_chunk(m, st->job, HX_CHUNK_ROLE, NULL);
     case PHASE_TEXT:
         return text_event(st);
     case PHASE_END:
         return end_event(st);
     case PHASE_USAGE:
         st->phase = PHASE_LAST;
-        return hx_serve_chunk(m, st->job, HX_CHUNK_USAGE, NULL, 0);
+        return hx_serve_chunk(m, st->job, HX_CHUNK_USAGE, NULL);
     default:
         return NULL;
     }
@@ -235,8 +249,8 @@ static enum MHD_Result send_whole(struct MHD_Connection *c, struct exchange *x)
     if (x->job->cancelled)
         return MHD_NO;
     text = hx_job_text(x->job, 0, &n, &done);
-    rc = text ? send_json(c, MHD_HTTP_OK, hx_serve_reply(&x->s->model, x->job, text, n), NULL, NULL)
-              : MHD_NO;
+    const struct hx_serve_part part = {text, n, 0, hx_job_made(x->job)};
+    rc = text ? send_json(c, MHD_HTTP_OK, hx_serve_reply(&x->s->model, x->job, &part), NULL, NULL) : MHD_NO;
     free(text);
     return rc;
 }

@@ -41,6 +41,7 @@ static void put(struct hx_serve_job *job) /* under the lock */
         return;
     pthread_cond_destroy(&job->news);
     hx_serve_request_free(&job->req);
+    hx_logprobs_close(&job->probs);
     free(job->text);
     free(job);
 }
@@ -175,6 +176,7 @@ static void give_back(struct hx_jobs *j, struct slot *s, const char *why)
     s->job = NULL;
     hx_completion_close(&job->c);
     memset(&job->c, 0, sizeof(job->c));
+    job->probs.n = 0;
     if (!again) {
         if (!job->cancelled)
             hx_serve_fail(&job->error, 500, NULL, NULL, "%s", why);
@@ -332,9 +334,15 @@ static struct hx_serve_job *new_job(struct hx_jobs *j, struct hx_serve_request *
 
     if (!job)
         return NULL;
+    if (req->logprobs && hx_logprobs_open(&job->probs, req->cfg.n_max, req->top)) {
+        hx_logprobs_close(&job->probs);
+        free(job);
+        return NULL;
+    }
     job->jobs = j;
     job->req = *req;
     job->req.cfg.stops = (const char *const *)job->req.stops;
+    job->req.cfg.logprobs = job->req.logprobs ? &job->probs : NULL;
     memset(req, 0, sizeof(*req));
     job->fd = fd;
     job->refs = 1;
@@ -405,6 +413,16 @@ char *hx_job_text(struct hx_serve_job *job, size_t from, size_t *n, int *is_done
     }
     pthread_mutex_unlock(&job->jobs->lock);
     return text;
+}
+
+size_t hx_job_made(struct hx_serve_job *job)
+{
+    size_t n;
+
+    pthread_mutex_lock(&job->jobs->lock);
+    n = job->n_made;
+    pthread_mutex_unlock(&job->jobs->lock);
+    return n;
 }
 
 void hx_job_leave(struct hx_serve_job *job)

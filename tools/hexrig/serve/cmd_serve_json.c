@@ -105,6 +105,15 @@ static int set_one(struct parse *p, const struct field *f, const json_t *v)
                                                             : bad(p, f, "this server makes 1 choice");
 }
 
+/* Of completions: how many others beside each token. */
+static int set_logprobs(struct parse *p, const struct field *f, const json_t *v)
+{
+    if (json_is_false(v))
+        return 0;
+    p->r->logprobs = 1;
+    return set_size(p, f, v);
+}
+
 static int add_stop(struct parse *p, const struct field *f, const json_t *v)
 {
     struct hx_serve_request *r = p->r;
@@ -299,7 +308,6 @@ static const struct field both[] = {
     FIELD("stream_options", set_stream_options),
     NUMBER("ignore_eos", set_ignore_eos, cfg.at_end_token, 0, 1),
     FIELD("n", set_one),
-    FIELD("logprobs", set_neutral),
     NUMBER("presence_penalty", set_real, cfg.sampling.presence_penalty, -2, 2),
     NUMBER("frequency_penalty", set_real, cfg.sampling.frequency_penalty, -2, 2),
     FIELD("logit_bias", set_neutral),
@@ -307,6 +315,7 @@ static const struct field both[] = {
     END,
 }, text_only[] = {
     FIELD("prompt", set_prompt),
+    NUMBER("logprobs", set_logprobs, top, 0, 5),
     FIELD("best_of", set_one),
     FIELD("echo", set_neutral),
     FIELD("suffix", set_neutral),
@@ -314,7 +323,8 @@ static const struct field both[] = {
 }, chat_only[] = {
     FIELD("messages", set_messages),
     NUMBER("max_completion_tokens", set_size, cfg.n_max, 1, 1 << 24),
-    FIELD("top_logprobs", set_neutral),
+    NUMBER("logprobs", set_flag, logprobs, 0, 1),
+    NUMBER("top_logprobs", set_size, top, 0, HX_LOGPROBS_TOP),
     FIELD("response_format", set_format),
     FIELD("tools", set_neutral),
     FIELD("tool_choice", set_neutral),
@@ -370,6 +380,12 @@ static int check_size(struct parse *p)
 
     if (!p->r->prompt)
         return hx_serve_fail(p->e, 400, prompt, NULL, "there is no %s", prompt);
+    if (p->r->top > p->m->e->model->vocab)
+        p->r->top = p->m->e->model->vocab;
+    if (p->r->top && !p->r->logprobs)
+        return hx_serve_fail(p->e, 400, "top_logprobs", NULL, "top_logprobs: logprobs has to be true");
+    if (p->r->logprobs && p->m->e->argmax)
+        return hx_serve_fail(p->e, 400, "logprobs", NULL, "logprobs: choices are made on the DSP (--offload argmax), without them");
     if (cfg->grammar && cfg->n_stops)
         return hx_serve_fail(p->e, 400, "stop", NULL, "stop: it could cut the JSON of response_format");
     if (cfg->grammar && !cfg->at_end_token)

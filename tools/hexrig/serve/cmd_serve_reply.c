@@ -44,46 +44,53 @@ static json_t *frame(const struct hx_serve_model *m, const struct hx_serve_job *
                      (json_int_t)job->created, "model", m->name, "choices", choices);
 }
 
-json_t *hx_serve_reply(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *text,
-                       size_t n)
+/* A choice without its text: what it is, its log-probabilities and why it ended, or NULL. */
+static json_t *choice_of(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part, const char *name,
+                         json_t *text, const char *end)
+{
+    return json_pack("{s:i, s:o, s:o, s:s?}", "index", 0, name, text, "logprobs", hx_serve_logprobs(m, job, part), "finish_reason", end);
+}
+
+json_t *hx_serve_reply(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part)
 {
     const int chat = job->req.chat;
-    json_t *choice, *j;
+    json_t *text = utf8(part->text, part->n), *choice, *j;
 
     if (chat)
-        choice = json_pack("{s:i, s:{s:s, s:o}, s:n, s:s}", "index", 0, "message", "role",
-                           "assistant", "content", utf8(text, n), "logprobs", "finish_reason",
-                           finish_reason(job->finish));
-    else
-        choice = json_pack("{s:i, s:o, s:n, s:s}", "index", 0, "text", utf8(text, n), "logprobs",
-                           "finish_reason", finish_reason(job->finish));
+        text = json_pack("{s:s, s:o}", "role", "assistant", "content", text);
+    choice = choice_of(m, job, part, chat ? "message" : "text", text, finish_reason(job->finish));
     j = choice ? frame(m, job, chat ? "chat.completion" : "text_completion", choice) : NULL;
     if (j)
         json_object_set_new(j, "usage", usage(job));
     return j;
 }
 
-json_t *hx_serve_chunk(const struct hx_serve_model *m, const struct hx_serve_job *job,
-                       enum hx_serve_chunk kind, const char *text, size_t n)
+/* What a chunk adds to a chat's message. */
+static json_t *delta_of(enum hx_serve_chunk kind, const struct hx_serve_part *part)
 {
+    switch (kind) {
+    case HX_CHUNK_ROLE:
+        return json_pack("{s:s, s:s}", "role", "assistant", "content", "");
+    case HX_CHUNK_END:
+        return json_object();
+    default:
+        return json_pack("{s:o}", "content", utf8(part->text, part->n));
+    }
+}
+
+json_t *hx_serve_chunk(struct hx_serve_model *m, const struct hx_serve_job *job, enum hx_serve_chunk kind,
+                       const struct hx_serve_part *part)
+{
+    static const struct hx_serve_part nothing = {"", 0, 0, 0};
     const char *object = job->req.chat ? "chat.completion.chunk" : "text_completion";
     const char *end = kind == HX_CHUNK_END ? finish_reason(job->finish) : NULL;
-    json_t *choice = NULL, *delta, *j;
+    json_t *choice = NULL, *j;
 
-    if (kind == HX_CHUNK_USAGE) {
-        j = frame(m, job, object, NULL);
-    } else if (job->req.chat) {
-        delta = kind == HX_CHUNK_ROLE  ? json_pack("{s:s, s:s}", "role", "assistant", "content", "")
-                : kind == HX_CHUNK_END ? json_object()
-                                       : json_pack("{s:o}", "content", utf8(text, n));
-        choice = json_pack("{s:i, s:o, s:n, s:s?}", "index", 0, "delta", delta, "logprobs",
-                           "finish_reason", end);
-        j = choice ? frame(m, job, object, choice) : NULL;
-    } else {
-        choice = json_pack("{s:i, s:o, s:n, s:s?}", "index", 0, "text", utf8(text, n), "logprobs",
-                           "finish_reason", end);
-        j = choice ? frame(m, job, object, choice) : NULL;
-    }
+    part = part ? part : &nothing;
+    if (kind != HX_CHUNK_USAGE)
+        choice = job->req.chat ? choice_of(m, job, part, "delta", delta_of(kind, part), end)
+                               : choice_of(m, job, part, "text", utf8(part->text, part->n), end);
+    j = choice || kind == HX_CHUNK_USAGE ? frame(m, job, object, choice) : NULL;
     if (j && kind == HX_CHUNK_USAGE)
         json_object_set_new(j, "usage", usage(job));
     else if (j && job->req.include_usage)
