@@ -282,6 +282,53 @@ static void test_the_model_is_listed(void **state)
     json_decref(j);
 }
 
+/* --- several choices */
+
+/* Each is what the same request alone makes with its seed. */
+static void test_choices_differ_by_their_seeds(void **state)
+{
+    static const char body[] = "{\"prompt\": \"It is\", \"max_tokens\": 8, \"temperature\": 1, \"seed\": %d, \"n\": %d}";
+    json_t *all = http_json(server.port, "POST", "/v1/completions", hxt_path(body, 5, 4), NULL); /* three engines */
+
+    (void)state;
+    assert_int_equal(json_array_size(json_object_get(all, "choices")), 4);
+    assert_true(e2e_number(all, "usage.completion_tokens") == 4 * 8);
+    for (int i = 0; i < 4; i++) {
+        const json_t *choice = json_array_get(json_object_get(all, "choices"), (size_t)i);
+        char *alone = http_text(server.port, "/v1/completions", hxt_path(body, 5 + i, 1));
+
+        assert_true(e2e_number(choice, "index") == i);
+        assert_string_equal(e2e_text(choice, "text"), alone);
+        free(alone);
+    }
+    json_decref(all);
+}
+
+static void test_choices_of_a_stream_have_their_indices(void **state)
+{
+    struct http_reply r = {0};
+    int roles[2] = {0, 0}, ends[2] = {0, 0};
+
+    (void)state;
+    assert_true(http_receive(http_send(server.port, "POST", "/v1/chat/completions", "application/json",
+                                       "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"max_tokens\": 4, \"stream\": true, "
+                                       "\"ignore_eos\": true, \"n\": 2, \"stream_options\": {\"include_usage\": true}}"), &r));
+    for (const char *at = r.body, *end; (end = strstr(at, "\n\n")); at = end + 2) {
+        json_t *j = json_loadb(at + 6, (size_t)(end - at - 6), 0, NULL);
+        const json_t *choice = json_array_get(json_object_get(j, "choices"), 0);
+
+        if (choice) {
+            roles[(int)e2e_number(choice, "index")] += choice_text(j, "role") != NULL;
+            ends[(int)e2e_number(choice, "index")] += choice_text(j, "finish_reason") != NULL;
+        }
+        json_decref(j);
+    }
+    assert_true(roles[0] == 1 && roles[1] == 1 && ends[0] == 1 && ends[1] == 1);
+    assert_non_null(strstr(r.body, "\"choices\":[],\"usage\":{\"prompt_tokens\":"));
+    assert_non_null(strstr(r.body, "\"completion_tokens\":8,"));
+    free(r.text);
+}
+
 /* --- log-probabilities */
 
 /* The tokens' texts joined, which have to be `text`; the first of the best is the token, as the text is greedy. */
@@ -443,7 +490,8 @@ static const struct bad {
     POST("{\"prompt\": \"x\", \"stream\": 1}", 400, "stream", "true and false"),
     POST("{\"prompt\": \"x\", \"stop\": \"\"}", 400, "stop", "not empty"),
     POST("{\"prompt\": \"x\", \"stop\": [\"a\", \"b\", \"c\", \"d\", \"e\"]}", 400, "stop", "up to 4"),
-    POST("{\"prompt\": \"x\", \"n\": 2}", 400, "n", "1 choice"),
+    POST("{\"prompt\": \"x\", \"n\": 9}", 400, "n", "integers from 1 to 8"),
+    POST("{\"prompt\": \"x\", \"best_of\": 2}", 400, "best_of", "1 choice"),
     POST("{\"prompt\": \"x\", \"logprobs\": 6}", 400, "logprobs", "integers from 0 to 5"),
     POST("{\"prompt\": \"x\", \"logprobs\": true}", 400, "logprobs", "integers from 0 to 5"),
     POST("{\"prompt\": \"x\", \"presence_penalty\": 2.5}", 400, "presence_penalty", "numbers from -2 to 2"),
@@ -618,6 +666,10 @@ static void test_a_full_queue_refuses_and_queued_clients_may_go(void **state)
     close(fd[0]);
     wait_until(&s, "active", 0);
     assert_true(health(&s, "cancelled") == 2 && health(&s, "refused") == 1);
+    j = http_json(s.port, "POST", "/v1/completions", "{\"prompt\": \"x\", \"n\": 3}", &status); /* more than can ever be taken */
+    assert_int_equal(status, 400);
+    assert_string_equal(e2e_text(json_object_get(j, "error"), "param"), "n");
+    json_decref(j);
     server_stop(&s);
 }
 
@@ -697,6 +749,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_stop_string_ends_the_text_in_front_of_it),
     cmocka_unit_test(test_usage_counts_tokens),
     cmocka_unit_test(test_the_model_is_listed),
+    cmocka_unit_test(test_choices_differ_by_their_seeds),
+    cmocka_unit_test(test_choices_of_a_stream_have_their_indices),
     cmocka_unit_test(test_logprobs_of_a_chat_are_those_of_its_tokens),
     cmocka_unit_test(test_logprobs_of_a_completion_are_lists),
     cmocka_unit_test(test_json_parses_and_keeps_to_its_schema),

@@ -24,6 +24,7 @@
 
 enum {
     HX_SERVE_STOPS = 4,            /* of a request, as OpenAI's */
+    HX_SERVE_CHOICES = 8,
     HX_SERVE_MAX_BODY = 1 << 20,   /* bytes */
     HX_SERVE_MAX_PARALLEL = 64,
     HX_SERVE_MAX_QUEUE = 1 << 10,
@@ -48,6 +49,8 @@ json_t *hx_serve_error_json(const struct hx_serve_error *e);
 struct hx_serve_request {
     int chat;          /* 1: /v1/chat/completions */
     int stream, include_usage;
+    size_t n;          /* choices that are wanted, 1..HX_SERVE_CHOICES */
+    size_t index;      /* which of them this one is */
     uint32_t *prompt;  /* cfg.prompt, owned */
     char *stops[HX_SERVE_STOPS]; /* owned */
     struct hx_grammar *grammar;  /* cfg.grammar, owned */
@@ -86,7 +89,7 @@ struct hx_serve_job {
     struct hx_serve_job *next; /* in the queue */
     struct hx_jobs *jobs;
     struct hx_serve_request req; /* constant, but for cfg.n_cached, which is set when it is given an engine */
-    uint64_t number;
+    uint64_t number;             /* this and the next are the connection's, once it is handed in */
     int64_t created;             /* seconds since 1970 */
     struct hx_completion c;      /* the computing thread's */
 
@@ -133,6 +136,9 @@ void hx_jobs_stop(struct hx_jobs *j);
 /* After hx_jobs_stop(), when no job is referenced any more.  Accepts NULL. */
 void hx_jobs_close(struct hx_jobs *j);
 
+/* Requests that run and wait at most. */
+size_t hx_jobs_room(const struct hx_jobs *j);
+
 /* Hands a request in; *req is the job's from then on.  The caller owns a reference.  NULL with an error: the queue is full
  * (503) or memory is out. */
 struct hx_serve_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *req, int fd,
@@ -165,15 +171,24 @@ struct hx_serve_part {
     size_t first, end; /* tokens whose log-probabilities go with it, when they are wanted */
 };
 
-json_t *hx_serve_reply(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part);
+/* The jobs of a request, one for each choice. */
+struct hx_serve_choices {
+    struct hx_serve_job *job[HX_SERVE_CHOICES];
+    size_t n;
+};
+
+/* parts: [all->n] */
+json_t *hx_serve_reply(struct hx_serve_model *m, const struct hx_serve_choices *all, const struct hx_serve_part *parts);
 enum hx_serve_chunk {
     HX_CHUNK_ROLE,  /* a chat's first: who speaks */
     HX_CHUNK_TEXT,
     HX_CHUNK_END,   /* why it ends */
-    HX_CHUNK_USAGE, /* when asked for */
 };
 json_t *hx_serve_chunk(struct hx_serve_model *m, const struct hx_serve_job *job, enum hx_serve_chunk kind,
                        const struct hx_serve_part *part);
+
+/* The last chunk, when asked for. */
+json_t *hx_serve_usage_chunk(struct hx_serve_model *m, const struct hx_serve_choices *all);
 
 /* The logprobs of a choice or chunk: null when they are not wanted, or when the model is gone with the DSP. */
 json_t *hx_serve_logprobs(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part);

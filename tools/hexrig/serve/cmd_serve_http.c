@@ -22,12 +22,12 @@ struct hx_http {
     struct MHD_Daemon *daemon;
 };
 
-/* One request on its way in, and its job. */
+/* One request on its way in, and its jobs. */
 struct exchange {
     struct hx_serve *s;
     char *body; /* [n] */
     size_t n;
-    struct hx_serve_job *job; /* until a stream takes it */
+    struct hx_serve_choices all; /* until a stream takes them */
     int too_much; /* 1: for this one there is nothing but /health */
 };
 
@@ -75,26 +75,33 @@ enum phase { PHASE_ROLE, PHASE_TEXT, PHASE_END, PHASE_USAGE, PHASE_LAST, PHASE_O
 struct stream {
     struct hx_serve *s;
     struct MHD_Connection *c;
-    struct hx_serve_job *job;
+    struct hx_serve_choices all;
+    size_t current; /* the choice that is sent: one after the other, while all are computed */
     enum phase phase;
     size_t seen;  /* bytes of the job's text in events */
+    int broken;   /* 1: a choice failed, or was cancelled */
     size_t told;  /* tokens whose log-probabilities were in events */
     char *event;  /* [n], of which `at` are out; NULL: none */
     size_t n, at;
 };
 
+static struct hx_serve_job *job_of(const struct stream *st)
+{
+    return st->all.job[st->current];
+}
+
 /* While its thread waits for text a connection is not idle. */
 static void wait_for_text(struct stream *st)
 {
     MHD_set_connection_option(st->c, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
-    hx_job_wait(st->job, st->seen);
+    hx_job_wait(job_of(st), st->seen);
     MHD_set_connection_option(st->c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_S);
 }
 
 /* [n] bytes of text, and the tokens that no event had so far. */
 static struct hx_serve_part next_part(struct stream *st, const char *text, size_t n)
 {
-    const struct hx_serve_part part = {text, n, st->told, hx_job_made(st->job)};
+    const struct hx_serve_part part = {text, n, st->told, hx_job_made(job_of(st))};
 
     st->told = part.end;
     return part;
@@ -103,54 +110,64 @@ static struct hx_serve_part next_part(struct stream *st, const char *text, size_
 static json_t *end_event(struct stream *st)
 {
     const struct hx_serve_part part = next_part(st, "", 0);
+    const struct hx_serve_job *job = job_of(st);
 
-    st->phase = st->job->req.include_usage ? PHASE_USAGE : PHASE_LAST;
-    return hx_serve_chunk(&st->s->model, st->job, HX_CHUNK_END, &part);
+    if (st->current + 1 < st->all.n) {
+        st->current++;
+        st->seen = st->told = 0;
+        st->phase = job->req.chat ? PHASE_ROLE : PHASE_TEXT;
+    } else {
+        st->phase = job->req.include_usage ? PHASE_USAGE : PHASE_LAST;
+    }
+    return hx_serve_chunk(&st->s->model, job, HX_CHUNK_END, &part);
 }
 
 static json_t *text_event(struct stream *st)
 {
+    struct hx_serve_job *job = job_of(st);
     json_t *j;
     size_t n;
     int done;
     char *text;
 
     wait_for_text(st);
-    text = hx_job_text(st->job, st->seen, &n, &done);
+    text = hx_job_text(job, st->seen, &n, &done);
     if (!text)
         return NULL;
+    st->seen += n;
     if (done)
         st->phase = PHASE_END;
-    if (done && (st->job->error.status || st->job->cancelled)) {
+    if (done && (job->error.status || job->cancelled)) {
         st->phase = PHASE_OVER;
-        j = st->job->error.status ? hx_serve_error_json(&st->job->error) : NULL;
+        st->broken = 1;
+        j = job->error.status ? hx_serve_error_json(&job->error) : NULL;
     } else if (n) {
         const struct hx_serve_part part = next_part(st, text, n);
 
-        j = hx_serve_chunk(&st->s->model, st->job, HX_CHUNK_TEXT, &part);
+        j = hx_serve_chunk(&st->s->model, job, HX_CHUNK_TEXT, &part);
     } else {
         j = end_event(st);
     }
-    st->seen += n;
     free(text);
     return j;
 }
 
 static json_t *next_json(struct stream *st)
 {
+    static const struct hx_serve_part nothing = {"", 0, 0, 0};
     struct hx_serve_model *m = &st->s->model;
 
     switch (st->phase) {
     case PHASE_ROLE:
         st->phase = PHASE_TEXT;
-        return hx_serve_chunk(m, st->job, HX_CHUNK_ROLE, NULL);
+        return hx_serve_chunk(m, job_of(st), HX_CHUNK_ROLE, &nothing);
     case PHASE_TEXT:
         return text_event(st);
     case PHASE_END:
         return end_event(st);
     case PHASE_USAGE:
         st->phase = PHASE_LAST;
-        return hx_serve_chunk(m, st->job, HX_CHUNK_USAGE, NULL);
+        return hx_serve_usage_chunk(m, &st->all);
     default:
         return NULL;
     }
@@ -187,8 +204,7 @@ static ssize_t read_stream(void *arg, uint64_t pos, char *buf, size_t max)
 
     (void)pos;
     if (!st->event && st->phase == PHASE_OVER)
-        return st->job->error.status || st->job->cancelled ? MHD_CONTENT_READER_END_WITH_ERROR
-                                                           : MHD_CONTENT_READER_END_OF_STREAM;
+        return st->broken ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
     if (!st->event && next_event(st))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     n = st->n - st->at < max ? st->n - st->at : max;
@@ -201,11 +217,17 @@ static ssize_t read_stream(void *arg, uint64_t pos, char *buf, size_t max)
     return (ssize_t)n;
 }
 
+static void leave(struct hx_serve_choices *all)
+{
+    while (all->n)
+        hx_job_leave(all->job[--all->n]);
+}
+
 static void free_stream(void *arg)
 {
     struct stream *st = arg;
 
-    hx_job_leave(st->job);
+    leave(&st->all);
     free(st->event);
     free(st);
 }
@@ -218,14 +240,13 @@ static enum MHD_Result send_stream(struct MHD_Connection *c, struct exchange *x)
 
     if (!st)
         return MHD_NO;
-    *st = (struct stream){.s = x->s, .c = c, .job = x->job,
-                          .phase = x->job->req.chat ? PHASE_ROLE : PHASE_TEXT};
+    *st = (struct stream){.s = x->s, .c = c, .all = x->all, .phase = x->all.job[0]->req.chat ? PHASE_ROLE : PHASE_TEXT};
     r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream, st, free_stream);
     if (!r) {
         free(st);
         return MHD_NO;
     }
-    x->job = NULL; /* left in free_stream() */
+    x->all.n = 0; /* left in free_stream() */
     MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream");
     MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
     rc = MHD_queue_response(c, MHD_HTTP_OK, r);
@@ -233,26 +254,39 @@ static enum MHD_Result send_stream(struct MHD_Connection *c, struct exchange *x)
     return rc;
 }
 
+static enum MHD_Result send_texts(struct MHD_Connection *c, struct exchange *x)
+{
+    struct hx_serve_part parts[HX_SERVE_CHOICES] = {{NULL, 0, 0, 0}};
+    enum MHD_Result rc = MHD_NO;
+    int done, fine = 1;
+
+    for (size_t i = 0; i < x->all.n; i++) {
+        parts[i].text = hx_job_text(x->all.job[i], 0, &parts[i].n, &done);
+        parts[i].end = hx_job_made(x->all.job[i]);
+        fine &= parts[i].text != NULL;
+    }
+    if (fine)
+        rc = send_json(c, MHD_HTTP_OK, hx_serve_reply(&x->s->model, &x->all, parts), NULL, NULL);
+    for (size_t i = 0; i < x->all.n; i++)
+        free((char *)parts[i].text);
+    return rc;
+}
+
 /* The reply as a whole; MHD_NO breaks the connection, of which the other end is closed. */
 static enum MHD_Result send_whole(struct MHD_Connection *c, struct exchange *x)
 {
-    enum MHD_Result rc;
-    char *text;
-    size_t n;
-    int done;
+    int cancelled = 0;
 
     MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
-    hx_job_wait_done(x->job);
+    for (size_t i = 0; i < x->all.n; i++)
+        hx_job_wait_done(x->all.job[i]);
     MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_S);
-    if (x->job->error.status)
-        return send_error(c, &x->job->error);
-    if (x->job->cancelled)
-        return MHD_NO;
-    text = hx_job_text(x->job, 0, &n, &done);
-    const struct hx_serve_part part = {text, n, 0, hx_job_made(x->job)};
-    rc = text ? send_json(c, MHD_HTTP_OK, hx_serve_reply(&x->s->model, x->job, &part), NULL, NULL) : MHD_NO;
-    free(text);
-    return rc;
+    for (size_t i = 0; i < x->all.n; i++) {
+        if (x->all.job[i]->error.status)
+            return send_error(c, &x->all.job[i]->error);
+        cancelled |= x->all.job[i]->cancelled;
+    }
+    return cancelled ? MHD_NO : send_texts(c, x);
 }
 
 /* --- routes */
@@ -322,23 +356,50 @@ static int read_request(struct exchange *x, int chat, struct hx_serve_request *r
     return rc;
 }
 
+/* One more choice: the body is read once more, as each has a request of its own. */
+static int add_choice(struct MHD_Connection *c, struct exchange *x, int chat, struct hx_serve_error *e)
+{
+    const size_t i = x->all.n, room = hx_jobs_room(x->s->jobs);
+    struct hx_serve_request req = {0};
+    struct hx_serve_job *job;
+    size_t n;
+
+    if (read_request(x, chat, &req, e)) {
+        hx_serve_request_free(&req);
+        return -1;
+    }
+    n = req.n;
+    req.index = i;
+    req.cfg.sampling.seed += i;
+    job = n <= room ? hx_job_submit(x->s->jobs, &req, socket_of(c), e) : NULL;
+    hx_serve_request_free(&req);
+    if (n > room)
+        return hx_serve_fail(e, 400, "n", NULL, "n: this server takes %zu requests at a time, and each choice is one", room);
+    if (!job)
+        return -1;
+    x->all.job[x->all.n++] = job;
+    job->number = x->all.job[0]->number;
+    job->created = x->all.job[0]->created;
+    return i + 1 < n;
+}
+
 static enum MHD_Result complete(struct MHD_Connection *c, struct exchange *x, int chat)
 {
-    struct hx_serve_request req = {0};
     struct hx_serve_error e = {0};
-    int rc;
+    int more;
 
     if (!is_json(c)) {
         hx_serve_fail(&e, 415, NULL, NULL, "the Content-Type has to be application/json");
         return send_error(c, &e);
     }
-    rc = read_request(x, chat, &req, &e);
-    if (!rc)
-        x->job = hx_job_submit(x->s->jobs, &req, socket_of(c), &e);
-    hx_serve_request_free(&req);
-    if (rc || !x->job)
+    do
+        more = add_choice(c, x, chat, &e);
+    while (more > 0);
+    if (more < 0) {
+        leave(&x->all);
         return send_error(c, &e);
-    return x->job->req.stream ? send_stream(c, x) : send_whole(c, x);
+    }
+    return x->all.job[0]->req.stream ? send_stream(c, x) : send_whole(c, x);
 }
 
 static enum MHD_Result completions(struct MHD_Connection *c, struct exchange *x, const char *rest)
@@ -505,7 +566,7 @@ static void on_end(void *arg, struct MHD_Connection *c, void **state,
     hx_conns_set(((struct hx_http *)arg)->conns, entry_of(c), HX_CONN_NEXT);
     if (!x)
         return;
-    hx_job_leave(x->job);
+    leave(&x->all);
     free(x->body);
     free(x);
     *state = NULL;

@@ -351,6 +351,11 @@ static struct hx_serve_job *new_job(struct hx_jobs *j, struct hx_serve_request *
     return job;
 }
 
+size_t hx_jobs_room(const struct hx_jobs *j)
+{
+    return j->n_slots + j->max_queued;
+}
+
 struct hx_serve_job *hx_job_submit(struct hx_jobs *j, struct hx_serve_request *req, int fd,
                              struct hx_serve_error *e)
 {

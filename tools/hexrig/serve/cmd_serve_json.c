@@ -307,7 +307,7 @@ static const struct field both[] = {
     NUMBER("stream", set_flag, stream, 0, 1),
     FIELD("stream_options", set_stream_options),
     NUMBER("ignore_eos", set_ignore_eos, cfg.at_end_token, 0, 1),
-    FIELD("n", set_one),
+    NUMBER("n", set_size, n, 1, HX_SERVE_CHOICES),
     NUMBER("presence_penalty", set_real, cfg.sampling.presence_penalty, -2, 2),
     NUMBER("frequency_penalty", set_real, cfg.sampling.frequency_penalty, -2, 2),
     FIELD("logit_bias", set_neutral),
@@ -412,6 +412,7 @@ int hx_serve_parse(struct hx_serve_request *r, const struct hx_serve_model *m, i
 
     *r = (struct hx_serve_request){
         .chat = chat,
+        .n = 1,
         .cfg = {.at_end_token = 1, .whole_text = chat,
                 .sampling = {.temp = m->e->argmax ? 0 : 1, .top_p = 1,
                              .repeat_last = DEFAULT_REPEAT_LAST}},

@@ -21,47 +21,59 @@ static const char *finish_reason(enum hx_finish finish)
     return finish == HX_FINISH_LENGTH ? "length" : "stop";
 }
 
-static json_t *usage(const struct hx_serve_job *job)
+static json_t *usage(const struct hx_serve_choices *all)
 {
-    const json_int_t prompt = (json_int_t)job->req.cfg.n_prompt, made = (json_int_t)job->n_made;
+    const struct hx_completion_cfg *cfg = &all->job[0]->req.cfg;
+    const json_int_t prompt = (json_int_t)cfg->n_prompt;
+    json_int_t made = 0;
 
+    for (size_t i = 0; i < all->n; i++)
+        made += (json_int_t)all->job[i]->n_made;
     return json_pack("{s:I, s:I, s:I, s:{s:I}}", "prompt_tokens", prompt, "completion_tokens", made, "total_tokens",
-                     prompt + made, "prompt_tokens_details", "cached_tokens", (json_int_t)job->req.cfg.n_cached);
+                     prompt + made, "prompt_tokens_details", "cached_tokens", (json_int_t)cfg->n_cached);
 }
 
-/* What every reply and chunk begins with; `choice` is its only one, or NULL. */
-static json_t *frame(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *object,
-                     json_t *choice)
+/* What every reply and chunk begins with. */
+static json_t *frame(const struct hx_serve_model *m, const struct hx_serve_job *job, const char *object, json_t *choices)
 {
-    json_t *choices = json_array();
     char id[64];
 
     snprintf(id, sizeof(id), "%s-%llx-%llu", job->req.chat ? "chatcmpl" : "cmpl",
              (unsigned long long)m->since, (unsigned long long)job->number);
-    if (choice)
-        json_array_append_new(choices, choice);
     return json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", id, "object", object, "created",
                      (json_int_t)job->created, "model", m->name, "choices", choices);
 }
 
-/* A choice without its text: what it is, its log-probabilities and why it ended, or NULL. */
+/* A choice, or what a chunk adds to one: `name` is what its text is called; end: why it ended, or NULL. */
 static json_t *choice_of(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part, const char *name,
                          json_t *text, const char *end)
 {
-    return json_pack("{s:i, s:o, s:o, s:s?}", "index", 0, name, text, "logprobs", hx_serve_logprobs(m, job, part), "finish_reason", end);
+    return json_pack("{s:I, s:o, s:o, s:s?}", "index", (json_int_t)job->req.index, name, text, "logprobs",
+                     hx_serve_logprobs(m, job, part), "finish_reason", end);
 }
 
-json_t *hx_serve_reply(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part)
+static json_t *whole_choice(struct hx_serve_model *m, const struct hx_serve_job *job, const struct hx_serve_part *part)
 {
-    const int chat = job->req.chat;
-    json_t *text = utf8(part->text, part->n), *choice, *j;
+    json_t *text = utf8(part->text, part->n);
 
-    if (chat)
+    if (job->req.chat)
         text = json_pack("{s:s, s:o}", "role", "assistant", "content", text);
-    choice = choice_of(m, job, part, chat ? "message" : "text", text, finish_reason(job->finish));
-    j = choice ? frame(m, job, chat ? "chat.completion" : "text_completion", choice) : NULL;
+    return choice_of(m, job, part, job->req.chat ? "message" : "text", text, finish_reason(job->finish));
+}
+
+json_t *hx_serve_reply(struct hx_serve_model *m, const struct hx_serve_choices *all, const struct hx_serve_part *parts)
+{
+    const struct hx_serve_job *first = all->job[0];
+    json_t *choices = json_array(), *j;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (json_array_append_new(choices, whole_choice(m, all->job[i], &parts[i]))) {
+            json_decref(choices);
+            return NULL;
+        }
+    j = frame(m, first, first->req.chat ? "chat.completion" : "text_completion", choices);
     if (j)
-        json_object_set_new(j, "usage", usage(job));
+        json_object_set_new(j, "usage", usage(all));
     return j;
 }
 
@@ -78,23 +90,31 @@ static json_t *delta_of(enum hx_serve_chunk kind, const struct hx_serve_part *pa
     }
 }
 
+static const char *chunk_object(const struct hx_serve_job *job)
+{
+    return job->req.chat ? "chat.completion.chunk" : "text_completion";
+}
+
 json_t *hx_serve_chunk(struct hx_serve_model *m, const struct hx_serve_job *job, enum hx_serve_chunk kind,
                        const struct hx_serve_part *part)
 {
-    static const struct hx_serve_part nothing = {"", 0, 0, 0};
-    const char *object = job->req.chat ? "chat.completion.chunk" : "text_completion";
     const char *end = kind == HX_CHUNK_END ? finish_reason(job->finish) : NULL;
-    json_t *choice = NULL, *j;
+    json_t *choice, *j;
 
-    part = part ? part : &nothing;
-    if (kind != HX_CHUNK_USAGE)
-        choice = job->req.chat ? choice_of(m, job, part, "delta", delta_of(kind, part), end)
-                               : choice_of(m, job, part, "text", utf8(part->text, part->n), end);
-    j = choice || kind == HX_CHUNK_USAGE ? frame(m, job, object, choice) : NULL;
-    if (j && kind == HX_CHUNK_USAGE)
-        json_object_set_new(j, "usage", usage(job));
-    else if (j && job->req.include_usage)
+    choice = job->req.chat ? choice_of(m, job, part, "delta", delta_of(kind, part), end)
+                           : choice_of(m, job, part, "text", utf8(part->text, part->n), end);
+    j = choice ? frame(m, job, chunk_object(job), json_pack("[o]", choice)) : NULL;
+    if (j && job->req.include_usage)
         json_object_set_new(j, "usage", json_null());
+    return j;
+}
+
+json_t *hx_serve_usage_chunk(struct hx_serve_model *m, const struct hx_serve_choices *all)
+{
+    json_t *j = frame(m, all->job[0], chunk_object(all->job[0]), json_array());
+
+    if (j)
+        json_object_set_new(j, "usage", usage(all));
     return j;
 }
 
