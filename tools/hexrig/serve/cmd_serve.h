@@ -2,7 +2,8 @@
  *
  * cmd_serve.c       options, start and end
  * cmd_serve_conns.c which connections there are, how long they may take, which has to go when there are too many
- * cmd_serve_http.c  connections (libmicrohttpd, a thread each), routes, bodies, replies
+ * cmd_serve_http.c  connections (libmicrohttpd, a thread each) and bodies
+ * cmd_serve_routes.c what is answered where; cmd_serve_send.c sends it
  * cmd_serve_json.c  what requests say; cmd_serve_format.c: their response_format
  * cmd_serve_reply.c what replies look like; cmd_serve_error.c: those that are errors; cmd_serve_logprobs.c: what they
  *                   say of tokens
