@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every command of hexrig says what it understands: --help prints to stdout alone, exits with 0, begins with how the command is
-# used, fits into 100 columns and ends with an example; its options are told in one style.  Usage: help.sh BUILD
+# used, fits into 80 columns and ends with an example; its options are told in one style; hexrig help COMMAND is the same.  From the same tables
+# come man pages, completion, and what a mistyped word is taken for.  Usage: help.sh BUILD
 set -eu
 hexrig=$(cd "$1" && pwd)/bin/hexrig
 dir=$(mktemp -d)
@@ -16,9 +17,10 @@ check() { # check COMMAND [ACTION]
     [ ! -s err ] || fail "$* --help: talks to stderr: $(cat err)"
     grep -q "^Usage: hexrig $*" out || fail "$*: $(head -1 out)"
     grep -q '^Example: hexrig' out || fail "$*: no example"
-    ! grep -n '.\{101\}' out || fail "$*: longer than 100 columns"
+    ! grep -n '.\{81\}' out || fail "$*: longer than 80 columns"
     ! grep -E '^ +(-[a-zA-Z], )?--[^ ]+ +[A-Z][a-z]+ ' out || fail "$*: a description begins with a capital"
     "$hexrig" "$@" -h | cmp -s - out || fail "$*: -h is another help"
+    "$hexrig" help "$@" | cmp -s - out || fail "help $*: another help than $* --help"
 }
 actions() { # those that a command's help lists
     "$hexrig" "$@" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
@@ -38,8 +40,75 @@ for command in $(actions); do
         ;;
     esac
 done
-[ $n -ge 31 ] || fail "--help: lists $n commands and actions"
+[ $n -ge 32 ] || fail "--help: lists $n commands and actions"
+for command in '' idl; do # the commands themselves, and a program of its own
+    "$hexrig" $command --help >out
+    "$hexrig" help $command | cmp -s - out || fail "help $command: another help than $command --help"
+    ! grep -n '.\{81\}' out || fail "$command: longer than 80 columns"
+done
 echo "ok help of $n commands and actions"
+
+# --- man pages: every option of the text is there, and troff has no complaint
+troff=$(command -v groff || :)
+for command in '' $(actions); do
+    "$hexrig" help --man $command >page 2>err || fail "help --man $command: exit code $?"
+    [ ! -s err ] || fail "help --man $command: talks to stderr: $(cat err)"
+    grep -q "^hexrig${command:+-$command} .- [a-z3A]" page || fail "help --man $command: no line for whatis"
+    "$hexrig" help $command | grep -o -e ' --[a-z][a-z-]*' | tr -d ' ' | sort -u >options
+    tr -d '\\' <page >plain
+    while read -r option; do
+        grep -qF -e "$option" plain || fail "help --man $command: without $option"
+    done <options
+    [ -z "$troff" ] || groff -man -Tascii -ww -z page 2>err || fail "help --man $command: $(cat err)"
+    [ ! -s err ] || fail "help --man $command: $(head -3 err)"
+done
+echo "ok man pages${troff:+, as groff reads them}"
+
+# --- completion
+"$hexrig" help --completion >completion
+if command -v bash >/dev/null; then
+    bash -n completion
+    cat >complete <<'END'
+. ./completion
+shopt -s extglob
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+_hexrig
+echo "${COMPREPLY[*]}"
+END
+    completes() { # completes WANT WORD...
+        want=$1
+        shift
+        have=$(bash complete hexrig "$@")
+        [ "$have" = "$want" ] || fail "completion of '$*': '$have' instead of '$want'"
+    }
+    completes 'run run-with' ru
+    completes '--tokens=' run --tok
+    completes '--tokens=' run -p x --tok
+    completes 'stats' block st
+    completes '--basis=' block stats --bas
+    completes 'vtcm' run --placement = vt
+    completes 'ddr dma' run --placement = d
+    completes 'density' help den
+    completes '' density --crt-sh
+    completes '--crt-shard' run --crt-sh
+    completes '' run xyz
+    echo "ok completion in bash"
+fi
+
+# --- what was meant
+for line in "rnu|hexrig: unknown command 'rnu' (did you mean 'run'?); legal: up, " "help sttus|hexrig help: unknown command 'sttus' (did you mean 'status'?)" \
+    "run --tocens 4|hexrig run: unrecognized option '--tocens' (did you mean '--tokens'?); see hexrig run --help" \
+    "run --zork|hexrig run: unrecognized option '--zork'; see" "run -n|hexrig run: '-n' wants a value, N; see" \
+    "run --tokens|hexrig run: '--tokens' wants a value, N; see" "run --json=1|hexrig run: '--json' takes no value; see" \
+    "run -p --zork -Q|hexrig run: unrecognized option '-Q'; see" "run --top 3|hexrig run: '--top' may be '--top-k' or '--top-p'; see" \
+    "run-with --filer x true|hexrig run-with: unrecognized option '--filer'" \
+    "block sats|hexrig block: unknown action 'sats' (did you mean 'stats'?)" \
+    "help run more words|hexrig help: unexpected argument 'words'" "help --man run x|hexrig help: unexpected argument 'x'"; do
+    rc=0
+    "$hexrig" ${line%%|*} >out 2>err || rc=$?
+    [ $rc = 2 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -qF -e "${line#*|}" err || fail "${line%%|*}: exit code $rc, $(cat err)"
+done
+echo "ok what was meant"
 
 "$hexrig" run --help | grep -q -e '--placement=ddr|vtcm|dma' || fail "run: --placement without its values"
 

@@ -11,6 +11,7 @@
 #include <wordexp.h>
 
 #include "bench.h"
+#include "cli/commands.h"
 #include "cli/opt.h"
 #include "cli/report.h"
 #include "compare_stats.h"
@@ -36,7 +37,7 @@ static const char doc[] =
     "B is all that follows.  Options of this command stand in front of A, or behind a B in quotes.  A command that fails ends the "
     "comparison; an interrupt ends what runs.\n\n"
     "Exit status: 1 when a command fails, 128 + N for signal N.\n\n"
-    "Example: hexrig bench compare 'run -p x -n 8 --kv f32' -- 'run -p x -n 8' --reps 8 --paired";
+    "Example: hexrig bench compare 'run -p x --kv f32' -- 'run -p x' --reps 8 --paired";
 
 static const char cmd[] = "bench compare";
 
@@ -122,7 +123,7 @@ static int take(struct compare *c, struct side *s, char **words, size_t n)
     s->argv = calloc(n + 2, sizeof(*s->argv));
     if (!s->argv)
         return hx_cmd_fail(cmd, "out of memory");
-    if (hx_cmd_exists(words[0]))
+    if (hx_command(NULL, words[0]))
         s->argv[at++] = c->self;
     memcpy(s->argv + at, words, n * sizeof(*words));
     return HX_EXIT_OK;

@@ -1,4 +1,4 @@
-/* What the commands share: their names, their messages, and the rig. */
+/* What the commands share: their messages, and the rig. */
 #include "cmd.h"
 
 #include <errno.h>
@@ -7,20 +7,6 @@
 #include <string.h>
 
 #include "hx_rig.h"
-
-int hx_cmd_exists(const char *name)
-{
-#define COMMAND(name, run, what) name,
-    static const char *const names[] = {
-#include "commands.inc"
-    };
-#undef COMMAND
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], name) == 0)
-            return 1;
-    return 0;
-}
 
 int hx_cmd_bad_value(const char *cmd, const char *option, const char *value, const char *legal)
 {

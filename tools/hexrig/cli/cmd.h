@@ -34,9 +34,7 @@ int hx_cmd_bench(int argc, char **argv);
 int hx_cmd_theorems(int argc, char **argv);
 int hx_cmd_serve(int argc, char **argv);
 int hx_cmd_listing(int argc, char **argv);
-
-/* 1 when hexrig has a command of that name. */
-int hx_cmd_exists(const char *name);
+int hx_cmd_help(int argc, char **argv);
 
 /* Each prints one line and returns HX_EXIT_USAGE:
  *   hexrig CMD: --OPTION: unknown value 'VALUE'; legal: LEGAL

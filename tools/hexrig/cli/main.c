@@ -9,33 +9,18 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "cmd_help.h"
+#include "commands.h"
 #include "hx_rig.h"
 #include "hx_version.h"
 #include "idl.h"
 #include "report.h"
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *what;
-} commands[] = {
-#define COMMAND(name, run, what) {name, run, what},
+static int (*const runs[])(int argc, char **argv) = {
+#define COMMAND(name, run, what) run,
 #include "commands.inc"
 #undef COMMAND
 };
-
-#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-static void help(void)
-{
-    printf("usage: hexrig COMMAND [OPTION]...\n\n"
-           "A Hexagon V69 cDSP on this machine, and an LLM engine that offloads to it.\n\n");
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-13s %s\n", commands[i].name, commands[i].what);
-    printf("\n"
-           "hexrig COMMAND --help tells the options.  A command that needs a rig and finds none starts\n"
-           "a private one and ends it.  Example: hexrig run -p \"The king was\" -n 32 --kv spinor\n");
-}
 
 /* A private rig is not our child: the library detaches it.  Where init does not reap orphans (many containers) its
  * processes would stay as zombies, so this process takes them in: they end before it does. */
@@ -58,30 +43,22 @@ static void reap_orphans(void)
     }
 }
 
-static int run_command(size_t i, int argc, char **argv)
+static int run_command(const struct hx_command *c, int argc, char **argv)
 {
+    int (*const run)(int argc, char **argv) = runs[c - hx_commands];
     char name[32];
     int rc;
 
-    snprintf(name, sizeof(name), "hexrig %s", commands[i].name);
+    snprintf(name, sizeof(name), "hexrig %s", c->name);
     argv[0] = name;
-    if (commands[i].run == hx_cmd_up) { /* its rig stays */
+    if (run == hx_cmd_up) { /* its rig stays */
         rc = hx_cmd_up(argc, argv);
     } else {
         adopt_orphans();
-        rc = commands[i].run(argc, argv);
+        rc = run(argc, argv);
         reap_orphans();
     }
     return rc == HX_EXIT_HELP ? HX_EXIT_OK : rc;
-}
-
-static int unknown(const char *name)
-{
-    fprintf(stderr, "hexrig: unknown command '%s'; legal:", name);
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
-    fputc('\n', stderr);
-    return HX_EXIT_USAGE;
 }
 
 /* A closed standard descriptor would go to the next file that is opened, and results would be written into that. */
@@ -114,27 +91,28 @@ static int finish(int rc)
 
 static int command_line(int argc, char **argv)
 {
+    const struct hx_command *c;
+
     if (argc < 2) {
-        fprintf(stderr, "hexrig: no command; see hexrig --help\n");
+        fprintf(stderr, "hexrig: no command; see hexrig help\n");
         return HX_EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        help();
+        hx_commands_print();
         return HX_EXIT_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("hexrig %s\n", hx_version);
         return HX_EXIT_OK;
     }
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return run_command(i, argc - 1, argv + 1);
-    return unknown(argv[1]);
+    c = hx_command("hexrig", argv[1]);
+    return c ? run_command(c, argc - 1, argv + 1) : HX_EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
     fill_standard_fds();
+    hx_cmd_help_runs(run_command);
     hx_json_watch();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, which is cleaned up after */
     return finish(command_line(argc, argv));

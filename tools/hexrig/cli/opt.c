@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "help.h"
+#include "opt_tree.h"
+
 /* --- argp */
 
 struct parse {
     void *input; /* of the command's parser function */
     int helped;
-    FILE *nowhere; /* /dev/null, for argp's second line about a mistake; getopt has printed the first */
 };
 
 static error_t common(int key, char *arg, struct argp_state *state)
@@ -23,12 +25,10 @@ static error_t common(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = p->input;
-        if (p->nowhere)
-            state->err_stream = p->nowhere;
         return 0;
     case 'h':
-        setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=30,no-dup-args-note", 0);
-        argp_help(state->root_argp, stdout, ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG, state->name);
+        setenv("ARGP_HELP_FMT", "rmargin=79,opt-doc-col=30,no-dup-args-note", 0);
+        hx_help_print(state->root_argp, state->name);
         p->helped = 1;
         return HX_OPT_SAID;
     default:
@@ -39,17 +39,17 @@ static error_t common(int key, char *arg, struct argp_state *state)
 int hx_opt_parse_some(const struct argp *argp, unsigned flags, int argc, char **argv, void *input, int *rest)
 {
     static const struct argp_option options[] = {{"help", 'h', NULL, 0, "this text", -1}, {0}};
-    struct parse p = {input, 0, fopen("/dev/null", "w")};
+    struct parse p = {input, 0};
     const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
     const struct argp root = {options, common, NULL, NULL, children, NULL, NULL};
-    error_t rc = argp_parse(&root, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | flags, rest, &p);
+    error_t rc = argp_parse(&root, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_NO_ERRS | flags, rest, &p);
 
-    if (p.nowhere)
-        fclose(p.nowhere);
     if (p.helped)
         return HX_EXIT_HELP;
     if (rc == ENOMEM) /* argp's own, which it does not say */
         return hx_cmd_fail(argv[0], "out of memory");
+    if (rc == EINVAL)
+        hx_opt_complain(&root, flags & ARGP_IN_ORDER || getenv("POSIXLY_CORRECT"), argc, argv);
     return rc == HX_OPT_FAILED ? HX_EXIT_FAILED : rc ? HX_EXIT_USAGE : HX_EXIT_OK;
 }
 

@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Runs windows of --ctx (128) tokens of a text, each in a fresh context, and writes what flows through the model at the "
     "points that were asked for: by default the hidden states behind each layer."
-    "\vExample: hexrig model capture -f text.txt -o states.cap --points after_ffn,k,v --layers 2-5";
+    "\vExample: hexrig model capture -f text.txt -o states.hxc --points after_ffn,k --layers 2-5";
 
 struct capture {
     struct hx_engine_opts o;

@@ -86,25 +86,35 @@ static int is_hidden(const struct hx_option *o, unsigned flags)
     return o->means || (o->flags & HX_OPTION_FORKS && !(flags & HX_PLAN_MAY_FORK));
 }
 
-static struct argp_option *table(unsigned flags)
+/* The rows of every option; which of them are hidden is left to table(). */
+static void make_rows(struct argp_option all[MOST_OPTIONS])
 {
-    static struct argp_option all[MOST_OPTIONS];
     const struct hx_method *owner, *last = NULL;
     const struct hx_option *o;
     size_t n = FIXED;
 
-    if (all[0].name)
-        return all;
     memcpy(all, fixed, sizeof(fixed));
     for (size_t i = 0; i < n_plan_options() && n + 2 < MOST_OPTIONS; i++) {
         o = hx_plan_option(i, &owner);
         if (owner && owner != last)
             all[n++] = (struct argp_option){.doc = heading(owner), .group = group_of(owner)};
         last = owner;
-        all[n++] = (struct argp_option){.name = o->name, .key = HX_OPT_PLAN + (int)i, .arg = o->arg,
-                                        .flags = is_hidden(o, flags) ? OPTION_HIDDEN : 0, .doc = help_of(o),
+        all[n++] = (struct argp_option){.name = o->name, .key = HX_OPT_PLAN + (int)i, .arg = o->arg, .doc = help_of(o),
                                         .group = group_of(owner)};
     }
+}
+
+/* Made once for a process, which may print the help of several commands. */
+static struct argp_option *table(unsigned flags)
+{
+    static struct argp_option all[MOST_OPTIONS];
+    const struct hx_method *owner;
+
+    if (!all[0].name)
+        make_rows(all);
+    for (struct argp_option *row = all; row->name || row->doc; row++)
+        if (row->key >= HX_OPT_PLAN)
+            row->flags = is_hidden(hx_plan_option((size_t)(row->key - HX_OPT_PLAN), &owner), flags) ? OPTION_HIDDEN : 0;
     return all;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/help.h"
 #include "cli/opt.h"
 #include "cli/report.h"
 #include "forward_options.h"
@@ -75,10 +76,10 @@ static void print_lists(void)
     for (size_t i = 0; i < hx_timing_n_kernels; i++) {
         const struct hx_timing_kernel *k = &hx_timing_kernels[i];
 
-        printf("  %-14s %-14s %s", k->name, k->shape, k->what);
+        printf("  %-14s %s", k->name, k->shape);
         for (int d = 0; d < HX_TIMING_SHAPE && k->sample[d]; d++)
             printf("%s%ld", d ? "x" : " (", k->sample[d]);
-        puts(k->sample[0] ? ")" : "");
+        printf("%s\n%17s%s\n", k->sample[0] ? ")" : "", "", k->what);
     }
     puts("\nThe published rows, and what asks for each (wall: model_us.total):");
     for (size_t i = 0; i < hx_timing_n_rows; i++) {
@@ -88,7 +89,7 @@ static void print_lists(void)
         char ask[256];
 
         hx_timing_print_ask(&row->ask, ask, sizeof(ask));
-        printf("  %s  %-16s %s\n", row->id, figures[row->figure], ask);
+        printf("  %s  %s\n      %s\n", row->id, figures[row->figure], ask);
     }
 }
 
@@ -248,8 +249,10 @@ static int parse(struct report *r, int argc, char **argv)
     const struct argp argp = {options, parse_option, "timing", doc, children, NULL, NULL};
     int word, rc = hx_opt_parse_some(&argp, 0, argc, argv, r, &word);
 
-    if (rc == HX_EXIT_HELP)
+    if (rc == HX_EXIT_HELP && hx_help_table_begins()) {
         print_lists();
+        hx_help_table_ends();
+    }
     if (rc)
         return rc;
     if (word != argc - 1 || strcmp(argv[word], "timing") != 0)

@@ -250,7 +250,7 @@ const struct hx_timing_kernel hx_timing_kernels[] = {
     {"intt-scalar", NTT_SHAPE, "the inverse", NULL, run_intt_scalar, NULL},
     {"intt-hvx", NTT_SHAPE, "the inverse", NULL, run_intt_hvx, NULL},
     {"intt", NTT_SHAPE, "the inverse", run_ntt_init, run_intt_vtcm, NULL},
-    {"ntt-init", "", {0}, "the tables of ntt: six VTCM requests; --cold: the first time (R10)", NULL,
+    {"ntt-init", "", {0}, "the tables of ntt: six VTCM requests; --cold: at first (R10)", NULL,
      run_ntt_init, NULL},
     {"vht2", "N", {256}, "Walsh-Hadamard butterflies, scalar (K15)", NULL, run_vht2, NULL},
     {"vht2-hvx", "N", {256}, "the same with qf32 from stride 32 on (K16)", NULL, run_vht2_hvx, NULL},

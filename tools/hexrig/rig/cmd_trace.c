@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/commands.h"
 #include "cli/opt.h"
 #include "hx_rig.h"
 #include "run_program.h"
@@ -85,7 +86,7 @@ static char **command_line(char **argv, char *self)
     if (!line)
         return NULL;
     line[at++] = self;
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !hx_cmd_exists(argv[0]); i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !hx_command(NULL, argv[0]); i++)
         line[at++] = others[i];
     memcpy(line + at, argv, n * sizeof(*line));
     return line;

@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Starts a rig in the background and returns when it serves.  Its messages go to $XDG_RUNTIME_DIR/hexrig.log, else "
     "/tmp/hexrig-UID.log, with its pid in each line."
-    "\vExample: hexrig up --profile s22u-sync; cat /tmp/hexrig-$UID/status; hexrig down";
+    "\vExample: hexrig up --profile s22u-sync; hexrig status; hexrig down";
 
 struct up {
     struct hx_rig_cfg cfg;

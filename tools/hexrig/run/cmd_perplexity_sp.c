@@ -10,13 +10,16 @@ static const char doc[] =
     "hexrig ppl with the published flags: exact matrices (--frobenius-quant), exact attention (--poly-attn); what no flag is "
     "about is fp32 (--kv f32, --linear ref, --attn ref).  4 windows of share/hexrig/books-holdout.txt unless -f and --chunks "
     "say otherwise.  Flags win over the environment:\n\n"
-    "  SP_ENGINE_NATIVE=1         full native: exact matrices, ring attention (two primes) and softmax by integers, where no "
-    "flag says otherwise; 0: fp32 between exact layers, which is the default\n"
+    "  SP_ENGINE_NATIVE=1         full native: exact matrices, ring attention (two\n"
+    "                             primes) and softmax by integers, where no flag says\n"
+    "                             otherwise; 0: fp32 between exact layers, the default\n"
     "  SP_ENGINE_POLY_ATTN=1      --poly-attn\n"
     "  SP_ENGINE_POLY_NTT=1       --ntt (60 bits); 0: O(N^2)\n"
     "  SP_ENGINE_POLY_NTT_CRT=1   --ntt-crt\n"
-    "  SP_FREETHEDSP=1            unsigned PDs, which is what hexrig opens; 0 is refused where something runs on the DSP"
-    "\vExample: hexrig perplexity-sp --frobenius-quant -p 41 -k 8 --poly-attn --ntt-crt --ctx 128 --chunks 4";
+    "  SP_FREETHEDSP=1            unsigned PDs, which is what hexrig opens; 0 is\n"
+    "                             refused where something runs on the DSP"
+    "\vExample: hexrig perplexity-sp --frobenius-quant -p 41 -k 8 --poly-attn --ntt-crt"
+    " \\\n    --ctx 128 --chunks 4";
 
 enum setting { NATIVE, POLY_ATTN, POLY_NTT, POLY_NTT_CRT, FREETHEDSP, SETTINGS };
 enum { UNSET = -1 };

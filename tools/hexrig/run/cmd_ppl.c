@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Perplexity: M (24) windows of --ctx N (128) predictions, evenly spread over the text, each in a fresh context.  On a "
     "terminal stderr shows how far it is."
-    "\vExample: hexrig ppl -f share/hexrig/books-holdout.txt --ctx 128 --chunks 24 --kv f32";
+    "\vExample: hexrig ppl -f text.txt --ctx 128 --chunks 24 --kv f32";
 
 struct ppl {
     struct hx_engine_opts o;

@@ -44,8 +44,8 @@ static const char doc[] =
     "Answers /v1/completions, /v1/chat/completions, /v1/models and /health over HTTP as OpenAI's API does, until SIGINT or "
     "SIGTERM.  Prints url=... when it listens.  --ctx is of each cache (the model's context, at most 4096)."
     "\vExample: hexrig serve --kv f32 --port 8080 &\n"
-    "curl http://127.0.0.1:8080/v1/completions -H 'Content-Type: application/json' "
-    "-d '{\"prompt\": \"The king was\", \"max_tokens\": 16, \"temperature\": 0}'";
+    "curl http://127.0.0.1:8080/v1/completions -H 'Content-Type: application/json' \\\n"
+    "    -d '{\"prompt\": \"The king was\", \"max_tokens\": 16, \"temperature\": 0}'";
 
 struct serve {
     struct hx_engine_opts o;
