@@ -152,6 +152,11 @@ idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl
 programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(X)/hexrig-crash $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
             $(L)/libhexrig-preload.so $(L)/libcdsprpc.so.1 $(L)/libhexrig.so $(L)/libhexrig.so.$(MAJOR)
 
+# a page of man for each command, and completion for bash: from the tables of options of the program itself
+commands := $(shell grep ^COMMAND tools/hexrig/cli/commands.inc | cut -d '"' -f 2)
+man1     := $(BUILD)/share/man/man1
+manuals  := $(if $(SAN)$(RUN),,$(man1)/hexrig.1 $(commands:%=$(man1)/hexrig-%.1) $(man1)/hexidl.1 $(BUILD)/share/bash-completion/completions/hexrig)
+
 # T6b of `hexrig theorems`: exact arithmetic from a second compiler, where there is one
 CLANG := $(firstword $(foreach c,clang clang-19 clang-16 clang-15 clang-14,$(shell command -v $(c) 2>/dev/null)))
 programs += $(if $(and $(CLANG),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/crt-digest)
@@ -161,7 +166,7 @@ programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig
 .PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
-all: $(programs) $(data) $(profiles) $(libc) sdk
+all: $(programs) $(data) $(profiles) $(libc) $(manuals) sdk
 	@:
 
 # --- objects: each folder sees what docs/architecture.md lets it see
@@ -289,7 +294,8 @@ comma := ,
 # --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
 sdk_h := $(wildcard dsp/include/*.h dsp/include/hexrig/*.h rpc/include/*.h)
 sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(BUILD)/include/hexrig.h \
-         $(patsubst tools/%.in,$(L)/pkgconfig/%,$(wildcard tools/*.pc.in))
+         $(patsubst tools/%.in,$(L)/pkgconfig/%,$(wildcard tools/*.pc.in)) \
+         $(patsubst tools/%.in,$(L)/cmake/hexrig/%,$(wildcard tools/*.cmake.in))
 .PHONY: sdk
 sdk: $(sdk)
 define sdk_copy
@@ -300,9 +306,23 @@ $(BUILD)/include/hexrig.h: host/api/hexrig.h; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/hexrig/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/include/%; $(sdk_copy)
-$(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION Makefile
+define with_version
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
+endef
+$(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION Makefile; $(with_version)
+$(L)/cmake/hexrig/%.cmake: tools/%.cmake.in tools/VERSION Makefile; $(with_version)
+
+# $(call made_by,HEXRIG OPTIONS)
+define made_by
+	@mkdir -p $(@D)
+	$(Q)$(B)/hexrig $(1) >$@
+endef
+$(man1)/hexrig.1: $(B)/hexrig;   $(call made_by,help --man)
+$(man1)/hexrig-%.1: $(B)/hexrig; $(call made_by,help --man $*)
+$(man1)/hexidl.1: $(man1)/hexrig-idl.1
+	$(Q)echo .so man1/$(<F) >$@
+$(BUILD)/share/bash-completion/completions/hexrig: $(B)/hexrig; $(call made_by,help --completion)
 
 $(S)/idl/%: rpc/idl-include/%
 	@mkdir -p $(@D)
@@ -480,7 +500,7 @@ lint:
 # Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  `uninstall` removes folders
 # that are empty then: hexrig's own and lib/pkgconfig, and of a stage (DESTDIR) all that `install` made below PREFIX; on the machine
 # itself bin, lib, libexec, include and share are everybody's.
-installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(libc) $(idls) $(sdk))
+installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(libc) $(idls) $(manuals) $(sdk))
 dest      := $(DESTDIR)$(PREFIX)
 install: all
 	@for f in $(installed); do \
@@ -490,8 +510,9 @@ install: all
 	    else install -m 644 $(BUILD)/$$f "$(dest)/$$f"; fi || exit 1; \
 	done
 	$(say) INSTALL $(dest)
-uninstalled_folders := share/hexrig/libc/sys share/hexrig/libc share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig lib/pkgconfig \
-                       $(if $(filter-out /,$(DESTDIR)),bin lib libexec include share)
+uninstalled_folders := share/hexrig/libc/sys share/hexrig/libc share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig lib/pkgconfig lib/cmake/hexrig lib/cmake \
+                       share/man/man1 share/bash-completion/completions share/bash-completion \
+                       $(if $(filter-out /,$(DESTDIR)),share/man bin lib libexec include share)
 uninstall:
 	@[ ! -d "$(dest)" ] || { cd "$(dest)" && rm -f $(installed) && \
 	    for d in $(uninstalled_folders); do \

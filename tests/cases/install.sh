@@ -35,6 +35,7 @@ make_ install
     names lib libcdsprpc.so libcdsprpc.so.1 libhexrig.so "libhexrig.so.$major" libhexrig-preload.so
     for idl in "$src"/kernels/*/*.idl; do echo "lib/lib$(basename "$idl" .idl)_skel.so"; done
     names lib/pkgconfig hexrig.pc hexrig-rpc.pc hexrig-skel.pc
+    names lib/cmake/hexrig hexrig-config.cmake hexrig-config-version.cmake
     names include hexrig.h
     names include/hexrig "$src"/rpc/include/*.h "$src"/dsp/include/*.h "$src"/dsp/include/hexrig/*.h
     names share/hexrig "$src"/host/data/*.gguf "$src"/host/data/*.cal books-holdout.txt
@@ -42,6 +43,8 @@ make_ install
     names share/hexrig/profiles "$src"/dsp/profiles/*
     names share/hexrig/libc "$src"/dsp/libc/*.h
     names share/hexrig/libc/sys "$src"/dsp/libc/sys/*.h
+    names share/man/man1 hexidl.1 hexrig.1 $("$build/bin/hexrig" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/hexrig-\1.1/p')
+    names share/bash-completion/completions hexrig
 } | LC_ALL=C sort >"$dir/want"
 diff "$dir/want" "$dir/have" || { echo "< is missing, > is nobody's"; exit 1; }
 soname() {
