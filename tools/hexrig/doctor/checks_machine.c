@@ -78,6 +78,7 @@ void hx_check_cpus(struct hx_finding *f)
 void hx_check_sandbox(struct hx_finding *f)
 {
     const long landlock = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    const int disabled = landlock < 0 && errno == EOPNOTSUPP;
     const int seccomp = access("/proc/sys/kernel/seccomp/actions_avail", R_OK) == 0 || prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
     struct utsname kernel;
 
@@ -90,7 +91,7 @@ void hx_check_sandbox(struct hx_finding *f)
     hx_found(f, HX_DOCTOR_NOTE, "Linux %s has no %s%s%s: skels are confined less", kernel.release, landlock < 1 ? "landlock" : "",
              landlock < 1 && !seccomp ? " and no " : "", seccomp ? "" : "seccomp");
     hx_to_do(f, "%s; run skels of yours only",
-             landlock < 1 && errno == EOPNOTSUPP ? "add landlock to lsm= on the kernel's command line" : "Linux 5.13 or later, with both built in");
+             disabled ? "add landlock to lsm= on the kernel's command line" : "Linux 5.13 or later, with both built in");
 }
 
 void hx_check_limits(struct hx_finding *f)
