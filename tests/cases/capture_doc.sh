@@ -25,7 +25,7 @@ have=$(wc -c <states.hxc)
 echo "bytes by the page and of the file: $want $have"
 [ "$want" = "$have" ]
 # all points: each is there, and the points that are of no layer once a batch
-"$build/bin/hexrig" model capture -f share/hexrig/books-holdout.txt -o all.hxc --points all -n 128 >out
+"$build/bin/hexrig" model capture -f build/share/hexrig/books-holdout.txt -o all.hxc --points all -n 128 >out
 python3 read_capture.py all.hxc | awk 'NR > 1 { n[$1]++ } END { for (p in n) print p, n[p] }' | LC_ALL=C sort | paste -sd' ' >points
 cat points
 [ "$(cat points)" = "after_attn 6 after_ffn 6 before_norm 1 embedding 1 in_down 6 in_ffn 6 in_o 6 in_out 1 in_qkv 6 k 6 q 6 v 6" ]

@@ -15,11 +15,11 @@ page_blocks() {
 }
 
 # page_shown BUILD PAGE [PATTERN]: runs the lines "$ hexrig ..." and "$ python3 ..." of PAGE's fenced blocks in the current folder, which gets a link
-# `share` to BUILD's, and compares what they print with what the page shows below.  Without commands that match PATTERN, an awk
+# `build` to BUILD, and compares what they print with what the page shows below.  Without commands that match PATTERN, an awk
 # regular expression: what takes long, or differs by machine.
 page_shown() {
     page_dir=$(mktemp -d)
-    [ -e share ] || ln -s "$1/share" share
+    [ -e build ] || ln -s "$1" build
     awk -v dir="$page_dir" -v without="${3:-^$}" '
     /^```/ { out = ""; shown = !shown; next }
     shown && /^\$ / {
