@@ -163,7 +163,7 @@ programs += $(if $(and $(CLANG),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/crt-di
 # ranks for `hexrig ppl --crt-shard`, where there is MPI
 MPICC := $(shell command -v mpicc 2>/dev/null)
 programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig-mpi.so)
-.PHONY: all tests demo check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
+.PHONY: all tests demo deb check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
 all: $(programs) $(data) $(profiles) $(libc) $(manuals) sdk
@@ -518,6 +518,11 @@ uninstall:
 	    for d in $(uninstalled_folders); do \
 	        [ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d || exit 1; done; }
 	$(say) REMOVE $(dest)
+
+# $(BUILD)/hexrig_VERSION_ARCH.deb of what was built; for other machines than this one: make deb MARCH=x86-64-v3 BUILD=build/deb-v3
+deb: all
+	@rm -rf $(BUILD)/stage && $(MAKE) -s install DESTDIR=$(abspath $(BUILD))/stage PREFIX=/usr
+	@tools/deb.sh $(BUILD)/stage $(BUILD) && rm -rf $(BUILD)/stage
 
 # fetches clang-19, lld-19 and qemu-user into $(BUILD)/oracle; exit 77: no tools
 check-oracle:

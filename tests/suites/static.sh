@@ -5,6 +5,7 @@ for tool in shellcheck codespell analyzer; do
     echo "static $tool sh $src/tests/static/$tool.sh $build"
 done
 [ "${2:-}" != quick ] || exit 0
+echo "static lintian sh $src/tests/cases/deb.sh $build lintian"
 echo "static cppcheck sh $src/tests/static/cppcheck.sh $build"
 for cc in gcc clang-16; do
     echo "static warnings-$cc sh $src/tests/static/warnings.sh $build $cc"
