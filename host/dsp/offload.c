@@ -31,6 +31,7 @@ static const struct {
     {"argmax", HX_OFFLOAD_ARGMAX, HX_OFFLOAD_ARGMAX | HX_OFFLOAD_OUT},
     {"kv", HX_OFFLOAD_KV, HX_OFFLOAD_KV},
     {"attn", HX_OFFLOAD_ATTN, HX_OFFLOAD_ATTN | HX_OFFLOAD_KV},
+    {"layer", HX_OFFLOAD_LAYER, HX_OFFLOAD_LAYER},
 };
 enum { N_PARTS = sizeof(parts) / sizeof(parts[0]) };
 
@@ -65,7 +66,7 @@ int hx_offload_parse(const char *list, uint32_t *set, struct hx_error *err)
         else if (!first && part(word, n))
             *set |= part(word, n);
         else
-            return hx_error_set(err, -EINVAL, "unknown value '%.*s'; legal: kv, attn, linear, linear=NAME,... of "
+            return hx_error_set(err, -EINVAL, "unknown value '%.*s'; legal: kv, attn, layer, linear, linear=NAME,... of "
                               "wq, wk, wv, wo, gate, up, down, out; argmax",
                               (int)(n < 64 ? n : 64), word);
         word += n;

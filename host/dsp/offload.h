@@ -20,11 +20,12 @@ enum hx_offload {
     HX_OFFLOAD_ARGMAX = 1 << 8, /* greedy choice where the logits are; implies HX_OFFLOAD_OUT */
     HX_OFFLOAD_KV = 1 << 9,     /* the cache */
     HX_OFFLOAD_ATTN = 1 << 10,  /* attention over the cache where it is; implies HX_OFFLOAD_KV */
+    HX_OFFLOAD_LAYER = 1 << 11, /* layers as a whole, with their matrices, attention and cache */
 };
 
 enum { HX_OFFLOAD_TEXT = 96 }; /* bytes that hold any set's text */
 
-/* Adds a list to *set: `linear` (all matrices), `linear=NAME,NAME...` (these), `argmax`, `kv`, `attn`; several separated by commas.
+/* Adds a list to *set: `linear` (all matrices), `linear=NAME,NAME...` (these), `argmax`, `kv`, `attn`, `layer`; several separated by commas.
  * 0, or -EINVAL with a reason that lists what is legal. */
 int hx_offload_parse(const char *list, uint32_t *set, struct hx_error *err);
 

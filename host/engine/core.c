@@ -47,7 +47,9 @@ static size_t list_places(struct hx_core *c, const struct hx_plan *plan, struct 
         const enum hx_matrix which = layer < n_layer ? (enum hx_matrix)(i % HX_PER_LAYER) : HX_OUT;
         struct hx_linear *w = hx_matrices_at(&c->matrices, layer, which);
 
-        if (w->rows) /* not every architecture has a gate */
+        const int in_layer = which != HX_OUT;
+
+        if (w->rows && !(in_layer && hx_plan_whole_layers(plan))) /* not every architecture has a gate */
             all[n++] = (struct place){hx_plan_linear(plan, layer, which), w, which == HX_OUT ? 0 : layer, which, 0};
     }
     return n;
@@ -138,6 +140,7 @@ static int keep_map(struct hx_core *c, const struct hx_plan *plan, struct hx_err
 {
     c->map = strdup(map_of(plan));
     c->offload = hx_plan_offload(plan) & HX_OFFLOAD_LINEAR;
+    c->whole_layers = hx_plan_whole_layers(plan);
     return c->map ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
 }
 
@@ -146,7 +149,8 @@ int hx_core_check(const struct hx_core *c, const struct hx_plan *plan, struct hx
     if (!c->pager != !pages(plan))
         return hx_error_set(err, -EINVAL, "%s: the engine that this one shares matrices with has it %s",
                             hx_plan_spell(plan, "page-weights"), c->pager ? "on" : "off");
-    if (strcmp(c->map, map_of(plan)) == 0 && c->offload == (hx_plan_offload(plan) & HX_OFFLOAD_LINEAR))
+    if (strcmp(c->map, map_of(plan)) == 0 && c->offload == (hx_plan_offload(plan) & HX_OFFLOAD_LINEAR) &&
+        (!c->whole_layers || hx_plan_whole_layers(plan)))
         return 0;
     return hx_error_set(err, -EINVAL, "linear %s: the engine that this one shares matrices with has linear %s, or other "
                         "matrices on the DSP", map_of(plan), c->map);

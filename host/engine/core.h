@@ -27,6 +27,7 @@ struct hx_core {
     char *map;                   /* --linear, or its default, of the plan that it was opened with */
     uint32_t offload;            /* likewise, of its matrices */
     struct hx_pager *pager;      /* in front of all methods; NULL: weights are in memory */
+    int whole_layers;            /* 1: matrices of layers have no method but the reference, as that plan's cache does layers */
     const struct hx_cpu_kernels *kernels; /* for norms and activations; NULL: plain C */
 };
 

@@ -56,6 +56,13 @@ int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_
     return hx_forward_run_tree(f, tokens, NULL, n, pos, err);
 }
 
+/* A whole layer where the cache is. */
+static void layer_at_cache(struct hx_pass *p)
+{
+    p->rc = p->kv->ops->layer(p->kv, p->layer, p->pos, p->n, p->x, p->err);
+    hx_pass_tap(p, HX_TAP_AFTER_FFN, p->x, p->m->width);
+}
+
 int hx_forward_run_tree(struct hx_forward *f, const uint32_t *tokens, const int *parent, size_t n, size_t pos,
                         struct hx_error *err)
 {
@@ -81,7 +88,10 @@ int hx_forward_run_tree(struct hx_forward *f, const uint32_t *tokens, const int 
     hx_pass_tap(p, HX_TAP_EMBEDDING, p->x, m->width);
     check_stream(p, "the embedding");
     for (p->layer = 0; !p->rc && p->layer < m->n_layer; p->layer++) {
-        m->arch->layer(p, &f->matrices->layers[p->layer]);
+        if (p->kv->ops->layer)
+            layer_at_cache(p);
+        else
+            m->arch->layer(p, &f->matrices->layers[p->layer]);
         snprintf(what, sizeof(what), "the output of layer %zu", p->layer);
         check_stream(p, what);
     }
@@ -203,6 +213,17 @@ int hx_forward_open(struct hx_forward **out, const struct hx_model *m, struct hx
     return 0;
 }
 
+/* What happens within a layer that is done as a whole nobody sees. */
+static int check_taps(const struct hx_pass *p, struct hx_error *err)
+{
+    const uint32_t seen = 1u << HX_TAP_EMBEDDING | 1u << HX_TAP_AFTER_FFN | 1u << HX_TAP_BEFORE_NORM | 1u << HX_TAP_IN_OUT;
+    const uint32_t lost = p->kv->ops->layer ? p->tap_points & ~seen : 0;
+
+    return lost ? hx_error_set(err, -ENOTSUP, "cache '%s' does whole layers: point %s is within one", p->kv->ops->name,
+                               hx_tap_point_names[__builtin_ctz(lost)])
+                : 0;
+}
+
 int hx_forward_use(struct hx_forward *f, const struct hx_forward_parts *parts, struct hx_error *err)
 {
     struct hx_pass *p = &f->pass;
@@ -214,6 +235,8 @@ int hx_forward_use(struct hx_forward *f, const struct hx_forward_parts *parts, s
     p->tap_points = 0;
     for (size_t i = 0; parts->taps && parts->taps[i]; i++)
         p->tap_points |= parts->taps[i]->points;
+    if (check_taps(p, err))
+        return -ENOTSUP;
     if (!parts->trees || p->tree)
         return 0;
     return hx_tree_attn_open(&p->tree, p->kv, err);

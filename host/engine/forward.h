@@ -34,7 +34,7 @@ struct hx_forward_parts {
     int trees;                            /* 1: batches may be trees; the cache has HX_TRAIT_TREE */
 };
 
-/* From the next run on.  0, or -ENOMEM (trees). */
+/* From the next run on.  0; -ENOMEM (trees); -ENOTSUP: a tap waits for a point within a layer, and the cache does whole layers. */
 int hx_forward_use(struct hx_forward *f, const struct hx_forward_parts *parts, struct hx_error *err);
 
 /* 1 when batches may be trees. */

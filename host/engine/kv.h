@@ -51,6 +51,11 @@ struct hx_kv_ops {
     /* The whole attention of a batch, as hx_attn_ops->run() has it, without rows.  NULL: likewise. */
     int (*attend)(struct hx_kv *kv, const struct hx_attn_in *in, float *out, struct hx_error *err);
 
+    /* Positions pos..pos+n-1 through a whole layer of the model, x [n][width] in place, with their K and V kept; nothing else of the
+     * cache is asked for then (HX_TRAIT_LAYER).  What a damaged model makes infinite or no number comes back so.  NULL: layers are
+     * done step by step. */
+    int (*layer)(struct hx_kv *kv, size_t layer, size_t pos, size_t n, float *x, struct hx_error *err);
+
     /* Of a run that stored a tree at pos.., the n entries `index` (ascending) become positions pos..pos+n-1; what follows is
      * forgotten.  NULL: the cache takes no trees (HX_TRAIT_TREE). */
     int (*keep)(struct hx_kv *kv, size_t pos, const size_t *index, size_t n, struct hx_error *err);

@@ -53,10 +53,12 @@ enum hx_trait {
     HX_TRAIT_ARGMAX = 1 << 10,     /* linear: the largest output without the outputs */
     HX_TRAIT_RESIDUES = 1 << 11,   /* two processes can share the work, a prime each */
     HX_TRAIT_PAGES = 1 << 12,      /* linear: reads weights where `w` points at each apply(), so they may come page by page */
+    HX_TRAIT_LAYER = 1 << 13,      /* cache: whole layers happen there */
 };
 
 /* Those that attention may need of a cache. */
-enum { HX_TRAITS_OF_CACHES = HX_TRAIT_ROWS | HX_TRAIT_SCORES | HX_TRAIT_KEYS | HX_TRAIT_ATTEND };
+enum { HX_TRAITS_OF_CACHES = HX_TRAIT_ROWS | HX_TRAIT_SCORES | HX_TRAIT_KEYS | HX_TRAIT_ATTEND |
+                            HX_TRAIT_LAYER };
 
 /* Name of bit i of enum hx_trait, as listings print it; NULL behind the last. */
 extern const char *const hx_trait_names[];
@@ -127,6 +129,7 @@ struct hx_method {
     uint32_t gives;
     const struct hx_method *offloaded; /* takes this one's place: of a matrix that --offload linear names, of a cache with
                                         * --offload attn; NULL: none does */
+    const struct hx_method *whole;     /* of a cache: takes this one's place with --offload layer; NULL: none does */
     const struct hx_cpu_kernels *(*kernels)(void); /* linear: for norms and activations between its matrices; NULL: plain C */
 
     /* What its options say together, and with the rest of the plan, which has been resolved up to here.  0, or -EINVAL

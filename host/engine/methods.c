@@ -13,12 +13,14 @@
     X(hx_method_attn_ref)                                                                          \
     X(hx_method_attn_poly)                                                                         \
     X(hx_method_attn_dsp)                                                                          \
+    X(hx_method_attn_layer)                                                                        \
     X(hx_method_kv_spinor)                                                                         \
     X(hx_method_kv_spinor_attn)                                                                    \
     X(hx_method_kv_spinor_cpu)                                                                     \
     X(hx_method_kv_f32)                                                                            \
     X(hx_method_kv_ntt)                                                                            \
     X(hx_method_kv_banded)                                                                         \
+    X(hx_method_kv_layer)                                                                          \
     X(hx_method_draft_none)                                                                        \
     X(hx_method_tap_capture)
 

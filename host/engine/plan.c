@@ -187,6 +187,20 @@ static int offload_kv(struct hx_plan *p, const struct hx_method **m, struct hx_e
                         attn ? "attn" : "kv", (*m)->name, attn ? "do attention on the DSP" : "be on the DSP", caches);
 }
 
+/* --offload layer: the cache that does layers, unless one is named for which there is none. */
+static int offload_layers(struct hx_plan *p, const struct hx_method **m, int named, struct hx_error *err)
+{
+    for (size_t i = 0; !named && hx_methods[i]; i++)
+        if (hx_methods[i]->gives & HX_TRAIT_LAYER)
+            *m = hx_methods[i];
+    if ((*m)->whole)
+        *m = (*m)->whole;
+    if ((*m)->gives & HX_TRAIT_LAYER)
+        return 0;
+    return hx_error_set(err, -EINVAL, "%soffload layer: layers on the DSP do not keep K and V as %s does; legal with %skv f32",
+                        p->values.prefix, (*m)->name, p->values.prefix);
+}
+
 static int choose_kv(struct hx_plan *p, struct hx_error *err)
 {
     const struct hx_method *m;
@@ -194,8 +208,12 @@ static int choose_kv(struct hx_plan *p, struct hx_error *err)
 
     if (rc)
         return rc;
+    const int named = m != NULL;
+
     m = m ? m : first_of(HX_SEAM_KV);
-    if (p->offload & (HX_OFFLOAD_KV | HX_OFFLOAD_ATTN))
+    if (p->offload & HX_OFFLOAD_LAYER)
+        rc = offload_layers(p, &m, named, err);
+    else if (p->offload & (HX_OFFLOAD_KV | HX_OFFLOAD_ATTN))
         rc = offload_kv(p, &m, err);
     p->method[HX_SEAM_KV] = m;
     return rc;
@@ -257,6 +275,10 @@ static int choose_attn(struct hx_plan *p, struct hx_error *err)
 
     if (rc)
         return rc;
+    if (p->offload & HX_OFFLOAD_LAYER) {
+        p->method[HX_SEAM_ATTN] = m ? m : best_attn(kv_gives, wanted);
+        return check_attn(p, p->method[HX_SEAM_ATTN], err);
+    }
     if (m && p->offload & HX_OFFLOAD_ATTN && !(m->needs & HX_TRAIT_ATTEND))
         return hx_error_set(err, -EINVAL, "%soffload attn and %sattn %s exclude each other", dash, dash, m->name);
     if (p->offload & HX_OFFLOAD_ATTN && wanted)
@@ -429,6 +451,16 @@ static int check_covered(struct hx_plan *p, struct hx_error *err)
     return 0;
 }
 
+/* A map that names matrices of layers which are done as a whole. */
+static int check_layers(const struct hx_plan *p, struct hx_error *err)
+{
+    for (size_t i = 0; hx_plan_whole_layers(p) && i < p->map.n; i++)
+        if (p->map.at[i].set & HX_LAYER_MATRICES)
+            return hx_error_set(err, -EINVAL, "%slinear: %.64s: with %skv %s layers are done as a whole; a method can apply out alone",
+                                p->values.prefix, p->map.at[i].text, p->values.prefix, p->method[HX_SEAM_KV]->name);
+    return 0;
+}
+
 /* --offload names matrices, and none of their methods can put them there. */
 static int check_offload(const struct hx_plan *p, struct hx_error *err)
 {
@@ -506,6 +538,8 @@ int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
         rc = each_used(p, err);
     if (!rc)
         rc = check_packets(p, err);
+    if (!rc)
+        rc = check_layers(p, err);
     if (!rc)
         rc = check_argmax(p, err);
     if (!rc)

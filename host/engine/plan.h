@@ -81,6 +81,7 @@ int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_erro
 
 int hx_plan_softmax_int(const struct hx_plan *p);
 int hx_plan_packets(const struct hx_plan *p);      /* 1: methods send their DSP calls as packets (dsp/packets.h) */
+int hx_plan_whole_layers(const struct hx_plan *p); /* 1: the cache does whole layers, and linear methods the output matrix alone */
 int hx_plan_rig(const struct hx_plan *p);          /* 1: something of it needs a rig */
 
 /* 1: one of the chosen methods has this option, and it matters there. */

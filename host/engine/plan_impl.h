@@ -35,7 +35,7 @@ struct hx_plan {
 /* 1: the method does some of the work. */
 int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m);
 
-/* 1: a linear method, some of whose matrices are on the DSP. */
+/* 1: a linear method, some of whose matrices are on the DSP, or another method that is used. */
 int hx_plan_uses_on_dsp(const struct hx_plan *p, const struct hx_method *m);
 
 /* 1: a matrix on the DSP has this value of an option with HX_OPTION_ON_DSP, from the map or else from the option; NULL: it has

@@ -92,6 +92,17 @@ const char *hx_plan_note(const struct hx_plan *p)
     return *p->note ? p->note : NULL;
 }
 
+int hx_plan_whole_layers(const struct hx_plan *p)
+{
+    return p->method[HX_SEAM_KV] && p->method[HX_SEAM_KV]->gives & HX_TRAIT_LAYER;
+}
+
+/* 1: no linear method is asked for this matrix. */
+static int is_in_whole_layer(const struct hx_plan *p, enum hx_matrix which)
+{
+    return which != HX_OUT && hx_plan_whole_layers(p);
+}
+
 void hx_plan_share(struct hx_plan *p, struct hx_shard *s)
 {
     p->shard = s;
@@ -118,7 +129,7 @@ static int applies(const struct hx_plan *p, const struct hx_method *m, size_t la
     for (int w = 0; w < HX_MATRICES; w++) {
         const struct hx_plan_linear l = hx_plan_linear(p, layer, (enum hx_matrix)w);
 
-        if (l.method == m && (!on_dsp || l.on_dsp || m->needs & HX_TRAIT_RIG))
+        if (l.method == m && !is_in_whole_layer(p, (enum hx_matrix)w) && (!on_dsp || l.on_dsp || m->needs & HX_TRAIT_RIG))
             return 1;
     }
     return 0;
@@ -136,7 +147,7 @@ static int uses_linear(const struct hx_plan *p, const struct hx_method *m, int o
 
 int hx_plan_uses_on_dsp(const struct hx_plan *p, const struct hx_method *m)
 {
-    return uses_linear(p, m, 1);
+    return m->seam == HX_SEAM_LINEAR ? uses_linear(p, m, 1) : hx_plan_uses(p, m);
 }
 
 int hx_plan_uses(const struct hx_plan *p, const struct hx_method *m)
@@ -175,7 +186,7 @@ static int takes(const struct hx_plan *p, const struct hx_option *o, const char 
     const struct hx_plan_linear l = hx_plan_linear(p, layer, which);
     const char *own = same_text(l.method->arg_of, o->name) ? l.arg : NULL;
 
-    if (!hx_method_has(l.method, o->name) || !(l.on_dsp || l.method->needs & HX_TRAIT_RIG))
+    if (is_in_whole_layer(p, which) || !hx_method_has(l.method, o->name) || !(l.on_dsp || l.method->needs & HX_TRAIT_RIG))
         return 0;
     return value ? strcmp(own ? own : hx_plan_text(p, o->name), value) == 0 : !own;
 }
@@ -190,7 +201,9 @@ static int takes_in(const struct hx_plan *p, const struct hx_option *o, const ch
 
 int hx_plan_takes(const struct hx_plan *p, const struct hx_option *o, const char *value, size_t n_layer)
 {
-    int any = takes_in(p, o, value, 0, n_layer);
+    int any = takes_in(p, o, value, 0, n_layer) ||
+              (hx_plan_whole_layers(p) && hx_method_has(p->method[HX_SEAM_KV], o->name) &&
+               (!value || strcmp(hx_plan_text(p, o->name), value) == 0));
 
     for (size_t i = 0; i < p->map.n && !any; i++) /* as in uses_linear() */
         any = takes_in(p, o, value, p->map.at[i].from, n_layer) ||
@@ -202,7 +215,7 @@ static int is_call(const struct hx_plan *p, const struct hx_method *m, size_t la
 {
     const struct hx_plan_linear l = hx_plan_linear(p, layer, which);
 
-    return l.method == m && (l.on_dsp || m->needs & HX_TRAIT_RIG);
+    return l.method == m && !is_in_whole_layer(p, which) && (l.on_dsp || m->needs & HX_TRAIT_RIG);
 }
 
 /* What differs in its argument is another method at work. */

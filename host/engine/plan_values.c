@@ -16,7 +16,7 @@ const struct hx_option hx_plan_options[] = {
     {.name = "tap", .arg = "METHOD", .help = "who reads or changes the residual stream; repeatable"},
     {.name = "offload", .arg = "LIST",
      .help = "what runs on the DSP: linear (all matrices), linear=NAME,... (wq wk wv wo gate up down out), argmax, "
-             "attn (attention where the cache is), kv (the cache)"},
+             "attn (attention where the cache is), kv (the cache), layer (whole layers, a call each)"},
     {.name = "packets", .help = "DSP calls of the methods as dspqueue packets, one for each"},
     {.name = "softmax", .arg = "fp32|int", .def = "fp32", .names = softmaxes,
      .help = "softmax of attention: fp32, or by integer tables"},

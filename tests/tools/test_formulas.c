@@ -35,6 +35,8 @@ static void test_formulas_are_what_the_driver_counts(void **state)
         " --packets --offload linear,argmax", " --packets --density per-vector,batched --offload attn",
         " --packets --kv banded --native-ok --offload kv,linear",
         " --packets --kv ntt --offload kv --ring-ddr 24 --linear cpu,wq=dsp:ddr,wk=dsp:vtcm",
+        /* whole layers, with the output matrix here or there */
+        " --offload layer", " --offload layer,argmax",
     };
 
     (void)state;
@@ -62,7 +64,7 @@ static void write_prompt(const char *path)
 
 static void test_a_prompt_makes_as_many_calls_as_one_token(void **state)
 {
-    static const char *const methods[] = {"--kv ntt --offload kv", "--density batched --offload attn"};
+    static const char *const methods[] = {"--kv ntt --offload kv", "--density batched --offload attn", "--offload layer"};
     char prompt[512];
 
     (void)state;

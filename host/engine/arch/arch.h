@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/row_ops.h"
 #include "gguf/gguf.h"
 #include "model/model.h"
 
@@ -34,6 +35,10 @@ struct hx_arch {
     uint32_t needs, may;      /* enum hx_arch_part: what a file must have, and what it may have */
     enum hx_rope_pairs pairs;
     size_t first_position;    /* row of position_embd for position 0 */
+
+    int whole;                /* 1: a layer is norms, attention, norms and a gated feed-forward, one behind the other, so that it can be
+                               * done as a whole (struct hx_kv_ops, layer) */
+    enum hx_activation gate;  /* of a gated feed-forward */
 
     /* Reads the keys that only this architecture has; the common ones are in m.  NULL: there are none. */
     int (*describe)(struct hx_model *m, struct hx_error *err);

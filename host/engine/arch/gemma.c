@@ -18,7 +18,7 @@ static void layer(struct hx_pass *p, const struct hx_layer *l)
     hx_pass_add(p, HX_TAP_AFTER_ATTN);
 
     hx_pass_norm(p, p->h, p->x, &l->ffn_norm);
-    hx_pass_ffn_gated(p, l, HX_GELU);
+    hx_pass_ffn_gated(p, l, p->m->arch->gate);
     hx_pass_norm(p, p->y, p->y, &l->ffn_post);
     hx_pass_add(p, HX_TAP_AFTER_FFN);
 }
@@ -81,6 +81,8 @@ const struct hx_arch hx_arch_gemma2 = {
     .name = "gemma2",
     .needs = COMMON,
     .pairs = HX_ROPE_HALVES,
+    .whole = 1,
+    .gate = HX_GELU,
     .describe = describe_gemma2,
     .embed = hx_pass_embed,
     .layer = layer,
@@ -90,6 +92,8 @@ const struct hx_arch hx_arch_gemma3 = {
     .name = "gemma3",
     .needs = COMMON | HX_PART_HEAD_NORMS,
     .pairs = HX_ROPE_HALVES,
+    .whole = 1,
+    .gate = HX_GELU,
     .describe = describe_gemma3,
     .embed = hx_pass_embed,
     .layer = layer,

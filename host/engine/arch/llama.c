@@ -13,7 +13,7 @@ static void layer(struct hx_pass *p, const struct hx_layer *l)
     hx_pass_add(p, HX_TAP_AFTER_ATTN);
 
     hx_pass_norm(p, p->h, p->x, &l->ffn_norm);
-    hx_pass_ffn_gated(p, l, HX_SILU);
+    hx_pass_ffn_gated(p, l, p->m->arch->gate);
     hx_pass_add(p, HX_TAP_AFTER_FFN);
 }
 
@@ -25,6 +25,8 @@ const struct hx_arch hx_arch_llama = {
     .needs = COMMON,
     .may = HX_PART_QKV_BIAS | HX_PART_O_BIAS | HX_PART_FACTORS,
     .pairs = HX_ROPE_NEIGHBOURS,
+    .whole = 1,
+    .gate = HX_SILU,
     .embed = hx_pass_embed,
     .layer = layer,
 };
@@ -33,6 +35,8 @@ const struct hx_arch hx_arch_qwen2 = {
     .name = "qwen2",
     .needs = COMMON | HX_PART_QKV_BIAS,
     .pairs = HX_ROPE_HALVES,
+    .whole = 1,
+    .gate = HX_SILU,
     .embed = hx_pass_embed,
     .layer = layer,
 };
@@ -41,6 +45,8 @@ const struct hx_arch hx_arch_qwen3 = {
     .name = "qwen3",
     .needs = COMMON | HX_PART_HEAD_NORMS,
     .pairs = HX_ROPE_HALVES,
+    .whole = 1,
+    .gate = HX_SILU,
     .embed = hx_pass_embed,
     .layer = layer,
 };

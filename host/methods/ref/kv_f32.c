@@ -89,10 +89,13 @@ static int open_f32(struct hx_kv **out, const struct hx_open *o, struct hx_error
     return hx_kv_f32_open(out, o->model->n_layer, o->model->n_kv, o->model->dh, o->n_ctx, err);
 }
 
+extern const struct hx_method hx_method_kv_layer;
+
 const struct hx_method hx_method_kv_f32 = {
     .name = "f32",
     .seam = HX_SEAM_KV,
     .about = "f32 rows in memory: the reference",
     .gives = HX_TRAIT_ROWS | HX_TRAIT_TREE,
+    .whole = &hx_method_kv_layer,
     .open.kv = open_f32,
 };

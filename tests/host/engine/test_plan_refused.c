@@ -29,8 +29,8 @@ static const struct {
     int where;
 } bad[] = {
     /* values */
-    {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded", BOTH},
-    {"attn=q4", "~attn: unknown value 'q4'; legal: flash, ref, poly, dsp", BOTH},
+    {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, layer", BOTH},
+    {"attn=q4", "~attn: unknown value 'q4'; legal: flash, ref, poly, dsp, layer", BOTH},
     {"draft=q4", "~draft: unknown value 'q4'; legal: none", BOTH},
     {"tap=q4", "~tap: unknown value 'q4'; legal: capture", BOTH},
     {"linear=q4", "~linear: unknown value 'q4'; legal: cpu, ref, ok, dsp", BOTH},
@@ -45,7 +45,7 @@ static const struct {
     {"native-ok=1", "~native-ok takes no value, and '1' is one", NO_COMMAND},
     {"density", "~density needs a value: D", NO_COMMAND},
     {"zork=1", "~zork: there is no such option", NO_COMMAND},
-    {"offload=gpu", "~offload: unknown value 'gpu'; legal: kv, attn, linear, linear=NAME,... of wq, wk, wv, wo, gate, up, down, out; "
+    {"offload=gpu", "~offload: unknown value 'gpu'; legal: kv, attn, layer, linear, linear=NAME,... of wq, wk, wv, wo, gate, up, down, out; "
      "argmax",
      BOTH},
     /* maps */
@@ -77,7 +77,7 @@ static const struct {
     {"kv=spinor-attn poly-attn", "~attn poly needs rows of the cache; ~kv spinor-attn has no such thing", BOTH},
     {"kv=f32 attn=dsp", "~attn dsp needs attend of the cache; ~kv f32 has no such thing", BOTH},
     {"attn=dsp", "~attn dsp needs attend of the cache; ~kv spinor has no such thing", BOTH},
-    {"kv=f32 offload=kv", "~offload kv: the cache f32 cannot be on the DSP; legal with ~kv spinor, spinor-attn, ntt, banded", BOTH},
+    {"kv=f32 offload=kv", "~offload kv: the cache f32 cannot be on the DSP; legal with ~kv spinor, spinor-attn, ntt, banded, layer", BOTH},
     {"kv=f32 offload=attn", "~offload attn: the cache f32 cannot do attention on the DSP; legal with ~kv spinor, spinor-attn", BOTH},
     {"kv=ntt offload=attn", "~offload attn: the cache ntt cannot do attention on the DSP; legal with ~kv spinor, spinor-attn", BOTH},
     {"offload=attn density=queue", "attention on the DSP needs a call per layer at least; ~density queue makes less", BOTH},
@@ -96,9 +96,9 @@ static const struct {
     {"kv=f32 linear=cpu,wq=dsp:vtcm,wo@1=dsp:ddr placement=ddr", "~placement ddr and ~linear cpu,wq=dsp:vtcm,wo@1=dsp:ddr "
      "exclude each other: all that is on the DSP has its own there", BOTH},
     /* options whose method is not there */
-    {"kv=f32 linear=cpu placement=ddr", "~placement needs ~offload linear or ~linear dsp", BOTH},
-    {"placement=dma", "~placement needs ~offload linear or ~linear dsp", BOTH},
-    {"native-ok placement=dma", "~placement needs ~offload linear or ~linear dsp", BOTH},
+    {"kv=f32 linear=cpu placement=ddr", "~placement needs ~offload linear or ~linear dsp or ~kv layer", BOTH},
+    {"placement=dma", "~placement needs ~offload linear or ~linear dsp or ~kv layer", BOTH},
+    {"native-ok placement=dma", "~placement needs ~offload linear or ~linear dsp or ~kv layer", BOTH},
     {"kv=f32 q-max=9", "~q-max needs ~native-ok or ~frobenius-quant", BOTH},
     {"kv=f32 linear=cpu,ok,ref q-max=9", "~q-max needs ~native-ok or ~frobenius-quant", BOTH},
     {"native-ok shim-p=41", "~shim-p needs ~frobenius-quant", BOTH},

@@ -114,7 +114,7 @@ static void test_perplexity_of_a_text_stays(void **state)
 static void test_what_cannot_work_is_said(void **state)
 {
     (void)state;
-    e2e_refused("run -p x --offload matmul", 2, "'matmul'; legal: kv, attn, linear, linear=NAME");
+    e2e_refused("run -p x --offload matmul", 2, "'matmul'; legal: kv, attn, layer, linear, linear=NAME");
     e2e_refused("run -p x --offload linear=wq,wx", 2, "'wx'");
     e2e_refused("run -p x --offload linear --placement l2", 2, "ddr, vtcm, dma");
     e2e_refused("run -p x --kv f32 --linear dsp:l2", 2, "dsp:l2: unknown placement; legal: ddr, vtcm, dma");

@@ -312,7 +312,7 @@ static void test_what_cannot_be_meant_is_a_usage_error(void **state)
         {"--frobenius-quant --shim-config C", "legal: B, E"},
         {"--linear ref --native-ok", "exclude each other"},
         {"--linear ok --shim-p 43", "--shim-p needs --frobenius-quant;"},
-        {"--native-ok --placement dma", "--placement needs --offload linear or --linear dsp;"},
+        {"--native-ok --placement dma", "--placement needs --offload linear or --linear dsp or --kv layer;"},
         {"--native-ok --offload argmax", "output matrix"},
         {"--native-ok --offload linear=wq,out", "output matrix"},
         {"--native-ok --offload linear --placement ddr", "legal: dma"},
