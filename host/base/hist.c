@@ -35,6 +35,15 @@ void hx_hist_add(struct hx_hist *h, uint64_t value)
     h->bucket[bucket_of(value)]++;
 }
 
+void hx_hist_add_all(struct hx_hist *h, const struct hx_hist *from)
+{
+    h->n += from->n;
+    h->sum += from->sum;
+    h->max = h->max > from->max ? h->max : from->max;
+    for (size_t i = 0; i < HX_HIST_BUCKETS; i++)
+        h->bucket[i] += from->bucket[i];
+}
+
 uint64_t hx_hist_percentile(const struct hx_hist *h, unsigned per_mille)
 {
     /* ceil(n * p / 1000) without overflow */

@@ -16,6 +16,9 @@ struct hx_hist { /* all zero: empty */
 
 void hx_hist_add(struct hx_hist *h, uint64_t value);
 
+/* All values of another one. */
+void hx_hist_add_all(struct hx_hist *h, const struct hx_hist *from);
+
 /* The smallest v such that at least `per_mille` thousandths of all values are <= v (nearest rank), rounded up to the
  * end of its bucket, but never above the largest value.  per_mille: 1..1000.  0 when the histogram is empty. */
 uint64_t hx_hist_percentile(const struct hx_hist *h, unsigned per_mille);

@@ -216,22 +216,10 @@ const struct hx_linear_ops hx_pager_linear = {"paged", apply, NULL};
 
 /* --- open and close */
 
-/* A thread that is woken for half of the slots reads several pages at a time, and as many others are there meanwhile. */
 static int open_buffer(struct hx_pager *p, struct hx_error *err)
 {
-    const unsigned slots = HX_PREFETCH_SLOTS;
-    const struct hx_prefetch_cfg cfg = {
-        .slots = slots,
-        .wake = slots / 2,
-        .no_reader = p->how.no_oracle,
-        .cpus = p->how.cpus,
-        .from = p->how.from_disk ? HX_PREFETCH_FROM_DISK : HX_PREFETCH_FROM_FILE,
-        .storage = p->how.storage,
-    };
-    int rc;
-
-    p->slots = slots;
-    rc = hx_prefetch_open(&p->buffer, hx_gguf_name(p->model->file), &cfg, err);
+    const struct hx_prefetch_cfg cfg = hx_pager_buffer(&p->how);
+    int rc = hx_prefetch_open(&p->buffer, hx_gguf_name(p->model->file), &cfg, err);
 
     return rc ? rc : hx_prefetch_plan(p->buffer, p->pages, p->n_pages, err);
 }

@@ -17,17 +17,9 @@
 
 #include "base/error.h"
 #include "model/matrix.h"
-#include "prefetch.h"
+#include "pager_how.h"
 
 struct hx_pager;
-
-/* All zero: from the file as the kernel has it, by a thread on whichever CPU. */
-struct hx_pager_how {
-    int no_oracle;           /* 1: no thread; each page is read when it is needed */
-    int from_disk;           /* 1: what was read leaves the page cache */
-    const cpu_set_t *cpus;   /* the thread's, borrowed until close; NULL: those of who opens */
-    struct hx_storage storage;
-};
 
 /* Takes over all matrices, which other methods have taken before and which must outlive it; m is kept until close.
  * page_bytes: most of a page, but 16 rows are always one.  0; -EINVAL: the model came from no file, or CPUs that this process may

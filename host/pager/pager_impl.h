@@ -21,7 +21,6 @@ struct hx_pager {
     struct hx_pager_how how;
     size_t page_bytes;
     struct hx_prefetch *buffer;
-    unsigned slots;                 /* of it */
     struct hx_paged *matrices;      /* [n_matrices] in the order of a forward pass */
     struct hx_pager_part *parts;    /* [n_parts] likewise */
     struct hx_prefetch_item *pages; /* [n_pages] likewise */

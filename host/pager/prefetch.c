@@ -417,6 +417,12 @@ int hx_prefetch_plan(struct hx_prefetch *p, const struct hx_prefetch_item *items
     return rc;
 }
 
+void hx_prefetch_forget(struct hx_prefetch *p)
+{
+    assert(!holds(p));
+    stop(p);
+}
+
 /* --- get and put, with the lock ---------------------------------------------------------------------------------- */
 
 /* The first place from `next` on where the plan has the item; UNPLANNED: nowhere. */
@@ -570,6 +576,20 @@ void hx_prefetch_stats(struct hx_prefetch *p, struct hx_prefetch_stats *out)
     pthread_mutex_lock(&p->lock);
     *out = p->stats;
     pthread_mutex_unlock(&p->lock);
+}
+
+void hx_prefetch_add_stats(struct hx_prefetch_stats *to, const struct hx_prefetch_stats *from)
+{
+    uint64_t *const sums[] = {&to->gets, &to->hits, &to->late, &to->misses, &to->failed, &to->wrong, &to->dropped, &to->bytes_read, &to->read_ns};
+    const uint64_t more[] = {from->gets, from->hits, from->late, from->misses, from->failed, from->wrong, from->dropped, from->bytes_read,
+                             from->read_ns};
+
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+        *sums[i] += more[i];
+    hx_hist_add_all(&to->stall, &from->stall);
+    hx_hist_add_all(&to->hit_stall, &from->hit_stall);
+    hx_hist_add_all(&to->miss_stall, &from->miss_stall);
+    hx_hist_add_all(&to->read, &from->read);
 }
 
 void hx_prefetch_clear_stats(struct hx_prefetch *p)

@@ -81,6 +81,12 @@ int hx_prefetch_open(struct hx_prefetch **out, const char *path, const struct hx
 int hx_prefetch_plan(struct hx_prefetch *p, const struct hx_prefetch_item *items, size_t n,
                      struct hx_error *err);
 
+/* Ends the thread and forgets the plan, as if there had never been one; what was counted stays.  Nothing may be held. */
+void hx_prefetch_forget(struct hx_prefetch *p);
+
+/* Adds what one buffer has counted to what another one has. */
+void hx_prefetch_add_stats(struct hx_prefetch_stats *to, const struct hx_prefetch_stats *from);
+
 /* The item's bytes, page-aligned, until hx_prefetch_put(); after hx_prefetch_plan().  0; -EBUSY: all slots are held;
  * -EINVAL: the item is empty or larger than a slot; -EIO: the file ends before the item does; other errors of the
  * read.  After an error the same item may be asked for again. */
