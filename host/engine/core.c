@@ -18,7 +18,7 @@ static size_t cpus(void)
 
 struct hx_open hx_core_for(const struct hx_core *c, const struct hx_plan *plan, size_t n_ctx)
 {
-    return (struct hx_open){plan, c->model, c->path, c->share, c->pool, n_ctx};
+    return (struct hx_open){plan, c->model, c->path, c->share, c->pool, n_ctx, &c->paging};
 }
 
 /* --- matrices, method by method */
@@ -120,6 +120,7 @@ static int open_model(struct hx_core *c, const struct hx_core_cfg *cfg, const st
         if (!pages(plan))
             hx_gguf_will_need(c->own_model->file);
     }
+    c->paging = cfg->paging;
     c->model = cfg->model ? cfg->model : c->own_model;
     c->path = cfg->path ? strdup(cfg->path) : NULL;
     c->share = cfg->share ? strdup(cfg->share) : NULL;
@@ -168,7 +169,7 @@ int hx_core_open(struct hx_core **out, const struct hx_core_cfg *cfg, const stru
     if (!rc)
         rc = open_linear(c, plan, err);
     if (!rc && pages(plan))
-        rc = hx_pager_open(&c->pager, c->model, &c->matrices, hx_plan_number(plan, "page-kib") << 10, &cfg->paging, err);
+        rc = hx_pager_open(&c->pager, c->model, &c->matrices, hx_plan_number(plan, "page-kib") << 10, &c->paging, err);
     if (!rc)
         rc = keep_map(c, plan, err);
     if (rc) {

@@ -26,6 +26,7 @@ struct hx_core {
     size_t n_linear;
     char *map;                   /* --linear, or its default, of the plan that it was opened with */
     uint32_t offload;            /* likewise, of its matrices */
+    struct hx_pager_how paging;  /* of weights and caches */
     struct hx_pager *pager;      /* in front of all methods; NULL: weights are in memory */
     int whole_layers;            /* 1: matrices of layers have no method but the reference, as that plan's cache does layers */
     const struct hx_cpu_kernels *kernels; /* for norms and activations; NULL: plain C */
@@ -36,7 +37,7 @@ struct hx_core_cfg {
     const struct hx_model *model;    /* open already: borrowed until close */
     const char *share;               /* see hx_open; may be NULL */
     size_t threads;                  /* that compute; 0: the CPUs that this process may use */
-    struct hx_pager_how paging;      /* with --page-weights */
+    struct hx_pager_how paging;      /* with --page-weights, or a cache that is paged */
 };
 
 /* plan: resolved, borrowed for the call.  0 or negative errno with a reason. */

@@ -22,6 +22,7 @@ struct hx_draft;
 struct hx_kv;
 struct hx_linear_method;
 struct hx_method;
+struct hx_pager_how;
 struct hx_plan;
 struct hx_tap;
 
@@ -69,6 +70,7 @@ enum hx_option_flag {
     HX_OPTION_FORKS = 1 << 2,   /* the process becomes two: only for commands that can do that */
     HX_OPTION_REPORTED = 1 << 3, /* reports have its value, also the default, beside the methods */
     HX_OPTION_ON_DSP = 1 << 4,   /* of matrices: matters to those on the DSP only */
+    HX_OPTION_PAGES = 1 << 5,    /* something is in a file, and read ahead of its use */
 };
 
 /* An option, written once: --NAME VALUE of the commands, "NAME=VALUE" of the C API and of files. */
@@ -115,6 +117,7 @@ struct hx_open {
     const char *share;      /* folder of shipped data; NULL: unknown */
     struct hx_pool *pool;
     size_t n_ctx;           /* positions; of linear methods: 0 */
+    const struct hx_pager_how *paging; /* of methods with HX_OPTION_PAGES; NULL: anyhow */
 };
 
 struct hx_method {

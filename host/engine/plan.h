@@ -87,6 +87,9 @@ int hx_plan_rig(const struct hx_plan *p);          /* 1: something of it needs a
 /* 1: one of the chosen methods has this option, and it matters there. */
 int hx_plan_uses_option(const struct hx_plan *p, const char *name);
 
+/* 1: something is in a file and read ahead (HX_OPTION_PAGES). */
+int hx_plan_pages(const struct hx_plan *p);
+
 /* A line about options that change nothing with the chosen methods; NULL: there are none. */
 const char *hx_plan_note(const struct hx_plan *p);
 

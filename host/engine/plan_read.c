@@ -87,6 +87,15 @@ int hx_plan_rig(const struct hx_plan *p)
     return p->rig;
 }
 
+int hx_plan_pages(const struct hx_plan *p)
+{
+    int any = 0;
+
+    for (size_t i = 0; i < p->values.n; i++)
+        any |= (p->values.at[i].option->flags & HX_OPTION_PAGES) != 0;
+    return any;
+}
+
 const char *hx_plan_note(const struct hx_plan *p)
 {
     return *p->note ? p->note : NULL;

@@ -20,7 +20,7 @@ const struct hx_option hx_plan_options[] = {
     {.name = "packets", .help = "DSP calls of the methods as dspqueue packets, one for each"},
     {.name = "softmax", .arg = "fp32|int", .def = "fp32", .names = softmaxes,
      .help = "softmax of attention: fp32, or by integer tables"},
-    {.name = "page-weights", .help = "weights come from the model's file page by page, a thread reads ahead"},
+    {.name = "page-weights", .flags = HX_OPTION_PAGES, .help = "weights come from the model's file page by page, a thread reads ahead"},
     {.name = "page-kib", .arg = "N", .def = "512", .min = 4, .max = 1 << 20, .of = "page-weights",
      .help = "most of a page, of which 16 are in memory"},
     {.name = NULL},

@@ -1,6 +1,6 @@
 #!/bin/sh
-# hexrig run --page-weights makes the text that the same run makes without, says what it read, and refuses what cannot be.  No time is
-# looked at.  Usage: paging.sh BUILD
+# hexrig run --page-weights and --page-kv make the text that the same run makes without, say what they read, and refuse what cannot
+# be.  No time is looked at.  Usage: paging.sh BUILD
 set -eu
 hexrig=$(cd "$1" && pwd)/bin/hexrig
 unset HEXRIG_DEVICE HEXRIG_LIBEXEC
@@ -28,10 +28,10 @@ run 0
 tokens=$(value tokens)
 [ -z "$(value paging.pages)" ] || fail "pages without --page-weights"
 
-counted() {
+counted() { # counted [PREFIX]
     same tokens "$tokens"
-    same paging.failed 0
-    [ $(($(value paging.hits) + $(value paging.late) + $(value paging.misses))) = "$(value paging.fetches)" ] ||
+    same "${1:-}paging.failed" 0
+    [ $(($(value "${1:-}paging.hits") + $(value "${1:-}paging.late") + $(value "${1:-}paging.misses"))) = "$(value "${1:-}paging.fetches")" ] ||
         fail "hits, late and misses are not all fetches"
 }
 run 0 --page-weights
@@ -69,8 +69,27 @@ same tokens "$tokens"
 same emulated.model_capacity 1024
 echo "ok lists of CPUs, clusters"
 
+run 0 -n 20 --kv spinor-cpu
+tokens=$(value tokens)
+run 0 -n 20 --kv spinor-cpu --page-kv --page-positions 4 --page-weights
+counted
+counted block.
+[ "$(value block.paging.pages)" -ge 24 ] || fail "no pages of 4 positions"
+run 0 -n 20 --kv spinor-cpu --page-kv --page-positions 4 --oracle-cpus none
+counted block.
+same block.paging.hits 0
+echo "ok blocks of K and V out of pages"
+
+run 2 --page-kv
+says '--page-kv needs --kv spinor'
+run 2 --kv spinor --density per-token --page-kv
+says 'density per-token has the blocks of all layers in one call'
+run 2 --kv spinor --offload attn --page-kv
+says 'attention on the DSP has its blocks there'
+run 2 --kv spinor-cpu --page-positions 4
+says '--page-positions needs --page-kv'
 run 2 --oracle-cpus none
-says '--oracle-cpus needs --page-weights'
+says '--oracle-cpus needs --page-weights or --page-kv'
 run 2 --storage disk
 says '--storage needs --page-weights'
 run 2 --page-weights --storage tape

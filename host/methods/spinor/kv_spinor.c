@@ -35,6 +35,7 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
 {
     struct hx_kv_spinor *s = (struct hx_kv_spinor *)kv;
     const size_t row = kv->n_kv * s->shape->dh;
+    int rc;
 
     for (size_t i = 0; i < n; i++) {
         memcpy(hx_spinor_x(s, layer, pos + i), k + i * row, row * sizeof(*k));
@@ -43,13 +44,16 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
     rotate_k(s, layer, pos, n, hx_rope_undo);
     if (s->decoded > pos)
         s->decoded = pos;
-    return s->dispatch->encode(s, layer, pos, n, err);
+    rc = s->dispatch->encode(s, layer, pos, n, err);
+    return rc || !s->spill ? rc : hx_spill_put(s->spill, layer, pos, n, hx_spinor_blocks(s, layer, pos), err);
 }
 
 static int decode_layer(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
 {
-    int rc = s->dispatch->decode(s, layer, n, err);
+    int rc = s->spill ? hx_spill_read(s->spill, layer, n, hx_spinor_blocks(s, layer, 0), err) : 0;
 
+    if (!rc)
+        rc = s->dispatch->decode(s, layer, n, err);
     rotate_k(s, layer, 0, rc ? 0 : n, hx_rope_apply);
     return rc;
 }
@@ -88,6 +92,7 @@ static void close_spinor(struct hx_kv *kv)
 
     if (s->dispatch && s->dispatch->close)
         s->dispatch->close(s);
+    hx_spill_close(s->spill);
     hx_skel_close(&s->dsp);
     free(s->codec);
     if (s->dispatch) {
@@ -146,6 +151,11 @@ static const struct hx_spinor_dispatch *find_dispatch(const char *name)
 struct hx_calls hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos)
 {
     return find_dispatch(density)->calls((double)n_layer, (double)n_kv, (double)pos);
+}
+
+int hx_kv_spinor_by_token(const char *density)
+{
+    return find_dispatch(density)->by_token;
 }
 
 static int unknown_dispatch(const char *name, struct hx_error *err)
@@ -222,6 +232,30 @@ int hx_kv_spinor_cpu_open(struct hx_kv **out, const struct hx_model *m, const st
                           struct hx_error *err)
 {
     return open_with(out, m, cal, &hx_spinor_dispatch_cpu, 0, n_ctx, err);
+}
+
+int hx_kv_spinor_page(struct hx_kv *kv, size_t positions, const struct hx_pager_how *how, struct hx_error *err)
+{
+    struct hx_kv_spinor *s = (struct hx_kv_spinor *)kv;
+    const struct hx_spill_cfg cfg = {
+        .n_layer = kv->n_layer, .n_ctx = kv->n_ctx, .record = s->n_slots * s->shape->slot, .positions = positions, .how = *how,
+    };
+
+    if (s->dispatch->by_token)
+        return hx_error_set(err, -EINVAL, "density %s has the blocks of all layers in one call: they cannot be paged", s->dispatch->name);
+    s->dispatch->free(s->blocks);
+    s->block_bytes /= kv->n_layer;
+    s->blocks = s->dispatch->alloc(s->block_bytes);
+    if (!s->blocks)
+        return hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", kv->n_ctx);
+    return hx_spill_open(&s->spill, &cfg, err);
+}
+
+json_t *hx_kv_spinor_paging(const struct hx_kv *kv)
+{
+    const struct hx_kv_spinor *s = (const struct hx_kv_spinor *)kv;
+
+    return s->spill ? hx_spill_report(s->spill) : NULL;
 }
 
 const struct hx_codec_format *hx_kv_spinor_format(const struct hx_kv *kv, int *k_after_rope)

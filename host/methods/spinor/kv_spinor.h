@@ -18,12 +18,16 @@
 #include "engine/kv.h"
 #include "engine/method.h"
 #include "model/model.h"
+#include "pager/spill.h"
 
 /* Names of the densities, NULL-terminated. */
 extern const char *const hx_kv_spinor_densities[];
 
 /* For one token at position pos, 0-based, unless calls go as packets.  `density` is a name of the table above. */
 struct hx_calls hx_kv_spinor_calls(const char *density, size_t n_layer, size_t n_kv, size_t pos);
+
+/* 1: a call has the blocks of all layers. */
+int hx_kv_spinor_by_token(const char *density);
 
 /* What the blocks of an open cache hold. */
 const struct hx_codec_format *hx_kv_spinor_format(const struct hx_kv *kv, int *k_after_rope);
@@ -34,6 +38,14 @@ const struct hx_codec_format *hx_kv_spinor_format(const struct hx_kv *kv, int *k
  * something). */
 int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
                       const char *density, int packets, size_t n_ctx, struct hx_error *err);
+
+/* Blocks of an open cache without positions go to a file page by page from now on (host/pager/spill.h): those of one layer are in memory
+ * at a time, and are what is coded.  positions: of a page.  0; -EINVAL: the density has all layers in one call; errors of
+ * hx_spill_open(). */
+int hx_kv_spinor_page(struct hx_kv *kv, size_t positions, const struct hx_pager_how *how, struct hx_error *err);
+
+/* What was paged; NULL: blocks are not, or out of memory. */
+json_t *hx_kv_spinor_paging(const struct hx_kv *kv);
 
 /* The same blocks, coded by this CPU's codec (fp64, rpc/block/hx_block_codec.h): no rig, no calls.  Bytes are those of the DSP but for
  * the neighbours that docs/block.md allows, decoded values within what kernels/spinor/spinor.h allows: close, not the same bits.

@@ -58,6 +58,7 @@ struct hx_kv_spinor {
     size_t x_bytes, block_bytes;
     size_t decoded;    /* by token: so many positions of x hold what was decoded */
     struct hx_spinor_queue *queue;
+    struct hx_spill *spill; /* has the blocks of all layers, and `blocks` those of one; NULL: `blocks` has all */
 };
 
 /* The n_slots vectors and blocks of a position. */

@@ -8,6 +8,12 @@
 #include "kv_spinor.h"
 #include "kv_spinor_attn.h"
 
+/* Of those that give rows: where blocks are. */
+#define PAGE_OPTIONS                                                                                                  \
+        {.name = "page-kv", .flags = HX_OPTION_PAGES,                                                                 \
+         .help = "blocks of past positions live in a file, a thread reads ahead"},                                    \
+        {.name = "page-positions", .arg = "N", .def = "64", .min = 1, .max = 1 << 20, .of = "page-kv",                \
+         .help = "of a layer, in one page"}
 
 /* Of all these caches: what blocks hold. */
 #define BLOCK_OPTIONS                                                                                                 \
@@ -36,13 +42,17 @@ static const struct hx_option options[] = {
     {.name = "density", .arg = "D", .def = "batched", .names = hx_kv_spinor_densities,
      .flags = HX_OPTION_IDLE_OK | HX_OPTION_REPORTED,
      .help = "per-vector | per-layer | batched | per-token | queue: how work is cut into calls"},
+    PAGE_OPTIONS,
     BLOCK_OPTIONS,
 };
 
-static const struct hx_option cpu_options[] = {BLOCK_OPTIONS};
+static const struct hx_option cpu_options[] = {PAGE_OPTIONS, BLOCK_OPTIONS};
 
 static int check(const struct hx_plan *p, struct hx_error *err)
 {
+    if (hx_plan_given(p, "page-kv") && hx_kv_spinor_by_token(hx_plan_text(p, "density")))
+        return hx_error_set(err, -EINVAL, "%s %s has the blocks of all layers in one call: they cannot be paged",
+                            hx_plan_spell(p, "density"), hx_plan_text(p, "density"));
     if (hx_plan_given(p, "cal") && hx_plan_given(p, "calibrate-on"))
         return hx_error_set(err, -EINVAL, "%s is a calibration, another would be made on %s: they exclude each other",
                             hx_plan_text(p, "cal"), hx_plan_text(p, "calibrate-on"));
@@ -58,6 +68,9 @@ static int check(const struct hx_plan *p, struct hx_error *err)
 
 static int check_attn(const struct hx_plan *p, struct hx_error *err)
 {
+    if (hx_plan_given(p, "page-kv"))
+        return hx_error_set(err, -EINVAL, "attention on the DSP has its blocks there; %s has them in a file of the host's",
+                            hx_plan_spell(p, "page-kv"));
     if (hx_kv_attn_refuses(hx_plan_text(p, "density")))
         return hx_error_set(err, -EINVAL, "attention on the DSP needs a call per layer at least; %s %s makes less",
                             hx_plan_spell(p, "density"), hx_plan_text(p, "density"));
@@ -82,9 +95,26 @@ static int open_with(struct hx_kv **out, const struct hx_open *o, int attn,
     return rc;
 }
 
+/* As the plan has it; closes the cache if it cannot be. */
+static int page(struct hx_kv **kv, const struct hx_open *o, struct hx_error *err)
+{
+    const struct hx_pager_how anyhow = {0};
+    int rc = 0;
+
+    if (hx_plan_given(o->plan, "page-kv"))
+        rc = hx_kv_spinor_page(*kv, hx_plan_number(o->plan, "page-positions"), o->paging ? o->paging : &anyhow, err);
+    if (!rc)
+        return 0;
+    hx_kv_close(*kv);
+    *kv = NULL;
+    return rc;
+}
+
 static int open_spinor(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
 {
-    return open_with(out, o, 0, hx_kv_spinor_open, err);
+    int rc = open_with(out, o, 0, hx_kv_spinor_open, err);
+
+    return rc ? rc : page(out, o, err);
 }
 
 static int open_attn(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
@@ -100,17 +130,20 @@ static int open_cpu(struct hx_kv **out, const struct hx_open *o, struct hx_error
     if (!rc)
         rc = hx_kv_spinor_cpu_open(out, o->model, cal, o->n_ctx, err);
     hx_cal_free(cal);
-    return rc;
+    return rc ? rc : page(out, o, err);
 }
 
 static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
 {
     int k_after_rope;
     const struct hx_codec_format *f = hx_kv_spinor_format(self, &k_after_rope);
+    json_t *j = hx_block_report(f, k_after_rope), *paging = hx_kv_spinor_paging(self);
 
     (void)kv;
     (void)p;
-    return hx_block_report(f, k_after_rope);
+    if (j && paging)
+        json_object_set_new(j, "paging", paging);
+    return j;
 }
 
 static json_t *report_attn(const void *self, const struct hx_kv *kv, const struct hx_plan *p)

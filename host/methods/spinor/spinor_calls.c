@@ -19,7 +19,7 @@ float *hx_spinor_x(const struct hx_kv_spinor *s, size_t layer, size_t pos)
 
 uint8_t *hx_spinor_blocks(const struct hx_kv_spinor *s, size_t layer, size_t pos)
 {
-    return s->blocks + at(s, layer, pos, s->kv.n_ctx) * s->shape->slot;
+    return s->blocks + at(s, layer, pos, s->spill ? 0 : s->kv.n_ctx) * s->shape->slot;
 }
 
 size_t hx_spinor_stride(const struct hx_kv_spinor *s)

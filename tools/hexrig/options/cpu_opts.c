@@ -31,7 +31,7 @@ static double capacity_of(const struct cluster *c, const struct hx_profile *p)
 int hx_cpu_opts_check(const struct hx_cpu_opts *o, const char *cmd, int pages)
 {
     if (!pages && (o->oracle || o->storage_given))
-        return hx_cmd_usage(cmd, "--%s needs --page-weights", o->oracle ? "oracle-cpus" : "storage");
+        return hx_cmd_usage(cmd, "--%s needs --page-weights or --page-kv", o->oracle ? "oracle-cpus" : "storage");
     return HX_EXIT_OK;
 }
 

@@ -26,7 +26,7 @@ struct hx_cpu_opts {
 
 extern const char *const hx_storage_names[]; /* "file", "disk", "profile", NULL */
 
-/* What is said without --page-weights.  Returns an enum hx_exit. */
+/* What is said where nothing is paged.  Returns an enum hx_exit. */
 int hx_cpu_opts_check(const struct hx_cpu_opts *o, const char *cmd, int pages);
 
 /* Puts this process on the CPUs that compute, and chooses those of the oracle.  pages: there is one.  profile: NULL: the

@@ -208,11 +208,6 @@ int hx_engine_opts_default(struct hx_engine_opts *o, const char *name, const cha
     return rc ? hx_cmd_refused(o->cmd, rc, err.text) : HX_EXIT_OK;
 }
 
-static int pages(const struct hx_engine_opts *o)
-{
-    return hx_plan_given(o->plan, "page-weights");
-}
-
 /* What was said about a rig although there is none. */
 static void note_unused(const struct hx_engine_opts *o)
 {
@@ -234,7 +229,7 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
     rc = hx_plan_resolve(o->plan, &err);
     if (rc)
         return hx_cmd_refused(o->cmd, rc, err.text);
-    if (hx_cpu_opts_check(&o->cpus, o->cmd, pages(o)))
+    if (hx_cpu_opts_check(&o->cpus, o->cmd, hx_plan_pages(o->plan)))
         return HX_EXIT_USAGE;
     note_unused(o);
     o->share = hx_share("");
@@ -257,7 +252,7 @@ int hx_engine_opts_prepare(struct hx_engine_opts *o)
         .n_filters = o->n_filters,
         .force_private = !(device && *device) && (o->front_end || o->profile || o->n_filters || o->time.farf),
     };
-    int own, rc = hx_cpu_opts_place(&o->cpus, o->cmd, pages(o), o->profile);
+    int own, rc = hx_cpu_opts_place(&o->cpus, o->cmd, hx_plan_pages(o->plan), o->profile);
 
     if (rc || !hx_plan_rig(o->plan))
         return rc;
