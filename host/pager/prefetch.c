@@ -580,12 +580,15 @@ void hx_prefetch_stats(struct hx_prefetch *p, struct hx_prefetch_stats *out)
 
 void hx_prefetch_add_stats(struct hx_prefetch_stats *to, const struct hx_prefetch_stats *from)
 {
-    uint64_t *const sums[] = {&to->gets, &to->hits, &to->late, &to->misses, &to->failed, &to->wrong, &to->dropped, &to->bytes_read, &to->read_ns};
-    const uint64_t more[] = {from->gets, from->hits, from->late, from->misses, from->failed, from->wrong, from->dropped, from->bytes_read,
-                             from->read_ns};
-
-    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
-        *sums[i] += more[i];
+    to->gets += from->gets;
+    to->hits += from->hits;
+    to->late += from->late;
+    to->misses += from->misses;
+    to->failed += from->failed;
+    to->wrong += from->wrong;
+    to->dropped += from->dropped;
+    to->bytes_read += from->bytes_read;
+    to->read_ns += from->read_ns;
     hx_hist_add_all(&to->stall, &from->stall);
     hx_hist_add_all(&to->hit_stall, &from->hit_stall);
     hx_hist_add_all(&to->miss_stall, &from->miss_stall);
