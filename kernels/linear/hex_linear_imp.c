@@ -9,6 +9,7 @@
 #include "hex_linear_run.h"
 #include "hex_linear_stay.h"
 #include "hexrig_purpose.h"
+#include "hexrig_slow_path.h"
 #include "hexrig_uncosted.h"
 #include "qurt_hvx.h"
 #include "qurt_mutex.h"
@@ -295,6 +296,8 @@ static int apply(struct state *s, struct hx_linear_call *c, const unsigned *whic
         rc = alloc_scratch(s, c, 0, &unused);
     if (rc)
         return rc;
+    if ((uintptr_t)y % ALIGN) /* x is read by scalar code */
+        HX_SLOW_PATH();
     for (size_t m = 0; m < c->n_m; m++) {
         c->y[m] = y;
         c->y_stride[m] = c->m[m]->rows;

@@ -6,6 +6,7 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"
+#include "hexrig_slow_path.h"
 #include "qurt_hvx.h"
 #include "skel/parallel.h"
 
@@ -95,6 +96,8 @@ int hx_ntt_run(int threads, struct hx_ntt_job *j, ntt_kv_cycles *cycles)
     }
     if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
         return AEE_EFAILED;
+    if (((uintptr_t)j->in | (uintptr_t)j->in2) % ALIGN) /* vectors are lifted from where they lie */
+        HX_SLOW_PATH();
     rc = hx_parallel((unsigned)threads, part, j, &time, &hx_handover_pair);
     qurt_hvx_unlock();
     add_up(j);

@@ -6,6 +6,7 @@
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_vtcm_mgr.h"
+#include "hexrig_slow_path.h"
 #include "hexrig_uncosted.h"
 #include "ok_linear_run.h"
 #include "qurt_hvx.h"
@@ -218,6 +219,8 @@ static int sums(struct state *s, struct hx_okl_call *c, const unsigned *which, s
     if (rc)
         return rc;
     c->vtcm = s->vtcm;
+    if ((uintptr_t)y % HX_WEIGHTS_ALIGN) /* x is read by scalar code */
+        HX_SLOW_PATH();
     if (qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
         return AEE_EFAILED;
     rc = hx_okl_run(c, cycles);

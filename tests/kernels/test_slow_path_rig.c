@@ -169,7 +169,8 @@ static uint8_t *page_of(size_t i)
 static struct spent attend(int is_attend, const struct offsets *at, const uint8_t *k, const uint8_t *v, float *result)
 {
     const size_t out_floats = (size_t)QUERIES * (is_attend ? DH : POSITIONS);
-    float *const q = (float *)(page_of(0) + at->q), *const own = (float *)(page_of(3) + at->own), *const out = (float *)(page_of(4) + at->out);
+    float *const q = (float *)(page_of(0) + at->q), *const own = (float *)(page_of(3) + at->own);
+    float *const out = (float *)(page_of(4) + at->out);
     const float *const own_v = own + DH;
     struct spent before;
 
@@ -199,7 +200,9 @@ static void make_blocks(int slot, uint8_t *to)
 
 static void test_attention_over_misaligned_buffers_is_the_same_and_takes_longer(void **state)
 {
-    static const struct offsets aligned, offsets[] = {{.q = 4}, {.k = 3}, {.q = 64, .k = 32, .v = 1, .own = 4, .out = 124}, {.v = 63}, {.own = 8}, {.out = 4}};
+    static const struct offsets aligned;
+    static const struct offsets offsets[] = {{.q = 4}, {.k = 3}, {.q = 64, .k = 32, .v = 1, .own = 4, .out = 124}, {.v = 63}, {.own = 8},
+                                             {.out = 4}};
     static uint8_t k[KV_BYTES], v[KV_BYTES];
     float want[MOST_OUT], got[MOST_OUT];
 
