@@ -1,9 +1,11 @@
-/* Shapes of published models, and of others by the config.json that comes with them. */
-#include "geometry.h"
-
+/* Shapes of published models, and where those of others are found. */
+#include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "geometry_impl.h"
 
 #define QWEN3_4B "qwen3-4b"
 #define LLAMA3_8B "llama3-8b"
@@ -23,94 +25,73 @@ const struct hx_geometry hx_geometries[] = {
 
 const char *const hx_geometry_names[] = {QWEN3_4B, LLAMA3_8B, GEMMA3_1B, SMOLLM2_135M, GPTJ_6B, NULL};
 
+static int ends_in(const char *name, const char *suffix)
+{
+    const size_t n = strlen(name), m = strlen(suffix);
+
+    return n > m && strcmp(name + n - m, suffix) == 0;
+}
+
 int hx_geometry_is_file(const char *name)
 {
-    const size_t n = strlen(name), suffix = sizeof(".json") - 1;
-
-    return strchr(name, '/') || (n > suffix && strcmp(name + n - suffix, ".json") == 0);
+    return strchr(name, '/') ? !isdigit((unsigned char)*name) : ends_in(name, ".json") || ends_in(name, ".geometry");
 }
 
-/* --- config.json */
+/* --- files */
 
-enum { MOST = 1 << 24 };
-
-/* "model_type" of what hexrig runs, and which key has the feed-forward's width.  `old`: keys of GPT-2's kind, and no gate. */
-static const struct type {
-    const char *name, *ffn;
-    int gated, old;
-} types[] = {
-    {"llama", "intermediate_size", 1, 0},  {"mistral", "intermediate_size", 1, 0}, {"qwen2", "intermediate_size", 1, 0},
-    {"qwen3", "intermediate_size", 1, 0},  {"gemma2", "intermediate_size", 1, 0},  {"gemma3", "intermediate_size", 1, 0},
-    {"gemma3_text", "intermediate_size", 1, 0}, {"gpt2", "n_inner", 0, 1},          {"gptj", "n_inner", 0, 1},
-    {"opt", "ffn_dim", 0, 0},
-};
-
-static const struct type *read_type(const struct hx_geometry *g, const json_t *j, struct hx_error *err)
+/* The whole of a text file of at most 1 MiB, with a 0 behind it.  0, -ENOENT and others as reading says. */
+static int read_file(const char *path, char **text)
 {
-    const char *name = json_string_value(json_object_get(j, "model_type"));
+    enum { MOST_BYTES = 1 << 20 };
+    FILE *f = fopen(path, "re");
+    size_t n;
+    int rc = 0;
 
-    for (size_t i = 0; name && i < sizeof(types) / sizeof(types[0]); i++)
-        if (strcmp(types[i].name, name) == 0)
-            return &types[i];
-    hx_error_set(err, -EINVAL, "%s: model_type '%.64s' is none that hexrig runs", g->name, name ? name : "");
-    return NULL;
-}
-
-/* otherwise: where the key is missing or null; 0: it has to be there. */
-static int read_size(size_t *to, const struct hx_geometry *g, const json_t *j, const char *key, size_t otherwise,
-                     struct hx_error *err)
-{
-    const json_t *v = json_object_get(j, key);
-
-    *to = otherwise;
-    if (otherwise && (!v || json_is_null(v)))
-        return 0;
-    if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > MOST)
-        return hx_error_set(err, -EINVAL, "%s: %s is %s; it has to be an integer from 1 to %d", g->name, key,
-                            v ? "something else" : "missing", MOST);
-    *to = (size_t)json_integer_value(v);
-    return 0;
-}
-
-static int read_shapes(struct hx_geometry *g, const json_t *j, struct hx_error *err)
-{
-    const double base = json_number_value(json_object_get(j, "rope_theta"));
-    const struct type *t = read_type(g, j, err);
-    int rc = t ? 0 : -EINVAL;
-
-    if (!rc)
-        rc = read_size(&g->n_layer, g, j, t->old ? "n_layer" : "num_hidden_layers", 0, err);
-    if (!rc)
-        rc = read_size(&g->width, g, j, t->old ? "n_embd" : "hidden_size", 0, err);
-    if (!rc)
-        rc = read_size(&g->n_head, g, j, t->old ? "n_head" : "num_attention_heads", 0, err);
-    if (!rc)
-        rc = read_size(&g->n_kv, g, j, "num_key_value_heads", g->n_head, err);
-    if (!rc)
-        rc = read_size(&g->dh, g, j, "head_dim", g->width / g->n_head, err);
-    if (!rc)
-        rc = read_size(&g->ffn, g, j, t->ffn, t->old ? 4 * g->width : 0, err);
-    if (!rc)
-        rc = read_size(&g->vocab, g, j, "vocab_size", 0, err);
-    g->gated = !rc && t->gated;
-    g->rope_base = base > 0 ? (float)base : 1e4f;
+    *text = NULL;
+    if (!f)
+        return -errno;
+    *text = calloc(1, MOST_BYTES + 1);
+    n = *text ? fread(*text, 1, MOST_BYTES, f) : 0;
+    if (!*text || ferror(f) || (n == MOST_BYTES && fgetc(f) != EOF))
+        rc = !*text ? -ENOMEM : ferror(f) ? -EIO : -EFBIG;
+    fclose(f);
     return rc;
 }
 
 int hx_geometry_read(struct hx_geometry *g, const char *path, struct hx_error *err)
 {
-    json_error_t why;
-    json_t *j = json_load_file(path, 0, &why);
-    const json_t *text = json_object_get(j, "text_config");
-    int rc;
+    char *text;
+    int rc = read_file(path, &text);
 
     *g = (struct hx_geometry){.name = path};
-    if (!j && json_error_code(&why) == json_error_cannot_open_file)
-        return hx_error_set(err, -ENOENT, "%s: cannot be opened", path);
-    if (!json_is_object(j))
-        rc = hx_error_set(err, -EINVAL, "%s: this is no config.json: %s", path, j ? "no object" : why.text);
+    if (rc == -ENOENT)
+        hx_error_set(err, rc, "%s: cannot be opened", path);
+    else if (rc)
+        hx_error_set(err, rc, "%s: %s", path, strerror(-rc));
+    else if (ends_in(path, ".json") || text[strspn(text, " \t\r\n")] == '{')
+        rc = hx_geometry_read_config(g, text, err);
     else
-        rc = read_shapes(g, json_is_object(text) ? text : j, err);
-    json_decref(j);
+        rc = hx_geometry_read_text(g, text, err);
+    free(text);
     return rc;
+}
+
+int hx_geometry_find(struct hx_geometry *g, const char *name, struct hx_error *err)
+{
+    char legal[160] = "";
+
+    for (size_t i = 0; hx_geometry_names[i]; i++) {
+        if (strcmp(hx_geometry_names[i], name) == 0) {
+            *g = hx_geometries[i];
+            return 0;
+        }
+        snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s, ", hx_geometry_names[i]);
+    }
+    *g = (struct hx_geometry){.name = name};
+    if (hx_geometry_is_file(name))
+        return hx_geometry_read(g, name, err);
+    if (isdigit((unsigned char)*name))
+        return hx_geometry_read_spec(g, err);
+    return hx_error_set(err, -EINVAL, "unknown value '%.64s'; legal: %sa file (./NAME, NAME.json, NAME.geometry), LAYERSxHEADSxSIZE", name,
+                        legal);
 }

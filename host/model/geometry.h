@@ -22,12 +22,19 @@ extern const struct hx_geometry hx_geometries[];
 /* Names of all, NULL-terminated. */
 extern const char *const hx_geometry_names[];
 
-/* 1: `name` is meant as a file, because there is a slash in it or .json at its end. */
+/* 1: `name` is meant as a file, because there is a slash in it (and no digit at its beginning), or .json or .geometry at its end. */
 int hx_geometry_is_file(const char *name);
 
-/* Reads the config.json that comes with a published model, of the architectures that hexrig runs; of one that nests the text model
- * under "text_config", that.  g->name is `path`, borrowed.  0; -ENOENT, or whatever else reading says; -EINVAL with the key that is
- * missing or out of range. */
+/* Reads a file: lines of `key = value` (docs/density.md, "A geometry of one's own"), or the config.json that comes with a published
+ * model, of the architectures that hexrig runs; of one that nests the text model under "text_config", that.  g->name is `path`,
+ * borrowed.  0; -ENOENT, or whatever else reading says; -EINVAL with file, line and the key that is unknown, missing or out of
+ * range, and what is legal. */
 int hx_geometry_read(struct hx_geometry *g, const char *path, struct hx_error *err);
+
+/* By whatever a person calls it: the name of one of the above; a file; or its numbers,
+ *     LAYERSxHEADS[/KV_HEADS]xHEAD_SIZE[xWIDTH[xFFN[xVOCABULARY]]]
+ * where KV_HEADS is HEADS unless it is said, WIDTH is HEADS * HEAD_SIZE, and an FFN or vocabulary that is not said is 0: there are no
+ * such matrices.  g->name is `name`, borrowed.  0; as hx_geometry_read(). */
+int hx_geometry_find(struct hx_geometry *g, const char *name, struct hx_error *err);
 
 #endif

@@ -19,6 +19,14 @@ static const char *config(const char *name, const char *text)
     return path;
 }
 
+static const char *path_of_own(void)
+{
+    static char path[256];
+
+    snprintf(path, sizeof(path), "%s/own.geometry", hxt_tmpdir());
+    return path;
+}
+
 static json_t *rows(const char *what, const char *options)
 {
     json_t *j = e2e_json(hxt_path("density %s %s --pos 0,16 --json", what, options));
@@ -90,6 +98,62 @@ static void test_a_config_that_cannot_be_used_is_refused(void **state)
     e2e_refused("density --geometry ./absent.json", 2, "--geometry: ./absent.json: cannot be opened");
 }
 
+/* A file of one's own, and the same in one word: their rows are the config.json's. */
+static void test_a_geometry_of_ones_own_is_one_of_a_config(void **state)
+{
+    static const char own[] = "# mine\nversion = 1\nlayers = 6\nheads = 2\nkv_heads = 1\nhead_size = 128\n\nwidth = 256\nffn = 512 # each\n"
+                              "vocabulary = 2048\ngate = yes\n";
+    static const char options[] = "--kv f32 --offload linear,argmax --front-end socket";
+    const char *json = config("tiny", TINY), *path;
+    json_t *want = rows(hxt_path("--geometry %s", json), options), *got;
+
+    (void)state;
+    path = hxt_path("%s/mine.geometry", hxt_tmpdir());
+    hxt_write_file(path, own, sizeof(own) - 1);
+    got = rows(hxt_path("--geometry %s", path), options);
+    assert_true(json_equal(got, want));
+    json_decref(got);
+    got = rows("--geometry 6x2/1x128x256x512x2048", options);
+    assert_true(json_equal(got, want));
+    json_decref(got);
+    got = rows("--geometry 6x2/1x96x256x512x2048", options); /* any head size, where there are no blocks */
+    assert_true(e2e_number(json_array_get(got, 0), "calls_per_token") == e2e_number(json_array_get(want, 0), "calls_per_token"));
+    json_decref(got);
+    json_decref(want);
+    e2e_clean();
+}
+
+static void test_a_geometry_of_ones_own_that_cannot_be_used_is_refused(void **state)
+{
+    static const char *const cases[][2] = {
+        {"layers = 2\n", ":1: version is missing; legal: 1"},
+        {"version = 2\n", ":1: version '2'; legal: 1"},
+        {"version = 1\nlayer = 2\n", ":2: unknown key 'layer'; legal: version, layers, heads, kv_heads, head_size, "
+                                       "width, ffn, vocabulary, gate"},
+        {"version = 1\n\nlayers = two\n", ":3: layers: 'two' is no integer from 1 to 4096"},
+        {"version = 1\nlayers = 0\n", ":2: layers: '0' is no integer from 1 to 4096"},
+        {"version = 1\nlayers = 2.5\n", ":2: layers: '2.5' is no integer from 1 to 4096"},
+        {"version = 1\nlayers = 2\nlayers = 2\n", ":3: layers for the second time"},
+        {"version = 1\nlayers = 2\nheads = 8\n", ":3: head_size is missing; legal: 1 to 4096"},
+        {"version = 1\nlayers = 2\nheads = 8\nkv_heads = 3\nhead_size = 64\n", ":5: kv_heads: 3; legal: divisors of heads, 8"},
+        {"version = 1\ngate = 1\n", ":2: gate: unknown value '1'; legal: yes, no"},
+        {"version = 1\nlayers\n", ":2: 'layers' is no KEY = VALUE"},
+    };
+    const char *path = path_of_own();
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        hxt_write_file(path, cases[i][0], strlen(cases[i][0]));
+        e2e_refused(hxt_path("density --geometry %s", path), 2, hxt_path("--geometry: %s%s", path, cases[i][1]));
+    }
+    e2e_refused("density --geometry 6x2", 2, "'6x2' is no LAYERSxHEADS[/KV_HEADS]xHEAD_SIZE[xWIDTH[xFFN[xVOCABULARY]]]");
+    e2e_refused("density --geometry 6x2xa", 2, "head_size: 'a' is no integer from 1 to 4096");
+    e2e_refused("density --geometry 6x2x64 --kv f32 --offload linear", 2, "--geometry 6x2x64 has no FFN");
+    e2e_refused("density --geometry 2x2x96 --pos 1", 1, "there are no blocks of head dimension 96; legal: 64, 128");
+    e2e_refused(hxt_path("density --geometry %s", config("line", "{\n \"model_type\": \"llama\",\n \"num_hidden_layers\": 0}")), 2,
+                "line.json:3: num_hidden_layers is something else");
+}
+
 static void test_a_text_model_inside_another_is_found(void **state)
 {
     const char *path = config("nested", "{\"model_type\": \"gemma3\", \"text_config\": " TINY "}");
@@ -105,6 +169,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_geometry_costs_what_its_model_does),
     cmocka_unit_test(test_calls_and_bytes_follow_from_the_shapes),
     cmocka_unit_test(test_a_config_that_cannot_be_used_is_refused),
+    cmocka_unit_test(test_a_geometry_of_ones_own_is_one_of_a_config),
+    cmocka_unit_test(test_a_geometry_of_ones_own_that_cannot_be_used_is_refused),
     cmocka_unit_test(test_a_text_model_inside_another_is_found),
 };
 

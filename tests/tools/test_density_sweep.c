@@ -249,7 +249,8 @@ static void test_a_picture_has_a_line_for_each_density(void **state)
     mkdir(bin, 0755);
     hxt_write_file(hxt_path("%s/gnuplot", bin), fake, sizeof(fake) - 1);
     chmod(hxt_path("%s/gnuplot", bin), 0755);
-    run_in(&res, hxt_path("%s:/usr/bin:/bin", bin), hxt_path("density --density batched,queue --pos 1,4 --front-end socket --plot %s", svg));
+    run_in(&res, hxt_path("%s:/usr/bin:/bin", bin),
+           hxt_path("density --density batched,queue --pos 1,4 --front-end socket --plot %s", svg));
     if (res.exit_code)
         fail_msg("exit %d: %s", res.exit_code, res.err);
     script = text_of(svg);

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hx_f16.h"
 #include "hx_vht2.h"
@@ -56,6 +58,16 @@ static void (*const make[HX_BASES])(const struct hx_codec_format *f, uint64_t se
     [HX_BASIS_KLT] = make_klt,
 };
 
+static int no_blocks(const struct hx_geometry *g, struct hx_error *err)
+{
+    char legal[80] = "";
+
+    for (size_t i = 0; i < HX_BLOCK_SHAPES; i++)
+        snprintf(legal + strlen(legal), sizeof(legal) - strlen(legal), "%s%u", i ? ", " : "", hx_block_shapes[i].dh);
+    return hx_error_set(err, -EINVAL, "geometry %s: there are no blocks of head dimension %zu; legal: %s; --kv f32 takes any", g->name,
+                        g->dh, legal);
+}
+
 int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const struct hx_cal_cfg *cfg,
                     struct hx_error *err)
 {
@@ -63,8 +75,7 @@ int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const stru
     struct hx_cal *cal;
 
     if (hx_codec_format_lanes(&f, g->dh, cfg->n_skel, cfg->n_res, cfg->basis, cfg->code))
-        return hx_error_set(err, -EINVAL, "geometry %s: there are no blocks of head dimension %zu",
-                            g->name, g->dh);
+        return no_blocks(g, err);
     cal = hx_cal_alloc(&f, (uint32_t)(g->n_layer * 2 * g->n_kv));
     if (!cal)
         return hx_error_set(err, -ENOMEM, "geometry %s: out of memory", g->name);

@@ -52,6 +52,20 @@ static int needs_a_model(const struct hx_geometry *g, const struct hx_plan *p, c
     return !owner || hx_plan_uses_option(p, o->name);
 }
 
+/* A matrix on the DSP that has no size. */
+static int check_sizes(const struct hx_geometry *g, const struct hx_plan *p, struct hx_error *err)
+{
+    int ffn = 0;
+
+    for (size_t layer = 0; layer < g->n_layer && !ffn; layer++)
+        ffn = on_dsp(p, layer, HX_GATE) || on_dsp(p, layer, HX_UP) || on_dsp(p, layer, HX_DOWN);
+    if (ffn && !g->ffn)
+        return hx_error_set(err, -EINVAL, "--geometry %s has no FFN, whose matrices are on the DSP: say how wide it is", g->name);
+    if (on_dsp(p, 0, HX_OUT) && !g->vocab)
+        return hx_error_set(err, -EINVAL, "--geometry %s has no vocabulary, and logits are on the DSP: say how large it is", g->name);
+    return 0;
+}
+
 int hx_geometry_check(const struct hx_geometry *g, const struct hx_plan *p, struct hx_error *err)
 {
     const struct hx_method *mixed = mixed_method(p, g->n_layer), *owner;
@@ -60,6 +74,8 @@ int hx_geometry_check(const struct hx_geometry *g, const struct hx_plan *p, stru
 
     if (!rc && mixed)
         rc = hx_error_set(err, -EINVAL, "--geometry has no weights: linear method %s needs a model", mixed->name);
+    if (!rc)
+        rc = check_sizes(g, p, err);
     for (size_t i = 0; !rc && (o = hx_plan_option(i, &owner)); i++)
         if (needs_a_model(g, p, o, owner))
             rc = hx_error_set(err, -EINVAL, "--geometry has a cache and matrices on the DSP, and nothing else: --%s needs a model",

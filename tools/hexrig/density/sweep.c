@@ -115,16 +115,10 @@ int hx_sweep_add(struct hx_sweep *s, const char *spec)
 static int read_geometry(const struct hx_sweep *s, const char *name, struct hx_geometry *g)
 {
     struct hx_error err = {""};
-    size_t i;
 
     if (s->o.model || hx_plan_given(s->o.plan, "cal") || hx_plan_given(s->o.plan, "calibrate-on"))
         return hx_cmd_usage(s->o.cmd, "--geometry excludes --model, --cal and --calibrate-on");
-    if (hx_geometry_is_file(name))
-        return hx_geometry_read(g, name, &err) ? hx_cmd_usage(s->o.cmd, "--geometry: %s", err.text) : 0;
-    if (hx_opt_name(s->o.cmd, "geometry", name, hx_geometry_names, &i))
-        return HX_EXIT_USAGE;
-    *g = hx_geometries[i];
-    return 0;
+    return hx_geometry_find(g, name, &err) ? hx_cmd_usage(s->o.cmd, "--geometry: %s", err.text) : 0;
 }
 
 /* One value of something that is swept: of the rig, the subject, or an option of the plan. */

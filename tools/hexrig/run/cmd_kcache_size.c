@@ -78,16 +78,11 @@ static int shape_of_geometry(struct size *s)
     const char *name = s->geometry ? s->geometry : "gemma3-1b";
     struct hx_geometry g;
     struct hx_error err = {""};
-    size_t i;
-    int rc = HX_EXIT_OK;
 
-    if (hx_geometry_is_file(name))
-        rc = hx_geometry_read(&g, name, &err) ? hx_cmd_usage(cmd, "--geometry: %s", err.text) : HX_EXIT_OK;
-    else if (!(rc = hx_opt_name(cmd, "geometry", name, hx_geometry_names, &i)))
-        g = hx_geometries[i];
-    if (!rc)
-        fill(s, g.n_layer, g.n_kv, g.dh);
-    return rc;
+    if (hx_geometry_find(&g, name, &err))
+        return hx_cmd_usage(cmd, "--geometry: %s", err.text);
+    fill(s, g.n_layer, g.n_kv, g.dh);
+    return HX_EXIT_OK;
 }
 
 static int report(const struct size *s)

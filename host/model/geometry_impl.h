@@ -1,0 +1,16 @@
+/* What the readers of geometries have in common. */
+#ifndef HX_GEOMETRY_IMPL_H
+#define HX_GEOMETRY_IMPL_H
+
+#include "geometry.h"
+
+enum { HX_GEOMETRY_MOST = 1 << 24 }; /* of any of its numbers */
+
+/* Each fills *g, whose name is set.  text: of the whole file.  0, -EINVAL with "FILE:LINE: ...", or -ENOMEM. */
+int hx_geometry_read_config(struct hx_geometry *g, const char *text, struct hx_error *err);
+int hx_geometry_read_text(struct hx_geometry *g, const char *text, struct hx_error *err);
+
+/* LxHxD and so on, geometry.h. */
+int hx_geometry_read_spec(struct hx_geometry *g, struct hx_error *err);
+
+#endif
