@@ -42,7 +42,8 @@ static void test_a_geometry_costs_what_its_model_does(void **state)
 {
     static const char *const options[] = {"--kv f32 --offload linear", "--kv f32 --offload linear --placement resident",
                                           "--kv f32 --offload linear,argmax --placement ddr",
-                                          "--offload linear --density batched", "--kv f32 --linear cpu,attn@1-3=dsp:vtcm"};
+                                          "--offload linear --density batched", "--kv f32 --linear cpu,attn@1-3=dsp:vtcm",
+                                          "--offload attn --density batched", "--offload attn,linear,argmax --density per-layer"};
     const char *path = config("tiny", TINY);
 
     (void)state;

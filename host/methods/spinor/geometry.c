@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/attn.h"
 #include "hx_f16.h"
 #include "hx_vht2.h"
 
@@ -133,5 +134,23 @@ int hx_geometry_layer(struct hx_kv *kv, size_t layer, size_t pos, struct hx_erro
     if (!rc)
         rc = kv->ops->rows(kv, layer, pos, &past, err);
     free(rows);
+    return rc;
+}
+
+int hx_geometry_attend(struct hx_kv *kv, size_t n_head, size_t layer, size_t pos, size_t n, struct hx_error *err)
+{
+    const size_t own = n * kv->n_kv * kv->dh, q = n * n_head * kv->dh;
+    float *all = calloc(2 * own + 2 * q, sizeof(*all)); /* K, V, Q, results */
+    const struct hx_attn_in in = {.layer = layer, .pos = pos, .n = n, .q = all + 2 * own, .k = all, .v = all + own, .kv = kv,
+                                  .n_head = n_head, .scale = 1 / sqrtf((float)kv->dh)};
+    uint64_t seed = pos << 16 | layer;
+    int rc;
+
+    if (!all)
+        return hx_error_set(err, -ENOMEM, "geometry: no memory for %zu positions", n);
+    for (size_t i = 0; i < 2 * own + q; i++)
+        all[i] = noise(&seed);
+    rc = kv->ops->attend(kv, &in, all + 2 * own + q, err);
+    free(all);
     return rc;
 }

@@ -206,10 +206,15 @@ int hx_geometry_run_open(struct hx_geometry_run *r, const struct hx_geometry *g,
     int rc = 0;
 
     *r = (struct hx_geometry_run){.argmax = (hx_plan_offload(plan) & HX_OFFLOAD_ARGMAX) != 0};
-    if (!(kv->gives & HX_TRAIT_ROWS))
+    if (!(kv->gives & (HX_TRAIT_ROWS | HX_TRAIT_ATTEND)))
         return hx_error_set(err, -EINVAL, "a geometry has no queries, which --kv %s needs", kv->name);
+    if (kv->gives & HX_TRAIT_ATTEND)
+        r->n_head = g->n_head;
+    if (r->n_head % g->n_kv)
+        return hx_error_set(err, -EINVAL, "geometry %s: %zu heads; attention needs a multiple of the %zu KV heads", g->name, g->n_head,
+                            g->n_kv);
     r->m = (struct hx_model){
-        .n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh, .width = g->width, .ffn = g->ffn, .vocab = g->vocab,
+        .n_layer = g->n_layer, .n_head = r->n_head, .n_kv = g->n_kv, .dh = g->dh, .width = g->width, .ffn = g->ffn, .vocab = g->vocab,
         .rope.global = {HX_ROPE_HALVES, g->dh, g->rope_base, 1, NULL},
     };
     if (hx_geometry_has_matrices(g, plan))
@@ -266,7 +271,7 @@ static int run_layer(struct hx_geometry_run *r, size_t layer, size_t n, size_t p
     int rc = l ? apply(r, n, MATRICES(&l->q, &l->k, &l->v), err) : 0;
 
     if (!rc && pos != SIZE_MAX)
-        rc = hx_geometry_layer(r->kv, layer, pos, err);
+        rc = r->n_head ? hx_geometry_attend(r->kv, r->n_head, layer, pos, 1, err) : hx_geometry_layer(r->kv, layer, pos, err);
     if (!l)
         return rc;
     if (!rc)
@@ -285,6 +290,20 @@ int hx_geometry_run_token(struct hx_geometry_run *r, size_t pos, struct hx_error
     return rc || !r->core ? rc : run_out(r, err);
 }
 
+/* As hx_geometry_fill(), of a cache that attends by itself. */
+static int fill_attending(struct hx_geometry_run *r, size_t pos, size_t n, struct hx_error *err)
+{
+    const size_t end = pos + n;
+    int rc = 0;
+
+    for (size_t now; !rc && pos < end; pos += now) {
+        now = end - pos < r->kv->max_batch ? end - pos : r->kv->max_batch;
+        for (size_t layer = 0; !rc && layer < r->m.n_layer; layer++)
+            rc = hx_geometry_attend(r->kv, r->n_head, layer, pos, now, err);
+    }
+    return rc;
+}
+
 /* Tokens before the position have used each matrix. */
 int hx_geometry_run_fill(struct hx_geometry_run *r, size_t pos, size_t n, struct hx_error *err)
 {
@@ -293,5 +312,7 @@ int hx_geometry_run_fill(struct hx_geometry_run *r, size_t pos, size_t n, struct
     for (size_t layer = 0; r->core && !r->warm && !rc && layer < r->m.n_layer; layer++)
         rc = run_layer(r, layer, n < r->batch ? n : r->batch, SIZE_MAX, err);
     r->warm = 1;
-    return rc ? rc : hx_geometry_fill(r->kv, pos, n, err);
+    if (rc)
+        return rc;
+    return r->n_head ? fill_attending(r, pos, n, err) : hx_geometry_fill(r->kv, pos, n, err);
 }

@@ -1,7 +1,8 @@
-/* A model that is not here, at work: its cache on noise and, where the plan has them on the DSP, its matrices, which are all zero.
+/* A model that is not here, at work: its cache on noise and, where the plan has them on the DSP, its attention and its matrices, which
+ * are all zero.
  *
  * A token makes the calls of the model's own forward pass in their order, with buffers of the same sizes.  What the plan leaves on
- * this machine is left out: there is no attention, and there are no other matrices.  Layers have weights of one layer in common, so
+ * this machine is left out: there is no other attention, and there are no other matrices.  Layers have weights of one layer in common, so
  * that a model of 8e9 parameters fits into one buffer; the DSP knows each layer's matrices by numbers of their own. */
 #ifndef HX_GEOMETRY_RUN_H
 #define HX_GEOMETRY_RUN_H
@@ -18,6 +19,7 @@ struct hx_geometry_run {
     size_t zeros_bytes;
     float *x, *y;          /* [batch]: inputs and outputs of matrices */
     size_t batch;
+    size_t n_head;         /* of a cache that attends by itself; 0: it is asked for rows */
     int argmax;
     int warm;              /* the matrices have been used */
 };

@@ -204,7 +204,7 @@ static int add_lists(const struct hx_sweep *s, json_t *j)
     return rc;
 }
 
-/* Of a geometry the cache was at work, and matrices on the DSP. */
+/* Of a geometry the cache was at work, and attention and matrices on the DSP. */
 static int add_nothing_else(const struct hx_sweep *s, json_t *j)
 {
     const struct hx_sweep_case *c = &s->cases[0];
@@ -214,7 +214,9 @@ static int add_nothing_else(const struct hx_sweep *s, json_t *j)
         return 0;
     if (!hx_geometry_has_matrices(&c->shape, c->plan[0]))
         rc = json_object_set_new(j, "linear", json_string("none"));
-    return rc | json_object_set_new(j, "attn", json_string("none"));
+    if (!(hx_plan_method(c->plan[0], HX_SEAM_KV)->gives & HX_TRAIT_ATTEND))
+        rc |= json_object_set_new(j, "attn", json_string("none"));
+    return rc;
 }
 
 /* What the child's rig was, where this process has none. */
