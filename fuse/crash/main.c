@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "brief.h"
+#include "core_file.h"
 #include "places.h"
 
 /* "SIGSEGV", and what si_code and the address say more. */
@@ -150,6 +151,8 @@ int main(void)
         print_frames(&b.crash, place, frames_of_skel(place, n));
         print_hints(place, n, have);
     }
+    fflush(stdout); /* what is known is told, whatever becomes of the core file */
+    hx_core_write(&b, &maps);
     hx_maps_free(&maps);
     return 0;
 }

@@ -1,8 +1,16 @@
-/* Protects what is told of a skel that crashes: method, function, file and line in the log and in the node `crashes`, and that a PD
- * which only says so harms nobody. */
+/* Protects what is told of a skel that crashes: method, function, file and line in the log and in the node `crashes`, a core file where
+ * limits ask for one, and that a PD which only says so harms nobody. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "crash/core_name.h"
 #include "hx_rig.h"
 #include "hxt_boom.h"
 #include "own_rig.h"
@@ -193,14 +201,105 @@ static void test_the_node_is_bounded(void **state)
     free(text);
 }
 
+/* --- core files ------------------------------------------------------------------------------------------------------- */
+
+static void test_names_of_core_files(void **state)
+{
+    static const struct {
+        const char *pattern;
+        int uses_pid;
+        const char *name; /* NULL: none */
+    } cases[] = {
+        {"core\n", 0, "core"},          {"core\n", 1, "core.77"},          {"/c/%e-%p-%i-%s\n", 1, "/c/hexrig-pd-77-78-11"},
+        {"a%%b%\n", 0, "a%b%"},         {"x%z.%P", 1, "x.77.77"},          {"|/lib/systemd/systemd-coredump %P\n", 0, NULL},
+        {"\n", 0, NULL},                {"", 1, NULL},                     {"@socket", 0, NULL},
+    };
+    const struct hx_crash_brief b = {.pid = 77, .crash = {.tid = 78, .signal = 11}};
+    char name[64];
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        int rc = hx_core_name(cases[i].pattern, cases[i].uses_pid, &b, name, sizeof(name));
+
+        assert_int_equal(rc, cases[i].name ? 0 : -ENOENT);
+        if (cases[i].name)
+            assert_string_equal(name, cases[i].name);
+    }
+    assert_int_equal(hx_core_name("core.%p", 0, &b, name, 7), -ENAMETOOLONG);
+}
+
+/* The bytes of the note of this type, or NULL. */
+static const char *find_note(const char *core, size_t bytes, uint32_t type)
+{
+    const Elf64_Ehdr *head = (const void *)core;
+    const Elf64_Phdr *p = (const void *)(core + head->e_phoff);
+    size_t at = p->p_offset;
+
+    assert_true(bytes > sizeof(*head) && memcmp(core, ELFMAG, SELFMAG) == 0 && head->e_type == ET_CORE);
+    assert_int_equal(p->p_type, PT_NOTE);
+    while (at < p->p_offset + p->p_filesz) {
+        const Elf64_Nhdr *n = (const void *)(core + at);
+
+        at += sizeof(*n) + 8;
+        if (n->n_type == type)
+            return core + at;
+        at += (n->n_descsz + 3) / 4 * 4;
+    }
+    return NULL;
+}
+
+/* Written by nobody in the sandbox, where the rig was started. */
+static void test_a_core_file(void **state)
+{
+    const char *file = hxt_path("%s/core", hxt_tmpdir());
+    char *pattern = hxt_read_file("/proc/sys/kernel/core_pattern", NULL), *text;
+    size_t room = 4 << 20;
+    char *core = calloc(1, room);
+    const siginfo_t *info;
+    struct stat st;
+    int fd;
+
+    (void)state;
+    skip_where_nothing_is_told();
+    assert_non_null(core);
+    if (!pattern || strcmp(pattern, "core\n") != 0) {
+        free(pattern);
+        free(core);
+        hxt_skip_test("/proc/sys/kernel/core_pattern is not `core`");
+    }
+    free(pattern);
+    unlink(file);
+    assert_int_equal(own_rig_run(crash, "write"), 0);
+    fd = open(file, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_true(st.st_blocks < 64 << 11); /* arenas and the like are holes: less than 64 MiB on disk */
+    assert_true(read(fd, core, room) > 0);
+    info = (const void *)find_note(core, room, NT_SIGINFO);
+    assert_non_null(info);
+    assert_int_equal(info->si_signo, SIGSEGV);
+    assert_int_equal((uintptr_t)info->si_addr, 0x10);
+    assert_non_null(find_note(core, room, NT_PRSTATUS));
+    assert_non_null(find_note(core, room, NT_FILE));
+    close(fd);
+    free(core);
+    text = text_of_node();
+    expect_in(text, hxt_path("crash:   core file: %s, ", file));
+    free(text);
+}
+
+/* The rig starts in the scratch folder, with a limit that asks for core files. */
 static int start(void **state)
 {
+    const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
     static char log[512];
 
     own_rig_front_end = "socket";
     snprintf(log, sizeof(log), "%s/log", hxt_tmpdir());
     own_rig_log = log;
-    return own_rig_start(state);
+    setrlimit(RLIMIT_CORE, &all); /* without the right to, the test of core files says what there was */
+    return chdir(hxt_tmpdir()) || own_rig_start(state);
 }
 
 int main(void)
@@ -213,6 +312,8 @@ int main(void)
         cmocka_unit_test(test_a_stack_that_overflows),
         cmocka_unit_test(test_a_thread_of_the_skels),
         cmocka_unit_test(test_saying_so_harms_nobody),
+        cmocka_unit_test(test_names_of_core_files),
+        cmocka_unit_test(test_a_core_file),
         cmocka_unit_test(test_the_node_is_bounded),
     };
 
