@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/own_folder.h"
 #include "crash/brief.h"
 #include "driver.h"
 

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/own_folder.h"
 #include "driver.h"
 #include "hx_stage.h"
 
@@ -24,17 +25,6 @@ enum { REST_MS = 30000, BACKOFF_MS = 100, BACKOFF_MAX_MS = 10000 };
 /* How long the nodes are away in a subsystem restart (assumed; a phone reloads its firmware meanwhile). */
 enum { DOWN_MS = 100 };
 enum { DSP_SLICE_NS = 500000 }; /* default slices are 0.7 ms and more */
-
-void hx_own_folder(char *path, size_t bytes)
-{
-    ssize_t n = readlink("/proc/self/exe", path, bytes - 1);
-    char *slash;
-
-    path[n > 0 ? n : 0] = '\0';
-    slash = strrchr(path, '/');
-    if (slash)
-        *slash = '\0';
-}
 
 void hx_dsp_configure(struct hx_dsp_process *p, const char *profile,
                       void (*gone)(struct hx_driver *d))

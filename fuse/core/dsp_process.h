@@ -58,7 +58,4 @@ const char *hx_dsp_why_down(const struct hx_dsp_process *p);
 
 bool hx_dsp_is_up(const struct hx_dsp_process *p);
 
-/* Folder of this program's own file, without a trailing slash. */
-void hx_own_folder(char *path, size_t bytes);
-
 #endif

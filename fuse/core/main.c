@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/own_folder.h"
 #include "front/front.h"
 #include "hx_version.h"
 

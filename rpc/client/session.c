@@ -9,6 +9,7 @@
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
 #include "hx_map_table.h"
+#include "hx_crash_note.h"
 #include "hx_notify.h"
 #include "hx_stage.h"
 #include "remote.h"
@@ -236,8 +237,11 @@ static void note_death(struct hx_client_session *s, unsigned long cmd, int resul
         status = FASTRPC_USER_PD_EXCEPTION;
     else
         return;
-    if (!atomic_exchange(&s->dead, 1))
-        hx_notify(s->index, status);
+    if (atomic_exchange(&s->dead, 1))
+        return;
+    if (status == FASTRPC_USER_PD_EXCEPTION)
+        hx_crash_note();
+    hx_notify(s->index, status);
 }
 
 int hx_session_ioctl(struct hx_client_session *s, unsigned long cmd, void *arg)

@@ -31,7 +31,7 @@ make_ install
 (cd "$dir/stage" && find . ! -type d | sed 's|^\./opt/rig/||' | grep -v '^libexec/hexrig/\(crt-digest\|hexrig-mpi.so\)$' | LC_ALL=C sort) >"$dir/have"
 {
     names bin hexrig hexidl
-    names libexec/hexrig hexrig-fuse hexrig-dsp
+    names libexec/hexrig hexrig-crash hexrig-fuse hexrig-dsp
     names lib libcdsprpc.so libcdsprpc.so.1 libhexrig.so "libhexrig.so.$major" libhexrig-preload.so
     for idl in "$src"/kernels/*/*.idl; do echo "lib/lib$(basename "$idl" .idl)_skel.so"; done
     names lib/pkgconfig hexrig.pc hexrig-rpc.pc hexrig-skel.pc

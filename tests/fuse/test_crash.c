@@ -43,6 +43,13 @@ static int crash(const char *how)
     return rc != CRASHED;
 }
 
+static int crash_by_stderr(const char *how)
+{
+    if (!freopen(hxt_path("%s/stderr", hxt_tmpdir()), "w", stderr))
+        return 1;
+    return crash(how);
+}
+
 /* It says that it crashes and does not; once more is taken for its end. */
 static int pretend(const char *how)
 {
@@ -176,6 +183,20 @@ static void test_a_thread_of_the_skels(void **state)
                  hxt_path(", in hxt_store() at hxt_boom_imp.c:%d, ", line_of("write")), "hxt_boom.in_a_thread (another thread's)");
 }
 
+/* Who sees the code of a crash, and not the rig's log. */
+static void test_the_client_tells_it_when_the_log_is_a_file(void **state)
+{
+    char *text;
+
+    (void)state;
+    skip_where_nothing_is_told();
+    assert_int_equal(own_rig_run(crash_by_stderr, "divide"), 0);
+    text = hxt_read_file(hxt_path("%s/stderr", hxt_tmpdir()), NULL);
+    expect_in(text, "hexrig: crash: SIGFPE, division by zero at 0x");
+    expect_in(text, ", method hxt_boom.divide\nhexrig: crash:   #0 0x");
+    free(text);
+}
+
 static void test_saying_so_harms_nobody(void **state)
 {
     (void)state;
@@ -191,8 +212,7 @@ static void test_the_node_is_bounded(void **state)
 
     (void)state;
     skip_where_nothing_is_told();
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(own_rig_run(crash, "divide"), 0);
+    assert_int_equal(own_rig_run(crash, "divide"), 0);
     text = text_of_node();
     assert_null(strstr(text, "\ncrash=1 "));
     for (const char *p = text; (p = strstr(p, "\ncrash=")); p++)
@@ -311,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_a_call_of_nowhere),
         cmocka_unit_test(test_a_stack_that_overflows),
         cmocka_unit_test(test_a_thread_of_the_skels),
+        cmocka_unit_test(test_the_client_tells_it_when_the_log_is_a_file),
         cmocka_unit_test(test_saying_so_harms_nobody),
         cmocka_unit_test(test_names_of_core_files),
         cmocka_unit_test(test_a_core_file),
