@@ -78,8 +78,8 @@ static void print_head(const struct hx_crash_brief *b, const struct hx_place *p,
         printf(" at %s", base_name(at->line));
     if (at->is_code)
         printf(", %s", hx_place_file(at));
-    if (b->title[0])
-        printf(", method %s", b->title);
+    if (b->title[0]) /* calculator.sum, or "calculator method 2" */
+        printf(strstr(b->title, " method ") ? ", %s" : ", method %s", b->title);
     putchar('\n');
 }
 

@@ -84,8 +84,26 @@ fi
 run 1 "one launcher in another" "$hexrig" run-with -- "$hexrig" run-with -- true
 says "try --preload"
 run 0 "--preload in a launcher" "$hexrig" run-with -- "$hexrig" run-with --preload -- "$client" /dev/fastrpc-cdsp buff
+# --- what it tells
+run 0 "--report: calls of a static client" "$hexrig" run-with --report -- "$static" /dev/fastrpc-cdsp buff
+says "^hxt\.11  *1 "
+says "^remotectl1\.open1  *1 "
+says "^total  *2 "
+line="[0-9]*"
+command -v addr2line >/dev/null || line=
+run 0 "a crash, of a client without a library" "$hexrig" run-with -- "$static" /dev/fastrpc-cdsp crash
+says "^hexrig run-with: crash: SIGILL.*${line:+, in crash() at hxt_skel.c:$line}, libhxt_skel.so, hxt method 5$"
 run 0 "hexrig down" "$hexrig" down
 rig=
+if command -v gdb >/dev/null; then
+    run 0 "--gdb stops at the place" sh -c "printf 'bt 1\\nquit\\n' | $hexrig run-with --gdb -- $static /dev/fastrpc-cdsp crash"
+    if grep -q "^ptrace: Operation not permitted" "$dir/out"; then
+        echo "run-with: --gdb: skipped: this machine lets nobody trace"
+    else
+        says "received signal SIGILL"
+        says "^(gdb) #0 .* crash (.*hxt_skel.c:[0-9]*$"
+    fi
+fi
 
 # --- sockets, and programs with a library
 run 0 "a rig of sockets" "$hexrig" up --front-end socket --mount "$dir/sock"

@@ -322,7 +322,8 @@ static int start(void **state)
     return chdir(hxt_tmpdir()) || own_rig_start(state);
 }
 
-int main(void)
+/* With an argument it is a client whose skel crashes in that way, for docs/skel.md. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_division),
@@ -338,5 +339,7 @@ int main(void)
         cmocka_unit_test(test_the_node_is_bounded),
     };
 
+    if (argc > 1)
+        return crash(argv[1]);
     return cmocka_run_group_tests(tests, start, own_rig_stop);
 }

@@ -359,6 +359,16 @@ static void do_orphan(void)
     }
 }
 
+/* Its skel crashes. */
+static void do_crash(void)
+{
+    const struct hxt_in in = {0, 0};
+    struct fastrpc_invoke_args a[1] = {arg(&in, sizeof(in))};
+    int dev = open_device();
+
+    need((unsigned)invoke(dev, load_skel(dev), REMOTE_SCALARS_MAKE(HXT_CRASH, 1, 0), a) == 0x80000430, "the code of a crash");
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -368,7 +378,7 @@ int main(int argc, char **argv)
         {"refused", do_refused}, {"buff", do_buff},       {"heap", do_heap},     {"sizes", do_sizes},
         {"fds", do_fds},         {"threads", do_threads}, {"child", do_child},   {"spellings", do_spellings},
         {"stopped", do_stopped}, {"hold", do_hold},       {"abort", do_abort},   {"exit-42", do_exit_42},
-        {"orphan", do_orphan},   {"name", do_name},
+        {"orphan", do_orphan},   {"name", do_name},     {"crash", do_crash},
     };
     size_t n = sizeof(what) / sizeof(what[0]);
 

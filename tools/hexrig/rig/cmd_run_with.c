@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hx_rig.h"
+#include "crash_watch.h"
 #include "options/rig_time.h"
 #include "program_report.h"
 #include "run_program.h"
@@ -14,7 +15,7 @@
 
 enum how { SECCOMP, PRELOAD, LIBRARY };
 
-enum { OPT_DEVICE = HX_OPT_FREE, OPT_REPORT, OPT_IDL, OPT_HOW }; /* the last with an enum how added */
+enum { OPT_DEVICE = HX_OPT_FREE, OPT_REPORT, OPT_IDL, OPT_GDB, OPT_HOW }; /* the last with an enum how added */
 
 static const char cmd[] = "run-with";
 
@@ -33,6 +34,7 @@ static const struct argp_option options[] = {
      "what PROGRAM has called, by interface and method: calls, bytes, modelled ms; to FILE (stderr)", 0},
     {"json", HX_OPT_JSON, NULL, 0, "the report as one JSON object", 0},
     {"idl", OPT_IDL, "FILE", 0, "names of methods whose skel has none, for the report; repeatable", 0},
+    {"gdb", OPT_GDB, NULL, 0, "where a skel crashes, gdb holds its process at the place, here in the foreground", 0},
     {NULL, 0, NULL, 0, "Of a private rig:", 1},
     {"profile", HX_OPT_PROFILE, "P", 0, "cost profile, name or path (s22u-577)", 1},
     {"filter", HX_OPT_FILTER, "SPEC", 0, "one more filter, NAME:KEY=VALUE,...; repeatable", 1},
@@ -57,6 +59,7 @@ struct args {
     size_t n_filters;
     struct hx_rig_time time;
     struct hx_program_report report;
+    int gdb;
     enum how how;
     int n_how;
 };
@@ -117,10 +120,12 @@ static int configure(struct args *a)
     struct hx_rig_cfg cfg = {.filters = a->filters, .profile = a->profile};
     int rc;
 
+    if (a->gdb && setenv("HEXRIG_CRASH", "hold", 1)) /* for the rig */
+        return hx_cmd_fail(cmd, "%s", strerror(errno));
     if (spec)
         a->filters[a->n_filters++] = spec;
     cfg.n_filters = a->n_filters;
-    cfg.force_private = !a->device && !(env && *env) && (a->n_filters || a->profile || a->time.farf);
+    cfg.force_private = !a->device && !(env && *env) && (a->n_filters || a->profile || a->time.farf || a->gdb);
     rc = hx_rig_configure(&cfg);
     return rc ? hx_cmd_fail(cmd, "cannot configure the rig: %s", strerror(-rc)) : HX_EXIT_OK;
 }
@@ -144,6 +149,20 @@ static int find_rig(const char *device, enum how how, char *path)
     return setenv("HEXRIG_DEVICE", path, 1) ? hx_cmd_fail(cmd, "%s", strerror(errno)) : HX_EXIT_OK;
 }
 
+static int run_program(const struct hx_program *program, int gdb)
+{
+    int rc = gdb ? hx_crash_watch_begin() : 0;
+
+    if (rc)
+        return hx_cmd_fail(cmd, "--gdb: %s", strerror(-rc));
+    rc = hx_program_run(program);
+    if (gdb)
+        hx_crash_watch_end();
+    if (program->watch)
+        hx_crash_watch_tell();
+    return rc;
+}
+
 static int run_with(struct args *a, char **argv)
 {
     struct hx_program program = {.argv = argv, .watch = a->how == SECCOMP};
@@ -160,7 +179,7 @@ static int run_with(struct args *a, char **argv)
     if (rc != HX_EXIT_OK)
         return rc;
     program.device = path;
-    rc = hx_program_run(&program);
+    rc = run_program(&program, a->gdb);
     told = hx_program_report_end(&a->report, cmd);
     return rc ? rc : told;
 }
@@ -193,6 +212,9 @@ static int option(struct args *a, int key, const char *arg)
         return 0;
     case HX_OPT_JSON:
         a->report.wanted = a->report.json = 1;
+        return 0;
+    case OPT_GDB:
+        a->gdb = 1;
         return 0;
     case OPT_IDL:
         return add_idl(&a->report, arg);
