@@ -7,57 +7,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int parse(struct hx_map *m, char *line)
+static int parse(struct hx_map *m, const char *line)
 {
     unsigned long long start, end, offset;
     char rights[8];
     int at = 0;
 
-    line[strcspn(line, "\n")] = '\0';
     if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, rights, &offset, &at) < 4)
         return -EPROTO;
     *m = (struct hx_map){.start = start, .end = end, .offset = offset, .readable = rights[0] == 'r', .writable = rights[1] == 'w',
                          .executable = rights[2] == 'x', .shared = rights[3] == 's'};
     m->is_vdso = strcmp(line + at, "[vdso]") == 0;
-    if (line[at] == '/' && !strstr(line + at, " (deleted)") && !strchr(line + at, '\\')) {
-        m->path = strdup(line + at);
-        return m->path ? 0 : -ENOMEM;
-    }
+    if (line[at] == '/' && !strstr(line + at, " (deleted)") && !strchr(line + at, '\\'))
+        m->path = line + at;
     return 0;
 }
 
-int hx_maps_read(struct hx_maps *m, int pid)
+/* The whole file, or NULL. */
+static char *read_all(int pid)
 {
-    char name[64], *line = NULL;
+    char name[64], *text = NULL;
     size_t room = 0;
     FILE *f;
-    int rc = 0;
 
     snprintf(name, sizeof(name), "/proc/%d/maps", pid);
     f = fopen(name, "re");
     if (!f)
-        return -errno;
-    while (!rc && getline(&line, &room, f) > 0) {
-        struct hx_map *more = realloc(m->at, (m->n + 1) * sizeof(*more));
-
-        if (!more) {
-            rc = -ENOMEM;
-            break;
-        }
-        m->at = more;
-        rc = parse(&m->at[m->n], line);
-        m->n += !rc;
+        return NULL;
+    if (getdelim(&text, &room, '\0', f) < 0) {
+        free(text);
+        text = NULL;
     }
-    free(line);
     fclose(f);
+    return text;
+}
+
+int hx_maps_read(struct hx_maps *m, int pid)
+{
+    char *text = read_all(pid), *rest = text, *line;
+    size_t lines = 1;
+    int rc = 0;
+
+    for (const char *p = text; p && *p; p++)
+        lines += *p == '\n';
+    *m = (struct hx_maps){.at = calloc(lines, sizeof(*m->at)), .text = text};
+    if (!text || !m->at)
+        return text ? -ENOMEM : -ESRCH;
+    while (!rc && (line = strsep(&rest, "\n")))
+        if (*line) {
+            rc = parse(&m->at[m->n], line);
+            m->n += !rc;
+        }
     return rc;
 }
 
 void hx_maps_free(struct hx_maps *m)
 {
-    for (size_t i = 0; i < m->n; i++)
-        free(m->at[i].path);
     free(m->at);
+    free(m->text);
     *m = (struct hx_maps){0};
 }
 

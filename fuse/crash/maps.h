@@ -10,12 +10,13 @@ struct hx_map {
     uint64_t start, end, offset;
     bool readable, writable, executable, shared;
     bool is_vdso; /* the kernel's own code: no page of it counts as the process's */
-    char *path; /* absolute; NULL: of no file, or of one that is gone */
+    const char *path; /* absolute, borrowed from the maps; NULL: of no file, or of one that is gone */
 };
 
 struct hx_maps { /* zeroed = empty */
     struct hx_map *at; /* [n], by address; owned */
     size_t n;
+    char *text; /* that the paths lie in; owned */
 };
 
 /* Of process `pid`, as the kernel says.  0 or negative errno. */

@@ -46,8 +46,8 @@ int hx_rig_up(const struct hx_rig_cfg *cfg, pid_t *pid, char *why, size_t why_by
 /* Ends the rig at `mount` (NULL = default) and waits until nothing of it is left.  -ENOENT: none runs there. */
 int hx_rig_down(const char *mount, char *why, size_t why_bytes);
 
-/* Reads a text node (`status`, `stats`, `sessions`, `clock`, `thermal`, `vtcm`, `uncosted`, `methods`, `crashes`) of the rig at `mount` (NULL = this
- * process's rig when connected, else the default mount).  *text is malloc'ed and belongs to the caller. */
+/* Reads a text node (`status`, `stats`, `sessions`, `clock`, `thermal`, `vtcm`, `uncosted`, `methods`, `crashes`) of the rig at
+ * `mount` (NULL = this process's rig when connected, else the default mount).  *text is malloc'ed and belongs to the caller. */
 int hx_rig_read(const char *mount, const char *node, char **text);
 
 /* The same with a one-line reason when it fails, as hx_rig_connect() has. */

@@ -68,18 +68,17 @@ static int print(const struct hx_program_report *r, const struct hx_method_stats
     return bad ? hx_cmd_fail(cmd, "out of memory") : HX_EXIT_OK;
 }
 
-static int write_report(const struct hx_program_report *r, const struct hx_method_stats *s, const char *cmd)
+static int write_file(const struct hx_program_report *r, const struct hx_method_stats *s, const char *cmd)
 {
-    FILE *f = r->file ? fopen(r->file, "we") : stderr;
-    int rc, bad;
+    FILE *f = fopen(r->file, "we");
+    int rc;
 
     if (!f)
         return hx_cmd_fail(cmd, "--report=%s: %s", r->file, strerror(errno));
     rc = print(r, s, f, cmd);
-    bad = ferror(f);
-    if (r->file)
-        bad |= fclose(f);
-    return !rc && bad ? hx_cmd_fail(cmd, "--report=%s: cannot write all of it", r->file ? r->file : "") : rc;
+    if ((ferror(f) | fclose(f)) && !rc)
+        rc = hx_cmd_fail(cmd, "--report=%s: cannot write all of it", r->file);
+    return rc;
 }
 
 int hx_program_report_end(struct hx_program_report *r, const char *cmd)
@@ -92,7 +91,8 @@ int hx_program_report_end(struct hx_program_report *r, const char *cmd)
         for (size_t i = 0; i < r->n_idl && !rc; i++)
             rc = hx_method_stats_name(&s, cmd, r->idl[i]);
         hx_method_stats_merge(&s);
-        rc = rc ? rc : write_report(r, &s, cmd);
+        if (!rc)
+            rc = r->file ? write_file(r, &s, cmd) : print(r, &s, stderr, cmd);
     }
     hx_method_stats_free(&s);
     hx_method_stats_free(&r->before);
