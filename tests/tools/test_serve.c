@@ -282,6 +282,107 @@ static void test_the_model_is_listed(void **state)
     json_decref(j);
 }
 
+/* --- tokens, metrics, other origins */
+
+static void test_tokens_are_what_a_prompt_is_read_as(void **state)
+{
+    json_t *j = http_json(server.port, "POST", "/tokenize", "{\"content\": \"The king was\", \"add_special\": false}", NULL), *back;
+    json_t *run = run_json("--kv f32 -n 1", "The king was");
+    json_t *pieces = http_json(server.port, "POST", "/tokenize", "{\"content\": \"The king was\", \"with_pieces\": true}", NULL);
+    char *body;
+
+    (void)state;
+    assert_true(json_equal(json_object_get(j, "tokens"), json_object_get(run, "prompt_tokens")));
+    assert_string_equal(e2e_text(json_array_get(json_object_get(pieces, "tokens"), 1), "piece"), " king");
+    body = json_dumps(j, 0);
+    back = http_json(server.port, "POST", "/detokenize", body, NULL);
+    assert_string_equal(e2e_text(back, "content"), "The king was");
+    free(body);
+    json_decref(back);
+    json_decref(pieces);
+    json_decref(run);
+    json_decref(j);
+}
+
+/* The value of a metric. */
+static double metric(const char *name)
+{
+    struct http_reply r = {0};
+    double v = -1;
+    const char *at;
+
+    assert_true(http_receive(http_send(server.port, "GET", "/metrics", "", NULL), &r));
+    assert_non_null(strcasestr(r.text, "\r\nContent-Type: text/plain; version=0.0.4"));
+    at = strstr(r.body, hxt_path("\n%s ", name));
+    if (!at || sscanf(at + strlen(name) + 2, "%lf", &v) != 1)
+        fail_msg("no %s in %s", name, r.body);
+    free(r.text);
+    return v;
+}
+
+static void test_metrics_are_those_of_health(void **state)
+{
+    const double made = metric("hexrig_generated_tokens_total"), prompt = metric("hexrig_prompt_tokens_total");
+    const double cached = metric("hexrig_cached_prompt_tokens_total");
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        json_decref(http_json(server.port, "POST", "/v1/completions", "{\"prompt\": [505, 1560, 351, 7], \"max_tokens\": 5}", NULL));
+    assert_true(metric("hexrig_generated_tokens_total") == made + 10);
+    assert_true(metric("hexrig_prompt_tokens_total") == prompt + 8);
+    assert_true(metric("hexrig_cached_prompt_tokens_total") >= cached + 3);
+    assert_true(metric("hexrig_requests_total{result=\"done\"}") == health(&server, "done"));
+    assert_true(metric("hexrig_up") == 1);
+}
+
+/* The head of the reply to a request with an Origin; malloc'ed. */
+static char *head_for(const struct server *s, const char *request)
+{
+    struct http_reply r = {0};
+    int fd = http_connect(s->port);
+
+    assert_true(http_write(fd, request, strlen(request)));
+    assert_true(http_receive(fd, &r));
+    return r.text; /* it ends where the body begins */
+}
+
+#define ORIGIN "Host: h\r\nConnection: close\r\nOrigin: http://a.example\r\n"
+
+static void test_pages_of_an_origin_may_ask_when_told_so(void **state)
+{
+    static const char get[] = "GET /v1/models HTTP/1.1\r\n" ORIGIN "\r\n";
+    static const char options[] = "OPTIONS /v1/chat/completions HTTP/1.1\r\n" ORIGIN "Access-Control-Request-Method: POST\r\n"
+                                  "Access-Control-Request-Headers: authorization,content-type,x-own\r\n\r\n";
+    static const struct { const char *cors, *allowed; } cases[] = {
+        {"--cors *", "\r\nAccess-Control-Allow-Origin: *"},
+        {"--cors http://a.example", "\r\nAccess-Control-Allow-Origin: http://a.example"},
+        {"--cors http://b.example", NULL},
+    };
+    char *head = head_for(&server, get);
+
+    (void)state;
+    assert_null(strcasestr(head, "Access-Control"));
+    free(head);
+    head = head_for(&server, options);
+    assert_memory_equal(head, "HTTP/1.1 405", 12);
+    free(head);
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct server s;
+
+        server_start(&s, hxt_path(OPTIONS " --parallel 1 %s", cases[i].cors), E2E_TIMEOUT_S);
+        head = head_for(&s, get);
+        assert_true(!strstr(head, "Access-Control-Allow-Origin") == !cases[i].allowed);
+        assert_true(!cases[i].allowed || strstr(head, cases[i].allowed));
+        free(head);
+        head = head_for(&s, options);
+        assert_memory_equal(head, "HTTP/1.1 204", 12);
+        assert_non_null(strstr(head, "Access-Control-Allow-Headers: authorization,content-type,x-own"));
+        assert_true(!strstr(head, "Access-Control-Allow-Origin") == !cases[i].allowed);
+        free(head);
+        server_stop(&s);
+    }
+}
+
 /* --- several choices */
 
 /* Each is what the same request alone makes with its seed. */
@@ -467,6 +568,16 @@ static const struct bad {
     {"GET", "/v1/models/gpt-4", "", NULL, 404, "model", "gpt-4"},
     {"GET", "/v1/completions", "", NULL, 405, NULL, "POST"},
     {"POST", "/health", "", "{}", 405, NULL, "GET"},
+    {"POST", "/metrics", "", "{}", 405, NULL, "GET"},
+    {"POST", "/tokenize", "text/plain", "{}", 415, NULL, "application/json"},
+#define TOKENS(path, body, param, part) {"POST", path, "application/json", body, 400, param, part}
+    TOKENS("/tokenize", "{", NULL, "JSON"),
+    TOKENS("/tokenize", "[]", NULL, "object"),
+    TOKENS("/tokenize", "{\"content\": 1}", "content", "a string"),
+    TOKENS("/tokenize", "{\"content\": \"x\", \"y\": 1}", "y", "unknown field"),
+    TOKENS("/tokenize", "{\"content\": \"x\", \"add_special\": 1}", "add_special", "true and false"),
+    TOKENS("/detokenize", "{}", "tokens", "an array"),
+    TOKENS("/detokenize", "{\"tokens\": [1, 2048]}", "tokens", "integers from 0 to 2047"),
     {"POST", "/v1/completions", "text/plain", "{\"prompt\": \"x\"}", 415, NULL, "application/json"},
     POST("", 400, NULL, "JSON"),
     POST("{\"prompt\": \"x\"", 400, NULL, "line 1, column"),
@@ -749,6 +860,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_stop_string_ends_the_text_in_front_of_it),
     cmocka_unit_test(test_usage_counts_tokens),
     cmocka_unit_test(test_the_model_is_listed),
+    cmocka_unit_test(test_tokens_are_what_a_prompt_is_read_as),
+    cmocka_unit_test(test_metrics_are_those_of_health),
+    cmocka_unit_test(test_pages_of_an_origin_may_ask_when_told_so),
     cmocka_unit_test(test_choices_differ_by_their_seeds),
     cmocka_unit_test(test_choices_of_a_stream_have_their_indices),
     cmocka_unit_test(test_logprobs_of_a_chat_are_those_of_its_tokens),

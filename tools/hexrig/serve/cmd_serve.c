@@ -16,7 +16,7 @@
 #include "cmd_serve.h"
 #include "options/engine_opts.h"
 
-enum { OPT_HOST = HX_OPT_FREE, OPT_PORT, OPT_PARALLEL, OPT_QUEUE, OPT_NAME, OPT_CHAT };
+enum { OPT_HOST = HX_OPT_FREE, OPT_PORT, OPT_PARALLEL, OPT_QUEUE, OPT_NAME, OPT_CHAT, OPT_CORS };
 
 /* A prompt is run in pieces of MAX_BATCH tokens, between which others take their steps. */
 enum { MAX_BATCH = 128, MOST_CTX = 4096 };
@@ -27,6 +27,7 @@ static const struct argp_option options[] = {
     {"parallel", OPT_PARALLEL, "N", 0, "requests that are computed at a time, each with a cache of its own (4)", 0},
     {"queue", OPT_QUEUE, "N", 0, "requests that may wait for one of them; more get status 503 (64)", 0},
     {"name", OPT_NAME, "NAME", 0, "of the model, as clients call it (its file's)", 0},
+    {"cors", OPT_CORS, "ORIGIN", 0, "pages of this origin may use the server, as http://localhost:3000; * = any (none)", 0},
     {"chat", OPT_CHAT, "FAMILY", 0, "template of chats instead of the model's", 0},
     {0},
 };
@@ -74,6 +75,9 @@ static int option(struct serve *v, int c, const char *arg)
     case OPT_NAME:
         v->name = arg;
         return *arg ? 0 : hx_cmd_usage(cmd, "--name: the name is empty");
+    case OPT_CORS:
+        v->s.cors = arg;
+        return *arg ? 0 : hx_cmd_usage(cmd, "--cors: the origin is empty");
     case OPT_CHAT:
         v->family = arg;
         return 0;

@@ -7,6 +7,7 @@
  * cmd_serve_json.c  what requests say; cmd_serve_format.c: their response_format
  * cmd_serve_reply.c what replies look like; cmd_serve_error.c: those that are errors; cmd_serve_logprobs.c: what they
  *                   say of tokens
+ * cmd_serve_tokens.c /tokenize and /detokenize; cmd_serve_metrics.c: /metrics
  * cmd_serve_jobs.c  one thread computes: it takes the steps of up to `parallel` completions in turn
  * cmd_serve_past.c  what the caches of its engines hold from the completions before
  *
@@ -113,6 +114,7 @@ struct hx_jobs_counts {
     size_t active, queued;
     uint64_t done, cancelled, failed, refused; /* requests */
     uint64_t tokens;                           /* made for all of them */
+    uint64_t prompt_tokens, cached_tokens;     /* of their prompts; of these, those that an engine's cache had */
     uint64_t restarts; /* of the engines, after their DSP was gone */
     int failing; /* 1: the last request that ended by itself met an error of this server, as when its DSP has died, or down */
     int down;    /* 1: the engines could not be made anew; it is tried again and again */
@@ -232,6 +234,7 @@ struct hx_serve {
     struct hx_serve_model model;
     struct hx_jobs *jobs;
     const char *host; /* address to listen on */
+    const char *cors; /* origin of pages that may use the server, "*": any; NULL: none */
     unsigned port;    /* 0: any; then what was given */
     size_t connections; /* requests at a time, waiting ones included */
 };

@@ -22,10 +22,23 @@ struct hx_exchange {
 /* The reply to a request; MHD_NO breaks the connection off. */
 enum MHD_Result hx_answer(struct hx_exchange *x, const char *method, const char *path);
 
+/* Prometheus's view. */
+enum MHD_Result hx_metrics(struct hx_exchange *x, const char *rest);
+
+/* The replies to a body, of the model's tokenizer; NULL with an error. */
+json_t *hx_serve_tokenize(const struct hx_exchange *x, const struct hx_tokenizer *t, struct hx_serve_error *e);
+json_t *hx_serve_detokenize(const struct hx_exchange *x, const struct hx_tokenizer *t, struct hx_serve_error *e);
+
 /* --- sending */
 
 /* Takes j; NULL breaks the connection off.  header, if not NULL, with its value. */
 enum MHD_Result hx_send_json(struct hx_exchange *x, unsigned status, json_t *j, const char *header, const char *value);
+
+/* Takes bytes [n]. */
+enum MHD_Result hx_send_bytes(struct hx_exchange *x, unsigned status, const char *type, char *bytes, size_t n);
+
+/* To OPTIONS, with --cors: what a page of another origin may send here. */
+enum MHD_Result hx_send_preflight(struct hx_exchange *x);
 
 enum MHD_Result hx_send_error(struct hx_exchange *x, const struct hx_serve_error *e);
 

@@ -129,6 +129,8 @@ static size_t fill_slots(struct hx_jobs *j)
         s->job = unqueue(j, &j->first);
         s->job->state = HX_JOB_ACTIVE;
         j->count.active++;
+        j->count.prompt_tokens += cfg->n_prompt;
+        j->count.cached_tokens += cfg->n_cached;
     }
     return j->count.active;
 }

@@ -48,6 +48,16 @@ static int is_json(struct MHD_Connection *c)
     return type && strncasecmp(type, json, n) == 0 && strchr("; \t", type[n]);
 }
 
+static int not_json(struct hx_serve_error *e)
+{
+    return hx_serve_fail(e, 415, NULL, NULL, "the Content-Type has to be application/json");
+}
+
+static int restarting(struct hx_serve_error *e)
+{
+    return hx_serve_fail(e, 503, NULL, "server_restarts", "the DSP is gone; it is tried again and again");
+}
+
 /* Waits while the engines are made anew. */
 static int read_request(struct hx_exchange *x, int chat, struct hx_serve_request *req, struct hx_serve_error *e)
 {
@@ -55,10 +65,10 @@ static int read_request(struct hx_exchange *x, int chat, struct hx_serve_request
     int rc;
 
     if (hx_jobs_count(x->s->jobs).down)
-        return hx_serve_fail(e, 503, NULL, "server_restarts", "the DSP is gone; it is tried again and again");
+        return restarting(e);
     pthread_rwlock_rdlock(&m->lock);
     rc = m->e ? hx_serve_parse(req, m, chat, x->body ? x->body : "", x->n, e)
-              : hx_serve_fail(e, 503, NULL, "server_restarts", "the DSP is gone; it is tried again and again");
+              : restarting(e);
     pthread_rwlock_unlock(&m->lock);
     return rc;
 }
@@ -96,7 +106,7 @@ static enum MHD_Result complete(struct hx_exchange *x, int chat)
     int more;
 
     if (!is_json(x->c)) {
-        hx_serve_fail(&e, 415, NULL, NULL, "the Content-Type has to be application/json");
+        not_json(&e);
         return hx_send_error(x, &e);
     }
     do
@@ -122,15 +132,52 @@ static enum MHD_Result chat_completions(struct hx_exchange *x,
     return complete(x, 1);
 }
 
+/* What needs the model's tokenizer alone, and no turn of the computing thread. */
+static enum MHD_Result with_tokenizer(struct hx_exchange *x,
+                                      json_t *(*make)(const struct hx_exchange *, const struct hx_tokenizer *, struct hx_serve_error *))
+{
+    struct hx_serve_model *m = &x->s->model;
+    struct hx_serve_error e = {0};
+    json_t *j = NULL;
+
+    if (!is_json(x->c)) {
+        not_json(&e);
+        return hx_send_error(x, &e);
+    }
+    if (!hx_jobs_count(x->s->jobs).down) {
+        pthread_rwlock_rdlock(&m->lock);
+        j = m->e ? make(x, m->e->model->tok, &e) : NULL;
+        pthread_rwlock_unlock(&m->lock);
+    }
+    if (!j && !e.status)
+        restarting(&e);
+    return e.status ? hx_send_error(x, &e) : hx_send_json(x, MHD_HTTP_OK, j, NULL, NULL);
+}
+
+static enum MHD_Result tokenize(struct hx_exchange *x, const char *rest)
+{
+    (void)rest;
+    return with_tokenizer(x, hx_serve_tokenize);
+}
+
+static enum MHD_Result detokenize(struct hx_exchange *x, const char *rest)
+{
+    (void)rest;
+    return with_tokenizer(x, hx_serve_detokenize);
+}
+
 static const struct route {
     const char *method, *path; /* a path that ends in / stands for all below it */
     enum MHD_Result (*answer)(struct hx_exchange *x, const char *rest);
 } routes[] = {
     {"GET", "/health", health},
+    {"GET", "/metrics", hx_metrics},
     {"GET", "/v1/models", models},
     {"GET", "/v1/models/", one_model},
     {"POST", "/v1/completions", completions},
     {"POST", "/v1/chat/completions", chat_completions},
+    {"POST", "/tokenize", tokenize},
+    {"POST", "/detokenize", detokenize},
 };
 
 static const struct route *find_route(const char *path)
@@ -158,6 +205,8 @@ enum MHD_Result hx_answer(struct hx_exchange *x, const char *method,
     if (r && (strcmp(method, r->method) == 0 ||
               (strcmp(method, "HEAD") == 0 && strcmp(r->method, "GET") == 0)))
         return r->answer(x, path + strlen(r->path));
+    if (r && x->s->cors && strcmp(method, "OPTIONS") == 0)
+        return hx_send_preflight(x);
     if (!r) {
         hx_serve_fail(&e, 404, NULL, NULL, "there is no %.100s here", path);
         return hx_send_error(x, &e);

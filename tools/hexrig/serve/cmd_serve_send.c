@@ -14,31 +14,70 @@ int hx_socket_of(struct MHD_Connection *c)
     return i ? i->connect_fd : -1;
 }
 
-static enum MHD_Result send_bytes(struct hx_exchange *x, unsigned status, char *bytes, size_t n,
-                                  const char *header, const char *value)
+/* --cors: pages of that origin, or of any, may read the reply. */
+static void allow_origin(struct hx_exchange *x, struct MHD_Response *r)
 {
-    struct MHD_Response *r = MHD_create_response_from_buffer(n, bytes, MHD_RESPMEM_MUST_FREE);
+    const char *cors = x->s->cors, *origin = MHD_lookup_connection_value(x->c, MHD_HEADER_KIND, "Origin");
+
+    if (!cors)
+        return;
+    if (strcmp(cors, "*") != 0)
+        MHD_add_response_header(r, "Vary", "Origin");
+    if (strcmp(cors, "*") == 0 || (origin && strcmp(cors, origin) == 0))
+        MHD_add_response_header(r, "Access-Control-Allow-Origin", cors);
+}
+
+static enum MHD_Result queue(struct hx_exchange *x, unsigned status, struct MHD_Response *r)
+{
     enum MHD_Result rc;
 
-    if (!r) {
-        free(bytes);
-        return MHD_NO;
-    }
-    MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
-    if (header)
-        MHD_add_response_header(r, header, value);
+    allow_origin(x, r);
     rc = MHD_queue_response(x->c, status, r);
     MHD_destroy_response(r);
     return rc;
 }
 
-enum MHD_Result hx_send_json(struct hx_exchange *x, unsigned status, json_t *j,
-                                 const char *header, const char *value)
+static struct MHD_Response *response(const char *type, char *bytes, size_t n)
+{
+    struct MHD_Response *r = MHD_create_response_from_buffer(n, bytes, MHD_RESPMEM_MUST_FREE);
+
+    if (!r)
+        free(bytes);
+    else
+        MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    return r;
+}
+
+enum MHD_Result hx_send_bytes(struct hx_exchange *x, unsigned status, const char *type, char *bytes, size_t n)
+{
+    struct MHD_Response *r = response(type, bytes, n);
+
+    return r ? queue(x, status, r) : MHD_NO;
+}
+
+enum MHD_Result hx_send_json(struct hx_exchange *x, unsigned status, json_t *j, const char *header, const char *value)
 {
     char *bytes = j ? json_dumps(j, JSON_COMPACT) : NULL;
+    struct MHD_Response *r = bytes ? response("application/json", bytes, strlen(bytes)) : NULL;
 
     json_decref(j);
-    return bytes ? send_bytes(x, status, bytes, strlen(bytes), header, value) : MHD_NO;
+    if (r && header)
+        MHD_add_response_header(r, header, value);
+    return r ? queue(x, status, r) : MHD_NO;
+}
+
+/* Clients send headers of their own making, so what a browser asks for is allowed. */
+enum MHD_Result hx_send_preflight(struct hx_exchange *x)
+{
+    const char *headers = MHD_lookup_connection_value(x->c, MHD_HEADER_KIND, "Access-Control-Request-Headers");
+    struct MHD_Response *r = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+
+    if (!r)
+        return MHD_NO;
+    MHD_add_response_header(r, "Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+    MHD_add_response_header(r, "Access-Control-Allow-Headers", headers ? headers : "Content-Type, Authorization");
+    MHD_add_response_header(r, "Access-Control-Max-Age", "600");
+    return queue(x, MHD_HTTP_NO_CONTENT, r);
 }
 
 enum MHD_Result hx_send_error(struct hx_exchange *x, const struct hx_serve_error *e)
@@ -216,7 +255,6 @@ enum MHD_Result hx_send_stream(struct hx_exchange *x)
 {
     struct stream *st = calloc(1, sizeof(*st));
     struct MHD_Response *r;
-    enum MHD_Result rc;
 
     if (!st)
         return MHD_NO;
@@ -229,9 +267,7 @@ enum MHD_Result hx_send_stream(struct hx_exchange *x)
     x->all.n = 0; /* left in free_stream() */
     MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream");
     MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
-    rc = MHD_queue_response(x->c, MHD_HTTP_OK, r);
-    MHD_destroy_response(r);
-    return rc;
+    return queue(x, MHD_HTTP_OK, r);
 }
 
 static enum MHD_Result send_texts(struct hx_exchange *x)
