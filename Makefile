@@ -385,7 +385,7 @@ $(obj)/tests/dsp/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(ob
 $(BUILD)/tests/test_hexidl $(BUILD)/tests/test_hexidl_wire $(BUILD)/tests/test_method_stats $(BUILD)/tests/fuzz_idl: $(idl_o)
 $(BUILD)/tests/test_method_stats: $(patsubst %,$(obj)/tools/hexrig/%.o,rig/method_stats cli/cmd)
 $(BUILD)/tests/fuzz_tokenizer: $(obj)/tests/lib/decode.o
-$(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http routes send conns json format error logprobs metrics tokens reply jobs past)
+$(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http routes send conns body json embed format error logprobs metrics tokens reply jobs past)
 $(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd -Wl,--wrap=hx_conns_open
 $(BUILD)/tests/fuzz_gguf_fields: $(patsubst %,$(obj)/tests/lib/%.o,gguf_parts gen_model)
 $(BUILD)/tests/fuzz_front_socket: $(patsubst %,$(obj)/tests/lib/%.o,frame_client fake_dsp)

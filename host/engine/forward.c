@@ -146,6 +146,11 @@ int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *id
                        : rc;
 }
 
+const float *hx_forward_hidden(const struct hx_forward *f)
+{
+    return f->pass.h;
+}
+
 int hx_forward_trees(const struct hx_forward *f)
 {
     return f->pass.tree != NULL;

@@ -64,6 +64,9 @@ int hx_forward_run_tree(struct hx_forward *f, const uint32_t *tokens, const int 
 int hx_forward_logits(struct hx_forward *f, size_t first, size_t n, float *out,
                       struct hx_error *err);
 
+/* Hidden states of the last run's tokens, behind the model's last norm: [n][width].  Borrowed until the next run. */
+const float *hx_forward_hidden(const struct hx_forward *f);
+
 /* For each of these tokens the id with the largest logit, the lowest one among equals, without the logits.  Errors as
  * above; -ENOTSUP: the output matrix's method has no argmax. */
 int hx_forward_argmax(struct hx_forward *f, size_t first, size_t n, uint32_t *ids,

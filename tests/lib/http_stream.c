@@ -47,7 +47,8 @@ static void put(struct http_stream *s, const char *fmt, ...)
 static const char *const fields[] = {
     "prompt", "messages", "max_tokens", "temperature", "top_p", "top_k", "min_p", "repeat_penalty", "repeat_last_n", "seed", "stop",
     "stream", "stream_options", "ignore_eos", "n", "logprobs", "logit_bias", "user", "model", "best_of", "echo", "tools",
-    "max_completion_tokens", "response_format", "top_logprobs", "presence_penalty", "content", "tokens", "with_pieces", "nonsense", "",
+    "max_completion_tokens", "response_format", "top_logprobs",
+    "presence_penalty", "content", "tokens", "with_pieces", "input", "nonsense", "",
 };
 
 static const char *const values[] = {
@@ -101,7 +102,8 @@ static void op_request(struct writer *w)
     static const char *const methods[] = {"POST", "GET", "HEAD", "PUT", "DELETE", "OPTIONS"};
     static const char *const paths[] = {"/v1/completions", "/v1/chat/completions", "/health", "/v1/models", "/v1/models/tiny",
                                         "/v1/models/x", "/metrics",
-                                        "/tokenize", "/detokenize", "/", "/v1/completions/", "/%2e%2e/health", "/health?x=1", "*"};
+                                        "/tokenize", "/detokenize", "/v1/embeddings",
+                                        "/", "/v1/completions/", "/%2e%2e/health", "/health?x=1", "*"};
     struct http_stream *s = w->s;
     const unsigned method = next(w) % LEN(methods), path = next(w) % LEN(paths), how = next(w);
     char body[4096];

@@ -383,6 +383,94 @@ static void test_pages_of_an_origin_may_ask_when_told_so(void **state)
     }
 }
 
+/* --- embeddings */
+
+static json_t *embed(const char *input, const char *more)
+{
+    return http_json(server.port, "POST", "/v1/embeddings", hxt_path("{\"input\": %s%s}", input, more), NULL);
+}
+
+static const json_t *vector(const json_t *reply, size_t i)
+{
+    const json_t *one = json_array_get(json_object_get(reply, "data"), i);
+
+    assert_true(e2e_number(one, "index") == (double)i);
+    return json_object_get(one, "embedding");
+}
+
+static double product(const json_t *a, const json_t *b)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < json_array_size(a); i++)
+        sum += json_real_value(json_array_get(a, i)) * json_real_value(json_array_get(b, i));
+    return sum;
+}
+
+static void test_embeddings_are_of_unit_length_and_near_for_near_texts(void **state)
+{
+    json_t *j = embed("[\"The king was in the castle\", \"The king was in his castle\", \"1 2 3 4 5\"]", "");
+    json_t *one = embed("\"The king was in his castle\"", "");
+    json_t *ids = embed("[505, 1560, 351]", ""), *text = embed("[\"The king was\"]", "");
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(json_array_size(vector(j, i)), 256);
+        assert_true(fabs(product(vector(j, i), vector(j, i)) - 1) < 1e-5);
+    }
+    assert_true(product(vector(j, 0), vector(j, 1)) > product(vector(j, 0), vector(j, 2)));
+    assert_true(json_equal(vector(j, 1), vector(one, 0))); /* whatever else is asked for */
+    assert_true(json_equal(vector(ids, 0), vector(text, 0)));
+    assert_true(e2e_number(ids, "usage.prompt_tokens") == 3 && e2e_number(ids, "usage.total_tokens") == 3);
+    json_decref(text);
+    json_decref(ids);
+    json_decref(one);
+    json_decref(j);
+}
+
+/* What the bytes of a base64 text are; OpenAI's clients ask for it. */
+static void decode64(const char *text, uint8_t *to)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (uint32_t bits = 0, n = 0; *text && *text != '='; text++) {
+        bits = bits << 6 | (uint32_t)(strchr(digits, *text) - digits);
+        n += 6;
+        if (n >= 8)
+            *to++ = (uint8_t)(bits >> (n -= 8));
+    }
+}
+
+static void test_embeddings_in_base64_are_the_same_floats(void **state)
+{
+    json_t *plain = embed("\"It is\"", ""), *coded = embed("\"It is\"", ", \"encoding_format\": \"base64\", \"dimensions\": 256");
+    const char *text = json_string_value(vector(coded, 0));
+    float v[256 + 1];
+
+    (void)state;
+    assert_int_equal(strlen(text), (256 * 4 + 2) / 3 * 4);
+    decode64(text, (uint8_t *)v);
+    for (size_t i = 0; i < 256; i++)
+        assert_true((double)v[i] == json_real_value(json_array_get(vector(plain, 0), i)));
+    json_decref(coded);
+    json_decref(plain);
+}
+
+/* An embedding runs over what a cache holds, and nobody takes it for a prompt's. */
+static void test_embeddings_spoil_no_cache(void **state)
+{
+    static const char body[] = "{\"prompt\": \"Once upon a time there was\", \"max_tokens\": 12, \"temperature\": 0}";
+    char *before = http_text(server.port, "/v1/completions", body), *after;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) /* all engines' */
+        json_decref(embed("\"and the sea and the sky and the sea and the sky\"", ""));
+    after = http_text(server.port, "/v1/completions", body);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
 /* --- several choices */
 
 /* Each is what the same request alone makes with its seed. */
@@ -576,6 +664,16 @@ static const struct bad {
     TOKENS("/tokenize", "{\"content\": 1}", "content", "a string"),
     TOKENS("/tokenize", "{\"content\": \"x\", \"y\": 1}", "y", "unknown field"),
     TOKENS("/tokenize", "{\"content\": \"x\", \"add_special\": 1}", "add_special", "true and false"),
+    TOKENS("/v1/embeddings", "{}", "input", "a string, an array of tokens"),
+    TOKENS("/v1/embeddings", "{\"input\": []}", "input", "up to 256 of such"),
+    TOKENS("/v1/embeddings", "{\"input\": \"\"}", "input", "empty"),
+    TOKENS("/v1/embeddings", "{\"input\": [[1], []]}", "input", "empty"),
+    TOKENS("/v1/embeddings", "{\"input\": [[1, 2048]]}", "input", "something that is none"),
+    TOKENS("/v1/embeddings", "{\"input\": [1, \"x\"]}", "input", "something that is none"),
+    TOKENS("/v1/embeddings", "{\"input\": [{}]}", "input", "a string"),
+    TOKENS("/v1/embeddings", "{\"input\": \"x\", \"encoding_format\": \"hex\"}", "encoding_format", "float and base64"),
+    TOKENS("/v1/embeddings", "{\"input\": \"x\", \"dimensions\": 64}", "dimensions", "the model's 256"),
+    TOKENS("/v1/embeddings", "{\"input\": \"x\", \"prompt\": 1}", "prompt", "unknown field"),
     TOKENS("/detokenize", "{}", "tokens", "an array"),
     TOKENS("/detokenize", "{\"tokens\": [1, 2048]}", "tokens", "integers from 0 to 2047"),
     {"POST", "/v1/completions", "text/plain", "{\"prompt\": \"x\"}", 415, NULL, "application/json"},
@@ -860,6 +958,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_stop_string_ends_the_text_in_front_of_it),
     cmocka_unit_test(test_usage_counts_tokens),
     cmocka_unit_test(test_the_model_is_listed),
+    cmocka_unit_test(test_embeddings_are_of_unit_length_and_near_for_near_texts),
+    cmocka_unit_test(test_embeddings_in_base64_are_the_same_floats),
+    cmocka_unit_test(test_embeddings_spoil_no_cache),
     cmocka_unit_test(test_tokens_are_what_a_prompt_is_read_as),
     cmocka_unit_test(test_metrics_are_those_of_health),
     cmocka_unit_test(test_pages_of_an_origin_may_ask_when_told_so),

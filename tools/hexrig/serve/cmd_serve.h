@@ -5,6 +5,7 @@
  * cmd_serve_http.c  connections (libmicrohttpd, a thread each) and bodies
  * cmd_serve_routes.c what is answered where; cmd_serve_send.c sends it
  * cmd_serve_json.c  what requests say; cmd_serve_format.c: their response_format
+ * cmd_serve_embed.c requests for embeddings, and replies to them; cmd_serve_body.c: what all bodies have in common
  * cmd_serve_reply.c what replies look like; cmd_serve_error.c: those that are errors; cmd_serve_logprobs.c: what they
  *                   say of tokens
  * cmd_serve_tokens.c /tokenize and /detokenize; cmd_serve_metrics.c: /metrics
@@ -22,11 +23,13 @@
 
 #include "text/chat.h"
 #include "generate/completion.h"
+#include "generate/embedding.h"
 #include "engine/engine.h"
 
 enum {
     HX_SERVE_STOPS = 4,            /* of a request, as OpenAI's */
     HX_SERVE_CHOICES = 8,
+    HX_SERVE_INPUTS = 256,         /* of a request for embeddings */
     HX_SERVE_MAX_BODY = 1 << 20,   /* bytes */
     HX_SERVE_MAX_PARALLEL = 64,
     HX_SERVE_MAX_QUEUE = 1 << 10,
@@ -59,6 +62,8 @@ struct hx_serve_request {
     int logprobs;                /* 1: wanted, and of each token `top` others */
     size_t top;
     struct hx_completion_cfg cfg;
+    struct hx_embedding embedding; /* with inputs: it is for embeddings, and the computing thread's until the job is done */
+    int base64;                    /* 1: in this form */
 };
 
 /* What all requests share; constant while the server runs, but for what the lock protects. */
@@ -79,6 +84,16 @@ int hx_serve_parse(struct hx_serve_request *r, const struct hx_serve_model *m, i
                    const char *body, size_t n, struct hx_serve_error *e);
 void hx_serve_request_free(struct hx_serve_request *r);
 
+/* The same for one for embeddings. */
+int hx_serve_parse_embedding(struct hx_serve_request *r, const struct hx_serve_model *m, const char *bytes, size_t n,
+                             struct hx_serve_error *e);
+
+/* A body that is an object of `known` fields (NULL-terminated) at most; NULL with an error.  e: zeros. */
+json_t *hx_serve_body(const char *bytes, size_t n, const char *const *known, struct hx_serve_error *e);
+
+/* 0, or -1 with an error: it is not the server's model. */
+int hx_serve_check_model(const struct hx_serve_model *m, const json_t *name, struct hx_serve_error *e);
+
 /* Reads response_format into r->grammar.  0, or -1 with an error. */
 int hx_serve_format(struct hx_serve_request *r, const struct hx_serve_model *m, const json_t *v, struct hx_serve_error *e);
 
@@ -90,7 +105,7 @@ struct hx_jobs;
 struct hx_serve_job {
     struct hx_serve_job *next; /* in the queue */
     struct hx_jobs *jobs;
-    struct hx_serve_request req; /* constant, but for cfg.n_cached, which is set when it is given an engine */
+    struct hx_serve_request req; /* constant, but for embedding, and cfg.n_cached, which is set when it is given an engine */
     uint64_t number;             /* this and the next are the connection's, once it is handed in */
     int64_t created;             /* seconds since 1970 */
     struct hx_completion c;      /* the computing thread's */
@@ -189,6 +204,9 @@ enum hx_serve_chunk {
 };
 json_t *hx_serve_chunk(struct hx_serve_model *m, const struct hx_serve_job *job, enum hx_serve_chunk kind,
                        const struct hx_serve_part *part);
+
+/* Of a request for embeddings. */
+json_t *hx_serve_embedding_reply(const struct hx_serve_model *m, const struct hx_serve_job *job);
 
 /* The last chunk, when asked for. */
 json_t *hx_serve_usage_chunk(struct hx_serve_model *m, const struct hx_serve_choices *all);

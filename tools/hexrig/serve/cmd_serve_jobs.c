@@ -123,13 +123,13 @@ static size_t fill_slots(struct hx_jobs *j)
     struct slot *s;
 
     while (j->first && (s = slot_for(j, &j->first->req.cfg))) {
-        struct hx_completion_cfg *cfg = &j->first->req.cfg;
+        struct hx_completion_cfg *cfg = &j->first->req.cfg; /* without a prompt for embeddings */
 
         cfg->n_cached = hx_past_covers(&s->past, cfg->prompt, cfg->n_prompt);
         s->job = unqueue(j, &j->first);
         s->job->state = HX_JOB_ACTIVE;
         j->count.active++;
-        j->count.prompt_tokens += cfg->n_prompt;
+        j->count.prompt_tokens += cfg->n_prompt + hx_embedding_tokens(&s->job->req.embedding);
         j->count.cached_tokens += cfg->n_cached;
     }
     return j->count.active;
@@ -162,6 +162,8 @@ static int step(struct hx_engine *e, struct hx_serve_job *job, struct hx_error *
 {
     int rc = 0;
 
+    if (job->req.embedding.n)
+        return hx_embedding_step(&job->req.embedding, e, err);
     if (!job->c.ids) { /* its first */
         job->req.cfg.vocab = *job->jobs->engines.vocab;
         rc = hx_completion_open(&job->c, e, &job->req.cfg, err);
@@ -179,6 +181,8 @@ static void give_back(struct hx_jobs *j, struct slot *s, const char *why)
     hx_completion_close(&job->c);
     memset(&job->c, 0, sizeof(job->c));
     job->probs.n = 0;
+    if (job->req.embedding.n)
+        hx_embedding_restart(&job->req.embedding);
     if (!again) {
         if (!job->cancelled)
             hx_serve_fail(&job->error, 500, NULL, NULL, "%s", why);
@@ -206,6 +210,8 @@ static void advance(struct hx_jobs *j, struct slot *s)
     int cancelled = job->cancelled;
     pthread_mutex_unlock(&j->lock);
 
+    if (job->req.embedding.n) /* runs over what the cache holds */
+        hx_past_forget(&s->past);
     if (!cancelled)
         rc = step(s->e, job, &err);
     pthread_mutex_lock(&j->lock);

@@ -90,13 +90,8 @@ static int set_ignore_eos(struct parse *p, const struct field *f, const json_t *
 
 static int set_model(struct parse *p, const struct field *f, const json_t *v)
 {
-    if (!json_is_string(v))
-        return bad(p, f, "a string is legal");
-    return strcmp(json_string_value(v), p->m->name) == 0
-               ? 0
-               : hx_serve_fail(p->e, 404, f->name, "model_not_found",
-                               "model: there is no '%.100s'; this server has '%.100s'",
-                               json_string_value(v), p->m->name);
+    (void)f;
+    return hx_serve_check_model(p->m, v, p->e);
 }
 
 static int set_one(struct parse *p, const struct field *f, const json_t *v)
@@ -436,5 +431,6 @@ void hx_serve_request_free(struct hx_serve_request *r)
         free(r->stops[i]);
     free(r->prompt);
     hx_grammar_free(r->grammar);
+    hx_embedding_close(&r->embedding);
     memset(r, 0, sizeof(*r));
 }

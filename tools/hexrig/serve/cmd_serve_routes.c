@@ -58,8 +58,18 @@ static int restarting(struct hx_serve_error *e)
     return hx_serve_fail(e, 503, NULL, "server_restarts", "the DSP is gone; it is tried again and again");
 }
 
+enum what { WHAT_TEXT, WHAT_CHAT, WHAT_EMBEDDING };
+
+static int parse(struct hx_exchange *x, enum what what, struct hx_serve_request *req, struct hx_serve_error *e)
+{
+    const char *body = x->body ? x->body : "";
+
+    return what == WHAT_EMBEDDING ? hx_serve_parse_embedding(req, &x->s->model, body, x->n, e)
+                                  : hx_serve_parse(req, &x->s->model, what == WHAT_CHAT, body, x->n, e);
+}
+
 /* Waits while the engines are made anew. */
-static int read_request(struct hx_exchange *x, int chat, struct hx_serve_request *req, struct hx_serve_error *e)
+static int read_request(struct hx_exchange *x, enum what what, struct hx_serve_request *req, struct hx_serve_error *e)
 {
     struct hx_serve_model *m = &x->s->model;
     int rc;
@@ -67,21 +77,20 @@ static int read_request(struct hx_exchange *x, int chat, struct hx_serve_request
     if (hx_jobs_count(x->s->jobs).down)
         return restarting(e);
     pthread_rwlock_rdlock(&m->lock);
-    rc = m->e ? hx_serve_parse(req, m, chat, x->body ? x->body : "", x->n, e)
-              : restarting(e);
+    rc = m->e ? parse(x, what, req, e) : restarting(e);
     pthread_rwlock_unlock(&m->lock);
     return rc;
 }
 
 /* One more choice: the body is read once more, as each has a request of its own. */
-static int add_choice(struct hx_exchange *x, int chat, struct hx_serve_error *e)
+static int add_choice(struct hx_exchange *x, enum what what, struct hx_serve_error *e)
 {
     const size_t i = x->all.n, room = hx_jobs_room(x->s->jobs);
     struct hx_serve_request req = {0};
     struct hx_serve_job *job;
     size_t n;
 
-    if (read_request(x, chat, &req, e)) {
+    if (read_request(x, what, &req, e)) {
         hx_serve_request_free(&req);
         return -1;
     }
@@ -100,7 +109,7 @@ static int add_choice(struct hx_exchange *x, int chat, struct hx_serve_error *e)
     return i + 1 < n;
 }
 
-static enum MHD_Result complete(struct hx_exchange *x, int chat)
+static enum MHD_Result complete(struct hx_exchange *x, enum what what)
 {
     struct hx_serve_error e = {0};
     int more;
@@ -110,7 +119,7 @@ static enum MHD_Result complete(struct hx_exchange *x, int chat)
         return hx_send_error(x, &e);
     }
     do
-        more = add_choice(x, chat, &e);
+        more = add_choice(x, what, &e);
     while (more > 0);
     if (more < 0) {
         hx_serve_leave(&x->all);
@@ -122,14 +131,20 @@ static enum MHD_Result complete(struct hx_exchange *x, int chat)
 static enum MHD_Result completions(struct hx_exchange *x, const char *rest)
 {
     (void)rest;
-    return complete(x, 0);
+    return complete(x, WHAT_TEXT);
 }
 
 static enum MHD_Result chat_completions(struct hx_exchange *x,
                                         const char *rest)
 {
     (void)rest;
-    return complete(x, 1);
+    return complete(x, WHAT_CHAT);
+}
+
+static enum MHD_Result embeddings(struct hx_exchange *x, const char *rest)
+{
+    (void)rest;
+    return complete(x, WHAT_EMBEDDING);
 }
 
 /* What needs the model's tokenizer alone, and no turn of the computing thread. */
@@ -176,6 +191,7 @@ static const struct route {
     {"GET", "/v1/models/", one_model},
     {"POST", "/v1/completions", completions},
     {"POST", "/v1/chat/completions", chat_completions},
+    {"POST", "/v1/embeddings", embeddings},
     {"POST", "/tokenize", tokenize},
     {"POST", "/detokenize", detokenize},
 };

@@ -276,6 +276,8 @@ static enum MHD_Result send_texts(struct hx_exchange *x)
     enum MHD_Result rc = MHD_NO;
     int done, fine = 1;
 
+    if (x->all.job[0]->req.embedding.n)
+        return hx_send_json(x, MHD_HTTP_OK, hx_serve_embedding_reply(&x->s->model, x->all.job[0]), NULL, NULL);
     for (size_t i = 0; i < x->all.n; i++) {
         parts[i].text = hx_job_text(x->all.job[i], 0, &parts[i].n, &done);
         parts[i].end = hx_job_made(x->all.job[i]);

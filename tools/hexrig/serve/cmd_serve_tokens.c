@@ -6,32 +6,6 @@
 #include "cli/report.h"
 #include "cmd_serve_exchange.h"
 
-/* The fields that a body may have: NULL-terminated names.  NULL: it has others, or is none; e says so. */
-static json_t *body_of(const struct hx_exchange *x, const char *const *known, struct hx_serve_error *e)
-{
-    json_error_t err;
-    json_t *body = json_loadb(x->body ? x->body : "", x->n, JSON_REJECT_DUPLICATES, &err), *v;
-    const char *key;
-
-    if (!body)
-        hx_serve_fail(e, 400, NULL, NULL, "the body is no JSON: line %d, column %d: %s", err.line, err.column, err.text);
-    else if (!json_is_object(body))
-        hx_serve_fail(e, 400, NULL, NULL, "the body is no JSON object");
-    json_object_foreach(body, key, v) {
-        size_t i = 0;
-
-        while (known[i] && strcmp(known[i], key) != 0)
-            i++;
-        if (!known[i])
-            hx_serve_fail(e, 400, key, "unknown_parameter", "unknown field '%.100s'", key);
-    }
-    if (e->status) {
-        json_decref(body);
-        return NULL;
-    }
-    return body;
-}
-
 static int flag(const json_t *body, const char *name, struct hx_serve_error *e)
 {
     const json_t *v = json_object_get(body, name);
@@ -67,7 +41,7 @@ static json_t *tokens_json(const struct hx_tokenizer *t, const uint32_t *ids, si
 json_t *hx_serve_tokenize(const struct hx_exchange *x, const struct hx_tokenizer *t, struct hx_serve_error *e)
 {
     static const char *const known[] = {"content", "add_special", "with_pieces", NULL};
-    json_t *body = body_of(x, known, e), *j = NULL;
+    json_t *body = hx_serve_body(x->body ? x->body : "", x->n, known, e), *j = NULL;
     const json_t *content = json_object_get(body, "content");
     const unsigned special = flag(body, "add_special", e) ? HX_ENCODE_BOS | HX_ENCODE_EOS : 0;
     const int pieces = flag(body, "with_pieces", e);
@@ -110,7 +84,7 @@ static char *text_of(const struct hx_tokenizer *t, const json_t *tokens, size_t 
 json_t *hx_serve_detokenize(const struct hx_exchange *x, const struct hx_tokenizer *t, struct hx_serve_error *e)
 {
     static const char *const known[] = {"tokens", NULL};
-    json_t *body = body_of(x, known, e), *j = NULL;
+    json_t *body = hx_serve_body(x->body ? x->body : "", x->n, known, e), *j = NULL;
     const json_t *tokens = json_object_get(body, "tokens");
     char *text = NULL;
     size_t n = 0;
