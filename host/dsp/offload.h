@@ -25,7 +25,8 @@ enum hx_offload {
 
 enum { HX_OFFLOAD_TEXT = 96 }; /* bytes that hold any set's text */
 
-/* Adds a list to *set: `linear` (all matrices), `linear=NAME,NAME...` (these), `argmax`, `kv`, `attn`, `layer`; several separated by commas.
+/* Adds a list to *set: `linear` (all matrices), `linear=NAME,NAME...` (these), `argmax`, `kv`, `attn`, `layer`; several separated by
+ * commas.
  * 0, or -EINVAL with a reason that lists what is legal. */
 int hx_offload_parse(const char *list, uint32_t *set, struct hx_error *err);
 

@@ -12,6 +12,7 @@
 #include "linear/hex_linear_stay.h"
 #include "qurt_hvx.h"
 #include "skel/kernel.h"
+#include "skel/packets.h"
 #include "skel/parallel.h"
 
 HX_UNCOSTED("the loops over weights, rows, keys and values are listed; dividing work, fetching tiles and one check of a row is not");
@@ -37,6 +38,7 @@ static void idle(void)
 }
 
 static struct hx_handles handles = HX_HANDLES("hex_layer", drop, idle);
+static struct hx_packet_queues queues = HX_PACKET_QUEUES("hex_layer", hex_layer_skel_handle_invoke);
 
 int hex_layer_open(const char *uri, remote_handle64 *h)
 {
@@ -55,7 +57,18 @@ int hex_layer_open(const char *uri, remote_handle64 *h)
 
 int hex_layer_close(remote_handle64 h)
 {
+    hx_packets_drop(&queues, h);
     return hx_handle_close(&handles, h);
+}
+
+int hex_layer_packets_attach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_attach(&queues, h, id);
+}
+
+int hex_layer_packets_detach(remote_handle64 h, uint64_t id)
+{
+    return hx_packets_detach(&queues, h, id);
 }
 
 /* The state behind a handle, locked, or NULL; give it back with put(). */

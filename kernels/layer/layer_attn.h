@@ -1,6 +1,7 @@
 /* Attention of a query over f32 keys and values that stay on the DSP: one head of one token.
  *
- * Where they lie: hx_layer.h.  K is in tiles, so that a vector holds one element of 32 keys and no product crosses lanes.  dh: a multiple of 64.  All of it 128-byte aligned.
+ * Where they lie: hx_layer.h.  K is in tiles, so that a vector holds one element of 32 keys and no product crosses lanes.  dh: a
+ * multiple of 64.  All of it 128-byte aligned.
  *
  * Buffers are borrowed for the call, nothing is allocated; any thread; *_hvx need an HVX context. */
 #ifndef LAYER_ATTN_H

@@ -252,7 +252,8 @@ static void check_softmax(struct hxt_rng *rng, const struct ends *e, float sprea
     hx_layer_softmax_ref(want, e->first, e->end);
     hx_layer_softmax_hvx(got, e->first, e->end);
     for (size_t i = 0; i < n; i++)
-        check_one("softmax", i, got[i], want[i], (int)i < e->first || (int)i >= e->end ? 0 : 0x1p-21 * want[i] * (4 + fabs(top) + fabs(x[i])) + 0x1p-125);
+        check_one("softmax", i, got[i], want[i],
+                  (int)i < e->first || (int)i >= e->end ? 0 : 0x1p-21 * want[i] * (4 + fabs(top) + fabs(x[i])) + 0x1p-125);
     hxt_guard_intact(got);
     hxt_guard_free(x), hxt_guard_free(want), hxt_guard_free(got);
 }

@@ -36,7 +36,7 @@ static void test_formulas_are_what_the_driver_counts(void **state)
         " --packets --kv banded --native-ok --offload kv,linear",
         " --packets --kv ntt --offload kv --ring-ddr 24 --linear cpu,wq=dsp:ddr,wk=dsp:vtcm",
         /* whole layers, with the output matrix here or there */
-        " --offload layer", " --offload layer,argmax",
+        " --offload layer", " --offload layer,argmax", " --packets --offload layer,argmax",
     };
 
     (void)state;

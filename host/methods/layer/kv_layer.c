@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dsp/dsp_error.h"
+#include "dsp/packets.h"
 #include "dsp/skel.h"
 #include "hx_layer.h"
 #include "layer_pack.h"
@@ -118,8 +119,18 @@ static int alloc_rows(struct cache *c, struct hx_error *err)
     return c->x && c->y ? 0 : hx_error_set(err, -ENOMEM, "layers on the DSP: out of memory");
 }
 
+static int send_packets(struct cache *c, struct hx_error *err)
+{
+    const size_t bytes = c->kv.max_batch * c->width * sizeof(float);
+    int rc = hx_packets_open(&c->skel, "layers", hex_layer_packets_attach, hex_layer_packets_detach, err);
+
+    if (!rc)
+        rc = hx_packets_share(&c->skel, "layers", c->x, bytes, err);
+    return rc ? rc : hx_packets_share(&c->skel, "layers", c->y, bytes, err);
+}
+
 int hx_kv_layer_open(struct hx_kv **out, const struct hx_model *m, size_t n_ctx, uint32_t placement, int softmax_int,
-                     struct hx_error *err)
+                     int packets, struct hx_error *err)
 {
     struct cache *c = calloc(1, sizeof(*c));
     int rc;
@@ -136,6 +147,8 @@ int hx_kv_layer_open(struct hx_kv **out, const struct hx_model *m, size_t n_ctx,
         rc = alloc_rows(c, err);
     if (!rc)
         rc = hand_over(c, m, err);
+    if (!rc && packets)
+        rc = send_packets(c, err);
     if (rc)
         close_layer(&c->kv);
     else

@@ -8,10 +8,11 @@
 
 extern const struct hx_method hx_method_kv_layer;
 
-/* The model is kept until close.  placement: index into hx_placements (methods/dsp/linear_dsp.h).  0; -ENOTSUP: the model has
- * something that the DSP has not; -EINVAL: it is too large; -EIO: the DSP refused something; -ENOMEM. */
+/* The model is kept until close.  placement: index into hx_placements (methods/dsp/linear_dsp.h); packets: calls are packets.
+ * 0; -ENOTSUP: the model has something that the DSP has not; -EINVAL: it is too large; -EIO: the DSP refused something;
+ * -ENOMEM. */
 int hx_kv_layer_open(struct hx_kv **out, const struct hx_model *m, size_t n_ctx, uint32_t placement, int softmax_int,
-                     struct hx_error *err);
+                     int packets, struct hx_error *err);
 
 /* Where the matrices are; see hx_linear_dsp_report(). */
 json_t *hx_kv_layer_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p);

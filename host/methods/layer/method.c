@@ -9,14 +9,15 @@
 
 static int open_kv(struct hx_kv **out, const struct hx_open *o, struct hx_error *err)
 {
-    return hx_kv_layer_open(out, o->model, o->n_ctx, (uint32_t)hx_plan_index(o->plan, "placement"), hx_plan_softmax_int(o->plan), err);
+    return hx_kv_layer_open(out, o->model, o->n_ctx, (uint32_t)hx_plan_index(o->plan, "placement"), hx_plan_softmax_int(o->plan),
+                            hx_plan_packets(o->plan), err);
 }
 
 /* One for each layer. */
 static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
-    (void)p, (void)pos; /* whatever they are */
-    return (struct hx_calls){(double)s->n_layer, 0};
+    (void)pos; /* whatever it is */
+    return hx_plan_sends(p, (double)s->n_layer);
 }
 
 const struct hx_method hx_method_kv_layer = {

@@ -45,7 +45,8 @@ static const struct {
     {"native-ok=1", "~native-ok takes no value, and '1' is one", NO_COMMAND},
     {"density", "~density needs a value: D", NO_COMMAND},
     {"zork=1", "~zork: there is no such option", NO_COMMAND},
-    {"offload=gpu", "~offload: unknown value 'gpu'; legal: kv, attn, layer, linear, linear=NAME,... of wq, wk, wv, wo, gate, up, down, out; "
+    {"offload=gpu", "~offload: unknown value 'gpu'; legal: kv, attn, layer, linear, linear=NAME,... of wq, wk, wv, wo, gate, up, "
+     "down, out; "
      "argmax",
      BOTH},
     /* maps */

@@ -41,7 +41,7 @@ static void open_layers(struct engine *e, const struct gen_model *g, uint32_t pl
     struct hx_error err;
 
     *e = (struct engine){0};
-    if (open_model(&e->m, g, &err) || hx_kv_layer_open(&e->kv, e->m, e->m->n_ctx, placement, softmax_int, &err) ||
+    if (open_model(&e->m, g, &err) || hx_kv_layer_open(&e->kv, e->m, e->m->n_ctx, placement, softmax_int, 0, &err) ||
         hx_attn_ref_open(&e->attn, e->m->n_ctx, &err) || hx_forward_open(&e->f, e->m, e->kv, e->attn, N, &err))
         fail_msg("%s: %s", g->arch, err.text);
 }
@@ -150,7 +150,7 @@ static void check_refusal(struct gen_model *g, const char *why)
 
     gen_build(g);
     assert_int_equal(open_model(&m, g, &err), 0);
-    assert_int_equal(hx_kv_layer_open(&kv, m, m->n_ctx, DMA, 0, &err), -ENOTSUP);
+    assert_int_equal(hx_kv_layer_open(&kv, m, m->n_ctx, DMA, 0, 0, &err), -ENOTSUP);
     assert_null(kv);
     assert_non_null(strstr(err.text, why));
     hx_model_close(m);
