@@ -516,6 +516,9 @@ static int check_pages(const struct hx_plan *p, struct hx_error *err)
         return hx_plan_given(p, "page-kib") ? hx_error_set(err, -EINVAL, "%spage-kib needs %spage-weights", p->values.prefix,
                                                            p->values.prefix)
                                             : 0;
+    if (p->offload & HX_OFFLOAD_LAYER)
+        return hx_error_set(err, -EINVAL, "%spage-weights and %soffload layer exclude each other: the DSP has the weights of whole "
+                            "layers", p->values.prefix, p->values.prefix);
     for (size_t i = 0; hx_methods[i]; i++)
         if (hx_methods[i]->seam == HX_SEAM_LINEAR && hx_plan_uses(p, hx_methods[i]) &&
             !(hx_methods[i]->gives & HX_TRAIT_PAGES))

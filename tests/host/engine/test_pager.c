@@ -247,6 +247,7 @@ static void test_what_cannot_be_paged_is_refused(void **state)
     refused(HXT_SETTINGS("page-weights", "linear=ok"), "--page-weights: linear method ok has the weights in a form of its own");
     refused(HXT_SETTINGS("page-weights", "linear=cpu,wq@1=ok"), "linear method ok");
     refused(HXT_SETTINGS("page-weights", "offload=linear=wq"), "linear method dsp");
+    refused(HXT_SETTINGS("page-weights", "offload=layer"), "--page-weights and --offload layer exclude each other");
     refused(HXT_SETTINGS("page-kib=64"), "--page-kib needs --page-weights");
     refused(HXT_SETTINGS("page-weights", "page-kib=3"), "page-kib");
     e = open_with(MODEL_Q8_0, HXT_SETTINGS("linear=cpu", "kv=f32", "page-weights"), ways[0]);
