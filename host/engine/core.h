@@ -27,6 +27,10 @@ struct hx_core {
     char *map;                   /* --linear, or its default, of the plan that it was opened with */
     uint32_t offload;            /* likewise, of its matrices */
     struct hx_pager_how paging;  /* of weights and caches */
+    struct hx_core_released {
+        uint64_t before, after;  /* resident memory of the process, bytes; 0: the file has not been released */
+        struct hx_gguf_released file;
+    } released;
     struct hx_pager *pager;      /* in front of all methods; NULL: weights are in memory */
     int whole_layers;            /* 1: matrices of layers have no method but the reference, as that plan's cache does layers */
     const struct hx_cpu_kernels *kernels; /* for norms and activations; NULL: plain C */
@@ -46,6 +50,16 @@ int hx_core_open(struct hx_core **out, const struct hx_core_cfg *cfg, const stru
 
 /* -EINVAL when a plan asks for other linear methods than the core has. */
 int hx_core_check(const struct hx_core *c, const struct hx_plan *plan, struct hx_error *err);
+
+/* Lets go of the model's file, for --release-file: weights that methods have in a form of their own leave memory, the rest is
+ * copied (hx_gguf_release()).  From then on the model's own matrices that went have no weights, and applying one by the reference
+ * is an error.  Once: later calls do nothing.  No engine of this core may be running.
+ * 0; -EINVAL: the model is borrowed; -ENOMEM. */
+int hx_core_release(struct hx_core *c, const struct hx_plan *plan, struct hx_error *err);
+
+/* What that did, as an object: resident memory before and after, and what of the file went and stayed, in MB (1e6 bytes).  NULL:
+ * out of memory. */
+json_t *hx_core_release_report(const struct hx_core *c);
 
 /* Accepts NULL.  No engine may use it any more. */
 void hx_core_close(struct hx_core *c);

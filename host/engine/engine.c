@@ -88,6 +88,8 @@ int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, stru
         rc = open_methods(e, context(cfg, e->model), err);
     if (!rc)
         rc = open_forward(e, cfg->max_batch, err);
+    if (!rc && hx_plan_given(e->plan, "release-file")) /* behind all that may run the model while it opens */
+        rc = hx_core_release(e->core, e->plan, err);
     if (rc) {
         hx_engine_close(e);
         return rc;
@@ -180,6 +182,8 @@ int hx_engine_report(const struct hx_engine *e, json_t *to)
         rc |= add_report(e, hx_plan_tap(e->plan, i), e->taps[i], to);
     if (hx_plan_softmax_int(e->plan))
         rc |= add_softmax(e, to);
+    if (e->core->released.before)
+        rc |= json_object_set_new(to, "release_file", hx_core_release_report(e->core));
     if (e->core->pager)
         rc |= json_object_set_new(to, "paging", hx_pager_report(e->core->pager));
     return rc ? -ENOMEM : 0;

@@ -527,6 +527,21 @@ static int check_pages(const struct hx_plan *p, struct hx_error *err)
     return 0;
 }
 
+/* Some weights have to be somewhere else than in the file. */
+static int check_release(const struct hx_plan *p, struct hx_error *err)
+{
+    if (!hx_plan_given(p, "release-file"))
+        return 0;
+    if (hx_plan_given(p, "page-weights"))
+        return hx_error_set(err, -EINVAL, "%srelease-file and %spage-weights exclude each other", p->values.prefix,
+                            p->values.prefix);
+    for (size_t i = 0; hx_methods[i]; i++)
+        if (hx_methods[i]->seam == HX_SEAM_LINEAR && hx_plan_uses(p, hx_methods[i]) && !(hx_methods[i]->gives & HX_TRAIT_PAGES))
+            return 0;
+    return hx_error_set(err, -EINVAL, "%srelease-file: no linear method here has the weights in a form of its own; those that "
+                        "give pages read them from the file", p->values.prefix);
+}
+
 int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
 {
     static int (*const steps[])(struct hx_plan *p, struct hx_error *err) = {choose_kv,    choose_attn, choose_linear,
@@ -547,5 +562,7 @@ int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
         rc = check_argmax(p, err);
     if (!rc)
         rc = check_offload(p, err);
-    return rc ? rc : check_pages(p, err);
+    if (!rc)
+        rc = check_pages(p, err);
+    return rc ? rc : check_release(p, err);
 }

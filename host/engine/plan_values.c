@@ -23,6 +23,7 @@ const struct hx_option hx_plan_options[] = {
     {.name = "page-weights", .flags = HX_OPTION_PAGES, .help = "weights come from the model's file page by page, a thread reads ahead"},
     {.name = "page-kib", .arg = "N", .def = "512", .min = 4, .max = 1 << 20, .of = "page-weights",
      .help = "most of a page, of which 16 are in memory"},
+    {.name = "release-file", .help = "the model's file is let go once methods have its weights in a form of their own"},
     {.name = NULL},
 };
 

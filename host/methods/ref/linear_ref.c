@@ -1,4 +1,6 @@
 /* The plain fp32 linear layer: a row is widened once and used for all vectors of the batch. */
+#include <errno.h>
+
 #include "engine/linear.h"
 #include "engine/method.h"
 #include "methods/dsp/linear_dsp.h"
@@ -36,7 +38,9 @@ static void apply_one(const struct hx_linear *l, float *y, const float *x, size_
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x,
                  size_t n, float *scratch, struct hx_error *err)
 {
-    (void)err;
+    for (size_t m = 0; m < n_m; m++)
+        if (!w[m]->w)
+            return hx_error_set(err, -ENODATA, "linear ref: the model's file has been let go, and these weights with it");
     for (size_t m = 0; m < n_m; m++)
         apply_one(w[m], y[m], x, n, scratch);
     return 0;

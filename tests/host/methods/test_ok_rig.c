@@ -286,6 +286,21 @@ static void test_a_token_takes_one_call_for_each_input(void **state)
     e2e_clean();
 }
 
+/* The DSP has the weights: of the file nothing but the embedding, norms and metadata is left, as a copy. */
+static void test_after_the_upload_the_file_goes(void **state)
+{
+    json_t *released = e2e_json(RUN "--frobenius-quant --offload linear --release-file");
+    json_t *here = e2e_json(RUN "--native-ok");
+
+    (void)state;
+    assert_true(json_equal(json_object_get(released, "tokens"), json_object_get(here, "tokens")));
+    assert_true(e2e_number(released, "release_file.gone_mb") > 3.5); /* Q8_0: 3.77 MB in the layers */
+    assert_true(e2e_number(released, "release_file.rss_drop_mb") > 0);
+    json_decref(released);
+    json_decref(here);
+    e2e_clean();
+}
+
 /* Without a shim the same damage would be a wrong token or none. */
 static void test_a_damaged_reply_leaves_a_remainder(void **state)
 {
@@ -341,6 +356,7 @@ static const struct CMUnitTest tests[] = {
                                     close_skel),
     cmocka_unit_test(test_logits_are_the_hosts_bit_for_bit),
     cmocka_unit_test(test_a_token_takes_one_call_for_each_input),
+    cmocka_unit_test(test_after_the_upload_the_file_goes),
     cmocka_unit_test(test_a_damaged_reply_leaves_a_remainder),
     cmocka_unit_test(test_what_cannot_be_meant_is_a_usage_error),
 };
