@@ -119,8 +119,17 @@ for loop in chain pointwise transform; do
     [ -n "$(value barrett.$loop.speedup)" ] && [ -n "$(value barrett.$loop.speedup_low)" ] || fail "no products by Barrett: $loop"
 done
 same ladder.crt.dsp_model_us ""
+same dsp_ladder.per_key.exec_us ""
 run 0 bench exact --ctx 3 --runs 1 --batch 1 --json
 grep -q '"dsp_model_us": [1-9]' out || fail "nothing modelled"
+dsp() { # dsp RUNG KEYS QUERIES: transforms of 3 positions in 6 layers with 1 and 2 heads
+    grep -q "\"$1\": {\"exec_us\": [1-9][0-9.]*, [^}]*\"key_transforms\": $2, \"query_transforms\": $3}" out || fail "the DSP's $1"
+}
+dsp per_key 18 36
+dsp q_hoist 18 12
+dsp persistent_k 6 12
+dsp two_contexts 6 12
+grep -q '"dsp_gate": {"monotone": [01], "base": "per_key"' out || fail "no gate of the DSP's ladder"
 grep -q '"pointwise": {"percent_ns": [0-9.]*, "barrett_ns": [0-9.]*, "speedup": ' out || fail "no products in JSON"
 run 2 bench exact --ctx 0
 run 1 bench exact -m "$dir/none"

@@ -7,6 +7,10 @@
 #include "bench.h"
 #include "bench_exact_ladder.h"
 #include "bench_ok_rows.h"
+#include "dsp_ladder.h"
+#include "engine/arch/arch.h"
+#include "methods/ntt/ring/ntt.h"
+#include "model/model.h"
 #include "cli/opt.h"
 #include "cli/report.h"
 
@@ -30,6 +34,7 @@ static const char doc[] =
     "ladder: N tokens through a model, one by one, on one thread, attention in one exact way after the other; all must give "
     "the same logits, bit for bit.  Ratios are of wall_s: to the rung before and to the first.\n\n"
     "linear: one token through the matrices of all layers, and a batch: fp32, int8, exact integers.\n\n"
+    "dsp_ladder: modelled exec of one token's scores on the DSP, by the calls that each step would make.\n\n"
     "barrett: products modulo the 60-bit prime, reduced by a 128-bit division and by Barrett's method, in turns.\n\n"
     "Seconds are measured, the ladder by turns; the fastest run counts.  dsp_model_us is modelled."
     "\vExample: hexrig bench exact --ctx 64 --runs 3 --json";
@@ -94,6 +99,30 @@ static json_t *gate_json(const struct hx_ladder_rung *rungs)
                      100 * (last / rungs[HX_LADDER_BASE].wall_s - 1));
 }
 
+/* As gate_json(); modelled time has no noise to allow for. */
+static json_t *dsp_gate_json(const struct hx_dsp_ladder_rung *rungs)
+{
+    int monotone = 1;
+
+    for (size_t i = 1; i < HX_DSP_LADDER_RUNGS; i++)
+        monotone &= rungs[i].exec_us <= rungs[i - 1].exec_us;
+    return json_pack("{s:i, s:s, s:f}", "monotone", monotone, "base", rungs[0].name, "cumulative_percent",
+                     100 * (rungs[HX_DSP_LADDER_RUNGS - 1].exec_us / rungs[0].exec_us - 1));
+}
+
+static json_t *dsp_ladder_json(const struct hx_dsp_ladder_rung *rungs)
+{
+    json_t *all = json_object();
+
+    for (size_t i = 0; i < HX_DSP_LADDER_RUNGS; i++)
+        json_object_set_new(all, rungs[i].name,
+                            json_pack("{s:f, s:f, s:f, s:I, s:I}", "exec_us", rungs[i].exec_us, "ratio_before",
+                                      rungs[i].exec_us / rungs[i ? i - 1 : 0].exec_us, "ratio_first",
+                                      rungs[i].exec_us / rungs[0].exec_us, "key_transforms", (json_int_t)rungs[i].key_transforms,
+                                      "query_transforms", (json_int_t)rungs[i].query_transforms));
+    return all;
+}
+
 /* hx_bench_ok_rows() makes its rows so, too. */
 static json_t *barrett_json(const struct hx_barrett_row *rows)
 {
@@ -123,34 +152,63 @@ static json_t *by_name(json_t *rows)
     return all;
 }
 
-static json_t *report(const struct bench *b, const struct hx_ladder_rung *rungs, const struct hx_barrett_row *barrett, json_t *rows)
+/* What was measured beside the rows of `linear`. */
+struct measured {
+    struct hx_ladder_rung rungs[HX_LADDER_RUNGS];
+    struct hx_dsp_ladder_rung dsp[HX_DSP_LADDER_RUNGS]; /* with a rig */
+    struct hx_barrett_row barrett[HX_BARRETT_ROWS];
+};
+
+static json_t *report(const struct bench *b, const struct measured *m, json_t *rows)
 {
-    json_t *ladder = json_object();
+    const struct hx_ladder_rung *rungs = m->rungs;
+    json_t *ladder = json_object(), *j;
 
     for (size_t i = 0; i < HX_LADDER_RUNGS; i++)
         json_object_set_new(ladder, rungs[i].name, rung_json(&rungs[i], &rungs[i ? i - 1 : 0],
                                                              &rungs[0]));
-    return json_pack("{s:o, s:I, s:I, s:I, s:i, s:o, s:o, s:o, s:o}", "model",
+    j = json_pack("{s:o, s:I, s:I, s:I, s:i, s:o, s:o, s:o, s:o}", "model",
                      hx_json_text(b->ladder.model), "ctx", (json_int_t)b->ladder.ctx, "runs", (json_int_t)b->ladder.runs, "batch",
                      (json_int_t)b->batch, "same_bits", 1, "ladder", ladder, "gate",
-                     gate_json(rungs), "barrett", by_name(barrett_json(barrett)), "linear", by_name(rows));
+                     gate_json(rungs), "barrett", by_name(barrett_json(m->barrett)), "linear", by_name(rows));
+    if (j && b->ladder.rig) {
+        json_object_set_new(j, "dsp_ladder", dsp_ladder_json(m->dsp));
+        json_object_set_new(j, "dsp_gate", dsp_gate_json(m->dsp));
+    }
+    return j;
+}
+
+/* The shapes of the model's attention, one token behind ctx - 1 others. */
+static int measure_dsp(const struct bench *b, struct hx_dsp_ladder_rung *rungs, struct hx_error *err)
+{
+    struct hx_dsp_ladder_cfg cfg = {.positions = b->ladder.ctx};
+    struct hx_model *m = NULL;
+    int rc = hx_model_open(&m, b->ladder.model, hx_archs, err);
+
+    if (rc)
+        return rc;
+    cfg.layers = m->n_layer;
+    cfg.heads = m->n_kv;
+    cfg.queries = m->n_head;
+    cfg.n = hx_poly_n(m->dh);
+    hx_model_close(m);
+    return hx_dsp_ladder_run(rungs, &cfg, err);
 }
 
 static int measure(const struct bench *b)
 {
     const struct hx_bench_ok linear = {.model = b->ladder.model, .threads = 1,
                                        .runs = b->ladder.runs, .batch = b->batch, .rig = b->ladder.rig};
-    struct hx_ladder_rung rungs[HX_LADDER_RUNGS];
-    struct hx_barrett_row barrett[HX_BARRETT_ROWS];
+    struct measured m;
     json_t *rows = json_array();
     struct hx_error err = {""};
 
-    if (hx_ladder_run(rungs, &b->ladder, &err) || hx_barrett_measure(barrett, BARRETT_ROUNDS * (b->ladder.runs + 1), &err) ||
-        hx_bench_ok_rows(rows, &linear, &err)) {
+    if (hx_ladder_run(m.rungs, &b->ladder, &err) || hx_barrett_measure(m.barrett, BARRETT_ROUNDS * (b->ladder.runs + 1), &err) ||
+        hx_bench_ok_rows(rows, &linear, &err) || (b->ladder.rig && measure_dsp(b, m.dsp, &err))) {
         json_decref(rows);
         return hx_cmd_fail(cmd, "%s", err.text);
     }
-    return hx_report_print(cmd, report(b, rungs, barrett, rows), b->json);
+    return hx_report_print(cmd, report(b, &m, rows), b->json);
 }
 
 int hx_bench_exact(int argc, char **argv)
