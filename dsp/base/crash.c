@@ -19,7 +19,7 @@
 
 #include "hx_msg.h"
 
-enum { STACK_BYTES = 64 << 10, WAIT_S = 15 };
+enum { STACK_BYTES = 64 << 10, WAIT_S = 40 /* more than anybody looks, fuse/crash/brief.h */ };
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP};
 

@@ -90,17 +90,31 @@ static void set_title(const struct hx_session *s, uint32_t id, char *title)
 
 /* --- what is found ---------------------------------------------------------------------------------------------------- */
 
+/* Report `number`, or NULL: later ones have taken its place. */
+static struct hx_crash_report *report_at(struct hx_crashes *c, uint64_t number)
+{
+    return number && c->n - number < HX_CRASHES_KEPT ? &c->at[(number - 1) % HX_CRASHES_KEPT] : NULL;
+}
+
 static void keep(struct hx_crash_look *look, const char *line, size_t n)
 {
-    struct hx_crashes *c = &look->driver->crashes;
-    const uint64_t i = (look->number - 1) % HX_CRASHES_KEPT;
+    struct hx_crash_report *r = report_at(&look->driver->crashes, look->number);
 
-    if (c->n - look->number >= HX_CRASHES_KEPT || look->used + n + 2 > HX_CRASH_TEXT)
+    if (!r || look->used + n + 2 > HX_CRASH_TEXT)
         return;
-    memcpy(c->at[i].text + look->used, line, n);
+    memcpy(r->text + look->used, line, n);
     look->used += n;
-    c->at[i].text[look->used++] = '\n';
-    c->at[i].text[look->used] = '\0';
+    r->text[look->used++] = '\n';
+    r->text[look->used] = '\0';
+}
+
+static void set_held(struct hx_session *s, bool held)
+{
+    struct hx_crash_report *r = report_at(&s->driver->crashes, s->crash_number);
+
+    s->crash_held = held;
+    if (r)
+        r->held = held;
 }
 
 static void end_line(struct hx_crash_look *look)
@@ -125,20 +139,17 @@ static bool holds(void)
 static void end_look(struct hx_crash_look *look)
 {
     struct hx_session *s = look->session;
-    struct hx_crashes *c = &look->driver->crashes;
 
     if (look->n)
         end_line(look);
     if (s) {
         s->crash_look = NULL;
-        s->crash_held = holds();
-        c->at[(look->number - 1) % HX_CRASHES_KEPT].held = s->crash_held;
-        s->crash_number = look->number;
+        set_held(s, holds());
         answer(s, s->crash_held ? HX_CRASH_HOLD : HX_CRASH_END);
     }
     hx_loop_del(&look->driver->loop, &look->out);
     close(look->out.fd);
-    c->looking--;
+    look->driver->crashes.looking--;
     free(look);
 }
 
@@ -249,11 +260,8 @@ static int look_at(struct hx_session *s, pid_t pid)
         free(look);
         return rc;
     }
-    memset(&c->at[c->n % HX_CRASHES_KEPT], 0, sizeof(c->at[0]));
-    c->at[c->n % HX_CRASHES_KEPT].session = s->client_id;
-    c->at[c->n % HX_CRASHES_KEPT].client = s->pid;
-    c->at[c->n % HX_CRASHES_KEPT].pd = pid;
-    c->n++;
+    s->crash_number = ++c->n;
+    *report_at(c, c->n) = (struct hx_crash_report){.session = s->client_id, .client = s->pid, .pd = pid};
     c->looking++;
     s->crash_look = look;
     return 0;
@@ -283,9 +291,7 @@ void hx_crash_forget(struct hx_session *s)
     if (s->crash_look)
         s->crash_look->session = NULL;
     s->crash_look = NULL;
-    if (s->crash_held && s->driver->crashes.n - s->crash_number < HX_CRASHES_KEPT)
-        s->driver->crashes.at[(s->crash_number - 1) % HX_CRASHES_KEPT].held = false;
-    s->crash_held = false;
+    set_held(s, false);
 }
 
 /* --- debuggers -------------------------------------------------------------------------------------------------------- */
@@ -315,7 +321,7 @@ void hx_crash_tick(struct hx_driver *d)
 
         if (!s || !s->crash_held || !is_traced(s->crash_pd))
             continue;
-        hx_crash_forget(s);
+        set_held(s, false);
         answer(s, HX_CRASH_END);
     }
 }
@@ -327,10 +333,11 @@ void hx_crash_print(const struct hx_driver *d, FILE *f)
 
     fprintf(f, "log=%s\n", d->log ? d->log : "");
     for (uint64_t i = first; i < c->n; i++) {
-        const char *line = c->at[i % HX_CRASHES_KEPT].text;
+        const struct hx_crash_report *r = &c->at[i % HX_CRASHES_KEPT];
+        const char *line = r->text;
 
-        fprintf(f, "crash=%llu session=%d pid=%d pd_pid=%d held=%d\n", (unsigned long long)i + 1, c->at[i % HX_CRASHES_KEPT].session,
-                (int)c->at[i % HX_CRASHES_KEPT].client, (int)c->at[i % HX_CRASHES_KEPT].pd, c->at[i % HX_CRASHES_KEPT].held);
+        fprintf(f, "crash=%llu session=%d pid=%d pd_pid=%d held=%d\n", (unsigned long long)i + 1, r->session, (int)r->client,
+                (int)r->pd, r->held);
         for (size_t n; *line; line += n) {
             n = strcspn(line, "\n") + 1;
             fprintf(f, "  %.*s", (int)n, line);

@@ -19,7 +19,7 @@ enum { HX_CRASHES_KEPT = 8, HX_CRASH_TEXT = 6000 };
 
 struct hx_crashes { /* zeroed = none so far */
     uint64_t n; /* reports; number i, from 1 on, is in at[(i - 1) % HX_CRASHES_KEPT] */
-    struct {
+    struct hx_crash_report {
         int session;
         pid_t client, pd;
         bool held;                /* a debugger may come */

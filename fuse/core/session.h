@@ -61,8 +61,8 @@ struct hx_session {
     struct hx_watchdog *stall;      /* a thread that hangs in the client's memory; NULL = none */
     struct hx_crash_look *crash_look; /* somebody looks at its PD, which crashes; crash.h */
     pid_t crash_pd;                   /* that PD, 0 = it has not said so */
-    bool crash_held;                  /* it waits for a debugger ... */
-    uint64_t crash_number;            /* ... as report number so-and-so */
+    uint64_t crash_number;            /* of the report about it */
+    bool crash_held;                  /* it waits for a debugger */
     struct hx_power_vote vote; /* as of the last reply; counts while the PD is up */
 };
 

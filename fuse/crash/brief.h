@@ -6,7 +6,7 @@
 
 #include "hx_crash.h"
 
-enum { HX_CRASH_TITLE = 128, HX_CRASH_MEMORY_FD = 3, HX_CRASH_LOOK_S = 8 /* so long it looks, at most */ };
+enum { HX_CRASH_TITLE = 128, HX_CRASH_MEMORY_FD = 3, HX_CRASH_LOOK_S = 30 /* so long it looks, at most */ };
 
 struct hx_crash_brief {
     int32_t pid;                /* of the PD, as the kernel says */

@@ -12,6 +12,7 @@
 #include <sys/procfs.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core_name.h"
@@ -21,13 +22,15 @@ enum { MACHINE = EM_X86_64 };
 #else
 enum { MACHINE = EM_AARCH64 };
 #endif
-enum { PAGE = 4096, NOTES_MAX = 1 << 20 };
+enum { PAGE = 4096, NOTES_MAX = 1 << 20, WRITE_S = 10 };
+#define MOST_BYTES (UINT64_C(8) << 30) /* of a file, holes included */
 
 struct core {
     const struct hx_crash_brief *b;
     const struct hx_maps *maps;
     int fd, pagemap;
     uint64_t limit, written; /* bytes of the file at most; of memory in it */
+    time_t until;            /* it may take */
     char *notes;             /* [n_notes] of NOTES_MAX */
     size_t n_notes;
 };
@@ -148,7 +151,7 @@ static int dump(struct core *c, const struct hx_map *m, uint64_t offset)
     static char page[PAGE];
 
     for (uint64_t at = m->start; at < m->end; at += PAGE, offset += PAGE) {
-        if (offset + PAGE > c->limit)
+        if (offset + PAGE > c->limit || time(NULL) > c->until)
             return -EFBIG;
         if ((!m->path && !m->is_vdso && page_at(c, at) == NONE) || /* reading would make it */
             pread(HX_CRASH_MEMORY_FD, page, PAGE, (off_t)at) != PAGE)
@@ -281,7 +284,7 @@ static void write_core(struct core *c, const char *name)
     }
     if (rc == 0 || rc == -EFBIG)
         printf("crash:   core file: %s, %llu KiB of memory%s\n", full, (unsigned long long)c->written / 1024,
-               rc ? ", cut off at the limit" : "");
+               rc ? ", cut off at its limit of bytes or time" : "");
     else
         printf("crash:   no core file %s: %s\n", full, strerror(-rc));
     free(c->notes);
@@ -302,6 +305,7 @@ void hx_core_write(const struct hx_crash_brief *b, const struct hx_maps *maps)
     if (prlimit(b->pid, RLIMIT_CORE, NULL, &limit) || limit.rlim_cur == 0 ||
         hx_core_name(pattern, uses_pid[0] == '1', b, name, sizeof(name)))
         return;
-    c.limit = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+    c.limit = limit.rlim_cur < MOST_BYTES ? limit.rlim_cur : MOST_BYTES; /* RLIM_INFINITY is more, too */
+    c.until = time(NULL) + WRITE_S;
     write_core(&c, name);
 }
