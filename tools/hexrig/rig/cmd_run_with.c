@@ -117,6 +117,7 @@ static int set_loader(enum how how)
 static int configure(struct args *a)
 {
     const char *env = getenv("HEXRIG_DEVICE"), *spec = hx_rig_time_filter(&a->time);
+    const int is_named = a->device || (env && *env);
     struct hx_rig_cfg cfg = {.filters = a->filters, .profile = a->profile};
     int rc;
 
@@ -125,7 +126,7 @@ static int configure(struct args *a)
     if (spec)
         a->filters[a->n_filters++] = spec;
     cfg.n_filters = a->n_filters;
-    cfg.force_private = !a->device && !(env && *env) && (a->n_filters || a->profile || a->time.farf || a->gdb);
+    cfg.force_private = !is_named && (a->n_filters || a->profile || a->time.farf || a->gdb);
     rc = hx_rig_configure(&cfg);
     return rc ? hx_cmd_fail(cmd, "cannot configure the rig: %s", strerror(-rc)) : HX_EXIT_OK;
 }
