@@ -29,7 +29,7 @@ int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes
     return 0;
 }
 
-int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_error *err)
+int hx_gguf_open_one(struct hx_gguf **out, const char *path, struct hx_error *err)
 {
     void *map = MAP_FAILED;
     struct stat st;
@@ -57,21 +57,42 @@ int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_error *err)
     return rc;
 }
 
-void hx_gguf_will_need(const struct hx_gguf *g)
+static void will_need(const struct hx_gguf *g, uint64_t total)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t memory = page * (uint64_t)sysconf(_SC_PHYS_PAGES);
     const uint64_t from = g->data_start & -page;
 
     /* only advice: a kernel that does not take it reads page by page */
-    if (g->mapped && from < g->size && g->size - from <= memory / 2)
+    if (g->mapped && from < g->size && total - from <= memory / 2)
         madvise((void *)(g->base + from), g->size - from, MADV_WILLNEED);
+}
+
+static uint64_t total_bytes(const struct hx_gguf *g)
+{
+    uint64_t bytes = g->size;
+
+    for (size_t i = 0; i < g->n_parts; i++)
+        bytes += g->parts[i]->size;
+    return bytes;
+}
+
+void hx_gguf_will_need(const struct hx_gguf *g)
+{
+    const uint64_t total = total_bytes(g);
+
+    will_need(g, total);
+    for (size_t i = 0; i < g->n_parts; i++)
+        will_need(g->parts[i], total);
 }
 
 void hx_gguf_close(struct hx_gguf *g)
 {
     if (!g)
         return;
+    for (size_t i = 0; i < g->n_parts; i++)
+        hx_gguf_close(g->parts[i]);
+    free(g->parts);
     if (g->mapped)
         munmap((void *)g->base, g->size);
     free(g->keys.at);
@@ -89,13 +110,20 @@ const char *hx_gguf_name(const struct hx_gguf *g)
 
 uint64_t hx_gguf_offset(const struct hx_gguf *g, const void *p)
 {
-    return (uint64_t)((const uint8_t *)p - g->base);
+    const uint8_t *at = p;
+    uint64_t before = g->size;
+
+    for (size_t i = 0; i < g->n_parts; before += g->parts[i++]->size)
+        if (at >= g->parts[i]->base && at < g->parts[i]->base + g->parts[i]->size)
+            return before + (uint64_t)(at - g->parts[i]->base);
+    return (uint64_t)(at - g->base);
 }
 
 struct hx_gguf_facts hx_gguf_facts(const struct hx_gguf *g)
 {
     return (struct hx_gguf_facts){.version = g->version, .alignment = g->alignment,
-                                  .file_bytes = g->size, .data_start = g->data_start,
+                                  .file_bytes = total_bytes(g), .data_start = g->data_start,
                                   .kv = g->kv, .n_kv = g->n_kv,
-                                  .tensors = g->tensors, .n_tensors = g->n_tensors};
+                                  .tensors = g->tensors, .n_tensors = g->n_tensors,
+                                  .n_files = 1 + g->n_parts};
 }

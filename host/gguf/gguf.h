@@ -58,8 +58,9 @@ struct hx_gguf_tensor {
 
 struct hx_gguf;
 
-/* Maps and validates `path`.  0, -errno of open/mmap, -ENOMEM, or -EINVAL (not a GGUF file, one that is not supported,
- * truncated, sizes that overflow, a tensor type that is not supported). */
+/* Maps and validates `path`, and of a model in several files (NAME-00001-of-00003.gguf) the others, too, whose tensors are then among
+ * its own.  0, -errno of open/mmap, -ENOMEM, or -EINVAL (not a GGUF file, one that is not supported, truncated, sizes that overflow, a
+ * tensor type that is not supported, a part that is not the first, parts that do not belong together). */
 int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_error *err);
 
 /* The same over n bytes (borrowed until close, 8-byte aligned); `name` is used in messages. */
@@ -91,17 +92,19 @@ void hx_gguf_close(struct hx_gguf *g);
 
 const char *hx_gguf_name(const struct hx_gguf *g);
 
-/* Where in the file lies what p, a pointer into the map, points at: bytes from its start. */
+/* Where in the file lies what p, a pointer into the map, points at: bytes from its start, where the files of a model lie
+ * one behind the other. */
 uint64_t hx_gguf_offset(const struct hx_gguf *g, const void *p);
 
 /* All that is in it, in the order of the file. */
 struct hx_gguf_facts {
     uint32_t version, alignment;
-    uint64_t file_bytes, data_start; /* bytes; the second from the file's start */
+    uint64_t file_bytes, data_start; /* bytes of all files, and from the first one's start */
     const struct hx_gguf_kv *kv;
     size_t n_kv;
     const struct hx_gguf_tensor *tensors;
     size_t n_tensors;
+    size_t n_files; /* 1, or the parts of the model */
 };
 struct hx_gguf_facts hx_gguf_facts(const struct hx_gguf *g);
 

@@ -223,7 +223,7 @@ static int check_source(const struct hx_gguf *in, const struct hx_gguf_facts *f,
     uint32_t parts;
 
     if (hx_gguf_find(in, "split.count") && !hx_gguf_u32(in, "split.count", &parts, NULL) &&
-        parts > 1)
+        parts > 1 && f->n_files != parts)
         return hx_error_set(err, -EINVAL, "%s: one of %" PRIu32 " parts of a model; merge them first "
                           "(llama-gguf-split --merge)", hx_gguf_name(in), parts);
     for (size_t i = 0; i < f->n_tensors; i++) {
@@ -238,12 +238,18 @@ static int check_source(const struct hx_gguf *in, const struct hx_gguf_facts *f,
     return 0;
 }
 
+/* What is written is one file. */
+static int is_of_split(struct hx_str key)
+{
+    return key.n > 6 && memcmp(key.p, "split.", 6) == 0;
+}
+
 static void put_header(struct hx_gguf_writer *w, const struct hx_gguf_facts *f,
                        const struct target *want)
 {
     for (size_t i = 0; i < f->n_kv; i++)
         if (!hx_str_is(f->kv[i].key, "general.file_type") &&
-            !hx_str_is(f->kv[i].key, "general.quantization_version"))
+            !hx_str_is(f->kv[i].key, "general.quantization_version") && !is_of_split(f->kv[i].key))
             hx_gguf_writer_kv(w, &f->kv[i]);
     hx_gguf_writer_u32(w, "general.quantization_version", QUANTIZATION_VERSION);
     hx_gguf_writer_u32(w, "general.file_type", want->file_type);

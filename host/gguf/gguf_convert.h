@@ -32,7 +32,7 @@ struct hx_convert {
 };
 
 /* 0 and the complete file at `path`, or negative errno with a reason and nothing there: -EINVAL: a tensor that is not F32,
- * F16 or BF16, a part of a split model, a weight that is no finite number or too large for the format. */
+ * F16 or BF16, a part of a model without the others, a weight that is no finite number or too large for the format. */
 int hx_gguf_convert(const struct hx_gguf *in, const char *path, const struct hx_convert *how,
                     struct hx_error *err);
 

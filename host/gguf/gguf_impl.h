@@ -23,7 +23,12 @@ struct hx_gguf {
     size_t n_tensors;
     struct hx_gguf_index keys, names;
     uint64_t data_start; /* bytes from base */
+    struct hx_gguf **parts; /* [n_parts] the files that the model goes on in: their tensors are among these */
+    size_t n_parts;
 };
+
+/* One file, whatever it is a part of; as hx_gguf_open(). */
+int hx_gguf_open_one(struct hx_gguf **out, const char *path, struct hx_error *err);
 
 /* Fills g from base and size.  What it has allocated when it fails is the caller's to free. */
 int hx_gguf_parse(struct hx_gguf *g, struct hx_error *err);
