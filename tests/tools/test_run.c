@@ -1,5 +1,7 @@
 /* Protects `hexrig run` and `hexrig ppl` as people type them: where a prompt comes from, streams, chats, stop texts, what
  * sampling options do, refusals before anything is run, windows. */
+#include <poll.h>
+
 #include "e2e.h"
 
 #define F32 "--kv f32 --threads 1"
@@ -144,6 +146,31 @@ static void test_a_conversation_remembers(void **state)
     free(one);
 }
 
+/* By the slow reference, whose reply of some 1000 tokens is not made before the signal comes. */
+static void test_ctrl_c_ends_the_reply_and_not_the_conversation(void **state)
+{
+    struct hxt_child child;
+    struct hxt_result res;
+    struct e2e_run r;
+    struct pollfd p = {.events = POLLIN};
+    char first;
+
+    (void)state;
+    e2e_command(&r, "run --chat=chatml --ignore-eos --linear ref --attn ref " F32);
+    r.cmd.input = "Tell me of the king\n";
+    r.cmd.timeout_s = E2E_TIMEOUT_S;
+    assert_int_equal(hxt_start(&child, &r.cmd), 0);
+    p.fd = child.out_fd;
+    assert_int_equal(poll(&p, 1, E2E_TIMEOUT_S * 1000), 1);
+    assert_int_equal(read(p.fd, &first, 1), 1); /* text is being made */
+    hxt_signal(&child, SIGINT);
+    assert_int_equal(hxt_wait(&child, &res), 0);
+    if (res.exit_code != 0)
+        fail_msg("exit code %d, signal %d: %s", res.exit_code, res.signal, res.err);
+    assert_int_equal(res.out[res.out_len - 1], '\n'); /* and the end of stdin ends it */
+    hxt_result_free(&res);
+}
+
 static void test_wrong_usage_is_told(void **state)
 {
     (void)state;
@@ -184,6 +211,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_exactly_n_tokens_without_chat),
     cmocka_unit_test(test_sampling_options_reach_the_sampler),
     cmocka_unit_test(test_a_conversation_remembers),
+    cmocka_unit_test(test_ctrl_c_ends_the_reply_and_not_the_conversation),
     cmocka_unit_test(test_wrong_usage_is_told),
     cmocka_unit_test(test_ppl_has_the_windows_of_llama),
 };

@@ -1,5 +1,5 @@
 /* One `hexrig run`: what was asked, what came out.  cmd_run.c has the options, run_complete.c one completion, run_chat.c
- * conversations, run_report.c what is printed. */
+ * conversations, run_break.c their Ctrl-C, run_report.c what is printed. */
 #ifndef HX_RUN_H
 #define HX_RUN_H
 
@@ -35,6 +35,7 @@ struct hx_run {
     struct hx_chat template;   /* with `chat` */
     struct hx_completion c;    /* the last one */
     size_t shown;              /* bytes of its text that were printed */
+    int broken_off;            /* 1: by Ctrl-C, which a conversation goes on behind */
     struct hx_phase_report prefill, decode;
     struct hx_pager_sums paged; /* during decode */
 };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "run_break.h"
 
 struct talk {
     struct hx_chat_message *messages; /* [n], texts malloc'ed */
@@ -70,8 +71,10 @@ static int reply(struct hx_run *r, struct talk *t)
     hx_completion_close(&r->c);
     rc = hx_run_open(r, ids, n, common_start(ids, n, t->past, t->n_past));
     free(ids);
+    hx_break_begin();
     if (!rc)
         rc = hx_run_complete(r);
+    hx_break_end();
     if (!rc)
         rc = say(r, t, "assistant", r->c.text.text, r->c.text.n);
     if (!rc)

@@ -1,8 +1,10 @@
 /* One completion of hexrig run: text is shown as it comes, and both of its phases are counted and timed. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "run.h"
+#include "run_break.h"
 
 int hx_run_open(struct hx_run *r, const uint32_t *ids, size_t n, size_t n_cached)
 {
@@ -21,6 +23,7 @@ int hx_run_open(struct hx_run *r, const uint32_t *ids, size_t n, size_t n_cached
     struct hx_error err = {""};
 
     r->shown = 0;
+    r->broken_off = 0;
     return hx_completion_open(&r->c, r->e, &cfg, &err) ? hx_cmd_fail(r->o.cmd, "%s", err.text)
                                                        : HX_EXIT_OK;
 }
@@ -36,13 +39,16 @@ static void show(struct hx_run *r)
     r->shown = text->ready;
 }
 
-/* Steps of the prefill, or those that make tokens. */
+/* Steps of the prefill, or those that make tokens.  Ctrl-C in a conversation ends them; what was made then is the text. */
 static int steps(struct hx_run *r, int prefill, struct hx_error *err)
 {
     int more = 1;
 
-    while (more > 0 && (!prefill || !hx_completion_prefilled(&r->c))) {
+    while (more > 0 && !r->broken_off && (!prefill || !hx_completion_prefilled(&r->c))) {
         more = hx_completion_step(&r->c, err);
+        r->broken_off = hx_break_wished();
+        if (r->broken_off && more > 0 && hx_stream_end(&r->c.text))
+            more = hx_error_set(err, -ENOMEM, "out of memory");
         show(r);
     }
     return more;
