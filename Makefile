@@ -586,7 +586,7 @@ $(X)/hexrig-fuse-static: $(obj)/fuse/core/main.o $(obj)/libhxfuse.a $(obj)/libhx
 # --- more checks: suites of tests/run.sh beside `check`, one by one or all with check-full.  Exit 0 also when a part was
 # skipped; the skip says why.
 .PHONY: check-asan check-tsan check-valgrind check-aarch64 check-soak check-faults check-isolation check-full
-.PHONY: check-static check-calibration check-determinism
+.PHONY: check-static check-calibration check-determinism check-docs
 sub = @$(MAKE) --no-print-directory -j2
 soak_b := $(call programs_of,soak)
 $(BUILD)/tests/soak_fairness: $(access_o)
@@ -625,6 +625,10 @@ check-calibration: deps
 check-determinism: deps
 	$(sub) tests level-skels
 	@tests/run.sh $(BUILD) determinism
+# every command of the pages, see tests/cases/docs_commands.rules
+check-docs: deps
+	$(sub) tests
+	@tests/run.sh $(BUILD) docs
 # a part of `make check` by itself
 check-isolation: deps
 	$(sub) tests
@@ -633,7 +637,7 @@ check-full: deps
 	$(sub) tests level-skels
 	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
 	$(sub) $(asan) tests
-	@tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration determinism soak
+	@tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration determinism docs soak
 
 # TIME (60) seconds of each fuzz target, or of TARGETS; JOBS (1) at a time.  By libFuzzer where a clang has it (FUZZ_CC; empty: do
 # without), else by the fuzzer of `make check`.  fuzz-merge keeps of what was found what is worth keeping

@@ -1,0 +1,6 @@
+# make check-docs: every command that README.md and docs/*.md show, page by page: as printed, from a clone.  `make check` has the quick ones.
+. "$(dirname "$0")/common.sh"
+
+for page in README.md $(cd "$src" && ls docs/*.md); do
+    echo "docs $(basename "$page" .md) sh $src/tests/cases/docs_commands.sh $build all $page"
+done
