@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "hxt.h"
+#include "hxt_proc.h"
 
 int hxt_own_mounts(void)
 {
@@ -48,4 +50,23 @@ int hxt_show_build(const char *folder)
     setenv("HEXRIG_LIBEXEC", hxt_path("%s/libexec/hexrig", build), 1);
     setenv("DSP_LIBRARY_PATH", hxt_path("%s/tests", build), 1);
     return 0;
+}
+
+static int nobody_can_run(const char *build)
+{
+    const char *argv[] = {"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sh", "-c",
+                          hxt_path("test -x %s/libexec/hexrig/hexrig-fuse -a -r %s/lib/libsp_hex_skel.so", build, build), NULL};
+
+    return hxt_succeeds(&(struct hxt_cmd){.argv = argv});
+}
+
+int hxt_build_for_nobody(const char *folder, char *build, size_t bytes)
+{
+    snprintf(build, bytes, "%s", HXT_BUILD);
+    if (geteuid() != 0 || nobody_can_run(build))
+        return geteuid() == 0;
+    if (chmod(folder, 0711) || hxt_own_mounts() || hxt_show_build(folder))
+        return 0;
+    snprintf(build, bytes, "%s/build", folder);
+    return nobody_can_run(build);
 }

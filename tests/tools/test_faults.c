@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 
 #include "hx_block.h"
+#include "other_users.h"
+#include "own_rig.h"
 
 static const char *model(void)
 {
@@ -260,15 +262,18 @@ static void test_unknown_values_list_the_legal_ones(void **state)
     e2e_refused("demo -n x", 2, "hexrig demo: --tokens: unknown value 'x'");
     e2e_refused("up --front-end ether", 2, "legal: auto, fuse, socket, cuse");
     e2e_refused("run -p PROMPT --zork", 2, "--zork");
-    e2e_refused("zork", 2, "legal: up, down, status, filter, run");
+    e2e_refused("zork", 2, "legal: up, down, status, stats, filter, run");
     e2e_refused("run -p PROMPT --profile zork", 2, "zork");
     e2e_refused("run -p PROMPT --filter zork:x=1", 2, "zork");
 }
 
+/* What user nobody runs. */
+static char build[4096];
+
 /* As nobody, who may not open /dev/fuse here: --front-end fuse fails, auto says that it falls back. */
 static void test_fuse_without_permission(void **state)
 {
-    const char *bin = hxt_path("%s/bin/hexrig", HXT_BUILD);
+    const char *bin = hxt_path("%s/bin/hexrig", build);
     const char *dir = hxt_path("%s/nobody", hxt_tmpdir());
     const char *env[] = {hxt_path("XDG_RUNTIME_DIR=%s", dir), "HEXRIG_DEVICE", NULL};
     const char *can[] = {"runuser", "-u", "nobody", "--", "sh", "-c",
@@ -459,7 +464,14 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_killed_background_rig_is_cleaned_up_by_down),
 };
 
+/* The build is shown in a mount namespace of this process, which must not be the one that removes the folder. */
+static int run(const char *folder)
+{
+    hxt_build_for_nobody(folder, build, sizeof(build));
+    return HXT_RUN(tests);
+}
+
 int main(void)
 {
-    return HXT_RUN(tests);
+    return own_rig_run(run, hxt_tmpdir());
 }
