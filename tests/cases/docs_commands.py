@@ -46,7 +46,8 @@ class Command:
 
 
 def complete(text):
-    return subprocess.run(["bash", "-n"], input=text.encode(), stderr=subprocess.PIPE).returncode == 0 and not text.rstrip().endswith("\\")
+    said = subprocess.run(["bash", "-n"], input=text.encode(), stderr=subprocess.PIPE)
+    return said.returncode == 0 and b"here-document" not in said.stderr and not text.rstrip().endswith("\\")
 
 
 def read_page(path):
