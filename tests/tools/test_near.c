@@ -44,7 +44,7 @@ static void test_a_word_is_near_within_an_edit_per_three_letters(void **state)
     (void)state;
     assert_string_equal(nearest("rnu"), "run");
     assert_string_equal(nearest("runwith"), "run-with");
-    assert_string_equal(nearest("desnity"), "density");
+    assert_string_equal(nearest("densify"), "density");
     assert_string_equal(nearest("theorem"), "theorems");
     assert_string_equal(nearest("u"), "up");
     assert_null(nearest("frobnicate"));
