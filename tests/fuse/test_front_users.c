@@ -567,8 +567,7 @@ static const struct CMUnitTest tests[] = {
 /* The build is shown in a mount namespace of this process, which must not be the one that removes the folder. */
 static int run(const char *folder)
 {
-    if (geteuid() == 0 && !nobody_can_run() && chmod(folder, 0711) == 0 && hxt_own_mounts() == 0 && hxt_show_build(folder) == 0)
-        snprintf(build, sizeof(build), "%s/build", folder);
+    hxt_build_for_nobody(folder, build, sizeof(build));
     return HXT_RUN(tests);
 }
 

@@ -21,8 +21,9 @@ int hxt_fuse_lets_others_in(const char *folder);
 /* HXT_BUILD may lie where only root may go: shows it in `folder`/build, and points HEXRIG_LIBEXEC and DSP_LIBRARY_PATH there.  0 or -1. */
 int hxt_show_build(const char *folder);
 
-/* 1: user nobody may run what was built, and `build`, of `bytes`, becomes its path: HXT_BUILD, or where hxt_show_build() shows it in a
- * mount namespace that the caller gets.  0: neither is to be had.  For a process that does not itself remove `folder` afterwards. */
+/* 1: user nobody may run what was built, and `build`, of `bytes`, becomes its path: HXT_BUILD; or where hxt_show_build() shows it in a
+ * mount namespace that the caller gets; or, where there can be none, a copy in `folder`.  0: not even that.  For a process that does not
+ * itself remove `folder` afterwards. */
 int hxt_build_for_nobody(const char *folder, char *build, size_t bytes);
 
 #endif
