@@ -16,7 +16,7 @@ RUN    ?=
 
 ifeq ($(V),1)
 Q =
-say =
+say = @:
 else
 Q = @
 say = @printf '  %-7s %s\n'

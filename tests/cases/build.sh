@@ -100,7 +100,7 @@ same "after Makefile was touched" ours new2
 
 touched tools/VERSION CC rpc/wire/hx_version.c
 touched tools/VERSION IDL
-touched tools/VERSION copy tools/*.pc.in
+touched tools/VERSION copy tools/*.cmake.in tools/*.pc.in
 touched host/quant/table.c CC host/quant/table.c
 touched host/quant/table.c AR libhxhost.a
 touched tests/rpc/test_ring.c LINK test_ring
@@ -110,7 +110,7 @@ touched tests/oracle/gen.awk CC tests/dsp/test_hvx_int.c
 touched tests/oracle_scalar/scalar-v69-intrinsics.txt CC tests/dsp/test_scalar_q6.c
 touched tests/data/listing/sample.release.s CC tests/tools/test_listing.c
 touched kernels/linear/hex_linear.idl IDL kernels/linear/hex_linear.idl
-touched kernels/linear/hex_linear.idl AR libhxhex_linear.a libhxhost.a libhxstub.a
+touched kernels/linear/hex_linear.idl AR libhxhex_layer.a libhxhex_linear.a libhxhost.a libhxstub.a
 touched rpc/idl-include/remote.idl IDL $(ls kernels/*/*.idl tests/skel/*.idl)
 touched host/api/libhexrig.map LINK "libhexrig.so.$major"
 touched host/data/hexrig-tiny-q8_0.gguf copy host/data/hexrig-tiny-q8_0.gguf
@@ -124,5 +124,8 @@ for f in $(ls rpc/*/*.[ch] dsp/*/*.[ch] fuse/*/*.[ch] host/*/*.[ch] kernels/*/*.
     plan new -W "$f"
     [ -s "$dir/new" ] || fail "nothing depends on $f"
 done
+# V=1 does it, too
+make V=1 BUILD="$dir/shown" "$dir/shown/obj/rpc/wire/hx_aee.o" >"$dir/out" 2>&1 || { tail -n 3 "$dir/out"; fail "V=1 does not build"; }
+grep -q ' -c rpc/wire/hx_aee.c ' "$dir/out" || fail "V=1 does not show the commands"
 [ $failed = 0 ] || exit 1
 echo "$(grep -c . "$dir/ours") steps"
