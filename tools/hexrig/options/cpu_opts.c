@@ -147,7 +147,7 @@ static int place_model(struct hx_cpu_opts *o, const cpu_set_t *allowed, const st
 int hx_cpu_opts_place(struct hx_cpu_opts *o, const char *cmd, int pages, const char *profile)
 {
     struct hx_error err = {""};
-    struct hx_profile p;
+    struct hx_profile p = {0};
     cpu_set_t allowed;
     int rc;
 
