@@ -237,6 +237,9 @@ int hx_pager_open(struct hx_pager **out, const struct hx_model *m, struct hx_mat
     p->page_bytes = page_bytes;
     if (!m->file)
         rc = hx_error_set(err, -EINVAL, "pages of weights: the model has no file");
+    else if (hx_gguf_facts(m->file).n_files > 1)
+        rc = hx_error_set(err, -EINVAL, "%s: the model is in %zu files; pages of weights come from one", hx_gguf_name(m->file),
+                          hx_gguf_facts(m->file).n_files);
     else if (alloc_pages(p, matrices))
         rc = hx_error_set(err, -ENOMEM, "%s: no memory for a list of its pages", hx_gguf_name(m->file));
     for (size_t i = 0; i < n_places(matrices) && !rc; i++)

@@ -22,8 +22,8 @@
 struct hx_pager;
 
 /* Takes over all matrices, which other methods have taken before and which must outlive it; m is kept until close.
- * page_bytes: most of a page, but 16 rows are always one.  0; -EINVAL: the model came from no file, or CPUs that this process may
- * not use; -ENOMEM; errors of opening the file.
+ * page_bytes: most of a page, but 16 rows are always one.  0; -EINVAL: the model came from no file or from several, or CPUs that
+ * this process may not use; -ENOMEM; errors of opening the file.
  *
  * A matrix that is applied while its page cannot be read gives the error of that read, which names the file. */
 int hx_pager_open(struct hx_pager **out, const struct hx_model *m, struct hx_matrices *matrices, size_t page_bytes,

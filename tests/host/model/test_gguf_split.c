@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/arch/arch.h"
+#include "engine/engine.h"
 #include "gguf/gguf_convert.h"
 #include "gguf/gguf_write.h"
 #include "hxt.h"
@@ -197,10 +198,27 @@ static int close_whole(void **state)
     return 0;
 }
 
+/* Pages are parts of one file: not of the first one, where bytes of another lie behind it. */
+static void test_parts_are_not_paged(void **state)
+{
+    struct hx_engine *e = NULL;
+    struct hx_error err = {""};
+
+    (void)state;
+    write_parts("paged");
+    assert_int_equal(hx_engine_open(&e, &(struct hx_engine_cfg){
+        .model = name_of("paged", 0), .n_ctx = 8, .threads = 1,
+        .settings = (const char *const[]){"kv=f32", "page-weights", NULL}}, &err), -EINVAL);
+    if (!strstr(err.text, "the model is in 3 files; pages of weights come from one"))
+        fail_msg("%s", err.text);
+    assert_null(e);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_parts_are_one_model),
     cmocka_unit_test(test_a_converted_model_is_one_file),
     cmocka_unit_test(test_what_is_wrong_with_parts_is_told),
+    cmocka_unit_test(test_parts_are_not_paged),
 };
 
 int main(void)
