@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gguf/gguf_write.h"
 #include "golden.h"
 #include "open_engine.h"
 
@@ -94,6 +95,50 @@ static void test_some_matrices_can_go_and_others_stay(void **state)
     check_released("linear=ref,ffn=ok", 4.2);
 }
 
+/* Every second tensor of the project's model, and with part 0 its metadata. */
+static const char *write_part(uint32_t no)
+{
+    const char *path = hxt_path("%s/two-%05u-of-00002.gguf", hxt_tmpdir(), no + 1);
+    struct hx_gguf *whole = NULL;
+    struct hx_gguf_writer *w = NULL;
+
+    assert_int_equal(hx_gguf_open(&whole, MODEL_F16, NULL), 0);
+    const struct hx_gguf_facts f = hx_gguf_facts(whole);
+
+    assert_int_equal(hx_gguf_writer_open(&w, path, 32, NULL), 0);
+    for (size_t i = 0; no == 0 && i < f.n_kv; i++)
+        hx_gguf_writer_kv(w, &f.kv[i]);
+    hx_gguf_writer_u32(w, "split.no", no);
+    hx_gguf_writer_u32(w, "split.count", 2);
+    hx_gguf_writer_u32(w, "split.tensors.count", (uint32_t)f.n_tensors);
+    for (size_t i = no; i < f.n_tensors; i += 2)
+        hx_gguf_writer_tensor(w, &f.tensors[i]);
+    for (size_t i = no; i < f.n_tensors; i += 2)
+        assert_int_equal(hx_gguf_writer_data(w, f.tensors[i].data, f.tensors[i].bytes, NULL), 0);
+    assert_int_equal(hx_gguf_writer_finish(w, NULL), 0);
+    hx_gguf_writer_close(w);
+    hx_gguf_close(whole);
+    return path;
+}
+
+static void test_all_files_of_a_model_go(void **state)
+{
+    static float want[VOCAB], got[VOCAB];
+    const char *first = write_part(0), *second = write_part(1);
+    struct hx_engine *e = open_at(MODEL_F16, HXT_SETTINGS("kv=f32", "attn=ref", "linear=ok"));
+
+    (void)state;
+    logits_of(e, want);
+    hx_engine_close(e);
+    e = open_at(first, HXT_SETTINGS("kv=f32", "attn=ref", "linear=ok", "release-file"));
+    assert_int_equal(maps_of(first) + maps_of(second), 0);
+    assert_true(hxt_reported(e, "release_file", "gone_mb") > 6);
+    assert_int_equal(unlink(first) + unlink(second), 0);
+    logits_of(e, got);
+    hxt_same_bytes(got, want, sizeof(want));
+    hx_engine_close(e);
+}
+
 /* The model's own matrices have no weights then, and say so. */
 static void test_the_reference_of_what_went_is_an_error(void **state)
 {
@@ -176,6 +221,7 @@ static void test_spans_go_and_the_rest_stays_where_it_was(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_an_engine_computes_on_without_its_file),
     cmocka_unit_test(test_some_matrices_can_go_and_others_stay),
+    cmocka_unit_test(test_all_files_of_a_model_go),
     cmocka_unit_test(test_the_reference_of_what_went_is_an_error),
     cmocka_unit_test(test_engines_that_share_a_core_share_what_is_left),
     cmocka_unit_test(test_methods_that_read_the_file_are_refused),
