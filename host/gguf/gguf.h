@@ -80,9 +80,9 @@ struct hx_gguf_released {
     uint64_t gone_bytes, kept_bytes; /* of whole pages */
 };
 
-/* Lets go of the file, or of all files of the model.  What `gone` [n] spans is dropped, page by page: any access to it ends the process.  All else becomes a
- * copy in memory at the same addresses, so that pointers into it stay.  No page of the file is mapped any more; it may shrink or
- * go.  The spans are sorted and joined in place.  Nobody may read the map meanwhile.
+/* Lets go of the file, or of all files of the model.  What `gone` [n] spans is dropped, page by page: any access to it ends the
+ * process.  All else becomes a copy in memory at the same addresses, so that pointers into it stay.  No page of a file is mapped any
+ * more; it may shrink or go.  The spans are sorted and joined in place.  Nobody may read the map meanwhile.
  * 0; -EINVAL: of bytes, not of a file; -ENOMEM: all that is not `gone` is as it was. */
 int hx_gguf_release(struct hx_gguf *g, struct hx_gguf_span *gone, size_t n, struct hx_gguf_released *out,
                     struct hx_error *err);
