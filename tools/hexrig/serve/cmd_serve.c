@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
     {"parallel", OPT_PARALLEL, "N", 0, "requests that are computed at a time, each with a cache of its own (4)", 0},
     {"queue", OPT_QUEUE, "N", 0, "requests that may wait for one of them; more get status 503 (64)", 0},
     {"name", OPT_NAME, "NAME", 0, "of the model, as clients call it (its file's)", 0},
-    {"cors", OPT_CORS, "ORIGIN", 0, "pages of this origin may use the server, as http://localhost:3000; * = any (none)", 0},
+    {"cors", OPT_CORS, "ORIGIN", 0, "pages of this origin may use it, as http://localhost:3000; * = any (none)", 0},
     {"chat", OPT_CHAT, "FAMILY", 0, "template of chats instead of the model's", 0},
     {0},
 };
