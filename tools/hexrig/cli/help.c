@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "help_columns.h"
 #include "opt_tree.h"
 
 static enum hx_help_form chosen = HX_HELP_TEXT;
@@ -163,6 +164,19 @@ static void words(const struct argp *root, const char *name)
     putchar('\n');
 }
 
+static void text(const struct argp *root, const char *name)
+{
+    char *all = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&all, &bytes);
+
+    if (f)
+        argp_help(root, f, ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG, (char *)name);
+    if (f && fclose(f) == 0)
+        hx_help_columns(all, stdout);
+    free(all);
+}
+
 void hx_help_print(const struct argp *root, const char *name)
 {
     if (chosen == HX_HELP_MAN)
@@ -170,7 +184,7 @@ void hx_help_print(const struct argp *root, const char *name)
     else if (chosen == HX_HELP_WORDS)
         words(root, name);
     else
-        argp_help(root, stdout, ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG, (char *)name);
+        text(root, name);
 }
 
 int hx_help_table_begins(void)
