@@ -92,7 +92,7 @@ static int open_linear(struct hx_core *c, const struct hx_plan *plan, struct hx_
     struct place *places = calloc(most, sizeof(*places));
     struct hx_linear_set set = {.at = calloc(most, sizeof(*set.at))};
     const size_t n = places && set.at ? list_places(c, plan, places) : 0;
-    int rc = n ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
+    int rc = places && set.at ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
 
     for (size_t i = 0; i < n && !rc; i++)
         if (!places[i].open)

@@ -15,7 +15,7 @@
 #include "skel/packets.h"
 #include "skel/parallel.h"
 
-HX_UNCOSTED("the loops over weights, rows, keys and values are listed; dividing work, fetching tiles and one check of a row is not");
+HX_UNCOSTED("the loops over weights, rows, K and V are listed; dividing work and fetching tiles is not");
 
 enum { ALIGN = 128 };
 

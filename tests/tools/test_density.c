@@ -71,6 +71,28 @@ static void test_calls_of_a_model_follow_the_formulas(void **state)
     e2e_clean();
 }
 
+/* Beside the caches' own, in the order of the list. */
+static void test_whole_layers_are_one_more_density(void **state)
+{
+    json_t *j = e2e_json("density --density batched,layer --pos 0,16 --json");
+
+    (void)state;
+    assert_int_equal(json_array_size(rows_of(j)), 4);
+    assert_string_equal(e2e_text(j, "density"), "batched,layer");
+    assert_true(e2e_number(row_of(j, "batched", 16), "calls_per_token") == 2 * LAYERS);
+    for (int pos = 0; pos <= 16; pos += 16) {
+        const json_t *row = row_of(j, "layer", pos);
+
+        assert_true(e2e_number(row, "calls_per_token") == LAYERS);
+        assert_true(e2e_number(row, "formula_calls_per_token") == LAYERS);
+        assert_string_equal(e2e_text(row, "kv"), "layer");
+    }
+    json_decref(j);
+    e2e_refused("density --kv spinor --density layer", 2, "--offload layer: layers on the DSP do not keep K and V as spinor does");
+    e2e_refused("density --geometry gptj-6b --density layer", 1, "gptj-6b has no gate");
+    e2e_clean();
+}
+
 static void test_calls_of_a_geometry_follow_the_formulas(void **state)
 {
     static const double positions[] = {0, 3, 9};
@@ -415,6 +437,7 @@ static void test_a_geometry_takes_options_of_caches_and_of_the_dsp_alone(void **
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_calls_of_a_model_follow_the_formulas),
+    cmocka_unit_test(test_whole_layers_are_one_more_density),
     cmocka_unit_test(test_calls_of_a_geometry_follow_the_formulas),
     cmocka_unit_test(test_bytes_are_copied_by_vectors_and_shared_by_the_others),
     cmocka_unit_test(test_batched_breaks_the_wall),

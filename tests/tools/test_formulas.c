@@ -37,6 +37,7 @@ static void test_formulas_are_what_the_driver_counts(void **state)
         " --packets --kv ntt --offload kv --ring-ddr 24 --linear cpu,wq=dsp:ddr,wk=dsp:vtcm",
         /* whole layers, with the output matrix here or there */
         " --offload layer", " --offload layer,argmax", " --packets --offload layer,argmax",
+        " --geometry smollm2-135m --offload layer",
     };
 
     (void)state;

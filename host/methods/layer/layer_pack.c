@@ -35,7 +35,8 @@ int hx_layer_pack_check(const struct hx_model *m, struct hx_error *err)
 
     for (size_t i = 0; i < sizeof(not_there) / sizeof(not_there[0]); i++)
         if (not_there[i].bad)
-            return hx_error_set(err, -ENOTSUP, "layers on the DSP: %s has %s", hx_gguf_name(m->file), not_there[i].what);
+            return hx_error_set(err, -ENOTSUP, "layers on the DSP: %s has %s", m->file ? hx_gguf_name(m->file) : "the geometry",
+                                not_there[i].what);
     return 0;
 }
 
@@ -107,19 +108,26 @@ static size_t leader(size_t index)
     return which == HEX_LAYER_K || which == HEX_LAYER_V ? index - which : which == HEX_LAYER_UP ? index - 1 : index;
 }
 
+/* 1: the matrix has the weights of the layer before, as in a geometry. */
+static int is_shared(const struct hx_model *m, size_t index)
+{
+    return index >= HEX_LAYER_MATRICES && matrix(m, index)->w == matrix(m, index - HEX_LAYER_MATRICES)->w;
+}
+
 static int measure_matrices(struct hx_layer_pack *p, const struct hx_model *m, struct hx_error *err)
 {
     for (size_t i = 0; i < p->n_matrices; i++) {
         const struct hx_linear *w = matrix(m, i);
-        const size_t bytes = hx_linear_pack_bytes(w);
+        const size_t bytes = is_shared(m, i) ? 0 : hx_linear_pack_bytes(w);
 
-        if (!bytes || p->bytes + bytes > INT32_MAX)
+        if ((!bytes && !is_shared(m, i)) || p->bytes + bytes > INT32_MAX)
             return hx_error_set(err, -EINVAL, "layers on the DSP: a matrix of %zu x %zu, or all of them, are too large for one buffer",
                                 w->rows, w->cols);
         if (hx_linear_pack_type(w) != hx_linear_pack_type(matrix(m, leader(i))))
             return hx_error_set(err, -ENOTSUP, "layers on the DSP: matrices of layer %zu that share their input are of two types",
                                 i / HEX_LAYER_MATRICES);
-        p->matrices[i] = (hex_layer_matrix){hx_linear_pack_type(w), (uint32_t)w->rows, (uint32_t)w->cols, (uint32_t)p->bytes};
+        p->matrices[i] = (hex_layer_matrix){hx_linear_pack_type(w), (uint32_t)w->rows, (uint32_t)w->cols,
+                                             is_shared(m, i) ? p->matrices[i - HEX_LAYER_MATRICES].offset : (uint32_t)p->bytes};
         p->bytes += bytes;
     }
     return 0;
@@ -261,7 +269,7 @@ int hx_layer_pack_fill(const struct hx_layer_pack *p, const struct hx_model *m, 
     for (size_t i = 0; !rc && i < m->n_layer; i++)
         fill_vectors(p, m, i, out);
     for (size_t i = 0; !rc && i < p->n_matrices; i++)
-        rc = fill_matrix(p, m, i, out, row, err);
+        rc = is_shared(m, i) ? 0 : fill_matrix(p, m, i, out, row, err);
     free(row);
     return rc;
 }

@@ -20,7 +20,8 @@ static const struct argp_option options[] = {
      "instead of a model: calls of the cache and of matrices on the DSP, on random vectors.  qwen3-4b | llama3-8b | gemma3-1b | "
      "smollm2-135m | gptj-6b | FILE, a model's config.json or lines of KEY = VALUE | its numbers, as 24x16/4x128x2048x5632x32000", 0},
     {"density", OPT_DENSITY, "LIST", 0,
-     "per-vector,per-layer,batched,per-token,queue (all that the methods allow); of caches with this option", 0},
+     "per-vector,per-layer,batched,per-token,queue (all that the methods allow), of caches with this option; layer: whole "
+     "layers", 0},
     {"pos", OPT_POS, "LIST", 0, "positions of the token, from 0 (16,128)", 0},
     {"sweep", OPT_SWEEP, "NAME=LIST", 0,
      "rows for each value of something else: profile, geometry, model, or an option of methods (kv, placement, ...); repeatable", 0},

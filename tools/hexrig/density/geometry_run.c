@@ -2,10 +2,12 @@
 #include "geometry_run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine/arch/arch.h"
 #include "engine/linear.h"
 #include "methods/spinor/geometry.h"
 
@@ -13,6 +15,8 @@
 
 static int on_dsp(const struct hx_plan *p, size_t layer, enum hx_matrix which)
 {
+    if (which != HX_OUT && hx_plan_whole_layers(p))
+        return 1;
     return (hx_plan_linear(p, layer, which).method->needs & HX_TRAIT_RIG) != 0;
 }
 
@@ -165,6 +169,13 @@ static size_t batch_of(const struct hx_geometry_run *r)
     return max(1, BYTES / weights < MOST ? BYTES / weights : MOST);
 }
 
+/* Norms of layers that are done as a whole: zeros as well. */
+static void place_norms(struct hx_geometry_run *r)
+{
+    for (size_t layer = 0; layer < r->m.n_layer; layer++)
+        r->m.layers[layer].attn_norm.w = r->m.layers[layer].ffn_norm.w = r->zeros;
+}
+
 /* Any numbers do, but zeros: what a vector costs does not depend on them. */
 static int alloc_vectors(struct hx_geometry_run *r, const struct hx_geometry *g, struct hx_error *err)
 {
@@ -193,6 +204,8 @@ static int open_matrices(struct hx_geometry_run *r, const struct hx_geometry *g,
         r->m.layers[layer] = layer_of(g, plan, layer);
     r->m.out = on_dsp(plan, 0, HX_OUT) ? matrix(g->vocab, g->width) : matrix(0, 0);
     rc = place_weights(r, g, err);
+    if (!rc && hx_plan_whole_layers(plan))
+        place_norms(r);
     if (!rc)
         rc = alloc_vectors(r, g, err);
     return rc ? rc : hx_core_open(&r->core, &cfg, plan, err);
@@ -206,15 +219,19 @@ int hx_geometry_run_open(struct hx_geometry_run *r, const struct hx_geometry *g,
     int rc = 0;
 
     *r = (struct hx_geometry_run){.argmax = (hx_plan_offload(plan) & HX_OFFLOAD_ARGMAX) != 0};
-    if (!(kv->gives & (HX_TRAIT_ROWS | HX_TRAIT_ATTEND)))
+    if (!(kv->gives & (HX_TRAIT_ROWS | HX_TRAIT_ATTEND | HX_TRAIT_LAYER)))
         return hx_error_set(err, -EINVAL, "a geometry has no queries, which --kv %s needs", kv->name);
+    if (kv->gives & HX_TRAIT_LAYER && !g->gated)
+        return hx_error_set(err, -EINVAL, "geometry %s has no gate, and --kv %s no layers without one", g->name, kv->name);
     if (kv->gives & HX_TRAIT_ATTEND)
         r->n_head = g->n_head;
     if (r->n_head % g->n_kv)
         return hx_error_set(err, -EINVAL, "geometry %s: %zu heads; attention needs a multiple of the %zu KV heads", g->name, g->n_head,
                             g->n_kv);
     r->m = (struct hx_model){
-        .n_layer = g->n_layer, .n_head = r->n_head, .n_kv = g->n_kv, .dh = g->dh, .width = g->width, .ffn = g->ffn, .vocab = g->vocab,
+        .arch = &hx_arch_llama, .eps = 1e-6f, .attn_scale = 1 / sqrtf((float)g->dh),
+        .n_layer = g->n_layer, .n_head = kv->gives & HX_TRAIT_LAYER ? g->n_head : r->n_head, .n_kv = g->n_kv, .dh = g->dh,
+        .width = g->width, .ffn = g->ffn, .vocab = g->vocab,
         .rope.global = {HX_ROPE_HALVES, g->dh, g->rope_base, 1, NULL},
     };
     if (hx_geometry_has_matrices(g, plan))
@@ -264,10 +281,19 @@ static int run_out(struct hx_geometry_run *r, struct hx_error *err)
     return r->argmax ? out->ops->argmax(out, &id, r->x, 1, err) : apply(r, 1, MATRICES(out), err);
 }
 
+/* x in, and something else out: the next layer may have that. */
+static int run_whole_layer(struct hx_geometry_run *r, size_t layer, size_t n, size_t pos, struct hx_error *err)
+{
+    return r->kv->ops->layer(r->kv, layer, pos, n, r->x, err);
+}
+
 /* The matrices of a layer times n vectors, and its part of the cache between them; pos SIZE_MAX: without the cache. */
 static int run_layer(struct hx_geometry_run *r, size_t layer, size_t n, size_t pos, struct hx_error *err)
 {
     const struct hx_layer *l = r->core ? &r->core->matrices.layers[layer] : NULL;
+
+    if (r->kv->ops->layer)
+        return run_whole_layer(r, layer, n, pos == SIZE_MAX ? 0 : pos, err);
     int rc = l ? apply(r, n, MATRICES(&l->q, &l->k, &l->v), err) : 0;
 
     if (!rc && pos != SIZE_MAX)
@@ -287,7 +313,7 @@ int hx_geometry_run_token(struct hx_geometry_run *r, size_t pos, struct hx_error
 
     for (size_t layer = 0; !rc && layer < r->m.n_layer; layer++)
         rc = run_layer(r, layer, 1, pos, err);
-    return rc || !r->core ? rc : run_out(r, err);
+    return rc || !r->core || !r->m.out.rows ? rc : run_out(r, err);
 }
 
 /* As hx_geometry_fill(), of a cache that attends by itself. */
@@ -312,7 +338,7 @@ int hx_geometry_run_fill(struct hx_geometry_run *r, size_t pos, size_t n, struct
     for (size_t layer = 0; r->core && !r->warm && !rc && layer < r->m.n_layer; layer++)
         rc = run_layer(r, layer, n < r->batch ? n : r->batch, SIZE_MAX, err);
     r->warm = 1;
-    if (rc)
+    if (rc || r->kv->ops->layer)
         return rc;
     return r->n_head ? fill_attending(r, pos, n, err) : hx_geometry_fill(r->kv, pos, n, err);
 }

@@ -191,13 +191,13 @@ static json_t *list(const char *const *value, size_t n)
     return j;
 }
 
-/* "batched,queue": of all rows; a cache without densities keeps what the plan says.  What is swept likewise. */
+/* "batched,queue": of all rows; a cache without densities keeps what the plan says, unless some were asked for.  What is swept likewise. */
 static int add_lists(const struct hx_sweep *s, json_t *j)
 {
     const struct hx_sweep_case *c = &s->cases[0];
     int rc = 0;
 
-    if (hx_plan_uses_option(c->plan[0], "density"))
+    if (s->words || hx_plan_uses_option(c->plan[0], "density"))
         rc = json_object_set_new(j, "density", list(c->density, c->n_density));
     for (size_t i = 0; !rc && i < s->n_swept; i++)
         rc = json_object_set_new(j, s->swept[i].name, list(s->swept[i].value, s->swept[i].n));

@@ -41,6 +41,22 @@ static const char *const *densities(void)
     return NULL;
 }
 
+/* One more than the caches have: a call for a whole layer. */
+static const char whole_layers[] = "layer";
+
+static int check_density(const struct hx_sweep *s, const char *word)
+{
+    const char *legal[HX_SWEEP_LIST + 2] = {NULL};
+    size_t n = 0;
+
+    while (n < HX_SWEEP_LIST && densities()[n]) {
+        legal[n] = densities()[n];
+        n++;
+    }
+    legal[n] = whole_layers;
+    return hx_opt_name(s->o.cmd, "density", word, legal, NULL);
+}
+
 static int read_densities(struct hx_sweep *s)
 {
     int rc;
@@ -52,7 +68,7 @@ static int read_densities(struct hx_sweep *s)
         return hx_cmd_fail(s->o.cmd, "out of memory");
     rc = split(s, "density", s->words, s->density, &s->n_density);
     for (size_t i = 0; !rc && i < s->n_density; i++)
-        rc = hx_opt_name(s->o.cmd, "density", s->density[i], densities(), NULL);
+        rc = check_density(s, s->density[i]);
     return rc;
 }
 
@@ -146,13 +162,14 @@ static int take_value(const struct hx_sweep *s, struct hx_sweep_case *c, struct 
 /* The plan with a density; 0, -EINVAL: the methods do not allow it, or -ENOMEM. */
 static int plan_of(const struct hx_plan *base, const char *density, struct hx_plan **out, struct hx_error *err)
 {
+    const int whole = density && strcmp(density, whole_layers) == 0;
     int rc = hx_plan_copy(out, base, err);
 
     if (!rc && density)
-        rc = hx_plan_set(*out, "density", density, err);
+        rc = whole ? hx_plan_set(*out, "offload", "layer", err) : hx_plan_set(*out, "density", density, err);
     if (!rc)
         rc = hx_plan_resolve(*out, err);
-    if (!rc && density && !hx_plan_uses_option(*out, "density"))
+    if (!rc && density && !whole && !hx_plan_uses_option(*out, "density"))
         rc = hx_error_set(err, -EINVAL, "--kv %s has no --density", hx_plan_method(*out, HX_SEAM_KV)->name);
     if (rc) {
         hx_plan_close(*out);

@@ -43,6 +43,8 @@ static json_t *row_json(const struct running *r, const struct hx_density_answer 
                           (double)sum->bytes_shared, "formula_calls_per_token", a->formula.invokes, "formula_packets_per_token",
                           a->formula.packets, "model_us_per_token", hx_report_model_us(sum, 1));
 
+    if (strcmp(r->density, "layer") == 0) /* not what the rest of the report says */
+        json_object_set_new(j, "kv", json_string("layer"));
     hx_report_add_traffic(j, sum, 1);
     return j;
 }
