@@ -1,7 +1,8 @@
 #!/bin/sh
 # Modelled figures do not depend on how hexrig was compiled: builds at -O1 and -O2, for x86-64-v3 and by clang give the answers that BUILD
 # gives.  Calls, packets and bytes of arguments are the same; of skels the code that has no listing is costed as it was compiled, so that
-# times may differ by 0.5 %, and what it finds in L2 or DDR by 5 %.  clang does not trace loads and stores, so that its hexrig, driver and DSP work with BUILD's skels.
+# times may differ by 0.5 %, and what it finds in L2 or DDR by 5 %.  clang does not trace loads and stores, so that its hexrig, driver and
+# DSP work with BUILD's skels.
 # Usage: compare.sh BUILD [VARIANT...]: each is made in BUILD/builds/VARIANT, which takes minutes the first time.
 set -eu
 build=$(cd "$1" && pwd)
