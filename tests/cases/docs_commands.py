@@ -135,7 +135,7 @@ class Shell:
     def close(self, build):
         try:
             if self.bash.poll() is None:
-                self.run(f"{build}/bin/hexrig down >/dev/null 2>&1; kill $(jobs -p) 2>/dev/null; wait")
+                self.run(f"{build}/bin/hexrig down >/dev/null 2>&1; {build}/bin/hexrig down --mount {self.folder}/rig >/dev/null 2>&1; kill $(jobs -p) 2>/dev/null; wait")
             self.bash.stdin.close()
         except (BrokenPipeError, TimeoutError):
             pass
