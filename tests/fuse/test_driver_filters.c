@@ -139,7 +139,8 @@ static void test_trace_filter_writes_the_calls_on_the_virtual_clock(void **state
     text = hxt_read_file(path, NULL);
     assert_non_null(text);
     assert_non_null(strstr(text, "\"traceEvents\": ["));
-    assert_non_null(strstr(text, "method 4 result 0x0"));
+    assert_non_null(strstr(text, "\"name\": \"hxt method 4\", "));
+    assert_non_null(strstr(text, "\"method\": 4, \"result\": \"0x0\", "));
     assert_non_null(strstr(text, "\"name\": \"dispatch\""));
     assert_non_null(strstr(text, "\"dur\": 233.102}")); /* what s22u-577 charges before a call executes ... */
     assert_non_null(strstr(text, "\"name\": \"return\"")); /* ... and the rest after it */
