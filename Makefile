@@ -407,6 +407,7 @@ $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/fuse/test_crash.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares): | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
 $(BUILD)/tests/test_turns_rig $(BUILD)/tests/test_shares_rig: $(obj)/gen/hxt_threads_stub.o
+$(BUILD)/tests/test_confine: $(obj)/fuse/crash/confine.o
 $(BUILD)/tests/test_crash: $(obj)/gen/hxt_boom_stub.o $(obj)/fuse/crash/core_name.o
 # as a user's skel (tools/hexrig-skel.pc.in): all that has no listing is estimated
 user_trace := $(if $(mem_trace),$(mem_trace) -fsanitize-coverage=trace-pc -fno-tree-vectorize -fno-tree-loop-distribute-patterns)

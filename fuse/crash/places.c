@@ -1,12 +1,14 @@
-/* Runs addr2line once for each file that has an address. */
+/* Runs addr2line once for each file that has an address, confined: what it reads is hostile. */
 #include "places.h"
 
-#include <errno.h>
-#include <spawn.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "confine.h"
 
 enum { ADDRESSES_MAX = 64 };
 
@@ -42,38 +44,63 @@ static bool read_answers(FILE *f, struct hx_place **which, size_t n)
     return i == n;
 }
 
-/* All of one file.  -ENOENT: there is no addr2line. */
-static int ask(const char *path, struct hx_place **which, size_t n)
+/* Of the first folder of PATH that has one, into path[room]; landlock wants to know which program it is to let through. */
+static bool find_addr2line(char *path, size_t room)
 {
-    char number[ADDRESSES_MAX][24];
+    const char *folder = getenv("PATH");
+
+    while (folder && *folder) {
+        const size_t n = strcspn(folder, ":");
+
+        snprintf(path, room, "%.*s/addr2line", (int)n, folder);
+        if (*folder == '/' && access(path, X_OK) == 0)
+            return true;
+        folder += n + (folder[n] == ':');
+    }
+    return false;
+}
+
+/* A child that prints to `out`, or -1. */
+static pid_t start_confined(const char *program, char *const *argv, const char *path, int out)
+{
+    const pid_t pid = fork();
+
+    if (pid)
+        return pid;
+    if (dup2(out, STDOUT_FILENO) == STDOUT_FILENO && hx_confine_reader(path) == 0)
+        execv(program, argv);
+    _exit(127);
+}
+
+/* All of one file.  False: there is no addr2line. */
+static bool ask(const char *path, struct hx_place **which, size_t n)
+{
+    char number[ADDRESSES_MAX][24], program[4096];
     char *argv[ADDRESSES_MAX + 6] = {"addr2line", "-f", "-C", "-e", (char *)path};
-    posix_spawn_file_actions_t files;
-    int out[2], rc;
+    int out[2];
     FILE *f;
     pid_t pid;
 
+    if (!find_addr2line(program, sizeof(program)))
+        return false;
     for (size_t i = 0; i < n; i++) {
         snprintf(number[i], sizeof(number[i]), "0x%llx", (unsigned long long)which[i]->in_file);
         argv[5 + i] = number[i];
     }
-    if (pipe(out))
-        return -errno;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, out[1], 1);
-    posix_spawn_file_actions_addclose(&files, out[0]);
-    rc = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&files);
+    if (pipe2(out, O_CLOEXEC))
+        return true;
+    pid = start_confined(program, argv, path, out[1]);
     close(out[1]);
-    f = rc ? NULL : fdopen(out[0], "r");
+    f = fdopen(out[0], "r");
     if (f) {
         read_answers(f, which, n);
         fclose(f);
     } else {
         close(out[0]);
     }
-    if (!rc)
+    if (pid > 0)
         waitpid(pid, NULL, 0);
-    return -rc;
+    return true;
 }
 
 static void look_up(struct hx_place *p, uint64_t address, bool is_return, const struct hx_maps *maps)
@@ -101,7 +128,7 @@ bool hx_places_find(struct hx_place *place, const uint64_t *address, size_t n, c
                 which[k++] = &place[j];
         if (!k)
             continue;
-        there = ask(place[i].map->path, which, k) != -ENOENT;
+        there = ask(place[i].map->path, which, k);
         for (size_t j = i; j < n; j++)
             for (size_t l = 0; l < k; l++)
                 done[j] |= which[l] == &place[j];
