@@ -1,5 +1,5 @@
-/* A reader's sandbox, see confine.h: capabilities, landlock, seccomp, limits.  By system calls, as the PDs' (dsp/pd/sandbox.c): between fork()
- * and exec() no library is asked. */
+/* A reader's sandbox, see confine.h: capabilities, landlock, seccomp, limits.  By system calls, as the PDs' (dsp/pd/sandbox.c): between
+ * fork() and exec() no library is asked. */
 #include "confine.h"
 
 #include <errno.h>

@@ -272,3 +272,25 @@ int http_wait_for(int fd, const char *what)
     }
     return 0;
 }
+
+json_t *run_json(const char *words, const char *prompt)
+{
+    struct hxt_result res;
+    struct e2e_run r;
+    json_t *j;
+
+    e2e_command(&r, hxt_path("run --json -p PROMPT %s", words));
+    r.argv[4] = prompt;
+    assert_int_equal(hxt_run(&res, &r.cmd), 0);
+    if (res.exit_code != 0)
+        fail_msg("hexrig run %s: exit %d: %s", words, res.exit_code, res.err);
+    j = json_loads(res.out, 0, NULL);
+    assert_non_null(j);
+    hxt_result_free(&res);
+    return j;
+}
+
+json_t *chat_message(const char *role, const char *text)
+{
+    return json_pack("{s:s, s:s}", "role", role, "content", text);
+}

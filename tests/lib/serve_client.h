@@ -60,4 +60,15 @@ double health(const struct server *s, const char *field);
 /* Reads until `what` has come; 0: the connection ended before. */
 int http_wait_for(int fd, const char *what);
 
+/* The report of `hexrig run` with the words, in which PROMPT is the prompt. */
+json_t *run_json(const char *words, const char *prompt);
+
+/* One of a chat's messages. */
+json_t *chat_message(const char *role, const char *text);
+
+/* A schema as a response_format, and one of an object. */
+#define AS_SCHEMA(schema) "{\"type\": \"json_schema\", \"json_schema\": {\"name\": \"n\", \"strict\": true, \"schema\": " schema "}}"
+#define PERSON "{\"type\": \"object\", \"properties\": {\"name\": {\"type\": \"string\"}, \"age\": {\"type\": \"integer\"}}, " \
+               "\"required\": [\"name\", \"age\"], \"additionalProperties\": false}"
+
 #endif
