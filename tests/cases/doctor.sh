@@ -9,7 +9,7 @@ mount=$dir/rig
 cleanup() {
     [ -z "$helper" ] || kill -9 "$helper" 2>/dev/null || :
     fusermount3 -u -z "$mount" 2>/dev/null || :
-    rm -rf "$dir"
+    rm -rf "$dir" || : # what is left is found at the end of the run
 }
 trap cleanup EXIT
 export XDG_RUNTIME_DIR="$dir"
