@@ -16,7 +16,7 @@
 #include "crash/brief.h"
 #include "driver.h"
 
-enum { LOOKING_MAX = 4, LINE_BYTES = 400, LINES_MAX = 80 };
+enum { LINE_BYTES = 400, LINES_MAX = 80 };
 
 /* One look at a PD.  It may outlive the session. */
 struct hx_crash_look {
@@ -135,6 +135,23 @@ static bool holds(void)
     return what && strcmp(what, "hold") == 0;
 }
 
+/* Where the look is, or NULL; of no look: a free entry. */
+static struct hx_crash_look **entry_of(struct hx_crashes *c, const struct hx_crash_look *look)
+{
+    for (unsigned i = 0; i < HX_CRASH_LOOKS; i++)
+        if (c->look[i] == look)
+            return &c->look[i];
+    return NULL;
+}
+
+static void forget_look(struct hx_crash_look *look)
+{
+    hx_loop_del(&look->driver->loop, &look->out);
+    close(look->out.fd);
+    *entry_of(&look->driver->crashes, look) = NULL;
+    free(look);
+}
+
 /* The look is over: the PD goes on. */
 static void end_look(struct hx_crash_look *look)
 {
@@ -147,10 +164,7 @@ static void end_look(struct hx_crash_look *look)
         set_held(s, holds());
         answer(s, s->crash_held ? HX_CRASH_HOLD : HX_CRASH_END);
     }
-    hx_loop_del(&look->driver->loop, &look->out);
-    close(look->out.fd);
-    look->driver->crashes.looking--;
-    free(look);
+    forget_look(look);
 }
 
 static void out_ready(void *arg)
@@ -246,12 +260,12 @@ static int look_at(struct hx_session *s, pid_t pid)
 {
     struct hx_driver *d = s->driver;
     struct hx_crashes *c = &d->crashes;
-    struct hx_crash_look *look = c->looking < LOOKING_MAX ? calloc(1, sizeof(*look)) : NULL;
+    struct hx_crash_look **entry = entry_of(c, NULL), *look = entry ? calloc(1, sizeof(*look)) : NULL;
     struct hx_crash_brief b = {.pid = pid};
     int rc;
 
     if (!look)
-        return c->looking < LOOKING_MAX ? -ENOMEM : -EAGAIN;
+        return entry ? -ENOMEM : -EAGAIN;
     memcpy(&b.crash, &s->channel.rings->crash, sizeof(b.crash));
     set_title(s, b.crash.ctx_id, b.title);
     *look = (struct hx_crash_look){.driver = d, .session = s, .number = c->n + 1};
@@ -262,7 +276,7 @@ static int look_at(struct hx_session *s, pid_t pid)
     }
     s->crash_number = ++c->n;
     *report_at(c, c->n) = (struct hx_crash_report){.session = s->client_id, .client = s->pid, .pd = pid};
-    c->looking++;
+    *entry = look;
     s->crash_look = look;
     return 0;
 }
@@ -292,6 +306,16 @@ void hx_crash_forget(struct hx_session *s)
         s->crash_look->session = NULL;
     s->crash_look = NULL;
     set_held(s, false);
+}
+
+void hx_crash_stop(struct hx_driver *d)
+{
+    for (unsigned i = 0; i < HX_CRASH_LOOKS; i++)
+        if (d->crashes.look[i]) {
+            if (d->crashes.look[i]->session)
+                hx_crash_forget(d->crashes.look[i]->session);
+            forget_look(d->crashes.look[i]);
+        }
 }
 
 /* --- debuggers -------------------------------------------------------------------------------------------------------- */

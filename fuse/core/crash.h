@@ -15,7 +15,7 @@
 struct hx_driver;
 struct hx_session;
 
-enum { HX_CRASHES_KEPT = 8, HX_CRASH_TEXT = 6000 };
+enum { HX_CRASHES_KEPT = 8, HX_CRASH_TEXT = 6000, HX_CRASH_LOOKS = 4 };
 
 struct hx_crashes { /* zeroed = none so far */
     uint64_t n; /* reports; number i, from 1 on, is in at[(i - 1) % HX_CRASHES_KEPT] */
@@ -25,7 +25,7 @@ struct hx_crashes { /* zeroed = none so far */
         bool held;                /* a debugger may come */
         char text[HX_CRASH_TEXT]; /* lines */
     } at[HX_CRASHES_KEPT];
-    unsigned looking; /* processes that look at a PD now */
+    struct hx_crash_look *look[HX_CRASH_LOOKS]; /* processes that look at a PD now; NULL: free */
 };
 
 /* The session's control socket is readable.  True: it was the PD's word that it has crashed, the first one, and is dealt with. */
@@ -36,6 +36,9 @@ void hx_crash_forget(struct hx_session *s);
 
 /* Lets PDs go on that a debugger holds now.  Called in each round of the loop. */
 void hx_crash_tick(struct hx_driver *d);
+
+/* The driver ends: nobody waits for those who still look. */
+void hx_crash_stop(struct hx_driver *d);
 
 /* "crash=1 session=1 pid=2 pd_pid=3 held=0", then its lines, each behind two spaces; of all that are kept.  Before them "log=PATH": where
  * the log is, "" when it is the rig's standard error. */

@@ -366,6 +366,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < FASTRPC_MAX_SESSIONS; i++)
         if (driver.session[i])
             hx_session_close(driver.session[i]);
+    hx_crash_stop(&driver);
     hx_filter_unload(&driver.filters);
     hx_vtcm_view_close(&driver.vtcm);
     hx_loop_close(&driver.loop);

@@ -272,15 +272,16 @@ static const char *find_note(const char *core, size_t bytes, uint32_t type)
 static void test_a_core_file(void **state)
 {
     const char *file = hxt_path("%s/core", hxt_tmpdir());
-    char *pattern = hxt_read_file("/proc/sys/kernel/core_pattern", NULL), *text;
-    size_t room = 4 << 20;
-    char *core = calloc(1, room);
+    const size_t room = 4 << 20;
+    char *pattern, *text, *core;
     const siginfo_t *info;
     struct stat st;
     int fd;
 
     (void)state;
     skip_where_nothing_is_told();
+    pattern = hxt_read_file("/proc/sys/kernel/core_pattern", NULL);
+    core = calloc(1, room);
     assert_non_null(core);
     if (!pattern || strcmp(pattern, "core\n") != 0) {
         free(pattern);
