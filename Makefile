@@ -638,7 +638,7 @@ check-full: deps
 	$(sub) tests level-skels
 	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
 	$(sub) $(asan) tests
-	@tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration determinism docs soak
+	@AGAIN=0 tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration determinism docs soak
 
 # TIME (60) seconds of each fuzz target, or of TARGETS; JOBS (1) at a time.  By libFuzzer where a clang has it (FUZZ_CC; empty: do
 # without), else by the fuzzer of `make check`.  fuzz-merge keeps of what was found what is worth keeping

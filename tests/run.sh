@@ -1,12 +1,15 @@
 #!/bin/sh
 # Runs suites of tests and ends with one line: N passed, N failed, N skipped.
 #
-#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS (2) programs run at a time.
+#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS (2) programs run at a time; of AGAIN (3) that fail or
+#                                        fewer, each is run once more alone.
 #
 # A suite is tests/suites/NAME.sh, which prints what to run: lines "KIND NAME COMMAND...", see there.
 # One line per program; its whole output only when it fails, after the lines of it that tell why; and again one line per program
 # that failed, before the totals.  Counts single cmocka tests, everything else as one.  Exit codes of a program: 0 passed,
-# 77 skipped with a reason, anything else failed.  Everything runs with a TMPDIR and an XDG_RUNTIME_DIR of this run, and at
+# 77 skipped with a reason, anything else failed.  A program that fails and then passes alone depends on what ran beside it or on
+# chance: it counts as passed, and a line "unsteady" before the totals names it, for it is a defect of the test or of what it tests.
+# Everything runs with a TMPDIR and an XDG_RUNTIME_DIR of this run, and at
 # the end nothing may be left of it: no process, no mount, no file.
 set -u
 src=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,11 +20,15 @@ tell() {
         tail -n 5 "$1"
 }
 
+result_of() { # KIND NAME
+    echo "$WORK/results/$(echo "$1-$2" | tr / _)"
+}
+
 # --- one program: run.sh --one KIND NAME COMMAND...  (the runner calls itself, two at a time)
 if [ "${1:-}" = --one ]; then
     kind=$2 name=$3
     shift 3
-    out=$WORK/results/$(echo "$kind-$name" | tr / _)
+    out=$(result_of "$kind" "$name")
     mkdir -p "$WORK/tmp/$kind-$name"
     chmod 711 "$WORK/tmp/$kind-$name" # a test runs commands as another user
     start=$(date +%s)
@@ -114,6 +121,20 @@ done >"$WORK/lines"
 awk '!seen[$1, $2]++' "$WORK/lines" >"$WORK/list" # once, what two suites have
 run_list <"$WORK/list"
 
+# --- alone, what failed, unless it is many
+if [ "$(find "$WORK/results" -name '*.fail' | wc -l)" -le "${AGAIN:-3}" ]; then
+    while read -r kind name command; do
+        result=$(result_of "$kind" "$name")
+        [ -e "$result.fail" ] || continue
+        mv "$result.fail" "$result.unsteady"
+        rm -rf "$WORK/tmp/$kind-$name"
+        echo "again $kind $name, alone:"
+        # shellcheck disable=SC2086 # a line of a suite is words
+        "$src/tests/run.sh" --one "$kind" "$name" $command
+        [ ! -e "$result.fail" ] || rm "$result.unsteady"
+    done <"$WORK/list"
+fi
+
 # --- what is left?
 left=
 for _ in 1 2 3 4 5 6 7 8 9 10; do # rigs may take a moment to end
@@ -141,6 +162,7 @@ expected=$(($(wc -l <"$WORK/list") + 1))
 counted=$(find "$WORK/results" -name '*.count' | wc -l)
 [ "$expected" -le "$counted" ] || echo "0 $((expected - counted)) 0" >"$WORK/results/lost.count"
 
+find "$WORK/results" -name '*.unsteady' | sort | xargs -r sed 's/^FAIL /unsteady/; s/: exit/: passed alone; before: exit/'
 find "$WORK/results" -name '*.fail' | sort | xargs -r cat
 cat "$WORK"/results/*.count | {
     p=0 f=0 s=0
