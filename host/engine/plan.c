@@ -47,6 +47,7 @@ int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error 
         return rc;
     }
     to->offload = p->offload;
+    to->kv_auto = p->kv_auto;
     *out = to;
     return 0;
 }
@@ -87,6 +88,13 @@ int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct h
     if (o->flags & HX_OPTION_FORKS && !(p->flags & HX_PLAN_MAY_FORK))
         return hx_error_set(err, -EINVAL, "%s%s makes two processes, which only hexrig run, ppl and perplexity-sp can be",
                             p->values.prefix, name);
+    if (seam_of(name) == HX_SEAM_KV) {
+        p->kv_auto = value && p->flags & HX_PLAN_KV_AUTO && strcmp(value, HX_PLAN_AUTO) == 0;
+        if (p->kv_auto) {
+            hx_plan_values_drop(&p->values, name);
+            return 0;
+        }
+    }
     if (value && seam_of(name) != HX_SEAM_LINEAR && seam_of(name) != HX_SEAMS &&
         !hx_method_find(hx_methods, seam_of(name), value, strlen(value))) {
         char legal[160];

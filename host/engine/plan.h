@@ -25,7 +25,10 @@ enum { HX_PLAN_TAPS = 8 }; /* most taps */
 
 enum hx_plan_flag {
     HX_PLAN_MAY_FORK = 1, /* options with HX_OPTION_FORKS are legal */
+    HX_PLAN_KV_AUTO = 2,  /* "kv" may be HX_PLAN_AUTO: whoever opened the plan chooses a cache before it is resolved */
 };
+
+#define HX_PLAN_AUTO "auto"
 
 /* The plan's own options, ends with a NULL name. */
 extern const struct hx_option hx_plan_options[];
@@ -56,6 +59,7 @@ const char *hx_plan_text(const struct hx_plan *p, const char *name);
 uint64_t hx_plan_number(const struct hx_plan *p, const char *name); /* 0: neither */
 size_t hx_plan_index(const struct hx_plan *p, const char *name);    /* among the legal values; 0: neither */
 int hx_plan_given(const struct hx_plan *p, const char *name);       /* also of a flag: 1 when it was set */
+int hx_plan_kv_auto(const struct hx_plan *p);                       /* 1: "kv" is HX_PLAN_AUTO; resolved so, it is the default */
 uint32_t hx_plan_offload(const struct hx_plan *p);                  /* all --offload so far: bits of enum hx_offload */
 
 /* --- of a resolved plan */

@@ -26,6 +26,7 @@ struct hx_plan {
     const struct hx_method *method[HX_SEAMS]; /* of kv, attn and draft */
     const struct hx_method *tap[HX_PLAN_TAPS + 1];
     uint32_t offload;                         /* enum hx_offload */
+    int kv_auto;                              /* 1: --kv auto, which is none of the values */
     int softmax_int, rig;
     char note[512];
     struct hx_shard *shard;
@@ -55,6 +56,9 @@ int hx_plan_values_set(struct hx_plan_values *v, const struct hx_option *o, cons
 
 /* The last value of that name; NULL: it was not given. */
 const struct hx_plan_value *hx_plan_values_find(const struct hx_plan_values *v, const char *name);
+
+/* As if none of that name had been given. */
+void hx_plan_values_drop(struct hx_plan_values *v, const char *name);
 
 void hx_plan_values_free(struct hx_plan_values *v);
 

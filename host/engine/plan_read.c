@@ -9,7 +9,12 @@
 
 int hx_plan_given(const struct hx_plan *p, const char *name)
 {
-    return hx_plan_values_find(&p->values, name) != NULL;
+    return hx_plan_values_find(&p->values, name) != NULL || (p->kv_auto && strcmp(name, "kv") == 0);
+}
+
+int hx_plan_kv_auto(const struct hx_plan *p)
+{
+    return p->kv_auto;
 }
 
 const char *hx_plan_text(const struct hx_plan *p, const char *name)

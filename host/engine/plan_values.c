@@ -161,6 +161,18 @@ int hx_plan_values_set(struct hx_plan_values *v, const struct hx_option *o, cons
     return 0;
 }
 
+void hx_plan_values_drop(struct hx_plan_values *v, const char *name)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < v->n; i++)
+        if (strcmp(v->at[i].option->name, name) == 0)
+            free(v->at[i].text);
+        else
+            v->at[kept++] = v->at[i];
+    v->n = kept;
+}
+
 void hx_plan_values_free(struct hx_plan_values *v)
 {
     for (size_t i = 0; i < v->n; i++)

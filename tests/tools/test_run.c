@@ -191,6 +191,61 @@ static void test_wrong_usage_is_told(void **state)
     e2e_refused("ppl -f x --windows both", 2, "--windows: unknown value 'both'; legal: spread, llama");
 }
 
+/* A model that no calibration is for, with heads of 4, which no block holds. */
+#define FOREIGN HXT_SRC "/tests/data/fuzz/gguf/tiny-qwen3.gguf"
+
+static void test_a_model_without_a_calibration_runs_at_once(void **state)
+{
+    static const char *const leaves_it_open[] = {"", "--kv auto", "--kv spinor --kv auto"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(leaves_it_open) / sizeof(leaves_it_open[0]); i++) {
+        struct hxt_result res;
+
+        e2e_run(&res, hxt_path("run -m %s -p x -n 2 %s", FOREIGN, leaves_it_open[i]));
+        assert_int_equal(res.exit_code, 0);
+        assert_non_null(strstr(res.err, "hexrig run: cache f32: there is no calibration for this model"));
+        assert_non_null(strstr(res.out, "\nkv=f32\n"));
+        assert_non_null(strstr(res.out, "\nkv_why=f32: there is no calibration for this model"));
+        hxt_result_free(&res);
+    }
+    e2e_refused("run -p x -n 2 --kv spinor -m " FOREIGN, 1, "no calibration for this model; use --cal");
+    e2e_refused("density --kv auto", 2, "--kv: unknown value 'auto'");
+}
+
+static void test_blocks_that_are_asked_for_are_calibrated_on_the_shipped_text(void **state)
+{
+    static const struct {
+        const char *words;
+        int exit_code;
+        const char *says; /* behind the choice */
+    } asked[] = {
+        {"run -p x -n 2", 1, "the model's head dimension is 4; blocks need 64, 128, 256 or 512"},
+        {"serve", 2, "--calibrate-on is for one run"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        struct hxt_result res;
+
+        e2e_run(&res, hxt_path("%s --density per-layer -m " FOREIGN, asked[i].words));
+        assert_int_equal(res.exit_code, asked[i].exit_code);
+        assert_non_null(strstr(res.err, "cache spinor, calibrated on the shipped books-holdout.txt: --density asks for blocks"));
+        assert_non_null(strstr(res.err, asked[i].says));
+        hxt_result_free(&res);
+    }
+}
+
+static void test_auto_keeps_blocks_where_there_is_a_calibration(void **state)
+{
+    json_t *j = e2e_json("run -p x -n 1 --kv auto --json");
+
+    (void)state;
+    assert_string_equal(e2e_text(j, "kv"), "spinor");
+    assert_string_equal(e2e_text(j, "kv_why"), "spinor: there is a calibration for this model");
+    json_decref(j);
+}
+
 static void test_ppl_has_the_windows_of_llama(void **state)
 {
     json_t *j = e2e_json(hxt_path("ppl --json -f %s/share/hexrig/books-holdout.txt --ctx 32 --chunks 3 "
@@ -213,6 +268,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_conversation_remembers),
     cmocka_unit_test(test_ctrl_c_ends_the_reply_and_not_the_conversation),
     cmocka_unit_test(test_wrong_usage_is_told),
+    cmocka_unit_test(test_a_model_without_a_calibration_runs_at_once),
+    cmocka_unit_test(test_blocks_that_are_asked_for_are_calibrated_on_the_shipped_text),
+    cmocka_unit_test(test_auto_keeps_blocks_where_there_is_a_calibration),
     cmocka_unit_test(test_ppl_has_the_windows_of_llama),
 };
 

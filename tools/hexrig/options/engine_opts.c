@@ -9,6 +9,7 @@
 #include "cli/share.h"
 #include "crt_shard.h"
 #include "hx_rig.h"
+#include "kv_auto.h"
 
 #define MODEL "hexrig-tiny-q8_0.gguf"
 
@@ -104,17 +105,34 @@ static void make_rows(struct argp_option all[MOST_OPTIONS])
     }
 }
 
+/* The help of --kv where the cache may be left to the model. */
+static const char *kv_help(const char *of_all)
+{
+    static char *text;
+
+    if (!text && asprintf(&text, "%s; " HX_PLAN_AUTO ": blocks for a model with a calibration, else f32", of_all) < 0)
+        text = NULL;
+    return text ? text : of_all;
+}
+
 /* Made once for a process, which may print the help of several commands. */
 static struct argp_option *table(unsigned flags)
 {
     static struct argp_option all[MOST_OPTIONS];
+    static const char *kv_of_all;
     const struct hx_method *owner;
 
     if (!all[0].name)
         make_rows(all);
-    for (struct argp_option *row = all; row->name || row->doc; row++)
-        if (row->key >= HX_OPT_PLAN)
-            row->flags = is_hidden(hx_plan_option((size_t)(row->key - HX_OPT_PLAN), &owner), flags) ? OPTION_HIDDEN : 0;
+    for (struct argp_option *row = all; row->name || row->doc; row++) {
+        if (row->key < HX_OPT_PLAN)
+            continue;
+        row->flags = is_hidden(hx_plan_option((size_t)(row->key - HX_OPT_PLAN), &owner), flags) ? OPTION_HIDDEN : 0;
+        if (strcmp(row->name, hx_seam_names[HX_SEAM_KV]) == 0) {
+            kv_of_all = kv_of_all ? kv_of_all : row->doc;
+            row->doc = flags & HX_PLAN_KV_AUTO ? kv_help(kv_of_all) : kv_of_all;
+        }
+    }
     return all;
 }
 
@@ -226,17 +244,19 @@ int hx_engine_opts_done(struct hx_engine_opts *o)
 
     if (time && filter(o, time))
         return HX_EXIT_USAGE;
-    rc = hx_plan_resolve(o->plan, &err);
-    if (rc)
-        return hx_cmd_refused(o->cmd, rc, err.text);
-    if (hx_cpu_opts_check(&o->cpus, o->cmd, hx_plan_pages(o->plan)))
-        return HX_EXIT_USAGE;
-    note_unused(o);
     o->share = hx_share("");
     if (!o->share || asprintf(&o->default_model, "%s/" MODEL, o->share) < 0)
         return hx_cmd_fail(o->cmd, "cannot find this program's share folder");
     if (!o->model)
         o->model = o->default_model;
+    rc = hx_kv_auto(o, &err);
+    if (!rc)
+        rc = hx_plan_resolve(o->plan, &err);
+    if (rc)
+        return hx_cmd_refused(o->cmd, rc, err.text);
+    if (hx_cpu_opts_check(&o->cpus, o->cmd, hx_plan_pages(o->plan)))
+        return HX_EXIT_USAGE;
+    note_unused(o);
     return HX_EXIT_OK;
 }
 
@@ -310,6 +330,8 @@ static json_t *report(const struct hx_engine_opts *o, const struct hx_engine *e,
         rc = e ? hx_engine_report(e, j) : hx_plan_report(o->plan, n_layer, j);
     if (!rc)
         rc = hx_cpu_opts_report(&o->cpus, j);
+    if (!rc && *o->kv_why)
+        rc = json_object_set_new(j, "kv_why", hx_json_text(o->kv_why));
     if (!rc && o->shard)
         rc = json_object_set_new(j, "shard", hx_crt_shard_report(o));
     if (!rc)

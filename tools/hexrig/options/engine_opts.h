@@ -30,6 +30,7 @@ struct hx_engine_opts {
     struct hx_rig_time time;
     struct hx_cpu_opts cpus;
     int json;
+    char kv_why[256];       /* kv_auto.h: why this cache; "": it was named, or it is the default as ever */
     struct hx_shard *shard; /* crt_shard.h */
     char *share;            /* share/hexrig of this installation */
     char *default_model;

@@ -185,7 +185,7 @@ int hx_ppl_command(const struct hx_ppl_command *command, int argc, char **argv)
     struct ppl p = {.o = {.n_ctx = 128}, .command = command};
     struct hx_engine *e = NULL;
     struct hx_error err = {""};
-    int rc = hx_engine_opts_init(&p.o, command->name, HX_PLAN_MAY_FORK);
+    int rc = hx_engine_opts_init(&p.o, command->name, HX_PLAN_MAY_FORK | HX_PLAN_KV_AUTO);
 
     if (rc == 0)
         rc = parse(&p, argc, argv);

@@ -275,7 +275,7 @@ static int finish(struct hx_run *r)
 int hx_cmd_run(int argc, char **argv)
 {
     struct hx_run r = {.sampling = {.top_p = 1, .repeat_last = DEFAULT_REPEAT_LAST}};
-    int rc = hx_engine_opts_init(&r.o, "run", HX_PLAN_MAY_FORK);
+    int rc = hx_engine_opts_init(&r.o, "run", HX_PLAN_MAY_FORK | HX_PLAN_KV_AUTO);
 
     if (rc == 0)
         rc = parse(&r, argc, argv);

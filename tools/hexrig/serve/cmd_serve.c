@@ -101,9 +101,11 @@ static int parse(struct serve *v, int argc, char **argv)
     const struct argp argp = {options, parse_option, NULL, doc, children, option_help, NULL};
     int rc = hx_opt_parse(v->o.cmd, &argp, argc, argv, v);
 
-    if (!rc && hx_plan_given(v->o.plan, "calibrate-on")) /* each cache would make its own */
+    if (!rc)
+        rc = hx_engine_opts_done(&v->o);
+    if (!rc && hx_plan_given(v->o.plan, "calibrate-on")) /* given or chosen: each cache would make its own */
         rc = hx_cmd_usage(v->o.cmd, "--calibrate-on is for one run; make a file (hexrig block calibrate) for --cal");
-    return rc ? rc : hx_engine_opts_done(&v->o);
+    return rc;
 }
 
 static void close_engines(struct serve *v)
@@ -330,7 +332,7 @@ static int serve(struct serve *v)
 int hx_cmd_serve(int argc, char **argv)
 {
     struct serve v = {.s = {.host = "127.0.0.1"}, .port = 8080, .parallel = 4, .queue = 64};
-    int rc = hx_engine_opts_init(&v.o, "serve", 0);
+    int rc = hx_engine_opts_init(&v.o, "serve", HX_PLAN_KV_AUTO);
 
     if (rc == 0)
         rc = parse(&v, argc, argv);
