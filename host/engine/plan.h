@@ -42,6 +42,10 @@ void hx_plan_close(struct hx_plan *p);
 /* A copy of an unresolved plan, for more options.  0 or -ENOMEM. */
 int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
 
+/* A resolved plan like p, but with K and V in f32 and without drafts and taps; attention is p's where it was asked for and works on
+ * rows.  An engine with it can share p's core.  0; -ENOMEM; -EINVAL: p has whole layers on the DSP. */
+int hx_plan_reference(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
+
 /* One option; value NULL: none.  A later one of the same name replaces it, but --tap and --offload add up.  0; -EINVAL with a reason:
  * unknown, or a value that is not legal. */
 int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct hx_error *err);

@@ -13,54 +13,137 @@ size_t hx_ppl_window(size_t n_ids, size_t ctx, size_t chunks, size_t i)
     return (size_t)((unsigned __int128)i * (n_ids - ctx - 1) / chunks);
 }
 
-/* -log softmax(logits)[want], summed in f64. */
-static double nll_of(const float *logits, size_t n, uint32_t want)
+/* What one call of hx_ppl_windows() works with. */
+struct job {
+    const struct hx_model *m;
+    struct hx_forward *f;
+    const uint32_t *ids;
+    size_t n_ids;
+    const struct hx_ppl_cfg *cfg;
+    uint32_t *window;  /* [ctx] */
+    float *logits;     /* [ROWS][vocab] */
+    float *ref_logits; /* likewise; NULL: no reference */
+};
+
+struct tally {
+    double nll, nll2; /* sum, and sum of squares */
+    double ref_nll;
+    double kl, kl2, kl_max;
+    size_t same_top;
+};
+
+/* log of the sum of e^logit, in f64, is log_sum + max. */
+struct norm {
+    double log_sum;
+    float max;
+    size_t top; /* the lowest id with the largest logit */
+};
+
+static struct norm norm_of(const float *logits, size_t n)
 {
+    struct norm a = {0, logits[0], 0};
     double sum = 0;
-    float max = logits[0];
 
     for (size_t i = 1; i < n; i++)
-        max = logits[i] > max ? logits[i] : max;
+        if (logits[i] > a.max) {
+            a.max = logits[i];
+            a.top = i;
+        }
     for (size_t i = 0; i < n; i++)
-        sum += exp((double)logits[i] - (double)max);
-    return log(sum) + (double)max - (double)logits[want];
+        sum += exp((double)logits[i] - (double)a.max);
+    a.log_sum = log(sum);
+    return a;
+}
+
+/* -log softmax(logits)[want] */
+static double nll_of(const struct norm *a, const float *logits, uint32_t want)
+{
+    return a->log_sum + (double)a->max - (double)logits[want];
+}
+
+/* Never below 0 but by rounding. */
+static double kl_of(const struct norm *r, const float *ref, const struct norm *a, const float *logits, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const double log_r = (double)ref[i] - (double)r->max - r->log_sum;
+
+        sum += exp(log_r) * (log_r - ((double)logits[i] - (double)a->max - a->log_sum));
+    }
+    return fmax(sum, 0);
+}
+
+static void add(const struct job *j, size_t row, uint32_t want, struct tally *t)
+{
+    const size_t vocab = j->m->vocab;
+    const float *logits = j->logits + row * vocab;
+    const struct norm a = norm_of(logits, vocab);
+    const double nll = nll_of(&a, logits, want);
+
+    t->nll += nll;
+    t->nll2 += nll * nll;
+    if (j->ref_logits) {
+        const float *ref = j->ref_logits + row * vocab;
+        const struct norm r = norm_of(ref, vocab);
+        const double kl = kl_of(&r, ref, &a, logits, vocab);
+
+        t->ref_nll += nll_of(&r, ref, want);
+        t->kl += kl;
+        t->kl2 += kl * kl;
+        t->kl_max = fmax(t->kl_max, kl);
+        t->same_top += a.top == r.top;
+    }
+}
+
+static int get_logits(const struct job *j, size_t first, size_t n, struct hx_error *err)
+{
+    int rc = hx_forward_logits(j->f, first, n, j->logits, err);
+
+    return rc || !j->ref_logits ? rc : hx_forward_logits(j->cfg->reference, first, n, j->ref_logits, err);
 }
 
 /* Predictions of the tokens first..n-1 of the last run; want: the ids that follow each of its n. */
-static int score_batch(const struct hx_model *m, struct hx_forward *f, const uint32_t *want,
-                       size_t first, size_t n, float *logits, double *nll_sum, struct hx_error *err)
+static int score_batch(const struct job *j, const uint32_t *want, size_t first, size_t n, struct tally *t, struct hx_error *err)
 {
     int rc;
 
     for (size_t i = first; i < n; i++) {
         const size_t row = (i - first) % ROWS;
 
-        if (want[i] >= m->vocab)
-            return hx_error_set(err, -EINVAL, "token %u; the vocabulary has %zu", want[i], m->vocab);
+        if (want[i] >= j->m->vocab)
+            return hx_error_set(err, -EINVAL, "token %u; the vocabulary has %zu", want[i], j->m->vocab);
         if (row == 0) {
-            rc = hx_forward_logits(f, i, n - i < ROWS ? n - i : ROWS, logits, err);
+            rc = get_logits(j, i, n - i < ROWS ? n - i : ROWS, err);
             if (rc)
                 return rc;
         }
-        *nll_sum += nll_of(logits + row * m->vocab, m->vocab, want[i]);
+        add(j, row, want[i], t);
     }
     return 0;
 }
 
-/* The predictions made at positions first..n-1 of ids [n + 1]. */
-static int score(const struct hx_model *m, struct hx_forward *f, const uint32_t *ids, size_t first,
-                 size_t n, float *logits, double *nll_sum, struct hx_error *err)
+static size_t max_batch(const struct job *j)
 {
-    const size_t batch = hx_forward_max_batch(f);
+    const size_t own = hx_forward_max_batch(j->f), other = j->ref_logits ? hx_forward_max_batch(j->cfg->reference) : own;
+
+    return own < other ? own : other;
+}
+
+/* The predictions made at positions first..n-1 of ids [n + 1]. */
+static int score(const struct job *j, const uint32_t *ids, size_t first, size_t n, struct tally *t, struct hx_error *err)
+{
+    const size_t batch = max_batch(j);
     int rc = 0;
 
     for (size_t pos = 0; !rc && pos < n; pos += batch) {
         size_t rows = n - pos < batch ? n - pos : batch;
 
-        rc = hx_forward_run(f, ids + pos, rows, pos, err);
+        rc = hx_forward_run(j->f, ids + pos, rows, pos, err);
+        if (!rc && j->ref_logits)
+            rc = hx_forward_run(j->cfg->reference, ids + pos, rows, pos, err);
         if (!rc)
-            rc = score_batch(m, f, ids + pos + 1, first > pos ? first - pos : 0, rows, logits,
-                             nll_sum, err);
+            rc = score_batch(j, ids + pos + 1, first > pos ? first - pos : 0, rows, t, err);
     }
     return rc;
 }
@@ -91,29 +174,37 @@ static int check_llama(size_t n_ids, size_t ctx, struct hx_error *err)
     return 0;
 }
 
-/* What one call of hx_ppl_windows() works with. */
-struct job {
-    const struct hx_model *m;
-    struct hx_forward *f;
-    const uint32_t *ids;
-    size_t n_ids;
-    const struct hx_ppl_cfg *cfg;
-    uint32_t *window; /* [ctx] */
-    float *logits;    /* [ROWS][vocab] */
-};
-
-static int score_window(const struct job *j, size_t chunks, size_t i, double *sum,
-                        struct hx_error *err)
+static int score_window(const struct job *j, size_t chunks, size_t i, struct tally *t, struct hx_error *err)
 {
     const size_t ctx = j->cfg->ctx;
 
     if (!j->cfg->llama)
-        return score(j->m, j->f, j->ids + hx_ppl_window(j->n_ids, ctx, chunks, i), 0, ctx,
-                     j->logits, sum, err);
+        return score(j, j->ids + hx_ppl_window(j->n_ids, ctx, chunks, i), 0, ctx, t, err);
     memcpy(j->window, j->ids + i * ctx, ctx * sizeof(*j->window));
     if (j->cfg->bos != HX_NO_TOKEN)
         j->window[0] = j->cfg->bos;
-    return score(j->m, j->f, j->window, ctx / 2, ctx - 1, j->logits, sum, err);
+    return score(j, j->window, ctx / 2, ctx - 1, t, err);
+}
+
+/* Of a mean of n values, from their sum and the sum of their squares. */
+static double standard_error(double sum, double sum2, double n)
+{
+    const double mean = sum / n, variance = sum2 / n - mean * mean;
+
+    return n > 1 && variance > 0 ? sqrt(variance / (n - 1)) : 0;
+}
+
+static void summarise(const struct job *j, const struct tally *t, struct hx_ppl *out)
+{
+    const double n = (double)out->tokens;
+
+    out->nll = t->nll / n;
+    out->ppl = exp(out->nll);
+    out->nll_stderr = standard_error(t->nll, t->nll2, n);
+    out->ppl_stderr = out->ppl * out->nll_stderr;
+    if (j->ref_logits)
+        out->kl = (struct hx_ppl_kl){t->kl / n, standard_error(t->kl, t->kl2, n), t->kl_max, (double)t->same_top / n,
+                                     exp(t->ref_nll / n)};
 }
 
 static int score_windows(const struct job *j, struct hx_ppl *out, struct hx_error *err)
@@ -121,18 +212,18 @@ static int score_windows(const struct job *j, struct hx_ppl *out, struct hx_erro
     const struct hx_ppl_cfg *cfg = j->cfg;
     const size_t each = cfg->llama ? cfg->ctx - 1 - cfg->ctx / 2 : cfg->ctx;
     const size_t most = cfg->llama ? j->n_ids / cfg->ctx : cfg->chunks;
-    double sum = 0;
+    struct tally t = {0};
     int rc = 0;
 
+    *out = (struct hx_ppl){0};
     out->chunks = cfg->chunks && cfg->chunks < most ? cfg->chunks : most;
     for (size_t i = 0; !rc && i < out->chunks; i++) {
-        rc = score_window(j, out->chunks, i, &sum, err);
+        rc = score_window(j, out->chunks, i, &t, err);
         if (!rc && cfg->progress)
-            cfg->progress(cfg->arg, i + 1, out->chunks, exp(sum / (double)((i + 1) * each)));
+            cfg->progress(cfg->arg, i + 1, out->chunks, exp(t.nll / (double)((i + 1) * each)));
     }
     out->tokens = each * out->chunks;
-    out->nll = sum / (double)out->tokens;
-    out->ppl = exp(out->nll);
+    summarise(j, &t, out);
     if (!rc && !isfinite(out->ppl))
         return hx_error_set(err, -ERANGE, "the mean nll is %g nats: its perplexity is too large for "
                           "a number", out->nll);
@@ -150,9 +241,12 @@ int hx_ppl_windows(const struct hx_model *m, struct hx_forward *f, const uint32_
         return rc;
     j.window = calloc(cfg->ctx, sizeof(*j.window));
     j.logits = calloc(m->vocab, ROWS * sizeof(*j.logits));
-    rc = j.window && j.logits ? score_windows(&j, out, err)
-                              : hx_error_set(err, -ENOMEM, "out of memory");
+    if (cfg->reference)
+        j.ref_logits = calloc(m->vocab, ROWS * sizeof(*j.ref_logits));
+    rc = j.window && j.logits && (j.ref_logits || !cfg->reference) ? score_windows(&j, out, err)
+                                                                   : hx_error_set(err, -ENOMEM, "out of memory");
     free(j.window);
     free(j.logits);
+    free(j.ref_logits);
     return rc;
 }

@@ -5,7 +5,9 @@
  *           count;
  *   llama   as llama.cpp's llama-perplexity does it: window i is the ids i * ctx .. (i + 1) * ctx - 1, for as many whole
  *           ones as there are, the first id of each replaced by BOS where the model wants one; the predictions made at
- *           its positions ctx / 2 .. ctx - 2 count. */
+ *           its positions ctx / 2 .. ctx - 2 count.
+ *
+ * With a reference each window is run twice, and the two distributions of every prediction that counts are held against each other. */
 #ifndef HX_PPL_H
 #define HX_PPL_H
 
@@ -21,6 +23,13 @@ struct hx_ppl {
     double ppl;    /* exp(nll) */
     size_t tokens; /* predictions counted */
     size_t chunks; /* windows run */
+    double nll_stderr; /* standard error of nll over the predictions, as llama-perplexity has it; 0 for one prediction */
+    double ppl_stderr; /* ppl * nll_stderr */
+    struct hx_ppl_kl {
+        double mean, mean_stderr, max; /* nats per prediction, sum of r log(r/p) over the vocabulary: r the reference's, p */
+        double same_top;               /* share of predictions with the same most probable token, the lowest id among equals */
+        double ppl;                    /* the reference's */
+    } kl; /* zeroes without a reference */
 };
 
 struct hx_ppl_cfg {
@@ -28,6 +37,7 @@ struct hx_ppl_cfg {
     size_t chunks; /* windows; llama: at most so many, 0 = all */
     int llama;     /* 0 spread, 1 llama */
     uint32_t bos;  /* llama: the id, or HX_NO_TOKEN; then ids start with it */
+    struct hx_forward *reference; /* of the same model, or NULL; the two are run in turn */
     void (*progress)(void *arg, size_t done, size_t chunks, double ppl); /* after each window: so far; may be NULL */
     void *arg;
 };

@@ -189,6 +189,7 @@ static void test_wrong_usage_is_told(void **state)
     e2e_refused("run -p PROMPT --ctx 8 -n 7 " F32, 1,
                 "3 prompt tokens and 7 new ones need 9 positions, the context has 8");
     e2e_refused("ppl -f x --windows both", 2, "--windows: unknown value 'both'; legal: spread, llama");
+    e2e_refused("ppl -f x --kl --kv ntt --crt-shard", 2, "--kl and --crt-shard exclude each other");
 }
 
 /* A model that no calibration is for, with heads of 4, which no block holds. */
@@ -258,6 +259,41 @@ static void test_ppl_has_the_windows_of_llama(void **state)
     json_decref(j);
 }
 
+#define PPL "ppl --json -f " HXT_BUILD "/share/hexrig/books-holdout.txt --chunks 1 --threads 1 "
+
+static void test_ppl_has_the_standard_error_of_its_predictions(void **state)
+{
+    json_t *one = e2e_json(PPL "--kv f32 --ctx 1"), *two = e2e_json(PPL "--kv f32 --ctx 2");
+    const double a = e2e_number(one, "nll"), mean = e2e_number(two, "nll"); /* of the first one, of both */
+
+    (void)state;
+    assert_true(e2e_number(one, "standard_error.nll") == 0 && e2e_number(one, "standard_error.ppl") == 0);
+    assert_true(fabs(a - mean) > 1e-3); /* or there would be nothing to see */
+    assert_true(fabs(e2e_number(two, "standard_error.nll") - fabs(a - mean)) < 1e-9);
+    assert_true(fabs(e2e_number(two, "standard_error.ppl") - exp(mean) * fabs(a - mean)) < 1e-6);
+    assert_null(json_object_get(two, "kl"));
+    json_decref(two);
+    json_decref(one);
+}
+
+static void test_kl_holds_a_cache_against_f32(void **state)
+{
+    json_t *f32 = e2e_json(PPL "--kv f32 --ctx 48 --kl"), *blocks = e2e_json(PPL "--kv spinor-cpu --ctx 48 --kl");
+    json_t *alone = e2e_json(PPL "--kv spinor-cpu --ctx 48");
+
+    (void)state;
+    assert_true(e2e_number(f32, "kl.mean") == 0 && e2e_number(f32, "kl.max") == 0 && e2e_number(f32, "kl.same_top") == 1);
+    assert_true(e2e_number(f32, "kl.ppl") == e2e_number(f32, "ppl"));
+    assert_true(e2e_number(blocks, "ppl") == e2e_number(alone, "ppl")); /* the reference does not touch what it is held against */
+    assert_true(e2e_number(blocks, "kl.ppl") == e2e_number(f32, "ppl"));
+    assert_true(e2e_number(blocks, "kl.mean") > 1e-4 && e2e_number(blocks, "kl.mean") < 0.3);
+    assert_true(e2e_number(blocks, "kl.max") >= e2e_number(blocks, "kl.mean") && e2e_number(blocks, "kl.standard_error") > 0);
+    assert_true(e2e_number(blocks, "kl.same_top") > 0.5 && e2e_number(blocks, "kl.same_top") <= 1);
+    json_decref(alone);
+    json_decref(blocks);
+    json_decref(f32);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_stream_is_the_text),
     cmocka_unit_test(test_quiet_leaves_the_text_alone_on_stdout),
@@ -272,6 +308,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_blocks_that_are_asked_for_are_calibrated_on_the_shipped_text),
     cmocka_unit_test(test_auto_keeps_blocks_where_there_is_a_calibration),
     cmocka_unit_test(test_ppl_has_the_windows_of_llama),
+    cmocka_unit_test(test_ppl_has_the_standard_error_of_its_predictions),
+    cmocka_unit_test(test_kl_holds_a_cache_against_f32),
 };
 
 int main(void)

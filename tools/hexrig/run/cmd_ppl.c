@@ -13,7 +13,7 @@
 #include "cli/share.h"
 #include "text/text.h"
 
-enum { OPT_CHUNKS = HX_OPT_FREE, OPT_WINDOWS };
+enum { OPT_CHUNKS = HX_OPT_FREE, OPT_WINDOWS, OPT_KL };
 enum { DEFAULT_CHUNKS = 24 };
 
 static const char *const windows[] = {"spread", "llama", NULL};
@@ -24,6 +24,7 @@ static const struct argp_option options[] = {
     {"windows", OPT_WINDOWS, "W", 0,
      "spread | llama: llama.cpp's layout, windows of N tokens one behind the other, the second half of each scored (spread)",
      0},
+    {"kl", OPT_KL, NULL, 0, "also runs the windows with K and V in f32, and says how far from that the predictions are", 0},
     {NULL, 'p', "P", 0, "short for --shim-p", 0},
     {NULL, 'k', "K", 0, "short for --shim-k", 0},
     {0},
@@ -41,6 +42,13 @@ struct ppl {
     char *shipped; /* what text points to when none was given */
     size_t chunks; /* 0: not given */
     size_t windows; /* index of the name */
+    int kl;         /* 1: held against K and V in f32 */
+};
+
+/* The same model with K and V in f32. */
+struct reference {
+    struct hx_plan *plan;
+    struct hx_engine *e;
 };
 
 static int short_option(struct ppl *p, const char *name, const char *arg)
@@ -61,6 +69,9 @@ static int option(struct ppl *p, int key, char *arg)
         return hx_opt_size(p->o.cmd, "chunks", arg, 1, 1 << 20, &p->chunks);
     case OPT_WINDOWS:
         return hx_opt_name(p->o.cmd, "windows", arg, windows, &p->windows);
+    case OPT_KL:
+        p->kl = 1;
+        return 0;
     case 'p':
         return short_option(p, "shim-p", arg);
     case 'k':
@@ -97,9 +108,17 @@ static int parse(struct ppl *p, int argc, char **argv)
     if (!rc && hx_plan_offload(p->o.plan) & HX_OFFLOAD_ARGMAX)
         rc = hx_cmd_usage(p->o.cmd, "--offload argmax leaves the logits on the DSP; a perplexity needs "
                           "them");
+    if (!rc && p->kl && hx_plan_given(p->o.plan, "crt-shard"))
+        rc = hx_cmd_usage(p->o.cmd, "--kl and --crt-shard exclude each other");
     if (!rc && p->command->check)
         rc = p->command->check(&p->o);
     return rc;
+}
+
+static json_t *kl_json(const struct hx_ppl_kl *kl)
+{
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f}", "against", "f32", "mean", kl->mean, "standard_error", kl->mean_stderr,
+                     "max", kl->max, "same_top", kl->same_top, "ppl", kl->ppl);
 }
 
 static int print_report(const struct ppl *p, const struct hx_engine *e, const struct hx_ppl *got,
@@ -110,6 +129,10 @@ static int print_report(const struct ppl *p, const struct hx_engine *e, const st
                           (json_int_t)p->o.n_ctx, "chunks", (json_int_t)got->chunks, "windows", windows[p->windows],
                           "host_s", host_s, "host", "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
 
+    if (j)
+        json_object_set_new(j, "standard_error", json_pack("{s:f, s:f}", "ppl", got->ppl_stderr, "nll", got->nll_stderr));
+    if (j && p->kl)
+        json_object_set_new(j, "kl", kl_json(&got->kl));
     return hx_report_print(p->o.cmd, hx_engine_opts_report(&p->o, e, j), p->o.json);
 }
 
@@ -150,7 +173,23 @@ static int encode(const struct ppl *p, const struct hx_tokenizer *tok, uint32_t 
     return rc ? hx_error_set(err, rc, "%s: out of memory while encoding", p->text) : 0;
 }
 
-static int score(const struct ppl *p, struct hx_engine *e)
+static int open_reference(struct reference *r, const struct ppl *p, const struct hx_engine *e, struct hx_error *err)
+{
+    struct hx_engine_cfg cfg = hx_engine_opts_cfg(&p->o);
+    int rc = hx_plan_reference(&r->plan, p->o.plan, err);
+
+    cfg.plan = r->plan;
+    cfg.share_with = e;
+    return rc ? rc : hx_engine_open(&r->e, &cfg, err);
+}
+
+static void close_reference(struct reference *r)
+{
+    hx_engine_close(r->e);
+    hx_plan_close(r->plan);
+}
+
+static int score(const struct ppl *p, struct hx_engine *e, const struct hx_engine *reference)
 {
     struct bar bar = {hx_report_clock()};
     const struct hx_tokenizer *tok = e->model->tok;
@@ -159,6 +198,7 @@ static int score(const struct ppl *p, struct hx_engine *e)
         .chunks = p->chunks || p->windows ? p->chunks : p->command->chunks,
         .llama = (int)p->windows,
         .bos = hx_tokenizer_adds_bos(tok) ? hx_tokenizer_bos(tok) : HX_NO_TOKEN,
+        .reference = reference ? reference->forward : NULL,
         .progress = isatty(STDERR_FILENO) ? show_bar : NULL,
         .arg = &bar,
     };
@@ -183,6 +223,7 @@ static int score(const struct ppl *p, struct hx_engine *e)
 int hx_ppl_command(const struct hx_ppl_command *command, int argc, char **argv)
 {
     struct ppl p = {.o = {.n_ctx = 128}, .command = command};
+    struct reference reference = {NULL, NULL};
     struct hx_engine *e = NULL;
     struct hx_error err = {""};
     int rc = hx_engine_opts_init(&p.o, command->name, HX_PLAN_MAY_FORK | HX_PLAN_KV_AUTO);
@@ -194,8 +235,11 @@ int hx_ppl_command(const struct hx_ppl_command *command, int argc, char **argv)
         rc = hx_crt_shard_open(&p.o);
     if (rc == 0)
         rc = hx_engine_opts_open(&p.o, &e);
+    if (rc == 0 && p.kl && open_reference(&reference, &p, e, &err))
+        rc = hx_cmd_fail(p.o.cmd, "--kl: %s", err.text);
     if (rc == 0)
-        rc = score(&p, e);
+        rc = score(&p, e, reference.e);
+    close_reference(&reference);
     if (rc == 0 && hx_engine_finish(e, &err))
         rc = hx_cmd_fail(p.o.cmd, "%s", err.text);
     hx_engine_close(e);

@@ -1,0 +1,75 @@
+/* The plan that another is held against: everything as there, but K and V in f32. */
+#include <errno.h>
+#include <string.h>
+
+#include "plan_impl.h"
+
+static int is_own(const struct hx_option *o)
+{
+    const struct hx_option *own = hx_plan_options;
+
+    while (own->name && own != o)
+        own++;
+    return own->name != NULL;
+}
+
+/* 1: a method of this seam has the option. */
+static int is_of(const struct hx_option *o, enum hx_seam seam)
+{
+    for (size_t i = 0; hx_methods[i]; i++)
+        if (hx_methods[i]->seam == seam && hx_method_has(hx_methods[i], o->name))
+            return 1;
+    return 0;
+}
+
+/* 1: attention was asked for by name, or by an option that means a method, and is one that works on rows. */
+static int keeps_attn(const struct hx_plan *p)
+{
+    const struct hx_method *m = p->method[HX_SEAM_ATTN];
+
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_option *o = p->values.at[i].option;
+
+        if (strcmp(o->name, hx_seam_names[HX_SEAM_ATTN]) == 0 || (o->flags & HX_OPTION_CHOOSES && is_of(o, HX_SEAM_ATTN)))
+            return !(m->needs & HX_TRAIT_ATTEND);
+    }
+    return 0;
+}
+
+/* What was said about the cache, drafts, taps and what happens once is left out; what is on the DSP is not among the values. */
+static int keeps(const struct hx_option *o, int attn)
+{
+    static const char *const left_out[] = {"kv", "draft", "tap", "offload", "release-file", NULL};
+
+    for (size_t i = 0; left_out[i]; i++)
+        if (strcmp(o->name, left_out[i]) == 0)
+            return 0;
+    if (strcmp(o->name, hx_seam_names[HX_SEAM_ATTN]) == 0 || (!is_own(o) && is_of(o, HX_SEAM_ATTN)))
+        return attn;
+    return is_own(o) || is_of(o, HX_SEAM_LINEAR);
+}
+
+int hx_plan_reference(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err)
+{
+    const int attn = keeps_attn(p);
+    struct hx_plan *to = NULL;
+    int rc;
+
+    if (hx_plan_whole_layers(p))
+        return hx_error_set(err, -EINVAL, "layers as a whole on the DSP have no K and V that could be f32 instead");
+    rc = hx_plan_open(&to, p->values.prefix, p->flags, err);
+    for (size_t i = 0; !rc && i < p->values.n; i++)
+        if (keeps(p->values.at[i].option, attn))
+            rc = hx_plan_values_set(&to->values, p->values.at[i].option, p->values.at[i].text, 0, err);
+    if (!rc)
+        rc = hx_plan_set(to, "kv", "f32", err);
+    if (!rc) {
+        to->offload = p->offload & ~(uint32_t)(HX_OFFLOAD_KV | HX_OFFLOAD_ATTN);
+        rc = hx_plan_resolve(to, err);
+    }
+    if (rc)
+        hx_plan_close(to);
+    else
+        *out = to;
+    return rc;
+}
