@@ -1,7 +1,10 @@
-/* What the actions of hexrig block share: their options, and files of blocks. */
+/* What the actions of hexrig block share: their options, the plan that these make, and files of blocks. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd_block.h"
 #include "text/text.h"
@@ -76,6 +79,21 @@ int hx_block_parse(struct hx_block_opts *o, const struct hx_block_syntax *syntax
     return 0;
 }
 
+int hx_block_plan(struct hx_plan **p, const struct hx_block_opts *o, struct hx_error *err)
+{
+    int rc = hx_plan_open(p, "--", 0, err);
+
+    if (!rc && o->cal)
+        rc = hx_plan_set(*p, "cal", o->cal, err);
+    if (!rc && o->uncalibrated)
+        rc = hx_plan_set(*p, "uncalibrated", NULL, err);
+    if (!rc && o->basis_given)
+        rc = hx_plan_set(*p, "basis", hx_block_basis_names[o->basis], err);
+    if (!rc && o->k_given)
+        rc = hx_plan_set(*p, "k-rope", hx_cal_k_rope_names[o->k], err);
+    return rc ? rc : hx_plan_resolve(*p, err);
+}
+
 int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
                     const struct hx_cal *cal)
 {
@@ -122,4 +140,22 @@ enum hx_block_fault hx_block_file_fault(const struct hx_block_file *f, size_t i)
 
     return f->stride == f->shape->slot ? hx_block_fault(f->shape, record)
                                        : hx_block_payload_fault(f->shape, record);
+}
+
+int hx_block_write(const char *cmd, const char *path, const void *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wbe");
+    struct stat st;
+    int bad, rc;
+
+    if (!f)
+        return hx_cmd_fail(cmd, "%s: %s", path, strerror(errno));
+    bad = fwrite(bytes, 1, n, f) != n;
+    bad |= fclose(f) != 0;
+    if (!bad)
+        return HX_EXIT_OK;
+    rc = hx_cmd_fail(cmd, "%s: cannot write: %s", path, strerror(errno));
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) /* a part of it is of no use */
+        unlink(path);
+    return rc;
 }

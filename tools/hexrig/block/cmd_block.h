@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/opt.h"
+#include "engine/plan.h"
 #include "methods/spinor/cal_file.h"
 
 int hx_block_calibrate(int argc, char **argv);
@@ -56,6 +57,9 @@ struct hx_block_opts {
 /* Parses an action's command line.  Returns an enum hx_exit. */
 int hx_block_parse(struct hx_block_opts *o, const struct hx_block_syntax *syntax, int argc, char **argv);
 
+/* A resolved plan of what was said about the blocks.  0 or negative errno. */
+int hx_block_plan(struct hx_plan **p, const struct hx_block_opts *o, struct hx_error *err);
+
 /* A file of raw records: one block each. */
 struct hx_block_file {
     const struct hx_block_shape *shape;
@@ -71,6 +75,9 @@ int hx_block_layout(struct hx_block_file *f, const struct hx_block_opts *o,
 
 /* Reads all of a .blk file; its layout is set.  "-" is stdin.  0 or negative errno. */
 int hx_block_file_read(struct hx_block_file *f, const char *path, struct hx_error *err);
+
+/* Writes a file; a failure leaves no part of it.  Returns an enum hx_exit. */
+int hx_block_write(const char *cmd, const char *path, const void *bytes, size_t n);
 
 /* The fault of record i; CRC and fill only where they are stored. */
 enum hx_block_fault hx_block_file_fault(const struct hx_block_file *f, size_t i);

@@ -1,11 +1,7 @@
 /* hexrig block encode, decode: vectors to blocks and back, with the host's reference codec. */
-#include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "methods/spinor/block_report.h"
 #include "cmd_block.h"
@@ -80,25 +76,6 @@ static void close_job(struct job *j)
     hx_cal_free(j->cal);
 }
 
-static int write_file(const struct hx_block_opts *o, const void *bytes, size_t n)
-{
-    const char *path = o->out;
-    FILE *f = fopen(path, "wbe");
-    struct stat st;
-    int bad, rc;
-
-    if (!f)
-        return hx_cmd_fail(o->cmd, "%s: %s", path, strerror(errno));
-    bad = fwrite(bytes, 1, n, f) != n;
-    bad |= fclose(f) != 0;
-    if (!bad)
-        return HX_EXIT_OK;
-    rc = hx_cmd_fail(o->cmd, "%s: cannot write: %s", path, strerror(errno));
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) /* a part of it is of no use */
-        unlink(path);
-    return rc;
-}
-
 static int report(const struct job *j)
 {
     json_t *r = json_pack("{s:o, s:I, s:I, s:o}", "file", hx_json_text(j->o.out), "blocks",
@@ -152,7 +129,7 @@ int hx_block_encode(int argc, char **argv)
     if (!rc)
         rc = encode_all(&j);
     if (!rc)
-        rc = write_file(&j.o, j.blocks.records, j.blocks.n * j.blocks.stride);
+        rc = hx_block_write(j.o.cmd, j.o.out, j.blocks.records, j.blocks.n * j.blocks.stride);
     if (!rc)
         rc = report(&j);
     close_job(&j);
@@ -191,7 +168,7 @@ int hx_block_decode(int argc, char **argv)
     if (!rc)
         rc = decode_all(&j);
     if (!rc)
-        rc = write_file(&j.o, j.x, j.blocks.n * j.blocks.shape->dh * sizeof(float));
+        rc = hx_block_write(j.o.cmd, j.o.out, j.x, j.blocks.n * j.blocks.shape->dh * sizeof(float));
     if (!rc)
         rc = report(&j);
     close_job(&j);

@@ -197,22 +197,6 @@ static int report(struct stats *s, const struct hx_block_opts *o)
     return hx_report_print(o->cmd, j, o->json);
 }
 
-/* What was said about the blocks. */
-static int plan_of(struct hx_plan **p, const struct hx_block_opts *o, struct hx_error *err)
-{
-    int rc = hx_plan_open(p, "--", 0, err);
-
-    if (!rc && o->cal)
-        rc = hx_plan_set(*p, "cal", o->cal, err);
-    if (!rc && o->uncalibrated)
-        rc = hx_plan_set(*p, "uncalibrated", NULL, err);
-    if (!rc && o->basis_given)
-        rc = hx_plan_set(*p, "basis", hx_block_basis_names[o->basis], err);
-    if (!rc && o->k_given)
-        rc = hx_plan_set(*p, "k-rope", hx_cal_k_rope_names[o->k], err);
-    return rc ? rc : hx_plan_resolve(*p, err);
-}
-
 static int measure(struct stats *s, const struct hx_block_opts *o, const char *share,
                    struct hx_error *err)
 {
@@ -222,7 +206,7 @@ static int measure(struct stats *s, const struct hx_block_opts *o, const char *s
     int predicts, rc = hx_model_open(&s->m, o->model, hx_archs, err);
 
     if (!rc)
-        rc = plan_of(&plan, o, err);
+        rc = hx_block_plan(&plan, o, err);
     if (!rc)
         rc = hx_cal_choose(&s->cal,
                            &(struct hx_open){.plan = plan, .model = s->m, .model_path = o->model, .share = share}, 0,
