@@ -28,6 +28,10 @@ enum {
     HX_OPT_HOST_US,
     HX_OPT_FARF,
     HX_OPT_JSON,
+    HX_OPT_BUDGET,
+    HX_OPT_COMPARE,
+    HX_OPT_SAVE_BASELINE,
+    HX_OPT_TOLERANCE,
     HX_OPT_FREE,
     HX_OPT_PLAN = 0x1000, /* and above: options of the plan, engine_opts.c */
 };

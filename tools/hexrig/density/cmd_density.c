@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bar.h"
+#include "budget/gate.h"
 #include "cli/cmd.h"
 #include "cli/report.h"
 #include "plot.h"
@@ -43,6 +44,7 @@ static const char doc[] =
 /* A sweep at work. */
 struct density {
     struct hx_sweep s;
+    struct hx_gate gate;
     const char *plot, *resume; /* paths; NULL: not asked for */
     int csv;
     struct hx_resume kept;
@@ -83,6 +85,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &d->s.o;
+        state->child_inputs[1] = &d->gate;
         return 0;
     case OPT_GEOMETRY:
         d->s.geometry = arg;
@@ -115,7 +118,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int parse(struct density *d, int argc, char **argv)
 {
-    const struct argp_child children[] = {{hx_engine_argp(&d->s.o), 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{hx_engine_argp(&d->s.o), 0, NULL, 0}, {&hx_gate_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
     int rc = hx_opt_parse(d->s.o.cmd, &argp, argc, argv, d);
 
@@ -123,6 +126,8 @@ static int parse(struct density *d, int argc, char **argv)
         rc = hx_sweep_check(&d->s);
     if (!rc && d->csv && d->s.o.json)
         rc = hx_cmd_usage(d->s.o.cmd, "--csv and --json exclude each other");
+    if (!rc)
+        rc = hx_gate_begin(&d->gate);
     return rc || !d->plot ? rc : hx_plot_check(&d->s, d->plot);
 }
 
@@ -272,6 +277,8 @@ static int finish(struct density *d)
         rc = hx_report_print(d->s.o.cmd, hx_rows_report(&d->s, d->rows, d->first, d->uncosted), 1);
     if (!rc && d->plot)
         rc = hx_plot_rows(&d->s, d->plot, d->rows);
+    if (!rc && !signalled && hx_gate_is_on(&d->gate))
+        rc = hx_gate_end(&d->gate, hx_rows_figures(&d->s, d->rows));
     if (rc || !signalled)
         return rc;
     fprintf(stderr, "hexrig %s: interrupted: %zu of %zu rows%s%s\n", d->s.o.cmd, d->done, hx_sweep_points(&d->s),
@@ -298,13 +305,14 @@ static int sweep(struct density *d)
 
 int hx_cmd_density(int argc, char **argv)
 {
-    struct density d = {.csv = 0};
+    struct density d = {.gate = {.cmd = "density"}};
     int rc = hx_engine_opts_init(&d.s.o, "density", 0);
 
     if (rc == 0)
         rc = parse(&d, argc, argv);
     if (rc == 0)
         rc = sweep(&d);
+    hx_gate_free(&d.gate);
     hx_sweep_free(&d.s);
     return rc;
 }

@@ -248,3 +248,53 @@ json_t *hx_rows_report(const struct hx_sweep *s, json_t *rows, const json_t *lin
     json_decref(j);
     return NULL;
 }
+
+/* --- figures */
+
+/* "s22u-sync/queue@16".  The caller frees. */
+static char *row_name(const struct hx_sweep *s, const json_t *row)
+{
+    size_t bytes;
+    char *name = NULL;
+    FILE *f = open_memstream(&name, &bytes);
+
+    if (!f)
+        return NULL;
+    for (size_t i = 0; i < s->n_swept; i++)
+        fprintf(f, "%s/", text(row, s->swept[i].name));
+    fprintf(f, "%s@%.0f", text(row, "density"), number(row, "pos"));
+    if (fclose(f) == 0)
+        return name;
+    free(name);
+    return NULL;
+}
+
+static int add_figures(const struct hx_sweep *s, json_t *to, const json_t *row)
+{
+    static const char *const others[] = {"pos", "formula_calls_per_token", "formula_packets_per_token"};
+    char *name = row_name(s, row), *utf8 = name ? hx_json_utf8(name, strlen(name)) : NULL;
+    json_t *figures = json_copy((json_t *)row);
+    int rc;
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        json_object_del(figures, others[i]);
+    rc = utf8 && figures ? json_object_set(to, utf8, figures) : -1;
+    json_decref(figures);
+    free(utf8);
+    free(name);
+    return rc;
+}
+
+json_t *hx_rows_figures(const struct hx_sweep *s, const json_t *rows)
+{
+    json_t *j = json_object(), *row;
+    int rc = j ? 0 : -1;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+        rc = rc ? rc : add_figures(s, j, row);
+    if (!rc)
+        return j;
+    json_decref(j);
+    return NULL;
+}

@@ -18,6 +18,10 @@ json_t *hx_rows_of_line(const struct hx_sweep *s, const struct hx_sweep_point *p
 void hx_rows_head(const struct hx_sweep *s, enum hx_rows_form form, const json_t *line);
 void hx_rows_print(const struct hx_sweep *s, enum hx_rows_form form, const json_t *row);
 
+/* For budgets: what was counted and modelled, by row: {"batched@16": {...}, "s22u-sync/queue@16": {...}}, what is swept in front.  rows: an
+ * array.  NULL: out of memory. */
+json_t *hx_rows_figures(const struct hx_sweep *s, const json_t *rows);
+
 /* rows: an array, borrowed; line: of the first row, NULL: there is none; uncosted: an array, or NULL.  NULL: out of memory. */
 json_t *hx_rows_report(const struct hx_sweep *s, json_t *rows, const json_t *line, json_t *uncosted);
 

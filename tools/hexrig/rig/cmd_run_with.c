@@ -8,6 +8,7 @@
 
 #include "hx_rig.h"
 #include "crash_watch.h"
+#include "budget/gate.h"
 #include "options/rig_time.h"
 #include "program_report.h"
 #include "run_program.h"
@@ -59,6 +60,7 @@ struct args {
     size_t n_filters;
     struct hx_rig_time time;
     struct hx_program_report report;
+    struct hx_gate gate;
     int gdb;
     enum how how;
     int n_how;
@@ -237,21 +239,39 @@ static int option(struct args *a, int key, const char *arg)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    return hx_opt_error(option(state->input, key, arg));
+    struct args *a = state->input;
+
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = &a->gate;
+    return hx_opt_error(option(a, key, arg));
+}
+
+static int check(struct args *a, int has_program)
+{
+    int rc;
+
+    if (a->n_how > 1)
+        return hx_cmd_usage(cmd, "one of --seccomp, --preload and --library");
+    if (!has_program)
+        return hx_cmd_usage(cmd, "no program");
+    rc = hx_gate_begin(&a->gate);
+    a->report.gate = hx_gate_is_on(&a->gate) ? &a->gate : NULL;
+    return rc;
 }
 
 int hx_cmd_run_with(int argc, char **argv)
 {
-    const struct argp argp = {options, parse_option, "[--] PROGRAM [ARG]...", doc, NULL, NULL, NULL};
-    struct args a = {.how = SECCOMP};
+    const struct argp_child children[] = {{&hx_gate_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {options, parse_option, "[--] PROGRAM [ARG]...", doc, children, NULL, NULL};
+    struct args a = {.how = SECCOMP, .gate = {.cmd = cmd}};
     int program, rc = hx_opt_parse_some(&argp, ARGP_IN_ORDER, argc, argv, &a, &program);
 
-    if (rc)
-        return rc;
-    if (a.n_how > 1)
-        return hx_cmd_usage(cmd, "one of --seccomp, --preload and --library");
-    if (program == argc)
-        return hx_cmd_usage(cmd, "no program");
-    rc = configure(&a);
-    return rc ? rc : run_with(&a, argv + program);
+    if (!rc)
+        rc = check(&a, program < argc);
+    if (!rc)
+        rc = configure(&a);
+    if (!rc)
+        rc = run_with(&a, argv + program);
+    hx_gate_free(&a.gate);
+    return rc;
 }

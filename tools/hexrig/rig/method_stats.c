@@ -309,3 +309,19 @@ json_t *hx_method_stats_json(const struct hx_method_stats *s, const char *profil
     return json_pack("{s:i, s:s?, s:s?, s:o, s:o}", "version", 1, "profile", profile, "front_end", front_end, "methods", methods,
                      "total", figures_json(json_object(), &total));
 }
+
+json_t *hx_method_stats_figures(const struct hx_method_stats *s)
+{
+    const struct hx_method_stat total = total_of(s);
+    json_t *groups = json_object();
+
+    for (size_t i = 0; i < s->n; i++) {
+        char title[256], again[320];
+
+        title_of(&s->at[i], title, sizeof(title));
+        snprintf(again, sizeof(again), "%s:%s", s->at[i].library, title); /* two libraries with one interface */
+        json_object_set_new(groups, json_object_get(groups, title) ? again : title, figures_json(json_object(), &s->at[i]));
+    }
+    json_object_set_new(groups, "total", figures_json(json_object(), &total));
+    return groups;
+}

@@ -41,4 +41,7 @@ int hx_method_stats_name(struct hx_method_stats *s, const char *cmd, const char 
 void hx_method_stats_print(const struct hx_method_stats *s, const char *profile, FILE *f);
 json_t *hx_method_stats_json(const struct hx_method_stats *s, const char *profile, const char *front_end);
 
+/* For budgets: {"silicon.matmul": {"calls": ..., "model_ms": {...}}, ..., "total": {...}}.  NULL: out of memory. */
+json_t *hx_method_stats_figures(const struct hx_method_stats *s);
+
 #endif

@@ -44,11 +44,16 @@ static int read_others(struct hx_program_report *r, const char *cmd)
     return r->others ? HX_EXIT_OK : hx_cmd_fail(cmd, "out of memory");
 }
 
+static int counts(const struct hx_program_report *r)
+{
+    return r->wanted || r->gate;
+}
+
 int hx_program_report_begin(struct hx_program_report *r, const char *cmd)
 {
-    int rc = r->wanted ? read_stats(&r->before, cmd) : HX_EXIT_OK;
+    int rc = counts(r) ? read_stats(&r->before, cmd) : HX_EXIT_OK;
 
-    return rc || !r->wanted ? rc : read_others(r, cmd);
+    return rc || !counts(r) ? rc : read_others(r, cmd);
 }
 
 static int print(const struct hx_program_report *r, const struct hx_method_stats *s, FILE *f, const char *cmd)
@@ -81,19 +86,29 @@ static int write_file(const struct hx_program_report *r, const struct hx_method_
     return rc;
 }
 
+/* Of the program alone, by names as far as there are any. */
+static int since(struct hx_program_report *r, struct hx_method_stats *s, const char *cmd)
+{
+    int rc = HX_EXIT_OK;
+
+    hx_method_stats_since(s, &r->before, r->others, r->n_others);
+    for (size_t i = 0; i < r->n_idl && !rc; i++)
+        rc = hx_method_stats_name(s, cmd, r->idl[i]);
+    hx_method_stats_merge(s);
+    return rc;
+}
+
 int hx_program_report_end(struct hx_program_report *r, const char *cmd)
 {
     struct hx_method_stats s = {0};
-    int rc = r->wanted ? read_stats(&s, cmd) : HX_EXIT_OK;
+    int rc = counts(r) ? read_stats(&s, cmd) : HX_EXIT_OK;
 
-    if (r->wanted && !rc) {
-        hx_method_stats_since(&s, &r->before, r->others, r->n_others);
-        for (size_t i = 0; i < r->n_idl && !rc; i++)
-            rc = hx_method_stats_name(&s, cmd, r->idl[i]);
-        hx_method_stats_merge(&s);
-        if (!rc)
-            rc = r->file ? write_file(r, &s, cmd) : print(r, &s, stderr, cmd);
-    }
+    if (counts(r) && !rc)
+        rc = since(r, &s, cmd);
+    if (r->wanted && !rc)
+        rc = r->file ? write_file(r, &s, cmd) : print(r, &s, stderr, cmd);
+    if (r->gate && !rc)
+        rc = hx_gate_end(r->gate, hx_method_stats_figures(&s));
     hx_method_stats_free(&s);
     hx_method_stats_free(&r->before);
     free(r->others);

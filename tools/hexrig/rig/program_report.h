@@ -5,12 +5,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "budget/gate.h"
 #include "method_stats.h"
 
 enum { HX_REPORT_IDLS = 16 };
 
 struct hx_program_report { /* zeroed: none is wanted */
-    int wanted, json;
+    int wanted, json;     /* wanted: to be printed */
+    struct hx_gate *gate; /* limits for the figures, printed or not, borrowed; NULL: there are none */
     const char *file; /* NULL: stderr */
     const char *idl[HX_REPORT_IDLS];
     size_t n_idl;

@@ -160,7 +160,9 @@ static int check(struct hx_run *r)
         return hx_cmd_usage(cmd, "--quiet and --json exclude each other");
     if (r->o.json && !r->prompt && !r->file)
         return hx_cmd_usage(cmd, "--json reports one reply (-p TEXT), no conversation");
-    return 0;
+    if (hx_gate_is_on(&r->gate) && !r->prompt && !r->file)
+        return hx_cmd_usage(cmd, "budgets and baselines have the figures of one reply (-p TEXT), of no conversation");
+    return hx_gate_begin(&r->gate);
 }
 
 /* And what they say with the methods. */
@@ -171,6 +173,9 @@ static int check_plan(struct hx_run *r)
     if (hx_plan_given(r->o.plan, "crt-shard") && !r->file && (!r->prompt || strcmp(r->prompt, "-") == 0))
         return hx_cmd_usage(cmd, "--crt-shard: both processes need the prompt, and stdin has it once "
                             "(-p TEXT or -f FILE)");
+    if (hx_plan_given(r->o.plan, "crt-shard") && hx_gate_is_on(&r->gate))
+        return hx_cmd_usage(cmd, "--crt-shard: each of two processes has half of the figures; --budget, --compare and --save-baseline "
+                            "exclude it");
     if ((hx_plan_offload(r->o.plan) & HX_OFFLOAD_ARGMAX) && r->sampling.temp > 0)
         return hx_cmd_usage(cmd, "--offload argmax makes greedy choices; --temp %g needs the logits here",
                             r->sampling.temp);
@@ -181,14 +186,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct hx_run *r = state->input;
 
-    if (key == ARGP_KEY_INIT)
+    if (key == ARGP_KEY_INIT) {
         state->child_inputs[0] = &r->o;
+        state->child_inputs[1] = &r->gate;
+    }
     return hx_opt_error(option(r, key, arg));
 }
 
 static int parse(struct hx_run *r, int argc, char **argv)
 {
-    const struct argp_child children[] = {{hx_engine_argp(&r->o), 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{hx_engine_argp(&r->o), 0, NULL, 0}, {&hx_gate_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, "-p PROMPT\n--chat [-p MESSAGE]", doc, children, option_help, NULL};
     int rest, rc = hx_opt_parse_some(&argp, 0, argc, argv, r, &rest);
 
@@ -274,7 +281,7 @@ static int finish(struct hx_run *r)
 
 int hx_cmd_run(int argc, char **argv)
 {
-    struct hx_run r = {.sampling = {.top_p = 1, .repeat_last = DEFAULT_REPEAT_LAST}};
+    struct hx_run r = {.sampling = {.top_p = 1, .repeat_last = DEFAULT_REPEAT_LAST}, .gate = {.cmd = "run"}};
     int rc = hx_engine_opts_init(&r.o, "run", HX_PLAN_MAY_FORK | HX_PLAN_KV_AUTO);
 
     if (rc == 0)
@@ -295,6 +302,7 @@ int hx_cmd_run(int argc, char **argv)
     hx_engine_close(r.e);
     rc = hx_crt_shard_close(&r.o, rc);
     hx_engine_opts_free(&r.o);
+    hx_gate_free(&r.gate);
     free(r.text);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "text/chat.h"
+#include "budget/gate.h"
 #include "generate/completion.h"
 #include "options/engine_opts.h"
 #include "cli/report.h"
@@ -30,6 +31,7 @@ struct hx_run {
     int ignore_eos;
     int stream;                /* 1: text goes out as it is made */
     int quiet;                 /* 1: stdout gets the text alone, the figures go to stderr */
+    struct hx_gate gate;
 
     struct hx_engine *e;
     struct hx_chat template;   /* with `chat` */
@@ -53,7 +55,7 @@ int hx_run_render(const struct hx_run *r, const struct hx_chat_message *messages
 /* One line of stdin is one turn, until its end.  Returns an enum hx_exit. */
 int hx_run_conversation(struct hx_run *r);
 
-/* Prints what the run was.  Returns an enum hx_exit. */
-int hx_run_report(const struct hx_run *r);
+/* Prints what the run was, and holds it against budgets.  Returns an enum hx_exit. */
+int hx_run_report(struct hx_run *r);
 
 #endif

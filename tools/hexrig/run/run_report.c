@@ -92,7 +92,16 @@ static void print_text(const struct hx_run *r, json_t *j)
     json_object_del(j, "prompt");
 }
 
-int hx_run_report(const struct hx_run *r)
+/* For budgets: what was counted and modelled. */
+static json_t *figures(const struct hx_run *r)
+{
+    json_t *prefill = prefill_json(r);
+
+    json_object_del(prefill, "host_s");
+    return json_pack("{s:o, s:o}", "dispatch", dispatch_json(r), "prefill", prefill);
+}
+
+int hx_run_report(struct hx_run *r)
 {
     struct hx_error err;
     double tok_s;
@@ -107,5 +116,7 @@ int hx_run_report(const struct hx_run *r)
         rc |= hx_report_print_aside(r->o.cmd, j);
     else
         rc |= hx_report_print(r->o.cmd, j, r->o.json);
-    return rc ? HX_EXIT_FAILED : HX_EXIT_OK;
+    if (rc)
+        return HX_EXIT_FAILED;
+    return hx_gate_is_on(&r->gate) ? hx_gate_end(&r->gate, figures(r)) : HX_EXIT_OK;
 }
