@@ -382,8 +382,9 @@ $(obj)/tests/scalar_cases.inc: tests/oracle_scalar/gen.awk tests/oracle_scalar/s
 	$(Q)awk -F' [|] ' -f $(filter %.awk %.txt,$^) > $@
 $(obj)/tests/dsp/test_scalar_q6.o: $(obj)/tests/scalar_cases.inc
 $(obj)/tests/dsp/test_scalar_q6.o: inc = $(inc_dsp) -Itests/oracle_scalar -I$(obj)/tests -DHEXRIG_COUNT -DHXT_SRC='"$(CURDIR)"'
-$(BUILD)/tests/test_hexidl $(BUILD)/tests/test_hexidl_wire $(BUILD)/tests/test_method_stats $(BUILD)/tests/fuzz_idl: $(idl_o)
+$(BUILD)/tests/test_hexidl $(BUILD)/tests/test_hexidl_wire $(BUILD)/tests/test_method_stats $(BUILD)/tests/test_top $(BUILD)/tests/fuzz_idl: $(idl_o)
 $(BUILD)/tests/test_method_stats: $(patsubst %,$(obj)/tools/hexrig/%.o,rig/method_stats cli/cmd)
+$(BUILD)/tests/test_top: $(patsubst %,$(obj)/tools/hexrig/%.o,rig/method_stats rig/node_text rig/top_view cli/cmd)
 $(BUILD)/tests/fuzz_tokenizer: $(obj)/tests/lib/decode.o
 $(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http routes send conns body json embed format error logprobs metrics tokens reply jobs past)
 $(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd -Wl,--wrap=hx_conns_open

@@ -262,7 +262,7 @@ static void test_unknown_values_list_the_legal_ones(void **state)
     e2e_refused("demo -n x", 2, "hexrig demo: --tokens: unknown value 'x'");
     e2e_refused("up --front-end ether", 2, "legal: auto, fuse, socket, cuse");
     e2e_refused("run -p PROMPT --zork", 2, "--zork");
-    e2e_refused("zork", 2, "legal: up, down, status, stats, filter, run");
+    e2e_refused("zork", 2, "legal: up, down, status, stats, top, filter, run");
     e2e_refused("run -p PROMPT --profile zork", 2, "zork");
     e2e_refused("run -p PROMPT --filter zork:x=1", 2, "zork");
 }

@@ -14,6 +14,7 @@ int hx_cmd_up(int argc, char **argv);
 int hx_cmd_down(int argc, char **argv);
 int hx_cmd_status(int argc, char **argv);
 int hx_cmd_stats(int argc, char **argv);
+int hx_cmd_top(int argc, char **argv);
 int hx_cmd_filter(int argc, char **argv);
 int hx_cmd_run(int argc, char **argv);
 int hx_cmd_ppl(int argc, char **argv);

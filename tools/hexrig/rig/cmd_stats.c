@@ -8,6 +8,7 @@
 #include "cli/report.h"
 #include "hx_rig.h"
 #include "method_stats.h"
+#include "node_text.h"
 
 enum { OPT_MOUNT = HX_OPT_FREE, OPT_IDL };
 
@@ -55,17 +56,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The value of `key` in a text of lines key=value; "" without it. */
-static void value_of(const char *text, const char *key, char *value, size_t bytes)
-{
-    size_t n = strlen(key);
-
-    *value = '\0';
-    for (const char *p = text; p && *p; p = strchr(p, '\n'), p += p != NULL)
-        if (strncmp(p, key, n) == 0 && p[n] == '=')
-            snprintf(value, bytes, "%.*s", (int)strcspn(p + n + 1, "\n"), p + n + 1);
-}
-
 static int print(const struct args *a, struct hx_method_stats *s, const char *status)
 {
     char profile[256], front_end[32];
@@ -76,8 +66,8 @@ static int print(const struct args *a, struct hx_method_stats *s, const char *st
     if (rc)
         return rc;
     hx_method_stats_merge(s);
-    value_of(status, "profile", profile, sizeof(profile));
-    value_of(status, "front_end", front_end, sizeof(front_end));
+    hx_node_value(status, "profile", profile, sizeof(profile));
+    hx_node_value(status, "front_end", front_end, sizeof(front_end));
     if (a->json)
         return hx_report_print(cmd, hx_method_stats_json(s, profile, front_end), 1);
     hx_method_stats_print(s, profile, stdout);

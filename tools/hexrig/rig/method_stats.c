@@ -102,13 +102,13 @@ void hx_method_stats_free(struct hx_method_stats *s)
 
 /* --- sums ---------------------------------------------------------------------------------------------------------- */
 
-static int is_same_method(const struct hx_method_stat *a, const struct hx_method_stat *b)
+int hx_method_stat_is_same(const struct hx_method_stat *a, const struct hx_method_stat *b)
 {
     return a->method == b->method && strcmp(a->interface, b->interface) == 0 && strcmp(a->library, b->library) == 0 &&
            strcmp(a->name, b->name) == 0;
 }
 
-static uint64_t total_ns(const struct hx_method_stat *l)
+uint64_t hx_method_stat_ns(const struct hx_method_stat *l)
 {
     return l->dispatch_ns + l->marshal_ns + l->queue_ns + l->exec_ns;
 }
@@ -119,8 +119,8 @@ static int by_cost(const void *pa, const void *pb)
     const struct hx_method_stat *a = pa, *b = pb;
     int order = strcmp(a->interface, b->interface);
 
-    if (total_ns(a) != total_ns(b))
-        return total_ns(a) > total_ns(b) ? -1 : 1;
+    if (hx_method_stat_ns(a) != hx_method_stat_ns(b))
+        return hx_method_stat_ns(a) > hx_method_stat_ns(b) ? -1 : 1;
     return order ? order : a->method < b->method ? -1 : a->method > b->method;
 }
 
@@ -145,7 +145,7 @@ static void merge(struct hx_method_stats *s, int by_process)
         if (!s->at[i].calls)
             continue;
         for (at = 0; at < n; at++)
-            if (is_same_method(&s->at[at], &s->at[i]) && (!by_process || s->at[at].pid == s->at[i].pid))
+            if (hx_method_stat_is_same(&s->at[at], &s->at[i]) && (!by_process || s->at[at].pid == s->at[i].pid))
                 break;
         if (at < n)
             add(&s->at[at], &s->at[i]);
@@ -163,7 +163,7 @@ void hx_method_stats_since(struct hx_method_stats *s, const struct hx_method_sta
         int is_others = l->pid == 0; /* the rig has forgotten whose it was */
 
         for (size_t k = 0; k < before->n; k++)
-            if (before->at[k].pid == l->pid && is_same_method(&before->at[k], l))
+            if (before->at[k].pid == l->pid && hx_method_stat_is_same(&before->at[k], l))
                 take_away(l, &before->at[k]);
         for (size_t k = 0; k < n; k++)
             is_others |= others[k] == l->pid;
@@ -237,12 +237,12 @@ int hx_method_stats_name(struct hx_method_stats *s, const char *cmd, const char 
 
 /* --- printing ------------------------------------------------------------------------------------------------------ */
 
-static void title_of(const struct hx_method_stat *l, char *title, size_t bytes)
+void hx_method_stat_title(const struct hx_method_stat *l, char title[HX_METHOD_STAT_TITLE])
 {
     if (l->name[0])
-        snprintf(title, bytes, "%s.%s", l->interface, l->name);
+        snprintf(title, HX_METHOD_STAT_TITLE, "%s.%s", l->interface, l->name);
     else
-        snprintf(title, bytes, "%s.%u", l->interface, l->method);
+        snprintf(title, HX_METHOD_STAT_TITLE, "%s.%u", l->interface, l->method);
 }
 
 static void print_line(const struct hx_method_stat *l, const char *title, int width, FILE *f)
@@ -250,24 +250,24 @@ static void print_line(const struct hx_method_stat *l, const char *title, int wi
     fprintf(f, "%-*s %8llu %6llu %12llu %12llu %12llu %9.3f %9.3f %9.3f %9.3f %10.3f\n", width, title,
             (unsigned long long)l->calls, (unsigned long long)l->errors, (unsigned long long)l->bytes_copied,
             (unsigned long long)l->bytes_shared, (unsigned long long)l->hvx_ops, (double)l->dispatch_ns / 1e6,
-            (double)l->marshal_ns / 1e6, (double)l->queue_ns / 1e6, (double)l->exec_ns / 1e6, (double)total_ns(l) / 1e6);
+            (double)l->marshal_ns / 1e6, (double)l->queue_ns / 1e6, (double)l->exec_ns / 1e6, (double)hx_method_stat_ns(l) / 1e6);
 }
 
 void hx_method_stats_print(const struct hx_method_stats *s, const char *profile, FILE *f)
 {
     const struct hx_method_stat total = total_of(s);
-    char title[128];
+    char title[HX_METHOD_STAT_TITLE];
     int width = 5;
 
     for (size_t i = 0; i < s->n; i++) {
-        title_of(&s->at[i], title, sizeof(title));
+        hx_method_stat_title(&s->at[i], title);
         width = (int)strlen(title) > width ? (int)strlen(title) : width;
     }
     fprintf(f, "calls by method; model ms are modelled, profile %s\n", profile ? profile : "unknown");
     fprintf(f, "%-*s %8s %6s %12s %12s %12s %9s %9s %9s %9s %10s\n", width, "method", "calls", "errors", "copied B", "shared B",
             "HVX ops", "dispatch", "marshal", "queue", "exec", "model ms");
     for (size_t i = 0; i < s->n; i++) {
-        title_of(&s->at[i], title, sizeof(title));
+        hx_method_stat_title(&s->at[i], title);
         print_line(&s->at[i], title, width, f);
     }
     print_line(&total, "total", width, f);
@@ -283,7 +283,7 @@ static json_t *figures_json(json_t *o, const struct hx_method_stat *l)
             json_object_set_new(o, figures[i].json, json_integer((json_int_t)figure_of(l, i)));
         else
             json_object_set_new(ms, figures[i].json, json_real((double)figure_of(l, i) / 1e6));
-    json_object_set_new(ms, "total", json_real((double)total_ns(l) / 1e6));
+    json_object_set_new(ms, "total", json_real((double)hx_method_stat_ns(l) / 1e6));
     json_object_set_new(o, "model_ms", ms);
     return o;
 }
@@ -316,9 +316,9 @@ json_t *hx_method_stats_figures(const struct hx_method_stats *s)
     json_t *groups = json_object();
 
     for (size_t i = 0; i < s->n; i++) {
-        char title[256], again[320];
+        char title[HX_METHOD_STAT_TITLE], again[HX_METHOD_STAT_TITLE + 64];
 
-        title_of(&s->at[i], title, sizeof(title));
+        hx_method_stat_title(&s->at[i], title);
         snprintf(again, sizeof(again), "%s:%s", s->at[i].library, title); /* two libraries with one interface */
         json_object_set_new(groups, json_object_get(groups, title) ? again : title, figures_json(json_object(), &s->at[i]));
     }

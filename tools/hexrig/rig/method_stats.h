@@ -18,6 +18,16 @@ struct hx_method_stat {
     uint64_t dispatch_ns, marshal_ns, queue_ns, exec_ns;
 };
 
+/* 1: lines of the same method, whoever called it. */
+int hx_method_stat_is_same(const struct hx_method_stat *a, const struct hx_method_stat *b);
+
+/* All modelled time of a line, in ns. */
+uint64_t hx_method_stat_ns(const struct hx_method_stat *l);
+
+/* "interface.name", or "interface.NUMBER" of a method whose name is not known. */
+enum { HX_METHOD_STAT_TITLE = 128 };
+void hx_method_stat_title(const struct hx_method_stat *l, char title[HX_METHOD_STAT_TITLE]);
+
 struct hx_method_stats { /* zeroed = empty */
     struct hx_method_stat *at; /* [n], owned */
     size_t n;
