@@ -89,8 +89,7 @@ static uint64_t way_there(const struct cost *c, const struct hx_call *call, uint
     const uint64_t arrives = at_ns + ns(base) + marshal;
     const double worked = s->awake.until_ns ? (double)c->host_us : HX_OVERHEAD_NEVER;
 
-    return ns(base + hx_overhead_host_cold(p, worked) +
-              hx_overhead_dsp_wake(p, hx_awake_asleep_us(call->driver, s, arrives)));
+    return ns(hx_overhead_way_there(p, worked, hx_awake_asleep_us(call->driver, s, arrives)));
 }
 
 /* The caller's clock stands at now_ns, and with it perhaps the session's. */
@@ -128,7 +127,7 @@ static void charge_way_there(struct cost *c, struct hx_call *call)
     v->has_caller = true;
     at += ns((double)c->host_us);
     v->lock_ns = wait_for_channel(c, call, session->epoch_ns + at);
-    v->marshal_ns = ns((double)copied / 1024.0 * p->marshal_us_per_kib + v->n_shared * p->share_us_per_buffer);
+    v->marshal_ns = ns(hx_overhead_marshal(p, copied, v->n_shared));
     v->dispatch_ns = way_there(c, call, session->epoch_ns + at + v->lock_ns, v->marshal_ns);
     v->arrive_ns = at + v->lock_ns + v->dispatch_ns + v->marshal_ns;
     session->stats.queue_ns += v->lock_ns;
@@ -198,8 +197,7 @@ static void end(void *state, struct hx_call *call, int *result)
     start_ns = start_of(p, call, arrive_ns);
     end_ns = start_ns + v->exec_ns;
     v->queue_ns = start_ns - arrive_ns;
-    v->return_ns = ns(hx_overhead_contained(p, (double)v->exec_ns / 1e3) +
-                      hx_overhead_host_wake(p, (double)(v->queue_ns + v->exec_ns) / 1e3));
+    v->return_ns = ns(hx_overhead_way_back(p, (double)(v->queue_ns + v->exec_ns) / 1e3, (double)v->exec_ns / 1e3));
     s->exec_ns += v->exec_ns;
     s->queue_ns += v->queue_ns;
     s->dispatch_ns += v->return_ns;
@@ -226,8 +224,7 @@ static void packets(void *state, struct hx_session *session, const struct hx_que
     struct hx_driver *d = session->driver;
     struct hx_session_stats *s = &session->stats;
     const uint64_t dispatch = ns((double)news->packets * p->packet_us);
-    const uint64_t marshal = ns((double)news->bytes_copied / 1024.0 * p->marshal_us_per_kib +
-                                (double)news->buffers * p->share_us_per_buffer);
+    const uint64_t marshal = ns(hx_overhead_marshal(p, news->bytes_copied, news->buffers));
     const uint64_t exec = ns((double)news->exec_pcycles * 1000.0 / hx_clock_khz(d));
     const uint64_t queue = ns((double)news->queue_pcycles * 1000.0 / hx_clock_khz(d));
     uint64_t start_ns;

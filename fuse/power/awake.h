@@ -8,16 +8,10 @@
 
 #include <stdint.h>
 
-#include "hx_profile.h"
+#include "hx_overhead.h"
 
 struct hx_driver;
 struct hx_session;
-
-struct hx_awake { /* machine time; zeroed: nothing has run for this session yet */
-    uint64_t busy_from_ns, busy_until_ns; /* the last work without a gap, calls that overlap together */
-    uint64_t from_ns, until_ns;           /* the last stretch without sleep */
-    uint64_t before_ns;                   /* end of the one before it; 0: there was none */
-};
 
 /* A call or packets of the session execute from start_ns to end_ns. */
 void hx_awake_worked(struct hx_session *s, const struct hx_profile *p, uint64_t start_ns, uint64_t end_ns);

@@ -13,6 +13,8 @@
 #ifndef HX_OVERHEAD_H
 #define HX_OVERHEAD_H
 
+#include <stdint.h>
+
 #include "hx_profile.h"
 
 /* Why the caller's side or the DSP's has no past: it was idle for ever. */
@@ -33,5 +35,27 @@ double hx_overhead_contained(const struct hx_profile *p, double exec_us);
 
 /* Waking a caller that has waited for the DSP for `wait_us`. */
 double hx_overhead_host_wake(const struct hx_profile *p, double wait_us);
+
+/* All of it that is known before the call has executed: the host has worked for work_us before it, the DSP has slept for asleep_us. */
+double hx_overhead_way_there(const struct hx_profile *p, double work_us, double asleep_us);
+
+/* And the rest, once it has executed for exec_us: the caller has waited for wait_us, which is that and what it had to queue for. */
+double hx_overhead_way_back(const struct hx_profile *p, double wait_us, double exec_us);
+
+/* The copies of a call or packet, and the caches of its shared buffers. */
+double hx_overhead_marshal(const struct hx_profile *p, uint64_t copied_bytes, uint64_t shared_buffers);
+
+/* For how long a client's own calls have kept the DSP awake. */
+struct hx_awake { /* machine time, ns; zeroed: nothing has run for this client yet */
+    uint64_t busy_from_ns, busy_until_ns; /* the last work without a gap, calls that overlap together */
+    uint64_t from_ns, until_ns;           /* the last stretch without sleep */
+    uint64_t before_ns;                   /* end of the one before it; 0: there was none */
+};
+
+/* Something executes from start_ns to end_ns. */
+void hx_awake_extend(struct hx_awake *a, const struct hx_profile *p, uint64_t start_ns, uint64_t end_ns);
+
+/* The end of the last stretch that had begun by at_ns; 0: that is not known any more. */
+uint64_t hx_awake_until(const struct hx_awake *a, uint64_t at_ns);
 
 #endif
