@@ -46,7 +46,6 @@ static int load(void **state, const char *config, const struct hx_profile *profi
     const char *path;
     int rc;
 
-    (void)profile;
     if (!s)
         return -ENOMEM;
     s->events = EVENTS;
@@ -60,6 +59,7 @@ static int load(void **state, const char *config, const struct hx_profile *profi
         free(s);
         return rc;
     }
+    s->file.profile = profile;
     snprintf(s->path, sizeof(s->path), "%s", path);
     *state = s;
     return 0;
@@ -142,15 +142,15 @@ static void write_call(struct state *s, const struct hx_call *call, uint64_t sta
     unsigned track = hx_trace_file_track(&s->file, session_of(s, call->session), HX_TRACK_CALLS, 0,
                                          "client calls", start, end);
     const struct hx_traffic *t = &v->traffic;
-    char title[HX_METHOD_TITLE], args[400];
+    char title[HX_METHOD_TITLE], args[480];
 
     hx_method_title(call, title); /* without handle and result, so that viewers add up the calls of a method */
     snprintf(args, sizeof(args),
              "\"handle\": \"0x%x\", \"method\": %u, \"result\": \"0x%x\", \"copied_bytes\": %llu, \"shared_bytes\": %llu, "
-             "\"hvx_ops\": %llu, \"ddr_bytes\": %llu, \"dma_bytes\": %llu, "
+             "\"shared_buffers\": %u, \"hvx_ops\": %llu, \"ddr_bytes\": %llu, \"dma_bytes\": %llu, "
              "\"l2_bytes\": %llu, \"vtcm_bytes\": %llu, \"hit_bytes\": %llu, \"miss_bytes\": %llu",
              v->handle, v->method, (unsigned)result, (unsigned long long)(v->bytes_in + v->bytes_out),
-             (unsigned long long)v->bytes_shared,
+             (unsigned long long)v->bytes_shared, v->n_shared,
              (unsigned long long)v->hvx_ops, (unsigned long long)hx_traffic_at(t, HX_PLACE_DDR),
              (unsigned long long)hx_traffic_at(t, HX_PLACE_DMA), (unsigned long long)hx_traffic_at(t, HX_PLACE_L2),
              (unsigned long long)hx_traffic_at(t, HX_PLACE_VTCM), (unsigned long long)t->hit_bytes,

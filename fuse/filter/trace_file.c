@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "hx_profile.h"
+
 enum { LANES = 1 << 16 };
 
 int hx_trace_file_open(struct hx_trace_file *t, const char *path)
@@ -15,13 +17,34 @@ int hx_trace_file_open(struct hx_trace_file *t, const char *path)
     return 0;
 }
 
+/* As a JSON string.  Names come from skels. */
+static void put_text(struct hx_trace_file *t, const char *text)
+{
+    putc('"', t->f);
+    for (; *text; text++)
+        putc(*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\' ? *text : '?', t->f);
+    putc('"', t->f);
+}
+
+static void put_end(struct hx_trace_file *t, uint64_t lost)
+{
+    fprintf(t->f, "\n], \"otherData\": {\"version\": %d, \"clock\": \"modelled\", \"lost_events\": %llu", HX_TRACE_FILE_VERSION,
+            (unsigned long long)lost);
+    if (t->profile) {
+        fputs(", \"profile\": ", t->f);
+        put_text(t, t->profile->name);
+        fprintf(t->f, ", \"clock_mhz\": %.3f", t->profile->clock_mhz);
+    }
+    fputs("}}\n", t->f);
+}
+
 int hx_trace_file_close(struct hx_trace_file *t, uint64_t lost)
 {
     int failed;
 
     errno = EIO; /* errno of an earlier failure is lost */
     if (!ferror(t->f)) /* a file with an end is whole */
-        fprintf(t->f, "\n], \"otherData\": {\"clock\": \"modelled\", \"lost_events\": %llu}}\n", (unsigned long long)lost);
+        put_end(t, lost);
     failed = ferror(t->f);
     failed |= fclose(t->f);
     free(t->track);
@@ -33,15 +56,6 @@ static void next_event(struct hx_trace_file *t)
 {
     fputs(t->has_events ? ",\n" : "\n", t->f);
     t->has_events = true;
-}
-
-/* As a JSON string.  Names come from skels. */
-static void put_text(struct hx_trace_file *t, const char *text)
-{
-    putc('"', t->f);
-    for (; *text; text++)
-        putc(*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\' ? *text : '?', t->f);
-    putc('"', t->f);
 }
 
 void hx_trace_file_session(struct hx_trace_file *t, unsigned session, int client_id)

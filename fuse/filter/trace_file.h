@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct hx_profile;
+
 /* Kinds of tracks, in the order in which viewers show them inside a session. */
 enum hx_track_kind { HX_TRACK_CALLS, HX_TRACK_THREAD, HX_TRACK_DMA, HX_TRACK_HVX };
 
@@ -25,7 +27,11 @@ struct hx_trace_file {
     bool has_events;
     struct hx_track *track; /* [n_tracks]; index + 1 is the track's number in the file */
     unsigned n_tracks;
+    const struct hx_profile *profile; /* whose times these are, borrowed; NULL: the file does not say */
 };
+
+/* Of what a file says about itself under otherData. */
+enum { HX_TRACE_FILE_VERSION = 1 };
 
 /* Opens and truncates.  0 or negative errno. */
 int hx_trace_file_open(struct hx_trace_file *t, const char *path);

@@ -144,7 +144,7 @@ static void test_trace_filter_writes_the_calls_on_the_virtual_clock(void **state
     assert_non_null(strstr(text, "\"name\": \"dispatch\""));
     assert_non_null(strstr(text, "\"dur\": 233.102}")); /* what s22u-577 charges before a call executes ... */
     assert_non_null(strstr(text, "\"name\": \"return\"")); /* ... and the rest after it */
-    assert_non_null(strstr(text, "\n], \"otherData\": {\"clock\": \"modelled\", \"lost_events\": 0}}\n"));
+    assert_non_null(strstr(text, "\n], \"otherData\": {\"version\": 1, \"clock\": \"modelled\", \"lost_events\": 0, \"profile\": "));
     free(text);
     close(fd);
 }
