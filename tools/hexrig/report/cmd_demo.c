@@ -1,17 +1,13 @@
 /* hexrig demo: the point of the project in one table, from what `hexrig run --json` and `hexrig ppl --json` say. */
-#include <errno.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/share.h"
 #include "methods/spinor/kv_spinor.h"
 #include "options/rig_time.h"
+#include "run_json.h"
 
 static const char cmd[] = "demo";
 
@@ -42,65 +38,7 @@ struct demo {
     json_t *batched;               /* one of them */
 };
 
-/* --- children */
-
-/* Ends with its parent, however that ends; its private rig ends with it. */
-static void child(pid_t parent, int out, const char *const *argv)
-{
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
-        _exit(127);
-    dup2(out, STDOUT_FILENO);
-    execv("/proc/self/exe", (char *const *)argv);
-    _exit(127);
-}
-
-/* Why there is nothing from a child that could not say so itself; NULL: it could. */
-static const char *silent_end(pid_t pid, int status, const json_error_t *unread)
-{
-    if (pid < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
-        return "cannot start";
-    if (WIFSIGNALED(status))
-        return strsignal(WTERMSIG(status));
-    return status == 0 ? unread->text : NULL;
-}
-
-/* The JSON object that a hexrig command prints; NULL when it failed (why is said on stderr). */
-static json_t *run_json(const char *const *argv)
-{
-    int fds[2], status = -1;
-    json_error_t unread = {.text = "no memory for what it prints"};
-    const char *why;
-    json_t *j = NULL;
-    FILE *f;
-    pid_t parent = getpid(), pid;
-
-    if (pipe(fds)) {
-        hx_cmd_fail(cmd, "pipe: %s", strerror(errno));
-        return NULL;
-    }
-    pid = fork();
-    if (pid == 0) {
-        close(fds[0]);
-        child(parent, fds[1], argv);
-    }
-    close(fds[1]);
-    f = fdopen(fds[0], "r");
-    if (f) {
-        j = json_loadf(f, 0, &unread);
-        fclose(f);
-    } else {
-        close(fds[0]);
-    }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (j && status == 0)
-        return j;
-    why = f || pid < 0 ? silent_end(pid, status, &unread) : unread.text;
-    if (why)
-        hx_cmd_fail(cmd, "hexrig %s: %s", argv[1], why);
-    json_decref(j);
-    return NULL;
-}
+/* --- its runs */
 
 static const char *text(const json_t *j, const char *key)
 {
@@ -141,7 +79,7 @@ static json_t *generate(struct demo *d, const char *kv, const char *density, con
         argv[n++] = "--filter";
         argv[n++] = filter;
     }
-    j = run_json(argv);
+    j = hx_run_json(cmd, argv);
     if (j && density) /* what auto has become, so that the reason is given once */
         snprintf(d->front_end, sizeof(d->front_end), "%s", text(j, "front_end"));
     return j;
@@ -160,7 +98,7 @@ static json_t *perplexity(struct demo *d, const char *kv, int on_rig)
         argv[11] = "--front-end";
         argv[12] = d->front_end;
     }
-    j = run_json(argv);
+    j = hx_run_json(cmd, argv);
     free(file);
     return j;
 }
