@@ -113,18 +113,20 @@ static void test_the_picture_has_each_point_with_a_place(void **state)
     const struct hx_ceilings c = hx_ceilings(&profile);
     const struct hx_roofline_counts some = {.hvx_ops = 1e-3, .ddr_bytes = 1e6, .exec_pcycles = 1e9, .all_pcycles = 2e9};
     const struct hx_roofline_counts none = {.ddr_bytes = 5, .exec_pcycles = 7, .all_pcycles = 7};
-    const struct hx_roofline_mark marks[] = {{"far off", hx_roofline_point(&some, &c)}, {"scalar", hx_roofline_point(&none, &c)}};
+    const struct hx_roofline_mark marks[] = {{"far off", hx_roofline_point(&some, &c)}, {"a<b>&", hx_roofline_point(&none, &c)}};
     const char *path = hxt_path("%s/roofline.svg", hxt_tmpdir());
     char *text;
 
     (void)state;
-    assert_int_equal(hx_roofline_svg(path, "a title", &c, marks, HXT_LEN(marks)), 0);
+    assert_int_equal(hx_roofline_svg(path, "a \"title\" of ]]><script>", &c, marks, HXT_LEN(marks)), 0);
     text = hxt_read_file(path, NULL);
     assert_non_null(text);
     assert_int_equal(count(text, "<circle"), 1);
     assert_int_equal(count(text, "far off"), 2); /* at the point and in the list */
-    assert_int_equal(count(text, "scalar"), 1);
+    assert_int_equal(count(text, "a&lt;b&gt;&amp;"), 1);
     assert_int_equal(count(text, "DDR 8.00 B/pcycle"), 1);
+    assert_int_equal(count(text, ">a &quot;title&quot; of ]]&gt;&lt;script&gt;</text>"), 1);
+    assert_int_equal(count(text, "<script"), 0);
     assert_int_equal(count(text, "nan") + count(text, "inf"), 0);
     assert_int_equal(count(text, "<g") + count(text, "<svg"), count(text, "</g>") + count(text, "</svg>"));
     free(text);

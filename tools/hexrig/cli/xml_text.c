@@ -6,6 +6,8 @@
 
 #include "base/unicode.h"
 
+enum { REPLACEMENT = 0xfffd };
+
 /* Source: Extensible Markup Language 1.0, 2.2, Char; without DEL and the C1 controls, which HTML refuses. */
 static int is_char(uint32_t c)
 {
@@ -26,23 +28,24 @@ static const char *entity(uint32_t c)
     }
 }
 
-void hx_xml_text(FILE *f, const char *text)
+void hx_xml_text_n(FILE *f, const char *text, size_t left)
 {
-    size_t left = strlen(text);
-
     while (left) {
         uint32_t c;
         const size_t n = hx_utf8_next(text, left, &c);
 
-        if (!is_char(c))
-            fputs("\xef\xbf\xbd", f);
-        else if (entity(c))
+        if (entity(c))
             fputs(entity(c), f);
-        else if (c == 0xfffd)
-            fputs("\xef\xbf\xbd", f); /* also for a byte that is no UTF-8 */
+        else if (!is_char(c) || c == REPLACEMENT) /* the latter stands for a byte that is no UTF-8, too */
+            fputs("\xef\xbf\xbd", f);
         else
             fwrite(text, 1, n, f);
         text += n;
         left -= n;
     }
+}
+
+void hx_xml_text(FILE *f, const char *text)
+{
+    hx_xml_text_n(f, text, strlen(text));
 }

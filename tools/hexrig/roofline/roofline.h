@@ -61,12 +61,12 @@ double hx_roofline_tok_s(const struct hx_profile *p, double bytes);
 /* --- the picture */
 
 struct hx_roofline_mark {
-    const char *name; /* letters, digits, dots, dashes, spaces: what needs no quoting in XML */
+    const char *name;
     struct hx_roofline_point point;
 };
 
-/* Writes an SVG to path: ceilings and points on logarithmic axes, HVX operations per pcycle over HVX operations per byte.  title: as
- * names are.  0, or negative errno. */
+/* Writes an SVG to path: ceilings and points on logarithmic axes, HVX operations per pcycle over HVX operations per byte.  0, or
+ * negative errno. */
 int hx_roofline_svg(const char *path, const char *title, const struct hx_ceilings *c, const struct hx_roofline_mark *marks,
                     size_t n);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/xml_text.h"
 #include "roofline.h"
 
 enum { WIDTH = 960, HEIGHT = 600, LEFT = 80, RIGHT = 220, TOP = 50, BOTTOM = 70 };
@@ -110,7 +111,9 @@ static void put_mark(FILE *f, const struct axes *a, const struct hx_roofline_mar
     const double low = p->n.all_pcycles > 0 ? p->n.hvx_ops / p->n.all_pcycles : p->ops_per_pcycle, least = exp2(a->y_from);
 
     fprintf(f, "<path d=\"M%.1f %.1f V%.1f\" stroke=\"#c60\" stroke-dasharray=\"1 3\"/>\n", x, y, y_of(a, low > least ? low : least));
-    fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#06c\"><title>%s</title></circle>\n", x, y, m->name);
+    fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#06c\"><title>", x, y);
+    hx_xml_text(f, m->name);
+    fprintf(f, "</title></circle>\n");
     fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#06c\">%u</text>\n", x + 6, y - 4, number);
 }
 
@@ -124,8 +127,9 @@ static void put_marks(FILE *f, const struct axes *a, const struct hx_roofline_ma
 
         if (is_shown(p))
             put_mark(f, a, &marks[i], (unsigned)i + 1);
-        fprintf(f, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%zu %s: %s %.0f %%</text>\n", WIDTH - RIGHT + 12, y, is_shown(p) ? "#06c" : "#888",
-                i + 1, marks[i].name, hx_roof_names[p->exec_roof], 100 * p->exec_share);
+        fprintf(f, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%zu ", WIDTH - RIGHT + 12, y, is_shown(p) ? "#06c" : "#888", i + 1);
+        hx_xml_text(f, marks[i].name);
+        fprintf(f, ": %s %.0f %%</text>\n", hx_roof_names[p->exec_roof], 100 * p->exec_share);
         y += LINE;
     }
     fprintf(f, "<text x=\"%d\" y=\"%d\" fill=\"#888\">grey: no HVX operations or no</text>\n", WIDTH - RIGHT + 12, y + LINE / 2);
@@ -142,12 +146,14 @@ int hx_roofline_svg(const char *path, const char *title, const struct hx_ceiling
 
     if (!f)
         return -errno;
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n",
-            WIDTH, HEIGHT);
+    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
+               "font-size=\"12\">\n", WIDTH, HEIGHT, WIDTH, HEIGHT);
     fprintf(f, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n");
     fprintf(f, "<clipPath id=\"plot\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/></clipPath>\n", LEFT, TOP,
             WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
-    fprintf(f, "<text x=\"%d\" y=\"24\" font-size=\"15\">%s</text>\n", LEFT, title);
+    fprintf(f, "<text x=\"%d\" y=\"24\" font-size=\"15\">", LEFT);
+    hx_xml_text(f, title);
+    fprintf(f, "</text>\n");
     put_axes(f, &a);
     put_ceilings(f, &a, c);
     put_marks(f, &a, marks, n);
