@@ -46,10 +46,12 @@ static const struct hx_method *mixed_method(const struct hx_plan *p, size_t n_la
 static int needs_a_model(const struct hx_geometry *g, const struct hx_plan *p, const struct hx_option *o,
                          const struct hx_method *owner)
 {
-    const struct hx_method *kv = hx_plan_method(p, HX_SEAM_KV);
+    static const char *const never[] = {"kv", "offload", "packets"};
 
-    if (!hx_plan_given(p, o->name) || strcmp(o->name, "kv") == 0 || strcmp(o->name, "offload") == 0 ||
-        hx_method_has(kv, o->name))
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+        if (strcmp(o->name, never[i]) == 0)
+            return 0;
+    if (!hx_plan_given(p, o->name) || hx_method_has(hx_plan_method(p, HX_SEAM_KV), o->name))
         return 0;
     if (strcmp(o->name, "linear") == 0 || o->flags & HX_OPTION_ON_DSP)
         return !hx_geometry_has_matrices(g, p);
