@@ -42,7 +42,7 @@ static const char *const *densities(void)
 }
 
 /* One more than the caches have: a call for a whole layer. */
-static const char whole_layers[] = "layer";
+const char hx_sweep_whole_layers[] = "layer";
 
 static int check_density(const struct hx_sweep *s, const char *word)
 {
@@ -53,7 +53,7 @@ static int check_density(const struct hx_sweep *s, const char *word)
         legal[n] = densities()[n];
         n++;
     }
-    legal[n] = whole_layers;
+    legal[n] = hx_sweep_whole_layers;
     return hx_opt_name(s->o.cmd, "density", word, legal, NULL);
 }
 
@@ -159,10 +159,9 @@ static int take_value(const struct hx_sweep *s, struct hx_sweep_case *c, struct 
     return rc ? hx_cmd_refused(s->o.cmd, rc, err.text) : 0;
 }
 
-/* The plan with a density; 0, -EINVAL: the methods do not allow it, or -ENOMEM. */
-static int plan_of(const struct hx_plan *base, const char *density, struct hx_plan **out, struct hx_error *err)
+int hx_sweep_plan(const struct hx_plan *base, const char *density, struct hx_plan **out, struct hx_error *err)
 {
-    const int whole = density && strcmp(density, whole_layers) == 0;
+    const int whole = density && strcmp(density, hx_sweep_whole_layers) == 0;
     int rc = hx_plan_copy(out, base, err);
 
     if (!rc && density)
@@ -192,7 +191,7 @@ static int all_plans(const struct hx_sweep *s, struct hx_sweep_case *c, const st
     int rc;
 
     for (size_t i = 0; densities()[i]; i++) {
-        rc = plan_of(base, densities()[i], &p, &err);
+        rc = hx_sweep_plan(base, densities()[i], &p, &err);
         if (rc == -ENOMEM)
             return hx_cmd_refused(s->o.cmd, rc, err.text);
         if (!rc)
@@ -200,7 +199,7 @@ static int all_plans(const struct hx_sweep *s, struct hx_sweep_case *c, const st
     }
     if (c->n_density)
         return 0;
-    rc = plan_of(base, NULL, &p, &err);
+    rc = hx_sweep_plan(base, NULL, &p, &err);
     if (rc)
         return hx_cmd_refused(s->o.cmd, rc, err.text);
     add(c, hx_plan_method(p, HX_SEAM_KV)->name, p);
@@ -215,7 +214,7 @@ static int make_plans(const struct hx_sweep *s, struct hx_sweep_case *c, const s
     if (!s->n_density)
         return all_plans(s, c, base);
     for (size_t i = 0; i < s->n_density; i++) {
-        int rc = plan_of(base, s->density[i], &p, &err);
+        int rc = hx_sweep_plan(base, s->density[i], &p, &err);
 
         if (rc)
             return hx_cmd_refused(s->o.cmd, rc, err.text);

@@ -54,6 +54,12 @@ int hx_sweep_add(struct hx_sweep *s, const char *spec);
 /* All options have been read: lists, cases, plans.  Returns an enum hx_exit; a message is printed when not 0. */
 int hx_sweep_check(struct hx_sweep *s);
 
+/* A copy of `base`, which is not resolved, with a density (NULL: none), resolved.  0; -EINVAL: the methods do not allow it; -ENOMEM. */
+int hx_sweep_plan(const struct hx_plan *base, const char *density, struct hx_plan **out, struct hx_error *err);
+
+/* The density that is one call for each whole layer. */
+extern const char hx_sweep_whole_layers[];
+
 /* In the order in which they are measured. */
 size_t hx_sweep_points(const struct hx_sweep *s);
 struct hx_sweep_point hx_sweep_point(const struct hx_sweep *s, size_t i);

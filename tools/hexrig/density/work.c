@@ -5,13 +5,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/report.h"
 #include "hx_rig.h"
+#include "row.h"
 
 enum { MANY_CALLS = 40000 };
 
@@ -34,21 +34,6 @@ static void warn_of_many(void *arg, double calls)
                 now->pos);
 }
 
-static json_t *row_json(const struct running *r, const struct hx_density_answer *a)
-{
-    const struct hx_session_stats *sum = &a->sum;
-    json_t *j = json_pack("{s:s, s:I, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", r->density, "pos", (json_int_t)r->pos, "how",
-                          hx_density_how_names[a->how], "calls_per_token", (double)sum->invokes, "packets_per_token",
-                          (double)sum->packets, "bytes_copied_per_token", (double)sum->bytes_copied, "bytes_shared_per_token",
-                          (double)sum->bytes_shared, "formula_calls_per_token", a->formula.invokes, "formula_packets_per_token",
-                          a->formula.packets, "model_us_per_token", hx_report_model_us(sum, 1));
-
-    if (strcmp(r->density, "layer") == 0) /* not what the rest of the report says */
-        json_object_set_new(j, "kv", json_string("layer"));
-    hx_report_add_traffic(j, sum, 1);
-    return j;
-}
-
 /* One line of JSON, which it releases.  0, HX_EXIT_FAILED after a message, or HX_DENSITY_WORK_LOST. */
 static int send_line(const struct hx_sweep *s, FILE *to, json_t *j)
 {
@@ -68,7 +53,7 @@ static int send_row(const struct running *r, FILE *to, const struct hx_density_a
 {
     const char *front_end = hx_rig_front_end(), *profile = hx_rig_profile();
 
-    return send_line(r->s, to, json_pack("{s:o, s:s, s:I, s:s, s:o}", "row", row_json(r, a), "basis", a->basis, "n_layer",
+    return send_line(r->s, to, json_pack("{s:o, s:s, s:I, s:s, s:o}", "row", hx_density_row(r->density, r->pos, a), "basis", a->basis, "n_layer",
                                          (json_int_t)a->n_layer, "front_end", front_end ? front_end : "none", "profile",
                                          hx_json_text(profile ? profile : "none")));
 }

@@ -1,0 +1,21 @@
+/* Rows of an answer's figures. */
+#include "row.h"
+
+#include <string.h>
+
+#include "cli/report.h"
+
+json_t *hx_density_row(const char *density, size_t pos, const struct hx_density_answer *a)
+{
+    const struct hx_session_stats *sum = &a->sum;
+    json_t *j = json_pack("{s:s, s:I, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "density", density, "pos", (json_int_t)pos, "how",
+                          hx_density_how_names[a->how], "calls_per_token", (double)sum->invokes, "packets_per_token",
+                          (double)sum->packets, "bytes_copied_per_token", (double)sum->bytes_copied, "bytes_shared_per_token",
+                          (double)sum->bytes_shared, "formula_calls_per_token", a->formula.invokes, "formula_packets_per_token",
+                          a->formula.packets, "model_us_per_token", hx_report_model_us(sum, 1));
+
+    if (strcmp(density, "layer") == 0) /* not what the rest of the report says */
+        json_object_set_new(j, "kv", json_string("layer"));
+    hx_report_add_traffic(j, sum, 1);
+    return j;
+}
