@@ -80,7 +80,7 @@ static int run_as_nobody(const char *folder)
         printf("skip: nobody's rig: no mount namespace: %s\n", strerror(errno));
         return 0;
     }
-    if (access("/dev/fuse", F_OK) == 0 && (hxt_fuse_for_everybody(folder) || hxt_fuse_lets_others_in(folder)))
+    if (access("/dev/fuse", F_OK) == 0 && (hxt_fuse_with_mode(folder, 0666) || hxt_fuse_lets_others_in(folder)))
         printf("skip: nobody's rig on fuse: no /dev/fuse with mode 0666: %s\n", strerror(errno));
     setenv("TMPDIR", folder, 1);
     if (setgroups(0, NULL) || setresgid(HXT_NOBODY, HXT_NOBODY, HXT_NOBODY) ||

@@ -13,19 +13,40 @@
 #include "hxt.h"
 #include "hxt_proc.h"
 
-int hxt_own_mounts(void)
+static int make_private(const char *mount_point)
 {
-    return unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -1 : 0;
+    return mount(NULL, mount_point, NULL, MS_REC | MS_PRIVATE, NULL);
 }
 
-int hxt_fuse_for_everybody(const char *folder)
+/* The root of a chroot may be a plain folder of a mount that lies outside: then there is nothing here to make private.  A root that is a
+ * mount point shows the same files; it lies over /proc, which is a mount, so that nobody else's mount gets one upon it. */
+static int enter_root_that_is_a_mount(void)
+{
+    char here[4096];
+
+    if (!getcwd(here, sizeof(here)) || make_private("/proc") || mount("/", "/proc", NULL, MS_BIND | MS_REC, NULL) ||
+        make_private("/proc"))
+        return -1;
+    return chroot("/proc") || chdir(here) ? -1 : 0;
+}
+
+int hxt_own_mounts(void)
+{
+    if (unshare(CLONE_NEWNS))
+        return -1;
+    if (make_private("/") == 0)
+        return 0;
+    return errno == EINVAL ? enter_root_that_is_a_mount() : -1;
+}
+
+int hxt_fuse_with_mode(const char *folder, mode_t mode)
 {
     const char *dir = hxt_path("%s/dev", folder), *node = hxt_path("%s/fuse", dir);
     int rc;
 
     if (mkdir(dir, 0755) || mount("hxt", dir, "tmpfs", 0, NULL))
         return -1;
-    rc = mknod(node, S_IFCHR | 0666, makedev(10, 229)) || chmod(node, 0666) ||
+    rc = mknod(node, S_IFCHR | mode, makedev(10, 229)) || chmod(node, mode) ||
          mount(node, "/dev/fuse", NULL, MS_BIND, NULL);
     umount2(dir, MNT_DETACH);
     rmdir(dir);

@@ -4,16 +4,19 @@
 #define OTHER_USERS_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 enum { HXT_NOBODY = 65534, HXT_STRANGER = 65533 };
 
 /* `folder`: where it may put what it needs. */
 
-/* A mount namespace of the calling process' own, out of which nothing is seen.  0 or -1 with errno. */
+/* A mount namespace of the calling process' own, out of which nothing is seen, also in a chroot whose root is no mount point: that one's
+ * root becomes another mount of the same files.  0 or -1 with errno. */
 int hxt_own_mounts(void);
 
-/* /dev/fuse is often for root alone: a device node of our own, with mode 0666, lies over it afterwards.  0 or -1. */
-int hxt_fuse_for_everybody(const char *folder);
+/* /dev/fuse is for root alone on one machine and for everybody on the next: a device node of our own, with `mode`, lies over it afterwards.
+ * 0 or -1. */
+int hxt_fuse_with_mode(const char *folder, mode_t mode);
 
 /* A fuse.conf with user_allow_other lies over the machine's: rigs that are not root's may have --mode.  0 or -1. */
 int hxt_fuse_lets_others_in(const char *folder);

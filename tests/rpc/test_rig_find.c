@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -46,7 +45,7 @@ static void need_own_mounts(void)
 {
     static bool own;
 
-    if (!own && (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)))
+    if (!own && hxt_own_mounts())
         hxt_skip_test("no mount namespace of one's own");
     own = true;
 }
