@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "hx_block_rows.h"
+
 void hx_spinor_note(struct hx_spinor_faults *faults, size_t index)
 {
     if (faults->n < HX_SPINOR_FAULTS)
@@ -91,8 +93,7 @@ size_t hx_spinor_lay_out(struct hx_spinor *k, const struct hx_codec_format *f, s
         (uint16_t)(k->res_vectors + vectors_of(klt ? HX_BLOCK_SKEL : s->pad - s->n_res));
     k->quads = (uint16_t)((s->n_res + 3) / 4);
     k->slot_words = s->slot / 4;
-    for (uint32_t sum = k->quads * 4u * 7 * INT16_MAX; sum < 1u << 30; sum *= 2)
-        k->res_shift++;
+    k->res_shift = (uint16_t)hx_rows_residual_room(s);
     columns = (size_t)s->dh * k->coef_vectors;
     if (!klt) {
         k->columns_at = place(&end, columns);
