@@ -1,10 +1,15 @@
 /* The HVX spinor codec in every head dimension and basis against the fp64 codec, on random tables: planes by the rule of
  * docs/block.md, packing bit for bit, decoded values, every corrupt bit found, batches of any length and place. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include <hvx_hexagon_protos.h>
+
 #include "hexrig_hvx_count.h"
+#include "hx_block_dsp.h"
 #include "hx_f16.h"
+#include "hx_qf32.h"
 #include "hx_vht2.h"
 #include "hxt.h"
 #include "spinor/spinor.h"
@@ -222,14 +227,12 @@ static void test_decode_follows_the_codec_in_every_format(void **state)
 }
 
 /* Blocks that no vector gives: random skeletons of all exponents, random planes and amax. */
-static void check_any_block(struct rig *r)
+static void random_blocks(struct rig *r, uint64_t seed)
 {
     const struct hx_block_shape *s = r->t.f.shape;
-    struct hx_spinor_faults faults;
     struct hxt_rng rng;
-    double worst = 0;
 
-    hxt_rng_init(&rng, 78);
+    hxt_rng_init(&rng, seed);
     for (size_t i = 0; i < VECTORS; i++) {
         uint8_t *b = r->blocks + i * s->slot;
         const float amax = (float)ldexp(hxt_unit(&rng), (int)hxt_below(&rng, 20) - 10);
@@ -240,6 +243,15 @@ static void check_any_block(struct rig *r)
         memcpy(b + s->off_amax, &amax, sizeof(amax));
         hx_block_seal(s, b);
     }
+}
+
+static void check_any_block(struct rig *r)
+{
+    const struct hx_block_shape *s = r->t.f.shape;
+    struct hx_spinor_faults faults;
+    double worst = 0;
+
+    random_blocks(r, 78);
     assert_int_equal(hx_spinor_decode_batch_hvx(r->t.k, 0, SLOTS, POSITIONS, r->blocks, r->y, &faults),
                      AEE_SUCCESS);
     for (size_t i = 0; i < VECTORS; i++)
@@ -283,6 +295,99 @@ static void test_a_batch_gives_the_bits_of_single_calls_in_every_format(void **s
 {
     (void)state;
     each_format(check_batches);
+}
+
+/* --- the same numbers without HVX (hx_block_dsp.h) */
+
+static void same_blocks(struct rig *r, const struct hx_block_dsp *d)
+{
+    const struct hx_block_shape *s = r->t.f.shape;
+    uint8_t block[HX_BLOCK_MAX_SLOT];
+
+    assert_int_equal(encode_all(r), AEE_SUCCESS);
+    for (size_t i = 0; i < VECTORS; i++) {
+        assert_int_equal(hx_block_dsp_encode(d, i % SLOTS, r->x + i * s->dh, block), 0);
+        hxt_same_bytes(block, r->blocks + i * s->slot, s->slot);
+    }
+}
+
+static void same_values(struct rig *r, const struct hx_block_dsp *d)
+{
+    const struct hx_block_shape *s = r->t.f.shape;
+    struct hx_spinor_faults faults;
+    float x[HX_BLOCK_MAX_DH];
+
+    hx_spinor_decode_batch_hvx(r->t.k, 0, SLOTS, POSITIONS, r->blocks, r->y, &faults);
+    assert_int_equal(faults.n, 0);
+    for (size_t i = 0; i < VECTORS; i++) {
+        assert_int_equal(hx_block_dsp_decode(d, i % SLOTS, r->blocks + i * s->slot, x), 0);
+        hxt_same_bytes(x, r->y + i * s->dh, s->dh * sizeof(float));
+    }
+}
+
+static void check_same_bits(struct rig *r)
+{
+    static const int exponents[] = {-140, -60, 0, 11};
+    struct hx_block_dsp *d = hx_block_dsp_open(&r->t.f, r->t.tables, SLOTS);
+    const struct hx_block_shape *s = r->t.f.shape;
+    struct hxt_rng rng;
+
+    assert_non_null(d);
+    hxt_rng_init(&rng, 79);
+    for (size_t e = 0; e < HXT_LEN(exponents); e++) {
+        for (size_t i = 0; i < VECTORS * s->dh; i++)
+            r->x[i] = (float)ldexp(hxt_normal(&rng), exponents[e]);
+        same_blocks(r, d);
+        same_values(r, d);
+    }
+    random_blocks(r, 80);
+    same_values(r, d);
+    r->blocks[3] ^= 1;
+    assert_int_equal(hx_block_dsp_decode(d, 0, r->blocks, r->y), -EBADMSG);
+    r->x[1] = NAN;
+    assert_int_equal(hx_block_dsp_encode(d, 0, r->x, r->blocks), -EDOM);
+    hx_block_dsp_close(d);
+}
+
+static void test_without_hvx_the_same_bits_in_every_format(void **state)
+{
+    (void)state;
+    each_format(check_same_bits);
+}
+
+static void test_qf32_without_hvx_has_the_bits_of_hvx(void **state)
+{
+    enum { N = HX_SPINOR_LANES };
+    union {
+        HVX_Vector v;
+        hx_qf32 w[N / HX_QF32_LANES];
+        uint32_t u[N];
+    } a, b, want[6], got[6];
+    struct hxt_rng rng;
+
+    (void)state;
+    hxt_rng_init(&rng, 81);
+    for (size_t n = 0; n < 4000; n++) {
+        hxt_fill_bytes(&rng, &a, sizeof(a));
+        hxt_fill_bytes(&rng, &b, sizeof(b));
+        for (size_t i = 0; i < N && n % 2; i++) /* near each other, so that sums cancel */
+            b.u[i] = (b.u[i] & 0xc7ffff00) | ((a.u[i] + b.u[i] % 8 - 4) & 255) | (a.u[i] & 0x38000000);
+        want[0].v = Q6_Vqf32_vmpy_VsfVsf(a.v, b.v);
+        want[1].v = Q6_Vqf32_vmpy_Vqf32Vqf32(a.v, b.v);
+        want[2].v = Q6_Vqf32_vadd_Vqf32Vqf32(a.v, b.v);
+        want[3].v = Q6_Vqf32_vsub_Vqf32Vqf32(a.v, b.v);
+        want[4].v = Q6_Vqf32_vsub_VsfVsf(a.v, b.v);
+        want[5].v = Q6_Vsf_equals_Vqf32(a.v);
+        for (size_t i = 0; i < N / HX_QF32_LANES; i++) {
+            got[0].w[i] = hx_qf32_mul_floats(a.w[i], b.w[i]);
+            got[1].w[i] = hx_qf32_mul(a.w[i], b.w[i]);
+            got[2].w[i] = hx_qf32_add(a.w[i], b.w[i]);
+            got[3].w[i] = hx_qf32_sub(a.w[i], b.w[i]);
+            got[4].w[i] = hx_qf32_sub_floats(a.w[i], b.w[i]);
+            got[5].w[i] = hx_qf32_to_float(a.w[i]);
+        }
+        hxt_same_bytes(got, want, sizeof(got));
+    }
 }
 
 /* --- corruption */
@@ -358,6 +463,8 @@ int main(void)
         cmocka_unit_test(test_decode_follows_the_codec_in_every_format),
         cmocka_unit_test(test_any_legal_block_decodes),
         cmocka_unit_test(test_a_batch_gives_the_bits_of_single_calls_in_every_format),
+        cmocka_unit_test(test_without_hvx_the_same_bits_in_every_format),
+        cmocka_unit_test(test_qf32_without_hvx_has_the_bits_of_hvx),
         cmocka_unit_test(test_every_corrupt_bit_is_found),
         cmocka_unit_test(test_sheet_with_a_prediction_has_no_hvx_version),
     };
