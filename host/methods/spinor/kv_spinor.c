@@ -94,6 +94,7 @@ static void close_spinor(struct hx_kv *kv)
         s->dispatch->close(s);
     hx_spill_close(s->spill);
     hx_skel_close(&s->dsp);
+    hx_block_dsp_close(s->exact);
     free(s->codec);
     if (s->dispatch) {
         s->dispatch->free(s->blocks);
@@ -184,8 +185,11 @@ static int open_codec(struct hx_kv_spinor *s, const struct hx_cal *cal, int pack
 {
     if (s->dispatch != &hx_spinor_dispatch_cpu)
         return open_dsp(s, cal, packets, err);
-    s->codec = hx_cal_codec(cal);
-    return s->codec ? 0 : hx_error_set(err, -ENOMEM, "kv spinor-cpu: out of memory");
+    if (hx_block_dsp_has(&cal->format))
+        s->exact = hx_block_dsp_open(&cal->format, cal->tables, cal->n_slots);
+    else
+        s->codec = hx_cal_codec(cal);
+    return s->exact || s->codec ? 0 : hx_error_set(err, -ENOMEM, "kv spinor-cpu: out of memory");
 }
 
 static int open_with(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,

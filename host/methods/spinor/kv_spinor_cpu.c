@@ -1,4 +1,5 @@
-/* Not a density but the codec of this CPU (rpc/block/hx_block_codec.h): the same blocks without a DSP. */
+/* Not a density but this CPU's codecs: the same blocks without a DSP.  Where the DSP has tables, rpc/block/hx_block_dsp.h computes with its
+ * numbers and has its bits; what it codes step by step is left to the fp64 codec, which is close (hx_block_codec.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,9 +15,14 @@ static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, st
     const float *x = hx_spinor_x(s, layer, pos);
     uint8_t *blocks = hx_spinor_blocks(s, layer, pos);
 
-    for (size_t i = 0; i < n * s->n_slots; i++)
-        if (hx_codec_encode(s->codec, layer * s->n_slots + i % s->n_slots, x + i * s->shape->dh, blocks + i * s->shape->slot))
+    for (size_t i = 0; i < n * s->n_slots; i++) {
+        const size_t slot = layer * s->n_slots + i % s->n_slots;
+        const float *from = x + i * s->shape->dh;
+        uint8_t *to = blocks + i * s->shape->slot;
+
+        if (s->exact ? hx_block_dsp_encode(s->exact, slot, from, to) : hx_codec_encode(s->codec, slot, from, to))
             return failed(s, "a vector cannot be encoded", layer, pos, i, err);
+    }
     return 0;
 }
 
@@ -25,9 +31,14 @@ static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_erro
     float *x = hx_spinor_x(s, layer, 0);
     const uint8_t *blocks = hx_spinor_blocks(s, layer, 0);
 
-    for (size_t i = 0; i < n * s->n_slots; i++)
-        if (hx_codec_decode(s->codec, layer * s->n_slots + i % s->n_slots, blocks + i * s->shape->slot, x + i * s->shape->dh))
+    for (size_t i = 0; i < n * s->n_slots; i++) {
+        const size_t slot = layer * s->n_slots + i % s->n_slots;
+        const uint8_t *from = blocks + i * s->shape->slot;
+        float *to = x + i * s->shape->dh;
+
+        if (s->exact ? hx_block_dsp_decode(s->exact, slot, from, to) : hx_codec_decode(s->codec, slot, from, to))
             return failed(s, "a block is corrupt", layer, 0, i, err);
+    }
     return 0;
 }
 

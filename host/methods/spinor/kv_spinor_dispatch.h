@@ -8,6 +8,7 @@
 #ifndef HX_KV_SPINOR_DISPATCH_H
 #define HX_KV_SPINOR_DISPATCH_H
 
+#include "hx_block_dsp.h"
 #include "kv_spinor.h"
 #include "kv_spinor_dsp.h"
 #include "model/rope.h"
@@ -38,7 +39,7 @@ struct hx_spinor_dispatch {
 extern const struct hx_spinor_dispatch hx_spinor_dispatch_vector, hx_spinor_dispatch_layer, hx_spinor_dispatch_batched,
     hx_spinor_dispatch_token, hx_spinor_dispatch_queue;
 
-/* No density: this CPU's codec in place of the DSP. */
+/* No density: this CPU's codecs in place of the DSP. */
 extern const struct hx_spinor_dispatch hx_spinor_dispatch_cpu;
 
 struct hx_spinor_queue; /* of density `queue` */
@@ -51,7 +52,8 @@ struct hx_kv_spinor {
     int k_after_rope;
     struct hx_ropes ropes; /* of K coded before RoPE; empty otherwise */
     struct hx_skel dsp;
-    struct hx_codec *codec; /* of this CPU, where it takes the DSP's place; NULL: the DSP codes */
+    struct hx_block_dsp *exact; /* this CPU's, one of them where it takes the DSP's place */
+    struct hx_codec *codec;
     size_t n_slots; /* of a layer */
     uint8_t *blocks;
     float *x;          /* what goes to be encoded, then what comes back decoded */

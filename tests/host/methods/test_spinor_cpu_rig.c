@@ -1,8 +1,9 @@
-/* Protects the blocks of this CPU as people use them (--kv spinor-cpu): the same text as through the DSP's blocks and no call, with and
- * without a calibration, and what cannot work is said. */
+/* Protects the blocks of this CPU as people use them (--kv spinor-cpu): the same text and perplexity as through the DSP's blocks and no
+ * call, with and without a calibration, and what cannot work is said. */
 #include "e2e.h"
 
 /* Plain C, so that every machine has the same ties. */
+#define PPL "ppl -f " HXT_SRC "/host/data/books-holdout.txt --chunks 1 --json --linear ref --attn ref --kv "
 #define RUN "run -p PROMPT -n 8 --json --linear ref --attn ref --kv "
 
 static void test_cpu_and_dsp_generate_the_same_tokens(void **state)
@@ -26,6 +27,23 @@ static void test_cpu_and_dsp_generate_the_same_tokens(void **state)
     e2e_clean();
 }
 
+/* Tokens hang on few bits of a cache, a perplexity on all of them. */
+static void test_cpu_and_dsp_have_the_same_perplexity(void **state)
+{
+    static const char *const options[] = {"", "--basis vht2", "--basis vht2w --k-rope post"};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(options); i++) {
+        json_t *here = e2e_json(hxt_path(PPL "spinor-cpu %s", options[i])), *there = e2e_json(hxt_path(PPL "spinor %s", options[i]));
+
+        if (e2e_number(here, "ppl") != e2e_number(there, "ppl"))
+            fail_msg("ppl %.17g here, %.17g on the DSP with '%s'", e2e_number(here, "ppl"), e2e_number(there, "ppl"), options[i]);
+        json_decref(here);
+        json_decref(there);
+    }
+    e2e_clean();
+}
+
 static void test_what_cannot_work_is_said(void **state)
 {
     (void)state;
@@ -39,6 +57,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_and_dsp_generate_the_same_tokens),
+        cmocka_unit_test(test_cpu_and_dsp_have_the_same_perplexity),
         cmocka_unit_test(test_what_cannot_work_is_said),
     };
 
