@@ -102,6 +102,28 @@ static void test_the_default_counts_near_positions_and_tells_far_ones(void **sta
     json_decref(r);
 }
 
+/* Its text is needed for what calls contain of their execution, and a rig tells its name alone. */
+static void test_far_positions_follow_from_a_profile_of_ones_own(void **state)
+{
+    static const char *const files[][2] = {{"v69.inc", "v69.inc"}, {"s22u-577.conf", "own.conf"}};
+    const char *path = small();
+    json_t *got, *want = rows(hxt_path("--geometry %s --density batched --pos 4000 --rows analytic", path));
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(files); i++) {
+        size_t n;
+        char *text = hxt_read_file(hxt_path(HXT_BUILD "/share/hexrig/profiles/%s", files[i][0]), &n);
+
+        hxt_write_file(hxt_path("%s/%s", hxt_tmpdir(), files[i][1]), text, n);
+        free(text);
+    }
+    got = rows(hxt_path("--geometry %s --density batched --pos 4000 --rows analytic --profile %s/own.conf", path, hxt_tmpdir()));
+    assert_true(json_equal(got, want));
+    json_decref(got);
+    json_decref(want);
+    e2e_clean();
+}
+
 /* A position that is counted anyway is not told from others. */
 static void test_near_positions_are_counted(void **state)
 {
@@ -121,6 +143,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_analytic_rows_say_what_counted_rows_say),
     cmocka_unit_test(test_matrices_cost_the_same_at_every_position),
     cmocka_unit_test(test_the_default_counts_near_positions_and_tells_far_ones),
+    cmocka_unit_test(test_far_positions_follow_from_a_profile_of_ones_own),
     cmocka_unit_test(test_near_positions_are_counted),
 };
 

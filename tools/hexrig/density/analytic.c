@@ -64,10 +64,10 @@ static struct hx_session_stats line_of(const struct hx_session_stats *a, const s
     return out;
 }
 
-/* The rig's profile.  -ENOENT: a file that is not here. */
-static int load_profile(struct hx_profile *p, struct hx_error *err)
+/* The rig's profile, of which the rig itself tells the name alone.  -ENOENT: a file that is not here. */
+static int load_profile(struct hx_profile *p, const char *path, struct hx_error *err)
 {
-    const char *name = hx_rig_profile();
+    const char *name = path ? path : hx_rig_profile();
     char *folder = hx_share("profiles"), why[256] = "no memory";
     int rc = folder && name ? hx_profile_load(p, folder, name, why, sizeof(why)) : -ENOENT;
 
@@ -134,7 +134,7 @@ int hx_density_analytic(const struct hx_density_question *q, const struct hx_sha
     a->formula = hx_plan_calls(q->plan, s, q->pos);
     a->sum = line_of(first, second, steps);
     if (first->invokes == second->invokes && second->invokes > 0) {
-        rc = load_profile(&p, err);
+        rc = load_profile(&p, q->profile, err);
         if (rc)
             return rc;
         a->sum.dispatch_ns = (uint64_t)llround(fmax(dispatch_of(q, s, near, m->near, &p), 0));

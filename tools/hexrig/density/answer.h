@@ -28,6 +28,7 @@ struct hx_density_question {
     const struct hx_engine_cfg *model;  /* how to open that; its plan and n_ctx do not matter.  NULL with a geometry */
     size_t pos;                         /* of the token, 0-based */
     enum hx_density_how how;
+    const char *profile;                /* name or path, as the rig was told; NULL: the rig knows its name */
     struct hx_density_memo *memo;       /* of this plan and geometry, on this rig; NULL: none */
 
     /* Called before the first call, with how many there will be, those that fill the cache before the token included.  NULL: nobody

@@ -63,8 +63,17 @@ static int measure(struct hx_sweep *s, const struct hx_sweep_case *c, const stru
 {
     const struct hx_engine_cfg cfg = hx_engine_opts_cfg(&s->o);
     struct running now = {s, c->density[p->density], s->pos[p->pos]};
-    const struct hx_density_question q = {c->plan[p->density], c->shape.name ? &c->shape : NULL, &cfg, now.pos, s->how, memo,
-                                          warn_of_many, &now};
+    const struct hx_density_question q = {
+        .plan = c->plan[p->density],
+        .geometry = c->shape.name ? &c->shape : NULL,
+        .model = &cfg,
+        .pos = now.pos,
+        .how = s->how,
+        .profile = s->o.profile,
+        .memo = memo,
+        .begins = warn_of_many,
+        .arg = &now,
+    };
     struct hx_density_answer a;
     struct hx_error err = {""};
 
