@@ -165,6 +165,54 @@ static void test_two_runs_write_the_same_bytes(void **state)
     free(b);
 }
 
+/* What a client's calls, as they were traced, cost with these options; json_decref(). */
+static json_t *replayed(const char *text, const char *options)
+{
+    const char *file = hxt_path("%s/replay.json", hxt_tmpdir());
+
+    hxt_write_file(file, text, strlen(text));
+    return e2e_json(hxt_path("trace --replay %s %s --json", file, options));
+}
+
+static void same_figures(const json_t *a, const char *of_a, const json_t *b, const char *of_b)
+{
+    static const char *const figures[] = {"calls", "dispatch_ms", "marshal_ms", "queue_ms", "exec_ms", "total_ms"};
+
+    for (size_t i = 0; i < HXT_LEN(figures); i++) {
+        const double x = e2e_number(a, hxt_path("total.%s.%s", of_a, figures[i]));
+        const double y = e2e_number(b, hxt_path("total.%s.%s", of_b, figures[i]));
+
+        if (fabs(x - y) > 1e-5)
+            fail_msg("%s: %f %s, but %f %s", figures[i], x, of_a, y, of_b);
+    }
+}
+
+/* With the recording's own profile, and with another one, as a rig that had it would have traced them. */
+static void test_replayed_calls_cost_what_they_would_have_cost(void **state)
+{
+    size_t n;
+    char *papers = trace("--events 0", "one", &n), *sync = trace("--events 100 --profile s22u-sync", "one", &n);
+    json_t *same = replayed(sync, ""), *other = replayed(papers, "--profile s22u-sync"), *merged = replayed(sync, "--batch 3"),
+           *packets = replayed(sync, "--profile dspqueue --transport packet");
+
+    (void)state;
+    same_figures(same, "after", same, "before");
+    same_figures(other, "after", same, "before");
+    assert_true(e2e_number(other, "total.before.total_ms") > 2 * e2e_number(other, "total.after.total_ms"));
+    assert_true(e2e_number(merged, "total.after.calls") == 4); /* three products are one call */
+    assert_true(e2e_number(packets, "total.after.dispatch_ms") < e2e_number(same, "total.after.dispatch_ms"));
+    json_decref(same);
+    json_decref(other);
+    json_decref(merged);
+    json_decref(packets);
+    free(papers);
+    free(sync);
+    e2e_refused("trace --batch 2 -- true", 2, "--replay");
+    e2e_refused("trace --replay /nonexistent -o x", 2, "--output");
+    e2e_refused("trace --replay /nonexistent", 1, "/nonexistent");
+    e2e_refused("trace --replay /nonexistent --transport pigeon", 2, "legal: invoke, packet");
+}
+
 static void test_calls_of_several_threads_stand_beside_each_other(void **state)
 {
     size_t n, calls = 0;
@@ -245,6 +293,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_dma_and_contexts_of_a_call_have_tracks),
         cmocka_unit_test(test_two_runs_write_the_same_bytes),
+        cmocka_unit_test(test_replayed_calls_cost_what_they_would_have_cost),
         cmocka_unit_test(test_calls_of_several_threads_stand_beside_each_other),
         cmocka_unit_test(test_room_for_events_is_limited),
         cmocka_unit_test(test_the_commands_status_is_passed_on),

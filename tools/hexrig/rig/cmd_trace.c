@@ -1,4 +1,4 @@
-/* hexrig trace: runs a command on a rig of its own whose calls are traced. */
+/* hexrig trace: runs a command on a rig of its own whose calls are traced; --replay prices recorded calls again. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,9 +9,10 @@
 #include "cli/commands.h"
 #include "cli/opt.h"
 #include "hx_rig.h"
+#include "replay/cmd_replay.h"
 #include "run_program.h"
 
-enum { OPT_EVENTS = HX_OPT_FREE };
+enum { OPT_EVENTS = HX_OPT_FREE, OPT_REPLAY, OPT_BATCH, OPT_TRANSPORT };
 
 static const char cmd[] = "trace";
 
@@ -21,6 +22,11 @@ static const struct argp_option options[] = {
     {"front-end", HX_OPT_FRONT_END, "F", 0, HX_FRONT_ENDS " (auto)", 0},
     {"events", OPT_EVENTS, "N", 0,
      "room for so many events of the DSP per call, 0 to 1048576; what finds none is counted (16384)", 0},
+    {"replay", OPT_REPLAY, "FILE", 0,
+     "price the calls of a trace or of a text file again, without a COMMAND; --profile: by which profile (the recording's)", 0},
+    {"batch", OPT_BATCH, "N", 0, "with --replay: up to N calls of a method that follow each other become one, 1 to 1048576 (1)", 0},
+    {"transport", OPT_TRANSPORT, "T", 0, "with --replay: invoke | packet: calls, or packets of a dspqueue (invoke)", 0},
+    {"json", HX_OPT_JSON, NULL, 0, "with --replay: one JSON object", 0},
     {0},
 };
 
@@ -30,12 +36,16 @@ static const char doc[] =
     "that makes one call at a time give the same file.  Open it at https://ui.perfetto.dev or chrome://tracing."
     "\vCOMMAND is a command of hexrig (run, ppl, run-with, ...) with its arguments, else a program that loads "
     "libcdsprpc.so.  Programs that open the device themselves: COMMAND = run-with -- PROGRAM.\n\n"
+    "--replay: the calls of FILE, a trace or lines of text (docs/trace.md), priced by the cost model's formulas, before and after, by "
+    "method and in all.\n\n"
     "Exit status: COMMAND's; 1 when the rig or the file fails.\n\n"
     "Example: hexrig trace -o t.json -- run -p \"The king was\" -n 4 --kv spinor";
 
 struct trace {
-    const char *output, *profile, *front_end;
+    const char *output, *profile, *front_end; /* NULL: not given */
     uint64_t events;
+    int has_events, of_replay; /* options of the one and of the other were given */
+    struct hx_replay_args replay; /* without a file: COMMAND is run */
     char **argv; /* COMMAND */
 };
 
@@ -150,6 +160,30 @@ static int run(const struct trace *t)
     return rc;
 }
 
+static int transport(struct trace *t, const char *arg)
+{
+    static const char *const names[] = {"invoke", "packet", NULL};
+    size_t at = 0;
+    int rc = hx_opt_name(cmd, "transport", arg, names, &at);
+
+    t->replay.packets = at == 1;
+    return rc;
+}
+
+static int replay_option(struct trace *t, int key, const char *arg)
+{
+    t->of_replay = 1;
+    switch (key) {
+    case OPT_BATCH:
+        return hx_opt_size(cmd, "batch", arg, 1, 1 << 20, &t->replay.batch);
+    case OPT_TRANSPORT:
+        return transport(t, arg);
+    default:
+        t->replay.json = 1;
+        return 0;
+    }
+}
+
 static int option(struct trace *t, int key, const char *arg)
 {
     switch (key) {
@@ -161,7 +195,15 @@ static int option(struct trace *t, int key, const char *arg)
         return 0;
     case HX_OPT_FRONT_END:
         return hx_opt_front_end(cmd, arg, &t->front_end);
+    case OPT_REPLAY:
+        t->replay.file = arg;
+        return 0;
+    case OPT_BATCH:
+    case OPT_TRANSPORT:
+    case HX_OPT_JSON:
+        return replay_option(t, key, arg);
     case OPT_EVENTS:
+        t->has_events = 1;
         return hx_opt_u64(cmd, "events", arg, 0, 1 << 20, &t->events);
     default:
         return HX_OPT_UNKNOWN;
@@ -173,16 +215,29 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return hx_opt_error(option(state->input, key, arg));
 }
 
+static int replay(struct trace *t, int has_command)
+{
+    if (has_command || t->output || t->front_end || t->has_events)
+        return hx_cmd_usage(cmd, "--replay runs nothing: without COMMAND, --output, --front-end and --events");
+    t->replay.profile = t->profile;
+    return hx_cmd_replay(cmd, &t->replay);
+}
+
 int hx_cmd_trace(int argc, char **argv)
 {
-    const struct argp argp = {options, parse_option, "[--] COMMAND [ARG]...", doc, NULL, NULL, NULL};
-    struct trace t = {.output = "hexrig-trace.json", .events = 16384};
+    const struct argp argp = {options, parse_option, "[--] COMMAND [ARG]...\n--replay FILE", doc, NULL, NULL, NULL};
+    struct trace t = {.events = 16384, .replay.batch = 1};
     int command, rc = hx_opt_parse_some(&argp, ARGP_IN_ORDER, argc, argv, &t, &command);
 
     if (rc)
         return rc;
+    if (t.replay.file)
+        return replay(&t, command < argc);
+    if (t.of_replay)
+        return hx_cmd_usage(cmd, "--batch, --transport and --json are for --replay FILE");
     if (command == argc)
         return hx_cmd_usage(cmd, "no command");
+    t.output = t.output ? t.output : "hexrig-trace.json";
     t.argv = argv + command;
     return run(&t);
 }
