@@ -9,6 +9,8 @@
 
 #include "hx_overhead.h"
 
+#define LONGEST_NS 1e18 /* 30 years, as in the filter `cost` */
+
 /* Calls of one method that become one. */
 struct group {
     const struct hx_recorded_call *first; /* NULL: none */
@@ -131,7 +133,7 @@ static uint64_t exec_of(const struct replay *r, uint64_t exec_ns)
 {
     const double was = r->recording->clock_mhz, is = r->how->profile->clock_mhz;
 
-    return was > 0 && was != is ? (uint64_t)llround((double)exec_ns * was / is) : exec_ns;
+    return was > 0 && was != is ? (uint64_t)llround(fmin((double)exec_ns * was / is, LONGEST_NS)) : exec_ns;
 }
 
 static void price_packet(struct replay *r, struct caller *c, struct hx_replay_sum *s)
