@@ -79,7 +79,7 @@ static json_t *generate(struct demo *d, const char *kv, const char *density, con
         argv[n++] = "--filter";
         argv[n++] = filter;
     }
-    j = hx_run_json(cmd, argv);
+    j = hx_run_json(cmd, argv, -1, NULL);
     if (j && density) /* what auto has become, so that the reason is given once */
         snprintf(d->front_end, sizeof(d->front_end), "%s", text(j, "front_end"));
     return j;
@@ -98,7 +98,7 @@ static json_t *perplexity(struct demo *d, const char *kv, int on_rig)
         argv[11] = "--front-end";
         argv[12] = d->front_end;
     }
-    j = hx_run_json(cmd, argv);
+    j = hx_run_json(cmd, argv, -1, NULL);
     free(file);
     return j;
 }

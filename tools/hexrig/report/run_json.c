@@ -12,11 +12,13 @@
 #include "cli/cmd.h"
 
 /* Ends with its parent, however that ends; its private rig ends with it. */
-static void child(pid_t parent, int out, const char *const *argv)
+static void child(pid_t parent, int out, int err, const char *const *argv)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
         _exit(127);
     dup2(out, STDOUT_FILENO);
+    if (err >= 0)
+        dup2(err, STDERR_FILENO);
     execv("/proc/self/exe", (char *const *)argv);
     _exit(127);
 }
@@ -31,7 +33,7 @@ static const char *silent_end(pid_t pid, int status, const json_error_t *unread)
     return status == 0 ? unread->text : NULL;
 }
 
-json_t *hx_run_json(const char *cmd, const char *const *argv)
+json_t *hx_run_json(const char *cmd, const char *const *argv, int err, int *code)
 {
     int fds[2], status = -1;
     json_error_t unread = {.text = "no memory for what it prints"};
@@ -40,6 +42,8 @@ json_t *hx_run_json(const char *cmd, const char *const *argv)
     FILE *f;
     pid_t parent = getpid(), pid;
 
+    if (code)
+        *code = HX_EXIT_FAILED;
     if (pipe(fds)) {
         hx_cmd_fail(cmd, "pipe: %s", strerror(errno));
         return NULL;
@@ -47,7 +51,7 @@ json_t *hx_run_json(const char *cmd, const char *const *argv)
     pid = fork();
     if (pid == 0) {
         close(fds[0]);
-        child(parent, fds[1], argv);
+        child(parent, fds[1], err, argv);
     }
     close(fds[1]);
     f = fdopen(fds[0], "r");
@@ -61,6 +65,8 @@ json_t *hx_run_json(const char *cmd, const char *const *argv)
         ;
     if (j && status == 0)
         return j;
+    if (code && pid > 0 && WIFEXITED(status) && status)
+        *code = WEXITSTATUS(status);
     why = f || pid < 0 ? silent_end(pid, status, &unread) : unread.text;
     if (why)
         hx_cmd_fail(cmd, "hexrig %s: %s", argv[1], why);
