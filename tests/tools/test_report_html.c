@@ -9,6 +9,7 @@
 #include "cli/xml_text.h"
 #include "html/chart.h"
 #include "html/page.h"
+#include "html/sections.h"
 #include "hxt.h"
 #include "hxt_proc.h"
 
@@ -76,6 +77,22 @@ static void asks_for_nothing(void)
     assert_int_equal(count("http://") + count("https://"), count("xmlns=\"http://www.w3.org/2000/svg\""));
 }
 
+/* With ' in place of ". */
+static json_t *parsed(const char *json)
+{
+    char *quoted = strdup(json);
+    json_error_t err;
+    json_t *j;
+
+    for (char *c = quoted; (c = strchr(c, '\''));)
+        *c = '"';
+    j = json_loads(quoted, 0, &err);
+    free(quoted);
+    if (!j)
+        fail_msg("%s", err.text);
+    return j;
+}
+
 /* --- text */
 
 static void says(const char *in, const char *out)
@@ -110,6 +127,115 @@ static void test_a_command_is_quoted_for_a_shell(void **state)
     assert_non_null(strstr(text, "$ <span>hexrig</span> <span>density</span> <span>--geometry</span> "
                                  "<span>&#39;./my $(x) &#39;\\&#39;&#39;geometry&#39;\\&#39;&#39;&#39;</span> <span>&#39;&#39;</span> "
                                  "<span>a=1,2</span></code>"));
+}
+
+/* --- sections */
+
+static const char density[] =
+    "{'geometry': 'g', 'profile': 'p', 'kv': 'spinor', 'basis': 'klt', 'front_end': 'fuse', 'rows': ["
+    "{'profile': 'a<b', 'density': 'batched', 'pos': 16, 'how': 'counted', 'calls_per_token': 72.0,"
+    " 'packets_per_token': 0.0, 'bytes_copied_per_token': 1440.0, 'bytes_shared_per_token': 5640192.0,"
+    " 'model_us_per_token': {'dispatch': 114061.4, 'marshal': 289.0, 'queue': 0.0, 'exec': 10722.1, 'total': 125072.5},"
+    " 'dsp_bytes_per_token': {'ddr': 884736.0, 'dma': 7.0}},"
+    "{'profile': 'a<b', 'density': 'queue', 'pos': 16, 'how': 'counted', 'calls_per_token': 0.0, 'packets_per_token': 1.0,"
+    " 'model_us_per_token': {'total': 11267.0}},"
+    "{'profile': 'a<b', 'density': 'batched', 'pos': 4096, 'how': 'analytic', 'calls_per_token': 72.0,"
+    " 'model_us_per_token': {'total': 2125072.5}}], 'uncosted': [{'name': 'libx<y>.so', 'reason': 'none'}]}";
+
+static void test_rows_of_a_sweep_are_its_figures(void **state)
+{
+    json_t *j = parsed(density);
+    FILE *f = begin();
+
+    (void)state;
+    assert_int_equal(hx_section_density(f, j), 0);
+    assert_int_equal(fclose(f), 0);
+    json_decref(j);
+    is_well_formed();
+    asks_for_nothing();
+    assert_int_equal(count("<tr><td class=\"t\">a&lt;b</td><td class=\"t\">batched</td><td>16</td><td class=\"t\">counted</td><td>72</td>"
+                           "<td>0</td><td>1440</td><td>5640192</td><td>114.061</td><td>0.289</td><td>0.000</td><td>10.722</td>"
+                           "<td>125.073</td><td>884736</td><td>7</td><td>0</td><td>0</td></tr>"), 1);
+    assert_int_equal(count("<tr><td"), 3);
+    assert_int_equal(count("<figure"), 2);
+    assert_int_equal(count("<circle"), 6);               /* three rows in each */
+    assert_int_equal(count("<li class=\"s0\">"), 2);     /* batched, whose rows need not follow each other */
+    assert_int_equal(count("batched, a&lt;b: 4096, 2125.0725</title>"), 1);
+    assert_int_equal(count("libx&lt;y&gt;.so: none."), 1);
+}
+
+static void test_the_picture_of_a_roofline_is_in_the_page(void **state)
+{
+    json_t *j = parsed("{'profile': '<p>', 'ceilings': {'ddr_bytes_per_pcycle': 8.55, 'pcycles_per_us': 1200.0}, 'kernels': [],"
+                       " 'methods': [{'name': 'kv spinor', 'exec_roof': 'hvx', 'exec_percent': 17.478, 'roof': 'dispatch',"
+                       " 'percent': 99.8, 'ops_per_pcycle': 0.3496, 'exec_pcycles': 815169.6, 'all_pcycles': 964711.2}]}");
+    FILE *f = begin();
+
+    (void)state;
+    assert_int_equal(hx_section_roofline(f, j, "<svg xmlns=\"http://www.w3.org/2000/svg\"><g></g></svg>"), 0);
+    assert_int_equal(fclose(f), 0);
+    json_decref(j);
+    is_well_formed();
+    asks_for_nothing();
+    assert_int_equal(count("Profile &lt;p&gt;, per DSP cycle (pcycle) at 1200 MHz: DDR 8.550 B"), 1);
+    assert_int_equal(count("<tr><td class=\"t\">kv spinor</td><td class=\"t\">hvx</td><td>17.5</td><td class=\"t\">dispatch</td>"
+                           "<td>99.8</td><td>0.350</td><td>0.000</td><td>0</td><td>0</td><td>0</td><td>0</td>"
+                           "<td>815170</td><td>964711</td></tr>"), 1);
+    assert_int_equal(count("<table"), 1); /* of methods; there is no kernel */
+}
+
+static void test_slices_of_a_trace_add_up(void **state)
+{
+    json_t *j = parsed(
+        "{'traceEvents': [{'ph': 'M', 'pid': 1, 'name': 'process_name', 'args': {'name': 'session 1'}},"
+        "{'ph': 'M', 'pid': 1, 'tid': 2, 'name': 'thread_name', 'args': {'name': 'DSP thread 0'}},"
+        "{'ph': 'M', 'pid': 1, 'tid': 3, 'name': 'thread_name', 'args': {'name': 'DSP thread 12'}},"
+        "{'ph': 'M', 'pid': 1, 'tid': 4, 'name': 'thread_name', 'args': {'name': 'client calls (2)'}},"
+        "{'ph': 'X', 'pid': 1, 'tid': 2, 'name': 'f<x>', 'ts': 0, 'dur': 1000.5,"
+        " 'args': {'pcycles': 10, 'stall_pcycles': 3}},"
+        "{'ph': 'X', 'pid': 1, 'tid': 4, 'name': 'exec', 'ts': 5000, 'dur': 2000},"
+        "{'ph': 'X', 'pid': 1, 'tid': 3, 'name': 'f<x>', 'ts': 100, 'dur': 2000.5,"
+        " 'args': {'pcycles': 30, 'stall_pcycles': 4}},"
+        "{'ph': 'X', 'pid': 1, 'tid': 3, 'name': 'run', 'ts': 100, 'dur': 6002}"
+        "], 'otherData': {'lost_events': 5}}");
+    const char *run, *sum, *exec;
+    FILE *f = begin();
+
+    (void)state;
+    assert_int_equal(hx_section_trace(f, j), 0);
+    assert_int_equal(fclose(f), 0);
+    json_decref(j);
+    is_well_formed();
+    assert_int_equal(count("<p>7.000 ms on the modelled clock, 1 session."), 1);
+    assert_int_equal(count("<p>5 events of the DSP found no room"), 1);
+    run = strstr(text, "<td class=\"t\">DSP thread</td><td class=\"t\">run</td><td>1</td><td>6.002</td><td class=\"b\">"
+                       "<i style=\"width:100.0%\">");
+    sum = strstr(text, "<td class=\"t\">DSP thread</td><td class=\"t\">f&lt;x&gt;</td><td>2</td><td>3.001</td><td class=\"b\"><i "
+                       "style=\"width:50.0%\"></i></td><td>1500.500</td><td>2000.500</td><td>40</td><td>7</td></tr>");
+    exec = strstr(text, "<td class=\"t\">client calls</td><td class=\"t\">exec</td><td>1</td><td>2.000</td>");
+    assert_true(run && run < sum && sum < exec);
+}
+
+static void test_rows_beside_silicon_are_its_figures(void **state)
+{
+    json_t *j = parsed("{'n_rows': 2, 'free_parameters': 11, 'median_error': 0.036, 'worst_error': 0.199, 'ok': false, 'groups': ["
+                       "{'name': 'calls', 'n_rows': 2, 'median_error': 0.067, 'worst_error': 0.199, 'median_bar': 0.1,"
+                       " 'worst_bar': 0.25, 'ok': false}], 'rows': [{'id': 'R02', 'group': 'calls', 'what': 'a & b',"
+                       " 'ask': '--shape 8x8', 'first_call': true, 'predicted': 393.416, 'measured': 389.0, 'unit': 'us',"
+                       " 'ratio': 1.01135}, {'id': 'K03', 'unit': 'pcycles', 'predicted': 41000, 'measured': 40000.0}]}");
+    FILE *f = begin();
+
+    (void)state;
+    assert_int_equal(hx_section_timing(f, j), 0);
+    assert_int_equal(fclose(f), 0);
+    json_decref(j);
+    is_well_formed();
+    asks_for_nothing();
+    assert_int_equal(count("<td>6.7</td><td>10</td><td>19.9</td><td>25</td><td class=\"t\">FAIL</td>"), 1);
+    assert_int_equal(count("a group misses its bar."), 1);
+    assert_int_equal(count("<td class=\"t\">R02</td><td class=\"t\">calls</td><td class=\"t\">a &amp; b</td><td>393.4</td><td>389</td>"
+                           "<td class=\"t\">us</td><td>1.011</td><td class=\"t\">first call</td><td class=\"t\">--shape 8x8</td>"), 1);
+    assert_int_equal(count("<circle"), 4); /* two rows, and the ends of where they would be equal */
 }
 
 /* --- charts */
@@ -192,6 +318,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_is_nothing_but_text),
         cmocka_unit_test(test_a_command_is_quoted_for_a_shell),
+        cmocka_unit_test(test_rows_of_a_sweep_are_its_figures),
+        cmocka_unit_test(test_the_picture_of_a_roofline_is_in_the_page),
+        cmocka_unit_test(test_slices_of_a_trace_add_up),
+        cmocka_unit_test(test_rows_beside_silicon_are_its_figures),
         cmocka_unit_test(test_charts_fit_their_values),
         cmocka_unit_test(test_a_page_takes_nothing_for_markup),
         cmocka_unit_test(test_xmllint_reads_it),
