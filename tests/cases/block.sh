@@ -99,6 +99,43 @@ code "$hexrig" block stats --k-rope before
 perl -0777 -ne 'exit !(/"k": \{"vectors": 6144, "cosine": 0\.(9[5-9]|9[5-9]\d*)/ && /"refused": 0/)' out ||
     die "stats: $(head -c 600 out)"
 
+# --- out of a run: vectors and blocks of all slots, which encode and decode agree with, whatever the cache
+dump() {
+    rm -rf dump
+    "$hexrig" block dump -p "The king was a" "$@" -o dump >out 2>err || die "dump $*: $(cat err)"
+    grep -q '"positions": 4,' dump/dump.json && grep -q '"heads": 1,' dump/dump.json || die "dump.json: $(cat dump/dump.json)"
+    [ "$(stat -c %s dump/vectors.f32)" = $((12 * 4 * 512)) ] || die "vectors.f32 has $(stat -c %s dump/vectors.f32) bytes"
+    "$hexrig" block validate dump/blocks.blk | grep -qx 'records=48' || die "dump $*: blocks"
+    for slot in 0 5 10; do
+        tail -c +$((slot * 4 * 512 + 1)) dump/vectors.f32 | head -c 2048 >one.f32
+        tail -c +$((slot * 4 * 64 + 1)) dump/blocks.blk | head -c 256 >one.blk
+        "$hexrig" block encode --cal dump/tables.cal --slot $slot -o again.blk one.f32 >out
+        cmp one.blk again.blk || die "dump $*: slot $slot is another block"
+    done
+}
+dump
+cmp dump/tables.cal "$share/hexrig-tiny.cal" || die "dump took other tables"
+cp dump/vectors.f32 blocks.f32
+dump --kv f32
+cmp -n $((2 * 4 * 512)) dump/vectors.f32 blocks.f32 || die "layer 0 depends on the cache"
+! cmp -s dump/vectors.f32 blocks.f32 || die "no layer depends on the cache"
+# V and the K of position 0 are the same before and after RoPE; other K are turned
+dump --kv f32 --basis vht2
+cp dump/vectors.f32 pre.f32
+dump --kv f32 --basis vht2 --k-rope post
+cmp -n 512 dump/vectors.f32 pre.f32 || die "position 0 is turned"
+tail -c +2049 dump/vectors.f32 | head -c 2048 >post_v
+tail -c +2049 pre.f32 | head -c 2048 | cmp - post_v || die "V is turned"
+! cmp -s -n 2048 dump/vectors.f32 pre.f32 || die "K is not turned"
+for words in "-p x" "-p x -f text -o d" "--kv spinor -p x -o d"; do
+    code "$hexrig" block dump $words
+    [ $rc = 2 ] && [ ! -e d ] || die "dump $words: $rc, $(cat err)"
+done
+code "$hexrig" block dump -n 4000000 -o d
+[ $rc = 1 ] && grep -q "the model's context is" err && [ ! -e d ] || die "dump of too many positions: $rc, $(cat err)"
+code "$hexrig" block dump -p x -o v.blk
+[ $rc = 1 ] && grep -q 'v.blk/vectors.f32: Not a directory' err || die "dump into a file: $rc, $(cat err)"
+
 if ! command -v python3 >/dev/null; then
     echo "skip: no python3, so the decoder in another language did not run; the rest passed"
     exit 77

@@ -9,6 +9,17 @@
 #include "cmd_block.h"
 #include "text/text.h"
 
+/* Caches that need no rig, with the codec of this CPU or none. */
+static int kv(struct hx_block_opts *o, const char *arg)
+{
+    static const char *const names[] = {"spinor-cpu", "f32", NULL};
+    size_t i = 0;
+    int rc = hx_opt_name(o->cmd, "kv", arg, names, &i);
+
+    o->kv = names[i];
+    return rc;
+}
+
 static int option(struct hx_block_opts *o, int key, const char *arg)
 {
     switch (key) {
@@ -21,6 +32,13 @@ static int option(struct hx_block_opts *o, int key, const char *arg)
     case 'o':
         o->out = arg;
         return 0;
+    case 'p':
+        o->prompt = arg;
+        return 0;
+    case 'n':
+        return hx_opt_size(o->cmd, "positions", arg, 1, UINT32_MAX, &o->positions);
+    case HX_BLOCK_OPT_KV:
+        return kv(o, arg);
     case HX_BLOCK_OPT_CAL:
         o->cal = arg;
         return 0;
@@ -83,6 +101,8 @@ int hx_block_plan(struct hx_plan **p, const struct hx_block_opts *o, struct hx_e
 {
     int rc = hx_plan_open(p, "--", 0, err);
 
+    if (!rc && o->kv)
+        rc = hx_plan_set(*p, "kv", o->kv, err);
     if (!rc && o->cal)
         rc = hx_plan_set(*p, "cal", o->cal, err);
     if (!rc && o->uncalibrated)

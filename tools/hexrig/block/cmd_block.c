@@ -10,6 +10,7 @@ static const struct hx_action list[] = {
     {"inspect", hx_block_inspect, "shows the fields of one block"},
     {"validate", hx_block_validate, "checks every block of a file"},
     {"golden", hx_block_golden, "prints the published test vectors, or checks them"},
+    {"dump", hx_block_dump, "K, V and their blocks out of a run, by layer, head and position"},
     {"stats", hx_block_stats, "how well blocks hold the K and V of a model, per layer and head"},
 };
 

@@ -16,8 +16,9 @@ int hx_block_inspect(int argc, char **argv);
 int hx_block_validate(int argc, char **argv);
 int hx_block_golden(int argc, char **argv);
 int hx_block_stats(int argc, char **argv);
+int hx_block_dump(int argc, char **argv);
 
-/* Options of all actions beside -m, -f, -o and HX_OPT_JSON; an action's own table names those that it knows. */
+/* Options of all actions beside -m, -f, -p, -n, -o and HX_OPT_JSON; an action's own table names those that it knows. */
 enum {
     HX_BLOCK_OPT_BASIS = HX_OPT_FREE,
     HX_BLOCK_OPT_K_ROPE,
@@ -30,6 +31,7 @@ enum {
     HX_BLOCK_OPT_SKELETON,
     HX_BLOCK_OPT_RESIDUAL,
     HX_BLOCK_OPT_UNCALIBRATED,
+    HX_BLOCK_OPT_KV,
 };
 
 /* An action's command line. */
@@ -44,6 +46,9 @@ struct hx_block_syntax {
 struct hx_block_opts {
     const char *cmd;                /* for messages */
     const char *model, *text, *out; /* -m, -f, -o */
+    const char *prompt;             /* -p, or NULL */
+    size_t positions;               /* -n; 0: not given */
+    const char *kv;                 /* --kv, or NULL: the plan's default */
     const char *cal;                /* --cal FILE, or NULL */
     const char *file;               /* the word, or NULL */
     size_t basis, code, k;          /* indices of their name tables */
