@@ -13,6 +13,17 @@
 #include "hx_block_codec.h"
 #include "base/error.h"
 
+/* What a calibration was made of; zeroes in one that was read from a file. */
+struct hx_cal_seen {
+    size_t windows, ctx;       /* so many windows of so many tokens */
+    size_t vectors;            /* of each slot */
+    struct hx_cal_part_seen {
+        double retained;       /* mean over the slots of struct hx_fit_seen's, and the least */
+        double retained_min;
+        size_t rank_min;       /* klt: of the slot with the fewest directions; else 0 */
+    } k, v;
+};
+
 struct hx_cal {
     struct hx_codec_format format;
     int k_after_rope;      /* 1: K as it is cached after RoPE */
@@ -20,6 +31,7 @@ struct hx_cal {
     uint32_t n_slots;      /* n_layer * 2 * n_kv, see hx_block.h for the order */
     size_t table_bytes;    /* of one slot */
     uint8_t *tables;       /* [n_slots][table_bytes] */
+    struct hx_cal_seen seen;
 };
 
 /* By k_after_rope: the values of --k-rope, "pre", "post", NULL; and of its older spelling --k, "before", "after", NULL. */

@@ -7,6 +7,13 @@
 
 enum { HX_FIT_PASSES = 2 };
 
+/* What the vectors of one slot were like.  `retained`: of their variance about the mean, the share in lanes that a block holds;
+ * `rank`: directions in which they vary, 0: not looked at. */
+struct hx_fit_seen {
+    double retained;
+    size_t rank;
+};
+
 struct hx_fit {
     /* doubles of sums that one slot needs */
     size_t (*n_sums)(const struct hx_codec_format *f);
@@ -15,9 +22,10 @@ struct hx_fit {
     void (*add[HX_FIT_PASSES])(const struct hx_codec_format *f, const void *table, double *sums,
                                const float *x);
 
-    /* ... and makes the table, or what a next pass needs of it, from the sums of n vectors.  0, -EDOM, -ELIBACC. */
+    /* ... and makes the table, or what a next pass needs of it, from the sums of n vectors; the first pass fills `seen` in.
+     * 0, -EDOM, -ELIBACC. */
     int (*finish[HX_FIT_PASSES])(const struct hx_codec_format *f, double *sums, double n,
-                                 void *table, struct hx_error *err);
+                                 void *table, struct hx_fit_seen *seen, struct hx_error *err);
 };
 
 extern const struct hx_fit hx_fit_vht2; /* also vht2w */

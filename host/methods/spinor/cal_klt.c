@@ -7,6 +7,7 @@
 #include "hx_f16.h"
 
 #define MIN_SHARE (1.0 / 64) /* of the first residual lane's scale */
+#define MIN_RANK 1e-10       /* of the first direction's variance */
 #define MIN_SCALE 0x1p-14    /* smallest that a table may hold */
 
 /* Sums: [dh] of x, [dh][dh] of x x^T (lower triangle), [dh] for eigenvalues. */
@@ -59,8 +60,23 @@ static void scales(const struct hx_block_shape *s, const double *variance, uint1
     }
 }
 
+/* variance: of the directions, falling.  What is below MIN_RANK of the first is rounding. */
+static void look(const struct hx_block_shape *s, const double *variance, struct hx_fit_seen *seen)
+{
+    double held = 0, all = 0;
+
+    for (size_t i = 0; i < s->dh; i++) {
+        const double v = fmax(variance[i], 0);
+
+        seen->rank += v > MIN_RANK * variance[0];
+        held += i < (size_t)(s->n_skel + s->n_res) ? v : 0;
+        all += v;
+    }
+    seen->retained = all > 0 ? held / all : 1;
+}
+
 static int finish(const struct hx_codec_format *f, double *sums, double n, void *table,
-                  struct hx_error *err)
+                  struct hx_fit_seen *seen, struct hx_error *err)
 {
     const struct hx_block_shape *s = f->shape;
     double *product = sums + s->dh, *variance = product + (size_t)s->dh * s->dh;
@@ -71,6 +87,7 @@ static int finish(const struct hx_codec_format *f, double *sums, double n, void 
     rc = hx_eigen_symmetric(product, s->dh, variance, err);
     if (rc)
         return rc;
+    look(s, variance, seen);
     for (size_t i = 0; i < s->dh; i++)
         *out++ = hx_f16_from_f32((float)(sums[i] / n));
     scales(s, variance, out);

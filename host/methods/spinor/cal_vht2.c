@@ -52,9 +52,25 @@ static void add_variance(const struct hx_codec_format *f, const void *table, dou
     }
 }
 
+/* The share of a block's own lanes; what vht2w predicts beside them is not held. */
+static double retained(const struct hx_block_shape *s, const double *variance, const uint16_t *skeleton)
+{
+    uint16_t lanes[HX_BLOCK_MAX_PAD];
+    double held = 0, all = 0;
+
+    hx_block_residual_rows(s, lanes);
+    for (size_t i = 0; i < s->n_skel; i++)
+        held += fmax(variance[skeleton[i]], 0);
+    for (size_t i = 0; i < s->n_res; i++)
+        held += fmax(variance[lanes[i]], 0);
+    for (size_t i = 0; i < s->pad; i++)
+        all += fmax(variance[i], 0);
+    return all > 0 ? held / all : 1;
+}
+
 /* The squarefree indices of largest variance, ascending. */
 static int choose_skeleton(const struct hx_codec_format *f, double *sums, double n, void *table,
-                           struct hx_error *err)
+                           struct hx_fit_seen *seen, struct hx_error *err)
 {
     const size_t pad = f->shape->pad;
     uint8_t chosen[HX_BLOCK_MAX_PAD] = {0};
@@ -76,6 +92,7 @@ static int choose_skeleton(const struct hx_codec_format *f, double *sums, double
     for (size_t i = 0; i < pad; i++)
         if (chosen[i])
             *skeleton++ = (uint16_t)i;
+    seen->retained = retained(f->shape, variance, table);
     return 0;
 }
 
@@ -135,12 +152,13 @@ static void solve(double l[MAX_SKEL][MAX_SKEL], size_t n, double *x, size_t rows
 
 /* Solves (S^T S + 1e-4 n I) X = S^T T in place and stores W = X^T as fp16. */
 static int fit(const struct hx_codec_format *f, double *sums, double n, void *table,
-               struct hx_error *err)
+               struct hx_fit_seen *seen, struct hx_error *err)
 {
     const size_t rows = n_rows(f), n_skel = f->shape->n_skel;
     double l[MAX_SKEL][MAX_SKEL], *stt = sums + n_skel * n_skel;
     uint16_t *w = (uint16_t *)table + n_skel + 2;
 
+    (void)seen;
     for (size_t a = 0; a < n_skel; a++) {
         memcpy(l[a], sums + a * n_skel, n_skel * sizeof(*sums));
         l[a][a] += 1e-4 * n;

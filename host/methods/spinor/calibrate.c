@@ -3,6 +3,7 @@
 #include "calibrate.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,11 +127,24 @@ int hx_cal_visit(const struct hx_model *m, int k_after_rope, const uint32_t *ids
 
 /* --- fit */
 
+/* Vectors in n-1 directions at most have no n-th: klt would code noise there. */
+static int check_directions(const struct hx_codec_format *f, size_t n_ids, struct hx_error *err)
+{
+    const size_t lanes = f->shape->n_skel + f->shape->n_res, ctx = window(n_ids), n = windows(n_ids) * ctx;
+
+    if (f->basis != HX_BASIS_KLT || n > lanes)
+        return 0;
+    return hx_error_set(err, -EINVAL, "calibration: the text has %zu tokens, %zu window%s of %zu: %zu vectors per slot; klt has %zu "
+                        "directions at head dimension %u and needs more vectors than that", n_ids, windows(n_ids),
+                        windows(n_ids) == 1 ? "" : "s", ctx, n, lanes, f->shape->dh);
+}
+
 struct job {
     struct hx_cal *cal;
     const struct hx_fit *fit;
     size_t pass, n_sums;
     double *sums; /* [n_slots][n_sums] */
+    size_t n_kv;
 };
 
 static void add(void *arg, size_t slot, const float *x)
@@ -141,18 +155,32 @@ static void add(void *arg, size_t slot, const float *x)
                          x);
 }
 
+/* Adds one slot to what is told about its part. */
+static void look(struct job *j, size_t slot, const struct hx_fit_seen *seen)
+{
+    struct hx_cal_part_seen *part = slot / j->n_kv % 2 ? &j->cal->seen.v : &j->cal->seen.k;
+    const int first = slot == 0 || slot == j->n_kv;
+
+    part->retained += seen->retained / (j->cal->n_slots / 2.0);
+    part->retained_min = first ? seen->retained : fmin(part->retained_min, seen->retained);
+    part->rank_min = first || seen->rank < part->rank_min ? seen->rank : part->rank_min;
+}
+
 static int finish(struct job *j, size_t n_vectors, struct hx_error *err)
 {
     struct hx_error detail = {""};
 
     for (size_t slot = 0; slot < j->cal->n_slots; slot++) {
         void *table = hx_cal_table(j->cal, slot);
+        struct hx_fit_seen seen = {0};
         int rc = j->fit->finish[j->pass](&j->cal->format, j->sums + slot * j->n_sums,
-                                         (double)n_vectors, table, &detail);
+                                         (double)n_vectors, table, &seen, &detail);
         const int last = j->pass + 1 == HX_FIT_PASSES || !j->fit->add[j->pass + 1];
 
         if (!rc && last && hx_codec_check_table(&j->cal->format, table))
             rc = hx_error_set(&detail, -EDOM, "its numbers exceed fp16");
+        if (j->pass == 0)
+            look(j, slot, &seen);
         if (rc)
             return hx_error_set(err, rc, "calibration: slot %zu cannot be fitted: %s", slot,
                                 detail.text);
@@ -179,7 +207,7 @@ int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_
                  const uint32_t *ids, size_t n_ids, struct hx_error *err)
 {
     struct hx_codec_format f;
-    struct job j = {.fit = fits[cfg->basis]};
+    struct job j = {.fit = fits[cfg->basis], .n_kv = m->n_kv};
     int rc = check(m, n_ids, err);
 
     if (rc)
@@ -190,6 +218,9 @@ int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_
                             cfg->n_skel ? cfg->n_skel : HX_BLOCK_SKEL,
                             cfg->n_res ? cfg->n_res : hx_block_shape(m->dh)->n_res, HX_BLOCK_MAX_SKEL,
                             hx_block_shape(m->dh)->n_res, HX_BLOCK_MAX_SLOT - 1);
+    rc = check_directions(&f, n_ids, err);
+    if (rc)
+        return rc;
     j.n_sums = j.fit->n_sums(&f);
     j.cal = hx_cal_alloc(&f, (uint32_t)(m->n_layer * 2 * m->n_kv));
     if (j.cal)
@@ -200,6 +231,7 @@ int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_
     }
     j.cal->k_after_rope = cfg->k_after_rope;
     j.cal->fingerprint = m->fingerprint;
+    j.cal->seen = (struct hx_cal_seen){.windows = windows(n_ids), .ctx = window(n_ids), .vectors = windows(n_ids) * window(n_ids)};
     rc = run_job(&j, m, ids, n_ids, err);
     free(j.sums);
     if (rc)

@@ -22,7 +22,7 @@
 enum {
     HX_CAL_WINDOWS = 120,
     HX_CAL_CTX = 128,
-    HX_CAL_MIN_VECTORS = 24, /* per slot */
+    HX_CAL_MIN_VECTORS = 24, /* per slot; of klt one more than it has directions in a block, or the last ones were none */
 };
 
 /* What to make.  Zeroes are basis vht2, code sign, K before RoPE, as many lanes as published. */
@@ -32,7 +32,7 @@ struct hx_cal_cfg {
     size_t n_skel, n_res;
 };
 
-/* 0, -ENOMEM, -EINVAL (a dh or lanes that blocks have not, text shorter than HX_CAL_MIN_VECTORS ids), -EDOM (values that cannot be
+/* 0, -ENOMEM, -EINVAL (a dh or lanes that blocks have not, a text that is too short for HX_CAL_MIN_VECTORS or for klt's directions), -EDOM (values that cannot be
  * fitted, or that hx_forward_run() refuses), -ELIBACC (klt: LAPACK cannot be loaded). */
 int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
                  const uint32_t *ids, size_t n_ids, struct hx_error *err);

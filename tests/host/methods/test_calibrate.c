@@ -127,6 +127,60 @@ static void check_klt(const uint16_t *t, const float *x, size_t n)
     }
 }
 
+/* Variance about the mean of one slot's vectors. */
+static double variance_of(const float *x, size_t n)
+{
+    double all = 0;
+
+    for (size_t i = 0; i < HX_BLOCK_DH; i++) {
+        double sum = 0, square = 0;
+
+        for (size_t p = 0; p < n; p++) {
+            sum += (double)x[p * HX_BLOCK_DH + i];
+            square += (double)x[p * HX_BLOCK_DH + i] * (double)x[p * HX_BLOCK_DH + i];
+        }
+        all += square / (double)n - sum / (double)n * (sum / (double)n);
+    }
+    return all;
+}
+
+/* What is said about the vectors; of klt the share by the definition, from the tables' directions. */
+static void check_seen(const struct hx_cal_seen *seen, const struct hx_cal *cal, const float *kv, size_t positions)
+{
+    enum { DH = HX_BLOCK_DH, ROWS = HX_BLOCK_SKEL + HX_BLOCK_RES };
+    double sum = 0, least = INFINITY;
+
+    assert_true(seen->k.retained_min > 0.3 && seen->k.retained_min <= seen->k.retained && seen->k.retained <= 1);
+    if (cal->format.basis != HX_BASIS_KLT) {
+        assert_true(seen->k.rank_min == 0 && seen->v.rank_min == 0);
+        return;
+    }
+    assert_true(seen->k.rank_min > ROWS && seen->k.rank_min < HX_CAL_CTX);
+    for (size_t slot = 0; slot < cal->n_slots; slot += 2) { /* K: one head */
+        const uint16_t *rows = (const uint16_t *)hx_cal_table(cal, slot) + DH + HX_BLOCK_RES;
+        const float *x = kv + slot * positions * DH;
+        double held = 0, share;
+
+        for (size_t r = 0; r < ROWS; r++) {
+            double z1 = 0, z2 = 0;
+
+            for (size_t p = 0; p < HX_CAL_CTX; p++) {
+                double z = 0;
+
+                for (size_t i = 0; i < DH; i++)
+                    z += (double)hx_f32_from_f16(rows[r * DH + i]) * (double)x[p * DH + i];
+                z1 += z;
+                z2 += z * z;
+            }
+            held += z2 / HX_CAL_CTX - z1 / HX_CAL_CTX * (z1 / HX_CAL_CTX);
+        }
+        share = held / variance_of(x, HX_CAL_CTX);
+        sum += share / LAYERS;
+        least = fmin(least, share);
+    }
+    assert_true(fabs(seen->k.retained - sum) < 2e-3 && fabs(seen->k.retained_min - least) < 2e-3);
+}
+
 /* K of the golden file is after RoPE, as this takes it. */
 static void check_calibration(const struct hx_model *m, const float *kv, const uint32_t *ids,
                               size_t n, uint32_t basis)
@@ -146,6 +200,8 @@ static void check_calibration(const struct hx_model *m, const float *kv, const u
     assert_true(cal->fingerprint == m->fingerprint);
     assert_int_equal(cal->format.basis, basis);
     assert_int_equal(cal->k_after_rope, 1);
+    assert_true(cal->seen.windows == 1 && cal->seen.vectors == HX_CAL_CTX);
+    check_seen(&cal->seen, cal, kv, POSITIONS);
     hxt_same_bytes(again->tables, cal->tables, cal->n_slots * cal->table_bytes);
     for (size_t slot = 0; slot < 2 * LAYERS; slot++) {
         const float *x = kv + slot * POSITIONS * HX_BLOCK_DH;
@@ -207,6 +263,35 @@ static void test_a_short_text_is_refused(void **state)
     assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, &err), 0);
     assert_int_equal(hx_calibrate(&none, m, &cfg, ids, HX_CAL_MIN_VECTORS - 1, &err), -EINVAL);
     assert_non_null(strstr(err.text, "has 23 tokens; at least 24"));
+    hx_model_close(m);
+}
+
+/* 74 vectors vary in 73 directions; the 75th makes the last one. */
+static void test_klt_wants_more_vectors_than_directions(void **state)
+{
+    const struct hx_cal_cfg klt = {.basis = HX_BASIS_KLT}, narrow = {.basis = HX_BASIS_KLT, .n_skel = 10, .n_res = 40};
+    uint32_t ids[75];
+    struct hx_model *m;
+    struct hx_cal *cal;
+    struct hx_error err;
+    int rc;
+
+    (void)state;
+    for (uint32_t i = 0; i < HXT_LEN(ids); i++)
+        ids[i] = 7 * i + 3;
+    assert_int_equal(hx_model_open(&m, MODEL_F16, hx_archs, &err), 0);
+    assert_int_equal(hx_calibrate(&cal, m, &klt, ids, 74, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "has 74 tokens, 1 window of 74: 74 vectors per slot; klt has 74 directions at head dimension 128"));
+    assert_int_equal(hx_calibrate(&cal, m, &narrow, ids, 50, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "klt has 50 directions"));
+    rc = hx_calibrate(&cal, m, &klt, ids, 75, &err);
+    if (rc == -ELIBACC)
+        hxt_skip_test("%s", err.text);
+    assert_int_equal(rc, 0);
+    assert_true(cal->seen.windows == 1 && cal->seen.ctx == 75 && cal->seen.vectors == 75);
+    assert_true(cal->seen.k.rank_min > 0 && cal->seen.k.rank_min <= 74 && cal->seen.v.rank_min <= 74);
+    assert_true(cal->seen.k.retained_min > 1 - 1e-9 && cal->seen.v.retained_min > 1 - 1e-9); /* all directions that there are */
+    hx_cal_free(cal);
     hx_model_close(m);
 }
 
@@ -461,6 +546,7 @@ int main(void)
         cmocka_unit_test(test_vht2w_follows_its_definition),
         cmocka_unit_test(test_klt_follows_its_definition),
         cmocka_unit_test(test_a_short_text_is_refused),
+    cmocka_unit_test(test_klt_wants_more_vectors_than_directions),
         cmocka_unit_test(test_the_shipped_files_are_what_their_names_say),
         cmocka_unit_test(test_k_before_rope_does_not_depend_on_the_position),
         cmocka_unit_test(test_a_calibration_file_comes_back),

@@ -10,7 +10,7 @@
 
 static const struct argp_option options[] = {
     {"model", 'm', "FILE", 0, "GGUF model", 0},
-    {"file", 'f', "TEXT", 0, "text file, at least 24 tokens", 0},
+    {"file", 'f', "TEXT", 0, "text file, at least 24 tokens; of klt more than its directions, 74 at head dimension 128", 0},
     {"output", 'o', "FILE", 0, "calibration file to write", 0},
     {"basis", HX_BLOCK_OPT_BASIS, "B", 0, "vht2 | vht2w | klt: what blocks hold (klt)", 0},
     {"k-rope", HX_BLOCK_OPT_K_ROPE, "pre|post", 0, "K coded before or after RoPE (pre)", 0},
@@ -32,17 +32,32 @@ static const struct hx_block_syntax syntax = {
            "Example: hexrig block calibrate -m model-f16.gguf -f text.txt -o model.cal",
 };
 
+static json_t *part_json(const struct hx_cal_part_seen *part)
+{
+    json_t *j = json_pack("{s:f, s:f}", "retained", part->retained, "retained_min", part->retained_min);
+
+    if (j && part->rank_min)
+        json_object_set_new(j, "rank", json_integer((json_int_t)part->rank_min));
+    return j;
+}
+
+static json_t *seen_json(const struct hx_cal_seen *seen)
+{
+    return json_pack("{s:I, s:I, s:I, s:o, s:o}", "windows", (json_int_t)seen->windows, "window_tokens", (json_int_t)seen->ctx,
+                     "vectors", (json_int_t)seen->vectors, "k", part_json(&seen->k), "v", part_json(&seen->v));
+}
+
 static int print_report(const struct hx_block_opts *o, const struct hx_cal *cal)
 {
     char fingerprint[17];
     json_t *j;
 
     snprintf(fingerprint, sizeof(fingerprint), "%016" PRIx64, cal->fingerprint);
-    j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:I, s:o}", "model", hx_json_text(o->model), "text",
+    j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:I, s:o, s:o}", "model", hx_json_text(o->model), "text",
                   hx_json_text(o->text), "file", hx_json_text(o->out), "fingerprint",
                   fingerprint, "slots", (json_int_t)cal->n_slots, "table_bytes",
                   (json_int_t)cal->table_bytes, "block",
-                  hx_block_report(&cal->format, cal->k_after_rope));
+                  hx_block_report(&cal->format, cal->k_after_rope), "seen", seen_json(&cal->seen));
     return hx_report_print(o->cmd, j, o->json);
 }
 
