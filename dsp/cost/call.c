@@ -42,16 +42,21 @@ void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
                                               .party = hx_turns_call(p), .call = hx_shared_call()});
 }
 
-void hx_vt_call_end(void)
+void hx_vt_call_tell(void)
 {
-    uint64_t end = hx_vt_now(), seen;
+    uint64_t now = hx_vt_now(), seen;
 
-    leave_call();
-    hx_shared_close((double)hx_vtime_spent().exec_pcycles);
     if (!hx_machine)
         return;
     seen = atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed);
-    while (seen < end && !atomic_compare_exchange_strong_explicit(&hx_machine->shared->pcycles, &seen, end, memory_order_relaxed,
+    while (seen < now && !atomic_compare_exchange_strong_explicit(&hx_machine->shared->pcycles, &seen, now, memory_order_relaxed,
                                                                   memory_order_relaxed))
         ;
+}
+
+void hx_vt_call_end(void)
+{
+    leave_call();
+    hx_shared_close((double)hx_vtime_spent().exec_pcycles);
+    hx_vt_call_tell();
 }

@@ -97,5 +97,7 @@ void hx_queue_cost_note(void *ctx, int taken, uint32_t n_buffers,
     if (taken) {
         hx_vt_call_end();
         begin_call();
+    } else {
+        hx_vt_call_tell(); /* its reader's next call finds the contexts and VTCM that this one has given back */
     }
 }

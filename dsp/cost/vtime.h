@@ -36,6 +36,9 @@ void hx_vt_call_begin(uint64_t now_ns, uint32_t clock_khz);
 /* The call that has just begun on this thread is traced under `key` (trace.h). */
 void hx_vt_trace(uint64_t key);
 
+/* Somebody is about to learn what the call has done so far: calls that begin from here on begin after it. */
+void hx_vt_call_tell(void);
+
 /* The call is over; tells the machine. */
 void hx_vt_call_end(void);
 

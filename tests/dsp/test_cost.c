@@ -1,4 +1,6 @@
 /* The cost model: packets of a listing, virtual time; memory is test_cost_memory.c. */
+#include <pthread.h>
+
 #include "hxt.h"
 
 #include "cost/code_check.h"
@@ -6,6 +8,7 @@
 #include "hexrig_hvx_count.h"
 #include "cost/listing.h"
 #include "base/machine.h"
+#include "cost/queue_cost.h"
 #include "cost/vtime.h"
 
 static const struct hx_profile profile = {
@@ -239,6 +242,36 @@ static void test_waiting_reaches_a_time_and_never_goes_back(void **state)
     assert_int_equal(hx_vt_now(), start + 1000);
 }
 
+/* The client's next call may come while the packet's callback has not returned. */
+static void *begin_call(void *now)
+{
+    hx_vt_call_begin(0, 0);
+    *(uint64_t *)now = hx_vt_now();
+    hx_vt_call_end();
+    return NULL;
+}
+
+static void test_a_call_after_a_packets_response_begins_after_it(void **state)
+{
+    static struct hx_packet_sums sums;
+    uint64_t responded, begun = 0;
+    pthread_t client;
+
+    (void)state;
+    hx_queue_cost_open(&sums);
+    hx_queue_cost_callback_begin();
+    hx_queue_cost_note(NULL, 1, 0, NULL, 0);
+    hx_vt_spend(HX_VT_CODE, 400);
+    responded = hx_vt_now();
+    hx_queue_cost_note(NULL, 0, 0, NULL, 0);
+    assert_int_equal(pthread_create(&client, NULL, begin_call, &begun), 0);
+    assert_int_equal(pthread_join(client, NULL), 0);
+    assert_int_equal(begun, responded);
+    hx_queue_cost_callback_end();
+    assert_int_equal(sums.exec_pcycles, 400);
+    hx_queue_cost_open(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_hvx_operations_outside_of_listings_have_a_price),
         cmocka_unit_test(test_loops_that_do_not_fit_the_table_are_told_of_once),
         cmocka_unit_test(test_waiting_reaches_a_time_and_never_goes_back),
+        cmocka_unit_test(test_a_call_after_a_packets_response_begins_after_it),
     };
 
     return HXT_RUN_FIXTURE(tests, setup, NULL);
