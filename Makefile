@@ -239,7 +239,14 @@ $(obj)/libhxskel.a: $(skel_o);       $(archive)
 $(obj)/libhxstub.a: $(skels:%=$(obj)/gen/%_stub.o) $(obj)/host/dsp/invoke.o; $(archive)
 $(obj)/libhxhost.a: $(host_o);       $(archive)
 # parts of the commands that tests look into
-$(obj)/libhxtools.a: $(theorems_o) $(patsubst %,$(obj)/tools/hexrig/%.o,bench/barrett bench/compare_stats bench/compare_ranks roofline/roofline roofline/roofline_svg roofline/energy report/estimate report/timing_params report/timing_rows budget/limits budget/figures budget/gate cli/share cli/xml_text cli/near cli/opt_tree cli/opt cli/cmd cli/report cli/help cli/help_columns html/page html/chart html/density html/roofline html/trace html/timing); $(archive)
+tools_parts := \
+  bench/barrett bench/compare_stats bench/compare_ranks \
+  budget/limits budget/figures budget/gate \
+  cli/share cli/xml_text cli/near cli/opt_tree cli/opt cli/cmd cli/report cli/help cli/help_columns \
+  html/page html/chart html/density html/roofline html/trace html/timing \
+  report/estimate report/timing_params report/timing_rows \
+  roofline/roofline roofline/roofline_svg roofline/energy
+$(obj)/libhxtools.a: $(theorems_o) $(tools_parts:%=$(obj)/tools/hexrig/%.o); $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 
 define link
