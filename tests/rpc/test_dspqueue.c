@@ -543,7 +543,7 @@ static int run_off(const char *front_end)
     char *text = hxt_read_file(HXT_SRC "/dsp/profiles/s22u-577.conf", &n);
     FILE *f;
 
-    snprintf(path, sizeof(path), "%s.conf", hxt_tmpdir());
+    snprintf(path, sizeof(path), "%s/off.conf", hxt_tmpdir());
     f = fopen(path, "w");
     if (!text || !f)
         return 1;
