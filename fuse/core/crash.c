@@ -135,20 +135,24 @@ static bool holds(void)
     return what && strcmp(what, "hold") == 0;
 }
 
-/* Where the look is, or NULL; of no look: a free entry. */
-static struct hx_crash_look **entry_of(struct hx_crashes *c, const struct hx_crash_look *look)
+/* A place for one more look, or NULL. */
+static struct hx_crash_look **free_entry(struct hx_crashes *c)
 {
     for (unsigned i = 0; i < HX_CRASH_LOOKS; i++)
-        if (c->look[i] == look)
+        if (!c->look[i])
             return &c->look[i];
     return NULL;
 }
 
 static void forget_look(struct hx_crash_look *look)
 {
+    struct hx_crashes *c = &look->driver->crashes;
+
     hx_loop_del(&look->driver->loop, &look->out);
     close(look->out.fd);
-    *entry_of(&look->driver->crashes, look) = NULL;
+    for (unsigned i = 0; i < HX_CRASH_LOOKS; i++)
+        if (c->look[i] == look)
+            c->look[i] = NULL;
     free(look);
 }
 
@@ -260,7 +264,7 @@ static int look_at(struct hx_session *s, pid_t pid)
 {
     struct hx_driver *d = s->driver;
     struct hx_crashes *c = &d->crashes;
-    struct hx_crash_look **entry = entry_of(c, NULL), *look = entry ? calloc(1, sizeof(*look)) : NULL;
+    struct hx_crash_look **entry = free_entry(c), *look = entry ? calloc(1, sizeof(*look)) : NULL;
     struct hx_crash_brief b = {.pid = pid};
     int rc;
 
