@@ -95,6 +95,8 @@ run 0 "a crash, of a client without a library" "$hexrig" run-with -- "$static" /
 says "^hexrig run-with: crash: SIGILL.*${line:+, in crash() at hxt_skel.c:$line}, libhxt_skel.so, hxt method 5$"
 run 0 "hexrig down" "$hexrig" down
 rig=
+run 7 "--gdb: signals reach the program all the same" "$hexrig" run-with --gdb -- \
+    sh -c 'trap "exit 7" TERM; kill -TERM $PPID; while :; do sleep 0.1; done'
 if command -v gdb >/dev/null; then
     run 0 "--gdb stops at the place" sh -c "printf 'bt 1\\nquit\\n' | $hexrig run-with --gdb -- $static /dev/fastrpc-cdsp crash"
     if grep -q "^ptrace: Operation not permitted" "$dir/out"; then

@@ -108,13 +108,18 @@ static void *look(void *unused)
     return NULL;
 }
 
+/* The thread takes no signals: they are for the one that runs the program, and what came here would be lost to it. */
 int hx_crash_watch_begin(void)
 {
+    sigset_t all, before;
     int rc;
 
     if (pipe(watch.wake))
         return -errno;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     rc = pthread_create(&watch.thread, NULL, look, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!rc)
         return 0;
     close(watch.wake[0]);
