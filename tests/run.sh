@@ -76,6 +76,7 @@ WORK=$(mktemp -d /tmp/hexrig-check.XXXXXX) || exit 1
 TEST_TIMEOUT=${TEST_TIMEOUT:-$((900 + 2 * ${SOAK_S:-60}))}
 export WORK TEST_TIMEOUT
 export XDG_RUNTIME_DIR="$WORK/run"
+export CCACHE_TEMPDIR="$WORK/ccache" # it would take XDG_RUNTIME_DIR, where nothing may be left
 export ASAN_OPTIONS=halt_on_error=1:exitcode=99:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=halt_on_error=1:exitcode=99:print_stacktrace=1
 unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_LOG

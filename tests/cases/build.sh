@@ -4,6 +4,9 @@
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1#"$PWD"/} # as make was told: rules and what compilers wrote down for them name files by it
+# the compiler that BUILD was built with, not another one that the environment names
+CC=$(sed 's/ -.*//' "$build/obj/cc.flags")
+export CC
 major=$(sed 's/\..*//' tools/VERSION)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -42,7 +45,7 @@ plan all -B
 grep '^\(CC\|IDL\|AR\|LINK\) ' "$dir/all" >"$dir/ours"
 
 # flags: those of the compiler reach everything, those of the linker what is linked
-case $(${CC:-gcc} --version) in
+case $($CC --version) in
 *clang*) san= ;; # SAN= wants gcc
 *) san=SAN=undefined ;;
 esac
@@ -54,10 +57,10 @@ for flag in MARCH=x86-64-v2 OPT=-O1 CFLAGS=-DHX_OTHER $san; do
         -e "/ -O[0-3]'\$/d;/_O[0-3]_skel\.so\$/d;/_O[0-3]\.a\$/d" "$dir/ours" | uniq >"$dir/dynamic"
     same "after $flag" "$([ "$flag" = "${flag#SAN}" ] && echo ours || echo dynamic)" new2
 done
-plan new CC="env ${CC:-gcc}"
+plan new CC="env $CC"
 grep '^\(CC\|IDL\|AR\|LINK\) ' "$dir/new" >"$dir/new2"
 same "after CC=" ours new2
-CC="env ${CC:-gcc}" plan fromenv
+CC="env $CC" plan fromenv
 same "CC from the environment is not CC= on the command line" new fromenv
 plan new LDFLAGS=-Wl,-O1
 only LINK all >"$dir/want"

@@ -2,6 +2,7 @@
 # tests/run.sh itself: what fails is told and fails the run, also when it is run again alone; what then passes is named as unsteady.
 # Usage: runner.sh BUILD
 set -eu
+unset AGAIN JOBS TEST_TIMEOUT SOAK_S # of the run that this is a part of
 src=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
