@@ -1,15 +1,19 @@
 /* Protects the others from a user whose memory hangs again and again, in ever new sessions: each time costs everybody a second, so
- * after three times the rig no longer waits for that user, nor for anybody in whose memory eight threads of it hang already. */
+ * after three times the rig no longer waits for that user, nor for anybody in whose memory eight threads of it hang already.  And who may
+ * take subordinate ids answers for what they do, on either front end. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "driver_client.h"
 #include "hole.h"
+#include "hx_frame.h"
 #include "hx_reach.h"
 
-enum { NOBODY = 65534, OF_USER = 8, BARRED_AFTER = 3, ASKED_IN_VAIN = 100 };
+enum { NOBODY = 65534, CRASHER = 65533, BYSTANDER = 65532, OF_USER = 8, BARRED_AFTER = 3, ASKED_IN_VAIN = 100 };
 
 static int ask(int status, uint8_t *page)
 {
@@ -81,22 +85,25 @@ static void test_a_user_whose_memory_hung_three_times_is_waited_for_no_more(void
 
 /* --- subordinate ids */
 
-/* Nobody, barred by the test before, with another id in a namespace of its own; `made`: it is there, `mapped`: so are its ids.  Even memory
- * that is there is not looked at. */
-static int ask_under_another_id(int made, int mapped)
-{
-    uint8_t here = 0;
-    char byte;
-    int status;
+/* What a user does under another id in a namespace of its own.  It begins in `folder`, and 0 is as it should be. */
+struct other {
+    uid_t user;
+    const char *folder;
+    int (*ask)(void);
+};
 
-    if (chdir(own_rig_path("")) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+/* `made`: the namespace is there, `mapped`: so are its ids. */
+static int ask_under_another_id(const struct other *o, int made, int mapped)
+{
+    char byte;
+
+    if (chdir(o->folder) || setresgid(o->user, o->user, o->user) || setresuid(o->user, o->user, o->user))
         return 1;
     if (unshare(CLONE_NEWUSER))
         return 77;
     if (write(made, "", 1) != 1 || read(mapped, &byte, 1) != 1 || setresuid(1, 1, 1))
         return 2;
-    status = open("status", O_RDONLY | O_CLOEXEC);
-    return ask(status, &here) == -1 && errno == EFAULT ? 0 : 3;
+    return o->ask();
 }
 
 /* What newuidmap does for a user whom /etc/subuid names. */
@@ -107,33 +114,117 @@ static void give_ids(pid_t pid)
     hxt_write_file(hxt_path("/proc/%d/uid_map", pid), map, sizeof(map) - 1);
 }
 
-static void test_its_subordinate_ids_are_waited_for_no_more_either(void **state)
+static void expect_under_another_id(const struct other *o)
 {
-    struct hole probe = hole_make(); /* without these nobody was barred */
     int made[2], mapped[2], rc;
     char byte;
     pid_t pid;
 
-    (void)state;
-    hole_fill(&probe);
-    if (geteuid())
-        hxt_skip_test("only root can be another user");
     assert_int_equal(pipe(made) | pipe(mapped), 0);
     pid = fork();
     if (pid == 0)
-        _exit(ask_under_another_id(made[1], mapped[0]));
+        _exit(ask_under_another_id(o, made[1], mapped[0]));
     close(made[1]);
     if (read(made[0], &byte, 1) == 1) {
         give_ids(pid);
         assert_int_equal(write(mapped[1], "", 1), 1);
     }
     assert_int_equal(waitpid(pid, &rc, 0), pid);
-    if (WIFEXITED(rc) && WEXITSTATUS(rc) == 77)
-        hxt_skip_test("no user namespace for an ordinary user");
-    assert_int_equal(rc, 0);
     close(made[0]);
     close(mapped[0]);
     close(mapped[1]);
+    if (WIFEXITED(rc) && WEXITSTATUS(rc) == 77)
+        hxt_skip_test("no user namespace for an ordinary user");
+    assert_int_equal(rc, 0);
+}
+
+/* Even memory that is there is not looked at. */
+static int is_not_looked_at(void)
+{
+    uint8_t here = 0;
+    int status = open("status", O_RDONLY | O_CLOEXEC);
+
+    return ask(status, &here) == -1 && errno == EFAULT ? 0 : 3;
+}
+
+/* Of nobody, barred by the test before. */
+static void test_its_subordinate_ids_are_waited_for_no_more_either(void **state)
+{
+    const struct other nobody = {NOBODY, own_rig_path(""), is_not_looked_at};
+    struct hole probe = hole_make(); /* without these nobody was barred */
+
+    (void)state;
+    hole_fill(&probe);
+    if (geteuid())
+        hxt_skip_test("only root can be another user");
+    expect_under_another_id(&nobody);
+    expect_work();
+}
+
+/* What INIT_ATTACH gives over the socket in this folder, or -1. */
+static int attach_over_the_socket(void)
+{
+    const struct hx_frame f = {.magic = HX_FRAME_MAGIC, .op = HX_FRAME_IOCTL, .id = 1, .cmd = (uint32_t)FASTRPC_IOCTL_INIT_ATTACH};
+    const struct sockaddr_un sa = {AF_UNIX, "fastrpc-cdsp"};
+    struct hx_frame_reply r[2]; /* the greeting, the answer */
+    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (connect(sock, (const struct sockaddr *)&sa, sizeof(sa)) || send(sock, &f, sizeof(f), 0) != sizeof(f) ||
+        recv(sock, r, sizeof(r), MSG_WAITALL) != sizeof(r) || r[0].result)
+        return -1;
+    close(sock);
+    return r[1].result;
+}
+
+static int is_refused(void)
+{
+    return attach_over_the_socket() == -ECONNREFUSED ? 0 : 3;
+}
+
+static int is_attached(void)
+{
+    return attach_over_the_socket() == 0 ? 0 : 3;
+}
+
+static int crash_the_root_pd(void)
+{
+    int fd;
+
+    if (chdir(own_rig_path("")) || setresgid(CRASHER, CRASHER, CRASHER) || setresuid(CRASHER, CRASHER, CRASHER))
+        return 1;
+    fd = open("fastrpc-cdsp", O_RDWR | O_CLOEXEC);
+    if (fd < 0 || ioctl(fd, FASTRPC_IOCTL_INIT_ATTACH))
+        return 2;
+    return drv_call0(fd, drv_open_skel(fd), HXT_CRASH, (struct hxt_in){0, 0}) ? 0 : 3;
+}
+
+static int has_restarted(void *restarts)
+{
+    return own_rig_status("dsp_restarts") == *(int *)restarts;
+}
+
+static void test_over_a_socket_subordinate_ids_answer_for_their_user_too(void **state)
+{
+    char *sockets = strdup(hxt_path("%s/rig.socket", hxt_tmpdir()));
+    const struct other crasher = {CRASHER, sockets, is_refused}, bystander = {BYSTANDER, sockets, is_attached};
+    int restarts = own_rig_status("dsp_restarts"), rc;
+
+    (void)state;
+    if (geteuid())
+        hxt_skip_test("only root can be another user");
+    for (int i = 0; i < BARRED_AFTER; i++) {
+        pid_t pid = fork();
+
+        if (pid == 0)
+            _exit(crash_the_root_pd());
+        assert_int_equal(waitpid(pid, &rc, 0), pid);
+        assert_int_equal(rc, 0);
+        restarts++;
+        assert_true(hxt_until(has_restarted, &restarts, 30));
+    }
+    expect_under_another_id(&bystander);
+    expect_under_another_id(&crasher);
+    free(sockets);
     expect_work();
 }
 
@@ -196,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_a_user_whose_memory_hung_three_times_is_waited_for_no_more),
         cmocka_unit_test(test_its_subordinate_ids_are_waited_for_no_more_either),
         cmocka_unit_test(test_no_more_than_eight_threads_hang_in_one_users_memory),
+        cmocka_unit_test(test_over_a_socket_subordinate_ids_answer_for_their_user_too),
     };
 
     own_rig_mode = "0666";
