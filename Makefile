@@ -393,6 +393,7 @@ $(BUILD)/tests/test_hexidl $(BUILD)/tests/test_hexidl_wire $(BUILD)/tests/test_m
 $(BUILD)/tests/test_method_stats: $(patsubst %,$(obj)/tools/hexrig/%.o,rig/method_stats cli/cmd)
 $(BUILD)/tests/test_top: $(patsubst %,$(obj)/tools/hexrig/%.o,rig/method_stats rig/node_text rig/top_view cli/cmd)
 $(BUILD)/tests/test_replay: $(patsubst %,$(obj)/tools/hexrig/replay/%.o,recording recording_json recording_take recording_text replay)
+$(BUILD)/tests/fuzz_config: host_libs += -Wl,--wrap=hx_trace_file_open
 $(BUILD)/tests/fuzz_tokenizer: $(obj)/tests/lib/decode.o
 $(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http routes send conns body json embed format error logprobs metrics tokens reply jobs past)
 $(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd -Wl,--wrap=hx_conns_open

@@ -52,6 +52,12 @@ TIME=1 FUZZ_KEPT=$src/tests/data/fuzz "$src/tests/fuzz.sh" run "$dir/asan" frame
     fail "$(cat "$dir/out" "$dir/err")"
 grep -q '^frame  *own  *[12]  *[1-9][0-9]*  *-  *-  *0$' "$dir/out" || fail "$(cat "$dir/out")"
 
+# the filter `trace`, which writes a file of the name that it is told
+mkdir "$dir/here" && printf 'ytrace:file=named' >"$dir/name" && printf 'ytrace:file=%s/here/path' "$dir" >"$dir/path"
+(cd "$dir/here" && "$build/tests/fuzz_config" --crash-file "$dir/config-crash" "$dir/name" "$dir/path") >"$dir/out" 2>&1 ||
+    fail "fuzz_config: $(cat "$dir/out")"
+[ -z "$(ls "$dir/here")" ] || fail "fuzz_config writes files: $(ls "$dir/here")"
+
 cc=$("$src/tests/fuzz.sh" compiler)
 [ -n "$cc" ] || { echo "fuzz: skip: no clang 16 or later with libFuzzer (libclang-rt-19-dev)"; exit 77; }
 try libFuzzer "$cc" -fsanitize=fuzzer,address "$src/tests/lib/fuzz_libfuzzer.c" "$limit"
