@@ -35,7 +35,7 @@ static void kill_dsp(void)
     assert_true(dsp > 1);
     assert_int_equal(kill(dsp, SIGKILL), 0);
     restarts++;
-    assert_true(hxt_until(has_restarted, &restarts, 5));
+    assert_true(hxt_until(has_restarted, &restarts, 30));
 }
 
 /* The rig has no descriptor left for a second and a half. */
@@ -50,12 +50,12 @@ static void test_a_start_that_failed_is_tried_again(void **state)
     assert_int_equal(prlimit(own_rig_child.pid, RLIMIT_NOFILE, &none, NULL), 0);
     assert_true(dsp > 1);
     assert_int_equal(kill(dsp, SIGKILL), 0);
-    assert_true(hxt_until(status_says, "Too many open files", 5));
+    assert_true(hxt_until(status_says, "Too many open files", 30));
     assert_true(status_says("state=dsp-down"));
     usleep(1500000);
     assert_true(status_says("state=dsp-down"));
     assert_int_equal(prlimit(own_rig_child.pid, RLIMIT_NOFILE, &before, NULL), 0);
-    assert_true(hxt_until(has_restarted, &restarts, 5));
+    assert_true(hxt_until(has_restarted, &restarts, 30));
     expect_work();
 }
 
@@ -80,7 +80,7 @@ static void test_who_crashes_the_root_pd_three_times_attaches_no_more(void **sta
     for (int i = 0; i < 3; i++) {
         assert_int_equal(attach_and_crash(), 0);
         restarts++;
-        assert_true(hxt_until(has_restarted, &restarts, 5));
+        assert_true(hxt_until(has_restarted, &restarts, 30));
     }
     for (int i = 0; i < 5; i++)
         assert_int_equal(attach_and_crash(), ECONNREFUSED);
@@ -112,7 +112,7 @@ static void test_five_quick_deaths_are_followed_by_a_rest(void **state)
         restarts = own_rig_status("dsp_restarts") + 1;
         assert_true(dsp > 1);
         assert_int_equal(kill(dsp, SIGKILL), 0);
-        assert_true(hxt_until(has_restarted_or_rests, &restarts, 5));
+        assert_true(hxt_until(has_restarted_or_rests, &restarts, 30));
         rests = status_says("died 5 times in a row");
     }
     assert_true(status_says("state=dsp-down"));

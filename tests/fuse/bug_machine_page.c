@@ -48,7 +48,7 @@ static void expect_machine(void)
     assert_int_equal(drv_call1(fd, h, HXT_HVX_TWICE, (struct hxt_in){0, 0}, hvx, sizeof(hvx)), 0);
     assert_int_equal(hvx[0], 0);
     close(fd);
-    assert_true(hxt_until(own_rig_idle, NULL, 4));
+    assert_true(hxt_until(own_rig_idle, NULL, 30));
 }
 
 /* offset, bytes, fill: the lock's first byte (__lock of a mutex), its client, all of the lock, all of the memory. */
@@ -68,7 +68,7 @@ static void test_damage_ends_with_who_made_it(void **state)
 
         damage(fd, h, kinds[i].offset, kinds[i].bytes, kinds[i].fill);
         close(fd);
-        assert_true(hxt_until(own_rig_idle, NULL, 4));
+        assert_true(hxt_until(own_rig_idle, NULL, 30));
         expect_machine();
         assert_int_equal(own_rig_status("dsp_restarts"), restarts);
     }
@@ -90,7 +90,7 @@ static void test_a_lock_that_is_held_for_ever_is_taken_over(void **state)
         assert_int_not_equal(v.address, 0);
         close(other);
         close(fd);
-        assert_true(hxt_until(own_rig_idle, NULL, 4));
+        assert_true(hxt_until(own_rig_idle, NULL, 30));
         assert_int_equal(own_rig_status("dsp_restarts"), restarts);
     }
 }
@@ -166,14 +166,14 @@ static void test_a_lock_that_is_spoiled_without_end_costs_some_seconds_once(void
             assert_int_equal(drv_call1(fd, h, HXT_VTCM, (struct hxt_in){0, 1 << 20}, &v, sizeof(v)), 0);
             assert_int_not_equal(v.address, 0);
         }
-        assert_true(hxt_until(has_been_taken_over, NULL, 5)); /* it was spoiled indeed */
+        assert_true(hxt_until(has_been_taken_over, NULL, 30)); /* it was spoiled indeed */
         print_message("word %u, step %u: %.1f s\n", words[i].fill, words[i].step, drv_now() - start);
         assert_true(drv_now() - start < 2 * CALLS - 10); /* each of them would lose 2 s */
         close(fd); /* the root PD reaps it beside the writer */
         fd = drv_connect(&h);
         close(fd);
         end_writer(writer);
-        assert_true(hxt_until(own_rig_idle, NULL, 4));
+        assert_true(hxt_until(own_rig_idle, NULL, 30));
         expect_machine();
         assert_int_equal(own_rig_status("dsp_restarts"), restarts);
     }
@@ -210,7 +210,7 @@ static void test_a_lock_that_many_want_is_never_taken_over(void **state)
         assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
         assert_int_equal(status, 0);
     }
-    assert_true(hxt_until(own_rig_idle, NULL, 4));
+    assert_true(hxt_until(own_rig_idle, NULL, 30));
     log = hxt_read_file(own_rig_log, NULL);
     assert_non_null(log);
     assert_null(strstr(log, "taken over"));

@@ -121,7 +121,7 @@ static void test_no_jump_hurts_what_is_under_way(void **state)
     assert_int_equal(w.failed, 0);
     close(w.fd);
     assert_int_equal(own_rig_status("dsp_restarts"), restarts);
-    assert_true(hxt_until(own_rig_idle, NULL, 5));
+    assert_true(hxt_until(own_rig_idle, NULL, 30));
 }
 
 /* The reply of a kernel call has not been sent yet when the machine pauses: that it took an hour is not the DSP's fault. */

@@ -96,7 +96,7 @@ static void test_a_full_ring_refuses_and_loses_nothing(void **state)
     assert_int_equal(ioctl(other, FASTRPC_IOCTL_MMAP, &m), 0);
     close(other);
     close(c.fd);
-    assert_true(hxt_until(own_rig_idle, NULL, 5));
+    assert_true(hxt_until(own_rig_idle, NULL, 30));
     assert_int_equal(own_rig_status("dsp_restarts"), restarts);
 }
 
@@ -123,11 +123,11 @@ static void test_a_killed_client_gives_all_contexts_back(void **state)
 
         assert_int_equal(kill(pid, SIGKILL), 0);
         assert_int_equal(waitpid(pid, &status, 0), pid);
-        assert_true(hxt_until(own_rig_idle, NULL, 5));
+        assert_true(hxt_until(own_rig_idle, NULL, 30));
         fd = drv_connect(&h);
         assert_int_equal(drv_call0(fd, h, HXT_BLOCK, (struct hxt_in){7, 0}), 7);
         close(fd);
-        assert_true(hxt_until(own_rig_idle, NULL, 5));
+        assert_true(hxt_until(own_rig_idle, NULL, 30));
         survived += CONTEXTS;
     }
     assert_int_equal(own_rig_status("dsp_restarts"), restarts);

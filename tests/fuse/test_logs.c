@@ -37,7 +37,7 @@ static void expect(const char *word)
     char want[300]; /* hxt_path()'s memory is used again */
 
     snprintf(want, sizeof(want), "%s", word);
-    if (!hxt_until(has, want, 5))
+    if (!hxt_until(has, want, 30))
         fail_msg("no '%s' in the log", want);
 }
 
@@ -140,7 +140,7 @@ static void test_a_flood_is_cut_and_counted(void **state)
     assert_int_equal(call(fd, h, HXT_PRINT, (struct hxt_in){0, LINES}, "a line of a flood of lines of some bytes\n"), 0);
     close(fd);
     close(other);
-    assert_true(hxt_until(own_rig_idle, NULL, 5));
+    assert_true(hxt_until(own_rig_idle, NULL, 30));
     assert_int_equal(stat(log_file(), &after), 0);
     assert_true(after.st_size - before.st_size < 2 << 20);
 }

@@ -134,7 +134,7 @@ static const char *check(void *unused, struct nth_row *row)
     for (int i = 0; i < 2 && serves > 0 && !wrong && (nth_everything() || !rests()); i++)
         if (client_in_time())
             wrong = "a later client does not work";
-    if (serves > 0 && !wrong && !hxt_until(own_rig_idle, NULL, 5))
+    if (serves > 0 && !wrong && !hxt_until(own_rig_idle, NULL, 30))
         wrong = "a session is left";
     hxt_signal(&own_rig_child, SIGTERM);
     if (hxt_wait(&own_rig_child, &r))
@@ -143,7 +143,7 @@ static const char *check(void *unused, struct nth_row *row)
         wrong = "its end fails";
     if (!wrong && serves == 0 && !*r.err)
         wrong = "it does not say why it ends";
-    if (!wrong && !hxt_until(nothing_is_left, NULL, 5))
+    if (!wrong && !hxt_until(nothing_is_left, NULL, 30))
         wrong = "something is left";
     if (wrong || getenv("HXT_VERBOSE"))
         print_error("%s\n", r.err);

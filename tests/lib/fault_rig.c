@@ -214,7 +214,7 @@ const char *fault_rig_left(const struct fault_rig *r)
 static void clear(void)
 {
     const char *argv[] = {HXT_BUILD "/bin/hexrig", "down", "--mount", own_rig_path(""), NULL};
-    struct hxt_cmd cmd = {.argv = argv, .timeout_s = 20};
+    struct hxt_cmd cmd = {.argv = argv, .timeout_s = 120};
     struct hxt_result res;
 
     if (hxt_run(&res, &cmd) == 0)

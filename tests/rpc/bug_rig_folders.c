@@ -229,7 +229,7 @@ static void test_down_clears_mounts_that_do_not_answer(void **state)
         print_error("%s\n", res.err);
     assert_int_equal(res.exit_code, 0);
     hxt_result_free(&res);
-    assert_true(hxt_until(no_child, NULL, 5));
+    assert_true(hxt_until(no_child, NULL, 30));
     close(first[0]);
     close(second[0]);
     assert_int_equal(rmdir(dir), 0);

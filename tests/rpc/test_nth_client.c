@@ -49,7 +49,7 @@ static const char *check(void *arg, struct nth_row *row)
 
 static const char *session_left(void)
 {
-    return hxt_until(own_rig_idle, NULL, 5) ? NULL : "a session is left";
+    return hxt_until(own_rig_idle, NULL, 30) ? NULL : "a session is left";
 }
 
 static const char *nothing(void)

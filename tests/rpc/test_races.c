@@ -218,7 +218,7 @@ static void test_result_0_means_the_right_bytes(void **state)
                   count.closed, count.mapped);
     assert_int_equal(count.wrong, 0);
     assert_true(is_enough(&seconds));
-    assert_true(hxt_until(has_fds, &fds, 5)); /* no session is left that nobody has */
+    assert_true(hxt_until(has_fds, &fds, 30)); /* no session is left that nobody has */
 }
 
 static int on_front_end(const char *front_end)

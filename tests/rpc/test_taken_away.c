@@ -157,7 +157,7 @@ static void expect_a_new_start(const char *front_end)
 
 static void run_command(const char *const *argv, struct hxt_result *r)
 {
-    assert_int_equal(hxt_run(r, &(struct hxt_cmd){.argv = argv, .timeout_s = 20}), 0);
+    assert_int_equal(hxt_run(r, &(struct hxt_cmd){.argv = argv, .timeout_s = 120}), 0);
 }
 
 static void go_down(void)

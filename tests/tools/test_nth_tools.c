@@ -202,7 +202,7 @@ static const char *wrong_result(const struct tool *t, const struct hxt_result *r
 static const char *what_is_left(const struct tool *t)
 {
     if (t->on_rig)
-        return hxt_until(own_rig_idle, NULL, 5) ? NULL : "a session";
+        return hxt_until(own_rig_idle, NULL, 30) ? NULL : "a session";
     return e2e_left();
 }
 

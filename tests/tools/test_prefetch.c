@@ -70,7 +70,7 @@ static void test_without_a_reader_every_get_is_a_miss(void **state)
     struct hx_prefetch *p = open_gate(ALL, cfg, 3);
 
     (void)state;
-    assert_true(hxt_until(no_readers, NULL, 5));
+    assert_true(hxt_until(no_readers, NULL, 30));
     for (uint64_t i = 0; i < 7; i++)
         get_put(p, i % 3);
     expect_reads(7);

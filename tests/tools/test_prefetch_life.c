@@ -17,18 +17,18 @@ static void test_close_ends_the_thread_wherever_it_is(void **state)
     pthread_t opener;
 
     (void)state;
-    assert_true(hxt_until(no_readers, NULL, 5));
+    assert_true(hxt_until(no_readers, NULL, 30));
     p = open_gate(ALL, four, 8);
     expect_reads(4);
     assert_int_equal(readers(), 1);
     hx_prefetch_close(p); /* it waited for a free slot */
-    assert_true(hxt_until(no_readers, NULL, 5));
+    assert_true(hxt_until(no_readers, NULL, 30));
 
     p = open_gate(0, four, 8);
     pthread_create(&opener, NULL, opens_when_asked, NULL);
     hx_prefetch_close(p); /* it was in a read */
     pthread_join(opener, NULL);
-    assert_true(hxt_until(no_readers, NULL, 5));
+    assert_true(hxt_until(no_readers, NULL, 30));
     hx_prefetch_close(NULL);
 }
 

@@ -26,7 +26,7 @@ static void a_slow_client_is_closed_by(const struct server *s, struct hxt_clock 
     assert_true(health(s, "restarts") == 0); /* its turn came before this one's */
     assert_false(has_ended(&fd));
     atomic_fetch_add(&clocks->monotonic_s, HOUR);
-    assert_true(hxt_until(has_ended, &fd, 5));
+    assert_true(hxt_until(has_ended, &fd, 9));
     close(fd);
 }
 
