@@ -34,9 +34,10 @@ struct hx_attn_ops {
     void (*close)(struct hx_attn *a);
 };
 
-/* What integer softmax did: KL(fp32 || integers), nats, over rows (token and head). */
+/* What integer softmax did: KL(fp32 || integers), nats, over rows (token and head).  measured: rows with a KL; where softmax is within
+ * whole layers on the DSP, rows have none. */
 struct hx_softmax_seen {
-    uint64_t rows;
+    uint64_t rows, measured;
     double kl_sum, kl_max;
 };
 

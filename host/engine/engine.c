@@ -162,11 +162,14 @@ static int add_report(const struct hx_engine *e, const struct hx_method *m, cons
 static int add_softmax(const struct hx_engine *e, json_t *to)
 {
     const struct hx_softmax_seen *seen = &e->attn->seen;
-    const double rows = (double)seen->rows;
+    json_t *j = json_pack("{s:s, s:I}", "method", "int", "rows", (json_int_t)seen->rows);
+    int rc = 0;
 
-    return json_object_set_new(to, "softmax",
-                               json_pack("{s:s, s:I, s:f, s:f}", "method", "int", "rows", (json_int_t)seen->rows,
-                                         "kl_mean", rows > 0 ? seen->kl_sum / rows : 0.0, "kl_max", seen->kl_max));
+    if (j && seen->measured) {
+        rc |= json_object_set_new(j, "kl_mean", json_real(seen->kl_sum / (double)seen->measured));
+        rc |= json_object_set_new(j, "kl_max", json_real(seen->kl_max));
+    }
+    return rc | json_object_set_new(to, "softmax", j);
 }
 
 int hx_engine_report(const struct hx_engine *e, json_t *to)

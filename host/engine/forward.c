@@ -60,6 +60,8 @@ int hx_forward_run(struct hx_forward *f, const uint32_t *tokens, size_t n, size_
 static void layer_at_cache(struct hx_pass *p)
 {
     p->rc = p->kv->ops->layer(p->kv, p->layer, p->pos, p->n, p->x, p->err);
+    if (!p->rc && p->attn->softmax_int)
+        p->attn->seen.rows += p->n * p->m->n_head;
     hx_pass_tap(p, HX_TAP_AFTER_FFN, p->x, p->m->width);
 }
 

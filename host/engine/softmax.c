@@ -87,6 +87,7 @@ double hx_softmax_int(float *s, float *work, size_t n)
 void hx_softmax_count(struct hx_softmax_seen *seen, double kl)
 {
     seen->rows++;
+    seen->measured++;
     seen->kl_sum += kl;
     seen->kl_max = kl > seen->kl_max ? kl : seen->kl_max;
 }

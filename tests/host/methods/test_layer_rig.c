@@ -16,7 +16,7 @@
 #include "own_rig.h"
 #include "ref64.h"
 
-enum { N = 24, LAYERS = 6, IDS = 20 };
+enum { N = 24, LAYERS = 6, HEADS = 2, IDS = 20 };
 enum { DDR, VTCM, DMA, RESIDENT }; /* in hx_placements */
 
 /* --- architectures */
@@ -239,6 +239,25 @@ static void test_twenty_prompts_go_on_as_on_the_host(void **state)
     hx_engine_close(host);
 }
 
+/* Rows of softmax that the DSP did are counted; their divergence is not known, and no 0 stands for it. */
+static void test_integer_softmax_within_layers_is_counted(void **state)
+{
+    struct hx_engine *e = open_shipped(NULL, HXT_SETTINGS("offload=layer", "softmax=int"));
+    json_t *report = json_object();
+    const json_t *softmax;
+
+    (void)state;
+    run(e, ids, 3, 0);
+    run(e, ids, 1, 3);
+    assert_int_equal(hx_engine_report(e, report), 0);
+    softmax = json_object_get(report, "softmax");
+    assert_int_equal(json_integer_value(json_object_get(softmax, "rows")), 4 * HEADS * LAYERS);
+    assert_null(json_object_get(softmax, "kl_mean"));
+    assert_null(json_object_get(softmax, "kl_max"));
+    json_decref(report);
+    hx_engine_close(e);
+}
+
 static void test_a_core_without_the_matrices_of_layers_is_for_whole_layers(void **state)
 {
     struct hx_engine *dsp = open_shipped(NULL, HXT_SETTINGS("linear=ref", "offload=layer")), *other = NULL;
@@ -310,6 +329,7 @@ static const struct CMUnitTest on_rig[] = {
 
 static const struct CMUnitTest shipped[] = {
     cmocka_unit_test(test_twenty_prompts_go_on_as_on_the_host),
+    cmocka_unit_test(test_integer_softmax_within_layers_is_counted),
     cmocka_unit_test(test_a_core_without_the_matrices_of_layers_is_for_whole_layers),
 };
 
