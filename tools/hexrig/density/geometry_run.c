@@ -9,6 +9,7 @@
 
 #include "engine/arch/arch.h"
 #include "engine/linear.h"
+#include "methods/dsp/linear_pack.h"
 #include "methods/spinor/geometry.h"
 
 /* --- what the plan asks for */
@@ -120,6 +121,28 @@ static struct hx_layer layer_of(const struct hx_geometry *g, const struct hx_pla
         if (!on_dsp(p, layer, (enum hx_matrix)w))
             *hx_layer_matrix(&l, (enum hx_matrix)w) = matrix(0, 0);
     return l;
+}
+
+/* As linear method `dsp` and whole layers have it; others have forms of their own. */
+static double packed_bytes(const struct hx_plan *p, size_t layer, enum hx_matrix which, const struct hx_linear *w)
+{
+    const int whole = which != HX_OUT && hx_plan_whole_layers(p);
+
+    return w->rows && (whole || strcmp(hx_plan_linear(p, layer, which).method->name, "dsp") == 0) ? (double)hx_linear_pack_bytes(w) : 0;
+}
+
+double hx_geometry_matrix_bytes(const struct hx_geometry *g, const struct hx_plan *p)
+{
+    const struct hx_linear out = on_dsp(p, 0, HX_OUT) ? matrix(g->vocab, g->width) : matrix(0, 0);
+    double sum = packed_bytes(p, 0, HX_OUT, &out);
+
+    for (size_t i = 0; i < g->n_layer; i++) {
+        struct hx_layer l = layer_of(g, p, i);
+
+        for (int w = 0; w < HX_PER_LAYER; w++)
+            sum += packed_bytes(p, i, (enum hx_matrix)w, hx_layer_matrix(&l, (enum hx_matrix)w));
+    }
+    return sum;
 }
 
 /* Places for the weights of each kind of matrix: kinds do not share them, layers do. */

@@ -27,6 +27,9 @@ struct hx_geometry_run {
 /* 1: the plan has some matrix on the DSP. */
 int hx_geometry_has_matrices(const struct hx_geometry *g, const struct hx_plan *p);
 
+/* Bytes of those matrices of a token that int8 methods have on the DSP (rpc/block/hx_weights.h), each once. */
+double hx_geometry_matrix_bytes(const struct hx_geometry *g, const struct hx_plan *p);
+
 /* -EINVAL with a reason: an option of the plan needs more than a geometry has. */
 int hx_geometry_check(const struct hx_geometry *g, const struct hx_plan *p, struct hx_error *err);
 
