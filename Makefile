@@ -244,8 +244,9 @@ tools_parts := \
   budget/limits budget/figures budget/gate \
   cli/share cli/xml_text cli/near cli/opt_tree cli/opt cli/cmd cli/report cli/help cli/help_columns \
   html/page html/chart html/density html/roofline html/trace html/timing \
+  plan/verdict \
   report/estimate report/timing_params report/timing_rows \
-  roofline/roofline roofline/roofline_svg roofline/energy
+  roofline/roofline roofline/roofline_svg roofline/roofline_counts roofline/energy
 $(obj)/libhxtools.a: $(theorems_o) $(tools_parts:%=$(obj)/tools/hexrig/%.o); $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 
