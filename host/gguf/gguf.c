@@ -9,8 +9,8 @@
 
 #include "gguf_impl.h"
 
-int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes, size_t n,
-                       struct hx_error *err)
+static int open_bytes(struct hx_gguf **out, const char *name, const void *bytes, size_t n, enum hx_gguf_depth depth,
+                      struct hx_error *err)
 {
     struct hx_gguf *g = calloc(1, sizeof(*g));
     int rc;
@@ -20,7 +20,7 @@ int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes
     g->base = bytes;
     g->size = n;
     g->name = strdup(name);
-    rc = g->name ? hx_gguf_parse(g, err) : hx_error_set(err, -ENOMEM, "%s: out of memory", name);
+    rc = g->name ? hx_gguf_parse(g, depth, err) : hx_error_set(err, -ENOMEM, "%s: out of memory", name);
     if (rc) {
         hx_gguf_close(g);
         return rc;
@@ -29,7 +29,13 @@ int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes
     return 0;
 }
 
-int hx_gguf_open_one(struct hx_gguf **out, const char *path, struct hx_error *err)
+int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes, size_t n,
+                       struct hx_error *err)
+{
+    return open_bytes(out, name, bytes, n, HX_GGUF_TENSORS, err);
+}
+
+int hx_gguf_open_one(struct hx_gguf **out, const char *path, enum hx_gguf_depth depth, struct hx_error *err)
 {
     void *map = MAP_FAILED;
     struct stat st;
@@ -46,7 +52,7 @@ int hx_gguf_open_one(struct hx_gguf **out, const char *path, struct hx_error *er
     } else {
         map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         rc = map == MAP_FAILED ? hx_error_set(err, -errno, "%s: mmap: %s", path, strerror(errno))
-                               : hx_gguf_open_bytes(out, path, map, (size_t)st.st_size, err);
+                               : open_bytes(out, path, map, (size_t)st.st_size, depth, err);
     }
     if (fd >= 0)
         close(fd);

@@ -63,7 +63,11 @@ struct hx_gguf;
  * tensor type that is not supported, a part that is not the first, parts that do not belong together). */
 int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_error *err);
 
-/* The same over n bytes (borrowed until close, 8-byte aligned); `name` is used in messages. */
+/* The metadata of `path` alone, without tensors, of which nothing has to be there; of a model in several files the first one's.  Errors
+ * as above. */
+int hx_gguf_open_keys(struct hx_gguf **out, const char *path, struct hx_error *err);
+
+/* As hx_gguf_open() over n bytes (borrowed until close, 8-byte aligned); `name` is used in messages. */
 int hx_gguf_open_bytes(struct hx_gguf **out, const char *name, const void *bytes, size_t n,
                        struct hx_error *err);
 

@@ -27,11 +27,14 @@ struct hx_gguf {
     size_t n_parts;
 };
 
+/* How much of a file is looked at. */
+enum hx_gguf_depth { HX_GGUF_KEYS, HX_GGUF_TENSORS };
+
 /* One file, whatever it is a part of; as hx_gguf_open(). */
-int hx_gguf_open_one(struct hx_gguf **out, const char *path, struct hx_error *err);
+int hx_gguf_open_one(struct hx_gguf **out, const char *path, enum hx_gguf_depth depth, struct hx_error *err);
 
 /* Fills g from base and size.  What it has allocated when it fails is the caller's to free. */
-int hx_gguf_parse(struct hx_gguf *g, struct hx_error *err);
+int hx_gguf_parse(struct hx_gguf *g, enum hx_gguf_depth depth, struct hx_error *err);
 
 /* Over n records of `stride` bytes that begin with their name.  A name twice is refused, since nothing says which one
  * counts; `what` is what the message calls a record.  0, -ENOMEM, -EINVAL; index->at is the caller's to free in all cases. */

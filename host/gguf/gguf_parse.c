@@ -264,7 +264,7 @@ static int check_version(const struct hx_gguf *g, struct hx_error *err)
                       g->version == 1 ? " (version 1 files are from August 2023)" : "");
 }
 
-int hx_gguf_parse(struct hx_gguf *g, struct hx_error *err)
+int hx_gguf_parse(struct hx_gguf *g, enum hx_gguf_depth depth, struct hx_error *err)
 {
     struct cursor c = {g->base, g->base + g->size};
     uint64_t n_tensors, n_kv;
@@ -281,5 +281,5 @@ int hx_gguf_parse(struct hx_gguf *g, struct hx_error *err)
     if (take(&c, &n_tensors, sizeof(n_tensors)) || take(&c, &n_kv, sizeof(n_kv)))
         return truncated(g, &c, "the header", err);
     rc = read_all_kv(g, &c, n_kv, err);
-    return rc ? rc : read_all_tensors(g, &c, n_tensors, err);
+    return rc || depth == HX_GGUF_KEYS ? rc : read_all_tensors(g, &c, n_tensors, err);
 }

@@ -60,7 +60,7 @@ static int open_part(struct hx_gguf *g, const char *path, const struct split *fi
 {
     struct hx_gguf *part;
     struct split s = {0};
-    int rc = hx_gguf_open_one(&part, path, err);
+    int rc = hx_gguf_open_one(&part, path, HX_GGUF_TENSORS, err);
 
     if (rc)
         return rc;
@@ -112,12 +112,17 @@ static int join_tensors(struct hx_gguf *g, size_t wanted, struct hx_error *err)
     return hx_gguf_index_make(g, &g->names, g->tensors, g->n_tensors, sizeof(*g->tensors), "tensor", err);
 }
 
+int hx_gguf_open_keys(struct hx_gguf **out, const char *path, struct hx_error *err)
+{
+    return hx_gguf_open_one(out, path, HX_GGUF_KEYS, err);
+}
+
 int hx_gguf_open(struct hx_gguf **out, const char *path, struct hx_error *err)
 {
     struct hx_gguf *g;
     struct split s = {0};
     size_t stem;
-    int rc = hx_gguf_open_one(&g, path, err);
+    int rc = hx_gguf_open_one(&g, path, HX_GGUF_TENSORS, err);
 
     if (rc)
         return rc;
