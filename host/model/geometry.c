@@ -34,7 +34,9 @@ static int ends_in(const char *name, const char *suffix)
 
 int hx_geometry_is_file(const char *name)
 {
-    return strchr(name, '/') ? !isdigit((unsigned char)*name) : ends_in(name, ".json") || ends_in(name, ".geometry");
+    if (strchr(name, '/'))
+        return !isdigit((unsigned char)*name);
+    return ends_in(name, ".json") || ends_in(name, ".geometry") || ends_in(name, ".gguf");
 }
 
 /* --- files */
@@ -61,9 +63,12 @@ static int read_file(const char *path, char **text)
 int hx_geometry_read(struct hx_geometry *g, const char *path, struct hx_error *err)
 {
     char *text;
-    int rc = read_file(path, &text);
+    int rc;
 
     *g = (struct hx_geometry){.name = path};
+    if (ends_in(path, ".gguf"))
+        return hx_geometry_read_gguf(g, err);
+    rc = read_file(path, &text);
     if (rc == -ENOENT)
         hx_error_set(err, rc, "%s: cannot be opened", path);
     else if (rc)
@@ -92,6 +97,7 @@ int hx_geometry_find(struct hx_geometry *g, const char *name, struct hx_error *e
         return hx_geometry_read(g, name, err);
     if (isdigit((unsigned char)*name))
         return hx_geometry_read_spec(g, err);
-    return hx_error_set(err, -EINVAL, "unknown value '%.64s'; legal: %sa file (./NAME, NAME.json, NAME.geometry), LAYERSxHEADSxSIZE", name,
+    return hx_error_set(err, -EINVAL,
+                        "unknown value '%.64s'; legal: %sa file (./NAME, NAME.json, NAME.geometry, NAME.gguf), LAYERSxHEADSxSIZE", name,
                         legal);
 }

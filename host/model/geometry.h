@@ -22,11 +22,12 @@ extern const struct hx_geometry hx_geometries[];
 /* Names of all, NULL-terminated. */
 extern const char *const hx_geometry_names[];
 
-/* 1: `name` is meant as a file, because there is a slash in it (and no digit at its beginning), or .json or .geometry at its end. */
+/* 1: `name` is meant as a file, because there is a slash in it (and no digit at its beginning), or .json, .geometry or .gguf at its end. */
 int hx_geometry_is_file(const char *name);
 
 /* Reads a file: lines of `key = value` (docs/density.md, "A geometry of one's own"), or the config.json that comes with a published
- * model, of the architectures that hexrig runs; of one that nests the text model under "text_config", that.  g->name is `path`,
+ * model, of the architectures that hexrig runs; of one that nests the text model under "text_config", that; or the metadata of a GGUF
+ * file (.gguf), of which nothing behind them has to be there.  g->name is `path`,
  * borrowed.  0; -ENOENT, or whatever else reading says; -EINVAL with file, line and the key that is unknown, missing or out of
  * range, and what is legal. */
 int hx_geometry_read(struct hx_geometry *g, const char *path, struct hx_error *err);

@@ -1,5 +1,5 @@
 /* Protects: `hexrig density --geometry` with matrices on the DSP: a geometry makes the calls of its model and moves the same bytes, and
- * a model's config.json is a geometry. */
+ * a model's config.json is a geometry, and so is its GGUF file's header. */
 #include "e2e.h"
 
 enum { LAYERS = 6 };
@@ -167,6 +167,61 @@ static void test_a_text_model_inside_another_is_found(void **state)
     e2e_clean();
 }
 
+/* The first bytes of the shipped model, all metadata among them and few of its tensors; `key`, unless NULL, gets another value of the
+ * same length. */
+static const char *header(const char *name, size_t n, const char *key, const void *value, size_t bytes)
+{
+    static char path[256];
+    size_t all;
+    char *file = hxt_read_file(HXT_BUILD "/share/hexrig/hexrig-tiny-q8_0.gguf", &all), *at;
+
+    assert_true(all > n);
+    snprintf(path, sizeof(path), "%s/%s.gguf", hxt_tmpdir(), name);
+    if (key) {
+        at = memmem(file, n, key, strlen(key));
+        assert_non_null(at);
+        at += strlen(key) + sizeof(uint32_t); /* behind its type */
+        memcpy(at, value, bytes);
+    }
+    hxt_write_file(path, file, n);
+    free(file);
+    return path;
+}
+
+enum { HEADER_BYTES = 65536 };
+
+static void test_a_gguf_file_is_a_geometry_by_its_header_alone(void **state)
+{
+    static const char options[] = "--kv f32 --offload linear,argmax --front-end socket";
+    const char *path = header("head", HEADER_BYTES, NULL, NULL, 0);
+    json_t *want = rows("", options), *got = rows(hxt_path("--geometry %s", path), options);
+
+    (void)state;
+    assert_true(json_equal(got, want));
+    json_decref(want);
+    json_decref(got);
+    e2e_clean();
+}
+
+static void test_a_gguf_file_that_is_no_geometry_is_refused(void **state)
+{
+    static const char mamba[] = "\5\0\0\0\0\0\0\0mamba";
+    const uint32_t zero = 0, many = 4097, seven = 7;
+
+    (void)state;
+    e2e_refused("density --geometry absent.gguf", 2, "--geometry: absent.gguf: No such file or directory");
+    e2e_refused(hxt_path("density --geometry %s", header("short", 600, NULL, NULL, 0)), 2,
+                "short.gguf: truncated or damaged in the metadata at byte");
+    e2e_refused(hxt_path("density --geometry %s", header("arch", HEADER_BYTES, "general.architecture", mamba, sizeof(mamba) - 1)), 2,
+                "arch.gguf: architecture 'mamba' is not supported; supported: llama");
+    e2e_refused(hxt_path("density --geometry %s", header("zero", HEADER_BYTES, "qwen3.block_count", &zero, sizeof(zero))), 2,
+                "zero.gguf: qwen3.block_count is 0; 1 to 4096 are legal");
+    e2e_refused(hxt_path("density --geometry %s", header("many", HEADER_BYTES, "qwen3.block_count", &many, sizeof(many))), 2,
+                "many.gguf: qwen3.block_count is 4097; 1 to 4096 are legal");
+    e2e_refused(hxt_path("density --geometry %s", header("odd", HEADER_BYTES, "qwen3.attention.key_length", &seven, sizeof(seven))), 2,
+                "odd.gguf: 2 heads, 1 KV heads, key length 7");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_geometry_costs_what_its_model_does),
     cmocka_unit_test(test_calls_and_bytes_follow_from_the_shapes),
@@ -174,6 +229,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_geometry_of_ones_own_is_one_of_a_config),
     cmocka_unit_test(test_a_geometry_of_ones_own_that_cannot_be_used_is_refused),
     cmocka_unit_test(test_a_text_model_inside_another_is_found),
+    cmocka_unit_test(test_a_gguf_file_is_a_geometry_by_its_header_alone),
+    cmocka_unit_test(test_a_gguf_file_that_is_no_geometry_is_refused),
 };
 
 int main(void)

@@ -19,7 +19,8 @@ enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS, OPT_ROWS, OPT_SWEEP, OP
 static const struct argp_option options[] = {
     {"geometry", OPT_GEOMETRY, "NAME", 0,
      "instead of a model: calls of the cache and of matrices on the DSP, on random vectors.  qwen3-4b | llama3-8b | gemma3-1b | "
-     "smollm2-135m | gptj-6b | FILE, a model's config.json or lines of KEY = VALUE | its numbers, as 24x16/4x128x2048x5632x32000", 0},
+     "smollm2-135m | gptj-6b | FILE, a model's config.json or .gguf, or lines of KEY = VALUE | its numbers, as "
+     "24x16/4x128x2048x5632x32000", 0},
     {"density", OPT_DENSITY, "LIST", 0,
      "per-vector,per-layer,batched,per-token,queue (all that the methods allow), of caches with this option; layer: whole "
      "layers", 0},
