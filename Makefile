@@ -243,7 +243,7 @@ tools_parts := \
   bench/barrett bench/compare_stats bench/compare_ranks \
   budget/limits budget/figures budget/gate \
   cli/share cli/xml_text cli/near cli/opt_tree cli/opt cli/cmd cli/report cli/help cli/help_columns \
-  html/page html/chart html/density html/roofline html/trace html/timing \
+  html/page html/chart html/density html/roofline html/trace html/timing html/sources \
   plan/verdict \
   report/estimate report/timing_params report/timing_rows \
   roofline/roofline roofline/roofline_svg roofline/roofline_counts roofline/energy

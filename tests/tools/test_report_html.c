@@ -10,6 +10,7 @@
 #include "html/chart.h"
 #include "html/page.h"
 #include "html/sections.h"
+#include "html/sources.h"
 #include "hxt.h"
 #include "hxt_proc.h"
 
@@ -313,6 +314,55 @@ static void test_xmllint_reads_it(void **state)
     hxt_result_free(&res);
 }
 
+/* --- the commands behind it */
+
+static const struct hx_html_source *source(const char *id)
+{
+    for (size_t i = 0; i < hx_html_n_sources; i++)
+        if (strcmp(hx_html_sources[i].id, id) == 0)
+            return &hx_html_sources[i];
+    fail_msg("no section %s", id);
+    return NULL;
+}
+
+static void asks(const char *id, const struct hx_html_asked *asked, const char *shown)
+{
+    struct hx_html_command c = {.n = 0};
+    char line[1024] = "";
+
+    source(id)->ask(&c, asked, "/tmp/file");
+    assert_null(c.argv[c.n]);
+    assert_null(c.shown[c.n]);
+    for (size_t i = 0; i < c.n; i++)
+        snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s", i ? " " : "", c.shown[i]);
+    assert_string_equal(line, shown);
+}
+
+static void test_each_section_has_its_command(void **state)
+{
+    const struct hx_html_asked none = {.model = NULL};
+    const struct hx_html_asked all = {.geometry = "2x2x64", .profile = "p", .densities = "per-vector,queue", .positions = "40,8",
+                                      .front_end = "socket", .sweep = {"kv=f32,spinor"}, .n_sweep = 1};
+    const struct hx_html_asked swept = {.densities = "queue,batched,layer", .sweep = {"geometry=a,b"}, .n_sweep = 1};
+    const struct hx_html_asked model = {.model = "m.gguf"}, wrong = {.positions = "4,x,2"};
+
+    (void)state;
+    asks("density", &none, "hexrig density --geometry smollm2-135m --pos 1,16,128,1024,4096 --json");
+    asks("density", &all,
+         "hexrig density --geometry 2x2x64 --density per-vector,queue --pos 40,8 --sweep kv=f32,spinor --profile p --front-end socket "
+         "--json");
+    asks("density", &swept, "hexrig density --density queue,batched,layer --pos 1,16,128,1024,4096 --sweep geometry=a,b --json");
+    asks("density", &model, "hexrig density --model m.gguf --pos 1,16,128,1024,4096 --json");
+    asks("roofline", &all, "hexrig roofline --profile p --front-end socket --svg roofline.svg --json");
+    asks("roofline", &model, "hexrig roofline --model m.gguf --svg roofline.svg --json");
+    asks("trace", &none, "hexrig trace -o trace.json -- density --geometry smollm2-135m --density batched --pos 16 --json");
+    asks("trace", &all,
+         "hexrig trace -o trace.json --profile p --front-end socket -- density --geometry 2x2x64 --density queue --pos 8 --json");
+    asks("trace", &swept, "hexrig trace -o trace.json -- density --geometry smollm2-135m --density batched --pos 16 --json");
+    asks("trace", &wrong, "hexrig trace -o trace.json -- density --geometry smollm2-135m --density batched --pos x --json");
+    asks("timing", &all, "hexrig report timing --front-end socket --json");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_charts_fit_their_values),
         cmocka_unit_test(test_a_page_takes_nothing_for_markup),
         cmocka_unit_test(test_xmllint_reads_it),
+        cmocka_unit_test(test_each_section_has_its_command),
     };
     int rc = HXT_RUN(tests);
 
