@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/xml_text.h"
+#include "e2e.h"
 #include "html/chart.h"
 #include "html/page.h"
 #include "html/sections.h"
@@ -363,6 +364,132 @@ static void test_each_section_has_its_command(void **state)
     asks("timing", &all, "hexrig report timing --front-end socket --json");
 }
 
+/* --- the command */
+
+#define QUICK "report html --sections density,trace --geometry 2x2x64 --density batched,queue --pos 1,2 -o PAGE"
+
+/* `words` with PAGE replaced by a path; what was written to it goes to `text`. */
+static void report(const char *words, const char *path)
+{
+    const int before = (int)(strstr(words, "PAGE") - words);
+    struct hxt_result res;
+
+    e2e_run(&res, hxt_path("%.*s%s", before, words, path));
+    if (res.exit_code)
+        fail_msg("%s", res.err);
+    assert_string_equal(res.out, "");
+    hxt_result_free(&res);
+    free(text);
+    text = hxt_read_file(path, &bytes);
+    assert_non_null(text);
+}
+
+static void test_the_command_writes_one_file(void **state)
+{
+    const char *path = hxt_path("%s/one.html", hxt_tmpdir());
+
+    (void)state;
+    hxt_write_file(path, "old", 3);
+    report(QUICK, path);
+    is_well_formed();
+    asks_for_nothing();
+    assert_int_equal(count("<section "), 2);
+    assert_int_equal(count("<h1>hexrig report: 2x2x64</h1>"), 1);
+    assert_int_equal(count("$ <span>hexrig</span> <span>report</span> <span>html</span> <span>--sections</span> <span>density,trace</span>"),
+                     1);
+    assert_int_equal(count("</span> <span>trace.json</span> <span>--</span> <span>density</span> <span>--geometry</span> "), 1);
+    assert_int_equal(count("sp_hex.hier_decode_batch_f32"), 2); /* by clients, and on the DSP */
+    assert_int_equal(count("hexrig-report."), 0);               /* the folder that does not stay */
+    assert_int_equal(access(hxt_path("%s.part", path), F_OK), -1);
+    e2e_clean();
+}
+
+static void test_wrong_values_are_refused(void **state)
+{
+    static const struct {
+        const char *words, *said;
+        int code;
+    } wrong[] = {
+        {"--sections densities", "unknown value 'densities'; legal: a list of density, roofline, trace, timing", 2},
+        {"--model a --geometry b", "--model and --geometry exclude each other", 2},
+        {"--front-end usb", "unknown value 'usb'", 2},
+        {"more", "'more'", 2},
+        {"-o /nowhere/a.html", "/nowhere/a.html: No such file", 1},
+        {"--geometry nothing -o PAGE", "unknown value 'nothing'; legal: qwen3-4b", 2},
+        {"--pos 1,x -o PAGE", "unknown value 'x'", 2},
+        {"--sections trace --pos 9,4x -o PAGE", "unknown value '4x'", 2},
+        {"--profile nothing -o PAGE", "nothing.conf: No such file", 2},
+        {"--model /dev/null -o PAGE", "not a GGUF file", 1},
+    };
+    const char *path = hxt_path("%s/never.html", hxt_tmpdir());
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(wrong); i++) {
+        const int before = (int)strcspn(wrong[i].words, "P");
+        struct hxt_result res;
+
+        e2e_run(&res, hxt_path("report html %.*s%s", before, wrong[i].words, wrong[i].words[before] ? path : ""));
+        if (res.exit_code != wrong[i].code || !strstr(res.err, wrong[i].said))
+            fail_msg("%s: %d: %s", wrong[i].words, res.exit_code, res.err);
+        hxt_result_free(&res);
+        assert_int_equal(access(path, F_OK), -1);
+        assert_int_equal(access(hxt_path("%s.part", path), F_OK), -1);
+    }
+    e2e_clean();
+}
+
+/* --- in a browser */
+
+/* The page in a narrow and in a wide window.  What it is told to say shows that what a page says is heard. */
+static const char windows[] =
+    "<!DOCTYPE html><title>w</title><iframe src=\"chromium.html\" width=\"320\" height=\"600\"></iframe>"
+    "<iframe src=\"chromium.html\" width=\"1200\" height=\"600\"></iframe><script>onload=()=>{console.error('heard');"
+    "for(const f of document.querySelectorAll('iframe')){const d=f.contentDocument,p=document.createElement('p');"
+    "p.textContent=`${f.width}: ${d.documentElement.scrollWidth-d.documentElement.clientWidth} ${d.querySelectorAll('circle').length} circles`;"
+    "document.body.append(p)}}</script>";
+
+/* By name, since the user's settings may point to another browser. */
+static const char *browser(void)
+{
+    static const char *const names[] = {"chromium", "chromium-browser", "google-chrome"};
+
+    for (size_t i = 0; i < HXT_LEN(names); i++) {
+        const struct hxt_cmd which = {.argv = (const char *const[]){"sh", "-c", hxt_path("command -v %s", names[i]), NULL}};
+
+        if (hxt_succeeds(&which))
+            return names[i];
+    }
+    return NULL;
+}
+
+static void test_chromium_has_no_complaint(void **state)
+{
+    const char *const home = hxt_path("HOME=%s", hxt_tmpdir()), *const name = browser(), *console;
+    const char *const url = hxt_path("file://%s/windows.html", hxt_tmpdir());
+    const char *const profile = hxt_path("--user-data-dir=%s/chromium", hxt_tmpdir());
+    const char *const argv[] = {name, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                                "--allow-file-access-from-files", "--enable-logging=stderr", profile, "--dump-dom", url, NULL};
+    const struct hxt_cmd cmd = {.argv = argv, .env = (const char *const[]){home, NULL}, .timeout_s = E2E_TIMEOUT_S};
+    struct hxt_result res;
+
+    (void)state;
+    if (!name)
+        hxt_skip_test("chromium is not installed (Debian: chromium)");
+    report(QUICK, hxt_path("%s/chromium.html", hxt_tmpdir()));
+    hxt_write_file(hxt_path("%s/windows.html", hxt_tmpdir()), windows, strlen(windows));
+    assert_int_equal(hxt_run(&res, &cmd), 0);
+    if (res.exit_code) {
+        hxt_result_free(&res);
+        hxt_skip_test("chromium does not start here");
+    }
+    console = strstr(res.err, "CONSOLE");
+    if (!console || !strstr(console, "heard") || strstr(console + 1, "CONSOLE"))
+        fail_msg("%s", res.err);
+    if (!strstr(res.out, "<p>320: 0 8 circles</p><p>1200: 0 8 circles</p>")) /* nothing is wider than its window */
+        fail_msg("%s", res.out);
+    hxt_result_free(&res);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +503,9 @@ int main(void)
         cmocka_unit_test(test_a_page_takes_nothing_for_markup),
         cmocka_unit_test(test_xmllint_reads_it),
         cmocka_unit_test(test_each_section_has_its_command),
+        cmocka_unit_test(test_the_command_writes_one_file),
+        cmocka_unit_test(test_wrong_values_are_refused),
+        cmocka_unit_test(test_chromium_has_no_complaint),
     };
     int rc = HXT_RUN(tests);
 

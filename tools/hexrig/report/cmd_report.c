@@ -1,4 +1,4 @@
-/* hexrig report: what the cost model says, by action. */
+/* hexrig report: what the cost model says, and all of it in one file. */
 #include "cmd_report.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 
 static const struct hx_action list[] = {
     {"timing", hx_cmd_report_timing, "predicted against measured, or any case"},
+    {"html", hx_cmd_report_html, "densities, roofline, trace and timing as one HTML file"},
 };
 
 static const struct hx_actions actions = {

@@ -4,5 +4,6 @@
 
 /* As in struct hx_action. */
 int hx_cmd_report_timing(int argc, char **argv);
+int hx_cmd_report_html(int argc, char **argv);
 
 #endif
