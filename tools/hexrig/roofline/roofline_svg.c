@@ -87,8 +87,10 @@ static void put_slope(FILE *f, const struct axes *a, double bytes, double ops, c
 
     fprintf(f, "<path d=\"M%.1f %.1f L%.1f %.1f\" stroke-dasharray=\"%s\"/>\n", x_of(a, from), y_of(a, from * bytes), x_of(a, ridge),
             y_of(a, ops), dash);
-    fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" stroke=\"none\" fill=\"#333\" text-anchor=\"end\">%s %.2f B/pcycle</text>\n",
-            x_of(a, ridge / 2) - 6, y_of(a, ops / 2), name, bytes);
+    /* along the slope, since slopes may lie closer to each other than a name is long */
+    fprintf(f, "<text transform=\"translate(%.1f %.1f) rotate(%.2f)\" x=\"-14\" y=\"-5\" stroke=\"none\" fill=\"#333\" "
+               "text-anchor=\"end\">%s %.2f B/pcycle</text>\n", x_of(a, ridge), y_of(a, ops),
+            atan2(y_of(a, 2) - y_of(a, 1), x_of(a, 2) - x_of(a, 1)) * 180 / M_PI, name, bytes);
 }
 
 static void put_ceilings(FILE *f, const struct axes *a, const struct hx_ceilings *c)
