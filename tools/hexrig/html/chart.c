@@ -6,7 +6,7 @@
 #include "cli/xml_text.h"
 
 /* Small, since a phone shows it at three quarters of this. */
-enum { WIDTH = 480, HEIGHT = 320, LEFT = 58, RIGHT = 20, TOP = 14, BOTTOM = 46, COLOURS = 6, MOST_TICKS = 8 };
+enum { WIDTH = 480, HEIGHT = 320, LEFT = 58, RIGHT = 20, TOP = 14, BOTTOM = 46, COLOURS = 6, MOST_TICKS = 8, MOST_POWERS = 10 };
 
 /* Ticks are at from, from + step, ..., to: powers of `base`, or where that is 0 the values themselves. */
 struct axis {
@@ -42,7 +42,7 @@ static void logarithmic(struct axis *a, const double range[2], double least_base
         a->base = bases[i];
         a->from = floor(log(range[0]) / log(a->base) + 1e-9);
         a->to = ceil(log(range[1]) / log(a->base) - 1e-9);
-        if (a->to - a->from < MOST_TICKS)
+        if (a->to - a->from < MOST_POWERS)
             return;
     }
 }

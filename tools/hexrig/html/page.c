@@ -14,7 +14,7 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){:root{--bg:#12161b;--fg:#e4e8ec;--dim:#a0a9b4;--grid:#323a44;--box:#1d232b;"
     "--c0:#6cb2ff;--c1:#ff9f5e;--c2:#5fd583;--c3:#c3a5ff;--c4:#ff93c0;--c5:#62d6ea}}\n"
     "*{box-sizing:border-box}\n"
-    "body{margin:0 auto;padding:16px;max-width:1060px;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}\n"
+    "body{margin:0 auto;padding:16px;max-width:1240px;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}\n"
     "h1{font-size:1.5rem;line-height:1.2;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .5rem}\n"
     "a{color:var(--c0)}nav a{margin-right:1rem}p{color:var(--dim);margin:.5rem 0}\n"
     "pre{background:var(--box);border-radius:6px;padding:10px 12px;margin:.5rem 0;font:13px/1.45 ui-monospace,monospace;"
@@ -35,7 +35,9 @@ static const char style[] =
     ".s0{--c:var(--c0)}.s1{--c:var(--c1)}.s2{--c:var(--c2)}.s3{--c:var(--c3)}.s4{--c:var(--c4)}.s5{--c:var(--c5)}\n"
     ".roof svg{min-width:760px}.roof rect[fill=white]{fill:none}.roof text{fill:var(--fg)}\n"
     ".roof [stroke=\"#333\"]{stroke:var(--fg)}.roof text[stroke=none]{stroke:none}.roof [stroke=\"#ddd\"]{stroke:var(--grid)}\n"
-    ".roof [stroke=\"#c60\"]{stroke:var(--c1)}.roof [fill=\"#06c\"]{fill:var(--c0)}.roof text[fill=\"#888\"]{fill:var(--dim)}\n";
+    ".roof [stroke=\"#c60\"]{stroke:var(--c1)}.roof [fill=\"#06c\"]{fill:var(--c0)}.roof text[fill=\"#888\"]{fill:var(--dim)}\n"
+    "@media print{.wide{overflow:visible}table{font-size:8px}th,td{padding-right:4px}figure,tr{break-inside:avoid}"
+    ".roof svg{min-width:0}}\n";
 
 void hx_page_begin(FILE *f, const char *title)
 {
@@ -43,19 +45,19 @@ void hx_page_begin(FILE *f, const char *title)
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n<title>", f);
     hx_xml_text(f, title);
-    fprintf(f, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
+    fprintf(f, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>", style);
     hx_xml_text(f, title);
     fputs("</h1>\n", f);
 }
 
 void hx_page_end(FILE *f)
 {
-    fputs("</body>\n</html>\n", f);
+    fputs("</main>\n</body>\n</html>\n", f);
 }
 
 void hx_page_links(FILE *f, const char *const (*sections)[2], size_t n)
 {
-    fputs("<nav>", f);
+    fputs("<nav aria-label=\"Sections\">", f);
     for (size_t i = 0; i < n; i++)
         fprintf(f, "<a href=\"#%s\">%s</a> ", sections[i][0], sections[i][1]);
     fputs("</nav>\n", f);
@@ -97,7 +99,7 @@ void hx_page_command(FILE *f, const char *const *argv)
 
 void hx_page_section_begin(FILE *f, const char *id, const char *heading, const char *const *argv)
 {
-    fprintf(f, "<section id=\"%s\">\n<h2>%s</h2>\n", id, heading);
+    fprintf(f, "<section id=\"%s\" aria-labelledby=\"%s-heading\">\n<h2 id=\"%s-heading\">%s</h2>\n", id, id, id, heading);
     hx_page_command(f, argv);
 }
 
@@ -108,13 +110,15 @@ void hx_page_section_end(FILE *f)
 
 void hx_page_table_begin(FILE *f, const char *caption, const char *const *heads, size_t n)
 {
-    fputs("<div class=\"wide\" tabindex=\"0\"><table>\n<caption>", f);
+    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"", f);
+    hx_xml_text(f, caption);
+    fputs("\"><table>\n<caption>", f);
     hx_xml_text(f, caption);
     fputs("</caption>\n<thead><tr>", f);
     for (size_t i = 0; i < n; i++) {
         const int is_text = *heads[i] == '<';
 
-        fprintf(f, "<th%s>", is_text ? " class=\"t\"" : "");
+        fprintf(f, "<th scope=\"col\"%s>", is_text ? " class=\"t\"" : "");
         hx_xml_text(f, heads[i] + is_text);
         fputs("</th>", f);
     }

@@ -39,7 +39,7 @@ int hx_section_roofline(FILE *f, const json_t *answer, const char *svg)
                  hx_page_text(answer, "profile"), hx_page_number(c, "pcycles_per_us"), hx_page_number(c, "ddr_bytes_per_pcycle"),
                  hx_page_number(c, "ddr_load_bytes_per_pcycle"), hx_page_number(c, "vtcm_bytes_per_pcycle"),
                  hx_page_number(c, "hvx_ops_per_pcycle"), hx_page_number(c, "call_pcycles"), hx_page_number(c, "packet_pcycles"));
-    fprintf(f, "<div class=\"wide roof\" tabindex=\"0\">%s</div>\n", svg);
+    fprintf(f, "<div class=\"wide roof\" tabindex=\"0\" role=\"region\" aria-label=\"Roofline\">%s</div>\n", svg);
     put_points(f, json_object_get(answer, "kernels"), "<kernel");
     put_points(f, json_object_get(answer, "methods"), "<method");
     hx_section_uncosted(f, answer);

@@ -9,7 +9,7 @@
 
 static void put_groups(FILE *f, const json_t *groups)
 {
-    static const char *const heads[] = {"<group", "rows", "median error %", "bar", "worst error %", "bar", "<"};
+    static const char *const heads[] = {"<group", "rows", "median error %", "bar", "worst error %", "bar", "<result"};
     json_t *g;
     size_t i;
 
@@ -30,7 +30,8 @@ static void put_groups(FILE *f, const json_t *groups)
 
 static void put_rows(FILE *f, const json_t *rows)
 {
-    static const char *const heads[] = {"<id", "<group", "<what", "predicted", "measured", "<unit", "ratio", "<", "<hexrig report timing"};
+    static const char *const heads[] = {"<id", "<group", "<what", "predicted", "measured", "<unit", "ratio", "<call",
+                                        "<hexrig report timing"};
     json_t *r;
     size_t i;
 

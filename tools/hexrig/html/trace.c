@@ -161,7 +161,8 @@ static void put_group(FILE *f, const struct group *g, const struct group *busies
 
 static void put_groups(FILE *f, const struct summary *s)
 {
-    static const char *const heads[] = {"<track", "<slice", "slices", "ms", "<", "mean us", "longest us", "pcycles", "of them stalled"};
+    static const char *const heads[] = {"<track", "<slice", "slices", "ms", "<share",
+                                        "mean us", "longest us", "pcycles", "of them stalled"};
     const struct group *busiest = s->group;
 
     hx_page_table_begin(f, "Slices by track and name; those inside another one count in both, threads add up", heads,
