@@ -31,6 +31,14 @@ static struct fuse_buf buf;
 static struct hx_watch watch;
 static struct hx_timer check; /* armed while it is mounted */
 
+/* What somebody reads of a text node: its text as it was at open().  Listed, since an unmount leaves files open whose
+ * RELEASE never comes. */
+struct open_text {
+    struct open_text *next;
+    char *text;
+};
+static struct open_text *open_texts;
+
 /* Nodes; the inode number is the index + 2.  Text nodes follow the devices. */
 static const struct {
     const char *name;
@@ -164,12 +172,39 @@ static void open_device(fuse_req_t req, unsigned node, const struct fuse_file_in
 
 static int open_text(struct hx_driver *d, unsigned node, struct fuse_file_info *fi)
 {
+    struct open_text *t;
+
     if (node == CONTROL)
         return (fi->flags & O_ACCMODE) == O_WRONLY ? 0 : -EACCES;
     if ((fi->flags & O_ACCMODE) != O_RDONLY)
         return -EACCES;
-    fi->fh = (uintptr_t)hx_driver_node_text(d, nodes[node].name);
-    return fi->fh ? 0 : -ENOMEM;
+    t = malloc(sizeof(*t));
+    if (!t)
+        return -ENOMEM;
+    *t = (struct open_text){.next = open_texts, .text = hx_driver_node_text(d, nodes[node].name)};
+    if (!t->text) {
+        free(t);
+        return -ENOMEM;
+    }
+    open_texts = t;
+    fi->fh = (uintptr_t)t;
+    return 0;
+}
+
+/* Closes the text of file handle `fh`, or all for 0. */
+static void close_texts(uint64_t fh)
+{
+    struct open_text **at = &open_texts, *t;
+
+    while ((t = *at)) {
+        if (fh && (uintptr_t)t != fh) {
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        free(t->text);
+        free(t);
+    }
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -195,13 +230,14 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
                     struct fuse_file_info *fi)
 {
-    const char *text = (const char *)(uintptr_t)fi->fh;
+    const char *text;
     size_t n;
 
     if (nodes[ino - FIRST_INO].device) {
         fuse_reply_err(req, EINVAL);
         return;
     }
+    text = ((const struct open_text *)(uintptr_t)fi->fh)->text;
     n = strlen(text);
     if ((size_t)off >= n)
         size = 0;
@@ -243,8 +279,8 @@ static void release(fuse_ino_t ino, uint64_t fh)
 {
     if (nodes[ino - FIRST_INO].device)
         hx_session_close((struct hx_session *)(uintptr_t)fh);
-    else
-        free((void *)(uintptr_t)fh);
+    else if (fh) /* a writer of `control` has none */
+        close_texts(fh);
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -482,6 +518,7 @@ static void stop(struct hx_driver *d)
     hx_fuse_turns_clear();
     hx_fuse_request_end_all();
     hx_fuse_open_end_all(d);
+    close_texts(0);
     hx_sockets_beside_stop(d);
     is_mounted = hx_fuse_is_mounted(&mount_point);
     fuse_session_destroy(se); /* closes the descriptor */

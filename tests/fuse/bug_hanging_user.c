@@ -13,7 +13,7 @@
 #include "hx_frame.h"
 #include "hx_reach.h"
 
-enum { NOBODY = 65534, CRASHER = 65533, BYSTANDER = 65532, OF_USER = 8, BARRED_AFTER = 3, ASKED_IN_VAIN = 100 };
+enum { NOBODY = 65534, CULPRIT = 65533, BYSTANDER = 65532, OF_USER = 8, BARRED_AFTER = 3, ASKED_IN_VAIN = 100 };
 
 static int ask(int status, uint8_t *page)
 {
@@ -190,7 +190,7 @@ static int crash_the_root_pd(void)
 {
     int fd;
 
-    if (chdir(own_rig_path("")) || setresgid(CRASHER, CRASHER, CRASHER) || setresuid(CRASHER, CRASHER, CRASHER))
+    if (chdir(own_rig_path("")) || setresgid(CULPRIT, CULPRIT, CULPRIT) || setresuid(CULPRIT, CULPRIT, CULPRIT))
         return 1;
     fd = open("fastrpc-cdsp", O_RDWR | O_CLOEXEC);
     if (fd < 0 || ioctl(fd, FASTRPC_IOCTL_INIT_ATTACH))
@@ -206,7 +206,7 @@ static int has_restarted(void *restarts)
 static void test_over_a_socket_subordinate_ids_answer_for_their_user_too(void **state)
 {
     char *sockets = strdup(hxt_path("%s/rig.socket", hxt_tmpdir()));
-    const struct other crasher = {CRASHER, sockets, is_refused}, bystander = {BYSTANDER, sockets, is_attached};
+    const struct other culprit = {CULPRIT, sockets, is_refused}, bystander = {BYSTANDER, sockets, is_attached};
     int restarts = own_rig_status("dsp_restarts"), rc;
 
     (void)state;
@@ -223,7 +223,7 @@ static void test_over_a_socket_subordinate_ids_answer_for_their_user_too(void **
         assert_true(hxt_until(has_restarted, &restarts, 30));
     }
     expect_under_another_id(&bystander);
-    expect_under_another_id(&crasher);
+    expect_under_another_id(&culprit);
     free(sockets);
     expect_work();
 }

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 want gcc-12 gcc-12
 
-commands "$1" gcc-12 -fanalyzer rpc fuse >"$dir/list"
+commands "$1" gcc-12 -fanalyzer rpc/client rpc/lib rpc/queue rpc/rig rpc/transport rpc/wire fuse >"$dir/list"
 while read -r command; do
     sh -c "$command -o /dev/null" || echo "$command" >>"$dir/broken"
 done <"$dir/list" 2>"$dir/out"

@@ -28,7 +28,8 @@ static void test_a_budget_is_read_as_it_stands(void **state)
     };
     const char *path = file_of("budget", "# of density\nversion=1\n a@16.calls_per_token <= 72 # two per layer\na@*.x<1.5\r\n"
                                          "b\t>=0\nb > 1e6\n"
-                                         "c = 7\nd = 8 +- 2.5 %\ncommand = density");
+                                         "c = 7\n"
+                                         "d = 8 +- 2.5 %\ncommand = density");
     struct hx_limits l;
     struct hx_error err = {""};
 

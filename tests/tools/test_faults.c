@@ -464,7 +464,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_killed_background_rig_is_cleaned_up_by_down),
 };
 
-/* The build, and a /dev/fuse for root alone, are shown in a mount namespace of this process, which must not be the one that removes the folder. */
+/* The build, and a /dev/fuse for root alone, are shown in a mount namespace of this process, which must not be the one that
+ * removes the folder. */
 static int run(const char *folder)
 {
     hxt_build_for_nobody(folder, build, sizeof(build));

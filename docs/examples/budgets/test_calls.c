@@ -39,7 +39,8 @@ static void test_opening_the_codec_is_at_most_two_calls(void **state)
 static void test_a_token_keeps_to_its_budget(void **state)
 {
     (void)state; /* what is not within it stands on stderr */
-    assert_int_equal(system("hexrig density --geometry smollm2-135m --density batched,queue --pos 16 --budget density.budget >/dev/null"), 0);
+    assert_int_equal(system("hexrig density --geometry smollm2-135m --density batched,queue --pos 16 "
+                            "--budget density.budget >/dev/null"), 0);
 }
 
 int main(void)

@@ -32,8 +32,8 @@ struct hx_cal_cfg {
     size_t n_skel, n_res;
 };
 
-/* 0, -ENOMEM, -EINVAL (a dh or lanes that blocks have not, a text that is too short for HX_CAL_MIN_VECTORS or for klt's directions), -EDOM (values that cannot be
- * fitted, or that hx_forward_run() refuses), -ELIBACC (klt: LAPACK cannot be loaded). */
+/* 0, -ENOMEM, -EINVAL (a dh or lanes that blocks have not, a text that is too short for HX_CAL_MIN_VECTORS or for klt's
+ * directions), -EDOM (values that cannot be fitted, or that hx_forward_run() refuses), -ELIBACC (klt: LAPACK cannot be loaded). */
 int hx_calibrate(struct hx_cal **out, const struct hx_model *m, const struct hx_cal_cfg *cfg,
                  const uint32_t *ids, size_t n_ids, struct hx_error *err);
 

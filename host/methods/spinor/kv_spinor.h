@@ -47,9 +47,9 @@ int hx_kv_spinor_page(struct hx_kv *kv, size_t positions, const struct hx_pager_
 /* What was paged; NULL: blocks are not, or out of memory. */
 json_t *hx_kv_spinor_paging(const struct hx_kv *kv);
 
-/* The same blocks, coded by this CPU: no rig, no calls.  Where the DSP has tables for the format (rpc/block/hx_block_dsp.h) blocks and values
- * have its bits.  Else the fp64 codec makes them: bytes but for the neighbours that docs/block.md allows, values within what
- * kernels/spinor/spinor_steps.h allows.
+/* The same blocks, coded by this CPU: no rig, no calls.  Where the DSP has tables for the format (rpc/block/hx_block_dsp.h)
+ * blocks and values have its bits.  Else the fp64 codec makes them: bytes but for the neighbours that docs/block.md allows,
+ * values within what kernels/spinor/spinor_steps.h allows.
  * Errors likewise. */
 int hx_kv_spinor_cpu_open(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal, size_t n_ctx,
                           struct hx_error *err);

@@ -53,8 +53,9 @@ static int send_row(const struct running *r, FILE *to, const struct hx_density_a
 {
     const char *front_end = hx_rig_front_end(), *profile = hx_rig_profile();
 
-    return send_line(r->s, to, json_pack("{s:o, s:s, s:I, s:s, s:o}", "row", hx_density_row(r->density, r->pos, a), "basis", a->basis, "n_layer",
-                                         (json_int_t)a->n_layer, "front_end", front_end ? front_end : "none", "profile",
+    return send_line(r->s, to, json_pack("{s:o, s:s, s:I, s:s, s:o}", "row", hx_density_row(r->density, r->pos, a),
+                                         "basis", a->basis, "n_layer", (json_int_t)a->n_layer,
+                                         "front_end", front_end ? front_end : "none", "profile",
                                          hx_json_text(profile ? profile : "none")));
 }
 
