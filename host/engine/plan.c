@@ -17,6 +17,7 @@ int hx_plan_open(struct hx_plan **out, const char *prefix, unsigned flags, struc
 {
     struct hx_plan *p = calloc(1, sizeof(*p));
 
+    *out = NULL;
     if (!p)
         return hx_error_set(err, -ENOMEM, "out of memory");
     p->values.prefix = prefix;
@@ -37,11 +38,12 @@ void hx_plan_close(struct hx_plan *p)
 
 int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err)
 {
-    struct hx_plan *to = NULL;
+    struct hx_plan *to;
     int rc = hx_plan_open(&to, p->values.prefix, p->flags, err);
 
     for (size_t i = 0; !rc && i < p->values.n; i++)
         rc = hx_plan_values_set(&to->values, p->values.at[i].option, p->values.at[i].text, 1, err);
+    *out = NULL;
     if (rc) {
         hx_plan_close(to);
         return rc;

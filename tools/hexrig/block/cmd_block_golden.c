@@ -170,8 +170,11 @@ static int check_file(const char *path, int json)
             fprintf(stderr, "hexrig %s: %s:%zu: %s\n", syntax.cmd, path, number, fault);
         }
     }
+    rc = feof(f) ? 0 : hx_cmd_fail(syntax.cmd, "%s: cannot be read", path);
     free(line);
     fclose(f);
+    if (rc)
+        return rc;
     rc = hx_report_print(syntax.cmd,
                            json_pack("{s:o, s:I, s:I}", "file", hx_json_text(path), "checked",
                                      (json_int_t)checked, "bad", (json_int_t)bad), json);

@@ -154,13 +154,15 @@ static int read_lines(struct hx_resume *r, const struct hx_sweep *s, const char 
 {
     char *line = NULL;
     size_t room = 0;
-    ssize_t bytes;
+    ssize_t bytes = 0;
     int rc = 0;
 
     while (!rc && (bytes = getline(&line, &room, f)) > 0 && line[bytes - 1] == '\n') {
         rc = take_line(r, s, path, ++*n, line, (size_t)bytes);
         *end = ftell(f);
     }
+    if (!rc && bytes < 0 && !feof(f)) /* also out of memory: what follows is not to be cut off */
+        rc = hx_cmd_fail(s->o.cmd, "--resume: %s: %s", path, strerror(errno));
     free(line);
     return rc;
 }

@@ -147,7 +147,7 @@ int hx_density_work_next(struct hx_density_work *w, json_t **out)
 
     *out = NULL;
     n = getline(&line, &room, w->lines);
-    if (ferror(w->lines))
+    if (n < 0 && !feof(w->lines)) /* out of memory is no error of the stream's */
         rc = -errno;
     else if (n > 0 && line[n - 1] == '\n') { /* else the child has ended within it, and has said why */
         *out = json_loadb(line, (size_t)n, 0, NULL);

@@ -58,7 +58,7 @@ static int read_lines(struct hx_recording_reader *r, FILE *f)
         else
             rc = is_json ? hx_recording_json_line(r, line) : hx_recording_text_line(r, line);
     }
-    if (!rc && ferror(f))
+    if (!rc && !feof(f)) /* out of memory is no error of the stream's */
         rc = hx_error_set(r->err, -EIO, "%s: cannot be read", r->file);
     free(line);
     if (!rc && is_json && !r->has_end)

@@ -116,7 +116,7 @@ static int has_call(const char *file)
         found |= strstr(line, "\"ph\": \"X\"") != NULL;
         whole = strncmp(line, "], \"otherData\": ", 16) == 0 && strstr(line, "}}\n");
     }
-    rc = ferror(f) ? -EIO : whole ? found : -ENODATA;
+    rc = !feof(f) ? -EIO : whole ? found : -ENODATA;
     free(line);
     fclose(f);
     return rc;
