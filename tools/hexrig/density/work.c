@@ -110,32 +110,51 @@ static int measure_case(struct hx_sweep *s, size_t at, const char *wanted, FILE 
 
 /* --- in the parent */
 
+/* Both ends of a pipe, ends[0] to read.  0 or negative errno. */
+static int open_pipe(FILE *ends[2])
+{
+    int fds[2], rc;
+
+    if (pipe2(fds, O_CLOEXEC))
+        return -errno;
+    ends[0] = fdopen(fds[0], "r");
+    ends[1] = ends[0] ? fdopen(fds[1], "w") : NULL;
+    if (ends[1])
+        return 0;
+    rc = -errno;
+    if (ends[0])
+        fclose(ends[0]);
+    else
+        close(fds[0]);
+    close(fds[1]);
+    return rc;
+}
+
 int hx_density_work_begin(struct hx_density_work *w, struct hx_sweep *s, size_t at, const char *wanted)
 {
     const pid_t parent = getpid();
-    int fds[2];
+    FILE *ends[2] = {NULL, NULL};
+    int rc;
 
     *w = (struct hx_density_work){.pid = -1};
-    if (pipe2(fds, O_CLOEXEC))
-        return -errno;
+    rc = open_pipe(ends); /* before there are two that could fail at it */
+    if (rc)
+        return rc;
     fflush(stdout);
     w->pid = fork();
-    if (w->pid < 0 || !(w->lines = fdopen(fds[w->pid ? 0 : 1], w->pid ? "r" : "w"))) {
-        int rc = -errno;
-
-        close(fds[0]);
-        close(fds[1]);
-        if (w->pid == 0)
-            _exit(HX_EXIT_FAILED);
-        return rc;
-    }
-    close(fds[w->pid ? 1 : 0]);
+    rc = w->pid < 0 ? -errno : 0;
     if (w->pid)
-        return 0;
+        fclose(ends[1]);
+    if (w->pid > 0)
+        w->lines = ends[0];
+    else
+        fclose(ends[0]);
+    if (w->pid)
+        return rc;
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    exit(getppid() == parent ? measure_case(s, at, wanted, w->lines) : HX_EXIT_FAILED);
+    exit(getppid() == parent ? measure_case(s, at, wanted, ends[1]) : HX_EXIT_FAILED);
 }
 
 int hx_density_work_next(struct hx_density_work *w, json_t **out)
