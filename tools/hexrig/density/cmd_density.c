@@ -198,16 +198,15 @@ static int is_wanted(const struct density *d, size_t at)
     return 0;
 }
 
-static int take_lines(struct density *d, struct hx_density_work *w)
+/* *lost: negative errno when they could not be read. */
+static int take_lines(struct density *d, struct hx_density_work *w, int *lost)
 {
     json_t *line;
     int rc = 0;
 
+    *lost = 0;
     while (!rc && !signalled) {
-        int lost = hx_density_work_next(w, &line);
-
-        if (lost && !signalled)
-            rc = hx_cmd_fail(d->s.o.cmd, "cannot read what was measured: %s", strerror(-lost));
+        *lost = hx_density_work_next(w, &line);
         if (!line)
             break;
         rc = take_line(d, line);
@@ -219,16 +218,20 @@ static int take_lines(struct density *d, struct hx_density_work *w)
 static int run_case(struct density *d, size_t at)
 {
     struct hx_density_work w;
-    int rc = hx_density_work_begin(&w, &d->s, at, d->wanted), ended;
+    int rc = hx_density_work_begin(&w, &d->s, at, d->wanted), ended, lost;
 
     if (rc)
         return hx_cmd_fail(d->s.o.cmd, "cannot start a process: %s", strerror(-rc));
     worker = w.pid;
-    rc = take_lines(d, &w);
+    rc = take_lines(d, &w, &lost);
     worker = 0;
-    ended = hx_density_work_end(&w, rc || signalled);
+    ended = hx_density_work_end(&w, rc || lost || signalled);
     if (rc || signalled)
         return rc;
+    if (lost && (ended <= 0 || ended == HX_DENSITY_WORK_LOST)) /* else it has failed, too, and has said why */
+        return hx_cmd_fail(d->s.o.cmd, "cannot read what was measured: %s", strerror(-lost));
+    if (ended < 0)
+        return hx_cmd_fail(d->s.o.cmd, "the process that measures was ended: %s", strsignal(-ended));
     if (ended == HX_DENSITY_WORK_LOST) /* of a stdout that takes nothing either, main tells */
         return fflush(stdout) ? HX_EXIT_FAILED : hx_cmd_fail(d->s.o.cmd, "a row that was measured could not be handed on");
     if (!ended && is_wanted(d, at))

@@ -182,12 +182,10 @@ int hx_density_work_end(struct hx_density_work *w, int stop)
 
     if (w->lines)
         fclose(w->lines);
-    if (w->pid < 0)
-        return HX_EXIT_FAILED;
     if (stop)
         kill(w->pid, SIGTERM);
     while (waitpid(w->pid, &status, 0) < 0)
         if (errno != EINTR)
-            return HX_EXIT_FAILED;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : HX_EXIT_FAILED;
+            return -SIGCHLD;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }

@@ -24,7 +24,8 @@ int hx_density_work_begin(struct hx_density_work *w, struct hx_sweep *s, size_t 
 /* The next line, which the caller releases; NULL: there are no more.  0 or negative errno, -EINTR for a signal. */
 int hx_density_work_next(struct hx_density_work *w, json_t **line);
 
-/* stop 1: ends the child now.  Returns its enum hx_exit, and it has printed why; or HX_DENSITY_WORK_LOST. */
+/* stop 1: ends the child now.  Returns its enum hx_exit, and it has printed why; HX_DENSITY_WORK_LOST; or minus the signal that ended
+ * it. */
 int hx_density_work_end(struct hx_density_work *w, int stop);
 
 #endif
