@@ -1,5 +1,5 @@
 /* Protects: sweeps of `hexrig density`: rows as they are done, in every form the same; sweeps of profiles and options say what single
- * commands say; an interrupted sweep keeps its rows, and goes on to the same ones; files of other sweeps are refused; pictures. */
+ * commands say; an interrupted or killed sweep keeps its rows, and goes on to the same ones; files of other sweeps are refused; pictures. */
 #include "e2e.h"
 
 static json_t *rows(const char *words)
@@ -222,6 +222,40 @@ static void test_an_interrupt_keeps_rows(void **state)
     e2e_clean();
 }
 
+/* The child in a command's own group: its rig has another one. */
+static pid_t worker_of(pid_t command)
+{
+    pid_t child[8];
+    size_t n = hxt_children(command, child, HXT_LEN(child));
+
+    for (size_t i = 0; i < n && i < HXT_LEN(child); i++)
+        if (getpgid(child[i]) == command)
+            return child[i];
+    fail_msg("no process measures");
+    return 0;
+}
+
+static void test_a_measuring_process_that_is_killed_is_told_of(void **state)
+{
+    const char *path = path_of("killed");
+    struct e2e_run run;
+    struct hxt_child c;
+    struct hxt_result res;
+
+    (void)state;
+    e2e_command(&run, hxt_path("density --geometry qwen3-4b --density per-token,per-vector --pos 0,600 --rows counted --basis vht2 "
+                               "--resume %s", path));
+    assert_int_equal(hxt_start(&c, &run.cmd), 0);
+    assert_true(hxt_until(has_a_row, (void *)(uintptr_t)path, E2E_TIMEOUT_S));
+    assert_int_equal(kill(worker_of(c.pid), SIGKILL), 0);
+    assert_int_equal(hxt_wait(&c, &res), 0);
+    assert_int_equal(res.exit_code, 1);
+    assert_string_equal(res.err, "hexrig density: the process that measures was ended: Killed\n");
+    assert_non_null(strstr(res.out, "per-token"));
+    hxt_result_free(&res);
+    e2e_clean();
+}
+
 /* --- pictures */
 
 /* gnuplot, as far as this command uses it: the script goes to where the picture would. */
@@ -282,6 +316,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_sweep_goes_on_to_the_same_rows),
     cmocka_unit_test(test_files_of_other_sweeps_are_refused),
     cmocka_unit_test(test_an_interrupt_keeps_rows),
+    cmocka_unit_test(test_a_measuring_process_that_is_killed_is_told_of),
     cmocka_unit_test(test_a_picture_has_a_line_for_each_density),
     cmocka_unit_test(test_a_picture_needs_gnuplot),
 };
