@@ -210,15 +210,18 @@ static int spawn(int brief, int out, int memory)
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &pipes);
-    posix_spawn_file_actions_adddup2(&files, brief, 0);
-    posix_spawn_file_actions_adddup2(&files, out, 1);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    if (memory >= 0)
-        posix_spawn_file_actions_adddup2(&files, memory, HX_CRASH_MEMORY_FD);
-    rc = -posix_spawn(&pid, program, &files, &attr, argv, environ); /* reaped as all orphans are */
+    rc = posix_spawn_file_actions_adddup2(&files, brief, 0);
+    if (!rc)
+        rc = posix_spawn_file_actions_adddup2(&files, out, 1);
+    if (!rc)
+        rc = posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    if (!rc && memory >= 0)
+        rc = posix_spawn_file_actions_adddup2(&files, memory, HX_CRASH_MEMORY_FD);
+    if (!rc)
+        rc = posix_spawn(&pid, program, &files, &attr, argv, environ); /* reaped as all orphans are */
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);
-    return rc;
+    return -rc;
 }
 
 /* Of `copies` of descriptors none is below 4, where the child's own will be. */

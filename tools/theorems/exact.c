@@ -191,10 +191,13 @@ static int first_line(const char *path, char *line, size_t bytes)
 
     if (pipe2(ends, O_CLOEXEC))
         return -1;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    rc = posix_spawn(&pid, path, &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    rc = posix_spawn_file_actions_init(&actions);
+    if (!rc) {
+        rc = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+        if (!rc)
+            rc = posix_spawn(&pid, path, &actions, NULL, argv, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
     close(ends[1]);
     if (!rc) {
         n = read(ends[0], line, bytes - 1);
