@@ -1,5 +1,6 @@
 /* Protects: sweeps of `hexrig density`: rows as they are done, in every form the same; sweeps of profiles and options say what single
- * commands say; an interrupted or killed sweep keeps its rows, and goes on to the same ones; files of other sweeps are refused; pictures. */
+ * commands say; a row that fails is no reason to leave out others; an interrupted or killed one keeps its rows, and goes on to the same object;
+ * files of other sweeps are refused; pictures. */
 #include "e2e.h"
 
 static json_t *rows(const char *words)
@@ -98,6 +99,26 @@ static void test_a_sweep_says_what_single_commands_say(void **state)
     e2e_clean();
 }
 
+static void test_a_row_that_fails_leaves_the_others(void **state)
+{
+    struct hxt_result res;
+    json_t *j, *r;
+
+    (void)state;
+    e2e_run(&res, "density --density batched,queue --pos 2,5000,1 --front-end socket --json");
+    assert_int_equal(res.exit_code, 1);
+    assert_non_null(strstr(res.err, "hexrig density: batched@5000, queue@5000: position 5000: the model's context is "));
+    j = json_loads(res.out, 0, NULL);
+    r = json_object_get(j, "rows");
+    assert_true(json_is_false(json_object_get(j, "complete")));
+    assert_int_equal(json_array_size(r), 4);
+    assert_string_equal(e2e_text(json_array_get(r, 2), "density"), "queue");
+    assert_true(e2e_number(json_array_get(r, 3), "pos") == 2);
+    json_decref(j);
+    hxt_result_free(&res);
+    e2e_clean();
+}
+
 static void test_wrong_lists_are_refused(void **state)
 {
     static const char *const cases[][2] = {
@@ -135,7 +156,7 @@ static void cut(const char *path, int n, size_t more)
     free(text);
 }
 
-static void test_a_sweep_goes_on_to_the_same_rows(void **state)
+static void test_a_sweep_goes_on_to_the_same_object(void **state)
 {
     const char *path = path_of("sweep");
     json_t *all = e2e_json(hxt_path(SWEEP " --resume %s", path)), *again;
@@ -144,12 +165,12 @@ static void test_a_sweep_goes_on_to_the_same_rows(void **state)
     (void)state;
     cut(path, 3, 20); /* a head, two rows, and one that was not written to its end */
     again = e2e_json(hxt_path(SWEEP " --resume %s", path));
-    assert_true(json_equal(json_object_get(all, "rows"), json_object_get(again, "rows")));
+    assert_true(json_equal(all, again));
     after = text_of(path);
     assert_string_equal(after, before);
     json_decref(again);
     again = e2e_json(hxt_path(SWEEP " --resume %s", path)); /* and without any work */
-    assert_true(json_equal(json_object_get(all, "rows"), json_object_get(again, "rows")));
+    assert_true(json_equal(all, again));
     json_decref(again);
     json_decref(all);
     free(before);
@@ -312,8 +333,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_csv_has_what_the_object_has),
     cmocka_unit_test(test_the_object_has_a_version_and_says_that_it_is_complete),
     cmocka_unit_test(test_a_sweep_says_what_single_commands_say),
+    cmocka_unit_test(test_a_row_that_fails_leaves_the_others),
     cmocka_unit_test(test_wrong_lists_are_refused),
-    cmocka_unit_test(test_a_sweep_goes_on_to_the_same_rows),
+    cmocka_unit_test(test_a_sweep_goes_on_to_the_same_object),
     cmocka_unit_test(test_files_of_other_sweeps_are_refused),
     cmocka_unit_test(test_an_interrupt_keeps_rows),
     cmocka_unit_test(test_a_measuring_process_that_is_killed_is_told_of),

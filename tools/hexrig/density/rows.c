@@ -249,6 +249,41 @@ json_t *hx_rows_report(const struct hx_sweep *s, json_t *rows, const json_t *lin
     return NULL;
 }
 
+/* --- what had no cost */
+
+static int is_of(const json_t *a, const json_t *b, const char *key)
+{
+    return strcmp(text(a, key), text(b, key)) == 0;
+}
+
+static int add_to(json_t *have, const json_t *more, const char *key)
+{
+    return json_object_set_new(have, key, json_integer(json_integer_value(json_object_get(have, key)) +
+                                                       json_integer_value(json_object_get(more, key))));
+}
+
+static int add_one(json_t *to, json_t *more)
+{
+    json_t *have;
+    size_t i;
+
+    json_array_foreach(to, i, have)
+        if (is_of(have, more, "name") && is_of(have, more, "reason"))
+            return add_to(have, more, "pcycles") | add_to(have, more, "hvx_ops");
+    return json_array_append_new(to, json_copy(more));
+}
+
+int hx_rows_add_uncosted(json_t *to, const json_t *more)
+{
+    json_t *one;
+    size_t i;
+    int rc = 0;
+
+    json_array_foreach(more, i, one)
+        rc |= add_one(to, one);
+    return rc;
+}
+
 /* --- figures */
 
 /* "s22u-sync/queue@16".  The caller frees. */
@@ -267,6 +302,18 @@ static char *row_name(const struct hx_sweep *s, const json_t *row)
         return name;
     free(name);
     return NULL;
+}
+
+char *hx_rows_name(const struct hx_sweep *s, const struct hx_sweep_point *p)
+{
+    json_t *line = json_pack("{s:{s:s, s:I}}", "row", "density", s->cases[p->at].density[p->density], "pos",
+                             (json_int_t)s->pos[p->pos]);
+    json_t *row = line ? hx_rows_of_line(s, p, line) : NULL;
+    char *name = row ? row_name(s, row) : NULL;
+
+    json_decref(row);
+    json_decref(line);
+    return name;
 }
 
 static int add_figures(const struct hx_sweep *s, json_t *to, const json_t *row)

@@ -18,6 +18,12 @@ json_t *hx_rows_of_line(const struct hx_sweep *s, const struct hx_sweep_point *p
 void hx_rows_head(const struct hx_sweep *s, enum hx_rows_form form, const json_t *line);
 void hx_rows_print(const struct hx_sweep *s, enum hx_rows_form form, const json_t *row);
 
+/* What is swept, density and position, as in "s22u-sync/queue@16".  The caller frees; NULL: out of memory. */
+char *hx_rows_name(const struct hx_sweep *s, const struct hx_sweep_point *p);
+
+/* Adds a line's "uncosted" (NULL: there is none) to an array of such: figures of the same name and reason are added up.  0 or -1. */
+int hx_rows_add_uncosted(json_t *to, const json_t *more);
+
 /* For budgets: what was counted and modelled, by row: {"batched@16": {...}, "s22u-sync/queue@16": {...}}, what is swept in front.  rows: an
  * array.  NULL: out of memory. */
 json_t *hx_rows_figures(const struct hx_sweep *s, const json_t *rows);

@@ -308,6 +308,18 @@ struct hx_sweep_point hx_sweep_point(const struct hx_sweep *s, size_t i)
     return (struct hx_sweep_point){at, i / s->n_pos, i % s->n_pos};
 }
 
+struct hx_density_question hx_sweep_question(const struct hx_sweep *s, const struct hx_sweep_point *p)
+{
+    const struct hx_sweep_case *c = &s->cases[p->at];
+
+    return (struct hx_density_question){
+        .plan = c->plan[p->density],
+        .geometry = c->shape.name ? &c->shape : NULL,
+        .pos = s->pos[p->pos],
+        .how = s->how,
+    };
+}
+
 void hx_sweep_free(struct hx_sweep *s)
 {
     for (size_t i = 0; i < s->n_cases; i++)

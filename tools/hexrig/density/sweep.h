@@ -64,6 +64,9 @@ extern const char hx_sweep_whole_layers[];
 size_t hx_sweep_points(const struct hx_sweep *s);
 struct hx_sweep_point hx_sweep_point(const struct hx_sweep *s, size_t i);
 
+/* What is asked at a point, as far as it does not depend on who asks. */
+struct hx_density_question hx_sweep_question(const struct hx_sweep *s, const struct hx_sweep_point *p);
+
 void hx_sweep_free(struct hx_sweep *s);
 
 #endif

@@ -1,0 +1,35 @@
+/* Remembers a signal and passes it on. */
+#include "stop.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t signalled, worker;
+
+static void on_signal(int sig)
+{
+    signalled = sig;
+    if (worker > 0)
+        kill(worker, SIGTERM);
+}
+
+void hx_stop_catch(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct sigaction a = {.sa_handler = on_signal};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i], &a, NULL);
+}
+
+void hx_stop_with(pid_t child)
+{
+    worker = child;
+    if (signalled && child > 0) /* it came before the child was known */
+        kill(child, SIGTERM);
+}
+
+int hx_stop_signal(void)
+{
+    return signalled;
+}
