@@ -14,14 +14,30 @@ static struct hx_shape shape_of(const struct hx_geometry *g)
     return (struct hx_shape){.n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh, .width = g->width, .ffn = g->ffn, .vocab = g->vocab};
 }
 
+/* Where that is so, *shape and *near are what it takes. */
+static int is_analytic(const struct hx_density_question *q, struct hx_shape *shape, struct hx_density_near *near)
+{
+    if (!q->geometry || q->how == HX_DENSITY_COUNTED)
+        return 0;
+    *shape = shape_of(q->geometry);
+    *near = hx_density_near(q, shape);
+    return q->pos > near->pos[1] && (q->how == HX_DENSITY_ANALYTIC || hx_density_is_far(q, shape, near));
+}
+
+int hx_density_is_analytic(const struct hx_density_question *q)
+{
+    struct hx_shape shape;
+    struct hx_density_near near;
+
+    return is_analytic(q, &shape, &near);
+}
+
 int hx_density_answer(const struct hx_density_question *q, struct hx_density_answer *a, struct hx_error *err)
 {
-    if (q->geometry && q->how != HX_DENSITY_COUNTED) {
-        const struct hx_shape shape = shape_of(q->geometry);
-        const struct hx_density_near near = hx_density_near(q, &shape);
+    struct hx_shape shape;
+    struct hx_density_near near;
 
-        if (q->pos > near.pos[1] && (q->how == HX_DENSITY_ANALYTIC || hx_density_is_far(q, &shape, &near)))
-            return hx_density_analytic(q, &shape, &near, a, err);
-    }
+    if (is_analytic(q, &shape, &near))
+        return hx_density_analytic(q, &shape, &near, a, err);
     return hx_density_count(q, q->pos, a, err);
 }

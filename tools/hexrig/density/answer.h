@@ -52,6 +52,9 @@ struct hx_density_memo {
     struct hx_density_answer near[2];
 };
 
+/* 1: the answer follows from two tokens that are counted elsewhere, which all such answers of a plan and geometry share. */
+int hx_density_is_analytic(const struct hx_density_question *q);
+
 /* 0 or negative errno with a reason; -EINVAL: the position is beyond the model's context. */
 int hx_density_answer(const struct hx_density_question *q, struct hx_density_answer *a, struct hx_error *err);
 

@@ -4,7 +4,7 @@
 #include "cli/cmd.h"
 #include "measure.h"
 #include "plot.h"
-#include "run.h"
+#include "ranks.h"
 #include "stop.h"
 
 enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS, OPT_ROWS, OPT_SWEEP, OPT_CSV, OPT_PLOT, OPT_RESUME };
@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Runs one token at each position and prints what its DSP calls and packets cost, one row for each density and position, as it is "
-    "done.  Ctrl-C ends the sweep, and keeps what is there."
+    "done.  Ctrl-C ends the sweep, and keeps what is there.  Processes that mpirun or srun has started share a sweep."
     "\vTimes are modelled.\n\n"
     "Example: hexrig density --geometry qwen3-4b --density batched --pos 16,128,512";
 
@@ -111,11 +111,18 @@ static int measure(struct hx_density_run *d)
 
 static int sweep(struct hx_density_run *d)
 {
-    int rc = hx_run_begin(d);
+    struct hx_launcher l;
+    struct hx_error err = {""};
+    int rc;
 
+    if (hx_launcher_find(&l, &err))
+        return hx_cmd_usage(d->s.o.cmd, "%s", err.text);
     hx_stop_catch();
+    if (l.rank)
+        return hx_ranks_run(d, &l);
+    rc = hx_run_begin(d);
     if (!rc)
-        rc = measure(d);
+        rc = l.ranks > 1 ? hx_ranks_run(d, &l) : measure(d);
     return hx_run_finish(d, rc);
 }
 

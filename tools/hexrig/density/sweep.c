@@ -2,6 +2,7 @@
 #include "sweep.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,6 +319,28 @@ struct hx_density_question hx_sweep_question(const struct hx_sweep *s, const str
         .pos = s->pos[p->pos],
         .how = s->how,
     };
+}
+
+size_t hx_sweep_units(const struct hx_sweep *s, size_t *unit)
+{
+    size_t n = 0, shared = 0;
+
+    for (size_t i = 0; i < hx_sweep_points(s); i++) {
+        const struct hx_sweep_point p = hx_sweep_point(s, i);
+        const struct hx_density_question q = hx_sweep_question(s, &p);
+        const int far = hx_density_is_analytic(&q);
+        size_t u;
+
+        if (p.pos == 0) /* another density: nothing in common with the last one */
+            shared = SIZE_MAX;
+        if (far && shared == SIZE_MAX)
+            shared = n;
+        u = far ? shared : n;
+        n += u == n;
+        if (unit)
+            unit[i] = u;
+    }
+    return n;
 }
 
 void hx_sweep_free(struct hx_sweep *s)

@@ -67,6 +67,10 @@ struct hx_sweep_point hx_sweep_point(const struct hx_sweep *s, size_t i);
 /* What is asked at a point, as far as it does not depend on who asks. */
 struct hx_density_question hx_sweep_question(const struct hx_sweep *s, const struct hx_sweep_point *p);
 
+/* Shares of work: points of which one costs no more than all of them are one share, the others are one each.  unit: [points], of each
+ * point which one it is part of, from 0 on, in the order of points; NULL: nobody wants to know.  Returns how many there are. */
+size_t hx_sweep_units(const struct hx_sweep *s, size_t *unit);
+
 void hx_sweep_free(struct hx_sweep *s);
 
 #endif
