@@ -1,13 +1,16 @@
 /* hexrig density: what one token costs at a position, by how the work is cut into calls. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cmd.h"
 #include "measure.h"
 #include "plot.h"
 #include "ranks.h"
+#include "slurm.h"
 #include "stop.h"
 
-enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS, OPT_ROWS, OPT_SWEEP, OPT_CSV, OPT_PLOT, OPT_RESUME };
+enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS, OPT_ROWS, OPT_SWEEP, OPT_CSV, OPT_PLOT, OPT_RESUME, OPT_PART, OPT_SLURM };
 
 static const struct argp_option options[] = {
     {"geometry", OPT_GEOMETRY, "NAME", 0,
@@ -26,6 +29,10 @@ static const struct argp_option options[] = {
     {"csv", OPT_CSV, NULL, 0, "comma-separated values instead of the table", 0},
     {"plot", OPT_PLOT, "FILE", 0, "also a picture, FILE.svg or FILE.png, by gnuplot", 0},
     {"resume", OPT_RESUME, "FILE", 0, "keep rows there as they are done, and take from there those that are", 0},
+    {"part", OPT_PART, "I/N", 0,
+     "only the Ith of N parts, from 0 on: its rows are left in FILE.rankI beside the FILE of --resume, for the next who opens FILE, and "
+     "nothing is printed", 0},
+    {"slurm", OPT_SLURM, NULL, 0, "print a script for sbatch that measures this sweep as a job array, with --resume FILE", 0},
     {0},
 };
 
@@ -37,6 +44,28 @@ static const char doc[] =
 
 /* --- options */
 
+static int read_part(struct hx_density_run *d, const char *arg)
+{
+    char end;
+
+    if (strspn(arg, "0123456789/") == strlen(arg) && sscanf(arg, "%zu/%zu%c", &d->part, &d->parts, &end) == 2 &&
+        d->part < d->parts && d->parts <= HX_LAUNCHER_RANKS)
+        return 0;
+    return hx_cmd_usage(d->s.o.cmd, "--part: '%s' is no I/N with N from 1 to %d and I from 0 to N - 1", arg, HX_LAUNCHER_RANKS);
+}
+
+/* Both leave rows for others to print. */
+static int check_parts(const struct hx_density_run *d)
+{
+    if (d->slurm && d->parts)
+        return hx_cmd_usage(d->s.o.cmd, "--slurm and --part exclude each other: tasks of the script have parts of their own");
+    if ((d->slurm || d->parts) && !d->resume)
+        return hx_cmd_usage(d->s.o.cmd, "%s needs --resume FILE, beside which rows are left", d->slurm ? "--slurm" : "--part");
+    if ((d->slurm || d->parts) && d->l.ranks > 1)
+        return hx_cmd_usage(d->s.o.cmd, "%s is one process, not one of %zu ranks", d->slurm ? "--slurm" : "--part", d->l.ranks);
+    return 0;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct hx_density_run *d = state->input;
@@ -44,6 +73,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     int rc;
 
     switch (key) {
+    case OPT_PART:
+        return hx_opt_error(read_part(d, arg));
+    case OPT_SLURM:
+        d->slurm = state->next - 1;
+        return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &d->s.o;
         state->child_inputs[1] = &d->gate;
@@ -81,15 +115,20 @@ static int parse(struct hx_density_run *d, int argc, char **argv)
 {
     const struct argp_child children[] = {{hx_engine_argp(&d->s.o), 0, NULL, 0}, {&hx_gate_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {options, parse_option, NULL, doc, children, NULL, NULL};
+    struct hx_error err = {""};
     int rc = hx_opt_parse(d->s.o.cmd, &argp, argc, argv, d);
 
+    if (!rc && hx_launcher_find(&d->l, &err))
+        rc = hx_cmd_usage(d->s.o.cmd, "%s", err.text);
+    if (!rc)
+        rc = check_parts(d);
     if (!rc)
         rc = hx_sweep_check(&d->s);
     if (!rc && d->csv && d->s.o.json)
         rc = hx_cmd_usage(d->s.o.cmd, "--csv and --json exclude each other");
     if (!rc)
         rc = hx_gate_begin(&d->gate);
-    return rc || !d->plot ? rc : hx_plot_check(&d->s, d->plot);
+    return rc || !d->plot || d->parts || d->l.rank ? rc : hx_plot_check(&d->s, d->plot);
 }
 
 /* --- the sweep */
@@ -111,19 +150,29 @@ static int measure(struct hx_density_run *d)
 
 static int sweep(struct hx_density_run *d)
 {
-    struct hx_launcher l;
-    struct hx_error err = {""};
     int rc;
 
-    if (hx_launcher_find(&l, &err))
-        return hx_cmd_usage(d->s.o.cmd, "%s", err.text);
     hx_stop_catch();
-    if (l.rank)
-        return hx_ranks_run(d, &l);
+    if (d->parts)
+        return hx_part_run(d, d->part, d->parts);
+    if (d->l.rank)
+        return hx_ranks_run(d);
     rc = hx_run_begin(d);
     if (!rc)
-        rc = l.ranks > 1 ? hx_ranks_run(d, &l) : measure(d);
+        rc = d->l.ranks > 1 ? hx_ranks_run(d) : measure(d);
     return hx_run_finish(d, rc);
+}
+
+/* The command line as it came, but for the word that asks for the script. */
+static int print_script(const struct hx_density_run *d, int argc, char **argv)
+{
+    const char *words[argc];
+    size_t n = 0;
+
+    for (int i = 1; i < argc; i++)
+        if (i != d->slurm)
+            words[n++] = argv[i];
+    return hx_slurm_print(&d->s, words, n);
 }
 
 int hx_cmd_density(int argc, char **argv)
@@ -134,7 +183,7 @@ int hx_cmd_density(int argc, char **argv)
     if (rc == 0)
         rc = parse(&d, argc, argv);
     if (rc == 0)
-        rc = sweep(&d);
+        rc = d.slurm ? print_script(&d, argc, argv) : sweep(&d);
     hx_run_free(&d);
     return rc;
 }

@@ -94,7 +94,8 @@ static int take_task(struct hx_meeting *m, const struct hx_launcher *l, const js
     const json_int_t ranks = json_integer_value(json_object_get(task, "ranks"));
 
     if (ranks != (json_int_t)l->ranks)
-        return hx_cmd_usage(m->s->o.cmd, "%s is that of another sweep at work, of %lld ranks, not %zu", m->path, (long long)ranks, l->ranks);
+        return hx_cmd_usage(m->s->o.cmd, "%s is that of another sweep at work, of %lld ranks, not %zu", m->path, (long long)ranks,
+                            l->ranks);
     if (!wanted || strlen(wanted) != hx_sweep_points(m->s))
         return hx_cmd_usage(m->s->o.cmd, "%s: rank 0 measures %zu rows, rank %zu was asked for %zu", m->path, wanted ? strlen(wanted) : 0,
                             l->rank, hx_sweep_points(m->s));

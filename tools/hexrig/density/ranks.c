@@ -254,8 +254,9 @@ static int lead(struct hx_density_run *d, const char *base, const struct hx_laun
     return rc;
 }
 
-int hx_ranks_run(struct hx_density_run *d, const struct hx_launcher *l)
+int hx_ranks_run(struct hx_density_run *d)
 {
+    const struct hx_launcher *l = &d->l;
     char own[sizeof(l->job) + 32];
 
     snprintf(own, sizeof(own), ".hexrig-density-%s", l->job);

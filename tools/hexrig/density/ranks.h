@@ -8,12 +8,11 @@
 #ifndef HX_DENSITY_RANKS_H
 #define HX_DENSITY_RANKS_H
 
-#include "launcher.h"
 #include "run.h"
 
 /* Measures as one of several.  Rank 0: hx_run_begin() has been; its rows are taken.  The others print nothing but messages.  Returns an
  * enum hx_exit after a message, or of ranks but 0 128 + the signal. */
-int hx_ranks_run(struct hx_density_run *d, const struct hx_launcher *l);
+int hx_ranks_run(struct hx_density_run *d);
 
 /* Part `index` of `parts` of all shares of work, to FILE.rankINDEX of --resume.  Returns likewise. */
 int hx_part_run(struct hx_density_run *d, size_t index, size_t parts);

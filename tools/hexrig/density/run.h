@@ -4,6 +4,7 @@
 
 #include "bar.h"
 #include "budget/gate.h"
+#include "launcher.h"
 #include "resume.h"
 #include "rows.h"
 
@@ -12,6 +13,9 @@ struct hx_density_run {
     struct hx_gate gate;
     const char *plot, *resume; /* paths; NULL: not asked for */
     int csv;
+    struct hx_launcher l;
+    size_t part, parts; /* parts 0: all of it */
+    int slurm;          /* which word asks for a script; 0: none does */
 
     struct hx_resume kept;
     struct hx_bar bar;
