@@ -180,3 +180,24 @@ for form in "" --csv --json; do
     left
 done
 echo "ok mpirun"
+
+# a rank that is killed takes the others along; Ctrl-C ends all of them: what was done is there
+"$hexrig" ${heavy% --resume heavy} --pos 0 >one
+for how in rank mpirun; do
+    rm -f heavy
+    # shellcheck disable=SC2086
+    mpirun --oversubscribe -np 2 "$hexrig" $heavy --pos 0,600 >out 2>err.0 &
+    pids=$!
+    until_true has_a_row
+    # shellcheck disable=SC2046 # its last child
+    case $how in
+    rank) kill -9 $(sed 's/ *$//; s/.* //' "/proc/$pids/task/$pids/children") ;;
+    *) kill -INT "$pids" ;;
+    esac
+    finish
+    [ "$got" != " 0" ] || fail "mpirun: status 0 for a lost $how"
+    # shellcheck disable=SC2086
+    "$hexrig" $heavy --pos 0 2>err.0 | cmp - one || fail "mpirun: other rows after a lost $how"
+    left
+done
+echo "ok mpirun that was ended"
