@@ -82,6 +82,7 @@ refused() { # refused TEXT WORD...
 refused "--slurm needs --resume FILE, beside which rows are left" --slurm
 refused "--part needs --resume FILE, beside which rows are left" --part 0/2
 refused "--slurm and --part exclude each other" --slurm --part 0/2 --resume f
+refused "--slurm twice" --slurm --resume f --slurm
 refused "--csv and --json exclude each other" --slurm --resume f --csv --json
 refused "--kv: unknown value 'zork'" --slurm --resume f --kv zork
 for part in 2/2 1 /2 1/ -1/2 0/0 0/2x 0/5000; do

@@ -73,11 +73,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     int rc;
 
     switch (key) {
-    case OPT_PART:
-        return hx_opt_error(read_part(d, arg));
-    case OPT_SLURM:
-        d->slurm = state->next - 1;
-        return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &d->s.o;
         state->child_inputs[1] = &d->gate;
@@ -106,6 +101,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case OPT_RESUME:
         d->resume = arg;
         return 0;
+    case OPT_PART:
+        return hx_opt_error(read_part(d, arg));
+    case OPT_SLURM:
+        rc = d->slurm ? hx_cmd_usage(d->s.o.cmd, "--slurm twice") : 0;
+        d->slurm = state->next - 1;
+        return hx_opt_error(rc);
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -230,7 +230,8 @@ static int wait_for(const struct hx_sweep *s, const struct hx_resume_reader *f)
             return 0;
         nanosleep(&pause, NULL);
     }
-    return hx_cmd_fail(s->o.cmd, "--resume: %s: another process still writes this part of the sweep", f->path);
+    return hx_stop_signal() ? 128 + hx_stop_signal()
+                            : hx_cmd_fail(s->o.cmd, "--resume: %s: another process still writes this part of the sweep", f->path);
 }
 
 struct taker {
