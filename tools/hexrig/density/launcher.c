@@ -47,7 +47,7 @@ static int number(const char *name, size_t least, size_t most, size_t *out, stru
     return 0;
 }
 
-/* Ranks of one machine have a parent in common; those of several need a name from the launcher. */
+/* Ranks of one machine have a session in common; those of several need a name from the launcher. */
 static void name_job(struct hx_launcher *l, const struct names *n)
 {
     const char *job = n->job ? getenv(n->job) : NULL, *step = n->step ? getenv(n->step) : NULL;
@@ -55,7 +55,7 @@ static void name_job(struct hx_launcher *l, const struct names *n)
     if (job)
         snprintf(l->job, sizeof(l->job), "%s%s%s", job, step ? "." : "", step ? step : "");
     else
-        snprintf(l->job, sizeof(l->job), "%ld", (long)getppid());
+        snprintf(l->job, sizeof(l->job), "%ld", (long)getsid(0));
     for (char *c = l->job; *c; c++)
         *c = isalnum((unsigned char)*c) || *c == '.' ? *c : '-';
 }

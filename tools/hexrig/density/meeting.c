@@ -26,6 +26,20 @@ static int begin(struct hx_meeting *m, const struct hx_sweep *s, const char *bas
                ? 0 : hx_cmd_usage(s->o.cmd, "--resume: the name is longer than %d characters", PATH_MAX - 16);
 }
 
+/* A file without a living rank 0 is of an earlier sweep. */
+static int find(struct hx_meeting *m)
+{
+    const int fd = open(m->path, O_RDWR | O_CLOEXEC);
+
+    if (fd >= 0 && hx_lock_is_held(fd, HOST) == 1) {
+        m->fd = fd;
+        return 1;
+    }
+    if (fd >= 0)
+        close(fd);
+    return 0;
+}
+
 /* --- rank 0 */
 
 static json_t *task(const struct hx_meeting *m, const struct hx_launcher *l, const char *wanted)
@@ -43,6 +57,9 @@ int hx_meeting_host(struct hx_meeting *m, const struct hx_sweep *s, const char *
 
     if (rc)
         return rc;
+    if (find(m))
+        return hx_cmd_fail(s->o.cmd, "%s: another sweep is at work with these files; --resume FILE names others", m->path);
+    hx_resume_drop_parts(base); /* nobody's: of FILE they have been taken over */
     snprintf(made, sizeof(made), "%s.new", m->path);
     m->fd = open(made, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     rc = m->fd < 0 ? -errno : hx_lock_take(m->fd, HOST);
@@ -58,20 +75,6 @@ int hx_meeting_host(struct hx_meeting *m, const struct hx_sweep *s, const char *
 }
 
 /* --- the others */
-
-/* A file without a living rank 0 is of an earlier sweep. */
-static int find(struct hx_meeting *m)
-{
-    const int fd = open(m->path, O_RDWR | O_CLOEXEC);
-
-    if (fd >= 0 && hx_lock_is_held(fd, HOST) == 1) {
-        m->fd = fd;
-        return 1;
-    }
-    if (fd >= 0)
-        close(fd);
-    return 0;
-}
 
 static int wait_for_host(struct hx_meeting *m, const struct hx_launcher *l)
 {

@@ -240,7 +240,6 @@ static int lead(struct hx_density_run *d, const char *base, const struct hx_laun
     struct hx_meeting m = {.fd = -1};
     int rc = wanted ? open_readers(&g, base) : hx_cmd_fail(d->s.o.cmd, "out of memory");
 
-    hx_resume_drop_parts(base); /* of FILE they have been taken over */
     if (!rc)
         rc = hx_meeting_host(&m, &d->s, base, l, wanted);
     if (!rc) {
