@@ -46,6 +46,14 @@ static int alloc(struct hx_completion *c, const struct hx_engine *e,
                           cfg->n_max);
 }
 
+/* Ends of former turns are no repeats: with a penalty for them a reply would not find its own. */
+static void tell_sampler(const struct hx_completion *c)
+{
+    for (size_t i = 0; i < c->n_prompt; i++)
+        if (!c->at_end_token || !hx_tokenizer_ends(c->g.e->model->tok, c->ids[i]))
+            hx_sampler_saw(c->g.s, c->ids + i, 1);
+}
+
 int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
                        const struct hx_completion_cfg *cfg, struct hx_error *err)
 {
@@ -64,7 +72,7 @@ int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
     if (rc)
         return hx_error_set(err, rc, "out of memory");
     memcpy(c->ids, cfg->prompt, cfg->n_prompt * sizeof(*c->ids));
-    hx_sampler_saw(c->g.s, c->ids, c->n_prompt);
+    tell_sampler(c);
     return 0;
 }
 

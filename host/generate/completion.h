@@ -20,7 +20,7 @@ struct hx_completion_cfg {
     size_t n_prompt;          /* >= 1 */
     size_t n_cached;          /* so many of them have been run at their positions already; at most n_prompt - 1 count */
     size_t n_max;             /* most tokens to make, >= 1 */
-    int at_end_token;         /* 1: an end token (hx_tokenizer_ends()) ends the text */
+    int at_end_token;         /* 1: an end token (hx_tokenizer_ends()) ends the text, and those of the prompt have no penalty */
     int whole_text;           /* 1: the text is one of its own (a reply), 0: it goes on the prompt's; see detok.h */
     struct hx_sampler_cfg sampling;
     const char *const *stops; /* [n_stops] stop strings, none empty; kept until close */

@@ -82,7 +82,7 @@ static void test_a_prompt_comes_from_a_file_or_stdin(void **state)
 
 static void test_a_stop_text_ends_it(void **state)
 {
-    json_t *j = e2e_json("run --json -p PROMPT -n 64 --stop nowhere --stop dom " F32);
+    json_t *j = e2e_json("run --json -p PROMPT -n 64 --temp 0 --stop nowhere --stop dom " F32);
 
     (void)state;
     assert_string_equal(e2e_text(j, "text"), " a king");
@@ -114,7 +114,7 @@ static json_t *tokens(const char *options)
 
 static void test_sampling_options_reach_the_sampler(void **state)
 {
-    json_t *greedy = tokens(""), *min_p = tokens("--temp 1 --min-p 1"), *top_k = tokens("--temp 1 --top-k 1");
+    json_t *greedy = tokens("--temp 0"), *min_p = tokens("--temp 1 --min-p 1"), *top_k = tokens("--temp 1 --top-k 1");
     json_t *warm = tokens("--temp 1 --seed 4"), *other = tokens("--repeat-penalty 1000 --repeat-last 100");
 
     (void)state;
@@ -128,6 +128,52 @@ static void test_sampling_options_reach_the_sampler(void **state)
     json_decref(top_k);
     json_decref(warm);
     json_decref(other);
+}
+
+/* Which sampler runs when nobody says, and which options take its penalty away. */
+static void test_without_a_choice_repeats_are_penalized(void **state)
+{
+    static const struct {
+        const char *words, *ran, *same; /* same: words that say it in full */
+    } cases[] = {
+        {"", "--temp 0 --repeat-penalty 1.1 --repeat-last 64", "--temp 0 --repeat-penalty 1.1"},
+        {"--seed 7 --repeat-last 3", "--temp 0 --repeat-penalty 1.1 --repeat-last 3", "--repeat-last 3 --repeat-penalty 1.1"},
+        {"--temp 0", "--temp 0", "--repeat-penalty 1"},
+        {"--top-k 1", "--temp 0", "--repeat-penalty 1"},
+        {"--temp 0.8 --top-k 40 --top-p 0.95 --min-p 0.05 --seed 18446744073709551615",
+         "--temp 0.8 --top-k 40 --top-p 0.95 --min-p 0.05 --seed 18446744073709551615",
+         "--temp 0.8 --top-k 40 --top-p 0.95 --min-p 0.05 --seed 18446744073709551615"},
+        {"--presence-penalty 0.5 --frequency-penalty -0.25", "--temp 0 --presence-penalty 0.5 --frequency-penalty -0.25",
+         "--temp 0 --presence-penalty 0.5 --frequency-penalty -0.25"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        json_t *j = e2e_json(hxt_path("run --json -p PROMPT -n 24 %s " F32, cases[i].words)), *same = tokens(cases[i].same);
+
+        assert_string_equal(e2e_text(j, "sampler"), cases[i].ran);
+        assert_true(json_equal(json_object_get(j, "tokens"), same));
+        json_decref(same);
+        json_decref(j);
+    }
+}
+
+/* The shipped model's first text, as a newcomer sees it: no piece of 32 bytes comes twice. */
+static void test_the_first_text_does_not_loop(void **state)
+{
+    enum { PIECE = 32 };
+    char *text = printed("run -p PROMPT " F32, NULL), *loops = printed("run -p PROMPT --temp 0 " F32, NULL);
+    int came_twice[2] = {0};
+
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (const char *at = k ? loops : text; strlen(at) > PIECE; at++)
+            came_twice[k] |= memmem(at + 1, strlen(at + 1), at, PIECE) != NULL;
+    if (came_twice[0])
+        fail_msg("%s", text);
+    assert_true(came_twice[1]); /* or there would be nothing to see */
+    free(loops);
+    free(text);
 }
 
 static void test_a_conversation_remembers(void **state)
@@ -301,6 +347,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_stop_text_ends_it),
     cmocka_unit_test(test_exactly_n_tokens_without_chat),
     cmocka_unit_test(test_sampling_options_reach_the_sampler),
+    cmocka_unit_test(test_without_a_choice_repeats_are_penalized),
+    cmocka_unit_test(test_the_first_text_does_not_loop),
     cmocka_unit_test(test_a_conversation_remembers),
     cmocka_unit_test(test_ctrl_c_ends_the_reply_and_not_the_conversation),
     cmocka_unit_test(test_wrong_usage_is_told),

@@ -73,7 +73,7 @@ static void check_clients(const struct server *s, size_t n, const char *options,
 static void test_eight_clients_at_once_get_the_texts_of_hexrig_run(void **state)
 {
     (void)state;
-    check_clients(&server, CLIENTS, "--kv f32", "\"temperature\": 0");
+    check_clients(&server, CLIENTS, "--temp 0 --kv f32", "\"temperature\": 0");
 }
 
 static void test_sampled_texts_are_those_of_hexrig_run_with_the_same_seed(void **state)
@@ -89,7 +89,7 @@ static void test_sampled_texts_are_those_of_hexrig_run_with_the_same_seed(void *
 static void test_chats_get_the_reply_of_hexrig_run(void **state)
 {
     struct client clients[2] = {{.port = server.port}, {.port = server.port}};
-    char *text = text_of(run_json("--kv f32 -n 16 --chat=chatml --system Brief.", "Who are you?"));
+    char *text = text_of(run_json("--temp 0 --kv f32 -n 16 --chat=chatml --system Brief.", "Who are you?"));
     char *want[2] = {text, text};
 
     (void)state;
@@ -109,14 +109,14 @@ static void test_chats_get_the_reply_of_hexrig_run(void **state)
 static void test_a_conversation_is_a_chat_of_all_its_messages(void **state)
 {
     static const char first[] = "Tell me of the king", second[] = "And of the queen";
-    char *one = text_of(run_json("--kv f32 -n 8 --chat=chatml", first)), *two;
+    char *one = text_of(run_json("--temp 0 --kv f32 -n 8 --chat=chatml", first)), *two;
     struct hxt_result res;
     struct e2e_run r;
     json_t *body;
     char *text;
 
     (void)state;
-    e2e_command(&r, "run --chat=chatml --kv f32 -n 8");
+    e2e_command(&r, "run --chat=chatml --temp 0 --kv f32 -n 8");
     r.cmd.input = hxt_path("%s\n%s\n", first, second);
     assert_int_equal(hxt_run(&res, &r.cmd), 0);
     body = json_pack("{s:[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}], s:i, s:i}", "messages", "role", "user",
@@ -199,8 +199,8 @@ static void test_the_blocks_of_every_client_are_its_own(void **state)
 
     (void)state;
     server_start(&s, "--kv spinor --threads 1 --parallel 2", E2E_TIMEOUT_S);
-    check_clients(&s, 4, "--kv spinor", "\"temperature\": 0");
-    check_clients(&s, 4, "--kv spinor", "\"temperature\": 0"); /* behind what is cached */
+    check_clients(&s, 4, "--temp 0 --kv spinor", "\"temperature\": 0");
+    check_clients(&s, 4, "--temp 0 --kv spinor", "\"temperature\": 0"); /* behind what is cached */
     server_stop(&s);
 }
 
@@ -208,7 +208,7 @@ static void test_the_blocks_of_every_client_are_its_own(void **state)
 
 static void test_a_stop_string_ends_the_text_in_front_of_it(void **state)
 {
-    json_t *run = run_json("--kv f32 -n 24", prompts[0]), *j;
+    json_t *run = run_json("--temp 0 --kv f32 -n 24", prompts[0]), *j;
     const char *all = e2e_text(run, "text"), *stop = all + strlen(all) - 4;
     char body[256];
 

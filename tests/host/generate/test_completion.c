@@ -200,7 +200,7 @@ static void test_what_does_not_fit_is_refused_before_anything_is_run(void **stat
     free(ids);
 }
 
-/* A copy of the model in which the second token that it says after "The king was" is the end of a text. */
+/* A copy of the model in which the token `end` is the end of a text. */
 static char *model_with_end(uint32_t end)
 {
     static const char key[] = "tokenizer.ggml.eos_token_id";
@@ -238,6 +238,41 @@ static void test_an_end_token_ends_the_text_where_it_is_asked_for(void **state)
         assert_int_equal(c.n_made, cfg.at_end_token ? 2 : 5);
         if (cfg.at_end_token)
             assert_string_equal(c.text.text, " a");
+        hx_completion_close(&c);
+    }
+    hx_engine_close(engine);
+    engine = all;
+    free(path);
+    free(ids);
+}
+
+/* The end of a former turn is in the prompt: a penalty for it would keep the next reply from ending.  Here the prompt's " king", which
+ * greedy choices repeat, is such an end. */
+static void test_ends_in_the_prompt_have_no_penalty(void **state)
+{
+    struct hx_completion_cfg cfg = {.n_max = 1, .sampling = {.top_p = 1}};
+    struct hx_engine *all = engine;
+    struct hx_completion c;
+    struct hx_error err;
+    uint32_t *ids = encode("the king, the queen, the", &cfg.n_prompt), end;
+    char *path;
+
+    (void)state;
+    cfg.prompt = ids;
+    assert_int_equal(hx_completion_open(&c, engine, &cfg, &err), 0);
+    finish(&c);
+    end = c.ids[cfg.n_prompt];
+    assert_string_equal(c.text.text, " king");
+    hx_completion_close(&c);
+    path = model_with_end(end);
+    engine = hxt_engine_open(&(struct hx_engine_cfg){.model = path, .settings = HXT_SETTINGS("kv=f32", HXT_REF), .n_ctx = 64});
+    cfg.sampling.repeat_penalty = 1000;
+    cfg.sampling.repeat_last = 64;
+    for (cfg.at_end_token = 0; cfg.at_end_token < 2; cfg.at_end_token++) {
+        assert_int_equal(hx_completion_open(&c, engine, &cfg, &err), 0);
+        finish(&c);
+        assert_int_equal(c.finish, cfg.at_end_token ? HX_FINISH_END : HX_FINISH_LENGTH);
+        assert_int_equal(c.ids[cfg.n_prompt] == end, cfg.at_end_token);
         hx_completion_close(&c);
     }
     hx_engine_close(engine);
@@ -322,6 +357,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_what_the_cache_holds_is_not_run_again),
     cmocka_unit_test(test_what_does_not_fit_is_refused_before_anything_is_run),
     cmocka_unit_test(test_an_end_token_ends_the_text_where_it_is_asked_for),
+    cmocka_unit_test(test_ends_in_the_prompt_have_no_penalty),
     cmocka_unit_test(test_llama_windows_score_their_second_half),
 };
 

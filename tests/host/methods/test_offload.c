@@ -10,7 +10,7 @@
 #include "own_rig.h"
 #include "ppl_window.h"
 
-#define RUN "run -p PROMPT -n 12 --kv f32 --json --offload "
+#define RUN "run -p PROMPT --temp 0 -n 12 --kv f32 --json --offload "
 
 enum { LAYERS = 6, VOCAB = 2048, TOKENS = 12 };
 
@@ -72,7 +72,7 @@ static void test_tokens_do_not_depend_on_the_placement_or_the_choice(void **stat
 /* Next to the cache on the DSP; logits stay there. */
 static void test_argmax_saves_the_logits(void **state)
 {
-    json_t *logits = e2e_json("run -p PROMPT -n 4 --offload linear=out --json");
+    json_t *logits = e2e_json("run -p PROMPT -n 4 --temp 0 --offload linear=out --json");
     json_t *argmax = e2e_json("run -p PROMPT -n 4 --offload argmax --json");
 
     (void)state;

@@ -27,6 +27,9 @@ enum {
 
 enum { DEFAULT_TOKENS = 64, DEFAULT_REPEAT_LAST = 64 };
 
+/* Small models made to say the most probable go round in circles soon; llama.cpp's default was this for that reason. */
+static const double default_repeat_penalty = 1.1;
+
 static const struct argp_option options[] = {
     {"prompt", 'p', "TEXT", 0, "what to continue, or to answer; - reads stdin", 0},
     {"file", 'f', "FILE", 0, "the same from a file; one newline at the end is dropped", 0},
@@ -44,7 +47,9 @@ static const struct argp_option options[] = {
     {"top-k", OPT_TOP_K, "K", 0, "sample among the K best, 0 = all (0)", 2},
     {"top-p", OPT_TOP_P, "P", 0, "sample among the best that reach probability P (1)", 2},
     {"min-p", OPT_MIN_P, "P", 0, "sample among those with P times the probability of the best (0)", 2},
-    {"repeat-penalty", OPT_REPEAT_PENALTY, "R", 0, "divides the logit of tokens that came already, 1 = no penalty (1)", 2},
+    {"repeat-penalty", OPT_REPEAT_PENALTY, "R", 0,
+     "divides the logit of tokens that came already, 1 = no penalty (1.1; 1 with another option of this group than --repeat-last "
+     "and --seed, or with --offload argmax)", 2},
     {"repeat-last", OPT_REPEAT_LAST, "N", 0, "tokens that it looks back (64)", 2},
     {"presence-penalty", OPT_PRESENCE_PENALTY, "X", 0, "lowers the logit of tokens that were made, -2 to 2 (0)", 2},
     {"frequency-penalty", OPT_FREQUENCY_PENALTY, "X", 0, "the same for each time that they were made, -2 to 2 (0)", 2},
@@ -106,8 +111,16 @@ static int sampling_option(struct hx_run *r, int c, const char *arg)
     }
 }
 
+/* Whether the option says how tokens are chosen; the others say it in more detail. */
+static int chooses(int c)
+{
+    return c != OPT_REPEAT_LAST && c != OPT_SEED;
+}
+
 static int option(struct hx_run *r, int c, const char *arg)
 {
+    int rc;
+
     switch (c) {
     case 'p':
         r->prompt = arg;
@@ -136,7 +149,9 @@ static int option(struct hx_run *r, int c, const char *arg)
         r->ignore_eos = 1;
         return 0;
     default:
-        return sampling_option(r, c, arg);
+        rc = sampling_option(r, c, arg);
+        r->sampler_given |= rc == 0 && chooses(c);
+        return rc;
     }
 }
 
@@ -182,6 +197,13 @@ static int check_plan(struct hx_run *r)
     return 0;
 }
 
+/* Without a choice: the most probable token, with a penalty where the logits are here. */
+static void choose_sampler(struct hx_run *r)
+{
+    if (!r->sampler_given && !(hx_plan_offload(r->o.plan) & HX_OFFLOAD_ARGMAX))
+        r->sampling.repeat_penalty = default_repeat_penalty;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct hx_run *r = state->input;
@@ -208,6 +230,8 @@ static int parse(struct hx_run *r, int argc, char **argv)
         r->n = DEFAULT_TOKENS;
     if (!rc)
         rc = hx_engine_opts_done(&r->o);
+    if (!rc)
+        choose_sampler(r);
     return rc ? rc : check_plan(r);
 }
 

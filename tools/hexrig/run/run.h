@@ -18,6 +18,7 @@ enum { HX_RUN_STOPS = 16 };
 struct hx_run {
     struct hx_engine_opts o;
     struct hx_sampler_cfg sampling;
+    int sampler_given;         /* 1: options chose it */
     const char *prompt;        /* -p, or NULL */
     const char *file;          /* -f, or NULL */
     char *text;                /* [text_bytes] the prompt, wherever it came from; NULL in a conversation */

@@ -1,4 +1,5 @@
 /* What `hexrig run` reports: the text, both phases, what the DSP did per token. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,35 @@ static const char *finish_name(enum hx_finish finish)
     static const char *const names[] = {"not", "length", "end", "stop"};
 
     return names[finish];
+}
+
+/* The options that give this sampler, whoever chose it. */
+static json_t *sampler_json(const struct hx_sampler_cfg *s)
+{
+    const int repeats = s->repeat_penalty > 0 && s->repeat_penalty != 1 && s->repeat_last;
+    const struct {
+        const char *option;
+        double value;
+        int counts; /* 1: it makes a difference */
+    } parts[] = {
+        {"temp", s->temp, 1},
+        {"repeat-penalty", s->repeat_penalty, repeats},
+        {"repeat-last", (double)s->repeat_last, repeats},
+        {"presence-penalty", s->presence_penalty, s->presence_penalty != 0},
+        {"frequency-penalty", s->frequency_penalty, s->frequency_penalty != 0},
+        {"top-k", (double)s->top_k, s->temp > 0 && s->top_k},
+        {"top-p", s->top_p, s->temp > 0 && s->top_p < 1},
+        {"min-p", s->min_p, s->temp > 0 && s->min_p > 0},
+    };
+    char text[512]; /* of at most nine options, each some 40 bytes */
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (parts[i].counts)
+            n += snprintf(text + n, sizeof(text) - (size_t)n, "%s--%s %.12g", n ? " " : "", parts[i].option, parts[i].value);
+    if (s->temp > 0)
+        snprintf(text + n, sizeof(text) - (size_t)n, " --seed %" PRIu64, s->seed);
+    return json_string(text);
 }
 
 static json_t *dispatch_json(const struct hx_run *r)
@@ -65,11 +95,12 @@ static json_t *report(const struct hx_run *r, double tok_s)
 {
     const struct hx_completion *c = &r->c;
     json_t *emulated = hx_cpu_opts_emulated(&r->o.cpus, (double)r->decode.tokens, r->decode.host_s, &r->paged);
-    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:f, s:{s:I}}", "model", hx_json_text(r->o.model),
+    json_t *j = json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:f, s:{s:I}}", "model", hx_json_text(r->o.model),
                           "prompt", utf8_string(r->text, r->text_bytes), "prompt_tokens", id_array(c->ids, c->n_prompt),
                           "tokens", id_array(c->ids + c->n_prompt, c->n_made), "text",
-                          utf8_string(c->text.text, c->text.n), "finish", finish_name(c->finish), "dispatch",
-                          dispatch_json(r), "prefill", prefill_json(r), "host_s", r->decode.host_s, "host",
+                          utf8_string(c->text.text, c->text.n), "finish", finish_name(c->finish),
+                          "sampler", sampler_json(&r->sampling), "dispatch", dispatch_json(r),
+                          "prefill", prefill_json(r), "host_s", r->decode.host_s, "host",
                           "peak_rss_bytes", (json_int_t)hx_report_peak_rss());
 
     if (j && tok_s > 0)
