@@ -163,6 +163,8 @@ programs += $(if $(and $(CLANG),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/crt-di
 # ranks for `hexrig ppl --crt-shard`, where there is MPI
 MPICC := $(shell command -v mpicc 2>/dev/null)
 programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig-mpi.so)
+# lines of `hexrig run --chat` can be edited, where there is libedit for this machine
+libedit := $(if $(RUN),,$(shell pkg-config --exists libedit 2>/dev/null && echo yes))
 .PHONY: all tests demo deb check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
@@ -190,6 +192,13 @@ traced_o  := $(filter-out $(call objs,$(foreach d,spinor ntt skel,kernels/$d/*.c
 $(traced_o): private trace := $(mem_trace)
 $(obj)/host/%.o:        inc := $(inc_lib) -I$(G) -Ihost
 $(obj)/tools/%.o:       inc := $(inc_lib) -I$(G) -Ihost -Itools -Itools/hexrig -Itools/hexidl -Itools/preload
+# the stamp's name tells when libedit has come or gone
+libedit_stamp := $(obj)/libedit.$(if $(libedit),there,absent)
+$(libedit_stamp):
+	@mkdir -p $(@D) && rm -f $(obj)/libedit.* && touch $@
+$(obj)/tools/hexrig/run/run_line.o: $(libedit_stamp)
+$(obj)/tools/hexrig/run/run_line.o: inc += $(if $(libedit),-DHX_LIBEDIT $(shell pkg-config --cflags libedit))
+$(B)/hexrig: private host_libs += $(if $(libedit),$(shell pkg-config --libs libedit))
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
 $(obj)/tools/preload/%.o: inc := $(inc_lib) -U_FORTIFY_SOURCE
 $(obj)/tools/listing/%.o: inc := $(inc_dsp)

@@ -1,5 +1,5 @@
 /* One `hexrig run`: what was asked, what came out.  cmd_run.c has the options, run_complete.c one completion, run_chat.c
- * conversations, run_break.c their Ctrl-C, run_report.c what is printed. */
+ * conversations, run_line.c what is said in them, run_break.c their Ctrl-C, run_report.c what is printed. */
 #ifndef HX_RUN_H
 #define HX_RUN_H
 

@@ -1,4 +1,5 @@
 /* Conversations of `hexrig run --chat`: a line of stdin is a turn, and the cache keeps those before it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 
 #include "run.h"
 #include "run_break.h"
+#include "run_line.h"
 
 struct talk {
     struct hx_chat_message *messages; /* [n], texts malloc'ed */
@@ -82,44 +84,38 @@ static int reply(struct hx_run *r, struct talk *t)
     return rc;
 }
 
-static int turns(struct hx_run *r, struct talk *t)
+static int turns(struct hx_run *r, struct talk *t, struct hx_lines *lines)
 {
-    const int person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    char *line = NULL;
-    size_t room = 0;
     int rc = r->system ? say(r, t, "system", r->system, strlen(r->system)) : HX_EXIT_OK;
 
     while (!rc) {
-        ssize_t n;
+        const char *line;
+        const ssize_t n = hx_lines_next(lines, &line);
 
-        if (person)
-            fputs("> ", stdout);
-        fflush(stdout);
-        n = getline(&line, &room, stdin);
         if (n < 0)
-            break;
-        n -= n && line[n - 1] == '\n';
+            return errno ? hx_cmd_fail(r->o.cmd, "cannot read stdin: %s", strerror(errno)) : HX_EXIT_OK;
         if (n == 0)
             continue;
         rc = say(r, t, "user", line, (size_t)n);
         if (!rc)
             rc = reply(r, t);
     }
-    free(line);
-    if (!rc && ferror(stdin))
-        rc = hx_cmd_fail(r->o.cmd, "cannot read stdin");
-    if (person)
-        putchar('\n');
     return rc;
 }
 
 int hx_run_conversation(struct hx_run *r)
 {
+    const int person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    struct hx_lines *lines = hx_lines_open(person);
     struct talk t = {0};
-    int rc;
+    int rc = lines ? HX_EXIT_OK : hx_cmd_fail(r->o.cmd, "out of memory");
 
     r->stream = 1;
-    rc = turns(r, &t);
+    if (!rc)
+        rc = turns(r, &t, lines);
+    if (person)
+        putchar('\n');
+    hx_lines_close(lines);
     while (t.n)
         free((char *)t.messages[--t.n].text.p);
     free(t.messages);
