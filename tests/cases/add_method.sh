@@ -102,7 +102,7 @@ same() { # same WHAT HAVE WANT
 run() { # run NAME OPTION...: its report is the file NAME
     name=$1
     shift
-    "$bin" run -p "The king was" -n 24 --json "$@" >"$dir/$name" 2>"$dir/err" || { cat "$dir/err"; fail "run $*"; }
+    "$bin" run -p "The king was" -n 24 --temp 0 --json "$@" >"$dir/$name" 2>"$dir/err" || { cat "$dir/err"; fail "run $*"; }
 }
 
 # perplexities take long
@@ -136,7 +136,7 @@ refused "--offload argmax: linear method qf32 of the output matrix cannot choose
 refused "--offload linear=wq: linear method qf32 has nothing to move to the DSP" --linear cpu,wq=qf32 --offload linear=wq
 
 # --- the calls: as the trace has them, as the driver counts them, and as the formula says
-"$bin" trace -o "$dir/trace" -- run -p "The king was" -n 24 --kv f32 --linear qf32 --json >"$dir/traced" 2>"$dir/err" ||
+"$bin" trace -o "$dir/trace" -- run -p "The king was" -n 24 --temp 0 --kv f32 --linear qf32 --json >"$dir/traced" 2>"$dir/err" ||
     { cat "$dir/err"; fail "trace"; }
 same "slices of apply and calls of the report" "$(grep -c '"name": "qf32\.apply", .*"result": "0x0"' "$dir/trace")" \
     $(($(value traced dispatch.calls) + $(value traced prefill.calls)))
