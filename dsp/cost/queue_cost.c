@@ -1,7 +1,6 @@
 /* Adds what a dspqueue's callbacks spend to the PD's figures. */
 #include "queue_cost.h"
 
-#include "cost.h"
 #include "dspqueue.h"
 #include "machine/slow_path.h"
 #include "traffic.h"
@@ -51,11 +50,6 @@ static void begin_call(void)
     hx_vt_call_begin(0, 0);
     thread.charged = (struct hx_vtime){0};
     thread.counted = (struct hx_traffic){.hit_bytes = 0};
-}
-
-void hx_queue_cost_thread_begin(void)
-{
-    hx_cost_prepare();
 }
 
 void hx_queue_cost_callback_begin(void)

@@ -14,10 +14,6 @@ struct dspqueue_buffer;
 /* Sets where the sums are; kept.  Nothing is counted before. */
 void hx_queue_cost_open(struct hx_packet_sums *sums);
 
-/* A thread that runs packet callbacks begins.  Allocates what it needs of the heap now, so that a skel's heap is the same
- * whenever the first packet comes. */
-void hx_queue_cost_thread_begin(void);
-
 /* Around a packet callback, on its thread. */
 void hx_queue_cost_callback_begin(void);
 void hx_queue_cost_callback_end(void);

@@ -7,13 +7,11 @@
 
 #include <errno.h>
 #include <semaphore.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "HAP_farf.h"
 #include "buffers.h"
-#include "cost/cost.h"
 #include "invoke.h"
 #include "base/crash.h"
 #include "base/low_memory.h"
@@ -21,8 +19,8 @@
 #include "cost/uncosted.h"
 #include "hx_stage.h"
 #include "interfaces.h"
-#include "qurt/qurt_wait.h"
 #include "services.h"
+#include "settle_in.h"
 
 enum { WORKERS_MAX = 256, STACK_BYTES = 1 << 20, GUARD_BYTES = 4096 };
 
@@ -32,23 +30,13 @@ static int idle, workers;
 
 static int start_worker(void);
 
-/* What a thread needs of the heap for itself.  Allocated at once, while its creator waits: otherwise a skel's memory, and with
- * it the cost model's figures, would depend on which thread happens to serve a call. */
-static void settle_in(sem_t *ready)
-{
-    free(malloc(1)); /* libc's part */
-    hx_qurt_self();
-    hx_cost_prepare();
-    hx_crash_thread_begin();
-    sem_post(ready);
-}
-
 static void *worker(void *ready)
 {
     struct hx_msg msg;
     struct hx_reply reply;
 
-    settle_in(ready);
+    hx_settle_in();
+    sem_post(ready);
     for (;;) {
         int rc = hx_dsp_channel_take(channel, &msg), start;
         if (rc) {

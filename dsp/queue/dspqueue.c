@@ -8,6 +8,7 @@
 #include "base/low_memory.h"
 #include "base/machine.h"
 #include "cost/queue_cost.h"
+#include "pd/settle_in.h"
 
 enum { STACK_BYTES = 256 << 10 };
 
@@ -17,7 +18,8 @@ static void *run_callbacks(void *arg)
     uint32_t seen = 0;
     int error_reported = 0;
 
-    hx_queue_cost_thread_begin();
+    hx_settle_in();
+    sem_post(&d->ready);
     while (hx_dspq_wait_packets(&d->q, &seen) == AEE_SUCCESS) {
         hx_queue_cost_callback_begin();
         d->packet_callback(d, AEE_SUCCESS, d->callback_context);
@@ -28,6 +30,7 @@ static void *run_callbacks(void *arg)
         }
     }
     hx_hvx_release_leaked();
+    hx_settle_out();
     return NULL;
 }
 
@@ -39,11 +42,15 @@ static int start_thread(struct dspqueue *d)
     d->stack = hx_low_map(STACK_BYTES, -1);
     if (!d->stack)
         return AEE_ENOMEMORY;
+    sem_init(&d->ready, 0, 0);
     pthread_attr_init(&attr);
     rc = pthread_attr_setstack(&attr, d->stack, STACK_BYTES);
     if (!rc)
         rc = pthread_create(&d->thread, &attr, run_callbacks, d);
     pthread_attr_destroy(&attr);
+    while (!rc && sem_wait(&d->ready))
+        ;
+    sem_destroy(&d->ready);
     if (rc) {
         hx_low_unmap(d->stack, STACK_BYTES);
         d->stack = NULL;

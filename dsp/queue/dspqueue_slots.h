@@ -3,6 +3,7 @@
 #define HX_DSPQUEUE_SLOTS_H
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "hx_dspq.h"
 
@@ -20,6 +21,7 @@ struct dspqueue {
     void *callback_context;
     pthread_t thread; /* runs packet_callback */
     void *stack;      /* its stack, NULL = no thread */
+    sem_t ready;      /* the thread has what it needs */
 };
 
 /* Creates the queue in slot 0..63 on the block behind host_fd; `signal` is called for it until it is destroyed.

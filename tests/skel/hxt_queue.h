@@ -12,6 +12,7 @@ enum hxt_queue_method {
     HXQ_READ,      /* in struct hxq_start (flags = timeout in us): one blocking read; out i32 code, u32 message length */
     HXQ_WRITE,     /* in struct hxq_start (flags = message bytes): one blocking write of that many bytes; out i32, u32 */
     HXQ_CRASH,
+    HXQ_HEAP,      /* in struct hxq_start: out i32 code, u32 where in its page malloc() has memory, which stays taken */
     HXQ_WAKEUP,    /* in struct hxq_start (flags = us): early wakeup, then after that time a packet of 8 bytes */
 };
 

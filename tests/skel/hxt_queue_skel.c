@@ -2,6 +2,7 @@
 #include "hxt_queue.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -115,6 +116,15 @@ static int write_one(const struct hxq_start *in, remote_arg *pra)
     return AEE_SUCCESS;
 }
 
+static int heap(remote_arg *pra)
+{
+    enum { BYTES = 40, PAGE = 4096 };
+    const uint32_t out[2] = {0, (uint32_t)(uintptr_t)malloc(BYTES) % PAGE};
+
+    memcpy(pra[1].buf.pv, out, sizeof(out));
+    return AEE_SUCCESS;
+}
+
 static int wakeup(const struct hxq_start *in)
 {
     struct timespec t = {0, (long)in->flags * 1000};
@@ -154,6 +164,8 @@ hxt_queue_skel_handle_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
         return read_one(&in, pra);
     case HXQ_WRITE:
         return write_one(&in, pra);
+    case HXQ_HEAP:
+        return heap(pra);
     case HXQ_WAKEUP:
         return wakeup(&in);
     default:

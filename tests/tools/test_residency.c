@@ -1,6 +1,7 @@
 /* Protects: weights that stay in VTCM (--placement resident, auto): they are fetched once, what does not fit streams, the tokens are the
  * same, and reports say what lies where and why. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "e2e.h"
 
@@ -144,12 +145,49 @@ static void test_without_any_vtcm_auto_reads_where_weights_lie(void **state)
     e2e_clean();
 }
 
+static void same_figures(const json_t *got, const json_t *want)
+{
+    static const char *const figures[] = {"model_us_per_token.exec", "dsp_bytes_per_token.ddr", "dsp_bytes_per_token.l2"};
+
+    for (size_t i = 0; i < HXT_LEN(figures); i++)
+        if (e2e_number(got, figures[i]) != e2e_number(want, figures[i]))
+            fail_msg("position %g: %s is %g, it was %g", e2e_number(got, "pos"), figures[i], e2e_number(got, figures[i]),
+                     e2e_number(want, figures[i]));
+    assert_true(json_equal(got, want));
+}
+
+/* What of a skel's heap lives from call to call decides how many lines and pages calls touch, so a thread that serves packets must not
+ * take its part of the heap at a time of its own. */
+static void test_figures_do_not_depend_on_when_threads_begin(void **state)
+{
+    static const char command[] = "density --kv f32 --offload linear,argmax --packets --placement resident --pos 3,9 --json";
+    json_t *want = e2e_json(command), *rows = json_object_get(want, "rows");
+
+    (void)state;
+#ifdef HXT_SANITIZED
+    hxt_skip_test("the sanitizer has a heap of its own, and takes no preloaded library");
+#endif
+    assert_int_equal(json_array_size(rows), 2);
+    setenv("LD_PRELOAD", HXT_BUILD "/tests/libhxt_late.so", 1);
+    for (int i = 0; i < 3; i++) {
+        json_t *late = e2e_json(command);
+
+        for (size_t k = 0; k < json_array_size(rows); k++)
+            same_figures(json_array_get(json_object_get(late, "rows"), k), json_array_get(rows, k));
+        json_decref(late);
+    }
+    unsetenv("LD_PRELOAD");
+    json_decref(want);
+    e2e_clean();
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_hits_fall_as_vtcm_shrinks),
     cmocka_unit_test(test_what_stays_is_faster_than_what_streams),
     cmocka_unit_test(test_tokens_do_not_depend_on_what_stays),
     cmocka_unit_test(test_reports_say_what_lies_where_and_why),
     cmocka_unit_test(test_without_any_vtcm_auto_reads_where_weights_lie),
+    cmocka_unit_test(test_figures_do_not_depend_on_when_threads_begin),
 };
 
 int main(void)
