@@ -186,21 +186,58 @@ static void set_packet_us(const char *path, double us)
     hxt_write_file(path, text, (size_t)n);
 }
 
+/* Where it is, with the figures that it includes beside it. */
+static const char *own_profile(double packet_us)
+{
+    const char *path = hxt_path("%s/own.conf", hxt_tmpdir());
+    size_t bytes;
+    char *figures = hxt_read_file(HXT_BUILD "/share/hexrig/profiles/v69.inc", &bytes);
+
+    hxt_write_file(hxt_path("%s/v69.inc", hxt_tmpdir()), figures, bytes);
+    free(figures);
+    set_packet_us(path, packet_us);
+    return path;
+}
+
+/* What two near tokens rule out is too slow when it is counted, too, and the nearest is counted. */
+static void test_what_near_tokens_rule_out_is_too_slow(void **state)
+{
+    const char *path = own_profile(0.1);
+    const char *question = hxt_path(SMALL " --kv spinor --packets --profile %s --pos 200", path);
+    json_t *plan = plan_json(hxt_path("plan %s --density per-layer,batched,per-token,queue --target 10000 --json", question), 3), *row;
+    double nearest = INFINITY;
+    size_t i, ruled_out = 0;
+
+    (void)state;
+    json_array_foreach(json_object_get(plan, "rows"), i, row) {
+        json_t *want = e2e_json(hxt_path("density %s %s --json", question, e2e_text(row, "options")));
+        const double us = e2e_number(json_array_get(json_object_get(want, "rows"), 0), "model_us_per_token.total");
+
+        nearest = fmin(nearest, us);
+        if (!json_is_true(json_object_get(row, "counted"))) {
+            assert_string_equal(e2e_text(row, "bound"), "issue");
+            assert_true(number(row, "least_us_per_token") > 100 && number(row, "least_us_per_token") <= us);
+            ruled_out++;
+        }
+        json_decref(want);
+    }
+    assert_true(ruled_out > 0);
+    row = json_array_get(json_object_get(plan, "rows"), (size_t)number(plan, "nearest"));
+    assert_true(fabs(e2e_number(row, "row.model_us_per_token.total") / nearest - 1) < 1e-9);
+    json_decref(plan);
+    e2e_clean();
+}
+
 /* With packets alone there is one choice, so its price is all that can change. */
 static void test_what_would_have_to_change_changes_it(void **state)
 {
     static const double factor[] = {0.999, 1.001};
-    const char *path = hxt_path("%s/own.conf", hxt_tmpdir());
+    const char *path = own_profile(100);
     const char *ask = hxt_path("plan " SMALL " --kv spinor --density batched --packets --profile %s --pos 16 --json --target 5000", path);
     json_t *j, *n;
     double wanted;
-    size_t bytes;
-    char *figures = hxt_read_file(HXT_BUILD "/share/hexrig/profiles/v69.inc", &bytes);
 
     (void)state;
-    hxt_write_file(hxt_path("%s/v69.inc", hxt_tmpdir()), figures, bytes);
-    free(figures);
-    set_packet_us(path, 100);
     j = plan_json(ask, 3);
     assert_true(json_is_null(json_object_get(j, "cheapest")) && number(j, "nearest") == 0);
     n = json_array_get(json_object_get(j, "needs"), 0);
@@ -245,6 +282,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_least_times_are_those_of_calls_or_of_bytes),
     cmocka_unit_test(test_rows_are_those_of_density),
     cmocka_unit_test(test_the_cheapest_is_the_first_that_is_fast_enough),
+    cmocka_unit_test(test_what_near_tokens_rule_out_is_too_slow),
     cmocka_unit_test(test_what_would_have_to_change_changes_it),
     cmocka_unit_test(test_mistakes_are_told_in_a_line),
 };

@@ -159,9 +159,14 @@ void hx_choices_free(struct hx_choices *all)
 
 /* --- what follows from shapes alone */
 
+struct hx_shape hx_choice_shape(const struct hx_geometry *g)
+{
+    return (struct hx_shape){.n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh, .width = g->width, .ffn = g->ffn, .vocab = g->vocab};
+}
+
 struct hx_calls hx_choice_calls(const struct hx_choice *c, const struct hx_geometry *g, size_t pos)
 {
-    const struct hx_shape s = {.n_layer = g->n_layer, .n_kv = g->n_kv, .dh = g->dh, .width = g->width, .ffn = g->ffn, .vocab = g->vocab};
+    const struct hx_shape s = hx_choice_shape(g);
 
     return hx_plan_calls(c->plan, &s, pos);
 }

@@ -32,6 +32,7 @@ int hx_choices_find(struct hx_choices *all, const struct hx_sweep *s, const stru
 void hx_choices_free(struct hx_choices *all);
 
 /* As methods see a case's geometry. */
+struct hx_shape hx_choice_shape(const struct hx_geometry *g);
 struct hx_calls hx_choice_calls(const struct hx_choice *c, const struct hx_geometry *g, size_t pos);
 
 /* Bytes of int8 matrices that a token reads on the DSP, each once: over DDR's bus, but for what VTCM and L2 still have of the token

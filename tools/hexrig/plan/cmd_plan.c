@@ -7,6 +7,7 @@
 #include "cli/share.h"
 #include "density/bar.h"
 #include "hx_rig.h"
+#include "near.h"
 #include "rows.h"
 
 /* Beside those of enum hx_exit: all went well, and nothing is fast enough. */
@@ -42,6 +43,7 @@ struct plan {
     struct hx_profile profile;
     struct hx_choices choices;
     struct hx_plan_found f;
+    struct hx_near near;
     struct hx_bar bar;
 };
 
@@ -137,6 +139,22 @@ static struct hx_planned look(const struct plan *p, const struct hx_choice *c)
     return row;
 }
 
+/* What two near tokens tell of a choice that shapes do not rule out. */
+static int look_near(struct plan *p, struct hx_planned *row)
+{
+    struct hx_error err = {""};
+    int rc = hx_near_look(&p->near, row->choice, &p->s, &p->f.c, &err);
+
+    if (rc < 0)
+        return hx_cmd_fail(cmd, "%s: %s", row->choice->options, err.text);
+    if (rc && p->near.least_us > row->least_us) {
+        row->least_us = p->near.least_us;
+        row->least = p->near.bound;
+        row->near = 1;
+    }
+    return HX_EXIT_OK;
+}
+
 static int count(struct plan *p, struct hx_planned *row)
 {
     const struct hx_density_question q = {.plan = row->choice->plan, .geometry = &p->s.cases[0].shape, .pos = p->s.pos[0],
@@ -197,6 +215,8 @@ static int look_at(struct plan *p, const struct hx_choice *c)
 
     *row = look(p, c);
     if (row->least_us <= f->budget_us)
+        rc = look_near(p, row);
+    if (!rc && row->least_us <= f->budget_us)
         rc = count(p, row);
     if (rc)
         return rc;
@@ -225,20 +245,34 @@ static int search(struct plan *p)
     return rc;
 }
 
-/* Of the nearest one all is wanted, with as much in VTCM as can be. */
+/* Counts one that was ruled out, with as much in VTCM as can be, and what it says then is what counts. */
+static int settle_row(struct plan *p, struct hx_planned *row)
+{
+    int rc;
+
+    row->choice = &p->choices.at[pass_placements(p, (size_t)(row->choice - p->choices.at)) - 1];
+    rc = count(p, row);
+    if (!rc && is_faster(row, p->f.nearest))
+        p->f.nearest = row;
+    return rc;
+}
+
+/* Of the nearest one all is wanted.  Where that was counted before, one that two near tokens have ruled out may be nearer. */
 static int settle(struct plan *p)
 {
     struct hx_plan_found *f = &p->f;
-    struct hx_planned *row = &f->rows[f->nearest - f->rows];
+    int rc = 0;
 
     if (f->cheapest) {
         f->nearest = NULL;
         return HX_EXIT_OK;
     }
-    if (row->counted)
-        return HX_EXIT_OK;
-    row->choice = &p->choices.at[pass_placements(p, (size_t)(row->choice - p->choices.at)) - 1];
-    return count(p, row);
+    if (!f->nearest->counted)
+        return settle_row(p, &f->rows[f->nearest - f->rows]);
+    for (size_t i = 0; !rc && i < f->n_rows; i++)
+        if (!f->rows[i].counted && f->rows[i].near && f->rows[i].least_us < f->nearest->verdict.total_us)
+            rc = settle_row(p, &f->rows[i]);
+    return rc;
 }
 
 static int run(struct plan *p)

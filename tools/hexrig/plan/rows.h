@@ -13,8 +13,9 @@ enum { HX_PLAN_JSON_VERSION = 1 };
 struct hx_planned {
     const struct hx_choice *choice;
     int counted;                     /* 0: least_us alone says that it is too slow, with every placement */
-    double least_us;                 /* what its calls, or its matrices, take at least */
+    double least_us;                 /* what its calls, its matrices, or what it executes, take at least */
     enum hx_bound least;             /* which of them */
+    int near;                        /* 1: that is what it executes, by two near tokens */
     struct hx_calls formula;
     struct hx_density_answer answer; /* of one that is counted */
     struct hx_verdict verdict;
