@@ -11,7 +11,7 @@
 #include "skel/packets.h"
 #include "skel/parallel.h"
 
-HX_UNCOSTED("transforms, lifting and sums are listed; tables (once per prime), copies of keys and dividing work are not");
+HX_UNCOSTED("transforms, lifting and sums are listed; tables, copies of keys and dividing work are not");
 
 enum { ALIGN = 128, BOTH = HX_RING_PRIMES };
 
