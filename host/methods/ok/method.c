@@ -64,7 +64,8 @@ static int check_offload(const struct hx_plan *p, struct hx_error *err)
                             hx_plan_spell(p, "offload"),
                             hx_plan_offload(p) & HX_OFFLOAD_ARGMAX ? "argmax" : "linear=out");
     if (set && hx_plan_index(p, "ok-scale"))
-        return hx_error_set(err, -EINVAL, "%s block: sums of blocks are made here, not on the DSP", hx_plan_spell(p, "ok-scale"));
+        return hx_error_set(err, -EINVAL, "%s block: the DSP sums whole rows, not blocks of 32; legal there: row",
+                            hx_plan_spell(p, "ok-scale"));
     if (set && hx_plan_index(p, "placement") != 2)
         return hx_error_set(err, -EINVAL, "%s %s: exact weights stream through VTCM; legal: dma",
                             hx_plan_spell(p, "placement"), hx_plan_text(p, "placement"));
