@@ -53,7 +53,7 @@ for flag in MARCH=x86-64-v2 OPT=-O1 CFLAGS=-DHX_OTHER $san; do
     plan new "$flag"
     grep '^\(CC\|IDL\|AR\|LINK\) ' "$dir/new" >"$dir/new2"
     # a static program has no sanitizer, nor what is preloaded into programs without one, nor skels of other levels of the optimiser
-    [ "$flag" = "${flag#SAN}" ] || sed -e '/run_with_client-static/d;/hxt_fail\.so$/d;/hxt_stage\.so$/d;/hxt_clock\.so$/d;/tests\/fail\//d' \
+    [ "$flag" = "${flag#SAN}" ] || sed -e '/run_with_client-static/d;/hxt_fail\.so$/d;/hxt_stage\.so$/d;/hxt_clock\.so$/d;/hxt_late\.so$/d;/tests\/fail\//d' \
         -e "/ -O[0-3]'\$/d;/_O[0-3]_skel\.so\$/d;/_O[0-3]\.a\$/d" "$dir/ours" | uniq >"$dir/dynamic"
     same "after $flag" "$([ "$flag" = "${flag#SAN}" ] && echo ours || echo dynamic)" new2
 done

@@ -1,6 +1,6 @@
 /* Protects: sweeps of `hexrig density`: rows as they are done, in every form the same; sweeps of profiles and options say what single
- * commands say; a row that fails is no reason to leave out others; an interrupted or killed one keeps its rows, and goes on to the same object;
- * files of other sweeps are refused; pictures. */
+ * commands say; a row that fails is no reason to leave out others; an interrupted or killed one keeps its rows, and goes on to the same
+ * object; files of other sweeps are refused; pictures. */
 #include "e2e.h"
 
 static json_t *rows(const char *words)
