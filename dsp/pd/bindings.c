@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/low_memory.h"
 
@@ -18,8 +18,25 @@ struct binding {
     int orphan; /* the driver took the buffer away: base is ours to unmap */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
-static struct binding *list;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects both lists */
+static struct binding *list, *spare;
+
+/* Under lock.  Not from the heap, see base/cache.c: buffers come and go beside calls. */
+static struct binding *take(void)
+{
+    enum { BYTES = 4096 };
+    struct binding *b = spare;
+
+    if (!b) {
+        b = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (b == MAP_FAILED)
+            return NULL;
+        for (size_t i = 0; i + 1 < BYTES / sizeof(*b); i++)
+            b[i].next = &b[i + 1];
+    }
+    spare = b->next;
+    return b;
+}
 
 static struct binding **find_id(int32_t id)
 {
@@ -39,7 +56,8 @@ static void drop_if_unused(struct binding **p)
     if (b->orphan)
         hx_low_unmap(b->base, b->size);
     *p = b->next;
-    free(b);
+    b->next = spare;
+    spare = b;
 }
 
 int hx_bindings_bind(int32_t id, int32_t client_fd, uint8_t *base, uint64_t size)
@@ -49,7 +67,7 @@ int hx_bindings_bind(int32_t id, int32_t client_fd, uint8_t *base, uint64_t size
     pthread_mutex_lock(&lock);
     b = *find_id(id);
     if (!b) {
-        b = calloc(1, sizeof(*b));
+        b = take();
         if (b) {
             *b = (struct binding){.next = list, .client_fd = client_fd, .id = id, .base = base,
                                   .size = size};

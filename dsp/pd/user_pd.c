@@ -22,11 +22,14 @@
 #include "services.h"
 #include "settle_in.h"
 
-enum { WORKERS_MAX = 256, STACK_BYTES = 1 << 20, GUARD_BYTES = 4096 };
+/* Threads have a part of the heap, so those that most clients need are there before a skel has: one that began when two calls
+ * happened to meet would shift what the skel allocates meanwhile. */
+enum { WORKERS_FIRST = 4, WORKERS_MAX = 256, STACK_BYTES = 1 << 20, GUARD_BYTES = 4096 };
 
 static struct hx_dsp_channel *channel;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects idle, workers */
 static int idle, workers;
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* kept by who starts the first workers: none serves a call before all are there */
 
 static int start_worker(void);
 
@@ -37,6 +40,8 @@ static void *worker(void *ready)
 
     hx_settle_in();
     sem_post(ready);
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
     for (;;) {
         int rc = hx_dsp_channel_take(channel, &msg), start;
         if (rc) {
@@ -107,8 +112,12 @@ _Noreturn void hx_user_pd_main(struct hx_dsp_channel *c)
     hx_queue_cost_open(&c->rings->packets);
     hx_uncosted_open(&c->rings->uncosted);
     hx_interfaces_open(&c->rings->interfaces);
-    idle = workers = 1;
-    if (start_worker())
+    idle = workers = WORKERS_FIRST;
+    pthread_mutex_lock(&gate);
+    for (int i = 0; i < WORKERS_FIRST; i++)
+        start_worker();
+    pthread_mutex_unlock(&gate);
+    if (!workers)
         _exit(1); /* nobody would ever serve a call */
     while ((rc = hx_dsp_channel_control(c, &ctl, fd)) == 1) {
         hx_buffers_apply(&ctl, fd[0]);
