@@ -97,6 +97,30 @@ static int find(const char *lib, char *path, size_t path_bytes)
     return -1;
 }
 
+enum { PATH_STEP = 256 };
+
+/* The same path with so many slashes before the library's name that its length is a multiple of PATH_STEP.  The loader keeps paths on the
+ * heap, so a skel's memory would lie on other lines, and cost something else, in a folder with a longer name. */
+static void widen(const char *path, char wide[])
+{
+    const size_t folder = (size_t)(strrchr(path, '/') - path), fill = PATH_STEP - strlen(path) % PATH_STEP;
+
+    memcpy(wide, path, folder);
+    memset(wide + folder, '/', fill);
+    strcpy(wide + folder + fill, path + folder);
+}
+
+/* What widen() did, undone in a text with such a path. */
+static void narrow(char *text)
+{
+    char *to = text;
+
+    for (const char *p = text; *p; p++)
+        if (*p != '/' || p == text || p[-1] != '/')
+            *to++ = *p;
+    *to = '\0';
+}
+
 static int ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
@@ -167,10 +191,18 @@ static int parse(const char *name, struct request *r)
     return 0;
 }
 
+/* What the loader could not find it tells the thread, in memory of the heap that it gives back at its next error.  So where a skel's
+ * memory lies would depend on which thread opened which skel. */
+static void forget_errors(void)
+{
+    if (dlerror())
+        dlerror();
+}
+
 static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
 {
     struct request r;
-    char path[4096];
+    char path[4096], wide[sizeof(path) + PATH_STEP] = "";
     void *entry;
     int replaced = 0;
 
@@ -189,9 +221,13 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
         return AEE_DSP(AEE_ENOSUCHSYMBOL);
     }
     /* hexrig-dsp itself has the queue's service: dsp/queue/dspqueue_service.c */
-    m->dl = dlopen(strcmp(r.lib, QUEUE_SKEL) ? path : NULL, RTLD_NOW | RTLD_LOCAL);
+    if (strcmp(r.lib, QUEUE_SKEL) != 0)
+        widen(path, wide);
+    m->dl = dlopen(*wide ? wide : NULL, RTLD_NOW | RTLD_LOCAL);
     if (!m->dl) {
-        snprintf(why, why_bytes, "%s", dlerror());
+        snprintf(wide, sizeof(wide), "%s", dlerror());
+        narrow(wide);
+        snprintf(why, why_bytes, "%s", wide);
         return AEE_DSP(AEE_EUNABLETOLOAD);
     }
     if (strcmp(r.lib, QUEUE_SKEL) != 0)
@@ -208,6 +244,7 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
     else
         *(void **)&m->invoke = entry;
     m->interface = hx_interface_number(m->dl, r.lib, r.symbol);
+    forget_errors();
     return AEE_SUCCESS;
 }
 

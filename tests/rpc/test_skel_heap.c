@@ -1,5 +1,5 @@
 /* Protects: where a skel's memory lies, and with it which lines and pages the cost model sees, does not depend on when the threads begin
- * that serve its calls and packets. */
+ * that serve its calls and packets, nor on the length of the path that the skel has. */
 #include <sys/mman.h>
 
 #include "queue_client.h"
@@ -63,8 +63,26 @@ static void test_memory_lies_at_one_place_in_its_page(void **state)
     ask_both(&at, 1);
 }
 
+/* The loader keeps paths on the heap. */
+static void test_it_lies_there_whatever_the_path(void **state)
+{
+    static const char slashes[] = "////////////////////////////////////////////////////////////////////////////////";
+    static const int lengths[] = {1, 17, 40, sizeof(slashes) - 1};
+    uint32_t at = UINT32_MAX;
+
+    (void)state;
+    where = mmap(NULL, PDS * sizeof(*where), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(where != MAP_FAILED);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        setenv("DSP_LIBRARY_PATH", hxt_path(HXT_BUILD "%.*stests", lengths[i], slashes), 1);
+        ask_both(&at, 0);
+    }
+    unsetenv("DSP_LIBRARY_PATH");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_memory_lies_at_one_place_in_its_page),
+    cmocka_unit_test(test_it_lies_there_whatever_the_path),
 };
 
 int main(void)
