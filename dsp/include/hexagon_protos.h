@@ -5,7 +5,7 @@
 #ifndef HEXAGON_PROTOS_H
 #define HEXAGON_PROTOS_H
 
-#include "hexagon_types.h"
+#include "hexrig_hvx_types.h"
 
 #include "hexrig_dma.h"
 #include "hexrig_scalar_builtins.h"
@@ -19,5 +19,11 @@
 #include "hexrig_scalar_pred.h"
 #include "hexrig_scalar_shift.h"
 #include "hexrig_scalar_vec.h"
+
+#include "hexrig_scalar_names.h"
+
+/* as there: with HVX come its intrinsics */
+#include "hexagon_circ_brev_intrinsics.h"
+#include "hvx_hexagon_protos.h"
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef HVX_HEXAGON_PROTOS_H
 #define HVX_HEXAGON_PROTOS_H
 
-#include "hexagon_types.h"
+#include "hexrig_hvx_types.h"
 #include "hexrig_hvx_lanes.h"
 
 #include "hexrig_hvx_alu.h"
@@ -19,5 +19,8 @@
 #include "hexrig_hvx_float.h"
 #include "hexrig_hvx_ieee.h"
 #include "hexrig_hvx_builtins.h"
+#include "hexrig_hvx_names.h"
+
+#include "hexrig_hvx_splat_check.h"
 
 #endif

@@ -91,6 +91,20 @@ void hx_check_context(const char *intrinsic)
     fault(__builtin_return_address(0), "HVX used without an HVX context", intrinsic, NULL);
 }
 
+int hx_check_int(const char *by, double value)
+{
+    const struct place at = place_of(__builtin_return_address(0));
+    const int above = value >= 2147483648.0, below = value <= -2147483649.0;
+
+    if (!above && !below && value == value)
+        return (int)value;
+    if (!hx_machine)
+        return above ? INT32_MAX : below ? INT32_MIN : 0;
+    FARF(FATAL, "float %g given to %s, which takes an int: outside of its range C leaves the result undefined, in %s+0x%lx", value, by,
+         at.name, at.offset);
+    abort();
+}
+
 #ifdef __SANITIZE_ADDRESS__
 
 void hx_mem_stream(const void *p, size_t bytes, int is_store)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The HVX headers build as C and C++ with gcc and clang, without a warning, and refuse what a V69 does not have.
+# The HVX headers build as C and C++ with gcc and clang, without a warning, and refuse what a V69 does not have; <hexagon_types.h> alone
+# brings all that foreign code takes from it; IEEE chains round alike in every build.
 # Usage: hvx_headers.sh BUILD (unused)
 set -eu
 src=$(cd "$(dirname "$0")/../.." && pwd)
@@ -7,6 +8,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cp "$src/tests/data/hvx/families.c" "$dir/c.c"
 cp "$src/tests/data/hvx/families.c" "$dir/cc.cc"
+cp "$src/tests/data/hvx/sdk_names.c" "$dir/names-c.c"
+cp "$src/tests/data/hvx/sdk_names.c" "$dir/names-cc.cc"
 flags="-O1 -Wall -Wextra -Werror -Wno-psabi -I$src/dsp/include -I$src/dsp/include/hexrig"
 tried=0
 for cc in gcc g++ clang clang++; do
@@ -14,6 +17,14 @@ for cc in gcc g++ clang clang++; do
     case $cc in *++) file=cc.cc std=-fno-strict-aliasing ;; *) file=c.c std=-std=gnu11 ;; esac
     for extra in "" -march=native -DHEXRIG_COUNT "-DHEXRIG_HVX_IEEE -DHEXRIG_HVX_ARCH=73"; do
         $cc $std $flags $extra -c "$dir/$file" -o "$dir/o.o"
+    done
+    for extra in "" -D__hexagon__ -DHEXRIG_CHECK "-DHEXRIG_HVX_IEEE -DHEXRIG_HVX_ARCH=73"; do
+        $cc $std $flags $extra -fsyntax-only "$dir/names-$file"
+    done
+    for opt in "-O2 -march=native" "-O3 -march=native -ffp-contract=fast" -O0; do
+        case $cc in *++) break ;; esac
+        $cc $flags -w $opt -DHEXRIG_HVX_IEEE "$src/tests/data/hvx/rounding.c" -o "$dir/rounding"
+        echo "$("$dir/rounding") $cc $opt" >>"$dir/rounded"
     done
     tried=$((tried + 1))
 
@@ -31,4 +42,12 @@ for cc in gcc g++ clang clang++; do
     done
 done
 [ $tried -gt 0 ]
+# 0: the product was rounded by itself
+awk '$1 != "0" || (NR > 1 && $2 != first) { bad = 1 } NR == 1 { first = $2 } END { exit bad }' "$dir/rounded" ||
+    { echo "builds round differently:"; cat "$dir/rounded"; exit 1; } >&2
+# the lists of names belong to the tables
+for t in oracle/hvx oracle_scalar/scalar; do
+    awk -F' [|] ' -f "$src/tools/gen-intrinsic-names.awk" "$src/tests/$t-v69-intrinsics.txt" |
+        cmp - "$src/dsp/include/hexrig/hexrig_${t#*/}_names.h"
+done
 echo "$tried compilers"

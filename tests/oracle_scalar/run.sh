@@ -16,7 +16,14 @@ awk -F' [|] ' -f "$here/gen.awk" "$here/scalar-v69-intrinsics.txt" >"$out/scalar
 hexagon_cc -w -I"$here" -I"$out" "$here/side_qemu.c" -o "$out/side_qemu"
 ${CC:-gcc} -std=gnu11 -O2 -ffp-contract=off -Wall -Wextra -Wno-psabi -I"$root/dsp/include" -I"$root/dsp/include/hexrig" -I"$here" -I"$out" \
     "$here/side_host.c" -o "$out/side_host"
+hexagon_cc -w -I"$here" "$here/circ_brev_qemu.c" -o "$out/circ_brev_qemu"
 set +e
+
+# circular and bit-reversed buffers: a number per case, in the order of the list
+"$qemu" "$out/circ_brev_qemu" | od -An -v -t x4 -w4 | tr -d ' ' >"$out/circ_brev.txt"
+awk '{ print $1 }' "$root/tests/data/circ-brev-oracle.txt" | cmp -s - "$out/circ_brev.txt" ||
+    { echo "scalar oracle: tests/data/circ-brev-oracle.txt: $out/circ_brev.txt has other numbers" >&2; exit 1; }
+echo "circular and bit-reversed buffers: $(wc -l <"$out/circ_brev.txt") cases equal"
 
 "$qemu" "$out/side_qemu" >"$out/qemu.bin"; rc=$?
 [ $rc -eq 0 ] || { echo "scalar oracle: qemu-hexagon ended with status $rc" >&2; exit 1; }

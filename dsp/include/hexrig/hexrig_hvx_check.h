@@ -23,6 +23,10 @@ void hx_check_context(const char *intrinsic) __attribute__((visibility("default"
 void hx_check_vtcm(const char *intrinsic, const void *p, size_t bytes)
     __attribute__((visibility("default")));
 
+/* `value` as an int.  Stops the PD where it has none (NaN, or out of range), which C leaves undefined; where there is no machine, it
+ * saturates as the DSP does, and a NaN gives 0. */
+int hx_check_int(const char *by, double value) __attribute__((visibility("default")));
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,10 +58,24 @@ HX_FN hx_nw hx_int_of(hx_nsf x, float low, float high)
 }
 
 #ifdef HEXRIG_HVX_IEEE
+/* A result that the compiler takes as it is.  Two intrinsics round twice: no product and sum may become one fused operation (gcc
+ * does that unless told -ffp-contract=off), and no sum may be reordered (-ffast-math). */
+HX_FN hx_nsf hx_rounded(hx_nsf x)
+{
+#if defined(__x86_64__)
+    __asm__("" : "+v"(x));
+#elif defined(__aarch64__)
+    __asm__("" : "+w"(x));
+#else
+    __asm__("" : "+m"(x));
+#endif
+    return x;
+}
+
 #define HX_SF(x) ((hx_nsf)(x))
-HX_DEF2(Q6_Vsf_vadd_VsfVsf, VX, V, V, V, HX_SF(a) + HX_SF(b))
-HX_DEF2(Q6_Vsf_vsub_VsfVsf, VX, V, V, V, HX_SF(a) - HX_SF(b))
-HX_DEF2(Q6_Vsf_vmpy_VsfVsf, VX_DV, V, V, V, HX_SF(a) * HX_SF(b))
+HX_DEF2(Q6_Vsf_vadd_VsfVsf, VX, V, V, V, hx_rounded(HX_SF(a) + HX_SF(b)))
+HX_DEF2(Q6_Vsf_vsub_VsfVsf, VX, V, V, V, hx_rounded(HX_SF(a) - HX_SF(b)))
+HX_DEF2(Q6_Vsf_vmpy_VsfVsf, VX_DV, V, V, V, hx_rounded(HX_SF(a) * HX_SF(b)))
 HX_DEF2(Q6_Vsf_vfmax_VsfVsf, VX_LATE, V, V, V, HX_PICK(w, HX_SF(a) > HX_SF(b), a, b))
 HX_DEF2(Q6_Vsf_vfmin_VsfVsf, VX_LATE, V, V, V, HX_PICK(w, HX_SF(a) < HX_SF(b), a, b))
 HX_DEF1(Q6_Vsf_vabs_Vsf, VX_LATE, V, V, a &INT32_MAX)
@@ -187,6 +201,10 @@ HX_DEF1(Q6_Vhf_equals_Vh, VS, V, V,
                     __builtin_convertvector((hx_nw)hx_oh(a), hx_nsf)))
 HX_DEF1(Q6_Vh_equals_Vhf, VS, V, V,
         hx_weave_h(hx_trunc_hf(HX_EVEN_HF(a)), hx_trunc_hf(HX_ODD_HF(a))))
+#define Q6_Vsf_equals_Vw Q6_Vsf_equals_Vw
+#define Q6_Vw_equals_Vsf Q6_Vw_equals_Vsf
+#define Q6_Vhf_equals_Vh Q6_Vhf_equals_Vh
+#define Q6_Vh_equals_Vhf Q6_Vh_equals_Vhf
 #else
 /* Not declared, because portable code defines these itself for older parts; a use without such a
  * definition names the reason in the compiler's error. */

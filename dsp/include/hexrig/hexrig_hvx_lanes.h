@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "hexagon_types.h"
+#include "hexrig_hvx_types.h"
 #include "hexrig_hvx_count.h"
 
 #if defined(__AVX512BW__) && defined(__AVX512DQ__)

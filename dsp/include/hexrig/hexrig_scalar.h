@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "hexagon_types.h"
+#include "hexrig_hvx_types.h"
 
 #define HXS_T_R Word32
 #define HXS_T_P Word64
