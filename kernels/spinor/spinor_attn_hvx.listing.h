@@ -1,7 +1,7 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_attn_hvx.c; do not edit.
  * Source and flags: 6f125b5342660534.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
-#ifndef __hexagon__
+#if !defined(__hexagon__) || defined(__LP64__)
 #include "hexrig_code.h"
 
 static const struct hx_vliw_packet hx_sum_each_release_0[] = {

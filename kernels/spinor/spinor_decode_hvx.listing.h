@@ -1,7 +1,7 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of spinor_decode_hvx.c; do not edit.
  * Source and flags: 1a19d27e712fbc61.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
-#ifndef __hexagon__
+#if !defined(__hexagon__) || defined(__LP64__)
 #include "hexrig_code.h"
 
 static const struct hx_vliw_packet hx_decode_one_release_0[] = {

@@ -13,7 +13,7 @@ void hx_emit_head(FILE *out, const struct hx_tables *t, const char *compiler)
     if (t->hash)
         fprintf(out, HX_TABLE_HASH "%s.\n", t->hash);
     fputs(" * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */\n"
-          "#ifndef __hexagon__\n#include \"hexrig_code.h\"\n",
+          "#if !defined(__hexagon__) || defined(__LP64__)\n#include \"hexrig_code.h\"\n",
           out);
 }
 

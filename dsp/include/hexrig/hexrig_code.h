@@ -96,7 +96,7 @@ void hx_code_set_build(enum hx_code_build build);
 }
 #endif
 
-#ifdef __hexagon__
+#if defined(__hexagon__) && !defined(__LP64__)
 #define HX_CODE(function) ((void)0)
 #define HX_TRIPS(level, n) ((void)0)
 #else

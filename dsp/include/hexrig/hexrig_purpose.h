@@ -8,13 +8,13 @@
 #include "hx_traffic.h"
 
 /* Of functions that are there for the rig's figures alone: their loads and stores take no modelled time. */
-#if defined(__hexagon__) || defined(__clang__)
+#if (defined(__hexagon__) && !defined(__LP64__)) || defined(__clang__)
 #define HX_FOR_FIGURES
 #else
 #define HX_FOR_FIGURES __attribute__((noinline, no_sanitize("kernel-address")))
 #endif
 
-#ifdef __hexagon__
+#if defined(__hexagon__) && !defined(__LP64__)
 static inline int hx_purpose_set(const void *p, size_t bytes, enum hx_purpose purpose)
 {
     (void)p, (void)bytes, (void)purpose;

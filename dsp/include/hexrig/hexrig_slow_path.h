@@ -12,7 +12,7 @@
 #ifndef HEXRIG_SLOW_PATH_H
 #define HEXRIG_SLOW_PATH_H
 
-#ifdef __hexagon__
+#if defined(__hexagon__) && !defined(__LP64__)
 #define HX_SLOW_PATH() ((void)0)
 #else
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 #ifndef HEXRIG_UNCOSTED_H
 #define HEXRIG_UNCOSTED_H
 
-#ifdef __hexagon__
+#if defined(__hexagon__) && !defined(__LP64__)
 #define HX_UNCOSTED(reason) _Static_assert(1, "")
 #else
 #define HX_UNCOSTED(reason) \
