@@ -179,19 +179,3 @@ int remote_set_mode(uint32_t mode)
     hx_session_set_serial(mode == REMOTE_MODE_SERIAL);
     return AEE_SUCCESS;
 }
-
-int remote_system_request(system_req_payload *req)
-{
-    fastrpc_domain_type type;
-
-    if (!req)
-        return AEE_EBADPARM;
-    if (req->id != FASTRPC_GET_DOMAINS)
-        return AEE_EUNSUPPORTED;
-    type = req->sys.flags & ((1u << DOMAINS_LIST_FLAGS_TYPE_POS) - 1);
-    req->sys.num_domains = type == ALL_DOMAINS || type == NSP;
-    if (req->sys.domains && req->sys.max_domains >= 1 && req->sys.num_domains)
-        req->sys.domains[0] = (fastrpc_domain){
-            .id = CDSP_DOMAIN_ID, .name = CDSP_DOMAIN_NAME, .type = NSP, .status = 1};
-    return AEE_SUCCESS;
-}

@@ -21,8 +21,16 @@ typedef int16_t int16;
 typedef uint16_t uint16;
 typedef int32_t int32;
 typedef uint32_t uint32;
+/* Of IDL files, too.  Host code passes `long long` to what an IDL compiler declares; DSP code was written for a machine whose int64_t is
+ * `long long`, and defines it with either.  Here int64_t is `long`, so that skels (the flags of hexrig-skel.pc define HEXRIG_SKEL) have
+ * that, and all else has the other. */
+#if defined(HEXRIG_SKEL) || defined(__hexagon__)
 typedef int64_t int64;
 typedef uint64_t uint64;
+#else
+typedef long long int64;
+typedef unsigned long long uint64;
+#endif
 typedef unsigned char byte;
 typedef unsigned char boolean;
 #ifndef TRUE
@@ -31,5 +39,20 @@ typedef unsigned char boolean;
 #ifndef FALSE
 #define FALSE 0
 #endif
+
+#define MIN_AECHAR 0
+#define MAX_AECHAR 65535
+
+/* Text and wide text; both lengths count the NUL. */
+typedef struct _cstring_s {
+    char *data;
+    int dataLen; /* room, elements */
+    int dataLenReq; /* what it would take */
+} _cstring_t;
+typedef struct _wstring_s {
+    unsigned short *data;
+    int dataLen;
+    int dataLenReq;
+} _wstring_t;
 
 #endif

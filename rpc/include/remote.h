@@ -370,7 +370,22 @@ enum fastrpc_map_flags {
     FASTRPC_MAP_RESERVED = 1,
     FASTRPC_MAP_FD = 2,
     FASTRPC_MAP_FD_DELAYED = 3,
+    FASTRPC_MAP_RESERVED_4,
+    FASTRPC_MAP_RESERVED_5,
+    FASTRPC_MAP_RESERVED_6,
+    FASTRPC_MAP_RESERVED_7,
+    FASTRPC_MAP_RESERVED_8,
+    FASTRPC_MAP_RESERVED_9,
+    FASTRPC_MAP_RESERVED_10,
+    FASTRPC_MAP_RESERVED_11,
+    FASTRPC_MAP_RESERVED_12,
+    FASTRPC_MAP_RESERVED_13,
+    FASTRPC_MAP_RESERVED_14,
+    FASTRPC_MAP_RESERVED_15,
     FASTRPC_MAP_FD_NOMAP = 16,
+    /* addresses beyond 4 GiB, which later parts have: AEE_EUNSUPPORTED */
+    FASTRPC_MAP_FD_EXTENDED,
+    FASTRPC_MAP_FD_DELAYED_EXTENDED,
     FASTRPC_MAP_MAX,
 };
 
@@ -431,15 +446,26 @@ typedef enum {
     SDSP,
     MODEM,
     HPASS,
+    /* newer names */
+    FASTRPC_ALL_DOMAINS = ALL_DOMAINS,
+    FASTRPC_NSP = NSP,
+    FASTRPC_LPASS = LPASS,
+    FASTRPC_SDSP = SDSP,
+    FASTRPC_MDSP = MODEM,
+    FASTRPC_HPASS = HPASS,
 } fastrpc_domain_type;
 
+/* The newer of two published layouts.  The older one has neither instance_id nor reserved, and nothing in a request tells which one a
+ * client was compiled with; remote_system_request() says how the library knows. */
 typedef struct {
     int id;
+    int instance_id; /* of several DSPs of a type, from 0 */
     char name[MAX_DOMAIN_NAMELEN];
     fastrpc_domain_type type;
     int status; /* not 0: up */
     uint32_t card;
     uint32_t soc_id;
+    uint32_t reserved[10];
 } fastrpc_domain;
 
 typedef struct {
@@ -460,7 +486,12 @@ typedef struct system_req_payload {
     };
 } system_req_payload;
 
-/* AEE_EUNSUPPORTED: unknown request. */
+/* AEE_EUNSUPPORTED: unknown request.
+ *
+ * Programs that are linked with this library, and those that look the function up by dlsym(), get the newer fastrpc_domain.  Programs that
+ * were linked with a library without symbol versions (Qualcomm's open library, whose header has the older layout, and hexrig's before)
+ * get the older one.  HEXRIG_DOMAIN_BYTES, 52 or 96, in the environment decides for a program for which that is not right.  Of an
+ * element no more than the first 52 bytes are written, so that a wrong guess shows wrong values and harms nothing else. */
 int remote_system_request(system_req_payload *req);
 
 #ifdef __cplusplus

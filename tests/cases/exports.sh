@@ -1,10 +1,12 @@
 #!/bin/sh
-# libcdsprpc.so exports the published names and hexrig's own hx_rig_*, and nothing else.  Usage: exports.sh BUILD
+# libcdsprpc.so exports the published names, hexrig's own hx_rig_* and hx_farf, and nothing else; no name but one has a version.  Usage: exports.sh BUILD
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-nm -D --defined-only "$1/lib/libcdsprpc.so" | awk '{ print $3 }' | LC_ALL=C sort >"$dir/have"
+nm -D --defined-only "$1/lib/libcdsprpc.so" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort >"$dir/have"
 cat >"$dir/want" <<'END'
+HAP_debug_runtime
+HAP_debug_v2
 dspqueue_close
 dspqueue_create
 dspqueue_export
@@ -22,6 +24,7 @@ fastrpc_async_get_status
 fastrpc_mmap
 fastrpc_munmap
 fastrpc_release_async_job
+hx_farf
 hx_rig_configure
 hx_rig_connect
 hx_rig_device
@@ -60,7 +63,8 @@ remote_register_fd
 remote_register_fd2
 remote_session_control
 remote_set_mode
-remote_system_request
+remote_system_request@@HEXRIG_2
+remote_system_request@HEXRIG_1
 rpcmem_alloc
 rpcmem_alloc2
 rpcmem_deinit

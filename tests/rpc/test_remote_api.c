@@ -1,5 +1,6 @@
 /* Protects: FastRPC as a program sees it that knows its public headers only (remote.h, rpcmem.h), against a real rig,
  * on both front ends: calls, memory, sessions, capabilities. */
+#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include "calculator_client.h"
@@ -398,10 +399,77 @@ static void test_the_system_has_one_nsp(void **state)
     req.sys.max_domains = 1;
     assert_int_equal(remote_system_request(&req), AEE_SUCCESS);
     assert_int_equal(d.id, CDSP_DOMAIN_ID);
+    assert_int_equal(d.instance_id, 0);
     assert_string_equal(d.name, "cdsp");
+    assert_int_equal(d.type, FASTRPC_NSP);
+    assert_int_equal(d.status, 1);
     req.sys.flags = LPASS;
     assert_int_equal(remote_system_request(&req), AEE_SUCCESS);
     assert_int_equal(req.sys.num_domains, 0);
+}
+
+/* As it was before it had an instance_id. */
+struct older_domain {
+    int id;
+    char name[MAX_DOMAIN_NAMELEN];
+    fastrpc_domain_type type;
+    int status;
+    uint32_t card;
+    uint32_t soc_id;
+};
+
+typedef int (*request_fn)(system_req_payload *);
+
+static void expect_older(request_fn request)
+{
+    struct older_domain d[2];
+    system_req_payload req = {.id = FASTRPC_GET_DOMAINS};
+
+    memset(d, 0xa5, sizeof(d));
+    req.sys.domains = (fastrpc_domain *)(void *)d;
+    req.sys.max_domains = 1;
+    assert_int_equal(request(&req), AEE_SUCCESS);
+    assert_int_equal(d[0].id, CDSP_DOMAIN_ID);
+    assert_string_equal(d[0].name, "cdsp");
+    assert_true(d[0].type == NSP && d[0].status == 1 && d[0].card == 0 && d[0].soc_id == 0);
+    assert_int_equal(d[1].id, (int)0xa5a5a5a5);
+}
+
+/* The newer one is written no further than the older one is long. */
+static void expect_newer(request_fn request)
+{
+    union {
+        fastrpc_domain d;
+        uint32_t word[sizeof(fastrpc_domain) / 4];
+    } u;
+    system_req_payload req = {.id = FASTRPC_GET_DOMAINS};
+
+    memset(&u, 0xa5, sizeof(u));
+    req.sys.domains = &u.d;
+    req.sys.max_domains = 1;
+    assert_int_equal(request(&req), AEE_SUCCESS);
+    assert_string_equal(u.d.name, "cdsp");
+    assert_true(u.d.type == NSP && u.d.status == 1 && u.d.card == 0);
+    assert_int_equal(u.word[sizeof(struct older_domain) / 4], 0xa5a5a5a5);
+}
+
+static void test_a_client_gets_the_domain_that_it_was_linked_for(void **state)
+{
+    const request_fn first = (request_fn)dlvsym(RTLD_DEFAULT, "remote_system_request", "HEXRIG_1"),
+                     last = (request_fn)dlsym(RTLD_DEFAULT, "remote_system_request");
+
+    (void)state;
+    assert_non_null(first);
+    assert_non_null(last);
+    expect_older(first);
+    expect_newer(last);
+    setenv("HEXRIG_DOMAIN_BYTES", "52", 1);
+    expect_older(last);
+    setenv("HEXRIG_DOMAIN_BYTES", "96", 1);
+    expect_newer(first);
+    setenv("HEXRIG_DOMAIN_BYTES", "53", 1); /* there is no such layout */
+    expect_newer(last);
+    unsetenv("HEXRIG_DOMAIN_BYTES");
 }
 
 /* An AEE code has many causes: stderr tells them apart, once for who tries again and again. */
@@ -446,6 +514,7 @@ static int run(const char *front_end)
         cmocka_unit_test(test_qos_modes_are_checked),
         cmocka_unit_test(test_handle_control_checks_every_size),
         cmocka_unit_test(test_the_system_has_one_nsp),
+        cmocka_unit_test(test_a_client_gets_the_domain_that_it_was_linked_for),
     };
 
     own_rig_front_end = front_end;

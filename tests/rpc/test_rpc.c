@@ -407,6 +407,8 @@ static void test_mmap_twice_is_ealready_and_free_unmaps(void **state)
                      AEE_EBADPARM);
     assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 4, 4096, FASTRPC_MAP_FD), AEE_EBADPARM);
     assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, 5), AEE_EUNSUPPORTED);
+    assert_int_equal(FASTRPC_MAP_FD_DELAYED_EXTENDED, 18);
+    assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD_DELAYED_EXTENDED), AEE_EUNSUPPORTED);
     assert_int_equal(fastrpc_munmap(CDSP_DOMAIN_ID, fd, p, 4096), AEE_ENOSUCHMAP);
     assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD), 0);
     assert_int_equal(fastrpc_mmap(CDSP_DOMAIN_ID, fd, p, 0, 4096, FASTRPC_MAP_FD), AEE_EALREADY);
