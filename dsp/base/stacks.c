@@ -41,6 +41,11 @@ int hx_on_stack(const void *p)
     return (uintptr_t)p - own.base < own.bytes;
 }
 
+size_t hx_stack_left(const void *p)
+{
+    return hx_on_stack(p) ? (uintptr_t)p - own.base : 0;
+}
+
 void hx_stacks_begin(void)
 {
     int i = 0;

@@ -186,6 +186,12 @@ uint64_t hx_vt_now_ns(void)
     return thread.from.call_ns + (uint64_t)(spent * 1e6 / hx_vt_clock_khz());
 }
 
+uint64_t hx_vt_packets(void)
+{
+    settle();
+    return (uint64_t)(thread.spent[HX_VT_CODE] / (hx_machine ? hx_machine->cost.packet_pcycles : 1));
+}
+
 uint64_t hx_vt_pcycles_of_ns(uint64_t ns)
 {
     return (uint64_t)((double)ns * hx_vt_clock_khz() / 1e6);

@@ -63,6 +63,8 @@ void hx_vt_thread_begin(const struct hx_vt_origin *o);
 /* The thread's pcycle counter and its virtual time in ns. */
 uint64_t hx_vt_now(void);
 uint64_t hx_vt_now_ns(void);
+/* Packets that the thread has been charged since its call began. */
+uint64_t hx_vt_packets(void);
 /* The clock of the core during the thread's call. */
 uint32_t hx_vt_clock_khz(void);
 

@@ -11,6 +11,8 @@ size_t __sanitizer_get_current_allocated_bytes(void); /* gcc brings no header fo
 size_t __sanitizer_get_free_bytes(void);
 #endif
 
+#include "base/stacks.h"
+
 enum { GROW_AT_FIRST = 512 << 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects min_grow */
@@ -65,4 +67,38 @@ int HAP_mem_set_grow_size(uint64 min, uint64 max)
     min_grow = max < min_grow ? max : min_grow;
     pthread_mutex_unlock(&lock);
     return AEE_SUCCESS;
+}
+
+int HAP_mem_set_heap_thresholds(unsigned int low_largest_block_size, unsigned int high_largest_block_size)
+{
+    return low_largest_block_size > high_largest_block_size ? AEE_EBADPARM : AEE_SUCCESS;
+}
+
+uint64 HAP_mem_available_stack(void)
+{
+    return hx_stack_left(__builtin_frame_address(0));
+}
+
+static int map_buffer(HAP_mem_map_t *m)
+{
+    void *p;
+
+    if (m->addr)
+        return AEE_EUNSUPPORTED;
+    p = HAP_mmap2(NULL, m->len, m->prot & (HAP_PROT_READ | HAP_PROT_WRITE | HAP_PROT_EXEC), m->flags, m->fd, (long)m->dsp_pa);
+    if (p == (void *)-1)
+        return AEE_ENOSUCHMAP;
+    m->dsp_va = (uintptr_t)p;
+    return AEE_SUCCESS;
+}
+
+int HAP_mem_request(HAP_mem_req_payload_t *mem_payload)
+{
+    if (!mem_payload)
+        return AEE_EBADPARM;
+    if (mem_payload->request_id == HAP_MEM_MAP)
+        return map_buffer(&mem_payload->mmap);
+    if (mem_payload->request_id == HAP_MEM_UNMAP)
+        return HAP_munmap2((void *)(uintptr_t)mem_payload->munmap.dsp_va, mem_payload->munmap.len);
+    return AEE_EUNSUPPORTED;
 }

@@ -41,6 +41,12 @@ typedef struct {
     compute_res_vtcm_page_def_t page_list[8];
 } compute_res_vtcm_page_t;
 
+typedef enum {
+    HAP_COMPUTE_RES_HMX_NON_SHARED = 0,
+    HAP_COMPUTE_RES_HMX_SHARED,
+    HAP_COMPUTE_RES_HMX_TYPE_MAX,
+} compute_res_hmx_type_t;
+
 /* --- what the names below stand for */
 int compute_resource_attr_init(compute_res_attr_t *attr);
 int compute_resource_attr_set_serialize(compute_res_attr_t *attr, unsigned char b_enable);
@@ -70,6 +76,8 @@ int compute_resource_check_release_request(unsigned int context_id);
 int compute_resource_update_priority(unsigned int context_id, unsigned short priority);
 int compute_resource_hmx_lock(unsigned int context_id);
 int compute_resource_hmx_unlock(unsigned int context_id);
+int compute_resource_hmx_lock2(unsigned int context_id, compute_res_hmx_type_t type);
+int compute_resource_hmx_unlock2(unsigned int context_id, compute_res_hmx_type_t type);
 
 /* --- attributes; all functions refuse an attribute that was not initialised */
 
@@ -204,6 +212,17 @@ static inline int HAP_compute_res_hmx_lock(unsigned int context_id)
 static inline int HAP_compute_res_hmx_unlock(unsigned int context_id)
 {
     return compute_resource_hmx_unlock(context_id);
+}
+
+/* The same, alone or together with other threads of the context. */
+static inline int HAP_compute_res_hmx_lock2(unsigned int context_id, compute_res_hmx_type_t type)
+{
+    return compute_resource_hmx_lock2(context_id, type);
+}
+
+static inline int HAP_compute_res_hmx_unlock2(unsigned int context_id, compute_res_hmx_type_t type)
+{
+    return compute_resource_hmx_unlock2(context_id, type);
 }
 
 #ifdef __cplusplus

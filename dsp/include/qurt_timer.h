@@ -46,6 +46,11 @@ int qurt_timer_sleep(qurt_timer_duration_t duration);
 
 /* 19.2 MHz ticks of the calling thread's virtual time. */
 unsigned long long qurt_timer_get_ticks(void);
+unsigned long long qurt_sysclock_get_hw_ticks(void); /* the same */
+
+/* Ticks as whole microseconds, and back. */
+unsigned long long qurt_timer_timetick_to_us(unsigned long long ticks);
+unsigned long long qurt_timer_timetick_from_us(unsigned long long us);
 
 #ifdef __cplusplus
 }

@@ -183,3 +183,13 @@ HX_EXPORT int compute_resource_hmx_unlock(unsigned int context_id)
     (void)context_id;
     return (int)HAP_COMPUTE_RES_NOT_SUPPORTED;
 }
+
+HX_EXPORT int compute_resource_hmx_lock2(unsigned int context_id, compute_res_hmx_type_t type)
+{
+    return type < HAP_COMPUTE_RES_HMX_TYPE_MAX ? compute_resource_hmx_lock(context_id) : AEE_EBADPARM;
+}
+
+HX_EXPORT int compute_resource_hmx_unlock2(unsigned int context_id, compute_res_hmx_type_t type)
+{
+    return type < HAP_COMPUTE_RES_HMX_TYPE_MAX ? compute_resource_hmx_unlock(context_id) : AEE_EBADPARM;
+}

@@ -1,6 +1,8 @@
 /* Timers: one host thread per PD sets their signals, at virtual times. */
 #include "qurt_timer.h"
 
+#include "qurt_busywait.h"
+
 #include <sched.h>
 #include <time.h>
 
@@ -235,4 +237,24 @@ HX_EXPORT int qurt_timer_sleep(qurt_timer_duration_t duration)
 HX_EXPORT unsigned long long qurt_timer_get_ticks(void)
 {
     return hx_vt_now_ns() * 192 / 10000;
+}
+
+HX_EXPORT unsigned long long qurt_sysclock_get_hw_ticks(void)
+{
+    return qurt_timer_get_ticks();
+}
+
+HX_EXPORT unsigned long long qurt_timer_timetick_to_us(unsigned long long ticks)
+{
+    return (unsigned long long)((unsigned __int128)ticks * 10 / 192);
+}
+
+HX_EXPORT unsigned long long qurt_timer_timetick_from_us(unsigned long long us)
+{
+    return (unsigned long long)((unsigned __int128)us * 192 / 10);
+}
+
+HX_EXPORT void qurt_busywait(unsigned int pause_time_us)
+{
+    hx_vt_spend(HX_VT_CODE, (double)hx_vt_pcycles_of_ns(1000ull * pause_time_us));
 }

@@ -308,6 +308,52 @@ static void test_a_client_buffer_is_mapped_by_its_descriptor(void **state)
     assert_int_equal(returned[0], 7);
 }
 
+static void test_a_request_maps_and_unmaps_a_client_buffer(void **state)
+{
+    struct hx_ctl ctl = {.op = HX_CTL_MAP, .seq = 2, .id = 1, .client_fd = 9, .size = 8192};
+    HAP_mem_req_payload_t map = {.request_id = HAP_MEM_MAP, .mmap = {.len = 4096, .prot = HAP_PROT_READ | HAP_MEM_CACHE_NON_SHARED, .fd = 9}};
+    HAP_mem_req_payload_t unmap = {.request_id = HAP_MEM_UNMAP, .munmap = {.len = 4096}}, marker = {.request_id = HAP_MEM_SET_MARKER};
+    int fd = memfd_create("buffer", 0);
+    void *whole;
+
+    (void)state;
+    assert_int_equal(ftruncate(fd, 8192), 0);
+    assert_int_equal(hx_buffers_apply(&ctl, fd), 0);
+    whole = HAP_mmap(NULL, 8192, HAP_PROT_READ, 0, 9, 0);
+    map.mmap.dsp_pa = 4096;
+    assert_int_equal(HAP_mem_request(&map), AEE_SUCCESS);
+    assert_true(map.mmap.dsp_va == (uintptr_t)whole + 4096);
+    unmap.munmap.dsp_va = map.mmap.dsp_va;
+    assert_int_equal(HAP_mem_request(&unmap), AEE_SUCCESS);
+    map.mmap.dsp_pa = 4097;
+    assert_int_equal(HAP_mem_request(&map), AEE_ENOSUCHMAP);
+    map.mmap.addr = 0x40000000;
+    assert_int_equal(HAP_mem_request(&map), AEE_EUNSUPPORTED);
+    assert_int_equal(HAP_mem_request(&marker), AEE_EUNSUPPORTED);
+    assert_int_equal(HAP_mem_request(NULL), AEE_EBADPARM);
+    assert_int_equal(HAP_munmap(whole, 8192), AEE_SUCCESS);
+    assert_int_equal(HAP_mem_request(&unmap), AEE_ENOSUCHMAP);
+}
+
+static uint64_t stack_left_deeper(void)
+{
+    volatile char room[10000];
+
+    room[0] = 0;
+    return HAP_mem_available_stack() + (uint64_t)room[0];
+}
+
+static void test_what_is_left_of_a_stack(void **state)
+{
+    const uint64_t left = HAP_mem_available_stack();
+
+    (void)state;
+    assert_true(left > 100000 && left < 1ull << 32);
+    assert_true(stack_left_deeper() <= left - 10000 && stack_left_deeper() >= left - 20000);
+    assert_int_equal(HAP_mem_set_heap_thresholds(1, 2), AEE_SUCCESS);
+    assert_int_equal(HAP_mem_set_heap_thresholds(2, 1), AEE_EBADPARM);
+}
+
 static void test_cache_maintenance_checks_its_arguments(void **state)
 {
     (void)state;
@@ -503,6 +549,8 @@ int main(void)
         cmocka_unit_test(test_ddr_latency_in_pcycles_goes_with_the_clock),
         cmocka_unit_test(test_heap_figures_move_with_allocations),
         cmocka_unit_test(test_a_client_buffer_is_mapped_by_its_descriptor),
+        cmocka_unit_test(test_a_request_maps_and_unmaps_a_client_buffer),
+        cmocka_unit_test(test_what_is_left_of_a_stack),
         cmocka_unit_test(test_cache_maintenance_checks_its_arguments),
         cmocka_unit_test(test_a_sleep_takes_virtual_time),
         cmocka_unit_test(test_messages_that_are_compiled_in_appear),
