@@ -24,16 +24,33 @@ for f in "$dir"/*.h; do
             -include "$f" -x c++ /dev/null
     fi
 done
+# 64 bits are what either side's code has: `long long` for hosts, int64_t for skels
+cat >"$dir/wide.idl" <<'END'
+#include "AEEStdDef.idl"
+interface wide : remote_handle64 {
+    AEEResult hwinfo(rout uint64 bytes, rout int64 difference);
+};
+END
+"$build/bin/hexidl" "$dir/wide.idl" -o "$dir"
+echo '#include "wide.h"
+AEEResult wide_hwinfo(remote_handle64 h, unsigned long long *bytes, long long *difference);
+AEEResult ask(remote_handle64 h, unsigned long long *bytes, int64 *difference);
+AEEResult ask(remote_handle64 h, unsigned long long *bytes, int64 *difference) { return wide_hwinfo(h, bytes, difference); }' |
+    $cc -std=c11 $flags -fsyntax-only -x c -
+echo '#include "wide.h"
+AEEResult wide_hwinfo(remote_handle64 h, uint64_t *bytes, int64_t *difference)
+{ *bytes = h; *difference = 0; return 0; }' | $cc -std=c11 $flags -DHEXRIG_SKEL -fsyntax-only -x c -
+$cc -std=c11 $flags -DHEXRIG_SKEL -c "$dir/wide_skel.c" -o "$dir/wide_skel.o"
 # comments are the IDL author's
 awk 'length > 110 && !/^ ?\/?\*/ { print FILENAME ":" FNR ": " length " columns"; bad = 1 } END { exit bad }' \
     "$dir"/sp_hex*.[ch] >&2
 
 # both sides have functions of the same names: the DSP's are in a library of their own
 san="-fsanitize=address,undefined -fno-sanitize-recover=all"
-$cc -std=c11 $flags $san -shared -fPIC -Wl,-Bsymbolic "$dir/every_skel.c" "$dir/plain_skel.c" \
+$cc -std=c11 $flags $san -DHEXRIG_SKEL -shared -fPIC -Wl,-Bsymbolic "$dir/every_skel.c" "$dir/plain_skel.c" \
     "$data/round_imp.c" -o "$dir/libround_skel.so"
 # wild numbers reach the implementation, which adds them up
-$cc -std=gnu11 $flags $san -fwrapv -shared -fPIC -Wl,-Bsymbolic "$dir/deep_skel.c" "$data/deep_imp.c" -o "$dir/libdeep_skel.so"
+$cc -std=gnu11 $flags $san -DHEXRIG_SKEL -fwrapv -shared -fPIC -Wl,-Bsymbolic "$dir/deep_skel.c" "$data/deep_imp.c" -o "$dir/libdeep_skel.so"
 $cc -std=gnu11 $flags $san "$dir/deep_stub.c" "$data/deep_main.c" -o "$dir/deep" -ldl
 $cc -std=c11 $flags $san "$dir/every_stub.c" "$dir/plain_stub.c" "$data/round_main.c" -o "$dir/round" -ldl -lpthread
 for seed in 1 2 3; do

@@ -188,7 +188,7 @@ static void test_mistakes_are_named_where_they_are(void **state)
         {"enum e { A = 3 };", "d/main.idl:1:12: enumerators count from 0: a value cannot be given"},
         {"const long X = 9223372036854775808;", "d/main.idl:1:16: the value 9223372036854775808 does not fit int"},
         {"const long long X = 9223372036854775808;",
-         "d/main.idl:1:21: the value 9223372036854775808 does not fit int64_t"},
+         "d/main.idl:1:21: the value 9223372036854775808 does not fit int64"},
         {"const long X = -9223372036854775808;", "d/main.idl:1:16: the value -9223372036854775808 does not fit int"},
         {"interface i { const string IDL_VERSION = \"1.2.3\"; long m(); };",
          "d/main.idl:1:28: IDL_VERSION is the file's: it belongs outside of the interface"},

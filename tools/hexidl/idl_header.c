@@ -204,6 +204,8 @@ static void put_includes(struct idl_text *t, const struct hx_idl *idl)
 {
     idl_put(t, idl->uses_bool ? "#include <stdbool.h>\n#include <stdint.h>\n\n"
                               : "#include <stdint.h>\n\n");
+    if (idl->uses_int64)
+        idl_put(t, "#include \"AEEStdDef.h\"\n");
     for (const struct idl_include *inc = idl->includes; inc; inc = inc->next)
         if (inc->is_mine && strcmp(inc->c_header, "remote.h"))
             idl_put(t, "#include \"%s\"\n", inc->c_header);

@@ -188,7 +188,7 @@ struct hx_idl {
     struct idl_include *includes, **includes_end;
     struct idl_interface *interfaces, **interfaces_end;
     const char *version; /* value of IDL_VERSION, without quotes; or NULL */
-    bool uses_bool, uses_wchar, uses_string_struct, uses_wstring_struct, uses_dma;
+    bool uses_bool, uses_int64, uses_wchar, uses_string_struct, uses_wstring_struct, uses_dma;
 };
 
 /* --- idl_memory.c: without memory the process ends with a message */

@@ -94,6 +94,7 @@ static void note_use(struct hx_idl *idl, const struct idl_type *t)
     if (!idl->is_main)
         return;
     idl->uses_bool |= t && t->kind == IDL_BOOLEAN;
+    idl->uses_int64 |= t && t->c_name && (strcmp(t->c_name, "int64") == 0 || strcmp(t->c_name, "uint64") == 0);
     idl->uses_dma |= t && t->kind == IDL_DMA;
     idl->uses_wchar |= idl_is(idl, "wstring") || (t && t->c_name && !strcmp(t->c_name, "_wchar_t"));
 }

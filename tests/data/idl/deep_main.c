@@ -294,7 +294,7 @@ static void call_pages(remote_handle64 h)
     page p, q, *b, *c;
     unsigned char a1, b1, tail[5] = {1, 2, 3, 4, 5};
     int n = rnd(4), m = rnd(4), n_tail = rnd(6);
-    int64_t last, want = 9;
+    int64 last, want = 9;
 
     fill_page(&p);
     room_page(&q);

@@ -215,8 +215,8 @@ static void call_types(remote_handle64 h)
     SCALAR(ushort, unsigned short, fill_any);
     SCALAR(long, int, fill_any);
     SCALAR(ulong, unsigned int, fill_any);
-    SCALAR(llong, int64_t, fill_any);
-    SCALAR(ullong, uint64_t, fill_any);
+    SCALAR(llong, int64, fill_any);
+    SCALAR(ullong, uint64, fill_any);
     SCALAR(float, float, fill_any);
     SCALAR(double, double, fill_any);
     SCALAR(boolean, bool, fill_bool);
@@ -282,7 +282,7 @@ static void call_wrongly(remote_handle64 h)
 static void call_rest(remote_handle64 h)
 {
     unsigned char a, c, b;
-    int64_t v;
+    int64 v;
     int result = 9, numbers[3] = {'o', 'n', 'e'};
     char text[4];
     point p = {1, 2};
@@ -302,7 +302,7 @@ static void call_rest(remote_handle64 h)
 static void call_plain(void)
 {
     int vec[5] = {1, 2, 3, 4, -20};
-    int64_t res = 0;
+    int64 res = 0;
 
     CHECK(plain_sum(vec, 5, &res) == AEE_SUCCESS && res == -10);
     CHECK(plain_sum(NULL, 0, &res) == AEE_SUCCESS && res == 0);
