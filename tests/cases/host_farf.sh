@@ -18,6 +18,7 @@ int main(void)
 END
 # what that header does: it asks whether the functions are there, and calls them by level
 cat >"$dir/theirs.c" <<'END'
+#include <rpcmem.h>
 #include <stddef.h>
 void HAP_debug_v2(int level, const char *file, int line, const char *format, ...);
 void HAP_debug_runtime(int level, const char *file, int line, const char *format, ...);
@@ -25,6 +26,8 @@ void HAP_debug_runtime(int level, const char *file, int line, const char *format
 #pragma weak HAP_debug_runtime
 int main(void)
 {
+    if (rpcmem_to_fd(NULL) != -1) /* what the program has the library for */
+        return 2;
     if (HAP_debug_v2 == NULL || HAP_debug_runtime == NULL)
         return 1;
     HAP_debug_v2(2, "dir/theirs.c", 9, "high %d", 5);
