@@ -165,7 +165,7 @@ MPICC := $(shell command -v mpicc 2>/dev/null)
 programs += $(if $(and $(MPICC),$(if $(SAN),,yes),$(if $(RUN),,yes)),$(X)/hexrig-mpi.so)
 # lines of `hexrig run --chat` can be edited, where there is libedit for this machine
 libedit := $(if $(RUN),,$(shell pkg-config --exists libedit 2>/dev/null && echo yes))
-.PHONY: all tests demo deb check check-oracle check-oracle-scalar listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
+.PHONY: all tests demo deb check check-oracle check-oracle-scalar check-sources listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
 all: $(programs) $(data) $(profiles) $(libc) $(manuals) sdk
@@ -552,6 +552,10 @@ check-oracle:
 # the same for scalar intrinsics
 check-oracle-scalar:
 	$(Q)tests/oracle_scalar/run.sh $(BUILD)
+
+# other people's HVX sources against the headers; HEXRIG_SOURCES=DIR has them, or git and a network.  77: neither
+check-sources: sdk
+	$(Q)tests/peer/foreign_sources.sh $(BUILD)
 
 # kernels/*/*.listing.h, the packets of the kernels, from clang's listings; check-listings only compares.  77: no clang
 listings: all

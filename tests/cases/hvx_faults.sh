@@ -32,4 +32,5 @@ stopped context-past "access past what was granted of VTCM: store, address 0x[0-
 stopped context-rests "access past what was granted of VTCM: store, address 0x[0-9a-f]*, in kernel_copy"
 stopped gather "outside of granted VTCM: Q6_vgather_ARMVw, address 0x"
 stopped scatter "outside of granted VTCM: Q6_vscatter_RMVwV, address 0x"
-echo "7 faults stopped"
+stopped splat "float inf given to a splat, which takes an int: .*, in kernel_clamp"
+echo "8 faults stopped"

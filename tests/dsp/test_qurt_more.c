@@ -230,7 +230,7 @@ static void test_ticks_are_of_19_2_mhz(void **state)
     (void)state;
     begin();
     assert_true(qurt_timer_timetick_to_us(192) == 10 && qurt_timer_timetick_from_us(10) == 192);
-    assert_true(qurt_timer_timetick_to_us(~0ull) == 960767920505705812ull); /* no overflow on the way */
+    assert_true(qurt_timer_timetick_to_us(~0ull) == 960767920505705813ull); /* no overflow on the way */
     work(1e6);
     assert_true(qurt_timer_timetick_to_us(qurt_sysclock_get_hw_ticks()) >= 1000);
     assert_true(qurt_sysclock_get_hw_ticks() == qurt_timer_get_ticks());

@@ -28,6 +28,12 @@ __attribute__((noinline)) void kernel_unaligned(HVX_Vector *to, const void *from
     *to = Q6_V_vnot_V(*(const HVX_UVector *)from);
 }
 
+/* As kernels do that mean a float's bits. */
+__attribute__((noinline)) HVX_Vector kernel_clamp(HVX_Vector v, float max)
+{
+    return Q6_Vsf_vmin_VsfVsf(v, Q6_V_vsplat_R(max));
+}
+
 /* VTCM of a compute resource context; in cache mode it is only assigned so far. */
 static HVX_Vector *assigned(unsigned char cached)
 {
@@ -54,6 +60,8 @@ int main(int argc, char **argv)
         qurt_hvx_lock(QURT_HVX_MODE_128B);
     if (!strcmp(what, "misaligned"))
         kernel_copy(vtcm, (const HVX_Vector *)(data + 16), 1);
+    if (!strcmp(what, "splat"))
+        *vtcm = kernel_clamp(kernel_clamp(*vtcm, 7.5f), 1e30f * 1e30f);
     if (!strcmp(what, "past"))
         kernel_copy(vtcm + ASKED / 128 - 1, (const HVX_Vector *)data, 2);
     if (!strcmp(what, "context-past"))
