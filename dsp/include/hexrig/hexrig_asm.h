@@ -3,11 +3,11 @@
  * The compiler wrappers of share/hexrig/sdk translate an `asm` statement, instruction by instruction, into calls of these functions
  * (docs/sdk.md has the table); nobody else calls them.  An address is a pointer here and a register of 32 bits on the device, which is
  * the same, as all memory of a skel lies below 4 GiB.  The two barriers are the host's own; all else is hexrig-dsp's, takes virtual
- * time and may be called by any thread of a PD. */
+ * time and may be called by any thread of a PD.
+ *
+ * It includes nothing, as it stands in front of each file that the wrappers compile. */
 #ifndef HEXRIG_ASM_H
 #define HEXRIG_ASM_H
-
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,13 +16,13 @@ extern "C" {
 /* --- control registers -------------------------------------------------------------------------------------------- */
 
 /* c15:14, UPCYCLE: cycles of the processor's clock, modelled, at the calling thread's virtual time. */
-uint64_t hexrig_asm_upcycle(void);
+__UINT64_TYPE__ hexrig_asm_upcycle(void);
 
 /* c19:18, PKTCOUNT: packets that the calling thread has been charged. */
-uint64_t hexrig_asm_pktcount(void);
+__UINT64_TYPE__ hexrig_asm_pktcount(void);
 
 /* c31:30, UTIMER: ticks of the 19.2 MHz timer. */
-uint64_t hexrig_asm_utimer(void);
+__UINT64_TYPE__ hexrig_asm_utimer(void);
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
 
@@ -50,8 +50,8 @@ static inline void hexrig_asm_release(const void *line)
  * four are 0, stand in front of the rest, and addresses are multiples of 8. */
 void hexrig_asm_dmstart(void *descriptor);
 void hexrig_asm_dmlink(void *tail, void *descriptor);
-uint32_t hexrig_asm_dmpoll(void);
-uint32_t hexrig_asm_dmwait(void);
+__UINT32_TYPE__ hexrig_asm_dmpoll(void);
+__UINT32_TYPE__ hexrig_asm_dmwait(void);
 
 /* --- HMX, half floats; only with `hmx = 1` in the profile ----------------------------------------------------------------- */
 
@@ -63,10 +63,10 @@ void hexrig_asm_hmx_bias(const void *scales);
 
 /* { activation.hf = mxmem(Rs, Rt)[:deep]; weight.hf = mxmem(Rs, Rt) }: the accumulator grows by the product of the tiles at
  * `activation` and `weight`.  A range is the number of bytes less one, 2048 bytes a tile; `deep`: 1 for :deep. */
-void hexrig_asm_hmx_multiply(const void *activation, uint32_t activation_range, int deep, const void *weight, uint32_t weight_range);
+void hexrig_asm_hmx_multiply(const void *activation, __UINT32_TYPE__ activation_range, int deep, const void *weight, __UINT32_TYPE__ weight_range);
 
 /* mxmem(Rs, Rt):after.hf = acc: the accumulator, scaled, as a tile of half floats; then it is 0. */
-void hexrig_asm_hmx_store(void *tile, uint32_t offset);
+void hexrig_asm_hmx_store(void *tile, __UINT32_TYPE__ offset);
 
 #ifdef __cplusplus
 }
