@@ -22,10 +22,12 @@
 _Static_assert(sizeof(struct hx_dma_type0) == 16, "the device's layout");
 _Static_assert(sizeof(struct hx_dma_type1) == 32, "the device's layout");
 
-enum { DESCRIPTOR_ALIGN = 16, BURST_BYTES = 64, PAGE = 4096, CHAIN_MAX = 1 << 16 };
+enum { DESCRIPTOR_ALIGN = 16, WIDE_ALIGN = 8, BURST_BYTES = 64, PAGE = 4096, CHAIN_MAX = 1 << 16 };
+enum { POLLS = 128 }; /* of one transfer, before the next ones take longer and longer */
 
 static __thread struct {
     uint32_t at;    /* descriptor in work, 0 = none */
+    unsigned polls; /* of it, so far */
     uint64_t began; /* pcycle at which it started */
     uint64_t ends;  /* and at which it is done; 0: not asked yet */
     uint32_t bad;   /* descriptor that stopped the engine, 0 = none */
@@ -33,7 +35,7 @@ static __thread struct {
     int paused;     /* `at` waits for dmresume */
 } engine;
 
-/* --- one descriptor -------------------------------------------------------------------------------------------- */
+/* --- descriptors ----------------------------------------------------------------------------------------------- */
 
 /* A transfer, whatever its descriptor's type. */
 struct transfer {
@@ -42,9 +44,29 @@ struct transfer {
     uint32_t src_stride, dst_stride;
 };
 
+/* A descriptor's words: `next` by itself, then what follows it. */
+enum { CONTROL, SRC, DST, KIND, ROW, STRIDES, OFFSETS, WORDS };
+enum { TYPE_SHIFT = 24, TYPE_MASK = 3, DLBC_SHIFT = 26, DLBC_MASK = 3, DONE_SHIFT = 31, BITS_24 = (1 << 24) - 1, BITS_16 = (1 << 16) - 1 };
+enum { KIND_16_BITS = 0, KIND_24_BITS = 9, KIND_MASK = 0xff };
+#define NOT_MAPPED "it lies in memory that is not mapped, or read-only"
+
+struct descriptor {
+    uint32_t next;
+    uint32_t word[WORDS]; /* from KIND on only of a rectangle */
+    unsigned next_bytes;  /* 4, or 8 */
+};
+
 static void *memory_at(uint32_t addr)
 {
     return (void *)(uintptr_t)addr;
+}
+
+static uint32_t word_at(uint32_t addr)
+{
+    uint32_t word;
+
+    memcpy(&word, memory_at(addr), sizeof(word));
+    return word;
 }
 
 /* 1 when all of it can be read, or written: the kernel is asked to bring the pages in for that. */
@@ -71,44 +93,105 @@ static const char *side_error(uint32_t addr, uint32_t stride, const struct trans
     return NULL;
 }
 
-/* Reads the descriptor at `addr`.  NULL, or what is wrong with it. */
-static const char *decode(uint32_t addr, struct transfer *t, uint32_t *next)
+/* Where a compiler for 64 bits has made the device's structure with its `void *next`, that takes eight bytes, of which the upper four
+ * are 0.  The device's own second word is 0 only when there is nothing to move. */
+static unsigned next_bytes(uint32_t addr)
 {
-    struct hx_dma_type1 d;
+    return word_at(addr + 4) == 0 ? 8 : 4;
+}
+
+static int is_rectangle(const struct descriptor *d)
+{
+    return (d->word[CONTROL] >> TYPE_SHIFT & TYPE_MASK) == 1;
+}
+
+/* Reads the descriptor at `addr`.  NULL, or what is wrong with it. */
+static const char *read_descriptor(uint32_t addr, struct descriptor *d)
+{
+    if (addr % WIDE_ALIGN)
+        return "its address is not a multiple of 16, nor of 8";
+    if (!mapped(addr, sizeof(struct hx_dma_type0), MADV_POPULATE_WRITE))
+        return NOT_MAPPED;
+    *d = (struct descriptor){.next = word_at(addr), .next_bytes = next_bytes(addr)};
+    if (d->next_bytes == 4 && addr % DESCRIPTOR_ALIGN)
+        return "its address is not a multiple of 16";
+    addr += d->next_bytes;
+    if (!mapped(addr, KIND * sizeof(uint32_t), MADV_POPULATE_WRITE))
+        return NOT_MAPPED;
+    memcpy(d->word, memory_at(addr), KIND * sizeof(uint32_t));
+    if (!is_rectangle(d))
+        return NULL;
+    if (!mapped(addr, sizeof(d->word), MADV_POPULATE_WRITE))
+        return NOT_MAPPED;
+    memcpy(d->word, memory_at(addr), sizeof(d->word));
+    return NULL;
+}
+
+static struct transfer linear(const struct descriptor *d)
+{
+    const uint32_t length = d->word[CONTROL] & BITS_24;
+
+    return (struct transfer){d->word[SRC], d->word[DST], length, 1, length, length};
+}
+
+static struct transfer rectangle_of_16_bits(const struct descriptor *d)
+{
+    return (struct transfer){d->word[SRC], d->word[DST], d->word[ROW] & BITS_16, d->word[ROW] >> 16,
+                             d->word[STRIDES] & BITS_16, d->word[STRIDES] >> 16};
+}
+
+/* From V75 on: widths and strides of 24 bits, the number of rows in two pieces. */
+static struct transfer rectangle_of_24_bits(const struct descriptor *d)
+{
+    return (struct transfer){d->word[SRC], d->word[DST], d->word[ROW] & BITS_24, d->word[ROW] >> 24 | (d->word[STRIDES] & 0xff) << 8,
+                             d->word[STRIDES] >> 8, d->word[CONTROL] & BITS_24};
+}
+
+/* What a descriptor asks for.  NULL, or what is wrong with it. */
+static const char *transfer_of(const struct descriptor *d, struct transfer *t)
+{
+    const int is_24_bits = is_rectangle(d) && (d->word[KIND] & KIND_MASK) == KIND_24_BITS;
     const char *error;
 
-    if (addr % DESCRIPTOR_ALIGN)
-        return "its address is not a multiple of 16";
-    if (!mapped(addr, sizeof(struct hx_dma_type0), MADV_POPULATE_WRITE))
-        return "it lies in memory that is not mapped, or read-only";
-    memcpy(&d, memory_at(addr), sizeof(struct hx_dma_type0));
-    if (d.type > 1)
+    if ((d->word[CONTROL] >> TYPE_SHIFT & TYPE_MASK) > 1)
         return "its type is not 0 or 1";
-    if (d.src_dlbc || d.dst_dlbc)
+    if (d->word[CONTROL] >> DLBC_SHIFT & DLBC_MASK)
         return "it asks for bandwidth compression";
-    *next = d.next;
-    *t = (struct transfer){d.src, d.dst, d.length, 1, d.length, d.length};
-    if (d.type == 1) {
-        if (!mapped(addr, sizeof(d), MADV_POPULATE_WRITE))
-            return "it lies in memory that is not mapped";
-        memcpy(&d, memory_at(addr), sizeof(d));
-        if (d.src_width_offset || d.dst_width_offset)
-            return "it starts inside of a row, which is not emulated";
-        *t = (struct transfer){d.src, d.dst, d.roi_width, d.roi_height, d.src_stride, d.dst_stride};
-    }
+    if (is_rectangle(d) && (is_24_bits ? d->word[OFFSETS] & BITS_24 : d->word[OFFSETS]))
+        return "it starts inside of a row, which is not emulated";
+    *t = !is_rectangle(d) ? linear(d) : is_24_bits ? rectangle_of_24_bits(d) : rectangle_of_16_bits(d);
     error = side_error(t->src, t->src_stride, t, MADV_POPULATE_READ);
     return error ? error : side_error(t->dst, t->dst_stride, t, MADV_POPULATE_WRITE);
+}
+
+/* Both; next: the descriptor behind it. */
+static const char *decode(uint32_t addr, struct transfer *t, uint32_t *next)
+{
+    struct descriptor d;
+    const char *error = read_descriptor(addr, &d);
+
+    if (!error)
+        error = transfer_of(&d, t);
+    *next = error ? 0 : d.next;
+    return error;
 }
 
 static uint64_t end_of(const struct transfer *t)
 {
     const struct hx_cost *c = &hx_machine->cost;
-    const uint64_t row = (t->width + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES;
+    const uint64_t row = ((uint64_t)t->width + BURST_BYTES - 1) / BURST_BYTES * BURST_BYTES;
     const uint64_t first_byte = engine.began + (uint64_t)(c->dma_setup_pcycles + 0.5);
 
     if (hx_in_vtcm(memory_at(t->src)) && hx_in_vtcm(memory_at(t->dst)))
         return first_byte + (uint64_t)((double)(row * t->rows) / c->dma_bytes_per_pcycle + 0.5);
     return hx_cost_dma(first_byte, row * t->rows);
+}
+
+static uint32_t bytes_of(const struct transfer *t)
+{
+    const uint64_t bytes = (uint64_t)t->width * t->rows;
+
+    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
 static void move(const struct transfer *t)
@@ -121,7 +204,9 @@ static void move(const struct transfer *t)
 
 static void mark_done(uint32_t addr)
 {
-    ((struct hx_dma_type0 *)memory_at(addr))->done = 1;
+    const uint32_t control = addr + next_bytes(addr), word = word_at(control) | 1u << DONE_SHIFT;
+
+    memcpy(memory_at(control), &word, sizeof(word));
 }
 
 /* --- the engine ------------------------------------------------------------------------------------------------ */
@@ -136,6 +221,7 @@ static void stop(uint32_t addr, const char *why)
 static void start(uint32_t addr)
 {
     engine.at = addr;
+    engine.polls = 0;
     engine.began = hx_vt_now();
     engine.ends = 0;
     engine.bad = 0;
@@ -164,7 +250,8 @@ static uint64_t catch_up(uint64_t t)
             break;
         move(&x);
         mark_done(addr);
-        hx_trace_dma(engine.began, end, x.width * x.rows);
+        hx_trace_dma(engine.began, end, bytes_of(&x));
+        engine.polls = 0;
         engine.at = next;
         engine.began = last = end;
         engine.ends = 0;
@@ -222,10 +309,20 @@ void Q6_dmlink_AA(void *tail, void *descriptor)
     if (!enter("dmlink"))
         return;
     if (tail)
-        ((struct hx_dma_type0 *)tail)->next = addr;
+        memcpy(tail, &addr, sizeof(addr)); /* of eight bytes the lower half: the upper one is 0 */
     if (!engine.at && !engine.bad)
         start(addr);
     leave();
+}
+
+/* Who polls for long waits for the transfer: it is there no later than that is done, and the host need not turn round once a packet. */
+static void wait_a_while(void)
+{
+    const unsigned further = ++engine.polls > POLLS ? engine.polls - POLLS : 0;
+    const uint64_t now = hx_vt_now(), wait = further < 32 ? (1ull << further) - 1 : UINT32_MAX;
+
+    if (further && engine.ends > now)
+        hx_vt_reach(HX_VT_DMA, engine.ends - now < wait ? engine.ends : now + wait);
 }
 
 int Q6_R_dmpoll(void)
@@ -234,6 +331,10 @@ int Q6_R_dmpoll(void)
 
     if (!enter("dmpoll"))
         return HX_DMA_ERROR;
+    if (engine.at && !engine.paused) {
+        wait_a_while();
+        catch_up(hx_vt_now());
+    }
     now = status();
     leave();
     return now;

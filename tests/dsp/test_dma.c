@@ -18,10 +18,33 @@ static const struct hx_profile profile = {
     .cost = {.packet_pcycles = 1, .hvx_pcycles = 1, .dma_setup_pcycles = SETUP, .dma_bytes_per_pcycle = 8},
 };
 
+/* Descriptors as compiled for 64 bits: `next` is a pointer. */
+struct wide_1d {
+    void *next;
+    uint32_t length : 24, type : 2, dlbc : 2, bypass : 2, order : 1, done : 1;
+    uint32_t src, dst;
+};
+struct wide_2d {
+    void *next;
+    uint32_t dst_stride_24 : 24, type : 2, dlbc : 2, bypass : 2, order : 1, done : 1;
+    uint32_t src, dst;
+    uint32_t kind : 8, reserved : 24;
+    union {
+        struct {
+            uint16_t width, rows, src_stride, dst_stride, src_offset, dst_offset;
+        } of_16_bits;
+        struct {
+            uint32_t width : 24, rows_low : 8, rows_high : 8, src_stride : 24, offset;
+        } of_24_bits;
+    };
+};
+_Static_assert(sizeof(struct wide_1d) == 24 && sizeof(struct wide_2d) == 40, "what dma-queue.h of llama.cpp has on x86-64");
+
 static struct memory {
     uint8_t src[4 * BYTES], dst[4 * BYTES];
     struct hx_dma_type0 d0[4];
     struct hx_dma_type1 d1[2];
+    struct wide_2d ring[4]; /* every other one at a multiple of 8 only */
 } *m;
 
 static int setup(void **state)
@@ -151,6 +174,92 @@ static void test_pause_keeps_the_rest_for_resume(void **state)
     assert_memory_equal(m->dst + BYTES, m->src + BYTES, BYTES);
 }
 
+/* --- descriptors of 64-bit code ---------------------------------------------------------------------------------- */
+
+static struct wide_2d *wide_linear(unsigned i, uint32_t length)
+{
+    struct wide_1d *d = (struct wide_1d *)&m->ring[i];
+
+    m->ring[i] = (struct wide_2d){.kind = 0};
+    *d = (struct wide_1d){.length = length & 0xffffff, .bypass = 3, .src = low(m->src + i * BYTES), .dst = low(m->dst + i * BYTES)};
+    return &m->ring[i];
+}
+
+static void test_a_ring_whose_next_is_a_pointer_is_read_and_takes_the_same_time(void **state)
+{
+    uint64_t start;
+
+    (void)state;
+    Q6_dmlink_AA(&m->ring[3], wide_linear(0, BYTES)); /* to a tail that was never filled in, as the first of a ring is */
+    start = hx_vt_now();
+    Q6_dmlink_AA(&m->ring[0], wide_linear(1, 100));
+    m->ring[2] = (struct wide_2d){.type = 1, .src = low(m->src + 2 * BYTES), .dst = low(m->dst + 2 * BYTES),
+                                  .of_16_bits = {.width = 10, .rows = 3, .src_stride = 100, .dst_stride = 50}};
+    Q6_dmlink_AA(&m->ring[1], &m->ring[2]);
+    assert_ptr_equal(m->ring[0].next, &m->ring[1]);
+    assert_int_equal(m->ring[0].done, 0);
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    assert_int_equal(hx_vt_now() - start, 3 * SETUP + BYTES / 8 + 128 / 8 + 3 * 64 / 8);
+    assert_true(m->ring[0].done && m->ring[1].done && m->ring[2].done);
+    assert_memory_equal(m->dst, m->src, BYTES);
+    assert_memory_equal(m->dst + BYTES, m->src + BYTES, 100);
+    assert_int_equal(m->dst[BYTES + 100], 0);
+    for (int r = 0; r < 3; r++)
+        assert_memory_equal(m->dst + 2 * BYTES + r * 50, m->src + 2 * BYTES + r * 100, 10);
+    assert_int_equal(m->dst[2 * BYTES + 10], 0);
+}
+
+static void test_wide_and_narrow_ones_go_into_one_chain(void **state)
+{
+    (void)state;
+    m->d0[1].next = 0;
+    Q6_dmstart_A(wide_linear(0, 64));
+    Q6_dmlink_AA(&m->ring[0], linear(1, 64));
+    Q6_dmlink_AA(&m->d0[1], wide_linear(2, 64));
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    assert_true(m->ring[0].done && m->d0[1].done && m->ring[2].done);
+    for (int i = 0; i < 3; i++)
+        assert_memory_equal(m->dst + i * BYTES, m->src + i * BYTES, 64);
+}
+
+static void test_rows_and_strides_of_24_bits(void **state)
+{
+    (void)state;
+    m->ring[0] = (struct wide_2d){.type = 1, .kind = 9, .src = low(m->src), .dst = low(m->dst), .dst_stride_24 = 8,
+                                  .of_24_bits = {.width = 4, .rows_low = 300 & 0xff, .rows_high = 300 >> 8, .src_stride = 16}};
+    m->d1[0] = (struct hx_dma_type1){.length = 20, .type = 1, .src = low(m->src), .dst = low(m->dst + 2 * BYTES), .allocation = 9,
+                                     .roi_width = 7, .roi_height = 2 << 8, .src_stride = 30 << 8};
+    Q6_dmstart_A(&m->ring[0]);
+    Q6_dmlink_AA(&m->ring[0], &m->d1[0]);
+    assert_int_equal(Q6_R_dmwait(), HX_DMA_IDLE);
+    for (int r = 0; r < 300; r++)
+        assert_memory_equal(m->dst + r * 8, m->src + r * 16, 4);
+    assert_int_equal(m->dst[4], 0);
+    assert_int_equal(m->dst[300 * 8], 0);
+    for (int r = 0; r < 2; r++)
+        assert_memory_equal(m->dst + 2 * BYTES + r * 20, m->src + r * 30, 7);
+    m->ring[0].of_24_bits.offset = 1;
+    Q6_dmstart_A(&m->ring[0]);
+    assert_int_equal(Q6_R_dmwait() & HX_DMA_STATUS_MASK, HX_DMA_ERROR);
+}
+
+static void test_a_long_poll_ends_with_its_transfer(void **state)
+{
+    const uint64_t start = hx_vt_now();
+    int polls = 0;
+
+    (void)state;
+    m->ring[0] = (struct wide_2d){.type = 1, .src = low(m->src), .dst = low(m->dst), .of_16_bits = {.width = 64, .rows = 60000}};
+    Q6_dmstart_A(&m->ring[0]);
+    while (!((volatile struct wide_2d *)&m->ring[0])->done) {
+        Q6_R_dmpoll();
+        assert_true(++polls < 200);
+    }
+    assert_int_equal(hx_vt_now() - start, 1 + SETUP + 60000 * 64 / 8); /* dmstart's packet before it */
+}
+
+/* --- errors -------------------------------------------------------------------------------------------------------- */
+
 static void expect_error(void *descriptor)
 {
     int rc;
@@ -218,6 +327,10 @@ int main(void)
         TEST(test_a_source_overwritten_too_early_is_sent_overwritten),
         TEST(test_a_chain_runs_in_order_and_rows_keep_their_strides),
         TEST(test_polling_ends),
+        TEST(test_a_ring_whose_next_is_a_pointer_is_read_and_takes_the_same_time),
+        TEST(test_wide_and_narrow_ones_go_into_one_chain),
+        TEST(test_rows_and_strides_of_24_bits),
+        TEST(test_a_long_poll_ends_with_its_transfer),
         TEST(test_pause_keeps_the_rest_for_resume),
         TEST(test_bad_descriptors_stop_the_engine),
         TEST(test_misuse_is_an_error_or_a_line_in_the_log),

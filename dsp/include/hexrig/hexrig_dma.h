@@ -8,6 +8,11 @@
  * Addresses are 32 bits wide, as on the device; all memory of a skel lies below 4 GiB.  Descriptors stay the caller's and
  * must live until their transfer is done.
  *
+ * Code that declares descriptors itself may begin them with `void *next`, as on the device; compiled for 64 bits such a structure
+ * is eight bytes of address, of which the upper four are 0, and then the rest, at a multiple of 8.  The engine tells it by these four
+ * bytes: what stands there in a descriptor of the device is 0 only when it has neither length nor flags, so such an empty one of
+ * 32-bit layout must not be given.
+ *
  * A bad descriptor (not aligned to 16 bytes, an unknown type, an address that is not mapped or VTCM that was not
  * granted) stops the engine: the status is HX_DMA_ERROR with the descriptor's address, and the rig's log says why.  The next
  * Q6_dmstart_A() clears it. */
@@ -16,7 +21,7 @@
 
 #include <stdint.h>
 
-/* What Q6_R_dmwait(), dmpoll and dmpause return: a descriptor's address (bits 4..31) and in bits 0..1: */
+/* What Q6_R_dmwait(), dmpoll and dmpause return: a descriptor's address (bits 3..31) and in bits 0..1: */
 enum hx_dma_status {
     HX_DMA_IDLE = 0,
     HX_DMA_RUNNING = 1, /* address: the descriptor in work */
@@ -38,7 +43,9 @@ struct hx_dma_type0 {
     uint32_t src, dst;
 };
 
-/* 32 bytes: roi_height rows of roi_width bytes. */
+/* 32 bytes: roi_height rows of roi_width bytes.  The low eight bits of `allocation` are the kind of rectangle; with 9 (from V75 on) the
+ * fields are others: bits 0..23 of the second word the stride of dst, then words of row width (24 bits) and the low 8 bits of the number
+ * of rows, its high 8 bits and the stride of src (24), and an offset that must be 0. */
 struct hx_dma_type1 {
     uint32_t next;
     uint32_t length : 24; /* unused */
@@ -50,7 +57,7 @@ struct hx_dma_type1 {
     uint32_t order : 1;
     uint32_t done : 1;
     uint32_t src, dst;
-    uint32_t allocation; /* cache hints: no effect; padding above bit 3 */
+    uint32_t allocation; /* cache hints, unless it is 9: no effect; padding above bit 3 */
     uint16_t roi_width, roi_height;
     uint16_t src_stride, dst_stride;             /* bytes from row to row */
     uint16_t src_width_offset, dst_width_offset; /* bytes of the first row that are left out */
@@ -66,7 +73,7 @@ void Q6_dmstart_A(void *descriptor);
 /* Appends a chain to `tail`, the last descriptor of what was given before; starts it when the engine is idle. */
 void Q6_dmlink_AA(void *tail, void *descriptor);
 
-/* Status at this time; each poll takes the time of a packet. */
+/* Status at this time; each poll takes the time of a packet, from the 129th of a transfer on ever more, but no more than is left of it. */
 int Q6_R_dmpoll(void);
 
 /* Waits until the chain is done.  On an engine that was not started it returns HX_DMA_IDLE at once, and the log says so. */
