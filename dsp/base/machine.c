@@ -149,6 +149,7 @@ void hx_machine_vacate(void)
         hx_machine->vtcm[i].client = 0;
     for (unsigned i = 0; i < HX_HVX_CONTEXTS_MAX; i++)
         hx_machine->hvx[i].client = 0;
+    hx_machine->hmx_unit->client = 0;
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
         hx_machine->crm->entry[i].client = 0;
     atomic_store(&hx_machine_shared->lock, 0);
@@ -166,6 +167,8 @@ void hx_machine_reap(int32_t client)
     for (unsigned i = 0; i < HX_HVX_CONTEXTS_MAX; i++)
         if (hx_machine->hvx[i].client == client)
             hx_machine->hvx[i].client = 0;
+    if (hx_machine->hmx_unit->client == client)
+        hx_machine->hmx_unit->client = 0;
     for (unsigned i = 0; i < HX_CRM_ENTRIES; i++)
         if (hx_machine->crm->entry[i].client == client)
             hx_machine->crm->entry[i].client = 0;

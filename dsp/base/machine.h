@@ -16,7 +16,8 @@
 
 enum { HX_HVX_CONTEXTS_MAX = 16 };
 
-struct hx_hvx_grant {
+/* An HVX context, or HMX. */
+struct hx_unit_grant {
     int32_t client;   /* PD that holds it, 0 = free */
     uint64_t free_at; /* pcycle at which its last holder gave it back */
 };
@@ -27,7 +28,7 @@ struct hx_machine_shared {
     _Atomic uint32_t turns;   /* times that somebody wanted the lock */
     _Atomic uint32_t freed;   /* counts what was given back; a futex, because a condition breaks when a waiter is killed */
     _Atomic uint64_t pcycles; /* the machine's counter: the latest end of a call */
-    struct hx_hvx_grant hvx[HX_HVX_CONTEXTS_MAX];
+    struct hx_unit_grant hvx[HX_HVX_CONTEXTS_MAX], hmx;
     struct hx_vtcm_table own;
     int32_t vtcm_last[HX_VTCM_GRAINS]; /* PD that holds the grain or was the last to hold it, as in the table */
     struct hx_crm crm;
@@ -44,7 +45,10 @@ struct hx_machine {
     unsigned vtcm_grains;  /* that there are, at most HX_VTCM_GRAINS */
     unsigned capabilities; /* 0: the root PD does not tell them */
     unsigned dspqueue; /* 0: this DSP has none */
-    struct hx_hvx_grant *hvx;   /* [HX_HVX_CONTEXTS_MAX], shared */
+    unsigned arch;     /* 69: V69 */
+    unsigned hmx;      /* 0: skels have none */
+    struct hx_unit_grant *hvx;   /* [HX_HVX_CONTEXTS_MAX], shared */
+    struct hx_unit_grant *hmx_unit; /* shared */
     struct hx_vtcm_grain *vtcm; /* [HX_VTCM_GRAINS], shared; the driver sees it, too, unless it is shared->own */
     struct hx_crm *crm;         /* shared */
 };
@@ -77,6 +81,14 @@ void hx_machine_freed(void);
  * again in a loop, in steps of 50 ms or so. */
 void hx_machine_wait(unsigned ms);
 
+/* The architecture as DSPs tell it: 0x69. */
+static inline unsigned hx_arch_version(void)
+{
+    const unsigned arch = hx_machine ? hx_machine->arch : HX_ARCH_MIN;
+
+    return arch / 10 << 4 | arch % 10;
+}
+
 /* 1 when p points into VTCM, whoever holds it. */
 static inline int hx_in_vtcm(const void *p)
 {
@@ -100,8 +112,16 @@ int hx_hvx_context_held(void);
 void hx_hvx_call_begin(void);
 uint64_t hx_hvx_unlocked_ops(void);
 
-/* Gives back an HVX context that the thread still holds; 1 when it did (a skel's bug). */
+/* Gives back an HVX context that the thread still holds; 1 when it had asked for it (a skel's bug). */
 int hx_hvx_release_leaked(void);
+
+/* The calling thread need not ask for a context: as QuRT does, it is given one because it runs HVX code.  That is found out when it next
+ * does something that others notice, and ends when it waits.  Threads that serve calls have to ask. */
+void hx_hvx_lazy(void);
+/* Such a thread is about to do something that others notice; not in an operation.  It gets its context here, and may wait for one. */
+void hx_hvx_settle(void);
+/* In an operation: it is about to wait. */
+void hx_hvx_thread_waits(void);
 
 /* Which HVX contexts this PD's threads have been given since the last begin: how many.  Threads that hold one side by side in virtual
  * time have different ones, however they really ran. */

@@ -45,6 +45,7 @@ int hx_machine_init(const struct hx_profile *profile)
     hx_machine = &machine;
     hx_machine->shared = hx_machine_shared;
     hx_machine->hvx = hx_machine_shared->hvx;
+    hx_machine->hmx_unit = &hx_machine_shared->hmx;
     hx_machine->crm = &hx_machine_shared->crm;
     hx_machine->clock_mhz = profile->clock_mhz;
     hx_machine->cost = profile->cost;
@@ -54,6 +55,8 @@ int hx_machine_init(const struct hx_profile *profile)
     hx_machine->vtcm_grains = profile->vtcm_kib ? profile->vtcm_kib / (HX_VTCM_GRAIN >> 10) : HX_VTCM_GRAINS;
     hx_machine->capabilities = profile->capabilities;
     hx_machine->dspqueue = profile->dspqueue;
+    hx_machine->arch = profile->arch ? profile->arch : HX_ARCH_MIN;
+    hx_machine->hmx = profile->hmx;
     hx_machine->vtcm = hx_machine_shared->own.grain;
     return map_vtcm();
 }

@@ -32,26 +32,61 @@ static void leave_call(void)
     hx_turns_call_over(hx_vt_now() + GAP_PCYCLES);
 }
 
+/* Of this PD's calls so far: the latest virtual time, and the core's clock. */
+static _Atomic uint64_t latest_ns;
+static _Atomic uint32_t latest_khz;
+
+static void raise_to(_Atomic uint64_t *latest, uint64_t value)
+{
+    uint64_t seen = atomic_load_explicit(latest, memory_order_relaxed);
+
+    while (seen < value && !atomic_compare_exchange_strong_explicit(latest, &seen, value, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+static uint64_t machine_pcycles(void)
+{
+    return hx_machine ? atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed) : 0;
+}
+
+static void begin_at(uint64_t pcycles, uint64_t now_ns, uint32_t khz)
+{
+    leave_call();
+    hx_shared_open(pcycles);
+    hx_vt_thread_begin(&(struct hx_vt_origin){.start_pcycles = pcycles, .call_pcycles = pcycles, .call_ns = now_ns, .clock_khz = khz,
+                                              .party = hx_turns_call(pcycles), .call = hx_shared_call()});
+}
+
 void hx_vt_call_begin(uint64_t now_ns, uint32_t khz)
 {
-    uint64_t p = hx_machine ? atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed) : 0;
+    const uint64_t p = machine_pcycles();
 
-    leave_call();
-    hx_shared_open(p);
-    hx_vt_thread_begin(&(struct hx_vt_origin){.start_pcycles = p, .call_pcycles = p, .call_ns = now_ns, .clock_khz = khz,
-                                              .party = hx_turns_call(p), .call = hx_shared_call()});
+    atomic_store_explicit(&latest_khz, khz, memory_order_relaxed);
+    raise_to(&latest_ns, now_ns);
+    begin_at(p, now_ns, khz);
+}
+
+void hx_vt_call_begin_next(int apart)
+{
+    const uint64_t seen = hx_vt_seen(), machine = machine_pcycles();
+
+    raise_to(&latest_ns, hx_vt_seen_ns());
+    begin_at((machine > seen ? machine : seen) + (apart ? GAP_PCYCLES : 0), atomic_load_explicit(&latest_ns, memory_order_relaxed),
+             atomic_load_explicit(&latest_khz, memory_order_relaxed));
 }
 
 void hx_vt_call_tell(void)
 {
-    uint64_t now = hx_vt_now(), seen;
+    const uint64_t now = hx_vt_now();
 
-    if (!hx_machine)
-        return;
-    seen = atomic_load_explicit(&hx_machine->shared->pcycles, memory_order_relaxed);
-    while (seen < now && !atomic_compare_exchange_strong_explicit(&hx_machine->shared->pcycles, &seen, now, memory_order_relaxed,
-                                                                  memory_order_relaxed))
-        ;
+    raise_to(&latest_ns, hx_vt_seen_ns());
+    if (hx_machine)
+        raise_to(&hx_machine->shared->pcycles, now);
+}
+
+void hx_vt_call_leave(void)
+{
+    leave_call();
 }
 
 void hx_vt_call_end(void)

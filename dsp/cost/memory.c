@@ -117,11 +117,13 @@ static void asked(double took)
 }
 
 /* The memory of the thread's call, when no other thread of it can come before: the order of accesses decides what is found.  The clock is
- * asked, and moved, only while nothing is locked. */
+ * asked, and moved, only while nothing is locked.  NULL: it works for no call. */
 static struct hx_shared_memory *enter(void)
 {
     struct hx_shared_memory *m;
 
+    if (hx_vt_is_off_duty())
+        return NULL;
     hx_vt_share();
     if (!hx_code_step.listed)
         thread.asks = (double)hx_vt_now();
@@ -378,7 +380,8 @@ uint64_t hx_cost_dma(uint64_t began, uint64_t bytes)
 
 void hx_cost_end(void)
 {
-    hx_traffic_settle();
+    if (!hx_vt_is_off_duty())
+        hx_traffic_settle();
     hx_stacks_end();
 }
 

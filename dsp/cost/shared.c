@@ -65,6 +65,7 @@ static void clear(struct hx_shared_memory *m, uint64_t began)
     hx_path_clear(&m->ddr);
     m->n_boxes = 0;
     m->traffic = (struct hx_traffic){.hit_bytes = 0};
+    m->hvx_ops = 0;
 }
 
 void hx_shared_open(uint64_t began)
@@ -122,12 +123,26 @@ uint64_t hx_shared_call(void)
     return mine.call;
 }
 
+static int is_open(const struct hx_shared_memory *m)
+{
+    return m && atomic_load_explicit(&m->call, memory_order_relaxed) == mine.call && atomic_load_explicit(&m->open, memory_order_relaxed);
+}
+
+int hx_shared_is_open(void)
+{
+    return is_open(mine.memory);
+}
+
+int hx_shared_serves(void)
+{
+    return mine.serves;
+}
+
 struct hx_shared_memory *hx_shared_enter(void)
 {
     struct hx_shared_memory *m = mine.memory;
 
-    if (!m || atomic_load_explicit(&m->call, memory_order_relaxed) != mine.call ||
-        !atomic_load_explicit(&m->open, memory_order_relaxed)) {
+    if (!is_open(m)) {
         hx_shared_join(mine.call);
         m = mine.memory;
     }

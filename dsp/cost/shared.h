@@ -37,6 +37,7 @@ struct hx_shared_memory {
     unsigned n_boxes;      /* that there were in this call */
     struct hx_path ddr;    /* all that DDR moves, DMA and prefetches as well */
     struct hx_traffic traffic; /* what its threads have moved, as far as they have said so */
+    uint64_t hvx_ops;          /* likewise */
 };
 
 /* A call begins on this thread, which leaves the one that it was in. */
@@ -48,6 +49,12 @@ void hx_shared_close(double pcycles);
 /* The number of the calling thread's call, and a thread that belongs to it begins. */
 uint64_t hx_shared_call(void);
 void hx_shared_join(uint64_t call);
+
+/* Whether that call is in flight. */
+int hx_shared_is_open(void);
+
+/* Whether the calling thread has opened it. */
+int hx_shared_serves(void);
 
 /* What the calling thread's call has, locked; NULL without memory.  Give back with hx_shared_leave(). */
 struct hx_shared_memory *hx_shared_enter(void);

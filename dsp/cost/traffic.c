@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/export.h"
+#include "hexrig_hvx_count.h"
 #include "hexrig_purpose.h"
 #include "purpose.h"
 #include "shared.h"
@@ -13,6 +14,7 @@ enum { KNOWN = 4 }; /* stretches that a loop goes through at a time */
 static __thread struct {
     struct hx_traffic own;
     int any; /* in `own` */
+    uint64_t hvx_ops; /* of the thread's count, that are in its call's sums */
     struct hx_stretch_of_purpose known[KNOWN];
     unsigned changes; /* of purposes, when those were found */
     unsigned next;
@@ -75,14 +77,17 @@ static void add(struct hx_traffic *to, const struct hx_traffic *from)
 
 void hx_traffic_settle(void)
 {
-    struct hx_shared_memory *m = thread.any ? hx_shared_enter() : NULL;
+    const uint64_t ops = hx_hvx_ops(&hx_hvx_counts);
+    struct hx_shared_memory *m = thread.any || ops != thread.hvx_ops ? hx_shared_enter() : NULL;
 
     if (!m)
         return;
     add(&m->traffic, &thread.own);
+    m->hvx_ops += ops > thread.hvx_ops ? ops - thread.hvx_ops : 0;
     hx_shared_leave(m);
     thread.own = (struct hx_traffic){.hit_bytes = 0};
     thread.any = 0;
+    thread.hvx_ops = ops;
 }
 
 struct hx_traffic hx_traffic_spent(void)
@@ -97,4 +102,18 @@ struct hx_traffic hx_traffic_spent(void)
         hx_shared_leave(m);
     }
     return sums;
+}
+
+uint64_t hx_traffic_hvx_ops(void)
+{
+    struct hx_shared_memory *m;
+    uint64_t ops = 0;
+
+    hx_traffic_settle();
+    m = hx_shared_enter();
+    if (m) {
+        ops = m->hvx_ops;
+        hx_shared_leave(m);
+    }
+    return ops;
 }

@@ -1,4 +1,4 @@
-/* Counts what the threads of a call move (hx_traffic.h).
+/* Counts what the threads of a call move (hx_traffic.h), and their HVX operations.
  *
  * A thread counts for itself, and adds that to its call's sums with its next operation that others can notice (vtime.h).  So whoever
  * has waited for a thread finds what it moved. */
@@ -21,5 +21,8 @@ void hx_traffic_settle(void);
 
 /* What the calling thread's call has moved so far. */
 struct hx_traffic hx_traffic_spent(void);
+
+/* HVX operations of all threads that have worked for it. */
+uint64_t hx_traffic_hvx_ops(void);
 
 #endif

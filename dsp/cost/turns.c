@@ -35,6 +35,11 @@ static void ask(struct hx_place *p, uint64_t at, int orders)
     p->owns = p->party->op == p;
 }
 
+void hx_turns_ask(struct hx_place *p, uint64_t at)
+{
+    ask(p, at, 1);
+}
+
 /* Whether somebody waits whom a thread that runs has passed. */
 static int is_passed(const struct hx_place *p)
 {

@@ -71,6 +71,19 @@ int hx_turns_woken(void);
  * when all others wait, too), in an operation again; or when it was woken. */
 void hx_turns_resume(uint64_t at);
 
+/* The thread looks again at pcycle `limit`, or when another one says that there is something to see: returns that pcycle, when no thread
+ * of the party can do anything before it, in an operation again. */
+uint64_t hx_turns_doze(uint64_t limit);
+/* What was said to a thread that does not doze yet is forgotten. */
+void hx_turns_doze_begin(void);
+/* There is something to see at pcycle `at` for the thread at `p`, which goes over to `party` if it dozes in another one; 0: it stays. */
+void hx_turns_rouse(struct hx_place *p, uint64_t at, uint64_t party);
+/* Who of the other threads could have something to say: somebody; nobody, for those that do not wait doze as well; nobody, they wait. */
+enum hx_turns_company { HX_TURNS_AWAKE, HX_TURNS_DOZING, HX_TURNS_ALONE };
+enum hx_turns_company hx_turns_company(void);
+/* Between operations: really sleeps for up to `us`, or until somebody rouses the thread. */
+void hx_turns_nap(unsigned us);
+
 /* A blocked thread is woken at `time`: into the party, when it is not 0. */
 void hx_turns_wake(struct hx_place *p, uint64_t time, uint64_t party);
 /* The calling thread, which is in an operation, joins another party at `now`. */

@@ -67,7 +67,8 @@ static struct hx_place *new_place(void)
     p->state = READY;
     hx_turns_set_quiet(p, 0);
     p->untouched = 0;
-    p->woken = p->hurries = p->inside = p->owns = p->waits = 0;
+    p->woken = p->hurries = p->inside = p->owns = p->waits = p->dozes = 0;
+    p->roused = HX_TURNS_NEVER;
     p->hvx = NULL;
     p->seen = (struct hx_turns_sight){0};
     return p;

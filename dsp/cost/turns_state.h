@@ -41,6 +41,8 @@ struct hx_place {
     int woken;
     int hurries;               /* it waits only for the end of its call */
     uint64_t asked;            /* ASKS: for this pcycle; BLOCKED: until then */
+    int dozes;                 /* ASKS, and would rather be roused before */
+    uint64_t roused;           /* pcycle, or HX_TURNS_NEVER */
     uint64_t operations;
     struct hx_turns_sight seen;
     sem_t go;                  /* up when it may have become the turn of its thread, which waits */
@@ -124,6 +126,11 @@ void hx_turns_revoke(const struct hx_party *y);
 uint64_t hx_turns_until(const struct hx_place *p);
 /* The thread no longer runs. */
 void hx_turns_stop(struct hx_place *p);
+
+/* --- under the lock: turns.c */
+
+/* The calling thread's place asks for an operation at pcycle `at`, or at what `asked` becomes meanwhile: returns when it has it. */
+void hx_turns_ask(struct hx_place *p, uint64_t at);
 
 /* --- under the lock: turns_wait.c */
 

@@ -26,6 +26,8 @@ static __thread struct {
     uint64_t polled;           /* the time of its last operation, */
     unsigned polls;            /* and how many it had at that time */
     unsigned accesses;         /* since it was last settled */
+    int is_off_duty;
+    double off_duty;           /* pcycles spent so */
     double shares[HX_VT_STALL + 1]; /* pcycles that are still to be charged in turns with others, by kind */
 } thread;
 
@@ -72,6 +74,10 @@ static void move_on(enum hx_vt_kind kind, double pcycles)
 {
     double before = thread.pcycles;
 
+    if (__builtin_expect(thread.is_off_duty, 0)) {
+        thread.off_duty += pcycles;
+        return;
+    }
     thread.pcycles += pcycles;
     thread.spent[kind] += pcycles;
     if (kind == HX_VT_HVX || kind == HX_VT_VTCM)
@@ -179,9 +185,27 @@ uint64_t hx_vt_now(void)
     return here();
 }
 
-uint64_t hx_vt_now_ns(void)
+void hx_vt_off_duty(void)
 {
-    double spent = (double)(hx_vt_now() - thread.from.call_pcycles);
+    settle();
+    thread.is_off_duty = 1;
+}
+
+int hx_vt_is_off_duty(void)
+{
+    return thread.is_off_duty;
+}
+
+uint64_t hx_vt_seen(void)
+{
+    const uint64_t now = hx_vt_now();
+
+    return now + (uint64_t)thread.off_duty;
+}
+
+uint64_t hx_vt_seen_ns(void)
+{
+    double spent = (double)(hx_vt_seen() - thread.from.call_pcycles);
 
     return thread.from.call_ns + (uint64_t)(spent * 1e6 / hx_vt_clock_khz());
 }
@@ -237,7 +261,8 @@ static void charge_polling(void)
 
 void hx_vt_order_begin(void)
 {
-    hx_traffic_settle();
+    if (!thread.is_off_duty) /* it moves nothing that a call has to know of */
+        hx_traffic_settle();
     if (hx_turns_shared())
         charge_polling();
     hx_turns_begin(hx_vt_now());

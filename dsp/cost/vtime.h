@@ -33,6 +33,11 @@ enum hx_vt_kind {
  * The pcycle counter goes on where the machine's last call ended. */
 void hx_vt_call_begin(uint64_t now_ns, uint32_t clock_khz);
 
+/* The same for what comes without the driver: no earlier than this PD's last call has ended and than the thread has seen it to be, at
+ * the clock of that call.  apart: 1 for as much later as calls of the driver's are at least, so that the threads that the last call has
+ * left behind are there. */
+void hx_vt_call_begin_next(int apart);
+
 /* The call that has just begun on this thread is traced under `key` (trace.h). */
 void hx_vt_trace(uint64_t key);
 
@@ -41,6 +46,9 @@ void hx_vt_call_tell(void);
 
 /* The call is over; tells the machine. */
 void hx_vt_call_end(void);
+
+/* The thread no longer works for the call that it was started or woken in. */
+void hx_vt_call_leave(void);
 
 /* A thread that a skel started begins at pcycle `start`, as part of its creator's call. */
 struct hx_vt_origin {
@@ -60,9 +68,15 @@ struct hx_vt_origin hx_vt_origin(void);
 void hx_vt_clock_start(const struct hx_vt_origin *o);
 void hx_vt_thread_begin(const struct hx_vt_origin *o);
 
-/* The thread's pcycle counter and its virtual time in ns. */
+/* The thread is between two packets that it reads by itself (queue_cost.h): what it does until its next call begins is nobody's, and how
+ * much that is depends on the host.  For others its clock stands still where its last call has ended; what its skel reads goes on. */
+void hx_vt_off_duty(void);
+int hx_vt_is_off_duty(void);
+
+/* The thread's pcycle counter; the same as the thread's skel reads it, and its virtual time in ns. */
 uint64_t hx_vt_now(void);
-uint64_t hx_vt_now_ns(void);
+uint64_t hx_vt_seen(void);
+uint64_t hx_vt_seen_ns(void);
 /* Packets that the thread has been charged since its call began. */
 uint64_t hx_vt_packets(void);
 /* The clock of the core during the thread's call. */

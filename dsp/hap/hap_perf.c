@@ -11,12 +11,12 @@ enum { TICKS = 24, TICKS_NS = 1250 };
 
 uint64_t HAP_perf_get_pcycles(void)
 {
-    return hx_vt_now();
+    return hx_vt_seen();
 }
 
 uint64_t HAP_perf_get_qtimer_count(void)
 {
-    return hx_vt_now_ns() * TICKS / TICKS_NS;
+    return hx_vt_seen_ns() * TICKS / TICKS_NS;
 }
 
 uint64_t HAP_perf_qtimer_count_to_us(uint64_t count)
@@ -26,7 +26,7 @@ uint64_t HAP_perf_qtimer_count_to_us(uint64_t count)
 
 uint64_t HAP_perf_get_time_us(void)
 {
-    return hx_vt_now_ns() / 1000;
+    return hx_vt_seen_ns() / 1000;
 }
 
 int HAP_timer_sleep(unsigned long long sleep_duration)

@@ -7,7 +7,7 @@ extern "C" {
 #endif
 
 typedef struct {
-    unsigned int arch_version; /* 0x69 */
+    unsigned int arch_version; /* 0x69; 0x73 where the profile says so */
 } qurt_arch_version_t;
 
 typedef struct {

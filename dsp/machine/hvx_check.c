@@ -17,6 +17,7 @@
 #include "base/machine.h"
 #include "base/stacks.h"
 #include "mem_stream.h"
+#include "qurt/qurt_spin.h"
 
 __thread struct hx_mem_counts hx_mem_counts;
 
@@ -121,8 +122,10 @@ static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
 {
     const int place = hx_in_vtcm(p) ? HX_MEM_VTCM : HX_MEM_DDR;
 
-    if (hx_on_stack(p))
+    if (hx_on_stack(p)) {
+        hx_spin_access(p, bytes, is_store, 1);
         return;
+    }
     hx_cost_access(p, bytes, is_store);
     if (!hx_cost_listed() && !hx_on_any_stack(p)) /* what a thread is told often lies on the stack of the one that started it */
         hx_cost_unlisted_access(bytes);
@@ -133,6 +136,7 @@ static void access_at(const void *pc, const void *p, size_t bytes, int is_store)
                    : &hx_mem_counts.vector_load_bytes[place]) += bytes;
     else
         (*(is_store ? &hx_mem_counts.scalar_stores[place] : &hx_mem_counts.scalar_loads[place]))++;
+    hx_spin_access(p, bytes, is_store, 0);
 }
 
 /* The first access to each line of L1 is looked up; the others find it there. */

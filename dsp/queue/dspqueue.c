@@ -19,6 +19,7 @@ static void *run_callbacks(void *arg)
     int error_reported = 0;
 
     hx_settle_in();
+    hx_hvx_lazy();
     sem_post(&d->ready);
     while (hx_dspq_wait_packets(&d->q, &seen) == AEE_SUCCESS) {
         hx_queue_cost_callback_begin();
@@ -127,4 +128,5 @@ AEEResult dspqueue_export(dspqueue_t d, uint64_t *queue_id)
     return AEE_EUNSUPPORTED; /* likewise */
 }
 
+#define HX_DSPQ_ENTER() hx_queue_cost_enter()
 #include "hx_dspq_api.inc"

@@ -37,7 +37,7 @@ static void signal_host(void *ctx, unsigned which)
 static int create(struct dspqueue *d, int32_t host_fd, hx_slots_signal *signal)
 {
     struct hx_dspq_cfg cfg = {.is_dsp = 1, .ref = ref_buffer, .signal = signal_host,
-                              .packet = hx_queue_cost_note, .ctx = d};
+                              .packet = hx_queue_cost_note, .none = hx_queue_cost_none, .ctx = d};
     int rc;
 
     if (hx_bindings_ref(host_fd, 1, &cfg.block, &cfg.block_bytes))

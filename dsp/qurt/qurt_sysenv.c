@@ -9,12 +9,12 @@
 
 HX_EXPORT unsigned long long int qurt_get_core_pcycles(void)
 {
-    return hx_vt_now();
+    return hx_vt_seen();
 }
 
 HX_EXPORT int qurt_sysenv_get_arch_version(qurt_arch_version_t *vers)
 {
-    vers->arch_version = 0x69;
+    vers->arch_version = hx_arch_version();
     return QURT_EOK;
 }
 

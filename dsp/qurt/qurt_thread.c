@@ -12,6 +12,7 @@
 
 #include "HAP_farf.h"
 #include "cost/cost.h"
+#include "cost/queue_cost.h"
 #include "machine/dma.h"
 #include "base/crash.h"
 #include "base/low_memory.h"
@@ -91,9 +92,11 @@ static void end(struct hx_qthread *t)
     if (t->n_held)
         FARF(ERROR, "thread %u '%s' ended with %u mutexes locked", t->id, t->name, t->n_held);
     hx_dma_end();
+    hx_queue_cost_thread_end();
     hx_cost_end();
     hx_qurt_enter();
     t->end_pcycles = hx_vt_now();
+    t->ends_off_duty = hx_vt_is_off_duty();
     t->state = HX_QURT_ENDED;
     hx_qurt_unpark(t, t->end_pcycles);
     hx_qurt_unlock();
@@ -110,6 +113,7 @@ static void *run(void *arg)
     hx_crash_thread_begin();
     prctl(PR_SET_NAME, s.t->name[0] ? s.t->name : "qurt");
     hx_trace_name_thread(s.t->lane, s.t->name);
+    hx_hvx_lazy();
     hx_turns_take(s.place);
     hx_vt_thread_begin(&s.origin);
     if (!setjmp(s.t->end))
@@ -306,7 +310,7 @@ HX_EXPORT int qurt_thread_join(unsigned int tid, int *status)
             hx_qurt_park(t, HX_QURT_FOREVER);
         else
             hx_qurt_meet(t->end_pcycles, HX_QURT_FOREVER);
-        if (t->end_pcycles <= now && t->detach_state == QURT_THREAD_ATTR_CREATE_LEGACY)
+        if (t->end_pcycles <= now && !t->ends_off_duty && t->detach_state == QURT_THREAD_ATTR_CREATE_LEGACY)
             rc = QURT_ENOTHREAD; /* it had gone by then, whichever thread was really faster */
         hx_qurt_remove(t);
     }

@@ -236,7 +236,7 @@ HX_EXPORT int qurt_timer_sleep(qurt_timer_duration_t duration)
 
 HX_EXPORT unsigned long long qurt_timer_get_ticks(void)
 {
-    return hx_vt_now_ns() * 192 / 10000;
+    return hx_vt_seen_ns() * 192 / 10000;
 }
 
 HX_EXPORT unsigned long long qurt_sysclock_get_hw_ticks(void)

@@ -9,6 +9,7 @@
 
 #include "HAP_farf.h"
 #include "base/machine.h"
+#include "cost/shared.h"
 #include "cost/turns.h"
 
 struct hx_qthread *hx_qurt_threads;
@@ -70,6 +71,7 @@ void hx_qurt_unlock(void)
 
 void hx_qurt_enter(void)
 {
+    hx_hvx_settle();
     hx_vt_order_begin();
     hx_qurt_lock();
 }
@@ -120,7 +122,15 @@ static uint64_t handoff(void)
 /* Whether a thread that works for call `mine` is to work for `from` when that wakes it. */
 static int is_to_follow(const struct hx_qthread *t, const struct hx_vt_origin *from, const struct hx_vt_origin *mine)
 {
-    return t->created && from->party > mine->party;
+    return t->created && !t->serves && from->party > mine->party;
+}
+
+int hx_qurt_is_to_follow(const struct hx_vt_origin *from)
+{
+    const struct hx_vt_origin mine = hx_vt_origin();
+
+    self->serves = hx_shared_serves();
+    return is_to_follow(self, from, &mine);
 }
 
 /* Takes the thread out of the line and lets it go. */
@@ -171,20 +181,23 @@ static void reach(uint64_t at)
         hx_vt_reach(HX_VT_SYNC, at + handoff());
 }
 
-static void join_call(const struct hx_vt_origin *from)
+void hx_qurt_join(const struct hx_vt_origin *from, uint64_t at)
 {
     struct hx_vt_origin o = *from;
 
-    o.start_pcycles = hx_vt_now();
+    o.start_pcycles = at;
     hx_turns_move(o.party, o.start_pcycles);
     hx_vt_thread_begin(&o);
 }
 
+static void join_call(const struct hx_vt_origin *from)
+{
+    hx_qurt_join(from, hx_vt_now());
+}
+
 void hx_qurt_follow(const struct hx_vt_origin *from)
 {
-    const struct hx_vt_origin mine = hx_vt_origin();
-
-    if (is_to_follow(self, from, &mine))
+    if (hx_qurt_is_to_follow(from))
         join_call(from);
 }
 
@@ -215,6 +228,7 @@ static void line_up(struct hx_qthread *t, const void *key, uint64_t limit)
     t->limit = limit;
     t->place = hx_turns_place();
     t->mine = hx_vt_origin();
+    t->serves = hx_shared_serves();
     t->next_parked = NULL;
     while (*p)
         p = &(*p)->next_parked;
@@ -226,6 +240,7 @@ static int park(const void *key, uint64_t limit, const struct timespec *until)
 {
     struct hx_qthread *t = self;
 
+    hx_hvx_thread_waits();
     line_up(t, key, limit);
     hx_turns_block(limit);
     while (t->key)

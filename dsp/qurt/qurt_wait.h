@@ -50,6 +50,7 @@ struct hx_qthread {
     struct hx_vt_origin from;    /* of the thread that woke it */
     struct hx_place *place;      /* its own, turns.h */
     struct hx_vt_origin mine;
+    int serves;                  /* it has a call of its own, and follows nobody */
     int follows;                 /* it works for the call of `from` now */
     pthread_cond_t woken;
 
@@ -60,6 +61,7 @@ struct hx_qthread {
     int joined;                  /* somebody waits in qurt_thread_join() */
     int status;                  /* what it gave to qurt_thread_exit() */
     uint64_t end_pcycles;
+    int ends_off_duty;           /* it waited for packets: nobody knows when */
     pthread_t host;
     void *low_stack;             /* hx_low_map() of ours, or NULL: the caller's memory */
     size_t low_stack_bytes;
@@ -105,6 +107,11 @@ struct hx_qthread *hx_qurt_unpark(const void *key, uint64_t at);
 /* The calling thread, in an operation, has to wait for an event at pcycle `at`, `us` at most.  0: it was before the limit, and the
  * thread has gone on to it (plus the hand-off where it had to wait); ETIMEDOUT: the thread has gone on to the limit. */
 int hx_qurt_meet(uint64_t at, uint64_t us);
+
+/* Whether a thread that a skel started, the calling one, would work for call `from` if it was woken by it, which is a later one than its
+ * own.  Then, in an operation: it does, from pcycle `at` on. */
+int hx_qurt_is_to_follow(const struct hx_vt_origin *from);
+void hx_qurt_join(const struct hx_vt_origin *from, uint64_t at);
 
 /* The calling thread, in an operation, has been woken by a thread of call `from`: one that a skel started works for that call from now on,
  * when it is a later one than its own. */

@@ -217,6 +217,12 @@ static void done(void *state, const struct hx_call *call, int result)
         hx_callers_end(&call->session->callers, call->inv.caller);
 }
 
+/* What `news` of so much adds when it is `now` in all: sums do not depend on how often they are collected. */
+static uint64_t grown_ns(uint64_t now, uint64_t news, double ns_each)
+{
+    return ns((double)now * ns_each / 1e3) - ns((double)(now - news) * ns_each / 1e3);
+}
+
 static void packets(void *state, struct hx_session *session, const struct hx_queue_stats *news)
 {
     struct cost *c = state;
@@ -225,8 +231,9 @@ static void packets(void *state, struct hx_session *session, const struct hx_que
     struct hx_session_stats *s = &session->stats;
     const uint64_t dispatch = ns((double)news->packets * p->packet_us);
     const uint64_t marshal = ns(hx_overhead_marshal(p, news->bytes_copied, news->buffers));
-    const uint64_t exec = ns((double)news->exec_pcycles * 1000.0 / hx_clock_khz(d));
-    const uint64_t queue = ns((double)news->queue_pcycles * 1000.0 / hx_clock_khz(d));
+    const double ns_each = 1e6 / hx_clock_khz(d);
+    const uint64_t exec = grown_ns(session->packets.exec_pcycles, news->exec_pcycles, ns_each);
+    const uint64_t queue = grown_ns(session->packets.queue_pcycles, news->queue_pcycles, ns_each);
     uint64_t start_ns;
 
     if (c->mode == OFF)

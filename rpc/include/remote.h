@@ -193,7 +193,7 @@ enum remote_dsp_attributes {
     HVX_SUPPORT_128B, /* contexts */
     VTCM_PAGE,        /* bytes */
     VTCM_COUNT,       /* pages */
-    ARCH_VER,         /* low byte 0x69 on a V69 */
+    ARCH_VER,         /* low byte 0x69 on a V69, 0x73 on a V73 */
     HMX_SUPPORT_DEPTH,
     HMX_SUPPORT_SPATIAL,
     ASYNC_FASTRPC_SUPPORT,

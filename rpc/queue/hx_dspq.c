@@ -303,6 +303,16 @@ static int read_locked(struct hx_dspq *q, const struct dest *d)
     return rc;
 }
 
+/* What a look at the packets gives when it has found `rc`: what the other end wrote before the end can still be read. */
+static int looked(struct hx_dspq *q, int rc)
+{
+    if (rc != AEE_EWOULDBLOCK)
+        return rc;
+    if (q->cfg.none)
+        q->cfg.none(q->cfg.ctx);
+    return atomic_load(&q->ended) ? atomic_load(&q->ended) : rc;
+}
+
 static int read_now(struct hx_dspq *q, const struct dest *d)
 {
     int rc;
@@ -310,8 +320,7 @@ static int read_now(struct hx_dspq *q, const struct dest *d)
     pthread_mutex_lock(&q->read_lock);
     rc = read_locked(q, d);
     pthread_mutex_unlock(&q->read_lock);
-    /* what the other end wrote before the end can still be read */
-    return rc == AEE_EWOULDBLOCK && atomic_load(&q->ended) ? atomic_load(&q->ended) : rc;
+    return looked(q, rc);
 }
 
 int hx_dspq_read(struct hx_dspq *q, uint32_t *flags, uint32_t max_buffers, uint32_t *n_buffers,
@@ -342,7 +351,7 @@ static int peek_now(struct hx_dspq *q, uint32_t *flags, uint32_t *n, uint32_t *l
     pthread_mutex_unlock(&q->read_lock);
     if (rc == AEE_SUCCESS)
         describe(&p, flags, n, len);
-    return rc == AEE_EWOULDBLOCK && atomic_load(&q->ended) ? atomic_load(&q->ended) : rc;
+    return looked(q, rc);
 }
 
 int hx_dspq_peek(struct hx_dspq *q, uint32_t *flags, uint32_t *n_buffers, uint32_t *message_len,

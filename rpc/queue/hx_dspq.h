@@ -22,6 +22,9 @@ typedef void (*hx_dspq_signal)(void *ctx, unsigned which);
 typedef void (*hx_dspq_packet)(void *ctx, int taken, uint32_t n_buffers,
                                const struct dspqueue_buffer *buffers, uint32_t message_len);
 
+/* A reader has found no packet: it is about to wait for one, or to do something else.  Not under the queue's lock. */
+typedef void (*hx_dspq_none)(void *ctx);
+
 struct hx_dspq_cfg {
     void *block; /* kept until hx_dspq_fini() */
     uint64_t block_bytes;
@@ -29,6 +32,7 @@ struct hx_dspq_cfg {
     hx_dspq_ref ref;
     hx_dspq_signal signal; /* used when the header says that the client has no doorbells */
     hx_dspq_packet packet; /* may be NULL */
+    hx_dspq_none none;     /* likewise */
     void *ctx;
 };
 

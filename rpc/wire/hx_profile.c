@@ -63,6 +63,8 @@ static const struct key {
     {"capabilities", COUNT, offsetof(struct hx_profile, capabilities), 0, 1},
     {"vtcm_kib", COUNT, offsetof(struct hx_profile, vtcm_kib), HX_VTCM_GRAIN >> 10, HX_VTCM_BYTES >> 10},
     {"dspqueue", COUNT, offsetof(struct hx_profile, dspqueue), 0, 1},
+    {"arch", COUNT, offsetof(struct hx_profile, arch), HX_ARCH_MIN, HX_ARCH_MAX},
+    {"hmx", COUNT, offsetof(struct hx_profile, hmx), 0, 1},
     {"packet_pcycles", REAL, offsetof(struct hx_profile, cost.packet_pcycles), 0.1, 100},
     {"load_pcycles", REAL, offsetof(struct hx_profile, cost.load_pcycles), 0, 1e3},
     {"mpy_pcycles", REAL, offsetof(struct hx_profile, cost.mpy_pcycles), 0, 1e3},
@@ -86,6 +88,7 @@ static const struct key {
     {"ddr_pages", COUNT, offsetof(struct hx_profile, cost.ddr_pages), 1, 65536},
     {"ddr_cold", REAL, offsetof(struct hx_profile, cost.ddr_cold), 1, 100},
     {"ddr_cold_us", REAL, offsetof(struct hx_profile, cost.ddr_cold_us), 0, 1e9},
+    {"hmx_tile_pcycles", REAL, offsetof(struct hx_profile, cost.hmx_tile_pcycles), 0, 1e6},
 };
 #define N_KEYS (sizeof(keys) / sizeof(keys[0]))
 
@@ -259,6 +262,7 @@ static int fits(const struct reader *r, const char *path)
         {p->recover_c > p->throttle_c, "recover_c is above throttle_c"},
         {p->clock_low_mhz > p->clock_mhz, "clock_low_mhz is above clock_mhz"},
         {p->dispatch_contains_us >= p->dispatch_us, "dispatch_contains_us is not below dispatch_us"},
+        {p->arch != HX_ARCH_MIN && p->arch != HX_ARCH_MAX, "arch is neither 69 nor 73"},
         {p->vtcm_kib % (HX_VTCM_GRAIN >> 10) != 0, "vtcm_kib is not a multiple of 256, VTCM's smallest page"},
     };
 

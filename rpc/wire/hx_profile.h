@@ -31,6 +31,7 @@ struct hx_cost {
     unsigned ddr_pages;
     double ddr_cold;             /* factor on all of these while DDR is cold, >= 1 */
     double ddr_cold_us;          /* DSP time for which it is cold in a new PD */
+    double hmx_tile_pcycles;     /* HMX: the product of two tiles of 32 x 32 half floats */
 };
 
 struct hx_profile {
@@ -80,7 +81,11 @@ struct hx_profile {
     unsigned capabilities;     /* 0: this firmware does not answer GET_DSP_INFO */
     unsigned vtcm_kib;         /* 256..8192, a multiple of 256; 0, which no file can say: all that there is */
     unsigned dspqueue;         /* 1: this DSP's firmware has it; 0: dspqueue_create() gives 0x80000414 */
+    unsigned arch;             /* HX_ARCH_MIN..HX_ARCH_MAX, decimal: 69 is V69; 0, which no file can say: the least */
+    unsigned hmx;              /* 1: skels may use HMX */
 };
+
+enum { HX_ARCH_MIN = 69, HX_ARCH_MAX = 73 };
 
 /* Reads `name` (a file when it contains a slash or ends in .conf, else DIR/name.conf).  Returns 0, -ENOENT, -EINVAL or
  * another negative errno with one line in why[why_bytes], naming file, line, key and legal range. */

@@ -229,9 +229,9 @@ static void test_waiting_reaches_a_time_and_never_goes_back(void **state)
     (void)state;
     hx_vt_call_begin(5000, 2000000);
     start = hx_vt_now();
-    assert_int_equal(hx_vt_now_ns(), 5000);
+    assert_int_equal(hx_vt_seen_ns(), 5000);
     hx_vt_spend(HX_VT_CODE, 400);
-    assert_int_equal(hx_vt_now_ns(), 5200); /* 2 GHz */
+    assert_int_equal(hx_vt_seen_ns(), 5200); /* 2 GHz */
     hx_vt_reach(HX_VT_HVX, start + 1000);
     hx_vt_reach(HX_VT_HVX, start + 10);
     assert_int_equal(hx_vt_now(), start + 1000);

@@ -337,7 +337,7 @@ static void serve(void *arg)
         if (stop_server)
             return;
         work(100);
-        server_ns = hx_vt_now_ns();
+        server_ns = hx_vt_seen_ns();
         qurt_sem_up(&answer);
     }
 }
@@ -378,7 +378,7 @@ static void serve_ticks(void *arg)
         if (tick == seen)
             continue;
         seen = tick;
-        server_ns = hx_vt_now_ns();
+        server_ns = hx_vt_seen_ns();
         seen_tick = seen;
         qurt_futex_wake(&seen_tick, 1);
         pause_ms(seen % 2 ? 30 : 0);

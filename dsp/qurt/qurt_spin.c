@@ -1,0 +1,241 @@
+/* Which words are spun on, who has written them, and who waits for that. */
+#include "qurt_spin.h"
+
+#include <pthread.h>
+
+#include "base/machine.h"
+#include "cost/shared.h"
+#include "cost/turns.h"
+#include "cost/vtime.h"
+#include "qurt_wait.h"
+
+enum {
+    MORE_CYCLES = 8,   /* pause(#n) takes up to n and so many: "Pauses" in the V73 Programmer's Reference Manual */
+    LONGEST = 4,       /* a look comes after 2^LONGEST pauses at the latest */
+    ALONE = 16,        /* pauses of a thread that nobody can end, before it really sleeps in each, */
+    NAP_US = 1000      /* for so long */
+};
+
+_Atomic uintptr_t hx_spin_known[HX_SPIN_WORDS];
+__thread struct hx_spin_loads hx_spin_loads;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
+static struct word {
+    uint64_t version;         /* another one for each write */
+    struct hx_vt_origin from; /* the last writer, then */
+} words[HX_SPIN_WORDS];
+static uint64_t versions;
+
+/* A thread that waits for any of its words to be written. */
+struct dozer {
+    struct dozer *next;
+    struct hx_place *place;
+    unsigned slot[HX_SPIN_LOADS], n;
+    struct hx_vt_origin mine;
+    int follows;              /* it may work for a later call */
+    double period;            /* pcycles of a pause */
+    struct hx_vt_origin from; /* of a later call, whose thread has written: it works for that now */
+    int moves;
+};
+static struct dozer *dozers;
+
+/* What the thread has seen of known words since its last pause. */
+static __thread struct {
+    unsigned n; /* may be more than there is room for */
+    struct {
+        unsigned slot;
+        uint64_t version;
+    } word[HX_SPIN_LOADS];
+    unsigned in_vain; /* looks in a row without a change */
+    unsigned alone;   /* pauses in a row */
+} thread;
+
+/* --- accesses -------------------------------------------------------------------------------------------------- */
+
+static void note_seen(unsigned slot, uint64_t version)
+{
+    if (thread.n < HX_SPIN_LOADS) {
+        thread.word[thread.n].slot = slot;
+        thread.word[thread.n].version = version;
+    }
+    thread.n++;
+}
+
+/* What a thread did since its call was over carries no time. */
+static uint64_t time_after(const struct hx_vt_origin *from)
+{
+    const uint64_t now = hx_shared_is_open() ? hx_vt_now() : 0;
+
+    return now > from->start_pcycles ? now : from->start_pcycles + 1;
+}
+
+static void load(uintptr_t word, unsigned slot)
+{
+    struct word w = {0};
+
+    pthread_mutex_lock(&lock);
+    if (atomic_load_explicit(&hx_spin_known[slot], memory_order_relaxed) == word)
+        w = words[slot];
+    pthread_mutex_unlock(&lock);
+    if (hx_qurt_is_to_follow(&w.from))
+        hx_qurt_join(&w.from, time_after(&w.from));
+    note_seen(slot, w.version);
+}
+
+static int watches(const struct dozer *d, unsigned slot)
+{
+    for (unsigned i = 0; i < d->n; i++)
+        if (d->slot[i] == slot)
+            return 1;
+    return 0;
+}
+
+/* The end of the pause in which something happens at pcycle `at`, and a look too early for it. */
+static uint64_t end_of_pause(const struct dozer *d, uint64_t at)
+{
+    const uint64_t base = d->mine.start_pcycles;
+    const double since = at > base ? (double)(at - base) : 0;
+
+    return base + (uint64_t)(((double)(uint64_t)(since / d->period) + 1) * d->period + 0.5);
+}
+
+/* Under the lock: `from` has written what `d` waits for. */
+static void rouse(struct dozer *d, const struct hx_vt_origin *from)
+{
+    if (d->moves)
+        return;
+    if (from->party == d->mine.party) {
+        hx_turns_rouse(d->place, end_of_pause(d, from->start_pcycles), 0);
+    } else if (d->follows && from->party > d->mine.party) {
+        d->moves = 1;
+        d->from = *from;
+        hx_turns_rouse(d->place, from->start_pcycles + 1, from->party);
+    } else {
+        hx_turns_rouse(d->place, d->mine.start_pcycles, 0);
+    }
+}
+
+static void store(uintptr_t word, unsigned slot)
+{
+    const struct hx_vt_origin from = hx_vt_origin();
+
+    pthread_mutex_lock(&lock);
+    if (atomic_load_explicit(&hx_spin_known[slot], memory_order_relaxed) == word) {
+        words[slot] = (struct word){++versions, from};
+        for (struct dozer *d = dozers; d; d = d->next)
+            if (watches(d, slot))
+                rouse(d, &from);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void hx_spin_touch(uintptr_t word, int is_store)
+{
+    hx_qurt_self();
+    hx_hvx_settle();
+    hx_vt_order_begin();
+    if (is_store)
+        store(word, word % HX_SPIN_WORDS);
+    else
+        load(word, word % HX_SPIN_WORDS);
+    hx_vt_order_end();
+}
+
+/* --- pauses ---------------------------------------------------------------------------------------------------- */
+
+static void get_to_know(void)
+{
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < hx_spin_loads.n; i++) {
+        const uintptr_t word = hx_spin_loads.word[i];
+        const unsigned slot = word % HX_SPIN_WORDS;
+
+        if (atomic_exchange_explicit(&hx_spin_known[slot], word, memory_order_relaxed) != word)
+            words[slot] = (struct word){.version = ++versions};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Stands in line when nothing that the thread has seen since its last pause has been written; 1 then. */
+static int stand_in_line(struct dozer *d)
+{
+    int is_current = thread.n > 0 && thread.n <= HX_SPIN_LOADS && hx_spin_loads.n == 0;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; is_current && i < thread.n; i++) {
+        d->slot[d->n++] = thread.word[i].slot;
+        is_current = words[thread.word[i].slot].version == thread.word[i].version;
+    }
+    if (is_current) {
+        d->next = dozers;
+        dozers = d;
+        hx_turns_doze_begin();
+    }
+    pthread_mutex_unlock(&lock);
+    return is_current;
+}
+
+static void leave_line(const struct dozer *d)
+{
+    struct dozer **at = &dozers;
+
+    pthread_mutex_lock(&lock);
+    while (*at != d)
+        at = &(*at)->next;
+    *at = d->next;
+    pthread_mutex_unlock(&lock);
+}
+
+/* In an operation, before and after. */
+static void doze(struct dozer *d)
+{
+    const uint64_t limit = d->mine.start_pcycles + (uint64_t)(d->period * (double)(1u << thread.in_vain) + 0.5);
+    const uint64_t at = hx_turns_doze(limit);
+
+    leave_line(d);
+    if (d->moves)
+        hx_qurt_join(&d->from, at);
+    else
+        hx_vt_reach(HX_VT_SYNC, at);
+    if (at < limit || d->moves)
+        thread.in_vain = 0;
+    else if (thread.in_vain < LONGEST)
+        thread.in_vain++;
+}
+
+/* Whether the thread is to sleep really, as only another program, or a later call, can end its wait; 2: without any time of its own. */
+static int is_idle(void)
+{
+    const enum hx_turns_company company = hx_turns_company();
+
+    thread.alone = company == HX_TURNS_AWAKE ? 0 : thread.alone + 1;
+    return thread.alone <= ALONE ? 0 : company == HX_TURNS_ALONE ? 2 : 1;
+}
+
+void hx_spin_pause(unsigned cycles)
+{
+    int idle;
+
+    hx_qurt_self();
+    hx_hvx_settle();
+    hx_vt_order_begin();
+    hx_hvx_thread_waits();
+    idle = is_idle();
+    if (hx_spin_loads.n <= HX_SPIN_LOADS)
+        get_to_know();
+    if (idle < 2) {
+        struct dozer d = {.place = hx_turns_place(), .mine = hx_vt_origin(), .follows = hx_qurt_self()->created && !hx_shared_serves(),
+                          .period = cycles + MORE_CYCLES};
+
+        if (stand_in_line(&d)) {
+            doze(&d);
+        } else {
+            thread.in_vain = 0;
+            hx_vt_spend(HX_VT_SYNC, d.period);
+        }
+    }
+    thread.n = hx_spin_loads.n = 0;
+    hx_vt_order_end();
+    if (idle)
+        hx_turns_nap(NAP_US);
+}
