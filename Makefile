@@ -82,9 +82,9 @@ fuse_cflags = $(shell pkg-config --cflags fuse3)
 fuse_libs   = $(shell pkg-config --libs fuse3)
 
 # A skel's text lies in 0x10000000..0x1fffffff (docs/architecture.md), 8 MiB each, handed out in the order of the lines that define
-# them: ours from 0x10000000, those of tests from 0x18000000.  From 0x1c000000 on is left to tools/hexrig-skel.pc.in.
+# them: ours from 0x10000000, those of tests from 0x18000000, 4 MiB each.  From 0x1c000000 on is left to tools/hexrig-skel.pc.in.
 skel_bases      := $(foreach d,0 1 2 3 4 5 6 7,0x1$d000000 0x1$d800000)
-test_skel_bases := $(foreach d,8 9 a b,0x1$d000000 0x1$d800000)
+test_skel_bases := $(foreach d,8 9 a b,0x1$d000000 0x1$d400000 0x1$d800000 0x1$dc00000)
 skel_base        = $(or $(word $(words $($1s)),$($1_bases)),$(error no address is left for another $1))
 define skel
 skels += $1
@@ -364,7 +364,7 @@ frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack fram
 # the conformance test's way to either front end
 access_o := $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
-api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_turns_rig test_shares_rig test_races \
+api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_turns_rig test_shares_rig test_reader_rig test_races \
                                      test_hostile_client test_fault_matrix test_fault_start test_nth_client test_crash bug_registered_buffer)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
@@ -424,9 +424,10 @@ $(BUILD)/tests/test_listing: $(obj)/libhxtest.a
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
 idl_skels := $(patsubst tests/skel/%.idl,%,$(wildcard tests/skel/*.idl))
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
-$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/fuse/test_crash.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares): | $(patsubst %,$(G)/%.h,$(idl_skels))
+$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/fuse/test_crash.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares reader): | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
 $(BUILD)/tests/test_turns_rig $(BUILD)/tests/test_shares_rig: $(obj)/gen/hxt_threads_stub.o
+$(BUILD)/tests/test_reader_rig: $(obj)/gen/hxt_reader_stub.o
 $(BUILD)/tests/test_confine: $(obj)/fuse/crash/confine.o
 $(BUILD)/tests/test_crash: $(obj)/gen/hxt_boom_stub.o $(obj)/fuse/crash/core_name.o
 # as a user's skel (tools/hexrig-skel.pc.in): all that has no listing is estimated
@@ -436,7 +437,11 @@ $(threads_c:%.c=$(obj)/%.o): inc := $(inc_dsp) -I$(G) -Itests/skel -DHEXRIG_COUN
 $(threads_c:%.c=$(obj)/%.o): private trace := $(mem_trace)
 $(obj)/tests/skel/hxt_threads/shares.o: private trace := $(user_trace)
 $(threads_c:%.c=$(obj)/%.o): | $(G)/hxt_threads.h
-$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads hxt_boom,$(eval $(call test_skel,$t)))
+reader_c := tests/skel/hxt_reader_imp.c $(wildcard tests/skel/hxt_reader/*.c)
+$(reader_c:%.c=$(obj)/%.o): inc := $(inc_dsp) -I$(G) -Itests/skel -DHEXRIG_COUNT
+$(reader_c:%.c=$(obj)/%.o): private trace := $(user_trace)
+$(reader_c:%.c=$(obj)/%.o): | $(G)/hxt_reader.h
+$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads hxt_boom hxt_reader,$(eval $(call test_skel,$t)))
 # Skels whose figures must not depend on the host's optimiser, compiled at each level: tests/libhxt_threads_O0_skel.so, ...,
 # tests/O0/libsilicon_skel.so, ...
 silicon_c := $(wildcard kernels/silicon/*.c kernels/skel/*.c)

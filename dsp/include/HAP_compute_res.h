@@ -43,7 +43,7 @@ typedef struct {
 
 typedef enum {
     HAP_COMPUTE_RES_HMX_NON_SHARED = 0,
-    HAP_COMPUTE_RES_HMX_SHARED,
+    HAP_COMPUTE_RES_HMX_SHARED, /* not emulated */
     HAP_COMPUTE_RES_HMX_TYPE_MAX,
 } compute_res_hmx_type_t;
 
@@ -117,7 +117,7 @@ static inline int HAP_compute_res_attr_set_cache_mode(compute_res_attr_t *attr,
     return compute_resource_attr_set_cache_mode(attr, b_enable);
 }
 
-/* HAP_COMPUTE_RES_NOT_SUPPORTED for 1: V69 skels have no HMX. */
+/* 1: threads may take HMX by the context.  HAP_COMPUTE_RES_NOT_SUPPORTED where the profile has none, as those of V69. */
 static inline int HAP_compute_res_attr_set_hmx_param(compute_res_attr_t *attr,
                                                      unsigned char b_enable)
 {
@@ -203,7 +203,8 @@ static inline int HAP_compute_res_update_priority(unsigned int context_id, unsig
     return compute_resource_update_priority(context_id, priority);
 }
 
-/* HAP_COMPUTE_RES_NOT_SUPPORTED: V69 skels have no HMX. */
+/* The calling thread takes HMX, when no other thread of any PD has it, and gives it back.  0; HAP_COMPUTE_RES_NOT_SUPPORTED: the
+ * profile has none; AEE_EBADPARM: no context with HMX; AEE_EALREADY, AEE_EBADSTATE: it has HMX already, or does not have it. */
 static inline int HAP_compute_res_hmx_lock(unsigned int context_id)
 {
     return compute_resource_hmx_lock(context_id);
@@ -214,7 +215,7 @@ static inline int HAP_compute_res_hmx_unlock(unsigned int context_id)
     return compute_resource_hmx_unlock(context_id);
 }
 
-/* The same, alone or together with other threads of the context. */
+/* The same for HMX alone; HAP_COMPUTE_RES_NOT_SUPPORTED for a shared one. */
 static inline int HAP_compute_res_hmx_lock2(unsigned int context_id, compute_res_hmx_type_t type)
 {
     return compute_resource_hmx_lock2(context_id, type);

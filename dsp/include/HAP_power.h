@@ -2,8 +2,8 @@
  *
  * A voter is a context: any address that is the caller's own, or HAP_utils_create_context().  Votes of all contexts of a PD are
  * combined, and the driver combines those of all PDs (docs/power.md): the highest clock wins, the shortest latency, and HVX
- * is powered unless somebody switched it off and nobody wants it on.  A clock takes effect with the next call; votes end with
- * HAP_power_destroy(), or with the PD.  Thread-safe.
+ * is powered unless somebody switched it off and nobody wants it on; HMX, where the profile has it, when somebody wants it.  A clock
+ * takes effect with the next call; votes end with HAP_power_destroy(), or with the PD.  Thread-safe.
  *
  * Not here, because nothing of it is modelled: line locks, L3 and bus clocks (bus votes are checked, then forgotten). */
 #ifndef HAP_POWER_H
@@ -21,7 +21,7 @@ extern "C" {
 typedef enum {
     HAP_POWER_ERR_UNKNOWN = -1,         /* out of memory */
     HAP_POWER_ERR_INVALID_PARAM = -2,   /* the log says which */
-    HAP_POWER_ERR_UNSUPPORTED_API = -3, /* V69 has none of it */
+    HAP_POWER_ERR_UNSUPPORTED_API = -3, /* this DSP has none of it */
 } HAP_power_error_codes;
 
 /* --- what a request holds --------------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ typedef struct {
 } HAP_power_hvx_payload;
 
 typedef struct {
-    boolean power_up; /* V69 has no HMX */
+    boolean power_up; /* refused unless the profile has HMX */
 } HAP_power_hmx_payload;
 
 /* What kind of program the PD is; changes nothing here. */

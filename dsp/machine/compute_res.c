@@ -5,6 +5,7 @@
 
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
+#include "hmx.h"
 #include "qurt/qurt_wait.h"
 #include "cost/vtime.h"
 
@@ -55,6 +56,7 @@ HX_EXPORT unsigned int compute_resource_acquire(compute_res_attr_t *attr, unsign
         e->bytes = a.vtcm_size;
         e->serialize = a.serialize;
         e->cached = a.cached;
+        e->hmx = a.hmx;
         if (!hx_crm_wait(e, e->id, timeout_us)) { /* nobody else knows the id yet */
             id = e->id;
             a.granted = e->bytes;
@@ -172,24 +174,57 @@ HX_EXPORT int compute_resource_update_priority(unsigned int context_id, unsigned
     return e ? 0 : AEE_EBADPARM;
 }
 
+/* 0, or why no thread may take HMX by this context. */
+static int check_hmx(const char *what, unsigned int context_id)
+{
+    const struct hx_crm_entry *e;
+    int may;
+
+    if (!hx_machine || !hx_machine->hmx) {
+        FARF(ERROR, "%s: context %u: V69 has no HMX for skels", what, context_id);
+        return (int)HAP_COMPUTE_RES_NOT_SUPPORTED;
+    }
+    hx_qurt_self();
+    hx_crm_enter();
+    e = hx_crm_find(context_id);
+    may = e && e->hmx;
+    hx_crm_leave();
+    if (may)
+        return 0;
+    FARF(ERROR, "%s: context %u is none of this PD with HMX (HAP_compute_res_attr_set_hmx_param)", what, context_id);
+    return AEE_EBADPARM;
+}
+
 HX_EXPORT int compute_resource_hmx_lock(unsigned int context_id)
 {
-    FARF(ERROR, "HAP_compute_res_hmx_lock: context %u: V69 has no HMX for skels", context_id);
-    return (int)HAP_COMPUTE_RES_NOT_SUPPORTED;
+    int rc = check_hmx("HAP_compute_res_hmx_lock", context_id);
+
+    if (rc)
+        return rc;
+    rc = hx_hmx_lock();
+    if (rc)
+        FARF(ERROR, "HAP_compute_res_hmx_lock: this thread has HMX already");
+    return rc;
 }
 
 HX_EXPORT int compute_resource_hmx_unlock(unsigned int context_id)
 {
-    (void)context_id;
-    return (int)HAP_COMPUTE_RES_NOT_SUPPORTED;
+    int rc = check_hmx("HAP_compute_res_hmx_unlock", context_id);
+
+    if (rc)
+        return rc;
+    rc = hx_hmx_unlock();
+    if (rc)
+        FARF(ERROR, "HAP_compute_res_hmx_unlock: this thread does not have HMX");
+    return rc;
 }
 
 HX_EXPORT int compute_resource_hmx_lock2(unsigned int context_id, compute_res_hmx_type_t type)
 {
-    return type < HAP_COMPUTE_RES_HMX_TYPE_MAX ? compute_resource_hmx_lock(context_id) : AEE_EBADPARM;
+    return type == HAP_COMPUTE_RES_HMX_NON_SHARED ? compute_resource_hmx_lock(context_id) : (int)HAP_COMPUTE_RES_NOT_SUPPORTED;
 }
 
 HX_EXPORT int compute_resource_hmx_unlock2(unsigned int context_id, compute_res_hmx_type_t type)
 {
-    return type < HAP_COMPUTE_RES_HMX_TYPE_MAX ? compute_resource_hmx_unlock(context_id) : AEE_EBADPARM;
+    return type == HAP_COMPUTE_RES_HMX_NON_SHARED ? compute_resource_hmx_unlock(context_id) : (int)HAP_COMPUTE_RES_NOT_SUPPORTED;
 }

@@ -8,7 +8,7 @@
 /* What lies in a compute_res_attr_t. */
 struct hx_crm_attr {
     uint32_t magic;
-    uint8_t single_page, serialize, cached, reserved;
+    uint8_t single_page, serialize, cached, hmx;
     uint32_t vtcm_size, min_page_size, min_vtcm_size; /* bytes; 0: as in the published functions */
     uint32_t granted;                                 /* bytes, set by acquire */
     uint64_t vtcm;                                    /* address, set by acquire */

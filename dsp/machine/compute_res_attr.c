@@ -98,7 +98,13 @@ HX_EXPORT int compute_resource_attr_set_hmx_param(compute_res_attr_t *attr, unsi
     struct hx_crm_attr a;
     int rc = hx_crm_attr_read(attr, &a, "HAP_compute_res_attr_set_hmx_param");
 
-    return !rc && b_enable ? (int)HAP_COMPUTE_RES_NOT_SUPPORTED : rc;
+    if (!rc && b_enable && !(hx_machine && hx_machine->hmx))
+        return (int)HAP_COMPUTE_RES_NOT_SUPPORTED;
+    if (!rc) {
+        a.hmx = b_enable != 0;
+        hx_crm_attr_write(attr, &a);
+    }
+    return rc;
 }
 
 HX_EXPORT int compute_resource_attr_set_app_type(compute_res_attr_t *attr, unsigned int application_id)

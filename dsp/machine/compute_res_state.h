@@ -28,7 +28,7 @@ struct hx_crm_entry {
     uint8_t cached;
     uint8_t assigned;        /* first and n are fixed from now on */
     uint8_t asked;           /* the release callback was called for this hold */
-    uint8_t reserved;
+    uint8_t hmx;             /* its threads may take HMX */
     uint16_t priority;       /* 1..255, lower is more urgent */
     struct hx_vtcm_want want;
     int32_t first;           /* first grain */

@@ -24,6 +24,7 @@ struct voter {
     HAP_power_dcvs_v2_option dcvs_option;
     int awake;
     int hvx;
+    int hmx; /* powered up */
     unsigned app_class;
     struct voter *next;
 };
@@ -107,11 +108,12 @@ static int set_hvx(struct voter *v, const HAP_power_request_t *r)
 
 static int set_hmx(struct voter *v, const HAP_power_request_t *r)
 {
-    (void)v;
-    if (!r->hmx.power_up)
-        return AEE_SUCCESS;
-    FARF(ERROR, "HAP_power_set: there is no HMX on V69");
-    return HAP_POWER_ERR_UNSUPPORTED_API;
+    if (r->hmx.power_up && !(hx_machine && hx_machine->hmx)) {
+        FARF(ERROR, "HAP_power_set: there is no HMX on V69");
+        return HAP_POWER_ERR_UNSUPPORTED_API;
+    }
+    v->hmx = r->hmx.power_up;
+    return AEE_SUCCESS;
 }
 
 static int set_apptype(struct voter *v, const HAP_power_request_t *r)
@@ -275,6 +277,17 @@ int hx_power_hvx_on(void)
     }
     pthread_mutex_unlock(&lock);
     return on || !off;
+}
+
+int hx_power_hmx_on(void)
+{
+    int on = 0;
+
+    pthread_mutex_lock(&lock);
+    for (const struct voter *v = voters; v; v = v->next)
+        on |= v->hmx;
+    pthread_mutex_unlock(&lock);
+    return on;
 }
 
 static void add_up(unsigned *app_class, boolean *dcvs)

@@ -10,4 +10,7 @@ struct hx_power_vote hx_power_vote(void);
 /* 1 when HVX has power: nobody voted it off, or somebody wants it on. */
 int hx_power_hvx_on(void);
 
+/* 1 when somebody has voted for HMX. */
+int hx_power_hmx_on(void);
+
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "HAP_farf.h"
+#include "base/machine.h"
 #include "cost/blocks.h"
 #include "cost/pending.h"
 #include "cost/uncosted.h"
@@ -170,6 +171,14 @@ static void *entry_in(void *dl, const char *symbol)
     return of_entry == of_library ? entry : NULL;
 }
 
+/* The architecture that the skel says it was compiled for, when this DSP is an earlier one; else 0. */
+static unsigned too_new(void *dl)
+{
+    const unsigned *arch = dlsym(dl, "hx_skel_arch");
+
+    return arch && *arch > hx_machine->arch ? *arch : 0;
+}
+
 /* A URI, or what the stub of an interface without handles opens: the interface's bare name. */
 static int parse(const char *name, struct request *r)
 {
@@ -228,6 +237,11 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
         snprintf(wide, sizeof(wide), "%s", dlerror());
         narrow(wide);
         snprintf(why, why_bytes, "%s", wide);
+        return AEE_DSP(AEE_EUNABLETOLOAD);
+    }
+    if (too_new(m->dl)) {
+        snprintf(why, why_bytes, "%s is compiled for V%u (HEXRIG_HVX_ARCH, HEXRIG_HVX_IEEE), this DSP is a V%u: profile v73-hmx is one",
+                 path, too_new(m->dl), hx_machine->arch);
         return AEE_DSP(AEE_EUNABLETOLOAD);
     }
     if (strcmp(r.lib, QUEUE_SKEL) != 0)

@@ -47,11 +47,11 @@ static bool is_asked; /* HX_CTL_PING is not answered yet ... */
 static uint64_t ping; /* ... which has this number ... */
 static unsigned served_since; /* ... and so many requests were served since it came */
 
-/* Attributes of this DSP, by index (enum remote_dsp_attributes); what is not named is 0, and VTCM is the profile's. */
+/* Attributes of this DSP, by index (enum remote_dsp_attributes); what is not named is 0, and VTCM and architecture are the profile's.  Of
+ * HMX a device that has it was seen to tell 0, too. */
 static const uint32_t capabilities[FASTRPC_MAX_DSP_ATTRIBUTES] = {
     [FASTRPC_ATTR_UNSIGNED_PD_SUPPORT] = 1,
     [FASTRPC_ATTR_HVX_SUPPORT_128B] = 4,
-    [FASTRPC_ATTR_ARCH_VER] = 0x69,
 };
 
 static struct client *find(int32_t id)
@@ -264,6 +264,7 @@ static int utilities(uint32_t sc, remote_arg *pra)
     if (!hx_machine->capabilities || sc != REMOTE_SCALARS_MAKE(0, 1, 1) || pra[1].buf.nLen > bytes)
         return AEE_DSP(AEE_EUNSUPPORTED);
     memcpy(told, capabilities, sizeof(told));
+    told[FASTRPC_ATTR_ARCH_VER] = hx_arch_version();
     hx_vtcm_total(&told[FASTRPC_ATTR_VTCM_PAGE], &told[FASTRPC_ATTR_VTCM_COUNT]);
     if (pra[1].buf.nLen)
         memcpy(pra[1].buf.pv, told + 1, pra[1].buf.nLen);

@@ -14,6 +14,7 @@
 #include "cost/cost.h"
 #include "cost/queue_cost.h"
 #include "machine/dma.h"
+#include "machine/hmx.h"
 #include "base/crash.h"
 #include "base/low_memory.h"
 #include "base/machine.h"
@@ -91,6 +92,8 @@ static void end(struct hx_qthread *t)
         FARF(ERROR, "thread %u '%s' ended with its HVX context locked", t->id, t->name);
     if (t->n_held)
         FARF(ERROR, "thread %u '%s' ended with %u mutexes locked", t->id, t->name, t->n_held);
+    if (hx_hmx_unlock() == 0)
+        FARF(ERROR, "thread %u '%s' ended with HMX locked", t->id, t->name);
     hx_dma_end();
     hx_queue_cost_thread_end();
     hx_cost_end();

@@ -58,14 +58,15 @@ __UINT32_TYPE__ hexrig_asm_dmwait(void);
 /* mxclracc.hf: the accumulator becomes 0. */
 void hexrig_asm_hmx_clear(void);
 
-/* bias = mxmem2(Rs): 32 words of scale and 32 of bias, one for each column of a tile: 256 bytes at `scales`. */
+/* bias = mxmem2(Rs): 256 bytes at `scales`, of which the first 32 words count, one for each column of a tile: half floats, in the lower
+ * half the scale, in the upper one the bias. */
 void hexrig_asm_hmx_bias(const void *scales);
 
 /* { activation.hf = mxmem(Rs, Rt)[:deep]; weight.hf = mxmem(Rs, Rt) }: the accumulator grows by the product of the tiles at
  * `activation` and `weight`.  A range is the number of bytes less one, 2048 bytes a tile; `deep`: 1 for :deep. */
 void hexrig_asm_hmx_multiply(const void *activation, __UINT32_TYPE__ activation_range, int deep, const void *weight, __UINT32_TYPE__ weight_range);
 
-/* mxmem(Rs, Rt):after.hf = acc: the accumulator, scaled, as a tile of half floats; then it is 0. */
+/* mxmem(Rs, Rt):after.hf = acc: the accumulator, scaled and biased, as a tile of half floats; then it is 0.  offset: 0. */
 void hexrig_asm_hmx_store(void *tile, __UINT32_TYPE__ offset);
 
 #ifdef __cplusplus

@@ -8,6 +8,18 @@
 #ifndef HEXRIG_HVX_IEEE_H
 #define HEXRIG_HVX_IEEE_H
 
+/* A skel that is compiled for a later part says so; a rig whose profile is an earlier one does not load it. */
+#if (defined(HEXRIG_HVX_IEEE) || HEXRIG_HVX_ARCH >= 73) && !defined(__hexagon__)
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const unsigned hx_skel_arch;
+__attribute__((visibility("default"), used, weak)) const unsigned hx_skel_arch = 73;
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #include "hexrig_hvx_lanes.h"
 
 #if defined(__clang__) || __GNUC__ >= 12
