@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+/* An operand in a general register, before it becomes an address or a number. */
+typedef __UINTPTR_TYPE__ hexrig_asm_word;
+
 /* --- control registers -------------------------------------------------------------------------------------------- */
 
 /* c15:14, UPCYCLE: cycles of the processor's clock, modelled, at the calling thread's virtual time. */
