@@ -125,6 +125,7 @@ skel_o    := $(call objs,kernels/skel/*.c)
 listing_o := $(call objs,tools/listing/*.c)
 # what hexrig has of it, too
 tables_o  := $(filter-out %/cli.o %/main.o,$(listing_o))
+hexagon_clang_o := $(call objs,tools/hexagon_clang/*.c)
 preload_o := $(call objs,tools/preload/*.c) $(obj)/rpc/rig/rig_paths.o $(obj)/rpc/wire/hx_memfd.o
 # of fuzz targets: the two ways to drive one, and what some of them share
 fuzz_mains := $(patsubst %,$(obj)/tests/lib/%.o,fuzz_main fuzz_libfuzzer)
@@ -149,7 +150,7 @@ data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 libc := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/libc/*.h dsp/libc/*/*.h))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
-programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(X)/hexrig-crash $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
+programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(X)/hexrig-crash $(X)/hexagon-clang $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
             $(L)/libhexrig-preload.so $(L)/libcdsprpc.so.1 $(L)/libhexrig.so $(L)/libhexrig.so.$(MAJOR)
 
 # a page of man for each command, and completion for bash: from the tables of options of the program itself
@@ -293,6 +294,8 @@ $(X)/hexrig-crash: $(crash_o)
 	$(call link,$(in))
 $(B)/hexidl: $(hexidl_o) $(obj)/libhxwire.a
 	$(call link,$(in))
+$(X)/hexagon-clang: $(hexagon_clang_o)
+	$(call link,$(in))
 # packet tables from listings that are there already, for tests; not installed
 $(BUILD)/tools/hexrig-listing: $(listing_o) $(obj)/libhxwire.a
 	$(call link,$(in))
@@ -329,6 +332,27 @@ define with_version
 endef
 $(L)/pkgconfig/%.pc: tools/%.pc.in tools/VERSION Makefile; $(with_version)
 $(L)/cmake/hexrig/%.cmake: tools/%.cmake.in tools/VERSION Makefile; $(with_version)
+
+# --- the same in the shape of a Hexagon SDK, for build files that were written for one: docs/sdk.md
+K := $(S)/sdk
+sdk_files := $(patsubst tools/sdk/%,$(K)/%,$(shell find tools/sdk -type f ! -name '*.c'))
+sdk_heads := $(addprefix $(K)/,incs utils/examples ipc/fastrpc/incs ipc/fastrpc/rpcmem/inc libs/worker_pool/inc \
+               $(patsubst %,rtos/qurt/computev%/include/qurt,68 69 73 75 79 81))
+sdk_clang := $(addprefix $(K)/tools/Tools/bin/,hexagon-clang hexagon-clang++)
+sdk_tools := $(patsubst %,$(K)/tools/Tools/bin/hexagon-%,ranlib nm strip objdump objcopy readelf)
+sdk_shape := $(sdk_files) $(sdk_heads) $(sdk_clang) $(sdk_tools) $(K)/tools/Tools/target/hexagon/lib/libno_trace.a
+sdk: $(sdk_shape)
+$(K)/%: tools/sdk/%; $(sdk_copy)
+define sdk_link
+	@mkdir -p $(@D)
+	$(Q)ln -srfn $1 $@
+endef
+# a link is as old as what it leads to, so it is made once
+$(sdk_heads): | $(BUILD)/include/hexrig.h;               $(call sdk_link,$(BUILD)/include/hexrig)
+$(sdk_clang): | $(X)/hexagon-clang;                      $(call sdk_link,$(X)/hexagon-clang)
+$(sdk_tools): | $(K)/tools/Tools/bin/hexagon-ar;         $(call sdk_link,$(K)/tools/Tools/bin/hexagon-ar)
+$(obj)/tools/sdk/no_trace.o: pic := -fPIC -fno-sanitize=all
+$(K)/tools/Tools/target/hexagon/lib/libno_trace.a: $(obj)/tools/sdk/no_trace.o; $(archive)
 
 # $(call made_by,HEXRIG OPTIONS)
 define made_by
@@ -526,12 +550,12 @@ lint:
 # Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  `uninstall` removes folders
 # that are empty then: hexrig's own and lib/pkgconfig, and of a stage (DESTDIR) all that `install` made below PREFIX; on the machine
 # itself bin, lib, libexec, include and share are everybody's.
-installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(libc) $(idls) $(manuals) $(sdk))
+installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(libc) $(idls) $(manuals) $(sdk) $(sdk_shape))
 dest      := $(DESTDIR)$(PREFIX)
 install: all
 	@for f in $(installed); do \
 	    mkdir -p "$(dest)/$${f%/*}" || exit 1; \
-	    if [ -h $(BUILD)/$$f ]; then cp -Pf $(BUILD)/$$f "$(dest)/$$f"; \
+	    if [ -h $(BUILD)/$$f ]; then cp -PfT $(BUILD)/$$f "$(dest)/$$f"; \
 	    elif [ -x $(BUILD)/$$f ]; then install -m 755 $(BUILD)/$$f "$(dest)/$$f"; \
 	    else install -m 644 $(BUILD)/$$f "$(dest)/$$f"; fi || exit 1; \
 	done
@@ -541,6 +565,7 @@ uninstalled_folders := share/hexrig/libc/sys share/hexrig/libc share/hexrig/prof
                        $(if $(filter-out /,$(DESTDIR)),share/man bin lib libexec include share)
 uninstall:
 	@[ ! -d "$(dest)" ] || { cd "$(dest)" && rm -f $(installed) && \
+	    { [ ! -d share/hexrig/sdk ] || find share/hexrig/sdk -depth -type d -empty -delete; } && \
 	    for d in $(uninstalled_folders); do \
 	        [ ! -d $$d ] || rmdir --ignore-fail-on-non-empty $$d || exit 1; done; }
 	$(say) REMOVE $(dest)

@@ -31,7 +31,7 @@ make_ install
 (cd "$dir/stage" && find . ! -type d | sed 's|^\./opt/rig/||' | grep -v '^libexec/hexrig/\(crt-digest\|hexrig-mpi.so\)$' | LC_ALL=C sort) >"$dir/have"
 {
     names bin hexrig hexidl
-    names libexec/hexrig hexrig-crash hexrig-fuse hexrig-dsp
+    names libexec/hexrig hexrig-crash hexrig-fuse hexrig-dsp hexagon-clang
     names lib libcdsprpc.so libcdsprpc.so.1 libhexrig.so "libhexrig.so.$major" libhexrig-preload.so
     for idl in "$src"/kernels/*/*.idl; do echo "lib/lib$(basename "$idl" .idl)_skel.so"; done
     names lib/pkgconfig hexrig.pc hexrig-rpc.pc hexrig-skel.pc
@@ -43,6 +43,13 @@ make_ install
     names share/hexrig/profiles "$src"/dsp/profiles/*
     names share/hexrig/libc "$src"/dsp/libc/*.h
     names share/hexrig/libc/sys "$src"/dsp/libc/sys/*.h
+    (cd "$src/tools/sdk" && find . -type f ! -name '*.c' | sed 's|^\.|share/hexrig/sdk|')
+    names share/hexrig/sdk incs
+    for in in utils/examples ipc/fastrpc/incs ipc/fastrpc/rpcmem/inc libs/worker_pool/inc; do echo "share/hexrig/sdk/$in"; done
+    for arch in 68 69 73 75 79 81; do echo "share/hexrig/sdk/rtos/qurt/computev$arch/include/qurt"; done
+    names share/hexrig/sdk/tools/Tools/bin hexagon-clang hexagon-clang++
+    for tool in ranlib nm strip objdump objcopy readelf; do names share/hexrig/sdk/tools/Tools/bin hexagon-$tool; done
+    names share/hexrig/sdk/tools/Tools/target/hexagon/lib libno_trace.a
     names share/man/man1 hexidl.1 hexrig.1 $("$build/bin/hexrig" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/hexrig-\1.1/p')
     names share/bash-completion/completions hexrig
 } | LC_ALL=C sort >"$dir/want"
@@ -81,6 +88,10 @@ $cc -O2 "$src/docs/examples/generate.c" $(pkg-config --cflags --libs hexrig) -o 
 ./generate | grep -q '^The king was '
 readelf -d generate | grep -q "NEEDED.*libhexrig.so.$major"
 "$usr/bin/hexrig" --version | grep -qx "hexrig $(cat "$src/tools/VERSION")"
+sdk=$usr/share/hexrig/sdk
+[ -f "$sdk/incs/remote.h" ] && [ -f "$sdk/rtos/qurt/computev69/include/qurt/qurt.h" ]
+"$sdk/tools/Tools/bin/hexagon-clang" -mv69 -shared vadd_skel.c -o libvadd_skel.so
+[ "$(DSP_LIBRARY_PATH=. ./vadd)" = "rc=0 sum[3]=700 sum[163]=32700" ]
 "$usr/bin/hexidl" "$src/kernels/linear/hex_linear.idl" -o "$dir"
 cd "$src"
 

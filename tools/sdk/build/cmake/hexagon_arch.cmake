@@ -1,0 +1,11 @@
+# HEXAGON_ARCH of what the command line says: -DDSP_VERSION=v73 or -DDSP_ARCH=v73, else v69.
+if(NOT DEFINED HEXAGON_ARCH)
+    if(DSP_VERSION)
+        set(HEXAGON_ARCH ${DSP_VERSION})
+    elseif(DSP_ARCH)
+        set(HEXAGON_ARCH ${DSP_ARCH})
+    else()
+        set(HEXAGON_ARCH v69)
+    endif()
+endif()
+set(V_ARCH ${HEXAGON_ARCH})
