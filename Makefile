@@ -149,6 +149,7 @@ $(eval $(call skel,hex_layer,layer,hex_linear))
 data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 libc := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/libc/*.h dsp/libc/*/*.h))
+llama := $(patsubst tools/%,$(S)/%,$(wildcard tools/llama/*))
 idls := $(patsubst rpc/idl-include/%,$(S)/idl/%,$(wildcard rpc/idl-include/*.idl))
 programs := $(B)/hexrig $(B)/hexidl $(X)/hexrig-fuse $(X)/hexrig-dsp $(X)/hexrig-crash $(X)/hexagon-clang $(L)/libcdsprpc.so $(skels:%=$(L)/lib%_skel.so) \
             $(L)/libhexrig-preload.so $(L)/libcdsprpc.so.1 $(L)/libhexrig.so $(L)/libhexrig.so.$(MAJOR)
@@ -169,7 +170,7 @@ libedit := $(if $(RUN),,$(shell pkg-config --exists libedit 2>/dev/null && echo 
 .PHONY: all tests demo deb check check-oracle check-oracle-scalar check-sources listings check-listings bench check-conformance check-vm vm-programs install uninstall lint clean deps
 .DELETE_ON_ERROR:
 # the recipe silences "Nothing to be done"
-all: $(programs) $(data) $(profiles) $(libc) $(manuals) sdk
+all: $(programs) $(data) $(profiles) $(libc) $(llama) $(manuals) sdk
 	@:
 
 # --- objects: each folder sees what docs/architecture.md lets it see
@@ -368,6 +369,10 @@ $(BUILD)/share/bash-completion/completions/hexrig: $(B)/hexrig; $(call made_by,h
 $(S)/idl/%: rpc/idl-include/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+# what `hexrig llama` does
+$(S)/llama/%: tools/llama/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
 # declarations for `hexrig listing`
 $(S)/libc/%: dsp/libc/%
 	@mkdir -p $(@D)
@@ -550,7 +555,7 @@ lint:
 # Everything finds everything else relative to itself, so files lie under PREFIX as they do under BUILD.  `uninstall` removes folders
 # that are empty then: hexrig's own and lib/pkgconfig, and of a stage (DESTDIR) all that `install` made below PREFIX; on the machine
 # itself bin, lib, libexec, include and share are everybody's.
-installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(libc) $(idls) $(manuals) $(sdk) $(sdk_shape))
+installed := $(patsubst $(BUILD)/%,%,$(programs) $(data) $(profiles) $(libc) $(llama) $(idls) $(manuals) $(sdk) $(sdk_shape))
 dest      := $(DESTDIR)$(PREFIX)
 install: all
 	@for f in $(installed); do \
@@ -560,7 +565,7 @@ install: all
 	    else install -m 644 $(BUILD)/$$f "$(dest)/$$f"; fi || exit 1; \
 	done
 	$(say) INSTALL $(dest)
-uninstalled_folders := share/hexrig/libc/sys share/hexrig/libc share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig lib/pkgconfig lib/cmake/hexrig lib/cmake \
+uninstalled_folders := share/hexrig/libc/sys share/hexrig/libc share/hexrig/llama share/hexrig/profiles share/hexrig/idl share/hexrig libexec/hexrig include/hexrig lib/pkgconfig lib/cmake/hexrig lib/cmake \
                        share/man/man1 share/bash-completion/completions share/bash-completion \
                        $(if $(filter-out /,$(DESTDIR)),share/man bin lib libexec include share)
 uninstall:
@@ -621,6 +626,11 @@ $(BUILD)/peer/peer_llama: $(obj)/tests/peer/peer_llama.o
 .PHONY: bench-peer
 bench-peer: all $(BUILD)/peer/make_model $(BUILD)/peer/peer_llama
 	$(Q)tests/peer/run.sh $(BUILD)
+
+# llama.cpp's own Hexagon backend, fetched and built: an hour or more.  Exit 77: it cannot be fetched
+.PHONY: check-llama
+check-llama: all
+	$(Q)tests/llama/run.sh $(BUILD)
 
 # the points of docs/conformance.md against the FUSE device and the socket
 check-conformance: $(BUILD)/tests/conformance $(BUILD)/tests/libhxt_skel.so $(X)/hexrig-fuse $(X)/hexrig-dsp $(profiles)

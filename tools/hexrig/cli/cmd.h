@@ -36,6 +36,7 @@ int hx_cmd_bench(int argc, char **argv);
 int hx_cmd_theorems(int argc, char **argv);
 int hx_cmd_serve(int argc, char **argv);
 int hx_cmd_listing(int argc, char **argv);
+int hx_cmd_llama(int argc, char **argv);
 int hx_cmd_doctor(int argc, char **argv);
 int hx_cmd_help(int argc, char **argv);
 
