@@ -8,7 +8,7 @@ set -eu
 prefix=$HX_PREFIX dir=$HX_DIR
 sdk=$prefix/share/hexrig/sdk
 own=$prefix/share/hexrig/llama
-src=$dir/llama.cpp out=$dir/build
+src=$dir/llama.cpp out=$dir/build lib=$dir/lib
 skels=$out/ggml/src/ggml-hexagon
 log=$dir/build.log
 
@@ -21,55 +21,67 @@ say() {
 }
 
 # --- sources and build ---------------------------------------------------------------------------------------------------
+# The package has the sources, and libllama with the CPU backend as they are built from them.
 fetch() {
     [ ! -d "$src/ggml" ] || return 0
     for tool in npm git cmake; do
         command -v $tool >/dev/null || fail "no $tool, which fetching and building llama.cpp takes"
     done
-    mkdir -p "$dir/npm"
+    case $(uname -m) in
+    x86_64) platform=linux-x64 ;;
+    aarch64) platform=linux-arm64 ;;
+    *) fail "npm has no llama.cpp for $(uname -m)" ;;
+    esac
+    rm -rf "$dir/npm" "$src.part" "$lib"
+    mkdir -p "$dir/npm" "$lib"
     say "npm install node-llama-cpp in $dir/npm"
-    (cd "$dir/npm" && npm init -y && timeout 600 npm install node-llama-cpp --ignore-scripts) >"$log" 2>&1 ||
+    (cd "$dir/npm" && npm init -y && timeout 900 npm install node-llama-cpp --ignore-scripts) >"$log" 2>&1 ||
         fail "npm could not fetch node-llama-cpp, is there a network? See $log"
-    rm -rf "$src.part"
-    git clone -q "$dir/npm/node_modules/node-llama-cpp/llama/gitRelease.bundle" "$src.part" >>"$log" 2>&1 || fail "see $log"
-    mv "$src.part" "$src"
+    modules=$dir/npm/node_modules
+    mv "$modules/@node-llama-cpp/$platform/bins/$platform"/*.so "$lib/"
+    # the name by which what is built here asks for it: one library, not two
+    ln -s libggml-base.so "$lib/libggml-base.so.0"
+    git clone -q "$modules/node-llama-cpp/llama/gitRelease.bundle" "$src.part" >>"$log" 2>&1 || fail "see $log"
     rm -rf "$dir/npm"
+    mv "$src.part" "$src"
 }
 
 configure() {
-    [ ! -f "$out/CMakeCache.txt" ] || return 0
     cmake -S "$src" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
-        -DBUILD_SHARED_LIBS=ON -DGGML_BACKEND_DL=ON -DGGML_HEXAGON=ON -DGGML_OPENMP=OFF -DGGML_CCACHE=OFF \
+        -DBUILD_SHARED_LIBS=ON -DGGML_BACKEND_DL=ON -DGGML_CPU=OFF -DGGML_NATIVE=OFF -DGGML_HEXAGON=ON -DGGML_CCACHE=OFF \
         -DLLAMA_BUILD_COMMON=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=OFF \
         -DHEXAGON_SDK_ROOT="$sdk" -DHEXAGON_TOOLS_ROOT="$sdk/tools" -DPREBUILT_LIB_DIR=linux_x86_64 >>"$log" 2>&1 ||
         fail "cmake of llama.cpp failed, see $log"
 }
 
-# of llama.cpp's targets those that a run needs; matmul-ops.c takes minutes, with -O2 three times as many
-make_targets() {
-    HEXRIG_CFLAGS=-O1 nice cmake --build "$out" --parallel "${JOBS:-2}" --target "$@" >>"$log" 2>&1 ||
-        fail "$* could not be built, see $log"
+# backend and skel; matmul-ops.c takes gcc minutes, and with -O2 many of them
+backend() {
+    HEXRIG_CFLAGS=-O1 nice cmake --build "$out" --parallel "${JOBS:-2}" --target ggml-hexagon htp-v73 >>"$log" 2>&1 ||
+        fail "the backend could not be built, see $log"
+    cp "$out/bin/libggml-hexagon.so" "$lib/"
+    cp "$skels/libggml-htp-v73.so" "$lib/"
 }
-programs() {
-    flags="-I$src/include -I$src/ggml/include -L$out/bin -Wl,-rpath,$out/bin"
-    # shellcheck disable=SC2086
-    [ "$out/bin/llama_generate" -nt "$own/generate.c" ] ||
-        cc -O1 $flags "$own/generate.c" -o "$out/bin/llama_generate" -lllama -lggml -lggml-base >>"$log" 2>&1 || fail "see $log"
-    # shellcheck disable=SC2086
-    [ -x "$out/bin/test-backend-ops" ] ||
-        nice c++ -std=c++17 -O1 $flags "$src/tests/test-backend-ops.cpp" -o "$out/bin/test-backend-ops" -lggml -lggml-base -lpthread \
-            >>"$log" 2>&1 || fail "see $log"
+
+program() { # COMPILER SOURCE NAME LIBRARY...
+    compiler=$1 source=$2 name=$3
+    shift 3
+    [ "$lib/$name" -nt "$source" ] ||
+        nice "$compiler" -O1 -I"$src/include" -I"$src/ggml/include" "$source" -o "$lib/$name" "$@" -Wl,-rpath,"$lib" -lpthread >>"$log" 2>&1 ||
+        fail "$name could not be built, see $log"
 }
+
 build() {
-    mkdir -p "$dir"
     fetch
     [ -e "$dir/built" ] || {
         say "building in $dir, which takes some minutes; what the compiler says is in $log"
         configure
-        make_targets ggml-hexagon htp-v73
-        make_targets ggml ggml-cpu llama
+        backend
     }
-    programs
+    ggml="$lib/libggml-base.so $(find "$lib" -name 'libggml.*so')"
+    # shellcheck disable=SC2086
+    program cc "$own/generate.c" llama_generate "$(find "$lib" -name 'libllama.*so')" $ggml
+    # shellcheck disable=SC2086
+    program c++ "$src/tests/test-backend-ops.cpp" test-backend-ops $ggml
     : >"$dir/built"
 }
 
@@ -77,12 +89,12 @@ build() {
 on_rig() { # REPORT COMMAND...
     report=$1
     shift
-    DSP_LIBRARY_PATH=$skels "$prefix/bin/hexrig" run-with --library --profile "$HX_PROFILE" --report="$report" -- "$@"
+    DSP_LIBRARY_PATH=$lib LD_LIBRARY_PATH=$lib "$prefix/bin/hexrig" run-with --library --profile "$HX_PROFILE" --report="$report" -- "$@"
 }
 generate() { # DEVICE [RUN-WITH...]: tokens and texts
     device=$1
     shift
-    "$@" "$out/bin/llama_generate" "$out/bin" "$HX_MODEL" "$device" "$HX_TOKENS" "$prompts"
+    "$@" "$lib/llama_generate" "$lib" "$HX_MODEL" "$device" "$HX_TOKENS" "$prompts"
 }
 
 same_as_cpu() {
@@ -111,11 +123,11 @@ run() {
 # --- op by op --------------------------------------------------------------------------------------------------------------
 # one process per op, as one that dies must not take the others along
 ops_of() {
-    "$out/bin/test-backend-ops" --list-ops 2>/dev/null | sed -n 's/^ *\([A-Z][A-Z0-9_]*\)$/\1/p' | grep -Ex "$HX_OPS" || :
+    "$lib/test-backend-ops" --list-ops 2>/dev/null | sed -n 's/^ *\([A-Z][A-Z0-9_]*\)$/\1/p' | grep -Ex "$HX_OPS" || :
 }
 run_op() { # OP
     rc=0
-    on_rig "$work/rig" "$out/bin/test-backend-ops" test -b HTP0 -o "$1" ${HX_PARAMS:+-p "$HX_PARAMS"} >"$work/op" 2>"$work/op.log" || rc=$?
+    on_rig "$work/rig" "$lib/test-backend-ops" test -b HTP0 -o "$1" ${HX_PARAMS:+-p "$HX_PARAMS"} >"$work/op" 2>"$work/op.log" || rc=$?
     sed 's/\x1b\[[0-9;]*m//g' "$work/op" >>"$dir/ops.log"
     sed 's/\x1b\[[0-9;]*m//g' "$work/op" | awk -v op="$1" -v rc=$rc '
         /^  [A-Z].*\): OK$/ { ok++ }

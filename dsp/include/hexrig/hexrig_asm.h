@@ -67,7 +67,8 @@ void hexrig_asm_hmx_bias(const void *scales);
 
 /* { activation.hf = mxmem(Rs, Rt)[:deep]; weight.hf = mxmem(Rs, Rt) }: the accumulator grows by the product of the tiles at
  * `activation` and `weight`.  A range is the number of bytes less one, 2048 bytes a tile; `deep`: 1 for :deep. */
-void hexrig_asm_hmx_multiply(const void *activation, __UINT32_TYPE__ activation_range, int deep, const void *weight, __UINT32_TYPE__ weight_range);
+void hexrig_asm_hmx_multiply(const void *activation, __UINT32_TYPE__ activation_range, int deep, const void *weight,
+                             __UINT32_TYPE__ weight_range);
 
 /* mxmem(Rs, Rt):after.hf = acc: the accumulator, scaled and biased, as a tile of half floats; then it is 0.  offset: 0. */
 void hexrig_asm_hmx_store(void *tile, __UINT32_TYPE__ offset);
