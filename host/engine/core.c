@@ -18,7 +18,8 @@ static size_t cpus(void)
 
 struct hx_open hx_core_for(const struct hx_core *c, const struct hx_plan *plan, size_t n_ctx)
 {
-    return (struct hx_open){plan, c->model, c->path, c->share, c->pool, n_ctx, &c->paging};
+    return (struct hx_open){.plan = plan, .model = c->model, .model_path = c->path, .share = c->share, .pool = c->pool,
+                            .n_ctx = n_ctx, .paging = &c->paging};
 }
 
 /* --- matrices, method by method */

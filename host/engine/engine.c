@@ -46,6 +46,32 @@ static size_t context(const struct hx_engine_cfg *cfg, const struct hx_model *m)
     return cfg->n_ctx_most && cfg->n_ctx_most < m->n_ctx ? cfg->n_ctx_most : m->n_ctx;
 }
 
+static int open_twin(struct hx_engine **out, const struct hx_open *o, struct hx_error *err)
+{
+    struct hx_engine_cfg cfg = {.core = o->core, .n_ctx = o->n_ctx};
+    struct hx_plan *plan;
+    int rc = hx_plan_twin(&plan, o->plan, err);
+
+    if (rc)
+        return rc;
+    cfg.plan = plan;
+    rc = hx_engine_open(out, &cfg, err);
+    if (rc)
+        hx_plan_close(plan);
+    else
+        (*out)->own_plan = plan;
+    return rc;
+}
+
+static const struct hx_engines engines = {hx_engine_open, hx_engine_close, open_twin};
+
+static int open_draft(struct hx_engine *e, struct hx_open o, struct hx_error *err)
+{
+    o.core = e->core;
+    o.engines = &engines;
+    return hx_plan_method(e->plan, HX_SEAM_DRAFT)->open.draft(&e->draft, &o, err);
+}
+
 static int open_methods(struct hx_engine *e, size_t n_ctx, struct hx_error *err)
 {
     const struct hx_open o = hx_core_for(e->core, e->plan, n_ctx);
@@ -57,7 +83,7 @@ static int open_methods(struct hx_engine *e, size_t n_ctx, struct hx_error *err)
     if (!rc && hx_plan_softmax_int(e->plan))
         rc = hx_attn_softmax_int(e->attn, err);
     if (!rc)
-        rc = hx_plan_method(e->plan, HX_SEAM_DRAFT)->open.draft(&e->draft, &o, err);
+        rc = open_draft(e, o, err);
     for (size_t i = 0; !rc && (m = hx_plan_tap(e->plan, i)); i++)
         rc = m->open.tap(&e->taps[i], &o, err);
     return rc;

@@ -44,24 +44,6 @@ static int parse_set(struct hx_linear_item *to, const char *item, size_t n, stru
     return parse_layers(to, at + 1, n - word - 1) ? bad_item(err, item, n, "layers are FROM or FROM-TO, from 0") : 0;
 }
 
-/* What stands behind a method's name, n characters of an item, where it is a value of an option. */
-static int check_arg(const struct hx_method *m, const char *arg, const char *item, size_t n, struct hx_error *err)
-{
-    const struct hx_option *o = m->options;
-    char legal[120], what[160];
-
-    if (!m->arg_of)
-        return 0;
-    while (strcmp(o->name, m->arg_of) != 0)
-        o++;
-    for (size_t i = 0; o->names[i]; i++)
-        if (strcmp(o->names[i], arg) == 0)
-            return 0;
-    hx_names_list(o->names, legal, sizeof(legal));
-    snprintf(what, sizeof(what), "unknown %s; legal: %s", o->name, legal);
-    return bad_item(err, item, n, what);
-}
-
 /* "METHOD" or "METHOD:ARG", n characters. */
 static int parse_method(struct hx_linear_item *to, const struct hx_method *const *methods, const char *text, size_t n,
                         struct hx_error *err)
@@ -69,6 +51,7 @@ static int parse_method(struct hx_linear_item *to, const struct hx_method *const
     const char *colon = memchr(text, ':', n);
     const size_t name = colon ? (size_t)(colon - text) : n;
     char legal[160];
+    int rc;
 
     to->method = hx_method_find(methods, HX_SEAM_LINEAR, text, name);
     if (!to->method) {
@@ -76,12 +59,10 @@ static int parse_method(struct hx_linear_item *to, const struct hx_method *const
         return hx_error_set(err, -EINVAL, "unknown value '%.*s'; legal: %s", (int)(name < 64 ? name : 64),
                             text, legal);
     }
-    if (!colon)
-        return 0;
-    if (!to->method->arg)
-        return bad_item(err, text, n, "this method takes nothing behind its name");
-    to->arg = strndup(colon + 1, n - name - 1);
-    return to->arg ? check_arg(to->method, to->arg, text, n, err) : hx_error_set(err, -ENOMEM, "out of memory");
+    if (colon && !(to->arg = strndup(colon + 1, n - name - 1)))
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    rc = hx_method_check_arg(to->method, to->arg, legal, sizeof(legal));
+    return rc ? bad_item(err, text, n, legal) : 0;
 }
 
 static int parse_item(struct hx_linear_item *to, const struct hx_method *const *methods, const char *item, size_t n,

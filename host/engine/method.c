@@ -1,7 +1,10 @@
 /* What methods, options and seams are called, and how one is found in a list. */
 #include "method.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const hx_seam_names[] = {"linear", "kv", "attn", "draft", "tap", NULL};
@@ -35,6 +38,52 @@ void hx_method_list(const struct hx_method *const *methods, enum hx_seam seam, c
     for (size_t i = 0; methods[i] && used < n; i++)
         if (methods[i]->seam == seam)
             used += (size_t)snprintf(out + used, n - used, "%s%s", used ? ", " : "", methods[i]->name);
+}
+
+/* The value of an option with `names`. */
+static int check_arg_of(const struct hx_method *m, const char *arg, char *what, size_t n)
+{
+    const struct hx_option *o = m->options;
+    char legal[120];
+
+    while (strcmp(o->name, m->arg_of) != 0)
+        o++;
+    for (size_t i = 0; o->names[i]; i++)
+        if (strcmp(o->names[i], arg) == 0)
+            return 0;
+    hx_names_list(o->names, legal, sizeof(legal));
+    snprintf(what, n, "unknown %s; legal: %s", o->name, legal);
+    return -EINVAL;
+}
+
+static int is_number(const char *text, uint64_t min, uint64_t max)
+{
+    char *end;
+    unsigned long long n;
+
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno && n >= min && n <= max;
+}
+
+int hx_method_check_arg(const struct hx_method *m, const char *arg, char *what, size_t n)
+{
+    if (!arg && !m->arg_needed)
+        return 0;
+    if (!m->arg) {
+        snprintf(what, n, "this method takes nothing behind its name");
+        return -EINVAL;
+    }
+    if (!arg || !*arg) {
+        snprintf(what, n, "%s is missing: %s:%s", m->arg, m->name, m->arg);
+        return -EINVAL;
+    }
+    if (m->arg_of)
+        return check_arg_of(m, arg, what, n);
+    if (!m->arg_max || is_number(arg, m->arg_min, m->arg_max))
+        return 0;
+    snprintf(what, n, "%s is an integer from %" PRIu64 " to %" PRIu64, m->arg, m->arg_min, m->arg_max);
+    return -EINVAL;
 }
 
 int hx_method_has(const struct hx_method *m, const char *option)

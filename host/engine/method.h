@@ -17,11 +17,15 @@
 #include "model/model.h"
 
 struct hx_attn;
+struct hx_core;
 struct hx_cpu_kernels;
 struct hx_draft;
+struct hx_engine;
+struct hx_engine_cfg;
 struct hx_kv;
 struct hx_linear_method;
 struct hx_method;
+struct hx_open;
 struct hx_pager_how;
 struct hx_plan;
 struct hx_tap;
@@ -109,7 +113,17 @@ struct hx_linear_set {
     const char *arg;         /* what stood behind NAME: in the map; NULL: nothing */
 };
 
-/* What a method may look at while it opens; kept by nobody longer than that, but model and pool, which outlive it. */
+/* Engines that drafters have for themselves: the engine's own functions, which lie above all methods. */
+struct hx_engines {
+    /* hx_engine_open() and hx_engine_close(). */
+    int (*open)(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_error *err);
+    void (*close)(struct hx_engine *e);
+
+    /* Like the engine that is being opened with `o`, over its core, but without a drafter and taps. */
+    int (*twin)(struct hx_engine **out, const struct hx_open *o, struct hx_error *err);
+};
+
+/* What a method may look at while it opens; kept by nobody longer than that, but model, pool, core and engines, which outlive it. */
 struct hx_open {
     const struct hx_plan *plan;
     const struct hx_model *model;
@@ -118,14 +132,18 @@ struct hx_open {
     struct hx_pool *pool;
     size_t n_ctx;           /* positions; of linear methods: 0 */
     const struct hx_pager_how *paging; /* of methods with HX_OPTION_PAGES; NULL: anyhow */
+    struct hx_core *core;              /* of drafters: the engine's; of others NULL */
+    const struct hx_engines *engines;  /* likewise */
 };
 
 struct hx_method {
     const char *name;
     enum hx_seam seam;
     const char *about;               /* one line */
-    const char *arg;                 /* linear: what may stand behind NAME: in a map, for help; NULL: nothing */
-    const char *arg_of;              /* linear: one of its options with `names`, whose place that takes; NULL: of none */
+    const char *arg;                 /* linear, draft: what may stand behind NAME:, for help; NULL: nothing */
+    const char *arg_of;              /* one of its options with `names`, whose place that takes; NULL: of none */
+    uint64_t arg_min, arg_max;       /* of a number; arg_max 0: it is none */
+    int arg_needed;                  /* draft: 1: NAME alone is not enough */
     const struct hx_option *options; /* ends with a NULL name; may be shared by methods; NULL: none */
     uint32_t needs;                  /* of its surroundings and, for attention, of the cache */
     uint32_t uses;                   /* attention: what of the cache it is better with */
@@ -168,6 +186,9 @@ const struct hx_method *hx_method_find(const struct hx_method *const *methods, e
 /* "a, b, c": at most n - 1 characters. */
 void hx_names_list(const char *const *names, char *out, size_t n);
 void hx_method_list(const struct hx_method *const *methods, enum hx_seam seam, char *out, size_t n);
+
+/* What stands behind a method's name (NULL: nothing).  0, or -EINVAL and `what` [n] says what is wrong with it. */
+int hx_method_check_arg(const struct hx_method *m, const char *arg, char *what, size_t n);
 
 /* 1: the method has an option of that name. */
 int hx_method_has(const struct hx_method *m, const char *option);

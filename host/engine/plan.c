@@ -54,6 +54,12 @@ int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error 
     return 0;
 }
 
+/* How many characters of a value are the method's name: drafters may have an argument behind it. */
+static size_t name_length(enum hx_seam seam, const char *value)
+{
+    return seam == HX_SEAM_DRAFT ? strcspn(value, ":") : strlen(value);
+}
+
 static enum hx_seam seam_of(const char *option)
 {
     int i = 0;
@@ -67,6 +73,23 @@ static enum hx_seam seam_of(const char *option)
 static int adds_up(const char *option)
 {
     return seam_of(option) == HX_SEAM_TAP || strcmp(option, "offload") == 0;
+}
+
+/* The value of a seam's option: one of its methods, and what that takes behind its name. */
+static int check_method(const struct hx_plan *p, enum hx_seam seam, const char *value, struct hx_error *err)
+{
+    const size_t n = name_length(seam, value);
+    const struct hx_method *m = hx_method_find(hx_methods, seam, value, n);
+    char what[160];
+
+    if (!m) {
+        hx_method_list(hx_methods, seam, what, sizeof(what));
+        return hx_error_set(err, -EINVAL, "%s%s: unknown value '%.64s'; legal: %s", p->values.prefix, hx_seam_names[seam], value,
+                            what);
+    }
+    if (hx_method_check_arg(m, value[n] ? value + n + 1 : NULL, what, sizeof(what)))
+        return hx_error_set(err, -EINVAL, "%s%s: %.64s: %s", p->values.prefix, hx_seam_names[seam], value, what);
+    return 0;
 }
 
 /* As soon as it is given: commands ask what is on the DSP before they choose their own defaults. */
@@ -97,14 +120,8 @@ int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct h
             return 0;
         }
     }
-    if (value && seam_of(name) != HX_SEAM_LINEAR && seam_of(name) != HX_SEAMS &&
-        !hx_method_find(hx_methods, seam_of(name), value, strlen(value))) {
-        char legal[160];
-
-        hx_method_list(hx_methods, seam_of(name), legal, sizeof(legal));
-        return hx_error_set(err, -EINVAL, "%s%s: unknown value '%.64s'; legal: %s", p->values.prefix, name, value,
-                            legal);
-    }
+    if (value && seam_of(name) != HX_SEAM_LINEAR && seam_of(name) != HX_SEAMS && check_method(p, seam_of(name), value, err))
+        return -EINVAL;
     if (value && strcmp(name, "offload") == 0 && add_offload(p, value, err))
         return -EINVAL;
     return hx_plan_values_set(&p->values, o, value, adds_up(name), err);
@@ -157,7 +174,7 @@ static int said(const struct hx_plan *p, enum hx_seam seam, const struct hx_meth
     const struct hx_method *by_option = NULL;
     const struct hx_option *o = chooser(p, seam, &by_option);
 
-    *method = v ? hx_method_find(hx_methods, seam, v->text, strlen(v->text)) : by_option;
+    *method = v ? hx_method_find(hx_methods, seam, v->text, name_length(seam, v->text)) : by_option;
     if (v && o && *method != by_option)
         return hx_error_set(err, -EINVAL, "%s%s and %s%s %s exclude each other", p->values.prefix, o->name,
                             p->values.prefix, hx_seam_names[seam], v->text);

@@ -46,6 +46,9 @@ int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error 
  * rows.  An engine with it can share p's core.  0; -ENOMEM; -EINVAL: p has whole layers on the DSP. */
 int hx_plan_reference(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
 
+/* A resolved plan like p, but without drafts and taps, for another engine over p's core.  0, -ENOMEM or -EINVAL. */
+int hx_plan_twin(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
+
 /* One option; value NULL: none.  A later one of the same name replaces it, but --tap and --offload add up.  0; -EINVAL with a reason:
  * unknown, or a value that is not legal. */
 int hx_plan_set(struct hx_plan *p, const char *name, const char *value, struct hx_error *err);
@@ -71,6 +74,9 @@ uint32_t hx_plan_offload(const struct hx_plan *p);                  /* all --off
 /* The method of a seam; of linear the one that applies what no item with a SET names; of draft NULL when there is none.
  * Not of taps. */
 const struct hx_method *hx_plan_method(const struct hx_plan *p, enum hx_seam seam);
+
+/* What stands behind the drafter's name, --draft NAME:ARG; NULL: nothing. */
+const char *hx_plan_draft_arg(const struct hx_plan *p);
 
 /* The i-th tap; NULL: there are no more. */
 const struct hx_method *hx_plan_tap(const struct hx_plan *p, size_t i);

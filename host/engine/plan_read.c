@@ -62,6 +62,14 @@ const struct hx_method *hx_plan_method(const struct hx_plan *p, enum hx_seam sea
     return seam == HX_SEAM_LINEAR ? hx_linear_map_base(&p->map)->method : p->method[seam];
 }
 
+const char *hx_plan_draft_arg(const struct hx_plan *p)
+{
+    const char *text = hx_plan_text(p, hx_seam_names[HX_SEAM_DRAFT]);
+    const char *colon = text ? strchr(text, ':') : NULL;
+
+    return colon ? colon + 1 : NULL;
+}
+
 const struct hx_method *hx_plan_tap(const struct hx_plan *p, size_t i)
 {
     return p->tap[i];

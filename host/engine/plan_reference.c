@@ -1,4 +1,4 @@
-/* The plan that another is held against: everything as there, but K and V in f32. */
+/* Plans like another one: what that is held against, with K and V in f32, and what a drafter runs beside it. */
 #include <errno.h>
 #include <string.h>
 
@@ -47,6 +47,38 @@ static int keeps(const struct hx_option *o, int attn)
     if (strcmp(o->name, hx_seam_names[HX_SEAM_ATTN]) == 0 || (!is_own(o) && is_of(o, HX_SEAM_ATTN)))
         return attn;
     return is_own(o) || is_of(o, HX_SEAM_LINEAR);
+}
+
+/* Options of drafters and taps, and what happens once. */
+static int is_beside(const struct hx_option *o)
+{
+    static const char *const left_out[] = {"draft", "tap", "offload", "release-file", NULL};
+
+    for (size_t i = 0; left_out[i]; i++)
+        if (strcmp(o->name, left_out[i]) == 0)
+            return 1;
+    return !is_own(o) && (is_of(o, HX_SEAM_DRAFT) || is_of(o, HX_SEAM_TAP));
+}
+
+int hx_plan_twin(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err)
+{
+    struct hx_plan *to = NULL;
+    int rc = hx_plan_open(&to, p->values.prefix, p->flags, err);
+
+    for (size_t i = 0; !rc && i < p->values.n; i++)
+        if (!is_beside(p->values.at[i].option))
+            rc = hx_plan_values_set(&to->values, p->values.at[i].option, p->values.at[i].text, 0, err);
+    if (!rc) {
+        to->offload = p->offload;
+        to->shard = p->shard;
+        to->second = p->second;
+        rc = hx_plan_resolve(to, err);
+    }
+    if (rc)
+        hx_plan_close(to);
+    else
+        *out = to;
+    return rc;
 }
 
 int hx_plan_reference(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err)

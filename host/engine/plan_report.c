@@ -29,6 +29,14 @@ static json_t *taps(const struct hx_plan *p)
     return list;
 }
 
+/* As it was given, with what stands behind the name. */
+static json_t *draft(const struct hx_plan *p)
+{
+    const char *text = hx_plan_text(p, hx_seam_names[HX_SEAM_DRAFT]);
+
+    return text ? hx_json_text(text) : json_string(p->method[HX_SEAM_DRAFT]->name);
+}
+
 /* The plan's own options are reported as methods, but for those that choose none. */
 static int is_a_choice(const struct hx_option *o)
 {
@@ -103,8 +111,9 @@ int hx_plan_report(const struct hx_plan *p, size_t n_layer, json_t *report)
     hx_offload_text(p->offload, offload);
     rc = json_object_set_new(report, "linear",
                              hx_json_text(map ? map->text : hx_plan_method(p, HX_SEAM_LINEAR)->name));
-    for (int seam = HX_SEAM_KV; seam <= HX_SEAM_DRAFT; seam++)
+    for (int seam = HX_SEAM_KV; seam <= HX_SEAM_ATTN; seam++)
         rc |= json_object_set_new(report, hx_seam_names[seam], json_string(p->method[seam]->name));
+    rc |= json_object_set_new(report, hx_seam_names[HX_SEAM_DRAFT], draft(p));
     rc |= json_object_set_new(report, "taps", taps(p));
     rc |= json_object_set_new(report, "offload", json_string(offload));
     rc |= add_reported(p, n_layer, report);

@@ -70,6 +70,7 @@ static int propose(const struct hx_generate *g, const uint32_t *ids, size_t n, s
         .n = min3(HX_DRAFT_MAX, spare, hx_forward_max_batch(g->e->forward) - 1),
         .depth = left - 1,
         .tree = hx_forward_trees(g->e->forward),
+        .vocab = g->e->model->vocab,
     };
     struct hx_draft_tree t = {.n = 0};
     int rc = 0;

@@ -177,7 +177,9 @@ static void print_row(const struct hx_option *o)
 /* As a map has it, with what may stand behind the name. */
 static void print_name(const struct hx_method *m)
 {
-    if (m->arg)
+    if (m->arg && m->arg_needed)
+        printf("| `%s:%s`", m->name, m->arg);
+    else if (m->arg)
         printf("| `%s`, `%s:%s`", m->name, m->name, m->arg);
     else
         printf("| `%s`", m->name);
