@@ -46,6 +46,7 @@ struct hx_draft_room {
 
 struct hx_draft_ops {
     const char *name;
+    int chooses; /* 1: it may ask room->choose() */
 
     /* NULL: this one never guesses.  Fills `out` for the tokens that follow ids [n]; all below the vocabulary's size, none is
      * legal (out->n = 0).  ids may have nothing in common with those of the call before: a drafter with a memory of the text

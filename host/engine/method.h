@@ -75,6 +75,7 @@ enum hx_option_flag {
     HX_OPTION_REPORTED = 1 << 3, /* reports have its value, also the default, beside the methods */
     HX_OPTION_ON_DSP = 1 << 4,   /* of matrices: matters to those on the DSP only */
     HX_OPTION_PAGES = 1 << 5,    /* something is in a file, and read ahead of its use */
+    HX_OPTION_REAL = 1 << 6,     /* a number with a fraction, from min to max */
 };
 
 /* An option, written once: --NAME VALUE of the commands, "NAME=VALUE" of the C API and of files. */

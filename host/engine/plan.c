@@ -432,15 +432,6 @@ int hx_plan_uses_option(const struct hx_plan *p, const char *name)
     return 0;
 }
 
-static int is_plans_own(const struct hx_option *o)
-{
-    const struct hx_option *own = hx_plan_options;
-
-    while (own->name && own != o)
-        own++;
-    return own->name != NULL;
-}
-
 /* Options of methods that were not chosen. */
 static int check_idle(struct hx_plan *p, struct hx_error *err)
 {
@@ -450,7 +441,7 @@ static int check_idle(struct hx_plan *p, struct hx_error *err)
     for (size_t i = 0; i < p->values.n; i++) {
         const struct hx_option *o = p->values.at[i].option;
 
-        if (is_plans_own(o) || hx_plan_uses_option(p, o->name))
+        if (hx_option_is_plans(o) || hx_plan_uses_option(p, o->name))
             continue;
         who_has(p, o, who, sizeof(who));
         if (!(o->flags & HX_OPTION_IDLE_OK))
@@ -461,6 +452,35 @@ static int check_idle(struct hx_plan *p, struct hx_error *err)
     }
     if (used)
         snprintf(p->note, sizeof(p->note), "without %s, %s change%s nothing", who, names, strchr(names, ',') ? "" : "s");
+    return 0;
+}
+
+/* The plan's own options that are about another one of them. */
+static int check_of(struct hx_plan *p, struct hx_error *err)
+{
+    const int drafts = p->method[HX_SEAM_DRAFT] != first_of(HX_SEAM_DRAFT);
+
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_option *o = p->values.at[i].option;
+        const int of_draft = o->of && seam_of(o->of) == HX_SEAM_DRAFT;
+
+        if (hx_option_is_plans(o) && o->of && !(of_draft ? drafts : hx_plan_given(p, o->of)))
+            return hx_error_set(err, -EINVAL, "%s%s needs %s%s%s", p->values.prefix, o->name, p->values.prefix, o->of,
+                                of_draft ? " and a method that guesses" : "");
+    }
+    return 0;
+}
+
+/* Who chooses tokens, and who can be kept from choosing some. */
+static int check_choices(struct hx_plan *p, struct hx_error *err)
+{
+    const char *dash = p->values.prefix;
+
+    if (hx_plan_given(p, "eos-guard") && p->offload & HX_OFFLOAD_ARGMAX)
+        return hx_error_set(err, -EINVAL, "%seos-guard needs the logits here, and %soffload argmax leaves them on the DSP", dash, dash);
+    if (hx_plan_given(p, "eos-guard") && hx_plan_given(p, "no-verifier"))
+        return hx_error_set(err, -EINVAL, "%seos-guard and %sno-verifier exclude each other: the model's choices are guarded", dash,
+                            dash);
     return 0;
 }
 
@@ -540,9 +560,7 @@ static int each_used(struct hx_plan *p, struct hx_error *err)
 static int check_pages(const struct hx_plan *p, struct hx_error *err)
 {
     if (!hx_plan_given(p, "page-weights"))
-        return hx_plan_given(p, "page-kib") ? hx_error_set(err, -EINVAL, "%spage-kib needs %spage-weights", p->values.prefix,
-                                                           p->values.prefix)
-                                            : 0;
+        return 0;
     if (p->offload & HX_OFFLOAD_LAYER)
         return hx_error_set(err, -EINVAL, "%spage-weights and %soffload layer exclude each other: the DSP has the weights of whole "
                             "layers", p->values.prefix, p->values.prefix);
@@ -573,7 +591,7 @@ int hx_plan_resolve(struct hx_plan *p, struct hx_error *err)
 {
     static int (*const steps[])(struct hx_plan *p, struct hx_error *err) = {choose_kv,    choose_attn, choose_linear,
                                                                             choose_draft, choose_taps, check_idle,
-                                                                            check_covered};
+                                                                            check_of,     check_choices, check_covered};
     int rc = 0;
 
     p->softmax_int = hx_plan_index(p, "softmax") == 1;

@@ -6,7 +6,7 @@
  *     hx_plan_resolve(p, &err);                   defaults, legality; then it is constant
  *     hx_engine_open(&e, &cfg with .plan = p, &err);
  *
- * Besides the methods' options (method.h) a plan has those of hx_plan_options: one for each seam, --offload, --packets and --softmax.
+ * Besides the methods' options (method.h) a plan has those of hx_plan_options: one for each seam, and what is of all methods.
  *
  * --linear MAP says which method applies which matrix: items with commas, of which a later one wins.  An item is METHOD[:ARG]
  * (all matrices) or SET[@FROM[-TO]]=METHOD[:ARG], SET a name of hx_matrix_set(), FROM and TO layers from 0:
@@ -64,6 +64,7 @@ int hx_plan_resolve(struct hx_plan *p, struct hx_error *err);
 /* The value, else the default; NULL: neither. */
 const char *hx_plan_text(const struct hx_plan *p, const char *name);
 uint64_t hx_plan_number(const struct hx_plan *p, const char *name); /* 0: neither */
+double hx_plan_real(const struct hx_plan *p, const char *name);     /* likewise */
 size_t hx_plan_index(const struct hx_plan *p, const char *name);    /* among the legal values; 0: neither */
 int hx_plan_given(const struct hx_plan *p, const char *name);       /* also of a flag: 1 when it was set */
 int hx_plan_kv_auto(const struct hx_plan *p);                       /* 1: "kv" is HX_PLAN_AUTO; resolved so, it is the default */

@@ -46,6 +46,9 @@ int hx_plan_takes(const struct hx_plan *p, const struct hx_option *o, const char
 /* The i-th option of the plan and these methods, as hx_plan_option(). */
 const struct hx_option *hx_option_at(const struct hx_method *const *methods, size_t i, const struct hx_method **owner);
 
+/* 1: it is one of the plan's own. */
+int hx_option_is_plans(const struct hx_option *o);
+
 /* The option of that name; older spellings too.  NULL: unknown. */
 const struct hx_option *hx_option_find(const struct hx_method *const *methods, const char *name);
 

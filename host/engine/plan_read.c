@@ -31,6 +31,13 @@ uint64_t hx_plan_number(const struct hx_plan *p, const char *name)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
+double hx_plan_real(const struct hx_plan *p, const char *name)
+{
+    const char *text = hx_plan_text(p, name);
+
+    return text ? strtod(text, NULL) : 0;
+}
+
 size_t hx_plan_index(const struct hx_plan *p, const char *name)
 {
     const struct hx_option *o = hx_option_find(p->values.methods, name);

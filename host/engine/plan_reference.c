@@ -4,15 +4,6 @@
 
 #include "plan_impl.h"
 
-static int is_own(const struct hx_option *o)
-{
-    const struct hx_option *own = hx_plan_options;
-
-    while (own->name && own != o)
-        own++;
-    return own->name != NULL;
-}
-
 /* 1: a method of this seam has the option. */
 static int is_of(const struct hx_option *o, enum hx_seam seam)
 {
@@ -36,19 +27,6 @@ static int keeps_attn(const struct hx_plan *p)
     return 0;
 }
 
-/* What was said about the cache, drafts, taps and what happens once is left out; what is on the DSP is not among the values. */
-static int keeps(const struct hx_option *o, int attn)
-{
-    static const char *const left_out[] = {"kv", "draft", "tap", "offload", "release-file", NULL};
-
-    for (size_t i = 0; left_out[i]; i++)
-        if (strcmp(o->name, left_out[i]) == 0)
-            return 0;
-    if (strcmp(o->name, hx_seam_names[HX_SEAM_ATTN]) == 0 || (!is_own(o) && is_of(o, HX_SEAM_ATTN)))
-        return attn;
-    return is_own(o) || is_of(o, HX_SEAM_LINEAR);
-}
-
 /* Options of drafters and taps, and what happens once. */
 static int is_beside(const struct hx_option *o)
 {
@@ -57,7 +35,18 @@ static int is_beside(const struct hx_option *o)
     for (size_t i = 0; left_out[i]; i++)
         if (strcmp(o->name, left_out[i]) == 0)
             return 1;
-    return !is_own(o) && (is_of(o, HX_SEAM_DRAFT) || is_of(o, HX_SEAM_TAP));
+    return hx_option_is_plans(o) ? o->of && strcmp(o->of, hx_seam_names[HX_SEAM_DRAFT]) == 0
+                                 : is_of(o, HX_SEAM_DRAFT) || is_of(o, HX_SEAM_TAP);
+}
+
+/* What was said about the cache, drafts, taps and what happens once is left out; what is on the DSP is not among the values. */
+static int keeps(const struct hx_option *o, int attn)
+{
+    if (is_beside(o) || strcmp(o->name, hx_seam_names[HX_SEAM_KV]) == 0)
+        return 0;
+    if (strcmp(o->name, hx_seam_names[HX_SEAM_ATTN]) == 0 || (!hx_option_is_plans(o) && is_of(o, HX_SEAM_ATTN)))
+        return attn;
+    return hx_option_is_plans(o) || is_of(o, HX_SEAM_LINEAR);
 }
 
 int hx_plan_twin(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err)

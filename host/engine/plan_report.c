@@ -40,12 +40,13 @@ static json_t *draft(const struct hx_plan *p)
 /* The plan's own options are reported as methods, but for those that choose none. */
 static int is_a_choice(const struct hx_option *o)
 {
-    const int is_setting = strcmp(o->name, "softmax") == 0 || strcmp(o->name, "packets") == 0;
+    static const char *const settings[] = {"softmax",     "packets",     "spec-batch",  "spec-adapt",
+                                           "spec-thresh", "spec-warmup", "no-verifier", "eos-guard", NULL};
 
-    for (const struct hx_option *own = hx_plan_options; own->name; own++)
-        if (o == own && !is_setting)
-            return 1;
-    return 0;
+    for (size_t i = 0; settings[i]; i++)
+        if (strcmp(o->name, settings[i]) == 0)
+            return 0;
+    return hx_option_is_plans(o);
 }
 
 /* Values may be names of files, which are any bytes.  NULL: out of memory. */

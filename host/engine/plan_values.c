@@ -1,4 +1,5 @@
 /* The options that there are: finding them, checking and keeping the values that they were given. */
+#include "draft.h"
 #include "plan_impl.h"
 
 #include <errno.h>
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const softmaxes[] = {"fp32", "int", NULL};
+static const char *const softmaxes[] = {"fp32", "int", NULL}, *const on_off[] = {"on", "off", NULL};
 
 const struct hx_option hx_plan_options[] = {
     {.name = "linear", .arg = "METHOD", .help = "how matrices are applied, or a map of METHOD and SET[@LAYERS]=METHOD"},
@@ -24,6 +25,16 @@ const struct hx_option hx_plan_options[] = {
     {.name = "page-kib", .arg = "N", .def = "512", .min = 4, .max = 1 << 20, .of = "page-weights",
      .help = "most of a page, of which 16 are in memory"},
     {.name = "release-file", .help = "the model's file is let go once methods have its weights in a form of their own"},
+    {.name = "spec-batch", .arg = "G", .def = "4", .min = 1, .max = HX_DRAFT_MAX, .of = "draft",
+     .help = "most guesses of a step at the beginning"},
+    {.name = "spec-adapt", .arg = "on|off", .def = "on", .names = on_off, .of = "draft",
+     .help = "one guess more, up to 16, after a step whose guesses were all right, fewer after one with less than half of them"},
+    {.name = "spec-thresh", .arg = "P", .def = "0.45", .min = 0, .max = 1, .flags = HX_OPTION_REAL, .of = "draft",
+     .help = "guesses to which the drafter itself gives less than P are not verified"},
+    {.name = "spec-warmup", .arg = "N", .def = "4", .min = 0, .max = 1 << 20, .of = "draft",
+     .help = "tokens that the model makes alone first"},
+    {.name = "no-verifier", .of = "draft", .help = "the guesses are the text, and the model is not asked"},
+    {.name = "eos-guard", .help = "the first 4 tokens of a text are none that end it"},
     {.name = NULL},
 };
 
@@ -52,6 +63,15 @@ const struct hx_option *hx_option_at(const struct hx_method *const *methods, siz
                 return o;
             }
     return NULL;
+}
+
+int hx_option_is_plans(const struct hx_option *o)
+{
+    const struct hx_option *own = hx_plan_options;
+
+    while (own->name && own != o)
+        own++;
+    return own->name != NULL;
 }
 
 const struct hx_option *hx_option_find(const struct hx_method *const *methods, const char *name)
@@ -88,6 +108,17 @@ static int check_number(const struct hx_plan_values *v, const struct hx_option *
     return bad_value(v, o, value, legal, err);
 }
 
+static int check_real(const struct hx_plan_values *v, const struct hx_option *o, const char *value, struct hx_error *err)
+{
+    char *end, legal[64];
+    const double x = strtod(value, &end);
+
+    if (((*value >= '0' && *value <= '9') || *value == '.') && !*end && x >= (double)o->min && x <= (double)o->max)
+        return 0;
+    snprintf(legal, sizeof(legal), "numbers from %llu to %llu", (unsigned long long)o->min, (unsigned long long)o->max);
+    return bad_value(v, o, value, legal, err);
+}
+
 /* The index of a legal value; -1: none. */
 static int index_of(const struct hx_option *o, const char *value)
 {
@@ -119,6 +150,8 @@ static int check_value(const struct hx_plan_values *v, const struct hx_option *o
         return hx_error_set(err, -EINVAL, "%s%s needs a value: %s", v->prefix, o->name, o->arg);
     if (o->names)
         return check_name(v, o, value, err);
+    if (o->flags & HX_OPTION_REAL)
+        return check_real(v, o, value, err);
     return o->max ? check_number(v, o, value, err) : 0;
 }
 

@@ -29,18 +29,25 @@ int hx_completion_check(const struct hx_engine *e, const struct hx_completion_cf
     if (e->argmax && !hx_sampler_is_greedy(&cfg->sampling))
         return hx_error_set(err, -EINVAL, "choices are made on the DSP (--offload argmax), and those "
                           "are greedy: temperature and repeat penalty need the logits here");
+    if ((cfg->grammar || cfg->logprobs) && hx_plan_given(e->plan, "no-verifier"))
+        return hx_error_set(err, -EINVAL, "the model is not asked (%s), and %s its logits", hx_plan_spell(e->plan, "no-verifier"),
+                            cfg->grammar ? "a grammar needs" : "log-probabilities need");
     return 0;
 }
 
 static int alloc(struct hx_completion *c, const struct hx_engine *e,
                  const struct hx_completion_cfg *cfg)
 {
+    const struct hx_spec_cfg spec = hx_spec_cfg_of(e->plan);
+
     c->ids = calloc(cfg->n_prompt + cfg->n_max, sizeof(*c->ids));
     c->logits = calloc(e->model->vocab, sizeof(*c->logits));
     c->g.s = hx_sampler_open(&cfg->sampling, e->model->vocab);
     if (cfg->grammar)
         c->g.matcher = hx_matcher_open(cfg->grammar, cfg->vocab, cfg->whole_text);
-    if (!c->ids || !c->logits || !c->g.s || (cfg->grammar && !c->g.matcher))
+    if (!c->ids || !c->logits || !c->g.s || (cfg->grammar && !c->g.matcher) ||
+        hx_spec_open(&c->g.spec, &spec,
+                     &(struct hx_spec_of){e->draft, c->g.s, &cfg->sampling, e->model->vocab, hx_forward_trees(e->forward)}))
         return -ENOMEM;
     return hx_stream_open(&c->text, e->model->tok, cfg->whole_text, cfg->stops, cfg->n_stops,
                           cfg->n_max);
@@ -60,7 +67,8 @@ int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
     int rc = hx_completion_check(e, cfg, err);
 
     *c = (struct hx_completion){
-        .g = {.e = e, .logprobs = cfg->logprobs, .at_end_token = cfg->at_end_token},
+        .g = {.e = e, .logprobs = cfg->logprobs, .at_end_token = cfg->at_end_token,
+              .guarded = hx_plan_given(e->plan, "eos-guard") ? cfg->n_prompt + HX_SPEC_GUARDED : 0},
         .n_prompt = cfg->n_prompt,
         .n_max = cfg->n_max,
         .n_run = cfg->n_cached < cfg->n_prompt ? cfg->n_cached : cfg->n_prompt - !!cfg->n_prompt,
@@ -79,6 +87,7 @@ int hx_completion_open(struct hx_completion *c, struct hx_engine *e,
 void hx_completion_close(struct hx_completion *c)
 {
     hx_stream_close(&c->text);
+    hx_spec_close(c->g.spec);
     hx_sampler_close(c->g.s);
     hx_matcher_close(c->g.matcher);
     free(c->logits);
@@ -86,9 +95,15 @@ void hx_completion_close(struct hx_completion *c)
     memset(c, 0, sizeof(*c));
 }
 
+/* 1: the model runs nothing. */
+static int is_alone(const struct hx_completion *c)
+{
+    return c->g.spec && hx_spec_cfg(c->g.spec)->alone;
+}
+
 int hx_completion_prefilled(const struct hx_completion *c)
 {
-    return c->n_run + 1 >= c->n_prompt;
+    return is_alone(c) || c->n_run + 1 >= c->n_prompt;
 }
 
 static int prefill(struct hx_completion *c, struct hx_error *err)
@@ -150,6 +165,7 @@ int hx_completion_step(struct hx_completion *c, struct hx_error *err)
         rc = take(c, err);
     if (!rc)
         rc = finish(c, err);
-    c->n_run = c->n_prompt + c->n_made - 1; /* the last one is run by the step that comes after */
+    if (!is_alone(c))
+        c->n_run = c->n_prompt + c->n_made - 1; /* the last one is run by the step that comes after */
     return rc ? rc : c->finish == HX_FINISH_NOT;
 }

@@ -39,7 +39,7 @@ enum hx_finish {
 };
 
 struct hx_completion {
-    struct hx_generate g;
+    struct hx_generate g;  /* g.spec: how guesses did; NULL: the engine's drafter makes none */
     uint32_t *ids;         /* [n_prompt + n_made]: the prompt, then what was made of it */
     size_t n_prompt, n_made, n_max;
     size_t n_run;          /* tokens of ids that have been run */
@@ -52,7 +52,7 @@ struct hx_completion {
 
 /* Whether the engine can do that.  0; -E2BIG: its context is too small for prompt and n_max tokens (the reason says how
  * large they are); -EINVAL: no prompt, a token that is none, n_max tokens that do not hold the grammar's shortest text, or sampling
- * or a grammar with an engine that makes greedy choices on the DSP. */
+ * or a grammar with an engine that makes greedy choices on the DSP, or a grammar without a verifier. */
 int hx_completion_check(const struct hx_engine *e, const struct hx_completion_cfg *cfg,
                         struct hx_error *err);
 

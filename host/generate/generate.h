@@ -1,6 +1,7 @@
 /* The generation loop: prompt in, tokens out, over an engine, a sampler and the engine's drafter (draft.h).  An engine that
  * makes its choices on the DSP (engine.h: argmax) is not asked for logits, and the sampler, which has to be a greedy one, not
- * for tokens.  completion.h makes text of it, with an end. */
+ * for tokens.  Without a policy (spec.h) a step takes as many guesses as there is room for, and a drafter's failure ends the run.
+ * completion.h makes text of it, with an end. */
 #ifndef HX_GENERATE_H
 #define HX_GENERATE_H
 
@@ -12,16 +13,19 @@
 #include "grammar/matcher.h"
 #include "logprobs.h"
 #include "sampler.h"
+#include "spec.h"
 #include "base/error.h"
 
 struct hx_generate {
     struct hx_engine *e;
     struct hx_sampler *s;
     struct hx_draft *draft; /* NULL: the engine's */
+    struct hx_spec *spec;   /* which guesses are wanted; NULL: all there is room for */
+    size_t guarded;         /* tokens of ids below this index are no end tokens, as far as the model chooses them; 0: none */
     struct hx_matcher *matcher; /* NULL: any token may come.  Goes on with the tokens that are made; until it is over, no step may
                                  * follow then */
     struct hx_logprobs *logprobs; /* gets those of the tokens that are made; NULL: none are wanted */
-    int at_end_token;       /* with a matcher: 1: end tokens may come where its text can end */
+    int at_end_token;       /* 1: an end token is the last one; with a matcher it may come where its text can end */
 };
 
 /* Runs all prompt tokens but the last, at positions 0..n_prompt-2, so that hx_generate_run() can start. */
@@ -31,7 +35,8 @@ int hx_generate_prefill(const struct hx_generate *g, const uint32_t *prompt, siz
 /* One step, which makes at least one token and at most `left` >= 1: with guesses of the drafter that were right, several.
  * ids: [n + left], the n known tokens first, of which all but the last have been run; new ones are appended.  logits:
  * [vocab] scratch.  Allocates nothing.  The number of new tokens, or what hx_forward_run() and hx_forward_logits()
- * return; -EPROTO: the matcher had fewer tokens left than its text needs. */
+ * return; -EPROTO: the matcher had fewer tokens left than its text needs; -ENODATA: nobody verifies, and the drafter has no
+ * guess. */
 long hx_generate_step(const struct hx_generate *g, uint32_t *ids, size_t n, size_t left,
                       float *logits, struct hx_error *err);
 

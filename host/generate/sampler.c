@@ -244,15 +244,76 @@ static uint32_t sample(struct hx_sampler *s, const float *logits)
     return candidate(s, n - 1)->id;
 }
 
-uint32_t hx_sampler_pick(struct hx_sampler *s, const float *logits)
+static uint32_t note(struct hx_sampler *s, uint32_t id)
 {
-    uint32_t id;
-
-    if (s->changed)
-        logits = penalized(s, logits);
-    id = s->cfg.temp == 0 ? greedy(logits, s->vocab) : sample(s, logits);
     hx_sampler_saw(s, &id, 1);
     if (s->picked)
         s->picked[id]++;
     return id;
+}
+
+uint32_t hx_sampler_pick(struct hx_sampler *s, const float *logits)
+{
+    if (s->changed)
+        logits = penalized(s, logits);
+    return note(s, s->cfg.temp == 0 ? greedy(logits, s->vocab) : sample(s, logits));
+}
+
+/* --- guesses */
+
+void hx_sampler_follow(struct hx_sampler *to, const struct hx_sampler *from)
+{
+    to->n_seen = from->n_seen;
+    if (to->last)
+        memcpy(to->last, from->last, to->cfg.repeat_last * sizeof(*to->last));
+    if (to->picked)
+        memcpy(to->picked, from->picked, to->vocab * sizeof(*to->picked));
+}
+
+void hx_sampler_took(struct hx_sampler *s, uint32_t id)
+{
+    note(s, id);
+}
+
+void hx_sampler_distribution(struct hx_sampler *s, const float *logits, float *p)
+{
+    double total;
+    size_t n;
+
+    make_heap(s, s->changed ? penalized(s, logits) : logits);
+    n = cut(s, &total);
+    memset(p, 0, s->vocab * sizeof(*p));
+    for (size_t i = 0; i < n; i++) {
+        const struct candidate *c = n < s->vocab ? candidate(s, i) : &s->list[i];
+
+        p[c->id] = (float)(c->weight / total);
+    }
+}
+
+uint32_t hx_sampler_draw(struct hx_sampler *s, const float *w)
+{
+    double sum = 0, at;
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < s->vocab; i++)
+        sum += (double)w[i];
+    at = draw(s) * sum;
+    for (size_t i = 0; i < s->vocab; i++) {
+        if (!(w[i] > 0))
+            continue;
+        last = (uint32_t)i;
+        at -= (double)w[i];
+        if (at < 0)
+            break;
+    }
+    return note(s, last);
+}
+
+uint32_t hx_sampler_verify(struct hx_sampler *s, float *p, const float *q, uint32_t guess)
+{
+    if (draw(s) * (double)q[guess] < (double)p[guess])
+        return note(s, guess);
+    for (size_t i = 0; i < s->vocab; i++)
+        p[i] = p[i] > q[i] ? p[i] - q[i] : 0;
+    return hx_sampler_draw(s, p);
 }

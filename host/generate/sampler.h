@@ -9,7 +9,7 @@
  * shortest prefix whose probability reaches top_p and to those with at least min_p times the probability of the
  * first, and one is drawn in proportion.  Equal seeds give equal tokens.
  * PRNG: splitmix64 (Steele, Lea, Flood 2014), its state starting as the seed; the top 53 bits make a double in [0, 1).
- * One draw per token.  Nothing is allocated after open.  One thread at a time. */
+ * One draw per token, two where it verifies a guess that is wrong.  Nothing is allocated after open.  One thread at a time. */
 #ifndef HX_SAMPLER_H
 #define HX_SAMPLER_H
 
@@ -46,5 +46,23 @@ void hx_sampler_forget(struct hx_sampler *s);
 
 /* logits: [vocab].  NaN never wins. */
 uint32_t hx_sampler_pick(struct hx_sampler *s, const float *logits);
+
+/* --- guesses (Leviathan et al. 2023, Chen et al. 2023: speculative sampling) */
+
+/* `to`, of the same settings, has the penalties of `from` now. */
+void hx_sampler_follow(struct hx_sampler *to, const struct hx_sampler *from);
+
+/* Tells all penalties of a token that was picked elsewhere. */
+void hx_sampler_took(struct hx_sampler *s, uint32_t id);
+
+/* Probabilities p [vocab] of what would be picked; temp > 0. */
+void hx_sampler_distribution(struct hx_sampler *s, const float *logits, float *p);
+
+/* Draws in proportion to weights w [vocab], of which one is positive, and picks that. */
+uint32_t hx_sampler_draw(struct hx_sampler *s, const float *w);
+
+/* Picks `guess`, which was drawn from q [vocab], with probability min(1, p / q), else draws in proportion to what p has more
+ * than q: so the token has distribution p, whatever q is.  p, q: as hx_sampler_distribution() makes them; p is lost. */
+uint32_t hx_sampler_verify(struct hx_sampler *s, float *p, const float *q, uint32_t guess);
 
 #endif

@@ -67,6 +67,14 @@ static struct hx_pager_sums paged_since(const struct hx_run *r, const struct hx_
     return (struct hx_pager_sums){now.stall_s - before->stall_s, now.read_s - before->read_s, now.bytes - before->bytes};
 }
 
+/* A drafter that failed has cost speed and no text. */
+static void note_drafter(const struct hx_run *r)
+{
+    if (r->c.g.spec && *hx_spec_stats(r->c.g.spec)->off)
+        fprintf(stderr, "hexrig %s: %s: switched off, the text goes on without guesses\n", r->o.cmd,
+                hx_spec_stats(r->c.g.spec)->off);
+}
+
 int hx_run_complete(struct hx_run *r)
 {
     struct hx_pager_sums prefilled;
@@ -91,6 +99,7 @@ int hx_run_complete(struct hx_run *r)
             return hx_cmd_fail(r->o.cmd, "%s", err.text);
     }
     t2 = hx_report_clock();
+    note_drafter(r);
     r->paged = paged_since(r, &prefilled);
     if (!rc)
         rc = hx_report_now(&end);

@@ -107,6 +107,8 @@ static json_t *report(const struct hx_run *r, double tok_s)
         json_object_set_new(j, "roofline_tok_s", json_real(tok_s));
     if (j && emulated)
         json_object_set_new(j, "emulated", emulated);
+    if (j && c->g.spec)
+        json_object_set_new(j, "spec", hx_spec_report(c->g.spec));
     if (j && r->chat)
         json_object_set_new(j, "chat", json_string(hx_chat_name(&r->template)));
     return hx_engine_opts_report(&r->o, r->e, j);

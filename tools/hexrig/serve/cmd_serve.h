@@ -130,6 +130,7 @@ struct hx_jobs_counts {
     uint64_t done, cancelled, failed, refused; /* requests */
     uint64_t tokens;                           /* made for all of them */
     uint64_t prompt_tokens, cached_tokens;     /* of their prompts; of these, those that an engine's cache had */
+    uint64_t proposed, accepted;               /* guesses of drafters, and those that became text */
     uint64_t restarts; /* of the engines, after their DSP was gone */
     int failing; /* 1: the last request that ended by itself met an error of this server, as when its DSP has died, or down */
     int down;    /* 1: the engines could not be made anew; it is tried again and again */

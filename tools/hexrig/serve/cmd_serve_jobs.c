@@ -199,6 +199,19 @@ static void give_back(struct hx_jobs *j, struct slot *s, const char *why)
     j->first = job;
 }
 
+/* What its drafter did; under the lock.  One that failed has cost speed and no text. */
+static void count_guesses(struct hx_jobs *j, const struct hx_serve_job *job)
+{
+    const struct hx_spec_stats *n = job->c.g.spec ? hx_spec_stats(job->c.g.spec) : NULL;
+
+    if (!n)
+        return;
+    j->count.proposed += n->proposed;
+    j->count.accepted += n->accepted;
+    if (*n->off)
+        fprintf(stderr, "hexrig serve: %s: switched off, the text goes on without guesses\n", n->off);
+}
+
 /* One step of the slot's job. */
 static void advance(struct hx_jobs *j, struct slot *s)
 {
@@ -227,6 +240,7 @@ static void advance(struct hx_jobs *j, struct slot *s)
         hx_serve_fail(&job->error, 500, NULL, NULL, "%s", err.text);
     if (rc <= 0 || job->cancelled) {
         job->finish = job->c.finish;
+        count_guesses(j, job);
         s->job = NULL;
         if (rc < 0)
             hx_past_forget(&s->past);

@@ -31,6 +31,8 @@ static void write_all(FILE *f, const struct hx_jobs_counts *n)
     one(f, "generated_tokens_total", "counter", "Tokens that were made", n->tokens);
     one(f, "prompt_tokens_total", "counter", "Tokens of prompts", n->prompt_tokens);
     one(f, "cached_prompt_tokens_total", "counter", "Of these, tokens that had been run for a request before", n->cached_tokens);
+    one(f, "draft_proposed_total", "counter", "Tokens that a drafter guessed", n->proposed);
+    one(f, "draft_accepted_total", "counter", "Of these, tokens that became text", n->accepted);
     one(f, "restarts_total", "counter", "New sessions after the DSP was gone", n->restarts);
 }
 
