@@ -22,6 +22,10 @@
     X(hx_method_kv_banded)                                                                         \
     X(hx_method_kv_layer)                                                                          \
     X(hx_method_draft_none)                                                                        \
+    X(hx_method_draft_lookup)                                                                      \
+    X(hx_method_draft_bigram)                                                                      \
+    X(hx_method_draft_model)                                                                       \
+    X(hx_method_draft_perfect)                                                                     \
     X(hx_method_tap_capture)
 
 #define DECLARE(name) extern const struct hx_method name;
