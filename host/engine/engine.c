@@ -100,6 +100,9 @@ static int open_forward(struct hx_engine *e, size_t max_batch, struct hx_error *
     int rc = hx_forward_open(&e->forward, e->model, e->kv, e->attn,
                              batch < e->kv->max_batch ? batch : e->kv->max_batch, err);
 
+    if (!rc && hx_plan_guesses(e->plan) && hx_forward_max_guessed(e->forward) < 2)
+        rc = hx_error_set(err, -EINVAL, "draft %s: the model verifies guesses in batches, and here %s", e->draft->ops->name,
+                          batch > 1 ? "the cache takes one token at a time" : "a batch is one token");
     return rc ? rc : hx_forward_use(e->forward, &parts, err);
 }
 

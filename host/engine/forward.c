@@ -160,6 +160,13 @@ int hx_forward_trees(const struct hx_forward *f)
 
 size_t hx_forward_max_batch(const struct hx_forward *f)
 {
+    const size_t prompt = f->pass.kv->prompt_batch;
+
+    return prompt && prompt < f->max_batch ? prompt : f->max_batch;
+}
+
+size_t hx_forward_max_guessed(const struct hx_forward *f)
+{
     return f->max_batch;
 }
 

@@ -43,7 +43,9 @@ int hx_forward_trees(const struct hx_forward *f);
 /* Accepts NULL. */
 void hx_forward_close(struct hx_forward *f);
 
+/* Most tokens of a run: of a prompt, and with guesses, of which a cache may take more (hx_kv.prompt_batch). */
 size_t hx_forward_max_batch(const struct hx_forward *f);
+size_t hx_forward_max_guessed(const struct hx_forward *f);
 
 /* Runs tokens [n] at positions pos..pos+n-1; positions before pos must have been run.  1 <= n <= max_batch,
  * pos + n <= n_ctx, tokens below the vocabulary's size, else -EINVAL.  -EDOM: a value is infinite or no number, which

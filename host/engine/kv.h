@@ -68,6 +68,7 @@ struct hx_kv {
     const struct hx_kv_ops *ops;
     size_t n_layer, n_kv, dh, n_ctx;
     size_t max_batch; /* most positions that one put() may bring; <= n_ctx */
+    size_t prompt_batch; /* of a prompt, whose tokens are to cost what those of a text cost; 0: max_batch */
 };
 
 /* f32 rows in memory: the reference.  0 or -ENOMEM. */

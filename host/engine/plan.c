@@ -343,6 +343,7 @@ static int choose_draft(struct hx_plan *p, struct hx_error *err)
     int rc = said(p, HX_SEAM_DRAFT, &m, err);
 
     p->method[HX_SEAM_DRAFT] = m ? m : first_of(HX_SEAM_DRAFT);
+    p->drafts = p->method[HX_SEAM_DRAFT] != first_of(HX_SEAM_DRAFT);
     return rc;
 }
 
@@ -458,13 +459,11 @@ static int check_idle(struct hx_plan *p, struct hx_error *err)
 /* The plan's own options that are about another one of them. */
 static int check_of(struct hx_plan *p, struct hx_error *err)
 {
-    const int drafts = p->method[HX_SEAM_DRAFT] != first_of(HX_SEAM_DRAFT);
-
     for (size_t i = 0; i < p->values.n; i++) {
         const struct hx_option *o = p->values.at[i].option;
         const int of_draft = o->of && seam_of(o->of) == HX_SEAM_DRAFT;
 
-        if (hx_option_is_plans(o) && o->of && !(of_draft ? drafts : hx_plan_given(p, o->of)))
+        if (hx_option_is_plans(o) && o->of && !(of_draft ? p->drafts : hx_plan_given(p, o->of)))
             return hx_error_set(err, -EINVAL, "%s%s needs %s%s%s", p->values.prefix, o->name, p->values.prefix, o->of,
                                 of_draft ? " and a method that guesses" : "");
     }

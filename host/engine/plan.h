@@ -76,6 +76,9 @@ uint32_t hx_plan_offload(const struct hx_plan *p);                  /* all --off
  * Not of taps. */
 const struct hx_method *hx_plan_method(const struct hx_plan *p, enum hx_seam seam);
 
+/* 1: a drafter is chosen whose guesses the model verifies. */
+int hx_plan_guesses(const struct hx_plan *p);
+
 /* What stands behind the drafter's name, --draft NAME:ARG; NULL: nothing. */
 const char *hx_plan_draft_arg(const struct hx_plan *p);
 

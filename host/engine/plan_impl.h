@@ -27,7 +27,7 @@ struct hx_plan {
     const struct hx_method *tap[HX_PLAN_TAPS + 1];
     uint32_t offload;                         /* enum hx_offload */
     int kv_auto;                              /* 1: --kv auto, which is none of the values */
-    int softmax_int, rig;
+    int softmax_int, rig, drafts; /* drafts: 1: another drafter than the default, which never guesses */
     char note[512];
     struct hx_shard *shard;
     int second; /* 1: of the pair that shares the work, this process has the second part */

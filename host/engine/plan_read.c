@@ -69,6 +69,11 @@ const struct hx_method *hx_plan_method(const struct hx_plan *p, enum hx_seam sea
     return seam == HX_SEAM_LINEAR ? hx_linear_map_base(&p->map)->method : p->method[seam];
 }
 
+int hx_plan_guesses(const struct hx_plan *p)
+{
+    return p->drafts && !hx_plan_given(p, "no-verifier");
+}
+
 const char *hx_plan_draft_arg(const struct hx_plan *p)
 {
     const char *text = hx_plan_text(p, hx_seam_names[HX_SEAM_DRAFT]);

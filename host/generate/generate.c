@@ -135,7 +135,7 @@ static int propose(const struct hx_generate *g, const uint32_t *ids, size_t n, s
     struct hx_draft *d = drafter(g);
     const size_t spare = g->e->kv->n_ctx - n; /* positions behind the known token */
     struct hx_draft_room room = {
-        .n = alone(g) ? min3(HX_DRAFT_MAX, spare + 1, left) : min3(HX_DRAFT_MAX, spare, hx_forward_max_batch(g->e->forward) - 1),
+        .n = alone(g) ? min3(HX_DRAFT_MAX, spare + 1, left) : min3(HX_DRAFT_MAX, spare, hx_forward_max_guessed(g->e->forward) - 1),
         .depth = left - !alone(g), /* the model's own token comes behind them */
         .tree = hx_forward_trees(g->e->forward),
         .vocab = g->e->model->vocab,

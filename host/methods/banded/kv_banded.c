@@ -269,7 +269,7 @@ int hx_kv_banded_open(struct hx_kv **out, const struct hx_model *m, enum hx_band
 
     if (!c)
         return hx_error_set(err, -ENOMEM, "kv banded: out of memory");
-    c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, n_ctx};
+    c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, n_ctx, 0};
     c->row = m->n_kv * m->dh;
     c->on_dsp = by != HX_BANDED_CPU;
     rc = set_formats(c, v, err);

@@ -137,7 +137,7 @@ int hx_kv_layer_open(struct hx_kv **out, const struct hx_model *m, size_t n_ctx,
 
     if (!c)
         return hx_error_set(err, -ENOMEM, "layers on the DSP: out of memory");
-    c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH};
+    c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx, n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH, 0};
     c->how = (hex_layer_how){(int)placement, THREADS};
     c->width = m->width;
     rc = hx_layer_pack_measure(&c->pack, m, n_ctx, softmax_int, err);

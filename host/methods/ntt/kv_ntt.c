@@ -272,7 +272,7 @@ static int open_at(struct hx_kv **out, const struct hx_kv_shape *shape,
 
     if (!c)
         return hx_error_set(err, -ENOMEM, "kv ntt: out of memory");
-    c->kv = (struct hx_kv){&ops, shape->n_layer, shape->n_kv, shape->dh, shape->n_ctx, shape->n_ctx};
+    c->kv = (struct hx_kv){&ops, shape->n_layer, shape->n_kv, shape->dh, shape->n_ctx, shape->n_ctx, 0};
     c->pool = pool;
     rc = hx_poly_open(&c->ring, cfg, shape->dh, err);
     c->ring.counts = &c->counts;

@@ -71,7 +71,7 @@ int hx_kv_f32_open(struct hx_kv **out, size_t n_layer, size_t n_kv, size_t dh, s
 
     if (!c)
         return hx_error_set(err, -ENOMEM, "kv f32: out of memory");
-    c->kv = (struct hx_kv){&ops, n_layer, n_kv, dh, n_ctx, n_ctx};
+    c->kv = (struct hx_kv){&ops, n_layer, n_kv, dh, n_ctx, n_ctx, 0};
     c->row = n_kv * dh;
     if (!__builtin_mul_overflow(n_layer * 2, c->row, &floats) &&
         !__builtin_mul_overflow(floats, n_ctx, &floats))

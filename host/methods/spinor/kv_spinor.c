@@ -37,6 +37,8 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
     const size_t row = kv->n_kv * s->shape->dh;
     int rc;
 
+    if (layer == 0)
+        hx_spinor_guess_begin(s);
     for (size_t i = 0; i < n; i++) {
         memcpy(hx_spinor_x(s, layer, pos + i), k + i * row, row * sizeof(*k));
         memcpy(hx_spinor_x(s, layer, pos + i) + row, v + i * row, row * sizeof(*v));
@@ -44,7 +46,11 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
     rotate_k(s, layer, pos, n, hx_rope_undo);
     if (s->decoded > pos)
         s->decoded = pos;
+    hx_spinor_guess_put(s, layer, pos, n);
     rc = s->dispatch->encode(s, layer, pos, n, err);
+    if (!rc)
+        rc = hx_spinor_guess_decode(s, layer, err);
+    rotate_k(s, layer, pos, rc ? 0 : hx_spinor_guess_rows(s), hx_rope_apply);
     return rc || !s->spill ? rc : hx_spill_put(s->spill, layer, pos, n, hx_spinor_blocks(s, layer, pos), err);
 }
 
@@ -59,8 +65,9 @@ static int decode_layer(struct hx_kv_spinor *s, size_t layer, size_t n, struct h
 }
 
 /* All layers at once, when the first of them is asked for. */
-static int decode_token(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
+static int decode_token(struct hx_kv_spinor *s, size_t layer, size_t n_rows, struct hx_error *err)
 {
+    const size_t n = hx_spinor_guess_past(s, n_rows);
     int rc;
 
     if (layer > 0 && n <= s->decoded)
@@ -95,6 +102,7 @@ static void close_spinor(struct hx_kv *kv)
     hx_spill_close(s->spill);
     hx_skel_close(&s->dsp);
     hx_block_dsp_close(s->exact);
+    hx_spinor_guess_close(s->guess);
     free(s->codec);
     if (s->dispatch) {
         s->dispatch->free(s->blocks);
@@ -203,7 +211,7 @@ static int open_with(struct hx_kv **out, const struct hx_model *m, const struct 
     s = calloc(1, sizeof(*s));
     if (!s)
         return hx_error_set(err, -ENOMEM, "kv spinor: out of memory");
-    s->kv = (struct hx_kv){d == &hx_spinor_dispatch_cpu ? &cpu_ops : &ops, m->n_layer, m->n_kv, m->dh, n_ctx, d->one_by_one ? 1 : n_ctx};
+    s->kv = (struct hx_kv){d == &hx_spinor_dispatch_cpu ? &cpu_ops : &ops, m->n_layer, m->n_kv, m->dh, n_ctx, d->one_by_one ? 1 : n_ctx, 0};
     s->dispatch = d;
     s->format = cal->format;
     s->k_after_rope = cal->k_after_rope;

@@ -6,8 +6,8 @@
  *   batched     per layer one encode of all new positions and one decode of all past ones;
  *   per-token   one decode of all layers before a token, one encode of all layers after it;
  *   queue       one dspqueue packet per token, which encodes what the last one brought and decodes all layers; no calls.
- * All but the first keep their bytes in rpcmem, so that they are shared.  Where there is no past nothing is decoded.  Tokens come
- * in batches with `batched` alone, one by one else.  What the cache returns does not depend on the density.
+ * All but the first keep their bytes in rpcmem, so that they are shared.  Where there is no past nothing is decoded.  Tokens of a
+ * prompt come in batches with `batched` alone, one by one else.  What the cache returns does not depend on the density.
  *
  * The calibration says whether blocks hold K before RoPE: then put() turns K back by its position first, and rows() turns
  * what was decoded forth again, so that callers see K after RoPE either way. */
@@ -43,6 +43,11 @@ int hx_kv_spinor_open(struct hx_kv **out, const struct hx_model *m, const struct
  * at a time, and are what is coded.  positions: of a page.  0; -EINVAL: the density has all layers in one call; errors of
  * hx_spill_open(). */
 int hx_kv_spinor_page(struct hx_kv *kv, size_t positions, const struct hx_pager_how *how, struct hx_error *err);
+
+/* For a text with a drafter: from now on a batch may have guesses at every density, in the calls of one token where a call has all
+ * that a token needs.  cal: as at open, borrowed for the call.  Where per-token and queue have a format without the DSP's numbers
+ * (hx_block_dsp_has()) nothing changes.  0 or -ENOMEM. */
+int hx_kv_spinor_take_guesses(struct hx_kv *kv, const struct hx_cal *cal, struct hx_error *err);
 
 /* What was paged; NULL: blocks are not, or out of memory. */
 json_t *hx_kv_spinor_paging(const struct hx_kv *kv);

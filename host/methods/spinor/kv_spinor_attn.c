@@ -320,7 +320,7 @@ int hx_kv_spinor_attn_open(struct hx_kv **out, const struct hx_model *m, const s
     c->format = cal->format;
     c->shape = cal->format.shape;
     c->kv = (struct hx_kv){&ops, m->n_layer, m->n_kv, m->dh, n_ctx,
-                           c->dispatch->one_by_one ? 1 : n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH};
+                           c->dispatch->one_by_one ? 1 : n_ctx < MAX_BATCH ? n_ctx : MAX_BATCH, 0};
     c->heads = c->dispatch->by_head ? 1 : m->n_kv;
     c->in_shared = packets || !c->dispatch->copies;
     rc = alloc_buffers(c, err);

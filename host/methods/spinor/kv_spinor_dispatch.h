@@ -43,6 +43,7 @@ extern const struct hx_spinor_dispatch hx_spinor_dispatch_vector, hx_spinor_disp
 extern const struct hx_spinor_dispatch hx_spinor_dispatch_cpu;
 
 struct hx_spinor_queue; /* of density `queue` */
+struct hx_spinor_guess; /* of batches by token */
 
 struct hx_kv_spinor {
     struct hx_kv kv;
@@ -52,7 +53,7 @@ struct hx_kv_spinor {
     int k_after_rope;
     struct hx_ropes ropes; /* of K coded before RoPE; empty otherwise */
     struct hx_skel dsp;
-    struct hx_block_dsp *exact; /* this CPU's, one of them where it takes the DSP's place */
+    struct hx_block_dsp *exact; /* this CPU's, one of them where it takes the DSP's place; exact with guesses by token, too */
     struct hx_codec *codec;
     size_t n_slots; /* of a layer */
     uint8_t *blocks;
@@ -60,6 +61,7 @@ struct hx_kv_spinor {
     size_t x_bytes, block_bytes;
     size_t decoded;    /* by token: so many positions of x hold what was decoded */
     struct hx_spinor_queue *queue;
+    struct hx_spinor_guess *guess; /* NULL: there are none, or the layout is by layer */
     struct hx_spill *spill; /* has the blocks of all layers, and `blocks` those of one; NULL: `blocks` has all */
 };
 
@@ -79,6 +81,24 @@ int hx_spinor_decode_call(struct hx_kv_spinor *s, size_t layer, size_t n_slots, 
 /* Says that `method` failed with `code`, and why.  Returns a negative errno. */
 int hx_spinor_failed(const struct hx_kv_spinor *s, const char *method, size_t layer, size_t first,
                      size_t last, int code, struct hx_error *err);
+
+/* --- batches by token, kv_spinor_guess.c; nothing happens where `guess` is NULL */
+
+/* A run begins: what x was to have of the batch before is there again, for a packet that waits. */
+void hx_spinor_guess_begin(struct hx_kv_spinor *s);
+
+/* K and V of a layer have been put to x; behind the last layer x has those of all layers, to be encoded. */
+void hx_spinor_guess_put(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n);
+
+/* Then x gets what the batch's own tokens see of each other in this layer, K not rotated.  0 or -EIO. */
+int hx_spinor_guess_decode(struct hx_kv_spinor *s, size_t layer, struct hx_error *err);
+
+/* Of positions 0..n-1 those that the DSP has to decode, and how many behind them hx_spinor_guess_decode() brings. */
+size_t hx_spinor_guess_past(const struct hx_kv_spinor *s, size_t n);
+size_t hx_spinor_guess_rows(const struct hx_kv_spinor *s);
+
+/* Accepts NULL. */
+void hx_spinor_guess_close(struct hx_spinor_guess *g);
 
 /* Zeroed rpcmem; NULL: no memory. */
 void *hx_spinor_shared_alloc(size_t bytes);

@@ -97,6 +97,11 @@ static void add_pending(struct packet *p, const struct hx_kv_spinor *s)
         add_work(p, s, HX_SP_ENCODE, s->queue->pending_pos, s->queue->pending_n);
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The rows stay where they are in x until the next packet takes them along. */
 static int encode(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err)
 {
@@ -117,8 +122,10 @@ static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_erro
     struct packet p = {.n = 0};
 
     (void)layer;
-    if (s->queue->pending_pos < n) /* else it is not read now */
+    if (s->queue->pending_pos < n) { /* else it is not read now */
+        s->queue->pending_n = least(s->queue->pending_n, n - s->queue->pending_pos); /* guesses that were wrong are not */
         add_pending(&p, s);
+    }
     if (n)
         add_work(&p, s, HX_SP_DECODE, 0, n);
     return send(s, &p, n, err);

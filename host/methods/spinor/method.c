@@ -80,6 +80,18 @@ static int check_attn(const struct hx_plan *p, struct hx_error *err)
     return check(p, err);
 }
 
+/* Closes the cache if it cannot. */
+static int take_guesses(struct hx_kv **kv, const struct hx_cal *cal, struct hx_error *err)
+{
+    int rc = hx_kv_spinor_take_guesses(*kv, cal, err);
+
+    if (rc) {
+        hx_kv_close(*kv);
+        *kv = NULL;
+    }
+    return rc;
+}
+
 /* The calibration of the plan, or for an attention that needs it K after RoPE; then `open` of a cache. */
 static int open_with(struct hx_kv **out, const struct hx_open *o, int attn,
                      int (*open)(struct hx_kv **out, const struct hx_model *m, const struct hx_cal *cal,
@@ -91,6 +103,8 @@ static int open_with(struct hx_kv **out, const struct hx_open *o, int attn,
 
     if (!rc)
         rc = open(out, o->model, cal, hx_plan_text(o->plan, "density"), hx_plan_packets(o->plan), o->n_ctx, err);
+    if (!rc && !attn && hx_plan_guesses(o->plan))
+        rc = take_guesses(out, cal, err);
     hx_cal_free(cal);
     return rc;
 }
