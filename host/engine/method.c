@@ -74,12 +74,12 @@ int hx_method_check_arg(const struct hx_method *m, const char *arg, char *what, 
         snprintf(what, n, "this method takes nothing behind its name");
         return -EINVAL;
     }
+    if (arg && m->arg_of)
+        return check_arg_of(m, arg, what, n);
     if (!arg || !*arg) {
         snprintf(what, n, "%s is missing: %s:%s", m->arg, m->name, m->arg);
         return -EINVAL;
     }
-    if (m->arg_of)
-        return check_arg_of(m, arg, what, n);
     if (!m->arg_max || is_number(arg, m->arg_min, m->arg_max))
         return 0;
     snprintf(what, n, "%s is an integer from %" PRIu64 " to %" PRIu64, m->arg, m->arg_min, m->arg_max);

@@ -313,6 +313,10 @@ static void test_reports_say_what_the_plan_is(void **state)
         {"kv=f32 linear=cpu,wq=dsp:ddr offload=linear=wk placement=vtcm",
          "{'linear': 'cpu,wq=dsp:ddr', 'kv': 'f32', 'attn': 'flash', 'draft': 'none', 'taps': [], "
          "'offload': 'linear=wk', 'placement': 'ddr,vtcm', 'density': 'none', 'options': {'placement': 'vtcm'}}"},
+        /* drafters */
+        {"kv=f32 draft=model:n\xff.gguf spec-batch=8 spec-thresh=0.45 no-verifier",
+         "{'linear': 'cpu', 'kv': 'f32', 'attn': 'flash', 'draft': 'model:n\xef\xbf\xbd.gguf', 'taps': [], 'offload': 'none', "
+         "'placement': 'none', 'density': 'none', 'options': {'spec-batch': '8', 'no-verifier': true}}"},
     };
 
     (void)state;

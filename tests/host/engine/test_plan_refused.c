@@ -31,7 +31,11 @@ static const struct {
     /* values */
     {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, layer", BOTH},
     {"attn=q4", "~attn: unknown value 'q4'; legal: flash, ref, poly, dsp, layer", BOTH},
-    {"draft=q4", "~draft: unknown value 'q4'; legal: none", BOTH},
+    {"draft=q4", "~draft: unknown value 'q4'; legal: none, lookup, bigram, model, perfect", BOTH},
+    {"draft=lookup:8", "~draft: lookup:8: this method takes nothing behind its name", BOTH},
+    {"draft=model", "~draft: model: FILE is missing: model:FILE", BOTH},
+    {"draft=model:", "~draft: model:: FILE is missing: model:FILE", BOTH},
+    {"kv=f32:8", "~kv: unknown value 'f32:8'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, layer", BOTH},
     {"tap=q4", "~tap: unknown value 'q4'; legal: capture", BOTH},
     {"linear=q4", "~linear: unknown value 'q4'; legal: cpu, ref, ok, dsp", BOTH},
     {"softmax=q4", "~softmax: unknown value 'q4'; legal: fp32, int", BOTH},
@@ -96,6 +100,19 @@ static const struct {
      "has its own there", BOTH},
     {"kv=f32 linear=cpu,wq=dsp:vtcm,wo@1=dsp:ddr placement=ddr", "~placement ddr and ~linear cpu,wq=dsp:vtcm,wo@1=dsp:ddr "
      "exclude each other: all that is on the DSP has its own there", BOTH},
+    /* speculation */
+    {"draft=lookup spec-batch=0", "~spec-batch: unknown value '0'; legal: integers from 1 to 63", BOTH},
+    {"draft=lookup spec-batch=64", "~spec-batch: unknown value '64'; legal: integers from 1 to 63", BOTH},
+    {"draft=lookup spec-thresh=1.01", "~spec-thresh: unknown value '1.01'; legal: numbers from 0 to 1", BOTH},
+    {"draft=lookup spec-thresh=nan", "~spec-thresh: unknown value 'nan'; legal: numbers from 0 to 1", BOTH},
+    {"draft=lookup spec-thresh=.5x", "~spec-thresh: unknown value '.5x'; legal: numbers from 0 to 1", BOTH},
+    {"draft=lookup spec-adapt=yes", "~spec-adapt: unknown value 'yes'; legal: on, off", BOTH},
+    {"spec-batch=4", "~spec-batch needs ~draft and a method that guesses", BOTH},
+    {"draft=none no-verifier", "~no-verifier needs ~draft and a method that guesses", BOTH},
+    {"draft=lookup draft-text=x", "~draft-text needs ~draft bigram", BOTH},
+    {"draft=lookup eos-guard no-verifier", "~eos-guard and ~no-verifier exclude each other: the model's choices are guarded", BOTH},
+    {"kv=f32 offload=argmax eos-guard", "~eos-guard needs the logits here, and ~offload argmax leaves them on the DSP", BOTH},
+    {"kv=f32 page-kib=64", "~page-kib needs ~page-weights", BOTH},
     /* options whose method is not there */
     {"kv=f32 linear=cpu placement=ddr", "~placement needs ~offload linear or ~linear dsp or ~kv layer", BOTH},
     {"placement=dma", "~placement needs ~offload linear or ~linear dsp or ~kv layer", BOTH},
