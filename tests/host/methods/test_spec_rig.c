@@ -59,7 +59,7 @@ static void check_cache(const char *const *kv, size_t n_texts, size_t n)
     }
     hx_engine_close(e);
     for (size_t d = 0; d < (all_of_them() ? HXT_LEN(drafters) : 1); d++) {
-        const char *const more[] = {drafters[d], "spec-thresh=0", "spec-warmup=1", NULL};
+        const char *const more[] = {drafters[d], "spec-thresh=0", "spec-warmup=1", "spec-adapt=off", NULL};
         size_t proposed = 0;
 
         e = spec_engine(kv, more);
@@ -71,7 +71,7 @@ static void check_cache(const char *const *kv, size_t n_texts, size_t n)
             spec_same(&got, &want[i], hxt_path("%s %s %s", kv[0], kv[1] ? kv[1] : "", drafters[d]));
             proposed += got.stats.proposed;
         }
-        assert_true(proposed > n);
+        assert_true(proposed >= n);
         hx_engine_close(e);
     }
 }
@@ -167,11 +167,14 @@ static int let_go(struct hx_tap *t, struct hx_error *err)
 static int opens(void *arg)
 {
     struct hx_engine **e = arg;
-    struct hx_error err;
-
-    return hx_engine_open(e, &(struct hx_engine_cfg){.model = MODEL_Q8_0, .share = HXT_SRC "/host/data", .n_ctx = SPEC_CTX,
+    static struct hx_error err;
+    const int rc = hx_engine_open(e, &(struct hx_engine_cfg){.model = MODEL_Q8_0, .share = HXT_SRC "/host/data", .n_ctx = SPEC_CTX,
                                                      .settings = HXT_SETTINGS("kv=spinor", "draft=bigram", "spec-thresh=0")},
-                          &err) == 0;
+                          &err);
+
+    if (rc)
+        print_message("%s\n", err.text);
+    return rc == 0;
 }
 
 static void test_a_dsp_that_dies_while_guesses_are_verified_emits_nothing_wrong(void **state)
@@ -198,7 +201,7 @@ static void test_a_dsp_that_dies_while_guesses_are_verified_emits_nothing_wrong(
     assert_memory_equal(got.ids, want.ids, got.n * sizeof(*want.ids));
     hx_engine_close(e);
 
-    if (!hxt_until(opens, &e, 20)) /* the text goes on where it was */
+    if (!hxt_until(opens, &e, 60)) /* the text goes on where it was */
         fail_msg("no new session");
     memcpy(ids, cfg.prompt, cfg.n_prompt * sizeof(*ids));
     memcpy(ids + cfg.n_prompt, got.ids, got.n * sizeof(*ids));
