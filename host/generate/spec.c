@@ -29,7 +29,7 @@ struct hx_spec_cfg hx_spec_cfg_of(const struct hx_plan *p)
 {
     return (struct hx_spec_cfg){
         .batch = hx_plan_number(p, "spec-batch"),
-        .thresh = (float)hx_plan_real(p, "spec-thresh"),
+        .thresh = hx_plan_real(p, "spec-thresh"),
         .warmup = hx_plan_number(p, "spec-warmup"),
         .adapt = hx_plan_index(p, "spec-adapt") == 0,
         .alone = hx_plan_given(p, "no-verifier"),
@@ -154,7 +154,7 @@ int hx_spec_room(struct hx_spec *s, struct hx_draft_room *room)
     room->depth = least(room->depth, s->batch);
     if (!room->tree)
         room->n = least(room->n, room->depth);
-    room->thresh = s->thresh = s->cfg.alone ? 0 : s->cfg.thresh;
+    room->thresh = s->thresh = s->cfg.alone ? 0 : (float)s->cfg.thresh;
     room->choose = s->guesses ? choose : NULL;
     room->arg = s;
     if (s->guesses)

@@ -28,7 +28,7 @@ enum { HX_SPEC_ADAPT_MOST = 16, HX_SPEC_GUARDED = 4 }; /* guesses; tokens that -
 
 struct hx_spec_cfg {
     size_t batch;  /* 1..HX_DRAFT_MAX */
-    float thresh;  /* [0, 1] */
+    double thresh; /* [0, 1] */
     size_t warmup; /* tokens */
     int adapt;
     int alone;     /* 1: --no-verifier */

@@ -1,6 +1,8 @@
 /* What speculation was worth, as commands report it. */
 #include "spec.h"
 
+#include <stdio.h>
+
 static double ratio(double a, double b)
 {
     return b > 0 ? a / b : 0;
@@ -9,13 +11,16 @@ static double ratio(double a, double b)
 /* Passes by their number of rows, the known token's among them. */
 static json_t *passes(const struct hx_spec_stats *n)
 {
-    json_t *list = json_array();
+    json_t *all = json_object();
+    char rows[8];
 
-    for (size_t i = 0; i <= HX_DRAFT_MAX; i++)
-        if (n->pass[i].n)
-            json_array_append_new(list, json_pack("{s:I, s:I, s:f}", "rows", (json_int_t)(1 + i), "n", (json_int_t)n->pass[i].n,
-                                                  "host_s", n->pass[i].s / (double)n->pass[i].n));
-    return list;
+    for (size_t i = 0; i <= HX_DRAFT_MAX; i++) {
+        if (!n->pass[i].n)
+            continue;
+        snprintf(rows, sizeof(rows), "%zu", 1 + i);
+        json_object_set_new(all, rows, json_pack("{s:I, s:f}", "n", (json_int_t)n->pass[i].n, "s", n->pass[i].s / (double)n->pass[i].n));
+    }
+    return all;
 }
 
 /* Mean seconds of the passes that verified guesses. */
@@ -37,7 +42,7 @@ json_t *hx_spec_report(const struct hx_spec *s)
     const struct hx_spec_stats *n = hx_spec_stats(s);
 
     json_t *j = json_pack("{s:b, s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I}", "verifier", !cfg->alone, "batch",
-                          (json_int_t)cfg->batch, "thresh", (double)cfg->thresh, "warmup", (json_int_t)cfg->warmup, "adapt",
+                          (json_int_t)cfg->batch, "thresh", cfg->thresh, "warmup", (json_int_t)cfg->warmup, "adapt",
                           cfg->adapt, "steps", (json_int_t)n->steps, "emitted", (json_int_t)n->emitted, "proposed",
                           (json_int_t)n->proposed, "verified", (json_int_t)n->verified, "accepted", (json_int_t)n->accepted,
                           "accept_rate", ratio((double)n->accepted, (double)n->proposed), "draft_share",

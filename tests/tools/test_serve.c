@@ -204,6 +204,22 @@ static void test_the_blocks_of_every_client_are_its_own(void **state)
     server_stop(&s);
 }
 
+static void test_drafters_change_no_text_whoever_else_asks(void **state)
+{
+    struct server s;
+    struct http_reply r;
+
+    (void)state;
+    server_start(&s, "--kv f32 --threads 1 --parallel 2 --draft lookup --spec-thresh 0", E2E_TIMEOUT_S);
+    check_clients(&s, 6, "--temp 0 --kv f32", "\"temperature\": 0");
+    check_clients(&s, 6, "--kv f32 --temp 0.9 --seed 7", "\"temperature\": 0.9, \"seed\": 7"); /* behind what is cached */
+    assert_true(http_receive(http_send(s.port, "GET", "/metrics", "", NULL), &r));
+    assert_non_null(strstr(r.body, "\nhexrig_draft_proposed_total "));
+    assert_null(strstr(r.body, "\nhexrig_draft_accepted_total 0\n"));
+    free(r.text);
+    server_stop(&s);
+}
+
 /* --- what a reply says */
 
 static void test_a_stop_string_ends_the_text_in_front_of_it(void **state)
@@ -573,6 +589,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_turn_of_a_chat_runs_no_prompt_of_the_turns_before),
     cmocka_unit_test(test_a_chat_keeps_its_cache_beside_others),
     cmocka_unit_test(test_the_blocks_of_every_client_are_its_own),
+    cmocka_unit_test(test_drafters_change_no_text_whoever_else_asks),
     cmocka_unit_test(test_a_stop_string_ends_the_text_in_front_of_it),
     cmocka_unit_test(test_usage_counts_tokens),
     cmocka_unit_test(test_the_model_is_listed),

@@ -432,6 +432,53 @@ static void test_a_capture_is_complete_when_its_context_is_closed(void **state)
     hexrig_model_close(m);
 }
 
+/* A text of 40 tokens and the token that would follow. */
+static uint32_t forty(struct hexrig_context *c, struct text *text)
+{
+    uint32_t ids[MAX], next;
+    struct hexrig_generation g = {.prompt = ids, .n_prompt = tokens_of("The king was", ids), .max_tokens = 40, .ignore_end = 1,
+                                  .text = collect, .arg = text};
+
+    *text = (struct text){.n = 0};
+    assert_int_equal(hexrig_generate(c, &g, &err), 0);
+    assert_int_equal(hexrig_position(c), g.n_prompt + 40);
+    assert_int_equal(hexrig_sample(c, &next, &err), 0);
+    return next;
+}
+
+/* Each context has a drafter of its own. */
+static void test_drafters_change_no_text(void **state)
+{
+    static const char *const drafters[] = {"draft=lookup", "draft=perfect", "draft=model:" MODEL_F16};
+    struct hexrig_context *c = context();
+    struct text want, got;
+    const uint32_t next = forty(c, &want);
+
+    (void)state;
+    hexrig_context_close(c);
+    for (size_t i = 0; i < HXT_LEN(drafters); i++) {
+        const char *const options[] = {drafters[i], "spec-thresh=0", NULL};
+        struct hexrig_config cfg = HEXRIG_CONFIG_INIT;
+        struct hexrig_context *two[2];
+        struct hexrig_model *m;
+
+        cfg.model = MODEL_Q8_0;
+        cfg.kv = "f32";
+        cfg.options = options;
+        assert_int_equal(hexrig_model_open(&m, &cfg, &err), 0);
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(hexrig_context_open(&two[k], m, CTX, &err), 0);
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(forty(two[k], &got), next);
+            assert_int_equal(got.n, want.n);
+            assert_memory_equal(got.bytes, want.bytes, want.n);
+        }
+        for (int k = 0; k < 2; k++)
+            hexrig_context_close(two[k]);
+        hexrig_model_close(m);
+    }
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 struct counts {
     unsigned long first, last, calls;
@@ -510,6 +557,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_config_of_later_and_of_earlier_callers_is_understood),
     cmocka_unit_test(test_a_model_lives_as_long_as_its_contexts),
     cmocka_unit_test(test_a_capture_is_complete_when_its_context_is_closed),
+    cmocka_unit_test(test_drafters_change_no_text),
     cmocka_unit_test(test_no_token_takes_memory),
 };
 

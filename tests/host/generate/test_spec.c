@@ -210,7 +210,7 @@ static void check_distribution(const struct hx_sampler_cfg *cfg, float thresh)
 {
     static const float p[SMALL] = {1.2f, -0.3f, 0.8f, 2.0f, -1.5f, 0.1f, 0.4f, -2.2f, 1.7f, 0.0f, -0.6f, 0.9f};
     static const float q[SMALL] = {2.1f, 0.3f, -0.8f, 1.0f, 0.5f, -1.1f, 0.4f, 1.2f, 1.6f, -0.4f, -2.6f, 0.2f};
-    const struct hx_spec_cfg spec_cfg = {.batch = 1, .thresh = thresh};
+    const struct hx_spec_cfg spec_cfg = {.batch = 1, .thresh = (double)thresh};
     struct hx_sampler *s = hx_sampler_open(cfg, SMALL);
     struct hx_draft draft = {&chooser_ops};
     const struct hx_spec_of of = {&draft, s, cfg, SMALL, 0};
