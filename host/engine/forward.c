@@ -79,6 +79,8 @@ int hx_forward_run_tree(struct hx_forward *f, const uint32_t *tokens, const int 
         rc = place(p, parent, n, pos, err);
     if (rc)
         return rc;
+    if (p->kv->ops->tree)
+        p->kv->ops->tree(p->kv, parent ? &(struct hx_kv_tree){pos, n, parent, p->at} : NULL);
     p->tokens = tokens;
     p->parent = parent;
     p->layer = 0;

@@ -28,8 +28,21 @@ struct hx_kv_keys {
     struct hx_kv_view values; /* V as rows() has it; k is NULL */
 };
 
+/* A run's batch as a tree of tokens: of positions pos..pos+n-1, as the cache counts them, entry i is a token at position at[i] of its
+ * text, which follows entry parent[i] (-1: the past).  Entries stand behind their parents. */
+struct hx_kv_tree {
+    size_t pos, n;
+    const int *parent;
+    const size_t *at;
+};
+
 struct hx_kv_ops {
     const char *name;
+
+    /* What the puts that follow bring, before the first of them: a tree, lasting until keep() or the next tree(), or NULL for tokens
+     * in a row.  NULL: where a token stands in its text makes no difference to the cache. */
+    void (*tree)(struct hx_kv *kv, const struct hx_kv_tree *t);
+
 
     /* NULL: attend() does it.  Stores K (after RoPE) and V of positions pos..pos+n-1 of `layer`.  k, v: [n][n_kv][dh] f32, borrowed. */
     int (*put)(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
@@ -57,7 +70,7 @@ struct hx_kv_ops {
     int (*layer)(struct hx_kv *kv, size_t layer, size_t pos, size_t n, float *x, struct hx_error *err);
 
     /* Of a run that stored a tree at pos.., the n entries `index` (ascending) become positions pos..pos+n-1; what follows is
-     * forgotten.  NULL: the cache takes no trees (HX_TRAIT_TREE). */
+     * forgotten.  Entries are moved as they are kept, nothing is coded again.  NULL: the cache takes no trees (HX_TRAIT_TREE). */
     int (*keep)(struct hx_kv *kv, size_t pos, const size_t *index, size_t n, struct hx_error *err);
 
     /* Accepts half-built caches. */

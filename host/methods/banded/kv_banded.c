@@ -186,6 +186,31 @@ static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *vie
     return rc;
 }
 
+/* --- keep */
+
+/* Entries index[i] of n, each `bytes` long, to their places. */
+static void gather(char *entries, const size_t *index, size_t n, size_t bytes)
+{
+    for (size_t i = 0; i < n; i++) /* ascending: nothing is overwritten before it was moved */
+        memmove(entries + i * bytes, entries + index[i] * bytes, bytes);
+}
+
+static int keep(struct hx_kv *kv, size_t pos, const size_t *index, size_t n, struct hx_error *err)
+{
+    struct kv_banded *c = (struct kv_banded *)kv;
+
+    (void)err; /* memory cannot fail */
+    for (size_t i = 0; i < 2 * kv->n_layer; i++) {
+        const struct part *p = &c->part[i % 2];
+
+        if (p->format.bytes)
+            gather((char *)codes_of(c, p, i / 2, pos), index, n, kv->n_kv * (size_t)p->format.bytes);
+        else
+            gather((char *)(p->x + at(c, i / 2, pos) * c->row), index, n, c->row * sizeof(*p->x));
+    }
+    return 0;
+}
+
 /* --- opening and closing */
 
 /* What calls share lies in rpcmem. */
@@ -259,7 +284,7 @@ static int set_formats(struct kv_banded *c, enum hx_banded_v v, struct hx_error 
     return v == HX_BANDED_V_F32 ? 0 : hx_compress_init(&of_v->format, (int)c->kv.dh, of_v->is_v);
 }
 
-static const struct hx_kv_ops ops = {.name = "banded", .put = put, .rows = rows, .close = close_banded};
+static const struct hx_kv_ops ops = {.name = "banded", .put = put, .rows = rows, .keep = keep, .close = close_banded};
 
 int hx_kv_banded_open(struct hx_kv **out, const struct hx_model *m, enum hx_banded_v v, enum hx_banded_by by, size_t n_ctx,
                       struct hx_error *err)

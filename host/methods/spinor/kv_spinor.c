@@ -27,7 +27,7 @@ static void rotate_k(const struct hx_kv_spinor *s, size_t layer, size_t pos, siz
 
     for (size_t i = 0; rope->half && i < n; i++)
         for (size_t head = 0; head < s->kv.n_kv; head++)
-            rotate(rope, hx_spinor_x(s, layer, pos + i) + head * dh, pos + i);
+            rotate(rope, hx_spinor_x(s, layer, pos + i) + head * dh, hx_spinor_text_pos(s, pos + i));
 }
 
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
@@ -51,7 +51,10 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
     if (!rc)
         rc = hx_spinor_guess_decode(s, layer, err);
     rotate_k(s, layer, pos, rc ? 0 : hx_spinor_guess_rows(s), hx_rope_apply);
-    return rc || !s->spill ? rc : hx_spill_put(s->spill, layer, pos, n, hx_spinor_blocks(s, layer, pos), err);
+    if (rc || !s->spill)
+        return rc;
+    rc = hx_spinor_note_entries(s, layer, pos, n, err);
+    return rc ? rc : hx_spill_put(s->spill, layer, pos, n, hx_spinor_blocks(s, layer, pos), err);
 }
 
 static int decode_layer(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err)
@@ -100,6 +103,7 @@ static void close_spinor(struct hx_kv *kv)
     if (s->dispatch && s->dispatch->close)
         s->dispatch->close(s);
     hx_spill_close(s->spill);
+    free(s->entries);
     hx_skel_close(&s->dsp);
     hx_block_dsp_close(s->exact);
     hx_spinor_guess_close(s->guess);
@@ -112,8 +116,10 @@ static void close_spinor(struct hx_kv *kv)
     free(s);
 }
 
-static const struct hx_kv_ops ops = {.name = "spinor", .put = put, .rows = rows, .close = close_spinor};
-static const struct hx_kv_ops cpu_ops = {.name = "spinor-cpu", .put = put, .rows = rows, .close = close_spinor};
+static const struct hx_kv_ops ops = {
+    .name = "spinor", .tree = hx_spinor_tree, .put = put, .rows = rows, .keep = hx_spinor_keep, .close = close_spinor};
+static const struct hx_kv_ops cpu_ops = {
+    .name = "spinor-cpu", .tree = hx_spinor_tree, .put = put, .rows = rows, .keep = hx_spinor_keep, .close = close_spinor};
 
 /* Lengths of one call are int, and so are the bytes of one rpcmem buffer on a phone. */
 static int check_sizes(const struct hx_kv_spinor *s, struct hx_error *err)
@@ -258,7 +264,8 @@ int hx_kv_spinor_page(struct hx_kv *kv, size_t positions, const struct hx_pager_
     s->dispatch->free(s->blocks);
     s->block_bytes /= kv->n_layer;
     s->blocks = s->dispatch->alloc(s->block_bytes);
-    if (!s->blocks)
+    s->entries = calloc(kv->n_layer * HX_SPINOR_ENTRIES, cfg.record);
+    if (!s->blocks || !s->entries)
         return hx_error_set(err, -ENOMEM, "kv spinor: no memory for %zu positions", kv->n_ctx);
     return hx_spill_open(&s->spill, &cfg, err);
 }

@@ -32,6 +32,9 @@ struct hx_spinor_dispatch {
     /* Positions 0..n-1 go to x: of `layer`, or of all layers (by token). */
     int (*decode)(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_error *err);
 
+    /* As hx_kv_ops.keep(), of what is not encoded yet: n positions from pos on, whose rows have been moved.  NULL: there is none. */
+    void (*keep)(struct hx_kv_spinor *s, size_t pos, size_t n);
+
     /* For one token at position pos. */
     struct hx_calls (*calls)(double layers, double kv_heads, double pos);
 };
@@ -62,6 +65,8 @@ struct hx_kv_spinor {
     size_t decoded;    /* by token: so many positions of x hold what was decoded */
     struct hx_spinor_queue *queue;
     struct hx_spinor_guess *guess; /* NULL: there are none, or the layout is by layer */
+    struct hx_kv_tree tree; /* of the running batch; n 0: tokens in a row */
+    uint8_t *entries;       /* with a spill, [n_layer][HX_SPINOR_ENTRIES] blocks of a tree's entries, some of which keep() puts again */
     struct hx_spill *spill; /* has the blocks of all layers, and `blocks` those of one; NULL: `blocks` has all */
 };
 
@@ -82,6 +87,23 @@ int hx_spinor_decode_call(struct hx_kv_spinor *s, size_t layer, size_t n_slots, 
 int hx_spinor_failed(const struct hx_kv_spinor *s, const char *method, size_t layer, size_t first,
                      size_t last, int code, struct hx_error *err);
 
+/* --- trees, kv_spinor_tree.c */
+
+enum { HX_SPINOR_ENTRIES = 64 }; /* of a tree, where blocks are in a file */
+
+/* Entries index[i] of n, each `bytes` long, to their places i; ascending. */
+void hx_spinor_gather(void *entries, const size_t *index, size_t n, size_t bytes);
+
+/* Where in its text the token is whose entry is at `pos`. */
+size_t hx_spinor_text_pos(const struct hx_kv_spinor *s, size_t pos);
+
+/* Blocks of a tree's entries, which keep() may want: of a cache with a spill.  They lie at hx_spinor_blocks().  -EINVAL: too many. */
+int hx_spinor_note_entries(struct hx_kv_spinor *s, size_t layer, size_t pos, size_t n, struct hx_error *err);
+
+/* struct hx_kv_ops */
+void hx_spinor_tree(struct hx_kv *kv, const struct hx_kv_tree *t);
+int hx_spinor_keep(struct hx_kv *kv, size_t pos, const size_t *index, size_t n, struct hx_error *err);
+
 /* --- batches by token, kv_spinor_guess.c; nothing happens where `guess` is NULL */
 
 /* A run begins: what x was to have of the batch before is there again, for a packet that waits. */
@@ -96,6 +118,9 @@ int hx_spinor_guess_decode(struct hx_kv_spinor *s, size_t layer, struct hx_error
 /* Of positions 0..n-1 those that the DSP has to decode, and how many behind them hx_spinor_guess_decode() brings. */
 size_t hx_spinor_guess_past(const struct hx_kv_spinor *s, size_t n);
 size_t hx_spinor_guess_rows(const struct hx_kv_spinor *s);
+
+/* Of the last batch, these n entries become its first: hx_kv_ops.keep(). */
+void hx_spinor_guess_keep(struct hx_kv_spinor *s, const size_t *index, size_t n);
 
 /* Accepts NULL. */
 void hx_spinor_guess_close(struct hx_spinor_guess *g);

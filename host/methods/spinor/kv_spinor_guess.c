@@ -77,6 +77,16 @@ size_t hx_spinor_guess_rows(const struct hx_kv_spinor *s)
     return s->guess && s->guess->n ? s->guess->n - 1 : 0;
 }
 
+void hx_spinor_guess_keep(struct hx_kv_spinor *s, const size_t *index, size_t n)
+{
+    struct hx_spinor_guess *g = s->guess;
+
+    if (!g || !g->n)
+        return;
+    hx_spinor_gather(g->raw, index, n, hx_spinor_stride(s) * sizeof(float));
+    g->n = n;
+}
+
 /* What a call with the blocks of all layers needs; without tables of the DSP's numbers it stays one token a batch. */
 static int open_guess(struct hx_kv_spinor *s, const struct hx_cal *cal, struct hx_error *err)
 {

@@ -131,6 +131,13 @@ static int decode(struct hx_kv_spinor *s, size_t layer, size_t n, struct hx_erro
     return send(s, &p, n, err);
 }
 
+/* A tree's rows wait to be encoded. */
+static void keep(struct hx_kv_spinor *s, size_t pos, size_t n)
+{
+    if (s->queue->pending_n && s->queue->pending_pos == pos)
+        s->queue->pending_n = n;
+}
+
 static struct hx_calls calls(double layers, double kv_heads, double pos)
 {
     (void)layers;
@@ -202,5 +209,6 @@ const struct hx_spinor_dispatch hx_spinor_dispatch_queue = {
     .close = close_queue,
     .encode = encode,
     .decode = decode,
+    .keep = keep,
     .calls = calls,
 };
