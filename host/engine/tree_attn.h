@@ -1,7 +1,9 @@
 /* Attention over a batch that is a tree of tokens: each token sees the past and its ancestors.
  *
- * Any attention method that asks the cache for rows can do it: a token at a time, it is shown a cache in which the ancestors
- * stand behind the past, in order.  So a token's result is, bit for bit, that of running its path alone. */
+ * Any attention method that asks the cache for rows can do it, or for scores where the cache has them: a token at a time, it is shown
+ * a cache in which the ancestors stand behind the past, in order.  So a token's result is, bit for bit, that of running its path
+ * alone.  The cache itself is asked once for the whole batch, as for tokens in a row: each of those sees all entries before its own,
+ * its ancestors among them. */
 #ifndef HX_TREE_ATTN_H
 #define HX_TREE_ATTN_H
 

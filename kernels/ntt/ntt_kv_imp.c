@@ -200,6 +200,39 @@ int ntt_kv_put(remote_handle64 h, int threads, unsigned int layer, unsigned int 
     return hx_ntt_put(s, rc ? rc : hx_ntt_run_cache(threads, &j, j.count * s->store.heads, pcycles));
 }
 
+/* --- keep */
+
+static int check_kept(const struct hx_ntt_state *s, size_t to, const unsigned int *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (from[i] < i || (i && from[i] <= from[i - 1])) {
+            FARF(ERROR, "ntt_kv: key %u becomes key %zu of %zu; they ascend", from[i], i, n);
+            return AEE_EBADPARM;
+        }
+    return hx_ntt_check(s, 0, to, n ? (size_t)from[n - 1] + 1 : 0);
+}
+
+static void move_keys(const struct hx_store *c, size_t layer, size_t to, size_t from)
+{
+    if (to != from)
+        memcpy(hx_store_block(c, layer, to, 0), hx_store_block(c, layer, from, 0),
+               c->heads * c->block_words * sizeof(uint32_t));
+}
+
+int ntt_kv_keep(remote_handle64 h, unsigned int to, const unsigned int *from, int fromLen)
+{
+    struct hx_ntt_state *s = hx_ntt_get(h);
+    int rc;
+
+    if (!s)
+        return AEE_EINVHANDLE;
+    rc = check_kept(s, to, from, (size_t)fromLen);
+    for (size_t layer = 0; !rc && layer < s->store.layers; layer++)
+        for (size_t i = 0; i < (size_t)fromLen; i++) /* ascending: nothing is overwritten before it was moved */
+            move_keys(&s->store, layer, to + i, (size_t)to + from[i]);
+    return hx_ntt_put(s, rc);
+}
+
 /* --- past */
 
 static int past_key(const struct hx_ntt_job *j, size_t p, size_t i, struct hx_ntt_context *c)

@@ -1,5 +1,5 @@
 /* The cache `ntt`: encodes and keeps keys, here or on the DSP, and gives rows back; see kv_ntt.h.  Its scores are in
- * kv_ntt_scores.c. */
+ * kv_ntt_scores.c, what becomes of trees in kv_ntt_keep.c. */
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ struct job {
     int32_t *integers; /* of k, for the DSP */
 };
 
-static float *values(const struct hx_kv_ntt *c, size_t layer, size_t pos)
+float *hx_kv_ntt_values(const struct hx_kv_ntt *c, size_t layer, size_t pos)
 {
     return c->v + hx_kv_ntt_index(c, layer, pos, 0) * c->kv.dh;
 }
@@ -139,22 +139,30 @@ static void note_longest(struct hx_kv_ntt *c, size_t layer, size_t pos, size_t n
     }
 }
 
+int hx_kv_ntt_put_keys(struct hx_kv_ntt *c, size_t layer, size_t pos, size_t n, const float *k, struct hx_error *err)
+{
+    const size_t n_there = on_dsp(c, pos, n);
+    struct job there = {.c = c, .layer = layer, .pos = pos, .n = n_there, .k = k};
+    struct job here = {.c = c, .layer = layer, .pos = pos + n_there, .n = n - n_there, .k = k + n_there * c->kv.n_kv * c->kv.dh};
+    int rc = there.n ? put_on_dsp(&there, err) : 0;
+
+    if (!rc)
+        run_parts(&here, encode);
+    return rc;
+}
+
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
                struct hx_error *err)
 {
     struct hx_kv_ntt *c = (struct hx_kv_ntt *)kv;
-    const size_t n_there = on_dsp(c, pos, n);
-    struct job there = {.c = c, .layer = layer, .pos = pos, .n = n_there, .k = k};
-    struct job here = {.c = c, .layer = layer, .pos = pos + n_there, .n = n - n_there, .k = k + n_there * kv->n_kv * kv->dh};
-    int rc = there.n ? put_on_dsp(&there, err) : 0;
+    int rc = hx_kv_ntt_put_keys(c, layer, pos, n, k, err);
 
     if (rc)
         return rc;
-    run_parts(&here, encode);
     if (layer == 0)
         c->tokens += n;
     note_longest(c, layer, pos, n); /* a key that is too long shows when a query meets it */
-    memcpy(values(c, layer, pos), v, n * kv->n_kv * kv->dh * sizeof(*v));
+    memcpy(hx_kv_ntt_values(c, layer, pos), v, n * kv->n_kv * kv->dh * sizeof(*v));
     return 0;
 }
 
@@ -186,7 +194,7 @@ static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *vie
     for (size_t i = 0; i < n * kv->n_kv; i++) /* what had to be clamped cannot come back */
         if (isinf(c->lengths[hx_kv_ntt_index(c, layer, 0, 0) + i]))
             return hx_poly_out_of_range(&c->ring, INFINITY, 0, layer, i / kv->n_kv, err);
-    *view = (struct hx_kv_view){c->k, values(c, layer, 0), kv->n_kv * kv->dh};
+    *view = (struct hx_kv_view){c->k, hx_kv_ntt_values(c, layer, 0), kv->n_kv * kv->dh};
     if (c->ring.shard)
         return past_of_two(&there, &here, &all, err);
     if (there.n)
@@ -220,11 +228,11 @@ static void keys(const struct hx_kv *kv, size_t layer, struct hx_kv_keys *out)
 
     out->blocks = c->dsp_positions ? NULL : hx_kv_ntt_block(c, layer, 0, 0);
     out->lengths = c->lengths + hx_kv_ntt_index(c, layer, 0, 0);
-    out->values = (struct hx_kv_view){NULL, values(c, layer, 0), kv->n_kv * kv->dh};
+    out->values = (struct hx_kv_view){NULL, hx_kv_ntt_values(c, layer, 0), kv->n_kv * kv->dh};
 }
 
 static const struct hx_kv_ops ops = {
-    .name = "ntt", .put = put, .rows = rows, .scores = hx_kv_ntt_scores, .keys = keys, .close = close_ntt};
+    .name = "ntt", .put = put, .rows = rows, .scores = hx_kv_ntt_scores, .keys = keys, .keep = hx_kv_ntt_keep, .close = close_ntt};
 
 /* --- open */
 

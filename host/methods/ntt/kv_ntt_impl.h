@@ -61,7 +61,14 @@ int hx_kv_ntt_residue_room(struct hx_kv_ntt *c, size_t n, struct hx_error *err);
 int hx_kv_ntt_swap(const struct hx_kv_ntt *c, size_t layer, size_t positions, size_t n_queries, size_t words,
                    struct hx_error *err);
 
+/* Keys of positions pos..pos+n-1 of a layer, to the DSP or here, with their lengths. */
+int hx_kv_ntt_put_keys(struct hx_kv_ntt *c, size_t layer, size_t pos, size_t n, const float *k, struct hx_error *err);
+
+/* Of a position. */
+float *hx_kv_ntt_values(const struct hx_kv_ntt *c, size_t layer, size_t pos);
+
 /* struct hx_kv_ops */
+int hx_kv_ntt_keep(struct hx_kv *kv, size_t pos, const size_t *index, size_t n, struct hx_error *err);
 int hx_kv_ntt_scores(struct hx_kv *kv, const struct hx_attn_in *in, float *scores, struct hx_error *err);
 
 #endif

@@ -134,6 +134,14 @@ int hx_ntt_dsp_put(struct hx_ntt_dsp *d, size_t layer, size_t pos, size_t count,
     return code ? failed(d, "put", code, layer, pos, count, err) : 0;
 }
 
+int hx_ntt_dsp_keep(struct hx_ntt_dsp *d, size_t to, const uint32_t *from, size_t n, struct hx_error *err)
+{
+    int code = ntt_kv_keep(d->skel.handle, (uint32_t)to, from, (int)n);
+
+    return code ? hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "kv ntt: keep failed at positions %zu..%zu", to, to + n - 1)
+                : 0;
+}
+
 /* The reply's `words` are residues of the primes by turns, `run` of each: what is none was damaged on its way. */
 static int check_residues(const struct hx_ntt_dsp *d, const char *method, size_t words, size_t run,
                           size_t layer, struct hx_error *err)

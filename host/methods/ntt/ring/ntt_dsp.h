@@ -48,6 +48,9 @@ int32_t *hx_ntt_dsp_room(struct hx_ntt_dsp *d, size_t integers, struct hx_error 
 int hx_ntt_dsp_put(struct hx_ntt_dsp *d, size_t layer, size_t pos, size_t count,
                    struct hx_error *err);
 
+/* Of all layers: the keys of positions to + from[i] become those of to + i.  from ascends; all of them are held. */
+int hx_ntt_dsp_keep(struct hx_ntt_dsp *d, size_t to, const uint32_t *from, size_t n, struct hx_error *err);
+
 /* The positions that a token sees; count may be 0. */
 struct hx_ntt_span {
     uint32_t first, count;
