@@ -26,6 +26,8 @@
     X(hx_method_draft_bigram)                                                                      \
     X(hx_method_draft_model)                                                                       \
     X(hx_method_draft_perfect)                                                                     \
+    X(hx_method_draft_onedecode)                                                                   \
+    X(hx_method_draft_swarm)                                                                       \
     X(hx_method_tap_capture)
 
 #define DECLARE(name) extern const struct hx_method name;

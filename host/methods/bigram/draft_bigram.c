@@ -134,7 +134,7 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
 }
 
 static const struct hx_option options[] = {
-    {.name = "draft-text", .arg = "FILE", .help = "the text that is counted (" SHIPPED ")"},
+    {.name = "draft-text", .arg = "FILE", .help = "the text that is counted, or baked from (" SHIPPED ")"},
     {.name = NULL},
 };
 
