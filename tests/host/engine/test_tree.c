@@ -234,7 +234,7 @@ static void test_batches_that_are_no_trees_are_refused(void **state)
 
 static void test_caches_keep_paths_where_they_say_so(void **state)
 {
-    static const char *const kvs[] = {"f32", "ntt"};
+    static const char *const kvs[] = {"f32", "ntt", "banded"};
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(kvs); i++) {
@@ -419,7 +419,7 @@ static void test_drafters_change_steps_but_no_token(void **state)
         }
 }
 
-static void test_a_cache_without_trees_is_offered_chains(void **state)
+static void test_an_engine_that_makes_no_trees_is_offered_chains(void **state)
 {
     struct hx_engine *e = open_engine("ntt", "ref", "poly");
     uint32_t want[N_PROMPT + N], got[N_PROMPT + N] = {0};
@@ -571,7 +571,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_batches_that_are_no_trees_are_refused),
     cmocka_unit_test(test_caches_keep_paths_where_they_say_so),
     cmocka_unit_test(test_drafters_change_steps_but_no_token),
-    cmocka_unit_test(test_a_cache_without_trees_is_offered_chains),
+    cmocka_unit_test(test_an_engine_that_makes_no_trees_is_offered_chains),
     cmocka_unit_test(test_wrong_proposals_end_the_run),
     cmocka_unit_test(test_what_a_drafter_cannot_do_ends_the_run),
     cmocka_unit_test(test_no_guess_is_a_legal_proposal),
