@@ -60,6 +60,9 @@ struct hx_draft_ops {
      * negative errno with a reason, as above. */
     int (*accept)(struct hx_draft *d, const uint32_t *ids, size_t n, size_t n_new, struct hx_error *err);
 
+    /* The work is done, and no text follows: files are complete then.  NULL: there is none.  0, or negative errno with a reason. */
+    int (*finish)(struct hx_draft *d, struct hx_error *err);
+
     void (*close)(struct hx_draft *d);
 };
 

@@ -138,6 +138,8 @@ int hx_engine_finish(struct hx_engine *e, struct hx_error *err)
         rc = rc ? rc : failed;
         e->taps[i] = NULL;
     }
+    if (!rc && e->draft->ops->finish)
+        rc = e->draft->ops->finish(e->draft, err);
     return rc;
 }
 

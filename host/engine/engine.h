@@ -52,7 +52,7 @@ struct hx_engine {
 /* 0 or negative errno with a reason. */
 int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_error *err);
 
-/* Ends the taps, whose files are complete then.  No run may follow.  0, or the first failure with its reason. */
+/* Ends the taps and the drafter's work: their files are complete then.  No run may follow.  0, or the first failure with its reason. */
 int hx_engine_finish(struct hx_engine *e, struct hx_error *err);
 
 /* Without hx_engine_finish() before it: the work was not done, and taps leave no file.  Accepts NULL. */

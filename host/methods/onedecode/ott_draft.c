@@ -20,6 +20,7 @@ const struct hx_option ott_options[] = {
      .help = "keep the table in FILE, ott_one_decode.bin, and take it from there; a damaged one, or of another model, is made anew"},
     {.name = "ott-tokens", .arg = "N", .def = "2048", .min = 1, .max = 1 << 20,
      .help = "entries of the table: the N most frequent tokens of the text"},
+    {.name = "ott-readiness", .arg = "FILE", .help = "at the end, how far the pipeline is ready, as JSON: ott_readiness_report.json"},
     {.name = "ott-prompt", .help = "also bake the prompt's own tokens, from their states there"},
     {.name = NULL},
 };
@@ -81,17 +82,30 @@ static int bake(struct ott_draft *d, const uint32_t *ids, size_t n, size_t n_tok
     return rc || !d->file ? rc : hx_ott_write(d->table, d->file, err);
 }
 
+static int take_name(char **to, const struct hx_open *o, const char *option, struct hx_error *err)
+{
+    const char *name = hx_plan_text(o->plan, option);
+
+    *to = name ? strdup(name) : NULL;
+    return *to || !name ? 0 : hx_error_set(err, -ENOMEM, "OneDecode: out of memory");
+}
+
+static int take_names(struct ott_draft *d, const struct hx_open *o, struct hx_error *err)
+{
+    int rc = take_name(&d->file, o, "ott-file", err);
+
+    return rc ? rc : take_name(&d->readiness, o, "ott-readiness", err);
+}
+
 static int find_table(struct ott_draft *d, const struct hx_open *o, struct hx_error *err)
 {
     const size_t n_tokens = hx_plan_number(o->plan, "ott-tokens");
-    const char *file = hx_plan_text(o->plan, "ott-file");
     uint32_t *ids = NULL;
     size_t n;
-    int rc = take_text(d, o, &ids, &n, err);
+    int rc = take_names(d, o, err);
 
-    d->file = file ? strdup(file) : NULL;
-    if (!rc && file && !d->file)
-        rc = hx_error_set(err, -ENOMEM, "OneDecode: out of memory");
+    if (!rc)
+        rc = take_text(d, o, &ids, &n, err);
     if (!rc && d->file)
         read_table(d, hx_ott_of_text(ids, n, n_tokens));
     if (!rc && !d->table)
@@ -128,6 +142,7 @@ void ott_draft_close(struct hx_draft *draft)
     hx_ott_free(d->of_prompt);
     free(d->prompt);
     free(d->file);
+    free(d->readiness);
     free(d->text);
     free(d);
 }
@@ -214,6 +229,24 @@ const struct hx_ott_entry *ott_draft_find(struct ott_draft *d, uint32_t token)
 
 /* --- report */
 
+static json_t *readiness(const struct ott_draft *d)
+{
+    return ott_readiness(&(struct ott_measured){.table = d->table, .accepted = d->seen.accepted, .emitted = d->seen.tokens});
+}
+
+int ott_draft_finish(struct hx_draft *draft, struct hx_error *err)
+{
+    const struct ott_draft *d = (const struct ott_draft *)draft;
+    json_t *j = d->readiness ? readiness(d) : NULL;
+    int failed;
+
+    if (!d->readiness)
+        return 0;
+    failed = !j || json_dump_file(j, d->readiness, JSON_INDENT(2));
+    json_decref(j);
+    return failed ? hx_error_set(err, -EIO, "%s: cannot be written", d->readiness) : 0;
+}
+
 static double share(uint64_t part, uint64_t all)
 {
     return all ? (double)part / (double)all : 0;
@@ -241,8 +274,7 @@ json_t *ott_draft_report(const void *self, const struct hx_kv *kv, const struct 
     rc |= json_object_set_new(j, "seen", json_pack("{s:I, s:I, s:f, s:f, s:f}", "tokens", (json_int_t)s->tokens, "with_entry",
                                                    (json_int_t)s->entries, "first", share(s->first, s->tokens), "one_of",
                                                    share(s->best, s->tokens), "bigram", share(s->followed, s->tokens)));
-    rc |= json_object_set_new(j, "readiness", ott_readiness(&(struct ott_measured){.table = d->table, .accepted = s->accepted,
-                                                                                    .emitted = s->tokens}));
+    rc |= json_object_set_new(j, "readiness", readiness(d));
     if (!rc)
         return j;
     json_decref(j);

@@ -28,6 +28,7 @@ struct ott_draft {
     uint32_t *prompt;       /* [n_prompt] that of_prompt is of */
     size_t n_prompt;
     char *file, *text;      /* file: NULL: none */
+    char *readiness;        /* a file's name; NULL: none is wanted */
     const char *origin;     /* "file" or "baked" */
     struct hx_error why;    /* a file there was, and was not taken: its fault; else empty */
     double bake_s;          /* 0: it came from a file */
@@ -54,6 +55,7 @@ const struct hx_ott_entry *ott_draft_find(struct ott_draft *d, uint32_t token);
 
 /* struct hx_draft_ops */
 int ott_draft_accept(struct hx_draft *draft, const uint32_t *ids, size_t n, size_t n_new, struct hx_error *err);
+int ott_draft_finish(struct hx_draft *draft, struct hx_error *err);
 
 /* struct hx_method */
 json_t *ott_draft_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p);

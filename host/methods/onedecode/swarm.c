@@ -93,7 +93,8 @@ static int propose(struct hx_draft *draft, const uint32_t *ids, size_t n, const 
 }
 
 static const struct hx_draft_ops ops = {
-    .name = "swarm", .propose = propose, .accept = ott_draft_accept, .close = ott_draft_close};
+    .name = "swarm", .propose = propose, .accept = ott_draft_accept, .finish = ott_draft_finish,
+    .close = ott_draft_close};
 
 static int open_swarm(struct hx_draft **out, const struct hx_open *o, struct hx_error *err)
 {

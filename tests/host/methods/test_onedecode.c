@@ -346,6 +346,30 @@ static void test_reports_count_what_was_made(void **state)
     hx_engine_close(e);
 }
 
+static void test_readiness_goes_to_its_file_when_the_work_is_done(void **state)
+{
+    char path[256];
+    struct hx_engine *e = spec_engine(f32_text, HXT_SETTINGS("draft=swarm:4", "ott-tokens=300", "spec-thresh=0",
+                                                             hxt_setting("ott-readiness", scratch(path, "ready.json"))));
+    struct hx_error err;
+    struct spec_text t;
+    json_t *j;
+
+    (void)state;
+    greedy(&t, e, 1, 32);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(hx_engine_finish(e, &err), 0);
+    j = golden_json(path);
+    assert_int_equal(json_integer_value(json_object_get(j, "accepted")), t.stats.accepted);
+    assert_true(json_real_value(json_object_get(j, "runtime_share")) > 0);
+    json_decref(j);
+    hx_engine_close(e);
+    e = spec_engine(f32_text, HXT_SETTINGS("draft=swarm:4", "ott-tokens=3", "ott-readiness=/nowhere/ready.json"));
+    assert_int_equal(hx_engine_finish(e, &err), -EIO);
+    assert_string_equal(err.text, "/nowhere/ready.json: cannot be written");
+    hx_engine_close(e);
+}
+
 static void test_readiness_without_a_token_is_cold(void **state)
 {
     struct hx_ott *t = hx_ott_alloc(1, 1);
@@ -396,6 +420,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_swarm_is_right_at_least_as_often_as_the_chain),
     cmocka_unit_test(test_a_prompts_own_entries_are_from_its_states),
     cmocka_unit_test(test_reports_count_what_was_made),
+    cmocka_unit_test(test_readiness_goes_to_its_file_when_the_work_is_done),
     cmocka_unit_test(test_readiness_without_a_token_is_cold),
     cmocka_unit_test(test_what_cannot_be_is_refused),
 };
