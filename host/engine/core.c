@@ -19,7 +19,7 @@ static size_t cpus(void)
 struct hx_open hx_core_for(const struct hx_core *c, const struct hx_plan *plan, size_t n_ctx)
 {
     return (struct hx_open){.plan = plan, .model = c->model, .model_path = c->path, .share = c->share, .pool = c->pool,
-                            .n_ctx = n_ctx, .paging = &c->paging};
+                            .n_ctx = n_ctx, .paging = &c->paging, .watch = c->watch};
 }
 
 /* --- matrices, method by method */
@@ -122,6 +122,7 @@ static int open_model(struct hx_core *c, const struct hx_core_cfg *cfg, const st
             hx_gguf_will_need(c->own_model->file);
     }
     c->paging = cfg->paging;
+    c->watch = cfg->watch;
     c->model = cfg->model ? cfg->model : c->own_model;
     c->path = cfg->path ? strdup(cfg->path) : NULL;
     c->share = cfg->share ? strdup(cfg->share) : NULL;

@@ -27,6 +27,7 @@ struct hx_core {
     char *map;                   /* --linear, or its default, of the plan that it was opened with */
     uint32_t offload;            /* likewise, of its matrices */
     struct hx_pager_how paging;  /* of weights and caches */
+    const struct hx_watch *watch; /* NULL: nobody */
     struct hx_core_released {
         uint64_t before, after;  /* resident memory of the process, bytes; 0: the file has not been released */
         struct hx_gguf_released file;
@@ -42,6 +43,7 @@ struct hx_core_cfg {
     const char *share;               /* see hx_open; may be NULL */
     size_t threads;                  /* that compute; 0: the CPUs that this process may use */
     struct hx_pager_how paging;      /* with --page-weights, or a cache that is paged */
+    const struct hx_watch *watch;    /* see hx_open; may be NULL, else it outlives the core */
 };
 
 /* plan: resolved, borrowed for the call.  0 or negative errno with a reason. */

@@ -24,7 +24,8 @@ static int make_plan(struct hx_engine *e, const struct hx_engine_cfg *cfg, struc
 
 static int take_core(struct hx_engine *e, const struct hx_engine_cfg *cfg, struct hx_error *err)
 {
-    const struct hx_core_cfg own = {.path = cfg->model, .share = cfg->share, .threads = cfg->threads, .paging = cfg->paging};
+    const struct hx_core_cfg own = {.path = cfg->model, .share = cfg->share, .threads = cfg->threads, .paging = cfg->paging,
+                                    .watch = cfg->watch};
     int rc = 0;
 
     e->core = cfg->share_with ? cfg->share_with->core : cfg->core;

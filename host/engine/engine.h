@@ -30,6 +30,7 @@ struct hx_engine_cfg {
     const char *share;                   /* folder of shipped calibrations */
     size_t threads;                      /* that compute; default: the CPUs that this process may use */
     struct hx_pager_how paging;          /* with --page-weights, or a cache that is paged */
+    const struct hx_watch *watch;        /* who is told of what takes long (base/watch.h), of an engine with its own core */
     size_t n_ctx;                        /* positions; default: the model's context length */
     size_t n_ctx_most;                   /* of that default; 0 = no limit */
     size_t max_batch;                    /* tokens per run; default 512 */

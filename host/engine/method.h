@@ -29,6 +29,7 @@ struct hx_open;
 struct hx_pager_how;
 struct hx_plan;
 struct hx_tap;
+struct hx_watch;
 
 enum hx_seam {
     HX_SEAM_LINEAR, /* y = W x; by matrix and layer */
@@ -133,6 +134,7 @@ struct hx_open {
     struct hx_pool *pool;
     size_t n_ctx;           /* positions; of linear methods: 0 */
     const struct hx_pager_how *paging; /* of methods with HX_OPTION_PAGES; NULL: anyhow */
+    const struct hx_watch *watch;      /* who is told of what takes long (base/watch.h); NULL: nobody */
     struct hx_core *core;              /* of drafters: the engine's; of others NULL */
     const struct hx_engines *engines;  /* likewise */
 };

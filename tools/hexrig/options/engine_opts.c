@@ -7,6 +7,7 @@
 
 #include "cli/report.h"
 #include "cli/share.h"
+#include "cli/terminal_watch.h"
 #include "crt_shard.h"
 #include "hx_rig.h"
 #include "kv_auto.h"
@@ -215,6 +216,7 @@ int hx_engine_opts_init(struct hx_engine_opts *o, const char *cmd, unsigned flag
 
     o->cmd = cmd;
     o->flags = flags;
+    o->watch = hx_terminal_watch(cmd);
     return hx_plan_open(&o->plan, "--", flags, &err) ? hx_cmd_fail(cmd, "%s", err.text) : HX_EXIT_OK;
 }
 
@@ -291,7 +293,7 @@ struct hx_engine_cfg hx_engine_opts_cfg(const struct hx_engine_opts *o)
 {
     return (struct hx_engine_cfg){.plan = o->plan, .model = o->model, .share = o->share, .threads = o->threads,
                                   .n_ctx = o->n_ctx, .n_ctx_most = o->n_ctx_most, .max_batch = o->max_batch,
-                                  .paging = hx_cpu_opts_how(&o->cpus)};
+                                  .paging = hx_cpu_opts_how(&o->cpus), .watch = &o->watch};
 }
 
 int hx_engine_opts_open(struct hx_engine_opts *o, struct hx_engine **e)

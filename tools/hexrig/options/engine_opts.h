@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/watch.h"
 #include "cli/opt.h"
 #include "cpu_opts.h"
 #include "engine/engine.h"
@@ -32,6 +33,7 @@ struct hx_engine_opts {
     int json;
     char kv_why[256];       /* kv_auto.h: why this cache; "": it was named, or it is the default as ever */
     struct hx_shard *shard; /* crt_shard.h */
+    struct hx_watch watch;  /* the command's terminal */
     char *share;            /* share/hexrig of this installation */
     char *default_model;
 };
