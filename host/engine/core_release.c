@@ -31,10 +31,9 @@ static uint64_t rss(void)
 }
 
 /* 1: nobody reads this matrix from the file any more.  Embeddings and positions are read row by row, whoever else has them. */
-static int is_copied(const struct hx_core *c, const struct hx_linear *w, const struct hx_method *by)
+static int is_copied(const struct hx_core *c, const struct hx_linear *w)
 {
-    return w->rows && w->ops != &hx_linear_ref && !(by->gives & HX_TRAIT_PAGES) && w->w != c->model->embd.w &&
-           w->w != c->model->positions.w;
+    return w->rows && !w->ops->reads_file && w->w != c->model->embd.w && w->w != c->model->positions.w;
 }
 
 static struct hx_gguf_span span_of(const struct hx_core *c, const struct hx_linear *w)
@@ -45,7 +44,7 @@ static struct hx_gguf_span span_of(const struct hx_core *c, const struct hx_line
 }
 
 /* Takes the spans of all matrices that can go; in the model and in the engine they point nowhere from now on. */
-static size_t take_spans(struct hx_core *c, const struct hx_plan *plan, struct hx_gguf_span *spans)
+static size_t take_spans(struct hx_core *c, struct hx_gguf_span *spans)
 {
     size_t n = 0;
 
@@ -55,7 +54,7 @@ static size_t take_spans(struct hx_core *c, const struct hx_plan *plan, struct h
         struct hx_linear *w = hx_matrices_at(&c->matrices, layer, which);
         struct hx_linear *own = which == HX_OUT ? &c->own_model->out : hx_layer_matrix(&c->own_model->layers[layer], which);
 
-        if (!is_copied(c, w, hx_plan_linear(plan, which == HX_OUT ? 0 : layer, which).method))
+        if (!is_copied(c, w))
             continue;
         spans[n++] = span_of(c, w);
         w->w = own->w = NULL;
@@ -76,7 +75,7 @@ int hx_core_release(struct hx_core *c, const struct hx_plan *plan, struct hx_err
     if (!spans)
         return hx_error_set(err, -ENOMEM, "out of memory");
     c->released.before = rss();
-    rc = hx_gguf_release(c->own_model->file, spans, take_spans(c, plan, spans), &c->released.file, err);
+    rc = hx_gguf_release(c->own_model->file, spans, take_spans(c, spans), &c->released.file, err);
     c->released.after = rss();
     free(spans);
     return rc;

@@ -25,6 +25,8 @@ struct hx_linear_ops {
      * infinity or no number.  NULL: the method has no such thing. */
     int (*argmax)(const struct hx_linear *w, uint32_t *ids, const float *x, size_t n,
                   struct hx_error *err);
+
+    int reads_file; /* 1: weights are read where `w` points; 0: the method has them in a form of its own */
 };
 
 enum { HX_LINEAR_TOGETHER = 8 };

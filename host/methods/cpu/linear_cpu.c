@@ -111,7 +111,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     return 0;
 }
 
-static const struct hx_linear_ops ops = {"cpu", apply, NULL};
+static const struct hx_linear_ops ops = {"cpu", apply, NULL, 1};
 
 static void close_cpu(struct hx_linear_method *m)
 {

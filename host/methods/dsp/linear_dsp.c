@@ -156,7 +156,7 @@ static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size
     return rc;
 }
 
-static const struct hx_linear_ops ops = {"dsp", apply, argmax};
+static const struct hx_linear_ops ops = {"dsp", apply, argmax, 0};
 
 /* --- open */
 
