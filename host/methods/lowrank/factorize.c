@@ -1,0 +1,302 @@
+/* Factors of a basis out of weights, see factorize.h. */
+#include "factorize.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/blas.h"
+#include "base/eigen.h"
+#include "quant/quant.h"
+
+/* Row-major [m][n] is column-major n x m: W is d x D for BLAS, C and what eigenvectors are of are symmetric. */
+struct job {
+    const struct hx_blas *blas;
+    struct hx_lowrank_factors *f;
+    struct hx_lowrank_basis *b;
+    int D, d, k;
+    int outputs;          /* 1: eigenvectors are of W .. W^T, [D]; 0: of W^T W, [d] */
+    int n;                /* D or d */
+    int whole;            /* 1: by the eigenvalues of the whole matrix */
+    const double *moments;
+    double *w;            /* [D][d] */
+    double *scale;        /* [parts] that W's rows have been multiplied by */
+    double *vectors;      /* [k][n], and while they are looked for [n][n] */
+    double *values;       /* [n] */
+    double *down, *up;    /* [k][d], [D][k] */
+    double *t;            /* [most vectors at once][the other side] of subspace iteration */
+};
+
+static const double one = 1, minus_one = -1, zero = 0;
+
+/* --- W */
+
+static int widen_part(struct job *j, const struct hx_lowrank_part *p, double *to, float *row, struct hx_error *err)
+{
+    for (size_t r = 0; r < p->w->rows; r++, to += j->d) {
+        hx_linear_row(p->w, r, row);
+        for (int i = 0; i < j->d; i++) {
+            if (!isfinite(row[i]))
+                return hx_error_set(err, -EDOM, "lowrank: %s of layer %zu: weight [%zu][%d] is %s", hx_matrix_names[p->which],
+                                    p->layer, r, i, isnan(row[i]) ? "no number" : "infinite");
+            to[i] = row[i];
+        }
+    }
+    return 0;
+}
+
+static int widen(struct job *j, struct hx_error *err)
+{
+    float *row = malloc((size_t)j->d * sizeof(*row));
+    double *to = j->w;
+    int rc = row ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+
+    for (size_t i = 0; i < j->b->n && !rc; i++) {
+        const struct hx_lowrank_part *p = &j->f->parts[j->b->first + i];
+
+        rc = widen_part(j, p, to, row, err);
+        to += p->w->rows * (size_t)j->d;
+    }
+    free(row);
+    return rc;
+}
+
+static double norm2(const double *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sum;
+}
+
+static void multiply(double *x, size_t n, double by)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] *= by;
+}
+
+/* Multiplies rows of [D][width] by their part's scale, or takes that back. */
+static void scale_parts(struct job *j, double *rows, size_t width, int undo)
+{
+    for (size_t i = 0; i < j->b->n; i++) {
+        const size_t n = j->f->parts[j->b->first + i].w->rows * width;
+
+        multiply(rows, n, undo ? 1 / j->scale[i] : j->scale[i]);
+        rows += n;
+    }
+}
+
+static void equalise(struct job *j, int by_slot)
+{
+    const double *rows = j->w;
+
+    for (size_t i = 0; i < j->b->n; i++) {
+        const size_t n = j->f->parts[j->b->first + i].w->rows * (size_t)j->d;
+        const double norm = by_slot ? sqrt(norm2(rows, n)) : 1;
+
+        j->scale[i] = norm > 0 ? 1 / norm : 1;
+        rows += n;
+    }
+    scale_parts(j, j->w, (size_t)j->d, 0);
+}
+
+/* --- eigenvectors */
+
+/* The upper triangle is enough. */
+static int by_whole(struct job *j, struct hx_error *err)
+{
+    double *wc;
+
+    if (!j->moments) {
+        j->blas->dsyrk("U", j->outputs ? "T" : "N", &j->n, j->outputs ? &j->d : &j->D, &one, j->w, &j->d, &zero, j->vectors, &j->n);
+    } else {
+        wc = malloc((size_t)j->D * (size_t)j->d * sizeof(*wc));
+        if (!wc)
+            return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+        j->blas->dgemm("N", "N", &j->d, &j->D, &j->d, &one, j->moments, &j->d, j->w, &j->d, &zero, wc, &j->d);
+        j->blas->dgemm("T", "N", &j->D, &j->D, &j->d, &one, j->w, &j->d, wc, &j->d, &zero, j->vectors, &j->D);
+        free(wc);
+    }
+    for (size_t i = 0, n = (size_t)j->n; i < n; i++) /* the other triangle is not looked at, but has to be finite */
+        for (size_t c = 0; c < i; c++)
+            j->vectors[c * n + i] = j->vectors[i * n + c];
+    return hx_eigen_symmetric(j->vectors, (size_t)j->n, j->values, err);
+}
+
+/* out = W^T W in, W W^T in or W C W^T in. */
+static void product(void *arg, const double *in, double *out, size_t vectors)
+{
+    struct job *j = arg;
+    const int m = (int)vectors;
+    double *t2 = j->t + vectors * (size_t)j->d;
+
+    if (!j->outputs) {
+        j->blas->dgemm("T", "N", &j->D, &m, &j->d, &one, j->w, &j->d, in, &j->d, &zero, j->t, &j->D);
+        j->blas->dgemm("N", "N", &j->d, &m, &j->D, &one, j->w, &j->d, j->t, &j->D, &zero, out, &j->d);
+        return;
+    }
+    j->blas->dgemm("N", "N", &j->d, &m, &j->D, &one, j->w, &j->d, in, &j->D, &zero, j->t, &j->d);
+    if (j->moments)
+        j->blas->dgemm("N", "N", &j->d, &m, &j->d, &one, j->moments, &j->d, j->t, &j->d, &zero, t2, &j->d);
+    j->blas->dgemm("T", "N", &j->D, &m, &j->d, &one, j->w, &j->d, j->moments ? t2 : j->t, &j->d, &zero, out, &j->D);
+}
+
+static int by_subspace(struct job *j, struct hx_error *err)
+{
+    const size_t most = (size_t)(j->n < j->k + 64 ? j->n : j->k + 64), other = (size_t)(j->outputs ? 2 * j->d : j->D);
+    const struct hx_eigen_op op = {product, j, (size_t)j->n};
+    int rc;
+
+    j->t = malloc(most * other * sizeof(*j->t));
+    rc = j->t ? hx_eigen_top(&op, (size_t)j->k, HX_LOWRANK_STEPS, j->vectors, j->values, err)
+              : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    free(j->t);
+    return rc;
+}
+
+/* --- factors */
+
+static void project(struct job *j)
+{
+    if (!j->outputs) {
+        scale_parts(j, j->w, (size_t)j->d, 1);
+        memcpy(j->down, j->vectors, (size_t)j->k * (size_t)j->d * sizeof(*j->down));
+        j->blas->dgemm("T", "N", &j->k, &j->D, &j->d, &one, j->vectors, &j->d, j->w, &j->d, &zero, j->up, &j->k);
+        return;
+    }
+    j->blas->dgemm("N", "N", &j->d, &j->k, &j->D, &one, j->w, &j->d, j->vectors, &j->D, &zero, j->down, &j->d);
+    for (int r = 0; r < j->D; r++)
+        for (int i = 0; i < j->k; i++)
+            j->up[(size_t)r * (size_t)j->k + (size_t)i] = j->vectors[(size_t)i * (size_t)j->D + (size_t)r];
+    scale_parts(j, j->up, (size_t)j->k, 1);
+    scale_parts(j, j->w, (size_t)j->d, 1);
+}
+
+static int narrow(const struct hx_linear *to, const double *from, struct hx_error *err)
+{
+    const struct hx_quant_info *q = hx_quant_info(to->type);
+    float *row = malloc(to->cols * sizeof(*row));
+    uint8_t *bytes = (uint8_t *)to->w; /* the block is this method's own */
+
+    if (!row)
+        return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    for (size_t r = 0; r < to->rows; r++, from += to->cols, bytes += hx_quant_row_bytes(to->type, to->cols)) {
+        for (size_t i = 0; i < to->cols; i++)
+            row[i] = (float)from[i];
+        q->narrow(bytes, row, to->cols);
+    }
+    free(row);
+    return 0;
+}
+
+static int store(const struct job *j, struct hx_error *err)
+{
+    const double *up = j->up;
+    int rc = narrow(&j->b->down, j->down, err);
+
+    for (size_t i = 0; i < j->b->n && !rc; i++) {
+        const struct hx_linear *to = &j->f->parts[j->b->first + i].up;
+
+        rc = narrow(to, up, err);
+        up += to->rows * to->cols;
+    }
+    return rc;
+}
+
+/* --- figures */
+
+/* The share of |W|^2 behind its first k singular values. */
+static int eckart_young(const struct job *j, struct hx_lowrank_part *p, const double *w, struct hx_error *err)
+{
+    const int rows = (int)p->w->rows, n = rows < j->d ? rows : j->d;
+    double *gram = malloc((size_t)n * (size_t)n * sizeof(*gram)), *values = malloc((size_t)n * sizeof(*values)), all = 0, tail = 0;
+    int rc = gram && values ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+
+    if (!rc) {
+        memset(gram, 0, (size_t)n * (size_t)n * sizeof(*gram));
+        j->blas->dsyrk("U", rows < j->d ? "T" : "N", &n, rows < j->d ? &j->d : &rows, &one, w, &j->d, &zero, gram, &n);
+        rc = hx_eigen_values(gram, (size_t)n, values, err);
+    }
+    for (int i = n - 1; i >= 0 && !rc; i--) {
+        all += values[i] > 0 ? values[i] : 0;
+        tail += i >= j->k && values[i] > 0 ? values[i] : 0;
+    }
+    if (!rc)
+        p->eckart_young = all > 0 ? tail / all : 0;
+    free(gram);
+    free(values);
+    return rc;
+}
+
+static int measure(struct job *j, struct hx_error *err)
+{
+    double norms[HX_PER_LAYER], *w = j->w;
+    int rc = 0;
+
+    for (size_t i = 0; i < j->b->n && !rc; i++) {
+        struct hx_lowrank_part *p = &j->f->parts[j->b->first + i];
+        const size_t n = p->w->rows * (size_t)j->d;
+
+        norms[i] = norm2(w, n);
+        if (j->d <= HX_LOWRANK_WHOLE || p->w->rows <= HX_LOWRANK_WHOLE)
+            rc = eckart_young(j, p, w, err);
+        w += n;
+    }
+    if (rc)
+        return rc;
+    j->blas->dgemm("N", "N", &j->d, &j->D, &j->k, &minus_one, j->down, &j->d, j->up, &j->k, &one, j->w, &j->d);
+    w = j->w;
+    for (size_t i = 0; i < j->b->n; i++) {
+        struct hx_lowrank_part *p = &j->f->parts[j->b->first + i];
+        const size_t n = p->w->rows * (size_t)j->d;
+
+        p->rel_f2 = norms[i] > 0 ? norm2(w, n) / norms[i] : 0;
+        w += n;
+    }
+    return 0;
+}
+
+static int make(struct job *j, int by_slot, struct hx_error *err)
+{
+    int rc = widen(j, err);
+
+    if (rc)
+        return rc;
+    equalise(j, by_slot);
+    rc = j->whole ? by_whole(j, err) : by_subspace(j, err);
+    if (rc)
+        return rc;
+    project(j);
+    rc = store(j, err);
+    return rc ? rc : measure(j, err);
+}
+
+int hx_lowrank_factorize(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, const struct hx_lowrank_how *how,
+                         const double *moments, struct hx_error *err)
+{
+    struct job j = {.blas = hx_blas(err), .f = f, .b = b, .D = (int)b->rows, .d = (int)b->cols, .k = (int)b->rank,
+                    .moments = moments, .outputs = moments || b->rows < b->cols};
+    int rc;
+
+    if (!j.blas)
+        return -ELIBACC;
+    j.n = j.outputs ? j.D : j.d;
+    j.whole = how->solver == HX_LOWRANK_EIGEN || (how->solver == HX_LOWRANK_AUTO && j.n <= HX_LOWRANK_WHOLE);
+    j.w = malloc(b->rows * b->cols * sizeof(*j.w));
+    j.scale = malloc(b->n * sizeof(*j.scale));
+    j.vectors = malloc((size_t)(j.whole ? j.n : j.k) * (size_t)j.n * sizeof(*j.vectors));
+    j.values = malloc((size_t)j.n * sizeof(*j.values));
+    j.down = malloc(b->rank * b->cols * sizeof(*j.down));
+    j.up = malloc(b->rows * b->rank * sizeof(*j.up));
+    rc = j.w && j.scale && j.vectors && j.values && j.down && j.up ? make(&j, how->by_slot, err)
+                                                                    : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    free(j.w);
+    free(j.scale);
+    free(j.vectors);
+    free(j.values);
+    free(j.down);
+    free(j.up);
+    return rc;
+}

@@ -1,0 +1,349 @@
+/* Matrices as products of two thin ones, see linear_lowrank.h. */
+#include "linear_lowrank.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/blas.h"
+#include "base/digest.h"
+#include "methods/cpu/linear_cpu.h"
+#include "methods/dsp/linear_dsp.h"
+#include "model/model.h"
+#include "moments.h"
+#include "quant/quant.h"
+#include "text/text.h"
+
+enum { BATCH = 256 }; /* vectors of one pass; more are taken in turns */
+
+struct lowrank {
+    struct hx_linear_method method; /* first */
+    struct hx_lowrank_factors f;
+    struct hx_wproj_cache cache;
+    struct hx_linear_method *here, *there; /* that apply factors: on this CPU, on the DSP */
+    float *t;                              /* [BATCH][HX_LINEAR_TOGETHER][most rank] */
+    size_t most_rank;
+    struct hx_lowrank_told told;
+};
+
+/* --- apply */
+
+/* What apply() got, a few vectors of it. */
+struct job {
+    const struct lowrank *l;
+    const struct hx_linear *const *w;
+    float *const *y;
+    size_t n_m;
+    const float *x;
+    size_t first, n; /* vectors */
+    float *scratch;
+};
+
+/* The bases of the job's matrices, each once, and where t = down x of each goes. */
+struct bases {
+    const struct hx_lowrank_basis *at[HX_LINEAR_TOGETHER];
+    const struct hx_linear *down[HX_LINEAR_TOGETHER];
+    float *t[HX_LINEAR_TOGETHER];
+    size_t n;
+};
+
+static const struct hx_lowrank_basis *basis_of(const struct job *j, size_t m)
+{
+    return &j->l->f.bases[j->l->f.parts[j->w[m]->index].basis];
+}
+
+static struct bases bases_of(const struct job *j)
+{
+    struct bases b = {.n = 0};
+
+    for (size_t m = 0; m < j->n_m; m++) {
+        const struct hx_lowrank_basis *of = basis_of(j, m);
+        size_t i = 0;
+
+        while (i < b.n && b.at[i] != of)
+            i++;
+        if (i < b.n)
+            continue;
+        b.at[b.n] = of;
+        b.down[b.n] = &of->down;
+        b.t[b.n] = j->l->t + b.n * BATCH * j->l->most_rank;
+        b.n++;
+    }
+    return b;
+}
+
+/* The matrices of one basis, out of its t. */
+static int apply_ups(const struct job *j, const struct hx_lowrank_basis *of, const float *t, struct hx_error *err)
+{
+    const struct hx_linear *up[HX_LINEAR_TOGETHER];
+    float *y[HX_LINEAR_TOGETHER];
+    size_t n = 0;
+
+    for (size_t m = 0; m < j->n_m; m++)
+        if (basis_of(j, m) == of) {
+            up[n] = &j->l->f.parts[j->w[m]->index].up;
+            y[n++] = j->y[m] + j->first * j->w[m]->rows;
+        }
+    return hx_linear_apply(up, y, n, t, j->n, j->scratch, err);
+}
+
+static int apply_some(const struct job *j, struct hx_error *err)
+{
+    const struct bases b = bases_of(j);
+    int rc = hx_linear_apply(b.down, b.t, b.n, j->x + j->first * j->w[0]->cols, j->n, j->scratch, err);
+
+    for (size_t i = 0; i < b.n && !rc; i++)
+        rc = apply_ups(j, b.at[i], b.t[i], err);
+    return rc;
+}
+
+static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x, size_t n, float *scratch,
+                 struct hx_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc; i += BATCH)
+        rc = apply_some(&(struct job){w[0]->state, w, y, n_m, x, i, n - i < BATCH ? n - i : BATCH, scratch}, err);
+    return rc;
+}
+
+static const struct hx_linear_ops ops = {"lowrank", apply, NULL, 0};
+
+/* --- making factors */
+
+/* Threads take bases in turn. */
+struct making {
+    struct lowrank *l;
+    const struct hx_lowrank_cfg *cfg;
+    const struct hx_moments *moments;
+    const struct hx_watch *watch;
+    _Atomic size_t next;
+    pthread_mutex_t lock; /* protects what follows, and calls of watch */
+    size_t done;
+    int rc;
+    struct hx_error *err;
+};
+
+static void make_some(void *arg, size_t part, size_t n_parts)
+{
+    struct making *g = arg;
+    struct hx_lowrank_factors *f = &g->l->f;
+    struct hx_error err = {""};
+    size_t i;
+    int rc = 0;
+
+    (void)part;
+    (void)n_parts;
+    while (!rc && (i = atomic_fetch_add(&g->next, 1)) < f->n_bases) {
+        rc = hx_lowrank_factorize(f, &f->bases[i], &g->cfg->how, g->moments->of ? g->moments->of[i] : NULL, &err);
+        pthread_mutex_lock(&g->lock);
+        if (rc && !g->rc) {
+            g->rc = rc;
+            *g->err = err;
+            atomic_store(&g->next, f->n_bases); /* the others need not go on */
+        }
+        if (!rc)
+            hx_watch_step(g->watch, "bases", ++g->done, f->n_bases);
+        pthread_mutex_unlock(&g->lock);
+    }
+}
+
+static int make(struct lowrank *l, const struct hx_open *o, const struct hx_lowrank_cfg *cfg, const uint32_t *ids, size_t n_ids,
+                struct hx_error *err)
+{
+    struct hx_moments moments = {0};
+    struct hx_error detail = {""};
+    struct making g = {.l = l, .cfg = cfg, .moments = &moments, .watch = o->watch, .lock = PTHREAD_MUTEX_INITIALIZER, .err = &detail};
+    const size_t threads = hx_pool_threads(o->pool);
+    int rc = ids ? hx_moments_take(&moments, &l->f, o, ids, n_ids, err) : 0;
+
+    l->told.vectors = moments.vectors;
+    if (!rc && !hx_blas(err)) /* before threads need it */
+        rc = -ELIBACC;
+    if (!rc) {
+        hx_pool_run(o->pool, threads < l->f.n_bases ? threads : l->f.n_bases, make_some, &g);
+        rc = g.rc ? hx_error_set(err, g.rc, "%s", detail.text) : 0;
+    }
+    hx_moments_free(&moments);
+    return rc;
+}
+
+/* --- what they depend on */
+
+static uint64_t digest_of_weights(const struct lowrank *l, const struct hx_model *m)
+{
+    uint64_t h = hx_digest(0, &m->fingerprint, sizeof(m->fingerprint));
+
+    for (size_t i = 0; i < l->f.n_parts; i++) {
+        const struct hx_lowrank_part *p = &l->f.parts[i];
+        const uint64_t is[] = {p->layer, (uint64_t)p->which, p->w->type, p->w->rows, p->w->cols};
+
+        h = hx_digest(h, is, sizeof(is));
+        h = hx_digest(h, p->w->w, p->w->rows * hx_quant_row_bytes(p->w->type, p->w->cols));
+    }
+    return h;
+}
+
+/* The number at its beginning is that of the way in which factors are made. */
+static uint64_t digest_of_options(const struct lowrank *l, const struct hx_lowrank_cfg *cfg, uint64_t weights, const uint32_t *ids,
+                                  size_t n_ids)
+{
+    const uint64_t how[] = {1, weights, cfg->shape.format, cfg->how.solver, (uint64_t)cfg->how.by_slot, ids != NULL};
+    uint64_t h = hx_digest(0, how, sizeof(how));
+
+    for (size_t i = 0; i < l->f.n_parts; i++) {
+        const struct hx_lowrank_part *p = &l->f.parts[i];
+        const uint64_t is[] = {p->layer, (uint64_t)p->which, p->basis, l->f.bases[p->basis].rank};
+
+        h = hx_digest(h, is, sizeof(is));
+    }
+    return ids ? hx_digest(h, ids, n_ids * sizeof(*ids)) : h;
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int find_or_make(struct lowrank *l, const struct hx_open *o, const struct hx_lowrank_cfg *cfg, struct hx_error *err)
+{
+    const uint64_t weights = digest_of_weights(l, o->model);
+    const double start = now();
+    uint32_t *ids = NULL;
+    size_t n_ids = 0;
+    int rc = cfg->text ? hx_text_encode(o->model->tok, cfg->text, &ids, &n_ids, err) : 0;
+
+    if (!rc)
+        rc = hx_wproj_cache_open(&l->cache, &l->f, cfg->folder, digest_of_options(l, cfg, weights, ids, n_ids), weights, o->watch, err);
+    if (!rc && l->cache.state != HX_WPROJ_HIT) {
+        rc = make(l, o, cfg, ids, n_ids, err);
+        if (!rc)
+            hx_wproj_cache_keep(&l->cache, &l->f, o->watch);
+    }
+    free(ids);
+    l->told.state = l->cache.state;
+    l->told.path = l->cache.state == HX_WPROJ_NONE ? NULL : l->cache.path;
+    l->told.seconds = now() - start;
+    return rc;
+}
+
+/* --- who applies what */
+
+static void put(struct hx_linear_set *set, struct hx_linear *w, size_t layer, enum hx_matrix which)
+{
+    set->at[set->n].w = w;
+    set->at[set->n].layer = layer;
+    set->at[set->n++].which = which;
+}
+
+/* 1: it is a part: its factors are applied in its place. */
+static int is_part(const struct lowrank *l, const struct hx_linear *w)
+{
+    for (size_t i = 0; i < l->f.n_parts; i++)
+        if (l->f.parts[i].w == w)
+            return 1;
+    return 0;
+}
+
+/* Everything that is on the DSP, or everything that is not, in the order in which a token uses it. */
+static void collect(struct hx_linear_set *to, struct lowrank *l, const struct hx_linear_set *set, int on_dsp)
+{
+    to->n = 0;
+    for (size_t i = 0; i < l->f.n_bases; i++) {
+        struct hx_lowrank_basis *b = &l->f.bases[i];
+
+        if (b->on_dsp != on_dsp)
+            continue;
+        put(to, &b->down, b->layer, l->f.parts[b->first].which);
+        for (size_t p = b->first; p < b->first + b->n; p++)
+            put(to, &l->f.parts[p].up, b->layer, l->f.parts[p].which);
+    }
+    for (size_t i = 0; i < set->n; i++)
+        if (set->at[i].on_dsp == on_dsp && !is_part(l, set->at[i].w))
+            put(to, set->at[i].w, set->at[i].layer, set->at[i].which);
+}
+
+static int open_inner(struct lowrank *l, const struct hx_open *o, const struct hx_linear_set *set, const struct hx_lowrank_cfg *cfg,
+                      struct hx_error *err)
+{
+    struct hx_linear_set to = {.at = calloc(set->n + l->f.n_parts + l->f.n_bases, sizeof(*to.at))};
+    int rc = to.at ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+
+    if (!rc) {
+        collect(&to, l, set, 0);
+        if (to.n && !cfg->reference) /* else they are the reference's as they stand */
+            rc = hx_linear_cpu_open(&l->here, &to, NULL, o->pool, err);
+    }
+    if (!rc) {
+        collect(&to, l, set, 1);
+        if (to.n)
+            rc = hx_linear_dsp_open(&l->there, &to, cfg->placement, cfg->packets, err);
+    }
+    free(to.at);
+    return rc;
+}
+
+static int make_room(struct lowrank *l, struct hx_error *err)
+{
+    for (size_t i = 0; i < l->f.n_bases; i++)
+        l->most_rank = l->f.bases[i].rank > l->most_rank ? l->f.bases[i].rank : l->most_rank;
+    l->t = malloc(BATCH * HX_LINEAR_TOGETHER * l->most_rank * sizeof(*l->t));
+    return l->t ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+}
+
+static void close_lowrank(struct hx_linear_method *m)
+{
+    struct lowrank *l = (struct lowrank *)m;
+
+    hx_linear_close(l->here);
+    hx_linear_close(l->there);
+    hx_wproj_cache_close(&l->cache);
+    hx_lowrank_free(&l->f);
+    free(l->t);
+    free(l);
+}
+
+int hx_linear_lowrank_open(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
+                           const struct hx_lowrank_cfg *cfg, struct hx_error *err)
+{
+    struct lowrank *l = calloc(1, sizeof(*l));
+    int rc;
+
+    if (!l)
+        return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    l->method.close = close_lowrank;
+    rc = hx_lowrank_lay_out(&l->f, set, &cfg->shape, err);
+    if (!rc)
+        rc = find_or_make(l, o, cfg, err);
+    if (!rc)
+        rc = make_room(l, err);
+    if (!rc)
+        rc = open_inner(l, o, set, cfg, err);
+    if (rc) {
+        close_lowrank(&l->method);
+        return rc;
+    }
+    for (size_t i = 0; i < l->f.n_parts; i++) {
+        l->f.parts[i].w->ops = &ops;
+        l->f.parts[i].w->state = l;
+        l->f.parts[i].w->index = (uint32_t)i;
+    }
+    *out = &l->method;
+    return 0;
+}
+
+const struct hx_lowrank_factors *hx_linear_lowrank_factors(const struct hx_linear_method *method)
+{
+    return &((const struct lowrank *)method)->f;
+}
+
+struct hx_lowrank_told hx_linear_lowrank_told(const struct hx_linear_method *method)
+{
+    return ((const struct lowrank *)method)->told;
+}
