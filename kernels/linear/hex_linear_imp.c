@@ -28,11 +28,45 @@ struct state {
     struct hx_weights_map map;
     struct hx_linear_matrix *m; /* [n_m] */
     size_t n_m;
-    uint8_t *scratch; /* grows as calls need it */
-    size_t scratch_bytes;
+    struct buffer {
+        uint8_t *at;
+        size_t bytes;
+    } scratch, between; /* grow as calls need it; between: what project() makes of x and does not hand back */
     struct hx_linear_vtcm vtcm;
     struct hx_linear_stays *stays;
 };
+
+/* --- memory of calls */
+
+/* Pieces of a buffer begin at multiples of 128. */
+static size_t piece(size_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static void drop_buffer(struct buffer *b)
+{
+    hx_purpose_set(b->at, b->bytes, HX_PURPOSE_OTHER);
+    free(b->at);
+    *b = (struct buffer){NULL, 0};
+}
+
+static int grow(struct buffer *b, size_t bytes)
+{
+    if (bytes <= b->bytes)
+        return AEE_SUCCESS;
+    drop_buffer(b);
+    b->at = aligned_alloc(ALIGN, piece(bytes));
+    if (!b->at) {
+        FARF(ERROR, "hex_linear: heap: need %zu bytes for a call", bytes);
+        return AEE_ENOMEMORY;
+    }
+    b->bytes = bytes;
+    hx_purpose_set(b->at, bytes, HX_PURPOSE_ACTIVATIONS);
+    return AEE_SUCCESS;
+}
+
+/* --- handles and what is loaded */
 
 static void unload(struct state *s)
 {
@@ -44,15 +78,13 @@ static void unload(struct state *s)
     hx_linear_vtcm_release(&s->vtcm);
 }
 
-/* --- handles */
-
 static void drop(struct hx_handle *h)
 {
     struct state *s = (struct state *)h;
 
     unload(s);
-    hx_purpose_set(s->scratch, s->scratch_bytes, HX_PURPOSE_OTHER);
-    free(s->scratch);
+    drop_buffer(&s->scratch);
+    drop_buffer(&s->between);
     qurt_mutex_destroy(&s->lock);
     free(s);
 }
@@ -164,29 +196,6 @@ int hex_linear_load(remote_handle64 h, int fd, unsigned int bytes,
 
 /* --- calls */
 
-/* Scratch of a call: pieces, each at a multiple of 128. */
-static size_t piece(size_t bytes)
-{
-    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-static int grow(struct state *s, size_t bytes)
-{
-    if (bytes <= s->scratch_bytes)
-        return AEE_SUCCESS;
-    hx_purpose_set(s->scratch, s->scratch_bytes, HX_PURPOSE_OTHER);
-    free(s->scratch);
-    s->scratch_bytes = 0;
-    s->scratch = aligned_alloc(ALIGN, piece(bytes));
-    if (!s->scratch) {
-        FARF(ERROR, "hex_linear: heap: need %zu bytes for a call", bytes);
-        return AEE_ENOMEMORY;
-    }
-    s->scratch_bytes = bytes;
-    hx_purpose_set(s->scratch, bytes, HX_PURPOSE_ACTIVATIONS);
-    return AEE_SUCCESS;
-}
-
 /* A call's vectors: said at its begin, and taken back at its end, as the memory is the client's. */
 HX_FOR_FIGURES static void vectors_are(enum hx_purpose purpose, const float *x, int x_len, const void *y, size_t y_bytes)
 {
@@ -241,17 +250,17 @@ static int alloc_scratch(struct state *s, struct hx_linear_call *c, size_t more,
 {
     const size_t blocks = piece(c->n * hx_weights_blocks(c->m[0]->cols) * sizeof(*c->blocks));
     const size_t bad = piece(c->n);
-    int rc = grow(s, blocks + bad + more);
+    int rc = grow(&s->scratch, blocks + bad + more);
 
     if (rc)
         return rc;
-    c->blocks = (struct hx_linear_block *)s->scratch;
-    c->bad = s->scratch + blocks;
+    c->blocks = (struct hx_linear_block *)s->scratch.at;
+    c->bad = s->scratch.at + blocks;
     c->vtcm = &s->vtcm;
     c->all = s->m;
     c->n_all = s->n_m;
     c->stays = &s->stays;
-    *rest = (float *)(s->scratch + blocks + bad);
+    *rest = (float *)(s->scratch.at + blocks + bad);
     return AEE_SUCCESS;
 }
 
@@ -279,25 +288,14 @@ static void spoil(const struct hx_linear_call *c)
                 c->y[m][t * c->y_stride[m] + r] = NAN;
 }
 
-static int apply(struct state *s, struct hx_linear_call *c, const unsigned *which, size_t x_len,
-                 float *y, size_t y_len, hex_linear_cycles *cycles)
+/* The products of a call that has been checked, one after the other from y on. */
+static int products(struct state *s, struct hx_linear_call *c, float *y, hex_linear_cycles *cycles)
 {
     float *unused;
-    size_t rows;
-    int rc = choose(s, c, which, &rows);
+    int rc = alloc_scratch(s, c, 0, &unused);
 
-    if (!rc)
-        rc = check_call(c, x_len);
-    if (!rc && (uint64_t)c->n * rows != y_len) {
-        FARF(ERROR, "hex_linear: %zu vectors of %zu rows; y has %zu floats", c->n, rows, y_len);
-        rc = AEE_EBADPARM;
-    }
-    if (!rc)
-        rc = alloc_scratch(s, c, 0, &unused);
     if (rc)
         return rc;
-    if ((uintptr_t)y % ALIGN) /* x is read by scalar code */
-        HX_SLOW_PATH();
     for (size_t m = 0; m < c->n_m; m++) {
         c->y[m] = y;
         c->y_stride[m] = c->m[m]->rows;
@@ -307,6 +305,29 @@ static int apply(struct state *s, struct hx_linear_call *c, const unsigned *whic
     if (!rc)
         spoil(c);
     return rc;
+}
+
+static int check_y(const struct hx_linear_call *c, size_t rows, size_t y_len)
+{
+    if ((uint64_t)c->n * rows == y_len)
+        return AEE_SUCCESS;
+    FARF(ERROR, "hex_linear: %zu vectors of %zu rows; y has %zu floats", c->n, rows, y_len);
+    return AEE_EBADPARM;
+}
+
+static int apply(struct state *s, struct hx_linear_call *c, const unsigned *which, size_t x_len,
+                 float *y, size_t y_len, hex_linear_cycles *cycles)
+{
+    size_t rows;
+    int rc = choose(s, c, which, &rows);
+
+    if (!rc)
+        rc = check_call(c, x_len);
+    if (!rc)
+        rc = check_y(c, rows, y_len);
+    if (!rc && (uintptr_t)y % ALIGN) /* x is read by scalar code */
+        HX_SLOW_PATH();
+    return rc ? rc : products(s, c, y, cycles);
 }
 
 int hex_linear_apply(remote_handle64 h, const hex_linear_how *how, const unsigned int *which,
@@ -330,6 +351,144 @@ int hex_linear_apply(remote_handle64 h, const hex_linear_how *how, const unsigne
     vectors_are(HX_PURPOSE_OTHER, x, xLen, y, (size_t)yLen * sizeof(*y));
     return put(s, rc);
 }
+
+/* --- matrices of low rank */
+
+/* What project() got. */
+struct projection {
+    const hex_linear_how *how;
+    const unsigned *downs, *ups, *of;
+    size_t n_downs, n_ups, n;
+    float *t[HX_LINEAR_FUSED]; /* [n][rows] of each down */
+    size_t rows;               /* of all ups */
+};
+
+/* Each of the ups is there and fits its down. */
+static int check_ups(const struct state *s, struct projection *p)
+{
+    for (size_t i = 0; i < p->n_ups; i++) {
+        const unsigned up = p->ups[i], of = p->of[i];
+
+        if (up >= s->n_m || of >= p->n_downs || s->m[up].cols != s->m[p->downs[of]].rows || (i && of < p->of[i - 1])) {
+            FARF(ERROR, "hex_linear: matrix %u behind down %u of %zu: there is no such matrix, it does not fit, or it is out of order",
+                 up, of, p->n_downs);
+            return AEE_EBADPARM;
+        }
+        p->rows += s->m[up].rows;
+    }
+    return AEE_SUCCESS;
+}
+
+/* Room for all t, one after the other, each at a multiple of 128. */
+static int place_between(struct state *s, struct projection *p, const struct hx_linear_call *c)
+{
+    size_t bytes = 0;
+    int rc;
+
+    for (size_t d = 0; d < c->n_m; d++)
+        bytes += piece(c->n * c->m[d]->rows * sizeof(float));
+    rc = grow(&s->between, bytes);
+    bytes = 0;
+    for (size_t d = 0; d < c->n_m && !rc; d++) {
+        p->t[d] = (float *)(s->between.at + bytes);
+        bytes += piece(c->n * c->m[d]->rows * sizeof(float));
+    }
+    return rc;
+}
+
+static void add_cycles(hex_linear_cycles *to, const hex_linear_cycles *c)
+{
+    to->handler += c->handler;
+    to->worker += c->worker;
+    to->fetch += c->fetch;
+    to->total += c->total;
+}
+
+/* t of all downs, which lie apart here. */
+static int run_downs(struct state *s, const struct projection *p, struct hx_linear_call *c, hex_linear_cycles *cycles)
+{
+    float *unused;
+    int rc = alloc_scratch(s, c, 0, &unused);
+
+    for (size_t d = 0; d < c->n_m; d++) {
+        c->y[d] = p->t[d];
+        c->y_stride[d] = c->m[d]->rows;
+    }
+    if (!rc)
+        rc = run(c, cycles, NULL, NULL);
+    if (!rc)
+        spoil(c);
+    return rc;
+}
+
+/* The ups of each down, in their order. */
+static int run_ups(struct state *s, const struct projection *p, float *y, hex_linear_cycles *cycles)
+{
+    int rc = AEE_SUCCESS;
+
+    for (size_t first = 0, end; first < p->n_ups && !rc; first = end) {
+        struct hx_linear_call c = {.how = p->how, .x = p->t[p->of[first]], .n = p->n};
+        hex_linear_cycles more = {0, 0, 0, 0};
+        size_t rows;
+
+        for (end = first; end < p->n_ups && p->of[end] == p->of[first]; end++)
+            c.n_m++;
+        rc = choose(s, &c, p->ups + first, &rows);
+        if (!rc)
+            rc = products(s, &c, y, &more);
+        if (rc)
+            return rc;
+        y += c.n * rows;
+        add_cycles(cycles, &more);
+    }
+    return rc;
+}
+
+static int project(struct state *s, struct projection *p, const float *x, size_t x_len, float *y, size_t y_len,
+                   hex_linear_cycles *cycles)
+{
+    struct hx_linear_call c = {.how = p->how, .n_m = p->n_downs, .x = x, .n = p->n};
+    size_t unused;
+    int rc = choose(s, &c, p->downs, &unused);
+
+    if (!rc)
+        rc = check_call(&c, x_len);
+    if (!rc)
+        rc = check_ups(s, p);
+    if (!rc)
+        rc = check_y(&c, p->rows, y_len);
+    if (!rc && (uintptr_t)y % ALIGN)
+        HX_SLOW_PATH();
+    if (!rc)
+        rc = place_between(s, p, &c);
+    if (!rc)
+        rc = run_downs(s, p, &c, cycles);
+    return rc ? rc : run_ups(s, p, y, cycles);
+}
+
+int hex_linear_project(remote_handle64 h, const hex_linear_how *how, const unsigned int *downs, int downsLen, const unsigned int *ups,
+                       int upsLen, const unsigned int *of, int ofLen, unsigned int n, const float *x, int xLen, float *y, int yLen,
+                       hex_linear_cycles *pcycles)
+{
+    struct projection p = {.how = how, .downs = downs, .ups = ups, .of = of, .n_downs = (size_t)downsLen, .n_ups = (size_t)upsLen, .n = n};
+    struct state *s;
+    int rc;
+
+    if (downsLen < 1 || downsLen > HX_LINEAR_FUSED || upsLen < 1 || upsLen > HX_LINEAR_FUSED || ofLen != upsLen) {
+        FARF(ERROR, "hex_linear: %d and %d matrices in a call, %d of them placed; 1 to %d are legal", downsLen, upsLen, ofLen,
+             HX_LINEAR_FUSED);
+        return AEE_EBADPARM;
+    }
+    s = get(h);
+    if (!s)
+        return AEE_EINVHANDLE;
+    vectors_are(HX_PURPOSE_ACTIVATIONS, x, xLen, y, (size_t)yLen * sizeof(*y));
+    rc = project(s, &p, x, (size_t)xLen, y, (size_t)yLen, pcycles);
+    vectors_are(HX_PURPOSE_OTHER, x, xLen, y, (size_t)yLen * sizeof(*y));
+    return put(s, rc);
+}
+
+/* --- the largest of a matrix's products */
 
 /* Of c->n rows of y; the caller holds an HVX context. */
 static void pick(const struct hx_linear_call *c, unsigned *ids)

@@ -62,11 +62,24 @@ struct job {
     const float *x;
 };
 
+/* From the call's y to where vectors first..first+n-1 go. */
+static void copy_results(const struct hx_linear_dsp *d, const struct hx_linear *const *w, float *const *y, size_t n_m, size_t first,
+                         size_t n)
+{
+    const float *from = d->y;
+
+    for (size_t m = 0; m < n_m; m++) {
+        const size_t rows = w[m]->rows;
+
+        memcpy(y[m] + first * rows, from, n * rows * sizeof(float));
+        from += n * rows;
+    }
+}
+
 static int apply_some(const struct hx_linear_dsp *d, const struct job *j, size_t first, size_t n,
                       struct hx_error *err)
 {
     const size_t cols = j->w[0]->cols;
-    const float *from = d->y;
     uint32_t which[HX_LINEAR_TOGETHER];
     hex_linear_cycles unused;
     int code;
@@ -78,12 +91,7 @@ static int apply_some(const struct hx_linear_dsp *d, const struct job *j, size_t
                             (int)(n * cols), d->y, (int)(n * j->rows), &unused);
     if (code)
         return failed(d, "apply", j->w[0], n, code, err);
-    for (size_t m = 0; m < j->n_m; m++) {
-        const size_t rows = j->w[m]->rows;
-
-        memcpy(j->y[m] + first * rows, from, n * rows * sizeof(float));
-        from += n * rows;
-    }
+    copy_results(d, j->w, j->y, j->n_m, first, n);
     return 0;
 }
 
@@ -124,6 +132,46 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     }
     return rc;
 }
+
+/* --- matrices of low rank */
+
+static int project_some(const struct hx_linear_dsp *d, const struct hx_linear_projection *p, float *const *y, size_t rows,
+                        const float *x, size_t first, size_t n, struct hx_error *err)
+{
+    const size_t cols = p->downs[0]->cols;
+    uint32_t downs[HX_LINEAR_TOGETHER], ups[HX_LINEAR_TOGETHER];
+    hex_linear_cycles unused;
+    int code;
+
+    for (size_t i = 0; i < p->n_downs; i++)
+        downs[i] = p->downs[i]->index;
+    for (size_t i = 0; i < p->n_ups; i++)
+        ups[i] = p->ups[i]->index;
+    memcpy(d->x, x + first * cols, n * cols * sizeof(float));
+    code = hex_linear_project(d->skel.handle, &d->how, downs, (int)p->n_downs, ups, (int)p->n_ups, p->of, (int)p->n_ups, (uint32_t)n,
+                              d->x, (int)(n * cols), d->y, (int)(n * rows), &unused);
+    if (code)
+        return failed(d, "project", p->downs[0], n, code, err);
+    copy_results(d, p->ups, y, p->n_ups, first, n);
+    return 0;
+}
+
+int hx_linear_dsp_project(const struct hx_linear_projection *p, float *const *y, const float *x, size_t n, struct hx_error *err)
+{
+    const struct hx_linear_dsp *d = p->downs[0]->state;
+    size_t rows = 0, now;
+    int rc = 0;
+
+    for (size_t i = 0; i < p->n_ups; i++)
+        rows += p->ups[i]->rows;
+    for (size_t i = 0; i < n && !rc; i += now) {
+        now = in_one_call(d, n - i, p->downs[0]->cols, rows);
+        rc = project_some(d, p, y, rows, x, i, now, err);
+    }
+    return rc;
+}
+
+/* --- the largest of a matrix's products */
 
 static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w, uint32_t *ids,
                        const float *x, size_t n, struct hx_error *err)

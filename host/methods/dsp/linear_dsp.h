@@ -24,6 +24,15 @@ extern const struct hx_method hx_method_linear_dsp;
 int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set *set, uint32_t placement,
                        int packets, struct hx_error *err);
 
+/* Matrices of low rank, of one open method: y[i] = ups[i] t of downs[of[i]], t = down x, which stays on the DSP: one call for n_ups
+ * matrices whatever their bases, up to HX_LINEAR_TOGETHER of either; n vectors as in apply().  of rises.  0; -EIO. */
+struct hx_linear_projection {
+    const struct hx_linear *const *downs, *const *ups;
+    const uint32_t *of; /* [n_ups] */
+    size_t n_downs, n_ups;
+};
+int hx_linear_dsp_project(const struct hx_linear_projection *p, float *const *y, const float *x, size_t n, struct hx_error *err);
+
 /* Of `resident` and `auto`: which matrices stay, wholly or in part, which stream, and why; asks the DSP.  Else the placement alone.
  * NULL: out of memory. */
 json_t *hx_linear_dsp_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p);

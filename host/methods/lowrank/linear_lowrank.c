@@ -90,14 +90,39 @@ static int apply_ups(const struct job *j, const struct hx_lowrank_basis *of, con
     return hx_linear_apply(up, y, n, t, j->n, j->scratch, err);
 }
 
+/* All in one call. */
+static int apply_there(const struct job *j, const struct bases *b, struct hx_error *err)
+{
+    const struct hx_linear *up[HX_LINEAR_TOGETHER];
+    float *y[HX_LINEAR_TOGETHER];
+    uint32_t of[HX_LINEAR_TOGETHER];
+    const struct hx_linear_projection p = {b->down, up, of, b->n, j->n_m};
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < b->n; i++)
+        for (size_t m = 0; m < j->n_m; m++)
+            if (basis_of(j, m) == b->at[i]) {
+                up[n] = &j->l->f.parts[j->w[m]->index].up;
+                y[n] = j->y[m] + j->first * j->w[m]->rows;
+                of[n++] = i;
+            }
+    return hx_linear_dsp_project(&p, y, j->x + j->first * j->w[0]->cols, j->n, err);
+}
+
+static int apply_here(const struct job *j, const struct bases *b, struct hx_error *err)
+{
+    int rc = hx_linear_apply(b->down, b->t, b->n, j->x + j->first * j->w[0]->cols, j->n, j->scratch, err);
+
+    for (size_t i = 0; i < b->n && !rc; i++)
+        rc = apply_ups(j, b->at[i], b->t[i], err);
+    return rc;
+}
+
 static int apply_some(const struct job *j, struct hx_error *err)
 {
     const struct bases b = bases_of(j);
-    int rc = hx_linear_apply(b.down, b.t, b.n, j->x + j->first * j->w[0]->cols, j->n, j->scratch, err);
 
-    for (size_t i = 0; i < b.n && !rc; i++)
-        rc = apply_ups(j, b.at[i], b.t[i], err);
-    return rc;
+    return b.at[0]->on_dsp ? apply_there(j, &b, err) : apply_here(j, &b, err);
 }
 
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x, size_t n, float *scratch,
@@ -110,7 +135,8 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     return rc;
 }
 
-static const struct hx_linear_ops ops = {"lowrank", apply, NULL, 0};
+/* Those that are on the DSP have operations of their own, so that they do not go together with others. */
+static const struct hx_linear_ops ops = {"lowrank", apply, NULL, 0}, ops_on_dsp = {"lowrank", apply, NULL, 0};
 
 /* --- making factors */
 
@@ -330,7 +356,7 @@ int hx_linear_lowrank_open(struct hx_linear_method **out, const struct hx_open *
         return rc;
     }
     for (size_t i = 0; i < l->f.n_parts; i++) {
-        l->f.parts[i].w->ops = &ops;
+        l->f.parts[i].w->ops = l->f.bases[l->f.parts[i].basis].on_dsp ? &ops_on_dsp : &ops;
         l->f.parts[i].w->state = l;
         l->f.parts[i].w->index = (uint32_t)i;
     }

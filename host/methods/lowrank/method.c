@@ -8,6 +8,7 @@
 #include "engine/plan.h"
 #include "methods/cpu/isa/isa.h"
 #include "linear_lowrank.h"
+#include "methods/dsp/linear_dsp.h"
 #include "quant/quant.h"
 
 extern const struct hx_method hx_method_linear_lowrank;
@@ -42,6 +43,8 @@ static const struct hx_option options[] = {
     {.name = "wproj-cache", .arg = "DIR|none", .help = "folder for the thin matrices of this start ($XDG_CACHE_HOME/hexrig, else ~/.cache/hexrig)"},
     {.name = "wproj-by", .arg = "cpu|ref", .def = "cpu", .names = appliers,
      .help = "who applies them, and the matrices that stay: linear method cpu, or the reference"},
+    {.name = "placement", .arg = "ddr|vtcm|dma|resident|auto", .def = "dma", .names = hx_placements,
+     .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP}, /* told about with linear method dsp */
     {.name = "grc-free-raw", .means = "release-file", .help = "as --release-file"},
     {.name = NULL},
 };
@@ -131,6 +134,8 @@ static int open_lowrank(struct hx_linear_method **out, const struct hx_open *o, 
         .how = {(enum hx_lowrank_solver)hx_plan_index(p, "grc-solver"), hx_plan_index(p, "grc-norm") == 1},
         .reference = hx_plan_index(p, "wproj-by") == 1,
         .text = hx_plan_text(p, "basis-text"),
+        .placement = (uint32_t)hx_plan_index(p, "placement"),
+        .packets = hx_plan_packets(p),
         .folder = !cache ? usual : strcmp(cache, "none") == 0 ? NULL : cache,
     };
     int rc = hx_linear_lowrank_open(out, o, set, &cfg, err);
@@ -211,6 +216,13 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     return j;
 }
 
+/* Factors that share their input share a call, as matrices do. */
+static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
+{
+    (void)pos; /* whatever it is */
+    return hx_plan_sends(p, hx_plan_linear_calls(p, &hx_method_linear_lowrank, s));
+}
+
 const struct hx_method hx_method_linear_lowrank = {
     .name = "lowrank",
     .seam = HX_SEAM_LINEAR,
@@ -220,9 +232,11 @@ const struct hx_method hx_method_linear_lowrank = {
     .arg_max = MOST_ASKED,
     .options = options,
     .needs = HX_TRAIT_POOL,
+    .gives = HX_TRAIT_DSP | HX_TRAIT_ARGMAX,
     .kernels = hx_isa_best,
     .check = check,
     .open.linear = open_lowrank,
     .reports = "lowrank",
     .report = report,
+    .calls = calls,
 };
