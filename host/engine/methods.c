@@ -26,6 +26,7 @@
     X(hx_method_draft_lookup)                                                                      \
     X(hx_method_draft_bigram)                                                                      \
     X(hx_method_draft_model)                                                                       \
+    X(hx_method_draft_gp)                                                                          \
     X(hx_method_draft_perfect)                                                                     \
     X(hx_method_draft_onedecode)                                                                   \
     X(hx_method_draft_swarm)                                                                       \
