@@ -27,6 +27,7 @@ done
 # 64 bits are what either side's code has: `long long` for hosts, int64_t for skels
 cat >"$dir/wide.idl" <<'END'
 #include "AEEStdDef.idl"
+#include "remote.idl"
 interface wide : remote_handle64 {
     AEEResult hwinfo(rout uint64 bytes, rout int64 difference);
 };

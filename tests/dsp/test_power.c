@@ -311,7 +311,8 @@ static void test_a_client_buffer_is_mapped_by_its_descriptor(void **state)
 static void test_a_request_maps_and_unmaps_a_client_buffer(void **state)
 {
     struct hx_ctl ctl = {.op = HX_CTL_MAP, .seq = 2, .id = 1, .client_fd = 9, .size = 8192};
-    HAP_mem_req_payload_t map = {.request_id = HAP_MEM_MAP, .mmap = {.len = 4096, .prot = HAP_PROT_READ | HAP_MEM_CACHE_NON_SHARED, .fd = 9}};
+    HAP_mem_req_payload_t map = {.request_id = HAP_MEM_MAP,
+                                 .mmap = {.len = 4096, .prot = HAP_PROT_READ | HAP_MEM_CACHE_NON_SHARED, .fd = 9}};
     HAP_mem_req_payload_t unmap = {.request_id = HAP_MEM_UNMAP, .munmap = {.len = 4096}}, marker = {.request_id = HAP_MEM_SET_MARKER};
     int fd = memfd_create("buffer", 0);
     void *whole;
