@@ -20,12 +20,6 @@ static int make_fd(size_t len)
     return fd;
 }
 
-static int heap_known(int heapid)
-{
-    return heapid == RPCMEM_DEFAULT_HEAP || heapid == RPCMEM_HEAP_ID_SECURE ||
-           heapid == RPCMEM_HEAP_ID_CONTIG || heapid == RPCMEM_HEAP_ID_SYSTEM;
-}
-
 void rpcmem_init(void)
 {
     /* nothing to do: the registry needs no set-up, and the real library does not ask for this call either */
@@ -42,9 +36,7 @@ void *rpcmem_alloc2(int heapid, uint32_t flags, size_t size)
     int noreg = heapid != RPCMEM_DEFAULT_HEAP && (heapid & RPCMEM_HEAP_NOREG);
     struct hx_allocation a = {.fd = -1, .hidden = noreg || (flags & RPCMEM_HEAP_NOREG)};
 
-    if (noreg)
-        heapid &= ~RPCMEM_HEAP_NOREG;
-    if (size == 0 || size > SIZE_MAX / 2 || !heap_known(heapid))
+    if (size == 0 || size > SIZE_MAX / 2)
         return NULL;
     a.len = (size + page - 1) / page * page;
     a.fd = make_fd(a.len);

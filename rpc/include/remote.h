@@ -15,6 +15,14 @@
 #include "AEEStdErr.h"
 #include "remote_scalars.h"
 
+/* Macros of headers that IDL compilers make: nothing here. */
+#ifndef __QAIC_REMOTE
+#define __QAIC_REMOTE(name) name
+#endif
+#ifndef __QAIC_IN_LEN
+#define __QAIC_IN_LEN(length)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

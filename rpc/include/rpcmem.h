@@ -18,13 +18,21 @@ extern "C" {
 #define RPCMEM_FLAG_CACHED 1
 #define RPCMEM_DEFAULT_FLAGS 1
 #define RPCMEM_TRY_MAP_STATIC 0x04000000
+#define RPCMEM_HEAP_DEFAULT 0x80000000
 #define RPCMEM_HEAP_NOREG 0x40000000
+#define RPCMEM_HEAP_UNCACHED 0x20000000
+#define RPCMEM_HEAP_NOVA 0x10000000
+#define RPCMEM_HEAP_NONCOHERENT 0x08000000
+#define RPCMEM_FORCE_NOFLUSH 0x01000000
+#define RPCMEM_FORCE_NOINVALIDATE 0x02000000
+#define ION_SECURE_FLAGS ((1u << 31) | (1u << 19))
 
 void rpcmem_init(void);
 void rpcmem_deinit(void);
 
-/* Page-aligned, zeroed, shared with the DSP when passed as a call's buffer.  NULL when size is not positive, the
- * heap is unknown or memory is out.  Owned by the caller until rpcmem_free(). */
+/* Page-aligned, zeroed, shared with the DSP when passed as a call's buffer.  All heaps are the same memory, as in Qualcomm's open library; of
+ * flags, and of flags in heapid, RPCMEM_HEAP_NOREG counts: the allocation is not registered.  NULL when size is not positive or memory is
+ * out.  Owned by the caller until rpcmem_free(). */
 void *rpcmem_alloc(int heapid, uint32_t flags, int size);
 void *rpcmem_alloc2(int heapid, uint32_t flags, size_t size);
 
