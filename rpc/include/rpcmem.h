@@ -30,9 +30,9 @@ extern "C" {
 void rpcmem_init(void);
 void rpcmem_deinit(void);
 
-/* Page-aligned, zeroed, shared with the DSP when passed as a call's buffer.  All heaps are the same memory, as in Qualcomm's open library; of
- * flags, and of flags in heapid, RPCMEM_HEAP_NOREG counts: the allocation is not registered.  NULL when size is not positive or memory is
- * out.  Owned by the caller until rpcmem_free(). */
+/* Page-aligned, zeroed, shared with the DSP when passed as a call's buffer.  All heaps are the same memory, as in Qualcomm's open
+ * library; of flags, and of flags in heapid, RPCMEM_HEAP_NOREG counts: the allocation is not registered.  NULL when size is not
+ * positive or memory is out.  Owned by the caller until rpcmem_free(). */
 void *rpcmem_alloc(int heapid, uint32_t flags, int size);
 void *rpcmem_alloc2(int heapid, uint32_t flags, size_t size);
 
