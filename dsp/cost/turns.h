@@ -81,8 +81,8 @@ void hx_turns_rouse(struct hx_place *p, uint64_t at, uint64_t party);
 /* Who of the other threads could have something to say: somebody; nobody, for those that do not wait doze as well; nobody, they wait. */
 enum hx_turns_company { HX_TURNS_AWAKE, HX_TURNS_DOZING, HX_TURNS_ALONE };
 enum hx_turns_company hx_turns_company(void);
-/* Between operations: really sleeps for up to `us`, or until somebody rouses the thread. */
-void hx_turns_nap(unsigned us);
+/* As hx_turns_doze(), but really sleeps first, for up to `us` or until somebody rouses the thread; nobody waits for it meanwhile. */
+uint64_t hx_turns_nap(uint64_t limit, unsigned us);
 
 /* A blocked thread is woken at `time`: into the party, when it is not 0. */
 void hx_turns_wake(struct hx_place *p, uint64_t time, uint64_t party);

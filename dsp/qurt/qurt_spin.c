@@ -12,7 +12,7 @@
 enum {
     MORE_CYCLES = 8,   /* pause(#n) takes up to n and so many: "Pauses" in the V73 Programmer's Reference Manual */
     LONGEST = 4,       /* a look comes after 2^LONGEST pauses at the latest */
-    ALONE = 16,        /* pauses of a thread that nobody can end, before it really sleeps in each, */
+    NAPS = 16,         /* pauses of a thread that nobody can end, before they take no time, or before they are slept through, */
     NAP_US = 1000      /* for so long */
 };
 
@@ -186,15 +186,30 @@ static void leave_line(const struct dozer *d)
     pthread_mutex_unlock(&lock);
 }
 
-/* In an operation, before and after. */
+/* When the thread looks again, whether it has heard of a change or not. */
+static uint64_t limit_of(const struct dozer *d, enum hx_turns_company company)
+{
+    const unsigned pauses = company != HX_TURNS_ALONE ? 1u << thread.in_vain : thread.alone <= NAPS ? 1 : 0;
+
+    return d->mine.start_pcycles + (uint64_t)(d->period * pauses + 0.5);
+}
+
+/* In an operation, before and after.  Who has no company that could end the wait waits for another program, or for a later call. */
 static void doze(struct dozer *d)
 {
-    const uint64_t limit = d->mine.start_pcycles + (uint64_t)(d->period * (double)(1u << thread.in_vain) + 0.5);
-    const uint64_t at = hx_turns_doze(limit);
+    const enum hx_turns_company company = hx_turns_company();
+    uint64_t limit, at;
+
+    thread.alone = company == HX_TURNS_AWAKE ? 0 : thread.alone + 1;
+    limit = limit_of(d, company);
+    if (company == HX_TURNS_ALONE || thread.alone > NAPS)
+        at = hx_turns_nap(limit, NAP_US);
+    else
+        at = hx_turns_doze(limit);
 
     leave_line(d);
     if (d->moves)
-        hx_qurt_join(&d->from, at);
+        hx_qurt_join(&d->from, time_after(&d->from)); /* it may have got its turn when it was told */
     else
         hx_vt_reach(HX_VT_SYNC, at);
     if (at < limit || d->moves)
@@ -203,39 +218,23 @@ static void doze(struct dozer *d)
         thread.in_vain++;
 }
 
-/* Whether the thread is to sleep really, as only another program, or a later call, can end its wait; 2: without any time of its own. */
-static int is_idle(void)
-{
-    const enum hx_turns_company company = hx_turns_company();
-
-    thread.alone = company == HX_TURNS_AWAKE ? 0 : thread.alone + 1;
-    return thread.alone <= ALONE ? 0 : company == HX_TURNS_ALONE ? 2 : 1;
-}
-
 void hx_spin_pause(unsigned cycles)
 {
-    int idle;
+    struct dozer d = {.follows = hx_qurt_self()->created && !hx_shared_serves(), .period = cycles + MORE_CYCLES};
 
-    hx_qurt_self();
     hx_hvx_settle();
     hx_vt_order_begin();
     hx_hvx_thread_waits();
-    idle = is_idle();
     if (hx_spin_loads.n <= HX_SPIN_LOADS)
         get_to_know();
-    if (idle < 2) {
-        struct dozer d = {.place = hx_turns_place(), .mine = hx_vt_origin(), .follows = hx_qurt_self()->created && !hx_shared_serves(),
-                          .period = cycles + MORE_CYCLES};
-
-        if (stand_in_line(&d)) {
-            doze(&d);
-        } else {
-            thread.in_vain = 0;
-            hx_vt_spend(HX_VT_SYNC, d.period);
-        }
+    d.place = hx_turns_place();
+    d.mine = hx_vt_origin();
+    if (stand_in_line(&d)) {
+        doze(&d);
+    } else {
+        thread.in_vain = 0;
+        hx_vt_spend(HX_VT_SYNC, d.period);
     }
     thread.n = hx_spin_loads.n = 0;
     hx_vt_order_end();
-    if (idle)
-        hx_turns_nap(NAP_US);
 }
