@@ -46,8 +46,11 @@ fetch() {
     mv "$src.part" "$src"
 }
 
+# g++ has no __fp16 on x86, and the host's side asks only how many bytes it has
 configure() {
-    cmake -S "$src" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
+    half=
+    [ "$(uname -m)" != x86_64 ] || half=-D__fp16=short
+    cmake -S "$src" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="$half" -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
         -DBUILD_SHARED_LIBS=ON -DGGML_BACKEND_DL=ON -DGGML_CPU=OFF -DGGML_NATIVE=OFF -DGGML_HEXAGON=ON -DGGML_CCACHE=OFF \
         -DLLAMA_BUILD_COMMON=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=OFF \
         -DHEXAGON_SDK_ROOT="$sdk" -DHEXAGON_TOOLS_ROOT="$sdk/tools" -DPREBUILT_LIB_DIR=linux_x86_64 >>"$log" 2>&1 ||
