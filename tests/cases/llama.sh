@@ -29,5 +29,5 @@ run -m "$src/tests/data/hexrig-tiny-f16.gguf" -n 6 --cpu >"$dir/second"
 cmp "$dir/first" "$dir/second"
 sed -n 's/^per packet: .* exec_us=//p' "$dir/first" | awk '{ exit !($1 > 0) }'
 echo "ok tokens and figures"
-run --ops 'SQR|SCALE|SUM_ROWS|CONCAT' >"$dir/ops" || { cat "$dir/ops"; exit 1; }
+run --ops='SQR|SCALE|SUM_ROWS|CONCAT' >"$dir/ops" || { cat "$dir/ops"; exit 1; }
 tail -n 1 "$dir/ops"

@@ -109,7 +109,7 @@ same_as_cpu() {
         $1 == $2 { same++ }
         $1 != $2 { n = split($1, a, ","); split($2, b, ","); for (i = 1; i <= n && a[i] == b[i]; i++) { }
                    print "prompt " NR ": differs from the CPU at token " i }
-        END { print "same_as_cpu=" same + 0 "/" NR; exit same != NR }'
+        END { print "same_as_cpu=" same + 0 "/" NR; exit (same != NR) }'
 }
 
 run() {
@@ -137,8 +137,8 @@ run_op() { # OP
         /\): FAIL/ { fail++ }
         /not supported/ { unsupported++ }
         END { if (ok + fail || rc > 1)
-                  printf "%-20s %6d %6d %6d %s\n", op, ok, fail, unsupported, rc > 1 ? "ended with " rc : ""
-              exit fail > 0 || rc > 1 }'
+                  printf "%-20s %6d %6d %6d %s\n", op, ok, fail, unsupported, (rc > 1 ? "ended with " rc : "")
+              exit (fail > 0 || rc > 1) }'
 }
 ops() {
     bad=0
