@@ -39,6 +39,7 @@ make_ install
     names include hexrig.h
     names include/hexrig "$src"/rpc/include/*.h "$src"/dsp/include/*.h "$src"/dsp/include/hexrig/*.h
     names share/hexrig "$src"/host/data/*.gguf "$src"/host/data/*.cal books-holdout.txt
+    names share/hexrig/llama "$src"/tools/llama/*
     names share/hexrig/idl "$src"/rpc/idl-include/*.idl
     names share/hexrig/profiles "$src"/dsp/profiles/*
     names share/hexrig/libc "$src"/dsp/libc/*.h
