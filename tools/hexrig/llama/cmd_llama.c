@@ -30,9 +30,9 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "Runs llama.cpp's own Hexagon backend, unmodified, on a private rig: fetches it (npm's package node-llama-cpp), builds backend and skel "
-    "from the sources, generates greedily with all layers on the DSP, and prints packets, invokes, ops and bytes per token and the "
-    "modelled time of every kind of op."
+    "Runs llama.cpp's own Hexagon backend, unmodified, on a private rig: fetches it (npm's package node-llama-cpp), builds backend "
+    "and skel from the sources, generates greedily with all layers on the DSP, and prints packets, invokes, ops and bytes per token "
+    "and the modelled time of every kind of op."
     "\vThe first run takes some minutes and a network; docs/ggml-hexagon.md has more.\n\n"
     "Exit status: 1 when something failed, or a comparison or case did.\n\n"
     "Example: hexrig llama -p \"The king was\" -n 16 --cpu";

@@ -4,6 +4,7 @@
 #include <hexagon_protos.h>
 #include <hexagon_types.h>
 #include <qurt.h>
+#include <qurt_hvx.h>
 
 #include "calculator.h"
 #include "cycles.h"
@@ -38,8 +39,10 @@ int calculator_add(remote_handle64 handle, const short *a, int aLen, const short
 
     if (aLen % HALVES || bLen != aLen || sumsLen != aLen)
         return AEE_EBADPARM;
+    qurt_hvx_lock(QURT_HVX_MODE_128B);
     for (int i = 0; i < aLen / HALVES; i++)
         out[i] = Q6_Vh_vadd_VhVh_sat(va[i], vb[i]);
+    qurt_hvx_unlock();
     asm volatile("syncht" : : : "memory");
     *cycles = cycles_now() - began;
     return AEE_SUCCESS;
