@@ -1,6 +1,6 @@
 #!/bin/sh
 # llama.cpp's Hexagon backend, where its sources are (`hexrig llama --build` fetches them): the compiler takes one of its op files; and where
-# it is built, F16 tokens are those of its CPU backend, every run has the same figures, and some 50 op cases pass.
+# it is built, F16 tokens are those of its CPU backend, every run has the same counts, and some 50 op cases pass.
 # Usage: llama.sh BUILD
 set -eu
 src=$(cd "$(dirname "$0")/../.." && pwd)
@@ -26,8 +26,14 @@ run() {
 run -m "$src/tests/data/hexrig-tiny-f16.gguf" -n 6 --cpu >"$dir/first" || { cat "$dir/first"; exit 1; }
 grep -qx 'same_as_cpu=1/1' "$dir/first"
 run -m "$src/tests/data/hexrig-tiny-f16.gguf" -n 6 --cpu >"$dir/second"
-cmp "$dir/first" "$dir/second"
-sed -n 's/^per packet: .* exec_us=//p' "$dir/first" | awk '{ exit !($1 > 0) }'
+# counts are the same in every run; time is within 2 %, as threads that spin on memory meet when the host lets them
+counts() {
+    sed 's/ [a-z]*_us=[0-9.]*//g' "$1" | awk '/^op /{ ops = 1 } { if (ops && NF == 5) print $1, $2; else if (!ops) print }' | LC_ALL=C sort
+}
+counts "$dir/first" >"$dir/first.counts"
+counts "$dir/second" | diff "$dir/first.counts" -
+cat "$dir/first" "$dir/second" | sed -n 's/^per packet: .* exec_us=\([0-9.]*\) .*/\1/p' |
+    awk '{ us[NR] = $1 } END { d = us[1] - us[2]; exit !(NR == 2 && us[1] > 0 && d * d <= (0.02 * us[1]) ^ 2) }'
 echo "ok tokens and figures"
 run --ops='SQR|SCALE|SUM_ROWS|CONCAT' >"$dir/ops" || { cat "$dir/ops"; exit 1; }
 tail -n 1 "$dir/ops"
