@@ -92,12 +92,15 @@ static void follow(struct lookup *l, const uint32_t *ids, size_t n)
 
 /* --- guesses */
 
-/* With one guess that was right and one that was wrong before all others. */
+/* Beside its own record a length has two guesses as good as those of the next shorter one, the shortest two of which one in four was
+ * right. */
 static float share(const struct lookup *l, size_t length)
 {
-    const size_t i = (length < LONGEST ? length : LONGEST) - 1;
+    float p = 0.25f;
 
-    return (float)(l->record[i].right + 1) / (float)(l->record[i].tried + 2);
+    for (size_t i = 0; i < length && i < LONGEST; i++)
+        p = ((float)l->record[i].right + 2 * p) / (float)(l->record[i].tried + 2);
+    return p;
 }
 
 /* What follows a run that is longer by one if it was right; behind the text's end the guesses themselves go on. */
