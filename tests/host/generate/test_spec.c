@@ -579,7 +579,9 @@ static void test_tokens_per_step_are_those_of_the_page(void **state)
     static const struct {
         const char *draft;
         double greedy, along;
-    } cases[] = {{"draft=lookup", 1.92, 1.20}, {"draft=bigram", 1.28, 1.13}, {"draft=perfect", 4.92, 5}, {"draft=model:" MODEL_Q8_0, 4.78, 4.91}};
+    } cases[] = {
+        {"draft=lookup", 1.92, 1.20}, {"draft=bigram", 1.28, 1.13}, {"draft=perfect", 4.92, 5}, {"draft=model:" MODEL_Q8_0, 4.78, 4.91},
+    };
     const size_t n_texts = all_of_them() ? prompts.n : 1, n_windows = all_of_them() ? 24 : 1;
 
     (void)state;
