@@ -31,7 +31,7 @@ static const struct {
     /* values */
     {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, layer", BOTH},
     {"attn=q4", "~attn: unknown value 'q4'; legal: flash, ref, poly, dsp, layer", BOTH},
-    {"draft=q4", "~draft: unknown value 'q4'; legal: none, lookup, bigram, model, perfect", BOTH},
+    {"draft=q4", "~draft: unknown value 'q4'; legal: none, lookup, bigram, model, perfect, onedecode, swarm", BOTH},
     {"draft=lookup:8", "~draft: lookup:8: this method takes nothing behind its name", BOTH},
     {"draft=model", "~draft: model: FILE is missing: model:FILE", BOTH},
     {"draft=model:", "~draft: model:: FILE is missing: model:FILE", BOTH},
@@ -109,7 +109,7 @@ static const struct {
     {"draft=lookup spec-adapt=yes", "~spec-adapt: unknown value 'yes'; legal: on, off", BOTH},
     {"spec-batch=4", "~spec-batch needs ~draft and a method that guesses", BOTH},
     {"draft=none no-verifier", "~no-verifier needs ~draft and a method that guesses", BOTH},
-    {"draft=lookup draft-text=x", "~draft-text needs ~draft bigram", BOTH},
+    {"draft=lookup draft-text=x", "~draft-text needs ~draft bigram or ~draft onedecode or ~draft swarm", BOTH},
     {"draft=lookup eos-guard no-verifier", "~eos-guard and ~no-verifier exclude each other: the model's choices are guarded", BOTH},
     {"kv=f32 offload=argmax eos-guard", "~eos-guard needs the logits here, and ~offload argmax leaves them on the DSP", BOTH},
     {"kv=f32 page-kib=64", "~page-kib needs ~page-weights", BOTH},

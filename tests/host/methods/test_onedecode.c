@@ -1,6 +1,6 @@
 /* Protects OneDecode: the same table has the same bytes, and a damaged file, or one of another model or text, is refused and made anew;
  * texts with `onedecode` and `swarm` are those without, at every cache of this machine; a swarm is right at least as often as the
- * chain; what is reported was counted. */
+ * chain; what is reported was counted.  HEXRIG_SPEC_ALL=1: all 20 golden prompts, 64 tokens each, a whole table. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -218,24 +218,26 @@ static void test_greedy_texts_are_those_without_a_drafter(void **state)
 {
     static const char *const caches[] = {"kv=f32", "kv=spinor-cpu", "kv=ntt", "kv=banded"};
     static const char *const drafters[] = {"draft=onedecode", "draft=swarm:4"};
+    const int all = getenv("HEXRIG_SPEC_ALL") != NULL;
+    const size_t n_texts = all ? prompts.n : 2, n = all ? 64 : 24;
+    static struct spec_text want[32];
+    struct spec_text got;
     char table[280];
-    enum { TEXTS = 2, N = 24 };
 
     (void)state;
     snprintf(table, sizeof(table), "ott-file=%s/texts.bin", hxt_tmpdir());
     for (size_t k = 0; k < HXT_LEN(caches); k++) {
         struct hx_engine *e = spec_engine(HXT_SETTINGS(caches[k]), NULL);
-        struct spec_text want[TEXTS], got;
 
-        for (size_t i = 0; i < TEXTS; i++)
-            greedy(&want[i], e, i, N);
+        for (size_t i = 0; i < n_texts; i++)
+            greedy(&want[i], e, i, n);
         hx_engine_close(e);
         for (size_t d = 0; d < HXT_LEN(drafters); d++) {
             uint64_t accepted = 0;
 
-            e = spec_engine(HXT_SETTINGS(caches[k], drafters[d], table, "ott-tokens=300", "spec-thresh=0"), NULL);
-            for (size_t i = 0; i < TEXTS; i++) {
-                greedy(&got, e, i, N);
+            e = spec_engine(HXT_SETTINGS(caches[k], drafters[d], table, all ? "ott-tokens=2048" : "ott-tokens=300", "spec-thresh=0"), NULL);
+            for (size_t i = 0; i < n_texts; i++) {
+                greedy(&got, e, i, n);
                 spec_same(&got, &want[i], drafters[d]);
                 accepted += got.stats.accepted;
             }
