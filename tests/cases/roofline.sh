@@ -3,6 +3,7 @@
 # them, and text, JSON and picture tell of the same points.  Usage: roofline.sh BUILD
 set -eu
 build=$(cd "$1" && pwd)
+tree=$(cd "$(dirname "$0")/../.." && pwd)
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -56,8 +57,18 @@ svg = tree.parse("r.svg").getroot()
 shown = [p for p in points.values() if p["ops_per_byte"] > 0]
 circles = svg.findall(".//{http://www.w3.org/2000/svg}circle")
 assert len(circles) == len(shown) > 0, (len(circles), len(shown))
+for name in "attn blocks", "linear resident", "kv banded", "layer":
+    assert name in points, name
+assert points["linear resident"]["dma_bytes"] < 0.1 * size, points["linear resident"]
 print("ok", len(points), "points")
 END
+
+# a model that some methods do not take: they are named, the others stand there
+"$hexrig" roofline --pos 2 --methods -m "$tree/tests/data/fuzz/gguf/tiny-qwen3.gguf" >q.txt 2>q.err
+grep -q '^linear ddr ' q.txt && grep -q '^kv ntt ' q.txt
+[ "$(grep -c '^hexrig roofline: without ' q.err)" = 4 ]
+grep -q 'without kv spinor: .*no calibration for this model' q.err
+grep -q 'without layer: .* heads whose width is no multiple of 64$' q.err
 
 "$hexrig" profile --profile s22u-sync --kv f32 --offload linear --placement dma --prefill 8 --decode 2 --json >p.json
 python3 - <<'END'

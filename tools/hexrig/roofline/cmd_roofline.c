@@ -40,6 +40,7 @@ struct roofline {
     struct hx_ceilings c;
     struct hx_roofline_work *work[2]; /* kernels, methods */
     size_t n[2];
+    int failed;                       /* a method that the model allows has not run */
 };
 
 static int option(struct roofline *r, int key, const char *arg)
@@ -102,15 +103,26 @@ static int find_ceilings(struct roofline *r)
     return HX_EXIT_OK;
 }
 
+static void tell_left_out(void *arg, const char *method, const char *why, int refused)
+{
+    struct roofline *r = arg;
+
+    fprintf(stderr, "hexrig %s: without %s: %s\n", cmd, method, why);
+    r->failed |= !refused;
+}
+
 static int measure(struct roofline *r)
 {
+    const struct hx_roofline_left_out left_out = {tell_left_out, r};
     struct hx_error err = {""};
     int rc = 0;
 
     if (!r->no_kernels)
         rc = hx_roofline_kernels(&r->work[0], &r->n[0], &err);
     if (!rc && !r->no_methods)
-        rc = hx_roofline_methods(&r->o, r->pos, &r->work[1], &r->n[1], &err);
+        rc = hx_roofline_methods(&r->o, r->pos, left_out, &r->work[1], &r->n[1], &err);
+    if (!rc && !r->n[0] && !r->n[1])
+        return hx_cmd_fail(cmd, "no method has run");
     return rc ? hx_cmd_fail(cmd, "%s", err.text) : HX_EXIT_OK;
 }
 
@@ -212,6 +224,8 @@ int hx_cmd_roofline(int argc, char **argv)
         rc = draw(&r);
     if (!rc)
         rc = report(&r);
+    if (!rc && r.failed)
+        rc = HX_EXIT_FAILED;
     free(r.work[0]);
     free(r.work[1]);
     hx_engine_opts_free(&r.o);
