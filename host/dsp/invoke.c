@@ -15,6 +15,8 @@ struct diversion {
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER; /* protects the list */
 static struct diversion *first;
 
+static __thread const struct hx_invoke_watch *watch;
+
 /* The lock is held.  *find() is NULL when there is none. */
 static struct diversion **find(remote_handle64 h)
 {
@@ -25,7 +27,7 @@ static struct diversion **find(remote_handle64 h)
     return at;
 }
 
-int hx_invoke(remote_handle64 h, uint32_t sc, remote_arg *args)
+static int invoke(remote_handle64 h, uint32_t sc, remote_arg *args)
 {
     struct diversion d = {.fn = NULL};
 
@@ -34,6 +36,23 @@ int hx_invoke(remote_handle64 h, uint32_t sc, remote_arg *args)
         d = **find(h);
     pthread_rwlock_unlock(&lock);
     return d.fn ? d.fn(d.context, sc, args) : remote_handle64_invoke(h, sc, args);
+}
+
+int hx_invoke(remote_handle64 h, uint32_t sc, remote_arg *args)
+{
+    int rc;
+
+    if (!watch)
+        return invoke(h, sc, args);
+    watch->begins(watch->arg);
+    rc = invoke(h, sc, args);
+    watch->ends(watch->arg);
+    return rc;
+}
+
+void hx_invoke_watch(const struct hx_invoke_watch *w)
+{
+    watch = w;
 }
 
 int hx_invoke_divert(remote_handle64 h, hx_invoke_fn *fn, void *context)

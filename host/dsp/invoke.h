@@ -16,4 +16,14 @@ int hx_invoke_divert(remote_handle64 h, hx_invoke_fn *fn, void *context);
 /* They are ordinary calls again.  No call is under way on the handle. */
 void hx_invoke_restore(remote_handle64 h);
 
+/* Hears of a thread's calls: before each one, and behind it. */
+struct hx_invoke_watch {
+    void (*begins)(void *arg); /* may wait */
+    void (*ends)(void *arg);
+    void *arg;
+};
+
+/* Of the calling thread's calls from now on; borrowed until it is another one.  NULL: nobody hears of them. */
+void hx_invoke_watch(const struct hx_invoke_watch *watch);
+
 #endif

@@ -99,6 +99,48 @@ static void test_a_sweep_says_what_single_commands_say(void **state)
     e2e_clean();
 }
 
+/* Of one client all is as without the word; of three a token makes the same calls, waits for others, and three are there sooner than one
+ * after the other. */
+static void check_clients(const json_t *row, const json_t *alone)
+{
+    const double wall = e2e_number(row, "model_us_per_token.wall"), total = e2e_number(row, "model_us_per_token.total");
+    const double once = e2e_number(alone, "model_us_per_token.total");
+    json_t *plain = json_deep_copy(row);
+
+    json_object_del(plain, "clients");
+    if (strcmp(e2e_text(row, "clients"), "1") == 0) {
+        assert_true(json_equal(plain, alone));
+    } else {
+        assert_true(e2e_number(row, "calls_per_token") == e2e_number(alone, "calls_per_token"));
+        assert_true(e2e_number(row, "bytes_shared_per_token") == e2e_number(alone, "bytes_shared_per_token"));
+        assert_true(e2e_number(row, "model_us_per_token.queue") > 0);
+        assert_true(wall < once && wall < total && wall > total / 4);
+    }
+    json_decref(plain);
+}
+
+static void test_clients_side_by_side_repeat(void **state)
+{
+    static const char command[] = "density --density per-layer,batched --pos 3 --profile s22u-sync --json";
+    json_t *one = rows(command), *first, *again, *row;
+    size_t i;
+
+    (void)state;
+    first = rows(hxt_path("%s --sweep clients=1,3", command));
+    again = rows(hxt_path("%s --sweep clients=1,3", command));
+    assert_true(json_equal(first, again));
+    assert_int_equal(json_array_size(first), 4);
+    json_array_foreach(first, i, row)
+        check_clients(row, json_array_get(one, i % 2));
+    json_decref(one);
+    json_decref(first);
+    json_decref(again);
+    e2e_refused("density --pos 3 --density queue --sweep clients=1,2", 2, "--sweep clients=2: queue makes packets");
+    e2e_refused("density --pos 3 --packets --density batched --sweep clients=2", 2, "batched makes packets");
+    e2e_refused("density --pos 3 --sweep clients=33", 2, "legal: integers from 1 to 32");
+    e2e_clean();
+}
+
 static void test_a_row_that_fails_leaves_the_others(void **state)
 {
     struct hxt_result res;
@@ -333,6 +375,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_csv_has_what_the_object_has),
     cmocka_unit_test(test_the_object_has_a_version_and_says_that_it_is_complete),
     cmocka_unit_test(test_a_sweep_says_what_single_commands_say),
+    cmocka_unit_test(test_clients_side_by_side_repeat),
     cmocka_unit_test(test_a_row_that_fails_leaves_the_others),
     cmocka_unit_test(test_wrong_lists_are_refused),
     cmocka_unit_test(test_a_sweep_goes_on_to_the_same_object),

@@ -17,7 +17,7 @@ static struct hx_shape shape_of(const struct hx_geometry *g)
 /* Where that is so, *shape and *near are what it takes. */
 static int is_analytic(const struct hx_density_question *q, struct hx_shape *shape, struct hx_density_near *near)
 {
-    if (!q->geometry || q->how == HX_DENSITY_COUNTED)
+    if (!q->geometry || q->how == HX_DENSITY_COUNTED || q->clients > 1)
         return 0;
     *shape = shape_of(q->geometry);
     *near = hx_density_near(q, shape);

@@ -27,6 +27,8 @@ struct hx_density_question {
     const struct hx_geometry *geometry; /* NULL: a model */
     const struct hx_engine_cfg *model;  /* how to open that; its plan and n_ctx do not matter.  NULL with a geometry */
     size_t pos;                         /* of the token, 0-based */
+    unsigned clients;                   /* that compute such a token each, side by side (clients.h); 0: one.  More make calls, no packets,
+                                         * and are counted */
     enum hx_density_how how;
     const char *profile;                /* name or path, as the rig was told; NULL: the rig knows its name */
     struct hx_density_memo *memo;       /* of this plan and geometry, on this rig; NULL: none */
@@ -41,8 +43,9 @@ struct hx_density_answer {
     enum hx_density_how how;     /* never AUTO */
     char basis[16];              /* of blocks; "none" */
     size_t n_layer;              /* of the model or geometry */
-    struct hx_calls formula;     /* what the methods' formulas say */
-    struct hx_session_stats sum; /* for the token */
+    unsigned clients;            /* 1 or more */
+    struct hx_calls formula;     /* what the methods' formulas say, of one token */
+    struct hx_session_stats sum; /* for all clients' tokens; clock_ns is until the last one was done */
 };
 
 /* What analytic answers have counted, so that the next one of the same plan and geometry need not: zero in the beginning.  Answers do

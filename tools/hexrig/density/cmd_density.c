@@ -22,7 +22,8 @@ static const struct argp_option options[] = {
      "layers", 0},
     {"pos", OPT_POS, "LIST", 0, "positions of the token, from 0 (16,128)", 0},
     {"sweep", OPT_SWEEP, "NAME=LIST", 0,
-     "rows for each value of something else: profile, geometry, model, or an option of methods (kv, placement, ...); repeatable", 0},
+     "rows for each value of something else: profile, geometry, model, clients (side by side, 1 to 32), or an option of methods (kv, "
+     "placement, ...); repeatable", 0},
     {"rows", OPT_ROWS, "HOW", 0,
      "auto | counted | analytic: far positions of a geometry follow from two near ones that are counted, where counting them would take "
      "long, never, or always (auto)", 0},

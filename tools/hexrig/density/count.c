@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/report.h"
+#include "clients.h"
 #include "geometry_run.h"
 
 /* What is asked: a model's engine, or a geometry. */
@@ -101,13 +102,28 @@ static const struct source geometry = {geometry_open, geometry_fill, geometry_to
 
 /* --- both */
 
-static int measure(const struct source *from, struct subject *s, size_t pos, struct hx_session_stats *sum, struct hx_error *err)
+/* Clients that all come to the same position. */
+struct round {
+    const struct source *from;
+    struct subject *s; /* [n] */
+    unsigned n;
+    size_t pos;
+};
+
+static int token_of(void *arg, unsigned i, struct hx_error *err)
+{
+    struct round *r = arg;
+
+    return r->from->token(&r->s[i], r->pos, err);
+}
+
+static int measure(struct round *r, struct hx_session_stats *sum, struct hx_error *err)
 {
     struct hx_session_stats before, after;
     int rc = hx_report_now(&before);
 
     if (!rc) {
-        rc = from->token(s, pos, err);
+        rc = r->n > 1 ? hx_clients_run(r->n, token_of, r, err) : token_of(r, 0, err);
         if (rc)
             return rc;
         rc = hx_report_now(&after);
@@ -147,32 +163,40 @@ static int come_to(const struct source *from, struct subject *s, size_t pos, str
     return rc || !pos ? rc : from->token(s, pos - 1, err);
 }
 
-static int count(const struct source *from, struct subject *s, const struct hx_density_question *q, size_t pos,
-                 struct hx_density_answer *a, struct hx_error *err)
+static int count(struct round *r, const struct hx_density_question *q, struct hx_density_answer *a, struct hx_error *err)
 {
-    int rc;
+    const struct hx_shape *shape = &r->s->shape;
+    int rc = 0;
 
     if (q->begins)
-        q->begins(q->arg, work(q, &s->shape, pos));
-    *a = (struct hx_density_answer){.how = HX_DENSITY_COUNTED, .n_layer = s->shape.n_layer,
-                                    .formula = hx_plan_calls(q->plan, &s->shape, pos)};
-    basis_of(s, q->plan, a->basis, sizeof(a->basis));
-    rc = come_to(from, s, pos, err);
-    return rc ? rc : measure(from, s, pos, &a->sum, err);
+        q->begins(q->arg, r->n * work(q, shape, r->pos));
+    *a = (struct hx_density_answer){.how = HX_DENSITY_COUNTED, .n_layer = shape->n_layer, .clients = r->n,
+                                    .formula = hx_plan_calls(q->plan, shape, r->pos)};
+    basis_of(r->s, q->plan, a->basis, sizeof(a->basis));
+    for (unsigned i = 0; !rc && i < r->n; i++)
+        rc = come_to(r->from, &r->s[i], r->pos, err);
+    return rc ? rc : measure(r, &a->sum, err);
 }
 
 int hx_density_count(const struct hx_density_question *q, size_t pos, struct hx_density_answer *a, struct hx_error *err)
 {
-    const struct source *from = q->geometry ? &geometry : &model;
-    struct subject s = {.e = NULL};
-    int rc = from->open(&s, q, pos, err);
+    struct round r = {.from = q->geometry ? &geometry : &model, .n = q->clients > 1 ? q->clients : 1, .pos = pos};
+    int rc = 0;
 
+    r.s = calloc(r.n, sizeof(*r.s));
+    if (!r.s)
+        return hx_error_set(err, -ENOMEM, "no memory for %u clients", r.n);
+    for (unsigned i = 0; !rc && i < r.n; i++)
+        rc = r.from->open(&r.s[i], q, pos, err);
     if (!rc)
-        rc = count(from, &s, q, pos, a, err);
-    if (!rc && s.e)
-        rc = hx_engine_finish(s.e, err);
-    hx_geometry_run_close(&s.g);
-    hx_engine_close(s.e);
-    free(s.logits);
+        rc = count(&r, q, a, err);
+    for (unsigned i = 0; i < r.n; i++) {
+        if (!rc && r.s[i].e)
+            rc = hx_engine_finish(r.s[i].e, err);
+        hx_geometry_run_close(&r.s[i].g);
+        hx_engine_close(r.s[i].e);
+        free(r.s[i].logits);
+    }
+    free(r.s);
     return rc;
 }

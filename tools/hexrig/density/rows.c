@@ -34,9 +34,15 @@ static const char *text(const json_t *j, const char *key)
     return t ? t : "none";
 }
 
-static const char *const parts[] = {"dispatch", "marshal", "queue", "exec", "total"};
+/* The last one where clients are side by side alone: of others it is the total. */
+static const char *const parts[] = {"dispatch", "marshal", "queue", "exec", "total", "wall"};
 static const char *const places[] = HX_PLACE_NAMES;
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+static size_t n_parts(const struct hx_sweep *s)
+{
+    return hx_sweep_has_clients(s) ? PARTS : PARTS - 1;
+}
 
 /* --- CSV */
 
@@ -51,7 +57,7 @@ static void csv_head(const struct hx_sweep *s)
     printf("density");
     for (size_t i = 0; i < PLAIN; i++)
         printf(",%s", plain[i]);
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < n_parts(s); i++)
         printf(",%s_us", parts[i]);
     for (size_t i = 0; i < HX_PLACES; i++)
         printf(",%s_bytes", places[i]);
@@ -85,7 +91,7 @@ static void csv_row(const struct hx_sweep *s, const json_t *row)
             printf(",%s", text(row, plain[i]));
         else
             printf(",%.0f", number(row, plain[i]));
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < n_parts(s); i++)
         printf(",%.12g", number(us, parts[i]));
     for (size_t i = 0; i < HX_PLACES; i++)
         printf(",%.0f", number(bytes, places[i]));
@@ -130,9 +136,10 @@ static void table_head(const struct hx_sweep *s, const json_t *line)
            heading(s, "profile", text(line, "profile")));
     for (size_t i = 0; i < s->n_swept; i++)
         printf("%-*s ", width_of(&s->swept[i]), s->swept[i].name);
-    printf("%-11s %7s %12s %14s %15s %15s  %11s %11s %11s %11s %11s  %11s %11s %11s %11s\n", "density", "pos",
-           "calls/token", "packets/token", "copied B/token", "shared B/token", "dispatch",
-           "marshal", "queue", "exec", "total", "DDR bytes", "DMA bytes", "L2 bytes", "VTCM bytes");
+    printf("%-11s %7s %12s %14s %15s %15s ", "density", "pos", "calls/token", "packets/token", "copied B/token", "shared B/token");
+    for (size_t i = 0; i < n_parts(s); i++)
+        printf(" %11s", parts[i]);
+    printf("  %11s %11s %11s %11s\n", "DDR bytes", "DMA bytes", "L2 bytes", "VTCM bytes");
 }
 
 static void table_row(const struct hx_sweep *s, const json_t *row)
@@ -145,7 +152,7 @@ static void table_row(const struct hx_sweep *s, const json_t *row)
            text(row, "density"), number(row, "pos"),
            number(row, "calls_per_token"), number(row, "packets_per_token"),
            number(row, "bytes_copied_per_token"), number(row, "bytes_shared_per_token"));
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < n_parts(s); i++)
         printf(" %11.3f", number(us, parts[i]) / 1000);
     putchar(' ');
     for (size_t i = 0; i < HX_PLACES; i++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients.h"
 #include "geometry_run.h"
 
 enum { MAX_POS = 1 << 20 };
@@ -138,7 +139,17 @@ static int read_geometry(const struct hx_sweep *s, const char *name, struct hx_g
     return hx_geometry_find(g, name, &err) ? hx_cmd_usage(s->o.cmd, "--geometry: %s", err.text) : 0;
 }
 
-/* One value of something that is swept: of the rig, the subject, or an option of the plan. */
+static int read_clients(const struct hx_sweep *s, const char *value, unsigned *n)
+{
+    size_t number;
+    int rc = hx_opt_size(s->o.cmd, "sweep clients", value, 1, HX_CLIENTS_MAX, &number);
+
+    if (!rc)
+        *n = (unsigned)number;
+    return rc;
+}
+
+/* One value of something that is swept: of the rig, the subject, who asks, or an option of the plan. */
 static int take_value(const struct hx_sweep *s, struct hx_sweep_case *c, struct hx_plan *p, const char *name, const char *value)
 {
     struct hx_error err = {""};
@@ -154,6 +165,8 @@ static int take_value(const struct hx_sweep *s, struct hx_sweep_case *c, struct 
     }
     if (strcmp(name, "geometry") == 0)
         return read_geometry(s, value, &c->shape);
+    if (strcmp(name, "clients") == 0)
+        return read_clients(s, value, &c->clients);
     if (strcmp(name, "density") == 0 || strcmp(name, "pos") == 0)
         return hx_cmd_usage(s->o.cmd, "--sweep: --%s is a list of its own", name);
     rc = hx_plan_set(p, name, value, &err);
@@ -184,6 +197,14 @@ static void add(struct hx_sweep_case *c, const char *density, struct hx_plan *pl
     c->plan[c->n_density++] = plan;
 }
 
+/* Packets, which carry no time of who sent them. */
+static int makes_packets(const struct hx_plan *p)
+{
+    const struct hx_shape any = {.n_layer = 1, .n_kv = 1, .n_head = 1, .dh = 64, .width = 64, .ffn = 64, .vocab = 64};
+
+    return hx_plan_calls(p, &any, 1).packets > 0;
+}
+
 /* All densities that the methods allow; where the cache has no such option, itself. */
 static int all_plans(const struct hx_sweep *s, struct hx_sweep_case *c, const struct hx_plan *base)
 {
@@ -195,7 +216,9 @@ static int all_plans(const struct hx_sweep *s, struct hx_sweep_case *c, const st
         rc = hx_sweep_plan(base, densities()[i], &p, &err);
         if (rc == -ENOMEM)
             return hx_cmd_refused(s->o.cmd, rc, err.text);
-        if (!rc)
+        if (!rc && c->clients > 1 && makes_packets(p))
+            hx_plan_close(p);
+        else if (!rc)
             add(c, densities()[i], p);
     }
     if (c->n_density)
@@ -233,6 +256,10 @@ static int check_case(const struct hx_sweep *s, const struct hx_sweep_case *c)
         return hx_cmd_usage(s->o.cmd, "--sweep: a geometry and a model exclude each other");
     if (c->shape.name && hx_geometry_check(&c->shape, c->plan[0], &err))
         return hx_cmd_usage(s->o.cmd, "%s", err.text);
+    for (size_t i = 0; i < c->n_density; i++)
+        if (c->clients > 1 && makes_packets(c->plan[i]))
+            return hx_cmd_usage(s->o.cmd, "--sweep clients=%u: %s makes packets, which do not say when who sent them; calls do", c->clients,
+                                c->density[i]);
     if (!hx_plan_rig(c->plan[0]))
         return hx_cmd_usage(s->o.cmd, "--kv %s makes no calls: there is nothing to measure",
                             hx_plan_method(c->plan[0], HX_SEAM_KV)->name);
@@ -309,6 +336,11 @@ struct hx_sweep_point hx_sweep_point(const struct hx_sweep *s, size_t i)
     return (struct hx_sweep_point){at, i / s->n_pos, i % s->n_pos};
 }
 
+int hx_sweep_has_clients(const struct hx_sweep *s)
+{
+    return s->cases[0].clients > 0;
+}
+
 struct hx_density_question hx_sweep_question(const struct hx_sweep *s, const struct hx_sweep_point *p)
 {
     const struct hx_sweep_case *c = &s->cases[p->at];
@@ -317,6 +349,7 @@ struct hx_density_question hx_sweep_question(const struct hx_sweep *s, const str
         .plan = c->plan[p->density],
         .geometry = c->shape.name ? &c->shape : NULL,
         .pos = s->pos[p->pos],
+        .clients = c->clients,
         .how = s->how,
     };
 }

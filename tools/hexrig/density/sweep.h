@@ -23,6 +23,7 @@ struct hx_swept {
 struct hx_sweep_case {
     const char *value[HX_SWEEP_NAMES]; /* of each swept name */
     const char *profile, *model;       /* NULL: of the command line, or the default */
+    unsigned clients;                  /* side by side; 0: not said, one */
     struct hx_geometry shape;          /* name NULL: a model */
     const char *density[HX_SWEEP_LIST];
     struct hx_plan *plan[HX_SWEEP_LIST]; /* [n_density], resolved */
@@ -63,6 +64,9 @@ extern const char hx_sweep_whole_layers[];
 /* In the order in which they are measured. */
 size_t hx_sweep_points(const struct hx_sweep *s);
 struct hx_sweep_point hx_sweep_point(const struct hx_sweep *s, size_t i);
+
+/* 1: clients are swept, so that what goes by until all tokens are there is not what one of them takes. */
+int hx_sweep_has_clients(const struct hx_sweep *s);
 
 /* What is asked at a point, as far as it does not depend on who asks. */
 struct hx_density_question hx_sweep_question(const struct hx_sweep *s, const struct hx_sweep_point *p);
