@@ -243,6 +243,65 @@ static void test_argmax_is_that_of_the_products(void **state)
     free(y);
 }
 
+/* Matrices of low rank: two calls' results by one, whatever the bases. */
+static void test_a_projection_is_the_same_bits_as_two_calls(void **state)
+{
+    enum { COLS = 256, VECTORS = 3, Y = VECTORS * (256 + 100 + 33) };
+    static const uint32_t down[] = {0, 0}, ups[] = {0, 1, 2}, of[] = {0, 0, 1};
+    float *x = vectors(VECTORS * COLS, 4), *t = malloc(VECTORS * COLS * sizeof(*t));
+    float *want = hxt_guard_alloc(Y * sizeof(float), 128), *got = hxt_guard_alloc(Y * sizeof(float), 128);
+    hex_linear_cycles c;
+
+    (void)state;
+    load();
+    for (size_t w = 0; w < HXT_LEN(ways); w++) {
+        assert_int_equal(hex_linear_apply(skel, &ways[w], down, 1, VECTORS, x, VECTORS * COLS, t, VECTORS * COLS, &c), 0);
+        assert_int_equal(hex_linear_apply(skel, &ways[w], ups, 3, VECTORS, t, VECTORS * COLS, want, Y, &c), 0);
+        assert_int_equal(hex_linear_project(skel, &ways[w], down, 2, ups, 3, of, 3, VECTORS, x, VECTORS * COLS, got, Y, &c), 0);
+        hxt_same_bytes(got, want, Y * sizeof(float));
+        assert_true(c.total > 0);
+    }
+    x[COLS] = INFINITY; /* spoils the second vector alone */
+    assert_int_equal(hex_linear_project(skel, &ways[0], down, 2, ups, 3, of, 3, VECTORS, x, VECTORS * COLS, got, Y, &c), 0);
+    for (size_t i = 0; i < 256; i++) {
+        assert_true(isnan(got[256 + i]));
+        assert_true(got[i] == want[i] && got[512 + i] == want[512 + i]);
+    }
+    hxt_guard_free(want);
+    hxt_guard_free(got);
+    free(t);
+    free(x);
+}
+
+static void test_projections_that_do_not_fit_are_refused(void **state)
+{
+    static const struct {
+        uint32_t down[2], ups[2], of[2];
+        int n_downs, n_ups, n_of, x, y;
+    } bad[] = {
+        {{0}, {3}, {0}, 1, 1, 1, 256, 3000},       /* columns */
+        {{9}, {0}, {0}, 1, 1, 1, 256, 256},        /* no such down */
+        {{0}, {9}, {0}, 1, 1, 1, 256, 256},        /* no such up */
+        {{0}, {0}, {1}, 1, 1, 1, 256, 256},        /* of no down */
+        {{0, 0}, {1, 2}, {1, 0}, 2, 2, 2, 256, 133}, /* order */
+        {{0}, {0}, {0}, 1, 1, 0, 256, 256},        /* an up of nothing */
+        {{0}, {0}, {0}, 1, 1, 1, 255, 256},        /* x */
+        {{0}, {0}, {0}, 1, 1, 1, 256, 255},        /* y */
+        {{0}, {0}, {0}, 0, 1, 1, 256, 256},        /* nothing */
+    };
+    float *x = vectors(256, 5), *y = malloc(3000 * sizeof(*y));
+    hex_linear_cycles c;
+
+    (void)state;
+    load();
+    for (size_t i = 0; i < HXT_LEN(bad); i++)
+        if (hex_linear_project(skel, &ways[0], bad[i].down, bad[i].n_downs, bad[i].ups, bad[i].n_ups, bad[i].of, bad[i].n_of, 1, x,
+                               bad[i].x, y, bad[i].y, &c) != AEE_DSP(AEE_EBADPARM))
+            fail_msg("call %zu was not refused", i);
+    free(x);
+    free(y);
+}
+
 static void test_what_does_not_fit_is_refused(void **state)
 {
     static const hex_linear_how no_way[] = {{-1, 1}, {HEX_LINEAR_AUTO + 1, 1}, {HEX_LINEAR_DDR, 0}, {HEX_LINEAR_DMA, 3}};
@@ -377,6 +436,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_one_vector_streams_at_the_rate_of_dma),
     cmocka_unit_test(test_a_vector_that_is_not_finite_spoils_itself_only),
     cmocka_unit_test(test_argmax_is_that_of_the_products),
+    cmocka_unit_test(test_a_projection_is_the_same_bits_as_two_calls),
+    cmocka_unit_test(test_projections_that_do_not_fit_are_refused),
     cmocka_unit_test(test_what_does_not_fit_is_refused),
     cmocka_unit_test(test_matrices_that_are_not_there_are_refused),
     cmocka_unit_test(test_what_stays_is_told_and_ends_with_another_placement),
