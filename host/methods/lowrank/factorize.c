@@ -32,13 +32,13 @@ static const double one = 1, minus_one = -1, zero = 0;
 
 /* --- W */
 
-static int widen_part(struct job *j, const struct hx_lowrank_part *p, double *to, float *row, struct hx_error *err)
+static int widen_part(const struct hx_lowrank_part *p, double *to, float *row, struct hx_error *err)
 {
-    for (size_t r = 0; r < p->w->rows; r++, to += j->d) {
+    for (size_t r = 0; r < p->w->rows; r++, to += p->w->cols) {
         hx_linear_row(p->w, r, row);
-        for (int i = 0; i < j->d; i++) {
+        for (size_t i = 0; i < p->w->cols; i++) {
             if (!isfinite(row[i]))
-                return hx_error_set(err, -EDOM, "lowrank: %s of layer %zu: weight [%zu][%d] is %s", hx_matrix_names[p->which],
+                return hx_error_set(err, -EDOM, "lowrank: %s of layer %zu: weight [%zu][%zu] is %s", hx_matrix_names[p->which],
                                     p->layer, r, i, isnan(row[i]) ? "no number" : "infinite");
             to[i] = row[i];
         }
@@ -55,7 +55,7 @@ static int widen(struct job *j, struct hx_error *err)
     for (size_t i = 0; i < j->b->n && !rc; i++) {
         const struct hx_lowrank_part *p = &j->f->parts[j->b->first + i];
 
-        rc = widen_part(j, p, to, row, err);
+        rc = widen_part(p, to, row, err);
         to += p->w->rows * (size_t)j->d;
     }
     free(row);
@@ -207,25 +207,36 @@ static int store(const struct job *j, struct hx_error *err)
 
 /* --- figures */
 
+/* The squares of the singular values of w [rows][cols], falling: values [min(rows, cols)]. */
+static int squares(const struct hx_blas *blas, const double *w, int rows, int cols, double *values, struct hx_error *err)
+{
+    const int tall = rows >= cols, n = tall ? cols : rows;
+    double *gram = calloc((size_t)n * (size_t)n, sizeof(*gram));
+    int rc = gram ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+
+    if (!rc) {
+        blas->dsyrk("U", tall ? "N" : "T", &n, tall ? &rows : &cols, &one, w, &cols, &zero, gram, &n);
+        rc = hx_eigen_values(gram, (size_t)n, values, err);
+    }
+    for (int i = 0; i < n && !rc; i++)
+        values[i] = values[i] > 0 ? values[i] : 0; /* rounding may make them less */
+    free(gram);
+    return rc;
+}
+
 /* The share of |W|^2 behind its first k singular values. */
 static int eckart_young(const struct job *j, struct hx_lowrank_part *p, const double *w, struct hx_error *err)
 {
     const int rows = (int)p->w->rows, n = rows < j->d ? rows : j->d;
-    double *gram = malloc((size_t)n * (size_t)n * sizeof(*gram)), *values = malloc((size_t)n * sizeof(*values)), all = 0, tail = 0;
-    int rc = gram && values ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    double *values = malloc((size_t)n * sizeof(*values)), all = 0, tail = 0;
+    int rc = values ? squares(j->blas, w, rows, j->d, values, err) : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
 
-    if (!rc) {
-        memset(gram, 0, (size_t)n * (size_t)n * sizeof(*gram));
-        j->blas->dsyrk("U", rows < j->d ? "T" : "N", &n, rows < j->d ? &j->d : &rows, &one, w, &j->d, &zero, gram, &n);
-        rc = hx_eigen_values(gram, (size_t)n, values, err);
-    }
     for (int i = n - 1; i >= 0 && !rc; i--) {
-        all += values[i] > 0 ? values[i] : 0;
-        tail += i >= j->k && values[i] > 0 ? values[i] : 0;
+        all += values[i];
+        tail += i >= j->k ? values[i] : 0;
     }
     if (!rc)
         p->eckart_young = all > 0 ? tail / all : 0;
-    free(gram);
     free(values);
     return rc;
 }
@@ -298,5 +309,23 @@ int hx_lowrank_factorize(struct hx_lowrank_factors *f, struct hx_lowrank_basis *
     free(j.values);
     free(j.down);
     free(j.up);
+    return rc;
+}
+
+int hx_lowrank_spectrum(const struct hx_lowrank_part *p, double *values, struct hx_error *err)
+{
+    const struct hx_blas *blas = hx_blas(err);
+    double *w = malloc(p->w->rows * p->w->cols * sizeof(*w));
+    float *row = malloc(p->w->cols * sizeof(*row));
+    int rc = blas ? 0 : -ELIBACC;
+
+    if (!rc && (!w || !row))
+        rc = hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    if (!rc)
+        rc = widen_part(p, w, row, err);
+    if (!rc)
+        rc = squares(blas, w, (int)p->w->rows, (int)p->w->cols, values, err);
+    free(w);
+    free(row);
     return rc;
 }

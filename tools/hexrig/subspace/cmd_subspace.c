@@ -1,0 +1,23 @@
+/* hexrig subspace: what of a model's matrices fits into how few dimensions. */
+#include "cmd_subspace.h"
+
+#include "cli/action.h"
+#include "cli/cmd.h"
+
+static const struct hx_action list[] = {
+    {"spectra", hx_subspace_cmd_spectra, "how many singular values hold a matrix"},
+    {"bound", hx_subspace_cmd_bound, "how far matrices of low rank are from the best ones"},
+};
+
+int hx_cmd_subspace(int argc, char **argv)
+{
+    static const struct hx_actions actions = {
+        .cmd = "subspace",
+        .about = "Looks at a model's matrices for what low rank would leave of them.",
+        .example = "hexrig subspace bound --ranks 64,128",
+        .list = list,
+        .n = sizeof(list) / sizeof(list[0]),
+    };
+
+    return hx_action_run(&actions, argc, argv);
+}
