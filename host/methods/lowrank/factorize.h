@@ -31,8 +31,8 @@ struct hx_lowrank_how {
 int hx_lowrank_factorize(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, const struct hx_lowrank_how *how,
                          const double *moments, struct hx_error *err);
 
-/* The squares of a matrix's singular values, falling: values [min(rows, cols)].  Of p its matrix and what it is called are used.  Threads and
- * errors as above. */
+/* The squares of a matrix's singular values, falling: values [min(rows, cols)].  Of p its matrix and what it is
+ * called are used.  Threads and errors as above. */
 int hx_lowrank_spectrum(const struct hx_lowrank_part *p, double *values, struct hx_error *err);
 
 #endif

@@ -7,8 +7,8 @@
  *              of up; f64 rel_F2, f64 Eckart-Young bound (-1: not known)
  *   then, from a multiple of 64 on, the block of factors.h
  *
- * Little-endian.  The same model and options give the same bytes.  A file appears under its name when it is complete, and is mapped, so that
- * processes share its memory; it must not be truncated while it is in use. */
+ * Little-endian.  The same model and options give the same bytes.  A file appears under its name when it is complete, and is mapped, so
+ * that processes share its memory; it must not be truncated while it is in use. */
 #ifndef HX_WPROJ_CACHE_H
 #define HX_WPROJ_CACHE_H
 

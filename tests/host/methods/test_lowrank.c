@@ -1,6 +1,6 @@
-/* Protects linear method `lowrank` (host/methods/lowrank) on the project's model: at full rank it is the model; errors fall with the rank and
- * are never below the Eckart-Young bound; perplexities are those that double-precision prototypes gave; results depend on neither batch nor
- * threads; files of factors are the same bytes each time, and a damaged or foreign one is made anew. */
+/* Protects linear method `lowrank` (host/methods/lowrank) on the project's model: at full rank it is the model; errors fall with the rank
+ * and are never below the Eckart-Young bound; perplexities are those that double-precision prototypes gave; results depend on neither
+ * batch nor threads; files of factors are the same bytes each time, and a damaged or foreign one is made anew. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Protects matrices of low rank as people use them (hexrig run and ppl with --axex-compress, host/methods/lowrank): on the DSP one call for each
- * input of a layer, the same text from everywhere and as packets, nearly the perplexity that they have here; an interrupt leaves no half a
- * file; the model's file can go. */
+/* Protects matrices of low rank as people use them (hexrig run and ppl with --axex-compress, host/methods/lowrank): on the DSP one call for
+ * each input of a layer, the same text from everywhere and as packets, nearly the perplexity that they have here; an interrupt leaves no
+ * half a file; the model's file can go. */
 #include "e2e.h"
 #include "golden.h"
 
@@ -81,6 +81,7 @@ static void test_what_cannot_work_is_said(void **state)
 /* Killed while factors are made: nothing is there but what is complete. */
 static void test_an_interrupt_leaves_no_half_a_file(void **state)
 {
+    static const char like[] = "ott_wproj_cache_01234567.bin";
     const char *folder = hxt_path("%s/interrupted", hxt_tmpdir());
     struct hxt_result res;
     struct e2e_run r;
@@ -97,7 +98,7 @@ static void test_an_interrupt_leaves_no_half_a_file(void **state)
     dir = opendir(folder);
     assert_non_null(dir);
     for (const struct dirent *e; (e = readdir(dir));)
-        if (*e->d_name != '.' && (strncmp(e->d_name, "ott_wproj_cache_", 16) != 0 || strlen(e->d_name) != strlen("ott_wproj_cache_01234567.bin")))
+        if (*e->d_name != '.' && (strncmp(e->d_name, like, 16) != 0 || strlen(e->d_name) != strlen(like)))
             fail_msg("%s is left", e->d_name);
     closedir(dir);
     e2e_clean();

@@ -22,9 +22,9 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "For each rank: rel_f2 = |W - up down|^2 / |W|^2 of the matrices that --axex-full-compress makes, the least that any matrix of that rank "
-    "has (Eckart-Young), and rho, the one over the other.  Means over the layers.  rho below 1 would be a mistake: it is said, and the exit "
-    "status is 1.  With -o also eckart_young_bound.json, matrix by matrix."
+    "For each rank: rel_f2 = |W - up down|^2 / |W|^2 of the matrices that --axex-full-compress makes, the least that any matrix of that "
+    "rank has (Eckart-Young), and rho, the one over the other.  Means over the layers.  rho below 1 would be a mistake: it is said, and "
+    "the exit status is 1.  With -o also eckart_young_bound.json, matrix by matrix."
     "\vExample: hexrig subspace bound --ranks 64,128 --json";
 
 /* Quotients of errors that are rounding say nothing. */

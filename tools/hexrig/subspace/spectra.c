@@ -175,7 +175,8 @@ static int write_chart(const struct spectra *p)
 {
     const char *const line_of[] = {"hexrig", "subspace", "spectra", "-m", p->s.path, NULL};
     struct hx_chart_line line[HX_PER_LAYER];
-    struct hx_chart chart = {"share of a matrix that its first singular values hold, mean over layers", "singular values", "share", line, 0};
+    struct hx_chart chart = {"share of a matrix that its first singular values hold, mean over layers", "singular values", "share", line,
+                             0};
     FILE *f = hx_subject_create(&p->s, "spectra.html");
     int rc = 0;
 
