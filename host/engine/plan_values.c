@@ -25,6 +25,7 @@ const struct hx_option hx_plan_options[] = {
     {.name = "page-kib", .arg = "N", .def = "512", .min = 4, .max = 1 << 20, .of = "page-weights",
      .help = "most of a page, of which 16 are in memory"},
     {.name = "release-file", .help = "the model's file is let go once methods have its weights in a form of their own"},
+    {.name = "grc-free-raw", .means = "release-file", .help = ""},
     {.name = "spec-batch", .arg = "G", .def = "4", .min = 1, .max = HX_DRAFT_MAX, .of = "draft",
      .help = "most guesses of a step at the beginning"},
     {.name = "spec-adapt", .arg = "on|off", .def = "on", .names = on_off, .of = "draft",

@@ -46,7 +46,6 @@ static const struct hx_option options[] = {
      .help = "who applies them, and the matrices that stay: linear method cpu, or the reference"},
     {.name = "placement", .arg = "ddr|vtcm|dma|resident|auto", .def = "dma", .names = hx_placements,
      .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP}, /* told about with linear method dsp */
-    {.name = "grc-free-raw", .means = "release-file", .help = "as --release-file"},
     {.name = NULL},
 };
 
