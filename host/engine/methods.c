@@ -30,7 +30,8 @@
     X(hx_method_draft_perfect)                                                                     \
     X(hx_method_draft_onedecode)                                                                   \
     X(hx_method_draft_swarm)                                                                       \
-    X(hx_method_tap_capture)
+    X(hx_method_tap_capture)                                                                       \
+    X(hx_method_tap_attnres)
 
 #define DECLARE(name) extern const struct hx_method name;
 METHODS(DECLARE)
