@@ -21,6 +21,8 @@
     X(hx_method_kv_f32)                                                                            \
     X(hx_method_kv_ntt)                                                                            \
     X(hx_method_kv_banded)                                                                         \
+    X(hx_method_kv_proj)                                                                           \
+    X(hx_method_kv_proj_attn)                                                                      \
     X(hx_method_kv_layer)                                                                          \
     X(hx_method_draft_none)                                                                        \
     X(hx_method_draft_lookup)                                                                      \
