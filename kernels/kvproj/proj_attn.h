@@ -2,6 +2,8 @@
  *
  * Where coefficients lie: hx_kv_proj.h.  All pointers are 128-byte aligned, but rows of V.  rank: of the head, 1 or more.
  *
+ * Tolerances are 2^-126 more: qf32 has no 0, only a least number.
+ *
  * Buffers are borrowed for the call, nothing is allocated; any thread; *_hvx need an HVX context. */
 #ifndef PROJ_ATTN_H
 #define PROJ_ATTN_H

@@ -86,12 +86,16 @@ static void gram(size_t layer, int is_v, int turned, double *g)
 {
     const struct hx_model *m = model->model;
     const struct hx_linear *w = is_v ? &m->layers[layer].v : &m->layers[layer].k;
+    const float *norm = is_v ? NULL : m->layers[layer].k_norm.w;
     float *rows = malloc(DH * m->width * sizeof(*rows));
     const size_t n = turned ? 64 : 1, half = DH / 2;
 
     assert_int_equal(m->rope.global.pairs, HX_ROPE_HALVES);
-    for (size_t i = 0; i < DH; i++)
+    for (size_t i = 0; i < DH; i++) {
         hx_linear_row(w, i, rows + i * m->width);
+        for (size_t k = 0; norm && k < m->width; k++)
+            rows[i * m->width + k] *= norm[i];
+    }
     memset(g, 0, DH * DH * sizeof(*g));
     for (size_t p = 0; p < n; p++)
         for (size_t k = 0; k < m->width; k++) {
