@@ -10,72 +10,11 @@
 #include "methods/ntt/ring/poly_shard.h"
 #include "methods/ntt/shard/shard.h"
 
-enum { POSITIONS_PER_PART = 64 };
-
-/* One put() or rows(), or the part of it that is about one place; for the pool. */
-struct job {
-    struct hx_kv_ntt *c;
-    size_t layer, pos, n;
-    const float *k;
-    int32_t *integers; /* of k, for the DSP */
-};
-
-float *hx_kv_ntt_values(const struct hx_kv_ntt *c, size_t layer, size_t pos)
-{
-    return c->v + hx_kv_ntt_index(c, layer, pos, 0) * c->kv.dh;
-}
-
-static size_t parts_of(size_t n)
-{
-    return (n + POSITIONS_PER_PART - 1) / POSITIONS_PER_PART;
-}
-
-/* Does `body` for a job's keys in parts. */
-static void run_parts(struct job *j, void (*body)(void *arg, size_t part, size_t n_parts))
-{
-    hx_pool_run(hx_kv_ntt_pool(j->c, j->n * j->c->kv.n_kv, HX_KV_NTT_FEW_TRANSFORMS), parts_of(j->n), body, j);
-}
-
-/* Of n positions from `pos` on, how many the DSP holds: the first ones. */
-static size_t on_dsp(const struct hx_kv_ntt *c, size_t pos, size_t n)
-{
-    const size_t there = pos < c->dsp_positions ? c->dsp_positions - pos : 0;
-
-    return n < there ? n : there;
-}
-
-/* --- for the DSP: integers only */
-
-static void key_integers(void *arg, size_t part, size_t n_parts)
-{
-    const struct job *j = arg;
-    const struct hx_kv_ntt *c = j->c;
-    const size_t n_kv = c->kv.n_kv;
-
-    for (size_t i = j->n * n_kv * part / n_parts; i < j->n * n_kv * (part + 1) / n_parts; i++) {
-        int32_t *a = j->integers + i * c->ring.n;
-
-        c->lengths[hx_kv_ntt_index(c, j->layer, j->pos, i)] = hx_kv_ntt_integers(c, a, j->k + i * c->kv.dh);
-        hx_poly_involute(a, c->ring.n);
-    }
-}
-
-static int put_on_dsp(struct job *j, struct hx_error *err)
-{
-    const struct hx_kv_ntt *c = j->c;
-
-    j->integers = hx_ntt_dsp_room(c->dsp, j->n * c->kv.n_kv * c->ring.n, err);
-    if (!j->integers)
-        return -ENOMEM;
-    run_parts(j, key_integers);
-    return hx_ntt_dsp_put(c->dsp, j->layer, j->pos, j->n, err);
-}
-
 /* --- with one prime: residues of the other one come from another process */
 
 static void own_keys(void *arg, size_t part, size_t n_parts)
 {
-    const struct job *j = arg;
+    const struct hx_kv_ntt_job *j = arg;
     const struct hx_kv_ntt *c = j->c;
     const size_t n_kv = c->kv.n_kv;
 
@@ -86,7 +25,7 @@ static void own_keys(void *arg, size_t part, size_t n_parts)
 
 static void combine_keys(void *arg, size_t part, size_t n_parts)
 {
-    const struct job *j = arg;
+    const struct hx_kv_ntt_job *j = arg;
     const struct hx_kv_ntt *c = j->c;
     const size_t n = j->n * c->kv.n_kv;
 
@@ -96,7 +35,7 @@ static void combine_keys(void *arg, size_t part, size_t n_parts)
 }
 
 /* there: the DSP's positions, here: the others, all: both. */
-static int past_of_two(struct job *there, struct job *here, struct job *all, struct hx_error *err)
+static int past_of_two(struct hx_kv_ntt_job *there, struct hx_kv_ntt_job *here, struct hx_kv_ntt_job *all, struct hx_error *err)
 {
     struct hx_kv_ntt *c = all->c;
     const size_t words = all->n * c->kv.n_kv * c->ring.n;
@@ -106,28 +45,14 @@ static int past_of_two(struct job *there, struct job *here, struct job *all, str
         rc = hx_ntt_dsp_key_residues(c->dsp, there->layer, there->n, c->mine, err);
     if (rc)
         return rc;
-    run_parts(here, own_keys);
+    hx_kv_ntt_run_parts(here, own_keys);
     rc = hx_kv_ntt_swap(c, all->layer, all->n, 0, words, err);
     if (!rc)
-        run_parts(all, combine_keys);
+        hx_kv_ntt_run_parts(all, combine_keys);
     return rc;
 }
 
 /* --- put */
-
-static void encode(void *arg, size_t part, size_t n_parts)
-{
-    const struct job *j = arg;
-    const struct hx_kv_ntt *c = j->c;
-    const size_t n_kv = c->kv.n_kv;
-
-    for (size_t i = j->n * n_kv * part / n_parts; i < j->n * n_kv * (part + 1) / n_parts; i++) {
-        const size_t pos = j->pos + i / n_kv, head = i % n_kv;
-
-        c->lengths[hx_kv_ntt_index(c, j->layer, pos, head)] =
-            hx_poly_key(&c->ring, hx_kv_ntt_block(c, j->layer, pos, head), j->k + i * c->kv.dh);
-    }
-}
 
 static void note_longest(struct hx_kv_ntt *c, size_t layer, size_t pos, size_t n)
 {
@@ -137,18 +62,6 @@ static void note_longest(struct hx_kv_ntt *c, size_t layer, size_t pos, size_t n
 
         *most = length > *most ? length : *most;
     }
-}
-
-int hx_kv_ntt_put_keys(struct hx_kv_ntt *c, size_t layer, size_t pos, size_t n, const float *k, struct hx_error *err)
-{
-    const size_t n_there = on_dsp(c, pos, n);
-    struct job there = {.c = c, .layer = layer, .pos = pos, .n = n_there, .k = k};
-    struct job here = {.c = c, .layer = layer, .pos = pos + n_there, .n = n - n_there, .k = k + n_there * c->kv.n_kv * c->kv.dh};
-    int rc = there.n ? put_on_dsp(&there, err) : 0;
-
-    if (!rc)
-        run_parts(&here, encode);
-    return rc;
 }
 
 static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float *k, const float *v,
@@ -170,7 +83,7 @@ static int put(struct hx_kv *kv, size_t layer, size_t pos, size_t n, const float
 
 static void decode(void *arg, size_t part, size_t n_parts)
 {
-    const struct job *j = arg;
+    const struct hx_kv_ntt_job *j = arg;
     const struct hx_kv_ntt *c = j->c;
     const size_t n_kv = c->kv.n_kv;
 
@@ -183,8 +96,8 @@ static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *vie
                 struct hx_error *err)
 {
     struct hx_kv_ntt *c = (struct hx_kv_ntt *)kv;
-    struct job there = {.c = c, .layer = layer, .n = on_dsp(c, 0, n)}, all = {.c = c, .layer = layer, .n = n};
-    struct job here = {.c = c, .layer = layer, .pos = there.n, .n = n - there.n};
+    struct hx_kv_ntt_job there = {.c = c, .layer = layer, .n = hx_kv_ntt_on_dsp(c, 0, n)}, all = {.c = c, .layer = layer, .n = n};
+    struct hx_kv_ntt_job here = {.c = c, .layer = layer, .pos = there.n, .n = n - there.n};
     int rc = 0;
 
     if (!c->k)
@@ -200,7 +113,7 @@ static int rows(struct hx_kv *kv, size_t layer, size_t n, struct hx_kv_view *vie
     if (there.n)
         rc = hx_ntt_dsp_past(c->dsp, layer, there.n, c->ring.delta_bits, kv->dh, c->k, err);
     if (!rc)
-        run_parts(&here, decode);
+        hx_kv_ntt_run_parts(&here, decode);
     return rc;
 }
 

@@ -44,6 +44,28 @@ static inline char *hx_kv_ntt_block(const struct hx_kv_ntt *c, size_t layer, siz
     return c->blocks + (row * c->kv.n_kv + head) * c->ring.block_bytes;
 }
 
+/* One put() or rows(), or the part of it that is about one place; for the pool. */
+struct hx_kv_ntt_job {
+    struct hx_kv_ntt *c;
+    size_t layer, pos, n;
+    const float *k;
+    int32_t *integers; /* of k, for the DSP */
+};
+
+/* Of n positions from `pos` on, how many the DSP holds: the first ones. */
+static inline size_t hx_kv_ntt_on_dsp(const struct hx_kv_ntt *c, size_t pos, size_t n)
+{
+    const size_t there = pos < c->dsp_positions ? c->dsp_positions - pos : 0;
+
+    return n < there ? n : there;
+}
+
+/* V of a position. */
+static inline float *hx_kv_ntt_values(const struct hx_kv_ntt *c, size_t layer, size_t pos)
+{
+    return c->v + hx_kv_ntt_index(c, layer, pos, 0) * c->kv.dh;
+}
+
 /* Waking threads costs, too. */
 static inline struct hx_pool *hx_kv_ntt_pool(const struct hx_kv_ntt *c, size_t work, size_t few)
 {
@@ -61,11 +83,11 @@ int hx_kv_ntt_residue_room(struct hx_kv_ntt *c, size_t n, struct hx_error *err);
 int hx_kv_ntt_swap(const struct hx_kv_ntt *c, size_t layer, size_t positions, size_t n_queries, size_t words,
                    struct hx_error *err);
 
+/* Does `body` for a job's keys in parts. */
+void hx_kv_ntt_run_parts(struct hx_kv_ntt_job *j, void (*body)(void *arg, size_t part, size_t n_parts));
+
 /* Keys of positions pos..pos+n-1 of a layer, to the DSP or here, with their lengths. */
 int hx_kv_ntt_put_keys(struct hx_kv_ntt *c, size_t layer, size_t pos, size_t n, const float *k, struct hx_error *err);
-
-/* Of a position. */
-float *hx_kv_ntt_values(const struct hx_kv_ntt *c, size_t layer, size_t pos);
 
 /* struct hx_kv_ops */
 int hx_kv_ntt_keep(struct hx_kv *kv, size_t pos, const size_t *index, size_t n, struct hx_error *err);

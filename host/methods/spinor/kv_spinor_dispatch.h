@@ -87,12 +87,12 @@ int hx_spinor_decode_call(struct hx_kv_spinor *s, size_t layer, size_t n_slots, 
 int hx_spinor_failed(const struct hx_kv_spinor *s, const char *method, size_t layer, size_t first,
                      size_t last, int code, struct hx_error *err);
 
+/* Entries index[i] of n, each `bytes` long, to their places i; ascending. */
+void hx_spinor_gather(void *entries, const size_t *index, size_t n, size_t bytes);
+
 /* --- trees, kv_spinor_tree.c */
 
 enum { HX_SPINOR_ENTRIES = 64 }; /* of a tree, where blocks are in a file */
-
-/* Entries index[i] of n, each `bytes` long, to their places i; ascending. */
-void hx_spinor_gather(void *entries, const size_t *index, size_t n, size_t bytes);
 
 /* Where in its text the token is whose entry is at `pos`. */
 size_t hx_spinor_text_pos(const struct hx_kv_spinor *s, size_t pos);

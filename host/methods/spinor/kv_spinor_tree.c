@@ -32,14 +32,6 @@ int hx_spinor_note_entries(struct hx_kv_spinor *s, size_t layer, size_t pos, siz
     return 0;
 }
 
-void hx_spinor_gather(void *entries, const size_t *index, size_t n, size_t bytes)
-{
-    char *p = entries;
-
-    for (size_t i = 0; i < n; i++) /* ascending: nothing is overwritten before it was moved */
-        memmove(p + i * bytes, p + index[i] * bytes, bytes);
-}
-
 /* In the file they are put once more. */
 static int keep_in_file(struct hx_kv_spinor *s, size_t pos, const size_t *index, size_t n, struct hx_error *err)
 {

@@ -1,5 +1,6 @@
-/* What the dispatches of the spinor cache share: where vectors and blocks lie, the calls for batches, and their errors. */
+/* What the dispatches of the spinor cache share: where vectors and blocks lie, moving them, the calls for batches, and their errors. */
 #include <stdio.h>
+#include <string.h>
 
 #include "dsp/dsp_error.h"
 #include "kv_spinor_dispatch.h"
@@ -30,6 +31,14 @@ size_t hx_spinor_stride(const struct hx_kv_spinor *s)
 void *hx_spinor_shared_alloc(size_t bytes)
 {
     return rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, bytes);
+}
+
+void hx_spinor_gather(void *entries, const size_t *index, size_t n, size_t bytes)
+{
+    char *p = entries;
+
+    for (size_t i = 0; i < n; i++) /* ascending: nothing is overwritten before it was moved */
+        memmove(p + i * bytes, p + index[i] * bytes, bytes);
 }
 
 int hx_spinor_failed(const struct hx_kv_spinor *s, const char *method, size_t layer, size_t first,
