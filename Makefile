@@ -471,7 +471,7 @@ reader_c := tests/skel/hxt_reader_imp.c $(wildcard tests/skel/hxt_reader/*.c)
 $(reader_c:%.c=$(obj)/%.o): inc := $(inc_dsp) -I$(G) -Itests/skel -DHEXRIG_COUNT
 $(reader_c:%.c=$(obj)/%.o): private trace := $(user_trace)
 $(reader_c:%.c=$(obj)/%.o): | $(G)/hxt_reader.h
-$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads hxt_boom hxt_reader,$(eval $(call test_skel,$t)))
+$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads hxt_boom hxt_reader hxt_v73,$(eval $(call test_skel,$t)))
 # Skels whose figures must not depend on the host's optimiser, compiled at each level: tests/libhxt_threads_O0_skel.so, ...,
 # tests/O0/libsilicon_skel.so, ...
 silicon_c := $(wildcard kernels/silicon/*.c kernels/skel/*.c)

@@ -222,7 +222,22 @@ static void test_more_threads_than_contexts_wait_for_them(void **state)
     close_reader();
 }
 
-/* --- HMX ----------------------------------------------------------------------------------------------------------- */
+/* --- V73 ----------------------------------------------------------------------------------------------------------- */
+
+#define V73_URI "file:///libhxt_v73_skel.so?hxt_v73_skel_handle_invoke&_modver=1.0&_dom=cdsp"
+
+static void test_v69_loads_no_skel_of_v73(void **state)
+{
+    (void)state;
+    assert_int_equal((unsigned)remote_handle64_open(V73_URI, &skel), 0x80000406);
+}
+
+static void test_v73_loads_it(void **state)
+{
+    (void)state;
+    assert_int_equal(remote_handle64_open(V73_URI, &skel), AEE_SUCCESS);
+    assert_int_equal(remote_handle64_close(skel), AEE_SUCCESS);
+}
 
 static void test_v69_has_no_hmx(void **state)
 {
@@ -262,6 +277,7 @@ static int run_v69(const char *front_end)
         cmocka_unit_test(test_figures_repeat_whatever_the_host_does),
         cmocka_unit_test(test_more_threads_than_contexts_wait_for_them),
         cmocka_unit_test(test_v69_has_no_hmx),
+        cmocka_unit_test(test_v69_loads_no_skel_of_v73),
     };
 
     own_rig_front_end = front_end;
@@ -271,7 +287,7 @@ static int run_v69(const char *front_end)
 
 static int run_v73(const char *front_end)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_v73_has_hmx_with_power_and_lock)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_v73_has_hmx_with_power_and_lock), cmocka_unit_test(test_v73_loads_it)};
 
     own_rig_front_end = front_end;
     own_rig_profile = "v73-hmx";

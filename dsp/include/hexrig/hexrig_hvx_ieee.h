@@ -13,8 +13,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const unsigned hx_skel_arch;
-__attribute__((visibility("default"), used, weak)) const unsigned hx_skel_arch = 73;
+extern unsigned hx_skel_arch;
+__attribute__((visibility("default"), used, weak)) unsigned hx_skel_arch = 73;
 #ifdef __cplusplus
 }
 #endif
