@@ -1,5 +1,5 @@
-/* The cache of projections (proj_cache.h) on the DSP, with attention where it is: interface kv_proj (kernels/kvproj).  A layer's batch is one
- * call, which projects and stores its K and V and attends; nothing of the past crosses.  K is projected after RoPE.
+/* The cache of projections (proj_cache.h) on the DSP, with attention where it is: interface kv_proj (kernels/kvproj).  A layer's
+ * batch is one call, which projects and stores its K and V and attends; nothing of the past crosses.  K is projected after RoPE.
  *
  * Positions that are put again replace those that were there, so that a batch of guesses needs nothing to be taken back. */
 #ifndef HX_PROJ_CACHE_DSP_H

@@ -295,7 +295,8 @@ static void test_queries_are_mean_rows_of_a_capture(void **state)
 
 static void refused(const char *path, const struct hx_model *m, size_t block, int want, const char *part)
 {
-    const struct hx_attnres_cfg cfg = {.mode = HX_ATTNRES_BLEND, .strength = 1, .tau = 1, .block = block, .query = HX_ATTNRES_FILE, .file = path};
+    const struct hx_attnres_cfg cfg = {.mode = HX_ATTNRES_BLEND, .strength = 1, .tau = 1, .block = block, .query = HX_ATTNRES_FILE,
+                                       .file = path};
     struct hx_tap *t = NULL;
     struct hx_error err = {""};
 

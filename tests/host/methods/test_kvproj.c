@@ -385,7 +385,8 @@ static void test_a_tree_keeps_one_path(void **state)
 {
     static const int parent[5] = {-1, 0, 0, 2, 1};
     static const size_t path[3] = {0, 2, 3};
-    struct hx_engine *e = open_engine(HXT_SETTINGS("axex-kv=40", "k-rope=post")), *pre = open_engine(HXT_SETTINGS("axex-kv=40", "k-rope=pre"));
+    struct hx_engine *e = open_engine(HXT_SETTINGS("axex-kv=40", "k-rope=post"));
+    struct hx_engine *pre = open_engine(HXT_SETTINGS("axex-kv=40", "k-rope=pre"));
     const struct hx_forward_parts parts = {.matrices = &e->core->matrices, .kernels = e->core->kernels, .pool = e->core->pool, .trees = 1};
     const struct hx_method *m = hx_method_find(hx_methods, HX_SEAM_KV, "proj", 4);
     static float alone[VOCAB];
