@@ -391,6 +391,16 @@ int hx_plan_check_layers(const struct hx_plan *p, size_t n_layer, struct hx_erro
 
 /* --- legality */
 
+/* The method that an option is chosen by: methods may have it in common. */
+static const struct hx_method *first_with(const char *option)
+{
+    size_t i = 0;
+
+    while (!hx_method_has(hx_methods[i], option))
+        i++;
+    return hx_methods[i];
+}
+
 /* "--a or --b": how methods that have this option are chosen. */
 static void who_has(const struct hx_plan *p, const struct hx_option *option, char *out, size_t n)
 {
@@ -411,8 +421,9 @@ static void who_has(const struct hx_plan *p, const struct hx_option *option, cha
             continue;
         for (const struct hx_option *o = m->options; o->name && used < n; o++)
             if (o->flags & HX_OPTION_CHOOSES) {
-                used += (size_t)snprintf(out + used, n - used, "%s%s%s", used ? " or " : "", p->values.prefix, o->name);
                 by_option = 1;
+                if (first_with(o->name) == m)
+                    used += (size_t)snprintf(out + used, n - used, "%s%s%s", used ? " or " : "", p->values.prefix, o->name);
             }
         if (!by_option)
             used += (size_t)snprintf(out + used, n - used, "%s%s%s %s", used ? " or " : "", p->values.prefix,

@@ -254,7 +254,8 @@ static void test_calibration_of_another_model_is_refused(void **state)
 static void test_unknown_values_list_the_legal_ones(void **state)
 {
     (void)state;
-    e2e_refused("run -p PROMPT --kv q4", 2, "--kv: unknown value 'q4'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, layer");
+    e2e_refused("run -p PROMPT --kv q4", 2,
+                "--kv: unknown value 'q4'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, proj, proj-attn, layer");
     e2e_refused("run -p PROMPT --density dense", 2, "per-vector");
     e2e_refused("run -p PROMPT --front-end ether", 2, "legal: auto, fuse, socket, cuse");
     e2e_refused("run -p PROMPT -n many", 2, "many");

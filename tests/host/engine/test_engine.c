@@ -405,7 +405,8 @@ static void test_unknown_kv_names_the_legal_ones(void **state)
 
     (void)state;
     assert_int_equal(hx_engine_open(&e, &cfg, &err), -EINVAL);
-    assert_string_equal(err.text, "kv: unknown value 'f64'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, layer");
+    assert_string_equal(err.text,
+                        "kv: unknown value 'f64'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, proj, proj-attn, layer");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -225,7 +225,8 @@ static void test_options_that_change_nothing_are_noted(void **state)
 {
     static const char *const cases[][2] = {
         {"kv=f32 density=queue", "without kv spinor or kv spinor-attn, density changes nothing"},
-        {"kv=f32 density=queue k=after", "without kv spinor or kv spinor-attn or kv spinor-cpu, density, k-rope change nothing"},
+        {"kv=f32 density=queue k=after",
+         "without kv spinor or kv spinor-attn or kv spinor-cpu or axex-kv, density, k-rope change nothing"},
     };
 
     (void)state;
