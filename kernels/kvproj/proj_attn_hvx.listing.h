@@ -1,7 +1,7 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of proj_attn_hvx.c; do not edit.
  * Source and flags: 51f507fbf466b18b.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
-#ifndef __hexagon__
+#if !defined(__hexagon__) || defined(__LP64__)
 #include "hexrig_code.h"
 
 static const struct hx_vliw_packet hx_proj_sum_release_0[] = {

@@ -1,7 +1,7 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of vrmpy_linear_hvx.c; do not edit.
  * Source and flags: c83e960a99d7bfbd.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
-#ifndef __hexagon__
+#if !defined(__hexagon__) || defined(__LP64__)
 #include "hexrig_code.h"
 
 static const struct hx_vliw_packet hx_linear_quantize_release_0[] = {
