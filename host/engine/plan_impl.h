@@ -1,5 +1,5 @@
-/* Inside the plan: plan_values.c keeps options as they were given, plan.c makes methods of them, plan_read.c is what methods
- * and others ask it for, plan_report.c tells about all of that. */
+/* Inside the plan: plan_values.c keeps options as they were given, plan.c makes methods of them, plan_check.c says whether
+ * they fit, plan_read.c is what methods and others ask it for, plan_report.c tells about all of that. */
 #ifndef HX_PLAN_IMPL_H
 #define HX_PLAN_IMPL_H
 
@@ -64,5 +64,11 @@ const struct hx_plan_value *hx_plan_values_find(const struct hx_plan_values *v, 
 void hx_plan_values_drop(struct hx_plan_values *v, const char *name);
 
 void hx_plan_values_free(struct hx_plan_values *v);
+
+/* The seam that an option of that name chooses a method of; HX_SEAMS: of none. */
+enum hx_seam hx_plan_seam_of(const char *option);
+
+/* After methods are chosen.  Sets p->rig and p->note.  0, or -EINVAL with a reason. */
+int hx_plan_check(struct hx_plan *p, struct hx_error *err);
 
 #endif
