@@ -141,6 +141,12 @@ static const char *some_text(size_t bytes)
 }
 
 /* Of prototypes in double precision: 27.693050 without a method. */
+#ifdef __SANITIZE_ADDRESS__
+enum { EACH = 7 }; /* the first and the last case: the plain build has the others */
+#else
+enum { EACH = 1 };
+#endif
+
 static void test_perplexities_are_those_of_the_prototypes(void **state)
 {
     static const struct {
@@ -158,7 +164,7 @@ static void test_perplexities_are_those_of_the_prototypes(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+    for (size_t i = 0; i < HXT_LEN(cases); i += EACH) {
         char words[300];
         double ppl;
 
