@@ -85,6 +85,7 @@ static void test_a_packet_is_charged_what_its_skel_measures(void **state)
     uint64_t exec;
 
     (void)state;
+    needs_traces();
     open_reader(3);
     ask(&mixed); /* in a new PD DDR is slower */
     before = stats();
@@ -135,6 +136,7 @@ static void test_dma_takes_its_time(void **state)
     double first, second;
 
     (void)state;
+    needs_traces();
     open_reader(1);
     first = pcycles_of(&with) - pcycles_of(&without);
     second = pcycles_of(&twice) - pcycles_of(&without);
