@@ -60,15 +60,6 @@ static size_t name_length(enum hx_seam seam, const char *value)
     return seam == HX_SEAM_DRAFT ? strcspn(value, ":") : strlen(value);
 }
 
-enum hx_seam hx_plan_seam_of(const char *option)
-{
-    int i = 0;
-
-    while (i < HX_SEAMS && strcmp(hx_seam_names[i], option) != 0)
-        i++;
-    return (enum hx_seam)i;
-}
-
 /* 1: an option that may be given several times, all of which count. */
 static int adds_up(const char *option)
 {

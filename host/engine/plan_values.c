@@ -213,3 +213,12 @@ void hx_plan_values_free(struct hx_plan_values *v)
         free(v->at[i].text);
     v->n = 0;
 }
+
+enum hx_seam hx_plan_seam_of(const char *option)
+{
+    int i = 0;
+
+    while (i < HX_SEAMS && strcmp(hx_seam_names[i], option) != 0)
+        i++;
+    return (enum hx_seam)i;
+}
