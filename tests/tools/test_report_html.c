@@ -466,11 +466,12 @@ static const char *browser(void)
 static void test_chromium_has_no_complaint(void **state)
 {
     const char *const home = hxt_path("HOME=%s", hxt_tmpdir()), *const name = browser(), *console;
+    const char *const runtime = hxt_path("XDG_RUNTIME_DIR=%s", hxt_tmpdir()); /* where it would leave its dconf/user */
     const char *const url = hxt_path("file://%s/windows.html", hxt_tmpdir());
     const char *const profile = hxt_path("--user-data-dir=%s/chromium", hxt_tmpdir());
     const char *const argv[] = {name, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                                 "--allow-file-access-from-files", "--enable-logging=stderr", profile, "--dump-dom", url, NULL};
-    const struct hxt_cmd cmd = {.argv = argv, .env = (const char *const[]){home, NULL}, .timeout_s = E2E_TIMEOUT_S};
+    const struct hxt_cmd cmd = {.argv = argv, .env = (const char *const[]){home, runtime, NULL}, .timeout_s = E2E_TIMEOUT_S};
     struct hxt_result res;
 
     (void)state;
