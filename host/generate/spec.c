@@ -225,7 +225,7 @@ static void adapt(struct hx_spec *s, size_t proposed, size_t accepted)
 
 void hx_spec_stepped(struct hx_spec *s, double seconds, const struct hx_draft_tree *t, size_t n_new)
 {
-    const size_t accepted = n_new - !s->cfg.alone;
+    const size_t accepted = n_new - !s->cfg.alone, deep = depth_of(t);
 
     s->stats.steps++;
     s->stats.emitted += n_new;
@@ -234,7 +234,9 @@ void hx_spec_stepped(struct hx_spec *s, double seconds, const struct hx_draft_tr
         return;
     s->stats.pass[t->n].n++;
     s->stats.pass[t->n].s += seconds;
-    adapt(s, depth_of(t), accepted);
+    s->stats.deep[deep]++;
+    s->stats.wrong += accepted < deep;
+    adapt(s, deep, accepted);
 }
 
 double hx_spec_expected(double a, size_t g)
@@ -244,4 +246,24 @@ double hx_spec_expected(double a, size_t g)
     for (size_t i = 0; i <= g; i++, term *= a)
         sum += term;
     return sum;
+}
+
+double hx_spec_share_right(const struct hx_spec_stats *n)
+{
+    const uint64_t compared = n->accepted + n->wrong;
+
+    return compared ? (double)n->accepted / (double)compared : 0;
+}
+
+double hx_spec_law(const struct hx_spec_stats *n)
+{
+    const double a = hx_spec_share_right(n);
+    double sum = 0;
+    uint64_t steps = 0;
+
+    for (size_t i = 0; i <= HX_DRAFT_MAX; i++) {
+        sum += (double)n->deep[i] * hx_spec_expected(a, i);
+        steps += n->deep[i];
+    }
+    return steps ? sum / (double)steps : 0;
 }

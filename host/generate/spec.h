@@ -41,12 +41,14 @@ struct hx_spec_stats {
     uint64_t proposed;   /* guesses, of trees in a row */
     uint64_t verified;   /* tokens of trees, all branches */
     uint64_t accepted;   /* guesses that became text */
+    uint64_t wrong;      /* steps that ended at a wrong guess, or with the text in front of a guess */
     uint64_t drafts;     /* times that the drafter was asked */
     double draft_s;      /* host seconds of that */
     struct {
         uint64_t n;
         double s;
     } pass[1 + HX_DRAFT_MAX]; /* passes of the model with so many guesses, and their host seconds, choices included */
+    uint64_t deep[1 + HX_DRAFT_MAX]; /* the same passes by guesses in a row: of a tree its deepest branch */
     size_t final_batch;  /* most guesses of a next step */
     char off[256];       /* why the drafter was switched off; "": it was not */
 };
@@ -101,6 +103,13 @@ void hx_spec_stepped(struct hx_spec *s, double seconds, const struct hx_draft_tr
 /* Tokens per step that a share `a` of accepted guesses, each independent of the others, gives with g of them:
  * (1 - a^(g+1)) / (1 - a) (Leviathan et al. 2023, equation 1). */
 double hx_spec_expected(double a, size_t g);
+
+/* That law's a: of the guesses that were compared with the model's choice the share that was right.  A step compares up to the first wrong
+ * one, so accepted / proposed is less.  0: none was. */
+double hx_spec_share_right(const struct hx_spec_stats *n);
+
+/* Tokens per step that the law gives for what was proposed, with that a; 0: no step. */
+double hx_spec_law(const struct hx_spec_stats *n);
 
 /* The figures as an object; NULL: out of memory. */
 json_t *hx_spec_report(const struct hx_spec *s);

@@ -296,6 +296,23 @@ static void test_the_batch_follows_what_was_right(void **state)
     assert_int_equal(hx_spec_stats(s)->accepted, 4);
     assert_int_equal(hx_spec_stats(s)->emitted, 6);
     assert_int_equal(hx_spec_stats(s)->pass[4].n, 2);
+    assert_int_equal(hx_spec_stats(s)->wrong, 1);
+    hx_spec_close(s);
+}
+
+/* Of five guesses that were compared four were right, whatever stood behind the wrong one. */
+static void test_the_law_takes_the_share_of_guesses_that_were_compared(void **state)
+{
+    struct hx_spec *s = open_policy(&(struct hx_spec_cfg){.batch = 4});
+    const struct hx_spec_stats *n = hx_spec_stats(s);
+
+    (void)state;
+    assert_true(hx_spec_share_right(n) == 0 && hx_spec_law(n) == 0);
+    step(s, 4, 3);
+    step(s, 1, 1);
+    step(s, 0, 0);
+    assert_true(fabs(hx_spec_share_right(n) - 0.8) < 1e-12);
+    assert_true(fabs(hx_spec_law(n) - (hx_spec_expected(0.8, 4) + hx_spec_expected(0.8, 1) + 1) / 3) < 1e-12);
     hx_spec_close(s);
 }
 
@@ -635,6 +652,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_twin_that_draws_is_always_right_and_equal_seeds_give_equal_texts),
     cmocka_unit_test(test_drawn_tokens_have_the_models_distribution),
     cmocka_unit_test(test_the_batch_follows_what_was_right),
+    cmocka_unit_test(test_the_law_takes_the_share_of_guesses_that_were_compared),
     cmocka_unit_test(test_the_law_is_a_sum_of_powers),
     cmocka_unit_test(test_warm_up_tokens_are_the_models_and_batches_as_long_as_asked),
     cmocka_unit_test(test_unlikely_guesses_and_what_follows_them_are_left_out),
