@@ -42,6 +42,10 @@ void hx_plan_close(struct hx_plan *p);
 /* A copy of an unresolved plan, for more options.  0 or -ENOMEM. */
 int hx_plan_copy(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
 
+/* A copy of an unresolved plan with this drafter, "lookup" or "gp:96", or NULL for none; options of drafters that it does not have are left
+ * out.  0; -EINVAL: there is no such drafter; -ENOMEM. */
+int hx_plan_drafted(struct hx_plan **out, const struct hx_plan *p, const char *draft, struct hx_error *err);
+
 /* A resolved plan like p, but with K and V in f32 and without drafts and taps; attention is p's where it was asked for and works on
  * rows.  An engine with it can share p's core.  0; -ENOMEM; -EINVAL: p has whole layers on the DSP. */
 int hx_plan_reference(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);

@@ -39,6 +39,31 @@ static int is_beside(const struct hx_option *o)
                                  : is_of(o, HX_SEAM_DRAFT) || is_of(o, HX_SEAM_TAP);
 }
 
+/* 1: an option that says who guesses, or how, and is not m's; m NULL: nobody guesses. */
+static int is_of_others(const struct hx_option *o, const struct hx_method *m)
+{
+    if (hx_option_is_plans(o))
+        return hx_plan_seam_of(o->name) == HX_SEAM_DRAFT || (!m && o->of && hx_plan_seam_of(o->of) == HX_SEAM_DRAFT);
+    return is_of(o, HX_SEAM_DRAFT) && !(m && hx_method_has(m, o->name));
+}
+
+int hx_plan_drafted(struct hx_plan **out, const struct hx_plan *p, const char *draft, struct hx_error *err)
+{
+    const struct hx_method *m = draft ? hx_method_find(hx_methods, HX_SEAM_DRAFT, draft, strcspn(draft, ":")) : NULL;
+    int rc = hx_plan_copy(out, p, err);
+
+    for (size_t i = 0; !rc && i < p->values.n; i++)
+        if (is_of_others(p->values.at[i].option, m))
+            hx_plan_values_drop(&(*out)->values, p->values.at[i].option->name);
+    if (!rc && draft)
+        rc = hx_plan_set(*out, hx_seam_names[HX_SEAM_DRAFT], draft, err);
+    if (rc) {
+        hx_plan_close(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
 /* What was said about the cache, drafts, taps and what happens once is left out; what is on the DSP is not among the values. */
 static int keeps(const struct hx_option *o, int attn)
 {

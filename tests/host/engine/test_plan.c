@@ -285,6 +285,39 @@ static void test_a_copy_goes_its_own_way(void **state)
     hx_plan_close(NULL);
 }
 
+/* Options of drafters go to those that have them, and all of them go without a drafter. */
+static void test_one_plan_becomes_a_plan_of_each_drafter(void **state)
+{
+    struct hx_plan *all, *table, *text, *none, *wrong;
+    struct hx_error err = {""};
+    struct settings s;
+
+    (void)state;
+    assert_int_equal(hx_plan_open(&all, "--", 0, &err), 0);
+    assert_int_equal(hx_plan_set_list(all, split(&s, "draft=perfect kv=f32 ott-tokens=64 draft-text=x.txt spec-thresh=0"), &err), 0);
+    assert_int_equal(hx_plan_drafted(&table, all, "swarm:4", &err), 0);
+    assert_int_equal(hx_plan_drafted(&text, all, "lookup", &err), 0);
+    assert_int_equal(hx_plan_drafted(&none, all, NULL, &err), 0);
+    assert_int_equal(hx_plan_drafted(&wrong, all, "zork", &err), -EINVAL);
+    assert_null(wrong);
+    if (hx_plan_resolve(table, &err) || hx_plan_resolve(text, &err) || hx_plan_resolve(none, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(hx_plan_method(table, HX_SEAM_DRAFT)->name, "swarm");
+    assert_string_equal(hx_plan_draft_arg(table), "4");
+    assert_int_equal(hx_plan_number(table, "ott-tokens"), 64);
+    assert_string_equal(hx_plan_text(table, "draft-text"), "x.txt");
+    assert_string_equal(hx_plan_method(text, HX_SEAM_DRAFT)->name, "lookup");
+    assert_int_equal(hx_plan_given(text, "draft-text"), 0);
+    assert_int_equal(hx_plan_given(text, "spec-thresh"), 1);
+    assert_int_equal(hx_plan_guesses(none), 0);
+    assert_int_equal(hx_plan_given(none, "spec-thresh"), 0);
+    assert_string_equal(hx_plan_method(none, HX_SEAM_KV)->name, "f32");
+    hx_plan_close(none);
+    hx_plan_close(text);
+    hx_plan_close(table);
+    hx_plan_close(all);
+}
+
 static void test_reports_say_what_the_plan_is(void **state)
 {
     enum { LAYERS = 6 };
@@ -471,6 +504,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_options_that_change_nothing_are_noted),
     cmocka_unit_test(test_a_process_becomes_two_only_where_it_may),
     cmocka_unit_test(test_a_copy_goes_its_own_way),
+    cmocka_unit_test(test_one_plan_becomes_a_plan_of_each_drafter),
     cmocka_unit_test(test_reports_say_what_the_plan_is),
     cmocka_unit_test(test_calls_are_those_of_the_methods_together),
     cmocka_unit_test(test_the_tables_of_methods_are_sound),
