@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cmd.h"
+#include "cli/gnuplot.h"
 #include "measure.h"
-#include "plot.h"
 #include "ranks.h"
 #include "slurm.h"
 #include "stop.h"
@@ -130,7 +130,7 @@ static int parse(struct hx_density_run *d, int argc, char **argv)
         rc = hx_cmd_usage(d->s.o.cmd, "--csv and --json exclude each other");
     if (!rc)
         rc = hx_gate_begin(&d->gate);
-    return rc || !d->plot || d->parts || d->l.rank ? rc : hx_plot_check(&d->s, d->plot);
+    return rc || !d->plot || d->parts || d->l.rank ? rc : hx_gnuplot_check(d->s.o.cmd, d->plot);
 }
 
 /* --- the sweep */

@@ -4,9 +4,6 @@
 
 #include "sweep.h"
 
-/* Before anything is measured: a path that ends in .svg or .png, and a gnuplot in PATH.  Returns an enum hx_exit after a message. */
-int hx_plot_check(const struct hx_sweep *s, const char *path);
-
 /* Modelled ms of a token over its position, a line for each density and what is swept.  rows: an array.  Returns an enum hx_exit after
  * a message. */
 int hx_plot_rows(const struct hx_sweep *s, const char *path, const json_t *rows);
