@@ -32,7 +32,7 @@ for command in $(actions); do
     check "$command"
     n=$((n + 1))
     case $command in
-    block | model | bench | dsp | report)
+    block | model | bench | dsp | report | spec)
         for action in $(actions "$command"); do
             check "$command" "$action"
             n=$((n + 1))

@@ -20,6 +20,7 @@ int hx_cmd_run(int argc, char **argv);
 int hx_cmd_ppl(int argc, char **argv);
 int hx_cmd_perplexity_sp(int argc, char **argv);
 int hx_cmd_density(int argc, char **argv);
+int hx_cmd_spec(int argc, char **argv);
 int hx_cmd_plan(int argc, char **argv);
 int hx_cmd_kcache_size(int argc, char **argv);
 int hx_cmd_methods(int argc, char **argv);
