@@ -1,7 +1,9 @@
 /* Protects speculation against a real rig: caches on the DSP take guesses back at every density and keep the bits of a text without
  * guesses; a step makes the calls of one token, whatever it verifies; a DSP that dies in the middle of one costs an error and no
- * wrong token.  HEXRIG_SPEC_ALL=1: all 20 golden prompts, 64 tokens each. */
+ * wrong token; calls and modelled time per token of the text go down as the law says.  HEXRIG_SPEC_ALL=1: all 20 golden prompts, 64
+ * tokens each. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 
 #include "hx_rig.h"
@@ -14,6 +16,7 @@ static struct spec_prompts prompts;
 static int start(void **state)
 {
     spec_prompts_read(&prompts);
+    own_rig_profile = "s22u-577";
     return own_rig_start(state);
 }
 
@@ -136,6 +139,114 @@ static void test_a_step_makes_the_calls_of_one_token(void **state)
     }
 }
 
+/* --- the law */
+
+/* It knows the text, and each of its guesses is right with probability `right`, whatever became of the others. */
+struct known {
+    struct hx_draft draft; /* first */
+    const struct spec_text *text;
+    size_t n_prompt;
+    double right;
+    uint64_t state; /* of a linear congruence, Knuth's MMIX */
+};
+
+static int guess(struct hx_draft *d, const uint32_t *ids, size_t n, const struct hx_draft_room *room, struct hx_draft_tree *t,
+                 struct hx_error *err)
+{
+    struct known *k = (struct known *)d;
+    int more = 1;
+
+    (void)ids;
+    (void)err;
+    for (size_t i = n - k->n_prompt; more && i < k->text->n; i++) {
+        k->state = k->state * 6364136223846793005u + 1442695040888963407u;
+        more = hx_draft_add(t, room, (double)(k->state >> 40) < k->right * 0x1p24 ? k->text->ids[i] : k->text->ids[i] ^ 1, 0);
+    }
+    return 0;
+}
+
+/* What texts cost, all of them together. */
+struct bill {
+    double calls, us;
+};
+
+static void pay(struct bill *b, double sign)
+{
+    struct hx_session_stats s;
+
+    assert_int_equal(hx_rig_session_stats(&s), 0);
+    b->calls += sign * (double)s.invokes;
+    b->us += sign * 1e-3 * (double)(s.dispatch_ns + s.marshal_ns + s.queue_ns + s.exec_ns);
+}
+
+/* The text of a prompt; its own tokens are not on the bill. */
+static void buy(struct hx_engine *e, size_t prompt, struct spec_text *t, struct bill *b)
+{
+    const struct hx_completion_cfg cfg = greedy_cfg(prompt, SPEC_MOST);
+    struct hx_completion c;
+    struct hx_error err = {""};
+    int more = 1;
+
+    assert_int_equal(hx_completion_open(&c, e, &cfg, &err), 0);
+    while (more > 0 && !hx_completion_prefilled(&c))
+        more = hx_completion_step(&c, &err);
+    pay(b, -1);
+    while (more > 0)
+        more = hx_completion_step(&c, &err);
+    pay(b, 1);
+    if (more < 0)
+        fail_msg("%s", err.text);
+    *t = (struct spec_text){.n = c.n_made, .steps = c.steps};
+    memcpy(t->ids, c.ids + cfg.n_prompt, c.n_made * sizeof(*t->ids));
+    if (c.g.spec)
+        t->stats = *hx_spec_stats(c.g.spec);
+    hx_completion_close(&c);
+}
+
+enum { LAW_TEXTS = 8, LAW_GUESSES = 4 };
+
+static void check_law(const char *density, double right)
+{
+    static const struct hx_draft_ops ops = {.name = "known", .propose = guess};
+    static const char *const more[] = {"draft=lookup", "spec-thresh=0", "spec-warmup=0", "spec-adapt=off", "spec-batch=4", NULL};
+    struct hx_engine *e[2] = {spec_engine(HXT_SETTINGS("kv=spinor", density), NULL), spec_engine(HXT_SETTINGS("kv=spinor", density), more)};
+    struct hx_draft *own = e[1]->draft;
+    struct hx_spec_stats sum = {0};
+    struct known k = {.draft = {&ops}, .right = right, .state = 19};
+    struct bill plain = {0, 0}, drafted = {0, 0};
+    double tokens;
+
+    e[1]->draft = &k.draft;
+    for (size_t i = 0; i < LAW_TEXTS; i++) {
+        struct spec_text want, got;
+
+        buy(e[0], i, &want, &plain);
+        k.text = &want;
+        k.n_prompt = prompts.at[i].n;
+        buy(e[1], i, &got, &drafted);
+        spec_same(&got, &want, "known");
+        sum.accepted += got.stats.accepted;
+        sum.wrong += got.stats.wrong;
+    }
+    tokens = hx_spec_expected(hx_spec_share_right(&sum), LAW_GUESSES);
+    print_message("%s: %.3f of guesses right; %.3f tokens a step by the law, %.3f by calls, %.3f by modelled time\n", density,
+                  hx_spec_share_right(&sum), tokens, plain.calls / drafted.calls, plain.us / drafted.us);
+    assert_true(plain.calls > 0 && plain.us > 0);
+    assert_true(fabs(plain.calls / drafted.calls / tokens - 1) < 0.05);
+    assert_true(fabs(plain.us / drafted.us / tokens - 1) < 0.10);
+    e[1]->draft = own;
+    hx_engine_close(e[1]);
+    hx_engine_close(e[0]);
+}
+
+/* Under the profile with 577 calls a second, at which a batch costs what a token does. */
+static void test_calls_and_time_per_token_follow_the_law(void **state)
+{
+    (void)state;
+    check_law("density=batched", 0.8);
+    check_law("density=per-token", 0.6);
+}
+
 /* --- a DSP that dies */
 
 /* Kills it once, in the middle of a batch with guesses. */
@@ -218,6 +329,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_density_takes_guesses_back),
     cmocka_unit_test(test_other_caches_on_the_dsp_take_guesses_back),
     cmocka_unit_test(test_a_step_makes_the_calls_of_one_token),
+    cmocka_unit_test(test_calls_and_time_per_token_follow_the_law),
     cmocka_unit_test(test_a_dsp_that_dies_while_guesses_are_verified_emits_nothing_wrong),
 };
 
