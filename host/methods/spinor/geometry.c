@@ -110,12 +110,12 @@ static float *alloc_rows(const struct hx_kv *kv, size_t n, struct hx_error *err)
 
 int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_error *err)
 {
-    const size_t end = pos + n;
-    float *rows = alloc_rows(kv, n < kv->max_batch ? n : kv->max_batch, err);
+    const size_t end = pos + n, most = kv->prompt_batch ? kv->prompt_batch : kv->max_batch;
+    float *rows = alloc_rows(kv, n < most ? n : most, err);
     int rc = rows ? 0 : -ENOMEM;
 
     while (!rc && pos < end) {
-        size_t now = end - pos < kv->max_batch ? end - pos : kv->max_batch;
+        size_t now = end - pos < most ? end - pos : most;
 
         for (size_t layer = 0; !rc && layer < kv->n_layer; layer++)
             rc = put(kv, layer, pos, now, rows, err);
@@ -125,14 +125,14 @@ int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_error *er
     return rc;
 }
 
-int hx_geometry_layer(struct hx_kv *kv, size_t layer, size_t pos, struct hx_error *err)
+int hx_geometry_layer(struct hx_kv *kv, size_t layer, size_t pos, size_t n, struct hx_error *err)
 {
-    float *rows = alloc_rows(kv, 1, err);
+    float *rows = alloc_rows(kv, n, err);
     struct hx_kv_view past;
-    int rc = rows ? put(kv, layer, pos, 1, rows, err) : -ENOMEM;
+    int rc = rows ? put(kv, layer, pos, n, rows, err) : -ENOMEM;
 
     if (!rc)
-        rc = kv->ops->rows(kv, layer, pos, &past, err);
+        rc = kv->ops->rows(kv, layer, pos + n - 1, &past, err);
     free(rows);
     return rc;
 }

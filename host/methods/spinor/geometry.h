@@ -20,8 +20,8 @@ int hx_geometry_cal(struct hx_cal **out, const struct hx_geometry *g, const stru
 /* Stores noise as K and V of positions pos..pos+n-1 of every layer. */
 int hx_geometry_fill(struct hx_kv *kv, size_t pos, size_t n, struct hx_error *err);
 
-/* What the forward pass asks of the cache for one token at `pos` in one layer: K and V in, the past out. */
-int hx_geometry_layer(struct hx_kv *kv, size_t layer, size_t pos, struct hx_error *err);
+/* What the forward pass asks of the cache for a batch of n tokens from `pos` on in one layer: K and V in, the past out. */
+int hx_geometry_layer(struct hx_kv *kv, size_t layer, size_t pos, size_t n, struct hx_error *err);
 
 /* Of a cache that attends by itself: the attention of positions pos..pos+n-1 of a layer, with noise as Q, K and V.  n_head: a multiple of
  * the cache's n_kv. */

@@ -29,6 +29,8 @@ struct hx_density_question {
     size_t pos;                         /* of the token, 0-based */
     unsigned clients;                   /* that compute such a token each, side by side (clients.h); 0: one.  More make calls, no packets,
                                          * and are counted */
+    size_t guesses;                     /* behind the token, in one batch with it; the plan has a drafter then, which is not asked */
+    double accept;                      /* with guesses: the share of them that would be right */
     enum hx_density_how how;
     const char *profile;                /* name or path, as the rig was told; NULL: the rig knows its name */
     struct hx_density_memo *memo;       /* of this plan and geometry, on this rig; NULL: none */
@@ -44,8 +46,10 @@ struct hx_density_answer {
     char basis[16];              /* of blocks; "none" */
     size_t n_layer;              /* of the model or geometry */
     unsigned clients;            /* 1 or more */
-    struct hx_calls formula;     /* what the methods' formulas say, of one token */
-    struct hx_session_stats sum; /* for all clients' tokens; clock_ns is until the last one was done */
+    size_t guesses;              /* of the question */
+    double accept, tokens;       /* likewise; tokens: that a step makes then by the law (hx_spec_expected()): 1 without guesses */
+    struct hx_calls formula;     /* what the methods' formulas say, of one token without guesses */
+    struct hx_session_stats sum; /* for all clients' steps; clock_ns is until the last one was done */
 };
 
 /* What analytic answers have counted, so that the next one of the same plan and geometry need not: zero in the beginning.  Answers do

@@ -10,7 +10,9 @@
 #include "slurm.h"
 #include "stop.h"
 
-enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS, OPT_ROWS, OPT_SWEEP, OPT_CSV, OPT_PLOT, OPT_RESUME, OPT_PART, OPT_SLURM };
+enum {
+    OPT_GEOMETRY = HX_OPT_FREE, OPT_DENSITY, OPT_POS, OPT_ROWS, OPT_SWEEP, OPT_SPEC, OPT_CSV, OPT_PLOT, OPT_RESUME, OPT_PART, OPT_SLURM
+};
 
 static const struct argp_option options[] = {
     {"geometry", OPT_GEOMETRY, "NAME", 0,
@@ -24,6 +26,9 @@ static const struct argp_option options[] = {
     {"sweep", OPT_SWEEP, "NAME=LIST", 0,
      "rows for each value of something else: profile, geometry, model, clients (side by side, 1 to 32), or an option of methods (kv, "
      "placement, ...); repeatable", 0},
+    {"spec", OPT_SPEC, "G,A", 0,
+     "also rows with G guesses a step, of which the share A is right (from 0 to 1): figures per token that comes out of it, without what "
+     "guessing costs; repeatable", 0},
     {"rows", OPT_ROWS, "HOW", 0,
      "auto | counted | analytic: far positions of a geometry follow from two near ones that are counted, where counting them would take "
      "long, never, or always (auto)", 0},
@@ -89,6 +94,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case OPT_SWEEP:
         return hx_opt_error(hx_sweep_add(&d->s, arg));
+    case OPT_SPEC:
+        return hx_opt_error(hx_sweep_add_spec(&d->s, arg));
     case OPT_ROWS:
         rc = hx_opt_name(d->s.o.cmd, "rows", arg, hx_density_how_names, &how);
         d->s.how = (enum hx_density_how)how;

@@ -9,12 +9,14 @@
 
 #include "cli/report.h"
 #include "clients.h"
+#include "generate/spec.h"
 #include "geometry_run.h"
 
 /* What is asked: a model's engine, or a geometry. */
 struct subject {
     struct hx_engine *e; /* NULL: a geometry */
-    float *logits;       /* [vocab] of a model */
+    float *logits;       /* [rows][vocab] of a model */
+    size_t rows;         /* of a token's batch: itself and guesses behind it */
     struct hx_geometry_run g;
     const struct hx_kv *kv;
     struct hx_shape shape;
@@ -29,26 +31,35 @@ struct source {
 
 /* --- a model */
 
-/* Positions 0 to last. */
+/* Positions 0 to last, and those of guesses. */
 static int model_open(struct subject *s, const struct hx_density_question *q, size_t last, struct hx_error *err)
 {
     struct hx_engine_cfg cfg = *q->model;
     int rc;
 
     cfg.plan = q->plan;
-    cfg.n_ctx = last + 1;
+    cfg.n_ctx = last + s->rows;
     rc = hx_engine_open(&s->e, &cfg, err);
     if (rc)
         return rc;
     s->kv = s->e->kv;
     s->shape = hx_shape_of(s->e->model);
-    if (last >= s->e->model->n_ctx)
-        return hx_error_set(err, -EINVAL, "position %zu: the model's context is %zu", last, s->e->model->n_ctx);
-    s->logits = calloc(s->e->model->vocab, sizeof(*s->logits));
+    if (cfg.n_ctx > s->e->model->n_ctx)
+        return hx_error_set(err, -EINVAL, "position %zu: the model's context is %zu", cfg.n_ctx - 1, s->e->model->n_ctx);
+    if (s->rows > hx_forward_max_guessed(s->e->forward))
+        return hx_error_set(err, -EINVAL, "%zu guesses; a batch here has %zu tokens at most, the known one among them", q->guesses,
+                            hx_forward_max_guessed(s->e->forward));
+    s->logits = calloc(s->rows * s->e->model->vocab, sizeof(*s->logits));
     return s->logits ? 0 : hx_error_set(err, -ENOMEM, "no memory for logits");
 }
 
 /* Any ids do: what a call costs does not depend on them. */
+static void make_ids(const struct subject *s, uint32_t *ids, size_t pos, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ids[i] = (uint32_t)((pos + i) * 7919 % s->e->model->vocab);
+}
+
 static int model_fill(struct subject *s, size_t pos, size_t n, struct hx_error *err)
 {
     uint32_t *ids = calloc(n, sizeof(*ids));
@@ -56,23 +67,24 @@ static int model_fill(struct subject *s, size_t pos, size_t n, struct hx_error *
 
     if (!ids)
         return hx_error_set(err, -ENOMEM, "no memory for %zu tokens", n);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = (uint32_t)((pos + i) * 7919 % s->e->model->vocab);
+    make_ids(s, ids, pos, n);
     rc = hx_engine_run(s->e, ids, n, pos, err);
     free(ids);
     return rc;
 }
 
-/* With the choice of the next one, which may be made on the DSP, or of logits that are. */
+/* With the choice of what is next, which may be made on the DSP, or of logits that are. */
 static int model_token(struct subject *s, size_t pos, struct hx_error *err)
 {
-    uint32_t id;
-    int rc = model_fill(s, pos, 1, err);
+    uint32_t ids[1 + HX_DRAFT_MAX];
+    int rc;
 
+    make_ids(s, ids, pos, s->rows);
+    rc = hx_forward_run(s->e->forward, ids, s->rows, pos, err);
     if (rc)
         return rc;
-    return s->e->argmax ? hx_forward_argmax(s->e->forward, s->e->last, 1, &id, err)
-                        : hx_engine_logits(s->e, s->logits, err);
+    return s->e->argmax ? hx_forward_argmax(s->e->forward, 0, s->rows, ids, err)
+                        : hx_forward_logits(s->e->forward, 0, s->rows, s->logits, err);
 }
 
 static const struct source model = {model_open, model_fill, model_token};
@@ -81,7 +93,7 @@ static const struct source model = {model_open, model_fill, model_token};
 
 static int geometry_open(struct subject *s, const struct hx_density_question *q, size_t last, struct hx_error *err)
 {
-    int rc = hx_geometry_run_open(&s->g, q->geometry, q->plan, last + 1, err);
+    int rc = hx_geometry_run_open(&s->g, q->geometry, q->plan, q->guesses, last + s->rows, err);
 
     s->kv = s->g.kv;
     s->shape = hx_shape_of(&s->g.m); /* without heads: nobody has queries, so the cache is asked for rows */
@@ -171,6 +183,7 @@ static int count(struct round *r, const struct hx_density_question *q, struct hx
     if (q->begins)
         q->begins(q->arg, r->n * work(q, shape, r->pos));
     *a = (struct hx_density_answer){.how = HX_DENSITY_COUNTED, .n_layer = shape->n_layer, .clients = r->n,
+                                    .guesses = q->guesses, .accept = q->accept, .tokens = hx_spec_expected(q->accept, q->guesses),
                                     .formula = hx_plan_calls(q->plan, shape, r->pos)};
     basis_of(r->s, q->plan, a->basis, sizeof(a->basis));
     for (unsigned i = 0; !rc && i < r->n; i++)
@@ -186,8 +199,10 @@ int hx_density_count(const struct hx_density_question *q, size_t pos, struct hx_
     r.s = calloc(r.n, sizeof(*r.s));
     if (!r.s)
         return hx_error_set(err, -ENOMEM, "no memory for %u clients", r.n);
-    for (unsigned i = 0; !rc && i < r.n; i++)
+    for (unsigned i = 0; !rc && i < r.n; i++) {
+        r.s[i].rows = 1 + q->guesses;
         rc = r.from->open(&r.s[i], q, pos, err);
+    }
     if (!rc)
         rc = count(&r, q, a, err);
     for (unsigned i = 0; i < r.n; i++) {

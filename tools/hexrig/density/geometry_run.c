@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "engine/arch/arch.h"
+#include "engine/draft.h"
 #include "engine/linear.h"
 #include "methods/dsp/linear_pack.h"
 #include "methods/spinor/geometry.h"
@@ -73,7 +74,7 @@ static int check_sizes(const struct hx_geometry *g, const struct hx_plan *p, str
     return 0;
 }
 
-int hx_geometry_check(const struct hx_geometry *g, const struct hx_plan *p, struct hx_error *err)
+int hx_geometry_check(const struct hx_geometry *g, const struct hx_plan *p, int guesses, struct hx_error *err)
 {
     const struct hx_method *mixed = mixed_method(p, g->n_layer), *owner;
     const struct hx_option *o;
@@ -84,7 +85,7 @@ int hx_geometry_check(const struct hx_geometry *g, const struct hx_plan *p, stru
     if (!rc)
         rc = check_sizes(g, p, err);
     for (size_t i = 0; !rc && (o = hx_plan_option(i, &owner)); i++)
-        if (needs_a_model(g, p, o, owner))
+        if (!(guesses && strcmp(o->name, "draft") == 0) && needs_a_model(g, p, o, owner))
             rc = hx_error_set(err, -EINVAL, "--geometry has a cache and matrices on the DSP, and nothing else: --%s needs a model",
                               o->name);
     return rc;
@@ -207,7 +208,7 @@ static int alloc_vectors(struct hx_geometry_run *r, const struct hx_geometry *g,
     const size_t q = g->n_head * g->dh, kv = g->n_kv * g->dh, in = max(max(g->width, g->ffn), q);
     const size_t out = max(max(q + 2 * kv, 2 * g->ffn), max(g->width, g->vocab));
 
-    r->batch = batch_of(r);
+    r->batch = max(batch_of(r), r->rows);
     r->x = calloc(r->batch * in, sizeof(*r->x));
     r->y = calloc(r->batch * out + in, sizeof(*r->y)); /* scratch behind */
     if (!r->x || !r->y)
@@ -236,14 +237,14 @@ static int open_matrices(struct hx_geometry_run *r, const struct hx_geometry *g,
     return rc ? rc : hx_core_open(&r->core, &cfg, plan, err);
 }
 
-int hx_geometry_run_open(struct hx_geometry_run *r, const struct hx_geometry *g, const struct hx_plan *plan, size_t n_ctx,
-                         struct hx_error *err)
+int hx_geometry_run_open(struct hx_geometry_run *r, const struct hx_geometry *g, const struct hx_plan *plan, size_t guesses,
+                         size_t n_ctx, struct hx_error *err)
 {
     const struct hx_method *kv = hx_plan_method(plan, HX_SEAM_KV);
     struct hx_open o = {.plan = plan, .model = &r->m, .n_ctx = n_ctx};
     int rc = 0;
 
-    *r = (struct hx_geometry_run){.argmax = (hx_plan_offload(plan) & HX_OFFLOAD_ARGMAX) != 0};
+    *r = (struct hx_geometry_run){.rows = 1 + guesses, .argmax = (hx_plan_offload(plan) & HX_OFFLOAD_ARGMAX) != 0};
     if (!(kv->gives & (HX_TRAIT_ROWS | HX_TRAIT_ATTEND | HX_TRAIT_LAYER)))
         return hx_error_set(err, -EINVAL, "a geometry has no queries, which --kv %s needs", kv->name);
     if (kv->gives & HX_TRAIT_LAYER && !g->gated)
@@ -261,7 +262,12 @@ int hx_geometry_run_open(struct hx_geometry_run *r, const struct hx_geometry *g,
     };
     if (hx_geometry_has_matrices(g, plan))
         rc = open_matrices(r, g, plan, err);
-    return rc ? rc : kv->open.kv(&r->kv, &o, err);
+    if (!rc)
+        rc = kv->open.kv(&r->kv, &o, err);
+    if (!rc && r->rows > r->kv->max_batch)
+        rc = hx_error_set(err, -EINVAL, "%zu guesses; --kv %s takes batches of %zu tokens, the known one among them", guesses, kv->name,
+                          r->kv->max_batch);
+    return rc;
 }
 
 void hx_geometry_run_close(struct hx_geometry_run *r)
@@ -301,9 +307,9 @@ static int apply(struct hx_geometry_run *r, size_t vectors, const struct hx_line
 static int run_out(struct hx_geometry_run *r, struct hx_error *err)
 {
     const struct hx_linear *out = &r->core->matrices.out;
-    uint32_t id;
+    uint32_t id[1 + HX_DRAFT_MAX];
 
-    return r->argmax ? out->ops->argmax(out, &id, r->x, 1, err) : apply(r, 1, MATRICES(out), err);
+    return r->argmax ? out->ops->argmax(out, id, r->x, r->rows, err) : apply(r, r->rows, MATRICES(out), err);
 }
 
 /* x in, and something else out: the next layer may have that. */
@@ -322,7 +328,7 @@ static int run_layer(struct hx_geometry_run *r, size_t layer, size_t n, size_t p
     int rc = l ? apply(r, n, MATRICES(&l->q, &l->k, &l->v), err) : 0;
 
     if (!rc && pos != SIZE_MAX)
-        rc = r->n_head ? hx_geometry_attend(r->kv, r->n_head, layer, pos, 1, err) : hx_geometry_layer(r->kv, layer, pos, err);
+        rc = r->n_head ? hx_geometry_attend(r->kv, r->n_head, layer, pos, n, err) : hx_geometry_layer(r->kv, layer, pos, n, err);
     if (!l)
         return rc;
     if (!rc)
@@ -337,7 +343,7 @@ int hx_geometry_run_token(struct hx_geometry_run *r, size_t pos, struct hx_error
     int rc = 0;
 
     for (size_t layer = 0; !rc && layer < r->m.n_layer; layer++)
-        rc = run_layer(r, layer, 1, pos, err);
+        rc = run_layer(r, layer, r->rows, pos, err);
     return rc || !r->core || !r->m.out.rows ? rc : run_out(r, err);
 }
 

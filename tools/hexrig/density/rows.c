@@ -90,11 +90,11 @@ static void csv_row(const struct hx_sweep *s, const json_t *row)
         if (json_is_string(json_object_get(row, plain[i])))
             printf(",%s", text(row, plain[i]));
         else
-            printf(",%.0f", number(row, plain[i]));
+            printf(",%.12g", number(row, plain[i]));
     for (size_t i = 0; i < n_parts(s); i++)
         printf(",%.12g", number(us, parts[i]));
     for (size_t i = 0; i < HX_PLACES; i++)
-        printf(",%.0f", number(bytes, places[i]));
+        printf(",%.12g", number(bytes, places[i]));
     putchar('\n');
 }
 
@@ -145,13 +145,12 @@ static void table_head(const struct hx_sweep *s, const json_t *line)
 static void table_row(const struct hx_sweep *s, const json_t *row)
 {
     const json_t *us = json_object_get(row, "model_us_per_token"), *bytes = json_object_get(row, "dsp_bytes_per_token");
+    const int digits = json_object_get(row, "guesses") ? 3 : 0; /* a step's calls make several tokens */
 
     for (size_t i = 0; i < s->n_swept; i++)
         printf("%-*s ", width_of(&s->swept[i]), text(row, s->swept[i].name));
-    printf("%-11s %7.0f %12.0f %14.0f %15.0f %15.0f ",
-           text(row, "density"), number(row, "pos"),
-           number(row, "calls_per_token"), number(row, "packets_per_token"),
-           number(row, "bytes_copied_per_token"), number(row, "bytes_shared_per_token"));
+    printf("%-11s %7.0f %12.*f %14.*f %15.0f %15.0f ", text(row, "density"), number(row, "pos"), digits, number(row, "calls_per_token"),
+           digits, number(row, "packets_per_token"), number(row, "bytes_copied_per_token"), number(row, "bytes_shared_per_token"));
     for (size_t i = 0; i < n_parts(s); i++)
         printf(" %11.3f", number(us, parts[i]) / 1000);
     putchar(' ');

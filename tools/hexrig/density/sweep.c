@@ -128,6 +128,28 @@ int hx_sweep_add(struct hx_sweep *s, const char *spec)
     return split(s, "sweep", eq + 1, w->value, &w->n);
 }
 
+/* What rows say in its column. */
+static const char spec_name[] = "spec";
+
+int hx_sweep_add_spec(struct hx_sweep *s, char *pair)
+{
+    struct hx_swept *w = s->swept;
+
+    while (w < s->swept + s->n_swept && strcmp(w->name, spec_name) != 0)
+        w++;
+    if (w == s->swept + HX_SWEEP_NAMES)
+        return hx_cmd_usage(s->o.cmd, "more than %d of --sweep and --spec", HX_SWEEP_NAMES);
+    if (w == s->swept + s->n_swept) {
+        *w = (struct hx_swept){.name = spec_name, .value = {"none"}, .n = 1};
+        s->n_swept++;
+    }
+    if (w->n == HX_SWEEP_LIST)
+        return hx_cmd_usage(s->o.cmd, "--spec: more than %d", HX_SWEEP_LIST - 1);
+    w->value[w->n++] = pair;
+    pair[strcspn(pair, ",")] = strchr(pair, ',') ? ':' : '\0';
+    return 0;
+}
+
 /* --- cases */
 
 static int read_geometry(const struct hx_sweep *s, const char *name, struct hx_geometry *g)
@@ -149,6 +171,29 @@ static int read_clients(const struct hx_sweep *s, const char *value, unsigned *n
     return rc;
 }
 
+/* "4:0.8", or "none".  Caches have to know that there will be guesses; who makes them costs nothing here. */
+static int read_spec(const struct hx_sweep *s, const char *value, struct hx_sweep_case *c, struct hx_plan *p)
+{
+    char guesses[32];
+    const char *accept = strchr(value, ':');
+    struct hx_error err = {""};
+    int rc;
+
+    if (strcmp(value, "none") == 0)
+        return 0;
+    if (!accept || (size_t)(accept - value) >= sizeof(guesses))
+        return hx_cmd_usage(s->o.cmd, "--spec: '%s' is no G,A: guesses of a step, and the share of them that is right", value);
+    if (hx_plan_given(s->o.plan, "draft"))
+        return hx_cmd_usage(s->o.cmd, "--spec stands for a drafter; --draft is of hexrig run");
+    snprintf(guesses, sizeof(guesses), "%.*s", (int)(accept - value), value);
+    rc = hx_opt_size(s->o.cmd, "spec", guesses, 1, HX_DRAFT_MAX, &c->guesses);
+    if (!rc)
+        rc = hx_opt_real(s->o.cmd, "spec", accept + 1, 0, 1, &c->accept);
+    if (!rc && hx_plan_set(p, "draft", "lookup", &err))
+        rc = hx_cmd_fail(s->o.cmd, "%s", err.text);
+    return rc;
+}
+
 /* One value of something that is swept: of the rig, the subject, who asks, or an option of the plan. */
 static int take_value(const struct hx_sweep *s, struct hx_sweep_case *c, struct hx_plan *p, const char *name, const char *value)
 {
@@ -167,6 +212,8 @@ static int take_value(const struct hx_sweep *s, struct hx_sweep_case *c, struct 
         return read_geometry(s, value, &c->shape);
     if (strcmp(name, "clients") == 0)
         return read_clients(s, value, &c->clients);
+    if (strcmp(name, spec_name) == 0)
+        return read_spec(s, value, c, p);
     if (strcmp(name, "density") == 0 || strcmp(name, "pos") == 0)
         return hx_cmd_usage(s->o.cmd, "--sweep: --%s is a list of its own", name);
     rc = hx_plan_set(p, name, value, &err);
@@ -254,7 +301,7 @@ static int check_case(const struct hx_sweep *s, const struct hx_sweep_case *c)
 
     if (c->shape.name && c->model)
         return hx_cmd_usage(s->o.cmd, "--sweep: a geometry and a model exclude each other");
-    if (c->shape.name && hx_geometry_check(&c->shape, c->plan[0], &err))
+    if (c->shape.name && hx_geometry_check(&c->shape, c->plan[0], c->guesses > 0, &err))
         return hx_cmd_usage(s->o.cmd, "%s", err.text);
     for (size_t i = 0; i < c->n_density; i++)
         if (c->clients > 1 && makes_packets(c->plan[i]))
@@ -350,6 +397,8 @@ struct hx_density_question hx_sweep_question(const struct hx_sweep *s, const str
         .geometry = c->shape.name ? &c->shape : NULL,
         .pos = s->pos[p->pos],
         .clients = c->clients,
+        .guesses = c->guesses,
+        .accept = c->accept,
         .how = s->how,
     };
 }

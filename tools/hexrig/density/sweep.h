@@ -24,6 +24,8 @@ struct hx_sweep_case {
     const char *value[HX_SWEEP_NAMES]; /* of each swept name */
     const char *profile, *model;       /* NULL: of the command line, or the default */
     unsigned clients;                  /* side by side; 0: not said, one */
+    size_t guesses;                    /* of a step; 0: there are none */
+    double accept;                     /* the share of them that is right */
     struct hx_geometry shape;          /* name NULL: a model */
     const char *density[HX_SWEEP_LIST];
     struct hx_plan *plan[HX_SWEEP_LIST]; /* [n_density], resolved */
@@ -51,6 +53,10 @@ struct hx_sweep_point {
 
 /* --sweep, while options are read.  Returns an enum hx_exit after a message. */
 int hx_sweep_add(struct hx_sweep *s, const char *spec);
+
+/* --spec G,A, likewise: rows without guesses, and for each pair rows with G of them a step, of which a share A is right.  The comma becomes
+ * a colon in place, as a value has no comma; kept. */
+int hx_sweep_add_spec(struct hx_sweep *s, char *pair);
 
 /* All options have been read: lists, cases, plans.  Returns an enum hx_exit; a message is printed when not 0. */
 int hx_sweep_check(struct hx_sweep *s);

@@ -40,7 +40,7 @@ static int make_plan(const struct ask *a, struct hx_choice *c, struct hx_error *
         rc = hx_sweep_plan(p, a->has_density || is_layer(c->density) ? c->density : NULL, &c->plan, err);
     hx_plan_close(p);
     if (!rc)
-        rc = hx_geometry_check(a->g, c->plan, err);
+        rc = hx_geometry_check(a->g, c->plan, 0, err);
     return rc;
 }
 
