@@ -1,5 +1,5 @@
-/* Protects `hexrig density --spec`: a batch with guesses makes the calls of a token, whose figures are per token that comes out of it by the
- * law, and costs a geometry what it costs its model. */
+/* Protects `hexrig density --spec`: a batch with guesses makes the calls of a token, whose figures are per token that comes out of it by
+ * the law, and costs a geometry what it costs its model. */
 #include "e2e.h"
 
 static json_t *rows_of(json_t *j)
