@@ -203,6 +203,10 @@ static void test_the_law_counts_tokens_calls_and_costs(void **state)
     near(e2e_number(row, "gain"), tokens / 1.6, "gain");
     assert_true(e2e_number(j, "best.guesses") == 5); /* 3.689 / 1.75 is more than 3.362 / 1.6 and 3.951 / 1.9 */
     json_decref(j);
+    j = e2e_json("spec law -a 0.8 --spec-batch 4 --draft-cost 0.5 --accept-loss 0.1 --draft-saving 0.6 --json");
+    near(e2e_number(json_array_get(json_object_get(j, "rows"), 0), "compressed"),
+         (1 - pow(0.7, 5)) / (1 - pow(0.8, 5)) * (1 - 0.8) / (1 - 0.7) * (4 * 0.5 + 1) / (4 * 0.4 * 0.5 + 1), "the compressed drafter");
+    json_decref(j);
     j = e2e_json("spec law -a 0.5 --draft-cost 1 --json"); /* a drafter as slow as the model */
     assert_true(e2e_number(j, "best.guesses") == 0 && e2e_number(j, "best.gain") == 1);
     json_decref(j);
@@ -220,6 +224,7 @@ static void test_what_cannot_be_is_refused(void **state)
         {"spec law -a 1.5", "--accept: unknown value '1.5'; legal: numbers from 0 to 1"},
         {"spec law -a 0.5 --spec-batch 4,", "--spec-batch: value 2 of the list is empty"},
         {"spec law -a 0.5 --spec-batch 64", "--spec-batch: unknown value '64'; legal: integers from 1 to 63"},
+        {"spec law -a 0.5 --accept-loss 0.6", "--accept-loss 0.6 is more than the share of right guesses, 0.5"},
         {"spec sweep --draft zork", "--draft: unknown value 'zork'"},
         {"spec sweep --draft lookup,lookup", "--draft: lookup twice"},
         {"spec sweep --draft gp", "--draft: gp: RANK is missing"},
