@@ -90,11 +90,11 @@ static void csv_row(const struct hx_sweep *s, const json_t *row)
         if (json_is_string(json_object_get(row, plain[i])))
             printf(",%s", text(row, plain[i]));
         else
-            printf(",%.12g", number(row, plain[i]));
+            printf(",%.15g", number(row, plain[i]));
     for (size_t i = 0; i < n_parts(s); i++)
         printf(",%.12g", number(us, parts[i]));
     for (size_t i = 0; i < HX_PLACES; i++)
-        printf(",%.12g", number(bytes, places[i]));
+        printf(",%.15g", number(bytes, places[i]));
     putchar('\n');
 }
 
