@@ -12,8 +12,8 @@
 #include "base/digest.h"
 #include "methods/cpu/linear_cpu.h"
 #include "methods/dsp/linear_dsp.h"
+#include "methods/moments/moments.h"
 #include "model/model.h"
-#include "moments.h"
 #include "quant/quant.h"
 #include "text/text.h"
 
@@ -177,6 +177,24 @@ static void make_some(void *arg, size_t part, size_t n_parts)
     }
 }
 
+/* What the matrices of each basis are applied to, over a text. */
+static int take_moments(struct hx_moments *m, const struct lowrank *l, const struct hx_open *o, const uint32_t *ids, size_t n_ids,
+                        struct hx_error *err)
+{
+    struct hx_moments_input *in = calloc(l->f.n_bases, sizeof(*in));
+    int rc = in ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+
+    for (size_t i = 0; in && i < l->f.n_bases; i++) {
+        const struct hx_lowrank_basis *b = &l->f.bases[i];
+
+        in[i] = (struct hx_moments_input){b->layer, b->input, b->cols, b->rank};
+    }
+    if (!rc)
+        rc = hx_moments_take(m, in, l->f.n_bases, "lowrank", o, ids, n_ids, err);
+    free(in);
+    return rc;
+}
+
 static int make(struct lowrank *l, const struct hx_open *o, const struct hx_lowrank_cfg *cfg, const uint32_t *ids, size_t n_ids,
                 struct hx_error *err)
 {
@@ -184,7 +202,7 @@ static int make(struct lowrank *l, const struct hx_open *o, const struct hx_lowr
     struct hx_error detail = {""};
     struct making g = {.l = l, .cfg = cfg, .moments = &moments, .watch = o->watch, .lock = PTHREAD_MUTEX_INITIALIZER, .err = &detail};
     const size_t threads = hx_pool_threads(o->pool);
-    int rc = ids ? hx_moments_take(&moments, &l->f, o, ids, n_ids, err) : 0;
+    int rc = ids ? take_moments(&moments, l, o, ids, n_ids, err) : 0;
 
     l->told.vectors = moments.vectors;
     if (!rc && !hx_blas(err)) /* before threads need it */
