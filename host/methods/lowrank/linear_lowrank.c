@@ -187,7 +187,7 @@ static int take_moments(struct hx_moments *m, const struct lowrank *l, const str
     for (size_t i = 0; in && i < l->f.n_bases; i++) {
         const struct hx_lowrank_basis *b = &l->f.bases[i];
 
-        in[i] = (struct hx_moments_input){b->layer, b->input, b->cols, b->rank};
+        in[i] = (struct hx_moments_input){.layer = b->layer, .point = b->input, .cols = b->cols, .rank = b->rank};
     }
     if (!rc)
         rc = hx_moments_take(m, in, l->f.n_bases, "lowrank", o, ids, n_ids, err);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/blas.h"
 #include "base/watch.h"
@@ -17,7 +18,16 @@ struct watch {
     const struct hx_moments *m;
     const char *who;
     const struct hx_blas *blas;
+    size_t first; /* of this window's vectors among all */
 };
+
+static void keep(const struct watch *w, const struct hx_moments_input *in, const float *rows, size_t n)
+{
+    const size_t left = w->first < in->n_keep ? in->n_keep - w->first : 0;
+
+    if (in->keep)
+        memcpy(in->keep + w->first * in->cols, rows, (n < left ? n : left) * in->cols * sizeof(*rows));
+}
 
 /* C += x x^T, its upper triangle. */
 static int add_rows(struct hx_tap *t, const struct hx_tap_at *at, float *rows, struct hx_error *err)
@@ -32,6 +42,7 @@ static int add_rows(struct hx_tap *t, const struct hx_tap_at *at, float *rows, s
         i++;
     if (i == w->m->n)
         return 0;
+    keep(w, &w->in[i], rows, at->n);
     x = malloc(at->n * at->row * sizeof(*x));
     if (!x)
         return hx_error_set(err, -ENOMEM, "%s: out of memory", w->who);
@@ -101,6 +112,7 @@ static int run(struct hx_moments *m, const struct hx_moments_input *in, const ch
     int rc = w.blas ? open_runner(&r, o, taps, who, err) : -ELIBACC;
 
     for (size_t i = 0; i < windows && !rc; i++) {
+        w.first = i * ctx;
         rc = hx_forward_run(r.forward, ids + i * ctx, ctx, 0, err);
         hx_watch_step(o->watch, "windows of the text", i + 1, windows);
     }

@@ -16,6 +16,8 @@ struct hx_moments_input {
     enum hx_tap_point point; /* one of HX_TAP_IN_QKV, IN_O, IN_FFN, IN_DOWN */
     size_t cols;             /* its width */
     size_t rank;             /* so many vectors it needs at least */
+    float *keep;             /* [n_keep][cols] gets the first vectors as they are; NULL: nobody wants them */
+    size_t n_keep;
 };
 
 struct hx_moments {
