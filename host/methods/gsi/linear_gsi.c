@@ -1,0 +1,435 @@
+/* Matrices with a gate in front, see linear_gsi.h. */
+#include "linear_gsi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bound.h"
+#include "methods/cpu/linear_cpu.h"
+#include "quant/quant.h"
+
+enum {
+    BATCH = 256,         /* vectors of one pass; more are taken in turns */
+    PART_MACS = 1 << 17, /* a part of at least so many multiplications is worth handing to a thread */
+};
+
+struct gsi {
+    struct hx_linear_method method; /* first */
+    struct hx_gsi_classes c;
+    struct hx_gsi_gate gate;
+    struct hx_linear_method *inner; /* applies whole matrices; NULL: the reference does */
+    struct hx_pool *pool;
+    float *z;                       /* [BATCH][most directions] */
+    float *x, *y;                   /* [BATCH][most cols], [BATCH][most rows of a class]: vectors of the slow path side by side */
+    float *column, *scratch;         /* [most rows], [most cols] */
+    size_t fast[BATCH], slow[BATCH]; /* indices of vectors */
+    struct hx_linear_gsi_told told;
+};
+
+/* What apply() got, a few vectors of it. */
+struct job {
+    struct gsi *g;
+    struct hx_gsi_class *c;
+    const struct hx_linear *const *w;
+    float *y[HX_LINEAR_TOGETHER];
+    size_t n_m;
+    const float *x;
+    size_t n, n_fast, n_slow;
+    float *scratch;
+};
+
+static struct hx_gsi_part *part_of(const struct job *j, size_t m)
+{
+    return &j->g->c.parts[j->w[m]->index];
+}
+
+/* --- work that threads share */
+
+static size_t parts_for(const struct job *j, size_t macs, size_t most)
+{
+    const size_t threads = hx_pool_threads(j->g->pool), worth = macs / PART_MACS;
+    const size_t parts = worth < threads ? worth : threads;
+
+    return parts < 2 || most < 2 ? 1 : parts < most ? parts : most;
+}
+
+static void project_part(void *arg, size_t part, size_t n_parts)
+{
+    const struct job *j = arg;
+    const size_t k = j->c->basis.k;
+
+    hx_subspace_project(&j->c->basis, j->x, j->n, part * k / n_parts, (part + 1) * k / n_parts, j->g->z);
+}
+
+/* z of all vectors; 0 for directions that may yet come. */
+static void project(struct job *j)
+{
+    const struct hx_subspace *v = &j->c->basis;
+
+    memset(j->g->z, 0, j->n * v->room * sizeof(*j->g->z));
+    hx_pool_run(j->g->pool, parts_for(j, j->n * v->k * v->cols, v->k), project_part, j);
+}
+
+static size_t strips_of(const struct job *j)
+{
+    size_t n = 0;
+
+    for (size_t m = 0; m < j->n_m; m++)
+        n += hx_image_strips(&part_of(j, m)->image);
+    return n;
+}
+
+static void image_part(void *arg, size_t part, size_t n_parts)
+{
+    const struct job *j = arg;
+    const struct hx_image_in in = {j->g->z, j->c->basis.room, j->c->basis.k, j->g->fast, j->n_fast};
+    const size_t all = strips_of(j), first = part * all / n_parts, end = (part + 1) * all / n_parts;
+    size_t at = 0;
+
+    for (size_t m = 0; m < j->n_m; m++)
+        for (size_t s = 0; s < hx_image_strips(&part_of(j, m)->image); s++, at++)
+            if (at >= first && at < end)
+                hx_image_apply(&part_of(j, m)->image, &in, j->y[m], s);
+}
+
+/* --- the gate */
+
+static size_t rows_of(const struct job *j)
+{
+    size_t rows = 0;
+
+    for (size_t m = 0; m < j->n_m; m++)
+        rows += j->w[m]->rows;
+    return rows;
+}
+
+static uint64_t weight_bytes(const struct job *j)
+{
+    uint64_t bytes = 0;
+
+    for (size_t m = 0; m < j->n_m; m++)
+        bytes += j->w[m]->rows * hx_quant_row_bytes(j->w[m]->type, j->w[m]->cols);
+    return bytes;
+}
+
+static void count_basis(const struct job *j)
+{
+    struct hx_gsi_counts *c = &j->c->counts;
+    const uint64_t numbers = j->c->basis.k * j->c->cols;
+
+    c->read.basis += numbers;
+    c->bytes.basis += numbers * sizeof(float);
+}
+
+static void take_fast(struct job *j, size_t i)
+{
+    struct hx_gsi_counts *c = &j->c->counts;
+
+    j->g->fast[j->n_fast++] = i;
+    c->fast++;
+    c->read.image += j->c->basis.k * rows_of(j);
+    for (size_t m = 0; m < j->n_m; m++)
+        c->bytes.image += j->c->basis.k * part_of(j, m)->image.row_bytes;
+}
+
+static void take_slow(struct job *j, size_t i)
+{
+    struct hx_gsi_counts *c = &j->c->counts;
+
+    j->g->slow[j->n_slow++] = i;
+    c->read.weights += rows_of(j) * j->c->cols;
+    c->bytes.weights += weight_bytes(j);
+}
+
+/* The vector's own direction joins the basis, and its image those of all matrices of the class. */
+static int grow(struct job *j, size_t i, struct hx_error *err)
+{
+    struct gsi *g = j->g;
+    struct hx_gsi_class *c = j->c;
+    struct hx_subspace *v = &c->basis;
+    const float *rest = j->x + (i + 1) * c->cols;
+    int rc = 0;
+
+    if (v->k == c->most || !hx_subspace_add(v, j->x + i * c->cols))
+        return 0;
+    c->counts.added++;
+    c->counts.read.growth += (uint64_t)c->rows * c->cols + c->cols + c->rows;
+    c->counts.bytes.growth += c->cols * sizeof(float);
+    for (size_t p = c->first; p < c->first + c->n && !rc; p++) {
+        struct hx_gsi_part *of = &g->c.parts[p];
+
+        rc = hx_image_column(&of->full, v->v + (v->k - 1) * c->cols, g->column, g->scratch, err);
+        if (!rc)
+            hx_image_set(&of->image, v->k - 1, g->column);
+        c->counts.bytes.growth += of->image.row_bytes + of->w->rows * hx_quant_row_bytes(of->w->type, of->w->cols);
+    }
+    hx_subspace_project(v, rest, j->n - i - 1, v->k - 1, v->k, g->z + (i + 1) * v->room);
+    return rc;
+}
+
+/* A gate that opens too rarely costs more than it saves. */
+static void watch_gate(struct gsi *g, struct hx_gsi_class *c, int fast)
+{
+    c->recent++;
+    c->recent_fast += (size_t)fast;
+    if (c->recent < HX_GSI_WINDOW)
+        return;
+    c->off = (double)c->recent_fast < g->gate.off_below * (double)c->recent;
+    c->recent = c->recent_fast = 0;
+}
+
+static int judge(struct job *j, size_t i, struct hx_error *err)
+{
+    struct gsi *g = j->g;
+    struct hx_gsi_class *c = j->c;
+    const float *x = j->x + i * c->cols;
+    double x2;
+    int fast;
+
+    c->counts.vectors++;
+    if (c->off) {
+        take_slow(j, i);
+        return 0;
+    }
+    count_basis(j);
+    if (g->gate.is_static) {
+        take_fast(j, i);
+        return 0;
+    }
+    c->counts.gated++;
+    x2 = hx_norm2(x, c->cols);
+    fast = hx_subspace_rest2(&c->basis, x, x2, g->z + i * c->basis.room) <= g->gate.eps * g->gate.eps * x2;
+    if (fast)
+        take_fast(j, i);
+    else
+        take_slow(j, i);
+    watch_gate(g, c, fast);
+    return fast ? 0 : grow(j, i, err);
+}
+
+/* --- the two paths */
+
+static int apply_full(struct job *j, const float *x, float *const *y, size_t n, struct hx_error *err)
+{
+    const struct hx_linear *full[HX_LINEAR_TOGETHER];
+
+    for (size_t m = 0; m < j->n_m; m++)
+        full[m] = &part_of(j, m)->full;
+    return hx_linear_apply(full, y, j->n_m, x, n, j->scratch, err);
+}
+
+/* The slow path: some vectors of the job, at [n], side by side. */
+static int run_slow(struct job *j, const size_t *at, size_t n, struct hx_error *err)
+{
+    struct gsi *g = j->g;
+    const size_t cols = j->c->cols;
+    float *y[HX_LINEAR_TOGETHER], *to = g->y;
+    int rc;
+
+    if (n == 0 || n == j->n)
+        return n ? apply_full(j, j->x, j->y, n, err) : 0;
+    for (size_t i = 0; i < n; i++)
+        memcpy(g->x + i * cols, j->x + at[i] * cols, cols * sizeof(*g->x));
+    for (size_t m = 0; m < j->n_m; m++) {
+        y[m] = to;
+        to += BATCH * j->w[m]->rows;
+    }
+    rc = apply_full(j, g->x, y, n, err);
+    for (size_t m = 0; m < j->n_m && !rc; m++)
+        for (size_t i = 0, rows = j->w[m]->rows; i < n; i++)
+            memcpy(j->y[m] + at[i] * rows, y[m] + i * rows, rows * sizeof(**y));
+    return rc;
+}
+
+static int check_fast(struct job *j, struct hx_error *err)
+{
+    struct gsi *g = j->g;
+    int rc = 0;
+
+    for (size_t i = 0; i < j->n_fast && !rc; i++) {
+        const float *x = j->x + g->fast[i] * j->c->cols;
+        const double x2 = hx_norm2(x, j->c->cols);
+
+        for (size_t m = 0; m < j->n_m && !rc; m++)
+            rc = hx_gsi_check(&j->c->counts, part_of(j, m), x, x2, g->gate.eps, j->y[m] + g->fast[i] * j->w[m]->rows, g->column,
+                              g->scratch, err);
+    }
+    return rc;
+}
+
+static int run_fast(struct job *j, struct hx_error *err)
+{
+    const size_t strips = strips_of(j);
+
+    if (!j->n_fast)
+        return 0;
+    hx_pool_run(j->g->pool, parts_for(j, j->n_fast * j->c->basis.k * rows_of(j), strips), image_part, j);
+    return j->g->gate.check ? check_fast(j, err) : 0;
+}
+
+static int apply_some(struct job *j, struct hx_error *err)
+{
+    int rc = 0;
+
+    if (!j->c->off)
+        project(j);
+    for (size_t i = 0; i < j->n && !rc; i++)
+        rc = judge(j, i, err);
+    if (!rc)
+        rc = run_slow(j, j->g->slow, j->n_slow, err);
+    return rc ? rc : run_fast(j, err);
+}
+
+static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x, size_t n, float *scratch,
+                 struct hx_error *err)
+{
+    struct gsi *g = w[0]->state;
+    int rc = 0;
+
+    for (size_t first = 0; first < n && !rc; first += BATCH) {
+        struct job j = {.g = g, .c = &g->c.at[g->c.parts[w[0]->index].class], .w = w, .n_m = n_m, .x = x + first * w[0]->cols,
+                        .n = n - first < BATCH ? n - first : BATCH, .scratch = scratch};
+
+        for (size_t m = 0; m < n_m; m++)
+            j.y[m] = y[m] + first * w[m]->rows;
+        rc = apply_some(&j, err);
+    }
+    return rc;
+}
+
+static const struct hx_linear_ops ops = {"gsi", apply, NULL, 1};
+
+/* --- open and close */
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int make_room(struct gsi *g, struct hx_error *err)
+{
+    size_t rows = 0, cols = 0, room = 0;
+
+    for (size_t i = 0; i < g->c.n; i++) {
+        const struct hx_gsi_class *c = &g->c.at[i];
+
+        rows = c->rows > rows ? c->rows : rows;
+        cols = c->cols > cols ? c->cols : cols;
+        room = c->basis.room > room ? c->basis.room : room;
+    }
+    g->z = malloc(BATCH * room * sizeof(*g->z));
+    g->x = malloc(BATCH * cols * sizeof(*g->x));
+    g->y = malloc(BATCH * rows * sizeof(*g->y));
+    g->column = malloc(rows * sizeof(*g->column));
+    g->scratch = malloc(cols * sizeof(*g->scratch));
+    return g->z && g->x && g->y && g->column && g->scratch ? 0 : hx_error_set(err, -ENOMEM, "gsi: out of memory");
+}
+
+/* The classes' matrices as wholes, and the output matrix. */
+static int open_inner(struct gsi *g, const struct hx_open *o, const struct hx_linear_set *set, struct hx_error *err)
+{
+    struct hx_linear_set to = {.at = calloc(set->n + 1, sizeof(*to.at))};
+    int rc = to.at ? 0 : hx_error_set(err, -ENOMEM, "gsi: out of memory");
+
+    for (size_t i = 0, part = 0; to.at && i < set->n; i++) {
+        to.at[i] = set->at[i];
+        if (set->at[i].which != HX_OUT)
+            to.at[i].w = &g->c.parts[part++].full;
+    }
+    to.n = set->n;
+    if (!rc)
+        rc = hx_linear_cpu_open(&g->inner, &to, NULL, o->pool, err);
+    free(to.at);
+    return rc;
+}
+
+static int find_norms(struct gsi *g, struct hx_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < g->c.n_parts && !rc; i++)
+        if (g->gate.check && !g->c.parts[i].norm)
+            rc = hx_gsi_norm(&g->c.parts[i].full, &g->c.parts[i].norm, err);
+    return rc;
+}
+
+static void close_gsi(struct hx_linear_method *m)
+{
+    struct gsi *g = (struct gsi *)m;
+
+    hx_linear_close(g->inner);
+    hx_gsi_classes_free(&g->c);
+    free(g->z);
+    free(g->x);
+    free(g->y);
+    free(g->column);
+    free(g->scratch);
+    free(g);
+}
+
+static int calibrate(struct gsi *g, const struct hx_open *o, const struct hx_gsi_source *from, struct hx_error *err)
+{
+    const double start = now();
+    int rc = hx_gsi_calibrate(&g->c, o, from, &g->told.vectors, err);
+
+    g->told.seconds = now() - start;
+    hx_gsi_classes_restart(&g->c, SIZE_MAX);
+    return rc;
+}
+
+int hx_linear_gsi_open(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
+                       const struct hx_linear_gsi_cfg *cfg, struct hx_error *err)
+{
+    struct gsi *g = calloc(1, sizeof(*g));
+    int rc;
+
+    if (!g)
+        return hx_error_set(err, -ENOMEM, "gsi: out of memory");
+    g->method.close = close_gsi;
+    g->pool = o->pool;
+    g->gate = cfg->gate;
+    rc = hx_gsi_classes_open(&g->c, set, &cfg->shape, err);
+    if (!rc)
+        rc = calibrate(g, o, &cfg->from, err);
+    if (!rc)
+        rc = make_room(g, err);
+    if (!rc)
+        rc = find_norms(g, err);
+    if (!rc && !cfg->reference) /* else they are the reference's as they stand */
+        rc = open_inner(g, o, set, err);
+    if (rc) {
+        close_gsi(&g->method);
+        return rc;
+    }
+    for (size_t i = 0; i < g->c.n_parts; i++) {
+        g->c.parts[i].w->ops = &ops;
+        g->c.parts[i].w->state = g;
+        g->c.parts[i].w->index = (uint32_t)i;
+    }
+    *out = &g->method;
+    return 0;
+}
+
+int hx_linear_gsi_set(struct hx_linear_method *method, size_t k, const struct hx_gsi_gate *gate, struct hx_error *err)
+{
+    struct gsi *g = (struct gsi *)method;
+
+    g->gate = *gate;
+    hx_gsi_classes_restart(&g->c, k);
+    return find_norms(g, err);
+}
+
+const struct hx_gsi_classes *hx_linear_gsi_classes(const struct hx_linear_method *method)
+{
+    return &((const struct gsi *)method)->c;
+}
+
+struct hx_linear_gsi_told hx_linear_gsi_told(const struct hx_linear_method *method)
+{
+    return ((const struct gsi *)method)->told;
+}
