@@ -7,6 +7,8 @@
 static const struct hx_action list[] = {
     {"spectra", hx_subspace_cmd_spectra, "how many singular values hold a matrix"},
     {"bound", hx_subspace_cmd_bound, "how far matrices of low rank are from the best ones"},
+    {"gsi", hx_subspace_cmd_gsi, "what a gate in front of matrices saves on a held-out text"},
+    {"gsi-cost", hx_subspace_cmd_gsi_cost, "the same out of shapes, for models that are not here"},
 };
 
 int hx_cmd_subspace(int argc, char **argv)
