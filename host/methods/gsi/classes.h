@@ -37,6 +37,7 @@ struct hx_gsi_class {
     size_t made, own;      /* directions of the text; of which a cascade has added so many in this layer */
     struct hx_subspace basis;
     size_t most;           /* directions that it may grow to, at most its room */
+    int on_dsp;            /* as in hx_linear_set, of all parts */
     double r_eff;          /* effective rank of what the text puts in; -1: not known */
     int off;               /* 1: its gate opened too rarely, and W is applied without it */
     size_t recent, recent_fast; /* of the gate's last verdicts */
@@ -58,7 +59,7 @@ struct hx_gsi_shape {
 };
 
 /* c: zeroed.  Takes the set's matrices of layers.  0; -EINVAL: a rank above what a matrix takes in, rows that do not go into blocks of the
- * format, nothing to take; -ENOMEM.  In any case to be freed. */
+ * format, matrices of one class of which only some are to be on the DSP, or a basis there that is to grow, nothing to take; -ENOMEM.  In any case to be freed. */
 int hx_gsi_classes_open(struct hx_gsi_classes *c, const struct hx_linear_set *set, const struct hx_gsi_shape *shape,
                         struct hx_error *err);
 

@@ -8,6 +8,7 @@
 
 #include "bound.h"
 #include "methods/cpu/linear_cpu.h"
+#include "on_dsp.h"
 #include "quant/quant.h"
 
 enum {
@@ -19,7 +20,8 @@ struct gsi {
     struct hx_linear_method method; /* first */
     struct hx_gsi_classes c;
     struct hx_gsi_gate gate;
-    struct hx_linear_method *inner; /* applies whole matrices; NULL: the reference does */
+    struct hx_linear_method *inner; /* applies whole matrices here; NULL: the reference does */
+    struct hx_gsi_dsp dsp;
     struct hx_pool *pool;
     float *z;                       /* [BATCH][most directions] */
     float *x, *y;                   /* [BATCH][most cols], [BATCH][most rows of a class]: vectors of the slow path side by side */
@@ -220,8 +222,19 @@ static int apply_full(struct job *j, const float *x, float *const *y, size_t n, 
     return hx_linear_apply(full, y, j->n_m, x, n, j->scratch, err);
 }
 
-/* The slow path: some vectors of the job, at [n], side by side. */
-static int run_slow(struct job *j, const size_t *at, size_t n, struct hx_error *err)
+static int images_there(struct job *j, const float *x, float *const *y, size_t n, struct hx_error *err)
+{
+    size_t parts[HX_LINEAR_TOGETHER];
+
+    for (size_t m = 0; m < j->n_m; m++)
+        parts[m] = j->w[m]->index;
+    return hx_gsi_dsp_images(&j->g->dsp, part_of(j, 0)->class, parts, j->n_m, y, x, n, err);
+}
+
+typedef int path_fn(struct job *j, const float *x, float *const *y, size_t n, struct hx_error *err);
+
+/* Some vectors of the job, at [n], side by side. */
+static int run_path(struct job *j, path_fn *path, const size_t *at, size_t n, struct hx_error *err)
 {
     struct gsi *g = j->g;
     const size_t cols = j->c->cols;
@@ -229,14 +242,14 @@ static int run_slow(struct job *j, const size_t *at, size_t n, struct hx_error *
     int rc;
 
     if (n == 0 || n == j->n)
-        return n ? apply_full(j, j->x, j->y, n, err) : 0;
+        return n ? path(j, j->x, j->y, n, err) : 0;
     for (size_t i = 0; i < n; i++)
         memcpy(g->x + i * cols, j->x + at[i] * cols, cols * sizeof(*g->x));
     for (size_t m = 0; m < j->n_m; m++) {
         y[m] = to;
         to += BATCH * j->w[m]->rows;
     }
-    rc = apply_full(j, g->x, y, n, err);
+    rc = path(j, g->x, y, n, err);
     for (size_t m = 0; m < j->n_m && !rc; m++)
         for (size_t i = 0, rows = j->w[m]->rows; i < n; i++)
             memcpy(j->y[m] + at[i] * rows, y[m] + i * rows, rows * sizeof(**y));
@@ -261,12 +274,15 @@ static int check_fast(struct job *j, struct hx_error *err)
 
 static int run_fast(struct job *j, struct hx_error *err)
 {
-    const size_t strips = strips_of(j);
+    int rc = 0;
 
     if (!j->n_fast)
         return 0;
-    hx_pool_run(j->g->pool, parts_for(j, j->n_fast * j->c->basis.k * rows_of(j), strips), image_part, j);
-    return j->g->gate.check ? check_fast(j, err) : 0;
+    if (j->c->on_dsp)
+        rc = run_path(j, images_there, j->g->fast, j->n_fast, err);
+    else
+        hx_pool_run(j->g->pool, parts_for(j, j->n_fast * j->c->basis.k * rows_of(j), strips_of(j)), image_part, j);
+    return !rc && j->g->gate.check ? check_fast(j, err) : rc;
 }
 
 static int apply_some(struct job *j, struct hx_error *err)
@@ -278,7 +294,7 @@ static int apply_some(struct job *j, struct hx_error *err)
     for (size_t i = 0; i < j->n && !rc; i++)
         rc = judge(j, i, err);
     if (!rc)
-        rc = run_slow(j, j->g->slow, j->n_slow, err);
+        rc = run_path(j, apply_full, j->g->slow, j->n_slow, err);
     return rc ? rc : run_fast(j, err);
 }
 
@@ -330,22 +346,34 @@ static int make_room(struct gsi *g, struct hx_error *err)
     return g->z && g->x && g->y && g->column && g->scratch ? 0 : hx_error_set(err, -ENOMEM, "gsi: out of memory");
 }
 
-/* The classes' matrices as wholes, and the output matrix. */
+/* The classes' matrices as wholes, and the output matrix, as far as they are here. */
 static int open_inner(struct gsi *g, const struct hx_open *o, const struct hx_linear_set *set, struct hx_error *err)
 {
     struct hx_linear_set to = {.at = calloc(set->n + 1, sizeof(*to.at))};
     int rc = to.at ? 0 : hx_error_set(err, -ENOMEM, "gsi: out of memory");
 
     for (size_t i = 0, part = 0; to.at && i < set->n; i++) {
-        to.at[i] = set->at[i];
-        if (set->at[i].which != HX_OUT)
-            to.at[i].w = &g->c.parts[part++].full;
+        const int is_part = set->at[i].which != HX_OUT;
+
+        if (!set->at[i].on_dsp) {
+            to.at[to.n] = set->at[i];
+            to.at[to.n].w = is_part ? &g->c.parts[part].full : set->at[i].w;
+            to.n++;
+        }
+        part += (size_t)is_part;
     }
-    to.n = set->n;
-    if (!rc)
+    if (!rc && to.n)
         rc = hx_linear_cpu_open(&g->inner, &to, NULL, o->pool, err);
     free(to.at);
     return rc;
+}
+
+static int open_there(struct gsi *g, const struct hx_linear_set *set, const struct hx_linear_gsi_cfg *cfg, struct hx_error *err)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (set->at[i].on_dsp)
+            return hx_gsi_dsp_open(&g->dsp, &g->c, set, cfg->placement, cfg->packets, err);
+    return 0;
 }
 
 static int find_norms(struct gsi *g, struct hx_error *err)
@@ -363,6 +391,7 @@ static void close_gsi(struct hx_linear_method *m)
     struct gsi *g = (struct gsi *)m;
 
     hx_linear_close(g->inner);
+    hx_gsi_dsp_close(&g->dsp);
     hx_gsi_classes_free(&g->c);
     free(g->z);
     free(g->x);
@@ -402,6 +431,8 @@ int hx_linear_gsi_open(struct hx_linear_method **out, const struct hx_open *o, c
         rc = find_norms(g, err);
     if (!rc && !cfg->reference) /* else they are the reference's as they stand */
         rc = open_inner(g, o, set, err);
+    if (!rc)
+        rc = open_there(g, set, cfg, err);
     if (rc) {
         close_gsi(&g->method);
         return rc;

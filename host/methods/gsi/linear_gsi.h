@@ -8,6 +8,8 @@
  * Vectors are judged one after the other in the order in which they come, and what a verdict changes (a direction more, a gate that is
  * switched off) counts from the next one on.  So results do not depend on how vectors are cut into batches; with growth or off_below
  * they do depend on what came before.  One thread at a time.
+ *
+ * Of matrices on the DSP (on_dsp.h) the gate is here, and either path a call there.
  * Source: the published Gated Subspace Inference. */
 #ifndef HX_LINEAR_GSI_H
 #define HX_LINEAR_GSI_H
@@ -27,15 +29,18 @@ struct hx_linear_gsi_cfg {
     struct hx_gsi_shape shape;
     struct hx_gsi_gate gate;
     struct hx_gsi_source from;
-    int reference; /* 1: whole matrices by the reference in place of method cpu */
+    int reference;      /* 1: whole matrices by the reference in place of method cpu */
+    uint32_t placement; /* of what is on the DSP: index of hx_placements */
+    int packets;        /* likewise: 1: calls go as packets */
 };
 
 /* Takes over the set's matrices of layers, and has the output matrix applied as whole ones are.  0; as hx_gsi_classes_open(),
- * hx_gsi_calibrate(). */
+ * hx_gsi_calibrate(), hx_gsi_dsp_open(). */
 int hx_linear_gsi_open(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
                        const struct hx_linear_gsi_cfg *cfg, struct hx_error *err);
 
-/* Another gate over the first k directions, at most as many as were made of the text; counts begin anew.  0 or -ENOMEM. */
+/* Another gate over the first k directions, at most as many as were made of the text; counts begin anew.  Not with matrices on the DSP.
+ * 0 or -ENOMEM. */
 int hx_linear_gsi_set(struct hx_linear_method *method, size_t k, const struct hx_gsi_gate *gate, struct hx_error *err);
 
 /* Of an open method, borrowed until close. */

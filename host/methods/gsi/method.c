@@ -6,9 +6,12 @@
 #include "figures.h"
 #include "linear_gsi.h"
 #include "methods/cpu/isa/isa.h"
+#include "methods/dsp/linear_dsp.h"
 #include "quant/quant.h"
 
 enum { MOST_ASKED = 65536 };
+
+extern const struct hx_method hx_method_linear_gsi;
 
 static const char *const formats[] = {"f32", "f16", "q8_0", NULL}, *const appliers[] = {"cpu", "ref", NULL};
 static const char *const bases[] = {"text", "cascade", NULL};
@@ -31,6 +34,8 @@ static const struct hx_option options[] = {
     {.name = "gsi-check", .help = "results of images are held against those of whole matrices, and the bound"},
     {.name = "gsi-by", .arg = "cpu|ref", .def = "cpu", .names = appliers,
      .help = "who applies whole matrices: linear method cpu, or the reference"},
+    {.name = "placement", .arg = "ddr|vtcm|dma|resident|auto", .def = "dma", .names = hx_placements,
+     .flags = HX_OPTION_REPORTED | HX_OPTION_ON_DSP}, /* told about with linear method dsp */
     {.name = NULL},
 };
 
@@ -57,6 +62,8 @@ static int open_gsi(struct hx_linear_method **out, const struct hx_open *o, cons
                  .off_below = hx_plan_real(p, "gsi-off")},
         .from = {hx_plan_text(p, "gsi-text"), hx_plan_index(p, "gsi-basis") == 1, hx_plan_real(p, "gsi-eps")},
         .reference = hx_plan_index(p, "gsi-by") == 1,
+        .placement = (uint32_t)hx_plan_index(p, "placement"),
+        .packets = hx_plan_packets(p),
     };
 
     return hx_linear_gsi_open(out, o, set, &cfg, err);
@@ -136,6 +143,13 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     return j;
 }
 
+/* Whichever path a vector takes is one call for the matrices with one input. */
+static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
+{
+    (void)pos; /* whatever it is */
+    return hx_plan_sends(p, hx_plan_linear_calls(p, &hx_method_linear_gsi, s));
+}
+
 const struct hx_method hx_method_linear_gsi = {
     .name = "gsi",
     .seam = HX_SEAM_LINEAR,
@@ -145,9 +159,11 @@ const struct hx_method hx_method_linear_gsi = {
     .arg_max = MOST_ASKED,
     .options = options,
     .needs = HX_TRAIT_POOL,
+    .gives = HX_TRAIT_DSP | HX_TRAIT_ARGMAX,
     .kernels = hx_isa_best,
     .check = check,
     .open.linear = open_gsi,
     .reports = "gsi",
     .report = report,
+    .calls = calls,
 };
