@@ -59,7 +59,8 @@ struct hx_gsi_shape {
 };
 
 /* c: zeroed.  Takes the set's matrices of layers.  0; -EINVAL: a rank above what a matrix takes in, rows that do not go into blocks of the
- * format, matrices of one class of which only some are to be on the DSP, or a basis there that is to grow, nothing to take; -ENOMEM.  In any case to be freed. */
+ * format, a class of which only some are to be on the DSP, a basis there that is to grow, nothing to take; -ENOMEM.  In any case to be
+ * freed. */
 int hx_gsi_classes_open(struct hx_gsi_classes *c, const struct hx_linear_set *set, const struct hx_gsi_shape *shape,
                         struct hx_error *err);
 

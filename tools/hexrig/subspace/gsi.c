@@ -354,12 +354,12 @@ static int write_csv(const struct sweep *p, json_t *j)
 
 static int measure_all(struct sweep *p, json_t *j, struct hx_error *err)
 {
-    int rc = open_sides(p, err);
+    int rc = hx_text_encode(p->s.m->tok, p->held_out, &p->ids, &p->n_ids, err);
 
-    if (!rc)
-        rc = hx_text_encode(p->s.m->tok, p->held_out, &p->ids, &p->n_ids, err);
     if (!rc && p->n_ids <= CTX + 1)
         rc = hx_error_set(err, -EINVAL, "%s: %zu tokens; a window is %d", p->held_out, p->n_ids, CTX + 1);
+    if (!rc)
+        rc = open_sides(p, err);
     if (!rc)
         rc = make_texts(p, err);
     for (size_t i = 0; i < p->k.n && !rc; i++)

@@ -128,7 +128,6 @@ static json_t *json_of(const struct cost *c)
 static int check(struct cost *c)
 {
     struct hx_error err = {""};
-    const char *wide = NULL;
 
     if (hx_geometry_find(&c->g, c->name, &err))
         return hx_cmd_usage(c->cmd, "--geometry: %s", err.text);
@@ -137,8 +136,8 @@ static int check(struct cost *c)
         return hx_cmd_usage(c->cmd, "--geometry %s has no width: its matrices are not known", c->name);
     for (size_t i = 0; i < c->n; i++)
         if ((double)c->k > c->input[i].in)
-            wide = c->input[i].name;
-    return wide ? hx_cmd_usage(c->cmd, "--k %zu: %s of %s is narrower", c->k, wide, c->name) : HX_EXIT_OK;
+            return hx_cmd_usage(c->cmd, "--k %zu: %s of %s is %.0f wide", c->k, c->input[i].name, c->name, c->input[i].in);
+    return HX_EXIT_OK;
 }
 
 int hx_subspace_cmd_gsi_cost(int argc, char **argv)
