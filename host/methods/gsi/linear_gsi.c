@@ -24,8 +24,8 @@ struct gsi {
     struct hx_gsi_dsp dsp;
     struct hx_pool *pool;
     float *z;                       /* [BATCH][most directions] */
-    float *x, *y;                   /* [BATCH][most cols], [BATCH][most rows of a class]: vectors of the slow path side by side */
-    float *column, *scratch;         /* [most rows], [most cols] */
+    float *x, *y;                   /* [BATCH][most cols], [BATCH][most rows of a class]: vectors of a path side by side */
+    float *column, *scratch;        /* [most rows], [most cols] */
     size_t fast[BATCH], slow[BATCH]; /* indices of vectors */
     struct hx_linear_gsi_told told;
 };
