@@ -1,7 +1,6 @@
 /* hexrig model convert: a model's weights in another number format. */
 #include <jansson.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "cli/report.h"
 #include "cmd_model.h"
 #include "gguf/gguf_convert.h"
+#include "interrupt.h"
 
 enum { OPT_TYPE = HX_OPT_FREE };
 enum { MAX_THREADS = 1024 };
@@ -33,23 +33,6 @@ static const char doc[] =
 static const char *const type_names[] = {"f16", "q4_0", "q8_0", "q4_k", "q6_k", NULL};
 static const uint32_t types[] = {HX_QUANT_F16, HX_QUANT_Q4_0, HX_QUANT_Q8_0, HX_QUANT_Q4_K, HX_QUANT_Q6_K};
 
-static volatile sig_atomic_t stopped; /* written by the handler */
-
-static void stop(int sig)
-{
-    stopped = sig;
-}
-
-/* So that an interrupt leaves no half a file; the second one ends the program at once. */
-static void catch_signals(void)
-{
-    const struct sigaction act = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
-
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
-    sigaction(SIGHUP, &act, NULL);
-}
-
 struct progress {
     int terminal;
     size_t tensors, fell_back;
@@ -72,7 +55,7 @@ static int tell(void *arg, const struct hx_convert_step *s)
     p->tensors++;
     p->in_bytes += s->in_bytes;
     p->out_bytes += s->out_bytes;
-    return stopped != 0;
+    return hx_interrupted();
 }
 
 static int report(const char *in, const char *out, uint32_t type, const struct progress *p,
@@ -113,7 +96,7 @@ static int convert(const struct args *a)
     if (!rc)
         rc = hx_pool_open(&how.pool, a->threads, &err);
     if (!rc) {
-        catch_signals();
+        hx_interrupt_catch();
         hx_gguf_will_need(g);
         rc = hx_gguf_convert(g, a->out, &how, &err);
     }
