@@ -121,6 +121,7 @@ static const struct {
     {"block calibrate -m %1$s/model.gguf -f %1$s/text -o %2$s/model.cal", "model.cal"},
     {"block encode --cal " SHARE "hexrig-tiny.cal --slot 0 -o %2$s/v.blk %1$s/vectors", "v.blk"},
     {"trace -o %2$s/trace.json -- run -p PROMPT -n 12 --kv spinor", "trace.json"},
+    {"model synth --geometry 2x2/1x64x128x128x2048 --act-rank 16 -o %2$s/planted.gguf", "planted.gguf"},
 };
 
 static void make_inputs(void)

@@ -1,4 +1,4 @@
-/* hexrig model: looks into GGUF files, changes their number format, captures what flows through a model. */
+/* hexrig model: looks into GGUF files, changes their number format, captures what flows through a model, makes models. */
 #include "cmd_model.h"
 
 #include "cli/action.h"
@@ -8,6 +8,7 @@ static const struct hx_action list[] = {
     {"inspect", hx_model_cmd_inspect, "shows metadata and tensors"},
     {"convert", hx_model_cmd_convert, "writes the weights in another number format"},
     {"capture", hx_model_cmd_capture, "runs a text and writes what flows through the model"},
+    {"synth", hx_model_cmd_synth, "makes a model whose activations have a property that it is told"},
 };
 
 int hx_cmd_model(int argc, char **argv)

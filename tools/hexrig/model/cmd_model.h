@@ -5,5 +5,6 @@
 int hx_model_cmd_inspect(int argc, char **argv);
 int hx_model_cmd_convert(int argc, char **argv);
 int hx_model_cmd_capture(int argc, char **argv);
+int hx_model_cmd_synth(int argc, char **argv);
 
 #endif

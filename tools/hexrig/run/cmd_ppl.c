@@ -9,6 +9,7 @@
 #include "cli/report.h"
 #include "options/crt_shard.h"
 #include "generate/ppl.h"
+#include "model/planted.h"
 #include "ppl_command.h"
 #include "cli/share.h"
 #include "text/text.h"
@@ -208,6 +209,9 @@ static int score(const struct ppl *p, struct hx_engine *e, const struct hx_engin
     size_t n;
     int rc;
 
+    if (hx_gguf_is_planted(e->model->file))
+        return hx_cmd_fail(p->o.cmd, "%s: a planted model (" HX_PLANTED_RANK "), made by hexrig model synth: its perplexity says nothing",
+                           hx_gguf_name(e->model->file));
     if (p->o.n_ctx > e->model->n_ctx)
         return hx_cmd_fail(p->o.cmd, "--ctx %zu: the model's context is %zu", p->o.n_ctx,
                            e->model->n_ctx);

@@ -1,0 +1,518 @@
+/* Protects planted models (tools/hexrig/planted): activations have the rank, the sink, the zones and the answer that were asked for, and
+ * those of a model where nothing was planted have not; the same options give the same bytes; what cannot be made is refused. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/digest.h"
+#include "base/eigen.h"
+#include "e2e.h"
+#include "engine/arch/arch.h"
+#include "golden.h"
+#include "methods/cpu/attn_flash.h"
+#include "open_engine.h"
+#include "planted/planted.h"
+
+#define GEOMETRY "3x4/2x32x128x256x2048"
+
+enum { LAYERS = 3, HEADS = 4, WIDTH = 128, FFN = 256, VOCAB = 2048, RANK = 16, TOKENS = 320, MOST_ROW = FFN };
+
+static struct hx_gguf *tokenizer;
+static struct hx_pool *pools[2]; /* of 1 and of 4 threads */
+
+static int setup(void **state)
+{
+    struct hx_error err;
+
+    (void)state;
+    return hx_gguf_open_keys(&tokenizer, MODEL_Q8_0, &err) || hx_pool_open(&pools[0], 1, &err) || hx_pool_open(&pools[1], 4, &err);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    hx_pool_close(pools[0]);
+    hx_pool_close(pools[1]);
+    hx_gguf_close(tokenizer);
+    return 0;
+}
+
+static struct hx_planted plain(void)
+{
+    struct hx_planted p = {.type = HX_QUANT_F16, .rank = RANK, .zones = 1, .seed = 1};
+    struct hx_error err = {""};
+
+    if (hx_geometry_find(&p.g, GEOMETRY, &err))
+        fail_msg("%s", err.text);
+    return p;
+}
+
+static int write_by(const struct hx_planted *p, const char *path, struct hx_pool *pool, struct hx_error *err)
+{
+    const struct hx_planted_work work = {.tokenizer = tokenizer, .pool = pool, .most_bytes = 1 << 28};
+    struct hx_planted_told told;
+
+    return hx_planted_write(p, path, &work, &told, err);
+}
+
+static const char *made(const struct hx_planted *p)
+{
+    const char *path = hxt_path("%s/model.gguf", hxt_tmpdir());
+    struct hx_error err = {""};
+
+    if (write_by(p, path, pools[1], &err))
+        fail_msg("%s", err.text);
+    return path;
+}
+
+/* --- a pass whose states are kept */
+
+struct keeper {
+    struct hx_tap tap;
+    float *rows[HX_TAP_POINTS][LAYERS]; /* [n][cols] */
+    size_t cols[HX_TAP_POINTS];
+};
+
+struct pass {
+    struct hx_model *m;
+    struct hx_kv *kv;
+    struct hx_attn *attn;
+    struct hx_forward *f;
+    struct keeper k;
+    uint32_t ids[TOKENS];
+    float *logits; /* [TOKENS][VOCAB] */
+};
+
+static int keep(struct hx_tap *t, const struct hx_tap_at *at, float *rows, struct hx_error *err)
+{
+    struct keeper *k = (struct keeper *)t;
+    float *to = malloc(at->n * at->row * sizeof(*to));
+
+    (void)err;
+    assert_non_null(to);
+    memcpy(to, rows, at->n * at->row * sizeof(*to));
+    assert_null(k->rows[at->point][at->layer]);
+    k->rows[at->point][at->layer] = to;
+    k->cols[at->point] = at->row;
+    return 0;
+}
+
+/* Random tokens; the first is BOS where the model wants it. */
+static struct pass *run_model(const struct hx_planted *p)
+{
+    static const struct hx_tap_ops ops = {.name = "keeper", .at = keep};
+    struct pass *s = calloc(1, sizeof(*s));
+    struct hx_tap *const taps[] = {&s->k.tap, NULL};
+    struct hx_error err = {""};
+    struct hxt_rng rng;
+
+    hxt_rng_init(&rng, p->seed);
+    s->k.tap = (struct hx_tap){&ops, (1u << HX_TAP_POINTS) - 1};
+    if (hx_model_open(&s->m, made(p), hx_archs, &err) ||
+        hx_kv_f32_open(&s->kv, s->m->n_layer, s->m->n_kv, s->m->dh, TOKENS, &err) || hx_attn_ref_open(&s->attn, TOKENS, &err) ||
+        hx_forward_open(&s->f, s->m, s->kv, s->attn, TOKENS, &err) ||
+        hx_forward_use(s->f, &(struct hx_forward_parts){.taps = taps}, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < TOKENS; i++)
+        s->ids[i] = (uint32_t)hxt_below(&rng, VOCAB - 8);
+    if (hx_tokenizer_adds_bos(s->m->tok))
+        s->ids[0] = hx_tokenizer_bos(s->m->tok);
+    s->logits = malloc(sizeof(*s->logits) * TOKENS * VOCAB);
+    assert_non_null(s->logits);
+    if (hx_forward_run(s->f, s->ids, TOKENS, 0, &err) || hx_forward_logits(s->f, 0, TOKENS, s->logits, &err))
+        fail_msg("%s", err.text);
+    return s;
+}
+
+static void free_pass(struct pass *s)
+{
+    hx_forward_close(s->f);
+    hx_attn_close(s->attn);
+    hx_kv_close(s->kv);
+    hx_model_close(s->m);
+    for (size_t point = 0; point < HX_TAP_POINTS; point++)
+        for (size_t l = 0; l < LAYERS; l++)
+            free(s->k.rows[point][l]);
+    free(s->logits);
+    free(s);
+}
+
+/* --- energy */
+
+/* Sum of x x^T over rows that are in (all of them with in NULL): [cols][cols]. */
+static double *moments(const float *x, size_t cols, const uint8_t *in)
+{
+    double *c = calloc(cols * cols, sizeof(*c));
+
+    assert_non_null(c);
+    for (size_t t = 0; t < TOKENS; t++)
+        for (size_t i = 0; i < cols && (!in || in[t]); i++)
+            for (size_t k = 0; k < cols; k++)
+                c[i * cols + k] += (double)x[t * cols + i] * x[t * cols + k];
+    return c;
+}
+
+/* Share of the energy at a point that the first k dimensions do not hold. */
+static double beyond(const struct pass *s, enum hx_tap_point point, size_t layer, size_t k)
+{
+    const size_t cols = s->k.cols[point];
+    double values[MOST_ROW], sum = 0, rest = 0;
+    double *c = moments(s->k.rows[point][layer], cols, NULL);
+    struct hx_error err = {""};
+
+    if (hx_eigen_values(c, cols, values, &err))
+        fail_msg("%s", err.text);
+    free(c);
+    for (size_t i = cols; i-- > 0;) {
+        sum += values[i];
+        rest += i >= k ? values[i] : 0;
+    }
+    return rest / sum;
+}
+
+static const enum hx_tap_point inputs[] = {HX_TAP_IN_QKV, HX_TAP_IN_O, HX_TAP_IN_FFN, HX_TAP_IN_DOWN};
+
+/* Every input of every layer: all but `most` of the energy in RANK dimensions, and not in half of them. */
+static void expect_rank(const struct pass *s, double most)
+{
+    for (size_t layer = 0; layer < LAYERS; layer++)
+        for (size_t i = 0; i < HXT_LEN(inputs); i++) {
+            const double rest = beyond(s, inputs[i], layer, RANK), half = beyond(s, inputs[i], layer, RANK / 2);
+
+            if (rest > most || half < .05)
+                fail_msg("%s of layer %zu: %g of the energy beyond %d, %g beyond %d", hx_tap_point_names[inputs[i]], layer, rest, RANK,
+                         half, RANK / 2);
+        }
+    assert_true(beyond(s, HX_TAP_IN_OUT, 0, RANK) <= most);
+}
+
+static void test_activations_have_the_rank(void **state)
+{
+    struct hx_planted p = plain();
+    struct pass *s = run_model(&p);
+
+    (void)state;
+    expect_rank(s, 1e-6); /* what is left is rounding to f16 */
+    free_pass(s);
+    p.type = HX_QUANT_Q8_0;
+    s = run_model(&p);
+    expect_rank(s, 1e-3);
+    free_pass(s);
+}
+
+static void test_noise_has_its_size(void **state)
+{
+    struct hx_planted p = plain();
+
+    (void)state;
+    for (p.noise = .01; p.noise < .2; p.noise *= 4) {
+        struct pass *s = run_model(&p);
+        const double rest = beyond(s, HX_TAP_IN_QKV, 0, RANK), want = p.noise * p.noise * (WIDTH - RANK) / WIDTH;
+
+        expect_rank(s, 2 * p.noise * p.noise);
+        if (rest < .7 * want || rest > 1.3 * want) /* of the embedding, where it is known */
+            fail_msg("noise %g: %g of the energy, %g expected", p.noise, rest, want);
+        free_pass(s);
+    }
+}
+
+/* A random matrix in the place of what is planted would have this. */
+static void test_full_rank_is_no_low_rank(void **state)
+{
+    struct hx_planted p = plain();
+    struct pass *s;
+
+    (void)state;
+    p.rank = WIDTH;
+    s = run_model(&p);
+    for (size_t layer = 0; layer < LAYERS; layer++)
+        assert_true(beyond(s, HX_TAP_IN_QKV, layer, RANK) > .5);
+    free_pass(s);
+}
+
+/* --- the sink */
+
+/* How many standard deviations the norm at position 0 is above the mean of all. */
+static double z_of_first(const struct pass *s, size_t layer)
+{
+    double norm[TOKENS], mean = 0, square = 0;
+
+    for (size_t t = 0; t < TOKENS; t++) {
+        const float *x = s->k.rows[HX_TAP_AFTER_FFN][layer] + t * WIDTH;
+
+        norm[t] = 0;
+        for (size_t i = 0; i < WIDTH; i++)
+            norm[t] += (double)x[i] * x[i];
+        norm[t] = sqrt(norm[t]);
+        mean += norm[t] / TOKENS;
+        square += norm[t] * norm[t] / TOKENS;
+    }
+    return (norm[0] - mean) / sqrt(square - mean * mean);
+}
+
+static void test_sink_is_an_outlier_in_every_layer(void **state)
+{
+    struct hx_planted p = plain();
+    struct pass *without = run_model(&p), *with;
+
+    (void)state;
+    p.sink = 1;
+    with = run_model(&p);
+    assert_int_equal(hx_tokenizer_adds_bos(without->m->tok), 0);
+    assert_int_equal(with->ids[0], hx_tokenizer_bos(with->m->tok));
+    for (size_t layer = 0; layer < LAYERS; layer++) {
+        if (z_of_first(with, layer) < 10 || z_of_first(without, layer) > 5) /* attention makes the first states a little longer */
+            fail_msg("layer %zu: z %g, %g without a sink", layer, z_of_first(with, layer), z_of_first(without, layer));
+        assert_true(beyond(with, HX_TAP_IN_QKV, layer, RANK + 1) < 1e-6); /* it takes one dimension */
+    }
+    free_pass(with);
+    free_pass(without);
+}
+
+/* --- zones */
+
+enum { ZONES = 4 };
+
+/* Which zone's subspace holds most of x. */
+static size_t nearest(double *const of[ZONES], const float *x)
+{
+    double most = -1;
+    size_t best = 0;
+
+    for (size_t z = 0; z < ZONES; z++) {
+        double held = 0;
+
+        for (size_t v = 0; v < RANK / ZONES; v++) {
+            double dot = 0;
+
+            for (size_t i = 0; i < WIDTH; i++)
+                dot += of[z][v * WIDTH + i] * x[i];
+            held += dot * dot;
+        }
+        if (held > most) {
+            most = held;
+            best = z;
+        }
+    }
+    return best;
+}
+
+/* Share of the second half's tokens whose states lie nearest to the subspace that the first half's states of their zone have. */
+static double routed(const struct pass *s)
+{
+    const float *x = s->k.rows[HX_TAP_IN_OUT][0];
+    double *of[ZONES], values[WIDTH];
+    struct hx_error err = {""};
+    size_t right = 0;
+
+    for (size_t z = 0; z < ZONES; z++) {
+        uint8_t in[TOKENS] = {0};
+
+        for (size_t t = 0; t < TOKENS / 2; t++)
+            in[t] = s->ids[t] % ZONES == z;
+        of[z] = moments(x, WIDTH, in);
+        if (hx_eigen_symmetric(of[z], WIDTH, values, &err))
+            fail_msg("%s", err.text);
+    }
+    for (size_t t = TOKENS / 2; t < TOKENS; t++)
+        right += nearest(of, x + t * WIDTH) == s->ids[t] % ZONES;
+    for (size_t z = 0; z < ZONES; z++)
+        free(of[z]);
+    return (double)right / (TOKENS - TOKENS / 2);
+}
+
+static void test_zones_are_told_apart_behind_all_layers(void **state)
+{
+    struct hx_planted p = plain();
+    struct pass *control = run_model(&p), *zones;
+
+    (void)state;
+    p.zones = ZONES;
+    p.noise = .02;
+    zones = run_model(&p);
+    if (routed(zones) < .97 || routed(control) > .5)
+        fail_msg("%g of the tokens, %g without zones", routed(zones), routed(control));
+    expect_rank(zones, 2 * p.noise * p.noise);
+    free_pass(zones);
+    free_pass(control);
+}
+
+/* --- the answer */
+
+static size_t answers(const struct pass *s)
+{
+    const uint32_t eos = hx_tokenizer_eos(s->m->tok);
+    size_t n = 0;
+
+    for (size_t t = 0; t < TOKENS; t++) {
+        uint32_t best = 0;
+
+        for (uint32_t id = 1; id < VOCAB; id++)
+            best = s->logits[t * VOCAB + id] > s->logits[t * VOCAB + best] ? id : best;
+        n += best == eos;
+    }
+    return n;
+}
+
+static void test_eos_is_the_first_choice_everywhere(void **state)
+{
+    struct hx_planted p = plain();
+    struct pass *s = run_model(&p);
+
+    (void)state;
+    assert_true(answers(s) < TOKENS / 10);
+    free_pass(s);
+    p.eos_first = 1;
+    p.sink = 1; /* its position, too */
+    p.zones = 3;
+    p.noise = .05;
+    s = run_model(&p);
+    assert_int_equal(answers(s), TOKENS);
+    expect_rank(s, .02);
+    free_pass(s);
+}
+
+/* --- bytes */
+
+static uint64_t digest_of(const struct hx_planted *p, size_t pool)
+{
+    const char *path = hxt_path("%s/bytes.gguf", hxt_tmpdir());
+    struct hx_error err = {""};
+    uint64_t digest;
+    size_t n;
+    void *all;
+
+    if (write_by(p, path, pools[pool], &err))
+        fail_msg("%s", err.text);
+    all = hxt_read_file(path, &n);
+    assert_non_null(all);
+    digest = hx_digest(0, all, n);
+    free(all);
+    return digest;
+}
+
+/* These bytes are every compiler's and every CPU's. */
+static void test_same_options_give_the_same_bytes(void **state)
+{
+    static const struct {
+        uint32_t type;
+        uint64_t digest;
+    } known[] = {{HX_QUANT_F32, 0x11d228fb98017b20}, {HX_QUANT_F16, 0x4d4872745472b020}, {HX_QUANT_Q8_0, 0xe2a649792222acc4}};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(known); i++) {
+        struct hx_planted p = plain();
+
+        p.type = known[i].type;
+        p.noise = .01;
+        p.sink = p.eos_first = 1;
+        p.zones = 2;
+        if (digest_of(&p, 0) != known[i].digest)
+            fail_msg("%s: digest %#llx", hx_quant_name(p.type), (unsigned long long)digest_of(&p, 0));
+        assert_true(digest_of(&p, 1) == known[i].digest);
+        p.seed++;
+        assert_true(digest_of(&p, 1) != known[i].digest);
+    }
+}
+
+/* --- what is refused */
+
+static void expect_refused(const struct hx_planted *p, int rc, const char *why)
+{
+    const char *path = hxt_path("%s/none.gguf", hxt_tmpdir());
+    struct hx_error err = {""};
+    struct stat st;
+
+    assert_int_equal(write_by(p, path, NULL, &err), rc);
+    if (!strstr(err.text, why))
+        fail_msg("'%s' and not '%s'", err.text, why);
+    assert_int_equal(stat(path, &st), -1);
+}
+
+static void test_what_cannot_be_made_is_refused(void **state)
+{
+    static const struct {
+        const char *geometry, *why;
+        size_t rank, zones;
+        int sink, eos_first, rc;
+        uint32_t type;
+    } bad[] = {
+        {GEOMETRY, "act-rank 129; legal: 1..128", 129, 1, 0, 0, -EINVAL, HX_QUANT_F16},
+        {GEOMETRY, "act-rank 128; legal: 1..127", 128, 1, 1, 0, -EINVAL, HX_QUANT_F16},
+        {GEOMETRY, "act-rank 1; legal: 2..128", 1, 1, 0, 1, -EINVAL, HX_QUANT_F16},
+        {GEOMETRY, "zones 17; legal: 1..16", 16, 17, 0, 0, -EINVAL, HX_QUANT_F16},
+        {GEOMETRY, "zones 16; legal: 1..15", 16, 16, 0, 1, -EINVAL, HX_QUANT_F16},
+        {"3x4/2x32x128x250x2048", "rows of 250 weights; Q8_0 codes 32 at a time", 16, 1, 0, 0, -EINVAL, HX_QUANT_Q8_0},
+        {"3x4/2x32x128x256x2047", "vocabulary of 2047; the tokenizer has 2048", 16, 1, 0, 0, -EINVAL, HX_QUANT_F16},
+        {"3x4/2x32x128", "no feed-forward", 16, 1, 0, 0, -EINVAL, HX_QUANT_F16},
+        {"gptj-6b", "no gate", 16, 1, 0, 0, -EINVAL, HX_QUANT_F16},
+        {"smollm2-135m", "at most 268435456", 16, 1, 0, 0, -EFBIG, HX_QUANT_F16},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+        struct hx_planted p = {.type = bad[i].type, .rank = bad[i].rank, .zones = bad[i].zones, .sink = bad[i].sink,
+                               .eos_first = bad[i].eos_first};
+        struct hx_error err = {""};
+
+        if (hx_geometry_find(&p.g, bad[i].geometry, &err))
+            fail_msg("%s", err.text);
+        expect_refused(&p, bad[i].rc, bad[i].why);
+    }
+}
+
+/* --- the command */
+
+static void test_command_makes_a_model_that_says_what_it_is(void **state)
+{
+    static const char *const said[] = {"act_rank type=u32 value=16", "noise type=f64 value=0.01", "sink type=bool value=true",
+                                       "zones type=u32 value=2", "eos_first type=bool value=false", "seed type=u64 value=7"};
+    char model[256];
+    struct hxt_result r;
+    json_t *j;
+
+    (void)state;
+    snprintf(model, sizeof(model), "%s/planted.gguf", hxt_tmpdir());
+    j = e2e_json(hxt_path("model synth --json --geometry " GEOMETRY " --act-rank 16 --noise 0.01 --sink --zones 2 --seed 7 -o %s", model));
+    assert_int_equal((int)e2e_number(j, "planted.act_rank"), 16);
+    json_decref(j);
+    e2e_run(&r, hxt_path("model inspect %s", model));
+    for (size_t i = 0; i < HXT_LEN(said); i++)
+        if (!strstr(r.out, hxt_path("kv=hexrig.planted.%s\n", said[i])))
+            fail_msg("no %s in '%s'", said[i], r.out);
+    hxt_result_free(&r);
+    e2e_refused(hxt_path("ppl -m %s -f " HOLDOUT " --kv f32", model), 1, "a planted model");
+    j = e2e_json(hxt_path("run --json -m %s -p Test -n 4 --temp 0 --kv f32", model));
+    assert_int_equal(json_array_size(json_object_get(j, "tokens")), 4);
+    json_decref(j);
+}
+
+static void test_command_refuses_what_it_cannot_make(void **state)
+{
+    (void)state;
+    e2e_refused("model synth -o x.gguf", 2, "--geometry G is needed");
+    e2e_refused("model synth --geometry " GEOMETRY, 2, "-o FILE is needed");
+    e2e_refused("model synth --geometry smollm3 -o x.gguf", 2, "--geometry: unknown value 'smollm3'");
+    e2e_refused("model synth --geometry 80x64/8x128x8192x28672x128256 -o x.gguf", 1, "at most 34359738368");
+    e2e_refused("model synth --geometry " GEOMETRY " --act-rank 0 -o x.gguf", 2, "--act-rank");
+    e2e_refused("model synth --geometry " GEOMETRY " --noise 2 -o x.gguf", 2, "--noise");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_activations_have_the_rank),
+        cmocka_unit_test(test_noise_has_its_size),
+        cmocka_unit_test(test_full_rank_is_no_low_rank),
+        cmocka_unit_test(test_sink_is_an_outlier_in_every_layer),
+        cmocka_unit_test(test_zones_are_told_apart_behind_all_layers),
+        cmocka_unit_test(test_eos_is_the_first_choice_everywhere),
+        cmocka_unit_test(test_same_options_give_the_same_bytes),
+        cmocka_unit_test(test_what_cannot_be_made_is_refused),
+        cmocka_unit_test(test_command_makes_a_model_that_says_what_it_is),
+        cmocka_unit_test(test_command_refuses_what_it_cannot_make),
+    };
+
+    return HXT_RUN_FIXTURE(tests, setup, teardown);
+}

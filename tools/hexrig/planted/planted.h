@@ -1,0 +1,55 @@
+/* Planted models: GGUF files whose activations have a property that is known, since it was put there; for showing mechanisms that pay
+ * only where activations have it.  The engine runs them as it runs others; their texts, and perplexities, mean nothing.
+ *
+ * The architecture is llama's.  The residual stream lives in a subspace of `rank` dimensions:
+ *   embedding   a random point of the subspace for each token
+ *   wv, wo      a head carries rank / heads directions of the stream (1 at least) to other ones
+ *   gate, up    units are copies, in several sizes, of `rank` different ones, so what goes into `down` has that rank, too
+ *   down        writes a direction for each of those
+ *   wq, wk, output matrix: random
+ * each with noise.  A layer adds about 1 / (2 layers) of the embedding's energy by its attention, and as much by its feed-forward. */
+#ifndef HX_PLANTED_MODEL_H
+#define HX_PLANTED_MODEL_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "gguf/gguf.h"
+#include "model/geometry.h"
+
+struct hx_planted {
+    struct hx_geometry g;  /* gated, with a feed-forward; vocab 0: the tokenizer's */
+    uint32_t type;         /* of matrices: HX_QUANT_F32, F16 or Q8_0 */
+    size_t rank;           /* of the stream, 1..width */
+    double noise;          /* of every matrix but wq, wk and output: its root mean square over theirs */
+    int sink;              /* 1: a BOS token is put before texts; its state is HX_PLANTED_SINK times as long as others, and orthogonal */
+    size_t zones;          /* 1..rank: token id % zones has its own part of the subspace, and layers keep to it */
+    int eos_first;         /* 1: the likeliest token is EOS, always.  A quarter of each state is one direction, which no zone has */
+    uint64_t seed;
+};
+
+enum { HX_PLANTED_SINK = 30 };
+
+struct hx_planted_told {
+    uint64_t bytes;   /* of the tensors */
+    size_t tensors;
+    size_t vocab;
+};
+
+struct hx_planted_work {
+    const struct hx_gguf *tokenizer; /* a model whose tokenizer is taken; tokens without text follow up to the geometry's vocabulary */
+    struct hx_pool *pool;            /* the file is the same whatever its size; NULL: the calling thread alone */
+    uint64_t most_bytes;             /* of the tensors */
+
+    /* Called before each tensor; may be NULL.  Anything but 0 ends the work with -EINTR. */
+    int (*tell)(void *arg, size_t tensor, size_t n);
+    void *arg;
+};
+
+/* The same p gives the same bytes.  0 and the complete file at `path`; or nothing there and negative errno with a reason that names thing,
+ * value and limit: -EINVAL: of p; -EFBIG: above most_bytes; -ENOSPC: more than is free there; -EINTR; -ENOMEM; as hx_gguf_writer_open(). */
+int hx_planted_write(const struct hx_planted *p, const char *path, const struct hx_planted_work *work, struct hx_planted_told *told,
+                     struct hx_error *err);
+
+#endif

@@ -1,0 +1,306 @@
+/* Rows of a planted model's tensors, see rows.h.  Numbers that are said to have some size have it as a mean over what is random. */
+#include "rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keyed.h"
+
+/* Keys of what is random; those of layers follow. */
+enum { KEY_BASIS, KEY_TOKENS, KEY_NOISE, KEY_OUTPUT, KEY_LAYERS };
+enum { KEY_WQ, KEY_WK, KEY_VALUE, KEY_CODE, KEY_OUT_OF, KEY_GATE, KEY_UP, KEY_DOWN, KEY_SIZE, KEY_LAYER_NOISE };
+
+static const double eos_share = .25;  /* of the energy of each state */
+static const double eos_logit = 60, logit_size = 3;
+
+/* Mean square of silu(a) b of independent normal a and b. */
+static const double gated_square = .36;
+
+static uint64_t key_of(const struct hx_planted_rows *m, int what)
+{
+    return hx_keyed(m->p->seed, (uint64_t)what);
+}
+
+static uint64_t layer_key(const struct hx_planted_rows *m, int what)
+{
+    return hx_keyed(hx_keyed(m->p->seed, KEY_LAYERS + m->layer), (uint64_t)what);
+}
+
+static void add(float *to, double times, const float *what, size_t n)
+{
+    const float t = (float)times;
+
+    for (size_t i = 0; i < n; i++)
+        to[i] += t * what[i];
+}
+
+static void scale(float *to, double times, const float *what, size_t n)
+{
+    const float t = (float)times;
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = t * what[i];
+}
+
+static void randomise(float *to, double size, uint64_t key, size_t n)
+{
+    const float t = (float)size;
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = t * hx_keyed_unit(key, i);
+}
+
+/* --- sizes */
+
+/* Dimensions of a zone. */
+static double zone_rank(const struct hx_planted_rows *m)
+{
+    return (double)(m->d.rank - m->d.reserved) / (double)m->d.zones;
+}
+
+/* A direction's part of a state, after a norm, times this is about 1. */
+static double read_size(const struct hx_planted_rows *m)
+{
+    return sqrt(zone_rank(m) / (double)m->d.width);
+}
+
+/* Values of V are about 1. */
+static double value_size(const struct hx_planted_rows *m)
+{
+    return read_size(m) * sqrt((double)m->p->g.dh / (double)m->per_head);
+}
+
+static double layer_energy(const struct hx_planted_rows *m)
+{
+    return (double)m->d.width / (2. * (double)m->p->g.n_layer);
+}
+
+static double out_size(const struct hx_planted_rows *m)
+{
+    return sqrt(layer_energy(m) / (double)(m->p->g.n_head * m->p->g.dh));
+}
+
+static double down_size(const struct hx_planted_rows *m)
+{
+    return sqrt(layer_energy(m) / (zone_rank(m) * gated_square));
+}
+
+/* --- a layer */
+
+static void make_all(const struct hx_planted_rows *m, float *to, size_t n, size_t first, int what)
+{
+    for (size_t i = 0; i < n; i++)
+        hx_directions_make(&m->d, first + i, hx_keyed(layer_key(m, what), i), to + i * m->d.width);
+}
+
+/* What the heads of one KV head make lies in the zone of what they read. */
+static void make_heads(struct hx_planted_rows *m)
+{
+    const struct hx_geometry *g = &m->p->g;
+    const size_t group = g->n_head / g->n_kv, width = m->d.width;
+
+    make_all(m, m->value_of, g->n_kv * m->per_head, 0, KEY_VALUE);
+    for (size_t kv = 0; kv < g->n_kv; kv++)
+        hx_directions_orthonormal(m->code + kv * m->per_head * g->dh, m->per_head, g->dh, hx_keyed(layer_key(m, KEY_CODE), kv));
+    for (size_t h = 0; h < g->n_head; h++)
+        for (size_t i = 0; i < m->per_head; i++) {
+            const size_t read = h / group * m->per_head + i, n = h * m->per_head + i;
+
+            hx_directions_make(&m->d, read % m->d.zones + (n + m->layer) * m->d.zones, hx_keyed(layer_key(m, KEY_OUT_OF), n),
+                               m->out_of + n * width);
+        }
+}
+
+/* Units of one pattern share what it writes by the squares of their sizes. */
+static void make_units(struct hx_planted_rows *m)
+{
+    const size_t ffn = m->p->g.ffn;
+
+    randomise(m->unit_size, .25, layer_key(m, KEY_SIZE), ffn);
+    for (size_t i = 0; i < ffn; i++)
+        m->unit_size[i] += 1;
+    for (size_t pattern = 0; pattern < m->patterns; pattern++) {
+        double squares = 0;
+
+        for (size_t i = pattern; i < ffn; i += m->patterns)
+            squares += (double)m->unit_size[i] * m->unit_size[i];
+        for (size_t i = pattern; i < ffn; i += m->patterns)
+            m->unit_share[i] = (float)(down_size(m) * m->unit_size[i] / squares);
+    }
+}
+
+void hx_planted_rows_layer(struct hx_planted_rows *m, size_t layer)
+{
+    m->layer = layer;
+    make_heads(m);
+    make_all(m, m->gate_of, m->patterns, 0, KEY_GATE);
+    make_all(m, m->up_of, m->patterns, 0, KEY_UP);
+    make_all(m, m->down_of, m->patterns, layer * m->d.zones, KEY_DOWN); /* zone by zone as they were read */
+    make_units(m);
+}
+
+/* --- rows */
+
+typedef void fill_fn(const struct hx_planted_rows *m, size_t row, float *to, size_t n);
+
+static const float *sink_of(const struct hx_planted_rows *m)
+{
+    return m->d.basis + m->d.rank * m->d.width;
+}
+
+static void fill_token(const struct hx_planted_rows *m, size_t token, float *to, size_t n)
+{
+    const struct hx_zone zone = hx_directions_zone(&m->d, token % m->d.zones);
+    const uint64_t key = hx_keyed(key_of(m, KEY_TOKENS), token);
+    const double energy = (double)n * (m->p->eos_first ? 1 - eos_share : 1);
+    const int sink = m->p->sink && token == m->bos;
+    const double times = sink ? HX_PLANTED_SINK : 1;
+
+    memset(to, 0, n * sizeof(*to));
+    if (m->p->eos_first)
+        add(to, times * sqrt((double)n * eos_share), m->d.basis, n);
+    if (sink)
+        add(to, times * sqrt(energy), sink_of(m), n);
+    for (size_t i = zone.from; i < zone.to && !sink; i++)
+        add(to, sqrt(energy / (double)(zone.to - zone.from)) * hx_keyed_unit(key, i), m->d.basis + i * n, n);
+}
+
+static void fill_norm(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    (void)m;
+    (void)row;
+    for (size_t i = 0; i < n; i++)
+        to[i] = 1;
+}
+
+static void fill_query(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    randomise(to, 1 / sqrt((double)n), hx_keyed(layer_key(m, KEY_WQ), row), n);
+}
+
+static void fill_key(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    randomise(to, 1 / sqrt((double)n), hx_keyed(layer_key(m, KEY_WK), row), n);
+}
+
+static void fill_value(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    const size_t dh = m->p->g.dh, first = row / dh * m->per_head;
+
+    memset(to, 0, n * sizeof(*to));
+    for (size_t i = first; i < first + m->per_head; i++)
+        add(to, value_size(m) * m->code[i * dh + row % dh], m->value_of + i * n, n);
+}
+
+static void fill_out(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    const size_t dh = m->p->g.dh, group = m->p->g.n_head / m->p->g.n_kv;
+
+    memset(to, 0, n * sizeof(*to));
+    for (size_t h = 0; h < m->p->g.n_head; h++)
+        for (size_t i = 0; i < m->per_head; i++)
+            add(to + h * dh, out_size(m) * m->out_of[(h * m->per_head + i) * m->d.width + row],
+                m->code + (h / group * m->per_head + i) * dh, dh);
+}
+
+static void fill_gate(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    scale(to, read_size(m), m->gate_of + row % m->patterns * n, n);
+}
+
+static void fill_up(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    scale(to, read_size(m) * m->unit_size[row], m->up_of + row % m->patterns * n, n);
+}
+
+static void fill_down(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = m->unit_share[i] * m->down_of[i % m->patterns * m->d.width + row];
+}
+
+/* Tokens without text are never the likeliest. */
+static void fill_output(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
+{
+    if (row >= m->tokens)
+        memset(to, 0, n * sizeof(*to));
+    else if (m->p->eos_first && row == m->eos)
+        scale(to, eos_logit / sqrt((double)n * eos_share), m->d.basis, n);
+    else
+        randomise(to, logit_size / sqrt((double)n), hx_keyed(key_of(m, KEY_OUTPUT), row), n);
+}
+
+static fill_fn *const fills[HX_PLANTED_KINDS] = {
+    [HX_PLANTED_EMBEDDING] = fill_token, [HX_PLANTED_NORM] = fill_norm, [HX_PLANTED_WQ] = fill_query,
+    [HX_PLANTED_WK] = fill_key,          [HX_PLANTED_WV] = fill_value,  [HX_PLANTED_WO] = fill_out,
+    [HX_PLANTED_GATE] = fill_gate,       [HX_PLANTED_UP] = fill_up,     [HX_PLANTED_DOWN] = fill_down,
+    [HX_PLANTED_OUTPUT] = fill_output,
+};
+
+/* Root mean square of a matrix' entries; 0: it gets no noise. */
+static double size_of(const struct hx_planted_rows *m, enum hx_planted_kind kind)
+{
+    const struct hx_geometry *g = &m->p->g;
+    const double width = (double)m->d.width, per_value = (double)m->per_head / ((double)g->dh * width);
+    const double sizes[HX_PLANTED_KINDS] = {
+        [HX_PLANTED_EMBEDDING] = 1,
+        [HX_PLANTED_WV] = value_size(m) * sqrt(per_value),
+        [HX_PLANTED_WO] = out_size(m) * sqrt(per_value),
+        [HX_PLANTED_GATE] = read_size(m) / sqrt(width),
+        [HX_PLANTED_UP] = read_size(m) / sqrt(width),
+        [HX_PLANTED_DOWN] = down_size(m) * (double)m->patterns / (double)g->ffn / sqrt(width),
+    };
+
+    return sizes[kind];
+}
+
+void hx_planted_row(const struct hx_planted_rows *m, enum hx_planted_kind kind, size_t row, float *to, size_t cols)
+{
+    const uint64_t noise = kind == HX_PLANTED_EMBEDDING ? key_of(m, KEY_NOISE) : layer_key(m, KEY_LAYER_NOISE + (int)kind);
+    const float size = (float)(m->p->noise * size_of(m, kind));
+
+    fills[kind](m, row, to, cols);
+    for (size_t i = 0; size > 0 && i < cols; i++)
+        to[i] += size * hx_keyed_unit(hx_keyed(noise, row), i);
+}
+
+/* --- life */
+
+int hx_planted_rows_open(struct hx_planted_rows *m)
+{
+    const struct hx_geometry *g = &m->p->g;
+    const size_t share = m->p->rank / g->n_head, width = g->width;
+    const size_t per_head = share < 1 ? 1 : share < g->dh ? share : g->dh;
+    const size_t patterns = m->p->rank - (size_t)m->p->eos_first < g->ffn ? m->p->rank - (size_t)m->p->eos_first : g->ffn;
+    const struct {
+        float **at;
+        size_t rows, cols;
+    } parts[] = {
+        {&m->value_of, g->n_kv * per_head, width}, {&m->code, g->n_kv * per_head, g->dh}, {&m->out_of, g->n_head * per_head, width},
+        {&m->gate_of, patterns, width},            {&m->up_of, patterns, width},          {&m->down_of, patterns, width},
+        {&m->unit_size, 1, g->ffn},                {&m->unit_share, 1, g->ffn},
+    };
+
+    m->per_head = per_head;
+    m->patterns = patterns;
+    m->d = (struct hx_directions){.width = width, .rank = m->p->rank, .reserved = (size_t)m->p->eos_first, .zones = m->p->zones};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        *parts[i].at = calloc(parts[i].rows * parts[i].cols, sizeof(float));
+        if (!*parts[i].at)
+            return -ENOMEM;
+    }
+    return hx_directions_open(&m->d, key_of(m, KEY_BASIS));
+}
+
+void hx_planted_rows_free(struct hx_planted_rows *m)
+{
+    float **const parts[] = {&m->value_of, &m->code, &m->out_of, &m->gate_of, &m->up_of, &m->down_of, &m->unit_size, &m->unit_share};
+
+    hx_directions_free(&m->d);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        free(*parts[i]);
+        *parts[i] = NULL;
+    }
+}
