@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "base/blas.h"
-#include "base/watch.h"
-#include "engine/forward.h"
-#include "methods/cpu/attn_flash.h"
-#include "methods/cpu/linear_cpu.h"
-#include "model/matrix.h"
+#include "text_pass.h"
 
 struct watch {
     struct hx_tap tap; /* first */
@@ -18,15 +14,17 @@ struct watch {
     const struct hx_moments *m;
     const char *who;
     const struct hx_blas *blas;
-    size_t first; /* of this window's vectors among all */
+    size_t *seen; /* [m->n] vectors of each input so far */
 };
 
-static void keep(const struct watch *w, const struct hx_moments_input *in, const float *rows, size_t n)
+static void keep(const struct watch *w, size_t i, const float *rows, size_t n)
 {
-    const size_t left = w->first < in->n_keep ? in->n_keep - w->first : 0;
+    const struct hx_moments_input *in = &w->in[i];
+    const size_t left = w->seen[i] < in->n_keep ? in->n_keep - w->seen[i] : 0;
 
-    if (in->keep)
-        memcpy(in->keep + w->first * in->cols, rows, (n < left ? n : left) * in->cols * sizeof(*rows));
+    if (in->keep && left)
+        memcpy(in->keep + w->seen[i] * in->cols, rows, (n < left ? n : left) * in->cols * sizeof(*rows));
+    w->seen[i] += n;
 }
 
 /* C += x x^T, its upper triangle. */
@@ -42,7 +40,7 @@ static int add_rows(struct hx_tap *t, const struct hx_tap_at *at, float *rows, s
         i++;
     if (i == w->m->n)
         return 0;
-    keep(w, &w->in[i], rows, at->n);
+    keep(w, i, rows, at->n);
     x = malloc(at->n * at->row * sizeof(*x));
     if (!x)
         return hx_error_set(err, -ENOMEM, "%s: out of memory", w->who);
@@ -53,53 +51,6 @@ static int add_rows(struct hx_tap *t, const struct hx_tap_at *at, float *rows, s
     return 0;
 }
 
-/* What runs the text. */
-struct runner {
-    struct hx_matrices matrices;
-    struct hx_linear_method *linear;
-    struct hx_kv *kv;
-    struct hx_attn *attn;
-    struct hx_forward *forward;
-};
-
-static int take_over(struct runner *r, const struct hx_open *o, const char *who, struct hx_error *err)
-{
-    const size_t most = r->matrices.n_layer * HX_PER_LAYER;
-    struct hx_linear_set set = {.at = calloc(most + 1, sizeof(*set.at))};
-    int rc = set.at ? 0 : hx_error_set(err, -ENOMEM, "%s: out of memory", who);
-
-    for (size_t i = 0; i < most && !rc; i++)
-        set.at[set.n++].w = hx_matrices_at(&r->matrices, i / HX_PER_LAYER, (enum hx_matrix)(i % HX_PER_LAYER));
-    if (!rc)
-        rc = hx_linear_cpu_open(&r->linear, &set, NULL, o->pool, err);
-    free(set.at);
-    return rc;
-}
-
-static int open_runner(struct runner *r, const struct hx_open *o, struct hx_tap *const *taps, const char *who, struct hx_error *err)
-{
-    const struct hx_forward_parts parts = {.matrices = &r->matrices, .taps = taps};
-    const struct hx_model *m = o->model;
-    int rc = hx_matrices_copy(&r->matrices, m) ? hx_error_set(err, -ENOMEM, "%s: out of memory", who) : take_over(r, o, who, err);
-
-    if (!rc)
-        rc = hx_kv_f32_open(&r->kv, m->n_layer, m->n_kv, m->dh, HX_MOMENTS_CTX, err);
-    if (!rc)
-        rc = hx_attn_flash_open(&r->attn, NULL, o->pool, err);
-    if (!rc)
-        rc = hx_forward_open(&r->forward, m, r->kv, r->attn, HX_MOMENTS_CTX, err);
-    return rc ? rc : hx_forward_use(r->forward, &parts, err);
-}
-
-static void close_runner(struct runner *r)
-{
-    hx_forward_close(r->forward);
-    hx_attn_close(r->attn);
-    hx_kv_close(r->kv);
-    hx_linear_close(r->linear);
-    hx_matrices_free(&r->matrices);
-}
-
 static int run(struct hx_moments *m, const struct hx_moments_input *in, const char *who, const struct hx_open *o, const uint32_t *ids,
                size_t n_ids, struct hx_error *err)
 {
@@ -107,16 +58,15 @@ static int run(struct hx_moments *m, const struct hx_moments_input *in, const ch
     struct watch w = {.tap = {&ops, 1u << HX_TAP_IN_QKV | 1u << HX_TAP_IN_O | 1u << HX_TAP_IN_FFN | 1u << HX_TAP_IN_DOWN},
                       .in = in, .m = m, .who = who, .blas = hx_blas(err)};
     struct hx_tap *const taps[] = {&w.tap, NULL};
-    struct runner r = {.linear = NULL};
-    const size_t ctx = n_ids < HX_MOMENTS_CTX ? n_ids : HX_MOMENTS_CTX, windows = m->vectors / ctx;
-    int rc = w.blas ? open_runner(&r, o, taps, who, err) : -ELIBACC;
+    const size_t ctx = n_ids < HX_MOMENTS_CTX ? n_ids : HX_MOMENTS_CTX;
+    const struct hx_text_pass pass = {o->model, o->pool, o->watch, ids, ctx, m->vectors / ctx};
+    int rc;
 
-    for (size_t i = 0; i < windows && !rc; i++) {
-        w.first = i * ctx;
-        rc = hx_forward_run(r.forward, ids + i * ctx, ctx, 0, err);
-        hx_watch_step(o->watch, "windows of the text", i + 1, windows);
-    }
-    close_runner(&r);
+    if (!w.blas)
+        return -ELIBACC;
+    w.seen = calloc(m->n + !m->n, sizeof(*w.seen));
+    rc = w.seen ? hx_text_pass_run(&pass, taps, err) : hx_error_set(err, -ENOMEM, "%s: out of memory", who);
+    free(w.seen);
     return rc;
 }
 
