@@ -261,7 +261,8 @@ tools_parts := \
   plan/verdict \
   planted/directions planted/keys planted/planted planted/rows planted/tensors \
   report/estimate report/timing_params report/timing_rows \
-  roofline/roofline roofline/roofline_svg roofline/roofline_counts roofline/energy
+  roofline/roofline roofline/roofline_svg roofline/roofline_counts roofline/energy \
+  subspace/activations subspace/axioms subspace/curvature subspace/dimension
 $(obj)/libhxtools.a: $(theorems_o) $(tools_parts:%=$(obj)/tools/hexrig/%.o); $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 
