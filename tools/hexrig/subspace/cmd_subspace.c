@@ -9,13 +9,14 @@ static const struct hx_action list[] = {
     {"bound", hx_subspace_cmd_bound, "how far matrices of low rank are from the best ones"},
     {"gsi", hx_subspace_cmd_gsi, "what a gate in front of matrices saves on a held-out text"},
     {"gsi-cost", hx_subspace_cmd_gsi_cost, "the same out of shapes, for models that are not here"},
+    {"intrinsic", hx_subspace_cmd_intrinsic, "how many dimensions states behind layers have, beside noise"},
 };
 
 int hx_cmd_subspace(int argc, char **argv)
 {
     static const struct hx_actions actions = {
         .cmd = "subspace",
-        .about = "Looks at a model's matrices for what low rank would leave of them.",
+        .about = "Looks at a model's matrices, and at its states, for what low rank would leave of them.",
         .example = "hexrig subspace bound --ranks 64,128",
         .list = list,
         .n = sizeof(list) / sizeof(list[0]),
