@@ -13,13 +13,23 @@ static void on_signal(int sig)
         kill(worker, SIGTERM);
 }
 
-void hx_stop_catch(void)
+static void handle(void (*handler)(int sig))
 {
     static const int signals[] = {SIGINT, SIGTERM};
-    struct sigaction a = {.sa_handler = on_signal};
+    struct sigaction a = {.sa_handler = handler};
 
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         sigaction(signals[i], &a, NULL);
+}
+
+void hx_stop_catch(void)
+{
+    handle(on_signal);
+}
+
+void hx_stop_release(void)
+{
+    handle(SIG_DFL);
 }
 
 void hx_stop_with(pid_t child)

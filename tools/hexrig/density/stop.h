@@ -7,6 +7,9 @@
 /* From here on SIGINT and SIGTERM end no process, but the child that hx_stop_with() has named. */
 void hx_stop_catch(void);
 
+/* From here on they do again. */
+void hx_stop_release(void);
+
 /* The child whose end ends the wait for its next row; 0: there is none. */
 void hx_stop_with(pid_t child);
 
