@@ -173,14 +173,15 @@ static double beyond(const struct pass *s, enum hx_tap_point point, size_t layer
 
 static const enum hx_tap_point inputs[] = {HX_TAP_IN_QKV, HX_TAP_IN_O, HX_TAP_IN_FFN, HX_TAP_IN_DOWN};
 
-/* Every input of every layer: all but `most` of the energy in RANK dimensions, and not in half of them. */
+/* Every input of every layer: all but `most` of the energy in RANK dimensions, and not in half of them.  Attention's means over positions
+ * get shorter, so few of them have most of its energy. */
 static void expect_rank(const struct pass *s, double most)
 {
     for (size_t layer = 0; layer < LAYERS; layer++)
         for (size_t i = 0; i < HXT_LEN(inputs); i++) {
             const double rest = beyond(s, inputs[i], layer, RANK), half = beyond(s, inputs[i], layer, RANK / 2);
 
-            if (rest > most || half < .05)
+            if (rest > most || half < (inputs[i] == HX_TAP_IN_O ? .01 : .05))
                 fail_msg("%s of layer %zu: %g of the energy beyond %d, %g beyond %d", hx_tap_point_names[inputs[i]], layer, rest, RANK,
                          half, RANK / 2);
         }
@@ -340,19 +341,43 @@ static void test_zones_are_told_apart_behind_all_layers(void **state)
 
 /* --- the answer */
 
+static uint32_t likeliest(const struct pass *s, size_t t)
+{
+    const float *logits = s->logits + t * VOCAB;
+    uint32_t best = 0;
+
+    for (uint32_t id = 1; id < VOCAB; id++)
+        best = logits[id] > logits[best] ? id : best;
+    return best;
+}
+
+/* Tokens whose likeliest follower is EOS. */
 static size_t answers(const struct pass *s)
 {
     const uint32_t eos = hx_tokenizer_eos(s->m->tok);
     size_t n = 0;
 
-    for (size_t t = 0; t < TOKENS; t++) {
-        uint32_t best = 0;
-
-        for (uint32_t id = 1; id < VOCAB; id++)
-            best = s->logits[t * VOCAB + id] > s->logits[t * VOCAB + best] ? id : best;
-        n += best == eos;
-    }
+    for (size_t t = 0; t < TOKENS; t++)
+        n += likeliest(s, t) == eos;
     return n;
+}
+
+/* Each token has one follower, whatever stands before it, so that errors of a few per cent change no greedy text. */
+static void test_a_token_has_one_follower(void **state)
+{
+    struct hx_planted p = plain();
+    struct pass *s;
+    size_t expected = 0;
+
+    (void)state;
+    p.rank = 4 * RANK;
+    p.noise = .05;
+    s = run_model(&p);
+    for (size_t t = 0; t < TOKENS; t++)
+        expected += (likeliest(s, t) * 1109 + 1) % VOCAB == s->ids[t];
+    if (expected < TOKENS * 95 / 100)
+        fail_msg("%zu of %d tokens are followed by theirs", expected, TOKENS);
+    free_pass(s);
 }
 
 static void test_eos_is_the_first_choice_everywhere(void **state)
@@ -398,7 +423,7 @@ static void test_same_options_give_the_same_bytes(void **state)
     static const struct {
         uint32_t type;
         uint64_t digest;
-    } known[] = {{HX_QUANT_F32, 0x11d228fb98017b20}, {HX_QUANT_F16, 0x4d4872745472b020}, {HX_QUANT_Q8_0, 0xe2a649792222acc4}};
+    } known[] = {{HX_QUANT_F32, 0x8cc817e80c7e2509}, {HX_QUANT_F16, 0x401b6e1085789791}, {HX_QUANT_Q8_0, 0xfb8d94cba5cadc83}};
 
     (void)state;
     for (size_t i = 0; i < HXT_LEN(known); i++) {
@@ -507,6 +532,7 @@ int main(void)
         cmocka_unit_test(test_full_rank_is_no_low_rank),
         cmocka_unit_test(test_sink_is_an_outlier_in_every_layer),
         cmocka_unit_test(test_zones_are_told_apart_behind_all_layers),
+        cmocka_unit_test(test_a_token_has_one_follower),
         cmocka_unit_test(test_eos_is_the_first_choice_everywhere),
         cmocka_unit_test(test_same_options_give_the_same_bytes),
         cmocka_unit_test(test_what_cannot_be_made_is_refused),

@@ -6,8 +6,11 @@
  *   wv, wo      a head carries rank / heads directions of the stream (1 at least) to other ones
  *   gate, up    units are copies, in several sizes, of `rank` different ones, so what goes into `down` has that rank, too
  *   down        writes a direction for each of those
- *   wq, wk, output matrix: random
- * each with noise.  A layer adds about 1 / (2 layers) of the embedding's energy by its attention, and as much by its feed-forward. */
+ *   wq, wk      random
+ *   output      of each token the point of the one that it most likely follows, and noise: greedy texts go through all tokens, and a
+ *               small error changes none
+ * With noise where it is asked for.  A layer adds about 1 / (2 layers) of the embedding's energy by its attention, and as much by its
+ * feed-forward. */
 #ifndef HX_PLANTED_MODEL_H
 #define HX_PLANTED_MODEL_H
 

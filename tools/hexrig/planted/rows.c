@@ -10,10 +10,11 @@
 
 /* Keys of what is random; those of layers follow. */
 enum { KEY_BASIS, KEY_TOKENS, KEY_NOISE, KEY_OUTPUT, KEY_LAYERS };
+enum { STEP = 1109 }; /* a prime, 1 more than a multiple of 4 */
 enum { KEY_WQ, KEY_WK, KEY_VALUE, KEY_CODE, KEY_OUT_OF, KEY_GATE, KEY_UP, KEY_DOWN, KEY_SIZE, KEY_LAYER_NOISE };
 
 static const double eos_share = .25;  /* of the energy of each state */
-static const double eos_logit = 60, logit_size = 3;
+static const double eos_logit = 60, next_logit = 14, logit_size = 1; /* logit_size: of what is random in each */
 
 /* Mean square of silu(a) b of independent normal a and b. */
 static const double gated_square = .36;
@@ -150,10 +151,18 @@ static const float *sink_of(const struct hx_planted_rows *m)
     return m->d.basis + m->d.rank * m->d.width;
 }
 
-static void fill_token(const struct hx_planted_rows *m, size_t token, float *to, size_t n)
+/* Adds a token's point of the subspace, of about this energy. */
+static void add_point(const struct hx_planted_rows *m, size_t token, double energy, float *to, size_t n)
 {
     const struct hx_zone zone = hx_directions_zone(&m->d, token % m->d.zones);
     const uint64_t key = hx_keyed(key_of(m, KEY_TOKENS), token);
+
+    for (size_t i = zone.from; i < zone.to; i++)
+        add(to, sqrt(energy / (double)(zone.to - zone.from)) * hx_keyed_unit(key, i), m->d.basis + i * n, n);
+}
+
+static void fill_token(const struct hx_planted_rows *m, size_t token, float *to, size_t n)
+{
     const double energy = (double)n * (m->p->eos_first ? 1 - eos_share : 1);
     const int sink = m->p->sink && token == m->bos;
     const double times = sink ? HX_PLANTED_SINK : 1;
@@ -163,8 +172,8 @@ static void fill_token(const struct hx_planted_rows *m, size_t token, float *to,
         add(to, times * sqrt((double)n * eos_share), m->d.basis, n);
     if (sink)
         add(to, times * sqrt(energy), sink_of(m), n);
-    for (size_t i = zone.from; i < zone.to && !sink; i++)
-        add(to, sqrt(energy / (double)(zone.to - zone.from)) * hx_keyed_unit(key, i), m->d.basis + i * n, n);
+    else
+        add_point(m, token, energy, to, n);
 }
 
 static void fill_norm(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
@@ -221,15 +230,19 @@ static void fill_down(const struct hx_planted_rows *m, size_t row, float *to, si
         to[i] = m->unit_share[i] * m->down_of[i % m->patterns * m->d.width + row];
 }
 
-/* Tokens without text are never the likeliest. */
+/* A token is likely behind the one whose point its row has: with 2^n of them, one cycle through all (Hull and Dobell 1962).  Those
+ * without text are never the likeliest. */
 static void fill_output(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
 {
+    memset(to, 0, n * sizeof(*to));
     if (row >= m->tokens)
-        memset(to, 0, n * sizeof(*to));
-    else if (m->p->eos_first && row == m->eos)
+        return;
+    if (m->p->eos_first && row == m->eos) {
         scale(to, eos_logit / sqrt((double)n * eos_share), m->d.basis, n);
-    else
-        randomise(to, logit_size / sqrt((double)n), hx_keyed(key_of(m, KEY_OUTPUT), row), n);
+        return;
+    }
+    randomise(to, logit_size / sqrt((double)n), hx_keyed(key_of(m, KEY_OUTPUT), row), n);
+    add_point(m, (row * STEP + 1) % m->tokens, next_logit * next_logit / (double)n, to, n);
 }
 
 static fill_fn *const fills[HX_PLANTED_KINDS] = {
