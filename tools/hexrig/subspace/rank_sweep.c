@@ -17,19 +17,21 @@
 
 /* --- profiles with so much VTCM, as files */
 
+enum { FOLDER_BYTES = 1024, PATH_BYTES = FOLDER_BYTES + 32 };
+
 struct profiles {
-    char folder[64];
+    char folder[FOLDER_BYTES];
     size_t n;
 };
 
-static void profile_path(const struct profiles *f, size_t i, char path[96])
+static void profile_path(const struct profiles *f, size_t i, char path[PATH_BYTES])
 {
-    snprintf(path, 96, "%s/%zu.conf", f->folder, i);
+    snprintf(path, PATH_BYTES, "%s/%zu.conf", f->folder, i);
 }
 
 static int write_profile(const struct profiles *f, size_t i, const char *base, size_t kib)
 {
-    char path[96];
+    char path[PATH_BYTES];
     FILE *out;
     int rc;
 
@@ -44,7 +46,7 @@ static int write_profile(const struct profiles *f, size_t i, const char *base, s
 
 static void remove_profiles(const struct profiles *f)
 {
-    char path[96];
+    char path[PATH_BYTES];
 
     for (size_t i = 0; i < f->n; i++) {
         profile_path(f, i, path);
@@ -76,8 +78,9 @@ static int make_profiles(const struct hx_rank_sweep *p, struct profiles *f)
 
     if (rc)
         return rc;
-    snprintf(f->folder, sizeof(f->folder), "%.40s/hexrig-XXXXXX", tmp ? tmp : "/tmp");
-    failed = mkdtemp(f->folder) ? 0 : -errno;
+    failed = snprintf(f->folder, sizeof(f->folder), "%s/hexrig-XXXXXX", tmp && *tmp ? tmp : "/tmp") < FOLDER_BYTES ? 0 : -ENAMETOOLONG;
+    if (!failed && !mkdtemp(f->folder))
+        failed = -errno;
     for (f->n = 0; f->n < p->n_kib && !failed; f->n++)
         failed = write_profile(f, f->n, base, p->kib[f->n]);
     free(base);
@@ -124,7 +127,7 @@ static int set_all(struct costing *c, const char *const (*settings)[2])
 
 static int sweep_profiles(struct costing *c, const struct profiles *f)
 {
-    char spec[HX_RANK_SWEEP_MOST * 96 + 16] = "profile=", path[96];
+    char spec[HX_RANK_SWEEP_MOST * PATH_BYTES + 16] = "profile=", path[PATH_BYTES];
 
     for (size_t i = 0; i < f->n; i++) {
         profile_path(f, i, path);
