@@ -74,12 +74,17 @@ static void test_bytes_that_are_read_are_those_of_the_path(void **state)
     const double rows = 2 * WIDTH + 2 * FFN + 2 * WIDTH; /* of qkv, gate and up, wo and down */
     const double slow = LAYERS * ((2. * WIDTH + 2 * FFN + WIDTH) * WIDTH + WIDTH * (double)FFN) * (32 + 4) / 32;
     const double fast = LAYERS * (K * (rows + 3 * WIDTH + FFN) + 4 * (rows + 4 * K));
-    json_t *none = run("--linear gsi:64 --gsi-eps 0 --offload linear=wq,wk,wv,wo,gate,up,down --placement ddr");
-    json_t *all = run("--linear gsi:64 --gsi-static --offload linear=wq,wk,wv,wo,gate,up,down --placement ddr");
-    const double got[2] = {e2e_number(none, "dispatch.dsp_bytes_per_token_by_purpose.weights.ddr"),
-                           e2e_number(all, "dispatch.dsp_bytes_per_token_by_purpose.weights.ddr")};
+    json_t *none, *all;
+    double got[2];
 
     (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__)
+    hxt_skip_test("this build's skels are not traced");
+#endif
+    none = run("--linear gsi:64 --gsi-eps 0 --offload linear=wq,wk,wv,wo,gate,up,down --placement ddr");
+    all = run("--linear gsi:64 --gsi-static --offload linear=wq,wk,wv,wo,gate,up,down --placement ddr");
+    got[0] = e2e_number(none, "dispatch.dsp_bytes_per_token_by_purpose.weights.ddr");
+    got[1] = e2e_number(all, "dispatch.dsp_bytes_per_token_by_purpose.weights.ddr");
     print_message("slow %.0f, %.0f are right; fast %.0f, %.0f are right\n", got[0], slow, got[1], fast);
     assert_true(fabs(got[0] / slow - 1) < .02 && fabs(got[1] / fast - 1) < .02);
     json_decref(none);
