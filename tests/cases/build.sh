@@ -123,7 +123,7 @@ touched rpc/client/libcdsprpc.map LN libcdsprpc.so "libhexrig.so.$major"
 grep -q '^LINK libcdsprpc.so$' "$dir/new" || fail "libcdsprpc.map does not link libcdsprpc.so"
 
 # every file is something's source: a compiler has read it, or a step names it
-find "$build/obj" -name '*.d' -exec cat {} + | tr -s ' :\\' '\n' >"$dir/read"
+find "$build/obj" -name '*.d' -exec cat {} + | tr -s '\\ :' '\n' >"$dir/read"
 sed 's/^[A-Z]* //; s/^copy //' "$dir/all" >>"$dir/read"
 find rpc dsp fuse host kernels tools -name '*.[ch]' -o -path 'dsp/profiles/*' | LC_ALL=C sort >"$dir/files"
 LC_ALL=C sort -u "$dir/read" | LC_ALL=C comm -13 - "$dir/files" >"$dir/idle"
