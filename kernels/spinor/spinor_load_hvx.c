@@ -4,19 +4,24 @@
 
 #define MAX_ABS_BITS 0x71800000u /* HX_SPINOR_MAX_ABS, 2^100 */
 
+/* By assignment: what a compiler makes of memcpy() is a load that the trace sees only where the host has registers of 64 bytes. */
+struct half_vector {
+    uint8_t b[64];
+};
+
 /* Of one block and of the next one. */
 static HVX_Vector two(const uint8_t *const *blocks, size_t at, size_t there)
 {
     union {
         HVX_Vector v;
-        uint8_t b[2][64];
+        struct half_vector half[2];
     } both;
 
     if (there >= 2 && blocks[1] == blocks[0] + 64)
         return *(const HVX_UVector *)(blocks[0] + at);
     both.v = Q6_V_vzero();
     for (size_t i = 0; i < 2 && i < there; i++)
-        memcpy(both.b[i], blocks[i] + at, 64);
+        both.half[i] = *(const struct half_vector *)(blocks[i] + at);
     return both.v;
 }
 
