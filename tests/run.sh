@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs suites of tests and ends with one line: N passed, N failed, N skipped.
 #
-#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS (2) programs run at a time; of AGAIN (3) that fail or
-#                                        fewer, each is run once more alone.
+#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS programs run at a time, one more than there are processors by
+#                                        default, as many of them wait for most of their time.  If AGAIN (3) or fewer fail, each is
+#                                        run once more alone.
 #
 # A suite is tests/suites/NAME.sh, which prints what to run: lines "KIND NAME COMMAND...", see there.
 # One line per program; its whole output only when it fails, after the lines of it that tell why; and again one line per program
@@ -24,7 +25,7 @@ result_of() { # KIND NAME
     echo "$WORK/results/$(echo "$1-$2" | tr / _)"
 }
 
-# --- one program: run.sh --one KIND NAME COMMAND...  (the runner calls itself, two at a time)
+# --- one program: run.sh --one KIND NAME COMMAND...  (the runner calls itself, JOBS at a time)
 if [ "${1:-}" = --one ]; then
     kind=$2 name=$3
     shift 3
@@ -71,7 +72,7 @@ build=${1:-build}
 build=$(cd "$build" && pwd) || exit 1
 [ $# = 0 ] || shift
 [ $# -gt 0 ] || set -- check
-jobs=${JOBS:-2}
+jobs=${JOBS:-$(($(nproc) + 1))}
 WORK=$(mktemp -d /tmp/hexrig-check.XXXXXX) || exit 1
 TEST_TIMEOUT=${TEST_TIMEOUT:-$((900 + 2 * ${SOAK_S:-60}))}
 export WORK TEST_TIMEOUT
