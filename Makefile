@@ -346,7 +346,7 @@ sdk_heads := $(addprefix $(K)/,incs utils/examples ipc/fastrpc/incs ipc/fastrpc/
                $(patsubst %,rtos/qurt/computev%/include/qurt,68 69 73 75 79 81))
 sdk_clang := $(addprefix $(K)/tools/Tools/bin/,hexagon-clang hexagon-clang++)
 sdk_tools := $(patsubst %,$(K)/tools/Tools/bin/hexagon-%,ranlib nm strip objdump objcopy readelf)
-sdk_shape := $(sdk_files) $(sdk_heads) $(sdk_clang) $(sdk_tools) $(K)/tools/Tools/target/hexagon/lib/libno_trace.a
+sdk_shape := $(sdk_files) $(sdk_heads) $(sdk_clang) $(sdk_tools) $(X)/libno_trace.a
 sdk: $(sdk_shape)
 $(K)/%: tools/sdk/%; $(sdk_copy)
 define sdk_link
@@ -358,7 +358,7 @@ $(sdk_heads): | $(BUILD)/include/hexrig.h;               $(call sdk_link,$(BUILD
 $(sdk_clang): | $(X)/hexagon-clang;                      $(call sdk_link,$(X)/hexagon-clang)
 $(sdk_tools): | $(K)/tools/Tools/bin/hexagon-ar;         $(call sdk_link,$(K)/tools/Tools/bin/hexagon-ar)
 $(obj)/tools/sdk/no_trace.o: pic := -fPIC -fno-sanitize=all
-$(K)/tools/Tools/target/hexagon/lib/libno_trace.a: $(obj)/tools/sdk/no_trace.o; $(archive)
+$(X)/libno_trace.a: $(obj)/tools/sdk/no_trace.o; $(archive)
 
 # $(call made_by,HEXRIG OPTIONS)
 define made_by

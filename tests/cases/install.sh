@@ -31,7 +31,7 @@ make_ install
 (cd "$dir/stage" && find . ! -type d | sed 's|^\./opt/rig/||' | grep -v '^libexec/hexrig/\(crt-digest\|hexrig-mpi.so\)$' | LC_ALL=C sort) >"$dir/have"
 {
     names bin hexrig hexidl
-    names libexec/hexrig hexrig-crash hexrig-fuse hexrig-dsp hexagon-clang
+    names libexec/hexrig hexrig-crash hexrig-fuse hexrig-dsp hexagon-clang libno_trace.a
     names lib libcdsprpc.so libcdsprpc.so.1 libhexrig.so "libhexrig.so.$major" libhexrig-preload.so
     for idl in "$src"/kernels/*/*.idl; do echo "lib/lib$(basename "$idl" .idl)_skel.so"; done
     names lib/pkgconfig hexrig.pc hexrig-rpc.pc hexrig-skel.pc
@@ -50,7 +50,6 @@ make_ install
     for arch in 68 69 73 75 79 81; do echo "share/hexrig/sdk/rtos/qurt/computev$arch/include/qurt"; done
     names share/hexrig/sdk/tools/Tools/bin hexagon-clang hexagon-clang++
     for tool in ranlib nm strip objdump objcopy readelf; do names share/hexrig/sdk/tools/Tools/bin hexagon-$tool; done
-    names share/hexrig/sdk/tools/Tools/target/hexagon/lib libno_trace.a
     names share/man/man1 hexidl.1 hexrig.1 $("$build/bin/hexrig" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/hexrig-\1.1/p')
     names share/bash-completion/completions hexrig
 } | LC_ALL=C sort >"$dir/want"

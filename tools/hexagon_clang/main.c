@@ -242,7 +242,7 @@ static void add_libraries(struct driver *d, struct hx_arg_list *line)
     char *libs = d->args.shared ? hx_skel_flags(d->prefix, "Libs") : NULL;
 
     if (!libs) {
-        hx_arg_add(line, text("%s/share/hexrig/sdk/tools/Tools/target/hexagon/lib/libno_trace.a", d->prefix));
+        hx_arg_add(line, text("%s/libexec/hexrig/libno_trace.a", d->prefix));
         return;
     }
     for (char *word = strtok(libs, " "); word; word = strtok(NULL, " "))
