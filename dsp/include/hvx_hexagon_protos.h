@@ -15,6 +15,7 @@
 #include "hexrig_hvx_mpy.h"
 #include "hexrig_hvx_perm.h"
 #include "hexrig_hvx_pack.h"
+#include "hexrig_hvx_lut.h"
 #include "hexrig_hvx_mem.h"
 #include "hexrig_hvx_float.h"
 #include "hexrig_hvx_ieee.h"

@@ -68,6 +68,12 @@ union hx_w {
 #define HX_BIG_FN static inline __attribute__((unused)) /* the compiler may leave it out of line \
                                                          */
 #endif
+/* What registers of 32 bytes and more do in a few instructions, and smaller ones in loops. */
+#if HX_NATIVE_BYTES == 16 || (defined(__SANITIZE_ADDRESS__) && !defined(__clang__))
+#define HX_MID_FN HX_BIG_FN
+#else
+#define HX_MID_FN HX_FN
+#endif
 #define HX_UNROLL _Pragma("GCC unroll 16")
 #define HX_EACH(i) HX_UNROLL for (int i = 0; i < HX_NATIVES; i++)
 #define HX_EACH2(i) HX_UNROLL for (int i = 0; i < 2 * HX_NATIVES; i++)

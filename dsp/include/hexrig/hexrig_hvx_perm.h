@@ -2,6 +2,7 @@
 #ifndef HEXRIG_HVX_PERM_H
 #define HEXRIG_HVX_PERM_H
 
+#include "hexrig_hvx_alu.h"
 #include "hexrig_hvx_lanes.h"
 
 /* 128 bytes out of a pair, from byte `at` (0..128). */
@@ -12,19 +13,22 @@ HX_FN HVX_Vector hx_window(HVX_Vector hi, HVX_Vector lo, unsigned int at)
 
     u.v[0] = lo;
     u.v[1] = hi;
+#if HX_NATIVE_BYTES == 64 && defined(__AVX512VBMI__)
+    /* three registers in a row hold it: one of 64 + 64 bytes out of the first two, one out of the last two; no branch, `at` is data */
+    const __m512i from = (__m512i)(hx_iota(0) + (uint8_t)(at & 63));
+    const __mmask8 second = (__mmask8)-(int)(at >> 6 & 1), third = (__mmask8)-(int)(at >> 7);
+    const __m512i a = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64((__m512i)u.n[0], second, (__m512i)u.n[1]), third, (__m512i)u.n[2]);
+    const __m512i b = _mm512_mask_mov_epi64(_mm512_mask_mov_epi64((__m512i)u.n[1], second, (__m512i)u.n[2]), third, (__m512i)u.n[3]);
+    const __m512i c = _mm512_mask_mov_epi64((__m512i)u.n[2], second, (__m512i)u.n[3]);
+
+    d.n[0] = (hx_nw)_mm512_permutex2var_epi8(a, from, b);
+    d.n[1] = (hx_nw)_mm512_permutex2var_epi8(b, from, c);
+#else
     HX_EACH(i)
     memcpy(&d.n[i], u.u[0].b + at + i * HX_NATIVE_BYTES, HX_NATIVE_BYTES);
+#endif
     return d.v;
 }
-
-#define HX_VVR (HVX_Vector Vu, HVX_Vector Vv, Word32 Rt)
-HX_OP0(Q6_V_valign_VVR, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, Rt & 127))
-HX_OP0(Q6_V_vlalign_VVR, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, 128 - (Rt & 127)))
-HX_OP0(Q6_V_valign_VVI, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, Rt & 7))
-HX_OP0(Q6_V_vlalign_VVI, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, 128 - (Rt & 7)))
-HX_OP0(Q6_V_vror_VR, VP, (HVX_Vector Vu, Word32 Rt), HVX_Vector,
-       hx_window(Vu, Vu, Rt & 127)) /* towards byte 0 */
-#undef HX_VVR
 
 /* Index lists for __builtin_shufflevector over the 64-bit lanes of one register: f(i, k) for every
  * lane i. */
@@ -41,6 +45,50 @@ HX_OP0(Q6_V_vror_VR, VP, (HVX_Vector Vu, Word32 Rt), HVX_Vector,
 #define HX_D_LOW(i, k) ((i) & (k) ? HX_D_LANES + (i) - (k) : (i))
 #define HX_D_HIGH(i, k) ((i) & (k) ? HX_D_LANES + (i) : (i) + (k))
 #define HX_D_XOR(i, k) ((i) ^ (k))
+
+#define HX_D_NEXT(i, k) ((i) + (k))
+
+/* The same from byte n, and from byte 128 - n, for n below 8: each 64 bits meet their neighbour. */
+HX_FN HVX_Vector hx_window_after(HVX_Vector hi, HVX_Vector lo, int n)
+{
+    union hx_w u;
+    union hx_v d;
+
+    u.v[0] = lo;
+    u.v[1] = hi;
+    HX_EACH(i) {
+        const hx_nud x = (hx_nud)u.n[i], y = (hx_nud)u.n[i + 1];
+        const hx_nud next = __builtin_shufflevector(x, y, HX_D_INDEX(HX_D_NEXT, 1));
+
+        d.n[i] = (hx_nw)((x >> 8 * n) | ((next << (56 - 8 * n)) << 8));
+    }
+    return d.v;
+}
+
+HX_FN HVX_Vector hx_window_before(HVX_Vector hi, HVX_Vector lo, int n)
+{
+    union hx_w u;
+    union hx_v d;
+
+    u.v[0] = lo;
+    u.v[1] = hi;
+    HX_EACH(i) {
+        const hx_nud x = (hx_nud)u.n[HX_NATIVES + i - 1], y = (hx_nud)u.n[HX_NATIVES + i];
+        const hx_nud last = __builtin_shufflevector(x, y, HX_D_INDEX(HX_D_NEXT, HX_D_LANES - 1));
+
+        d.n[i] = (hx_nw)((y << 8 * n) | ((last >> (56 - 8 * n)) >> 8));
+    }
+    return d.v;
+}
+
+#define HX_VVR (HVX_Vector Vu, HVX_Vector Vv, Word32 Rt)
+HX_OP0(Q6_V_valign_VVR, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, Rt & 127))
+HX_OP0(Q6_V_vlalign_VVR, VP, HX_VVR, HVX_Vector, hx_window(Vu, Vv, 128 - (Rt & 127)))
+HX_OP0(Q6_V_valign_VVI, VP, HX_VVR, HVX_Vector, hx_window_after(Vu, Vv, Rt & 7))
+HX_OP0(Q6_V_vlalign_VVI, VP, HX_VVR, HVX_Vector, hx_window_before(Vu, Vv, Rt & 7))
+HX_OP0(Q6_V_vror_VR, VP, (HVX_Vector Vu, Word32 Rt), HVX_Vector,
+       hx_window(Vu, Vu, Rt & 127)) /* towards byte 0 */
+#undef HX_VVR
 
 /* One step of vshuff and vdeal within a register: where bit n of the byte index is clear, h[i] and
  * l[i + n] change places. */
