@@ -333,6 +333,53 @@ HX_FN hx_nd hx_ouw(hx_nw x)
     return (hx_nd)((hx_nud)x >> 32);
 }
 
+/* Halves shifted by halves, each count below 16.  AVX2 has words by words only: even and odd halves one after the other. */
+#if HX_NATIVE_BYTES == 32
+HX_FN hx_nuh hx_halves_of(hx_nuw even, hx_nuw odd)
+{
+    return (hx_nuh)_mm256_blend_epi16((__m256i)even, (__m256i)odd, 0xaa);
+}
+HX_FN hx_nuh hx_shl_h(hx_nuh a, hx_nuh k)
+{
+    return hx_halves_of((hx_nuw)a << hx_euh((hx_nw)k), ((hx_nuw)a & 0xffff0000u) << hx_ouh((hx_nw)k));
+}
+HX_FN hx_nuh hx_shr_uh(hx_nuh a, hx_nuh k)
+{
+    return hx_halves_of(hx_euh((hx_nw)a) >> hx_euh((hx_nw)k), (hx_nuw)a >> hx_ouh((hx_nw)k));
+}
+HX_FN hx_nh hx_shr_h(hx_nh a, hx_nuh k)
+{
+    const hx_nw even = (hx_nw)hx_eh((hx_nw)a) >> (hx_nw)hx_euh((hx_nw)k);
+
+    return (hx_nh)hx_halves_of((hx_nuw)even, (hx_nuw)((hx_nw)a >> (hx_nw)hx_ouh((hx_nw)k)));
+}
+#else
+HX_FN hx_nuh hx_shl_h(hx_nuh a, hx_nuh k)
+{
+    return a << k;
+}
+HX_FN hx_nuh hx_shr_uh(hx_nuh a, hx_nuh k)
+{
+    return a >> k;
+}
+HX_FN hx_nh hx_shr_h(hx_nh a, hx_nuh k)
+{
+    return a >> (hx_nh)k;
+}
+#endif
+HX_FN hx_nuw hx_shl_w(hx_nuw a, hx_nuw k)
+{
+    return a << k;
+}
+HX_FN hx_nuw hx_shr_uw(hx_nuw a, hx_nuw k)
+{
+    return a >> k;
+}
+HX_FN hx_nw hx_shr_w(hx_nw a, hx_nuw k)
+{
+    return a >> (hx_nw)k;
+}
+
 /* Sum of the two products of each pair of signed halves. */
 HX_FN hx_nuw hx_madd_h(hx_nuh x, hx_nuh y)
 {

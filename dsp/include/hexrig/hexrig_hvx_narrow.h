@@ -30,12 +30,16 @@ HX_NARROW(Q6_Vub_vasr_VuhVuhR_rnd_sat, uh, 7, hx_weave_b, HX_RND, hx_sat_ub_uh)
 #undef HX_NARROW
 
 /* --- by a vector: the count is in the lane where the result lands */
+HX_FN hx_nuh hx_rnd_uh(hx_nuh x, hx_nuh k)
+{
+    return hx_shr_uh(x, k) + (hx_shr_uh(x << 1, k) & 1);
+}
 HX_DEF2(Q6_Vub_vasr_WuhVub_sat, VS, V, W, V,
-        hx_weave_b(hx_sat_ub_uh(HX_PLAIN((hx_nuh)a0, hx_eub(b) & 7)),
-                   hx_sat_ub_uh(HX_PLAIN((hx_nuh)a1, hx_oub(b) & 7))))
+        hx_weave_b(hx_sat_ub_uh(hx_shr_uh((hx_nuh)a0, hx_eub(b) & 7)),
+                   hx_sat_ub_uh(hx_shr_uh((hx_nuh)a1, hx_oub(b) & 7))))
 HX_DEF2(Q6_Vub_vasr_WuhVub_rnd_sat, VS, V, W, V,
-        hx_weave_b(hx_sat_ub_uh(HX_RND((hx_nuh)a0, hx_eub(b) & 7)),
-                   hx_sat_ub_uh(HX_RND((hx_nuh)a1, hx_oub(b) & 7))))
+        hx_weave_b(hx_sat_ub_uh(hx_rnd_uh((hx_nuh)a0, hx_eub(b) & 7)),
+                   hx_sat_ub_uh(hx_rnd_uh((hx_nuh)a1, hx_oub(b) & 7))))
 HX_DEF2(Q6_Vuh_vasr_WwVuh_sat, VS, V, W, V,
         hx_weave_h(hx_sat_uh_w(HX_PLAIN(a0, (hx_nw)hx_euh(b) & 15)),
                    hx_sat_uh_w(HX_PLAIN(a1, (hx_nw)hx_ouh(b) & 15))))

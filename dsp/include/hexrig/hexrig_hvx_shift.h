@@ -19,26 +19,30 @@ HX_OP2R(Q6_Vh_vasracc_VhVhR, VS, uh, h, a + (hx_nuh)(b >> (R & 15)))
 
 /* By a vector: each count is the lane's low log2(bits) + 1 bits as a signed number; a negative one
  * shifts the other way, by up to the whole width (hence the second shift by one).  n: the count, k:
- * n or -n - 1. */
+ * n or -n - 1, the distance. */
 #define HX_BIDIR(T, bits, unused_bits) \
     HX_FN hx_n##T hx_count_##T(hx_n##T b) \
     { \
         return (hx_n##T)((hx_nu##T)b << unused_bits) >> unused_bits; \
     } \
+    HX_FN hx_nu##T hx_distance_##T(hx_n##T n) \
+    { \
+        return (hx_nu##T)((n ^ (n < 0)) & (bits - 1)); \
+    } \
     HX_FN hx_n##T hx_asr_##T(hx_n##T a, hx_n##T n) \
     { \
-        const hx_n##T k = (n ^ (n < 0)) & (bits - 1); \
-        return HX_PICK(T, n < 0, ((hx_nu##T)a << (hx_nu##T)k) << 1, a >> k); \
+        const hx_nu##T k = hx_distance_##T(n); \
+        return HX_PICK(T, n < 0, hx_shl_##T((hx_nu##T)a, k) << 1, hx_shr_##T(a, k)); \
     } \
     HX_FN hx_n##T hx_lsr_##T(hx_n##T a, hx_n##T n) \
     { \
-        const hx_nu##T k = (hx_nu##T)((n ^ (n < 0)) & (bits - 1)); \
-        return HX_PICK(T, n < 0, ((hx_nu##T)a << k) << 1, (hx_nu##T)a >> k); \
+        const hx_nu##T k = hx_distance_##T(n); \
+        return HX_PICK(T, n < 0, hx_shl_##T((hx_nu##T)a, k) << 1, hx_shr_u##T((hx_nu##T)a, k)); \
     } \
     HX_FN hx_n##T hx_asl_##T(hx_n##T a, hx_n##T n) \
     { \
-        const hx_n##T k = (n ^ (n < 0)) & (bits - 1); \
-        return HX_PICK(T, n < 0, (a >> k) >> 1, (hx_nu##T)a << (hx_nu##T)k); \
+        const hx_nu##T k = hx_distance_##T(n); \
+        return HX_PICK(T, n < 0, hx_shr_##T(a, k) >> 1, hx_shl_##T((hx_nu##T)a, k)); \
     } \
     HX_OP2(Q6_V##T##_vasr_V##T##V##T, VS, T, T, hx_asr_##T(a, hx_count_##T(b))) \
     HX_OP2(Q6_V##T##_vlsr_V##T##V##T, VS, T, T, hx_lsr_##T(a, hx_count_##T(b))) \
