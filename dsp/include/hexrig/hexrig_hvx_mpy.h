@@ -129,43 +129,92 @@ HX_DEF3(Q6_Vw_vmpyieacc_VwVwVh, VX_DV, V, V, V, V, (hx_nuw)a + (hx_nuw)b * hx_eh
 HX_DEF3(Q6_Vw_vmpyieacc_VwVwVuh, VX_DV, V, V, V, V, (hx_nuw)a + (hx_nuw)b * hx_euh(c))
 HX_DEF2(Q6_Vw_vmpyieo_VhVh, VX, V, V, V, (hx_eh(a) * hx_oh(b)) << 16)
 
-/* 48-bit products of the even and odd words, for the fractional forms: p(a, b) in 64-bit lanes */
-#define HX_E48(a, half) (hx_ew(a) * hx_ew((hx_nw)half(b)))
-#define HX_BOTH48(f, x, y, half, ...) \
-    hx_weave_w(f(hx_ew(x) * hx_ew((hx_nw)half(y)), __VA_ARGS__), \
-               f(hx_ow(x) * hx_ow((hx_nw)half(y)), __VA_ARGS__))
-HX_FN hx_nd hx_shift48(hx_nd p, int shift)
+/* The signed products of 64 bits of the even words and of the odd words: one instruction from 32 bytes on. */
+HX_FN hx_nud hx_product_ew(hx_nw x, hx_nw y)
 {
-    return p >> shift;
+#if HX_NATIVE_BYTES == 64
+    return (hx_nud)_mm512_maskz_mul_epi32(0xff, (__m512i)x, (__m512i)y);
+#elif HX_NATIVE_BYTES == 32
+    return (hx_nud)_mm256_mul_epi32((__m256i)x, (__m256i)y);
+#else
+    return (hx_nud)(hx_ew(x) * hx_ew(y));
+#endif
 }
-/* <<1 (:rnd) :sat of the product's upper part: bits 15.. after optional rounding in bit 14 */
-HX_FN hx_nd hx_frac48(hx_nd p, int round)
+HX_FN hx_nud hx_product_ow(hx_nw x, hx_nw y)
 {
-    return hx_sat_w_d(((p >> 14) + round) >> 1);
+    return hx_product_ew((hx_nw)((hx_nud)x >> 32), (hx_nw)((hx_nud)y >> 32));
 }
-HX_DEF2(Q6_Vw_vmpye_VwVuh, VX_DV, V, V, V, HX_BOTH48(hx_shift48, a, b, hx_euh, 16))
-HX_DEF2(Q6_Vw_vmpyo_VwVh_s1_sat, VX_DV, V, V, V, HX_BOTH48(hx_frac48, a, b, hx_oh, 0))
-HX_DEF2(Q6_Vw_vmpyo_VwVh_s1_rnd_sat, VX_DV, V, V, V, HX_BOTH48(hx_frac48, a, b, hx_oh, 1))
-#define HX_MPYO_ACC(name, round) \
-    HX_DEF3(name, VX_DV, V, V, V, V, \
-            hx_weave_w(hx_frac48(hx_ew(a) + hx_ew(b) * hx_ew((hx_nw)hx_oh(c)), round), \
-                       hx_frac48(hx_ow(a) + hx_ow(b) * hx_ow((hx_nw)hx_oh(c)), round)))
-HX_MPYO_ACC(Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift, 0)
-HX_MPYO_ACC(Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift, 1)
-#undef HX_MPYO_ACC
+
+/* Even words of one register, odd words of the other. */
+HX_FN hx_nuw hx_words_of(hx_nud even, hx_nud odd)
+{
+#if HX_NATIVE_BYTES == 64
+    return (hx_nuw)_mm512_mask_mov_epi32((__m512i)even, 0xaaaa, (__m512i)odd);
+#elif HX_NATIVE_BYTES == 32
+    return (hx_nuw)_mm256_blend_epi32((__m256i)even, (__m256i)odd, 0xaa);
+#else
+    return (hx_nuw)((even & 0xffffffffu) | (odd & ~(uint64_t)0xffffffffu));
+#endif
+}
+
+/* Words of 64-bit numbers of the even and the odd lanes: their bits from n on, n up to 32. */
+HX_FN hx_nuw hx_bits_from(hx_nud even, hx_nud odd, int n)
+{
+    return hx_words_of(even >> n, odd << (32 - n));
+}
+
+/* acc + x * y of the even and the odd words, + 2^14 where `round` is 1.  A signed word is the unsigned one with its sign flipped,
+ * less 2^31. */
+HX_FN void hx_sum48(hx_nw acc, hx_nw x, hx_nuw y, int round, hx_nud *even, hx_nud *odd)
+{
+    const hx_nud flipped = (hx_nud)(acc ^ INT32_MIN);
+    const uint64_t more = ((uint64_t)round << 14) - 0x80000000u;
+
+    *even = hx_product_ew(x, (hx_nw)y) + ((flipped & 0xffffffffu) + more);
+    *odd = hx_product_ow(x, (hx_nw)y) + ((flipped >> 32) + more);
+}
+
+/* << 1 (:rnd) :sat of the product's upper part.  The one that needs it is INT32_MIN * -32768, and no other gives INT32_MIN. */
+HX_FN hx_nuw hx_mpyo(hx_nw x, hx_nuw y, int round)
+{
+    const hx_nud even = hx_product_ew(x, (hx_nw)y) + ((uint64_t)round << 14);
+    const hx_nud odd = hx_product_ow(x, (hx_nw)y) + ((uint64_t)round << 14);
+    const hx_nuw r = hx_bits_from(even, odd, 15);
+
+    return r + (hx_nuw)(r == (uint32_t)INT32_MIN);
+}
+/* The sum has 49 bits and its upper part 33: it fits where its sign is the result's. */
+HX_FN hx_nw hx_mpyoacc(hx_nw acc, hx_nw x, hx_nuw y, int round)
+{
+    hx_nud even, odd;
+    hx_nw r, above;
+
+    hx_sum48(acc, x, y, round, &even, &odd);
+    r = (hx_nw)hx_bits_from(even, odd, 15);
+    above = (hx_nw)hx_bits_from(even, odd, 32);
+    return HX_PICK(w, (r ^ above) < 0, (above >> 31) ^ INT32_MAX, r);
+}
+HX_FN hx_nuw hx_mpye(hx_nw x, hx_nuw y, int from)
+{
+    return hx_bits_from(hx_product_ew(x, (hx_nw)y), hx_product_ow(x, (hx_nw)y), from);
+}
+HX_FN hx_nuw hx_mpyo_sum(hx_nw high, hx_nw x, hx_nuw y, int from)
+{
+    hx_nud even, odd;
+
+    hx_sum48(high, x, y, 0, &even, &odd);
+    return hx_bits_from(even, odd, from);
+}
+HX_DEF2(Q6_Vw_vmpye_VwVuh, VX_DV, V, V, V, hx_mpye(a, hx_euh(b), 16))
+HX_DEF2(Q6_Vw_vmpyo_VwVh_s1_sat, VX_DV, V, V, V, hx_mpyo(a, hx_oh(b), 0))
+HX_DEF2(Q6_Vw_vmpyo_VwVh_s1_rnd_sat, VX_DV, V, V, V, hx_mpyo(a, hx_oh(b), 1))
+HX_DEF3(Q6_Vw_vmpyoacc_VwVwVh_s1_sat_shift, VX_DV, V, V, V, V, hx_mpyoacc(a, b, hx_oh(c), 0))
+HX_DEF3(Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift, VX_DV, V, V, V, V, hx_mpyoacc(a, b, hx_oh(c), 1))
 /* The two halves of a 64-bit product: low vector = product << 16, high = product >> 16; the second
  * adds the high vector of the first and keeps what that one had shifted out. */
-HX_DEF2(Q6_W_vmpye_VwVuh, VX_DV, W, V, V, HX_BOTH48(hx_shift48, a, b, hx_euh, 0) << 16,
-        HX_BOTH48(hx_shift48, a, b, hx_euh, 16))
-HX_FN hx_nw hx_mpyo_sum(hx_nw high, hx_nw x, hx_nw y, int shift)
-{
-    return hx_weave_w((hx_ew(high) + hx_ew(x) * hx_ew((hx_nw)hx_oh(y))) >> shift,
-                      (hx_ow(high) + hx_ow(x) * hx_ow((hx_nw)hx_oh(y))) >> shift);
-}
+HX_DEF2(Q6_W_vmpye_VwVuh, VX_DV, W, V, V, hx_mpye(a, hx_euh(b), 0) << 16, hx_mpye(a, hx_euh(b), 16))
 HX_DEF3(Q6_W_vmpyoacc_WVwVh, VX_DV, W, W, V, V,
-        ((hx_nuw)hx_mpyo_sum(a1, b, c, 0) << 16) | ((hx_nuw)a0 >> 16), hx_mpyo_sum(a1, b, c, 16))
-#undef HX_BOTH48
-#undef HX_E48
+        (hx_mpyo_sum(a1, b, hx_oh(c), 0) << 16) | ((hx_nuw)a0 >> 16), hx_mpyo_sum(a1, b, hx_oh(c), 16))
 
 /* --- two products per lane: even lane by even, odd by odd */
 HX_DEF2(Q6_Vh_vdmpy_VubRb, VX, V, V, R, hx_eub(a) * hx_eb(b) + hx_oub(a) * hx_ob(b))
