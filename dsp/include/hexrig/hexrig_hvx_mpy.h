@@ -81,16 +81,36 @@ HX_OP2(Q6_Vh_vmpyi_VhVh, VX_DV, uh, uh, a * b)
 HX_OP3(Q6_Vh_vmpyiacc_VhVhVh, VX_DV, uh, uh, uh, a + b * c)
 
 /* Lane i meets byte (half) i mod 4 (2) of R, extended to the lane. */
+#if HX_NATIVE_BYTES > 16
+HX_FN hx_nw hx_repeat16(__m128i x)
+{
+#if HX_NATIVE_BYTES == 64
+    return (hx_nw)_mm512_maskz_broadcast_i32x4(0xffff, x);
+#else
+    return (hx_nw)_mm256_broadcastsi128_si256(x);
+#endif
+}
+HX_FN hx_nuw hx_bytes_w(Word32 r)
+{
+    return (hx_nuw)hx_repeat16(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(r)));
+}
+HX_FN hx_nuw hx_ubytes_w(Word32 r)
+{
+    return (hx_nuw)hx_repeat16(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(r)));
+}
+HX_FN hx_nuw hx_halves_w(Word32 r)
+{
+    return (hx_nuw)hx_repeat16(_mm_cvtepi16_epi32(_mm_set1_epi32(r)));
+}
+HX_FN hx_nuh hx_bytes_h(Word32 r)
+{
+    return (hx_nuh)hx_repeat16(_mm_cvtepi8_epi16(_mm_set1_epi32(r)));
+}
+#else
 HX_FN hx_nw hx_repeat4(int32_t x0, int32_t x1, int32_t x2, int32_t x3)
 {
-    hx_nw d;
+    const hx_nw d = {x0, x1, x2, x3};
 
-    HX_UNROLL for (int i = 0; i < HX_NATIVE_BYTES / 4; i += 4) {
-        d[i] = x0;
-        d[i + 1] = x1;
-        d[i + 2] = x2;
-        d[i + 3] = x3;
-    }
     return d;
 }
 HX_FN hx_nuw hx_bytes_w(Word32 r)
@@ -113,6 +133,7 @@ HX_FN hx_nuh hx_bytes_h(Word32 r)
 
     return (hx_nuh)hx_repeat4((int32_t)low, (int32_t)high, (int32_t)low, (int32_t)high);
 }
+#endif
 HX_OP1R(Q6_Vh_vmpyi_VhRb, VX, uh, a * hx_bytes_h(R))
 HX_OP2R(Q6_Vh_vmpyiacc_VhVhRb, VX, uh, uh, a + b * hx_bytes_h(R))
 HX_OP1R(Q6_Vw_vmpyi_VwRb, VX, uw, a * hx_bytes_w(R))
@@ -222,17 +243,9 @@ HX_DEF3(Q6_Vh_vdmpyacc_VhVubRb, VX, V, V, V, R,
         (hx_nuh)a + hx_eub(b) * hx_eb(c) + hx_oub(b) * hx_ob(c))
 
 /* Halves by bytes: word i has halves 2i, 2i + 1, which meet bytes 2i mod 4, (2i + 1) mod 4 of R. */
-HX_FN hx_nuw hx_byte_even(Word32 r)
-{
-    return (hx_nuw)hx_repeat4((int8_t)r, (int8_t)(r >> 16), (int8_t)r, (int8_t)(r >> 16));
-}
-HX_FN hx_nuw hx_byte_odd(Word32 r)
-{
-    return (hx_nuw)hx_repeat4((int8_t)(r >> 8), r >> 24, (int8_t)(r >> 8), r >> 24);
-}
-#define HX_DOT_HB(x, y, r) ((x)*hx_byte_even(r) + (y)*hx_byte_odd(r))
-HX_DEF2(Q6_Vw_vdmpy_VhRb, VX, V, V, R, HX_DOT_HB(hx_eh(a), hx_oh(a), B))
-HX_DEF3(Q6_Vw_vdmpyacc_VwVhRb, VX, V, V, V, R, (hx_nuw)a + HX_DOT_HB(hx_eh(b), hx_oh(b), C))
+#define HX_DOT_HB(x, r) hx_madd_h((hx_nuh)(x), hx_bytes_h(r))
+HX_DEF2(Q6_Vw_vdmpy_VhRb, VX, V, V, R, HX_DOT_HB(a, B))
+HX_DEF3(Q6_Vw_vdmpyacc_VwVhRb, VX, V, V, V, R, (hx_nuw)a + HX_DOT_HB(b, C))
 /* Pair forms slide: the low vector sees lanes 2i, 2i + 1 of the low operand, the high one lane 2i +
  * 1 and the next, which is lane 2i of the high operand. */
 #define HX_DOT_BB(x, y, r) ((x)*hx_eb(r) + (y)*hx_ob(r))
@@ -241,40 +254,52 @@ HX_DEF2(Q6_Wh_vdmpy_WubRb, VX_DV, W, W, R, HX_DOT_BB(hx_eub(a0), hx_oub(a0), b),
 HX_DEF3(Q6_Wh_vdmpyacc_WhWubRb, VX_DV, W, W, W, R,
         (hx_nuh)a0 + HX_DOT_BB(hx_eub(b0), hx_oub(b0), c),
         (hx_nuh)a1 + HX_DOT_BB(hx_oub(b0), hx_eub(b1), c))
-HX_DEF2(Q6_Ww_vdmpy_WhRb, VX_DV, W, W, R, HX_DOT_HB(hx_eh(a0), hx_oh(a0), B),
-        HX_DOT_HB(hx_oh(a0), hx_eh(a1), B))
-HX_DEF3(Q6_Ww_vdmpyacc_WwWhRb, VX_DV, W, W, W, R, (hx_nuw)a0 + HX_DOT_HB(hx_eh(b0), hx_oh(b0), C),
-        (hx_nuw)a1 + HX_DOT_HB(hx_oh(b0), hx_eh(b1), C))
-
-/* Saturating: acc + x * p + y * q of 32-bit lanes, exact until the end. */
-HX_FN hx_nw hx_dot_sat(hx_nw acc, hx_nuw x, hx_nuw p, hx_nuw y, hx_nuw q)
+/* The odd half of each word of `low`, then the even one of `high`. */
+HX_FN hx_nuw hx_slide_h(hx_nw low, hx_nw high)
 {
-    const hx_nw xw = (hx_nw)x, pw = (hx_nw)p, yw = (hx_nw)y, qw = (hx_nw)q;
+    return ((hx_nuw)low >> 16) | ((hx_nuw)high << 16);
+}
+HX_DEF2(Q6_Ww_vdmpy_WhRb, VX_DV, W, W, R, HX_DOT_HB(a0, B), HX_DOT_HB(hx_slide_h(a0, a1), B))
+HX_DEF3(Q6_Ww_vdmpyacc_WwWhRb, VX_DV, W, W, W, R, (hx_nuw)a0 + HX_DOT_HB(b0, C),
+        (hx_nuw)a1 + HX_DOT_HB(hx_slide_h(b0, b1), C))
 
-    return hx_weave_w(hx_sat_w_d(hx_ew(acc) + hx_ew(xw) * hx_ew(pw) + hx_ew(yw) * hx_ew(qw)),
-                      hx_sat_w_d(hx_ow(acc) + hx_ow(xw) * hx_ow(pw) + hx_ow(yw) * hx_ow(qw)));
+/* Saturating: acc + x * p + y * q of 32-bit lanes, exact until the end.  Each product fits a word; what their sum, and the sum with acc,
+ * has left out is counted in units of 2^32. */
+HX_FN hx_nw hx_left_out(hx_nw sum, hx_nw x, hx_nw y)
+{
+    return (((sum ^ x) & (sum ^ y)) >> 31) & ((x >> 31) | 1);
+}
+HX_FN hx_nw hx_add_sat(hx_nw acc, hx_nw s, hx_nw left_out)
+{
+    const hx_nw sum = (hx_nw)((hx_nuw)acc + (hx_nuw)s), all = left_out + hx_left_out(sum, acc, s);
+
+    return HX_PICK(w, all != 0, (all >> 31) ^ INT32_MAX, sum);
+}
+/* Signed halves by signed halves: only four times -32768 goes too far, and nothing else gives INT32_MIN. */
+HX_FN hx_nw hx_dot_sat_h(hx_nw acc, hx_nuw x, hx_nw y)
+{
+    const hx_nw s = (hx_nw)hx_madd_h((hx_nuh)x, (hx_nuh)y);
+
+    return hx_add_sat(acc, s, (s == INT32_MIN) & 1);
+}
+HX_FN hx_nw hx_dot_sat_uh(hx_nw acc, hx_nuw x, hx_nw y)
+{
+    const hx_nw p = (hx_nw)(hx_eh((hx_nw)x) * hx_euh(y)), q = (hx_nw)(hx_oh((hx_nw)x) * hx_ouh(y));
+    const hx_nw s = (hx_nw)((hx_nuw)p + (hx_nuw)q);
+
+    return hx_add_sat(acc, s, hx_left_out(s, p, q));
 }
 #define HX_ZERO ((hx_nw){0})
-HX_DEF2(Q6_Vw_vdmpy_VhVh_sat, VX, V, V, V,
-        hx_dot_sat(HX_ZERO, hx_eh(a), hx_eh(b), hx_oh(a), hx_oh(b)))
-HX_DEF2(Q6_Vw_vdmpy_VhRh_sat, VX, V, V, R,
-        hx_dot_sat(HX_ZERO, hx_eh(a), hx_eh(b), hx_oh(a), hx_oh(b)))
-HX_DEF2(Q6_Vw_vdmpy_VhRuh_sat, VX, V, V, R,
-        hx_dot_sat(HX_ZERO, hx_eh(a), hx_euh(b), hx_oh(a), hx_ouh(b)))
-HX_DEF2(Q6_Vw_vdmpy_WhRh_sat, VX_DV, V, W, R,
-        hx_dot_sat(HX_ZERO, hx_oh(a0), hx_eh(b), hx_eh(a1), hx_oh(b)))
-HX_DEF2(Q6_Vw_vdmpy_WhRuh_sat, VX_DV, V, W, R,
-        hx_dot_sat(HX_ZERO, hx_oh(a0), hx_euh(b), hx_eh(a1), hx_ouh(b)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwVhVh_sat, VX_DV, V, V, V, V,
-        hx_dot_sat(a, hx_eh(b), hx_eh(c), hx_oh(b), hx_oh(c)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwVhRh_sat, VX, V, V, V, R,
-        hx_dot_sat(a, hx_eh(b), hx_eh(c), hx_oh(b), hx_oh(c)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwVhRuh_sat, VX, V, V, V, R,
-        hx_dot_sat(a, hx_eh(b), hx_euh(c), hx_oh(b), hx_ouh(c)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwWhRh_sat, VX_DV, V, V, W, R,
-        hx_dot_sat(a, hx_oh(b0), hx_eh(c), hx_eh(b1), hx_oh(c)))
-HX_DEF3(Q6_Vw_vdmpyacc_VwWhRuh_sat, VX_DV, V, V, W, R,
-        hx_dot_sat(a, hx_oh(b0), hx_euh(c), hx_eh(b1), hx_ouh(c)))
+HX_DEF2(Q6_Vw_vdmpy_VhVh_sat, VX, V, V, V, hx_dot_sat_h(HX_ZERO, (hx_nuw)a, b))
+HX_DEF2(Q6_Vw_vdmpy_VhRh_sat, VX, V, V, R, hx_dot_sat_h(HX_ZERO, (hx_nuw)a, b))
+HX_DEF2(Q6_Vw_vdmpy_VhRuh_sat, VX, V, V, R, hx_dot_sat_uh(HX_ZERO, (hx_nuw)a, b))
+HX_DEF2(Q6_Vw_vdmpy_WhRh_sat, VX_DV, V, W, R, hx_dot_sat_h(HX_ZERO, hx_slide_h(a0, a1), b))
+HX_DEF2(Q6_Vw_vdmpy_WhRuh_sat, VX_DV, V, W, R, hx_dot_sat_uh(HX_ZERO, hx_slide_h(a0, a1), b))
+HX_DEF3(Q6_Vw_vdmpyacc_VwVhVh_sat, VX_DV, V, V, V, V, hx_dot_sat_h(a, (hx_nuw)b, c))
+HX_DEF3(Q6_Vw_vdmpyacc_VwVhRh_sat, VX, V, V, V, R, hx_dot_sat_h(a, (hx_nuw)b, c))
+HX_DEF3(Q6_Vw_vdmpyacc_VwVhRuh_sat, VX, V, V, V, R, hx_dot_sat_uh(a, (hx_nuw)b, c))
+HX_DEF3(Q6_Vw_vdmpyacc_VwWhRh_sat, VX_DV, V, V, W, R, hx_dot_sat_h(a, hx_slide_h(b0, b1), c))
+HX_DEF3(Q6_Vw_vdmpyacc_VwWhRuh_sat, VX_DV, V, V, W, R, hx_dot_sat_uh(a, hx_slide_h(b0, b1), c))
 #undef HX_ZERO
 
 /* --- four products per word */
@@ -390,11 +415,10 @@ HX_DEF3(Q6_Wuw_vdsadacc_WuwWuhRuh, VX_DV, W, W, W, R,
 HX_TMPY(b)
 HX_TMPY(ub)
 #undef HX_TMPY
-HX_DEF2(Q6_Ww_vtmpy_WhRb, VX_DV, W, W, R, HX_DOT_HB(hx_eh(a0), hx_oh(a0), B) + hx_eh(a1),
-        HX_DOT_HB(hx_oh(a0), hx_eh(a1), B) + hx_oh(a1))
-HX_DEF3(Q6_Ww_vtmpyacc_WwWhRb, VX_DV, W, W, W, R,
-        (hx_nuw)a0 + HX_DOT_HB(hx_eh(b0), hx_oh(b0), C) + hx_eh(b1),
-        (hx_nuw)a1 + HX_DOT_HB(hx_oh(b0), hx_eh(b1), C) + hx_oh(b1))
+HX_DEF2(Q6_Ww_vtmpy_WhRb, VX_DV, W, W, R, HX_DOT_HB(a0, B) + hx_eh(a1),
+        HX_DOT_HB(hx_slide_h(a0, a1), B) + hx_oh(a1))
+HX_DEF3(Q6_Ww_vtmpyacc_WwWhRb, VX_DV, W, W, W, R, (hx_nuw)a0 + HX_DOT_HB(b0, C) + hx_eh(b1),
+        (hx_nuw)a1 + HX_DOT_HB(hx_slide_h(b0, b1), C) + hx_oh(b1))
 #undef HX_DOT_BB
 #undef HX_DOT_HB
 
