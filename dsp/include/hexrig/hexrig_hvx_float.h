@@ -4,6 +4,7 @@
 #define HEXRIG_HVX_FLOAT_H
 
 #include "hexrig_hvx_lanes.h"
+#include "hexrig_hvx_qf32.h"
 #include "hexrig_hvx_qfloat.h"
 
 /* qf16: the even and odd halfwords of each word, sign-extended, one after the other. */
@@ -40,14 +41,15 @@
         return hx_pair(hi.v, lo.v); \
     }
 
-HX_OP2(Q6_Vqf32_vmpy_Vqf32Vqf32, VX_DV, w, w, hx_qf_mpy_qq(a, b, 23, 8, 23, 8))
-HX_OP2(Q6_Vqf32_vmpy_VsfVsf, VX_DV, w, w, hx_qf_mpy_ii(a, b, 23, 8, 23, 8))
-HX_OP2(Q6_Vqf32_vadd_Vqf32Vqf32, VS, w, w, hx_qf_add_qq(a, b, 0, 23, 8))
-HX_OP2(Q6_Vqf32_vadd_Vqf32Vsf, VS, w, w, hx_qf_add_qi(a, b, 0, 23, 8))
-HX_OP2(Q6_Vqf32_vadd_VsfVsf, VS, w, w, hx_qf_add_ii(a, b, 0, 23, 8))
-HX_OP2(Q6_Vqf32_vsub_Vqf32Vqf32, VS, w, w, hx_qf_add_qq(a, b, -1, 23, 8))
-HX_OP2(Q6_Vqf32_vsub_Vqf32Vsf, VS, w, w, hx_qf_add_qi(a, b, -1, 23, 8))
-HX_OP2(Q6_Vqf32_vsub_VsfVsf, VS, w, w, hx_qf_add_ii(a, b, -1, 23, 8))
+HX_OP2(Q6_Vqf32_vmpy_Vqf32Vqf32, VX_DV, w, w, hx_qf32_mpy_qq(a, b))
+HX_OP2(Q6_Vqf32_vmpy_VsfVsf, VX_DV, w, w, hx_qf32_mpy_ii(a, b))
+HX_OP2(Q6_Vqf32_vadd_Vqf32Vqf32, VS, w, w, hx_qf32_add_qq(a, b, 0))
+HX_OP2(Q6_Vqf32_vadd_Vqf32Vsf, VS, w, w, hx_qf32_add_qi(a, b, 0))
+HX_OP2(Q6_Vqf32_vadd_VsfVsf, VS, w, w, hx_qf32_add_ii(a, b, 0))
+HX_OP2(Q6_Vqf32_vsub_Vqf32Vqf32, VS, w, w, hx_qf32_add_qq(a, b, -1))
+HX_OP2(Q6_Vqf32_vsub_Vqf32Vsf, VS, w, w, hx_qf32_add_qi(a, b, -1))
+HX_OP2(Q6_Vqf32_vsub_VsfVsf, VS, w, w, hx_qf32_add_ii(a, b, -1))
+HX_OP1(Q6_Vsf_equals_Vqf32, VS, w, hx_qf32_to_sf(a))
 
 HX_QF16(Q6_Vqf16_vmpy_Vqf16Vqf16, VX_DV, hx_qf_mpy_qq, 10, 5, 10, 5)
 HX_QF16(Q6_Vqf16_vmpy_Vqf16Vhf, VX_DV, hx_qf_mpy_qi, 10, 5, 10, 5)
@@ -62,20 +64,6 @@ HX_QF16(Q6_Vqf16_vsub_VhfVhf, VS, hx_qf_add_ii, -1, 10, 5)
 HX_QF_WIDE(Q6_Wqf32_vmpy_Vqf16Vqf16, hx_qf_mpy_qq)
 HX_QF_WIDE(Q6_Wqf32_vmpy_Vqf16Vhf, hx_qf_mpy_qi)
 HX_QF_WIDE(Q6_Wqf32_vmpy_VhfVhf, hx_qf_mpy_ii)
-
-HX_FN HVX_Vector Q6_Vsf_equals_Vqf32(HVX_Vector Vu)
-{
-    union hx_v u, d;
-
-    HX_HVX_COUNT(VS);
-    u.v = Vu;
-    HX_EACH(i) {
-        const hx_nw a = u.n[i];
-
-        d.n[i] = hx_qf_to_ieee(hx_qf_m(a, 8), hx_qf_e(a, 8), 23, 23, 0) | (a & INT32_MIN);
-    }
-    return d.v;
-}
 
 HX_FN HVX_Vector Q6_Vhf_equals_Vqf16(HVX_Vector Vu)
 {

@@ -150,34 +150,6 @@ HX_DEF3(Q6_Vw_vmpyieacc_VwVwVh, VX_DV, V, V, V, V, (hx_nuw)a + (hx_nuw)b * hx_eh
 HX_DEF3(Q6_Vw_vmpyieacc_VwVwVuh, VX_DV, V, V, V, V, (hx_nuw)a + (hx_nuw)b * hx_euh(c))
 HX_DEF2(Q6_Vw_vmpyieo_VhVh, VX, V, V, V, (hx_eh(a) * hx_oh(b)) << 16)
 
-/* The signed products of 64 bits of the even words and of the odd words: one instruction from 32 bytes on. */
-HX_FN hx_nud hx_product_ew(hx_nw x, hx_nw y)
-{
-#if HX_NATIVE_BYTES == 64
-    return (hx_nud)_mm512_maskz_mul_epi32(0xff, (__m512i)x, (__m512i)y);
-#elif HX_NATIVE_BYTES == 32
-    return (hx_nud)_mm256_mul_epi32((__m256i)x, (__m256i)y);
-#else
-    return (hx_nud)(hx_ew(x) * hx_ew(y));
-#endif
-}
-HX_FN hx_nud hx_product_ow(hx_nw x, hx_nw y)
-{
-    return hx_product_ew((hx_nw)((hx_nud)x >> 32), (hx_nw)((hx_nud)y >> 32));
-}
-
-/* Even words of one register, odd words of the other. */
-HX_FN hx_nuw hx_words_of(hx_nud even, hx_nud odd)
-{
-#if HX_NATIVE_BYTES == 64
-    return (hx_nuw)_mm512_mask_mov_epi32((__m512i)even, 0xaaaa, (__m512i)odd);
-#elif HX_NATIVE_BYTES == 32
-    return (hx_nuw)_mm256_blend_epi32((__m256i)even, (__m256i)odd, 0xaa);
-#else
-    return (hx_nuw)((even & 0xffffffffu) | (odd & ~(uint64_t)0xffffffffu));
-#endif
-}
-
 /* Words of 64-bit numbers of the even and the odd lanes: their bits from n on, n up to 32. */
 HX_FN hx_nuw hx_bits_from(hx_nud even, hx_nud odd, int n)
 {
