@@ -14,6 +14,7 @@
 #include "hexrig_hvx_narrow.h"
 #include "hexrig_hvx_mpy.h"
 #include "hexrig_hvx_perm.h"
+#include "hexrig_hvx_bits.h"
 #include "hexrig_hvx_pack.h"
 #include "hexrig_hvx_lut.h"
 #include "hexrig_hvx_mem.h"

@@ -1,5 +1,4 @@
-/* HVX intrinsics that end in narrower lanes or in counts: narrowing shifts, rounding, saturation,
- * bit counts, carries.
+/* HVX intrinsics that end in narrower lanes: narrowing shifts, rounding, saturation; and carries.
  *
  * Narrowing forms interleave: even lanes of the result come from Vv (or the low vector), odd ones
  * from Vu (the high). */
@@ -71,68 +70,6 @@ HX_OP2(Q6_Vw_vsatdw_VwVw, VA, w, w, HX_PICK(w, a == (b >> 31), b, (a >> 31) ^ IN
 #undef HX_PLAIN
 #undef HX_SAME
 
-/* --- bit counts: leading zeros (cl0), leading copies of the sign (clb) */
-HX_FN int hx_cl0(uint32_t x, int bits)
-{
-    return x ? __builtin_clz(x) - (32 - bits) : bits;
-}
-
-HX_FN int hx_clb(int32_t x, int bits)
-{
-    return hx_cl0((uint32_t)(x ^ (x >> 31)), bits);
-}
-
-#define HX_COUNT1(name, lane, bits, expr) \
-    HX_BIG_FN HVX_Vector name(HVX_Vector Vu) \
-    { \
-        union hx_v u; \
-        HX_HVX_COUNT(VS); \
-        u.v = Vu; \
-        for (int i = 0; i < 1024 / bits; i++) \
-            u.lane[i] = (int##bits##_t)(expr); \
-        return u.v; \
-    }
-HX_COUNT1(Q6_Vuh_vcl0_Vuh, h, 16, hx_cl0(u.uh[i], 16))
-HX_COUNT1(Q6_Vuw_vcl0_Vuw, w, 32, hx_cl0(u.uw[i], 32))
-HX_COUNT1(Q6_Vh_vnormamt_Vh, h, 16, hx_clb(u.h[i], 16) - 1)
-HX_COUNT1(Q6_Vw_vnormamt_Vw, w, 32, hx_clb(u.w[i], 32) - 1)
-HX_COUNT1(Q6_Vh_vpopcount_Vh, h, 16, __builtin_popcount(u.uh[i]))
-#undef HX_COUNT1
-
-#define HX_COUNT2(name, lane, bits) \
-    HX_BIG_FN HVX_Vector name(HVX_Vector Vu, HVX_Vector Vv) \
-    { \
-        union hx_v u, v; \
-        HX_HVX_COUNT(VS); \
-        u.v = Vu; \
-        v.v = Vv; \
-        for (int i = 0; i < 1024 / bits; i++) \
-            v.u##lane[i] += (uint##bits##_t)hx_clb(u.lane[i], bits); \
-        return v.v; \
-    }
-HX_COUNT2(Q6_Vh_vadd_vclb_VhVh, h, 16)
-HX_COUNT2(Q6_Vw_vadd_vclb_VwVw, w, 32)
-#undef HX_COUNT2
-
-/* Predicate bits up to and including each lane. */
-#define HX_PREFIX(name, lane, bytes) \
-    HX_BIG_FN HVX_Vector name(HVX_VectorPred Qv) \
-    { \
-        union hx_v q, d; \
-        int sum = 0; \
-        HX_HVX_COUNT(VS); \
-        q.v = Qv; \
-        for (int i = 0; i < 128; i++) { \
-            sum += q.ub[i] & 1; \
-            d.lane[i / bytes] = (__typeof__(d.lane[0]))sum; \
-        } \
-        return d.v; \
-    }
-HX_PREFIX(Q6_Vb_prefixsum_Q, ub, 1)
-HX_PREFIX(Q6_Vh_prefixsum_Q, uh, 2)
-HX_PREFIX(Q6_Vw_prefixsum_Q, uw, 4)
-#undef HX_PREFIX
-
 /* --- add with carry, and Vu + ~Vv + carry: bit 4i of the predicate is the carry of lane i, all
  * four bits of it come out */
 #define HX_CARRY(name, second) \
@@ -157,33 +94,5 @@ HX_CARRY(Q6_Vw_vsub_VwVwQ_carry, ~(hx_nuw)b_.n[i])
 HX_OP3(Q6_Vw_vadd_VwVwQ_carry_sat, VA, w, w, w,
        hx_weave_w(hx_sat_w_d(hx_ew(a) + hx_ew(b) + hx_ew(c & 1)),
                   hx_sat_w_d(hx_ow(a) + hx_ow(b) + hx_ow(c & 1))))
-
-/* --- 64-bit lanes of Vxx (high, low) take in word Vu: shifted right by Vv (7 bits, signed) with Vu
- * coming from above, or left with Vu from below */
-HX_BIG_FN HVX_VectorPair Q6_Ww_vasrinto_WwVwVw(HVX_VectorPair Vxx, HVX_Vector Vu, HVX_Vector Vv)
-{
-    union hx_w x;
-    union hx_v u, v;
-
-    HX_HVX_COUNT(VP_VS);
-    x.w = Vxx;
-    u.v = Vu;
-    v.v = Vv;
-    for (int i = 0; i < 32; i++) {
-        const int n = (v.w[i] & 0x3f) - (v.w[i] & 0x40);
-        const uint64_t in = (uint64_t)u.uw[i] << 32;
-        const uint64_t both = (uint64_t)x.u[0].uw[i] << 32 | x.u[0].uw[i];
-        uint64_t r = 0;
-
-        if (n >= 0)
-            r = (uint64_t)((int64_t)in >> n) |
-                (both & 0xffffffffu >> (n > 31 ? 31 : n) >> (n > 31));
-        else if (n > -64)
-            r = in << -n | (both & 0xffffffffull << -n);
-        x.u[0].uw[i] = (uint32_t)r;
-        x.u[1].uw[i] = (uint32_t)(r >> 32);
-    }
-    return x.w;
-}
 
 #endif

@@ -105,7 +105,8 @@ HX_FN hx_nw hx_qf32_pack(hx_nw v, hx_nw e, int ties, hx_lanes in)
     if (ties)
         x = _mm512_mask_sub_epi32(x, _mm512_mask_cmpeq_epi32_mask(over, HX_I(v & 127), HX_SET(64)), x, HX_SET(1));
     x = _mm512_mask_slli_epi32(x, plain, HX_I(v), 3);
-    return HX_N(_mm512_maskz_ternarylogic_epi32(in, x, HX_SET(-256), _mm512_mask_add_epi32(HX_I(e), (__mmask16)~plain, HX_I(e), HX_SET(1)), 0xea));
+    e = HX_N(_mm512_mask_add_epi32(HX_I(e), (__mmask16)~plain, HX_I(e), HX_SET(1)));
+    return HX_N(_mm512_maskz_ternarylogic_epi32(in, x, HX_SET(-256), HX_I(e), 0xea));
 }
 
 /* v of x * 2^ex + y * 2^ey, and its exponent; x and y in 16ths.  odd: both significands are, so what is cut off follows from the
@@ -137,7 +138,8 @@ HX_FN hx_nw hx_qf32_mpy_ii(hx_nw a, hx_nw b)
     const __m512 rounded = _mm512_fmsub_round_ps(x, y, less, NEAREST), rest = _mm512_fmsub_round_ps(x, y, cut, NEAREST);
     const hx_nw p = (hx_nw)cut, e = (hx_nw)((hx_nuw)(p << 1) >> 24);
     const hx_nw hidden = (hx_nw){0} + (1 << 23), m = hx_and_or(p, 0x7fffff, hidden);
-    const __m512i least = _mm512_maskz_min_epu32(HX_ALL, HX_I(a << 1), HX_I(b << 1)); /* 0: a zero, below 2^24: a subnormal */
+    /* 0: a zero, below 2^24: a subnormal */
+    const __m512i least = _mm512_maskz_min_epu32(HX_ALL, HX_I(a << 1), HX_I(b << 1));
     const __mmask16 some = _mm512_test_epi32_mask(least, least);
     const __mmask16 below_2 = _mm512_cmpge_epu32_mask(HX_I(m), HX_I(hx_and_or(a, 0x7fffff, hidden)));
     const __mmask16 mid = _mm512_mask_cmpeq_epi32_mask(below_2, HX_I((hx_nw)rounded & 3), HX_SET(2));
