@@ -1,30 +1,46 @@
-/* The points of FASTRPC's must-reproduce list, one function each.  A function that returns has passed. */
+/* The points, one function each: a behaviour of Linux's fastrpc driver that its clients see.  A function that returns has passed. */
 #ifndef CONFORMANCE_POINTS_H
 #define CONFORMANCE_POINTS_H
 
-struct point {
-    unsigned number;
-    const char *title;
-    void (*run)(void);
-    const char *profile; /* "key = value" lines that the rig's profile gets for this point, or NULL */
+#include <stdbool.h>
+
+/* What a point needs. */
+struct setting {
+    const char *profile; /* "key = value" lines that the rig's profile gets, or NULL */
+    const char *lacking; /* names of the front ends that cannot have it, or NULL ... */
+    const char *why;     /* ... and why not */
 };
 
+struct point {
+    unsigned number;     /* from 1 on, without gaps */
+    const char *mirrors; /* the function of drivers/misc/fastrpc.c that does it */
+    const char *title;   /* what has to be so; a line of the program, and of docs/conformance.md */
+    void (*run)(void);
+    const struct setting *setting; /* NULL: any rig, every front end */
+};
+
+/* table.c */
 extern const struct point points[];
 extern const unsigned n_points;
+
+const char *point_profile(const struct point *p);
+bool point_lacks(const struct point *p, const char *front_end);
+
+/* Prints the points as docs/conformance.md has them. */
+void points_list(void);
 
 /* points_ioctl.c: numbers and errors */
 void point_01_ioctl_numbers_and_sizes(void);
 void point_02_enotty_for_what_is_not_there(void);
 void point_03_eperm_for_handle_1(void);
 void point_04_ebusy_when_sessions_are_out(void);
-void point_04b_ebusy_at_the_limit_of_the_profile(void);
 void point_05_econnrefused_for_a_signed_pd_on_the_plain_node(void);
 void point_06_einval_for_bad_sizes_flags_and_addresses(void);
 void point_07_echrng_and_eoverflow(void);
-void point_07b_eopnotsupp_when_the_dsp_does_not_know(void);
 void point_08_dsp_codes_verbatim(void);
-
 void point_22_efault_for_bad_pointers(void);
+void point_23_ebusy_at_the_limit_of_the_profile(void);
+void point_24_eopnotsupp_when_the_dsp_does_not_know(void);
 
 /* points_data.c: buffers */
 void point_13_overlaps_alias_and_buffers_are_aligned(void);

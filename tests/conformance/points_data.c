@@ -1,4 +1,4 @@
-/* Buffers: points 13 to 18. */
+/* Buffers. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* Numbers, limits and errors: points 1 to 8. */
+/* Numbers, limits and errors. */
 #include <errno.h>
 
 #include "client.h"
@@ -91,7 +91,7 @@ void point_04_ebusy_when_sessions_are_out(void)
     exhaust_sessions(FASTRPC_MAX_SESSIONS);
 }
 
-void point_04b_ebusy_at_the_limit_of_the_profile(void)
+void point_23_ebusy_at_the_limit_of_the_profile(void)
 {
     exhaust_sessions(3);
 }
@@ -189,7 +189,7 @@ void point_07_echrng_and_eoverflow(void)
     dev->close(h);
 }
 
-void point_07b_eopnotsupp_when_the_dsp_does_not_know(void)
+void point_24_eopnotsupp_when_the_dsp_does_not_know(void)
 {
     int h = open_node("fastrpc-cdsp");
     uint32_t v;

@@ -1,4 +1,4 @@
-/* Calls, files and processes over time: points 9 to 12 and 19 to 21. */
+/* Calls, files and processes over time. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,0 +1,103 @@
+/* The list of points, see points.h.  Each names the function of Linux's driver that behaves so. */
+#include "points.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct setting three_sessions = {.profile = "sessions = 3\n"}, no_capabilities = {.profile = "capabilities = 0\n"};
+
+const struct point points[] = {
+    {1, "fastrpc_device_ioctl", "ioctl numbers and struct sizes; another size is another ioctl", point_01_ioctl_numbers_and_sizes, NULL},
+    {2, "fastrpc_device_ioctl", "ENOTTY for ioctls 2, 12 and everything unknown", point_02_enotty_for_what_is_not_there, NULL},
+    {3, "fastrpc_internal_invoke", "EPERM for handle 1, EINVAL before there is a PD; handle 2 is not blocked",
+     point_03_eperm_for_handle_1, NULL},
+    {4, "fastrpc_session_alloc", "EBUSY when 14 files are open on both nodes together; closing one makes room",
+     point_04_ebusy_when_sessions_are_out, NULL},
+    {5, "is_session_rejected", "ECONNREFUSED for a signed PD on fastrpc-cdsp",
+     point_05_econnrefused_for_a_signed_pd_on_the_plain_node, NULL},
+    {6, "fastrpc_req_mmap, fastrpc_req_munmap",
+     "EINVAL: filelen over 2 MiB, namelen over 128, MMAP flags and vaddrin, MUNMAP and MEM_UNMAP that match nothing",
+     point_06_einval_for_bad_sizes_flags_and_addresses, NULL},
+    {7, "fastrpc_get_dsp_info", "ECHRNG for domain 1, 5 and up; EOVERFLOW for attribute 256 and up; attribute 0 is 0",
+     point_07_echrng_and_eoverflow, NULL},
+    {8, "fastrpc_internal_invoke", "DSP codes come back as they are, without errno; -1..-4095 are an errno",
+     point_08_dsp_codes_verbatim, NULL},
+    {9, "fastrpc_rpmsg_remove",
+     "the root PD is killed: pending calls get EPIPE, opening gives ENOENT for a while, old files stay dead, new ones work",
+     point_09_ssr, NULL},
+    {10, "fastrpc_internal_invoke",
+     "a user's call may take longer than 10 s; the driver's own to a PD ends with ETIMEDOUT after 10 s, its late answer does no harm; "
+     "a root PD that is stopped is a restart: EPIPE",
+     point_10_time_limits, NULL},
+    {11, "fastrpc_internal_invoke",
+     "a signal ends the wait with EINTR, the DSP goes on, the context id stays taken; with SA_RESTART the call is sent again",
+     point_11_a_signal_leaves_the_dsp_running, NULL},
+    {12, "fastrpc_context_alloc", "255 calls under way for all clients together, then ENOSPC, for INIT_CREATE too",
+     point_12_255_contexts_for_all_clients, NULL},
+    {13, "fastrpc_get_buff_overlaps", "overlapping buffers are one memory on the DSP, inline buffers start at multiples of 128",
+     point_13_overlaps_alias_and_buffers_are_aligned, NULL},
+    {14, "fastrpc_get_args", "buffers with a descriptor are shared while the call runs, others are copies; both are counted",
+     point_14_fd_buffers_are_shared_others_copied, NULL},
+    {15, "fastrpc_put_args", "out buffers are written even when the result is an error", point_15_outputs_are_copied_even_on_error, NULL},
+    {16, "fastrpc_put_args", "DMA handles stay mapped after the call, until the DSP gives them back in the fdlist",
+     point_16_fdlist_gives_maps_back, NULL},
+    {17, "fastrpc_map_lookup",
+     "descriptor 0 means none; a number means the file that it names now, also while an older file of that number is mapped",
+     point_17_fd_0_is_none_and_a_number_means_its_file, NULL},
+    {18, "fastrpc_invoke", "255 + 255 buffers and 15 + 15 handles in one call; buffers of length 0",
+     point_18_540_arguments_and_empty_ones, NULL},
+    {19, "fastrpc_internal_invoke", "16 threads on one file, each gets its own bytes; 16 calls inside the DSP at once",
+     point_19_threads_share_a_file, NULL},
+    {20, "fastrpc_device_release",
+     "close() during a call: the call ends well, then the file is released; a client killed inside a call is released",
+     point_20_close_inside_a_call, NULL},
+    {21, "fastrpc_device_release",
+     "a child shares its parent's file; when it dies inside a call, the DSP goes on and the parent's file lives",
+     point_21_a_fork_shares_the_file, NULL},
+    {22, "fastrpc_invoke", "EFAULT for bad pointers: the struct, the argument list, a buffer", point_22_efault_for_bad_pointers, NULL},
+    {23, "fastrpc_cb_probe", "EBUSY at the device tree's number of sessions: the profile's", point_23_ebusy_at_the_limit_of_the_profile,
+     &three_sessions},
+    {24, "fastrpc_get_info_from_kernel", "EOPNOTSUPP when the firmware does not answer; the refusal is not remembered",
+     point_24_eopnotsupp_when_the_dsp_does_not_know, &no_capabilities},
+};
+const unsigned n_points = sizeof(points) / sizeof(points[0]);
+
+const char *point_profile(const struct point *p)
+{
+    return p->setting ? p->setting->profile : NULL;
+}
+
+bool point_lacks(const struct point *p, const char *front_end)
+{
+    return p->setting && p->setting->lacking && strstr(p->setting->lacking, front_end);
+}
+
+static unsigned count(const char *front_end)
+{
+    unsigned n = n_points;
+
+    for (unsigned i = 0; i < n_points; i++)
+        n -= point_lacks(&points[i], front_end);
+    return n;
+}
+
+static void print_row(const struct point *p)
+{
+    const struct setting none = {0}, *s = p->setting ? p->setting : &none;
+
+    printf("| %u | %s", p->number, p->title);
+    if (s->profile)
+        printf(" (profile: `%.*s`)", (int)strcspn(s->profile, "\n"), s->profile);
+    printf(" | %s |", p->mirrors);
+    if (s->lacking)
+        printf(" %s: %s", s->lacking, s->why);
+    printf(" |\n");
+}
+
+void points_list(void)
+{
+    printf("| | what has to be so | in fastrpc.c | not on |\n|---|---|---|---|\n");
+    for (unsigned i = 0; i < n_points; i++)
+        print_row(&points[i]);
+    printf("\n%u points: %u on fuse, %u on socket, %u on cuse.\n", n_points, count("fuse"), count("socket"), count("cuse"));
+}
