@@ -194,8 +194,8 @@ static struct hx_buffer *find_file(struct hx_session *s, int client_fd, const st
     return found;
 }
 
-/* A duplicate of the client's descriptor when it is memory, else -EINVAL with a line in the log.  The kernel's driver takes
- * dma-bufs alone, this one memfds too. */
+/* A duplicate of the client's descriptor when it is memory, else -EINVAL with a line in the log, or -EBADF when it is not open.  The
+ * kernel's driver takes dma-bufs alone, this one memfds too. */
 static int take_memory(struct hx_call *call, int client_fd, struct stat *st)
 {
     const uid_t uid = call->session->uid;
@@ -208,18 +208,28 @@ static int take_memory(struct hx_call *call, int client_fd, struct stat *st)
                   strerror(rc));
     if (fd >= 0)
         hx_close_later(uid, &fd, 1);
-    return -EINVAL;
+    return rc == EBADF ? -EBADF : -EINVAL;
 }
 
-int hx_buffer_check(struct hx_call *call, int client_fd)
+static bool has_bytes(uint64_t size, uint64_t bytes)
+{
+    return bytes <= (size + 4095) / 4096 * 4096;
+}
+
+bool hx_buffer_has(const struct hx_buffer *b, uint64_t bytes)
+{
+    return has_bytes(b->size, bytes);
+}
+
+int hx_buffer_check(struct hx_call *call, int client_fd, uint64_t bytes)
 {
     struct stat st;
-    int fd = client_fd < 0 ? -EINVAL : take_memory(call, client_fd, &st);
+    int fd = client_fd < 0 ? -EBADF : take_memory(call, client_fd, &st);
 
     if (fd < 0)
         return fd;
     close(fd);
-    return 0;
+    return has_bytes((uint64_t)st.st_size, bytes) ? 0 : -EINVAL;
 }
 
 /* By way of a duplicate: finds the file's buffer, or makes one. */
@@ -245,7 +255,7 @@ int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out)
     int rc = 0;
 
     if (client_fd < 0)
-        return -EINVAL;
+        return -EBADF;
     b = find_open_file(call, client_fd);
     if (!b)
         rc = look_at_file(call, client_fd, &b);

@@ -29,12 +29,15 @@ struct hx_buffer {
     uint64_t raddr;    /* DSP address given by MEM_MAP */
 };
 
-/* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, -EINVAL when the
- * descriptor cannot be imported, or -ENOMEM when the session has as many as it may. */
+/* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, -EBADF when it is not open, -EINVAL
+ * when it cannot be imported, or -ENOMEM when the session has as many as it may. */
 int hx_buffer_get(struct hx_call *call, int client_fd, struct hx_buffer **out);
 
-/* For calls to a PD that is gone, where bad arguments are reported first: 0 when `client_fd` could be imported, else -EINVAL. */
-int hx_buffer_check(struct hx_call *call, int client_fd);
+/* Without importing it: 0 when `client_fd` could be, and has `bytes` bytes, else -EBADF or -EINVAL. */
+int hx_buffer_check(struct hx_call *call, int client_fd, uint64_t bytes);
+
+/* Whether it has so many bytes.  A dma-buf consists of whole pages. */
+bool hx_buffer_has(const struct hx_buffer *b, uint64_t bytes);
 
 /* How many buffers each session may have: 1024, or its share of what is left of `descriptors` (RLIMIT_NOFILE). */
 unsigned hx_buffer_share(uint64_t descriptors, unsigned sessions);

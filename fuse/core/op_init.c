@@ -124,7 +124,7 @@ static int check_shell(struct hx_call *call)
     uint8_t chunk[4096];
 
     if (in->filelen && in->filefd)
-        return hx_buffer_check(call, in->filefd);
+        return hx_buffer_check(call, in->filefd, in->filelen);
     for (uint32_t at = 0, n; at < in->filelen; at += n) {
         n = in->filelen - at < sizeof(chunk) ? in->filelen - at : sizeof(chunk);
         if (call->front->read(call, chunk, in->file + at, n))

@@ -104,6 +104,17 @@ static bool has_fd(const struct fastrpc_invoke_args *a)
     return a->fd != 0 && a->fd != -1 && a->length != 0;
 }
 
+/* As the kernel's driver maps it: everything that is wrong with the descriptor is EINVAL, a buffer that is mapped already is not
+ * looked at again, but a DMA handle always is. */
+static int take_buffer(struct hx_call *call, const struct fastrpc_invoke_args *a, bool is_handle, struct hx_buffer **out)
+{
+    int rc = hx_buffer_get(call, a->fd, out);
+
+    if (rc)
+        return rc == -ENOMEM ? rc : -EINVAL;
+    return (is_handle || (*out)->refs == 1) && !hx_buffer_has(*out, a->length) ? -EINVAL : 0;
+}
+
 static int take_buffers(struct hx_call *call, struct hx_context *ctx,
                         const struct fastrpc_invoke_args *args)
 {
@@ -115,7 +126,7 @@ static int take_buffers(struct hx_call *call, struct hx_context *ctx,
         a->len = args[i].length;
         if (!has_fd(&args[i]))
             continue;
-        rc = hx_buffer_get(call, args[i].fd, &a->buffer);
+        rc = take_buffer(call, &args[i], i >= n_bufs(ctx->sc), &a->buffer);
         if (rc)
             return rc;
         a->offset = a->ptr; /* a handle's is an offset already */
@@ -138,7 +149,7 @@ static int by_start(const void *a, const void *b)
     return x->ptr < y->ptr ? -1 : x->ptr > y->ptr;
 }
 
-/* Gives every inline buffer its place after `at` and returns the end, or UINT64_MAX when the sizes are impossible.
+/* Gives every inline buffer its place after `at` and returns the end, or UINT64_MAX when nothing can hold them all.
  * Buffers that overlap in the client overlap here in the same way: one start per run of overlapping buffers. */
 static uint64_t place_inline(struct hx_context *ctx, uint64_t at)
 {
@@ -261,7 +272,7 @@ static int gather(struct hx_call *call, struct hx_context *ctx, const struct win
         return rc;
     end = place_inline(ctx, table);
     if (end == UINT64_MAX)
-        return -EINVAL;
+        return -ENOMEM;
     rc = reserve(call, ctx, end);
     if (!rc)
         take_inline(call, ctx, w);

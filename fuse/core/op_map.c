@@ -61,14 +61,13 @@ void hx_op_mem_map(struct hx_call *call)
     const struct fastrpc_mem_map *m = &call->arg.map;
     struct hx_kmem_map in = {.flags = m->flags, .offset = (uint32_t)m->offset, .length = m->length};
     struct hx_buffer *b = NULL;
-    int rc = hx_session_error(call->session);
+    int rc, state = hx_session_error(call->session);
 
     hx_stage_at("driver.map.taken");
-    if (!rc)
-        rc = hx_buffer_get(call, m->fd, &b);
-    else if (hx_buffer_check(call, m->fd))
+    rc = state ? hx_buffer_check(call, m->fd, m->length) : hx_buffer_get(call, m->fd, &b);
+    if (!rc && b && b->refs == 1 && !hx_buffer_has(b, m->length)) /* one that is mapped already is not looked at again */
         rc = -EINVAL;
-    map(call, rc, b, in);
+    map(call, rc ? rc : state, b, in);
 }
 
 /* As in the kernel, the arguments are checked first, and only then whether there is still a PD to ask. */

@@ -95,14 +95,16 @@ static int find_fd(const struct hx_socket_frame *f, int fd)
     return -1;
 }
 
-/* The descriptor that came for the client's `fd`, valid while the call begins, or -EBADF. */
+/* The descriptor that came for the client's `fd`, valid while the call begins; -EBADF: none did; -EINVAL: it is no memory. */
 static int came_as(struct hx_call *call, int fd)
 {
     const struct socket_call *sc = call->request;
     const struct hx_conn *c = &sc->client->conn;
     int i = find_fd(sc->frame, fd);
 
-    return i >= 0 && (unsigned)i < c->n_fds && c->fd[i] >= 0 ? c->fd[i] : -EBADF;
+    if (i < 0 || (unsigned)i >= c->n_fds)
+        return -EBADF;
+    return c->fd[i] >= 0 ? c->fd[i] : -EINVAL;
 }
 
 static int fd_of_client(struct hx_call *call, int fd)

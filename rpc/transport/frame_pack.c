@@ -36,10 +36,10 @@ static int add_seg(struct hx_frame_out *f, uint64_t addr, uint64_t len, uint32_t
 
     if (len == 0)
         return 0;
+    if (len > HX_FRAME_MAX_BODY) /* nor would the kernel have memory for it, whatever is at its address */
+        return -ENOMEM;
     if (addr == 0 || __builtin_add_overflow(addr, len, &end))
         return -EFAULT;
-    if (len > HX_FRAME_MAX_BODY)
-        return -EINVAL;
     return put_seg(f, (struct hx_frame_seg){.addr = addr, .len = len, .flags = flags});
 }
 
@@ -179,7 +179,7 @@ int hx_frame_pack(struct hx_frame_out *f, uint64_t id, unsigned long cmd, void *
     for (uint32_t i = 0; i < f->head.n_segs; i++)
         if (f->segs[i].flags & HX_SEG_IN)
             add_iov(f, (const void *)(uintptr_t)f->segs[i].addr, f->segs[i].len);
-    return f->head.body_bytes > HX_FRAME_MAX_BODY ? -EINVAL : 0;
+    return f->head.body_bytes > HX_FRAME_MAX_BODY ? -ENOMEM : 0;
 }
 
 int hx_frame_may_write(const struct hx_frame_out *f, uint64_t addr, uint64_t len)

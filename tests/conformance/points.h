@@ -50,6 +50,17 @@ void point_16_fdlist_gives_maps_back(void);
 void point_17_fd_0_is_none_and_a_number_means_its_file(void);
 void point_18_540_arguments_and_empty_ones(void);
 
+/* points_map.c: buffers by descriptor */
+void point_25_ebadf_of_mem_map(void);
+void point_26_ebadf_of_init_create(void);
+void point_27_invoke_gives_einval_for_any_descriptor_it_cannot_map(void);
+void point_28_what_has_length_0_is_not_mapped(void);
+void point_29_einval_of_a_buffer_longer_than_its_dma_buf(void);
+void point_30_a_mapped_buffer_is_not_measured_again(void);
+void point_31_enomem_of_arguments_that_do_not_fit(void);
+void point_32_mem_map_twice_wants_mem_unmap_twice(void);
+void point_33_mem_map_passes_flags_and_version_on(void);
+
 /* points_life.c: what happens in between */
 void point_09_ssr(void);
 void point_10_time_limits(void);

@@ -142,7 +142,7 @@ static void test_sizes_no_arena_holds_are_refused(void **state)
     for (size_t i = 0; i < HXT_LEN(lengths); i++) {
         struct fastrpc_invoke_args a[2] = {drv_arg(&in, sizeof(in)), drv_arg(&in, lengths[i])};
         assert_int_equal(drv_invoke(fd, h, REMOTE_SCALARS_MAKE(HXT_VTCM, 1, 1), a), -1);
-        assert_true(errno == EINVAL || errno == ENOMEM);
+        assert_int_equal(errno, ENOMEM);
     }
     assert_int_equal(drv_call0(fd, h, HXT_BLOCK, in), 0);
     close(fd);
@@ -384,7 +384,7 @@ static void test_mem_map_gives_a_low_address_and_unmap_wants_it_exactly(void **s
     assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_UNMAP, &u), -1);
     m.fd = 999;
     assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &m), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_int_equal(errno, EBADF);
     close(mem);
     close(fd);
 }

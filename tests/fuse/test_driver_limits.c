@@ -86,7 +86,7 @@ static void test_arguments_are_checked_when_the_pd_is_gone(void **state)
     assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_UNMAP, &unmap), -1);
     assert_int_equal(errno, EINVAL);
     assert_int_equal(ioctl(fd, FASTRPC_IOCTL_MEM_MAP, &map), -1);
-    assert_int_equal(errno, EINVAL);
+    assert_int_equal(errno, EBADF);
     assert_int_equal(drv_invoke(fd, 1, 0, NULL), -1);
     assert_int_equal(errno, EPERM);
     mmap.vaddrin = 0; /* and what is right asks the DSP */
@@ -114,8 +114,9 @@ static void test_the_shell_is_a_buffer_or_readable(void **state)
 
     (void)state;
     assert_int_equal(ftruncate(mem, 8192), 0);
-    assert_int_equal(create(-1, 100, (void *)8), -EINVAL);
-    assert_int_equal(create(999, 100, shell), -EINVAL);
+    assert_int_equal(create(-1, 100, (void *)8), -EBADF);
+    assert_int_equal(create(999, 100, shell), -EBADF);
+    assert_int_equal(create(mem, 8193, shell), -EINVAL); /* longer than it is */
     assert_int_equal(create(file, 100, shell), -EINVAL); /* no memory */
     assert_int_equal(create(0, 100, (void *)8), -EFAULT);
     assert_int_equal(create(0, sizeof(shell), shell), 0);

@@ -3,11 +3,12 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "AEEStdErr.h"
 #include "remote_scalars.h"
 
-enum { HUGE_LEN = 300 << 20 }; /* more than an arena */
+enum { HUGE_LEN = 300 << 20 }; /* more than an arena, or a file */
 
 struct hx_driver fuzz_driver;
 struct fuzz_dsp fuzz_dsp;
@@ -153,9 +154,37 @@ static void look_up(const struct fuzz_client *c, struct fuzz_buf *b, const struc
         b->sum = fuzz_sum(b->len ? c->memory + (b->ptr - FUZZ_MEMORY_AT) : NULL, b->len);
 }
 
+/* The session has the file mapped under this number: how long it is has been looked at. */
+static bool is_mapped(const struct hx_session *s, int fd, const struct fuzz_file *file)
+{
+    struct stat st;
+
+    fuzz_must(fstat(file->fd, &st) == 0, "files have a number");
+    for (const struct hx_buffer *b = s->buffers; b; b = b->next)
+        if (b->client_fd == fd && b->refs && b->inode == st.st_ino)
+            return true;
+    return false;
+}
+
+/* Bit i: buffer i is mapped when its turn comes, by another call, MEM_MAP, or an earlier buffer of this one. */
+static unsigned mapped_before(const struct fuzz_call *fc, const struct fastrpc_invoke_args *arg, unsigned n)
+{
+    unsigned mapped = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        bool is = fc->buf[i].file && is_mapped(fc->call.session, arg[i].fd, fc->buf[i].file);
+
+        for (unsigned k = 0; k < i; k++)
+            is |= fc->buf[k].file && fc->buf[k].file == fc->buf[i].file && arg[k].fd == arg[i].fd;
+        mapped |= (unsigned)is << i;
+    }
+    return mapped;
+}
+
 /* What INVOKE has to give at once; 1: it goes to the DSP. */
 static int expect_begin(const struct fuzz_call *fc, const struct fastrpc_invoke_args *arg, unsigned n)
 {
+    const unsigned was_mapped = mapped_before(fc, arg, n);
     static const int by_state[] = {-EINVAL, -EINVAL, 0, AEE_DSP(AEE_ECPUEXCEPTION), -EPIPE, -EPIPE};
     enum hx_session_state state = fc->call.session->state;
     const struct fuzz_pd *pd = pd_of(fc->client);
@@ -167,11 +196,13 @@ static int expect_begin(const struct fuzz_call *fc, const struct fastrpc_invoke_
     if (by_state[state])
         return by_state[state];
     for (unsigned i = 0; i < n; i++)
-        if (arg[i].fd > 0 && arg[i].length && !fc->buf[i].file)
+        if (arg[i].fd > 0 && arg[i].length &&
+            (!fc->buf[i].file ||
+             (arg[i].length == HUGE_LEN && (i >= fc->n_bufs || !(was_mapped & 1u << i)))))
             return -EINVAL;
     for (unsigned i = 0; i < fc->n_bufs; i++)
         if (arg[i].length == HUGE_LEN && !fc->buf[i].file)
-            return -EINVAL;
+            return -ENOMEM;
     for (unsigned i = 0; i < fc->n_in; i++)
         if (arg[i].length && !fc->buf[i].file && !fuzz_memory_has(arg[i].ptr, arg[i].length))
             return -EFAULT;
