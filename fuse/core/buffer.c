@@ -136,6 +136,12 @@ int hx_buffer_is_made(const struct hx_buffer *b)
     return b->client_fd == NO_CLIENT_FD;
 }
 
+void hx_buffer_strand_made(struct hx_session *s)
+{
+    for (struct hx_buffer *b = s->buffers; b; b = b->next)
+        b->is_stranded |= hx_buffer_is_made(b) && b->mem_maps;
+}
+
 int hx_buffer_make(struct hx_session *s, uint64_t size, struct hx_buffer **out)
 {
     int fd = memfd_create("hexrig-mmap", MFD_CLOEXEC), rc;

@@ -27,6 +27,7 @@ struct hx_buffer {
     unsigned mem_maps; /* of which MEM_MAPs */
     unsigned handles;  /* references of DMA handles that the DSP has not given back */
     uint64_t raddr;    /* DSP address given by MEM_MAP */
+    bool is_stranded;  /* made for MMAP before an INVOKE that was interrupted: MUNMAP does not find it any more */
 };
 
 /* The buffer behind the caller's descriptor, imported if need be; one reference is taken.  0, -EBADF when it is not open, -EINVAL
@@ -46,6 +47,9 @@ unsigned hx_buffer_share(uint64_t descriptors, unsigned sessions);
  * goes away with its last reference.  0 or negative errno. */
 int hx_buffer_make(struct hx_session *s, uint64_t size, struct hx_buffer **out);
 int hx_buffer_is_made(const struct hx_buffer *b);
+
+/* An INVOKE is interrupted: what MMAP has made so far stays until the session ends, as in the kernel. */
+void hx_buffer_strand_made(struct hx_session *s);
 
 /* The DSP gives back a DMA handle (fdlist): drops the reference that the call with the handle left. */
 void hx_buffer_return(struct hx_session *s, int client_fd);

@@ -44,12 +44,23 @@ void hx_call_finish_later(struct hx_call *call, int result)
     hx_loop_after(&call->driver->loop, &call->timer, call->delay_us, time_is_up, call);
 }
 
+/* As in the kernel, the DSP may still write to what MMAP has given it, and the id of the call is not free when it answers. */
+static void strand(struct hx_call *call, bool is_copied)
+{
+    hx_buffer_strand_made(call->session);
+    if (!call->ctx)
+        hx_context_spend(call->session);
+    else if (!is_copied)
+        call->ctx->interrupted = true;
+}
+
 void hx_call_interrupt(struct hx_call *call)
 {
     const bool is_copied = call->ctx && call->ctx->copy.is_waiting;
 
     if ((call->is_invoke || is_copied) && !call->interrupted) {
         call->interrupted = true;
+        strand(call, is_copied);
         hx_call_finish(call, -HX_ERESTARTSYS);
     }
 }

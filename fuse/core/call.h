@@ -113,7 +113,7 @@ void hx_call_finish(struct hx_call *call, int result);
 void hx_call_finish_later(struct hx_call *call, int result);
 
 /* The client got a signal.  Answers an INVOKE that still runs, waits or is copied with -ERESTARTSYS; the DSP goes on and the context id
- * stays taken until it is done.  Other calls are short and go on. */
+ * stays taken until the file is closed.  Other calls are short and go on. */
 void hx_call_interrupt(struct hx_call *call);
 
 /* Around what touches the client's memory, see client_watchdog.h: if it hangs, the call ends with -EFAULT.  enter: 0, or

@@ -84,23 +84,48 @@ bool hx_context_is_answered(const struct hx_context *ctx)
     return ctx->copy.is_waiting && ctx->copy.out;
 }
 
+/* Gives everything back but the id. */
+static void empty(struct hx_context *ctx)
+{
+    hx_context_stop_copy(ctx);
+    ctx->channel->in_flight -= ctx->sent;
+    ctx->sent = false;
+    ctx->driver->n_expiring -= ctx->checks_left != 0;
+    ctx->checks_left = 0;
+    for (unsigned i = 0; i < ctx->n_args; i++)
+        if (ctx->args[i].buffer)
+            hx_buffer_put(ctx->session, ctx->args[i].buffer);
+    ctx->n_args = 0;
+    if (ctx->offset != UINT64_MAX && ctx->channel->rings)
+        hx_channel_give(ctx->channel, ctx->offset, ctx->bytes);
+    ctx->offset = UINT64_MAX;
+}
+
 void hx_context_free(struct hx_context *ctx)
 {
     if (!ctx)
         return;
     if (ctx->call)
         ctx->call->ctx = NULL;
-    hx_context_stop_copy(ctx);
+    empty(ctx);
     if (ctx->id)
         ctx->driver->context[ctx->id] = NULL;
-    ctx->channel->in_flight -= ctx->sent;
-    ctx->driver->n_expiring -= ctx->checks_left != 0;
-    for (unsigned i = 0; i < ctx->n_args; i++)
-        if (ctx->args[i].buffer)
-            hx_buffer_put(ctx->session, ctx->args[i].buffer);
-    if (ctx->offset != UINT64_MAX && ctx->channel->rings)
-        hx_channel_give(ctx->channel, ctx->offset, ctx->bytes);
     free(ctx);
+}
+
+void hx_context_spend(struct hx_session *s)
+{
+    struct hx_context *ctx;
+
+    if (hx_context_alloc(&ctx, s->driver, &s->channel, s, 0) == 0)
+        ctx->interrupted = ctx->is_spent = true;
+}
+
+void hx_context_drop_spent(struct hx_driver *d, const struct hx_session *s)
+{
+    for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++)
+        if (d->context[id] && d->context[id]->is_spent && d->context[id]->session == s)
+            hx_context_free(d->context[id]);
 }
 
 int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_t tid)
@@ -196,13 +221,18 @@ void hx_context_forget(struct hx_driver *d, const struct hx_session *s)
             d->context[id]->session = NULL;
 }
 
-/* The context is done: notifies whoever waits, then frees it, unless a copy of what the DSP wrote has only begun. */
+/* The context is done: notifies whoever waits, then frees it, unless a copy of what the DSP wrote has only begun, or its id has to
+ * stay taken. */
 static void complete(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
     hx_context_stop_copy(ctx);
     ctx->done(ctx, reply, result);
-    if (!hx_context_is_answered(ctx))
+    if (ctx->interrupted) {
+        empty(ctx);
+        ctx->is_spent = true;
+    } else if (!hx_context_is_answered(ctx)) {
         hx_context_free(ctx);
+    }
 }
 
 void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigned most)
@@ -218,7 +248,7 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigne
             break;
         uint64_t id = reply.ctx >> HX_CTX_ID_SHIFT;
         struct hx_context *ctx = id < FASTRPC_CTX_MAX ? d->context[id] : NULL;
-        if (!ctx || ctx->channel != channel || ctx->copy.is_waiting) /* not sent so far, or answered already */
+        if (!ctx || ctx->channel != channel || ctx->copy.is_waiting || ctx->is_spent) /* not sent so far, or answered already */
             hx_log_client("No context ID matches response 0x%llx", (unsigned long long)reply.ctx);
         else
             complete(ctx, &reply, reply.retval);
@@ -234,7 +264,8 @@ void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigne
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result)
 {
     for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++)
-        if (d->context[id] && d->context[id]->channel == channel && !hx_context_is_answered(d->context[id]))
+        if (d->context[id] && d->context[id]->channel == channel && !hx_context_is_answered(d->context[id]) &&
+            !d->context[id]->is_spent)
             complete(d->context[id], NULL, result);
 }
 

@@ -1,4 +1,7 @@
-/* One message on its way to the DSP and back.  Ids 1..255, shared by all clients of the rig. */
+/* One message on its way to the DSP and back.  Ids 1..255, shared by all clients of the rig.
+ *
+ * An id is free again when the DSP has answered, but that of an INVOKE which a signal has ended stays taken until its file is
+ * closed: in the kernel's driver, too, nobody but release() then drops the context. */
 #ifndef HX_CONTEXT_H
 #define HX_CONTEXT_H
 
@@ -33,6 +36,8 @@ struct hx_context {
     uint32_t trace_events;  /* 0 = there is none */
     struct hx_copy copy;    /* of its inline arguments */
     bool sent;              /* the DSP knows of it: counted in channel->in_flight */
+    bool interrupted;       /* a signal ended its INVOKE */
+    bool is_spent;          /* the DSP has answered it since; only the id is left */
     unsigned n_args;
     struct hx_ctx_arg args[]; /* [n_args] */
 };
@@ -49,6 +54,13 @@ int hx_context_reserve(struct hx_context *ctx, uint64_t bytes);
 
 /* Sends it.  client_id: session's, or 0 for the kernel's own calls.  0 or negative errno. */
 int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_t tid);
+
+/* Takes an id for an INVOKE that is interrupted when the DSP has answered it already (its end is delayed).  No effect when none is
+ * free. */
+void hx_context_spend(struct hx_session *s);
+
+/* The session is closed, or dead: the ids of its interrupted calls are free again. */
+void hx_context_drop_spent(struct hx_driver *d, const struct hx_session *s);
 
 /* Releases everything it holds; accepts NULL. */
 void hx_context_free(struct hx_context *ctx);
@@ -70,7 +82,8 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
 /* Takes the replies that wait on `channel`: as many as the ring holds, HX_RING_SLOTS, or `most` of them. */
 void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigned most);
 
-/* Ends every context on `channel` with `result`: its DSP side is gone.  What was answered before and is copied back goes on. */
+/* Ends every context on `channel` with `result`: its DSP side is gone.  What was answered before and is copied back goes on, ids of
+ * interrupted calls stay taken. */
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result);
 
 /* The session is about to be freed: its kernel calls that the root PD still has end without it. */

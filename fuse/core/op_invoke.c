@@ -308,8 +308,6 @@ static void take_head(struct hx_context *ctx)
     memcpy(&head, ctx->channel->arena + ctx->offset, sizeof(head));
     for (unsigned i = 0; i < FASTRPC_MAX_FDLIST && head.fdlist[i]; i++)
         hx_buffer_return(ctx->session, (int)head.fdlist[i]);
-    if (!ctx->call)
-        return;
     limit(&head.traffic);
     ctx->call->inv.traffic = head.traffic;
 }
@@ -337,10 +335,11 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
     if (reply) {
         ctx->session->vote = reply->vote;
         keep_handles(ctx);
-        take_head(ctx);
     }
-    if (!call) /* interrupted: nobody wants the answer */
+    if (!call) /* interrupted: nobody reads the answer, nor its fdlist */
         return;
+    if (reply)
+        take_head(ctx);
     if (reply) {
         call->inv.exec_pcycles = reply->exec_pcycles;
         call->inv.active = reply->active < 65536 ? reply->active / 65536.0 : 1;

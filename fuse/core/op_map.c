@@ -132,8 +132,7 @@ void hx_op_munmap(struct hx_call *call)
     const struct fastrpc_req_munmap *m = &call->arg.munmap;
     struct hx_buffer *b = call->session->buffers;
 
-    while (b && !(hx_buffer_is_made(b) && b->mem_maps && b->raddr == m->vaddrout &&
-                  b->size == m->size))
+    while (b && !(hx_buffer_is_made(b) && b->mem_maps && !b->is_stranded && b->raddr == m->vaddrout && b->size == m->size))
         b = b->next;
     unmap(call, b);
 }

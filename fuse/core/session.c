@@ -207,13 +207,20 @@ static void release(struct hx_session *s)
     hx_stage_at("driver.close.sent");
 }
 
+/* The end of the session, or of its DSP: no id stays taken. */
+static void end_calls(struct hx_session *s)
+{
+    if (s->channel.rings)
+        hx_context_abort(s->driver, &s->channel, -EPIPE);
+    hx_context_drop_spent(s->driver, s);
+}
+
 void hx_session_close(struct hx_session *s)
 {
     bool has_pd = s->channel.rings && hx_dsp_is_up(&s->driver->dsp) && s->state != HX_SESSION_DEAD;
 
     s->state = HX_SESSION_CLOSING;
-    if (s->channel.rings)
-        hx_context_abort(s->driver, &s->channel, -EPIPE);
+    end_calls(s);
     if (has_pd)
         release(s);
     else
@@ -229,8 +236,7 @@ void hx_session_release_due(struct hx_driver *d)
 
 static void lose_pd(struct hx_session *s)
 {
-    if (s->channel.rings)
-        hx_context_abort(s->driver, &s->channel, -EPIPE);
+    end_calls(s);
     hx_session_drop_channel(s);
     if (s->state != HX_SESSION_CLOSING)
         s->state = HX_SESSION_DEAD;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -301,10 +303,31 @@ void gate_open(struct shared *s)
     __atomic_store_n(&gate_of(s)->open, 1, __ATOMIC_SEQ_CST);
 }
 
+bool gate_was_left(const struct shared *gate)
+{
+    return __atomic_load_n(&gate_of(gate)->done, __ATOMIC_SEQ_CST) > 0;
+}
+
 struct wanted {
     struct shared *gate;
     unsigned n;
 };
+
+static bool have_left(void *p)
+{
+    struct wanted *w = p;
+
+    return __atomic_load_n(&gate_of(w->gate)->done, __ATOMIC_SEQ_CST) >= w->n;
+}
+
+void need_left(struct shared *gate, unsigned n)
+{
+    struct wanted w = {gate, n};
+    char what[64];
+
+    snprintf(what, sizeof(what), "%u calls have left the DSP", n);
+    need_soon(have_left, &w, what);
+}
 
 static bool are_inside(void *p)
 {
@@ -355,6 +378,66 @@ void waiter_start(struct waiter *w, struct file f, struct shared *gate, int code
 void waiter_join(struct waiter *w)
 {
     pthread_join(w->thread, NULL);
+}
+
+static void on_signal(int sig)
+{
+    (void)sig;
+}
+
+static bool have_ended(struct waiter *w, unsigned n)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < n; i++)
+        if (!w[i].is_joined)
+            w[i].is_joined = pthread_tryjoin_np(w[i].thread, NULL) == 0;
+    for (unsigned i = 0; i < n; i++)
+        all &= w[i].is_joined;
+    return all;
+}
+
+void waiters_interrupt(struct waiter *w, unsigned n)
+{
+    const struct sigaction sa = {.sa_handler = on_signal}; /* no SA_RESTART */
+    double waited = 0;
+
+    sigaction(SIGUSR1, &sa, NULL);
+    while (!have_ended(w, n)) {
+        need(waited < SOON_S, "the signal does not end the wait");
+        for (unsigned i = 0; i < n; i++)
+            if (!w[i].is_joined)
+                pthread_kill(w[i].thread, SIGUSR1);
+        for (int i = 0; i < 10 && !have_ended(w, n); i++)
+            waited += step_s();
+    }
+    for (unsigned i = 0; i < n; i++) {
+        errno = w[i].error;
+        need_errno(w[i].result, EINTR, "an interrupted call");
+    }
+}
+
+/* --- processes -------------------------------------------------------------------------------------------------- */
+
+pid_t fork_child(void)
+{
+    pid_t parent = getpid(), pid = fork();
+
+    need(pid >= 0, "fork: %s", strerror(errno));
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+    }
+    return pid;
+}
+
+int end_of(pid_t pid)
+{
+    int status = -1;
+
+    need(waitpid(pid, &status, 0) == pid, "waitpid: %s", strerror(errno));
+    return status;
 }
 
 /* --- the rig's own figures -------------------------------------------------------------------------------------- */

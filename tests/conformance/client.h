@@ -57,12 +57,15 @@ struct shared *shared_get(size_t bytes);
 struct shared *shared_get_at(size_t bytes, int fd); /* the descriptor gets this number */
 void shared_put(struct shared *s);
 
+enum { CONTEXTS = FASTRPC_CTX_MAX - 1 }; /* calls under way at a time, at most */
+
 /* --- a thread inside HXT_WAIT, that is: a call which is under way until its gate opens */
 struct waiter {
     struct file f;
     struct shared *gate; /* struct hxt_gate */
     int code;            /* what the call returns */
     int result, error;
+    bool is_joined;
     pthread_t thread;
 };
 struct shared *gate_get(void);
@@ -72,6 +75,14 @@ void need_inside(struct shared *gate, unsigned n);
 int wait_at(struct file f, struct shared *gate, int code); /* in this thread */
 void waiter_start(struct waiter *w, struct file f, struct shared *gate, int code);
 void waiter_join(struct waiter *w);
+/* Signals n of them until their calls have ended with EINTR, and joins them.  A signal that comes before a call waits ends nothing. */
+void waiters_interrupt(struct waiter *w, unsigned n);
+bool gate_was_left(const struct shared *gate);
+void need_left(struct shared *gate, unsigned n); /* n calls have left the method */
+
+/* --- processes: a child that ends with this one; the status with which it ended */
+pid_t fork_child(void);
+int end_of(pid_t pid);
 
 /* --- the rig's own figures: number after "key=" of the text node `status`, or -1 */
 long status_number(const char *key);

@@ -61,10 +61,18 @@ void point_31_enomem_of_arguments_that_do_not_fit(void);
 void point_32_mem_map_twice_wants_mem_unmap_twice(void);
 void point_33_mem_map_passes_flags_and_version_on(void);
 
+/* points_signal.c: calls that are interrupted */
+void point_11_a_signal_leaves_the_dsp_running(void);
+void point_34_an_interrupted_call_keeps_its_id(void);
+void point_35_interrupted_calls_use_up_the_ids(void);
+void point_36_sa_restart_sends_the_call_again(void);
+void point_37_stop_and_go_send_the_call_again(void);
+void point_38_munmap_after_an_interrupted_call(void);
+void point_39_errors_give_their_ids_back(void);
+
 /* points_life.c: what happens in between */
 void point_09_ssr(void);
 void point_10_time_limits(void);
-void point_11_a_signal_leaves_the_dsp_running(void);
 void point_12_255_contexts_for_all_clients(void);
 void point_19_threads_share_a_file(void);
 void point_20_close_inside_a_call(void);

@@ -171,87 +171,7 @@ void point_10_time_limits(void)
     close_file(f);
 }
 
-/* --- 11, 12 ----------------------------------------------------------------------------------------------------- */
-
-enum { CONTEXTS = FASTRPC_CTX_MAX - 1 };
-
-static void on_signal(int sig)
-{
-    (void)sig;
-}
-
-static bool has_left(void *gate)
-{
-    return __atomic_load_n(&gate_of(gate)->done, __ATOMIC_SEQ_CST) == 1;
-}
-
-static bool answers(void *file)
-{
-    int rc = call0(*(struct file *)file, HXT_BLOCK, 8, 0);
-
-    need(rc == 8 || errno == ENOSPC, "a call: result 0x%x, %s", (unsigned)rc, strerror(errno));
-    return rc == 8;
-}
-
-/* Signals the thread until its call has ended: a signal that comes before the call waits ends nothing. */
-static void interrupt(struct waiter *w)
-{
-    double waited = 0;
-
-    while (pthread_kill(w->thread, SIGUSR1) == 0 && pthread_tryjoin_np(w->thread, NULL)) {
-        need(waited < 60, "the signal does not end the wait");
-        for (int i = 0; i < 10; i++)
-            waited += step_s();
-    }
-}
-
-/* With SA_RESTART the kernel issues the system call again: the DSP gets the call a second time. */
-static void check_restart(struct file f)
-{
-    struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    struct shared *gate = gate_get();
-    struct waiter w;
-
-    sigaction(SIGUSR2, &sa, NULL);
-    waiter_start(&w, f, gate, 15);
-    need_inside(gate, 1);
-    pthread_kill(w.thread, SIGUSR2);
-    need_inside(gate, 2);
-    gate_open(gate);
-    waiter_join(&w);
-    need_is(w.result, 15, "the restarted call");
-}
-
-void point_11_a_signal_leaves_the_dsp_running(void)
-{
-    struct sigaction sa = {.sa_handler = on_signal}; /* no SA_RESTART */
-    struct file f = open_skel();
-    struct shared *gate = gate_get(), *others = gate_get();
-    static struct waiter w[CONTEXTS];
-
-    sigaction(SIGUSR1, &sa, NULL);
-    waiter_start(&w[0], f, gate, 0);
-    need_inside(gate, 1);
-    interrupt(&w[0]);
-    errno = w[0].error;
-    need_errno(w[0].result, EINTR, "the interrupted call");
-    for (int i = 1; i < CONTEXTS; i++)
-        waiter_start(&w[i], f, others, 0);
-    need_inside(others, CONTEXTS - 1);
-    need_errno(call0(f, HXT_BLOCK, 0, 0), ENOSPC, "a call while the interrupted one has its id");
-    need(!has_left(gate), "the DSP has left the interrupted call");
-    gate_open(gate);
-    need_soon(has_left, gate, "the DSP ends the interrupted call");
-    need_soon(answers, &f, "the id is free again");
-    gate_open(others);
-    for (int i = 1; i < CONTEXTS; i++) {
-        waiter_join(&w[i]);
-        need_is(w[i].result, 0, "a call beside the interrupted one");
-    }
-    if (dev->kernel)
-        check_restart(f);
-    close_file(f);
-}
+/* --- 12 --------------------------------------------------------------------------------------------------------- */
 
 void point_12_255_contexts_for_all_clients(void)
 {
@@ -323,28 +243,6 @@ void point_19_threads_share_a_file(void)
 
 /* --- 20, 21 ----------------------------------------------------------------------------------------------------- */
 
-/* A child that ends with this process. */
-static pid_t fork_child(void)
-{
-    pid_t parent = getpid(), pid = fork();
-
-    need(pid >= 0, "fork: %s", strerror(errno));
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(1);
-    }
-    return pid;
-}
-
-static int end_of(pid_t pid)
-{
-    int status = -1;
-
-    need(waitpid(pid, &status, 0) == pid, "waitpid: %s", strerror(errno));
-    return status;
-}
-
 void point_20_close_inside_a_call(void)
 {
     struct file f;
@@ -399,9 +297,9 @@ void point_21_a_fork_shares_the_file(void)
     need(kill(pid, SIGKILL) == 0, "kill: %s", strerror(errno));
     need(WIFSIGNALED(end_of(pid)), "the child was not killed inside its call");
     need_is(call0(f, HXT_BLOCK, 6, 0), 6, "the parent's call beside the dead child's");
-    need(!has_left(gate), "the DSP has left the dead child's call: it belongs to the file");
+    need(!gate_was_left(gate), "the DSP has left the dead child's call: it belongs to the file");
     gate_open(gate);
-    need_soon(has_left, gate, "the DSP ends the dead child's call");
+    need_left(gate, 1);
     need_is(call0(f, HXT_BLOCK, 7, 0), 7, "the parent's call afterwards");
     close_file(f);
 }

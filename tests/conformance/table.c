@@ -6,6 +6,8 @@
 
 static const struct setting three_sessions = {.profile = "sessions = 3\n"}, no_capabilities = {.profile = "capabilities = 0\n"};
 
+static const struct setting no_system_call = {.lacking = "socket", .why = "its client's calls are no system calls on a file"};
+
 const struct point points[] = {
     {1, "fastrpc_device_ioctl", "ioctl numbers and struct sizes; another size is another ioctl", point_01_ioctl_numbers_and_sizes, NULL},
     {2, "fastrpc_device_ioctl", "ENOTTY for ioctls 2, 12 and everything unknown", point_02_enotty_for_what_is_not_there, NULL},
@@ -30,7 +32,7 @@ const struct point points[] = {
      "a root PD that is stopped is a restart: EPIPE",
      point_10_time_limits, NULL},
     {11, "fastrpc_internal_invoke",
-     "a signal ends the wait with EINTR, the DSP goes on, the context id stays taken; with SA_RESTART the call is sent again",
+     "a signal ends the wait with EINTR, the DSP goes on, the context id stays taken",
      point_11_a_signal_leaves_the_dsp_running, NULL},
     {12, "fastrpc_context_alloc", "255 calls under way for all clients together, then ENOSPC, for INIT_CREATE too",
      point_12_255_contexts_for_all_clients, NULL},
@@ -77,6 +79,18 @@ const struct point points[] = {
     {33, "fastrpc_req_mem_map, fastrpc_req_mem_unmap_impl",
      "MEM_MAP looks at neither flags nor version; MEM_UNMAP by a negative number takes any descriptor, and no length",
      point_33_mem_map_passes_flags_and_version_on, NULL},
+    {34, "fastrpc_internal_invoke, fastrpc_device_release",
+     "the id of an interrupted call stays taken when the DSP has answered, until its file is closed", point_34_an_interrupted_call_keeps_its_id,
+     NULL},
+    {35, "fastrpc_context_alloc", "255 interrupted calls of one file, all answered: ENOSPC for every file, until that one is closed",
+     point_35_interrupted_calls_use_up_the_ids, NULL},
+    {36, "fastrpc_internal_invoke", "with SA_RESTART the call is sent again: the DSP has it twice", point_36_sa_restart_sends_the_call_again,
+     &no_system_call},
+    {37, "fastrpc_internal_invoke", "SIGSTOP and SIGCONT send the call again, too", point_37_stop_and_go_send_the_call_again, &no_system_call},
+    {38, "fastrpc_internal_invoke", "an interrupted call strands what MMAP gave before: MUNMAP gives EINVAL",
+     point_38_munmap_after_an_interrupted_call, NULL},
+    {39, "fastrpc_internal_invoke", "a call that ends with an error gives its id back: 300 of each kind, and ids are left",
+     point_39_errors_give_their_ids_back, NULL},
 };
 const unsigned n_points = sizeof(points) / sizeof(points[0]);
 

@@ -211,6 +211,7 @@ int hxt_fuzz_one(const uint8_t *data, size_t n)
     hx_ring_push(&session.channel.rings->reply, &reply);
     hx_context_replies(&driver, &session.channel, HX_RING_SLOTS);
     hx_context_abort(&driver, &session.channel, -32);
+    hx_context_drop_spent(&driver, &session);
     if (finished != 1)
         abort(); /* every ioctl is answered exactly once */
     for (int i = 1; i < FASTRPC_CTX_MAX; i++)

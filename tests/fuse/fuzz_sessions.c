@@ -39,7 +39,7 @@ static struct hx_context *own_context(const struct fuzz_pd *pd, uint64_t ctx)
     const struct hx_session *s = pd == &fuzz_dsp.root ? NULL : fuzz_driver.session[pd - fuzz_dsp.pd];
     const struct hx_channel *channel = pd == &fuzz_dsp.root ? &fuzz_driver.dsp.channel : s ? &s->channel : NULL;
 
-    return c && c->channel == channel ? c : NULL;
+    return c && c->channel == channel && !c->is_spent ? c : NULL;
 }
 
 static struct fuzz_call *waiting(const struct hx_context *c)
@@ -56,7 +56,7 @@ static void keep_map(const struct fuzz_call *fc, uint64_t vaddr)
         m++;
     if (m < fuzz_mapped + FUZZ_MAPPED)
         *m = (struct fuzz_mapped){fc->client, fc->call.session->number, made ? -1 : fc->call.arg.map.fd, vaddr,
-                                  made ? fc->call.arg.mmap.size : 4096};
+                                  made ? fc->call.arg.mmap.size : 4096, false};
     fuzz_must((made ? fc->call.arg.mmap.vaddrout : fc->call.arg.map.vaddrout) == vaddr, "a map's address is the DSP's");
 }
 
@@ -88,7 +88,8 @@ static unsigned handles_of(const struct hx_session *s, unsigned i)
     return n;
 }
 
-/* DMA handles of each file that the DSP has when this call is answered: those of the call, too, without those that it gives back. */
+/* DMA handles of each file that the DSP has when this call is answered: those of the call, too, without those that it gives back,
+ * which nobody reads of a call that was interrupted. */
 static void count_handles(const struct fuzz_pd *pd, const struct hx_msg *m, unsigned n[FUZZ_FDS])
 {
     const struct hx_context *c = own_context(pd, m->ctx);
@@ -100,7 +101,7 @@ static void count_handles(const struct fuzz_pd *pd, const struct hx_msg *m, unsi
     for (unsigned i = n_bufs; i < c->n_args; i++)
         if (c->args[i].buffer)
             n[c->args[i].buffer->client_fd - FUZZ_FD]++;
-    for (unsigned i = 0; i < FASTRPC_MAX_FDLIST && head->fdlist[i]; i++) {
+    for (unsigned i = 0; waiting(c) && i < FASTRPC_MAX_FDLIST && head->fdlist[i]; i++) {
         uint64_t file = head->fdlist[i] - FUZZ_FD;
         if (file < FUZZ_FDS && n[file])
             n[file]--;

@@ -195,6 +195,8 @@ static int expect_begin(const struct fuzz_call *fc, const struct fastrpc_invoke_
         return -EPERM;
     if (by_state[state])
         return by_state[state];
+    if (!hx_context_is_free(&fuzz_driver)) /* interrupted calls have them */
+        return -ENOSPC;
     for (unsigned i = 0; i < n; i++)
         if (arg[i].fd > 0 && arg[i].length &&
             (!fc->buf[i].file ||
@@ -271,7 +273,7 @@ void fuzz_unmap_memory(struct fuzz_client *c)
     if (!fc)
         return;
     known &= made || !(which & 0x80);
-    want = !known ? -EINVAL : hx_session_error(c->session);
+    want = !known || (made && m->is_stranded) ? -EINVAL : hx_session_error(c->session);
     if (fc->call.cmd == FASTRPC_IOCTL_MUNMAP)
         fc->call.arg.munmap = (struct fastrpc_req_munmap){.vaddrout = known ? m->vaddr : 0x1234, .size = known ? m->size : 4096};
     else
@@ -298,6 +300,12 @@ void fuzz_other_ioctl(struct fuzz_client *c)
     fuzz_must(fc->answers || fc->call.cmd == FASTRPC_IOCTL_GET_DSP_INFO, "the driver answers by itself");
 }
 
+void fuzz_strand(const struct fuzz_client *c)
+{
+    for (int i = 0; i < FUZZ_MAPPED; i++)
+        fuzz_mapped[i].is_stranded |= fuzz_mapped[i].client == c;
+}
+
 void fuzz_interrupt(struct fuzz_client *c)
 {
     struct fuzz_call *fc = &fuzz_calls[fuzz_byte() % FUZZ_CALLS];
@@ -306,6 +314,8 @@ void fuzz_interrupt(struct fuzz_client *c)
     if (fc->client != c || fc->answers)
         return;
     hx_call_interrupt(&fc->call);
+    if (invoke)
+        fuzz_strand(c);
     fuzz_must(fc->answers == invoke && (!invoke || fc->result == -HX_ERESTARTSYS), "a signal ends an INVOKE");
 }
 

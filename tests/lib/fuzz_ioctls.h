@@ -18,6 +18,7 @@ struct fuzz_mapped {
     uint32_t number;            /* its session's */
     int fd;                     /* -1: MMAP */
     uint64_t vaddr, size;
+    bool is_stranded; /* by an INVOKE that was interrupted, if it is an MMAP */
 };
 extern struct fuzz_mapped fuzz_mapped[FUZZ_MAPPED];
 
@@ -26,6 +27,9 @@ void fuzz_input(const uint8_t *data, size_t n);
 bool fuzz_input_ends(void);
 unsigned fuzz_byte(void);
 unsigned fuzz_word(void);
+
+/* An INVOKE of the client is interrupted. */
+void fuzz_strand(const struct fuzz_client *c);
 
 /* One operation of a client, which takes its own bytes of the input. */
 typedef void fuzz_op(struct fuzz_client *c);

@@ -93,6 +93,7 @@ static int interrupt(struct fuzz_pd *pd, struct fuzz_call *fc, int want)
     (void)want;
     fuzz_forgive(fc);
     hx_call_interrupt(&fc->call);
+    fuzz_strand(fc->client);
     return -HX_ERESTARTSYS;
 }
 
