@@ -37,7 +37,8 @@ void hx_op_get_dsp_info(struct hx_call *call)
     uint32_t count = ATTRIBUTES;
     int rc = 0;
 
-    if (c->domain >= FASTRPC_DEV_MAX || c->domain == FASTRPC_MDSP_DOMAIN)
+    /* newer kernels do not look at it: a node has one domain */
+    if (!d->profile.poll_mode && (c->domain >= FASTRPC_DEV_MAX || c->domain == FASTRPC_MDSP_DOMAIN))
         rc = -ECHRNG;
     else if (c->attribute_id >= FASTRPC_MAX_DSP_ATTRIBUTES)
         rc = -EOVERFLOW;

@@ -41,11 +41,12 @@ static int check_rejected(const struct hx_session *s, bool unsigned_pd)
     return -ECONNREFUSED;
 }
 
-static int check_new(const struct hx_session *s)
+/* The client has a PD, or had one.  The driver does not look: the root PD refuses. */
+static void refused(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
-    if (s->state == HX_SESSION_DEAD)
-        return -EPIPE;
-    return s->state == HX_SESSION_NEW ? 0 : -EINVAL;
+    (void)reply;
+    if (ctx->call)
+        hx_call_finish(ctx->call, result);
 }
 
 /* What the client calls itself, for its .farf file: the last part of its argv[0], as the library on a phone has it.  No
@@ -71,6 +72,32 @@ static void program_of(struct hx_call *call, char *name, size_t bytes)
     snprintf(name, bytes, "%.*s", (int)bytes - 1, slash ? slash + 1 : text);
 }
 
+static int ask_root_pd(struct hx_call *call, unsigned method, const struct hx_kcreate *in,
+                       void (*done)(struct hx_context *, const struct hx_reply *, int))
+{
+    struct hx_session *s = call->session;
+    int rc = hx_kernel_call(s->driver, &s->driver->dsp.channel, s, call, FASTRPC_HANDLE_KERNEL, method, in, sizeof(*in), 0, done);
+
+    hx_stage_at("driver.create.sent");
+    return rc;
+}
+
+static int make_first_pd(struct hx_call *call, unsigned pd, unsigned method, const struct hx_kcreate *in)
+{
+    struct hx_session *s = call->session;
+    int rc = s->channel.rings ? 0 : hx_session_make_channel(s);
+
+    if (rc)
+        return rc;
+    s->pd = pd;
+    s->unsigned_pd = in->attrs & FASTRPC_MODE_UNSIGNED_MODULE;
+    s->state = HX_SESSION_CREATING;
+    rc = ask_root_pd(call, method, in, created);
+    if (rc)
+        s->state = HX_SESSION_NEW;
+    return rc;
+}
+
 /* Finishes the call now when rc says so, else when the root PD has answered. */
 static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, uint32_t attrs)
 {
@@ -79,23 +106,13 @@ static void make_pd(struct hx_call *call, int rc, unsigned pd, unsigned method, 
 
     hx_stage_at("driver.create.taken");
     program_of(call, in.program, sizeof(in.program));
-    if (!rc)
-        rc = check_new(s);
+    if (!rc && s->state == HX_SESSION_DEAD)
+        rc = -EPIPE;
     /* before the root PD hears of the session: its end would need a context as well, and until then it would take up a place */
     if (!rc && !hx_context_is_free(s->driver))
         rc = -ENOSPC;
-    if (!rc && !s->channel.rings)
-        rc = hx_session_make_channel(s);
-    if (!rc) {
-        s->pd = pd;
-        s->unsigned_pd = attrs & FASTRPC_MODE_UNSIGNED_MODULE;
-        s->state = HX_SESSION_CREATING;
-        rc = hx_kernel_call(s->driver, &s->driver->dsp.channel, s, call, FASTRPC_HANDLE_KERNEL,
-                            method, &in, sizeof(in), 0, created);
-        hx_stage_at("driver.create.sent");
-        if (rc)
-            s->state = HX_SESSION_NEW;
-    }
+    if (!rc)
+        rc = s->state == HX_SESSION_NEW ? make_first_pd(call, pd, method, &in) : ask_root_pd(call, method, &in, refused);
     if (rc)
         hx_call_finish(call, rc);
 }
@@ -145,8 +162,6 @@ void hx_op_init_create(struct hx_call *call)
         rc = -EINVAL;
     }
     if (!rc)
-        rc = check_new(call->session);
-    if (!rc)
         rc = check_shell(call);
     make_pd(call, rc, HX_PD_USER, in->attrs ? FASTRPC_RMID_CREATE_ATTR : FASTRPC_RMID_CREATE,
             in->attrs);
@@ -163,8 +178,6 @@ void hx_op_init_create_static(struct hx_call *call)
                in->namelen, FASTRPC_NAMELEN_MAX);
         rc = -EINVAL;
     }
-    if (!rc)
-        rc = check_rejected(call->session, false);
     if (!rc && call->front->read(call, name, in->name, in->namelen))
         rc = -EFAULT;
     make_pd(call, rc, HX_PD_USER, FASTRPC_RMID_CREATE_STATIC, 0);

@@ -85,16 +85,13 @@ static int check(const struct hx_call *call)
 {
     int rc = hx_session_error(call->session);
 
+    if (rc != -EPIPE && call->arg.invoke.handle == FASTRPC_HANDLE_KERNEL)
+        return -EPERM;
     if (!rc && is_unsigned_skel_refused(call)) {
         hx_log_client("client %d: opens a skel in a signed PD, and the rig has --strict-pd: ask for an unsigned PD first "
                       "(DSPRPC_CONTROL_UNSIGNED_MODULE)", call->session->client_id);
         return -EPERM;
     }
-
-    /* that a PD has exited is only known once the DSP has been asked */
-    if ((!rc || call->session->state == HX_SESSION_EXITED) &&
-        call->arg.invoke.handle == FASTRPC_HANDLE_KERNEL)
-        return -EPERM;
     return rc;
 }
 
@@ -361,6 +358,15 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
 
 /* --- the whole ------------------------------------------------------------------------------------------------ */
 
+/* The DSP would refuse this call, for its PD is not there; what the driver itself would refuse comes first. */
+static int refuse(struct hx_call *call, const struct fastrpc_invoke_args *args, unsigned n, int result)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (has_fd(&args[i]) && hx_buffer_check(call, args[i].fd, args[i].length))
+            return -EINVAL;
+    return result;
+}
+
 static int start(struct hx_call *call, struct hx_context **out)
 {
     struct hx_session *s = call->session;
@@ -371,6 +377,8 @@ static int start(struct hx_call *call, struct hx_context **out)
 
     if (!rc)
         rc = check(call);
+    if (rc < -4095)
+        rc = refuse(call, w.args, n, rc);
     if (!rc)
         rc = hx_context_alloc(&ctx, call->driver, &s->channel, s, n);
     if (rc)

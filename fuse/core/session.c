@@ -19,9 +19,9 @@ const char *hx_session_state_name(enum hx_session_state state)
 int hx_session_error(const struct hx_session *s)
 {
     static const int error[] = {
-        [HX_SESSION_NEW] = -EINVAL,    [HX_SESSION_CREATING] = -EINVAL,
-        [HX_SESSION_UP] = 0,           [HX_SESSION_EXITED] = AEE_DSP(AEE_ECPUEXCEPTION),
-        [HX_SESSION_DEAD] = -EPIPE,    [HX_SESSION_CLOSING] = -EPIPE,
+        [HX_SESSION_NEW] = AEE_DSP(AEE_EBADSTATE), [HX_SESSION_CREATING] = AEE_DSP(AEE_EBADSTATE),
+        [HX_SESSION_UP] = 0,                       [HX_SESSION_EXITED] = AEE_DSP(AEE_ECPUEXCEPTION),
+        [HX_SESSION_DEAD] = -EPIPE,                [HX_SESSION_CLOSING] = -EPIPE,
     };
 
     return error[s->state];

@@ -90,7 +90,8 @@ void hx_session_ssr_all(struct hx_driver *d);
 /* The root PD says that the PD of client `id`, session `number`, is gone.  False: nobody waits for that. */
 bool hx_session_pd_ended(struct hx_driver *d, int32_t id, uint32_t number);
 
-/* What INVOKE, MEM_MAP and the like get in this state: 0 when the PD is up. */
+/* What INVOKE, MEM_MAP and the like get in this state: 0 when the PD is up.  The kernel's driver does not look whether there is a PD, so
+ * without one this is what the DSP would say: as root_pd.c to a client that it does not know. */
 int hx_session_error(const struct hx_session *s);
 
 const char *hx_session_state_name(enum hx_session_state state);

@@ -216,6 +216,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     fi->direct_io = 1;
     fi->noflush = 1; /* nothing to flush */
     if (!rc && nodes[node].device) {
+        fi->nonseekable = 1; /* lseek() gives ESPIPE, as on the kernel's device */
         open_device(req, node, fi);
         return;
     }

@@ -77,7 +77,7 @@ struct hx_profile {
     unsigned hw_threads;       /* hardware threads that a skel sees, 1..16 */
     unsigned issue_threads;    /* of these, how many the core issues a packet of in each of their cycles, 1..16 */
     unsigned sessions;         /* open files per node, 1..14 */
-    unsigned poll_mode;        /* 1: the driver knows SET_OPTION, as newer kernels do */
+    unsigned poll_mode;        /* 1: the driver knows SET_OPTION, and ignores GET_DSP_INFO's domain, as newer kernels do */
     unsigned capabilities;     /* 0: this firmware does not answer GET_DSP_INFO */
     unsigned vtcm_kib;         /* 256..8192, a multiple of 256; 0, which no file can say: all that there is */
     unsigned dspqueue;         /* 1: this DSP's firmware has it; 0: dspqueue_create() gives 0x80000414 */

@@ -166,7 +166,7 @@ int init_create(int h, uint32_t attrs, uint32_t filelen)
 }
 
 /* open1 of remotectl1 (static handle 8). */
-static uint32_t load_skel(int h)
+uint32_t load_skel(int h)
 {
     static const char uri[] = HXT_SKEL_URI;
     uint32_t in[2] = {sizeof(uri), 256};

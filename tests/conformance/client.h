@@ -40,6 +40,7 @@ struct file {
 };
 int open_node(const char *node); /* must succeed */
 int init_create(int h, uint32_t attrs, uint32_t filelen); /* the ioctl's result */
+uint32_t load_skel(int h);   /* into the PD that it has; the handle */
 struct file open_skel(void); /* an open node with an unsigned PD that holds the test skel */
 void close_file(struct file f);
 

@@ -70,6 +70,16 @@ void point_37_stop_and_go_send_the_call_again(void);
 void point_38_munmap_after_an_interrupted_call(void);
 void point_39_errors_give_their_ids_back(void);
 
+/* points_init.c: PDs */
+void point_40_init_create_static_on_the_plain_node(void);
+void point_41_init_attach(void);
+void point_42_calls_before_init_go_to_the_dsp(void);
+void point_43_a_second_init_goes_to_the_dsp(void);
+void point_44_a_dead_pd_is_the_dsps_to_tell(void);
+void point_45_a_domain_is_a_number_and_nothing_more(void);
+void point_46_newer_kernels_do_not_look_at_the_domain(void);
+void point_47_set_option(void);
+
 /* points_life.c: what happens in between */
 void point_09_ssr(void);
 void point_10_time_limits(void);

@@ -62,7 +62,7 @@ void point_03_eperm_for_handle_1(void)
     int rc, h = open_node("fastrpc-cdsp");
 
     need_errno(invoke(f.h, FASTRPC_HANDLE_KERNEL, 0, NULL), EPERM, "INVOKE of handle 1");
-    need_errno(invoke(h, FASTRPC_HANDLE_KERNEL, 0, NULL), EINVAL, "the same before there is a PD");
+    need_errno(invoke(h, FASTRPC_HANDLE_KERNEL, 0, NULL), EPERM, "the same before there is a PD");
     errno = 0;
     rc = invoke(f.h, FASTRPC_HANDLE_DSP_UTILITIES, 0, NULL);
     need(errno != EPERM, "handle 2 is blocked (result 0x%x)", (unsigned)rc);

@@ -5,13 +5,14 @@
 #include <string.h>
 
 static const struct setting three_sessions = {.profile = "sessions = 3\n"}, no_capabilities = {.profile = "capabilities = 0\n"};
+static const struct setting kernel_of_2026 = {.profile = "poll_mode = 1\n"};
 
 static const struct setting no_system_call = {.lacking = "socket", .why = "its client's calls are no system calls on a file"};
 
 const struct point points[] = {
     {1, "fastrpc_device_ioctl", "ioctl numbers and struct sizes; another size is another ioctl", point_01_ioctl_numbers_and_sizes, NULL},
     {2, "fastrpc_device_ioctl", "ENOTTY for ioctls 2, 12 and everything unknown", point_02_enotty_for_what_is_not_there, NULL},
-    {3, "fastrpc_internal_invoke", "EPERM for handle 1, EINVAL before there is a PD; handle 2 is not blocked",
+    {3, "fastrpc_internal_invoke", "EPERM for handle 1, also before there is a PD; handle 2 is not blocked",
      point_03_eperm_for_handle_1, NULL},
     {4, "fastrpc_session_alloc", "EBUSY when 14 files are open on both nodes together; closing one makes room",
      point_04_ebusy_when_sessions_are_out, NULL},
@@ -63,7 +64,8 @@ const struct point points[] = {
      point_24_eopnotsupp_when_the_dsp_does_not_know, &no_capabilities},
     {25, "fastrpc_map_attach", "MEM_MAP: EBADF for a descriptor that is not open, EINVAL for one that is no dma-buf",
      point_25_ebadf_of_mem_map, NULL},
-    {26, "fastrpc_init_create_process", "INIT_CREATE: the same for the shell's descriptor, -1 included; EINVAL: the shell is longer than it",
+    {26, "fastrpc_init_create_process",
+     "INIT_CREATE: the same for the shell's descriptor, -1 included; EINVAL: the shell is longer than it",
      point_26_ebadf_of_init_create, NULL},
     {27, "fastrpc_create_maps", "INVOKE: EINVAL for every descriptor that cannot be mapped, -2 included",
      point_27_invoke_gives_einval_for_any_descriptor_it_cannot_map, NULL},
@@ -80,17 +82,35 @@ const struct point points[] = {
      "MEM_MAP looks at neither flags nor version; MEM_UNMAP by a negative number takes any descriptor, and no length",
      point_33_mem_map_passes_flags_and_version_on, NULL},
     {34, "fastrpc_internal_invoke, fastrpc_device_release",
-     "the id of an interrupted call stays taken when the DSP has answered, until its file is closed", point_34_an_interrupted_call_keeps_its_id,
+     "the id of an interrupted call stays taken when the DSP has answered, until its file is closed",
+     point_34_an_interrupted_call_keeps_its_id,
      NULL},
     {35, "fastrpc_context_alloc", "255 interrupted calls of one file, all answered: ENOSPC for every file, until that one is closed",
      point_35_interrupted_calls_use_up_the_ids, NULL},
-    {36, "fastrpc_internal_invoke", "with SA_RESTART the call is sent again: the DSP has it twice", point_36_sa_restart_sends_the_call_again,
+    {36, "fastrpc_internal_invoke", "with SA_RESTART the call is sent again: the DSP has it twice",
+     point_36_sa_restart_sends_the_call_again,
      &no_system_call},
-    {37, "fastrpc_internal_invoke", "SIGSTOP and SIGCONT send the call again, too", point_37_stop_and_go_send_the_call_again, &no_system_call},
+    {37, "fastrpc_internal_invoke", "SIGSTOP and SIGCONT send the call again, too",
+     point_37_stop_and_go_send_the_call_again, &no_system_call},
     {38, "fastrpc_internal_invoke", "an interrupted call strands what MMAP gave before: MUNMAP gives EINVAL",
      point_38_munmap_after_an_interrupted_call, NULL},
     {39, "fastrpc_internal_invoke", "a call that ends with an error gives its id back: 300 of each kind, and ids are left",
      point_39_errors_give_their_ids_back, NULL},
+    {40, "fastrpc_init_create_static_process", "INIT_CREATE_STATIC works on fastrpc-cdsp", point_40_init_create_static_on_the_plain_node,
+     NULL},
+    {41, "fastrpc_init_attach", "INIT_ATTACH and INIT_ATTACH_SNS work on both nodes", point_41_init_attach, NULL},
+    {42, "fastrpc_internal_invoke",
+     "calls before INIT_* go to the DSP, which refuses them; what the driver would refuse comes first: EPERM, EFAULT, EINVAL",
+     point_42_calls_before_init_go_to_the_dsp, NULL},
+    {43, "fastrpc_init_create_process, fastrpc_init_attach", "so does a second INIT_*, and the PD that there is goes on",
+     point_43_a_second_init_goes_to_the_dsp, NULL},
+    {44, "fastrpc_internal_invoke", "that a PD is dead is the DSP's answer; what the driver would refuse comes first",
+     point_44_a_dead_pd_is_the_dsps_to_tell, NULL},
+    {45, "fastrpc_get_dsp_info", "domains 0, 2 and 4 get the attributes of the node", point_45_a_domain_is_a_number_and_nothing_more, NULL},
+    {46, "fastrpc_get_dsp_info", "kernels of 2026 do not look at the domain: no ECHRNG",
+     point_46_newer_kernels_do_not_look_at_the_domain, &kernel_of_2026},
+    {47, "fastrpc_set_option", "kernels of 2026: SET_OPTION, and EINVAL for other requests and reserved words", point_47_set_option,
+     &kernel_of_2026},
 };
 const unsigned n_points = sizeof(points) / sizeof(points[0]);
 

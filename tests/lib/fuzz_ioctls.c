@@ -181,18 +181,29 @@ static unsigned mapped_before(const struct fuzz_call *fc, const struct fastrpc_i
     return mapped;
 }
 
+/* Without a PD buffers are looked at, and none is mapped. */
+static bool any_cannot_be_mapped(const struct fuzz_call *fc, const struct fastrpc_invoke_args *arg, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (arg[i].fd > 0 && arg[i].length && (!fc->buf[i].file || arg[i].length == HUGE_LEN))
+            return true;
+    return false;
+}
+
 /* What INVOKE has to give at once; 1: it goes to the DSP. */
 static int expect_begin(const struct fuzz_call *fc, const struct fastrpc_invoke_args *arg, unsigned n)
 {
     const unsigned was_mapped = mapped_before(fc, arg, n);
-    static const int by_state[] = {-EINVAL, -EINVAL, 0, AEE_DSP(AEE_ECPUEXCEPTION), -EPIPE, -EPIPE};
+    static const int by_state[] = {AEE_DSP(AEE_EBADSTATE), AEE_DSP(AEE_EBADSTATE), 0, AEE_DSP(AEE_ECPUEXCEPTION), -EPIPE, -EPIPE};
     enum hx_session_state state = fc->call.session->state;
     const struct fuzz_pd *pd = pd_of(fc->client);
 
     if (fc->call.arg.invoke.args != FUZZ_ARGS_AT && n)
         return -EFAULT;
-    if (fc->call.arg.invoke.handle == FASTRPC_HANDLE_KERNEL && (state == HX_SESSION_UP || state == HX_SESSION_EXITED))
+    if (fc->call.arg.invoke.handle == FASTRPC_HANDLE_KERNEL && by_state[state] != -EPIPE)
         return -EPERM;
+    if (by_state[state] < -4095 && any_cannot_be_mapped(fc, arg, n))
+        return -EINVAL;
     if (by_state[state])
         return by_state[state];
     if (!hx_context_is_free(&fuzz_driver)) /* interrupted calls have them */
