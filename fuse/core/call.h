@@ -103,6 +103,9 @@ struct hx_call {
     int late_result;       /* what it ends with, once its outputs are copied and that time is over */
 };
 
+/* Whether an ioctl of this number is served at all. */
+bool hx_call_is_known(uint32_t cmd);
+
 /* Starts serving, in dispatch.c; may finish the call before it returns. */
 void hx_call_begin(struct hx_call *call);
 

@@ -24,6 +24,14 @@ static const struct {
     {HX_IOCTL_OWN_CLOCK, hx_op_own_clock},
 };
 
+bool hx_call_is_known(uint32_t cmd)
+{
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+        if (ops[i].cmd == cmd)
+            return true;
+    return false;
+}
+
 void hx_call_begin(struct hx_call *call)
 {
     int rc = hx_filter_begin(&call->driver->filters, call);

@@ -96,7 +96,7 @@ static void op_ioctl(fuse_req_t req, int signed_cmd, void *arg, struct fuse_file
     unsigned reads = bytes && (dir & _IOC_WRITE) ? 1 : 0;
     unsigned writes = bytes && (dir & _IOC_READ) ? 1 : 0;
 
-    if ((flags & FUSE_IOCTL_UNRESTRICTED) && ((reads && !in_bytes) || (writes && !out_bytes)))
+    if ((flags & FUSE_IOCTL_UNRESTRICTED) && hx_call_is_known(cmd) && ((reads && !in_bytes) || (writes && !out_bytes)))
         fuse_reply_ioctl_retry(req, &memory, reads, &memory, writes);
     else
         hx_fuse_request_begin(req, "cuse", (struct hx_session *)(uintptr_t)fi->fh, cmd, in,

@@ -7,22 +7,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int open_in(const char *folder, const char *node)
+const char *access_path(const char *node)
 {
-    char path[128];
+    static char path[128];
 
-    snprintf(path, sizeof(path), "%s/%s", folder, node);
-    return open(path, O_RDWR | O_CLOEXEC);
+    snprintf(path, sizeof(path), "%s/%s", dev == &access_cuse ? "/dev" : mount_dir, node);
+    return path;
 }
 
-static int open_mounted(const char *node)
+static int open_file(const char *node)
 {
-    return open_in(mount_dir, node);
-}
-
-static int open_device(const char *node)
-{
-    return open_in("/dev", node);
+    return open(access_path(node), O_RDWR | O_CLOEXEC);
 }
 
 static int file_ioctl(int h, unsigned long cmd, void *arg)
@@ -52,5 +47,5 @@ static char *text_file(const char *node)
 }
 
 /* A character device has no text nodes beside it: the mount folder holds the socket front end's nodes. */
-const struct access access_fuse = {"fuse", true, open_mounted, file_ioctl, close, text_file};
-const struct access access_cuse = {"cuse", true, open_device, file_ioctl, close, access_text_by_socket};
+const struct access access_fuse = {"fuse", true, open_file, file_ioctl, close, text_file};
+const struct access access_cuse = {"cuse", true, open_file, file_ioctl, close, access_text_by_socket};

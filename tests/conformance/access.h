@@ -25,6 +25,9 @@ extern const struct access *dev; /* the one under test */
 /* Folder of the rig's mount. */
 extern char mount_dir[64];
 
+/* Path of a node that is a file, until the next call. */
+const char *access_path(const char *node);
+
 /* access.text for rigs whose mount folder holds sockets. */
 char *access_text_by_socket(const char *node);
 

@@ -80,6 +80,19 @@ void point_45_a_domain_is_a_number_and_nothing_more(void);
 void point_46_newer_kernels_do_not_look_at_the_domain(void);
 void point_47_set_option(void);
 
+/* points_node.c: the node as a file */
+void point_48_neither_read_nor_write_nor_mmap(void);
+void point_49_poll_says_ready(void);
+void point_50_flags_of_open_do_not_count(void);
+void point_51_lseek_gives_espipe(void);
+void point_52_fstat_tells_a_character_device(void);
+void point_53_an_unknown_ioctl_is_not_read(void);
+void point_54_the_last_close_releases(void);
+void point_55_open_finds_room_after_close(void);
+void point_56_an_answer_that_cannot_be_written_gives_efault(void);
+void point_57_an_out_buffer_that_cannot_be_written_gives_efault(void);
+void point_58_in_buffers_may_be_read_only(void);
+
 /* points_life.c: what happens in between */
 void point_09_ssr(void);
 void point_10_time_limits(void);

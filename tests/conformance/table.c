@@ -9,6 +9,12 @@ static const struct setting kernel_of_2026 = {.profile = "poll_mode = 1\n"};
 
 static const struct setting no_system_call = {.lacking = "socket", .why = "its client's calls are no system calls on a file"};
 
+static const struct setting no_lseek = {
+    .lacking = "socket, cuse", .why = "no file; Linux's CUSE lets lseek() pass and gives 0 itself"};
+static const struct setting no_device = {.lacking = "fuse, socket", .why = "FUSE serves regular files; no file"};
+static const struct setting no_raw_ioctl = {
+    .lacking = "fuse, socket", .why = "FUSE copies the struct before the driver sees the number: EFAULT; the client of a socket has to"};
+
 const struct point points[] = {
     {1, "fastrpc_device_ioctl", "ioctl numbers and struct sizes; another size is another ioctl", point_01_ioctl_numbers_and_sizes, NULL},
     {2, "fastrpc_device_ioctl", "ENOTTY for ioctls 2, 12 and everything unknown", point_02_enotty_for_what_is_not_there, NULL},
@@ -111,6 +117,22 @@ const struct point points[] = {
      point_46_newer_kernels_do_not_look_at_the_domain, &kernel_of_2026},
     {47, "fastrpc_set_option", "kernels of 2026: SET_OPTION, and EINVAL for other requests and reserved words", point_47_set_option,
      &kernel_of_2026},
+    {48, "fastrpc_fops", "read() and write() give EINVAL, a shared mmap() ENODEV", point_48_neither_read_nor_write_nor_mmap, &no_system_call},
+    {49, "fastrpc_fops", "poll() says ready at once", point_49_poll_says_ready, &no_system_call},
+    {50, "fastrpc_device_open", "O_RDONLY, O_WRONLY, O_TRUNC, O_APPEND and O_NONBLOCK make no difference",
+     point_50_flags_of_open_do_not_count, &no_system_call},
+    {51, "fastrpc_fops", "lseek() gives ESPIPE", point_51_lseek_gives_espipe, &no_lseek},
+    {52, "fastrpc_device_register", "fstat() tells a character device", point_52_fstat_tells_a_character_device, &no_device},
+    {53, "fastrpc_device_ioctl", "an unknown ioctl gives ENOTTY whatever it points to", point_53_an_unknown_ioctl_is_not_read, &no_raw_ioctl},
+    {54, "fastrpc_device_release", "the close() of a file's last descriptor releases it", point_54_the_last_close_releases, &no_system_call},
+    {55, "fastrpc_device_release, fastrpc_session_free",
+     "all 14 files open: one is closed and another one opened at once, 60 times, with PDs; EBUSY is for one too many",
+     point_55_open_finds_room_after_close, NULL},
+    {56, "fastrpc_req_mem_map, fastrpc_req_mmap, fastrpc_get_dsp_info", "EFAULT: the answer cannot be written into the struct",
+     point_56_an_answer_that_cannot_be_written_gives_efault, &no_system_call},
+    {57, "fastrpc_put_args", "EFAULT: an out buffer cannot be written; the DSP has done the call",
+     point_57_an_out_buffer_that_cannot_be_written_gives_efault, &no_system_call},
+    {58, "fastrpc_get_args", "in buffers may be read-only", point_58_in_buffers_may_be_read_only, NULL},
 };
 const unsigned n_points = sizeof(points) / sizeof(points[0]);
 
