@@ -292,7 +292,7 @@ static const struct attempt attempts[] = {
     {"see the target's VTCM", see_its_vtcm, HXT_BY_FORCE, ENODATA},
 #endif
     {"release the target's VTCM", release_its_vtcm, 0, AEE_EBADPARM},
-    {"a second PD", create_again, 0, EINVAL},
+    {"a second PD", create_again, 0, AEE_DSP(AEE_EBADSTATE)},
     {"a signed PD", create_signed, 0, ECONNREFUSED},
     {"a shell that is too large", create_signed, FASTRPC_INIT_FILELEN_MAX + 1, EINVAL},
     {"the target's queue", its_queue, 0, AEE_ENOSUCH},
@@ -310,6 +310,11 @@ static const struct {
     {"the node itself", NODE}, {"/proc/self/mem", OWN_MEM}, {"empty memory", EMPTY},
 };
 
+static bool is_open(enum kind kind)
+{
+    return kind != NOT_OPEN && kind != MINUS_TWO && kind != INT_LARGEST;
+}
+
 void hostile_calls(const struct target *t)
 {
     own = open_skel();
@@ -323,11 +328,11 @@ void hostile_calls(const struct target *t)
     for (int i = 0; i < (int)HXT_LEN(too_long); i++) {
         const char *n = hxt_path("%llu bytes", (unsigned long long)too_long[i]);
 
-        hostile_tell("input of", n, EINVAL, long_input(t, i));
-        hostile_tell("output of", n, EINVAL, long_output(t, i));
+        hostile_tell("input of", n, ENOMEM, long_input(t, i));
+        hostile_tell("output of", n, ENOMEM, long_output(t, i));
     }
     for (size_t i = 0; i < HXT_LEN(kinds); i++) {
-        hostile_tell("map", kinds[i].name, EINVAL, map_of_kind(t, (int)kinds[i].kind));
+        hostile_tell("map", kinds[i].name, is_open(kinds[i].kind) ? EINVAL : EBADF, map_of_kind(t, (int)kinds[i].kind));
         hostile_tell("pass", kinds[i].name, EINVAL, invoke_of_kind(t, (int)kinds[i].kind));
     }
     for (size_t i = 0; i < HXT_LEN(attempts); i++)
