@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 256 << 10, SOON_S = 60 };
+enum { STACK_BYTES = 256 << 10, SOON_S = 60, QUICK_STEPS = 50 };
 #define STEP_MOST_S 0.05
 
 /* --- checks ----------------------------------------------------------------------------------------------------- */
@@ -69,9 +69,9 @@ double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-double step_s(void)
+static double sleep_ns(long ns)
 {
-    const struct timespec pause = {.tv_nsec = 10000000};
+    const struct timespec pause = {.tv_nsec = ns};
     double start = now_s(), took;
 
     nanosleep(&pause, NULL);
@@ -79,13 +79,18 @@ double step_s(void)
     return took < STEP_MOST_S ? took : STEP_MOST_S;
 }
 
+double step_s(void)
+{
+    return sleep_ns(10000000);
+}
+
 void need_soon(bool (*ready)(void *arg), void *arg, const char *what)
 {
     double waited = 0;
 
-    while (!ready(arg)) {
+    for (int i = 0; !ready(arg); i++) {
         need(waited < SOON_S, "%s: not within %d s", what, SOON_S);
-        waited += step_s();
+        waited += i < QUICK_STEPS ? sleep_ns(200000) : step_s();
     }
 }
 
@@ -385,36 +390,21 @@ static void on_signal(int sig)
     (void)sig;
 }
 
-static bool have_ended(struct waiter *w, unsigned n)
-{
-    bool all = true;
-
-    for (unsigned i = 0; i < n; i++)
-        if (!w[i].is_joined)
-            w[i].is_joined = pthread_tryjoin_np(w[i].thread, NULL) == 0;
-    for (unsigned i = 0; i < n; i++)
-        all &= w[i].is_joined;
-    return all;
-}
-
-void waiters_interrupt(struct waiter *w, unsigned n)
+void waiter_interrupt(struct waiter *w)
 {
     const struct sigaction sa = {.sa_handler = on_signal}; /* no SA_RESTART */
     double waited = 0;
+    int rc = EBUSY;
 
     sigaction(SIGUSR1, &sa, NULL);
-    while (!have_ended(w, n)) {
+    while (rc) {
         need(waited < SOON_S, "the signal does not end the wait");
-        for (unsigned i = 0; i < n; i++)
-            if (!w[i].is_joined)
-                pthread_kill(w[i].thread, SIGUSR1);
-        for (int i = 0; i < 10 && !have_ended(w, n); i++)
-            waited += step_s();
+        pthread_kill(w->thread, SIGUSR1);
+        for (int i = 0; i < 100 && (rc = pthread_tryjoin_np(w->thread, NULL)) != 0; i++)
+            waited += sleep_ns(1000000);
     }
-    for (unsigned i = 0; i < n; i++) {
-        errno = w[i].error;
-        need_errno(w[i].result, EINTR, "an interrupted call");
-    }
+    errno = w->error;
+    need_errno(w->result, EINTR, "an interrupted call");
 }
 
 /* --- processes -------------------------------------------------------------------------------------------------- */

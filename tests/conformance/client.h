@@ -66,7 +66,6 @@ struct waiter {
     struct shared *gate; /* struct hxt_gate */
     int code;            /* what the call returns */
     int result, error;
-    bool is_joined;
     pthread_t thread;
 };
 struct shared *gate_get(void);
@@ -76,8 +75,8 @@ void need_inside(struct shared *gate, unsigned n);
 int wait_at(struct file f, struct shared *gate, int code); /* in this thread */
 void waiter_start(struct waiter *w, struct file f, struct shared *gate, int code);
 void waiter_join(struct waiter *w);
-/* Signals n of them until their calls have ended with EINTR, and joins them.  A signal that comes before a call waits ends nothing. */
-void waiters_interrupt(struct waiter *w, unsigned n);
+/* Signals it until its call has ended with EINTR, and joins it.  A signal that comes before the call waits ends nothing. */
+void waiter_interrupt(struct waiter *w);
 bool gate_was_left(const struct shared *gate);
 void need_left(struct shared *gate, unsigned n); /* n calls have left the method */
 

@@ -12,35 +12,28 @@ static void on_signal(int sig)
     (void)sig;
 }
 
-/* A call that was interrupted and whose DSP has answered it since. */
-static void interrupt_one(struct file f)
+/* n calls on f that are interrupted, one after the other, and whose DSP has answered each since. */
+static void interrupt_calls(struct file f, unsigned n)
 {
     struct shared *gate = gate_get();
     struct waiter w;
 
-    waiter_start(&w, f, gate, 0);
-    need_inside(gate, 1);
-    waiters_interrupt(&w, 1);
-    gate_open(gate);
-    need_left(gate, 1);
-    need_is(call0(f, HXT_BLOCK, 4, 0), 4, "a call beside the interrupted one"); /* the driver has taken its answer by now */
+    for (unsigned i = 1; i <= n; i++) {
+        gate_of(gate)->open = 0;
+        waiter_start(&w, f, gate, 0);
+        need_inside(gate, i);
+        waiter_interrupt(&w);
+        gate_open(gate);
+        need_left(gate, i);
+    }
+    shared_put(gate);
 }
 
-/* n calls on f are inside, and one more has no id. */
-static void need_ids(struct file f, unsigned n)
+/* There are n ids left.  Uses them up on f. */
+static void use_up_ids(struct file f, unsigned n)
 {
-    static struct waiter w[CONTEXTS];
-    struct shared *gate = gate_get();
-
-    for (unsigned i = 0; i < n; i++)
-        waiter_start(&w[i], f, gate, 0);
-    need_inside(gate, n);
+    interrupt_calls(f, n);
     need_errno(call0(f, HXT_BLOCK, 0, 0), ENOSPC, "a call more than there are ids for");
-    gate_open(gate);
-    for (unsigned i = 0; i < n; i++) {
-        waiter_join(&w[i]);
-        need_is(w[i].result, 0, "a call that got an id");
-    }
 }
 
 static bool has_one_session(void *unused)
@@ -57,8 +50,8 @@ void point_11_a_signal_leaves_the_dsp_running(void)
 
     waiter_start(&w, f, gate, 0);
     need_inside(gate, 1);
-    waiters_interrupt(&w, 1);
-    need_ids(f, CONTEXTS - 1);
+    waiter_interrupt(&w);
+    need_is(call0(f, HXT_BLOCK, 4, 0), 4, "a call beside the interrupted one");
     need(!gate_was_left(gate), "the DSP has left the interrupted call");
     gate_open(gate);
     need_left(gate, 1);
@@ -72,32 +65,24 @@ void point_34_an_interrupted_call_keeps_its_id(void)
     need_soon(no_session_is_open, NULL, "all files closed");
     f = open_skel();
     g = open_skel();
-    interrupt_one(f);
-    need_ids(g, CONTEXTS - 1);
-    need_ids(f, CONTEXTS - 1);
+    interrupt_calls(f, 1);
+    use_up_ids(g, CONTEXTS - 1);
+    need_errno(call0(f, HXT_BLOCK, 0, 0), ENOSPC, "a call on the file whose call was interrupted first");
     close_file(f);
     need_soon(has_one_session, NULL, "the file is released");
-    need_ids(g, CONTEXTS);
+    use_up_ids(g, 1);
     close_file(g);
 }
 
 void point_35_interrupted_calls_use_up_the_ids(void)
 {
-    static struct waiter w[CONTEXTS];
-    struct shared *gate = gate_get();
     struct file f, g;
     int h;
 
     need_soon(no_session_is_open, NULL, "all files closed");
     f = open_skel();
     g = open_skel();
-    for (int i = 0; i < CONTEXTS; i++)
-        waiter_start(&w[i], f, gate, 0);
-    need_inside(gate, CONTEXTS);
-    waiters_interrupt(w, CONTEXTS);
-    gate_open(gate);
-    need_left(gate, CONTEXTS);
-    need_errno(call0(f, HXT_BLOCK, 0, 0), ENOSPC, "a call on the file");
+    use_up_ids(f, CONTEXTS);
     need_errno(call0(g, HXT_BLOCK, 0, 0), ENOSPC, "a call on another file");
     h = open_node("fastrpc-cdsp");
     need_errno(init_create(h, FASTRPC_MODE_UNSIGNED_MODULE, 0), ENOSPC, "INIT_CREATE");
@@ -124,7 +109,7 @@ void point_36_sa_restart_sends_the_call_again(void)
     waiter_join(&w);
     need_is(w.result, 15, "the restarted call");
     need_left(gate, 2);
-    need_ids(f, CONTEXTS - 1); /* the first try has one for good */
+    use_up_ids(f, CONTEXTS - 1); /* the first try has one for good */
     close_file(f);
 }
 
@@ -154,7 +139,7 @@ void point_38_munmap_after_an_interrupted_call(void)
     struct fastrpc_req_munmap u;
 
     need_is(dev->ioctl(f.h, FASTRPC_IOCTL_MMAP, &before), 0, "MMAP");
-    interrupt_one(f);
+    interrupt_calls(f, 1);
     u = (struct fastrpc_req_munmap){before.vaddrout, before.size};
     need_errno(dev->ioctl(f.h, FASTRPC_IOCTL_MUNMAP, &u), EINVAL, "MUNMAP of what was there before the interrupted call");
     need_is(dev->ioctl(f.h, FASTRPC_IOCTL_MMAP, &after), 0, "MMAP afterwards");
@@ -175,6 +160,6 @@ void point_39_errors_give_their_ids_back(void)
         need_errno(invoke(f.h, f.skel, REMOTE_SCALARS_MAKE(HXT_BLOCK, 1, 0), &endless), ENOMEM, "no memory");
         need_is(call0(f, HXT_BLOCK, -5000, 0), -5000, "a result of the DSP");
     }
-    need_ids(f, CONTEXTS);
+    need_is(call0(f, HXT_BLOCK, 5, 0), 5, "a good call");
     close_file(f);
 }
