@@ -68,7 +68,7 @@ static int check_matrix(const hex_layer_shape *s, const hex_layer_matrix *list, 
 {
     const hex_layer_matrix *m = &list[i];
     const struct size want = size_of(s, i % HEX_LAYER_MATRICES);
-    const int fits = m->rows == want.rows && m->cols == want.cols && m->type == list[partner(i)].type &&
+    const int fits = m->rows == want.rows && m->cols == want.cols && m->type == list[partner(i)].type && m->type != HX_WEIGHTS_BASIS &&
                      hx_weights_fit(hx_weights_bytes(m->type, m->rows, m->cols), m->offset, bytes);
 
     return fits ? AEE_SUCCESS : hx_layer_refuse("matrix", i);
