@@ -142,7 +142,7 @@ static int check_ups(const struct hx_linear_state *s, struct projection *p)
     for (size_t i = 0; i < p->n_ups; i++) {
         const unsigned up = p->ups[i], of = p->of[i];
 
-        if (up >= s->n_m || of >= p->n_downs || s->m[up].cols != s->m[p->downs[of]].rows || (i && of < p->of[i - 1])) {
+        if (up >= s->n_m || of >= p->n_downs || s->m[up].type == HX_WEIGHTS_BASIS || s->m[up].cols != s->m[p->downs[of]].rows || (i && of < p->of[i - 1])) {
             FARF(ERROR, "hex_linear: matrix %u behind down %u of %zu: there is no such matrix, it does not fit, or it is out of order",
                  up, of, p->n_downs);
             return AEE_EBADPARM;
@@ -167,14 +167,6 @@ static int place_between(struct hx_linear_state *s, struct projection *p, const 
         bytes += hx_linear_piece(c->n * c->m[d]->rows * sizeof(float));
     }
     return rc;
-}
-
-static void add_cycles(hex_linear_cycles *to, const hex_linear_cycles *c)
-{
-    to->handler += c->handler;
-    to->worker += c->worker;
-    to->fetch += c->fetch;
-    to->total += c->total;
 }
 
 /* t of all downs, which lie apart here. */
@@ -212,7 +204,7 @@ static int run_ups(struct hx_linear_state *s, const struct projection *p, float 
         if (rc)
             return rc;
         y += c.n * rows;
-        add_cycles(cycles, &more);
+        hx_linear_add_cycles(cycles, &more);
     }
     return rc;
 }

@@ -6,8 +6,11 @@
  * on while the first one of the rest is fetched. */
 #include "hex_linear_run.h"
 
+#include <string.h>
+
 #include "hex_linear_stay.h"
 #include "skel/parallel.h"
+#include "subspace_gate.h"
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
 #include "HAP_perf.h"
@@ -44,12 +47,28 @@ static int quantize_share(void *arg, struct hx_part part)
     return AEE_SUCCESS;
 }
 
+/* Copies of vectors, filled up with 0. */
+static int spread_share(void *arg, struct hx_part part)
+{
+    const struct hx_linear_call *c = arg;
+    const struct hx_linear_gate *g = c->gate;
+    const struct hx_share s = hx_share_of(g->is_spread ? 0 : c->n, part);
+    const size_t cols = c->m[0]->cols, wide = (size_t)g->pairs * HX_WEIGHTS_HALVES;
+
+    for (size_t t = s.first; t < s.first + s.n; t++) {
+        memcpy(g->x + t * wide, c->x + t * cols, cols * sizeof(*g->x));
+        memset(g->x + t * wide + cols, 0, (wide - cols) * sizeof(*g->x));
+        g->norm2[t] = hx_gate_spread_hvx(g->x + t * wide, g->pairs, &g->top[t]);
+    }
+    return AEE_SUCCESS;
+}
+
 /* A hand-over to the second context costs more than one vector's share of the work. */
-static int quantize(struct run *r)
+static int prepare(struct run *r)
 {
     const struct hx_linear_call *c = r->call;
 
-    return hx_parallel(c->n > 1 ? (unsigned)c->how->threads : 1, quantize_share, (void *)c,
+    return hx_parallel(c->n > 1 ? (unsigned)c->how->threads : 1, c->gate ? spread_share : quantize_share, (void *)c,
                        &r->time, &hx_handover_pair);
 }
 
@@ -90,11 +109,30 @@ static int tile_share(void *arg, struct hx_part part)
     return AEE_SUCCESS;
 }
 
+/* Directions with even and with odd numbers have sums of their own, so that two contexts may add to them, and one does it in the same
+ * order. */
+static int gate_share(void *arg, struct hx_part part)
+{
+    const struct work *w = arg;
+    const struct tile *t = w->tile;
+    const struct hx_linear_gate *g = w->call->gate;
+    const size_t first = t->first * HX_WEIGHTS_ROWS, end = first + t->groups * HX_WEIGHTS_ROWS;
+    const size_t halves = (size_t)g->pairs * HX_WEIGHTS_HALVES;
+
+    for (size_t d = first; d < end && d < g->k; d++) {
+        const uint16_t *v = (const uint16_t *)t->at + (d - first) * halves;
+
+        for (size_t i = 0; d % part.count == part.index && i < w->call->n; i++)
+            g->z[i * g->z_stride + d] = hx_gate_direction_hvx(v, g->x + i * halves, g->pairs, g->within[d % 2] + i * halves);
+    }
+    return AEE_SUCCESS;
+}
+
 static int compute(struct run *r, const struct tile *t)
 {
     struct work w = {r->call, t};
 
-    return hx_parallel((unsigned)r->call->how->threads, tile_share, &w, &r->time,
+    return hx_parallel((unsigned)r->call->how->threads, r->call->gate ? gate_share : tile_share, &w, &r->time,
                        &hx_handover_pair);
 }
 
@@ -157,7 +195,7 @@ static struct tile whole(const struct hx_linear_call *c, size_t m, const uint8_t
 static int run_ddr(struct run *r)
 {
     const struct hx_linear_call *c = r->call;
-    int rc = quantize(r);
+    int rc = prepare(r);
 
     for (size_t m = 0; m < c->n_m && !rc; m++) {
         const struct tile t = whole(c, m, c->m[m]->w);
@@ -196,7 +234,7 @@ static int run_vtcm(struct run *r)
         bytes += hx_weights_bytes(c->m[m]->type, c->m[m]->rows, c->m[m]->cols);
     rc = request_vtcm(r, bytes);
     if (!rc)
-        rc = quantize(r);
+        rc = prepare(r);
     bytes = 0;
     for (size_t m = 0; m < c->n_m && !rc; m++) {
         tiles[m] = whole(c, m, r->vtcm + bytes);
@@ -237,7 +275,7 @@ static int stream(struct run *r)
     struct tile now, next = next_tile(r, &none);
 
     start_fetch(c, &next, &d); /* goes on while activations are quantised */
-    int rc = quantize(r);
+    int rc = prepare(r);
     int arrived = finish_fetch(r); /* also before an error's return: d is on this stack */
 
     rc = rc ? rc : arrived;
@@ -324,7 +362,7 @@ static int run_staying(struct run *r)
 
     if (more)
         start_fetch(c, &next, &d);
-    rc = rc ? rc : quantize(r);
+    rc = rc ? rc : prepare(r);
     for (size_t m = 0; m < c->n_m && !rc; m++) {
         now = staying(r, m);
         rc = now.groups ? compute(r, &now) : AEE_SUCCESS;

@@ -25,9 +25,23 @@ struct hx_linear_vtcm {
 
 struct hx_linear_stays; /* hex_linear_stay.h */
 
+/* What a call with a basis in place of weights makes (subspace_gate.h): products with directions, and what lies within them. */
+struct hx_linear_gate {
+    int pairs;           /* of a vector */
+    size_t k;            /* directions */
+    int is_spread;       /* 1: x is there already, and the call's own is not looked at */
+    float *x;            /* [n][64 pairs]: spread */
+    float *within[2];    /* [n][64 pairs] each: of directions with even and with odd numbers; all 0 before */
+    float *norm2, *top;  /* [n]: |x|^2, the largest |x| */
+    float eps;           /* who runs the call decides by it */
+    float *z;            /* [n][z_stride], z_stride >= k; all 0 before */
+    size_t z_stride;
+};
+
 struct hx_linear_call {
     const hex_linear_how *how;
-    const struct hx_linear_matrix *m[HX_LINEAR_FUSED];
+    const struct hx_linear_matrix *m[HX_LINEAR_FUSED]; /* of a gate: the basis alone */
+    struct hx_linear_gate *gate;       /* NULL: products with matrices, which need what follows */
     float *y[HX_LINEAR_FUSED];         /* [n][y_stride] each */
     size_t y_stride[HX_LINEAR_FUSED];  /* floats */
     size_t n_m;                        /* >= 1; all of one type and number of columns */

@@ -44,6 +44,8 @@ void hx_linear_unload(struct hx_linear_state *s)
     free(s->m);
     s->m = NULL;
     s->n_m = 0;
+    free(s->gates);
+    s->gates = NULL;
     hx_linear_stays_drop(&s->stays);
     hx_linear_vtcm_release(&s->vtcm);
 }
@@ -119,8 +121,8 @@ int hx_linear_choose(const struct hx_linear_state *s, struct hx_linear_call *c, 
         return AEE_EBADSTATE;
     }
     for (size_t i = 0; i < c->n_m; i++) {
-        if (which[i] >= s->n_m) {
-            FARF(ERROR, "hex_linear: matrix %u; %zu are loaded", which[i], s->n_m);
+        if (which[i] >= s->n_m || s->m[which[i]].type == HX_WEIGHTS_BASIS) {
+            FARF(ERROR, "hex_linear: matrix %u; %zu are loaded, or it is a basis", which[i], s->n_m);
             return AEE_EBADPARM;
         }
         c->m[i] = &s->m[which[i]];
@@ -151,20 +153,25 @@ int hx_linear_check_call(const struct hx_linear_call *c, size_t x_len)
     return AEE_SUCCESS;
 }
 
+void hx_linear_lend(struct hx_linear_state *s, struct hx_linear_call *c)
+{
+    c->vtcm = &s->vtcm;
+    c->all = s->m;
+    c->n_all = s->n_m;
+    c->stays = &s->stays;
+}
+
 int hx_linear_scratch(struct hx_linear_state *s, struct hx_linear_call *c, size_t more, float **rest)
 {
-    const size_t blocks = hx_linear_piece(c->n * hx_weights_blocks(c->m[0]->cols) * sizeof(*c->blocks));
+    const size_t blocks = hx_linear_piece(c->n * hx_linear_quantized(hx_weights_blocks(c->m[0]->cols), c->wide) * sizeof(*c->blocks));
     const size_t bad = hx_linear_piece(c->n);
     int rc = hx_linear_grow(&s->scratch, blocks + bad + more);
 
     if (rc)
         return rc;
+    hx_linear_lend(s, c);
     c->blocks = (struct hx_linear_block *)s->scratch.at;
     c->bad = s->scratch.at + blocks;
-    c->vtcm = &s->vtcm;
-    c->all = s->m;
-    c->n_all = s->n_m;
-    c->stays = &s->stays;
     *rest = (float *)(s->scratch.at + blocks + bad);
     return AEE_SUCCESS;
 }
@@ -215,4 +222,12 @@ int hx_linear_check_y(const struct hx_linear_call *c, size_t rows, size_t y_len)
         return AEE_SUCCESS;
     FARF(ERROR, "hex_linear: %zu vectors of %zu rows; y has %zu floats", c->n, rows, y_len);
     return AEE_EBADPARM;
+}
+
+void hx_linear_add_cycles(hex_linear_cycles *to, const hex_linear_cycles *c)
+{
+    to->handler += c->handler;
+    to->worker += c->worker;
+    to->fetch += c->fetch;
+    to->total += c->total;
 }

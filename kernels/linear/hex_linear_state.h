@@ -16,6 +16,8 @@ struct hx_linear_buffer {
     size_t bytes;
 };
 
+struct hx_linear_gates; /* hex_linear_gated.c */
+
 struct hx_linear_state {
     struct hx_handle handle;
     qurt_mutex_t lock;    /* held for the length of a call; protects what follows */
@@ -25,6 +27,7 @@ struct hx_linear_state {
     struct hx_linear_buffer scratch, between; /* between: what a call makes of x and does not hand back */
     struct hx_linear_vtcm vtcm;
     struct hx_linear_stays *stays;
+    struct hx_linear_gates *gates; /* one piece of the heap; NULL: there are none */
 };
 
 /* --- handles */
@@ -55,13 +58,16 @@ void hx_linear_vectors_are(enum hx_purpose purpose, const float *x, int x_len, c
 
 /* --- calls; each check writes a line to the log when it fails */
 
-/* Fills c->m from `which`; *rows: the sum of their rows. */
+/* Fills c->m from `which`, none of them a basis; *rows: the sum of their rows. */
 int hx_linear_choose(const struct hx_linear_state *s, struct hx_linear_call *c, const unsigned *which, size_t *rows);
 
 int hx_linear_check_call(const struct hx_linear_call *c, size_t x_len);
 int hx_linear_check_y(const struct hx_linear_call *c, size_t rows, size_t y_len);
 
-/* Scratch for activations and `more` bytes behind them, at *rest. */
+/* What all calls borrow of the handle. */
+void hx_linear_lend(struct hx_linear_state *s, struct hx_linear_call *c);
+
+/* The same, with scratch for activations and `more` bytes behind them, at *rest. */
 int hx_linear_scratch(struct hx_linear_state *s, struct hx_linear_call *c, size_t more, float **rest);
 
 /* Runs the call with an HVX context, and hands it to `then`, if there is one, while it has that. */
@@ -70,6 +76,8 @@ int hx_linear_run_held(const struct hx_linear_call *c, hex_linear_cycles *cycles
 
 /* Vectors with an infinity or NaN give NaN; qf32 cannot hold one, so it is written here. */
 void hx_linear_spoil(const struct hx_linear_call *c);
+
+void hx_linear_add_cycles(hex_linear_cycles *to, const hex_linear_cycles *c);
 
 /* The products of a call that has been checked, one after the other from y on. */
 int hx_linear_products(struct hx_linear_state *s, struct hx_linear_call *c, float *y, hex_linear_cycles *cycles);
