@@ -104,11 +104,19 @@ struct hx_calls {
 };
 
 /* Matrices that the plan gives to one linear method, to be opened together. */
+/* What a method makes of matrices for the DSP, beside themselves. */
+enum hx_matrix_form {
+    HX_FORM_WHOLE,
+    HX_FORM_IMAGE, /* what a matrix makes of a basis */
+    HX_FORM_BASIS, /* directions, as rows */
+};
+
 struct hx_linear_set {
     struct {
         struct hx_linear *w; /* in a struct hx_matrices that lives as long as the method */
         size_t layer;        /* of HX_OUT: 0 */
         enum hx_matrix which;
+        enum hx_matrix_form form; /* of the engine's: HX_FORM_WHOLE */
         int on_dsp;          /* 1: --offload names it, and the method has HX_TRAIT_DSP */
     } *at;                   /* [n]; no matrix has 0 rows */
     size_t n;

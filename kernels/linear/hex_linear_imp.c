@@ -142,7 +142,8 @@ static int check_ups(const struct hx_linear_state *s, struct projection *p)
     for (size_t i = 0; i < p->n_ups; i++) {
         const unsigned up = p->ups[i], of = p->of[i];
 
-        if (up >= s->n_m || of >= p->n_downs || s->m[up].type == HX_WEIGHTS_BASIS || s->m[up].cols != s->m[p->downs[of]].rows || (i && of < p->of[i - 1])) {
+        if (up >= s->n_m || of >= p->n_downs || s->m[up].type == HX_WEIGHTS_BASIS || s->m[up].cols != s->m[p->downs[of]].rows ||
+            (i && of < p->of[i - 1])) {
             FARF(ERROR, "hex_linear: matrix %u behind down %u of %zu: there is no such matrix, it does not fit, or it is out of order",
                  up, of, p->n_downs);
             return AEE_EBADPARM;

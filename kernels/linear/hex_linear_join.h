@@ -29,9 +29,9 @@ size_t hx_linear_class_rows(const struct hx_linear_state *s, const struct hx_lin
 int hx_linear_run_gate(struct hx_linear_state *s, struct hx_linear_call *c, void (*then)(const struct hx_linear_call *c, unsigned *ids),
                        unsigned *ids, hex_linear_cycles *cycles);
 
-/* g: of one vector, with x what of it lies outside and norm2 the whole vector's.  That is made orthogonal once more, as rows are f16 and once
- * leaves their rounding, then of length 1, and becomes direction k, and the images' columns k what the weights make of it; then c->k is one
- * more.  Nothing happens where there is no room, or less than a thousandth of the vector lies outside.
+/* g: of one vector, with x what of it lies outside and norm2 the whole vector's.  That is made orthogonal once more, as rows are f16 and
+ * once leaves their rounding, then of length 1, and becomes direction k, and the images' columns k what the weights make of it; then c->k
+ * is one more.  Nothing happens where there is no room, or less than a thousandth of the vector lies outside.
  * An image has one scale per row, and codes as fine as the largest number of that row needs; a column is brought to those by one factor,
  * which z has to be multiplied by.
  * columns: [hx_linear_class_rows()], scratch.  Also g's memory is scratch.

@@ -109,6 +109,25 @@ static int tile_share(void *arg, struct hx_part part)
     return AEE_SUCCESS;
 }
 
+enum { EIGHT = 8 };
+
+/* Those of eight directions from number `first` on that have odd or even numbers, as far as they are there. */
+static void some_directions(const struct work *w, size_t first, const uint16_t *v, size_t odd)
+{
+    const struct hx_linear_gate *g = w->call->gate;
+    const size_t halves = (size_t)g->pairs * HX_WEIGHTS_HALVES, there = g->k - first;
+
+    for (size_t i = 0; i < w->call->n; i++) {
+        const float *x = g->x + i * halves;
+        float *within = g->within[odd] + i * halves, *z = g->z + i * g->z_stride + first;
+
+        if (there >= EIGHT)
+            hx_gate_four_hvx(v + odd * halves, 2, x, g->pairs, within, z + odd, 2);
+        for (size_t d = odd; there < EIGHT && d < there; d += 2)
+            z[d] = hx_gate_direction_hvx(v + d * halves, x, g->pairs, within);
+    }
+}
+
 /* Directions with even and with odd numbers have sums of their own, so that two contexts may add to them, and one does it in the same
  * order. */
 static int gate_share(void *arg, struct hx_part part)
@@ -117,14 +136,11 @@ static int gate_share(void *arg, struct hx_part part)
     const struct tile *t = w->tile;
     const struct hx_linear_gate *g = w->call->gate;
     const size_t first = t->first * HX_WEIGHTS_ROWS, end = first + t->groups * HX_WEIGHTS_ROWS;
-    const size_t halves = (size_t)g->pairs * HX_WEIGHTS_HALVES;
 
-    for (size_t d = first; d < end && d < g->k; d++) {
-        const uint16_t *v = (const uint16_t *)t->at + (d - first) * halves;
-
-        for (size_t i = 0; d % part.count == part.index && i < w->call->n; i++)
-            g->z[i * g->z_stride + d] = hx_gate_direction_hvx(v, g->x + i * halves, g->pairs, g->within[d % 2] + i * halves);
-    }
+    for (size_t at = first; at < end && at < g->k; at += EIGHT)
+        for (size_t odd = 0; odd < 2; odd++)
+            if (odd % part.count == part.index)
+                some_directions(w, at, (const uint16_t *)t->at + (at - first) * (size_t)g->pairs * HX_WEIGHTS_HALVES, odd);
     return AEE_SUCCESS;
 }
 

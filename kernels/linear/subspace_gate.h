@@ -27,6 +27,10 @@ float hx_gate_spread_hvx(float *x, int pairs, float *top);
 float hx_gate_direction_ref(const uint16_t *v, const float *x, int pairs, float *within);
 float hx_gate_direction_hvx(const uint16_t *v, const float *x, int pairs, float *within);
 
+/* The same of four directions, each `apart` rows behind the one before it, bit by bit; z of each goes `z_apart` floats behind the one
+ * before. */
+void hx_gate_four_hvx(const uint16_t *v, int apart, const float *x, int pairs, float *within, float *z, int z_apart);
+
 /* rest = x - even - odd, the two sums of z v; it may be x.  Returns |rest|^2. */
 float hx_gate_rest_ref(const float *x, const float *even, const float *odd, int pairs, float *rest);
 float hx_gate_rest_hvx(const float *x, const float *even, const float *odd, int pairs, float *rest);

@@ -122,6 +122,64 @@ float hx_gate_direction_hvx(const uint16_t *v, const float *x, int pairs, float 
     return gate_direction((const HVX_Vector *)v, (const HVX_Vector *)x, pairs, (HVX_Vector *)within);
 }
 
+/* Four directions, `step` vectors apart, with the bits of one by one: x is read once, and none waits for itself. */
+static HX_KERNEL void gate_four(const HVX_Vector *v, int step, const HVX_Vector *x, int pairs, HVX_Vector *within, HVX_Vector *z)
+{
+    const HVX_Vector *v1 = v + step, *v2 = v1 + step, *v3 = v2 + step;
+    HVX_Vector e0 = Q6_V_vzero(), o0 = e0, e1 = e0, o1 = e0, e2 = e0, o2 = e0, e3 = e0, o3 = e0;
+
+    HX_CODE(gate_four);
+    HX_TRIPS(1, pairs);
+    for (int i = 0; i < pairs; i++) {
+        const struct floats a = widen(v[i]), b = widen(v1[i]), c = widen(v2[i]), d = widen(v3[i]);
+        const HVX_Vector even = x[2 * i], odd = x[2 * i + 1];
+
+        e0 = add_product(e0, a.even, even);
+        o0 = add_product(o0, a.odd, odd);
+        e1 = add_product(e1, b.even, even);
+        o1 = add_product(o1, b.odd, odd);
+        e2 = add_product(e2, c.even, even);
+        o2 = add_product(o2, c.odd, odd);
+        e3 = add_product(e3, d.even, even);
+        o3 = add_product(o3, d.odd, odd);
+    }
+
+    const HVX_Vector z0 = Q6_Vsf_equals_Vqf32(sum_lanes(Q6_Vqf32_vadd_Vqf32Vqf32(e0, o0)));
+    const HVX_Vector z1 = Q6_Vsf_equals_Vqf32(sum_lanes(Q6_Vqf32_vadd_Vqf32Vqf32(e1, o1)));
+    const HVX_Vector z2 = Q6_Vsf_equals_Vqf32(sum_lanes(Q6_Vqf32_vadd_Vqf32Vqf32(e2, o2)));
+    const HVX_Vector z3 = Q6_Vsf_equals_Vqf32(sum_lanes(Q6_Vqf32_vadd_Vqf32Vqf32(e3, o3)));
+    HX_TRIPS(2, pairs);
+    for (int i = 0; i < pairs; i++) {
+        const struct floats a = widen(v[i]), b = widen(v1[i]), c = widen(v2[i]), d = widen(v3[i]);
+        HVX_Vector even = within[2 * i], odd = within[2 * i + 1];
+
+        even = add_product(even, z0, a.even);
+        odd = add_product(odd, z0, a.odd);
+        even = add_product(even, z1, b.even);
+        odd = add_product(odd, z1, b.odd);
+        even = add_product(even, z2, c.even);
+        odd = add_product(odd, z2, c.odd);
+        within[2 * i] = add_product(even, z3, d.even);
+        within[2 * i + 1] = add_product(odd, z3, d.odd);
+    }
+    z[0] = z0;
+    z[1] = z1;
+    z[2] = z2;
+    z[3] = z3;
+}
+
+void hx_gate_four_hvx(const uint16_t *v, int apart, const float *x, int pairs, float *within, float *z, int z_apart)
+{
+    union {
+        HVX_Vector v;
+        float f[HX_VECTOR_WORDS];
+    } each[4];
+
+    gate_four((const HVX_Vector *)v, apart * pairs, (const HVX_Vector *)x, pairs, (HVX_Vector *)within, &each[0].v);
+    for (int i = 0; i < 4; i++)
+        z[i * z_apart] = each[i].f[0];
+}
+
 /* x - even - odd, the sums qf32. */
 HX_INLINE HVX_Vector take_away(HVX_Vector x, HVX_Vector even, HVX_Vector odd)
 {

@@ -1,6 +1,5 @@
-/* Protects gated calls of libhex_linear_skel.so (kernels/linear/hex_linear_gated.c, hex_linear_join.c) through the rig: each vector takes the
- * path that the gate in this process says, with the bits that apply() has for it, from wherever bases, images and weights come, in any
- * batch; a direction that joins lets its vector pass from then on; what does not fit is refused. */
+/* Protects gated calls of libhex_linear_skel.so (kernels/linear/hex_linear_gated.c, hex_linear_join.c) through the rig: each vector takes
+ * the path that it should, with the bits that apply() has for it, from wherever bases, images and weights come, in any batch; a direction that joins lets its vector pass from then on; what does not fit is refused. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -179,7 +178,8 @@ static int gated(const hex_linear_how *how, size_t n, const float *from, float e
 {
     hex_linear_cycles t;
 
-    return hex_linear_gated(skel, how, all_parts, PARTS, (uint32_t)n, eps, most, from, (int)(n * COLS), y, (int)(n * ROWS), paths, (int)n, &t);
+    return hex_linear_gated(skel, how, all_parts, PARTS, (uint32_t)n, eps, most, from, (int)(n * COLS), y, (int)(n * ROWS), paths,
+                            (int)n, &t);
 }
 
 /* z of a vector, by the kernel in this process. */

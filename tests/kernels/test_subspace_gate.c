@@ -146,6 +146,29 @@ static void test_the_gate_is_as_near_to_the_reference_as_is_said(void **state)
         }
 }
 
+static void test_four_directions_have_the_bits_of_one_by_one(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < HXT_LEN(widths); w++) {
+        struct space s = space(widths[w], 0.3, 131 + w);
+        float *x = floats(s.pairs), *one = floats(s.pairs), *four = floats(s.pairs), z[8], want, top;
+        const size_t bytes = (size_t)s.n * sizeof(float);
+
+        memcpy(x, s.x, bytes);
+        memset(one, 0, bytes);
+        memset(four, 0, bytes);
+        hx_gate_spread_hvx(x, s.pairs, &top);
+        hx_gate_four_hvx(s.v + s.n, 2, x, s.pairs, four, z, 2);
+        for (int d = 0; d < 4; d++) {
+            want = hx_gate_direction_hvx(s.v + (1 + 2 * d) * s.n, x, s.pairs, one);
+            hxt_same_bytes(&z[2 * d], &want, sizeof(want));
+        }
+        hxt_same_bytes(four, one, bytes);
+        hxt_guard_free(x), hxt_guard_free(one), hxt_guard_free(four);
+        space_free(&s);
+    }
+}
+
 /* |x|^2 - |z|^2 of such a vector is rounding of f32, a ten-thousandth of |x| and more; what is added up is what f16 leaves. */
 static void test_nothing_cancels_where_a_vector_lies_within(void **state)
 {
@@ -209,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_gate_is_as_near_to_the_reference_as_is_said),
+        cmocka_unit_test(test_four_directions_have_the_bits_of_one_by_one),
         cmocka_unit_test(test_nothing_cancels_where_a_vector_lies_within),
         cmocka_unit_test(test_what_is_not_finite_shows),
         cmocka_unit_test(test_directions_survive_f16),

@@ -27,6 +27,7 @@ struct hx_linear_dsp {
     struct place {
         size_t layer;
         enum hx_matrix which;
+        enum hx_matrix_form form;
     } *place;                   /* [n] */
     size_t n;
     uint8_t *weights;           /* rpcmem */
@@ -171,6 +172,64 @@ int hx_linear_dsp_project(const struct hx_linear_projection *p, float *const *y,
     return rc;
 }
 
+/* --- gates */
+
+_Static_assert(HX_LINEAR_SLOW == (int)HEX_LINEAR_SLOW && HX_LINEAR_FAST == (int)HEX_LINEAR_FAST &&
+               HX_LINEAR_JOINED == (int)HEX_LINEAR_JOINED, "paths are the DSP's");
+
+int hx_linear_dsp_gates(struct hx_linear_method *m, const struct hx_linear_gate *list, size_t n, const struct hx_linear_gate_part *parts,
+                        size_t n_parts, struct hx_error *err)
+{
+    struct hx_linear_dsp *d = (struct hx_linear_dsp *)m;
+    hex_linear_gate *gates = calloc(n + 1, sizeof(*gates));
+    hex_linear_part *to = calloc(n_parts + 1, sizeof(*to));
+    int code, rc = gates && to ? 0 : hx_error_set(err, -ENOMEM, "linear: out of memory");
+
+    for (size_t i = 0; i < n && !rc; i++)
+        gates[i] = (hex_linear_gate){list[i].basis->index, (uint32_t)list[i].k, (uint32_t)list[i].first, (uint32_t)list[i].n};
+    for (size_t i = 0; i < n_parts && !rc; i++)
+        to[i] = (hex_linear_part){parts[i].whole->index, parts[i].image->index};
+    if (!rc) {
+        code = hex_linear_gates(d->skel.handle, gates, (int)n, to, (int)n_parts);
+        if (code)
+            rc = hx_dsp_error(err, HX_DSP_CALL, d->skel.node, code, "linear: %zu gates of %zu matrices failed", n, n_parts);
+    }
+    free(gates);
+    free(to);
+    return rc;
+}
+
+static int gated_some(const struct hx_linear_dsp *d, const struct hx_linear_gated *g, float *const *y, size_t rows, const float *x,
+                      size_t first, size_t n, uint32_t *paths, struct hx_error *err)
+{
+    const size_t cols = g->w[0]->cols;
+    hex_linear_cycles unused;
+    int code;
+
+    memcpy(d->x, x + first * cols, n * cols * sizeof(float));
+    code = hex_linear_gated(d->skel.handle, &d->how, g->which, (int)g->n, (uint32_t)n, g->eps, g->most, d->x, (int)(n * cols), d->y,
+                            (int)(n * rows), paths + first, (int)n, &unused);
+    if (code)
+        return failed(d, "gated", g->w[0], n, code, err);
+    copy_results(d, g->w, y, g->n, first, n);
+    return 0;
+}
+
+int hx_linear_dsp_gated(const struct hx_linear_gated *g, float *const *y, const float *x, size_t n, uint32_t *paths, struct hx_error *err)
+{
+    const struct hx_linear_dsp *d = g->w[0]->state;
+    size_t rows = 0, now;
+    int rc = 0;
+
+    for (size_t i = 0; i < g->n; i++)
+        rows += g->w[i]->rows;
+    for (size_t i = 0; i < n && !rc; i += now) {
+        now = in_one_call(d, n - i, g->w[0]->cols, rows);
+        rc = gated_some(d, g, y, rows, x, i, now, paths, err);
+    }
+    return rc;
+}
+
 /* --- the largest of a matrix's products */
 
 static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w, uint32_t *ids,
@@ -220,6 +279,16 @@ static size_t same_weights(const struct hx_linear_dsp *d, size_t i)
     return first;
 }
 
+static int is_basis(const struct hx_linear_dsp *d, size_t i)
+{
+    return d->place[i].form == HX_FORM_BASIS;
+}
+
+static uint32_t type_of(const struct hx_linear_dsp *d, size_t i)
+{
+    return is_basis(d, i) ? HX_WEIGHTS_BASIS : hx_linear_pack_type(d->matrix[i]);
+}
+
 /* Offsets of the matrices, and the buffers that a vector needs at least.  Those with the same weights share them, too. */
 static int measure(struct hx_linear_dsp *d, struct hx_error *err)
 {
@@ -227,13 +296,13 @@ static int measure(struct hx_linear_dsp *d, struct hx_error *err)
 
     for (size_t i = 0; i < d->n; i++) {
         const struct hx_linear *w = d->matrix[i];
-        const size_t bytes = hx_linear_pack_bytes(w), same = same_weights(d, i);
+        const size_t bytes = is_basis(d, i) ? hx_linear_pack_basis_bytes(w) : hx_linear_pack_bytes(w), same = same_weights(d, i);
 
         if (!bytes)
             return hx_error_set(err, -EINVAL, "linear: a matrix of %zu x %zu is too large for the "
                               "DSP: a group of 32 rows must fit in %d bytes", w->rows, w->cols,
                               HX_WEIGHTS_SLOT);
-        d->table[i] = (hex_linear_matrix){hx_linear_pack_type(w), (uint32_t)w->rows,
+        d->table[i] = (hex_linear_matrix){type_of(d, i), (uint32_t)w->rows,
                                           (uint32_t)w->cols, (uint32_t)d->weights_bytes};
         if (same < i)
             d->table[i].offset = d->table[same].offset;
@@ -274,7 +343,7 @@ static int pack(struct hx_linear_dsp *d, struct hx_error *err)
     for (size_t i = 0; !rc && i < d->n; i++) {
         if (same_weights(d, i) < i)
             continue;
-        rc = hx_linear_pack(d->matrix[i], d->weights + d->table[i].offset, row, &detail);
+        rc = (is_basis(d, i) ? hx_linear_pack_basis : hx_linear_pack)(d->matrix[i], d->weights + d->table[i].offset, row, &detail);
         if (rc)
             hx_error_set(err, rc, "linear: matrix %zu of those for the DSP, %zu x %zu: %s", i,
                          d->matrix[i]->rows, d->matrix[i]->cols, detail.text);
@@ -350,7 +419,7 @@ int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set
         return hx_error_set(err, -ENOMEM, "linear: out of memory");
     }
     for (size_t i = 0; i < set->n; i++) {
-        d->place[d->n] = (struct place){set->at[i].layer, set->at[i].which};
+        d->place[d->n] = (struct place){set->at[i].layer, set->at[i].which, set->at[i].form};
         d->matrix[d->n++] = set->at[i].w;
     }
     rc = measure(d, err);
@@ -372,11 +441,13 @@ int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set
 
 /* --- what lies where */
 
-/* "wq@3", "out" */
+/* "wq@3", "wq.image@3", "out" */
 static json_t *name_of(const struct place *p)
 {
+    static const char *const forms[] = {[HX_FORM_WHOLE] = "", [HX_FORM_IMAGE] = ".image", [HX_FORM_BASIS] = ".basis"};
+
     return p->which == HX_OUT ? json_string(hx_matrix_names[p->which])
-                              : json_sprintf("%s@%zu", hx_matrix_names[p->which], p->layer);
+                              : json_sprintf("%s%s@%zu", hx_matrix_names[p->which], forms[p->form], p->layer);
 }
 
 struct sums {

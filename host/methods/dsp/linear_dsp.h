@@ -33,6 +33,37 @@ struct hx_linear_projection {
 };
 int hx_linear_dsp_project(const struct hx_linear_projection *p, float *const *y, const float *x, size_t n, struct hx_error *err);
 
+/* Matrices that read a small image of themselves where a gate there allows it (hex_linear.idl, gates and gated), of one open method. */
+struct hx_linear_gate {
+    const struct hx_linear *basis; /* [room][cols], HX_FORM_BASIS; all 0 from row k on */
+    size_t k, first, n;            /* n parts from the first one on */
+};
+struct hx_linear_gate_part {
+    const struct hx_linear *whole, *image; /* [rows][cols]; [rows][room], 0 from column k on */
+};
+
+/* Which there are from now on: gates take their parts one behind the other.  0; -ENOMEM; -EIO. */
+int hx_linear_dsp_gates(struct hx_linear_method *m, const struct hx_linear_gate *list, size_t n, const struct hx_linear_gate_part *parts,
+                        size_t n_parts, struct hx_error *err);
+
+/* Which path a vector took, and whether its direction joined the basis. */
+enum hx_linear_path {
+    HX_LINEAR_SLOW,
+    HX_LINEAR_FAST,
+    HX_LINEAR_JOINED /* slow, and then it did */
+};
+
+struct hx_linear_gated {
+    const uint32_t *which;            /* [n] parts, all of one gate, by their numbers in hx_linear_dsp_gates() */
+    const struct hx_linear *const *w; /* [n]: their whole matrices */
+    size_t n;
+    float eps;                        /* INFINITY: there is no gate */
+    uint32_t most;                    /* directions that may be reached by those that join */
+};
+
+/* y[m] for n vectors as in apply(), in one call; paths: [n] enum hx_linear_path.  0; -EIO. */
+int hx_linear_dsp_gated(const struct hx_linear_gated *g, float *const *y, const float *x, size_t n, uint32_t *paths, struct hx_error *err);
+
 /* Of `resident` and `auto`: which matrices stay, wholly or in part, which stream, and why; asks the DSP.  Else the placement alone.
  * NULL: out of memory. */
 json_t *hx_linear_dsp_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p);

@@ -101,3 +101,24 @@ int hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row, struct h
     }
     return rc;
 }
+
+size_t hx_linear_pack_basis_bytes(const struct hx_linear *w)
+{
+    return hx_weights_bytes(HX_WEIGHTS_BASIS, w->rows, w->cols);
+}
+
+int hx_linear_pack_basis(const struct hx_linear *w, uint8_t *out, float *row, struct hx_error *err)
+{
+    uint16_t *to = (uint16_t *)out;
+
+    memset(out, 0, hx_linear_pack_basis_bytes(w));
+    for (size_t r = 0; r < w->rows; r++, to += hx_weights_direction_vectors(w->cols) * HX_WEIGHTS_HALVES) {
+        hx_linear_row(w, r, row);
+        for (size_t i = 0; i < w->cols; i++) {
+            to[i] = hx_f16_from_f32(row[i]);
+            if (!isfinite(hx_f32_from_f16(to[i])))
+                return bad_row(r, err);
+        }
+    }
+    return 0;
+}

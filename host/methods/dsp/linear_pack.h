@@ -16,4 +16,8 @@ size_t hx_linear_pack_bytes(const struct hx_linear *w);
  * an infinity or no number, which int8 has not. */
 int hx_linear_pack(const struct hx_linear *w, uint8_t *out, float *row, struct hx_error *err);
 
+/* The same of a basis, whose rows are directions: f16 (HX_WEIGHTS_BASIS). */
+size_t hx_linear_pack_basis_bytes(const struct hx_linear *w);
+int hx_linear_pack_basis(const struct hx_linear *w, uint8_t *out, float *row, struct hx_error *err);
+
 #endif

@@ -40,15 +40,13 @@ static struct hx_gsi_class *class_for(struct hx_gsi_classes *c, size_t layer, en
 }
 
 /* Both paths of a class are in one place, and what is on the DSP was packed at open. */
-static int check_place(const struct hx_gsi_classes *c, struct hx_gsi_class *to, enum hx_matrix which, int on_dsp, struct hx_error *err)
+static int check_place(struct hx_gsi_class *to, enum hx_matrix which, int on_dsp, struct hx_error *err)
 {
     if (!to->n)
         to->on_dsp = on_dsp;
     if (to->on_dsp != on_dsp)
         return hx_error_set(err, -EINVAL, "gsi: %s of layer %zu shares its basis with matrices that are %son the DSP: name all of them or "
                             "none", hx_matrix_names[which], to->layer, on_dsp ? "not " : "");
-    if (on_dsp && c->growth)
-        return hx_error_set(err, -EINVAL, "gsi: %s of layer %zu is on the DSP, where bases do not grow", hx_matrix_names[which], to->layer);
     return 0;
 }
 
@@ -84,7 +82,7 @@ int hx_gsi_classes_open(struct hx_gsi_classes *c, const struct hx_linear_set *se
             continue;
         rc = check(w, set->at[i].which, set->at[i].layer, shape, err);
         if (!rc)
-            rc = check_place(c, class_for(c, set->at[i].layer, set->at[i].which, w->cols), set->at[i].which, set->at[i].on_dsp, err);
+            rc = check_place(class_for(c, set->at[i].layer, set->at[i].which, w->cols), set->at[i].which, set->at[i].on_dsp, err);
         if (!rc)
             rc = add_part(c, w, set->at[i].which, min(shape->rank + shape->growth, w->cols), err);
     }

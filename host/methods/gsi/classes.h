@@ -15,6 +15,9 @@ struct hx_gsi_part {
     size_t class;          /* index */
     struct hx_image image; /* of the class's basis */
     double norm;           /* at least |W|_2, the largest singular value; 0: nobody has asked */
+    struct {
+        uint64_t whole, image;
+    } there;               /* bytes on the DSP; 0: it is not there */
 };
 
 /* Since open, or since hx_gsi_classes_restart().  `read` counts numbers, whatever their format. */
@@ -29,6 +32,7 @@ struct hx_gsi_counts {
     double worst;          /* largest error over its bound */
 };
 
+/* What is on the DSP (on_dsp.h) grows there: here such a basis has the directions of the text, and k counts all. */
 struct hx_gsi_class {
     size_t layer;
     enum hx_tap_point input;
@@ -41,6 +45,7 @@ struct hx_gsi_class {
     double r_eff;          /* effective rank of what the text puts in; -1: not known */
     int off;               /* 1: its gate opened too rarely, and W is applied without it */
     size_t recent, recent_fast; /* of the gate's last verdicts */
+    uint64_t basis_there;  /* bytes on the DSP; 0: it is not there */
     struct hx_gsi_counts counts;
 };
 
@@ -59,8 +64,7 @@ struct hx_gsi_shape {
 };
 
 /* c: zeroed.  Takes the set's matrices of layers.  0; -EINVAL: a rank above what a matrix takes in, rows that do not go into blocks of the
- * format, a class of which only some are to be on the DSP, a basis there that is to grow, nothing to take; -ENOMEM.  In any case to be
- * freed. */
+ * format, a class of which only some are to be on the DSP, nothing to take; -ENOMEM.  In any case to be freed. */
 int hx_gsi_classes_open(struct hx_gsi_classes *c, const struct hx_linear_set *set, const struct hx_gsi_shape *shape,
                         struct hx_error *err);
 

@@ -3,6 +3,7 @@
 
 #include "quant/quant.h"
 
+/* Of the matrices in the file. */
 static double bytes_of(const struct hx_gsi_classes *c, const struct hx_gsi_class *of)
 {
     double bytes = 0;
@@ -13,6 +14,16 @@ static double bytes_of(const struct hx_gsi_classes *c, const struct hx_gsi_class
         bytes += (double)(w->rows * hx_quant_row_bytes(w->type, w->cols));
     }
     return bytes;
+}
+
+/* Of the matrices where they are applied. */
+static double whole_bytes_of(const struct hx_gsi_classes *c, const struct hx_gsi_class *of)
+{
+    double bytes = 0;
+
+    for (size_t p = of->first; p < of->first + of->n; p++)
+        bytes += (double)c->parts[p].there.whole;
+    return of->on_dsp ? bytes : bytes_of(c, of);
 }
 
 static double all(const struct hx_gsi_read *r)
@@ -34,7 +45,8 @@ void hx_gsi_add(struct hx_gsi_sums *to, const struct hx_gsi_classes *c, const st
     to->read_real += all(&n->read);
     to->parameters += (double)of->rows * (double)of->cols;
     to->full_bytes += bytes_of(c, of);
-    to->bytes += n->vectors ? all(&n->bytes) / (double)n->vectors : bytes_of(c, of);
+    to->whole_bytes += whole_bytes_of(c, of);
+    to->bytes += n->vectors ? all(&n->bytes) / (double)n->vectors : whole_bytes_of(c, of);
     to->added += (double)n->added;
     to->added_bytes += (double)n->bytes.growth;
     to->checked += (double)n->checked;
@@ -70,6 +82,11 @@ double hx_gsi_s_seed(const struct hx_gsi_sums *s)
 double hx_gsi_s_real(const struct hx_gsi_sums *s)
 {
     return quotient(s->full, s->read_real);
+}
+
+double hx_gsi_s_bytes(const struct hx_gsi_sums *s)
+{
+    return quotient(s->whole_bytes, s->bytes);
 }
 
 double hx_gsi_effective(const struct hx_gsi_sums *s)

@@ -14,6 +14,7 @@ struct hx_gsi_sums {
     double full, read_seed, read_real; /* numbers: without a gate; with one, without and with the basis and what additions cost */
     double parameters;           /* of the matrices */
     double full_bytes, bytes;    /* per token, each class's own mean: as they lie in the file; as they were read */
+    double whole_bytes;          /* per token: without a gate, where the matrices are applied */
     double added, added_bytes, checked, violations, worst;
 };
 
@@ -31,5 +32,8 @@ double hx_gsi_effective(const struct hx_gsi_sums *s);
 double hx_gsi_phi(const struct hx_gsi_sums *s);
 double hx_gsi_s_seed(const struct hx_gsi_sums *s);
 double hx_gsi_s_real(const struct hx_gsi_sums *s);
+
+/* s_real of bytes, whose formats are different ones. */
+double hx_gsi_s_bytes(const struct hx_gsi_sums *s);
 
 #endif

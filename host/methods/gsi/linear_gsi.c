@@ -2,12 +2,14 @@
 #include "linear_gsi.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "bound.h"
 #include "methods/cpu/linear_cpu.h"
+#include "methods/dsp/linear_dsp.h"
 #include "on_dsp.h"
 #include "quant/quant.h"
 
@@ -27,6 +29,7 @@ struct gsi {
     float *x, *y;                   /* [BATCH][most cols], [BATCH][most rows of a class]: vectors of a path side by side */
     float *column, *scratch;        /* [most rows], [most cols] */
     size_t fast[BATCH], slow[BATCH]; /* indices of vectors */
+    uint32_t paths[BATCH];          /* enum hx_linear_path, of vectors that the DSP has judged */
     struct hx_linear_gsi_told told;
 };
 
@@ -112,7 +115,16 @@ static uint64_t weight_bytes(const struct job *j)
     uint64_t bytes = 0;
 
     for (size_t m = 0; m < j->n_m; m++)
-        bytes += j->w[m]->rows * hx_quant_row_bytes(j->w[m]->type, j->w[m]->cols);
+        bytes += j->c->on_dsp ? part_of(j, m)->there.whole : j->w[m]->rows * hx_quant_row_bytes(j->w[m]->type, j->w[m]->cols);
+    return bytes;
+}
+
+static uint64_t image_bytes(const struct job *j)
+{
+    uint64_t bytes = 0;
+
+    for (size_t m = 0; m < j->n_m; m++)
+        bytes += j->c->on_dsp ? part_of(j, m)->there.image : j->c->basis.k * part_of(j, m)->image.row_bytes;
     return bytes;
 }
 
@@ -122,7 +134,7 @@ static void count_basis(const struct job *j)
     const uint64_t numbers = j->c->basis.k * j->c->cols;
 
     c->read.basis += numbers;
-    c->bytes.basis += numbers * sizeof(float);
+    c->bytes.basis += j->c->on_dsp ? j->c->basis_there : numbers * sizeof(float);
 }
 
 static void take_fast(struct job *j, size_t i)
@@ -132,8 +144,7 @@ static void take_fast(struct job *j, size_t i)
     j->g->fast[j->n_fast++] = i;
     c->fast++;
     c->read.image += j->c->basis.k * rows_of(j);
-    for (size_t m = 0; m < j->n_m; m++)
-        c->bytes.image += j->c->basis.k * part_of(j, m)->image.row_bytes;
+    c->bytes.image += image_bytes(j);
 }
 
 static void take_slow(struct job *j, size_t i)
@@ -222,34 +233,24 @@ static int apply_full(struct job *j, const float *x, float *const *y, size_t n, 
     return hx_linear_apply(full, y, j->n_m, x, n, j->scratch, err);
 }
 
-static int images_there(struct job *j, const float *x, float *const *y, size_t n, struct hx_error *err)
+/* The vectors that take the slow path, side by side. */
+static int run_slow(struct job *j, struct hx_error *err)
 {
-    size_t parts[HX_LINEAR_TOGETHER];
-
-    for (size_t m = 0; m < j->n_m; m++)
-        parts[m] = j->w[m]->index;
-    return hx_gsi_dsp_images(&j->g->dsp, part_of(j, 0)->class, parts, j->n_m, y, x, n, err);
-}
-
-typedef int path_fn(struct job *j, const float *x, float *const *y, size_t n, struct hx_error *err);
-
-/* Some vectors of the job, at [n], side by side. */
-static int run_path(struct job *j, path_fn *path, const size_t *at, size_t n, struct hx_error *err)
-{
+    const size_t *at = j->g->slow, n = j->n_slow;
     struct gsi *g = j->g;
     const size_t cols = j->c->cols;
     float *y[HX_LINEAR_TOGETHER], *to = g->y;
     int rc;
 
     if (n == 0 || n == j->n)
-        return n ? path(j, j->x, j->y, n, err) : 0;
+        return n ? apply_full(j, j->x, j->y, n, err) : 0;
     for (size_t i = 0; i < n; i++)
         memcpy(g->x + i * cols, j->x + at[i] * cols, cols * sizeof(*g->x));
     for (size_t m = 0; m < j->n_m; m++) {
         y[m] = to;
         to += BATCH * j->w[m]->rows;
     }
-    rc = path(j, g->x, y, n, err);
+    rc = apply_full(j, g->x, y, n, err);
     for (size_t m = 0; m < j->n_m && !rc; m++)
         for (size_t i = 0, rows = j->w[m]->rows; i < n; i++)
             memcpy(j->y[m] + at[i] * rows, y[m] + i * rows, rows * sizeof(**y));
@@ -272,20 +273,7 @@ static int check_fast(struct job *j, struct hx_error *err)
     return rc;
 }
 
-static int run_fast(struct job *j, struct hx_error *err)
-{
-    int rc = 0;
-
-    if (!j->n_fast)
-        return 0;
-    if (j->c->on_dsp)
-        rc = run_path(j, images_there, j->g->fast, j->n_fast, err);
-    else
-        hx_pool_run(j->g->pool, parts_for(j, j->n_fast * j->c->basis.k * rows_of(j), strips_of(j)), image_part, j);
-    return !rc && j->g->gate.check ? check_fast(j, err) : rc;
-}
-
-static int apply_some(struct job *j, struct hx_error *err)
+static int apply_here(struct job *j, struct hx_error *err)
 {
     int rc = 0;
 
@@ -293,9 +281,88 @@ static int apply_some(struct job *j, struct hx_error *err)
         project(j);
     for (size_t i = 0; i < j->n && !rc; i++)
         rc = judge(j, i, err);
-    if (!rc)
-        rc = run_path(j, apply_full, j->g->slow, j->n_slow, err);
-    return rc ? rc : run_fast(j, err);
+    if (!rc && j->n_fast)
+        hx_pool_run(j->g->pool, parts_for(j, j->n_fast * j->c->basis.k * rows_of(j), strips_of(j)), image_part, j);
+    return rc ? rc : run_slow(j, err);
+}
+
+/* --- on the DSP, where the gate is, too */
+
+/* What the DSP did with vector i. */
+static void count_path(struct job *j, size_t i)
+{
+    struct hx_gsi_counts *c = &j->c->counts;
+    const enum hx_linear_path path = (enum hx_linear_path)j->g->paths[i];
+
+    c->vectors++;
+    count_basis(j);
+    (path == HX_LINEAR_FAST ? take_fast : take_slow)(j, i);
+    if (path == HX_LINEAR_JOINED) { /* the basis and all of the class's matrices were read once more, and a row and columns written */
+        c->added++;
+        c->read.growth += (uint64_t)j->c->rows * j->c->cols + (j->c->basis.k + 1) * j->c->cols + j->c->rows;
+        c->bytes.growth += j->c->basis_there + j->c->cols * sizeof(uint16_t) + j->c->rows;
+        for (size_t p = j->c->first; p < j->c->first + j->c->n; p++)
+            c->bytes.growth += j->g->c.parts[p].there.whole;
+        j->c->basis.k++;
+    }
+    if (j->g->gate.is_static)
+        return;
+    c->gated++;
+    watch_gate(j->g, j->c, path == HX_LINEAR_FAST);
+}
+
+/* Vectors first..first + n - 1 by one call. */
+static int call_gate(struct job *j, size_t first, size_t n, struct hx_error *err)
+{
+    struct gsi *g = j->g;
+    size_t parts[HX_LINEAR_TOGETHER];
+    float *y[HX_LINEAR_TOGETHER];
+    const struct hx_gsi_dsp_call call = {.classes = &g->c, .parts = parts, .n_m = j->n_m, .most = j->c->most,
+                                         .eps = g->gate.is_static ? INFINITY : g->gate.eps};
+    int rc;
+
+    for (size_t m = 0; m < j->n_m; m++) {
+        parts[m] = j->w[m]->index;
+        y[m] = j->y[m] + first * j->w[m]->rows;
+    }
+    rc = hx_gsi_dsp_apply(&g->dsp, &call, y, j->x + first * j->c->cols, n, g->paths + first, err);
+    for (size_t i = first; i < first + n && !rc; i++)
+        count_path(j, i);
+    return rc;
+}
+
+/* A gate is switched off between two calls only: those end where the next verdict on it is due. */
+static size_t until_verdict(const struct job *j, size_t n)
+{
+    const size_t left = HX_GSI_WINDOW - j->c->recent;
+
+    return j->g->gate.off_below > 0 && left < n ? left : n;
+}
+
+static int apply_there(struct job *j, struct hx_error *err)
+{
+    size_t i = 0, now;
+    int rc = 0;
+
+    for (; i < j->n && !j->c->off && !rc; i += now) {
+        now = until_verdict(j, j->n - i);
+        rc = call_gate(j, i, now, err);
+    }
+    if (rc || i == j->n)
+        return rc;
+    j->n_slow = 0; /* those so far have their results */
+    for (; i < j->n; i++) {
+        j->c->counts.vectors++;
+        take_slow(j, i);
+    }
+    return run_slow(j, err);
+}
+
+static int apply_some(struct job *j, struct hx_error *err)
+{
+    int rc = (j->c->on_dsp ? apply_there : apply_here)(j, err);
+
+    return !rc && j->g->gate.check ? check_fast(j, err) : rc;
 }
 
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x, size_t n, float *scratch,

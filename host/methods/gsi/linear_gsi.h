@@ -9,7 +9,7 @@
  * switched off) counts from the next one on.  So results do not depend on how vectors are cut into batches; with growth or off_below
  * they do depend on what came before.  One thread at a time.
  *
- * Of matrices on the DSP (on_dsp.h) the gate is here, and either path a call there.
+ * Of matrices on the DSP (on_dsp.h) the gate is there, too, and all of it one call.
  * Source: the published Gated Subspace Inference. */
 #ifndef HX_LINEAR_GSI_H
 #define HX_LINEAR_GSI_H

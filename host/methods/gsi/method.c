@@ -127,6 +127,7 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     json_object_set_new(j, "phi", json_real(hx_gsi_phi(&s)));
     json_object_set_new(j, "s_seed", json_real(hx_gsi_s_seed(&s)));
     json_object_set_new(j, "s_real", json_real(hx_gsi_s_real(&s)));
+    json_object_set_new(j, "s_bytes", json_real(hx_gsi_s_bytes(&s)));
     json_object_set_new(j, "parameters", json_real(s.parameters));
     json_object_set_new(j, "effective_parameters", json_real(hx_gsi_effective(&s)));
     json_object_set_new(j, "bytes_per_token", json_real(s.bytes));
@@ -143,7 +144,7 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     return j;
 }
 
-/* Whichever path a vector takes is one call for the matrices with one input. */
+/* Gate and paths are one call for the matrices with one input. */
 static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, size_t pos)
 {
     (void)pos; /* whatever it is */
