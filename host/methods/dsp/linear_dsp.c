@@ -475,6 +475,30 @@ static json_t *why(const struct sums *s, uint64_t slots)
                         "streams", (unsigned long long)s->bytes, (unsigned long long)s->stays, (unsigned long long)slots / 2);
 }
 
+/* Bytes that a token's matrices have in VTCM, and that it streams, of each layer. */
+static void add_layers(json_t *j, const struct hx_linear_dsp *d, const hex_linear_residence *r)
+{
+    json_t *stay = json_array(), *stream = json_array();
+    size_t layers = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        if (d->place[i].which != HX_OUT && d->place[i].layer >= layers)
+            layers = d->place[i].layer + 1;
+    for (size_t layer = 0; layer < layers; layer++) {
+        struct sums s = {0, 0};
+
+        for (size_t i = 0; i < d->n; i++)
+            if (d->place[i].which != HX_OUT && d->place[i].layer == layer) {
+                s.bytes += r[i].bytes;
+                s.stays += r[i].stays;
+            }
+        json_array_append_new(stay, json_integer((json_int_t)s.stays));
+        json_array_append_new(stream, json_integer((json_int_t)(s.bytes - s.stays)));
+    }
+    json_object_set_new(j, "resident_by_layer", stay);
+    json_object_set_new(j, "streamed_by_layer", stream);
+}
+
 static json_t *residence_json(const struct hx_linear_dsp *d, const hex_linear_residence *r, uint64_t slots)
 {
     const struct sums s = sum_up(r, d->n);
@@ -482,9 +506,13 @@ static json_t *residence_json(const struct hx_linear_dsp *d, const hex_linear_re
 
     for (size_t i = 0; i < d->n; i++)
         json_array_append_new(r[i].stays == r[i].bytes ? stay : r[i].stays ? part : stream, name_of(&d->place[i]));
-    return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "placement", hx_placements[d->how.placement], "resident_bytes",
-                     (json_int_t)s.stays, "streamed_bytes", (json_int_t)(s.bytes - s.stays), "slot_bytes", (json_int_t)slots,
-                     "why", why(&s, slots), "resident", stay, "in_part", part, "streamed", stream);
+    json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "placement", hx_placements[d->how.placement], "resident_bytes",
+                          (json_int_t)s.stays, "streamed_bytes", (json_int_t)(s.bytes - s.stays), "slot_bytes", (json_int_t)slots,
+                          "why", why(&s, slots), "resident", stay, "in_part", part, "streamed", stream);
+
+    if (j)
+        add_layers(j, d, r);
+    return j;
 }
 
 json_t *hx_linear_dsp_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)

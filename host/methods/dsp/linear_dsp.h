@@ -64,8 +64,8 @@ struct hx_linear_gated {
 /* y[m] for n vectors as in apply(), in one call; paths: [n] enum hx_linear_path.  0; -EIO. */
 int hx_linear_dsp_gated(const struct hx_linear_gated *g, float *const *y, const float *x, size_t n, uint32_t *paths, struct hx_error *err);
 
-/* Of `resident` and `auto`: which matrices stay, wholly or in part, which stream, and why; asks the DSP.  Else the placement alone.
- * NULL: out of memory. */
+/* Of `resident` and `auto`: which matrices stay, wholly or in part, which stream, and why, and bytes by layer; asks the DSP.  Else the
+ * placement alone.  NULL: out of memory. */
 json_t *hx_linear_dsp_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p);
 
 #endif

@@ -531,3 +531,8 @@ struct hx_linear_gsi_told hx_linear_gsi_told(const struct hx_linear_method *meth
 {
     return ((const struct gsi *)method)->told;
 }
+
+const struct hx_linear_method *hx_linear_gsi_there(const struct hx_linear_method *method)
+{
+    return ((const struct gsi *)method)->dsp.method;
+}

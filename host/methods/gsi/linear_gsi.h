@@ -46,6 +46,9 @@ int hx_linear_gsi_set(struct hx_linear_method *method, size_t k, const struct hx
 /* Of an open method, borrowed until close. */
 const struct hx_gsi_classes *hx_linear_gsi_classes(const struct hx_linear_method *method);
 
+/* What has its matrices on the DSP, for hx_linear_dsp_report(); NULL: nothing is there. */
+const struct hx_linear_method *hx_linear_gsi_there(const struct hx_linear_method *method);
+
 struct hx_linear_gsi_told {
     size_t vectors; /* of the text, per input */
     double seconds; /* that bases and images took */

@@ -121,7 +121,6 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
                           "image", hx_plan_text(p, "gsi-image"), "bases", (json_int_t)c->n, "text_vectors", (json_int_t)told.vectors,
                           "seconds", told.seconds, "vectors", (json_int_t)(s.vectors / (double)s.classes));
 
-    (void)kv;
     if (!j)
         return NULL;
     json_object_set_new(j, "phi", json_real(hx_gsi_phi(&s)));
@@ -141,6 +140,8 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
         json_object_set_new(j, "bound", json_pack("{s:I, s:I, s:f}", "checked", (json_int_t)s.checked, "violations",
                                                   (json_int_t)s.violations, "worst", s.worst));
     add_inputs(j, c, hx_plan_index(p, "gsi-basis") == 1);
+    if (hx_linear_gsi_there(self))
+        json_object_set_new(j, "residency", hx_linear_dsp_report(hx_linear_gsi_there(self), kv, p));
     return j;
 }
 
