@@ -10,7 +10,8 @@
 const char *const hx_seam_names[] = {"linear", "kv", "attn", "draft", "tap", NULL};
 
 const char *const hx_trait_names[] = {"rig",    "dsp",  "threads",     "calibration", "rows",   "scores", "keys",
-                                      "attend", "tree", "softmax int", "argmax",      "residues", "pages",  "layer", NULL};
+                                      "attend", "tree", "softmax int", "argmax",      "residues", "pages",  "layer",
+                                      "shapes", NULL};
 
 const struct hx_method *hx_method_find(const struct hx_method *const *methods, enum hx_seam seam, const char *name,
                                        size_t n)

@@ -60,6 +60,7 @@ enum hx_trait {
     HX_TRAIT_RESIDUES = 1 << 11,   /* two processes can share the work, a prime each */
     HX_TRAIT_PAGES = 1 << 12,      /* linear: reads weights where `w` points at each apply(), so they may come page by page */
     HX_TRAIT_LAYER = 1 << 13,      /* cache: whole layers happen there */
+    HX_TRAIT_SHAPES = 1 << 14,     /* linear: what it has on the DSP can be made of shapes alone (hx_plan_without_weights()) */
 };
 
 /* Those that attention may need of a cache. */
@@ -77,6 +78,7 @@ enum hx_option_flag {
     HX_OPTION_ON_DSP = 1 << 4,   /* of matrices: matters to those on the DSP only */
     HX_OPTION_PAGES = 1 << 5,    /* something is in a file, and read ahead of its use */
     HX_OPTION_REAL = 1 << 6,     /* a number with a fraction, from min to max */
+    HX_OPTION_SHAPES = 1 << 7,   /* of methods with HX_TRAIT_SHAPES: means something without weights, too */
 };
 
 /* An option, written once: --NAME VALUE of the commands, "NAME=VALUE" of the C API and of files. */

@@ -26,6 +26,7 @@ enum { HX_PLAN_TAPS = 8 }; /* most taps */
 enum hx_plan_flag {
     HX_PLAN_MAY_FORK = 1, /* options with HX_OPTION_FORKS are legal */
     HX_PLAN_KV_AUTO = 2,  /* "kv" may be HX_PLAN_AUTO: whoever opened the plan chooses a cache before it is resolved */
+    HX_PLAN_NO_WEIGHTS = 4, /* set by hx_plan_without_weights() */
 };
 
 #define HX_PLAN_AUTO "auto"
@@ -137,6 +138,11 @@ struct hx_shard *hx_plan_shard(const struct hx_plan *p);
 /* Of such a pair this process is the second one: files and reports are the first one's.  Set with hx_plan_share(). */
 void hx_plan_make_second(struct hx_plan *p);
 int hx_plan_is_second(const struct hx_plan *p);
+
+/* From now on it is for shapes without weights (hexrig density --geometry): what methods would make of weights or texts is 0, in as many
+ * bytes.  Before it is resolved. */
+void hx_plan_without_weights(struct hx_plan *p);
+int hx_plan_has_weights(const struct hx_plan *p);
 
 /* "--NAME", or however this plan spells options, for messages of methods.  Valid until the next call of this thread. */
 const char *hx_plan_spell(const struct hx_plan *p, const char *option);

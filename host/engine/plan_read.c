@@ -147,6 +147,16 @@ void hx_plan_make_second(struct hx_plan *p)
     p->second = 1;
 }
 
+void hx_plan_without_weights(struct hx_plan *p)
+{
+    p->flags |= HX_PLAN_NO_WEIGHTS;
+}
+
+int hx_plan_has_weights(const struct hx_plan *p)
+{
+    return !(p->flags & HX_PLAN_NO_WEIGHTS);
+}
+
 int hx_plan_is_second(const struct hx_plan *p)
 {
     return p->second;

@@ -71,6 +71,7 @@ int hx_gsi_classes_open(struct hx_gsi_classes *c, const struct hx_linear_set *se
 
     c->format = shape->format;
     c->growth = shape->growth;
+    c->shapes_alone = shape->shapes_alone;
     c->parts = calloc(set->n + 1, sizeof(*c->parts));
     c->at = calloc(set->n + 1, sizeof(*c->at));
     if (!c->parts || !c->at)

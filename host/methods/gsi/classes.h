@@ -55,10 +55,12 @@ struct hx_gsi_classes {
     size_t n_parts, n;
     uint32_t format;             /* of images */
     size_t growth;               /* directions that may join each basis */
+    int shapes_alone;            /* 1: there are no weights and no text: all is 0, and the DSP has layers' bases and images once */
     uint64_t bytes_basis, bytes_images, bytes_weights; /* that are held; of the matrices as the file has them */
 };
 
 struct hx_gsi_shape {
+    int shapes_alone;    /* as in the classes */
     size_t rank, growth; /* directions of the text, at least 1 and at most so many, and how many may be added while it runs */
     uint32_t format;     /* of images: F32, F16, Q8_0 */
 };

@@ -18,11 +18,13 @@ static const char *const bases[] = {"text", "cascade", NULL};
 static const uint32_t types[] = {HX_QUANT_F32, HX_QUANT_F16, HX_QUANT_Q8_0};
 
 static const struct hx_option options[] = {
-    {.name = "gsi", .flags = HX_OPTION_CHOOSES, .help = "matrices read a small image of their weights where a gate allows it"},
+    {.name = "gsi", .flags = HX_OPTION_CHOOSES | HX_OPTION_SHAPES,
+     .help = "matrices read a small image of their weights where a gate allows it"},
     {.name = "gsi-text", .arg = "FILE", .help = "text that bases are made of: another one than is asked about"},
     {.name = "gsi-basis", .arg = "text|cascade", .def = "text", .names = bases,
      .help = "of each layer its own of the text, or that of the layer before and what it misses"},
-    {.name = "gsi-k", .arg = "K", .def = "64", .min = 1, .max = MOST_ASKED, .help = "directions of a basis, of a cascade at most so many"},
+    {.name = "gsi-k", .arg = "K", .def = "64", .min = 1, .max = MOST_ASKED, .flags = HX_OPTION_SHAPES,
+     .help = "directions of a basis, of a cascade at most so many"},
     {.name = "gsi-eps", .arg = "E", .def = "0.05", .min = 0, .max = 1, .flags = HX_OPTION_REAL,
      .help = "the gate opens where the basis misses at most this share of a vector's length"},
     {.name = "gsi-image", .arg = "f32|f16|q8_0", .def = "f32", .names = formats, .help = "number format of the images"},
@@ -30,7 +32,7 @@ static const struct hx_option options[] = {
      .help = "a gate that let less than this share of 256 vectors pass is done without from then on; 0: none is"},
     {.name = "gsi-grow", .arg = "N", .def = "0", .min = 0, .max = MOST_ASKED,
      .help = "so many directions may join a basis, each that of a vector that did not pass"},
-    {.name = "gsi-static", .help = "no gate: images always, whatever they miss (the negative control)"},
+    {.name = "gsi-static", .flags = HX_OPTION_SHAPES, .help = "no gate: images always, whatever they miss (the negative control)"},
     {.name = "gsi-check", .help = "results of images are held against those of whole matrices, and the bound"},
     {.name = "gsi-by", .arg = "cpu|ref", .def = "cpu", .names = appliers,
      .help = "who applies whole matrices: linear method cpu, or the reference"},
@@ -44,7 +46,7 @@ static int check(const struct hx_plan *p, struct hx_error *err)
     static const char *const of_gates[] = {"gsi-check", "gsi-off", "gsi-grow"};
     const char *dash = hx_plan_prefix(p);
 
-    if (!hx_plan_given(p, "gsi-text"))
+    if (!hx_plan_given(p, "gsi-text") && hx_plan_has_weights(p))
         return hx_error_set(err, -EINVAL, "%slinear gsi needs %sgsi-text FILE: bases are made of a text", dash, dash);
     for (size_t i = 0; hx_plan_given(p, "gsi-static") && i < sizeof(of_gates) / sizeof(of_gates[0]); i++)
         if (hx_plan_given(p, of_gates[i]))
@@ -56,7 +58,7 @@ static int open_gsi(struct hx_linear_method **out, const struct hx_open *o, cons
 {
     const struct hx_plan *p = o->plan;
     const struct hx_linear_gsi_cfg cfg = {
-        .shape = {.rank = set->arg ? strtoull(set->arg, NULL, 10) : hx_plan_number(p, "gsi-k"),
+        .shape = {.shapes_alone = !hx_plan_has_weights(p), .rank = set->arg ? strtoull(set->arg, NULL, 10) : hx_plan_number(p, "gsi-k"),
                   .growth = hx_plan_number(p, "gsi-grow"), .format = types[hx_plan_index(p, "gsi-image")]},
         .gate = {.eps = hx_plan_real(p, "gsi-eps"), .is_static = hx_plan_given(p, "gsi-static"), .check = hx_plan_given(p, "gsi-check"),
                  .off_below = hx_plan_real(p, "gsi-off")},
@@ -161,7 +163,7 @@ const struct hx_method hx_method_linear_gsi = {
     .arg_max = MOST_ASKED,
     .options = options,
     .needs = HX_TRAIT_POOL,
-    .gives = HX_TRAIT_DSP | HX_TRAIT_ARGMAX,
+    .gives = HX_TRAIT_DSP | HX_TRAIT_ARGMAX | HX_TRAIT_SHAPES,
     .kernels = hx_isa_best,
     .check = check,
     .open.linear = open_gsi,

@@ -32,6 +32,30 @@ static void put(struct hx_linear_set *to, struct hx_linear *w, size_t layer, enu
     to->at[to->n++].which = which;
 }
 
+/* The first class that is shaped like this one, in a layer before it; or itself. */
+static size_t first_like(const struct hx_gsi_classes *c, size_t i)
+{
+    size_t first = 0;
+
+    while (c->at[first].input != c->at[i].input || c->at[first].n != c->at[i].n || c->at[first].rows != c->at[i].rows ||
+           c->at[first].on_dsp != c->at[i].on_dsp)
+        first++;
+    return first;
+}
+
+/* Class i has what an earlier one has. */
+static void share(struct hx_gsi_dsp *d, struct hx_gsi_classes *c, struct hx_linear_set *to, size_t i, size_t first)
+{
+    const struct hx_gsi_class *of = &c->at[i], *like = &c->at[first];
+
+    d->basis[i] = d->basis[first];
+    put(to, &d->basis[i], of->layer, c->parts[of->first].which, HX_FORM_BASIS);
+    for (size_t p = 0; p < of->n; p++) {
+        d->image[of->first + p] = d->image[like->first + p];
+        put(to, &d->image[of->first + p], of->layer, c->parts[of->first + p].which, HX_FORM_IMAGE);
+    }
+}
+
 /* images: room for those of all classes there, [rows][room] each; NULL: only the numbers that they take are told. */
 static size_t collect(struct hx_gsi_dsp *d, struct hx_gsi_classes *c, struct hx_linear_set *to, float *images, float *column)
 {
@@ -43,6 +67,11 @@ static size_t collect(struct hx_gsi_dsp *d, struct hx_gsi_classes *c, struct hx_
 
         if (!of->on_dsp)
             continue;
+        if (c->shapes_alone && first_like(c, i) < i) {
+            if (images)
+                share(d, c, to, i, first_like(c, i));
+            continue;
+        }
         d->basis[i] = thin(of->basis.v, room, of->cols);
         if (images)
             put(to, &d->basis[i], of->layer, c->parts[of->first].which, HX_FORM_BASIS);

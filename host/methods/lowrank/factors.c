@@ -146,6 +146,30 @@ void hx_lowrank_place(struct hx_lowrank_factors *f, void *block)
         f->parts[i].up.w = (uint8_t *)block + f->parts[i].up_at;
 }
 
+static int are_alike(const struct hx_lowrank_factors *f, const struct hx_lowrank_basis *a, const struct hx_lowrank_basis *b)
+{
+    if (a->n != b->n || a->rows != b->rows || a->cols != b->cols || a->rank != b->rank)
+        return 0;
+    for (size_t p = 0; p < a->n; p++)
+        if (f->parts[a->first + p].which != f->parts[b->first + p].which)
+            return 0;
+    return 1;
+}
+
+void hx_lowrank_share_layers(struct hx_lowrank_factors *f)
+{
+    for (size_t i = 0; i < f->n_bases; i++) {
+        struct hx_lowrank_basis *b = &f->bases[i];
+        size_t first = 0;
+
+        while (!are_alike(f, &f->bases[first], b))
+            first++;
+        b->down.w = f->bases[first].down.w;
+        for (size_t p = 0; p < b->n; p++)
+            f->parts[b->first + p].up.w = f->parts[f->bases[first].first + p].up.w;
+    }
+}
+
 void hx_lowrank_free(struct hx_lowrank_factors *f)
 {
     free(f->parts);

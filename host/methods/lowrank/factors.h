@@ -66,6 +66,9 @@ int hx_lowrank_lay_out(struct hx_lowrank_factors *f, const struct hx_linear_set 
 /* Lets down and ups point into a block [bytes], from a multiple of 64 on. */
 void hx_lowrank_place(struct hx_lowrank_factors *f, void *block);
 
+/* Behind hx_lowrank_place(): bases of the same matrices of all layers, and their parts, point to what those of the first layer do. */
+void hx_lowrank_share_layers(struct hx_lowrank_factors *f);
+
 void hx_lowrank_free(struct hx_lowrank_factors *f);
 
 /* Bytes that a token reads: of the factors; of the matrices as they are in the file; of those in the factors' format. */

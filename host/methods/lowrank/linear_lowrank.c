@@ -255,6 +255,15 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static int leave_zeros(struct lowrank *l, const struct hx_open *o, struct hx_error *err)
+{
+    int rc = hx_wproj_cache_open(&l->cache, &l->f, NULL, 0, 0, o->watch, err);
+
+    if (!rc)
+        hx_lowrank_share_layers(&l->f);
+    return rc;
+}
+
 static int find_or_make(struct lowrank *l, const struct hx_open *o, const struct hx_lowrank_cfg *cfg, struct hx_error *err)
 {
     const uint64_t weights = digest_of_weights(l, o->model);
@@ -364,7 +373,7 @@ int hx_linear_lowrank_open(struct hx_linear_method **out, const struct hx_open *
     l->method.close = close_lowrank;
     rc = hx_lowrank_lay_out(&l->f, set, &cfg->shape, err);
     if (!rc)
-        rc = find_or_make(l, o, cfg, err);
+        rc = cfg->shapes_alone ? leave_zeros(l, o, err) : find_or_make(l, o, cfg, err);
     if (!rc)
         rc = make_room(l, err);
     if (!rc)

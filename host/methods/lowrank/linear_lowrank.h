@@ -17,6 +17,7 @@ struct hx_lowrank_cfg {
     const char *folder; /* of caches; NULL: none */
     uint32_t placement; /* of what is on the DSP: index of hx_placements */
     int packets;        /* likewise: 1: calls go as packets */
+    int shapes_alone;   /* 1: there are no weights: factors are 0, and layers have those of one in common */
 };
 
 /* Takes over the matrices that cfg->shape names, and has the others applied as above.  o: its model, pool and watch are used.

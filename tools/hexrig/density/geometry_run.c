@@ -17,9 +17,11 @@
 
 static int on_dsp(const struct hx_plan *p, size_t layer, enum hx_matrix which)
 {
+    const struct hx_plan_linear l = hx_plan_linear(p, layer, which);
+
     if (which != HX_OUT && hx_plan_whole_layers(p))
         return 1;
-    return (hx_plan_linear(p, layer, which).method->needs & HX_TRAIT_RIG) != 0;
+    return l.method->needs & HX_TRAIT_RIG || (l.on_dsp && l.method->gives & HX_TRAIT_SHAPES);
 }
 
 int hx_geometry_has_matrices(const struct hx_geometry *g, const struct hx_plan *p)
@@ -55,6 +57,8 @@ static int needs_a_model(const struct hx_geometry *g, const struct hx_plan *p, c
             return 0;
     if (!hx_plan_given(p, o->name) || hx_method_has(hx_plan_method(p, HX_SEAM_KV), o->name))
         return 0;
+    if (o->flags & HX_OPTION_SHAPES)
+        return !hx_geometry_has_matrices(g, p);
     if (strcmp(o->name, "linear") == 0 || o->flags & HX_OPTION_ON_DSP)
         return !hx_geometry_has_matrices(g, p);
     return !owner || hx_plan_uses_option(p, o->name);

@@ -327,6 +327,8 @@ static int make_case(const struct hx_sweep *s, size_t index, struct hx_sweep_cas
         index /= s->swept[i].n;
         rc = take_value(s, c, base, s->swept[i].name, c->value[i]);
     }
+    if (!rc && c->shape.name)
+        hx_plan_without_weights(base);
     if (!rc)
         rc = make_plans(s, c, base);
     if (!rc)
@@ -360,6 +362,8 @@ int hx_sweep_check(struct hx_sweep *s)
         rc = read_positions(s);
     if (!rc)
         rc = make_cases(s);
+    if (!rc && s->cases[0].shape.name)
+        hx_plan_without_weights(s->o.plan);
     return rc ? rc : hx_engine_opts_done(&s->o);
 }
 

@@ -30,6 +30,8 @@ static int make_plan(const struct ask *a, struct hx_choice *c, struct hx_error *
     struct hx_plan *p = NULL;
     int rc = hx_plan_copy(&p, a->base, err);
 
+    if (!rc)
+        hx_plan_without_weights(p);
     if (!rc && c->attn)
         rc = hx_plan_set(p, "offload", "attn", err);
     if (!rc && c->packets)
