@@ -59,6 +59,21 @@ static int same(json_t *a, json_t *b)
     return json_is_object(a) || json_is_array(a) || json_equal(a, b);
 }
 
+/* of_model: what the model needs besides. */
+static void check_costs(const char *options, const char *of_model, const char *path)
+{
+    json_t *want = rows(of_model, options), *got = rows(hxt_path("--geometry %s", path), options);
+
+    if (!same(got, want)) {
+        char *a = json_dumps(want, JSON_INDENT(1)), *b = json_dumps(got, JSON_INDENT(1));
+
+        fail_msg("%s: the model %s, its geometry %s", options, a, b);
+    }
+    assert_true(e2e_number(json_array_get(got, 1), "calls_per_token") + e2e_number(json_array_get(got, 1), "packets_per_token") > 0);
+    json_decref(want);
+    json_decref(got);
+}
+
 /* Whatever is counted, modelled times included: the model has weights, and the geometry none. */
 static void test_a_geometry_costs_what_its_model_does(void **state)
 {
@@ -70,18 +85,31 @@ static void test_a_geometry_costs_what_its_model_does(void **state)
     const char *path = config("tiny", TINY);
 
     (void)state;
-    for (size_t i = 0; i < HXT_LEN(options); i++) {
-        json_t *want = rows("", options[i]), *got = rows(hxt_path("--geometry %s", path), options[i]);
+    for (size_t i = 0; i < HXT_LEN(options); i++)
+        check_costs(options[i], "", path);
+    e2e_clean();
+}
 
-        if (!same(got, want)) {
-            char *a = json_dumps(want, JSON_INDENT(1)), *b = json_dumps(got, JSON_INDENT(1));
+/* Methods that make something else of weights: without weights it has the same sizes.  A gate that always opens, and one that never does. */
+static void test_thin_matrices_cost_what_those_of_the_model_do(void **state)
+{
+    static const char *const lowrank[] = {"--kv f32 --linear lowrank:64 --offload linear",
+                                          "--kv f32 --axex-full-compress --axex-compress-rank 32 --grc-basis per-slot --wproj-format q8_0 "
+                                          "--offload linear=wq,wk,wv,wo,gate,up,down --placement resident"};
+    static const char *const gsi[] = {"--kv f32 --linear gsi:48 --gsi-static --offload linear",
+                                      "--kv f32 --linear gsi:48 --gsi-eps 0 --offload linear=wq,wk,wv --placement resident"};
+    const char *path = config("tiny", TINY), *text = hxt_path("%s/books.txt", hxt_tmpdir());
+    char *books = hxt_read_file(HXT_BUILD "/share/hexrig/books-holdout.txt", NULL);
 
-            fail_msg("%s: the model %s, its geometry %s", options[i], a, b);
-        }
-        assert_true(e2e_number(json_array_get(got, 1), "calls_per_token") + e2e_number(json_array_get(got, 1), "packets_per_token") > 0);
-        json_decref(want);
-        json_decref(got);
-    }
+    (void)state;
+    hxt_write_file(text, books, 4000);
+    for (size_t i = 0; i < HXT_LEN(lowrank); i++)
+        check_costs(lowrank[i], "--wproj-cache none", path);
+    for (size_t i = 0; i < HXT_LEN(gsi); i++)
+        check_costs(gsi[i], hxt_path("--gsi-text %s/books.txt", hxt_tmpdir()), path);
+    e2e_refused(hxt_path("density --geometry %s --kv f32 --linear gsi:48 --gsi-text x --offload linear", path), 2, "--gsi-text needs a model");
+    e2e_refused(hxt_path("density --geometry %s --kv f32 --linear gsi:48", path), 2, "--linear needs a model");
+    free(books);
     e2e_clean();
 }
 
@@ -246,6 +274,7 @@ static void test_a_gguf_file_that_is_no_geometry_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_geometry_costs_what_its_model_does),
+    cmocka_unit_test(test_thin_matrices_cost_what_those_of_the_model_do),
     cmocka_unit_test(test_calls_and_bytes_follow_from_the_shapes),
     cmocka_unit_test(test_a_config_that_cannot_be_used_is_refused),
     cmocka_unit_test(test_a_geometry_of_ones_own_is_one_of_a_config),

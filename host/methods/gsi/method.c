@@ -25,7 +25,7 @@ static const struct hx_option options[] = {
      .help = "of each layer its own of the text, or that of the layer before and what it misses"},
     {.name = "gsi-k", .arg = "K", .def = "64", .min = 1, .max = MOST_ASKED, .flags = HX_OPTION_SHAPES,
      .help = "directions of a basis, of a cascade at most so many"},
-    {.name = "gsi-eps", .arg = "E", .def = "0.05", .min = 0, .max = 1, .flags = HX_OPTION_REAL,
+    {.name = "gsi-eps", .arg = "E", .def = "0.05", .min = 0, .max = 1, .flags = HX_OPTION_REAL | HX_OPTION_SHAPES,
      .help = "the gate opens where the basis misses at most this share of a vector's length"},
     {.name = "gsi-image", .arg = "f32|f16|q8_0", .def = "f32", .names = formats, .help = "number format of the images"},
     {.name = "gsi-off", .arg = "P", .def = "0", .min = 0, .max = 1, .flags = HX_OPTION_REAL,
