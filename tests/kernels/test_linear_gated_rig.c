@@ -1,5 +1,6 @@
-/* Protects gated calls of libhex_linear_skel.so (kernels/linear/hex_linear_gated.c, hex_linear_join.c) through the rig: each vector takes
- * the path that it should, with the bits that apply() has for it, from wherever bases, images and weights come, in any batch; a direction that joins lets its vector pass from then on; what does not fit is refused. */
+/* Protects gated calls of libhex_linear_skel.so (kernels/linear/hex_linear_gated.c, hex_linear_join.c) through the rig: each vector
+ * takes the path that it should, with the bits that apply() has for it, from wherever bases, images and weights come, in any batch; a
+ * direction that joins lets its vector pass from then on; what does not fit is refused. */
 #include <math.h>
 #include <stdlib.h>
 

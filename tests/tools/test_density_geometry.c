@@ -90,7 +90,8 @@ static void test_a_geometry_costs_what_its_model_does(void **state)
     e2e_clean();
 }
 
-/* Methods that make something else of weights: without weights it has the same sizes.  A gate that always opens, and one that never does. */
+/* Methods that make something else of weights: without weights it has the same sizes.  A gate that always opens, and one that never
+ * does. */
 static void test_thin_matrices_cost_what_those_of_the_model_do(void **state)
 {
     static const char *const lowrank[] = {"--kv f32 --linear lowrank:64 --offload linear",
@@ -107,7 +108,8 @@ static void test_thin_matrices_cost_what_those_of_the_model_do(void **state)
         check_costs(lowrank[i], "--wproj-cache none", path);
     for (size_t i = 0; i < HXT_LEN(gsi); i++)
         check_costs(gsi[i], hxt_path("--gsi-text %s/books.txt", hxt_tmpdir()), path);
-    e2e_refused(hxt_path("density --geometry %s --kv f32 --linear gsi:48 --gsi-text x --offload linear", path), 2, "--gsi-text needs a model");
+    e2e_refused(hxt_path("density --geometry %s --kv f32 --linear gsi:48 --gsi-text x --offload linear", path), 2,
+                "--gsi-text needs a model");
     e2e_refused(hxt_path("density --geometry %s --kv f32 --linear gsi:48", path), 2, "--linear needs a model");
     free(books);
     e2e_clean();

@@ -1,6 +1,6 @@
 /* Protects gated matrices on the DSP (hexrig run with --linear gsi --offload linear, host/methods/gsi/on_dsp.h): one call for each input
- * of a layer, whichever path it takes and however many vectors; the same text from every placement and as packets; bytes that are read there
- * are those of the formula, so that the speedup is, on a planted model, too; bases grow there; what cannot be there is refused. */
+ * of a layer, whichever path it takes and however many vectors; the same text from every placement and as packets; bytes that are read
+ * there are those of the formula, so that the speedup is, on a planted model, too; bases grow there; what cannot be there is refused. */
 #include "e2e.h"
 #include "golden.h"
 
@@ -34,8 +34,8 @@ static const char *planted(void)
 
     if (!*path) {
         snprintf(path, sizeof(path), "%s/planted.gguf", hxt_tmpdir());
-        json_decref(e2e_json(hxt_path("model synth --json --geometry %dx8/4x64x512x1024x2048 --act-rank 32 --noise 0.005 -o %s", PLANTED_LAYERS,
-                                      path)));
+        json_decref(e2e_json(hxt_path("model synth --json --geometry %dx8/4x64x512x1024x2048 --act-rank 32 --noise 0.005 -o %s",
+                                      PLANTED_LAYERS, path)));
     }
     return path;
 }
