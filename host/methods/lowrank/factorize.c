@@ -21,7 +21,7 @@ struct job {
     int whole;            /* 1: by the eigenvalues of the whole matrix */
     const double *moments;
     double *w;            /* [D][d] */
-    double *scale;        /* [parts] that W's rows have been multiplied by */
+    double *row, *col;    /* [D], [d] that W's rows and columns have been multiplied by */
     double *vectors;      /* [k][n], and while they are looked for [n][n] */
     double *values;       /* [n] */
     double *down, *up;    /* [k][d], [D][k] */
@@ -71,35 +71,44 @@ static double norm2(const double *x, size_t n)
     return sum;
 }
 
-static void multiply(double *x, size_t n, double by)
+/* Multiplies the rows of [D][width], or takes that back. */
+static void scale_rows(const struct job *j, double *x, size_t width, int undo)
 {
-    for (size_t i = 0; i < n; i++)
-        x[i] *= by;
+    for (size_t r = 0; r < (size_t)j->D; r++, x += width)
+        for (size_t i = 0; i < width; i++)
+            x[i] *= undo ? 1 / j->row[r] : j->row[r];
 }
 
-/* Multiplies rows of [D][width] by their part's scale, or takes that back. */
-static void scale_parts(struct job *j, double *rows, size_t width, int undo)
+/* Multiplies the columns of [rows][d], or takes that back. */
+static void scale_cols(const struct job *j, double *x, size_t rows, int undo)
 {
-    for (size_t i = 0; i < j->b->n; i++) {
-        const size_t n = j->f->parts[j->b->first + i].w->rows * width;
-
-        multiply(rows, n, undo ? 1 / j->scale[i] : j->scale[i]);
-        rows += n;
-    }
+    for (size_t r = 0; r < rows; r++, x += j->d)
+        for (size_t i = 0; i < (size_t)j->d; i++)
+            x[i] *= undo ? 1 / j->col[i] : j->col[i];
 }
 
-static void equalise(struct job *j, int by_slot)
+static int reads_stream(enum hx_matrix which)
 {
-    const double *rows = j->w;
+    return which != HX_WO && which != HX_DOWN;
+}
 
+static void equalise(struct job *j, const struct hx_lowrank_how *how)
+{
+    const struct hx_lowrank_part *parts = &j->f->parts[j->b->first];
+    const int reads = reads_stream(parts->which);
+    double *row = j->row;
+
+    for (size_t i = 0; i < (size_t)j->d; i++)
+        j->col[i] = how->gain && reads ? 1 / how->gain[i] : 1;
+    scale_cols(j, j->w, (size_t)j->D, 0);
     for (size_t i = 0; i < j->b->n; i++) {
-        const size_t n = j->f->parts[j->b->first + i].w->rows * (size_t)j->d;
-        const double norm = by_slot ? sqrt(norm2(rows, n)) : 1;
+        const size_t rows = parts[i].w->rows;
+        const double norm = how->by_slot ? sqrt(norm2(j->w + (row - j->row) * j->d, rows * (size_t)j->d)) : 1;
 
-        j->scale[i] = norm > 0 ? 1 / norm : 1;
-        rows += n;
+        for (size_t r = 0; r < rows; r++)
+            *row++ = (norm > 0 ? 1 / norm : 1) * (how->gain && !reads ? how->gain[r] : 1);
     }
-    scale_parts(j, j->w, (size_t)j->d, 0);
+    scale_rows(j, j->w, (size_t)j->d, 0);
 }
 
 /* --- eigenvectors */
@@ -161,17 +170,19 @@ static int by_subspace(struct job *j, struct hx_error *err)
 static void project(struct job *j)
 {
     if (!j->outputs) {
-        scale_parts(j, j->w, (size_t)j->d, 1);
+        scale_rows(j, j->w, (size_t)j->d, 1);
         memcpy(j->down, j->vectors, (size_t)j->k * (size_t)j->d * sizeof(*j->down));
         j->blas->dgemm("T", "N", &j->k, &j->D, &j->d, &one, j->vectors, &j->d, j->w, &j->d, &zero, j->up, &j->k);
-        return;
+    } else {
+        j->blas->dgemm("N", "N", &j->d, &j->k, &j->D, &one, j->w, &j->d, j->vectors, &j->D, &zero, j->down, &j->d);
+        for (int r = 0; r < j->D; r++)
+            for (int i = 0; i < j->k; i++)
+                j->up[(size_t)r * (size_t)j->k + (size_t)i] = j->vectors[(size_t)i * (size_t)j->D + (size_t)r];
+        scale_rows(j, j->up, (size_t)j->k, 1);
+        scale_rows(j, j->w, (size_t)j->d, 1);
     }
-    j->blas->dgemm("N", "N", &j->d, &j->k, &j->D, &one, j->w, &j->d, j->vectors, &j->D, &zero, j->down, &j->d);
-    for (int r = 0; r < j->D; r++)
-        for (int i = 0; i < j->k; i++)
-            j->up[(size_t)r * (size_t)j->k + (size_t)i] = j->vectors[(size_t)i * (size_t)j->D + (size_t)r];
-    scale_parts(j, j->up, (size_t)j->k, 1);
-    scale_parts(j, j->w, (size_t)j->d, 1);
+    scale_cols(j, j->down, (size_t)j->k, 1);
+    scale_cols(j, j->w, (size_t)j->D, 1);
 }
 
 static int narrow(const struct hx_linear *to, const double *from, struct hx_error *err)
@@ -269,13 +280,13 @@ static int measure(struct job *j, struct hx_error *err)
     return 0;
 }
 
-static int make(struct job *j, int by_slot, struct hx_error *err)
+static int make(struct job *j, const struct hx_lowrank_how *how, struct hx_error *err)
 {
     int rc = widen(j, err);
 
     if (rc)
         return rc;
-    equalise(j, by_slot);
+    equalise(j, how);
     rc = j->whole ? by_whole(j, err) : by_subspace(j, err);
     if (rc)
         return rc;
@@ -296,15 +307,17 @@ int hx_lowrank_factorize(struct hx_lowrank_factors *f, struct hx_lowrank_basis *
     j.n = j.outputs ? j.D : j.d;
     j.whole = how->solver == HX_LOWRANK_EIGEN || (how->solver == HX_LOWRANK_AUTO && j.n <= HX_LOWRANK_WHOLE);
     j.w = malloc(b->rows * b->cols * sizeof(*j.w));
-    j.scale = malloc(b->n * sizeof(*j.scale));
+    j.row = malloc(b->rows * sizeof(*j.row));
+    j.col = malloc(b->cols * sizeof(*j.col));
     j.vectors = malloc((size_t)(j.whole ? j.n : j.k) * (size_t)j.n * sizeof(*j.vectors));
     j.values = malloc((size_t)j.n * sizeof(*j.values));
     j.down = malloc(b->rank * b->cols * sizeof(*j.down));
     j.up = malloc(b->rows * b->rank * sizeof(*j.up));
-    rc = j.w && j.scale && j.vectors && j.values && j.down && j.up ? make(&j, how->by_slot, err)
+    rc = j.w && j.row && j.col && j.vectors && j.values && j.down && j.up ? make(&j, how, err)
                                                                     : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
     free(j.w);
-    free(j.scale);
+    free(j.row);
+    free(j.col);
     free(j.vectors);
     free(j.values);
     free(j.down);

@@ -7,6 +7,8 @@
  *   text      C = sum of x x^T over what the model put in while it ran a text; U: the first k of W C W^T; up = U, down = U^T W.
  *             The least error of outputs over that text.
  * By slot, each matrix counts as if its norm were 1 when eigenvectors are chosen.
+ * With gains g of the residual stream, those are chosen as if the stream were G x: columns of matrices that read it count 1/g, rows
+ * of those that write it (wo, down) count g.  The factors are without gains again, so at full rank nothing changes.
  *
  * Up to HX_LOWRANK_WHOLE rows the eigenvectors are LAPACK's of the whole matrix, above that or where it is asked for those of subspace
  * iteration (hx_eigen_top()).  Sums are in double.  Sources: Eckart & Young 1936; for the shared basis the published GRC, in its
@@ -23,6 +25,7 @@ enum hx_lowrank_solver { HX_LOWRANK_AUTO, HX_LOWRANK_EIGEN, HX_LOWRANK_SUBSPACE 
 struct hx_lowrank_how {
     enum hx_lowrank_solver solver;
     int by_slot;
+    const double *gain; /* [width of the stream], of bases of weights; NULL: all are 1 */
 };
 
 /* Fills what basis `b`'s down and its parts' ups point at, and the parts' figures.  moments: C, [cols][cols]; NULL: of the weights alone.

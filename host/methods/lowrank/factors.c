@@ -94,6 +94,23 @@ static int check_blocks(const struct hx_lowrank_basis *b, const char *name, cons
     return 0;
 }
 
+/* What the plan says, or shape->rank. */
+static int planned_rank(const struct hx_lowrank_factors *f, const struct hx_lowrank_basis *b, const struct hx_lowrank_shape *shape,
+                        size_t *rank, struct hx_error *err)
+{
+    *rank = 0;
+    for (size_t p = b->first; p < b->first + b->n; p++) {
+        const size_t planned = shape->plan ? hx_rank_plan_find(shape->plan, b->layer, f->parts[p].which) : 0;
+        const size_t is = planned ? planned : shape->rank;
+
+        if (p > b->first && is != *rank)
+            return hx_error_set(err, -EINVAL, "lowrank: %s and %s of layer %zu share a basis, and have ranks %zu and %zu",
+                                hx_matrix_names[f->parts[b->first].which], hx_matrix_names[f->parts[p].which], b->layer, *rank, is);
+        *rank = is;
+    }
+    return 0;
+}
+
 static int set_rank(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, size_t rank, struct hx_error *err)
 {
     const char *name = hx_matrix_names[f->parts[b->first].which];
@@ -129,8 +146,11 @@ int hx_lowrank_lay_out(struct hx_lowrank_factors *f, const struct hx_linear_set 
     rc = choose(f, set, shape, err);
     for (size_t i = 0; i < f->n_bases && !rc; i++) {
         struct hx_lowrank_basis *b = &f->bases[i];
+        size_t rank;
 
-        rc = set_rank(f, b, shape->rank, err);
+        rc = planned_rank(f, b, shape, &rank, err);
+        if (!rc)
+            rc = set_rank(f, b, rank, err);
         b->down = thin(f, b->rank, b->cols, &b->down_at);
         for (size_t p = b->first; p < b->first + b->n; p++)
             f->parts[p].up = thin(f, f->parts[p].w->rows, b->rank, &f->parts[p].up_at);

@@ -13,6 +13,7 @@
 #include "engine/linear.h"
 #include "engine/method.h"
 #include "engine/tap.h"
+#include "methods/adaptive/rank_plan.h"
 
 enum {
     HX_LOWRANK_MOST = 1536, /* rank; more is cut, with a note.  Source: the published AXEX_MANIFOLD_K_MAX */
@@ -53,13 +54,14 @@ struct hx_lowrank_factors {
 struct hx_lowrank_shape {
     size_t rank;       /* 0: of each basis the largest multiple of HX_LOWRANK_STEP with which it has no more numbers than its matrices and
                         * fits into VTCM */
+    const struct hx_rank_plan *plan; /* ranks that it has come before that; NULL: there is none */
     uint32_t matrices; /* bits of enum hx_matrix: of a set with the output matrix these are taken, of others all; never that one */
     int per_slot;      /* 1: each matrix has a basis of its own; 0: q, k and v share one */
     uint32_t format;
 };
 
 /* w: zeroed.  -EINVAL: a rank above what a matrix takes in, or one that does not go into blocks of the format; matrices of one basis of
- * which only some are to be on the DSP; nothing to take.  -ENOMEM.  In any case to be freed. */
+ * which only some are to be on the DSP, or that have different ranks in a plan; nothing to take.  -ENOMEM.  In any case to be freed. */
 int hx_lowrank_lay_out(struct hx_lowrank_factors *f, const struct hx_linear_set *set, const struct hx_lowrank_shape *shape,
                        struct hx_error *err);
 

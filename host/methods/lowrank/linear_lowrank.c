@@ -244,6 +244,8 @@ static uint64_t digest_of_options(const struct lowrank *l, const struct hx_lowra
 
         h = hx_digest(h, is, sizeof(is));
     }
+    if (cfg->how.gain)
+        h = hx_digest(h, cfg->how.gain, cfg->shape.plan->n_gain * sizeof(*cfg->how.gain));
     return ids ? hx_digest(h, ids, n_ids * sizeof(*ids)) : h;
 }
 

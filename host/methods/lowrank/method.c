@@ -29,6 +29,8 @@ static const struct hx_option options[] = {
     {.name = "axex-full-compress", .flags = HX_OPTION_CHOOSES | HX_OPTION_SHAPES, .help = "all seven of a layer"},
     {.name = "axex-compress-rank", .arg = "N|auto", .def = "auto", .flags = HX_OPTION_SHAPES,
      .help = "rank, 1536 at most; auto: no more numbers than before, and a layer's fit into VTCM"},
+    {.name = "axex-rank-plan", .arg = "FILE",
+     .help = "ranks by layer, and gains, as hexrig subspace mcr and gauge write them; others: --axex-compress-rank"},
     {.name = "axex-weight-pca", .help = "bases of the weights, which is the default"},
     {.name = "grc-basis", .arg = "shared|per-slot", .def = "shared", .names = bases, .flags = HX_OPTION_SHAPES,
      .help = "wq, wk and wv have one basis, or each its own, as all others have"},
@@ -123,16 +125,16 @@ static size_t asked_rank(const struct hx_plan *p, const struct hx_linear_set *se
     return HX_LOWRANK_MOST;
 }
 
-static int open_lowrank(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
-                        struct hx_error *err)
+static int open_planned(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
+                        const struct hx_rank_plan *plan, struct hx_error *err)
 {
     const struct hx_plan *p = o->plan;
     const char *cache = hx_plan_text(p, "wproj-cache");
     char *usual = cache ? NULL : hx_wproj_cache_folder();
     const struct hx_lowrank_cfg cfg = {
-        .shape = {.rank = asked_rank(p, set, o->watch), .matrices = matrices_of(p), .per_slot = hx_plan_index(p, "grc-basis") == 1,
-                  .format = types[hx_plan_index(p, "wproj-format")]},
-        .how = {(enum hx_lowrank_solver)hx_plan_index(p, "grc-solver"), hx_plan_index(p, "grc-norm") == 1},
+        .shape = {.rank = asked_rank(p, set, o->watch), .plan = plan, .matrices = matrices_of(p),
+                  .per_slot = hx_plan_index(p, "grc-basis") == 1, .format = types[hx_plan_index(p, "wproj-format")]},
+        .how = {(enum hx_lowrank_solver)hx_plan_index(p, "grc-solver"), hx_plan_index(p, "grc-norm") == 1, plan ? plan->gain : NULL},
         .reference = hx_plan_index(p, "wproj-by") == 1,
         .text = hx_plan_text(p, "basis-text"),
         .placement = (uint32_t)hx_plan_index(p, "placement"),
@@ -143,6 +145,21 @@ static int open_lowrank(struct hx_linear_method **out, const struct hx_open *o, 
     int rc = hx_linear_lowrank_open(out, o, set, &cfg, err);
 
     free(usual);
+    return rc;
+}
+
+static int open_lowrank(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
+                        struct hx_error *err)
+{
+    const char *path = hx_plan_text(o->plan, "axex-rank-plan");
+    struct hx_rank_plan plan = {0};
+    int rc = path ? hx_rank_plan_read(&plan, path, o->model, err) : 0;
+
+    if (!rc && plan.gain && hx_plan_given(o->plan, "basis-text"))
+        rc = hx_error_set(err, -EINVAL, "%s: it has gains, which are for bases of weights", path);
+    if (!rc)
+        rc = open_planned(out, o, set, path ? &plan : NULL, err);
+    hx_rank_plan_free(&plan);
     return rc;
 }
 

@@ -69,7 +69,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static int make(void *arg, size_t i, struct hx_error *err)
 {
-    static const struct hx_lowrank_how how = {HX_LOWRANK_EIGEN, 0};
+    static const struct hx_lowrank_how how = {.solver = HX_LOWRANK_EIGEN};
     struct bound *p = arg;
 
     return hx_lowrank_factorize(&p->f, &p->f.bases[i], &how, NULL, err);
