@@ -10,6 +10,7 @@ static const struct hx_action list[] = {
     {"gsi", hx_subspace_cmd_gsi, "what a gate in front of matrices saves on a held-out text"},
     {"gsi-cost", hx_subspace_cmd_gsi_cost, "the same out of shapes, for models that are not here"},
     {"intrinsic", hx_subspace_cmd_intrinsic, "how many dimensions states behind layers have, beside noise"},
+    {"mcr", hx_subspace_cmd_mcr, "ranks by phases of layers, accepted where a held-out text says so"},
     {"sweep", hx_subspace_cmd_sweep, "perplexity and modelled time over rank, for sizes of VTCM"},
 };
 

@@ -155,3 +155,16 @@ int hx_subject_write_json(const struct hx_subject *s, const char *name, const js
     rc |= fclose(f);
     return rc ? hx_cmd_fail(s->cmd, "%s/%s: %s", s->folder, name, strerror(errno)) : HX_EXIT_OK;
 }
+
+int hx_subject_write_plan(const struct hx_subject *s, const struct hx_rank_plan *p)
+{
+    struct hx_error err = {""};
+    char path[4096];
+
+    if (!s->folder)
+        return HX_EXIT_OK;
+    if (mkdir(s->folder, 0777) && errno != EEXIST)
+        return hx_cmd_fail(s->cmd, "%s: %s", s->folder, strerror(errno));
+    snprintf(path, sizeof(path), "%s/rank_plan.txt", s->folder);
+    return hx_rank_plan_write(p, path, &err) ? hx_cmd_fail(s->cmd, "%s", err.text) : HX_EXIT_OK;
+}

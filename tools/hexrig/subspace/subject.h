@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "cli/opt.h"
 #include "engine/method.h"
+#include "methods/adaptive/rank_plan.h"
 #include "model/matrix.h"
 
 struct hx_subject {
@@ -43,6 +44,9 @@ int hx_subject_each(const struct hx_subject *s, size_t n, hx_subject_fn *fn, voi
 
 /* Writes j as NAME into the folder, which is made if missing; nothing without one.  Returns an enum hx_exit. */
 int hx_subject_write_json(const struct hx_subject *s, const char *name, const json_t *j);
+
+/* Writes p as rank_plan.txt there; nothing without a folder.  Returns an enum hx_exit. */
+int hx_subject_write_plan(const struct hx_subject *s, const struct hx_rank_plan *p);
 
 /* Opens NAME there for writing; NULL after a message. */
 FILE *hx_subject_create(const struct hx_subject *s, const char *name);
