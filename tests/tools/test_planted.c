@@ -10,7 +10,9 @@
 #include "e2e.h"
 #include "engine/arch/arch.h"
 #include "golden.h"
+#include "methods/adaptive/variance.h"
 #include "methods/cpu/attn_flash.h"
+#include "methods/lowrank/factorize.h"
 #include "open_engine.h"
 #include "planted/planted.h"
 
@@ -398,6 +400,55 @@ static void test_eos_is_the_first_choice_everywhere(void **state)
     free_pass(s);
 }
 
+/* --- phases */
+
+/* Dimensions that a matrix reads: singular values that are no rounding to f16. */
+static size_t read_by(const struct hx_linear *w)
+{
+    struct hx_linear copy = *w;
+    const struct hx_lowrank_part part = {.w = &copy};
+    double squares[WIDTH];
+    struct hx_error err = {""};
+    size_t n = 0;
+
+    assert_int_equal(w->cols, WIDTH);
+    if (hx_lowrank_spectrum(&part, squares, &err))
+        fail_msg("%s", err.text);
+    while (n < WIDTH && squares[n] > 1e-4 * squares[0])
+        n++;
+    return n;
+}
+
+static void test_states_are_small_in_the_middle_which_reads_few_directions(void **state)
+{
+    enum { DEEP = 12, WIDE = DEEP / 6, TOKENS_OF_A_PASS = 128 };
+    struct hx_planted p = plain();
+    struct hx_error err = {""};
+    struct hx_model *m = NULL;
+    uint32_t ids[TOKENS_OF_A_PASS];
+    double variance[DEEP];
+
+    (void)state;
+    if (hx_geometry_find(&p.g, "12x4/2x32x128x256x2048", &err))
+        fail_msg("%s", err.text);
+    p.phases = 1;
+    if (hx_model_open(&m, made(&p), hx_archs, &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < TOKENS_OF_A_PASS; i++)
+        ids[i] = (uint32_t)(i * 31 % (VOCAB - 8));
+    if (hx_variances(&(struct hx_text_pass){.model = m, .pool = pools[1], .ids = ids, .ctx = TOKENS_OF_A_PASS, .windows = 1}, variance,
+                     &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < DEEP; i++) {
+        const int narrow = i >= WIDE && i < DEEP - WIDE;
+
+        if (narrow ? variance[i] > .05 : variance[i] < .5)
+            fail_msg("layer %zu: variance %g", i, variance[i]);
+        assert_int_equal(read_by(&m->layers[i].q), narrow ? 2 : RANK - 1); /* 2 KV heads, a direction of each; the last is shared */
+    }
+    hx_model_close(m);
+}
+
 /* --- bytes */
 
 static uint64_t digest_of(const struct hx_planted *p, size_t pool)
@@ -534,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_zones_are_told_apart_behind_all_layers),
         cmocka_unit_test(test_a_token_has_one_follower),
         cmocka_unit_test(test_eos_is_the_first_choice_everywhere),
+    cmocka_unit_test(test_states_are_small_in_the_middle_which_reads_few_directions),
         cmocka_unit_test(test_same_options_give_the_same_bytes),
         cmocka_unit_test(test_what_cannot_be_made_is_refused),
         cmocka_unit_test(test_command_makes_a_model_that_says_what_it_is),

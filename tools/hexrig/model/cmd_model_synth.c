@@ -13,7 +13,7 @@
 #include "planted/planted.h"
 #include "quant/quant.h"
 
-enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_TYPE, OPT_RANK, OPT_NOISE, OPT_SINK, OPT_ZONES, OPT_EOS_FIRST, OPT_SEED };
+enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_TYPE, OPT_RANK, OPT_NOISE, OPT_SINK, OPT_ZONES, OPT_EOS_FIRST, OPT_PHASES, OPT_SPREAD, OPT_SEED };
 enum { MAX_THREADS = 1024, DEFAULT_RANK = 64, MAX_RANK = 1 << 20 };
 
 static const uint64_t most_bytes = 32ull << 30; /* llama3-8b in F32 */
@@ -28,6 +28,8 @@ static const struct argp_option options[] = {
     {"sink", OPT_SINK, NULL, 0, "position 0 has a state 30 times as long as others, outside of their subspace", 0},
     {"zones", OPT_ZONES, "N", 0, "the subspace has N parts; token id modulo N says which is a token's (1)", 0},
     {"eos-first", OPT_EOS_FIRST, NULL, 0, "EOS is always the likeliest token", 0},
+    {"phases", OPT_PHASES, NULL, 0, "states are small in the layers between the first and the last sixth, which read few directions", 0},
+    {"norm-spread", OPT_SPREAD, "N", 0, "weights of norms are 2^-N to 2^N, and matrices behind them divided by them (0)", 0},
     {"seed", OPT_SEED, "S", 0, "of all that is random (1)", 0},
     {"type", OPT_TYPE, "TYPE", 0, "f32 | f16 | q8_0 (f16)", 0},
     {"threads", HX_OPT_THREADS, "N", 0, "that compute (the CPUs that this process may use)", 0},
@@ -37,7 +39,7 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Writes a model of the given shapes whose activations have a property that is planted: a low rank, a sink at position 0, zones of "
-    "tokens, EOS as the first answer.  For showing what pays only where activations have it, through the whole engine.  The model knows no "
+    "tokens, EOS as the first answer, phases of layers.  For showing what pays only where activations have it, through the whole engine.  The model knows no "
     "language: its texts mean nothing, and hexrig ppl refuses it.  The same options give the same bytes."
     "\vFILE appears when it is complete.\n\n"
     "Example: hexrig model synth --geometry smollm2-135m --act-rank 64 --noise 0.01 -o planted.gguf";
@@ -63,11 +65,12 @@ static int tell(void *arg, size_t tensor, size_t n)
 static int report(const struct args *a, const struct hx_planted_told *told, double seconds)
 {
     const struct hx_planted *p = &a->p;
-    json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:f, s:{s:I, s:f, s:b, s:I, s:b, s:o}}", "out", hx_json_text(a->out), "geometry",
+    json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:f, s:{s:I, s:f, s:b, s:I, s:b, s:b, s:I, s:o}}", "out", hx_json_text(a->out), "geometry",
                           hx_json_text(a->geometry), "type", hx_quant_name(p->type), "tensors", (json_int_t)told->tensors, "bytes",
                           (json_int_t)told->bytes, "vocabulary", (json_int_t)told->vocab, "seconds", seconds, "planted", "act_rank",
                           (json_int_t)p->rank, "noise", p->noise, "sink", p->sink, "zones", (json_int_t)p->zones, "eos_first",
-                          p->eos_first, "seed", json_integer((json_int_t)p->seed));
+                          p->eos_first, "phases", p->phases, "norm_spread",
+                          (json_int_t)p->norm_spread, "seed", json_integer((json_int_t)p->seed));
 
     return hx_report_print(cmd, j, a->json);
 }
@@ -100,6 +103,15 @@ static int synth(const struct args *a)
     return report(a, &told, hx_report_clock() - start);
 }
 
+static int norm_spread(struct args *a, const char *arg)
+{
+    size_t n = 0;
+    const int rc = hx_opt_size(cmd, "norm-spread", arg, 0, HX_PLANTED_SPREAD, &n);
+
+    a->p.norm_spread = (unsigned)n;
+    return rc;
+}
+
 static int option(struct args *a, int key, const char *arg)
 {
     switch (key) {
@@ -121,6 +133,11 @@ static int option(struct args *a, int key, const char *arg)
     case OPT_EOS_FIRST:
         a->p.eos_first = 1;
         return 0;
+    case OPT_PHASES:
+        a->p.phases = 1;
+        return 0;
+    case OPT_SPREAD:
+        return norm_spread(a, arg);
     case OPT_SEED:
         return hx_opt_u64(cmd, "seed", arg, 0, INT64_MAX, &a->p.seed);
     case OPT_TYPE:

@@ -164,6 +164,10 @@ int hx_planted_keys_write(struct hx_gguf_writer *out, const struct hx_planted *p
     put(out, HX_PLANTED "noise", HX_GGUF_F64, &p->noise, sizeof(p->noise));
     put_bool(out, HX_PLANTED "sink", p->sink);
     put_bool(out, HX_PLANTED "eos_first", p->eos_first);
+    if (p->phases)
+        put_bool(out, HX_PLANTED "phases", 1);
+    if (p->norm_spread)
+        hx_gguf_writer_u32(out, HX_PLANTED "norm_spread", p->norm_spread);
     put(out, HX_PLANTED "seed", HX_GGUF_U64, &p->seed, sizeof(p->seed));
     return put_tokenizer(out, p, tokenizer, err);
 }

@@ -57,9 +57,15 @@ static int check_type(const struct hx_planted *p, struct hx_error *err)
 
 static int check_planted(const struct hx_planted *p, struct hx_error *err)
 {
-    const size_t reserved = (size_t)p->eos_first;
-    int rc = check_range("act-rank", p->rank, 1 + reserved, p->g.width - (size_t)p->sink, err);
+    const size_t reserved = hx_planted_reserved(p);
+    int rc = p->phases ? check_range("layers with phases", p->g.n_layer, HX_PLANTED_WIDE, HX_MAX_LAYERS, err) : 0;
 
+    if (!rc && p->phases)
+        rc = check_range("act-rank with phases", p->rank, 2, p->g.ffn + reserved, err);
+    if (!rc)
+        rc = check_range("norm-spread", p->norm_spread, 0, HX_PLANTED_SPREAD, err);
+    if (!rc)
+        rc = check_range("act-rank", p->rank, 1 + reserved, p->g.width - (size_t)p->sink, err);
     return rc ? rc : check_range("zones", p->zones, 1, p->rank - reserved, err);
 }
 

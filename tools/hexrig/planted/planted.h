@@ -28,11 +28,17 @@ struct hx_planted {
     double noise;          /* of every matrix but wq, wk and output: its root mean square over theirs */
     int sink;              /* 1: a BOS token is put before texts; its state is HX_PLANTED_SINK times as long as others, and orthogonal */
     size_t zones;          /* 1..rank: token id % zones has its own part of the subspace, and layers keep to it */
-    int eos_first;         /* 1: the likeliest token is EOS, always.  A quarter of each state is one direction, which no zone has */
+    int eos_first;         /* 1: the likeliest token is EOS, always.  HX_PLANTED_SHARED of each state is one direction, which no zone has */
+    int phases;            /* 1: states are small between the first and the last sixth of the layers, which then read few directions */
+    unsigned norm_spread;  /* weights of norms are powers of 2, this one at most and its inverse at least; what reads behind them is divided
+                            * by them, so that the model does the same whatever they are */
     uint64_t seed;
 };
 
-enum { HX_PLANTED_SINK = 30 };
+enum { HX_PLANTED_SINK = 30, HX_PLANTED_WIDE = 6 /* layers for each wide one at either end */,
+       HX_PLANTED_SPREAD = 6 /* f16 has room for it */ };
+
+#define HX_PLANTED_SHARED .25 /* of each state's energy is a direction that all tokens have, with eos_first or phases */
 
 struct hx_planted_told {
     uint64_t bytes;   /* of the tensors */

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "keyed.h"
+#include "narrow.h"
 
 /* Keys of what is random; those of layers follow. */
 enum { KEY_BASIS, KEY_TOKENS, KEY_NOISE, KEY_OUTPUT, KEY_LAYERS };
 enum { STEP = 1109 }; /* a prime, 1 more than a multiple of 4 */
 enum { KEY_WQ, KEY_WK, KEY_VALUE, KEY_CODE, KEY_OUT_OF, KEY_GATE, KEY_UP, KEY_DOWN, KEY_SIZE, KEY_LAYER_NOISE };
 
-static const double eos_share = .25;  /* of the energy of each state */
+static const double open_gate = 8; /* silu(8) is nearly 8 */
 static const double eos_logit = 60, next_logit = 14, logit_size = 1; /* logit_size: of what is random in each */
 
 /* Mean square of silu(a) b of independent normal a and b. */
@@ -51,6 +52,11 @@ static void randomise(float *to, double size, uint64_t key, size_t n)
 
     for (size_t i = 0; i < n; i++)
         to[i] = t * hx_keyed_unit(key, i);
+}
+
+size_t hx_planted_reserved(const struct hx_planted *p)
+{
+    return p->eos_first || p->phases;
 }
 
 /* --- sizes */
@@ -163,35 +169,74 @@ static void add_point(const struct hx_planted_rows *m, size_t token, double ener
 
 static void fill_token(const struct hx_planted_rows *m, size_t token, float *to, size_t n)
 {
-    const double energy = (double)n * (m->p->eos_first ? 1 - eos_share : 1);
+    const double energy = (double)n * (m->d.reserved ? 1 - HX_PLANTED_SHARED : 1);
     const int sink = m->p->sink && token == m->bos;
     const double times = sink ? HX_PLANTED_SINK : 1;
 
     memset(to, 0, n * sizeof(*to));
-    if (m->p->eos_first)
-        add(to, times * sqrt((double)n * eos_share), m->d.basis, n);
+    if (m->d.reserved)
+        add(to, times * sqrt((double)n * HX_PLANTED_SHARED), m->d.basis, n);
     if (sink)
         add(to, times * sqrt(energy), sink_of(m), n);
     else
         add_point(m, token, energy, to, n);
 }
 
+/* Of every norm.  Its key is that of noise of a token that no vocabulary has. */
+static float norm_weight(const struct hx_planted_rows *m, size_t i)
+{
+    const int most = (int)m->p->norm_spread;
+
+    return most ? ldexpf(1, (int)(hx_keyed(hx_keyed(key_of(m, KEY_NOISE), UINT64_MAX), i) % (2 * (unsigned)most + 1)) - most) : 1;
+}
+
+static int reads_behind_norm(enum hx_planted_kind kind)
+{
+    return kind == HX_PLANTED_WQ || kind == HX_PLANTED_WK || kind == HX_PLANTED_WV || kind == HX_PLANTED_GATE ||
+           kind == HX_PLANTED_UP || kind == HX_PLANTED_OUTPUT;
+}
+
 static void fill_norm(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
 {
-    (void)m;
     (void)row;
     for (size_t i = 0; i < n; i++)
-        to[i] = 1;
+        to[i] = norm_weight(m, i);
+}
+
+/* How many of a head's directions the layer reads. */
+static size_t read_per_head(const struct hx_planted_rows *m)
+{
+    const size_t few = m->per_head / 4;
+
+    return !hx_planted_is_narrow(m->p, m->layer) ? m->per_head : few ? few : 1;
+}
+
+/* Of wq or wk: random, with phases within what the layer reads. */
+static void fill_random(const struct hx_planted_rows *m, uint64_t key, float *to, size_t n)
+{
+    const double size = 1 / sqrt((double)n);
+
+    if (!m->p->phases) {
+        randomise(to, size, key, n);
+        return;
+    }
+    memset(to, 0, n * sizeof(*to));
+    if (!hx_planted_is_narrow(m->p, m->layer))
+        for (size_t i = m->d.reserved; i < m->d.rank; i++)
+            add(to, size * hx_keyed_unit(key, i), m->d.basis + i * n, n);
+    for (size_t i = 0; i < m->p->g.n_kv * m->per_head && hx_planted_is_narrow(m->p, m->layer); i++)
+        if (i % m->per_head < read_per_head(m))
+            add(to, read_size(m) * hx_keyed_unit(key, i), m->value_of + i * n, n);
 }
 
 static void fill_query(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
 {
-    randomise(to, 1 / sqrt((double)n), hx_keyed(layer_key(m, KEY_WQ), row), n);
+    fill_random(m, hx_keyed(layer_key(m, KEY_WQ), row), to, n);
 }
 
 static void fill_key(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
 {
-    randomise(to, 1 / sqrt((double)n), hx_keyed(layer_key(m, KEY_WK), row), n);
+    fill_random(m, hx_keyed(layer_key(m, KEY_WK), row), to, n);
 }
 
 static void fill_value(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
@@ -199,7 +244,7 @@ static void fill_value(const struct hx_planted_rows *m, size_t row, float *to, s
     const size_t dh = m->p->g.dh, first = row / dh * m->per_head;
 
     memset(to, 0, n * sizeof(*to));
-    for (size_t i = first; i < first + m->per_head; i++)
+    for (size_t i = first; i < first + read_per_head(m); i++)
         add(to, value_size(m) * m->code[i * dh + row % dh], m->value_of + i * n, n);
 }
 
@@ -214,20 +259,40 @@ static void fill_out(const struct hx_planted_rows *m, size_t row, float *to, siz
                 m->code + (h / group * m->per_head + i) * dh, dh);
 }
 
+/* The vector of the basis that unit i changes in a layer that makes states small or large; NULL: it does nothing. */
+static const float *changed_by(const struct hx_planted_rows *m, size_t i)
+{
+    return m->d.reserved + i < m->d.rank ? m->d.basis + (m->d.reserved + i) * m->d.width : NULL;
+}
+
 static void fill_gate(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
 {
-    scale(to, read_size(m), m->gate_of + row % m->patterns * n, n);
+    if (hx_planted_change(m->p, m->layer) != 0)
+        scale(to, open_gate / sqrt((double)n * HX_PLANTED_SHARED), m->d.basis, n);
+    else
+        scale(to, read_size(m), m->gate_of + row % m->patterns * n, n);
 }
 
 static void fill_up(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
 {
-    scale(to, read_size(m) * m->unit_size[row], m->up_of + row % m->patterns * n, n);
+    if (hx_planted_change(m->p, m->layer) == 0)
+        scale(to, read_size(m) * m->unit_size[row], m->up_of + row % m->patterns * n, n);
+    else if (changed_by(m, row))
+        memcpy(to, changed_by(m, row), n * sizeof(*to));
+    else
+        memset(to, 0, n * sizeof(*to));
 }
 
 static void fill_down(const struct hx_planted_rows *m, size_t row, float *to, size_t n)
 {
+    const double change = hx_planted_change(m->p, m->layer);
+    const float size = (float)(change * hx_planted_change_square(m->p, m->layer) / open_gate);
+
     for (size_t i = 0; i < n; i++)
-        to[i] = m->unit_share[i] * m->down_of[i % m->patterns * m->d.width + row];
+        if (change == 0)
+            to[i] = m->unit_share[i] * m->down_of[i % m->patterns * m->d.width + row];
+        else
+            to[i] = changed_by(m, i) ? size * changed_by(m, i)[row] : 0;
 }
 
 /* A token is likely behind the one whose point its row has: with 2^n of them, one cycle through all (Hull and Dobell 1962).  Those
@@ -238,7 +303,7 @@ static void fill_output(const struct hx_planted_rows *m, size_t row, float *to, 
     if (row >= m->tokens)
         return;
     if (m->p->eos_first && row == m->eos) {
-        scale(to, eos_logit / sqrt((double)n * eos_share), m->d.basis, n);
+        scale(to, eos_logit / sqrt((double)n * HX_PLANTED_SHARED), m->d.basis, n);
         return;
     }
     randomise(to, logit_size / sqrt((double)n), hx_keyed(key_of(m, KEY_OUTPUT), row), n);
@@ -277,6 +342,8 @@ void hx_planted_row(const struct hx_planted_rows *m, enum hx_planted_kind kind, 
     fills[kind](m, row, to, cols);
     for (size_t i = 0; size > 0 && i < cols; i++)
         to[i] += size * hx_keyed_unit(hx_keyed(noise, row), i);
+    for (size_t i = 0; m->p->norm_spread && reads_behind_norm(kind) && i < cols; i++)
+        to[i] /= norm_weight(m, i);
 }
 
 /* --- life */
@@ -286,7 +353,7 @@ int hx_planted_rows_open(struct hx_planted_rows *m)
     const struct hx_geometry *g = &m->p->g;
     const size_t share = m->p->rank / g->n_head, width = g->width;
     const size_t per_head = share < 1 ? 1 : share < g->dh ? share : g->dh;
-    const size_t patterns = m->p->rank - (size_t)m->p->eos_first < g->ffn ? m->p->rank - (size_t)m->p->eos_first : g->ffn;
+    const size_t own = m->p->rank - hx_planted_reserved(m->p), patterns = own < g->ffn ? own : g->ffn;
     const struct {
         float **at;
         size_t rows, cols;
@@ -298,7 +365,7 @@ int hx_planted_rows_open(struct hx_planted_rows *m)
 
     m->per_head = per_head;
     m->patterns = patterns;
-    m->d = (struct hx_directions){.width = width, .rank = m->p->rank, .reserved = (size_t)m->p->eos_first, .zones = m->p->zones};
+    m->d = (struct hx_directions){.width = width, .rank = m->p->rank, .reserved = hx_planted_reserved(m->p), .zones = m->p->zones};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         *parts[i].at = calloc(parts[i].rows * parts[i].cols, sizeof(float));
         if (!*parts[i].at)

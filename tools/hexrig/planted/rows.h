@@ -34,6 +34,9 @@ struct hx_planted_rows {
     float *unit_size, *unit_share;    /* [ffn] of a unit, and its share in what its pattern writes */
 };
 
+/* Vectors of the basis that all tokens share: 0 or 1. */
+size_t hx_planted_reserved(const struct hx_planted *p);
+
 /* p, tokens, bos and eos are set.  0 or -ENOMEM; in any case to be freed. */
 int hx_planted_rows_open(struct hx_planted_rows *m);
 void hx_planted_rows_free(struct hx_planted_rows *m);
