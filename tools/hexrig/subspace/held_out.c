@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/share.h"
+#include "methods/lowrank/linear_lowrank.h"
 #include "model/planted.h"
 #include "text/text.h"
 
@@ -55,7 +56,33 @@ static int write_plan(const struct hx_rank_plan *plan, char *path, size_t n, str
     return hx_rank_plan_write(plan, path, err);
 }
 
-static int score(const struct hx_held_out *h, const char *const *settings, struct hx_ppl *got, struct hx_error *err)
+static double norm2(const struct hx_linear *w, float *row)
+{
+    double sum = 0;
+
+    for (size_t r = 0; r < w->rows; r++) {
+        hx_linear_row(w, r, row);
+        for (size_t i = 0; i < w->cols; i++)
+            sum += (double)row[i] * row[i];
+    }
+    return sum;
+}
+
+static int add_errors(const struct hx_engine *e, double *error, struct hx_error *err)
+{
+    const struct hx_lowrank_factors *f = hx_linear_lowrank_factors(e->core->linear[0].open);
+    float *row = malloc(hx_model_most_cols(e->model) * sizeof(*row));
+
+    if (!row)
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    *error = 0;
+    for (size_t i = 0; i < f->n_parts; i++)
+        *error += f->parts[i].rel_f2 * norm2(f->parts[i].w, row);
+    free(row);
+    return 0;
+}
+
+static int score(const struct hx_held_out *h, const char *const *settings, struct hx_ppl *got, double *error, struct hx_error *err)
 {
     const struct hx_ppl_cfg cfg = {.ctx = HX_HELD_OUT_CTX, .chunks = h->chunks, .bos = HX_NO_TOKEN, .reference = h->plain->forward};
     struct hx_engine *e = NULL;
@@ -63,28 +90,28 @@ static int score(const struct hx_held_out *h, const char *const *settings, struc
 
     if (!rc)
         rc = hx_ppl_windows(e->model, e->forward, h->ids, h->n_ids, &cfg, got, err);
+    if (!rc)
+        rc = add_errors(e, error, err);
     hx_engine_close(e);
     return rc;
 }
 
 int hx_held_out_score(const struct hx_held_out *h, const char *const *settings, const struct hx_rank_plan *plan, struct hx_ppl *got,
-                      struct hx_error *err)
+                      double *error, struct hx_error *err)
 {
     static const char option[] = "axex-rank-plan=";
     const char *all[MOST_SETTINGS + 4] = {"kv=f32", "wproj-cache=none"};
     char with[1024 + sizeof(option)], *path = with + sizeof(option) - 1;
     size_t n = 2;
-    int rc = 0;
+    int rc;
 
     while (*settings && n < MOST_SETTINGS + 2)
         all[n++] = *settings++;
-    if (!plan)
-        return score(h, all, got, err);
     memcpy(with, option, sizeof(option));
     all[n] = with;
     rc = write_plan(plan, path, sizeof(with) - (sizeof(option) - 1), err);
     if (!rc)
-        rc = score(h, all, got, err);
+        rc = score(h, all, got, error, err);
     unlink(path);
     return rc;
 }

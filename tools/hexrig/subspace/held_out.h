@@ -25,9 +25,10 @@ struct hx_held_out {
 int hx_held_out_open(struct hx_held_out *h, struct hx_error *err);
 void hx_held_out_close(struct hx_held_out *h);
 
-/* settings: of linear method lowrank, NULL-terminated, 8 at most; plan: NULL: without one.  0 or negative errno with a reason. */
+/* settings: of linear method lowrank, NULL-terminated, 8 at most.  error: the sum of |W - up down|^2 over its matrices.  0 or negative
+ * errno with a reason. */
 int hx_held_out_score(const struct hx_held_out *h, const char *const *settings, const struct hx_rank_plan *plan, struct hx_ppl *got,
-                      struct hx_error *err);
+                      double *error, struct hx_error *err);
 
 /* {"kl", "top1"} and, where it says something, "ppl", "ppl_ratio". */
 json_t *hx_held_out_json(const struct hx_held_out *h, const struct hx_ppl *got);

@@ -155,12 +155,13 @@ static int is_accepted(const struct mcr *p)
 static int compare(struct mcr *p, struct hx_error *err)
 {
     static const char *const settings[] = {"axex-compress", NULL};
+    double error;
     int rc = hx_held_out_open(&p->h, err);
 
     if (!rc)
-        rc = hx_held_out_score(&p->h, settings, &p->equal, &p->scored_equal, err);
+        rc = hx_held_out_score(&p->h, settings, &p->equal, &p->scored_equal, &error, err);
     if (!rc)
-        rc = hx_held_out_score(&p->h, settings, &p->plan, &p->scored, err);
+        rc = hx_held_out_score(&p->h, settings, &p->plan, &p->scored, &error, err);
     for (size_t i = 0; i < p->n && !rc && !is_accepted(p); i++)
         snprintf(p->equal.at[i].why, sizeof(p->equal.at[i].why), "mcr rejected: kl %.4g, %.4g with equal ranks", p->scored.kl.mean,
                  p->scored_equal.kl.mean);
