@@ -24,6 +24,15 @@ int hx_rank_plan_alloc(struct hx_rank_plan *p, const struct hx_model *m, size_t 
     return p->at ? 0 : -ENOMEM;
 }
 
+int hx_rank_plan_qkv(struct hx_rank_plan *p, const struct hx_model *m, const size_t *ranks, size_t equal)
+{
+    const int rc = hx_rank_plan_alloc(p, m, m->n_layer);
+
+    for (size_t i = 0; i < p->n && !rc; i++)
+        p->at[i] = (struct hx_rank){.layer = i, .matrices = QKV, .rank = ranks ? ranks[i] : equal};
+    return rc;
+}
+
 void hx_rank_plan_free(struct hx_rank_plan *p)
 {
     free(p->at);

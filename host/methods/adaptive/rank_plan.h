@@ -41,6 +41,10 @@ struct hx_rank_plan {
 
 /* Room for n ranks; the caller fills them in.  0 or -ENOMEM. */
 int hx_rank_plan_alloc(struct hx_rank_plan *p, const struct hx_model *m, size_t n);
+
+/* Ranks of wq, wk and wv's shared basis, layer by layer; ranks NULL: each `equal`.  0 or -ENOMEM. */
+int hx_rank_plan_qkv(struct hx_rank_plan *p, const struct hx_model *m, const size_t *ranks, size_t equal);
+
 void hx_rank_plan_free(struct hx_rank_plan *p);
 
 size_t hx_rank_plan_sum(const struct hx_rank_plan *p);

@@ -12,6 +12,7 @@ static const struct hx_action list[] = {
     {"intrinsic", hx_subspace_cmd_intrinsic, "how many dimensions states behind layers have, beside noise"},
     {"mcr", hx_subspace_cmd_mcr, "ranks by phases of layers, accepted where a held-out text says so"},
     {"gauge", hx_subspace_cmd_gauge, "gains of the stream for matrices of low rank, likewise"},
+    {"learn", hx_subspace_cmd_learn, "ranks by what each layer's harms and costs, likewise"},
     {"sweep", hx_subspace_cmd_sweep, "perplexity and modelled time over rank, for sizes of VTCM"},
 };
 

@@ -8,6 +8,7 @@ int hx_subspace_cmd_gsi(int argc, char **argv);
 int hx_subspace_cmd_gsi_cost(int argc, char **argv);
 int hx_subspace_cmd_intrinsic(int argc, char **argv);
 int hx_subspace_cmd_gauge(int argc, char **argv);
+int hx_subspace_cmd_learn(int argc, char **argv);
 int hx_subspace_cmd_mcr(int argc, char **argv);
 int hx_subspace_cmd_sweep(int argc, char **argv);
 

@@ -37,8 +37,7 @@ struct gauge {
     double *log_gain;
     struct hx_gauge_told told;
     struct hx_rank_plan plain, gained;
-    struct hx_ppl scored[2];    /* without gains, with */
-    double error[2];            /* sum of |W - up down|^2 */
+    struct hx_compared c;
 };
 
 static int option(struct gauge *p, int key, char *arg)
@@ -115,22 +114,12 @@ static int fill_plans(struct gauge *p, struct hx_error *err)
 
 /* --- verdict */
 
-static int is_accepted(const struct gauge *p)
-{
-    return p->scored[1].kl.mean < p->scored[0].kl.mean;
-}
-
 static int compare(struct gauge *p, struct hx_error *err)
 {
     static const char *const settings[] = {"axex-full-compress", "grc-basis=per-slot", NULL};
     int rc = hx_held_out_open(&p->h, err);
 
-    for (int i = 0; i < 2 && !rc; i++)
-        rc = hx_held_out_score(&p->h, settings, i ? &p->gained : &p->plain, &p->scored[i], &p->error[i], err);
-    for (size_t i = 0; i < p->plain.n && !rc && !is_accepted(p); i++)
-        snprintf(p->plain.at[i].why, sizeof(p->plain.at[i].why), "gauge rejected: kl %.4g, %.4g without gains", p->scored[1].kl.mean,
-                 p->scored[0].kl.mean);
-    return rc;
+    return rc ? rc : hx_held_out_compare(&p->h, settings, &p->plain, &p->gained, "gauge", &p->c, err);
 }
 
 static double ratio(double a, double b)
@@ -149,9 +138,9 @@ static json_t *all_json(const struct gauge *p)
     return json_pack("{s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "model", hx_json_text(p->s.path), "held_out",
                      hx_json_text(p->h.text), "rank", (json_int_t)p->rank, "steps", (json_int_t)p->told.steps, "gain_least", exp(low),
                      "gain_most", exp(high), "tail_ratio", ratio(p->told.after, p->told.before), "error_ratio",
-                     ratio(p->error[1], p->error[0]), "kl_ratio", ratio(p->scored[1].kl.mean, p->scored[0].kl.mean), "without",
-                     hx_held_out_json(&p->h, &p->scored[0]), "gauge", hx_held_out_json(&p->h, &p->scored[1]), "verdict",
-                     is_accepted(p) ? "ACCEPTED" : "REJECTED");
+                     ratio(p->c.chosen_error, p->c.plain_error), "kl_ratio", ratio(p->c.chosen.kl.mean, p->c.plain.kl.mean), "without",
+                     hx_held_out_json(&p->h, &p->c.plain), "gauge", hx_held_out_json(&p->h, &p->c.chosen), "verdict",
+                     hx_compared_verdict(&p->c));
 }
 
 static int answer(const struct gauge *p)
@@ -160,7 +149,7 @@ static int answer(const struct gauge *p)
     int rc = hx_subject_write_json(&p->s, "gauge.json", j);
 
     if (!rc)
-        rc = hx_subject_write_plan(&p->s, is_accepted(p) ? &p->gained : &p->plain);
+        rc = hx_subject_write_plan(&p->s, p->c.accepted ? &p->gained : &p->plain);
     if (!rc)
         return hx_report_print(p->s.cmd, j, p->s.json);
     json_decref(j);

@@ -68,9 +68,19 @@ static double norm2(const struct hx_linear *w, float *row)
     return sum;
 }
 
+/* Method lowrank is one of those that the map names. */
+static const struct hx_lowrank_factors *factors_of(const struct hx_engine *e)
+{
+    size_t i = 0;
+
+    while (strcmp(e->core->linear[i].method->name, "lowrank") != 0)
+        i++;
+    return hx_linear_lowrank_factors(e->core->linear[i].open);
+}
+
 static int add_errors(const struct hx_engine *e, double *error, struct hx_error *err)
 {
-    const struct hx_lowrank_factors *f = hx_linear_lowrank_factors(e->core->linear[0].open);
+    const struct hx_lowrank_factors *f = factors_of(e);
     float *row = malloc(hx_model_most_cols(e->model) * sizeof(*row));
 
     if (!row)
@@ -114,6 +124,25 @@ int hx_held_out_score(const struct hx_held_out *h, const char *const *settings, 
         rc = score(h, all, got, error, err);
     unlink(path);
     return rc;
+}
+
+int hx_held_out_compare(const struct hx_held_out *h, const char *const *settings, struct hx_rank_plan *plain,
+                        const struct hx_rank_plan *chosen, const char *who, struct hx_compared *c, struct hx_error *err)
+{
+    int rc = hx_held_out_score(h, settings, plain, &c->plain, &c->plain_error, err);
+
+    if (!rc)
+        rc = hx_held_out_score(h, settings, chosen, &c->chosen, &c->chosen_error, err);
+    c->accepted = !rc && c->chosen.kl.mean < c->plain.kl.mean;
+    for (size_t i = 0; i < plain->n && !rc && !c->accepted; i++)
+        snprintf(plain->at[i].why, sizeof(plain->at[i].why), "%s rejected: kl %.4g, %.4g without", who, c->chosen.kl.mean,
+                 c->plain.kl.mean);
+    return rc;
+}
+
+const char *hx_compared_verdict(const struct hx_compared *c)
+{
+    return c->accepted ? "ACCEPTED" : "REJECTED";
 }
 
 json_t *hx_held_out_json(const struct hx_held_out *h, const struct hx_ppl *got)

@@ -30,6 +30,20 @@ void hx_held_out_close(struct hx_held_out *h);
 int hx_held_out_score(const struct hx_held_out *h, const char *const *settings, const struct hx_rank_plan *plan, struct hx_ppl *got,
                       double *error, struct hx_error *err);
 
+/* A plan that something has chosen beside a plain one. */
+struct hx_compared {
+    struct hx_ppl plain, chosen;
+    double plain_error, chosen_error;
+    int accepted; /* 1: the chosen one is nearer to the model */
+};
+
+/* As above, of both.  If the chosen one is not accepted, the plain one's ranks say so; who: what has chosen. */
+int hx_held_out_compare(const struct hx_held_out *h, const char *const *settings, struct hx_rank_plan *plain,
+                        const struct hx_rank_plan *chosen, const char *who, struct hx_compared *c, struct hx_error *err);
+
+/* "ACCEPTED" or "REJECTED". */
+const char *hx_compared_verdict(const struct hx_compared *c);
+
 /* {"kl", "top1"} and, where it says something, "ppl", "ppl_ratio". */
 json_t *hx_held_out_json(const struct hx_held_out *h, const struct hx_ppl *got);
 

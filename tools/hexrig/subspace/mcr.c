@@ -51,7 +51,7 @@ struct mcr {
     size_t *ranks;
     int valid;
     struct hx_rank_plan plan, equal;
-    struct hx_ppl scored, scored_equal;
+    struct hx_compared c;
 };
 
 /* --- options */
@@ -119,16 +119,13 @@ static int take_variances(struct mcr *p, struct hx_error *err)
 
 static int fill_plans(struct mcr *p, struct hx_error *err)
 {
-    if (hx_rank_plan_alloc(&p->plan, p->s.m, p->n) || hx_rank_plan_alloc(&p->equal, p->s.m, p->n))
+    if (hx_rank_plan_qkv(&p->plan, p->s.m, p->ranks, 0) || hx_rank_plan_qkv(&p->equal, p->s.m, NULL, p->rank))
         return hx_error_set(err, -ENOMEM, "out of memory");
     for (size_t i = 0; i < p->n; i++) {
-        struct hx_rank *at = &p->plan.at[i], *equal = &p->equal.at[i];
+        struct hx_rank *at = &p->plan.at[i];
 
-        *at = (struct hx_rank){.layer = i, .matrices = 1 << HX_WQ | 1 << HX_WK | 1 << HX_WV, .rank = p->ranks[i], .phase = p->phase[i]};
+        at->phase = p->phase[i];
         snprintf(at->why, sizeof(at->why), "variance %.4g, with its neighbours %.4g", p->variance[i], p->smooth[i]);
-        *equal = *at;
-        equal->rank = p->rank;
-        equal->phase = HX_PHASE_NONE;
     }
     return 0;
 }
@@ -147,24 +144,15 @@ static int make_plans(struct mcr *p, struct hx_error *err)
 
 /* --- verdict */
 
-static int is_accepted(const struct mcr *p)
-{
-    return p->valid && p->scored.kl.mean < p->scored_equal.kl.mean;
-}
-
+/* Equal ranks, which a flat profile has, are no choice. */
 static int compare(struct mcr *p, struct hx_error *err)
 {
     static const char *const settings[] = {"axex-compress", NULL};
-    double error;
     int rc = hx_held_out_open(&p->h, err);
 
     if (!rc)
-        rc = hx_held_out_score(&p->h, settings, &p->equal, &p->scored_equal, &error, err);
-    if (!rc)
-        rc = hx_held_out_score(&p->h, settings, &p->plan, &p->scored, &error, err);
-    for (size_t i = 0; i < p->n && !rc && !is_accepted(p); i++)
-        snprintf(p->equal.at[i].why, sizeof(p->equal.at[i].why), "mcr rejected: kl %.4g, %.4g with equal ranks", p->scored.kl.mean,
-                 p->scored_equal.kl.mean);
+        rc = hx_held_out_compare(&p->h, settings, &p->equal, &p->plan, "mcr", &p->c, err);
+    p->c.accepted &= p->valid;
     return rc;
 }
 
@@ -180,9 +168,9 @@ static json_t *all_json(const struct mcr *p)
         json_object_set_new(j, name, json_pack("{s:f, s:f, s:s, s:I}", "variance", p->variance[i], "smooth", p->smooth[i], "phase",
                                                hx_phase_names[p->phase[i]], "rank", (json_int_t)p->ranks[i]));
     }
-    json_object_set_new(j, "equal", hx_held_out_json(&p->h, &p->scored_equal));
-    json_object_set_new(j, "mcr", hx_held_out_json(&p->h, &p->scored));
-    json_object_set_new(j, "verdict", json_string(is_accepted(p) ? "ACCEPTED" : "REJECTED"));
+    json_object_set_new(j, "equal", hx_held_out_json(&p->h, &p->c.plain));
+    json_object_set_new(j, "mcr", hx_held_out_json(&p->h, &p->c.chosen));
+    json_object_set_new(j, "verdict", json_string(hx_compared_verdict(&p->c)));
     return j;
 }
 
@@ -192,7 +180,7 @@ static int answer(const struct mcr *p)
     int rc = hx_subject_write_json(&p->s, "mcr.json", j);
 
     if (!rc)
-        rc = hx_subject_write_plan(&p->s, is_accepted(p) ? &p->plan : &p->equal);
+        rc = hx_subject_write_plan(&p->s, p->c.accepted ? &p->plan : &p->equal);
     if (!rc)
         return hx_report_print(p->s.cmd, j, p->s.json);
     json_decref(j);
