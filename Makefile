@@ -305,7 +305,8 @@ $(X)/hexagon-clang: $(hexagon_clang_o)
 # packet tables from listings that are there already, for tests; not installed
 $(BUILD)/tools/hexrig-listing: $(listing_o) $(obj)/libhxwire.a
 	$(call link,$(in))
-$(B)/hexrig: $(tools_o) $(tables_o) $(idl_o) $(obj)/libhxhost.a $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
+$(obj)/tools/hexrig/subspace/thermal.o: inc += -Ifuse
+$(B)/hexrig: $(tools_o) $(tables_o) $(idl_o) $(obj)/fuse/power/thermal.o $(obj)/libhxhost.a $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so
 	$(call link,$(in) -L$(L) -lcdsprpc $(rpath) -lmicrohttpd $(host_libs))
 # the C API of host/api/hexrig.h
 $(L)/libhexrig.so.$(MAJOR): $(host_o) $(obj)/libhxstub.a $(obj)/libhxwire.a $(L)/libcdsprpc.so host/api/libhexrig.map

@@ -1,8 +1,8 @@
 /* Gains of the residual stream that make tails small: the published Axiom Gauge.
  *
- * As if the stream were G x, G = diag(g), matrices that read it become W G^-1 and those that write it G W.  The tail of a matrix of rank r is
- * what its r largest singular values leave: |W|^2 - sum of S_k^2, k <= r.  Per value i of the stream, A_i is the squared norm of column i of
- * all that reads leave, B_i that of row i of all that writes leave.  With l_i = log g_i
+ * As if the stream were G x, G = diag(g), matrices that read it become W G^-1 and those that write it G W.  The tail of a matrix of
+ * rank r is what its r largest singular values leave: |W|^2 - sum of S_k^2, k <= r.  Per value i of the stream, A_i is the squared norm of
+ * column i of all that reads leave, B_i that of row i of all that writes leave.  With l_i = log g_i
  *
  *     d tail / d l_i = 2 (B_i - A_i),   a step: l_i += step / 4 log(A_i / B_i)
  *

@@ -4,9 +4,9 @@
  *
  *     L = sum_l sum_r p_lr c_lr,   c_lr = harm_lr + price R_r,   dL / dtheta_lr = p_lr (c_lr - sum_s p_ls c_ls)
  *
- * harm: nats per token that level r of layer l alone moves the model's distributions on a text; price: nats per unit of rank, lambda times what
- * one costs (struct hx_tpj).  Source: the published differentiable rank plan and its energy term, whose gradient is this with harm 0; no
- * sampling is needed, though it is spoken of. */
+ * harm: nats per token that level r of layer l alone moves the model's distributions on a text; price: nats per unit of rank, lambda
+ * times what one costs (struct hx_tpj).  Source: the published differentiable rank plan and its energy term, whose gradient is this with
+ * harm 0; no sampling is needed, though it is spoken of. */
 #ifndef HX_LEARNED_H
 #define HX_LEARNED_H
 
@@ -34,8 +34,8 @@ struct hx_learned_told {
     size_t steps;
 };
 
-/* From theta as it is: theta -= rate * gradient, at half the rate after a step that would have raised the loss and is not taken; until a step
- * gains less than 1e-12, or `steps` are done.  0 or -ENOMEM. */
+/* From theta as it is: theta -= rate * gradient, at half the rate after a step that would have raised the loss and is not taken; until a
+ * step gains less than 1e-12, or `steps` are done.  0 or -ENOMEM. */
 int hx_learned_train(struct hx_learned *l, double rate, size_t steps, struct hx_learned_told *told, struct hx_error *err);
 
 /* --- what a unit of rank costs */

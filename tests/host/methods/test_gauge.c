@@ -1,6 +1,6 @@
-/* Protects gains of the stream (host/methods/adaptive/gauge.h): the gradient is the tail's by finite differences, steps make the tail fall and
- * end with mean 0, threads change no digit, gains without a tail stay what they are; and by Eckart and Young, that they make
- * the matrices' own error no smaller. */
+/* Protects gains of the stream (host/methods/adaptive/gauge.h): the gradient is the tail's by finite differences, steps make the tail fall
+ * and end with mean 0, threads change no digit, gains without a tail stay what they are; and by Eckart and Young, that they make the
+ * matrices' own error no smaller. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Protects learned ranks (host/methods/adaptive/learned.h): the gradient, with the energy's part of it, is the loss's by finite differences;
- * training makes the loss fall and ends where it can fall no further; a dearer unit of rank makes ranks smaller; what it costs is the
- * mean of what was seen. */
+/* Protects learned ranks (host/methods/adaptive/learned.h): the gradient, with the energy's part of it, is the loss's by finite
+ * differences; training makes the loss fall and ends where it can fall no further; a dearer unit of rank makes ranks smaller; what it costs
+ * is the mean of what was seen. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -39,8 +39,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Writes a model of the given shapes whose activations have a property that is planted: a low rank, a sink at position 0, zones of "
-    "tokens, EOS as the first answer, phases of layers.  For showing what pays only where activations have it, through the whole engine.  The model knows no "
-    "language: its texts mean nothing, and hexrig ppl refuses it.  The same options give the same bytes."
+    "tokens, EOS as the first answer, phases of layers.  For showing what pays only where activations have it, through the whole engine.  "
+    "The model knows no language: its texts mean nothing, and hexrig ppl refuses it.  The same options give the same bytes."
     "\vFILE appears when it is complete.\n\n"
     "Example: hexrig model synth --geometry smollm2-135m --act-rank 64 --noise 0.01 -o planted.gguf";
 
@@ -65,9 +65,9 @@ static int tell(void *arg, size_t tensor, size_t n)
 static int report(const struct args *a, const struct hx_planted_told *told, double seconds)
 {
     const struct hx_planted *p = &a->p;
-    json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:f, s:{s:I, s:f, s:b, s:I, s:b, s:b, s:I, s:o}}", "out", hx_json_text(a->out), "geometry",
-                          hx_json_text(a->geometry), "type", hx_quant_name(p->type), "tensors", (json_int_t)told->tensors, "bytes",
-                          (json_int_t)told->bytes, "vocabulary", (json_int_t)told->vocab, "seconds", seconds, "planted", "act_rank",
+    json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:f, s:{s:I, s:f, s:b, s:I, s:b, s:b, s:I, s:o}}", "out",
+                          hx_json_text(a->out), "geometry", hx_json_text(a->geometry), "type", hx_quant_name(p->type), "tensors",
+                          (json_int_t)told->tensors, "bytes", (json_int_t)told->bytes, "vocabulary", (json_int_t)told->vocab, "seconds", seconds, "planted", "act_rank",
                           (json_int_t)p->rank, "noise", p->noise, "sink", p->sink, "zones", (json_int_t)p->zones, "eos_first",
                           p->eos_first, "phases", p->phases, "norm_spread",
                           (json_int_t)p->norm_spread, "seed", json_integer((json_int_t)p->seed));

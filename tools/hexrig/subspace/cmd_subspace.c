@@ -14,6 +14,7 @@ static const struct hx_action list[] = {
     {"gauge", hx_subspace_cmd_gauge, "gains of the stream for matrices of low rank, likewise"},
     {"learn", hx_subspace_cmd_learn, "ranks by what each layer's harms and costs, likewise"},
     {"sweep", hx_subspace_cmd_sweep, "perplexity and modelled time over rank, for sizes of VTCM"},
+    {"thermal", hx_subspace_cmd_thermal, "a rank that follows the modelled phone's temperature"},
 };
 
 int hx_cmd_subspace(int argc, char **argv)

@@ -11,5 +11,6 @@ int hx_subspace_cmd_gauge(int argc, char **argv);
 int hx_subspace_cmd_learn(int argc, char **argv);
 int hx_subspace_cmd_mcr(int argc, char **argv);
 int hx_subspace_cmd_sweep(int argc, char **argv);
+int hx_subspace_cmd_thermal(int argc, char **argv);
 
 #endif

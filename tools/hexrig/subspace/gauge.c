@@ -22,9 +22,9 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "Looks for gains of the residual stream with which matrices of a layer, a basis each, leave less beyond a rank, makes them of that rank "
-    "with these gains and without, and prints three ratios: tail (what gauged matrices leave), error (what the matrices themselves leave), "
-    "kl (mean distance from the whole model over the held-out text, nats per token).  verdict is ACCEPTED when kl falls, else REJECTED.  "
+    "Looks for gains of the residual stream with which matrices of a layer, a basis each, leave less beyond a rank, makes them of that "
+    "rank with these gains and without, and prints three ratios: tail (what gauged matrices leave), error (what the matrices themselves "
+    "leave), kl (mean distance from the whole model over the held-out text, nats per token).  verdict is ACCEPTED when kl falls, else REJECTED.  "
     "With -o also gauge.json, and rank_plan.txt for --axex-rank-plan, with gains if they were accepted."
     "\vExample: hexrig subspace gauge --rank 128 -o gauge; hexrig run --axex-full-compress --axex-rank-plan gauge/rank_plan.txt";
 

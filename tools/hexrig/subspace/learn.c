@@ -33,9 +33,9 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Runs a text with wq, wk and wv of one layer at a time at each level of rank (8 to 512), which tells what that harms (nats per token), "
-    "lets a soft choice of levels learn what harms and costs least, and gives ranks out in that proportion, so that they add up to what equal "
-    "ranks do.  Both are run over the held-out text beside the whole model: verdict is ACCEPTED when the mean distance (kl) of the learned "
-    "ones is the lesser one, else REJECTED.  With -o also learn.json, and rank_plan.txt for --axex-rank-plan."
+    "lets a soft choice of levels learn what harms and costs least, and gives ranks out in that proportion, so that they add up to what "
+    "equal ranks do.  Both are run over the held-out text beside the whole model: verdict is ACCEPTED when the mean distance (kl) of the "
+    "learned ones is the lesser one, else REJECTED.  With -o also learn.json, and rank_plan.txt for --axex-rank-plan."
     "\vA unit of rank costs what its bytes in Q8_0 take from DDR, in modelled energy, whose constants are assumed.\n\n"
     "Example: hexrig subspace learn --text wiki.txt --rank 96 -o learn; hexrig run --axex-compress --axex-rank-plan learn/rank_plan.txt";
 
