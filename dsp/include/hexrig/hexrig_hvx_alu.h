@@ -11,8 +11,17 @@ HX_OP1(Q6_V_vnot_V, VA, w, ~a)
 HX_OP2(Q6_V_vand_VV, VA, w, w, a &b)
 HX_OP2(Q6_V_vor_VV, VA, w, w, a | b)
 HX_OP2(Q6_V_vxor_VV, VA, w, w, a ^ b)
-HX_OP0(Q6_V_vzero, VA, (void), HVX_Vector, (HVX_Vector){0})
-HX_OP0(Q6_W_vzero, VA_DV, (void), HVX_VectorPair, (HVX_VectorPair){0})
+/* register by register: gcc clears a whole vector in memory */
+HX_FN HVX_Vector hx_nothing(void)
+{
+    union hx_v d;
+
+    HX_EACH(i)
+    d.n[i] = (hx_nw){0};
+    return d.v;
+}
+HX_OP0(Q6_V_vzero, VA, (void), HVX_Vector, hx_nothing())
+HX_OP0(Q6_W_vzero, VA_DV, (void), HVX_VectorPair, hx_pair(hx_nothing(), hx_nothing()))
 HX_OP0(Q6_V_lo_W, VA, (HVX_VectorPair Vss), HVX_Vector, hx_lo(Vss))
 HX_OP0(Q6_V_hi_W, VA, (HVX_VectorPair Vss), HVX_Vector, hx_hi(Vss))
 HX_OP0(Q6_W_equals_W, VA_DV, (HVX_VectorPair Vuu), HVX_VectorPair, Vuu)

@@ -516,11 +516,12 @@ HX_V6MPY(v, 1)
 /* --- late-source form: word 0 */
 HX_FN HVX_Vector Q6_Vw_vinsert_VwR(HVX_Vector Vx, Word32 Rt)
 {
+    const hx_nw first = {-1};
     union hx_v d;
 
     HX_HVX_COUNT(VX_LATE);
     d.v = Vx;
-    d.n[0][0] = Rt;
+    d.n[0] = hx_nsel(first, hx_nsplat(Rt), d.n[0]);
     return d.v;
 }
 

@@ -76,10 +76,31 @@ HX_FN hx_nw hx_turns_h(hx_nw x, hx_nw y, int upper)
         } \
         return d.v; \
     }
+#if HX_NATIVE_BYTES == 64
+#define HX_PACK_BY(op, x, y) hx_in_order((hx_nud)_mm512_##op((__m512i)(x), (__m512i)(y)))
+#elif HX_NATIVE_BYTES == 32
+#define HX_PACK_BY(op, x, y) hx_in_order((hx_nud)_mm256_##op((__m256i)(x), (__m256i)(y)))
+#endif
+#ifdef HX_PACK_BY
+/* The machine packs within 16 bytes: first those of x, which make the even 64 bits. */
+HX_FN hx_nw hx_in_order(hx_nud x)
+{
+#if HX_NATIVE_BYTES == 64
+    return (hx_nw)__builtin_shufflevector(x, x, 0, 2, 4, 6, 1, 3, 5, 7);
+#else
+    return (hx_nw)__builtin_shufflevector(x, x, 0, 2, 1, 3);
+#endif
+}
+#define HX_PACK_B(x, y) HX_PACK_BY(packs_epi16, x, y)
+#define HX_PACK_UB(x, y) HX_PACK_BY(packus_epi16, x, y)
+#define HX_PACK_H(x, y) HX_PACK_BY(packs_epi32, x, y)
+#define HX_PACK_UH(x, y) HX_PACK_BY(packus_epi32, x, y)
+#else
 #define HX_PACK_B(x, y) hx_evens_b((hx_nw)hx_sat_b_h((hx_nh)(x)), (hx_nw)hx_sat_b_h((hx_nh)(y)))
 #define HX_PACK_UB(x, y) hx_evens_b((hx_nw)hx_sat_ub_h((hx_nh)(x)), (hx_nw)hx_sat_ub_h((hx_nh)(y)))
 #define HX_PACK_H(x, y) hx_evens_h((hx_nw)hx_sat_h_w(x), (hx_nw)hx_sat_h_w(y))
 #define HX_PACK_UH(x, y) hx_evens_h((hx_nw)hx_sat_uh_w(x), (hx_nw)hx_sat_uh_w(y))
+#endif
 HX_PACK(Q6_Vb_vpacke_VhVh, hx_evens_b)
 HX_PACK(Q6_Vb_vpacko_VhVh, hx_odds_b)
 HX_PACK(Q6_Vh_vpacke_VwVw, hx_evens_h)
@@ -92,6 +113,7 @@ HX_PACK(Q6_Vuh_vpack_VwVw_sat, HX_PACK_UH)
 #undef HX_PACK_UB
 #undef HX_PACK_H
 #undef HX_PACK_UH
+#undef HX_PACK_BY
 #undef HX_PACK
 
 /* --- deal: even lanes below, odd lanes above; shuff is the inverse */
@@ -121,23 +143,32 @@ HX_DEAL(h)
 #undef HX_DEAL
 
 /* Quarters of the result: bytes 0 mod 4 of Vv, bytes 2 mod 4 of Vv, the same of Vu. */
+#define HX_IDX_QUARTERS(i) ((i) < HX_NATIVE_BYTES / 2 ? 4 * (i) : 4 * (i)-2 * HX_NATIVE_BYTES + 2)
+HX_FN void hx_quarters_b(hx_nw *to, const hx_nw *from)
+{
+#if HX_NATIVE_BYTES == 64
+    to[0] = HX_SHUFFLE(b, from[0], from[1], HX_B_INDEX(HX_IDX_QUARTERS));
+#else
+    HX_UNROLL for (int i = 0; i < HX_NATIVES / 4; i++) {
+        const hx_nw x = hx_evens_b(from[4 * i], from[4 * i + 1]), y = hx_evens_b(from[4 * i + 2], from[4 * i + 3]);
+
+        to[i] = hx_evens_b(x, y);
+        to[HX_NATIVES / 4 + i] = hx_odds_b(x, y);
+    }
+#endif
+}
 HX_FN HVX_Vector Q6_Vb_vdeale_VbVb(HVX_Vector Vu, HVX_Vector Vv)
 {
     union hx_v u, v, d;
 
     HX_HVX_COUNT(VP);
-    u.v = hx_deal_b(Vu); /* even bytes in the lower half; the second deal takes them apart again */
-    v.v = hx_deal_b(Vv);
-    HX_UNROLL for (int i = 0; i < HX_NATIVES / 2; i++) v.n[HX_NATIVES / 2 + i] = u.n[i];
-    u.v = hx_deal_b(v.v); /* quarters in the order Vv 0, Vu 0, Vv 2, Vu 2 */
-    for (int i = 0; i < 4; i++) {
-        d.d[i] = u.d[i];
-        d.d[4 + i] = u.d[8 + i];
-        d.d[8 + i] = u.d[4 + i];
-        d.d[12 + i] = u.d[12 + i];
-    }
+    u.v = Vu;
+    v.v = Vv;
+    hx_quarters_b(d.n, v.n);
+    hx_quarters_b(d.n + HX_NATIVES / 2, u.n);
     return d.v;
 }
+#undef HX_IDX_QUARTERS
 
 /* --- even (odd) lanes of both by turns, Vv first */
 #define HX_SHUFFEO(T, L, bits, low) \
