@@ -4,7 +4,7 @@
 #define HEXRIG_HVX_FLOAT_H
 
 #include "hexrig_hvx_lanes.h"
-#include "hexrig_hvx_qf32.h"
+#include "hexrig_hvx_qf_short.h"
 #include "hexrig_hvx_qfloat.h"
 
 /* qf16: the even and odd halfwords of each word, sign-extended, one after the other. */
@@ -41,67 +41,33 @@
         return hx_pair(hi.v, lo.v); \
     }
 
-HX_OP2(Q6_Vqf32_vmpy_Vqf32Vqf32, VX_DV, w, w, hx_qf32_mpy_qq(a, b))
-HX_OP2(Q6_Vqf32_vmpy_VsfVsf, VX_DV, w, w, hx_qf32_mpy_ii(a, b))
-HX_OP2(Q6_Vqf32_vadd_Vqf32Vqf32, VS, w, w, hx_qf32_add_qq(a, b, 0))
-HX_OP2(Q6_Vqf32_vadd_Vqf32Vsf, VS, w, w, hx_qf32_add_qi(a, b, 0))
-HX_OP2(Q6_Vqf32_vadd_VsfVsf, VS, w, w, hx_qf32_add_ii(a, b, 0))
-HX_OP2(Q6_Vqf32_vsub_Vqf32Vqf32, VS, w, w, hx_qf32_add_qq(a, b, -1))
-HX_OP2(Q6_Vqf32_vsub_Vqf32Vsf, VS, w, w, hx_qf32_add_qi(a, b, -1))
-HX_OP2(Q6_Vqf32_vsub_VsfVsf, VS, w, w, hx_qf32_add_ii(a, b, -1))
-HX_OP1(Q6_Vsf_equals_Vqf32, VS, w, hx_qf32_to_sf(a))
+HX_OP2(Q6_Vqf32_vmpy_Vqf32Vqf32, VX_DV, w, w, hx_qfs_mpy_qq(a, b, 23, 8, 23, 8))
+HX_OP2(Q6_Vqf32_vmpy_VsfVsf, VX_DV, w, w, hx_qfs_mpy_ii(a, b, 23, 8, 23, 8))
+HX_OP2(Q6_Vqf32_vadd_Vqf32Vqf32, VS, w, w, hx_qfs_add_qq(a, b, 0, 23, 8))
+HX_OP2(Q6_Vqf32_vadd_Vqf32Vsf, VS, w, w, hx_qfs_add_qi(a, b, 0, 23, 8))
+HX_OP2(Q6_Vqf32_vadd_VsfVsf, VS, w, w, hx_qfs_add_ii(a, b, 0, 23, 8))
+HX_OP2(Q6_Vqf32_vsub_Vqf32Vqf32, VS, w, w, hx_qfs_add_qq(a, b, -1, 23, 8))
+HX_OP2(Q6_Vqf32_vsub_Vqf32Vsf, VS, w, w, hx_qfs_add_qi(a, b, -1, 23, 8))
+HX_OP2(Q6_Vqf32_vsub_VsfVsf, VS, w, w, hx_qfs_add_ii(a, b, -1, 23, 8))
+HX_OP1(Q6_Vsf_equals_Vqf32, VS, w, hx_qfs_to_sf(a))
 
-HX_QF16(Q6_Vqf16_vmpy_Vqf16Vqf16, VX_DV, hx_qf_mpy_qq, 10, 5, 10, 5)
-HX_QF16(Q6_Vqf16_vmpy_Vqf16Vhf, VX_DV, hx_qf_mpy_qi, 10, 5, 10, 5)
-HX_QF16(Q6_Vqf16_vmpy_VhfVhf, VX_DV, hx_qf_mpy_ii, 10, 5, 10, 5)
-HX_QF16(Q6_Vqf16_vadd_Vqf16Vqf16, VS, hx_qf_add_qq, 0, 10, 5)
-HX_QF16(Q6_Vqf16_vadd_Vqf16Vhf, VS, hx_qf_add_qi, 0, 10, 5)
-HX_QF16(Q6_Vqf16_vadd_VhfVhf, VS, hx_qf_add_ii, 0, 10, 5)
-HX_QF16(Q6_Vqf16_vsub_Vqf16Vqf16, VS, hx_qf_add_qq, -1, 10, 5)
-HX_QF16(Q6_Vqf16_vsub_Vqf16Vhf, VS, hx_qf_add_qi, -1, 10, 5)
-HX_QF16(Q6_Vqf16_vsub_VhfVhf, VS, hx_qf_add_ii, -1, 10, 5)
+HX_QF16(Q6_Vqf16_vmpy_Vqf16Vqf16, VX_DV, hx_qfs_mpy_qq, 10, 5, 10, 5)
+HX_QF16(Q6_Vqf16_vmpy_Vqf16Vhf, VX_DV, hx_qfs_mpy_qi, 10, 5, 10, 5)
+HX_QF16(Q6_Vqf16_vmpy_VhfVhf, VX_DV, hx_qfs_mpy_ii, 10, 5, 10, 5)
+HX_QF16(Q6_Vqf16_vadd_Vqf16Vqf16, VS, hx_qfs_add_qq, 0, 10, 5)
+HX_QF16(Q6_Vqf16_vadd_Vqf16Vhf, VS, hx_qfs_add_qi, 0, 10, 5)
+HX_QF16(Q6_Vqf16_vadd_VhfVhf, VS, hx_qfs_add_ii, 0, 10, 5)
+HX_QF16(Q6_Vqf16_vsub_Vqf16Vqf16, VS, hx_qfs_add_qq, -1, 10, 5)
+HX_QF16(Q6_Vqf16_vsub_Vqf16Vhf, VS, hx_qfs_add_qi, -1, 10, 5)
+HX_QF16(Q6_Vqf16_vsub_VhfVhf, VS, hx_qfs_add_ii, -1, 10, 5)
 
-HX_QF_WIDE(Q6_Wqf32_vmpy_Vqf16Vqf16, hx_qf_mpy_qq)
-HX_QF_WIDE(Q6_Wqf32_vmpy_Vqf16Vhf, hx_qf_mpy_qi)
-HX_QF_WIDE(Q6_Wqf32_vmpy_VhfVhf, hx_qf_mpy_ii)
+HX_QF_WIDE(Q6_Wqf32_vmpy_Vqf16Vqf16, hx_qfs_mpy_qq)
+HX_QF_WIDE(Q6_Wqf32_vmpy_Vqf16Vhf, hx_qfs_mpy_qi)
+HX_QF_WIDE(Q6_Wqf32_vmpy_VhfVhf, hx_qfs_mpy_ii)
 
-HX_FN HVX_Vector Q6_Vhf_equals_Vqf16(HVX_Vector Vu)
-{
-    union hx_v u, d;
-
-    HX_HVX_COUNT(VS);
-    u.v = Vu;
-    HX_EACH(i) {
-        const hx_nw a = u.n[i];
-        const hx_nw lo = (a << 16) >> 16, hi = a >> 16;
-        const hx_nw even = hx_qf_to_ieee(hx_qf_m(lo, 5), hx_qf_e(lo, 5), 10, 10, 0);
-        const hx_nw odd = hx_qf_to_ieee(hx_qf_m(hi, 5), hx_qf_e(hi, 5), 10, 10, 0);
-
-        d.n[i] = even | (odd << 16) | (a & (hx_nw)((hx_nuw){0} + 0x80008000u));
-    }
-    return d.v;
-}
-
-/* Even halfwords from the low vector; past the top binade it saturates. */
-HX_FN HVX_Vector Q6_Vhf_equals_Wqf32(HVX_VectorPair Vuu)
-{
-    const hx_nw top = (hx_nw){0} + 0x7fff;
-    union hx_v lo, hi, d;
-
-    HX_HVX_COUNT(VS);
-    lo.v = hx_lo(Vuu);
-    hi.v = hx_hi(Vuu);
-    HX_EACH(i) {
-        const hx_nw a = lo.n[i], b = hi.n[i];
-        const hx_nw even =
-            hx_nmin(hx_qf_to_ieee(hx_qf_m(a, 8), hx_qf_e(a, 8), 23, 10, 15 - 127), top);
-        const hx_nw odd =
-            hx_nmin(hx_qf_to_ieee(hx_qf_m(b, 8), hx_qf_e(b, 8), 23, 10, 15 - 127), top);
-
-        d.n[i] = even | (((hx_nw)((hx_nuw)a >> 31)) << 15) | (odd << 16) | (b & INT32_MIN);
-    }
-    return d.v;
-}
+HX_OP1(Q6_Vhf_equals_Vqf16, VS, w, hx_qfs16_to_hf(a))
+/* Even halfwords from the low vector. */
+HX_DEF1(Q6_Vhf_equals_Wqf32, VS, V, W, hx_qfs32_to_hf(a0, a1))
 
 /* Sign and magnitude as integers: the all-ones exponent is an ordinary binade, so +NaN > +inf.  In
  * compares -0 equals +0, for max and min it lies below. */

@@ -238,6 +238,31 @@ HX_FN hx_nw hx_qf_to_ieee(hx_nw m, hx_nw e, int F_in, int F_out, int bias_diff)
     return r + (((ef - 1) & (ef > 0)) << F_out);
 }
 
+HX_FN hx_nw hx_qf_to_sf(hx_nw a)
+{
+    return hx_qf_to_ieee(hx_qf_m(a, 8), hx_qf_e(a, 8), 23, 23, 0) | (a & INT32_MIN);
+}
+
+/* hf of the even and the odd halves; of words whose results are the even (a) and the odd halves (b), which saturate past the top
+ * binade. */
+HX_FN hx_nw hx_qf16_to_hf(hx_nw a)
+{
+    const hx_nw lo = (a << 16) >> 16, hi = a >> 16;
+    const hx_nw even = hx_qf_to_ieee(hx_qf_m(lo, 5), hx_qf_e(lo, 5), 10, 10, 0);
+    const hx_nw odd = hx_qf_to_ieee(hx_qf_m(hi, 5), hx_qf_e(hi, 5), 10, 10, 0);
+
+    return even | (odd << 16) | (a & (hx_nw)((hx_nuw){0} + 0x80008000u));
+}
+
+HX_FN hx_nw hx_qf32_to_hf(hx_nw a, hx_nw b)
+{
+    const hx_nw top = (hx_nw){0} + 0x7fff;
+    const hx_nw even = hx_nmin(hx_qf_to_ieee(hx_qf_m(a, 8), hx_qf_e(a, 8), 23, 10, 15 - 127), top);
+    const hx_nw odd = hx_nmin(hx_qf_to_ieee(hx_qf_m(b, 8), hx_qf_e(b, 8), 23, 10, 15 - 127), top);
+
+    return even | (((hx_nw)((hx_nuw)a >> 31)) << 15) | (odd << 16) | (b & INT32_MIN);
+}
+
 /* The intrinsics in terms of one register of 32-bit lanes.  Q: qf operand, I: IEEE operand. */
 HX_FN hx_nw hx_qf_mpy_qq(hx_nw a, hx_nw b, int F, int X, int to, int Xto)
 {
