@@ -273,7 +273,8 @@ define link
 endef
 # objects and behind them the archives, in whatever order the rules name them and whichever uses which
 in = $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
-rpath := -Wl,-rpath,'$$ORIGIN/../lib'
+# a DT_RPATH, which LD_LIBRARY_PATH does not beat: hexrig starts in a shell that is set up for another libcdsprpc.so
+rpath := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 
 $(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/client/libcdsprpc.map
 	$(call link,-shared -Wl$(comma)--version-script=rpc/client/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so -Wl$(comma)-z$(comma)nodelete $(lib_o) $(obj)/libhxwire.a -lpthread)

@@ -19,6 +19,7 @@
 
 #include "client_memory.h"
 #include "front.h"
+#include "fuse_attribute.h"
 #include "fuse_mount.h"
 #include "fuse_open.h"
 #include "fuse_request.h"
@@ -126,6 +127,14 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
         fuse_reply_err(req, -rc);
     else
         fuse_reply_attr(req, &st, 0);
+}
+
+static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+    if (ino < FIRST_INO || !nodes[ino - FIRST_INO].device)
+        fuse_reply_err(req, ENODATA);
+    else
+        hx_fuse_attribute(req, driver_of(req), name, size);
 }
 
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -348,6 +357,7 @@ static const struct fuse_lowlevel_ops fuse_ops = {
     .init = op_init,
     .lookup = op_lookup,
     .getattr = op_getattr,
+    .getxattr = op_getxattr,
     .readdir = op_readdir,
     .open = op_open,
     .read = op_read,

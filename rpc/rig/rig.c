@@ -160,8 +160,11 @@ static int find_running(int *found, char *why, size_t why_bytes)
         return 0;
     if (rc != -ENOENT && rc != -ENOTDIR && rc != -EEXIST)
         fprintf(stderr, "hexrig: %s; going on without that rig\n", reason);
-    if (try_node("/dev/" HX_NODE, reason, sizeof(reason)) == 0)
+    rc = try_node("/dev/" HX_NODE, reason, sizeof(reason));
+    if (rc == 0)
         return 0;
+    if (rc != -ENOENT && rc != -EEXIST)
+        fprintf(stderr, "hexrig: %s; going on without that rig\n", reason);
     *found = 0;
     return -ENOENT;
 }

@@ -13,9 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "hx_text_attribute.h"
 #include "hx_transport.h"
 
 enum { AGAIN_MS = 20 };
@@ -102,10 +104,32 @@ static int read_file(const char *path, const char *name, char **text)
     return rc;
 }
 
+/* The text of a node that has no text nodes beside it: bind-mounted alone.  -ENOENT when it is no rig's. */
+static int read_attribute(const char *node, const char *name, char **text)
+{
+    char attribute[128], *t = malloc(HX_TEXT_ATTRIBUTE_MAX + 1);
+    struct statfs fs;
+    ssize_t n = -1;
+
+    if (!t)
+        return -ENOMEM;
+    snprintf(attribute, sizeof(attribute), HX_TEXT_ATTRIBUTE "%.64s", name);
+    if (statfs(node, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC)
+        n = getxattr(node, attribute, t, HX_TEXT_ATTRIBUTE_MAX);
+    if (n < 0) {
+        free(t);
+        return -ENOENT;
+    }
+    t[n] = '\0';
+    *text = t;
+    return 0;
+}
+
 static int ask(const char *node, const char *name, const char **kind, char **text)
 {
     char path[HX_PATH_BYTES + 64];
     const char *slash = strrchr(node, '/');
+    int rc;
 
     *kind = node_kind(node);
     /* while the DSP restarts, the text is there and the devices are not */
@@ -116,7 +140,8 @@ static int ask(const char *node, const char *name, const char **kind, char **tex
     if ((size_t)snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - node + 1) : 0, node,
                          name) >= sizeof(path))
         return -ENAMETOOLONG;
-    return read_file(path, name, text);
+    rc = read_file(path, name, text);
+    return rc == -ENOENT && *kind ? read_attribute(node, name, text) : rc;
 }
 
 static void question_free(struct question *q)
