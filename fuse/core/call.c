@@ -51,7 +51,7 @@ static void strand(struct hx_call *call, bool is_copied)
     if (!call->ctx)
         hx_context_spend(call->session);
     else if (!is_copied)
-        call->ctx->interrupted = true;
+        call->ctx->keeps_id = true;
 }
 
 void hx_call_interrupt(struct hx_call *call)

@@ -118,7 +118,7 @@ void hx_context_spend(struct hx_session *s)
     struct hx_context *ctx;
 
     if (hx_context_alloc(&ctx, s->driver, &s->channel, s, 0) == 0)
-        ctx->interrupted = ctx->is_spent = true;
+        ctx->keeps_id = ctx->is_spent = true;
 }
 
 void hx_context_drop_spent(struct hx_driver *d, const struct hx_session *s)
@@ -227,7 +227,7 @@ static void complete(struct hx_context *ctx, const struct hx_reply *reply, int r
 {
     hx_context_stop_copy(ctx);
     ctx->done(ctx, reply, result);
-    if (ctx->interrupted) {
+    if (ctx->keeps_id) {
         empty(ctx);
         ctx->is_spent = true;
     } else if (!hx_context_is_answered(ctx)) {
@@ -288,6 +288,7 @@ void hx_context_expire(struct hx_driver *d)
         if (ctx->checks_left)
             continue;
         d->n_expiring--;
+        ctx->keeps_id = ctx->session && ctx->session->state != HX_SESSION_CLOSING;
         complete(ctx, NULL, -ETIMEDOUT);
     }
 }

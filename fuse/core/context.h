@@ -1,7 +1,7 @@
 /* One message on its way to the DSP and back.  Ids 1..255, shared by all clients of the rig.
  *
- * An id is free again when the DSP has answered, but that of an INVOKE which a signal has ended stays taken until its file is
- * closed: in the kernel's driver, too, nobody but release() then drops the context. */
+ * An id is free again when the DSP has answered, but that of an INVOKE which a signal has ended, or of a kernel call that has timed
+ * out, stays taken until its file is closed: in the kernel's driver, too, nobody but release() then drops the context. */
 #ifndef HX_CONTEXT_H
 #define HX_CONTEXT_H
 
@@ -36,8 +36,8 @@ struct hx_context {
     uint32_t trace_events;  /* 0 = there is none */
     struct hx_copy copy;    /* of its inline arguments */
     bool sent;              /* the DSP knows of it: counted in channel->in_flight */
-    bool interrupted;       /* a signal ended its INVOKE */
-    bool is_spent;          /* the DSP has answered it since; only the id is left */
+    bool keeps_id;          /* a signal ended its INVOKE, or its time was up */
+    bool is_spent;          /* it keeps its id, and nothing else is left */
     unsigned n_args;
     struct hx_ctx_arg args[]; /* [n_args] */
 };
@@ -59,7 +59,7 @@ int hx_context_send(struct hx_context *ctx, int32_t client_id, unsigned pd, pid_
  * free. */
 void hx_context_spend(struct hx_session *s);
 
-/* The session is closed, or dead: the ids of its interrupted calls are free again. */
+/* The session is closed, or dead: the ids of its spent contexts are free again. */
 void hx_context_drop_spent(struct hx_driver *d, const struct hx_session *s);
 
 /* Releases everything it holds; accepts NULL. */
@@ -82,8 +82,8 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
 /* Takes the replies that wait on `channel`: as many as the ring holds, HX_RING_SLOTS, or `most` of them. */
 void hx_context_replies(struct hx_driver *d, struct hx_channel *channel, unsigned most);
 
-/* Ends every context on `channel` with `result`: its DSP side is gone.  What was answered before and is copied back goes on, ids of
- * interrupted calls stay taken. */
+/* Ends every context on `channel` with `result`: its DSP side is gone.  What was answered before and is copied back goes on, ids
+ * that are kept stay taken. */
 void hx_context_abort(struct hx_driver *d, struct hx_channel *channel, int result);
 
 /* The session is about to be freed: its kernel calls that the root PD still has end without it. */

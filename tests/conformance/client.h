@@ -80,6 +80,9 @@ void waiter_interrupt(struct waiter *w);
 bool gate_was_left(const struct shared *gate);
 void need_left(struct shared *gate, unsigned n); /* n calls have left the method */
 
+/* points_signal.c: there are n ids left; interrupted calls on f use them up, one after the other. */
+void use_up_ids(struct file f, unsigned n);
+
 /* --- processes: a child that ends with this one; the status with which it ended */
 pid_t fork_child(void);
 int end_of(pid_t pid);

@@ -29,8 +29,7 @@ static void interrupt_calls(struct file f, unsigned n)
     shared_put(gate);
 }
 
-/* There are n ids left.  Uses them up on f. */
-static void use_up_ids(struct file f, unsigned n)
+void use_up_ids(struct file f, unsigned n)
 {
     interrupt_calls(f, n);
     need_errno(call0(f, HXT_BLOCK, 0, 0), ENOSPC, "a call more than there are ids for");

@@ -206,7 +206,7 @@ static int expect_begin(const struct fuzz_call *fc, const struct fastrpc_invoke_
         return -EINVAL;
     if (by_state[state])
         return by_state[state];
-    if (!hx_context_is_free(&fuzz_driver)) /* interrupted calls have them */
+    if (!hx_context_is_free(&fuzz_driver)) /* calls that were interrupted or timed out have them */
         return -ENOSPC;
     for (unsigned i = 0; i < n; i++)
         if (arg[i].fd > 0 && arg[i].length &&
