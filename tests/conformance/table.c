@@ -35,9 +35,8 @@ const struct point points[] = {
      "the root PD is killed: pending calls get EPIPE, opening gives ENOENT for a while, old files stay dead, new ones work",
      point_09_ssr, NULL},
     {10, "fastrpc_internal_invoke",
-     "a user's call may take longer than 10 s; the driver's own to a PD ends with ETIMEDOUT after 10 s, its late answer does no harm, its id "
-     "stays taken until the file is closed; "
-     "a root PD that is stopped is a restart: EPIPE",
+     "a user's call may take longer than 10 s; the driver's own to a PD ends with ETIMEDOUT after 10 s, its late answer does no "
+     "harm, its id stays taken until the file is closed; a root PD that is stopped is a restart: EPIPE",
      point_10_time_limits, NULL},
     {11, "fastrpc_internal_invoke",
      "a signal ends the wait with EINTR, the DSP goes on",
