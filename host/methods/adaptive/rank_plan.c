@@ -49,12 +49,19 @@ size_t hx_rank_plan_sum(const struct hx_rank_plan *p)
     return sum;
 }
 
-size_t hx_rank_plan_find(const struct hx_rank_plan *p, size_t layer, uint32_t which)
+const struct hx_rank *hx_rank_plan_entry(const struct hx_rank_plan *p, size_t layer, uint32_t which)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->at[i].layer == layer && p->at[i].matrices & 1u << which)
-            return p->at[i].rank;
-    return 0;
+            return &p->at[i];
+    return NULL;
+}
+
+size_t hx_rank_plan_find(const struct hx_rank_plan *p, size_t layer, uint32_t which)
+{
+    const struct hx_rank *at = hx_rank_plan_entry(p, layer, which);
+
+    return at ? at->rank : 0;
 }
 
 /* --- reading */

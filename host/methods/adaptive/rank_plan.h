@@ -49,7 +49,10 @@ void hx_rank_plan_free(struct hx_rank_plan *p);
 
 size_t hx_rank_plan_sum(const struct hx_rank_plan *p);
 
-/* 0: the plan says nothing about this matrix. */
+/* NULL: the plan says nothing about this matrix. */
+const struct hx_rank *hx_rank_plan_entry(const struct hx_rank_plan *p, size_t layer, uint32_t which);
+
+/* Its rank; 0: likewise. */
 size_t hx_rank_plan_find(const struct hx_rank_plan *p, size_t layer, uint32_t which);
 
 /* 0 and a plan for m, to be freed; -EINVAL with file and line: it is no plan, one of another version or model, or something is missing

@@ -13,6 +13,8 @@
 
 enum { CHUNKS = 24, MOST_SETTINGS = 8 };
 
+static const double rounding = 1e-6; /* nats: what logits that are rounded otherwise make */
+
 static int open_engine(const struct hx_held_out *h, const char *const *settings, struct hx_engine **e, struct hx_error *err)
 {
     const struct hx_engine_cfg cfg = {.settings = settings, .model = h->s->path, .threads = h->s->threads, .n_ctx = HX_HELD_OUT_CTX,
@@ -133,7 +135,7 @@ int hx_held_out_compare(const struct hx_held_out *h, const char *const *settings
 
     if (!rc)
         rc = hx_held_out_score(h, settings, chosen, &c->chosen, &c->chosen_error, err);
-    c->accepted = !rc && c->chosen.kl.mean < c->plain.kl.mean;
+    c->accepted = !rc && c->chosen.kl.mean < c->plain.kl.mean - rounding;
     for (size_t i = 0; i < plain->n && !rc && !c->accepted; i++)
         snprintf(plain->at[i].why, sizeof(plain->at[i].why), "%s rejected: kl %.4g, %.4g without", who, c->chosen.kl.mean,
                  c->plain.kl.mean);

@@ -34,7 +34,7 @@ int hx_held_out_score(const struct hx_held_out *h, const char *const *settings, 
 struct hx_compared {
     struct hx_ppl plain, chosen;
     double plain_error, chosen_error;
-    int accepted; /* 1: the chosen one is nearer to the model */
+    int accepted; /* 1: the chosen one is nearer to the model, by more than rounding */
 };
 
 /* As above, of both.  If the chosen one is not accepted, the plain one's ranks say so; who: what has chosen. */
