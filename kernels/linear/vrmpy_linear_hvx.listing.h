@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of vrmpy_linear_hvx.c; do not edit.
- * Source and flags: 37976db2779afa24.
+ * Source and flags: 496a33a6eb573e7a.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #if !defined(__hexagon__) || defined(__LP64__)
 #include "hexrig_code.h"

@@ -23,8 +23,8 @@
 enum hx_weights_type {
     HX_WEIGHTS_Q8_0 = 0,
     HX_WEIGHTS_ROW8 = 1,
-    HX_WEIGHTS_BASIS = 2, /* not for products */
-    HX_WEIGHTS_TYPES
+    HX_WEIGHTS_TYPES, /* of matrices that products are made with */
+    HX_WEIGHTS_BASIS = HX_WEIGHTS_TYPES
 };
 
 enum {
@@ -67,7 +67,7 @@ static inline size_t hx_weights_group_bytes(enum hx_weights_type type, size_t co
  * than a DMA slot takes (29120 for Q8_0, 16384 of a basis). */
 static inline size_t hx_weights_bytes(uint32_t type, size_t rows, size_t cols)
 {
-    if (type >= HX_WEIGHTS_TYPES || rows < 1 || rows > HX_WEIGHTS_MAX_ROWS || cols < 1 ||
+    if (type > HX_WEIGHTS_BASIS || rows < 1 || rows > HX_WEIGHTS_MAX_ROWS || cols < 1 ||
         cols > HX_WEIGHTS_SLOT ||
         hx_weights_group_bytes((enum hx_weights_type)type, cols) > HX_WEIGHTS_SLOT)
         return 0;

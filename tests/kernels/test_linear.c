@@ -429,7 +429,7 @@ static void test_what_int8_has_not_is_refused(void **state)
 
 static void test_there_is_no_such_matrix(void **state)
 {
-    static const size_t bad[][3] = {{2, 32, 32}, {0, 0, 32}, {0, 32, 0}, {1, (1 << 24) + 1, 32},
+    static const size_t bad[][3] = {{3, 32, 32}, {0, 0, 32}, {0, 32, 0}, {1, (1 << 24) + 1, 32},
                                     {0, 32, SIZE_MAX}, {1, SIZE_MAX, 32}};
 
     (void)state;

@@ -337,7 +337,7 @@ static void test_what_does_not_fit_is_refused(void **state)
 static void test_matrices_that_are_not_there_are_refused(void **state)
 {
     static const hex_linear_matrix wrong[] = {
-        {2, 32, 32, 0},   {HX_WEIGHTS_Q8_0, 0, 32, 0},       {HX_WEIGHTS_Q8_0, 32, 0, 0},
+        {3, 32, 32, 0},   {HX_WEIGHTS_Q8_0, 0, 32, 0},       {HX_WEIGHTS_Q8_0, 32, 0, 0},
         {0, 32, 32, 64},  {0, 32, 32, 0xffffff80u},          {0, 1 << 24, 1 << 14, 0},
         {0, 32, 29121, 0}, {HX_WEIGHTS_ROW8, 33, 32, 0},
     };

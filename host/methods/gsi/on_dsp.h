@@ -1,5 +1,5 @@
-/* Classes whose matrices are on the DSP (--offload linear): gate, images and weights are there, and all of it is one call for the matrices of
- * a class (hex_linear.idl, `gated`).  Weights and images are int8 as method dsp has them, bases f16.  Bases grow there. */
+/* Classes whose matrices are on the DSP (--offload linear): gate, images and weights are there, and all of it is one call for the matrices
+ * of a class (hex_linear.idl, `gated`).  Weights and images are int8 as method dsp has them, bases f16.  Bases grow there. */
 #ifndef HX_GSI_ON_DSP_H
 #define HX_GSI_ON_DSP_H
 
@@ -12,8 +12,8 @@ struct hx_gsi_dsp {
     uint32_t *number;                /* [parts] of those there: which the DSP calls them */
 };
 
-/* Takes over all of the set that is on the DSP: a class's whole matrices, its basis and images; the output matrix.  Sets the bytes of what is
- * there.  placement, packets: as hx_linear_dsp_open(), whose errors these are; -ENOMEM.  d: zeroed; in any case to be closed. */
+/* Takes over all of the set that is on the DSP: a class's whole matrices, its basis and images; the output matrix.  Sets the bytes of what
+ * is there.  placement, packets: as hx_linear_dsp_open(), whose errors these are; -ENOMEM.  d: zeroed; in any case to be closed. */
 int hx_gsi_dsp_open(struct hx_gsi_dsp *d, struct hx_gsi_classes *c, const struct hx_linear_set *set, uint32_t placement, int packets,
                     struct hx_error *err);
 
