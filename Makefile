@@ -725,7 +725,7 @@ fuzz-programs: $(if $(TARGETS),$(TARGETS:%=$(BUILD)/tests/fuzz_%),$(fuzz_b))
 
 # gcc takes seven minutes for what the intrinsics and the sanitizers inline here, most of it to tell debuggers where variables are
 few_locations := -fno-var-tracking-assignments
-$(call objs,kernels/silicon/layer_hvx.c $(patsubst %,kernels/%_hvx.c,layer/layer_rows layer/layer_attn linear/vrmpy_linear)): object_flags = $(if $(clang),,$(few_locations) $(if $(SAN),-O1))
+$(call objs,kernels/silicon/layer_hvx.c $(patsubst %,kernels/%_hvx.c,layer/layer_rows layer/layer_attn linear/vrmpy_linear linear/subspace_gate)): object_flags = $(if $(clang),,$(few_locations) $(if $(SAN),-O1))
 # it defines functions that gcc declares by itself when it sanitizes
 $(obj)/dsp/machine/hvx_check.o: warn += $(if $(SAN),$(if $(clang),,-Wno-builtin-declaration-mismatch))
 .PHONY: tsan-programs valgrind-programs soak-programs

@@ -95,6 +95,7 @@ static void test_a_geometry_costs_what_its_model_does(void **state)
 static void test_thin_matrices_cost_what_those_of_the_model_do(void **state)
 {
     static const char *const lowrank[] = {"--kv f32 --linear lowrank:64 --offload linear",
+                                          "--kv f32 --linear lowrank:64 --offload linear=wq,wk,wv,wo",
                                           "--kv f32 --axex-full-compress --axex-compress-rank 32 --grc-basis per-slot --wproj-format q8_0 "
                                           "--offload linear=wq,wk,wv,wo,gate,up,down --placement resident"};
     static const char *const gsi[] = {"--kv f32 --linear gsi:48 --gsi-static --offload linear",

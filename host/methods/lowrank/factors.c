@@ -29,8 +29,10 @@ size_t hx_lowrank_fit(size_t rows, size_t cols, uint32_t format)
 
 /* --- who is taken, and who goes with whom */
 
-static int is_by_matrix(const struct hx_linear_set *set)
+static int is_by_matrix(const struct hx_linear_set *set, const struct hx_lowrank_shape *shape)
 {
+    if (shape->out_is_elsewhere)
+        return 1;
     for (size_t i = 0; i < set->n; i++)
         if (set->at[i].which == HX_OUT)
             return 1;
@@ -66,7 +68,7 @@ static int add_part(struct hx_lowrank_factors *f, const struct hx_lowrank_part *
 static int choose(struct hx_lowrank_factors *f, const struct hx_linear_set *set, const struct hx_lowrank_shape *shape,
                   struct hx_error *err)
 {
-    const uint32_t taken = is_by_matrix(set) ? shape->matrices : HX_LAYER_MATRICES;
+    const uint32_t taken = is_by_matrix(set, shape) ? shape->matrices : HX_LAYER_MATRICES;
     int rc = 0;
 
     for (size_t i = 0; i < set->n && !rc; i++) {

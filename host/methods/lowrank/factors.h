@@ -56,6 +56,7 @@ struct hx_lowrank_shape {
                         * fits into VTCM */
     const struct hx_rank_plan *plan; /* ranks that it has come before that; NULL: there is none */
     uint32_t matrices; /* bits of enum hx_matrix: of a set with the output matrix these are taken, of others all; never that one */
+    int out_is_elsewhere; /* 1: the set counts as one with the output matrix, though it has none */
     int per_slot;      /* 1: each matrix has a basis of its own; 0: q, k and v share one */
     uint32_t format;
 };

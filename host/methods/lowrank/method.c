@@ -125,6 +125,12 @@ static size_t asked_rank(const struct hx_plan *p, const struct hx_linear_set *se
     return HX_LOWRANK_MOST;
 }
 
+/* Shapes alone have no matrices but those on the DSP: the output matrix may be this method's all the same. */
+static int out_is_elsewhere(const struct hx_plan *p)
+{
+    return !hx_plan_has_weights(p) && hx_plan_linear(p, 0, HX_OUT).method == &hx_method_linear_lowrank;
+}
+
 static int open_planned(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,
                         const struct hx_rank_plan *plan, struct hx_error *err)
 {
@@ -133,7 +139,8 @@ static int open_planned(struct hx_linear_method **out, const struct hx_open *o, 
     char *usual = cache ? NULL : hx_wproj_cache_folder();
     const struct hx_lowrank_cfg cfg = {
         .shape = {.rank = asked_rank(p, set, o->watch), .plan = plan, .matrices = matrices_of(p),
-                  .per_slot = hx_plan_index(p, "grc-basis") == 1, .format = types[hx_plan_index(p, "wproj-format")]},
+                  .per_slot = hx_plan_index(p, "grc-basis") == 1, .out_is_elsewhere = out_is_elsewhere(p),
+                  .format = types[hx_plan_index(p, "wproj-format")]},
         .how = {(enum hx_lowrank_solver)hx_plan_index(p, "grc-solver"), hx_plan_index(p, "grc-norm") == 1, plan ? plan->gain : NULL},
         .reference = hx_plan_index(p, "wproj-by") == 1,
         .text = hx_plan_text(p, "basis-text"),
