@@ -128,7 +128,7 @@ static void fill(const char *name)
 
     srand(1);
     for (size_t i = 0; i < sizeof(in) / 4; i++) {
-        const uint32_t x = (uint32_t)rand() << 16 ^ (uint32_t)rand(), e = 112 + x / 512 % 32, h = 12 + x / 512 % 7;
+        const uint32_t x = (uint32_t)rand() << 16 ^ (uint32_t)rand(), e = 104 + x / 512 % 32, h = 12 + x / 512 % 7;
 
         w[i] = halves ? (x & ~0x7c1f7c1fu) | h << 26 | h << 16 | h << 10 | h : words ? (x & ~0x7f8000ffu) | e << 23 | e : x;
     }

@@ -51,6 +51,7 @@ static const struct by_hand by_hand[] = {
     {"V*_vrmpy*VbVb", 6, 6},
     {"W*_vrmpy*", 5, 6},
     {"Vw_vadd_VwVwQ_carry_sat", 9, 11},
+    {"Vw_v???_VwVwQ_carry", 4, 4}, /* and as many for the carries */
     {"Ww_v???_WwWw_sat", 5, 6},
     {"Vw_v???_VwVw_sat", 5, 6},
     /* permutations */

@@ -11,15 +11,17 @@ function operand(type, name)
         return "in.w[" pairs++ "][i]"
     if (type == "HVX_VectorPred")
         return "in.q[" preds++ "][i]"
-    if (type == "HVX_VectorPred*")
+    if (type == "HVX_VectorPred*") {
+        carries++
         return "&in.carry[i]"
+    }
     return type == "Word64" ? "in.rr[i]" : "in.r[i]"
 }
 
 BEGIN { cases = 0 }
 /^#/ || NF != 10 || $10 == "ieee-only" || $5 ~ /GATHER|SCATTER|VM_ST/ || $2 == "void" { next }
 {
-    vectors = pairs = preds = 0
+    vectors = pairs = preds = carries = 0
     call = ""
     n = split($3, list, ", ")
     for (k = 1; k <= n; k++) {
@@ -29,7 +31,7 @@ BEGIN { cases = 0 }
     }
     out = $2 == "HVX_VectorPair" ? "w" : $2 == "HVX_VectorPred" ? "q" : $2 == "Word32" ? "r" : "v"
     printf "LOOP(%d, out.%s[i] = %s(%s))\n", cases, out, $1, call
-    row[cases] = sprintf("    {\"%s\", loop_%d, %d, %d},", $1, cases, vectors + 2 * pairs + preds, out == "w" ? 2 : 1)
+    row[cases] = sprintf("    {\"%s\", loop_%d, %d, %d},", $1, cases, vectors + 2 * pairs + preds + carries, out == "w" || carries ? 2 : 1)
     cases++
 }
 END {
