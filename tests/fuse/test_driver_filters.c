@@ -1,5 +1,6 @@
 /* Protects the filters in front of the ioctl core: faults, delays and traces that come and go while a rig runs. */
 #include <pthread.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -125,6 +126,64 @@ static void test_delay_filter_holds_one_answer_and_nobody_else(void **state)
     close(c.fd);
 }
 
+static void on_signal(int sig)
+{
+    (void)sig;
+}
+
+static int is_sent(void *caller)
+{
+    const struct drv_caller *c = caller;
+
+    return drv_stats(c->fd).invokes > (uint64_t)c->in.value;
+}
+
+/* A signal ends the call, which the DSP has answered most likely. */
+static void interrupt_a_call(int fd, uint32_t handle)
+{
+    struct drv_caller c = {.fd = fd, .handle = handle, .method = HXT_ECHO, .in = {0, (uint32_t)drv_stats(fd).invokes}};
+    pthread_t t;
+
+    assert_int_equal(pthread_create(&t, NULL, drv_run_caller, &c), 0);
+    assert_true(hxt_until(is_sent, &c, 60));
+    do
+        pthread_kill(t, SIGUSR1);
+    while (usleep(1000), pthread_tryjoin_np(t, NULL));
+    assert_int_equal(c.result, -1);
+    assert_int_equal(c.error, EINTR);
+}
+
+static int has_one_session(void *unused)
+{
+    char *text = hxt_read_file(own_rig_path("status"), NULL);
+    int one = text && strstr(text, "\nsessions=1\n");
+
+    (void)unused;
+    free(text);
+    return one;
+}
+
+/* A delayed call is one that the DSP takes longer for: its id stays taken like that of any call that is interrupted. */
+static void test_a_delayed_call_that_is_interrupted_keeps_its_id(void **state)
+{
+    struct sigaction sa = {.sa_handler = on_signal};
+    uint32_t h, other_h;
+    int fd = drv_connect(&h), other = drv_connect(&other_h);
+
+    (void)state;
+    sigaction(SIGUSR1, &sa, NULL);
+    assert_int_equal(own_rig_control("filter +delay:us=10000000,method=2"), 0);
+    for (int i = 1; i < FASTRPC_CTX_MAX; i++)
+        interrupt_a_call(fd, h);
+    assert_int_equal(drv_call0(other, other_h, HXT_BLOCK, (struct hxt_in){0, 0}), -1);
+    assert_int_equal(errno, ENOSPC);
+    close(fd);
+    assert_true(hxt_until(has_one_session, NULL, 60));
+    assert_int_equal(drv_call0(other, other_h, HXT_BLOCK, (struct hxt_in){5, 0}), 5);
+    assert_int_equal(own_rig_control("filter -delay"), 0);
+    close(other);
+}
+
 static void test_trace_filter_writes_the_calls_on_the_virtual_clock(void **state)
 {
     const char *path = hxt_path("%s/t.json", hxt_tmpdir());
@@ -157,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_error_filter_knows_every_errno_by_name),
         cmocka_unit_test(test_corrupting_a_buffer_that_its_client_truncated_ends_nobody),
         cmocka_unit_test(test_delay_filter_holds_one_answer_and_nobody_else),
+        cmocka_unit_test(test_a_delayed_call_that_is_interrupted_keeps_its_id),
         cmocka_unit_test(test_trace_filter_writes_the_calls_on_the_virtual_clock),
     };
 
