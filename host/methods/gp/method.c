@@ -14,7 +14,7 @@ extern const struct hx_method hx_method_linear_lowrank;
 
 /* Told about with linear method lowrank, whose settings they become. */
 static const struct hx_option options[] = {
-    {.name = "wproj-format", .arg = "f32|f16|q8_0", .def = "f32"},
+    {.name = "wproj-format", .arg = "f32|f16|q8_0", .def = "f32", .flags = HX_OPTION_SHAPES},
     {.name = "wproj-cache", .arg = "DIR|none"},
     {.name = "basis-from", .arg = "weights|text", .def = "weights"},
     {.name = "basis-text", .arg = "FILE"},
