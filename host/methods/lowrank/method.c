@@ -30,7 +30,7 @@ static const struct hx_option options[] = {
     {.name = "axex-compress-rank", .arg = "N|auto", .def = "auto", .flags = HX_OPTION_SHAPES,
      .help = "rank, 1536 at most; auto: no more numbers than before, and a layer's fit into VTCM"},
     {.name = "axex-rank-plan", .arg = "FILE",
-     .help = "ranks by layer, and gains, as hexrig subspace mcr and gauge write them; others: --axex-compress-rank"},
+     .help = "ranks by layer, and gains, as hexrig subspace mcr, learn and gauge write them; others: --axex-compress-rank"},
     {.name = "axex-weight-pca", .help = "bases of the weights, which is the default"},
     {.name = "grc-basis", .arg = "shared|per-slot", .def = "shared", .names = bases, .flags = HX_OPTION_SHAPES,
      .help = "wq, wk and wv have one basis, or each its own, as all others have"},
