@@ -1,6 +1,6 @@
-/* Protects ranks by temperature (host/methods/adaptive/thermal_rank.h): the rank falls as it gets hotter, within its limits, and with a power
- * budget; the rig's node is looked at every 500 ms of its time, and without one the rank stays; a lower rank is the beginning of the same
- * factors; a decode on the rig's model of heat stays cool enough and makes more tokens than a clamped one. */
+/* Protects ranks by temperature (host/methods/adaptive/thermal_rank.h): the rank falls as it gets hotter, within its limits, and with a
+ * power budget; the rig's node is looked at every 500 ms of its time, and without one the rank stays; a lower rank is the beginning of the
+ * same factors; a decode on the rig's model of heat stays cool enough and makes more tokens than a clamped one. */
 #include <math.h>
 #include <stdlib.h>
 

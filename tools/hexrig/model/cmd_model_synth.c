@@ -67,9 +67,9 @@ static int report(const struct args *a, const struct hx_planted_told *told, doub
     const struct hx_planted *p = &a->p;
     json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:f, s:{s:I, s:f, s:b, s:I, s:b, s:b, s:I, s:o}}", "out",
                           hx_json_text(a->out), "geometry", hx_json_text(a->geometry), "type", hx_quant_name(p->type), "tensors",
-                          (json_int_t)told->tensors, "bytes", (json_int_t)told->bytes, "vocabulary", (json_int_t)told->vocab, "seconds", seconds, "planted", "act_rank",
-                          (json_int_t)p->rank, "noise", p->noise, "sink", p->sink, "zones", (json_int_t)p->zones, "eos_first",
-                          p->eos_first, "phases", p->phases, "norm_spread",
+                          (json_int_t)told->tensors, "bytes", (json_int_t)told->bytes, "vocabulary", (json_int_t)told->vocab, "seconds",
+                          seconds, "planted", "act_rank", (json_int_t)p->rank, "noise", p->noise, "sink", p->sink, "zones",
+                          (json_int_t)p->zones, "eos_first", p->eos_first, "phases", p->phases, "norm_spread",
                           (json_int_t)p->norm_spread, "seed", json_integer((json_int_t)p->seed));
 
     return hx_report_print(cmd, j, a->json);
