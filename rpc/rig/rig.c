@@ -161,8 +161,8 @@ static int find_running(int *found, char *why, size_t why_bytes)
     if (rc != -ENOENT && rc != -ENOTDIR && rc != -EEXIST)
         fprintf(stderr, "hexrig: %s; going on without that rig\n", reason);
     rc = try_node("/dev/" HX_NODE, reason, sizeof(reason));
-    if (rc == 0)
-        return 0;
+    if (rc == 0 || rc == -ENOMEM) /* what is short here is short for a private rig, too */
+        return rc ? hx_rig_why(rc, why, why_bytes, "%s", reason) : 0;
     if (rc != -ENOENT && rc != -EEXIST)
         fprintf(stderr, "hexrig: %s; going on without that rig\n", reason);
     *found = 0;
