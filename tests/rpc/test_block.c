@@ -41,6 +41,21 @@ static void test_checksums_have_their_published_values(void **state)
     assert_int_equal(hx_crc32(hx_crc32(0, "1234", 4), "56789", 5), 0xCBF43926u);
 }
 
+/* Long pieces are added up by tables, short ones bit by bit. */
+static void test_a_checksum_does_not_depend_on_the_pieces(void **state)
+{
+    static uint8_t bytes[10007];
+    uint32_t crc = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(i * i >> 3);
+    for (size_t at = 0; at < sizeof(bytes); at += 1000)
+        crc = hx_crc32(crc, bytes + at, sizeof(bytes) - at < 1000 ? sizeof(bytes) - at : 1000);
+    assert_int_equal(hx_crc32(0, bytes, sizeof(bytes)), crc);
+    assert_int_equal(hx_crc32(hx_crc32(0, bytes, 5001), bytes + 5001, sizeof(bytes) - 5001), crc);
+}
+
 static void test_there_are_94_squarefree_and_60_residual_indices(void **state)
 {
     uint16_t rows[HX_BLOCK_RES];
@@ -251,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_checksums_have_their_published_values),
+    cmocka_unit_test(test_a_checksum_does_not_depend_on_the_pieces),
         cmocka_unit_test(test_there_are_94_squarefree_and_60_residual_indices),
         cmocka_unit_test(test_the_transform_is_orthonormal_and_its_own_inverse),
         cmocka_unit_test(test_golden_vector_encodes_to_the_golden_block),
