@@ -79,7 +79,9 @@ END
 cp all.c all.cc
 want="hexrig_asm_dmlink hexrig_asm_dmpoll hexrig_asm_dmstart hexrig_asm_dmwait hexrig_asm_hmx_bias hexrig_asm_hmx_clear
 hexrig_asm_hmx_multiply hexrig_asm_hmx_store hexrig_asm_pause hexrig_asm_pktcount hexrig_asm_upcycle hexrig_asm_utimer other_name"
-for name in all.c all.cc; do
+both="all.c all.cc"
+command -v g++ >/dev/null || { both=all.c; echo "no g++: instructions in C only"; }
+for name in $both; do
     # shellcheck disable=SC2086
     case $name in
     *.cc) $clang++ $flags -MMD -c $name -o $name.o ;;
