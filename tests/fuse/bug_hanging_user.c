@@ -205,13 +205,14 @@ static int has_restarted(void *restarts)
 
 static void test_over_a_socket_subordinate_ids_answer_for_their_user_too(void **state)
 {
-    char *sockets = strdup(hxt_path("%s/rig.socket", hxt_tmpdir()));
+    char sockets[512];
     const struct other culprit = {CULPRIT, sockets, is_refused}, bystander = {BYSTANDER, sockets, is_attached};
     int restarts = own_rig_status("dsp_restarts"), rc;
 
     (void)state;
     if (geteuid())
         hxt_skip_test("only root can be another user");
+    snprintf(sockets, sizeof(sockets), "%s/rig.socket", hxt_tmpdir());
     for (int i = 0; i < BARRED_AFTER; i++) {
         pid_t pid = fork();
 
@@ -224,7 +225,6 @@ static void test_over_a_socket_subordinate_ids_answer_for_their_user_too(void **
     }
     expect_under_another_id(&bystander);
     expect_under_another_id(&culprit);
-    free(sockets);
     expect_work();
 }
 
