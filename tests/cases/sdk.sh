@@ -103,7 +103,9 @@ sed '25s/^/    undeclared = 1;/' all.c >wrong.c
 echo "ok instructions"
 
 # --- the project, by the commands of docs/sdk.md
-command -v cmake >/dev/null || { echo "skip: no cmake: apt-get install cmake"; exit 77; }
+for tool in cmake g++; do
+    command -v $tool >/dev/null || { echo "skip: no $tool: apt-get install $tool"; exit 77; }
+done
 cp -R "$src/docs/examples/calculator" .
 awk '/^```/ { on = !on && $NF == "sdk" && NF > 1; next } on' "$src/docs/sdk.md" >project.sh
 [ -s project.sh ]
