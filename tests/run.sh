@@ -97,13 +97,17 @@ ours() {
     done
 }
 
+remove() { # FOLDER, with what is mounted in it
+    grep -o " $1/[^ ]* fuse" /proc/self/mounts | while read -r dir _; do
+        fusermount3 -u -z "$dir" 2>/dev/null
+    done
+    rm -rf "$1"
+}
+
 cleanup() {
     trap - EXIT
     kill $(ours) 2>/dev/null
-    grep -o " $WORK/[^ ]* fuse" /proc/self/mounts | while read -r dir _; do
-        fusermount3 -u -z "$dir" 2>/dev/null
-    done
-    rm -rf "$WORK"
+    remove "$WORK"
 }
 trap cleanup EXIT
 trap 'cleanup; exit 130' INT TERM
@@ -129,7 +133,7 @@ if [ "$(find "$WORK/results" -name '*.fail' | wc -l)" -le "${AGAIN:-3}" ]; then
         result=$(result_of "$kind" "$name")
         [ -e "$result.fail" ] || continue
         mv "$result.fail" "$result.unsteady"
-        rm -rf "$WORK/tmp/$kind-$name"
+        remove "$WORK/tmp/$kind-$name"
         echo "again $kind $name, alone:"
         # shellcheck disable=SC2086 # a line of a suite is words
         "$src/tests/run.sh" --one "$kind" "$name" $command
