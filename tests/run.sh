@@ -1,8 +1,7 @@
 #!/bin/sh
 # Runs suites of tests and ends with one line: N passed, N failed, N skipped.
 #
-#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS programs run at a time, one more than there are processors by
-#                                        default, as many of them wait for most of their time.  If AGAIN (3) or fewer fail, each is
+#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS (2) programs run at a time.  If AGAIN (3) or fewer fail, each is
 #                                        run once more alone.
 #
 # A suite is tests/suites/NAME.sh, which prints what to run: lines "KIND NAME COMMAND...", see there.
@@ -72,7 +71,7 @@ build=${1:-build}
 build=$(cd "$build" && pwd) || exit 1
 [ $# = 0 ] || shift
 [ $# -gt 0 ] || set -- check
-jobs=${JOBS:-$(($(nproc) + 1))}
+jobs=${JOBS:-2}
 WORK=$(mktemp -d /tmp/hexrig-check.XXXXXX) || exit 1
 TEST_TIMEOUT=${TEST_TIMEOUT:-$((900 + 2 * ${SOAK_S:-60}))}
 export WORK TEST_TIMEOUT
