@@ -138,6 +138,15 @@ static int is_sent(void *caller)
     return drv_stats(c->fd).invokes > (uint64_t)c->in.value;
 }
 
+/* Sends it again, as the call may not have been sleeping. */
+static int has_ended_by_a_signal(void *thread)
+{
+    pthread_t *t = thread;
+
+    pthread_kill(*t, SIGUSR1);
+    return pthread_tryjoin_np(*t, NULL) == 0;
+}
+
 /* A signal ends the call, which the DSP has answered most likely. */
 static void interrupt_a_call(int fd, uint32_t handle)
 {
@@ -146,9 +155,7 @@ static void interrupt_a_call(int fd, uint32_t handle)
 
     assert_int_equal(pthread_create(&t, NULL, drv_run_caller, &c), 0);
     assert_true(hxt_until(is_sent, &c, 60));
-    do
-        pthread_kill(t, SIGUSR1);
-    while (usleep(1000), pthread_tryjoin_np(t, NULL));
+    assert_true(hxt_until(has_ended_by_a_signal, &t, 60));
     assert_int_equal(c.result, -1);
     assert_int_equal(c.error, EINTR);
 }
