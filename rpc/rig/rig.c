@@ -140,33 +140,44 @@ static int try_node(const char *node, char *why, size_t why_bytes)
     return 0;
 }
 
+static int try_default_mount(char *why, size_t why_bytes)
+{
+    char dir[HX_PATH_BYTES], node[HX_PATH_BYTES];
+    int rc;
+
+    hx_rig_default_mount(dir, sizeof(dir));
+    rc = hx_rig_check_owner(dir, why, why_bytes);
+    if (rc)
+        return rc;
+    rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
+    return rc ? hx_rig_why(rc, why, why_bytes, "%s: %s", dir, strerror(-rc)) : try_node(node, why, why_bytes);
+}
+
+/* 1: another place is worth a look; why not this one is said where that is news.  What memory is short here is short for a private
+ * rig, too. */
+static int goes_on(int rc, const char *reason)
+{
+    if (rc == 0 || rc == -ENOMEM)
+        return 0;
+    if (rc != -ENOENT && rc != -ENOTDIR && rc != -EEXIST)
+        fprintf(stderr, "hexrig: %s; going on without that rig\n", reason);
+    return 1;
+}
+
 /* A rig that runs already.  *found: the search is over, with the result that is returned. */
 static int find_running(int *found, char *why, size_t why_bytes)
 {
     const char *env = getenv("HEXRIG_DEVICE");
-    char dir[HX_PATH_BYTES], node[HX_PATH_BYTES], reason[HX_PATH_BYTES + 128];
     int rc;
 
     *found = 1;
     if (env && *env)
         return try_node(env, why, why_bytes); /* the user named it: no other will do */
-    hx_rig_default_mount(dir, sizeof(dir));
-    rc = hx_rig_check_owner(dir, reason, sizeof(reason));
-    if (rc == 0)
-        rc = hx_rig_join(node, sizeof(node), dir, HX_NODE);
-    if (rc == 0)
-        rc = try_node(node, reason, sizeof(reason));
-    if (rc == 0)
-        return 0;
-    if (rc != -ENOENT && rc != -ENOTDIR && rc != -EEXIST)
-        fprintf(stderr, "hexrig: %s; going on without that rig\n", reason);
-    rc = try_node("/dev/" HX_NODE, reason, sizeof(reason));
-    if (rc == 0 || rc == -ENOMEM) /* what is short here is short for a private rig, too */
-        return rc ? hx_rig_why(rc, why, why_bytes, "%s", reason) : 0;
-    if (rc != -ENOENT && rc != -EEXIST)
-        fprintf(stderr, "hexrig: %s; going on without that rig\n", reason);
-    *found = 0;
-    return -ENOENT;
+    rc = try_default_mount(why, why_bytes);
+    if (goes_on(rc, why))
+        rc = try_node("/dev/" HX_NODE, why, why_bytes);
+    *found = !goes_on(rc, why);
+    return *found ? rc : -ENOENT;
 }
 
 /* The folder for a private rig.  *claim: to be closed once the rig serves; -1: none.  *dir_lock: of hx_rig_lock(). */
