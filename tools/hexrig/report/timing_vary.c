@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
+#include "cli/terminal_watch.h"
 #include "hx_rig.h"
 
 /* A rig is several processes, of which one is busy at a time. */
@@ -100,33 +101,48 @@ static size_t slots(void)
     return n < AT_A_TIME_MIN ? AT_A_TIME_MIN : n > AT_A_TIME_MAX ? AT_A_TIME_MAX : (size_t)n;
 }
 
+/* Variants that are at work, and how many are done. */
+struct progress {
+    struct hx_watch watch;
+    pid_t running[AT_A_TIME_MAX]; /* 0: nobody has the place */
+    size_t done, of;
+};
+
+static int finish(const struct hx_timing_vary *v, struct progress *g, size_t slot)
+{
+    const int rc = wait_for(v->cmd, g->running[slot]);
+
+    g->done += g->running[slot] > 0;
+    g->running[slot] = 0;
+    if (!rc)
+        hx_watch_step(&g->watch, "variants of the profile", g->done, g->of);
+    return rc;
+}
+
 static int run_all(const struct hx_timing_vary *v, const struct hx_timing_params *p, double *shared)
 {
     const pid_t parent = getpid();
     const size_t at_a_time = slots();
-    pid_t running[AT_A_TIME_MAX] = {0};
+    struct progress g = {.watch = hx_terminal_watch(v->cmd), .of = n_variants(p)};
     int rc = HX_EXIT_OK;
 
     fflush(NULL); /* children end by exit(), which would print it again */
-    for (size_t i = 0; !rc && i < n_variants(p); i++) {
-        pid_t *slot = &running[i % at_a_time];
+    for (size_t i = 0; !rc && i < g.of; i++) {
+        const size_t slot = i % at_a_time;
 
-        rc = wait_for(v->cmd, *slot);
-        *slot = 0;
+        rc = finish(v, &g, slot);
         if (rc)
             break;
-        *slot = fork();
-        if (*slot == 0)
+        g.running[slot] = fork();
+        if (g.running[slot] == 0)
             child(v, p, i, parent, shared);
-        if (*slot < 0)
+        if (g.running[slot] < 0)
             rc = hx_cmd_fail(v->cmd, "fork: %s", strerror(errno));
-        if (i == 0 && !rc) { /* the others look at its figures */
-            rc = wait_for(v->cmd, *slot);
-            *slot = 0;
-        }
+        if (i == 0 && !rc) /* the others look at its figures */
+            rc = finish(v, &g, slot);
     }
-    for (size_t i = 0; i < at_a_time; i++) {
-        const int last = wait_for(v->cmd, running[i]);
+    for (size_t slot = 0; slot < at_a_time; slot++) {
+        const int last = finish(v, &g, slot);
 
         rc = rc ? rc : last;
     }
