@@ -40,7 +40,8 @@ one() { # one DIR TARGET
     before=$(files_in "$dir/corpus/$target")
     if is_libfuzzer "$program"; then
         engine=libFuzzer # its timeout is the clock's, which a busy machine lets run: the target has its own (tests/lib/input_limit.h)
-        "$program" -max_total_time="$TIME" -timeout=0 -max_len=65536 -rss_limit_mb=2560 -print_final_stats=1 \
+        # No names of new functions: for those it starts a symbolizer, whose pipes a target takes for descriptors that leak.
+        "$program" -max_total_time="$TIME" -timeout=0 -max_len=65536 -rss_limit_mb=2560 -print_final_stats=1 -print_funcs=0 \
             -artifact_prefix="$dir/findings/$target-" "$dir/corpus/$target" $folder >"$log" 2>&1
         rc=$?
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
