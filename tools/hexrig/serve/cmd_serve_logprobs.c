@@ -52,16 +52,17 @@ static json_t *of_chat(const struct hx_tokenizer *t, const struct hx_logprobs *p
     return json_pack("{s:o, s:n}", "content", content, "refusal");
 }
 
-/* {"TOKEN": LOGPROB, ...}: of tokens that look the same the better one. */
-static json_t *best_by_text(const struct hx_tokenizer *t, const struct hx_logprob *best, size_t n)
+/* {"TOKEN": LOGPROB, ...}, of the i-th token's best: of tokens that look the same the better one. */
+static json_t *best_by_text(const struct hx_tokenizer *t, const struct hx_logprobs *p, size_t i)
 {
     json_t *j = json_object();
 
-    for (size_t i = 0; i < n; i++) {
-        json_t *text = utf8(hx_tokenizer_piece(t, best[i].id));
+    for (size_t k = 0; k < p->top; k++) {
+        const struct hx_logprob best = p->best[i * p->top + k];
+        json_t *text = utf8(hx_tokenizer_piece(t, best.id));
 
         if (text && !json_object_get(j, json_string_value(text)))
-            json_object_set_new(j, json_string_value(text), json_real(number(best[i].logprob)));
+            json_object_set_new(j, json_string_value(text), json_real(number(best.logprob)));
         json_decref(text);
     }
     return j;
@@ -78,7 +79,7 @@ static json_t *of_text(const struct hx_tokenizer *t, const struct hx_logprobs *p
         if (i >= first) {
             json_array_append_new(tokens, utf8(piece));
             json_array_append_new(logprobs, json_real(number(p->made[i].logprob)));
-            json_array_append_new(top, best_by_text(t, p->best + i * p->top, p->top));
+            json_array_append_new(top, best_by_text(t, p, i));
             json_array_append_new(offsets, json_integer((json_int_t)at));
         }
         at += piece.n;
