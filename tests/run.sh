@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs suites of tests and ends with one line: N passed, N failed, N skipped.
 #
-#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS (2) programs run at a time.  If AGAIN (3) or fewer fail, each is
-#                                        run once more alone.
+#   tests/run.sh [BUILD [SUITE...]]      default: build check.  JOBS (2) programs run at a time, and beside them, one by one, those
+#                                        that mostly sleep (tests/suites/sleepers).  If AGAIN (3) or fewer fail, each is run once
+#                                        more alone.
 #
 # A suite is tests/suites/NAME.sh, which prints what to run: lines "KIND NAME COMMAND...", see there.
 # One line per program; its whole output only when it fails, after the lines of it that tell why; and again one line per program
@@ -67,6 +68,12 @@ if [ "${1:-}" = --one ]; then
     exit 0
 fi
 
+# --- lines "KIND NAME COMMAND...", so many at a time: run.sh --list JOBS FILE (a job of the shell's own would ignore SIGINT)
+if [ "${1:-}" = --list ]; then
+    xargs -r -L 1 -P "$2" "$src/tests/run.sh" --one <"$3"
+    exit 0
+fi
+
 build=${1:-build}
 build=$(cd "$build" && pwd) || exit 1
 [ $# = 0 ] || shift
@@ -111,9 +118,9 @@ cleanup() {
 trap cleanup EXIT
 trap 'cleanup; exit 130' INT TERM
 
-# Lines "KIND NAME COMMAND..." to run, so many at a time.
-run_list() {
-    xargs -r -L 1 -P "$jobs" "$src/tests/run.sh" --one
+# Of the list those that mostly sleep (-F), or the others (-v).
+sleepers() { # OPTION FILE
+    sed '/^#/d; s/.*/ & /' "$src/tests/suites/sleepers" | grep "$1" -F -f - "$2"
 }
 
 for suite in "$@"; do
@@ -124,7 +131,9 @@ for suite in "$@"; do
     sh "$src/tests/suites/$suite.sh" "$build" || exit 1
 done >"$WORK/lines"
 awk '!seen[$1, $2]++' "$WORK/lines" >"$WORK/list" # once, what two suites have
-run_list <"$WORK/list"
+sleepers -F "$WORK/list" >"$WORK/sleepers"
+sleepers -v "$WORK/list" >"$WORK/others"
+printf '%s\n' "1 $WORK/sleepers" "$jobs $WORK/others" | xargs -L 1 -P 2 "$src/tests/run.sh" --list
 
 # --- alone, what failed, unless it is many
 if [ "$(find "$WORK/results" -name '*.fail' | wc -l)" -le "${AGAIN:-3}" ]; then
