@@ -7,6 +7,7 @@
 #include "hx_f16.h"
 #include "hx_vht2.h"
 #include "hxt.h"
+#include "hxt_each.h"
 #include "spinor/spinor_attn.h"
 #include "spinor_rig.h"
 
@@ -101,7 +102,7 @@ static void check_scores(struct attn *t)
     static const size_t positions[] = {1, 2, 31, 32, 33, MAX_POS};
     double worst = 0;
 
-    for (size_t p = 0; p < HXT_LEN(positions); p++) {
+    for (size_t p = 0; p < HXT_LEN(positions); p += HXT_EACH) {
         const size_t n = HEADS * QUERIES * positions[p];
         struct hx_spinor_attn got = call_of(t, positions[p], 0, t->got);
         struct hx_spinor_attn want = call_of(t, positions[p], 0, t->want);
@@ -136,7 +137,7 @@ static void check_attend(struct attn *t)
     const size_t n = HEADS * QUERIES * (size_t)t->r.f.shape->dh;
     double worst = 0;
 
-    for (size_t p = 0; p < 2 * HXT_LEN(positions); p++) {
+    for (size_t p = 0; p < 2 * HXT_LEN(positions); p += 2 * HXT_EACH - 1) {
         const size_t n_pos = positions[p / 2];
         struct hx_spinor_attn got = call_of(t, n_pos, p % 2, t->got);
         struct hx_spinor_attn want = call_of(t, n_pos, p % 2, t->want);

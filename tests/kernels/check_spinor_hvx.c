@@ -12,6 +12,7 @@
 #include "hx_qf32.h"
 #include "hx_vht2.h"
 #include "hxt.h"
+#include "hxt_each.h"
 #include "spinor/spinor.h"
 #include "spinor_rig.h"
 
@@ -398,7 +399,7 @@ static void check_corruption(struct rig *r)
     struct hx_spinor_faults faults;
 
     assert_int_equal(encode_all(r), AEE_SUCCESS);
-    for (size_t bit = 0; bit < 8u * s->slot; bit++) {
+    for (size_t bit = 0; bit < 8u * s->slot; bit += 2 * HXT_EACH - 1) {
         const size_t at = bit % VECTORS;
         uint8_t *b = r->blocks + at * s->slot;
 

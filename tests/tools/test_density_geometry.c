@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "e2e.h"
+#include "hxt_each.h"
 
 enum { LAYERS = 6 };
 
@@ -85,7 +86,7 @@ static void test_a_geometry_costs_what_its_model_does(void **state)
     const char *path = config("tiny", TINY);
 
     (void)state;
-    for (size_t i = 0; i < HXT_LEN(options); i++)
+    for (size_t i = 0; i < HXT_LEN(options); i += HXT_EACH)
         check_costs(options[i], "", path);
     e2e_clean();
 }
@@ -105,9 +106,9 @@ static void test_thin_matrices_cost_what_those_of_the_model_do(void **state)
 
     (void)state;
     hxt_write_file(text, books, 4000);
-    for (size_t i = 0; i < HXT_LEN(lowrank); i++)
+    for (size_t i = 0; i < HXT_LEN(lowrank); i += HXT_EACH)
         check_costs(lowrank[i], "--wproj-cache none", path);
-    for (size_t i = 0; i < HXT_LEN(gsi); i++)
+    for (size_t i = 0; i < HXT_LEN(gsi); i += HXT_EACH)
         check_costs(gsi[i], hxt_path("--gsi-text %s/books.txt", hxt_tmpdir()), path);
     e2e_refused(hxt_path("density --geometry %s --kv f32 --linear gsi:48 --gsi-text x --offload linear", path), 2,
                 "--gsi-text needs a model");

@@ -1,6 +1,7 @@
 /* Protects: each method's formula for its DSP calls and packets (struct hx_method, calls) is what the driver counts, alone and
  * beside other methods, at the first position and at later ones; a prompt of 136 tokens costs no more calls than a token. */
 #include "e2e.h"
+#include "hxt_each.h"
 
 static void check_rows(const json_t *j, const char *words)
 {
@@ -41,7 +42,7 @@ static void test_formulas_are_what_the_driver_counts(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < HXT_LEN(methods); i++) {
+    for (size_t i = 0; i < HXT_LEN(methods); i += HXT_EACH) {
         json_t *j = e2e_json(hxt_path("density --pos 0,1,9 --json%s", methods[i]));
 
         check_rows(j, methods[i]);

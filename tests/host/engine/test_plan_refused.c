@@ -4,6 +4,7 @@
 
 #include "api/hexrig.h"
 #include "golden.h"
+#include "hxt_each.h"
 #include "open_engine.h"
 #include "plan_of_words.h"
 
@@ -228,7 +229,7 @@ static void test_an_option_of_the_c_api_wins_over_its_field(void **state)
 static void test_the_commands_refuse_the_same(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < HXT_LEN(bad); i++) {
+    for (size_t i = 0; i < HXT_LEN(bad); i += HXT_EACH) {
         char words[700] = "run -p x -m " NO_MODEL;
         struct settings s;
 

@@ -7,6 +7,7 @@
 #include "gen_model.h"
 #include "generate/generate.h"
 #include "golden.h"
+#include "hxt_each.h"
 #include "methods/cpu/attn_flash.h"
 #include "open_engine.h"
 
@@ -92,7 +93,7 @@ static void test_each_token_has_the_bits_of_its_path(void **state)
 
     (void)state;
     hxt_rng_init(&rng, 1);
-    for (size_t w = 0; w < HXT_LEN(ways); w++) {
+    for (size_t w = 0; w < HXT_LEN(ways); w += HXT_EACH) {
         struct hx_engine *tree = open_engine("f32", ways[w][0], ways[w][1]);
         struct hx_engine *alone = open_engine("f32", ways[w][0], ways[w][1]);
 
@@ -412,7 +413,7 @@ static void test_drafters_change_steps_but_no_token(void **state)
     static const char *const ways[][2] = {{"ref", "ref"}, {"cpu", "flash"}};
 
     (void)state;
-    for (size_t w = 0; w < HXT_LEN(ways); w++)
+    for (size_t w = 0; w < HXT_LEN(ways); w += HXT_EACH)
         for (int shape = CHAIN; shape <= BUSH; shape++) {
             check_drafted(ways[w][0], ways[w][1], (enum shape)shape, 0);
             check_drafted(ways[w][0], ways[w][1], (enum shape)shape, 0.8);

@@ -5,6 +5,7 @@
 
 #include "gen_model.h"
 #include "generate/spec_along.h"
+#include "hxt_each.h"
 #include "spec_texts.h"
 
 static struct spec_prompts prompts;
@@ -81,7 +82,7 @@ static void test_greedy_texts_are_those_without_a_drafter(void **state)
             spec_text(&want[i], e, &cfg);
         }
         hx_engine_close(e);
-        for (size_t d = 0; d < HXT_LEN(drafters); d++)
+        for (size_t d = 0; d < HXT_LEN(drafters); d += HXT_EACH)
             check_drafter(caches[k], drafters[d], want, n_texts, n);
     }
 }
@@ -277,7 +278,7 @@ static void test_the_guard_keeps_a_text_from_ending_at_once(void **state)
     assert_int_equal(guarded.steps, guarded.n);
     for (size_t i = 0; i < HX_SPEC_GUARDED; i++)
         assert_int_not_equal(guarded.ids[i], t.ids[0]);
-    for (size_t d = 0; d < HXT_LEN(drafters); d++) {
+    for (size_t d = 0; d < HXT_LEN(drafters); d += HXT_EACH) {
         text_with_end(&drafted, model, HXT_SETTINGS("kv=f32", "eos-guard", drafters[d], "spec-warmup=0", "spec-thresh=0"), &cfg);
         spec_same(&drafted, &guarded, drafters[d]);
         assert_true(drafted.steps <= guarded.steps);
@@ -293,7 +294,7 @@ static void test_engines_side_by_side_do_not_share_a_drafter(void **state)
     const struct hx_completion_cfg cfgs[2] = {greedy_cfg(3, 32), greedy_cfg(4, 32)};
 
     (void)state;
-    for (size_t d = 0; d < HXT_LEN(drafters); d++) {
+    for (size_t d = 0; d < HXT_LEN(drafters); d += HXT_EACH) {
         struct hx_engine *first = spec_engine(HXT_SETTINGS("kv=f32", drafters[d], "spec-thresh=0"), NULL);
         struct hx_engine *e[2] = {first, hxt_engine_open(&(struct hx_engine_cfg){
                                              .share_with = first, .share = HXT_SRC "/host/data", .n_ctx = SPEC_CTX,

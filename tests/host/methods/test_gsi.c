@@ -7,6 +7,7 @@
 
 #include "engine/arch/arch.h"
 #include "golden.h"
+#include "hxt_each.h"
 #include "methods/gsi/cascade.h"
 #include "methods/gsi/figures.h"
 #include "methods/gsi/linear_gsi.h"
@@ -210,7 +211,7 @@ static void test_on_this_model_the_gate_does_not_pay(void **state)
     assert_int_equal(hx_tokenizer_encode(plain->model->tok, books + 60000, 50000, &ids, &n), 0);
     e = open_words(hxt_path("linear=gsi:128 gsi-text=%s", bases), 2);
     want = ppl_of(plain, ids, n);
-    for (size_t i = 0; i < HXT_LEN(rows); i++) {
+    for (size_t i = 0; i < HXT_LEN(rows); i += HXT_EACH) {
         const struct hx_gsi_gate gate = {.eps = rows[i].eps, .is_static = rows[i].eps == 0, .check = rows[i].eps > 0};
         struct hx_gsi_sums s;
         double ratio;
@@ -451,7 +452,7 @@ static void test_images_of_fewer_bits_take_fewer_bytes_and_keep_the_text(void **
     double want = 0;
 
     (void)state;
-    for (size_t i = 0; i < HXT_LEN(formats); i++) {
+    for (size_t i = 0; i < HXT_LEN(formats); i += HXT_EACH) {
         struct hx_engine *e = open_words(GSI("linear=cpu,attn=gsi:64 gsi-static gsi-image=%s", formats[i].name), 2);
         const struct hx_gsi_classes *c = hx_linear_gsi_classes(method_of(e));
         struct hx_error err = {""};

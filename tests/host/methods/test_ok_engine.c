@@ -7,12 +7,13 @@
 
 #include "engine/arch/arch.h"
 #include "golden.h"
+#include "hxt_each.h"
 #include "methods/ok/linear_ok.h"
 #include "open_engine.h"
 #include "ppl_window.h"
 #include "text/text.h"
 
-enum { VOCAB = 2048, TOKENS = 256, SHORT = 24 };
+enum { VOCAB = 2048, TOKENS = 256 / HXT_EACH, SHORT = 24 };
 
 static const uint32_t prompt[] = {1066, 260, 579, 700, 49, 49, 260, 959, 1711, 273};
 
