@@ -207,7 +207,7 @@ static int top_by_subspace(const struct hx_native_target *t, size_t k, double *t
     return rc;
 }
 
-static int top_of_all(const struct hx_native_target *t, size_t k, double *to, struct hx_error *err)
+static int top_of_all(const struct hx_native_target *t, size_t k, double *to, double *bound, struct hx_error *err)
 {
     const size_t n = side(t);
     double *a = doubles(n, n), *values = doubles(n, 1);
@@ -217,22 +217,29 @@ static int top_of_all(const struct hx_native_target *t, size_t k, double *to, st
         gram(t, a);
         rc = hx_eigen_symmetric(a, n, values, err);
     }
-    if (!rc)
+    if (!rc) {
+        double tail = 0;
+
         memcpy(to, a, k * n * sizeof(*to));
+        for (size_t i = n; i-- > k;)
+            tail += values[i] > 0 ? values[i] : 0;
+        *bound = tail / t->norm2;
+    }
     free(a);
     free(values);
     return rc;
 }
 
 /* With U the first eigenvectors W_n = U^T (U W), and QR brings the second factor into its form. */
-int hx_native_optimum(struct hx_native *n, const struct hx_native_target *t, struct hx_error *err)
+int hx_native_optimum(struct hx_native *n, const struct hx_native_target *t, double *bound, struct hx_error *err)
 {
     double *const found = of_outputs(t) ? n->out : n->in;
     struct hx_native_work w;
     int rc = hx_native_work_open(&w, n, err);
 
+    *bound = -1;
     if (!rc)
-        rc = side(t) <= HX_NATIVE_WHOLE ? top_of_all(t, n->k, found, err) : top_by_subspace(t, n->k, found, err);
+        rc = side(t) <= HX_NATIVE_WHOLE ? top_of_all(t, n->k, found, bound, err) : top_by_subspace(t, n->k, found, err);
     if (!rc) {
         if (of_outputs(t))
             hx_product("NN", n->k, n->cols, n->rows, n->out, t->w, n->in);
@@ -405,7 +412,8 @@ double hx_native_skew(const struct hx_native *n, struct hx_native_work *w)
 
 /* --- growth */
 
-/* Row k of b [..][d]: numbers by key, orthogonal to the rows before, twice as once leaves rounding (Daniel, Gragg, Kaufman, Stewart 1976). */
+/* Row k of b [..][d]: numbers by key, orthogonal to the rows before; twice, as once leaves rounding.
+ * Source: Daniel, Gragg, Kaufman, Stewart 1976. */
 static void new_row(double *b, size_t k, size_t d, uint64_t key)
 {
     double *row = b + k * d, length;

@@ -57,8 +57,9 @@ void hx_native_target_close(struct hx_native_target *t);
  * hx_eigen_values(). */
 int hx_native_bounds(const struct hx_native_target *t, double *bounds, struct hx_error *err);
 
-/* n: of the target's shape, its k and room given.  Becomes the best of that k.  Errors as hx_eigen_symmetric(), hx_eigen_top(). */
-int hx_native_optimum(struct hx_native *n, const struct hx_native_target *t, struct hx_error *err);
+/* n: of the target's shape, its k and room given.  Becomes the best of that k.  *bound: its loss out of the eigenvalues; -1: there are more
+ * than HX_NATIVE_WHOLE, so that it is about the best.  Errors as hx_eigen_symmetric(), hx_eigen_top(). */
+int hx_native_optimum(struct hx_native *n, const struct hx_native_target *t, double *bound, struct hx_error *err);
 
 /* --- steps */
 

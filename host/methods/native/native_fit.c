@@ -94,7 +94,7 @@ static void cut(struct fit *f)
     f->rate /= 3;
 }
 
-static int run_stage(struct fit *f, const volatile int *stop, struct hx_native_stage *s, struct hx_error *err)
+static int run_stage(struct fit *f, struct hx_native_stage *s, struct hx_error *err)
 {
     const size_t window = (f->how->patience + f->how->retract - 1) / f->how->retract * f->how->retract;
     double loss, then;
@@ -104,8 +104,6 @@ static int run_stage(struct fit *f, const volatile int *stop, struct hx_native_s
     s->before = loss;
     then = f->best_loss;
     for (size_t i = 1; !rc && i <= f->how->steps_most; i++) {
-        if (stop && *stop)
-            return hx_error_set(err, -ECANCELED, "stopped");
         hx_native_tangent(f->n, &f->g, &f->w);
         take_step(f);
         s->steps = i;
@@ -144,7 +142,7 @@ static int grow(struct fit *f, struct hx_error *err)
     return rc;
 }
 
-static int run_stages(struct fit *f, const volatile int *stop, struct hx_native_course *c, struct hx_error *err)
+static int run_stages(struct fit *f, struct hx_native_course *c, struct hx_error *err)
 {
     int rc = 0;
 
@@ -157,7 +155,7 @@ static int run_stages(struct fit *f, const volatile int *stop, struct hx_native_
         f->step = 0;
         f->rate = f->how->rate;
         f->best_loss = INFINITY;
-        rc = run_stage(f, stop, &c->stage[c->n++], err);
+        rc = run_stage(f, &c->stage[c->n++], err);
         if (rc || !f->how->grow || f->n->k >= f->how->k_most)
             break;
         rc = grow(f, err);
@@ -165,8 +163,8 @@ static int run_stages(struct fit *f, const volatile int *stop, struct hx_native_
     return rc;
 }
 
-int hx_native_fit(struct hx_native *n, const struct hx_native_target *t, const struct hx_native_how *how, const volatile int *stop,
-                  struct hx_native_course *c, struct hx_error *err)
+int hx_native_fit(struct hx_native *n, const struct hx_native_target *t, const struct hx_native_how *how, struct hx_native_course *c,
+                  struct hx_error *err)
 {
     struct fit f = {.n = n, .t = t, .how = how};
     int rc = hx_native_work_open(&f.w, n, err);
@@ -180,7 +178,7 @@ int hx_native_fit(struct hx_native *n, const struct hx_native_target *t, const s
     if (!rc)
         rc = hx_native_alloc(&f.v, n->rows, n->cols, n->k, n->room, err);
     if (!rc)
-        rc = run_stages(&f, stop, c, err);
+        rc = run_stages(&f, c, err);
     hx_native_free(&f.best);
     hx_native_free(&f.g);
     hx_native_free(&f.m);

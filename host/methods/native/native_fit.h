@@ -8,7 +8,6 @@
 #ifndef HX_NATIVE_FIT_H
 #define HX_NATIVE_FIT_H
 
-#include "base/watch.h"
 #include "native.h"
 
 struct hx_native_how {
@@ -40,8 +39,8 @@ struct hx_native_course {
 };
 
 /* From n as it is, whose bases are orthonormal, on; n becomes the best.  0; -EDOM: a loss is not finite; -EINVAL: more than HX_NATIVE_STAGES
- * stages, or n->room is too small; -ECANCELED: *stop was set, by whichever thread (NULL: nobody will); -ENOMEM. */
-int hx_native_fit(struct hx_native *n, const struct hx_native_target *t, const struct hx_native_how *how, const volatile int *stop,
-                  struct hx_native_course *c, struct hx_error *err);
+ * stages, or n->room is too small; -ENOMEM. */
+int hx_native_fit(struct hx_native *n, const struct hx_native_target *t, const struct hx_native_how *how, struct hx_native_course *c,
+                  struct hx_error *err);
 
 #endif
