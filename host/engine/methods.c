@@ -10,6 +10,7 @@
     X(hx_method_linear_ok)                                                                         \
     X(hx_method_linear_dsp)                                                                        \
     X(hx_method_linear_lowrank)                                                                    \
+    X(hx_method_linear_native)                                                                     \
     X(hx_method_linear_gsi)                                                                        \
     X(hx_method_attn_flash)                                                                        \
     X(hx_method_attn_ref)                                                                          \

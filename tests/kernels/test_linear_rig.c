@@ -302,6 +302,69 @@ static void test_projections_that_do_not_fit_are_refused(void **state)
     free(y);
 }
 
+/* Matrices of three: three calls' results by one. */
+static void test_a_sandwich_is_the_same_bits_as_three_calls(void **state)
+{
+    enum { COLS = 256, VECTORS = 3, Y = VECTORS * (100 + 33) };
+    static const uint32_t which[] = {0, 0, 1, 0, 0, 2}, downs[] = {0}, ups[] = {1, 2};
+    const size_t n = VECTORS * COLS;
+    float *x = vectors(n, 4), *t = malloc(n * sizeof(*t)), *s = malloc(n * sizeof(*s));
+    float *want = hxt_guard_alloc(Y * sizeof(float), 128), *got = hxt_guard_alloc(Y * sizeof(float), 128);
+    hex_linear_cycles c;
+
+    (void)state;
+    load();
+    for (size_t w = 0; w < HXT_LEN(ways); w++) {
+        assert_int_equal(hex_linear_apply(skel, &ways[w], downs, 1, VECTORS, x, (int)n, t, (int)n, &c), 0);
+        assert_int_equal(hex_linear_apply(skel, &ways[w], downs, 1, VECTORS, t, (int)n, s, (int)n, &c), 0);
+        assert_int_equal(hex_linear_apply(skel, &ways[w], ups, 2, VECTORS, s, (int)n, want, Y, &c), 0);
+        assert_int_equal(hex_linear_sandwich(skel, &ways[w], which, 6, VECTORS, x, (int)n, got, Y, &c), 0);
+        hxt_same_bytes(got, want, Y * sizeof(float));
+        assert_true(c.total > 0);
+    }
+    x[COLS] = INFINITY; /* spoils the second vector alone */
+    assert_int_equal(hex_linear_sandwich(skel, &ways[0], which, 6, VECTORS, x, (int)n, got, Y, &c), 0);
+    for (size_t i = 0; i < 100; i++) {
+        assert_true(isnan(got[100 + i]));
+        assert_true(got[i] == want[i] && got[200 + i] == want[200 + i]);
+    }
+    hxt_guard_free(want);
+    hxt_guard_free(got);
+    free(s);
+    free(t);
+    free(x);
+}
+
+static void test_sandwiches_that_do_not_fit_are_refused(void **state)
+{
+    static const struct {
+        uint32_t which[27];
+        int n_which, x, y;
+    } bad[] = {
+        {{9, 0, 0}, 3, 256, 256},          /* no such down */
+        {{0, 9, 0}, 3, 256, 256},          /* no such core */
+        {{0, 0, 9}, 3, 256, 256},          /* no such up */
+        {{0, 3, 0}, 3, 256, 256},          /* a core of other columns */
+        {{0, 1, 0}, 3, 256, 256},          /* an up of other columns */
+        {{0, 0, 0, 3, 0, 0}, 6, 256, 512}, /* downs of two inputs */
+        {{0, 0, 0}, 2, 256, 256},          /* two of three */
+        {{0}, 27, 256, 2304},              /* nine of them */
+        {{0}, 0, 256, 256},                /* nothing */
+        {{0, 0, 0}, 3, 255, 256},          /* x */
+        {{0, 0, 0}, 3, 256, 255},          /* y */
+    };
+    float *x = vectors(256, 5), *y = malloc(3000 * sizeof(*y));
+    hex_linear_cycles c;
+
+    (void)state;
+    load();
+    for (size_t i = 0; i < HXT_LEN(bad); i++)
+        if (hex_linear_sandwich(skel, &ways[0], bad[i].which, bad[i].n_which, 1, x, bad[i].x, y, bad[i].y, &c) != AEE_DSP(AEE_EBADPARM))
+            fail_msg("call %zu was not refused", i);
+    free(x);
+    free(y);
+}
+
 static void test_what_does_not_fit_is_refused(void **state)
 {
     static const hex_linear_how no_way[] = {{-1, 1}, {HEX_LINEAR_AUTO + 1, 1}, {HEX_LINEAR_DDR, 0}, {HEX_LINEAR_DMA, 3}};
@@ -438,6 +501,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_argmax_is_that_of_the_products),
     cmocka_unit_test(test_a_projection_is_the_same_bits_as_two_calls),
     cmocka_unit_test(test_projections_that_do_not_fit_are_refused),
+    cmocka_unit_test(test_a_sandwich_is_the_same_bits_as_three_calls),
+    cmocka_unit_test(test_sandwiches_that_do_not_fit_are_refused),
     cmocka_unit_test(test_what_does_not_fit_is_refused),
     cmocka_unit_test(test_matrices_that_are_not_there_are_refused),
     cmocka_unit_test(test_what_stays_is_told_and_ends_with_another_placement),

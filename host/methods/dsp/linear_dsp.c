@@ -172,6 +172,45 @@ int hx_linear_dsp_project(const struct hx_linear_projection *p, float *const *y,
     return rc;
 }
 
+/* --- matrices of three */
+
+static int sandwich_some(const struct hx_linear_dsp *d, const struct hx_linear_sandwich *s, float *const *y, size_t rows, const float *x,
+                         size_t first, size_t n, struct hx_error *err)
+{
+    const size_t cols = s->downs[0]->cols;
+    uint32_t which[3 * HX_LINEAR_TOGETHER];
+    hex_linear_cycles unused;
+    int code;
+
+    for (size_t i = 0; i < s->n; i++) {
+        which[3 * i] = s->downs[i]->index;
+        which[3 * i + 1] = s->cores[i]->index;
+        which[3 * i + 2] = s->ups[i]->index;
+    }
+    memcpy(d->x, x + first * cols, n * cols * sizeof(float));
+    code = hex_linear_sandwich(d->skel.handle, &d->how, which, (int)(3 * s->n), (uint32_t)n, d->x, (int)(n * cols), d->y, (int)(n * rows),
+                               &unused);
+    if (code)
+        return failed(d, "sandwich", s->downs[0], n, code, err);
+    copy_results(d, s->ups, y, s->n, first, n);
+    return 0;
+}
+
+int hx_linear_dsp_sandwich(const struct hx_linear_sandwich *s, float *const *y, const float *x, size_t vectors, struct hx_error *err)
+{
+    const struct hx_linear_dsp *d = s->downs[0]->state;
+    size_t rows = 0, now;
+    int rc = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        rows += s->ups[i]->rows;
+    for (size_t i = 0; i < vectors && !rc; i += now) {
+        now = in_one_call(d, vectors - i, s->downs[0]->cols, rows);
+        rc = sandwich_some(d, s, y, rows, x, i, now, err);
+    }
+    return rc;
+}
+
 /* --- gates */
 
 _Static_assert(HX_LINEAR_SLOW == (int)HEX_LINEAR_SLOW && HX_LINEAR_FAST == (int)HEX_LINEAR_FAST &&

@@ -33,6 +33,14 @@ struct hx_linear_projection {
 };
 int hx_linear_dsp_project(const struct hx_linear_projection *p, float *const *y, const float *x, size_t n, struct hx_error *err);
 
+/* Matrices that are products of three, of one open method: y[i] = ups[i] (cores[i] (downs[i] x)), n of them up to HX_LINEAR_TOGETHER, in
+ * one call; what lies between stays on the DSP; `vectors` as n in apply().  0; -EIO. */
+struct hx_linear_sandwich {
+    const struct hx_linear *const *downs, *const *cores, *const *ups;
+    size_t n;
+};
+int hx_linear_dsp_sandwich(const struct hx_linear_sandwich *s, float *const *y, const float *x, size_t vectors, struct hx_error *err);
+
 /* Matrices that read a small image of themselves where a gate there allows it (hex_linear.idl, gates and gated), of one open method. */
 struct hx_linear_gate {
     const struct hx_linear *basis; /* [room][cols], HX_FORM_BASIS; all 0 from row k on */

@@ -22,23 +22,19 @@ static size_t min(size_t a, size_t b)
 int hx_native_fits_take(struct hx_native_fits *f, const struct hx_linear_set *set, uint32_t matrices, size_t k, size_t room,
                         struct hx_error *err)
 {
-    int rc = 0;
-
     f->at = calloc(set->n + 1, sizeof(*f->at));
     if (!f->at)
         return hx_error_set(err, -ENOMEM, "native: out of memory");
-    for (size_t i = 0; i < set->n && !rc; i++) {
+    for (size_t i = 0; i < set->n; i++) {
         const struct hx_linear *w = set->at[i].w;
         const size_t most = min(w->rows, w->cols);
 
         if (set->at[i].which == HX_OUT || !(matrices & 1u << set->at[i].which))
             continue;
-        f->at[f->n] = (struct hx_native_part){.w = w, .layer = set->at[i].layer, .which = set->at[i].which, .bound = -1};
-        rc = hx_native_alloc(&f->at[f->n++].n, w->rows, w->cols, min(k, most), min(k > room ? k : room, most), err);
+        f->at[f->n++] = (struct hx_native_part){.w = w, .layer = set->at[i].layer, .which = set->at[i].which, .bound = -1,
+                                                .n = {w->rows, w->cols, min(k, most), min(k > room ? k : room, most), NULL, NULL, NULL}};
     }
-    if (!rc && !f->n)
-        rc = hx_error_set(err, -EINVAL, "native: none of its matrices can be had in k dimensions");
-    return rc;
+    return f->n ? 0 : hx_error_set(err, -EINVAL, "native: none of its matrices can be had in k dimensions");
 }
 
 int hx_native_fits_weigh(struct hx_native_fits *f, const struct hx_open *o, const uint32_t *ids, size_t n_ids, struct hx_error *err)
@@ -135,6 +131,8 @@ static int one(struct each *e, size_t i, struct hx_error *err)
     double *w = widen(p->w);
     int rc = w ? 0 : hx_error_set(&detail, -ENOMEM, "out of memory");
 
+    if (!rc && !p->n.out)
+        rc = hx_native_alloc(&p->n, p->n.rows, p->n.cols, p->n.k, p->n.room, &detail);
     if (!rc)
         rc = hx_native_target_open(&t, p->n.rows, p->n.cols, w, moments, &detail);
     if (!rc)

@@ -33,7 +33,8 @@ struct hx_native_fits {
 };
 
 /* Those of a set that `matrices` names (bits of enum hx_matrix; never the output matrix), of k dimensions or as many as its smaller side
- * has, with room for `room` likewise, zeroed.  f: zeroed.  -EINVAL: there is none; -ENOMEM; in any case to be freed. */
+ * has, with room for `room` likewise; nothing of them is there yet.  f:
+ * zeroed.  -EINVAL: there is none; -ENOMEM; in any case to be freed. */
 int hx_native_fits_take(struct hx_native_fits *f, const struct hx_linear_set *set, uint32_t matrices, size_t k, size_t room,
                         struct hx_error *err);
 
@@ -43,7 +44,7 @@ int hx_native_fits_weigh(struct hx_native_fits *f, const struct hx_open *o, cons
 /* Fits one part to its target; f and arg are everybody's. */
 typedef int hx_native_fits_fn(void *arg, struct hx_native_part *p, const struct hx_native_target *t, struct hx_error *err);
 
-/* All parts, on the pool's threads, and sets their losses.  watch hears of it as `what`.  0, or the first failure, which names its part. */
+/* All parts, on the pool's threads, whose memory is got where it is missing, and sets their losses.  watch hears of it as `what`.  0, or the first failure, which names its part. */
 int hx_native_fits_each(struct hx_native_fits *f, struct hx_pool *pool, const struct hx_watch *watch, const char *what,
                         hx_native_fits_fn *fn, void *arg, struct hx_error *err);
 

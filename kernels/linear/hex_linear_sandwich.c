@@ -1,0 +1,157 @@
+/* Matrices that are products of three, method `sandwich` of interface hex_linear: downs of one input, then core and up of each. */
+#include "AEEStdErr.h"
+#include "HAP_farf.h"
+#include "hex_linear_state.h"
+#include "hexrig_slow_path.h"
+#include "hexrig_uncosted.h"
+
+HX_UNCOSTED("the loops over weights and the quantiser are listed; dividing work and fetching tiles is not");
+
+enum { MOST = HX_LINEAR_FUSED / 2, DOWN = 0, CORE, UP, THREE };
+
+/* What sandwich() got. */
+struct sandwich {
+    const hex_linear_how *how;
+    const unsigned *which; /* [n_m][THREE] */
+    size_t n_m, n;
+    float *t[MOST], *s[MOST]; /* [n][k]: of each down, of each core */
+    size_t rows;              /* of all ups */
+};
+
+static unsigned matrix_of(const struct sandwich *p, size_t m, size_t which)
+{
+    return p->which[m * THREE + which];
+}
+
+/* One matrix times what another one made. */
+static int check_next(const struct hx_linear_state *s, unsigned before, unsigned next)
+{
+    if (next < s->n_m && s->m[next].type != HX_WEIGHTS_BASIS && s->m[next].cols == s->m[before].rows)
+        return AEE_SUCCESS;
+    FARF(ERROR, "hex_linear: matrix %u behind matrix %u: there is no such matrix, or it does not fit", next, before);
+    return AEE_EBADPARM;
+}
+
+/* The downs are there. */
+static int check_behind(const struct hx_linear_state *s, struct sandwich *p)
+{
+    int rc = AEE_SUCCESS;
+
+    for (size_t m = 0; m < p->n_m && !rc; m++) {
+        rc = check_next(s, matrix_of(p, m, DOWN), matrix_of(p, m, CORE));
+        if (!rc)
+            rc = check_next(s, matrix_of(p, m, CORE), matrix_of(p, m, UP));
+        p->rows += rc ? 0 : s->m[matrix_of(p, m, UP)].rows;
+    }
+    return rc;
+}
+
+/* Room for all t and s, one after the other, each at a multiple of 128. */
+static int place_between(struct hx_linear_state *s, struct sandwich *p)
+{
+    size_t bytes = 0;
+    int rc;
+
+    for (size_t m = 0; m < p->n_m; m++)
+        for (size_t i = DOWN; i < UP; i++)
+            bytes += hx_linear_piece(p->n * s->m[matrix_of(p, m, i)].rows * sizeof(float));
+    rc = hx_linear_grow(&s->between, bytes);
+    bytes = 0;
+    for (size_t m = 0; m < p->n_m && !rc; m++) {
+        p->t[m] = (float *)(s->between.at + bytes);
+        bytes += hx_linear_piece(p->n * s->m[matrix_of(p, m, DOWN)].rows * sizeof(float));
+        p->s[m] = (float *)(s->between.at + bytes);
+        bytes += hx_linear_piece(p->n * s->m[matrix_of(p, m, CORE)].rows * sizeof(float));
+    }
+    return rc;
+}
+
+/* All at once, as their input is quantised once. */
+static int run_downs(struct hx_linear_state *s, const struct sandwich *p, struct hx_linear_call *c, hex_linear_cycles *cycles)
+{
+    float *unused;
+    int rc = hx_linear_scratch(s, c, 0, &unused);
+
+    for (size_t m = 0; m < c->n_m; m++) {
+        c->y[m] = p->t[m];
+        c->y_stride[m] = c->m[m]->rows;
+    }
+    if (!rc)
+        rc = hx_linear_run_held(c, cycles, NULL, NULL);
+    if (!rc)
+        hx_linear_spoil(c);
+    return rc;
+}
+
+/* One matrix times x. */
+static int run_next(struct hx_linear_state *s, const struct sandwich *p, unsigned which, const float *x, float *y, hex_linear_cycles *cycles)
+{
+    struct hx_linear_call c = {.how = p->how, .n_m = 1, .x = x, .n = p->n};
+    hex_linear_cycles more = {0, 0, 0, 0};
+    size_t unused;
+    int rc = hx_linear_choose(s, &c, &which, &unused);
+
+    if (!rc)
+        rc = hx_linear_products(s, &c, y, &more);
+    hx_linear_add_cycles(cycles, &more);
+    return rc;
+}
+
+static int run_behind(struct hx_linear_state *s, const struct sandwich *p, float *y, hex_linear_cycles *cycles)
+{
+    int rc = AEE_SUCCESS;
+
+    for (size_t m = 0; m < p->n_m && !rc; m++) {
+        rc = run_next(s, p, matrix_of(p, m, CORE), p->t[m], p->s[m], cycles);
+        if (!rc)
+            rc = run_next(s, p, matrix_of(p, m, UP), p->s[m], y, cycles);
+        y += p->n * s->m[matrix_of(p, m, UP)].rows;
+    }
+    return rc;
+}
+
+static int sandwich(struct hx_linear_state *s, struct sandwich *p, const float *x, size_t x_len, float *y, size_t y_len,
+                    hex_linear_cycles *cycles)
+{
+    struct hx_linear_call c = {.how = p->how, .n_m = p->n_m, .x = x, .n = p->n};
+    unsigned downs[MOST];
+    size_t unused;
+    int rc;
+
+    for (size_t m = 0; m < p->n_m; m++)
+        downs[m] = matrix_of(p, m, DOWN);
+    rc = hx_linear_choose(s, &c, downs, &unused);
+    if (!rc)
+        rc = hx_linear_check_call(&c, x_len);
+    if (!rc)
+        rc = check_behind(s, p);
+    if (!rc)
+        rc = hx_linear_check_y(&c, p->rows, y_len);
+    if (!rc && (uintptr_t)y % HX_LINEAR_ALIGN)
+        HX_SLOW_PATH();
+    if (!rc)
+        rc = place_between(s, p);
+    if (!rc)
+        rc = run_downs(s, p, &c, cycles);
+    return rc ? rc : run_behind(s, p, y, cycles);
+}
+
+int hex_linear_sandwich(remote_handle64 h, const hex_linear_how *how, const unsigned int *which, int whichLen, unsigned int n,
+                        const float *x, int xLen, float *y, int yLen, hex_linear_cycles *pcycles)
+{
+    struct sandwich p = {.how = how, .which = which, .n_m = (size_t)whichLen / THREE, .n = n};
+    struct hx_linear_state *s;
+    int rc;
+
+    if (whichLen < THREE || whichLen % THREE || whichLen > MOST * THREE) {
+        FARF(ERROR, "hex_linear: %d matrices in a call, three of each; 1 to %d of them are legal", whichLen, MOST);
+        return AEE_EBADPARM;
+    }
+    s = hx_linear_get(h);
+    if (!s)
+        return AEE_EINVHANDLE;
+    hx_linear_vectors_are(HX_PURPOSE_ACTIVATIONS, x, xLen, y, (size_t)yLen * sizeof(*y));
+    rc = sandwich(s, &p, x, (size_t)xLen, y, (size_t)yLen, pcycles);
+    hx_linear_vectors_are(HX_PURPOSE_OTHER, x, xLen, y, (size_t)yLen * sizeof(*y));
+    return hx_linear_put(s, rc);
+}
