@@ -44,7 +44,7 @@ grep -q '^{.*"linear": "ref".*}$' out || fail "no JSON"
 echo "ok two phases"
 
 run 2 --linear none
-grep -q "^hexrig bench engine: --linear: unknown value 'none'; legal: cpu, ref, ok, dsp, lowrank, gsi;" err || fail "no legal values"
+grep -q "^hexrig bench engine: --linear: unknown value 'none'; legal: cpu, ref, ok, dsp, lowrank, native, gsi;" err || fail "no legal values"
 run 2 --runs 0
 run 2 surplus
 run 1 -m missing.gguf

@@ -41,8 +41,7 @@ static int check(const struct hx_plan *p, struct hx_error *err)
     const char *prefix = hx_plan_prefix(p);
 
     if (text != hx_plan_given(p, "native-text"))
-        return hx_error_set(err, -EINVAL, text ? "%snative-from text needs %snative-text" : "%snative-text needs %snative-from text", prefix,
-                            prefix);
+        return hx_error_set(err, -EINVAL, "%snative-from text and %snative-text go together", prefix, prefix);
     if (hx_plan_given(p, "native-file") && (text || hx_plan_given(p, "native-k")))
         return hx_error_set(err, -EINVAL, "%snative-file and %s%s exclude each other: the file says it", prefix, prefix,
                             text ? "native-from text" : "native-k");

@@ -38,7 +38,7 @@ static const struct {
     {"draft=model:", "~draft: model:: FILE is missing: model:FILE", BOTH},
     {"kv=f32:8", "~kv: unknown value 'f32:8'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, proj, proj-attn, layer", BOTH},
     {"tap=q4", "~tap: unknown value 'q4'; legal: capture, attnres", BOTH},
-    {"linear=q4", "~linear: unknown value 'q4'; legal: cpu, ref, ok, dsp, lowrank, gsi", BOTH},
+    {"linear=q4", "~linear: unknown value 'q4'; legal: cpu, ref, ok, dsp, lowrank, native, gsi", BOTH},
     {"softmax=q4", "~softmax: unknown value 'q4'; legal: fp32, int", BOTH},
     {"density=q4", "~density: unknown value 'q4'; legal: per-vector, per-layer, batched, per-token, queue", BOTH},
     {"k=q4", "~k: unknown value 'q4'; legal: before, after", BOTH},
@@ -55,7 +55,7 @@ static const struct {
      "argmax",
      BOTH},
     /* maps */
-    {"linear=cpu,", "~linear: unknown value ''; legal: cpu, ref, ok, dsp, lowrank, gsi", BOTH},
+    {"linear=cpu,", "~linear: unknown value ''; legal: cpu, ref, ok, dsp, lowrank, native, gsi", BOTH},
     {"linear=cpu:8", "~linear: cpu:8: this method takes nothing behind its name", BOTH},
     {"linear=dsp:bogus", "~linear: dsp:bogus: unknown placement; legal: ddr, vtcm, dma, resident, auto", BOTH},
     {"linear=cpu,wq=dsp:", "~linear: dsp:: unknown placement; legal: ddr, vtcm, dma, resident, auto", BOTH},
