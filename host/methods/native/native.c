@@ -80,14 +80,14 @@ double hx_native_k_star(double l2_mb)
     return 42.7 * l2_mb;
 }
 
-size_t hx_native_k_fit(size_t sum, double numbers)
+size_t hx_native_k_fit(size_t count, size_t sum, double numbers)
 {
-    const double half = (double)sum / 2;
-    size_t k = (size_t)(sqrt(half * half + numbers) - half); /* rounding may be off by one */
+    const double n = (double)count, half = (double)sum / (2 * n);
+    size_t k = (size_t)(sqrt(half * half + numbers / n) - half); /* rounding may be off by one */
 
-    while ((double)(k + 1) * (double)(k + 1 + sum) <= numbers)
+    while ((double)(k + 1) * (n * (double)(k + 1) + (double)sum) <= numbers)
         k++;
-    while (k && (double)k * (double)(k + sum) > numbers)
+    while (k && (double)k * (n * (double)k + (double)sum) > numbers)
         k--;
     return k;
 }

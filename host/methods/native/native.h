@@ -35,9 +35,10 @@ void hx_native_copy(struct hx_native *to, const struct hx_native *from);
 uint64_t hx_native_params(size_t rows, size_t cols, size_t k);
 uint64_t hx_native_params_square(size_t d, size_t k);
 
-/* The published k* = 42.7 L2 [MB], and what fits: the largest k with k^2 + k sum <= numbers, of a matrix with sum = rows + cols. */
+/* The published k* = 42.7 L2 [MB], and what fits: the largest k with count k^2 + sum k <= numbers, of `count` matrices whose rows and
+ * columns are `sum` together. */
 double hx_native_k_star(double l2_mb);
-size_t hx_native_k_fit(size_t sum, double numbers);
+size_t hx_native_k_fit(size_t count, size_t sum, double numbers);
 
 /* --- what is fitted to */
 

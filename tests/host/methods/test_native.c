@@ -135,12 +135,12 @@ static void test_k_fit_is_the_largest_that_fits(void **state)
 {
     (void)state;
     for (size_t numbers = 0; numbers < 5000; numbers += 7) {
-        const size_t k = hx_native_k_fit(30, (double)numbers);
+        const size_t k = hx_native_k_fit(2, 30, (double)numbers);
 
-        if (k * (k + 30) > numbers || (k + 1) * (k + 31) <= numbers)
+        if (k * (2 * k + 30) > numbers || (k + 1) * (2 * k + 32) <= numbers)
             fail_msg("%zu numbers: k %zu", numbers, k);
     }
-    assert_int_equal(hx_native_k_fit(8960 + 1536, 8388608), 746); /* 8 MiB of int8 */
+    assert_int_equal(hx_native_k_fit(1, 8960 + 1536, 8388608), 746); /* 8 MiB of int8 */
 }
 
 /* --- loss and gradients */
