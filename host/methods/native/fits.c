@@ -44,7 +44,7 @@ int hx_native_fits_weigh(struct hx_native_fits *f, const struct hx_open *o, cons
 
     for (size_t i = 0; in && i < f->n; i++)
         in[i] = (struct hx_moments_input){.layer = f->at[i].layer, .point = input_of[f->at[i].which], .cols = f->at[i].n.cols,
-                                          .rank = f->at[i].n.k};
+                                          .rank = f->at[i].n.room};
     if (!rc)
         rc = hx_moments_take(&f->moments, in, f->n, "native", o, ids, n_ids, err);
     f->of_text = !rc;

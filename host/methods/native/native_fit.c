@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "white.h"
+
 static const double tiny = 1e-12; /* AdamW's epsilon, relative to the largest gradient */
 
 const struct hx_native_how hx_native_usual = {
@@ -163,26 +165,45 @@ static int run_stages(struct fit *f, struct hx_native_course *c, struct hx_error
     return rc;
 }
 
+static int fit_plain(struct hx_native *n, const struct hx_native_target *t, const struct hx_native_how *how, struct hx_native_course *c,
+                     struct hx_error *err)
+{
+    struct fit f = {.n = n, .t = t, .how = how};
+    struct hx_native *const all[] = {&f.best, &f.g, &f.m, &f.v};
+    int rc = hx_native_work_open(&f.w, n, err);
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !rc; i++)
+        rc = hx_native_alloc(all[i], n->rows, n->cols, n->k, n->room, err);
+    if (!rc)
+        rc = run_stages(&f, c, err);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        hx_native_free(all[i]);
+    hx_native_work_close(&f.w);
+    return rc;
+}
+
+static int fit_weighted(struct hx_native *n, const struct hx_native_target *t, const struct hx_native_how *how, struct hx_native_course *c,
+                        struct hx_error *err)
+{
+    struct hx_native_white white = {.w = NULL};
+    struct hx_native_work w;
+    int rc = hx_native_work_open(&w, n, err);
+
+    if (!rc)
+        rc = hx_native_white_open(&white, t, err);
+    if (!rc)
+        rc = hx_native_white_enter(&white, n, &w, err);
+    if (!rc)
+        rc = fit_plain(n, &white.plain, how, c, err);
+    if (!rc)
+        rc = hx_native_white_leave(&white, n, &w, err);
+    hx_native_white_close(&white);
+    hx_native_work_close(&w);
+    return rc;
+}
+
 int hx_native_fit(struct hx_native *n, const struct hx_native_target *t, const struct hx_native_how *how, struct hx_native_course *c,
                   struct hx_error *err)
 {
-    struct fit f = {.n = n, .t = t, .how = how};
-    int rc = hx_native_work_open(&f.w, n, err);
-
-    if (!rc)
-        rc = hx_native_alloc(&f.best, n->rows, n->cols, n->k, n->room, err);
-    if (!rc)
-        rc = hx_native_alloc(&f.g, n->rows, n->cols, n->k, n->room, err);
-    if (!rc)
-        rc = hx_native_alloc(&f.m, n->rows, n->cols, n->k, n->room, err);
-    if (!rc)
-        rc = hx_native_alloc(&f.v, n->rows, n->cols, n->k, n->room, err);
-    if (!rc)
-        rc = run_stages(&f, c, err);
-    hx_native_free(&f.best);
-    hx_native_free(&f.g);
-    hx_native_free(&f.m);
-    hx_native_free(&f.v);
-    hx_native_work_close(&f.w);
-    return rc;
+    return (t->m ? fit_weighted : fit_plain)(n, t, how, c, err);
 }

@@ -3,6 +3,7 @@
  * A stage of one k is over when the best loss has improved by less than `plateau` in `patience` steps and the step's length has been cut
  * `cuts` times for that.  Its result is the best that it saw; then k grows by `grow` columns (hx_native_grow()), until k_most's stage is
  * over.  So the best loss never rises from stage to stage.
+ * A weighted loss is fitted in coordinates in which it is a plain one (white.h).
  * Decay is the core's alone, as a basis has the length that the retraction gives it.
  * Sources: the published RiemannianAdamW and KExpansion (XII); Loshchilov & Hutter 2019; Becigneul & Ganea 2019. */
 #ifndef HX_NATIVE_FIT_H

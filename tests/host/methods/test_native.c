@@ -389,6 +389,42 @@ static void test_fits_reach_the_ceiling_with_and_without_solving_for_the_core(vo
     }
 }
 
+/* With moments whose eigenvalues differ by four orders of magnitude. */
+static void test_a_weighted_fit_reaches_its_ceiling_too(void **state)
+{
+    struct hx_native_how how = hx_native_usual;
+    struct hx_native_course c;
+    struct hx_native_work w;
+    struct hx_native n;
+    struct target t;
+    double bounds[ROWS], *turn = normals(COLS * COLS, 41), loss;
+
+    (void)state;
+    open_random(&t, ROWS, COLS, 1);
+    for (size_t i = 0; i < COLS; i++)
+        for (size_t x = 0; x < COLS; x++)
+            turn[i * COLS + x] *= exp(-4.6 * (double)i / COLS);
+    hx_product("TN", COLS, COLS, COLS, turn, turn, t.m);
+    hx_native_target_close(&t.t);
+    assert_int_equal(hx_native_target_open(&t.t, ROWS, COLS, t.w, t.m, &err), 0);
+    assert_int_equal(hx_native_bounds(&t.t, bounds, &err), 0);
+    how.k_most = 12;
+    how.grow = 6;
+    n = started(&t.t, 6, 12);
+    assert_int_equal(hx_native_fit(&n, &t.t, &how, &c, &err), 0);
+    assert_int_equal(n.k, 12);
+    assert_int_equal(hx_native_work_open(&w, &n, &err), 0);
+    assert_true(hx_native_skew(&n, &w) < 1e-9);
+    loss = plain_loss(&n, &t);
+    assert_true(fabs(loss - c.stage[1].after) < 1e-9);
+    if (!(loss > bounds[11] - 1e-12 && 1 - loss >= 0.98 * (1 - bounds[11])))
+        fail_msg("loss %.6f, bound %.6f", loss, bounds[11]);
+    hx_native_work_close(&w);
+    hx_native_free(&n);
+    free(turn);
+    close_target(&t);
+}
+
 static void test_the_loss_never_rises_while_k_grows_and_it_stops_at_the_most(void **state)
 {
     struct hx_native_how how = hx_native_usual;
@@ -441,6 +477,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_tangent_turns_a_basis_without_stretching_it),
     cmocka_unit_test(test_growth_leaves_old_columns_bit_by_bit),
     cmocka_unit_test(test_fits_reach_the_ceiling_with_and_without_solving_for_the_core),
+    cmocka_unit_test(test_a_weighted_fit_reaches_its_ceiling_too),
     cmocka_unit_test(test_the_loss_never_rises_while_k_grows_and_it_stops_at_the_most),
     cmocka_unit_test(test_a_matrix_that_is_zero_or_not_finite_is_refused),
 };
