@@ -7,7 +7,9 @@
 
 HX_UNCOSTED("the loops over weights and the quantiser are listed; dividing work and fetching tiles is not");
 
-enum { MOST = HX_LINEAR_FUSED / 2, DOWN = 0, CORE, UP, THREE };
+/* WORTH: bytes of a matrix times vectors.  With fewer, unless they come from DDR, handing half of them to the second
+ * context takes longer than working on them. */
+enum { MOST = HX_LINEAR_FUSED / 2, DOWN = 0, CORE, UP, THREE, WORTH = 20 << 10 };
 
 /* What sandwich() got. */
 struct sandwich {
@@ -66,12 +68,33 @@ static int place_between(struct hx_linear_state *s, struct sandwich *p)
     return rc;
 }
 
+/* How to run products with one matrix, or with several of which the largest is m; results do not depend on it. */
+static hex_linear_how how_for(const struct sandwich *p, const struct hx_linear_matrix *m)
+{
+    hex_linear_how how = *p->how;
+
+    if (how.placement != HEX_LINEAR_DDR && p->n * hx_weights_bytes(m->type, m->rows, m->cols) < WORTH)
+        how.threads = 1;
+    return how;
+}
+
+static const struct hx_linear_matrix *largest(const struct hx_linear_call *c)
+{
+    const struct hx_linear_matrix *m = c->m[0];
+
+    for (size_t i = 1; i < c->n_m; i++)
+        m = c->m[i]->rows > m->rows ? c->m[i] : m;
+    return m;
+}
+
 /* All at once, as their input is quantised once. */
 static int run_downs(struct hx_linear_state *s, const struct sandwich *p, struct hx_linear_call *c, hex_linear_cycles *cycles)
 {
+    const hex_linear_how how = how_for(p, largest(c));
     float *unused;
     int rc = hx_linear_scratch(s, c, 0, &unused);
 
+    c->how = &how;
     for (size_t m = 0; m < c->n_m; m++) {
         c->y[m] = p->t[m];
         c->y_stride[m] = c->m[m]->rows;
@@ -80,13 +103,16 @@ static int run_downs(struct hx_linear_state *s, const struct sandwich *p, struct
         rc = hx_linear_run_held(c, cycles, NULL, NULL);
     if (!rc)
         hx_linear_spoil(c);
+    c->how = p->how;
     return rc;
 }
 
 /* One matrix times x. */
-static int run_next(struct hx_linear_state *s, const struct sandwich *p, unsigned which, const float *x, float *y, hex_linear_cycles *cycles)
+static int run_next(struct hx_linear_state *s, const struct sandwich *p, unsigned which, const float *x, float *y,
+                    hex_linear_cycles *cycles)
 {
-    struct hx_linear_call c = {.how = p->how, .n_m = 1, .x = x, .n = p->n};
+    const hex_linear_how how = how_for(p, &s->m[which]);
+    struct hx_linear_call c = {.how = &how, .n_m = 1, .x = x, .n = p->n};
     hex_linear_cycles more = {0, 0, 0, 0};
     size_t unused;
     int rc = hx_linear_choose(s, &c, &which, &unused);
