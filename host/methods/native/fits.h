@@ -44,7 +44,8 @@ int hx_native_fits_weigh(struct hx_native_fits *f, const struct hx_open *o, cons
 /* Fits one part to its target; f and arg are everybody's. */
 typedef int hx_native_fits_fn(void *arg, struct hx_native_part *p, const struct hx_native_target *t, struct hx_error *err);
 
-/* All parts, on the pool's threads, whose memory is got where it is missing, and sets their losses.  watch hears of it as `what`.  0, or the first failure, which names its part. */
+/* All parts, on the pool's threads, whose memory is got where it is missing, and sets their losses.  watch hears of it as `what`.
+ * 0, or the first failure, which names its part. */
 int hx_native_fits_each(struct hx_native_fits *f, struct hx_pool *pool, const struct hx_watch *watch, const char *what,
                         hx_native_fits_fn *fn, void *arg, struct hx_error *err);
 
@@ -54,8 +55,8 @@ int hx_native_fits_best(void *arg, struct hx_native_part *p, const struct hx_nat
 /* The file, which replaces what is there if that is one, too, when it is complete.  0 or negative errno with a reason. */
 int hx_native_fits_write(const struct hx_native_fits *f, const char *path, struct hx_error *err);
 
-/* f: zeroed.  m: whose matrices they have to be.  Parts' w is NULL, and their room k or `room` at most, whichever is more.  -EINVAL: it is no
- * such file, damaged, or of another model: one line says which; others as hx_text_read().  In any case to be freed. */
+/* f: zeroed.  m: whose matrices they have to be.  Parts' w is NULL, and their room k or `room` at most, whichever is more.
+ * -EINVAL: it is no such file, damaged, or of another model: one line says which; others as hx_text_read().  In any case to be freed. */
 int hx_native_fits_read(struct hx_native_fits *f, const char *path, const struct hx_model *m, size_t room, struct hx_error *err);
 
 /* NULL: it has none of this matrix. */

@@ -20,7 +20,8 @@ static const uint32_t types[] = {HX_QUANT_F32, HX_QUANT_F16, HX_QUANT_Q8_0};
 static const struct hx_option options[] = {
     {.name = "native-k", .arg = "N", .def = "64", .min = 1, .max = MOST_K, .flags = HX_OPTION_SHAPES,
      .help = "dimensions of each matrix, unless the map says so; fewer where it is narrower"},
-    {.name = "native-file", .arg = "FILE", .help = "matrices that hexrig native fit or expand wrote; else the best of k are made at the start"},
+    {.name = "native-file", .arg = "FILE",
+     .help = "matrices that hexrig native fit or expand wrote; else the best of k are made at the start"},
     {.name = "native-from", .arg = "weights|text", .def = "weights", .names = sources,
      .help = "the best for weights, or for what they make of a text"},
     {.name = "native-text", .arg = "FILE", .of = "native-from", .help = "that text"},
@@ -124,8 +125,8 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     j = json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:f}", "from", f->of_text ? "text" : "weights", "format",
                   hx_plan_text(p, "native-format"), "matrices", (json_int_t)f->n, "params", (json_int_t)t.params, "raw_params",
                   (json_int_t)t.raw_params, "params_share", (double)t.params / (double)t.raw_params, "bytes_per_token", (json_int_t)t.bytes,
-                  "raw_bytes_per_token", (json_int_t)t.raw, "raw_bytes_per_token_same_format", (json_int_t)t.same_format, "ratio_same_format",
-                  (double)t.bytes / (double)t.same_format);
+                  "raw_bytes_per_token", (json_int_t)t.raw, "raw_bytes_per_token_same_format", (json_int_t)t.same_format,
+                  "ratio_same_format", (double)t.bytes / (double)t.same_format);
     if (j && file)
         json_object_set_new(j, "file", hx_json_text(file));
     if (j && t.vectors)

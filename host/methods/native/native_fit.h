@@ -39,8 +39,8 @@ struct hx_native_course {
     size_t n;
 };
 
-/* From n as it is, whose bases are orthonormal, on; n becomes the best.  0; -EDOM: a loss is not finite; -EINVAL: more than HX_NATIVE_STAGES
- * stages, or n->room is too small; -ENOMEM. */
+/* From n as it is, whose bases are orthonormal, on; n becomes the best.
+ * 0; -EDOM: a loss is not finite; -EINVAL: more than HX_NATIVE_STAGES stages, or n->room is too small; -ENOMEM. */
 int hx_native_fit(struct hx_native *n, const struct hx_native_target *t, const struct hx_native_how *how, struct hx_native_course *c,
                   struct hx_error *err);
 

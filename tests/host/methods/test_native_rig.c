@@ -83,7 +83,8 @@ static void test_perplexity_on_the_dsp_is_nearly_that_here(void **state)
 
 static void test_a_geometry_makes_the_same_calls(void **state)
 {
-    json_t *j = e2e_json("density --geometry 6x2/1x128x256x512x2048 --pos 4 --json " NATIVE "--offload linear=wq,wk,wv --placement resident");
+    json_t *j = e2e_json("density --geometry 6x2/1x128x256x512x2048 --pos 4 --json " NATIVE
+                         "--offload linear=wq,wk,wv --placement resident");
     const json_t *row = json_array_get(json_object_get(j, "rows"), 0);
 
     (void)state;

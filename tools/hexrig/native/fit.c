@@ -18,16 +18,16 @@ enum { MOST_K = 65536, FIT_K = 64, FIRST_K = 32, LAST_K = 128, MOST_STEPS = 1 <<
 
 #define FILE_NAME "native.nat"
 
-#define COMMON_OPTIONS                                                                                                                      \
-    HX_SUBJECT_OPTIONS,                                                                                                                     \
-    {"matrices", OPT_MATRICES, "LIST", 0, "wq, wk, wv, wo, gate, up, down, attn, ffn (all of them)", 0},                                    \
-    {"text", OPT_TEXT, "FILE", 0, "fit to what they make of a text; else to the weights alone", 0},                                         \
-    {"steps", OPT_STEPS, "N", 0, "most steps for one k (4000)", 0},                                                                         \
-    {"rate", OPT_RATE, "X", 0, "of a step, relative to a basis' entries (0.3)", 0},                                                         \
-    {"retract", OPT_RETRACT, "N", 0, "steps from one QR to the next (5)", 0},                                                               \
-    {"patience", OPT_PATIENCE, "N", 0, "steps in which the best loss has to improve (20)", 0},                                              \
-    {"plateau", OPT_PLATEAU, "X", 0, "by this share of it (0.001)", 0},                                                                     \
-    {"no-solve", OPT_NO_SOLVE, NULL, 0, "the core by steps alone; else each QR also solves for it", 0},                                     \
+#define COMMON_OPTIONS \
+    HX_SUBJECT_OPTIONS, \
+    {"matrices", OPT_MATRICES, "LIST", 0, "wq, wk, wv, wo, gate, up, down, attn, ffn (all)", 0}, \
+    {"text", OPT_TEXT, "FILE", 0, "fit to what they make of a text; else to the weights alone", 0}, \
+    {"steps", OPT_STEPS, "N", 0, "most steps for one k (4000)", 0}, \
+    {"rate", OPT_RATE, "X", 0, "of a step, relative to a basis' entries (0.3)", 0}, \
+    {"retract", OPT_RETRACT, "N", 0, "steps from one QR to the next (5)", 0}, \
+    {"patience", OPT_PATIENCE, "N", 0, "steps in which the best loss has to improve (20)", 0}, \
+    {"plateau", OPT_PLATEAU, "X", 0, "by this share of it (0.001)", 0}, \
+    {"no-solve", OPT_NO_SOLVE, NULL, 0, "the core by steps alone; else each QR also solves for it", 0}, \
     {"seed", OPT_SEED, "N", 0, "of the bases' first numbers (1)", 0}
 
 static const struct argp_option fit_options[] = {
@@ -46,10 +46,10 @@ static const struct argp_option expand_options[] = {
 };
 
 static const char fit_doc[] =
-    "Fits each matrix as B_out C B_in^T with bases of k orthonormal columns: AdamW on tangents of the loss |W_n - W|^2 / |W|^2, QR every few "
-    "steps.  Prints, as means over the layers, the loss, the least that any matrix of that rank has (Eckart-Young), and share_of_ceiling, "
-    "what is kept of the weights over what could be.  With -o also " FILE_NAME " for --linear native --native-file, and native_fit.json, "
-    "matrix by matrix."
+    "Fits each matrix as B_out C B_in^T with bases of k orthonormal columns: AdamW on tangents of the loss |W_n - W|^2 / |W|^2, QR every "
+    "few steps.  Prints, as means over the layers, the loss, the least that any matrix of that rank has (Eckart-Young), and "
+    "share_of_ceiling, what is kept of the weights over what could be.  With -o also " FILE_NAME " for --linear native --native-file, "
+    "and native_fit.json, matrix by matrix."
     "\vExample: hexrig native fit --k 64 --matrices wq,down -o fitted";
 
 static const char expand_doc[] =

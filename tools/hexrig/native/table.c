@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
     {"k", OPT_K, "LIST", 0, "up to 16 of them (1/8, 1/4, 3/8, 1/2, 3/4 and all of the width)", 0},
     {"file", 'f', "TEXT", 0, "text whose perplexity is taken (share/hexrig/books-holdout.txt)", 0},
     {"chunks", OPT_CHUNKS, "N", 0, "windows of 128 predictions of it (24)", 0},
-    {"text", OPT_TEXT, "FILE", 0, "beside the best for weights also the best for what they make of a text, which is not to be the other", 0},
+    {"text", OPT_TEXT, "FILE", 0, "also the best for what matrices make of a text, which should not be the other", 0},
     {"vtcm-kib", OPT_VTCM, "LIST", 0, "sizes of VTCM for k_fit (8192)", 0},
     {"l2-mb", OPT_L2, "X", 0, "L2 for the published k* = 42.7 L2 (36)", 0},
     {"no-ppl", OPT_NO_PPL, NULL, 0, "no perplexities", 0},
@@ -170,7 +170,8 @@ static int take_energies(struct table *p, struct hx_error *err)
 
     if (!rc) {
         s.bounds = calloc(s.f.n, sizeof(double *));
-        rc = s.bounds ? hx_native_fits_each(&s.f, p->s.pool, &watch, "matrices", spectrum, &s, err) : hx_error_set(err, -ENOMEM, "out of memory");
+        rc = s.bounds ? hx_native_fits_each(&s.f, p->s.pool, &watch, "matrices", spectrum, &s, err)
+                      : hx_error_set(err, -ENOMEM, "out of memory");
     }
     for (size_t i = 0; i < s.f.n && !rc; i++) {
         const struct hx_native *n = &s.f.at[i].n;
