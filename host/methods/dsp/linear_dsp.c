@@ -140,7 +140,7 @@ static int project_some(const struct hx_linear_dsp *d, const struct hx_linear_pr
                         const float *x, size_t first, size_t n, struct hx_error *err)
 {
     const size_t cols = p->downs[0]->cols;
-    uint32_t downs[HX_LINEAR_TOGETHER], ups[HX_LINEAR_TOGETHER];
+    uint32_t downs[HX_LINEAR_PROJECT], ups[HX_LINEAR_PROJECT];
     hex_linear_cycles unused;
     int code;
 
@@ -356,8 +356,8 @@ static int measure(struct hx_linear_dsp *d, struct hx_error *err)
     d->x_floats = d->y_floats = CALL_BYTES / sizeof(float);
     if (d->x_floats < most_cols)
         d->x_floats = most_cols;
-    if (d->y_floats < HX_LINEAR_TOGETHER * most_rows)
-        d->y_floats = HX_LINEAR_TOGETHER * most_rows;
+    if (d->y_floats < HX_LINEAR_PROJECT * most_rows)
+        d->y_floats = HX_LINEAR_PROJECT * most_rows;
     return 0;
 }
 

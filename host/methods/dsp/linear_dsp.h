@@ -25,7 +25,9 @@ int hx_linear_dsp_open(struct hx_linear_method **out, const struct hx_linear_set
                        int packets, struct hx_error *err);
 
 /* Matrices of low rank, of one open method: y[i] = ups[i] t of downs[of[i]], t = down x, which stays on the DSP: one call for n_ups
- * matrices whatever their bases, up to HX_LINEAR_TOGETHER of either; n vectors as in apply().  of rises.  0; -EIO. */
+ * matrices whatever their bases, up to HX_LINEAR_PROJECT of either; n vectors as in apply().  of rises.  0; -EIO. */
+enum { HX_LINEAR_PROJECT = 16 };
+
 struct hx_linear_projection {
     const struct hx_linear *const *downs, *const *ups;
     const uint32_t *of; /* [n_ups] */

@@ -185,7 +185,8 @@ static void project(struct job *j)
     scale_cols(j, j->w, (size_t)j->D, 1);
 }
 
-static int narrow(const struct hx_linear *to, const double *from, struct hx_error *err)
+/* from: [rows][stride]. */
+static int narrow(const struct hx_linear *to, const double *from, size_t stride, struct hx_error *err)
 {
     const struct hx_quant_info *q = hx_quant_info(to->type);
     float *row = malloc(to->cols * sizeof(*row));
@@ -193,7 +194,7 @@ static int narrow(const struct hx_linear *to, const double *from, struct hx_erro
 
     if (!row)
         return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
-    for (size_t r = 0; r < to->rows; r++, from += to->cols, bytes += hx_quant_row_bytes(to->type, to->cols)) {
+    for (size_t r = 0; r < to->rows; r++, from += stride, bytes += hx_quant_row_bytes(to->type, to->cols)) {
         for (size_t i = 0; i < to->cols; i++)
             row[i] = (float)from[i];
         q->narrow(bytes, row, to->cols);
@@ -204,14 +205,18 @@ static int narrow(const struct hx_linear *to, const double *from, struct hx_erro
 
 static int store(const struct job *j, struct hx_error *err)
 {
+    const struct hx_lowrank_basis *b = j->b;
     const double *up = j->up;
-    int rc = narrow(&j->b->down, j->down, err);
+    int rc = 0;
 
-    for (size_t i = 0; i < j->b->n && !rc; i++) {
-        const struct hx_linear *to = &j->f->parts[j->b->first + i].up;
+    for (size_t s = 0; s < b->n_slices && !rc; s++)
+        rc = narrow(&b->down[s], j->down + b->cut[s] * b->cols, b->cols, err);
+    for (size_t i = 0; i < b->n && !rc; i++) {
+        const struct hx_lowrank_part *p = &j->f->parts[b->first + i];
 
-        rc = narrow(to, up, err);
-        up += to->rows * to->cols;
+        for (size_t s = 0; s < b->n_slices && !rc; s++)
+            rc = narrow(&p->up[s], up + b->cut[s], b->rank, err);
+        up += p->w->rows * b->rank;
     }
     return rc;
 }

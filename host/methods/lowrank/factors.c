@@ -135,6 +135,36 @@ static struct hx_linear thin(struct hx_lowrank_factors *f, size_t rows, size_t c
     return (struct hx_linear){.ops = &hx_linear_ref, .type = f->format, .rows = rows, .cols = cols};
 }
 
+/* As wide as can be behind the first one, or that alone. */
+static void cut(struct hx_lowrank_basis *b, size_t least)
+{
+    const size_t first = least && least < b->rank ? least : b->rank, rest = b->rank - first;
+    const size_t most = (rest + HX_LOWRANK_STEP - 1) / HX_LOWRANK_STEP, n = min(most, HX_LOWRANK_SLICES - 1);
+
+    b->n_slices = 1 + n;
+    b->cut[1] = first;
+    for (size_t i = 1; i <= n; i++)
+        b->cut[i + 1] = i == n ? b->rank : first + most * i / n * HX_LOWRANK_STEP;
+}
+
+size_t hx_lowrank_slices(const struct hx_lowrank_basis *b, size_t limit)
+{
+    size_t n = 1;
+
+    while (n < b->n_slices && b->cut[n + 1] <= limit)
+        n++;
+    return n;
+}
+
+static void lay_out(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b)
+{
+    for (size_t s = 0; s < b->n_slices; s++)
+        b->down[s] = thin(f, b->cut[s + 1] - b->cut[s], b->cols, &b->down_at[s]);
+    for (size_t p = b->first; p < b->first + b->n; p++)
+        for (size_t s = 0; s < b->n_slices; s++)
+            f->parts[p].up[s] = thin(f, f->parts[p].w->rows, b->cut[s + 1] - b->cut[s], &f->parts[p].up_at[s]);
+}
+
 int hx_lowrank_lay_out(struct hx_lowrank_factors *f, const struct hx_linear_set *set, const struct hx_lowrank_shape *shape,
                        struct hx_error *err)
 {
@@ -153,9 +183,8 @@ int hx_lowrank_lay_out(struct hx_lowrank_factors *f, const struct hx_linear_set 
         rc = planned_rank(f, b, shape, &rank, err);
         if (!rc)
             rc = set_rank(f, b, rank, err);
-        b->down = thin(f, b->rank, b->cols, &b->down_at);
-        for (size_t p = b->first; p < b->first + b->n; p++)
-            f->parts[p].up = thin(f, f->parts[p].w->rows, b->rank, &f->parts[p].up_at);
+        cut(b, shape->least);
+        lay_out(f, b);
     }
     return rc;
 }
@@ -163,9 +192,11 @@ int hx_lowrank_lay_out(struct hx_lowrank_factors *f, const struct hx_linear_set 
 void hx_lowrank_place(struct hx_lowrank_factors *f, void *block)
 {
     for (size_t i = 0; i < f->n_bases; i++)
-        f->bases[i].down.w = (uint8_t *)block + f->bases[i].down_at;
+        for (size_t s = 0; s < f->bases[i].n_slices; s++)
+            f->bases[i].down[s].w = (uint8_t *)block + f->bases[i].down_at[s];
     for (size_t i = 0; i < f->n_parts; i++)
-        f->parts[i].up.w = (uint8_t *)block + f->parts[i].up_at;
+        for (size_t s = 0; s < f->bases[f->parts[i].basis].n_slices; s++)
+            f->parts[i].up[s].w = (uint8_t *)block + f->parts[i].up_at[s];
 }
 
 static int are_alike(const struct hx_lowrank_factors *f, const struct hx_lowrank_basis *a, const struct hx_lowrank_basis *b)
@@ -186,9 +217,11 @@ void hx_lowrank_share_layers(struct hx_lowrank_factors *f)
 
         while (!are_alike(f, &f->bases[first], b))
             first++;
-        b->down.w = f->bases[first].down.w;
-        for (size_t p = 0; p < b->n; p++)
-            f->parts[b->first + p].up.w = f->parts[f->bases[first].first + p].up.w;
+        for (size_t s = 0; s < b->n_slices; s++) {
+            b->down[s].w = f->bases[first].down[s].w;
+            for (size_t p = 0; p < b->n; p++)
+                f->parts[b->first + p].up[s].w = f->parts[f->bases[first].first + p].up[s].w;
+        }
     }
 }
 
@@ -209,11 +242,13 @@ struct hx_lowrank_bytes hx_lowrank_bytes(const struct hx_lowrank_factors *f)
     struct hx_lowrank_bytes b = {0, 0, 0};
 
     for (size_t i = 0; i < f->n_bases; i++)
-        b.factors += bytes_of(&f->bases[i].down, f->format);
+        for (size_t s = 0; s < f->bases[i].n_slices; s++)
+            b.factors += bytes_of(&f->bases[i].down[s], f->format);
     for (size_t i = 0; i < f->n_parts; i++) {
         const struct hx_lowrank_part *p = &f->parts[i];
 
-        b.factors += bytes_of(&p->up, f->format);
+        for (size_t s = 0; s < f->bases[p->basis].n_slices; s++)
+            b.factors += bytes_of(&p->up[s], f->format);
         b.raw += bytes_of(p->w, p->w->type);
         b.same_format += bytes_of(p->w, f->format);
     }

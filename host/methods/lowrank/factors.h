@@ -3,7 +3,12 @@
  * A basis is what matrices with one input share: t = down x, [rank][cols], made once for all of them.  Each matrix is one part of its
  * basis: y = up t, [rows][rank].  With a basis of the weights down's rows are orthonormal, down = P^T and up = W P (the published W_proj).
  *
- * All numbers are one block of memory: of each basis down and then the ups of its parts, each from a multiple of 64 bytes on. */
+ * Directions stand by falling eigenvalue, so a lower rank is the beginning of the same factors.  Where the rank may change while the engine
+ * runs they are cut into slices, some directions each, which are matrices of their own: down's rows and up's columns of slice i are those
+ * from cut[i] to cut[i+1] - 1, y is the sum of what the slices make, and a lower rank is fewer slices.  Else there is one slice.
+ *
+ * All numbers are one block of memory: of each basis down's slices and then those of the ups of its parts, each from a multiple of 64 bytes
+ * on. */
 #ifndef HX_LOWRANK_FACTORS_H
 #define HX_LOWRANK_FACTORS_H
 
@@ -17,7 +22,8 @@
 
 enum {
     HX_LOWRANK_MOST = 1536, /* rank; more is cut, with a note.  Source: the published AXEX_MANIFOLD_K_MAX */
-    HX_LOWRANK_STEP = 32,   /* ranks that are chosen here are multiples of it */
+    HX_LOWRANK_STEP = 32,   /* ranks that are chosen here, and cuts between slices, are multiples of it */
+    HX_LOWRANK_SLICES = 4,  /* most of a basis: of four bases, or of one with four parts, all go into a call of the DSP */
 };
 
 struct hx_lowrank_part {
@@ -25,8 +31,8 @@ struct hx_lowrank_part {
     size_t layer;
     enum hx_matrix which;
     size_t basis;            /* index */
-    struct hx_linear up;     /* [rows][rank] */
-    size_t up_at;            /* bytes from the block's start */
+    struct hx_linear up[HX_LOWRANK_SLICES]; /* [rows][directions of the slice] */
+    size_t up_at[HX_LOWRANK_SLICES]; /* bytes from the block's start */
     double rel_f2;           /* |W - up down|^2 / |W|^2, Frobenius, before rounding to the format; -1: not known */
     double eckart_young;     /* the least of any matrix of this rank; -1: not known, as the matrix is too wide to find out here */
 };
@@ -38,8 +44,9 @@ struct hx_lowrank_basis {
     size_t rows, cols;       /* of all parts, one below the other */
     size_t rank;             /* 1..min(rows, cols) */
     int on_dsp;              /* as in hx_linear_set, of all parts */
-    struct hx_linear down;   /* [rank][cols] */
-    size_t down_at;          /* bytes from the block's start */
+    size_t n_slices, cut[HX_LOWRANK_SLICES + 1]; /* cut[0] = 0, rising; cut[n_slices] = rank */
+    struct hx_linear down[HX_LOWRANK_SLICES]; /* [directions of the slice][cols] */
+    size_t down_at[HX_LOWRANK_SLICES]; /* bytes from the block's start */
 };
 
 struct hx_lowrank_factors {
@@ -58,6 +65,7 @@ struct hx_lowrank_shape {
     uint32_t matrices; /* bits of enum hx_matrix: of a set with the output matrix these are taken, of others all; never that one */
     int out_is_elsewhere; /* 1: the set counts as one with the output matrix, though it has none */
     int per_slot;      /* 1: each matrix has a basis of its own; 0: q, k and v share one */
+    size_t least;      /* directions of the first slice, a multiple of HX_LOWRANK_STEP; 0: there is one slice alone */
     uint32_t format;
 };
 
@@ -68,6 +76,9 @@ int hx_lowrank_lay_out(struct hx_lowrank_factors *f, const struct hx_linear_set 
 
 /* Lets down and ups point into a block [bytes], from a multiple of 64 on. */
 void hx_lowrank_place(struct hx_lowrank_factors *f, void *block);
+
+/* Slices of a basis with a rank of at most `limit`: one at least. */
+size_t hx_lowrank_slices(const struct hx_lowrank_basis *b, size_t limit);
 
 /* Behind hx_lowrank_place(): bases of the same matrices of all layers, and their parts, point to what those of the first layer do. */
 void hx_lowrank_share_layers(struct hx_lowrank_factors *f);

@@ -14,125 +14,32 @@
 #include "methods/dsp/linear_dsp.h"
 #include "methods/moments/moments.h"
 #include "model/model.h"
+#include "product.h"
 #include "quant/quant.h"
 #include "text/text.h"
-
-enum { BATCH = 256 }; /* vectors of one pass; more are taken in turns */
 
 struct lowrank {
     struct hx_linear_method method; /* first */
     struct hx_lowrank_factors f;
     struct hx_wproj_cache cache;
     struct hx_linear_method *here, *there; /* that apply factors: on this CPU, on the DSP */
-    float *t;                              /* [BATCH][HX_LINEAR_TOGETHER][most rank] */
-    size_t most_rank;
+    struct hx_lowrank_product product;
+    struct hx_lowrank_heat heat;
+    int heats;                             /* 1: ranks follow the temperature */
     struct hx_lowrank_told told;
 };
 
 /* --- apply */
 
-/* What apply() got, a few vectors of it. */
-struct job {
-    const struct lowrank *l;
-    const struct hx_linear *const *w;
-    float *const *y;
-    size_t n_m;
-    const float *x;
-    size_t first, n; /* vectors */
-    float *scratch;
-};
-
-/* The bases of the job's matrices, each once, and where t = down x of each goes. */
-struct bases {
-    const struct hx_lowrank_basis *at[HX_LINEAR_TOGETHER];
-    const struct hx_linear *down[HX_LINEAR_TOGETHER];
-    float *t[HX_LINEAR_TOGETHER];
-    size_t n;
-};
-
-static const struct hx_lowrank_basis *basis_of(const struct job *j, size_t m)
-{
-    return &j->l->f.bases[j->l->f.parts[j->w[m]->index].basis];
-}
-
-static struct bases bases_of(const struct job *j)
-{
-    struct bases b = {.n = 0};
-
-    for (size_t m = 0; m < j->n_m; m++) {
-        const struct hx_lowrank_basis *of = basis_of(j, m);
-        size_t i = 0;
-
-        while (i < b.n && b.at[i] != of)
-            i++;
-        if (i < b.n)
-            continue;
-        b.at[b.n] = of;
-        b.down[b.n] = &of->down;
-        b.t[b.n] = j->l->t + b.n * BATCH * j->l->most_rank;
-        b.n++;
-    }
-    return b;
-}
-
-/* The matrices of one basis, out of its t. */
-static int apply_ups(const struct job *j, const struct hx_lowrank_basis *of, const float *t, struct hx_error *err)
-{
-    const struct hx_linear *up[HX_LINEAR_TOGETHER];
-    float *y[HX_LINEAR_TOGETHER];
-    size_t n = 0;
-
-    for (size_t m = 0; m < j->n_m; m++)
-        if (basis_of(j, m) == of) {
-            up[n] = &j->l->f.parts[j->w[m]->index].up;
-            y[n++] = j->y[m] + j->first * j->w[m]->rows;
-        }
-    return hx_linear_apply(up, y, n, t, j->n, j->scratch, err);
-}
-
-/* All in one call. */
-static int apply_there(const struct job *j, const struct bases *b, struct hx_error *err)
-{
-    const struct hx_linear *up[HX_LINEAR_TOGETHER];
-    float *y[HX_LINEAR_TOGETHER];
-    uint32_t of[HX_LINEAR_TOGETHER];
-    const struct hx_linear_projection p = {b->down, up, of, b->n, j->n_m};
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < b->n; i++)
-        for (size_t m = 0; m < j->n_m; m++)
-            if (basis_of(j, m) == b->at[i]) {
-                up[n] = &j->l->f.parts[j->w[m]->index].up;
-                y[n] = j->y[m] + j->first * j->w[m]->rows;
-                of[n++] = i;
-            }
-    return hx_linear_dsp_project(&p, y, j->x + j->first * j->w[0]->cols, j->n, err);
-}
-
-static int apply_here(const struct job *j, const struct bases *b, struct hx_error *err)
-{
-    int rc = hx_linear_apply(b->down, b->t, b->n, j->x + j->first * j->w[0]->cols, j->n, j->scratch, err);
-
-    for (size_t i = 0; i < b->n && !rc; i++)
-        rc = apply_ups(j, b->at[i], b->t[i], err);
-    return rc;
-}
-
-static int apply_some(const struct job *j, struct hx_error *err)
-{
-    const struct bases b = bases_of(j);
-
-    return b.at[0]->on_dsp ? apply_there(j, &b, err) : apply_here(j, &b, err);
-}
-
+/* The model's first basis: a pass begins, throughout which ranks stay. */
 static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x, size_t n, float *scratch,
                  struct hx_error *err)
 {
-    int rc = 0;
+    struct lowrank *l = w[0]->state;
 
-    for (size_t i = 0; i < n && !rc; i += BATCH)
-        rc = apply_some(&(struct job){w[0]->state, w, y, n_m, x, i, n - i < BATCH ? n - i : BATCH, scratch}, err);
-    return rc;
+    if (l->heats && l->f.parts[w[0]->index].basis == 0)
+        l->product.limit = hx_lowrank_heat_look(&l->heat);
+    return hx_lowrank_multiply(&l->product, w, y, n_m, x, n, scratch, err);
 }
 
 /* Those that are on the DSP have operations of their own, so that they do not go together with others. */
@@ -244,6 +151,8 @@ static uint64_t digest_of_options(const struct lowrank *l, const struct hx_lowra
 
         h = hx_digest(h, is, sizeof(is));
     }
+    if (cfg->shape.least)
+        h = hx_digest(h, &cfg->shape.least, sizeof(cfg->shape.least));
     if (cfg->how.gain)
         h = hx_digest(h, cfg->how.gain, cfg->shape.plan->n_gain * sizeof(*cfg->how.gain));
     return ids ? hx_digest(h, ids, n_ids * sizeof(*ids)) : h;
@@ -315,9 +224,11 @@ static void collect(struct hx_linear_set *to, struct lowrank *l, const struct hx
 
         if (b->on_dsp != on_dsp)
             continue;
-        put(to, &b->down, b->layer, l->f.parts[b->first].which);
+        for (size_t s = 0; s < b->n_slices; s++)
+            put(to, &b->down[s], b->layer, l->f.parts[b->first].which);
         for (size_t p = b->first; p < b->first + b->n; p++)
-            put(to, &l->f.parts[p].up, b->layer, l->f.parts[p].which);
+            for (size_t s = 0; s < b->n_slices; s++)
+                put(to, &l->f.parts[p].up[s], b->layer, l->f.parts[p].which);
     }
     for (size_t i = 0; i < set->n; i++)
         if (set->at[i].on_dsp == on_dsp && !is_part(l, set->at[i].w))
@@ -327,7 +238,7 @@ static void collect(struct hx_linear_set *to, struct lowrank *l, const struct hx
 static int open_inner(struct lowrank *l, const struct hx_open *o, const struct hx_linear_set *set, const struct hx_lowrank_cfg *cfg,
                       struct hx_error *err)
 {
-    struct hx_linear_set to = {.at = calloc(set->n + l->f.n_parts + l->f.n_bases, sizeof(*to.at))};
+    struct hx_linear_set to = {.at = calloc(set->n + HX_LOWRANK_SLICES * (l->f.n_parts + l->f.n_bases), sizeof(*to.at))};
     int rc = to.at ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
 
     if (!rc) {
@@ -344,14 +255,6 @@ static int open_inner(struct lowrank *l, const struct hx_open *o, const struct h
     return rc;
 }
 
-static int make_room(struct lowrank *l, struct hx_error *err)
-{
-    for (size_t i = 0; i < l->f.n_bases; i++)
-        l->most_rank = l->f.bases[i].rank > l->most_rank ? l->f.bases[i].rank : l->most_rank;
-    l->t = malloc(BATCH * HX_LINEAR_TOGETHER * l->most_rank * sizeof(*l->t));
-    return l->t ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
-}
-
 static void close_lowrank(struct hx_linear_method *m)
 {
     struct lowrank *l = (struct lowrank *)m;
@@ -360,7 +263,7 @@ static void close_lowrank(struct hx_linear_method *m)
     hx_linear_close(l->there);
     hx_wproj_cache_close(&l->cache);
     hx_lowrank_free(&l->f);
-    free(l->t);
+    hx_lowrank_product_close(&l->product);
     free(l);
 }
 
@@ -373,17 +276,20 @@ int hx_linear_lowrank_open(struct hx_linear_method **out, const struct hx_open *
     if (!l)
         return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
     l->method.close = close_lowrank;
+    l->heats = cfg->heat != NULL;
     rc = hx_lowrank_lay_out(&l->f, set, &cfg->shape, err);
     if (!rc)
         rc = cfg->shapes_alone ? leave_zeros(l, o, err) : find_or_make(l, o, cfg, err);
     if (!rc)
-        rc = make_room(l, err);
+        rc = hx_lowrank_product_open(&l->product, &l->f, err);
     if (!rc)
         rc = open_inner(l, o, set, cfg, err);
     if (rc) {
         close_lowrank(&l->method);
         return rc;
     }
+    if (l->heats)
+        hx_lowrank_heat_begin(&l->heat, cfg->heat, &l->f);
     for (size_t i = 0; i < l->f.n_parts; i++) {
         l->f.parts[i].w->ops = l->f.bases[l->f.parts[i].basis].on_dsp ? &ops_on_dsp : &ops;
         l->f.parts[i].w->state = l;
@@ -401,4 +307,11 @@ const struct hx_lowrank_factors *hx_linear_lowrank_factors(const struct hx_linea
 struct hx_lowrank_told hx_linear_lowrank_told(const struct hx_linear_method *method)
 {
     return ((const struct lowrank *)method)->told;
+}
+
+const struct hx_lowrank_heat *hx_linear_lowrank_heat(const struct hx_linear_method *method)
+{
+    const struct lowrank *l = (const struct lowrank *)method;
+
+    return l->heats ? &l->heat : NULL;
 }

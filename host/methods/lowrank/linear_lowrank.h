@@ -2,11 +2,13 @@
  *
  * What matrices with one basis have in common, down x, is made once for all of them.  The factors, and matrices that stay as they are, are
  * applied by method cpu, by the reference, or, those that are `on_dsp`, by method dsp; so rounding, threads and batches are
- * theirs, and a result depends on nothing but its own row and vector, as theirs does. */
+ * theirs, and a result depends on nothing but its own row and vector, as theirs does; with ranks that follow the temperature, on that, too,
+ * but for all of a pass alike. */
 #ifndef HX_LINEAR_LOWRANK_H
 #define HX_LINEAR_LOWRANK_H
 
 #include "factorize.h"
+#include "heat.h"
 #include "wproj_cache.h"
 
 struct hx_lowrank_cfg {
@@ -15,6 +17,7 @@ struct hx_lowrank_cfg {
     int reference;      /* 1: by the reference in place of method cpu */
     const char *text;   /* file to take moments on; NULL: bases of the weights alone */
     const char *folder; /* of caches; NULL: none */
+    const struct hx_thermal_rank_cfg *heat; /* ranks follow the temperature, shape.least is its least; NULL: they stay */
     uint32_t placement; /* of what is on the DSP: index of hx_placements */
     int packets;        /* likewise: 1: calls go as packets */
     int shapes_alone;   /* 1: there are no weights: factors are 0, and layers have those of one in common */
@@ -28,6 +31,9 @@ int hx_linear_lowrank_open(struct hx_linear_method **out, const struct hx_open *
 
 /* What an open method has made, borrowed until close. */
 const struct hx_lowrank_factors *hx_linear_lowrank_factors(const struct hx_linear_method *method);
+
+/* NULL: ranks stay. */
+const struct hx_lowrank_heat *hx_linear_lowrank_heat(const struct hx_linear_method *method);
 
 struct hx_lowrank_told {
     enum hx_wproj_state state;

@@ -31,6 +31,16 @@ static const struct hx_option options[] = {
      .help = "rank, 1536 at most; auto: no more numbers than before, and a layer's fit into VTCM"},
     {.name = "axex-rank-plan", .arg = "FILE",
      .help = "ranks by layer, and gains, as hexrig subspace mcr, learn and gauge write them; others: --axex-compress-rank"},
+    {.name = "axex-thermal", .flags = HX_OPTION_SHAPES,
+     .help = "ranks fall as the rig gets hotter, by its node thermal; nothing is handed over for that"},
+    {.name = "axex-thermal-least", .arg = "R", .def = "32", .min = HX_LOWRANK_STEP, .max = HX_LOWRANK_MOST, .of = "axex-thermal",
+     .flags = HX_OPTION_SHAPES, .help = "rank of the hottest, a multiple of 32"},
+    {.name = "axex-thermal-low", .arg = "C", .def = "65", .max = 200, .of = "axex-thermal", .flags = HX_OPTION_SHAPES | HX_OPTION_REAL,
+     .help = "up to here ranks are whole"},
+    {.name = "axex-thermal-high", .arg = "C", .def = "85", .max = 200, .of = "axex-thermal", .flags = HX_OPTION_SHAPES | HX_OPTION_REAL,
+     .help = "from here on they are the least"},
+    {.name = "axex-thermal-power", .arg = "W", .def = "0", .max = 1000, .of = "axex-thermal", .flags = HX_OPTION_SHAPES | HX_OPTION_REAL,
+     .help = "budget, beyond which they fall as well; 0: none"},
     {.name = "axex-weight-pca", .help = "bases of the weights, which is the default"},
     {.name = "grc-basis", .arg = "shared|per-slot", .def = "shared", .names = bases, .flags = HX_OPTION_SHAPES,
      .help = "wq, wk and wv have one basis, or each its own, as all others have"},
@@ -87,6 +97,24 @@ static int check_text(const struct hx_plan *p, struct hx_error *err)
     return 0;
 }
 
+static struct hx_thermal_rank_cfg heat_of(const struct hx_plan *p)
+{
+    return (struct hx_thermal_rank_cfg){.least = hx_plan_number(p, "axex-thermal-least"), .low_c = hx_plan_real(p, "axex-thermal-low"),
+                                        .high_c = hx_plan_real(p, "axex-thermal-high"), .budget_w = hx_plan_real(p, "axex-thermal-power")};
+}
+
+static int check_heat(const struct hx_plan *p, struct hx_error *err)
+{
+    const struct hx_thermal_rank_cfg h = heat_of(p);
+
+    if (h.least % HX_LOWRANK_STEP)
+        return hx_error_set(err, -EINVAL, "%saxex-thermal-least %zu; legal: multiples of %d", hx_plan_prefix(p), h.least, HX_LOWRANK_STEP);
+    if (!(h.low_c < h.high_c))
+        return hx_error_set(err, -EINVAL, "%saxex-thermal-low %g; %saxex-thermal-high is %g", hx_plan_prefix(p), h.low_c,
+                            hx_plan_prefix(p), h.high_c);
+    return 0;
+}
+
 static int check(const struct hx_plan *p, struct hx_error *err)
 {
     const char *rank = hx_plan_text(p, "axex-compress-rank");
@@ -97,6 +125,8 @@ static int check(const struct hx_plan *p, struct hx_error *err)
     if (!rc && rank_of(rank) < 0)
         rc = hx_error_set(err, -EINVAL, "%s: unknown value '%.64s'; legal: auto, or integers from 1 to %d",
                           hx_plan_spell(p, "axex-compress-rank"), rank, MOST_ASKED);
+    if (!rc)
+        rc = check_heat(p, err);
     return rc ? rc : check_text(p, err);
 }
 
@@ -136,14 +166,17 @@ static int open_planned(struct hx_linear_method **out, const struct hx_open *o, 
 {
     const struct hx_plan *p = o->plan;
     const char *cache = hx_plan_text(p, "wproj-cache");
+    const int heats = hx_plan_given(p, "axex-thermal");
+    const struct hx_thermal_rank_cfg heat = heat_of(p);
     char *usual = cache ? NULL : hx_wproj_cache_folder();
     const struct hx_lowrank_cfg cfg = {
         .shape = {.rank = asked_rank(p, set, o->watch), .plan = plan, .matrices = matrices_of(p),
                   .per_slot = hx_plan_index(p, "grc-basis") == 1, .out_is_elsewhere = out_is_elsewhere(p),
-                  .format = types[hx_plan_index(p, "wproj-format")]},
+                  .least = heats ? heat.least : 0, .format = types[hx_plan_index(p, "wproj-format")]},
         .how = {(enum hx_lowrank_solver)hx_plan_index(p, "grc-solver"), hx_plan_index(p, "grc-norm") == 1, plan ? plan->gain : NULL},
         .reference = hx_plan_index(p, "wproj-by") == 1,
         .text = hx_plan_text(p, "basis-text"),
+        .heat = heats ? &heat : NULL,
         .placement = (uint32_t)hx_plan_index(p, "placement"),
         .packets = hx_plan_packets(p),
         .shapes_alone = !hx_plan_has_weights(p),
@@ -224,6 +257,7 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     const struct hx_lowrank_factors *f = hx_linear_lowrank_factors(self);
     const struct hx_lowrank_bytes b = hx_lowrank_bytes(f);
     const struct hx_lowrank_told told = hx_linear_lowrank_told(self);
+    const struct hx_lowrank_heat *heat = hx_linear_lowrank_heat(self);
     json_t *j;
 
     (void)kv;
@@ -239,6 +273,8 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
         json_object_set_new(j, "text_vectors", json_integer((json_int_t)told.vectors));
     if (j)
         add_kinds(j, f);
+    if (j && heat)
+        json_object_set_new(j, "thermal", hx_lowrank_heat_json(heat, f));
     return j;
 }
 

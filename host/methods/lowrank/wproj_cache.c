@@ -40,7 +40,7 @@ static struct record record_of(const struct hx_wproj_cache *c, const struct hx_l
     const struct hx_lowrank_basis *b = &f->bases[p->basis];
 
     return (struct record){(uint32_t)p->layer, (uint32_t)p->which, (uint32_t)p->w->rows, (uint32_t)p->w->cols, (uint32_t)b->rank,
-                           (uint32_t)p->basis, c->head + b->down_at, c->head + p->up_at, p->rel_f2, p->eckart_young};
+                           (uint32_t)p->basis, c->head + b->down_at[0], c->head + p->up_at[0], p->rel_f2, p->eckart_young};
 }
 
 static struct record *records(const struct hx_wproj_cache *c)

@@ -122,14 +122,14 @@ static void test_a_lower_rank_is_the_beginning_of_the_same_factors(void **state)
         for (size_t i = 0; i < f->n_bases; i++) {
             assert_int_equal(f->bases[i].rank, 40);
             if (f->bases[i].rows >= f->bases[i].cols)
-                hxt_same_bytes(f->bases[i].down.w, m->bases[i].down.w, 40 * f->bases[i].cols * sizeof(float));
-            hxt_near_f32_abs((const float *)(const void *)f->bases[i].down.w, (const float *)(const void *)m->bases[i].down.w,
+                hxt_same_bytes(f->bases[i].down->w, m->bases[i].down->w, 40 * f->bases[i].cols * sizeof(float));
+            hxt_near_f32_abs((const float *)(const void *)f->bases[i].down->w, (const float *)(const void *)m->bases[i].down->w,
                              40 * f->bases[i].cols, 4, 1e-6);
         }
         for (size_t i = 0; i < f->n_parts; i++)
-            for (size_t r = 0; r < f->parts[i].up.rows; r++)
-                hxt_near_f32_abs((const float *)(const void *)f->parts[i].up.w + r * 40,
-                                 (const float *)(const void *)m->parts[i].up.w + r * 112, 40, 4, 1e-6);
+            for (size_t r = 0; r < f->parts[i].up->rows; r++)
+                hxt_near_f32_abs((const float *)(const void *)f->parts[i].up->w + r * 40,
+                                 (const float *)(const void *)m->parts[i].up->w + r * 112, 40, 4, 1e-6);
         hx_engine_close(much);
         hx_engine_close(few);
     }
