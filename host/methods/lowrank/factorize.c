@@ -28,7 +28,7 @@ struct job {
     double *t;            /* [most vectors at once][the other side] of subspace iteration */
 };
 
-static const double one = 1, minus_one = -1, zero = 0;
+static const double one = 1, minus_one = -1, zero = 0, rounding = 1e-12;
 
 /* --- W */
 
@@ -165,6 +165,79 @@ static int by_subspace(struct job *j, struct hx_error *err)
     return rc;
 }
 
+/* --- a sink */
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* Takes away what lies in the directions before it, twice for rounding, and makes the rest 1 long. */
+static void orthogonalise(double *x, const double *before, size_t n_before, size_t n)
+{
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i < n_before; i++) {
+            const double c = dot(x, before + i * n, n);
+
+            for (size_t e = 0; e < n; e++)
+                x[e] -= c * before[i * n + e];
+        }
+    const double length = sqrt(norm2(x, n));
+
+    for (size_t e = 0; e < n; e++)
+        x[e] /= length;
+}
+
+/* As the columns have been multiplied, so has what comes in been divided. */
+static void scaled_sink(const struct job *j, const double *sink, double *s)
+{
+    for (size_t i = 0; i < (size_t)j->n; i++)
+        s[i] = sink[i] / j->col[i];
+    orthogonalise(s, NULL, 0, (size_t)j->n);
+}
+
+static double lost(const struct job *j, const double *s)
+{
+    double held = 0;
+
+    for (size_t i = 0; i < (size_t)j->k; i++)
+        held += pow(dot(j->vectors + i * (size_t)j->n, s, (size_t)j->n), 2);
+    return 1 - held > rounding ? 1 - held : 0;
+}
+
+static int put_sink(struct job *j, const double *sink, struct hx_error *err)
+{
+    const size_t n = (size_t)j->n, k = (size_t)j->k;
+    double *s = malloc(n * sizeof(*s)), held = 0;
+
+    if (!s)
+        return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    scaled_sink(j, sink, s);
+    j->b->sink.cosine = 0;
+    for (size_t i = 0; i + 1 < k; i++) {
+        const double c = dot(j->vectors + i * n, s, n);
+
+        held += c * c;
+        j->b->sink.cosine = fabs(c) > j->b->sink.cosine ? fabs(c) : j->b->sink.cosine;
+    }
+    j->b->sink.held = sqrt(held);
+    j->b->sink.lost_without = lost(j, s);
+    j->b->sink.first = j->b->sink.held < HX_LOWRANK_SINK;
+    if (j->b->sink.first) {
+        memmove(j->vectors + n, j->vectors, (k - 1) * n * sizeof(*s));
+        memcpy(j->vectors, s, n * sizeof(*s));
+        for (size_t i = 1; i < k; i++)
+            orthogonalise(j->vectors + i * n, j->vectors, i, n);
+    }
+    j->b->sink.lost = lost(j, s);
+    free(s);
+    return 0;
+}
+
 /* --- factors */
 
 static void project(struct job *j)
@@ -287,12 +360,16 @@ static int measure(struct job *j, struct hx_error *err)
 
 static int make(struct job *j, const struct hx_lowrank_how *how, struct hx_error *err)
 {
+    const double *sink = how->sink ? how->sink[j->b - j->f->bases] : NULL;
     int rc = widen(j, err);
 
     if (rc)
         return rc;
     equalise(j, how);
     rc = j->whole ? by_whole(j, err) : by_subspace(j, err);
+    j->b->sink.held = j->b->sink.cosine = -1;
+    if (!rc && sink && !j->outputs)
+        rc = put_sink(j, sink, err);
     if (rc)
         return rc;
     project(j);

@@ -10,6 +10,9 @@
  * With gains g of the residual stream, those are chosen as if the stream were G x: columns of matrices that read it count 1/g, rows
  * of those that write it (wo, down) count g.  The factors are without gains again, so at full rank nothing changes.
  *
+ * With a sink s (sink.h), of bases of weights that read the stream (not those of the smaller side): where the first k - 1 eigenvectors
+ * hold less than HX_LOWRANK_SINK of it, the basis is s and then they, orthogonal to it and to each other, so that it is held at every rank.
+ *
  * Up to HX_LOWRANK_WHOLE rows the eigenvectors are LAPACK's of the whole matrix, above that or where it is asked for those of subspace
  * iteration (hx_eigen_top()).  Sums are in double.  Sources: Eckart & Young 1936; for the shared basis the published GRC, in its
  * form for weights of [out][in]. */
@@ -20,11 +23,15 @@
 
 enum { HX_LOWRANK_WHOLE = 1024, HX_LOWRANK_STEPS = 3 };
 
+/* Ours: the published test asks for the largest cosine with one direction, and says nothing about what they hold together. */
+#define HX_LOWRANK_SINK 0.9
+
 enum hx_lowrank_solver { HX_LOWRANK_AUTO, HX_LOWRANK_EIGEN, HX_LOWRANK_SUBSPACE };
 
 struct hx_lowrank_how {
     enum hx_lowrank_solver solver;
     int by_slot;
+    const double *const *sink; /* [n_bases] of length 1, or NULL each; NULL: there are none */
     const double *gain; /* [width of the stream], of bases of weights; NULL: all are 1 */
 };
 

@@ -113,7 +113,13 @@ static int planned_rank(const struct hx_lowrank_factors *f, const struct hx_lowr
     return 0;
 }
 
-static int set_rank(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, size_t rank, struct hx_error *err)
+/* 1: there may be a sink in what the matrices take in, and room for it (factorize.h). */
+static int may_have_sink(const struct hx_lowrank_basis *b)
+{
+    return (b->input == HX_TAP_IN_QKV || b->input == HX_TAP_IN_FFN) && b->rows >= b->cols && b->rank < b->cols;
+}
+
+static int set_rank(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, size_t rank, int sink, struct hx_error *err)
 {
     const char *name = hx_matrix_names[f->parts[b->first].which];
     const size_t most = min(b->rows, b->cols);
@@ -122,6 +128,7 @@ static int set_rank(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, si
         return hx_error_set(err, -EINVAL, "lowrank: rank %zu: what %s of layer %zu takes in is %zu wide", rank, name, b->layer,
                             b->cols);
     b->rank = rank ? min(rank, most) : hx_lowrank_fit(b->rows, b->cols, f->format);
+    b->rank += sink && may_have_sink(b);
     return check_blocks(b, name, hx_quant_info(f->format), err);
 }
 
@@ -182,7 +189,7 @@ int hx_lowrank_lay_out(struct hx_lowrank_factors *f, const struct hx_linear_set 
 
         rc = planned_rank(f, b, shape, &rank, err);
         if (!rc)
-            rc = set_rank(f, b, rank, err);
+            rc = set_rank(f, b, rank, shape->sink, err);
         cut(b, shape->least);
         lay_out(f, b);
     }

@@ -44,6 +44,11 @@ struct hx_lowrank_basis {
     size_t rows, cols;       /* of all parts, one below the other */
     size_t rank;             /* 1..min(rows, cols) */
     int on_dsp;              /* as in hx_linear_set, of all parts */
+    struct {
+        double held, cosine; /* share of its length that the directions hold together, largest cosine with one of them; -1: there is none */
+        double lost, lost_without; /* share of its square that the basis loses; that it would lose as eigenvectors alone */
+        int first;           /* 1: the basis begins with it */
+    } sink;                  /* of a basis that was made; else 0 */
     size_t n_slices, cut[HX_LOWRANK_SLICES + 1]; /* cut[0] = 0, rising; cut[n_slices] = rank */
     struct hx_linear down[HX_LOWRANK_SLICES]; /* [directions of the slice][cols] */
     size_t down_at[HX_LOWRANK_SLICES]; /* bytes from the block's start */
@@ -65,6 +70,7 @@ struct hx_lowrank_shape {
     uint32_t matrices; /* bits of enum hx_matrix: of a set with the output matrix these are taken, of others all; never that one */
     int out_is_elsewhere; /* 1: the set counts as one with the output matrix, though it has none */
     int per_slot;      /* 1: each matrix has a basis of its own; 0: q, k and v share one */
+    int sink;          /* 1: bases have one direction more than the rank that was asked for, where there is room */
     size_t least;      /* directions of the first slice, a multiple of HX_LOWRANK_STEP; 0: there is one slice alone */
     uint32_t format;
 };

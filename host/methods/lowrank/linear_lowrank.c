@@ -16,6 +16,7 @@
 #include "model/model.h"
 #include "product.h"
 #include "quant/quant.h"
+#include "sink.h"
 #include "text/text.h"
 
 struct lowrank {
@@ -50,7 +51,7 @@ static const struct hx_linear_ops ops = {"lowrank", apply, NULL, 0}, ops_on_dsp 
 /* Threads take bases in turn. */
 struct making {
     struct lowrank *l;
-    const struct hx_lowrank_cfg *cfg;
+    const struct hx_lowrank_how *how;
     const struct hx_moments *moments;
     const struct hx_watch *watch;
     _Atomic size_t next;
@@ -71,7 +72,7 @@ static void make_some(void *arg, size_t part, size_t n_parts)
     (void)part;
     (void)n_parts;
     while (!rc && (i = atomic_fetch_add(&g->next, 1)) < f->n_bases) {
-        rc = hx_lowrank_factorize(f, &f->bases[i], &g->cfg->how, g->moments->of ? g->moments->of[i] : NULL, &err);
+        rc = hx_lowrank_factorize(f, &f->bases[i], g->how, g->moments->of ? g->moments->of[i] : NULL, &err);
         pthread_mutex_lock(&g->lock);
         if (rc && !g->rc) {
             g->rc = rc;
@@ -102,16 +103,45 @@ static int take_moments(struct hx_moments *m, const struct lowrank *l, const str
     return rc;
 }
 
-static int make(struct lowrank *l, const struct hx_open *o, const struct hx_lowrank_cfg *cfg, const uint32_t *ids, size_t n_ids,
-                struct hx_error *err)
+/* Texts that factors depend on: of moments, and that sinks are looked for in. */
+struct texts {
+    uint32_t *ids, *sink_ids; /* NULL: none */
+    size_t n, n_sink;
+};
+
+static int read_texts(struct texts *t, const struct hx_open *o, const struct hx_lowrank_cfg *cfg, struct hx_error *err)
+{
+    int rc = cfg->text ? hx_text_encode(o->model->tok, cfg->text, &t->ids, &t->n, err) : 0;
+
+    if (!rc && cfg->sink_text)
+        rc = hx_text_encode(o->model->tok, cfg->sink_text, &t->sink_ids, &t->n_sink, err);
+    return rc;
+}
+
+static int find_sinks(struct hx_sinks *s, struct lowrank *l, const struct hx_open *o, const struct texts *t, struct hx_error *err)
+{
+    const int rc = hx_sinks_find(s, &l->f, o, t->sink_ids, t->n_sink, err);
+
+    l->told.sink_tokens = s->tokens;
+    l->told.sinks = s->found;
+    l->told.sink_sigma = s->most_sigma;
+    return rc;
+}
+
+static int make(struct lowrank *l, const struct hx_open *o, const struct hx_lowrank_cfg *cfg, const struct texts *t, struct hx_error *err)
 {
     struct hx_moments moments = {0};
+    struct hx_sinks sinks = {0};
+    struct hx_lowrank_how how = cfg->how;
     struct hx_error detail = {""};
-    struct making g = {.l = l, .cfg = cfg, .moments = &moments, .watch = o->watch, .lock = PTHREAD_MUTEX_INITIALIZER, .err = &detail};
+    struct making g = {.l = l, .how = &how, .moments = &moments, .watch = o->watch, .lock = PTHREAD_MUTEX_INITIALIZER, .err = &detail};
     const size_t threads = hx_pool_threads(o->pool);
-    int rc = ids ? take_moments(&moments, l, o, ids, n_ids, err) : 0;
+    int rc = t->ids ? take_moments(&moments, l, o, t->ids, t->n, err) : 0;
 
     l->told.vectors = moments.vectors;
+    if (!rc && cfg->sink_text)
+        rc = find_sinks(&sinks, l, o, t, err);
+    how.sink = (const double *const *)sinks.of;
     if (!rc && !hx_blas(err)) /* before threads need it */
         rc = -ELIBACC;
     if (!rc) {
@@ -119,6 +149,7 @@ static int make(struct lowrank *l, const struct hx_open *o, const struct hx_lowr
         rc = g.rc ? hx_error_set(err, g.rc, "%s", detail.text) : 0;
     }
     hx_moments_free(&moments);
+    hx_sinks_free(&sinks);
     return rc;
 }
 
@@ -139,10 +170,9 @@ static uint64_t digest_of_weights(const struct lowrank *l, const struct hx_model
 }
 
 /* The number at its beginning is that of the way in which factors are made. */
-static uint64_t digest_of_options(const struct lowrank *l, const struct hx_lowrank_cfg *cfg, uint64_t weights, const uint32_t *ids,
-                                  size_t n_ids)
+static uint64_t digest_of_options(const struct lowrank *l, const struct hx_lowrank_cfg *cfg, uint64_t weights, const struct texts *t)
 {
-    const uint64_t how[] = {1, weights, cfg->shape.format, cfg->how.solver, (uint64_t)cfg->how.by_slot, ids != NULL};
+    const uint64_t how[] = {1, weights, cfg->shape.format, cfg->how.solver, (uint64_t)cfg->how.by_slot, t->ids != NULL};
     uint64_t h = hx_digest(0, how, sizeof(how));
 
     for (size_t i = 0; i < l->f.n_parts; i++) {
@@ -155,7 +185,9 @@ static uint64_t digest_of_options(const struct lowrank *l, const struct hx_lowra
         h = hx_digest(h, &cfg->shape.least, sizeof(cfg->shape.least));
     if (cfg->how.gain)
         h = hx_digest(h, cfg->how.gain, cfg->shape.plan->n_gain * sizeof(*cfg->how.gain));
-    return ids ? hx_digest(h, ids, n_ids * sizeof(*ids)) : h;
+    if (cfg->sink_text)
+        h = hx_digest(hx_digest(h, "sink", 4), t->sink_ids, t->n_sink * sizeof(*t->sink_ids));
+    return t->ids ? hx_digest(h, t->ids, t->n * sizeof(*t->ids)) : h;
 }
 
 static double now(void)
@@ -179,18 +211,18 @@ static int find_or_make(struct lowrank *l, const struct hx_open *o, const struct
 {
     const uint64_t weights = digest_of_weights(l, o->model);
     const double start = now();
-    uint32_t *ids = NULL;
-    size_t n_ids = 0;
-    int rc = cfg->text ? hx_text_encode(o->model->tok, cfg->text, &ids, &n_ids, err) : 0;
+    struct texts t = {.n = 0};
+    int rc = read_texts(&t, o, cfg, err);
 
     if (!rc)
-        rc = hx_wproj_cache_open(&l->cache, &l->f, cfg->folder, digest_of_options(l, cfg, weights, ids, n_ids), weights, o->watch, err);
+        rc = hx_wproj_cache_open(&l->cache, &l->f, cfg->folder, digest_of_options(l, cfg, weights, &t), weights, o->watch, err);
     if (!rc && l->cache.state != HX_WPROJ_HIT) {
-        rc = make(l, o, cfg, ids, n_ids, err);
+        rc = make(l, o, cfg, &t, err);
         if (!rc)
             hx_wproj_cache_keep(&l->cache, &l->f, o->watch);
     }
-    free(ids);
+    free(t.ids);
+    free(t.sink_ids);
     l->told.state = l->cache.state;
     l->told.path = l->cache.state == HX_WPROJ_NONE ? NULL : l->cache.path;
     l->told.seconds = now() - start;

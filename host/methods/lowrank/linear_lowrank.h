@@ -16,6 +16,7 @@ struct hx_lowrank_cfg {
     struct hx_lowrank_how how;
     int reference;      /* 1: by the reference in place of method cpu */
     const char *text;   /* file to take moments on; NULL: bases of the weights alone */
+    const char *sink_text; /* file in which sinks are looked for, with shape.sink; NULL: nobody looks */
     const char *folder; /* of caches; NULL: none */
     const struct hx_thermal_rank_cfg *heat; /* ranks follow the temperature, shape.least is its least; NULL: they stay */
     uint32_t placement; /* of what is on the DSP: index of hx_placements */
@@ -40,6 +41,8 @@ struct hx_lowrank_told {
     const char *path;      /* of the cache; NULL: none */
     double seconds;        /* that making, or finding, the factors took */
     size_t vectors;        /* of the text; 0: none was taken, as bases are of weights or were found */
+    size_t sink_tokens, sinks; /* that were looked at, that are ones; likewise */
+    double sink_sigma;     /* of the longest state */
 };
 struct hx_lowrank_told hx_linear_lowrank_told(const struct hx_linear_method *method);
 

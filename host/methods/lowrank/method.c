@@ -31,6 +31,8 @@ static const struct hx_option options[] = {
      .help = "rank, 1536 at most; auto: no more numbers than before, and a layer's fit into VTCM"},
     {.name = "axex-rank-plan", .arg = "FILE",
      .help = "ranks by layer, and gains, as hexrig subspace mcr, learn and gauge write them; others: --axex-compress-rank"},
+    {.name = "axex-sink-bypass", .arg = "FILE",
+     .help = "bases have one direction more, and begin with what comes in at sinks of that text, if they miss it"},
     {.name = "axex-thermal", .flags = HX_OPTION_SHAPES,
      .help = "ranks fall as the rig gets hotter, by its node thermal; nothing is handed over for that"},
     {.name = "axex-thermal-least", .arg = "R", .def = "32", .min = HX_LOWRANK_STEP, .max = HX_LOWRANK_MOST, .of = "axex-thermal",
@@ -172,10 +174,13 @@ static int open_planned(struct hx_linear_method **out, const struct hx_open *o, 
     const struct hx_lowrank_cfg cfg = {
         .shape = {.rank = asked_rank(p, set, o->watch), .plan = plan, .matrices = matrices_of(p),
                   .per_slot = hx_plan_index(p, "grc-basis") == 1, .out_is_elsewhere = out_is_elsewhere(p),
-                  .least = heats ? heat.least : 0, .format = types[hx_plan_index(p, "wproj-format")]},
-        .how = {(enum hx_lowrank_solver)hx_plan_index(p, "grc-solver"), hx_plan_index(p, "grc-norm") == 1, plan ? plan->gain : NULL},
+                  .sink = hx_plan_given(p, "axex-sink-bypass"), .least = heats ? heat.least : 0,
+                  .format = types[hx_plan_index(p, "wproj-format")]},
+        .how = {(enum hx_lowrank_solver)hx_plan_index(p, "grc-solver"), hx_plan_index(p, "grc-norm") == 1, NULL,
+                plan ? plan->gain : NULL},
         .reference = hx_plan_index(p, "wproj-by") == 1,
         .text = hx_plan_text(p, "basis-text"),
+        .sink_text = hx_plan_text(p, "axex-sink-bypass"),
         .heat = heats ? &heat : NULL,
         .placement = (uint32_t)hx_plan_index(p, "placement"),
         .packets = hx_plan_packets(p),
@@ -252,6 +257,36 @@ static void add_kinds(json_t *to, const struct hx_lowrank_factors *f)
             json_object_set_new(to, hx_matrix_names[w], kind_json(&kinds[w]));
 }
 
+/* Means over the bases that there was a sink for. */
+static json_t *sink_json(const struct hx_lowrank_factors *f, const struct hx_lowrank_told *told)
+{
+    double held = 0, cosine = 0, lost = 0, without = 0;
+    size_t n = 0, first = 0;
+    json_t *j;
+
+    for (size_t i = 0; i < f->n_bases; i++) {
+        const struct hx_lowrank_basis *b = &f->bases[i];
+
+        if (b->sink.held < 0)
+            continue;
+        n++;
+        first += (size_t)b->sink.first;
+        held += b->sink.held;
+        cosine = b->sink.cosine > cosine ? b->sink.cosine : cosine;
+        lost += b->sink.lost;
+        without += b->sink.lost_without;
+    }
+    j = json_pack("{s:I, s:I, s:f, s:I, s:I}", "tokens", (json_int_t)told->sink_tokens, "found", (json_int_t)told->sinks, "most_sigma",
+                  told->sink_sigma, "bases", (json_int_t)n, "added", (json_int_t)first);
+    if (j && n) {
+        json_object_set_new(j, "held", json_real(held / (double)n));
+        json_object_set_new(j, "cosine_most", json_real(cosine));
+        json_object_set_new(j, "lost_without", json_real(without / (double)n));
+        json_object_set_new(j, "lost", json_real(lost / (double)n));
+    }
+    return j;
+}
+
 static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
 {
     const struct hx_lowrank_factors *f = hx_linear_lowrank_factors(self);
@@ -273,6 +308,8 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
         json_object_set_new(j, "text_vectors", json_integer((json_int_t)told.vectors));
     if (j)
         add_kinds(j, f);
+    if (j && told.sink_tokens)
+        json_object_set_new(j, "sink", sink_json(f, &told));
     if (j && heat)
         json_object_set_new(j, "thermal", hx_lowrank_heat_json(heat, f));
     return j;
