@@ -22,6 +22,7 @@
 enum { HX_DRAFT_MAX = 63, HX_DRAFT_ROOT = -1 }; /* tokens of a proposal */
 
 struct hx_draft;
+struct hx_tap;
 
 struct hx_draft_tree {
     uint32_t id[HX_DRAFT_MAX];
@@ -69,6 +70,7 @@ struct hx_draft_ops {
 /* A method embeds this as its first member. */
 struct hx_draft {
     const struct hx_draft_ops *ops;
+    struct hx_tap *tap; /* sees the model's passes, behind the plan's taps; stays the drafter's, and is to change nothing.  NULL: none */
 };
 
 /* Adds a token behind the last one of a chain.  1: there is room for one more behind it, 0: there is not, or p is below the

@@ -90,11 +90,22 @@ static int open_methods(struct hx_engine *e, size_t n_ctx, struct hx_error *err)
     return rc;
 }
 
+static void list_taps(struct hx_engine *e, struct hx_tap *more)
+{
+    size_t n = 0;
+
+    for (; e->taps[n]; n++)
+        e->seen_by[n] = e->taps[n];
+    if (e->draft->tap)
+        e->seen_by[n++] = e->draft->tap;
+    e->seen_by[n] = more;
+}
+
 static int open_forward(struct hx_engine *e, size_t max_batch, struct hx_error *err)
 {
     const struct hx_forward_parts parts = {
         .matrices = &e->core->matrices, .kernels = e->core->kernels,
-        .pool = e->core->kernels ? e->core->pool : NULL, .taps = e->taps,
+        .pool = e->core->kernels ? e->core->pool : NULL, .taps = e->seen_by,
         .trees = e->kv->ops->keep && e->draft->ops->propose,
     };
     const size_t batch = max_batch ? max_batch : DEFAULT_BATCH;
@@ -116,8 +127,10 @@ int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, stru
         rc = take_core(e, cfg, err);
     if (!rc)
         rc = open_methods(e, context(cfg, e->model), err);
-    if (!rc)
+    if (!rc) {
+        list_taps(e, cfg->tap);
         rc = open_forward(e, cfg->max_batch, err);
+    }
     if (!rc && hx_plan_given(e->plan, "release-file")) /* behind all that may run the model while it opens */
         rc = hx_core_release(e->core, e->plan, err);
     if (rc) {
@@ -139,6 +152,7 @@ int hx_engine_finish(struct hx_engine *e, struct hx_error *err)
         rc = rc ? rc : failed;
         e->taps[i] = NULL;
     }
+    e->seen_by[0] = NULL;
     if (!rc && e->draft->ops->finish)
         rc = e->draft->ops->finish(e->draft, err);
     return rc;

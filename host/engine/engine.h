@@ -34,6 +34,7 @@ struct hx_engine_cfg {
     size_t n_ctx;                        /* positions; default: the model's context length */
     size_t n_ctx_most;                   /* of that default; 0 = no limit */
     size_t max_batch;                    /* tokens per run; default 512 */
+    struct hx_tap *tap;                  /* behind the plan's; stays the caller's, and is to change nothing.  NULL: none */
 };
 
 struct hx_engine {
@@ -44,7 +45,8 @@ struct hx_engine {
     struct hx_kv *kv;
     struct hx_attn *attn;
     struct hx_draft *draft;
-    struct hx_tap *taps[HX_PLAN_TAPS + 1]; /* NULL-terminated */
+    struct hx_tap *taps[HX_PLAN_TAPS + 1]; /* the plan's; NULL-terminated */
+    struct hx_tap *seen_by[HX_PLAN_TAPS + 3]; /* and behind them those of others; likewise */
     struct hx_forward *forward;
     int argmax;  /* 1: greedy choices are made on the DSP, without logits */
     size_t last; /* index in the last batch of the last token that hx_engine_run() ran */

@@ -377,33 +377,87 @@ static int make(struct job *j, const struct hx_lowrank_how *how, struct hx_error
     return rc ? rc : measure(j, err);
 }
 
+static int open_job(struct job *j, struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, size_t vectors, struct hx_error *err)
+{
+    *j = (struct job){.blas = hx_blas(err), .f = f, .b = b, .D = (int)b->rows, .d = (int)b->cols, .k = (int)b->rank};
+    if (!j->blas)
+        return -ELIBACC;
+    j->w = malloc(b->rows * b->cols * sizeof(*j->w));
+    j->row = malloc(b->rows * sizeof(*j->row));
+    j->col = malloc(b->cols * sizeof(*j->col));
+    j->vectors = malloc(vectors * sizeof(*j->vectors));
+    j->down = malloc(b->rank * b->cols * sizeof(*j->down));
+    j->up = malloc(b->rows * b->rank * sizeof(*j->up));
+    return j->w && j->row && j->col && j->vectors && j->down && j->up ? 0 : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+}
+
+static void close_job(struct job *j)
+{
+    free(j->w);
+    free(j->row);
+    free(j->col);
+    free(j->vectors);
+    free(j->values);
+    free(j->down);
+    free(j->up);
+}
+
 int hx_lowrank_factorize(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, const struct hx_lowrank_how *how,
                          const double *moments, struct hx_error *err)
 {
-    struct job j = {.blas = hx_blas(err), .f = f, .b = b, .D = (int)b->rows, .d = (int)b->cols, .k = (int)b->rank,
-                    .moments = moments, .outputs = moments || b->rows < b->cols};
-    int rc;
+    const int outputs = moments || b->rows < b->cols;
+    const size_t n = outputs ? b->rows : b->cols;
+    const int whole = how->solver == HX_LOWRANK_EIGEN || (how->solver == HX_LOWRANK_AUTO && n <= HX_LOWRANK_WHOLE);
+    struct job j;
+    int rc = open_job(&j, f, b, (whole ? n : b->rank) * n, err);
 
-    if (!j.blas)
-        return -ELIBACC;
-    j.n = j.outputs ? j.D : j.d;
-    j.whole = how->solver == HX_LOWRANK_EIGEN || (how->solver == HX_LOWRANK_AUTO && j.n <= HX_LOWRANK_WHOLE);
-    j.w = malloc(b->rows * b->cols * sizeof(*j.w));
-    j.row = malloc(b->rows * sizeof(*j.row));
-    j.col = malloc(b->cols * sizeof(*j.col));
-    j.vectors = malloc((size_t)(j.whole ? j.n : j.k) * (size_t)j.n * sizeof(*j.vectors));
-    j.values = malloc((size_t)j.n * sizeof(*j.values));
-    j.down = malloc(b->rank * b->cols * sizeof(*j.down));
-    j.up = malloc(b->rows * b->rank * sizeof(*j.up));
-    rc = j.w && j.row && j.col && j.vectors && j.values && j.down && j.up ? make(&j, how, err)
-                                                                    : hx_error_set(err, -ENOMEM, "lowrank: out of memory");
-    free(j.w);
-    free(j.row);
-    free(j.col);
-    free(j.vectors);
-    free(j.values);
-    free(j.down);
-    free(j.up);
+    j.n = (int)n;
+    j.outputs = outputs;
+    j.whole = whole;
+    j.moments = moments;
+    j.values = malloc(n * sizeof(*j.values));
+    if (!rc && !j.values)
+        rc = hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    if (!rc)
+        rc = make(&j, how, err);
+    close_job(&j);
+    return rc;
+}
+
+/* --- other directions */
+
+int hx_lowrank_directions(const struct hx_lowrank_basis *b, const double *gain, double *out, struct hx_error *err)
+{
+    float *row = malloc(b->cols * sizeof(*row));
+
+    if (!row)
+        return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    for (size_t s = 0; s < b->n_slices; s++)
+        for (size_t r = 0; r < b->down[s].rows; r++, out += b->cols) {
+            hx_linear_row(&b->down[s], r, row);
+            for (size_t i = 0; i < b->cols; i++)
+                out[i] = row[i] / (gain ? gain[i] : 1);
+        }
+    free(row);
+    return 0;
+}
+
+int hx_lowrank_turn(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, const double *gain, const double *directions,
+                    struct hx_error *err)
+{
+    const struct hx_lowrank_how how = {.gain = gain};
+    struct job j;
+    int rc = open_job(&j, f, b, b->rank * b->cols, err);
+
+    if (!rc)
+        rc = widen(&j, err);
+    if (!rc) {
+        equalise(&j, &how);
+        memcpy(j.vectors, directions, b->rank * b->cols * sizeof(*directions));
+        project(&j);
+        rc = store(&j, err);
+    }
+    close_job(&j);
     return rc;
 }
 

@@ -41,6 +41,14 @@ struct hx_lowrank_how {
 int hx_lowrank_factorize(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, const struct hx_lowrank_how *how,
                          const double *moments, struct hx_error *err);
 
+/* The directions of a basis of weights, of W^T W and not of the smaller side, as they are before gains: out [rank][cols].  0; -ENOMEM. */
+int hx_lowrank_directions(const struct hx_lowrank_basis *b, const double *gain, double *out, struct hx_error *err);
+
+/* Makes the factors of directions [rank][cols], orthonormal, in place of eigenvectors; figures stay as they were.  Threads and errors as
+ * above. */
+int hx_lowrank_turn(struct hx_lowrank_factors *f, struct hx_lowrank_basis *b, const double *gain, const double *directions,
+                    struct hx_error *err);
+
 /* The squares of a matrix's singular values, falling: values [min(rows, cols)].  Of p its matrix and what it is
  * called are used.  Threads and errors as above. */
 int hx_lowrank_spectrum(const struct hx_lowrank_part *p, double *values, struct hx_error *err);

@@ -26,6 +26,9 @@ struct lowrank {
     struct hx_linear_method *here, *there; /* that apply factors: on this CPU, on the DSP */
     struct hx_lowrank_product product;
     struct hx_lowrank_heat heat;
+    void *own;                             /* the factors' block, where they may change; NULL: the cache's */
+    double *gain;                          /* of the stream; NULL: all are 1 */
+    int of_text;                           /* 1: bases are of one */
     int heats;                             /* 1: ranks follow the temperature */
     struct hx_lowrank_told told;
 };
@@ -287,6 +290,21 @@ static int open_inner(struct lowrank *l, const struct hx_open *o, const struct h
     return rc;
 }
 
+/* A plan does not outlive open(). */
+static int keep_gain(struct lowrank *l, const struct hx_lowrank_cfg *cfg, struct hx_error *err)
+{
+    const size_t n = cfg->how.gain ? cfg->shape.plan->n_gain : 0;
+
+    l->of_text = cfg->text != NULL;
+    if (!n)
+        return 0;
+    l->gain = malloc(n * sizeof(*l->gain));
+    if (!l->gain)
+        return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    memcpy(l->gain, cfg->how.gain, n * sizeof(*l->gain));
+    return 0;
+}
+
 static void close_lowrank(struct hx_linear_method *m)
 {
     struct lowrank *l = (struct lowrank *)m;
@@ -295,6 +313,8 @@ static void close_lowrank(struct hx_linear_method *m)
     hx_linear_close(l->there);
     hx_wproj_cache_close(&l->cache);
     hx_lowrank_free(&l->f);
+    free(l->own);
+    free(l->gain);
     hx_lowrank_product_close(&l->product);
     free(l);
 }
@@ -312,6 +332,8 @@ int hx_linear_lowrank_open(struct hx_linear_method **out, const struct hx_open *
     rc = hx_lowrank_lay_out(&l->f, set, &cfg->shape, err);
     if (!rc)
         rc = cfg->shapes_alone ? leave_zeros(l, o, err) : find_or_make(l, o, cfg, err);
+    if (!rc)
+        rc = keep_gain(l, cfg, err);
     if (!rc)
         rc = hx_lowrank_product_open(&l->product, &l->f, err);
     if (!rc)
@@ -339,6 +361,41 @@ const struct hx_lowrank_factors *hx_linear_lowrank_factors(const struct hx_linea
 struct hx_lowrank_told hx_linear_lowrank_told(const struct hx_linear_method *method)
 {
     return ((const struct lowrank *)method)->told;
+}
+
+/* A file is shared with other processes, and stays as it is. */
+int hx_linear_lowrank_own(struct hx_linear_method *method, struct hx_error *err)
+{
+    struct lowrank *l = (struct lowrank *)method;
+
+    for (size_t i = 0; i < l->f.n_bases; i++) {
+        const struct hx_lowrank_basis *b = &l->f.bases[i];
+        const char *why = b->on_dsp ? "on the DSP" : l->of_text ? "of a text" : b->rows < b->cols ? "of its matrix' smaller side" : NULL;
+
+        if (why)
+            return hx_error_set(err, -EINVAL, "lowrank: the basis of %s in layer %zu cannot turn: it is %s",
+                                hx_matrix_names[l->f.parts[b->first].which], b->layer, why);
+    }
+    l->own = aligned_alloc(64, (l->f.bytes + 63) / 64 * 64);
+    if (!l->own)
+        return hx_error_set(err, -ENOMEM, "lowrank: out of memory");
+    memcpy(l->own, l->cache.map + l->cache.head, l->f.bytes);
+    hx_lowrank_place(&l->f, l->own);
+    return 0;
+}
+
+int hx_linear_lowrank_directions(const struct hx_linear_method *method, size_t basis, double *out, struct hx_error *err)
+{
+    const struct lowrank *l = (const struct lowrank *)method;
+
+    return hx_lowrank_directions(&l->f.bases[basis], l->gain, out, err);
+}
+
+int hx_linear_lowrank_turn(struct hx_linear_method *method, size_t basis, const double *directions, struct hx_error *err)
+{
+    struct lowrank *l = (struct lowrank *)method;
+
+    return hx_lowrank_turn(&l->f, &l->f.bases[basis], l->gain, directions, err);
 }
 
 const struct hx_lowrank_heat *hx_linear_lowrank_heat(const struct hx_linear_method *method)

@@ -33,6 +33,15 @@ int hx_linear_lowrank_open(struct hx_linear_method **out, const struct hx_open *
 /* What an open method has made, borrowed until close. */
 const struct hx_lowrank_factors *hx_linear_lowrank_factors(const struct hx_linear_method *method);
 
+/* From now on bases may turn: factors are in memory of this method's own.  0; -EINVAL: one is on the DSP, of a text, or of its matrix'
+ * smaller side; -ENOMEM. */
+int hx_linear_lowrank_own(struct hx_linear_method *method, struct hx_error *err);
+
+/* Then: what a basis is now, and another one in its place, as hx_lowrank_directions() and hx_lowrank_turn() have them; between passes.
+ * Files of factors stay as they are. */
+int hx_linear_lowrank_directions(const struct hx_linear_method *method, size_t basis, double *out, struct hx_error *err);
+int hx_linear_lowrank_turn(struct hx_linear_method *method, size_t basis, const double *directions, struct hx_error *err);
+
 /* NULL: ranks stay. */
 const struct hx_lowrank_heat *hx_linear_lowrank_heat(const struct hx_linear_method *method);
 

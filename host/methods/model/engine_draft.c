@@ -16,6 +16,9 @@ struct engine_draft {
     size_t n_run;
     float *logits;         /* [vocab] */
     int certain;
+    struct hx_engine_draft_follower follower;
+    uint32_t guesses[HX_DRAFT_MAX]; /* [n_guesses] the last ones, for the follower */
+    size_t n_guesses;
 };
 
 /* --- guesses */
@@ -56,7 +59,10 @@ static int propose(struct hx_draft *draft, const uint32_t *ids, size_t n, const 
     struct engine_draft *d = (struct engine_draft *)draft;
     const size_t from = held(d, ids, n);
     struct hx_draft_room all = *room;
-    int rc = run(d, ids + from, n - from, from, err);
+    int rc = d->follower.begin ? d->follower.begin(d->follower.arg, err) : 0;
+
+    if (!rc)
+        rc = run(d, ids + from, n - from, from, err);
 
     if (d->certain)
         all.thresh = 0;
@@ -64,7 +70,19 @@ static int propose(struct hx_draft *draft, const uint32_t *ids, size_t n, const 
         rc = run(d, &out->id[out->n - 1], 1, n + out->n - 1, err);
     if (d->certain)
         memset(out->p, 0, sizeof(out->p));
+    memcpy(d->guesses, out->id, out->n * sizeof(*out->id));
+    d->n_guesses = out->n;
     return rc;
+}
+
+/* The first wrong one stood where the model's own token stands now. */
+static int accept(struct hx_draft *draft, const uint32_t *ids, size_t n, size_t n_new, struct hx_error *err)
+{
+    struct engine_draft *d = (struct engine_draft *)draft;
+
+    if (!d->follower.wrong || n_new > d->n_guesses || d->guesses[n_new - 1] == ids[n - 1])
+        return 0;
+    return d->follower.wrong(d->follower.arg, n - 2, err);
 }
 
 /* --- open and close */
@@ -74,6 +92,8 @@ static void close_engine_draft(struct hx_draft *draft)
     struct engine_draft *d = (struct engine_draft *)draft;
 
     d->engines->close(d->e);
+    if (d->follower.close)
+        d->follower.close(d->follower.arg);
     free(d->ids);
     free(d->logits);
     free(d);
@@ -108,7 +128,8 @@ static int open_engine(struct engine_draft *d, const struct hx_engine_draft_cfg 
                        struct hx_error *err)
 {
     const struct hx_engine_cfg engine = {.settings = cfg->settings, .model = cfg->model ? cfg->model : o->model_path,
-                                         .share = o->share, .threads = hx_pool_threads(o->pool), .n_ctx = o->n_ctx};
+                                         .share = o->share, .threads = hx_pool_threads(o->pool), .n_ctx = o->n_ctx,
+                                         .tap = d->follower.guessing};
 
     return cfg->settings ? o->engines->open(&d->e, &engine, err) : o->engines->twin(&d->e, o, err);
 }
@@ -119,10 +140,17 @@ int hx_engine_draft_open(struct hx_draft **out, const struct hx_engine_draft_cfg
     struct engine_draft *d = calloc(1, sizeof(*d));
     int rc;
 
-    if (!d)
+    if (!d) {
+        if (cfg->follower)
+            cfg->follower->close(cfg->follower->arg);
         return hx_error_set(err, -ENOMEM, "draft %s: out of memory", cfg->name);
-    d->ops = (struct hx_draft_ops){.name = cfg->name, .chooses = 1, .propose = propose, .close = close_engine_draft};
+    }
+    d->ops = (struct hx_draft_ops){.name = cfg->name, .chooses = 1, .propose = propose, .accept = accept,
+                                   .close = close_engine_draft};
     d->draft.ops = &d->ops;
+    if (cfg->follower)
+        d->follower = *cfg->follower;
+    d->draft.tap = d->follower.verifying;
     d->engines = o->engines;
     d->certain = cfg->certain;
     rc = open_engine(d, cfg, o, err);
@@ -144,4 +172,9 @@ int hx_engine_draft_open(struct hx_draft **out, const struct hx_engine_draft_cfg
 const struct hx_engine *hx_engine_draft_engine(const struct hx_draft *d)
 {
     return ((const struct engine_draft *)d)->e;
+}
+
+void *hx_engine_draft_follower(const struct hx_draft *d)
+{
+    return ((const struct engine_draft *)d)->follower.arg;
 }

@@ -8,7 +8,7 @@ static void close_none(struct hx_draft *d)
 }
 
 static const struct hx_draft_ops ops = {.name = "none", .close = close_none};
-static struct hx_draft none = {&ops};
+static struct hx_draft none = {.ops = &ops};
 
 static int open_none(struct hx_draft **out, const struct hx_open *o, struct hx_error *err)
 {

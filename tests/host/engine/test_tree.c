@@ -552,7 +552,7 @@ static int propose_nothing(struct hx_draft *d, const uint32_t *ids, size_t n, co
 static void test_no_guess_is_a_legal_proposal(void **state)
 {
     static const struct hx_draft_ops ops = {.name = "silent", .propose = propose_nothing};
-    struct hx_draft silent = {&ops};
+    struct hx_draft silent = {.ops = &ops};
     struct hx_engine *e = open_engine("f32", "ref", "ref");
     uint32_t want[N_PROMPT + N], got[N_PROMPT + N];
 

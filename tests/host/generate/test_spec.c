@@ -194,7 +194,7 @@ static void test_a_drafter_that_fails_is_switched_off_and_the_text_goes_on(void 
     (void)state;
     spec_text(&want, e, &cfg);
     for (size_t i = 0; i < HXT_LEN(failing); i++) {
-        struct hx_draft draft = {&failing[i]};
+        struct hx_draft draft = {.ops = &failing[i]};
 
         e->draft = &draft;
         spec_text(&got, e, &cfg);

@@ -73,7 +73,7 @@ static void check_distribution(const struct hx_sampler_cfg *cfg, float thresh)
     static const float q[SMALL] = {2.1f, 0.3f, -0.8f, 1.0f, 0.5f, -1.1f, 0.4f, 1.2f, 1.6f, -0.4f, -2.6f, 0.2f};
     const struct hx_spec_cfg spec_cfg = {.batch = 1, .thresh = (double)thresh};
     struct hx_sampler *s = hx_sampler_open(cfg, SMALL);
-    struct hx_draft draft = {&chooser_ops};
+    struct hx_draft draft = {.ops = &chooser_ops};
     const struct hx_spec_of of = {&draft, s, cfg, SMALL, 0};
     size_t count[SMALL] = {0}, cells;
     struct hx_spec *spec;
@@ -127,7 +127,7 @@ static size_t step(struct hx_spec *s, size_t proposed, size_t accepted)
 static struct hx_spec *open_policy(const struct hx_spec_cfg *cfg)
 {
     static const struct hx_sampler_cfg sampling = {.top_p = 1};
-    static struct hx_draft draft = {&silent_ops};
+    static struct hx_draft draft = {.ops = &silent_ops};
     const struct hx_spec_of of = {&draft, NULL, &sampling, SMALL, 0};
     struct hx_spec *s;
 
