@@ -13,11 +13,17 @@ const char *const hx_trait_names[] = {"rig",    "dsp",  "threads",     "calibrat
                                       "attend", "tree", "softmax int", "argmax",      "residues", "pages",  "layer",
                                       "shapes", NULL};
 
+/* own: NULL is none. */
+static int is_name(const char *own, const char *name, size_t n)
+{
+    return own && strlen(own) == n && memcmp(own, name, n) == 0;
+}
+
 const struct hx_method *hx_method_find(const struct hx_method *const *methods, enum hx_seam seam, const char *name,
                                        size_t n)
 {
     for (size_t i = 0; methods[i]; i++)
-        if (methods[i]->seam == seam && strlen(methods[i]->name) == n && memcmp(methods[i]->name, name, n) == 0)
+        if (methods[i]->seam == seam && (is_name(methods[i]->name, name, n) || is_name(methods[i]->aka, name, n)))
             return methods[i];
     return NULL;
 }

@@ -151,6 +151,7 @@ struct hx_open {
 
 struct hx_method {
     const char *name;
+    const char *aka;                 /* what papers call it, which is legal, too; NULL: nothing else */
     enum hx_seam seam;
     const char *about;               /* one line */
     const char *arg;                 /* linear, draft: what may stand behind NAME:, for help; NULL: nothing */

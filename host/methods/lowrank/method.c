@@ -324,6 +324,7 @@ static struct hx_calls calls(const struct hx_plan *p, const struct hx_shape *s, 
 
 const struct hx_method hx_method_linear_lowrank = {
     .name = "lowrank",
+    .aka = "grc",
     .seam = HX_SEAM_LINEAR,
     .about = "products of two thin matrices: GRC's shared basis of wq, wk, wv, or a basis for each",
     .arg = "RANK",

@@ -36,7 +36,8 @@ static void test_calls_are_one_for_each_input(void **state)
 static void test_tokens_do_not_depend_on_the_placement_or_on_packets(void **state)
 {
     static const char *const same[] = {RUN "--offload linear --placement resident", RUN "--offload linear --packets",
-                                       RUN "--offload linear --front-end socket --placement ddr"};
+                                       RUN "--offload linear --front-end socket --placement ddr",
+                                       RUN "--offload linear --linear grc:96"}; /* the papers' name */
     json_t *want = e2e_json(RUN "--offload linear");
 
     (void)state;
