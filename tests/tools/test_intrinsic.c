@@ -292,6 +292,73 @@ static void test_command_refuses_texts_that_are_too_short(void **state)
     e2e_refused("subspace intrinsic --samples 15", 2, "--samples");
 }
 
+/* --- the file of it */
+
+#define SMALL "subspace intrinsic --tokens 256 --samples 16 --cloud 64 --seeds 2 --json"
+
+/* What it says of the file; the rest has to be `want`. */
+static void expect_state(const char *words, const char *state, const json_t *want)
+{
+    json_t *got = e2e_json(words);
+
+    assert_string_equal(e2e_text(got, "geometry_file"), state);
+    json_object_del(got, "geometry_file");
+    if (!json_equal(got, want))
+        fail_msg("%s: other figures than without a file", words);
+    json_decref(got);
+}
+
+static void expect_rebuilt(const char *words, const char *part)
+{
+    struct hxt_result res;
+
+    e2e_run(&res, words);
+    assert_int_equal(res.exit_code, 0);
+    assert_non_null(strstr(res.out, "\"geometry_file\": \"rebuilt\""));
+    if (!strstr(res.err, part))
+        fail_msg("'%s', not '%s'", res.err, part);
+    hxt_result_free(&res);
+}
+
+static void test_a_file_has_it_for_the_next_start(void **state)
+{
+    const char *path = hxt_path("%s/ott_geometry.bin", hxt_tmpdir()), *words = hxt_path(SMALL " --geometry-file %s", path);
+    json_t *want = e2e_json(SMALL);
+    uint8_t *first, *again;
+    size_t n = 0, n_again = 0;
+
+    (void)state;
+    expect_state(words, "built", want);
+    first = hxt_read_file(path, &n);
+    assert_memory_equal(first, "OTTGEO01", 8);
+    expect_state(words, "hit", want);
+    for (size_t at = 3; at < n; at += n / 2) { /* magic, body */
+        again = hxt_read_file(path, &n_again);
+        again[at] ^= 1;
+        hxt_write_file(path, again, n);
+        free(again);
+        expect_rebuilt(words, at == 3 ? "is no geometry" : "is damaged");
+        again = hxt_read_file(path, &n_again);
+        assert_int_equal(n_again, n);
+        hxt_same_bytes(again, first, n);
+        free(again);
+    }
+    expect_rebuilt(hxt_path(SMALL " --seed 2 --geometry-file %s", path), "of other options");
+    expect_rebuilt(hxt_path(SMALL " -m " MODEL_F16 " --geometry-file %s", path), "is of other weights");
+    json_decref(want);
+    free(first);
+}
+
+static void test_the_depth_sink_is_where_shares_stay(void **state)
+{
+    static const double stays[5] = {.2, .5, .7004, .6999, .7}, rises[3] = {.1, .2, .3}, comes_back[4] = {.7, .1, .7, .7};
+
+    (void)state;
+    assert_int_equal(hx_depth_sink(stays, 5), 2);
+    assert_int_equal(hx_depth_sink(rises, 3), 2);
+    assert_int_equal(hx_depth_sink(comes_back, 4), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +370,8 @@ int main(void)
         cmocka_unit_test(test_a_resample_confirms_structure_and_not_noise),
         cmocka_unit_test(test_command_prints_noise_beside_states_and_writes_files),
         cmocka_unit_test(test_command_refuses_texts_that_are_too_short),
+        cmocka_unit_test(test_a_file_has_it_for_the_next_start),
+        cmocka_unit_test(test_the_depth_sink_is_where_shares_stay),
     };
 
     return HXT_RUN(tests);

@@ -155,3 +155,12 @@ double hx_two_nn(const double *x, size_t n, size_t d, struct hx_error *err)
     free(logs);
     return square > 0 ? product / square : 0;
 }
+
+size_t hx_depth_sink(const double *held, size_t n_layer)
+{
+    size_t sink = n_layer - 1;
+
+    while (sink && fabs(held[sink - 1] - held[n_layer - 1]) <= 1e-3)
+        sink--;
+    return sink;
+}

@@ -20,4 +20,8 @@ size_t hx_fewest(const double *shares, size_t n, double share);
  * three different points, or all equally far. */
 double hx_two_nn(const double *x, size_t n, size_t d, struct hx_error *err);
 
+/* Of shares of the variance that layers hold [n_layer]: the first layer from which on none differs by more than 1e-3 from the last one's.
+ * The published depth sink, in the only reading that always gives a layer. */
+size_t hx_depth_sink(const double *held, size_t n_layer);
+
 #endif

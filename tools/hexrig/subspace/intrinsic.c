@@ -3,18 +3,21 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "activations.h"
 #include "cli/report.h"
 #include "cli/share.h"
 #include "cmd_subspace.h"
+#include "base/digest.h"
 #include "dimension.h"
+#include "geometry_file.h"
 #include "phases.h"
 #include "planted/keyed.h"
 #include "subject.h"
 #include "text/text.h"
 
-enum { OPT_TOKENS = HX_OPT_FREE, OPT_SAMPLES, OPT_CLOUD, OPT_SEEDS, OPT_SEED };
+enum { OPT_TOKENS = HX_OPT_FREE, OPT_FILE, OPT_SAMPLES, OPT_CLOUD, OPT_SEEDS, OPT_SEED };
 enum { MOST = 1 << 20, MOST_SEEDS = 100, LEAST_SAMPLES = 16 };
 enum { KEY_SAMPLE, KEY_CLOUD, KEY_NOISE, KEY_SHAPED, KEY_ACTIVATIONS };
 
@@ -26,6 +29,7 @@ static const struct argp_option options[] = {
     {"cloud", OPT_CLOUD, "N", 0, "states for TwoNN (512)", 0},
     {"seeds", OPT_SEEDS, "N", 0, "choices of states (5)", 0},
     {"seed", OPT_SEED, "S", 0, "of the first (1)", 0},
+    {"geometry-file", OPT_FILE, "FILE", 0, "has all of it for the next start; published: ott_geometry.bin", 0},
     {0},
 };
 
@@ -44,13 +48,15 @@ struct figure {
 
 struct intrinsic {
     struct hx_subject s;
-    const char *text;
+    const char *text, *file; /* file: of the geometry; NULL: none */
     char *shipped;
     size_t tokens, samples, cloud, seeds;
     uint64_t seed;
     struct hx_activations a;
     struct figure *figure; /* [n_layer][seeds] */
     size_t *pca_all;       /* [n_layer] of all tokens */
+    struct hx_ott_geometry g;
+    const char *state;     /* of the file */
 };
 
 static int option(struct intrinsic *p, int key, char *arg)
@@ -61,6 +67,9 @@ static int option(struct intrinsic *p, int key, char *arg)
         return 0;
     case OPT_TOKENS:
         return hx_opt_size(p->s.cmd, "tokens", arg, HX_ACTIVATIONS_CTX, MOST, &p->tokens);
+    case OPT_FILE:
+        p->file = arg;
+        return 0;
     case OPT_SAMPLES:
         return hx_opt_size(p->s.cmd, "samples", arg, LEAST_SAMPLES, MOST, &p->samples);
     case OPT_CLOUD:
@@ -176,18 +185,30 @@ static int measure(void *arg, size_t i, struct hx_error *err)
     return rc;
 }
 
+/* The last layer's, of the first sample. */
+static size_t dimension(const struct intrinsic *p)
+{
+    return p->figure[(p->a.n_layer - 1) * p->seeds].pca;
+}
+
 static int measure_all(void *arg, size_t layer, struct hx_error *err)
 {
     struct intrinsic *p = arg;
     const size_t d = p->a.width, n = p->a.tokens;
     const float *states = p->a.states + layer * n * d;
-    double *x = malloc(n * d * sizeof(*x));
-    int rc = x ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
+    const size_t m = n < d ? n : d;
+    double *x = malloc(n * d * sizeof(*x)), *shares = malloc(m * sizeof(*shares));
+    int rc = x && shares ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
 
     for (size_t i = 0; i < n * d && !rc; i++)
         x[i] = states[i];
     if (!rc)
-        rc = pca95(x, n, d, &p->pca_all[layer], err);
+        rc = hx_principal(x, n, d, shares, NULL, NULL, err);
+    if (!rc)
+        p->pca_all[layer] = hx_fewest(shares, m, .95);
+    for (size_t i = 0; i < dimension(p) && i < m && !rc; i++)
+        p->g.held[layer] += shares[i];
+    free(shares);
     free(x);
     return rc;
 }
@@ -267,8 +288,18 @@ static double mean(const struct spread *s)
     return s->n ? s->sum / (double)s->n : 0;
 }
 
+static int keep_axioms(struct intrinsic *p, const struct hx_axioms *x, struct hx_error *err)
+{
+    p->g.axioms = malloc((x->n + 1) * sizeof(*x->at));
+    if (!p->g.axioms)
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    memcpy(p->g.axioms, x->at, x->n * sizeof(*x->at));
+    p->g.n_axioms = x->n;
+    return 0;
+}
+
 /* Consistency over the seeds; phases' files of the first. */
-static int count_axioms(const struct intrinsic *p, json_t *to, struct hx_error *err)
+static int count_axioms(struct intrinsic *p, json_t *to, struct hx_error *err)
 {
     struct hx_axioms *x = calloc(1, sizeof(*x));
     struct spread accepted = {0}, held = {0}, noise_accepted = {0}, noise_held = {0};
@@ -283,6 +314,8 @@ static int count_axioms(const struct intrinsic *p, json_t *to, struct hx_error *
             rc = write_phases(p, &d.phases, err);
         if (!rc)
             rc = hx_axioms_find(x, &d.phases.own, &d.phases.again, err);
+        if (!rc && !seed)
+            rc = keep_axioms(p, x, err);
         if (!rc) {
             candidates = x->n;
             note(&held, hx_axioms_consistency(x, &n));
@@ -324,7 +357,33 @@ static json_t *layer_json(const struct intrinsic *p, size_t layer)
                      "least", nn.least, "most", nn.most, "noise", mean(&nn_noise), "shaped_noise", mean(&nn_shaped));
 }
 
-static int report(const struct intrinsic *p)
+static json_t *sink_json(const struct intrinsic *p)
+{
+    json_t *held = json_array();
+
+    for (size_t l = 0; l < p->g.n_layer; l++)
+        json_array_append_new(held, json_real(p->g.held[l]));
+    return json_pack("{s:I, s:I, s:o}", "layer", (json_int_t)p->g.sink, "components", (json_int_t)p->g.dim, "held_by_layer", held);
+}
+
+static int print(const struct intrinsic *p, json_t *j)
+{
+    json_object_set_new(j, "model", hx_json_text(p->s.path)); /* also where a file was made with other names */
+    json_object_set_new(j, "text", hx_json_text(p->text));
+    if (p->file)
+        json_object_set_new(j, "geometry_file", json_string(p->state));
+    return hx_report_print(p->s.cmd, j, p->s.json);
+}
+
+static int keep(struct intrinsic *p, json_t *j, struct hx_error *err)
+{
+    if (!p->file)
+        return 0;
+    p->g.report = json_incref(j);
+    return hx_ott_geometry_write(&p->g, p->file, &p->s, err);
+}
+
+static int report(struct intrinsic *p)
 {
     const size_t bound = p->samples - 1 < p->a.width ? p->samples - 1 : p->a.width;
     json_t *j = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "model", hx_json_text(p->s.path), "text", hx_json_text(p->text), "tokens",
@@ -338,12 +397,46 @@ static int report(const struct intrinsic *p)
         snprintf(name, sizeof(name), "layer_%zu", l);
         json_object_set_new(j, name, layer_json(p, l));
     }
+    p->g.sink = hx_depth_sink(p->g.held, p->g.n_layer);
+    json_object_set_new(j, "depth_sink", sink_json(p));
     rc = count_axioms(p, j, &err);
+    if (!rc)
+        rc = keep(p, j, &err);
     if (rc) {
         json_decref(j);
         return rc == -ECANCELED ? HX_EXIT_FAILED : hx_cmd_fail(p->s.cmd, "%s", err.text);
     }
-    return hx_report_print(p->s.cmd, j, p->s.json);
+    return print(p, j);
+}
+
+/* --- the file */
+
+/* Of all that figures depend on beside the weights.  The number at its beginning is that of the way in which they are made. */
+static uint64_t key_of_file(const struct intrinsic *p, const uint32_t *ids, size_t n_ids)
+{
+    const uint64_t how[] = {1, p->tokens, p->samples, p->cloud, p->seeds, p->seed};
+
+    return hx_digest(hx_digest(0, how, sizeof(how)), ids, (n_ids < p->tokens ? n_ids : p->tokens) * sizeof(*ids));
+}
+
+/* 1: it has been printed.  Files of phases are not in it. */
+static int is_there(struct intrinsic *p, int *rc)
+{
+    const char *why;
+
+    p->state = "built";
+    if (!p->file || p->s.folder)
+        return 0;
+    if (hx_ott_geometry_read(&p->g, p->file, p->g.key, &p->s, &why)) {
+        p->state = "hit";
+        *rc = print(p, json_incref(p->g.report));
+        return 1;
+    }
+    if (why) {
+        p->state = "rebuilt";
+        fprintf(stderr, "hexrig %s: %s %s: it is made anew\n", p->s.cmd, p->file, why);
+    }
+    return 0;
 }
 
 static int check(const struct intrinsic *p, size_t n_ids)
@@ -366,7 +459,12 @@ static int run(struct intrinsic *p)
 
     if (hx_text_encode(p->s.m->tok, p->text, &ids, &n, &err))
         return hx_cmd_fail(p->s.cmd, "%s", err.text);
+    p->g.key = key_of_file(p, ids, n);
     rc = check(p, n);
+    if (!rc && is_there(p, &rc)) {
+        free(ids);
+        return rc;
+    }
     if (!rc && hx_activations_take(&p->a, p->s.m, p->s.pool, ids, n, p->tokens, &err))
         rc = hx_cmd_fail(p->s.cmd, "%s", err.text);
     free(ids);
@@ -374,9 +472,14 @@ static int run(struct intrinsic *p)
         return rc;
     p->figure = calloc(p->a.n_layer * p->seeds, sizeof(*p->figure));
     p->pca_all = calloc(p->a.n_layer, sizeof(*p->pca_all));
-    if (!p->figure || !p->pca_all)
+    p->g.held = calloc(p->a.n_layer, sizeof(*p->g.held));
+    p->g.n_layer = p->a.n_layer;
+    if (!p->figure || !p->pca_all || !p->g.held)
         return hx_cmd_fail(p->s.cmd, "out of memory");
-    if (hx_subject_each(&p->s, p->a.n_layer * p->seeds, measure, p, &err) || hx_subject_each(&p->s, p->a.n_layer, measure_all, p, &err))
+    if (hx_subject_each(&p->s, p->a.n_layer * p->seeds, measure, p, &err))
+        return hx_cmd_fail(p->s.cmd, "%s", err.text);
+    p->g.dim = dimension(p);
+    if (hx_subject_each(&p->s, p->a.n_layer, measure_all, p, &err))
         return hx_cmd_fail(p->s.cmd, "%s", err.text);
     return report(p);
 }
@@ -398,6 +501,7 @@ int hx_subspace_cmd_intrinsic(int argc, char **argv)
     free(p.figure);
     free(p.pca_all);
     hx_activations_free(&p.a);
+    hx_ott_geometry_free(&p.g);
     hx_subject_close(&p.s);
     free(p.shipped);
     return rc;
