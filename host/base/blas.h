@@ -16,6 +16,8 @@ struct hx_blas {
     /* QR of a (m x n, m >= n), and the m x n matrix Q out of what that has left. */
     int (*dgeqrf)(int layout, int m, int n, double *a, int lda, double *tau);
     int (*dorgqr)(int layout, int m, int n, int k, double *a, int lda, const double *tau);
+    /* Singular values s [min(m, n)], falling, of a (m x n), which is lost; jobz 'S': with as many columns of u and rows of vt. */
+    int (*dgesdd)(int layout, char jobz, int m, int n, double *a, int lda, double *s, double *u, int ldu, double *vt, int ldvt);
     /* c (m x n) = alpha op(a) op(b) + beta c, op by 'N' or 'T'; Fortran's, all by address. */
     void (*dgemm)(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha, const double *a,
                   const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc);
