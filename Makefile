@@ -149,7 +149,7 @@ $(eval $(call skel,ntt_kv,ntt,silicon))
 $(eval $(call skel,hex_layer,layer,hex_linear))
 $(eval $(call skel,kv_proj,kvproj,hex_layer))
 
-data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt
+data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt $(S)/topics.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))
 libc := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/libc/*.h dsp/libc/*/*.h))
 llama := $(patsubst tools/%,$(S)/%,$(wildcard tools/llama/*))
@@ -262,7 +262,8 @@ tools_parts := \
   planted/directions planted/keys planted/narrow planted/planted planted/rows planted/tensors \
   report/estimate report/timing_params report/timing_rows \
   roofline/roofline roofline/roofline_svg roofline/roofline_counts roofline/energy \
-  subspace/activations subspace/axioms subspace/curvature subspace/dimension
+  subspace/activations subspace/axioms subspace/curvature subspace/dimension \
+  topics/states topics/topics ugt/graft
 $(obj)/libhxtools.a: $(theorems_o) $(tools_parts:%=$(obj)/tools/hexrig/%.o); $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHUFFLES = 32 };
+
 /* --- centroids */
 
 /* Whether each sample makes its zone's centroid: the first, the third, ... of the zone.  seen: [zones]. */
@@ -109,6 +111,7 @@ static double farther(const struct hx_ugt_samples *s)
 /* Fisher and Yates, by SplitMix64. */
 static void shuffle(size_t *x, size_t n, uint64_t key)
 {
+    key *= 0xd1342543de82ef95u;
     for (size_t i = n; i > 1; i--) {
         uint64_t z = key += 0x9e3779b97f4a7c15u;
         size_t with, was;
@@ -158,15 +161,16 @@ static int route_shuffled(const struct hx_ugt_samples *s, struct router *r, uint
 {
     struct hx_ugt_samples other = *s;
     size_t routed;
-    int rc;
+    int rc = 0;
 
     memcpy(r->shuffled, s->zone, s->n * sizeof(*r->shuffled));
-    shuffle(r->shuffled, s->n, key);
     other.zone = r->shuffled;
     r->apart = 0;
-    rc = centroids_of(&other, r->centroids, r->seen, err);
-    if (!rc)
-        out->shuffled = share(&other, r, &routed);
+    for (size_t i = 0; i < SHUFFLES && !rc; i++) {
+        shuffle(r->shuffled, s->n, key + i);
+        rc = centroids_of(&other, r->centroids, r->seen, err);
+        out->shuffled += rc ? 0 : share(&other, r, &routed) / SHUFFLES;
+    }
     return rc;
 }
 

@@ -19,7 +19,7 @@ struct hx_ugt_samples {
 struct hx_ugt_routed {
     size_t routed;     /* samples */
     double without_id, with_id; /* share of them that came to their zone */
-    double shuffled;   /* the same without id, when zones of samples are exchanged at random: the control */
+    double shuffled;   /* the control: the same without id, zones of samples exchanged at random, mean of 32 exchanges */
     double largest;    /* share of the largest zone: who always says that one */
     double separation; /* 1 - mean cosine of centroids' directions from the origin of the coordinates */
 };
