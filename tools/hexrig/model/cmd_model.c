@@ -8,6 +8,7 @@ static const struct hx_action list[] = {
     {"inspect", hx_model_cmd_inspect, "shows metadata and tensors"},
     {"convert", hx_model_cmd_convert, "writes the weights in another number format"},
     {"capture", hx_model_cmd_capture, "runs a text and writes what flows through the model"},
+    {"rotate", hx_model_cmd_rotate, "writes the same model by other matrices"},
     {"synth", hx_model_cmd_synth, "makes a model whose activations have a property that it is told"},
 };
 

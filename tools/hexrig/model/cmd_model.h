@@ -5,6 +5,7 @@
 int hx_model_cmd_inspect(int argc, char **argv);
 int hx_model_cmd_convert(int argc, char **argv);
 int hx_model_cmd_capture(int argc, char **argv);
+int hx_model_cmd_rotate(int argc, char **argv);
 int hx_model_cmd_synth(int argc, char **argv);
 
 #endif
