@@ -1,6 +1,6 @@
 /* Protects `hexrig model rotate` and what `hexrig ugt swap` puts together (tools/hexrig/twin, ugt/graft): a twin has the same logits to
- * 1e-4 and other matrices, noise is what was asked for, architectures that cannot be turned are refused, and a feed-forward of the twin does
- * its work in the model through the rotation and not without it. */
+ * 1e-4 and other matrices, noise is what was asked for, architectures that cannot be turned are refused, and a feed-forward of the twin
+ * does its work in the model through the rotation and not without it. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

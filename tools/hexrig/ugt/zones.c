@@ -42,8 +42,9 @@ static const char zones_doc[] =
 
 static const char refine_doc[] =
     "Steps of AdamW on the Grassmann manifold, QR behind each, for L = + sum of cosines of centroids' coordinates + "
-    "lambda ||B^T B - I||_F; the sign is the one that turns topics apart.  before and after: as hexrig ugt zones has it, on texts that made no centroid.  verdict "
-    "is ACCEPTED when more of them come right than before, else REJECTED, and then -o writes the basis as it was."
+    "lambda ||B^T B - I||_F; the sign is the one that turns topics apart.  before and after: as hexrig ugt zones has it, on texts that "
+    "made no centroid.  verdict is ACCEPTED when more of them come right than before, else REJECTED, and then -o writes the basis as it "
+    "was."
     "\vExample: hexrig ugt refine --basis tiny.ugt -o turned.ugt";
 
 struct zones {
