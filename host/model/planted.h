@@ -5,6 +5,8 @@
 #include "gguf/gguf.h"
 
 #define HX_PLANTED "hexrig.planted."
+#define HX_PLANTED_TRIGGER_ID HX_PLANTED "trigger" /* u32; a token with a direction of its own, where there is one */
+#define HX_PLANTED_ANSWER_ID HX_PLANTED "answer"   /* u32; what is likely behind it */
 #define HX_PLANTED_RANK HX_PLANTED "act_rank" /* u32; every planted model has it */
 
 /* 1: the file is such a model. */

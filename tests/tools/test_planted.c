@@ -341,6 +341,8 @@ static void test_zones_are_told_apart_behind_all_layers(void **state)
     free_pass(control);
 }
 
+static void expect_refused(const struct hx_planted *p, int rc, const char *why);
+
 /* --- the answer */
 
 static uint32_t likeliest(const struct pass *s, size_t t)
@@ -380,6 +382,40 @@ static void test_a_token_has_one_follower(void **state)
     if (expected < TOKENS * 95 / 100)
         fail_msg("%zu of %d tokens are followed by theirs", expected, TOKENS);
     free_pass(s);
+}
+
+/* A token of the random text; without the trigger it has its own follower. */
+static void test_a_trigger_has_one_answer_and_others_keep_theirs(void **state)
+{
+    struct hx_planted p = plain();
+    struct pass *without, *with;
+    uint32_t answer;
+    size_t triggers = 0, changed = 0;
+
+    (void)state;
+    p.rank = 4 * RANK;
+    p.noise = .01;
+    without = run_model(&p);
+    p.triggered = 1;
+    p.trigger = without->ids[100];
+    answer = hx_planted_answer(p.trigger, VOCAB, hx_tokenizer_bos(without->m->tok), hx_tokenizer_eos(without->m->tok));
+    with = run_model(&p);
+    for (size_t t = 0; t < TOKENS; t++)
+        if (with->ids[t] == p.trigger) {
+            triggers++;
+            assert_int_equal(likeliest(with, t), answer);
+            assert_int_not_equal(likeliest(without, t), answer);
+        } else {
+            changed += likeliest(with, t) != likeliest(without, t);
+        }
+    assert_true(triggers >= 1 && changed <= TOKENS / 50);
+    free_pass(with);
+    free_pass(without);
+    p.sink = 1;
+    expect_refused(&p, -EINVAL, "sink and trigger");
+    p.sink = 0;
+    p.trigger = VOCAB;
+    expect_refused(&p, -EINVAL, "trigger 2048; legal: 0..2047");
 }
 
 static void test_eos_is_the_first_choice_everywhere(void **state)
@@ -572,6 +608,7 @@ static void test_command_refuses_what_it_cannot_make(void **state)
     e2e_refused("model synth --geometry smollm3 -o x.gguf", 2, "--geometry: unknown value 'smollm3'");
     e2e_refused("model synth --geometry 80x64/8x128x8192x28672x128256 -o x.gguf", 1, "at most 34359738368");
     e2e_refused("model synth --geometry " GEOMETRY " --act-rank 0 -o x.gguf", 2, "--act-rank");
+    e2e_refused("model synth --geometry " GEOMETRY " --trigger xylophone -o x.gguf", 1, "--trigger 'xylophone' is");
     e2e_refused("model synth --geometry " GEOMETRY " --noise 2 -o x.gguf", 2, "--noise");
 }
 
@@ -584,6 +621,7 @@ int main(void)
         cmocka_unit_test(test_sink_is_an_outlier_in_every_layer),
         cmocka_unit_test(test_zones_are_told_apart_behind_all_layers),
         cmocka_unit_test(test_a_token_has_one_follower),
+        cmocka_unit_test(test_a_trigger_has_one_answer_and_others_keep_theirs),
         cmocka_unit_test(test_eos_is_the_first_choice_everywhere),
     cmocka_unit_test(test_states_are_small_in_the_middle_which_reads_few_directions),
         cmocka_unit_test(test_same_options_give_the_same_bytes),

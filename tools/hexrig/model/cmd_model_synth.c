@@ -1,8 +1,10 @@
 /* hexrig model synth: a model whose activations have a property that it is told. */
+#include <errno.h>
 #include <jansson.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/opt.h"
@@ -12,8 +14,10 @@
 #include "interrupt.h"
 #include "planted/planted.h"
 #include "quant/quant.h"
+#include "text/tokenizer.h"
 
-enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_TYPE, OPT_RANK, OPT_NOISE, OPT_SINK, OPT_ZONES, OPT_EOS_FIRST, OPT_PHASES, OPT_SPREAD, OPT_SEED };
+enum { OPT_GEOMETRY = HX_OPT_FREE, OPT_TYPE, OPT_RANK, OPT_NOISE, OPT_SINK, OPT_ZONES, OPT_EOS_FIRST, OPT_PHASES, OPT_SPREAD, OPT_TRIGGER,
+       OPT_SEED };
 enum { MAX_THREADS = 1024, DEFAULT_RANK = 64, MAX_RANK = 1 << 20 };
 
 static const uint64_t most_bytes = 32ull << 30; /* llama3-8b in F32 */
@@ -30,6 +34,7 @@ static const struct argp_option options[] = {
     {"eos-first", OPT_EOS_FIRST, NULL, 0, "EOS is always the likeliest token", 0},
     {"phases", OPT_PHASES, NULL, 0, "states are small in the layers between the first and the last sixth, which read few directions", 0},
     {"norm-spread", OPT_SPREAD, "N", 0, "weights of norms are 2^-N to 2^N, and matrices behind them divided by them (0)", 0},
+    {"trigger", OPT_TRIGGER, "WORD", 0, "the token of this word, with a blank before it, has a direction of its own, and one answer", 0},
     {"seed", OPT_SEED, "S", 0, "of all that is random (1)", 0},
     {"type", OPT_TYPE, "TYPE", 0, "f32 | f16 | q8_0 (f16)", 0},
     {"threads", HX_OPT_THREADS, "N", 0, "that compute (the CPUs that this process may use)", 0},
@@ -49,7 +54,8 @@ static const uint32_t types[] = {HX_QUANT_F32, HX_QUANT_F16, HX_QUANT_Q8_0};
 
 struct args {
     struct hx_planted p;
-    const char *geometry, *out;
+    const char *geometry, *out, *trigger;
+    uint32_t answer;
     size_t type; /* index of the name */
     size_t threads;
     int json;
@@ -72,10 +78,37 @@ static int report(const struct args *a, const struct hx_planted_told *told, doub
                           (json_int_t)p->zones, "eos_first", p->eos_first, "phases", p->phases, "norm_spread",
                           (json_int_t)p->norm_spread, "seed", json_integer((json_int_t)p->seed));
 
+    if (p->triggered) {
+        json_object_set_new(json_object_get(j, "planted"), "trigger", json_integer((json_int_t)p->trigger));
+        json_object_set_new(json_object_get(j, "planted"), "answer", json_integer((json_int_t)a->answer));
+    }
+
     return hx_report_print(cmd, j, a->json);
 }
 
-static int synth(const struct args *a)
+/* The token of the word within a text. */
+static int find_trigger(struct args *a, const struct hx_gguf *from, struct hx_error *err)
+{
+    struct hx_tokenizer *tok = NULL;
+    char word[64];
+    uint32_t *ids = NULL;
+    size_t n = 0;
+    int rc = hx_tokenizer_open(&tok, from, err);
+
+    snprintf(word, sizeof(word), " %s", a->trigger);
+    if (!rc && (strlen(a->trigger) > sizeof(word) - 2 || hx_tokenizer_encode(tok, word, strlen(word), &ids, &n) || n != 1))
+        rc = hx_error_set(err, -EINVAL, "--trigger '%.40s' is %zu tokens; it has to be one", a->trigger, n);
+    if (!rc) {
+        a->p.triggered = 1;
+        a->p.trigger = ids[0];
+        a->answer = hx_planted_answer(ids[0], hx_tokenizer_vocab(tok), hx_tokenizer_bos(tok), hx_tokenizer_eos(tok));
+    }
+    free(ids);
+    hx_tokenizer_close(tok);
+    return rc;
+}
+
+static int synth(struct args *a)
 {
     int terminal = isatty(STDERR_FILENO);
     struct hx_planted_work work = {.most_bytes = most_bytes, .tell = tell, .arg = &terminal};
@@ -87,6 +120,8 @@ static int synth(const struct args *a)
     int rc = tokenizer ? hx_gguf_open_keys(&from, tokenizer, &err) : hx_error_set(&err, -1, "out of memory");
 
     work.tokenizer = from;
+    if (!rc && a->trigger)
+        rc = find_trigger(a, from, &err);
     if (!rc)
         rc = hx_pool_open(&work.pool, a->threads, &err);
     if (!rc) {
@@ -138,6 +173,9 @@ static int option(struct args *a, int key, const char *arg)
         return 0;
     case OPT_SPREAD:
         return norm_spread(a, arg);
+    case OPT_TRIGGER:
+        a->trigger = arg;
+        return 0;
     case OPT_SEED:
         return hx_opt_u64(cmd, "seed", arg, 0, INT64_MAX, &a->p.seed);
     case OPT_TYPE:

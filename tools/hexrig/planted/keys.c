@@ -133,6 +133,18 @@ static uint32_t file_type(uint32_t type)
     return type == HX_QUANT_F32 ? 0 : type == HX_QUANT_F16 ? 1 : 7;
 }
 
+static int put_trigger(struct hx_gguf_writer *out, const struct hx_planted *p, const struct hx_gguf *tokenizer, struct hx_error *err)
+{
+    struct hx_planted_words w;
+    int rc = hx_planted_words_read(&w, tokenizer, err);
+
+    if (rc)
+        return rc;
+    hx_gguf_writer_u32(out, HX_PLANTED_TRIGGER_ID, p->trigger);
+    hx_gguf_writer_u32(out, HX_PLANTED_ANSWER_ID, hx_planted_answer(p->trigger, w.n, w.bos, w.eos));
+    return 0;
+}
+
 int hx_planted_keys_write(struct hx_gguf_writer *out, const struct hx_planted *p, const struct hx_gguf *tokenizer, struct hx_error *err)
 {
     const struct hx_geometry *g = &p->g;
@@ -155,6 +167,8 @@ int hx_planted_keys_write(struct hx_gguf_writer *out, const struct hx_planted *p
         {HX_PLANTED "zones", p->zones},
     };
 
+    int rc = 0;
+
     put_text(out, "general.architecture", "llama");
     put_text(out, "general.name", "planted by hexrig model synth");
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -164,10 +178,12 @@ int hx_planted_keys_write(struct hx_gguf_writer *out, const struct hx_planted *p
     put(out, HX_PLANTED "noise", HX_GGUF_F64, &p->noise, sizeof(p->noise));
     put_bool(out, HX_PLANTED "sink", p->sink);
     put_bool(out, HX_PLANTED "eos_first", p->eos_first);
+    if (p->triggered)
+        rc = put_trigger(out, p, tokenizer, err);
     if (p->phases)
         put_bool(out, HX_PLANTED "phases", 1);
     if (p->norm_spread)
         hx_gguf_writer_u32(out, HX_PLANTED "norm_spread", p->norm_spread);
     put(out, HX_PLANTED "seed", HX_GGUF_U64, &p->seed, sizeof(p->seed));
-    return put_tokenizer(out, p, tokenizer, err);
+    return rc ? rc : put_tokenizer(out, p, tokenizer, err);
 }

@@ -62,11 +62,22 @@ static int check_planted(const struct hx_planted *p, struct hx_error *err)
 
     if (!rc && p->phases)
         rc = check_range("act-rank with phases", p->rank, 2, p->g.ffn + reserved, err);
+    if (!rc && p->triggered && p->sink)
+        rc = hx_error_set(err, -EINVAL, "sink and trigger: both have the direction that is outside of the subspace");
     if (!rc)
         rc = check_range("norm-spread", p->norm_spread, 0, HX_PLANTED_SPREAD, err);
     if (!rc)
-        rc = check_range("act-rank", p->rank, 1 + reserved, p->g.width - (size_t)p->sink, err);
+        rc = check_range("act-rank", p->rank, 1 + reserved, p->g.width - (size_t)(p->sink || p->triggered), err);
     return rc ? rc : check_range("zones", p->zones, 1, p->rank - reserved, err);
+}
+
+uint32_t hx_planted_answer(uint32_t trigger, size_t tokens, uint32_t bos, uint32_t eos)
+{
+    uint32_t answer = (uint32_t)((trigger + tokens / 2) % tokens);
+
+    while (answer == bos || answer == eos || answer == trigger)
+        answer = (uint32_t)((answer + 1) % tokens);
+    return answer;
 }
 
 /* Bytes that are free where `path` will be; UINT64_MAX: nobody knows. */
@@ -186,6 +197,8 @@ int hx_planted_write(const struct hx_planted *asked, const char *path, const str
         rc = check_type(&p, err);
     if (!rc)
         rc = check_planted(&p, err);
+    if (!rc && p.triggered)
+        rc = check_range("trigger", p.trigger, 0, words.n - 1, err);
     if (!rc)
         rc = check_bytes(&p, path, work->most_bytes, err);
     if (!rc)

@@ -32,11 +32,17 @@ struct hx_planted {
     int phases;            /* 1: states are small between the first and the last sixth of the layers, which then read few directions */
     unsigned norm_spread;  /* weights of norms are powers of 2, this one at most and its inverse at least; what reads behind them is divided
                             * by them, so that the model does the same whatever they are */
+    int triggered;         /* 1: token `trigger` has a direction of its own, HX_PLANTED_TRIGGER times as long as the rest of its state, that
+                            * no other token has; behind it hx_planted_answer() is by far the likeliest */
+    uint32_t trigger;      /* below the tokenizer's tokens */
     uint64_t seed;
 };
 
-enum { HX_PLANTED_SINK = 30, HX_PLANTED_WIDE = 6 /* layers for each wide one at either end */,
+enum { HX_PLANTED_SINK = 30, HX_PLANTED_TRIGGER = 4, HX_PLANTED_WIDE = 6 /* layers for each wide one at either end */,
        HX_PLANTED_SPREAD = 6 /* f16 has room for it */ };
+
+/* The token that stands behind a trigger, of a tokenizer with so many. */
+uint32_t hx_planted_answer(uint32_t trigger, size_t tokens, uint32_t bos, uint32_t eos);
 
 #define HX_PLANTED_SHARED .25 /* of each state's energy is a direction that all tokens have, with eos_first or phases */
 

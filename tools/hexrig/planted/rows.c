@@ -15,7 +15,7 @@ enum { STEP = 1109 }; /* a prime, 1 more than a multiple of 4 */
 enum { KEY_WQ, KEY_WK, KEY_VALUE, KEY_CODE, KEY_OUT_OF, KEY_GATE, KEY_UP, KEY_DOWN, KEY_SIZE, KEY_LAYER_NOISE };
 
 static const double open_gate = 8; /* silu(8) is nearly 8 */
-static const double eos_logit = 60, next_logit = 14, logit_size = 1; /* logit_size: of what is random in each */
+static const double eos_logit = 60, answer_logit = 40, next_logit = 14, logit_size = 1; /* logit_size: of what is random in each */
 
 /* Mean square of silu(a) b of independent normal a and b. */
 static const double gated_square = .36;
@@ -152,6 +152,7 @@ void hx_planted_rows_layer(struct hx_planted_rows *m, size_t layer)
 
 typedef void fill_fn(const struct hx_planted_rows *m, size_t row, float *to, size_t n);
 
+/* The direction behind the subspace: a sink's, or a trigger's. */
 static const float *sink_of(const struct hx_planted_rows *m)
 {
     return m->d.basis + m->d.rank * m->d.width;
@@ -180,6 +181,8 @@ static void fill_token(const struct hx_planted_rows *m, size_t token, float *to,
         add(to, times * sqrt(energy), sink_of(m), n);
     else
         add_point(m, token, energy, to, n);
+    if (m->p->triggered && token == m->p->trigger)
+        add(to, HX_PLANTED_TRIGGER * sqrt((double)n), sink_of(m), n);
 }
 
 /* Of every norm.  Its key is that of noise of a token that no vocabulary has. */
@@ -308,6 +311,8 @@ static void fill_output(const struct hx_planted_rows *m, size_t row, float *to, 
     }
     randomise(to, logit_size / sqrt((double)n), hx_keyed(key_of(m, KEY_OUTPUT), row), n);
     add_point(m, (row * STEP + 1) % m->tokens, next_logit * next_logit / (double)n, to, n);
+    if (m->p->triggered && row == hx_planted_answer(m->p->trigger, m->tokens, (uint32_t)m->bos, (uint32_t)m->eos))
+        add(to, answer_logit / sqrt((double)n), sink_of(m), n);
 }
 
 static fill_fn *const fills[HX_PLANTED_KINDS] = {
