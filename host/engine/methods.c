@@ -35,7 +35,8 @@
     X(hx_method_draft_onedecode)                                                                   \
     X(hx_method_draft_swarm)                                                                       \
     X(hx_method_tap_capture)                                                                       \
-    X(hx_method_tap_attnres)
+    X(hx_method_tap_attnres)                                                                       \
+    X(hx_method_tap_guard)
 
 #define DECLARE(name) extern const struct hx_method name;
 METHODS(DECLARE)

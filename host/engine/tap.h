@@ -1,8 +1,8 @@
 /* Seam `tap`: who looks at, or changes, what flows through the model while it runs: captures, monitors, projections, gates.
  *
- * A tap is called at named points of every layer with the rows of the batch.  The residual stream may be changed in place;
- * what comes out is checked like everything else.  Other points show what matrices and attention get and are to be left
- * as they are.  An engine has any number of taps, called in the order in which they were asked for. */
+ * A tap is called at named points of every layer with the rows of the batch.  The residual stream, and what the output matrix
+ * gets, may be changed in place; what comes out is checked like everything else.  Other points show what matrices and attention
+ * get and are to be left as they are.  An engine has any number of taps, called in the order in which they were asked for. */
 #ifndef HX_TAP_H
 #define HX_TAP_H
 
@@ -25,7 +25,7 @@ enum hx_tap_point {
     HX_TAP_IN_O,       /* [n][n_head * dh] input of wo: what attention made */
     HX_TAP_IN_FFN,     /* [n][width] input of gate and up */
     HX_TAP_IN_DOWN,    /* [n][ffn] */
-    HX_TAP_IN_OUT,     /* [n][width] input of the output matrix: after the last norm */
+    HX_TAP_IN_OUT,     /* [n][width] input of the output matrix: after the last norm; may be changed, too */
     HX_TAP_POINTS
 };
 

@@ -317,6 +317,7 @@ static void test_a_changed_stream_is_what_the_model_goes_on_with(void **state)
     } places[] = {
         {HX_TAP_EMBEDDING, 0, 1},         {HX_TAP_AFTER_ATTN, 2, 0},         {HX_TAP_AFTER_FFN, 0, 0},
         {HX_TAP_AFTER_ATTN, LAYERS - 1, 1}, {HX_TAP_AFTER_FFN, LAYERS - 1, 1}, {HX_TAP_BEFORE_NORM, 0, 1},
+        {HX_TAP_IN_OUT, 0, 1},
     };
     struct probe *from = new_probe(ALL);
     struct hx_tap *const from_taps[] = {&from->tap, NULL};
