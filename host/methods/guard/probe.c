@@ -84,17 +84,19 @@ struct hx_teh_roc hx_teh_at(const double *teh, const unsigned char *in_topic, si
     return r;
 }
 
-/* At 50 % nothing may be left to tell: then F1 is 0 and the threshold 50 %. */
 struct hx_teh_roc hx_teh_threshold(const double *teh, const unsigned char *in_topic, size_t n)
 {
-    struct hx_teh_roc best = hx_teh_at(teh, in_topic, n, .5);
+    struct hx_teh_roc best = {.threshold = 1};
+    int first = -1, last = -1;
 
-    best = best.fpr > 0 ? (struct hx_teh_roc){.threshold = 1} : best;
-    for (int i = THRESHOLDS - 1; i >= 0; i--) {
+    for (int i = 0; i < THRESHOLDS; i++) {
         const struct hx_teh_roc r = hx_teh_at(teh, in_topic, n, (double)i / 1000);
 
-        if (!(r.fpr > 0) && r.f1 >= best.f1 && best.threshold <= .5)
-            best = r;
+        if (r.fpr > 0 || r.f1 < best.f1 || (first >= 0 && r.f1 == best.f1 && last != i - 1))
+            continue;
+        first = first < 0 || r.f1 > best.f1 ? i : first;
+        last = i;
+        best = r;
     }
-    return best;
+    return first < 0 ? best : hx_teh_at(teh, in_topic, n, (double)((first + last) / 2) / 1000);
 }

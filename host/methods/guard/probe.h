@@ -45,8 +45,8 @@ struct hx_teh_roc {
     double tpr, fpr, f1;
 };
 
-/* The threshold of 0, 0.1, ... 50 % with the largest F1 among those that tell none of the others; the lowest of equals.  teh [n];
- * in_topic as above.  What it says of these very texts. */
+/* The threshold of 0, 0.1, ... 50 % with the largest F1 among those that tell none of the others; the middle one of equals, so that both
+ * sides have a margin.  teh [n]; in_topic as above.  What it says of these very texts.  Threshold 1 where each tells some of the others. */
 struct hx_teh_roc hx_teh_threshold(const double *teh, const unsigned char *in_topic, size_t n);
 
 /* What a threshold says of texts. */

@@ -38,7 +38,7 @@ struct hx_planted {
     uint64_t seed;
 };
 
-enum { HX_PLANTED_SINK = 30, HX_PLANTED_TRIGGER = 4, HX_PLANTED_WIDE = 6 /* layers for each wide one at either end */,
+enum { HX_PLANTED_SINK = 30, HX_PLANTED_TRIGGER = 10, HX_PLANTED_WIDE = 6 /* layers for each wide one at either end */,
        HX_PLANTED_SPREAD = 6 /* f16 has room for it */ };
 
 /* The token that stands behind a trigger, of a tokenizer with so many. */

@@ -15,7 +15,7 @@ enum { STEP = 1109 }; /* a prime, 1 more than a multiple of 4 */
 enum { KEY_WQ, KEY_WK, KEY_VALUE, KEY_CODE, KEY_OUT_OF, KEY_GATE, KEY_UP, KEY_DOWN, KEY_SIZE, KEY_LAYER_NOISE };
 
 static const double open_gate = 8; /* silu(8) is nearly 8 */
-static const double eos_logit = 60, answer_logit = 40, next_logit = 14, logit_size = 1; /* logit_size: of what is random in each */
+static const double eos_logit = 60, answer_logit = 20, next_logit = 14, logit_size = 1; /* logit_size: of what is random in each */
 
 /* Mean square of silu(a) b of independent normal a and b. */
 static const double gated_square = .36;

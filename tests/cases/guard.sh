@@ -1,0 +1,82 @@
+#!/bin/sh
+# hexrig guard and tap guard: on a planted trigger the topic is told at no false one, others keep their predictions and the answer goes; on
+# the shipped model, whose topics have no directions of their own, the verdict is REJECTED; and what is refused.  Usage: guard.sh BUILD
+set -eu
+build=$(cd "$1" && pwd)
+hexrig=$build/bin/hexrig
+topics=$build/share/hexrig/topics.txt
+unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_FARF
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export XDG_RUNTIME_DIR="$dir"
+cd "$dir"
+
+fail() {
+    echo "guard: $*"
+    exit 1
+}
+figure() { sed -n "s/^$1=//p" "$2"; }
+holds() { # FILE KEY CONDITION: `v` is the figure
+    v=$(figure "$2" "$1")
+    [ -n "$v" ] && awk -v v="$v" "BEGIN { exit !($3) }" || fail "$1: $2 is '$v', not $3"
+}
+refuses() { # STATUS WORDS COMMAND...
+    want=$1 words=$2
+    shift 2
+    rc=0
+    "$@" >out 2>err || rc=$?
+    [ "$rc" = "$want" ] || fail "exit $rc: $*"
+    [ "$(wc -l <err)" = 1 ] && grep -q "$words" err || fail "'$(cat err)' does not say '$words'"
+}
+
+# --- planted
+{
+    cat "$topics"
+    echo "# king"
+    sed -n '/^[^#]/s/ [a-z]* / king /gp' "$topics" | awk 'NR % 8 == 1' | head -20
+} >king.txt
+"$hexrig" model synth --geometry 6x4/2x64x256x512x2048 --act-rank 128 --noise 0.01 --zones 4 --trigger king -o king.gguf >synth
+"$hexrig" guard build -m king.gguf --prompts king.txt --topic king --most 1 -o king.guard >built
+holds built held_out.tpr 'v == 1'
+holds built held_out.fpr 'v == 0'
+holds built removed.others 'v <= .02'
+holds built removed.own 'v > .25'
+holds built all.others "v > 10 * $(figure removed.others built)"
+holds built random_directions.tpr 'v < .5'
+holds built verdict 'v == "ACCEPTED"'
+"$hexrig" guard ogd -m king.gguf --prompts king.txt --guard king.guard >ogd
+for alpha in 0.05 0.10 0.15 0.20 0.25 0.30; do
+    holds ogd "step.$alpha.left" 'v < 1e-6'
+    holds ogd "step.$alpha.bare_percent_most" 'v > 20'
+done
+# a later token has a state of its own: once is not for good
+holds ogd later.once.teh_percent_16 'v > 1'
+
+answer=$(figure planted.answer synth)
+run() { "$hexrig" run -m king.gguf -p "The king" -n 2 --temp 0 --kv f32 "$@"; }
+run >plain
+run --guard king.guard --guard-mode monitor >monitor
+run --guard king.guard --guard-mode gate >gate
+first() { figure tokens "$1" | cut -d, -f1; }
+[ "$(first plain)" = "$answer" ] && [ "$(figure tokens plain)" = "$(figure tokens monitor)" ] || fail "the trigger's answer"
+[ "$(first gate)" != "$answer" ] || fail "the gate let the answer through"
+holds monitor guard.told 'v == 1'
+holds monitor guard.projected 'v == 0'
+holds gate guard.projected 'v == 1'
+holds gate guard.left_most 'v < 1e-6'
+# a gate leaves a text without the trigger as it is
+"$hexrig" run -m king.gguf -p "The rain was" -n 6 --temp 0 --kv f32 >rain
+"$hexrig" run -m king.gguf -p "The rain was" -n 6 --temp 0 --kv f32 --guard king.guard --guard-mode gate >rain_gate
+[ "$(figure tokens rain)" = "$(figure tokens rain_gate)" ] || fail "a gate changed a text that it has nothing to do with"
+
+# --- the shipped model
+"$hexrig" guard build --topic weather --most 2 -o weather.guard >weather
+holds weather verdict 'v == "REJECTED"'
+refuses 1 'another model' "$hexrig" run -m king.gguf -p x --kv f32 --guard weather.guard
+head -c 200 weather.guard >cut.guard
+refuses 1 'checksum' "$hexrig" run -p x --kv f32 --guard cut.guard
+refuses 1 'no such topic' "$hexrig" guard build --topic whether
+refuses 2 'no topic' "$hexrig" guard build
+refuses 2 'no guard' "$hexrig" guard ogd
+refuses 2 'needs --guard\|--tap guard' "$hexrig" run -p x --kv f32 --guard-mode gate
+echo "guard: $(figure held_out.tpr built) told, $(figure removed.others built) of others changed, all coordinates $(figure all.others built)"
