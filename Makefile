@@ -76,7 +76,7 @@ $(obj)/cc.flags $(obj)/ld.flags:
 
 # what client, driver and DSP agree on; and the client library
 inc_rpc := -Irpc/include -Irpc/wire -Irpc/queue -Irpc/block
-inc_lib := $(inc_rpc) -Irpc/transport -Irpc/rig -Irpc/client
+inc_lib := $(inc_rpc) -Irpc/transport -Irpc/rig -Irpc/client -Irpc/listen
 inc_dsp := $(inc_rpc) -Idsp/include -Idsp/include/hexrig
 
 # Lazy, so that a tree without the packages can still run `make demo` and `make check`, which install them.
@@ -109,9 +109,13 @@ endef
 # folder -> objects
 objs = $(patsubst %.c,$(obj)/%.o,$(wildcard $(1)))
 wire_o    := $(call objs,rpc/wire/*.c rpc/queue/*.c rpc/block/*.c)
-lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c)
-# functions that libcdsprpc.so has, too: they must not get into test programs, which link both sides
-dsp_api_o := $(obj)/dsp/queue/dspqueue.o $(obj)/dsp/queue/dspqueue_service.o
+# what a listener of the host offers to the DSP: the library has the skels, hexrig-dsp the stubs (rpc/reverse/*.idl)
+reverse   := apps_std apps_mem adspmsgd_apps
+lib_o     := $(call objs,rpc/transport/*.c rpc/rig/*.c rpc/client/*.c rpc/listen/*.c)
+reverse_o := $(reverse:%=$(obj)/gen/%_skel.o)
+# functions that libcdsprpc.so or libc has, too: they must not get into test programs, which link both sides
+dsp_api_o := $(obj)/dsp/queue/dspqueue.o $(obj)/dsp/queue/dspqueue_service.o $(obj)/dsp/reverse/remote.o $(obj)/dsp/reverse/host_file.o \
+             $(reverse:%=$(obj)/gen/%_stub.o)
 dsp_o     := $(filter-out $(obj)/dsp/pd/main.o $(dsp_api_o),$(call objs,dsp/*/*.c))
 crash_o   := $(call objs,fuse/crash/*.c)
 fuse_o    := $(filter-out $(obj)/fuse/core/main.o $(crash_o),$(call objs,fuse/*/*.c))
@@ -182,7 +186,11 @@ all: $(programs) $(data) $(profiles) $(libc) $(llama) $(manuals) sdk
 $(wire_o) $(lib_o) $(obj)/fuse/%.o $(obj)/dsp/%.o: private warn += -Wconversion -Wsign-conversion
 $(obj)/host/%.o $(obj)/tools/%.o: private warn += -Wconversion -Wno-sign-conversion
 $(wire_o):              inc := $(inc_rpc)
-$(lib_o):               inc := $(inc_lib)
+$(lib_o):               inc := $(inc_lib) -I$(G)
+$(call objs,rpc/listen/*.c dsp/reverse/*.c) $(reverse:%=$(obj)/gen/%_stub.o): | $(reverse:%=$(G)/%.h)
+$(obj)/dsp/reverse/host_file.o: inc := $(inc_dsp) -Idsp -I$(G)
+# skels call them
+$(reverse:%=$(obj)/gen/%_stub.o): object_flags = -fvisibility=default
 # the one object that knows the version
 $(obj)/rpc/wire/hx_version.o: inc := $(inc_rpc) -DHX_VERSION='"$(VERSION)"'
 $(obj)/rpc/wire/hx_version.o: tools/VERSION
@@ -234,6 +242,7 @@ endef
 # packets, so the stubs ask host/dsp/invoke.c
 $(foreach d,$(sort $(dir $(wildcard kernels/*/*.idl))),$(eval $(call idl,$(d:/=),--dsp-codes --invoke hx_invoke)))
 $(eval $(call idl,tests/skel))
+$(eval $(call idl,rpc/reverse))
 $(obj)/gen/%.o: $(G)/%.c $(cc_stamp)
 	@mkdir -p $(@D)
 	$(say) CC $<
@@ -277,8 +286,10 @@ in = $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
 # a DT_RPATH, which LD_LIBRARY_PATH does not beat: hexrig starts in a shell that is set up for another libcdsprpc.so
 rpath := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 
-$(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxwire.a rpc/client/libcdsprpc.map
-	$(call link,-shared -Wl$(comma)--version-script=rpc/client/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so -Wl$(comma)-z$(comma)nodelete $(lib_o) $(obj)/libhxwire.a -lpthread)
+# skels say by themselves that they are to be exported; from here they are not
+$(obj)/libhxreverse.a: $(reverse_o); $(archive)
+$(L)/libcdsprpc.so: $(lib_o) $(obj)/libhxreverse.a $(obj)/libhxwire.a rpc/client/libcdsprpc.map
+	$(call link,-shared -Wl$(comma)--version-script=rpc/client/libcdsprpc.map -Wl$(comma)-soname$(comma)libcdsprpc.so -Wl$(comma)-z$(comma)nodelete -Wl$(comma)--exclude-libs$(comma)libhxreverse.a $(lib_o) $(obj)/libhxreverse.a $(obj)/libhxwire.a -lpthread)
 # the name by which programs that were linked with qualcomm/fastrpc look for it
 $(L)/libcdsprpc.so.1: $(L)/libcdsprpc.so
 	$(Q)ln -sf $(<F) $@
@@ -322,7 +333,7 @@ comma := ,
 
 # --- what skels and clients compile against: headers in one folder, and their flags for pkg-config
 sdk_h := $(wildcard dsp/include/*.h dsp/include/hexrig/*.h rpc/include/*.h)
-sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h))) $(BUILD)/include/hexrig.h \
+sdk   := $(addprefix $(BUILD)/include/hexrig/,$(notdir $(sdk_h)) $(reverse:%=%.h)) $(BUILD)/include/hexrig.h \
          $(patsubst tools/%.in,$(L)/pkgconfig/%,$(wildcard tools/*.pc.in)) \
          $(patsubst tools/%.in,$(L)/cmake/hexrig/%,$(wildcard tools/*.cmake.in))
 .PHONY: sdk
@@ -335,6 +346,7 @@ $(BUILD)/include/hexrig.h: host/api/hexrig.h; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: dsp/include/hexrig/%; $(sdk_copy)
 $(BUILD)/include/hexrig/%: rpc/include/%; $(sdk_copy)
+$(reverse:%=$(BUILD)/include/hexrig/%.h): $(BUILD)/include/hexrig/%: $(G)/%; $(sdk_copy)
 define with_version
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
@@ -402,7 +414,7 @@ frame_client_o := $(patsubst %,$(obj)/rpc/transport/%.o,frame_io frame_pack fram
 access_o := $(patsubst %,$(obj)/tests/conformance/%.o,access access_socket client) $(frame_client_o)
 # programs that use nothing but libcdsprpc.so, as a stranger's would
 api_b := $(addprefix $(BUILD)/tests/,test_silicon_rig test_silicon_layer_rig test_remote_api test_remote_async test_idl_rig test_dspqueue test_dspqueue_multi test_dspqueue_wire bug_dspqueue_stuck test_trace_rig test_turns_rig test_shares_rig test_reader_rig test_races \
-                                     test_hostile_client test_fault_matrix test_fault_start test_nth_client test_crash bug_registered_buffer)
+                                     test_hostile_client test_fault_matrix test_fault_start test_nth_client test_crash test_host_files bug_registered_buffer)
 # and some that need little
 lone_b := $(addprefix $(BUILD)/tests/,test_placement test_listing)
 $(filter-out $(api_b) $(lone_b),$(test_b)): $(obj)/libhxtest.a $(obj)/libhxtools.a $(obj)/libhxhost.a $(obj)/libhxstub.a $(kernels_a) $(obj)/libhxfuse.a \
@@ -461,8 +473,10 @@ $(BUILD)/tests/test_listing: $(obj)/libhxtest.a
 $(obj)/tests/skel/%.o: inc := $(inc_dsp) -Itests/skel -DHEXRIG_COUNT
 idl_skels := $(patsubst tests/skel/%.idl,%,$(wildcard tests/skel/*.idl))
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
-$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/fuse/test_crash.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares reader): | $(patsubst %,$(G)/%.h,$(idl_skels))
+$(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/rpc/test_host_files.o $(obj)/tests/fuse/test_crash.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares reader): | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
+$(BUILD)/tests/test_host_files: $(obj)/gen/hxt_host_stub.o
+$(obj)/tests/skel/hxt_host_imp.o: | $(reverse:%=$(G)/%.h)
 $(BUILD)/tests/test_turns_rig $(BUILD)/tests/test_shares_rig: $(obj)/gen/hxt_threads_stub.o
 $(BUILD)/tests/test_reader_rig: $(obj)/gen/hxt_reader_stub.o
 $(BUILD)/tests/test_confine: $(obj)/fuse/crash/confine.o
@@ -478,7 +492,7 @@ reader_c := tests/skel/hxt_reader_imp.c $(wildcard tests/skel/hxt_reader/*.c)
 $(reader_c:%.c=$(obj)/%.o): inc := $(inc_dsp) -I$(G) -Itests/skel -DHEXRIG_COUNT
 $(reader_c:%.c=$(obj)/%.o): private trace := $(user_trace)
 $(reader_c:%.c=$(obj)/%.o): | $(G)/hxt_reader.h
-$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads hxt_boom hxt_reader hxt_v73,$(eval $(call test_skel,$t)))
+$(foreach t,hxt calculator hxt_queue hxt_classic hxt_deep hxt_escape hxt_threads hxt_boom hxt_reader hxt_v73 hxt_host,$(eval $(call test_skel,$t)))
 # Skels whose figures must not depend on the host's optimiser, compiled at each level: tests/libhxt_threads_O0_skel.so, ...,
 # tests/O0/libsilicon_skel.so, ...
 silicon_c := $(wildcard kernels/silicon/*.c kernels/skel/*.c)

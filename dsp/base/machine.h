@@ -39,6 +39,7 @@ struct hx_machine {
     struct hx_machine_shared *shared;
     double clock_mhz;     /* pcycles per us */
     struct hx_cost cost;
+    double dispatch_us; /* of a call, either way */
     unsigned hvx_contexts;
     unsigned hw_threads;
     unsigned issue_threads; /* of these, how many have an issue slot in each of their cycles; 0: all */

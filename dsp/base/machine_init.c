@@ -49,6 +49,7 @@ int hx_machine_init(const struct hx_profile *profile)
     hx_machine->crm = &hx_machine_shared->crm;
     hx_machine->clock_mhz = profile->clock_mhz;
     hx_machine->cost = profile->cost;
+    hx_machine->dispatch_us = profile->dispatch_us;
     hx_machine->hvx_contexts = profile->hvx_contexts;
     hx_machine->hw_threads = profile->hw_threads;
     hx_machine->issue_threads = profile->issue_threads;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 #include "fastrpc_uapi.h"
 #include "hx_stage.h"
 #include "interfaces.h"
+#include "reverse/host_calls.h"
+#include "reverse/needs_host.h"
 
 /* A handle is FIRST_HANDLE + entry + MODULES_MAX * how often the entry was used: a closed number comes back after HANDLE_USES
  * opens of that entry.  All lie above 0xff..0x200, which the open FastRPC library takes for handles of static PDs. */
@@ -41,8 +44,9 @@ struct request {
     int is_entry; /* the symbol has the name of an entry point */
 };
 
-/* The published name of the library behind dspqueue. */
-#define QUEUE_SKEL "libdspqueue_rpc_skel.so"
+/* Libraries that hexrig-dsp itself is, by their published names: dsp/queue/dspqueue_service.c, dsp/reverse/default_listener.c. */
+static const char *const built_in[] = {"libdspqueue_rpc_skel.so", "libadsp_default_listener_skel.so",
+                                       "libadsp_default_listener1_skel.so"};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects modules[] */
 static struct module modules[MODULES_MAX];
@@ -80,6 +84,14 @@ int hx_module_parse_uri(const char *uri, char *lib, size_t lib_bytes, char *symb
     snprintf(lib, lib_bytes, "%.*s", (int)(mark - name), name);
     snprintf(symbol, symbol_bytes, "%.*s", (int)(end - mark - 1), mark + 1);
     return 0;
+}
+
+static bool is_built_in(const char *lib)
+{
+    for (size_t i = 0; i < sizeof(built_in) / sizeof(built_in[0]); i++)
+        if (strcmp(lib, built_in[i]) == 0)
+            return true;
+    return false;
 }
 
 /* First folder of the search path that holds `lib`; 0, or -1 when none does. */
@@ -219,7 +231,7 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "'%.200s' is not file:///libNAME_skel.so?SYMBOL&..., nor a name", uri);
         return AEE_DSP(AEE_EBADPARM);
     }
-    if (strcmp(r.lib, QUEUE_SKEL) == 0) {
+    if (is_built_in(r.lib)) {
         snprintf(path, sizeof(path), "%s (built in)", r.lib);
     } else if (find(r.lib, path, sizeof(path))) {
         snprintf(why, why_bytes, "%s is in none of: %.150s", r.lib, search_path);
@@ -229,8 +241,7 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
         snprintf(why, why_bytes, "%s: %s is not NAME_skel_invoke or NAME_skel_handle_invoke", path, r.symbol);
         return AEE_DSP(AEE_ENOSUCHSYMBOL);
     }
-    /* hexrig-dsp itself has the queue's service: dsp/queue/dspqueue_service.c */
-    if (strcmp(r.lib, QUEUE_SKEL) != 0)
+    if (!is_built_in(r.lib))
         widen(path, wide);
     m->dl = dlopen(*wide ? wide : NULL, RTLD_NOW | RTLD_LOCAL);
     if (!m->dl) {
@@ -244,7 +255,11 @@ static int load(const char *uri, struct module *m, char *why, size_t why_bytes)
                  path, too_new(m->dl), hx_machine->arch);
         return AEE_DSP(AEE_EUNABLETOLOAD);
     }
-    if (strcmp(r.lib, QUEUE_SKEL) != 0)
+    if (*wide && hx_host_must_be_asked() && hx_needs_host(m->dl)) {
+        snprintf(why, why_bytes, "%s calls its host, which has no listener yet", path);
+        return HX_LISTEN_FIRST;
+    }
+    if (*wide)
         m->number = hx_uncosted_module(m->dl, r.lib, &replaced);
     if (replaced)
         hx_blocks_forget();

@@ -25,6 +25,7 @@
 #include "base/machine.h"
 #include "machine/vtcm.h"
 #include "module.h"
+#include "reverse/host_calls.h"
 #include "sandbox.h"
 #include "user_pd.h"
 
@@ -135,7 +136,7 @@ static void take_log(struct client *cl)
     setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-static _Noreturn void run_child(struct client *cl, const char *program, pid_t root)
+static _Noreturn void run_child(struct client *cl, const struct hx_kcreate *in, pid_t root)
 {
     struct hx_dsp_channel pd;
     sigset_t none;
@@ -161,8 +162,9 @@ static _Noreturn void run_child(struct client *cl, const char *program, pid_t ro
         FARF(FATAL, "channel: errno %d", -rc);
         _exit(1);
     }
-    if (*program)
-        hx_farf_load(hx_module_path(), program);
+    if (*in->program)
+        hx_farf_load(hx_module_path(), in->program);
+    hx_host_listens_when_asked(in->attrs & HX_MODE_LISTENS);
     rc = hx_sandbox_user_pd();
     if (rc) {
         FARF(FATAL, "sandbox: %s", strerror(-rc));
@@ -186,7 +188,7 @@ static int create(const remote_arg *pra)
     hx_stage_at("root.create.taken");
     cl->pid = fork();
     if (cl->pid == 0)
-        run_child(cl, in.program, root);
+        run_child(cl, &in, root);
     hx_stage_at("root.create.forked");
     close_fds(cl->fd);
     if (cl->pid < 0) {

@@ -2,7 +2,6 @@
  * of the same names. */
 #include "services.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "hx_msg.h"
 #include "hx_stage.h"
 #include "module.h"
+#include "reverse/host_calls.h"
 
 static int has_shape(uint32_t sc, unsigned in, unsigned out, const remote_arg *pra,
                      const size_t *least)
@@ -53,7 +53,7 @@ static int remotectl_open(uint32_t sc, remote_arg *pra)
     out.error = hx_module_open(uri, &out.handle, why, sizeof(why));
     memcpy(pra[2].buf.pv, &out, sizeof(out));
     snprintf(pra[3].buf.pv, pra[3].buf.nLen, "%s", why);
-    if (out.error)
+    if (out.error && out.error != HX_LISTEN_FIRST)
         FARF(ERROR, "open %s: 0x%x: %s", uri, (unsigned)out.error, why);
     return AEE_SUCCESS;
 }
@@ -101,44 +101,68 @@ static int remotectl(uint32_t sc, remote_arg *pra)
     }
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects exiting */
-static pthread_cond_t exits = PTHREAD_COND_INITIALIZER;
-static int exiting; /* the client has said goodbye */
-
-/* The reverse-RPC long poll: the client lends a thread for the DSP to call back with.  This DSP has nothing to ask, so
- * the thread stays here until the PD exits, and leaves with the code that ends the client's loop. */
-static int wait_for_exit(void)
+/* The reverse-RPC long poll: the client lends a thread for this PD to call back with (reverse/host_calls.h). */
+static int next2(uint32_t sc, remote_arg *pra)
 {
-    pthread_mutex_lock(&lock);
-    while (!exiting)
-        pthread_cond_wait(&exits, &lock);
-    pthread_mutex_unlock(&lock);
-    return AEE_DSP(AEE_EBADSTATE);
+    static const size_t least[] = {sizeof(struct hx_next_in), 0, sizeof(struct hx_next_out), 0};
+    struct hx_next_out out;
+    struct hx_next_in in;
+    int rc;
+
+    if (!has_shape(sc, 2, 2, pra, least))
+        return AEE_DSP(AEE_EBADPARM);
+    memcpy(&in, pra[0].buf.pv, sizeof(in));
+    if (in.answer_bytes > pra[1].buf.nLen || in.room > pra[3].buf.nLen)
+        return AEE_DSP(AEE_EBADPARM);
+    rc = hx_host_next(&in, pra[1].buf.pv, &out, pra[3].buf.pv);
+    if (!rc)
+        memcpy(pra[2].buf.pv, &out, sizeof(out));
+    return rc;
 }
 
-/* adsp_listener1 (static handle 7): 5 init2, 6 next2. */
+static int get_in_bufs2(uint32_t sc, remote_arg *pra)
+{
+    static const size_t least[] = {sizeof(struct hx_in_bufs_in), sizeof(uint32_t), 0};
+    struct hx_in_bufs_in in;
+    uint32_t bytes;
+    int rc;
+
+    if (!has_shape(sc, 1, 2, pra, least))
+        return AEE_DSP(AEE_EBADPARM);
+    memcpy(&in, pra[0].buf.pv, sizeof(in));
+    if (in.room > pra[2].buf.nLen)
+        return AEE_DSP(AEE_EBADPARM);
+    rc = hx_host_get_in_bufs(&in, &bytes, pra[2].buf.pv);
+    if (!rc)
+        memcpy(pra[1].buf.pv, &bytes, sizeof(bytes));
+    return rc;
+}
+
+/* adsp_listener1 (static handle 7) */
 static int listener1(uint32_t sc, remote_arg *pra)
 {
-    (void)pra;
     switch (REMOTE_SCALARS_METHOD(sc)) {
-    case 5:
-        return AEE_SUCCESS;
-    case 6:
-        return wait_for_exit();
+    case HX_LISTENER1_INIT2:
+        return hx_host_listen();
+    case HX_LISTENER1_NEXT2:
+        return next2(sc, pra);
+    case HX_LISTENER1_GET_IN_BUFS2:
+        return get_in_bufs2(sc, pra);
     default:
         return AEE_DSP(AEE_EUNSUPPORTED);
     }
 }
 
-/* adsp_listener (static handle 3), the older form: 3 init2, 4 next2. */
+/* adsp_listener (static handle 3), the older form. */
 static int listener(uint32_t sc, remote_arg *pra)
 {
-    (void)pra;
     switch (REMOTE_SCALARS_METHOD(sc)) {
-    case 3:
-        return AEE_SUCCESS;
-    case 4:
-        return wait_for_exit();
+    case HX_LISTENER_INIT2:
+        return hx_host_listen();
+    case HX_LISTENER_NEXT2:
+        return next2(sc, pra);
+    case HX_LISTENER_GET_IN_BUFS2:
+        return get_in_bufs2(sc, pra);
     default:
         return AEE_DSP(AEE_EUNSUPPORTED);
     }
@@ -146,10 +170,7 @@ static int listener(uint32_t sc, remote_arg *pra)
 
 static int exit_process(void)
 {
-    pthread_mutex_lock(&lock);
-    exiting = 1;
-    pthread_cond_broadcast(&exits);
-    pthread_mutex_unlock(&lock);
+    hx_host_end();
     return AEE_SUCCESS;
 }
 
