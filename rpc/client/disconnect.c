@@ -41,6 +41,7 @@ void hx_rig_disconnect(void)
 /* What needs an answer of the DSP is left out: the process's end does it. */
 __attribute__((destructor)) static void at_exit(void)
 {
+    hx_session_at_exit();
     for (unsigned i = 0; i < HX_SESSIONS; i++)
         hx_session_drop(i);
     hx_rig_leave();

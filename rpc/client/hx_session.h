@@ -82,6 +82,23 @@ void hx_session_set_reserved(unsigned index, int reserved);
 /* What hx_session_set_threads() got: params = priority, bytes of stack.  0: it was not called. */
 int hx_session_threads(unsigned index, int32_t params[2]);
 
+/* --- a thread that works for the session: its listener (rpc/listen) */
+
+/* stop() sees to it that done(s) is called once the thread uses the session no more: at once, or by the thread itself. */
+struct hx_session_helper {
+    void (*stop)(struct hx_session_helper *h, void (*done)(struct hx_client_session *s));
+};
+
+/* Whether the caller shall make the session's helper, which nobody else does until hx_session_set_helper(): 0, it has one.  Waits for
+ * who is making it. */
+int hx_session_may_help(struct hx_client_session *s);
+
+/* Keeps the helper, which is stopped before the session is closed.  NULL: it could not be made. */
+void hx_session_set_helper(struct hx_client_session *s, struct hx_session_helper *h);
+
+/* The process ends: helpers are left where they are. */
+void hx_session_at_exit(void);
+
 /* --- calls (invoke.c) */
 
 /* Calls a method of the DSP's own handle (static handles too). */

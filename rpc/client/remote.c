@@ -7,7 +7,9 @@
 
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
+#include "hx_reverse.h"
 #include "hx_session.h"
+#include "listener.h"
 
 /* Methods of remotectl1, the static handle that opens and closes skels. */
 enum { CTL_OPEN1 = 2, CTL_CLOSE1 = 3 };
@@ -46,10 +48,21 @@ static int ctl_open(struct hx_client_session *s, const char *uri, uint32_t *dsp_
 
     if (rc == AEE_SUCCESS)
         rc = out.nErr;
-    if (rc)
+    if (rc && rc != HX_LISTEN_FIRST)
         log_dlerr(uri, rc, dlerr);
     *dsp_handle = out.handle;
     return rc;
+}
+
+/* A skel that calls its host is opened once that listens. */
+static int open_skel(struct hx_client_session *s, const char *uri, uint32_t *dsp_handle)
+{
+    int rc = ctl_open(s, uri, dsp_handle);
+
+    if (rc != HX_LISTEN_FIRST)
+        return rc;
+    rc = hx_listener_start(s);
+    return rc ? rc : ctl_open(s, uri, dsp_handle);
 }
 
 /* *dsp_said: the result is the DSP's or the skel's own, and the connection works. */
@@ -128,7 +141,7 @@ int remote_handle64_open(const char *uri, remote_handle64 *h)
     rc = hx_session_get_new(index, &s);
     if (rc)
         return rc;
-    rc = ctl_open(s, uri, &dsp_handle);
+    rc = open_skel(s, uri, &dsp_handle);
     if (rc == AEE_SUCCESS) {
         rc = hx_session_add_handle(s, dsp_handle, &handle);
         if (rc)

@@ -25,6 +25,8 @@ struct hx_client_session {
     uint32_t *handles;   /* [n_handles] DSP handles */
     size_t n_handles, room;
     _Atomic int dead; /* the PD's end is known, and was notified */
+    struct hx_session_helper *helper;
+    int making_helper;
 };
 
 static pthread_mutex_t serial_lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls in serial mode */
@@ -36,6 +38,8 @@ static struct {
     int threads_set, prio, stack_bytes;
 } slots[HX_SESSIONS];
 static uint32_t last_generation;
+static pthread_cond_t helped = PTHREAD_COND_INITIALIZER; /* a helper was made, or not */
+static _Atomic int exiting;
 static _Atomic int serial;
 
 int hx_domain_session(int domain, unsigned *index)
@@ -58,13 +62,51 @@ static uint64_t handle_bits(const struct hx_client_session *s)
     return (uint64_t)s->generation << 48 | (uint64_t)(hx_session_domain(s->index) + 1) << 32;
 }
 
-static void session_free(struct hx_client_session *s)
+static void session_close(struct hx_client_session *s)
 {
     hx_map_end_session(s->index, s->generation);
     hx_stage_at("client.close.node");
     s->t->ops->close(s->t);
     free(s->handles);
     free(s);
+}
+
+/* At exit a helper's thread goes with the process, and the file with it: a PD that somebody has stopped must not keep it. */
+static void session_free(struct hx_client_session *s)
+{
+    struct hx_session_helper *h = s->helper;
+
+    if (!h)
+        session_close(s);
+    else if (!atomic_load(&exiting))
+        h->stop(h, session_close);
+}
+
+int hx_session_may_help(struct hx_client_session *s)
+{
+    int may;
+
+    pthread_mutex_lock(&lock);
+    while (s->making_helper)
+        pthread_cond_wait(&helped, &lock);
+    may = !s->helper;
+    s->making_helper = may;
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+void hx_session_set_helper(struct hx_client_session *s, struct hx_session_helper *h)
+{
+    pthread_mutex_lock(&lock);
+    s->helper = h;
+    s->making_helper = 0;
+    pthread_cond_broadcast(&helped);
+    pthread_mutex_unlock(&lock);
+}
+
+void hx_session_at_exit(void)
+{
+    atomic_store(&exiting, 1);
 }
 
 struct hx_client_session *hx_session_new(unsigned index, struct hx_transport *t)

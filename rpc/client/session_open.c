@@ -11,6 +11,7 @@
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
 #include "hx_notify.h"
+#include "hx_reverse.h"
 #include "hx_rig_internal.h"
 #include "hx_stage.h"
 
@@ -94,7 +95,7 @@ static int make_pd(unsigned index, struct hx_transport **out)
         return rc;
     }
     hx_stage_at("client.open.node");
-    create.attrs = hx_session_is_unsigned(index) ? FASTRPC_MODE_UNSIGNED_MODULE : 0;
+    create.attrs = HX_MODE_LISTENS | (hx_session_is_unsigned(index) ? FASTRPC_MODE_UNSIGNED_MODULE : 0);
     rc = t->ops->ioctl(t, FASTRPC_IOCTL_INIT_CREATE, &create);
     report_refused(node, rc == -ENOTTY ? "no FastRPC device: " : "no user PD: ", rc);
     hx_stage_at("client.open.created");

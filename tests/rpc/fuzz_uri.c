@@ -13,6 +13,7 @@
 #include "AEEStdErr.h"
 #include "fastrpc_uapi.h"
 #include "hx_session.h"
+#include "listener.h"
 #include "pd/module.h"
 #include "pd/services.h"
 
@@ -87,6 +88,12 @@ int hx_session_serial_begin(void)
 void hx_session_serial_end(int on)
 {
     (void)on;
+}
+
+int hx_listener_start(struct hx_client_session *s)
+{
+    (void)s;
+    return AEE_EUNSUPPORTED;
 }
 
 /* Messages of the DSP have the URI in them. */

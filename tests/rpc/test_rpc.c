@@ -8,6 +8,7 @@
 #include "fake_driver.h"
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
+#include "hx_reverse.h"
 #include "hx_rig.h"
 #include "remote.h"
 #include "rpcmem.h"
@@ -392,14 +393,14 @@ static void test_unsigned_pd_is_asked_for_before_the_first_open(void **state)
     c.domain = -1;
     assert_int_equal(remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &c, sizeof(c)), 0);
     h = open_ok();
-    assert_int_equal(last_attrs, FASTRPC_MODE_UNSIGNED_MODULE);
+    assert_int_equal(last_attrs, FASTRPC_MODE_UNSIGNED_MODULE | HX_MODE_LISTENS);
     assert_int_equal(remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &c, sizeof(c)),
                      AEE_EALREADY);
     assert_int_equal(remote_handle64_close(h), 0);
     c.enable = 0;
     assert_int_equal(remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &c, sizeof(c)), 0);
     h = open_ok();
-    assert_int_equal(last_attrs, 0);
+    assert_int_equal(last_attrs, HX_MODE_LISTENS);
     assert_int_equal(remote_handle64_close(h), 0);
 }
 
