@@ -1,4 +1,4 @@
-/* What the DSP says: adspmsgd_apps, and apps_std's print_string.  To stderr, line by line, as plain text: who reads it may be a terminal. */
+/* What the DSP says: adspmsgd_apps, and apps_std's print_string.  To stderr, line by line, as plain text, which a terminal may show. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
