@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include "driver_client.h"
+#include "hx_reverse.h"
 
 static void test_attached_clients_and_static_pds_serve_calls(void **state)
 {
@@ -32,18 +33,26 @@ static void test_attached_clients_and_static_pds_serve_calls(void **state)
 }
 
 /* The long poll of the client's reverse-RPC thread: it ends when the process says that it exits. */
+static int next2(int fd, uint32_t handle, unsigned method)
+{
+    struct hx_next_in in = {0, -1, 0, 0};
+    struct hx_next_out out;
+    struct fastrpc_invoke_args args[4] = {drv_arg(&in, sizeof(in)), drv_arg(NULL, 0), drv_arg(&out, sizeof(out)), drv_arg(NULL, 0)};
+
+    return drv_invoke(fd, handle, REMOTE_SCALARS_MAKE(method, 2, 2), args);
+}
+
 static void test_next2_waits_until_exit(void **state)
 {
     uint32_t h;
     int fd = drv_connect(&h);
 
     (void)state;
+    assert_int_equal((unsigned)drv_invoke(fd, FASTRPC_HANDLE_LISTENER1, REMOTE_SCALARS_MAKE(6, 0, 0), NULL), 0x8000040e);
     assert_int_equal(drv_invoke(fd, FASTRPC_HANDLE_LISTENER1, REMOTE_SCALARS_MAKE(5, 0, 0), NULL), 0);
     assert_int_equal(drv_invoke(fd, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(2, 0, 0), NULL), 0);
-    assert_int_equal((unsigned)drv_invoke(fd, FASTRPC_HANDLE_LISTENER1, REMOTE_SCALARS_MAKE(6, 0, 0), NULL),
-                     0x8000040d);
-    assert_int_equal((unsigned)drv_invoke(fd, FASTRPC_HANDLE_LISTENER, REMOTE_SCALARS_MAKE(4, 0, 0), NULL),
-                     0x8000040d);
+    assert_int_equal((unsigned)next2(fd, FASTRPC_HANDLE_LISTENER1, HX_LISTENER1_NEXT2), 0x8000040d);
+    assert_int_equal((unsigned)next2(fd, FASTRPC_HANDLE_LISTENER, HX_LISTENER_NEXT2), 0x8000040d);
     close(fd);
 }
 
