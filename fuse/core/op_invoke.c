@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "AEEStdErr.h"
 #include "driver.h"
 #include "hx_stage.h"
 #include "hx_trace.h"
@@ -324,11 +325,21 @@ static void copied_out(struct hx_context *ctx, int rc)
     hx_call_finish_later(call, rc ? rc : call->late_result);
 }
 
+/* adsp_current_process1's exception(): who asks for one is told otherwise than those whose calls it ends. */
+static bool asked_to_crash(const struct hx_context *ctx)
+{
+    enum { EXCEPTION = 7 };
+
+    return ctx->handle == FASTRPC_HANDLE_CURRENT_PROCESS && REMOTE_SCALARS_METHOD(ctx->sc) == EXCEPTION;
+}
+
 static void done(struct hx_context *ctx, const struct hx_reply *reply, int result)
 {
     struct hx_call *call = ctx->call;
 
     hx_stage_at("driver.invoke.reply");
+    if (!reply && result == (int)AEE_DSP(AEE_ECPUEXCEPTION) && asked_to_crash(ctx))
+        result = (int)AEE_DSP(AEE_EBADSTATE);
     if (reply) {
         ctx->session->vote = reply->vote;
         keep_handles(ctx);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "hx_handle32.h"
+#include "hx_pd_names.h"
 
 /* A 32-bit handle names an entry of this table: index + 1, and above that how often the entry was used, so that a closed
  * handle is not taken for its successor. */
@@ -59,9 +60,13 @@ int remote_handle_open(const char *uri, remote_handle *h)
 
     if (!h)
         return AEE_EBADPARM;
-    rc = remote_handle64_open(uri, &wide);
+    rc = hx_handle_open(uri, &wide);
     if (rc)
         return rc;
+    if (hx_is_pd_name(uri)) { /* the number itself is of use: a descriptor */
+        *h = (remote_handle)wide;
+        return AEE_SUCCESS;
+    }
     *h = keep(wide);
     if (*h)
         return AEE_SUCCESS;
@@ -80,7 +85,7 @@ int remote_handle_close(remote_handle h)
     int rc, i;
 
     if (!wide)
-        return AEE_EINVHANDLE;
+        return hx_is_pd_handle(h) ? AEE_SUCCESS : AEE_EINVHANDLE;
     rc = remote_handle64_close(wide);
     if (rc == (int)AEE_DSP(AEE_EITEMBUSY))
         return rc; /* it stays open */

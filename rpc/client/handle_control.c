@@ -9,9 +9,9 @@
 #include "hx_session.h"
 
 enum {
-    POLL_US_MAX = 10000,      /* longest expected run time of RPC_POLL_QOS */
+    POLL_US_MAX = 10000,      /* expected run times of RPC_POLL_QOS are shorter */
     KERNEL_ATTRIBUTES = 256,  /* from here on attributes of the driver, of which a stock kernel has none */
-    ATTRIBUTES_MAX = 512,
+    ATTRIBUTES_MAX = 260,
 };
 
 static int control_latency(const struct remote_rpc_control_latency *l)
@@ -22,7 +22,7 @@ static int control_latency(const struct remote_rpc_control_latency *l)
     case RPC_ADAPTIVE_QOS:
         return AEE_SUCCESS;
     case RPC_POLL_QOS:
-        return l->latency <= POLL_US_MAX ? AEE_SUCCESS : AEE_EBADPARM;
+        return l->latency < POLL_US_MAX ? AEE_SUCCESS : AEE_EBADPARM;
     default:
         return AEE_EBADPARM;
     }

@@ -49,9 +49,14 @@ uint32_t hx_session_generation(const struct hx_client_session *s);
 unsigned hx_session_index(const struct hx_client_session *s);
 uint32_t hx_session_generation_of(uint64_t handle);
 
-/* Whether the session's next user PD is unsigned.  AEE_EALREADY once it exists. */
-int hx_session_set_unsigned(unsigned index, int enable);
+/* Whether the session's next user PD is unsigned. */
+void hx_session_set_unsigned(unsigned index, int enable);
 int hx_session_is_unsigned(unsigned index);
+
+/* What the session's next PD is, until it has ended: name: of a static PD; lives on. */
+enum hx_pd_kind { HX_PD_OF_USER, HX_PD_OF_ROOT, HX_PD_OF_SENSORS, HX_PD_STATIC };
+void hx_session_set_pd(unsigned index, enum hx_pd_kind kind, const char *name);
+enum hx_pd_kind hx_session_pd(unsigned index, const char **name);
 
 /* Thread parameters for the session's next PD; -1: default. */
 void hx_session_set_threads(unsigned index, int prio, int stack_bytes);

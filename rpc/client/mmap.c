@@ -49,7 +49,7 @@ static int get_session(int domain, struct hx_client_session **s)
     if (rc)
         return rc;
     *s = hx_session_get(index);
-    return *s ? AEE_SUCCESS : AEE_ENOSESSION;
+    return *s ? AEE_SUCCESS : AEE_ENOTINITIALIZED;
 }
 
 static int do_map(int domain, const struct fastrpc_mem_map *req, uint64_t *vaddrout)
@@ -76,11 +76,8 @@ int fastrpc_mmap(int domain, int fd, void *addr, int offset, size_t length,
     uint64_t vaddrout;
 
     if (fd <= 0 || offset != 0 || length == 0 || (int)flags < 0 || flags >= FASTRPC_MAP_MAX ||
-        flags == FASTRPC_MAP_RESERVED)
-        return AEE_EBADPARM;
-    if (flags != FASTRPC_MAP_STATIC && flags != FASTRPC_MAP_FD && flags != FASTRPC_MAP_FD_DELAYED &&
-        flags != FASTRPC_MAP_FD_NOMAP)
-        return AEE_EUNSUPPORTED;
+        flags == FASTRPC_MAP_RESERVED || flags > FASTRPC_MAP_FD_NOMAP)
+        return AEE_EBADPARM; /* what lies between them goes to the driver, as in the open library */
     return do_map(domain, &req, &vaddrout);
 }
 

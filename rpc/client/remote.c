@@ -7,6 +7,8 @@
 
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
+#include "hx_handle32.h"
+#include "hx_pd_names.h"
 #include "hx_reverse.h"
 #include "hx_session.h"
 #include "listener.h"
@@ -89,10 +91,10 @@ static int ctl_close(struct hx_client_session *s, uint32_t dsp_handle, int *dsp_
     return rc;
 }
 
-/* Value of `&key=` in the URI's query, *len = 0 when it is not there. */
+/* Value of `&key=` in the URI's query, *len = 0 when it is not there.  Names of hx_pd_names.h have no question mark. */
 static const char *query(const char *uri, const char *key, size_t *len)
 {
-    const char *p = strchr(uri, '?');
+    const char *p = strpbrk(uri, "?&");
     size_t n = strlen(key);
 
     *len = 0;
@@ -107,14 +109,29 @@ static const char *query(const char *uri, const char *key, size_t *len)
     return NULL;
 }
 
+/* The other DSPs' names are known, but who would open them has no device. */
+static int check_domain(const char *name, size_t len)
+{
+    static const char *const others[] = {ADSP_DOMAIN_NAME,  MDSP_DOMAIN_NAME,  SDSP_DOMAIN_NAME,
+                                         CDSP1_DOMAIN_NAME, GDSP0_DOMAIN_NAME, GDSP1_DOMAIN_NAME};
+
+    if (len == strlen(CDSP_DOMAIN_NAME) && memcmp(name, CDSP_DOMAIN_NAME, len) == 0)
+        return AEE_SUCCESS;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (len == strlen(others[i]) && memcmp(name, others[i], len) == 0)
+            return AEE_ECONNREFUSED;
+    return AEE_EBADPARM;
+}
+
 /* Session that the URI asks for. */
 static int check_uri(const char *uri, unsigned *index)
 {
     size_t len;
     const char *v = query(uri, "_dom", &len);
+    int rc = v ? check_domain(v, len) : AEE_SUCCESS;
 
-    if (v && (len != 4 || strncmp(v, CDSP_DOMAIN_NAME, 4) != 0))
-        return AEE_EBADDOMAIN;
+    if (rc)
+        return rc;
     *index = 0;
     v = query(uri, "_session", &len);
     if (!v)
@@ -125,7 +142,7 @@ static int check_uri(const char *uri, unsigned *index)
     return AEE_SUCCESS;
 }
 
-int remote_handle64_open(const char *uri, remote_handle64 *h)
+int hx_handle_open(const char *uri, remote_handle64 *h)
 {
     struct hx_client_session *s;
     uint32_t dsp_handle;
@@ -138,6 +155,8 @@ int remote_handle64_open(const char *uri, remote_handle64 *h)
     rc = check_uri(uri, &index);
     if (rc)
         return rc;
+    if (hx_is_pd_name(uri))
+        return hx_pd_name_open(uri, index, h);
     rc = hx_session_get_new(index, &s);
     if (rc)
         return rc;
@@ -151,6 +170,14 @@ int remote_handle64_open(const char *uri, remote_handle64 *h)
     }
     hx_session_put(s);
     return rc;
+}
+
+/* Who uses 64-bit handles says which DSP it means. */
+int remote_handle64_open(const char *uri, remote_handle64 *h)
+{
+    size_t len;
+
+    return uri && !query(uri, "_dom", &len) ? AEE_EBADPARM : hx_handle_open(uri, h);
 }
 
 int remote_handle64_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
@@ -174,6 +201,8 @@ int remote_handle64_close(remote_handle64 h)
     struct hx_client_session *s = hx_session_get_handle(h, &dsp_handle);
     int rc, dsp_said;
 
+    if (hx_is_pd_handle(h))
+        return AEE_SUCCESS;
     if (!s)
         return AEE_EINVHANDLE;
     rc = ctl_close(s, dsp_handle, &dsp_said);
@@ -182,13 +211,12 @@ int remote_handle64_close(remote_handle64 h)
     if (!dsp_said || rc != (int)AEE_DSP(AEE_EITEMBUSY))
         hx_session_del_handle(s, dsp_handle);
     hx_session_put(s);
-    return rc;
+    return !dsp_said && rc == (int)AEE_DSP(AEE_ECPUEXCEPTION) ? AEE_SUCCESS : rc; /* there is nothing left to be closed */
 }
 
+/* As in the open library, any other mode is as good as parallel. */
 int remote_set_mode(uint32_t mode)
 {
-    if (mode != REMOTE_MODE_PARALLEL && mode != REMOTE_MODE_SERIAL)
-        return AEE_EBADPARM;
     hx_session_set_serial(mode == REMOTE_MODE_SERIAL);
     return AEE_SUCCESS;
 }

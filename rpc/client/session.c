@@ -36,6 +36,8 @@ static struct {
     int unsigned_pd;
     int reserved; /* by name, or in use */
     int threads_set, prio, stack_bytes;
+    enum hx_pd_kind pd;
+    const char *pd_name;
 } slots[HX_SESSIONS];
 static uint32_t last_generation;
 static pthread_cond_t helped = PTHREAD_COND_INITIALIZER; /* a helper was made, or not */
@@ -189,6 +191,7 @@ static void unlink_session(struct hx_client_session *s)
         return;
     slots[s->index].current = NULL;
     slots[s->index].reserved = 0;
+    slots[s->index].pd = HX_PD_OF_USER;
 }
 
 void hx_session_put(struct hx_client_session *s)
@@ -310,17 +313,11 @@ unsigned hx_session_index(const struct hx_client_session *s)
     return s->index;
 }
 
-int hx_session_set_unsigned(unsigned index, int enable)
+void hx_session_set_unsigned(unsigned index, int enable)
 {
-    int rc = AEE_SUCCESS;
-
     pthread_mutex_lock(&lock);
-    if (slots[index].current)
-        rc = AEE_EALREADY;
-    else
-        slots[index].unsigned_pd = enable;
+    slots[index].unsigned_pd = enable;
     pthread_mutex_unlock(&lock);
-    return rc;
 }
 
 int hx_session_is_unsigned(unsigned index)
@@ -331,6 +328,25 @@ int hx_session_is_unsigned(unsigned index)
     is = slots[index].unsigned_pd;
     pthread_mutex_unlock(&lock);
     return is;
+}
+
+void hx_session_set_pd(unsigned index, enum hx_pd_kind kind, const char *name)
+{
+    pthread_mutex_lock(&lock);
+    slots[index].pd = kind;
+    slots[index].pd_name = name;
+    pthread_mutex_unlock(&lock);
+}
+
+enum hx_pd_kind hx_session_pd(unsigned index, const char **name)
+{
+    enum hx_pd_kind kind;
+
+    pthread_mutex_lock(&lock);
+    kind = slots[index].pd;
+    *name = slots[index].pd_name;
+    pthread_mutex_unlock(&lock);
+    return kind;
 }
 
 void hx_session_set_threads(unsigned index, int prio, int stack_bytes)

@@ -72,7 +72,8 @@ static int set_unsigned(unsigned index, const void *arg)
 {
     const struct remote_rpc_control_unsigned_module *u = arg;
 
-    return hx_session_set_unsigned(index, u->enable != 0);
+    hx_session_set_unsigned(index, u->enable != 0);
+    return AEE_SUCCESS;
 }
 
 static int unsigned_module(void *data)
@@ -149,6 +150,8 @@ static int raise_exception(unsigned index, const void *arg)
         return AEE_ENOSESSION;
     rc = hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXCEPTION, 0, 0),
                    NULL);
+    if (rc == AEE_DSP(AEE_EBADSTATE) && !hx_session_set_dead(s))
+        hx_notify(index, FASTRPC_USER_PD_EXCEPTION);
     hx_session_put(s);
     /* it worked if the call did not return: the two codes by which DSPs say so */
     if (rc == AEE_DSP(AEE_ECPUEXCEPTION) || rc == AEE_DSP(AEE_EBADSTATE))

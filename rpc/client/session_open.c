@@ -14,6 +14,7 @@
 #include "hx_reverse.h"
 #include "hx_rig_internal.h"
 #include "hx_stage.h"
+#include "listener.h"
 
 #define CTL_SET_PARAM 5 /* method of remotectl1 */
 
@@ -79,10 +80,31 @@ static void report_refused(const char *node, const char *what, int result)
     last = result;
 }
 
+/* The client gets its PD: one of its own, or a place in another. */
+static int init(struct hx_transport *t, unsigned index)
+{
+    struct fastrpc_init_create create = {.filefd = -1};
+    struct fastrpc_init_create_static fixed = {0};
+    const char *name = "";
+
+    switch (hx_session_pd(index, &name)) {
+    case HX_PD_OF_ROOT:
+        return t->ops->ioctl(t, FASTRPC_IOCTL_INIT_ATTACH, NULL);
+    case HX_PD_OF_SENSORS:
+        return t->ops->ioctl(t, FASTRPC_IOCTL_INIT_ATTACH_SNS, NULL);
+    case HX_PD_STATIC:
+        fixed.namelen = (uint32_t)strlen(name) + 1;
+        fixed.name = (uintptr_t)name;
+        return t->ops->ioctl(t, FASTRPC_IOCTL_INIT_CREATE_STATIC, &fixed);
+    default:
+        create.attrs = HX_MODE_LISTENS | (hx_session_is_unsigned(index) ? FASTRPC_MODE_UNSIGNED_MODULE : 0);
+        return t->ops->ioctl(t, FASTRPC_IOCTL_INIT_CREATE, &create);
+    }
+}
+
 /* Opens a node and makes the user PD.  Result as the kernel sees it. */
 static int make_pd(unsigned index, struct hx_transport **out)
 {
-    struct fastrpc_init_create create = {.filefd = -1};
     struct hx_transport *t;
     char node[HX_PATH_BYTES];
     int rc = hx_rig_node(node, sizeof(node));
@@ -95,8 +117,7 @@ static int make_pd(unsigned index, struct hx_transport **out)
         return rc;
     }
     hx_stage_at("client.open.node");
-    create.attrs = HX_MODE_LISTENS | (hx_session_is_unsigned(index) ? FASTRPC_MODE_UNSIGNED_MODULE : 0);
-    rc = t->ops->ioctl(t, FASTRPC_IOCTL_INIT_CREATE, &create);
+    rc = init(t, index);
     report_refused(node, rc == -ENOTTY ? "no FastRPC device: " : "no user PD: ", rc);
     hx_stage_at("client.open.created");
     if (rc)
@@ -122,6 +143,14 @@ static int create(unsigned index, struct hx_client_session **out)
     return AEE_SUCCESS;
 }
 
+/* Who is not in a PD of its own is there to serve it: its listener listens from the first moment on. */
+static int listen_for_others(struct hx_client_session *s, unsigned index)
+{
+    const char *name;
+
+    return hx_session_pd(index, &name) == HX_PD_OF_USER ? AEE_SUCCESS : hx_listener_start(s);
+}
+
 int hx_session_get_new(unsigned index, struct hx_client_session **out)
 {
     struct hx_client_session *s;
@@ -133,6 +162,8 @@ int hx_session_get_new(unsigned index, struct hx_client_session **out)
         /* reserved, and free again when it fails, as in the open library */
         hx_session_set_reserved(index, 1);
         rc = create(index, &s);
+        if (rc == AEE_SUCCESS)
+            rc = listen_for_others(s, index);
         made = rc == AEE_SUCCESS;
         if (made)
             hx_session_publish(s);

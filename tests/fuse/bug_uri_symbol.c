@@ -24,9 +24,9 @@ static void test_a_uri_reaches_entry_points_of_that_library_alone(void **state)
 
     (void)state;
     remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &u, sizeof(u));
-    assert_int_equal(remote_handle64_open(calculator_URI, &first), AEE_SUCCESS);
+    assert_int_equal(remote_handle64_open(calculator_URI CDSP_DOMAIN, &first), AEE_SUCCESS);
     for (size_t i = 0; i < HXT_LEN(refused); i++) {
-        int rc = remote_handle64_open(hxt_path("file:///%s", refused[i]), &h);
+        int rc = remote_handle64_open(hxt_path("file:///%s&_dom=cdsp", refused[i]), &h);
 
         if (rc != ENOSUCHSYMBOL_ON_DSP)
             print_error("%s: 0x%x\n", refused[i], (unsigned)rc);

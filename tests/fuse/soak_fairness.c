@@ -67,7 +67,7 @@ static struct session open_session(bool raw)
     if (raw)
         s.file = open_skel();
     else
-        need_is(remote_handle64_open(HXT_SKEL_URI, &s.h), 0, "open");
+        need_is(remote_handle64_open(HXT_SKEL_URI CDSP_DOMAIN, &s.h), 0, "open");
     return s;
 }
 

@@ -26,7 +26,7 @@ static void connect_skel(remote_handle64 *h, int32_t *pid)
     struct remote_rpc_control_unsigned_module u = {.domain = CDSP_DOMAIN_ID, .enable = 1};
 
     remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &u, sizeof(u));
-    assert_int_equal(remote_handle64_open(HXT_ESCAPE_URI, h), 0);
+    assert_int_equal(remote_handle64_open(HXT_ESCAPE_URI CDSP_DOMAIN, h), 0);
     assert_int_equal(remote_handle64_invoke(*h, REMOTE_SCALARS_MAKE(HXE_PID, 0, 1), &out), 0);
     assert_true(*pid > 1);
 }
@@ -152,7 +152,7 @@ static void test_roots_rig_loads_skels_from_anybodys_folder(void **state)
     remote_handle64 h;
 
     (void)state;
-    assert_int_equal(remote_handle64_open("file:///" THEIR_SKEL "?hxt_escape_skel_handle_invoke&_modver=1.0", &h), 0);
+    assert_int_equal(remote_handle64_open("file:///" THEIR_SKEL "?hxt_escape_skel_handle_invoke&_modver=1.0&_dom=cdsp", &h), 0);
     assert_int_equal(remote_handle64_close(h), 0);
 }
 

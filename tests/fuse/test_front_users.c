@@ -208,7 +208,7 @@ static void calculate(struct client *c)
     int32_t local[1000], *shared = rpcmem_alloc(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, 1 << 20);
     remote_handle64 h;
 
-    c->rc = shared ? remote_handle64_open(calculator_URI, &h) : AEE_ENOMEMORY;
+    c->rc = shared ? remote_handle64_open(calculator_URI CDSP_DOMAIN, &h) : AEE_ENOMEMORY;
     if (c->rc == 0)
         c->rc = sum(h, local, 1000);
     if (c->rc == 0)

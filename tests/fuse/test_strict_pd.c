@@ -85,10 +85,10 @@ static void test_the_library_needs_the_unsigned_module_control(void **state)
     remote_handle64 h;
 
     (void)state;
-    assert_int_equal(remote_handle64_open(calculator_URI, &h), AEE_EBADPERMS);
+    assert_int_equal(remote_handle64_open(calculator_URI CDSP_DOMAIN, &h), AEE_EBADPERMS);
     assert_int_equal(remote_session_control(FASTRPC_SESSION_CLOSE, &cdsp, sizeof(cdsp)), 0);
     assert_int_equal(remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &u, sizeof(u)), 0);
-    assert_int_equal(remote_handle64_open(calculator_URI, &h), AEE_SUCCESS);
+    assert_int_equal(remote_handle64_open(calculator_URI CDSP_DOMAIN, &h), AEE_SUCCESS);
     assert_int_equal(remote_handle64_close(h), AEE_SUCCESS);
     assert_int_equal(own_rig_status("strict_pd"), 1);
 }

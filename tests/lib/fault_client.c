@@ -115,7 +115,7 @@ static void use_queue(uint8_t *shared)
     uint64_t id = 0;
 
     begin(STEP_QUEUE_OPEN);
-    if (!good(remote_handle64_open(HXT_QUEUE_URI, &h)))
+    if (!good(remote_handle64_open(HXT_QUEUE_URI CDSP_DOMAIN, &h)))
         return;
     if (good(dspqueue_create(CDSP_DOMAIN_ID, 0, 0, 0, NULL, NULL, NULL, &q)) && good(dspqueue_export(q, &id)) &&
         good(call_queue(h, HXQ_START, id))) {
@@ -139,7 +139,7 @@ void fault_client_run(struct hxt_stage *s)
 
     state = s;
     begin(STEP_OPEN);
-    if (!good(remote_handle64_open(HXT_SKEL_URI, &h)))
+    if (!good(remote_handle64_open(HXT_SKEL_URI CDSP_DOMAIN, &h)))
         return;
     begin(STEP_MAP);
     if (good(fastrpc_mmap(CDSP_DOMAIN_ID, fd, shared, 0, BYTES, FASTRPC_MAP_FD))) {
@@ -164,7 +164,7 @@ static _Noreturn void be_polite(int fd)
 {
     static uint8_t from[BYTES], to[BYTES];
     remote_handle64 h = 0;
-    int32_t rc = remote_handle64_open(HXT_SKEL_URI, &h);
+    int32_t rc = remote_handle64_open(HXT_SKEL_URI CDSP_DOMAIN, &h);
     char go;
 
     while (write(fd, &rc, sizeof(rc)) == (ssize_t)sizeof(rc) && read(fd, &go, 1) == 1) {

@@ -12,6 +12,8 @@
 
 #include "AEEStdErr.h"
 #include "fastrpc_uapi.h"
+#include "hx_handle32.h"
+#include "hx_pd_names.h"
 #include "hx_session.h"
 #include "listener.h"
 #include "pd/module.h"
@@ -90,6 +92,24 @@ void hx_session_serial_end(int on)
     (void)on;
 }
 
+int hx_is_pd_name(const char *name)
+{
+    (void)name;
+    return 0;
+}
+
+int hx_is_pd_handle(uint64_t h)
+{
+    (void)h;
+    return 0;
+}
+
+int hx_pd_name_open(const char *name, unsigned index, remote_handle64 *h)
+{
+    (void)name, (void)index, (void)h;
+    return AEE_EUNSUPPORTED;
+}
+
 int hx_listener_start(struct hx_client_session *s)
 {
     (void)s;
@@ -131,7 +151,7 @@ int hx_invoke(struct hx_client_session *s, uint32_t dsp_handle, uint32_t sc, con
 /* Value of the first `key` among the parts of the query, its length in *n; NULL when there is none. */
 static const char *value_of(const char *uri, const char *key, size_t *n)
 {
-    const char *part = strchr(uri, '?');
+    const char *part = strpbrk(uri, "?&");
 
     for (; part; part = strchr(part + 1, '&')) {
         size_t name = strcspn(part + 1, "=&");
@@ -150,8 +170,14 @@ static int read_by_library(const char *uri, unsigned *session)
     const char *v = value_of(uri, "_dom", &n);
 
     *session = 0;
-    if (v && (n != 4 || memcmp(v, "cdsp", 4) != 0))
-        return AEE_EBADDOMAIN;
+    if (v && (n != 4 || memcmp(v, "cdsp", 4) != 0)) {
+        static const char *const others[] = {"adsp", "mdsp", "sdsp", "cdsp1", "gdsp0", "gdsp1"};
+
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+            if (n == strlen(others[i]) && memcmp(v, others[i], n) == 0)
+                return AEE_ECONNREFUSED;
+        return AEE_EBADPARM;
+    }
     v = value_of(uri, "_session", &n);
     if (v && (n != 1 || !strchr("0123", *v)))
         return AEE_EBADPARM;
@@ -201,7 +227,7 @@ static void open_it(const char *uri)
     if (asks)
         want = read_by_dsp(uri);
     asked_session = SESSIONS;
-    rc = remote_handle64_open(uri, &h);
+    rc = hx_handle_open(uri, &h); /* of a name that need not say its domain */
     if (want == NEVER)
         must(rc == (int)AEE_DSP(AEE_EUNABLETOLOAD) || rc == (int)AEE_DSP(AEE_ENOSUCHSYMBOL), "what is not there is not loaded", uri);
     else

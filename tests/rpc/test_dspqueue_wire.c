@@ -46,7 +46,7 @@ static void raw_open(struct raw *r)
     struct dspqueue_header h = good_header();
 
     assert_int_equal(remote_handle64_open("file:///libdspqueue_rpc_skel.so?"
-                                          "dspqueue_rpc_skel_handle_invoke&_modver=1.0", &r->service), 0);
+                                          "dspqueue_rpc_skel_handle_invoke&_modver=1.0&_dom=cdsp", &r->service), 0);
     r->block = rpcmem_alloc(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, RAW_BYTES);
     r->fd = rpcmem_to_fd(r->block);
     memcpy(r->block, &h, sizeof(h));

@@ -37,7 +37,7 @@ static void open_handle(struct actor *a)
 {
     char uri[200];
 
-    snprintf(uri, sizeof(uri), "%s&_session=%u", HXT_SKEL_URI, a->session);
+    snprintf(uri, sizeof(uri), "%s&_session=%u", HXT_SKEL_URI CDSP_DOMAIN, a->session);
     if (remote_handle64_open(uri, &a->h))
         a->h = 0;
     else

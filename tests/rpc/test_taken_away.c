@@ -57,7 +57,7 @@ static int is_inside(void *gate)
 /* Tells `to` when its call has reached the skel, and how it ended. */
 static void client(int to)
 {
-    static char uri[] = HXT_SKEL_URI;
+    static char uri[] = HXT_SKEL_URI CDSP_DOMAIN;
     struct hxt_in in = {3, 0};
     remote_arg pra[1] = {{.buf = {&in, sizeof(in)}}};
     struct outcome o = {0};

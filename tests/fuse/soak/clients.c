@@ -42,7 +42,7 @@ static remote_handle64 open_skel(void)
     int rc;
 
     remote_session_control(DSPRPC_CONTROL_UNSIGNED_MODULE, &u, sizeof(u));
-    while ((rc = remote_handle64_open(HXT_SKEL_URI, &h)) == AEE_ERPC) {
+    while ((rc = remote_handle64_open(HXT_SKEL_URI CDSP_DOMAIN, &h)) == AEE_ERPC) {
         atomic_fetch_add(&soak_counts->refused, 1);
         poll(NULL, 0, 1 + getpid() % 7);
     }
@@ -182,7 +182,7 @@ int soak_vtcm_is_free(void)
     struct hxt_vtcm v = {0};
     remote_handle64 h;
 
-    if (remote_handle64_open(HXT_SKEL_URI, &h))
+    if (remote_handle64_open(HXT_SKEL_URI CDSP_DOMAIN, &h))
         return 0;
     call(h, HXT_VTCM, 0, VTCM_BYTES, &v, sizeof(v));
     remote_handle64_close(h);
