@@ -112,6 +112,27 @@ static void test_maps_of_all_kinds_appear_and_go(void **state)
     rpcmem_free(p);
 }
 
+/* fastrpc_test closes a library that leaves its function registered.  Any library's will do: this one's open() is called with the context
+ * as a path that is not there. */
+static void test_notifications_do_not_outlive_a_library(void **state)
+{
+    static char nowhere[] = "/nowhere/at/all";
+    const char *path = HXT_BUILD "/lib/libhexrig-preload.so";
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    remote_rpc_notif_register_t n = {.context = nowhere, .domain = CDSP_DOMAIN_ID + 24};
+
+    (void)state;
+    assert_non_null(library);
+    *(void **)&n.notifier_fn = dlsym(library, "open");
+    assert_int_equal(remote_session_control(FASTRPC_REGISTER_STATUS_NOTIFICATIONS, &n, sizeof(n)), 0);
+    assert_int_equal(remote_handle64_close(open_calculator(CDSP_DOMAIN "&_session=3")), 0);
+    assert_int_equal(dlclose(library), 0);
+    assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
+    assert_int_equal(remote_handle64_close(open_calculator(CDSP_DOMAIN "&_session=3")), 0);
+    usleep(50000);
+    assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
+}
+
 /* --- sessions ----------------------------------------------------------------------------------------------------- */
 
 static void test_reserved_sessions_are_pds_of_their_own(void **state)
@@ -504,6 +525,7 @@ static int run(const char *front_end)
         cmocka_unit_test(test_32_bit_handles_work_and_die),
         cmocka_unit_test(test_registered_buffers_are_shared_by_address),
         cmocka_unit_test(test_maps_of_all_kinds_appear_and_go),
+        cmocka_unit_test(test_notifications_do_not_outlive_a_library),
         cmocka_unit_test(test_reserved_sessions_are_pds_of_their_own),
         cmocka_unit_test(test_reserving_leaves_out_open_sessions_and_closing_frees_unopened_ones),
         cmocka_unit_test(test_a_signed_open_waits_for_a_dsp_that_restarts),
