@@ -271,8 +271,7 @@ tools_parts := \
   planted/directions planted/keys planted/narrow planted/planted planted/rows planted/tensors \
   report/estimate report/timing_params report/timing_rows \
   roofline/roofline roofline/roofline_svg roofline/roofline_counts roofline/energy \
-  subspace/activations subspace/axioms subspace/curvature subspace/dimension \
-  topics/states topics/topics twin/twin ugt/graft
+  subspace/activations subspace/axioms topics/states topics/topics twin/twin ugt/graft
 $(obj)/libhxtools.a: $(theorems_o) $(tools_parts:%=$(obj)/tools/hexrig/%.o); $(archive)
 $(obj)/libhxtest.a: $(testlib_o);    $(archive)
 

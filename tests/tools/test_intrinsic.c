@@ -7,8 +7,8 @@
 
 #include "e2e.h"
 #include "golden.h"
+#include "methods/geometry/dimension.h"
 #include "subspace/axioms.h"
-#include "subspace/dimension.h"
 
 enum { WIDE = 40, MANY = 600 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dimension.h"
+#include "methods/geometry/dimension.h"
 
 const char *const hx_axiom_names[] = {"metric", "symmetry", "geodesic", "boundary", NULL};
 

@@ -4,7 +4,7 @@
 #define HX_SUBSPACE_AXIOMS_H
 
 #include "activations.h"
-#include "curvature.h"
+#include "methods/geometry/curvature.h"
 
 /* n tokens of activations. */
 struct hx_sample {

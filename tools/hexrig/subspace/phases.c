@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dimension.h"
+#include "methods/geometry/dimension.h"
 
 enum { SHOWN_AXES = 3 };
 

@@ -1,6 +1,6 @@
 /* Curvature of a metric field: Christoffel symbols and the Riemann tensor by central differences of the field itself. */
-#ifndef HX_SUBSPACE_CURVATURE_H
-#define HX_SUBSPACE_CURVATURE_H
+#ifndef HX_CURVATURE_H
+#define HX_CURVATURE_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* How many dimensions a cloud of points has, by two estimates.  Each is bounded by how many points there are, so what it says of a cloud
  * says nothing before the same was asked of noise. */
-#ifndef HX_SUBSPACE_DIMENSION_H
-#define HX_SUBSPACE_DIMENSION_H
+#ifndef HX_DIMENSION_H
+#define HX_DIMENSION_H
 
 #include <stddef.h>
 
