@@ -126,11 +126,11 @@ static int flat_at(const void *arg, const double *x, double *g, double *inverse,
 
 static void test_curvature_of_spheres_and_of_nothing(void **state)
 {
-    const double x[HX_CURVED_MOST] = {.3, -.2, .1, .4, -.1, .2, .05, -.3};
+    const double x[HX_METRIC_MOST] = {.3, -.2, .1, .4, -.1, .2, .05, -.3};
 
     (void)state;
-    for (size_t n = 2; n <= HX_CURVED_MOST; n += 2) {
-        const struct hx_metric sphere = {n, sphere_at, &n}, flat = {n, flat_at, &n};
+    for (size_t n = 2; n <= HX_METRIC_MOST; n += 2) {
+        const struct hx_metric sphere = {.n = n, .at = sphere_at, .arg = &n}, flat = {.n = n, .at = flat_at, .arg = &n};
         const double want = (double)(n * (n - 1));
         struct hx_error err = {""};
         struct hx_curved got;

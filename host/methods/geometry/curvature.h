@@ -1,19 +1,8 @@
-/* Curvature of a metric field: Christoffel symbols and the Riemann tensor by central differences of the field itself. */
+/* Curvature of a metric field: the Riemann tensor by central differences of the field's Christoffel symbols. */
 #ifndef HX_CURVATURE_H
 #define HX_CURVATURE_H
 
-#include <stddef.h>
-
-#include "base/error.h"
-
-enum { HX_CURVED_MOST = 8 }; /* dimensions */
-
-/* g and its inverse, [n][n], at a point [n].  0 or negative errno. */
-struct hx_metric {
-    size_t n;
-    int (*at)(const void *arg, const double *x, double *g, double *inverse, struct hx_error *err);
-    const void *arg;
-};
+#include "metric.h"
 
 struct hx_curved {
     double christoffel; /* root of the sum of squares of all symbols */
@@ -22,19 +11,12 @@ struct hx_curved {
 
 int hx_curved_at(const struct hx_metric *m, const double *x, struct hx_curved *out, struct hx_error *err);
 
-/* The metric of a cloud in HX_CURVED_MOST dimensions or fewer: at a point of it the inverse of the covariance of its 8 nearest neighbours
- * (and 1e-3), eigenvalues within 1e-3 and 1e3; between them the mean of logarithms, weighted by exp(-distance^2 / (2 .6^2)). */
-struct hx_cloud_metric {
-    size_t n, points;
-    const double *x;  /* [points][n], borrowed */
-    double *logs;     /* [points][n][n] */
-};
+/* to [n][n]: K^a_b = R^a_cbd v^c v^d, by which a field J along a geodesic with velocity v turns: J'' = -K J, with
+ * R^k_lij = d_i Gamma^k_jl - d_j Gamma^k_il + Gamma^k_im Gamma^m_jl - Gamma^k_jm Gamma^m_il.  On a unit sphere it is |v|^2 across v and
+ * 0 along v.  0 or the field's errno. */
+int hx_curved_along(const struct hx_metric *m, const double *x, const double *v, double *to, struct hx_error *err);
 
-/* points > 8.  0, -ENOMEM, -ELIBACC, -EDOM; in any case to be freed. */
-int hx_cloud_metric_open(struct hx_cloud_metric *c, struct hx_error *err);
-void hx_cloud_metric_free(struct hx_cloud_metric *c);
-
-/* Of it as a field, which is borrowed. */
-struct hx_metric hx_cloud_metric_field(const struct hx_cloud_metric *c);
+/* Sectional curvature of the plane of u and w at x: g(R(u, w) w, u) over the squared area of u and w; 0 where they are parallel. */
+int hx_curved_section(const struct hx_metric *m, const double *x, const double *u, const double *w, double *out, struct hx_error *err);
 
 #endif

@@ -109,7 +109,7 @@ int hx_frame_open(struct hx_frame *f, const struct hx_sample *s, struct hx_error
     for (size_t i = 0; i < s->n && !rc; i++)
         for (size_t k = 0; k < width; k++)
             all += (x[i * width + k] - f->mean[k]) * (x[i * width + k] - f->mean[k]) / (double)s->n;
-    while (!rc && f->n < HX_CURVED_MOST && f->n < m && shares[f->n] > 1e-9) {
+    while (!rc && f->n < HX_METRIC_MOST && f->n < m && shares[f->n] > 1e-9) {
         for (size_t k = 0; k < width; k++)
             f->axes[f->n * width + k] /= sqrt(shares[f->n] * all);
         f->n++;
@@ -236,7 +236,7 @@ static int find_symmetry(struct hx_axioms *x, const struct hx_sample *s, const s
 static int find_geodesic(struct hx_axioms *x, const struct hx_sample *s, const struct hx_sample *other, struct hx_error *err)
 {
     struct hx_frame f = {0};
-    double *place = malloc((s->n + other->n) * HX_CURVED_MOST * sizeof(*place));
+    double *place = malloc((s->n + other->n) * HX_METRIC_MOST * sizeof(*place));
     struct hx_cloud_metric own = {.points = s->n, .x = place}, others = {.points = other->n};
     int rc = place ? hx_frame_open(&f, s, err) : out_of_memory(err);
 

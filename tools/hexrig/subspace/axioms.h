@@ -5,6 +5,7 @@
 
 #include "activations.h"
 #include "methods/geometry/curvature.h"
+#include "methods/geometry/field.h"
 
 /* n tokens of activations. */
 struct hx_sample {

@@ -43,7 +43,7 @@ static int shares_of(const struct hx_sample *s, double *shares, struct hx_error 
 static int cloud_json(const struct hx_sample *s, json_t **out, struct hx_error *err)
 {
     struct hx_frame f = {0};
-    double *place = malloc(s->n * HX_CURVED_MOST * sizeof(*place));
+    double *place = malloc(s->n * HX_METRIC_MOST * sizeof(*place));
     int rc = place ? hx_frame_open(&f, s, err) : hx_error_set(err, -ENOMEM, "out of memory");
 
     *out = NULL;
@@ -132,16 +132,6 @@ int hx_phase_symmetry(const struct hx_phases *p, json_t **out, struct hx_error *
 
 /* --- 3 */
 
-/* Half the logarithm of the metric's determinant is its volume's; the mean of logarithms tells how large it is. */
-static double log_size(const struct hx_cloud_metric *c, size_t point)
-{
-    double trace = 0;
-
-    for (size_t i = 0; i < c->n; i++)
-        trace += c->logs[(point * c->n + i) * c->n + i];
-    return trace / (double)c->n;
-}
-
 static int points_json(const struct hx_cloud_metric *c, json_t *to, struct hx_error *err)
 {
     const struct hx_metric field = hx_cloud_metric_field(c);
@@ -158,7 +148,8 @@ static int points_json(const struct hx_cloud_metric *c, json_t *to, struct hx_er
         symbols += at.christoffel / (double)c->points;
         negative += at.scalar < 0;
         json_array_append_new(list, json_pack("{s:o, s:f, s:f, s:f}", "position", reals(c->x + i * c->n, c->n), "log_metric",
-                                              log_size(c, i), "christoffel_norm", at.christoffel, "scalar_curvature", at.scalar));
+                                              hx_cloud_metric_log_size(c, i), "christoffel_norm", at.christoffel, "scalar_curvature",
+                                              at.scalar));
     }
     json_object_set_new(to, "dimensions", json_integer((json_int_t)c->n));
     json_object_set_new(to, "mean_scalar_curvature", json_real(scalar));
@@ -171,7 +162,7 @@ static int points_json(const struct hx_cloud_metric *c, json_t *to, struct hx_er
 static int curvature_of(const struct hx_sample *s, json_t *to, struct hx_error *err)
 {
     struct hx_frame f = {0};
-    double *place = malloc(s->n * HX_CURVED_MOST * sizeof(*place));
+    double *place = malloc(s->n * HX_METRIC_MOST * sizeof(*place));
     struct hx_cloud_metric c = {.points = s->n, .x = place};
     int rc = place ? hx_frame_open(&f, s, err) : hx_error_set(err, -ENOMEM, "out of memory");
 

@@ -1,0 +1,462 @@
+/* Protects the geometry of states (host/methods/geometry) on spaces whose geometry is known: flat space, the unit sphere by stereographic
+ * projection, the hyperbolic ball; and the field of a cloud, whose slopes are exact. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hxt.h"
+#include "methods/geometry/curvature.h"
+#include "methods/geometry/field.h"
+#include "methods/geometry/jacobi.h"
+#include "methods/geometry/nearest.h"
+
+enum { MOST = HX_METRIC_MOST };
+
+/* Of constant curvature k: g = 4 / (1 + k |x|^2)^2, with exact slopes. */
+struct space {
+    double k;
+    size_t n;
+};
+
+static int space_slopes(const void *arg, const double *x, struct hx_metric_at *out, struct hx_error *err)
+{
+    const struct space *s = arg;
+    double q = 1;
+
+    (void)err;
+    for (size_t i = 0; i < s->n; i++)
+        q += s->k * x[i] * x[i];
+    for (size_t i = 0; i < s->n * s->n; i++) {
+        const int diagonal = i % (s->n + 1) == 0;
+
+        out->g[i] = diagonal ? (s->k == 0 ? 1 : 4 / (q * q)) : 0;
+        out->inverse[i] = diagonal ? 1 / out->g[i] : 0;
+        for (size_t l = 0; l < s->n; l++)
+            out->slope[l][i] = diagonal && s->k != 0 ? -16 * s->k * x[l] / (q * q * q) : 0;
+    }
+    return 0;
+}
+
+static int space_at(const void *arg, const double *x, double *g, double *inverse, struct hx_error *err)
+{
+    const struct space *s = arg;
+    struct hx_metric_at at;
+
+    space_slopes(arg, x, &at, err);
+    memcpy(g, at.g, s->n * s->n * sizeof(*g));
+    memcpy(inverse, at.inverse, s->n * s->n * sizeof(*inverse));
+    return 0;
+}
+
+static struct hx_metric metric_of(const struct space *s, int exact)
+{
+    return (struct hx_metric){.n = s->n, .at = space_at, .arg = s, .slopes = exact ? space_slopes : NULL};
+}
+
+static const double somewhere[MOST] = {.3, -.2, .1, .25, -.1, .2, .05, -.15};
+static const double upwards[MOST] = {.2, .5, -.3, .4, .1, -.2, .3, .1};
+
+static void near(double got, double want, double within, const char *what)
+{
+    if (!(fabs(got - want) <= within))
+        fail_msg("%s: %.17g, %.17g within %g expected", what, got, want, within);
+}
+
+/* --- symbols */
+
+/* Of g = e^{2f} I: Gamma^k_ij = d_i f delta_kj + d_j f delta_ki - d_k f delta_ij. */
+static void test_symbols_of_spheres_are_those_of_the_closed_form(void **state)
+{
+    const struct space s = {1, 4};
+
+    (void)state;
+    for (int exact = 0; exact < 2; exact++) {
+        const struct hx_metric m = metric_of(&s, exact);
+        struct hx_error err = {""};
+        hx_symbols c;
+        double q = 1;
+
+        assert_int_equal(hx_metric_symbols(&m, somewhere, c, &err), 0);
+        for (size_t i = 0; i < s.n; i++)
+            q += somewhere[i] * somewhere[i];
+        for (size_t k = 0; k < s.n; k++)
+            for (size_t i = 0; i < s.n; i++)
+                for (size_t j = 0; j < s.n; j++) {
+                    const double f = -2 / q, want = f * ((k == j) * somewhere[i] + (k == i) * somewhere[j] - (i == j) * somewhere[k]);
+
+                    near(c[k][i][j], want, exact ? 1e-14 : 1e-3, "a symbol");
+                    assert_true(c[k][i][j] == c[k][j][i]);
+                }
+    }
+}
+
+/* --- curvature */
+
+static void test_spaces_of_constant_curvature_have_it(void **state)
+{
+    (void)state;
+    for (size_t n = 2; n <= MOST; n += 2)
+        for (int k = -1; k <= 1; k++)
+            for (int exact = 0; exact < 2; exact++) {
+                const struct space s = {k, n};
+                const struct hx_metric m = metric_of(&s, exact);
+                struct hx_error err = {""};
+                struct hx_curved got;
+                double section;
+
+                assert_int_equal(hx_curved_at(&m, somewhere, &got, &err), 0);
+                assert_int_equal(hx_curved_section(&m, somewhere, upwards, somewhere, &section, &err), 0);
+                near(got.scalar, (double)(k * (int)(n * (n - 1))), .02 * (double)(n * (n - 1)) + 1e-12, "scalar curvature");
+                near(section, k, k ? .02 : 1e-15, "sectional curvature");
+            }
+}
+
+/* --- geodesics */
+
+/* Of the unit sphere, from stereographic coordinates to the space around it. */
+static void onto_sphere(const double *x, size_t n, double *to)
+{
+    double q = 1;
+
+    for (size_t i = 0; i < n; i++)
+        q += x[i] * x[i];
+    for (size_t i = 0; i < n; i++)
+        to[i] = 2 * x[i] / q;
+    to[n] = 1 - 2 / q;
+}
+
+/* p, and the velocity u of it, on the sphere: the great circle's point after time t. */
+static void great_circle(const double *p, const double *u, size_t n, double t, double *to)
+{
+    double speed = 0;
+
+    for (size_t i = 0; i < n; i++)
+        speed += u[i] * u[i];
+    speed = sqrt(speed);
+    for (size_t i = 0; i < n; i++)
+        to[i] = cos(speed * t) * p[i] + sin(speed * t) / speed * u[i];
+}
+
+/* d/dt of onto_sphere() along v. */
+static void push(const double *x, const double *v, size_t n, double *to)
+{
+    double q = 1, dq = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        q += x[i] * x[i];
+        dq += 2 * x[i] * v[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        to[i] = 2 * v[i] / q - 2 * x[i] * dq / (q * q);
+    to[n] = 2 * dq / (q * q);
+}
+
+static void test_geodesics_of_the_sphere_are_great_circles(void **state)
+{
+    const struct space s = {1, 4};
+    const struct hx_metric m = metric_of(&s, 1);
+    struct hx_geodesic g = {.carried = 0};
+    struct hx_error err = {""};
+    double p[MOST + 1], u[MOST + 1], want[MOST + 1], got[MOST + 1], path[25 * 4], drift;
+
+    (void)state;
+    memcpy(g.x, somewhere, sizeof(g.x));
+    memcpy(g.v, upwards, sizeof(g.v));
+    onto_sphere(g.x, s.n, p);
+    push(g.x, g.v, s.n, u);
+    assert_int_equal(hx_geodesic_run(&m, &g, .05, 24, path, &drift, &err), 0);
+    for (size_t i = 0; i <= 24; i++) {
+        great_circle(p, u, s.n + 1, .05 * (double)i, want);
+        onto_sphere(path + i * s.n, s.n, got);
+        for (size_t k = 0; k <= s.n; k++)
+            near(got[k], want[k], 1e-5, "a great circle");
+    }
+    near(drift, 0, 1e-4, "drift of the speed");
+    assert_memory_equal(path + 24 * s.n, g.x, s.n * sizeof(*path));
+}
+
+static void test_carried_vectors_stay_orthonormal(void **state)
+{
+    const struct space s = {1, 4};
+    const struct hx_metric m = metric_of(&s, 1);
+    struct hx_geodesic g = {.carried = 0};
+    struct hx_error err = {""};
+
+    (void)state;
+    memcpy(g.x, somewhere, sizeof(g.x));
+    memcpy(g.v, upwards, sizeof(g.v));
+    assert_int_equal(hx_geodesic_frame(&m, &g, &err), 0);
+    assert_int_equal(g.carried, s.n);
+    assert_int_equal(hx_geodesic_run(&m, &g, .05, 24, NULL, NULL, &err), 0);
+    for (size_t i = 0; i < s.n; i++)
+        for (size_t j = 0; j < s.n; j++) {
+            double got;
+
+            assert_int_equal(hx_metric_product(&m, g.x, g.frame[i], g.frame[j], &got, &err), 0);
+            near(got, i == j, 1e-5, "a product of carried vectors");
+        }
+}
+
+/* On a geodesic of constant curvature the aim's end is wrong to third order only. */
+static void test_aim_is_right_to_second_order(void **state)
+{
+    const struct space s = {1, 4};
+    const struct hx_metric m = metric_of(&s, 1);
+    double off[2];
+
+    (void)state;
+    for (int half = 0; half < 2; half++) {
+        struct hx_geodesic g = {.carried = 0};
+        struct hx_error err = {""};
+        double to[MOST], sum = 0;
+
+        memcpy(g.x, somewhere, sizeof(g.x));
+        for (size_t i = 0; i < s.n; i++)
+            to[i] = g.x[i] + upwards[i] * (half ? .1 : .2);
+        assert_int_equal(hx_geodesic_aim(&m, g.x, to, 1, g.v, &err), 0);
+        assert_int_equal(hx_geodesic_run(&m, &g, .05, 20, NULL, NULL, &err), 0);
+        for (size_t i = 0; i < s.n; i++)
+            sum += pow(g.x[i] - to[i], 2);
+        off[half] = sqrt(sum);
+    }
+    if (!(off[0] / off[1] > 6 && off[0] / off[1] < 10))
+        fail_msg("twice as far: %g times as wrong; 8 expected", off[0] / off[1]);
+}
+
+/* --- propagators */
+
+static void test_flat_space_is_exact(void **state)
+{
+    const struct space s = {0, 8};
+    const struct hx_metric m = metric_of(&s, 1);
+    struct hx_error err = {""};
+    struct hx_jacobi j;
+    double of_start[MOST * MOST];
+
+    (void)state;
+    assert_int_equal(hx_jacobi_run(&m, somewhere, upwards, .05, 16, &j, &err), 0);
+    for (size_t i = 0; i < 16; i++)
+        for (size_t k = 0; k < 16; k++)
+            near(j.phi[i * 16 + k], i == k ? 1 : k == i + 8 ? .05 * 16 : 0, 1e-15, "Phi of flat space");
+    assert_int_equal(hx_jacobi_of_start(&m, &j, of_start, &err), 0);
+    for (size_t i = 0; i < 64; i++)
+        near(of_start[i], i % 9 == 0, 1e-15, "a displacement in flat space");
+    assert_true(isinf(hx_jacobi_reach(&j)));
+}
+
+/* Along the velocity J = 1 and t, across it cos and sin, or cosh and sinh, of speed times t. */
+static void test_fields_of_sphere_and_hyperbolic_space(void **state)
+{
+    (void)state;
+    for (int k = -1; k <= 1; k += 2) {
+        const struct space s = {k, 4};
+        const struct hx_metric m = metric_of(&s, 1);
+        const size_t n = s.n, steps = 20;
+        struct hx_error err = {""};
+        struct hx_jacobi j;
+        double v[MOST] = {0}, speed2, t = .05 * (double)steps;
+
+        v[0] = .45; /* the frame's first vector is along it */
+        assert_int_equal(hx_jacobi_run(&m, somewhere, v, .05, steps, &j, &err), 0);
+        assert_int_equal(hx_metric_product(&m, somewhere, v, v, &speed2, &err), 0);
+        const double w = sqrt(speed2), c = k > 0 ? cos(w * t) : cosh(w * t), sn = (k > 0 ? sin(w * t) : sinh(w * t)) / w;
+
+        for (size_t i = 0; i < n; i++)
+            for (size_t l = 0; l < n; l++) {
+                near(j.phi[i * 2 * n + l], i == l ? (i ? c : 1) : 0, 1e-3, "J of a displacement");
+                near(j.phi[i * 2 * n + n + l], i == l ? (i ? sn : t) : 0, 1e-3, "J of a turn");
+            }
+        near(k > 0 ? hx_jacobi_reach(&j) : 3.14159, 3.14159, .02 * 3.14159, "distance of the conjugate point");
+    }
+}
+
+static void through(const struct hx_jacobi *j, const double *in, double *out)
+{
+    const size_t m = 2 * j->n;
+
+    for (size_t i = 0; i < m; i++) {
+        out[i] = 0;
+        for (size_t k = 0; k < m; k++)
+            out[i] += j->phi[i * m + k] * in[k];
+    }
+}
+
+static void test_propagators_are_linear(void **state)
+{
+    const struct space s = {1, 4};
+    const struct hx_metric m = metric_of(&s, 1);
+    struct hx_error err = {""};
+    struct hx_jacobi j;
+    double a[8], b[8], sum[8], of_a[8], of_b[8], of_sum[8];
+
+    (void)state;
+    assert_int_equal(hx_jacobi_run(&m, somewhere, upwards, .05, 16, &j, &err), 0);
+    for (size_t i = 0; i < 8; i++) {
+        a[i] = sin((double)i + 1);
+        b[i] = cos(3 * (double)i);
+        sum[i] = 2 * a[i] + b[i];
+    }
+    through(&j, a, of_a);
+    through(&j, b, of_b);
+    through(&j, sum, of_sum);
+    for (size_t i = 0; i < 8; i++)
+        near(of_sum[i], 2 * of_a[i] + of_b[i], 1e-12, "a sum of fields");
+}
+
+/* What a propagator says of a neighbour beside the neighbour's own geodesic: wrong to second order, so twice as far is four times as
+ * wrong. */
+static void test_corrections_are_right_to_first_order(void **state)
+{
+    (void)state;
+    for (int k = -1; k <= 1; k += 2) {
+        const struct space s = {k, 4};
+        const struct hx_metric m = metric_of(&s, 1);
+        const double along[4] = {.5, -.5, .5, .5};
+        double of_start[16], off[2];
+        struct hx_error err = {""};
+        struct hx_jacobi j;
+
+        assert_int_equal(hx_jacobi_run(&m, somewhere, upwards, .05, 20, &j, &err), 0);
+        assert_int_equal(hx_jacobi_of_start(&m, &j, of_start, &err), 0);
+        for (int twice = 0; twice < 2; twice++) {
+            const double eps = twice ? .04 : .02;
+            struct hx_geodesic g = {.carried = 0};
+
+            memcpy(g.v, upwards, sizeof(g.v));
+            for (size_t i = 0; i < 4; i++)
+                g.x[i] = somewhere[i] + eps * along[i];
+            assert_int_equal(hx_geodesic_run(&m, &g, .05, 20, NULL, NULL, &err), 0);
+            off[twice] = 0;
+            for (size_t i = 0; i < 4; i++) {
+                double end = j.end.x[i];
+
+                for (size_t l = 0; l < 4; l++)
+                    end += of_start[i * 4 + l] * eps * along[l];
+                off[twice] += pow(end - g.x[i], 2);
+            }
+            off[twice] = sqrt(off[twice]);
+        }
+        if (!(off[1] / off[0] >= 3.2 && off[1] / off[0] <= 4.8))
+            fail_msg("curvature %d: twice as far is %g times as wrong", k, off[1] / off[0]);
+    }
+}
+
+/* --- clouds */
+
+enum { POINTS = 300 };
+
+static double *cloud(size_t n, unsigned seed)
+{
+    double *x = malloc(POINTS * n * sizeof(*x));
+    struct hxt_rng rng;
+
+    hxt_rng_init(&rng, seed);
+    for (size_t i = 0; i < POINTS * n; i++) {
+        float v;
+
+        hxt_fill_f32(&rng, &v, 1, HXT_NORMAL);
+        x[i] = v;
+    }
+    return x;
+}
+
+static void test_tree_finds_what_a_scan_finds(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 8; n++) {
+        double *x = cloud(n, 7);
+        struct hx_neighbour a[9], b[9];
+        struct hx_nearest *t = NULL;
+        struct hx_error err = {""};
+
+        for (size_t i = 0; i < 40 * n; i++) /* some stand twice, or are equally far */
+            x[i] = i < 20 * n ? 0 : round(x[i]);
+        assert_int_equal(hx_nearest_open(&t, x, POINTS, n, &err), 0);
+        for (size_t i = 0; i < POINTS; i++) {
+            const size_t but = i % 2 ? i : SIZE_MAX;
+
+            assert_int_equal(hx_nearest_find(t, x + i * n, 9, but, a), 9);
+            assert_int_equal(hx_nearest_scan(x, POINTS, n, x + i * n, 9, but, b), 9);
+            assert_memory_equal(a, b, sizeof(a));
+        }
+        hx_nearest_close(t);
+        x[5] = NAN;
+        assert_int_equal(hx_nearest_open(&t, x, POINTS, n, &err), -EINVAL);
+        free(x);
+    }
+}
+
+static void test_slopes_of_a_clouds_field_are_those_of_its_differences(void **state)
+{
+    for (size_t n = 2; n <= 8; n += 3) {
+        double *x = cloud(n, 3);
+        struct hx_cloud_metric c = {.n = n, .points = POINTS, .x = x};
+        struct hx_error err = {""};
+        struct hx_metric_at at;
+        struct hx_metric m;
+
+        assert_int_equal(hx_cloud_metric_open(&c, &err), 0);
+        assert_true(c.least >= 1e-3 && c.least < c.most && c.most <= 1e3);
+        m = hx_cloud_metric_field(&c);
+        assert_int_equal(m.slopes(m.arg, somewhere, &at, &err), 0);
+        for (size_t l = 0; l < n; l++) {
+            double more[64], less[64], inverse[64], to[MOST];
+            const double h = 1e-5;
+
+            memcpy(to, somewhere, sizeof(to));
+            to[l] = somewhere[l] + h;
+            assert_int_equal(m.at(m.arg, to, more, inverse, &err), 0);
+            to[l] = somewhere[l] - h;
+            assert_int_equal(m.at(m.arg, to, less, inverse, &err), 0);
+            for (size_t i = 0; i < n * n; i++)
+                near(at.slope[l][i], (more[i] - less[i]) / (2 * h), 1e-6 * (1 + fabs(at.slope[l][i])), "a slope");
+        }
+        hx_cloud_metric_free(&c);
+        free(x);
+    }
+    (void)state;
+}
+
+static void test_field_at_a_lonely_point_is_the_points_own(void **state)
+{
+    double *x = cloud(3, 5), own[9], there[9], inverse[9];
+    struct hx_cloud_metric c = {.n = 3, .points = POINTS, .x = x};
+    struct hx_error err = {""};
+    struct hx_metric m;
+
+    (void)state;
+    x[0] = x[1] = x[2] = 100; /* others have no weight there */
+    assert_int_equal(hx_cloud_metric_open(&c, &err), 0);
+    m = hx_cloud_metric_field(&c);
+    assert_int_equal(hx_cloud_metric_own(&c, 0, own, &err), 0);
+    assert_int_equal(m.at(m.arg, x, there, inverse, &err), 0);
+    for (size_t i = 0; i < 9; i++)
+        near(there[i], own[i], 1e-12 * own[0], "an entry of g");
+    hx_cloud_metric_free(&c);
+    c.points = 8;
+    assert_int_equal(hx_cloud_metric_open(&c, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "a cloud of 8 points"));
+    hx_cloud_metric_free(&c);
+    free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_symbols_of_spheres_are_those_of_the_closed_form),
+        cmocka_unit_test(test_spaces_of_constant_curvature_have_it),
+        cmocka_unit_test(test_geodesics_of_the_sphere_are_great_circles),
+        cmocka_unit_test(test_carried_vectors_stay_orthonormal),
+        cmocka_unit_test(test_aim_is_right_to_second_order),
+        cmocka_unit_test(test_flat_space_is_exact),
+        cmocka_unit_test(test_fields_of_sphere_and_hyperbolic_space),
+        cmocka_unit_test(test_propagators_are_linear),
+        cmocka_unit_test(test_corrections_are_right_to_first_order),
+        cmocka_unit_test(test_tree_finds_what_a_scan_finds),
+        cmocka_unit_test(test_slopes_of_a_clouds_field_are_those_of_its_differences),
+        cmocka_unit_test(test_field_at_a_lonely_point_is_the_points_own),
+    };
+
+    return HXT_RUN(tests);
+}
