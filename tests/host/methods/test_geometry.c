@@ -10,6 +10,7 @@
 #include "methods/geometry/field.h"
 #include "methods/geometry/jacobi.h"
 #include "methods/geometry/nearest.h"
+#include "methods/geometry/whitening.h"
 
 enum { MOST = HX_METRIC_MOST };
 
@@ -441,6 +442,57 @@ static void test_field_at_a_lonely_point_is_the_points_own(void **state)
     free(x);
 }
 
+enum { WIDE = 12 };
+
+/* States of 5 dimensions in WIDE, off the middle. */
+static float *states_of_5(void)
+{
+    double *x = cloud(5, 11);
+    float *s = calloc(POINTS * WIDE, sizeof(*s));
+
+    for (size_t i = 0; i < POINTS; i++)
+        for (size_t k = 0; k < WIDE; k++) {
+            s[i * WIDE + k] = 3;
+            for (size_t a = 0; a < 5; a++)
+                s[i * WIDE + k] += (float)(x[i * 5 + a] * (double)(a + 1) * cos((double)((a + 1) * k) * .7 + (double)a));
+        }
+    free(x);
+    return s;
+}
+
+static void test_whitened_clouds_have_covariance_one_and_lead_back(void **state)
+{
+    float *s = states_of_5(), moved[WIDE];
+    double *x = malloc(POINTS * 5 * sizeof(*x)), step[5];
+    struct hx_whitening w;
+    struct hx_error err = {""};
+
+    (void)state;
+    assert_int_equal(hx_whitening_fit(&w, s, POINTS, WIDE, 5, &err), 0);
+    near(w.held, 1, 1e-9, "the share of 5 axes");
+    hx_whitening_place(&w, s, POINTS, x);
+    for (size_t a = 0; a < 5; a++)
+        for (size_t b = 0; b < 5; b++) {
+            double sum = 0;
+
+            for (size_t i = 0; i < POINTS; i++)
+                sum += x[i * 5 + a] * x[i * 5 + b] / POINTS;
+            near(sum, a == b, 1e-5, "a covariance");
+        }
+    for (size_t a = 0; a < 5; a++)
+        step[a] = x[5 + a] - x[a];
+    memcpy(moved, s, sizeof(moved));
+    hx_whitening_move(&w, step, moved); /* from the first state to the second */
+    for (size_t k = 0; k < WIDE; k++)
+        near(moved[k], s[WIDE + k], 1e-4, "a state");
+    hx_whitening_free(&w);
+    assert_int_equal(hx_whitening_fit(&w, s, POINTS, WIDE, 6, &err), -EINVAL);
+    assert_string_equal(err.text, "6 axes; these 300 states have 5 dimensions");
+    hx_whitening_free(&w);
+    free(x);
+    free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +507,7 @@ int main(void)
         cmocka_unit_test(test_corrections_are_right_to_first_order),
         cmocka_unit_test(test_tree_finds_what_a_scan_finds),
         cmocka_unit_test(test_slopes_of_a_clouds_field_are_those_of_its_differences),
+        cmocka_unit_test(test_whitened_clouds_have_covariance_one_and_lead_back),
         cmocka_unit_test(test_field_at_a_lonely_point_is_the_points_own),
     };
 
