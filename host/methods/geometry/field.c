@@ -9,11 +9,12 @@
 #include "base/eigen.h"
 #include "nearest.h"
 
-enum { MOST = HX_METRIC_MOST, NEIGHBOURS = HX_FIELD_NEIGHBOURS, ROW = HX_FIELD_ROW, LANES = 8, VECTORS = ROW / LANES };
+enum { MOST = HX_METRIC_MOST, ROW = HX_FIELD_ROW, LANES = 8, VECTORS = ROW / LANES };
 
 static const double floor_g = 1e-3, roof_g = 1e3, reach = .6, least_weight = 1e-11;
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8)));
+typedef long long choice __attribute__((vector_size(LANES * sizeof(double)), aligned(8)));
 
 /* --- symmetric matrices */
 
@@ -72,15 +73,15 @@ static void covariance(const struct hx_cloud_metric *c, const struct hx_neighbou
 {
     double mean[MOST] = {0};
 
-    for (size_t p = 0; p < NEIGHBOURS; p++)
+    for (size_t p = 0; p < c->neighbours; p++)
         for (size_t i = 0; i < c->n; i++)
-            mean[i] += c->x[of[p].at * c->n + i] / NEIGHBOURS;
+            mean[i] += c->x[of[p].at * c->n + i] / (double)c->neighbours;
     for (size_t i = 0; i < c->n; i++)
         for (size_t j = 0; j < c->n; j++) {
             double sum = i == j ? floor_g : 0;
 
-            for (size_t p = 0; p < NEIGHBOURS; p++)
-                sum += (c->x[of[p].at * c->n + i] - mean[i]) * (c->x[of[p].at * c->n + j] - mean[j]) / NEIGHBOURS;
+            for (size_t p = 0; p < c->neighbours; p++)
+                sum += (c->x[of[p].at * c->n + i] - mean[i]) * (c->x[of[p].at * c->n + j] - mean[j]) / (double)c->neighbours;
             to[i * c->n + j] = sum;
         }
 }
@@ -88,10 +89,10 @@ static void covariance(const struct hx_cloud_metric *c, const struct hx_neighbou
 static int one_point(struct hx_cloud_metric *c, const struct hx_nearest *t, size_t i, struct hx_error *err)
 {
     double local[MOST * MOST], values[MOST], log_g[MOST * MOST];
-    struct hx_neighbour of[NEIGHBOURS];
+    struct hx_neighbour of[HX_FIELD_NEIGHBOURS_MOST];
     int rc;
 
-    hx_nearest_find(t, c->x + i * c->n, NEIGHBOURS, i, of);
+    hx_nearest_find(t, c->x + i * c->n, c->neighbours, i, of);
     covariance(c, of, local);
     rc = hx_eigen_symmetric(local, c->n, values, err);
     if (rc)
@@ -103,18 +104,30 @@ static int one_point(struct hx_cloud_metric *c, const struct hx_nearest *t, size
     return 0;
 }
 
+/* Lanes behind the last point are infinitely far. */
+static void put_beside(struct hx_cloud_metric *c)
+{
+    for (size_t i = 0; i < (c->points + LANES - 1) / LANES * LANES; i++)
+        for (size_t l = 0; l < c->n; l++)
+            c->lanes[(i / LANES * c->n + l) * LANES + i % LANES] = i < c->points ? c->x[i * c->n + l] : INFINITY;
+}
+
 int hx_cloud_metric_open(struct hx_cloud_metric *c, struct hx_error *err)
 {
     struct hx_nearest *t = NULL;
     int rc;
 
-    c->logs = NULL;
+    c->logs = c->lanes = NULL;
     c->least = INFINITY;
     c->most = 0;
-    if (c->points <= NEIGHBOURS)
-        return hx_error_set(err, -EINVAL, "a cloud of %zu points; a metric needs more than %d", c->points, NEIGHBOURS);
+    c->neighbours = c->neighbours ? c->neighbours : HX_FIELD_NEIGHBOURS;
+    if (c->points <= c->neighbours)
+        return hx_error_set(err, -EINVAL, "a cloud of %zu points; a metric of %zu neighbours needs more", c->points, c->neighbours);
     c->logs = malloc(c->points * ROW * sizeof(*c->logs));
-    rc = c->logs ? hx_nearest_open(&t, c->x, c->points, c->n, err) : hx_error_set(err, -ENOMEM, "out of memory");
+    c->lanes = malloc((c->points + LANES - 1) / LANES * c->n * LANES * sizeof(*c->lanes));
+    if (c->lanes)
+        put_beside(c);
+    rc = c->logs && c->lanes ? hx_nearest_open(&t, c->x, c->points, c->n, err) : hx_error_set(err, -ENOMEM, "out of memory");
     for (size_t i = 0; i < c->points && !rc; i++)
         rc = one_point(c, t, i, err);
     hx_nearest_close(t);
@@ -124,7 +137,8 @@ int hx_cloud_metric_open(struct hx_cloud_metric *c, struct hx_error *err)
 void hx_cloud_metric_free(struct hx_cloud_metric *c)
 {
     free(c->logs);
-    c->logs = NULL;
+    free(c->lanes);
+    c->logs = c->lanes = NULL;
 }
 
 double hx_cloud_metric_log_size(const struct hx_cloud_metric *c, size_t i)
@@ -156,21 +170,35 @@ struct sums {
     lanes log[VECTORS], log_off[MOST][VECTORS];
 };
 
-static double distance2(const double *a, const double *b, size_t n)
+/* Of the points of a block. */
+static lanes distances2(const struct hx_cloud_metric *c, size_t block, const double *x)
 {
-    double sum = 0;
+    lanes sum = {0};
 
-    for (size_t i = 0; i < n; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    for (size_t l = 0; l < c->n; l++) {
+        lanes off;
+
+        memcpy(&off, c->lanes + (block * c->n + l) * LANES, sizeof(off));
+        off -= x[l];
+        sum += off * off;
+    }
     return sum;
 }
 
 static double nearest2(const struct hx_cloud_metric *c, const double *x)
 {
+    lanes all = {0};
     double least = INFINITY;
 
-    for (size_t i = 0; i < c->points; i++)
-        least = fmin(least, distance2(x, c->x + i * c->n, c->n));
+    all += INFINITY;
+    for (size_t i = 0; i < (c->points + LANES - 1) / LANES; i++) {
+        const lanes d2 = distances2(c, i, x);
+        const choice nearer = d2 < all;
+
+        all = (lanes)((nearer & (choice)d2) | (~nearer & (choice)all));
+    }
+    for (size_t k = 0; k < LANES; k++)
+        least = fmin(least, all[k]);
     return least;
 }
 
@@ -184,25 +212,30 @@ static void add_logs(lanes *to, const double *row, double w)
     }
 }
 
+static void add_point(const struct hx_cloud_metric *c, size_t i, const double *x, double w, int slopes, struct sums *s)
+{
+    const double *at = c->x + i * c->n, *logs = c->logs + i * ROW;
+
+    s->w += w;
+    add_logs(s->log, logs, w);
+    for (size_t l = 0; l < c->n && slopes; l++) {
+        s->off[l] += w * (at[l] - x[l]);
+        add_logs(s->log_off[l], logs, w * (at[l] - x[l]));
+    }
+}
+
 /* slopes 0: off and log_off are not wanted. */
 static void sum_up(const struct hx_cloud_metric *c, const double *x, int slopes, struct sums *s)
 {
     const double scale = -1 / (2 * reach * reach), least = nearest2(c, x), farthest = least + log(least_weight) / scale;
 
     memset(s, 0, sizeof(*s));
-    for (size_t i = 0; i < c->points; i++) {
-        const double *at = c->x + i * c->n, d2 = distance2(x, at, c->n);
-        double w;
+    for (size_t i = 0; i < c->points; i += LANES) {
+        const lanes d2 = distances2(c, i / LANES, x);
 
-        if (d2 > farthest)
-            continue;
-        w = exp((d2 - least) * scale);
-        s->w += w;
-        add_logs(s->log, c->logs + i * ROW, w);
-        for (size_t l = 0; l < c->n && slopes; l++) {
-            s->off[l] += w * (at[l] - x[l]);
-            add_logs(s->log_off[l], c->logs + i * ROW, w * (at[l] - x[l]));
-        }
+        for (size_t k = 0; k < LANES; k++)
+            if (d2[k] <= farthest)
+                add_point(c, i + k, x, exp((d2[k] - least) * scale), slopes, s);
     }
 }
 

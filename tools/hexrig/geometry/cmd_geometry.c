@@ -1,0 +1,25 @@
+/* hexrig geometry: the space that a model's states lie in. */
+#include "cmd_geometry.h"
+
+#include "cli/action.h"
+#include "cli/cmd.h"
+
+static const struct hx_action list[] = {
+    {"cloud", hx_geometry_cmd_cloud, "states of a text in few coordinates, and how many dimensions they have"},
+    {"metric", hx_geometry_cmd_metric, "the metric of that cloud: how definite, how curved"},
+    {"geodesic", hx_geometry_cmd_geodesic, "its geodesics: how well they keep their speed, by step"},
+    {"coverage", hx_geometry_cmd_coverage, "how many states lie near a few kept ones, beside noise"},
+};
+
+int hx_cmd_geometry(int argc, char **argv)
+{
+    static const struct hx_actions actions = {
+        .cmd = "geometry",
+        .about = "Looks at the space of a model's states: metric, geodesics, what trajectories that are kept are worth.",
+        .example = "hexrig geometry coverage",
+        .list = list,
+        .n = sizeof(list) / sizeof(list[0]),
+    };
+
+    return hx_action_run(&actions, argc, argv);
+}

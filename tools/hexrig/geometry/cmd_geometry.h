@@ -1,0 +1,10 @@
+/* The actions of `hexrig geometry`.  Each gets its own argv (argv[0] = "hexrig geometry ACTION") and returns an enum hx_exit. */
+#ifndef HX_CMD_GEOMETRY_H
+#define HX_CMD_GEOMETRY_H
+
+int hx_geometry_cmd_cloud(int argc, char **argv);
+int hx_geometry_cmd_coverage(int argc, char **argv);
+int hx_geometry_cmd_geodesic(int argc, char **argv);
+int hx_geometry_cmd_metric(int argc, char **argv);
+
+#endif
