@@ -32,7 +32,7 @@ for command in $(actions); do
     check "$command"
     n=$((n + 1))
     case $command in
-    block | model | bench | dsp | report | spec)
+    block | model | bench | dsp | geometry | report | spec)
         for action in $(actions "$command"); do
             check "$command" "$action"
             n=$((n + 1))
