@@ -10,50 +10,11 @@
 #include "methods/geometry/field.h"
 #include "methods/geometry/jacobi.h"
 #include "methods/geometry/nearest.h"
+#include "methods/geometry/space_form.h"
+#include "methods/geometry/trajectory.h"
 #include "methods/geometry/whitening.h"
 
 enum { MOST = HX_METRIC_MOST };
-
-/* Of constant curvature k: g = 4 / (1 + k |x|^2)^2, with exact slopes. */
-struct space {
-    double k;
-    size_t n;
-};
-
-static int space_slopes(const void *arg, const double *x, struct hx_metric_at *out, struct hx_error *err)
-{
-    const struct space *s = arg;
-    double q = 1;
-
-    (void)err;
-    for (size_t i = 0; i < s->n; i++)
-        q += s->k * x[i] * x[i];
-    for (size_t i = 0; i < s->n * s->n; i++) {
-        const int diagonal = i % (s->n + 1) == 0;
-
-        out->g[i] = diagonal ? (s->k == 0 ? 1 : 4 / (q * q)) : 0;
-        out->inverse[i] = diagonal ? 1 / out->g[i] : 0;
-        for (size_t l = 0; l < s->n; l++)
-            out->slope[l][i] = diagonal && s->k != 0 ? -16 * s->k * x[l] / (q * q * q) : 0;
-    }
-    return 0;
-}
-
-static int space_at(const void *arg, const double *x, double *g, double *inverse, struct hx_error *err)
-{
-    const struct space *s = arg;
-    struct hx_metric_at at;
-
-    space_slopes(arg, x, &at, err);
-    memcpy(g, at.g, s->n * s->n * sizeof(*g));
-    memcpy(inverse, at.inverse, s->n * s->n * sizeof(*inverse));
-    return 0;
-}
-
-static struct hx_metric metric_of(const struct space *s, int exact)
-{
-    return (struct hx_metric){.n = s->n, .at = space_at, .arg = s, .slopes = exact ? space_slopes : NULL};
-}
 
 static const double somewhere[MOST] = {.3, -.2, .1, .25, -.1, .2, .05, -.15};
 static const double upwards[MOST] = {.2, .5, -.3, .4, .1, -.2, .3, .1};
@@ -69,11 +30,11 @@ static void near(double got, double want, double within, const char *what)
 /* Of g = e^{2f} I: Gamma^k_ij = d_i f delta_kj + d_j f delta_ki - d_k f delta_ij. */
 static void test_symbols_of_spheres_are_those_of_the_closed_form(void **state)
 {
-    const struct space s = {1, 4};
+    const struct hx_space_form s = {1, 4};
 
     (void)state;
     for (int exact = 0; exact < 2; exact++) {
-        const struct hx_metric m = metric_of(&s, exact);
+        const struct hx_metric m = hx_space_form_metric(&s, exact);
         struct hx_error err = {""};
         hx_symbols c;
         double q = 1;
@@ -100,8 +61,8 @@ static void test_spaces_of_constant_curvature_have_it(void **state)
     for (size_t n = 2; n <= MOST; n += 2)
         for (int k = -1; k <= 1; k++)
             for (int exact = 0; exact < 2; exact++) {
-                const struct space s = {k, n};
-                const struct hx_metric m = metric_of(&s, exact);
+                const struct hx_space_form s = {k, n};
+                const struct hx_metric m = hx_space_form_metric(&s, exact);
                 struct hx_error err = {""};
                 struct hx_curved got;
                 double section;
@@ -155,8 +116,8 @@ static void push(const double *x, const double *v, size_t n, double *to)
 
 static void test_geodesics_of_the_sphere_are_great_circles(void **state)
 {
-    const struct space s = {1, 4};
-    const struct hx_metric m = metric_of(&s, 1);
+    const struct hx_space_form s = {1, 4};
+    const struct hx_metric m = hx_space_form_metric(&s, 1);
     struct hx_geodesic g = {.carried = 0};
     struct hx_error err = {""};
     double p[MOST + 1], u[MOST + 1], want[MOST + 1], got[MOST + 1], path[25 * 4], drift;
@@ -179,8 +140,8 @@ static void test_geodesics_of_the_sphere_are_great_circles(void **state)
 
 static void test_carried_vectors_stay_orthonormal(void **state)
 {
-    const struct space s = {1, 4};
-    const struct hx_metric m = metric_of(&s, 1);
+    const struct hx_space_form s = {1, 4};
+    const struct hx_metric m = hx_space_form_metric(&s, 1);
     struct hx_geodesic g = {.carried = 0};
     struct hx_error err = {""};
 
@@ -202,8 +163,8 @@ static void test_carried_vectors_stay_orthonormal(void **state)
 /* On a geodesic of constant curvature the aim's end is wrong to third order only. */
 static void test_aim_is_right_to_second_order(void **state)
 {
-    const struct space s = {1, 4};
-    const struct hx_metric m = metric_of(&s, 1);
+    const struct hx_space_form s = {1, 4};
+    const struct hx_metric m = hx_space_form_metric(&s, 1);
     double off[2];
 
     (void)state;
@@ -229,8 +190,8 @@ static void test_aim_is_right_to_second_order(void **state)
 
 static void test_flat_space_is_exact(void **state)
 {
-    const struct space s = {0, 8};
-    const struct hx_metric m = metric_of(&s, 1);
+    const struct hx_space_form s = {0, 8};
+    const struct hx_metric m = hx_space_form_metric(&s, 1);
     struct hx_error err = {""};
     struct hx_jacobi j;
     double of_start[MOST * MOST];
@@ -251,8 +212,8 @@ static void test_fields_of_sphere_and_hyperbolic_space(void **state)
 {
     (void)state;
     for (int k = -1; k <= 1; k += 2) {
-        const struct space s = {k, 4};
-        const struct hx_metric m = metric_of(&s, 1);
+        const struct hx_space_form s = {k, 4};
+        const struct hx_metric m = hx_space_form_metric(&s, 1);
         const size_t n = s.n, steps = 20;
         struct hx_error err = {""};
         struct hx_jacobi j;
@@ -285,8 +246,8 @@ static void through(const struct hx_jacobi *j, const double *in, double *out)
 
 static void test_propagators_are_linear(void **state)
 {
-    const struct space s = {1, 4};
-    const struct hx_metric m = metric_of(&s, 1);
+    const struct hx_space_form s = {1, 4};
+    const struct hx_metric m = hx_space_form_metric(&s, 1);
     struct hx_error err = {""};
     struct hx_jacobi j;
     double a[8], b[8], sum[8], of_a[8], of_b[8], of_sum[8];
@@ -311,36 +272,52 @@ static void test_corrections_are_right_to_first_order(void **state)
 {
     (void)state;
     for (int k = -1; k <= 1; k += 2) {
-        const struct space s = {k, 4};
-        const struct hx_metric m = metric_of(&s, 1);
+        const struct hx_space_form s = {k, 4};
+        const struct hx_metric m = hx_space_form_metric(&s, 1);
         const double along[4] = {.5, -.5, .5, .5};
-        double of_start[16], off[2];
+        double relative, off[2];
         struct hx_error err = {""};
-        struct hx_jacobi j;
+        struct hx_trajectory t;
 
-        assert_int_equal(hx_jacobi_run(&m, somewhere, upwards, .05, 20, &j, &err), 0);
-        assert_int_equal(hx_jacobi_of_start(&m, &j, of_start, &err), 0);
+        assert_int_equal(hx_trajectory_make(&m, somewhere, upwards, .05, 16, &t, &err), 0);
         for (int twice = 0; twice < 2; twice++) {
-            const double eps = twice ? .04 : .02;
-            struct hx_geodesic g = {.carried = 0};
-
-            memcpy(g.v, upwards, sizeof(g.v));
-            for (size_t i = 0; i < 4; i++)
-                g.x[i] = somewhere[i] + eps * along[i];
-            assert_int_equal(hx_geodesic_run(&m, &g, .05, 20, NULL, NULL, &err), 0);
-            off[twice] = 0;
-            for (size_t i = 0; i < 4; i++) {
-                double end = j.end.x[i];
-
-                for (size_t l = 0; l < 4; l++)
-                    end += of_start[i * 4 + l] * eps * along[l];
-                off[twice] += pow(end - g.x[i], 2);
-            }
-            off[twice] = sqrt(off[twice]);
+            assert_int_equal(hx_trajectory_error(&m, &t, .05, 16, along, twice ? .04 : .02, &relative, &off[twice], &err), 0);
+            assert_true(relative < .1);
         }
         if (!(off[1] / off[0] >= 3.2 && off[1] / off[0] <= 4.8))
             fail_msg("curvature %d: twice as far is %g times as wrong", k, off[1] / off[0]);
     }
+}
+
+static void test_corrections_are_the_same_one_by_one_and_together(void **state)
+{
+    enum { MANY = 37 };
+    const struct hx_space_form s = {1, 5};
+    const struct hx_metric m = hx_space_form_metric(&s, 1);
+    struct hx_error err = {""};
+    struct hx_trajectory t;
+    double x[5 * MANY], all[5 * MANY], one[5], got[5], of_m, of_change;
+
+    (void)state;
+    assert_int_equal(hx_trajectory_make(&m, somewhere, upwards, .05, 16, &t, &err), 0);
+    for (size_t i = 0; i < 5 * MANY; i++)
+        x[i] = somewhere[i / MANY] + .1 * sin((double)i);
+    hx_trajectory_correct_all(&t, x, MANY, all);
+    for (size_t b = 0; b < MANY; b++) {
+        for (size_t l = 0; l < 5; l++)
+            one[l] = x[l * MANY + b];
+        hx_trajectory_correct(&t, one, got);
+        for (size_t i = 0; i < 5; i++)
+            assert_true(got[i] == all[i * MANY + b]);
+    }
+    hx_trajectory_correct(&t, t.q, got);
+    assert_memory_equal(got, t.end, 5 * sizeof(*got)); /* the start itself */
+    assert_memory_equal(t.way[0], t.q, 5 * sizeof(*got));
+    assert_memory_equal(t.way[16], t.end, 5 * sizeof(*got));
+    assert_int_equal(hx_trajectory_rank_error(&t, 5, &of_m, &of_change, &err), 0);
+    assert_true(of_m == 0 && of_change == 0);
+    assert_int_equal(hx_trajectory_rank_error(&t, 3, &of_m, &of_change, &err), 0);
+    assert_true(of_m > .2 && of_change < .7); /* M is near 1, which no rank below its own holds */
 }
 
 /* --- clouds */
@@ -505,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_fields_of_sphere_and_hyperbolic_space),
         cmocka_unit_test(test_propagators_are_linear),
         cmocka_unit_test(test_corrections_are_right_to_first_order),
+        cmocka_unit_test(test_corrections_are_the_same_one_by_one_and_together),
         cmocka_unit_test(test_tree_finds_what_a_scan_finds),
         cmocka_unit_test(test_slopes_of_a_clouds_field_are_those_of_its_differences),
         cmocka_unit_test(test_whitened_clouds_have_covariance_one_and_lead_back),
