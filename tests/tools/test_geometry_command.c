@@ -79,6 +79,48 @@ static void test_coverage_stands_beside_noise(void **state)
     json_decref(j);
 }
 
+static void test_corrections_hold_near_a_trajectory_and_beside_noise(void **state)
+{
+    char folder[256];
+    json_t *j;
+
+    (void)state;
+    snprintf(folder, sizeof(folder), "%s/validity", hxt_tmpdir());
+    json_decref(e2e_json(hxt_path("geometry validity" SMALL " --points 64 --neighbours 32 --n-seeds 4 --n-perturb 4 -o %s", folder)));
+    j = file(folder, "validity_radius");
+    assert_true(e2e_number(j, "states.median_radius_5") >= .1);
+    assert_true(e2e_number(j, "states.radius_20") >= e2e_number(j, "states.radius_10"));
+    assert_true(e2e_number(j, "noise.radius_20") > 0);
+    for (size_t i = 2; i < 5; i++) /* .1 over .05, .2, .4 */
+        assert_true(json_number_value(json_array_get(json_object_get(json_object_get(j, "states"), "ratio"), i)) > 1.5);
+    json_decref(j);
+}
+
+static void test_many_corrections_are_those_one_by_one(void **state)
+{
+    json_t *j = e2e_json("geometry resonance" SMALL " --points 64 --neighbours 32");
+
+    (void)state;
+    for (int b = 1; b <= 10000; b *= 10) {
+        assert_true(e2e_number(j, hxt_path("batch_%d.apart", b)) <= 1e-15);
+        assert_true(e2e_number(j, hxt_path("batch_%d.together_ns", b)) > 0);
+    }
+    json_decref(j);
+}
+
+/* Published: 92 % hits, 7.8 % kept. */
+static void test_clusters_make_hits(void **state)
+{
+    json_t *j = e2e_json("geometry simulate --json"), *few = e2e_json("geometry simulate --json --clusters 4 --spread 0");
+
+    (void)state;
+    assert_true(e2e_number(j, "clustered.hits") >= .9 && e2e_number(j, "clustered.kept") <= .1);
+    assert_true(e2e_number(j, "without_clusters.hits") < .1);
+    assert_true(fabs(e2e_number(few, "clustered.kept") - 4. / 1024) < 1e-9); /* each cluster once */
+    json_decref(j);
+    json_decref(few);
+}
+
 static void test_runs_are_the_same(void **state)
 {
     json_t *a = e2e_json("geometry coverage" SMALL " --repeats 2"), *b = e2e_json("geometry coverage" SMALL " --repeats 2 --threads 1");
@@ -100,6 +142,7 @@ static void test_what_cannot_be_is_refused(void **state)
     e2e_refused("geometry coverage --points 6 --neighbours 4", 2, "--points 6; --axes 8 needs more");
     e2e_refused(hxt_path("geometry metric --fit %s", text), 1, "gives 0 states");
     e2e_refused(hxt_path("geometry metric --fit %s -f %s", text, text), 2, "is scored, too");
+    e2e_refused("geometry validity --steps 20", 2, "--steps 20; legal: multiples of 16");
     e2e_refused("geometry metric --axes 9", 2, "--axes");
     e2e_refused("geometry metric --points 32 --samples 33", 2, "--samples 33 of --points 32");
 }
@@ -111,6 +154,9 @@ int main(void)
         cmocka_unit_test(test_metric_is_definite_and_symmetric),
         cmocka_unit_test(test_finer_geodesics_drift_less),
         cmocka_unit_test(test_coverage_stands_beside_noise),
+        cmocka_unit_test(test_corrections_hold_near_a_trajectory_and_beside_noise),
+        cmocka_unit_test(test_many_corrections_are_those_one_by_one),
+        cmocka_unit_test(test_clusters_make_hits),
         cmocka_unit_test(test_runs_are_the_same),
         cmocka_unit_test(test_what_cannot_be_is_refused),
     };

@@ -8,7 +8,10 @@ static const struct hx_action list[] = {
     {"cloud", hx_geometry_cmd_cloud, "states of a text in few coordinates, and how many dimensions they have"},
     {"metric", hx_geometry_cmd_metric, "the metric of that cloud: how definite, how curved"},
     {"geodesic", hx_geometry_cmd_geodesic, "its geodesics: how well they keep their speed, by step"},
+    {"validity", hx_geometry_cmd_validity, "how far from its start a trajectory serves, beside noise"},
     {"coverage", hx_geometry_cmd_coverage, "how many states lie near a few kept ones, beside noise"},
+    {"resonance", hx_geometry_cmd_resonance, "what correcting many questions at once is worth here"},
+    {"simulate", hx_geometry_cmd_simulate, "how soon a library has what is asked of it, on made-up queries"},
 };
 
 int hx_cmd_geometry(int argc, char **argv)
