@@ -11,6 +11,9 @@ static const struct hx_action list[] = {
     {"validity", hx_geometry_cmd_validity, "how far from its start a trajectory serves, beside noise"},
     {"coverage", hx_geometry_cmd_coverage, "how many states lie near a few kept ones, beside noise"},
     {"resonance", hx_geometry_cmd_resonance, "what correcting many questions at once is worth here"},
+    {"store", hx_geometry_cmd_store, "trajectories of a text in a file"},
+    {"lookup", hx_geometry_cmd_lookup, "how long it takes to find one, and whether it is the right one"},
+    {"substitute", hx_geometry_cmd_substitute, "whether kept trajectories can stand for others, by density"},
     {"simulate", hx_geometry_cmd_simulate, "how soon a library has what is asked of it, on made-up queries"},
 };
 

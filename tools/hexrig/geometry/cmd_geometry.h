@@ -5,9 +5,12 @@
 int hx_geometry_cmd_cloud(int argc, char **argv);
 int hx_geometry_cmd_coverage(int argc, char **argv);
 int hx_geometry_cmd_geodesic(int argc, char **argv);
+int hx_geometry_cmd_lookup(int argc, char **argv);
 int hx_geometry_cmd_metric(int argc, char **argv);
 int hx_geometry_cmd_resonance(int argc, char **argv);
 int hx_geometry_cmd_simulate(int argc, char **argv);
+int hx_geometry_cmd_store(int argc, char **argv);
+int hx_geometry_cmd_substitute(int argc, char **argv);
 int hx_geometry_cmd_validity(int argc, char **argv);
 
 #endif
