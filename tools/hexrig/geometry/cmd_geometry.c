@@ -15,6 +15,7 @@ static const struct hx_action list[] = {
     {"lookup", hx_geometry_cmd_lookup, "how long it takes to find one, and whether it is the right one"},
     {"substitute", hx_geometry_cmd_substitute, "whether kept trajectories can stand for others, by density"},
     {"simulate", hx_geometry_cmd_simulate, "how soon a library has what is asked of it, on made-up queries"},
+    {"warp", hx_geometry_cmd_warp, "whether bending the metric draws trajectories to a state"},
 };
 
 int hx_cmd_geometry(int argc, char **argv)

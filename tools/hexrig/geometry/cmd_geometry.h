@@ -12,5 +12,6 @@ int hx_geometry_cmd_simulate(int argc, char **argv);
 int hx_geometry_cmd_store(int argc, char **argv);
 int hx_geometry_cmd_substitute(int argc, char **argv);
 int hx_geometry_cmd_validity(int argc, char **argv);
+int hx_geometry_cmd_warp(int argc, char **argv);
 
 #endif
