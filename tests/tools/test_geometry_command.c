@@ -121,62 +121,6 @@ static void test_clusters_make_hits(void **state)
     json_decref(few);
 }
 
-/* A store that was filled in two goes has the bytes of one that was filled in one. */
-static void test_a_store_is_gone_on_with(void **state)
-{
-    char one[200], two[200], *a, *b;
-    size_t n, m;
-    json_t *j;
-
-    (void)state;
-    snprintf(one, sizeof(one), "%s/one.gtc", hxt_tmpdir());
-    snprintf(two, sizeof(two), "%s/two.gtc", hxt_tmpdir());
-    j = e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 12 --store %s", one));
-    assert_int_equal((int)e2e_number(j, "records"), 12);
-    assert_true(e2e_number(j, "bytes_per_record") < 50 * 1024);
-    assert_true(e2e_number(j, "rank_5_error") > e2e_number(j, "rank_5_error_of_change"));
-    assert_true(e2e_number(j, "rho_above_0") > .5);
-    json_decref(j);
-    json_decref(e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 5 --store %s", two)));
-    json_decref(e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 12 --store %s", two)));
-    a = hxt_read_file(one, &n);
-    b = hxt_read_file(two, &m);
-    assert_int_equal(n, m);
-    assert_memory_equal(a, b, n);
-    free(a);
-    free(b);
-    j = e2e_json(hxt_path("geometry lookup" SMALL " --store %s", two));
-    assert_true(e2e_number(j, "recall") == 1);
-    json_decref(j);
-    e2e_refused(hxt_path("geometry store --points 128 --records 12 --store %s", two), 1, "the store is of another model");
-    e2e_refused(hxt_path("geometry store -m " MODEL_F16 " --points 128 --store %s", two), 1, "the store is of another cloud");
-    e2e_refused(hxt_path("geometry lookup --store %s", two), 1, "the store is of another model");
-}
-
-static void test_look_ups_are_those_of_a_scan(void **state)
-{
-    json_t *j = e2e_json("geometry lookup" SMALL " --points 1000 --by metric");
-
-    (void)state;
-    assert_true(e2e_number(j, "recall") == 1);
-    assert_int_equal((int)e2e_number(j, "records"), 1000);
-    assert_true(fabs(e2e_number(j, "miss") + e2e_number(j, "hit") + e2e_number(j, "correct") - 1) < 1e-9);
-    json_decref(j);
-}
-
-/* Published of 64 points: all hits, none near enough to correct. */
-static void test_denser_clouds_can_correct(void **state)
-{
-    json_t *j = e2e_json("geometry substitute" SMALL " --sizes 64,1000 --neighbours 32 --questions 12");
-
-    (void)state;
-    assert_true(e2e_number(j, "points_64.hit") > .8 && e2e_number(j, "points_64.correct") < .05);
-    assert_true(e2e_number(j, "points_1000.correct") >= e2e_number(j, "points_64.correct"));
-    assert_true(e2e_number(j, "points_1000.error_of_hits.median") < e2e_number(j, "points_64.error_of_hits.median"));
-    assert_true(e2e_number(j, "points_1000.good") > 0);
-    json_decref(j);
-}
-
 static void test_runs_are_the_same(void **state)
 {
     json_t *a = e2e_json("geometry coverage" SMALL " --repeats 2"), *b = e2e_json("geometry coverage" SMALL " --repeats 2 --threads 1");
@@ -198,9 +142,6 @@ static void test_what_cannot_be_is_refused(void **state)
     e2e_refused("geometry coverage --points 6 --neighbours 4", 2, "--points 6; --axes 8 needs more");
     e2e_refused(hxt_path("geometry metric --fit %s", text), 1, "gives 0 states");
     e2e_refused(hxt_path("geometry metric --fit %s -f %s", text, text), 2, "is scored, too");
-    e2e_refused("geometry store", 2, "--store FILE is missing");
-    e2e_refused("geometry store --store x --points 20 --records 21", 2, "--records 21 of --points 20");
-    e2e_refused("geometry lookup --store /nonexistent/x --points 64", 1, "/nonexistent/x");
     e2e_refused("geometry validity --steps 20", 2, "--steps 20; legal: multiples of 16");
     e2e_refused("geometry metric --axes 9", 2, "--axes");
     e2e_refused("geometry metric --points 32 --samples 33", 2, "--samples 33 of --points 32");
@@ -216,9 +157,6 @@ int main(void)
         cmocka_unit_test(test_corrections_hold_near_a_trajectory_and_beside_noise),
         cmocka_unit_test(test_many_corrections_are_those_one_by_one),
         cmocka_unit_test(test_clusters_make_hits),
-        cmocka_unit_test(test_a_store_is_gone_on_with),
-        cmocka_unit_test(test_look_ups_are_those_of_a_scan),
-        cmocka_unit_test(test_denser_clouds_can_correct),
         cmocka_unit_test(test_runs_are_the_same),
         cmocka_unit_test(test_what_cannot_be_is_refused),
     };

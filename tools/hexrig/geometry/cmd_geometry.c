@@ -16,6 +16,7 @@ static const struct hx_action list[] = {
     {"substitute", hx_geometry_cmd_substitute, "whether kept trajectories can stand for others, by density"},
     {"simulate", hx_geometry_cmd_simulate, "how soon a library has what is asked of it, on made-up queries"},
     {"warp", hx_geometry_cmd_warp, "whether bending the metric draws trajectories to a state"},
+    {"claims", hx_geometry_cmd_claims, "what was published, and what is measured here, line by line"},
 };
 
 int hx_cmd_geometry(int argc, char **argv)

@@ -2,6 +2,7 @@
 #ifndef HX_CMD_GEOMETRY_H
 #define HX_CMD_GEOMETRY_H
 
+int hx_geometry_cmd_claims(int argc, char **argv);
 int hx_geometry_cmd_cloud(int argc, char **argv);
 int hx_geometry_cmd_coverage(int argc, char **argv);
 int hx_geometry_cmd_geodesic(int argc, char **argv);

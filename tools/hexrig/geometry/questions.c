@@ -9,8 +9,11 @@
 
 #include "cli/report.h"
 #include "methods/geometry/head.h"
+#include "methods/geometry/nearest.h"
 
 const char *const hx_near_by[] = {"whitened", "metric", NULL};
+
+enum { BLENDED = 4 };
 
 static const double good_error = .05;
 
@@ -62,7 +65,7 @@ int hx_substitute_shares(const struct hx_cloud *c, const struct hx_near *near, s
 
 struct answer {
     struct hx_library_found found;
-    double error, full_s, correct_s; /* error < 0: a miss */
+    double error, blend, full_s, correct_s; /* error < 0: a miss */
     int same_corrected, same_nearest;
 };
 
@@ -123,6 +126,34 @@ static int compare(struct job *j, size_t i, const struct hx_trajectory *t, const
     return rc;
 }
 
+/* Ends of the nearest points' trajectories, the nearer the more. */
+static int blend_ends(const struct job *j, const double *y, double *to, struct hx_error *err)
+{
+    const struct hx_cloud *c = &j->p->cloud;
+    const struct hx_metric m = hx_cloud_metric_field(&c->metric);
+    struct hx_neighbour near[BLENDED];
+    const size_t n = hx_nearest_scan(c->x, c->points, c->n, y, BLENDED, SIZE_MAX, near);
+    double all = 0;
+    int rc = 0;
+
+    memset(to, 0, c->n * sizeof(*to));
+    for (size_t b = 0; b < n && !rc; b++) {
+        const double weight = exp((near[0].d2 - near[b].d2) / 2);
+        struct hx_geodesic g = {.carried = 0};
+
+        memcpy(g.x, c->x + near[b].at * c->n, c->n * sizeof(*y));
+        rc = hx_geodesic_aim(&m, g.x, c->x_next + near[b].at * c->n, j->how->step * (double)j->how->steps, g.v, err);
+        if (!rc)
+            rc = hx_geodesic_run(&m, &g, j->how->step, j->how->steps, NULL, NULL, err);
+        for (size_t k = 0; k < c->n; k++)
+            to[k] += weight * g.x[k];
+        all += weight;
+    }
+    for (size_t k = 0; k < c->n; k++)
+        to[k] /= all;
+    return rc;
+}
+
 static int one(void *arg, size_t i, struct hx_error *err)
 {
     struct job *j = arg;
@@ -130,7 +161,7 @@ static int one(void *arg, size_t i, struct hx_error *err)
     const struct hx_metric m = hx_cloud_metric_field(&c->metric);
     const double *y = c->y + i * c->n;
     struct answer *a = &j->answer[i];
-    double corrected[HX_METRIC_MOST], start;
+    double corrected[HX_METRIC_MOST], blended[HX_METRIC_MOST], start;
     struct hx_geodesic g = {.carried = 0};
     struct hx_trajectory t;
     int rc;
@@ -141,7 +172,7 @@ static int one(void *arg, size_t i, struct hx_error *err)
         return 0;
     rc = hx_trajectory_of(c, j->how, a->found.which, &t, err);
     if (rc == -EDOM) { /* it leaves the numbers: nothing to correct by */
-        a->error = INFINITY;
+        a->error = a->blend = INFINITY;
         return 0;
     }
     if (rc)
@@ -158,6 +189,11 @@ static int one(void *arg, size_t i, struct hx_error *err)
     rc = hx_geodesic_run(&m, &g, j->how->step, j->how->steps, NULL, NULL, err);
     a->full_s = hx_report_clock() - start;
     a->error = rc == -EDOM ? INFINITY : distance(corrected, g.x, c->n) / distance(g.x, y, c->n);
+    a->blend = INFINITY;
+    if (!rc)
+        rc = blend_ends(j, y, blended, err);
+    if (!rc)
+        a->blend = distance(blended, g.x, c->n) / distance(g.x, y, c->n);
     return rc && rc != -EDOM ? rc : compare(j, i, &t, corrected, a, err);
 }
 
@@ -185,6 +221,24 @@ static void sum_errors(const struct answer *a, size_t n, enum hx_library_verdict
     *median = many ? room[many / 2] : 0;
 }
 
+/* Medians of all that are no miss, of corrections and of blends. */
+static void compare_anchors(const struct answer *a, size_t n, double *room, struct hx_substituted *s)
+{
+    size_t many = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (a[i].error >= 0)
+            room[many++] = a[i].error;
+    qsort(room, many, sizeof(*room), by_size);
+    s->anchor_median = many ? room[many / 2] : 0;
+    many = 0;
+    for (size_t i = 0; i < n; i++)
+        if (a[i].error >= 0)
+            room[many++] = a[i].blend;
+    qsort(room, many, sizeof(*room), by_size);
+    s->blend_median = many ? room[many / 2] : 0;
+}
+
 static void sum_up(const struct answer *a, size_t n, double *room, struct hx_substituted *s)
 {
     size_t answered = 0;
@@ -201,6 +255,7 @@ static void sum_up(const struct answer *a, size_t n, double *room, struct hx_sub
     }
     for (double *v = &s->good; v <= &s->correct_us; v++)
         *v /= answered ? (double)answered : 1;
+    compare_anchors(a, n, room, s);
     sum_errors(a, n, HX_LIBRARY_CORRECT, room, &s->error[0], &s->error_median[0]);
     sum_errors(a, n, HX_LIBRARY_HIT, room, &s->error[1], &s->error_median[1]);
 }

@@ -23,6 +23,8 @@ struct hx_substituted {
     size_t asked, misses, hits, corrects; /* hits: within eps, not within rho */
     /* of those that are no miss: */
     double error[2], error_median[2]; /* |corrected - true end| over the way from start to true end; [0] of corrects, [1] of hits */
+    double blend_median;        /* the same of a blend of the ends of the 4 nearest points' trajectories, by exp(-distance^2 / 2) */
+    double anchor_median;       /* and of the corrections, beside it: of all that are no miss */
     double good;                /* share whose error is at most 5 % */
     double top1_corrected, top1_nearest; /* share where the model says of the state that was made what it says of the true next one */
     double full_us, correct_us; /* measured: a geodesic of one's own, a correction */

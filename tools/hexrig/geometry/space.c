@@ -14,7 +14,7 @@
 #include "subspace/activations.h"
 #include "text/text.h"
 
-enum { MOST_POINTS = 65536, LEAST_WINDOWS = 16, MOST_SHIFTS = 32, PLACES = HX_SPACE_CTX - 2 };
+enum { MOST_POINTS = 65536, LEAST_OF_FIT = 16, LEAST_OF_SCORE = 4, MOST_SHIFTS = 32, PLACES = HX_SPACE_CTX - 2 };
 
 /* --- options */
 
@@ -50,9 +50,10 @@ int hx_space_option(struct hx_space *p, int key, char *arg)
 
 /* --- states */
 
-/* A part of a text. */
+/* A part of a text, and of how many windows states are taken at least. */
 struct part {
     const char *path;
+    size_t least;
     const uint32_t *ids;
     size_t n;
 };
@@ -64,10 +65,10 @@ struct plan {
 };
 
 /* Enough windows for so many places: spread over the text, or, where it is too short, all of it from several beginnings. */
-static int plan_windows(const struct part *t, size_t places, struct plan *to, const char *option, struct hx_error *err)
+static int plan_windows(const struct part *t, size_t places, size_t least, struct plan *to, const char *option, struct hx_error *err)
 {
     const size_t all = t->n / HX_SPACE_CTX, need = (places + PLACES - 1) / PLACES;
-    size_t wanted = need < LEAST_WINDOWS ? LEAST_WINDOWS : need, most = all;
+    size_t wanted = need < least ? least : need, most = all;
 
     to->shifts = 1;
     while (most < need && all > 1 && to->shifts < MOST_SHIFTS)
@@ -138,7 +139,7 @@ static int take_states(const struct hx_space *p, const struct part *t, size_t pl
     struct plan w = {NULL, 0, 0};
     float *states = NULL;
     size_t *at = NULL;
-    int rc = plan_windows(t, places, &w, option, err);
+    int rc = plan_windows(t, places, t->least, &w, option, err);
 
     if (!rc) {
         states = malloc(w.windows * HX_SPACE_CTX * width * sizeof(*states));
@@ -181,10 +182,11 @@ static int run_texts(struct hx_space *p, struct hx_error *err)
     if (!rc && p->fit)
         rc = hx_text_encode(p->s.m->tok, p->fit, &other, &n_other, err);
     if (!rc && other) {
-        rc = take_both(p, (struct part){p->fit, other, n_other}, (struct part){p->score, ids, n}, err);
+        rc = take_both(p, (struct part){p->fit, LEAST_OF_FIT, other, n_other}, (struct part){p->score, LEAST_OF_SCORE, ids, n}, err);
     } else if (!rc) {
         half = n / 2 / HX_SPACE_CTX * HX_SPACE_CTX;
-        rc = take_both(p, (struct part){p->score, ids, half}, (struct part){p->score, ids + half, n - half}, err);
+        rc = take_both(p, (struct part){p->score, LEAST_OF_FIT, ids, half},
+                       (struct part){p->score, LEAST_OF_SCORE, ids + half, n - half}, err);
     }
     free(ids);
     free(other);

@@ -23,10 +23,11 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Asks a cloud for states of another text.  miss: no point within --eps; hit: one, but not within --rho; correct: within "
     "that. The trajectory from that point is corrected, and its end held against that of the state's own geodesic with the same "
-    "velocity: error, as a share of the way; good: the share of errors up to 5 %, of all that were no miss.  top1_corrected: how "
-    "often the model says of the next state that was made so what it says of the true next one; top1_nearest: the same of the "
-    "next state of the nearest point, uncorrected.  noise: the shares of a cloud of normal numbers.  full_us, correct_us: "
-    "measured, a geodesic and a correction.  With -o also CASE_decode_substitution.json."
+    "velocity: error, as a share of the way; good: the share of errors up to 5 %, of all that were no miss.  block_end: the "
+    "median error of corrections, anchor, beside that of a blend of the 4 nearest points' ends.  top1_corrected: how often the "
+    "model says of the next state that was made so what it says of the true next one; top1_nearest: the same of the next state "
+    "of the nearest point, uncorrected.  noise: the shares of a cloud of normal numbers.  full_us, correct_us: measured, a "
+    "geodesic and a correction.  With -o also CASE_decode_substitution.json."
     "\vExample: hexrig geometry substitute --sizes 64,4096,65536";
 
 struct run {
