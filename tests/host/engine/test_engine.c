@@ -198,7 +198,7 @@ static void test_a_drafter_changes_steps_but_no_token(void **state)
     static const struct hx_draft_ops ops = {.name = "knowing", .propose = propose_known};
     struct hx_engine *e = open_f32(MODEL_Q8_0, 64, 64);
     uint32_t want[N_PROMPT + N] = {505, 1560, 351}, got[N_PROMPT + N] = {505, 1560, 351};
-    struct knowing k = {{&ops}, want, 0};
+    struct knowing k = {.draft = {.ops = &ops}, .text = want};
     struct hx_error err;
     size_t steps;
 
