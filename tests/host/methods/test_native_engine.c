@@ -85,10 +85,11 @@ static double ppl_of(const char *words, size_t n)
     return exp(sum / (double)(CTX * n));
 }
 
+/* The sanitizers' build runs the same code on fewer windows, too few for figures. */
 #ifdef __SANITIZE_ADDRESS__
-enum { EACH = 7 }; /* the first case: the plain build has the others */
+enum { FIGURES = 0, FEW = 1 };
 #else
-enum { EACH = 1 };
+enum { FIGURES = 1, FEW = 4 };
 #endif
 
 static void test_perplexities_are_those_of_the_prototypes(void **state)
@@ -104,7 +105,9 @@ static void test_perplexities_are_those_of_the_prototypes(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < HXT_LEN(cases); i += EACH) {
+    if (!FIGURES)
+        skip();
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
         const double ppl = ppl_of(cases[i].words, WINDOWS);
 
         if (fabs(ppl - cases[i].ppl) > cases[i].within)
@@ -114,7 +117,7 @@ static void test_perplexities_are_those_of_the_prototypes(void **state)
 
 static void test_at_full_k_it_is_the_model(void **state)
 {
-    const double want = ppl_of("linear=cpu", 4), got = ppl_of("linear=native:256", 4);
+    const double want = ppl_of("linear=cpu", FEW), got = ppl_of("linear=native:256", FEW);
 
     (void)state;
     if (fabs(got / want - 1) > 1e-4)
@@ -123,10 +126,15 @@ static void test_at_full_k_it_is_the_model(void **state)
 
 static void test_the_best_for_a_text_beats_the_best_for_weights(void **state)
 {
-    const double of_weights = ppl_of("linear=native:96", 6);
-    const double of_text = ppl_of(hxt_path("linear=native:96 native-from=text native-text=%s", HOLDOUT), 6);
+    const char *text = hxt_path("%s/text", hxt_tmpdir());
+    double of_weights, of_text;
+    char *all = hxt_read_file(HOLDOUT, NULL);
 
     (void)state;
+    hxt_write_file(text, all, 8000);
+    free(all);
+    of_weights = ppl_of("linear=native:96", FEW);
+    of_text = ppl_of(hxt_path("linear=native:96 native-from=text native-text=%s", text), FEW);
     if (!(of_text < 0.9 * of_weights))
         fail_msg("perplexity %.3f of a text, %.3f of weights", of_text, of_weights);
 }
