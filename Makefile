@@ -633,10 +633,11 @@ $(BUILD)/bench/bench_ntt: $(obj)/tests/bench/bench_ntt.o $(obj)/libhxtools.a $(o
 	$(call link,$(in) -lpthread -lm)
 $(BUILD)/bench/%: $(obj)/tests/bench/%.o
 	$(call link,$(in) $(fuse_libs))
-bench: all $(bench_b) $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/libhxt_queue_skel.so
+bench: all $(bench_b) $(BUILD)/peer/make_model $(BUILD)/tests/libhxt_skel.so $(BUILD)/tests/libhxt_queue_skel.so
 	$(Q)for b in $(bench_b); do $$b || [ $$? = 77 ] || exit 1; done
 	$(Q)tests/oracle/bench.sh $(BUILD)
 	$(Q)python3 tests/bench/paging.py $(BUILD)
+	$(Q)python3 tests/bench/lowrank.py $(BUILD)
 
 # this engine beside llama.cpp, see tests/peer/run.sh; exit 77: no peer
 $(obj)/tests/peer/%.o: inc := $(inc_rpc) -Ihost
