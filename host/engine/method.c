@@ -11,7 +11,7 @@ const char *const hx_seam_names[] = {"linear", "kv", "attn", "draft", "tap", NUL
 
 const char *const hx_trait_names[] = {"rig",    "dsp",  "threads",     "calibration", "rows",   "scores", "keys",
                                       "attend", "tree", "softmax int", "argmax",      "residues", "pages",  "layer",
-                                      "shapes", NULL};
+                                      "shapes", "stream", NULL};
 
 /* own: NULL is none. */
 static int is_name(const char *own, const char *name, size_t n)

@@ -61,6 +61,7 @@ enum hx_trait {
     HX_TRAIT_PAGES = 1 << 12,      /* linear: reads weights where `w` points at each apply(), so they may come page by page */
     HX_TRAIT_LAYER = 1 << 13,      /* cache: whole layers happen there */
     HX_TRAIT_SHAPES = 1 << 14,     /* linear: what it has on the DSP can be made of shapes alone (hx_plan_without_weights()) */
+    HX_TRAIT_STREAM = 1 << 15,     /* tap: changes the residual stream and does nothing else, so a twin of the engine has one, too */
 };
 
 /* Those that attention may need of a cache. */
@@ -131,7 +132,7 @@ struct hx_engines {
     int (*open)(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_error *err);
     void (*close)(struct hx_engine *e);
 
-    /* Like the engine that is being opened with `o`, over its core, but without a drafter and taps. */
+    /* Like the engine that is being opened with `o`, over its core, but without a drafter, and with taps of HX_TRAIT_STREAM alone. */
     int (*twin)(struct hx_engine **out, const struct hx_open *o, struct hx_error *err);
 };
 

@@ -51,7 +51,8 @@ int hx_plan_drafted(struct hx_plan **out, const struct hx_plan *p, const char *d
  * rows.  An engine with it can share p's core.  0; -ENOMEM; -EINVAL: p has whole layers on the DSP. */
 int hx_plan_reference(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
 
-/* A resolved plan like p, but without drafts and taps, for another engine over p's core.  0, -ENOMEM or -EINVAL. */
+/* A resolved plan like p, but without drafts, and with no taps but those that are a part of what the model makes (HX_TRAIT_STREAM), for
+ * another engine over p's core.  0, -ENOMEM or -EINVAL. */
 int hx_plan_twin(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err);
 
 /* One option; value NULL: none.  A later one of the same name replaces it, but --tap and --offload add up.  0; -EINVAL with a reason:

@@ -39,6 +39,29 @@ static int is_beside(const struct hx_option *o)
                                  : is_of(o, HX_SEAM_DRAFT) || is_of(o, HX_SEAM_TAP);
 }
 
+/* 1: some option names the method, or chooses it.  The plan need not be resolved. */
+static int is_named(const struct hx_plan *p, const struct hx_method *m)
+{
+    for (size_t i = 0; i < p->values.n; i++) {
+        const struct hx_plan_value *v = &p->values.at[i];
+
+        if (v->option->flags & HX_OPTION_CHOOSES && hx_method_has(m, v->option->name))
+            return 1;
+        if (hx_plan_seam_of(v->option->name) == m->seam && (strstr(v->text, m->name) || (m->aka && strstr(v->text, m->aka))))
+            return 1;
+    }
+    return 0;
+}
+
+/* 1: the option is of one of the plan's linear methods, too. */
+static int is_of_linear(const struct hx_plan *p, const struct hx_option *o)
+{
+    for (size_t i = 0; hx_methods[i]; i++)
+        if (hx_methods[i]->seam == HX_SEAM_LINEAR && hx_method_has(hx_methods[i], o->name) && is_named(p, hx_methods[i]))
+            return 1;
+    return 0;
+}
+
 /* 1: an option that says who guesses, or how, and is not m's; m NULL: nobody guesses. */
 static int is_of_others(const struct hx_option *o, const struct hx_method *m)
 {
@@ -53,7 +76,7 @@ int hx_plan_drafted(struct hx_plan **out, const struct hx_plan *p, const char *d
     int rc = hx_plan_copy(out, p, err);
 
     for (size_t i = 0; !rc && i < p->values.n; i++)
-        if (is_of_others(p->values.at[i].option, m))
+        if (is_of_others(p->values.at[i].option, m) && !is_of_linear(p, p->values.at[i].option))
             hx_plan_values_drop(&(*out)->values, p->values.at[i].option->name);
     if (!rc && draft)
         rc = hx_plan_set(*out, hx_seam_names[HX_SEAM_DRAFT], draft, err);
@@ -74,13 +97,26 @@ static int keeps(const struct hx_option *o, int attn)
     return hx_option_is_plans(o) || is_of(o, HX_SEAM_LINEAR);
 }
 
+/* 1: it names a tap that is a part of what the model makes, or is such a tap's. */
+static int is_of_stream(const struct hx_plan_value *v)
+{
+    for (size_t i = 0; hx_methods[i]; i++) {
+        const struct hx_method *m = hx_methods[i];
+
+        if (m->seam == HX_SEAM_TAP && m->gives & HX_TRAIT_STREAM &&
+            (hx_method_has(m, v->option->name) || (hx_plan_seam_of(v->option->name) == HX_SEAM_TAP && strcmp(v->text, m->name) == 0)))
+            return 1;
+    }
+    return 0;
+}
+
 int hx_plan_twin(struct hx_plan **out, const struct hx_plan *p, struct hx_error *err)
 {
     struct hx_plan *to = NULL;
     int rc = hx_plan_open(&to, p->values.prefix, p->flags, err);
 
     for (size_t i = 0; !rc && i < p->values.n; i++)
-        if (!is_beside(p->values.at[i].option))
+        if (!is_beside(p->values.at[i].option) || is_of_stream(&p->values.at[i]))
             rc = hx_plan_values_set(&to->values, p->values.at[i].option, p->values.at[i].text, 0, err);
     if (!rc) {
         to->offload = p->offload;

@@ -11,7 +11,7 @@ static const struct hx_option options[] = {
      .help = "attention over blocks of layers: their sums in the residual stream are weighed anew"},
     {.name = "attnres-strength", .arg = "S", .def = "0.35", .help = "how much of the stream that becomes, 0 to 1; 0: nothing changes"},
     {.name = "attnres-mode", .arg = "M", .def = "blend", .names = hx_attnres_mode_names,
-     .help = "blend | damp: instead, what deep layers add is made weaker"},
+     .help = "blend | damp: instead, what deep layers add is made weaker | damp-stream: or what it is added to"},
     {.name = "attnres-summary", .arg = "B", .def = "sums", .names = hx_attnres_summary_names,
      .help = "of a block: what it has added (sums) | the stream behind it (states)"},
     {.name = "attnres-query", .arg = "Q", .def = "state", .names = hx_attnres_query_names,
@@ -60,9 +60,10 @@ static int check(const struct hx_plan *p, struct hx_error *err)
 
     if (rc)
         return rc;
-    for (size_t i = 0; cfg.mode == HX_ATTNRES_DAMP && i < sizeof(of_blend) / sizeof(of_blend[0]); i++)
+    for (size_t i = 0; cfg.mode != HX_ATTNRES_BLEND && i < sizeof(of_blend) / sizeof(of_blend[0]); i++)
         if (hx_plan_given(p, of_blend[i]))
-            return hx_error_set(err, -EINVAL, "%s is of mode blend; damp has no such thing", hx_plan_spell(p, of_blend[i]));
+            return hx_error_set(err, -EINVAL, "%s is of mode blend; %s has no such thing", hx_plan_spell(p, of_blend[i]),
+                                hx_attnres_mode_names[cfg.mode]);
     if ((cfg.query == HX_ATTNRES_FILE) != (cfg.file != NULL))
         return hx_error_set(err, -EINVAL, "%sattnres-query file and %sattnres-file FILE go together", hx_plan_prefix(p),
                             hx_plan_prefix(p));
@@ -110,6 +111,7 @@ const struct hx_method hx_method_tap_attnres = {
     .seam = HX_SEAM_TAP,
     .about = "attention over blocks of layers: what they have added to the residual stream is weighed anew, or damped",
     .options = options,
+    .gives = HX_TRAIT_STREAM,
     .check = check,
     .open.tap = open_attnres,
     .reports = "attnres",

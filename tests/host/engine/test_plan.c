@@ -318,6 +318,29 @@ static void test_one_plan_becomes_a_plan_of_each_drafter(void **state)
     hx_plan_close(all);
 }
 
+/* An option that a drafter shares with a linear method stays where that is asked for. */
+static void test_options_of_matrices_stay_whoever_guesses(void **state)
+{
+    static const char *const cases[][2] = {{"linear=grc:96 axex-thermal", "1"}, {"axex-compress axex-thermal", "1"},
+                                           {"draft=gp:64 axex-thermal", "0"}};
+    struct hx_error err;
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_plan *all, *text;
+        struct settings s;
+
+        assert_int_equal(hx_plan_open(&all, "--", 0, &err), 0);
+        assert_int_equal(hx_plan_set_list(all, split(&s, cases[i][0]), &err), 0);
+        assert_int_equal(hx_plan_drafted(&text, all, "lookup", &err), 0);
+        if (hx_plan_resolve(text, &err))
+            fail_msg("%s: %s", cases[i][0], err.text);
+        assert_int_equal(hx_plan_given(text, "axex-thermal"), *cases[i][1] == '1');
+        hx_plan_close(text);
+        hx_plan_close(all);
+    }
+}
+
 static void test_reports_say_what_the_plan_is(void **state)
 {
     enum { LAYERS = 6 };
@@ -505,7 +528,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_process_becomes_two_only_where_it_may),
     cmocka_unit_test(test_a_copy_goes_its_own_way),
     cmocka_unit_test(test_one_plan_becomes_a_plan_of_each_drafter),
-    cmocka_unit_test(test_reports_say_what_the_plan_is),
+    cmocka_unit_test(test_options_of_matrices_stay_whoever_guesses),
+        cmocka_unit_test(test_reports_say_what_the_plan_is),
     cmocka_unit_test(test_calls_are_those_of_the_methods_together),
     cmocka_unit_test(test_the_tables_of_methods_are_sound),
 };
