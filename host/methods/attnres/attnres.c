@@ -8,7 +8,7 @@
 
 #include "queries.h"
 
-const char *const hx_attnres_mode_names[] = {"blend", "damp", NULL};
+const char *const hx_attnres_mode_names[] = {"blend", "damp", "damp-stream", NULL};
 const char *const hx_attnres_summary_names[] = {"sums", "states", NULL};
 const char *const hx_attnres_query_names[] = {"state", "zero", "file", NULL};
 
@@ -175,7 +175,7 @@ static void damp(struct attnres *t, const struct hx_tap_at *at, float *rows)
 
     if (at->point != HX_TAP_EMBEDDING)
         for (size_t i = 0; i < n; i++)
-            rows[i] = (float)(rows[i] - by * ((double)rows[i] - t->before[i]));
+            rows[i] = (float)(rows[i] - by * (t->cfg.mode == HX_ATTNRES_DAMP ? (double)rows[i] - t->before[i] : t->before[i]));
     memcpy(t->before, rows, n * sizeof(*rows));
 }
 
@@ -224,7 +224,7 @@ static uint32_t points_of(const struct hx_attnres_cfg *cfg)
 
     if (!(cfg->strength > 0))
         return end;
-    return cfg->mode == HX_ATTNRES_DAMP ? end | begin | 1u << HX_TAP_AFTER_ATTN : end | begin;
+    return cfg->mode != HX_ATTNRES_BLEND ? end | begin | 1u << HX_TAP_AFTER_ATTN : end | begin;
 }
 
 static size_t block_of(size_t n_layer)

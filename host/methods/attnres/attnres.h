@@ -9,7 +9,7 @@
  * to be learned for.  The newest is the stream, so that with a large tau nothing changes.
  *
  * `damp` instead weakens what a layer adds, by how deep it is, d = layer / (L - 1): attention by 1 - 0.12 s d, the feed-forward by
- * 1 - 0.18 s d.
+ * 1 - 0.18 s d.  `damp-stream` multiplies by that the stream that they are added to, and not what is added.
  *
  * Either is a tap (engine/tap.h): it works on the rows of a batch by themselves, whatever cache, attention and matrices there are.
  * With s = 0 nothing is written.  Memory for the summaries of a batch grows with the largest one that came.
@@ -23,11 +23,11 @@
 #include "engine/tap.h"
 #include "model/model.h"
 
-enum hx_attnres_mode { HX_ATTNRES_BLEND, HX_ATTNRES_DAMP };
+enum hx_attnres_mode { HX_ATTNRES_BLEND, HX_ATTNRES_DAMP, HX_ATTNRES_DAMP_STREAM };
 enum hx_attnres_summary { HX_ATTNRES_SUMS, HX_ATTNRES_STATES };
 enum hx_attnres_query { HX_ATTNRES_STATE, HX_ATTNRES_ZERO, HX_ATTNRES_FILE };
 
-extern const char *const hx_attnres_mode_names[];  /* "blend", "damp", NULL */
+extern const char *const hx_attnres_mode_names[];  /* "blend", "damp", "damp-stream", NULL */
 extern const char *const hx_attnres_summary_names[]; /* "sums", "states", NULL */
 extern const char *const hx_attnres_query_names[]; /* "state", "zero", "file", NULL */
 

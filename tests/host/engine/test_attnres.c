@@ -63,11 +63,14 @@ static void want_row(const struct added *a, size_t row, const struct hx_attnres_
     for (size_t d = 0; d < WIDTH; d++)
         x[d] = before[d] = b[0][d] = a->embedding[row][d];
     for (size_t layer = 0; layer < LAYERS; layer++) {
-        const double depth = cfg->mode == HX_ATTNRES_DAMP ? cfg->strength * (double)layer / (LAYERS - 1) : 0;
+        const double depth = cfg->mode != HX_ATTNRES_BLEND ? cfg->strength * (double)layer / (LAYERS - 1) : 0;
 
         for (size_t d = 0; d < WIDTH; d++)
-            x[d] += a->attn[row][layer][d] * (1 - 0.12 * depth) + a->ffn[row][layer][d] * (1 - 0.18 * depth);
-        if (cfg->mode == HX_ATTNRES_DAMP || ((layer + 1) % cfg->block && layer + 1 < LAYERS))
+            if (cfg->mode == HX_ATTNRES_DAMP_STREAM)
+                x[d] = ((1 - 0.12 * depth) * x[d] + a->attn[row][layer][d]) * (1 - 0.18 * depth) + a->ffn[row][layer][d];
+            else
+                x[d] += a->attn[row][layer][d] * (1 - 0.12 * depth) + a->ffn[row][layer][d] * (1 - 0.18 * depth);
+        if (cfg->mode != HX_ATTNRES_BLEND || ((layer + 1) % cfg->block && layer + 1 < LAYERS))
             continue;
         for (size_t d = 0; d < WIDTH; d++)
             b[n][d] = x[d] - (cfg->summary == HX_ATTNRES_SUMS ? before[d] : 0);
@@ -122,6 +125,7 @@ static const struct hx_attnres_cfg cfgs[] = {
     {.mode = HX_ATTNRES_BLEND, .strength = 0.5, .block = 2, .tau = 4, .summary = HX_ATTNRES_STATES},
     {.mode = HX_ATTNRES_DAMP, .strength = 0.35},
     {.mode = HX_ATTNRES_DAMP, .strength = 1},
+    {.mode = HX_ATTNRES_DAMP_STREAM, .strength = 0.35},
 };
 
 static void test_streams_are_what_the_formulas_say(void **state)
@@ -224,7 +228,7 @@ static void test_strength_0_changes_no_bit_and_a_zero_query_no_token(void **stat
 /* One token at a time, and as a tree whose paths are texts. */
 static void test_batches_and_trees_have_the_bits_of_single_tokens(void **state)
 {
-    static const char *const modes[] = {"attnres-mode=blend", "attnres-mode=damp"};
+    static const char *const modes[] = {"attnres-mode=blend", "attnres-mode=damp", "attnres-mode=damp-stream"};
     static const int parent[4] = {-1, 0, 0, 2};
     static float alone[VOCAB];
     struct hx_error err;
