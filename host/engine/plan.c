@@ -1,5 +1,7 @@
 /* Making a plan: from options to methods to capabilities. */
+#include <assert.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +10,33 @@
 
 /* --- values */
 
+/* All options in their order: commands walk through them several times at every start, and finding the i-th one by counting takes as
+ * long as all names compared with each other. */
+enum { MOST_OPTIONS = 512 };
+static struct {
+    const struct hx_option *o;
+    const struct hx_method *owner;
+} listed[MOST_OPTIONS];
+static size_t n_listed;
+static pthread_once_t listed_once = PTHREAD_ONCE_INIT;
+
+static void list_one(const struct hx_option *o, const struct hx_method *owner)
+{
+    assert(n_listed < MOST_OPTIONS);
+    listed[n_listed].o = o;
+    listed[n_listed++].owner = owner;
+}
+
+static void list_options(void)
+{
+    hx_option_each(hx_methods, list_one);
+}
+
 const struct hx_option *hx_plan_option(size_t i, const struct hx_method **owner)
 {
-    return hx_option_at(hx_methods, i, owner);
+    pthread_once(&listed_once, list_options);
+    *owner = i < n_listed ? listed[i].owner : NULL;
+    return i < n_listed ? listed[i].o : NULL;
 }
 
 int hx_plan_open(struct hx_plan **out, const char *prefix, unsigned flags, struct hx_error *err)

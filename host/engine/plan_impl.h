@@ -43,8 +43,9 @@ int hx_plan_uses_on_dsp(const struct hx_plan *p, const struct hx_method *m);
  * the option's, as the map says nothing.  n_layer: of the model; SIZE_MAX: unknown. */
 int hx_plan_takes(const struct hx_plan *p, const struct hx_option *o, const char *value, size_t n_layer);
 
-/* The i-th option of the plan and these methods, as hx_plan_option(). */
-const struct hx_option *hx_option_at(const struct hx_method *const *methods, size_t i, const struct hx_method **owner);
+/* Calls `told` for each option of the plan and these methods, in the order of hx_plan_option(): one that several methods have once, with
+ * the first that has help for it.  owner: NULL of the plan's own. */
+void hx_option_each(const struct hx_method *const *methods, void (*told)(const struct hx_option *o, const struct hx_method *owner));
 
 /* 1: it is one of the plan's own. */
 int hx_option_is_plans(const struct hx_option *o);

@@ -51,19 +51,14 @@ static int is_told_here(const struct hx_method *const *methods, size_t m, const 
     return 1;
 }
 
-const struct hx_option *hx_option_at(const struct hx_method *const *methods, size_t i, const struct hx_method **owner)
+void hx_option_each(const struct hx_method *const *methods, void (*told)(const struct hx_option *o, const struct hx_method *owner))
 {
-    *owner = NULL;
     for (const struct hx_option *o = hx_plan_options; o->name; o++)
-        if (i-- == 0)
-            return o;
+        told(o, NULL);
     for (size_t m = 0; methods[m]; m++)
         for (const struct hx_option *o = methods[m]->options; o && o->name; o++)
-            if (is_told_here(methods, m, o) && i-- == 0) {
-                *owner = methods[m];
-                return o;
-            }
-    return NULL;
+            if (is_told_here(methods, m, o))
+                told(o, methods[m]);
 }
 
 int hx_option_is_plans(const struct hx_option *o)
@@ -77,12 +72,13 @@ int hx_option_is_plans(const struct hx_option *o)
 
 const struct hx_option *hx_option_find(const struct hx_method *const *methods, const char *name)
 {
-    const struct hx_method *owner;
-    const struct hx_option *o;
-
-    for (size_t i = 0; (o = hx_option_at(methods, i, &owner)); i++)
+    for (const struct hx_option *o = hx_plan_options; o->name; o++)
         if (strcmp(o->name, name) == 0)
             return o;
+    for (size_t m = 0; methods[m]; m++) /* the first with help is the one that is told about, as in hx_option_each() */
+        for (const struct hx_option *o = methods[m]->options; o && o->name; o++)
+            if (o->help && strcmp(o->name, name) == 0)
+                return o;
     return NULL;
 }
 
