@@ -73,10 +73,20 @@ static int open_draft(struct hx_engine *e, struct hx_open o, struct hx_error *er
     return hx_plan_method(e->plan, HX_SEAM_DRAFT)->open.draft(&e->draft, &o, err);
 }
 
+static int open_taps(struct hx_engine *e, struct hx_open o, struct hx_error *err)
+{
+    const struct hx_method *m;
+    int rc = 0;
+
+    o.core = e->core;
+    for (size_t i = 0; !rc && (m = hx_plan_tap(e->plan, i)); i++)
+        rc = m->open.tap(&e->taps[i], &o, err);
+    return rc;
+}
+
 static int open_methods(struct hx_engine *e, size_t n_ctx, struct hx_error *err)
 {
     const struct hx_open o = hx_core_for(e->core, e->plan, n_ctx);
-    const struct hx_method *m;
     int rc = hx_plan_method(e->plan, HX_SEAM_KV)->open.kv(&e->kv, &o, err);
 
     if (!rc)
@@ -85,9 +95,7 @@ static int open_methods(struct hx_engine *e, size_t n_ctx, struct hx_error *err)
         rc = hx_attn_softmax_int(e->attn, err);
     if (!rc)
         rc = open_draft(e, o, err);
-    for (size_t i = 0; !rc && (m = hx_plan_tap(e->plan, i)); i++)
-        rc = m->open.tap(&e->taps[i], &o, err);
-    return rc;
+    return rc ? rc : open_taps(e, o, err);
 }
 
 static void list_taps(struct hx_engine *e, struct hx_tap *more)

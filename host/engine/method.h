@@ -146,7 +146,7 @@ struct hx_open {
     size_t n_ctx;           /* positions; of linear methods: 0 */
     const struct hx_pager_how *paging; /* of methods with HX_OPTION_PAGES; NULL: anyhow */
     const struct hx_watch *watch;      /* who is told of what takes long (base/watch.h); NULL: nobody */
-    struct hx_core *core;              /* of drafters: the engine's; of others NULL */
+    struct hx_core *core;              /* of drafters and taps: the engine's; of others NULL */
     const struct hx_engines *engines;  /* likewise */
 };
 

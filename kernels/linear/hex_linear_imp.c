@@ -265,6 +265,15 @@ static void pick(const struct hx_linear_call *c, unsigned *ids)
                                                              c->m[0]->rows));
 }
 
+int hx_linear_argmax(struct hx_linear_state *s, struct hx_linear_call *c, unsigned *ids, hex_linear_cycles *cycles)
+{
+    int rc;
+
+    c->y_stride[0] = hx_weights_groups(c->m[0]->rows) * HX_WEIGHTS_ROWS;
+    rc = hx_linear_scratch(s, c, c->n * c->y_stride[0] * sizeof(float), &c->y[0]);
+    return rc ? rc : hx_linear_run_held(c, cycles, pick, ids);
+}
+
 static int argmax(struct hx_linear_state *s, struct hx_linear_call *c, unsigned which, size_t x_len,
                   unsigned *ids, size_t ids_len, hex_linear_cycles *cycles)
 {
@@ -275,11 +284,7 @@ static int argmax(struct hx_linear_state *s, struct hx_linear_call *c, unsigned 
         rc = hx_linear_check_call(c, x_len);
     if (!rc && ids_len != c->n)
         rc = AEE_EBADPARM;
-    if (rc)
-        return rc;
-    c->y_stride[0] = hx_weights_groups(rows) * HX_WEIGHTS_ROWS;
-    rc = hx_linear_scratch(s, c, c->n * c->y_stride[0] * sizeof(float), &c->y[0]);
-    return rc ? rc : hx_linear_run_held(c, cycles, pick, ids);
+    return rc ? rc : hx_linear_argmax(s, c, ids, cycles);
 }
 
 int hex_linear_argmax(remote_handle64 h, const hex_linear_how *how, unsigned int which,

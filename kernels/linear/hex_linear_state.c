@@ -55,6 +55,7 @@ static void drop(struct hx_handle *h)
     struct hx_linear_state *s = (struct hx_linear_state *)h;
 
     hx_linear_unload(s);
+    hx_linear_guard_drop(&s->guard);
     drop_buffer(&s->scratch);
     drop_buffer(&s->between);
     qurt_mutex_destroy(&s->lock);

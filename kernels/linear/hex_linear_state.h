@@ -18,6 +18,15 @@ struct hx_linear_buffer {
 
 struct hx_linear_gates; /* hex_linear_gated.c */
 
+/* hex_linear_guard.c */
+struct hx_linear_guard {
+    float *q;       /* [k][vectors * 32], 0 behind the last element; NULL: there is none */
+    int in_vtcm;    /* 1: q is there, 0: it is of the heap */
+    size_t k, cols;
+    int vectors;
+    float above;    /* what is taken, see hex_linear.idl */
+};
+
 struct hx_linear_state {
     struct hx_handle handle;
     qurt_mutex_t lock;    /* held for the length of a call; protects what follows */
@@ -28,7 +37,11 @@ struct hx_linear_state {
     struct hx_linear_vtcm vtcm;
     struct hx_linear_stays *stays;
     struct hx_linear_gates *gates; /* one piece of the heap; NULL: there are none */
+    struct hx_linear_guard guard;
 };
+
+/* The guard goes. */
+void hx_linear_guard_drop(struct hx_linear_guard *g);
 
 /* --- handles */
 
@@ -78,6 +91,9 @@ int hx_linear_run_held(const struct hx_linear_call *c, hex_linear_cycles *cycles
 void hx_linear_spoil(const struct hx_linear_call *c);
 
 void hx_linear_add_cycles(hex_linear_cycles *to, const hex_linear_cycles *c);
+
+/* argmax() of a matrix, behind its checks. */
+int hx_linear_argmax(struct hx_linear_state *s, struct hx_linear_call *c, unsigned *ids, hex_linear_cycles *cycles);
 
 /* The products of a call that has been checked, one after the other from y on. */
 int hx_linear_products(struct hx_linear_state *s, struct hx_linear_call *c, float *y, hex_linear_cycles *cycles);

@@ -271,6 +271,14 @@ int hx_linear_dsp_gated(const struct hx_linear_gated *g, float *const *y, const 
 
 /* --- the largest of a matrix's products */
 
+static int check_ids(const struct hx_linear *w, const uint32_t *ids, size_t n, struct hx_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] >= w->rows)
+            return hx_error_set(err, -EDOM, "linear: argmax of vector %zu: not finite", i);
+    return 0;
+}
+
 static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w, uint32_t *ids,
                        const float *x, size_t n, struct hx_error *err)
 {
@@ -282,10 +290,7 @@ static int argmax_some(const struct hx_linear_dsp *d, const struct hx_linear *w,
                              ids, (int)n, &unused);
     if (code)
         return failed(d, "argmax", w, n, code, err);
-    for (size_t i = 0; i < n; i++)
-        if (ids[i] >= w->rows)
-            return hx_error_set(err, -EDOM, "linear: argmax of vector %zu: not finite", i);
-    return 0;
+    return check_ids(w, ids, n, err);
 }
 
 static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size_t n,
@@ -303,6 +308,57 @@ static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size
 }
 
 static const struct hx_linear_ops ops = {"dsp", apply, argmax, 0};
+
+/* --- behind a guard */
+
+int hx_linear_is_dsp(const struct hx_linear *w)
+{
+    return w->ops == &ops;
+}
+
+int hx_linear_dsp_guard(const struct hx_linear *w, const float *q, size_t f, float above, size_t *in_vtcm, struct hx_error *err)
+{
+    const struct hx_linear_dsp *d = w->state;
+    unsigned bytes = 0;
+    const int code = hex_linear_guard(d->skel.handle, (uint32_t)w->cols, above, q, (int)(f * w->cols), &bytes);
+
+    *in_vtcm = bytes;
+    return code ? failed(d, "guard", w, f, code, err) : 0;
+}
+
+static int guarded_some(const struct hx_linear_dsp *d, const struct hx_linear *w, float *y, uint32_t *ids, const float *x, size_t n,
+                        float *teh, struct hx_error *err)
+{
+    hex_linear_cycles unused;
+    int code;
+
+    memcpy(d->x, x, n * w->cols * sizeof(float));
+    if (ids)
+        code = hex_linear_guarded_argmax(d->skel.handle, &d->how, w->index, (uint32_t)n, d->x, (int)(n * w->cols), ids, (int)n,
+                                         teh, (int)n, &unused);
+    else
+        code = hex_linear_guarded(d->skel.handle, &d->how, w->index, (uint32_t)n, d->x, (int)(n * w->cols), d->y,
+                                  (int)(n * w->rows), teh, (int)n, &unused);
+    if (code)
+        return failed(d, "guarded", w, n, code, err);
+    if (!ids)
+        memcpy(y, d->y, n * w->rows * sizeof(float));
+    return ids ? check_ids(w, ids, n, err) : 0;
+}
+
+int hx_linear_dsp_guarded(const struct hx_linear *w, float *y, uint32_t *ids, const float *x, size_t n, float *teh,
+                          struct hx_error *err)
+{
+    const struct hx_linear_dsp *d = w->state;
+    size_t now;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc; i += now) {
+        now = in_one_call(d, n - i, w->cols, w->rows);
+        rc = guarded_some(d, w, y ? y + i * w->rows : NULL, ids ? ids + i : NULL, x + i * w->cols, now, teh + i, err);
+    }
+    return rc;
+}
 
 /* --- open */
 

@@ -74,6 +74,19 @@ struct hx_linear_gated {
 /* y[m] for n vectors as in apply(), in one call; paths: [n] enum hx_linear_path.  0; -EIO. */
 int hx_linear_dsp_gated(const struct hx_linear_gated *g, float *const *y, const float *x, size_t n, uint32_t *paths, struct hx_error *err);
 
+/* 1: a matrix that an open method of this kind applies. */
+int hx_linear_is_dsp(const struct hx_linear *w);
+
+/* Directions q [f][cols] of such a matrix' input, orthonormal, that hx_linear_dsp_guarded() looks at; those before go.  f 0: none.  A
+ * vector whose length in them, by its own, is above `above` loses it.  *in_vtcm: bytes of them that are in VTCM; 0: they are in memory.
+ * 0; -EIO. */
+int hx_linear_dsp_guard(const struct hx_linear *w, const float *q, size_t f, float above, size_t *in_vtcm, struct hx_error *err);
+
+/* As apply() of w for n vectors, or, with ids, argmax(); behind the guard; teh [n]: each vector's length in its directions by
+ * its own.  Of y [n][rows] and ids [n] one is NULL.  0; -EIO; -EDOM as argmax(). */
+int hx_linear_dsp_guarded(const struct hx_linear *w, float *y, uint32_t *ids, const float *x, size_t n, float *teh,
+                          struct hx_error *err);
+
 /* Of `resident` and `auto`: which matrices stay, wholly or in part, which stream, and why, and bytes by layer; asks the DSP.  Else the
  * placement alone.  NULL: out of memory. */
 json_t *hx_linear_dsp_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "methods/dsp/linear_dsp.h"
+
 const char *const hx_guard_mode_names[] = {"project", "gate", "monitor", NULL};
 
 struct guard_tap {
@@ -13,20 +15,28 @@ struct guard_tap {
     enum hx_guard_mode mode;
     double threshold;
     struct hx_guard_seen seen;
+    struct hx_linear *w;     /* the matrix that is guarded on the DSP; NULL: none is */
+    struct hx_linear inner;  /* what it was */
+    float *teh;              /* [room] of a call */
+    size_t room;
 };
+
+static void count(struct guard_tap *t, double teh)
+{
+    t->seen.tokens++;
+    t->seen.told += teh > t->threshold;
+    t->seen.teh_sum += teh;
+    t->seen.energy_sum += teh * teh;
+    t->seen.teh_most = fmax(t->seen.teh_most, teh);
+}
 
 static void look_at(struct guard_tap *t, float *row)
 {
     const struct hx_guard_q q = {t->g.q, t->g.f, t->g.d};
     const double teh = hx_guard_teh(&q, row);
-    const int told = teh > t->threshold;
 
-    t->seen.tokens++;
-    t->seen.told += (size_t)told;
-    t->seen.teh_sum += teh;
-    t->seen.energy_sum += teh * teh;
-    t->seen.teh_most = fmax(t->seen.teh_most, teh);
-    if (t->mode != HX_GUARD_PROJECT && !(t->mode == HX_GUARD_GATE && told))
+    count(t, teh);
+    if (t->mode != HX_GUARD_PROJECT && !(t->mode == HX_GUARD_GATE && teh > t->threshold))
         return;
     hx_guard_project(&q, row);
     t->seen.projected++;
@@ -43,10 +53,90 @@ static int at_point(struct hx_tap *tap, const struct hx_tap_at *at, float *rows,
     return 0;
 }
 
+/* --- on the DSP, within the output matrix' calls */
+
+static int grow(struct guard_tap *t, size_t n, struct hx_error *err)
+{
+    if (n <= t->room)
+        return 0;
+    free(t->teh);
+    t->teh = malloc(n * sizeof(*t->teh));
+    t->room = t->teh ? n : 0;
+    return t->teh ? 0 : hx_error_set(err, -ENOMEM, "guard: out of memory");
+}
+
+static float above(const struct guard_tap *t)
+{
+    return t->mode == HX_GUARD_PROJECT ? -1 : t->mode == HX_GUARD_GATE ? (float)t->threshold : INFINITY;
+}
+
+static int on_dsp(struct guard_tap *t, float *y, uint32_t *ids, const float *x, size_t n, struct hx_error *err)
+{
+    int rc = grow(t, n, err);
+
+    if (!rc)
+        rc = hx_linear_dsp_guarded(&t->inner, y, ids, x, n, t->teh, err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        count(t, t->teh[i]);
+        t->seen.projected += t->teh[i] > above(t);
+    }
+    return rc;
+}
+
+/* The output matrix is applied alone. */
+static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, const float *x, size_t n, float *scratch,
+                 struct hx_error *err)
+{
+    (void)n_m;
+    (void)scratch;
+    return on_dsp(w[0]->state, y[0], NULL, x, n, err);
+}
+
+static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size_t n, struct hx_error *err)
+{
+    return on_dsp(w->state, NULL, ids, x, n, err);
+}
+
+static const struct hx_linear_ops guarded_ops = {"guarded dsp", apply, argmax, 0};
+
+static int take_matrix(struct guard_tap *t, struct hx_linear *w, struct hx_error *err)
+{
+    int rc;
+
+    if (w && w->ops == &guarded_ops)
+        return hx_error_set(err, -EBUSY, "guard: the output matrix has one: one engine of a model at a time");
+    if (!w || !hx_linear_is_dsp(w))
+        return 0;
+    rc = hx_linear_dsp_guard(w, t->g.q, t->g.f, above(t), &t->seen.in_vtcm, err);
+    if (rc)
+        return rc;
+    t->w = w;
+    t->inner = *w;
+    t->seen.on_dsp = 1;
+    t->tap.points = 0;
+    w->ops = &guarded_ops;
+    w->state = t;
+    return 0;
+}
+
+static void give_matrix_back(struct guard_tap *t)
+{
+    size_t unused;
+
+    if (!t->w)
+        return;
+    hx_linear_dsp_guard(&t->inner, NULL, 0, 0, &unused, NULL);
+    *t->w = t->inner;
+}
+
+/* --- life */
+
 static void release(struct hx_tap *tap)
 {
     struct guard_tap *t = (struct guard_tap *)tap;
 
+    give_matrix_back(t);
+    free(t->teh);
     hx_guard_free(&t->g);
     free(t);
 }
@@ -60,9 +150,11 @@ static int close_tap(struct hx_tap *tap, struct hx_error *err)
 
 static const struct hx_tap_ops ops = {.name = "guard", .at = at_point, .close = close_tap, .abandon = release};
 
-int hx_guard_tap_open(struct hx_tap **out, struct hx_guard *g, enum hx_guard_mode mode, double threshold, struct hx_error *err)
+int hx_guard_tap_open(struct hx_tap **out, struct hx_guard *g, enum hx_guard_mode mode, double threshold, struct hx_linear *w,
+                      struct hx_error *err)
 {
     struct guard_tap *t = calloc(1, sizeof(*t));
+    int rc;
 
     if (!t) {
         hx_guard_free(g);
@@ -70,8 +162,12 @@ int hx_guard_tap_open(struct hx_tap **out, struct hx_guard *g, enum hx_guard_mod
     }
     *t = (struct guard_tap){.tap = {&ops, 1u << HX_TAP_IN_OUT}, .g = *g, .mode = mode, .threshold = threshold};
     g->q = NULL;
-    *out = &t->tap;
-    return 0;
+    rc = take_matrix(t, w, err);
+    if (rc)
+        release(&t->tap);
+    else
+        *out = &t->tap;
+    return rc;
 }
 
 struct hx_guard_seen hx_guard_tap_seen(const struct hx_tap *t)

@@ -3,6 +3,7 @@
 #define HX_GUARD_TAP_H
 
 #include "base/error.h"
+#include "engine/linear.h"
 #include "engine/tap.h"
 #include "guard_file.h"
 
@@ -18,11 +19,16 @@ struct hx_guard_seen {
     size_t tokens, told, projected; /* told: TEH above the threshold */
     double teh_sum, teh_most;       /* before projection, 0..1 */
     double energy_sum;              /* squares of TEH */
-    double left_most;               /* hx_guard_left() behind it; 0: nothing was projected */
+    double left_most;               /* hx_guard_left() behind it; 0: nothing was projected here */
+    size_t in_vtcm;                 /* bytes of directions there */
+    int on_dsp;
 };
 
-/* Takes over g's directions, also when it fails.  0 or -ENOMEM. */
-int hx_guard_tap_open(struct hx_tap **out, struct hx_guard *g, enum hx_guard_mode mode, double threshold, struct hx_error *err);
+/* Takes over g's directions, also when it fails.  w: the output matrix that the engine applies.  Where that is on the DSP the guard is
+ * there, too, within its calls, and sees only states whose logits are asked for; the matrix is then the tap's until it is closed.
+ * NULL: on the host, as a tap.  0; -ENOMEM; -EBUSY: the matrix has a guard; -EIO. */
+int hx_guard_tap_open(struct hx_tap **out, struct hx_guard *g, enum hx_guard_mode mode, double threshold, struct hx_linear *w,
+                      struct hx_error *err);
 
 struct hx_guard_seen hx_guard_tap_seen(const struct hx_tap *t);
 const struct hx_guard *hx_guard_tap_guard(const struct hx_tap *t);

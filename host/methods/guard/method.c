@@ -1,6 +1,7 @@
 /* Tap method `guard`: final hidden states are looked at, and projected, for a few directions of them. */
 #include <errno.h>
 
+#include "engine/core.h"
 #include "engine/plan.h"
 #include "guard_tap.h"
 
@@ -34,7 +35,8 @@ static int open_guard(struct hx_tap **out, const struct hx_open *o, struct hx_er
     if (rc)
         return rc;
     return hx_guard_tap_open(out, &g, (enum hx_guard_mode)hx_plan_index(o->plan, "guard-mode"),
-                             hx_plan_given(o->plan, "guard-threshold") ? hx_plan_real(o->plan, "guard-threshold") / 100 : g.threshold, err);
+                             hx_plan_given(o->plan, "guard-threshold") ? hx_plan_real(o->plan, "guard-threshold") / 100 : g.threshold,
+                             o->core ? &o->core->matrices.out : NULL, err);
 }
 
 static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
@@ -45,8 +47,8 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     const double n = s.tokens ? (double)s.tokens : 1;
 
     (void)kv;
-    return json_pack("{s:s, s:I, s:s, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "topic", g->name, "directions", (json_int_t)g->f, "mode",
-                     hx_plan_text(p, "guard-mode"), "threshold_percent", 100 * hx_guard_tap_threshold(t), "tokens", (json_int_t)s.tokens,
+    return json_pack("{s:s, s:I, s:s, s:b, s:I, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "topic", g->name, "directions", (json_int_t)g->f, "mode",
+                     hx_plan_text(p, "guard-mode"), "on_dsp", s.on_dsp, "vtcm_bytes", (json_int_t)s.in_vtcm, "threshold_percent", 100 * hx_guard_tap_threshold(t), "tokens", (json_int_t)s.tokens,
                      "told", (json_int_t)s.told, "projected", (json_int_t)s.projected, "teh_percent_mean", 100 * s.teh_sum / n,
                      "teh_percent_most", 100 * s.teh_most, "energy_percent_mean", 100 * s.energy_sum / n, "left_most", s.left_most);
 }
