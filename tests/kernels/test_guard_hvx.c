@@ -1,5 +1,5 @@
-/* Protects the guard's steps on the DSP (kernels/linear/guard.h): HVX gives what the reference in double gives, within what the header says,
- * for every width, and of what is taken twice nothing is left.  Calls through a rig: test_guard_rig.c. */
+/* Protects the guard's steps on the DSP (kernels/linear/guard.h): HVX gives what the reference in double gives, within what the header
+ * says, for every width, and of what is taken twice nothing is left.  Calls through a rig: test_guard_rig.c. */
 #include <math.h>
 
 #include "hxt.h"
