@@ -30,6 +30,7 @@ int hx_cmd_native(int argc, char **argv);
 int hx_cmd_ugt(int argc, char **argv);
 int hx_cmd_guard(int argc, char **argv);
 int hx_cmd_geometry(int argc, char **argv);
+int hx_cmd_isagi(int argc, char **argv);
 int hx_cmd_block(int argc, char **argv);
 int hx_cmd_dsp(int argc, char **argv);
 int hx_cmd_demo(int argc, char **argv);

@@ -1,0 +1,85 @@
+#!/bin/sh
+# hexrig isagi: five turns, of which the repeated question makes no DSP call; a state that goes on where it was, with the same answer also
+# behind a DSP that was killed; a damaged state is refused and stays.  Usage: isagi.sh BUILD
+set -eu
+build=$(cd "$1" && pwd)
+hexrig=$build/bin/hexrig
+unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_FARF
+dir=$(mktemp -d)
+up=
+trap '[ -z "$up" ] || "$hexrig" down >/dev/null 2>&1; rm -rf "$dir"' EXIT
+export XDG_RUNTIME_DIR="$dir"
+cd "$dir"
+
+fail() {
+    echo "isagi: $*"
+    exit 1
+}
+# of turn N: figure N KEY FILE
+figure() { sed -n "s/^turn=$1 .*\b$2=\([^ ]*\).*/\1/p" "$3"; }
+holds() { # FILE TURN KEY CONDITION: `v` is the figure
+    v=$(figure "$2" "$3" "$1")
+    [ -n "$v" ] && awk -v v="$v" "BEGIN { exit !($4) }" || fail "$1: $3 of turn $2 is '$v', not $4"
+}
+
+cat >five <<'END'
+The king was
+The rain fell upon
+The king was
+The king was a
+A symphony by Beethoven
+END
+"$hexrig" isagi --script five --state mind.miku >out
+[ "$(grep -c '^turn=' out)" = 5 ] || fail "$(cat out)"
+for turn in 1 2 4 5; do
+    holds out $turn calls 'v > 0'
+done
+holds out 1 cog 'v == "EXPLORE"'
+holds out 3 cog 'v == "RETRIEVE"'
+holds out 3 calls 'v == 0'
+holds out 3 sim 'v == 1'
+holds out 3 traj 'v == 2'
+holds out 4 cog 'v == "AUGMENT"'
+holds out 5 traj 'v == 4'
+holds out 5 metric "v > $(figure 1 metric out)"
+answer() { sed -n "/^turn=$1 /{n;p;}" "$2"; }
+[ "$(answer 1 out)" = "$(answer 3 out)" ] || fail "another answer to the same question"
+
+# a new process knows what the old one knew, and a retrieved turn leaves all but the log
+head -1 five >first
+"$hexrig" isagi --script first --state mind.miku >again
+holds again 1 calls 'v == 0'
+holds again 1 traj 'v == 4'
+[ "$(answer 1 again)" = "$(answer 1 out)" ] || fail "the state has another answer"
+
+# the next answer is the same on a rig whose DSP was killed
+echo "The garden behind the house" >next
+cp mind.miku one.miku
+cp mind.miku two.miku
+"$hexrig" isagi --script next --state one.miku >before
+"$hexrig" up >/dev/null
+up=1
+"$hexrig" isagi --script first --state two.miku >/dev/null
+cp mind.miku two.miku
+kill -9 "$("$hexrig" status | sed -n 's/^dsp_pid=//p')"
+"$hexrig" isagi --script next --state two.miku >after
+[ "$(answer 1 before)" = "$(answer 1 after)" ] && [ -n "$(answer 1 after)" ] || fail "another answer behind a DSP that was killed"
+cmp one.miku two.miku || fail "another state behind a DSP that was killed"
+"$hexrig" down >/dev/null
+up=
+
+# one byte of it
+cp mind.miku bad.miku
+printf x | dd of=bad.miku bs=1 seek=5000 conv=notrunc status=none
+cp bad.miku kept.miku
+rc=0
+"$hexrig" isagi --script five --state bad.miku --kv f32 >damaged 2>err || rc=$?
+[ "$rc" = 1 ] && [ ! -s damaged ] && grep -q 'damaged: its checksum' err && [ "$(wc -l <err)" = 1 ] || fail "$(cat err)"
+cmp bad.miku kept.miku
+# forbidden coordinates are looked at, and what a topic can spare goes
+"$hexrig" isagi --script next --state forbid.miku --forbid garden --kv f32 >forbid
+holds forbid 1 teh 'v > 1 && v < 100'
+rc=0
+"$hexrig" isagi --script next --state forbid.miku --forbid garden --kv f32 >out2 2>err || rc=$?
+[ "$rc" = 2 ] && grep -q 'of a new memory' err || fail "$(cat err)"
+echo "isagi: $(figure 1 calls out) calls, then $(figure 3 calls out)"

@@ -1,0 +1,211 @@
+/* A turn, see isagi.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "cli/report.h"
+#include "engine/forward.h"
+#include "generate/completion.h"
+#include "isagi.h"
+#include "methods/guard/guard.h"
+
+/* --- states */
+
+struct hx_isagi_watch {
+    struct hx_tap tap; /* first */
+    float *forbidden, *snipe; /* [n][d] */
+    struct hx_guard_q look, take;
+    double most;              /* TEH since it was set to 0 */
+    struct hx_tap *taps[HX_PLAN_TAPS + 2]; /* the engine's, and this */
+};
+
+/* What is looked at is what the model made of it; then the spare coordinates go. */
+static int look_and_take(struct hx_tap *t, const struct hx_tap_at *at, float *rows, struct hx_error *err)
+{
+    struct hx_isagi_watch *w = (struct hx_isagi_watch *)t;
+
+    (void)err;
+    for (size_t i = 0; i < at->n; i++) {
+        w->most = fmax(w->most, hx_guard_teh(&w->look, rows + i * at->row));
+        if (w->take.f)
+            hx_guard_project(&w->take, rows + i * at->row);
+    }
+    return 0;
+}
+
+static const struct hx_tap_ops watch_ops = {.name = "isagi", .at = look_and_take};
+
+static float *rows_of(const struct hx_cog *c, const uint32_t *list, size_t n)
+{
+    float *rows = malloc((n * c->d + 1) * sizeof(*rows));
+
+    for (size_t i = 0; i < n && rows; i++)
+        memcpy(rows + i * c->d, c->basis + list[i] * c->d, c->d * sizeof(*rows));
+    return rows;
+}
+
+int hx_isagi_watch_open(struct hx_isagi *s, struct hx_error *err)
+{
+    struct hx_isagi_watch *w = s->watch = calloc(1, sizeof(*w));
+    const struct hx_cog *c = &s->cog;
+    struct hx_engine *e = s->e;
+    size_t n = 0;
+
+    if (!w)
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    w->tap = (struct hx_tap){&watch_ops, 1u << HX_TAP_IN_OUT};
+    w->forbidden = rows_of(c, c->forbidden, c->n_forbidden);
+    w->snipe = rows_of(c, c->snipe, c->n_snipe);
+    if (!w->forbidden || !w->snipe)
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    w->look = (struct hx_guard_q){w->forbidden, c->n_forbidden, c->d};
+    w->take = (struct hx_guard_q){w->snipe, c->n_snipe, c->d};
+    for (; e->taps[n]; n++)
+        w->taps[n] = e->taps[n];
+    w->taps[n] = &w->tap;
+    return hx_forward_use(e->forward, &(struct hx_forward_parts){.matrices = &e->core->matrices, .kernels = e->core->kernels,
+                                                                .pool = e->core->kernels ? e->core->pool : NULL, .taps = w->taps,
+                                                                .trees = hx_forward_trees(e->forward)}, err);
+}
+
+void hx_isagi_watch_close(struct hx_isagi *s)
+{
+    if (!s->watch)
+        return;
+    free(s->watch->forbidden);
+    free(s->watch->snipe);
+    free(s->watch);
+    s->watch = NULL;
+}
+
+/* --- recognition */
+
+/* Coordinates of the mean of the question's embedding rows: nothing runs for that. */
+static int place(const struct hx_isagi *s, const uint32_t *ids, size_t n, double *z, struct hx_error *err)
+{
+    const struct hx_linear *embd = &s->e->model->embd;
+    double *mean = calloc(embd->cols, sizeof(*mean));
+    float *row = malloc(embd->cols * sizeof(*row));
+    int rc = mean && row ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        hx_linear_row(embd, ids[i], row);
+        for (size_t x = 0; x < embd->cols; x++)
+            mean[x] += (double)row[x] / (double)n;
+    }
+    if (!rc)
+        hx_cog_place(&s->cog, mean, z);
+    free(mean);
+    free(row);
+    return rc;
+}
+
+/* --- answers */
+
+/* Greedy, to the end of a line. */
+static int answer(struct hx_isagi *s, const char *prompt, struct hx_isagi_turn *t, struct hx_error *err)
+{
+    static const char *const stops[] = {"\n"};
+    struct hx_completion_cfg cfg = {.n_max = s->n, .at_end_token = 1, .sampling = {.repeat_penalty = 1.1, .repeat_last = 64},
+                                    .stops = stops, .n_stops = 1};
+    struct hx_completion c = {.ids = NULL};
+    uint32_t *ids = NULL;
+    int more, rc = hx_tokenizer_encode_with(s->e->model->tok, prompt, strlen(prompt), HX_ENCODE_BOS, &ids, &cfg.n_prompt)
+                       ? hx_error_set(err, -ENOMEM, "out of memory") : 0;
+
+    if (hx_plan_offload(s->o.plan) & HX_OFFLOAD_ARGMAX)
+        cfg.sampling = (struct hx_sampler_cfg){.temp = 0};
+    cfg.prompt = ids;
+    if (!rc)
+        rc = hx_completion_open(&c, s->e, &cfg, err);
+    s->watch->most = 0;
+    while (!rc && (more = hx_completion_step(&c, err)) != 0)
+        rc = more < 0 ? more : 0;
+    if (!rc && !(t->answer = hx_json_utf8(c.text.text, c.text.n)))
+        rc = hx_error_set(err, -ENOMEM, "out of memory");
+    t->teh = s->watch->most;
+    hx_completion_close(&c);
+    free(ids);
+    return rc;
+}
+
+/* The nearest exchange in front, where it helps. */
+static int ask(struct hx_isagi *s, const char *question, const struct hx_cog_match *m, struct hx_isagi_turn *t, struct hx_error *err)
+{
+    const struct hx_trajectory *near = m->tier == HX_COG_AUGMENT ? &s->cog.at[m->nearest] : NULL;
+    char *prompt = NULL;
+    int rc;
+
+    if (near && asprintf(&prompt, "%s%s\n%s", near->prompt, near->answer, question) < 0)
+        return hx_error_set(err, -ENOMEM, "out of memory");
+    rc = answer(s, near ? prompt : question, t, err);
+    free(prompt);
+    return rc;
+}
+
+static int learn(struct hx_isagi *s, const char *question, const double *z, const struct hx_cog_match *m, const struct hx_isagi_turn *t,
+                 struct hx_error *err)
+{
+    int rc = 1 - m->similarity > s->novel ? hx_cog_grow(&s->cog, z, err) : 0;
+
+    return rc ? rc : hx_cog_add(&s->cog, z, question, t->answer, t->teh, err);
+}
+
+static int recall(const struct hx_isagi *s, const struct hx_cog_match *m, struct hx_isagi_turn *t, struct hx_error *err)
+{
+    const struct hx_trajectory *known = &s->cog.at[m->nearest];
+
+    t->teh = known->teh;
+    t->answer = strdup(known->answer);
+    return t->answer ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
+}
+
+static int run(struct hx_isagi *s, const char *question, const uint32_t *ids, size_t n, struct hx_isagi_turn *t, struct hx_error *err)
+{
+    double *z = malloc(s->cog.k * sizeof(*z));
+    struct hx_cog_match m;
+    int rc = z ? place(s, ids, n, z, err) : hx_error_set(err, -ENOMEM, "out of memory");
+
+    if (!rc) {
+        m = hx_cog_match(&s->cog, z);
+        t->tier = m.tier;
+        t->similarity = m.similarity;
+        rc = m.tier == HX_COG_RETRIEVE ? recall(s, &m, t, err) : ask(s, question, &m, t, err);
+        if (!rc && m.tier != HX_COG_RETRIEVE)
+            rc = learn(s, question, z, &m, t, err);
+    }
+    if (!rc)
+        rc = hx_cog_say(&s->cog, question, t->answer, t->tier, t->similarity, err);
+    free(z);
+    return rc;
+}
+
+int hx_isagi_turn(struct hx_isagi *s, const char *question, struct hx_isagi_turn *t, struct hx_error *err)
+{
+    const double start = hx_report_clock();
+    struct hx_session_stats before, after, sum;
+    uint32_t *ids = NULL;
+    size_t n = 0;
+    int rc = hx_report_now(&before) ? hx_error_set(err, -EIO, "cannot read the session's figures") : 0;
+
+    *t = (struct hx_isagi_turn){.answer = NULL};
+    if (!rc && hx_tokenizer_encode(s->e->model->tok, question, strlen(question), &ids, &n))
+        rc = hx_error_set(err, -ENOMEM, "out of memory");
+    if (!rc)
+        rc = run(s, question, ids, n, t, err);
+    free(ids);
+    if (rc)
+        return rc;
+    if (hx_report_now(&after))
+        return hx_error_set(err, -EIO, "cannot read the session's figures");
+    sum = hx_report_diff(&after, &before);
+    t->calls = (double)(sum.invokes + sum.packets);
+    t->growth = hx_cog_growth(&s->cog);
+    t->trajectories = s->cog.n;
+    t->ms = 1e3 * (hx_report_clock() - start);
+    s->turns++;
+    s->retrieved += t->tier == HX_COG_RETRIEVE;
+    return 0;
+}
