@@ -268,7 +268,7 @@ tools_parts := \
   cli/share cli/xml_text cli/near cli/opt_tree cli/opt cli/cmd cli/report cli/help cli/help_columns \
   html/page html/chart html/density html/roofline html/trace html/timing html/sources \
   plan/verdict \
-  planted/directions planted/keys planted/narrow planted/planted planted/rows planted/tensors \
+  planted/answer planted/directions planted/keys planted/narrow planted/planted planted/rows planted/tensors \
   report/estimate report/timing_params report/timing_rows \
   roofline/roofline roofline/roofline_svg roofline/roofline_counts roofline/energy \
   subspace/activations subspace/axioms topics/states topics/topics twin/twin ugt/graft

@@ -16,16 +16,6 @@ enum { LANES = 32 };
 
 /* --- which directions */
 
-void hx_linear_guard_drop(struct hx_linear_guard *g)
-{
-    hx_purpose_set(g->q, g->k * (size_t)g->vectors * HX_LINEAR_ALIGN, HX_PURPOSE_OTHER);
-    if (g->in_vtcm)
-        HAP_release_VTCM(g->q);
-    else
-        free(g->q);
-    *g = (struct hx_linear_guard){.q = NULL};
-}
-
 static int set_guard(struct hx_linear_guard *g, size_t cols, const float *q, size_t k)
 {
     const int vectors = (int)((cols + LANES - 1) / LANES);

@@ -6,6 +6,7 @@
 
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
+#include "HAP_vtcm_mgr.h"
 #include "hex_linear_stay.h"
 #include "qurt_hvx.h"
 #include "skel/parallel.h"
@@ -48,6 +49,16 @@ void hx_linear_unload(struct hx_linear_state *s)
     s->gates = NULL;
     hx_linear_stays_drop(&s->stays);
     hx_linear_vtcm_release(&s->vtcm);
+}
+
+void hx_linear_guard_drop(struct hx_linear_guard *g)
+{
+    hx_purpose_set(g->q, g->k * (size_t)g->vectors * HX_LINEAR_ALIGN, HX_PURPOSE_OTHER);
+    if (g->in_vtcm)
+        HAP_release_VTCM(g->q);
+    else
+        free(g->q);
+    *g = (struct hx_linear_guard){.q = NULL};
 }
 
 static void drop(struct hx_handle *h)

@@ -15,7 +15,7 @@ int hx_cmd_guard(int argc, char **argv)
     static const struct hx_actions actions = {
         .cmd = "guard",
         .about = "Monitors and projects a few directions of final hidden states.",
-        .example = "hexrig guard build --topic weather -o weather.guard; hexrig run --guard weather.guard",
+        .example = "hexrig guard build --topic weather -o weather.guard",
         .list = list,
         .n = sizeof(list) / sizeof(list[0]),
     };

@@ -71,15 +71,6 @@ static int check_planted(const struct hx_planted *p, struct hx_error *err)
     return rc ? rc : check_range("zones", p->zones, 1, p->rank - reserved, err);
 }
 
-uint32_t hx_planted_answer(uint32_t trigger, size_t tokens, uint32_t bos, uint32_t eos)
-{
-    uint32_t answer = (uint32_t)((trigger + tokens / 2) % tokens);
-
-    while (answer == bos || answer == eos || answer == trigger)
-        answer = (uint32_t)((answer + 1) % tokens);
-    return answer;
-}
-
 /* Bytes that are free where `path` will be; UINT64_MAX: nobody knows. */
 static uint64_t room_for(const char *path)
 {
