@@ -38,7 +38,7 @@ make_ install
     names lib/cmake/hexrig hexrig-config.cmake hexrig-config-version.cmake
     names include hexrig.h
     names include/hexrig "$src"/rpc/include/*.h "$src"/dsp/include/*.h "$src"/dsp/include/hexrig/*.h
-    names share/hexrig "$src"/host/data/*.gguf "$src"/host/data/*.cal books-holdout.txt
+    names share/hexrig "$src"/host/data/*.gguf "$src"/host/data/*.cal books-holdout.txt topics.txt
     names share/hexrig/llama "$src"/tools/llama/*
     names share/hexrig/idl "$src"/rpc/idl-include/*.idl
     names share/hexrig/profiles "$src"/dsp/profiles/*
