@@ -532,10 +532,12 @@ $(BUILD)/tests/conformance: $(conformance_o)
 $(obj)/tests/run_with/%.o: inc := $(inc_rpc) -Itests/skel -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 $(BUILD)/tests/run_with_client: $(obj)/tests/run_with/client.o
 	$(call link,$(in) -lpthread)
+$(BUILD)/tests/run_with_msm_client: $(obj)/tests/run_with/msm_client.o
+	$(call link,$(in) -lpthread)
 $(BUILD)/tests/run_with_client-static: $(obj)/tests/run_with/client.o
 	$(call link,-static $(in) -lpthread)
 
-tests: $(BUILD)/tests/run_with_client $(if $(SAN),,$(BUILD)/tests/run_with_client-static)
+tests: $(BUILD)/tests/run_with_client $(BUILD)/tests/run_with_msm_client $(if $(SAN),,$(BUILD)/tests/run_with_client-static)
 tests: $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(BUILD)/tests/conformance
 # preloaded into programs, with the machine's own malloc
 preloads := $(patsubst tests/fail/%.c,$(BUILD)/tests/libhxt_%.so,$(wildcard tests/fail/*.c))
@@ -761,7 +763,7 @@ soak: $(soak_b)
 # whatever `link` makes
 linked := $(filter-out $(X)/hexrig-mpi.so $(X)/crt-digest $(L)/libcdsprpc.so.1 $(L)/libhexrig.so,$(programs)) $(X)/hexrig-fuse-static $(BUILD)/tools/hexrig-listing \
           $(test_b) $(fuzz_b) $(soak_b) $(bench_b) $(test_skels:%=$(BUILD)/tests/lib%_skel.so) $(threads_skels) $(silicon_skels) \
-          $(addprefix $(BUILD)/tests/,conformance conformance-static run_with_client run_with_client-static) $(preloads) \
+          $(addprefix $(BUILD)/tests/,conformance conformance-static run_with_client run_with_client-static run_with_msm_client) $(preloads) \
           $(addprefix $(BUILD)/peer/,make_model peer_llama)
 $(linked): $(ld_stamp)
 

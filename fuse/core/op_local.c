@@ -9,8 +9,9 @@
 void hx_op_alloc_dma_buff(struct hx_call *call)
 {
     hx_log_client("client %d: ALLOC_DMA_BUFF of %llu bytes: the %s front end cannot hand out descriptors; "
-           "start the program by `hexrig run-with`, or let it use rpcmem_alloc() of hexrig's libcdsprpc.so",
-           call->session->client_id, (unsigned long long)call->arg.alloc.size, call->front->name);
+           "start the program by `hexrig run-with`, or let it use rpcmem_alloc() of hexrig's libcdsprpc.so%s",
+           call->session->client_id, (unsigned long long)call->arg.alloc.size, call->front->name,
+           call->arg.alloc.size > UINT32_MAX ? "; or is it INVOKE of /dev/adsprpc-smd, which has the same number?" : "");
     hx_call_finish(call, -EOPNOTSUPP);
 }
 

@@ -39,6 +39,7 @@ struct hx_session {
     bool poll_mode; /* SET_OPTION asked for it */
     unsigned pd;    /* HX_PD_ROOT, _USER or _SENSORS */
     bool used; /* it served a call */
+    bool told_msm; /* that it sends ioctls of another driver, see dispatch.c */
     bool unreachable_logged; /* the log has said that the rig may not read the client's memory */
     enum hx_session_state state;
     bool pd_died; /* its channel broke, perhaps before INIT_CREATE was answered */

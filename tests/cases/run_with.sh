@@ -64,6 +64,12 @@ for how in --seccomp --preload; do
     run 0 "$how: dynamic client" "$hexrig" run-with $how -- "$client" /dev/fastrpc-cdsp $all
     run 0 "$how: calls do not pass the launcher" "$hexrig" run-with $how -- "$client" /dev/fastrpc-cdsp stopped
 done
+run 0 "--preload: a program for Qualcomm's own kernels" "$hexrig" run-with --preload -- "$build/tests/run_with_msm_client"
+run 0 "LD_PRELOAD by hand: the same" env LD_PRELOAD="$preload" "$build/tests/run_with_msm_client"
+run 1 "the same on Linux's node" "$hexrig" run-with --preload -- "$build/tests/run_with_msm_client" "$node"
+says "GETINFO: Inappropriate ioctl"
+grep -q "GETINFO (0xc0045208) is an ioctl of Qualcomm's own kernels" "$XDG_RUNTIME_DIR/hexrig.log" ||
+    { cp "$XDG_RUNTIME_DIR/hexrig.log" "$dir/out"; fail "the rig's log tells whose ioctl that is"; }
 run 0 "--seccomp: static client" "$hexrig" run-with -- "$static" /dev/fastrpc-cdsp $all stopped
 run 1 "--preload: static client" "$hexrig" run-with --preload -- "$static" /dev/fastrpc-cdsp buff
 if command -v setpriv >/dev/null && [ "$(id -u)" = 0 ]; then

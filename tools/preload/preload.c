@@ -5,7 +5,8 @@
  * open() and its relatives: /dev/fastrpc-cdsp and /dev/fastrpc-cdsp-secure become the nodes of the rig that runs
  * (HEXRIG_DEVICE, else the default mount, else /dev itself); /dev/dma_heap/system and the name of remote processor 0 become
  * stand-ins.  ioctl(): ALLOC_DMA_BUFF on a rig's node and DMA_HEAP_IOCTL_ALLOC on the stand-in give a memfd.  Everything else
- * goes to the next library untouched.
+ * goes to the next library untouched; but what programs for Qualcomm's own kernels ask of /dev/adsprpc-smd and /dev/ion is translated
+ * (msm.h).
  *
  * Nothing is remembered about descriptors: the two rare ioctls look at the file behind theirs.  So dup(), fork(), exec(),
  * descriptors that came over a socket and numbers that were closed and used again are all right, and close() need not be known. */
@@ -20,6 +21,7 @@
 
 #include "client_nodes.h"
 #include "hx_rig_internal.h"
+#include "msm.h"
 
 /* The headers' prototypes of open() and ioctl() are inlines in a fortified build; these symbols must be plain functions. */
 #define EXPORT __attribute__((visibility("default")))
@@ -87,7 +89,20 @@ static int open_node(enum hx_client_node node, int flags)
     }
     find_device(device, sizeof(device));
     rc = hx_client_node_path(node, device, path, sizeof(path));
-    return rc ? failed(rc) : next(AT_FDCWD, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+    return rc ? failed(rc) : next(AT_FDCWD, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_APPEND)); /* O_APPEND: msm.h */
+}
+
+/* The same for a node of Qualcomm's own kernels. */
+static int open_msm_node(enum hx_msm_node node, int flags)
+{
+    int fd = node == HX_MSM_ION ? hx_msm_open_ion(flags) : open_node(HX_CLIENT_SECURE, flags & O_CLOEXEC ? O_RDWR | O_CLOEXEC : O_RDWR);
+    int now = node == HX_MSM_ION || fd < 0 ? 0 : fcntl(fd, F_GETFL);
+
+    if (node == HX_MSM_ION)
+        return fd < 0 ? failed(fd) : fd;
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, now | O_APPEND);
+    return fd;
 }
 
 static int has_mode(int flags)
@@ -102,6 +117,8 @@ static int do_open(enum next which, const char *path, int flags, mode_t mode)
 
     if (node != HX_CLIENT_OTHER)
         return open_node(node, flags);
+    if (hx_msm_node(path))
+        return open_msm_node(hx_msm_node(path), flags);
     return next ? next(path, flags, mode) : failed(-ENOSYS);
 }
 
@@ -113,6 +130,8 @@ static int do_openat(enum next which, int dir, const char *path, int flags, mode
 
     if (node != HX_CLIENT_OTHER)
         return open_node(node, flags);
+    if (hx_msm_node(path))
+        return open_msm_node(hx_msm_node(path), flags);
     return next ? next(dir, path, flags, mode) : failed(-ENOSYS);
 }
 
@@ -215,6 +234,7 @@ static int allocate(enum hx_client_node node, void *arg)
 EXPORT int ioctl(int fd, unsigned long cmd, ...)
 {
     ioctl_fn next = (ioctl_fn)next_of(IOCTL);
+    enum hx_msm_node msm = hx_msm_of(fd, (uint32_t)cmd);
     enum hx_client_node node = request_for(cmd);
     int saved = errno;
     va_list ap;
@@ -223,6 +243,10 @@ EXPORT int ioctl(int fd, unsigned long cmd, ...)
     va_start(ap, cmd);
     arg = va_arg(ap, void *);
     va_end(ap);
+    if (msm == HX_MSM_ION)
+        return hx_msm_ion_ioctl((uint32_t)cmd, arg);
+    if (msm == HX_MSM_DSP && next && kind_of(fd) == HX_CLIENT_CDSP)
+        return hx_msm_ioctl(next, fd, (uint32_t)cmd, arg);
     if (node != HX_CLIENT_OTHER && kind_of(fd) == node)
         return allocate(node, arg);
     errno = saved;
