@@ -687,6 +687,11 @@ $(soak_b): $(obj)/libhxtest.a $(L)/libcdsprpc.so
 check-static: deps
 	$(sub) tests
 	@tests/run.sh $(BUILD) static
+# unmodified programs of others, fetched
+.PHONY: check-real
+check-real: deps
+	$(sub) tests
+	@tests/run.sh $(BUILD) real
 # a part of `make check` by itself
 check-asan: deps
 	$(sub) tests
@@ -726,7 +731,7 @@ check-full: deps
 	$(sub) tests level-skels
 	@for p in tsan soak valgrind; do $(MAKE) --no-print-directory $$p-programs || exit 1; done
 	$(sub) $(asan) tests
-	@AGAIN=0 tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration determinism docs soak
+	@AGAIN=0 tests/run.sh $(BUILD) check static tsan valgrind aarch64 oracle vm faults calibration determinism docs real soak
 
 # TIME (60) seconds of each fuzz target, or of TARGETS; JOBS (1) at a time.  By libFuzzer where a clang has it (FUZZ_CC; empty: do
 # without), else by the fuzzer of `make check`.  fuzz-merge keeps of what was found what is worth keeping

@@ -30,7 +30,8 @@ enum hx_client_node hx_client_node(const char *path)
     for (size_t i = 0; path && i < sizeof(nodes) / sizeof(nodes[0]); i++)
         if (strcmp(path, nodes[i].path) == 0)
             node = nodes[i].node;
-    return node == HX_CLIENT_PROC && access(path, F_OK) == 0 ? HX_CLIENT_OTHER : node;
+    /* not by access(), which the preload library answers */
+    return node == HX_CLIENT_PROC && faccessat(AT_FDCWD, path, F_OK, 0) == 0 ? HX_CLIENT_OTHER : node;
 }
 
 int hx_client_node_path(enum hx_client_node node, const char *device, char *path, size_t bytes)

@@ -26,7 +26,7 @@
 /* The headers' prototypes of open() and ioctl() are inlines in a fortified build; these symbols must be plain functions. */
 #define EXPORT __attribute__((visibility("default")))
 
-enum next { OPEN, OPEN64, OPENAT, OPENAT64, OPEN_2, OPEN64_2, OPENAT_2, OPENAT64_2, IOCTL };
+enum next { OPEN, OPEN64, OPENAT, OPENAT64, OPEN_2, OPEN64_2, OPENAT_2, OPENAT64_2, IOCTL, STAT, STAT64, ACCESS };
 
 /* The function that the program would have got.  Found on first use: a constructor of another library may come before ours. */
 static void *next_of(enum next which)
@@ -35,6 +35,7 @@ static void *next_of(enum next which)
         [OPEN] = "open",         [OPEN64] = "open64",         [OPENAT] = "openat",
         [OPENAT64] = "openat64", [OPEN_2] = "__open_2",       [OPEN64_2] = "__open64_2",
         [OPENAT_2] = "__openat_2", [OPENAT64_2] = "__openat64_2", [IOCTL] = "ioctl",
+        [STAT] = "stat",         [STAT64] = "stat64",         [ACCESS] = "access",
     };
     static _Atomic(void *) found[sizeof(names) / sizeof(names[0])];
 
@@ -56,7 +57,7 @@ static int default_device(char *device, size_t bytes)
     hx_rig_default_mount(dir, sizeof(dir));
     return statx(AT_FDCWD, dir, AT_STATX_DONT_SYNC | AT_SYMLINK_NOFOLLOW, STATX_UID, &st) == 0 &&
            st.stx_uid == geteuid() && hx_rig_join(device, bytes, dir, HX_NODE) == 0 &&
-           access(device, F_OK) == 0;
+           statx(AT_FDCWD, device, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0; /* not our own access() */
 }
 
 /* Path of the rig's fastrpc-cdsp, in the order of hx_rig.h.  Whether a rig is there, open() will tell. */
@@ -190,6 +191,48 @@ int __openat_2(int dir, const char *path, int flags)
 int __openat64_2(int dir, const char *path, int flags)
 {
     return do_openat(OPENAT64_2, dir, path, flags, 0);
+}
+
+/* --- is it there? ------------------------------------------------------------------------------------------------ */
+
+/* What to look at in the place of `path`, which is itself when it is none of our nodes.  Daemons wait for their device so. */
+static const char *seen_as(const char *path, char *own, size_t bytes)
+{
+    enum hx_client_node node = hx_client_node(path);
+    char device[HX_PATH_BYTES];
+
+    if (hx_msm_node(path) == HX_MSM_DSP)
+        node = HX_CLIENT_SECURE;
+    if (hx_msm_node(path) == HX_MSM_ION || node == HX_CLIENT_HEAP)
+        return "/dev/null"; /* a device, like they */
+    if (node != HX_CLIENT_CDSP && node != HX_CLIENT_SECURE)
+        return path;
+    find_device(device, sizeof(device));
+    return hx_client_node_path(node, device, own, bytes) ? path : own;
+}
+
+EXPORT int stat(const char *restrict path, struct stat *restrict st)
+{
+    int (*next)(const char *, struct stat *) = (int (*)(const char *, struct stat *))next_of(STAT);
+    char own[HX_PATH_BYTES + 8];
+
+    return next ? next(seen_as(path, own, sizeof(own)), st) : failed(-ENOSYS);
+}
+
+EXPORT int stat64(const char *restrict path, struct stat64 *restrict st)
+{
+    int (*next)(const char *, struct stat64 *) = (int (*)(const char *, struct stat64 *))next_of(STAT64);
+    char own[HX_PATH_BYTES + 8];
+
+    return next ? next(seen_as(path, own, sizeof(own)), st) : failed(-ENOSYS);
+}
+
+EXPORT int access(const char *path, int mode)
+{
+    int (*next)(const char *, int) = (int (*)(const char *, int))next_of(ACCESS);
+    char own[HX_PATH_BYTES + 8];
+
+    return next ? next(seen_as(path, own, sizeof(own)), mode) : failed(-ENOSYS);
 }
 
 /* The requests that need a descriptor made here, and whose they are. */

@@ -1,0 +1,4 @@
+# Other people's programs, unmodified and fetched: Qualcomm's library and daemon, linux-msm's daemon.
+. "$(dirname "$0")/common.sh"
+echo "real qualcomm sh $src/tests/daemons/qualcomm.sh $build"
+echo "real hexagonrpc sh $src/tests/daemons/hexagonrpc.sh $build"
