@@ -37,7 +37,7 @@ make_ install
     names lib/pkgconfig hexrig.pc hexrig-rpc.pc hexrig-skel.pc
     names lib/cmake/hexrig hexrig-config.cmake hexrig-config-version.cmake
     names include hexrig.h
-    names include/hexrig "$src"/rpc/include/*.h "$src"/dsp/include/*.h "$src"/dsp/include/hexrig/*.h
+    names include/hexrig "$src"/rpc/include/*.h "$src"/dsp/include/*.h "$src"/dsp/include/hexrig/*.h adspmsgd_apps.h apps_mem.h apps_std.h
     names share/hexrig "$src"/host/data/*.gguf "$src"/host/data/*.cal books-holdout.txt topics.txt
     names share/hexrig/llama "$src"/tools/llama/*
     names share/hexrig/idl "$src"/rpc/idl-include/*.idl
