@@ -14,7 +14,7 @@
 #include "subspace/activations.h"
 #include "text/text.h"
 
-enum { MOST_POINTS = 65536, LEAST_OF_FIT = 16, LEAST_OF_SCORE = 4, MOST_SHIFTS = 32, PLACES = HX_SPACE_CTX - 2 };
+enum { MOST_POINTS = 65536, LEAST_OF_FIT = 16, LEAST_OF_SCORE = 4, FROM_A_WINDOW = 16, MOST_SHIFTS = 32, PLACES = HX_SPACE_CTX - 2 };
 
 /* --- options */
 
@@ -64,15 +64,17 @@ struct plan {
     size_t windows, shifts;
 };
 
-/* Enough windows for so many places: spread over the text, or, where it is too short, all of it from several beginnings. */
+/* Enough windows for so many places, some of each, where there are as many: spread over the text, or, where it is too short, all of it from several beginnings. */
 static int plan_windows(const struct part *t, size_t places, size_t least, struct plan *to, const char *option, struct hx_error *err)
 {
     const size_t all = t->n / HX_SPACE_CTX, need = (places + PLACES - 1) / PLACES;
-    size_t wanted = need < least ? least : need, most = all;
+    size_t wanted = places / FROM_A_WINDOW, most = all;
 
     to->shifts = 1;
     while (most < need && all > 1 && to->shifts < MOST_SHIFTS)
         most = all + (all - 1) * to->shifts++; /* the others lack a window */
+    wanted = wanted < need ? need : wanted;
+    wanted = wanted < least ? least : wanted;
     if (most < need)
         return hx_error_set(err, -EINVAL, "--%s %zu: %s gives %zu states", option, places, t->path, most * PLACES);
     wanted = wanted < most ? wanted : most;
