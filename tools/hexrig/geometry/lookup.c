@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "cli/report.h"
 #include "cmd_geometry.h"
 #include "questions.h"
 
 enum { OPT_STORE = HX_SPACE_OPT_FREE, OPT_EPS, OPT_BY };
-enum { ROUNDS = 7 };
+enum { ROUNDS = 7, UNUSED = 128 };
 
 static const struct argp_option options[] = {
     HX_SPACE_OPTIONS,
@@ -133,6 +134,8 @@ static int answer(struct run *r)
         rc = hx_cmd_fail(r->p.s.cmd, "%s", err.text);
     if (!rc) {
         j = hx_space_json(&r->p);
+        if (r->store)
+            json_object_set_new(j, "store", hx_json_text(r->store));
         own = measure(l, r->p.cloud.y, r->p.held, r->p.axes);
         json_object_set_new(j, "eps", json_real(r->near.eps));
         json_object_update(j, own);
@@ -149,6 +152,8 @@ int hx_geometry_cmd_lookup(int argc, char **argv)
     struct run r = {.p = hx_space_of("geometry lookup", 4096), .near = {3, .4, 0}};
     int rc = hx_opt_parse(r.p.s.cmd, &argp, argc, argv, &r);
 
+    if (!rc && r.store)
+        r.p.points = UNUSED; /* of a cloud that nobody asks */
     if (!rc)
         rc = hx_space_open(&r.p);
     if (!rc)

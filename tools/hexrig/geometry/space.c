@@ -64,8 +64,10 @@ struct plan {
     size_t windows, shifts;
 };
 
-/* Enough windows for so many places, some of each, where there are as many: spread over the text, or, where it is too short, all of it from several beginnings. */
-static int plan_windows(const struct part *t, size_t places, size_t least, struct plan *to, const char *option, struct hx_error *err)
+/* Enough windows for so many places, some of each where there are as many: spread over the text, or, where it is too short, all of it
+ * from several beginnings. */
+static int plan_windows(const struct part *t, size_t places, size_t least, struct plan *to, const char *option,
+                        struct hx_error *err)
 {
     const size_t all = t->n / HX_SPACE_CTX, need = (places + PLACES - 1) / PLACES;
     size_t wanted = places / FROM_A_WINDOW, most = all;
