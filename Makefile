@@ -152,6 +152,7 @@ $(eval $(call skel,ok_linear,ok))
 $(eval $(call skel,ntt_kv,ntt,silicon))
 $(eval $(call skel,hex_layer,layer,hex_linear))
 $(eval $(call skel,kv_proj,kvproj,hex_layer))
+$(eval $(call skel,gtc,gtc))
 
 data := $(S)/hexrig-tiny-q8_0.gguf $(patsubst host/data/%,$(S)/%,$(wildcard host/data/*.cal)) $(S)/books-holdout.txt $(S)/topics.txt
 profiles := $(patsubst dsp/%,$(S)/%,$(wildcard dsp/profiles/*))

@@ -1,0 +1,31 @@
+/* Steps of a library of trajectories on the DSP; where they lie: hx_trajectories.h.
+ *
+ * Pointers are 128-byte aligned, buffers borrowed for the call, nothing is allocated; any thread; *_hvx need an HVX context. */
+#ifndef GTC_STEPS_H
+#define GTC_STEPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hx_trajectories.h"
+
+struct hx_gtc_nearest {
+    float d2; /* squared distance */
+    uint32_t which;
+};
+
+/* The start nearest to x [8], the lower number among equals.  starts: the first block; blocks >= 1.  hvx and ref may differ in which
+ * where two are equally far to 2^-18 of it; |hvx - ref| <= 2^-18 d2 of the same one. */
+struct hx_gtc_nearest hx_gtc_nearest_ref(const float *starts, uint32_t blocks, const float *x);
+struct hx_gtc_nearest hx_gtc_nearest_hvx(const float *starts, uint32_t blocks, const float *x);
+
+/* y [8][n] = end + M (x - q) of x [8][n], n a multiple of 32; q [8], record: float[128].
+ * |hvx - ref| <= 2^-18 (|end| + sum of |M| |x - q|). */
+void hx_gtc_correct_ref(const float *record, const float *q, const float *x, uint32_t n, float *y);
+void hx_gtc_correct_hvx(const float *record, const float *q, const float *x, uint32_t n, float *y);
+
+/* The same of one question: off [8] = x - q, y [8]; nothing of them need be aligned. */
+void hx_gtc_correct_one_ref(const float *record, const float *off, float *y);
+void hx_gtc_correct_one_hvx(const float *record, const float *off, float *y);
+
+#endif
