@@ -7,11 +7,12 @@
 #include "cli/line_plot.h"
 #include "cli/report.h"
 #include "cmd_geometry.h"
+#include "on_dsp.h"
 #include "planted/keyed.h"
 #include "subspace/activations.h"
 #include "trajectories.h"
 
-enum { OPT_PLOT = HX_MADE_OPT_FREE };
+enum { OPT_PLOT = HX_MADE_OPT_FREE, OPT_PACKETS, OPT_RECORDS };
 enum { SIZES = 5, MOST = 10000, ROUNDS = 7 };
 
 static const size_t sizes[SIZES] = {1, 10, 100, 1000, MOST};
@@ -19,6 +20,9 @@ static const size_t sizes[SIZES] = {1, 10, 100, 1000, MOST};
 static const struct argp_option options[] = {
     HX_SPACE_OPTIONS,
     HX_MADE_OPTIONS,
+    {"profile", HX_OPT_PROFILE, "P", 0, "also on the DSP: of the timing model (s22u-577, s22u-sync, dspqueue)", 0},
+    {"packets", OPT_PACKETS, NULL, 0, "with --profile: packets of a dspqueue, no calls", 0},
+    {"records", OPT_RECORDS, "N", 0, "with --profile: trajectories in DSP memory (64)", 0},
     {"plot", OPT_PLOT, "FILE", 0, "also a picture, FILE.svg or FILE.png, by gnuplot", 0},
     {0},
 };
@@ -26,12 +30,15 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "Corrects B questions by one trajectory, one by one and all at once, which gives the same bits (apart: how far they are "
     "apart), and prints what each question takes either way on this machine: the least of 7 rounds, measured.  With -o also "
-    "CASE_batch_jacobi.json."
+    "CASE_batch_jacobi.json.  With --profile also a library in DSP memory, which one call asks B questions: each is looked up "
+    "and corrected there. us_per_question is modelled, dispatch and all, over_a_call_each what it is worth beside a call for "
+    "each question, host_us measured; crossover: the least B from which the DSP is ahead of this machine."
     "\vExample: hexrig geometry resonance --plot resonance.svg";
 
 struct run {
     struct hx_space p; /* first */
     struct hx_made how;
+    struct hx_dsp_how dsp; /* profile NULL: not there */
     const char *plot;
 };
 
@@ -39,12 +46,22 @@ static int option(struct run *r, int key, char *arg)
 {
     int rc;
 
-    if (key == OPT_PLOT) {
+    switch (key) {
+    case OPT_PLOT:
         r->plot = arg;
         return hx_gnuplot_check(r->p.s.cmd, arg);
+    case HX_OPT_PROFILE:
+        r->dsp.profile = arg;
+        return 0;
+    case OPT_PACKETS:
+        r->dsp.packets = 1;
+        return 0;
+    case OPT_RECORDS:
+        return hx_opt_size(r->p.s.cmd, "records", arg, 1, 65536, &r->dsp.records);
+    default:
+        rc = hx_made_option(r->p.s.cmd, &r->how, key, arg);
+        return rc == HX_OPT_UNKNOWN ? hx_space_option(&r->p, key, arg) : rc;
     }
-    rc = hx_made_option(r->p.s.cmd, &r->how, key, arg);
-    return rc == HX_OPT_UNKNOWN ? hx_space_option(&r->p, key, arg) : rc;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -130,10 +147,11 @@ static int draw(const struct run *r, double (*ns)[2])
     return hx_plot_draw(r->p.s.cmd, r->plot, &plot);
 }
 
-static int answer(const struct run *r, struct asked *a)
+static int answer(struct run *r, struct asked *a)
 {
     double ns[SIZES][2];
-    json_t *j = hx_space_json(&r->p);
+    const struct hx_dsp_sizes all = {sizes, SIZES};
+    json_t *j = hx_space_json(&r->p), *dsp = NULL;
     char name[32];
     int rc;
 
@@ -143,6 +161,10 @@ static int answer(const struct run *r, struct asked *a)
         json_object_set_new(j, name, of_size(a, hx_space_key(&r->p, HX_SPACE_KEY_OWN), ns[s]));
     }
     rc = r->plot ? draw(r, ns) : HX_EXIT_OK;
+    if (!rc && r->dsp.profile)
+        rc = hx_dsp_resonance(&r->p, &r->how, &r->dsp, &all, &dsp);
+    if (dsp)
+        json_object_set_new(j, "dsp", dsp);
     if (!rc)
         return hx_space_answer(&r->p, "batch_jacobi", j);
     json_decref(j);
@@ -169,9 +191,13 @@ static int measure(struct run *r)
 int hx_geometry_cmd_resonance(int argc, char **argv)
 {
     const struct argp argp = {options, parse_option, NULL, doc, NULL, NULL, NULL};
-    struct run r = {.p = hx_space_of("geometry resonance", 1024), .how = {.05, 16}};
+    struct run r = {.p = hx_space_of("geometry resonance", 1024), .how = {.05, 16}, .dsp = {NULL, 0, 64}};
     int rc = hx_opt_parse(r.p.s.cmd, &argp, argc, argv, &r);
 
+    if (!rc && r.dsp.packets && !r.dsp.profile)
+        rc = hx_cmd_usage(r.p.s.cmd, "--packets needs --profile");
+    if (!rc && r.dsp.profile && r.dsp.records > r.p.points)
+        rc = hx_cmd_usage(r.p.s.cmd, "--records %zu of --points %zu", r.dsp.records, r.p.points);
     if (!rc)
         rc = hx_space_open(&r.p);
     if (!rc)
