@@ -138,7 +138,7 @@ static const struct {
  * is forgotten also when the DSP could not be told. */
 static int is_back(const char *what, int error, int gone, int *first)
 {
-    if (!error || error == gone || error == AEE_ENOSESSION)
+    if (!error || error == gone || error == AEE_ENOTINITIALIZED)
         return 1;
     fprintf(stderr, "%s: 0x%x\n", what, (unsigned)error);
     *first = *first ? *first : error;
