@@ -1,9 +1,15 @@
 /* Matrices that are products of three, method `sandwich` of interface hex_linear: downs of one input, then core and up of each. */
+#include <math.h>
+
 #include "AEEStdErr.h"
 #include "HAP_farf.h"
+#include "HAP_perf.h"
 #include "hex_linear_state.h"
+#include "hex_linear_stay.h"
 #include "hexrig_slow_path.h"
 #include "hexrig_uncosted.h"
+#include "qurt_hvx.h"
+#include "skel/parallel.h"
 
 HX_UNCOSTED("the loops over weights and the quantiser are listed; dividing work and fetching tiles is not");
 
@@ -123,7 +129,7 @@ static int run_next(struct hx_linear_state *s, const struct sandwich *p, unsigne
     return rc;
 }
 
-static int run_behind(struct hx_linear_state *s, const struct sandwich *p, float *y, hex_linear_cycles *cycles)
+static int run_in_turn(struct hx_linear_state *s, const struct sandwich *p, float *y, hex_linear_cycles *cycles)
 {
     int rc = AEE_SUCCESS;
 
@@ -134,6 +140,137 @@ static int run_behind(struct hx_linear_state *s, const struct sandwich *p, float
         y += p->n * s->m[matrix_of(p, m, UP)].rows;
     }
     return rc;
+}
+
+/* --- core and up of some on each context: one hand-over for all of them, where everything is in VTCM */
+
+enum { CONTEXTS = 2, UNEVEN = 64 << 10 }; /* UNEVEN: bytes that one context may have more, for a hand-over that is not made */
+
+struct sides {
+    const struct hx_linear_state *s;
+    const struct sandwich *p;
+    float *y[MOST];
+    unsigned of[MOST];                         /* which context does it */
+    size_t bytes[CONTEXTS];
+    struct hx_linear_block *blocks[CONTEXTS];  /* [most blocks] of one vector */
+};
+
+/* Where all of a matrix is in VTCM; NULL: it is not. */
+static const uint8_t *there(const struct hx_linear_state *s, unsigned m)
+{
+    const struct hx_linear_stay *stay = s->stays ? &s->stays->of[m] : NULL;
+
+    return stay && stay->there && stay->groups == hx_weights_groups(s->m[m].rows) ? stay->at : NULL;
+}
+
+static size_t bytes_of(const struct hx_linear_state *s, unsigned m)
+{
+    return hx_weights_bytes(s->m[m].type, s->m[m].rows, s->m[m].cols);
+}
+
+/* Each goes to the context that has less so far.  0: not all is there, or one context would have far more than the other. */
+static int divide(struct sides *d)
+{
+    const struct sandwich *p = d->p;
+    size_t less, more;
+
+    if (p->how->placement < HEX_LINEAR_RESIDENT || p->how->threads < CONTEXTS || p->n_m < CONTEXTS)
+        return 0;
+    for (size_t m = 0; m < p->n_m; m++) {
+        const unsigned core = matrix_of(p, m, CORE), up = matrix_of(p, m, UP), to = d->bytes[1] < d->bytes[0];
+
+        if (!there(d->s, core) || !there(d->s, up))
+            return 0;
+        d->of[m] = to;
+        d->bytes[to] += bytes_of(d->s, core) + bytes_of(d->s, up);
+    }
+    less = d->bytes[0] < d->bytes[1] ? d->bytes[0] : d->bytes[1];
+    more = d->bytes[0] + d->bytes[1] - less;
+    return (more - less) * p->n <= UNEVEN;
+}
+
+/* One vector times one matrix. */
+static void product(const struct sides *d, unsigned which, const float *x, float *y, struct hx_linear_block *blocks)
+{
+    const struct hx_linear_matrix *m = &d->s->m[which];
+    const int bad = hx_linear_quantize_dsp(m->type, x, m->cols, blocks);
+
+    hx_linear_rows_hvx(&(struct hx_linear_job){
+        .type = m->type,
+        .blocks = hx_weights_blocks(m->cols),
+        .w = there(d->s, which),
+        .rows = m->rows,
+        .x = blocks,
+        .n = 1,
+        .y = y,
+        .y_stride = m->rows,
+    });
+    for (size_t r = 0; bad && r < m->rows; r++)
+        y[r] = NAN;
+}
+
+static int some_matrices(void *arg, struct hx_part part)
+{
+    const struct sides *d = arg;
+    const struct sandwich *p = d->p;
+
+    for (size_t m = 0; m < p->n_m; m++) {
+        const unsigned core = matrix_of(p, m, CORE), up = matrix_of(p, m, UP);
+        const size_t k = d->s->m[core].cols, inner = d->s->m[up].cols, rows = d->s->m[up].rows;
+
+        for (size_t i = 0; i < p->n && d->of[m] == part.index; i++) {
+            product(d, core, p->t[m] + i * k, p->s[m] + i * inner, d->blocks[part.index]);
+            product(d, up, p->s[m] + i * inner, d->y[m] + i * rows, d->blocks[part.index]);
+        }
+    }
+    return AEE_SUCCESS;
+}
+
+/* For each context. */
+static int place_blocks(struct hx_linear_state *s, struct sides *d)
+{
+    size_t most = 0, bytes;
+    int rc;
+
+    for (size_t m = 0; m < d->p->n_m; m++)
+        for (size_t i = CORE; i <= UP; i++) {
+            const size_t blocks = hx_weights_blocks(s->m[matrix_of(d->p, m, i)].cols);
+
+            most = blocks > most ? blocks : most;
+        }
+    bytes = hx_linear_piece(most * sizeof(struct hx_linear_block));
+    rc = hx_linear_grow(&s->scratch, CONTEXTS * bytes);
+    for (size_t c = 0; c < CONTEXTS; c++)
+        d->blocks[c] = (struct hx_linear_block *)(s->scratch.at + c * bytes);
+    return rc;
+}
+
+static int run_sides(struct hx_linear_state *s, struct sides *d, float *y, hex_linear_cycles *cycles)
+{
+    const uint64_t started = HAP_perf_get_pcycles();
+    struct hx_parallel_time time = {0, 0};
+    int rc = place_blocks(s, d);
+
+    for (size_t m = 0; m < d->p->n_m; m++) {
+        d->y[m] = y;
+        y += d->p->n * s->m[matrix_of(d->p, m, UP)].rows;
+    }
+    if (!rc && qurt_hvx_lock(QURT_HVX_MODE_128B) != QURT_HVX_LOCK_SUCCESS)
+        rc = AEE_EFAILED;
+    if (rc)
+        return rc;
+    hx_purpose_needed(d->bytes[0] + d->bytes[1], 0);
+    rc = hx_parallel(CONTEXTS, some_matrices, d, &time, &hx_handover_pair);
+    qurt_hvx_unlock();
+    hx_linear_add_cycles(cycles, &(hex_linear_cycles){time.handler, time.worker, 0, HAP_perf_get_pcycles() - started});
+    return rc;
+}
+
+static int run_behind(struct hx_linear_state *s, const struct sandwich *p, float *y, hex_linear_cycles *cycles)
+{
+    struct sides d = {.s = s, .p = p};
+
+    return divide(&d) ? run_sides(s, &d, y, cycles) : run_in_turn(s, p, y, cycles);
 }
 
 static int sandwich(struct hx_linear_state *s, struct sandwich *p, const float *x, size_t x_len, float *y, size_t y_len,

@@ -47,7 +47,8 @@ static void test_bases_and_cores_are_in_vtcm(void **state)
 
 static void test_tokens_do_not_depend_on_the_placement_or_on_packets(void **state)
 {
-    static const char *const same[] = {RUN "--offload linear --packets", RUN "--offload linear --front-end socket --placement ddr"};
+    static const char *const same[] = {RUN "--offload linear --packets --placement resident",
+                                       RUN "--offload linear --front-end socket --placement ddr"};
     json_t *want = e2e_json(RUN "--offload linear");
 
     (void)state;
