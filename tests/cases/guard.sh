@@ -72,6 +72,11 @@ holds gate guard.left_most 'v < 1e-6'
 # --- the shipped model
 "$hexrig" guard build --topic weather --most 2 -o weather.guard >weather
 holds weather verdict 'v == "REJECTED"'
+"$hexrig" guard mcb >mcb
+"$hexrig" guard mcb >again
+cmp mcb again
+holds mcb index 'v > 0 && v < 100'
+refuses 2 "letter" "$hexrig" guard mcb --letter EE
 refuses 1 'another model' "$hexrig" run -m king.gguf -p x --kv f32 --guard weather.guard
 head -c 200 weather.guard >cut.guard
 refuses 1 'checksum' "$hexrig" run -p x --kv f32 --guard cut.guard

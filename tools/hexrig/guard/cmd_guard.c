@@ -8,6 +8,7 @@ static const struct hx_action list[] = {
     {"build", hx_guard_cmd_build, "finds the directions of a topic, and a threshold"},
     {"topics", hx_guard_cmd_topics, "the same of every topic, as a table"},
     {"ogd", hx_guard_cmd_ogd, "what a projection guarantees, and for how long"},
+    {"mcb", hx_guard_cmd_mcb, "five scores of a batch of texts"},
 };
 
 int hx_cmd_guard(int argc, char **argv)

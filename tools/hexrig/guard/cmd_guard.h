@@ -4,6 +4,7 @@
 
 int hx_guard_cmd_build(int argc, char **argv);
 int hx_guard_cmd_topics(int argc, char **argv);
+int hx_guard_cmd_mcb(int argc, char **argv);
 int hx_guard_cmd_ogd(int argc, char **argv);
 
 #endif
