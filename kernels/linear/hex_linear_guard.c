@@ -16,26 +16,30 @@ enum { LANES = 32 };
 
 /* --- which directions */
 
-static int set_guard(struct hx_linear_guard *g, size_t cols, const float *q, size_t k)
+static int set_guard(struct hx_linear_guard **to, size_t cols, float above, const float *q, size_t k)
 {
     const int vectors = (int)((cols + LANES - 1) / LANES);
     const size_t row = (size_t)vectors * LANES, bytes = k * row * sizeof(float);
+    struct hx_linear_guard *g = calloc(1, sizeof(*g));
 
+    if (!g)
+        return AEE_ENOMEMORY;
     *g = (struct hx_linear_guard){.q = bytes <= UINT32_MAX ? HAP_request_VTCM((unsigned)bytes, 0) : NULL, .k = k, .cols = cols,
-                                  .vectors = vectors};
+                                  .vectors = vectors, .above = above};
     g->in_vtcm = g->q != NULL;
     if (!g->q) {
         FARF(HIGH, "hex_linear: vtcm: no room for %zu bytes of directions: they are in memory", bytes);
         g->q = aligned_alloc(HX_LINEAR_ALIGN, bytes);
     }
     if (!g->q) {
-        *g = (struct hx_linear_guard){.q = NULL};
+        free(g);
         return AEE_ENOMEMORY;
     }
     hx_purpose_set(g->q, bytes, HX_PURPOSE_WEIGHTS);
     memset(g->q, 0, bytes);
     for (size_t i = 0; i < k; i++)
         memcpy(g->q + i * row, q + i * cols, cols * sizeof(*q));
+    *to = g;
     return AEE_SUCCESS;
 }
 
@@ -61,9 +65,8 @@ int hex_linear_guard(remote_handle64 h, unsigned int cols, float above, const fl
         rc = AEE_EBADPARM;
     }
     if (!rc && qLen)
-        rc = set_guard(&s->guard, cols, q, k);
-    s->guard.above = above;
-    *in_vtcm = s->guard.in_vtcm ? (unsigned)(s->guard.k * (size_t)s->guard.vectors * HX_LINEAR_ALIGN) : 0;
+        rc = set_guard(&s->guard, cols, above, q, k);
+    *in_vtcm = s->guard && s->guard->in_vtcm ? (unsigned)(s->guard->k * (size_t)s->guard->vectors * HX_LINEAR_ALIGN) : 0;
     return hx_linear_put(s, rc);
 }
 
@@ -89,7 +92,7 @@ static float guard_one(const struct hx_linear_guard *g, float *x, float *z)
 /* Copies of x, guarded; c->x becomes them, [n][cols].  Vectors that are not finite stay what they are, which the products find. */
 static int guard_all(struct hx_linear_state *s, struct hx_linear_call *c, float *teh)
 {
-    const struct hx_linear_guard *g = &s->guard;
+    const struct hx_linear_guard *g = s->guard;
     const size_t cols = g->cols, row = (size_t)g->vectors * LANES;
     int rc = hx_linear_grow(&s->between, hx_linear_piece(row * sizeof(float)) + hx_linear_piece(g->k * sizeof(float)) +
                                              c->n * cols * sizeof(float));
@@ -121,8 +124,8 @@ static int check(const struct hx_linear_state *s, struct hx_linear_call *c, unsi
 
     if (!rc)
         rc = hx_linear_check_call(c, x_len);
-    if (!rc && (!s->guard.q || s->guard.cols != c->m[0]->cols)) {
-        FARF(ERROR, "hex_linear: a guard of %zu columns, a matrix of %zu", s->guard.cols, c->m[0]->cols);
+    if (!rc && (!s->guard || s->guard->cols != c->m[0]->cols)) {
+        FARF(ERROR, "hex_linear: a guard of %zu columns, a matrix of %zu", s->guard ? s->guard->cols : 0, c->m[0]->cols);
         return AEE_EBADSTATE;
     }
     return rc ? rc : teh_len == c->n ? AEE_SUCCESS : AEE_EBADPARM;

@@ -51,14 +51,19 @@ void hx_linear_unload(struct hx_linear_state *s)
     hx_linear_vtcm_release(&s->vtcm);
 }
 
-void hx_linear_guard_drop(struct hx_linear_guard *g)
+void hx_linear_guard_drop(struct hx_linear_guard **g)
 {
-    hx_purpose_set(g->q, g->k * (size_t)g->vectors * HX_LINEAR_ALIGN, HX_PURPOSE_OTHER);
-    if (g->in_vtcm)
-        HAP_release_VTCM(g->q);
+    struct hx_linear_guard *was = *g;
+
+    *g = NULL;
+    if (!was)
+        return;
+    hx_purpose_set(was->q, was->k * (size_t)was->vectors * HX_LINEAR_ALIGN, HX_PURPOSE_OTHER);
+    if (was->in_vtcm)
+        HAP_release_VTCM(was->q);
     else
-        free(g->q);
-    *g = (struct hx_linear_guard){.q = NULL};
+        free(was->q);
+    free(was);
 }
 
 static void drop(struct hx_handle *h)

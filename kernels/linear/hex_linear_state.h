@@ -20,7 +20,7 @@ struct hx_linear_gates; /* hex_linear_gated.c */
 
 /* hex_linear_guard.c */
 struct hx_linear_guard {
-    float *q;       /* [k][vectors * 32], 0 behind the last element; NULL: there is none */
+    float *q;       /* [k][vectors * 32], 0 behind the last element */
     int in_vtcm;    /* 1: q is there, 0: it is of the heap */
     size_t k, cols;
     int vectors;
@@ -37,11 +37,11 @@ struct hx_linear_state {
     struct hx_linear_vtcm vtcm;
     struct hx_linear_stays *stays;
     struct hx_linear_gates *gates; /* one piece of the heap; NULL: there are none */
-    struct hx_linear_guard guard;
+    struct hx_linear_guard *guard; /* NULL: there is none */
 };
 
 /* The guard goes. */
-void hx_linear_guard_drop(struct hx_linear_guard *g);
+void hx_linear_guard_drop(struct hx_linear_guard **g);
 
 /* --- handles */
 
