@@ -34,6 +34,7 @@
     X(hx_method_draft_perfect)                                                                     \
     X(hx_method_draft_onedecode)                                                                   \
     X(hx_method_draft_swarm)                                                                       \
+    X(hx_method_draft_gtc)                                                                         \
     X(hx_method_tap_capture)                                                                       \
     X(hx_method_tap_attnres)                                                                       \
     X(hx_method_tap_guard)

@@ -41,6 +41,37 @@ static void test_a_store_is_gone_on_with(void **state)
     e2e_refused(hxt_path("geometry lookup --store %s", two), 1, "the store is of another model");
 }
 
+static json_t *text_with(const char *draft)
+{
+    return e2e_json(hxt_path("run --json -m " MODEL_F16 " -p PROMPT -n 24 --kv f32 --threads 1 %s", draft));
+}
+
+/* Trajectories guess, the model decides: the text is what it is without them. */
+static void test_drafts_of_trajectories_change_no_text(void **state)
+{
+    char store[200], words[400];
+    json_t *a, *b;
+
+    (void)state;
+    snprintf(store, sizeof(store), "%s/draft.gtc", hxt_tmpdir());
+    json_decref(e2e_json(hxt_path("geometry store" SMALL " --points 64 --neighbours 32 --records 16 --store %s", store)));
+    snprintf(words, sizeof(words), "--draft gtc --gtc-store %s --gtc-eps 100 --spec-thresh 0 --spec-warmup 0", store);
+    a = text_with("--temp 0");
+    b = text_with(hxt_path("--temp 0 %s", words));
+    assert_string_equal(e2e_text(a, "text"), e2e_text(b, "text"));
+    assert_true(e2e_number(b, "spec.proposed") > 0);
+    assert_int_equal((int)e2e_number(b, "gtc.records"), 16);
+    assert_true(e2e_number(b, "gtc.misses") == 0 && e2e_number(b, "gtc.hits") + e2e_number(b, "gtc.corrects") > 0);
+    json_decref(b);
+    b = text_with(hxt_path("--temp 0 %s --gtc-eps 0", words)); /* nothing is so near */
+    assert_string_equal(e2e_text(a, "text"), e2e_text(b, "text"));
+    assert_true(e2e_number(b, "spec.proposed") == 0 && e2e_number(b, "gtc.misses") > 0);
+    json_decref(a);
+    json_decref(b);
+    e2e_refused(hxt_path("run -p x --kv f32 --draft gtc --gtc-store %s", store), 1, "the store is of another model");
+    e2e_refused("run -p x --draft gtc", 2, "draft gtc needs --gtc-store FILE");
+}
+
 static void test_look_ups_are_those_of_a_scan(void **state)
 {
     json_t *j = e2e_json("geometry lookup" SMALL " --points 1000 --by metric");
@@ -77,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_store_is_gone_on_with),
+        cmocka_unit_test(test_drafts_of_trajectories_change_no_text),
         cmocka_unit_test(test_look_ups_are_those_of_a_scan),
         cmocka_unit_test(test_denser_clouds_can_correct),
         cmocka_unit_test(test_what_cannot_be_is_refused),
