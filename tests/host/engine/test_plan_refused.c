@@ -32,7 +32,7 @@ static const struct {
     /* values */
     {"kv=q4", "~kv: unknown value 'q4'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, proj, proj-attn, layer", BOTH},
     {"attn=q4", "~attn: unknown value 'q4'; legal: flash, ref, poly, dsp, layer", BOTH},
-    {"draft=q4", "~draft: unknown value 'q4'; legal: none, lookup, bigram, model, gp, perfect, onedecode, swarm", BOTH},
+    {"draft=q4", "~draft: unknown value 'q4'; legal: none, lookup, bigram, model, gp, perfect, onedecode, swarm, gtc", BOTH},
     {"draft=lookup:8", "~draft: lookup:8: this method takes nothing behind its name", BOTH},
     {"draft=model", "~draft: model: FILE is missing: model:FILE", BOTH},
     {"draft=model:", "~draft: model:: FILE is missing: model:FILE", BOTH},
