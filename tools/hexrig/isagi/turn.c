@@ -18,7 +18,7 @@ struct hx_isagi_watch {
     float *forbidden, *snipe; /* [n][d] */
     struct hx_guard_q look, take;
     double most;              /* TEH since it was set to 0 */
-    struct hx_tap *taps[HX_PLAN_TAPS + 2]; /* the engine's, and this */
+    struct hx_tap *taps[HX_PLAN_TAPS + 4]; /* all that see the engine's states, and this */
 };
 
 /* What is looked at is what the model made of it; then the spare coordinates go. */
@@ -62,8 +62,8 @@ int hx_isagi_watch_open(struct hx_isagi *s, struct hx_error *err)
         return hx_error_set(err, -ENOMEM, "out of memory");
     w->look = (struct hx_guard_q){w->forbidden, c->n_forbidden, c->d};
     w->take = (struct hx_guard_q){w->snipe, c->n_snipe, c->d};
-    for (; e->taps[n]; n++)
-        w->taps[n] = e->taps[n];
+    for (; e->seen_by[n]; n++)
+        w->taps[n] = e->seen_by[n];
     w->taps[n] = &w->tap;
     return hx_forward_use(e->forward, &(struct hx_forward_parts){.matrices = &e->core->matrices, .kernels = e->core->kernels,
                                                                 .pool = e->core->kernels ? e->core->pool : NULL, .taps = w->taps,
