@@ -65,14 +65,16 @@ static void check_cache(const char *const *kv, size_t n_texts, size_t n)
     for (size_t d = 0; d < (all_of_them() ? HXT_LEN(drafters) : 1); d++) {
         const char *const more[] = {drafters[d], "spec-thresh=0", "spec-warmup=1", "spec-adapt=off", NULL};
         size_t proposed = 0;
+        char what[192];
 
+        snprintf(what, sizeof(what), "%s %s %s", kv[0], kv[1] ? kv[1] : "", drafters[d]); /* kv is of hxt_path(), which lives so long */
         e = spec_engine(kv, more);
         for (size_t i = 0; i < n_texts; i++) {
             const struct hx_completion_cfg cfg = greedy_cfg(i, n);
             struct spec_text got;
 
             spec_text(&got, e, &cfg);
-            spec_same(&got, &want[i], hxt_path("%s %s %s", kv[0], kv[1] ? kv[1] : "", drafters[d]));
+            spec_same(&got, &want[i], what);
             proposed += got.stats.proposed;
         }
         assert_true(proposed >= n);
