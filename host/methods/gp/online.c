@@ -29,7 +29,8 @@ struct hx_online {
     struct seen ours, theirs;
     struct hx_linear_method *lowrank;
     const struct hx_lowrank_factors *f;
-    double **basis; /* [f->n_bases][rank][width] */
+    double **basis; /* [n_bases][rank][width] */
+    size_t n_bases; /* of f, which is gone before this is */
     struct sample queue[HX_ONLINE_QUEUE];
     size_t first, n;                       /* of the queue */
     size_t wrong, dropped, steps, turned;  /* mistakes, samples that had to go, steps that were made (t), times that factors were */
@@ -166,7 +167,7 @@ static void close_online(void *arg)
 {
     struct hx_online *o = arg;
 
-    for (size_t i = 0; o->basis && i < o->f->n_bases; i++)
+    for (size_t i = 0; o->basis && i < o->n_bases; i++)
         free(o->basis[i]);
     for (size_t i = 0; i < HX_ONLINE_QUEUE; i++)
         free(o->queue[i].x);
@@ -205,7 +206,8 @@ int hx_online_begin(struct hx_online *o, struct hx_linear_method *lowrank, struc
 
     o->lowrank = lowrank;
     o->f = hx_linear_lowrank_factors(lowrank);
-    o->basis = calloc(o->f->n_bases, sizeof(*o->basis));
+    o->n_bases = o->f->n_bases;
+    o->basis = calloc(o->n_bases, sizeof(*o->basis));
     for (size_t i = 0; o->basis && i < o->f->n_bases && !rc; i++) {
         o->basis[i] = malloc(o->f->bases[i].rank * o->width * sizeof(**o->basis));
         rc = o->basis[i] ? hx_linear_lowrank_directions(lowrank, i, o->basis[i], err)

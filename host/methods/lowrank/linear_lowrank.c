@@ -189,7 +189,9 @@ static uint64_t digest_of_options(const struct lowrank *l, const struct hx_lowra
     if (cfg->how.gain)
         h = hx_digest(h, cfg->how.gain, cfg->shape.plan->n_gain * sizeof(*cfg->how.gain));
     if (cfg->sink_text)
-        h = hx_digest(hx_digest(h, "sink", 4), t->sink_ids, t->n_sink * sizeof(*t->sink_ids));
+        h = hx_digest(h, "sink", 4);
+    if (t->n_sink)
+        h = hx_digest(h, t->sink_ids, t->n_sink * sizeof(*t->sink_ids));
     return t->ids ? hx_digest(h, t->ids, t->n * sizeof(*t->ids)) : h;
 }
 
