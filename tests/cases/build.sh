@@ -114,7 +114,7 @@ touched tests/oracle_scalar/scalar-v69-intrinsics.txt CC tests/dsp/test_scalar_q
 touched tests/data/listing/sample.release.s CC tests/tools/test_listing.c
 touched kernels/linear/hex_linear.idl IDL kernels/linear/hex_linear.idl
 touched kernels/linear/hex_linear.idl AR libhxhex_layer.a libhxhex_linear.a libhxhost.a libhxstub.a
-touched rpc/idl-include/remote.idl IDL $(ls kernels/*/*.idl tests/skel/*.idl)
+touched rpc/idl-include/remote.idl IDL $(ls kernels/*/*.idl rpc/reverse/*.idl tests/skel/*.idl)
 touched host/api/libhexrig.map LINK "libhexrig.so.$major"
 touched host/data/hexrig-tiny-q8_0.gguf copy host/data/hexrig-tiny-q8_0.gguf
 touched dsp/include/qurt_futex.h copy dsp/include/qurt_futex.h

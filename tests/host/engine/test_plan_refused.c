@@ -37,7 +37,7 @@ static const struct {
     {"draft=model", "~draft: model: FILE is missing: model:FILE", BOTH},
     {"draft=model:", "~draft: model:: FILE is missing: model:FILE", BOTH},
     {"kv=f32:8", "~kv: unknown value 'f32:8'; legal: spinor, spinor-attn, spinor-cpu, f32, ntt, banded, proj, proj-attn, layer", BOTH},
-    {"tap=q4", "~tap: unknown value 'q4'; legal: capture, attnres", BOTH},
+    {"tap=q4", "~tap: unknown value 'q4'; legal: capture, attnres, guard", BOTH},
     {"linear=q4", "~linear: unknown value 'q4'; legal: cpu, ref, ok, dsp, lowrank, native, gsi", BOTH},
     {"softmax=q4", "~softmax: unknown value 'q4'; legal: fp32, int", BOTH},
     {"density=q4", "~density: unknown value 'q4'; legal: per-vector, per-layer, batched, per-token, queue", BOTH},
