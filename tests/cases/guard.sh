@@ -76,6 +76,19 @@ holds weather verdict 'v == "REJECTED"'
 "$hexrig" guard mcb >again
 cmp mcb again
 holds mcb index 'v > 0 && v < 100'
+# in front of the last norm four coordinates cost others more than they do behind it, and a perplexity says the same as the loss
+"$hexrig" ugt build --k 16 -o tiny.ugt >ugt
+"$hexrig" guard build --basis tiny.ugt --topic weather --most 4 --budget 100 >front
+holds front coordinates 'v == 4'
+holds front k 'v == 16'
+others=$(figure ppl.others front) removed=$(figure removed.others front)
+holds front ppl.removed.others "v > $others && (v / $others ^ (1 + $removed) - 1) ^ 2 < 1e-12"
+"$hexrig" guard build --topic weather --most 4 --budget 100 >behind
+holds behind ppl.others "(v / $others - 1) ^ 2 < 1e-6"
+holds behind removed.others "v < $removed"
+refuses 2 'o with --basis' "$hexrig" guard build --basis tiny.ugt --topic weather -o front.guard
+[ ! -e front.guard ] || fail "a guard of another place was written"
+refuses 1 'another model' "$hexrig" guard build -m king.gguf --basis tiny.ugt --topic weather
 refuses 2 "letter" "$hexrig" guard mcb --letter EE
 refuses 1 'another model' "$hexrig" run -m king.gguf -p x --kv f32 --guard weather.guard
 head -c 200 weather.guard >cut.guard

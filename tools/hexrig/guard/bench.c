@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "engine/forward.h"
+#include "engine/row_ops.h"
 #include "methods/guard/guard.h"
+#include "methods/ugt/ugt_file.h"
 #include "model/planted.h"
 
 enum { AT_ONCE = 64, MOST_K = 1 << 14 };
@@ -25,6 +27,9 @@ int hx_bench_option(struct hx_bench *b, int key, char *arg)
     switch (key) {
     case HX_OPT_K:
         return hx_opt_size(cmd, "k", arg, 1, MOST_K, &b->k);
+    case HX_OPT_BASIS:
+        b->basis = arg;
+        return 0;
     case HX_OPT_MOST:
         return hx_opt_size(cmd, "most", arg, 1, MOST_K, &b->most);
     case HX_OPT_BUDGET_GUARD:
@@ -72,23 +77,35 @@ static uint32_t next_of(const struct hx_bench *b, size_t i)
     }
 }
 
+/* What the output matrix reads of n rows: they themselves, or what the last norm makes of them, in `normed`. */
+static const float *read_of(const struct hx_bench *b, const float *rows, size_t n, float *normed)
+{
+    const struct hx_model *m = b->from.s.m;
+
+    for (size_t i = 0; i < n && b->basis; i++)
+        hx_row_ops_ref.rms_norm(normed + i * m->width, rows + i * m->width, m->out_norm.w, m->width, m->eps);
+    return b->basis ? normed : rows;
+}
+
 /* out[j] of states at[j], from rows [n][d]. */
 static int predict(struct hx_bench *b, const size_t *at, size_t n, const float *rows, double *out, struct hx_error *err)
 {
     const struct hx_model *m = b->from.s.m;
     const struct hx_linear *w = &b->runner.matrices.out;
     float *logits = malloc(AT_ONCE * m->vocab * sizeof(*logits)), *scratch = malloc(m->width * sizeof(*scratch));
-    int rc = logits && scratch ? 0 : no_memory(err);
+    float *normed = malloc(AT_ONCE * m->width * sizeof(*normed));
+    int rc = logits && scratch && normed ? 0 : no_memory(err);
 
     for (size_t i = 0; i < n && !rc; i += AT_ONCE) {
         const size_t now = n - i < AT_ONCE ? n - i : AT_ONCE;
 
-        rc = hx_linear_apply(&w, &logits, 1, rows + i * m->width, now, scratch, err);
+        rc = hx_linear_apply(&w, &logits, 1, read_of(b, rows + i * m->width, now, normed), now, scratch, err);
         for (size_t j = 0; j < now && !rc; j++)
             out[i + j] = said(b, logits + j * m->vocab, next_of(b, at[i + j]));
     }
     free(logits);
     free(scratch);
+    free(normed);
     return rc;
 }
 
@@ -121,6 +138,17 @@ static int build_basis(struct hx_bench *b, struct hx_error *err)
     if (!rc)
         rc = hx_ugt_build(&b->u, h, n, s->d, b->k, err);
     free(h);
+    return rc;
+}
+
+/* All of the file's coordinates. */
+static int read_basis(struct hx_bench *b, struct hx_error *err)
+{
+    int rc = hx_ugt_read(&b->u, b->basis, b->from.s.m->fingerprint, NULL, err);
+
+    if (!rc && b->u.d != b->from.states.d)
+        rc = hx_error_set(err, -EINVAL, "%s: states of %zu; the model's are %zu wide", b->basis, b->u.d, b->from.states.d);
+    b->k = b->u.k;
     return rc;
 }
 
@@ -159,10 +187,16 @@ static int fill_plain(struct hx_bench *b, struct hx_error *err)
 
 static int open_all(struct hx_bench *b, struct hx_error *err)
 {
-    const struct hx_states_cfg cfg = {.model = b->from.s.m, .pool = b->from.s.pool, .point = HX_TAP_IN_OUT, .every = 1};
+    const struct hx_states_cfg cfg = {.model = b->from.s.m, .pool = b->from.s.pool, .every = 1,
+                                      .point = b->basis ? HX_TAP_BEFORE_NORM : HX_TAP_IN_OUT};
     const struct hx_states *s = &b->from.states;
-    int rc = hx_states_take(&b->from.states, &b->from.topics, &cfg, err);
+    int rc;
 
+    if (b->basis && b->from.s.m->out_norm.b)
+        return hx_error_set(err, -ENOTSUP, "--basis: the model's last norm is a layer norm; RMS norms are supported");
+    rc = hx_states_take(&b->from.states, &b->from.topics, &cfg, err);
+    if (!rc && b->basis)
+        rc = read_basis(b, err);
     if (rc)
         return rc;
     b->planted = hx_gguf_is_planted(b->from.s.m->file);
@@ -173,7 +207,7 @@ static int open_all(struct hx_bench *b, struct hx_error *err)
     if (!b->z || !b->rows || !b->held_out || !b->plain)
         return no_memory(err);
     find_halves(b);
-    rc = build_basis(b, err);
+    rc = b->basis ? 0 : build_basis(b, err);
     if (rc)
         return rc;
     place(b);
@@ -222,6 +256,20 @@ static double change(const struct hx_bench *b, const struct sums *s, int side)
     if (b->planted)
         return s->n[side] > 0 ? s->changed[side] / s->n[side] : 0;
     return s->before[side] > 0 ? s->after[side] / s->before[side] - 1 : 0;
+}
+
+void hx_bench_plain(const struct hx_bench *b, size_t topic, int held_out, double nll[2])
+{
+    double n[2] = {0};
+
+    nll[0] = nll[1] = 0;
+    for (size_t i = 0; i < b->from.states.n; i++)
+        if (b->held_out[i] == held_out && b->plain[i] >= 0) {
+            nll[b->from.states.topic[i] == topic] += b->plain[i];
+            n[b->from.states.topic[i] == topic]++;
+        }
+    for (int side = 0; side < 2; side++)
+        nll[side] /= n[side] > 0 ? n[side] : 1;
 }
 
 int hx_bench_without(struct hx_bench *b, size_t topic, int held_out, const float *q, size_t f, double *own, double *others,

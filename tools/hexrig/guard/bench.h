@@ -11,12 +11,13 @@
 #include "ugt/source.h"
 
 struct hx_bench {
-    struct hx_ugt_source from; /* states: of every token, behind the last norm */
+    struct hx_ugt_source from; /* states: of every token */
+    const char *basis;         /* file of hexrig ugt: states are those in front of the last norm, and projected there; NULL: behind it */
     size_t k, most;            /* coordinates; of them that a topic may get */
     double budget;
     uint64_t seed;
     int planted;
-    struct hx_ugt u;           /* of the states for finding */
+    struct hx_ugt u;           /* of the states for finding, or the file's */
     double *z;                 /* [n][k] B^T h, without the mean: coordinates of what is projected */
     float *rows;               /* [n][d] states in f32 */
     unsigned char *held_out;   /* [n] 1: of a prompt that is held out */
@@ -25,10 +26,11 @@ struct hx_bench {
 };
 
 /* Options that build and topics have: those of a source, and these. */
-enum { HX_OPT_BUDGET_GUARD = HX_OPT_FREE + 96, HX_OPT_MOST };
+enum { HX_OPT_BUDGET_GUARD = HX_OPT_FREE + 96, HX_OPT_MOST, HX_OPT_BASIS };
 #define HX_BENCH_OPTIONS                                                                                       \
     HX_UGT_SOURCE_OPTIONS,                                                                                     \
     {"k", HX_OPT_K, "K", 0, "coordinates that are probed (64)", 0},                                            \
+    {"basis", HX_OPT_BASIS, "FILE", 0, "of hexrig ugt build: its coordinates, of states in front of the last norm, not behind it", 0}, \
     {"most", HX_OPT_MOST, "N", 0, "of them that a topic gets (12)", 0},                                        \
     {"budget", HX_OPT_BUDGET_GUARD, "X", 0, "most that other topics may lose, in percent (2)", 0},             \
     {"seed", HX_OPT_SEED, "S", 0, "of the random directions that stand beside it (1)", 0}
@@ -43,6 +45,9 @@ void hx_bench_close(struct hx_bench *b);
  * [f][d], in the prompts for finding or the held-out ones.  0 or negative errno. */
 int hx_bench_without(struct hx_bench *b, size_t topic, int held_out, const float *q, size_t f, double *own, double *others,
                      struct hx_error *err);
+
+/* Mean -log p of others and of the topic as the model has them; not of a planted one. */
+void hx_bench_plain(const struct hx_bench *b, size_t topic, int held_out, double nll[2]);
 
 /* Rows of the basis as f32: q [n][d]. */
 void hx_bench_directions(const struct hx_bench *b, const size_t *coordinates, size_t n, float *q);

@@ -1,5 +1,6 @@
 /* hexrig guard build and topics: the directions that tell a topic, what their removal does, and from which TEH on it is told. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static const struct argp_option topics_options[] = {HX_BENCH_OPTIONS, {0}};
 
 #define WHAT                                                                                                                         \
     "Every other prompt of each topic finds, the others are held out.  Coordinates of a basis of final states (behind the last "    \
-    "norm) are ordered by d * ROI, what tells the topic from the rest, and kept while predictions in other topics lose no more "    \
+    "norm; with --basis in front of it) are ordered by d * ROI, what tells the topic from the rest, and kept while predictions in other topics lose no more "    \
     "than --budget.  own, others: relative change of their mean negative log likelihood, held out; of a planted model the share of " \
     "changed likeliest tokens.  all: without every coordinate; random: without as many random directions.  TEH is |Q^T h| / |h|, "  \
     "of a prompt its largest; the threshold is that with the largest F1 and nothing told falsely among the prompts that find; tpr, " \
@@ -107,6 +108,17 @@ static json_t *steps_json(const struct hx_found *f)
     return j;
 }
 
+/* The same removals as perplexities of the held-out texts. */
+static json_t *ppl_json(const struct hx_bench *b, size_t topic, const struct hx_found *f)
+{
+    double nll[2];
+
+    hx_bench_plain(b, topic, 1, nll);
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "own", exp(nll[1]), "others", exp(nll[0]), "removed.own",
+                     exp(nll[1] * (1 + f->own)), "removed.others", exp(nll[0] * (1 + f->others)), "all.own",
+                     exp(nll[1] * (1 + f->all_own)), "all.others", exp(nll[0] * (1 + f->all_others)));
+}
+
 static int write_guard(const struct build *p, const struct hx_found *f)
 {
     struct hx_guard g = {.threshold = f->found.threshold, .q = f->q, .f = f->n, .d = p->b.u.d, .fingerprint = p->b.from.s.m->fingerprint};
@@ -139,6 +151,8 @@ static int build(struct build *p)
         json_t *found = found_json(&f, p->b.budget);
 
         json_object_update(j, found);
+        if (!p->b.planted)
+            json_object_set_new(j, "ppl", ppl_json(&p->b, topic, &f));
         json_decref(found);
         rc = hx_report_print(p->b.from.s.cmd, j, p->b.from.s.json);
     }
@@ -152,6 +166,8 @@ int hx_guard_cmd_build(int argc, char **argv)
     struct build p = {.b = {.from = {.s = {.cmd = "guard build"}}, .k = 64, .most = 12, .budget = .02, .seed = 1}};
     int rc = hx_opt_parse(p.b.from.s.cmd, &argp, argc, argv, &p);
 
+    if (!rc && p.out && p.b.basis)
+        rc = hx_cmd_usage(p.b.from.s.cmd, "-o with --basis: guards act behind the last norm, the basis is of states in front of it");
     if (!rc && !p.topic)
         rc = hx_cmd_usage(p.b.from.s.cmd, "no topic (--topic NAME)");
     if (!rc)
