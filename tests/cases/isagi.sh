@@ -82,4 +82,20 @@ holds forbid 1 teh 'v > 1 && v < 100'
 rc=0
 "$hexrig" isagi --script next --state forbid.miku --forbid garden --kv f32 >out2 2>err || rc=$?
 [ "$rc" = 2 ] && grep -q 'of a new memory' err || fail "$(cat err)"
+# a question's point loses spare coordinates before the metric grows by it, after that, or not at all; recognition is as it was
+cat next next >twice
+for where in off before after; do
+    "$hexrig" isagi --script twice --state $where.miku --forbid garden --kv f32 --snipe-at $where >$where
+    holds $where 2 cog 'v == "RETRIEVE"'
+done
+whole=$(figure 1 pre off)
+holds off 1 post "v > 1 && v == $whole"
+holds before 1 pre "v < $whole"
+holds before 1 post "v == $(figure 1 pre before)"
+holds after 1 pre "v == $whole"
+holds after 1 post "v == $(figure 1 post before)"
+! cmp -s before.miku after.miku || fail "the same memory before and after"
+rc=0
+"$hexrig" isagi --script next --state mind.miku --kv f32 --snipe-at before >out2 2>err || rc=$?
+[ "$rc" = 2 ] && grep -q 'snipe-at before: ' err && [ "$(wc -l <err)" = 1 ] || fail "$(cat err)"
 echo "isagi: $(figure 1 calls out) calls, then $(figure 3 calls out)"

@@ -8,6 +8,7 @@
 
 #include "base/eigen.h"
 
+const char *const hx_cog_snipe_names[] = {"off", "before", "after", NULL};
 const char *const hx_cog_tier_names[] = {"RETRIEVE", "AUGMENT", "EXPAND", "EXPLORE", NULL};
 
 static const double borders[] = {.05, .20, .50}, eta = .012, floor_of = .01; /* of distance; of growth; of eigenvalues */
@@ -78,6 +79,28 @@ static double dot(const double *a, const double *b, size_t n)
     for (size_t i = 0; i < n; i++)
         sum += a[i] * b[i];
     return sum;
+}
+
+void hx_cog_snipe(const struct hx_cog *c, enum hx_cog_snipe where, const double *z, double *taken, double *kept)
+{
+    memcpy(taken, z, c->k * sizeof(*taken));
+    memcpy(kept, z, c->k * sizeof(*kept));
+    for (size_t i = 0; i < c->n_snipe && where != HX_COG_SNIPE_OFF; i++) {
+        kept[c->snipe[i]] = 0;
+        if (where == HX_COG_SNIPE_BEFORE)
+            taken[c->snipe[i]] = 0;
+    }
+}
+
+double hx_cog_share(const struct hx_cog *c, const double *z)
+{
+    double all = 0, own = 0;
+
+    for (size_t i = 0; i < c->k; i++)
+        all += z[i] * z[i];
+    for (size_t i = 0; i < c->n_forbidden; i++)
+        own += z[c->forbidden[i]] * z[c->forbidden[i]];
+    return all > 0 ? sqrt(own / all) : 0;
 }
 
 struct hx_cog_match hx_cog_match(const struct hx_cog *c, const double *z)

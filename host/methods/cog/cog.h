@@ -78,6 +78,17 @@ int hx_cog_say(struct hx_cog *c, const char *prompt, const char *answer, enum hx
 /* The metric grows by z; nothing for z of length 0.  0; -ELIBACC: no LAPACK; -ENOMEM. */
 int hx_cog_grow(struct hx_cog *c, const double *z, struct hx_error *err);
 
+/* Where the coordinates of the snipe list leave a point: not at all, before the metric grows by it, or after that, before it is kept. */
+enum hx_cog_snipe { HX_COG_SNIPE_OFF, HX_COG_SNIPE_BEFORE, HX_COG_SNIPE_AFTER };
+
+extern const char *const hx_cog_snipe_names[]; /* "off", "before", "after"; NULL-terminated */
+
+/* Of a point z [k]: what the metric takes, and what is compared and kept; both [k] and not z. */
+void hx_cog_snipe(const struct hx_cog *c, enum hx_cog_snipe where, const double *z, double *taken, double *kept);
+
+/* |z_F| / |z|, 0..1: the length of a point's forbidden coordinates by its own; 0 of a point that is 0. */
+double hx_cog_share(const struct hx_cog *c, const double *z);
+
 /* ||M - I||_F, and the least eigenvalue. */
 double hx_cog_growth(const struct hx_cog *c);
 int hx_cog_least(const struct hx_cog *c, double *least, struct hx_error *err);

@@ -105,6 +105,31 @@ static void test_the_metric_grows_and_stays_positive_definite(void **state)
     hx_cog_free(&c);
 }
 
+/* Before: neither the metric nor what is kept has the coordinate.  After: the metric grew by it, what is kept has none of it. */
+static void test_spare_coordinates_go_before_or_after_the_metric_grows(void **state)
+{
+    static const struct {
+        enum hx_cog_snipe where;
+        double pre, post;
+    } each[] = {{HX_COG_SNIPE_OFF, .8, .8}, {HX_COG_SNIPE_BEFORE, 0, 0}, {HX_COG_SNIPE_AFTER, .8, 0}};
+    const double z[K] = {3, 4};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(each); i++) {
+        struct hx_cog c = open_cog();
+        double taken[K], kept[K];
+
+        assert_int_equal(hx_cog_choose(&c.forbidden, &c.n_forbidden, (const uint32_t[]){1}, 1), 0);
+        assert_int_equal(hx_cog_choose(&c.snipe, &c.n_snipe, (const uint32_t[]){1}, 1), 0);
+        hx_cog_snipe(&c, each[i].where, z, taken, kept);
+        assert_true(fabs(hx_cog_share(&c, taken) - each[i].pre) < 1e-12 && fabs(hx_cog_share(&c, kept) - each[i].post) < 1e-12);
+        assert_true(taken[0] == 3 && kept[0] == 3);
+        assert_int_equal(hx_cog_grow(&c, taken, NULL), 0);
+        assert_int_equal(c.metric[K + 1] > 1, each[i].pre > 0);
+        hx_cog_free(&c);
+    }
+}
+
 /* --- files */
 
 static struct hx_cog full_cog(void)
@@ -223,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_four_distances_are_four_tiers),
         cmocka_unit_test(test_a_state_is_placed_by_the_basis),
         cmocka_unit_test(test_the_metric_grows_and_stays_positive_definite),
+        cmocka_unit_test(test_spare_coordinates_go_before_or_after_the_metric_grows),
         cmocka_unit_test(test_save_load_save_has_the_same_bytes),
         cmocka_unit_test(test_every_truncation_and_every_flipped_byte_is_refused),
         cmocka_unit_test(test_a_writer_that_is_killed_leaves_a_complete_file),

@@ -8,7 +8,7 @@
 #include "isagi.h"
 #include "text/text.h"
 
-enum { OPT_SCRIPT = HX_OPT_FREE, OPT_STATE, OPT_PROMPTS, OPT_FORBID, OPT_K, OPT_TOKENS, OPT_NOVEL };
+enum { OPT_SCRIPT = HX_OPT_FREE, OPT_STATE, OPT_PROMPTS, OPT_FORBID, OPT_K, OPT_TOKENS, OPT_NOVEL, OPT_SNIPE };
 enum { MOST_K = 1 << 14 };
 
 static const struct argp_option options[] = {
@@ -18,17 +18,31 @@ static const struct argp_option options[] = {
     {"forbid", OPT_FORBID, "TOPIC", 0, "of a new memory: the topic that TEH tells, and whose spare coordinates are projected out", 0},
     {"k", OPT_K, "K", 0, "coordinates of a new memory (64)", 0},
     {"novel", OPT_NOVEL, "X", 0, "distance beyond which the metric grows (0.2)", 0},
+    {"snipe-at", OPT_SNIPE, "WHERE", 0, "off | before | after the metric grows by a question: where its spare coordinates of --forbid go (off)", 0},
     {"tokens", 'n', "N", 0, "most tokens of an answer (24)", 0},
     {0},
 };
 
 static const char doc[] =
     "Answers questions, line by line, and says of each: teh, the largest share (percent) of the answer's states in the forbidden "
-    "directions, before the projection; cog, what was done with it: RETRIEVE, the answer was known, and nothing ran; AUGMENT, the nearest "
+    "directions, before the projection; pre and post (of a memory with forbidden coordinates), their share of the question's point, as the "
+    "metric takes it and as it is kept; cog, what was done with it: RETRIEVE, the answer was known, and nothing ran; AUGMENT, the nearest "
     "exchange was put in front; EXPAND or EXPLORE, it was asked alone; sim, the cosine of the nearest question, in k coordinates of the "
     "mean of embedding rows; metric, ||M - I||_F; traj, what is remembered; calls, DSP calls and packets by the driver's count; ms, "
     "measured.  With --json one object a line."
     "\vExample: hexrig isagi --script questions.txt --state mind.miku";
+
+static int choose_place(struct hx_isagi *s, const char *arg)
+{
+    int i = 0;
+
+    while (hx_cog_snipe_names[i] && strcmp(hx_cog_snipe_names[i], arg) != 0)
+        i++;
+    if (!hx_cog_snipe_names[i])
+        return hx_cmd_usage(s->o.cmd, "--snipe-at: unknown value '%s'; legal: off, before, after", arg);
+    s->snipe = (enum hx_cog_snipe)i;
+    return 0;
+}
 
 static int option(struct hx_isagi *s, int key, char *arg)
 {
@@ -49,6 +63,8 @@ static int option(struct hx_isagi *s, int key, char *arg)
         return hx_opt_size(s->o.cmd, "k", arg, 1, MOST_K, &s->k);
     case OPT_NOVEL:
         return hx_opt_real(s->o.cmd, "novel", arg, 0, 2, &s->novel);
+    case OPT_SNIPE:
+        return choose_place(s, arg);
     case 'n':
         return hx_opt_size(s->o.cmd, "tokens", arg, 1, HX_MAX_TOKENS, &s->n);
     default:
@@ -90,11 +106,15 @@ static int print(const struct hx_isagi *s, const struct hx_isagi_turn *t)
     char *text;
 
     if (!s->o.json) {
-        printf("turn=%zu teh=%.2f cog=%s sim=%.4f metric=%.4f traj=%zu calls=%.0f ms=%.1f\n%s\n", s->turns, 100 * t->teh,
+        printf("turn=%zu teh=%.2f ", s->turns, 100 * t->teh);
+        if (s->cog.n_forbidden)
+            printf("pre=%.2f post=%.2f ", 100 * t->pre, 100 * t->post);
+        printf("cog=%s sim=%.4f metric=%.4f traj=%zu calls=%.0f ms=%.1f\n%s\n",
                hx_cog_tier_names[t->tier], t->similarity, t->growth, t->trajectories, t->calls, t->ms, t->answer);
         return fflush(stdout) ? HX_EXIT_FAILED : HX_EXIT_OK;
     }
-    j = json_pack("{s:I, s:f, s:s, s:f, s:f, s:I, s:f, s:f, s:s}", "turn", (json_int_t)s->turns, "teh", 100 * t->teh, "cog",
+    j = json_pack("{s:I, s:f, s:f, s:f, s:s, s:f, s:f, s:I, s:f, s:f, s:s}", "turn", (json_int_t)s->turns, "teh", 100 * t->teh,
+                  "pre", 100 * t->pre, "post", 100 * t->post, "cog",
                   hx_cog_tier_names[t->tier], "sim", t->similarity, "metric", t->growth, "traj", (json_int_t)t->trajectories, "calls",
                   t->calls, "ms", t->ms, "answer", t->answer);
     text = j ? json_dumps(j, JSON_REAL_PRECISION(12)) : NULL;
@@ -147,6 +167,9 @@ static int run(struct hx_isagi *s)
 
     if (!rc)
         rc = remember(s);
+    if (!rc && s->snipe && !s->cog.n_forbidden)
+        rc = hx_cmd_usage(s->o.cmd, "--snipe-at %s: this memory has no forbidden coordinates (--forbid TOPIC of a new one)",
+                          hx_cog_snipe_names[s->snipe]);
     if (!rc && hx_isagi_watch_open(s, &err))
         rc = hx_cmd_fail(s->o.cmd, "%s", err.text);
     if (!rc)

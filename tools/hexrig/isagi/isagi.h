@@ -12,6 +12,7 @@ struct hx_isagi {
     struct hx_engine_opts o;
     const char *script, *state, *prompts, *topic;
     size_t k, n;               /* coordinates of a new memory; tokens of an answer */
+    enum hx_cog_snipe snipe;   /* where spare coordinates leave a question's point */
     double novel;              /* distance beyond which the metric grows */
     struct hx_engine *e;
     struct hx_cog cog;
@@ -24,6 +25,7 @@ struct hx_isagi {
 struct hx_isagi_turn {
     enum hx_cog_tier tier;
     double teh, similarity, growth; /* teh: of the answer's states, the largest, 0..1; of one that was known, as it was then */
+    double pre, post; /* shares, 0..1, of the question's point in the forbidden coordinates: as the metric takes it, as it is kept */
     size_t trajectories;
     double calls;                   /* calls and packets that the driver counted meanwhile */
     double ms;                      /* measured */

@@ -145,12 +145,17 @@ static int ask(struct hx_isagi *s, const char *question, const struct hx_cog_mat
     return rc;
 }
 
-static int learn(struct hx_isagi *s, const char *question, const double *z, const struct hx_cog_match *m, const struct hx_isagi_turn *t,
-                 struct hx_error *err)
-{
-    int rc = 1 - m->similarity > s->novel ? hx_cog_grow(&s->cog, z, err) : 0;
+/* A question's point, and what is made of it: each [k], in one block. */
+struct point {
+    double *whole, *taken, *kept;
+};
 
-    return rc ? rc : hx_cog_add(&s->cog, z, question, t->answer, t->teh, err);
+static int learn(struct hx_isagi *s, const char *question, const struct point *z, const struct hx_cog_match *m,
+                 const struct hx_isagi_turn *t, struct hx_error *err)
+{
+    int rc = 1 - m->similarity > s->novel ? hx_cog_grow(&s->cog, z->taken, err) : 0;
+
+    return rc ? rc : hx_cog_add(&s->cog, z->kept, question, t->answer, t->teh, err);
 }
 
 static int recall(const struct hx_isagi *s, const struct hx_cog_match *m, struct hx_isagi_turn *t, struct hx_error *err)
@@ -164,21 +169,25 @@ static int recall(const struct hx_isagi *s, const struct hx_cog_match *m, struct
 
 static int run(struct hx_isagi *s, const char *question, const uint32_t *ids, size_t n, struct hx_isagi_turn *t, struct hx_error *err)
 {
-    double *z = malloc(s->cog.k * sizeof(*z));
+    double *block = malloc(3 * s->cog.k * sizeof(*block));
+    struct point z = {block, block ? block + s->cog.k : NULL, block ? block + 2 * s->cog.k : NULL};
     struct hx_cog_match m;
-    int rc = z ? place(s, ids, n, z, err) : hx_error_set(err, -ENOMEM, "out of memory");
+    int rc = block ? place(s, ids, n, z.whole, err) : hx_error_set(err, -ENOMEM, "out of memory");
 
     if (!rc) {
-        m = hx_cog_match(&s->cog, z);
+        hx_cog_snipe(&s->cog, s->snipe, z.whole, z.taken, z.kept);
+        t->pre = hx_cog_share(&s->cog, z.taken);
+        t->post = hx_cog_share(&s->cog, z.kept);
+        m = hx_cog_match(&s->cog, z.kept);
         t->tier = m.tier;
         t->similarity = m.similarity;
         rc = m.tier == HX_COG_RETRIEVE ? recall(s, &m, t, err) : ask(s, question, &m, t, err);
         if (!rc && m.tier != HX_COG_RETRIEVE)
-            rc = learn(s, question, z, &m, t, err);
+            rc = learn(s, question, &z, &m, t, err);
     }
     if (!rc)
         rc = hx_cog_say(&s->cog, question, t->answer, t->tier, t->similarity, err);
-    free(z);
+    free(block);
     return rc;
 }
 
