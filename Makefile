@@ -454,7 +454,7 @@ $(BUILD)/tests/test_top: $(patsubst %,$(obj)/tools/hexrig/%.o,rig/method_stats r
 $(BUILD)/tests/test_replay: $(patsubst %,$(obj)/tools/hexrig/replay/%.o,recording recording_json recording_take recording_text replay)
 $(BUILD)/tests/fuzz_config: host_libs += -Wl,--wrap=hx_trace_file_open
 $(BUILD)/tests/fuzz_tokenizer: $(obj)/tests/lib/decode.o
-$(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http routes send conns body json embed format error logprobs metrics tokens reply jobs past)
+$(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http routes send conns body json embed format error guard logprobs metrics tokens reply jobs past)
 $(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd -Wl,--wrap=hx_conns_open
 $(BUILD)/tests/fuzz_gguf_fields: $(patsubst %,$(obj)/tests/lib/%.o,gguf_parts gen_model)
 $(BUILD)/tests/fuzz_front_socket: $(patsubst %,$(obj)/tests/lib/%.o,frame_client fake_dsp)

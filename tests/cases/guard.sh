@@ -7,7 +7,8 @@ hexrig=$build/bin/hexrig
 topics=$build/share/hexrig/topics.txt
 unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_FARF
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null || :; rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR="$dir"
 cd "$dir"
 
@@ -68,6 +69,34 @@ holds gate guard.left_most 'v < 1e-6'
 "$hexrig" run -m king.gguf -p "The rain was" -n 6 --temp 0 --kv f32 >rain
 "$hexrig" run -m king.gguf -p "The rain was" -n 6 --temp 0 --kv f32 --guard king.guard --guard-mode gate >rain_gate
 [ "$(figure tokens rain)" = "$(figure tokens rain_gate)" ] || fail "a gate changed a text that it has nothing to do with"
+
+# a reply of hexrig serve says what the guard saw of its request, and of no other: as a run of it does
+"$hexrig" serve -m king.gguf --kv f32 --port 0 --parallel 1 --guard king.guard --guard-mode gate >url 2>serve.err &
+server=$!
+for _ in $(seq 300); do
+    grep -q url= url && break
+    sleep .1
+done
+ask() { # PROMPT: the header
+    python3 - "$(figure url url)" "$1" <<'END'
+import json, sys, urllib.request
+body = json.dumps({"prompt": sys.argv[2], "max_tokens": 2, "temperature": 0}).encode()
+request = urllib.request.Request(sys.argv[1] + "/v1/completions", body, {"Content-Type": "application/json"})
+print(urllib.request.urlopen(request).headers["X-Hexrig-Guard"])
+END
+}
+for prompt in "The king" "The rain was"; do
+    "$hexrig" run -m king.gguf -p "$prompt" -n 2 --temp 0 --kv f32 --guard king.guard --guard-mode gate >same
+    states=$(figure guard.tokens same)
+    [ "$prompt" = "The king" ] || states=$((states - 1)) # its BOS is in the cache
+    want="teh=$(printf %.2f "$(figure guard.teh_percent_most same)") states=$states told=$(figure guard.told same)"
+    want="$want projected=$(figure guard.projected same)"
+    got=$(ask "$prompt")
+    [ "$got" = "$want" ] || fail "serve says '$got' of '$prompt', run '$want'"
+done
+kill "$server"
+wait "$server" || fail "serve: $(cat serve.err)"
+server=
 
 # --- the shipped model
 "$hexrig" guard build --topic weather --most 2 -o weather.guard >weather

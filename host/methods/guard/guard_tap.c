@@ -15,6 +15,7 @@ struct guard_tap {
     enum hx_guard_mode mode;
     double threshold;
     struct hx_guard_seen seen;
+    double recent;           /* the largest TEH since it was asked for */
     struct hx_linear *w;     /* the matrix that is guarded on the DSP; NULL: none is */
     struct hx_linear inner;  /* what it was */
     float *teh;              /* [room] of a call */
@@ -28,6 +29,7 @@ static void count(struct guard_tap *t, double teh)
     t->seen.teh_sum += teh;
     t->seen.energy_sum += teh * teh;
     t->seen.teh_most = fmax(t->seen.teh_most, teh);
+    t->recent = fmax(t->recent, teh);
 }
 
 static void look_at(struct guard_tap *t, float *row)
@@ -173,6 +175,22 @@ int hx_guard_tap_open(struct hx_tap **out, struct hx_guard *g, enum hx_guard_mod
 struct hx_guard_seen hx_guard_tap_seen(const struct hx_tap *t)
 {
     return ((const struct guard_tap *)t)->seen;
+}
+
+struct hx_tap *hx_guard_tap_find(struct hx_tap *const *taps)
+{
+    while (*taps && (*taps)->ops != &ops)
+        taps++;
+    return *taps;
+}
+
+double hx_guard_tap_most(struct hx_tap *tap)
+{
+    struct guard_tap *t = (struct guard_tap *)tap;
+    const double most = t->recent;
+
+    t->recent = 0;
+    return most;
 }
 
 const struct hx_guard *hx_guard_tap_guard(const struct hx_tap *t)

@@ -31,6 +31,12 @@ int hx_guard_tap_open(struct hx_tap **out, struct hx_guard *g, enum hx_guard_mod
                       struct hx_error *err);
 
 struct hx_guard_seen hx_guard_tap_seen(const struct hx_tap *t);
+/* The first guard of a NULL-terminated list; NULL: there is none. */
+struct hx_tap *hx_guard_tap_find(struct hx_tap *const *taps);
+
+/* The largest TEH, 0..1, since this was asked for last. */
+double hx_guard_tap_most(struct hx_tap *t);
+
 const struct hx_guard *hx_guard_tap_guard(const struct hx_tap *t);
 double hx_guard_tap_threshold(const struct hx_tap *t);
 

@@ -10,6 +10,7 @@
  *                   say of tokens
  * cmd_serve_tokens.c /tokenize and /detokenize; cmd_serve_metrics.c: /metrics
  * cmd_serve_jobs.c  one thread computes: it takes the steps of up to `parallel` completions in turn
+ * cmd_serve_guard.c what a guard saw of a request
  * cmd_serve_past.c  what the caches of its engines hold from the completions before
  *
  * A connection's thread makes a job, hands it in and waits for its text; the computing thread never waits for a client. */
@@ -25,6 +26,7 @@
 #include "generate/completion.h"
 #include "generate/embedding.h"
 #include "engine/engine.h"
+#include "methods/guard/guard_tap.h"
 
 enum {
     HX_SERVE_STOPS = 4,            /* of a request, as OpenAI's */
@@ -102,6 +104,13 @@ enum hx_job_state { HX_JOB_QUEUED, HX_JOB_ACTIVE, HX_JOB_DONE };
 
 struct hx_jobs;
 
+/* What a guard saw of a job: at its begin what it had seen before, at its end what it saw of this one (of `seen` tokens, told, projected,
+ * teh_most).  on: the engine has one. */
+struct hx_serve_guard {
+    int on;
+    struct hx_guard_seen seen;
+};
+
 struct hx_serve_job {
     struct hx_serve_job *next; /* in the queue */
     struct hx_jobs *jobs;
@@ -109,6 +118,7 @@ struct hx_serve_job {
     uint64_t number;             /* this and the next are the connection's, once it is handed in */
     int64_t created;             /* seconds since 1970 */
     struct hx_completion c;      /* the computing thread's */
+    struct hx_serve_guard guard; /* likewise, until the job is done */
 
     /* what follows is protected by jobs->lock */
     pthread_cond_t news;         /* more text, or done */
@@ -195,6 +205,14 @@ struct hx_serve_choices {
     struct hx_serve_job *job[HX_SERVE_CHOICES];
     size_t n;
 };
+
+void hx_serve_guard_begin(struct hx_serve_guard *g, const struct hx_engine *e);
+void hx_serve_guard_end(struct hx_serve_guard *g, const struct hx_engine *e);
+
+/* The header's value for jobs that are done: the largest TEH, sums of the others.  0: they had no guard. */
+int hx_serve_guard_text(const struct hx_serve_choices *all, char *to, size_t room);
+
+#define HX_SERVE_GUARD_HEADER "X-Hexrig-Guard"
 
 /* parts: [all->n] */
 json_t *hx_serve_reply(struct hx_serve_model *m, const struct hx_serve_choices *all, const struct hx_serve_part *parts);

@@ -165,6 +165,7 @@ static int step(struct hx_engine *e, struct hx_serve_job *job, struct hx_error *
     if (job->req.embedding.n)
         return hx_embedding_step(&job->req.embedding, e, err);
     if (!job->c.ids) { /* its first */
+        hx_serve_guard_begin(&job->guard, e);
         job->req.cfg.vocab = *job->jobs->engines.vocab;
         rc = hx_completion_open(&job->c, e, &job->req.cfg, err);
     }
@@ -240,6 +241,7 @@ static void advance(struct hx_jobs *j, struct slot *s)
         hx_serve_fail(&job->error, 500, NULL, NULL, "%s", err.text);
     if (rc <= 0 || job->cancelled) {
         job->finish = job->c.finish;
+        hx_serve_guard_end(&job->guard, s->e);
         count_guesses(j, job);
         s->job = NULL;
         if (rc < 0)

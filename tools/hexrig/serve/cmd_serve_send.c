@@ -274,6 +274,7 @@ static enum MHD_Result send_texts(struct hx_exchange *x)
 {
     struct hx_serve_part parts[HX_SERVE_CHOICES] = {{NULL, 0, 0, 0}};
     enum MHD_Result rc = MHD_NO;
+    char seen[128];
     int done, fine = 1;
 
     if (x->all.job[0]->req.embedding.n)
@@ -284,7 +285,8 @@ static enum MHD_Result send_texts(struct hx_exchange *x)
         fine &= parts[i].text != NULL;
     }
     if (fine)
-        rc = hx_send_json(x, MHD_HTTP_OK, hx_serve_reply(&x->s->model, &x->all, parts), NULL, NULL);
+        rc = hx_send_json(x, MHD_HTTP_OK, hx_serve_reply(&x->s->model, &x->all, parts),
+                          hx_serve_guard_text(&x->all, seen, sizeof(seen)) ? HX_SERVE_GUARD_HEADER : NULL, seen);
     for (size_t i = 0; i < x->all.n; i++)
         free((char *)parts[i].text);
     return rc;
