@@ -22,7 +22,8 @@ static const struct argp_option topics_options[] = {HX_BENCH_OPTIONS, {0}};
 
 #define WHAT                                                                                                                         \
     "Every other prompt of each topic finds, the others are held out.  Coordinates of a basis of final states (behind the last "    \
-    "norm; with --basis in front of it) are ordered by d * ROI, what tells the topic from the rest, and kept while predictions in other topics lose no more "    \
+    "norm; with --basis in front of it) "                                                                                           \
+    "are ordered by d * ROI, what tells the topic from the rest, and kept while predictions in other topics lose no more "    \
     "than --budget.  own, others: relative change of their mean negative log likelihood, held out; of a planted model the share of " \
     "changed likeliest tokens.  all: without every coordinate; random: without as many random directions.  TEH is |Q^T h| / |h|, "  \
     "of a prompt its largest; the threshold is that with the largest F1 and nothing told falsely among the prompts that find; tpr, " \

@@ -18,7 +18,7 @@ static const struct argp_option options[] = {
     {"forbid", OPT_FORBID, "TOPIC", 0, "of a new memory: the topic that TEH tells, and whose spare coordinates are projected out", 0},
     {"k", OPT_K, "K", 0, "coordinates of a new memory (64)", 0},
     {"novel", OPT_NOVEL, "X", 0, "distance beyond which the metric grows (0.2)", 0},
-    {"snipe-at", OPT_SNIPE, "WHERE", 0, "off | before | after the metric grows by a question: where its spare coordinates go (off)", 0},
+    {"snipe-at", OPT_SNIPE, "WHERE", 0, "off | before | after the metric grows: where a question's spare coordinates go (off)", 0},
     {"tokens", 'n', "N", 0, "most tokens of an answer (24)", 0},
     {0},
 };
