@@ -4,7 +4,7 @@
  * Of the V_bake most frequent tokens of a text (lower id among equals), each run alone, behind the beginning token where the model
  * has one, h is the state that the output matrix reads.  A principal component analysis of these states gives up to HX_OTT_AXES
  * axes; x0 is h in them, v0 the direction from x0 to the mean of the states of the tokens that followed in the text.  One geodesic step of
- * length HX_OTT_STEP times the mean variance along the axes leads from x0 along v0; with the flat metric, which is the only one so far,
+ * length HX_OTT_STEP times the mean variance along the axes leads from x0 along v0; with the flat metric, the only one it uses so far,
  * it is a straight line.  The end point, lifted back to the state's width, goes through the output matrix; the entry has the most
  * probable tokens there.  A token that nothing followed makes no step.
  *

@@ -2,7 +2,7 @@
 #include "ott_readiness.h"
 
 static const char not_measured[] =
-    "not measured: the share of axioms that survive a disjoint resample needs the geometry of the states, which is not built yet";
+    "not measured: the share of axioms that survive a disjoint resample needs the geometry of the states, which the table does not use yet";
 
 /* Tables alone make a hybrid: some tokens come through them, the model makes the others. */
 json_t *ott_readiness(const struct ott_measured *m)

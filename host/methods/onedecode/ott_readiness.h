@@ -1,5 +1,5 @@
 /* How far OneDecode's pipeline is ready, in the published words (ott_readiness_report.json): only what was measured has a number, and
- * what needs the geometry of the states, which is not built yet, says so. */
+ * what needs the geometry of the states, which the table does not use yet, says so. */
 #ifndef HX_OTT_READINESS_H
 #define HX_OTT_READINESS_H
 
