@@ -9,7 +9,7 @@
 #include "driver.h"
 #include "remote_scalars.h"
 
-enum { CHECK_MS = 250, KERNEL_CHECKS = 10000 / CHECK_MS + 1 }; /* the first check may come at once */
+enum { CHECK_MS = 250, KERNEL_MS = 10000 };
 
 static int take_id(struct hx_driver *d, struct hx_context *ctx)
 {
@@ -183,6 +183,14 @@ static int pack_kernel_call(struct hx_context *ctx, const void *in, size_t in_by
     return 0;
 }
 
+void hx_context_limit(struct hx_context *ctx, unsigned ms)
+{
+    if (ctx->checks_left || !ctx->sent)
+        return;
+    ctx->checks_left = ms / CHECK_MS + 1; /* the first check may come at once */
+    ctx->driver->n_expiring++;
+}
+
 int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_session *session,
                    struct hx_call *call, uint32_t handle, unsigned method, const void *in,
                    size_t in_bytes, size_t out_bytes,
@@ -196,11 +204,10 @@ int hx_kernel_call(struct hx_driver *d, struct hx_channel *channel, struct hx_se
     ctx->done = done;
     ctx->handle = handle;
     ctx->sc = REMOTE_SCALARS_MAKE(method, 1, out_bytes ? 1 : 0);
-    ctx->checks_left = KERNEL_CHECKS;
-    d->n_expiring++;
     rc = pack_kernel_call(ctx, in, in_bytes, out_bytes);
     if (!rc)
         rc = hx_context_send(ctx, 0, HX_PD_ROOT, 0);
+    hx_context_limit(ctx, KERNEL_MS);
     if (rc) {
         hx_context_free(ctx);
         return rc;

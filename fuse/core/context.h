@@ -28,7 +28,7 @@ struct hx_context {
     struct hx_call *call;       /* the call that waits for it; NULL = none any more */
     /* Called once: reply == NULL means the DSP died (result = what to tell the caller). */
     void (*done)(struct hx_context *ctx, const struct hx_reply *reply, int result);
-    unsigned checks_left; /* kernel calls: until it has timed out; 0 = it never does */
+    unsigned checks_left; /* until it has timed out; 0 = it never does */
     uint64_t pings;       /* number of the last ping when it was sent (dsp_alive.h) */
     uint32_t handle, sc;
     uint64_t offset, bytes; /* arena piece */
@@ -45,6 +45,10 @@ struct hx_context {
 /* Takes an id.  0, -ENOSPC (all 255 in use) or -ENOMEM. */
 int hx_context_alloc(struct hx_context **out, struct hx_driver *d, struct hx_channel *channel,
                      struct hx_session *session, unsigned n_args);
+
+/* It times out after `ms` and ends with -ETIMEDOUT, as kernel calls do.  No effect on one that times out anyway, or that the DSP does not
+ * know of. */
+void hx_context_limit(struct hx_context *ctx, unsigned ms);
 
 /* Whether hx_context_alloc() would find an id. */
 bool hx_context_is_free(const struct hx_driver *d);

@@ -325,12 +325,27 @@ static void copied_out(struct hx_context *ctx, int rc)
     hx_call_finish_later(call, rc ? rc : call->late_result);
 }
 
-/* adsp_current_process1's exception(): who asks for one is told otherwise than those whose calls it ends. */
-static bool asked_to_crash(const struct hx_context *ctx)
-{
-    enum { EXCEPTION = 7 };
+/* Methods of adsp_current_process1. */
+enum { EXIT = 2, EXCEPTION = 7, GOODBYE_MS = 1000 };
 
-    return ctx->handle == FASTRPC_HANDLE_CURRENT_PROCESS && REMOTE_SCALARS_METHOD(ctx->sc) == EXCEPTION;
+static bool is_of_process(const struct hx_context *ctx, unsigned method)
+{
+    return ctx->handle == FASTRPC_HANDLE_CURRENT_PROCESS && REMOTE_SCALARS_METHOD(ctx->sc) == method;
+}
+
+/* exit() is answered at once, and ends the polls of the session's listener; a PD that is stopped, or does not want to, is not waited for:
+ * who says goodbye is about to close its file. */
+static void limit_goodbye(const struct hx_context *exit)
+{
+    struct hx_driver *d = exit->driver;
+
+    for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++) {
+        struct hx_context *ctx = d->context[id];
+
+        if (ctx && ctx->session == exit->session &&
+            (ctx == exit || ctx->handle == FASTRPC_HANDLE_LISTENER || ctx->handle == FASTRPC_HANDLE_LISTENER1))
+            hx_context_limit(ctx, GOODBYE_MS);
+    }
 }
 
 static void done(struct hx_context *ctx, const struct hx_reply *reply, int result)
@@ -338,7 +353,7 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
     struct hx_call *call = ctx->call;
 
     hx_stage_at("driver.invoke.reply");
-    if (!reply && result == (int)AEE_DSP(AEE_ECPUEXCEPTION) && asked_to_crash(ctx))
+    if (!reply && result == (int)AEE_DSP(AEE_ECPUEXCEPTION) && is_of_process(ctx, EXCEPTION)) /* who asked is told otherwise */
         result = (int)AEE_DSP(AEE_EBADSTATE);
     if (reply) {
         ctx->session->vote = reply->vote;
@@ -416,6 +431,8 @@ static int send_call(struct hx_call *call, struct hx_context *ctx)
     write_table(ctx);
     rc = hx_context_send(ctx, s->client_id, s->pd, call->tid);
     hx_stage_at("driver.invoke.sent");
+    if (!rc && is_of_process(ctx, EXIT))
+        limit_goodbye(ctx);
     return rc;
 }
 
