@@ -12,11 +12,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FOLDERS_MAX = 64 };
+enum { FOLDERS_MAX = 64, TRIES = 32 };
 
 struct folder {
     char *path;   /* as declared, without slashes at its end */
     char *real;   /* absolute and without links, or NULL */
+    int fd;       /* the folder itself, whatever becomes of its name; -1: there was none */
     bool may_write;
 };
 
@@ -41,6 +42,7 @@ static void add(struct hx_host_folders *f, const char *path, size_t n, bool may_
     if (!to->path)
         return;
     to->real = realpath(to->path, NULL);
+    to->fd = open(to->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     to->may_write = may_write;
     f->n++;
 }
@@ -83,6 +85,8 @@ void hx_host_folders_free(struct hx_host_folders *f)
     for (size_t i = 0; f && i < f->n; i++) {
         free(f->at[i].path);
         free(f->at[i].real);
+        if (f->at[i].fd >= 0)
+            close(f->at[i].fd);
     }
     if (f) {
         free(f->libraries);
@@ -129,38 +133,40 @@ static int open_beneath(int folder, const char *name, int flags)
     struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
                            .mode = flags & O_CREAT ? 0666 : 0,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    long fd;
+    long fd = -1;
 
     if (!(flags & O_PATH))
         how.flags |= O_NONBLOCK | O_NOCTTY;
-    do {
+    errno = EAGAIN; /* something was renamed meanwhile; who renames without end does not hold us up */
+    for (int i = 0; i < TRIES && fd < 0 && (errno == EINTR || errno == EAGAIN); i++)
         fd = syscall(SYS_openat2, folder, name, &how, sizeof(how));
-    } while (fd < 0 && (errno == EINTR || errno == EAGAIN)); /* EAGAIN: something was renamed meanwhile */
     if (fd >= 0)
         return (int)fd;
     return errno == EXDEV || errno == ELOOP || errno == ENOSYS ? -EACCES : -errno;
 }
 
-/* Tries `path`, which is one of the declared folders or its part for this DSP. */
-static int open_in(const char *path, const char *name, int flags)
+static int open_in(const struct folder *f, const char *name, int flags)
 {
-    int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+    return f->fd < 0 ? -ENOENT : open_beneath(f->fd, name, flags);
+}
 
-    if (folder < 0)
+/* In the folder's part for this DSP.  A `cdsp` that leads out of the folder is none. */
+static int open_in_part(const struct folder *f, const char *name, int flags)
+{
+    int part = open_in(f, "cdsp", O_PATH | O_DIRECTORY), fd;
+
+    if (part < 0)
         return -ENOENT;
-    fd = open_beneath(folder, name, flags);
-    close(folder);
+    fd = open_beneath(part, name, flags);
+    close(part);
     return fd;
 }
 
 static int open_relative(const struct folder *f, const char *name, int flags)
 {
-    char path[PATH_MAX];
-    int fd = -ENOENT;
+    int fd = f->may_write ? -ENOENT : open_in_part(f, name, flags);
 
-    if (!f->may_write && snprintf(path, sizeof(path), "%s/cdsp", f->path) < (int)sizeof(path))
-        fd = open_in(path, name, flags);
-    return fd == -ENOENT ? open_in(f->path, name, flags) : fd;
+    return fd == -ENOENT ? open_in(f, name, flags) : fd;
 }
 
 /* Opens `name` in the first folder that has it. */
@@ -178,7 +184,7 @@ static int search(const struct hx_host_folders *f, const char *name, int flags, 
             rest = behind(name, at->real);
         if ((writes && !at->may_write) || (is_absolute && !rest))
             continue;
-        fd = is_absolute ? open_in(at->path, rest, flags) : open_relative(at, name, flags);
+        fd = is_absolute ? open_in(at, rest, flags) : open_relative(at, name, flags);
         if (fd != -ENOENT)
             return fd;
         rc = -ENOENT;

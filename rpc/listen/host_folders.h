@@ -4,11 +4,12 @@
  *   DSP_LIBRARY_PATH, or without it ADSP_LIBRARY_PATH   for reading; as on a phone, FOLDER/cdsp is looked into before FOLDER
  *   HEXRIG_HOST_FILES                                   for reading and writing, behind them
  *
- * each a list with ; or : between the folders.  A name is relative to one of them, tried in their order, or absolute and beneath one.
+ * each a list with ; or : between the folders, which are held open from then on: one that is made, renamed or replaced later, or another
+ * current folder, changes nothing.  A name is relative to one of them, tried in their order, or absolute and beneath one.
  * It is resolved by the kernel beneath the open folder (openat2, RESOLVE_BENEATH): neither .. nor a link leads out.
  *
  * All functions return a descriptor or 0, else negative errno: -ENOENT, no folder has it; -EACCES, it is not beneath one, or is to be
- * written where only reading is allowed.  None waits for what it opens: a FIFO without a writer is opened, a device is not. */
+ * written where only reading is allowed.  None waits for what it opens, a FIFO without a writer included. */
 #ifndef HX_HOST_FOLDERS_H
 #define HX_HOST_FOLDERS_H
 
