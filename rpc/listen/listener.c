@@ -2,6 +2,7 @@
 #include "listener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,7 +18,8 @@
 #include "hx_reverse.h"
 
 /* The PD is not trusted: nobody has to allocate more for it. */
-enum { REQUEST_BYTES_MAX = 64 << 20, ANSWER_BYTES_MAX = 64 << 20, ROOM_FIRST = 4096, STOP_S = 1 };
+enum { REQUEST_BYTES_MAX = 64 << 20, ANSWER_BYTES_MAX = 64 << 20, ROOM_FIRST = 4096 };
+enum { STOP_S = 2 }; /* longer than the driver waits for the DSP to end its polls */
 enum { PROCESS_EXIT = 2 }; /* method of the static handle "current process 1" */
 
 struct block {
@@ -222,9 +224,9 @@ static bool join(struct listener *l)
 
     if (pthread_equal(l->thread, pthread_self()))
         return false;
-    clock_gettime(CLOCK_REALTIME, &end);
+    clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += STOP_S;
-    return pthread_timedjoin_np(l->thread, NULL, &end) == 0;
+    return pthread_clockjoin_np(l->thread, NULL, CLOCK_MONOTONIC, &end) == 0;
 }
 
 /* A thread that is inside a call of the host's that hangs ends the session when it comes back. */
@@ -269,7 +271,7 @@ static int make_event(unsigned index)
 int hx_listener_eventfd(unsigned index, int *fd)
 {
     pthread_mutex_lock(&events_lock);
-    *fd = events[index] - 1;
+    *fd = events[index] ? fcntl(events[index] - 1, F_DUPFD_CLOEXEC, 1) : -1;
     pthread_mutex_unlock(&events_lock);
     return *fd < 0 ? AEE_ERESOURCENOTFOUND : AEE_SUCCESS;
 }

@@ -8,7 +8,7 @@
 /* Starts the session's listener, once; the session stops it when it ends.  The DSP knows of it when this returns.  AEE code. */
 int hx_listener_start(struct hx_client_session *s);
 
-/* A descriptor that becomes readable (eventfd) when the session's listener has ended; it is the library's.  AEE_ERESOURCENOTFOUND: there
+/* A descriptor that becomes readable (eventfd) when the session's listener has ended; the caller's to close.  AEE_ERESOURCENOTFOUND: there
  * is none; AEE_EBADPARM. */
 int hx_listener_eventfd(unsigned index, int *fd);
 
