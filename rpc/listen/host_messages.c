@@ -25,7 +25,7 @@ static void make_plain(char *text, size_t bytes)
         n--;
     text[n] = '\0';
     for (char *p = text; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
+        if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
             *p = '?';
 }
 
