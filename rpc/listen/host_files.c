@@ -77,8 +77,10 @@ static int open_stream(const char *name, const char *mode, FILE **f)
         return S_ISDIR(st.st_mode) ? EISDIR : EACCES;
     }
     *f = fdopen(fd, plain);
-    if (*f)
+    if (*f) { /* the DSP's side has a buffer; here exit() of a forked child would write it, or move the file's position */
+        setvbuf(*f, NULL, _IONBF, 0);
         return 0;
+    }
     close(fd);
     return ENOMEM;
 }
