@@ -11,6 +11,7 @@
 #include "host_folders.h"
 
 enum { HX_HOST_FILES = 256, HX_HOST_DIRS = 64, HX_HOST_MEMORY = 256, HX_HOST_FIRST_FILE = 100 };
+#define HX_HOST_MEMORY_BYTES ((int64_t)4 << 30) /* of all its memory: what a DSP has addresses for */
 
 /* Memory that the DSP has asked for. */
 struct hx_host_memory {
@@ -26,6 +27,7 @@ struct hx_host {
     FILE *file[HX_HOST_FILES];
     DIR *dir[HX_HOST_DIRS];
     struct hx_host_memory memory[HX_HOST_MEMORY];
+    int64_t memory_bytes; /* of these */
 };
 
 /* The calling thread's; NULL: it is no listener's. */

@@ -47,12 +47,13 @@ static int map(struct hx_host_memory *m, bool by_fd)
 
 static int allocate(int64_t bytes, bool by_fd, struct hx_host_memory **out)
 {
+    struct hx_host *h = hx_host_of_thread();
     struct hx_host_memory *m = free_entry();
     int rc;
 
     if (bytes <= 0 || bytes > INT32_MAX)
         return AEE_EBADPARM;
-    if (!m)
+    if (!m || bytes > HX_HOST_MEMORY_BYTES - h->memory_bytes)
         return AEE_ENOMORE;
     *m = (struct hx_host_memory){.va = rpcmem_alloc2(RPCMEM_HEAP_ID_SYSTEM, RPCMEM_DEFAULT_FLAGS, (size_t)bytes),
                                  .bytes = bytes};
@@ -62,7 +63,9 @@ static int allocate(int64_t bytes, bool by_fd, struct hx_host_memory **out)
     if (rc) {
         rpcmem_free(m->va);
         m->va = NULL;
+        return rc;
     }
+    h->memory_bytes += bytes;
     *out = m;
     return rc;
 }
@@ -76,6 +79,7 @@ static int release(uint64_t vadsp)
         return AEE_ENOSUCHMAP;
     rpcmem_free(m->va);
     m->va = NULL;
+    hx_host_of_thread()->memory_bytes -= m->bytes;
     return AEE_SUCCESS;
 }
 
