@@ -118,9 +118,9 @@ cleanup() {
 trap cleanup EXIT
 trap 'cleanup; exit 130' INT TERM
 
-# Of the list those that mostly sleep (-F), or the others (-v).
-sleepers() { # OPTION FILE
-    sed '/^#/d; s/.*/ & /' "$src/tests/suites/sleepers" | grep "$1" -F -f - "$2"
+# Of the list those that mostly sleep (1), or the others (0).
+sleepers() { # 1|0 FILE
+    awk -v inside="$1" 'FNR == NR { if (!/^#/) sleeps[$1]; next } ($2 in sleeps) == inside' "$src/tests/suites/sleepers" "$2"
 }
 
 for suite in "$@"; do
@@ -131,8 +131,8 @@ for suite in "$@"; do
     sh "$src/tests/suites/$suite.sh" "$build" || exit 1
 done >"$WORK/lines"
 awk '!seen[$1, $2]++' "$WORK/lines" >"$WORK/list" # once, what two suites have
-sleepers -F "$WORK/list" >"$WORK/sleepers"
-sleepers -v "$WORK/list" >"$WORK/others"
+sleepers 1 "$WORK/list" >"$WORK/sleepers"
+sleepers 0 "$WORK/list" >"$WORK/others"
 printf '%s\n' "1 $WORK/sleepers" "$jobs $WORK/others" | xargs -L 1 -P 2 "$src/tests/run.sh" --list
 
 # --- alone, what failed, unless it is many
