@@ -66,40 +66,49 @@ static double waits(const struct queue *b)
     return (double)(sleeps + rings);
 }
 
-/* The best of ROUNDS, and what that round had of waits(). */
-static double best_round(struct queue *b, double *waits_each)
+/* What the batch that took least had of waits(), per packet. */
+static double add_packets(struct bench_times *t, struct queue *b)
 {
-    enum { N = 20000, ROUNDS = 10 };
-    double best = 1e30;
+    enum { N = 200, ROUNDS = 1000 };
+    double least = 1e30, waits_each = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
-        double before = waits(b), start = bench_now_us(), us;
+        double before = waits(b), us = bench_batch_us(packet, b, N);
 
-        for (int i = 0; i < N; i++)
-            packet(b);
-        us = (bench_now_us() - start) / N;
-        if (us < best) {
-            best = us;
-            *waits_each = (waits(b) - before) / N;
+        t->us[t->n++] = us;
+        if (us < least) {
+            least = us;
+            waits_each = (waits(b) - before) / N;
         }
     }
-    return best;
+    return waits_each;
 }
 
-static void packets(const char *placement, int rig_core)
-{
-    struct queue b;
-    double us, peer, again, waits_each = 0;
+static const struct placement {
+    const char *where;
+    int rig_core;
+    const struct bench_pong *peer;
+    const char *peer_name, *aim;
+} placements[] = {
+    {"one core", 0, &bench_futex, "a futex ping-pong", "<= 1.3x"},
+    {"two cores", 1, &bench_poll, "a polling ping-pong", "<= 2.5x"},
+};
 
+static void packets(const struct placement *p)
+{
+    static struct bench_times t, peer;
+    struct queue b;
+    double waits_each;
+
+    t.n = peer.n = 0;
     bench_pin(0, 0);
-    bench_rig_move(rig_core);
-    peer = rig_core ? bench_poll_us(rig_core) : bench_futex_us(rig_core);
+    bench_rig_move(p->rig_core);
+    bench_more_pongs(&peer, p->peer, p->rig_core, 20000);
     open_queue(&b);
-    us = best_round(&b, &waits_each);
-    again = rig_core ? bench_poll_us(rig_core) : bench_futex_us(rig_core); /* another chance to be undisturbed */
-    peer = again < peer ? again : peer;
-    bench_row("null packet", placement, us, peer, rig_core ? "a polling ping-pong" : "a futex ping-pong", "<= 1.5x");
-    printf("%-20s %-9s %9.4f sleeps and doorbells of the host per packet\n", "", placement, waits_each);
+    waits_each = add_packets(&t, &b);
+    bench_more_pongs(&peer, p->peer, p->rig_core, 20000); /* another chance to be undisturbed */
+    bench_row("null packet", p->where, &t, bench_quantile(&peer, 0), p->peer_name, p->aim);
+    printf("%-18s %-9s %8.4f sleeps and doorbells of the host per packet\n", "", p->where, waits_each);
     close_queue(&b);
 }
 
@@ -107,8 +116,8 @@ int main(void)
 {
     bench_rig_start();
     setenv("HEXRIG_DEVICE", bench_rig.device, 1);
-    packets("one core", 0);
-    packets("two cores", 1);
+    for (size_t i = 0; i < sizeof(placements) / sizeof(placements[0]); i++)
+        packets(&placements[i]);
     bench_rig_stop();
     return 0;
 }

@@ -166,26 +166,19 @@ static inline void bench_pong_start(struct bench_pong *p, int core)
     }
 }
 
-static inline double bench_pong_us(struct bench_pong p, int core, int n)
+static const struct bench_pong bench_futex = {bench_futex_wait, bench_futex_set, NULL, 0};
+static const struct bench_pong bench_poll = {bench_poll_wait, bench_poll_set, NULL, 0};
+
+/* As bench_more(), with a process that waits and answers as `how` does, on `core`. */
+static inline void bench_more_pongs(struct bench_times *t, const struct bench_pong *how, int core, int n)
 {
-    double us;
+    struct bench_pong p = *how;
 
     bench_pong_start(&p, core);
-    us = bench_us(bench_pong, &p, n);
+    bench_more(t, bench_pong, &p, n);
     kill(p.pid, SIGKILL);
     waitpid(p.pid, NULL, 0);
     munmap(p.word, 4096);
-    return us;
-}
-
-static inline double bench_futex_us(int core)
-{
-    return bench_pong_us((struct bench_pong){bench_futex_wait, bench_futex_set, NULL, 0}, core, 1500);
-}
-
-static inline double bench_poll_us(int core)
-{
-    return bench_pong_us((struct bench_pong){bench_poll_wait, bench_poll_set, NULL, 0}, core, 20000);
 }
 
 #endif

@@ -173,34 +173,34 @@ static void place(int rig_core)
 /* What calls() measures, round about, so that a disturbance does not meet one of them alone. */
 enum { ECHO, HOP, PONG, PONG_HERE, NULL_INVOKE, SMALL_INVOKE, N_MEASURED };
 
-static void keep_least(double *us, double now)
-{
-    *us = now < *us ? now : *us;
-}
-
 static void calls(const char *where, int rig_core)
 {
     static const char sum[] = "FUSE ioctl + ping-pong on a core";
-    double us[N_MEASURED] = {1e30, 1e30, 1e30, 1e30, 1e30, 1e30};
-    int fd = open(echo_path, O_RDWR | O_CLOEXEC);
+    static struct bench_times t[N_MEASURED];
+    double least[N_MEASURED];
+    int fd = open(echo_path, O_RDWR | O_CLOEXEC), is_one_core = rig_core == 0;
     struct client c;
 
     if (fd < 0)
         fail(echo_path);
     open_client(&c);
+    for (int i = 0; i < N_MEASURED; i++)
+        t[i].n = 0;
     for (int round = 0; round < 4; round++) {
-        keep_least(&us[ECHO], bench_us(echo_once, &fd, 1000));
-        keep_least(&us[HOP], bench_us(hop_once, &fd, 1000));
-        keep_least(&us[PONG], bench_futex_us(rig_core));
-        keep_least(&us[PONG_HERE], bench_futex_us(0)); /* as driver and DSP, which share a core in both placements */
-        keep_least(&us[NULL_INVOKE], bench_us(invoke_null, &c, 1000));
-        keep_least(&us[SMALL_INVOKE], bench_us(invoke, &c, 1000));
+        bench_more(&t[ECHO], echo_once, &fd, 1000);
+        bench_more(&t[HOP], hop_once, &fd, 1000);
+        bench_more_pongs(&t[PONG], &bench_futex, rig_core, 1500);
+        bench_more_pongs(&t[PONG_HERE], &bench_futex, 0, 1500); /* as driver and DSP, which share a core in both placements */
+        bench_more(&t[NULL_INVOKE], invoke_null, &c, 1000);
+        bench_more(&t[SMALL_INVOKE], invoke, &c, 1000);
     }
-    bench_row("null invoke", where, us[NULL_INVOKE], us[ECHO], "a bare FUSE ioctl", "<= 1.3x");
-    bench_row("null invoke", where, us[NULL_INVOKE], us[PONG], "a futex ping-pong", "");
-    bench_row("null invoke", where, us[NULL_INVOKE], us[ECHO] + us[PONG_HERE], sum, "");
-    bench_row("null invoke", where, us[NULL_INVOKE], us[HOP], "FUSE ioctl with a hop", "");
-    bench_row("invoke, 8 bytes in", where, us[SMALL_INVOKE], us[ECHO] + us[PONG_HERE], sum, "");
+    for (int i = 0; i < N_MEASURED; i++)
+        least[i] = bench_quantile(&t[i], 0);
+    bench_row("null invoke", where, &t[NULL_INVOKE], least[ECHO], "a bare FUSE ioctl", is_one_core ? "" : "<= 0.7x");
+    bench_row("null invoke", where, &t[NULL_INVOKE], least[PONG], "a futex ping-pong", "");
+    bench_row("null invoke", where, &t[NULL_INVOKE], least[ECHO] + least[PONG_HERE], sum, "");
+    bench_row("null invoke", where, &t[NULL_INVOKE], least[HOP], "FUSE ioctl with a hop", is_one_core ? "<= 1.2x" : "");
+    bench_row("invoke, 8 bytes in", where, &t[SMALL_INVOKE], least[ECHO] + least[PONG_HERE], sum, "");
     close(fd);
     close(c.fd);
 }
@@ -209,6 +209,7 @@ static void buffers(const char *where, size_t n, const char *size)
 {
     int mem = memfd_create("bench", MFD_CLOEXEC), runs = n > 500000 ? 50 : 500;
     struct copy heap = {malloc(n), malloc(n), n};
+    static struct bench_times t;
     struct client c;
     char name[32];
     uint8_t *shared;
@@ -225,11 +226,15 @@ static void buffers(const char *where, size_t n, const char *size)
     c.args[1] = arg(heap.from, n, -1);
     c.args[2] = arg(heap.to, n, -1);
     snprintf(name, sizeof(name), "%s copied", size);
-    bench_row(name, where, bench_us(invoke, &c, runs), 3 * copy, "three memcpys", "");
+    t.n = 0;
+    bench_more(&t, invoke, &c, runs);
+    bench_row(name, where, &t, 3 * copy, "three memcpys", "");
     c.args[1] = arg(shared, n, mem);
     c.args[2] = arg(shared + n, n, mem);
     snprintf(name, sizeof(name), "%s shared", size);
-    bench_row(name, where, bench_us(invoke, &c, runs), copy, "one memcpy", "");
+    t.n = 0;
+    bench_more(&t, invoke, &c, runs);
+    bench_row(name, where, &t, copy, "one memcpy", "");
     munmap(shared, 2 * n);
     close(mem);
     close(c.fd);
