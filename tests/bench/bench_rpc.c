@@ -3,69 +3,17 @@
  *
  * An INVOKE is an ioctl to the driver and a message to the PD's process and back, each with two changes of process; nothing
  * that keeps driver and PD apart can do with less.  So its floor is a bare FUSE ioctl, answered at once, plus a ping-pong
- * between two processes, and both are measured here, in the same run.  `hop` is a bare FUSE ioctl whose server asks a third
- * process before it answers: that floor as one piece, with what three processes cost in caches.
+ * between two processes, and both are measured here, in the same run.  `hop` (bench_echo.h) is that floor as one piece, with what three
+ * processes cost in caches, and with as many of them the machine's limit for many clients.
  *
  * Buffers are compared with the memcpys that cannot be left out: the skel's own (it copies its input to its output), and for
  * inline buffers one in and one out. */
-#define FUSE_USE_VERSION 35
-#include <fuse_lowlevel.h>
-
-#include <fcntl.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
 
-#include "bench_rig.h"
-#include "fastrpc_uapi.h"
+#include "bench_echo.h"
 #include "skel/hxt_skel.h"
 
-enum { SESSIONS_MAX = 14, CLIENTS_MAX = 16 };
-#define ECHO_HOP _IOWR('h', 1, struct fastrpc_invoke)
-
-static char echo_path[96];
-static pid_t echo_pid;
-static struct bench_pong hop = {bench_futex_wait, bench_futex_set, NULL, 0};
-
-/* --- the floor -------------------------------------------------------------------------------------------------- */
-
-static void echo_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-    struct stat st = {.st_ino = ino, .st_mode = S_IFREG | 0666, .st_nlink = 1};
-
-    (void)fi;
-    fuse_reply_attr(req, &st, 1e9);
-}
-
-static void echo_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-    (void)ino;
-    fuse_reply_open(req, fi);
-}
-
-static void echo_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
-                       struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
-                       size_t out_bytes)
-{
-    (void)ino, (void)arg, (void)fi, (void)flags, (void)out_bytes;
-    if (cmd == ECHO_HOP)
-        bench_pong(&hop);
-    fuse_reply_ioctl(req, 0, in, in_bytes);
-}
-
-/* A file system that is one file, whose ioctl returns what it got. */
-static int serve_echo(void)
-{
-    static const struct fuse_lowlevel_ops ops = {.getattr = echo_getattr, .open = echo_open, .ioctl = echo_ioctl};
-    char *argv[] = {"bench-echo", "-o", "fsname=hexrig-bench"};
-    struct fuse_args args = FUSE_ARGS_INIT(3, argv);
-    struct fuse_session *se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
-
-    if (!se || fuse_set_signal_handlers(se) || fuse_session_mount(se, echo_path))
-        return 1;
-    fuse_session_loop(se);
-    fuse_session_unmount(se);
-    return 0;
-}
+enum { SESSIONS_MAX = BENCH_HOPS, CLIENTS_MAX = 16 };
 
 /* --- the client ------------------------------------------------------------------------------------------------- */
 
@@ -81,8 +29,7 @@ static _Noreturn void fail(const char *what)
 {
     int error = errno;
 
-    bench_end(echo_pid);
-    unlink(echo_path);
+    bench_echo_stop();
     errno = error;
     bench_fail(what);
 }
@@ -135,15 +82,21 @@ static void echo_once(void *p)
 {
     struct fastrpc_invoke inv = {0};
 
-    if (ioctl(*(int *)p, FASTRPC_IOCTL_INVOKE, &inv))
+    if (ioctl(*(int *)p, ECHO_BARE, &inv))
         fail("echo");
 }
 
+struct hop_client {
+    int fd;
+    uint32_t hop;
+};
+
 static void hop_once(void *p)
 {
-    struct fastrpc_invoke inv = {0};
+    const struct hop_client *c = p;
+    struct fastrpc_invoke inv = {.handle = c->hop};
 
-    if (ioctl(*(int *)p, ECHO_HOP, &inv))
+    if (ioctl(c->fd, ECHO_HOP, &inv))
         fail("hop");
 }
 
@@ -166,8 +119,7 @@ static void place(int rig_core)
 {
     bench_pin(0, rig_core < 0 ? -1 : 0);
     bench_rig_move(rig_core);
-    bench_pin(echo_pid, rig_core);
-    bench_pin(hop.pid, rig_core);
+    bench_echo_move(rig_core);
 }
 
 /* What calls() measures, round about, so that a disturbance does not meet one of them alone. */
@@ -178,17 +130,18 @@ static void calls(const char *where, int rig_core)
     static const char sum[] = "FUSE ioctl + ping-pong on a core";
     static struct bench_times t[N_MEASURED];
     double least[N_MEASURED];
-    int fd = open(echo_path, O_RDWR | O_CLOEXEC), is_one_core = rig_core == 0;
+    int fd = open(bench_echo.path, O_RDWR | O_CLOEXEC), is_one_core = rig_core == 0;
+    struct hop_client hop = {fd, 0};
     struct client c;
 
     if (fd < 0)
-        fail(echo_path);
+        fail(bench_echo.path);
     open_client(&c);
     for (int i = 0; i < N_MEASURED; i++)
         t[i].n = 0;
     for (int round = 0; round < 4; round++) {
         bench_more(&t[ECHO], echo_once, &fd, 1000);
-        bench_more(&t[HOP], hop_once, &fd, 1000);
+        bench_more(&t[HOP], hop_once, &hop, 1000);
         bench_more_pongs(&t[PONG], &bench_futex, rig_core, 1500);
         bench_more_pongs(&t[PONG_HERE], &bench_futex, 0, 1500); /* as driver and DSP, which share a core in both placements */
         bench_more(&t[NULL_INVOKE], invoke_null, &c, 1000);
@@ -242,37 +195,40 @@ static void buffers(const char *where, size_t n, const char *size)
     free(heap.to);
 }
 
-static void call_when_told(struct client *c, int go, int ready, int n)
+/* --- many clients ------------------------------------------------------------------------------------------------- */
+
+struct caller {
+    void (*call)(void *arg);
+    void *arg;
+};
+
+static void call_when_told(const struct caller *c, int go, int ready, int n)
 {
     char token;
 
     (void)!write(ready, "r", 1);
     (void)!read(go, &token, 1); /* ends when the parent closes the other end */
     for (int i = 0; i < n; i++)
-        invoke(c);
+        c->call(c->arg);
     _exit(0);
 }
 
-/* Calls per second of n processes that call at the same time.  The device has 14 sessions: with more clients than that, some
- * share one. */
-static double calls_per_second(int n)
+/* Calls per second of n processes that call at the same time. */
+static double calls_per_second(const struct caller *c, int n)
 {
     enum { CALLS = 2000 };
-    struct client c[SESSIONS_MAX];
-    int go[2], ready[2], sessions = n < SESSIONS_MAX ? n : SESSIONS_MAX;
+    int go[2], ready[2];
     pid_t pid[CLIENTS_MAX];
     char token;
     double start;
 
     if (pipe(go) || pipe(ready))
         fail("pipe");
-    for (int i = 0; i < sessions; i++)
-        open_client(&c[i]);
     for (int i = 0; i < n; i++) {
         pid[i] = fork();
         if (pid[i] == 0) {
             close(go[1]);
-            call_when_told(&c[i % sessions], go[0], ready[1], CALLS);
+            call_when_told(&c[i], go[0], ready[1], CALLS);
         }
     }
     for (int i = 0; i < n; i++)
@@ -285,66 +241,66 @@ static double calls_per_second(int n)
     close(go[0]);
     close(ready[0]);
     close(ready[1]);
+    return (double)n * CALLS / start * 1e6;
+}
+
+/* The device has 14 sessions: with more clients than that, some share one. */
+static double rig_calls_per_second(int n)
+{
+    struct client c[SESSIONS_MAX];
+    struct caller callers[CLIENTS_MAX] = {{0}};
+    int sessions = n < SESSIONS_MAX ? n : SESSIONS_MAX;
+    double rate;
+
+    for (int i = 0; i < sessions; i++)
+        open_client(&c[i]);
+    for (int i = 0; i < n; i++)
+        callers[i] = (struct caller){invoke_null, &c[i % sessions]};
+    rate = calls_per_second(callers, n);
     for (int i = 0; i < sessions; i++)
         close(c[i].fd);
-    return (double)n * CALLS / start * 1e6;
+    usleep(100000); /* the PDs go */
+    return rate;
+}
+
+/* With as many processes behind the server, which allows one caller for each of them. */
+static double floor_calls_per_second(int n)
+{
+    struct hop_client c[SESSIONS_MAX];
+    struct caller callers[SESSIONS_MAX] = {{0}};
+    double rate;
+
+    for (int i = 0; i < n; i++) {
+        c[i] = (struct hop_client){open(bench_echo.path, O_RDWR | O_CLOEXEC), (uint32_t)i};
+        if (c[i].fd < 0)
+            fail(bench_echo.path);
+        callers[i] = (struct caller){hop_once, &c[i]};
+    }
+    rate = calls_per_second(callers, n);
+    for (int i = 0; i < n; i++)
+        close(c[i].fd);
+    return rate;
 }
 
 static void scaling(const char *where)
 {
-    static const int counts[] = {1, 4, CLIENTS_MAX};
-    double one = 0;
+    static const int counts[] = {1, 4, SESSIONS_MAX, CLIENTS_MAX};
 
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        double rate = 0;
+        int n = counts[i], floor_n = n < SESSIONS_MAX ? n : SESSIONS_MAX;
+        double rate = 0, limit = 0;
 
         for (int round = 0; round < 3; round++) {
-            double r = calls_per_second(counts[i]);
+            double r = rig_calls_per_second(n), f = floor_calls_per_second(floor_n);
 
             rate = r > rate ? r : rate;
-            usleep(100000); /* the PDs of the last round go */
+            limit = f > limit ? f : limit;
         }
-        one = i ? one : rate;
-        printf("%2d client%-11s %-9s %9.2f us %7.2fx of the calls/s of one client (%.0f calls/s)\n", counts[i],
-               counts[i] == 1 ? "" : "s", where, counts[i] / rate * 1e6, rate / one, rate);
+        printf("%2d client%-9s %-9s %8.2f us a call       %6.2fx of the calls/s of FUSE ioctls with a hop, %d at a time "
+               "(%.0f/s and %.0f/s)%s\n",
+               n, n == 1 ? "" : "s", where, 1e6 / rate, rate / limit, floor_n, rate, limit,
+               n == CLIENTS_MAX ? ", aim >= 0.9x" : "");
     }
-}
-
-/* Until the server has mounted over its file: before, an ioctl reaches the file below. */
-static void await_echo(void)
-{
-    struct fastrpc_invoke inv = {0};
-    int served = 0;
-
-    for (int i = 0; i < 500 && !served; i++) {
-        int fd = open(echo_path, O_RDWR | O_CLOEXEC);
-
-        served = fd >= 0 && ioctl(fd, FASTRPC_IOCTL_INVOKE, &inv) == 0;
-        if (fd >= 0)
-            close(fd);
-        if (!served)
-            usleep(10000);
-    }
-    if (!served)
-        fail("echo server");
-}
-
-static void start_echo(void)
-{
-    int fd;
-
-    snprintf(echo_path, sizeof(echo_path), "%.60s/echo", bench_rig.dir);
-    fd = open(echo_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-    if (fd < 0)
-        fail(echo_path);
-    close(fd);
-    bench_pong_start(&hop, -1);
-    echo_pid = fork();
-    if (echo_pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
-        _exit(serve_echo());
-    }
-    await_echo();
 }
 
 int main(void)
@@ -355,7 +311,8 @@ int main(void)
     } placements[] = {{"one core", 0}, {"two cores", 1}};
 
     bench_rig_start();
-    start_echo();
+    if (bench_echo_start())
+        fail("echo server");
     for (size_t i = 0; i < sizeof(placements) / sizeof(placements[0]); i++) {
         place(placements[i].rig_core);
         calls(placements[i].where, placements[i].rig_core);
@@ -364,9 +321,7 @@ int main(void)
     }
     place(-1);
     scaling("any core");
-    bench_end(echo_pid);
-    bench_end(hop.pid);
-    unlink(echo_path);
+    bench_echo_stop();
     bench_rig_stop();
     return 0;
 }
