@@ -162,6 +162,16 @@ static struct held {
     pid_t pd;    /* a debugger holds it */
 } held;
 
+/* It ends when its root PD does: right behind its fork that is not so yet. */
+static int is_pd(void *pid)
+{
+    char *name = hxt_read_file(hxt_path("/proc/%d/comm", *(pid_t *)pid), NULL);
+    int is = name && strcmp(name, "hexrig-pd\n") == 0;
+
+    free(name);
+    return is;
+}
+
 static void hold_one(void)
 {
     int status;
@@ -170,6 +180,7 @@ static void hold_one(void)
         held.fd[i] = open_file();
     create_pd(held.fd[0]);
     assert_int_equal(hxt_children(own_rig_dsp(), &held.pd, 1), 1);
+    assert_true(hxt_until(is_pd, &held.pd, PATIENCE_S));
     if (ptrace(PTRACE_SEIZE, held.pd, NULL, NULL) || ptrace(PTRACE_INTERRUPT, held.pd, NULL, NULL)) {
         for (int i = 0; i < ALL; i++)
             close(held.fd[i]);
