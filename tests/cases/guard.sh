@@ -2,6 +2,7 @@
 # hexrig guard and tap guard: on a planted trigger the topic is told at no false one, others keep their predictions and the answer goes; on
 # the shipped model, whose topics have no directions of their own, the verdict is REJECTED; and what is refused.  Usage: guard.sh BUILD
 set -eu
+src=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 hexrig=$build/bin/hexrig
 topics=$build/share/hexrig/topics.txt
@@ -11,24 +12,7 @@ server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || :; rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR="$dir"
 cd "$dir"
-
-fail() {
-    echo "guard: $*"
-    exit 1
-}
-figure() { sed -n "s/^$1=//p" "$2"; }
-holds() { # FILE KEY CONDITION: `v` is the figure
-    v=$(figure "$2" "$1")
-    [ -n "$v" ] && awk -v v="$v" "BEGIN { exit !($3) }" || fail "$1: $2 is '$v', not $3"
-}
-refuses() { # STATUS WORDS COMMAND...
-    want=$1 words=$2
-    shift 2
-    rc=0
-    "$@" >out 2>err || rc=$?
-    [ "$rc" = "$want" ] || fail "exit $rc: $*"
-    [ "$(wc -l <err)" = 1 ] && grep -q "$words" err || fail "'$(cat err)' does not say '$words'"
-}
+. "$src/tests/lib/figures.sh"
 
 # --- planted
 {

@@ -11,26 +11,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR="$dir"
 cd "$dir"
-
-fail() {
-    echo "ugt: $*"
-    exit 1
-}
-# figure KEY FILE, and whether an awk condition on it holds
-figure() { sed -n "s/^$1=//p" "$2"; }
-holds() { # FILE KEY CONDITION: `v` is the figure
-    v=$(figure "$2" "$1")
-    [ -n "$v" ] && awk -v v="$v" "BEGIN { exit !($3) }" || fail "$1: $2 is '$v', not $3"
-}
-# the command fails with this status and one line that has these words
-refuses() { # STATUS WORDS COMMAND...
-    want=$1 words=$2
-    shift 2
-    rc=0
-    "$@" >out 2>err || rc=$?
-    [ "$rc" = "$want" ] || fail "exit $rc: $*"
-    [ "$(wc -l <err)" = 1 ] && grep -q "$words" err || fail "'$(cat err)' does not say '$words'"
-}
+. "$src/tests/lib/figures.sh"
 
 "$hexrig" ugt build -m "$f16" --every -o a.ugt >built
 holds built held 'v > .7 && v < 1'
