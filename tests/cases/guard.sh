@@ -102,6 +102,24 @@ holds behind removed.others "v < $removed"
 refuses 2 'o with --basis' "$hexrig" guard build --basis tiny.ugt --topic weather -o front.guard
 [ ! -e front.guard ] || fail "a guard of another place was written"
 refuses 1 'another model' "$hexrig" guard build -m king.gguf --basis tiny.ugt --topic weather
+# names of topics are no keys of the report, and may be any bytes
+{
+    sed -n '/^# sea/,/^#/p' "$topics" | sed '1s/.*/# model/; $d'
+    printf '# caf\351\n'
+    sed -n '/^# weather/,/^#/p' "$topics" | sed '1d; $d'
+} >names
+"$hexrig" guard topics --prompts names --most 1 >named
+[ "$(grep -c '^topics\.[^.]*\.verdict=' named)" = 2 ] && [ -f "$(figure model named)" ] || fail "$(cat named)"
+"$hexrig" guard build --prompts names --topic "$(printf 'caf\351')" --most 1 --budget 100 -o cafe.guard --json >named.json
+"$hexrig" run -p x -n 1 --temp 0 --kv f32 --guard cafe.guard --json >run.json
+for f in named.json run.json; do
+    python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); sys.exit(j.get("guard", j)["topic"] != "caf\ufffd")' $f || fail "$(cat $f)"
+done
+# the texts behind prompts are the topic's, or the report says that they are not
+"$hexrig" guard ogd --prompts names --guard cafe.guard --states 10 >ogd
+holds ogd later.of_all_topics 'v == 0'
+"$hexrig" guard ogd --guard cafe.guard --states 10 >ogd
+holds ogd later.of_all_topics 'v == 1'
 refuses 2 "letter" "$hexrig" guard mcb --letter EE
 refuses 1 'another model' "$hexrig" run -m king.gguf -p x --kv f32 --guard weather.guard
 head -c 200 weather.guard >cut.guard

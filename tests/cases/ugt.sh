@@ -5,6 +5,7 @@ set -eu
 src=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 hexrig=$build/bin/hexrig
+topics=$build/share/hexrig/topics.txt
 f16=$src/tests/data/hexrig-tiny-f16.gguf
 unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_FARF
 dir=$(mktemp -d)
@@ -53,6 +54,17 @@ refuses 1 'k = 200; 160 states of 256 numbers have 1..159' "$hexrig" ugt build -
 refuses 1 'the file exists and is no capture\|no regular\|exists' "$hexrig" ugt build -o "$f16"
 refuses 2 'no basis' "$hexrig" ugt zones
 refuses 1 'layer 6' "$hexrig" ugt swap -m "$f16" twin.gguf --layer 6
+# a topic's name may be any bytes, and as a key of a report it is neither the report's own nor another topic's
+printf '# basis\nThe rain fell\nThe king was\n# caf\351\nA cup of tea\nBread and wine\n# caf\350\nThe sea\nA boat\n' >names
+"$hexrig" ugt build -m "$f16" --prompts names --k 4 -o names.ugt >named
+"$hexrig" ugt zones -m "$f16" --prompts names --basis names.ugt >zoned
+[ "$(grep -c '^topics\..*\.texts=2$' zoned)" = 3 ] && [ "$(figure basis zoned)" = names.ugt ] || fail "$(cat zoned)"
+{
+    printf '# %064d\n' 0
+    echo "the rain"
+} >long
+refuses 1 'long: topic .* 64 bytes; 63' "$hexrig" ugt build --prompts long
+refuses 1 'a topic without a name' "$hexrig" ugt build --zone "=$topics"
 echo "the rain" >loose
 refuses 1 "in front of the first" "$hexrig" ugt build --prompts loose
 echo "ugt: $(figure held built) held, $(figure accuracy.without_id zones) routed, swap $(figure mapped.change swapped)"

@@ -1,6 +1,7 @@
 /* Tap method `guard`: final hidden states are looked at, and projected, for a few directions of them. */
 #include <errno.h>
 
+#include "base/json_text.h"
 #include "engine/core.h"
 #include "engine/plan.h"
 #include "guard_tap.h"
@@ -47,10 +48,10 @@ static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_
     const double n = s.tokens ? (double)s.tokens : 1;
 
     (void)kv;
-    return json_pack("{s:s, s:I, s:s, s:b, s:I, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "topic", g->name, "directions", (json_int_t)g->f,
-                     "mode", hx_plan_text(p, "guard-mode"), "on_dsp", s.on_dsp, "vtcm_bytes", (json_int_t)s.in_vtcm, "threshold_percent",
-                     100 * hx_guard_tap_threshold(t), "tokens", (json_int_t)s.tokens, "told", (json_int_t)s.told, "projected",
-                     (json_int_t)s.projected, "teh_percent_mean", 100 * s.teh_sum / n, "teh_percent_most", 100 * s.teh_most,
+    return json_pack("{s:o, s:I, s:s, s:b, s:I, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "topic", hx_json_text(g->name), "directions",
+                     (json_int_t)g->f, "mode", hx_plan_text(p, "guard-mode"), "on_dsp", s.on_dsp, "vtcm_bytes", (json_int_t)s.in_vtcm,
+                     "threshold_percent", 100 * hx_guard_tap_threshold(t), "tokens", (json_int_t)s.tokens, "told", (json_int_t)s.told,
+                     "projected", (json_int_t)s.projected, "teh_percent_mean", 100 * s.teh_sum / n, "teh_percent_most", 100 * s.teh_most,
                      "energy_percent_mean", 100 * s.energy_sum / n, "left_most", s.left_most);
 }
 

@@ -216,7 +216,7 @@ static void print_object(FILE *f, const json_t *object, const char *prefix)
     json_t *v;
 
     json_object_foreach((json_t *)object, key, v) {
-        char path[128];
+        char path[512];
 
         snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "." : "", key);
         if (json_is_object(v)) {

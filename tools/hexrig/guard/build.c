@@ -122,6 +122,7 @@ static json_t *ppl_json(const struct hx_bench *b, size_t topic, const struct hx_
 
 static int write_guard(const struct build *p, const struct hx_found *f)
 {
+    _Static_assert(sizeof(((struct hx_guard *)NULL)->name) == HX_TOPIC_NAME + 1, "a topic's name fits");
     struct hx_guard g = {.threshold = f->found.threshold, .q = f->q, .f = f->n, .d = p->b.u.d, .fingerprint = p->b.from.s.m->fingerprint};
     struct hx_error err = {""};
 
@@ -146,8 +147,8 @@ static int build(struct build *p)
     if (!rc && p->out)
         rc = write_guard(p, &f);
     if (!rc) {
-        json_t *j = json_pack("{s:o, s:s, s:s, s:I, s:f, s:o}", "model", hx_json_text(p->b.from.s.path), "topic", p->topic, "measure",
-                              p->b.planted ? "changed" : "nll", "k", (json_int_t)p->b.k, "budget_percent", 100 * p->b.budget, "step",
+        json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:f, s:o}", "model", hx_json_text(p->b.from.s.path), "topic",
+                              hx_json_text(p->topic), "measure", p->b.planted ? "changed" : "nll", "k", (json_int_t)p->b.k, "budget_percent", 100 * p->b.budget, "step",
                               steps_json(&f));
         json_t *found = found_json(&f, p->b.budget);
 
@@ -183,8 +184,9 @@ int hx_guard_cmd_build(int argc, char **argv)
 
 static int all_topics(struct build *p)
 {
-    json_t *j = json_pack("{s:o, s:s, s:I, s:f}", "model", hx_json_text(p->b.from.s.path), "measure", p->b.planted ? "changed" : "nll", "k",
-                          (json_int_t)p->b.k, "budget_percent", 100 * p->b.budget);
+    json_t *topics = json_object();
+    json_t *j = json_pack("{s:o, s:s, s:I, s:f, s:o}", "model", hx_json_text(p->b.from.s.path), "measure",
+                          p->b.planted ? "changed" : "nll", "k", (json_int_t)p->b.k, "budget_percent", 100 * p->b.budget, "topics", topics);
     struct hx_error err = {""};
 
     for (size_t i = 0; i < p->b.from.topics.n_topics; i++) {
@@ -192,7 +194,7 @@ static int all_topics(struct build *p)
         const int rc = hx_bench_find(&p->b, i, &f, &err);
 
         if (!rc)
-            json_object_set_new(j, p->b.from.topics.name[i], found_json(&f, p->b.budget));
+            hx_topics_json_set(topics, p->b.from.topics.name[i], found_json(&f, p->b.budget));
         hx_found_free(&f);
         if (rc) {
             json_decref(j);

@@ -32,8 +32,9 @@ static const struct argp_option options[] = {
 static const char doc[] =
     "step: from states of the prompts alpha of their length towards others, and projected: left is the largest |Q^T h| / |h| of all, "
     "bare_* TEH without the projection.  chain: three steps (.20, .10, .05), from ten states, scored as published, with weights that add "
-    "up to 1.  later: greedy texts behind up to 16 prompts, projected never, at the first token, or at every one; TEH of the state that "
-    "came 0, 1, 4 and 16 tokens later, in front of what is projected there; changed: tokens other than without."
+    "up to 1.  later: greedy texts behind up to 16 prompts of the guard's topic (of_all_topics=1: there is none, and those of all are "
+    "run), projected never, at the first token, or at every one; TEH of the state that came 0, 1, 4 and 16 tokens later, in front of what "
+    "is projected there; changed: tokens other than without."
     "\vExample: hexrig guard ogd --guard weather.guard";
 
 struct ogd {
@@ -172,6 +173,7 @@ struct texts {
     uint32_t tokens[MODES][MOST_TEXTS][17];
     double teh[MODES][LATER + 1];
     size_t n;
+    int all; /* 1: the prompts do not have the guard's topic, and those of all are run */
 };
 
 static uint32_t largest(const float *x, size_t n)
@@ -206,7 +208,7 @@ static int run_text(struct texts *t, const struct hx_topic_text *prompt, int mod
 
 static json_t *later_json(const struct texts *t)
 {
-    json_t *j = json_pack("{s:I}", "texts", (json_int_t)t->n);
+    json_t *j = json_pack("{s:I, s:b}", "texts", (json_int_t)t->n, "of_all_topics", t->all);
     char name[32];
 
     for (size_t mode = 0; mode < MODES; mode++) {
@@ -226,26 +228,20 @@ static json_t *later_json(const struct texts *t)
     return j;
 }
 
-/* Of the guard's topic first, where the prompts have it. */
-static int is_of(const struct ogd *o, const struct hx_topic_text *t)
-{
-    const size_t topic = hx_topics_find(&o->from.topics, o->g.name);
-
-    return topic == o->from.topics.n_topics || t->topic == topic;
-}
-
 static int run_texts(const struct ogd *o, struct texts *t, struct hx_error *err)
 {
     static const struct hx_tap_ops ops = {.name = "projector", .at = project};
     struct hx_tap *const taps[] = {&t->p.tap, NULL};
+    const size_t topic = hx_topics_find(&o->from.topics, o->g.name);
     int rc;
 
+    t->all = topic == o->from.topics.n_topics;
     t->p = (struct projector){.tap = {&ops, 1u << HX_TAP_IN_OUT}, .q = q_of(o)};
     t->logits = malloc(o->from.s.m->vocab * sizeof(*t->logits));
     rc = t->logits ? hx_runner_open(&t->r, o->from.s.m, o->from.s.pool, NULL, o->from.topics.longest + later[LATER - 1], taps, err)
                    : hx_error_set(err, -ENOMEM, "out of memory");
     for (size_t i = 0; i < o->from.topics.n && t->n < MOST_TEXTS && !rc; i++) {
-        if (!is_of(o, &o->from.topics.at[i]))
+        if (!t->all && o->from.topics.at[i].topic != topic)
             continue;
         for (int mode = 0; mode < MODES && !rc; mode++)
             rc = run_text(t, &o->from.topics.at[i], mode, t->n, err);
@@ -280,8 +276,8 @@ static int answer(const struct ogd *o)
     int rc = t && !add_steps(o, steps) ? run_texts(o, t, &err) : -ENOMEM;
 
     if (!rc)
-        j = json_pack("{s:o, s:s, s:I, s:I, s:O, s:o, s:o}", "guard", hx_json_text(o->path), "topic", o->g.name, "directions",
-                      (json_int_t)o->g.f, "states", (json_int_t)o->states, "step", steps, "chain", chains_json(o), "later",
+        j = json_pack("{s:o, s:o, s:I, s:I, s:O, s:o, s:o}", "guard", hx_json_text(o->path), "topic", hx_json_text(o->g.name),
+                      "directions", (json_int_t)o->g.f, "states", (json_int_t)o->states, "step", steps, "chain", chains_json(o), "later",
                       later_json(t));
     if (t) {
         hx_runner_close(&t->r);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "generate/ppl.h"
 #include "text/text.h"
 
@@ -23,23 +24,50 @@ size_t hx_topics_find(const struct hx_topics *t, const char *name)
     return i;
 }
 
-/* Topic of that name, a new one if need be; SIZE_MAX: out of memory. */
-static size_t topic_of(struct hx_topics *t, const char *name)
+int hx_topics_json_set(json_t *to, const char *name, json_t *of)
 {
-    const size_t i = hx_topics_find(t, name);
+    char *key = hx_json_utf8(name, strlen(name));
+
+    for (int i = 2; key && json_object_get(to, key); i++) {
+        char *other = NULL;
+
+        if (asprintf(&other, "%s %d", key, i) < 0)
+            other = NULL;
+        free(key);
+        key = other;
+    }
+    if (!key) {
+        json_decref(of);
+        return -1;
+    }
+    const int rc = json_object_set_new(to, key, of);
+
+    free(key);
+    return rc;
+}
+
+/* *topic: that of the name, a new one if need be.  where: of the name, for the message. */
+static int take_topic(struct hx_topics *t, const char *where, const char *name, size_t *topic, struct hx_error *err)
+{
+    const size_t i = hx_topics_find(t, name), bytes = strlen(name);
     char **more, *copy;
 
+    *topic = i;
     if (i < t->n_topics)
-        return i;
+        return 0;
+    if (!bytes)
+        return hx_error_set(err, -EINVAL, "%s: a topic without a name", where);
+    if (bytes > HX_TOPIC_NAME)
+        return hx_error_set(err, -EINVAL, "%s: topic '%.40s...': a name of %zu bytes; %d are the most", where, name, bytes, HX_TOPIC_NAME);
     more = realloc(t->name, (i + 1) * sizeof(*more));
     if (!more)
-        return SIZE_MAX;
+        return no_memory(err);
     t->name = more;
     copy = strdup(name);
     if (!copy)
-        return SIZE_MAX;
+        return no_memory(err);
     t->name[t->n_topics++] = copy;
-    return i;
+    return 0;
 }
 
 /* Takes over the ids. */
@@ -91,10 +119,8 @@ static int take_line(struct hx_topics *t, const struct hx_tokenizer *tok, const 
     line = trim(line);
     if (!*line)
         return 0;
-    if (*line == '#') {
-        *topic = topic_of(t, trim(line + 1));
-        return *topic == SIZE_MAX ? no_memory(err) : 0;
-    }
+    if (*line == '#')
+        return take_topic(t, path, trim(line + 1), topic, err);
     if (*topic == SIZE_MAX)
         return hx_error_set(err, -EINVAL, "%s: '%.40s' stands in front of the first `# TOPIC`", path, line);
     return add_prompt(t, tok, line, *topic, most, err);
@@ -145,11 +171,12 @@ int hx_topics_windows(struct hx_topics *t, const struct hx_tokenizer *tok, const
 {
     const char *sign = strchr(what, '='), *path = sign ? sign + 1 : what;
     char *name = strndup(what, sign ? (size_t)(sign - what) : strlen(what));
-    const size_t topic = name ? topic_of(t, name) : SIZE_MAX;
     uint32_t *ids = NULL;
-    size_t n = 0;
-    int rc = topic == SIZE_MAX ? no_memory(err) : hx_text_encode(tok, path, &ids, &n, err);
+    size_t n = 0, topic;
+    int rc = name ? take_topic(t, path, name, &topic, err) : no_memory(err);
 
+    if (!rc)
+        rc = hx_text_encode(tok, path, &ids, &n, err);
     if (!rc && n < ctx + windows)
         rc = hx_error_set(err, -EINVAL, "%s: %zu tokens; %zu windows of %zu need %zu", path, n, windows, ctx, ctx + windows);
     if (!rc)

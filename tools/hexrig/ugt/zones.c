@@ -138,9 +138,11 @@ static json_t *topics_json(const struct zones *p)
 
         for (size_t k = 0; k < p->from.topics.n; k++)
             n += p->from.topics.at[k].topic == i;
-        json_object_set_new(j, p->from.topics.name[i], json_pack("{s:I}", "texts", (json_int_t)n));
+        json_t *topic = json_pack("{s:I}", "texts", (json_int_t)n);
+
         if (!planted)
-            json_object_set_new(json_object_get(j, p->from.topics.name[i]), "ppl", json_real(exp(p->from.states.nll[i])));
+            json_object_set_new(topic, "ppl", json_real(exp(p->from.states.nll[i])));
+        hx_topics_json_set(j, p->from.topics.name[i], topic);
     }
     return j;
 }
