@@ -120,6 +120,11 @@ done
 holds ogd later.of_all_topics 'v == 0'
 "$hexrig" guard ogd --guard cafe.guard --states 10 >ogd
 holds ogd later.of_all_topics 'v == 1'
+# a state that is not finite has no score
+cp "$src/tests/data/hexrig-tiny-f16.gguf" bad.gguf
+at=$("$hexrig" model inspect --tensors bad.gguf | sed -n 's/^tensor=output_norm.weight .* offset=\([0-9]*\) .*/\1/p')
+printf '\000\000\200\177' | dd of=bad.gguf bs=1 seek="$at" conv=notrunc status=none
+refuses 1 'text 0, position 0: number 0 of the final state is not finite' "$hexrig" guard mcb -m bad.gguf
 refuses 2 "letter" "$hexrig" guard mcb --letter EE
 refuses 1 'another model' "$hexrig" run -m king.gguf -p x --kv f32 --guard weather.guard
 head -c 200 weather.guard >cut.guard

@@ -206,6 +206,9 @@ static void test_an_engines_guard_makes_no_call_more_and_its_tokens_are_the_host
     assert_true(e2e_number(with, "dispatch.calls_per_token") == e2e_number(without, "dispatch.calls_per_token"));
     assert_true(e2e_number(with, "dispatch.bytes_copied_per_token") == e2e_number(without, "dispatch.bytes_copied_per_token") + 4);
     assert_true(json_equal(json_object_get(with, "tokens"), json_object_get(host, "tokens")));
+    /* what a projection leaves is measured here alone */
+    assert_null(json_object_get(json_object_get(with, "guard"), "left_most"));
+    assert_true(e2e_number(host, "guard.left_most") < 1e-6);
     json_decref(without);
     json_decref(with);
     json_decref(host);

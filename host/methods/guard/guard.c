@@ -22,7 +22,7 @@ double hx_guard_teh(const struct hx_guard_q *g, const float *h)
 
         in += c * c;
     }
-    return all > 0 ? sqrt(in / all) : 0;
+    return all == 0 ? 0 : isfinite(all) ? sqrt(in / all) : NAN;
 }
 
 /* One direction after the other: they are orthogonal, so the order changes rounding only. */

@@ -17,7 +17,7 @@ struct hx_guard_q {
     size_t f, d;
 };
 
-/* 0 of a state that is 0. */
+/* 0 of a state that is 0; NaN of one that is not finite. */
 double hx_guard_teh(const struct hx_guard_q *g, const float *h);
 
 /* In place; coefficients are sums in double precision.  Returns TEH of what was there. */

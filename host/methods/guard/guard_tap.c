@@ -25,11 +25,21 @@ struct guard_tap {
 static void count(struct guard_tap *t, double teh)
 {
     t->seen.tokens++;
+    if (!isfinite(teh)) {
+        t->seen.not_finite++;
+        return;
+    }
     t->seen.told += teh > t->threshold;
     t->seen.teh_sum += teh;
     t->seen.energy_sum += teh * teh;
     t->seen.teh_most = fmax(t->seen.teh_most, teh);
     t->recent = fmax(t->recent, teh);
+}
+
+/* TEH above this is projected; NaN never is. */
+static double above(const struct guard_tap *t)
+{
+    return t->mode == HX_GUARD_PROJECT ? -1 : t->mode == HX_GUARD_GATE ? t->threshold : INFINITY;
 }
 
 static void look_at(struct guard_tap *t, float *row)
@@ -38,7 +48,7 @@ static void look_at(struct guard_tap *t, float *row)
     const double teh = hx_guard_teh(&q, row);
 
     count(t, teh);
-    if (t->mode != HX_GUARD_PROJECT && !(t->mode == HX_GUARD_GATE && teh > t->threshold))
+    if (!(teh > above(t)))
         return;
     hx_guard_project(&q, row);
     t->seen.projected++;
@@ -67,11 +77,6 @@ static int grow(struct guard_tap *t, size_t n, struct hx_error *err)
     return t->teh ? 0 : hx_error_set(err, -ENOMEM, "guard: out of memory");
 }
 
-static float above(const struct guard_tap *t)
-{
-    return t->mode == HX_GUARD_PROJECT ? -1 : t->mode == HX_GUARD_GATE ? (float)t->threshold : INFINITY;
-}
-
 static int on_dsp(struct guard_tap *t, float *y, uint32_t *ids, const float *x, size_t n, struct hx_error *err)
 {
     int rc = grow(t, n, err);
@@ -80,7 +85,7 @@ static int on_dsp(struct guard_tap *t, float *y, uint32_t *ids, const float *x, 
         rc = hx_linear_dsp_guarded(&t->inner, y, ids, x, n, t->teh, err);
     for (size_t i = 0; i < n && !rc; i++) {
         count(t, t->teh[i]);
-        t->seen.projected += t->teh[i] > above(t);
+        t->seen.projected += t->teh[i] > (float)above(t);
     }
     return rc;
 }
@@ -109,7 +114,7 @@ static int take_matrix(struct guard_tap *t, struct hx_linear *w, struct hx_error
         return hx_error_set(err, -EBUSY, "guard: the output matrix has one: one engine of a model at a time");
     if (!w || !hx_linear_is_dsp(w))
         return 0;
-    rc = hx_linear_dsp_guard(w, t->g.q, t->g.f, above(t), &t->seen.in_vtcm, err);
+    rc = hx_linear_dsp_guard(w, t->g.q, t->g.f, (float)above(t), &t->seen.in_vtcm, err);
     if (rc)
         return rc;
     t->w = w;

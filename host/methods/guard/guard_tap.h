@@ -17,9 +17,10 @@ extern const char *const hx_guard_mode_names[]; /* "project", "gate", "monitor",
 
 struct hx_guard_seen {
     size_t tokens, told, projected; /* told: TEH above the threshold */
+    size_t not_finite;              /* tokens whose state, and so TEH, is no number: left as they are, and in none of what follows */
     double teh_sum, teh_most;       /* before projection, 0..1 */
     double energy_sum;              /* squares of TEH */
-    double left_most;               /* hx_guard_left() behind it; 0: nothing was projected here */
+    double left_most;               /* hx_guard_left() behind it; 0: nothing was projected, or on the DSP, which does not say */
     size_t in_vtcm;                 /* bytes of directions there */
     int on_dsp;
 };

@@ -40,19 +40,28 @@ static int open_guard(struct hx_tap **out, const struct hx_open *o, struct hx_er
                              o->core ? &o->core->matrices.out : NULL, err);
 }
 
+static json_t *percent_or_null(double share, size_t n)
+{
+    return n ? json_real(100 * share) : json_null();
+}
+
 static json_t *report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
 {
     const struct hx_tap *t = self;
     const struct hx_guard *g = hx_guard_tap_guard(t);
     const struct hx_guard_seen s = hx_guard_tap_seen(t);
-    const double n = s.tokens ? (double)s.tokens : 1;
+    const size_t n = s.tokens - s.not_finite;
+    json_t *j = json_pack("{s:o, s:I, s:s, s:b, s:I, s:f, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "topic", hx_json_text(g->name),
+                          "directions", (json_int_t)g->f, "mode", hx_plan_text(p, "guard-mode"), "on_dsp", s.on_dsp, "vtcm_bytes",
+                          (json_int_t)s.in_vtcm, "threshold_percent", 100 * hx_guard_tap_threshold(t), "tokens", (json_int_t)s.tokens,
+                          "not_finite", (json_int_t)s.not_finite, "told", (json_int_t)s.told, "projected", (json_int_t)s.projected,
+                          "teh_percent_mean", percent_or_null(s.teh_sum / (double)n, n), "teh_percent_most",
+                          percent_or_null(s.teh_most, n), "energy_percent_mean", percent_or_null(s.energy_sum / (double)n, n));
 
     (void)kv;
-    return json_pack("{s:o, s:I, s:s, s:b, s:I, s:f, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "topic", hx_json_text(g->name), "directions",
-                     (json_int_t)g->f, "mode", hx_plan_text(p, "guard-mode"), "on_dsp", s.on_dsp, "vtcm_bytes", (json_int_t)s.in_vtcm,
-                     "threshold_percent", 100 * hx_guard_tap_threshold(t), "tokens", (json_int_t)s.tokens, "told", (json_int_t)s.told,
-                     "projected", (json_int_t)s.projected, "teh_percent_mean", 100 * s.teh_sum / n, "teh_percent_most", 100 * s.teh_most,
-                     "energy_percent_mean", 100 * s.energy_sum / n, "left_most", s.left_most);
+    if (!s.on_dsp)
+        json_object_set_new(j, "left_most", json_real(s.left_most));
+    return j;
 }
 
 const struct hx_method hx_method_tap_guard = {

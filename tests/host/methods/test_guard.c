@@ -5,14 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/method.h"
+#include "engine/plan.h"
 #include "hxt.h"
-#include "methods/guard/guard_file.h"
+#include "methods/guard/guard_tap.h"
 #include "methods/guard/ogd.h"
 #include "methods/guard/probe.h"
 
 enum { D = 96, F = 12, STATES = 1000, K = 8, N = 200 };
 
 static const double alphas[] = {.05, .10, .15, .20, .25, .30};
+extern const struct hx_method hx_method_tap_guard; /* engine/methods.c lists it */
+
 static struct hxt_rng rng;
 static float q[F * D];
 static const struct hx_guard_q guard = {q, F, D};
@@ -92,6 +96,60 @@ static void test_teh_is_a_ratio_of_lengths(void **state)
             h[k] = (float)(.8 * h[k] / sqrt(length) + .6 * q[3 * D + k]);
     }
     assert_true(fabs(hx_guard_teh(&guard, h) - .6) < 1e-6);
+}
+
+/* A state that is not finite has no TEH: it is counted, and left out of sums that a report would else have to print as no number. */
+static void test_a_state_that_is_not_finite_is_counted_and_in_no_mean(void **state)
+{
+    static const enum hx_guard_mode modes[] = {HX_GUARD_PROJECT, HX_GUARD_GATE, HX_GUARD_MONITOR};
+    const struct hx_tap_at at = {.point = HX_TAP_IN_OUT, .n = 3, .row = D};
+
+    (void)state;
+    for (size_t m = 0; m < HXT_LEN(modes); m++) {
+        struct hx_guard g = {.name = "x", .q = malloc(sizeof(q)), .f = F, .d = D};
+        float h[3 * D], was[3 * D];
+        struct hx_tap *t;
+        struct hx_guard_seen seen;
+
+        memcpy(g.q, q, sizeof(q));
+        assert_int_equal(hx_guard_tap_open(&t, &g, modes[m], 0, NULL, NULL), 0);
+        hxt_fill_f32(&rng, h, D, HXT_NORMAL);
+        hxt_fill_f32(&rng, h + D, D, HXT_NAN);
+        hxt_fill_f32(&rng, h + 2 * D, D, HXT_INF);
+        memcpy(was, h, sizeof(h));
+        assert_int_equal(t->ops->at(t, &at, h, NULL), 0);
+        seen = hx_guard_tap_seen(t);
+        assert_true(seen.tokens == 3 && seen.not_finite == 2 && seen.told == 1);
+        assert_int_equal(seen.projected, modes[m] != HX_GUARD_MONITOR);
+        assert_true(seen.teh_sum == hx_guard_teh(&guard, was) && seen.teh_most == seen.teh_sum && seen.energy_sum > 0);
+        hxt_same_bytes(h + D, was + D, 2 * D * sizeof(float));
+        assert_true(isnan(hx_guard_teh(&guard, h + D)) && isnan(hx_guard_teh(&guard, h + 2 * D)));
+        assert_int_equal(hx_tap_close(t, NULL), 0);
+    }
+}
+
+/* Of no state there is no mean, and the report of it is whole. */
+static void test_a_report_of_no_finite_state_has_null(void **state)
+{
+    const struct hx_tap_at at = {.point = HX_TAP_IN_OUT, .n = 1, .row = D};
+    struct hx_guard g = {.name = "x", .q = malloc(sizeof(q)), .f = F, .d = D};
+    struct hx_plan *p;
+    struct hx_tap *t;
+    float h[D] = {NAN};
+    json_t *j;
+
+    (void)state;
+    memcpy(g.q, q, sizeof(q));
+    assert_int_equal(hx_plan_open(&p, "--", 0, NULL), 0);
+    assert_int_equal(hx_guard_tap_open(&t, &g, HX_GUARD_MONITOR, .5, NULL, NULL), 0);
+    assert_int_equal(t->ops->at(t, &at, h, NULL), 0);
+    j = hx_method_tap_guard.report(t, NULL, p);
+    assert_non_null(j);
+    assert_true(json_is_null(json_object_get(j, "teh_percent_mean")) && json_is_null(json_object_get(j, "teh_percent_most")));
+    assert_int_equal(json_integer_value(json_object_get(j, "not_finite")), 1);
+    json_decref(j);
+    assert_int_equal(hx_tap_close(t, NULL), 0);
+    hx_plan_close(p);
 }
 
 /* --- probing */
@@ -241,6 +299,8 @@ int main(void)
         cmocka_unit_test(test_1000_states_at_six_steps_have_nothing_left),
         cmocka_unit_test(test_what_is_orthogonal_stays),
         cmocka_unit_test(test_teh_is_a_ratio_of_lengths),
+        cmocka_unit_test(test_a_state_that_is_not_finite_is_counted_and_in_no_mean),
+        cmocka_unit_test(test_a_report_of_no_finite_state_has_null),
         cmocka_unit_test(test_probing_orders_by_what_tells),
         cmocka_unit_test(test_selection_keeps_the_budget_and_goes_on_behind_what_breaks_it),
         cmocka_unit_test(test_a_threshold_tells_none_of_the_others),

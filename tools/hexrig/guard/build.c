@@ -148,8 +148,8 @@ static int build(struct build *p)
         rc = write_guard(p, &f);
     if (!rc) {
         json_t *j = json_pack("{s:o, s:o, s:s, s:I, s:f, s:o}", "model", hx_json_text(p->b.from.s.path), "topic",
-                              hx_json_text(p->topic), "measure", p->b.planted ? "changed" : "nll", "k", (json_int_t)p->b.k, "budget_percent", 100 * p->b.budget, "step",
-                              steps_json(&f));
+                              hx_json_text(p->topic), "measure", p->b.planted ? "changed" : "nll", "k", (json_int_t)p->b.k,
+                              "budget_percent", 100 * p->b.budget, "step", steps_json(&f));
         json_t *found = found_json(&f, p->b.budget);
 
         json_object_update(j, found);

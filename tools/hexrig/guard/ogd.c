@@ -159,8 +159,9 @@ static int project(struct hx_tap *t, const struct hx_tap_at *at, float *rows, st
     struct projector *p = (struct projector *)t;
     float *last = rows + (at->n - 1) * at->row;
 
-    (void)err;
     p->teh = hx_guard_teh(&p->q, last);
+    if (!isfinite(p->teh))
+        return hx_error_set(err, -EDOM, "position %zu: the final state is not finite", at->pos[at->n - 1]);
     if (p->on)
         hx_guard_project(&p->q, last);
     return 0;

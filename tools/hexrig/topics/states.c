@@ -73,10 +73,13 @@ static int keep(struct hx_tap *t, const struct hx_tap_at *at, float *rows, struc
 {
     struct watch *w = (struct watch *)t;
 
-    (void)err;
     for (size_t i = w->every ? 0 : at->n - 1; i < at->n; i++) {
-        for (size_t k = 0; k < at->row; k++)
+        for (size_t k = 0; k < at->row; k++) {
             w->to->h[w->to->n * at->row + k] = rows[i * at->row + k];
+            if (!isfinite(rows[i * at->row + k]))
+                return hx_error_set(err, -EDOM, "text %zu, position %zu: number %zu of the final state is not finite", w->text,
+                                    at->pos[i], k);
+        }
         w->to->topic[w->to->n] = w->topic;
         w->to->text[w->to->n++] = w->text;
     }

@@ -40,7 +40,7 @@ struct hx_states_cfg {
     int nll;                 /* 1: also likelihoods, which takes as long again */
 };
 
-/* 0; -ENOMEM; others as hx_forward_run().  In any case to be freed. */
+/* 0; -ENOMEM; -EDOM: a state that is not finite; others as hx_forward_run().  In any case to be freed. */
 int hx_states_take(struct hx_states *s, const struct hx_topics *t, const struct hx_states_cfg *cfg, struct hx_error *err);
 
 /* Accepts zeroes. */

@@ -38,8 +38,8 @@ void hx_topics_free(struct hx_topics *t);
 /* The topic of that name; t->n_topics: there is none. */
 size_t hx_topics_find(const struct hx_topics *t, const char *name);
 
-/* to[name] = of, which is taken over.  Bytes that are no UTF-8 become U+FFFD; where that makes two names one, the second has " 2" behind it.
- * 0, or -1: out of memory. */
+/* to[name] = of, which is taken over.  Bytes that are no UTF-8 become U+FFFD; where that makes two names one, the second has " 2" behind
+ * it.  0, or -1: out of memory. */
 int hx_topics_json_set(json_t *to, const char *name, json_t *of);
 
 #endif
