@@ -9,20 +9,19 @@
 #include <string.h>
 
 #include "base/json_text.h"
-#include "hx_block.h"
-#include "methods/capture/part.h"
-#include "text/text.h"
+#include "methods/capture/sealed.h"
 
-enum { VERSION = 1, MOST_D = 1 << 16, DIGITS = 17 };
+enum { MOST_D = 1 << 16, DIGITS = 17 };
 
-static const char magic[8] = "HXMIKU\0", format[] = "miku-v1";
+static const char format[] = "miku-v1";
 
 struct header {
     char magic[8];
     uint32_t version, json_bytes;
 };
 _Static_assert(sizeof(struct header) == 16, "header of a state");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are little-endian");
+
+static const struct hx_sealed_kind kind = {"HXMIKU", ".miku file", 1, sizeof(struct header)};
 
 /* --- writing */
 
@@ -81,35 +80,17 @@ static char *text_of(const struct hx_cog *c)
     return text;
 }
 
-static int put(const struct hx_cog *c, const char *text, FILE *f)
-{
-    struct header h = {.version = VERSION, .json_bytes = (uint32_t)strlen(text)};
-    const size_t basis = c->k * c->d, metric = c->k * c->k;
-    uint32_t crc;
-
-    memcpy(h.magic, magic, sizeof(magic));
-    crc = hx_crc32(hx_crc32(0, &h, sizeof(h)), text, h.json_bytes);
-    crc = hx_crc32(hx_crc32(crc, c->basis, basis * sizeof(*c->basis)), c->metric, metric * sizeof(*c->metric));
-    return fwrite(&h, sizeof(h), 1, f) != 1 || fwrite(text, 1, h.json_bytes, f) != h.json_bytes ||
-           fwrite(c->basis, sizeof(*c->basis), basis, f) != basis || fwrite(c->metric, sizeof(*c->metric), metric, f) != metric ||
-           fwrite(&crc, sizeof(crc), 1, f) != 1;
-}
-
 int hx_miku_write(const struct hx_cog *c, const char *path, struct hx_error *err)
 {
     char *text = text_of(c);
-    struct hx_capture_part part;
-    int rc = text ? hx_capture_part_open(&part, path, magic, sizeof(magic), err)
-                  : hx_error_set(err, -ENOMEM, "%s: out of memory", path);
+    struct header h = {.version = kind.version, .json_bytes = text ? (uint32_t)strlen(text) : 0};
+    const struct hx_sealed_part parts[] = {{&h, sizeof(h)}, {text, h.json_bytes}, {c->basis, c->k * c->d * sizeof(*c->basis)},
+                                           {c->metric, c->k * c->k * sizeof(*c->metric)}};
+    int rc;
 
-    if (!rc && put(c, text, part.file)) {
-        hx_capture_part_drop(&part);
-        rc = hx_error_set(err, -EIO, "%s: cannot write", path);
-    } else if (!rc) {
-        rc = hx_capture_part_keep(&part);
-        if (rc)
-            hx_error_set(err, rc, "%s: %s", path, strerror(-rc));
-    }
+    memcpy(h.magic, kind.magic, sizeof(h.magic));
+    rc = text ? hx_sealed_write(path, &kind, parts, sizeof(parts) / sizeof(parts[0]), err)
+              : hx_error_set(err, -ENOMEM, "%s: out of memory", path);
     free(text);
     return rc;
 }
@@ -229,32 +210,22 @@ static int take_model(struct hx_cog *c, const json_t *j, const char *path, uint6
     if (!id || strlen(id) != 16)
         return bad(err, path, "model_id");
     c->model = strtoull(id, &end, 16);
-    if (*end)
-        return bad(err, path, "model_id");
-    if (model && c->model != model)
-        return hx_error_set(err, -EINVAL, "%s: state of another model (model_id %s; this one has %016" PRIx64 ")", path, id, model);
-    return 0;
+    return *end ? bad(err, path, "model_id") : hx_sealed_model(path, &kind, c->model, model, err);
 }
 
 static int parse(struct hx_cog *c, const char *bytes, size_t n, const char *path, uint64_t model, struct hx_error *err)
 {
     struct header h;
-    uint32_t crc;
     json_t *j;
     int rc;
 
-    if (n < sizeof(h) + sizeof(crc) || memcmp(bytes, magic, sizeof(magic)))
-        return hx_error_set(err, -EINVAL, "%s: no .miku file", path);
     memcpy(&h, bytes, sizeof(h));
-    memcpy(&crc, bytes + n - sizeof(crc), sizeof(crc));
-    if (h.version != VERSION)
-        return hx_error_set(err, -EINVAL, "%s: version %u of a state; %d is known", path, h.version, VERSION);
-    if (crc != hx_crc32(0, bytes, n - sizeof(crc)) || h.json_bytes > n - sizeof(h) - sizeof(crc))
-        return hx_error_set(err, -EINVAL, "%s: damaged: its checksum is another", path);
+    if (h.json_bytes > n - sizeof(h))
+        return bad(err, path, "the length of its JSON");
     j = json_loadb(bytes + sizeof(h), h.json_bytes, 0, NULL);
     if (!j)
         return bad(err, path, "its JSON");
-    rc = take_tensors(c, j, bytes + sizeof(h) + h.json_bytes, n - sizeof(h) - h.json_bytes - sizeof(crc), path, err);
+    rc = take_tensors(c, j, bytes + sizeof(h) + h.json_bytes, n - sizeof(h) - h.json_bytes, path, err);
     if (!rc)
         rc = take_model(c, j, path, model, err);
     if (!rc)
@@ -267,7 +238,7 @@ int hx_miku_read(struct hx_cog *c, const char *path, uint64_t model, struct hx_e
 {
     char *bytes;
     size_t n;
-    int rc = hx_text_read(path, &bytes, &n, err);
+    int rc = hx_sealed_read(path, &kind, &bytes, &n, err);
 
     *c = (struct hx_cog){0};
     if (rc)

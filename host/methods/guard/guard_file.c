@@ -2,18 +2,14 @@
 #include "guard_file.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hx_block.h"
-#include "methods/capture/part.h"
-#include "text/text.h"
+#include "methods/capture/sealed.h"
 
-enum { VERSION = 1, MOST = 1 << 16 /* numbers of a state */ };
+enum { MOST = 1 << 16 /* numbers of a state */ };
 
-static const char magic[8] = "HXGUARD";
 static const double most_skew = 1e-4;
 
 struct header {
@@ -24,50 +20,26 @@ struct header {
     char name[64];
 };
 _Static_assert(sizeof(struct header) == 104, "header of a guard");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are little-endian");
+
+static const struct hx_sealed_kind kind = {"HXGUARD", "guard", 1, sizeof(struct header)};
 
 int hx_guard_write(const struct hx_guard *g, const char *path, struct hx_error *err)
 {
-    struct header h = {.version = VERSION, .d = (uint32_t)g->d, .f = (uint32_t)g->f, .fingerprint = g->fingerprint,
+    struct header h = {.version = kind.version, .d = (uint32_t)g->d, .f = (uint32_t)g->f, .fingerprint = g->fingerprint,
                        .threshold = g->threshold};
-    struct hx_capture_part part;
-    uint32_t crc;
-    int rc;
+    const struct hx_sealed_part parts[] = {{&h, sizeof(h)}, {g->q, g->f * g->d * sizeof(*g->q)}};
 
-    memcpy(h.magic, magic, sizeof(magic));
+    memcpy(h.magic, kind.magic, sizeof(h.magic));
     memcpy(h.name, g->name, strnlen(g->name, sizeof(h.name) - 1));
-    crc = hx_crc32(hx_crc32(0, &h, sizeof(h)), g->q, g->f * g->d * sizeof(float));
-    rc = hx_capture_part_open(&part, path, magic, sizeof(magic), err);
-    if (rc)
-        return rc;
-    if (fwrite(&h, sizeof(h), 1, part.file) != 1 || fwrite(g->q, sizeof(float), g->f * g->d, part.file) != g->f * g->d ||
-        fwrite(&crc, sizeof(crc), 1, part.file) != 1) {
-        hx_capture_part_drop(&part);
-        return hx_error_set(err, -EIO, "%s: cannot write", path);
-    }
-    rc = hx_capture_part_keep(&part);
-    return rc ? hx_error_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+    return hx_sealed_write(path, &kind, parts, sizeof(parts) / sizeof(parts[0]), err);
 }
 
-static int check(const char *bytes, size_t n, const char *path, uint64_t fingerprint, struct header *h, struct hx_error *err)
+static int check(const struct header *h, size_t n, const char *path, uint64_t fingerprint, struct hx_error *err)
 {
-    uint32_t crc;
-
-    if (n < sizeof(*h) + sizeof(crc) || memcmp(bytes, magic, sizeof(magic)))
-        return hx_error_set(err, -EINVAL, "%s: no guard", path);
-    memcpy(h, bytes, sizeof(*h));
-    memcpy(&crc, bytes + n - sizeof(crc), sizeof(crc));
-    if (h->version != VERSION || h->reserved)
-        return hx_error_set(err, -EINVAL, "%s: version %u of a guard; %d is known", path, h->version, VERSION);
-    if (crc != hx_crc32(0, bytes, n - sizeof(crc)))
-        return hx_error_set(err, -EINVAL, "%s: damaged: its checksum is another", path);
-    if (!h->d || h->d > MOST || !h->f || h->f > h->d || n != sizeof(*h) + (size_t)h->f * h->d * sizeof(float) + sizeof(crc) ||
+    if (h->reserved || !h->d || h->d > MOST || !h->f || h->f > h->d || n != sizeof(*h) + (size_t)h->f * h->d * sizeof(float) ||
         h->name[sizeof(h->name) - 1] || !(h->threshold >= 0 && h->threshold <= 1))
         return hx_error_set(err, -EINVAL, "%s: %zu bytes are not those of a guard of %u x %u", path, n, h->d, h->f);
-    if (fingerprint && h->fingerprint != fingerprint)
-        return hx_error_set(err, -EINVAL, "%s: guard of another model (fingerprint %016" PRIx64 "; this one has %016" PRIx64 ")", path,
-                            h->fingerprint, fingerprint);
-    return 0;
+    return hx_sealed_model(path, &kind, h->fingerprint, fingerprint, err);
 }
 
 /* The largest of |Q^T Q - I|; NaN where a number is none. */
@@ -104,12 +76,13 @@ int hx_guard_read(struct hx_guard *g, const char *path, uint64_t fingerprint, st
     struct header h;
     char *bytes;
     size_t n;
-    int rc = hx_text_read(path, &bytes, &n, err);
+    int rc = hx_sealed_read(path, &kind, &bytes, &n, err);
 
     *g = (struct hx_guard){.q = NULL};
     if (rc)
         return rc;
-    rc = check(bytes, n, path, fingerprint, &h, err);
+    memcpy(&h, bytes, sizeof(h));
+    rc = check(&h, n, path, fingerprint, err);
     if (!rc)
         rc = take(g, &h, bytes + sizeof(h), path, err);
     if (rc)
