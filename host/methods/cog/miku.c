@@ -10,6 +10,7 @@
 
 #include "base/json_text.h"
 #include "methods/capture/sealed.h"
+#include "methods/guard/guard.h"
 
 enum { MOST_D = 1 << 16, DIGITS = 17 };
 
@@ -106,16 +107,18 @@ static int take_coordinates(uint32_t **list, size_t *n, const json_t *j, size_t 
 {
     const size_t size = json_array_size(j);
     uint32_t *to = malloc((size + 1) * sizeof(*to));
-    int good = to && json_is_array(j) && size <= k;
+    char *seen = calloc(k, 1);
+    int good = to && seen && json_is_array(j) && size <= k;
 
     for (size_t i = 0; i < size && good; i++) {
         const json_int_t v = json_integer_value(json_array_get(j, i));
 
-        good = json_is_integer(json_array_get(j, i)) && v >= 0 && (size_t)v < k;
+        good = json_is_integer(json_array_get(j, i)) && v >= 0 && (size_t)v < k && !seen[v]++;
         to[i] = (uint32_t)v;
     }
     good = good && !hx_cog_choose(list, n, to, size);
     free(to);
+    free(seen);
     return good;
 }
 
@@ -171,6 +174,24 @@ static int take_lists(struct hx_cog *c, const json_t *j, const char *path, struc
     return rc;
 }
 
+/* A metric is made of sums that are the same on both sides of its diagonal, to the last bit. */
+static int check_tensors(const struct hx_cog *c, const char *path, struct hx_error *err)
+{
+    const double skew = hx_guard_skew(&(struct hx_guard_q){c->basis, c->k, c->d});
+
+    if (!(skew <= HX_GUARD_SKEW))
+        return hx_error_set(err, -EINVAL, "%s: its basis is not orthonormal: off by %g, %g at most", path, skew, HX_GUARD_SKEW);
+    for (size_t i = 0; i < c->k; i++)
+        for (size_t j = 0; j <= i; j++) {
+            const double x = c->metric[i * c->k + j], y = c->metric[j * c->k + i];
+
+            if (!isfinite(x) || x != y)
+                return hx_error_set(err, -EINVAL, "%s: its metric is not symmetric: %g in row %zu, column %zu, and %g the other way", path,
+                                    x, i, j, y);
+        }
+    return 0;
+}
+
 /* Sizes, then tensors, which have to be as long as these say. */
 static int take_tensors(struct hx_cog *c, const json_t *j, const char *rest, size_t n, const char *path, struct hx_error *err)
 {
@@ -193,11 +214,7 @@ static int take_tensors(struct hx_cog *c, const json_t *j, const char *rest, siz
     if (rc)
         return rc;
     memcpy(c->metric, rest + basis, metric);
-    for (size_t i = 0; i < c->k * c->d && !rc; i++)
-        rc = isfinite(c->basis[i]) ? 0 : bad(err, path, "a number of the basis");
-    for (size_t i = 0; i < c->k * c->k && !rc; i++)
-        rc = isfinite(c->metric[i]) ? 0 : bad(err, path, "a number of the metric");
-    return rc;
+    return check_tensors(c, path, err);
 }
 
 static int take_model(struct hx_cog *c, const json_t *j, const char *path, uint64_t model, struct hx_error *err)

@@ -13,7 +13,8 @@
  * 0, or negative errno; -EEXIST: another kind of file is there. */
 int hx_miku_write(const struct hx_cog *c, const char *path, struct hx_error *err);
 
-/* model: fingerprint that it has to have; 0: any.  0; -EINVAL: no such file, damaged, of another model, or something in it cannot be;
+/* model: fingerprint that it has to have; 0: any.  0; -EINVAL: no such file, damaged, of another model, or something in it cannot be: a
+ * basis that is not orthonormal to 1e-4, a metric that is not symmetric, a coordinate that is not below k_ugt or is listed twice;
  * -ENOENT and other negative errno.  In any case to be freed. */
 int hx_miku_read(struct hx_cog *c, const char *path, uint64_t model, struct hx_error *err);
 

@@ -49,3 +49,18 @@ double hx_guard_left(const struct hx_guard_q *g, const float *h)
         most = fmax(most, fabs(dot(g->q + i * g->d, h, g->d)));
     return length > 0 ? most / length : 0;
 }
+
+double hx_guard_skew(const struct hx_guard_q *g)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < g->f; i++)
+        for (size_t j = i; j < g->f; j++) {
+            const double off = dot(g->q + i * g->d, g->q + j * g->d, g->d) - (double)(i == j);
+
+            if (!isfinite(off))
+                return INFINITY;
+            most = fmax(most, fabs(off));
+        }
+    return most;
+}

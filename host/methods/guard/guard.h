@@ -26,4 +26,9 @@ double hx_guard_project(const struct hx_guard_q *g, float *h);
 /* The largest of |Q^T h|, over ||h||: what the projector leaves. */
 double hx_guard_left(const struct hx_guard_q *g, const float *h);
 
+/* The largest of |Q^T Q - I|; infinite where a number is not finite. */
+double hx_guard_skew(const struct hx_guard_q *g);
+
+#define HX_GUARD_SKEW 1e-4 /* most of directions in f32 that count as orthonormal */
+
 #endif

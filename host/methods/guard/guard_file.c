@@ -2,15 +2,12 @@
 #include "guard_file.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "methods/capture/sealed.h"
 
 enum { MOST = 1 << 16 /* numbers of a state */ };
-
-static const double most_skew = 1e-4;
 
 struct header {
     char magic[8];
@@ -42,33 +39,19 @@ static int check(const struct header *h, size_t n, const char *path, uint64_t fi
     return hx_sealed_model(path, &kind, h->fingerprint, fingerprint, err);
 }
 
-/* The largest of |Q^T Q - I|; NaN where a number is none. */
-static double skew(const struct hx_guard *g)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < g->f; i++)
-        for (size_t j = i; j < g->f; j++) {
-            double sum = -(double)(i == j);
-
-            for (size_t k = 0; k < g->d; k++)
-                sum += (double)g->q[i * g->d + k] * (double)g->q[j * g->d + k];
-            if (!(fabs(sum) <= most))
-                most = isfinite(sum) ? fabs(sum) : INFINITY;
-        }
-    return most;
-}
-
 static int take(struct hx_guard *g, const struct header *h, const char *body, const char *path, struct hx_error *err)
 {
     const size_t bytes = (size_t)h->f * h->d * sizeof(float);
+    double skew;
 
     *g = (struct hx_guard){.threshold = h->threshold, .q = malloc(bytes), .f = h->f, .d = h->d, .fingerprint = h->fingerprint};
     if (!g->q)
         return hx_error_set(err, -ENOMEM, "%s: out of memory", path);
     memcpy(g->name, h->name, sizeof(g->name));
     memcpy(g->q, body, bytes);
-    return skew(g) <= most_skew ? 0 : hx_error_set(err, -EINVAL, "%s: its directions are not orthonormal (%g)", path, skew(g));
+    skew = hx_guard_skew(&(struct hx_guard_q){g->q, g->f, g->d});
+    return skew <= HX_GUARD_SKEW ? 0 : hx_error_set(err, -EINVAL, "%s: its directions are not orthonormal: off by %g, %g at most", path,
+                                                    skew, HX_GUARD_SKEW);
 }
 
 int hx_guard_read(struct hx_guard *g, const char *path, uint64_t fingerprint, struct hx_error *err)

@@ -10,6 +10,8 @@
 
 enum { MOST = 1 << 16 /* numbers of a state */ };
 
+static const double most_skew = 1e-6;
+
 struct header {
     char magic[8];
     uint32_t version, d, k, reserved;
@@ -33,12 +35,15 @@ static int check(const struct header *h, size_t n, const char *path, uint64_t fi
 {
     if (h->reserved || !h->d || h->d > MOST || !h->k || h->k > h->d || n != sizeof(*h) + ((size_t)h->k + 1) * h->d * sizeof(double))
         return hx_error_set(err, -EINVAL, "%s: %zu bytes are not those of a basis of %u x %u", path, n, h->d, h->k);
+    if (!(h->held >= 0 && h->held <= 1 + most_skew))
+        return hx_error_set(err, -EINVAL, "%s: held = %g; a share is 0..1", path, h->held);
     return hx_sealed_model(path, &kind, h->fingerprint, fingerprint, err);
 }
 
 static int take(struct hx_ugt *u, const struct header *h, const char *body, const char *path, struct hx_error *err)
 {
     const size_t mean = h->d * sizeof(double), basis = h->k * mean;
+    double skew;
 
     *u = (struct hx_ugt){h->d, h->k, malloc(mean), malloc(basis), h->held};
     if (!u->mean || !u->basis)
@@ -48,7 +53,9 @@ static int take(struct hx_ugt *u, const struct header *h, const char *body, cons
     for (size_t i = 0; i < (size_t)h->k * h->d; i++)
         if (!isfinite(u->basis[i]) || !isfinite(u->mean[i % h->d]))
             return hx_error_set(err, -EINVAL, "%s: a number is not finite", path);
-    return 0;
+    skew = hx_ugt_skew(u->basis, u->k, u->d);
+    return skew <= most_skew ? 0 : hx_error_set(err, -EINVAL, "%s: its basis is not orthonormal: off by %g, %g at most", path, skew,
+                                                most_skew);
 }
 
 int hx_ugt_read(struct hx_ugt *u, const char *path, uint64_t fingerprint, uint64_t *found, struct hx_error *err)

@@ -13,7 +13,7 @@
 int hx_ugt_write(const struct hx_ugt *u, uint64_t fingerprint, const char *path, struct hx_error *err);
 
 /* fingerprint: of the model that it has to be of; 0: of any, then *found (may be NULL) says which.  0; -EINVAL: no such file, damaged,
- * of another model; negative errno.  Freed as hx_ugt_build()'s. */
+ * of another model, numbers that are not finite, a basis that is not orthonormal to 1e-6; negative errno.  Freed as hx_ugt_build()'s. */
 int hx_ugt_read(struct hx_ugt *u, const char *path, uint64_t fingerprint, uint64_t *found, struct hx_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "hxt.h"
 #include "methods/cog/miku.h"
+#include "sealed_file.h"
 
 enum { K = 6, D = 16 };
 
@@ -198,6 +199,92 @@ static void test_every_truncation_and_every_flipped_byte_is_refused(void **state
     hx_cog_free(&c);
 }
 
+/* The file with `was` of its JSON as `is`, its length and checksum right again. */
+static void write_with(const char *path, const uint8_t *bytes, size_t n, const char *was, const char *is)
+{
+    uint32_t json, rest;
+    char *text, *at;
+    uint8_t *to = calloc(n + strlen(is), 1);
+    size_t front;
+
+    memcpy(&json, bytes + 12, sizeof(json));
+    text = strndup((const char *)bytes + 16, json);
+    at = strstr(text, was);
+    assert_non_null(at);
+    front = 16 + (size_t)(at - text);
+    rest = (uint32_t)(n - front - strlen(was));
+    memcpy(to, bytes, front);
+    memcpy(to + front, is, strlen(is));
+    memcpy(to + front + strlen(is), bytes + front + strlen(was), rest);
+    json = json - (uint32_t)strlen(was) + (uint32_t)strlen(is);
+    memcpy(to + 12, &json, sizeof(json));
+    write_sealed(path, to, front + strlen(is) + rest);
+    free(text);
+    free(to);
+}
+
+static void refused_with(const char *path, const char *words)
+{
+    struct hx_error err = {""};
+    struct hx_cog back;
+
+    assert_int_equal(hx_miku_read(&back, path, 0, &err), -EINVAL);
+    if (!strstr(err.text, words) || strchr(err.text, '\n'))
+        fail_msg("'%s' does not say '%s'", err.text, words);
+}
+
+static void test_content_that_cannot_be_is_refused_behind_a_right_checksum(void **state)
+{
+    static const struct {
+        const char *was, *is, *words;
+    } json[] = {
+        {"miku-v1", "miku-v2", "format cannot be"},
+        {"1234567890abcdef", "1234567890abcdeg", "model_id cannot be"},
+        {"\"k_ugt\":6", "\"k_ugt\":0", "k_ugt or d_model cannot be"},
+        {"\"k_ugt\":6", "\"k_ugt\":17", "k_ugt or d_model cannot be"},
+        {"\"k_ugt\":6", "\"k_ugt\":5", "the length of its tensors cannot be"},
+        {"[3,1]", "[3,6]", "forbidden_coords cannot be"},
+        {"[3,1]", "[3,-1]", "forbidden_coords cannot be"},
+        {"[3,1]", "[3,3]", "forbidden_coords cannot be"},
+        {"[5]", "[5,0,5]", "snipe_coords cannot be"},
+        {"[5]", "[\"5\"]", "snipe_coords cannot be"},
+        {"\"trajectories\":[", "\"trajectory\":[", "trajectories or conversation_log cannot be"},
+        {"\"teh\":0.125", "\"teh\":2.125", "a trajectory cannot be"},
+        {"EXPLORE", "EXPLODE", "a line of conversation_log cannot be"},
+        {"{\"format\"", "{{\"format\"", "its JSON cannot be"},
+    };
+    const char *path = hxt_path("%s/content.miku", hxt_tmpdir());
+    struct hx_cog c = full_cog();
+    uint8_t *bytes;
+    size_t n, metric_at, basis_at;
+
+    (void)state;
+    assert_int_equal(hx_miku_write(&c, path, NULL), 0);
+    bytes = hxt_read_file(path, &n);
+    metric_at = n - 4 - K * K * sizeof(double);
+    basis_at = metric_at - K * D * sizeof(float);
+    for (size_t i = 0; i < HXT_LEN(json); i++) {
+        write_with(path, bytes, n, json[i].was, json[i].is);
+        refused_with(path, json[i].words);
+    }
+    struct wrong_field each[] = {
+        {8, 4, {.u32 = 2}, "version 2"},
+        {12, 4, {.u32 = (uint32_t)n}, "the length of its JSON cannot be"},
+        {metric_at + 8, 8, {.f64 = .5}, "metric is not symmetric"},
+        {metric_at, 8, {.f64 = NAN}, "metric is not symmetric"},
+        {basis_at, 4, {.f32 = 2}, "basis is not orthonormal"},
+        {basis_at, 4, {.f32 = INFINITY}, "basis is not orthonormal: off by inf"},
+    };
+    for (size_t i = 0; i < HXT_LEN(each); i++) {
+        swap_field(bytes, &each[i]);
+        write_sealed(path, bytes, n);
+        swap_field(bytes, &each[i]);
+        refused_with(path, each[i].words);
+    }
+    free(bytes);
+    hx_cog_free(&c);
+}
+
 /* The writer is killed at some moment of its many saves; whatever that was, the file is one of those that were complete. */
 static void test_a_writer_that_is_killed_leaves_a_complete_file(void **state)
 {
@@ -251,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_spare_coordinates_go_before_or_after_the_metric_grows),
         cmocka_unit_test(test_save_load_save_has_the_same_bytes),
         cmocka_unit_test(test_every_truncation_and_every_flipped_byte_is_refused),
+        cmocka_unit_test(test_content_that_cannot_be_is_refused_behind_a_right_checksum),
         cmocka_unit_test(test_a_writer_that_is_killed_leaves_a_complete_file),
         cmocka_unit_test(test_another_kind_of_file_stays),
     };

@@ -11,6 +11,7 @@
 #include "methods/guard/guard_tap.h"
 #include "methods/guard/ogd.h"
 #include "methods/guard/probe.h"
+#include "sealed_file.h"
 
 enum { D = 96, F = 12, STATES = 1000, K = 8, N = 200 };
 
@@ -275,6 +276,44 @@ static void test_every_truncation_and_every_flipped_byte_is_refused(void **state
 }
 
 /* A file that somebody else made, with a good checksum. */
+static void test_content_that_cannot_be_is_refused_behind_a_right_checksum(void **state)
+{
+    enum { D_AT = 12, F_AT = 16, RESERVED_AT = 20, THRESHOLD_AT = 32, NAME_END = 103, Q_AT = 104 };
+    struct wrong_field each[] = {
+        {8, 4, {.u32 = 2}, "version 2"},
+        {D_AT, 4, {.u32 = 0}, "are not those of a guard of 0 x 2"},
+        {F_AT, 4, {.u32 = 0}, "are not those"},
+        {F_AT, 4, {.u32 = D + 1}, "are not those"},
+        {RESERVED_AT, 4, {.u32 = 1}, "are not those"},
+        {THRESHOLD_AT, 8, {.f64 = NAN}, "are not those"},
+        {THRESHOLD_AT, 8, {.f64 = 1.5}, "are not those"},
+        {NAME_END, 1, {.text = "x"}, "are not those"},
+        {Q_AT, 4, {.f32 = INFINITY}, "not orthonormal: off by inf"},
+        {Q_AT, 4, {.f32 = 2}, "not orthonormal"},
+    };
+    struct hx_guard g = {.name = "weather", .threshold = .25, .q = q, .f = 2, .d = D, .fingerprint = 9}, back;
+    const char *path = hxt_path("%s/content.guard", hxt_tmpdir());
+    uint8_t *bytes;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(hx_guard_write(&g, path, NULL), 0);
+    bytes = hxt_read_file(path, &n);
+    for (size_t i = 0; i < HXT_LEN(each); i++) {
+        struct hx_error err = {""};
+
+        swap_field(bytes, &each[i]);
+        write_sealed(path, bytes, n);
+        swap_field(bytes, &each[i]);
+        assert_int_equal(hx_guard_read(&back, path, 9, &err), -EINVAL);
+        if (!strstr(err.text, each[i].words) || strchr(err.text, '\n'))
+            fail_msg("'%s' does not say '%s'", err.text, each[i].words);
+    }
+    write_sealed(path, bytes, n - 4);
+    assert_int_equal(hx_guard_read(&back, path, 9, NULL), -EINVAL);
+    free(bytes);
+}
+
 static void test_directions_that_are_not_orthonormal_are_refused(void **state)
 {
     float twice[2 * D];
@@ -306,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_a_threshold_tells_none_of_the_others),
         cmocka_unit_test(test_chains_score_what_they_do),
         cmocka_unit_test(test_every_truncation_and_every_flipped_byte_is_refused),
+        cmocka_unit_test(test_content_that_cannot_be_is_refused_behind_a_right_checksum),
         cmocka_unit_test(test_directions_that_are_not_orthonormal_are_refused),
     };
 

@@ -10,6 +10,7 @@
 #include "methods/ugt/refine.h"
 #include "methods/ugt/ugt_file.h"
 #include "methods/ugt/zones.h"
+#include "sealed_file.h"
 
 enum { D = 24, N = 200, K = 6, ZONES = 4 };
 
@@ -346,6 +347,50 @@ static void test_every_truncation_and_every_flipped_byte_is_refused(void **state
     hx_ugt_free(&u);
 }
 
+static void test_content_that_cannot_be_is_refused_behind_a_right_checksum(void **state)
+{
+    enum { D_AT = 12, K_AT = 16, RESERVED_AT = 20, HELD_AT = 32, MEAN_AT = 40, BASIS_AT = MEAN_AT + 8 * D };
+    struct wrong_field each[] = {
+        {8, 4, {.u32 = 2}, "version 2"},
+        {D_AT, 4, {.u32 = 0}, "are not those"},
+        {K_AT, 4, {.u32 = 0}, "are not those"},
+        {K_AT, 4, {.u32 = D + 1}, "are not those"},
+        {RESERVED_AT, 4, {.u32 = 1}, "are not those"},
+        {HELD_AT, 8, {.f64 = NAN}, "held = nan"},
+        {HELD_AT, 8, {.f64 = 1.5}, "held = 1.5; a share is 0..1"},
+        {MEAN_AT, 8, {.f64 = INFINITY}, "not finite"},
+        {BASIS_AT, 8, {.f64 = NAN}, "not finite"},
+        {BASIS_AT, 8, {.f64 = 2}, "not orthonormal"},
+    };
+    static double h[N * D], axes[D * D];
+    const char *path = hxt_path("%s/content.ugt", hxt_tmpdir());
+    struct hx_ugt u, back;
+    uint8_t *bytes;
+    size_t n;
+
+    (void)state;
+    make_states(h, axes);
+    u = build(h, N, 2);
+    assert_int_equal(hx_ugt_write(&u, 77, path, NULL), 0);
+    bytes = hxt_read_file(path, &n);
+    for (size_t i = 0; i < HXT_LEN(each); i++) {
+        struct hx_error err = {""};
+
+        swap_field(bytes, &each[i]);
+        write_sealed(path, bytes, n);
+        swap_field(bytes, &each[i]);
+        assert_int_equal(hx_ugt_read(&back, path, 77, NULL, &err), -EINVAL);
+        if (!strstr(err.text, each[i].words) || strchr(err.text, '\n'))
+            fail_msg("'%s' does not say '%s'", err.text, each[i].words);
+    }
+    /* one direction twice */
+    memcpy(bytes + BASIS_AT + 8 * D, bytes + BASIS_AT, 8 * D);
+    write_sealed(path, bytes, n);
+    assert_int_equal(hx_ugt_read(&back, path, 77, NULL, NULL), -EINVAL);
+    free(bytes);
+    hx_ugt_free(&u);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +406,7 @@ int main(void)
         cmocka_unit_test(test_procrustes_finds_a_rotation),
         cmocka_unit_test(test_a_file_comes_back_and_one_of_another_model_is_refused),
         cmocka_unit_test(test_every_truncation_and_every_flipped_byte_is_refused),
+        cmocka_unit_test(test_content_that_cannot_be_is_refused_behind_a_right_checksum),
     };
 
     return HXT_RUN_FIXTURE(tests, seed, NULL);
