@@ -35,6 +35,13 @@ ACCEPTED) ;;
 REJECTED) cmp a.ugt b.ugt ;;
 *) fail "$(cat refined)" ;;
 esac
+# what was is kept with the share that it holds itself
+"$hexrig" ugt build --k 4 -o four.ugt >four
+"$hexrig" ugt refine --basis four.ugt --steps 5 -o turned.ugt >turned
+holds turned verdict 'v == "ACCEPTED"'
+held=$(od -A n -t f8 -j 32 -N 8 turned.ugt)
+holds turned held_after "(v / $held - 1) ^ 2 < 1e-20"
+holds turned held_before "(v / $held - 1) ^ 2 > 1e-4"
 
 "$hexrig" model rotate "$f16" twin.gguf >rotated
 "$hexrig" ugt swap -m "$f16" twin.gguf --chunks 2 >swapped

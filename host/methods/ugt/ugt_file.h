@@ -1,7 +1,7 @@
 /* Bases of final hidden states in files: little-endian, a checksum behind.
  *
- * 8 bytes `HXUGT\0\0\0`; u32 version, 1; u32 d; u32 k; u32 0; u64 the model's fingerprint; f64 held; f64 mean [d]; f64 basis [k][d];
- * u32 CRC-32 of all that. */
+ * 8 bytes `HXUGT\0\0\0`; u32 version, 1; u32 d; u32 k; u32 0; u64 the model's fingerprint; f64 held, of the states that made it, or,
+ * of a refined one, of those that it was refined by; f64 mean [d]; f64 basis [k][d]; u32 CRC-32 of all that. */
 #ifndef HX_UGT_FILE_H
 #define HX_UGT_FILE_H
 

@@ -205,6 +205,8 @@ static int refine(struct zones *p, struct refined *to, struct hx_error *err)
     to->accepted = !rc && to->after.without_id > to->before.without_id;
     if (!rc && !to->accepted)
         memcpy(p->u.basis, old, bytes);
+    else if (!rc)
+        p->u.held = to->held;
     if (!rc && p->out)
         rc = hx_ugt_write(&p->u, p->from.s.m->fingerprint, p->out, err);
     free(old);
