@@ -109,13 +109,19 @@ static void list_taps(struct hx_engine *e, struct hx_tap *more)
     e->seen_by[n] = more;
 }
 
-static int open_forward(struct hx_engine *e, size_t max_batch, struct hx_error *err)
+static int use_parts(struct hx_engine *e, struct hx_error *err)
 {
     const struct hx_forward_parts parts = {
         .matrices = &e->core->matrices, .kernels = e->core->kernels,
         .pool = e->core->kernels ? e->core->pool : NULL, .taps = e->seen_by,
         .trees = e->kv->ops->keep && e->draft->ops->propose,
     };
+
+    return hx_forward_use(e->forward, &parts, err);
+}
+
+static int open_forward(struct hx_engine *e, size_t max_batch, struct hx_error *err)
+{
     const size_t batch = max_batch ? max_batch : DEFAULT_BATCH;
     int rc = hx_forward_open(&e->forward, e->model, e->kv, e->attn,
                              batch < e->kv->max_batch ? batch : e->kv->max_batch, err);
@@ -123,7 +129,7 @@ static int open_forward(struct hx_engine *e, size_t max_batch, struct hx_error *
     if (!rc && hx_plan_guesses(e->plan) && hx_forward_max_guessed(e->forward) < 2)
         rc = hx_error_set(err, -EINVAL, "draft %s: the model verifies guesses in batches, and here %s", e->draft->ops->name,
                           batch > 1 ? "the cache takes one token at a time" : "a batch is one token");
-    return rc ? rc : hx_forward_use(e->forward, &parts, err);
+    return rc ? rc : use_parts(e, err);
 }
 
 int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_error *err)
@@ -148,6 +154,19 @@ int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, stru
     e->argmax = (hx_plan_offload(e->plan) & HX_OFFLOAD_ARGMAX) != 0;
     *out = e;
     return 0;
+}
+
+int hx_engine_add_tap(struct hx_engine *e, struct hx_tap *tap, struct hx_error *err)
+{
+    size_t n = 0;
+
+    while (e->seen_by[n])
+        n++;
+    if (n == HX_ENGINE_TAPS)
+        return hx_error_set(err, -ENOSPC, "%zu taps see the engine's states; %d at most", n, HX_ENGINE_TAPS);
+    e->seen_by[n] = tap;
+    e->seen_by[n + 1] = NULL;
+    return use_parts(e, err);
 }
 
 int hx_engine_finish(struct hx_engine *e, struct hx_error *err)

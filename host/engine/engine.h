@@ -37,6 +37,8 @@ struct hx_engine_cfg {
     struct hx_tap *tap;                  /* behind the plan's; stays the caller's, and is to change nothing.  NULL: none */
 };
 
+enum { HX_ENGINE_TAPS = HX_PLAN_TAPS + 3 }; /* the plan's, the drafter's, the configuration's, and one that is added */
+
 struct hx_engine {
     const struct hx_model *model; /* the core's */
     struct hx_core *core, *own_core;
@@ -46,7 +48,7 @@ struct hx_engine {
     struct hx_attn *attn;
     struct hx_draft *draft;
     struct hx_tap *taps[HX_PLAN_TAPS + 1]; /* the plan's; NULL-terminated */
-    struct hx_tap *seen_by[HX_PLAN_TAPS + 3]; /* and behind them those of others; likewise */
+    struct hx_tap *seen_by[HX_ENGINE_TAPS + 1]; /* and behind them those of others; likewise */
     struct hx_forward *forward;
     int argmax;  /* 1: greedy choices are made on the DSP, without logits */
     size_t last; /* index in the last batch of the last token that hx_engine_run() ran */
@@ -54,6 +56,10 @@ struct hx_engine {
 
 /* 0 or negative errno with a reason. */
 int hx_engine_open(struct hx_engine **out, const struct hx_engine_cfg *cfg, struct hx_error *err);
+
+/* One more tap, behind all others, from the next run on; it stays the caller's, until the engine is finished or closed, and may change
+ * what it sees.  0; -ENOSPC; -ENOTSUP: the cache does whole layers, in which nothing is seen. */
+int hx_engine_add_tap(struct hx_engine *e, struct hx_tap *tap, struct hx_error *err);
 
 /* Ends the taps and the drafter's work: their files are complete then.  No run may follow.  0, or the first failure with its reason. */
 int hx_engine_finish(struct hx_engine *e, struct hx_error *err);

@@ -391,6 +391,29 @@ static void test_taps_are_called_in_their_order_and_see_what_came_before(void **
     free_probe(second);
 }
 
+static void test_a_tap_that_is_added_comes_behind_the_others(void **state)
+{
+    struct probe *first = new_probe(ALL), *second = new_probe(ALL);
+    struct hx_engine *e = hxt_engine_open(&(struct hx_engine_cfg){
+        .model = MODEL_Q8_0, .settings = HXT_SETTINGS("kv=f32", HXT_REF), .n_ctx = 16, .threads = 1, .tap = &first->tap});
+    struct hx_error err = {""};
+
+    (void)state;
+    run(e, ids, 2, 0);
+    assert_int_equal(hx_engine_add_tap(e, &second->tap, &err), 0);
+    forget(first);
+    second->before = first;
+    run(e, ids + 2, N - 2, 2);
+    assert_true(first->n_events > 0 && second->n_events == first->n_events);
+    for (size_t i = 2; i < HX_ENGINE_TAPS; i++)
+        assert_int_equal(hx_engine_add_tap(e, &second->tap, &err), 0);
+    assert_int_equal(hx_engine_add_tap(e, &second->tap, &err), -ENOSPC);
+    assert_string_equal(err.text, "11 taps see the engine's states; 11 at most");
+    hx_engine_close(e);
+    free_probe(first);
+    free_probe(second);
+}
+
 /* --- errors */
 
 static void test_an_error_ends_the_run_with_its_reason(void **state)
@@ -506,6 +529,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_changed_stream_is_what_the_model_goes_on_with),
     cmocka_unit_test(test_a_stream_of_zeros_has_no_logits),
     cmocka_unit_test(test_taps_are_called_in_their_order_and_see_what_came_before),
+    cmocka_unit_test(test_a_tap_that_is_added_comes_behind_the_others),
     cmocka_unit_test(test_an_error_ends_the_run_with_its_reason),
     cmocka_unit_test(test_what_a_tap_puts_is_checked),
     cmocka_unit_test(test_positions_in_a_tree_are_those_of_the_paths),

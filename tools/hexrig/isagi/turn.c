@@ -6,7 +6,6 @@
 
 #include "base/json_text.h"
 #include "cli/report.h"
-#include "engine/forward.h"
 #include "generate/completion.h"
 #include "isagi.h"
 #include "methods/guard/guard.h"
@@ -18,7 +17,6 @@ struct hx_isagi_watch {
     float *forbidden, *snipe; /* [n][d] */
     struct hx_guard_q look, take;
     double most;              /* TEH since it was set to 0 */
-    struct hx_tap *taps[HX_PLAN_TAPS + 4]; /* all that see the engine's states, and this */
 };
 
 /* What is looked at is what the model made of it; then the spare coordinates go. */
@@ -50,8 +48,6 @@ int hx_isagi_watch_open(struct hx_isagi *s, struct hx_error *err)
 {
     struct hx_isagi_watch *w = s->watch = calloc(1, sizeof(*w));
     const struct hx_cog *c = &s->cog;
-    struct hx_engine *e = s->e;
-    size_t n = 0;
 
     if (!w)
         return hx_error_set(err, -ENOMEM, "out of memory");
@@ -62,12 +58,7 @@ int hx_isagi_watch_open(struct hx_isagi *s, struct hx_error *err)
         return hx_error_set(err, -ENOMEM, "out of memory");
     w->look = (struct hx_guard_q){w->forbidden, c->n_forbidden, c->d};
     w->take = (struct hx_guard_q){w->snipe, c->n_snipe, c->d};
-    for (; e->seen_by[n]; n++)
-        w->taps[n] = e->seen_by[n];
-    w->taps[n] = &w->tap;
-    return hx_forward_use(e->forward, &(struct hx_forward_parts){.matrices = &e->core->matrices, .kernels = e->core->kernels,
-                                                                .pool = e->core->kernels ? e->core->pool : NULL, .taps = w->taps,
-                                                                .trees = hx_forward_trees(e->forward)}, err);
+    return hx_engine_add_tap(s->e, &w->tap, err);
 }
 
 void hx_isagi_watch_close(struct hx_isagi *s)
@@ -215,6 +206,5 @@ int hx_isagi_turn(struct hx_isagi *s, const char *question, struct hx_isagi_turn
     t->trajectories = s->cog.n;
     t->ms = 1e3 * (hx_report_clock() - start);
     s->turns++;
-    s->retrieved += t->tier == HX_COG_RETRIEVE;
     return 0;
 }
