@@ -76,6 +76,13 @@ rc=0
 "$hexrig" isagi --script five --state bad.miku --kv f32 >damaged 2>err || rc=$?
 [ "$rc" = 1 ] && [ ! -s damaged ] && grep -q 'damaged: its checksum' err && [ "$(wc -l <err)" = 1 ] || fail "$(cat err)"
 cmp bad.miku kept.miku
+# a memory without a forbidden topic needs prompts for its basis alone, of one topic too; a topic is told from others
+sed '2,$s/^#.*//' "$build/share/hexrig/topics.txt" >one_topic
+"$hexrig" isagi --script first --prompts one_topic --kv f32 >out2
+holds out2 1 teh 'v == 0'
+rc=0
+"$hexrig" isagi --script first --prompts one_topic --forbid weather --kv f32 >out2 2>err || rc=$?
+[ "$rc" = 1 ] && grep -q '1 topics; 2 are needed' err && [ "$(wc -l <err)" = 1 ] || fail "$(cat err)"
 # forbidden coordinates are looked at, and what a topic can spare goes
 "$hexrig" isagi --script next --state forbid.miku --forbid garden --kv f32 >forbid
 holds forbid 1 teh 'v > 1 && v < 100'

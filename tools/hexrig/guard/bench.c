@@ -185,46 +185,66 @@ static int fill_plain(struct hx_bench *b, struct hx_error *err)
     return rc;
 }
 
-static int open_all(struct hx_bench *b, struct hx_error *err)
+/* States, their halves and the basis. */
+static int open_basis(struct hx_bench *b, struct hx_error *err)
 {
     const struct hx_states_cfg cfg = {.model = b->from.s.m, .pool = b->from.s.pool, .every = 1,
                                       .point = b->basis ? HX_TAP_BEFORE_NORM : HX_TAP_IN_OUT};
-    const struct hx_states *s = &b->from.states;
     int rc;
 
     if (b->basis && b->from.s.m->out_norm.b)
         return hx_error_set(err, -ENOTSUP, "--basis: the model's last norm is a layer norm; RMS norms are supported");
     rc = hx_states_take(&b->from.states, &b->from.topics, &cfg, err);
-    if (!rc && b->basis)
-        rc = read_basis(b, err);
     if (rc)
         return rc;
+    b->held_out = malloc(b->from.states.n);
+    if (!b->held_out)
+        return no_memory(err);
+    find_halves(b);
+    return b->basis ? read_basis(b, err) : build_basis(b, err);
+}
+
+/* What is measured by it. */
+static int open_rest(struct hx_bench *b, struct hx_error *err)
+{
+    const struct hx_states *s = &b->from.states;
+    int rc;
+
     b->planted = hx_gguf_is_planted(b->from.s.m->file);
     b->z = malloc(s->n * b->k * sizeof(*b->z));
     b->rows = malloc(s->n * s->d * sizeof(*b->rows));
-    b->held_out = malloc(s->n);
     b->plain = malloc(s->n * sizeof(*b->plain));
-    if (!b->z || !b->rows || !b->held_out || !b->plain)
+    if (!b->z || !b->rows || !b->plain)
         return no_memory(err);
-    find_halves(b);
-    rc = b->basis ? 0 : build_basis(b, err);
-    if (rc)
-        return rc;
     place(b);
     rc = hx_runner_open(&b->runner, b->from.s.m, b->from.s.pool, NULL, 2, NULL, err);
     return rc ? rc : fill_plain(b, err);
 }
 
+static int open_source(struct hx_bench *b, size_t topics)
+{
+    const int rc = hx_ugt_source_open(&b->from);
+
+    return !rc && b->from.topics.n_topics < topics
+               ? hx_cmd_fail(b->from.s.cmd, "%zu topics; %zu are needed", b->from.topics.n_topics, topics) : rc;
+}
+
 int hx_bench_open(struct hx_bench *b)
 {
     struct hx_error err = {""};
-    int rc = hx_ugt_source_open(&b->from);
+    int rc = open_source(b, 2);
 
-    if (!rc && b->from.topics.n_topics < 2)
-        return hx_cmd_fail(b->from.s.cmd, "%zu topics; 2 are needed", b->from.topics.n_topics);
-    if (!rc && open_all(b, &err))
+    if (!rc && (open_basis(b, &err) || open_rest(b, &err)))
         rc = hx_cmd_fail(b->from.s.cmd, "%s", err.text);
     return rc;
+}
+
+int hx_bench_open_basis(struct hx_bench *b)
+{
+    struct hx_error err = {""};
+    const int rc = open_source(b, 1);
+
+    return !rc && open_basis(b, &err) ? hx_cmd_fail(b->from.s.cmd, "%s", err.text) : rc;
 }
 
 void hx_bench_close(struct hx_bench *b)

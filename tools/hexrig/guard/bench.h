@@ -31,7 +31,7 @@ enum { HX_OPT_BUDGET_GUARD = HX_OPT_FREE + 96, HX_OPT_MOST, HX_OPT_BASIS };
     HX_UGT_SOURCE_OPTIONS,                                                                                     \
     {"k", HX_OPT_K, "K", 0, "coordinates that are probed (64)", 0},                                            \
     {"basis", HX_OPT_BASIS, "FILE", 0, "of hexrig ugt build: its coordinates, of states in front of the last norm, not behind it", 0}, \
-    {"most", HX_OPT_MOST, "N", 0, "of them that a topic gets (12)", 0},                                        \
+    {"most", HX_OPT_MOST, "N", 0, "of them that a topic gets; twice as many are tried (12)", 0},                                        \
     {"budget", HX_OPT_BUDGET_GUARD, "X", 0, "most that other topics may lose, in percent (2)", 0},             \
     {"seed", HX_OPT_SEED, "S", 0, "of the random directions that stand beside it (1)", 0}
 
@@ -39,6 +39,9 @@ int hx_bench_option(struct hx_bench *b, int key, char *arg);
 
 /* Runs all prompts.  Returns an enum hx_exit after a message. */
 int hx_bench_open(struct hx_bench *b);
+
+/* The same for the basis alone, which is what hx_bench_directions() reads: no predictions, and one topic will do. */
+int hx_bench_open_basis(struct hx_bench *b);
 void hx_bench_close(struct hx_bench *b);
 
 /* Relative change (of a planted model: share of changed tokens) of the topic's predictions and the others' without these directions q
@@ -56,7 +59,7 @@ void hx_bench_directions(const struct hx_bench *b, const size_t *coordinates, si
 struct hx_found {
     struct hx_probe_coordinate *order; /* [k] */
     struct hx_snipe_step *steps;       /* [n_steps] */
-    size_t n_steps, n;
+    size_t n_steps, n;                 /* tried, 2 * most at most: what breaks the budget makes room; kept */
     size_t *chosen;                    /* [n] coordinates */
     float *q;                          /* [n][d] */
     double own, others;                /* held out: of the topic, of the others */

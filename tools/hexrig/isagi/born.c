@@ -53,11 +53,10 @@ int hx_isagi_born(struct hx_isagi *s)
     struct hx_bench b = {.from = {.s = {.cmd = s->o.cmd, .path = s->o.model, .threads = s->o.threads}, .prompts = s->prompts}, .k = s->k,
                          .most = 4, .budget = .02, .seed = 1};
     struct hx_error err = {""};
-    int rc = hx_bench_open(&b);
+    int rc = s->topic ? hx_bench_open(&b) : hx_bench_open_basis(&b);
 
     if (!rc && fill(s, &b, &err))
         rc = hx_cmd_fail(s->o.cmd, "%s", err.text);
     hx_bench_close(&b);
-    s->born = 1;
     return rc;
 }

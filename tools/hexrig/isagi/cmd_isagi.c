@@ -15,7 +15,8 @@ static const struct argp_option options[] = {
     {"script", OPT_SCRIPT, "FILE", 0, "questions, one a line (stdin)", 0},
     {"state", OPT_STATE, "FILE", 0, ".miku file: read if it is there, written after each turn", 0},
     {"prompts", OPT_PROMPTS, "FILE", 0, "of a new memory's basis, and of --forbid (share/hexrig/topics.txt)", 0},
-    {"forbid", OPT_FORBID, "TOPIC", 0, "of a new memory: the topic that TEH tells, and whose spare coordinates are projected out", 0},
+    {"forbid", OPT_FORBID, "TOPIC", 0, "of a new memory: the topic that TEH tells, by the 4 coordinates that tell it best; those, 4 at "
+     "most, that cost other topics' predictions no more than 2 % are projected out", 0},
     {"k", OPT_K, "K", 0, "coordinates of a new memory (64)", 0},
     {"novel", OPT_NOVEL, "X", 0, "distance beyond which the metric grows (0.2)", 0},
     {"snipe-at", OPT_SNIPE, "WHERE", 0, "off | before | after the metric grows: where a question's spare coordinates go (off)", 0},
@@ -31,18 +32,6 @@ static const char doc[] =
     "mean of embedding rows; metric, ||M - I||_F; traj, what is remembered; calls, DSP calls and packets by the driver's count; ms, "
     "measured.  With --json one object a line."
     "\vExample: hexrig isagi --script questions.txt --state mind.miku";
-
-static int choose_place(struct hx_isagi *s, const char *arg)
-{
-    int i = 0;
-
-    while (hx_cog_snipe_names[i] && strcmp(hx_cog_snipe_names[i], arg) != 0)
-        i++;
-    if (!hx_cog_snipe_names[i])
-        return hx_cmd_usage(s->o.cmd, "--snipe-at: unknown value '%s'; legal: off, before, after", arg);
-    s->snipe = (enum hx_cog_snipe)i;
-    return 0;
-}
 
 static int option(struct hx_isagi *s, int key, char *arg)
 {
@@ -64,7 +53,7 @@ static int option(struct hx_isagi *s, int key, char *arg)
     case OPT_NOVEL:
         return hx_opt_real(s->o.cmd, "novel", arg, 0, 2, &s->novel);
     case OPT_SNIPE:
-        return choose_place(s, arg);
+        return hx_opt_name(s->o.cmd, "snipe-at", arg, hx_cog_snipe_names, &s->snipe);
     case 'n':
         return hx_opt_size(s->o.cmd, "tokens", arg, 1, HX_MAX_TOKENS, &s->n);
     default:

@@ -12,13 +12,12 @@ struct hx_isagi {
     struct hx_engine_opts o;
     const char *script, *state, *prompts, *topic;
     size_t k, n;               /* coordinates of a new memory; tokens of an answer */
-    enum hx_cog_snipe snipe;   /* where spare coordinates leave a question's point */
+    size_t snipe;              /* an enum hx_cog_snipe: where spare coordinates leave a question's point */
     double novel;              /* distance beyond which the metric grows */
     struct hx_engine *e;
     struct hx_cog cog;
-    int born;                  /* 1: the memory is new */
     struct hx_isagi_watch *watch;
-    size_t turns, retrieved;
+    size_t turns;
 };
 
 /* What a turn did; printed as one line. */

@@ -166,7 +166,7 @@ static int run(struct hx_isagi *s, const char *question, const uint32_t *ids, si
     int rc = block ? place(s, ids, n, z.whole, err) : hx_error_set(err, -ENOMEM, "out of memory");
 
     if (!rc) {
-        hx_cog_snipe(&s->cog, s->snipe, z.whole, z.taken, z.kept);
+        hx_cog_snipe(&s->cog, (enum hx_cog_snipe)s->snipe, z.whole, z.taken, z.kept);
         t->pre = hx_cog_share(&s->cog, z.taken);
         t->post = hx_cog_share(&s->cog, z.kept);
         m = hx_cog_match(&s->cog, z.kept);
