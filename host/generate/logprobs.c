@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log_sum.h"
+
 int hx_logprobs_open(struct hx_logprobs *p, size_t n, size_t top)
 {
     *p = (struct hx_logprobs){.top = top, .room = n};
@@ -19,18 +21,6 @@ void hx_logprobs_close(struct hx_logprobs *p)
     free(p->made);
     free(p->best);
     memset(p, 0, sizeof(*p));
-}
-
-static double log_of_sum(const float *logits, size_t n)
-{
-    double sum = 0;
-    float top = -INFINITY;
-
-    for (size_t i = 0; i < n; i++)
-        top = logits[i] > top ? logits[i] : top;
-    for (size_t i = 0; i < n; i++)
-        sum += isnan(logits[i]) ? 0 : exp((double)logits[i] - (double)top);
-    return log(sum) + (double)top;
 }
 
 /* One more candidate for the list [n], which stays in order; returns its new length. */
@@ -51,11 +41,13 @@ static size_t insert(struct hx_logprob *list, size_t n, size_t most, struct hx_l
 void hx_logprobs_look(struct hx_logprobs *p, const float *logits, size_t vocab)
 {
     struct hx_logprob *best = p->best ? p->best + p->n * p->top : NULL;
+    struct hx_log_sum sum;
     size_t n = 0;
 
     if (p->n == p->room)
         return;
-    p->log_sum = log_of_sum(logits, vocab);
+    sum = hx_log_sum(logits, vocab);
+    p->log_sum = sum.rest + (double)sum.most;
     for (size_t i = 0; best && i < vocab; i++)
         if (!isnan(logits[i]) && (n < p->top || logits[i] > best[n - 1].logprob))
             n = insert(best, n, p->top, (struct hx_logprob){(uint32_t)i, logits[i]});

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log_sum.h"
+
 enum { ROWS = 16 }; /* predictions whose logits are made at once */
 
 size_t hx_ppl_window(size_t n_ids, size_t ctx, size_t chunks, size_t i)
@@ -32,44 +34,15 @@ struct tally {
     size_t same_top;
 };
 
-/* log of the sum of e^logit, in f64, is log_sum + max. */
-struct norm {
-    double log_sum;
-    float max;
-    size_t top; /* the lowest id with the largest logit */
-};
-
-static struct norm norm_of(const float *logits, size_t n)
-{
-    struct norm a = {0, logits[0], 0};
-    double sum = 0;
-
-    for (size_t i = 1; i < n; i++)
-        if (logits[i] > a.max) {
-            a.max = logits[i];
-            a.top = i;
-        }
-    for (size_t i = 0; i < n; i++)
-        sum += exp((double)logits[i] - (double)a.max);
-    a.log_sum = log(sum);
-    return a;
-}
-
-/* -log softmax(logits)[want] */
-static double nll_of(const struct norm *a, const float *logits, uint32_t want)
-{
-    return a->log_sum + (double)a->max - (double)logits[want];
-}
-
 /* Never below 0 but by rounding. */
-static double kl_of(const struct norm *r, const float *ref, const struct norm *a, const float *logits, size_t n)
+static double kl_of(const struct hx_log_sum *r, const float *ref, const struct hx_log_sum *a, const float *logits, size_t n)
 {
     double sum = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const double log_r = (double)ref[i] - (double)r->max - r->log_sum;
+        const double log_r = (double)ref[i] - (double)r->most - r->rest;
 
-        sum += exp(log_r) * (log_r - ((double)logits[i] - (double)a->max - a->log_sum));
+        sum += exp(log_r) * (log_r - ((double)logits[i] - (double)a->most - a->rest));
     }
     return fmax(sum, 0);
 }
@@ -78,17 +51,17 @@ static void add(const struct job *j, size_t row, uint32_t want, struct tally *t)
 {
     const size_t vocab = j->m->vocab;
     const float *logits = j->logits + row * vocab;
-    const struct norm a = norm_of(logits, vocab);
-    const double nll = nll_of(&a, logits, want);
+    const struct hx_log_sum a = hx_log_sum(logits, vocab);
+    const double nll = hx_log_sum_nll(&a, logits[want]);
 
     t->nll += nll;
     t->nll2 += nll * nll;
     if (j->ref_logits) {
         const float *ref = j->ref_logits + row * vocab;
-        const struct norm r = norm_of(ref, vocab);
+        const struct hx_log_sum r = hx_log_sum(ref, vocab);
         const double kl = kl_of(&r, ref, &a, logits, vocab);
 
-        t->ref_nll += nll_of(&r, ref, want);
+        t->ref_nll += hx_log_sum_nll(&r, ref[want]);
         t->kl += kl;
         t->kl2 += kl * kl;
         t->kl_max = fmax(t->kl_max, kl);

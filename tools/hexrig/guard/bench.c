@@ -2,12 +2,12 @@
 #include "bench.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/forward.h"
 #include "engine/row_ops.h"
+#include "generate/log_sum.h"
 #include "methods/guard/guard.h"
 #include "methods/ugt/ugt_file.h"
 #include "model/planted.h"
@@ -48,18 +48,9 @@ int hx_bench_option(struct hx_bench *b, int key, char *arg)
 /* Of a row of logits: -log p of the token behind, or the likeliest token. */
 static double said(const struct hx_bench *b, const float *logits, uint32_t next)
 {
-    const size_t vocab = b->from.s.m->vocab;
-    double top = -INFINITY, sum = 0;
-    size_t best = 0;
+    const struct hx_log_sum s = hx_log_sum(logits, b->from.s.m->vocab);
 
-    for (size_t i = 0; i < vocab; i++)
-        if (logits[i] > top) {
-            top = logits[i];
-            best = i;
-        }
-    for (size_t i = 0; i < vocab && !b->planted; i++)
-        sum += exp(logits[i] - top);
-    return b->planted ? (double)best : top + log(sum) - logits[next];
+    return b->planted ? (double)s.top : hx_log_sum_nll(&s, logits[next]);
 }
 
 /* The token behind state i; UINT32_MAX: its text ends there.  States are those of all tokens, text by text. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/forward.h"
+#include "generate/log_sum.h"
 #include "methods/cpu/attn_flash.h"
 #include "methods/cpu/linear_cpu.h"
 
@@ -94,13 +95,9 @@ static int add_nll(struct hx_runner *r, const struct hx_topic_text *t, float *lo
 
     for (size_t i = 0; i + 1 < t->n && !rc; i++) {
         const float *row = logits + i * vocab;
-        double top = -INFINITY, all = 0;
+        const struct hx_log_sum all = hx_log_sum(row, vocab);
 
-        for (size_t k = 0; k < vocab; k++)
-            top = fmax(top, row[k]);
-        for (size_t k = 0; k < vocab; k++)
-            all += exp(row[k] - top);
-        *sum += top + log(all) - row[t->ids[i + 1]];
+        *sum += hx_log_sum_nll(&all, row[t->ids[i + 1]]);
     }
     return rc;
 }
