@@ -72,6 +72,31 @@ void hx_cog_place(const struct hx_cog *c, const double *h, double *z)
     }
 }
 
+int hx_cog_place_tokens(const struct hx_cog *c, const struct hx_linear *embd, const uint32_t *ids, size_t n, double *z,
+                        struct hx_error *err)
+{
+    double *mean = calloc(c->d, sizeof(*mean));
+    float *row = malloc(embd->cols * sizeof(*row));
+    int rc = mean && row ? 0 : no_memory(err);
+
+    if (!rc && embd->cols != c->d)
+        rc = hx_error_set(err, -EINVAL, "cog: states of %zu; the model's are %zu wide", c->d, embd->cols);
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (ids[i] >= embd->rows) {
+            rc = hx_error_set(err, -EINVAL, "cog: token %u; the vocabulary has %zu", ids[i], embd->rows);
+            break;
+        }
+        hx_linear_row(embd, ids[i], row);
+        for (size_t x = 0; x < c->d; x++)
+            mean[x] += (double)row[x] / (double)n;
+    }
+    if (!rc)
+        hx_cog_place(c, mean, z);
+    free(mean);
+    free(row);
+    return rc;
+}
+
 static double dot(const double *a, const double *b, size_t n)
 {
     double sum = 0;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "engine/linear.h"
 
 enum hx_cog_tier { HX_COG_RETRIEVE, HX_COG_AUGMENT, HX_COG_EXPAND, HX_COG_EXPLORE, HX_COG_TIERS };
 
@@ -59,6 +60,11 @@ int hx_cog_choose(uint32_t **list, size_t *n, const uint32_t *coordinates, size_
 
 /* z [k] of a state h [d]. */
 void hx_cog_place(const struct hx_cog *c, const double *h, double *z);
+
+/* z [k] of a question, its tokens ids [n]: of the mean of their rows in the embedding matrix, for which nothing has to run; 0 of none.
+ * 0; -EINVAL: rows of another width than d, or an id that has none; -ENOMEM. */
+int hx_cog_place_tokens(const struct hx_cog *c, const struct hx_linear *embd, const uint32_t *ids, size_t n, double *z,
+                        struct hx_error *err);
 
 struct hx_cog_match {
     size_t nearest;      /* trajectory; n: there is none */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "hxt.h"
+#include "quant/quant.h"
 #include "methods/cog/miku.h"
 #include "sealed_file.h"
 
@@ -73,6 +74,31 @@ static void test_a_state_is_placed_by_the_basis(void **state)
     hx_cog_place(&c, h, z);
     for (size_t i = 0; i < K; i++)
         assert_true(z[i] == (double)i + .5);
+    hx_cog_free(&c);
+}
+
+static void test_a_question_is_placed_by_the_mean_of_its_tokens_rows(void **state)
+{
+    enum { ROWS = 3 };
+    static float w[ROWS * D];
+    struct hx_linear embd = {.ops = &hx_linear_ref, .w = w, .type = HX_QUANT_F32, .rows = ROWS, .cols = D};
+    struct hx_cog c = open_cog();
+    struct hx_error err = {""};
+    double z[K];
+
+    (void)state;
+    for (size_t i = 0; i < ROWS * D; i++)
+        w[i] = (float)i;
+    assert_int_equal(hx_cog_place_tokens(&c, &embd, (const uint32_t[]){0, 2}, 2, z, &err), 0);
+    for (size_t i = 0; i < K; i++)
+        assert_true(z[i] == (double)(D + i));
+    assert_int_equal(hx_cog_place_tokens(&c, &embd, NULL, 0, z, &err), 0);
+    assert_true(z[0] == 0 && z[K - 1] == 0);
+    assert_int_equal(hx_cog_place_tokens(&c, &embd, (const uint32_t[]){0, 3}, 2, z, &err), -EINVAL);
+    assert_string_equal(err.text, "cog: token 3; the vocabulary has 3");
+    embd.cols = D - 1;
+    assert_int_equal(hx_cog_place_tokens(&c, &embd, (const uint32_t[]){0}, 1, z, &err), -EINVAL);
+    assert_string_equal(err.text, "cog: states of 16; the model's are 15 wide");
     hx_cog_free(&c);
 }
 
@@ -334,6 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_four_distances_are_four_tiers),
         cmocka_unit_test(test_a_state_is_placed_by_the_basis),
+        cmocka_unit_test(test_a_question_is_placed_by_the_mean_of_its_tokens_rows),
         cmocka_unit_test(test_the_metric_grows_and_stays_positive_definite),
         cmocka_unit_test(test_spare_coordinates_go_before_or_after_the_metric_grows),
         cmocka_unit_test(test_save_load_save_has_the_same_bytes),

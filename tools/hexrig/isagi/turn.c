@@ -71,28 +71,6 @@ void hx_isagi_watch_close(struct hx_isagi *s)
     s->watch = NULL;
 }
 
-/* --- recognition */
-
-/* Coordinates of the mean of the question's embedding rows: nothing runs for that. */
-static int place(const struct hx_isagi *s, const uint32_t *ids, size_t n, double *z, struct hx_error *err)
-{
-    const struct hx_linear *embd = &s->e->model->embd;
-    double *mean = calloc(embd->cols, sizeof(*mean));
-    float *row = malloc(embd->cols * sizeof(*row));
-    int rc = mean && row ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
-
-    for (size_t i = 0; i < n && !rc; i++) {
-        hx_linear_row(embd, ids[i], row);
-        for (size_t x = 0; x < embd->cols; x++)
-            mean[x] += (double)row[x] / (double)n;
-    }
-    if (!rc)
-        hx_cog_place(&s->cog, mean, z);
-    free(mean);
-    free(row);
-    return rc;
-}
-
 /* --- answers */
 
 /* Greedy, to the end of a line. */
@@ -163,7 +141,8 @@ static int run(struct hx_isagi *s, const char *question, const uint32_t *ids, si
     double *block = malloc(3 * s->cog.k * sizeof(*block));
     struct point z = {block, block ? block + s->cog.k : NULL, block ? block + 2 * s->cog.k : NULL};
     struct hx_cog_match m;
-    int rc = block ? place(s, ids, n, z.whole, err) : hx_error_set(err, -ENOMEM, "out of memory");
+    int rc = block ? hx_cog_place_tokens(&s->cog, &s->e->model->embd, ids, n, z.whole, err)
+                   : hx_error_set(err, -ENOMEM, "out of memory");
 
     if (!rc) {
         hx_cog_snipe(&s->cog, (enum hx_cog_snipe)s->snipe, z.whole, z.taken, z.kept);
