@@ -6,8 +6,8 @@ build=$(cd "$1" && pwd)
 hexrig=$build/bin/hexrig
 unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_FARF
 dir=$(mktemp -d)
-up=
-trap '[ -z "$up" ] || "$hexrig" down >/dev/null 2>&1; rm -rf "$dir"' EXIT
+up='' server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null || :; [ -z "$up" ] || "$hexrig" down >/dev/null 2>&1; rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR="$dir"
 cd "$dir"
 
@@ -83,6 +83,47 @@ holds out2 1 teh 'v == 0'
 rc=0
 "$hexrig" isagi --script first --prompts one_topic --forbid weather --kv f32 >out2 2>err || rc=$?
 [ "$rc" = 1 ] && grep -q '1 topics; 2 are needed' err && [ "$(wc -l <err)" = 1 ] || fail "$(cat err)"
+# a server says of a request what isagi would say of its question, with a guard's figures where there are any
+"$hexrig" guard build --topic weather --most 1 --budget 100 -o weather.guard >guard
+cp mind.miku served.miku
+"$hexrig" serve --kv f32 --port 0 --parallel 1 --chat chatml --guard weather.guard --guard-mode monitor --state served.miku >url 2>serve.err &
+server=$!
+for _ in $(seq 300); do
+    grep -q url= url && break
+    sleep .1
+done
+seen() { # PATH BODY: the header of the reply
+    python3 - "$(sed -n 's/^url=//p' url)" "$1" "$2" <<'END'
+import sys, urllib.request
+request = urllib.request.Request(sys.argv[1] + "/v1/" + sys.argv[2], sys.argv[3].encode(), {"Content-Type": "application/json"})
+with urllib.request.urlopen(request) as reply:
+    print(reply.headers["X-Hexrig-Guard"])
+    reply.read()
+END
+}
+little='"max_tokens": 1, "temperature": 0'
+figures='teh=[0-9.]* mean=[0-9.]* states=[0-9]* told=[0-9]* projected=0'
+while read -r question; do
+    echo "$question" >question
+    cp mind.miku copy.miku
+    "$hexrig" isagi --script question --state copy.miku --kv f32 >out2
+    want="cog=$(figure 1 cog out2) sim=$(figure 1 sim out2)"
+    whole=$(seen completions "{\"prompt\": \"$question\", $little}")
+    echo "$whole" | grep -qx "$figures $want" || fail "serve says '$whole' of '$question', isagi '$want'"
+    chat="{\"messages\": [{\"role\": \"system\", \"content\": \"Be brief.\"}, {\"role\": \"user\", \"content\": \"$question\"}], $little"
+    [ "$(seen chat/completions "$chat, \"stream\": true}")" = "$want" ] || fail "a stream says another thing than '$want'"
+done <<'END'
+The king was
+The king was a
+A symphony by Mozart
+END
+kill "$server"
+wait "$server" || fail "serve: $(cat serve.err)"
+server=
+cmp mind.miku served.miku || fail "a server changed a memory"
+rc=0
+"$hexrig" serve --kv f32 --port 0 --state bad.miku >out2 2>err || rc=$?
+[ "$rc" = 1 ] && grep -q 'damaged: its checksum' err && [ "$(wc -l <err)" = 1 ] || fail "$(cat err)"
 # forbidden coordinates are looked at, and what a topic can spare goes
 "$hexrig" isagi --script next --state forbid.miku --forbid garden --kv f32 >forbid
 holds forbid 1 teh 'v > 1 && v < 100'

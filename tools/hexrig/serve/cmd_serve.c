@@ -14,9 +14,10 @@
 
 #include "cli/cmd.h"
 #include "cmd_serve.h"
+#include "methods/cog/miku.h"
 #include "options/engine_opts.h"
 
-enum { OPT_HOST = HX_OPT_FREE, OPT_PORT, OPT_PARALLEL, OPT_QUEUE, OPT_NAME, OPT_CHAT, OPT_CORS };
+enum { OPT_HOST = HX_OPT_FREE, OPT_PORT, OPT_PARALLEL, OPT_QUEUE, OPT_NAME, OPT_CHAT, OPT_CORS, OPT_STATE };
 
 /* A prompt is run in pieces of MAX_BATCH tokens, between which others take their steps. */
 enum { MAX_BATCH = 128, MOST_CTX = 4096 };
@@ -28,6 +29,8 @@ static const struct argp_option options[] = {
     {"queue", OPT_QUEUE, "N", 0, "requests that may wait for one of them; more get status 503 (64)", 0},
     {"name", OPT_NAME, "NAME", 0, "of the model, as clients call it (its file's)", 0},
     {"cors", OPT_CORS, "ORIGIN", 0, "pages of this origin may use it, as http://localhost:3000; * = any (none)", 0},
+    {"state", OPT_STATE, "FILE", 0, "of hexrig isagi: replies say how near its questions are; it is read at the start and stays as it is (none)",
+     0},
     {"chat", OPT_CHAT, "FAMILY", 0, "template of chats instead of the model's", 0},
     {0},
 };
@@ -52,7 +55,8 @@ struct serve {
     struct hx_engine_opts o;
     struct hx_serve s;
     size_t parallel, queue, port;
-    const char *name, *family;
+    const char *name, *family, *state;
+    struct hx_cog memory;      /* of the state */
     char *file_name;           /* of the model, when it is the name */
     struct hx_engine **engines; /* [n_engines], the first with the model */
     size_t n_engines;
@@ -80,6 +84,9 @@ static int option(struct serve *v, int c, const char *arg)
         return *arg ? 0 : hx_cmd_usage(cmd, "--cors: the origin is empty");
     case OPT_CHAT:
         v->family = arg;
+        return 0;
+    case OPT_STATE:
+        v->state = arg;
         return 0;
     default:
         return HX_OPT_UNKNOWN;
@@ -197,6 +204,21 @@ static char *name_of_file(const char *path)
     const size_t n = strlen(name);
 
     return strndup(name, n > 5 && strcmp(name + n - 5, ".gguf") == 0 ? n - 5 : n);
+}
+
+static int remember(struct serve *v)
+{
+    const struct hx_model *m = v->engines[0]->model;
+    struct hx_error err = {""};
+
+    if (!v->state)
+        return HX_EXIT_OK;
+    if (hx_miku_read(&v->memory, v->state, m->fingerprint, &err))
+        return hx_cmd_fail(v->o.cmd, "%s", err.text);
+    if (v->memory.d != m->width)
+        return hx_cmd_fail(v->o.cmd, "%s: states of %zu; the model's are %zu wide", v->state, v->memory.d, m->width);
+    v->s.model.memory = &v->memory;
+    return HX_EXIT_OK;
 }
 
 static int describe_model(struct serve *v)
@@ -339,6 +361,8 @@ int hx_cmd_serve(int argc, char **argv)
     if (rc == 0)
         rc = open_engines(&v);
     if (rc == 0)
+        rc = remember(&v);
+    if (rc == 0)
         rc = describe_model(&v);
     if (rc == 0)
         rc = serve(&v);
@@ -348,6 +372,7 @@ int hx_cmd_serve(int argc, char **argv)
     close_engines(&v);
     free(v.engines);
     free(v.file_name);
+    hx_cog_free(&v.memory);
     hx_engine_opts_free(&v.o);
     return rc;
 }

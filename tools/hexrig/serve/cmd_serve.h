@@ -10,7 +10,7 @@
  *                   say of tokens
  * cmd_serve_tokens.c /tokenize and /detokenize; cmd_serve_metrics.c: /metrics
  * cmd_serve_jobs.c  one thread computes: it takes the steps of up to `parallel` completions in turn
- * cmd_serve_guard.c what a guard saw of a request
+ * cmd_serve_guard.c what a guard saw of a request, and how near a memory's questions are
  * cmd_serve_past.c  what the caches of its engines hold from the completions before
  *
  * A connection's thread makes a job, hands it in and waits for its text; the computing thread never waits for a client. */
@@ -26,6 +26,7 @@
 #include "generate/completion.h"
 #include "generate/embedding.h"
 #include "engine/engine.h"
+#include "methods/cog/cog.h"
 #include "methods/guard/guard_tap.h"
 
 enum {
@@ -66,11 +67,13 @@ struct hx_serve_request {
     struct hx_completion_cfg cfg;
     struct hx_embedding embedding; /* with inputs: it is for embeddings, and the computing thread's until the job is done */
     int base64;                    /* 1: in this form */
+    struct hx_cog_match known;     /* how far its question is from what the server's memory has, where it has one */
 };
 
 /* What all requests share; constant while the server runs, but for what the lock protects. */
 struct hx_serve_model {
     const char *name;         /* as clients call it */
+    const struct hx_cog *memory; /* NULL: none */
     pthread_rwlock_t lock;    /* protects e, vocab and chat: held while a request is read, and while the engines are made anew */
     const struct hx_engine *e; /* any of the engines: its model, context and method of choice; NULL: there are none now */
     struct hx_vocab *vocab;    /* e's, for grammars; NULL: it has tokens for none, `vocab_err` says why */
@@ -104,8 +107,8 @@ enum hx_job_state { HX_JOB_QUEUED, HX_JOB_ACTIVE, HX_JOB_DONE };
 
 struct hx_jobs;
 
-/* What a guard saw of a job: at its begin what it had seen before, at its end what it saw of this one (of `seen` tokens, told, projected,
- * teh_most).  on: the engine has one. */
+/* What a guard saw of a job: at its begin what it had seen before, at its end what it saw of this one (of `seen` tokens, not_finite, told,
+ * projected, teh_sum, teh_most).  on: the engine has one. */
 struct hx_serve_guard {
     int on;
     struct hx_guard_seen seen;
@@ -209,10 +212,15 @@ struct hx_serve_choices {
 void hx_serve_guard_begin(struct hx_serve_guard *g, const struct hx_engine *e);
 void hx_serve_guard_end(struct hx_serve_guard *g, const struct hx_engine *e);
 
-/* The header's value for jobs that are done: the largest TEH, sums of the others.  0: they had no guard. */
-int hx_serve_guard_text(const struct hx_serve_choices *all, char *to, size_t room);
+/* r->known of a question, its tokens ids [n].  0, or -1 with an error.  Nothing where there is no memory. */
+int hx_serve_look_up(struct hx_serve_request *r, const struct hx_serve_model *m, const uint32_t *ids, size_t n, struct hx_serve_error *e);
+
+/* The header's value: of jobs that are done (done: 1) what guards saw, the largest and the mean TEH, sums of the others; and of a memory
+ * the tier and the similarity.  0: there is neither. */
+int hx_serve_guard_text(const struct hx_serve_model *m, const struct hx_serve_choices *all, int done, char *to, size_t room);
 
 #define HX_SERVE_GUARD_HEADER "X-Hexrig-Guard"
+enum { HX_SERVE_GUARD_TEXT = 192 }; /* bytes that its value needs at most */
 
 /* parts: [all->n] */
 json_t *hx_serve_reply(struct hx_serve_model *m, const struct hx_serve_choices *all, const struct hx_serve_part *parts);

@@ -17,6 +17,9 @@ struct parse {
     const struct hx_serve_model *m;
     struct hx_serve_error *e;
     const json_t *body;
+    int asked;          /* 1: there is a question beside the prompt, for the server's memory */
+    uint32_t *question; /* [n_question] tokens of the prompt's text, or of what a chat's user said last */
+    size_t n_question;
 };
 
 struct field {
@@ -192,6 +195,16 @@ static int set_prompt_ids(struct parse *p, const struct field *f, const json_t *
     return 0;
 }
 
+/* As `hexrig isagi` reads it: without BOS, and text alone. */
+static int keep_question(struct parse *p, const char *text, size_t n)
+{
+    if (!p->m->memory)
+        return 0;
+    p->asked = 1;
+    return hx_tokenizer_encode(p->m->e->model->tok, text, n, &p->question, &p->n_question)
+               ? hx_serve_fail(p->e, 500, NULL, NULL, "out of memory") : 0;
+}
+
 static int set_prompt(struct parse *p, const struct field *f, const json_t *v)
 {
     struct hx_serve_request *r = p->r;
@@ -202,6 +215,8 @@ static int set_prompt(struct parse *p, const struct field *f, const json_t *v)
         return set_prompt_ids(p, f, v);
     if (!json_is_string(v))
         return bad(p, f, "a string, an array of one string or an array of tokens is legal");
+    if (keep_question(p, json_string_value(v), json_string_length(v)))
+        return -1;
     if (hx_tokenizer_encode_with(p->m->e->model->tok, json_string_value(v), json_string_length(v),
                                  HX_ENCODE_BOS | HX_ENCODE_SPECIAL, &r->prompt, &r->cfg.n_prompt))
         return hx_serve_fail(p->e, 500, NULL, NULL, "out of memory");
@@ -249,6 +264,14 @@ static int read_message(struct parse *p, const struct field *f, const json_t *v,
     return out->text.p ? 0 : bad(p, f, "a message's content is a string or an array of text parts");
 }
 
+/* What is looked up of a chat. */
+static int keep_last_of_user(struct parse *p, const struct hx_chat_message *messages, size_t n)
+{
+    while (n && strcmp(messages[n - 1].role, "user") != 0)
+        n--;
+    return n ? keep_question(p, messages[n - 1].text.p, messages[n - 1].text.n) : keep_question(p, "", 0);
+}
+
 static int render(struct parse *p, const struct field *f, const struct hx_chat_message *messages,
                   size_t n)
 {
@@ -277,6 +300,8 @@ static int set_messages(struct parse *p, const struct field *f, const json_t *v)
         rc = read_message(p, f, json_array_get(v, i), &messages[i]);
     if (!rc)
         rc = render(p, f, messages, n);
+    if (!rc)
+        rc = keep_last_of_user(p, messages, n);
     for (size_t i = 0; i < n; i++)
         free((char *)messages[i].text.p);
     free(messages);
@@ -400,7 +425,7 @@ static int check_size(struct parse *p)
 int hx_serve_parse(struct hx_serve_request *r, const struct hx_serve_model *m, int chat,
                    const char *body, size_t n, struct hx_serve_error *e)
 {
-    struct parse p = {r, m, e, NULL};
+    struct parse p = {.r = r, .m = m, .e = e};
     json_error_t err;
     json_t *j = json_loadb(body, n, JSON_REJECT_DUPLICATES, &err);
     int rc;
@@ -421,6 +446,9 @@ int hx_serve_parse(struct hx_serve_request *r, const struct hx_serve_model *m, i
     r->cfg.prompt = r->prompt;
     if (!rc)
         rc = check_size(&p);
+    if (!rc)
+        rc = hx_serve_look_up(r, m, p.asked ? p.question : r->prompt, p.asked ? p.n_question : r->cfg.n_prompt, e);
+    free(p.question);
     json_decref(j);
     return rc;
 }

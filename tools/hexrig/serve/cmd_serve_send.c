@@ -255,6 +255,8 @@ enum MHD_Result hx_send_stream(struct hx_exchange *x)
 {
     struct stream *st = calloc(1, sizeof(*st));
     struct MHD_Response *r;
+    char known[HX_SERVE_GUARD_TEXT];
+    int knows;
 
     if (!st)
         return MHD_NO;
@@ -264,7 +266,10 @@ enum MHD_Result hx_send_stream(struct hx_exchange *x)
         free(st);
         return MHD_NO;
     }
+    knows = hx_serve_guard_text(&x->s->model, &x->all, 0, known, sizeof(known));
     x->all.n = 0; /* left in free_stream() */
+    if (knows)
+        MHD_add_response_header(r, HX_SERVE_GUARD_HEADER, known);
     MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream");
     MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
     return queue(x, MHD_HTTP_OK, r);
@@ -274,7 +279,7 @@ static enum MHD_Result send_texts(struct hx_exchange *x)
 {
     struct hx_serve_part parts[HX_SERVE_CHOICES] = {{NULL, 0, 0, 0}};
     enum MHD_Result rc = MHD_NO;
-    char seen[128];
+    char seen[HX_SERVE_GUARD_TEXT];
     int done, fine = 1;
 
     if (x->all.job[0]->req.embedding.n)
@@ -286,7 +291,7 @@ static enum MHD_Result send_texts(struct hx_exchange *x)
     }
     if (fine)
         rc = hx_send_json(x, MHD_HTTP_OK, hx_serve_reply(&x->s->model, &x->all, parts),
-                          hx_serve_guard_text(&x->all, seen, sizeof(seen)) ? HX_SERVE_GUARD_HEADER : NULL, seen);
+                          hx_serve_guard_text(&x->s->model, &x->all, 1, seen, sizeof(seen)) ? HX_SERVE_GUARD_HEADER : NULL, seen);
     for (size_t i = 0; i < x->all.n; i++)
         free((char *)parts[i].text);
     return rc;
