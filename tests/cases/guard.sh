@@ -27,6 +27,9 @@ holds built held_out.fpr 'v == 0'
 holds built removed.others 'v <= .02'
 holds built removed.own 'v > .25'
 holds built all.others "v > 10 * $(figure removed.others built)"
+# a trigger is one token of its prompt: the mean over tokens is far below the largest, and above that of the others
+holds built teh_percent_mean_own "v < .6 * $(figure teh_percent_own built) && v > $(figure teh_percent_mean_others built)"
+holds built teh_percent_mean_others "v > 0 && v < $(figure teh_percent_others built)"
 holds built random_directions.tpr 'v < .5'
 holds built verdict 'v == "ACCEPTED"'
 "$hexrig" guard ogd -m king.gguf --prompts king.txt --guard king.guard >ogd

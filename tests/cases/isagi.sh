@@ -127,6 +127,7 @@ rc=0
 # forbidden coordinates are looked at, and what a topic can spare goes
 "$hexrig" isagi --script next --state forbid.miku --forbid garden --kv f32 >forbid
 holds forbid 1 teh 'v > 1 && v < 100'
+holds forbid 1 mean "v > .1 && v < $(figure 1 teh forbid)"
 rc=0
 "$hexrig" isagi --script next --state forbid.miku --forbid garden --kv f32 >out2 2>err || rc=$?
 [ "$rc" = 2 ] && grep -q 'of a new memory' err || fail "$(cat err)"

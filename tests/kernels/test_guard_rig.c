@@ -198,14 +198,18 @@ static void test_an_engines_guard_makes_no_call_more_and_its_tokens_are_the_host
     for (size_t i = 0; i < g.f; i++)
         g.q[i * 256 + 50 * i + 7] = 1;
     assert_int_equal(hx_guard_write(&g, path, &err), 0);
-    without = e2e_json("run --json -p Test -n 8 --temp 0 --kv f32 --linear dsp");
-    with = e2e_json(hxt_path("run --json -p Test -n 8 --temp 0 --kv f32 --linear dsp --guard %s", path));
-    host = e2e_json(hxt_path("run --json -p Test -n 8 --temp 0 --kv f32 --linear dsp,out=ref --guard %s", path));
+    without = e2e_json("run --json -p The -n 8 --temp 0 --kv f32 --linear dsp");
+    with = e2e_json(hxt_path("run --json -p The -n 8 --temp 0 --kv f32 --linear dsp --guard %s", path));
+    host = e2e_json(hxt_path("run --json -p The -n 8 --temp 0 --kv f32 --linear dsp,out=ref --guard %s", path));
     assert_true(e2e_number(with, "guard.projected") == 8);
     assert_true(json_is_true(json_object_get(json_object_get(with, "guard"), "on_dsp")) && e2e_number(with, "guard.vtcm_bytes") == 4096);
     assert_true(e2e_number(with, "dispatch.calls_per_token") == e2e_number(without, "dispatch.calls_per_token"));
     assert_true(e2e_number(with, "dispatch.bytes_copied_per_token") == e2e_number(without, "dispatch.bytes_copied_per_token") + 4);
     assert_true(json_equal(json_object_get(with, "tokens"), json_object_get(host, "tokens")));
+    /* the same states, a token at a time */
+    assert_true(e2e_number(with, "guard.tokens") == 8 && e2e_number(host, "guard.tokens") == 8);
+    assert_true(fabs(e2e_number(with, "guard.teh_percent_mean") / e2e_number(host, "guard.teh_percent_mean") - 1) < 1e-4);
+    assert_true(fabs(e2e_number(with, "guard.energy_percent_mean") / e2e_number(host, "guard.energy_percent_mean") - 1) < 1e-4);
     /* what a projection leaves is measured here alone */
     assert_null(json_object_get(json_object_get(with, "guard"), "left_most"));
     assert_true(e2e_number(host, "guard.left_most") < 1e-6);

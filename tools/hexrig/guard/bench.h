@@ -67,7 +67,8 @@ struct hx_found {
     double random_others, random_own;  /* without as many random directions */
     struct hx_teh_roc found, held_out; /* a prompt's TEH is its largest token's; the threshold comes from those for finding */
     struct hx_teh_roc random;          /* held out, of as many random directions with a threshold of their own */
-    double teh_own, teh_others;        /* held out, means over prompts, 0..1 */
+    double teh_own, teh_others;        /* held out, means over prompts of that, 0..1 */
+    double token_own, token_others;    /* likewise over all their tokens */
 };
 
 /* 0 or negative errno; in any case to be freed.  n may be 0: each coordinate breaks the budget. */

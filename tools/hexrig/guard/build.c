@@ -20,15 +20,14 @@ static const struct argp_option build_options[] = {
 
 static const struct argp_option topics_options[] = {HX_BENCH_OPTIONS, {0}};
 
-#define WHAT                                                                                                                         \
-    "Every other prompt of each topic finds, the others are held out.  Coordinates of a basis of final states (behind the last "    \
-    "norm; with --basis in front of it) "                                                                                           \
-    "are ordered by d * ROI, what tells the topic from the rest, and kept while predictions in other topics lose no more "    \
-    "than --budget.  own, others: relative change of their mean negative log likelihood, held out; of a planted model the share of " \
-    "changed likeliest tokens.  all: without every coordinate; random: without as many random directions.  TEH is |Q^T h| / |h|, "  \
-    "of a prompt its largest; the threshold is that with the largest F1 and nothing told falsely among the prompts that find; tpr, " \
-    "fpr and f1 are of the held-out ones.  verdict is of them, too: ACCEPTED where others stay within the budget, the topic loses " \
-    "more than they do, and it alone is told, by more than random directions do; else REJECTED."
+#define WHAT                                                                                                                              \
+    "Every other prompt of each topic finds, the others are held out.  Coordinates of a basis of final states (behind the last norm; with "\
+    "--basis in front of it) are ordered by d * ROI, what tells the topic from the rest, and kept while predictions in other topics lose "\
+    "no more than --budget.  own, others: relative change of their mean negative log likelihood, held out; of a planted model the share " \
+    "of changed likeliest tokens.  all: without every coordinate; random: without as many random directions.  TEH is |Q^T h| / |h|, of a "\
+    "prompt its largest (teh_percent_mean_*: of all tokens); the threshold is that with the largest F1 and nothing told falsely among the "\
+    "prompts that find; tpr, fpr and f1 are of the held-out ones.  verdict is of them, too: ACCEPTED where others stay within the budget, "\
+    "the topic loses more than they do, and it alone is told, by more than random directions do; else REJECTED."
 
 static const char build_doc[] = WHAT "\vExample: hexrig guard build --topic weather -o weather.guard";
 static const char topics_doc[] = WHAT "\vExample: hexrig guard topics --json";
@@ -84,6 +83,8 @@ static json_t *found_json(const struct hx_found *f, double budget)
     json_object_set_new(j, "threshold_percent", json_real(100 * f->found.threshold));
     json_object_set_new(j, "teh_percent_own", json_real(100 * f->teh_own));
     json_object_set_new(j, "teh_percent_others", json_real(100 * f->teh_others));
+    json_object_set_new(j, "teh_percent_mean_own", json_real(100 * f->token_own));
+    json_object_set_new(j, "teh_percent_mean_others", json_real(100 * f->token_others));
     json_object_set_new(j, "found", roc_json(&f->found));
     json_object_set_new(j, "held_out", roc_json(&f->held_out));
     json_object_set_new(j, "random_directions", roc_json(&f->random));

@@ -52,50 +52,66 @@ static int probe(struct hx_bench *b, size_t topic, struct hx_found *to, struct h
 
 /* --- thresholds */
 
-/* The largest TEH of each prompt of a half. */
+struct means {
+    double sum[2], n[2]; /* of others, of the topic */
+};
+
+static void add(struct means *m, int side, double x)
+{
+    m->sum[side] += x;
+    m->n[side]++;
+}
+
+static double mean_of(const struct means *m, int side)
+{
+    return m->n[side] > 0 ? m->sum[side] / m->n[side] : 0;
+}
+
+/* The largest TEH of each prompt of a half; all of them go to `tokens`. */
 static size_t teh_of_prompts(const struct hx_bench *b, size_t topic, int held_out, const float *q, size_t f, double *teh,
-                             unsigned char *own)
+                             unsigned char *own, struct means *tokens)
 {
     const struct hx_states *s = &b->from.states;
     const struct hx_guard_q g = {q, f, s->d};
     size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++) {
+        double x;
+
         if (b->held_out[i] != held_out)
             continue;
         if (!i || s->text[i] != s->text[i - 1]) {
             teh[n] = 0;
             own[n++] = s->topic[i] == topic;
         }
-        teh[n - 1] = fmax(teh[n - 1], hx_guard_teh(&g, b->rows + i * s->d));
+        x = hx_guard_teh(&g, b->rows + i * s->d);
+        teh[n - 1] = fmax(teh[n - 1], x);
+        add(tokens, own[n - 1], x);
     }
     return n;
 }
 
 struct rocs {
     struct hx_teh_roc found, held_out;
-    double teh[2]; /* held out: mean of others, of the topic */
+    struct means prompts, tokens; /* held out: of the largest TEH of each prompt; of all tokens' */
 };
 
 static int thresholds(const struct hx_bench *b, size_t topic, const float *q, size_t f, struct rocs *to, struct hx_error *err)
 {
-    double *teh = malloc(b->from.topics.n * sizeof(*teh)), n_of[2] = {0};
+    double *teh = malloc(b->from.topics.n * sizeof(*teh));
     unsigned char *own = malloc(b->from.topics.n);
     const int rc = teh && own ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
 
-    *to = (struct rocs){.teh = {0}};
+    *to = (struct rocs){.tokens = {{0}, {0}}};
     if (!rc) {
-        size_t n = teh_of_prompts(b, topic, 0, q, f, teh, own);
+        struct means unused = {{0}, {0}};
+        size_t n = teh_of_prompts(b, topic, 0, q, f, teh, own, &unused);
 
         to->found = hx_teh_threshold(teh, own, n);
-        n = teh_of_prompts(b, topic, 1, q, f, teh, own);
+        n = teh_of_prompts(b, topic, 1, q, f, teh, own, &to->tokens);
         to->held_out = hx_teh_at(teh, own, n, to->found.threshold);
-        for (size_t i = 0; i < n; i++) {
-            to->teh[own[i]] += teh[i];
-            n_of[own[i]]++;
-        }
-        for (int side = 0; side < 2; side++)
-            to->teh[side] /= n_of[side] > 0 ? n_of[side] : 1;
+        for (size_t i = 0; i < n; i++)
+            add(&to->prompts, own[i], teh[i]);
     }
     free(teh);
     free(own);
@@ -123,7 +139,7 @@ static int random_directions(const struct hx_bench *b, size_t f, float *q, struc
 static int controls(struct hx_bench *b, size_t topic, struct hx_found *to, float *q, struct hx_error *err)
 {
     size_t *all = malloc(b->k * sizeof(*all));
-    struct rocs r = {.teh = {0}};
+    struct rocs r = {.tokens = {{0}, {0}}};
     int rc = all ? 0 : hx_error_set(err, -ENOMEM, "out of memory");
 
     for (size_t i = 0; i < b->k && !rc; i++)
@@ -148,13 +164,15 @@ static int controls(struct hx_bench *b, size_t topic, struct hx_found *to, float
 
 static int measure(struct hx_bench *b, size_t topic, struct hx_found *to, struct hx_error *err)
 {
-    struct rocs r = {.teh = {0}};
+    struct rocs r = {.tokens = {{0}, {0}}};
     int rc = to->n ? thresholds(b, topic, to->q, to->n, &r, err) : 0;
 
     to->found = r.found;
     to->held_out = r.held_out;
-    to->teh_others = r.teh[0];
-    to->teh_own = r.teh[1];
+    to->teh_others = mean_of(&r.prompts, 0);
+    to->teh_own = mean_of(&r.prompts, 1);
+    to->token_others = mean_of(&r.tokens, 0);
+    to->token_own = mean_of(&r.tokens, 1);
     return rc || !to->n ? rc : hx_bench_without(b, topic, 1, to->q, to->n, &to->own, &to->others, err);
 }
 

@@ -26,11 +26,11 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
     "Answers questions, line by line, and says of each: teh, the largest share (percent) of the answer's states in the forbidden "
-    "directions, before the projection; pre and post (of a memory with forbidden coordinates), their share of the question's point, as the "
-    "metric takes it and as it is kept; cog, what was done with it: RETRIEVE, the answer was known, and nothing ran; AUGMENT, the nearest "
-    "exchange was put in front; EXPAND or EXPLORE, it was asked alone; sim, the cosine of the nearest question, in k coordinates of the "
-    "mean of embedding rows; metric, ||M - I||_F; traj, what is remembered; calls, DSP calls and packets by the driver's count; ms, "
-    "measured.  With --json one object a line."
+    "directions, before the projection; of a memory with forbidden coordinates also mean, that of all of the answer's states, where "
+    "something ran, and pre and post, their share of the question's point, as the metric takes it and as it is kept; cog, what was done "
+    "with it: RETRIEVE, the answer was known, and nothing ran; AUGMENT, the nearest exchange was put in front; EXPAND or EXPLORE, it was "
+    "asked alone; sim, the cosine of the nearest question, in k coordinates of the mean of embedding rows; metric, ||M - I||_F; traj, what "
+    "is remembered; calls, DSP calls and packets by the driver's count; ms, measured.  With --json one object a line."
     "\vExample: hexrig isagi --script questions.txt --state mind.miku";
 
 static int option(struct hx_isagi *s, int key, char *arg)
@@ -96,6 +96,8 @@ static int print(const struct hx_isagi *s, const struct hx_isagi_turn *t)
 
     if (!s->o.json) {
         printf("turn=%zu teh=%.2f ", s->turns, 100 * t->teh);
+        if (s->cog.n_forbidden && t->tier != HX_COG_RETRIEVE)
+            printf("mean=%.2f ", 100 * t->mean);
         if (s->cog.n_forbidden)
             printf("pre=%.2f post=%.2f ", 100 * t->pre, 100 * t->post);
         printf("cog=%s sim=%.4f metric=%.4f traj=%zu calls=%.0f ms=%.1f\n%s\n",
@@ -106,6 +108,8 @@ static int print(const struct hx_isagi *s, const struct hx_isagi_turn *t)
                   "pre", 100 * t->pre, "post", 100 * t->post, "cog",
                   hx_cog_tier_names[t->tier], "sim", t->similarity, "metric", t->growth, "traj", (json_int_t)t->trajectories, "calls",
                   t->calls, "ms", t->ms, "answer", t->answer);
+    if (j && t->tier != HX_COG_RETRIEVE)
+        json_object_set_new(j, "mean", json_real(100 * t->mean));
     text = j ? json_dumps(j, JSON_REAL_PRECISION(12)) : NULL;
     json_decref(j);
     if (!text)

@@ -24,6 +24,7 @@ struct hx_isagi {
 struct hx_isagi_turn {
     enum hx_cog_tier tier;
     double teh, similarity, growth; /* teh: of the answer's states, the largest, 0..1; of one that was known, as it was then */
+    double mean;                    /* TEH of the answer's states; not of one that was known */
     double pre, post; /* shares, 0..1, of the question's point in the forbidden coordinates: as the metric takes it, as it is kept */
     size_t trajectories;
     double calls;                   /* calls and packets that the driver counted meanwhile */

@@ -16,7 +16,8 @@ struct hx_isagi_watch {
     struct hx_tap tap; /* first */
     float *forbidden, *snipe; /* [n][d] */
     struct hx_guard_q look, take;
-    double most;              /* TEH since it was set to 0 */
+    double most, sum;         /* TEH since they were set to 0 */
+    size_t n;                 /* states that they are of */
 };
 
 /* What is looked at is what the model made of it; then the spare coordinates go. */
@@ -26,7 +27,11 @@ static int look_and_take(struct hx_tap *t, const struct hx_tap_at *at, float *ro
 
     (void)err;
     for (size_t i = 0; i < at->n; i++) {
-        w->most = fmax(w->most, hx_guard_teh(&w->look, rows + i * at->row));
+        const double teh = hx_guard_teh(&w->look, rows + i * at->row);
+
+        w->most = fmax(w->most, teh);
+        w->sum += isfinite(teh) ? teh : 0;
+        w->n += isfinite(teh);
         if (w->take.f)
             hx_guard_project(&w->take, rows + i * at->row);
     }
@@ -89,12 +94,14 @@ static int answer(struct hx_isagi *s, const char *prompt, struct hx_isagi_turn *
     cfg.prompt = ids;
     if (!rc)
         rc = hx_completion_open(&c, s->e, &cfg, err);
-    s->watch->most = 0;
+    s->watch->most = s->watch->sum = 0;
+    s->watch->n = 0;
     while (!rc && (more = hx_completion_step(&c, err)) != 0)
         rc = more < 0 ? more : 0;
     if (!rc && !(t->answer = hx_json_utf8(c.text.text, c.text.n)))
         rc = hx_error_set(err, -ENOMEM, "out of memory");
     t->teh = s->watch->most;
+    t->mean = s->watch->n ? s->watch->sum / (double)s->watch->n : 0;
     hx_completion_close(&c);
     free(ids);
     return rc;
