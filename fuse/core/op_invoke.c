@@ -333,19 +333,15 @@ static bool is_of_process(const struct hx_context *ctx, unsigned method)
     return ctx->handle == FASTRPC_HANDLE_CURRENT_PROCESS && REMOTE_SCALARS_METHOD(ctx->sc) == method;
 }
 
-/* exit() is answered at once, and ends the polls of the session's listener; a PD that is stopped, or does not want to, is not waited for:
- * who says goodbye is about to close its file. */
-static void limit_goodbye(const struct hx_context *exit)
+/* exit() is answered at once, whatever else the PD does.  One that is stopped, or does not want to, is not waited for any longer, by
+ * nobody: who says goodbye is about to close its file. */
+static void end_calls(const struct hx_context *exit)
 {
     struct hx_driver *d = exit->driver;
 
-    for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++) {
-        struct hx_context *ctx = d->context[id];
-
-        if (ctx && ctx->session == exit->session &&
-            (ctx == exit || ctx->handle == FASTRPC_HANDLE_LISTENER || ctx->handle == FASTRPC_HANDLE_LISTENER1))
-            hx_context_limit(ctx, GOODBYE_MS);
-    }
+    for (unsigned id = 1; id < FASTRPC_CTX_MAX; id++)
+        if (d->context[id] && d->context[id] != exit && d->context[id]->session == exit->session)
+            hx_context_limit(d->context[id], 0);
 }
 
 static void done(struct hx_context *ctx, const struct hx_reply *reply, int result)
@@ -355,6 +351,8 @@ static void done(struct hx_context *ctx, const struct hx_reply *reply, int resul
     hx_stage_at("driver.invoke.reply");
     if (!reply && result == (int)AEE_DSP(AEE_ECPUEXCEPTION) && is_of_process(ctx, EXCEPTION)) /* who asked is told otherwise */
         result = (int)AEE_DSP(AEE_EBADSTATE);
+    if (!reply && result == -ETIMEDOUT && is_of_process(ctx, EXIT))
+        end_calls(ctx);
     if (reply) {
         ctx->session->vote = reply->vote;
         keep_handles(ctx);
@@ -432,7 +430,7 @@ static int send_call(struct hx_call *call, struct hx_context *ctx)
     rc = hx_context_send(ctx, s->client_id, s->pd, call->tid);
     hx_stage_at("driver.invoke.sent");
     if (!rc && is_of_process(ctx, EXIT))
-        limit_goodbye(ctx);
+        hx_context_limit(ctx, GOODBYE_MS);
     return rc;
 }
 

@@ -65,6 +65,10 @@ void hx_session_set_threads(unsigned index, int prio, int stack_bytes);
  * the session, when it cannot be opened, or with hx_session_drop(). */
 unsigned hx_session_reserve(void);
 
+/* Closes every handle, then the session, and ends its reservation.  Waits for the skels' close functions as long as the PD runs; one that
+ * has been stopped is closed without them, some seconds later. */
+void hx_session_end(unsigned index);
+
 /* Closes the session, whatever is still open in it, and ends its reservation. */
 void hx_session_drop(unsigned index);
 

@@ -108,18 +108,10 @@ static int process_kill(void *data)
     return one_session(p->domain, kill_session, NULL);
 }
 
-/* Every handle is closed, so that the skels' close functions run, then the file. */
 static int close_session(unsigned index, const void *arg)
 {
-    remote_handle64 h, last = 0;
-
     (void)arg;
-    hx_queues_disconnect(index);
-    while ((h = hx_session_any_handle(index)) && h != last) {
-        last = h; /* one that cannot be closed ends with the file */
-        remote_handle64_close(h);
-    }
-    hx_session_drop(index);
+    hx_session_end(index);
     return AEE_SUCCESS;
 }
 

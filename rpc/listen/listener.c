@@ -229,6 +229,16 @@ static bool join(struct listener *l)
     return pthread_clockjoin_np(l->thread, NULL, CLOCK_MONOTONIC, &end) == 0;
 }
 
+static bool has_ended_by_itself(struct listener *l)
+{
+    bool has;
+
+    pthread_mutex_lock(&l->lock);
+    has = l->has_ended;
+    pthread_mutex_unlock(&l->lock);
+    return has;
+}
+
 /* A thread that is inside a call of the host's that hangs ends the session when it comes back. */
 static void stop(struct hx_session_helper *helper, void (*done)(struct hx_client_session *))
 {
@@ -237,7 +247,8 @@ static void stop(struct hx_session_helper *helper, void (*done)(struct hx_client
     bool has_ended = l->pid != getpid(); /* a forked child has no such thread */
 
     if (!has_ended) {
-        hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXIT, 0, 0), NULL);
+        if (!has_ended_by_itself(l))
+            hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXIT, 0, 0), NULL);
         has_ended = join(l);
     }
     if (!has_ended) {

@@ -305,6 +305,35 @@ static void test_killing_the_dsp_is_a_subsystem_restart(void **state)
     close(c.fd);
 }
 
+/* What the PD does not answer, it never will: whoever waits for it is told so. */
+static void test_a_goodbye_to_a_stopped_pd_ends_all_calls_of_its_session(void **state)
+{
+    struct drv_caller c = {.method = HXT_BLOCK, .in = {5, 600000}};
+    pid_t before[OWN_RIG_PDS], pd;
+    const size_t n = own_rig_pds(before);
+    pthread_t t;
+    uint32_t h;
+    int other;
+
+    (void)state;
+    c.fd = drv_connect(&c.handle);
+    pd = own_rig_new_pd(before, n);
+    assert_true(pd > 1);
+    other = drv_connect(&h);
+    assert_int_equal(pthread_create(&t, NULL, drv_run_caller, &c), 0);
+    assert_true(hxt_until(drv_call_is_under_way, &c.fd, 10));
+    assert_int_equal(drv_invoke(c.fd, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(2, 0, 0), NULL), 0); /* it runs: nothing ends */
+    assert_int_equal(hxt_stop(pd), 0);
+    assert_int_equal(drv_invoke(c.fd, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(2, 0, 0), NULL), -1);
+    assert_int_equal(errno, ETIMEDOUT);
+    pthread_join(t, NULL);
+    assert_int_equal(c.result, -1);
+    assert_int_equal(c.error, ETIMEDOUT);
+    close(c.fd);
+    assert_int_equal(drv_call0(other, h, HXT_BLOCK, (struct hxt_in){4, 0}), 4);
+    close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_a_signal_ends_the_wait_with_eintr),
         cmocka_unit_test(test_a_client_can_be_killed_inside_a_call),
         cmocka_unit_test(test_a_crash_ends_its_own_pd_only),
+        cmocka_unit_test(test_a_goodbye_to_a_stopped_pd_ends_all_calls_of_its_session),
         cmocka_unit_test(test_killing_the_dsp_is_a_subsystem_restart),
     };
 

@@ -136,6 +136,29 @@ int own_rig_dsp(void)
     return 0;
 }
 
+size_t own_rig_pds(pid_t pds[OWN_RIG_PDS])
+{
+    const size_t n = hxt_children(own_rig_dsp(), pds, OWN_RIG_PDS);
+
+    return n < OWN_RIG_PDS ? n : OWN_RIG_PDS;
+}
+
+pid_t own_rig_new_pd(const pid_t *before, size_t n)
+{
+    pid_t now[OWN_RIG_PDS];
+    const size_t n_now = own_rig_pds(now);
+
+    for (size_t i = 0; i < n_now; i++) {
+        size_t k = 0;
+
+        while (k < n && before[k] != now[i])
+            k++;
+        if (k == n)
+            return now[i];
+    }
+    return 0;
+}
+
 int own_rig_threads(void)
 {
     DIR *d = opendir(hxt_path("/proc/%d/task", own_rig_child.pid));

@@ -43,6 +43,13 @@ int own_rig_idle(void *unused);
 /* Process id of the rig's DSP, a child of its driver beside FUSE's mount helper; 0 when there is none now. */
 int own_rig_dsp(void);
 
+/* User PDs that are there now, children of the DSP: their number, ids of at most OWN_RIG_PDS of them. */
+enum { OWN_RIG_PDS = 32 };
+size_t own_rig_pds(pid_t pds[OWN_RIG_PDS]);
+
+/* The PD that is not among these n; 0 when there is none. */
+pid_t own_rig_new_pd(const pid_t *before, size_t n);
+
 /* How many threads its driver has: one more for each that hangs in a client's memory. */
 int own_rig_threads(void);
 

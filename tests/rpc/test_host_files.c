@@ -294,6 +294,34 @@ static void test_memory_of_the_host_is_mapped(void **state)
     assert_int_equal(result, AEE_EBADPARM);
 }
 
+/* Pieces of 256 MiB until there is no place for one more; nothing is written to them, so they cost no memory. */
+static size_t take_all(uint64_t *at, size_t most)
+{
+    size_t n = 0;
+    int result = 0;
+
+    while (n < most && !result) {
+        assert_int_equal(hxt_host_take_memory(h, 256 << 20, &at[n], &result), AEE_SUCCESS);
+        n += !result;
+    }
+    assert_int_equal(result, AEE_DSP(AEE_EBADPARM));
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(hxt_host_give_memory(h, at[i], &result), AEE_SUCCESS);
+        assert_int_equal(result, 0);
+    }
+    return n;
+}
+
+static void test_memory_ends_with_the_addresses_of_the_pd_and_comes_back(void **state)
+{
+    uint64_t at[16];
+    const size_t n = take_all(at, HXT_LEN(at));
+
+    (void)state;
+    assert_true(n > 0 && n < HXT_LEN(at));
+    assert_int_equal(take_all(at, HXT_LEN(at)), n);
+}
+
 static void test_names_and_handles_that_the_host_does_not_have(void **state)
 {
     unsigned sum = 0;
@@ -357,6 +385,52 @@ static void test_only_skels_that_ask_have_a_listener(void **state)
     assert_int_equal(threads_of_this_process(), before);
 }
 
+/* --- ends --------------------------------------------------------------------------------------------------------- */
+
+static _Atomic int is_closed, close_result;
+
+static void *close_session(void *arg)
+{
+    struct remote_rpc_session_close c = {CDSP_DOMAIN_ID + 8 * 2};
+
+    (void)arg;
+    close_result = remote_session_control(FASTRPC_SESSION_CLOSE, &c, sizeof(c));
+    is_closed = 1;
+    return NULL;
+}
+
+static int session_is_closed(void *unused)
+{
+    (void)unused;
+    return is_closed;
+}
+
+/* Who says goodbye is not held up by who does not answer. */
+static void test_a_session_of_a_stopped_pd_can_be_closed(void **state)
+{
+    const int threads = threads_of_this_process();
+    remote_handle64 other = 0;
+    pid_t before[OWN_RIG_PDS], pd;
+    const size_t n = own_rig_pds(before);
+    pthread_t t;
+    int in_time;
+
+    (void)state;
+    assert_int_equal(hxt_host_open(hxt_host_URI CDSP_DOMAIN "&_session=2", &other), AEE_SUCCESS);
+    assert_int_equal(remote_handle64_open(calculator_URI CDSP_DOMAIN "&_session=2", &other), AEE_SUCCESS);
+    pd = own_rig_new_pd(before, n);
+    assert_true(pd > 0);
+    assert_int_equal(hxt_stop(pd), 0);
+    assert_int_equal(pthread_create(&t, NULL, close_session, NULL), 0);
+    in_time = hxt_until(session_is_closed, NULL, 20);
+    kill(pd, SIGKILL); /* so that this test ends, too */
+    pthread_join(t, NULL);
+    assert_true(in_time);
+    assert_int_equal(close_result, AEE_SUCCESS);
+    assert_int_equal(threads_of_this_process(), threads);
+    expect_read("hxt_host.txt", 0, false, "of the host");
+}
+
 /* A child has the file, but not the thread: its end leaves the parent's listener alone. */
 static void test_a_childs_end_leaves_the_listener(void **state)
 {
@@ -387,9 +461,11 @@ static int run(const char *front_end)
         cmocka_unit_test(test_open_files_have_a_limit),
         cmocka_unit_test(test_the_environment_is_the_hosts_own),
         cmocka_unit_test(test_memory_of_the_host_is_mapped),
+        cmocka_unit_test(test_memory_ends_with_the_addresses_of_the_pd_and_comes_back),
         cmocka_unit_test(test_names_and_handles_that_the_host_does_not_have),
         cmocka_unit_test(test_threads_share_the_listener),
         cmocka_unit_test(test_only_skels_that_ask_have_a_listener),
+        cmocka_unit_test(test_a_session_of_a_stopped_pd_can_be_closed),
         cmocka_unit_test(test_a_childs_end_leaves_the_listener),
     };
 

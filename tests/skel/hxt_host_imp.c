@@ -243,6 +243,22 @@ int hxt_host_memory(remote_handle64 h, int bytes, uint64_t *address, int *result
     return AEE_SUCCESS;
 }
 
+int hxt_host_take_memory(remote_handle64 h, int64_t bytes, uint64_t *address, int *result)
+{
+    uint64_t host = 0;
+
+    (void)h;
+    *result = apps_mem_request_map64(25, 0, 0x1000, 0, bytes, &host, address);
+    return AEE_SUCCESS;
+}
+
+int hxt_host_give_memory(remote_handle64 h, uint64_t address, int *result)
+{
+    (void)h;
+    *result = apps_mem_request_unmap64(address, 0);
+    return AEE_SUCCESS;
+}
+
 int hxt_host_say(remote_handle64 h, const char *text)
 {
     struct {
