@@ -9,6 +9,7 @@
 #include "AEEStdErr.h"
 #include "calculator_client.h"
 #include "hxt_host.h"
+#include "kept_log.h"
 
 static remote_handle64 h;
 static char shown[4096], writable[4096], hidden[4096]; /* folders of this test's */
@@ -161,6 +162,48 @@ static void test_what_is_not_beneath_a_folder_is_refused(void **state)
     ask(2, "../hidden/secret.txt", EACCES);
     ask(2, "/etc/passwd", EACCES);
     assert_int_equal(ask(3, "/etc/passwd", 0), 0);
+}
+
+/* Folders are what they were when the listener began. */
+static void test_a_part_of_the_domain_that_becomes_a_link_leads_nowhere(void **state)
+{
+    (void)state;
+    assert_int_equal(rename(in(shown, "cdsp"), in(shown, "cdsp.was")), 0);
+    assert_int_equal(symlink(hidden, in(shown, "cdsp")), 0);
+    ask(1, "secret.txt", ENOENT);
+    ask(1, "cdsp/secret.txt", EACCES);
+    expect_read("two.txt", 0, false, "in the folder");
+    assert_int_equal(unlink(in(shown, "cdsp")), 0);
+    assert_int_equal(rename(in(shown, "cdsp.was"), in(shown, "cdsp")), 0);
+    expect_read("two.txt", 0, false, "for the CDSP");
+}
+
+static void test_another_current_folder_and_another_name_change_nothing(void **state)
+{
+    const remote_handle64 whole = h;
+    char was[4096];
+
+    (void)state;
+    assert_non_null(getcwd(was, sizeof(was)));
+    assert_int_equal(chdir(hxt_tmpdir()), 0);
+    setenv("DSP_LIBRARY_PATH", "shown", 1);
+    assert_int_equal(hxt_host_open(hxt_host_URI CDSP_DOMAIN "&_session=1", &h), AEE_SUCCESS);
+    assert_int_equal(chdir(hidden), 0);
+    assert_int_equal(mkdir("shown", 0700), 0);
+    put("shown", "secret.txt", "secret");
+    ask(1, "secret.txt", ENOENT);
+    assert_int_equal(ask(1, "hxt_host.txt", 0), 11);
+    assert_int_equal(rename(shown, in(hidden, "moved")), 0);
+    assert_int_equal(symlink(hidden, shown), 0);
+    ask(1, "secret.txt", ENOENT);
+    assert_int_equal(ask(1, "hxt_host.txt", 0), 11);
+    assert_int_equal(ask(1, "two.txt", 0), 12);
+    assert_int_equal(unlink(shown), 0);
+    assert_int_equal(rename(in(hidden, "moved"), shown), 0);
+    assert_int_equal(hxt_host_close(h), AEE_SUCCESS);
+    h = whole;
+    setenv("DSP_LIBRARY_PATH", shown, 1);
+    assert_int_equal(chdir(was), 0);
 }
 
 static void test_folders_for_reading_are_not_written(void **state)
@@ -339,6 +382,24 @@ static void test_names_and_handles_that_the_host_does_not_have(void **state)
     assert_int_equal(hxt_host_say(h, "said by the DSP"), AEE_SUCCESS);
 }
 
+/* A terminal would take them for orders: 0x9b is one by itself. */
+static void test_what_the_dsp_says_is_plain_text(void **state)
+{
+    static const char text[] = "a\033[31mb\x9b" "31mc\x7f\rd\xc3\xa9";
+    char *log;
+
+    (void)state;
+    log_begin();
+    assert_int_equal(hxt_host_say(h, text), AEE_SUCCESS);
+    ask(10, text, 0);
+    log_end("libcdsprpc: dsp: HIGH: skel.c:77: a?[31mb?31mc??d??\n");
+    log = hxt_read_file(hxt_path("%s/log", hxt_tmpdir()), NULL);
+    assert_non_null(strstr(log, "libcdsprpc: dsp: a?[31mb?31mc??d??\n"));
+    for (const char *p = log; *p; p++)
+        assert_true(*p == '\n' || (*p >= ' ' && *p < 0x7f));
+    free(log);
+}
+
 static void *read_often(void *arg)
 {
     (void)arg;
@@ -453,6 +514,8 @@ static int run(const char *front_end)
         cmocka_unit_test(test_a_skels_open_may_read_already),
         cmocka_unit_test(test_the_folder_of_the_domain_goes_first),
         cmocka_unit_test(test_what_is_not_beneath_a_folder_is_refused),
+        cmocka_unit_test(test_a_part_of_the_domain_that_becomes_a_link_leads_nowhere),
+        cmocka_unit_test(test_another_current_folder_and_another_name_change_nothing),
         cmocka_unit_test(test_folders_for_reading_are_not_written),
         cmocka_unit_test(test_a_folder_for_writing_is),
         cmocka_unit_test(test_streams_are_libcs),
@@ -463,6 +526,7 @@ static int run(const char *front_end)
         cmocka_unit_test(test_memory_of_the_host_is_mapped),
         cmocka_unit_test(test_memory_ends_with_the_addresses_of_the_pd_and_comes_back),
         cmocka_unit_test(test_names_and_handles_that_the_host_does_not_have),
+        cmocka_unit_test(test_what_the_dsp_says_is_plain_text),
         cmocka_unit_test(test_threads_share_the_listener),
         cmocka_unit_test(test_only_skels_that_ask_have_a_listener),
         cmocka_unit_test(test_a_session_of_a_stopped_pd_can_be_closed),

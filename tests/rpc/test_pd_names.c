@@ -1,5 +1,6 @@
 /* Protects: the names by which daemons get into other PDs than one of their own (attachguestos, createstaticpd) and to their listener's
  * end (geteventfd), on both front ends, as in the open library. */
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 
@@ -53,6 +54,31 @@ static void test_a_daemon_attaches_and_listens(void **state)
     assert_int_equal(remote_handle64_close(h), AEE_SUCCESS);
 }
 
+/* Who closes a descriptor may get its number for another file: that is no business of the listener's. */
+static void test_descriptors_of_a_listeners_end_are_the_callers(void **state)
+{
+    remote_handle64 listener;
+    int fd, kept, mine;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        open_name(ROOT "&_session=3");
+        listener = open_name("file:///libadsp_default_listener1_skel.so?adsp_default_listener1_skel_handle_invoke&_modver=1.0"
+                             CDSP_DOMAIN "&_session=3");
+        fd = (int)open_name(EVENT_FD "&_session=3");
+        kept = (int)open_name(EVENT_FD "&_session=3");
+        assert_int_not_equal(fd, kept);
+        assert_int_equal(close(fd), 0);
+        mine = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        assert_int_equal(mine, fd);
+        assert_false(is_readable(kept));
+        assert_int_equal(remote_handle64_close(listener), AEE_SUCCESS);
+        assert_true(is_readable(kept));
+        assert_int_equal(close(kept), 0);
+        assert_int_equal(close(mine), 0);
+    }
+}
+
 static void test_names_of_pds(void **state)
 {
     static const struct {
@@ -89,6 +115,7 @@ static int run(const char *front_end)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_daemon_attaches_and_listens),
+        cmocka_unit_test(test_descriptors_of_a_listeners_end_are_the_callers),
         cmocka_unit_test(test_names_of_pds),
     };
 

@@ -162,6 +162,7 @@ int hxt_host_ask(remote_handle64 h, int what, const char *name, int64_t *value, 
     case 7: *result = apps_std_setenv(name, "x", 1); break;
     case 8: *result = length(name, value); break;
     case 9: *result = open_many(name, value); break;
+    case 10: *result = apps_std_print_string(name); break;
     default: return AEE_EBADPARM;
     }
     return AEE_SUCCESS;
