@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "fastrpc_uapi.h"
 #include "hx_transport.h"
 #include "remote.h"
 
@@ -114,6 +115,10 @@ void hx_session_at_exit(void);
 int hx_invoke(struct hx_client_session *s, uint32_t dsp_handle, uint32_t sc, const remote_arg *pra);
 
 /* --- maps (mmap.c) */
+
+/* fastrpc_mmap() and fastrpc_munmap() in this very session, which need not be published yet, or any more: its slot may have another. */
+int hx_mmap_in(struct hx_client_session *s, const struct fastrpc_mem_map *want, uint64_t *vaddrout);
+int hx_munmap_in(struct hx_client_session *s, int fd);
 
 /* Undoes fastrpc_mmap() of this descriptor, if any, before it is closed. */
 void hx_mmap_forget(int fd);

@@ -52,6 +52,16 @@ static int get_session(int domain, struct hx_client_session **s)
     return *s ? AEE_SUCCESS : AEE_ENOTINITIALIZED;
 }
 
+int hx_mmap_in(struct hx_client_session *s, const struct fastrpc_mem_map *want, uint64_t *vaddrout)
+{
+    int rc;
+
+    hx_map_lock();
+    rc = find_in(s, (struct hx_map_key){.fd = want->fd}) ? AEE_EALREADY : map_new(s, want, vaddrout);
+    hx_map_unlock();
+    return rc;
+}
+
 static int do_map(int domain, const struct fastrpc_mem_map *req, uint64_t *vaddrout)
 {
     struct hx_client_session *s;
@@ -59,9 +69,7 @@ static int do_map(int domain, const struct fastrpc_mem_map *req, uint64_t *vaddr
 
     if (rc)
         return rc;
-    hx_map_lock();
-    rc = find_in(s, (struct hx_map_key){.fd = req->fd}) ? AEE_EALREADY : map_new(s, req, vaddrout);
-    hx_map_unlock();
+    rc = hx_mmap_in(s, req, vaddrout);
     hx_session_put(s);
     return rc;
 }
@@ -104,6 +112,11 @@ static int unmap(struct hx_client_session *s, struct hx_map_key k)
     }
     hx_map_unlock();
     return rc;
+}
+
+int hx_munmap_in(struct hx_client_session *s, int fd)
+{
+    return unmap(s, (struct hx_map_key){.fd = fd});
 }
 
 static int do_unmap(int domain, struct hx_map_key k)

@@ -17,13 +17,13 @@ void hx_host_serve(struct hx_host *h)
     current = h;
 }
 
-struct hx_host *hx_host_new(int domain)
+struct hx_host *hx_host_new(struct hx_client_session *s)
 {
     struct hx_host *h = calloc(1, sizeof(*h));
 
     if (!h)
         return NULL;
-    h->domain = domain;
+    h->session = s;
     h->folders = hx_host_folders_of_environment();
     if (h->folders)
         return h;

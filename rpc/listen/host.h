@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "host_folders.h"
+#include "hx_session.h"
 
 enum { HX_HOST_FILES = 256, HX_HOST_DIRS = 64, HX_HOST_MEMORY = 256, HX_HOST_FIRST_FILE = 100 };
 #define HX_HOST_MEMORY_BYTES ((int64_t)4 << 30) /* of all its memory: what a DSP has addresses for */
@@ -23,7 +24,7 @@ struct hx_host_memory {
 /* Numbers that the DSP knows are indices: of files from HX_HOST_FIRST_FILE on, of folders from 1 on. */
 struct hx_host {
     struct hx_host_folders *folders;
-    int domain; /* effective domain id of the session */
+    struct hx_client_session *session; /* whose DSP it serves */
     FILE *file[HX_HOST_FILES];
     DIR *dir[HX_HOST_DIRS];
     struct hx_host_memory memory[HX_HOST_MEMORY];
@@ -34,7 +35,7 @@ struct hx_host {
 struct hx_host *hx_host_of_thread(void);
 
 /* Makes it, with the folders that the environment declares now.  NULL: no memory. */
-struct hx_host *hx_host_new(int domain);
+struct hx_host *hx_host_new(struct hx_client_session *s);
 
 /* The calling thread serves with it from now on. */
 void hx_host_serve(struct hx_host *h);

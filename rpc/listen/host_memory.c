@@ -37,12 +37,15 @@ static struct hx_host_memory *free_entry(void)
 /* Maps the memory of `m` into the PD.  By its descriptor alone when the DSP maps it by itself. */
 static int map(struct hx_host_memory *m, bool by_fd)
 {
-    const int fd = rpcmem_to_fd(m->va), domain = hx_host_of_thread()->domain;
+    const struct fastrpc_mem_map want = {.fd = rpcmem_to_fd(m->va),
+                                         .flags = by_fd ? FASTRPC_MAP_FD : REMOTE_MAP_MEM_STATIC,
+                                         .vaddrin = (uintptr_t)m->va,
+                                         .length = (uint64_t)m->bytes};
+    uint64_t address;
+    int rc = hx_mmap_in(hx_host_of_thread()->session, &want, &address);
 
-    m->vadsp = (uint64_t)fd;
-    if (by_fd)
-        return fastrpc_mmap(domain, fd, m->va, 0, (size_t)m->bytes, FASTRPC_MAP_FD);
-    return remote_mem_map(domain, fd, REMOTE_MAP_MEM_STATIC, (uintptr_t)m->va, (size_t)m->bytes, &m->vadsp);
+    m->vadsp = by_fd ? (uint64_t)want.fd : address;
+    return rc;
 }
 
 static int allocate(int64_t bytes, bool by_fd, struct hx_host_memory **out)
@@ -70,13 +73,13 @@ static int allocate(int64_t bytes, bool by_fd, struct hx_host_memory **out)
     return rc;
 }
 
-/* rpcmem_free() takes the map away, too. */
 static int release(uint64_t vadsp)
 {
     struct hx_host_memory *m = find(vadsp);
 
     if (!m)
         return AEE_ENOSUCHMAP;
+    hx_munmap_in(hx_host_of_thread()->session, rpcmem_to_fd(m->va));
     rpcmem_free(m->va);
     m->va = NULL;
     hx_host_of_thread()->memory_bytes -= m->bytes;

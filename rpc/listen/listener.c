@@ -314,7 +314,7 @@ int hx_listener_start(struct hx_client_session *s)
     l->s = s;
     l->pid = getpid();
     pthread_mutex_init(&l->lock, NULL);
-    l->host = hx_host_new(hx_session_domain(hx_session_index(s)));
+    l->host = hx_host_new(s);
     if (!l->host || make_room(&l->request, ROOM_FIRST, ROOM_FIRST))
         goto fail;
     rc = make_event(hx_session_index(s));

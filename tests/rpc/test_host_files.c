@@ -446,6 +446,49 @@ static void test_only_skels_that_ask_have_a_listener(void **state)
     assert_int_equal(threads_of_this_process(), before);
 }
 
+/* A call that a session's end does not wait for. */
+struct late_call {
+    remote_handle64 h;
+    int rc, result;
+    uint64_t address;
+    pthread_t thread;
+};
+
+static void *ask_late(void *arg)
+{
+    struct late_call *c = arg;
+
+    c->rc = hxt_host_memory_when(c->h, "go.txt", 1 << 16, &c->address, &c->result);
+    return NULL;
+}
+
+static int is_there(void *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* And the number of a session that has been ended may be another's by then. */
+static void test_memory_comes_to_the_pd_that_asks(void **state)
+{
+    struct remote_rpc_session_close close = {CDSP_DOMAIN_ID + 8};
+    struct late_call c = {.result = -1};
+    remote_handle64 other = 0;
+
+    (void)state;
+    assert_int_equal(hxt_host_open(hxt_host_URI CDSP_DOMAIN "&_session=1", &c.h), AEE_SUCCESS);
+    assert_int_equal(pthread_create(&c.thread, NULL, ask_late, &c), 0);
+    assert_true(hxt_until(is_there, (char *)in(writable, "waits"), 20));
+    assert_int_equal(rmdir(in(writable, "waits")), 0);
+    assert_int_equal(remote_session_control(FASTRPC_SESSION_CLOSE, &close, sizeof(close)), AEE_SUCCESS);
+    assert_int_equal(remote_handle64_open(calculator_URI CDSP_DOMAIN "&_session=1", &other), AEE_SUCCESS);
+    put(shown, "go.txt", "");
+    pthread_join(c.thread, NULL);
+    assert_int_equal(c.rc, AEE_SUCCESS);
+    assert_int_equal(c.result, 0);
+    assert_int_equal(remote_handle64_close(other), AEE_SUCCESS);
+    assert_int_equal(unlink(in(shown, "go.txt")), 0);
+}
+
 /* --- ends --------------------------------------------------------------------------------------------------------- */
 
 static _Atomic int is_closed, close_result;
@@ -529,6 +572,7 @@ static int run(const char *front_end)
         cmocka_unit_test(test_what_the_dsp_says_is_plain_text),
         cmocka_unit_test(test_threads_share_the_listener),
         cmocka_unit_test(test_only_skels_that_ask_have_a_listener),
+        cmocka_unit_test(test_memory_comes_to_the_pd_that_asks),
         cmocka_unit_test(test_a_session_of_a_stopped_pd_can_be_closed),
         cmocka_unit_test(test_a_childs_end_leaves_the_listener),
     };

@@ -244,6 +244,18 @@ int hxt_host_memory(remote_handle64 h, int bytes, uint64_t *address, int *result
     return AEE_SUCCESS;
 }
 
+int hxt_host_memory_when(remote_handle64 h, const char *name, int bytes, uint64_t *address, int *result)
+{
+    bool exists = false;
+
+    if (apps_std_mkdir("waits", 0700))
+        return AEE_EFILE;
+    while (!exists)
+        if (apps_std_fileExists(name, &exists))
+            return AEE_EFILE;
+    return hxt_host_memory(h, bytes, address, result);
+}
+
 int hxt_host_take_memory(remote_handle64 h, int64_t bytes, uint64_t *address, int *result)
 {
     uint64_t host = 0;
