@@ -13,6 +13,8 @@
 #include "host_calls.h"
 
 HX_EXPORT FILE *fopen(const char *restrict name, const char *restrict mode);
+/* What fopen() is called by in code with _FILE_OFFSET_BITS=64. */
+HX_EXPORT FILE *fopen64(const char *restrict name, const char *restrict mode);
 
 /* Bytes of one call: reading goes on where one ends. */
 enum { CALL_BYTES = 1 << 20, ERRNO_MAX = 133 };
@@ -145,4 +147,9 @@ FILE *fopen(const char *restrict name, const char *restrict mode)
     if (!stream && error)
         errno = error;
     return stream;
+}
+
+FILE *fopen64(const char *restrict name, const char *restrict mode)
+{
+    return fopen(name, mode);
 }

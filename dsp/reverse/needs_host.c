@@ -2,9 +2,12 @@
 #include "needs_host.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const ElfW(Dyn) *entry(const struct link_map *m, ElfW(Sxword) tag)
 {
@@ -32,7 +35,7 @@ static bool is_of_host(const char *name)
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)
             return true;
-    return strcmp(name, "fopen") == 0;
+    return strcmp(name, "fopen") == 0 || strcmp(name, "fopen64") == 0;
 }
 
 static bool wants_host(const struct link_map *m)
@@ -46,13 +49,36 @@ static bool wants_host(const struct link_map *m)
     return false;
 }
 
+/* 0, or -1: its name has no folder, or that is not to be seen from here. */
+static int stat_folder(const struct link_map *m, struct stat *st)
+{
+    const char *slash = strrchr(m->l_name, '/');
+    char folder[PATH_MAX];
+
+    if (!slash || slash - m->l_name >= (int)sizeof(folder))
+        return -1;
+    snprintf(folder, sizeof(folder), "%.*s", (int)(slash - m->l_name) + 1, m->l_name);
+    return stat(folder, st);
+}
+
+static bool are_neighbours(const struct link_map *a, const struct link_map *b)
+{
+    struct stat of_a, of_b;
+
+    return !stat_folder(a, &of_a) && !stat_folder(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
 bool hx_needs_host(void *dl)
 {
-    struct link_map *m;
+    struct link_map *skel, *m;
 
+    if (dlinfo(dl, RTLD_DI_LINKMAP, &skel))
+        return false;
+    if (wants_host(skel))
+        return true;
     /* what a library needs is behind it in the loader's list */
-    for (int rc = dlinfo(dl, RTLD_DI_LINKMAP, &m); !rc && m; m = m->l_next)
-        if (wants_host(m))
+    for (m = skel->l_next; m; m = m->l_next)
+        if (wants_host(m) && are_neighbours(skel, m))
             return true;
     return false;
 }

@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* `dl` is dlopen()'s.  True when the library, or one that was loaded with it, has a function of the host's among those that it wants
- * from elsewhere: fopen, apps_std_*, apps_mem_*, adspmsgd_apps_*, remote_handle_*. */
+/* `dl` is dlopen()'s.  True when the library, or one of its folder that was loaded with it, has a function of the host's among those that
+ * it wants from elsewhere: fopen, fopen64, apps_std_*, apps_mem_*, adspmsgd_apps_*, remote_handle_*.  What lies elsewhere is the system's
+ * (libgomp calls fopen(), for files of its own machine) and does not count. */
 bool hx_needs_host(void *dl);
 
 #endif
