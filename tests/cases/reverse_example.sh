@@ -37,7 +37,10 @@ skel() { # skel NAME OPTION...
 }
 skel words -D_FILE_OFFSET_BITS=64 words_skel.c
 nm -D --undefined-only libwords_skel.so | grep -q fopen64
-DSP_LIBRARY_PATH=. ./words hello.txt ../hello.txt /etc/passwd | cmp - out || { echo "fopen64() is not fopen()"; exit 1; }
+mkdir ../files # which the PD does not see by itself
+echo "of another folder" >../files/far.txt
+got=$(DSP_LIBRARY_PATH=. HEXRIG_HOST_FILES=../files ./words far.txt)
+[ "$got" = "far.txt: of another folder" ] || { echo "fopen64() is not fopen(): $got"; exit 1; }
 
 cat >threads.c <<'END'
 #include <dirent.h>
