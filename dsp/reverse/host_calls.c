@@ -103,12 +103,14 @@ static int wait_for_result(struct host_call *c)
     return (int)AEE_DSP(AEE_EEXPIRED);
 }
 
-static int call(struct host_call *c)
+/* *is_made: somebody listens. */
+static int call(struct host_call *c, bool *is_made)
 {
     int rc = (int)AEE_DSP(AEE_EBADSTATE);
 
     enter();
-    if (listens && !has_ended) {
+    *is_made = listens && !has_ended;
+    if (*is_made) {
         enqueue(c);
         rc = wait_for_result(c);
     }
@@ -116,10 +118,19 @@ static int call(struct host_call *c)
     return rc;
 }
 
+/* What a call takes its caller. */
+static void charge(void)
+{
+    hx_vt_order_begin();
+    hx_vt_reach(HX_VT_SLEEP, hx_vt_now() + hx_vt_pcycles_of_ns((uint64_t)(1e3 * hx_machine->dispatch_us)));
+    hx_vt_order_end();
+}
+
 int hx_host_call(uint32_t handle, uint32_t sc, const remote_arg *pra)
 {
     struct host_call c = {.handle = handle, .sc = sc, .pra = pra};
     uint8_t *request;
+    bool is_made;
     int rc;
 
     if (REMOTE_SCALARS_INHANDLES(sc) || REMOTE_SCALARS_OUTHANDLES(sc))
@@ -133,11 +144,10 @@ int hx_host_call(uint32_t handle, uint32_t sc, const remote_arg *pra)
         return (int)AEE_DSP(AEE_ENOMEMORY);
     hx_reverse_pack(request, sc, pra);
     c.request = request;
-    rc = call(&c);
+    rc = call(&c, &is_made);
     munmap(request, c.bytes + 1);
-    hx_vt_order_begin();
-    hx_vt_reach(HX_VT_SLEEP, hx_vt_now() + hx_vt_pcycles_of_ns((uint64_t)(1e3 * hx_machine->dispatch_us)));
-    hx_vt_order_end();
+    if (is_made)
+        charge();
     return rc;
 }
 
@@ -251,6 +261,27 @@ int hx_host_get_in_bufs(const struct hx_in_bufs_in *in, uint32_t *bytes, uint8_t
     }
     leave();
     return rc;
+}
+
+unsigned hx_host_polls(void)
+{
+    unsigned n;
+
+    enter();
+    n = polls;
+    leave();
+    return n;
+}
+
+unsigned hx_host_waiting(void)
+{
+    unsigned n = 0;
+
+    enter();
+    for (const struct host_call *c = first; c; c = c->next)
+        n++;
+    leave();
+    return n;
 }
 
 void hx_host_end(void)

@@ -17,8 +17,8 @@ extern int hx_host_call_ms; /* 10000; tests have less */
 
 /* Calls method sc of the host's `handle` and waits; pra as for remote_handle_invoke(), without handles.  The host's result, or
  * AEE_DSP(AEE_EBADSTATE): there is no listener, or it has ended; AEE_EEXPIRED; AEE_ENOMEMORY; AEE_EBADPARM: handles, or an answer of
- * another shape.  The time that it takes the caller is that of a call the other way, as the profile has it; what the host does takes
- * none.  Any thread; holds no lock meanwhile. */
+ * another shape.  The time that it takes the caller is that of a call the other way, as the profile has it, and none when there is no
+ * listener; what the host does takes none.  Any thread; holds no lock meanwhile. */
 int hx_host_call(uint32_t handle, uint32_t sc, const remote_arg *pra);
 
 /* The client has, or has not, a listener. */
@@ -40,6 +40,10 @@ int hx_host_next(const struct hx_next_in *in, const uint8_t *answer, struct hx_n
 
 /* get_in_bufs2: the same request from an offset on; *bytes: of all of it. */
 int hx_host_get_in_bufs(const struct hx_in_bufs_in *in, uint32_t *bytes, uint8_t *request);
+
+/* For tests: next2s so far; calls that no next2 has taken. */
+unsigned hx_host_polls(void);
+unsigned hx_host_waiting(void);
 
 /* The client has said goodbye: ends its next2, and every call to it, with AEE_DSP(AEE_EBADSTATE). */
 void hx_host_end(void);
