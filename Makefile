@@ -434,7 +434,7 @@ $(fuzz_b): $(filter %/$(if $(fuzzer),fuzz_libfuzzer,fuzz_main).o,$(fuzz_mains)) 
 	$(call link,$(if $(fuzzer),-fsanitize=fuzzer) $(fuzz_flags) -no-pie $(in) -L$(L) -lcdsprpc -Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(fuse_libs) $(host_libs) -ldl)
 # it is library, session and DSP in one, and loads skels as a PD does
 fuzz_uri := $(BUILD)/tests/fuzz_uri
-$(fuzz_uri): $(obj)/rpc/client/remote.o | $(BUILD)/tests/libcalculator_skel.so $(BUILD)/tests/libhxt_classic_skel.so
+$(fuzz_uri): $(obj)/rpc/client/remote.o $(obj)/rpc/client/domain_name.o | $(BUILD)/tests/libcalculator_skel.so $(BUILD)/tests/libhxt_classic_skel.so
 $(fuzz_uri): fuzz_flags := -rdynamic -Wl,-u,HAP_mmap_get
 # the oracle's cases, one per integer HVX intrinsic and immediate, from the one table
 $(obj)/tests/hvx_cases.inc: tests/oracle/gen.awk tests/oracle/hvx-v69-intrinsics.txt tests/oracle/scalar-intrinsics.txt Makefile

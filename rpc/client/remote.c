@@ -7,6 +7,7 @@
 
 #include "fastrpc_uapi.h"
 #include "hx_aee.h"
+#include "hx_domain_name.h"
 #include "hx_handle32.h"
 #include "hx_pd_names.h"
 #include "hx_reverse.h"
@@ -109,29 +110,15 @@ static const char *query(const char *uri, const char *key, size_t *len)
     return NULL;
 }
 
-/* The other DSPs' names are known, but who would open them has no device. */
-static int check_domain(const char *name, size_t len)
-{
-    static const char *const others[] = {ADSP_DOMAIN_NAME,  MDSP_DOMAIN_NAME,  SDSP_DOMAIN_NAME,
-                                         CDSP1_DOMAIN_NAME, GDSP0_DOMAIN_NAME, GDSP1_DOMAIN_NAME};
-
-    if (len == strlen(CDSP_DOMAIN_NAME) && memcmp(name, CDSP_DOMAIN_NAME, len) == 0)
-        return AEE_SUCCESS;
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (len == strlen(others[i]) && memcmp(name, others[i], len) == 0)
-            return AEE_ECONNREFUSED;
-    return AEE_EBADPARM;
-}
-
 /* Session that the URI asks for. */
 static int check_uri(const char *uri, unsigned *index)
 {
     size_t len;
     const char *v = query(uri, "_dom", &len);
-    int rc = v ? check_domain(v, len) : AEE_SUCCESS;
+    int rc = v ? hx_domain_name(v, len) : AEE_SUCCESS;
 
     if (rc)
-        return rc;
+        return rc == AEE_EBADDOMAIN ? AEE_ECONNREFUSED : rc; /* who opens a DSP that is not there has no device */
     *index = 0;
     v = query(uri, "_session", &len);
     if (!v)
@@ -197,12 +184,13 @@ int remote_handle64_invoke(remote_handle64 h, uint32_t sc, remote_arg *pra)
 
 int remote_handle64_close(remote_handle64 h)
 {
+    struct hx_client_session *s;
     uint32_t dsp_handle;
-    struct hx_client_session *s = hx_session_get_handle(h, &dsp_handle);
     int rc, dsp_said;
 
     if (hx_is_pd_handle(h))
         return AEE_SUCCESS;
+    s = hx_session_get_handle(h, &dsp_handle);
     if (!s)
         return AEE_EINVHANDLE;
     rc = ctl_close(s, dsp_handle, &dsp_said);

@@ -6,6 +6,7 @@
 
 #include "fastrpc_uapi.h"
 #include "hx_context_table.h"
+#include "hx_domain_name.h"
 #include "hx_notify.h"
 #include "hx_queues.h"
 #include "hx_session.h"
@@ -197,26 +198,10 @@ static int initmem_size(void *data)
     return for_sessions(m->domain, needs_signed, m);
 }
 
-/* The other DSPs' names are known, but they are not there. */
-static int check_domain_name(const char *name, uint32_t len)
-{
-    static const char *const others[] = {ADSP_DOMAIN_NAME,  MDSP_DOMAIN_NAME,  SDSP_DOMAIN_NAME,
-                                         CDSP1_DOMAIN_NAME, GDSP0_DOMAIN_NAME, GDSP1_DOMAIN_NAME};
-
-    if (!name || len == 0)
-        return AEE_EBADPARM;
-    if (len == strlen(CDSP_DOMAIN_NAME) && memcmp(name, CDSP_DOMAIN_NAME, len) == 0)
-        return AEE_SUCCESS;
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (len == strlen(others[i]) && memcmp(name, others[i], len) == 0)
-            return AEE_EBADDOMAIN;
-    return AEE_EBADPARM;
-}
-
 static int reserve_session(void *data)
 {
     struct remote_rpc_reserve_new_session *r = data;
-    int rc = check_domain_name(r->domain_name, r->domain_name_len);
+    int rc = hx_domain_name(r->domain_name, r->domain_name_len);
 
     if (rc)
         return rc;
@@ -230,7 +215,7 @@ static int reserve_session(void *data)
 static int effective_domain(void *data)
 {
     struct remote_rpc_effective_domain_id *e = data;
-    int rc = check_domain_name(e->domain_name, e->domain_name_len);
+    int rc = hx_domain_name(e->domain_name, e->domain_name_len);
 
     if (rc)
         return rc;
@@ -243,7 +228,7 @@ static int effective_domain(void *data)
 static int get_uri(void *data)
 {
     struct remote_rpc_get_uri *u = data;
-    int rc = check_domain_name(u->domain_name, u->domain_name_len), n;
+    int rc = hx_domain_name(u->domain_name, u->domain_name_len), n;
 
     if (rc)
         return rc;
