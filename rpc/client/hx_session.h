@@ -73,8 +73,8 @@ void hx_session_end(unsigned index);
 /* Closes the session, whatever is still open in it, and ends its reservation. */
 void hx_session_drop(unsigned index);
 
-/* Marks the session's end as known, so that nobody is notified of it any more.  Returns whether it was already. */
-int hx_session_set_dead(struct hx_client_session *s);
+/* The session's PD has ended so: who registered is notified, the first time only.  Returns whether that was now. */
+int hx_session_died(struct hx_client_session *s, remote_rpc_status_flags_t status);
 
 /* remote_set_mode().  Between begin and end (which gets begin's result) at most one call runs in serial mode. */
 void hx_session_set_serial(int serial);

@@ -197,7 +197,7 @@ static void unlink_session(struct hx_client_session *s)
 void hx_session_put(struct hx_client_session *s)
 {
     unsigned index;
-    int last, dead;
+    int last, is_known;
 
     if (!s)
         return;
@@ -209,9 +209,9 @@ void hx_session_put(struct hx_client_session *s)
     if (!last)
         return;
     index = s->index;
-    dead = atomic_load(&s->dead);
+    is_known = atomic_exchange(&s->dead, 1); /* what its own closing meets is no news */
     session_free(s);
-    if (!dead)
+    if (!is_known)
         hx_notify(index, FASTRPC_USER_PD_EXIT);
 }
 
@@ -271,6 +271,14 @@ uint64_t hx_session_any_handle(unsigned index)
     return h;
 }
 
+int hx_session_died(struct hx_client_session *s, remote_rpc_status_flags_t status)
+{
+    if (atomic_exchange(&s->dead, 1))
+        return 0;
+    hx_notify(s->index, status);
+    return 1;
+}
+
 /* What a call's result says about the PD. */
 static void note_death(struct hx_client_session *s, unsigned long cmd, int result)
 {
@@ -282,11 +290,8 @@ static void note_death(struct hx_client_session *s, unsigned long cmd, int resul
         status = FASTRPC_USER_PD_EXCEPTION;
     else
         return;
-    if (atomic_exchange(&s->dead, 1))
-        return;
-    if (status == FASTRPC_USER_PD_EXCEPTION)
+    if (hx_session_died(s, status) && status == FASTRPC_USER_PD_EXCEPTION)
         hx_crash_note();
-    hx_notify(s->index, status);
 }
 
 int hx_session_ioctl(struct hx_client_session *s, unsigned long cmd, void *arg)
@@ -405,11 +410,6 @@ void hx_session_drop(unsigned index)
 void hx_session_set_serial(int on)
 {
     atomic_store(&serial, on);
-}
-
-int hx_session_set_dead(struct hx_client_session *s)
-{
-    return atomic_exchange(&s->dead, 1);
 }
 
 int hx_session_serial_begin(void)

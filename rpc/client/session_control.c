@@ -93,8 +93,7 @@ static int kill_session(unsigned index, const void *arg)
     if (!s)
         return AEE_ENOSESSION;
     hx_queues_disconnect(index);
-    if (!hx_session_set_dead(s))
-        hx_notify(index, FASTRPC_USER_PD_FORCE_KILL);
+    hx_session_died(s, FASTRPC_USER_PD_FORCE_KILL);
     hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXCEPTION, 0, 0),
               NULL);
     hx_session_put(s);
@@ -143,8 +142,8 @@ static int raise_exception(unsigned index, const void *arg)
         return AEE_ENOSESSION;
     rc = hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXCEPTION, 0, 0),
                    NULL);
-    if (rc == AEE_DSP(AEE_EBADSTATE) && !hx_session_set_dead(s))
-        hx_notify(index, FASTRPC_USER_PD_EXCEPTION);
+    if (rc == AEE_DSP(AEE_EBADSTATE))
+        hx_session_died(s, FASTRPC_USER_PD_EXCEPTION);
     hx_session_put(s);
     /* it worked if the call did not return: the two codes by which DSPs say so */
     if (rc == AEE_DSP(AEE_ECPUEXCEPTION) || rc == AEE_DSP(AEE_EBADSTATE))
