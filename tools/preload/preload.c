@@ -93,17 +93,26 @@ static int open_node(enum hx_client_node node, int flags)
     return rc ? failed(rc) : next(AT_FDCWD, path, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_APPEND)); /* O_APPEND: msm.h */
 }
 
+/* Without its mark the descriptor would be taken for Linux's own, whose requests have other numbers. */
+static int mark_msm(int fd)
+{
+    const int now = fcntl(fd, F_GETFL);
+    int rc = now < 0 || fcntl(fd, F_SETFL, now | O_APPEND) ? -errno : 0;
+
+    if (!rc)
+        return fd;
+    close(fd);
+    return failed(rc);
+}
+
 /* The same for a node of Qualcomm's own kernels. */
 static int open_msm_node(enum hx_msm_node node, int flags)
 {
     int fd = node == HX_MSM_ION ? hx_msm_open_ion(flags) : open_node(HX_CLIENT_SECURE, flags & O_CLOEXEC ? O_RDWR | O_CLOEXEC : O_RDWR);
-    int now = node == HX_MSM_ION || fd < 0 ? 0 : fcntl(fd, F_GETFL);
 
     if (node == HX_MSM_ION)
         return fd < 0 ? failed(fd) : fd;
-    if (fd >= 0)
-        fcntl(fd, F_SETFL, now | O_APPEND);
-    return fd;
+    return fd < 0 ? fd : mark_msm(fd);
 }
 
 static int has_mode(int flags)
