@@ -9,7 +9,7 @@
 #include "fastrpc_uapi.h"
 #include "remote_scalars.h"
 
-enum { M_READ = 2, TRIES = 100 };
+enum { M_READ = 2, TRIES = 500 };
 
 static struct fastrpc_invoke_args arg(void *p, size_t n)
 {

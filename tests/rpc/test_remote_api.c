@@ -114,22 +114,36 @@ static void test_maps_of_all_kinds_appear_and_go(void **state)
 
 /* fastrpc_test closes a library that leaves its function registered.  Any library's will do: this one's open() is called with the context
  * as a path that is not there. */
+static _Atomic int notified;
+
+static int count(void *context, int domain, int session, remote_rpc_status_flags_t status)
+{
+    (void)context, (void)domain, (void)session, (void)status;
+    return ++notified;
+}
+
+static int is_notified(void *times)
+{
+    return notified == *(int *)times;
+}
+
 static void test_notifications_do_not_outlive_a_library(void **state)
 {
     static char nowhere[] = "/nowhere/at/all";
     const char *path = HXT_BUILD "/lib/libhexrig-preload.so";
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    remote_rpc_notif_register_t n = {.context = nowhere, .domain = CDSP_DOMAIN_ID + 24};
+    remote_rpc_notif_register_t n = {.context = nowhere, .domain = CDSP_DOMAIN_ID + 24}, own = {.domain = n.domain, .notifier_fn = count};
 
     (void)state;
     assert_non_null(library);
+    assert_int_equal(remote_session_control(FASTRPC_REGISTER_STATUS_NOTIFICATIONS, &own, sizeof(own)), 0);
     *(void **)&n.notifier_fn = dlsym(library, "open");
     assert_int_equal(remote_session_control(FASTRPC_REGISTER_STATUS_NOTIFICATIONS, &n, sizeof(n)), 0);
     assert_int_equal(remote_handle64_close(open_calculator(CDSP_DOMAIN "&_session=3")), 0);
     assert_int_equal(dlclose(library), 0);
     assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
     assert_int_equal(remote_handle64_close(open_calculator(CDSP_DOMAIN "&_session=3")), 0);
-    usleep(50000);
+    assert_true(hxt_until(is_notified, &(int){4}, 20)); /* ours is called after the library's */
     assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
 }
 
