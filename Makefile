@@ -457,6 +457,10 @@ $(BUILD)/tests/fuzz_tokenizer: $(obj)/tests/lib/decode.o
 $(BUILD)/tests/fuzz_http: $(patsubst %,$(obj)/tests/lib/%.o,http_stream gen_model) $(patsubst %,$(obj)/tools/hexrig/serve/cmd_serve_%.o,http routes send conns body json embed format error guard logprobs metrics tokens reply jobs past)
 $(BUILD)/tests/fuzz_http: host_libs += -lmicrohttpd -Wl,--wrap=hx_conns_open
 $(BUILD)/tests/fuzz_gguf_fields: $(patsubst %,$(obj)/tests/lib/%.o,gguf_parts gen_model)
+# a listener of the host without its session
+listen_o := $(call objs,rpc/listen/*.c)
+$(BUILD)/tests/test_listener: $(listen_o) $(obj)/libhxreverse.a
+$(BUILD)/tests/fuzz_listener: $(obj)/tests/lib/fake_session.o $(listen_o) $(obj)/libhxreverse.a
 $(BUILD)/tests/fuzz_front_socket: $(patsubst %,$(obj)/tests/lib/%.o,frame_client fake_dsp)
 $(BUILD)/tests/fuzz_sessions: $(patsubst %,$(obj)/tests/lib/%.o,fuzz_dsp fuzz_client fuzz_ioctls fuzz_rounds fuzz_lies fuzz_log)
 # tables as a kernel gets them
