@@ -16,7 +16,7 @@ enum {
     PRIORITY_MAX = 255,
     INITMEM_MIN = 3 << 20, /* bytes */
     INITMEM_MAX = 200 << 20,
-    PROCESS_EXCEPTION = 7, /* method of the static handle "current process 1" */
+    PROCESS_EXIT = 2, PROCESS_EXCEPTION = 7, /* methods of the static handle "current process 1" */
 };
 
 /* Calls fn for the session of `domain`, or for every one when that is -1.  Stops at the first code that is not 0. */
@@ -84,7 +84,8 @@ static int unsigned_module(void *data)
     return for_sessions(u->domain, set_unsigned, u);
 }
 
-/* The PD is made to crash, which also ends calls that hang in it; then its file is closed. */
+/* The PD is made to crash, which also ends calls that hang in it; then its file is closed.  One that is stopped does not even say goodbye,
+ * which has ended its calls, and is not asked for more. */
 static int kill_session(unsigned index, const void *arg)
 {
     struct hx_client_session *s = hx_session_get(index);
@@ -94,8 +95,8 @@ static int kill_session(unsigned index, const void *arg)
         return AEE_ENOSESSION;
     hx_queues_disconnect(index);
     hx_session_died(s, FASTRPC_USER_PD_FORCE_KILL);
-    hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXCEPTION, 0, 0),
-              NULL);
+    if (!hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXIT, 0, 0), NULL))
+        hx_invoke(s, FASTRPC_HANDLE_CURRENT_PROCESS, REMOTE_SCALARS_MAKE(PROCESS_EXCEPTION, 0, 0), NULL);
     hx_session_put(s);
     hx_session_drop(index);
     return AEE_SUCCESS;

@@ -491,26 +491,25 @@ static void test_memory_comes_to_the_pd_that_asks(void **state)
 
 /* --- ends --------------------------------------------------------------------------------------------------------- */
 
-static _Atomic int is_closed, close_result;
+static _Atomic int is_ended, end_result;
 
-static void *close_session(void *arg)
+static void *end_session(void *request)
 {
     struct remote_rpc_session_close c = {CDSP_DOMAIN_ID + 8 * 2};
 
-    (void)arg;
-    close_result = remote_session_control(FASTRPC_SESSION_CLOSE, &c, sizeof(c));
-    is_closed = 1;
+    end_result = remote_session_control(*(uint32_t *)request, &c, sizeof(c)); /* that to kill is laid out alike */
+    is_ended = 1;
     return NULL;
 }
 
-static int session_is_closed(void *unused)
+static int session_has_ended(void *unused)
 {
     (void)unused;
-    return is_closed;
+    return is_ended;
 }
 
 /* Who says goodbye is not held up by who does not answer. */
-static void test_a_session_of_a_stopped_pd_can_be_closed(void **state)
+static void end_a_stopped_pd(uint32_t request)
 {
     const int threads = threads_of_this_process();
     remote_handle64 other = 0;
@@ -519,20 +518,32 @@ static void test_a_session_of_a_stopped_pd_can_be_closed(void **state)
     pthread_t t;
     int in_time;
 
-    (void)state;
     assert_int_equal(hxt_host_open(hxt_host_URI CDSP_DOMAIN "&_session=2", &other), AEE_SUCCESS);
     assert_int_equal(remote_handle64_open(calculator_URI CDSP_DOMAIN "&_session=2", &other), AEE_SUCCESS);
     pd = own_rig_new_pd(before, n);
     assert_true(pd > 0);
     assert_int_equal(hxt_stop(pd), 0);
-    assert_int_equal(pthread_create(&t, NULL, close_session, NULL), 0);
-    in_time = hxt_until(session_is_closed, NULL, 20);
+    is_ended = 0;
+    assert_int_equal(pthread_create(&t, NULL, end_session, &request), 0);
+    in_time = hxt_until(session_has_ended, NULL, 20);
     kill(pd, SIGKILL); /* so that this test ends, too */
     pthread_join(t, NULL);
     assert_true(in_time);
-    assert_int_equal(close_result, AEE_SUCCESS);
+    assert_int_equal(end_result, AEE_SUCCESS);
     assert_int_equal(threads_of_this_process(), threads);
     expect_read("hxt_host.txt", 0, false, "of the host");
+}
+
+static void test_a_session_of_a_stopped_pd_can_be_closed(void **state)
+{
+    (void)state;
+    end_a_stopped_pd(FASTRPC_SESSION_CLOSE);
+}
+
+static void test_a_stopped_pd_can_be_killed(void **state)
+{
+    (void)state;
+    end_a_stopped_pd(FASTRPC_REMOTE_PROCESS_KILL);
 }
 
 /* A child has the file, but not the thread: its end leaves the parent's listener alone. */
@@ -574,6 +585,7 @@ static int run(const char *front_end)
         cmocka_unit_test(test_only_skels_that_ask_have_a_listener),
         cmocka_unit_test(test_memory_comes_to_the_pd_that_asks),
         cmocka_unit_test(test_a_session_of_a_stopped_pd_can_be_closed),
+        cmocka_unit_test(test_a_stopped_pd_can_be_killed),
         cmocka_unit_test(test_a_childs_end_leaves_the_listener),
     };
 
