@@ -216,6 +216,11 @@ int hx_engine_run(struct hx_engine *e, const uint32_t *tokens, size_t n, size_t 
     return 0;
 }
 
+struct hx_batch_cost hx_engine_batch_cost(const struct hx_engine *e)
+{
+    return hx_plan_rig(e->plan) ? (struct hx_batch_cost){0, 0} : hx_forward_batch_cost(e->forward);
+}
+
 int hx_engine_logits(struct hx_engine *e, float *out, struct hx_error *err)
 {
     return hx_forward_logits(e->forward, e->last, 1, out, err);

@@ -71,6 +71,9 @@ void hx_engine_close(struct hx_engine *e);
 int hx_engine_run(struct hx_engine *e, const uint32_t *tokens, size_t n, size_t pos,
                   struct hx_error *err);
 
+/* What tokens of a batch cost beside the first.  With a rig nothing: its calls are what a pass takes, and a batch has those of a token. */
+struct hx_batch_cost hx_engine_batch_cost(const struct hx_engine *e);
+
 /* Logits after the last token of the last run.  out: [vocab].  0, or -EDOM as hx_forward_logits(). */
 int hx_engine_logits(struct hx_engine *e, float *out, struct hx_error *err);
 

@@ -172,6 +172,23 @@ size_t hx_forward_max_guessed(const struct hx_forward *f)
     return f->max_batch;
 }
 
+struct hx_batch_cost hx_forward_batch_cost(const struct hx_forward *f)
+{
+    struct hx_batch_cost sum = {0, 0};
+    float cells = 0;
+
+    for (int which = 0; which < HX_MATRICES; which++) {
+        const struct hx_linear *w = hx_matrices_at(f->matrices, 0, (enum hx_matrix)which);
+        const struct hx_batch_cost c = w->rows && w->ops->batch_cost ? w->ops->batch_cost(w) : (struct hx_batch_cost){0, 0};
+        const float size = (float)w->rows * (float)w->cols;
+
+        sum.second += size * c.second;
+        sum.more += size * c.more;
+        cells += size;
+    }
+    return cells > 0 ? (struct hx_batch_cost){sum.second / cells, sum.more / cells} : sum;
+}
+
 static size_t max3(size_t a, size_t b, size_t c)
 {
     size_t ab = a > b ? a : b;

@@ -47,6 +47,10 @@ void hx_forward_close(struct hx_forward *f);
 size_t hx_forward_max_batch(const struct hx_forward *f);
 size_t hx_forward_max_guessed(const struct hx_forward *f);
 
+/* What tokens of a batch cost beside the first: the mean over the first layer's matrices and the output matrix, by their sizes.  Those
+ * of methods that say nothing cost nothing. */
+struct hx_batch_cost hx_forward_batch_cost(const struct hx_forward *f);
+
 /* Runs tokens [n] at positions pos..pos+n-1; positions before pos must have been run.  1 <= n <= max_batch,
  * pos + n <= n_ctx, tokens below the vocabulary's size, else -EINVAL.  -EDOM: a value is infinite or no number, which
  * a damaged model or cache makes; the reason names position and layer.  Other errors are the KV back end's or the linear

@@ -12,6 +12,12 @@
 
 struct hx_linear;
 
+/* What vectors of a batch cost in times of its first one: the second, and each behind that.  Measured once and written down, so that what
+ * is chosen by it is the same on each run.  0: nothing. */
+struct hx_batch_cost {
+    float second, more;
+};
+
 struct hx_linear_ops {
     const char *name;
 
@@ -27,6 +33,9 @@ struct hx_linear_ops {
                   struct hx_error *err);
 
     int reads_file; /* 1: weights are read where `w` points; 0: the method has them in a form of its own */
+
+    /* NULL: nobody knows, or a batch costs what a vector does, as a call does. */
+    struct hx_batch_cost (*batch_cost)(const struct hx_linear *w);
 };
 
 enum { HX_LINEAR_TOGETHER = 8 };

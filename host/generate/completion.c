@@ -47,7 +47,8 @@ static int alloc(struct hx_completion *c, const struct hx_engine *e,
         c->g.matcher = hx_matcher_open(cfg->grammar, cfg->vocab, cfg->whole_text);
     if (!c->ids || !c->logits || !c->g.s || (cfg->grammar && !c->g.matcher) ||
         hx_spec_open(&c->g.spec, &spec,
-                     &(struct hx_spec_of){e->draft, c->g.s, &cfg->sampling, e->model->vocab, hx_forward_trees(e->forward)}))
+                     &(struct hx_spec_of){e->draft, c->g.s, &cfg->sampling, e->model->vocab, hx_forward_trees(e->forward),
+                                          hx_engine_batch_cost(e)}))
         return -ENOMEM;
     return hx_stream_open(&c->text, e->model->tok, cfg->whole_text, cfg->stops, cfg->n_stops,
                           cfg->n_max);

@@ -154,6 +154,8 @@ static int propose(const struct hx_generate *g, const uint32_t *ids, size_t n, s
         t->n = 0;
     hx_draft_prune(t, room.thresh);
     if (g->spec)
+        hx_spec_pay(g->spec, t);
+    if (g->spec)
         hx_spec_drafted(g->spec, hx_spec_clock() - start, t);
     return failed(g, rc, err);
 }

@@ -13,6 +13,7 @@ static const uint64_t guesses_seed = 0x67756573736573u;
 
 struct hx_spec {
     struct hx_spec_cfg cfg;
+    struct hx_batch_cost cost;
     struct hx_spec_stats stats;
     const struct hx_sampler *text; /* its sampler */
     struct hx_sampler *guesses;    /* of the same settings; NULL: the drafter does not choose */
@@ -65,7 +66,8 @@ int hx_spec_open(struct hx_spec **out, const struct hx_spec_cfg *cfg, const stru
     s = calloc(1, sizeof(*s));
     if (!s)
         return -ENOMEM;
-    *s = (struct hx_spec){.cfg = *cfg, .text = of->sampler, .vocab = of->vocab, .most = most_of(cfg), .batch = cfg->batch};
+    *s = (struct hx_spec){.cfg = *cfg, .cost = of->cost, .text = of->sampler, .vocab = of->vocab, .most = most_of(cfg),
+                          .batch = cfg->batch};
     s->n_rows = 1 + (of->trees ? HX_DRAFT_MAX : s->most);
     s->rows = calloc(s->n_rows * s->vocab, sizeof(*s->rows));
     s->stats.final_batch = cfg->batch;
@@ -160,6 +162,31 @@ int hx_spec_room(struct hx_spec *s, struct hx_draft_room *room)
     if (s->guesses)
         hx_sampler_follow(s->guesses, s->text);
     return 1;
+}
+
+static double pass_cost(const struct hx_batch_cost *c, size_t guesses)
+{
+    return guesses ? 1 + (double)c->second + (double)(guesses - 1) * (double)c->more : 1;
+}
+
+void hx_spec_pay(const struct hx_spec *s, struct hx_draft_tree *t)
+{
+    double reached[HX_DRAFT_MAX], tokens = 1, best = 1; /* tokens: of a pass with the first i + 1 guesses, on average */
+    size_t keep = 0;
+
+    if (!s->cfg.adapt || !(s->cfg.thresh > 0) || s->cfg.alone || s->guesses)
+        return;
+    for (size_t i = 0; i < t->n; i++) {
+        const double p = t->p[i] > 0 ? (double)t->p[i] : 1;
+
+        reached[i] = p * (t->parent[i] < 0 ? 1 : reached[t->parent[i]]);
+        tokens += reached[i];
+        if (tokens / pass_cost(&s->cost, i + 1) > best) {
+            best = tokens / pass_cost(&s->cost, i + 1);
+            keep = i + 1;
+        }
+    }
+    t->n = keep;
 }
 
 const float *hx_spec_drawn_from(const struct hx_spec *s, size_t i)

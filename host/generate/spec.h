@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "engine/draft.h"
+#include "engine/linear.h"
 #include "engine/plan.h"
 #include "sampler.h"
 
@@ -65,6 +66,7 @@ struct hx_spec_of {
     const struct hx_sampler_cfg *sampling; /* its settings */
     size_t vocab;
     int trees;                             /* 1: guesses may be trees */
+    struct hx_batch_cost cost;             /* of tokens of a batch; zeros: they cost nothing */
 };
 
 /* *out NULL: the drafter never guesses.  0 or -ENOMEM. */
@@ -78,6 +80,11 @@ const struct hx_spec_stats *hx_spec_stats(const struct hx_spec *s);
 
 /* Before a step: limits what room says, which is not empty.  0: no guesses are wanted. */
 int hx_spec_room(struct hx_spec *s, struct hx_draft_room *room);
+
+/* Behind a proposal: the first n of it stay that make most tokens in a pass's time, or none; with --spec-adapt off or --spec-thresh 0
+ * all do.  By what the drafter gives them (a guess of which it says nothing is right), so all stay of one that draws, too, or whose
+ * guesses are passes: they are paid by then. */
+void hx_spec_pay(const struct hx_spec *s, struct hx_draft_tree *t);
 
 /* The drafter has failed, for this reason. */
 void hx_spec_switch_off(struct hx_spec *s, const char *why);

@@ -212,7 +212,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     return rc ? rc : flush(&j);
 }
 
-const struct hx_linear_ops hx_pager_linear = {"paged", apply, NULL, 1};
+const struct hx_linear_ops hx_pager_linear = {"paged", apply, NULL, 1, NULL};
 
 /* --- open and close */
 

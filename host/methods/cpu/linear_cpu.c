@@ -111,7 +111,15 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     return 0;
 }
 
-static const struct hx_linear_ops ops = {"cpu", apply, NULL, 1};
+static struct hx_batch_cost batch_cost(const struct hx_linear *w)
+{
+    const struct hx_isa_batches *b = &((const struct linear_cpu *)w->state)->isa->batches;
+    const int form = hx_qx_form(w->type);
+
+    return form == 32 ? b->of32 : form == 256 ? b->of256 : b->f32;
+}
+
+static const struct hx_linear_ops ops = {.name = "cpu", .apply = apply, .reads_file = 1, .batch_cost = batch_cost};
 
 static void close_cpu(struct hx_linear_method *m)
 {

@@ -232,7 +232,7 @@ static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size
     return rc;
 }
 
-const struct hx_linear_ops hx_linear_dsp_ops = {"dsp", apply, argmax, 0};
+const struct hx_linear_ops hx_linear_dsp_ops = {"dsp", apply, argmax, 0, NULL};
 
 /* --- behind a guard */
 

@@ -382,7 +382,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     return rc;
 }
 
-static const struct hx_linear_ops ops = {"gsi", apply, NULL, 1};
+static const struct hx_linear_ops ops = {"gsi", apply, NULL, 1, NULL};
 
 /* --- open and close */
 

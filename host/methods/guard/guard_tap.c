@@ -104,7 +104,7 @@ static int argmax(const struct hx_linear *w, uint32_t *ids, const float *x, size
     return on_dsp(w->state, NULL, ids, x, n, err);
 }
 
-static const struct hx_linear_ops guarded_ops = {"guarded dsp", apply, argmax, 0};
+static const struct hx_linear_ops guarded_ops = {"guarded dsp", apply, argmax, 0, NULL};
 
 static int take_matrix(struct guard_tap *t, struct hx_linear *w, struct hx_error *err)
 {

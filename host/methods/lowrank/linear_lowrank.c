@@ -47,7 +47,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
 }
 
 /* Those that are on the DSP have operations of their own, so that they do not go together with others. */
-static const struct hx_linear_ops ops = {"lowrank", apply, NULL, 0}, ops_on_dsp = {"lowrank", apply, NULL, 0};
+static const struct hx_linear_ops ops = {"lowrank", apply, NULL, 0, NULL}, ops_on_dsp = {"lowrank", apply, NULL, 0, NULL};
 
 /* --- making factors */
 

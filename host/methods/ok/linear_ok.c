@@ -266,7 +266,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     return rc;
 }
 
-static const struct hx_linear_ops ops = {"ok", apply, NULL, 0};
+static const struct hx_linear_ops ops = {"ok", apply, NULL, 0, NULL};
 
 /* --- open */
 

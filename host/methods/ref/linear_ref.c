@@ -46,7 +46,7 @@ static int apply(const struct hx_linear *const *w, float *const *y, size_t n_m, 
     return 0;
 }
 
-const struct hx_linear_ops hx_linear_ref = {"ref", apply, NULL, 1};
+const struct hx_linear_ops hx_linear_ref = {"ref", apply, NULL, 1, NULL};
 
 /* An engine's matrices are the reference's until somebody takes them over. */
 static int open_ref(struct hx_linear_method **out, const struct hx_open *o, const struct hx_linear_set *set,

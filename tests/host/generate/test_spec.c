@@ -160,6 +160,19 @@ static void test_warm_up_tokens_are_the_models_and_batches_as_long_as_asked(void
     hx_engine_close(e);
 }
 
+/* Guesses are held against that: nobody knows it of the reference, and a guess that is lost costs this CPU a row. */
+static void test_rows_of_a_batch_cost_the_cpu_something(void **state)
+{
+    struct hx_engine *cpu = spec_engine(HXT_SETTINGS("kv=f32"), NULL), *ref = spec_engine(HXT_SETTINGS("kv=f32", "linear=ref"), NULL);
+    const struct hx_batch_cost c = hx_engine_batch_cost(cpu), none = hx_engine_batch_cost(ref);
+
+    (void)state;
+    assert_true(c.second > 0.1f && c.second <= 1 && c.more > 0.1f && c.more <= 1);
+    assert_true(none.second == 0 && none.more == 0);
+    hx_engine_close(ref);
+    hx_engine_close(cpu);
+}
+
 /* --- drafters that fail, or nobody verifies */
 
 static int fail_later(struct hx_draft *d, const uint32_t *ids, size_t n, const struct hx_draft_room *room, struct hx_draft_tree *out,
@@ -377,7 +390,7 @@ static double tokens_per_step_along(struct hx_engine *e, size_t n_windows)
     const struct hx_spec_cfg cfg = hx_spec_cfg_of(e->plan);
     const struct hx_sampler_cfg sampling = {.top_p = 1};
     struct hx_sampler *s = hx_sampler_open(&sampling, e->model->vocab);
-    const struct hx_spec_of of = {e->draft, s, &sampling, e->model->vocab, hx_forward_trees(e->forward)};
+    const struct hx_spec_of of = {e->draft, s, &sampling, e->model->vocab, hx_forward_trees(e->forward), {0, 0}};
     size_t bytes;
     uint16_t *windows = hxt_read_file(GOLDEN "wikitext2-windows.u16", &bytes);
     struct hx_generate g = {.e = e, .s = s};
@@ -460,6 +473,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_who_does_not_draw_leaves_drawn_texts_as_they_are),
     cmocka_unit_test(test_a_twin_that_draws_is_always_right_and_equal_seeds_give_equal_texts),
     cmocka_unit_test(test_warm_up_tokens_are_the_models_and_batches_as_long_as_asked),
+    cmocka_unit_test(test_rows_of_a_batch_cost_the_cpu_something),
     cmocka_unit_test(test_a_drafter_that_fails_is_switched_off_and_the_text_goes_on),
     cmocka_unit_test(test_without_a_verifier_the_guesses_are_the_text),
     cmocka_unit_test(test_the_guard_keeps_a_text_from_ending_at_once),

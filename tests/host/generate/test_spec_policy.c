@@ -74,7 +74,7 @@ static void check_distribution(const struct hx_sampler_cfg *cfg, float thresh)
     const struct hx_spec_cfg spec_cfg = {.batch = 1, .thresh = (double)thresh};
     struct hx_sampler *s = hx_sampler_open(cfg, SMALL);
     struct hx_draft draft = {.ops = &chooser_ops};
-    const struct hx_spec_of of = {&draft, s, cfg, SMALL, 0};
+    const struct hx_spec_of of = {&draft, s, cfg, SMALL, 0, {0, 0}};
     size_t count[SMALL] = {0}, cells;
     struct hx_spec *spec;
     float want[SMALL];
@@ -124,15 +124,20 @@ static size_t step(struct hx_spec *s, size_t proposed, size_t accepted)
     return hx_spec_stats(s)->final_batch;
 }
 
-static struct hx_spec *open_policy(const struct hx_spec_cfg *cfg)
+static struct hx_spec *open_costly(const struct hx_spec_cfg *cfg, const struct hx_draft_ops *ops, struct hx_batch_cost cost)
 {
     static const struct hx_sampler_cfg sampling = {.top_p = 1};
-    static struct hx_draft draft = {.ops = &silent_ops};
-    const struct hx_spec_of of = {&draft, NULL, &sampling, SMALL, 0};
+    struct hx_draft draft = {.ops = ops};
+    const struct hx_spec_of of = {&draft, NULL, &sampling, SMALL, 0, cost};
     struct hx_spec *s;
 
     assert_int_equal(hx_spec_open(&s, cfg, &of), 0);
     return s;
+}
+
+static struct hx_spec *open_policy(const struct hx_spec_cfg *cfg)
+{
+    return open_costly(cfg, &silent_ops, (struct hx_batch_cost){0, 0});
 }
 
 static void test_the_batch_follows_what_was_right(void **state)
@@ -198,11 +203,66 @@ static void test_unlikely_guesses_and_what_follows_them_are_left_out(void **stat
     assert_int_equal(t.parent[2], 1);
 }
 
+/* Of guesses of which each is worth its row, those that make most tokens in a pass's time; nothing but what a drafter says decides. */
+static void test_guesses_that_cost_more_than_they_make_are_left_out(void **state)
+{
+    static const struct {
+        struct hx_batch_cost cost;
+        float p[4];
+        int parent[4];
+        size_t kept;
+    } cases[] = {
+        {{0.4f, 0.25f}, {0.39f}, {-1, 0, 1, 2}, 0},                     /* 1.39 tokens in 1.4 */
+        {{0.4f, 0.25f}, {0.41f}, {-1, 0, 1, 2}, 1},
+        {{0.4f, 0.25f}, {0.38f, 1, 1, 1}, {-1, 0, 1, 2}, 4},            /* 2.52 in 2.15; the first alone would not do */
+        {{0.4f, 0.25f}, {0.8f, 0.8f, 0.3f, 0.2f}, {-1, 0, 1, 2}, 2},    /* 2.44 in 1.65, 2.63 in 1.9 */
+        {{0.92f, 0.92f}, {0.9f, 0.9f, 0.9f, 0.9f}, {-1, 0, 1, 2}, 0},
+        {{0.92f, 0.92f}, {0, 0, 0, 0}, {-1, 0, 1, 2}, 4},               /* the drafter does not say */
+        {{0, 0}, {0.01f, 0.01f, 0.01f, 0.01f}, {-1, 0, 1, 2}, 4},       /* rows cost nothing */
+        {{0.4f, 0.25f}, {0.5f, 0.3f, 0.1f, 0.1f}, {-1, -1, -1, 0}, 2},  /* a tree: 1.8 in 1.65, 1.9 in 1.9 */
+        {{0.4f, 0.25f}, {0.5f, 0.3f, 0.9f, 0.9f}, {-1, -1, 0, 2}, 4},   /* 1 + .5 + .3 + .45 + .405 in 2.15 */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_spec *s = open_costly(&(struct hx_spec_cfg){.batch = 4, .thresh = 0.01, .adapt = 1}, &silent_ops, cases[i].cost);
+        struct hx_draft_tree t = {.id = {1, 2, 3, 4}, .n = cases[i].p[1] > 0 || cases[i].p[0] == 0 ? 4 : 1};
+
+        memcpy(t.p, cases[i].p, sizeof(cases[i].p));
+        memcpy(t.parent, cases[i].parent, sizeof(cases[i].parent));
+        hx_spec_pay(s, &t);
+        if (t.n != cases[i].kept)
+            fail_msg("case %zu: %zu guesses stay, %zu pay", i, t.n, cases[i].kept);
+        hx_spec_close(s);
+    }
+}
+
+/* As many as were asked for where that was asked for; and who draws is not asked what he thinks of what he has drawn. */
+static void test_dear_guesses_stay_where_a_step_is_to_have_them(void **state)
+{
+    static const struct hx_batch_cost dear = {0.92f, 0.92f};
+    struct hx_spec *const s[] = {open_costly(&(struct hx_spec_cfg){.batch = 4, .thresh = 0.45}, &silent_ops, dear),
+                                 open_costly(&(struct hx_spec_cfg){.batch = 4, .adapt = 1}, &silent_ops, dear),
+                                 open_costly(&(struct hx_spec_cfg){.batch = 4, .thresh = 0.45, .adapt = 1, .alone = 1}, &silent_ops, dear),
+                                 open_costly(&(struct hx_spec_cfg){.batch = 4, .thresh = 0.45, .adapt = 1}, &chooser_ops, dear)};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(s); i++) {
+        struct hx_draft_tree t = {.id = {1, 2}, .parent = {-1, 0}, .p = {0.5f, 0.5f}, .n = 2};
+
+        hx_spec_pay(s[i], &t);
+        assert_int_equal(t.n, 2);
+        hx_spec_close(s[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_drawn_tokens_have_the_models_distribution),
         cmocka_unit_test(test_the_batch_follows_what_was_right),
+        cmocka_unit_test(test_guesses_that_cost_more_than_they_make_are_left_out),
+        cmocka_unit_test(test_dear_guesses_stay_where_a_step_is_to_have_them),
         cmocka_unit_test(test_the_law_takes_the_share_of_guesses_that_were_compared),
         cmocka_unit_test(test_the_law_is_a_sum_of_powers),
         cmocka_unit_test(test_unlikely_guesses_and_what_follows_them_are_left_out),

@@ -23,7 +23,7 @@ static int open_spec(struct work *w, struct hx_error *err)
 {
     const struct hx_engine *e = w->q->e;
     const struct hx_spec_cfg cfg = {.batch = w->q->guesses, .thresh = w->q->thresh};
-    const struct hx_spec_of of = {&w->counted.draft, w->g.s, &greedy, e->model->vocab, hx_forward_trees(e->forward)};
+    const struct hx_spec_of of = {&w->counted.draft, w->g.s, &greedy, e->model->vocab, hx_forward_trees(e->forward), {0, 0}};
 
     return w->q->guesses && hx_spec_open(&w->g.spec, &cfg, &of) ? hx_error_set(err, -ENOMEM, "out of memory") : 0;
 }

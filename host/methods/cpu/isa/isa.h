@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/linear.h"
+
 enum hx_isa { HX_ISA_PORTABLE, HX_ISA_AVX2, HX_ISA_AVX512, HX_ISA_AVX512_VNNI, HX_ISAS };
 
 /* A batch of activations, in the forms that the matrices need.  Vector v of the batch has its block b at index
@@ -57,6 +59,11 @@ struct hx_cpu_kernels {
     const char *name;
 
     void (*matmul)(const struct hx_cpu_matmul *m);
+
+    /* What vectors of a batch cost beside the first (docs/speculation.md has the command), by what hx_qx_form() says of the weights. */
+    struct hx_isa_batches {
+        struct hx_batch_cost f32, of32, of256;
+    } batches;
 
     /* Vectors of a tile of float weights; above 1, pack() lays tiles first..first+n-1 out in acts->panels. */
     size_t tile;

@@ -70,7 +70,7 @@ V16_INLINE int32_t dot_groups(const uint8_t codes[256], const int8_t x[256], con
 
 #include "matmul_rows.inc"
 
-const struct hx_cpu_kernels hx_isa_avx2 = HX_ISA_TABLE("avx2", r_matmul);
+const struct hx_cpu_kernels hx_isa_avx2 = HX_ISA_TABLE("avx2", r_matmul, {{.92f, .92f}, {.37f, .38f}, {.40f, .42f}});
 
 #ifdef __clang__
 #pragma clang attribute pop

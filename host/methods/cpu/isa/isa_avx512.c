@@ -31,7 +31,7 @@ V16_INLINE __m512i dot_bytes(__m512i sum, __m512i codes, __m512i x)
 #include "matmul_float.inc"
 #include "matmul_avx512.inc"
 
-const struct hx_cpu_kernels hx_isa_avx512 = HX_ISA_TABLE("avx512", m_matmul);
+const struct hx_cpu_kernels hx_isa_avx512 = HX_ISA_TABLE("avx512", m_matmul, {{.40f, .23f}, {.53f, .30f}, {.83f, .85f}});
 
 #ifdef __clang__
 #pragma clang attribute pop

@@ -27,7 +27,7 @@ V16_INLINE __m512i dot_words(__m512i sum, __m512i a, __m512i b)
 #include "matmul_float.inc"
 #include "matmul_avx512.inc"
 
-const struct hx_cpu_kernels hx_isa_avx512_vnni = HX_ISA_TABLE("avx512-vnni", m_matmul);
+const struct hx_cpu_kernels hx_isa_avx512_vnni = HX_ISA_TABLE("avx512-vnni", m_matmul, {{.40f, .23f}, {.38f, .24f}, {.83f, .85f}});
 
 #ifdef __clang__
 #pragma clang attribute pop

@@ -11,9 +11,9 @@ extern const struct hx_cpu_kernels hx_isa_avx2, hx_isa_avx512, hx_isa_avx512_vnn
 extern const struct hx_cpu_kernels hx_isa_portable;
 
 /* What ops.inc and flash.inc define has the same names everywhere. */
-#define HX_ISA_TABLE(isa_name, isa_matmul)                                                  \
+#define HX_ISA_TABLE(isa_name, isa_matmul, ...)                                             \
     {                                                                                       \
-        .name = isa_name, .matmul = isa_matmul, .tile = V16_TILE_VECS, .pack = f_pack,       \
+        .name = isa_name, .matmul = isa_matmul, .batches = __VA_ARGS__, .tile = V16_TILE_VECS, .pack = f_pack,       \
         .quantize32 = ops_quantize32,                                                       \
         .quantize256 = ops_quantize256, .rmsnorm = ops_rmsnorm, .swiglu = ops_swiglu,       \
         .geglu = ops_geglu, .finite = ops_finite, .argmax = ops_argmax, .flash = flash_step \
