@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/eigen.h"
 #include "engine/attn.h"
 #include "engine/forward.h"
 #include "engine/kv.h"
 #include "ott_pairs.h"
+#include "ott_space.h"
 #include "quant/quant.h"
 
 enum { ROWS = 64 }; /* that go through the output matrix, or a prompt's pass, at once */
@@ -86,11 +86,8 @@ struct bake {
     struct hx_ott *t;
     uint32_t *entry;  /* [vocab] which entry a token has, or NONE */
     float *state;     /* [entries][width]; in the end where the step leads */
-    double *mean;     /* [width] of the states */
-    double *axis;     /* [axes][width], orthonormal */
-    size_t axes;
-    double step;
-    double *x;        /* [entries][axes] the states in these, the mean being 0 */
+    struct hx_ott_space space;
+    double *x;        /* [entries][axes] the states in it */
 };
 
 static void close_bake(struct bake *b)
@@ -99,8 +96,7 @@ static void close_bake(struct bake *b)
     hx_ott_free(b->t);
     free(b->entry);
     free(b->state);
-    free(b->mean);
-    free(b->axis);
+    hx_ott_space_free(&b->space);
     free(b->x);
 }
 
@@ -205,111 +201,46 @@ static int find_states(struct bake *b, struct hx_error *err)
     return rc;
 }
 
-/* --- axes */
-
-static void center(const struct bake *b, double *row, size_t i)
-{
-    for (size_t d = 0; d < b->m->width; d++)
-        row[d] = (double)b->state[i * b->m->width + d] - b->mean[d];
-}
-
-/* Their covariance, times their number. */
-static void scatter(const struct bake *b, double *c, double *row)
-{
-    const size_t width = b->m->width;
-
-    for (size_t i = 0; i < b->t->n; i++) {
-        center(b, row, i);
-        for (size_t d = 0; d < width; d++)
-            for (size_t e = 0; e < width; e++)
-                c[d * width + e] += row[d] * row[e];
-    }
-}
-
-static int find_axes(struct bake *b, struct hx_error *err)
-{
-    const size_t width = b->m->width, n = b->t->n;
-    double *c = calloc(width, width * sizeof(*c)), *values = calloc(2 * width, sizeof(*values)), sum = 0;
-    int rc = -ENOMEM;
-
-    b->mean = calloc(width, sizeof(*b->mean));
-    b->axes = width < HX_OTT_AXES ? width : HX_OTT_AXES;
-    b->axis = calloc(b->axes, width * sizeof(*b->axis));
-    if (c && values && b->mean && b->axis) {
-        for (size_t i = 0; i < n * width; i++)
-            b->mean[i % width] += (double)b->state[i] / (double)n;
-        scatter(b, c, values + width);
-        rc = hx_eigen_symmetric(c, width, values, err);
-    } else {
-        hx_error_set(err, rc, "OneDecode: no memory for the axes of %zu dimensions", width);
-    }
-    for (size_t k = 0; !rc && k < b->axes; k++)
-        sum += values[k] / (double)n;
-    b->step = HX_OTT_STEP * sum / (double)b->axes;
-    if (!rc)
-        memcpy(b->axis, c, b->axes * width * sizeof(*c));
-    free(c);
-    free(values);
-    return rc;
-}
-
 /* --- steps */
 
-static int project(struct bake *b, struct hx_error *err)
+/* Mean of the places of those that followed entry i, in y [axes].  0: nothing did. */
+static int where_it_goes(const struct bake *b, size_t i, double *y)
 {
-    const size_t width = b->m->width;
-    double *row = calloc(width, sizeof(*row));
-
-    b->x = calloc(b->t->n * b->axes, sizeof(*b->x));
-    if (!row || !b->x) {
-        free(row);
-        return hx_error_set(err, -ENOMEM, "OneDecode: out of memory");
-    }
-    for (size_t i = 0; i < b->t->n; i++) {
-        center(b, row, i);
-        for (size_t k = 0; k < b->axes; k++)
-            for (size_t d = 0; d < width; d++)
-                b->x[i * b->axes + k] += b->axis[k * width + d] * row[d];
-    }
-    free(row);
-    return 0;
-}
-
-/* From entry i to the mean of those that followed it.  0: nothing did. */
-static double direction(const struct bake *b, size_t i, double *v)
-{
+    const size_t axes = b->space.axes;
     size_t n, all = 0;
     const struct hx_ott_pair *next = hx_ott_pairs_of(&b->pairs, b->t->at[i].token, &n);
-    double length = 0;
 
-    for (size_t k = 0; k < b->axes; k++)
-        v[k] = 0;
+    for (size_t k = 0; k < axes; k++)
+        y[k] = 0;
     for (size_t j = 0; j < n; j++) {
         const uint32_t of = b->entry[next[j].next];
 
-        for (size_t k = 0; of != NONE && k < b->axes; k++)
-            v[k] += next[j].count * b->x[of * b->axes + k];
+        for (size_t k = 0; of != NONE && k < axes; k++)
+            y[k] += next[j].count * b->x[of * axes + k];
         all += of != NONE ? next[j].count : 0;
     }
-    for (size_t k = 0; all && k < b->axes; k++) {
-        v[k] = v[k] / (double)all - b->x[i * b->axes + k];
-        length += v[k] * v[k];
-    }
-    return sqrt(length);
+    for (size_t k = 0; all && k < axes; k++)
+        y[k] /= (double)all;
+    return all > 0;
 }
 
-/* The end of the step, lifted: what the axes do not hold of a state stays. */
+static int find_places(struct bake *b, struct hx_error *err)
+{
+    b->x = calloc(b->t->n, b->space.axes * sizeof(*b->x));
+    if (!b->x)
+        return hx_error_set(err, -ENOMEM, "OneDecode: out of memory");
+    return hx_ott_space_place(&b->space, b->state, b->t->n, b->x, err);
+}
+
 static void step(struct bake *b)
 {
-    const size_t width = b->m->width;
-    double v[HX_OTT_AXES];
+    double y[HX_OTT_AXES], dx[HX_OTT_AXES];
 
     for (size_t i = 0; i < b->t->n; i++) {
-        const double length = direction(b, i, v);
-
-        for (size_t k = 0; length > 0 && k < b->axes; k++)
-            for (size_t d = 0; d < width; d++)
-                b->state[i * width + d] += (float)(b->step / length * v[k] * b->axis[k * width + d]);
+        if (!where_it_goes(b, i, y))
+            continue;
+        hx_ott_space_step(&b->space, b->x + i * b->space.axes, y, dx);
+        hx_ott_space_move(&b->space, dx, b->state + i * b->m->width);
     }
 }
 
@@ -394,9 +325,9 @@ int hx_ott_bake(struct hx_ott **out, const struct hx_model *m, const uint32_t *i
         rc = find_states(&b, err);
     }
     if (!rc)
-        rc = find_axes(&b, err);
+        rc = hx_ott_space_open(&b.space, b.state, b.t->n, m->width, err);
     if (!rc)
-        rc = project(&b, err);
+        rc = find_places(&b, err);
     if (!rc) {
         step(&b);
         rc = find_candidates(&b, err);

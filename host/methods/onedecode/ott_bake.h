@@ -16,8 +16,7 @@
 #include "model/model.h"
 #include "ott_table.h"
 
-enum { HX_OTT_TOKENS = 2048, HX_OTT_AXES = 64 };
-#define HX_OTT_STEP 0.08
+enum { HX_OTT_TOKENS = 2048 };
 
 /* Digest of a model: its fingerprint, and of each matrix the type, the shape, the first and the last row. */
 uint64_t hx_ott_of_model(const struct hx_model *m);
