@@ -97,6 +97,30 @@ size_t hx_fewest(const double *shares, size_t n, double share)
     return n;
 }
 
+double hx_variance_along(const double *x, size_t n, size_t d, const double *axis)
+{
+    double sum = 0, square = 0, all = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double dot = 0;
+
+        for (size_t k = 0; k < d; k++)
+            dot += x[i * d + k] * axis[k];
+        sum += dot / (double)n;
+        square += dot * dot / (double)n;
+    }
+    for (size_t k = 0; k < d; k++) {
+        double mean = 0, of_squares = 0;
+
+        for (size_t i = 0; i < n; i++) {
+            mean += x[i * d + k] / (double)n;
+            of_squares += x[i * d + k] * x[i * d + k] / (double)n;
+        }
+        all += of_squares - mean * mean;
+    }
+    return all > 0 ? (square - sum * sum) * (double)d / all : 0;
+}
+
 /* --- TwoNN */
 
 static int by_size(const void *a, const void *b)

@@ -15,6 +15,9 @@ int hx_principal(const double *x, size_t n, size_t d, double *shares, double *ax
 /* The fewest components that hold `share` of the variance; at most n. */
 size_t hx_fewest(const double *shares, size_t n, double share);
 
+/* Variance of x [n][d] along a unit vector [d], as a multiple of the mean over all axes; 0 where there is none. */
+double hx_variance_along(const double *x, size_t n, size_t d, const double *axis);
+
 /* TwoNN: of the quotients of the distances to the second and the first neighbour, the slope through the origin of -ln(1 - F) over their
  * logarithm, without the largest tenth.  Source: Facco et al. 2017.  Points that are there twice count once.  x: [n][d].  0: fewer than
  * three different points, or all equally far. */

@@ -166,31 +166,6 @@ static void judge(struct hx_axiom *a)
     a->survived = a->accepted && rule->side * (a->again - rule->border) > 0;
 }
 
-/* Variance along an axis [width] as a multiple of the mean over all axes, of x [n][width]. */
-static double along(const double *x, size_t n, size_t width, const double *axis)
-{
-    double sum = 0, square = 0, all = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double dot = 0;
-
-        for (size_t k = 0; k < width; k++)
-            dot += x[i * width + k] * axis[k];
-        sum += dot / (double)n;
-        square += dot * dot / (double)n;
-    }
-    for (size_t k = 0; k < width; k++) {
-        double mean = 0, of_squares = 0;
-
-        for (size_t i = 0; i < n; i++) {
-            mean += x[i * width + k] / (double)n;
-            of_squares += x[i * width + k] * x[i * width + k] / (double)n;
-        }
-        all += of_squares - mean * mean;
-    }
-    return all > 0 ? (square - sum * sum) * (double)width / all : 0;
-}
-
 static int find_metric(struct hx_axioms *x, const struct hx_sample *s, const struct hx_sample *other, struct hx_error *err)
 {
     const size_t width = s->of->width, m = s->n < width ? s->n : width;
@@ -207,7 +182,7 @@ static int find_metric(struct hx_axioms *x, const struct hx_sample *s, const str
         struct hx_axiom *a = state(x, HX_AXIOM_METRIC, i, 0, 0);
 
         a->value = shares[i] * (double)width;
-        a->again = along(others, other->n, width, axes + i * width);
+        a->again = hx_variance_along(others, other->n, width, axes + i * width);
     }
     free(own);
     free(others);
