@@ -71,11 +71,12 @@ uint64_t hx_ott_of_model(const struct hx_model *m)
     return h;
 }
 
-uint64_t hx_ott_of_text(const uint32_t *ids, size_t n, size_t n_tokens)
+uint64_t hx_ott_of_text(const uint32_t *ids, size_t n, const struct hx_ott_how *how)
 {
-    const uint64_t how[] = {n_tokens, HX_OTT_AXES, (uint64_t)(HX_OTT_STEP * 1e6), HX_OTT_BEST};
+    const uint64_t numbers[] = {how->n_tokens, HX_OTT_AXES, (uint64_t)(HX_OTT_STEP * 1e6), HX_OTT_BEST,
+                                how->geodesic ? HX_OTT_NEIGHBOURS : 0};
 
-    return hx_ott_digest(hx_ott_digest(0, how, sizeof(how)), ids, n * sizeof(*ids));
+    return hx_ott_digest(hx_ott_digest(0, numbers, sizeof(numbers)), ids, n * sizeof(*ids));
 }
 
 /* --- what is baked */
@@ -86,7 +87,7 @@ struct bake {
     struct hx_ott *t;
     uint32_t *entry;  /* [vocab] which entry a token has, or NONE */
     float *state;     /* [entries][width]; in the end where the step leads */
-    struct hx_ott_space space;
+    struct hx_ott_space space; /* of the table's states; a prompt has the table's */
     double *x;        /* [entries][axes] the states in it */
 };
 
@@ -169,7 +170,6 @@ static int open_bake(struct bake *b, const struct hx_model *m, const uint32_t *i
     for (size_t i = 0; i < m->vocab; i++)
         b->entry[i] = NONE;
     b->t->model = hx_ott_of_model(m);
-    b->t->flags = HX_OTT_STRAIGHT;
     return 0;
 }
 
@@ -203,10 +203,9 @@ static int find_states(struct bake *b, struct hx_error *err)
 
 /* --- steps */
 
-/* Mean of the places of those that followed entry i, in y [axes].  0: nothing did. */
-static int where_it_goes(const struct bake *b, size_t i, double *y)
+/* Mean of the places [axes] of those that followed entry i, in y.  0: nothing did. */
+static int where_it_goes(const struct bake *b, size_t axes, size_t i, double *y)
 {
-    const size_t axes = b->space.axes;
     size_t n, all = 0;
     const struct hx_ott_pair *next = hx_ott_pairs_of(&b->pairs, b->t->at[i].token, &n);
 
@@ -224,24 +223,33 @@ static int where_it_goes(const struct bake *b, size_t i, double *y)
     return all > 0;
 }
 
-static int find_places(struct bake *b, struct hx_error *err)
+static int find_places(struct bake *b, const struct hx_ott_space *s, struct hx_error *err)
 {
-    b->x = calloc(b->t->n, b->space.axes * sizeof(*b->x));
+    b->x = calloc(b->t->n, s->axes * sizeof(*b->x));
     if (!b->x)
         return hx_error_set(err, -ENOMEM, "OneDecode: out of memory");
-    return hx_ott_space_place(&b->space, b->state, b->t->n, b->x, err);
+    return hx_ott_space_place(s, b->state, b->t->n, b->x, err);
 }
 
-static void step(struct bake *b)
+static int step(struct bake *b, const struct hx_ott_space *s, struct hx_error *err)
 {
+    struct hx_ott_geometry *g = &b->t->geometry;
+    struct hx_ott_steps all = {0};
     double y[HX_OTT_AXES], dx[HX_OTT_AXES];
+    int rc = 0;
 
-    for (size_t i = 0; i < b->t->n; i++) {
-        if (!where_it_goes(b, i, y))
+    for (size_t i = 0; i < b->t->n && !rc; i++) {
+        if (!where_it_goes(b, s->axes, i, y))
             continue;
-        hx_ott_space_step(&b->space, b->x + i * b->space.axes, y, dx);
-        hx_ott_space_move(&b->space, dx, b->state + i * b->m->width);
+        rc = hx_ott_space_step(s, b->x + i * s->axes, y, dx, &all, err);
+        if (!rc)
+            hx_ott_space_move(s, dx, b->state + i * b->m->width);
     }
+    g->geodesic = (uint32_t)all.geodesic;
+    g->straight = (uint32_t)all.straight;
+    g->drift = (float)all.drift;
+    g->turn = all.geodesic ? (float)(all.turn / (double)all.geodesic) : 0;
+    return rc;
 }
 
 /* --- candidates */
@@ -297,42 +305,71 @@ static int find_candidates(struct bake *b, struct hx_error *err)
 
 /* --- all of it */
 
-/* The table is the caller's, unless something failed. */
-static int finish(struct bake *b, struct hx_ott **out, int rc)
+/* The table is the caller's, unless something failed; so is the space, where it is wanted. */
+static int finish(struct bake *b, struct hx_ott **out, struct hx_ott_space *space, int rc)
 {
-    if (!rc) {
+    if (!rc && out) {
         *out = b->t;
         b->t = NULL;
+    }
+    if (space) {
+        *space = b->space;
+        b->space = (struct hx_ott_space){0};
     }
     close_bake(b);
     return rc;
 }
 
-int hx_ott_bake(struct hx_ott **out, const struct hx_model *m, const uint32_t *ids, size_t n, size_t n_tokens,
-                struct hx_error *err)
+/* Tokens, their states, and the space of these. */
+static int find_space(struct bake *b, const struct hx_model *m, const uint32_t *ids, size_t n, const struct hx_ott_how *how,
+                      struct hx_error *err)
 {
-    struct bake b;
+    const size_t n_tokens = how->n_tokens < m->vocab ? how->n_tokens : m->vocab;
     int rc;
 
+    *b = (struct bake){.m = m};
     if (n < 2)
         return hx_error_set(err, -EINVAL, "OneDecode: a text of %zu tokens has no pairs", n);
-    rc = open_bake(&b, m, ids, n, n_tokens < m->vocab ? n_tokens : m->vocab, err);
+    if (how->geodesic && n_tokens < HX_OTT_BENT_LEAST)
+        return hx_error_set(err, -EINVAL, "OneDecode: %zu entries; a metric of their states needs %d", n_tokens, HX_OTT_BENT_LEAST);
+    rc = open_bake(b, m, ids, n, n_tokens, err);
     if (!rc)
-        rc = choose_tokens(&b, ids, n, err);
+        rc = choose_tokens(b, ids, n, err);
     if (!rc) {
-        note_followers(&b);
-        b.t->made_of = hx_ott_of_text(ids, n, n_tokens);
-        rc = find_states(&b, err);
+        note_followers(b);
+        b->t->made_of = hx_ott_of_text(ids, n, how);
+        b->t->flags = how->geodesic ? 0 : HX_OTT_STRAIGHT;
+        rc = find_states(b, err);
     }
     if (!rc)
-        rc = hx_ott_space_open(&b.space, b.state, b.t->n, m->width, err);
+        rc = hx_ott_space_open(&b->space, b->state, b->t->n, m->width, err);
     if (!rc)
-        rc = find_places(&b, err);
-    if (!rc) {
-        step(&b);
+        rc = find_places(b, &b->space, err);
+    return rc || !how->geodesic ? rc : hx_ott_space_bend(&b->space, b->x, b->t->n, err);
+}
+
+int hx_ott_bake(struct hx_ott **out, struct hx_ott_space *space, const struct hx_model *m, const uint32_t *ids, size_t n,
+                const struct hx_ott_how *how, struct hx_error *err)
+{
+    struct bake b;
+    int rc = find_space(&b, m, ids, n, how, err);
+
+    if (!rc && how->geodesic)
+        rc = hx_ott_axioms_find(&b.t->geometry.axioms, b.state, b.t->n, m->width, err);
+    if (!rc)
+        rc = step(&b, &b.space, err);
+    if (!rc)
         rc = find_candidates(&b, err);
-    }
-    return finish(&b, out, rc);
+    return finish(&b, out, space, rc);
+}
+
+int hx_ott_bake_space(struct hx_ott_space *space, const struct hx_model *m, const uint32_t *ids, size_t n, const struct hx_ott_how *how,
+                      struct hx_error *err)
+{
+    struct bake b;
+    const int rc = find_space(&b, m, ids, n, how, err);
+
+    return finish(&b, NULL, space, rc);
 }
 
 /* --- a prompt */
@@ -365,21 +402,27 @@ static int run_prompt(struct bake *b, struct pass *p, const uint32_t *ids, size_
     return rc;
 }
 
-int hx_ott_bake_prompt(struct hx_ott **out, const struct hx_model *m, const uint32_t *ids, size_t n, struct hx_error *err)
+int hx_ott_bake_prompt(struct hx_ott **out, const struct hx_model *m, const struct hx_ott_space *space, const uint32_t *ids, size_t n,
+                       struct hx_error *err)
 {
     struct pass p = {.m = m};
-    struct bake b;
+    struct bake b = {.m = m};
     int rc = open_bake(&b, m, ids, n, n, err);
 
     if (!rc) {
         b.t->n = own_tokens(b.t, ids, n);
+        b.t->flags = space && space->bent ? 0 : HX_OTT_STRAIGHT;
         note_followers(&b);
         rc = open_pass(&p, m, n, n < ROWS ? n : ROWS, err);
     }
     if (!rc)
         rc = run_prompt(&b, &p, ids, n, err);
+    if (!rc && space)
+        rc = find_places(&b, space, err);
+    if (!rc && space)
+        rc = step(&b, space, err);
     if (!rc)
         rc = find_candidates(&b, err);
     close_pass(&p);
-    return finish(&b, out, rc);
+    return finish(&b, out, NULL, rc);
 }

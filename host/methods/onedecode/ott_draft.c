@@ -8,11 +8,12 @@
 #include <time.h>
 
 #include "engine/plan.h"
-#include "ott_bake.h"
 #include "ott_readiness.h"
 #include "text/text.h"
 
 #define SHIPPED "books-holdout.txt"
+
+static const char *const steps[] = {"straight", "geodesic", NULL};
 
 const struct hx_option ott_options[] = {
     {.name = "draft-text", .arg = "FILE"},
@@ -20,6 +21,8 @@ const struct hx_option ott_options[] = {
      .help = "keep the table in FILE, ott_one_decode.bin, and take it from there; a damaged one, or of another model, is made anew"},
     {.name = "ott-tokens", .arg = "N", .def = "2048", .min = 1, .max = 1 << 20,
      .help = "entries of the table: the N most frequent tokens of the text"},
+    {.name = "ott-step", .arg = "straight|geodesic", .def = "straight", .names = steps,
+     .help = "the step towards what follows: a straight line, or a geodesic of the metric of the table's states"},
     {.name = "ott-readiness", .arg = "FILE", .help = "at the end, how far the pipeline is ready, as JSON: ott_readiness_report.json"},
     {.name = "ott-prompt", .help = "also bake the prompt's own tokens, from their states there"},
     {.name = NULL},
@@ -52,6 +55,11 @@ static int take_text(struct ott_draft *d, const struct hx_open *o, uint32_t **id
     return rc;
 }
 
+static int wants_space(const struct ott_draft *d)
+{
+    return d->bakes_prompts && d->geodesic;
+}
+
 /* The file's table, if it is of this model and text; else `why` says what is wrong with it, unless there is none. */
 static void read_table(struct ott_draft *d, uint64_t made_of)
 {
@@ -61,7 +69,7 @@ static void read_table(struct ott_draft *d, uint64_t made_of)
     if (!rc && t->model != hx_ott_of_model(d->model))
         rc = hx_error_set(&d->why, -EINVAL, "%s: the table is of another model", d->file);
     else if (!rc && t->made_of != made_of)
-        rc = hx_error_set(&d->why, -EINVAL, "%s: the table is of another text, or of another number of tokens", d->file);
+        rc = hx_error_set(&d->why, -EINVAL, "%s: the table is of another text, step, or number of tokens", d->file);
     if (!rc) {
         d->table = t;
         d->origin = "file";
@@ -72,10 +80,10 @@ static void read_table(struct ott_draft *d, uint64_t made_of)
     hx_ott_free(t);
 }
 
-static int bake(struct ott_draft *d, const uint32_t *ids, size_t n, size_t n_tokens, struct hx_error *err)
+static int bake(struct ott_draft *d, const uint32_t *ids, size_t n, const struct hx_ott_how *how, struct hx_error *err)
 {
     const double start = now_s();
-    int rc = hx_ott_bake(&d->table, d->model, ids, n, n_tokens, err);
+    int rc = hx_ott_bake(&d->table, wants_space(d) ? &d->space : NULL, d->model, ids, n, how, err);
 
     d->bake_s = now_s() - start;
     d->origin = "baked";
@@ -99,7 +107,7 @@ static int take_names(struct ott_draft *d, const struct hx_open *o, struct hx_er
 
 static int find_table(struct ott_draft *d, const struct hx_open *o, struct hx_error *err)
 {
-    const size_t n_tokens = hx_plan_number(o->plan, "ott-tokens");
+    const struct hx_ott_how how = {hx_plan_number(o->plan, "ott-tokens"), d->geodesic};
     uint32_t *ids = NULL;
     size_t n;
     int rc = take_names(d, o, err);
@@ -107,9 +115,11 @@ static int find_table(struct ott_draft *d, const struct hx_open *o, struct hx_er
     if (!rc)
         rc = take_text(d, o, &ids, &n, err);
     if (!rc && d->file)
-        read_table(d, hx_ott_of_text(ids, n, n_tokens));
+        read_table(d, hx_ott_of_text(ids, n, &how));
     if (!rc && !d->table)
-        rc = bake(d, ids, n, n_tokens, err);
+        rc = bake(d, ids, n, &how, err);
+    else if (!rc && wants_space(d))
+        rc = hx_ott_bake_space(&d->space, d->model, ids, n, &how, err);
     free(ids);
     return rc;
 }
@@ -124,6 +134,7 @@ int ott_draft_open(struct hx_draft **out, const struct hx_draft_ops *ops, const 
     d->draft.ops = ops;
     d->model = o->model;
     d->bakes_prompts = hx_plan_given(o->plan, "ott-prompt");
+    d->geodesic = strcmp(hx_plan_text(o->plan, "ott-step"), "geodesic") == 0;
     rc = find_table(d, o, err);
     if (rc) {
         ott_draft_close(&d->draft);
@@ -140,6 +151,7 @@ void ott_draft_close(struct hx_draft *draft)
 
     hx_ott_free(d->table);
     hx_ott_free(d->of_prompt);
+    hx_ott_space_free(&d->space);
     free(d->prompt);
     free(d->file);
     free(d->readiness);
@@ -212,7 +224,7 @@ int ott_draft_meet(struct ott_draft *d, const uint32_t *ids, size_t n, struct hx
     d->prompt = prompt;
     memcpy(prompt, ids, n * sizeof(*prompt));
     d->n_prompt = n;
-    return hx_ott_bake_prompt(&d->of_prompt, d->model, ids, n, err);
+    return hx_ott_bake_prompt(&d->of_prompt, d->model, d->space.bent ? &d->space : NULL, ids, n, err);
 }
 
 const struct hx_ott_entry *ott_draft_find(struct ott_draft *d, uint32_t token)
@@ -231,7 +243,8 @@ const struct hx_ott_entry *ott_draft_find(struct ott_draft *d, uint32_t token)
 
 static json_t *readiness(const struct ott_draft *d)
 {
-    return ott_readiness(&(struct ott_measured){.table = d->table, .accepted = d->seen.accepted, .emitted = d->seen.tokens});
+    return ott_readiness(&(struct ott_measured){.table = d->table, .from_file = !strcmp(d->origin, "file"),
+                                                  .accepted = d->seen.accepted, .emitted = d->seen.tokens});
 }
 
 int ott_draft_finish(struct hx_draft *draft, struct hx_error *err)
@@ -252,6 +265,12 @@ static double share(uint64_t part, uint64_t all)
     return all ? (double)part / (double)all : 0;
 }
 
+static json_t *geodesics(const struct hx_ott_geometry *g)
+{
+    return json_pack("{s:I, s:I, s:f, s:f}", "steps", (json_int_t)g->geodesic, "left_straight", (json_int_t)g->straight, "drift",
+                     (double)g->drift, "turn", (double)g->turn);
+}
+
 json_t *ott_draft_report(const void *self, const struct hx_kv *kv, const struct hx_plan *p)
 {
     const struct ott_draft *d = self;
@@ -264,6 +283,8 @@ json_t *ott_draft_report(const void *self, const struct hx_kv *kv, const struct 
     (void)p;
     if (!j)
         return NULL;
+    if (!(d->table->flags & HX_OTT_STRAIGHT))
+        rc |= json_object_set_new(j, "geodesics", geodesics(&d->table->geometry));
     if (d->file)
         rc |= json_object_set_new(j, "file", json_string(d->file));
     if (d->why.text[0])

@@ -6,7 +6,7 @@
 
 #include "engine/draft.h"
 #include "engine/method.h"
-#include "ott_table.h"
+#include "ott_bake.h"
 
 /* Of the text that was made: how often a table had an entry, and knew the token that came. */
 struct ott_seen {
@@ -24,7 +24,8 @@ struct ott_draft {
     const struct hx_model *model;
     struct hx_ott *table, *of_prompt; /* of_prompt: NULL: there is none now */
     size_t k;               /* candidates of a slot */
-    int bakes_prompts;
+    int bakes_prompts, geodesic;
+    struct hx_ott_space space; /* of prompts whose steps are geodesics; else zeros */
     uint32_t *prompt;       /* [n_prompt] that of_prompt is of */
     size_t n_prompt;
     char *file, *text;      /* file: NULL: none */

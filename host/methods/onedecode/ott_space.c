@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/eigen.h"
+#include "methods/geometry/geodesic.h"
+
+static const double least_share = 1e-9; /* of the first axis' variance, that an axis needs to be bent */
 
 /* --- axes */
 
@@ -59,6 +62,8 @@ void hx_ott_space_free(struct hx_ott_space *s)
 {
     free(s->mean);
     free(s->axis);
+    free(s->place);
+    hx_cloud_metric_free(&s->metric);
     *s = (struct hx_ott_space){0};
 }
 
@@ -79,18 +84,119 @@ int hx_ott_space_place(const struct hx_ott_space *s, const float *states, size_t
     return 0;
 }
 
+int hx_ott_space_bend(struct hx_ott_space *s, const double *x, size_t n, struct hx_error *err)
+{
+    const size_t most = s->axes < HX_METRIC_MOST ? s->axes : HX_METRIC_MOST;
+    double variance[HX_METRIC_MOST] = {0};
+
+    if (n < HX_OTT_BENT_LEAST)
+        return hx_error_set(err, -EINVAL, "OneDecode: a metric of %zu states; it needs %d", n, HX_OTT_BENT_LEAST);
+    for (size_t i = 0; i < n * most; i++)
+        variance[i % most] += x[i / most * s->axes + i % most] * x[i / most * s->axes + i % most] / (double)n;
+    while (s->bent < most && variance[s->bent] > least_share * variance[0]) {
+        s->deviation[s->bent] = sqrt(variance[s->bent]);
+        s->bent++;
+    }
+    if (!s->bent)
+        return hx_error_set(err, -EINVAL, "OneDecode: all %zu states are the same", n);
+    s->place = malloc(n * s->bent * sizeof(*s->place));
+    if (!s->place)
+        return hx_error_set(err, -ENOMEM, "OneDecode: out of memory");
+    for (size_t i = 0; i < n * s->bent; i++)
+        s->place[i] = x[i / s->bent * s->axes + i % s->bent] / s->deviation[i % s->bent];
+    s->metric = (struct hx_cloud_metric){.n = s->bent, .points = n, .neighbours = HX_OTT_NEIGHBOURS, .x = s->place};
+    return hx_cloud_metric_open(&s->metric, err);
+}
+
 /* --- steps */
 
-void hx_ott_space_step(const struct hx_ott_space *s, const double *x, const double *y, double *dx)
+/* v becomes a step long. */
+static void shorten(const struct hx_ott_space *s, double *v)
 {
     double length = 0;
 
-    for (size_t k = 0; k < s->axes; k++) {
-        dx[k] = y[k] - x[k];
-        length += dx[k] * dx[k];
-    }
+    for (size_t k = 0; k < s->axes; k++)
+        length += v[k] * v[k];
     for (size_t k = 0; length > 0 && k < s->axes; k++)
-        dx[k] *= s->step / sqrt(length);
+        v[k] *= s->step / sqrt(length);
+}
+
+/* Where the geodesic starts to: v [axes] of a step towards y. */
+static int aim(const struct hx_ott_space *s, const double *x, const double *y, double *v, struct hx_error *err)
+{
+    const struct hx_metric m = hx_cloud_metric_field(&s->metric);
+    double from[HX_METRIC_MOST], to[HX_METRIC_MOST], bent[HX_METRIC_MOST];
+    int rc;
+
+    for (size_t k = 0; k < s->bent; k++) {
+        from[k] = x[k] / s->deviation[k];
+        to[k] = y[k] / s->deviation[k];
+    }
+    rc = hx_geodesic_aim(&m, from, to, 1, bent, err);
+    for (size_t k = 0; k < s->axes && !rc; k++)
+        v[k] = k < s->bent ? s->deviation[k] * bent[k] : y[k] - x[k];
+    shorten(s, v);
+    return rc;
+}
+
+/* v [axes] becomes where it leads to, in as many parts as keep its speed; *drift what they kept of it. */
+static int follow(const struct hx_ott_space *s, const double *x, double *v, double *drift, struct hx_error *err)
+{
+    enum { PARTS_MOST = 64 };
+    const struct hx_metric m = hx_cloud_metric_field(&s->metric);
+    struct hx_geodesic g;
+    int rc = 0;
+
+    *drift = INFINITY;
+    for (size_t parts = 1; parts <= PARTS_MOST && !rc && !(*drift <= HX_OTT_DRIFT); parts *= 2) {
+        g = (struct hx_geodesic){.carried = 0};
+        for (size_t k = 0; k < s->bent; k++) {
+            g.x[k] = x[k] / s->deviation[k];
+            g.v[k] = v[k] / s->deviation[k];
+        }
+        rc = hx_geodesic_run(&m, &g, 1 / (double)parts, parts, NULL, drift, err);
+    }
+    for (size_t k = 0; k < s->bent && !rc; k++) {
+        v[k] = s->deviation[k] * g.x[k] - x[k];
+        rc = isfinite(v[k]) ? 0 : -EDOM;
+    }
+    return rc;
+}
+
+static double apart(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < n; k++)
+        sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(sum);
+}
+
+int hx_ott_space_step(const struct hx_ott_space *s, const double *x, const double *y, double *dx, struct hx_ott_steps *all,
+                      struct hx_error *err)
+{
+    double v[HX_OTT_AXES], drift;
+    int rc;
+
+    for (size_t k = 0; k < s->axes; k++)
+        dx[k] = y[k] - x[k];
+    shorten(s, dx);
+    if (!s->bent || !apart(x, y, s->axes))
+        return 0;
+    rc = aim(s, x, y, v, err);
+    if (!rc)
+        rc = follow(s, x, v, &drift, err);
+    if (rc == -EDOM) {
+        all->straight++;
+        return 0;
+    }
+    if (rc)
+        return rc;
+    all->geodesic++;
+    all->drift = fmax(all->drift, drift);
+    all->turn += apart(v, dx, s->axes) / s->step;
+    memcpy(dx, v, s->axes * sizeof(*dx));
+    return 0;
 }
 
 void hx_ott_space_move(const struct hx_ott_space *s, const double *dx, float *state)

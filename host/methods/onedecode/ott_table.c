@@ -10,7 +10,7 @@
 #include "hx_block.h"
 #include "text/text.h"
 
-enum { VERSION = 1, FLAGS = HX_OTT_STRAIGHT, CRC_BYTES = 4 };
+enum { VERSION = 2, FLAGS = HX_OTT_STRAIGHT, CRC_BYTES = 4 };
 
 static const char magic[8] = "HXOTT";
 
@@ -19,8 +19,9 @@ struct header {
     uint32_t version, flags;
     uint64_t model, made_of;
     uint32_t n, candidates;
+    struct hx_ott_geometry geometry;
 };
-_Static_assert(sizeof(struct header) == 40, "as the file has it");
+_Static_assert(sizeof(struct header) == 72, "as the file has it");
 
 /* An entry's share in front of its candidates. */
 struct entry_head {
@@ -83,6 +84,19 @@ static size_t entry_bytes(size_t candidates)
     return sizeof(struct entry_head) + candidates * sizeof(struct hx_ott_candidate);
 }
 
+/* What was counted of a table, and of its steps. */
+static int is_geometry(const struct header *h)
+{
+    const struct hx_ott_geometry *g = &h->geometry;
+    const struct hx_ott_axioms *a = &g->axioms;
+
+    if (h->flags & HX_OTT_STRAIGHT)
+        return !g->geodesic && !g->straight && g->drift == 0 && g->turn == 0 && !a->accepted && !a->noise_accepted && !a->survived &&
+               !a->noise_survived;
+    return (uint64_t)g->geodesic + g->straight <= h->n && g->drift >= 0 && g->turn >= 0 && a->survived <= a->accepted &&
+           a->noise_survived <= a->noise_accepted;
+}
+
 static int check_header(const struct header *h, const char *name, size_t n, struct hx_error *err)
 {
     const size_t body = n - sizeof(*h) - CRC_BYTES;
@@ -95,6 +109,8 @@ static int check_header(const struct header *h, const char *name, size_t n, stru
         return hx_error_set(err, -EINVAL, "%s: unknown flags 0x%x", name, h->flags);
     if (h->candidates < 1 || h->candidates > HX_OTT_BEST)
         return hx_error_set(err, -EINVAL, "%s: %u candidates of an entry; 1 to %d are legal", name, h->candidates, HX_OTT_BEST);
+    if (!is_geometry(h))
+        return hx_error_set(err, -EINVAL, "%s: steps or axioms that cannot be", name);
     if (body / entry_bytes(h->candidates) != h->n || body % entry_bytes(h->candidates))
         return hx_error_set(err, -EINVAL, "%s: truncated or damaged: %zu bytes for %u entries", name, n, h->n);
     return 0;
@@ -155,6 +171,7 @@ int hx_ott_parse(struct hx_ott **out, const char *name, const void *bytes, size_
     t->flags = h.flags;
     t->model = h.model;
     t->made_of = h.made_of;
+    t->geometry = h.geometry;
     rc = take_entries(t, name, p + sizeof(h), vocab, err);
     if (rc)
         hx_ott_free(t);
@@ -181,7 +198,7 @@ int hx_ott_read(struct hx_ott **out, const char *path, size_t vocab, struct hx_e
 static uint8_t *bytes_of(const struct hx_ott *t, size_t *n)
 {
     struct header h = {.version = VERSION, .flags = t->flags, .model = t->model, .made_of = t->made_of, .n = (uint32_t)t->n,
-                       .candidates = (uint32_t)t->candidates};
+                       .candidates = (uint32_t)t->candidates, .geometry = t->geometry};
     const size_t each = entry_bytes(t->candidates), body = sizeof(h) + t->n * each;
     uint8_t *bytes = malloc(body + CRC_BYTES), *p = bytes;
     uint32_t crc;

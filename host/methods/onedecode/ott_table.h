@@ -1,8 +1,9 @@
 /* OneDecode's table: for frequent tokens of a text what the model itself says comes next, worked out once (ott_bake.h), so that
  * a guess is a look-up.  Files of it are called ott_one_decode.bin.
  *
- * Layout, little-endian: 8 bytes "HXOTT\0\0\0"; u32 version (1); u32 flags (bit 0: the step was a straight line); u64 digest of the model;
- * u64 digest of what it was baked from and how; u32 n entries; u32 candidates of an entry; n entries by rising token, each u32 token,
+ * Layout, little-endian: 8 bytes "HXOTT\0\0\0"; u32 version (2); u32 flags (bit 0: the step was a straight line); u64 digest of the model;
+ * u64 digest of what it was baked from and how; u32 n entries; u32 candidates of an entry; u32 steps along a geodesic, u32 others, f32
+ * largest drift, f32 mean turn; u32 axioms accepted, survived, u32 likewise of noise; n entries by rising token, each u32 token,
  * u32 the token that followed it most often in the text, f32 the share of that, then (u32 token, f32 probability) for each candidate
  * by falling probability; u32 CRC-32 of all before it.  The same table has the same bytes. */
 #ifndef HX_OTT_TABLE_H
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "ott_axioms.h"
 
 enum { HX_OTT_BEST = 16, HX_OTT_STRAIGHT = 1 << 0 };
 
@@ -26,10 +28,19 @@ struct hx_ott_entry {
     struct hx_ott_candidate best[HX_OTT_BEST]; /* [candidates], the most probable first */
 };
 
+/* Of a table whose steps are geodesics; zeros of another. */
+struct hx_ott_geometry {
+    uint32_t geodesic, straight; /* entries whose step is one; is none, since it leaves what numbers can say */
+    float drift;                 /* the largest, of the squared speed */
+    float turn;                  /* how far a geodesic's end is from the straight step's, in steps, mean */
+    struct hx_ott_axioms axioms;
+};
+
 struct hx_ott {
     uint32_t flags;
     uint64_t model, made_of; /* digests */
     size_t n, candidates;    /* candidates: 1..HX_OTT_BEST */
+    struct hx_ott_geometry geometry;
     struct hx_ott_entry *at; /* [n], by rising token */
 };
 

@@ -8,7 +8,7 @@
 #include "methods/onedecode/ott_pairs.h"
 #include "methods/onedecode/ott_readiness.h"
 #include "spec_texts.h"
-
+#include "text/text.h"
 
 static struct spec_prompts prompts;
 
@@ -191,7 +191,7 @@ static void test_baked_twice_a_table_has_the_same_bytes_and_bad_files_are_made_a
     again = hxt_read_file(two, &m);
     hxt_same_bytes(again, bytes, n);
     free(again);
-    check_origin(two, "41", "baked", "of another text, or of another number of tokens");
+    check_origin(two, "41", "baked", "of another text, step, or number of tokens");
     free(bytes);
 }
 
@@ -210,6 +210,94 @@ static void test_a_table_of_another_model_is_made_anew(void **state)
     hx_ott_free(t);
     check_origin(file, "30", "baked", "the table is of another model");
     check_origin(file, "30", "file", NULL);
+}
+
+/* Steps along the metric of the table's states: the same bytes, and a file of straight steps is another table. */
+static struct hx_engine *open_geodesic(const char *file, const char *more)
+{
+    return spec_engine(f32_text, HXT_SETTINGS("draft=onedecode", "ott-tokens=100", "ott-step=geodesic", "spec-thresh=0",
+                                              hxt_setting("ott-file", file), more));
+}
+
+static void check_geodesic(const char *file, const char *origin)
+{
+    struct hx_engine *e = open_geodesic(file, NULL);
+    json_t *j = report(e), *ready = json_object_get(j, "readiness"), *steps = json_object_get(j, "geodesics");
+    const double now = json_real_value(json_object_get(ready, "consistency"));
+    const double baked = json_real_value(json_object_get(ready, "consistency_baked"));
+
+    assert_string_equal(json_string_value(json_object_get(j, "origin")), origin);
+    assert_string_equal(json_string_value(json_object_get(j, "step")), "geodesic");
+    assert_true(json_integer_value(json_object_get(steps, "steps")) > 50);
+    assert_true(json_real_value(json_object_get(steps, "drift")) < 1e-4);
+    assert_true(json_real_value(json_object_get(steps, "turn")) > 0);
+    assert_true(baked > 0 && baked < 1);
+    assert_true(now == (strcmp(origin, "file") ? baked : 1)); /* what is reused counts as consistent */
+    json_decref(j);
+    hx_engine_close(e);
+}
+
+static void test_geodesic_steps_make_a_table_of_their_own(void **state)
+{
+    char paths[2][256];
+    const char *one = scratch(paths[0], "geodesic.bin"), *two = scratch(paths[1], "geodesic2.bin");
+    size_t n, m;
+    char *bytes, *again;
+
+    (void)state;
+    check_origin(one, "100", "baked", NULL);
+    check_geodesic(one, "baked"); /* straight steps are not taken for others */
+    check_geodesic(one, "file");
+    check_geodesic(two, "baked");
+    bytes = hxt_read_file(one, &n);
+    again = hxt_read_file(two, &m);
+    assert_int_equal(n, m);
+    hxt_same_bytes(again, bytes, n);
+    free(bytes);
+    free(again);
+    check_origin(one, "100", "baked", "of another text, step, or number of tokens");
+}
+
+static void check_prompt_steps(const struct hx_model *m, const struct hx_completion_cfg *cfg)
+{
+    const struct hx_ott_how how = {100, 1};
+    struct hx_ott *stepped, *plain;
+    struct hx_ott_space space;
+    struct hx_error err = {""};
+    uint32_t *ids;
+    size_t n;
+
+    assert_int_equal(hx_text_encode(m->tok, HXT_SRC "/host/data/books-holdout.txt", &ids, &n, &err), 0);
+    assert_int_equal(hx_ott_bake_space(&space, m, ids, n, &how, &err), 0);
+    assert_int_equal(hx_ott_bake_prompt(&stepped, m, &space, cfg->prompt, cfg->n_prompt, &err), 0);
+    assert_int_equal(hx_ott_bake_prompt(&plain, m, NULL, cfg->prompt, cfg->n_prompt, &err), 0);
+    assert_true(stepped->geometry.geodesic > 0 && stepped->flags == 0);
+    assert_true(plain->geometry.geodesic == 0 && plain->flags == HX_OTT_STRAIGHT);
+    assert_true(hx_ott_find(stepped, cfg->prompt[0])->best[0].p != hx_ott_find(plain, cfg->prompt[0])->best[0].p);
+    hx_ott_free(stepped);
+    hx_ott_free(plain);
+    hx_ott_space_free(&space);
+    free(ids);
+}
+
+static void test_prompts_step_in_the_tables_space(void **state)
+{
+    const struct hx_completion_cfg cfg = greedy_cfg(0, 8);
+    char path[256];
+    const char *file = scratch(path, "space.bin");
+    struct spec_text want, got;
+    struct hx_engine *e = spec_engine(f32_text, NULL);
+
+    (void)state;
+    spec_text(&want, e, &cfg);
+    check_prompt_steps(e->model, &cfg);
+    hx_engine_close(e);
+    for (int from_file = 0; from_file < 2; from_file++) {
+        e = open_geodesic(file, "ott-prompt");
+        spec_text(&got, e, &cfg);
+        spec_same(&got, &want, "ott-prompt");
+        hx_engine_close(e);
+    }
 }
 
 /* --- texts */
@@ -308,7 +396,7 @@ static void test_a_prompts_own_entries_are_from_its_states(void **state)
 
     (void)state;
     spec_text(&t, e, &cfg);
-    if (hx_ott_bake_prompt(&own, e->model, cfg.prompt, cfg.n_prompt, &err))
+    if (hx_ott_bake_prompt(&own, e->model, NULL, cfg.prompt, cfg.n_prompt, &err))
         fail_msg("%s", err.text);
     assert_non_null(hx_ott_find(own, last)); /* behind its last token comes what the model says */
     assert_int_equal(hx_ott_find(own, last)->best[0].id, t.ids[0]);
@@ -384,6 +472,41 @@ static void test_readiness_without_a_token_is_cold(void **state)
     hx_ott_free(t);
 }
 
+/* Consistent, and more so than noise: the gate. */
+static void test_readiness_is_gated_by_consistency(void **state)
+{
+    static const struct {
+        struct hx_ott_axioms of;
+        int from_file;
+        uint32_t flags;
+        const char *status;
+        double consistency;
+    } cases[] = {
+        {{40, 36, 40, 20}, 0, 0, "geodesic_ready", .9},
+        {{40, 35, 40, 20}, 0, 0, "hybrid", .875},
+        {{40, 36, 40, 37}, 0, 0, "hybrid", .9},
+        {{40, 30, 40, 20}, 1, 0, "geodesic_ready", 1},
+        {{40, 30, 40, 31}, 1, 0, "hybrid", 1},
+        {{0, 0, 0, 0}, 1, HX_OTT_STRAIGHT, "hybrid", -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(cases); i++) {
+        struct hx_ott *t = hx_ott_alloc(1, 1);
+        json_t *j, *c;
+
+        t->geometry.axioms = cases[i].of;
+        t->flags = cases[i].flags;
+        j = ott_readiness(&(struct ott_measured){.table = t, .from_file = cases[i].from_file, .accepted = 1, .emitted = 4});
+        c = json_object_get(j, "consistency");
+        assert_string_equal(json_string_value(json_object_get(j, "status")), cases[i].status);
+        assert_int_equal(json_is_true(json_object_get(j, "ready")), !strcmp(cases[i].status, "geodesic_ready"));
+        assert_true(cases[i].consistency < 0 ? json_is_null(c) : json_real_value(c) == cases[i].consistency);
+        json_decref(j);
+        hx_ott_free(t);
+    }
+}
+
 static void test_what_cannot_be_is_refused(void **state)
 {
     static const struct { const char *set[3]; const char *says; } cases[] = {
@@ -394,6 +517,8 @@ static void test_what_cannot_be_is_refused(void **state)
         {{"draft=onedecode", "ott-prompt", "release-file"}, "ott-prompt runs the model's file with each prompt"},
         {{"draft=onedecode", "draft-text=/nowhere"}, "/nowhere"},
         {{"draft=onedecode", "ott-tokens=4", "ott-file=/nowhere/t.bin"}, "/nowhere/t.bin"},
+        {{"draft=onedecode", "ott-tokens=65", "ott-step=geodesic"}, "65 entries; a metric of their states needs 66"},
+        {{"draft=onedecode", "ott-step=bent"}, "ott-step"},
         {{"draft=lookup", "ott-tokens=4"}, "ott-tokens needs"},
     };
 
@@ -417,6 +542,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_every_truncation_and_every_flipped_byte_is_refused),
     cmocka_unit_test(test_baked_twice_a_table_has_the_same_bytes_and_bad_files_are_made_anew),
     cmocka_unit_test(test_a_table_of_another_model_is_made_anew),
+    cmocka_unit_test(test_geodesic_steps_make_a_table_of_their_own),
+    cmocka_unit_test(test_prompts_step_in_the_tables_space),
     cmocka_unit_test(test_greedy_texts_are_those_without_a_drafter),
     cmocka_unit_test(test_drawn_texts_are_those_without_a_drafter),
     cmocka_unit_test(test_a_swarm_is_right_at_least_as_often_as_the_chain),
@@ -424,6 +551,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_reports_count_what_was_made),
     cmocka_unit_test(test_readiness_goes_to_its_file_when_the_work_is_done),
     cmocka_unit_test(test_readiness_without_a_token_is_cold),
+    cmocka_unit_test(test_readiness_is_gated_by_consistency),
     cmocka_unit_test(test_what_cannot_be_is_refused),
 };
 
