@@ -104,10 +104,8 @@ static int curvature(const struct hx_metric *m, const struct hx_geodesic *s, str
     return rc;
 }
 
-int hx_jacobi_run(const struct hx_metric *m, const double *x, const double *v, double step, size_t steps, struct hx_jacobi *out,
-                  struct hx_error *err)
+int hx_jacobi_start(const struct hx_metric *m, const double *x, const double *v, struct hx_jacobi *out, struct hx_error *err)
 {
-    double k[MOST * MOST], e[MOST2 * MOST2], first = 0, now = 0;
     int rc;
 
     memset(out, 0, sizeof(*out));
@@ -117,22 +115,37 @@ int hx_jacobi_run(const struct hx_metric *m, const double *x, const double *v, d
     identity(out->phi, 2 * m->n);
     rc = hx_geodesic_frame(m, &out->start, err);
     if (!rc)
-        rc = hx_metric_product(m, x, v, v, &first, err);
+        rc = hx_metric_product(m, x, v, v, &out->speed2, err);
     out->end = out->start;
-    for (size_t i = 0; i < steps && !rc; i++) {
-        rc = hx_geodesic_step(m, &out->end, step / 2, err);
-        if (!rc)
-            rc = curvature(m, &out->end, out, k, err);
-        if (!rc)
-            rc = hx_geodesic_step(m, &out->end, step / 2, err);
-        if (!rc)
-            rc = hx_metric_product(m, out->end.x, out->end.v, out->end.v, &now, err);
-        if (rc)
-            break;
-        out->drift = fmax(out->drift, first > 0 ? fabs(now / first - 1) : 0);
-        step_matrix(k, m->n, step, e);
-        multiply_onto(out->phi, e, 2 * m->n);
-    }
+    return rc;
+}
+
+int hx_jacobi_step(const struct hx_metric *m, double step, struct hx_jacobi *j, struct hx_error *err)
+{
+    double k[MOST * MOST], e[MOST2 * MOST2], now = 0;
+    int rc = hx_geodesic_step(m, &j->end, step / 2, err);
+
+    if (!rc)
+        rc = curvature(m, &j->end, j, k, err);
+    if (!rc)
+        rc = hx_geodesic_step(m, &j->end, step / 2, err);
+    if (!rc)
+        rc = hx_metric_product(m, j->end.x, j->end.v, j->end.v, &now, err);
+    if (rc)
+        return rc;
+    j->drift = fmax(j->drift, j->speed2 > 0 ? fabs(now / j->speed2 - 1) : 0);
+    step_matrix(k, m->n, step, e);
+    multiply_onto(j->phi, e, 2 * m->n);
+    return 0;
+}
+
+int hx_jacobi_run(const struct hx_metric *m, const double *x, const double *v, double step, size_t steps, struct hx_jacobi *out,
+                  struct hx_error *err)
+{
+    int rc = hx_jacobi_start(m, x, v, out, err);
+
+    for (size_t i = 0; i < steps && !rc; i++)
+        rc = hx_jacobi_step(m, step, out, err);
     return rc;
 }
 

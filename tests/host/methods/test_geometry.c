@@ -11,6 +11,7 @@
 #include "methods/geometry/jacobi.h"
 #include "methods/geometry/nearest.h"
 #include "methods/geometry/space_form.h"
+#include "methods/geometry/star.h"
 #include "methods/geometry/trajectory.h"
 #include "methods/geometry/whitening.h"
 
@@ -470,6 +471,87 @@ static void test_whitened_clouds_have_covariance_one_and_lead_back(void **state)
     free(s);
 }
 
+/* --- rays */
+
+struct round { /* a region between two distances from a point, along the unit sphere or in flat space */
+    size_t n;
+    const double *from;
+    double least, most;
+    int on_sphere;
+};
+
+static int is_in_round(const void *arg, const double *x)
+{
+    const struct round *r = arg;
+    double p[MOST + 1], q[MOST + 1], along = 0, square = 0, far;
+
+    onto_sphere(x, r->n, p);
+    onto_sphere(r->from, r->n, q);
+    for (size_t i = 0; i <= r->n; i++)
+        along += p[i] * q[i];
+    for (size_t i = 0; i < r->n; i++)
+        square += pow(x[i] - r->from[i], 2);
+    far = r->on_sphere ? acos(fmax(fmin(along, 1), -1)) : sqrt(square);
+    return far >= r->least && far <= r->most;
+}
+
+static struct hx_star_ray follow(double k, const struct round *r, const double *p, const double *v, double step, size_t steps)
+{
+    const struct hx_space_form s = {k, r->n};
+    const struct hx_metric m = hx_space_form_metric(&s, 1);
+    const struct hx_star_region region = {is_in_round, r};
+    struct hx_error err = {""};
+    struct hx_star_ray ray;
+
+    if (hx_star_follow(&m, &region, p, v, step, steps, &ray, &err))
+        fail_msg("%s", err.text);
+    return ray;
+}
+
+/* In a dimension where a conjugate point changes the sign of a determinant, and in one where it does not. */
+static void test_rays_of_known_regions(void **state)
+{
+    static const double zero[MOST] = {0}, aside[MOST] = {1.2}, back[MOST] = {-1, .1}, away[MOST] = {1, .1};
+
+    (void)state;
+    for (size_t n = 2; n <= 5; n++) {
+        const struct round ball = {n, zero, 0, 1, 0}, ring = {n, zero, 1, 3, 0}, cap = {n, somewhere, 0, 3, 1};
+        const struct round beyond = {n, somewhere, 0, 3.3, 1}, hyperbolic = {n, zero, 0, .9, 0};
+        struct hx_star_ray ray = follow(0, &ball, zero, away, .05, 100);
+
+        assert_int_equal(ray.verdict, HX_STAR_LEFT);
+        near(ray.length, 1, .051, "up to the edge");
+        assert_int_equal(follow(0, &ball, zero, away, .05, 10).verdict, HX_STAR_INSIDE);
+        assert_int_equal(follow(0, &ring, aside, away, .05, 100).verdict, HX_STAR_LEFT);
+        assert_int_equal(follow(0, &ring, aside, back, .05, 100).verdict, HX_STAR_RETURNS);
+        ray = follow(1, &cap, somewhere, upwards, .05, 130); /* it would come back behind the antipode */
+        assert_int_equal(ray.verdict, HX_STAR_LEFT);
+        near(ray.length, 3, .051, "up to the cap's edge");
+        ray = follow(1, &beyond, somewhere, upwards, .05, 130);
+        assert_int_equal(ray.verdict, HX_STAR_CONJUGATE);
+        near(ray.length, 3.14159, .051, "up to the antipode");
+        assert_int_equal(follow(-1, &hyperbolic, zero, away, .05, 130).verdict, HX_STAR_LEFT);
+        assert_int_equal(follow(-1, &hyperbolic, zero, away, 2, 3).verdict, HX_STAR_LOST); /* steps too long to keep the speed */
+    }
+}
+
+static void test_rays_need_a_start_inside_and_a_direction(void **state)
+{
+    static const double zero[MOST] = {0}, aside[MOST] = {1.2};
+    static const struct round ball = {2, zero, 0, 1, 0};
+    const struct hx_space_form s = {0, 2};
+    const struct hx_metric m = hx_space_form_metric(&s, 1);
+    const struct hx_star_region region = {is_in_round, &ball};
+    struct hx_error err = {""};
+    struct hx_star_ray ray;
+
+    (void)state;
+    assert_int_equal(hx_star_follow(&m, &region, aside, aside, .1, 10, &ray, &err), -EINVAL);
+    assert_string_equal(err.text, "rays start outside of the region");
+    assert_int_equal(hx_star_follow(&m, &region, zero, zero, .1, 10, &ray, &err), -EINVAL);
+    assert_string_equal(err.text, "a ray without a direction");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -487,6 +569,8 @@ int main(void)
         cmocka_unit_test(test_slopes_of_a_clouds_field_are_those_of_its_differences),
         cmocka_unit_test(test_whitened_clouds_have_covariance_one_and_lead_back),
         cmocka_unit_test(test_field_at_a_lonely_point_is_the_points_own),
+        cmocka_unit_test(test_rays_of_known_regions),
+        cmocka_unit_test(test_rays_need_a_start_inside_and_a_direction),
     };
 
     return HXT_RUN(tests);

@@ -11,10 +11,11 @@
 #include "methods/geometry/curvature.h"
 #include "methods/geometry/store.h"
 #include "planted/keyed.h"
+#include "rays.h"
 #include "simulate.h"
 #include "warp.h"
 
-enum { SMALL = 64, LOOKS = 8, WARPED = 32, MANY = 1000 };
+enum { SMALL = 64, LOOKS = 8, WARPED = 32, MANY = 1000, RAYS = 8 };
 
 static const double ladder[] = {.0125, .025, .05, .1, .2, .4, .8, 1.6, 3.2, 5};
 static const struct hx_near near_as_published = {3, .4, 0};
@@ -391,6 +392,32 @@ static int warped(struct hx_claims *c, struct hx_claim_result *r, struct hx_erro
     return rc;
 }
 
+static int rays_of(struct hx_claims *c, struct hx_cloud *cloud, struct hx_rays *out, struct hx_error *err)
+{
+    if (!cloud->metric.logs && hx_space_metric(&c->dense, cloud))
+        return -ECANCELED;
+    return hx_rays_of(&c->dense.s, cloud, near_as_published.eps, RAYS, .2, 150, hx_space_key(&c->of, HX_SPACE_KEY_OWN), out, err);
+}
+
+static int star(struct hx_claims *c, struct hx_claim_result *r, struct hx_error *err)
+{
+    struct hx_rays own = {0}, noise = {0};
+    int rc = dense(c, err);
+
+    if (!rc)
+        rc = forms(c, err);
+    if (!rc)
+        rc = rays_of(c, &c->dense.cloud, &own, err);
+    if (!rc)
+        rc = rays_of(c, &c->dense.noise, &noise, err);
+    r->number = (double)own.of[HX_STAR_LEFT] / RAYS;
+    r->status = again(r->number == 1);
+    snprintf(r->note, sizeof(r->note), "conjugate %zu, lost %zu; noise %.3g; flat ball %.3g, ring %.3g; cap %.3g, with antipode %.3g",
+             own.of[HX_STAR_CONJUGATE], own.of[HX_STAR_LOST], (double)noise.of[HX_STAR_LEFT] / RAYS, c->forms.star.ball, c->forms.star.ring, c->forms.star.cap,
+             c->forms.star.beyond);
+    return rc;
+}
+
 const struct hx_claim hx_claims[HX_CLAIMS] = {
     {"metric_definite", "positive definite", "least eigenvalue of the 64 points' metrics", "metric", definite},
     {"symbols_symmetric", "symmetric in i, j", "largest |Gamma^k_ij - Gamma^k_ji|", "metric", symmetric},
@@ -411,4 +438,5 @@ const struct hx_claim hx_claims[HX_CLAIMS] = {
     {"block_end", "1.29 % by one anchor, 11.4 % by a blend", "median error by the nearest trajectory", "substitute", block_end},
     {"hit_rate", "92 % hits, keeping 7.8 %", "share of hits, made-up clusters", "simulate", hit_rate},
     {"curvature_warp", "2.24 %, 0 of 32", "trajectories that turned to the target's token", "warp", warped},
+    {"star_shaped", "certificate of rays, left open", "share of 8 rays from the middle that pass, within 3 of a point", "star", star},
 };

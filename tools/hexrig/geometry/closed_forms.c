@@ -6,7 +6,9 @@
 
 #include "methods/geometry/curvature.h"
 #include "methods/geometry/space_form.h"
+#include "methods/geometry/star.h"
 #include "methods/geometry/trajectory.h"
+#include "trajectories.h"
 
 enum { MOST = HX_METRIC_MOST, N = 4, STEPS = 24 };
 
@@ -108,6 +110,71 @@ static int corrections(const struct hx_metric *m, struct hx_closed_forms *out, s
     return rc;
 }
 
+/* --- regions */
+
+enum { RAYS = 64 };
+
+/* Between two distances from a point; on the sphere along it. */
+struct shell {
+    const double *from;
+    double least, most;
+    int on_sphere;
+};
+
+static int in_shell(const void *arg, const double *x)
+{
+    const struct shell *s = arg;
+    double p[N + 1], q[N + 1], along = 0, square = 0, far;
+
+    onto_sphere(x, NULL, p, NULL);
+    onto_sphere(s->from, NULL, q, NULL);
+    for (size_t i = 0; i <= N; i++)
+        along += p[i] * q[i];
+    for (size_t i = 0; i < N; i++)
+        square += (x[i] - s->from[i]) * (x[i] - s->from[i]);
+    far = s->on_sphere ? acos(fmax(fmin(along, 1), -1)) : sqrt(square);
+    return far >= s->least && far <= s->most;
+}
+
+static int share_of_rays(const struct hx_metric *m, const struct shell *s, const double *p, double *out, struct hx_error *err)
+{
+    const struct hx_star_region region = {in_shell, s};
+    int rc = 0;
+
+    for (size_t i = 0; i < RAYS && !rc; i++) {
+        struct hx_star_ray ray;
+        double v[MOST];
+
+        hx_direction(i, N, v);
+        rc = hx_star_follow(m, &region, p, v, .05, 130, &ray, err);
+        *out += (ray.verdict == HX_STAR_LEFT) / (double)RAYS;
+    }
+    return rc;
+}
+
+static int regions(struct hx_closed_forms *out, struct hx_error *err)
+{
+    static const double zero[MOST] = {0}, aside[MOST] = {1.2};
+    static const struct hx_space_form plane = {0, N};
+    const struct hx_metric round = hx_space_form_metric(&sphere, 1), even = hx_space_form_metric(&plane, 1);
+    const struct {
+        const struct hx_metric *m;
+        struct shell shell;
+        const double *p;
+        double *to;
+    } all[] = {
+        {&even, {zero, 0, 1, 0}, zero, &out->star.ball},
+        {&even, {zero, 1, 3, 0}, aside, &out->star.ring},
+        {&round, {somewhere, 0, 3, 1}, somewhere, &out->star.cap},
+        {&round, {somewhere, 0, 3.3, 1}, somewhere, &out->star.beyond},
+    };
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && !rc; i++)
+        rc = share_of_rays(all[i].m, &all[i].shell, all[i].p, all[i].to, err);
+    return rc;
+}
+
 int hx_closed_forms(struct hx_closed_forms *out, struct hx_error *err)
 {
     const struct hx_metric m = hx_space_form_metric(&sphere, 1);
@@ -124,5 +191,7 @@ int hx_closed_forms(struct hx_closed_forms *out, struct hx_error *err)
         rc = flatness(out, err);
     if (!rc)
         rc = fields(&m, out, err);
-    return rc ? rc : corrections(&m, out, err);
+    if (!rc)
+        rc = corrections(&m, out, err);
+    return rc ? rc : regions(out, err);
 }

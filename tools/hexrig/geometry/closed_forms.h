@@ -13,6 +13,10 @@ struct hx_closed_forms {
     double sphere_field;  /* J across a great circle: largest |got - cos| */
     double error[3];      /* relative error of corrections eps away on the sphere: .05, .1, .2 */
     double ratio[2];      /* of absolute errors: of .1 to .05, of .2 to .1 */
+    struct {
+        double ball, ring;    /* flat, n 4: of radius 1 around 0; between the radii 1 and 3, from 1.2 away */
+        double cap, beyond;   /* of the unit sphere, n 4: of radius 3, and 3.3, which has the antipode in it */
+    } star;                   /* share of 64 rays that pass hx_star_follow() */
 };
 
 /* 0, -ELIBACC, -EDOM. */

@@ -9,6 +9,7 @@ static const struct hx_action list[] = {
     {"metric", hx_geometry_cmd_metric, "the metric of that cloud: how definite, how curved"},
     {"geodesic", hx_geometry_cmd_geodesic, "its geodesics: how well they keep their speed, by step"},
     {"validity", hx_geometry_cmd_validity, "how far from its start a trajectory serves, beside noise"},
+    {"star", hx_geometry_cmd_star, "whether geodesics from its middle tell where all of it is, ray by ray"},
     {"coverage", hx_geometry_cmd_coverage, "how many states lie near a few kept ones, beside noise"},
     {"resonance", hx_geometry_cmd_resonance, "what correcting many questions at once is worth here"},
     {"store", hx_geometry_cmd_store, "trajectories of a text in a file"},

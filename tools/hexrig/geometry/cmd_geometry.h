@@ -10,6 +10,7 @@ int hx_geometry_cmd_lookup(int argc, char **argv);
 int hx_geometry_cmd_metric(int argc, char **argv);
 int hx_geometry_cmd_resonance(int argc, char **argv);
 int hx_geometry_cmd_simulate(int argc, char **argv);
+int hx_geometry_cmd_star(int argc, char **argv);
 int hx_geometry_cmd_store(int argc, char **argv);
 int hx_geometry_cmd_substitute(int argc, char **argv);
 int hx_geometry_cmd_validity(int argc, char **argv);
