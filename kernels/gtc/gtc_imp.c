@@ -29,8 +29,9 @@ struct state {
     uint8_t *vtcm;       /* a copy; NULL: they are read where they lie */
     const uint8_t *mapped;
     size_t bytes;
-    const float *starts, *records; /* NULL: nothing is loaded */
-    uint32_t n, blocks;
+    struct hx_gtc_library library; /* starts NULL: nothing is loaded */
+    float *room;         /* [blocks * 32] of a look-up */
+    uint32_t *numbers;   /* [blocks * 32] likewise */
 };
 
 /* --- handles */
@@ -44,9 +45,13 @@ static void unload(struct state *s)
     if (s->mapped)
         hx_purpose_set(s->mapped, s->bytes, HX_PURPOSE_OTHER);
     hx_weights_unmap(&s->map);
+    free(s->room);
+    free(s->numbers);
     s->vtcm = NULL;
     s->mapped = NULL;
-    s->starts = s->records = NULL;
+    s->room = NULL;
+    s->numbers = NULL;
+    s->library = (struct hx_gtc_library){0};
 }
 
 static void drop(struct hx_handle *h)
@@ -130,8 +135,11 @@ static int load(struct state *s, int fd, size_t bytes, size_t records)
     if (rc)
         return rc;
     s->bytes = hx_trajectories_bytes(records);
-    s->n = (uint32_t)records;
-    s->blocks = (uint32_t)hx_trajectory_blocks(records);
+    s->library = (struct hx_gtc_library){.n = (uint32_t)records, .blocks = (uint32_t)hx_trajectory_blocks(records)};
+    s->room = aligned_alloc(HX_VECTOR_BYTES, s->library.blocks * HX_VECTOR_BYTES);
+    s->numbers = malloc(s->library.blocks * LANES * sizeof(*s->numbers));
+    if (!s->room || !s->numbers)
+        return AEE_ENOMEMORY;
     if (s->bytes <= MOST_IN_VTCM)
         s->vtcm = HAP_request_VTCM((unsigned)s->bytes, 0);
     if (s->vtcm) {
@@ -142,8 +150,9 @@ static int load(struct state *s, int fd, size_t bytes, size_t records)
         s->mapped = base;
         hx_purpose_set(base, s->bytes, HX_PURPOSE_TABLES);
     }
-    s->starts = (const float *)(s->vtcm ? s->vtcm : base);
-    s->records = s->starts + (size_t)s->blocks * AXES * LANES;
+    s->library.starts = (const float *)(s->vtcm ? s->vtcm : base);
+    s->library.records = s->library.starts + (size_t)s->library.blocks * AXES * LANES;
+    s->library.metrics = s->library.starts + hx_trajectories_metrics(records);
     return AEE_SUCCESS;
 }
 
@@ -165,13 +174,13 @@ int gtc_load(remote_handle64 h, int fd, unsigned int bytes, unsigned int records
 static void start_of(const struct state *s, uint32_t record, float *q)
 {
     for (uint32_t l = 0; l < AXES; l++)
-        q[l] = s->starts[(record / LANES * AXES + l) * LANES + record % LANES];
+        q[l] = s->library.starts[(record / LANES * AXES + l) * LANES + record % LANES];
 }
 
 /* An HVX context, or why there is nothing to do with one. */
 static int begin(const struct state *s, int fits, size_t floats)
 {
-    if (!s->starts) {
+    if (!s->library.starts) {
         FARF(ERROR, "gtc: no trajectories are loaded");
         return AEE_EBADSTATE;
     }
@@ -189,12 +198,12 @@ int gtc_correct(remote_handle64 h, unsigned int record, const float *x, int xLen
 
     if (!s)
         return AEE_EINVHANDLE;
-    rc = begin(s, n && (size_t)xLen == n * AXES && n % LANES == 0 && xLen == yLen && hx_is_aligned(x) && hx_is_aligned(y) && record < s->n,
+    rc = begin(s, n && (size_t)xLen == n * AXES && n % LANES == 0 && xLen == yLen && hx_is_aligned(x) && hx_is_aligned(y) && record < s->library.n,
                (size_t)xLen);
     if (rc)
         return put(s, rc);
     start_of(s, record, q);
-    hx_gtc_correct_hvx(s->records + (size_t)record * HX_TRAJECTORY_FLOATS, q, x, (uint32_t)n, y);
+    hx_gtc_correct_hvx(s->library.records + (size_t)record * HX_TRAJECTORY_FLOATS, q, x, (uint32_t)n, y);
     qurt_hvx_unlock();
     return put(s, AEE_SUCCESS);
 }
@@ -211,16 +220,40 @@ int gtc_serve(remote_handle64 h, const float *x, int xLen, unsigned int *which, 
     if (rc)
         return put(s, rc);
     for (size_t b = 0; b < n; b++) {
-        const struct hx_gtc_nearest found = hx_gtc_nearest_hvx(s->starts, s->blocks, x + b * AXES);
-        const uint32_t record = found.which < s->n ? found.which : 0; /* a question that is no number has none */
+        const struct hx_gtc_nearest found = hx_gtc_nearest_hvx(s->library.starts, s->library.blocks, x + b * AXES);
+        const uint32_t record = found.which < s->library.n ? found.which : 0; /* a question that is no number has none */
         float off[AXES];
 
         start_of(s, record, off);
         for (uint32_t l = 0; l < AXES; l++)
             off[l] = x[b * AXES + l] - off[l];
-        hx_gtc_correct_one_hvx(s->records + (size_t)record * HX_TRAJECTORY_FLOATS, off, y + b * AXES);
+        hx_gtc_correct_one_hvx(s->library.records + (size_t)record * HX_TRAJECTORY_FLOATS, off, y + b * AXES);
         which[b] = record;
         d2[b] = found.d2;
+    }
+    qurt_hvx_unlock();
+    return put(s, AEE_SUCCESS);
+}
+
+int gtc_look_up(remote_handle64 h, const float *x, int xLen, unsigned int *which, int whichLen, float *d2, int d2Len, float *g2, int g2Len,
+                float *y, int yLen)
+{
+    const size_t n = (size_t)xLen / AXES;
+    struct state *s = get(h);
+    int rc;
+
+    if (!s)
+        return AEE_EINVHANDLE;
+    rc = begin(s, n && (size_t)xLen == n * AXES && (size_t)whichLen == n && (size_t)d2Len == n && (size_t)g2Len == n && yLen == xLen,
+               (size_t)xLen);
+    if (rc)
+        return put(s, rc);
+    for (size_t b = 0; b < n; b++) {
+        const struct hx_gtc_found found = hx_gtc_look_up_hvx(&s->library, x + b * AXES, s->room, s->numbers, y + b * AXES);
+
+        which[b] = found.which;
+        d2[b] = found.d2;
+        g2[b] = found.g2;
     }
     qurt_hvx_unlock();
     return put(s, AEE_SUCCESS);

@@ -28,4 +28,28 @@ void hx_gtc_correct_hvx(const float *record, const float *q, const float *x, uin
 void hx_gtc_correct_one_ref(const float *record, const float *off, float *y);
 void hx_gtc_correct_one_hvx(const float *record, const float *off, float *y);
 
+/* --- two stages
+ *
+ * All of it is f32, rounded after each operation, in this order, so that hvx and ref have the same bits:
+ *   d2 = sum over l = 0..7 of (x_l - q_l)^2; g2 = sum over i of (sum over l of g_il off_l) off_i, off = x - q; y_i = end_i, then + M_il off_l
+ * |x_l| <= 1e18: beyond, and where x is no number, no record is near, and the answer is record 0 with HX_GTC_NOWHERE. */
+enum { HX_GTC_NEAR = 8 };
+
+#define HX_GTC_NOWHERE 3e38f
+
+/* What is looked up in. */
+struct hx_gtc_library {
+    const float *starts, *records, *metrics; /* hx_trajectories.h */
+    uint32_t n, blocks;
+};
+
+struct hx_gtc_found {
+    uint32_t which;
+    float d2, g2; /* squared distances to its start: in coordinates, by its metric */
+};
+
+/* x [8]; y [8].  room: floats [blocks * 32], numbers [blocks * 32], for the call. */
+struct hx_gtc_found hx_gtc_look_up_ref(const struct hx_gtc_library *l, const float *x, float *y);
+struct hx_gtc_found hx_gtc_look_up_hvx(const struct hx_gtc_library *l, const float *x, float *room, uint32_t *numbers, float *y);
+
 #endif

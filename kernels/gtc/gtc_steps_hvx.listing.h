@@ -1,5 +1,5 @@
 /* Made by `hexrig listing` from what clang version 19.1.7 makes of gtc_steps_hvx.c; do not edit.
- * Source and flags: eafb9aa9302b94d7.
+ * Source and flags: 967952618c79acc2.
  * See hexrig_code.h.  A packet: {{what it waits for}, context cycles, vmem loads}. */
 #if !defined(__hexagon__) || defined(__LP64__)
 #include "hexrig_code.h"
@@ -301,5 +301,276 @@ static const struct hx_code_level hx_gtc_gather_debug[] = {
 };
 static const struct hx_code hx_code_gtc_gather __attribute__((unused)) = {
     "gtc_gather", 2, {hx_gtc_gather_release, hx_gtc_gather_debug},
+};
+
+static const struct hx_vliw_packet hx_gtc_distances_release_0[] = {
+    {{0}, 0, 0}, {{0}, 1, 0}, {{0}, 1, 0}, {{0}, 0, 0}, {{0}, 1, 0},
+};
+static const struct hx_vliw_packet hx_gtc_distances_release_1[] = {
+    {{0}, 0, 0}, {{0x601}, 1, 1}, {{0x101}, 0, 0}, {{0x601, 0x902, 0xb02}, 1, 1},
+    {{0x601, 0xb01, 0x903}, 1, 1}, {{0x902}, 1, 0}, {{0x902}, 1, 0}, {{0xb03, 0x904}, 1, 0},
+    {{0x902}, 1, 1}, {{0xb01, 0x904}, 1, 0}, {{0x902}, 1, 0}, {{0}, 1, 0}, {{0}, 1, 0},
+    {{0x902}, 1, 0}, {{0x902}, 1, 0}, {{0x902}, 1, 0}, {{0x902}, 1, 0}, {{0x901}, 1, 0},
+    {{0x901, 0x307}, 1, 0}, {{0x801}, 1, 0},
+};
+static const struct hx_vliw_packet hx_gtc_distances_release_2[] = {
+    {{0x901}, 1, 0}, {{0x601, 0x904}, 1, 1}, {{0x902}, 1, 1}, {{0x902, 0xb02, 0x603}, 1, 0},
+    {{0x902}, 1, 0}, {{0x902, 0xb03}, 1, 0},
+};
+static const struct hx_code_level hx_gtc_distances_release[] = {
+    {hx_gtc_distances_release_0, 5, 0, 0}, /* 13 words */
+    {hx_gtc_distances_release_1, 20, 0, 0}, /* 43 words */
+    {hx_gtc_distances_release_2, 6, 2, 1}, /* 17 words */
+};
+static const struct hx_vliw_packet hx_gtc_distances_debug_0[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 1, 0}, {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 1, 0}, {{0}, 0, 0}, {{0x701, 0xc02}, 1, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_distances_debug_1[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x810}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0}, {{0xc01}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 1, 0}, {{0}, 1, 0}, {{0}, 0, 0}, {{0x101, 0xc03}, 1, 0}, {{0}, 0, 0},
+    {{0x101, 0xc04}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0},
+    {{0xd01}, 1, 0}, {{0}, 0, 0}, {{0x101, 0x802}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0},
+    {{0xd01}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301, 0x804}, 1, 0}, {{0}, 1, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301}, 1, 1}, {{0xa01, 0xc05}, 1, 0},
+    {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_distances_debug_2[] = {
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0x301}, 1, 1}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x601}, 1, 0},
+    {{0x901, 0xb0a}, 1, 0}, {{0}, 0, 0}, {{0x101, 0x802}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0},
+    {{0xd01}, 1, 0}, {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x603}, 0, 0},
+    {{0x301}, 1, 1}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x601}, 1, 0}, {{0x901, 0xb0a}, 1, 0}, {{0}, 0, 0},
+    {{0x101, 0x802}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0xd01}, 1, 0}, {{0x801}, 1, 0},
+    {{0}, 1, 0}, {{0}, 1, 0}, {{0}, 0, 0}, {{0x101, 0xc03}, 1, 0}, {{0}, 0, 0},
+    {{0x101, 0xc04}, 1, 0}, {{0}, 0, 0}, {{0x101, 0xc06}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0},
+    {{0}, 0, 0}, {{0x101}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0xd01}, 1, 0}, {{0}, 0, 0},
+    {{0x101, 0xc07}, 1, 0}, {{0}, 0, 0}, {{0x101, 0x804}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0},
+    {{0}, 0, 0}, {{0x101}, 1, 0}, {{0xd01}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0}, {{0}, 1, 0},
+    {{0}, 0, 0}, {{0x101, 0xc03}, 1, 0}, {{0}, 0, 0}, {{0x101, 0xc04}, 1, 0}, {{0}, 0, 0},
+    {{0x101, 0xc06}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0}, 0, 0},
+    {{0x101}, 1, 0}, {{0xd01}, 1, 0}, {{0}, 0, 0}, {{0x101, 0xc07}, 1, 0}, {{0}, 0, 0},
+    {{0x101, 0x804}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0}, 0, 0}, {{0x101}, 1, 0},
+    {{0xd01}, 1, 0}, {{0x801}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_distances_debug[] = {
+    {hx_gtc_distances_debug_0, 23, 0, 0}, /* 24 words */
+    {hx_gtc_distances_debug_1, 48, 0, 0}, /* 48 words */
+    {hx_gtc_distances_debug_2, 100, 0, 1}, /* 100 words */
+};
+static const struct hx_code hx_code_gtc_distances __attribute__((unused)) = {
+    "gtc_distances", 3, {hx_gtc_distances_release, hx_gtc_distances_debug},
+};
+
+static const struct hx_vliw_packet hx_gtc_eighth_release_0[] = {
+    {{0}, 0, 0}, {{0}, 1, 0}, {{0}, 1, 0},
+};
+static const struct hx_vliw_packet hx_gtc_eighth_release_1[] = {
+    {{0x901}, 1, 0}, {{0x801}, 1, 0}, {{0x901}, 1, 0}, {{0x801}, 1, 0}, {{0x901}, 1, 0},
+    {{0x801}, 1, 0}, {{0x901}, 1, 0}, {{0x801}, 1, 0}, {{0x901}, 1, 0}, {{0x801}, 1, 0},
+    {{0x801}, 1, 0}, {{0x801}, 1, 0},
+};
+static const struct hx_code_level hx_gtc_eighth_release[] = {
+    {hx_gtc_eighth_release_0, 3, 0, 0}, /* 8 words */
+    {hx_gtc_eighth_release_1, 12, 0, 0}, /* 13 words */
+};
+static const struct hx_vliw_packet hx_gtc_eighth_debug_0[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x601}, 1, 0}, {{0x801}, 1, 0},
+    {{0}, 1, 0}, {{0xc01}, 1, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_eighth_debug_1[] = {
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 1, 0}, {{0xc01}, 1, 0},
+    {{0}, 1, 0}, {{0}, 0, 0}, {{0xd02}, 1, 0}, {{0x801, 0xc03}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0},
+    {{0}, 0, 0}, {{0xd02}, 1, 0}, {{0x801, 0xc03}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0}, {{0}, 0, 0},
+    {{0xd02}, 1, 0}, {{0x801, 0xc03}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0}, {{0}, 0, 0},
+    {{0xd02}, 1, 0}, {{0x801, 0xc03}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0}, {{0xd01}, 1, 0},
+    {{0x801, 0xc02}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0}, {{0}, 1, 0}, {{0xc01}, 1, 0}, {{0}, 0, 0},
+    {{0x802}, 1, 0}, {{0x801}, 1, 0}, {{0}, 1, 0}, {{0xc01, 0x802}, 1, 0}, {{0x801}, 1, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_eighth_debug[] = {
+    {hx_gtc_eighth_debug_0, 19, 0, 0}, /* 20 words */
+    {hx_gtc_eighth_debug_1, 44, 0, 0}, /* 44 words */
+};
+static const struct hx_code hx_code_gtc_eighth __attribute__((unused)) = {
+    "gtc_eighth", 2, {hx_gtc_eighth_release, hx_gtc_eighth_debug},
+};
+
+static const struct hx_vliw_packet hx_gtc_gather_near_release_0[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_gather_near_release_1[] = {
+    {{0}, 0, 0}, {{0x101, 0x601}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_gather_near_release[] = {
+    {hx_gtc_gather_near_release_0, 5, 0, 0}, /* 15 words */
+    {hx_gtc_gather_near_release_1, 2, 1, 0}, /* 6 words */
+};
+static const struct hx_vliw_packet hx_gtc_gather_near_debug_0[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_gather_near_debug_1[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_gather_near_debug[] = {
+    {hx_gtc_gather_near_debug_0, 12, 0, 0}, /* 12 words */
+    {hx_gtc_gather_near_debug_1, 24, 0, 0}, /* 24 words */
+};
+static const struct hx_code hx_code_gtc_gather_near __attribute__((unused)) = {
+    "gtc_gather_near", 2, {hx_gtc_gather_near_release, hx_gtc_gather_near_debug},
+};
+
+static const struct hx_vliw_packet hx_gtc_rank_release_0[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_rank_release_1[] = {
+    {{0x101}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x201}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0},
+    {{0x101, 0x302}, 0, 0}, {{0}, 0, 0}, {{0x702}, 0, 0}, {{0}, 0, 0}, {{0x501}, 0, 0},
+    {{0x401, 0x602}, 0, 0}, {{0x402, 0x603}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_rank_release_2[] = {
+    {{0x701, 0x502}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_rank_release_3[] = {
+    {{0x202}, 0, 0}, {{0x601}, 0, 0}, {{0x602}, 0, 0}, {{0x601, 0x202}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_rank_release[] = {
+    {hx_gtc_rank_release_0, 3, 0, 0}, /* 6 words */
+    {hx_gtc_rank_release_1, 15, 0, 0}, /* 34 words */
+    {hx_gtc_rank_release_2, 2, 2, 1}, /* 6 words */
+    {hx_gtc_rank_release_3, 4, 1, 1}, /* 13 words */
+};
+static const struct hx_vliw_packet hx_gtc_rank_debug_0[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_rank_debug_1[] = {
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x201, 0x606}, 0, 0},
+    {{0x604}, 0, 0}, {{0}, 0, 0}, {{0x201}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_rank_debug_2[] = {
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x701}, 0, 0}, {{0}, 0, 0}, {{0x603}, 0, 0}, {{0x101, 0x702}, 0, 0}, {{0x701}, 0, 0},
+    {{0x401}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601, 0x702}, 0, 0}, {{0x401}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_rank_debug_3[] = {
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x701}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x701}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0x301, 0x604}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_rank_debug[] = {
+    {hx_gtc_rank_debug_0, 10, 0, 0}, /* 10 words */
+    {hx_gtc_rank_debug_1, 33, 0, 0}, /* 34 words */
+    {hx_gtc_rank_debug_2, 21, 0, 1}, /* 21 words */
+    {hx_gtc_rank_debug_3, 78, 0, 1}, /* 78 words */
+};
+static const struct hx_code hx_code_gtc_rank __attribute__((unused)) = {
+    "gtc_rank", 4, {hx_gtc_rank_release, hx_gtc_rank_debug},
+};
+
+static const struct hx_vliw_packet hx_gtc_by_metric_release_0[] = {
+    {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_by_metric_release_1[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0x401}, 0, 0},
+    {{0x501, 0x702}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_by_metric_release_2[] = {
+    {{0x601, 0x402}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_by_metric_release[] = {
+    {hx_gtc_by_metric_release_0, 2, 0, 0}, /* 4 words */
+    {hx_gtc_by_metric_release_1, 6, 0, 0}, /* 16 words */
+    {hx_gtc_by_metric_release_2, 2, 2, 1}, /* 6 words */
+};
+static const struct hx_vliw_packet hx_gtc_by_metric_debug_0[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0},
+    {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_by_metric_debug_1[] = {
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0},
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x701}, 0, 0}, {{0}, 0, 0}, {{0x601, 0x702}, 0, 0}, {{0x401}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_by_metric_debug_2[] = {
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0x301, 0x704}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0},
+    {{0x601, 0x702}, 0, 0}, {{0x401}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_by_metric_debug[] = {
+    {hx_gtc_by_metric_debug_0, 10, 0, 0}, /* 10 words */
+    {hx_gtc_by_metric_debug_1, 21, 0, 0}, /* 21 words */
+    {hx_gtc_by_metric_debug_2, 19, 0, 1}, /* 19 words */
+};
+static const struct hx_code hx_code_gtc_by_metric __attribute__((unused)) = {
+    "gtc_by_metric", 3, {hx_gtc_by_metric_release, hx_gtc_by_metric_debug},
+};
+
+static const struct hx_vliw_packet hx_gtc_correct_exactly_release_0[] = {
+    {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_correct_exactly_release_1[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0x101, 0x302}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x401}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_correct_exactly_release_2[] = {
+    {{0x601, 0x402}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_correct_exactly_release[] = {
+    {hx_gtc_correct_exactly_release_0, 2, 0, 0}, /* 4 words */
+    {hx_gtc_correct_exactly_release_1, 6, 0, 0}, /* 13 words */
+    {hx_gtc_correct_exactly_release_2, 2, 2, 1}, /* 6 words */
+};
+static const struct hx_vliw_packet hx_gtc_correct_exactly_debug_0[] = {
+    {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_correct_exactly_debug_1[] = {
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0x301}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0x101}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+};
+static const struct hx_vliw_packet hx_gtc_correct_exactly_debug_2[] = {
+    {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0},
+    {{0x601}, 0, 0}, {{0x301, 0x704}, 0, 0}, {{0}, 0, 0}, {{0x701}, 0, 0}, {{0}, 0, 0},
+    {{0x601, 0x702}, 0, 0}, {{0x401}, 0, 0}, {{0}, 0, 0}, {{0}, 0, 0}, {{0x601}, 0, 0}, {{0}, 0, 0},
+    {{0}, 0, 0},
+};
+static const struct hx_code_level hx_gtc_correct_exactly_debug[] = {
+    {hx_gtc_correct_exactly_debug_0, 8, 0, 0}, /* 8 words */
+    {hx_gtc_correct_exactly_debug_1, 21, 0, 0}, /* 21 words */
+    {hx_gtc_correct_exactly_debug_2, 19, 0, 1}, /* 19 words */
+};
+static const struct hx_code hx_code_gtc_correct_exactly __attribute__((unused)) = {
+    "gtc_correct_exactly", 3, {hx_gtc_correct_exactly_release, hx_gtc_correct_exactly_debug},
 };
 #endif

@@ -9,14 +9,21 @@
 
 #define SMALL "geometry resonance --json -m " MODEL_F16 " --held 64 --points 96 --neighbours 32 --records 40"
 
-static void check(const json_t *j, double calls, double packets)
+static void check_way(const json_t *j, const char *way, double calls, double packets)
 {
     for (int b = 1; b <= 10000; b *= 10) {
-        assert_true(e2e_number(j, hxt_path("dsp.serve_%d.calls", b)) == calls);
-        assert_true(e2e_number(j, hxt_path("dsp.serve_%d.packets", b)) == packets);
-        assert_true(e2e_number(j, hxt_path("dsp.serve_%d.same_start", b)) > .99); /* equally far to 2^-18: either */
-        assert_true(e2e_number(j, hxt_path("dsp.serve_%d.apart", b)) < 1e-5);
+        assert_true(e2e_number(j, hxt_path("dsp.%s_%d.calls", way, b)) == calls);
+        assert_true(e2e_number(j, hxt_path("dsp.%s_%d.packets", way, b)) == packets);
+        assert_true(e2e_number(j, hxt_path("dsp.%s_%d.same_start", way, b)) > .99); /* equally far to 2^-18: either */
+        assert_true(e2e_number(j, hxt_path("dsp.%s_%d.apart", way, b)) < 1e-5);
     }
+}
+
+static void check(const json_t *j, double calls, double packets)
+{
+    check_way(j, "serve", calls, packets);
+    check_way(j, "look_up", calls, packets);
+    assert_true(e2e_number(j, "dsp.look_up_1000.over_a_call_each") >= 7);
     assert_true(e2e_number(j, "dsp.serve_10.over_a_call_each") >= 2.7);
     assert_true(e2e_number(j, "dsp.serve_100.over_a_call_each") >= 12.5);
     assert_true(e2e_number(j, "dsp.serve_1000.over_a_call_each") >= 7);

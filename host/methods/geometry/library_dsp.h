@@ -24,6 +24,11 @@ size_t hx_library_dsp_in_vtcm(const struct hx_library_dsp *l);
  * question, in y [n][axes]; in f32.  n <= most.  0 or -EIO. */
 int hx_library_dsp_serve(struct hx_library_dsp *l, const double *x, size_t n, uint32_t *which, double *y, struct hx_error *err);
 
+/* One call: the same in two stages, as hx_library_ask() has them: of the 8 nearest starts the one that is nearest by its own metric.
+ * g2 [n], the squared distance by it, may be NULL. */
+int hx_library_dsp_look_up(struct hx_library_dsp *l, const double *x, size_t n, uint32_t *which, double *g2, double *y,
+                           struct hx_error *err);
+
 /* One call: x [axes][n], a coordinate's values beside each other, corrected by trajectory `which`: y likewise.  n <= most. */
 int hx_library_dsp_correct(struct hx_library_dsp *l, size_t which, const double *x, size_t n, double *y, struct hx_error *err);
 

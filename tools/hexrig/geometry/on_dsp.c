@@ -8,6 +8,7 @@
 
 #include "cli/report.h"
 #include "hx_rig.h"
+#include "methods/geometry/library.h"
 #include "methods/geometry/library_dsp.h"
 #include "methods/geometry/nearest.h"
 
@@ -63,17 +64,63 @@ static double host_us(const struct asked *a)
     return least * 1e6 / (double)many;
 }
 
+static double by_metric(const struct hx_trajectory *t, const double *x)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        for (size_t k = 0; k < t->n; k++)
+            sum += t->g[i * t->n + k] * (x[i] - t->q[i]) * (x[k] - t->q[k]);
+    return sum;
+}
+
+static size_t nearest_start(const struct asked *a, const double *x)
+{
+    struct hx_neighbour near;
+
+    hx_nearest_find(a->tree, x, 1, SIZE_MAX, &near);
+    return near.at;
+}
+
+/* In two stages. */
+static size_t nearest_by_metric(const struct asked *a, const double *x)
+{
+    struct hx_neighbour near[HX_LIBRARY_NEAR];
+    const size_t n = hx_nearest_find(a->tree, x, HX_LIBRARY_NEAR, SIZE_MAX, near);
+    size_t best = near[0].at;
+
+    for (size_t i = 1; i < n; i++)
+        if (by_metric(&a->t[near[i].at], x) < by_metric(&a->t[best], x))
+            best = near[i].at;
+    return best;
+}
+
+/* A method of the DSP's, and what the host finds. */
+struct way {
+    const char *name;
+    int (*ask)(struct hx_library_dsp *l, const double *x, size_t n, uint32_t *which, double *y, struct hx_error *err);
+    size_t (*find)(const struct asked *a, const double *x);
+};
+
+static int look_up(struct hx_library_dsp *l, const double *x, size_t n, uint32_t *which, double *y, struct hx_error *err)
+{
+    return hx_library_dsp_look_up(l, x, n, which, NULL, y, err);
+}
+
+static const struct way ways[] = {
+    {"serve", hx_library_dsp_serve, nearest_start},
+    {"look_up", look_up, nearest_by_metric},
+};
+
 /* How often the DSP found the same start, and how far its answers are from the host's by that, over how far they are from 0. */
-static void compare(const struct asked *a, size_t many, double *same, double *apart)
+static void compare(const struct asked *a, const struct way *way, size_t many, double *same, double *apart)
 {
     *same = *apart = 0;
     for (size_t i = 0; i < many; i++) {
         const struct hx_trajectory *t = &a->t[a->which[i]];
         double want[HX_METRIC_MOST], off = 0, size = 0;
-        struct hx_neighbour near;
 
-        hx_nearest_find(a->tree, a->x + i * a->n, 1, SIZE_MAX, &near);
-        *same += (near.at == a->which[i]) / (double)many;
+        *same += (way->find(a, a->x + i * a->n) == a->which[i]) / (double)many;
         hx_trajectory_correct(t, a->x + i * a->n, want);
         for (size_t k = 0; k < a->n; k++) {
             off += pow(want[k] - a->y[i * a->n + k], 2);
@@ -83,21 +130,22 @@ static void compare(const struct asked *a, size_t many, double *same, double *ap
     }
 }
 
-static int of_size(const struct asked *a, struct hx_library_dsp *l, size_t many, double *us, json_t **out, struct hx_error *err)
+static int of_size(const struct asked *a, struct hx_library_dsp *l, const struct way *way, size_t many, double *us, json_t **out,
+                   struct hx_error *err)
 {
     struct hx_session_stats before, after, d;
     double same, apart;
     int rc = hx_report_now(&before);
 
     if (!rc)
-        rc = hx_library_dsp_serve(l, a->x, many, a->which, a->y, err);
+        rc = way->ask(l, a->x, many, a->which, a->y, err);
     if (!rc)
         rc = hx_report_now(&after);
     if (rc)
         return *err->text ? rc : hx_error_set(err, rc, "the rig gives no figures");
     d = hx_report_diff(&after, &before);
     *us = (double)(d.dispatch_ns + d.marshal_ns + d.queue_ns + d.exec_ns) / 1e3 / (double)many;
-    compare(a, many, &same, &apart);
+    compare(a, way, many, &same, &apart);
     *out = json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "calls", (json_int_t)d.invokes, "packets", (json_int_t)d.packets,
                      "us_per_question", *us, "dispatch_us", (double)d.dispatch_ns / 1e3, "exec_us_per_question",
                      (double)d.exec_ns / 1e3 / (double)many, "same_start", same, "apart", apart);
@@ -128,26 +176,38 @@ static int corrections(const struct asked *a, struct hx_library_dsp *l, json_t *
     return rc;
 }
 
-static int ask(const struct asked *a, struct hx_library_dsp *l, const struct hx_dsp_sizes *sizes, json_t *to, struct hx_error *err)
+/* One way, by number of questions; *crossover the least of them from which on the DSP is ahead of the host, 0: none. */
+static int ask_in(const struct asked *a, struct hx_library_dsp *l, const struct way *way, const struct hx_dsp_sizes *sizes, double host,
+                  size_t *crossover, json_t *to, struct hx_error *err)
 {
-    const double host = host_us(a);
     double us = 0, first = 0;
-    size_t crossover = 0;
     char name[32];
     int rc = 0;
 
+    *crossover = 0;
     for (size_t i = 0; i < sizes->n && !rc; i++) {
         json_t *row = NULL;
 
-        rc = of_size(a, l, sizes->size[i], &us, &row, err);
+        rc = of_size(a, l, way, sizes->size[i], &us, &row, err);
         if (rc)
             break;
         first = i ? first : us;
         json_object_set_new(row, "over_a_call_each", json_real(first / us));
-        crossover = !crossover && us < host ? sizes->size[i] : crossover;
-        snprintf(name, sizeof(name), "serve_%zu", sizes->size[i]);
+        *crossover = !*crossover && us < host ? sizes->size[i] : *crossover;
+        snprintf(name, sizeof(name), "%s_%zu", way->name, sizes->size[i]);
         json_object_set_new(to, name, row);
     }
+    return rc;
+}
+
+static int ask(const struct asked *a, struct hx_library_dsp *l, const struct hx_dsp_sizes *sizes, json_t *to, struct hx_error *err)
+{
+    const double host = host_us(a);
+    size_t crossover = 0, of_two_stages = 0;
+    int rc = ask_in(a, l, &ways[0], sizes, host, &crossover, to, err);
+
+    if (!rc)
+        rc = ask_in(a, l, &ways[1], sizes, host, &of_two_stages, to, err);
     json_object_set_new(to, "host_us", json_real(host));
     json_object_set_new(to, "crossover", crossover ? json_integer((json_int_t)crossover) : json_string("none of these"));
     return rc ? rc : corrections(a, l, to, err);
