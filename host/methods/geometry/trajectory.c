@@ -7,7 +7,7 @@
 
 #include "base/eigen.h"
 
-enum { MOST = HX_METRIC_MOST, PARTS = HX_TRAJECTORY_POINTS - 1, LANES = 8 };
+enum { MOST = HX_METRIC_MOST, PARTS = HX_TRAJECTORY_POINTS - 1, LANES = 8, VECTORS = 2 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8)));
 
@@ -77,8 +77,8 @@ void hx_trajectory_correct(const struct hx_trajectory *t, const double *x, doubl
     }
 }
 
-/* Eight questions at a time. */
-static void eight(const struct hx_trajectory *t, const double *x, size_t many, double *to)
+/* Eight questions in any number of axes. */
+static void eight_of_any(const struct hx_trajectory *t, const double *x, size_t many, double *to)
 {
     lanes off[MOST];
 
@@ -96,21 +96,74 @@ static void eight(const struct hx_trajectory *t, const double *x, size_t many, d
     }
 }
 
+/* `vectors` times eight questions in 8 axes.  Unrolled, so that displacements and sums stay in registers and each number of M is read once
+ * for all of them; sums are made in the order of hx_trajectory_correct(). */
+static inline __attribute__((always_inline)) void some(const struct hx_trajectory *t, size_t vectors, const double *x, size_t many,
+                                                       double *to)
+{
+    lanes off[MOST][VECTORS];
+
+#pragma GCC unroll 8
+    for (size_t l = 0; l < MOST; l++)
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++) {
+            memcpy(&off[l][v], x + l * many + v * LANES, sizeof(off[l][v]));
+            off[l][v] -= t->q[l];
+        }
+    for (size_t i = 0; i < MOST; i++) {
+        lanes sum[VECTORS] = {{0}};
+
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++)
+            sum[v] += t->end[i];
+#pragma GCC unroll 8
+        for (size_t l = 0; l < MOST; l++)
+#pragma GCC unroll 2
+            for (size_t v = 0; v < vectors; v++)
+                sum[v] += t->correct[i * MOST + l] * off[l][v];
+#pragma GCC unroll 2
+        for (size_t v = 0; v < vectors; v++)
+            memcpy(to + i * many + v * LANES, &sum[v], sizeof(sum[v]));
+    }
+}
+
+static void eight(const struct hx_trajectory *t, const double *x, size_t many, double *to)
+{
+    if (t->n == MOST)
+        some(t, 1, x, many, to);
+    else
+        eight_of_any(t, x, many, to);
+}
+
+static void sixteen(const struct hx_trajectory *t, const double *x, size_t many, double *to)
+{
+    some(t, VECTORS, x, many, to);
+}
+
+static void one(const struct hx_trajectory *t, const double *x, size_t many, double *to)
+{
+    double off[MOST] = {0}, end[MOST];
+
+    for (size_t l = 0; l < t->n; l++)
+        off[l] = x[l * many];
+    hx_trajectory_correct(t, off, end);
+    for (size_t i = 0; i < t->n; i++)
+        to[i * many] = end[i];
+}
+
+/* The last vector may have some questions that another one had, too: the same answers once more. */
 void hx_trajectory_correct_all(const struct hx_trajectory *t, const double *x, size_t many, double *to)
 {
     size_t b = 0;
 
+    for (; t->n == MOST && b + VECTORS * LANES <= many; b += VECTORS * LANES)
+        sixteen(t, x + b, many, to + b);
     for (; b + LANES <= many; b += LANES)
         eight(t, x + b, many, to + b);
-    for (; b < many; b++) {
-        double one[MOST] = {0}, end[MOST];
-
-        for (size_t l = 0; l < t->n; l++)
-            one[l] = x[l * many + b];
-        hx_trajectory_correct(t, one, end);
-        for (size_t i = 0; i < t->n; i++)
-            to[i * many + b] = end[i];
-    }
+    if (b < many && many >= LANES)
+        eight(t, x + many - LANES, many, to + many - LANES);
+    for (; b < many && many < LANES; b++)
+        one(t, x + b, many, to + b);
 }
 
 static double distance(const double *a, const double *b, size_t n)

@@ -25,7 +25,8 @@ int hx_trajectory_make(const struct hx_metric *m, const double *x, const double 
 /* One question x [n]: to [n].  Any thread. */
 void hx_trajectory_correct(const struct hx_trajectory *t, const double *x, double *to);
 
-/* Many at once: x and to are [n][many], a coordinate's values beside each other.  The same bits as one by one. */
+/* Many at once: x and to are [n][many], a coordinate's values beside each other, and do not overlap.  The same
+ * bits as one by one. */
 void hx_trajectory_correct_all(const struct hx_trajectory *t, const double *x, size_t many, double *to);
 
 /* How wrong corrections are `eps` away from q, in the direction [n], which is a unit: |corrected - true| over |true - end|.  0 or the

@@ -290,6 +290,43 @@ static void test_corrections_are_right_to_first_order(void **state)
     }
 }
 
+/* However many: whole vectors, a last one that overlaps, fewer than one; nothing behind the last is written. */
+static void check_together(const struct hx_trajectory *t, size_t many)
+{
+    enum { MOST_MANY = 41 };
+    double x[MOST * MOST_MANY], all[MOST * MOST_MANY + 1], one[MOST] = {0}, got[MOST];
+
+    for (size_t i = 0; i < t->n * many; i++)
+        x[i] = somewhere[i / many] + .1 * sin((double)i);
+    all[t->n * many] = 7;
+    hx_trajectory_correct_all(t, x, many, all);
+    for (size_t b = 0; b < many; b++) {
+        for (size_t l = 0; l < t->n; l++)
+            one[l] = x[l * many + b];
+        hx_trajectory_correct(t, one, got);
+        for (size_t i = 0; i < t->n; i++)
+            assert_memory_equal(&got[i], &all[i * many + b], sizeof(*got));
+    }
+    assert_true(all[t->n * many] == 7);
+}
+
+static void test_any_number_of_corrections_has_the_bits_of_single_ones(void **state)
+{
+    static const size_t axes[] = {1, 3, 8};
+
+    (void)state;
+    for (size_t k = 0; k < HXT_LEN(axes); k++) {
+        const struct hx_space_form s = {1, axes[k]};
+        const struct hx_metric m = hx_space_form_metric(&s, 1);
+        struct hx_error err = {""};
+        struct hx_trajectory t;
+
+        assert_int_equal(hx_trajectory_make(&m, somewhere, upwards, .05, 16, &t, &err), 0);
+        for (size_t many = 1; many <= 41; many++)
+            check_together(&t, many);
+    }
+}
+
 static void test_corrections_are_the_same_one_by_one_and_together(void **state)
 {
     enum { MANY = 37 };
@@ -565,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_propagators_are_linear),
         cmocka_unit_test(test_corrections_are_right_to_first_order),
         cmocka_unit_test(test_corrections_are_the_same_one_by_one_and_together),
+        cmocka_unit_test(test_any_number_of_corrections_has_the_bits_of_single_ones),
         cmocka_unit_test(test_tree_finds_what_a_scan_finds),
         cmocka_unit_test(test_slopes_of_a_clouds_field_are_those_of_its_differences),
         cmocka_unit_test(test_whitened_clouds_have_covariance_one_and_lead_back),
