@@ -396,7 +396,7 @@ static int rays_of(struct hx_claims *c, struct hx_cloud *cloud, struct hx_rays *
 {
     if (!cloud->metric.logs && hx_space_metric(&c->dense, cloud))
         return -ECANCELED;
-    return hx_rays_of(&c->dense.s, cloud, near_as_published.eps, RAYS, .2, 150, hx_space_key(&c->of, HX_SPACE_KEY_OWN), out, err);
+    return hx_rays_of(&c->dense.s, cloud, near_as_published.eps, RAYS, .4, 200, hx_space_key(&c->of, HX_SPACE_KEY_OWN), out, err);
 }
 
 static int star(struct hx_claims *c, struct hx_claim_result *r, struct hx_error *err)
@@ -415,6 +415,18 @@ static int star(struct hx_claims *c, struct hx_claim_result *r, struct hx_error 
     snprintf(r->note, sizeof(r->note), "conjugate %zu, lost %zu; noise %.3g; flat ball %.3g, ring %.3g; cap %.3g, with antipode %.3g",
              own.of[HX_STAR_CONJUGATE], own.of[HX_STAR_LOST], (double)noise.of[HX_STAR_LEFT] / RAYS, c->forms.star.ball, c->forms.star.ring, c->forms.star.cap,
              c->forms.star.beyond);
+    return rc;
+}
+
+/* The error falls as t does, and its part of the second order faster. */
+static int heat_kernel(struct hx_claims *c, struct hx_claim_result *r, struct hx_error *err)
+{
+    int rc = forms(c, err);
+    const double ratio = rc ? 0 : c->forms.heat.sphere[0] / c->forms.heat.sphere[1];
+
+    r->number = c->forms.heat.sphere[0];
+    r->status = gate(ratio > 1.8 && r->number < .02 && c->forms.heat.circle < 1e-9);
+    snprintf(r->note, sizeof(r->note), "%.3g times that of half the t; flat circle %.2g", ratio, c->forms.heat.circle);
     return rc;
 }
 
@@ -439,4 +451,5 @@ const struct hx_claim hx_claims[HX_CLAIMS] = {
     {"hit_rate", "92 % hits, keeping 7.8 %", "share of hits, made-up clusters", "simulate", hit_rate},
     {"curvature_warp", "2.24 %, 0 of 32", "trajectories that turned to the target's token", "warp", warped},
     {"star_shaped", "certificate of rays, left open", "share of 8 rays from the middle that pass, within 3 of a point", "star", star},
+    {"heat_kernel", "d^2 = -4t log G_t, conditional", "relative error of d^2 on the unit sphere, t .02", "claims", heat_kernel},
 };

@@ -175,6 +175,54 @@ static int regions(struct hx_closed_forms *out, struct hx_error *err)
     return rc;
 }
 
+/* --- heat kernels, as sums over eigenfunctions */
+
+static const double pi = 3.14159265358979323846;
+
+static double heat_on_circle(double d, double t)
+{
+    double sum = 1 / (2 * pi);
+
+    for (int k = 1; exp(-k * k * t) > 1e-18; k++)
+        sum += exp(-k * k * t) * cos(k * d) / pi;
+    return sum;
+}
+
+/* Legendre's polynomials of cos d by their recursion. */
+static double heat_on_sphere(double d, double t)
+{
+    double sum = 1 / (4 * pi), last = 1, p = cos(d);
+
+    for (int l = 1; exp(-l * (l + 1) * t) > 1e-18; l++) {
+        const double next = ((2 * l + 1) * cos(d) * p - l * last) / (l + 1);
+
+        sum += (2 * l + 1) / (4 * pi) * exp(-l * (l + 1) * t) * p;
+        last = p;
+        p = next;
+    }
+    return sum;
+}
+
+static double heat_error(double (*kernel)(double d, double t), double n, double t)
+{
+    static const double far[] = {.25, .5, 1};
+    double most = 0;
+
+    for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+        const double d2 = -4 * t * log(pow(4 * pi * t, n / 2) * kernel(far[i], t));
+
+        most = fmax(most, fabs(d2 / (far[i] * far[i]) - 1));
+    }
+    return most;
+}
+
+static void heat(struct hx_closed_forms *out)
+{
+    out->heat.circle = heat_error(heat_on_circle, 1, .02);
+    out->heat.sphere[0] = heat_error(heat_on_sphere, 2, .02);
+    out->heat.sphere[1] = heat_error(heat_on_sphere, 2, .01);
+}
+
 int hx_closed_forms(struct hx_closed_forms *out, struct hx_error *err)
 {
     const struct hx_metric m = hx_space_form_metric(&sphere, 1);
@@ -182,6 +230,7 @@ int hx_closed_forms(struct hx_closed_forms *out, struct hx_error *err)
     int rc;
 
     *out = (struct hx_closed_forms){0};
+    heat(out);
     rc = geodesics(&m, out, err);
     if (!rc)
         rc = hx_curved_section(&m, somewhere, upwards, somewhere, &section, err);

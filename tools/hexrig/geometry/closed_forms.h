@@ -17,6 +17,10 @@ struct hx_closed_forms {
         double ball, ring;    /* flat, n 4: of radius 1 around 0; between the radii 1 and 3, from 1.2 away */
         double cap, beyond;   /* of the unit sphere, n 4: of radius 3, and 3.3, which has the antipode in it */
     } star;                   /* share of 64 rays that pass hx_star_follow() */
+    struct {
+        double circle;        /* flat, t .02 */
+        double sphere[2];     /* the unit sphere of dimension 2, t .02 and .01 */
+    } heat;                   /* -4t log((4 pi t)^(n/2) G_t) as d^2, of d .25, .5 and 1: largest relative error (Varadhan 1967) */
 };
 
 /* 0, -ELIBACC, -EDOM. */
