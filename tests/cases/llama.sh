@@ -1,16 +1,27 @@
 #!/bin/sh
-# llama.cpp's Hexagon backend, where its sources are (`hexrig llama --build` fetches them): the compiler takes one of its op files; and where
-# it is built, F16 tokens are those of its CPU backend, every run has the same counts, and some 50 op cases pass.
+# llama.cpp's Hexagon backend: what runs it divides by 0 as Arm does; where its sources are (`hexrig llama --build` fetches them) the compiler
+# takes one of its op files; and where it is built, F16 tokens are those of its CPU backend, every run has the same counts, and some 50 op
+# cases pass.
 # Usage: llama.sh BUILD
 set -eu
 src=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 unset HEXRIG_DEVICE HEXRIG_LIBEXEC HEXRIG_FARF DSP_LIBRARY_PATH ADSP_LIBRARY_PATH LD_LIBRARY_PATH HEXRIG_CFLAGS HEXRIG_CC HEXRIG_CXX
-llama=${HEXRIG_LLAMA:-${XDG_CACHE_HOME:-$HOME/.cache}/hexrig/llama}
-[ -d "$llama/llama.cpp/ggml" ] || { echo "skip: no sources of llama.cpp in $llama: hexrig llama --build"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR="$dir" TMPDIR="$dir"
+
+# what its host part divides by 0 is 0, as on a phone
+if [ "$(uname -m)" = x86_64 ]; then
+    ${CC:-cc} -O1 -Wall -Werror "$src/tests/llama/division.c" "$src/tools/llama/arm_division.c" -o "$dir/division"
+    "$dir/division" >"$dir/divided"
+    printf '0 7\n0 7696581394432\n0 -5\n0 -7\n0 0\n' | diff - "$dir/divided"
+    ("$dir/division" too large) >/dev/null 2>&1 && exit 1
+    echo "ok a division by 0 is 0"
+fi
+
+llama=${HEXRIG_LLAMA:-${XDG_CACHE_HOME:-$HOME/.cache}/hexrig/llama}
+[ -d "$llama/llama.cpp/ggml" ] || { echo "skip: no sources of llama.cpp in $llama: hexrig llama --build"; exit 77; }
 sdk=$build/share/hexrig/sdk
 htp=$llama/llama.cpp/ggml/src/ggml-hexagon/htp
 

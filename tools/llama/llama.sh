@@ -65,7 +65,7 @@ backend() {
     cp "$skels/libggml-htp-v73.so" "$lib/"
 }
 
-program() { # COMPILER SOURCE NAME LIBRARY...
+program() { # COMPILER SOURCE NAME OPTION...
     compiler=$1 source=$2 name=$3
     shift 3
     [ "$lib/$name" -nt "$source" ] ||
@@ -85,6 +85,7 @@ build() {
     program cc "$own/generate.c" llama_generate "$(find "$lib" -name 'libllama.*so')" $ggml
     # shellcheck disable=SC2086
     program c++ "$src/tests/test-backend-ops.cpp" test-backend-ops $ggml
+    program cc "$own/arm_division.c" libarm_division.so -shared -fPIC
     : >"$dir/built"
 }
 
@@ -92,7 +93,8 @@ build() {
 on_rig() { # REPORT COMMAND...
     report=$1
     shift
-    DSP_LIBRARY_PATH=$lib LD_LIBRARY_PATH=$lib "$prefix/bin/hexrig" run-with --library --profile "$HX_PROFILE" --report="$report" -- "$@"
+    DSP_LIBRARY_PATH=$lib LD_LIBRARY_PATH=$lib "$prefix/bin/hexrig" run-with --library --profile "$HX_PROFILE" --report="$report" -- \
+        env LD_PRELOAD="$lib/libarm_division.so" "$@"
 }
 generate() { # DEVICE [RUN-WITH...]: tokens and texts
     device=$1
