@@ -1,8 +1,9 @@
-/* Protects what dsp/qurt/qurt_spin.h promises of loops with pause: who waits sees a change at the time at which it is made, to the end
- * of that pause, and in the same order in every run.  The accesses tell of themselves here as a skel's do that has the trace flags. */
+/* Protects what dsp/qurt/qurt_spin.h promises of loops with pause and without: who waits sees a change at the time at which it is made, to
+ * the end of that pause or round, and in the same order in every run.  The accesses tell of themselves here as a skel's do that has the trace flags. */
 #include "qurt_threads.h"
 
 #include "base/machine.h"
+#include "cost/pending.h"
 #include "qurt/qurt_spin.h"
 #include "qurt_futex.h"
 
@@ -250,6 +251,87 @@ static void test_a_thread_alone_is_not_taken_far_by_its_pauses(void **state)
     hx_vt_call_end();
 }
 
+/* --- without pause */
+
+enum { ROUND = 5 }; /* pcycles of a round of the loop */
+
+static _Atomic int plain; /* nobody makes it known */
+
+static int read_plain(int is_own)
+{
+    hx_spin_access(&plain, sizeof(plain), 0, is_own);
+    return atomic_load(&plain);
+}
+
+static void wait_for_plain(void *arg)
+{
+    while (read_plain(0) == 0)
+        hx_cost_block(ROUND, 0);
+    *(uint64_t *)arg = hx_vt_now();
+}
+
+/* The first wait makes the word known; before, threads meet in the steps of turns.h. */
+static void test_a_loop_without_pause_takes_the_time_of_the_write(void **state)
+{
+    static const double works[] = {50000, 1000, 3000000};
+
+    (void)state;
+    for (size_t i = 0; i < HXT_LEN(works); i++)
+        for (int run = 0; run < 3; run++) {
+            uint64_t written;
+            qurt_thread_t id;
+
+            begin();
+            atomic_store(&plain, 0);
+            id = start(0, wait_for_plain, &seen_at[0]);
+            work(works[i]);
+            written = hx_vt_now();
+            write_word(&plain, 1);
+            join(id);
+            assert_in_range(seen_at[0], written, written + 2 * ROUND);
+            hx_vt_call_end();
+        }
+}
+
+static void write_plain(void *arg)
+{
+    (void)arg;
+    work(20000);
+    seen_at[1] = hx_vt_now();
+    write_word(&plain, 1);
+}
+
+static void test_a_thread_waits_so_for_a_word_of_its_own_stack(void **state)
+{
+    qurt_thread_t id;
+
+    (void)state;
+    begin();
+    atomic_store(&plain, 0);
+    id = start(0, write_plain, NULL);
+    while (read_plain(1) == 0)
+        hx_cost_block(ROUND, 0);
+    assert_in_range(hx_vt_now(), seen_at[1], seen_at[1] + 2 * ROUND);
+    join(id);
+    hx_vt_call_end();
+}
+
+/* A word that is read between other accesses is not what the thread waits for: it takes no longer. */
+static void test_rounds_that_do_something_take_their_own_time(void **state)
+{
+    const uint64_t began = begin();
+    _Atomic int other = 0;
+
+    (void)state;
+    for (int i = 0; i < 3 * HX_SPIN_POLLS; i++) {
+        read_plain(0);
+        hx_spin_access(&other, sizeof(other), 1, 1);
+        hx_cost_block(ROUND, 0);
+    }
+    assert_int_equal(hx_vt_now() - began, 3 * HX_SPIN_POLLS * ROUND);
+    hx_vt_call_end();
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -258,6 +340,9 @@ int main(void)
         cmocka_unit_test(test_a_barrier_of_counters_takes_the_slowest_share_in_every_run),
         cmocka_unit_test(test_a_thread_that_spins_on_works_for_the_call_that_writes),
         cmocka_unit_test(test_a_thread_alone_is_not_taken_far_by_its_pauses),
+        cmocka_unit_test(test_a_loop_without_pause_takes_the_time_of_the_write),
+        cmocka_unit_test(test_a_thread_waits_so_for_a_word_of_its_own_stack),
+        cmocka_unit_test(test_rounds_that_do_something_take_their_own_time),
     };
 
     return HXT_RUN_FIXTURE(tests, setup_known, NULL);
