@@ -6,31 +6,19 @@
 #   htp-ops-lib    src/dsp/ops, for V73, which one of them asks for
 #   nnlib          Hexagon NN, V65, with QuRT
 #
-# The sources come from HEXRIG_SOURCES, a folder with XNNPACK, pthreadpool, htp-ops-lib and nnlib in it, or by git into BUILD/sources, at
-# the commits below.
+# The sources: sources.sh.
 set -u
 build=$(cd "$1" && pwd)
-sources=${HEXRIG_SOURCES:-$build/sources}
+. "$(dirname "$0")/sources.sh"
 PKG_CONFIG_PATH=$build/lib/pkgconfig
 export PKG_CONFIG_PATH
 command -v pkg-config >/dev/null || { echo "skip: no pkg-config"; exit 77; }
 flags="$(pkg-config --define-variable=trace= --cflags hexrig-skel) -w -Werror=implicit-function-declaration -include hexrig_toolchain.h"
 
-fetch() { # fetch NAME OWNER COMMIT: into $sources/NAME, once
-    [ -d "$sources/$1" ] && return
-    if ! git -c init.defaultBranch=main init -q "$sources/$1.new" ||
-        ! git -C "$sources/$1.new" fetch -q --depth 1 "https://github.com/$2/$1" "$3" 2>/dev/null ||
-        ! git -C "$sources/$1.new" checkout -q FETCH_HEAD; then
-        rm -rf "$sources/$1.new"
-        echo "skip: no $sources/$1, and github.com/$2/$1 cannot be fetched"
-        exit 77
-    fi
-    mv "$sources/$1.new" "$sources/$1"
-}
-fetch XNNPACK google 75db3c093b6d74fe90b8df82670cd8a01102ba38
-fetch pthreadpool google 0e6ca13779b57d397a5ba6bfdcaa8a275bc8ea2e
-fetch htp-ops-lib haozixu 426d1da60f23f0e79454cf466b2b2485aafc26a7
-fetch nnlib XiaoMi df7ad3c1b235ecfeafa6ac9448be462e3f51ec6a
+fetch_sources XNNPACK google
+fetch_sources pthreadpool google
+fetch_sources htp-ops-lib haozixu
+fetch_sources nnlib XiaoMi
 
 failed=0
 check() { # check NAME WANTED FLAGS: files from stdin, relative to the repository

@@ -1,4 +1,5 @@
-# Other people's programs, unmodified and fetched: Qualcomm's library and daemon, linux-msm's daemon.
+# Other people's programs, unmodified and fetched: Qualcomm's library and daemon, linux-msm's daemon, XNNPACK's HVX functions.
 . "$(dirname "$0")/common.sh"
 echo "real qualcomm sh $src/tests/daemons/qualcomm.sh $build"
 echo "real hexagonrpc sh $src/tests/daemons/hexagonrpc.sh $build"
+echo "real xnnpack sh $src/tests/xnnpack/run.sh $build"
