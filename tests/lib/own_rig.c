@@ -72,7 +72,7 @@ int own_rig_stop(void **state)
     int bad;
 
     (void)state;
-    /* Of a test that failed while the rig was stopped.  Not behind SIGTERM: it could undo the stop that the leak checker waits for at exit. */
+    /* Of a test that failed while the rig was stopped.  Not behind SIGTERM: it could undo the stop that the leak checker waits for. */
     hxt_signal(&own_rig_child, SIGCONT);
     hxt_signal(&own_rig_child, SIGTERM);
     if (hxt_wait(&own_rig_child, &r))
