@@ -198,7 +198,9 @@ int gtc_correct(remote_handle64 h, unsigned int record, const float *x, int xLen
 
     if (!s)
         return AEE_EINVHANDLE;
-    rc = begin(s, n && (size_t)xLen == n * AXES && n % LANES == 0 && xLen == yLen && hx_is_aligned(x) && hx_is_aligned(y) && record < s->library.n,
+    rc = begin(s,
+               n && (size_t)xLen == n * AXES && n % LANES == 0 && xLen == yLen && hx_is_aligned(x) && hx_is_aligned(y) &&
+                   record < s->library.n,
                (size_t)xLen);
     if (rc)
         return put(s, rc);

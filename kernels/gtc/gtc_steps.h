@@ -31,7 +31,7 @@ void hx_gtc_correct_one_hvx(const float *record, const float *off, float *y);
 /* --- two stages
  *
  * All of it is f32, rounded after each operation, in this order, so that hvx and ref have the same bits:
- *   d2 = sum over l = 0..7 of (x_l - q_l)^2; g2 = sum over i of (sum over l of g_il off_l) off_i, off = x - q; y_i = end_i, then + M_il off_l
+ *   off = x - q; d2 = sum over l = 0..7 of off_l^2; g2 = sum over i of (sum over l of g_il off_l) off_i; y_i = end_i, then + M_il off_l
  * |x_l| <= 1e18: beyond, and where x is no number, no record is near, and the answer is record 0 with HX_GTC_NOWHERE. */
 enum { HX_GTC_NEAR = 8 };
 

@@ -413,8 +413,8 @@ static int star(struct hx_claims *c, struct hx_claim_result *r, struct hx_error 
     r->number = (double)own.of[HX_STAR_LEFT] / RAYS;
     r->status = again(r->number == 1);
     snprintf(r->note, sizeof(r->note), "conjugate %zu, lost %zu; noise %.3g; flat ball %.3g, ring %.3g; cap %.3g, with antipode %.3g",
-             own.of[HX_STAR_CONJUGATE], own.of[HX_STAR_LOST], (double)noise.of[HX_STAR_LEFT] / RAYS, c->forms.star.ball, c->forms.star.ring, c->forms.star.cap,
-             c->forms.star.beyond);
+             own.of[HX_STAR_CONJUGATE], own.of[HX_STAR_LOST], (double)noise.of[HX_STAR_LEFT] / RAYS, c->forms.star.ball,
+             c->forms.star.ring, c->forms.star.cap, c->forms.star.beyond);
     return rc;
 }
 

@@ -20,7 +20,8 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-    "The 18 published claims about geometry and trajectories, and two that are left open (star_shaped, heat_kernel): what was published, what the number here is, the number, and "
+    "The 18 published claims about geometry and trajectories, and two that are left open (star_shaped, "
+    "heat_kernel): what was published, what the number here is, the number, and "
     "whether it `holds` (a gate on the method), is `reproduced` or not, or is `no evidence`, since noise gives the same.  The "
     "same on every run: what the machine's speed decides is told by the commands that it names. With -o also CASE_claims.json, "
     "and line by line as they come CASE_claims.jsonl, which --resume goes on with."

@@ -27,7 +27,8 @@ static const char doc[] =
     "Geodesics start at the point of the cloud that is nearest to its mean, in --rays directions.  A ray passes when it leaves the "
     "region near the cloud's points and stays outside (left); of others it is counted that they never left it (inside), came back "
     "(returns), met a conjugate point in it, or that their speed drifts by 1 % or numbers end (lost).  star_shaped: all of them "
-    "pass; that is the certificate, of these directions.  The same of noise, and of regions where the answer is known: a flat ball and a spherical cap of radius 3 are, a "
+    "pass; that is the certificate, of these directions.  The same of noise, and of regions where the answer is known: a "
+    "flat ball and a spherical cap of radius 3 are, a "
     "flat ring and a cap that has the antipode in it are not.  With -o also CASE_star_certificate.json."
     "\vExample: hexrig geometry star --neighbours 32 --within 1.5";
 
