@@ -1,5 +1,5 @@
-/* Protects what planted models (tools/hexrig/planted) do: activations have the rank, the sink, the zones, the phases and the answer that were
- * asked for, and those of a model where nothing was planted have not. */
+/* Protects what planted models (tools/hexrig/planted) do: activations have the rank, the sink, the zones, the phases and the answer that
+ * were asked for, and those of a model where nothing was planted have not. */
 #include <math.h>
 #include <stdlib.h>
 

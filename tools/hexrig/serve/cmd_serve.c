@@ -29,8 +29,8 @@ static const struct argp_option options[] = {
     {"queue", OPT_QUEUE, "N", 0, "requests that may wait for one of them; more get status 503 (64)", 0},
     {"name", OPT_NAME, "NAME", 0, "of the model, as clients call it (its file's)", 0},
     {"cors", OPT_CORS, "ORIGIN", 0, "pages of this origin may use it, as http://localhost:3000; * = any (none)", 0},
-    {"state", OPT_STATE, "FILE", 0, "of hexrig isagi: replies say how near its questions are; it is read at the start and stays as it is (none)",
-     0},
+    {"state", OPT_STATE, "FILE", 0,
+     "of hexrig isagi: replies say how near its questions are; it is read at the start and stays as it is (none)", 0},
     {"chat", OPT_CHAT, "FAMILY", 0, "template of chats instead of the model's", 0},
     {0},
 };
