@@ -37,14 +37,13 @@ run() {
 run -m "$src/tests/data/hexrig-tiny-f16.gguf" -n 6 --cpu >"$dir/first" || { cat "$dir/first"; exit 1; }
 grep -qx 'same_as_cpu=1/1' "$dir/first"
 run -m "$src/tests/data/hexrig-tiny-f16.gguf" -n 6 --cpu >"$dir/second"
-# counts are the same in every run; time is within 2 %, as threads that spin on memory meet when the host lets them
+# counts and times are the same in every run; of single ops llama.cpp rounds to whole microseconds, by where a packet began
 counts() {
-    sed 's/ [a-z]*_us=[0-9.]*//g' "$1" | awk '/^op /{ ops = 1 } { if (ops && NF == 5) print $1, $2; else if (!ops) print }' | LC_ALL=C sort
+    sed 's/ profiler_us=[0-9.]*//' "$1" | awk '/^op /{ ops = 1 } { if (ops && NF == 5) print $1, $2; else if (!ops) print }' | LC_ALL=C sort
 }
 counts "$dir/first" >"$dir/first.counts"
 counts "$dir/second" | diff "$dir/first.counts" -
-cat "$dir/first" "$dir/second" | sed -n 's/^per packet: .* exec_us=\([0-9.]*\) .*/\1/p' |
-    awk '{ us[NR] = $1 } END { d = us[1] - us[2]; exit !(NR == 2 && us[1] > 0 && d * d <= (0.02 * us[1]) ^ 2) }'
+grep -q ' exec_us=[1-9]' "$dir/first.counts"
 echo "ok tokens and figures"
 run --ops='SQR|SCALE|SUM_ROWS|CONCAT' >"$dir/ops" || { cat "$dir/ops"; exit 1; }
 tail -n 1 "$dir/ops"
