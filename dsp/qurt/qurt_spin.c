@@ -218,7 +218,8 @@ static void doze(struct dozer *d)
 
 void hx_spin_pause(unsigned cycles)
 {
-    struct dozer d = {.follows = hx_qurt_self()->created && !hx_shared_serves(), .period = cycles + MORE_CYCLES, .look = cycles + MORE_CYCLES};
+    struct dozer d = {
+        .follows = hx_qurt_self()->created && !hx_shared_serves(), .period = cycles + MORE_CYCLES, .look = cycles + MORE_CYCLES};
 
     hx_hvx_settle();
     hx_vt_order_begin();

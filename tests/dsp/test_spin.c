@@ -1,5 +1,6 @@
 /* Protects what dsp/qurt/qurt_spin.h promises of loops with pause and without: who waits sees a change at the time at which it is made, to
- * the end of that pause or round, and in the same order in every run.  The accesses tell of themselves here as a skel's do that has the trace flags. */
+ * the end of that pause or round, and in the same order in every run.  The accesses tell of themselves here as a skel's do that has the
+ * trace flags. */
 #include "qurt_threads.h"
 
 #include "base/machine.h"

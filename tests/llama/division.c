@@ -1,5 +1,6 @@
-/* Divisions by 0 as tools/llama/arm_division.c leaves them, for tests/cases/llama.sh: of 32 and 64 bits, by registers and by every form of address.
- * Prints quotient and remainder of each, which x86 ends the program for; with an argument -2^31 / -1, which ends it with arm_division, too. */
+/* Divisions by 0 as tools/llama/arm_division.c leaves them, for tests/cases/llama.sh: of 32 and 64 bits, by registers and by every form of
+ * address.  Prints quotient and remainder of each, which x86 ends the program for; with an argument -2^31 / -1, which ends it with
+ * arm_division, too. */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -10,7 +10,8 @@
 
 #define CLAIMS "geometry claims" SMALL " --points 96 --neighbours 32 --questions 2 -o "
 
-/* The 18 published claims and two that are left open, with a number and a status each; a run that goes on with a half of another's lines ends as that did. */
+/* The 18 published claims and two that are left open, with a number and a status each; a run that goes on with a half of another's lines
+ * ends as that did. */
 static void test_claims_have_rows_and_go_on(void **state)
 {
     char folder[200], lines[256], *text, *half;

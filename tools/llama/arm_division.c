@@ -1,8 +1,8 @@
-/* An integer division by 0 as on Arm: the quotient is 0 and nothing traps.  llama.cpp's Hexagon backend runs on phones, and in two places its
- * host part divides by 0 and drops the result (docs/ggml-hexagon.md); x86 raises SIGFPE there.  Preloaded into what `hexrig llama` runs on
- * a rig; on other processors it is empty.
+/* An integer division by 0 as on Arm: the quotient is 0 and nothing traps.  llama.cpp's Hexagon backend runs on phones, and in two places
+ * its host part divides by 0 and drops the result (docs/ggml-hexagon.md); x86 raises SIGFPE there.  Preloaded into what `hexrig llama` runs
+ * on a rig; on other processors it is empty.
  *
- * A handler of SIGFPE that stays: it knows DIV and IDIV of 32 and 64 bits (opcode F7 /6 and /7), sets quotient 0 and the dividend as remainder,
+ * A handler of SIGFPE that stays: it knows DIV and IDIV of 32 and 64 bits (opcode F7 /6 and /7), sets quotient 0 and the dividend as rest,
  * which is what Arm's UDIV and MSUB leave, and goes on behind the instruction.  Everything else ends the program as without it: another
  * opcode, 16 bits, and a quotient that has no room (INT_MIN / -1), told by its dividend. */
 #define _GNU_SOURCE
@@ -43,7 +43,8 @@ static size_t division(const uint8_t *code, int *is_64, int *is_signed)
     return kind == DIV || kind == IDIV ? at + operand_bytes(code + at) : 0;
 }
 
-/* Could the quotient be too large, so that the divisor need not be 0?  The upper half of the dividend tells: a compiler makes it from the lower one. */
+/* Could the quotient be too large, so that the divisor need not be 0?  The upper half of the dividend tells: a compiler makes it from the
+ * lower one. */
 static int may_overflow(uint64_t low, uint64_t high, int is_64, int is_signed)
 {
     if (!is_signed)
