@@ -110,6 +110,13 @@ remove() { # FOLDER, with what is mounted in it
     rm -rf "$1"
 }
 
+# Ends what a program has left that failed: that is told, and is none of the next one's.
+end_rest() { # KIND NAME
+    for pid in $(ours); do
+        ! grep -qsaz "^TMPDIR=$WORK/tmp/$1-$2\$" "/proc/$pid/environ" || kill -9 "$pid" 2>/dev/null
+    done
+}
+
 cleanup() {
     trap - EXIT
     kill $(ours) 2>/dev/null
@@ -141,6 +148,7 @@ if [ "$(find "$WORK/results" -name '*.fail' | wc -l)" -le "${AGAIN:-3}" ]; then
         result=$(result_of "$kind" "$name")
         [ -e "$result.fail" ] || continue
         mv "$result.fail" "$result.unsteady"
+        end_rest "$kind" "$name"
         remove "$WORK/tmp/$kind-$name"
         echo "again $kind $name, alone:"
         # shellcheck disable=SC2086 # a line of a suite is words

@@ -134,11 +134,11 @@ static void test_broken_rings_of_the_root_pd_are_a_restart(void **state)
 
         damage[i](r);
         munmap(r, sizeof(*r));
-        fd = drv_open("fastrpc-cdsp");
-        assert_true(fd >= 0);
-        if (drv_create(fd, FASTRPC_MODE_UNSIGNED_MODULE, 0) == 0) /* the damage may be seen a moment later */
+        fd = drv_open("fastrpc-cdsp"); /* the damage may be seen before that, */
+        if (fd >= 0 && drv_create(fd, FASTRPC_MODE_UNSIGNED_MODULE, 0) == 0) /* or a moment later */
             drv_open_skel(fd);
-        close(fd);
+        if (fd >= 0)
+            close(fd);
         expect_restart(restarts);
         usleep(2100000); /* five deaths within 2 s of their starts are too many */
     }

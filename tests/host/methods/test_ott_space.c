@@ -15,9 +15,8 @@ enum { WIDTH = 24, STATES = 200 };
 /* Points around a bent sheet, so that neighbours lie otherwise at each of them. */
 static void make_states(float *states, size_t n)
 {
-    struct hxt_rng rng;
+    struct hxt_rng rng = {.s = {1, 2, 3, 4}}; /* the same states in every run: what is said of halves is true of most, not of all */
 
-    hxt_rng_init(&rng, 11);
     for (size_t i = 0; i < n; i++) {
         const double a = 2 * hxt_normal(&rng), b = 2 * hxt_normal(&rng);
 
