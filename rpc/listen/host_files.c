@@ -14,9 +14,9 @@
 static FILE **entry(apps_std_FILE file)
 {
     struct hx_host *host = hx_host_of_thread();
-    const int i = file - HX_HOST_FIRST_FILE;
+    const unsigned i = (unsigned)file - HX_HOST_FIRST_FILE; /* the DSP says any number */
 
-    return i >= 0 && i < HX_HOST_FILES && host->file[i] ? &host->file[i] : NULL;
+    return i < HX_HOST_FILES && host->file[i] ? &host->file[i] : NULL;
 }
 
 static FILE *stream(apps_std_FILE file)
