@@ -149,7 +149,8 @@ static int serve(struct listener *l, const struct hx_next_out *got, size_t *answ
     rc = make_room(&l->answer, *answer, ANSWER_BYTES_MAX);
     if (rc)
         return rc;
-    memset(l->answer.at, 0, *answer); /* what an interface does not write is nothing of ours */
+    if (*answer)
+        memset(l->answer.at, 0, *answer); /* what an interface does not write is nothing of ours */
     hx_reverse_place(l->answer.at, got->sc, pra);
     return invoke(got->handle, got->sc, pra);
 }

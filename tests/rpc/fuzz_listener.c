@@ -34,7 +34,7 @@ static struct {
     enum lie lie;
     uint32_t ctx; /* 0: there was none */
     unsigned maps;
-    char folder[64], outside[80];
+    char folder[256], outside[272];
 } f;
 
 static void must(int is_so, const char *what)
@@ -76,7 +76,7 @@ static int read_request(uint64_t *answer)
 
 static int contains(const uint8_t *bytes, size_t n, const char *text)
 {
-    return memmem(bytes, n, text, strlen(text)) != NULL;
+    return n && memmem(bytes, n, text, strlen(text)) != NULL;
 }
 
 static void check_answer(const struct hx_next_in *in, const uint8_t *answer)
@@ -202,7 +202,7 @@ static void empty_folder(void)
 
 static void fill_folder(void)
 {
-    char path[128];
+    char path[300];
     FILE *out;
 
     snprintf(path, sizeof(path), "%s/a", f.folder);
@@ -229,7 +229,7 @@ static void set_up(void)
 
     if (*f.folder)
         return;
-    snprintf(f.folder, sizeof(f.folder), "%.40s/fuzzXXXXXX", tmp ? tmp : "/tmp");
+    snprintf(f.folder, sizeof(f.folder), "%.200s/fuzzXXXXXX", tmp ? tmp : "/tmp");
     must(mkdtemp(f.folder) != NULL, "there is room for a folder");
     snprintf(f.outside, sizeof(f.outside), "%s.out", f.folder);
     atexit(remove_all);
