@@ -153,10 +153,10 @@ static int propose(const struct hx_generate *g, const uint32_t *ids, size_t n, s
     if (rc)
         t->n = 0;
     hx_draft_prune(t, room.thresh);
-    if (g->spec)
+    if (g->spec) {
         hx_spec_pay(g->spec, t);
-    if (g->spec)
         hx_spec_drafted(g->spec, hx_spec_clock() - start, t);
+    }
     return failed(g, rc, err);
 }
 
