@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "coverage.h"
 #include "methods/geometry/curvature.h"
 #include "methods/geometry/store.h"
-#include "planted/keyed.h"
 #include "rays.h"
 #include "simulate.h"
 #include "warp.h"

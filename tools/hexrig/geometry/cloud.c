@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "cmd_geometry.h"
 #include "methods/geometry/dimension.h"
-#include "planted/keyed.h"
 #include "space.h"
 #include "subspace/activations.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "cli/line_plot.h"
 #include "cmd_geometry.h"
 #include "coverage.h"
-#include "planted/keyed.h"
 #include "subspace/activations.h"
 
 enum { OPT_EPS = HX_SPACE_OPT_FREE, OPT_REPEATS, OPT_PLOT };

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/eigen.h"
+#include "base/keyed.h"
 #include "cli/gnuplot.h"
 #include "cmd_geometry.h"
 #include "methods/geometry/curvature.h"
-#include "planted/keyed.h"
 #include "space.h"
 #include "subspace/activations.h"
 

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/keyed.h"
 #include "cli/gnuplot.h"
 #include "cli/line_plot.h"
 #include "cli/report.h"
 #include "cmd_geometry.h"
 #include "on_dsp.h"
-#include "planted/keyed.h"
 #include "subspace/activations.h"
 #include "trajectories.h"
 

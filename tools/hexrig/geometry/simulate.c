@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "cli/opt.h"
 #include "cli/report.h"
 #include "cmd_geometry.h"
-#include "planted/keyed.h"
 #include "subspace/activations.h"
 #include "subspace/subject.h"
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "cli/report.h"
 #include "cli/share.h"
 #include "cli/terminal_watch.h"
 #include "methods/moments/text_pass.h"
-#include "planted/keyed.h"
 #include "subspace/activations.h"
 #include "text/text.h"
 

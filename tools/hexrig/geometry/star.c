@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "closed_forms.h"
 #include "cmd_geometry.h"
 #include "methods/geometry/nearest.h"
-#include "planted/keyed.h"
 #include "rays.h"
 #include "trajectories.h"
 

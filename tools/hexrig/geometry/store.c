@@ -7,10 +7,10 @@
 
 #include "base/digest.h"
 #include "base/json_text.h"
+#include "base/keyed.h"
 #include "cmd_geometry.h"
 #include "methods/geometry/head.h"
 #include "methods/geometry/store.h"
-#include "planted/keyed.h"
 #include "trajectories.h"
 
 enum { OPT_STORE = HX_MADE_OPT_FREE, OPT_RECORDS };

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "planted/keyed.h"
+#include "base/keyed.h"
 #include "subspace/activations.h"
 
 enum { PARTS = HX_TRAJECTORY_POINTS - 1, MOST_STEPS = 4096 };

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/keyed.h"
 #include "cli/gnuplot.h"
 #include "cli/line_plot.h"
 #include "cmd_geometry.h"
-#include "planted/keyed.h"
 #include "subspace/activations.h"
 #include "trajectories.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "bench.h"
 #include "methods/guard/guard.h"
-#include "planted/keyed.h"
 #include "subspace/activations.h"
 
 double hx_found_specificity(double own, double others)

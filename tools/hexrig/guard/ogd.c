@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "cli/report.h"
 #include "cmd_guard.h"
 #include "engine/forward.h"
 #include "methods/guard/guard_file.h"
 #include "methods/guard/ogd.h"
-#include "planted/keyed.h"
 #include "ugt/source.h"
 
 enum { OPT_GUARD = HX_OPT_FREE, OPT_STATES };

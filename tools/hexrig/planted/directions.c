@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keyed.h"
+#include "base/keyed.h"
 
 enum { LANES = 8, MIXED = 8 }; /* MIXED: vectors of the basis in a direction */
 

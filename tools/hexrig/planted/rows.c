@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "keyed.h"
+#include "base/keyed.h"
 #include "narrow.h"
 
 /* Keys of what is random; those of layers follow. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "methods/moments/text_pass.h"
-#include "planted/keyed.h"
 
 struct watch {
     struct hx_tap tap; /* first */

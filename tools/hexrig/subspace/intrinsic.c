@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "activations.h"
+#include "base/keyed.h"
 #include "cli/report.h"
 #include "cli/share.h"
 #include "cmd_subspace.h"
@@ -13,7 +14,6 @@
 #include "geometry_file.h"
 #include "methods/geometry/dimension.h"
 #include "phases.h"
-#include "planted/keyed.h"
 #include "subject.h"
 #include "text/text.h"
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/blas.h"
+#include "base/keyed.h"
 #include "engine/arch/arch.h"
 #include "gguf/gguf_write.h"
 #include "methods/ugt/ugt.h"
-#include "planted/keyed.h"
 #include "subspace/activations.h"
 
 #define OUTPUT "output.weight"

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/keyed.h"
 #include "cli/report.h"
 #include "cmd_ugt.h"
 #include "methods/ugt/ugt_file.h"
-#include "planted/keyed.h"
 #include "source.h"
 #include "subspace/activations.h"
 
