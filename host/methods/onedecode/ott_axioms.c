@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "methods/geometry/curvature.h"
 #include "methods/geometry/dimension.h"
 #include "methods/geometry/field.h"
@@ -38,21 +39,16 @@ static void split(struct halves *h, const float *states)
         memcpy(h->rows + (i % 2 * h->n + i / 2) * h->width, states + i * h->width, h->width * sizeof(*states));
 }
 
-/* Normal numbers, near enough: sums of twelve uniform ones.  SplitMix64, Source: Steele, Lea, Flood 2014. */
+/* Normal numbers, near enough: sums of twelve uniform ones. */
 static void make_noise(struct halves *h)
 {
-    uint64_t seed = 1;
+    enum { KEY = 1, TERMS = 12 };
 
     for (size_t i = 0; i < 2 * h->n * h->width; i++) {
-        double sum = -6;
+        double sum = -TERMS / 2;
 
-        for (int k = 0; k < 12; k++) {
-            uint64_t z = seed += 0x9e3779b97f4a7c15u;
-
-            z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-            z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-            sum += (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-        }
+        for (size_t k = 0; k < TERMS; k++)
+            sum += (double)(hx_keyed(KEY, i * TERMS + k) >> 11) * 0x1p-53;
         h->rows[i] = (float)sum;
     }
 }
