@@ -20,7 +20,8 @@ static void load(void)
         void *to;
     } wanted[] = {
         {"LAPACKE_dsyevd", &functions.dsyevd}, {"LAPACKE_dgeqrf", &functions.dgeqrf}, {"LAPACKE_dorgqr", &functions.dorgqr},
-        {"LAPACKE_dgesdd", &functions.dgesdd}, {"dgemm_", &functions.dgemm},          {"dsyrk_", &functions.dsyrk},
+        {"LAPACKE_dgesdd", &functions.dgesdd}, {"LAPACKE_dgesv", &functions.dgesv},   {"dgemm_", &functions.dgemm},
+        {"dsyrk_", &functions.dsyrk},
     };
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* stays: OpenBLAS' threads live in it */
     void (*threads)(int n);

@@ -18,6 +18,8 @@ struct hx_blas {
     int (*dorgqr)(int layout, int m, int n, int k, double *a, int lda, const double *tau);
     /* Singular values s [min(m, n)], falling, of a (m x n), which is lost; jobz 'S': with as many columns of u and rows of vt. */
     int (*dgesdd)(int layout, char jobz, int m, int n, double *a, int lda, double *s, double *u, int ldu, double *vt, int ldvt);
+    /* b (n x m) becomes a^-1 b, a (n x n) is lost; pivots [n] for the call.  Above 0: a has no inverse. */
+    int (*dgesv)(int layout, int n, int m, double *a, int lda, int *pivots, double *b, int ldb);
     /* c (m x n) = alpha op(a) op(b) + beta c, op by 'N' or 'T'; Fortran's, all by address. */
     void (*dgemm)(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha, const double *a,
                   const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc);

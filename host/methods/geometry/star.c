@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/blas.h"
 #include "base/eigen.h"
 #include "jacobi.h"
 
@@ -19,61 +20,19 @@ static void fields(const struct hx_jacobi *j, double *to)
         memcpy(to + i * j->n, j->phi + i * 2 * j->n + j->n, j->n * sizeof(*to));
 }
 
-static size_t largest_below(const double *a, size_t n, size_t c)
-{
-    size_t best = c;
-
-    for (size_t i = c + 1; i < n; i++)
-        best = fabs(a[i * n + c]) > fabs(a[best * n + c]) ? i : best;
-    return best;
-}
-
-static void swap_rows(double *a, size_t n, size_t i, size_t k)
-{
-    for (size_t c = 0; c < n && i != k; c++) {
-        const double t = a[i * n + c];
-
-        a[i * n + c] = a[k * n + c];
-        a[k * n + c] = t;
-    }
-}
-
-/* b becomes a^-1 b, both [n][n]; a is lost.  0: a has no inverse. */
-static int solve(double *a, double *b, size_t n)
-{
-    for (size_t c = 0; c < n; c++) {
-        const size_t pivot = largest_below(a, n, c);
-
-        if (!(fabs(a[pivot * n + c]) > 0))
-            return 0;
-        swap_rows(a, n, c, pivot);
-        swap_rows(b, n, c, pivot);
-        for (size_t i = 0; i < n; i++) {
-            const double f = a[i * n + c] / a[c * n + c];
-
-            for (size_t k = 0; k < n && i != c; k++) {
-                a[i * n + k] -= f * a[c * n + k];
-                b[i * n + k] -= f * b[c * n + k];
-            }
-        }
-    }
-    for (size_t i = 0; i < n * n; i++)
-        b[i] /= a[i / n * n + i / n];
-    return 1;
-}
-
-/* 1: none between fields `then` and `now` [n][n].  S^T = then^-T now^T has S's eigenvalues. */
+/* 1: none between fields `then` and `now` [n][n].  Columns of LAPACK's are rows here: then^-T now^T has the eigenvalues of S. */
 static int free_of_conjugates(const double *then, const double *now, size_t n, int *yes, struct hx_error *err)
 {
+    const struct hx_blas *blas = hx_blas(err);
     double a[MOST * MOST], s[MOST * MOST], even[MOST * MOST], values[MOST];
-    int rc;
+    int pivots[MOST], rc;
 
-    for (size_t i = 0; i < n * n; i++) {
-        a[i] = then[i % n * n + i / n];
-        s[i] = now[i % n * n + i / n];
-    }
     *yes = 0;
-    if (!solve(a, s, n))
+    if (!blas)
+        return -ELIBACC;
+    memcpy(a, then, n * n * sizeof(*a));
+    memcpy(s, now, n * n * sizeof(*s));
+    if (blas->dgesv(HX_BLAS_COLUMNS, (int)n, (int)n, a, (int)n, pivots, s, (int)n))
         return 0;
     for (size_t i = 0; i < n * n; i++)
         even[i] = (s[i] + s[i % n * n + i / n]) / 2;
