@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -76,6 +77,27 @@ static inline void bench_rig_start(void)
         usleep(10000);
     if (access(r->device, F_OK))
         bench_fail(r->device);
+}
+
+/* Until no session is open, so that the PDs of what was measured have gone. */
+static inline void bench_rig_await_idle(void)
+{
+    char path[96], text[4096];
+    size_t n;
+
+    snprintf(path, sizeof(path), "%.70s/status", bench_rig.mount);
+    for (int i = 0; i < 1000; i++) {
+        FILE *f = fopen(path, "r");
+
+        n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+        if (f)
+            fclose(f);
+        text[n] = '\0';
+        if (strstr(text, "\nsessions=0\n"))
+            return;
+        poll(NULL, 0, 10);
+    }
+    bench_fail(path);
 }
 
 /* All threads of a process, and of the processes that they have started. */

@@ -259,7 +259,7 @@ static double rig_calls_per_second(int n)
     rate = calls_per_second(callers, n);
     for (int i = 0; i < sessions; i++)
         close(c[i].fd);
-    usleep(100000); /* the PDs go */
+    bench_rig_await_idle();
     return rate;
 }
 
