@@ -29,13 +29,31 @@ static int has_dsp(void *unused)
     return own_rig_dsp() > 0;
 }
 
+static int lifeline = -1; /* the rig ends when this is closed, by the end of this program, too */
+
+static int start_on_lifeline(const struct hxt_cmd *cmd, const char **fd_arg)
+{
+    char number[16]; /* hxt_path() has few buffers, and callers have used them */
+    int ends[2], rc;
+
+    if (pipe2(ends, O_CLOEXEC) || fcntl(ends[0], F_SETFD, 0))
+        return -1;
+    snprintf(number, sizeof(number), "%d", ends[0]);
+    *fd_arg = number;
+    rc = hxt_start(&own_rig_child, cmd);
+    *fd_arg = NULL;
+    close(ends[0]);
+    lifeline = ends[1];
+    return rc ? -1 : 0;
+}
+
 int own_rig_start(void **state)
 {
     const char *libexec = getenv("HEXRIG_LIBEXEC"), *skels = getenv("DSP_LIBRARY_PATH");
     const char *argv[] = {hxt_path("%s/hexrig-fuse", libexec ? libexec : HXT_BUILD "/libexec/hexrig"),
                           "--mount", own_rig_path(""), "--front-end", own_rig_front_end,
-                          NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
-    size_t n = 5;
+                          "--lifeline-fd", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    size_t n = 7;
     const char *env[] = {hxt_path("DSP_LIBRARY_PATH=%s", skels ? skels : HXT_BUILD "/tests"), NULL};
     struct hxt_cmd cmd = {.argv = argv, .env = env, .timeout_s = own_rig_seconds};
     char node[512];
@@ -61,7 +79,7 @@ int own_rig_start(void **state)
         return -1;
     if (own_rig_mode && chmod(hxt_tmpdir(), 0711))
         return -1;
-    if (hxt_start(&own_rig_child, &cmd))
+    if (start_on_lifeline(&cmd, &argv[6]))
         return -1;
     return hxt_until(serves, node, 10) && hxt_until(has_dsp, NULL, 10) ? 0 : -1;
 }
@@ -77,6 +95,7 @@ int own_rig_stop(void **state)
     hxt_signal(&own_rig_child, SIGTERM);
     if (hxt_wait(&own_rig_child, &r))
         return -1;
+    close(lifeline);
     bad = r.exit_code != 0 || serves((void *)own_rig_path("fastrpc-cdsp"));
     if (bad)
         print_error("rig: exit %d signal %d\n", r.exit_code, r.signal);
