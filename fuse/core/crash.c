@@ -1,6 +1,7 @@
 /* Taking the word of a PD that crashes, and having somebody look at it. */
 #include "crash.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -327,7 +328,7 @@ void hx_crash_stop(struct hx_driver *d)
 
 /* --- debuggers -------------------------------------------------------------------------------------------------------- */
 
-static bool is_traced(pid_t pid)
+static bool is_thread_traced(pid_t pid, const char *thread)
 {
     static const char key[] = "\nTracerPid:";
     char path[64], text[2048];
@@ -335,7 +336,7 @@ static bool is_traced(pid_t pid)
     int fd;
     const char *at;
 
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid, thread);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     if (fd >= 0)
@@ -343,6 +344,28 @@ static bool is_traced(pid_t pid)
     text[n > 0 ? n : 0] = '\0';
     at = strstr(text, key);
     return at && atoi(at + sizeof(key) - 1) != 0;
+}
+
+/* All threads of it: a debugger takes them one by one, and the one that crashed would end the process if it went on before its turn. */
+static bool is_traced(pid_t pid)
+{
+    const struct dirent *e;
+    bool any = false, all = true;
+    char path[64];
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    dir = opendir(path);
+    if (!dir)
+        return false;
+    while (all && (e = readdir(dir))) {
+        if (*e->d_name == '.')
+            continue;
+        any = true;
+        all = is_thread_traced(pid, e->d_name);
+    }
+    closedir(dir);
+    return any && all;
 }
 
 void hx_crash_tick(struct hx_driver *d)
