@@ -40,6 +40,21 @@ void e2e_command(struct e2e_run *r, const char *words)
     r->cmd = (struct hxt_cmd){.argv = r->argv, .env = r->envs, .timeout_s = E2E_TIMEOUT_S};
 }
 
+void e2e_tell_log(void)
+{
+    char path[300], line[512];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/hexrig.log", e2e_dir());
+    f = fopen(path, "r");
+    if (!f)
+        return;
+    fseek(f, -4000, SEEK_END); /* fails in a shorter one, which is read whole */
+    while (fgets(line, sizeof(line), f))
+        print_message("log: %s", line);
+    fclose(f);
+}
+
 void e2e_run(struct hxt_result *res, const char *words)
 {
     struct e2e_run r;

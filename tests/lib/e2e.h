@@ -42,6 +42,9 @@ double e2e_number(const json_t *j, const char *path);
 
 const char *e2e_text(const json_t *j, const char *key);
 
+/* Prints what the rigs of this test logged last. */
+void e2e_tell_log(void);
+
 /* Finds a process (not a zombie) of this test by the start of its name; 0 = none. */
 pid_t e2e_find(const char *name);
 

@@ -23,7 +23,13 @@ static int short_status(const struct server *s)
 {
     int status = 0;
 
-    json_decref(http_json(s->port, "POST", "/v1/completions", SHORT, &status));
+    json_t *reply = http_json(s->port, "POST", "/v1/completions", SHORT, &status);
+
+    if (status != 200) {
+        print_message("status %d: %s\n", status, json_string_value(json_object_get(json_object_get(reply, "error"), "message")));
+        e2e_tell_log();
+    }
+    json_decref(reply);
     return status;
 }
 
