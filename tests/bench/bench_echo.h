@@ -190,9 +190,11 @@ static inline int bench_echo_start(void)
     b->dozes = (_Atomic int *)((char *)b->hop + 4096);
     for (int i = 0; i < BENCH_HOPS; i++) {
         b->hop[i] = (struct bench_hop){.dozes = b->dozes, .bell = b->bell};
-        b->hop[i].pid = fork();
-        if (b->hop[i].pid == 0)
+        const pid_t pid = fork();
+
+        if (pid == 0)
             bench_hop_run(&b->hop[i]);
+        b->hop[i].pid = pid; /* the memory is the child's, too */
     }
     b->pid = fork();
     if (b->pid == 0) {

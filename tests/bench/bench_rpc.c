@@ -117,9 +117,11 @@ static void copy_once(void *p)
 
 static void place(int rig_core)
 {
-    bench_pin(0, rig_core < 0 ? -1 : 0);
     bench_rig_move(rig_core);
     bench_echo_move(rig_core);
+    bench_pin(0, rig_core < 0 ? -1 : 0);
+    if (rig_core >= 0 && sched_getcpu() != 0)
+        fail("this process is not on core 0");
 }
 
 /* What calls() measures, round about, so that a disturbance does not meet one of them alone. */
