@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 enum { BATCH = 16 };
+enum { POLL_US = 60, MISSES_MAX = 10 }; /* after so many misses one sleep in 1024 begins with a poll */
 
 void hx_loop_close(struct hx_loop *l)
 {
@@ -151,9 +152,27 @@ static void serve_rings(struct hx_loop *l)
 {
     for (struct hx_ring_watch *w = l->rings; w; w = l->next_ring) {
         l->next_ring = w->next; /* hx_loop_del() may change it */
-        if (*w->expected && !hx_ring_is_empty(w->ring))
+        if (*w->expected && !hx_ring_is_empty(w->ring)) {
+            l->poll.due = true;
             w->bell.ready(w->bell.arg);
+        }
     }
+}
+
+static bool expects_entries(const struct hx_loop *l)
+{
+    for (const struct hx_ring_watch *w = l->rings; w; w = w->next)
+        if (*w->expected)
+            return true;
+    return false;
+}
+
+static bool has_entries(const struct hx_loop *l)
+{
+    for (const struct hx_ring_watch *w = l->rings; w; w = w->next)
+        if (*w->expected && !hx_ring_is_empty(w->ring))
+            return true;
+    return false;
 }
 
 /* Tells the producers that we are about to sleep.  False: something has come in the meantime, so we must not.
@@ -177,6 +196,44 @@ static void wake_up(struct hx_loop *l)
             hx_ring_rouse(w->ring);
 }
 
+/* During a call and behind it, looks for events and entries for POLL_US, unless that has not paid of late.  True: something has come. */
+static bool poll_a_while(struct hx_loop *l)
+{
+    struct hx_loop_poll *p = &l->poll;
+    const bool expects = expects_entries(l), due = expects || p->due;
+    uint64_t end;
+
+    p->due = expects; /* its answer may come by the bell */
+    if (!due)
+        return false;
+    if (p->rest) {
+        p->rest--;
+        return false;
+    }
+    end = now_us() + POLL_US;
+    do {
+        batch_n = epoll_wait(l->epoll, batch, BATCH, 0);
+        if (batch_n || has_entries(l)) {
+            p->misses = 0;
+            return true;
+        }
+    } while (now_us() < end);
+    p->misses += p->misses < MISSES_MAX;
+    p->rest = (1u << p->misses) - 1;
+    return false;
+}
+
+/* Events into `batch`, none when there is something else to do. */
+static void wait_for_events(struct hx_loop *l)
+{
+    const bool may_wait = !l->stop && !l->has_work;
+
+    if (may_wait && poll_a_while(l))
+        return;
+    batch_n = epoll_wait(l->epoll, batch, BATCH, fall_asleep(l) && may_wait ? -1 : 0);
+    wake_up(l);
+}
+
 static void tick_again(void *arg)
 {
     struct hx_loop *l = arg;
@@ -192,8 +249,7 @@ int hx_loop_run(struct hx_loop *l)
         tick_again(l);
     while (!l->stop) {
         serve_rings(l);
-        batch_n = epoll_wait(l->epoll, batch, BATCH, fall_asleep(l) && !l->stop && !l->has_work ? -1 : 0);
-        wake_up(l);
+        wait_for_events(l);
         if (batch_n < 0) {
             batch_n = 0;
             if (errno != EINTR)

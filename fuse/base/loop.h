@@ -31,6 +31,14 @@ struct hx_timer { /* owned by whoever arms it; zeroed = not armed */
     struct hx_timer *next;
 };
 
+/* Looking for the next event before going to sleep.  A processor that idles takes long to wake, and most of a call in a series of calls
+ * would be that.  It is done less and less often while nothing comes of it, as when clients and driver share a core. */
+struct hx_loop_poll {
+    bool due;        /* a call is under way, or its answer has just come: the next may be near */
+    unsigned misses; /* in a row, polls that found nothing */
+    unsigned rest;   /* how many sleeps more begin without one */
+};
+
 struct hx_loop {
     int epoll;
     int stop;      /* hx_loop_run() returns when set */
@@ -43,6 +51,7 @@ struct hx_loop {
     struct hx_timer tick_timer;
     struct hx_ring_watch *rings;
     struct hx_ring_watch *next_ring; /* of the pass over them that is under way */
+    struct hx_loop_poll poll;
 };
 
 /* All return 0 or negative errno. */
