@@ -218,7 +218,7 @@ static void call_when_told(const struct caller *c, int go, int ready, int n)
 /* Calls per second of n processes that call at the same time. */
 static double calls_per_second(const struct caller *c, int n)
 {
-    enum { CALLS = 2000 };
+    enum { CALLS = 500 };
     int go[2], ready[2];
     pid_t pid[CLIENTS_MAX];
     char token;
@@ -292,7 +292,7 @@ static void scaling(const char *where)
         int n = counts[i], floor_n = n < SESSIONS_MAX ? n : SESSIONS_MAX;
         double rate = 0, limit = 0;
 
-        for (int round = 0; round < 3; round++) {
+        for (int round = 0; round < 12; round++) {
             double r = rig_calls_per_second(n), f = floor_calls_per_second(floor_n);
 
             rate = r > rate ? r : rate;
