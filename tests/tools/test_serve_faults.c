@@ -240,6 +240,44 @@ static void test_a_dead_dsp_fails_what_it_was_doing_and_nothing_else(void **stat
     server_stop(&s);
 }
 
+static int makes_text(void *arg)
+{
+    const struct wait *w = arg;
+
+    return health(w->s, "tokens") > 10;
+}
+
+/* What is sent as a whole begins again: its client has seen nothing of what is lost. */
+static void test_a_dead_dsp_does_not_fail_what_is_sent_as_a_whole(void **state)
+{
+    static const char whole[] = "{\"prompt\": \"It is\", \"max_tokens\": 300, \"temperature\": 0, \"ignore_eos\": true}";
+    struct server s;
+    struct wait wait = {&s, 1};
+    struct http_reply r = {0};
+    json_t *got, *want;
+    int fd;
+
+    (void)state;
+    server_start(&s, "--threads 1 --chat chatml --parallel 2", 300);
+    fd = http_send(s.port, "POST", "/v1/completions", "application/json", whole);
+    assert_true(hxt_until(makes_text, &wait, 20));
+    kill_dsp();
+    assert_int_equal(http_receive(fd, &r), 1);
+    assert_int_equal(r.status, 200);
+    assert_true(health(&s, "restarts") == 1);
+    assert_true(health(&s, "failed") == 0);
+    got = json_loads(r.body, 0, NULL);
+    want = http_json(s.port, "POST", "/v1/completions", whole, NULL);
+    assert_non_null(got);
+    assert_non_null(want);
+    assert_string_equal(choice_text(got, "text"), choice_text(want, "text"));
+    assert_true(e2e_number(got, "usage.completion_tokens") == 300);
+    json_decref(got);
+    json_decref(want);
+    free(r.text);
+    server_stop(&s);
+}
+
 /* A request is served, whether the DSP still lives, is dying or is made anew. */
 static int has_restarted(void *arg)
 {
@@ -277,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_a_head_has_a_deadline),
         cmocka_unit_test(test_too_many_requests_are_told_so),
         cmocka_unit_test(test_a_dead_dsp_fails_what_it_was_doing_and_nothing_else),
+        cmocka_unit_test(test_a_dead_dsp_does_not_fail_what_is_sent_as_a_whole),
         cmocka_unit_test(test_a_dsp_that_dies_between_requests_fails_none),
     };
     int rc = HXT_RUN(tests);

@@ -172,11 +172,13 @@ static int step(struct hx_engine *e, struct hx_serve_job *job, struct hx_error *
     return rc ? rc : hx_completion_step(&job->c, err);
 }
 
-/* The job's text so far is lost with the engine; under the lock.  If nobody has seen any, it may begin again. */
+/* The job's text so far is lost with the engine; under the lock.  If nobody has seen any, it may begin again: what is no stream is
+ * sent when it is whole. */
 static void give_back(struct hx_jobs *j, struct slot *s, const char *why)
 {
     struct hx_serve_job *job = s->job;
-    const int again = !job->n && !job->n_made && !job->retried && !job->cancelled;
+    const int seen = job->req.stream && (job->n || job->n_made);
+    const int again = !seen && !job->retried && !job->cancelled;
 
     s->job = NULL;
     hx_completion_close(&job->c);
@@ -190,6 +192,7 @@ static void give_back(struct hx_jobs *j, struct slot *s, const char *why)
         done(j, job);
         return;
     }
+    job->n = job->n_made = 0;
     job->retried = 1;
     job->state = HX_JOB_QUEUED;
     j->count.active--;
