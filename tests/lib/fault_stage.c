@@ -110,8 +110,9 @@ void fault_strike(const struct fault_column *col, pid_t victim)
         return;
     }
     kill(victim, signals[col->action]);
-    /* A client inside an ioctl on FUSE stops or dies once the driver has answered; who was asked to exit takes its time. */
-    if (col->action != EXIT && (is_at_stage || col->victim != CLIENT))
+    /* A client inside an ioctl on FUSE stops or dies once the driver has answered; who was asked to exit takes its time.  Not a root PD: it
+     * asks nobody, and whoever goes on before it has read the signal may need it no more. */
+    if (col->action == EXIT ? col->victim == ROOT : is_at_stage || col->victim != CLIENT)
         hxt_until(is_stopped_or_dead, &victim, 5);
     go(HXT_STAGE_GO_ON);
 }
