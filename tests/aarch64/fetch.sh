@@ -22,10 +22,10 @@ apt update
 cd "$dir/debs"
 apt download binutils-aarch64-linux-gnu gcc-12-aarch64-linux-gnu cpp-12-aarch64-linux-gnu libgcc-12-dev-arm64-cross \
     libgcc-s1-arm64-cross libc6-arm64-cross libc6-dev-arm64-cross linux-libc-dev-arm64-cross libatomic1-arm64-cross \
-    qemu-user libmpc3 libmpfr6 libisl23 libgmp10 \
+    qemu-user-static libmpc3 libmpfr6 libisl23 libgmp10 \
     libcmocka-dev:arm64 libcmocka0:arm64 libnuma-dev:arm64 libnuma1:arm64 libjansson-dev:arm64 libjansson4:arm64 libfuse3-dev:arm64 libfuse3-3:arm64 \
     libmicrohttpd-dev:arm64 libmicrohttpd12:arm64 libgnutls30:arm64 libp11-kit0:arm64 libidn2-0:arm64 libunistring2:arm64 \
-    libtasn1-6:arm64 libnettle8:arm64 libhogweed6:arm64 libgmp10:arm64 libffi8:arm64
+    libstdc++6:arm64 libtasn1-6:arm64 libnettle8:arm64 libhogweed6:arm64 libgmp10:arm64 libffi8:arm64
 for deb in *.deb; do
     dpkg-deb -x "$deb" "$dir/root"
 done
