@@ -1,4 +1,4 @@
-# Sourced by qualcomm.sh and hexagonrpc.sh: a program's sources at the commit that it was tried with, below BUILD/real, which is no part
+# Sourced by the other scripts here: a program's sources at the commit that it was tried with, below BUILD/real, which is no part
 # of this project; exit 77 with a reason where they cannot be had.  STAY_S: how long a daemon has to stay up.
 set -eu
 build=$(cd "$1" && pwd)
