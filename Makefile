@@ -189,7 +189,7 @@ $(obj)/host/%.o $(obj)/tools/%.o: private warn += -Wconversion -Wno-sign-convers
 $(wire_o):              inc := $(inc_rpc)
 $(lib_o):               inc := $(inc_lib) -I$(G)
 $(call objs,rpc/listen/*.c dsp/reverse/*.c) $(reverse:%=$(obj)/gen/%_stub.o): | $(reverse:%=$(G)/%.h)
-$(obj)/dsp/reverse/host_file.o: inc := $(inc_dsp) -Idsp -I$(G)
+$(obj)/dsp/reverse/host_file.o $(obj)/dsp/reverse/messages.o: inc := $(inc_dsp) -Idsp -I$(G)
 # skels call them
 $(reverse:%=$(obj)/gen/%_stub.o): object_flags = -fvisibility=default
 # the one object that knows the version
@@ -480,6 +480,7 @@ $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)): inc := $(inc_dsp) -I$(G)
 $(patsubst %,$(obj)/tests/skel/%_imp.o,$(idl_skels)) $(obj)/tests/tools/test_idl_rig.o $(obj)/tests/rpc/test_host_files.o $(obj)/tests/fuse/test_crash.o $(patsubst %,$(obj)/tests/dsp/test_%_rig.o,turns shares reader): | $(patsubst %,$(G)/%.h,$(idl_skels))
 $(BUILD)/tests/test_idl_rig: $(patsubst %,$(obj)/gen/%_stub.o,$(idl_skels))
 $(BUILD)/tests/test_host_files: $(obj)/gen/hxt_host_stub.o
+$(BUILD)/tests/test_messages: $(obj)/gen/apps_mem_stub.o $(obj)/dsp/reverse/remote.o
 $(obj)/tests/skel/hxt_host_imp.o: | $(reverse:%=$(G)/%.h)
 $(BUILD)/tests/test_turns_rig $(BUILD)/tests/test_shares_rig: $(obj)/gen/hxt_threads_stub.o
 $(BUILD)/tests/test_reader_rig: $(obj)/gen/hxt_reader_stub.o

@@ -31,6 +31,8 @@ static struct {
     char file[FILES_MAX][NAME_BYTES];
 } runtime;
 
+static hx_farf_taker *_Atomic also_to;
+
 /* --- what is logged ---------------------------------------------------------------------------------------------------- */
 
 /* Lowest level that is logged in any case.  The environment of a rig does not change while it runs. */
@@ -66,38 +68,55 @@ static int mask_lets_pass(int level, const char *file)
     return pass;
 }
 
-static int is_logged(int compiled_in, int level, const char *file)
+/* On a device. */
+static int is_said(int compiled_in, int level, const char *file)
 {
-    int plain = level & ~HAP_LEVEL_RUNTIME;
+    return level & HAP_LEVEL_RUNTIME ? mask_lets_pass(level & ~HAP_LEVEL_RUNTIME, file) : compiled_in;
+}
 
-    if (plain < 0 || plain >= LEVELS)
-        return 0;
-    if (plain >= threshold())
-        return 1;
-    return level & HAP_LEVEL_RUNTIME ? mask_lets_pass(plain, file) : compiled_in;
+static int is_a_level(int level)
+{
+    return (level & ~HAP_LEVEL_RUNTIME) >= 0 && (level & ~HAP_LEVEL_RUNTIME) < LEVELS;
 }
 
 /* One write to the pipe behind stderr, which the driver reads: it says whose line it is.  What does not fit is lost, because
  * nobody waits for a log, and counted. */
-static void log_message(int compiled_in, int level, const char *file, int line, const char *fmt, va_list ap)
+static void write_line(int level, const char *file, int line, const char *text)
 {
     static _Atomic unsigned lost; /* lines since the last that was written */
-    char text[TEXT_BYTES], out[TEXT_BYTES + NAME_BYTES + 256];
-    const int saved = errno; /* a skel may look at it after a message */
-    unsigned before;
+    char out[TEXT_BYTES + NAME_BYTES + 256];
+    const unsigned before = atomic_exchange(&lost, 0);
     int n = 0;
 
-    if (!is_logged(compiled_in, level, file))
-        return;
-    vsnprintf(text, sizeof(text), fmt, ap);
-    before = atomic_exchange(&lost, 0);
     if (before)
         n = snprintf(out, sizeof(out), "... %u lines lost\n", before);
-    n += snprintf(out + n, sizeof(out) - (size_t)n, "%s: %.200s:%d: %s\n", names[level & ~HAP_LEVEL_RUNTIME],
-                  base_of(file), line, text);
+    n += snprintf(out + n, sizeof(out) - (size_t)n, "%s: %.200s:%d: %s\n", names[level], base_of(file), line, text);
     if (write(STDERR_FILENO, out, (size_t)n) < 0 && errno == EAGAIN)
         atomic_fetch_add(&lost, before + 1);
+}
+
+static void log_message(int compiled_in, int level, const char *file, int line, const char *fmt, va_list ap)
+{
+    const int saved = errno, plain = level & ~HAP_LEVEL_RUNTIME; /* a skel may look at errno after a message */
+    hx_farf_taker *taker = atomic_load(&also_to);
+    char text[TEXT_BYTES];
+    int said;
+
+    if (!is_a_level(level))
+        return;
+    said = is_said(compiled_in, level, file);
+    if (!said && plain < threshold())
+        return;
+    vsnprintf(text, sizeof(text), fmt, ap);
+    write_line(plain, file, line, text);
+    if (said && taker)
+        taker(plain == HX_FARF_ALWAYS ? HAP_LEVEL_HIGH : (unsigned)plain, base_of(file), line, text);
     errno = saved;
+}
+
+void hx_farf_also_to(hx_farf_taker *taker)
+{
+    atomic_store(&also_to, taker);
 }
 
 void hx_farf(int compiled_in, int level, const char *file, int line, const char *fmt, ...)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "AEEStdErr.h"
@@ -202,6 +203,22 @@ int hx_buffers_put_addr(const void *addr, uint64_t len)
     }
     pthread_mutex_unlock(&lock);
     return rc;
+}
+
+/* Linux maps shared memory a second time for who asks for 0 bytes of it to be moved (mremap(2)). */
+void *hx_buffers_twin(uint64_t addr, uint64_t len)
+{
+    void *twin = MAP_FAILED;
+
+    pthread_mutex_lock(&lock);
+    for (int32_t i = 0; i < table_len && twin == MAP_FAILED; i++) {
+        const uint64_t offset = addr - (uintptr_t)table[i].base;
+
+        if (table[i].base && offset < table[i].size && len <= table[i].size - offset)
+            twin = mremap(table[i].base + offset, 0, len, MREMAP_MAYMOVE);
+    }
+    pthread_mutex_unlock(&lock);
+    return twin == MAP_FAILED ? NULL : twin;
 }
 
 unsigned hx_buffers_returned(uint64_t *fds, unsigned max)

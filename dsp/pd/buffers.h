@@ -30,6 +30,10 @@ int hx_buffers_put_addr(const void *addr, uint64_t len);
 /* Bytes of the client's buffer.  AEE_SUCCESS or AEE_ENOSUCHMAP. */
 int hx_buffers_size_fd(int client_fd, uint64_t *bytes);
 
+/* A mapping of the caller's own, who unmaps it, of bytes [addr, addr + len) of a client's buffer: it stays when the buffer goes.  addr on a
+ * page.  NULL: no buffer has them, or no memory. */
+void *hx_buffers_twin(uint64_t addr, uint64_t len);
+
 /* Client descriptors whose last use ended since the last time: the driver may forget them.  At most `max`. */
 unsigned hx_buffers_returned(uint64_t *fds, unsigned max);
 

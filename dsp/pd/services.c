@@ -13,6 +13,7 @@
 #include "hx_stage.h"
 #include "module.h"
 #include "reverse/host_calls.h"
+#include "reverse/messages.h"
 
 static int has_shape(uint32_t sc, unsigned in, unsigned out, const remote_arg *pra,
                      const size_t *least)
@@ -168,9 +169,53 @@ static int listener(uint32_t sc, remote_arg *pra)
     }
 }
 
+static int start_messages(uint32_t sc, remote_arg *pra)
+{
+    static const size_t least[] = {sizeof(struct hx_messages_in), sizeof(uint64_t)};
+    struct hx_messages_in in;
+    uint64_t at_host;
+    int rc;
+
+    if (!has_shape(sc, 1, 1, pra, least))
+        return AEE_DSP(AEE_EBADPARM);
+    memcpy(&in, pra[0].buf.pv, sizeof(in));
+    rc = hx_messages_start(&in, &at_host);
+    memcpy(pra[1].buf.pv, &at_host, sizeof(at_host));
+    return rc;
+}
+
+static int wait_for_messages(uint32_t sc, remote_arg *pra)
+{
+    static const size_t least[] = {sizeof(uint64_t)};
+    uint64_t bytes;
+    int rc;
+
+    if (!has_shape(sc, 0, 1, pra, least))
+        return AEE_DSP(AEE_EBADPARM);
+    rc = hx_messages_wait(&bytes);
+    memcpy(pra[0].buf.pv, &bytes, sizeof(bytes));
+    return rc;
+}
+
+/* adspmsgd_adsp1 (static handle 5): 3 deinit, 4 init3, 5 wait.  2, init2, is an older way without a ring, which is not published. */
+static int adspmsgd1(uint32_t sc, remote_arg *pra)
+{
+    switch (REMOTE_SCALARS_METHOD(sc)) {
+    case 3:
+        return hx_messages_stop();
+    case 4:
+        return start_messages(sc, pra);
+    case 5:
+        return wait_for_messages(sc, pra);
+    default:
+        return AEE_DSP(AEE_EUNSUPPORTED);
+    }
+}
+
 static int exit_process(void)
 {
     hx_host_end();
+    hx_messages_stop();
     return AEE_SUCCESS;
 }
 
@@ -227,6 +272,7 @@ const struct hx_static_service hx_user_services[] = {
     {FASTRPC_HANDLE_KERNEL, kernel},
     {FASTRPC_HANDLE_LISTENER, listener},
     {FASTRPC_HANDLE_CURRENT_PROCESS, current_process1},
+    {FASTRPC_HANDLE_ADSPMSGD1, adspmsgd1},
     {FASTRPC_HANDLE_LISTENER1, listener1},
     {FASTRPC_HANDLE_REMOTECTL1, remotectl1},
 };

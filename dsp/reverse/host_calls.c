@@ -81,17 +81,25 @@ static void forget(struct host_call *c)
         taken = NULL;
 }
 
-/* Under lock. */
-static int wait_for_result(struct host_call *c)
+/* When whoever waits from now on has waited enough. */
+static struct timespec end_of_wait(void)
 {
     struct timespec end;
-    int rc = 0;
 
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += hx_host_call_ms / 1000;
     end.tv_nsec += hx_host_call_ms % 1000 * 1000000L;
     end.tv_sec += end.tv_nsec / 1000000000L;
     end.tv_nsec %= 1000000000L;
+    return end;
+}
+
+/* Under lock. */
+static int wait_for_result(struct host_call *c)
+{
+    const struct timespec end = end_of_wait();
+    int rc = 0;
+
     while (!c->is_done && !has_ended && !rc)
         rc = pthread_cond_timedwait(&changed, &lock, &end);
     if (c->is_done)
@@ -161,6 +169,20 @@ bool hx_host_listens(void)
     return does;
 }
 
+bool hx_host_await_listener(void)
+{
+    const struct timespec end = end_of_wait();
+    bool does;
+    int rc = 0;
+
+    enter();
+    while (!listens && !has_ended && !rc)
+        rc = pthread_cond_timedwait(&changed, &lock, &end);
+    does = listens && !has_ended;
+    leave();
+    return does;
+}
+
 void hx_host_listens_when_asked(bool does)
 {
     enter();
@@ -184,6 +206,7 @@ int hx_host_listen(void)
 {
     enter();
     listens = true;
+    pthread_cond_broadcast(&changed);
     leave();
     return AEE_SUCCESS;
 }

@@ -24,6 +24,9 @@ int hx_host_call(uint32_t handle, uint32_t sc, const remote_arg *pra);
 /* The client has, or has not, a listener. */
 bool hx_host_listens(void);
 
+/* Waits for that, hx_host_call_ms at most. */
+bool hx_host_await_listener(void);
+
 /* The client starts one when it is told HX_LISTEN_FIRST: what it said when this PD was made; before the first thread. */
 void hx_host_listens_when_asked(bool does);
 

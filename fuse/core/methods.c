@@ -27,6 +27,7 @@ static const char *const service_names[] = {
     [FASTRPC_HANDLE_REMOTECTL] = "remotectl",
     [FASTRPC_HANDLE_LISTENER] = "adsp_listener",
     [FASTRPC_HANDLE_CURRENT_PROCESS] = "adsp_current_process1",
+    [FASTRPC_HANDLE_ADSPMSGD1] = "adspmsgd_adsp1",
     [FASTRPC_HANDLE_LISTENER1] = "adsp_listener1",
     [FASTRPC_HANDLE_REMOTECTL1] = "remotectl1",
 };
@@ -42,7 +43,9 @@ static const struct {
     {FASTRPC_HANDLE_LISTENER1, 7, "get_in_bufs2"}, {FASTRPC_HANDLE_CURRENT_PROCESS, 2, "exit"},
     {FASTRPC_HANDLE_CURRENT_PROCESS, 3, "thread_exit"}, {FASTRPC_HANDLE_CURRENT_PROCESS, 6, "setQoS"},
     {FASTRPC_HANDLE_CURRENT_PROCESS, 7, "exception"},   {FASTRPC_HANDLE_CURRENT_PROCESS, 9, "poll_mode"},
-    {FASTRPC_HANDLE_CURRENT_PROCESS, 10, "enable_notifications"},
+    {FASTRPC_HANDLE_CURRENT_PROCESS, 10, "enable_notifications"}, {FASTRPC_HANDLE_ADSPMSGD1, 2, "init2"},
+    {FASTRPC_HANDLE_ADSPMSGD1, 3, "deinit"},      {FASTRPC_HANDLE_ADSPMSGD1, 4, "init3"},
+    {FASTRPC_HANDLE_ADSPMSGD1, 5, "wait"},
 };
 
 /* False: the handle is no service's. */

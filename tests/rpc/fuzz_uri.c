@@ -18,6 +18,7 @@
 #include "listener.h"
 #include "pd/module.h"
 #include "pd/services.h"
+#include "reverse/messages.h"
 
 enum { URI_MAX = 2000, SESSIONS = 4, NEVER = -1 };
 #define CLASSIC "hxt_classic"
@@ -120,6 +121,24 @@ int hx_listener_start(struct hx_client_session *s)
 void hx_farf(int compiled_in, int level, const char *file, int line, const char *fmt, ...)
 {
     (void)compiled_in, (void)level, (void)file, (void)line, (void)fmt;
+}
+
+/* Services beside the one that opens modules; they want what hx_farf() has taken the place of. */
+int hx_messages_start(const struct hx_messages_in *in, uint64_t *at_host)
+{
+    (void)in, (void)at_host;
+    return AEE_EUNSUPPORTED;
+}
+
+int hx_messages_stop(void)
+{
+    return AEE_EUNSUPPORTED;
+}
+
+int hx_messages_wait(uint64_t *bytes)
+{
+    (void)bytes;
+    return AEE_EUNSUPPORTED;
 }
 
 /* The service gets copies that are as long as the arguments, so that one byte more is seen. */
