@@ -11,6 +11,7 @@
 #include "buffers.h"
 #include "hx_msg.h"
 #include "hx_stage.h"
+#include "logging.h"
 #include "module.h"
 #include "reverse/host_calls.h"
 #include "reverse/messages.h"
@@ -219,14 +220,18 @@ static int exit_process(void)
     return AEE_SUCCESS;
 }
 
-/* adsp_current_process1 (static handle 4): 2 exit, 3 thread_exit, 7 exception; 6 setQoS, 9 poll_mode and 10
- * enable_notifications change nothing that this DSP models. */
+/* adsp_current_process1 (static handle 4): 2 exit, 3 thread_exit, 4 and 8 set_logging_params, 5 getASID, 7 exception; 6 setQoS,
+ * 9 poll_mode and 10 enable_notifications change nothing that this DSP models. */
 static int current_process1(uint32_t sc, remote_arg *pra)
 {
-    (void)pra;
     switch (REMOTE_SCALARS_METHOD(sc)) {
     case 2:
         return exit_process();
+    case 4:
+    case 8:
+        return hx_logging_set(sc, pra);
+    case 5:
+        return hx_logging_asid(sc, pra);
     case 7:
         abort(); /* what was asked for: the client's calls get the exception's code */
     case 3:

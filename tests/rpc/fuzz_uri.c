@@ -16,6 +16,7 @@
 #include "hx_pd_names.h"
 #include "hx_session.h"
 #include "listener.h"
+#include "pd/logging.h"
 #include "pd/module.h"
 #include "pd/services.h"
 #include "reverse/messages.h"
@@ -138,6 +139,18 @@ int hx_messages_stop(void)
 int hx_messages_wait(uint64_t *bytes)
 {
     (void)bytes;
+    return AEE_EUNSUPPORTED;
+}
+
+int hx_logging_set(uint32_t sc, const remote_arg *pra)
+{
+    (void)sc, (void)pra;
+    return AEE_EUNSUPPORTED;
+}
+
+int hx_logging_asid(uint32_t sc, const remote_arg *pra)
+{
+    (void)sc, (void)pra;
     return AEE_EUNSUPPORTED;
 }
 
