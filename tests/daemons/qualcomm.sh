@@ -1,6 +1,6 @@
 #!/bin/sh
 # Qualcomm's own library and daemon, unmodified, on the rig: a client of the library whose skel reads files of the host by the library's
-# listener; cdsprpcd, which needs that library's insides.  Usage: qualcomm.sh BUILD.  FASTRPC_GIT: where the sources are.
+# listener, one whose skel's messages the library collects; cdsprpcd, which needs that library's insides.  Usage: qualcomm.sh BUILD.  FASTRPC_GIT: where the sources are.
 . "$(dirname "$0")/real.sh"
 sources fastrpc "${FASTRPC_GIT:-https://github.com/qualcomm/fastrpc}" 29851fde11d4e2a4ce221536485d0f7d46ffca30
 cc=${CC:-gcc}
@@ -37,14 +37,27 @@ build_it() {
 }
 [ -x "$lib/cdsprpcd" ] || (build_it) >"$dir/out" 2>&1 || fail "the library does not build"
 
-# shellcheck disable=SC2086
-$cc -I"$src/rpc/include" -I"$build/gen" "$src/tests/daemons/library_client.c" "$build/gen/hxt_host_stub.c" -o "$dir/client" \
-    -L"$lib" -lcdsprpc -Wl,-rpath,"$lib" ${LDFLAGS:-}
+client() { # client NAME: of the library, from NAME.c here
+    # shellcheck disable=SC2086
+    $cc -I"$src/rpc/include" -I"$build/gen" "$src/tests/daemons/$1.c" "$build/gen/hxt_host_stub.c" -o "$dir/$1" \
+        -L"$lib" -lcdsprpc -Wl,-rpath,"$lib" ${LDFLAGS:-}
+}
+client library_client
+client farf_client
 mkdir "$dir/files"
 echo "served by the host" >"$dir/files/words.txt"
 export DSP_LIBRARY_PATH="$build/tests;$dir/files"
-timeout 60 "$hexrig" run-with -- "$dir/client" words.txt "$dir/files" >"$dir/out" 2>&1 || fail "the library's client: exit $?"
+timeout 60 "$hexrig" run-with -- "$dir/library_client" words.txt "$dir/files" >"$dir/out" 2>&1 || fail "the library's client: exit $?"
 echo "ok   a skel reads, lists and maps by the library's listener"
+# what a phone's user does: the mask by NAME.farf, and a file for the DSP's messages
+echo 0x1f >"$dir/files/farf_client.farf"
+printf 'collectRuntimeFARF=%s=\n' "$dir/messages" >"$dir/files/farf_client.debugconfig"
+timeout 60 "$hexrig" run-with -- "$dir/farf_client" >"$dir/out" 2>&1 || fail "farf_client: exit $?"
+for text in always run-time; do
+    n=$(grep -cE "^hxt_host_imp\.c:[0-9]+:0x[0-9a-f]+:1: $text from the skel\$" "$dir/messages") || :
+    [ "$n" -gt 10 ] || fail "$n of 40 messages reached the library: $text"
+done
+echo "ok   the library collects a skel's messages"
 for how in "rootpd cdsp" ""; do
     # shellcheck disable=SC2086
     stays env LD_LIBRARY_PATH="$lib" "$lib/cdsprpcd" $how

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "AEEStdErr.h"
+#include "HAP_farf.h"
 #include "HAP_mmap.h"
 #include "adspmsgd_apps.h"
 #include "apps_mem.h"
@@ -308,5 +309,13 @@ int hxt_host_call(remote_handle64 h, unsigned int handle, int in_bytes, int out_
         *sum += out[i];
     free(in);
     free(out);
+    return AEE_SUCCESS;
+}
+
+int hxt_host_farf(remote_handle64 h, const char *text)
+{
+    (void)h;
+    FARF(ALWAYS, "always %s", text);
+    FARF(RUNTIME_LOW, "run-time %s", text);
     return AEE_SUCCESS;
 }
