@@ -39,7 +39,7 @@ static const struct tool tools[] = {
     {.name = "theorems", .words = "hexrig theorems", .is_slow = 1},
     {.name = "bench engine", .words = "hexrig bench engine -m $M --prefill 2 --decode 1 --runs 1 --threads 2"},
     {.name = "bench prefetch", .words = "hexrig bench prefetch -m $M --passes 1 --tokens 1"},
-    {.name = "demo", .words = "hexrig demo -p the -n 1", .is_slow = 1},
+    {.name = "demo", .words = "hexrig demo -p the -n 1", .wraps = 1, .is_slow = 1},
     {.name = "serve", .words = "hexrig serve --chat chatml --port 0 --kv f32 --threads 1", .serves = 1},
     {.name = "serve private", .words = "hexrig serve --chat chatml --port 0 --threads 1", .serves = 1},
     {.name = "up", .words = "hexrig up", .after = "hexrig down"},
@@ -179,6 +179,21 @@ static const char *wrong_files(const struct tool *t, int worked)
     return wrong;
 }
 
+/* One line; behind one of what the program went on without, perhaps. */
+static int is_told(const char *err)
+{
+    static const char *const notes[] = {"; going on without that rig\n", "hexrig run: roofline_tok_s: "};
+    const char *end = strchr(err, '\n');
+
+    for (size_t i = 0; end && end[1] && i < HXT_LEN(notes); i++) {
+        const char *note = strstr(err, notes[i]);
+
+        if (note && note <= end)
+            return e2e_one_line(end + 1);
+    }
+    return e2e_one_line(err);
+}
+
 static const char *wrong_result(const struct tool *t, const struct hxt_result *res)
 {
     const char *wrong = NULL;
@@ -189,9 +204,7 @@ static const char *wrong_result(const struct tool *t, const struct hxt_result *r
     if (res->signal)
         return "it crashes";
     if (res->exit_code)
-        wrong = res->exit_code != 1                                        ? "exit code"
-                : !*res->err || !(t->wraps || e2e_one_line(res->err)) ? "it does not say why, in one line"
-                                                                           : NULL;
+        wrong = res->exit_code != 1 ? "exit code" : (t->wraps ? *res->err : is_told(res->err)) ? NULL : "it does not say why, in one line";
     out = without_volatile(res->out);
     if (res->exit_code == 0 && strcmp(out, expected) != 0)
         wrong = "exit 0 and other output";
