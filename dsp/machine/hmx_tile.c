@@ -13,28 +13,26 @@ static unsigned at(unsigned row, unsigned column)
 
 /* --- half floats ----------------------------------------------------------------------------------------------- */
 
-/* A float's exponent has 112 more below it; what is infinite or no number has the largest one in both. */
+/* A float's exponent has 112 more below it.  The largest exponent is one as any other: neither infinite nor no number. */
 static double double_of(uint16_t half)
 {
-    const uint32_t magnitude = half & 0x7fffu, scaled = magnitude << 13;
+    const uint32_t scaled = (half & 0x7fffu) << 13;
     float f;
 
     memcpy(&f, &scaled, sizeof(f));
-    f = magnitude < 0x7c00 ? f * 0x1p112f : magnitude == 0x7c00 ? INFINITY : NAN;
+    f *= 0x1p112f;
     return half & 0x8000u ? -f : f;
 }
 
-/* The nearest, of two equally near ones the even. */
+/* The nearest, of two equally near ones the even; beyond the largest one, that. */
 static uint16_t half_of(double value)
 {
     const double magnitude = fabs(value);
     const unsigned sign = signbit(value) ? 0x8000 : 0;
     int exponent;
 
-    if (isnan(value))
-        return (uint16_t)(sign | 0x7e00);
-    if (magnitude >= 65520) /* rounds to 65536 */
-        return (uint16_t)(sign | 0x7c00);
+    if (magnitude >= 131008)
+        return (uint16_t)(sign | 0x7fff);
     if (magnitude < 0x1p-14)
         return (uint16_t)(sign | (unsigned)rint(magnitude * 0x1p24));
     frexp(magnitude, &exponent); /* a carry out of the significand is one into the exponent */

@@ -2,8 +2,9 @@
  *
  * Layout from public code, not from silicon: element (row, column) lies at half (row / 2) * 64 + column * 2 + row % 2, in activations
  * [row][k], weights [k][column] and outputs alike.  Products are added up without loss, and rounded once, when they are stored, as
- * users of V69 and V73 have published; here the sum is a double, which loses what lies 53 bits below it.  Nobody has published what
- * becomes of values beyond half floats: here they are infinite, as in IEEE 754. */
+ * users of V69 and V73 have published; here the sum is a double, which loses what lies 53 bits below it.
+ * Nothing is infinite or no number: the largest exponent is one as any other, and what lies beyond the largest half becomes that.
+ * So does the model of HMX in quic/qemu as long as bit 20 of USR is 0, and nothing here could set it. */
 #ifndef HX_HMX_TILE_H
 #define HX_HMX_TILE_H
 

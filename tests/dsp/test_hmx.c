@@ -1,7 +1,6 @@
 /* HMX: what tiles are multiplied to, who may use it, and what it takes.  That V69 refuses is test_reader_rig.c's. */
 #include "qurt_threads.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "AEEStdErr.h"
@@ -107,7 +106,7 @@ static void test_all_halves_come_back(void **state)
         unsigned i;
 
         for (i = 0; i < HALVES; i++)
-            w[i] = (uint16_t)((first + i) & 0x7fff) < 0x7c00 ? (uint16_t)(first + i) : 0;
+            w[i] = (uint16_t)(first + i);
         memset(sums, 0, sizeof(sums));
         hx_hmx_multiply(sums, eye, w);
         hx_hmx_convert(out, (const double(*)[SIDE])sums, table);
@@ -139,7 +138,8 @@ static void test_sums_are_scaled_biased_and_rounded_once(void **state)
         {2049, ONE, 0x6800},           /* a tie, to even */
         {2051, ONE, 0x6802},           /* likewise */
         {2049 + 0x1p-20, ONE, 0x6801}, /* no tie */
-        {65519, ONE, 0x7bff},   {65520, ONE, 0x7c00},       {-1e9, ONE, 0xfc00},
+        {65519, ONE, 0x7bff},   {65520, ONE, 0x7c00},       {100000, ONE, 0x7e1a}, /* the largest exponent is one as any other */
+        {131007, ONE, 0x7fff},  {131040, ONE, 0x7fff},      {-1e9, ONE, 0xffff},   /* up to the largest half */
         {0x1p-24, ONE, 1},      {0x1p-25, ONE, 0},          {0x3p-25, ONE, 2},
         {1023.6 * 0x1p-24, ONE, 0x400}, /* up to the least normal one */
         {3, 0x4000, 0x4600},            /* x 2 */
@@ -151,7 +151,26 @@ static void test_sums_are_scaled_biased_and_rounded_once(void **state)
     (void)state;
     for (size_t i = 0; i < HXT_LEN(cases); i++)
         assert_int_equal(converted(cases[i].sum, cases[i].word), cases[i].want);
-    assert_true((converted((double)NAN, ONE) & 0x7fff) > 0x7c00);
+}
+
+/* A skel may leave rows of a tile as they were, and multiply them by 0: what IEEE would read as infinite or no number must not reach
+ * the other rows.  llama.cpp's FLASH_ATTN_EXT does. */
+static void test_zero_times_any_half_is_zero(void **state)
+{
+    static uint16_t eye[HALVES], w[HALVES], out[HALVES];
+    static hx_hmx_sums sums;
+    uint32_t table[HX_HMX_TABLE_WORDS];
+
+    (void)state;
+    plain_table(table);
+    fill(eye, identity);
+    fill(w, value_of);
+    for (unsigned c = 0; c < SIDE; c++)
+        w[at(SIDE - 1, c)] = (uint16_t)(0x7c00 + c * 33 + (c & 1) * 0x8000);
+    memset(sums, 0, sizeof(sums));
+    hx_hmx_multiply(sums, eye, w);
+    hx_hmx_convert(out, (const double(*)[SIDE])sums, table);
+    assert_memory_equal(out, w, sizeof(w));
 }
 
 /* --- a thread's way to it */
@@ -275,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_a_product_is_that_of_rows_and_columns),
         cmocka_unit_test(test_all_halves_come_back),
         cmocka_unit_test(test_sums_are_scaled_biased_and_rounded_once),
+        cmocka_unit_test(test_zero_times_any_half_is_zero),
         cmocka_unit_test(test_deep_loads_take_a_product_s_time_per_tile),
         cmocka_unit_test(test_the_lock_needs_a_context_with_hmx_and_is_one_thread_s),
         cmocka_unit_test(test_a_second_thread_waits_for_it),
