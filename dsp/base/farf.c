@@ -165,7 +165,7 @@ int HAP_setFARFRuntimeLoggingParams(unsigned int mask, const char *files[],
     runtime.mask = mask;
     runtime.n_files = numberOfFiles;
     for (unsigned i = 0; i < numberOfFiles; i++)
-        strcpy(runtime.file[i], files[i]);
+        snprintf(runtime.file[i], NAME_BYTES, "%s", files[i]); /* memory of a client's may have changed since */
     pthread_mutex_unlock(&lock);
     return AEE_SUCCESS;
 }

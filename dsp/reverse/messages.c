@@ -21,7 +21,7 @@
 /* The reader's index of the next message, behind the ring. */
 typedef _Atomic uint32_t next_index;
 
-static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER; /* held while the memory is asked for; protects at_host, at_dsp */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER; /* held by the one start under way; protects at_host, at_dsp */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* protects ring; a message may be written under any other lock */
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -158,14 +158,26 @@ static int start(const struct hx_messages_in *in)
     char *text = ring.text;
     int rc = AEE_SUCCESS;
 
+    if (!hx_host_await_listener())
+        return (int)AEE_DSP(AEE_EBADSTATE);
     if (!is_as_before) {
         if (ring.text)
             give_memory_back();
-        rc = hx_host_await_listener() ? ask_for_memory(in, &text) : (int)AEE_DSP(AEE_EBADSTATE);
+        rc = ask_for_memory(in, &text);
     }
     if (!rc)
         begin(text, in);
     return rc;
+}
+
+static bool is_on(void)
+{
+    bool is;
+
+    pthread_mutex_lock(&lock);
+    is = ring.is_on;
+    pthread_mutex_unlock(&lock);
+    return is;
 }
 
 int hx_messages_start(const struct hx_messages_in *in, uint64_t *host)
@@ -179,8 +191,9 @@ int hx_messages_start(const struct hx_messages_in *in, uint64_t *host)
         return (int)AEE_DSP(AEE_EBADPARM);
     }
     pthread_once(&once, init);
-    pthread_mutex_lock(&starting);
-    if (!ring.is_on) {
+    if (pthread_mutex_trylock(&starting)) /* each may take as long as a call of the host */
+        return (int)AEE_DSP(AEE_EBADSTATE);
+    if (!is_on()) {
         rc = start(in);
         if (!rc)
             *host = at_host;
@@ -192,12 +205,10 @@ int hx_messages_start(const struct hx_messages_in *in, uint64_t *host)
 int hx_messages_stop(void)
 {
     pthread_once(&once, init);
-    pthread_mutex_lock(&starting);
     pthread_mutex_lock(&lock);
     ring.is_on = false;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    pthread_mutex_unlock(&starting);
     return AEE_SUCCESS;
 }
 

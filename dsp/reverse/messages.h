@@ -30,8 +30,8 @@ struct hx_messages_in {
 _Static_assert(sizeof(struct hx_messages_in) == 24, "init3");
 
 /* init3: *at_host is where the client has the memory; 0 when messages are being written already.  Waits for the client's listener.
- * AEE_SUCCESS, AEE_DSP(AEE_EBADPARM): bytes; AEE_DSP(AEE_EBADSTATE): no listener came; AEE_DSP(AEE_EFAILED): what it gave is no buffer of
- * the client's; or what it said. */
+ * AEE_SUCCESS, AEE_DSP(AEE_EBADPARM): bytes; AEE_DSP(AEE_EBADSTATE): no listener came, or another start is under way;
+ * AEE_DSP(AEE_EFAILED): what it gave is no buffer of the client's; or what it said. */
 int hx_messages_start(const struct hx_messages_in *in, uint64_t *at_host);
 
 /* deinit: no more messages, and no wait.  The memory stays, as a reader may be in it, and the next start of as many bytes has it again. */

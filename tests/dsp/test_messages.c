@@ -228,24 +228,49 @@ static void test_who_has_no_listener_is_told_so(void **state)
     hx_host_call_ms = 10000;
 }
 
-static void *listen_later(void *unused)
+struct asker {
+    pthread_t thread;
+    uint64_t at;
+    int rc;
+    _Atomic bool is_done;
+};
+
+static void *ask_once(void *arg)
 {
-    (void)unused;
-    usleep(50000);
-    have_listener();
+    struct asker *a = arg;
+
+    a->rc = ask(SMALL, ALL, &a->at);
+    atomic_store(&a->is_done, true);
     return NULL;
 }
 
-/* The open library asks before its listener has begun. */
+static int one_is_done(void *arg)
+{
+    struct asker *a = arg;
+
+    return atomic_load(&a[0].is_done) || atomic_load(&a[1].is_done);
+}
+
+/* The open library asks before its listener has begun.  Another one that asks meanwhile is told so, and nobody waits to stop. */
 static void test_the_listener_may_come_later(void **state)
 {
-    pthread_t later;
+    struct asker two[2] = {{.rc = -1}, {.rc = -1}};
+    int first;
     uint64_t at;
 
     (void)state;
-    assert_int_equal(pthread_create(&later, NULL, listen_later, NULL), 0);
-    assert_int_equal(ask(SMALL, ALL, &at), AEE_SUCCESS);
-    pthread_join(later, NULL);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&two[i].thread, NULL, ask_once, &two[i]), 0);
+    assert_true(hxt_until(one_is_done, two, 8));
+    assert_int_equal(hx_messages_stop(), AEE_SUCCESS);
+    first = !atomic_load(&two[0].is_done);
+    assert_int_equal(two[first].rc, (int)AEE_DSP(AEE_EBADSTATE));
+    assert_false(atomic_load(&two[!first].is_done));
+    have_listener();
+    for (int i = 0; i < 2; i++)
+        pthread_join(two[i].thread, NULL);
+    assert_int_equal(two[!first].rc, AEE_SUCCESS);
+    at = two[!first].at;
     assert_int_equal(at, (uintptr_t)client.va);
     assert_int_equal(client.bytes, SMALL);
     assert_int_equal(client.heap, 3);
@@ -563,6 +588,7 @@ static void test_goodbye_ends_all(void **state)
     hx_host_end();
     hx_messages_stop();
     pthread_join(client.thread, NULL);
+    assert_int_equal(ask(client.bytes, ALL, &at), (int)AEE_DSP(AEE_EBADSTATE)); /* of the memory that it has */
     assert_int_equal(ask(8 * SMALL, ALL, &at), (int)AEE_DSP(AEE_EBADSTATE));
 }
 
