@@ -24,27 +24,15 @@ struct host_call {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects all below */
-static pthread_cond_t changed; /* a call or its result came, or one of the flags changed */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a call or its result came, or one of the flags changed */
 static struct host_call *first, **last = &first; /* that nobody has taken */
 static struct host_call *taken;                  /* by the listener; NULL also when its caller has given up */
 static uint32_t last_ctx;
 static unsigned polls; /* next2s so far */
 static bool listens, can_listen, has_ended;
 
-static void init(void)
-{
-    pthread_condattr_t attr;
-
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
 static void enter(void)
 {
-    pthread_once(&once, init);
     pthread_mutex_lock(&lock);
 }
 
@@ -101,7 +89,7 @@ static int wait_for_result(struct host_call *c)
     int rc = 0;
 
     while (!c->is_done && !has_ended && !rc)
-        rc = pthread_cond_timedwait(&changed, &lock, &end);
+        rc = pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &end);
     if (c->is_done)
         return c->result;
     forget(c);
@@ -177,7 +165,7 @@ bool hx_host_await_listener(void)
 
     enter();
     while (!listens && !has_ended && !rc)
-        rc = pthread_cond_timedwait(&changed, &lock, &end);
+        rc = pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &end);
     does = listens && !has_ended;
     leave();
     return does;

@@ -23,8 +23,7 @@ typedef _Atomic uint32_t next_index;
 
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER; /* held by the one start under way; protects at_host, at_dsp */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* protects ring; a message may be written under any other lock */
-static pthread_cond_t changed;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint64_t at_host, at_dsp; /* of the memory, with the index */
 static struct {
     char *text; /* [bytes]: a mapping of our own, which stays when the client unmaps its buffer; NULL: there was none yet */
@@ -35,16 +34,6 @@ static struct {
     unsigned lost;                /* messages since the last that was written */
     unsigned waits;               /* so far */
 } ring;
-
-static void init(void)
-{
-    pthread_condattr_t attr;
-
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &attr);
-    pthread_condattr_destroy(&attr);
-}
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
@@ -190,7 +179,6 @@ int hx_messages_start(const struct hx_messages_in *in, uint64_t *host)
              HX_MESSAGES_BYTES_MIN, HX_MESSAGES_BYTES_MAX, sizeof(next_index));
         return (int)AEE_DSP(AEE_EBADPARM);
     }
-    pthread_once(&once, init);
     if (pthread_mutex_trylock(&starting)) /* each may take as long as a call of the host */
         return (int)AEE_DSP(AEE_EBADSTATE);
     if (!is_on()) {
@@ -204,7 +192,6 @@ int hx_messages_start(const struct hx_messages_in *in, uint64_t *host)
 
 int hx_messages_stop(void)
 {
-    pthread_once(&once, init);
     pthread_mutex_lock(&lock);
     ring.is_on = false;
     pthread_cond_broadcast(&changed);
@@ -228,13 +215,12 @@ int hx_messages_wait(uint64_t *bytes)
     int rc = 0;
 
     *bytes = 0;
-    pthread_once(&once, init);
     pthread_mutex_lock(&lock);
     wait = ++ring.waits;
     pthread_cond_broadcast(&changed); /* to an older wait */
     ring.read = ring.told;
     while (ring.is_on && wait == ring.waits && ring.written == ring.told && !rc)
-        rc = pthread_cond_timedwait(&changed, &lock, &end);
+        rc = pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &end);
     if (wait != ring.waits) {
         rc = (int)AEE_DSP(AEE_EINTERRUPTED);
     } else if (!ring.is_on) {
