@@ -13,7 +13,6 @@
 #include "hxt.h"
 #include "hxt_proc.h"
 #include "pd/buffers.h"
-#include "pd/logging.h"
 #include "reverse/host_calls.h"
 #include "reverse/messages.h"
 
@@ -377,50 +376,58 @@ static void log_one(int i)
     FARF(ALWAYS, "%-200d", i);
 }
 
+enum { TOO_MANY = 200 };
+
+/* A ring with as much as it takes of TOO_MANY messages; how many bytes that is. */
+static uint64_t begin_full(void)
+{
+    uint64_t bytes;
+
+    begin(SMALL, ALL);
+    for (int i = 0; i < TOO_MANY; i++)
+        log_one(i);
+    assert_int_equal(hx_messages_wait(&bytes), AEE_SUCCESS);
+    return bytes;
+}
+
 static void test_what_does_not_fit_is_lost_and_damages_nothing(void **state)
 {
     char line[LINE];
     uint64_t bytes;
-    int n = 200, read = 0;
+    int read = 0;
 
     (void)state;
     hide();
-    begin(SMALL, ALL);
-    for (int i = 0; i < n; i++)
-        log_one(i);
-    assert_int_equal(hx_messages_wait(&bytes), AEE_SUCCESS);
+    bytes = begin_full();
     assert_true(bytes < SMALL && bytes > SMALL - LINE);
     while (read_line(line)) {
         assert_int_equal(atoi(text_of(line)), read);
         read++;
     }
-    log_one(n); /* nobody has waited since */
+    log_one(TOO_MANY); /* nobody has waited since */
     assert_false(read_line(line));
     hx_messages_stop(); /* a wait now would take its second */
     assert_int_equal(hx_messages_wait(&bytes), (int)AEE_DSP(AEE_EBADSTATE));
     show();
-    assert_true(read > 8 && read < n);
+    assert_true(read > 8 && read < TOO_MANY);
 }
 
 static void test_the_loss_is_told_once_there_is_room(void **state)
 {
     char line[LINE], want[64];
     uint64_t bytes;
-    int n = 200, read = 0;
+    int read = 0;
 
     (void)state;
     hide();
-    begin(SMALL, ALL);
-    for (int i = 0; i < n; i++)
-        log_one(i);
-    assert_int_equal(hx_messages_wait(&bytes), AEE_SUCCESS);
+    begin_full();
     while (read_line(line))
         read++;
     assert_int_equal(hx_messages_wait(&bytes), AEE_SUCCESS); /* after a second, with nothing new */
     assert_int_equal(bytes, 0);
     FARF(ALWAYS, "room again");
     show();
-    snprintf(want, sizeof(want), "%d messages lost: the ring is full", n - read);
+    snprintf(want, sizeof(want), "%d messages lost: the ring is full", TOO_MANY - read);
     assert_true(read_line(line));
     assert_non_null(strstr(line, want));
     expect_line("room again");
@@ -431,35 +438,43 @@ struct waiter {
     pthread_t thread;
     uint64_t bytes;
     int rc;
+    atomic_bool is_done;
 };
 
 static void *wait_once(void *arg)
 {
     struct waiter *w = arg;
 
-    w->rc = hx_messages_wait(&w->bytes);
+    do /* each ends after a second */
+        w->rc = hx_messages_wait(&w->bytes);
+    while (!w->rc);
+    atomic_store(&w->is_done, true);
     return NULL;
 }
 
-static void start_wait(struct waiter *w)
+static int one_waits_no_more(void *arg)
 {
-    assert_int_equal(pthread_create(&w->thread, NULL, wait_once, w), 0);
-    usleep(20000);
+    struct waiter *two = arg;
+
+    return atomic_load(&two[0].is_done) || atomic_load(&two[1].is_done);
 }
 
 static void test_a_newer_wait_and_stop_end_a_wait(void **state)
 {
-    struct waiter first, second;
+    struct waiter two[2] = {{.rc = -1}, {.rc = -1}};
+    int older;
 
     (void)state;
     begin(SMALL, ALL);
-    start_wait(&first);
-    start_wait(&second);
-    pthread_join(first.thread, NULL);
-    assert_int_equal(first.rc, (int)AEE_DSP(AEE_EINTERRUPTED));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&two[i].thread, NULL, wait_once, &two[i]), 0);
+    assert_true(hxt_until(one_waits_no_more, two, 8));
     hx_messages_stop();
-    pthread_join(second.thread, NULL);
-    assert_int_equal(second.rc, (int)AEE_DSP(AEE_EBADSTATE));
+    for (int i = 0; i < 2; i++)
+        pthread_join(two[i].thread, NULL);
+    older = two[0].rc != (int)AEE_DSP(AEE_EINTERRUPTED);
+    assert_int_equal(two[older].rc, (int)AEE_DSP(AEE_EINTERRUPTED));
+    assert_int_equal(two[!older].rc, (int)AEE_DSP(AEE_EBADSTATE));
 }
 
 static void test_the_same_size_has_the_same_memory_again(void **state)
@@ -519,66 +534,6 @@ static void test_memory_that_is_no_buffer_is_refused(void **state)
     begin(4 * SMALL, ALL);
 }
 
-/* --- the mask that the client's library sets ------------------------------------------------------------------------------- */
-
-enum { SET_PARAMS = 4, GET_ASID = 5, SET_PARAMS2 = 8 };
-
-static int set(unsigned method, uint32_t mask, uint32_t n, const char *const *files, unsigned buffers)
-{
-    uint32_t in[2] = {mask, n}, bytes[4];
-    remote_arg pra[6] = {{.buf = {in, sizeof(in)}}, {.buf = {bytes, n * sizeof(*bytes)}}};
-
-    for (uint32_t i = 0; i < n; i++) {
-        bytes[i] = (uint32_t)strlen(files[i]) + 1;
-        pra[2 + i].buf = (remote_buf){(void *)(uintptr_t)files[i], bytes[i]};
-    }
-    return hx_logging_set(REMOTE_SCALARS_MAKE(method, buffers, 0), pra);
-}
-
-static void test_the_clients_mask_and_files_hold(void **state)
-{
-    static const char *const mine[] = {"other.c", "test_messages.c"};
-
-    (void)state;
-    hide();
-    begin(SMALL, ALL);
-    assert_int_equal(set(SET_PARAMS2, 1 << HAP_LEVEL_LOW | 1 << 16, 0, NULL, 2), AEE_SUCCESS);
-    FARF(RUNTIME_LOW, "low");
-    FARF(RUNTIME_HIGH, "not high");
-    assert_int_equal(set(SET_PARAMS, ALL | 0xabcd0000, 1, mine, 3), AEE_SUCCESS);
-    FARF(RUNTIME_LOW, "of another file");
-    assert_int_equal(set(SET_PARAMS, ALL, 2, mine, 4), AEE_SUCCESS);
-    FARF(RUNTIME_FATAL, "of this file");
-    assert_int_equal(set(SET_PARAMS2, 0, 0, NULL, 2), AEE_SUCCESS);
-    FARF(RUNTIME_FATAL, "no more");
-    show();
-    expect_line("low");
-    expect_line("of this file");
-    expect_no_line();
-}
-
-static void test_arguments_of_another_shape_are_refused(void **state)
-{
-    static const char *const one[] = {"a.c"};
-    uint32_t in[2] = {ALL, 1}, bytes = 4, asid = 0;
-    char no_end[] = {'a', '.', 'c', 'c'}, early_end[] = {'a', 0, 'c', 0};
-    remote_arg pra[3] = {{.buf = {in, sizeof(in)}}, {.buf = {&bytes, sizeof(bytes)}}, {.buf = {no_end, sizeof(no_end)}}};
-    remote_arg out = {.buf = {&asid, sizeof(asid)}};
-
-    (void)state;
-    assert_int_equal(set(SET_PARAMS2, ALL, 1, one, 2), (int)AEE_DSP(AEE_EBADPARM));
-    assert_int_equal(set(SET_PARAMS2, ALL, 0, NULL, 3), (int)AEE_DSP(AEE_EBADPARM));
-    assert_int_equal(set(SET_PARAMS2, ALL, 0, NULL, 1), (int)AEE_DSP(AEE_EBADPARM));
-    assert_int_equal(hx_logging_set(REMOTE_SCALARS_MAKE(SET_PARAMS2, 3, 0), pra), (int)AEE_DSP(AEE_EBADPARM));
-    pra[2].buf.pv = early_end;
-    assert_int_equal(hx_logging_set(REMOTE_SCALARS_MAKE(SET_PARAMS2, 3, 0), pra), (int)AEE_DSP(AEE_EBADPARM));
-    in[1] = UINT32_MAX;
-    assert_int_equal(hx_logging_set(REMOTE_SCALARS_MAKE(SET_PARAMS2, 3, 0), pra), (int)AEE_DSP(AEE_EBADPARM));
-    assert_int_equal(hx_logging_asid(REMOTE_SCALARS_MAKE(GET_ASID, 0, 1), &out), AEE_SUCCESS);
-    out.buf.nLen = 3;
-    assert_int_equal(hx_logging_asid(REMOTE_SCALARS_MAKE(GET_ASID, 0, 1), &out), (int)AEE_DSP(AEE_EBADPARM));
-}
-
 /* Last: after goodbye there is nobody to ask. */
 static void test_goodbye_ends_all(void **state)
 {
@@ -607,8 +562,6 @@ int main(void)
         cmocka_unit_test(test_a_client_that_unmaps_its_memory_keeps_its_pd),
         cmocka_unit_test(test_a_spoilt_ring_moves_nothing),
         cmocka_unit_test(test_memory_that_is_no_buffer_is_refused),
-        cmocka_unit_test(test_the_clients_mask_and_files_hold),
-        cmocka_unit_test(test_arguments_of_another_shape_are_refused),
         cmocka_unit_test(test_goodbye_ends_all),
     };
     return HXT_RUN_FIXTURE(tests, start, NULL);
