@@ -92,7 +92,7 @@ static void test_a_product_is_that_of_rows_and_columns(void **state)
         }
 }
 
-/* Each finite half times 1 is itself. */
+/* Each half times 1 is itself. */
 static void test_all_halves_come_back(void **state)
 {
     static uint16_t eye[HALVES], w[HALVES], out[HALVES];

@@ -192,16 +192,30 @@ static void *wait_in_thread(void *arg)
     return (void *)(intptr_t)rc;
 }
 
+struct call_count {
+    int fd;
+    uint64_t before;
+};
+
+static int has_called(void *arg)
+{
+    const struct call_count *c = arg;
+
+    return drv_stats(c->fd).invokes > c->before;
+}
+
 static void test_a_goodbye_ends_a_wait(void **state)
 {
+    struct call_count waits;
     struct host h;
     pthread_t waiter;
     void *rc;
 
     (void)state;
     begin(&h);
+    waits = (struct call_count){h.fd, drv_stats(h.fd).invokes};
     assert_int_equal(pthread_create(&waiter, NULL, wait_in_thread, &h), 0);
-    usleep(50000);
+    assert_true(hxt_until(has_called, &waits, 10));
     assert_int_equal(without_arguments(h.fd, FASTRPC_HANDLE_CURRENT_PROCESS, EXIT), 0);
     pthread_join(waiter, &rc);
     assert_int_equal((unsigned)(intptr_t)rc, 0x8000040d);
