@@ -47,7 +47,7 @@ static int echo_from(struct file f, int fd, void *p, size_t n)
 /* A call with one DMA handle. */
 static int with_handle(struct file f, int fd, uint64_t length)
 {
-    struct hxt_any any;
+    struct hxt_any any = {0};
     struct fastrpc_invoke_args a[2] = {arg(&any, sizeof(any)), {.length = length, .fd = fd}};
 
     return invoke(f.h, f.skel, REMOTE_SCALARS_MAKEX(0, HXT_ANY, 0, 1, 1, 0), a);

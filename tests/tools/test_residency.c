@@ -8,6 +8,12 @@
 /* Of the shipped model as int8: 1.125 bytes each. */
 enum { LAYER = 512 * 256 + 256 * 256 + 2 * 512 * 256 + 256 * 512, WEIGHTS = (6 * LAYER + 2048 * 256) / 8 * 9 };
 
+#ifdef __SANITIZE_ADDRESS__
+enum { IS_PRICED = 0 }; /* the sanitizer takes the place of what traces loads and stores */
+#else
+enum { IS_PRICED = 1 };
+#endif
+
 /* A profile with so much VTCM, among few that last. */
 static const char *profile(int kib)
 {
@@ -52,10 +58,8 @@ static void test_hits_fall_as_vtcm_shrinks(void **state)
         else if (!(hit < hits && hit > 0 && hit <= kib[i] << 10))
             fail_msg("%d KiB: %g bytes hit, %g with more VTCM", kib[i], hit, hits);
         assert_true(i == 0 || hit < hits || miss == 0);
-#ifndef __SANITIZE_ADDRESS__
-        if (miss > 0 && us <= before)
+        if (IS_PRICED && miss > 0 && us <= before)
             fail_msg("%d KiB: %g us, %g with more VTCM", kib[i], us, before);
-#endif
         print_message("%5d KiB: hit %7.0f, miss %7.0f bytes per token, exec %6.1f us\n", kib[i], hit, miss, us);
         hits = hit;
         before = us;

@@ -56,7 +56,7 @@ static char *text_of(json_t *j)
 static void check_clients(const struct server *s, size_t n, const char *options, const char *fields)
 {
     struct client clients[CLIENTS];
-    char *want[CLIENTS];
+    char *want[CLIENTS] = {NULL};
 
     for (size_t i = 0; i < n; i++) {
         want[i] = text_of(run_json(hxt_path("-n %d %s", TOKENS, options), prompts[i]));
