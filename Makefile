@@ -223,9 +223,6 @@ $(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools -Itools/hexrig -Itools/
 # skels' addresses lie below both, see docs/architecture.md
 $(obj)/dsp/%.o: pic := -fno-pie
 pic = -fPIC
-# kernels of many unrolled vectors: what gcc checks there beside addresses takes it minutes per file
-$(obj)/host/methods/cpu/isa/isa_%.o: pic = -fPIC $(if $(findstring undefined,$(SAN)),-fno-sanitize=alignment$(comma)null$(comma)pointer-overflow$(comma)shift$(comma)signed-integer-overflow$(comma)bounds)
-
 $(obj)/%.o: %.c $(cc_stamp)
 	@mkdir -p $(@D)
 	$(say) CC $<
@@ -753,7 +750,15 @@ fuzz-programs: $(if $(TARGETS),$(TARGETS:%=$(BUILD)/tests/fuzz_%),$(fuzz_b))
 
 # gcc takes seven minutes for what the intrinsics and the sanitizers inline here, most of it to tell debuggers where variables are
 few_locations := -fno-var-tracking-assignments
-$(call objs,kernels/silicon/layer_hvx.c $(patsubst %,kernels/%_hvx.c,layer/layer_rows layer/layer_attn linear/vrmpy_linear linear/subspace_gate)): object_flags = $(if $(clang),,$(few_locations) $(if $(SAN),-O1))
+few_locations_o := $(call objs,kernels/silicon/layer_hvx.c $(patsubst %,kernels/%_hvx.c,layer/layer_rows layer/layer_attn linear/vrmpy_linear linear/subspace_gate))
+# Kernels of many vectors: their arrays become registers, but below -O2 only after gcc has put a check in front of each access of them,
+# and those checks are most of what a sanitizer's build compiles and of what its tests run.  What they load from memory and store there
+# stays checked; clang checks HVX kernels as any other code, in the build for `fuzz`.
+vectors_checks := $(if $(findstring undefined,$(SAN)),-fno-sanitize=alignment$(comma)null$(comma)pointer-overflow$(comma)object-size$(comma)shift$(comma)signed-integer-overflow$(comma)bounds) \
+                  $(if $(and $(findstring address,$(SAN)),$(if $(clang),,gcc)),-O2 --param asan-stack=0 -fno-sanitize-address-use-after-scope)
+$(call objs,host/methods/cpu/isa/isa_*.c $(patsubst %,host/methods/ntt/ring/%.c,crt_avx2 crt_avx512 ntt60_avx512)): object_flags = $(vectors_checks)
+$(call objs,kernels/*/*_hvx.c): object_flags = $(if $(clang),,$(vectors_checks))
+$(few_locations_o): object_flags = $(if $(clang),,$(few_locations) $(if $(findstring thread,$(SAN)),-O1) $(vectors_checks))
 # it defines functions that gcc declares by itself when it sanitizes
 $(obj)/dsp/machine/hvx_check.o: warn += $(if $(SAN),$(if $(clang),,-Wno-builtin-declaration-mismatch))
 .PHONY: tsan-programs valgrind-programs soak-programs
