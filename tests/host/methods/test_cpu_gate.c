@@ -7,7 +7,12 @@
 #include "golden.h"
 #include "open_engine.h"
 
-enum { CTX = 128, WINDOWS = 24 };
+/* A sanitizer's build, which is there for what memory is touched, runs few of the windows, as all touch the same. */
+#ifdef __SANITIZE_ADDRESS__
+enum { CTX = 128, WINDOWS = 24, WINDOWS_RUN = 3 };
+#else
+enum { CTX = 128, WINDOWS = 24, WINDOWS_RUN = WINDOWS };
+#endif
 
 static const struct {
     const char *path, *reference;
@@ -69,18 +74,24 @@ static double nll(const float *x, size_t n, uint32_t id)
     return max + log(sum) - x[id];
 }
 
+/* Of a perplexity beside the one that it should be. */
+static void expect_ppl(const char *model, double ppl, const char *whose, double want)
+{
+    print_message("%s: fast path's PPL %.4f, %s %.4f (%+.4f %%)\n", model, ppl, whose, want, 100 * (ppl / want - 1));
+    assert_true(fabs(ppl / want - 1) <= 0.002);
+}
+
 static void check_model(size_t which, const uint16_t *windows)
 {
     struct hx_engine *ref = open_path(models[which].path, "ref", "ref", 1);
     struct hx_engine *fast = open_path(models[which].path, "cpu", "flash", 2);
     const size_t vocab = ref->model->vocab;
     float *want = malloc(CTX * vocab * sizeof(*want)), *got = malloc(CTX * vocab * sizeof(*got));
-    const double golden = golden_ppl(models[which].reference);
-    double sum = 0, ppl;
+    double nll_want = 0, nll_got = 0;
     size_t same = 0;
 
     assert_true(want && got);
-    for (size_t w = 0; w < WINDOWS; w++) {
+    for (size_t w = 0; w < WINDOWS_RUN; w++) {
         uint32_t ids[CTX + 1];
 
         window(windows, w, ids);
@@ -88,14 +99,15 @@ static void check_model(size_t which, const uint16_t *windows)
         logits_of(fast, ids, got);
         for (size_t i = 0; i < CTX; i++) {
             same += top(want + i * vocab, vocab) == top(got + i * vocab, vocab);
-            sum += nll(got + i * vocab, vocab, ids[i + 1]);
+            nll_want += nll(want + i * vocab, vocab, ids[i + 1]);
+            nll_got += nll(got + i * vocab, vocab, ids[i + 1]);
         }
     }
-    ppl = exp(sum / (CTX * WINDOWS));
-    print_message("%s: fast path's PPL %.4f, golden %.4f (%+.4f %%); same first choice in %zu of %d\n",
-                  models[which].path, ppl, golden, 100 * (ppl / golden - 1), same, CTX * WINDOWS);
-    assert_true(fabs(ppl / golden - 1) <= 0.002);
-    assert_true((double)same >= 0.98 * CTX * WINDOWS);
+    expect_ppl(models[which].path, exp(nll_got / (CTX * WINDOWS_RUN)), "the reference path's", exp(nll_want / (CTX * WINDOWS_RUN)));
+    if (WINDOWS_RUN == WINDOWS) /* of all of them there is a golden figure */
+        expect_ppl(models[which].path, exp(nll_got / (CTX * WINDOWS_RUN)), "golden", golden_ppl(models[which].reference));
+    print_message("%s: same first choice in %zu of %d\n", models[which].path, same, CTX * WINDOWS_RUN);
+    assert_true((double)same >= 0.98 * CTX * WINDOWS_RUN);
     free(want);
     free(got);
     hx_engine_close(ref);
