@@ -162,7 +162,8 @@ static void as_nobody(struct hxt_cmd *cmd, const char **argv, const char **env)
 {
     static const char *const su[] = {"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"};
 
-    memmove(argv + HXT_LEN(su), argv, 8 * sizeof(*argv));
+    for (size_t i = 8; i-- > 0;) /* gcc takes a memmove() for one beyond argv */
+        argv[HXT_LEN(su) + i] = argv[i];
     memcpy(argv, su, sizeof(su));
     env[0] = hxt_path("XDG_RUNTIME_DIR=%s", e2e_dir());
     env[1] = "HEXRIG_DEVICE";
