@@ -223,6 +223,7 @@ $(obj)/tests/%.o:       inc  = $(inc_lib) -I$(G) -Itools -Itools/hexrig -Itools/
 # skels' addresses lie below both, see docs/architecture.md
 $(obj)/dsp/%.o: pic := -fno-pie
 pic = -fPIC
+
 $(obj)/%.o: %.c $(cc_stamp)
 	@mkdir -p $(@D)
 	$(say) CC $<

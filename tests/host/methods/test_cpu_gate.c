@@ -87,7 +87,7 @@ static void check_model(size_t which, const uint16_t *windows)
     struct hx_engine *fast = open_path(models[which].path, "cpu", "flash", 2);
     const size_t vocab = ref->model->vocab;
     float *want = malloc(CTX * vocab * sizeof(*want)), *got = malloc(CTX * vocab * sizeof(*got));
-    double nll_want = 0, nll_got = 0;
+    double nll_want = 0, nll_got = 0, ppl;
     size_t same = 0;
 
     assert_true(want && got);
@@ -103,9 +103,10 @@ static void check_model(size_t which, const uint16_t *windows)
             nll_got += nll(got + i * vocab, vocab, ids[i + 1]);
         }
     }
-    expect_ppl(models[which].path, exp(nll_got / (CTX * WINDOWS_RUN)), "the reference path's", exp(nll_want / (CTX * WINDOWS_RUN)));
+    ppl = exp(nll_got / (CTX * WINDOWS_RUN));
+    expect_ppl(models[which].path, ppl, "the reference path's", exp(nll_want / (CTX * WINDOWS_RUN)));
     if (WINDOWS_RUN == WINDOWS) /* of all of them there is a golden figure */
-        expect_ppl(models[which].path, exp(nll_got / (CTX * WINDOWS_RUN)), "golden", golden_ppl(models[which].reference));
+        expect_ppl(models[which].path, ppl, "golden", golden_ppl(models[which].reference));
     print_message("%s: same first choice in %zu of %d\n", models[which].path, same, CTX * WINDOWS_RUN);
     assert_true((double)same >= 0.98 * CTX * WINDOWS_RUN);
     free(want);
