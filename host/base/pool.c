@@ -18,6 +18,7 @@
 
 enum {
     SPINS = 50000,     /* a millisecond or so: longer than what lies between the operations of a token */
+    YIELD = 64,        /* of them one lets others run: a thread that is waited for may have no core, and others want theirs */
     MAX_PARTS = 65535,
 };
 
@@ -39,8 +40,10 @@ struct hx_pool {
     atomic_int sleepers, stop;
 };
 
-static void relax(void)
+static void relax(unsigned spin)
 {
+    if (spin % YIELD == YIELD - 1)
+        sched_yield();
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -75,10 +78,10 @@ static void await(struct hx_pool *p)
 {
     unsigned seen;
 
-    for (int i = 0; i < SPINS; i++) {
+    for (unsigned i = 0; i < SPINS; i++) {
         if (parts_left(p))
             return;
-        relax();
+        relax(i);
     }
     seen = atomic_load(&p->round);
     atomic_fetch_add(&p->sleepers, 1);
@@ -121,8 +124,8 @@ void hx_pool_run(struct hx_pool *p, size_t n_parts, hx_pool_fn *fn, void *arg)
     wake(p, n_parts - 1);
     take_parts(p);
     /* acquire: pairs with the release in take_parts() */
-    while (atomic_load_explicit(&p->ended, memory_order_acquire) < n_parts)
-        relax();
+    for (unsigned i = 0; atomic_load_explicit(&p->ended, memory_order_acquire) < n_parts; i++)
+        relax(i);
 }
 
 /* One CPU for each thread but the caller, if there is just one for each of all: then the kernel has nothing to gain by moving
