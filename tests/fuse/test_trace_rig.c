@@ -12,30 +12,36 @@
 
 enum { ROWS = 64, INNER = 1024, TOKENS = 2, THREADS = 4, CALLS = 8 };
 
-/* A matmul whose weights come by DMA, on two HVX contexts. */
+/* A matmul whose weights come by DMA, on two HVX contexts.  Arguments lie in a message in the order of their addresses, on which figures
+ * depend, so here the compiler has no say in it. */
 static int matmul(remote_handle64 h)
 {
     static const silicon_how how = {SILICON_RELEASE, SILICON_DMA, 2, 1};
-    static float x[TOKENS * INNER], scale[ROWS], y[TOKENS * ROWS];
-    static uint8_t w[ROWS * INNER];
+    static struct {
+        float y[TOKENS * ROWS], scale[ROWS];
+        uint8_t w[ROWS * INNER];
+        float x[TOKENS * INNER];
+    } m;
     silicon_cycles t;
 
     for (int i = 0; i < TOKENS * INNER; i++)
-        x[i] = (float)(i % 17);
-    memset(w, 3, sizeof(w));
+        m.x[i] = (float)(i % 17);
+    memset(m.w, 3, sizeof(m.w));
     for (int i = 0; i < ROWS; i++)
-        scale[i] = 1;
-    return silicon_matmul(h, &how, SILICON_ROW_SUMS, TOKENS, INNER, ROWS, x, HXT_LEN(x), w, sizeof(w), scale,
-                          ROWS, y, HXT_LEN(y), &t);
+        m.scale[i] = 1;
+    return silicon_matmul(h, &how, SILICON_ROW_SUMS, TOKENS, INNER, ROWS, m.x, HXT_LEN(m.x), m.w, sizeof(m.w), m.scale,
+                          ROWS, m.y, HXT_LEN(m.y), &t);
 }
 
 static int echo(remote_handle64 h)
 {
     static const silicon_how how = {SILICON_RELEASE, SILICON_DDR, 1, 0};
-    uint8_t data[1000] = {1}, back[1000];
+    struct {
+        uint8_t data[1000], back[1000];
+    } m = {.data = {1}};
     silicon_cycles t;
 
-    return silicon_echo(h, &how, data, sizeof(data), back, sizeof(back), &t);
+    return silicon_echo(h, &how, m.data, sizeof(m.data), m.back, sizeof(m.back), &t);
 }
 
 static int run_one(void)
