@@ -4,3 +4,4 @@
 for page in README.md $(cd "$src" && ls docs/*.md); do
     echo "docs $(basename "$page" .md) sh $src/tests/cases/docs_commands.sh $build all $page"
 done
+echo "docs offload-windows env HXT_WINDOWS_ALL=1 $build/tests/test_offload"
