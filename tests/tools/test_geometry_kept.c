@@ -21,14 +21,14 @@ static void test_a_store_is_gone_on_with(void **state)
     (void)state;
     snprintf(one, sizeof(one), "%s/one.gtc", hxt_tmpdir());
     snprintf(two, sizeof(two), "%s/two.gtc", hxt_tmpdir());
-    j = e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 6 --store %s", one));
-    assert_int_equal((int)e2e_number(j, "records"), 6);
+    j = e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 4 --store %s", one));
+    assert_int_equal((int)e2e_number(j, "records"), 4);
     assert_true(e2e_number(j, "bytes_per_record") < 50 * 1024);
     assert_true(e2e_number(j, "rank_5_error") > e2e_number(j, "rank_5_error_of_change"));
     assert_true(e2e_number(j, "rho_above_0") > .5);
     json_decref(j);
-    json_decref(e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 3 --store %s", two)));
-    json_decref(e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 6 --store %s", two)));
+    json_decref(e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 2 --store %s", two)));
+    json_decref(e2e_json(hxt_path("geometry store" SMALL " --points 128 --neighbours 32 --records 4 --store %s", two)));
     a = hxt_read_file(one, &n);
     b = hxt_read_file(two, &m);
     assert_int_equal(n, m);
@@ -38,7 +38,7 @@ static void test_a_store_is_gone_on_with(void **state)
     j = e2e_json(hxt_path("geometry lookup" SMALL " --store %s", two));
     assert_true(e2e_number(j, "recall") == 1);
     json_decref(j);
-    e2e_refused(hxt_path("geometry store --points 128 --records 6 --store %s", two), 1, "the store is of another model");
+    e2e_refused(hxt_path("geometry store --points 128 --records 4 --store %s", two), 1, "the store is of another model");
     e2e_refused(hxt_path("geometry store -m " MODEL_F16 " --points 128 --store %s", two), 1, "the store is of another cloud");
     e2e_refused(hxt_path("geometry lookup --store %s", two), 1, "the store is of another model");
 }
