@@ -82,18 +82,53 @@ static inline void make_klt(struct hxt_rng *rng, const struct spinor_rig *r, uin
     free(b);
 }
 
+static inline void make_tables(uint8_t *tables, const struct spinor_rig *r, uint32_t basis, size_t n_slots, uint64_t stream)
+{
+    struct hxt_rng rng;
+
+    hxt_rng_init(&rng, stream);
+    for (size_t s = 0; s < n_slots; s++)
+        (basis == HX_BASIS_KLT ? make_klt : make_vht2)(&rng, r, tables + s * r->table_bytes);
+}
+
+/* Tests of one program ask for the same tables again, and orthonormal directions take long: so they are made once. */
+static inline const uint8_t *tables_of(const struct spinor_rig *r, size_t dh, uint32_t basis, uint32_t code, size_t n_slots,
+                                       uint64_t stream)
+{
+    enum { MADE = 64 };
+    static struct {
+        size_t dh, n_slots;
+        uint32_t basis, code;
+        uint64_t stream;
+        uint8_t *tables;
+    } made[MADE];
+    size_t i = 0;
+
+    while (i < MADE && made[i].tables &&
+           !(made[i].dh == dh && made[i].n_slots == n_slots && made[i].basis == basis && made[i].code == code && made[i].stream == stream))
+        i++;
+    assert_true(i < MADE);
+    if (!made[i].tables) {
+        made[i].dh = dh;
+        made[i].n_slots = n_slots;
+        made[i].basis = basis;
+        made[i].code = code;
+        made[i].stream = stream;
+        made[i].tables = malloc(n_slots * r->table_bytes);
+        make_tables(made[i].tables, r, basis, n_slots, stream);
+    }
+    return made[i].tables;
+}
+
 static inline void open_spinor_rig_of(struct spinor_rig *r, size_t dh, uint32_t basis, uint32_t code,
                                       size_t n_slots, uint64_t stream)
 {
-    struct hxt_rng rng;
     size_t bytes;
 
-    hxt_rng_init(&rng, stream);
     assert_int_equal(hx_codec_format(&r->f, dh, basis, code), 0);
     r->table_bytes = hx_block_table_bytes(r->f.shape, basis);
     r->tables = malloc(n_slots * r->table_bytes);
-    for (size_t s = 0; s < n_slots; s++)
-        (basis == HX_BASIS_KLT ? make_klt : make_vht2)(&rng, r, r->tables + s * r->table_bytes);
+    memcpy(r->tables, tables_of(r, dh, basis, code, n_slots, stream), n_slots * r->table_bytes);
     r->codec = hx_codec_init(malloc(hx_codec_bytes(&r->f, n_slots)), &r->f, r->tables, n_slots);
     bytes = hx_spinor_bytes(&r->f, n_slots);
     r->k = hxt_guard_alloc(bytes, 128);
