@@ -44,7 +44,7 @@ fuzzer  := $(findstring fuzzer-no-link,$(SAN))
 sanflag += $(if $(fuzzer),-fno-sanitize-recover=all -D__SANITIZE_ADDRESS__=1)
 # what sanitizers print are lines; all that debuggers want takes half as long again to compile
 debug   := $(if $(SAN),-g1,-g)
-CFLAGS_ALL = -std=gnu11 $(OPT) $(debug) -march=$(MARCH) -ffp-contract=off -fno-math-errno -fvisibility=hidden $(warn) $(sanflag) \
+CFLAGS_ALL = -std=gnu11 $(OPT) $(debug) -march=$(MARCH) -ffp-contract=off -fno-math-errno -fvisibility=hidden $(warn) $(sanflag) $(fewer_checks) \
              -MMD -MP -D_GNU_SOURCE $(object_flags) $(CFLAGS)
 LDFLAGS_ALL = $(sanflag) $(LDFLAGS)
 
@@ -755,6 +755,9 @@ fuzz-programs: $(if $(TARGETS),$(TARGETS:%=$(BUILD)/tests/fuzz_%),$(fuzz_b))
 # gcc takes seven minutes for what the intrinsics and the sanitizers inline here, most of it to tell debuggers where variables are
 few_locations := -fno-var-tracking-assignments
 few_locations_o := $(call objs,kernels/silicon/layer_hvx.c $(patsubst %,kernels/%_hvx.c,layer/layer_rows layer/layer_attn linear/vrmpy_linear linear/subspace_gate))
+# Pointers that overflow: what computes with shapes of its own spends a fifth of its time on that check.  It stays in what reads what
+# strangers give, and everywhere in the build for `fuzz`.
+$(foreach d,host/engine host/methods host/quant kernels tests,$(obj)/$d/%.o): private fewer_checks := $(if $(findstring undefined,$(SAN)),$(if $(clang),,-fno-sanitize=pointer-overflow))
 # Kernels of many vectors: their arrays become registers, but below -O2 only after gcc has put a check in front of each access of them,
 # and those checks are most of what a sanitizer's build compiles and of what its tests run.  What they load from memory and store there
 # stays checked; clang checks HVX kernels as any other code, in the build for `fuzz`.
