@@ -756,7 +756,7 @@ fuzz-programs: $(if $(TARGETS),$(TARGETS:%=$(BUILD)/tests/fuzz_%),$(fuzz_b))
 few_locations := -fno-var-tracking-assignments
 few_locations_o := $(call objs,kernels/silicon/layer_hvx.c $(patsubst %,kernels/%_hvx.c,layer/layer_rows layer/layer_attn linear/vrmpy_linear linear/subspace_gate))
 # Pointers that overflow: what computes with shapes of its own spends a fifth of its time on that check.  It stays in what reads what
-# strangers give, and everywhere in the build for `fuzz`.
+# strangers give, and in the build for `fuzz`.
 $(foreach d,host/engine host/methods host/quant kernels tests,$(obj)/$d/%.o): private fewer_checks := $(if $(findstring undefined,$(SAN)),$(if $(clang),,-fno-sanitize=pointer-overflow))
 # Kernels of many vectors: their arrays become registers, but below -O2 only after gcc has put a check in front of each access of them,
 # and those checks are most of what a sanitizer's build compiles and of what its tests run.  What they load from memory and store there
