@@ -25,6 +25,12 @@ result_of() { # KIND NAME
     echo "$WORK/results/$(echo "$1-$2" | tr / _)"
 }
 
+keeps_to() { # KIND NAME: the command that keeps a program that computes to the processor of its place among the JOBS, or nothing
+    case $1 in unit | asan) ;; *) return ;; esac
+    [ -n "$PLACES" ] && [ -n "${PLACE:-}" ] && grep -qx "$2" "$src/tests/suites/computing" || return
+    echo "taskset -c $(echo "$PLACES" | cut -d' ' -f $((PLACE + 1)))"
+}
+
 # --- one program: run.sh --one KIND NAME COMMAND...  (the runner calls itself, JOBS at a time)
 if [ "${1:-}" = --one ]; then
     kind=$2 name=$3
@@ -34,7 +40,8 @@ if [ "${1:-}" = --one ]; then
     chmod 711 "$WORK/tmp/$kind-$name" # a test runs commands as another user
     start=$(date +%s)
     # no stdin: a test must not wait for a person
-    TMPDIR=$WORK/tmp/$kind-$name timeout -k 10 "$TEST_TIMEOUT" "$@" >"$out.log" 2>&1 </dev/null
+    # shellcheck disable=SC2046 # words, or none
+    TMPDIR=$WORK/tmp/$kind-$name timeout -k 10 "$TEST_TIMEOUT" $(keeps_to "$kind" "$name") "$@" >"$out.log" 2>&1 </dev/null
     rc=$?
     count() { # last number that cmocka gives after the word
         sed -n "s/^\[ *$1 *\] \([0-9][0-9]*\) test(s).*/\1/p" "$out.log" |
@@ -70,7 +77,7 @@ fi
 
 # --- lines "KIND NAME COMMAND...", so many at a time: run.sh --list JOBS FILE (a job of the shell's own would ignore SIGINT)
 if [ "${1:-}" = --list ]; then
-    xargs -r -L 1 -P "$2" "$src/tests/run.sh" --one <"$3"
+    xargs -r --process-slot-var=PLACE -L 1 -P "$2" "$src/tests/run.sh" --one <"$3"
     exit 0
 fi
 
@@ -79,9 +86,12 @@ build=$(cd "$build" && pwd) || exit 1
 [ $# = 0 ] || shift
 [ $# -gt 0 ] || set -- check
 jobs=${JOBS:-2}
+# the processors of this run, if there are just as many as programs at a time
+PLACES=$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status | tr , '\n' | while IFS=- read -r a b; do seq -s ' ' "$a" "${b:-$a}"; done | xargs)
+[ "$(echo "$PLACES" | wc -w)" = "$jobs" ] || PLACES=
 WORK=$(mktemp -d /tmp/hexrig-check.XXXXXX) || exit 1
 TEST_TIMEOUT=${TEST_TIMEOUT:-$((900 + 2 * ${SOAK_S:-60}))}
-export WORK TEST_TIMEOUT
+export WORK TEST_TIMEOUT PLACES
 export XDG_RUNTIME_DIR="$WORK/run"
 export CCACHE_TEMPDIR="$WORK/ccache" # it would take XDG_RUNTIME_DIR, where nothing may be left
 export ASAN_OPTIONS=halt_on_error=1:exitcode=99:detect_stack_use_after_return=0

@@ -1,5 +1,6 @@
 #!/bin/sh
-# tests/run.sh itself: what fails is told and fails the run, also when it is run again alone; what then passes is named as unsteady.
+# tests/run.sh itself: what fails is told and fails the run, also when it is run again alone; what then passes is named as unsteady; what
+# computes keeps to one processor when there are just as many as programs at a time.
 # Usage: runner.sh BUILD
 set -eu
 unset AGAIN JOBS TEST_TIMEOUT SOAK_S # of the run that this is a part of
@@ -9,6 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/tests/suites" "$dir/build"
 cp "$src/tests/run.sh" "$dir/tests/"
 printf '# they wait\npasses\n' >"$dir/tests/suites/sleepers" # it runs beside the others, and counts
+echo keeps >"$dir/tests/suites/computing"
 
 cat >"$dir/once.sh" <<'END'
 [ ! -e "$1" ] || exit 0
@@ -19,6 +21,8 @@ END
 echo 'echo "Error: always"; exit 3' >"$dir/never.sh"
 echo "echo case passes true; echo case unlucky sh $dir/once.sh $dir/was; echo case broken sh $dir/never.sh" >"$dir/tests/suites/both.sh"
 echo "echo case passes true; echo case unlucky sh $dir/once.sh $dir/was" >"$dir/tests/suites/unlucky.sh"
+echo '[ "$(nproc)" = "$1" ] || { echo "Error: $(nproc) processors"; exit 1; }' >"$dir/has.sh"
+echo "echo unit keeps sh $dir/has.sh \$keeps; echo unit roams sh $dir/has.sh \$roams" >"$dir/tests/suites/places.sh"
 
 fail() {
     echo "FAIL: $*"
@@ -42,4 +46,9 @@ grep -q '^FAIL  case broken: exit 3, .*; Error: always$' "$dir/out" || fail "the
 ! grep -q '^unsteady case broken' "$dir/out" || fail "it did not pass alone"
 AGAIN=0 run unlucky 1 "2 passed, 1 failed, 0 skipped"
 AGAIN=1 run both 1 "2 passed, 2 failed, 0 skipped" # too many to be chance
+export keeps=1 roams
+roams=$(nproc)
+JOBS=$roams AGAIN=0 run places 0 "3 passed, 0 failed, 0 skipped"
+keeps=$roams
+JOBS=$((roams + 1)) AGAIN=0 run places 0 "3 passed, 0 failed, 0 skipped"
 echo "ok: what is unsteady is named, what is broken fails"
