@@ -42,7 +42,8 @@ sanflag := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 # libFuzzer's build, see `fuzz`; clang 19 does not tell the source as gcc does that it builds for ASan
 fuzzer  := $(findstring fuzzer-no-link,$(SAN))
 sanflag += $(if $(fuzzer),-fno-sanitize-recover=all -D__SANITIZE_ADDRESS__=1)
-# what sanitizers print are lines; all that debuggers want takes half as long again to compile
+# what sanitizers print are lines; all that debuggers want takes half as long again to compile.  A plain build has it of the DSP, of the way
+# to it and of the tests' skels, of the rest lines; `make CFLAGS=-g` has it everywhere.
 debug   := $(if $(SAN),-g1,-g)
 CFLAGS_ALL = -std=gnu11 $(OPT) $(debug) -march=$(MARCH) -ffp-contract=off -fno-math-errno -fvisibility=hidden $(warn) $(sanflag) $(fewer_checks) \
              -MMD -MP -D_GNU_SOURCE $(object_flags) $(CFLAGS)
@@ -213,6 +214,8 @@ $(libedit_stamp):
 $(obj)/tools/hexrig/run/run_line.o: $(libedit_stamp)
 $(obj)/tools/hexrig/run/run_line.o: inc += $(if $(libedit),-DHX_LIBEDIT $(shell pkg-config --cflags libedit))
 $(B)/hexrig: private host_libs += $(if $(libedit),$(shell pkg-config --libs libedit))
+$(foreach d,host kernels tools tests,$(obj)/$d/%.o): private debug := -g1
+$(obj)/tests/skel/%.o:  private debug := $(debug)
 # it defines open() and ioctl() themselves, not what a fortified build makes of them
 $(obj)/tools/preload/%.o: inc := $(inc_lib) -U_FORTIFY_SOURCE
 $(obj)/tools/listing/%.o: inc := $(inc_dsp)
