@@ -1,6 +1,7 @@
 /* Protects: what a skel writes into the memory that all PDs share (locks, VTCM, HVX contexts) neither hangs nor kills the root PD, and
  * keeps nobody else from working. */
 #include "driver_client.h"
+#include "hxt_each.h"
 
 static uint64_t variable; /* address in hexrig-dsp of a pointer to the shared memory */
 
@@ -153,7 +154,7 @@ static void test_a_lock_that_is_spoiled_without_end_costs_some_seconds_once(void
     int restarts = own_rig_status("dsp_restarts");
 
     (void)state;
-    for (size_t i = 0; i < HXT_LEN(words); i++) {
+    for (size_t i = 0; i < HXT_LEN(words); i += HXT_EACH) {
         const pid_t writer = start_writer(words[i].fill, words[i].step);
         double start = drv_now();
         uint32_t h;

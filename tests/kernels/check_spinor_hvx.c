@@ -335,7 +335,7 @@ static void check_same_bits(struct rig *r)
 
     assert_non_null(d);
     hxt_rng_init(&rng, 79);
-    for (size_t e = 0; e < HXT_LEN(exponents); e++) {
+    for (size_t e = 0; e < HXT_LEN(exponents); e += HXT_EACH) {
         for (size_t i = 0; i < VECTORS * s->dh; i++)
             r->x[i] = (float)ldexp(hxt_normal(&rng), exponents[e]);
         same_blocks(r, d);

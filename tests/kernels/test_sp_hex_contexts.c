@@ -6,6 +6,7 @@
 #include "hexrig_hvx_count.h"
 #include "hx_profile.h"
 #include "hxt.h"
+#include "hxt_each.h"
 #include "base/low_memory.h"
 #include "base/machine.h"
 #include "sp_hex.h"
@@ -169,7 +170,7 @@ static void each_machine(void (*check)(struct rig *), size_t n_pos)
         struct rig r;
 
         open_rig(&r, &sizes[i], sizes[i].streamed && n_pos > 2 ? 2 : n_pos);
-        for (unsigned contexts = 1; contexts <= 4; contexts += contexts) {
+        for (unsigned contexts = 1; contexts <= 4; contexts *= HXT_ALL_ROWS ? 2 : 4) {
             hx_machine->hvx_contexts = contexts;
             check(&r);
         }

@@ -260,7 +260,7 @@ static void test_figures_repeat(void **state)
 /* Whatever was measured before it, by this density or another. */
 static void test_a_row_is_the_same_in_every_sweep(void **state)
 {
-    json_t *all = e2e_json("density --density per-layer,batched,queue --pos 3,7,40 --json");
+    json_t *all = e2e_json("density --density per-layer,batched --pos 3,40 --json");
     json_t *one = e2e_json("density --density batched --pos 40 --json");
     json_t *shape = e2e_json("density --geometry qwen3-4b --density batched,queue --pos 1,4 --json");
     json_t *alone = e2e_json("density --geometry qwen3-4b --density batched --pos 4 --json");
