@@ -184,7 +184,7 @@ static void test_per_vector_is_tens_of_seconds_at_position_40(void **state)
 
 static void test_the_total_is_the_sum_of_the_parts(void **state)
 {
-    json_t *j = e2e_json("density --pos 5 --basis vht2 --geometry llama3-8b --json"), *row;
+    json_t *j = e2e_json("density --pos 5 --basis vht2 --geometry gemma3-1b --json"), *row;
     size_t i;
 
     (void)state;
@@ -262,8 +262,8 @@ static void test_a_row_is_the_same_in_every_sweep(void **state)
 {
     json_t *all = e2e_json("density --density per-layer,batched --pos 3,40 --json");
     json_t *one = e2e_json("density --density batched --pos 40 --json");
-    json_t *shape = e2e_json("density --geometry qwen3-4b --density batched,queue --pos 1,4 --json");
-    json_t *alone = e2e_json("density --geometry qwen3-4b --density batched --pos 4 --json");
+    json_t *shape = e2e_json("density --geometry smollm2-135m --density batched,queue --pos 1,4 --json");
+    json_t *alone = e2e_json("density --geometry smollm2-135m --density batched --pos 4 --json");
 
     (void)state;
     assert_true(json_equal(row_of(all, "batched", 40), row_of(one, "batched", 40)));
