@@ -1,6 +1,8 @@
 # hexrig: `make`, `make demo`, `make check`; V=1 shows the commands.  All output goes to $(BUILD), laid out as an
 # installation is: bin lib libexec/hexrig share/hexrig.
 BUILD  ?= build
+# no rule but those here: make would look for a .y, an RCS file and twenty others of every header, for most of its own time
+MAKEFLAGS += --no-builtin-rules
 PREFIX ?= /usr/local
 # make has a CC of its own, which ?= would leave as it is
 ifeq ($(origin CC),default)
