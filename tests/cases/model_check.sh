@@ -30,7 +30,7 @@ search() {
     [ -n "$states" ] || fail "$model $*: no number of states"
 }
 holds() { # holds MODEL DEFINE...
-    search -O2 "$@"
+    search -O1 "$@"
     grep -q 'errors: 0$' out && ! grep -q 'not completed\|max search depth\|MEMLIM' out || fail "$*"
     echo "ok $* $states states"
 }
