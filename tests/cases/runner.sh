@@ -51,4 +51,13 @@ roams=$(nproc)
 JOBS=$roams AGAIN=0 run places 0 "3 passed, 0 failed, 0 skipped"
 keeps=$roams
 JOBS=$((roams + 1)) AGAIN=0 run places 0 "3 passed, 0 failed, 0 skipped"
+
+# a name that nothing has any more would mean nothing
+for list in sleepers computing; do
+    sed '/^#/d' "$src/tests/suites/$list" | while read -r name; do
+        [ -n "$(find "$src/tests" -name "$name.c" -o -path "*/cases/$name.sh")" ] || { echo "FAIL: tests/suites/$list: there is no $name"; exit 1; }
+    done
+done
+sed '/^#/d' "$src/tests/suites/sleepers" "$src/tests/suites/computing" | LC_ALL=C sort | uniq -d >"$dir/out"
+[ ! -s "$dir/out" ] || fail "what computes does not sleep"
 echo "ok: what is unsteady is named, what is broken fails"
